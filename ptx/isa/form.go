@@ -1,0 +1,315 @@
+package isa
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"attest/ptx"
+)
+
+// Needs is the least PTX version and architecture something asks for.
+type Needs struct {
+	Version ptx.Version
+	Target  ptx.Target
+}
+
+// join is the least that satisfies both.
+func (n Needs) join(m Needs) Needs {
+	if n.Version.Less(m.Version) {
+		n.Version = m.Version
+	}
+	if m.Target.SM > n.Target.SM || m.Target.SM == n.Target.SM && m.Target.Feature != 0 {
+		n.Target = m.Target
+	}
+	return n
+}
+
+// Family is a group of instructions that belong together: one file of the table.
+type Family struct {
+	Name  string
+	Doc   string
+	Forms []*Form
+}
+
+// Form is one line of the table: an opcode, the modifiers it takes in their
+// order, and its operands.
+type Form struct {
+	Op     string // "fma"
+	Doc    string // what it computes, in a few words
+	Syntax string // as the PTX manual would write it
+	Family *Family
+	Slots  []Slot
+	Params []Param
+	Needs  Needs
+	// altNeeds holds what one modifier asks for in this form beyond Needs.
+	altNeeds map[string]Needs
+	rules    []rule
+	// Wider says that registers wider than the instruction's type are legal, as
+	// they are for loads, stores and conversions.
+	Wider bool
+}
+
+// Slot is one place in the list of modifiers.
+type Slot struct {
+	Name string   // "rnd"; for a single modifier the modifier itself
+	Alts []string // the modifiers that fit
+	Opt  bool     // may be left out
+}
+
+// Fixed reports whether the slot is a modifier that is always there.
+func (s *Slot) Fixed() bool { return !s.Opt && len(s.Alts) == 1 }
+
+// Access is what an instruction does with an operand.
+type Access uint8
+
+// The accesses.
+const (
+	Read Access = iota
+	Write
+	ReadWrite
+)
+
+// ParamKind is the shape of an operand.
+type ParamKind uint8
+
+// The shapes.
+const (
+	Value     ParamKind = iota // register, constant or special register
+	Imm                        // integer constant
+	Addr                       // [address]
+	TensorMap                  // [tensor map, {coordinates}]
+	Label                      // branch target
+	Name                       // function, target list or prototype
+	Args                       // (list) of a call
+)
+
+// Param is one operand of a form.
+type Param struct {
+	Name   string
+	Kind   ParamKind
+	Access Access
+	// Opt says the operand may be left out. When If is set too, it is there
+	// exactly when that modifier is.
+	Opt bool
+	If  string
+	// Not allows "!" in front of a predicate.
+	Not bool
+	// Pair is the operand after "|"; with PairOpt it may be left out.
+	Pair    *Param
+	PairOpt bool
+	// Values are the constants an Imm may be; any when empty.
+	Values []int64
+	// Space is the state space of an address: a modifier name ("shared"), or ""
+	// when spaceSlot decides.
+	Space string
+
+	typ       typeRef
+	count     countRef
+	spaceSlot int // slot that names the space, or -1
+	coords    int // slot that gives the number of a tensor's coordinates, or -1
+}
+
+// typeRef is a fixed type, or the type that a slot's modifier names.
+type typeRef struct {
+	fixed ptx.Type
+	slot  int // -1 when fixed
+	wide  bool
+}
+
+// countRef is the length of a vector operand: fixed, or from a slot's modifier.
+type countRef struct {
+	fixed int
+	slot  int // -1 when fixed
+	div   int // slot is a matrix shape: N of mMnNkK over this
+}
+
+// rule restricts one slot when another has a certain modifier.
+type rule struct {
+	ifSlot, thenSlot int
+	ifAlts, thenAlts []string // "-" stands for "left out"
+}
+
+// Match is a form with its slots filled.
+type Match struct {
+	Form *Form
+	bind []int8 // by slot: index of the alternative, or -1
+}
+
+// Mod is the modifier in the slot of that name, or "" when it was left out.
+func (m Match) Mod(slot string) string {
+	for i := range m.Form.Slots {
+		if m.Form.Slots[i].Name == slot {
+			return m.at(i)
+		}
+	}
+	return ""
+}
+
+// Has reports whether the opcode carries the modifier.
+func (m Match) Has(mod string) bool {
+	for i := range m.bind {
+		if m.at(i) == mod {
+			return true
+		}
+	}
+	return false
+}
+
+func (m Match) at(slot int) string {
+	if b := m.bind[slot]; b >= 0 {
+		return m.Form.Slots[slot].Alts[b]
+	}
+	return ""
+}
+
+// Opcode spells the match out, modifiers in the order of the table.
+func (m Match) Opcode() *ptx.Opcode {
+	var b strings.Builder
+	b.WriteString(m.Form.Op)
+	for i := range m.bind {
+		if s := m.at(i); s != "" {
+			b.WriteString(".")
+			b.WriteString(s)
+		}
+	}
+	return ptx.NewOpcode(b.String())
+}
+
+// Type is the type of the operand (of its elements, for a vector).
+func (m Match) Type(p *Param) ptx.Type {
+	t := p.typ.fixed
+	if p.typ.slot >= 0 {
+		t = ptx.ParseType(m.at(p.typ.slot))
+	}
+	if p.typ.wide {
+		t = widened[t]
+	}
+	return t
+}
+
+var widened = map[ptx.Type]ptx.Type{
+	ptx.U16: ptx.U32, ptx.U32: ptx.U64, ptx.S16: ptx.S32, ptx.S32: ptx.S64,
+}
+
+// Count is the number of elements of a vector operand, 0 for a scalar.
+func (m Match) Count(p *Param) int {
+	if p.count.slot < 0 {
+		return p.count.fixed
+	}
+	mod := m.at(p.count.slot)
+	if p.count.div > 0 {
+		return shapeN(mod) / p.count.div
+	}
+	return number(mod)
+}
+
+// Coords is the number of coordinates of a tensor operand.
+func (m Match) Coords(p *Param) int {
+	if p.coords < 0 {
+		return 0
+	}
+	return number(m.at(p.coords))
+}
+
+// Space is the state space of an address operand with its sub-qualifier
+// ("shared::cluster"), or "" for generic addressing.
+func (m Match) Space(p *Param) string {
+	if p.spaceSlot >= 0 {
+		return m.at(p.spaceSlot)
+	}
+	return p.Space
+}
+
+// Takes reports whether the operand must be present (yes), or may be (maybe).
+func (m Match) Takes(p *Param) (yes, maybe bool) {
+	switch {
+	case !p.Opt:
+		return true, true
+	case p.If != "":
+		has := m.Has(p.If)
+		return has, has
+	}
+	return false, true
+}
+
+// Needs is the least version and architecture for this very opcode.
+func (m Match) Needs() Needs {
+	n := m.Form.Needs
+	for i := range m.bind {
+		mod := m.at(i)
+		if mod == "" {
+			continue
+		}
+		if a, ok := m.Form.altNeeds[mod]; ok {
+			n = n.join(a)
+		} else if g, ok := modNeeds[mod]; ok {
+			n = n.join(g)
+		}
+	}
+	return n
+}
+
+// number reads the digits in a modifier such as "v4", "x2" or "3d".
+func number(mod string) int {
+	n := 0
+	for _, c := range mod {
+		if c >= '0' && c <= '9' {
+			n = n*10 + int(c-'0')
+		}
+	}
+	return n
+}
+
+// shapeN is N of a shape such as "m64n128k16".
+func shapeN(shape string) int {
+	_, rest, _ := strings.Cut(shape, "n")
+	n, _, _ := strings.Cut(rest, "k")
+	return number(n)
+}
+
+// Variants yields every way to fill the form's slots.
+func (f *Form) Variants() iter.Seq[Match] {
+	return func(yield func(Match) bool) {
+		bind := make([]int8, len(f.Slots))
+		f.fill(0, bind, yield)
+	}
+}
+
+func (f *Form) fill(slot int, bind []int8, yield func(Match) bool) bool {
+	if slot == len(f.Slots) {
+		m := Match{f, bind}
+		if !f.allows(m) {
+			return true
+		}
+		return yield(Match{f, slices.Clone(bind)})
+	}
+	s := &f.Slots[slot]
+	first := 0
+	if s.Opt {
+		first = -1
+	}
+	for i := first; i < len(s.Alts); i++ {
+		bind[slot] = int8(i)
+		if !f.fill(slot+1, bind, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Form) allows(m Match) bool {
+	for _, r := range f.rules {
+		if r.has(m.at(r.ifSlot), r.ifAlts) && !r.has(m.at(r.thenSlot), r.thenAlts) {
+			return false
+		}
+	}
+	return true
+}
+
+func (rule) has(mod string, alts []string) bool {
+	if mod == "" {
+		mod = "-"
+	}
+	return slices.Contains(alts, mod)
+}

@@ -1,0 +1,341 @@
+package isa
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"attest/ptx"
+)
+
+// The table is written in the notation of the PTX manual, with what the manual
+// says in prose added to it:
+//
+//	fma.rnd{.ftz}{.sat}.f32  =d, a, b, c
+//
+// A modifier that is the name of a set (sets below, or set() on the form) is a
+// slot for any of its members; {…} is optional; any other word is itself.
+//
+// Operands: =d is written, +d is read and written, others are read. The type of
+// an operand is that of the slot called "type", else of the last modifier that
+// is a type; otherwise it follows a colon:
+//
+//	a:u32        that type            a:atype     what slot atype has
+//	d:wide       twice the size       a:f32[4]    a vector of four
+//	d:type[vec]  as long as slot vec  d:f32[N/2]  by N of the slot "shape"
+//	c:pred!      "!" is allowed       x:imm       a constant
+//	x:imm(4 8)   one of these         t:label     t:name  t:args
+//	[a]          an address; its space is in slot "ss", else in a modifier
+//	[a:shared]   an address in that space, [a:generic] in none
+//	[t:tensor]   [tensor map, {coordinates}], as many as slot "dim" says
+//
+// =d|p is a pair, =d{|p} one whose second half may be left out. {, x} is an
+// operand that may be left out, {, x @mod} one that comes with that modifier.
+
+// option adds to a form what its syntax line does not say.
+type option func(*line)
+
+// line is a line of the table while it is read.
+type line struct {
+	form  *Form
+	sets  map[string][]string
+	rules [][2]string
+}
+
+// set names the modifiers that fit a slot of this form.
+func set(name, alts string) option {
+	return func(l *line) { l.sets[name] = strings.Fields(alts) }
+}
+
+// sm is the least architecture of the form.
+func sm(n int) option { return func(l *line) { l.form.Needs.Target.SM = n } }
+
+// smA is an architecture-specific target: smA(90) is sm_90a.
+func smA(n int) option {
+	return func(l *line) { l.form.Needs.Target = ptx.Target{SM: n, Feature: 'a'} }
+}
+
+// isa is the least PTX version of the form: 78 for 7.8.
+func isa(v int) option { return func(l *line) { l.form.Needs.Version = version(v) } }
+
+func version(v int) ptx.Version { return ptx.Version{Major: v / 10, Minor: v % 10} }
+
+// need is what some modifiers of this form ask for beyond the form itself. It
+// replaces what modNeeds says of them.
+func need(mods string, smN, isaV int) option {
+	return func(l *line) {
+		for m := range strings.FieldsSeq(mods) {
+			l.form.altNeeds[m] = Needs{version(isaV), ptx.Target{SM: smN}}
+		}
+	}
+}
+
+// when restricts a slot: when("vec=v4", "type=b32 f32"). "-" is "left out".
+func when(cond, then string) option {
+	return func(l *line) { l.rules = append(l.rules, [2]string{cond, then}) }
+}
+
+// wider allows registers wider than the type.
+func wider() option { return func(l *line) { l.form.Wider = true } }
+
+// inst gives the forms of one instruction their line of documentation.
+func inst(doc string, forms ...*Form) []*Form {
+	for _, f := range forms {
+		f.Doc = doc
+	}
+	return forms
+}
+
+// form reads one line of the table. The table is part of the program, so a
+// mistake in it panics.
+func form(syntax string, opts ...option) *Form {
+	f := &Form{Syntax: strings.Join(strings.Fields(syntax), " "), altNeeds: map[string]Needs{}}
+	l := &line{form: f, sets: map[string][]string{}}
+	for _, o := range opts {
+		o(l)
+	}
+	opcode, operands, _ := strings.Cut(f.Syntax, " ")
+	l.opcode(opcode)
+	for _, r := range l.rules {
+		f.rules = append(f.rules, f.rule(r[0], r[1]))
+	}
+	f.Params = l.operands(operands)
+	return f
+}
+
+func (f *Form) fail(format string, args ...any) {
+	panic("isa: " + f.Syntax + ": " + fmt.Sprintf(format, args...))
+}
+
+func (f *Form) slot(name string) int {
+	return slices.IndexFunc(f.Slots, func(s Slot) bool { return s.Name == name })
+}
+
+func (f *Form) rule(cond, then string) (r rule) {
+	r.ifSlot, r.ifAlts = f.slotAlts(cond)
+	r.thenSlot, r.thenAlts = f.slotAlts(then)
+	return r
+}
+
+func (f *Form) slotAlts(s string) (int, []string) {
+	name, alts, ok := strings.Cut(s, "=")
+	i := f.slot(name)
+	if !ok || i < 0 {
+		f.fail("no slot for rule %q", s)
+	}
+	for a := range strings.FieldsSeq(alts) {
+		if a != "-" && !slices.Contains(f.Slots[i].Alts, a) {
+			f.fail("rule %q: slot %s has no .%s", s, name, a)
+		}
+	}
+	return i, strings.Fields(alts)
+}
+
+// opcode reads "fma.rnd{.ftz}.f32" into the form's name and slots.
+func (l *line) opcode(s string) {
+	f := l.form
+	end := strings.IndexAny(s, ".{")
+	if end < 0 {
+		end = len(s)
+	}
+	f.Op, s = s[:end], s[end:]
+	for s != "" {
+		opt := s[0] == '{'
+		if opt {
+			s = s[1:]
+		}
+		s = strings.TrimPrefix(s, ".")
+		if end = strings.IndexAny(s, ".{}"); end < 0 {
+			end = len(s)
+		}
+		word := s[:end]
+		s = s[end:]
+		if opt {
+			if !strings.HasPrefix(s, "}") {
+				f.fail("unclosed { before %q", s)
+			}
+			s = s[1:]
+		}
+		f.Slots = append(f.Slots, Slot{Name: word, Alts: l.alts(word), Opt: opt})
+	}
+}
+
+// alts are the members of the set of that name, or the word itself.
+func (l *line) alts(word string) []string {
+	if a, ok := l.sets[word]; ok {
+		return a
+	}
+	if a, ok := sets[word]; ok {
+		return a
+	}
+	return []string{word}
+}
+
+// operands reads the operand list.
+func (l *line) operands(s string) []Param {
+	var ps []Param
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		opt := strings.HasPrefix(s, "{,") || strings.HasPrefix(s, "{ ,") || len(ps) == 0 && s[0] == '{'
+		var item string
+		if opt {
+			item, s = cutItem(s[1:], '}')
+			item = strings.TrimPrefix(strings.TrimSpace(item), ",")
+		} else {
+			item, s = cutItem(strings.TrimPrefix(s, ","), ',')
+		}
+		p := l.param(strings.TrimSpace(item))
+		p.Opt = opt
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// cutItem cuts s at the end of its first operand: before the next "," or "{,"
+// outside brackets, or after the closing brace.
+func cutItem(s string, end byte) (item, rest string) {
+	depth := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '}' && end == '}' && depth == 0:
+			return s[:i], s[i+1:]
+		case depth == 0 && end == ',' && (c == ',' || c == '{' && strings.HasPrefix(s[i:], "{,")):
+			return s[:i], s[i:]
+		case c == '[' || c == '(' || c == '{':
+			depth++
+		case c == ']' || c == ')' || c == '}':
+			depth--
+		}
+	}
+	return s, ""
+}
+
+func (l *line) param(s string) Param {
+	s, mod, _ := strings.Cut(s, " @")
+	if body, ok := strings.CutPrefix(s, "["); ok {
+		p := l.address(strings.TrimSuffix(body, "]"))
+		p.If = mod
+		return p
+	}
+	first, second, paired := strings.Cut(strings.Replace(strings.TrimSuffix(s, "}"), "{|", "|", 1), "|")
+	p := l.value(first)
+	p.If = mod
+	if paired {
+		q := l.value(second)
+		q.Access = p.Access
+		p.Pair, p.PairOpt = &q, strings.Contains(s, "{|")
+	}
+	return p
+}
+
+// value reads "=d:f32[4]".
+func (l *line) value(s string) Param {
+	p := Param{spaceSlot: -1, coords: -1, typ: typeRef{slot: -1}, count: countRef{slot: -1}}
+	switch s[0] {
+	case '=':
+		p.Access, s = Write, s[1:]
+	case '+':
+		p.Access, s = ReadWrite, s[1:]
+	}
+	var spec string
+	p.Name, spec, _ = strings.Cut(s, ":")
+	spec, p.Not = strings.CutSuffix(spec, "!")
+	typ, count, isVec := strings.Cut(strings.TrimSuffix(spec, "]"), "[")
+	if isVec {
+		p.count = l.count(count)
+	}
+	switch {
+	case strings.HasPrefix(typ, "imm"):
+		p.Kind = Imm
+		p.Values = l.values(typ)
+	case typ == "label":
+		p.Kind = Label
+	case typ == "name":
+		p.Kind = Name
+	case typ == "args":
+		p.Kind = Args
+	default:
+		p.typ = l.typeRef(typ)
+	}
+	return p
+}
+
+func (l *line) values(s string) (vs []int64) {
+	list := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(s, "imm"), "("), ")")
+	for w := range strings.FieldsSeq(list) {
+		v, err := strconv.ParseInt(w, 0, 64)
+		if err != nil {
+			l.form.fail("%q: %v", s, err)
+		}
+		vs = append(vs, v)
+	}
+	return vs
+}
+
+func (l *line) typeRef(s string) typeRef {
+	f := l.form
+	r := typeRef{slot: -1}
+	if s == "wide" {
+		r.wide, s = true, ""
+	}
+	if s == "" {
+		if i := f.slot("type"); i >= 0 {
+			r.slot = i
+			return r
+		}
+		for _, slot := range slices.Backward(f.Slots) {
+			if t := ptx.ParseType(slot.Alts[0]); slot.Fixed() && t != ptx.NoType {
+				r.fixed = t
+				return r
+			}
+		}
+		f.fail("nothing gives its operands a type")
+	}
+	if r.fixed = ptx.ParseType(s); r.fixed != ptx.NoType {
+		return r
+	}
+	if r.slot = f.slot(s); r.slot < 0 {
+		f.fail("%q is neither a type nor a slot", s)
+	}
+	return r
+}
+
+func (l *line) count(s string) countRef {
+	if n, err := strconv.Atoi(s); err == nil {
+		return countRef{fixed: n, slot: -1}
+	}
+	c := countRef{}
+	if div, ok := strings.CutPrefix(s, "N/"); ok {
+		c.div, _ = strconv.Atoi(div)
+		s = "shape"
+	}
+	if c.slot = l.form.slot(s); c.slot < 0 {
+		l.form.fail("no slot gives the count %q", s)
+	}
+	return c
+}
+
+// address reads what stands in brackets: "a", "a:shared", "t:tensor".
+func (l *line) address(s string) Param {
+	f := l.form
+	p := Param{Kind: Addr, spaceSlot: -1, coords: -1, typ: typeRef{slot: -1}, count: countRef{slot: -1}}
+	name, space, given := strings.Cut(s, ":")
+	p.Name = name
+	switch {
+	case space == "tensor":
+		p.Kind = TensorMap
+		p.coords = f.slot("dim")
+	case space == "generic":
+	case given:
+		if i := f.slot(space); i >= 0 {
+			p.spaceSlot = i
+		} else if p.Space = space; ptx.ParseSpace(space) == ptx.Generic {
+			f.fail("%q is not a state space", space)
+		}
+	default:
+		p.spaceSlot = slices.IndexFunc(f.Slots, func(s Slot) bool {
+			return s.Name == "ss" || s.Fixed() && ptx.ParseSpace(s.Alts[0]) != ptx.Generic
+		})
+	}
+	return p
+}

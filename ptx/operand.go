@@ -1,0 +1,108 @@
+package ptx
+
+// OperandKind says which fields of an Operand count.
+type OperandKind uint8
+
+// The kinds of operand.
+const (
+	NoOperand      OperandKind = iota
+	RegOperand                 // Sym, Comp, Neg             %r1, v.x, !%p1
+	SpecialOperand             // Sym                        %tid.x, %clock
+	ImmOperand                 // Val                        42, 0x96
+	F32Operand                 // Val: the bits              0f3F800000
+	F64Operand                 // Val: the bits              0d3FF0000000000000
+	SymOperand                 // Sym, Val: an offset        label, function, variable, variable+16
+	AddrOperand                // Base or Val, Elems         [%rd1+16], [var], [64], [%rd1, {%r1, %r2}]
+	VecOperand                 // Elems                      {%f1, %f2}
+	ListOperand                // Elems                      (%r1, %r2): a call's arguments
+	PairOperand                // Elems: two                 %p1|%p2, %r1|%p1
+	SinkOperand                //                            _
+	StringOperand              // Sym.Name                   "unroll 1": only in directives
+)
+
+// Operand is one operand of an instruction, an element of one, or an
+// initialiser's value.
+type Operand struct {
+	Kind OperandKind
+	// Neg is a logical "!" in front of a predicate.
+	Neg bool
+	// Comp is the component of a vector register: 'x', 'y', 'z', 'w', else 0.
+	Comp byte
+	// Flags keep how a constant or an address was written.
+	Flags OperandFlags
+	Pos   Pos
+	// Sym is what the name refers to; for an address, its base (nil when the
+	// address is a constant).
+	Sym *Symbol
+	// Val is the integer, the bits of the float, or the offset.
+	Val int64
+	// Elems of a vector, list or pair; of an address, the operands after the
+	// first comma inside its brackets.
+	Elems []Operand
+}
+
+// OperandFlags keep the spelling where it carries meaning to a reader.
+type OperandFlags uint8
+
+// The flags.
+const (
+	Hex       OperandFlags = 1 << iota // print the integer in hexadecimal
+	Unsigned                           // an integer written with a U suffix or too large for s64
+	Unified                            // [a].unified
+	GenericOf                          // generic(var) in an initialiser
+	MaskOf                             // 0xFF00(var) in an initialiser: the mask is Elems[0]
+)
+
+// SymbolKind is what a name stands for.
+type SymbolKind uint8
+
+// The kinds of symbol.
+const (
+	UndefinedSymbol SymbolKind = iota // a name nobody declared; verify reports it
+	RegSymbol
+	SpecialSymbol
+	VarSymbol
+	LabelSymbol
+	FuncSymbol
+	TargetsSymbol
+	ProtoSymbol
+)
+
+var symbolKindNames = [...]string{"undefined name", "register", "special register", "variable", "label", "function", "target list", "call prototype"}
+
+func (k SymbolKind) String() string { return symbolKindNames[k] }
+
+// Symbol is what a name refers to. All operands that mean the same thing share
+// one Symbol; the same name in two scopes has two.
+type Symbol struct {
+	Name string
+	Kind SymbolKind
+	Type Type // of a register, special register or variable
+	Vec  uint8
+	ID   int32 // of a register: its index in Func.Regs
+	Pos  Pos   // of the declaration
+	Var  *Var  // of a variable
+	Func *Func // of a function: its last declaration, the definition if there is one
+}
+
+// RegOp is an operand naming a register.
+func RegOp(s *Symbol) Operand { return Operand{Kind: RegOperand, Sym: s} }
+
+// SymOp is an operand naming a label, function or variable.
+func SymOp(s *Symbol) Operand { return Operand{Kind: SymOperand, Sym: s} }
+
+// ImmOp is an integer constant.
+func ImmOp(v int64) Operand { return Operand{Kind: ImmOperand, Val: v} }
+
+// AddrOp is [base+off].
+func AddrOp(base *Symbol, off int64) Operand {
+	return Operand{Kind: AddrOperand, Sym: base, Val: off}
+}
+
+// VecOp is {elems}.
+func VecOp(elems ...Operand) Operand { return Operand{Kind: VecOperand, Elems: elems} }
+
+// IsConst reports whether the operand is a constant.
+func (o *Operand) IsConst() bool {
+	return o.Kind == ImmOperand || o.Kind == F32Operand || o.Kind == F64Operand
+}

@@ -1,0 +1,94 @@
+package ptx
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Version is a PTX ISA version, as in ".version 8.4".
+type Version struct{ Major, Minor int }
+
+func (v Version) String() string { return strconv.Itoa(v.Major) + "." + strconv.Itoa(v.Minor) }
+
+// Less reports whether v comes before w.
+func (v Version) Less(w Version) bool {
+	if v.Major != w.Major {
+		return v.Major < w.Major
+	}
+	return v.Minor < w.Minor
+}
+
+// Target is a GPU architecture, as in ".target sm_90a".
+type Target struct {
+	SM int // 90 for sm_90
+	// Feature is 'a' for code that runs on this very architecture only (wgmma,
+	// setmaxnreg), 'f' for its family, 0 for code any later one runs too.
+	Feature byte
+}
+
+// The targets attest knows in full.
+var (
+	SM80  = Target{SM: 80}
+	SM86  = Target{SM: 86}
+	SM89  = Target{SM: 89}
+	SM90  = Target{SM: 90}
+	SM90a = Target{SM: 90, Feature: 'a'}
+)
+
+func (t Target) String() string {
+	if t.Feature == 0 {
+		return "sm_" + strconv.Itoa(t.SM)
+	}
+	return "sm_" + strconv.Itoa(t.SM) + string(rune(t.Feature))
+}
+
+// Runs reports whether code that needs target need is legal for target t.
+func (t Target) Runs(need Target) bool {
+	if need.Feature != 0 {
+		return t.SM == need.SM && t.Feature != 0 && t.Feature <= need.Feature
+	}
+	return t.SM >= need.SM
+}
+
+// ParseTarget reads an architecture such as "sm_89" or "sm_90a".
+func ParseTarget(s string) (Target, error) {
+	digits, ok := strings.CutPrefix(s, "sm_")
+	var t Target
+	if ok && digits != "" {
+		if c := digits[len(digits)-1]; c == 'a' || c == 'f' {
+			t.Feature, digits = c, digits[:len(digits)-1]
+		}
+		n, err := strconv.Atoi(digits)
+		if err == nil && n > 0 && n < 1000 && digits[0] != '+' {
+			t.SM = n
+			return t, nil
+		}
+	}
+	return Target{}, fmt.Errorf("target %q is not an architecture such as sm_89 or sm_90a", s)
+}
+
+// MinVersion is the first PTX version whose assembler knows the target.
+func (t Target) MinVersion() Version {
+	switch {
+	case t.SM >= 100:
+		return Version{8, 6}
+	case t.Feature != 0:
+		return Version{8, 0}
+	case t.SM >= 89:
+		return Version{7, 8}
+	case t.SM >= 87:
+		return Version{7, 4}
+	case t.SM >= 86:
+		return Version{7, 1}
+	case t.SM >= 80:
+		return Version{7, 0}
+	case t.SM >= 75:
+		return Version{6, 3}
+	case t.SM >= 70:
+		return Version{6, 0}
+	case t.SM >= 60:
+		return Version{5, 0}
+	}
+	return Version{4, 0}
+}
