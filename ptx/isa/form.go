@@ -14,8 +14,8 @@ type Needs struct {
 	Target  ptx.Target
 }
 
-// join is the least that satisfies both.
-func (n Needs) join(m Needs) Needs {
+// Join is the least that satisfies both.
+func (n Needs) Join(m Needs) Needs {
 	if n.Version.Less(m.Version) {
 		n.Version = m.Version
 	}
@@ -233,7 +233,8 @@ func (m Match) Takes(p *Param) (yes, maybe bool) {
 	return false, true
 }
 
-// Needs is the least version and architecture for this very opcode.
+// Needs is the least version and architecture for this very opcode. The version
+// is at least the one that brought the architecture.
 func (m Match) Needs() Needs {
 	n := m.Form.Needs
 	for i := range m.bind {
@@ -242,10 +243,13 @@ func (m Match) Needs() Needs {
 			continue
 		}
 		if a, ok := m.Form.altNeeds[mod]; ok {
-			n = n.join(a)
+			n = n.Join(a)
 		} else if g, ok := modNeeds[mod]; ok {
-			n = n.join(g)
+			n = n.Join(g)
 		}
+	}
+	if v := n.Target.MinVersion(); n.Target.SM > 0 && n.Version.Less(v) {
+		n.Version = v
 	}
 	return n
 }

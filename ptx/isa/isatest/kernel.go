@@ -1,0 +1,144 @@
+package isatest
+
+import (
+	"strconv"
+	"strings"
+
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// Kernel is a module whose one kernel holds every sample of the variants, for
+// the least version and architecture that serves them all. A comment above each
+// sample says the index of its variant; [VariantAt] reads it.
+func Kernel(name string, ms []isa.Match) *ptx.Module {
+	b := newBench(name)
+	needs := isa.Needs{Target: ptx.Target{SM: 50}}
+	for i, m := range ms {
+		needs = needs.Join(m.Needs())
+		for _, in := range b.samples(m) {
+			b.body = append(b.body, &ptx.Comment{Text: mark + strconv.Itoa(i)}, in)
+		}
+	}
+	if v := needs.Target.MinVersion(); needs.Version.Less(v) {
+		needs.Version = v
+	}
+	mod := &ptx.Module{Version: needs.Version, Target: needs.Target, AddressSize: 64}
+	mod.Items = append(b.items, b.finish())
+	return mod
+}
+
+// Samples are instructions of one variant that differ in their optional
+// operands and constants.
+func Samples(m isa.Match) []*ptx.Inst { return newBench("k").samples(m) }
+
+const mark = "// variant "
+
+// VariantAt returns the index of the variant that stands in a line of the text
+// of a Kernel, counted from one, or -1.
+func VariantAt(lines []string, line int) int {
+	for i := min(line, len(lines)) - 1; i >= 0; i-- {
+		if _, n, ok := strings.Cut(lines[i], mark); ok {
+			v, err := strconv.Atoi(n)
+			if err != nil {
+				return -1
+			}
+			return v
+		}
+	}
+	return -1
+}
+
+// bench is a kernel under construction. Samples share registers: what they
+// compute does not matter.
+type bench struct {
+	fn    *ptx.Func
+	items []ptx.Item
+	body  []ptx.Stmt
+	regs  map[ptx.Type][]*ptx.Symbol
+	order []ptx.Type
+	used  map[ptx.Type]int // registers the sample at hand has taken
+	label *ptx.Symbol
+	param *ptx.Symbol
+	extra map[string]*ptx.Symbol // callees, target lists, variables, by name
+	// inner holds what must be declared in the body before its first use.
+	inner []ptx.Stmt
+}
+
+func newBench(name string) *bench {
+	sym := &ptx.Symbol{Name: name, Kind: ptx.FuncSymbol}
+	b := &bench{
+		fn:    &ptx.Func{Sym: sym, Linkage: ptx.Visible, Entry: true, HasBody: true},
+		regs:  map[ptx.Type][]*ptx.Symbol{},
+		used:  map[ptx.Type]int{},
+		extra: map[string]*ptx.Symbol{},
+		label: &ptx.Symbol{Name: "done", Kind: ptx.LabelSymbol},
+	}
+	sym.Func = b.fn
+	arg := bytesVar(ptx.Param, "arg")
+	b.fn.Params = []*ptx.Var{arg}
+	b.param = arg.Sym
+	return b
+}
+
+// bytesVar is an array of bytes that any access fits.
+func bytesVar(space ptx.Space, name string) *ptx.Var {
+	sym := &ptx.Symbol{Name: name, Kind: ptx.VarSymbol, Type: ptx.B8}
+	v := &ptx.Var{Sym: sym, Space: space, Align: 128, Type: ptx.B8, Dims: []int64{128}}
+	sym.Var = v
+	return v
+}
+
+func (b *bench) finish() *ptx.Func {
+	var decls []ptx.Stmt
+	for _, t := range b.order {
+		regs := b.regs[t]
+		decls = append(decls, &ptx.RegDecl{Type: t, Names: []ptx.RegName{{Prefix: prefix(t), Count: len(regs)}}})
+		for _, r := range regs {
+			r.ID = int32(len(b.fn.Regs))
+			b.fn.Regs = append(b.fn.Regs, r)
+		}
+	}
+	body := append(decls, b.inner...)
+	body = append(body, b.body...)
+	body = append(body, &ptx.Label{Sym: b.label}, &ptx.Inst{Op: ptx.NewOpcode("ret")})
+	b.fn.Body = body
+	return b.fn
+}
+
+func prefix(t ptx.Type) string { return "%" + t.String() + "_" }
+
+// reg is a register for a value of the type that the sample has not used yet.
+func (b *bench) reg(t ptx.Type) ptx.Operand {
+	t = registerType(t)
+	n := b.used[t]
+	b.used[t]++
+	if n == len(b.regs[t]) {
+		if n == 0 {
+			b.order = append(b.order, t)
+		}
+		s := &ptx.Symbol{Name: prefix(t) + strconv.Itoa(n), Kind: ptx.RegSymbol, Type: t}
+		b.regs[t] = append(b.regs[t], s)
+	}
+	return ptx.RegOp(b.regs[t][n])
+}
+
+// registerType is the type a register must be declared with to hold a value:
+// packed and alternate types live in bits registers, bytes in 16-bit ones.
+func registerType(t ptx.Type) ptx.Type {
+	switch {
+	case t.Bits() == 8:
+		return ptx.B16
+	case t == ptx.F16:
+		return ptx.B16
+	case t.Class() != ptx.ClassPacked:
+		return t
+	}
+	switch t.Bits() {
+	case 16:
+		return ptx.B16
+	case 32:
+		return ptx.B32
+	}
+	return ptx.B64
+}

@@ -1,0 +1,161 @@
+package isa_test
+
+import (
+	"flag"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"attest/ptx"
+	"attest/ptx/isa"
+	"attest/ptx/isa/isatest"
+)
+
+var (
+	opFlag      = flag.String("op", "", "check only the forms of this opcode name")
+	minimalFlag = flag.Bool("minimal", false, "report variants that ptxas also takes below the minimum the table gives")
+)
+
+// batch is the number of variants in a module: enough to drown the start of a
+// process, few enough to keep the assembler's time linear.
+const batch = 400
+
+// group is a list of variants to assemble for one version and architecture.
+type group struct {
+	needs isa.Needs
+	ms    []isa.Match
+}
+
+// variants is every variant of the table, in the order of the table.
+func variants() []isa.Match {
+	var ms []isa.Match
+	for _, fam := range isa.Families {
+		for _, f := range fam.Forms {
+			if *opFlag == "" || f.Op == *opFlag {
+				ms = slices.AppendSeq(ms, f.Variants())
+			}
+		}
+	}
+	return ms
+}
+
+// groups puts together variants with the same needs, at most batch of them.
+// newer counts those the assembler is too old for.
+func groups(a *isatest.Assembler, ms []isa.Match, at func(isa.Match) (isa.Needs, bool)) (gs []*group, newer int) {
+	open := map[isa.Needs]*group{}
+	for _, m := range ms {
+		n, ok := at(m)
+		if !ok {
+			newer++
+			continue
+		}
+		g := open[n]
+		if g == nil || len(g.ms) == batch {
+			g = &group{needs: n}
+			open[n] = g
+			gs = append(gs, g)
+		}
+		g.ms = append(g.ms, m)
+	}
+	return gs, newer
+}
+
+// each runs f over the groups on all cores.
+func each(gs []*group, f func(*group)) {
+	var wg sync.WaitGroup
+	work := make(chan *group)
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for g := range work {
+				f(g)
+			}
+		})
+	}
+	for _, g := range gs {
+		work <- g
+	}
+	close(work)
+	wg.Wait()
+}
+
+func assembler(t *testing.T) *isatest.Assembler {
+	t.Helper()
+	a, err := isatest.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Logf("%s: PTX %s, %s to %s", a.Path, a.Version, a.Targets[0], a.Targets[len(a.Targets)-1])
+	return a
+}
+
+// TestAssembles has ptxas assemble every variant of the table for the least
+// version and architecture the table gives it.
+func TestAssembles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes")
+	}
+	a := assembler(t)
+	ms := variants()
+	gs, newer := groups(a, ms, func(m isa.Match) (isa.Needs, bool) { return a.Floor(m.Needs()) })
+	each(gs, func(g *group) {
+		bad, err := a.Check(g.ms, g.needs, "-O0")
+		if err != nil {
+			t.Error(err)
+		}
+		for i, msg := range bad {
+			t.Errorf("%s for PTX %s %s: %s", g.ms[i].Opcode().Text, g.needs.Version, g.needs.Target, msg)
+		}
+	})
+	t.Logf("%d variants, %d of them newer than this ptxas", len(ms), newer)
+}
+
+// TestMinimal asks whether variants also assemble one step below what the table
+// says they need. ptxas is lenient in places, so this informs the table's
+// author and does not fail on its own.
+func TestMinimal(t *testing.T) {
+	if !*minimalFlag {
+		t.Skip("run with -minimal")
+	}
+	a := assembler(t)
+	for _, lower := range []func(isa.Needs) (isa.Needs, bool){
+		func(n isa.Needs) (isa.Needs, bool) { return lowerVersion(a, n) },
+		func(n isa.Needs) (isa.Needs, bool) { return lowerTarget(a, n) },
+	} {
+		gs, _ := groups(a, variants(), func(m isa.Match) (isa.Needs, bool) { return lower(m.Needs()) })
+		each(gs, func(g *group) {
+			bad, err := a.Check(g.ms, g.needs, "-O0")
+			if err != nil {
+				t.Error(err)
+			}
+			for i, m := range g.ms {
+				if _, refused := bad[i]; !refused {
+					t.Logf("%s needs %v, yet assembles for PTX %s %s", m.Opcode().Text, m.Needs(), g.needs.Version, g.needs.Target)
+				}
+			}
+		})
+	}
+}
+
+// lowerVersion is one PTX version down, when the target exists there.
+func lowerVersion(a *isatest.Assembler, n isa.Needs) (isa.Needs, bool) {
+	n, ok := a.Floor(n)
+	v := n.Version
+	if v.Minor--; v.Minor < 0 {
+		last := map[int]int{4: 3, 5: 0, 6: 5, 7: 8, 8: 8}
+		v = ptx.Version{Major: v.Major - 1, Minor: last[v.Major-1]}
+	}
+	n.Version = v
+	return n, ok && !v.Less(n.Target.MinVersion())
+}
+
+// lowerTarget is one architecture down, in the newest version, so that nothing
+// but the architecture can be the reason for a refusal.
+func lowerTarget(a *isatest.Assembler, n isa.Needs) (isa.Needs, bool) {
+	n, ok := a.Floor(n)
+	i := slices.Index(a.Targets, n.Target)
+	if !ok || i == 0 {
+		return n, false
+	}
+	return isa.Needs{Version: a.Version, Target: a.Targets[i-1]}, true
+}
