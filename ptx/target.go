@@ -85,10 +85,16 @@ func (t Target) MinVersion() Version {
 		return Version{7, 0}
 	case t.SM >= 75:
 		return Version{6, 3}
+	case t.SM >= 72:
+		return Version{6, 1}
 	case t.SM >= 70:
 		return Version{6, 0}
 	case t.SM >= 60:
 		return Version{5, 0}
+	case t.SM >= 53:
+		return Version{4, 2}
+	case t.SM >= 52:
+		return Version{4, 1}
 	}
 	return Version{4, 0}
 }

@@ -82,6 +82,7 @@ const (
 	Label                      // branch target
 	Name                       // function, target list or prototype
 	Args                       // (list) of a call
+	Sink                       // the symbol _, where PTX allows nothing else
 )
 
 // Param is one operand of a form.
@@ -124,10 +125,16 @@ type countRef struct {
 	div   int // slot is a matrix shape: N of mMnNkK over this
 }
 
-// rule restricts one slot when another has a certain modifier.
+// rule restricts one slot when others have certain modifiers.
 type rule struct {
-	ifSlot, thenSlot int
-	ifAlts, thenAlts []string // "-" stands for "left out"
+	ifs  []slotAlts // all hold
+	then slotAlts
+}
+
+// slotAlts is some of the modifiers of a slot; "-" stands for "left out".
+type slotAlts struct {
+	slot int
+	alts []string
 }
 
 // Match is a form with its slots filled.
@@ -140,7 +147,7 @@ type Match struct {
 func (m Match) Mod(slot string) string {
 	for i := range m.Form.Slots {
 		if m.Form.Slots[i].Name == slot {
-			return m.at(i)
+			return m.At(i)
 		}
 	}
 	return ""
@@ -149,14 +156,15 @@ func (m Match) Mod(slot string) string {
 // Has reports whether the opcode carries the modifier.
 func (m Match) Has(mod string) bool {
 	for i := range m.bind {
-		if m.at(i) == mod {
+		if m.At(i) == mod {
 			return true
 		}
 	}
 	return false
 }
 
-func (m Match) at(slot int) string {
+// At is the modifier in slot i, or "" when it was left out.
+func (m Match) At(slot int) string {
 	if b := m.bind[slot]; b >= 0 {
 		return m.Form.Slots[slot].Alts[b]
 	}
@@ -168,7 +176,7 @@ func (m Match) Opcode() *ptx.Opcode {
 	var b strings.Builder
 	b.WriteString(m.Form.Op)
 	for i := range m.bind {
-		if s := m.at(i); s != "" {
+		if s := m.At(i); s != "" {
 			b.WriteString(".")
 			b.WriteString(s)
 		}
@@ -180,7 +188,7 @@ func (m Match) Opcode() *ptx.Opcode {
 func (m Match) Type(p *Param) ptx.Type {
 	t := p.typ.fixed
 	if p.typ.slot >= 0 {
-		t = ptx.ParseType(m.at(p.typ.slot))
+		t = ptx.ParseType(m.At(p.typ.slot))
 	}
 	if p.typ.wide {
 		t = widened[t]
@@ -197,7 +205,7 @@ func (m Match) Count(p *Param) int {
 	if p.count.slot < 0 {
 		return p.count.fixed
 	}
-	mod := m.at(p.count.slot)
+	mod := m.At(p.count.slot)
 	if p.count.div > 0 {
 		return shapeN(mod) / p.count.div
 	}
@@ -209,14 +217,14 @@ func (m Match) Coords(p *Param) int {
 	if p.coords < 0 {
 		return 0
 	}
-	return number(m.at(p.coords))
+	return number(m.At(p.coords))
 }
 
 // Space is the state space of an address operand with its sub-qualifier
 // ("shared::cluster"), or "" for generic addressing.
 func (m Match) Space(p *Param) string {
 	if p.spaceSlot >= 0 {
-		return m.at(p.spaceSlot)
+		return m.At(p.spaceSlot)
 	}
 	return p.Space
 }
@@ -238,7 +246,7 @@ func (m Match) Takes(p *Param) (yes, maybe bool) {
 func (m Match) Needs() Needs {
 	n := m.Form.Needs
 	for i := range m.bind {
-		mod := m.at(i)
+		mod := m.At(i)
 		if mod == "" {
 			continue
 		}
@@ -303,17 +311,27 @@ func (f *Form) fill(slot int, bind []int8, yield func(Match) bool) bool {
 }
 
 func (f *Form) allows(m Match) bool {
-	for _, r := range f.rules {
-		if r.has(m.at(r.ifSlot), r.ifAlts) && !r.has(m.at(r.thenSlot), r.thenAlts) {
+	for i := range f.rules {
+		if f.rules[i].broken(m) {
 			return false
 		}
 	}
 	return true
 }
 
-func (rule) has(mod string, alts []string) bool {
+func (r *rule) broken(m Match) bool {
+	for _, c := range r.ifs {
+		if !c.holds(m) {
+			return false
+		}
+	}
+	return !r.then.holds(m)
+}
+
+func (s slotAlts) holds(m Match) bool {
+	mod := m.At(s.slot)
 	if mod == "" {
 		mod = "-"
 	}
-	return slices.Contains(alts, mod)
+	return slices.Contains(s.alts, mod)
 }

@@ -2,6 +2,8 @@ package isa_test
 
 import (
 	"flag"
+	"fmt"
+	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,7 +15,7 @@ import (
 )
 
 var (
-	opFlag      = flag.String("op", "", "check only the forms of this opcode name")
+	onlyFlag    = flag.String("only", "", "check only the forms whose \"family: syntax\" this regular expression matches")
 	minimalFlag = flag.Bool("minimal", false, "report variants that ptxas also takes below the minimum the table gives")
 )
 
@@ -30,9 +32,10 @@ type group struct {
 // variants is every variant of the table, in the order of the table.
 func variants() []isa.Match {
 	var ms []isa.Match
+	only := regexp.MustCompile(*onlyFlag)
 	for _, fam := range isa.Families {
 		for _, f := range fam.Forms {
-			if *opFlag == "" || f.Op == *opFlag {
+			if only.MatchString(fam.Name + ": " + f.Syntax) {
 				ms = slices.AppendSeq(ms, f.Variants())
 			}
 		}
@@ -98,15 +101,17 @@ func TestAssembles(t *testing.T) {
 	a := assembler(t)
 	ms := variants()
 	gs, newer := groups(a, ms, func(m isa.Match) (isa.Needs, bool) { return a.Floor(m.Needs()) })
+	var refused tally
 	each(gs, func(g *group) {
 		bad, err := a.Check(g.ms, g.needs, "-O0")
 		if err != nil {
 			t.Error(err)
 		}
 		for i, msg := range bad {
-			t.Errorf("%s for PTX %s %s: %s", g.ms[i].Opcode().Text, g.needs.Version, g.needs.Target, msg)
+			refused.add(g, i, msg)
 		}
 	})
+	refused.report(t.Errorf)
 	t.Logf("%d variants, %d of them newer than this ptxas", len(ms), newer)
 }
 
@@ -118,6 +123,7 @@ func TestMinimal(t *testing.T) {
 		t.Skip("run with -minimal")
 	}
 	a := assembler(t)
+	var taken tally
 	for _, lower := range []func(isa.Needs) (isa.Needs, bool){
 		func(n isa.Needs) (isa.Needs, bool) { return lowerVersion(a, n) },
 		func(n isa.Needs) (isa.Needs, bool) { return lowerTarget(a, n) },
@@ -130,10 +136,42 @@ func TestMinimal(t *testing.T) {
 			}
 			for i, m := range g.ms {
 				if _, refused := bad[i]; !refused {
-					t.Logf("%s needs %v, yet assembles for PTX %s %s", m.Opcode().Text, m.Needs(), g.needs.Version, g.needs.Target)
+					n := m.Needs()
+					taken.add(g, i, fmt.Sprintf("assembles; the table says PTX %s %s", n.Version, n.Target))
 				}
 			}
 		})
+	}
+	taken.report(t.Logf)
+}
+
+// tally gathers what was found about variants, for a line a form and finding.
+type tally struct {
+	mu    sync.Mutex
+	found map[finding][]string
+}
+
+type finding struct {
+	form  *isa.Form
+	needs isa.Needs
+	msg   string
+}
+
+func (ta *tally) add(g *group, i int, msg string) {
+	ta.mu.Lock()
+	defer ta.mu.Unlock()
+	if ta.found == nil {
+		ta.found = map[finding][]string{}
+	}
+	k := finding{g.ms[i].Form, g.needs, msg}
+	ta.found[k] = append(ta.found[k], g.ms[i].Opcode().Text)
+}
+
+func (ta *tally) report(printf func(string, ...any)) {
+	for k, ops := range ta.found {
+		slices.Sort(ops)
+		printf("%s: %s for PTX %s %s and %d more: %s",
+			k.form.Syntax, ops[0], k.needs.Version, k.needs.Target, len(ops)-1, k.msg)
 	}
 }
 

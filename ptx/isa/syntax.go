@@ -25,7 +25,8 @@ import (
 //	d:wide       twice the size       a:f32[4]    a vector of four
 //	d:type[vec]  as long as slot vec  d:f32[N/2]  by N of the slot "shape"
 //	c:pred!      "!" is allowed       x:imm       a constant
-//	x:imm(4 8)   one of these         t:label     t:name  t:args
+//	x:imm(4 8)   one of these         x:imm(0..7) one of the range
+//	t:label      t:name  t:args
 //	[a]          an address; its space is in slot "ss", else in a modifier
 //	[a:shared]   an address in that space, [a:generic] in none
 //	[t:tensor]   [tensor map, {coordinates}], as many as slot "dim" says
@@ -71,9 +72,19 @@ func need(mods string, smN, isaV int) option {
 	}
 }
 
-// when restricts a slot: when("vec=v4", "type=b32 f32"). "-" is "left out".
+// when restricts a slot: when("vec=v4", "type=b32 f32"). "-" is "left out". A
+// comma joins conditions that must all hold: when("sat=sat, atype=u8", …).
 func when(cond, then string) option {
 	return func(l *line) { l.rules = append(l.rules, [2]string{cond, then}) }
+}
+
+// options are several as one, for what forms of a family share.
+func options(opts ...option) option {
+	return func(l *line) {
+		for _, o := range opts {
+			o(l)
+		}
+	}
 }
 
 // wider allows registers wider than the type.
@@ -113,13 +124,15 @@ func (f *Form) slot(name string) int {
 }
 
 func (f *Form) rule(cond, then string) (r rule) {
-	r.ifSlot, r.ifAlts = f.slotAlts(cond)
-	r.thenSlot, r.thenAlts = f.slotAlts(then)
+	for c := range strings.SplitSeq(cond, ",") {
+		r.ifs = append(r.ifs, f.slotAlts(c))
+	}
+	r.then = f.slotAlts(then)
 	return r
 }
 
-func (f *Form) slotAlts(s string) (int, []string) {
-	name, alts, ok := strings.Cut(s, "=")
+func (f *Form) slotAlts(s string) slotAlts {
+	name, alts, ok := strings.Cut(strings.TrimSpace(s), "=")
 	i := f.slot(name)
 	if !ok || i < 0 {
 		f.fail("no slot for rule %q", s)
@@ -129,7 +142,7 @@ func (f *Form) slotAlts(s string) (int, []string) {
 			f.fail("rule %q: slot %s has no .%s", s, name, a)
 		}
 	}
-	return i, strings.Fields(alts)
+	return slotAlts{i, strings.Fields(alts)}
 }
 
 // opcode reads "fma.rnd{.ftz}.f32" into the form's name and slots.
@@ -232,6 +245,9 @@ func (l *line) param(s string) Param {
 func (l *line) value(s string) Param {
 	p := Param{spaceSlot: -1, coords: -1, typ: typeRef{slot: -1}, count: countRef{slot: -1}}
 	switch s[0] {
+	case '_':
+		p.Name, p.Kind, p.Access = s, Sink, Write
+		return p
 	case '=':
 		p.Access, s = Write, s[1:]
 	case '+':
@@ -263,13 +279,23 @@ func (l *line) value(s string) Param {
 func (l *line) values(s string) (vs []int64) {
 	list := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(s, "imm"), "("), ")")
 	for w := range strings.FieldsSeq(list) {
-		v, err := strconv.ParseInt(w, 0, 64)
-		if err != nil {
-			l.form.fail("%q: %v", s, err)
+		first, last, ranged := strings.Cut(w, "..")
+		if !ranged {
+			last = first
 		}
-		vs = append(vs, v)
+		for v := l.integer(first); v <= l.integer(last); v++ {
+			vs = append(vs, v)
+		}
 	}
 	return vs
+}
+
+func (l *line) integer(s string) int64 {
+	v, err := strconv.ParseInt(s, 0, 64)
+	if err != nil {
+		l.form.fail("%v", err)
+	}
+	return v
 }
 
 func (l *line) typeRef(s string) typeRef {

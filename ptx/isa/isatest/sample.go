@@ -22,7 +22,7 @@ func (b *bench) samples(m isa.Match) []*ptx.Inst {
 		if p.Not {
 			count = max(count, 2)
 		}
-		count = max(count, len(p.Values))
+		count = max(count, len(shown(p.Values)))
 	}
 	count = max(count, optional+1)
 	ins := make([]*ptx.Inst, count)
@@ -62,13 +62,16 @@ func (b *bench) operand(m isa.Match, p *isa.Param, n int) ptx.Operand {
 		if len(p.Values) == 0 {
 			return ptx.ImmOp(1)
 		}
-		return ptx.ImmOp(p.Values[n%len(p.Values)])
+		vs := shown(p.Values)
+		return ptx.ImmOp(vs[n%len(vs)])
 	case isa.Addr:
 		return b.address(m.Space(p))
 	case isa.TensorMap:
 		o := b.address("")
 		o.Elems = []ptx.Operand{b.vector(ptx.S32, m.Coords(p))}
 		return o
+	case isa.Sink:
+		return ptx.Operand{Kind: ptx.SinkOperand}
 	case isa.Label:
 		return ptx.SymOp(b.label)
 	case isa.Name:
@@ -82,6 +85,14 @@ func (b *bench) operand(m isa.Match, p *isa.Param, n int) ptx.Operand {
 	o := b.reg(m.Type(p))
 	o.Neg = p.Not && n > 0
 	return o
+}
+
+// shown are the constants worth a sample of their own: the ends of a long range.
+func shown(values []int64) []int64 {
+	if n := len(values); n > 32 {
+		return []int64{values[0], values[n-1]}
+	}
+	return values
 }
 
 func (b *bench) vector(t ptx.Type, n int) ptx.Operand {
