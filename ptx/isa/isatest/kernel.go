@@ -18,6 +18,7 @@ func Kernel(name string, ms []isa.Match) *ptx.Module {
 		needs = needs.Join(m.Needs())
 		for _, in := range b.samples(m) {
 			b.body = append(b.body, &ptx.Comment{Text: mark + strconv.Itoa(i)}, in)
+			b.store(m, in)
 		}
 	}
 	if v := needs.Target.MinVersion(); needs.Version.Less(v) {
@@ -100,6 +101,7 @@ func (b *bench) finish() *ptx.Func {
 		}
 	}
 	body := append(decls, b.inner...)
+	body = append(body, b.load()...)
 	body = append(body, b.body...)
 	body = append(body, &ptx.Label{Sym: b.label}, &ptx.Inst{Op: ptx.NewOpcode("ret")})
 	b.fn.Body = body
