@@ -43,8 +43,9 @@ type Form struct {
 	Params []Param
 	Needs  Needs
 	// altNeeds holds what one modifier asks for in this form beyond Needs.
-	altNeeds map[string]Needs
-	rules    []rule
+	altNeeds   map[string]Needs
+	comboNeeds []comboNeeds
+	rules      []rule
 	// Wider says that registers wider than the instruction's type are legal, as
 	// they are for loads, stores and conversions.
 	Wider bool
@@ -129,6 +130,12 @@ type countRef struct {
 type rule struct {
 	ifs  []slotAlts // all hold
 	then slotAlts
+}
+
+// comboNeeds is what modifiers ask for when they come together.
+type comboNeeds struct {
+	ifs   []slotAlts // all hold
+	needs Needs
 }
 
 // slotAlts is some of the modifiers of a slot; "-" stands for "left out".
@@ -256,6 +263,11 @@ func (m Match) Needs() Needs {
 			n = n.Join(g)
 		}
 	}
+	for _, c := range m.Form.comboNeeds {
+		if m.holds(c.ifs) {
+			n = n.Join(c.needs)
+		}
+	}
 	if v := n.Target.MinVersion(); n.Target.SM > 0 && n.Version.Less(v) {
 		n.Version = v
 	}
@@ -312,23 +324,23 @@ func (f *Form) fill(slot int, bind []int8, yield func(Match) bool) bool {
 
 func (f *Form) allows(m Match) bool {
 	for i := range f.rules {
-		if f.rules[i].broken(m) {
+		if r := &f.rules[i]; m.holds(r.ifs) && !m.has(r.then) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *rule) broken(m Match) bool {
-	for _, c := range r.ifs {
-		if !c.holds(m) {
+func (m Match) holds(conditions []slotAlts) bool {
+	for _, c := range conditions {
+		if !m.has(c) {
 			return false
 		}
 	}
-	return !r.then.holds(m)
+	return true
 }
 
-func (s slotAlts) holds(m Match) bool {
+func (m Match) has(s slotAlts) bool {
 	mod := m.At(s.slot)
 	if mod == "" {
 		mod = "-"

@@ -26,7 +26,7 @@ var bitwise = slices.Concat(
 		form("not.pred =d, a:pred!")),
 	inst("d = a == 0 ? 1 : 0", form("cnot.type =d, a", set("type", bitsTypes))),
 	inst("d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q",
-		form("lop3.b32 =d, a, b, c, immLut:imm(0..255)", isa(43)),
+		form("lop3.b32 =d, a, b, c, immLut:imm(0..255)", sm(50), isa(43)),
 		form("lop3.bool.b32 =d|p:pred, a, b, c, immLut:imm(0..255), q:pred!", set("bool", "or and"), sm(70), isa(82))),
 )
 

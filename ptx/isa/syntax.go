@@ -42,6 +42,8 @@ type line struct {
 	form  *Form
 	sets  map[string][]string
 	rules [][2]string
+	// combos are conditions and what they need.
+	combos []combo
 }
 
 // set names the modifiers that fit a slot of this form.
@@ -70,6 +72,20 @@ func need(mods string, smN, isaV int) option {
 			l.form.altNeeds[m] = Needs{version(isaV), ptx.Target{SM: smN}}
 		}
 	}
+}
+
+// needWhen is what modifiers ask for in company:
+// needWhen("scope=sys, type=b128", 70, 84).
+func needWhen(cond string, smN, isaV int) option {
+	return func(l *line) {
+		l.combos = append(l.combos, combo{cond, Needs{version(isaV), ptx.Target{SM: smN}}})
+	}
+}
+
+// combo is a needWhen before its slots are known.
+type combo struct {
+	cond  string
+	needs Needs
 }
 
 // when restricts a slot: when("vec=v4", "type=b32 f32"). "-" is "left out". A
@@ -109,7 +125,10 @@ func form(syntax string, opts ...option) *Form {
 	opcode, operands, _ := strings.Cut(f.Syntax, " ")
 	l.opcode(opcode)
 	for _, r := range l.rules {
-		f.rules = append(f.rules, f.rule(r[0], r[1]))
+		f.rules = append(f.rules, rule{f.conditions(r[0]), f.slotAlts(r[1])})
+	}
+	for _, c := range l.combos {
+		f.comboNeeds = append(f.comboNeeds, comboNeeds{f.conditions(c.cond), c.needs})
 	}
 	f.Params = l.operands(operands)
 	return f
@@ -123,12 +142,12 @@ func (f *Form) slot(name string) int {
 	return slices.IndexFunc(f.Slots, func(s Slot) bool { return s.Name == name })
 }
 
-func (f *Form) rule(cond, then string) (r rule) {
-	for c := range strings.SplitSeq(cond, ",") {
-		r.ifs = append(r.ifs, f.slotAlts(c))
+// conditions reads "sat=sat, atype=u8".
+func (f *Form) conditions(s string) (cs []slotAlts) {
+	for c := range strings.SplitSeq(s, ",") {
+		cs = append(cs, f.slotAlts(c))
 	}
-	r.then = f.slotAlts(then)
-	return r
+	return cs
 }
 
 func (f *Form) slotAlts(s string) slotAlts {

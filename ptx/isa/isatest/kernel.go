@@ -8,30 +8,51 @@ import (
 	"attest/ptx/isa"
 )
 
-// Kernel is a module whose one kernel holds every sample of the variants, for
-// the least version and architecture that serves them all. A comment above each
+// Kernel is a module that holds every sample of the variants in one kernel, for
+// the least version and architecture that serves them all. Those that touch a
+// device function's parameters are in such a function. A comment above each
 // sample says the index of its variant; [VariantAt] reads it.
 func Kernel(name string, ms []isa.Match) *ptx.Module {
-	b := newBench(name)
+	entry, device := newBench(name, true), newBench(name+"_device", false)
 	needs := isa.Needs{Target: ptx.Target{SM: 50}}
 	for i, m := range ms {
 		needs = needs.Join(m.Needs())
-		for _, in := range b.samples(m) {
-			b.body = append(b.body, &ptx.Comment{Text: mark + strconv.Itoa(i)}, in)
-			b.store(m, in)
+		if inDevice(m) {
+			device.add(i, m)
+		} else {
+			entry.add(i, m)
 		}
 	}
 	if v := needs.Target.MinVersion(); needs.Version.Less(v) {
 		needs.Version = v
 	}
 	mod := &ptx.Module{Version: needs.Version, Target: needs.Target, AddressSize: 64}
-	mod.Items = append(b.items, b.finish())
+	if len(device.body) > 0 {
+		mod.Items = append(device.items, device.finish())
+	}
+	mod.Items = append(append(mod.Items, entry.items...), entry.finish())
 	return mod
+}
+
+// inDevice reports whether the variant is legal in a device function only: it
+// names the parameters of one, or writes a parameter, which is its result.
+func inDevice(m isa.Match) bool {
+	for i := range m.Form.Params {
+		p := &m.Form.Params[i]
+		if p.Kind != isa.Addr {
+			continue
+		}
+		space := m.Space(p)
+		if space == "param::func" || space == "param" && m.Form.Op == "st" {
+			return true
+		}
+	}
+	return false
 }
 
 // Samples are instructions of one variant that differ in their optional
 // operands and constants.
-func Samples(m isa.Match) []*ptx.Inst { return newBench("k").samples(m) }
+func Samples(m isa.Match) []*ptx.Inst { return newBench("k", true).samples(m) }
 
 const mark = "// variant "
 
@@ -60,16 +81,17 @@ type bench struct {
 	order []ptx.Type
 	used  map[ptx.Type]int // registers the sample at hand has taken
 	label *ptx.Symbol
-	param *ptx.Symbol
-	extra map[string]*ptx.Symbol // callees, target lists, variables, by name
+	// param is what the function takes; result is what a device function gives.
+	param, result *ptx.Symbol
+	extra         map[string]*ptx.Symbol // callees, target lists, variables, by name
 	// inner holds what must be declared in the body before its first use.
 	inner []ptx.Stmt
 }
 
-func newBench(name string) *bench {
+func newBench(name string, entry bool) *bench {
 	sym := &ptx.Symbol{Name: name, Kind: ptx.FuncSymbol}
 	b := &bench{
-		fn:    &ptx.Func{Sym: sym, Linkage: ptx.Visible, Entry: true, HasBody: true},
+		fn:    &ptx.Func{Sym: sym, Linkage: ptx.Visible, Entry: entry, HasBody: true},
 		regs:  map[ptx.Type][]*ptx.Symbol{},
 		used:  map[ptx.Type]int{},
 		extra: map[string]*ptx.Symbol{},
@@ -78,8 +100,21 @@ func newBench(name string) *bench {
 	sym.Func = b.fn
 	arg := bytesVar(ptx.Param, "arg")
 	b.fn.Params = []*ptx.Var{arg}
-	b.param = arg.Sym
+	b.param, b.result = arg.Sym, arg.Sym
+	if !entry {
+		out := bytesVar(ptx.Param, "out")
+		b.fn.Returns = []*ptx.Var{out}
+		b.result = out.Sym
+	}
 	return b
+}
+
+// add puts the samples of a variant in the body.
+func (b *bench) add(index int, m isa.Match) {
+	for _, in := range b.samples(m) {
+		b.body = append(b.body, &ptx.Comment{Text: mark + strconv.Itoa(index)}, in)
+		b.store(m, in)
+	}
 }
 
 // bytesVar is an array of bytes that any access fits.

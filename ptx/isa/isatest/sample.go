@@ -65,9 +65,9 @@ func (b *bench) operand(m isa.Match, p *isa.Param, n int) ptx.Operand {
 		vs := shown(p.Values)
 		return ptx.ImmOp(vs[n%len(vs)])
 	case isa.Addr:
-		return b.address(m.Space(p))
+		return b.address(m.Form.Op, m.Space(p))
 	case isa.TensorMap:
-		o := b.address("")
+		o := b.address(m.Form.Op, "")
 		o.Elems = []ptx.Operand{b.vector(ptx.S32, m.Coords(p))}
 		return o
 	case isa.Sink:
@@ -105,14 +105,14 @@ func (b *bench) vector(t ptx.Type, n int) ptx.Operand {
 
 // address is a place in the state space. Parameters have names only; all other
 // spaces are addressed through a register.
-func (b *bench) address(space string) ptx.Operand {
+func (b *bench) address(op, space string) ptx.Operand {
 	switch {
-	case space == "param::func":
-		return ptx.AddrOp(b.local("slot"), 0)
-	case strings.HasPrefix(space, "param"):
-		return ptx.AddrOp(b.param, 0)
+	case !strings.HasPrefix(space, "param"):
+		return ptx.AddrOp(b.reg(ptx.U64).Sym, 0)
+	case op == "st":
+		return ptx.AddrOp(b.result, 0)
 	}
-	return ptx.AddrOp(b.reg(ptx.U64).Sym, 0)
+	return ptx.AddrOp(b.param, 0)
 }
 
 // local is a variable in parameter space declared in the body, as a call's
