@@ -9,6 +9,10 @@ import (
 // Families is the table, in the order a reader meets it.
 var Families = []*Family{
 	integer, logic, compare, float, half, approx, convert,
+	memory, caches, atomic,
+	control, synchronization, fence, warp,
+	cpasync, mbarrier, bulk, bulkTensor, cluster,
+	matrix, wmma, wgmma,
 }
 
 // byOp indexes the table by opcode name.
