@@ -13,7 +13,7 @@ type Module struct {
 	Version     Version
 	Target      Target
 	Options     []string // what follows the architecture in .target: "debug", "texmode_independent"
-	AddressSize int      // 32 or 64
+	AddressSize int      // 32 or 64; 0 when the text does not say
 	Items       []Item   // everything after the header, in the order of the text
 }
 
@@ -170,6 +170,7 @@ type Directive struct {
 	Pos  Pos
 	Name string // with its dot
 	Args []Operand
+	Semi bool // written with a semicolon; .pragma has one always
 }
 
 // File is a .file directive, which numbers a source file for .loc.

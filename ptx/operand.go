@@ -17,7 +17,9 @@ const (
 	ListOperand                // Elems                      (%r1, %r2): a call's arguments
 	PairOperand                // Elems: two                 %p1|%p2, %r1|%p1
 	SinkOperand                //                            _
-	StringOperand              // Sym.Name                   "unroll 1": only in directives
+	StringOperand              // Sym.Name                   "unroll 1": only in directives; with flag Word a bare word
+	IndexOperand               // Sym, Elems, Val            a[2], a[%r1+2]: the register, if any, is Elems[0]
+	FieldOperand               // Sym.Name, Elems[0]         addr_mode_0 = wrap: only in initialisers
 )
 
 // Operand is one operand of an instruction, an element of one, or an
@@ -51,6 +53,9 @@ const (
 	Unified                            // [a].unified
 	GenericOf                          // generic(var) in an initialiser
 	MaskOf                             // 0xFF00(var) in an initialiser: the mask is Elems[0]
+	Word                               // a string written without quotes: it names nothing declared
+	Selector                           // %r1.b0, %r1.h10 of the video instructions: Elems[0] is the word
+	Minus                              // -%r1 of the video instructions
 )
 
 // SymbolKind is what a name stands for.

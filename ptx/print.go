@@ -64,8 +64,10 @@ func (p *printer) header(m *Module) {
 	for _, o := range m.Options {
 		p.str(", ", o)
 	}
-	p.str("\n.address_size ")
-	p.int(int64(m.AddressSize))
+	if m.AddressSize != 0 {
+		p.str("\n.address_size ")
+		p.int(int64(m.AddressSize))
+	}
 	p.str("\n\n")
 }
 
@@ -84,20 +86,12 @@ func (p *printer) item(it Item) {
 		p.str(".alias ", it.Name.Name, ", ", it.Target.Name, ";\n")
 	case *Directive:
 		p.directive(it)
-		p.str(directiveEnd(it), "\n")
+		p.str("\n")
 	case *Comment:
 		p.comment(it)
 	default:
 		panic(fmt.Sprintf("ptx: item of type %T", it))
 	}
-}
-
-// directiveEnd is ";" for the directives that are statements in PTX's grammar.
-func directiveEnd(d *Directive) string {
-	if d.Name == ".pragma" {
-		return ";"
-	}
-	return ""
 }
 
 func (p *printer) file(f *File) {
@@ -244,6 +238,9 @@ func (p *printer) directive(d *Directive) {
 		p.str(" ")
 		p.operand(&d.Args[i])
 	}
+	if d.Semi || d.Name == ".pragma" {
+		p.str(";")
+	}
 }
 
 func (p *printer) stmt(s Stmt) {
@@ -275,7 +272,7 @@ func (p *printer) stmt(s Stmt) {
 	case *Directive:
 		p.line()
 		p.directive(s)
-		p.str(directiveEnd(s), "\n")
+		p.str("\n")
 	case *Targets:
 		p.targets(s)
 	case *Proto:
@@ -399,10 +396,7 @@ func (p *printer) operand(o *Operand) {
 	}
 	switch o.Kind {
 	case RegOperand:
-		p.str(o.Sym.Name)
-		if o.Comp != 0 {
-			p.b = append(p.b, '.', o.Comp)
-		}
+		p.register(o)
 	case SpecialOperand:
 		p.str(o.Sym.Name)
 	case ImmOperand:
@@ -430,7 +424,12 @@ func (p *printer) operand(o *Operand) {
 	case SinkOperand:
 		p.str("_")
 	case StringOperand:
-		p.str(quote(o.Sym.Name))
+		p.string(o)
+	case IndexOperand:
+		p.index(o)
+	case FieldOperand:
+		p.str(o.Sym.Name, " = ")
+		p.operand(&o.Elems[0])
 	default:
 		panic(fmt.Sprintf("ptx: operand of kind %d", o.Kind))
 	}
@@ -451,17 +450,54 @@ func (p *printer) imm(o *Operand) {
 	}
 }
 
-func (p *printer) symbol(o *Operand) {
-	switch {
-	case o.Flags&GenericOf != 0:
-		p.str("generic(", o.Sym.Name, ")")
-	case o.Flags&MaskOf != 0:
+func (p *printer) register(o *Operand) {
+	if o.Flags&Minus != 0 {
+		p.str("-")
+	}
+	p.str(o.Sym.Name)
+	if o.Comp != 0 {
+		p.b = append(p.b, '.', o.Comp)
+	}
+	if o.Flags&Selector != 0 {
+		p.str(".", o.Elems[0].Sym.Name)
+	}
+}
+
+func (p *printer) string(o *Operand) {
+	if o.Flags&Word != 0 {
+		p.str(o.Sym.Name)
+	} else {
+		p.str(quote(o.Sym.Name))
+	}
+}
+
+func (p *printer) index(o *Operand) {
+	p.str(o.Sym.Name, "[")
+	if len(o.Elems) > 0 {
 		p.operand(&o.Elems[0])
-		p.str("(", o.Sym.Name, ")")
-	default:
+		p.offset(o.Val)
+	} else {
+		p.int(o.Val)
+	}
+	p.str("]")
+}
+
+// symbol prints a name with its offset, which stands inside a mask's parentheses
+// and behind those of generic.
+func (p *printer) symbol(o *Operand) {
+	if o.Flags&MaskOf != 0 {
+		p.operand(&o.Elems[0])
+		p.str("(")
+	}
+	if o.Flags&GenericOf != 0 {
+		p.str("generic(", o.Sym.Name, ")")
+	} else {
 		p.str(o.Sym.Name)
 	}
 	p.offset(o.Val)
+	if o.Flags&MaskOf != 0 {
+		p.str(")")
+	}
 }
 
 func (p *printer) offset(v int64) {
@@ -474,9 +510,12 @@ func (p *printer) offset(v int64) {
 func (p *printer) address(o *Operand) {
 	p.str("[")
 	if o.Sym == nil {
-		p.int(o.Val)
+		p.imm(o)
 	} else {
 		p.str(o.Sym.Name)
+		if o.Comp != 0 {
+			p.b = append(p.b, '.', o.Comp)
+		}
 		p.offset(o.Val)
 	}
 	for i := range o.Elems {
@@ -489,10 +528,6 @@ func (p *printer) address(o *Operand) {
 	}
 }
 
-// quote writes a PTX string: only the quote and the backslash are special.
-func quote(s string) string {
-	if !strings.ContainsAny(s, "\"\\") {
-		return `"` + s + `"`
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
-}
+// quote writes a PTX string. It has no escapes, so a quote inside becomes an
+// apostrophe.
+func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, "'") + `"` }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// specials are the predefined registers. A vector one is read by component.
+// specials are the predefined registers. A vector one is mostly read by component.
 var specials = func() map[string]*Symbol {
 	m := make(map[string]*Symbol)
 	add := func(t Type, names string) {
@@ -18,6 +18,7 @@ var specials = func() map[string]*Symbol {
 		for _, c := range []string{".x", ".y", ".z", ".w"} {
 			add(U32, v+c)
 		}
+		m[v] = &Symbol{Name: v, Kind: SpecialSymbol, Type: U32, Vec: 4}
 	}
 	add(U32, "%laneid %warpid %nwarpid %smid %nsmid %clock %clock_hi "+
 		"%lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt "+
@@ -40,3 +41,12 @@ var specials = func() map[string]*Symbol {
 // Special returns the predefined register of that name (with % and component,
 // "%tid.x"), or nil.
 func Special(name string) *Symbol { return specials[name] }
+
+// Specials returns the predefined registers, in no order.
+func Specials() []*Symbol {
+	list := make([]*Symbol, 0, len(specials))
+	for _, s := range specials {
+		list = append(list, s)
+	}
+	return list
+}

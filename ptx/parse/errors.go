@@ -1,0 +1,154 @@
+package parse
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"attest/ptx"
+)
+
+// Error is one thing wrong with the text.
+type Error struct {
+	File string
+	Pos  ptx.Pos
+	Msg  string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Col, e.Msg)
+}
+
+// Errors is what Parse returns as its error: at least one, at most maxErrors, in
+// the order of the text.
+type Errors []*Error
+
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find a single *Error.
+func (es Errors) Unwrap() []error {
+	errs := make([]error, len(es))
+	for i, e := range es {
+		errs[i] = e
+	}
+	return errs
+}
+
+// maxErrors is when parsing gives up: what follows so many errors is noise.
+const maxErrors = 20
+
+// fail records an error and returns false, so that a failing rule is one line.
+func (p *parser) fail(pos ptx.Pos, format string, args ...any) bool {
+	e := &Error{p.mod.File, pos, fmt.Sprintf(format, args...)}
+	if n := len(p.errs); n == 0 || n < maxErrors && *p.errs[n-1] != *e {
+		p.errs = append(p.errs, e)
+	}
+	if len(p.errs) == maxErrors {
+		p.pos = len(p.src) // nothing is left to read, so every rule ends
+	}
+	return false
+}
+
+// failHere is fail at the next token.
+func (p *parser) failHere(format string, args ...any) bool {
+	return p.fail(p.here(), format, args...)
+}
+
+// unexpected says what should have stood at the next token.
+func (p *parser) unexpected(want string) bool {
+	return p.failHere("expected %s, found %s", want, p.found())
+}
+
+func (p *parser) sortErrors() {
+	slices.SortStableFunc(p.errs, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	})
+}
+
+// found names the next token as an error message shows it.
+func (p *parser) found() string {
+	const most = 24
+	if p.pos >= len(p.src) {
+		return "the end of the text"
+	}
+	s := p.src[p.pos:]
+	n := 1
+	switch c := s[0]; {
+	case isDigit(c) || isIdentStart(c) || c == '.' || c == '@':
+		for n < len(s) && (isIdentPart(s[n]) || s[n] == '.') {
+			n++
+		}
+	case c == '"':
+		for n < len(s) && s[n] != '\n' && s[n-1] != '"' || n == 1 && n < len(s) {
+			n++
+		}
+	case c >= utf8.RuneSelf:
+		_, n = utf8.DecodeRuneInString(s)
+	case c < ' ':
+		return fmt.Sprintf("the control character %#02x", c)
+	}
+	if n > most {
+		return "`" + strings.ToValidUTF8(s[:most], "") + "…`"
+	}
+	return "`" + s[:n] + "`"
+}
+
+// quoted is a token in an error message, cut to a readable length.
+func quoted(s string) string {
+	const most = 64
+	if len(s) > most {
+		s = s[:most] + "…"
+	}
+	return "`" + s + "`"
+}
+
+// resync skips the rest of a statement that failed: past its semicolon, or up to
+// a line that looks like the start of the next one.
+func (p *parser) resync() {
+	for {
+		line := p.line
+		c := p.skip()
+		if c == 0 || p.line != line && p.startsStatement(c) {
+			return
+		}
+		switch {
+		case c == ';':
+			p.pos++
+			return
+		case c == '"':
+			p.skipString()
+		case isIdentStart(c):
+			p.ident()
+		default:
+			p.pos++
+		}
+	}
+}
+
+// startsStatement guesses whether the first token of a line begins a statement
+// or continues an operand list: a brace closes a vector when a comma or
+// semicolon follows it.
+func (p *parser) startsStatement(c byte) bool {
+	switch {
+	case c == '.' || c == '@':
+		return true
+	case c == '}':
+		rest := strings.TrimLeft(p.src[p.pos+1:min(len(p.src), p.pos+64)], " \t")
+		return rest == "" || rest[0] != ',' && rest[0] != ';'
+	case isIdentStart(c) && c != '%':
+		end := p.pos + 1
+		for end < len(p.src) && isIdentPart(p.src[end]) {
+			end++
+		}
+		return end < len(p.src) && (p.src[end] == '.' || p.src[end] == ':')
+	}
+	return false
+}

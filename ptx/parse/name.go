@@ -1,0 +1,99 @@
+package parse
+
+import (
+	"strconv"
+
+	"attest/ptx"
+)
+
+// name is a spelling that occurs in the text, with everything it means at the
+// point the parser has reached. A spelling is looked up once per occurrence;
+// what it means in which scope is then a matter of pointers.
+type name struct {
+	text string
+	// op is the opcode of that spelling, global the module's symbol, label the one
+	// in a DWARF section.
+	op     *ptx.Opcode
+	global *ptx.Symbol
+	label  *ptx.Symbol
+	// special is the predefined register.
+	special *ptx.Symbol
+	// local is the innermost declaration in the function being read, and set the
+	// innermost register range with this prefix.
+	local *binding
+	set   *regRange
+	// prefix and num split a name that ends in digits: %r12 is number 12 of the
+	// range %r<…>, if there is one.
+	prefix *name
+	num    uint32
+}
+
+// binding is what a name means in one scope.
+type binding struct {
+	name  *name
+	sym   *ptx.Symbol
+	depth int
+	// pending marks a name that was used and not declared so far: it may yet be a
+	// label, of this scope or of one around it.
+	pending bool
+	outer   *binding
+}
+
+// regRange is a declaration such as %r<100>.
+type regRange struct {
+	prefix *name
+	count  uint32
+	typ    ptx.Type
+	vec    uint8
+	pos    ptx.Pos
+	depth  int
+	outer  *regRange
+}
+
+// intern returns the one name of that spelling.
+func (p *parser) intern(text string) *name {
+	if n, ok := p.names[text]; ok {
+		return n
+	}
+	n := p.nameSlab.one()
+	p.names[text] = n
+	n.text = text
+	n.special = ptx.Special(text)
+	p.split(n)
+	return n
+}
+
+// split finds the register range a name can belong to. As the assemblers do, it
+// takes all digits at the end for the number.
+func (p *parser) split(n *name) {
+	const mostDigits = 10 // of a uint32
+	i := len(n.text)
+	for i > 0 && isDigit(n.text[i-1]) {
+		i--
+	}
+	digits := n.text[i:]
+	if i == 0 || digits == "" {
+		return
+	}
+	for len(digits) > 1 && digits[0] == '0' {
+		digits = digits[1:] // %r01 is %r1
+	}
+	if len(digits) > mostDigits {
+		return
+	}
+	if v, err := strconv.ParseUint(digits, 10, 32); err == nil {
+		n.prefix, n.num = p.intern(n.text[:i]), uint32(v)
+	}
+}
+
+// member returns the range the name belongs to where the parser is, or nil.
+func (n *name) member() *regRange {
+	if n.prefix == nil {
+		return nil
+	}
+	r := n.prefix.set
+	for r != nil && n.num >= r.count {
+		r = r.outer
+	}
+	return r
+}
