@@ -1,0 +1,59 @@
+package verify
+
+import (
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// address checks what stands in brackets.
+func (d *decoder) address(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand) {
+	space := ptx.ParseSpace(m.Space(p))
+	switch {
+	case o.Sym == nil:
+		if p.Kind == isa.Addr && space != ptx.Local {
+			d.errorf(in, o, "bad-operand", "%s is a constant address, which only .local memory has", o)
+		}
+	case o.Sym.Kind == ptx.RegSymbol:
+		d.addressRegister(in, o)
+	case o.Sym.Kind == ptx.VarSymbol:
+		d.addressVariable(in, o, p, space)
+	case o.Sym.Kind != ptx.UndefinedSymbol:
+		d.errorf(in, o, "bad-operand", "%s is a %s and no address", o.Sym.Name, o.Sym.Kind)
+	}
+	if n := m.Coords(p); p.Kind == isa.TensorMap && n > 0 {
+		d.coordinates(in, o, n)
+	}
+}
+
+func (d *decoder) addressRegister(in *ptx.Inst, o *ptx.Operand) {
+	t := o.Sym.Type
+	switch {
+	case !addressable(t) || o.Sym.Vec > 0 && o.Comp == 0:
+		d.errorf(in, o, "type-mismatch", "address %s is .%s; use an integer or bits register", o.Sym.Name, t)
+	case t.Bits() < 32:
+		d.warnf(in, o, "narrow-address", "address %s has only %d bits", o.Sym.Name, t.Bits())
+	}
+}
+
+// addressVariable compares the space of a variable with that of the access. An
+// access without a space reaches them all, but for parameters.
+func (d *decoder) addressVariable(in *ptx.Inst, o *ptx.Operand, p *isa.Param, space ptx.Space) {
+	v := o.Sym.Var
+	if v == nil || p.Kind == isa.TensorMap || space == v.Space {
+		return
+	}
+	if space == ptx.Generic && v.Space != ptx.Param {
+		return
+	}
+	d.errorf(in, o, "space-mismatch", "%s is in .%s memory; the access is to .%s", o.Sym.Name, v.Space, space)
+}
+
+func (d *decoder) coordinates(in *ptx.Inst, o *ptx.Operand, n int) {
+	if len(o.Elems) == 0 || o.Elems[0].Kind != ptx.VecOperand {
+		d.errorf(in, o, "bad-operand", "%s gives no coordinates; write [tensorMap, {c0, …}]", o)
+		return
+	}
+	if got := len(o.Elems[0].Elems); got != n {
+		d.errorf(in, o, "bad-operand", "%s has %d coordinates; a tensor of %d dimensions takes %d", o, got, n, n)
+	}
+}

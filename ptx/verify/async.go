@@ -1,0 +1,101 @@
+package verify
+
+import (
+	"slices"
+
+	"attest/ptx"
+)
+
+// async reports asynchronous work that an entry starts and never waits for. An
+// entry that calls functions may wait in them, so it is left alone.
+func (k *checker) async(c *code) {
+	if !k.fn.Entry {
+		return
+	}
+	var first [numAsync]int
+	for i := range first {
+		first[i] = -1
+	}
+	for i := range c.at {
+		in := c.at[i].in
+		if in == nil {
+			continue
+		}
+		if in.Op.Name == "call" {
+			return
+		}
+		if a := asyncKind(in.Op); a != asyncNone && first[a] < 0 {
+			first[a] = i
+		}
+	}
+	for _, r := range asyncRules {
+		if i := first[r.starts]; i >= 0 && !followed(&first, r.any) {
+			k.warnf(i, c.at[i].in.Pos, "async-unwaited", "%s: %s", c.at[i].in.Op.Text, r.msg)
+		}
+	}
+}
+
+// asyncStep is what an instruction does to asynchronous work.
+type asyncStep uint8
+
+const (
+	asyncNone asyncStep = iota
+	copyStart
+	copyCommit
+	copyWait
+	copyArrive
+	bulkStart // in a bulk group
+	bulkCommit
+	bulkWait
+	mmaStart
+	mmaCommit
+	mmaWait
+	mbarInit
+	mbarWait
+	numAsync
+)
+
+// asyncRules say which step must follow which. Where one is missing altogether,
+// the result is read by luck.
+var asyncRules = []struct {
+	starts asyncStep
+	any    []asyncStep
+	msg    string
+}{
+	{copyStart, []asyncStep{copyCommit, copyWait, copyArrive}, "no cp.async.commit_group, cp.async.wait_all or cp.async.mbarrier.arrive follows the copy"},
+	{copyCommit, []asyncStep{copyWait, copyArrive}, "no cp.async.wait_group or cp.async.wait_all waits for the group"},
+	{bulkStart, []asyncStep{bulkCommit}, "no cp.async.bulk.commit_group follows the copy"},
+	{bulkCommit, []asyncStep{bulkWait}, "no cp.async.bulk.wait_group waits for the group; its shared memory must outlive the copy"},
+	{mmaStart, []asyncStep{mmaCommit}, "no wgmma.commit_group follows the product"},
+	{mmaCommit, []asyncStep{mmaWait}, "no wgmma.wait_group waits for the group, so its registers are never ready"},
+	{mbarInit, []asyncStep{mbarWait}, "nothing waits on an mbarrier (mbarrier.test_wait or mbarrier.try_wait)"},
+}
+
+// followed reports whether any of the steps occurs.
+func followed(first *[numAsync]int, steps []asyncStep) bool {
+	return slices.ContainsFunc(steps, func(s asyncStep) bool { return first[s] >= 0 })
+}
+
+// asyncSteps name the steps by opcode and a modifier, the telling one first.
+var asyncSteps = map[string][]struct {
+	mod  string
+	step asyncStep
+}{
+	"cp":       {{"commit_group", copyCommit}, {"wait_group", copyWait}, {"wait_all", copyWait}, {"mbarrier", copyArrive}, {"async", copyStart}},
+	"cp.bulk":  {{"commit_group", bulkCommit}, {"wait_group", bulkWait}, {"bulk_group", bulkStart}},
+	"wgmma":    {{"commit_group", mmaCommit}, {"wait_group", mmaWait}, {"mma_async", mmaStart}},
+	"mbarrier": {{"init", mbarInit}, {"test_wait", mbarWait}, {"try_wait", mbarWait}},
+}
+
+func asyncKind(op *ptx.Opcode) asyncStep {
+	name := op.Name
+	if name == "cp" && op.Has("bulk") {
+		name = "cp.bulk"
+	}
+	for _, s := range asyncSteps[name] {
+		if op.Has(s.mod) {
+			return s.step
+		}
+	}
+	return asyncNone
+}

@@ -1,0 +1,211 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"attest/ptx"
+)
+
+// barriers checks the barriers of a function: their numbers and counts, and
+// whether all lanes of a warp come to those that need them all.
+func (k *checker) barriers(c *code, live *liveness) {
+	var gathers []int // statements that need all lanes
+	for i := range c.at {
+		in := c.at[i].in
+		if in == nil {
+			continue
+		}
+		if isBlockBarrier(in) {
+			k.blockBarrier(i, &c.at[i])
+		}
+		if needsAllLanes(in) {
+			gathers = append(gathers, i)
+		}
+	}
+	if len(gathers) > 0 && live.complete {
+		k.convergence(c, c.uniformity(live), gathers)
+	}
+}
+
+// isBlockBarrier tells bar.sync, bar.arrive and bar.red from warp and cluster
+// barriers.
+func isBlockBarrier(in *ptx.Inst) bool {
+	return (in.Op.Name == "bar" || in.Op.Name == "barrier") && !in.Op.Has("warp") && !in.Op.Has("cluster")
+}
+
+// needsAllLanes reports whether all lanes of the warp must run the instruction
+// together: .aligned says so, bar.sync means it, and a full member mask asks it.
+func needsAllLanes(in *ptx.Inst) bool {
+	if in.Op.Has("aligned") || in.Op.Name == "bar" && !in.Op.Has("warp") {
+		return true
+	}
+	switch in.Op.Name {
+	case "bar", "shfl", "vote", "match", "redux", "elect":
+		if !in.Op.Has("sync") || len(in.Args) == 0 {
+			return false
+		}
+		mask := &in.Args[len(in.Args)-1]
+		return mask.Kind == ptx.ImmOperand && uint32(mask.Val) == 0xffffffff
+	}
+	return false
+}
+
+// convergence reports instructions that need all lanes of a warp where some may
+// be elsewhere. One finding stands for all under the same branch.
+func (k *checker) convergence(c *code, u *Uniform, gathers []int) {
+	type group struct{ first, count int }
+	groups := map[int]*group{}
+	var order []int
+	for _, i := range gathers {
+		in := c.at[i].in
+		if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol && u.Reg(g) == Varies {
+			k.warnf(i, in.Pos, "divergent-barrier", "%s needs all lanes of the warp, but its guard %s differs between them%s",
+				in.Op.Text, g.Name, k.because(c, u, g.ID))
+			continue
+		}
+		v, b := u.Control(c.cfg.blockAt(i))
+		if v != Varies {
+			continue
+		}
+		if groups[b] == nil {
+			groups[b] = &group{first: i}
+			order = append(order, b)
+		}
+		groups[b].count++
+	}
+	for _, b := range order {
+		k.divergent(c, u, groups[b].first, groups[b].count-1, b)
+	}
+}
+
+func (k *checker) divergent(c *code, u *Uniform, stmt, more, branch int) {
+	in := c.at[stmt].in
+	at := c.cfg.Blocks[branch].End - 1
+	for c.at[at].in == nil {
+		at--
+	}
+	br := c.at[at].in
+	why := ""
+	if rs := c.reads(at); len(rs) > 0 {
+		why = k.because(c, u, rs[0])
+	}
+	others := ""
+	if more > 0 {
+		others = fmt.Sprintf("; so do %d more after it", more)
+	}
+	k.warnf(stmt, in.Pos, "divergent-barrier", "%s needs all lanes of the warp, but %q at %s parts them%s%s",
+		in.Op.Text, strings.TrimSuffix(br.String(), ";"), k.at(at), why, others)
+}
+
+// because follows a register to what makes it differ between lanes.
+func (k *checker) because(c *code, u *Uniform, r int32) string {
+	for range 64 {
+		i := u.cause[r]
+		if i < 0 {
+			return ""
+		}
+		in := c.at[i].in
+		for j := range in.Args {
+			if o := &in.Args[j]; o.Kind == ptx.SpecialOperand && nameVariance(o) == Varies {
+				return fmt.Sprintf(" (from %s, %s)", o.Sym.Name, k.at(int(i)))
+			}
+		}
+		next := slices.IndexFunc(c.reads(int(i)), func(q int32) bool { return q != r && u.regs[q] == Varies })
+		if next < 0 {
+			return fmt.Sprintf(" (from %s, %s)", in.Op.Text, k.at(int(i)))
+		}
+		r = c.reads(int(i))[next]
+	}
+	return ""
+}
+
+// blockBarrier checks the number and thread count of a barrier of the block, and
+// notes it for pairing.
+func (k *checker) blockBarrier(stmt int, d *decoded) {
+	id, count := d.param("a"), d.param("b")
+	if id == nil {
+		return
+	}
+	if id.Kind == ptx.ImmOperand && (id.Val < 0 || id.Val > 15) {
+		k.errorf(stmt, id.Pos, "bad-barrier", "%s: barrier %d does not exist; a block has 0 to 15", d.in.Op.Text, id.Val)
+		return
+	}
+	if count != nil && count.Kind == ptx.ImmOperand && (count.Val%32 != 0 || count.Val < 0) {
+		k.errorf(stmt, count.Pos, "bad-barrier", "%s: %d threads is not a multiple of a warp's 32", d.in.Op.Text, count.Val)
+		return
+	}
+	k.bars.note(k, stmt, d.in, id, count)
+}
+
+// param is the operand of the form's parameter of that name, or nil.
+func (d *decoded) param(name string) *ptx.Operand {
+	for i, a := range d.bind {
+		if a >= 0 && d.match.Form.Params[i].Name == name {
+			return &d.in.Args[a]
+		}
+	}
+	return nil
+}
+
+// barrierUse is how a module uses the barriers of a block. Warps of different
+// functions meet at one barrier, so pairs are sought over the whole module.
+type barrierUse struct {
+	syncAny bool // some bar.sync has a number or count known only when it runs
+	syncs   [16]map[int64]bool
+	arrives []arrival
+}
+
+// arrival is a bar.arrive with constant operands.
+type arrival struct {
+	id, count int64
+	diag      Diag // ready to report, but for its message
+}
+
+func (u *barrierUse) note(k *checker, stmt int, in *ptx.Inst, id, count *ptx.Operand) {
+	constant := id.Kind == ptx.ImmOperand && (count == nil || count.Kind == ptx.ImmOperand)
+	if in.Op.Has("arrive") {
+		if constant && count != nil {
+			d := Diag{Pos: in.Pos, Severity: Warning, Kind: "barrier-pairing", Func: k.fn.Sym.Name, Source: k.source(stmt)}
+			u.arrives = append(u.arrives, arrival{id.Val, count.Val, d})
+		}
+		return
+	}
+	if !constant || count == nil { // all threads of the block: a count only the launch knows
+		u.syncAny = u.syncAny || id.Kind != ptx.ImmOperand
+	}
+	if id.Kind != ptx.ImmOperand {
+		return
+	}
+	if u.syncs[id.Val] == nil {
+		u.syncs[id.Val] = map[int64]bool{}
+	}
+	if constant && count != nil {
+		u.syncs[id.Val][count.Val] = true
+	} else {
+		u.syncs[id.Val][anyCount] = true
+	}
+}
+
+// anyCount stands for a thread count that is not a constant.
+const anyCount = -1
+
+// pairBarriers reports arrivals that no bar.sync waits for.
+func (k *checker) pairBarriers() {
+	if k.bars.syncAny {
+		return
+	}
+	for _, a := range k.bars.arrives {
+		waits := k.bars.syncs[a.id]
+		switch {
+		case waits == nil:
+			a.diag.Msg = fmt.Sprintf("bar.arrive at barrier %d, where nothing in the module waits", a.id)
+		case !waits[a.count] && !waits[anyCount]:
+			a.diag.Msg = fmt.Sprintf("bar.arrive at barrier %d counts %d threads; no bar.sync there counts as many", a.id, a.count)
+		default:
+			continue
+		}
+		k.diags = append(k.diags, a.diag)
+	}
+}

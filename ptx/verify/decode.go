@@ -1,0 +1,167 @@
+package verify
+
+import (
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// code is a function with each instruction resolved once, for all analyses.
+type code struct {
+	fn  *ptx.Func
+	cfg *CFG
+	at  []decoded // by statement; zero where the statement is no instruction
+	// Registers that statement i reads are uses[useOf[i]:useOf[i+1]], those it
+	// writes defs[defOf[i]:defOf[i+1]], by register number.
+	uses, defs   []int32
+	useOf, defOf []int32
+}
+
+// decoded is an instruction with the form it has in the table.
+type decoded struct {
+	in    *ptx.Inst
+	match isa.Match // Form is nil when the table has none
+	bind  []int     // operand of each parameter, or -1
+}
+
+func (c *code) reads(stmt int) []int32  { return c.uses[c.useOf[stmt]:c.useOf[stmt+1]] }
+func (c *code) writes(stmt int) []int32 { return c.defs[c.defOf[stmt]:c.defOf[stmt+1]] }
+
+// kills reports whether the statement replaces the whole value of what it
+// writes: not under a guard, and not one component of a vector.
+func (c *code) kills(stmt int, reg int32) bool {
+	return c.at[stmt].in.Guard.Sym == nil && c.fn.Regs[reg].Vec == 0
+}
+
+// decoder resolves instructions; opcodes spelled alike are looked up once.
+type decoder struct {
+	forms    map[*ptx.Opcode][]isa.Match
+	problems []problem // scratch
+}
+
+func newDecoder() *decoder { return &decoder{forms: map[*ptx.Opcode][]isa.Match{}} }
+
+// decode resolves a function. The report function hears of instructions the
+// table does not know and of operands that do not fit; it may be nil.
+func (d *decoder) decode(f *ptx.Func, g *CFG, report func(stmt int, p problem)) *code {
+	n := len(f.Body)
+	c := &code{fn: f, cfg: g, at: make([]decoded, n), useOf: make([]int32, n+1), defOf: make([]int32, n+1)}
+	for i, s := range f.Body {
+		if in, ok := s.(*ptx.Inst); ok {
+			ps := d.resolve(in, &c.at[i])
+			if report != nil {
+				for _, p := range ps {
+					report(i, p)
+				}
+			}
+			c.effects(&c.at[i])
+		}
+		c.useOf[i+1], c.defOf[i+1] = int32(len(c.uses)), int32(len(c.defs))
+	}
+	return c
+}
+
+// resolve picks the form whose operands fit. Forms may differ in the types of
+// their operands alone, so the first with no problem wins; when all have some,
+// those of the first are the ones to tell.
+func (d *decoder) resolve(in *ptx.Inst, out *decoded) []problem {
+	out.in = in
+	ms, ok := d.forms[in.Op]
+	if !ok {
+		ms = isa.Lookup(in.Op)
+		d.forms[in.Op] = ms
+	}
+	var first []problem
+	for _, m := range ms {
+		bind, err := m.Bind(in.Args)
+		if err != nil {
+			continue
+		}
+		d.problems = d.problems[:0]
+		d.operands(in, m, bind)
+		if !serious(d.problems) {
+			out.match, out.bind = m, bind
+			return d.problems
+		}
+		if out.match.Form == nil {
+			out.match, out.bind = m, bind
+			first = append(first, d.problems...)
+		}
+	}
+	if out.match.Form != nil {
+		return first
+	}
+	kind := "bad-operand"
+	if len(ms) == 0 {
+		kind = "unknown-instruction"
+	}
+	_, err := isa.Resolve(in)
+	if err == nil { // Bind and Resolve judge alike
+		return nil
+	}
+	return []problem{{kind: kind, pos: in.Pos, msg: err.Error()}}
+}
+
+func serious(ps []problem) bool {
+	for i := range ps {
+		if ps[i].severity == Error {
+			return true
+		}
+	}
+	return false
+}
+
+// effects appends what the instruction reads and writes.
+func (c *code) effects(d *decoded) {
+	in := d.in
+	if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol {
+		c.uses = append(c.uses, g.ID)
+	}
+	if d.match.Form == nil {
+		c.guess(in)
+		return
+	}
+	for i, a := range d.bind {
+		if a >= 0 {
+			p := &d.match.Form.Params[i]
+			c.operand(&in.Args[a], p.Access)
+		}
+	}
+}
+
+// guess stands in for the table where it has no form: the first operand is
+// written, unless it is an address, and everything is read.
+func (c *code) guess(in *ptx.Inst) {
+	for i := range in.Args {
+		access := isa.Read
+		if i == 0 && in.Args[0].Kind != ptx.AddrOperand {
+			access = isa.ReadWrite
+		}
+		c.operand(&in.Args[i], access)
+	}
+}
+
+func (c *code) operand(o *ptx.Operand, access isa.Access) {
+	switch o.Kind {
+	case ptx.RegOperand:
+		if o.Sym.Kind != ptx.RegSymbol {
+			return
+		}
+		if access != isa.Write {
+			c.uses = append(c.uses, o.Sym.ID)
+		}
+		if access != isa.Read {
+			c.defs = append(c.defs, o.Sym.ID)
+		}
+	case ptx.AddrOperand: // what an address is made of is only read
+		if o.Sym != nil && o.Sym.Kind == ptx.RegSymbol {
+			c.uses = append(c.uses, o.Sym.ID)
+		}
+		for i := range o.Elems {
+			c.operand(&o.Elems[i], isa.Read)
+		}
+	case ptx.VecOperand, ptx.ListOperand, ptx.PairOperand:
+		for i := range o.Elems {
+			c.operand(&o.Elems[i], access)
+		}
+	}
+}

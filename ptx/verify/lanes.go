@@ -1,0 +1,121 @@
+package verify
+
+import "attest/ptx"
+
+// shape is what is known of how a register's value runs over the lanes of a
+// warp. It lets a warp's number, a thread's index divided by 32, count as the
+// same in all lanes. As all such code does, it takes a block's first dimension
+// to be a multiple of 32 threads.
+type shape uint8
+
+const (
+	noShape  shape = iota
+	linear         // a multiple of 32, plus the lane
+	shifted        // the same, plus something that is no multiple of 32
+	multiple       // a multiple of 32: %ntid.x times something
+	extent         // %ntid.x
+)
+
+// shapes gives a shape to registers written once, in the order of the text,
+// which is the order values flow in outside of loops.
+func (c *code) shapes() []shape {
+	regs := len(c.fn.Regs)
+	sh, count := make([]shape, regs), make([]int32, regs)
+	for _, r := range c.defs {
+		count[r]++
+	}
+	for i := range c.at {
+		ws := c.writes(i)
+		if len(ws) == 1 && count[ws[0]] == 1 {
+			sh[ws[0]] = shapeOf(c.at[i].in, sh)
+		}
+	}
+	return sh
+}
+
+func shapeOf(in *ptx.Inst, sh []shape) shape {
+	arg := func(i int) shape { return operandShape(in, i, sh) }
+	switch in.Op.Name {
+	case "mov", "cvt":
+		return arg(1)
+	case "mul":
+		if in.Op.Has("lo") && (arg(1) == extent || arg(2) == extent) {
+			return multiple
+		}
+	case "mad":
+		if in.Op.Has("lo") {
+			product := noShape
+			if arg(1) == extent || arg(2) == extent {
+				product = multiple
+			}
+			return sum(arg(3), product)
+		}
+	case "add":
+		if arg(2) == linear || arg(2) == shifted {
+			return sum(arg(2), arg(1))
+		}
+		return sum(arg(1), arg(2))
+	}
+	return noShape
+}
+
+// sum is the shape of a + b.
+func sum(a, b shape) shape {
+	switch {
+	case a == linear && b == multiple:
+		return linear
+	case a == linear || a == shifted:
+		return shifted
+	}
+	return noShape
+}
+
+func operandShape(in *ptx.Inst, i int, sh []shape) shape {
+	if i >= len(in.Args) {
+		return noShape
+	}
+	switch o := &in.Args[i]; o.Kind {
+	case ptx.RegOperand:
+		if o.Sym.Kind == ptx.RegSymbol {
+			return sh[o.Sym.ID]
+		}
+	case ptx.SpecialOperand:
+		switch o.Sym.Name {
+		case "%tid.x":
+			return linear
+		case "%ntid.x":
+			return extent
+		}
+	case ptx.ImmOperand:
+		if o.Val%32 == 0 {
+			return multiple
+		}
+	}
+	return noShape
+}
+
+// dropsLane reports whether the instruction takes its first source apart from
+// the lane's number: by shifting or masking it out, or by a comparison that has
+// the same answer for all lanes of a warp.
+func dropsLane(in *ptx.Inst) bool {
+	if len(in.Args) < 3 || in.Args[2].Kind != ptx.ImmOperand {
+		return false
+	}
+	v := in.Args[2].Val
+	switch in.Op.Name {
+	case "shr":
+		return v >= 5
+	case "div":
+		return v > 0 && v%32 == 0
+	case "and":
+		return v&31 == 0
+	case "setp":
+		switch {
+		case in.Op.Has("lt"), in.Op.Has("lo"), in.Op.Has("ge"), in.Op.Has("hs"):
+			return v%32 == 0
+		case in.Op.Has("le"), in.Op.Has("ls"), in.Op.Has("gt"), in.Op.Has("hi"):
+			return v%32 == 31
+		}
+	}
+	return false
+}

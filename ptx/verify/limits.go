@@ -1,0 +1,109 @@
+package verify
+
+import "attest/ptx"
+
+// What a kernel may ask for.
+const (
+	maxStaticShared = 48 << 10 // beyond it, shared memory must be dynamic
+	maxParams       = 4096
+	maxParamsVolta  = 32764 // from sm_70 with PTX 8.1
+	maxThreads      = 1024
+	maxRegisters    = 255
+	portableCluster = 8
+	largestCluster  = 16
+)
+
+// limits checks what an entry asks of a launch.
+func (k *checker) limits(c *code) {
+	f := k.fn
+	if n := SharedStatic(k.m, f); n > maxStaticShared {
+		k.errorf(-1, f.Pos, "shared-too-large", "%s has %d bytes of static shared memory; the limit is %d, take the rest as .extern .shared",
+			f.Sym.Name, n, maxStaticShared)
+	}
+	k.parameters()
+	k.launchBounds()
+	k.setmaxnreg(c)
+}
+
+func (k *checker) parameters() {
+	f := k.fn
+	var end int64
+	for _, p := range f.Params {
+		a := int64(p.Alignment())
+		end = (end+a-1)/a*a + p.Size()
+	}
+	large := k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 8, Minor: 1})
+	switch {
+	case end > maxParamsVolta:
+		k.errorf(-1, f.Pos, "param-too-large", "%s has %d bytes of parameters; the limit is %d", f.Sym.Name, end, maxParamsVolta)
+	case end > maxParams && !large:
+		k.errorf(-1, f.Pos, "param-too-large", "%s has %d bytes of parameters; the limit is %d, or %d with .target sm_70 and .version 8.1",
+			f.Sym.Name, end, maxParams, maxParamsVolta)
+	}
+}
+
+// launchBounds checks .maxntid, .reqntid, .reqnctapercluster and .maxnreg.
+func (k *checker) launchBounds() {
+	f := k.fn
+	limit, exact := f.Directive(".maxntid"), f.Directive(".reqntid")
+	if limit != nil && exact != nil {
+		k.bounds(Error, exact, "%s has both .maxntid and .reqntid; keep one", f.Sym.Name)
+	}
+	if n := product(exact); n > maxThreads {
+		k.bounds(Error, exact, ".reqntid asks for %d threads; a block has %d at most", n, maxThreads)
+	}
+	if n := product(limit); n > maxThreads {
+		k.bounds(Warning, limit, ".maxntid allows %d threads; a block has %d at most", n, maxThreads)
+	}
+	cluster := f.Directive(".reqnctapercluster")
+	switch n := product(cluster); {
+	case n > largestCluster:
+		k.bounds(Error, cluster, ".reqnctapercluster asks for %d blocks; a cluster has %d at most", n, largestCluster)
+	case n > portableCluster:
+		k.bounds(Warning, cluster, ".reqnctapercluster asks for %d blocks; above %d the launch must allow non-portable sizes", n, portableCluster)
+	}
+	if d := f.Directive(".maxnreg"); product(d) > maxRegisters {
+		k.bounds(Warning, d, ".maxnreg %d is above the %d registers a thread can have", product(d), maxRegisters)
+	}
+	if d := f.Directive(".minnctapersm"); d != nil && limit == nil && exact == nil {
+		k.bounds(Warning, d, ".minnctapersm is ignored without .maxntid or .reqntid")
+	}
+}
+
+func (k *checker) bounds(s Severity, d *ptx.Directive, format string, args ...any) {
+	if s == Error {
+		k.errorf(-1, d.Pos, "bad-launch-bounds", format, args...)
+		return
+	}
+	k.warnf(-1, d.Pos, "bad-launch-bounds", format, args...)
+}
+
+// product multiplies a directive's dimensions; 0 when there is none.
+func product(d *ptx.Directive) int64 {
+	if d == nil {
+		return 0
+	}
+	n := int64(1)
+	for i := range d.Args {
+		if d.Args[i].Kind == ptx.ImmOperand {
+			n *= d.Args[i].Val
+		}
+	}
+	return n
+}
+
+// setmaxnreg reports a kernel that hands registers between warps without a known
+// number to start from: the assembler then ignores the instruction.
+func (k *checker) setmaxnreg(c *code) {
+	for _, name := range []string{".maxnreg", ".maxntid", ".reqntid"} {
+		if k.fn.Directive(name) != nil {
+			return
+		}
+	}
+	for i := range c.at {
+		if in := c.at[i].in; in != nil && in.Op.Name == "setmaxnreg" {
+			k.warnf(i, in.Pos, "setmaxnreg-unbounded", "setmaxnreg has no effect: %s has no .maxnreg, .maxntid or .reqntid to fix its registers", k.fn.Sym.Name)
+			return
+		}
+	}
+}

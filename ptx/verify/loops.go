@@ -1,0 +1,93 @@
+package verify
+
+// Loop is a natural loop: its header dominates the blocks that branch back to
+// it. Cycles entered at two places have no header and are not loops here.
+type Loop struct {
+	Header int
+	// Back are the blocks with an edge back to the header.
+	Back []int
+	// Parent is the loop around this one, or -1; Depth is 1 for an outermost loop.
+	Parent, Depth int
+}
+
+// Depth is the number of loops around a block.
+func (g *CFG) Depth(b int) int {
+	if l := g.LoopOf[b]; l >= 0 {
+		return g.Loops[l].Depth
+	}
+	return 0
+}
+
+// InLoop reports whether the block belongs to the loop or one inside it.
+func (g *CFG) InLoop(b, loop int) bool {
+	for l := g.LoopOf[b]; l >= 0; l = g.Loops[l].Parent {
+		if l == loop {
+			return true
+		}
+	}
+	return false
+}
+
+// findLoops visits headers from the innermost outwards, because a header inside
+// a loop comes after that loop's header in reverse postorder.
+func (g *CFG) findLoops() {
+	g.LoopOf = make([]int, len(g.Blocks))
+	for i := range g.LoopOf {
+		g.LoopOf[i] = -1
+	}
+	for i := len(g.RPO) - 1; i >= 0; i-- {
+		h := g.RPO[i]
+		var back []int
+		for _, p := range g.Blocks[h].Preds {
+			if g.Dominates(h, p) {
+				back = append(back, p)
+			}
+		}
+		if len(back) > 0 {
+			g.addLoop(Loop{Header: h, Back: back, Parent: -1})
+		}
+	}
+	for l := len(g.Loops) - 1; l >= 0; l-- {
+		lp := &g.Loops[l]
+		lp.Depth = 1
+		if lp.Parent >= 0 {
+			lp.Depth += g.Loops[lp.Parent].Depth
+		}
+	}
+}
+
+// addLoop claims the blocks that reach a back edge without passing the header,
+// stepping over loops already found as if each were one block.
+func (g *CFG) addLoop(lp Loop) {
+	id := len(g.Loops)
+	g.Loops = append(g.Loops, lp)
+	g.LoopOf[lp.Header] = id
+	work := append([]int(nil), lp.Back...)
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if !g.Reachable(b) {
+			continue
+		}
+		inner := g.outermost(b)
+		if inner == id {
+			continue
+		}
+		if inner < 0 {
+			g.LoopOf[b] = id
+		} else {
+			g.Loops[inner].Parent = id
+			b = g.Loops[inner].Header
+		}
+		work = append(work, g.Blocks[b].Preds...)
+	}
+}
+
+// outermost is the outermost loop found so far around a block, or -1.
+func (g *CFG) outermost(b int) int {
+	l := g.LoopOf[b]
+	for l >= 0 && g.Loops[l].Parent >= 0 {
+		l = g.Loops[l].Parent
+	}
+	return l
+}

@@ -1,0 +1,169 @@
+package verify
+
+import (
+	"strings"
+
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// MinTarget is the least version and architecture that everything in a module
+// asks for, and the instruction that decides: the one with the highest target,
+// or else version. It is nil when a directive or nothing at all decides.
+func MinTarget(m *ptx.Module) (isa.Needs, *ptx.Inst) {
+	low := lowest{needs: isa.Needs{Target: ptx.Target{SM: oldestSM}}}
+	for _, f := range m.Funcs() {
+		low.function(f)
+	}
+	for _, it := range m.Items {
+		if f, ok := it.(*ptx.Func); ok {
+			for _, d := range f.Directives {
+				low.raise(directiveNeeds[d.Name], nil)
+			}
+		}
+	}
+	if v := low.needs.Target.MinVersion(); low.needs.Version.Less(v) {
+		low.needs.Version = v
+	}
+	return low.needs, low.by
+}
+
+// oldestSM is the oldest architecture that assemblers in use still know.
+const oldestSM = 50
+
+// lowest gathers needs.
+type lowest struct {
+	needs isa.Needs
+	by    *ptx.Inst
+}
+
+func (l *lowest) function(f *ptx.Func) {
+	d := newDecoder()
+	for _, s := range f.Body {
+		in, ok := s.(*ptx.Inst)
+		if !ok {
+			continue
+		}
+		var out decoded
+		d.resolve(in, &out)
+		l.raise(out.needs(), in)
+	}
+}
+
+// raise joins n to the needs. A higher target decides over a higher version.
+func (l *lowest) raise(n isa.Needs, by *ptx.Inst) {
+	if higher(n.Target, l.needs.Target) {
+		l.needs.Target, l.by = n.Target, by
+	}
+	if l.needs.Version.Less(n.Version) {
+		if l.needs.Target.SM == oldestSM {
+			l.by = by
+		}
+		l.needs.Version = n.Version
+	}
+}
+
+// higher reports whether a asks for more than b.
+func higher(a, b ptx.Target) bool {
+	return a.SM > b.SM || a.SM == b.SM && a.Feature != 0 && b.Feature == 0
+}
+
+// needs is what the instruction and the special registers in it ask for.
+func (d *decoded) needs() isa.Needs {
+	var n isa.Needs
+	if d.match.Form != nil {
+		n = d.match.Needs()
+	}
+	for i := range d.in.Args {
+		if o := &d.in.Args[i]; o.Kind == ptx.SpecialOperand {
+			s := specialNeeds(o.Sym.Name)
+			if higher(s.Target, n.Target) {
+				n.Target = s.Target
+			}
+			if n.Version.Less(s.Version) {
+				n.Version = s.Version
+			}
+		}
+	}
+	return n
+}
+
+func needs(sm, major, minor int) isa.Needs {
+	return isa.Needs{Version: ptx.Version{Major: major, Minor: minor}, Target: ptx.Target{SM: sm}}
+}
+
+// specialNeeds is what reading a special register asks for, where that is more
+// than any PTX in use.
+func specialNeeds(name string) isa.Needs {
+	switch {
+	case strings.Contains(name, "cluster"):
+		return needs(90, 7, 8)
+	case name == "%aggr_smem_size":
+		return needs(90, 8, 1)
+	case strings.HasPrefix(name, "%reserved_smem"):
+		return needs(80, 7, 6)
+	case name == "%current_graph_exec":
+		return needs(50, 8, 0)
+	}
+	return isa.Needs{}
+}
+
+// directiveNeeds is the same for directives of functions.
+var directiveNeeds = map[string]isa.Needs{
+	".reqnctapercluster": needs(90, 7, 8),
+	".explicitcluster":   needs(90, 7, 8),
+	".maxclusterrank":    needs(90, 7, 8),
+	".noreturn":          needs(30, 6, 4),
+	".blocksareclusters": needs(90, 9, 0),
+}
+
+// header checks that the version of the module knows its target.
+func (k *checker) header() {
+	if v := k.m.Target.MinVersion(); k.m.Version.Less(v) {
+		k.errorf(-1, ptx.Pos{}, "version-too-low", ".target %s needs .version %s; the module says %s", k.m.Target, v, k.m.Version)
+	}
+}
+
+// targets reports instructions and directives that need more than the module's
+// header grants, each opcode once a function.
+func (k *checker) targets(c *code) {
+	for _, d := range k.fn.Directives {
+		k.covered(-1, d.Pos, d.Name, directiveNeeds[d.Name])
+	}
+	told := map[string]bool{}
+	for i := range c.at {
+		d := &c.at[i]
+		if d.in == nil || told[d.in.Op.Text] {
+			continue
+		}
+		n := d.needs()
+		if k.covered(i, d.in.Pos, d.in.Op.Text, n) {
+			continue
+		}
+		told[d.in.Op.Text] = true
+	}
+}
+
+// covered reports whether the header grants what something needs, and if not,
+// says so.
+func (k *checker) covered(stmt int, pos ptx.Pos, what string, n isa.Needs) bool {
+	m := k.m
+	lowTarget := !m.Target.Runs(n.Target)
+	lowVersion := m.Version.Less(n.Version)
+	kind := "target-too-low"
+	switch {
+	case !lowTarget && !lowVersion:
+		return true
+	case !lowTarget:
+		kind = "version-too-low"
+	}
+	wants := ".target " + n.Target.String() + " and .version " + n.Version.String()
+	switch {
+	case n.Target.SM == 0:
+		wants = ".version " + n.Version.String()
+	case n.Version == (ptx.Version{}):
+		wants = ".target " + n.Target.String()
+	}
+	k.errorf(stmt, pos, kind, "%s needs %s; the module says %s, %s", what, wants, m.Target, m.Version)
+	return false
+}

@@ -1,0 +1,131 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"attest/ptx"
+)
+
+// value is the variance of what a statement writes.
+func (s *spread) value(stmt int) Variance {
+	in := s.c.at[stmt].in
+	src := s.sources(stmt)
+	switch in.Op.Name {
+	case "ld", "ldu":
+		return max(src, s.loaded(in))
+	case "atom", "elect", "ldmatrix", "movmatrix", "mma", "wmma", "wgmma":
+		return Varies
+	case "match":
+		if in.Op.Has("any") {
+			return Varies
+		}
+		return Invariant
+	case "vote", "redux", "activemask", "bar", "barrier":
+		return Invariant // one result for the warp or the block
+	case "mbarrier", "call", "alloca", "stacksave":
+		return max(src, MayVary)
+	case "shfl":
+		if s.broadcasts(in) {
+			return Invariant
+		}
+		return src
+	}
+	if src != Invariant && dropsLane(in) {
+		switch operandShape(in, 1, s.shapes) {
+		case linear:
+			return s.guard(in)
+		case shifted:
+			return max(MayVary, s.guard(in))
+		}
+	}
+	return src
+}
+
+func (s *spread) guard(in *ptx.Inst) Variance {
+	if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol {
+		return s.u.regs[g.ID]
+	}
+	return Invariant
+}
+
+// sources is the highest variance among what a statement reads.
+func (s *spread) sources(stmt int) Variance {
+	v := Invariant
+	for _, r := range s.c.reads(stmt) {
+		v = max(v, s.u.regs[r])
+	}
+	for i := range s.c.at[stmt].in.Args {
+		v = max(v, nameVariance(&s.c.at[stmt].in.Args[i]))
+	}
+	return v
+}
+
+// nameVariance is the variance of a special register or of an address.
+func nameVariance(o *ptx.Operand) Variance {
+	switch o.Kind {
+	case ptx.SpecialOperand:
+		return specialVariance(o.Sym.Name)
+	case ptx.SymOperand:
+		if o.Sym.Var != nil && o.Sym.Var.Space == ptx.Local {
+			return MayVary // one address, but each lane has its own memory there
+		}
+	}
+	return Invariant
+}
+
+func specialVariance(name string) Variance {
+	switch {
+	case strings.HasPrefix(name, "%tid."), name == "%laneid", strings.HasPrefix(name, "%lanemask_"):
+		return Varies
+	case strings.HasPrefix(name, "%clock"), strings.HasPrefix(name, "%globaltimer"), strings.HasPrefix(name, "%pm"):
+		return MayVary
+	}
+	return Invariant
+}
+
+// loaded is what the memory adds to the variance of a load's address. Kernel
+// parameters are the same everywhere; those of a function, and the stack, are
+// each lane's own.
+func (s *spread) loaded(in *ptx.Inst) Variance {
+	for _, mod := range in.Op.Mods {
+		switch ptx.ParseSpace(mod) {
+		case ptx.Local:
+			return MayVary
+		case ptx.Param:
+			if s.c.fn.Entry && s.kernelParam(in) {
+				return Invariant
+			}
+			return MayVary
+		}
+	}
+	return Invariant
+}
+
+// kernelParam tells a parameter of the entry from one of a call inside it, which
+// is declared in the body.
+func (s *spread) kernelParam(in *ptx.Inst) bool {
+	if len(in.Args) < 2 || in.Args[1].Kind != ptx.AddrOperand {
+		return false
+	}
+	return slices.ContainsFunc(s.c.fn.Params, func(p *ptx.Var) bool { return p.Sym == in.Args[1].Sym })
+}
+
+// broadcasts reports whether a shuffle gives all lanes the value of one: mode
+// idx, a lane that does not vary, and no split of the warp into segments.
+func (s *spread) broadcasts(in *ptx.Inst) bool {
+	if !in.Op.Has("idx") || len(in.Args) < 4 {
+		return false
+	}
+	lane, c := &in.Args[2], &in.Args[3]
+	if c.Kind != ptx.ImmOperand || c.Val != 31 {
+		return false
+	}
+	switch lane.Kind {
+	case ptx.ImmOperand:
+		return true
+	case ptx.RegOperand:
+		return lane.Sym.Kind == ptx.RegSymbol && s.u.regs[lane.Sym.ID] == Invariant
+	}
+	return false
+}
