@@ -8,23 +8,6 @@ import (
 	"attest/ptx"
 )
 
-// Needs is the least PTX version and architecture something asks for.
-type Needs struct {
-	Version ptx.Version
-	Target  ptx.Target
-}
-
-// Join is the least that satisfies both.
-func (n Needs) Join(m Needs) Needs {
-	if n.Version.Less(m.Version) {
-		n.Version = m.Version
-	}
-	if m.Target.SM > n.Target.SM || m.Target.SM == n.Target.SM && m.Target.Feature != 0 {
-		n.Target = m.Target
-	}
-	return n
-}
-
 // Family is a group of instructions that belong together: one file of the table.
 type Family struct {
 	Name  string
@@ -42,6 +25,9 @@ type Form struct {
 	Slots  []Slot
 	Params []Param
 	Needs  Needs
+	// orNeeds is what serves in place of Needs: an older version that had the form
+	// for newer architectures only.
+	orNeeds []Needs
 	// altNeeds holds what one modifier asks for in this form beyond Needs.
 	altNeeds   map[string]Needs
 	comboNeeds []comboNeeds
@@ -130,12 +116,6 @@ type countRef struct {
 type rule struct {
 	ifs  []slotAlts // all hold
 	then slotAlts
-}
-
-// comboNeeds is what modifiers ask for when they come together.
-type comboNeeds struct {
-	ifs   []slotAlts // all hold
-	needs Needs
 }
 
 // slotAlts is some of the modifiers of a slot; "-" stands for "left out".
@@ -246,32 +226,6 @@ func (m Match) Takes(p *Param) (yes, maybe bool) {
 		return has, has
 	}
 	return false, true
-}
-
-// Needs is the least version and architecture for this very opcode. The version
-// is at least the one that brought the architecture.
-func (m Match) Needs() Needs {
-	n := m.Form.Needs
-	for i := range m.bind {
-		mod := m.At(i)
-		if mod == "" {
-			continue
-		}
-		if a, ok := m.Form.altNeeds[mod]; ok {
-			n = n.Join(a)
-		} else if g, ok := modNeeds[mod]; ok {
-			n = n.Join(g)
-		}
-	}
-	for _, c := range m.Form.comboNeeds {
-		if m.holds(c.ifs) {
-			n = n.Join(c.needs)
-		}
-	}
-	if v := n.Target.MinVersion(); n.Target.SM > 0 && n.Version.Less(v) {
-		n.Version = v
-	}
-	return n
 }
 
 // number reads the digits in a modifier such as "v4", "x2" or "3d".

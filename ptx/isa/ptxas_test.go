@@ -43,23 +43,26 @@ func variants() []isa.Match {
 	return ms
 }
 
-// groups puts together variants with the same needs, at most batch of them.
-// newer counts those the assembler is too old for.
-func groups(a *isatest.Assembler, ms []isa.Match, at func(isa.Match) (isa.Needs, bool)) (gs []*group, newer int) {
+// groups puts together variants with the same needs, at most batch of them; at
+// says what to assemble a variant for. newer counts those the assembler is too
+// old for.
+func groups(ms []isa.Match, at func(isa.Needs) (isa.Needs, bool)) (gs []*group, newer int) {
 	open := map[isa.Needs]*group{}
 	for _, m := range ms {
-		n, ok := at(m)
-		if !ok {
-			newer++
-			continue
+		for _, n := range append(m.OtherNeeds(), m.Needs()) {
+			n, ok := at(n)
+			if !ok {
+				newer++
+				continue
+			}
+			g := open[n]
+			if g == nil || len(g.ms) == batch {
+				g = &group{needs: n}
+				open[n] = g
+				gs = append(gs, g)
+			}
+			g.ms = append(g.ms, m)
 		}
-		g := open[n]
-		if g == nil || len(g.ms) == batch {
-			g = &group{needs: n}
-			open[n] = g
-			gs = append(gs, g)
-		}
-		g.ms = append(g.ms, m)
 	}
 	return gs, newer
 }
@@ -100,7 +103,7 @@ func TestAssembles(t *testing.T) {
 	}
 	a := assembler(t)
 	ms := variants()
-	gs, newer := groups(a, ms, func(m isa.Match) (isa.Needs, bool) { return a.Floor(m.Needs()) })
+	gs, newer := groups(ms, a.Floor)
 	var refused tally
 	each(gs, func(g *group) {
 		bad, err := a.Check(g.ms, g.needs, "-O0")
@@ -128,7 +131,7 @@ func TestMinimal(t *testing.T) {
 		func(n isa.Needs) (isa.Needs, bool) { return lowerVersion(a, n) },
 		func(n isa.Needs) (isa.Needs, bool) { return lowerTarget(a, n) },
 	} {
-		gs, _ := groups(a, variants(), func(m isa.Match) (isa.Needs, bool) { return lower(m.Needs()) })
+		gs, _ := groups(variants(), lower)
 		each(gs, func(g *group) {
 			bad, err := a.Check(g.ms, g.needs, "-O0")
 			if err != nil {

@@ -74,6 +74,13 @@ func need(mods string, smN, isaV int) option {
 	}
 }
 
+// or is another pair of a least architecture and version for the form.
+func or(smN, isaV int) option {
+	return func(l *line) {
+		l.form.orNeeds = append(l.form.orNeeds, Needs{version(isaV), ptx.Target{SM: smN}})
+	}
+}
+
 // needWhen is what modifiers ask for in company:
 // needWhen("scope=sys, type=b128", 70, 84).
 func needWhen(cond string, smN, isaV int) option {

@@ -103,6 +103,28 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
+// TestRunsOn: sm_90 had fp8 conversions in PTX 7.8, sm_89 only from 8.1 on.
+func TestRunsOn(t *testing.T) {
+	for _, c := range []struct {
+		op      string
+		version ptx.Version
+		target  ptx.Target
+		want    bool
+	}{
+		{"cvt.rn.satfinite.e4m3x2.f32", ptx.Version{Major: 8, Minor: 1}, ptx.SM89, true},
+		{"cvt.rn.satfinite.e4m3x2.f32", ptx.Version{Major: 7, Minor: 8}, ptx.SM90, true},
+		{"cvt.rn.satfinite.e4m3x2.f32", ptx.Version{Major: 7, Minor: 8}, ptx.SM89, false},
+		{"cvt.rn.satfinite.e4m3x2.f32", ptx.Version{Major: 8, Minor: 4}, ptx.SM86, false},
+		{"cvt.rn.satfinite.e4m3x2.f32", ptx.Version{Major: 8, Minor: 0}, ptx.SM90a, true},
+		{"add.u32", ptx.Version{Major: 4, Minor: 0}, ptx.Target{SM: 50}, true},
+	} {
+		ms := isa.Lookup(ptx.NewOpcode(c.op))
+		if len(ms) != 1 || ms[0].RunsOn(c.version, c.target) != c.want {
+			t.Errorf("%s on PTX %s %s: want %t", c.op, c.version, c.target, c.want)
+		}
+	}
+}
+
 // TestOrder: modifiers may stand in another order, but types keep theirs.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct{ op, want string }{

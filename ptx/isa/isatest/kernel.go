@@ -81,6 +81,8 @@ type bench struct {
 	order []ptx.Type
 	used  map[ptx.Type]int // registers the sample at hand has taken
 	label *ptx.Symbol
+	// word and base carry values to memory and back.
+	word, base *ptx.Symbol
 	// param is what the function takes; result is what a device function gives.
 	param, result *ptx.Symbol
 	extra         map[string]*ptx.Symbol // callees, target lists, variables, by name
@@ -96,6 +98,8 @@ func newBench(name string, entry bool) *bench {
 		used:  map[ptx.Type]int{},
 		extra: map[string]*ptx.Symbol{},
 		label: &ptx.Symbol{Name: "done", Kind: ptx.LabelSymbol},
+		word:  &ptx.Symbol{Name: "%word", Kind: ptx.RegSymbol, Type: ptx.B32},
+		base:  &ptx.Symbol{Name: "%base", Kind: ptx.RegSymbol, Type: ptx.B64},
 	}
 	sym.Func = b.fn
 	arg := bytesVar(ptx.Param, "arg")
@@ -131,8 +135,7 @@ func (b *bench) finish() *ptx.Func {
 		regs := b.regs[t]
 		decls = append(decls, &ptx.RegDecl{Type: t, Names: []ptx.RegName{{Prefix: prefix(t), Count: len(regs)}}})
 		for _, r := range regs {
-			r.ID = int32(len(b.fn.Regs))
-			b.fn.Regs = append(b.fn.Regs, r)
+			b.own(r)
 		}
 	}
 	body := append(decls, b.inner...)
@@ -141,6 +144,12 @@ func (b *bench) finish() *ptx.Func {
 	body = append(body, &ptx.Label{Sym: b.label}, &ptx.Inst{Op: ptx.NewOpcode("ret")})
 	b.fn.Body = body
 	return b.fn
+}
+
+// own makes the register one of the function's.
+func (b *bench) own(r *ptx.Symbol) {
+	r.ID = int32(len(b.fn.Regs))
+	b.fn.Regs = append(b.fn.Regs, r)
 }
 
 func prefix(t ptx.Type) string { return "%" + t.String() + "_" }

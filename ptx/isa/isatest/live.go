@@ -11,12 +11,6 @@ import (
 // whose operands nobody wrote. So registers start with values from memory, and
 // what a sample writes goes there.
 
-// word and base are the registers that carry values to memory and back.
-var (
-	word = &ptx.Symbol{Name: "%word", Kind: ptx.RegSymbol, Type: ptx.B32}
-	base = &ptx.Symbol{Name: "%base", Kind: ptx.RegSymbol, Type: ptx.B64}
-)
-
 func (b *bench) emit(to []ptx.Stmt, opcode string, args ...ptx.Operand) []ptx.Stmt {
 	return append(to, &ptx.Inst{Op: ptx.NewOpcode(opcode), Args: args})
 }
@@ -24,21 +18,23 @@ func (b *bench) emit(to []ptx.Stmt, opcode string, args ...ptx.Operand) []ptx.St
 // load gives each register a value of its own.
 func (b *bench) load() []ptx.Stmt {
 	ss := []ptx.Stmt{
-		&ptx.RegDecl{Type: word.Type, Names: []ptx.RegName{{Prefix: word.Name}}},
-		&ptx.RegDecl{Type: base.Type, Names: []ptx.RegName{{Prefix: base.Name}}},
+		&ptx.RegDecl{Type: b.word.Type, Names: []ptx.RegName{{Prefix: b.word.Name}}},
+		&ptx.RegDecl{Type: b.base.Type, Names: []ptx.RegName{{Prefix: b.base.Name}}},
 	}
-	ss = b.emit(ss, "ld.param.b64", ptx.RegOp(base), ptx.AddrOp(b.param, 0))
+	ss = b.emit(ss, "ld.param.b64", ptx.RegOp(b.base), ptx.AddrOp(b.param, 0))
 	for i, r := range b.fn.Regs {
-		from := ptx.AddrOp(base, int64(16*i))
+		from := ptx.AddrOp(b.base, int64(16*i))
 		switch r.Type {
-		case ptx.B128: // pairs of 64-bit registers make these, never memory
+		case ptx.B128: // only newer PTX has loads and stores of these
 		case ptx.Pred:
-			ss = b.emit(ss, "ld.global.b32", ptx.RegOp(word), from)
-			ss = b.emit(ss, "setp.ne.s32", ptx.RegOp(r), ptx.RegOp(word), ptx.ImmOp(0))
+			ss = b.emit(ss, "ld.global.b32", ptx.RegOp(b.word), from)
+			ss = b.emit(ss, "setp.ne.s32", ptx.RegOp(r), ptx.RegOp(b.word), ptx.ImmOp(0))
 		default:
 			ss = b.emit(ss, "ld.global.b"+strconv.Itoa(r.Type.Bits()), ptx.RegOp(r), from)
 		}
 	}
+	b.own(b.word)
+	b.own(b.base)
 	return ss
 }
 
@@ -67,12 +63,12 @@ func (b *bench) store(m isa.Match, in *ptx.Inst) {
 }
 
 func (b *bench) storeReg(r ptx.Operand) {
-	to := ptx.AddrOp(base, 0)
+	to := ptx.AddrOp(b.base, 0)
 	switch r.Sym.Type {
 	case ptx.B128:
 	case ptx.Pred:
-		b.body = b.emit(b.body, "selp.b32", ptx.RegOp(word), ptx.ImmOp(1), ptx.ImmOp(0), r)
-		b.body = b.emit(b.body, "st.volatile.global.b32", to, ptx.RegOp(word))
+		b.body = b.emit(b.body, "selp.b32", ptx.RegOp(b.word), ptx.ImmOp(1), ptx.ImmOp(0), r)
+		b.body = b.emit(b.body, "st.volatile.global.b32", to, ptx.RegOp(b.word))
 	default:
 		b.body = b.emit(b.body, "st.volatile.global.b"+strconv.Itoa(r.Sym.Type.Bits()), to, r)
 	}

@@ -1,0 +1,75 @@
+package isa
+
+import "attest/ptx"
+
+// Needs is the least PTX version and architecture something asks for.
+type Needs struct {
+	Version ptx.Version
+	Target  ptx.Target
+}
+
+// Join is the least that satisfies both.
+func (n Needs) Join(m Needs) Needs {
+	if n.Version.Less(m.Version) {
+		n.Version = m.Version
+	}
+	if m.Target.SM > n.Target.SM || m.Target.SM == n.Target.SM && m.Target.Feature != 0 {
+		n.Target = m.Target
+	}
+	return n
+}
+
+// comboNeeds is what modifiers ask for when they come together.
+type comboNeeds struct {
+	ifs   []slotAlts // all hold
+	needs Needs
+}
+
+// Needs is the least version and architecture for this very opcode. The version
+// is at least the one that brought the architecture.
+func (m Match) Needs() Needs { return m.needs(m.Form.Needs) }
+
+// OtherNeeds are pairs of a version and an architecture that serve as well, one
+// of them older than in Needs and the other newer.
+func (m Match) OtherNeeds() []Needs {
+	var ns []Needs
+	for _, n := range m.Form.orNeeds {
+		ns = append(ns, m.needs(n))
+	}
+	return ns
+}
+
+// RunsOn reports whether the opcode is legal in a module of that version and
+// architecture.
+func (m Match) RunsOn(v ptx.Version, t ptx.Target) bool {
+	for _, n := range append(m.OtherNeeds(), m.Needs()) {
+		if !v.Less(n.Version) && t.Runs(n.Target) {
+			return true
+		}
+	}
+	return false
+}
+
+// needs adds to n what the modifiers ask for.
+func (m Match) needs(n Needs) Needs {
+	for i := range m.bind {
+		mod := m.At(i)
+		if mod == "" {
+			continue
+		}
+		if a, ok := m.Form.altNeeds[mod]; ok {
+			n = n.Join(a)
+		} else if g, ok := modNeeds[mod]; ok {
+			n = n.Join(g)
+		}
+	}
+	for _, c := range m.Form.comboNeeds {
+		if m.holds(c.ifs) {
+			n = n.Join(c.needs)
+		}
+	}
+	if v := n.Target.MinVersion(); n.Target.SM > 0 && n.Version.Less(v) {
+		n.Version = v
+	}
+	return n
+}
