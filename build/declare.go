@@ -1,0 +1,130 @@
+package build
+
+import "attest/ptx"
+
+// constant makes a literal operand.
+func (k *Kernel) constant(kind ptx.OperandKind, v int64) val {
+	return val{k: k, op: ptx.Operand{Kind: kind, Val: v}}
+}
+
+// constBitsOf puts bits in a register, for types PTX has no literals of.
+func constBitsOf[T Value](k *Kernel, bits int64) T {
+	o := ptx.Operand{Kind: ptx.ImmOperand, Val: bits, Flags: ptx.Hex}
+	return emit1[T](k, movOf[T](), nil, val{k: k, op: o})
+}
+
+// Pred is a constant predicate.
+func (k *Kernel) Pred(v bool) Pred {
+	bit := int64(0)
+	if v {
+		bit = 1
+	}
+	return emit1[Pred](k, "mov.pred", nil, val{k: k, op: ptx.ImmOp(bit)})
+}
+
+// special reads a special register into one of its own.
+func special[T Value](k *Kernel, name string) T {
+	s := ptx.Special(name)
+	o := ptx.Operand{Kind: ptx.SpecialOperand, Sym: s}
+	return emit1[T](k, "mov."+s.Type.String(), nil, val{k: k, op: o})
+}
+
+// param declares a scalar parameter and loads it.
+func param[T Value](k *Kernel, name string) T {
+	var zero T
+	t := memType(zero.Type())
+	sym := k.newParam(&ptx.Var{Space: ptx.Param, Type: t}, name)
+	return emit1[T](k, "ld.param."+t.String(), nil, ptr[T]{k: k, sym: sym})
+}
+
+// paramGlobal declares a pointer parameter and loads it.
+func paramGlobal[T Value](k *Kernel, name string) Global[T] {
+	sym := k.newParam(&ptx.Var{Space: ptx.Param, Type: ptx.U64}, name)
+	generic := emit1[U64](k, "ld.param.u64", nil, ptr[U64]{k: k, sym: sym})
+	return GlobalAt[T](emit1[U64](k, "cvta.to.global.u64", nil, generic))
+}
+
+func (k *Kernel) newParam(v *ptx.Var, name string) *ptx.Symbol {
+	if k.scope.parent != nil {
+		k.errorf("parameter %q is declared inside %s: declare it at the top of the kernel", name, k.scope.what)
+	}
+	k.params = append(k.params, v)
+	return k.declare(v, name)
+}
+
+// TensorMap is a tensor map, the 128 bytes that describe a tensor to the copy
+// engine, passed to the kernel by value.
+type TensorMap struct {
+	addr U64
+}
+
+// ParamTensorMap declares a tensor map parameter. Minimum sm_90.
+func (k *Kernel) ParamTensorMap(name string) TensorMap {
+	sym := k.newParam(&ptx.Var{Space: ptx.Param, Align: 64, Type: ptx.B8, Dims: []int64{128}}, name)
+	inParam := emit1[U64](k, "mov.b64", nil, symArg{sym})
+	return TensorMap{emit1[U64](k, "cvta.param.u64", nil, inParam)}
+}
+
+// Addr is the generic address of the tensor map, for prefetch.tensormap.
+func (t TensorMap) Addr() Generic[B8] {
+	return Generic[B8]{ptr[B8]{k: t.addr.k, base: t.addr.val}}
+}
+
+func (t TensorMap) operand(k *Kernel) (ptx.Operand, bool) { return t.Addr().operand(k) }
+
+// at is [tensor map, {coordinates}].
+func (t TensorMap) at(coords []U32) arg { return tensorAt{t, coords} }
+
+type tensorAt struct {
+	t      TensorMap
+	coords []U32
+}
+
+func (a tensorAt) operand(k *Kernel) (ptx.Operand, bool) {
+	o, ok := a.t.operand(k)
+	if !ok {
+		return o, false
+	}
+	c, ok := vecOf(a.coords).operand(k)
+	o.Elems = []ptx.Operand{c}
+	return o, ok
+}
+
+// sharedArray declares a static array in shared memory.
+func sharedArray[T Value](k *Kernel, name string, n int) Shared[T] {
+	var zero T
+	if n < 1 {
+		k.errorf("shared array %q has %d elements: give it at least one", name, n)
+	}
+	t := memType(zero.Type())
+	v := &ptx.Var{Space: ptx.Shared, Align: max(t.Bytes(), sharedAlign), Type: t, Dims: []int64{int64(n)}}
+	k.shared = append(k.shared, v)
+	return Shared[T]{ptr[T]{k: k, sym: k.declare(v, name), space: "shared"}}
+}
+
+// sharedAlign is the alignment of shared arrays: enough for 16-byte vectors,
+// cp.async and bulk copies of linear data.
+const sharedAlign = 16
+
+// DynamicShared is the shared memory whose size the launch decides, aligned to
+// align bytes (1024 suits every swizzle of the copy engine). A kernel has one;
+// SharedAs carves it up.
+func (k *Kernel) DynamicShared(align int) Shared[B8] {
+	if k.dynamic == nil {
+		k.dynamic = &ptx.Var{Linkage: ptx.Extern, Space: ptx.Shared, Align: align, Type: ptx.B8, Dims: []int64{ptx.Unsized}}
+		k.declare(k.dynamic, "dynamic_shared")
+	}
+	if align < 1 || align&(align-1) != 0 {
+		k.errorf("the alignment of shared memory is a power of two, not %d", align)
+	}
+	k.dynamic.Align = max(k.dynamic.Align, align)
+	return Shared[B8]{ptr[B8]{k: k, sym: k.dynamic.Sym, space: "shared"}}
+}
+
+// SharedAlign asks for an alignment of the static shared array p above the usual 16.
+func SharedAlign[T Value](p Shared[T], align int) Shared[T] {
+	if p.sym != nil && p.sym.Var != nil {
+		p.sym.Var.Align = max(p.sym.Var.Align, align)
+	}
+	return p
+}

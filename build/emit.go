@@ -1,0 +1,167 @@
+package build
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// Mod is a modifier an instruction may take, with the operand it brings along if
+// it brings one.
+type Mod struct {
+	name string
+	arg  arg
+}
+
+// opcode finds the spelling of an instruction with its optional modifiers: they
+// may be given in any order and are put in PTX's.
+func (k *Kernel) opcode(op string, mods []Mod) *ptx.Opcode {
+	text := op
+	for _, m := range mods {
+		text += "." + m.name
+	}
+	if o, ok := k.opcodes[text]; ok {
+		return o
+	}
+	o := ptx.NewOpcode(text)
+	if ms := isa.Lookup(o); len(ms) > 0 {
+		o = ms[0].Opcode()
+	}
+	k.opcodes[text] = o
+	return o
+}
+
+// inst emits one instruction and checks it against the table.
+func (k *Kernel) inst(op string, mods []Mod, dst []ptx.Operand, args []arg) {
+	in := &ptx.Inst{Op: k.opcode(op, mods), Args: make([]ptx.Operand, 0, len(dst)+len(args))}
+	in.Args = append(in.Args, dst...)
+	for _, a := range append(args[:len(args):len(args)], modArgs(in.Op, mods)...) {
+		o, ok := a.operand(k)
+		if !ok {
+			return
+		}
+		in.Args = append(in.Args, o)
+	}
+	if _, err := isa.Resolve(in); err != nil {
+		k.errorf("%v", err)
+		return
+	}
+	k.emit(in)
+}
+
+// modArgs are the operands the modifiers bring, in the order the form has them.
+func modArgs(op *ptx.Opcode, mods []Mod) (args []arg) {
+	if !slices.ContainsFunc(mods, func(m Mod) bool { return m.arg != nil }) {
+		return nil
+	}
+	for _, m := range isa.Lookup(op) {
+		for i := range m.Form.Params {
+			for _, mod := range mods {
+				if mod.arg != nil && m.Form.Params[i].If == mod.name {
+					args = append(args, mod.arg)
+				}
+			}
+		}
+		return args
+	}
+	return nil
+}
+
+// emit appends the instruction under the author's line.
+func (k *Kernel) emit(in *ptx.Inst) {
+	if l := k.src.loc(); l != nil {
+		k.body = append(k.body, l)
+	}
+	k.body = append(k.body, in)
+}
+
+// reg makes a register for a value of type T.
+func reg[T Value](k *Kernel) (T, ptx.Operand) {
+	var zero T
+	op := ptx.RegOp(newReg(zero.Type()))
+	return wrap[T](val{k, op, k.scope}), op
+}
+
+// emit0 is an instruction without a result.
+func emit0(k *Kernel, op string, mods []Mod, args ...arg) { k.inst(op, mods, nil, args) }
+
+// emit1 is an instruction with one result.
+func emit1[T Value](k *Kernel, op string, mods []Mod, args ...arg) T {
+	d, o := reg[T](k)
+	k.inst(op, mods, []ptx.Operand{o}, args)
+	return d
+}
+
+// emitPair is an instruction with a result of two halves: "d|p".
+func emitPair[T, U Value](k *Kernel, op string, mods []Mod, args ...arg) (T, U) {
+	d, od := reg[T](k)
+	p, op2 := reg[U](k)
+	k.inst(op, mods, []ptx.Operand{{Kind: ptx.PairOperand, Elems: []ptx.Operand{od, op2}}}, args)
+	return d, p
+}
+
+// emitSink is an instruction whose result is thrown away: "_".
+func emitSink(k *Kernel, op string, mods []Mod, args ...arg) {
+	k.inst(op, mods, []ptx.Operand{{Kind: ptx.SinkOperand}}, args)
+}
+
+// emitVec is an instruction with a vector of n results.
+func emitVec[T Value](k *Kernel, op string, n int, mods []Mod, args ...arg) []T {
+	ds, ops := make([]T, n), make([]ptx.Operand, n)
+	for i := range n {
+		ds[i], ops[i] = reg[T](k)
+	}
+	k.inst(op, mods, []ptx.Operand{ptx.VecOp(ops...)}, args)
+	return ds
+}
+
+// kernelOf is the kernel the value belongs to. A zero value belongs to none, and
+// there is nobody to report that to.
+func kernelOf(v Value) *Kernel {
+	k := v.base().k
+	if k == nil {
+		panic("build: method of a zero " + strings.ToUpper(v.Type().String()) + ": it was declared and never given a value")
+	}
+	return k
+}
+
+// withSpace adds the modifier for the address's state space, chosen from those
+// the instruction takes.
+func withSpace(mods []Mod, a Address, alts string) []Mod {
+	if a == nil || a.Space() == "" {
+		return mods
+	}
+	space := a.Space()
+	list := strings.Fields(alts)
+	if !slices.Contains(list, space) {
+		for _, s := range list {
+			if ptx.ParseSpace(s) == ptx.ParseSpace(space) {
+				space = s
+				break
+			}
+		}
+	}
+	return withMod(mods, Mod{name: space})
+}
+
+// withMod adds a modifier. It leaves mods, which may be the caller's own, alone.
+func withMod(mods []Mod, m Mod) []Mod { return append(slices.Clone(mods), m) }
+
+// withCount adds the modifier that says how long an operand is.
+func withCount(mods []Mod, prefix string, n int, suffix string) []Mod {
+	if prefix == "v" && n == 1 {
+		return mods
+	}
+	return withMod(mods, Mod{name: prefix + strconv.Itoa(n) + suffix})
+}
+
+// vecOrOne is a vector operand, or a plain one when there is but one element.
+func vecOrOne[T arg](s []T) arg {
+	if len(s) == 1 {
+		return s[0]
+	}
+	return vecOf(s)
+}

@@ -1,0 +1,142 @@
+package build
+
+import (
+	"attest/ptx"
+	"attest/ptx/verify"
+)
+
+// Kernel is an .entry being written.
+type Kernel struct {
+	name       string
+	target     ptx.Target
+	version    ptx.Version
+	params     []*ptx.Var
+	directives []*ptx.Directive
+	shared     []*ptx.Var // shared-memory declarations, at the top of the body
+	dynamic    *ptx.Var   // the one .extern .shared array
+	body       []ptx.Stmt
+	opcodes    map[string]*ptx.Opcode
+	names      map[string]bool // parameters and variables
+	scope      *scope
+	loops      []*loop
+	src        sources
+	errs       Errors
+}
+
+// New starts a kernel for the target. The PTX version is the least that knows
+// the target; [Kernel.Version] raises it.
+func New(name string, target ptx.Target) *Kernel {
+	k := &Kernel{
+		name:    name,
+		target:  target,
+		version: target.MinVersion(),
+		opcodes: map[string]*ptx.Opcode{},
+		names:   map[string]bool{},
+		scope:   &scope{what: "the kernel"},
+	}
+	k.src.init()
+	if !validName(name) {
+		k.errorf("kernel name %q is not a PTX identifier: use letters, digits, _ and $", name)
+	}
+	return k
+}
+
+// Name is the entry's name.
+func (k *Kernel) Name() string { return k.name }
+
+// Target is the architecture the kernel is written for.
+func (k *Kernel) Target() ptx.Target { return k.target }
+
+// Version asks for a PTX version above the target's least.
+func (k *Kernel) Version(major, minor int) {
+	v := ptx.Version{Major: major, Minor: minor}
+	if v.Less(k.version) {
+		k.errorf("PTX %s does not know %s: it needs at least %s", v, k.target, k.version)
+		return
+	}
+	k.version = v
+}
+
+// Comment puts a // comment into the PTX.
+func (k *Kernel) Comment(text string) {
+	k.body = append(k.body, &ptx.Comment{Text: "// " + oneLine(text)})
+}
+
+// PTX is the kernel as text, or what is wrong with it.
+func (k *Kernel) PTX() (string, error) {
+	m, err := k.Module()
+	if err != nil {
+		return "", err
+	}
+	return m.String(), nil
+}
+
+// Module is the kernel as a module of its own, verified. The error is [Errors].
+func (k *Kernel) Module() (*ptx.Module, error) {
+	if len(k.errs) > 0 {
+		return nil, k.errs
+	}
+	m := k.assemble()
+	var errs Errors
+	for _, d := range verify.Check(m) {
+		if d.Severity == verify.Error && len(errs) < maxErrors {
+			errs = append(errs, &Error{Where: d.Source, Msg: d.Msg})
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return m, nil
+}
+
+// assemble lays the parts out. It can be called again after more was written.
+func (k *Kernel) assemble() *ptx.Module {
+	m := &ptx.Module{File: k.name + ".ptx", Version: k.version, Target: k.target, AddressSize: 64}
+	for _, f := range k.src.files {
+		m.Items = append(m.Items, f)
+	}
+	if k.dynamic != nil {
+		m.Items = append(m.Items, k.dynamic)
+	}
+	f := &ptx.Func{
+		Sym:        &ptx.Symbol{Name: k.name, Kind: ptx.FuncSymbol},
+		Linkage:    ptx.Visible,
+		Entry:      true,
+		Params:     k.params,
+		Directives: k.directives,
+		HasBody:    true,
+	}
+	f.Sym.Func = f
+	code := numberLabels(coalesce(k.body))
+	code = append(code, &ptx.Inst{Op: k.opcode("ret", nil)})
+	decls := numberRegs(f, code)
+	for _, v := range k.shared {
+		decls = append(decls, v)
+	}
+	f.Body = append(decls, code...)
+	m.Items = append(m.Items, f)
+	return m
+}
+
+// declare checks a parameter's or variable's name and makes its symbol.
+func (k *Kernel) declare(v *ptx.Var, name string) *ptx.Symbol {
+	switch {
+	case !validName(name):
+		k.errorf("%q is not a PTX identifier: use letters, digits, _ and $", name)
+	case k.names[name]:
+		k.errorf("the name %q is taken already", name)
+	}
+	k.names[name] = true
+	v.Sym = &ptx.Symbol{Name: name, Kind: ptx.VarSymbol, Type: v.Type, Var: v}
+	return v.Sym
+}
+
+func validName(s string) bool {
+	for i, c := range s {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}

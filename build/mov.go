@@ -1,0 +1,46 @@
+package build
+
+import "attest/ptx"
+
+// Pack2 is mov.type d, {lo, hi}: two values side by side in one of twice the size.
+func Pack2[T, E Value](lo, hi E) T {
+	return pack[T](kernelOf(lo), lo, hi)
+}
+
+// Pack4 is mov.type d, {a, b, c, d}: four values in one of four times the size,
+// the first lowest.
+func Pack4[T, E Value](e [4]E) T {
+	return pack[T](kernelOf(e[0]), e[0], e[1], e[2], e[3])
+}
+
+// Unpack2 is mov.type {lo, hi}, v: the halves of v.
+func Unpack2[E, T Value](v T) (lo, hi E) {
+	e := unpack[E](v, 2)
+	return e[0], e[1]
+}
+
+// Unpack4 is mov.type {a, b, c, d}, v: the quarters of v, the lowest first.
+func Unpack4[E, T Value](v T) [4]E { return [4]E(unpack[E](v, 4)) }
+
+func pack[T Value](k *Kernel, elems ...Value) T {
+	var zero T
+	if got := len(elems) * elems[0].Type().Bits(); got != zero.Type().Bits() {
+		k.errorf("%d values of .%s make %d bits, not the %d of a .%s", len(elems), elems[0].Type(), got, zero.Type().Bits(), zero.Type())
+	}
+	return emit1[T](k, bitsMov(zero.Type()), nil, vecOf(elems))
+}
+
+func unpack[E, T Value](v T, n int) []E {
+	k := kernelOf(v)
+	var zero E
+	if got := n * zero.Type().Bits(); got != v.Type().Bits() {
+		k.errorf("%d values of .%s make %d bits, not the %d of a .%s", n, zero.Type(), got, v.Type().Bits(), v.Type())
+	}
+	return emitVec[E](k, bitsMov(v.Type()), n, nil, v)
+}
+
+// bitsMov is the mov for the bits of a type.
+func bitsMov(t ptx.Type) string {
+	bits := map[int]ptx.Type{16: ptx.B16, 32: ptx.B32, 64: ptx.B64, 128: ptx.B128}
+	return "mov." + bits[t.Bits()].String()
+}

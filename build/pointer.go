@@ -1,0 +1,240 @@
+package build
+
+import "attest/ptx"
+
+// Address is an address in some state space.
+type Address interface {
+	arg
+	// Space is the state space as PTX writes it: "global", "shared", "shared::cluster", "" for generic.
+	Space() string
+}
+
+// GlobalAddr is an address in global memory: a [Global] of any type.
+type GlobalAddr interface {
+	Address
+	global()
+}
+
+// SharedAddr is an address in shared memory: a [Shared] of any type, or a
+// [SharedCluster] of any type.
+type SharedAddr interface {
+	Address
+	shared()
+}
+
+// ptr is what all typed addresses hold: a base, which is a register or a
+// declared variable, and a constant number of bytes.
+type ptr[T Value] struct {
+	k     *Kernel
+	base  val // the zero val when sym is the base
+	sym   *ptx.Symbol
+	off   int64
+	space string
+}
+
+// Space is the state space as PTX writes it.
+func (p ptr[T]) Space() string { return p.space }
+
+// Kernel is the kernel the address belongs to.
+func (p ptr[T]) Kernel() *Kernel { return p.k }
+
+func (p ptr[T]) operand(k *Kernel) (ptx.Operand, bool) {
+	if p.k == nil {
+		k.errorf("an address is a zero value: it was declared and never given a value")
+		return ptx.Operand{}, false
+	}
+	if p.sym != nil {
+		return ptx.AddrOp(p.sym, p.off), true
+	}
+	o, ok := p.base.operand(k)
+	return ptx.AddrOp(o.Sym, p.off), ok
+}
+
+func (p ptr[T]) elem() (size int, mem ptx.Type) {
+	var zero T
+	return zero.Type().Bytes(), memType(zero.Type())
+}
+
+// memType is the type a load or store of t is written with: memory knows no
+// packed types.
+func memType(t ptx.Type) ptx.Type {
+	if t.Class() == ptx.ClassPacked || t == ptx.F16 {
+		switch t.Bits() {
+		case 8:
+			return ptx.B8
+		case 16:
+			return ptx.B16
+		case 32:
+			return ptx.B32
+		case 64:
+			return ptx.B64
+		}
+	}
+	return t
+}
+
+// plus is the address n bytes on.
+func (p ptr[T]) plus(n int64) ptr[T] {
+	p.off += n
+	return p
+}
+
+// op spells an instruction on the address: "ld" becomes "ld.global.v4.f32".
+func (p ptr[T]) op(name, vec string) string {
+	_, mem := p.elem()
+	if p.space != "" {
+		name += "." + p.space
+	}
+	return name + vec + "." + mem.String()
+}
+
+// Ld is ld.space.type d, [p]. Modifiers: Nc, Volatile, Relaxed and Acquire with a
+// scope, cache operators and eviction priorities.
+func (p ptr[T]) Ld(mods ...Mod) T { return emit1[T](p.k, p.op("ld", ""), mods, p) }
+
+// Ldu is ldu.global.type d, [p]: all threads of the warp read the same address.
+func (p ptr[T]) Ldu() T { return emit1[T](p.k, p.op("ldu", ""), nil, p) }
+
+// LdV2 is ld.space.v2.type, two neighbours at once.
+func (p ptr[T]) LdV2(mods ...Mod) [2]T {
+	return [2]T(emitVec[T](p.k, p.op("ld", ".v2"), 2, mods, p))
+}
+
+// LdV4 is ld.space.v4.type, four neighbours at once.
+func (p ptr[T]) LdV4(mods ...Mod) [4]T {
+	return [4]T(emitVec[T](p.k, p.op("ld", ".v4"), 4, mods, p))
+}
+
+// St is st.space.type [p], v.
+func (p ptr[T]) St(v T, mods ...Mod) { emit0(p.k, p.op("st", ""), mods, p, v) }
+
+// StV2 is st.space.v2.type [p], {v…}.
+func (p ptr[T]) StV2(v [2]T, mods ...Mod) { emit0(p.k, p.op("st", ".v2"), mods, p, vecOf(v[:])) }
+
+// StV4 is st.space.v4.type [p], {v…}.
+func (p ptr[T]) StV4(v [4]T, mods ...Mod) { emit0(p.k, p.op("st", ".v4"), mods, p, vecOf(v[:])) }
+
+// Global is the address of a T in global memory.
+type Global[T Value] struct{ ptr[T] }
+
+// Shared is the address of a T in the block's shared memory.
+type Shared[T Value] struct{ ptr[T] }
+
+// SharedCluster is the address of a T in the shared memory of a block of the cluster.
+type SharedCluster[T Value] struct{ ptr[T] }
+
+// Generic is the address of a T in the generic window.
+type Generic[T Value] struct{ ptr[T] }
+
+func (Global[T]) global()        {}
+func (Shared[T]) shared()        {}
+func (SharedCluster[T]) shared() {}
+
+// Addr is the address as a number.
+func (p Global[T]) Addr() U64 { return addr64(p.ptr) }
+
+// Addr is the address as a number.
+func (p Generic[T]) Addr() U64 { return addr64(p.ptr) }
+
+// Addr is the address as a number.
+func (p Shared[T]) Addr() U32 { return addr32(p.ptr) }
+
+// Addr is the address as a number.
+func (p SharedCluster[T]) Addr() U32 { return addr32(p.ptr) }
+
+func addr64[T Value](p ptr[T]) U64 {
+	base := p.baseReg(ptx.U64)
+	if p.off == 0 {
+		return U64{base}
+	}
+	return U64{base}.Add(p.k.U64(uint64(p.off)))
+}
+
+func addr32[T Value](p ptr[T]) U32 {
+	base := p.baseReg(ptx.U32)
+	if p.off == 0 {
+		return U32{base}
+	}
+	return U32{base}.Add(p.k.U32(uint32(p.off)))
+}
+
+// baseReg is the base in a register.
+func (p ptr[T]) baseReg(t ptx.Type) val {
+	if p.sym == nil {
+		return p.base
+	}
+	if t == ptx.U64 {
+		return emit1[U64](p.k, "mov.u64", nil, symArg{p.sym}).val
+	}
+	return emit1[U32](p.k, "mov.u32", nil, symArg{p.sym}).val
+}
+
+// symArg is the address of a variable as an operand of mov.
+type symArg struct{ sym *ptx.Symbol }
+
+func (s symArg) operand(*Kernel) (ptx.Operand, bool) { return ptx.SymOp(s.sym), true }
+
+// Plus is the address of the element n further on; n is known while writing.
+func (p Global[T]) Plus(n int) Global[T] { return Global[T]{p.plus(p.bytes(n))} }
+
+// Plus is the address of the element n further on; n is known while writing.
+func (p Shared[T]) Plus(n int) Shared[T] { return Shared[T]{p.plus(p.bytes(n))} }
+
+// Plus is the address of the element n further on; n is known while writing.
+func (p SharedCluster[T]) Plus(n int) SharedCluster[T] {
+	return SharedCluster[T]{p.plus(p.bytes(n))}
+}
+
+// Plus is the address of the element n further on; n is known while writing.
+func (p Generic[T]) Plus(n int) Generic[T] { return Generic[T]{p.plus(p.bytes(n))} }
+
+func (p ptr[T]) bytes(n int) int64 {
+	size, _ := p.elem()
+	return int64(n) * int64(size)
+}
+
+// At is the address of the element i further on.
+func (p Global[T]) At(i U32) Global[T] { return Global[T]{p.at64(i)} }
+
+// At is the address of the element i further on.
+func (p Generic[T]) At(i U32) Generic[T] { return Generic[T]{p.at64(i)} }
+
+// At is the address of the element i further on.
+func (p Shared[T]) At(i U32) Shared[T] { return Shared[T]{p.at32(i)} }
+
+// At is the address of the element i further on.
+func (p SharedCluster[T]) At(i U32) SharedCluster[T] { return SharedCluster[T]{p.at32(i)} }
+
+func (p ptr[T]) at64(i U32) ptr[T] {
+	size, _ := p.elem()
+	p.base, p.sym = i.MadWide(p.k.U32(uint32(size)), U64{p.baseReg(ptx.U64)}).val, nil
+	return p
+}
+
+func (p ptr[T]) at32(i U32) ptr[T] {
+	size, _ := p.elem()
+	p.base, p.sym = i.MadLo(p.k.U32(uint32(size)), U32{p.baseReg(ptx.U32)}).val, nil
+	return p
+}
+
+// GlobalAt is an address in global memory that the kernel worked out itself.
+func GlobalAt[T Value](addr U64) Global[T] {
+	return Global[T]{ptr[T]{k: kernelOf(addr), base: addr.val, space: "global"}}
+}
+
+// SharedAt is an address in shared memory that the kernel worked out itself.
+func SharedAt[T Value](addr U32) Shared[T] {
+	return Shared[T]{ptr[T]{k: kernelOf(addr), base: addr.val, space: "shared"}}
+}
+
+// SharedAs is the shared memory n bytes after p, seen as T.
+func SharedAs[T, F Value](p Shared[F], n int) Shared[T] {
+	return Shared[T]{ptr[T]{p.k, p.base, p.sym, p.off + int64(n), p.space}}
+}
+
+// Mapa is mapa.shared::cluster.u32: the address that p has in block cta of the
+// cluster. Minimum sm_90, PTX 7.8.
+func (p Shared[T]) Mapa(cta U32) SharedCluster[T] {
+	a := emit1[U32](p.k, "mapa.shared::cluster.u32", nil, p.Addr(), cta)
+	return SharedCluster[T]{ptr[T]{k: p.k, base: a.val, space: "shared::cluster"}}
+}

@@ -1,0 +1,49 @@
+package build
+
+import "attest/ptx"
+
+// Var is a register that changes: what a loop carries from round to round, or
+// what the two sides of an If leave behind. Make one with a value's Var method.
+type Var[T Value] struct {
+	v val
+}
+
+// newVar makes a variable that starts as v.
+func newVar[T Value](v T) *Var[T] {
+	k := kernelOf(v)
+	x := &Var[T]{val{k, ptx.RegOp(newReg(v.Type())), k.scope}}
+	x.Set(v)
+	return x
+}
+
+// Get is the variable's present value. A later Set does not change what an
+// earlier Get returned.
+func (x *Var[T]) Get() T {
+	return emit1[T](x.v.k, movOf[T](), nil, x.v)
+}
+
+// Set gives the variable a new value.
+func (x *Var[T]) Set(v T) {
+	k := x.v.k
+	if _, ok := x.v.operand(k); ok {
+		k.inst(movOf[T](), nil, []ptx.Operand{x.v.op}, []arg{v})
+	}
+}
+
+// operand is the register itself, for instructions that read and write it.
+func (x *Var[T]) operand(k *Kernel) (ptx.Operand, bool) { return x.v.operand(k) }
+
+// Vars makes n variables that all start as v: an accumulator.
+func Vars[T Value](v T, n int) []*Var[T] {
+	xs := make([]*Var[T], n)
+	for i := range xs {
+		xs[i] = newVar(v)
+	}
+	return xs
+}
+
+// movOf is the mov for values of type T.
+func movOf[T Value]() string {
+	var zero T
+	return "mov." + regType(zero.Type()).String()
+}

@@ -1,0 +1,8 @@
+package examples
+
+import "attest/build"
+
+// All are the examples, in the order to read them.
+func All() []*build.Kernel {
+	return []*build.Kernel{Saxpy(), Reduce(), Transpose(), Pipeline(), Matmul(), Ring(), Wgmma()}
+}

@@ -1,0 +1,13 @@
+// Package examples holds kernels that teach: one idea each, a page at most, read
+// in this order.
+//
+//	saxpy.go      threads, parameters, a bound check
+//	reduce.go     a loop, shuffles, shared memory, a barrier
+//	transpose.go  a shared tile, padded against bank conflicts
+//	pipeline.go   cp.async into two buffers
+//	matmul.go     ldmatrix and mma.sync: a 64×64 tile of a matrix product
+//	ring.go       the copy engine, mbarriers, a producer and its consumers
+//	wgmma.go      a warpgroup's FP8 matrix product from swizzled tiles
+//
+// Each function returns the kernel; [All] lists them. testdata has their PTX.
+package examples

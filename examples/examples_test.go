@@ -1,0 +1,35 @@
+package examples
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the PTX under testdata")
+
+// TestPTX keeps each example's PTX under testdata, for readers and as a golden.
+func TestPTX(t *testing.T) {
+	for _, k := range All() {
+		t.Run(k.Name(), func(t *testing.T) {
+			got, err := k.PTX()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", k.Name()+".ptx")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s has changed; if that was the intention: go test ./examples -update", golden)
+			}
+		})
+	}
+}

@@ -1,0 +1,50 @@
+package examples
+
+import (
+	"attest/build"
+	"attest/ptx"
+)
+
+// Pipeline reverses each run of 1024 floats, with the next run under way while
+// one is turned round: cp.async into two buffers.
+//
+// Launch: any grid, blocks of 256 threads; the input has tiles·1024 floats.
+func Pipeline() *build.Kernel {
+	const threads, tile = 256, 1024 // 4 floats, 16 bytes, a thread
+	k := build.New("pipeline", ptx.SM80)
+	k.ReqNTid(threads)
+	in, out, tiles := k.ParamGlobalF32("in"), k.ParamGlobalF32("out"), k.ParamU32("tiles")
+	buffers := k.SharedF32("buffers", 2*tile)
+
+	blocks := k.NctaidX()
+	mine := k.TidX().MulLo(k.U32(4))                    // the thread's first float
+	mirror := k.U32(tile - 4).Sub(mine)                 // and where it ends up
+	at := func(buf build.U32) build.Shared[build.F32] { // buffer 0 or 1
+		return buffers.At(buf.MulLo(k.U32(tile)))
+	}
+	// fetch starts the copy of a run, if there is one. The group is committed
+	// either way: wait_group counts groups, and the last run must count as well.
+	fetch := func(t, buf build.U32) {
+		k.If(t.SetpLt(tiles), func() {
+			k.CpAsyncCg(at(buf).At(mine), in.At(t.MadLo(k.U32(tile), mine)), 16)
+		})
+		k.CpAsyncCommitGroup()
+	}
+
+	buf := k.U32(0).Var()
+	fetch(k.CtaidX(), buf.Get())
+	k.Loop(k.CtaidX(), tiles, blocks, func(t build.U32) {
+		this := buf.Get()
+		next := this.Xor(k.U32(1))
+		fetch(t.Add(blocks), next)
+		k.CpAsyncWaitGroup(1) // all but the newest group: this run has landed
+		k.SyncThreads()       // for the other threads, too
+
+		v := at(this).At(mirror).LdV4()
+		out.At(t.MadLo(k.U32(tile), mine)).StV4([4]build.F32{v[3], v[2], v[1], v[0]})
+
+		k.SyncThreads() // before the next round overwrites this buffer
+		buf.Set(next)
+	})
+	return k
+}

@@ -1,0 +1,44 @@
+package examples
+
+import (
+	"attest/build"
+	"attest/ptx"
+)
+
+// Reduce adds n floats: each block adds its share and adds the sum to *total.
+//
+// Threads walk x in strides of the whole grid, warps add by butterfly shuffles,
+// and the warps' sums meet in shared memory.
+//
+// Launch: any grid, blocks of 256 threads; *total starts at 0.
+func Reduce() *build.Kernel {
+	const threads, warps = 256, 8
+	k := build.New("reduce", ptx.SM80)
+	k.ReqNTid(threads)
+	x, total, n := k.ParamGlobalF32("x"), k.ParamGlobalF32("total"), k.ParamU32("n")
+	partial := k.SharedF32("partial", warps)
+
+	tid := k.TidX()
+	first := k.CtaidX().MadLo(k.U32(threads), tid)
+	stride := k.NctaidX().MulLo(k.U32(threads))
+	sum := k.F32(0).Var()
+	k.Loop(first, n, stride, func(i build.U32) {
+		sum.Set(sum.Get().Add(x.At(i).Ld()))
+	})
+
+	add := func(a, b build.F32) build.F32 { return a.Add(b) }
+	warpSum := build.WarpReduce(sum.Get(), add)
+	lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+	k.If(lane.SetpEq(k.U32(0)), func() { partial.At(warp).St(warpSum) })
+	k.SyncThreads()
+
+	k.If(tid.SetpLt(k.U32(warps)), func() {
+		// The first 8 lanes of the first warp: a shuffle among just these.
+		s := partial.At(tid).Ld()
+		for d := uint32(warps / 2); d > 0; d /= 2 {
+			s = s.Add(s.ShflSyncBfly(k.U32(d), k.U32(31), k.U32(1<<warps-1)))
+		}
+		k.If(tid.SetpEq(k.U32(0)), func() { total.RedAdd(s) })
+	})
+	return k
+}

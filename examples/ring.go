@@ -1,0 +1,70 @@
+package examples
+
+import (
+	"attest/build"
+	"attest/ptx"
+)
+
+// Ring doubles a matrix of floats that the copy engine brings in tiles of 8×64:
+// one thread keeps a ring of three stages full, four warps empty it.
+//
+// Each stage has two mbarriers. full completes when the tile's bytes are there;
+// empty completes when all 128 consumers are done with it. A barrier's phase n is
+// waited for by the parity of n.
+//
+// Launch: any grid, blocks of 160 threads; src is a tensor map of a matrix 64
+// wide and tiles·8 high, its box 64×8, no swizzle.
+func Ring() *build.Kernel {
+	const stages, consumers, tile, width = 3, 128, 8 * 64, 64
+	k := build.New("ring", ptx.SM90)
+	k.Version(8, 0)
+	k.ReqNTid(consumers + 32)
+	src, dst, tiles := k.ParamTensorMap("src"), k.ParamGlobalF32("dst"), k.ParamU32("tiles")
+	ring := build.SharedAlign(k.SharedF32("ring", stages*tile), 128)
+	full, empty := k.SharedB64("full", stages), k.SharedB64("empty", stages)
+
+	tid := k.TidX()
+	k.If(tid.SetpEq(k.U32(0)), func() {
+		for s := range stages {
+			k.MbarrierInit(full.Plus(s), k.U32(1))
+			k.MbarrierInit(empty.Plus(s), k.U32(consumers))
+		}
+		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
+	})
+	k.SyncThreads()
+
+	// each walks the block's tiles: the round's stage, and how often the ring has
+	// gone round before it.
+	each := func(body func(t, stage, lap build.U32)) {
+		round := k.U32(0).Var()
+		k.Loop(k.CtaidX(), tiles, k.NctaidX(), func(t build.U32) {
+			r := round.Get()
+			body(t, r.Rem(k.U32(stages)), r.Div(k.U32(stages)))
+			round.Set(r.Add(k.U32(1)))
+		})
+	}
+	parity := func(lap build.U32) build.U32 { return lap.And(k.U32(1)) }
+
+	k.If(tid.SetpEq(k.U32(consumers)), func() { // the producer
+		each(func(t, s, lap build.U32) {
+			k.MbarrierWait(empty.At(s), parity(lap.Add(k.U32(1)))) // lap 0 finds it free
+			k.MbarrierArriveExpectTx(full.At(s), k.U32(4*tile))
+			at := []build.U32{k.U32(0), t.MulLo(k.U32(tile / width))} // column, row
+			k.CpAsyncBulkTensorSharedClusterGlobal(ring.At(s.MulLo(k.U32(tile))), src, at, full.At(s))
+		})
+	})
+	k.If(tid.SetpLt(k.U32(consumers)), func() { // the consumers: 4 floats each
+		mine := tid.MulLo(k.U32(4))
+		each(func(t, s, lap build.U32) {
+			k.MbarrierWait(full.At(s), parity(lap))
+			v := ring.At(s.MadLo(k.U32(tile), mine)).LdV4()
+			k.FenceProxyAsyncSharedCta() // these reads come before the engine's next write
+			k.MbarrierArrive(empty.At(s))
+			for i := range v {
+				v[i] = v[i].Add(v[i])
+			}
+			dst.At(t.MadLo(k.U32(tile), mine)).StV4(v)
+		})
+	})
+	return k
+}

@@ -1,0 +1,22 @@
+package examples
+
+import (
+	"attest/build"
+	"attest/ptx"
+)
+
+// Saxpy is y = a·x + y over n elements, one a thread.
+//
+// Launch: as many blocks as cover n.
+func Saxpy() *build.Kernel {
+	k := build.New("saxpy", ptx.SM80)
+	x, y := k.ParamGlobalF32("x"), k.ParamGlobalF32("y")
+	a, n := k.ParamF32("a"), k.ParamU32("n")
+
+	i := k.CtaidX().MadLo(k.NtidX(), k.TidX()) // i = ctaid.x · ntid.x + tid.x
+	k.If(i.SetpLt(n), func() {
+		yi := y.At(i)
+		yi.St(a.FmaRn(x.At(i).Ld(), yi.Ld()))
+	})
+	return k
+}

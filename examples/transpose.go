@@ -1,0 +1,44 @@
+package examples
+
+import (
+	"attest/build"
+	"attest/ptx"
+)
+
+// Transpose writes the transpose of a rows×cols matrix of floats.
+//
+// A block moves one 32×32 tile through shared memory, so that both the reads and
+// the writes of global memory run along rows. Rows of the tile are 33 words long:
+// a column then lies in 32 different banks.
+//
+// Launch: grid (⌈cols/32⌉, ⌈rows/32⌉), blocks of (32, 8).
+func Transpose() *build.Kernel {
+	const tile, pitch, step = 32, 33, 8
+	k := build.New("transpose", ptx.SM80)
+	k.ReqNTid(tile, step)
+	in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
+	rows, cols := k.ParamU32("rows"), k.ParamU32("cols")
+	s := k.SharedF32("tile", tile*pitch)
+
+	x, y := k.TidX(), k.TidY()
+	left, top := k.CtaidX().MulLo(k.U32(tile)), k.CtaidY().MulLo(k.U32(tile))
+
+	// move calls do for each of the thread's four elements (x, y), (x, y+8) … that
+	// lies inside a height×width matrix when the tile's corner is at (x0, y0).
+	move := func(x0, y0, width, height build.U32, do func(j, i, at build.U32)) {
+		for dy := uint32(0); dy < tile; dy += step {
+			j := y.Add(k.U32(dy))
+			row, col := y0.Add(j), x0.Add(x)
+			inside := col.SetpLt(width).And(row.SetpLt(height))
+			k.If(inside, func() { do(j, x, row.MadLo(width, col)) })
+		}
+	}
+	move(left, top, cols, rows, func(j, i, at build.U32) {
+		s.At(j.MadLo(k.U32(pitch), i)).St(in.At(at).Ld())
+	})
+	k.SyncThreads()
+	move(top, left, rows, cols, func(j, i, at build.U32) {
+		out.At(at).St(s.At(i.MadLo(k.U32(pitch), j)).Ld())
+	})
+	return k
+}

@@ -1,0 +1,62 @@
+package examples
+
+import (
+	"attest/build"
+	"attest/ptx"
+)
+
+// Wgmma is one tile of an FP8 matrix product, D = A·Bᵀ: A and B are 64×128 in
+// e4m3, D is 64×64 in f32. One warpgroup; the copy engine brings both factors in
+// the 128-byte swizzle that wgmma reads without bank conflicts.
+//
+// Launch: one block of 128 threads; a and b are tensor maps of u8, box 128×64,
+// 128-byte swizzle.
+func Wgmma() *build.Kernel {
+	const m, n, kdim = 64, 64, 128
+	k := build.New("wgmma", ptx.SM90a)
+	k.ReqNTid(128)
+	a, b, d := k.ParamTensorMap("a"), k.ParamTensorMap("b"), k.ParamGlobalF32("d")
+	as := build.SharedAlign(k.SharedB8("as", m*kdim), 1024) // a swizzle repeats every
+	bs := build.SharedAlign(k.SharedB8("bs", n*kdim), 1024) // 8 rows of 128 bytes
+	landed := k.SharedB64("landed", 1)
+
+	tid, zero := k.TidX(), k.U32(0)
+	k.If(tid.SetpEq(zero), func() {
+		k.MbarrierInit(landed, k.U32(1))
+		k.FenceMbarrierInitReleaseCluster()
+		k.MbarrierArriveExpectTx(landed, k.U32((m+n)*kdim))
+		origin := []build.U32{zero, zero}
+		k.CpAsyncBulkTensorSharedClusterGlobal(as, a, origin, landed)
+		k.CpAsyncBulkTensorSharedClusterGlobal(bs, b, origin, landed)
+	})
+	k.SyncThreads() // the barrier is there
+	k.MbarrierWait(landed, zero)
+
+	acc := build.Vars(k.F32(0), n/2)
+	k.WgmmaFence()
+	for kk := 0; kk < kdim; kk += 32 { // D += A·Bᵀ, 32 columns of each at a time
+		k.WgmmaMmaAsyncF32E4M3E4M3(acc, descriptor(as.Plus(kk)), descriptor(bs.Plus(kk)), k.Pred(true), 1, 1)
+	}
+	k.WgmmaCommitGroup()
+	k.WgmmaWaitGroup(0)
+
+	// Accumulator: row 16·warp + lane/4 (+8), columns 8·j + 2·(lane%4) and +1.
+	lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+	row, col := warp.MadLo(k.U32(16), lane.Shr(k.U32(2))), lane.And(k.U32(3)).Shl(k.U32(1))
+	at := d.At(row.MadLo(k.U32(n), col))
+	for j := range n / 8 {
+		v := get(acc[4*j:][:4])
+		at.Plus(8 * j).StV2([2]build.F32{v[0], v[1]})
+		at.Plus(8*j + 8*n).StV2([2]build.F32{v[2], v[3]})
+	}
+	return k
+}
+
+// descriptor describes a tile of 128-byte rows in the 128-byte swizzle to wgmma:
+// address/16, groups of 8 rows 1024 bytes apart, swizzle mode 1.
+func descriptor(tile build.Shared[build.B8]) build.U64 {
+	addr := tile.Addr()
+	k := tile.Kernel()
+	start := addr.Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
+	return start.Or(k.U64(1<<62 | 1024>>4<<32 | 1<<16))
+}
