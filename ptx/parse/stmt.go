@@ -103,7 +103,9 @@ func (p *parser) instOrLabel() bool {
 	return p.inst(start, pos, ptx.Guard{})
 }
 
-// atColon reports whether a label's colon is next, and moves to it.
+// atColon reports whether a label's colon is next, and moves to it. Where it is
+// not, nothing has moved: what follows an opcode without modifiers ("bra L") is
+// not part of it.
 func (p *parser) atColon() bool {
 	switch c := p.peek(); {
 	case c == '.':
@@ -111,7 +113,12 @@ func (p *parser) atColon() bool {
 	case c != ':' && classes[c]&classSpace == 0 && c != '/':
 		return false
 	}
-	return p.skip() == ':' && p.peekAt(1) != ':'
+	at, line, lineStart, comments := p.pos, p.line, p.lineStart, len(p.comments)
+	if p.skip() == ':' && p.peekAt(1) != ':' {
+		return true
+	}
+	p.pos, p.line, p.lineStart, p.comments = at, line, lineStart, p.comments[:comments]
+	return false
 }
 
 // label reads on after a name with a colon behind it: a label, or the name of a
