@@ -72,6 +72,25 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestAssemble: a refused line is quoted.
+func TestAssemble(t *testing.T) {
+	a, err := isatest.Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	m := isatest.Kernel("k", matches(t, "add.u16x2"))
+	m.Version, m.Target = ptx.Version{Major: 7}, ptx.SM80
+	err = a.Assemble(m)
+	if err == nil || !strings.Contains(err.Error(), "add.u16x2 %b32_0, %b32_1, %b32_2;: ") {
+		t.Errorf("add.u16x2 for sm_80: %v", err)
+	}
+	m = isatest.Kernel("k", matches(t, "add.u64"))
+	m.Version, m.Target = ptx.Version{Major: 7}, ptx.SM80
+	if err := a.Assemble(m); err != nil {
+		t.Error(err)
+	}
+}
+
 func ExampleKernel() {
 	ms := isa.Lookup(ptx.NewOpcode("fma.rn.relu.bf16"))
 	m := isatest.Kernel("k", ms)

@@ -107,7 +107,7 @@ func (a *Assembler) run(text string, t ptx.Target, flags []string) (string, erro
 
 // Check assembles the variants for n and returns the first complaint about each
 // one that is refused, by index. It splits the list where the assembler fails
-// without saying where.
+// without a variant to blame: when it crashes, or refuses a declaration.
 func (a *Assembler) Check(ms []isa.Match, n isa.Needs, flags ...string) (map[int]string, error) {
 	mod := Kernel("variants", ms)
 	mod.Version, mod.Target = n.Version, n.Target
@@ -116,25 +116,35 @@ func (a *Assembler) Check(ms []isa.Match, n isa.Needs, flags ...string) (map[int
 	if err == nil {
 		return nil, nil
 	}
+	if !errors.As(err, new(*exec.ExitError)) {
+		return nil, err
+	}
+	bad, ok := blame(text, out)
+	switch {
+	case ok:
+		return bad, nil
+	case len(ms) == 1:
+		return map[int]string{0: strings.TrimSpace(out + " " + err.Error())}, nil
+	}
+	return a.halves(ms, n, flags)
+}
+
+// blame maps the lines of the complaints to variants. It reports false when there
+// is none, or one about something else.
+func blame(text, out string) (map[int]string, bool) {
 	bad := map[int]string{}
 	lines := strings.Split(text, "\n")
 	for _, e := range errorPattern.FindAllStringSubmatch(out, -1) {
 		line, _ := strconv.Atoi(e[1])
 		v := VariantAt(lines, line)
 		if v < 0 {
-			return nil, fmt.Errorf("line %d %q: %s", line, lines[line-1], e[2])
+			return nil, false
 		}
 		if _, seen := bad[v]; !seen {
 			bad[v] = e[2]
 		}
 	}
-	switch {
-	case len(bad) > 0:
-		return bad, nil
-	case len(ms) == 1:
-		return map[int]string{0: strings.TrimSpace(out + " " + err.Error())}, nil
-	}
-	return a.halves(ms, n, flags)
+	return bad, len(bad) > 0
 }
 
 func (a *Assembler) halves(ms []isa.Match, n isa.Needs, flags []string) (map[int]string, error) {
