@@ -44,7 +44,7 @@ type Operand struct {
 }
 
 // OperandFlags keep the spelling where it carries meaning to a reader.
-type OperandFlags uint8
+type OperandFlags uint16
 
 // The flags.
 const (
@@ -56,6 +56,7 @@ const (
 	Word                               // a string written without quotes: it names nothing declared
 	Selector                           // %r1.b0, %r1.h10 of the video instructions: Elems[0] is the word
 	Minus                              // -%r1 of the video instructions
+	PlusZero                           // [%rd1+0]: assemblers may spend an addition on it
 )
 
 // SymbolKind is what a name stands for.

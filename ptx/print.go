@@ -475,7 +475,7 @@ func (p *printer) index(o *Operand) {
 	p.str(o.Sym.Name, "[")
 	if len(o.Elems) > 0 {
 		p.operand(&o.Elems[0])
-		p.offset(o.Val)
+		p.offset(o)
 	} else {
 		p.int(o.Val)
 	}
@@ -494,16 +494,16 @@ func (p *printer) symbol(o *Operand) {
 	} else {
 		p.str(o.Sym.Name)
 	}
-	p.offset(o.Val)
+	p.offset(o)
 	if o.Flags&MaskOf != 0 {
 		p.str(")")
 	}
 }
 
-func (p *printer) offset(v int64) {
-	if v != 0 { // PTX knows only "+": a negative offset is "+-8"
+func (p *printer) offset(o *Operand) {
+	if o.Val != 0 || o.Flags&PlusZero != 0 { // PTX knows only "+": a negative offset is "+-8"
 		p.str("+")
-		p.int(v)
+		p.int(o.Val)
 	}
 }
 
@@ -516,7 +516,7 @@ func (p *printer) address(o *Operand) {
 		if o.Comp != 0 {
 			p.b = append(p.b, '.', o.Comp)
 		}
-		p.offset(o.Val)
+		p.offset(o)
 	}
 	for i := range o.Elems {
 		p.str(", ")

@@ -234,6 +234,9 @@ func (p *parser) offset(o *ptx.Operand) bool {
 		return p.fail(pos, "an offset must be an integer")
 	}
 	o.Val = v.i
+	if v.i == 0 {
+		o.Flags |= ptx.PlusZero
+	}
 	return true
 }
 

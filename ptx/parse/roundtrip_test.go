@@ -27,6 +27,11 @@ func corpus(t testing.TB) []string {
 	return files
 }
 
+// testName is the file's name under testdata.
+func testName(file string) string {
+	return strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
+}
+
 func read(t testing.TB, file string) string {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -48,7 +53,7 @@ func mustParse(t testing.TB, file, src string) *ptx.Module {
 // Printing a module and parsing the text again gives the same module.
 func TestRoundTrip(t *testing.T) {
 	for _, file := range corpus(t) {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+		t.Run(testName(file), func(t *testing.T) {
 			m := mustParse(t, file, read(t, file))
 			checkStable(t, m)
 		})
