@@ -699,62 +699,6 @@ func (a BF16x2) ShflSyncIdxPair(b U32, c U32, membermask U32) (BF16x2, Pred) {
 	return emitPair[BF16x2, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
 }
 
-// ShflUp is shfl.up.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflUp(b U32, c U32) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "shfl.up.b32", nil, a, b, c)
-}
-
-// ShflUpPair is shfl.up.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflUpPair(b U32, c U32) (BF16x2, Pred) {
-	return emitPair[BF16x2, Pred](kernelOf(a), "shfl.up.b32", nil, a, b, c)
-}
-
-// ShflDown is shfl.down.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflDown(b U32, c U32) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "shfl.down.b32", nil, a, b, c)
-}
-
-// ShflDownPair is shfl.down.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflDownPair(b U32, c U32) (BF16x2, Pred) {
-	return emitPair[BF16x2, Pred](kernelOf(a), "shfl.down.b32", nil, a, b, c)
-}
-
-// ShflBfly is shfl.bfly.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflBfly(b U32, c U32) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "shfl.bfly.b32", nil, a, b, c)
-}
-
-// ShflBflyPair is shfl.bfly.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflBflyPair(b U32, c U32) (BF16x2, Pred) {
-	return emitPair[BF16x2, Pred](kernelOf(a), "shfl.bfly.b32", nil, a, b, c)
-}
-
-// ShflIdx is shfl.idx.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflIdx(b U32, c U32) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "shfl.idx.b32", nil, a, b, c)
-}
-
-// ShflIdxPair is shfl.idx.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a BF16x2) ShflIdxPair(b U32, c U32) (BF16x2, Pred) {
-	return emitPair[BF16x2, Pred](kernelOf(a), "shfl.idx.b32", nil, a, b, c)
-}
-
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.

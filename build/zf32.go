@@ -1030,62 +1030,6 @@ func (a F32) ShflSyncIdxPair(b U32, c U32, membermask U32) (F32, Pred) {
 	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
 }
 
-// ShflUp is shfl.up.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflUp(b U32, c U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.up.b32", nil, a, b, c)
-}
-
-// ShflUpPair is shfl.up.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflUpPair(b U32, c U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.up.b32", nil, a, b, c)
-}
-
-// ShflDown is shfl.down.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflDown(b U32, c U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.down.b32", nil, a, b, c)
-}
-
-// ShflDownPair is shfl.down.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflDownPair(b U32, c U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.down.b32", nil, a, b, c)
-}
-
-// ShflBfly is shfl.bfly.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflBfly(b U32, c U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.bfly.b32", nil, a, b, c)
-}
-
-// ShflBflyPair is shfl.bfly.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflBflyPair(b U32, c U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.bfly.b32", nil, a, b, c)
-}
-
-// ShflIdx is shfl.idx.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflIdx(b U32, c U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.idx.b32", nil, a, b, c)
-}
-
-// ShflIdxPair is shfl.idx.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a F32) ShflIdxPair(b U32, c U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.idx.b32", nil, a, b, c)
-}
-
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
@@ -1105,25 +1049,4 @@ func (a F32) MatchAllSync(membermask U32) U32 {
 // Needs sm_70 and PTX 6.0.
 func (a F32) MatchAllSyncPair(membermask U32) (U32, Pred) {
 	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
-}
-
-// ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
-// dst = op over src of the lanes in membermask.
-// Needs sm_80 and PTX 7.0.
-func (a F32) ReduxSyncAnd(membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "redux.sync.and.b32", nil, a, membermask)
-}
-
-// ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
-// dst = op over src of the lanes in membermask.
-// Needs sm_80 and PTX 7.0.
-func (a F32) ReduxSyncOr(membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "redux.sync.or.b32", nil, a, membermask)
-}
-
-// ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
-// dst = op over src of the lanes in membermask.
-// Needs sm_80 and PTX 7.0.
-func (a F32) ReduxSyncXor(membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "redux.sync.xor.b32", nil, a, membermask)
 }

@@ -6,138 +6,138 @@ package build
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterInc(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterDec is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.dec.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterDec(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.dec.u32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.dec.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterMinU32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.min.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterMinU32(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.u32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterMinS32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.min.s32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterMinS32(a SharedAddr, b S32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.s32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.s32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterMaxU32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.max.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterMaxU32(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.u32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterMaxS32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.max.s32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterMaxS32(a SharedAddr, b S32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.s32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.s32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterAnd is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.and.b32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterAnd(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.and.b32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.and.b32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterOr is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.or.b32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterOr(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.or.b32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.or.b32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterXor is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.xor.b32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterXor(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.xor.b32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.xor.b32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterAddU32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterAddU32(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterAddS32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.s32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterAddS32(a SharedAddr, b S32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.s32", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.s32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // RedAsyncRelaxedClusterAddU64 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) RedAsyncRelaxedClusterAddU64(a SharedAddr, b U64, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u64", withSpace(withSpace(nil, a, "shared::cluster"), mbar, "shared::cluster"), a, b, mbar)
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u64", withSpace(nil, a, "shared::cluster"), a, b, mbar)
 }
 
 // StAsyncB32 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.b32 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncB32(a SharedAddr, b []B32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.b32", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.b32", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncB64 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.b64 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncB64(a SharedAddr, b []B64, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.b64", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.b64", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncU32 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.u32 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncU32(a SharedAddr, b []U32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.u32", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.u32", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncU64 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.u64 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncU64(a SharedAddr, b []U64, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.u64", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.u64", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncS32 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.s32 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncS32(a SharedAddr, b []S32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.s32", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.s32", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncS64 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.s64 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncS64(a SharedAddr, b []S64, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.s64", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.s64", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncF32 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.f32 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncF32(a SharedAddr, b []F32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.f32", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.f32", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }
 
 // StAsyncF64 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.f64 [a], b, [mbar]:
 // *a = b in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
 func (k *Kernel) StAsyncF64(a SharedAddr, b []F64, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "st.async.mbarrier::complete_tx::bytes.f64", withSpace(withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), mbar, "shared::cluster"), a, vecOrOne(b), mbar)
+	emit0(k, "st.async.mbarrier::complete_tx::bytes.f64", withCount(withSpace(mods, a, "shared::cluster"), "v", len(b), ""), a, vecOrOne(b), mbar)
 }

@@ -19,43 +19,43 @@ func (k *Kernel) CpAsyncBulkTensorSharedCtaGlobal(dstMem SharedAddr, tensorMap T
 // CpAsyncBulkTensor3dSharedClusterGlobalIm2col is cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensor3dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor3dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [3]U32, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor3dSharedCtaGlobalIm2col is cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensor3dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor3dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [3]U32, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor4dSharedClusterGlobalIm2col is cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensor4dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor4dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [4]U32, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor4dSharedCtaGlobalIm2col is cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensor4dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor4dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [4]U32, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor5dSharedClusterGlobalIm2col is cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensor5dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor5dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [5]U32, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor5dSharedCtaGlobalIm2col is cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensor5dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor5dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [5]U32, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensorBulkGroup is cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
@@ -194,22 +194,22 @@ func (k *Kernel) CpAsyncBulkPrefetchTensorL2Global(tensorMap TensorMap, coords [
 // CpAsyncBulkPrefetchTensor3dL2GlobalIm2col is cp.async.bulk.prefetch.tensor.3d.L2.global.im2col{.L2::cache_hint} [tensorMap, {coords}], im2colOffsets:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensor3dL2GlobalIm2col(tensorMap TensorMap, coords []U32, im2colOffsets [1]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col", mods, tensorMap.at(coords), vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkPrefetchTensor3dL2GlobalIm2col(tensorMap TensorMap, coords [3]U32, im2colOffsets [1]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col", mods, tensorMap.at(coords[:]), vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkPrefetchTensor4dL2GlobalIm2col is cp.async.bulk.prefetch.tensor.4d.L2.global.im2col{.L2::cache_hint} [tensorMap, {coords}], im2colOffsets:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensor4dL2GlobalIm2col(tensorMap TensorMap, coords []U32, im2colOffsets [2]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", mods, tensorMap.at(coords), vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkPrefetchTensor4dL2GlobalIm2col(tensorMap TensorMap, coords [4]U32, im2colOffsets [2]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", mods, tensorMap.at(coords[:]), vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkPrefetchTensor5dL2GlobalIm2col is cp.async.bulk.prefetch.tensor.5d.L2.global.im2col{.L2::cache_hint} [tensorMap, {coords}], im2colOffsets:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensor5dL2GlobalIm2col(tensorMap TensorMap, coords []U32, im2colOffsets [3]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.5d.L2.global.im2col", mods, tensorMap.at(coords), vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkPrefetchTensor5dL2GlobalIm2col(tensorMap TensorMap, coords [5]U32, im2colOffsets [3]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.5d.L2.global.im2col", mods, tensorMap.at(coords[:]), vecOf(im2colOffsets[:]))
 }
 
 // TensormapReplaceTileGlobalAddressB1024 is tensormap.replace.tile.global_address{.global|.shared::cta}.b1024.b64 [addr], newVal:

@@ -47,37 +47,9 @@ func (a Pred) VoteSyncUni(membermask U32) Pred {
 	return emit1[Pred](kernelOf(a), "vote.sync.uni.pred", nil, a, membermask)
 }
 
-// VoteAll is vote.all.pred d, a:
-// d = whether a holds in all lanes, in any, or is the same in all.
-// Needs sm_12 and PTX 4.0.
-func (a Pred) VoteAll() Pred {
-	return emit1[Pred](kernelOf(a), "vote.all.pred", nil, a)
-}
-
-// VoteAny is vote.any.pred d, a:
-// d = whether a holds in all lanes, in any, or is the same in all.
-// Needs sm_12 and PTX 4.0.
-func (a Pred) VoteAny() Pred {
-	return emit1[Pred](kernelOf(a), "vote.any.pred", nil, a)
-}
-
-// VoteUni is vote.uni.pred d, a:
-// d = whether a holds in all lanes, in any, or is the same in all.
-// Needs sm_12 and PTX 4.0.
-func (a Pred) VoteUni() Pred {
-	return emit1[Pred](kernelOf(a), "vote.uni.pred", nil, a)
-}
-
 // VoteSyncBallotB32 is vote.sync.ballot.b32 d, a, membermask:
 // d = the mask of the lanes where a holds.
 // Needs sm_30 and PTX 6.0.
 func (a Pred) VoteSyncBallotB32(membermask U32) U32 {
 	return emit1[U32](kernelOf(a), "vote.sync.ballot.b32", nil, a, membermask)
-}
-
-// VoteBallotB32 is vote.ballot.b32 d, a:
-// d = the mask of the lanes where a holds.
-// Needs sm_20 and PTX 4.0.
-func (a Pred) VoteBallotB32() U32 {
-	return emit1[U32](kernelOf(a), "vote.ballot.b32", nil, a)
 }

@@ -14,9 +14,6 @@ func (k *Kernel) Clock64() U64 { return special[U64](k, "%clock64") }
 // ClockHi reads the special register %clock_hi.
 func (k *Kernel) ClockHi() U32 { return special[U32](k, "%clock_hi") }
 
-// ClusterCtaid reads the special register %cluster_ctaid.
-func (k *Kernel) ClusterCtaid() U32 { return special[U32](k, "%cluster_ctaid") }
-
 // ClusterCtaidW reads the special register %cluster_ctaid.w.
 func (k *Kernel) ClusterCtaidW() U32 { return special[U32](k, "%cluster_ctaid.w") }
 
@@ -31,9 +28,6 @@ func (k *Kernel) ClusterCtaidZ() U32 { return special[U32](k, "%cluster_ctaid.z"
 
 // ClusterCtarank reads the special register %cluster_ctarank.
 func (k *Kernel) ClusterCtarank() U32 { return special[U32](k, "%cluster_ctarank") }
-
-// ClusterNctaid reads the special register %cluster_nctaid.
-func (k *Kernel) ClusterNctaid() U32 { return special[U32](k, "%cluster_nctaid") }
 
 // ClusterNctaidW reads the special register %cluster_nctaid.w.
 func (k *Kernel) ClusterNctaidW() U32 { return special[U32](k, "%cluster_nctaid.w") }
@@ -50,9 +44,6 @@ func (k *Kernel) ClusterNctaidZ() U32 { return special[U32](k, "%cluster_nctaid.
 // ClusterNctarank reads the special register %cluster_nctarank.
 func (k *Kernel) ClusterNctarank() U32 { return special[U32](k, "%cluster_nctarank") }
 
-// Clusterid reads the special register %clusterid.
-func (k *Kernel) Clusterid() U32 { return special[U32](k, "%clusterid") }
-
 // ClusteridW reads the special register %clusterid.w.
 func (k *Kernel) ClusteridW() U32 { return special[U32](k, "%clusterid.w") }
 
@@ -64,9 +55,6 @@ func (k *Kernel) ClusteridY() U32 { return special[U32](k, "%clusterid.y") }
 
 // ClusteridZ reads the special register %clusterid.z.
 func (k *Kernel) ClusteridZ() U32 { return special[U32](k, "%clusterid.z") }
-
-// Ctaid reads the special register %ctaid.
-func (k *Kernel) Ctaid() U32 { return special[U32](k, "%ctaid") }
 
 // CtaidW reads the special register %ctaid.w.
 func (k *Kernel) CtaidW() U32 { return special[U32](k, "%ctaid.w") }
@@ -215,9 +203,6 @@ func (k *Kernel) LanemaskLe() U32 { return special[U32](k, "%lanemask_le") }
 // LanemaskLt reads the special register %lanemask_lt.
 func (k *Kernel) LanemaskLt() U32 { return special[U32](k, "%lanemask_lt") }
 
-// Nclusterid reads the special register %nclusterid.
-func (k *Kernel) Nclusterid() U32 { return special[U32](k, "%nclusterid") }
-
 // NclusteridW reads the special register %nclusterid.w.
 func (k *Kernel) NclusteridW() U32 { return special[U32](k, "%nclusterid.w") }
 
@@ -229,9 +214,6 @@ func (k *Kernel) NclusteridY() U32 { return special[U32](k, "%nclusterid.y") }
 
 // NclusteridZ reads the special register %nclusterid.z.
 func (k *Kernel) NclusteridZ() U32 { return special[U32](k, "%nclusterid.z") }
-
-// Nctaid reads the special register %nctaid.
-func (k *Kernel) Nctaid() U32 { return special[U32](k, "%nctaid") }
 
 // NctaidW reads the special register %nctaid.w.
 func (k *Kernel) NctaidW() U32 { return special[U32](k, "%nctaid.w") }
@@ -247,9 +229,6 @@ func (k *Kernel) NctaidZ() U32 { return special[U32](k, "%nctaid.z") }
 
 // Nsmid reads the special register %nsmid.
 func (k *Kernel) Nsmid() U32 { return special[U32](k, "%nsmid") }
-
-// Ntid reads the special register %ntid.
-func (k *Kernel) Ntid() U32 { return special[U32](k, "%ntid") }
 
 // NtidW reads the special register %ntid.w.
 func (k *Kernel) NtidW() U32 { return special[U32](k, "%ntid.w") }
@@ -331,9 +310,6 @@ func (k *Kernel) ReservedSmemOffsetEnd() U32 { return special[U32](k, "%reserved
 
 // Smid reads the special register %smid.
 func (k *Kernel) Smid() U32 { return special[U32](k, "%smid") }
-
-// Tid reads the special register %tid.
-func (k *Kernel) Tid() U32 { return special[U32](k, "%tid") }
 
 // TidW reads the special register %tid.w.
 func (k *Kernel) TidW() U32 { return special[U32](k, "%tid.w") }

@@ -987,62 +987,6 @@ func (a U32) ShflSyncIdxPair(b U32, c U32, membermask U32) (U32, Pred) {
 	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
 }
 
-// ShflUp is shfl.up.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflUp(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.up.b32", nil, a, b, c)
-}
-
-// ShflUpPair is shfl.up.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflUpPair(b U32, c U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.up.b32", nil, a, b, c)
-}
-
-// ShflDown is shfl.down.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflDown(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.down.b32", nil, a, b, c)
-}
-
-// ShflDownPair is shfl.down.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflDownPair(b U32, c U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.down.b32", nil, a, b, c)
-}
-
-// ShflBfly is shfl.bfly.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflBfly(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.bfly.b32", nil, a, b, c)
-}
-
-// ShflBflyPair is shfl.bfly.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflBflyPair(b U32, c U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.bfly.b32", nil, a, b, c)
-}
-
-// ShflIdx is shfl.idx.b32 d, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflIdx(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.idx.b32", nil, a, b, c)
-}
-
-// ShflIdxPair is shfl.idx.b32 d|p, a, b, c:
-// d = a of the lane that mode, b and c choose; p = whether it is in range.
-// Needs sm_30 and PTX 4.0.
-func (a U32) ShflIdxPair(b U32, c U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.idx.b32", nil, a, b, c)
-}
-
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.

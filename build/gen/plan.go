@@ -18,6 +18,13 @@ func shaped(f *isa.Form) bool {
 	return slices.Contains(byHand, f.Op) && !async
 }
 
+// superseded reports whether no target that kernels are written for has the form:
+// the exchanges of lanes from before sm_70, without .sync.
+func superseded(f *isa.Form) bool {
+	sync := slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "sync" })
+	return (f.Op == "shfl" || f.Op == "vote") && !sync
+}
+
 // plan is every constructor to be written.
 type plan struct {
 	cs   []*constructor
@@ -51,7 +58,7 @@ func planTable(families []*isa.Family) *plan {
 
 func (p *plan) addForm(f *isa.Form) {
 	p.addMods(f)
-	if shaped(f) {
+	if shaped(f) || superseded(f) {
 		return
 	}
 	for _, q := range f.Params {
@@ -215,7 +222,8 @@ func receivers(m isa.Match) []receiver {
 	}
 	var rs []receiver
 	for _, s := range sameBits(t) {
-		if m.Form.Family.Name != "warp" && s.Class() == ptx.ClassFloat {
+		exchange := m.Form.Op == "shfl" || m.Form.Op == "match"
+		if s.Class() == ptx.ClassFloat && !exchange {
 			continue // bit twiddling of floats: cast first
 		}
 		rs = append(rs, receiver{s, s == t})

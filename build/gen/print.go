@@ -173,6 +173,9 @@ func (c *constructor) params(q *isa.Param) []string {
 	case isa.Imm:
 		return []string{name + " int"}
 	case isa.TensorMap:
+		if !derived(c.form, q.Deps().Coords) {
+			return []string{name + " TensorMap", fmt.Sprintf("coords [%d]U32", c.match.Coords(q))}
+		}
 		return []string{name + " TensorMap", "coords []U32"}
 	case isa.Addr:
 		return []string{name + " " + c.addressType(q)}
@@ -219,6 +222,9 @@ func (c *constructor) arg(q *isa.Param) string {
 	case isa.Imm:
 		return "imm(" + name + ")"
 	case isa.TensorMap:
+		if !derived(c.form, q.Deps().Coords) {
+			return name + ".at(coords[:])"
+		}
 		return name + ".at(coords)"
 	}
 	switch {
@@ -236,7 +242,7 @@ func (c *constructor) arg(q *isa.Param) string {
 func (c *constructor) modsFor(mods string, q *isa.Param) string {
 	d := q.Deps()
 	name := goName(q.Name)
-	if q.Kind == isa.Addr && d.Space >= 0 && isSpace(c.form, d.Space) {
+	if q.Kind == isa.Addr && d.Space >= 0 && isSpace(c.form, d.Space) && c.firstIn(q) {
 		mods = fmt.Sprintf("withSpace(%s, %s, %s)", mods, name, quoted(strings.Join(c.spaces(q), " ")))
 	}
 	if d.Coords >= 0 && derived(c.form, d.Coords) {
@@ -254,6 +260,16 @@ func (c *constructor) modsFor(mods string, q *isa.Param) string {
 		}
 	}
 	return mods
+}
+
+// firstIn reports whether q is the first of the operands whose space its slot names.
+func (c *constructor) firstIn(q *isa.Param) bool {
+	for i := range c.form.Params {
+		if p := &c.form.Params[i]; p.Kind == isa.Addr && p.Deps().Space == q.Deps().Space {
+			return p == q
+		}
+	}
+	return true
 }
 
 // comment writes the method's documentation.

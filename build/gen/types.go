@@ -87,8 +87,8 @@ func writeSpecials(w *bytes.Buffer) {
 	specials := ptx.Specials()
 	slices.SortFunc(specials, func(a, b *ptx.Symbol) int { return strings.Compare(a.Name, b.Name) })
 	for _, s := range specials {
-		if !strings.HasPrefix(s.Name, "%") {
-			continue
+		if !strings.HasPrefix(s.Name, "%") || s.Vec > 0 {
+			continue // WARP_SZ is a constant; vectors are read by component
 		}
 		name := camel(s.Name[1:])
 		g := goType(s.Type)
