@@ -18,9 +18,9 @@ func (k *checker) barriers(c *code, live *liveness) {
 			continue
 		}
 		if isBlockBarrier(in) {
-			k.blockBarrier(i, &c.at[i])
+			k.blockBarrier(c, i)
 		}
-		if needsAllLanes(in) {
+		if c.needsAllLanes(in) {
 			gathers = append(gathers, i)
 		}
 	}
@@ -37,7 +37,7 @@ func isBlockBarrier(in *ptx.Inst) bool {
 
 // needsAllLanes reports whether all lanes of the warp must run the instruction
 // together: .aligned says so, bar.sync means it, and a full member mask asks it.
-func needsAllLanes(in *ptx.Inst) bool {
+func (c *code) needsAllLanes(in *ptx.Inst) bool {
 	if in.Op.Has("aligned") || in.Op.Name == "bar" && !in.Op.Has("warp") {
 		return true
 	}
@@ -46,8 +46,8 @@ func needsAllLanes(in *ptx.Inst) bool {
 		if !in.Op.Has("sync") || len(in.Args) == 0 {
 			return false
 		}
-		mask := &in.Args[len(in.Args)-1]
-		return mask.Kind == ptx.ImmOperand && uint32(mask.Val) == 0xffffffff
+		mask, ok := c.consts.of(&in.Args[len(in.Args)-1])
+		return ok && uint32(mask) == 0xffffffff
 	}
 	return false
 }
@@ -123,20 +123,28 @@ func (k *checker) because(c *code, u *Uniform, r int32) string {
 
 // blockBarrier checks the number and thread count of a barrier of the block, and
 // notes it for pairing.
-func (k *checker) blockBarrier(stmt int, d *decoded) {
-	id, count := d.param("a"), d.param("b")
-	if id == nil {
+func (k *checker) blockBarrier(c *code, stmt int) {
+	d := &c.at[stmt]
+	idArg, countArg := d.param("a"), d.param("b")
+	if idArg == nil {
 		return
 	}
-	if id.Kind == ptx.ImmOperand && (id.Val < 0 || id.Val > 15) {
-		k.errorf(stmt, id.Pos, "bad-barrier", "%s: barrier %d does not exist; a block has 0 to 15", d.in.Op.Text, id.Val)
-		return
+	id, count := int64(anyNumber), int64(anyNumber)
+	if v, ok := c.consts.of(idArg); ok {
+		if id = v; v < 0 || v > 15 {
+			k.errorf(stmt, idArg.Pos, "bad-barrier", "%s: barrier %d does not exist; a block has 0 to 15", d.in.Op.Text, v)
+			return
+		}
 	}
-	if count != nil && count.Kind == ptx.ImmOperand && (count.Val%32 != 0 || count.Val < 0) {
-		k.errorf(stmt, count.Pos, "bad-barrier", "%s: %d threads is not a multiple of a warp's 32", d.in.Op.Text, count.Val)
-		return
+	if countArg != nil {
+		if v, ok := c.consts.of(countArg); ok {
+			if count = v; v < 0 || v%32 != 0 {
+				k.errorf(stmt, countArg.Pos, "bad-barrier", "%s: %d threads is not a multiple of a warp's 32", d.in.Op.Text, v)
+				return
+			}
+		}
 	}
-	k.bars.note(k, stmt, d.in, id, count)
+	k.bars.note(k, stmt, id, count)
 }
 
 // param is the operand of the form's parameter of that name, or nil.
@@ -152,7 +160,7 @@ func (d *decoded) param(name string) *ptx.Operand {
 // barrierUse is how a module uses the barriers of a block. Warps of different
 // functions meet at one barrier, so pairs are sought over the whole module.
 type barrierUse struct {
-	syncAny bool // some bar.sync has a number or count known only when it runs
+	syncAny bool // some bar.sync has a number known only when it runs
 	syncs   [16]map[int64]bool
 	arrives []arrival
 }
@@ -163,33 +171,26 @@ type arrival struct {
 	diag      Diag // ready to report, but for its message
 }
 
-func (u *barrierUse) note(k *checker, stmt int, in *ptx.Inst, id, count *ptx.Operand) {
-	constant := id.Kind == ptx.ImmOperand && (count == nil || count.Kind == ptx.ImmOperand)
-	if in.Op.Has("arrive") {
-		if constant && count != nil {
+// anyNumber stands for a barrier, or a count of threads, that is no constant.
+const anyNumber = -1
+
+func (u *barrierUse) note(k *checker, stmt int, id, count int64) {
+	in := k.fn.Body[stmt].(*ptx.Inst)
+	switch {
+	case in.Op.Has("arrive"):
+		if id != anyNumber && count != anyNumber {
 			d := Diag{Pos: in.Pos, Severity: Warning, Kind: "barrier-pairing", Func: k.fn.Sym.Name, Source: k.source(stmt)}
-			u.arrives = append(u.arrives, arrival{id.Val, count.Val, d})
+			u.arrives = append(u.arrives, arrival{id, count, d})
 		}
-		return
-	}
-	if !constant || count == nil { // all threads of the block: a count only the launch knows
-		u.syncAny = u.syncAny || id.Kind != ptx.ImmOperand
-	}
-	if id.Kind != ptx.ImmOperand {
-		return
-	}
-	if u.syncs[id.Val] == nil {
-		u.syncs[id.Val] = map[int64]bool{}
-	}
-	if constant && count != nil {
-		u.syncs[id.Val][count.Val] = true
-	} else {
-		u.syncs[id.Val][anyCount] = true
+	case id == anyNumber:
+		u.syncAny = true
+	default:
+		if u.syncs[id] == nil {
+			u.syncs[id] = map[int64]bool{}
+		}
+		u.syncs[id][count] = true
 	}
 }
-
-// anyCount stands for a thread count that is not a constant.
-const anyCount = -1
 
 // pairBarriers reports arrivals that no bar.sync waits for.
 func (k *checker) pairBarriers() {
@@ -201,7 +202,7 @@ func (k *checker) pairBarriers() {
 		switch {
 		case waits == nil:
 			a.diag.Msg = fmt.Sprintf("bar.arrive at barrier %d, where nothing in the module waits", a.id)
-		case !waits[a.count] && !waits[anyCount]:
+		case !waits[a.count] && !waits[anyNumber]:
 			a.diag.Msg = fmt.Sprintf("bar.arrive at barrier %d counts %d threads; no bar.sync there counts as many", a.id, a.count)
 		default:
 			continue

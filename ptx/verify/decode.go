@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"strings"
+
 	"attest/ptx"
 	"attest/ptx/isa"
 )
@@ -14,6 +16,7 @@ type code struct {
 	// writes defs[defOf[i]:defOf[i+1]], by register number.
 	uses, defs   []int32
 	useOf, defOf []int32
+	consts       constants
 }
 
 // decoded is an instruction with the form it has in the table.
@@ -57,6 +60,7 @@ func (d *decoder) decode(f *ptx.Func, g *CFG, report func(stmt int, p problem)) 
 		}
 		c.useOf[i+1], c.defOf[i+1] = int32(len(c.uses)), int32(len(c.defs))
 	}
+	c.consts = c.findConstants()
 	return c
 }
 
@@ -90,16 +94,36 @@ func (d *decoder) resolve(in *ptx.Inst, out *decoded) []problem {
 	if out.match.Form != nil {
 		return first
 	}
-	kind := "bad-operand"
-	if len(ms) == 0 {
-		kind = "unknown-instruction"
-	}
-	_, err := isa.Resolve(in)
-	if err == nil { // Bind and Resolve judge alike
-		return nil
-	}
-	return []problem{{kind: kind, pos: in.Pos, msg: err.Error()}}
+	return d.unresolved(in, len(ms) > 0)
 }
+
+// unresolved says why the table has no form for the instruction.
+func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
+	if outsideTable[in.Op.Name] {
+		return []problem{{Warning, "unchecked-instruction", in.Pos, in.Op.Name + " is PTX, but not in the table of instructions: nothing about it is checked"}}
+	}
+	kind := "unknown-instruction"
+	if opcodeKnown {
+		kind = "bad-operand"
+	}
+	if _, err := isa.Resolve(in); err != nil {
+		return []problem{{Error, kind, in.Pos, err.Error()}}
+	}
+	return nil
+}
+
+// outsideTable are the opcodes of PTX that the table leaves out as a whole:
+// textures, surfaces and video.
+var outsideTable = func() map[string]bool {
+	m := map[string]bool{}
+	for name := range strings.FieldsSeq("tex tld4 txq suld sust sured suq istypep " +
+		"vadd vsub vabsdiff vmin vmax vshl vshr vmad vset " +
+		"vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4 " +
+		"tcgen05") {
+		m[name] = true
+	}
+	return m
+}()
 
 func serious(ps []problem) bool {
 	for i := range ps {
@@ -129,12 +153,12 @@ func (c *code) effects(d *decoded) {
 }
 
 // guess stands in for the table where it has no form: the first operand is
-// written, unless it is an address, and everything is read.
+// written, unless it is an address, and the others are read.
 func (c *code) guess(in *ptx.Inst) {
 	for i := range in.Args {
 		access := isa.Read
-		if i == 0 && in.Args[0].Kind != ptx.AddrOperand {
-			access = isa.ReadWrite
+		if i == 0 {
+			access = isa.Write
 		}
 		c.operand(&in.Args[i], access)
 	}

@@ -99,6 +99,9 @@ func (k *checker) uninitialised(c *code, live *liveness) {
 		name := c.fn.Regs[r].Name
 		if i := c.firstUnwritten(suspects[r]); i >= 0 && !undefined[name] {
 			in := c.at[i].in
+			if in.Op.Name == "st" && in.Op.Has("param") {
+				continue // the padding of a struct that is passed by value
+			}
 			severity := Error
 			if carries(in) {
 				severity = Warning

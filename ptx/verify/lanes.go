@@ -27,14 +27,14 @@ func (c *code) shapes() []shape {
 	for i := range c.at {
 		ws := c.writes(i)
 		if len(ws) == 1 && count[ws[0]] == 1 {
-			sh[ws[0]] = shapeOf(c.at[i].in, sh)
+			sh[ws[0]] = c.shapeOf(c.at[i].in, sh)
 		}
 	}
 	return sh
 }
 
-func shapeOf(in *ptx.Inst, sh []shape) shape {
-	arg := func(i int) shape { return operandShape(in, i, sh) }
+func (c *code) shapeOf(in *ptx.Inst, sh []shape) shape {
+	arg := func(i int) shape { return c.operandShape(in, i, sh) }
 	switch in.Op.Name {
 	case "mov", "cvt":
 		return arg(1)
@@ -70,11 +70,18 @@ func sum(a, b shape) shape {
 	return noShape
 }
 
-func operandShape(in *ptx.Inst, i int, sh []shape) shape {
+func (c *code) operandShape(in *ptx.Inst, i int, sh []shape) shape {
 	if i >= len(in.Args) {
 		return noShape
 	}
-	switch o := &in.Args[i]; o.Kind {
+	o := &in.Args[i]
+	if v, ok := c.consts.of(o); ok {
+		if v%32 == 0 {
+			return multiple
+		}
+		return noShape
+	}
+	switch o.Kind {
 	case ptx.RegOperand:
 		if o.Sym.Kind == ptx.RegSymbol {
 			return sh[o.Sym.ID]
@@ -86,10 +93,6 @@ func operandShape(in *ptx.Inst, i int, sh []shape) shape {
 		case "%ntid.x":
 			return extent
 		}
-	case ptx.ImmOperand:
-		if o.Val%32 == 0 {
-			return multiple
-		}
 	}
 	return noShape
 }
@@ -97,11 +100,14 @@ func operandShape(in *ptx.Inst, i int, sh []shape) shape {
 // dropsLane reports whether the instruction takes its first source apart from
 // the lane's number: by shifting or masking it out, or by a comparison that has
 // the same answer for all lanes of a warp.
-func dropsLane(in *ptx.Inst) bool {
-	if len(in.Args) < 3 || in.Args[2].Kind != ptx.ImmOperand {
+func (c *code) dropsLane(in *ptx.Inst) bool {
+	if len(in.Args) < 3 {
 		return false
 	}
-	v := in.Args[2].Val
+	v, ok := c.consts.of(&in.Args[2])
+	if !ok {
+		return false
+	}
 	switch in.Op.Name {
 	case "shr":
 		return v >= 5

@@ -31,8 +31,8 @@ func (s *spread) value(stmt int) Variance {
 		}
 		return src
 	}
-	if src != Invariant && dropsLane(in) {
-		switch operandShape(in, 1, s.shapes) {
+	if src != Invariant && s.c.dropsLane(in) {
+		switch s.c.operandShape(in, 1, s.shapes) {
 		case linear:
 			return s.guard(in)
 		case shifted:
@@ -117,15 +117,9 @@ func (s *spread) broadcasts(in *ptx.Inst) bool {
 	if !in.Op.Has("idx") || len(in.Args) < 4 {
 		return false
 	}
-	lane, c := &in.Args[2], &in.Args[3]
-	if c.Kind != ptx.ImmOperand || c.Val != 31 {
+	if clamp, ok := s.c.consts.of(&in.Args[3]); !ok || clamp != 31 {
 		return false
 	}
-	switch lane.Kind {
-	case ptx.ImmOperand:
-		return true
-	case ptx.RegOperand:
-		return lane.Sym.Kind == ptx.RegSymbol && s.u.regs[lane.Sym.ID] == Invariant
-	}
-	return false
+	lane := &in.Args[2]
+	return lane.IsConst() || lane.Kind == ptx.RegOperand && lane.Sym.Kind == ptx.RegSymbol && s.u.regs[lane.Sym.ID] == Invariant
 }
