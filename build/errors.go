@@ -71,7 +71,7 @@ func (s *sources) init() {
 // author is the innermost caller outside this package and those below it.
 func (s *sources) author() place {
 	var pcs [32]uintptr
-	n := runtime.Callers(3, pcs[:])
+	n := runtime.Callers(2, pcs[:])
 	for _, pc := range pcs[:n] {
 		p, ok := s.byPC[pc]
 		if !ok {

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"cmp"
+
 	"attest/ptx"
 	"attest/ptx/verify"
 )
@@ -20,6 +22,7 @@ type Kernel struct {
 	scope      *scope
 	loops      []*loop
 	src        sources
+	where      place // of New
 	errs       Errors
 }
 
@@ -35,6 +38,7 @@ func New(name string, target ptx.Target) *Kernel {
 		scope:   &scope{what: "the kernel"},
 	}
 	k.src.init()
+	k.where = k.src.author()
 	if !validName(name) {
 		k.errorf("kernel name %q is not a PTX identifier: use letters, digits, _ and $", name)
 	}
@@ -80,7 +84,7 @@ func (k *Kernel) Module() (*ptx.Module, error) {
 	var errs Errors
 	for _, d := range verify.Check(m) {
 		if d.Severity == verify.Error && len(errs) < maxErrors {
-			errs = append(errs, &Error{Where: d.Source, Msg: d.Msg})
+			errs = append(errs, &Error{Where: cmp.Or(d.Source, k.where.String()), Msg: d.Msg})
 		}
 	}
 	if len(errs) > 0 {

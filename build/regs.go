@@ -67,14 +67,12 @@ func numberRegs(f *ptx.Func, code []ptx.Stmt) (decls []ptx.Stmt) {
 	return decls
 }
 
-// numberLabels drops the labels nobody branches to and names the others in order.
+// numberLabels makes one of labels at the same place, drops those nobody branches
+// to and names the others in order.
 func numberLabels(code []ptx.Stmt) []ptx.Stmt {
+	mergeLabels(code)
 	used := map[*ptx.Symbol]bool{}
-	eachSym(code, func(s *ptx.Symbol) {
-		if s != nil && s.Kind == ptx.LabelSymbol {
-			used[s] = true
-		}
-	})
+	eachSym(code, func(s *ptx.Symbol) { used[s] = true })
 	n := 0
 	return slices.DeleteFunc(code, func(s ptx.Stmt) bool {
 		l, ok := s.(*ptx.Label)
@@ -87,6 +85,31 @@ func numberLabels(code []ptx.Stmt) []ptx.Stmt {
 		}
 		return !used[l.Sym]
 	})
+}
+
+// mergeLabels turns branches to a label that directly follows another into
+// branches to that other.
+func mergeLabels(code []ptx.Stmt) {
+	same := map[*ptx.Symbol]*ptx.Symbol{}
+	var first *ptx.Symbol
+	for _, s := range code {
+		l, ok := s.(*ptx.Label)
+		switch {
+		case !ok:
+			first = nil
+		case first == nil:
+			first = l.Sym
+		default:
+			same[l.Sym] = first
+		}
+	}
+	for _, s := range code {
+		if in, ok := s.(*ptx.Inst); ok && in.Op.Name == "bra" {
+			if f := same[in.Args[0].Sym]; f != nil {
+				in.Args[0].Sym = f
+			}
+		}
+	}
 }
 
 // eachSym visits the symbols of all operands and guards in order.

@@ -1,0 +1,345 @@
+package build_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"attest/build"
+	"attest/ptx"
+)
+
+// code returns the kernel's instructions and labels, one a line, without
+// declarations, .loc and the header.
+func code(t *testing.T, k *build.Kernel) string {
+	t.Helper()
+	m, err := k.Module()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, s := range m.Funcs()[0].Body {
+		switch s := s.(type) {
+		case *ptx.Inst:
+			fmt.Fprintln(&b, s)
+		case *ptx.Label:
+			fmt.Fprintf(&b, "%s:\n", s.Sym.Name)
+		}
+	}
+	return b.String()
+}
+
+func checkCode(t *testing.T, k *build.Kernel, want string) {
+	t.Helper()
+	if got := code(t, k); got != strings.ReplaceAll(strings.TrimLeft(want, "\n"), "\t", "") {
+		t.Errorf("got\n%s\nwant%s", got, want)
+	}
+}
+
+func TestIfElse(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
+	r := k.U32(7).Var()
+	k.If(n.SetpLt(k.U32(4)), func() {
+		r.Set(n.Add(k.U32(1)))
+	}).Else(func() {
+		r.Set(n.Sub(k.U32(1)))
+	})
+	out.St(r.Get())
+	checkCode(t, k, `
+		ld.param.u64 %rd0, [out];
+		cvta.to.global.u64 %rd1, %rd0;
+		ld.param.u32 %r0, [n];
+		mov.b32 %r1, 7;
+		setp.lt.u32 %p0, %r0, 4;
+		@!%p0 bra $L1;
+		add.u32 %r1, %r0, 1;
+		bra $L2;
+		$L1:
+		sub.u32 %r1, %r0, 1;
+		$L2:
+		st.global.u32 [%rd1], %r1;
+		ret;
+`)
+}
+
+func TestLoopBreakContinue(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
+	k.Loop(k.U32(2), n, k.U32(3), func(i build.U32) {
+		k.If(i.SetpEq(k.U32(5)), k.Continue)
+		k.If(i.SetpEq(k.U32(8)), k.Break)
+		out.At(i).St(i)
+	})
+	checkCode(t, k, `
+		ld.param.u64 %rd0, [out];
+		cvta.to.global.u64 %rd1, %rd0;
+		ld.param.u32 %r0, [n];
+		mov.b32 %r1, 2;
+		setp.ge.u32 %p0, %r1, %r0;
+		@%p0 bra $L5;
+		$L1:
+		mov.b32 %r2, %r1;
+		setp.eq.u32 %p1, %r2, 5;
+		@!%p1 bra $L2;
+		bra $L4;
+		$L2:
+		setp.eq.u32 %p2, %r2, 8;
+		@!%p2 bra $L3;
+		bra $L5;
+		$L3:
+		mad.wide.u32 %rd2, %r2, 4, %rd1;
+		st.global.u32 [%rd2], %r2;
+		$L4:
+		add.u32 %r1, %r1, 3;
+		setp.lt.u32 %p3, %r1, %r0;
+		@%p3 bra $L1;
+		$L5:
+		ret;
+`)
+}
+
+func TestWhileUntil(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	flag, n := k.ParamGlobalU32("flag"), k.ParamU32("n")
+	left := n.Var()
+	k.While(func() build.Pred { return left.Get().SetpGt(k.U32(0)) }, func() {
+		left.Set(left.Get().Shr(k.U32(1)))
+	})
+	k.Until(func() build.Pred { return flag.Ld(build.Acquire, build.Gpu).SetpNe(k.U32(0)) })
+	checkCode(t, k, `
+		ld.param.u64 %rd0, [flag];
+		cvta.to.global.u64 %rd1, %rd0;
+		ld.param.u32 %r0, [n];
+		$L1:
+		setp.gt.u32 %p0, %r0, 0;
+		@!%p0 bra $L2;
+		shr.u32 %r0, %r0, 1;
+		bra $L1;
+		$L2:
+		ld.acquire.gpu.global.u32 %r1, [%rd1];
+		setp.ne.u32 %p1, %r1, 0;
+		@!%p1 bra $L2;
+		ret;
+`)
+}
+
+func TestSwitch(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	out, role := k.ParamGlobalU32("out"), k.ParamU32("role")
+	set := func(v uint32) func() { return func() { out.St(k.U32(v)) } }
+	k.Switch(role, build.Case(0, set(10)), build.Case(3, set(13)), build.Default(set(99)))
+	checkCode(t, k, `
+		ld.param.u64 %rd0, [out];
+		cvta.to.global.u64 %rd1, %rd0;
+		ld.param.u32 %r0, [role];
+		setp.eq.u32 %p0, %r0, 0;
+		@%p0 bra.uni $L1;
+		setp.eq.u32 %p1, %r0, 3;
+		@%p1 bra.uni $L2;
+		bra.uni $L3;
+		$L1:
+		st.global.u32 [%rd1], 10;
+		bra.uni $L4;
+		$L2:
+		st.global.u32 [%rd1], 13;
+		bra.uni $L4;
+		$L3:
+		st.global.u32 [%rd1], 99;
+		bra.uni $L4;
+		$L4:
+		ret;
+`)
+}
+
+// TestVarKeepsOldValues: a value read before a Set stays what it was.
+func TestVarKeepsOldValues(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
+	a, b := n.Var(), k.U32(1).Var()
+	k.Loop(k.U32(0), n, k.U32(1), func(build.U32) { // (a, b) = (b, a+b)
+		old := a.Get()
+		a.Set(b.Get())
+		b.Set(old.Add(b.Get()))
+	})
+	out.St(a.Get())
+	got := code(t, k)
+	if !strings.Contains(got, "mov.b32 %r4, %r1;\nmov.b32 %r1, %r2;\nadd.u32 %r2, %r4, %r2;\n") {
+		t.Errorf("the old value is not kept:\n%s", got)
+	}
+}
+
+// TestCoalesceSparesWgmma: a register that a product in flight still reads is not
+// merged with a variable that is set while it flies.
+func TestCoalesceSparesWgmma(t *testing.T) {
+	k := build.New("k", ptx.SM90a)
+	out, desc := k.ParamGlobalF32("out"), k.ParamU64("desc")
+	acc := build.Vars(k.F32(0), 4)
+	frag := build.Vars(k.B32(0), 4)
+	var a [4]build.B32
+	for i := range a {
+		a[i] = frag[i].Get()
+	}
+	k.WgmmaFence()
+	k.WgmmaMmaAsyncF32E4M3E4M3A(acc, a, desc, k.Pred(true), 1, 1)
+	k.WgmmaCommitGroup()
+	frag[0].Set(k.B32(5))
+	k.WgmmaWaitGroup(0)
+	out.St(acc[0].Get())
+	out.Plus(1).St(build.Cast[build.F32](frag[0].Get()))
+	got := code(t, k)
+	reads := got[strings.Index(got, "k32.f32.e4m3"):]
+	set := reads[:strings.Index(reads, ", 5;")]
+	reg := set[strings.LastIndex(set, "mov.b32 ")+len("mov.b32 "):]
+	product := reads[:strings.Index(reads, "\n")]
+	if strings.Contains(product, reg+",") {
+		t.Errorf("%s is overwritten while %s is in flight", reg, product)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		write      func(k *build.Kernel)
+	}{
+		{"escape", "made inside If is used outside it", func(k *build.Kernel) {
+			var v build.U32
+			k.If(k.TidX().SetpEq(k.U32(0)), func() { v = k.TidX().Add(k.U32(1)) })
+			k.ParamGlobalU32("p").St(v)
+		}},
+		{"zero value", "never given a value", func(k *build.Kernel) {
+			var v build.U32
+			k.TidX().Add(v)
+		}},
+		{"other kernel", "belongs to kernel other", func(k *build.Kernel) {
+			k.TidX().Add(build.New("other", ptx.SM80).TidX())
+		}},
+		{"modifier", "add has no modifier .relu", func(k *build.Kernel) {
+			k.F32(1).Add(k.F32(2), build.Relu)
+		}},
+		{"break", "Break outside of Loop", func(k *build.Kernel) { k.Break() }},
+		{"else", "Else does not directly follow", func(k *build.Kernel) {
+			b := k.If(k.TidX().SetpEq(k.U32(0)), func() {})
+			k.SyncThreads()
+			b.Else(func() {})
+		}},
+		{"name", `"a b" is not a PTX identifier`, func(k *build.Kernel) { k.ParamU32("a b") }},
+		{"taken", `the name "n" is taken`, func(k *build.Kernel) { k.ParamU32("n"); k.ParamF32("n") }},
+		{"parameter in a loop", "declare it at the top", func(k *build.Kernel) {
+			k.If(k.TidX().SetpEq(k.U32(0)), func() { k.ParamU32("n") })
+		}},
+		{"cast", "cannot read the 32 bits of a .f32 as .u64", func(k *build.Kernel) { build.Cast[build.U64](k.F32(1)) }},
+		{"pack", "2 values of .u32 make 64 bits", func(k *build.Kernel) {
+			build.Pack2[build.B32](k.TidX(), k.TidX())
+		}},
+		{"constant", "cpSize", func(k *build.Kernel) {
+			k.CpAsyncCg(k.SharedB8("s", 64), k.ParamGlobalB8("g"), 8)
+		}},
+		{"target", "sm_90", func(k *build.Kernel) { k.ClusterCtarank(); k.BarrierClusterArrive() }},
+		{"directive", ".maxntid was given already", func(k *build.Kernel) { k.MaxNTid(32); k.MaxNTid(64) }},
+		{"two defaults", "two Defaults", func(k *build.Kernel) {
+			k.Switch(k.TidX(), build.Default(func() {}), build.Default(func() {}))
+		}},
+		{"reduce width", "not 5", func(k *build.Kernel) {
+			build.LaneReduce(k.F32(1), 5, func(a, b build.F32) build.F32 { return a.Add(b) })
+		}},
+		{"shared", "at least one", func(k *build.Kernel) { k.SharedF32("s", 0) }},
+		{"shared too large", "shared", func(k *build.Kernel) {
+			s := k.SharedF32("s", 1<<20)
+			s.St(k.F32(1))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := build.New("k", ptx.SM80)
+			c.write(k)
+			_, err := k.PTX()
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %q does not say %q", err, c.want)
+			}
+			var e *build.Error
+			if !errors.As(err, &e) || !strings.HasPrefix(e.Where, "attest/build/build_test.go:") {
+				t.Errorf("error %q does not name this file", err)
+			}
+		})
+	}
+}
+
+// TestErrorsAreCollected: up to ten, each at its own line, in order.
+func TestErrorsAreCollected(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	for range 20 {
+		k.Break()
+	}
+	_, err := k.PTX()
+	var errs build.Errors
+	if !errors.As(err, &errs) || len(errs) != 10 {
+		t.Errorf("got %v, want ten errors", err)
+	}
+}
+
+// TestSameEverywhere: writing a kernel twice gives the same text, and the text
+// names no place of this machine.
+func TestSameEverywhere(t *testing.T) {
+	write := func() string {
+		k := build.New("k", ptx.SM80)
+		k.ParamGlobalU32("p").At(k.TidX()).St(k.TidX())
+		s, err := k.PTX()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := write()
+	if s != write() {
+		t.Error("two texts of one kernel differ")
+	}
+	if !strings.Contains(s, `.file 1 "attest/build/build_test.go"`) {
+		t.Errorf("no import path in\n%s", s)
+	}
+}
+
+// TestZeroReceiver: there is no kernel to report to, so it is a panic that says so.
+func TestZeroReceiver(t *testing.T) {
+	defer func() {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, "zero U32") {
+			t.Errorf("panic %q", r)
+		}
+	}()
+	var v build.U32
+	v.Add(v)
+}
+
+// A kernel is a Go function; its PTX is a string.
+func Example() {
+	k := build.New("iota", ptx.SM80)
+	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
+	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
+	k.If(i.SetpLt(n), func() { out.At(i).St(i) })
+	m, err := k.Module()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range m.Func("iota").Body {
+		if in, ok := s.(*ptx.Inst); ok {
+			fmt.Println(in)
+		}
+	}
+	// Output:
+	// ld.param.u64 %rd0, [out];
+	// cvta.to.global.u64 %rd1, %rd0;
+	// ld.param.u32 %r0, [n];
+	// mov.u32 %r1, %ctaid.x;
+	// mov.u32 %r2, %ntid.x;
+	// mov.u32 %r3, %tid.x;
+	// mad.lo.u32 %r4, %r1, %r2, %r3;
+	// setp.lt.u32 %p0, %r4, %r0;
+	// @!%p0 bra $L1;
+	// mad.wide.u32 %rd2, %r4, 4, %rd1;
+	// st.global.u32 [%rd2], %r4;
+	// ret;
+}
