@@ -1,0 +1,48 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"attest/internal/cli"
+	"attest/internal/diag"
+	"attest/internal/ptxstat"
+)
+
+func statsCommand(env *cli.Env) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "stats FILE...",
+		Short: "Registers, memory, instruction mix, minimum target",
+		Long: `Count what PTX is made of. For each function: parameters, registers declared by
+type, shared and local memory, loops, barriers, instructions by family and opcode.
+For the module: the least target and PTX version that would do, and the
+instruction that decides.
+
+Register pressure is an estimate from live ranges. The assembler reorders,
+rematerialises and spills: its own count decides occupancy.
+
+JSON: {"file", "diagnostics", "version", "target", "address_size", "needs",
+"global_bytes", "const_bytes", "functions": [...]} for each file; counts are lists
+of {"name", "count"}, most frequent first. A file with errors has the first two.`,
+		Example: `  attest ptx stats kernel.ptx
+  attest ptx stats --top 20 kernel.ptx
+  attest ptx stats --json kernel.ptx | jq '.functions[] | {name, instructions}'`,
+		Args: files,
+	}
+	top := c.Flags().Int("top", 10, "how many opcodes to list for each function")
+	c.RunE = func(c *cobra.Command, paths []string) error {
+		return cli.EachFile(c.Context(), env, paths, func(f *cli.File) *ptxstat.Module {
+			return ptxstat.Of(f.Module)
+		}, func(f *cli.File, m *ptxstat.Module) {
+			switch {
+			case env.JSON:
+				env.Encode(struct {
+					*diag.Report
+					*ptxstat.Module
+				}{&f.Report, m})
+			case m != nil:
+				m.WriteText(env, env.OutStyle(), f.File, *top)
+			}
+		})
+	}
+	return c
+}

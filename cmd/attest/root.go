@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"attest/internal/cli"
+)
+
+// rootCommand is the whole command line. A new command is a file with a function
+// like these and a line here or in its group.
+func rootCommand(env *cli.Env) *cobra.Command {
+	root := group("attest", "GPU kernels as PTX text: read, verify, measure up",
+		`attest reads PTX, the text form of NVIDIA GPU programs, from any compiler and
+tells what is wrong with it and what it is made of. It needs no GPU and no CUDA.
+
+Exit codes: 0 all is well, 1 a file is bad, 2 the command line is.`,
+		`  attest ptx check kernel.ptx          every error and warning, with its line
+  attest ptx stats kernel.ptx          registers, memory, instructions, target
+  attest ptx fmt -w kernel.ptx         rewrite in the normal form
+  nvcc -ptx -o - kernel.cu | attest ptx check -`)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetIn(env.In)
+	root.SetOut(env)
+	root.SetErr(env.Err)
+	flags := root.PersistentFlags()
+	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object a line (see each command's help)")
+	flags.Var(&env.Color, "color", "colour the output: auto, always or never; NO_COLOR turns auto off")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
+	})
+	root.AddCommand(ptxCommand(env), versionCommand(env))
+	return root
+}
+
+// group is a command that only has others. Named alone it shows its help and
+// fails: a script that lost an argument must not look green.
+func group(use, short, long, example string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: long, Example: example,
+		SuggestionsMinimumDistance: 2,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			hint := "see " + c.CommandPath() + " --help"
+			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = fmt.Sprintf("did you mean %q?", near[0])
+			}
+			return fmt.Errorf("unknown command %q for %q; %s", args[0], c.CommandPath(), hint)
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			c.SetOut(c.ErrOrStderr())
+			if err := c.Help(); err != nil {
+				return err
+			}
+			return cli.Exit(cli.Misuse)
+		},
+	}
+}
+
+// files is the argument check of a command over files.
+func files(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s needs a FILE (- is standard input); see %s --help", c.CommandPath(), c.CommandPath())
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"attest": main})
+}
+
+// TestScripts runs testdata/script/*.txtar: each holds commands, their input and
+// what they must answer.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"jsonlines": jsonLines,
+			"mode":      fileMode,
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// jsonLines checks that a file is so many lines, each one a JSON object with
+// exactly the keys: jsonlines stdout 2 file diagnostics
+func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: jsonlines file count key...")
+	}
+	lines := strings.Split(strings.TrimSuffix(ts.ReadFile(args[0]), "\n"), "\n")
+	if got := strconv.Itoa(len(lines)); got != args[1] {
+		ts.Fatalf("%s lines of JSON, want %s", got, args[1])
+	}
+	for _, line := range lines {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			ts.Fatalf("%v in %s", err, line)
+		}
+		for _, key := range args[2:] {
+			if _, ok := object[key]; !ok {
+				ts.Fatalf("no key %q in %s", key, line)
+			}
+			delete(object, key)
+		}
+		if len(object) > 0 {
+			ts.Fatalf("keys that nobody documented: %v", object)
+		}
+	}
+}
+
+// fileMode checks a file's permissions: mode kernel.ptx -rw-r-----
+func fileMode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode file -rwxrwxrwx")
+	}
+	info, err := os.Stat(filepath.Join(ts.Getenv("WORK"), args[0]))
+	ts.Check(err)
+	if got := info.Mode().String(); got != args[1] {
+		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
+}

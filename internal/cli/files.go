@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"attest/internal/diag"
+	"attest/internal/ordered"
+	"attest/internal/term"
+	"attest/ptx"
+	"attest/ptx/parse"
+)
+
+// Stdin is the argument that stands for standard input.
+const Stdin = "-"
+
+// File is a PTX file on its way through a command.
+type File struct {
+	diag.Report
+	Path   string
+	Text   string
+	Module *ptx.Module // nil when the file could not be read or parsed
+	Code   int         // the exit code it has earned
+}
+
+// Raise makes the exit code at least code.
+func (f *File) Raise(code int) { f.Code = max(f.Code, code) }
+
+// EachFile reads and parses the files, has work done on those that parse, on all
+// cores, and shows each in the order it was named. Findings are shown on the
+// error stream before show is called, unless they are to be JSON: then show
+// writes the file's Report with what else it has. The error is one for Code.
+func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*File) T, show func(*File, T)) error {
+	type done struct {
+		file   *File
+		result T
+	}
+	if first := slices.Index(paths, Stdin); first >= 0 && slices.Contains(paths[first+1:], Stdin) {
+		return errors.New("- is given twice: standard input can be read only once")
+	}
+	progress := term.StartProgress(e.Err)
+	defer progress.Stop()
+	progress.Say("reading %s", paths[0])
+	code := OK
+	err := ordered.Map(ctx, len(paths), func(i int) done {
+		d := done{file: e.load(paths[i])}
+		if d.file.Module != nil {
+			d.result = work(d.file)
+		}
+		return d
+	}, func(i int, d done) {
+		progress.Print(func() {
+			if !e.JSON {
+				diag.Print(e.Err, e.ErrStyle(), &d.file.Report, d.file.Text)
+			}
+			show(d.file, d.result)
+		})
+		if i+1 < len(paths) {
+			progress.Say("%d of %d files done; %s", i+1, len(paths), paths[i+1])
+		}
+		if errs, _ := d.file.Count(); errs > 0 {
+			d.file.Raise(Red)
+		}
+		code = max(code, d.file.Code)
+	})
+	if err != nil {
+		return err
+	}
+	return Exit(code)
+}
+
+// load reads and parses a file.
+func (e *Env) load(path string) *File {
+	name := path
+	if path == Stdin {
+		name = "<stdin>"
+	}
+	f := &File{Path: path, Report: diag.Report{File: name, Diagnostics: []diag.Diagnostic{}}}
+	text, err := e.read(path)
+	if err != nil {
+		f.Fail("unreadable", err)
+		f.Raise(Misuse)
+		return f
+	}
+	f.Text = text
+	m, err := parse.Parse(name, text)
+	if err != nil {
+		f.Syntax(err)
+		return f
+	}
+	f.Module = m
+	return f
+}
+
+func (e *Env) read(path string) (string, error) {
+	var b []byte
+	var err error
+	if path == Stdin {
+		b, err = io.ReadAll(e.In)
+	} else {
+		b, err = os.ReadFile(path)
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		err = pathErr.Err // the message starts with the path already
+	}
+	return string(b), err
+}

@@ -1,0 +1,123 @@
+package diag
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"attest/internal/term"
+)
+
+// Print writes the findings about a text, each with an excerpt:
+//
+//	saxpy.ptx:33:18: error: %f9 is not declared [undefined-register]
+//	   33 |     fma.rn.f32 %f3, %f9, %f1, %f2;
+//	      |                     ^~~
+//	      = in saxpy, from attest/examples/saxpy.go:19:1
+func Print(w io.Writer, s term.Style, r *Report, text string) {
+	lines := splitLines(text, len(r.Diagnostics))
+	for i := range r.Diagnostics {
+		d := &r.Diagnostics[i]
+		fmt.Fprintf(w, "%s %s %s %s\n", s.Bold(term.Clean(place(r.File, d))+":"), severity(s, d.Severity),
+			term.Clean(d.Message), s.Dim("["+d.Kind+"]"))
+		gutter := 5
+		if d.Line > 0 && d.Line <= len(lines) {
+			gutter = max(gutter, len(fmt.Sprint(d.Line)))
+			excerpt(w, s, lines[d.Line-1], d, gutter)
+		}
+		if origin := origin(d); origin != "" {
+			fmt.Fprintf(w, "%*s %s\n", gutter, "", s.Dim("= "+term.Clean(origin)))
+		}
+	}
+}
+
+func place(file string, d *Diagnostic) string {
+	if d.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:%d", file, d.Line, d.Column)
+}
+
+func severity(s term.Style, name string) string {
+	if name == Error {
+		return s.Red(name + ":")
+	}
+	return s.Yellow(name + ":")
+}
+
+func origin(d *Diagnostic) string {
+	switch {
+	case d.Function != "" && d.Source != "":
+		return "in " + d.Function + ", from " + d.Source
+	case d.Function != "":
+		return "in " + d.Function
+	case d.Source != "":
+		return "from " + d.Source
+	}
+	return ""
+}
+
+// splitLines cuts a text into lines as the parser counts them, if anyone asks.
+func splitLines(text string, findings int) []string {
+	if findings == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
+}
+
+func excerpt(w io.Writer, s term.Style, line string, d *Diagnostic, gutter int) {
+	line = strings.TrimRight(line, "\r")
+	at := min(max(d.Column-1, 0), len(line))
+	token := tokenAt(line, at)
+	before, after := cutBefore(show(line[:at])), cutAfter(show(line[at+len(token):]))
+	token = cutAfter(show(token))
+	number := fmt.Sprintf("%*d |", gutter, d.Line)
+	fmt.Fprintf(w, "%s %s\n", s.Dim(number), strings.TrimRight(before+token+after, " "))
+	marks := "^" + strings.Repeat("~", max(utf8.RuneCountInString(token)-1, 0))
+	mark := s.Yellow
+	if d.Severity == Error {
+		mark = s.Red
+	}
+	fmt.Fprintf(w, "%s %s%s\n", s.Dim(strings.Repeat(" ", gutter)+" |"),
+		strings.Repeat(" ", utf8.RuneCountInString(before)), mark(marks))
+}
+
+// tokenAt is what the caret underlines: the word at the column, with the dots
+// and signs that belong to it in PTX, or one character.
+func tokenAt(line string, at int) string {
+	end := at
+	for end < len(line) && strings.IndexByte("%_$.:@!", line[end]) >= 0 || end < len(line) && isWord(line[end]) {
+		end++
+	}
+	if end == at && at < len(line) {
+		_, n := utf8.DecodeRuneInString(line[at:])
+		end += n
+	}
+	return line[at:end]
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// show makes a piece of a line printable, with tabs of one width, so that the
+// caret stands where it should on any terminal.
+func show(s string) string { return strings.ReplaceAll(term.Clean(s), "\t", "    ") }
+
+// most is how much of a long line is shown to each side of the column.
+const most = 72
+
+func cutBefore(s string) string {
+	if r := []rune(s); len(r) > most {
+		return "…" + string(r[len(r)-most:])
+	}
+	return s
+}
+
+func cutAfter(s string) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
