@@ -11,7 +11,8 @@ import (
 // asks for, and the instruction that decides: the one with the highest target,
 // or else version. It is nil when a directive or nothing at all decides.
 func MinTarget(m *ptx.Module) (isa.Needs, *ptx.Inst) {
-	low := lowest{needs: isa.Needs{Target: ptx.Target{SM: oldestSM}}}
+	oldest := ptx.Target{SM: oldestSM}
+	low := lowest{needs: isa.Needs{Target: oldest, Version: oldest.MinVersion()}}
 	for _, f := range m.Funcs() {
 		low.function(f)
 	}
