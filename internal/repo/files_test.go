@@ -1,0 +1,92 @@
+package repo
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPackagesSayWhatTheyAre wants a doc.go in each package. A command may have
+// its comment above main, where its reader starts.
+func TestPackagesSayWhatTheyAre(t *testing.T) {
+	pkgs := list(t)
+	for i := range pkgs {
+		p := &pkgs[i]
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment", p.rel())
+		}
+		if !slices.Contains(p.GoFiles, "doc.go") && !(p.Name == "main" && slices.Contains(p.GoFiles, "main.go")) {
+			t.Errorf("%s has no doc.go", p.rel())
+		}
+	}
+}
+
+// mostLines is when a file has more than one job. Generated files, whose names
+// start with z, are not read from top to bottom.
+const mostLines = 500
+
+func TestFilesAreShort(t *testing.T) {
+	seen := 0
+	eachFile(t, func(path string, content []byte) {
+		name := filepath.Base(path)
+		if !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, "z") {
+			return
+		}
+		seen++
+		if n := bytes.Count(content, []byte("\n")); n > mostLines {
+			t.Errorf("%s has %d lines, want at most %d: give one of its jobs a file of its own", path, n, mostLines)
+		}
+	})
+	if seen < 50 {
+		t.Errorf("saw %d Go files: is this the repository?", seen)
+	}
+}
+
+// TestGeneratedFilesAreMarked keeps the z prefix and the marker together: tools
+// go by one, people by the other.
+func TestGeneratedFilesAreMarked(t *testing.T) {
+	eachFile(t, func(path string, content []byte) {
+		name := filepath.Base(path)
+		if !strings.HasSuffix(name, ".go") {
+			return
+		}
+		marked := bytes.HasPrefix(content, []byte("// Code generated "))
+		if marked != strings.HasPrefix(name, "z") {
+			t.Errorf("%s: a file is generated, marked and named z*.go, or none of these", path)
+		}
+	})
+}
+
+// eachFile visits the files of the repository.
+func eachFile(t *testing.T, visit func(path string, content []byte)) {
+	t.Helper()
+	top := root(t)
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if path != top && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(top, path)
+		if err != nil {
+			return err
+		}
+		visit(filepath.ToSlash(rel), content)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,184 @@
+package repo
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "attest"
+
+// layers are the packages in the order of the layout. A package imports only
+// those above it here, so a reader who goes down the list never meets something
+// unexplained. A new package takes its place before it is imported.
+var layers = []string{
+	"internal/term",
+	"internal/atomicfile",
+	"internal/ordered",
+	"ptx",
+	"ptx/isa",
+	"ptx/isa/isatest",
+	"ptx/parse",
+	"ptx/verify",
+	"build/gen",
+	"build",
+	"build/tile",
+	"fp8",
+	"ref",
+	"device",
+	"device/devicetest",
+	"device/emu",
+	"device/emu/check",
+	"device/cuda",
+	"examples",
+	"kernels/attn",
+	"stats",
+	"lab",
+	"evidence",
+	"report",
+	"internal/diag",
+	"internal/ptxstat",
+	"internal/cli",
+	"cmd/attest",
+	"internal/repo",
+}
+
+// never are the arrows that the order allows and the design does not.
+var never = []struct{ from, to, why string }{
+	{"kernels", "device", "a kernel is text and never sees a device"},
+	{"report", "lab", "a report shows verdicts and never judges"},
+	{"ptx", "internal", "the library does not lean on the command line"},
+	{"build", "internal", "the library does not lean on the command line"},
+}
+
+// outside is who may import what is not the standard library. Tests are free.
+var outside = map[string]string{
+	"github.com/spf13/cobra":          "cmd/attest",
+	"github.com/ebitengine/purego":    "device/cuda",
+	"github.com/rogpeppe/go-internal": "", // tests only
+}
+
+// pkg is what go list says of a package.
+type pkg struct {
+	ImportPath string
+	Name       string
+	Dir        string
+	Doc        string
+	GoFiles    []string
+	Imports    []string
+}
+
+func (p *pkg) rel() string { return strings.TrimPrefix(p.ImportPath, module+"/") }
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, v := range violations(list(t)) {
+		t.Error(v)
+	}
+}
+
+// violations are the imports that break the layout.
+func violations(pkgs []pkg) (found []string) {
+	for i := range pkgs {
+		from := pkgs[i].rel()
+		place := slices.Index(layers, from)
+		if place < 0 {
+			found = append(found, fmt.Sprintf("%s has no place in the layout: add it to layers", from))
+			continue
+		}
+		for _, imp := range pkgs[i].Imports {
+			if to, ours := strings.CutPrefix(imp, module+"/"); ours {
+				found = append(found, arrow(from, to, place)...)
+			} else if strings.Contains(strings.Split(imp, "/")[0], ".") {
+				found = append(found, thirdParty(from, imp)...)
+			}
+		}
+	}
+	return found
+}
+
+func arrow(from, to string, place int) (found []string) {
+	if at := slices.Index(layers, to); at >= place {
+		found = append(found, fmt.Sprintf("%s imports %s, which comes after it", from, to))
+	}
+	for _, n := range never {
+		if under(from, n.from) && under(to, n.to) {
+			found = append(found, fmt.Sprintf("%s imports %s: %s", from, to, n.why))
+		}
+	}
+	return found
+}
+
+func thirdParty(from, imp string) []string {
+	for path, owner := range outside {
+		if under(imp, path) && from == owner {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("%s imports %s, which is not its business", from, imp)}
+}
+
+// under reports whether a path is a folder or inside it.
+func under(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}
+
+// TestViolations shows that the test above can fail, for each of its reasons.
+func TestViolations(t *testing.T) {
+	for _, c := range []struct{ from, imp, want string }{
+		{"ptx", "attest/ptx/isa", "comes after it"},
+		{"ptx/verify", "attest/ptx/verify", "comes after it"},
+		{"kernels/attn", "attest/device/emu", "never sees a device"},
+		{"report", "attest/lab", "never judges"},
+		{"ptx", "attest/internal/term", "does not lean"},
+		{"device/emu", "github.com/ebitengine/purego", "not its business"},
+		{"report", "github.com/spf13/cobra", "not its business"},
+		{"cmd/attest", "github.com/rogpeppe/go-internal/testscript", "not its business"},
+		{"ptx/nowhere", "fmt", "no place in the layout"},
+		{"ptx/isa", "attest/ptx", ""},
+		{"device/cuda", "github.com/ebitengine/purego", ""},
+		{"cmd/attest", "github.com/spf13/cobra/doc", ""},
+		{"ptx", "encoding/json", ""},
+	} {
+		got := strings.Join(violations([]pkg{{ImportPath: module + "/" + c.from, Imports: []string{c.imp}}}), "; ")
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s importing %s: %q, want %q", c.from, c.imp, got, c.want)
+		}
+	}
+}
+
+// list asks the go command for the packages of the module.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Dir,Doc,GoFiles,Imports", "./...")
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var pkgs []pkg
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); {
+		var p pkg
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, p)
+	}
+	if len(pkgs) < 10 {
+		t.Fatalf("go list found %d packages", len(pkgs))
+	}
+	return pkgs
+}
+
+// root is the folder of the repository.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
