@@ -87,13 +87,13 @@ func (p *parser) found() string {
 			n++
 		}
 	case c == '"':
-		for n < len(s) && s[n] != '\n' && s[n-1] != '"' || n == 1 && n < len(s) {
-			n++
+		if k := strings.IndexAny(s[1:], "\"\n"); k >= 0 {
+			n = k + 2
 		}
 	case c >= utf8.RuneSelf:
 		_, n = utf8.DecodeRuneInString(s)
 	case c < ' ':
-		return fmt.Sprintf("the control character %#02x", c)
+		return fmt.Sprintf("the control character 0x%02x", c)
 	}
 	if n > most {
 		return "`" + strings.ToValidUTF8(s[:most], "") + "…`"
@@ -108,47 +108,4 @@ func quoted(s string) string {
 		s = s[:most] + "…"
 	}
 	return "`" + s + "`"
-}
-
-// resync skips the rest of a statement that failed: past its semicolon, or up to
-// a line that looks like the start of the next one.
-func (p *parser) resync() {
-	for {
-		line := p.line
-		c := p.skip()
-		if c == 0 || p.line != line && p.startsStatement(c) {
-			return
-		}
-		switch {
-		case c == ';':
-			p.pos++
-			return
-		case c == '"':
-			p.skipString()
-		case isIdentStart(c):
-			p.ident()
-		default:
-			p.pos++
-		}
-	}
-}
-
-// startsStatement guesses whether the first token of a line begins a statement
-// or continues an operand list: a brace closes a vector when a comma or
-// semicolon follows it.
-func (p *parser) startsStatement(c byte) bool {
-	switch {
-	case c == '.' || c == '@':
-		return true
-	case c == '}':
-		rest := strings.TrimLeft(p.src[p.pos+1:min(len(p.src), p.pos+64)], " \t")
-		return rest == "" || rest[0] != ',' && rest[0] != ';'
-	case isIdentStart(c) && c != '%':
-		end := p.pos + 1
-		for end < len(p.src) && isIdentPart(p.src[end]) {
-			end++
-		}
-		return end < len(p.src) && (p.src[end] == '.' || p.src[end] == ':')
-	}
-	return false
 }

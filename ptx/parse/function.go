@@ -11,19 +11,25 @@ func (p *parser) function(l ptx.Linkage, pos ptx.Pos) bool {
 	f := &ptx.Func{Pos: pos, Linkage: l}
 	f.Entry = p.word() == ".entry"
 	p.openScope()
-	p.scope.regs = nil
-	ok := p.signature(f)
-	if ok && f.HasBody {
+	p.scope.regs = p.scope.regs[:0]
+	if !p.signature(f) {
+		// The error is recorded; the body may hold more.
+		p.ops, p.depth = p.ops[:0], 0
+		if f.HasBody = p.resyncHead(); f.HasBody {
+			p.pos++
+		}
+	}
+	if f.HasBody {
 		p.body()
 		p.settle(p.stmts)
 		f.Body = slices.Clone(p.stmts)
 		clear(p.stmts)
 		p.stmts = p.stmts[:0]
-		f.Regs = p.scope.regs
+		f.Regs = slices.Clone(p.scope.regs)
 	}
 	p.scope.merged = nil
 	p.closeScope()
-	return ok
+	return true
 }
 
 // signature reads up to the opening brace or the semicolon, and adds the function
@@ -66,6 +72,9 @@ func (p *parser) signature(f *ptx.Func) bool {
 }
 
 func (p *parser) funcDirective(f *ptx.Func) bool {
+	if w := p.peekWord(); w != "" && (startsVar(w) || p.startsItem() || ptx.ParseType(w[1:]) != ptx.NoType) {
+		return p.unexpected("`{` or `;` after the head of the function")
+	}
 	d, _, ok := p.directive(false)
 	f.Directives = append(f.Directives, d)
 	return ok

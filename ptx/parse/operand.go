@@ -33,23 +33,15 @@ func (p *parser) operand() bool {
 		return p.group(ptx.ListOperand, ')')
 	case c == '!' || c == '-':
 		return p.signed(c)
+	case isDigit(c) || c == '.' || c == '(' || c == '~' || c == '+':
+		return p.constant()
 	}
-	return p.constant()
+	return p.unexpected("an operand")
 }
 
-// constant reads a constant expression. Most are one literal.
+// constant reads a constant expression.
 func (p *parser) constant() bool {
 	pos := p.here()
-	if isDigit(p.peek()) {
-		at, errs := p.pos, len(p.errs)
-		if v, ok := p.number(); ok && classes[p.peek()]&classEnd != 0 {
-			return p.push(v.operand(pos))
-		}
-		if len(p.errs) > errs {
-			return false
-		}
-		p.pos = at
-	}
 	v, ok := p.expr()
 	return ok && p.push(v.operand(pos))
 }

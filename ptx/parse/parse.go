@@ -33,6 +33,7 @@ type parser struct {
 	fresh    bool
 	endLine  int32
 
+	spare    []*binding // of closed scopes, for use again
 	nameSlab slab[name]
 	bindSlab slab[binding]
 	symSlab  slab[ptx.Symbol]
@@ -100,7 +101,7 @@ func (p *parser) module() {
 		start := p.pos
 		if !p.item(c) {
 			p.ops, p.depth = p.ops[:0], 0
-			p.resync()
+			p.resyncItem()
 			if p.pos == start {
 				p.pos++
 			}

@@ -49,11 +49,11 @@ func (p *parser) closeScope() {
 	for i := len(l.bound) - 1; i >= 0; i-- {
 		l.bound[i].name.local = l.bound[i].outer
 	}
-	if s.depth > 0 {
-		for _, b := range l.bound {
-			if b.pending {
-				s.hand(b)
-			}
+	for _, b := range l.bound {
+		if b.pending && s.depth > 0 {
+			s.hand(b)
+		} else {
+			p.spare = append(p.spare, b)
 		}
 	}
 	l.bound, l.ranges = l.bound[:0], l.ranges[:0]
@@ -94,7 +94,12 @@ func (s *scopes) add(b *binding) {
 
 // bind declares the name in the scope at a depth.
 func (p *parser) bind(n *name, sym *ptx.Symbol, depth int, pending bool) {
-	b := p.bindSlab.one()
+	var b *binding
+	if k := len(p.spare) - 1; k >= 0 {
+		b, p.spare = p.spare[k], p.spare[:k]
+	} else {
+		b = p.bindSlab.one()
+	}
 	*b = binding{name: n, sym: sym, depth: depth, pending: pending}
 	p.scope.add(b)
 }
@@ -146,7 +151,7 @@ func (p *parser) newReg(text string, t ptx.Type, vec uint8, pos ptx.Pos) *ptx.Sy
 func (p *parser) declareRange(n *name, count uint32, d *ptx.RegDecl, pos ptx.Pos) {
 	s := &p.scope
 	if o := n.set; o != nil && o.depth == s.depth {
-		p.fail(pos, "registers %s<…> are declared twice in this scope, first at line %d", quoted(n.text), o.pos.Line)
+		p.fail(pos, "registers %s are declared twice in this scope, first at line %d", quoted(n.text+"<…>"), o.pos.Line)
 		return
 	}
 	r := &regRange{prefix: n, count: count, typ: d.Type, vec: uint8(d.Vec), pos: pos, depth: s.depth, outer: n.set}

@@ -27,9 +27,9 @@ func (p *parser) body() {
 		case !p.statement(c):
 			p.ops = p.ops[:0]
 			p.depth = 0
-			p.resync()
+			p.resyncStatement()
 			if p.pos == start {
-				p.pos++ // what resync takes for a statement has just failed to be one
+				p.pos++ // what resyncStatement takes for a statement has just failed to be one
 			}
 		}
 		p.ended()
