@@ -99,24 +99,34 @@ func (k *checker) divergent(c *code, u *Uniform, stmt, more, branch int) {
 		in.Op.Text, strings.TrimSuffix(br.String(), ";"), k.at(at), why, others)
 }
 
-// because follows a register to what makes it differ between lanes.
+// because follows a register to what makes it differ between lanes: a special
+// register, or else an instruction whose results differ by themselves.
 func (k *checker) because(c *code, u *Uniform, r int32) string {
-	for range 64 {
-		i := u.cause[r]
+	seen := map[int32]bool{r: true}
+	queue := []int32{r}
+	for len(queue) > 0 && len(seen) < 1000 {
+		i := u.cause[queue[0]]
+		queue = queue[1:]
 		if i < 0 {
-			return ""
+			continue
 		}
 		in := c.at[i].in
-		for j := range in.Args {
-			if o := &in.Args[j]; o.Kind == ptx.SpecialOperand && nameVariance(o) == Varies {
-				return fmt.Sprintf(" (from %s, %s)", o.Sym.Name, k.at(int(i)))
+		if j := slices.IndexFunc(in.Args, func(o ptx.Operand) bool { return nameVariance(&o) == Varies }); j >= 0 {
+			return fmt.Sprintf(" (from %s, %s)", in.Args[j].Sym.Name, k.at(int(i)))
+		}
+		root := true
+		for _, q := range c.reads(int(i)) {
+			if u.regs[q] == Varies {
+				root = false
+				if !seen[q] {
+					seen[q] = true
+					queue = append(queue, q)
+				}
 			}
 		}
-		next := slices.IndexFunc(c.reads(int(i)), func(q int32) bool { return q != r && u.regs[q] == Varies })
-		if next < 0 {
+		if root {
 			return fmt.Sprintf(" (from %s, %s)", in.Op.Text, k.at(int(i)))
 		}
-		r = c.reads(int(i))[next]
 	}
 	return ""
 }

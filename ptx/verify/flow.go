@@ -28,13 +28,13 @@ func (k *checker) flow(c *code) {
 				k.warnf(stmt, in.Pos, "unreachable", "control never reaches %s", in)
 			}
 		case g.Reachable(b) && blk.Ends == Drops:
-			k.dropsOff(c, blk)
+			k.dropsOff(c)
 		}
 	}
 }
 
-func (k *checker) dropsOff(c *code, blk *Block) {
-	for i := blk.End - 1; i >= blk.Start; i-- {
+func (k *checker) dropsOff(c *code) {
+	for i := len(c.at) - 1; i >= 0; i-- {
 		if in := c.at[i].in; in != nil {
 			k.warnf(i, in.Pos, "falls-off-end", "control runs off the end of %s after this; end it with ret or exit", k.fn.Sym.Name)
 			return
@@ -90,6 +90,11 @@ func (k *checker) uninitialised(c *code, live *liveness) {
 	for _, r := range live.in[0] {
 		suspects[r] = &suspect{}
 	}
+	for _, p := range k.fn.Params { // registers of the old calling convention
+		if p.Sym.Kind == ptx.RegSymbol {
+			delete(suspects, p.Sym.ID)
+		}
+	}
 	if len(suspects) == 0 {
 		return
 	}
@@ -97,6 +102,9 @@ func (k *checker) uninitialised(c *code, live *liveness) {
 	undefined := k.implicitDefs()
 	for _, r := range live.in[0] {
 		name := c.fn.Regs[r].Name
+		if suspects[r] == nil {
+			continue
+		}
 		if i := c.firstUnwritten(suspects[r]); i >= 0 && !undefined[name] {
 			in := c.at[i].in
 			if in.Op.Name == "st" && in.Op.Has("param") {

@@ -29,8 +29,7 @@ func (k *checker) parameters() {
 	f := k.fn
 	var end int64
 	for _, p := range f.Params {
-		a := int64(p.Alignment())
-		end = (end+a-1)/a*a + p.Size()
+		end = align(end, int64(p.Alignment())) + p.Size()
 	}
 	large := k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 8, Minor: 1})
 	switch {

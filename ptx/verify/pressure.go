@@ -8,7 +8,7 @@ import "attest/ptx"
 type Estimate struct {
 	Registers  int       // 32-bit registers live at once, at the peak
 	Predicates int       // predicates live at once, at their own peak
-	At         *ptx.Inst // where Registers peaks; nil in a function without registers
+	At         *ptx.Inst // where Registers peaks, the last such place of its block; nil without registers
 	// Partial is set when the function was too large to follow every register.
 	Partial bool
 }

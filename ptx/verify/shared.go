@@ -5,19 +5,23 @@ import "attest/ptx"
 // SharedStatic is the static shared memory, in bytes, that a launch of the entry
 // takes: the module's shared variables that it or a function it calls names, and
 // all those declared in their bodies, laid out in order. Variables whose size
-// the launch gives (.extern .shared) count nothing; [SharedDynamic] finds them.
+// the launch gives (.extern .shared) follow after these: they count nothing but
+// the padding up to their alignment. [SharedDynamic] finds them.
 func SharedStatic(m *ptx.Module, f *ptx.Func) int64 {
 	used, bodies := sharedUse(f)
 	var end int64
 	place := func(v *ptx.Var) {
 		if v.Space == ptx.Shared && v.Linkage != ptx.Extern {
-			a := int64(v.Alignment())
-			end = (end+a-1)/a*a + v.Size()
+			end = align(end, int64(v.Alignment())) + v.Size()
 		}
 	}
+	var dynamic int64 = 1
 	for _, v := range m.Vars() {
 		if used[v.Sym] {
 			place(v)
+		}
+		if v.Space == ptx.Shared && v.Linkage == ptx.Extern {
+			dynamic = max(dynamic, int64(v.Alignment()))
 		}
 	}
 	for _, g := range bodies {
@@ -27,8 +31,10 @@ func SharedStatic(m *ptx.Module, f *ptx.Func) int64 {
 			}
 		}
 	}
-	return end
+	return align(end, dynamic)
 }
+
+func align(n, to int64) int64 { return (n + to - 1) / to * to }
 
 // SharedDynamic are the .extern .shared variables that the entry or a function
 // it calls names: a launch must bring memory for them.

@@ -148,7 +148,7 @@ type region struct {
 
 // regionBudget bounds the walks of one function. Where it runs out, the rest
 // counts as unknown instead of taking quadratic time.
-const regionBudget = 1 << 25
+const regionBudget = 1 << 23
 
 // part follows a branch that parts the lanes: blocks up to the place where they
 // meet again run with some lanes only, and what is written there may differ

@@ -1,0 +1,60 @@
+package verify
+
+import (
+	"testing"
+
+	"attest/ptx"
+)
+
+func TestFormat(t *testing.T) {
+	tests := []struct {
+		d    Diag
+		want string
+	}{
+		{Diag{Pos: ptx.Pos{Line: 12, Col: 3}, Msg: "bad"}, "k.ptx:12:3: error: bad"},
+		{Diag{Pos: ptx.Pos{Line: 12, Col: 3}, Severity: Warning, Msg: "odd", Source: "k.go:7:2"}, "k.ptx:12:3: warning: odd (k.go:7:2)"},
+		{Diag{Msg: "bad", Source: "k.go:7:2"}, "k.go:7:2: error: bad"},
+		{Diag{Msg: "bad"}, "k.ptx: error: bad"},
+	}
+	for _, tt := range tests {
+		same(t, "Format", tt.d.Format("k.ptx"), tt.want)
+	}
+}
+
+// Findings name the source that .loc gives, also when the PTX has no lines.
+func TestSource(t *testing.T) {
+	text := header + `.file 1 "/src/kernel.go"
+.visible .entry k()
+{
+	.reg .b32 %r<3>;
+	.reg .f32 %f;
+	mov.f32 %f, 0f00000000;
+	mov.u32 %r1, %f;
+	.loc 1 42 7
+	mov.u32 %r2, %f;
+	ret;
+}`
+	m := mustParse(t, "k.ptx", text)
+	format(t, m, "k.ptx:10:15: error: mov.u32: %f is .f32; the operand is .u32",
+		"k.ptx:12:15: error: mov.u32: %f is .f32; the operand is .u32 (/src/kernel.go:42:7)")
+
+	for _, s := range m.Func("k").Body {
+		if in, ok := s.(*ptx.Inst); ok {
+			in.Pos = ptx.Pos{}
+			for i := range in.Args {
+				in.Args[i].Pos = ptx.Pos{}
+			}
+		}
+	}
+	format(t, m, "k.ptx: error: mov.u32: %f is .f32; the operand is .u32",
+		"/src/kernel.go:42:7: error: mov.u32: %f is .f32; the operand is .u32")
+}
+
+func format(t *testing.T, m *ptx.Module, want ...string) {
+	t.Helper()
+	var got []string
+	for _, d := range Check(m) {
+		got = append(got, d.Format("k.ptx"))
+	}
+	compare(t, want, got)
+}
