@@ -47,14 +47,25 @@ const maxErrors = 20
 
 // fail records an error and returns false, so that a failing rule is one line.
 func (p *parser) fail(pos ptx.Pos, format string, args ...any) bool {
-	e := &Error{p.mod.File, pos, fmt.Sprintf(format, args...)}
-	if n := len(p.errs); n == 0 || n < maxErrors && *p.errs[n-1] != *e {
-		p.errs = append(p.errs, e)
+	if p.stopped {
+		return false
 	}
+	e := &Error{p.mod.File, pos, fmt.Sprintf(format, args...)}
+	if n := len(p.errs); n > 0 && *p.errs[n-1] == *e {
+		return false // the same place read twice
+	}
+	p.errs = append(p.errs, e)
 	if len(p.errs) == maxErrors {
-		p.pos = len(p.src) // nothing is left to read, so every rule ends
+		p.stop()
 	}
 	return false
+}
+
+// stop ends the parse: nothing is left to read, so every rule ends, and what
+// they say about that is dropped.
+func (p *parser) stop() {
+	p.stopped = true
+	p.pos = len(p.src)
 }
 
 // failHere is fail at the next token.

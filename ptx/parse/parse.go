@@ -16,6 +16,7 @@ type parser struct {
 	line      int32 // its line
 	lineStart int   // where that line starts
 	errs      Errors
+	stopped   bool // the rest of the text is not read
 	mod       *ptx.Module
 
 	names    map[string]*name

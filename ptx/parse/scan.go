@@ -106,7 +106,7 @@ func (p *parser) comment() bool {
 		n := strings.Index(rest[2:], "*/")
 		if n < 0 {
 			p.fail(pos, "comment is never closed: expected `*/`")
-			p.pos = len(p.src)
+			p.stop()
 			return false
 		}
 		text = rest[:n+4]
@@ -196,10 +196,10 @@ func (p *parser) skipString() {
 	n := strings.IndexAny(rest, "\"\n")
 	switch {
 	case n < 0:
-		p.pos = len(p.src)
+		p.pos = len(p.src) // on the last line
 	case rest[n] == '"':
 		p.pos += n + 2
 	default:
-		p.pos += n + 1
+		p.pos += n + 1 // to the line break
 	}
 }

@@ -212,13 +212,14 @@ func (p *parser) inst(start int, pos ptx.Pos, g ptx.Guard) bool {
 
 // opcode reads the modifiers after the first word.
 func (p *parser) opcode(start int) (*ptx.Opcode, bool) {
+	pos := p.posAt(start)
 	text := p.src[start:p.modifiers()]
 	if c := p.peek(); classes[c]&classSpace != 0 || c == '/' {
 		if p.skip() == '.' {
-			return p.spacedOpcode(text)
+			return p.spacedOpcode(text, pos)
 		}
 	}
-	return p.op(text, start)
+	return p.op(text, pos)
 }
 
 // modifiers moves past modifiers that stand without a space between them, and
@@ -240,21 +241,21 @@ func (p *parser) modifiers() int {
 }
 
 // spacedOpcode puts together an opcode with space inside: "add .s32".
-func (p *parser) spacedOpcode(first string) (*ptx.Opcode, bool) {
+func (p *parser) spacedOpcode(first string, pos ptx.Pos) (*ptx.Opcode, bool) {
 	parts := []string{first}
 	for p.skip() == '.' {
 		start := p.pos
 		parts = append(parts, p.src[start:p.modifiers()])
 	}
-	return p.op(strings.Join(parts, ""), p.pos)
+	return p.op(strings.Join(parts, ""), pos)
 }
 
 // op returns the one Opcode of that text.
-func (p *parser) op(text string, at int) (*ptx.Opcode, bool) {
+func (p *parser) op(text string, pos ptx.Pos) (*ptx.Opcode, bool) {
 	n := p.intern(text)
 	if n.op == nil {
 		if strings.Contains(text, "..") || text[len(text)-1] == '.' || text[len(text)-1] == ':' {
-			return nil, p.fail(p.posAt(at), "opcode %s has an empty modifier", quoted(text))
+			return nil, p.fail(pos, "opcode %s has an empty modifier", quoted(text))
 		}
 		n.op = ptx.NewOpcode(text)
 	}
