@@ -160,8 +160,10 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	switch p.Kind {
 	case Imm:
 		return o.Kind == ptx.ImmOperand && (len(p.Values) == 0 || slices.Contains(p.Values, o.Val))
-	case Addr, TensorMap:
+	case Addr:
 		return o.Kind == ptx.AddrOperand
+	case TensorMap:
+		return o.Kind == ptx.AddrOperand && len(o.Elems) == 1 && len(o.Elems[0].Elems) == m.Coords(p)
 	case Label, Name:
 		return o.Kind == ptx.SymOperand || o.Kind == ptx.RegOperand
 	case Args:
@@ -173,6 +175,9 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	case ptx.RegOperand:
 		if o.Neg && !p.Not || o.Sym.Kind == ptx.RegSymbol && (o.Sym.Type == ptx.Pred) != (m.Type(p) == ptx.Pred) {
 			return false // forms may differ in nothing but a predicate operand
+		}
+		if o.Sym.Vec > 0 && o.Comp == 0 {
+			return m.vectorFits(p, int(o.Sym.Vec))
 		}
 	case ptx.PairOperand:
 		return p.Pair != nil
@@ -186,10 +191,14 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	return (p.Pair == nil || p.PairOpt) && m.Count(p) == 0 && (p.Access == Read || o.Kind == ptx.RegOperand)
 }
 
-// vectorFits compares the length of a vector operand; mov packs and unpacks any.
+// vectorFits compares the length of a vector operand. mov packs and unpacks any;
+// loads and stores of one element may have it in braces, as Triton writes them.
 func (m Match) vectorFits(p *Param, n int) bool {
-	if m.Form.Op == "mov" {
+	switch m.Form.Op {
+	case "mov":
 		return n == 2 || n == 4
+	case "ld", "st":
+		return m.Count(p) == n || m.Count(p) == 0 && n == 1
 	}
 	return m.Count(p) == n
 }
