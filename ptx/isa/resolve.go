@@ -160,10 +160,8 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	switch p.Kind {
 	case Imm:
 		return o.Kind == ptx.ImmOperand && (len(p.Values) == 0 || slices.Contains(p.Values, o.Val))
-	case Addr:
+	case Addr, TensorMap:
 		return o.Kind == ptx.AddrOperand
-	case TensorMap:
-		return o.Kind == ptx.AddrOperand && len(o.Elems) == 1 && len(o.Elems[0].Elems) == m.Coords(p)
 	case Label, Name:
 		return o.Kind == ptx.SymOperand || o.Kind == ptx.RegOperand
 	case Args:
