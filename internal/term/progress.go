@@ -28,13 +28,17 @@ const (
 
 // StartProgress watches over work that reports to out. The caller calls Stop.
 func StartProgress(out io.Writer) *Progress {
-	p := &Progress{out: out, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
+	p := newProgress(out)
 	if !IsTerminal(out) {
 		close(p.done)
 		return p
 	}
 	go p.run(progressDelay, progressTick)
 	return p
+}
+
+func newProgress(out io.Writer) *Progress {
+	return &Progress{out: out, start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 func (p *Progress) run(delay, tick time.Duration) {
@@ -63,10 +67,9 @@ func (p *Progress) draw() {
 func (p *Progress) Say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.text = Clean(fmt.Sprintf(format, args...))
-	if most := 72; len(p.text) > most { // a line that wraps cannot be erased
-		p.text = p.text[:most]
-	}
+	text := []rune(Clean(fmt.Sprintf(format, args...)))
+	const most = 64 // a line that wraps cannot be erased
+	p.text = string(text[:min(most, len(text))])
 }
 
 // Print runs print while the line is out of its way.
