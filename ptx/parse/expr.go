@@ -13,8 +13,14 @@ const maxNesting = 100
 // expr evaluates a constant expression: C's operators over 64-bit integers, and
 // arithmetic over doubles.
 func (p *parser) expr() (value, bool) {
-	if v, ok := p.literal(); ok {
-		return v, true
+	if isDigit(p.skip()) {
+		// Nearly every expression is a single number.
+		at := p.pos
+		v, ok := p.number()
+		if !ok || classes[p.peek()]&classEnd != 0 {
+			return v, ok
+		}
+		p.pos = at
 	}
 	if !p.nest() {
 		return value{}, false
@@ -37,21 +43,6 @@ func (p *parser) expr() (value, bool) {
 		return yes, ok
 	}
 	return no, ok
-}
-
-// literal reads an expression that is a single number, as nearly all are, or
-// stays where it is.
-func (p *parser) literal() (value, bool) {
-	if !isDigit(p.skip()) {
-		return value{}, false
-	}
-	at, errs := p.pos, p.errs
-	v, ok := p.number()
-	if ok && classes[p.peek()]&classEnd != 0 {
-		return v, true
-	}
-	p.pos, p.errs = at, errs // an error comes again, from the slow path
-	return value{}, false
 }
 
 // nest enters one more level of nesting.

@@ -7,9 +7,9 @@ import (
 )
 
 // maxScopes limits braces inside braces. Closing a scope hands the names nobody
-// declared in it to the next one out, so without a limit the work would grow
+// declared in it to the next one out, so without a limit the work could grow
 // with the square of the text.
-const maxScopes = 200
+const maxScopes = 100
 
 // scopes is the state of name resolution inside a function. Depth 1 holds the
 // parameters and the body.
@@ -46,32 +46,51 @@ func (p *parser) closeScope() {
 	for _, r := range l.ranges {
 		r.prefix.set = r.outer
 	}
+	l.ranges = l.ranges[:0]
+	keep := len(l.bound)
 	for i := len(l.bound) - 1; i >= 0; i-- {
-		l.bound[i].name.local = l.bound[i].outer
-	}
-	for _, b := range l.bound {
-		if b.pending && s.depth > 0 {
-			s.hand(b)
+		if b := l.bound[i]; s.keeps(b) {
+			b.depth = s.depth
+			keep--
+			l.bound[keep] = b
 		} else {
+			b.name.local = b.outer
 			p.spare = append(p.spare, b)
 		}
 	}
-	l.bound, l.ranges = l.bound[:0], l.ranges[:0]
+	s.hand(l, l.bound[keep:])
 }
 
-// hand moves a pending name to the scope that has just become the innermost.
-func (s *scopes) hand(b *binding) {
-	if o := b.name.local; o != nil && o.depth == s.depth {
-		if o.pending || forward(o.sym.Kind) {
-			if s.merged == nil {
-				s.merged = map[*ptx.Symbol]*ptx.Symbol{}
-			}
-			s.merged[b.sym] = o.sym
+// keeps says that a binding of the scope that closes lives on as a pending one of
+// the scope around it. Where that one has met the name too, the two are one
+// symbol.
+func (s *scopes) keeps(b *binding) bool {
+	if !b.pending || s.depth == 0 {
+		return false
+	}
+	o := b.outer
+	if o == nil || o.depth < s.depth {
+		return true
+	}
+	if o.pending || forward(o.sym.Kind) {
+		if s.merged == nil {
+			s.merged = map[*ptx.Symbol]*ptx.Symbol{}
 		}
+		s.merged[b.sym] = o.sym
+	}
+	return false
+}
+
+// hand gives the closed scope's pending bindings to the scope around it, without
+// a copy where that has none.
+func (s *scopes) hand(l *level, pending []*binding) {
+	outer := &s.levels[s.depth]
+	if len(outer.bound) == 0 && len(pending) > 0 {
+		outer.bound, l.bound = pending, outer.bound
 		return
 	}
-	b.depth = s.depth
-	s.add(b)
+	outer.bound = append(outer.bound, pending...)
+	l.bound = l.bound[:0]
 }
 
 // forward reports whether names of that kind may be used before they are
