@@ -63,7 +63,7 @@ type formatted struct {
 func (f *formatter) inputs(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		if term.IsTerminal(f.env.In) {
-			return nil, errors.New("attest ptx fmt needs a FILE, or PTX piped into it; see attest ptx fmt --help")
+			return nil, errors.New("no FILE is given and nothing is piped in; see attest ptx fmt --help")
 		}
 		paths = []string{cli.Stdin}
 	}

@@ -64,7 +64,7 @@ func group(use, short, long, example string) *cobra.Command {
 // files is the argument check of a command over files.
 func files(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("%s needs a FILE (- is standard input); see %s --help", c.CommandPath(), c.CommandPath())
+		return fmt.Errorf("no FILE is given (- is standard input); see %s --help", c.CommandPath())
 	}
 	return nil
 }
