@@ -16,99 +16,99 @@ func (k *Kernel) MbarrierInval(addr SharedAddr) {
 	emit0(k, "mbarrier.inval.b64", withSpace(nil, addr, "shared shared::cta"), addr)
 }
 
-// MbarrierArrive is mbarrier.arrive{.release}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr]:
+// MbarrierArrive is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr]:
 // arrives; state = the phase before.
 // Needs sm_80 and PTX 7.0.
 func (k *Kernel) MbarrierArrive(addr SharedAddr, mods ...Mod) U64 {
 	return emit1[U64](k, "mbarrier.arrive.b64", withSpace(mods, addr, "shared shared::cta"), addr)
 }
 
-// MbarrierArriveCount is mbarrier.arrive{.release}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], count:
-// arrives; state = the phase before.
-// Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierArriveCount(addr SharedAddr, count U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
-}
-
-// MbarrierArriveSharedCluster is mbarrier.arrive{.release}{.cta|.cluster}.shared::cluster.b64 _, [addr]:
-// arrives; state = the phase before.
-// Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveSharedCluster(addr SharedAddr, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive.shared::cluster.b64", mods, addr)
-}
-
-// MbarrierArriveSharedClusterCount is mbarrier.arrive{.release}{.cta|.cluster}.shared::cluster.b64 _, [addr], count:
-// arrives; state = the phase before.
-// Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveSharedClusterCount(addr SharedAddr, count U32, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive.shared::cluster.b64", mods, addr, count)
-}
-
 // MbarrierArriveNoComplete is mbarrier.arrive.noComplete{.release}{.cta}{.shared|.shared::cta}.b64 state, [addr], count:
-// arrives; state = the phase before.
+// arrives, count times, which must not end the phase; state = the phase before.
 // Needs sm_80 and PTX 7.0.
 func (k *Kernel) MbarrierArriveNoComplete(addr SharedAddr, count U32, mods ...Mod) U64 {
 	return emit1[U64](k, "mbarrier.arrive.noComplete.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
 }
 
-// MbarrierArriveExpectTx is mbarrier.arrive.expect_tx{.release}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], txCount:
-// arrives; state = the phase before.
+// MbarrierArriveCount is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], count:
+// arrives, count times; state = the phase before.
+// Needs sm_90 and PTX 7.8.
+func (k *Kernel) MbarrierArriveCount(addr SharedAddr, count U32, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
+}
+
+// MbarrierArriveSharedCluster is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr]:
+// arrives, once or count times, at a barrier of any block of the cluster.
+// Needs sm_90 and PTX 8.0.
+func (k *Kernel) MbarrierArriveSharedCluster(addr SharedAddr, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive.shared::cluster.b64", mods, addr)
+}
+
+// MbarrierArriveSharedClusterCount is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], count:
+// arrives, once or count times, at a barrier of any block of the cluster.
+// Needs sm_90 and PTX 8.0.
+func (k *Kernel) MbarrierArriveSharedClusterCount(addr SharedAddr, count U32, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive.shared::cluster.b64", mods, addr, count)
+}
+
+// MbarrierArriveExpectTx is mbarrier.arrive.expect_tx{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], txCount:
+// arrives and awaits txCount more bytes in this phase; state = the phase before.
 // Needs sm_90 and PTX 8.0.
 func (k *Kernel) MbarrierArriveExpectTx(addr SharedAddr, txCount U32, mods ...Mod) U64 {
 	return emit1[U64](k, "mbarrier.arrive.expect_tx.b64", withSpace(mods, addr, "shared shared::cta"), addr, txCount)
 }
 
-// MbarrierArriveExpectTxSharedCluster is mbarrier.arrive.expect_tx{.release}{.cta|.cluster}.shared::cluster.b64 _, [addr], txCount:
-// arrives; state = the phase before.
+// MbarrierArriveExpectTxSharedCluster is mbarrier.arrive.expect_tx{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], txCount:
+// arrives at a barrier of any block of the cluster, which awaits txCount more bytes in this phase.
 // Needs sm_90 and PTX 8.0.
 func (k *Kernel) MbarrierArriveExpectTxSharedCluster(addr SharedAddr, txCount U32, mods ...Mod) {
 	emitSink(k, "mbarrier.arrive.expect_tx.shared::cluster.b64", mods, addr, txCount)
 }
 
-// MbarrierArriveDrop is mbarrier.arrive_drop{.release}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr]:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
+// MbarrierArriveDrop is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr]:
+// arrives, one arrival less being awaited from the next phase on; state = the phase before.
 // Needs sm_80 and PTX 7.0.
 func (k *Kernel) MbarrierArriveDrop(addr SharedAddr, mods ...Mod) U64 {
 	return emit1[U64](k, "mbarrier.arrive_drop.b64", withSpace(mods, addr, "shared shared::cta"), addr)
 }
 
-// MbarrierArriveDropCount is mbarrier.arrive_drop{.release}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], count:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
-// Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierArriveDropCount(addr SharedAddr, count U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive_drop.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
-}
-
-// MbarrierArriveDropSharedCluster is mbarrier.arrive_drop{.release}{.cta|.cluster}.shared::cluster.b64 _, [addr]:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
-// Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveDropSharedCluster(addr SharedAddr, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive_drop.shared::cluster.b64", mods, addr)
-}
-
-// MbarrierArriveDropSharedClusterCount is mbarrier.arrive_drop{.release}{.cta|.cluster}.shared::cluster.b64 _, [addr], count:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
-// Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveDropSharedClusterCount(addr SharedAddr, count U32, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive_drop.shared::cluster.b64", mods, addr, count)
-}
-
 // MbarrierArriveDropNoComplete is mbarrier.arrive_drop.noComplete{.release}{.cta}{.shared|.shared::cta}.b64 state, [addr], count:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
+// arrives, one arrival less being awaited from the next phase on, count times, which must not end the phase; state = the phase before.
 // Needs sm_80 and PTX 7.0.
 func (k *Kernel) MbarrierArriveDropNoComplete(addr SharedAddr, count U32, mods ...Mod) U64 {
 	return emit1[U64](k, "mbarrier.arrive_drop.noComplete.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
 }
 
-// MbarrierArriveDropExpectTx is mbarrier.arrive_drop.expect_tx{.release}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], txCount:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
+// MbarrierArriveDropCount is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], count:
+// arrives, one arrival less being awaited from the next phase on, count times; state = the phase before.
+// Needs sm_90 and PTX 7.8.
+func (k *Kernel) MbarrierArriveDropCount(addr SharedAddr, count U32, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive_drop.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
+}
+
+// MbarrierArriveDropSharedCluster is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr]:
+// arrives, one arrival less being awaited from the next phase on, once or count times, at a barrier of any block of the cluster.
+// Needs sm_90 and PTX 8.0.
+func (k *Kernel) MbarrierArriveDropSharedCluster(addr SharedAddr, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive_drop.shared::cluster.b64", mods, addr)
+}
+
+// MbarrierArriveDropSharedClusterCount is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], count:
+// arrives, one arrival less being awaited from the next phase on, once or count times, at a barrier of any block of the cluster.
+// Needs sm_90 and PTX 8.0.
+func (k *Kernel) MbarrierArriveDropSharedClusterCount(addr SharedAddr, count U32, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive_drop.shared::cluster.b64", mods, addr, count)
+}
+
+// MbarrierArriveDropExpectTx is mbarrier.arrive_drop.expect_tx{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], txCount:
+// arrives, one arrival less being awaited from the next phase on and awaits txCount more bytes in this phase; state = the phase before.
 // Needs sm_90 and PTX 8.0.
 func (k *Kernel) MbarrierArriveDropExpectTx(addr SharedAddr, txCount U32, mods ...Mod) U64 {
 	return emit1[U64](k, "mbarrier.arrive_drop.expect_tx.b64", withSpace(mods, addr, "shared shared::cta"), addr, txCount)
 }
 
-// MbarrierArriveDropExpectTxSharedCluster is mbarrier.arrive_drop.expect_tx{.release}{.cta|.cluster}.shared::cluster.b64 _, [addr], txCount:
-// arrives and awaits one arrival less in the phases after; state = the phase before.
+// MbarrierArriveDropExpectTxSharedCluster is mbarrier.arrive_drop.expect_tx{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], txCount:
+// arrives, one arrival less being awaited from the next phase on at a barrier of any block of the cluster, which awaits txCount more bytes in this phase.
 // Needs sm_90 and PTX 8.0.
 func (k *Kernel) MbarrierArriveDropExpectTxSharedCluster(addr SharedAddr, txCount U32, mods ...Mod) {
 	emitSink(k, "mbarrier.arrive_drop.expect_tx.shared::cluster.b64", mods, addr, txCount)
@@ -128,42 +128,42 @@ func (k *Kernel) MbarrierCompleteTx(addr SharedAddr, txCount U32, mods ...Mod) {
 	emit0(k, "mbarrier.complete_tx.b64", withSpace(mods, addr, "shared shared::cta shared::cluster"), addr, txCount)
 }
 
-// MbarrierTestWait is mbarrier.test_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state:
+// MbarrierTestWait is mbarrier.test_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state:
 // waitComplete = whether the phase that state names is over.
 // Needs sm_80 and PTX 7.0.
 func (k *Kernel) MbarrierTestWait(addr SharedAddr, state U64, mods ...Mod) Pred {
 	return emit1[Pred](k, "mbarrier.test_wait.b64", withSpace(mods, addr, "shared shared::cta"), addr, state)
 }
 
-// MbarrierTryWait is mbarrier.try_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state:
+// MbarrierTryWait is mbarrier.try_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state:
 // waitComplete = whether the phase that state names is over.
 // Needs sm_90 and PTX 7.8.
 func (k *Kernel) MbarrierTryWait(addr SharedAddr, state U64, mods ...Mod) Pred {
 	return emit1[Pred](k, "mbarrier.try_wait.b64", withSpace(mods, addr, "shared shared::cta"), addr, state)
 }
 
-// MbarrierTryWaitSuspendTimeHint is mbarrier.try_wait{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state, suspendTimeHint:
+// MbarrierTryWaitSuspendTimeHint is mbarrier.try_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state, suspendTimeHint:
 // waitComplete = whether the phase that state names is over.
 // Needs sm_90 and PTX 7.8.
 func (k *Kernel) MbarrierTryWaitSuspendTimeHint(addr SharedAddr, state U64, suspendTimeHint U32, mods ...Mod) Pred {
 	return emit1[Pred](k, "mbarrier.try_wait.b64", withSpace(mods, addr, "shared shared::cta"), addr, state, suspendTimeHint)
 }
 
-// MbarrierTestWaitParity is mbarrier.test_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity:
+// MbarrierTestWaitParity is mbarrier.test_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity:
 // waitComplete = whether the phase of that parity is over.
 // Needs sm_80 and PTX 7.1.
 func (k *Kernel) MbarrierTestWaitParity(addr SharedAddr, phaseParity U32, mods ...Mod) Pred {
 	return emit1[Pred](k, "mbarrier.test_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, phaseParity)
 }
 
-// MbarrierTryWaitParity is mbarrier.try_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity:
+// MbarrierTryWaitParity is mbarrier.try_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity:
 // waitComplete = whether the phase of that parity is over.
 // Needs sm_90 and PTX 7.8.
 func (k *Kernel) MbarrierTryWaitParity(addr SharedAddr, phaseParity U32, mods ...Mod) Pred {
 	return emit1[Pred](k, "mbarrier.try_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, phaseParity)
 }
 
-// MbarrierTryWaitParitySuspendTimeHint is mbarrier.try_wait.parity{.acquire}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity, suspendTimeHint:
+// MbarrierTryWaitParitySuspendTimeHint is mbarrier.try_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity, suspendTimeHint:
 // waitComplete = whether the phase of that parity is over.
 // Needs sm_90 and PTX 7.8.
 func (k *Kernel) MbarrierTryWaitParitySuspendTimeHint(addr SharedAddr, phaseParity U32, suspendTimeHint U32, mods ...Mod) Pred {

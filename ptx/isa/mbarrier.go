@@ -11,8 +11,8 @@ var mbarrier = &Family{
 			form("mbarrier.init{.ss}.b64 [addr], count:u32", ownShared, sm(80), isa(70))),
 		inst("ends the life of the barrier at addr",
 			form("mbarrier.inval{.ss}.b64 [addr]", ownShared, sm(80), isa(70))),
-		inst("arrives; state = the phase before", arrivals("arrive")...),
-		inst("arrives and awaits one arrival less in the phases after; state = the phase before", arrivals("arrive_drop")...),
+		arrivals("arrive", "arrives"),
+		arrivals("arrive_drop", "arrives, one arrival less being awaited from the next phase on"),
 		inst("awaits txCount more bytes in this phase",
 			form("mbarrier.expect_tx{.sem}{.scope}{.ss}.b64 [addr], txCount:u32", counts, sm(90), isa(80))),
 		inst("counts txCount bytes as come, without copying any",
@@ -34,29 +34,35 @@ var (
 	// anyShared is that of any block of the cluster.
 	anyShared = set("ss", "shared shared::cta shared::cluster")
 
-	arrives = options(ownShared, scoped("release", "cta cluster"))
-	waits   = options(ownShared, scoped("acquire", "cta cluster"))
-	counts  = options(anyShared, scoped("relaxed", "cta cluster"))
+	arrives = options(ownShared, scoped("release relaxed", "cta cluster"))
+	waits   = options(ownShared, scoped("acquire relaxed", "cta cluster"))
+	counts  = options(anyShared, scoped("relaxed", "cta cluster"), need("relaxed", 90, 80))
 )
 
 // scoped says that an order comes with a scope and a scope with an order.
-func scoped(sem, scopes string) option {
+func scoped(sems, scopes string) option {
 	return options(
-		set("sem", sem), set("scope", scopes), need(sem, 80, 80),
-		when("sem="+sem, "scope="+scopes), when("sem=-", "scope=-"),
+		set("sem", sems), set("scope", scopes), need("release acquire", 80, 80), need("relaxed", 90, 86),
+		when("sem="+sems, "scope="+scopes), when("sem=-", "scope=-"),
 	)
 }
 
-// arrivals are the forms of arrive and arrive_drop. A barrier of another block
-// of the cluster has no state to give back.
-func arrivals(op string) []*Form {
+// arrivals are the forms of arrive and arrive_drop, which do what does says. A
+// barrier of another block of the cluster has no state to give back.
+func arrivals(op, does string) []*Form {
 	op = "mbarrier." + op
-	return []*Form{
-		form(op+"{.sem}{.scope}{.ss}.b64 =state, [addr]", arrives, sm(80), isa(70)),
-		form(op+"{.sem}{.scope}{.ss}.b64 =state, [addr], count:u32", arrives, sm(90), isa(78)),
-		form(op+"{.sem}{.scope}.shared::cluster.b64 _, [addr]{, count:u32}", arrives, sm(90), isa(80)),
-		form(op+".noComplete{.sem}{.scope}{.ss}.b64 =state, [addr], count:u32", ownShared, scoped("release", "cta"), sm(80), isa(70)),
-		form(op+".expect_tx{.sem}{.scope}{.ss}.b64 =state, [addr], txCount:u32", arrives, sm(90), isa(80)),
-		form(op+".expect_tx{.sem}{.scope}.shared::cluster.b64 _, [addr], txCount:u32", arrives, sm(90), isa(80)),
-	}
+	return slices.Concat(
+		inst(does+"; state = the phase before",
+			form(op+"{.sem}{.scope}{.ss}.b64 =state, [addr]", arrives, sm(80), isa(70))),
+		inst(does+", count times, which must not end the phase; state = the phase before",
+			form(op+".noComplete{.sem}{.scope}{.ss}.b64 =state, [addr], count:u32", ownShared, scoped("release", "cta"), sm(80), isa(70))),
+		inst(does+", count times; state = the phase before",
+			form(op+"{.sem}{.scope}{.ss}.b64 =state, [addr], count:u32", arrives, sm(90), isa(78))),
+		inst(does+", once or count times, at a barrier of any block of the cluster",
+			form(op+"{.sem}{.scope}.shared::cluster.b64 _, [addr]{, count:u32}", arrives, sm(90), isa(80))),
+		inst(does+" and awaits txCount more bytes in this phase; state = the phase before",
+			form(op+".expect_tx{.sem}{.scope}{.ss}.b64 =state, [addr], txCount:u32", arrives, sm(90), isa(80))),
+		inst(does+" at a barrier of any block of the cluster, which awaits txCount more bytes in this phase",
+			form(op+".expect_tx{.sem}{.scope}.shared::cluster.b64 _, [addr], txCount:u32", arrives, sm(90), isa(80))),
+	)
 }

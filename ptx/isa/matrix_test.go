@@ -1,0 +1,86 @@
+package isa_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// TestFragmentsHoldTheirMatrix counts bits: the registers of all lanes together
+// are as large as the matrix. The exception are the f16 factors of wmma, which
+// take eight registers whatever their shape.
+func TestFragmentsHoldTheirMatrix(t *testing.T) {
+	seen := 0
+	for _, m := range variants() {
+		for matrix, f := range fragmentsOf(m) {
+			if f.element == ptx.NoType {
+				continue // an f16 factor of wmma, which the opcode does not name
+			}
+			seen++
+			bits := m.Count(f.param) * m.Type(f.param).Bits() * f.lanes
+			if want := f.rows * f.cols * f.element.Bits() * f.copies; bits != want {
+				t.Errorf("%s: %s has %d bits in registers, its matrices have %d", m.Opcode().Text, matrix, bits, want)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no products in the table")
+	}
+}
+
+// fragment is a matrix as a product has it in registers.
+type fragment struct {
+	param         *isa.Param
+	rows, cols    int
+	element       ptx.Type
+	lanes, copies int
+}
+
+// fragmentsOf are the matrices of a product that are in registers, by name.
+func fragmentsOf(m isa.Match) map[string]fragment {
+	op, lanes := m.Form.Op, 32
+	switch {
+	case op == "wgmma" && m.Has("mma_async"):
+		lanes = 128
+	case op != "mma" && !(op == "wmma" && m.Has("mma")):
+		return nil
+	}
+	rows, cols, depth, types := shapeAndTypes(m)
+	first, last := types[0], types[len(types)-1]
+	var a, b ptx.Type
+	if len(types) > 2 {
+		a, b = types[1], types[2]
+	}
+	copies := 1
+	if op == "mma" && m.Has("m8n8k4") && a == ptx.F16 {
+		copies = 4 // one product for each quarter of the warp
+	}
+	fs := map[string]fragment{}
+	for i := range m.Form.Params {
+		p := &m.Form.Params[i]
+		switch p.Name {
+		case "d":
+			fs["d"] = fragment{p, rows, cols, first, lanes, copies}
+		case "c":
+			fs["c"] = fragment{p, rows, cols, last, lanes, copies}
+		case "a":
+			fs["a"] = fragment{p, rows, depth, a, lanes, copies}
+		case "b":
+			fs["b"] = fragment{p, depth, cols, b, lanes, copies}
+		}
+	}
+	return fs
+}
+
+// shapeAndTypes reads M, N and K and the types of the matrices off the opcode.
+func shapeAndTypes(m isa.Match) (rows, cols, depth int, types []ptx.Type) {
+	for _, mod := range m.Opcode().Mods {
+		fmt.Sscanf(mod, "m%dn%dk%d", &rows, &cols, &depth)
+		if t := ptx.ParseType(mod); t != ptx.NoType {
+			types = append(types, t)
+		}
+	}
+	return rows, cols, depth, types
+}
