@@ -37,7 +37,7 @@ INNER:
 	mbarrier.init.shared::cta.b64 [bar], 1;
 	ret;
 }
-.func g2() { ret; }
+.func g2_a_very_long_name_as_compilers_of_templates_make_them_all_the_time() { ret; }
 `
 
 func TestOf(t *testing.T) {
@@ -114,6 +114,9 @@ func TestTextLinesUp(t *testing.T) {
 	strip := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "")
 	if got := strip.Replace(coloured.String()); got != plain.String() {
 		t.Errorf("without its colours the text is\n%s\nwant\n%s", got, plain.String())
+	}
+	if want := "\n  g2_a_very_long_name_…m_all_the_time"; !strings.Contains(plain.String(), want) {
+		t.Errorf("the long name is not cut to %q in\n%s", want, plain.String())
 	}
 	for line := range strings.Lines(plain.String()) {
 		if len(line) > 100 {

@@ -45,7 +45,7 @@ func (m *Module) overview(w io.Writer, s term.Style) {
 		if f.SharedDynamic {
 			shared += "+dyn"
 		}
-		t.Row(f.Name, f.Kind, f.Instructions, f.Estimate.Registers, shared, f.ParamBytes, f.Loops, sum(f.Barriers))
+		t.Row(shortName(f.Name), f.Kind, f.Instructions, f.Estimate.Registers, shared, f.ParamBytes, f.Loops, sum(f.Barriers))
 	}
 	t.WriteTo(w)
 }
@@ -148,6 +148,16 @@ func plural(n int, word string) string {
 		return word
 	}
 	return word + "s"
+}
+
+// shortName keeps the table narrow: mangled C++ names have no upper limit, and
+// both their ends tell them apart.
+func shortName(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
+	}
+	return s
 }
 
 // shorten keeps an instruction with a long vector on one line.
