@@ -38,7 +38,7 @@ func (m *Module) WriteText(w io.Writer, s term.Style, file string, top int) {
 // overview is one row a function.
 func (m *Module) overview(w io.Writer, s term.Style) {
 	t := term.Table{Indent: "  ", Right: "llrrrrrr", Style: s}
-	t.Head("function", "kind", "instructions", "regs (estimate)", "shared", "params", "loops", "barriers")
+	t.Head("function", "kind", "insts", "regs (estimate)", "shared", "params", "loops", "barriers")
 	for i := range m.Functions {
 		f := &m.Functions[i]
 		shared := fmt.Sprint(f.SharedStatic)
@@ -153,7 +153,7 @@ func plural(n int, word string) string {
 // shortName keeps the table narrow: mangled C++ names have no upper limit, and
 // both their ends tell them apart.
 func shortName(s string) string {
-	const most = 40
+	const most = 32
 	if r := []rune(s); len(r) > most {
 		return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
 	}
