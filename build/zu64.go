@@ -653,112 +653,112 @@ func (a U64) CvtRpBF16() BF16 {
 }
 
 // CvtaConst is cvta.const.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaConst() U64 {
 	return emit1[U64](kernelOf(a), "cvta.const.u64", nil, a)
 }
 
 // CvtaGlobal is cvta.global.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaGlobal() U64 {
 	return emit1[U64](kernelOf(a), "cvta.global.u64", nil, a)
 }
 
 // CvtaLocal is cvta.local.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaLocal() U64 {
 	return emit1[U64](kernelOf(a), "cvta.local.u64", nil, a)
 }
 
 // CvtaShared is cvta.shared.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaShared() U64 {
 	return emit1[U64](kernelOf(a), "cvta.shared.u64", nil, a)
 }
 
 // CvtaSharedCta is cvta.shared::cta.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_20 and PTX 7.8.
 func (a U64) CvtaSharedCta() U64 {
 	return emit1[U64](kernelOf(a), "cvta.shared::cta.u64", nil, a)
 }
 
 // CvtaSharedCluster is cvta.shared::cluster.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtaSharedCluster() U64 {
 	return emit1[U64](kernelOf(a), "cvta.shared::cluster.u64", nil, a)
 }
 
 // CvtaParam is cvta.param.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_70 and PTX 7.7.
 func (a U64) CvtaParam() U64 {
 	return emit1[U64](kernelOf(a), "cvta.param.u64", nil, a)
 }
 
 // CvtaParamEntry is cvta.param::entry.u64 p, a:
-// d = the generic address of a, an address of the space.
+// p = the generic address of a, an address of the space.
 // Needs sm_70 and PTX 8.3.
 func (a U64) CvtaParamEntry() U64 {
 	return emit1[U64](kernelOf(a), "cvta.param::entry.u64", nil, a)
 }
 
 // CvtaToConst is cvta.to.const.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToConst() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.const.u64", nil, a)
 }
 
 // CvtaToGlobal is cvta.to.global.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToGlobal() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.global.u64", nil, a)
 }
 
 // CvtaToLocal is cvta.to.local.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToLocal() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.local.u64", nil, a)
 }
 
 // CvtaToShared is cvta.to.shared.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 4.0.
 func (a U64) CvtaToShared() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.shared.u64", nil, a)
 }
 
 // CvtaToSharedCta is cvta.to.shared::cta.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_20 and PTX 7.8.
 func (a U64) CvtaToSharedCta() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.shared::cta.u64", nil, a)
 }
 
 // CvtaToSharedCluster is cvta.to.shared::cluster.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_90 and PTX 7.8.
 func (a U64) CvtaToSharedCluster() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.shared::cluster.u64", nil, a)
 }
 
 // CvtaToParam is cvta.to.param.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_70 and PTX 7.7.
 func (a U64) CvtaToParam() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.param.u64", nil, a)
 }
 
 // CvtaToParamEntry is cvta.to.param::entry.u64 p, a:
-// d = the address in the space of a, a generic address.
+// p = the address in the space of a, a generic address.
 // Needs sm_70 and PTX 8.3.
 func (a U64) CvtaToParamEntry() U64 {
 	return emit1[U64](kernelOf(a), "cvta.to.param::entry.u64", nil, a)

@@ -9,7 +9,7 @@ var atomic = &Family{
 	Forms: slices.Concat(
 		inst("d = *a, *a = op(*a, b)", atoms("atom{.sem}{.scope}{.space}", "=d:type, [a:space], b:type", atomSems)...),
 		inst("d = *a, *a = b",
-			form("atom{.sem}{.scope}{.space}.exch{.L2::cache_hint}.type =d, [a:space], b{, cachePolicy:b64 @L2::cache_hint}",
+			form("atom{.sem}{.scope}{.space}.exch{.L2::cache_hint}.type =d, [a:space], b"+cachePolicy,
 				atomSlots, atomHint, set("sem", atomSems), set("type", "b32 b64 b128"), need("b128", 90, 83), wideSys)),
 		inst("d = *a, *a = c if *a equals b",
 			form("atom{.sem}{.scope}{.space}.cas.type =d, [a:space], b, c",
@@ -41,7 +41,7 @@ var (
 // atoms are the operations that atom and red have in common.
 func atoms(opcode, operands, sems string) []*Form {
 	common := options(atomSlots, atomHint, set("sem", sems))
-	operands += "{, cachePolicy:b64 @L2::cache_hint}"
+	operands += cachePolicy
 	line := func(rest string, opts ...option) *Form {
 		return form(opcode+rest+" "+operands, slices.Concat([]option{common}, opts)...)
 	}
@@ -58,7 +58,7 @@ func atoms(opcode, operands, sems string) []*Form {
 // atomVectors are the same on vectors in global memory.
 func atomVectors(opcode, operands, sems string) []*Form {
 	common := options(set("sem", sems), sm(90), isa(81))
-	operands += "{, cachePolicy:b64 @L2::cache_hint}"
+	operands += cachePolicy
 	return []*Form{
 		form(opcode+".add{.L2::cache_hint}.vec.type "+operands, common, set("type", "f32")),
 		form(opcode+".op.noftz{.L2::cache_hint}.vec.type "+operands, common,

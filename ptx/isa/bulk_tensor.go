@@ -24,7 +24,7 @@ var bulkTensor = &Family{
 	),
 }
 
-const tensorStore = "[tensorMap:tensor], [srcMem:shared::cta]{, cachePolicy:b64 @L2::cache_hint}"
+const tensorStore = "[tensorMap:tensor], [srcMem:shared::cta]" + cachePolicy
 
 var (
 	// imageDims are the tensors im2col can unfold: batch, channels and at least
@@ -39,9 +39,9 @@ func tensorLoads() []*Form {
 		toBlock     = "cp.async.bulk.tensor.dim.shared::cta.global"
 		counted     = ".mbarrier::complete_tx::bytes"
 		clusterMods = "{.multicast::cluster}{.L2::cache_hint} [dstMem:shared::cluster], [tensorMap:tensor], [mbar:shared::cluster]"
-		clusterArgs = "{, ctaMask:u16 @multicast::cluster}{, cachePolicy:b64 @L2::cache_hint}"
+		clusterArgs = "{, ctaMask:u16 @multicast::cluster}" + cachePolicy
 		blockMods   = "{.L2::cache_hint} [dstMem:shared::cta], [tensorMap:tensor], [mbar:shared::cta]"
-		blockArgs   = "{, cachePolicy:b64 @L2::cache_hint}"
+		blockArgs   = cachePolicy
 	)
 	fs := []*Form{
 		form(toCluster+"{.tile}"+counted+clusterMods+clusterArgs, sm(90), isa(80)),
@@ -66,7 +66,7 @@ func tensorPrefetches() []*Form {
 	const (
 		head = "cp.async.bulk.prefetch.tensor.dim.L2.global"
 		mods = "{.L2::cache_hint} [tensorMap:tensor]"
-		args = "{, cachePolicy:b64 @L2::cache_hint}"
+		args = cachePolicy
 	)
 	fs := []*Form{form(head+"{.tile}"+mods+args, sm(90), isa(80))}
 	for dim := 3; dim <= 5; dim++ {

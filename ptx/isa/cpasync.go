@@ -8,11 +8,11 @@ var cpasync = &Family{
 	Doc:  "asynchronous copies of 4 to 16 bytes a thread",
 	Forms: slices.Concat(
 		inst("starts copying cpSize bytes, of which srcSize are read and the rest are zero",
-			form("cp.async.ca.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(4 8 16){, srcSize:u32}{, cachePolicy:b64 @L2::cache_hint}", asyncCopy),
-			form("cp.async.cg.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(16){, srcSize:u32}{, cachePolicy:b64 @L2::cache_hint}", asyncCopy)),
+			form("cp.async.ca.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(4 8 16){, srcSize:u32}"+cachePolicy, asyncCopy),
+			form("cp.async.cg.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(16){, srcSize:u32}"+cachePolicy, asyncCopy)),
 		inst("starts copying cpSize bytes, or zeros when ignoreSrc holds",
-			form("cp.async.ca.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(4 8 16), ignoreSrc:pred!{, cachePolicy:b64 @L2::cache_hint}", asyncCopy, isa(75)),
-			form("cp.async.cg.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(16), ignoreSrc:pred!{, cachePolicy:b64 @L2::cache_hint}", asyncCopy, isa(75))),
+			form("cp.async.ca.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(4 8 16), ignoreSrc:pred!"+cachePolicy, asyncCopy, isa(75)),
+			form("cp.async.cg.ss.global{.L2::cache_hint}{.level::prefetch_size} [dst:ss], [src:global], cpSize:imm(16), ignoreSrc:pred!"+cachePolicy, asyncCopy, isa(75))),
 		inst("makes the copies started so far a group", form("cp.async.commit_group", sm(80), isa(70))),
 		inst("waits until at most the N last groups are unfinished", form("cp.async.wait_group N:imm", sm(80), isa(70))),
 		inst("waits for all copies", form("cp.async.wait_all", sm(80), isa(70))),
@@ -23,6 +23,6 @@ var cpasync = &Family{
 
 var asyncCopy = options(
 	set("ss", "shared shared::cta"),
-	set("level::prefetch_size", "L2::64B L2::128B L2::256B"),
+	set("level::prefetch_size", prefetches),
 	sm(80), isa(70),
 )

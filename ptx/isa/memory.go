@@ -14,16 +14,16 @@ var memory = &Family{
 			form("mov.pred =d, a:pred!")),
 		inst("d = *a", loads()...),
 		inst("d = *a, read through the non-coherent cache",
-			form("ld.global{.cop}.nc{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]{, cachePolicy:b64 @L2::cache_hint}",
+			form("ld.global{.cop}.nc{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
 				memAccess, set("cop", "ca cg cs"), sm(32), isa(31)),
-			form("ld.global.nc.level::eviction_priority{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]{, cachePolicy:b64 @L2::cache_hint}",
+			form("ld.global.nc.level::eviction_priority{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
 				memAccess, sm(70), isa(74))),
 		inst("d = *a, the same address for all threads of a warp",
 			form("ldu{.ss}{.vec}.type =d:type[vec], [a]", memAccess, set("ss", "global"), sm(20), isa(20))),
 		inst("*a = b", stores()...),
-		inst("d = the generic address of a, an address of the space",
+		inst("p = the generic address of a, an address of the space",
 			form("cvta.space.size =p:size, a:size", addressSpaces, sm(20), isa(20))),
-		inst("d = the address in the space of a, a generic address",
+		inst("p = the address in the space of a, a generic address",
 			form("cvta.to.space.size =p:size, a:size", addressSpaces, sm(20), isa(20))),
 		inst("p = whether the generic address a falls in the space",
 			form("isspacep.space =p:pred, a:u64", addressSpaces, sm(20), isa(20))),
@@ -44,12 +44,20 @@ var memTypes = options(
 // wideSys is what ordering 16 bytes with the whole system asks for.
 var wideSys = needWhen("scope=sys, type=b128", 70, 84)
 
+const (
+	// cachePolicy is the operand that comes with a hint to the second-level cache.
+	cachePolicy = "{, cachePolicy:b64 @L2::cache_hint}"
+
+	evictions  = "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
+	prefetches = "L2::64B L2::128B L2::256B"
+)
+
 // memAccess adds vectors, which are 16 bytes at most, and hints to the caches.
 var memAccess = options(
 	memTypes,
-	set("level::eviction_priority", "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"),
-	set("level::prefetch_size", "L2::64B L2::128B L2::256B"),
-	need("L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate", 70, 74),
+	set("level::eviction_priority", evictions),
+	set("level::prefetch_size", prefetches),
+	need(evictions, 70, 74),
 	when("vec=v2", "type=b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"),
 	when("vec=v4", "type=b8 b16 b32 u8 u16 u32 s8 s16 s32 f32"),
 )
@@ -61,25 +69,24 @@ var addressSpaces = options(
 	need("const", 20, 31), need("param", 70, 77), need("param::entry", 70, 83),
 )
 
-// The hints to the second-level cache are for global memory: only that goes
-// through it.
+// The hints are for global memory: other spaces do not go through these caches.
 var (
 	policyGlobal   = when("L2::cache_hint=L2::cache_hint", "ss=- global")
-	prefetchGlobal = when("level::prefetch_size=L2::64B L2::128B L2::256B", "ss=- global")
-	evictionGlobal = when("level::eviction_priority=L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate", "ss=- global")
+	prefetchGlobal = when("level::prefetch_size="+prefetches, "ss=- global")
+	evictionGlobal = when("level::eviction_priority="+evictions, "ss=- global")
 )
 
 func loads() []*Form {
 	return []*Form{
-		form("ld{.weak}{.ss}{.cop}{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]{, cachePolicy:b64 @L2::cache_hint}",
+		form("ld{.weak}{.ss}{.cop}{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
 			memAccess, policyGlobal, prefetchGlobal,
 			set("ss", "const global local param param::entry param::func shared shared::cta shared::cluster"),
 			set("cop", "ca cg cs lu cv")),
-		form("ld{.weak}{.ss}.level::eviction_priority{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]{, cachePolicy:b64 @L2::cache_hint}",
+		form("ld{.weak}{.ss}.level::eviction_priority{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
 			memAccess, set("ss", "global"), sm(70), isa(74)),
 		form("ld.volatile{.ss}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]",
 			memAccess, prefetchGlobal, set("ss", "global shared shared::cta shared::cluster")),
-		form("ld.sem.scope{.ss}{.level::eviction_priority}{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]{, cachePolicy:b64 @L2::cache_hint}",
+		form("ld.sem.scope{.ss}{.level::eviction_priority}{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
 			memAccess, policyGlobal, prefetchGlobal, evictionGlobal, set("sem", "relaxed acquire"), set("ss", "global shared shared::cta shared::cluster"), wideSys, sm(70), isa(60)),
 		form("ld.mmio.relaxed.sys{.global}.type =d, [a:global]", memTypes, need("b128", 70, 84), sm(70), isa(82)),
 	}
@@ -87,15 +94,15 @@ func loads() []*Form {
 
 func stores() []*Form {
 	return []*Form{
-		form("st{.weak}{.ss}{.cop}{.L2::cache_hint}{.vec}.type [a], b:type[vec]{, cachePolicy:b64 @L2::cache_hint}",
+		form("st{.weak}{.ss}{.cop}{.L2::cache_hint}{.vec}.type [a], b:type[vec]"+cachePolicy,
 			memAccess, policyGlobal,
 			set("ss", "global local param param::func shared shared::cta shared::cluster"),
 			set("cop", "wb cg cs wt")),
-		form("st{.weak}{.ss}.level::eviction_priority{.L2::cache_hint}{.vec}.type [a], b:type[vec]{, cachePolicy:b64 @L2::cache_hint}",
+		form("st{.weak}{.ss}.level::eviction_priority{.L2::cache_hint}{.vec}.type [a], b:type[vec]"+cachePolicy,
 			memAccess, set("ss", "global"), sm(70), isa(74)),
 		form("st.volatile{.ss}{.vec}.type [a], b:type[vec]",
 			memAccess, set("ss", "global shared shared::cta shared::cluster")),
-		form("st.sem.scope{.ss}{.level::eviction_priority}{.L2::cache_hint}{.vec}.type [a], b:type[vec]{, cachePolicy:b64 @L2::cache_hint}",
+		form("st.sem.scope{.ss}{.level::eviction_priority}{.L2::cache_hint}{.vec}.type [a], b:type[vec]"+cachePolicy,
 			memAccess, policyGlobal, evictionGlobal, set("sem", "relaxed release"), set("ss", "global shared shared::cta shared::cluster"), wideSys, sm(70), isa(60)),
 		form("st.mmio.relaxed.sys{.global}.type [a:global], b", memTypes, need("b128", 70, 84), sm(70), isa(82)),
 	}
