@@ -57,17 +57,18 @@ func modArgs(op *ptx.Opcode, mods []Mod) (args []arg) {
 	if !slices.ContainsFunc(mods, func(m Mod) bool { return m.arg != nil }) {
 		return nil
 	}
-	for _, m := range isa.Lookup(op) {
-		for i := range m.Form.Params {
-			for _, mod := range mods {
-				if mod.arg != nil && m.Form.Params[i].If == mod.name {
-					args = append(args, mod.arg)
-				}
+	ms := isa.Lookup(op)
+	if len(ms) == 0 {
+		return nil
+	}
+	for i := range ms[0].Form.Params {
+		for _, mod := range mods {
+			if mod.arg != nil && ms[0].Form.Params[i].If == mod.name {
+				args = append(args, mod.arg)
 			}
 		}
-		return args
 	}
-	return nil
+	return args
 }
 
 // emit appends the instruction under the author's line.

@@ -111,7 +111,7 @@ func TestProgress(t *testing.T) {
 	if strings.Contains(got, strings.Repeat("é", 73)) || strings.Contains(got, "�") {
 		t.Errorf("a long line is not cut cleanly: %q", got)
 	}
-	if i := strings.LastIndex(got, "reading"); strings.Index(got[i:], "\r\x1b[K") < 0 {
+	if i := strings.LastIndex(got, "reading"); !strings.Contains(got[i:], "\r\x1b[K") {
 		t.Errorf("the line is left at the end: %q", got)
 	}
 }

@@ -106,9 +106,9 @@ func (p *parser) uint64(dst *uint64) bool {
 // here: .loc refers to them.
 func (p *parser) section(pos ptx.Pos) bool {
 	s := &ptx.Section{Pos: pos}
-	c := p.skip()
+	p.skip()
 	at := p.pos
-	for c = p.peek(); isIdentPart(c) || c == '.'; c = p.peek() {
+	for c := p.peek(); isIdentPart(c) || c == '.'; c = p.peek() {
 		p.pos++
 	}
 	if s.Name = p.src[at:p.pos]; s.Name == "" {
@@ -119,7 +119,7 @@ func (p *parser) section(pos ptx.Pos) bool {
 	}
 	before := len(p.comments)
 	start := p.pos
-	for c = p.skip(); c != '}'; c = p.skip() {
+	for c := p.skip(); c != '}'; c = p.skip() {
 		if c == 0 {
 			return p.fail(pos, "section is never closed: expected `}`")
 		}
