@@ -17,6 +17,7 @@ func Check(m *ptx.Module) []Diag {
 	}
 	k.header()
 	k.moduleNames()
+	k.variables()
 	for _, f := range m.Funcs() {
 		k.function(f)
 	}

@@ -78,7 +78,7 @@ var hostile = []struct {
 func TestHostile(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
-			m, _ := kernelOf(t, h.text(5000))
+			m, _ := kernelOf(t, h.text(40_000))
 			start := time.Now()
 			Check(m)
 			if d := time.Since(start); d > 20*time.Second {

@@ -25,10 +25,22 @@ func (k *checker) limits(c *code) {
 	k.setmaxnreg(c)
 }
 
+// variables reports module variables whose size nothing gives.
+func (k *checker) variables() {
+	for _, v := range k.m.Vars() {
+		if unsized(v) && v.Linkage != ptx.Extern && v.Init == nil {
+			k.errorf(-1, v.Pos, "bad-variable", "%s has no size: give it one, an initialiser, or .extern", v.Sym.Name)
+		}
+	}
+}
+
 func (k *checker) parameters() {
 	f := k.fn
 	var end int64
 	for _, p := range f.Params {
+		if unsized(p) {
+			k.errorf(-1, p.Pos, "bad-variable", "parameter %s of an .entry has no size", p.Sym.Name)
+		}
 		end = align(end, int64(p.Alignment())) + p.Size()
 	}
 	large := k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 8, Minor: 1})

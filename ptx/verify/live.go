@@ -9,7 +9,7 @@ type liveness struct {
 
 // liveBudget bounds the entries of all live-in sets together. Compilers' largest
 // kernels need a few million; text made to be hostile could need billions.
-const liveBudget = 1 << 26
+const liveBudget = 1 << 24
 
 // live computes liveness one register at a time, backwards from its uses: the
 // time is that of writing the result down.

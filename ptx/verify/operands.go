@@ -61,7 +61,28 @@ func (d *decoder) value(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand)
 	case ptx.VecOperand:
 		d.vector(in, m, p, o)
 	default:
+		if o.Kind == ptx.RegOperand && o.Sym.Vec > 0 && o.Comp == 0 {
+			d.vectorRegister(in, m, p, o)
+			return
+		}
 		d.scalar(in, o, m.Type(p), m.Form.Wider)
+	}
+}
+
+// vectorRegister checks a register declared .v2 or .v4 and named as a whole: it
+// stands for the vector of its components.
+func (d *decoder) vectorRegister(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand) {
+	s, t := o.Sym, m.Type(p)
+	switch n := int(s.Vec); {
+	case m.Count(p) == n:
+	case m.Form.Op == "mov" && t.Class() == ptx.ClassBits && bitsOf(t.Bits()/n) != ptx.NoType: // packed
+		t = bitsOf(t.Bits() / n)
+	default:
+		d.errorf(in, o, "type-mismatch", "%s is a vector of %d; name a component such as %s.x", s.Name, n, s.Name)
+		return
+	}
+	if !agrees(s.Type, t, m.Form.Wider) {
+		d.errorf(in, o, "type-mismatch", "%s is a vector of .%s; the operand is of .%s", s.Name, s.Type, t)
 	}
 }
 
@@ -134,7 +155,7 @@ func (d *decoder) register(in *ptx.Inst, o *ptx.Operand, t ptx.Type, wider bool)
 		return // reported as undefined
 	}
 	if s.Vec > 0 && o.Comp == 0 {
-		d.errorf(in, o, "type-mismatch", "%s is a vector of %d; name a component such as %s.x", s.Name, s.Vec, s.Name)
+		d.errorf(in, o, "type-mismatch", "%s is a vector inside a vector; name a component such as %s.x", s.Name, s.Name)
 		return
 	}
 	if o.Neg && s.Type != ptx.Pred {

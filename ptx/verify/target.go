@@ -71,19 +71,18 @@ func higher(a, b ptx.Target) bool {
 
 // needs is what the instruction and the special registers in it ask for.
 func (d *decoded) needs() isa.Needs {
-	var n isa.Needs
+	n := d.specials()
 	if d.match.Form != nil {
-		n = d.match.Needs()
+		n = n.Join(d.match.Needs())
 	}
+	return n
+}
+
+// specials is what the special registers in the instruction ask for.
+func (d *decoded) specials() (n isa.Needs) {
 	for i := range d.in.Args {
 		if o := &d.in.Args[i]; o.Kind == ptx.SpecialOperand {
-			s := specialNeeds(o.Sym.Name)
-			if higher(s.Target, n.Target) {
-				n.Target = s.Target
-			}
-			if n.Version.Less(s.Version) {
-				n.Version = s.Version
-			}
+			n = n.Join(specialNeeds(o.Sym.Name))
 		}
 	}
 	return n
@@ -126,36 +125,52 @@ func (k *checker) header() {
 }
 
 // targets reports instructions and directives that need more than the module's
-// header grants, each opcode once a function.
+// header grants, each form of an opcode once a function.
 func (k *checker) targets(c *code) {
 	for _, d := range k.fn.Directives {
 		k.covered(-1, d.Pos, d.Name, directiveNeeds[d.Name])
 	}
-	told := map[string]bool{}
+	type spelling struct {
+		op   *ptx.Opcode
+		form *isa.Form
+	}
+	judged := map[spelling]bool{}
 	for i := range c.at {
 		d := &c.at[i]
-		if d.in == nil || told[d.in.Op.Text] {
+		if d.in == nil {
 			continue
 		}
-		n := d.needs()
-		if k.covered(i, d.in.Pos, d.in.Op.Text, n) {
+		k.covered(i, d.in.Pos, d.in.Op.Text, d.specials())
+		s := spelling{d.in.Op, d.match.Form}
+		if s.form == nil || judged[s] {
 			continue
 		}
-		told[d.in.Op.Text] = true
+		judged[s] = true
+		if !d.match.RunsOn(k.m.Version, k.m.Target) {
+			k.covered(i, d.in.Pos, d.in.Op.Text, d.match.Needs())
+		}
+		k.retired(i, d.in)
 	}
 }
 
-// covered reports whether the header grants what something needs, and if not,
-// says so.
-func (k *checker) covered(stmt int, pos ptx.Pos, what string, n isa.Needs) bool {
+// retired reports the warp instructions that lost their form without .sync.
+func (k *checker) retired(stmt int, in *ptx.Inst) {
+	if in.Op.Name != "shfl" && in.Op.Name != "vote" || in.Op.Has("sync") {
+		return
+	}
+	if k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 6, Minor: 4}) {
+		k.errorf(stmt, in.Pos, "retired-instruction", "%s is gone from sm_70 and .version 6.4 on; write %s.sync with a member mask", in.Op.Text, in.Op.Name)
+	}
+}
+
+// covered says when the header does not grant what something needs.
+func (k *checker) covered(stmt int, pos ptx.Pos, what string, n isa.Needs) {
 	m := k.m
-	lowTarget := !m.Target.Runs(n.Target)
-	lowVersion := m.Version.Less(n.Version)
 	kind := "target-too-low"
-	switch {
-	case !lowTarget && !lowVersion:
-		return true
-	case !lowTarget:
+	if m.Target.Runs(n.Target) {
+		if !m.Version.Less(n.Version) {
+			return
+		}
 		kind = "version-too-low"
 	}
 	wants := ".target " + n.Target.String() + " and .version " + n.Version.String()
@@ -166,5 +181,4 @@ func (k *checker) covered(stmt int, pos ptx.Pos, what string, n isa.Needs) bool 
 		wants = ".target " + n.Target.String()
 	}
 	k.errorf(stmt, pos, kind, "%s needs %s; the module says %s, %s", what, wants, m.Target, m.Version)
-	return false
 }

@@ -1,0 +1,31 @@
+package verify
+
+// Kinds are all the kinds of findings with what each means, errors first.
+var Kinds = []struct{ Name, Doc string }{
+	{"unknown-instruction", "no instruction has this opcode with these modifiers"},
+	{"bad-operand", "an operand is missing, one too many, or of the wrong shape"},
+	{"type-mismatch", "a register or constant does not fit the type of the operand"},
+	{"space-mismatch", "an access and its variable are in different state spaces"},
+	{"undefined-name", "a name that nothing declares"},
+	{"missing-label", "a branch to a label that its scope does not have"},
+	{"duplicate-name", "a name declared twice in one scope"},
+	{"bad-call", "a call does not match the signature of its callee"},
+	{"bad-variable", "a variable without a size"},
+	{"bad-barrier", "a barrier's number or thread count cannot be"},
+	{"bad-launch-bounds", "launch bounds that cannot hold, contradict each other or do nothing"},
+	{"shared-too-large", "more static shared memory than a kernel may have"},
+	{"param-too-large", "more parameters than a kernel may have"},
+	{"target-too-low", "the module's .target lacks what is used"},
+	{"version-too-low", "the module's .version lacks what is used"},
+	{"retired-instruction", "newer versions and architectures have dropped the instruction"},
+	{"uninit-register", "a register is read where no path has written it"},
+	{"constant-range", "a constant does not fit the size of its type and is cut"},
+	{"narrow-address", "an address in a register smaller than any address"},
+	{"unchecked-instruction", "PTX has the instruction, the table does not"},
+	{"unreachable", "control never comes here"},
+	{"falls-off-end", "control runs past the last instruction of a function"},
+	{"divergent-barrier", "lanes of one warp may not all come to an instruction that needs them all"},
+	{"barrier-pairing", "an arrival that nothing waits for"},
+	{"async-unwaited", "asynchronous work that nothing waits for"},
+	{"setmaxnreg-unbounded", "setmaxnreg in a kernel without a fixed number of registers"},
+}
