@@ -73,9 +73,10 @@ const (
 	Visible
 	Weak
 	Common
+	Hidden // of a parameter
 )
 
-var linkageNames = [...]string{"", ".extern", ".visible", ".weak", ".common"}
+var linkageNames = [...]string{"", ".extern", ".visible", ".weak", ".common", ".hidden"}
 
 func (l Linkage) String() string { return linkageNames[l] }
 

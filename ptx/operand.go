@@ -6,7 +6,7 @@ type OperandKind uint8
 // The kinds of operand.
 const (
 	NoOperand      OperandKind = iota
-	RegOperand                 // Sym, Comp, Neg             %r1, v.x, !%p1
+	RegOperand                 // Sym, Comp, Neg, Val        %r1, v.x, !%p1, %r1+4: a constant added as it is read
 	SpecialOperand             // Sym                        %tid.x, %clock
 	ImmOperand                 // Val                        42, 0x96
 	F32Operand                 // Val: the bits              0f3F800000

@@ -37,6 +37,9 @@ func (p *printer) operand(o *Operand) {
 	if o.Neg {
 		p.str("!")
 	}
+	if o.Flags&Minus != 0 {
+		p.str("-")
+	}
 	switch o.Kind {
 	case RegOperand:
 		p.register(o)
@@ -94,9 +97,6 @@ func (p *printer) imm(o *Operand) {
 }
 
 func (p *printer) register(o *Operand) {
-	if o.Flags&Minus != 0 {
-		p.str("-")
-	}
 	p.str(o.Sym.Name)
 	if o.Comp != 0 {
 		p.b = append(p.b, '.', o.Comp)
@@ -104,6 +104,7 @@ func (p *printer) register(o *Operand) {
 	if o.Flags&Selector != 0 {
 		p.str(".", o.Elems[0].Sym.Name)
 	}
+	p.offset(o)
 }
 
 func (p *printer) string(o *Operand) {

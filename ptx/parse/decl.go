@@ -199,17 +199,26 @@ func (p *parser) dimension(v *ptx.Var) bool {
 	return p.expect(']', "after the array's length")
 }
 
+// describe makes the variable's symbol say what it stands for.
+func describe(v *ptx.Var) {
+	s := v.Sym
+	s.Kind, s.Type, s.Vec, s.Var = ptx.VarSymbol, v.Type, uint8(v.Vec), v
+	if v.Space == ptx.Reg {
+		s.Kind = ptx.RegSymbol
+	}
+}
+
 // declareVar enters the variable into the function's or the module's scope.
 func (p *parser) declareVar(v *ptx.Var) {
+	describe(v)
 	sym := v.Sym
-	sym.Kind, sym.Type, sym.Vec, sym.Var = ptx.VarSymbol, v.Type, uint8(v.Vec), v
 	if sym.Name == "_" {
 		return
 	}
 	n := p.intern(sym.Name)
 	if p.scope.depth > 0 {
 		if v.Space == ptx.Reg {
-			sym.Kind, sym.ID = ptx.RegSymbol, int32(len(p.scope.regs))
+			sym.ID = int32(len(p.scope.regs))
 			p.scope.regs = append(p.scope.regs, sym)
 		}
 		p.declare(n, sym)
@@ -248,7 +257,10 @@ func (p *parser) regDecl(pos ptx.Pos) bool {
 			break
 		}
 	}
-	return p.expect(';', "or `,` after the register") && p.emit(d, len(p.comments))
+	if !p.expect(';', "or `,` after the register") {
+		return false
+	}
+	return len(d.Names) == 0 || p.emit(d, len(p.comments))
 }
 
 func (p *parser) regName(d *ptx.RegDecl) bool {
@@ -262,11 +274,10 @@ func (p *parser) regName(d *ptx.RegDecl) bool {
 		if !ok {
 			return false
 		}
-		if count == 0 {
-			return p.fail(pos, "a range of registers needs at least one")
+		if count > 0 { // a range of none is legal and declares nothing
+			p.declareRange(n, count, d, pos)
+			d.Names = append(d.Names, ptx.RegName{Prefix: n.text, Count: int(count)})
 		}
-		p.declareRange(n, count, d, pos)
-		d.Names = append(d.Names, ptx.RegName{Prefix: n.text, Count: int(count)})
 		return true
 	}
 	sym := p.symSlab.one()

@@ -42,7 +42,7 @@ func startsVar(w string) bool {
 }
 
 func linkage(w string) ptx.Linkage {
-	for l := ptx.Extern; l <= ptx.Common; l++ {
+	for l := ptx.Extern; l <= ptx.Hidden; l++ {
 		if l.String() == w {
 			return l
 		}
@@ -91,7 +91,9 @@ func (p *parser) startsArgument(c byte) bool {
 	return c == '"' || c == '(' || c == '-' || isDigit(c) || isIdentStart(c)
 }
 
-// argument reads an argument of a directive. A name in it is only a word.
+// argument reads an argument of a directive. A name in it is only a word, and a
+// number no expression: nothing past its end has to be looked at, where the next
+// statement may follow.
 func (p *parser) argument() bool {
 	c := p.skip()
 	pos := p.here()
@@ -103,8 +105,18 @@ func (p *parser) argument() bool {
 		return p.attributes()
 	case isIdentStart(c):
 		return p.push(p.wordOperand(p.ident(), pos))
+	case isDigit(c):
+		v, ok := p.number()
+		return ok && p.push(v.operand(pos))
+	case c == '-' && isDigit(p.peekAt(1)):
+		p.pos++
+		v, ok := p.number()
+		if ok {
+			v, ok = p.negate('-', v, pos)
+		}
+		return ok && p.push(v.operand(pos))
 	}
-	return p.constant()
+	return p.unexpected("an argument of the directive")
 }
 
 // attributes reads "(.managed, .unified(1, 2))" as a list of words.

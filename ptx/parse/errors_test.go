@@ -47,6 +47,7 @@ var errorCases = []struct {
 	{"error in a long operand list", inBody("mma.x {%r1,\n%r2 %r3\n},\n%r4;\nmov.u32 ?;"), []string{
 		"7:5: expected `,` or `}` after an element, found `%r3`",
 		"10:9: expected an operand, found `?`"}},
+	{"missing comma", inBody("add.s32 %r1, 5 %r2;"), []string{"6:16: expected `,` or `;` after operand, found `%r2`"}},
 	{"guard without instruction", inBody("@%p1 ;"), []string{"6:6: expected an instruction after the predicate, found `;`"}},
 	{"guard without predicate", inBody("@5 add;"), []string{"6:2: expected a predicate after `@`, found `5`"}},
 	{"empty modifier", inBody("add..s32 %r1, %r2, %r3;\nadd.s32. %r1;"), []string{
@@ -55,7 +56,10 @@ var errorCases = []struct {
 	{"trailing comma", inBody("add.s32 %r1, %r2,;"), []string{"6:18: expected an operand, found `;`"}},
 	{"unclosed bracket", inBody("ld.u32 %r1, [%rd1;"), []string{"6:18: expected `]` after the address, found `;`"}},
 	{"empty vector", inBody("mov.b64 {}, %rd1;"), []string{"6:10: expected an operand, found `}`"}},
-	{"offset on a register", inBody("add.s32 %r1, %r2+4, %r3;"), []string{"6:17: a register takes an offset only inside `[ ]`"}},
+	{"offset on a part", inBody("add.s32 %r1, %r2.x+4, %r3;\nmov.u32 %r1, %tid.x+1;\nmov.u32 %r1, %r2-1;"), []string{
+		"6:19: only a whole register, a variable or a function takes an offset",
+		"7:20: only a whole register, a variable or a function takes an offset",
+		"8:17: PTX writes a negative offset with a plus: `%r2+-8`"}},
 	{"half pair", inBody("setp.eq.u32 %p1|5, %r1, %r2;"), []string{"6:17: expected a register or `_` after `|`, found `5`"}},
 	{"suffix after bracket", inBody("ld.u32 %r1, [%rd1].x;"), []string{"6:21: expected `.unified` or nothing after `]`, found `.x`"}},
 	{"semicolon alone", inBody(";"), []string{"6:1: expected a statement, found `;`"}},
@@ -99,8 +103,8 @@ var errorCases = []struct {
 		"4:21: expected `,` or `}` after an initial value, found `2`",
 		"5:21: the mask in front of `(` must be an integer"}},
 	{"register outside", head + ".reg .b32 %r;", []string{"4:1: registers are declared inside a function"}},
-	{"empty range", inBody(".reg .b32 %x<0>;\n.reg .b32 %y<>;\n.reg %z;"), []string{
-		"6:11: a range of registers needs at least one",
+	{"bad range", inBody(".reg .b32 %x<-1>;\n.reg .b32 %y<>;\n.reg %z;"), []string{
+		"6:14: expected the number of registers after `<`, found `-`",
 		"7:14: expected the number of registers after `<`, found `>`",
 		"8:6: expected a register type such as `.b32`, found `%z`"}},
 	{"too many names", head + ".global .u32 x<70000>;", []string{"4:14: more than 65536 variables with parameterised names"}},
@@ -113,6 +117,7 @@ var errorCases = []struct {
 		"6:67: `p` is declared twice in this scope, first at line 4",
 		"8:14: `k` is declared twice, first at line 4",
 		"8:24: function `k` has two bodies, the first at line 4"}},
+	{"bad argument", head + ".entry k() .maxntid 1, ;", []string{"4:24: expected an argument of the directive, found `;`"}},
 	{"pragma without end", inBody(".pragma \"x\"\nret;"), []string{"7:1: expected `;` after .pragma, found `ret`"}},
 	{"bare targets", inBody(".branchtargets A;"), []string{"6:1: .branchtargets needs a label in front of it"}},
 	{"bad loc", inBody(".loc 1 x\n.loc 1 2 3, inlined 4\n.loc 1 2 -3"), []string{

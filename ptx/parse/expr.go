@@ -69,6 +69,9 @@ func (p *parser) operator(level int) string {
 		if op[0] != c || len(op) == 2 && op[1] != d {
 			continue
 		}
+		if c == '%' && isIdentStart(d) {
+			continue // the start of a register, with a comma missing before it
+		}
 		if len(op) == 1 && (c == d && c != '+' && c != '-' && c != '*' && c != '/' && c != '%' || d == '=' && (c == '<' || c == '>')) {
 			continue // the start of a longer one: ||, &&, <<, >>, <=
 		}
@@ -98,11 +101,10 @@ func (p *parser) binary(level int) (value, bool) {
 }
 
 func (p *parser) unary() (value, bool) {
-	pos := p.here()
 	c := p.skip()
 	switch c {
 	case '-', '+', '~', '!':
-		pos = p.here()
+		pos := p.here()
 		if !p.nest() {
 			return value{}, false
 		}
@@ -181,7 +183,7 @@ func (p *parser) negate(op byte, v value, pos ptx.Pos) (value, bool) {
 	case v.kind == floatValue:
 		return v, p.fail(pos, "a 0f constant takes no operator: write its bits")
 	case v.kind == doubleValue && op == '-':
-		v.f = -v.f
+		v = doubleOf(-v.double())
 	case op == '+':
 	case v.kind == doubleValue:
 		return v, p.fail(pos, "`%c` needs an integer", op)
@@ -207,11 +209,11 @@ func (p *parser) apply(op string, a, b value, pos ptx.Pos) (value, bool) {
 	case a.kind != b.kind:
 		return a, p.fail(pos, "`%s` between an integer and a floating-point constant", op)
 	case a.kind == doubleValue:
-		f, ok := doubleOp(op, a.f, b.f)
+		f, ok := doubleOp(op, a.double(), b.double())
 		if !ok {
 			return a, p.fail(pos, "`%s` needs integers", op)
 		}
-		return value{kind: doubleValue, f: f}, true
+		return doubleOf(f), true
 	case b.i == 0 && (op == "/" || op == "%"):
 		return a, p.fail(pos, "division by zero")
 	}

@@ -58,6 +58,12 @@ func (p *parser) signature(f *ptx.Func) bool {
 			return false
 		}
 	}
+	for _, v := range f.Returns {
+		p.declareVar(v)
+	}
+	for _, v := range f.Params {
+		p.declareVar(v)
+	}
 	switch p.peek() {
 	case '{':
 		f.HasBody = true
@@ -80,7 +86,7 @@ func (p *parser) funcDirective(f *ptx.Func) bool {
 	return ok
 }
 
-// params reads a list of parameters and declares them.
+// params reads a list of parameters.
 func (p *parser) params(dst *[]*ptx.Var) bool {
 	p.pos++
 	if p.accept(')') {
@@ -91,7 +97,6 @@ func (p *parser) params(dst *[]*ptx.Var) bool {
 		if !ok {
 			return false
 		}
-		p.declareVar(v)
 		*dst = append(*dst, v)
 		if p.accept(')') {
 			return true
@@ -117,10 +122,14 @@ func (p *parser) param() (*ptx.Var, bool) {
 		return nil, p.failHere("a parameter needs the state space `.param` or `.reg`")
 	}
 	v, count, ok := p.declarator(spec)
-	if ok && (count >= 0 || v.Init != nil) {
+	if !ok {
+		return nil, false
+	}
+	if count >= 0 || v.Init != nil {
 		return nil, p.fail(v.Pos, "a parameter has neither a count nor an initial value")
 	}
-	return v, ok
+	describe(v)
+	return v, true
 }
 
 // declareFunc enters the function into the module. Its declarations and its
@@ -146,10 +155,7 @@ func (p *parser) declareFunc(f *ptx.Func, n *name, pos ptx.Pos) {
 // prototype reads on after "name: .callprototype".
 func (p *parser) prototype(text string, pos ptx.Pos) bool {
 	t := &ptx.Proto{Pos: pos}
-	p.openScope()
-	ok := p.prototypeParams(t)
-	p.closeScope()
-	if !ok {
+	if !p.prototypeParams(t) {
 		return false
 	}
 	for p.skip() == '.' {

@@ -10,8 +10,7 @@ import (
 // value is a constant while an expression is evaluated.
 type value struct {
 	kind     valueKind
-	i        int64 // also the bits of an f32
-	f        float64
+	i        int64 // or the bits of an f32 or f64, so that a NaN keeps its payload
 	unsigned bool
 	hex      bool // written in hexadecimal
 }
@@ -27,11 +26,15 @@ const (
 
 func intOf(v int64) value { return value{i: v} }
 
+func doubleOf(f float64) value { return value{kind: doubleValue, i: int64(math.Float64bits(f))} }
+
+func (v value) double() float64 { return math.Float64frombits(uint64(v.i)) }
+
 // operand is the value as an operand.
 func (v value) operand(pos ptx.Pos) ptx.Operand {
 	switch v.kind {
 	case doubleValue:
-		return ptx.Operand{Kind: ptx.F64Operand, Pos: pos, Val: int64(math.Float64bits(v.f))}
+		return ptx.Operand{Kind: ptx.F64Operand, Pos: pos, Val: v.i}
 	case floatValue:
 		return ptx.Operand{Kind: ptx.F32Operand, Pos: pos, Val: v.i}
 	case warpSzValue:
@@ -119,7 +122,7 @@ func (p *parser) floatBits(digits int) (value, bool) {
 	if digits == 8 {
 		return value{kind: floatValue, i: int64(u)}, p.numberEnds(start)
 	}
-	return value{kind: doubleValue, f: math.Float64frombits(u)}, p.numberEnds(start)
+	return value{kind: doubleValue, i: int64(u)}, p.numberEnds(start)
 }
 
 // decimalFloat reads on after the digits before the point.
@@ -144,7 +147,7 @@ func (p *parser) decimalFloat(start int) (value, bool) {
 	if err != nil && !math.IsInf(f, 0) {
 		return value{}, p.fail(p.posAt(start), "%s is not a number", quoted(text))
 	}
-	return value{kind: doubleValue, f: f}, p.numberEnds(start)
+	return doubleOf(f), p.numberEnds(start)
 }
 
 // numberEnds fails when letters run into a literal.

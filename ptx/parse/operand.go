@@ -178,13 +178,13 @@ func (p *parser) wordOperand(text string, pos ptx.Pos) ptx.Operand {
 func (p *parser) pair(o ptx.Operand) bool {
 	c := p.skip()
 	switch {
-	case c == '+' && o.Kind == ptx.SymOperand:
+	case c == '+' && (o.Kind == ptx.SymOperand || o.Kind == ptx.RegOperand) && o.Comp == 0 && o.Flags&ptx.Selector == 0:
 		if !p.offset(&o) {
 			return false
 		}
-	case c == '+' && (o.Kind == ptx.RegOperand || o.Kind == ptx.SpecialOperand):
-		return p.failHere("a register takes an offset only inside `[ ]`")
-	case c == '-' && o.Kind == ptx.SymOperand:
+	case c == '+':
+		return p.failHere("only a whole register, a variable or a function takes an offset")
+	case c == '-' && (o.Kind == ptx.SymOperand || o.Kind == ptx.RegOperand):
 		return p.failHere("PTX writes a negative offset with a plus: `%s+-8`", o.Sym.Name)
 	case c == '[' && o.Kind == ptx.SymOperand:
 		if !p.index(&o) {

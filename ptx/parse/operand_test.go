@@ -53,7 +53,7 @@ func TestConstants(t *testing.T) {
 // Every form of an operand, with what it prints as.
 func TestOperands(t *testing.T) {
 	for text, want := range map[string]string{
-		"%r1": "%r1", "! %p1": "!%p1", "- %r1": "-%r1", "v.x": "v.x", "v.a": "v.w", "v.g": "v.y", "_": "_",
+		"%r1": "%r1", "%r1+5": "%r1+5", "%r1 + -1": "%r1+-1", "%r1+0": "%r1+0", "! %p1": "!%p1", "- %r1": "-%r1", "-%tid.x": "-%tid.x", "0d7FF4000000000001": "0d7FF4000000000001", "v.x": "v.x", "v.a": "v.w", "v.g": "v.y", "_": "_",
 		"%r1.b0": "%r1.b0", "-%r1.h1": "-%r1.h1", "%r1.b3210": "%r1.b3210",
 		"%p1|%p2": "%p1|%p2", "_|%p1": "_|%p1", "%r1 | _": "%r1|_", "%p1|!%p2": "%p1|!%p2",
 		"{%r1,_ , 5}": "{%r1, _, 5}", "{%r1}": "{%r1}", "{{1,2},{3}}": "{{1, 2}, {3}}",

@@ -36,7 +36,7 @@ func labels(f *ptx.Func) []*ptx.Symbol {
 }
 
 func TestRegisterRanges(t *testing.T) {
-	f := kernel(t, `.reg .u64 %big<4000000000>; .reg .f32 single;
+	f := kernel(t, `.reg .u64 %big<4000000000>; .reg .f32 single; .reg .b32 %none<0>;
 		a %r8; b %r08; c %r9; d %big3999999999; e %big4000000000; f %rd; g %x1;
 		{ .reg .f64 %r<5>; .reg .pred single; h %r3; i %r8; j single; }
 		k %r3; l %r8; m single;`)
