@@ -138,7 +138,7 @@ func serious(ps []problem) bool {
 func (c *code) effects(d *decoded) {
 	in := d.in
 	if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol {
-		c.uses = append(c.uses, g.ID)
+		c.uses = append(c.uses, c.number(g))
 	}
 	if d.match.Form == nil {
 		c.guess(in)
@@ -170,15 +170,16 @@ func (c *code) operand(o *ptx.Operand, access isa.Access) {
 		if o.Sym.Kind != ptx.RegSymbol {
 			return
 		}
+		r := c.number(o.Sym)
 		if access != isa.Write {
-			c.uses = append(c.uses, o.Sym.ID)
+			c.uses = append(c.uses, r)
 		}
 		if access != isa.Read {
-			c.defs = append(c.defs, o.Sym.ID)
+			c.defs = append(c.defs, r)
 		}
 	case ptx.AddrOperand: // what an address is made of is only read
 		if o.Sym != nil && o.Sym.Kind == ptx.RegSymbol {
-			c.uses = append(c.uses, o.Sym.ID)
+			c.uses = append(c.uses, c.number(o.Sym))
 		}
 		for i := range o.Elems {
 			c.operand(&o.Elems[i], isa.Read)
@@ -188,4 +189,13 @@ func (c *code) operand(o *ptx.Operand, access isa.Access) {
 			c.operand(&o.Elems[i], access)
 		}
 	}
+}
+
+// number is the register's place in Func.Regs, which whoever makes a function
+// must keep.
+func (c *code) number(s *ptx.Symbol) int32 {
+	if regs := c.fn.Regs; s.ID < 0 || int(s.ID) >= len(regs) || regs[s.ID] != s {
+		panic("verify: register " + s.Name + " is not at its place in Regs of " + c.fn.Sym.Name)
+	}
+	return s.ID
 }
