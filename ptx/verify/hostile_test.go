@@ -1,0 +1,85 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile are programs on which a careless analysis takes quadratic time.
+var hostile = []struct {
+	name string
+	text func(n int) string
+}{
+	{"early exits that part lanes", func(n int) string {
+		var b strings.Builder
+		b.WriteString("mov.u32 %r1, %tid.x;\n")
+		for i := range n {
+			fmt.Fprintf(&b, "setp.eq.u32 %%p1, %%r1, %d;\n@%%p1 bra END;\nadd.s32 %%r%d, %%r1, 1;\n", i, 2+i%60)
+		}
+		return b.String() + "bar.sync 0;\nEND:\nst.shared.u32 [%r1], %r7;\nret;"
+	}},
+	{"nested loops", func(n int) string {
+		var open, shut strings.Builder
+		for i := range n {
+			fmt.Fprintf(&open, "L%d: add.s32 %%r1, %%r1, 1;\n", i)
+			fmt.Fprintf(&shut, "@%%p1 bra L%d;\n", n-1-i)
+		}
+		return "mov.u32 %r1, 0;\nsetp.eq.u32 %p1, %r1, 1;\n" + open.String() + shut.String() + "ret;"
+	}},
+	{"every register live everywhere", func(n int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, ".reg .b32 %%x<%d>;\nmov.u32 %%r1, 0;\nsetp.eq.u32 %%p1, %%r1, 1;\n", n)
+		for i := range n {
+			fmt.Fprintf(&b, "mov.u32 %%x%d, 1;\n@%%p1 bra L%d;\nL%d:\n", i, i, i)
+		}
+		for i := range n {
+			fmt.Fprintf(&b, "add.s32 %%r1, %%r1, %%x%d;\n", i)
+		}
+		return b.String() + "ret;"
+	}},
+	{"names that are not declared", func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "add.s32 %%u%d, %%v%d, 1;\n", i, i)
+		}
+		return b.String() + "ret;"
+	}},
+}
+
+// TestHostile is there to end: on hardware of any speed, quadratic time on the
+// largest of these would not.
+func TestHostile(t *testing.T) {
+	for _, h := range hostile {
+		t.Run(h.name, func(t *testing.T) {
+			m, _ := kernelOf(t, h.text(20_000))
+			start := time.Now()
+			Check(m)
+			if d := time.Since(start); d > time.Minute {
+				t.Errorf("took %v", d)
+			}
+		})
+	}
+}
+
+// Where the work would be quadratic, a budget ends it and the result says so.
+func TestBudgets(t *testing.T) {
+	for _, tt := range []struct {
+		n    int
+		done bool
+	}{{500, true}, {8000, false}} {
+		_, f := kernelOf(t, hostile[2].text(tt.n))
+		if got := Pressure(f, NewCFG(f)); got.Partial == tt.done {
+			t.Errorf("%d registers live everywhere: partial is %v", tt.n, got.Partial)
+		}
+		_, f = kernelOf(t, hostile[0].text(tt.n))
+		u := Uniformity(f, NewCFG(f))
+		if u.partial == tt.done {
+			t.Errorf("%d early exits: partial is %v", tt.n, u.partial)
+		}
+		if got := u.Reg(register(t, f, "%r1")); got != Varies {
+			t.Errorf("%d early exits: %%r1 is %s", tt.n, got)
+		}
+	}
+}
