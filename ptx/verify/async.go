@@ -29,7 +29,7 @@ func (k *checker) async(c *code) {
 		}
 	}
 	for _, r := range asyncRules {
-		if i := first[r.starts]; i >= 0 && !followed(&first, r.any) {
+		if i := first[r.starts]; i >= 0 && !followed(&first, r.then) {
 			k.warnf(i, c.at[i].in.Pos, "async-unwaited", "%s: %s", c.at[i].in.Op.Text, r.msg)
 		}
 	}
@@ -59,7 +59,7 @@ const (
 // the result is read by luck.
 var asyncRules = []struct {
 	starts asyncStep
-	any    []asyncStep
+	then   []asyncStep // any of these
 	msg    string
 }{
 	{copyStart, []asyncStep{copyCommit, copyWait, copyArrive}, "no cp.async.commit_group, cp.async.wait_all or cp.async.mbarrier.arrive follows the copy"},

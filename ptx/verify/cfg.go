@@ -75,6 +75,20 @@ func (g *CFG) Branch(b int) *ptx.Inst {
 	return lastInst(g.Func.Body[blk.Start:blk.End])
 }
 
+// blockAt is the block that holds a statement.
+func (g *CFG) blockAt(stmt int) int {
+	lo, hi := 0, len(g.Blocks)-1
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if g.Blocks[mid].End <= stmt {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
 // NewCFG builds the control-flow graph of a function with a body.
 func NewCFG(f *ptx.Func) *CFG {
 	g := &CFG{Func: f, labels: map[*ptx.Symbol]int{}, targets: map[*ptx.Symbol]*ptx.Targets{}}

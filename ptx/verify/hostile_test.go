@@ -39,6 +39,14 @@ var hostile = []struct {
 		}
 		return b.String() + "ret;"
 	}},
+	{"registers that a guard may leave unwritten", func(n int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, ".reg .b32 %%x<%d>;\nmov.u32 %%r1, 0;\nsetp.eq.u32 %%p1, %%r1, 1;\n", n)
+		for i := range n {
+			fmt.Fprintf(&b, "@%%p1 mov.u32 %%x%d, 1;\nadd.s32 %%r1, %%r1, %%x%d;\n@%%p1 bra L%d;\nL%d:\n", i, i, i, i)
+		}
+		return b.String() + "ret;"
+	}},
 	{"names that are not declared", func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -53,7 +61,7 @@ var hostile = []struct {
 func TestHostile(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
-			m, _ := kernelOf(t, h.text(20_000))
+			m, _ := kernelOf(t, h.text(10_000))
 			start := time.Now()
 			Check(m)
 			if d := time.Since(start); d > time.Minute {

@@ -35,6 +35,7 @@ func (g *CFG) findLoops() {
 	for i := range g.LoopOf {
 		g.LoopOf[i] = -1
 	}
+	var root []int
 	for i := len(g.RPO) - 1; i >= 0; i-- {
 		h := g.RPO[i]
 		var back []int
@@ -44,7 +45,7 @@ func (g *CFG) findLoops() {
 			}
 		}
 		if len(back) > 0 {
-			g.addLoop(Loop{Header: h, Back: back, Parent: -1})
+			root = g.addLoop(Loop{Header: h, Back: back, Parent: -1}, root)
 		}
 	}
 	for l := len(g.Loops) - 1; l >= 0; l-- {
@@ -57,9 +58,11 @@ func (g *CFG) findLoops() {
 }
 
 // addLoop claims the blocks that reach a back edge without passing the header,
-// stepping over loops already found as if each were one block.
-func (g *CFG) addLoop(lp Loop) {
+// stepping over loops already found as if each were one block. root leads from
+// each loop towards the outermost one around it, by a shorter way than Parent.
+func (g *CFG) addLoop(lp Loop, root []int) []int {
 	id := len(g.Loops)
+	root = append(root, id)
 	g.Loops = append(g.Loops, lp)
 	g.LoopOf[lp.Header] = id
 	work := append([]int(nil), lp.Back...)
@@ -69,25 +72,20 @@ func (g *CFG) addLoop(lp Loop) {
 		if !g.Reachable(b) {
 			continue
 		}
-		inner := g.outermost(b)
-		if inner == id {
-			continue
-		}
-		if inner < 0 {
+		if inner := g.LoopOf[b]; inner < 0 {
 			g.LoopOf[b] = id
 		} else {
-			g.Loops[inner].Parent = id
+			for root[inner] != inner {
+				root[inner] = root[root[inner]]
+				inner = root[inner]
+			}
+			if inner == id {
+				continue
+			}
+			g.Loops[inner].Parent, root[inner] = id, id
 			b = g.Loops[inner].Header
 		}
 		work = append(work, g.Blocks[b].Preds...)
 	}
-}
-
-// outermost is the outermost loop found so far around a block, or -1.
-func (g *CFG) outermost(b int) int {
-	l := g.LoopOf[b]
-	for l >= 0 && g.Loops[l].Parent >= 0 {
-		l = g.Loops[l].Parent
-	}
-	return l
+	return root
 }

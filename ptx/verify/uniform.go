@@ -104,7 +104,9 @@ func (s *spread) run() {
 		if ws := s.c.writes(int(i)); len(ws) > 0 {
 			v := s.value(int(i))
 			for _, r := range ws {
-				s.raise(r, v, i)
+				if !s.elected(int(i), r) {
+					s.raise(r, v, i)
+				}
 			}
 		}
 		if b := int(s.blockOf[i]); len(s.c.cfg.Blocks[b].Succs) > 1 && s.c.cfg.Branch(b) == s.c.at[i].in {

@@ -24,7 +24,7 @@ func TestUniformity(t *testing.T) {
 			shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1; redux.sync.add.s32 %r5, %r1, -1; shfl.sync.idx.b32 %r6, %r1, 0, 0x181f, -1;
 			elect.sync %r7|%p2, -1; mov.u32 %r8, 31; shfl.sync.idx.b32 %r9|%p3, %r1, %r5, %r8, -1; match.any.sync.b32 %r10, %r1, -1; ret;`,
 			map[string]Variance{"%p1": Varies, "%r2": Invariant, "%r3": Invariant, "%r4": Varies, "%r5": Invariant,
-				"%r6": Varies, "%p2": Varies, "%r9": Invariant, "%p3": Invariant, "%r10": Varies}},
+				"%r6": Varies, "%r7": Invariant, "%p2": Varies, "%r9": Invariant, "%p3": Invariant, "%r10": Varies}},
 		{"number of the warp", `mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 5; shr.u32 %r3, %r1, 4; and.b32 %r4, %r1, 31; and.b32 %r5, %r1, -32;
 			mov.u32 %r6, %ctaid.x; mov.u32 %r7, %ntid.x; mad.lo.s32 %r8, %r6, %r7, %r1; shr.u32 %r9, %r8, 5; add.s32 %r10, %r1, 7; shr.u32 %r11, %r10, 5;
 			setp.lt.u32 %p1, %r1, 128; setp.lt.u32 %p2, %r1, 100; setp.gt.u32 %p3, %r1, 127; setp.gt.u32 %p4, %r8, 128; div.u32 %r12, %r1, 64;

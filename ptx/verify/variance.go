@@ -42,6 +42,12 @@ func (s *spread) value(stmt int) Variance {
 	return src
 }
 
+// elected reports whether the register receives the number of the lane that
+// elect.sync chose: all lanes receive the same, only the predicate differs.
+func (s *spread) elected(stmt int, r int32) bool {
+	return s.c.at[stmt].in.Op.Name == "elect" && s.c.fn.Regs[r].Type != ptx.Pred
+}
+
 func (s *spread) guard(in *ptx.Inst) Variance {
 	if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol {
 		return s.u.regs[g.ID]
