@@ -40,6 +40,11 @@ var errorCases = []struct {
 	{"control character", inBody("add\x01 %r1, %r2, %r3;"), []string{"6:4: expected an operand, found the control character 0x01"}},
 
 	{"missing semicolon", inBody("add.s32 %r1, %r2, %r3\nld.global.u32 %r1, [%rd1];"), []string{"7:1: expected `,` or `;` after operand, found `ld.global.u32`"}},
+	{"missing semicolons outside", head + ".global .u32 x\n.global .u33 y;\n.file 1\n.global .u33 z;", []string{
+		"5:1: expected `;` after the declaration, found `.global`",
+		"5:9: `.u33` is no type or state space PTX knows",
+		"7:1: expected a string in double quotes, found `.global`",
+		"7:9: `.u33` is no type or state space PTX knows"}},
 	{"several", inBody("add.s32 %r1 %r2;\nmov.u32 %r1, ;\nsub.s32 %r1, %r2, %r3;\nst.u32 [%rd1-8], %r1;\n"), []string{
 		"6:13: expected `,` or `;` after operand, found `%r2`",
 		"7:14: expected an operand, found `;`",

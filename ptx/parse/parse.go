@@ -102,7 +102,7 @@ func (p *parser) module() {
 		start := p.pos
 		if !p.item(c) {
 			p.ops, p.depth = p.ops[:0], 0
-			p.resyncItem()
+			p.resyncItem(start)
 			if p.pos == start {
 				p.pos++
 			}

@@ -17,20 +17,27 @@ func (p *parser) skipToken(c byte) {
 	}
 }
 
-// resyncStatement skips the rest of a statement that failed: past its semicolon,
-// or up to a line that looks like the start of the next one.
-func (p *parser) resyncStatement() {
+// resyncStatement skips the rest of a statement that began at start and failed:
+// past its semicolon, or up to a line that looks like the start of the next one.
+func (p *parser) resyncStatement(start int) {
+	newLine := p.pos > start && p.firstOnLine()
 	for {
 		line := p.line
 		c := p.skip()
-		if c == 0 || p.line != line && p.startsStatement(c) {
+		if c == 0 || (newLine || p.line != line) && p.startsStatement(c) {
 			return
 		}
+		newLine = false
 		p.skipToken(c)
 		if c == ';' {
 			return
 		}
 	}
+}
+
+// firstOnLine reports whether nothing stands in front of the cursor on its line.
+func (p *parser) firstOnLine() bool {
+	return strings.TrimLeft(p.src[p.lineStart:p.pos], " \t") == ""
 }
 
 // startsStatement guesses whether the first token of a line begins a statement
@@ -53,23 +60,27 @@ func (p *parser) startsStatement(c byte) bool {
 	return false
 }
 
-// resyncItem skips the rest of an item that failed: past its semicolon, past
-// braces and all that is in them, or up to a line that starts the next item.
-func (p *parser) resyncItem() {
+// resyncItem skips the rest of an item that began at start and failed: past its
+// semicolon, past braces and all that is in them, or up to a line that starts the
+// next item.
+func (p *parser) resyncItem(start int) {
+	newLine := p.pos > start && p.firstOnLine()
 	open := 0
 	for {
 		line := p.line
 		c := p.skip()
+		newLine = newLine || p.line != line
 		switch {
 		case c == 0:
 			return
-		case c == '.' && p.line != line && (open == 0 || p.startsItem()):
+		case c == '.' && newLine && (open == 0 || p.startsItem()):
 			return
 		case c == '{':
 			open++
 		case c == '}':
 			open--
 		}
+		newLine = false
 		p.skipToken(c)
 		if open <= 0 && (c == ';' || c == '}' && open == 0) {
 			return

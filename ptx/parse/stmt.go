@@ -27,7 +27,7 @@ func (p *parser) body() {
 		case !p.statement(c):
 			p.ops = p.ops[:0]
 			p.depth = 0
-			p.resyncStatement()
+			p.resyncStatement(start)
 			if p.pos == start {
 				p.pos++ // what resyncStatement takes for a statement has just failed to be one
 			}
