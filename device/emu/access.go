@@ -1,0 +1,186 @@
+package emu
+
+import (
+	"encoding/binary"
+
+	"attest/ptx"
+)
+
+// address is a decoded address operand.
+type address struct {
+	space ptx.Space
+	entry bool // .param of a kernel: one copy for all threads
+	wide  bool // the base is a 64-bit register
+	base  slot // or -1: off is the whole address
+	off   uint64
+}
+
+// addr decodes an address operand in the state space that a modifier names; ""
+// is generic.
+func (d *decoder) addr(o *ptx.Operand, space string) *address {
+	a := &address{space: ptx.ParseSpace(space), base: -1, off: uint64(o.Val)}
+	s := o.Sym
+	switch {
+	case s == nil:
+	case s.Kind == ptx.RegSymbol:
+		a.base, a.wide = d.regs[s.ID], widthOf(s.Type) != w32
+	case s.Kind == ptx.VarSymbol:
+		a.off += d.variable(s)
+		if a.space == ptx.Generic {
+			a.off += genericBase(s.Var.Space)
+		}
+	default:
+		d.fail("%s is no address", o)
+	}
+	a.entry = a.space == ptx.Param && d.fn.f.Entry && s != nil && s.Var != nil && d.isKernelParam(s)
+	return a
+}
+
+func (d *decoder) isKernelParam(s *ptx.Symbol) bool {
+	for _, p := range d.fn.f.Params {
+		if p.Sym == s {
+			return true
+		}
+	}
+	return false
+}
+
+// genericBase is where a state space's window starts in the generic address space.
+func genericBase(s ptx.Space) uint64 {
+	switch s {
+	case ptx.Shared:
+		return sharedBase
+	case ptx.Local:
+		return localBase
+	case ptx.Param:
+		return paramBase
+	}
+	return 0
+}
+
+// at is the address in a lane.
+func (a *address) at(f *frame, lane int) uint64 {
+	switch {
+	case a.base < 0:
+		return a.off
+	case a.wide:
+		return f.r64[a.base][lane] + a.off
+	}
+	return uint64(f.r32[a.base][lane] + uint32(a.off))
+}
+
+// view is n bytes of memory at a lane's address, which must be aligned to n.
+func (a *address) view(f *frame, lane, n int, write bool) []byte {
+	addr := a.at(f, lane)
+	if addr&uint64(n-1) != 0 {
+		f.raise(lane, "address %#x is not aligned to %d bytes", addr, n)
+	}
+	if a.entry {
+		return f.within(lane, f.b.params, addr, n, "kernel parameter")
+	}
+	return f.memory(lane, a.space, addr, n, write)
+}
+
+// memory is n bytes at an address of a state space.
+func (f *frame) memory(lane int, space ptx.Space, addr uint64, n int, write bool) []byte {
+	switch space {
+	case ptx.Global, ptx.Const:
+		return f.global(lane, addr, n, write)
+	case ptx.Shared:
+		return f.shared(lane, addr, n)
+	case ptx.Local:
+		return f.localBytes(lane, f.local+addr, n)
+	case ptx.Param:
+		return f.within(lane, f.param(lane), addr, n, "parameter")
+	}
+	switch addr >> windowBits {
+	case sharedBase >> windowBits:
+		return f.shared(lane, addr&(1<<32-1), n)
+	case localBase >> windowBits:
+		return f.localBytes(lane, addr&(1<<windowBits-1), n)
+	case paramBase >> windowBits:
+		return f.within(lane, f.b.params, addr&(1<<windowBits-1), n, "kernel parameter")
+	}
+	return f.global(lane, addr, n, write)
+}
+
+func (f *frame) within(lane int, mem []byte, addr uint64, n int, what string) []byte {
+	if addr+uint64(n) > uint64(len(mem)) || addr+uint64(n) < addr {
+		f.raise(lane, "%s access of %d bytes at %#x, past its %d bytes", what, n, addr, len(mem))
+	}
+	return mem[addr:][:n]
+}
+
+// global is n bytes of global memory.
+func (f *frame) global(lane int, addr uint64, n int, write bool) []byte {
+	c := f.w.cache
+	if c == nil || addr-c.addr >= uint64(len(c.data)) {
+		c = f.b.launch.dev.mem.find(addr)
+		if c == nil {
+			f.raise(lane, "global address %#x is %s", addr, f.b.launch.dev.mem.nearest(addr))
+		}
+		f.w.cache = c
+	}
+	o := addr - c.addr
+	if o+uint64(n) > uint64(len(c.data)) {
+		f.raise(lane, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.data))
+	}
+	if write && c.readOnly {
+		f.raise(lane, "write to constant memory at %#x", addr)
+	}
+	return c.data[o:][:n]
+}
+
+// shared is n bytes of shared memory, of one's own block or of another one of
+// the cluster.
+func (f *frame) shared(lane int, addr uint64, n int) []byte {
+	b := f.b
+	if r := addr >> rankShift; r != 0 {
+		if r > uint64(len(b.cluster.blocks)) {
+			f.raise(lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(b.cluster.blocks))
+		}
+		b = b.cluster.blocks[r-1]
+		addr &= sharedMask
+	}
+	return f.within(lane, b.shared, addr, n, "shared-memory")
+}
+
+// localBytes is n bytes of a thread's local memory, which grows as it is used.
+func (f *frame) localBytes(lane int, addr uint64, n int) []byte {
+	const most = 512 << 10
+	if addr+uint64(n) > most {
+		f.raise(lane, "local access at %#x: a thread has %d bytes", addr, most)
+	}
+	l := &f.w.local[lane]
+	if need := int(addr) + n; need > len(*l) {
+		*l = append(*l, make([]byte, need-len(*l))...)
+	}
+	return (*l)[addr:][:n]
+}
+
+// word reads up to eight bytes.
+func word(b []byte) uint64 {
+	switch len(b) {
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	case 8:
+		return binary.LittleEndian.Uint64(b)
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	}
+	return uint64(b[0])
+}
+
+// putWord writes as many of the low bytes of v as b has.
+func putWord(b []byte, v uint64) {
+	switch len(b) {
+	case 4:
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	case 8:
+		binary.LittleEndian.PutUint64(b, v)
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	default:
+		b[0] = byte(v)
+	}
+}

@@ -1,0 +1,141 @@
+package emu
+
+import (
+	"fmt"
+	"strings"
+)
+
+// block is a block of threads with its shared memory.
+type block struct {
+	kernel  *kernel
+	launch  *launch
+	cluster *cluster
+	rank    int // in the cluster
+	index   int // in the grid
+	ctaid   [3]int
+	warps   []*warp
+	shared  []byte
+	params  []byte
+	bars    [16]barrier
+	async   asyncState
+	order   []int  // in which the warps run
+	version uint64 // counts what may let a waiting warp go on
+}
+
+// cluster is the blocks that run together and see each other's shared memory. A
+// launch without clusters has clusters of one.
+type cluster struct {
+	blocks   []*block
+	explicit bool
+	arrived  clusterBarrier
+}
+
+func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
+	k := l.kernel
+	b := &block{
+		kernel: k, launch: l, cluster: c, rank: len(c.blocks), index: index, ctaid: ctaid,
+		shared: newBytes(k.entry.statics + int64(l.Shared)),
+		params: l.params,
+	}
+	threads := l.Block.Count()
+	for t := 0; t < threads; t += 32 {
+		w := &warp{b: b, id: t / 32, lanes: fullMask}
+		if n := threads - t; n < 32 {
+			w.lanes = 1<<n - 1
+		}
+		f := w.newFrame(k.entry, nil)
+		f.live = 1
+		w.exited = ^w.lanes
+		w.splits = append(w.splits, split{mask: w.lanes, f: f})
+		b.warps = append(b.warps, w)
+	}
+	b.order = l.schedule.order(index, len(b.warps))
+	return b
+}
+
+// changed lets everything that waits in the block look again.
+func (b *block) changed() {
+	b.version++
+	for _, w := range b.warps {
+		w.wake()
+	}
+}
+
+// ended reports whether all threads have ended.
+func (b *block) ended() bool {
+	for _, w := range b.warps {
+		if len(w.splits) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// quantum is how many instructions a warp runs before the next one's turn. Small
+// enough that a producer and its consumers alternate, large enough to be cheap.
+const quantum = 4096
+
+// run gives every warp of the cluster a turn. It reports whether any of them got
+// on: moved by more than polling.
+func (c *cluster) run() (moved, ended bool) {
+	ended = true
+	for _, b := range c.blocks {
+		for _, i := range b.order {
+			w := b.warps[i]
+			if len(w.splits) == 0 {
+				continue
+			}
+			before := b.version
+			switch w.run(quantum) {
+			case ranOut, over:
+				moved = true
+			case gaveWay, blocked:
+				moved = moved || b.version != before
+			}
+			ended = ended && len(w.splits) == 0
+		}
+	}
+	return moved, ended
+}
+
+// finish runs the cluster to its end.
+func (c *cluster) finish(l *launch) error {
+	idle := 0
+	for {
+		moved, ended := c.run()
+		if ended {
+			return nil
+		}
+		if err := l.stop(); err != nil {
+			return err
+		}
+		if moved || c.progress() {
+			idle = 0
+			continue
+		}
+		if idle++; idle > patience {
+			return c.deadlock()
+		}
+	}
+}
+
+// patience is how many rounds of nothing but polling make a deadlock.
+const patience = 64
+
+// deadlock describes who waits for what.
+func (c *cluster) deadlock() error {
+	var b strings.Builder
+	for _, blk := range c.blocks {
+		for _, w := range blk.warps {
+			for i := range w.splits {
+				s := &w.splits[i]
+				o := &s.f.fn.code[s.pc]
+				if o.in == nil {
+					continue
+				}
+				fmt.Fprintf(&b, "\n  block %v warp %d lanes %08x at line %d: %s", blk.ctaid, w.id, s.mask, o.in.Pos.Line, o.in.Op.Text)
+			}
+		}
+	}
+	return fmt.Errorf("deadlock in %s: no thread can go on%s", c.blocks[0].kernel.name, b.String())
+}

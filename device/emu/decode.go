@@ -1,0 +1,231 @@
+package emu
+
+import (
+	"errors"
+	"fmt"
+
+	"attest/ptx"
+	"attest/ptx/isa"
+	"attest/ptx/verify"
+)
+
+// inst is an instruction while it is decoded.
+type inst struct {
+	in *ptx.Inst
+	m  isa.Match
+	at []int // by parameter of the form: its operand, or -1
+}
+
+// arg is the operand of that name, or nil where an optional one is left out. A
+// pair's second half goes by its own name.
+func (x *inst) arg(name string) *ptx.Operand {
+	for i := range x.m.Form.Params {
+		p := &x.m.Form.Params[i]
+		a := x.at[i]
+		if a < 0 {
+			continue
+		}
+		o := &x.in.Args[a]
+		if o.Kind == ptx.PairOperand {
+			if p.Name == name {
+				return &o.Elems[0]
+			}
+			if p.Pair.Name == name {
+				return &o.Elems[1]
+			}
+			continue
+		}
+		if p.Name == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// typ is the type of the operand of that name in this variant.
+func (x *inst) typ(name string) ptx.Type {
+	for i := range x.m.Form.Params {
+		if p := &x.m.Form.Params[i]; p.Name == name {
+			return x.m.Type(p)
+		}
+	}
+	return ptx.NoType
+}
+
+// has reports whether the opcode carries the modifier.
+func (x *inst) has(mod string) bool { return x.m.Has(mod) }
+
+// mod is the modifier in the slot of that name.
+func (x *inst) mod(slot string) string { return x.m.Mod(slot) }
+
+// builder makes the exec of an instruction.
+type builder func(d *decoder, x *inst) exec
+
+var (
+	builders     = map[string]builder{}
+	controllers  = map[string]func(d *decoder, x *inst, o *op){}
+	errNoBuilder = errors.New("not executed by the emulator")
+)
+
+// build registers how instructions of an opcode execute. Files of families call it.
+func build(name string, b builder) { builders[name] = b }
+
+// control registers an instruction that the warp's loop must know.
+func control(name string, c func(d *decoder, x *inst, o *op)) { controllers[name] = c }
+
+// decoder decodes one function.
+type decoder struct {
+	p       *program
+	fn      *function
+	regs    []slot          // by register ID
+	c32     map[uint32]slot // constants
+	c64     map[uint64]slot //
+	special map[string]slot // special registers
+	labels  map[*ptx.Symbol]int32
+	targets map[*ptx.Symbol]*ptx.Targets
+	forward []*ptx.Symbol // labels that were used before they were seen
+	pre     []op          // to run before the instruction at hand
+	err     error
+}
+
+// fail notes why the instruction cannot be decoded.
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf(format, args...)
+	}
+}
+
+// Error is an instruction that the emulator cannot run.
+type Error struct {
+	File string
+	Pos  ptx.Pos
+	Inst string
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %v", e.File, e.Pos.Line, e.Pos.Col, e.Inst, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// decode decodes a function into p.funcs.
+func (p *program) decode(fn *function) error {
+	d := &decoder{
+		p: p, fn: fn, regs: make([]slot, len(fn.f.Regs)),
+		c32: map[uint32]slot{}, c64: map[uint64]slot{}, special: map[string]slot{},
+		labels: map[*ptx.Symbol]int32{}, targets: map[*ptx.Symbol]*ptx.Targets{},
+	}
+	for i, r := range fn.f.Regs {
+		d.regs[i] = d.newRegs(r.Type, max(int(r.Vec), 1))
+	}
+	var errs []error
+	for _, s := range fn.f.Body {
+		switch s := s.(type) {
+		case *ptx.Label:
+			d.labels[s.Sym] = int32(len(fn.code))
+		case *ptx.Targets:
+			d.targets[s.Sym] = s
+		}
+		if in, ok := s.(*ptx.Inst); ok {
+			if err := d.inst(in); err != nil {
+				errs = append(errs, &Error{p.file, in.Pos, in.Op.Text, err})
+			}
+		}
+	}
+	fn.code = append(fn.code, op{kind: opRet, guard: -1}) // off the end of the text
+	d.resolveLabels()
+	d.prioritise()
+	fn.tmpl32 = make([]lanes32, fn.n32)
+	fn.tmpl64 = make([]lanes64, fn.n64)
+	for v, s := range d.c32 {
+		for l := range fn.tmpl32[s] {
+			fn.tmpl32[s][l] = v
+		}
+	}
+	for v, s := range d.c64 {
+		for l := range fn.tmpl64[s] {
+			fn.tmpl64[s][l] = v
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inst decodes one instruction.
+func (d *decoder) inst(in *ptx.Inst) error {
+	m, err := isa.Resolve(in)
+	if err != nil {
+		return err
+	}
+	at, err := m.Bind(in.Args)
+	if err != nil {
+		return err
+	}
+	x := &inst{in, m, at}
+	o := op{in: in, guard: -1, target: -1}
+	d.pre, d.err = nil, nil
+	if in.Guard.Sym != nil {
+		o.guard, o.neg = d.regs[in.Guard.Sym.ID], in.Guard.Neg
+	}
+	switch {
+	case controllers[in.Op.Name] != nil:
+		controllers[in.Op.Name](d, x, &o)
+	case builders[in.Op.Name] != nil:
+		o.run = builders[in.Op.Name](d, x)
+	default:
+		return errNoBuilder
+	}
+	if d.err != nil {
+		return d.err
+	}
+	d.fn.code = append(append(d.fn.code, d.pre...), o)
+	return nil
+}
+
+// label is the branch target that an operand names. Targets behind the branch are
+// not known yet: the label's symbol is kept until resolveLabels.
+func (d *decoder) label(o *ptx.Operand) int32 {
+	if t, ok := d.labels[o.Sym]; ok {
+		return t
+	}
+	d.forward = append(d.forward, o.Sym)
+	return -int32(len(d.forward)) - 1
+}
+
+// resolveLabels replaces forward references by where the labels are.
+func (d *decoder) resolveLabels() {
+	fix := func(t *int32) {
+		if *t < -1 {
+			*t = d.labels[d.forward[-*t-2]]
+		}
+	}
+	for i := range d.fn.code {
+		fix(&d.fn.code[i].target)
+		for j := range d.fn.code[i].table {
+			fix(&d.fn.code[i].table[j])
+		}
+	}
+}
+
+// prioritise numbers the instructions in reverse postorder of their blocks.
+func (d *decoder) prioritise() {
+	g := verify.NewCFG(d.fn.f)
+	first := map[*ptx.Inst]int32{}
+	n := int32(0)
+	for _, b := range g.RPO {
+		for _, s := range d.fn.f.Body[g.Blocks[b].Start:g.Blocks[b].End] {
+			if in, ok := s.(*ptx.Inst); ok {
+				first[in] = n
+				n++
+			}
+		}
+	}
+	for i := range d.fn.code {
+		o := &d.fn.code[i]
+		if p, ok := first[o.in]; ok && o.in != nil {
+			o.prio = p
+		} else {
+			o.prio = n
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package emu
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+
+	"attest/device"
+	"attest/ptx"
+)
+
+// Device is an emulated GPU.
+type Device struct {
+	target   ptx.Target
+	mem      *memory
+	launches atomic.Uint64
+	options  Options
+}
+
+// Options choose how kernels run.
+type Options struct {
+	// Schedule permutes the order in which warps run; 0 is the natural order. The
+	// same number gives the same order again.
+	Schedule uint64
+	// Memory is the bytes of global memory; 0 means 16 GiB.
+	Memory int64
+}
+
+// New makes an emulated GPU of a target that attest knows in full.
+func New(target ptx.Target, opts Options) (*Device, error) {
+	if _, ok := chips[target]; !ok {
+		return nil, fmt.Errorf("no emulator for %s: there is one for sm_80, sm_86, sm_89, sm_90 and sm_90a", target)
+	}
+	if opts.Memory == 0 {
+		opts.Memory = 16 << 30
+	}
+	return &Device{target: target, mem: newMemory(opts.Memory), options: opts}, nil
+}
+
+// chip is what limits a target's kernels.
+type chip struct {
+	sms         int
+	sharedPerSM int
+	sharedMax   int
+}
+
+var chips = map[ptx.Target]chip{
+	ptx.SM80:  {108, 167936, 166912},
+	ptx.SM86:  {84, 102400, 101376},
+	ptx.SM89:  {58, 102400, 101376},
+	ptx.SM90:  {132, 233472, 232448},
+	ptx.SM90a: {132, 233472, 232448},
+}
+
+// driver opens emulators for package device.
+type driver struct{}
+
+func init() { device.Register("emu", driver{}) }
+
+// Present is true: an emulator can always be had.
+func (driver) Present() bool { return true }
+
+// Open opens the emulator of a target, sm_90a when none is named.
+func (driver) Open(arg string) (device.Device, error) {
+	target := ptx.SM90a
+	if arg != "" {
+		var err error
+		if target, err = ptx.ParseTarget(arg); err != nil {
+			return nil, err
+		}
+	}
+	return New(target, Options{})
+}
+
+// Info describes the emulated GPU.
+func (d *Device) Info() device.Info {
+	c := chips[d.target]
+	return device.Info{
+		Name: "emulated " + d.target.String(), Driver: "emu", Target: d.target,
+		SMs: c.sms, SharedPerSM: c.sharedPerSM, SharedDefault: 48 << 10, SharedMax: c.sharedMax,
+		Memory: d.options.Memory, MaxThreads: 1024, Version: runtime.Version(),
+	}
+}
+
+// Close frees nothing: memory goes with the device.
+func (d *Device) Close() error { return nil }
+
+// Alloc allocates global memory, filled with a pattern that is no likely value.
+func (d *Device) Alloc(size int64) (device.Buffer, error) {
+	a, err := d.mem.alloc(size, globalAlign, "")
+	if err != nil {
+		return nil, err
+	}
+	return &buffer{d.mem, a}, nil
+}
+
+type buffer struct {
+	mem *memory
+	a   *alloc
+}
+
+func (b *buffer) Addr() uint64 { return b.a.addr }
+func (b *buffer) Size() int64  { return int64(len(b.a.data)) }
+
+func (b *buffer) Free() error {
+	b.mem.free(b.a)
+	return nil
+}
+
+func (b *buffer) Write(off int64, data []byte) error { return b.copy(off, len(data), data, nil) }
+func (b *buffer) Read(off int64, data []byte) error  { return b.copy(off, len(data), nil, data) }
+
+func (b *buffer) copy(off int64, n int, from, to []byte) error {
+	if off < 0 || off+int64(n) > b.Size() {
+		return fmt.Errorf("bytes %d to %d of a buffer of %d", off, off+int64(n), b.Size())
+	}
+	copy(to, b.a.data[off:])
+	copy(b.a.data[off:], from)
+	return nil
+}
+
+// Load parses and decodes PTX.
+func (d *Device) Load(name, text string) (device.Module, error) {
+	p, err := d.load(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &module{d, p}, nil
+}
+
+type module struct {
+	dev  *Device
+	prog *program
+}
+
+func (m *module) Kernel(name string) (device.Kernel, error) {
+	fn := m.prog.funcs[name]
+	if fn == nil || !fn.f.Entry {
+		return nil, fmt.Errorf("%s has no kernel %q", m.prog.file, name)
+	}
+	return &kernel{dev: m.dev, prog: m.prog, entry: fn, name: name}, nil
+}
+
+func (m *module) Global(name string) (device.Buffer, error) {
+	for s, a := range m.prog.globals {
+		if s.Name == name {
+			return &buffer{m.dev.mem, a}, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no variable %q in global memory", m.prog.file, name)
+}
+
+func (m *module) Close() error {
+	for _, a := range m.prog.globals {
+		m.dev.mem.free(a)
+	}
+	return nil
+}
+
+// kernel is an entry ready to be launched.
+type kernel struct {
+	dev   *Device
+	prog  *program
+	entry *function
+	name  string
+}
+
+func (k *kernel) Info() device.KernelInfo {
+	i := device.KernelInfo{Name: k.name, Shared: int(k.entry.statics), Local: int(k.entry.localSize), MaxThreads: 1024}
+	for _, p := range k.entry.f.Params {
+		i.Params = append(i.Params, device.ParamInfo{Name: p.Sym.Name, Size: int(p.Size()), Align: p.Alignment()})
+	}
+	for _, name := range []string{".maxntid", ".reqntid"} {
+		if d := k.entry.f.Directive(name); d != nil {
+			i.MaxThreads = 1
+			for _, a := range d.Args {
+				i.MaxThreads *= int(a.Val)
+			}
+		}
+	}
+	return i
+}
+
+// Launch runs the kernel to its end.
+func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
+	_, err := k.Run(ctx, l)
+	return err
+}
+
+// Stats counts what a launch did.
+type Stats struct {
+	ThreadInstructions uint64
+	WarpInstructions   uint64
+}
+
+// Run is Launch that also counts.
+func (k *kernel) Run(ctx context.Context, l device.Launch) (Stats, error) {
+	if err := l.Check(k.dev.Info(), k.Info()); err != nil {
+		return Stats{}, err
+	}
+	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
+	run := &launch{
+		Launch: l, kernel: k, dev: k.dev, ctx: ctx, sms: chips[k.dev.target].sms,
+		id: k.dev.launches.Add(1), schedule: schedule{k.dev.options.Schedule},
+	}
+	for i, p := range k.entry.f.Params {
+		off := k.entry.offsets[p.Sym]
+		if n := int(off) + len(l.Params[i]); n > len(run.params) {
+			run.params = append(run.params, make([]byte, n-len(run.params))...)
+		}
+		copy(run.params[off:], l.Params[i])
+	}
+	err := run.run()
+	return Stats{run.threads.Load(), run.warpOps.Load()}, err
+}
+
+// TensorMap encodes a tensor map in the emulator's own form.
+func (d *Device) TensorMap(t device.TensorDesc) (device.TensorMap, error) {
+	if err := t.Check(); err != nil {
+		return device.TensorMap{}, err
+	}
+	return encodeTensor(t), nil
+}

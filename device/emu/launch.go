@@ -1,0 +1,183 @@
+package emu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"attest/device"
+)
+
+// launch is one run of a kernel.
+type launch struct {
+	device.Launch
+	kernel   *kernel
+	dev      *Device
+	params   []byte
+	id       uint64
+	sms      int
+	schedule schedule
+	ctx      context.Context
+	failed   atomic.Bool
+	threads  atomic.Uint64 // thread instructions
+	warpOps  atomic.Uint64
+}
+
+var errStopped = errors.New("stopped")
+
+// stop reports why the launch must end early, if it must.
+func (l *launch) stop() error {
+	if l.failed.Load() {
+		return errStopped
+	}
+	return l.ctx.Err()
+}
+
+// run executes the grid. Blocks that cannot talk to each other run in parallel.
+func (l *launch) run() error {
+	cl := l.Cluster
+	count := l.Grid.Count() / cl.Count()
+	workers := min(runtime.GOMAXPROCS(0), count)
+	if l.kernel.entry.serial {
+		return l.runSerial(count)
+	}
+	var next atomic.Int64
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= count || l.failed.Load() {
+					return
+				}
+				if err := l.runCluster(i); err != nil {
+					errs[w] = err
+					l.failed.Store(true)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, errStopped) {
+			return err
+		}
+	}
+	return nil
+}
+
+// runCluster runs one cluster to its end.
+func (l *launch) runCluster(i int) (err error) {
+	c := l.newCluster(i)
+	defer l.count(c)
+	defer recoverFault(&err)
+	return c.finish(l)
+}
+
+// runSerial runs as many clusters side by side as would be resident on the GPU,
+// taking turns, so that blocks may wait for each other.
+func (l *launch) runSerial(count int) (err error) {
+	defer recoverFault(&err)
+	var active []*cluster
+	next, idle := 0, 0
+	for next < count || len(active) > 0 {
+		for next < count && len(active) < l.resident() {
+			active = append(active, l.newCluster(next))
+			next++
+		}
+		moved := false
+		live := active[:0]
+		for _, c := range active {
+			m, ended := c.run()
+			moved = moved || m || c.progress()
+			if ended {
+				l.count(c)
+				moved = true
+				continue
+			}
+			live = append(live, c)
+		}
+		clear(active[len(live):])
+		active = live
+		if err := l.stop(); err != nil {
+			return err
+		}
+		if moved {
+			idle = 0
+		} else if idle++; idle > patience {
+			return active[0].deadlock()
+		}
+	}
+	return nil
+}
+
+// resident is how many clusters the GPU holds at once.
+func (l *launch) resident() int {
+	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1)))
+	return max(1, l.sms*perSM/l.Cluster.Count())
+}
+
+// newCluster makes the blocks of cluster i. Clusters are counted x first.
+func (l *launch) newCluster(i int) *cluster {
+	g, cl := l.Grid, l.Cluster
+	cx, cy := g.X/cl.X, g.Y/cl.Y
+	at := [3]int{i % cx * cl.X, i / cx % cy * cl.Y, i / (cx * cy) * cl.Z}
+	c := &cluster{explicit: cl.Count() > 1}
+	for r := range cl.Count() {
+		id := [3]int{at[0] + r%cl.X, at[1] + r/cl.X%cl.Y, at[2] + r/(cl.X*cl.Y)}
+		index := id[0] + g.X*(id[1]+g.Y*id[2])
+		c.blocks = append(c.blocks, newBlock(l, c, index, id))
+	}
+	return c
+}
+
+func (l *launch) count(c *cluster) {
+	for _, b := range c.blocks {
+		for _, w := range b.warps {
+			l.threads.Add(w.lanesN)
+			l.warpOps.Add(w.steps)
+		}
+	}
+}
+
+// recoverFault turns a raised fault into an error.
+func recoverFault(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *Fault:
+		*err = r
+	case runtime.Error:
+		panic(r)
+	default:
+		*err = fmt.Errorf("%v", r)
+	}
+}
+
+// schedule decides the order in which the warps of a block run. Seed 0 is the
+// natural one.
+type schedule struct{ seed uint64 }
+
+// order is a permutation of n warps for the block of that index.
+func (s schedule) order(block, n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	if s.seed == 0 {
+		return p
+	}
+	x := s.seed*0x9e3779b97f4a7c15 + uint64(block)*0xbf58476d1ce4e5b9
+	for i := n - 1; i > 0; i-- {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		j := int(x % uint64(i+1))
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}

@@ -1,0 +1,224 @@
+package emu
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"attest/ptx"
+	"attest/ptx/parse"
+)
+
+// load parses and decodes a module, and places its variables.
+func (d *Device) load(name, text string) (*program, error) {
+	m, err := parse.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if !d.target.Runs(m.Target) {
+		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, d.target)
+	}
+	p := &program{
+		file: name, mod: m, target: d.target,
+		funcs: map[string]*function{}, byAddr: map[uint64]*function{}, addrOf: map[string]uint64{},
+		globals: map[*ptx.Symbol]*alloc{}, shared: map[*ptx.Symbol]int64{},
+	}
+	if err := p.placeVariables(d.mem); err != nil {
+		return nil, err
+	}
+	for i, f := range m.Funcs() {
+		fn := &function{prog: p, f: f, offsets: map[*ptx.Symbol]int64{}}
+		p.funcs[f.Sym.Name] = fn
+		addr := uint64(funcBase + 16*i)
+		p.byAddr[addr], p.addrOf[f.Sym.Name] = fn, addr
+		fn.place()
+	}
+	p.finishEntries()
+	if err := p.fillGlobals(); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, f := range m.Funcs() {
+		errs = append(errs, p.decode(p.funcs[f.Sym.Name]))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// funcBase is where the addresses of functions start.
+const funcBase = 4 << windowBits
+
+func (p *program) funcAddr(s *ptx.Symbol) uint64 { return p.addrOf[s.Name] }
+
+// placeVariables gives the variables of module scope their storage.
+func (p *program) placeVariables(mem *memory) error {
+	for _, v := range p.mod.Vars() {
+		switch v.Space {
+		case ptx.Global, ptx.Const:
+			a, err := mem.alloc(v.Size(), v.Alignment(), v.Sym.Name)
+			if err != nil {
+				return fmt.Errorf("variable %s: %w", v.Sym.Name, err)
+			}
+			a.readOnly = v.Space == ptx.Const
+			p.globals[v.Sym] = a
+		case ptx.Shared:
+			if v.Linkage == ptx.Extern {
+				p.dynamic = append(p.dynamic, v.Sym)
+				continue
+			}
+			p.statics = place(p.statics, v, p.shared)
+		}
+	}
+	return nil
+}
+
+// place gives a variable the next aligned offset and returns where it ends.
+func place(at int64, v *ptx.Var, offsets map[*ptx.Symbol]int64) int64 {
+	a := int64(v.Alignment())
+	at = (at + a - 1) / a * a
+	offsets[v.Sym] = at
+	return at + v.Size()
+}
+
+// place lays out the variables of a function: its parameters, the .param, .local
+// and .shared variables of its body. Shared ones follow those of the module.
+func (fn *function) place() {
+	if !fn.f.Entry {
+		for _, v := range fn.f.Returns {
+			fn.paramSize = place(fn.paramSize, v, fn.offsets)
+		}
+	}
+	for _, v := range fn.f.Params {
+		fn.paramSize = place(fn.paramSize, v, fn.offsets)
+	}
+	if fn.f.Entry {
+		fn.paramSize = 0 // one copy for the whole grid; the body's own follow
+	}
+	shared := fn.prog.statics
+	for _, s := range fn.f.Body {
+		v, ok := s.(*ptx.Var)
+		if !ok {
+			continue
+		}
+		switch v.Space {
+		case ptx.Param:
+			fn.paramSize = place(fn.paramSize, v, fn.offsets)
+		case ptx.Local:
+			fn.localSize = place(fn.localSize, v, fn.offsets)
+		case ptx.Shared:
+			if v.Linkage == ptx.Extern {
+				fn.prog.dynamic = append(fn.prog.dynamic, v.Sym)
+			} else {
+				shared = place(shared, v, fn.offsets)
+			}
+		}
+	}
+	fn.statics = shared
+}
+
+// finishEntries works out how much static shared memory each entry has: the most
+// of what it and the functions of the module declare; dynamic memory follows it.
+func (p *program) finishEntries() {
+	most := p.statics
+	for _, fn := range p.funcs {
+		most = max(most, fn.statics)
+	}
+	for _, fn := range p.funcs {
+		if !fn.f.Entry {
+			continue
+		}
+		fn.statics = most
+		for _, s := range p.dynamic {
+			a := int64(s.Var.Alignment())
+			p.shared[s] = (most + a - 1) / a * a
+			fn.statics = max(fn.statics, p.shared[s])
+		}
+	}
+}
+
+// fillGlobals writes the initialisers of the module's variables.
+func (p *program) fillGlobals() error {
+	for _, v := range p.mod.Vars() {
+		a := p.globals[v.Sym]
+		if a == nil || v.Init == nil {
+			continue
+		}
+		dims := v.Dims
+		if v.Vec > 0 {
+			dims = append(append([]int64{}, dims...), int64(v.Vec))
+		}
+		if err := p.initialise(a.data, v.Type, dims, v.Init); err != nil {
+			return fmt.Errorf("%s: variable %s: %w", p.file, v.Sym.Name, err)
+		}
+	}
+	return nil
+}
+
+// initialise writes one initialiser, nested by dimension, into data.
+func (p *program) initialise(data []byte, t ptx.Type, dims []int64, o *ptx.Operand) error {
+	if o.Kind != ptx.VecOperand {
+		return p.initValue(data, t, o)
+	}
+	step := int64(t.Bytes())
+	inner := dims
+	if len(dims) > 0 {
+		inner = dims[1:]
+		for _, n := range inner {
+			step *= n
+		}
+	}
+	for i := range o.Elems {
+		if int64(len(data)) < int64(i+1)*step {
+			return errors.New("more initialisers than elements")
+		}
+		if err := p.initialise(data[int64(i)*step:][:step], t, inner, &o.Elems[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) initValue(data []byte, t ptx.Type, o *ptx.Operand) error {
+	var v uint64
+	switch o.Kind {
+	case ptx.SymOperand:
+		base, err := p.symbolAddress(o)
+		if err != nil {
+			return err
+		}
+		v = base + uint64(o.Val)
+		if o.Flags&ptx.MaskOf != 0 {
+			v = masked(v, uint64(o.Elems[0].Val))
+		}
+	default:
+		v = constant(o, t)
+	}
+	var buf [8]byte
+	binary.LittleEndian.PutUint64(buf[:], v)
+	copy(data[:t.Bytes()], buf[:])
+	return nil
+}
+
+// masked picks the bytes of an address that a mask such as 0xFF00 names.
+func masked(v, mask uint64) uint64 {
+	for mask != 0 && mask&0xff == 0 {
+		v, mask = v>>8, mask>>8
+	}
+	return v & mask
+}
+
+// symbolAddress is an address as an initialiser means it: generic(x) and the plain
+// name of a global variable are the same number.
+func (p *program) symbolAddress(o *ptx.Operand) (uint64, error) {
+	switch o.Sym.Kind {
+	case ptx.VarSymbol:
+		if a := p.globals[o.Sym]; a != nil {
+			return a.addr, nil
+		}
+	case ptx.FuncSymbol:
+		return p.funcAddr(o.Sym), nil
+	}
+	return 0, fmt.Errorf("the address of %s is no constant", o.Sym.Name)
+}

@@ -1,0 +1,173 @@
+package emu
+
+import "attest/ptx"
+
+func init() {
+	build("ld", buildLoad)
+	build("ldu", buildLoad)
+	build("st", buildStore)
+	build("mov", buildMov)
+}
+
+// elems are the operands of a vector, or the one operand.
+func elems(o *ptx.Operand) []*ptx.Operand {
+	if o.Kind != ptx.VecOperand {
+		return []*ptx.Operand{o}
+	}
+	es := make([]*ptx.Operand, len(o.Elems))
+	for i := range o.Elems {
+		es[i] = &o.Elems[i]
+	}
+	return es
+}
+
+// cell is a register that memory is read into or written from.
+type cell struct {
+	s      slot
+	width  width
+	signed int // bits to extend the sign from when a register is wider, or 0
+}
+
+// into decodes the destination of a load of type t.
+func (d *decoder) into(o *ptx.Operand, t ptx.Type) cell {
+	r := t
+	if o.Kind == ptx.RegOperand {
+		r = o.Sym.Type
+	}
+	c := cell{s: d.dst(o, r), width: widthOf(r)}
+	if t.Class() == ptx.ClassSigned && r.Bits() > t.Bits() {
+		c.signed = t.Bits()
+	}
+	return c
+}
+
+// set gives a lane of the cell the low bits of v.
+func (c cell) set(f *frame, lane int, v uint64, reg int) {
+	if c.signed > 0 {
+		v = uint64(int64(v<<(64-c.signed)) >> (64 - c.signed))
+	}
+	if c.width == w32 {
+		if reg < 32 {
+			v &= 1<<reg - 1
+		}
+		f.r32[c.s][lane] = uint32(v)
+	} else {
+		f.r64[c.s][lane] = v
+	}
+}
+
+// buildLoad is ld in all its forms. Order and caching modifiers change nothing
+// here: memory has one copy and warps run one at a time.
+func buildLoad(d *decoder, x *inst) exec {
+	t := x.typ("d")
+	a := d.addr(x.arg("a"), x.space("a"))
+	n := t.Bytes()
+	var cells []cell
+	var bits []int
+	for _, e := range d.vector(x.arg("d")) {
+		cells = append(cells, d.into(e, t))
+		bits = append(bits, registerBits(e, t))
+	}
+	if t == ptx.B128 {
+		return loadWide(a, cells)
+	}
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			b := a.view(f, l, n*len(cells), false)
+			for i, c := range cells {
+				c.set(f, l, word(b[i*n:][:n]), bits[i])
+			}
+		})
+	}
+}
+
+func registerBits(o *ptx.Operand, t ptx.Type) int {
+	if o.Kind == ptx.RegOperand {
+		return o.Sym.Type.Bits()
+	}
+	return t.Bits()
+}
+
+// loadWide is ld.b128.
+func loadWide(a *address, cells []cell) exec {
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			b := a.view(f, l, 16*len(cells), false)
+			for i, c := range cells {
+				f.r64[c.s][l], f.r64[c.s+1][l] = word(b[16*i:][:8]), word(b[16*i+8:][:8])
+			}
+		})
+	}
+}
+
+// vector lists the elements of a vector operand; a vector register has its
+// components.
+func (d *decoder) vector(o *ptx.Operand) []*ptx.Operand {
+	if o.Kind == ptx.RegOperand && o.Sym.Vec > 0 && o.Comp == 0 {
+		es := make([]*ptx.Operand, o.Sym.Vec)
+		for i := range es {
+			c := *o
+			c.Comp = "xyzw"[i]
+			es[i] = &c
+		}
+		return es
+	}
+	return elems(o)
+}
+
+// space is the state space of an address operand as its modifier names it.
+func (x *inst) space(name string) string {
+	for i := range x.m.Form.Params {
+		if p := &x.m.Form.Params[i]; p.Name == name {
+			return x.m.Space(p)
+		}
+	}
+	return ""
+}
+
+// from decodes a source of a store of type t.
+func (d *decoder) from(o *ptx.Operand, t ptx.Type) cell {
+	w := widthOf(t)
+	if o.Kind == ptx.RegOperand {
+		w = widthOf(o.Sym.Type)
+	}
+	if w == w32 {
+		return cell{s: d.src32(o, t), width: w32}
+	}
+	return cell{s: d.src64(o, t), width: w}
+}
+
+// get is a lane of the cell.
+func (c cell) get(f *frame, lane int) uint64 {
+	if c.width == w32 {
+		return uint64(f.r32[c.s][lane])
+	}
+	return f.r64[c.s][lane]
+}
+
+// buildStore is st in all its synchronous forms.
+func buildStore(d *decoder, x *inst) exec {
+	if x.has("async") {
+		return builders["st.async"](d, x)
+	}
+	t := x.typ("b")
+	a := d.addr(x.arg("a"), x.space("a"))
+	n := t.Bytes()
+	var cells []cell
+	for _, e := range d.vector(x.arg("b")) {
+		cells = append(cells, d.from(e, t))
+	}
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			b := a.view(f, l, n*len(cells), true)
+			for i, c := range cells {
+				if n == 16 {
+					putWord(b[16*i:][:8], f.r64[c.s][l])
+					putWord(b[16*i+8:][:8], f.r64[c.s+1][l])
+					continue
+				}
+				putWord(b[i*n:][:n], c.get(f, l))
+			}
+		})
+	}
+}

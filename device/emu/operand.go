@@ -1,0 +1,222 @@
+package emu
+
+import (
+	"math"
+
+	"attest/ptx"
+)
+
+// newRegs makes n consecutive registers for values of a type.
+func (d *decoder) newRegs(t ptx.Type, n int) slot {
+	var count *int
+	switch widthOf(t) {
+	case wPred:
+		count = &d.fn.nPred
+	case w32:
+		count = &d.fn.n32
+	case w64:
+		count = &d.fn.n64
+	case w128:
+		count, n = &d.fn.n64, 2*n
+	}
+	s := slot(*count)
+	*count += n
+	return s
+}
+
+// reg is the slot of a register operand.
+func (d *decoder) reg(o *ptx.Operand) slot {
+	s := d.regs[o.Sym.ID]
+	if o.Comp != 0 {
+		step := slot(1)
+		if widthOf(o.Sym.Type) == w128 {
+			step = 2
+		}
+		s += step * slot(componentOf(o.Comp))
+	}
+	return s
+}
+
+func componentOf(c byte) int {
+	switch c {
+	case 'y', 'g':
+		return 1
+	case 'z', 'b':
+		return 2
+	case 'w', 'a':
+		return 3
+	}
+	return 0
+}
+
+// src32 is the slot of a source of up to 32 bits that is read as type t.
+func (d *decoder) src32(o *ptx.Operand, t ptx.Type) slot {
+	switch o.Kind {
+	case ptx.RegOperand:
+		if widthOf(o.Sym.Type) != w32 {
+			return d.narrow(o)
+		}
+		return d.reg(o)
+	case ptx.SpecialOperand:
+		return d.specialSlot(o.Sym, false)
+	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
+		return d.const32(uint32(constant(o, t)))
+	case ptx.SymOperand:
+		return d.const32(uint32(d.address(o)))
+	}
+	d.fail("operand %s is not a 32-bit value", o)
+	return 0
+}
+
+// src64 is the slot of a 64-bit source that is read as type t.
+func (d *decoder) src64(o *ptx.Operand, t ptx.Type) slot {
+	switch o.Kind {
+	case ptx.RegOperand:
+		if widthOf(o.Sym.Type) == w32 {
+			return d.widen(o)
+		}
+		return d.reg(o)
+	case ptx.SpecialOperand:
+		return d.specialSlot(o.Sym, true)
+	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
+		return d.const64(constant(o, t))
+	case ptx.SymOperand:
+		return d.const64(d.address(o))
+	}
+	d.fail("operand %s is not a 64-bit value", o)
+	return 0
+}
+
+// src is the slot of a source by its type's width.
+func (d *decoder) src(o *ptx.Operand, t ptx.Type) slot {
+	if widthOf(t) == w32 {
+		return d.src32(o, t)
+	}
+	return d.src64(o, t)
+}
+
+// pred is the slot of a predicate source, and whether it is negated.
+func (d *decoder) pred(o *ptx.Operand) (slot, bool) {
+	switch o.Kind {
+	case ptx.RegOperand:
+		return d.reg(o), o.Neg
+	case ptx.ImmOperand:
+		s := d.newRegs(ptx.Pred, 1) // starts false in every frame
+		return s, (o.Val != 0) != o.Neg
+	case ptx.SpecialOperand:
+		return d.specialPred(o.Sym), o.Neg
+	}
+	d.fail("operand %s is not a predicate", o)
+	return 0, false
+}
+
+// dst is the slot of a destination of the type; what is thrown away gets one that
+// nobody reads.
+func (d *decoder) dst(o *ptx.Operand, t ptx.Type) slot {
+	if o == nil || o.Kind == ptx.SinkOperand {
+		return d.newRegs(t, 1)
+	}
+	if o.Kind != ptx.RegOperand {
+		d.fail("operand %s is not a register", o)
+		return 0
+	}
+	return d.reg(o)
+}
+
+// narrow is the low half of a 64-bit register.
+func (d *decoder) narrow(o *ptx.Operand) slot {
+	s, r := d.newRegs(ptx.B32, 1), d.reg(o)
+	d.before(func(f *frame, m uint32) {
+		for l := range f.r32[s] {
+			f.r32[s][l] = uint32(f.r64[r][l])
+		}
+	})
+	return s
+}
+
+// widen is a narrow register extended by zeros.
+func (d *decoder) widen(o *ptx.Operand) slot {
+	s, r := d.newRegs(ptx.B64, 1), d.reg(o)
+	d.before(func(f *frame, m uint32) {
+		for l := range f.r64[s] {
+			f.r64[s][l] = uint64(f.r32[r][l])
+		}
+	})
+	return s
+}
+
+// before has something run before the instruction at hand, whatever its guard.
+func (d *decoder) before(run exec) { d.pre = append(d.pre, op{run: run, guard: -1, target: -1}) }
+
+func (d *decoder) const32(v uint32) slot {
+	s, ok := d.c32[v]
+	if !ok {
+		s = d.newRegs(ptx.B32, 1)
+		d.c32[v] = s
+	}
+	return s
+}
+
+func (d *decoder) const64(v uint64) slot {
+	s, ok := d.c64[v]
+	if !ok {
+		s = d.newRegs(ptx.B64, 1)
+		d.c64[v] = s
+	}
+	return s
+}
+
+// constant is a literal's bits as a value of type t.
+func constant(o *ptx.Operand, t ptx.Type) uint64 {
+	v := uint64(o.Val)
+	switch {
+	case o.Kind == ptx.F64Operand && t == ptx.F32:
+		return uint64(math.Float32bits(float32(math.Float64frombits(v))))
+	case o.Kind == ptx.F32Operand && t == ptx.F64:
+		return math.Float64bits(float64(math.Float32frombits(uint32(v))))
+	case o.Kind == ptx.ImmOperand && t == ptx.F32:
+		return uint64(math.Float32bits(float32(o.Val)))
+	case o.Kind == ptx.ImmOperand && t == ptx.F64:
+		return math.Float64bits(float64(o.Val))
+	}
+	if n := t.Bits(); n > 0 && n < 64 {
+		v &= 1<<n - 1
+	}
+	return v
+}
+
+// address is the address of a variable or function, in its own state space.
+func (d *decoder) address(o *ptx.Operand) uint64 {
+	off := uint64(o.Val)
+	switch o.Sym.Kind {
+	case ptx.VarSymbol:
+		return d.variable(o.Sym) + off
+	case ptx.FuncSymbol:
+		return d.p.funcAddr(o.Sym)
+	}
+	d.fail("%s has no address", o.Sym.Name)
+	return 0
+}
+
+// variable is the address of a variable in its own state space.
+func (d *decoder) variable(s *ptx.Symbol) uint64 {
+	switch s.Var.Space {
+	case ptx.Global, ptx.Const:
+		if a := d.p.globals[s]; a != nil {
+			return a.addr
+		}
+	case ptx.Shared:
+		if off, ok := d.fn.offsets[s]; ok {
+			return uint64(off)
+		}
+		if off, ok := d.p.shared[s]; ok {
+			return uint64(off)
+		}
+	case ptx.Local, ptx.Param:
+		if off, ok := d.fn.offsets[s]; ok {
+			return uint64(off)
+		}
+	}
+	d.fail("variable %s has no storage here", s.Name)
+	return 0
+}

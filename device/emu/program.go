@@ -1,0 +1,110 @@
+package emu
+
+import (
+	"fmt"
+
+	"attest/ptx"
+)
+
+// exec runs one instruction for the lanes in m, which are never none.
+type exec func(f *frame, m uint32)
+
+// status is what became of an instruction that may have to wait.
+type status uint8
+
+const (
+	done  status = iota // go on
+	again               // not possible yet: run it again when something has changed
+	yield               // done, but let others run: a poll that failed, a sleep
+)
+
+// opKind is how the warp's loop treats an instruction.
+type opKind uint8
+
+const (
+	opRun  opKind = iota // exec
+	opTry                // try: may have to wait
+	opBra                // branch to target
+	opBrx                // branch by table
+	opCall               // call
+	opRet                // return from a device function, or end the thread
+	opExit               // end the thread
+	opSync               // wait for the lanes of a mask to be here, then exec
+)
+
+// op is a decoded instruction.
+type op struct {
+	run    exec
+	try    func(f *frame, m uint32) status
+	kind   opKind
+	neg    bool  // the guard is negated
+	guard  slot  // predicate, or -1
+	target int32 // of a branch
+	prio   int32 // place in the function's reverse postorder: lower runs first
+	table  []int32
+	index  slot // brx: the index; opSync: the member mask
+	call   *callSite
+	in     *ptx.Inst
+}
+
+// program is a module decoded for a target.
+type program struct {
+	file    string
+	mod     *ptx.Module
+	target  ptx.Target
+	funcs   map[string]*function // by name
+	byAddr  map[uint64]*function
+	addrOf  map[string]uint64 // of functions, by name
+	globals map[*ptx.Symbol]*alloc
+	// shared is where the variables of module scope lie in shared memory; dynamic
+	// is the .extern one.
+	shared  map[*ptx.Symbol]int64
+	statics int64
+	dynamic []*ptx.Symbol
+}
+
+// function is a decoded function.
+type function struct {
+	prog  *program
+	f     *ptx.Func
+	code  []op
+	n32   int
+	n64   int
+	nPred int
+	// tmpl32 and tmpl64 are the registers a frame starts with: constants filled in.
+	tmpl32    []lanes32
+	tmpl64    []lanes64
+	specials  []specialReg
+	localSize int64
+	paramSize int64
+	offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
+	statics   int64                 // bytes of static shared memory, an entry's
+	dynamic   bool                  // refers to dynamic shared memory
+	serial    bool                  // may talk to other blocks: see order.go
+	sources   []string              // by instruction, "file:line:col"; made when needed
+}
+
+// specialReg is a special register that a function reads, filled when a frame
+// starts.
+type specialReg struct {
+	name string
+	slot slot
+	wide bool
+}
+
+// source is the source line of an instruction, from the .loc before it.
+func (fn *function) source(pc int32) string {
+	in := fn.code[pc].in
+	var at *ptx.Loc
+	for _, s := range fn.f.Body {
+		switch s := s.(type) {
+		case *ptx.Loc:
+			at = s
+		case *ptx.Inst:
+			if s == in && at != nil {
+				return fmt.Sprintf("%s:%d:%d", fn.prog.mod.FileName(at.File), at.Line, at.Col)
+			}
+		}
+	}
+	return ""
+}

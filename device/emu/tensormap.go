@@ -1,0 +1,5 @@
+package emu
+
+import "attest/device"
+
+func encodeTensor(t device.TensorDesc) device.TensorMap { return device.TensorMap{} }

@@ -1,0 +1,311 @@
+package emu
+
+import "math/bits"
+
+// split is a set of lanes of a warp that are at the same place.
+type split struct {
+	pc   int32
+	mask uint32
+	f    *frame
+	wait bool // its instruction said again
+}
+
+// warp is 32 threads.
+type warp struct {
+	b      *block
+	id     int
+	lanes  uint32 // threads that exist
+	exited uint32 // threads that have ended
+	splits []split
+	cur    int
+	pc     int32  // of the instruction that runs
+	cache  *alloc // of the last global access
+	local  [32][]byte
+	steps  uint64
+	lanesN uint64 // thread instructions
+}
+
+// outcome is why a warp stopped running.
+type outcome uint8
+
+const (
+	ranOut  outcome = iota // of its quantum
+	blocked                // all its splits wait
+	gaveWay                // it polls
+	over
+)
+
+// run executes up to n instructions.
+func (w *warp) run(n int) outcome {
+	for n > 0 {
+		if !w.pick() {
+			if len(w.splits) == 0 {
+				return over
+			}
+			return blocked
+		}
+		o := w.runSplit(&n)
+		if o != ranOut {
+			return o
+		}
+	}
+	return ranOut
+}
+
+// pick chooses the split to run: of those that do not wait, the deepest in calls
+// and the furthest behind in the function. It joins splits at the same place.
+func (w *warp) pick() bool {
+	if len(w.splits) == 1 {
+		w.cur = 0
+		return !w.splits[0].wait
+	}
+	w.join()
+	best := -1
+	for i := range w.splits {
+		if w.splits[i].wait {
+			continue
+		}
+		if best < 0 || w.before(&w.splits[i], &w.splits[best]) {
+			best = i
+		}
+	}
+	w.cur = best
+	return best >= 0
+}
+
+func (w *warp) before(s, t *split) bool {
+	if s.f.depth != t.f.depth {
+		return s.f.depth > t.f.depth
+	}
+	return s.f.fn.code[s.pc].prio < t.f.fn.code[t.pc].prio
+}
+
+// join merges splits that have met.
+func (w *warp) join() {
+	for i := 0; i < len(w.splits); i++ {
+		for j := i + 1; j < len(w.splits); {
+			s, t := &w.splits[i], &w.splits[j]
+			if s.pc != t.pc || s.f != t.f {
+				j++
+				continue
+			}
+			s.mask |= t.mask
+			s.wait = s.wait && t.wait
+			s.f.live--
+			w.remove(j)
+		}
+	}
+}
+
+func (w *warp) remove(i int) {
+	last := len(w.splits) - 1
+	w.splits[i] = w.splits[last]
+	w.splits[last] = split{}
+	w.splits = w.splits[:last]
+}
+
+// limit is the place at which the current split has caught up with another one
+// and must stop to join it or to let it go first.
+func (w *warp) limit() int32 {
+	lim := int32(1<<31 - 1)
+	cur := &w.splits[w.cur]
+	for i := range w.splits {
+		s := &w.splits[i]
+		if i != w.cur && s.f == cur.f {
+			lim = min(lim, s.f.fn.code[s.pc].prio)
+		}
+	}
+	return lim
+}
+
+// fair is how many instructions a split runs before others of its warp that can
+// run get their turn, wherever they are: a lane that spins must not keep the lane
+// it waits for from running.
+const fair = 2048
+
+// runSplit runs the current split until something other than straight-line
+// execution happens. It returns ranOut to have the warp pick again.
+func (w *warp) runSplit(n *int) outcome {
+	s := &w.splits[w.cur]
+	f, pc, mask := s.f, s.pc, s.mask
+	code := f.fn.code
+	alone := len(w.splits) == 1
+	limit, turn := int32(1<<31-1), *n
+	if !alone {
+		limit = w.limit()
+		turn = min(turn, fair)
+	}
+	lanes := uint64(bits.OnesCount32(mask))
+	start := turn
+	for turn > 0 {
+		o := &code[pc]
+		if o.prio >= limit && turn != start {
+			break
+		}
+		turn--
+		m := mask
+		if o.guard >= 0 {
+			g := f.p[o.guard]
+			if o.neg {
+				g = ^g
+			}
+			m &= g
+		}
+		switch o.kind {
+		case opRun:
+			if m != 0 {
+				w.pc = pc
+				o.run(f, m)
+			}
+			pc++
+			continue
+		case opBra:
+			if m == mask {
+				pc = o.target
+				continue
+			}
+			if m == 0 {
+				pc++
+				continue
+			}
+		}
+		// The rest is rarer: it may split the split or stop it.
+		w.pc = pc
+		s.pc = pc
+		w.account(n, start-turn, lanes)
+		return w.special(o, m)
+	}
+	s.pc = pc
+	w.account(n, start-turn, lanes)
+	if !alone && turn == 0 {
+		w.rotate()
+	}
+	return ranOut
+}
+
+func (w *warp) account(n *int, ran int, lanes uint64) {
+	*n -= ran
+	w.steps += uint64(ran)
+	w.lanesN += uint64(ran) * lanes
+}
+
+// rotate lets another split run for a while after the current one has had a long
+// turn: the others go first until they wait or have had theirs.
+func (w *warp) rotate() {
+	for i := range w.splits {
+		if i != w.cur && !w.splits[i].wait {
+			w.splits[i], w.splits[w.cur] = w.splits[w.cur], w.splits[i]
+			n := fair
+			w.runSplit(&n)
+			return
+		}
+	}
+}
+
+// special executes an instruction that is not just a step to the next one. m are
+// the lanes of the current split whose guard holds.
+func (w *warp) special(o *op, m uint32) outcome {
+	s := &w.splits[w.cur]
+	switch o.kind {
+	case opBra:
+		w.part(m, o.target)
+		s = &w.splits[w.cur]
+		s.pc++
+	case opBrx:
+		w.branchTable(o, m)
+	case opTry:
+		return w.attempt(o, m)
+	case opSync:
+		return w.sync(o, m)
+	case opCall:
+		w.call(o, m)
+	case opRet:
+		w.ret(o, m)
+	case opExit:
+		w.exit(m)
+	}
+	return ranOut
+}
+
+// part makes the lanes m of the current split a split of their own at pc.
+func (w *warp) part(m uint32, pc int32) {
+	s := &w.splits[w.cur]
+	s.mask &^= m
+	s.f.live++
+	w.splits = append(w.splits, split{pc: pc, mask: m, f: s.f})
+}
+
+// isolate leaves only lanes m in the current split; the others go on behind the
+// instruction, which their guard made them skip.
+func (w *warp) isolate(m uint32) {
+	if s := &w.splits[w.cur]; m != s.mask {
+		rest := s.mask &^ m
+		w.part(rest, s.pc+1)
+	}
+}
+
+// attempt runs an instruction that may have to wait.
+func (w *warp) attempt(o *op, m uint32) outcome {
+	s := &w.splits[w.cur]
+	if m == 0 {
+		s.pc++
+		return ranOut
+	}
+	w.isolate(m)
+	s = &w.splits[w.cur]
+	switch o.try(s.f, m) {
+	case again:
+		s = &w.splits[w.cur]
+		s.wait = true
+	case yield:
+		w.splits[w.cur].pc++
+		return gaveWay
+	default:
+		w.splits[w.cur].pc++
+	}
+	return ranOut
+}
+
+// sync waits for all lanes of the member mask that still live to be at this
+// instruction, and then executes it.
+func (w *warp) sync(o *op, m uint32) outcome {
+	s := &w.splits[w.cur]
+	if m == 0 {
+		s.pc++
+		return ranOut
+	}
+	w.isolate(m)
+	s = &w.splits[w.cur]
+	members := s.f.r32[o.index][bits.TrailingZeros32(m)] & w.lanes &^ w.exited
+	if members&^m != 0 && len(w.splits) > 1 {
+		s.wait = true // wake looks again when another split has moved
+		return ranOut
+	}
+	if o.run != nil {
+		o.run(s.f, m)
+	}
+	w.splits[w.cur].pc++
+	w.wake()
+	return ranOut
+}
+
+// wake lets all waiting splits look again.
+func (w *warp) wake() {
+	for i := range w.splits {
+		w.splits[i].wait = false
+	}
+}
+
+// exit ends lanes of the current split.
+func (w *warp) exit(m uint32) {
+	s := &w.splits[w.cur]
+	w.exited |= m
+	s.mask &^= m
+	s.pc++
+	if s.mask == 0 {
+		s.f.live--
+		w.remove(w.cur)
+	}
+	w.wake()
+	w.b.changed()
+}

@@ -1,0 +1,98 @@
+package device
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Dim is an extent in x, y and z. A zero counts as one.
+type Dim struct{ X, Y, Z int }
+
+// D is a Dim of up to three extents.
+func D(n ...int) Dim {
+	n = append(n, 1, 1, 1)
+	return Dim{n[0], n[1], n[2]}
+}
+
+// Norm is the Dim with zeros made ones.
+func (d Dim) Norm() Dim { return Dim{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
+
+// Count is the number of points of the extent.
+func (d Dim) Count() int {
+	d = d.Norm()
+	return d.X * d.Y * d.Z
+}
+
+func (d Dim) String() string { return fmt.Sprintf("(%d, %d, %d)", d.X, d.Y, d.Z) }
+
+// Launch is one run of a kernel.
+type Launch struct {
+	Grid, Block, Cluster Dim
+	Shared               int // bytes of dynamic shared memory
+	Params               []Param
+}
+
+// Param is the bytes of one kernel parameter.
+type Param []byte
+
+// Ptr is a parameter that points to the start of a buffer.
+func Ptr(b Buffer) Param { return U64(b.Addr()) }
+
+// U8 is a one-byte parameter.
+func U8(v uint8) Param { return Param{v} }
+
+// U16 is a two-byte parameter.
+func U16(v uint16) Param { return binary.LittleEndian.AppendUint16(nil, v) }
+
+// U32 is a four-byte parameter.
+func U32(v uint32) Param { return binary.LittleEndian.AppendUint32(nil, v) }
+
+// U64 is an eight-byte parameter.
+func U64(v uint64) Param { return binary.LittleEndian.AppendUint64(nil, v) }
+
+// F32 is a float parameter.
+func F32(v float32) Param { return U32(math.Float32bits(v)) }
+
+// F64 is a double parameter.
+func F64(v float64) Param { return U64(math.Float64bits(v)) }
+
+// Check compares a launch with the limits of the device and with what the kernel
+// declares. Every device calls it, so that all refuse the same launches with the
+// same words.
+func (l Launch) Check(dev Info, k KernelInfo) error {
+	b, c := l.Block.Norm(), l.Cluster.Norm()
+	switch n := b.Count(); {
+	case l.Grid.X < 0 || l.Grid.Y < 0 || l.Grid.Z < 0 || l.Block.X < 0 || l.Block.Y < 0 || l.Block.Z < 0:
+		return fmt.Errorf("launch of %s: grid %v of blocks %v has a negative extent", k.Name, l.Grid, l.Block)
+	case b.X > 1024 || b.Y > 1024 || b.Z > 64 || n > dev.MaxThreads:
+		return fmt.Errorf("launch of %s: blocks of %v are %d threads; %s takes at most %d, and (1024, 1024, 64) by dimension", k.Name, l.Block, n, dev.Name, dev.MaxThreads)
+	case k.MaxThreads > 0 && n > k.MaxThreads:
+		return fmt.Errorf("launch of %s: blocks of %d threads; the kernel was compiled for at most %d", k.Name, n, k.MaxThreads)
+	case l.Grid.Y > 65535 || l.Grid.Z > 65535 || l.Grid.X > math.MaxInt32:
+		return fmt.Errorf("launch of %s: grid %v is larger than (2147483647, 65535, 65535)", k.Name, l.Grid)
+	case l.Shared < 0 || k.Shared+l.Shared > dev.SharedMax:
+		return fmt.Errorf("launch of %s: %d bytes of shared memory (%d static, %d dynamic); %s has %d a block", k.Name, k.Shared+l.Shared, k.Shared, l.Shared, dev.Name, dev.SharedMax)
+	case c.Count() > 1 && dev.Target.SM < 90:
+		return fmt.Errorf("launch of %s: clusters need sm_90, %s is %s", k.Name, dev.Name, dev.Target)
+	case c.Count() > 16:
+		return fmt.Errorf("launch of %s: a cluster of %d blocks; at most 16 fit", k.Name, c.Count())
+	}
+	g := l.Grid.Norm()
+	if g.X%c.X != 0 || g.Y%c.Y != 0 || g.Z%c.Z != 0 {
+		return fmt.Errorf("launch of %s: grid %v is not a multiple of the cluster %v", k.Name, l.Grid, l.Cluster)
+	}
+	return l.checkParams(k)
+}
+
+func (l Launch) checkParams(k KernelInfo) error {
+	if len(l.Params) != len(k.Params) {
+		return fmt.Errorf("launch of %s: %d parameters given, it declares %d", k.Name, len(l.Params), len(k.Params))
+	}
+	for i, p := range k.Params {
+		if len(l.Params[i]) != p.Size {
+			return fmt.Errorf("launch of %s: parameter %d, %s, has %d bytes, %d are given", k.Name, i, p.Name, p.Size, len(l.Params[i]))
+		}
+	}
+	return nil
+}

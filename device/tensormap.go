@@ -1,0 +1,73 @@
+package device
+
+import (
+	"fmt"
+
+	"attest/ptx"
+)
+
+// TensorMap is an encoded tensor map: what a kernel takes by value, aligned to 64
+// bytes. Its bytes mean something to the device that made it and to no other.
+type TensorMap [128]byte
+
+// Param is the tensor map as a kernel parameter.
+func (t TensorMap) Param() Param { return Param(t[:]) }
+
+// Swizzle is how the copy engine permutes 16-byte units of a tile in shared memory.
+type Swizzle int
+
+// The swizzles, by the span they repeat in.
+const (
+	NoSwizzle Swizzle = iota
+	Swizzle32B
+	Swizzle64B
+	Swizzle128B
+)
+
+// TensorDesc describes a tiled tensor in global memory to the copy engine, as
+// cuTensorMapEncodeTiled takes it: innermost dimension first.
+type TensorDesc struct {
+	Type    ptx.Type // of the elements: u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, tf32
+	Addr    uint64
+	Dims    []uint64 // elements
+	Strides []uint64 // bytes, of all dimensions but the innermost
+	Box     []uint32 // elements of a tile
+	Steps   []uint32 // element strides; ones when empty
+	Swizzle Swizzle
+	NaNFill bool // out-of-bounds elements read as NaN instead of zero
+}
+
+// Check refuses what the copy engine cannot do.
+func (d TensorDesc) Check() error {
+	n := len(d.Dims)
+	switch {
+	case n < 1 || n > 5:
+		return fmt.Errorf("tensor map: a tensor has 1 to 5 dimensions, not %d", n)
+	case len(d.Strides) != n-1:
+		return fmt.Errorf("tensor map: %d dimensions take %d strides, not %d", n, n-1, len(d.Strides))
+	case len(d.Box) != n || len(d.Steps) != n && len(d.Steps) != 0:
+		return fmt.Errorf("tensor map: %d dimensions take a box of as many extents, not %d", n, len(d.Box))
+	case d.Type.Bytes() == 0 || d.Type.Bits() < 8:
+		return fmt.Errorf("tensor map: elements of type %q", d.Type)
+	case d.Addr%16 != 0:
+		return fmt.Errorf("tensor map: the tensor's address %#x is not a multiple of 16", d.Addr)
+	}
+	for i, s := range d.Strides {
+		if s%16 != 0 || s >= 1<<40 {
+			return fmt.Errorf("tensor map: stride %d is %d bytes; it must be a multiple of 16 below 2^40", i, s)
+		}
+	}
+	for i, b := range d.Box {
+		if b < 1 || b > 256 {
+			return fmt.Errorf("tensor map: box extent %d is %d; it must be 1 to 256", i, b)
+		}
+	}
+	inner := int(d.Box[0]) * d.Type.Bytes()
+	if inner%16 != 0 {
+		return fmt.Errorf("tensor map: the box is %d bytes wide; it must be a multiple of 16", inner)
+	}
+	if span := [...]int{1 << 30, 32, 64, 128}[d.Swizzle]; inner > span {
+		return fmt.Errorf("tensor map: the box is %d bytes wide; a %d-byte swizzle takes at most that", inner, span)
+	}
+	return nil
+}
