@@ -11,12 +11,8 @@ import (
 	"attest/ptx/parse"
 )
 
-// Texts that make a careless parser recurse, backtrack or allocate without end.
-func TestHostile(t *testing.T) {
-	n := 200_000
-	if testing.Short() {
-		n = 20_000
-	}
+// hostileTexts make a careless parser recurse, backtrack or allocate without end.
+func hostileTexts(n int) map[string]string {
 	rep := strings.Repeat
 	scopes := func(depth int, inner string) string { return rep("{", depth) + inner + rep("}", depth) }
 	var names, ranges strings.Builder
@@ -24,7 +20,7 @@ func TestHostile(t *testing.T) {
 		fmt.Fprintf(&names, "bra L_%d;", i)
 		fmt.Fprintf(&ranges, "{.reg .b32 %%x<%d>;mov.u32 %%x%d,1;}", 4_000_000_000, i)
 	}
-	for name, src := range map[string]string{
+	return map[string]string{
 		"braces":               inBody(rep("{", n)),
 		"closed braces":        inBody(rep("{", n) + rep("}", n)),
 		"parentheses":          inBody("x " + rep("(", n)),
@@ -67,7 +63,15 @@ func TestHostile(t *testing.T) {
 		"pragmas":              inBody(".pragma " + rep("\"x\",", n) + "\"x\";"),
 		"attributes":           head + ".global .attribute" + rep("(.x", n) + " .u32 x;",
 		"prototypes":           inBody("P: .callprototype " + rep("(", n)),
-	} {
+	}
+}
+
+func TestHostile(t *testing.T) {
+	n := 200_000
+	if testing.Short() {
+		n = 20_000
+	}
+	for name, src := range hostileTexts(n) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
