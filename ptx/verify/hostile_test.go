@@ -83,8 +83,8 @@ func TestBudgets(t *testing.T) {
 		}
 		_, f = kernelOf(t, hostile[0].text(tt.n))
 		u := Uniformity(f, NewCFG(f))
-		if u.partial == tt.done {
-			t.Errorf("%d early exits: partial is %v", tt.n, u.partial)
+		if u.Partial == tt.done {
+			t.Errorf("%d early exits: partial is %v", tt.n, u.Partial)
 		}
 		if got := u.Reg(register(t, f, "%r1")); got != Varies {
 			t.Errorf("%d early exits: %%r1 is %s", tt.n, got)

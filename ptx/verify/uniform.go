@@ -24,7 +24,9 @@ type Uniform struct {
 	branches []Variance
 	control  []Variance
 	under    []int32 // by block: the block whose branch decides control
-	partial  bool
+	// Partial is set when the function was too large to follow every branch: then
+	// registers count as unknown at least.
+	Partial bool
 }
 
 // Reg is the variance of a register of the function.
@@ -222,10 +224,10 @@ func (s *spread) meets(b, x int) bool {
 }
 
 func (s *spread) giveUp() {
-	if s.u.partial {
+	if s.u.Partial {
 		return
 	}
-	s.u.partial = true
+	s.u.Partial = true
 	for r := range s.u.regs {
 		s.raise(int32(r), MayVary, -1)
 	}
