@@ -31,6 +31,7 @@ var layers = []string{
 	"ref",
 	"device",
 	"device/devicetest",
+	"device/emu/num",
 	"device/emu",
 	"device/emu/check",
 	"device/cuda",

@@ -1,0 +1,53 @@
+package num
+
+// The NaN that an invalid operation gives. Except in f64 it is also what any
+// operation gives that meets a NaN.
+const (
+	NaNF64  = 0xfff8000000000000
+	NaNF32  = 0x7fffffff
+	NaNF16  = 0x7fff
+	NaNBF16 = 0x7fff
+	NaNE5M2 = 0x7f
+	NaNE4M3 = 0x7f
+)
+
+// quietF64 is the bit that makes a NaN of f64 a quiet one.
+const quietF64 = 1 << 51
+
+// IsNaNF64 reports whether the bits are a NaN.
+func IsNaNF64(a uint64) bool { return a<<1 > 0x7ff<<53 }
+
+// IsNaNF32 reports whether the bits are a NaN.
+func IsNaNF32(a uint32) bool { return a<<1 > 0xff<<24 }
+
+// IsNaNF16 reports whether the bits are a NaN.
+func IsNaNF16(a uint16) bool { return a<<1 > 0x1f<<11 }
+
+// IsNaNBF16 reports whether the bits are a NaN.
+func IsNaNBF16(a uint16) bool { return a<<1 > 0xff<<8 }
+
+// nanF64 is the NaN of an f64 operation that gave one: the first operand that is a
+// NaN, made quiet, else the NaN of an invalid operation. An operation with fewer
+// operands repeats one. It stays out of its callers, so that they are small enough
+// to be inlined.
+//
+//go:noinline
+func nanF64(a, b, c uint64) uint64 {
+	switch {
+	case IsNaNF64(a):
+		return a | quietF64
+	case IsNaNF64(b):
+		return b | quietF64
+	case IsNaNF64(c):
+		return c | quietF64
+	}
+	return NaNF64
+}
+
+// nanNarrow is a NaN of f64 converted to f32, f16 or bf16: the payload goes.
+func nanNarrow(f *format) uint64 { return f.nan }
+
+// nanWiden is a NaN of f32 converted to f64.
+func nanWiden(a uint32) uint64 {
+	return uint64(a>>31)<<63 | 0x7ff<<52 | quietF64 | uint64(a&0x7fffff)<<29
+}
