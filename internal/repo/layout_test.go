@@ -32,6 +32,7 @@ var layers = []string{
 	"device",
 	"device/devicetest",
 	"device/emu/num",
+	"device/emu/tensor",
 	"device/emu",
 	"device/emu/check",
 	"device/cuda",
