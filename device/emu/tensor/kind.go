@@ -1,0 +1,95 @@
+package tensor
+
+// Kind is the type of a matrix's elements.
+type Kind uint8
+
+// The types of factors and results, named as in PTX.
+const (
+	F16 Kind = iota
+	BF16
+	TF32
+	E4M3
+	E5M2
+	F32
+	S8
+	U8
+	S4
+	U4
+	B1
+	kinds
+)
+
+var kindInfo = [kinds]struct {
+	name    string
+	bits    int // an element takes in a register
+	frac    int // bits of fraction of the significand
+	minExp  int // exponent of the smallest normal number
+	isFloat bool
+}{
+	F16:  {"f16", 16, 10, -14, true},
+	BF16: {"bf16", 16, 7, -126, true},
+	TF32: {"tf32", 32, 10, -126, true},
+	E4M3: {"e4m3", 8, 3, -6, true},
+	E5M2: {"e5m2", 8, 2, -14, true},
+	F32:  {"f32", 32, 23, -126, true},
+	S8:   {name: "s8", bits: 8},
+	U8:   {name: "u8", bits: 8},
+	S4:   {name: "s4", bits: 4},
+	U4:   {name: "u4", bits: 4},
+	B1:   {name: "b1", bits: 1},
+}
+
+// String is the name of the type in PTX.
+func (k Kind) String() string {
+	if k >= kinds {
+		return "Kind(?)"
+	}
+	return kindInfo[k].name
+}
+
+// Bits is the space that an element takes in a register.
+func (k Kind) Bits() int { return kindInfo[k].bits }
+
+// Words is the number of 32-bit words that n elements take.
+func (k Kind) Words(n int) int { return n * k.Bits() / 32 }
+
+func (k Kind) fp8() bool { return k == E4M3 || k == E5M2 }
+
+// wide reports whether exponents of the type need more than a byte.
+func (k Kind) wide() bool { return k == BF16 || k == TF32 }
+
+// Arch is a generation of tensor cores.
+type Arch uint8
+
+// The generations.
+const (
+	Ampere Arch = iota // sm_80, sm_86, sm_87
+	Ada                // sm_89
+	Hopper             // sm_90, sm_90a
+)
+
+// String is the generation's name.
+func (a Arch) String() string {
+	if a > Hopper {
+		return "Arch(?)"
+	}
+	return [...]string{"Ampere", "Ada", "Hopper"}[a]
+}
+
+// Inst is the instruction that multiplies.
+type Inst uint8
+
+// The instructions.
+const (
+	MMA   Inst = iota // mma.sync
+	WMMA              // wmma.mma
+	WGMMA             // wgmma.mma_async
+)
+
+// String is the instruction's name in PTX.
+func (i Inst) String() string {
+	if i > WGMMA {
+		return "Inst(?)"
+	}
+	return [...]string{"mma", "wmma", "wgmma"}[i]
+}

@@ -1,0 +1,58 @@
+package tensor
+
+import "math"
+
+// The canonical NaN of a result.
+const (
+	nanF32 = 0x7fffffff
+	nanF16 = 0x7fff
+)
+
+// cutF32 is x cut towards zero to an f32 with frac bits of fraction, as a float64.
+// What is too large is infinite.
+func cutF32(x float64, frac int) float64 {
+	if a := math.Abs(x); a < 0x1p-126 && a != 0 {
+		// Below the normal range the unit stays that of the smallest normal number.
+		return math.Copysign(math.Ldexp(math.Trunc(math.Ldexp(a, 126+frac)), -126-frac), x)
+	}
+	x = math.Float64frombits(math.Float64bits(x) &^ (1<<(52-frac) - 1))
+	if math.Abs(x) >= 0x1p128 {
+		return math.Inf(sign(x))
+	}
+	return x
+}
+
+func sign(x float64) int {
+	if math.Signbit(x) {
+		return -1
+	}
+	return 1
+}
+
+// bitsF32 is a result that is an f32 already.
+func bitsF32(x float64) uint32 {
+	if x != x {
+		return nanF32
+	}
+	return math.Float32bits(float32(x))
+}
+
+// bitsF16 is x rounded to the nearest f16, ties to even. x is at least as exact
+// as a sum of tensor cores is.
+func bitsF16(x float64) uint32 {
+	u := math.Float64bits(x)
+	s, u := uint32(u>>48&0x8000), u&(1<<63-1)
+	const cut, rebias = 52 - 10, (1023 - 15) << 52
+	switch {
+	case u > 0x7ff<<52:
+		return nanF16
+	case u < 0x3f1<<52: // 2^-14
+		// The unit of 2^28 is that of subnormal f16, so that adding rounds.
+		return s | uint32(math.Float64bits(math.Float64frombits(u)+0x1p28)&0x7ff)
+	case u >= 0x40f<<52: // 2^16
+		return s | 0x7c00
+	}
+	// A carry out of the fraction runs into the exponent, and from the largest
+	// exponent into infinity.
+	return s | uint32((u+1<<(cut-1)-1+u>>cut&1-rebias)>>cut)
+}
