@@ -42,3 +42,11 @@ func fmaBF16(a, b, c uint16, s float64) uint16 {
 func floatBF16(a uint16) float32 { return math.Float32frombits(uint32(a) << 16) }
 
 func roundBF16(x float32) uint16 { return CvtBF16F32(math.Float32bits(x)) }
+
+// FmaOobBF16 is fma.rn.oob.bf16, as [FmaOobF16].
+func FmaOobBF16(a, b, c uint16) uint16 {
+	if a == oobNaN || b == oobNaN {
+		return 0
+	}
+	return FmaBF16(a, b, c)
+}

@@ -17,13 +17,8 @@ func CvtF32F16(a uint16) uint32 {
 	return NaNF32
 }
 
-// CvtF32BF16 is cvt.f32.bf16, which is exact.
-func CvtF32BF16(a uint16) uint32 {
-	if IsNaNBF16(a) {
-		return NaNF32
-	}
-	return uint32(a) << 16
-}
+// CvtF32BF16 is cvt.f32.bf16, which is exact. It is a shift and keeps a NaN's bits.
+func CvtF32BF16(a uint16) uint32 { return uint32(a) << 16 }
 
 // CvtF64F32 is cvt.f64.f32, which is exact.
 func CvtF64F32(a uint32) uint64 {
@@ -37,7 +32,7 @@ func CvtF64F32(a uint32) uint64 {
 func CvtF64F16(a uint16) uint64 { return CvtF64F32(CvtF32F16(a)) }
 
 // CvtF64BF16 is cvt.f64.bf16, which is exact.
-func CvtF64BF16(a uint16) uint64 { return CvtF64F32(CvtF32BF16(a)) }
+func CvtF64BF16(a uint16) uint64 { return CvtF64F32(uint32(a) << 16) }
 
 // CvtF32F64 is cvt.rn.f32.f64.
 func CvtF32F64(a uint64) uint32 {
@@ -81,13 +76,34 @@ func CvtBF16F32(a uint32) uint16 {
 // the f32 of the same value.
 const tf32Drop = 13
 
-// CvtTF32F32 is cvt.rna.tf32.f32, and with RN and RZ the forms of sm_90.
+// CvtTF32F32 is cvt.rn.tf32.f32 and cvt.rz.tf32.f32.
 func CvtTF32F32(r Round, a uint32) uint32 {
 	if IsNaNF32(a) {
 		return NaNF32
 	}
 	return uint32(convert(r, &fmtTF32, &fmtF32, uint64(a))) << tf32Drop
 }
+
+// CvtRnaTF32F32 is cvt.rna.tf32.f32. It is an addition and a mask on the bits: a NaN
+// loses the end of its payload, and with it may become an infinity.
+func CvtRnaTF32F32(a uint32) uint32 {
+	if a&0x7fffffff < 0x7f800000 {
+		a += 1 << (tf32Drop - 1)
+	}
+	return a >> tf32Drop << tf32Drop
+}
+
+// SatfiniteTF32 is .satfinite of cvt.rna.tf32.f32: an infinity becomes the largest
+// finite number. It takes a step down from a NaN, too.
+func SatfiniteTF32(a uint32) uint32 {
+	if a&0x7fffffff >= 0x7f800000 {
+		return a - 1<<tf32Drop
+	}
+	return a
+}
+
+// CvtF16F16 is cvt.f16.f16. Those of f32 and f64 are moves and keep a NaN's bits.
+func CvtF16F16(a uint16) uint16 { return canonical16(IsNaNF16(a), a) }
 
 // The conversions below take any rounding. In a widening one it changes nothing.
 

@@ -115,11 +115,3 @@ func satfinite(a, inf uint16) uint16 {
 	}
 	return a
 }
-
-// SatfiniteTF32 is .satfinite for tf32.
-func SatfiniteTF32(a uint32) uint32 {
-	if a&0x7fffffff == 0x7f800000 {
-		return a - 1<<tf32Drop
-	}
-	return a
-}

@@ -1,14 +1,14 @@
 package num
 
 // NegF32 is neg.f32.
-func NegF32(a uint32) uint32 { return signF32(a ^ 0x80000000) }
+func NegF32(a uint32) uint32 { return canonicalF32(a ^ 0x80000000) }
 
 // AbsF32 is abs.f32.
-func AbsF32(a uint32) uint32 { return signF32(a &^ 0x80000000) }
+func AbsF32(a uint32) uint32 { return canonicalF32(a &^ 0x80000000) }
 
-// signF32 is the result of an operation that changes the sign alone: the hardware
+// canonicalF32 is the result of an operation that changes the sign alone: the hardware
 // does it in its adder, which replaces a NaN.
-func signF32(a uint32) uint32 {
+func canonicalF32(a uint32) uint32 {
 	if IsNaNF32(a) {
 		return NaNF32
 	}
@@ -16,12 +16,12 @@ func signF32(a uint32) uint32 {
 }
 
 // NegF64 is neg.f64.
-func NegF64(a uint64) uint64 { return signF64(a ^ 1<<63) }
+func NegF64(a uint64) uint64 { return canonicalF64(a ^ 1<<63) }
 
 // AbsF64 is abs.f64.
-func AbsF64(a uint64) uint64 { return signF64(a &^ (1 << 63)) }
+func AbsF64(a uint64) uint64 { return canonicalF64(a &^ (1 << 63)) }
 
-func signF64(a uint64) uint64 {
+func canonicalF64(a uint64) uint64 {
 	if IsNaNF64(a) {
 		return nanF64(a, a, a)
 	}
@@ -29,18 +29,18 @@ func signF64(a uint64) uint64 {
 }
 
 // NegF16 is neg.f16.
-func NegF16(a uint16) uint16 { return sign16(IsNaNF16(a), a^0x8000) }
+func NegF16(a uint16) uint16 { return canonical16(IsNaNF16(a), a^0x8000) }
 
 // AbsF16 is abs.f16.
-func AbsF16(a uint16) uint16 { return sign16(IsNaNF16(a), a&0x7fff) }
+func AbsF16(a uint16) uint16 { return canonical16(IsNaNF16(a), a&0x7fff) }
 
 // NegBF16 is neg.bf16.
-func NegBF16(a uint16) uint16 { return sign16(IsNaNBF16(a), a^0x8000) }
+func NegBF16(a uint16) uint16 { return canonical16(IsNaNBF16(a), a^0x8000) }
 
 // AbsBF16 is abs.bf16.
-func AbsBF16(a uint16) uint16 { return sign16(IsNaNBF16(a), a&0x7fff) }
+func AbsBF16(a uint16) uint16 { return canonical16(IsNaNBF16(a), a&0x7fff) }
 
-func sign16(isNaN bool, a uint16) uint16 {
+func canonical16(isNaN bool, a uint16) uint16 {
 	if isNaN {
 		return NaNF16
 	}
