@@ -19,13 +19,19 @@ type frame struct {
 	r32    []lanes32 // values of up to 32 bits
 	r64    []lanes64 // 64 bits; a 128-bit value has two, the low one first
 	p      []uint32  // predicates: a bit a lane
+	cc     uint32    // the carry flag CC.CF: a bit a lane
 	params []byte    // the .param variables of a device function and its calls: paramSize bytes a lane
 	local  uint64    // where the frame's .local variables start in each thread's local memory
+	stack  *lanes64  // where each lane's stack ends once alloca has moved it; 0 where it has not
 	parent *frame
 	ret    int32       // where the parent goes on
 	rets   []paramCopy // what the parent gets back
 	depth  int
 	live   int // splits in this frame
+	// aside32 and aside64 hold what an instruction computes for all lanes when it
+	// runs for some.
+	aside32 lanes32
+	aside64 lanes64
 }
 
 // slot is an index into the registers of a frame: r32, r64 or p by the type.

@@ -1,0 +1,174 @@
+package emu
+
+import (
+	"math/bits"
+
+	"attest/device/emu/num"
+	"attest/ptx"
+)
+
+func init() {
+	build("setp", buildSetp)
+	build("set", buildSet)
+	build("selp", buildSelp)
+	build("slct", buildSlct)
+}
+
+// test answers a question about the lanes of m: a bit a lane. Bits outside m may
+// be anything.
+type test func(f *frame, m uint32) uint32
+
+var cmpOps = map[string]num.Cmp{
+	"eq": num.EQ, "ne": num.NE, "lt": num.LT, "le": num.LE, "gt": num.GT, "ge": num.GE,
+	"lo": num.LO, "ls": num.LS, "hi": num.HI, "hs": num.HS,
+	"equ": num.EQU, "neu": num.NEU, "ltu": num.LTU, "leu": num.LEU, "gtu": num.GTU, "geu": num.GEU,
+	"num": num.NUM, "nan": num.NAN,
+}
+
+// comparison decodes a cmp b. A packed type gives two tests, of the low halves and
+// of the high ones.
+func comparison(d *decoder, x *inst) (low, high test) {
+	op := cmpOps[x.mod("cmp")]
+	if t := x.typ("a"); t.Class() != ptx.ClassPacked && t != ptx.F16 {
+		return compareWords(d, x, op), nil
+	}
+	return compareHalves(d, x, op)
+}
+
+func compareWords(d *decoder, x *inst, op num.Cmp) test {
+	switch x.typ("a") {
+	case ptx.B16, ptx.U16:
+		return compareInts[uint16](d, x, op)
+	case ptx.S16:
+		return compareInts[int16](d, x, op)
+	case ptx.B32, ptx.U32:
+		return compare32(d, x, relation32{ltU32, eq32, nil}, op)
+	case ptx.S32:
+		return compare32(d, x, relation32{ltS32, eq32, nil}, op)
+	case ptx.B64, ptx.U64:
+		return compareInts[uint64](d, x, op)
+	case ptx.S64:
+		return compareInts[int64](d, x, op)
+	case ptx.F64:
+		return ask2(d, x, func(a, b uint64) bool { return num.CmpF64(op, a, b) })
+	}
+	if x.has("ftz") {
+		return ask2(d, x, func(a, b uint32) bool { return num.CmpF32(op, num.FtzF32(a), num.FtzF32(b)) })
+	}
+	return compare32(d, x, relation32{ltF32, eqF32, nanF32}, op)
+}
+
+func compareInts[T value](d *decoder, x *inst, op num.Cmp) test {
+	return ask2(d, x, func(a, b T) bool { return num.CmpInt(op, a, b) })
+}
+
+// ask2 is a question about a and b, lane by lane.
+func ask2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
+	ra, rb := srcOf[T](d, x, "a"), srcOf[T](d, x, "b")
+	return func(f *frame, m uint32) (v uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			if fn(ra.get(f, l), rb.get(f, l)) {
+				v |= 1 << l
+			}
+		}
+		return v
+	}
+}
+
+func compareHalves(d *decoder, x *inst, op num.Cmp) (low, high test) {
+	var cmp func(a, b uint16) bool
+	t := x.typ("a")
+	switch {
+	case t == ptx.BF16 || t == ptx.BF16x2:
+		cmp = func(a, b uint16) bool { return num.CmpBF16(op, a, b) }
+	case x.has("ftz"):
+		cmp = func(a, b uint16) bool { return num.CmpF16(op, num.FtzF16(a), num.FtzF16(b)) }
+	default:
+		cmp = func(a, b uint16) bool { return num.CmpF16(op, a, b) }
+	}
+	if t.Bits() == 16 {
+		return ask2(d, x, cmp), nil
+	}
+	return ask2(d, x, func(a, b uint32) bool { return cmp(uint16(a), uint16(b)) }),
+		ask2(d, x, func(a, b uint32) bool { return cmp(uint16(a>>16), uint16(b>>16)) })
+}
+
+// boolean decodes the Boolean operation that combines a comparison with c.
+func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
+	op := x.mod("bool")
+	if op == "" {
+		return func(f *frame, v uint32) uint32 { return v }
+	}
+	c := d.truth(x.arg("c"))
+	switch op {
+	case "and":
+		return func(f *frame, v uint32) uint32 { return v & c.of(f) }
+	case "or":
+		return func(f *frame, v uint32) uint32 { return v | c.of(f) }
+	}
+	return func(f *frame, v uint32) uint32 { return v ^ c.of(f) }
+}
+
+// buildSetp is setp. Of a scalar comparison q is the complement, combined with c
+// like p; of a packed one it is the result of the high halves.
+func buildSetp(d *decoder, x *inst) exec {
+	low, high := comparison(d, x)
+	p := d.dst(x.arg("p"), ptx.Pred)
+	combine := boolean(d, x)
+	switch {
+	case high != nil:
+		q := d.dst(x.arg("q"), ptx.Pred)
+		return func(f *frame, m uint32) {
+			lo, hi := combine(f, low(f, m)), combine(f, high(f, m))
+			f.setPred(p, m, lo)
+			f.setPred(q, m, hi)
+		}
+	case x.arg("q") != nil:
+		q := d.dst(x.arg("q"), ptx.Pred)
+		return func(f *frame, m uint32) {
+			v := low(f, m)
+			yes, no := combine(f, v), combine(f, ^v)
+			f.setPred(p, m, yes)
+			f.setPred(q, m, no)
+		}
+	case x.mod("bool") == "":
+		return func(f *frame, m uint32) { f.setPred(p, m, low(f, m)) }
+	}
+	return func(f *frame, m uint32) { f.setPred(p, m, combine(f, low(f, m))) }
+}
+
+// buildSet is set: a comparison whose result is a number.
+func buildSet(d *decoder, x *inst) exec {
+	low, high := comparison(d, x)
+	combine := boolean(d, x)
+	t := x.typ("d")
+	if high == nil {
+		yes, rd := trueOf(t), d.dst(x.arg("d"), t)
+		return func(f *frame, m uint32) {
+			v := combine(f, low(f, m))
+			eachLane(m, func(l int) { f.r32[rd][l] = yes & -(v >> l & 1) })
+		}
+	}
+	yes, rd := trueOf(t)&0xffff, d.dst(x.arg("d"), t)
+	return func(f *frame, m uint32) {
+		lo, hi := combine(f, low(f, m)), combine(f, high(f, m))
+		eachLane(m, func(l int) { f.r32[rd][l] = yes&-(lo>>l&1) | yes<<16&-(hi>>l&1) })
+	}
+}
+
+// trueOf is what set writes where the comparison holds: 1.0, or all ones. Halves
+// of a packed type get the low 16 bits of it.
+func trueOf(t ptx.Type) uint32 {
+	switch t {
+	case ptx.F32:
+		return 0x3f800000
+	case ptx.F16, ptx.F16x2:
+		return 0x3c00
+	case ptx.BF16, ptx.BF16x2:
+		return 0x3f80
+	case ptx.U16, ptx.S16:
+		return 0xffff
+	}
+	return fullMask
+}

@@ -1,0 +1,125 @@
+package emu
+
+import (
+	"math"
+
+	"attest/device/emu/num"
+)
+
+// relation32 are the questions that comparisons of 32-bit values are made of, over
+// whole registers. nan is nil where there is none.
+type relation32 struct {
+	lt, eq, nan func(a, b *lanes32) uint32
+}
+
+// compare32 answers a cmp b from as few of the questions as it takes.
+func compare32(d *decoder, x *inst, r relation32, op num.Cmp) test {
+	a, b := srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s
+	ask := func(q func(a, b *lanes32) uint32, a, b slot, flip uint32) test {
+		return func(f *frame, m uint32) uint32 { return q(&f.r32[a], &f.r32[b]) ^ flip }
+	}
+	if r.nan == nil {
+		switch op {
+		case num.LT:
+			return ask(r.lt, a, b, 0)
+		case num.GT:
+			return ask(r.lt, b, a, 0)
+		case num.LE:
+			return ask(r.lt, b, a, fullMask)
+		case num.GE:
+			return ask(r.lt, a, b, fullMask)
+		case num.EQ:
+			return ask(r.eq, a, b, 0)
+		}
+		return ask(r.eq, a, b, fullMask)
+	}
+	switch op { // the complement of an ordered comparison is an unordered one
+	case num.LT:
+		return ask(r.lt, a, b, 0)
+	case num.GT:
+		return ask(r.lt, b, a, 0)
+	case num.GEU:
+		return ask(r.lt, a, b, fullMask)
+	case num.LEU:
+		return ask(r.lt, b, a, fullMask)
+	case num.EQ:
+		return ask(r.eq, a, b, 0)
+	case num.NEU:
+		return ask(r.eq, a, b, fullMask)
+	case num.NAN:
+		return ask(r.nan, a, b, 0)
+	case num.NUM:
+		return ask(r.nan, a, b, fullMask)
+	}
+	return ask(r.any(op), a, b, 0)
+}
+
+// any is a comparison that takes more than one question.
+func (r relation32) any(op num.Cmp) func(a, b *lanes32) uint32 {
+	return func(a, b *lanes32) (v uint32) {
+		if op&num.LT != 0 {
+			v |= r.lt(a, b)
+		}
+		if op&num.GT != 0 {
+			v |= r.lt(b, a)
+		}
+		if op&num.EQ != 0 {
+			v |= r.eq(a, b)
+		}
+		if op&num.NAN != 0 {
+			v |= r.nan(a, b)
+		}
+		return v
+	}
+}
+
+// The questions collect a bit a lane from the last lane down, without branches.
+
+func ltU32(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(a[l] < b[l])
+	}
+	return v
+}
+
+func ltS32(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(int32(a[l]) < int32(b[l]))
+	}
+	return v
+}
+
+func eq32(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(a[l] == b[l])
+	}
+	return v
+}
+
+func ltF32(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(math.Float32frombits(a[l]) < math.Float32frombits(b[l]))
+	}
+	return v
+}
+
+func eqF32(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(math.Float32frombits(a[l]) == math.Float32frombits(b[l]))
+	}
+	return v
+}
+
+func nanF32(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(num.IsNaNF32(a[l]) || num.IsNaNF32(b[l]))
+	}
+	return v
+}
+
+func bit(c bool) uint32 {
+	if c {
+		return 1
+	}
+	return 0
+}

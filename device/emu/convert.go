@@ -1,0 +1,220 @@
+package emu
+
+import (
+	"math/bits"
+
+	"attest/device/emu/num"
+	"attest/ptx"
+)
+
+func init() {
+	build("cvt", buildCvt)
+}
+
+// buildCvt is cvt. Registers may be wider than the types: a source gives its low
+// bits, a result is extended by its sign or with zeros.
+func buildCvt(d *decoder, x *inst) exec {
+	if x.has("pack") {
+		return buildCvtPack(d, x)
+	}
+	if x.arg("b") != nil {
+		return buildCvtTwo(d, x)
+	}
+	dt, at := x.typ("d"), x.typ("a")
+	if e := widenWord(d, x, dt, at); e != nil {
+		return e
+	}
+	fn := conversion(x, dt, at)
+	if fn == nil {
+		d.fail("%w", errNoBuilder)
+		return nil
+	}
+	to, from, width := d.into(x.arg("d"), dt), d.from(x.arg("a"), at), registerBits(x.arg("d"), dt)
+	if to.width == w32 && from.width == w32 && to.signed == 0 {
+		cut := uint32(uint64(1)<<width - 1)
+		return func(f *frame, m uint32) {
+			rd, ra := &f.r32[to.s], &f.r32[from.s]
+			for ; m != 0; m &= m - 1 {
+				l := bits.TrailingZeros32(m) & 31
+				rd[l] = uint32(fn(uint64(ra[l]))) & cut
+			}
+		}
+	}
+	return func(f *frame, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			to.set(f, l, fn(from.get(f, l)), width)
+		}
+	}
+}
+
+// widenWord is cvt between 32 and 64 bits, which every address goes through: nil
+// for anything else.
+func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
+	exact := func(o *ptx.Operand, t ptx.Type) bool {
+		return o.Kind != ptx.RegOperand || o.Sym.Type.Bits() == t.Bits()
+	}
+	if x.has("sat") || !dt.Integer() || !at.Integer() || !exact(x.arg("d"), dt) || !exact(x.arg("a"), at) {
+		return nil
+	}
+	signed := at == ptx.S32
+	switch {
+	case dt.Bits() == 64 && at.Bits() == 32:
+		rd, ra := d.dst(x.arg("d"), dt), d.src32(x.arg("a"), at)
+		return func(f *frame, m uint32) { extend(&f.r64[rd], &f.r32[ra], m, signed) }
+	case dt.Bits() == 32 && at.Bits() == 64:
+		rd, ra := d.dst(x.arg("d"), dt), d.src64(x.arg("a"), at)
+		return func(f *frame, m uint32) {
+			for a := &f.r64[ra]; m != 0; m &= m - 1 {
+				l := bits.TrailingZeros32(m) & 31
+				f.r32[rd][l] = uint32(a[l])
+			}
+		}
+	}
+	return nil
+}
+
+func extend(d *lanes64, a *lanes32, m uint32, signed bool) {
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m) & 31
+		if d[l] = uint64(a[l]); signed {
+			d[l] = uint64(int32(a[l]))
+		}
+	}
+}
+
+// conversion is the function between two types with the instruction's modifiers,
+// on the bits of the values, or nil if there is none.
+func conversion(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
+	switch {
+	case dt.Integer() && at.Integer():
+		return intToInt(x, intOf(dt), intOf(at))
+	case dt.Integer():
+		return floatToInt(x, intOf(dt), at)
+	case at.Integer():
+		return intToFloat(x, dt, intOf(at))
+	case dt == ptx.E4M3x2 || dt == ptx.E5M2x2 || at == ptx.E4M3x2 || at == ptx.E5M2x2:
+		return fp8Pair(x, dt, at)
+	case dt == ptx.TF32:
+		return toTF32(x)
+	case dt == at:
+		return sameFloat(x, dt)
+	}
+	return floatToFloat(x, dt, at)
+}
+
+func intOf(t ptx.Type) num.Int {
+	return map[ptx.Type]num.Int{
+		ptx.U8: num.U8, ptx.U16: num.U16, ptx.U32: num.U32, ptx.U64: num.U64,
+		ptx.S8: num.S8, ptx.S16: num.S16, ptx.S32: num.S32, ptx.S64: num.S64,
+	}[t]
+}
+
+// roundOf is the rounding mode of an instruction, .rn when it names none.
+func roundOf(x *inst) num.Round {
+	switch {
+	case x.has("rz") || x.has("rzi"):
+		return num.RZ
+	case x.has("rm") || x.has("rmi"):
+		return num.RM
+	case x.has("rp") || x.has("rpi"):
+		return num.RP
+	}
+	return num.RN
+}
+
+func intToInt(x *inst, dst, src num.Int) func(a uint64) uint64 {
+	if x.has("sat") {
+		return func(a uint64) uint64 { return num.CvtIntSat(dst, src, a) }
+	}
+	return func(a uint64) uint64 { return num.CvtInt(dst, src, a) }
+}
+
+// floatToInt clamps without being asked, so .sat changes nothing.
+func floatToInt(x *inst, dst num.Int, at ptx.Type) func(a uint64) uint64 {
+	r := roundOf(x)
+	switch at {
+	case ptx.F16:
+		return func(a uint64) uint64 { return num.CvtIntF16(r, dst, uint16(a)) }
+	case ptx.BF16:
+		return func(a uint64) uint64 { return num.CvtIntBF16(r, dst, uint16(a)) }
+	case ptx.F32:
+		if x.has("ftz") {
+			return func(a uint64) uint64 { return num.CvtIntF32(r, dst, num.FtzF32(uint32(a))) }
+		}
+		return func(a uint64) uint64 { return num.CvtIntF32(r, dst, uint32(a)) }
+	}
+	return func(a uint64) uint64 { return num.CvtIntF64(r, dst, a) }
+}
+
+// intToFloat never meets a subnormal, so .ftz changes nothing.
+func intToFloat(x *inst, dt ptx.Type, src num.Int) func(a uint64) uint64 {
+	r := roundOf(x)
+	var fn func(a uint64) uint64
+	switch {
+	case dt == ptx.F32 && r == num.RN:
+		fn = func(a uint64) uint64 { return uint64(num.CvtF32Int(src, a)) }
+	case dt == ptx.F32:
+		fn = func(a uint64) uint64 { return uint64(num.CvtF32IntR(r, src, a)) }
+	case dt == ptx.F64 && r == num.RN:
+		fn = func(a uint64) uint64 { return num.CvtF64Int(src, a) }
+	case dt == ptx.F64:
+		fn = func(a uint64) uint64 { return num.CvtF64IntR(r, src, a) }
+	case dt == ptx.F16:
+		fn = func(a uint64) uint64 { return uint64(num.CvtF16IntR(r, src, a)) }
+	default:
+		fn = func(a uint64) uint64 { return uint64(num.CvtBF16IntR(r, src, a)) }
+	}
+	return finish(x, dt, fn)
+}
+
+// finish adds the modifiers of a result that is a float.
+func finish(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
+	then := func(last func(a uint64) uint64) {
+		first := fn
+		fn = func(a uint64) uint64 { return last(first(a)) }
+	}
+	if x.has("ftz") && dt == ptx.F32 {
+		then(func(a uint64) uint64 { return uint64(num.FtzF32(uint32(a))) })
+	}
+	if x.has("satfinite") {
+		then(satfinite(dt))
+	}
+	if x.has("relu") {
+		then(relu(dt))
+	}
+	if x.has("sat") {
+		then(sat(dt))
+	}
+	return fn
+}
+
+func sat(t ptx.Type) func(a uint64) uint64 {
+	switch t {
+	case ptx.F16:
+		return func(a uint64) uint64 { return uint64(num.SatF16(uint16(a))) }
+	case ptx.F32:
+		return func(a uint64) uint64 { return uint64(num.SatF32(uint32(a))) }
+	}
+	return num.SatF64
+}
+
+func relu(t ptx.Type) func(a uint64) uint64 {
+	switch t {
+	case ptx.F16:
+		return func(a uint64) uint64 { return uint64(num.ReluF16(uint16(a))) }
+	case ptx.BF16:
+		return func(a uint64) uint64 { return uint64(num.ReluBF16(uint16(a))) }
+	}
+	return func(a uint64) uint64 { return uint64(num.ReluTF32(uint32(a))) }
+}
+
+func satfinite(t ptx.Type) func(a uint64) uint64 {
+	switch t {
+	case ptx.F16:
+		return func(a uint64) uint64 { return uint64(num.SatfiniteF16(uint16(a))) }
+	case ptx.BF16:
+		return func(a uint64) uint64 { return uint64(num.SatfiniteBF16(uint16(a))) }
+	}
+	return func(a uint64) uint64 { return uint64(num.SatfiniteTF32(uint32(a))) }
+}

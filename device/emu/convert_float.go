@@ -1,0 +1,224 @@
+package emu
+
+import (
+	"math/bits"
+
+	"attest/device/emu/num"
+	"attest/ptx"
+)
+
+// sameFloat is a conversion of a format to itself: rounded to an integer when a
+// mode such as .rni is there, else changed by its modifiers alone. The plain ones
+// are moves, except that those the hardware adds zero for replace a NaN.
+func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
+	fn := func(a uint64) uint64 { return a }
+	switch {
+	case x.mod("irnd") != "":
+		fn = toWhole(roundOf(x), t)
+	case t == ptx.F16:
+		fn = func(a uint64) uint64 { return uint64(num.CvtF16F16(uint16(a))) }
+	case t == ptx.BF16:
+		fn = func(a uint64) uint64 { return uint64(num.AddBF16(uint16(a), negZero>>16)) }
+	case x.has("ftz"):
+		fn = func(a uint64) uint64 { return uint64(num.AddF32(uint32(a), negZero)) }
+	}
+	if x.has("ftz") {
+		fn = flushFirst(fn)
+	}
+	return finish(x, t, fn)
+}
+
+// toWhole rounds to an integer that stays a float.
+func toWhole(r num.Round, t ptx.Type) func(a uint64) uint64 {
+	switch t {
+	case ptx.F16:
+		return func(a uint64) uint64 { return uint64(num.RintF16(r, uint16(a))) }
+	case ptx.BF16:
+		return func(a uint64) uint64 { return uint64(num.RintBF16(r, uint16(a))) }
+	case ptx.F32:
+		return func(a uint64) uint64 { return uint64(num.RintF32(r, uint32(a))) }
+	}
+	return func(a uint64) uint64 { return num.RintF64(r, a) }
+}
+
+// negZero is the f32 that changes no number it is added to.
+const negZero = 1 << 31
+
+// flushFirst is a conversion from f32 under .ftz.
+func flushFirst(fn func(a uint64) uint64) func(a uint64) uint64 {
+	return func(a uint64) uint64 { return fn(uint64(num.FtzF32(uint32(a)))) }
+}
+
+// floatToFloat is a conversion between two formats.
+func floatToFloat(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
+	var fn func(a uint64) uint64
+	switch r := roundOf(x); dt {
+	case ptx.F64:
+		fn = toF64(at)
+	case ptx.F32:
+		fn = toF32(r, at)
+	case ptx.F16:
+		fn = toF16(r, at)
+	case ptx.BF16:
+		fn = toBF16(r, at)
+	}
+	if fn == nil {
+		return nil
+	}
+	// The assembler drops .ftz of a conversion to f16.
+	if x.has("ftz") && at == ptx.F32 && dt != ptx.F16 {
+		fn = flushFirst(fn)
+	}
+	return finish(x, dt, fn)
+}
+
+func toF64(at ptx.Type) func(a uint64) uint64 {
+	switch at {
+	case ptx.F32:
+		return func(a uint64) uint64 { return num.CvtF64F32(uint32(a)) }
+	case ptx.F16:
+		return func(a uint64) uint64 { return num.CvtF64F16(uint16(a)) }
+	case ptx.BF16:
+		return func(a uint64) uint64 { return num.CvtF64BF16(uint16(a)) }
+	}
+	return nil
+}
+
+func toF32(r num.Round, at ptx.Type) func(a uint64) uint64 {
+	switch {
+	case at == ptx.F64 && r == num.RN:
+		return func(a uint64) uint64 { return uint64(num.CvtF32F64(a)) }
+	case at == ptx.F64:
+		return func(a uint64) uint64 { return uint64(num.CvtF32F64R(r, a)) }
+	case at == ptx.F16:
+		return func(a uint64) uint64 { return uint64(num.CvtF32F16(uint16(a))) }
+	case at == ptx.BF16:
+		return func(a uint64) uint64 { return uint64(num.CvtF32BF16(uint16(a))) }
+	}
+	return nil
+}
+
+func toF16(r num.Round, at ptx.Type) func(a uint64) uint64 {
+	switch {
+	case at == ptx.F32 && r == num.RN:
+		return func(a uint64) uint64 { return uint64(num.CvtF16F32(uint32(a))) }
+	case at == ptx.F32:
+		return func(a uint64) uint64 { return uint64(num.CvtF16F32R(r, uint32(a))) }
+	case at == ptx.F64:
+		return func(a uint64) uint64 { return uint64(num.CvtF16F64R(r, a)) }
+	case at == ptx.BF16:
+		return func(a uint64) uint64 { return uint64(num.CvtF16BF16R(r, uint16(a))) }
+	}
+	return nil
+}
+
+func toBF16(r num.Round, at ptx.Type) func(a uint64) uint64 {
+	switch {
+	case at == ptx.F32 && r == num.RN:
+		return func(a uint64) uint64 { return uint64(num.CvtBF16F32(uint32(a))) }
+	case at == ptx.F32:
+		return func(a uint64) uint64 { return uint64(num.CvtBF16F32R(r, uint32(a))) }
+	case at == ptx.F64:
+		return func(a uint64) uint64 { return uint64(num.CvtBF16F64R(r, a)) }
+	case at == ptx.F16:
+		return func(a uint64) uint64 { return uint64(num.CvtBF16F16R(r, uint16(a))) }
+	}
+	return nil
+}
+
+func toTF32(x *inst) func(a uint64) uint64 {
+	if x.has("rna") {
+		return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(num.CvtRnaTF32F32(uint32(a))) })
+	}
+	r := roundOf(x)
+	return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(num.CvtTF32F32(r, uint32(a))) })
+}
+
+// fp8Pair is a conversion between a pair of fp8 values and a pair of halves.
+func fp8Pair(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
+	if dt == ptx.F16x2 {
+		from := num.CvtF16E4M3
+		if at == ptx.E5M2x2 {
+			from = num.CvtF16E5M2
+		}
+		if x.has("relu") {
+			exact := from
+			from = func(a uint8) uint16 { return num.ReluF16(exact(a)) }
+		}
+		return func(a uint64) uint64 { return uint64(pack16(from(uint8(a)), from(uint8(a>>8)))) }
+	}
+	to := num.CvtE4M3F16
+	if dt == ptx.E5M2x2 {
+		to = num.CvtE5M2F16
+	}
+	last := fp8Relu(x, dt)
+	return func(a uint64) uint64 {
+		return uint64(last(to(uint16(a>>16))))<<8 | uint64(last(to(uint16(a))))
+	}
+}
+
+func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
+	switch {
+	case !x.has("relu"):
+		return func(a uint8) uint8 { return a }
+	case dt == ptx.E5M2x2:
+		return num.ReluE5M2
+	}
+	return num.ReluE4M3
+}
+
+// buildCvtTwo is cvt of two f32 into a packed type, the first into its high part.
+func buildCvtTwo(d *decoder, x *inst) exec {
+	dt := x.typ("d")
+	var fn func(a uint32) uint32
+	shift := 16
+	switch dt {
+	case ptx.E4M3x2, ptx.E5M2x2:
+		to, last := num.CvtE4M3F32, fp8Relu(x, dt)
+		if dt == ptx.E5M2x2 {
+			to = num.CvtE5M2F32
+		}
+		shift = 8
+		fn = func(a uint32) uint32 { return uint32(last(to(a))) }
+	default:
+		half := ptx.F16
+		if dt == ptx.BF16x2 {
+			half = ptx.BF16
+		}
+		one := floatToFloat(x, half, ptx.F32)
+		fn = func(a uint32) uint32 { return uint32(one(uint64(a))) }
+	}
+	ra, rb := srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b")
+	to, width := d.into(x.arg("d"), dt), registerBits(x.arg("d"), dt)
+	return func(f *frame, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			to.set(f, l, uint64(fn(ra.get(f, l))<<shift|fn(rb.get(f, l))), width)
+		}
+	}
+}
+
+// buildCvtPack is cvt.pack: a above b, both clamped to the narrow type, and above
+// them the low bits of c.
+func buildCvtPack(d *decoder, x *inst) exec {
+	t := x.mod("convertType")
+	n := map[byte]int{'2': 2, '4': 4, '8': 8, '6': 16}[t[len(t)-1]]
+	lo, hi := int32(0), int32(1)<<n-1
+	if t[0] == 's' {
+		lo, hi = -1<<(n-1), 1<<(n-1)-1
+	}
+	part := func(a int32) uint32 { return uint32(min(max(a, lo), hi)) & (1<<n - 1) }
+	ra, rb := srcOf[int32](d, x, "a"), srcOf[int32](d, x, "b")
+	above := regOf[uint32]{d.const32(0)}
+	if x.arg("c") != nil {
+		above = srcOf[uint32](d, x, "c")
+	}
+	to, width := d.into(x.arg("d"), x.typ("d")), registerBits(x.arg("d"), x.typ("d"))
+	return func(f *frame, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			v := part(ra.get(f, l))<<n | part(rb.get(f, l)) | above.get(f, l)<<(2*n)
+			to.set(f, l, uint64(v), width)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package emu
+
+import (
+	"attest/device/emu/num"
+	"attest/ptx"
+)
+
+func init() {
+	build("and", func(d *decoder, x *inst) exec {
+		return bitwise{
+			func(p, q uint32) uint32 { return p & q }, andLanes,
+			func(a, b uint16) uint16 { return a & b }, func(a, b uint64) uint64 { return a & b },
+		}.build(d, x)
+	})
+	build("or", func(d *decoder, x *inst) exec {
+		return bitwise{
+			func(p, q uint32) uint32 { return p | q }, orLanes,
+			func(a, b uint16) uint16 { return a | b }, func(a, b uint64) uint64 { return a | b },
+		}.build(d, x)
+	})
+	build("xor", func(d *decoder, x *inst) exec {
+		return bitwise{
+			func(p, q uint32) uint32 { return p ^ q }, xorLanes,
+			func(a, b uint16) uint16 { return a ^ b }, func(a, b uint64) uint64 { return a ^ b },
+		}.build(d, x)
+	})
+	build("not", buildNot)
+	build("cnot", buildCnot)
+	build("lop3", buildLop3)
+	build("shl", buildShl)
+	build("shr", buildShr)
+	build("shf", buildShf)
+	build("prmt", buildPrmt)
+}
+
+// bitwise is an operation on bits by what holds them.
+type bitwise struct {
+	pred func(p, q uint32) uint32
+	b32  lanes2
+	b16  func(a, b uint16) uint16
+	b64  func(a, b uint64) uint64
+}
+
+func (op bitwise) build(d *decoder, x *inst) exec {
+	switch t := x.typ("d"); {
+	case t == ptx.Pred:
+		return op.buildPred(d, x)
+	case t.Bits() == 16:
+		return op2(d, x, op.b16)
+	case t.Bits() == 32:
+		return hot2(d, x, op.b32)
+	}
+	return op2(d, x, op.b64)
+}
+
+func (op bitwise) buildPred(d *decoder, x *inst) exec {
+	to, a, b := d.dst(x.arg("d"), ptx.Pred), d.truth(x.arg("a")), d.truth(x.arg("b"))
+	return func(f *frame, m uint32) { f.setPred(to, m, op.pred(a.of(f), b.of(f))) }
+}
+
+// truth is a predicate source, which may be negated.
+type truth struct {
+	s    slot
+	flip uint32 // all ones when negated
+}
+
+func (d *decoder) truth(o *ptx.Operand) truth {
+	s, neg := d.pred(o)
+	if neg {
+		return truth{s, fullMask}
+	}
+	return truth{s, 0}
+}
+
+// of is a bit a lane.
+func (t truth) of(f *frame) uint32 { return f.p[t.s] ^ t.flip }
+
+func buildNot(d *decoder, x *inst) exec {
+	switch t := x.typ("d"); {
+	case t == ptx.Pred:
+		to, a := d.dst(x.arg("d"), ptx.Pred), d.truth(x.arg("a"))
+		return func(f *frame, m uint32) { f.setPred(to, m, ^a.of(f)) }
+	case t.Bits() == 16:
+		return op1(d, x, func(a uint16) uint16 { return ^a })
+	case t.Bits() == 32:
+		return op1(d, x, func(a uint32) uint32 { return ^a })
+	}
+	return op1(d, x, func(a uint64) uint64 { return ^a })
+}
+
+func buildCnot(d *decoder, x *inst) exec {
+	switch x.typ("d").Bits() {
+	case 16:
+		return op1(d, x, isZero[uint16])
+	case 32:
+		return op1(d, x, isZero[uint32])
+	}
+	return op1(d, x, isZero[uint64])
+}
+
+func isZero[T value](a T) T {
+	if a == 0 {
+		return 1
+	}
+	return 0
+}
+
+// buildLop3 is lop3: any function of three bits, and with a Boolean operation also
+// whether any bit of the result is set.
+func buildLop3(d *decoder, x *inst) exec {
+	lut := uint8(x.arg("immLut").Val)
+	if x.mod("bool") == "" {
+		return op3(d, x, func(a, b, c uint32) uint32 { return num.Lop3(a, b, c, lut) })
+	}
+	rd, ra, rb, rc := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b"), srcOf[uint32](d, x, "c")
+	p, q, or := d.dst(x.arg("p"), ptx.Pred), d.truth(x.arg("q")), x.mod("bool") == "or"
+	return func(f *frame, m uint32) {
+		var any uint32
+		eachLane(m, func(l int) {
+			v := num.Lop3(ra.get(f, l), rb.get(f, l), rc.get(f, l), lut)
+			rd.set(f, l, v)
+			any |= bit(v != 0) << l
+		})
+		if or {
+			f.setPred(p, m, any|q.of(f))
+		} else {
+			f.setPred(p, m, any&q.of(f))
+		}
+	}
+}
+
+// The shifts: Go, too, gives zero or the sign when all bits are shifted out.
+
+func buildShl(d *decoder, x *inst) exec {
+	switch x.typ("d").Bits() {
+	case 16:
+		return op2(d, x, func(a uint16, b uint32) uint16 { return a << b })
+	case 32:
+		return hot2(d, x, shlLanes)
+	}
+	return op2(d, x, func(a uint64, b uint32) uint64 { return a << b })
+}
+
+func buildShr(d *decoder, x *inst) exec {
+	switch t, signed := x.typ("d"), x.typ("d").Class() == ptx.ClassSigned; {
+	case t.Bits() == 16 && signed:
+		return op2(d, x, func(a int16, b uint32) int16 { return a >> b })
+	case t.Bits() == 16:
+		return op2(d, x, func(a uint16, b uint32) uint16 { return a >> b })
+	case t.Bits() == 32 && signed:
+		return hot2(d, x, sarLanes)
+	case t.Bits() == 32:
+		return hot2(d, x, shrLanes)
+	case signed:
+		return op2(d, x, func(a int64, b uint32) int64 { return a >> b })
+	}
+	return op2(d, x, func(a uint64, b uint32) uint64 { return a >> b })
+}
+
+func buildShf(d *decoder, x *inst) exec {
+	switch left, wrap := x.mod("dir") == "l", x.mod("mode") == "wrap"; {
+	case left && wrap:
+		return op3(d, x, num.ShfLWrap)
+	case left:
+		return op3(d, x, num.ShfLClamp)
+	case wrap:
+		return op3(d, x, num.ShfRWrap)
+	}
+	return op3(d, x, num.ShfRClamp)
+}
+
+func buildPrmt(d *decoder, x *inst) exec {
+	mode := map[string]num.PrmtMode{
+		"f4e": num.PrmtF4E, "b4e": num.PrmtB4E, "rc8": num.PrmtRC8,
+		"ecl": num.PrmtECL, "ecr": num.PrmtECR, "rc16": num.PrmtRC16,
+	}[x.mod("mode")]
+	if mode == num.PrmtIndex {
+		return op3(d, x, num.PrmtB32)
+	}
+	return op3(d, x, func(a, b, c uint32) uint32 { return num.Prmt(mode, a, b, c) })
+}

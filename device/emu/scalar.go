@@ -1,0 +1,140 @@
+package emu
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// value is a Go type that stands for the value of a register: an integer type as
+// the instruction reads it, or the bits of a float.
+type value interface {
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64
+}
+
+// regOf is a register whose lanes are read and written as values of type T.
+type regOf[T value] struct{ s slot }
+
+// sizeOf is a constant in every instance of a generic function, so that what follows
+// from it is decided when the instance is compiled.
+func sizeOf[T value]() uintptr {
+	var v T
+	return unsafe.Sizeof(v)
+}
+
+func (r regOf[T]) get(f *frame, l int) T {
+	if sizeOf[T]() == 8 {
+		return T(f.r64[r.s][l&31])
+	}
+	return T(f.r32[r.s][l&31])
+}
+
+// set keeps values narrower than the lane extended by zeros, whatever their sign.
+func (r regOf[T]) set(f *frame, l int, v T) {
+	switch sizeOf[T]() {
+	case 8:
+		f.r64[r.s][l&31] = uint64(v)
+	case 4:
+		f.r32[r.s][l&31] = uint32(v)
+	case 2:
+		f.r32[r.s][l&31] = uint32(uint16(v))
+	default:
+		f.r32[r.s][l&31] = uint32(uint8(v))
+	}
+}
+
+// dstOf is the destination of that name.
+func dstOf[T value](d *decoder, x *inst, name string) regOf[T] {
+	t := x.typ(name)
+	check[T](d, name, t.Bits())
+	return regOf[T]{d.dst(x.arg(name), t)}
+}
+
+// srcOf is the source of that name.
+func srcOf[T value](d *decoder, x *inst, name string) regOf[T] {
+	t := x.typ(name)
+	check[T](d, name, t.Bits())
+	return regOf[T]{d.src(x.arg(name), t)}
+}
+
+// check holds the Go type that a builder chose against the type in the table.
+func check[T value](d *decoder, name string, bits int) {
+	if int(sizeOf[T]())*8 != bits {
+		d.fail("operand %s has %d bits in the table, %d in the emulator", name, bits, 8*sizeOf[T]())
+	}
+}
+
+// op1, op2 and op3 are instructions with one, two and three sources named a, b and
+// c and a destination d, lane by lane.
+
+func op1[D, A value](d *decoder, x *inst, fn func(a A) D) exec {
+	rd, ra := dstOf[D](d, x, "d"), srcOf[A](d, x, "a")
+	return func(f *frame, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			rd.set(f, l, fn(ra.get(f, l)))
+		}
+	}
+}
+
+func op2[D, A, B value](d *decoder, x *inst, fn func(a A, b B) D) exec {
+	rd, ra, rb := dstOf[D](d, x, "d"), srcOf[A](d, x, "a"), srcOf[B](d, x, "b")
+	return func(f *frame, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			rd.set(f, l, fn(ra.get(f, l), rb.get(f, l)))
+		}
+	}
+}
+
+func op3[D, A, B, C value](d *decoder, x *inst, fn func(a A, b B, c C) D) exec {
+	rd, ra, rb, rc := dstOf[D](d, x, "d"), srcOf[A](d, x, "a"), srcOf[B](d, x, "b"), srcOf[C](d, x, "c")
+	return func(f *frame, m uint32) {
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			rd.set(f, l, fn(ra.get(f, l), rb.get(f, l), rc.get(f, l)))
+		}
+	}
+}
+
+// halves1, halves2 and halves3 apply a function of 16-bit values to both halves of 32-bit ones.
+
+func halves1(fn func(a uint16) uint16) func(a uint32) uint32 {
+	return func(a uint32) uint32 { return pack16(fn(uint16(a)), fn(uint16(a>>16))) }
+}
+
+func halves2(fn func(a, b uint16) uint16) func(a, b uint32) uint32 {
+	return func(a, b uint32) uint32 {
+		return pack16(fn(uint16(a), uint16(b)), fn(uint16(a>>16), uint16(b>>16)))
+	}
+}
+
+func halves3(fn func(a, b, c uint16) uint16) func(a, b, c uint32) uint32 {
+	return func(a, b, c uint32) uint32 {
+		return pack16(fn(uint16(a), uint16(b), uint16(c)), fn(uint16(a>>16), uint16(b>>16), uint16(c>>16)))
+	}
+}
+
+func pack16(lo, hi uint16) uint32 { return uint32(hi)<<16 | uint32(lo) }
+
+// byFamily are the builders of opcodes that several families of the table share,
+// such as add: by opcode, then by the family's name.
+var byFamily = map[string]map[string]builder{}
+
+// buildIn registers how the forms of an opcode that belong to one family execute.
+func buildIn(family string, b builder, ops ...string) {
+	for _, op := range ops {
+		if byFamily[op] == nil {
+			byFamily[op] = map[string]builder{}
+			build(op, buildShared)
+		}
+		byFamily[op][family] = b
+	}
+}
+
+func buildShared(d *decoder, x *inst) exec {
+	if b := byFamily[x.in.Op.Name][x.m.Form.Family.Name]; b != nil {
+		return b(d, x)
+	}
+	d.fail("%w", errNoBuilder)
+	return nil
+}
