@@ -89,7 +89,7 @@ func (f *frame) memory(lane int, space ptx.Space, addr uint64, n int, write bool
 	case ptx.Shared:
 		return f.shared(lane, addr, n)
 	case ptx.Local:
-		return f.localBytes(lane, f.local+addr, n)
+		return f.stackBytes(lane, f.local+addr, n)
 	case ptx.Param:
 		return f.within(lane, f.param(lane), addr, n, "parameter")
 	}
@@ -97,7 +97,7 @@ func (f *frame) memory(lane int, space ptx.Space, addr uint64, n int, write bool
 	case sharedBase >> windowBits:
 		return f.shared(lane, addr&(1<<32-1), n)
 	case localBase >> windowBits:
-		return f.localBytes(lane, addr&(1<<windowBits-1), n)
+		return f.stackBytes(lane, addr&(1<<windowBits-1), n)
 	case paramBase >> windowBits:
 		return f.within(lane, f.b.params, addr&(1<<windowBits-1), n, "kernel parameter")
 	}
@@ -145,11 +145,13 @@ func (f *frame) shared(lane int, addr uint64, n int) []byte {
 	return f.within(lane, b.shared, addr, n, "shared-memory")
 }
 
-// localBytes is n bytes of a thread's local memory, which grows as it is used.
-func (f *frame) localBytes(lane int, addr uint64, n int) []byte {
-	const most = 512 << 10
-	if addr+uint64(n) > most {
-		f.raise(lane, "local access at %#x: a thread has %d bytes", addr, most)
+// localBytes is how much local memory a thread may have.
+const localBytes = 512 << 10
+
+// stackBytes is n bytes of a thread's local memory, which grows as it is used.
+func (f *frame) stackBytes(lane int, addr uint64, n int) []byte {
+	if addr > localBytes-uint64(n) {
+		f.raise(lane, "local access at %#x: a thread has %d bytes", addr, localBytes)
 	}
 	l := &f.w.local[lane]
 	if need := int(addr) + n; need > len(*l) {

@@ -17,7 +17,6 @@ type block struct {
 	shared  []byte
 	params  []byte
 	bars    [16]barrier
-	async   asyncState
 	order   []int  // in which the warps run
 	version uint64 // counts what may let a waiting warp go on
 }
@@ -27,7 +26,8 @@ type block struct {
 type cluster struct {
 	blocks   []*block
 	explicit bool
-	arrived  clusterBarrier
+	idles    int // rounds without progress that the last one allows for
+	async    asyncQueue
 }
 
 func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
@@ -43,7 +43,7 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
 		if n := threads - t; n < 32 {
 			w.lanes = 1<<n - 1
 		}
-		f := w.newFrame(k.entry, nil)
+		f := w.newFrame(k.entry, nil, w.lanes)
 		f.live = 1
 		w.exited = ^w.lanes
 		w.splits = append(w.splits, split{mask: w.lanes, f: f})
@@ -51,6 +51,13 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
 	}
 	b.order = l.schedule.order(index, len(b.warps))
 	return b
+}
+
+// changed lets everything that waits in the cluster look again.
+func (c *cluster) changed() {
+	for _, b := range c.blocks {
+		b.changed()
+	}
 }
 
 // changed lets everything that waits in the block look again.
@@ -76,9 +83,10 @@ func (b *block) ended() bool {
 const quantum = 4096
 
 // run gives every warp of the cluster a turn. It reports whether any of them got
-// on: moved by more than polling.
+// on: moved by more than polling or sleeping.
 func (c *cluster) run() (moved, ended bool) {
 	ended = true
+	c.idles = 0
 	for _, b := range c.blocks {
 		for _, i := range b.order {
 			w := b.warps[i]
@@ -89,14 +97,24 @@ func (c *cluster) run() (moved, ended bool) {
 			switch w.run(quantum) {
 			case ranOut, over:
 				moved = true
-			case gaveWay, blocked:
-				moved = moved || b.version != before
+			case gaveWay:
+				c.idles = max(c.idles, pollRounds)
+			case slept:
+				c.idles = max(c.idles, sleepRounds)
 			}
+			moved = moved || b.version != before
 			ended = ended && len(w.splits) == 0
 		}
 	}
 	return moved, ended
 }
+
+// How many rounds of nothing but polling, or of nothing but polling and sleeping,
+// make a deadlock. Threads that do neither and cannot go on are one at once.
+const (
+	pollRounds  = 1 << 16
+	sleepRounds = 1 << 20
+)
 
 // finish runs the cluster to its end.
 func (c *cluster) finish(l *launch) error {
@@ -104,38 +122,52 @@ func (c *cluster) finish(l *launch) error {
 	for {
 		moved, ended := c.run()
 		if ended {
+			c.drain()
 			return nil
 		}
 		if err := l.stop(); err != nil {
 			return err
 		}
-		if moved || c.progress() {
+		if c.progress(moved) {
 			idle = 0
 			continue
 		}
-		if idle++; idle > patience {
-			return c.deadlock()
+		if idle++; idle > c.idles {
+			return deadlock(c)
 		}
 	}
 }
 
-// patience is how many rounds of nothing but polling make a deadlock.
-const patience = 64
-
 // deadlock describes who waits for what.
-func (c *cluster) deadlock() error {
-	var b strings.Builder
-	for _, blk := range c.blocks {
-		for _, w := range blk.warps {
-			for i := range w.splits {
-				s := &w.splits[i]
-				o := &s.f.fn.code[s.pc]
-				if o.in == nil {
-					continue
-				}
-				fmt.Fprintf(&b, "\n  block %v warp %d lanes %08x at line %d: %s", blk.ctaid, w.id, s.mask, o.in.Pos.Line, o.in.Op.Text)
+func deadlock(cs ...*cluster) error {
+	const most = 32
+	var lines []string
+	for _, c := range cs {
+		for _, blk := range c.blocks {
+			for _, w := range blk.warps {
+				lines = append(lines, w.waits()...)
 			}
 		}
 	}
-	return fmt.Errorf("deadlock in %s: no thread can go on%s", c.blocks[0].kernel.name, b.String())
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most], fmt.Sprintf("and %d more", n))
+	}
+	return fmt.Errorf("deadlock in %s: no thread can go on\n  %s", cs[0].blocks[0].kernel.name, strings.Join(lines, "\n  "))
+}
+
+// waits describes what the splits of a warp wait for.
+func (w *warp) waits() (lines []string) {
+	for i := range w.splits {
+		s := &w.splits[i]
+		o := &s.f.fn.code[s.pc]
+		if o.in == nil {
+			continue
+		}
+		line := fmt.Sprintf("block %v warp %d lanes %08x at line %d: %s", w.b.ctaid, w.id, s.mask, o.in.Pos.Line, o.in.Op.Text)
+		if o.why != nil {
+			line += ": " + o.why(s.f, s.mask)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

@@ -66,7 +66,7 @@ func (w *warp) call(o *op, m uint32) {
 		fn, m = w.indirect(c, m)
 		s = &w.splits[w.cur]
 	}
-	callee := w.newFrame(fn, s.f)
+	callee := w.newFrame(fn, s.f, m)
 	callee.ret = s.pc + 1
 	if callee.depth > maxDepth {
 		s.f.raise(-1, "calls nested more than %d deep", maxDepth)
@@ -144,8 +144,8 @@ func (f *frame) param(lane int) []byte {
 	return f.params[int64(lane)*n:][:n]
 }
 
-// newFrame starts an activation of fn.
-func (w *warp) newFrame(fn *function, parent *frame) *frame {
+// newFrame starts an activation of fn by the lanes m.
+func (w *warp) newFrame(fn *function, parent *frame, m uint32) *frame {
 	f := &frame{
 		w: w, b: w.b, fn: fn, parent: parent,
 		r32:    make([]lanes32, len(fn.tmpl32)),
@@ -157,7 +157,7 @@ func (w *warp) newFrame(fn *function, parent *frame) *frame {
 	copy(f.r64, fn.tmpl64)
 	if parent != nil {
 		f.depth = parent.depth + 1
-		f.local = (parent.local + uint64(parent.fn.localSize) + 15) &^ 15
+		f.local = parent.highest(m)
 	}
 	for _, s := range fn.specials {
 		w.fillSpecial(f, s)

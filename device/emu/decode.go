@@ -220,12 +220,11 @@ func (d *decoder) prioritise() {
 			}
 		}
 	}
-	for i := range d.fn.code {
+	for i := len(d.fn.code) - 1; i >= 0; i-- {
 		o := &d.fn.code[i]
 		if p, ok := first[o.in]; ok && o.in != nil {
-			o.prio = p
-		} else {
-			o.prio = n
+			n = p // what runs before an instruction shares its place
 		}
+		o.prio = n
 	}
 }

@@ -21,6 +21,7 @@ type launch struct {
 	sms      int
 	schedule schedule
 	ctx      context.Context
+	parallel bool // several goroutines run blocks
 	failed   atomic.Bool
 	threads  atomic.Uint64 // thread instructions
 	warpOps  atomic.Uint64
@@ -44,6 +45,7 @@ func (l *launch) run() error {
 	if l.kernel.entry.serial {
 		return l.runSerial(count)
 	}
+	l.parallel = workers > 1
 	var next atomic.Int64
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
@@ -90,16 +92,18 @@ func (l *launch) runSerial(count int) (err error) {
 			active = append(active, l.newCluster(next))
 			next++
 		}
-		moved := false
+		moved, idles := false, 0
 		live := active[:0]
 		for _, c := range active {
 			m, ended := c.run()
-			moved = moved || m || c.progress()
 			if ended {
+				c.drain()
 				l.count(c)
 				moved = true
 				continue
 			}
+			moved = c.progress(m) || moved
+			idles = max(idles, c.idles)
 			live = append(live, c)
 		}
 		clear(active[len(live):])
@@ -109,8 +113,8 @@ func (l *launch) runSerial(count int) (err error) {
 		}
 		if moved {
 			idle = 0
-		} else if idle++; idle > patience {
-			return active[0].deadlock()
+		} else if idle++; idle > idles {
+			return deadlock(active...)
 		}
 	}
 	return nil
@@ -128,6 +132,7 @@ func (l *launch) newCluster(i int) *cluster {
 	cx, cy := g.X/cl.X, g.Y/cl.Y
 	at := [3]int{i % cx * cl.X, i / cx % cy * cl.Y, i / (cx * cy) * cl.Z}
 	c := &cluster{explicit: cl.Count() > 1}
+	c.async.seed = l.schedule.seedOf(i)
 	for r := range cl.Count() {
 		id := [3]int{at[0] + r%cl.X, at[1] + r/cl.X%cl.Y, at[2] + r/(cl.X*cl.Y)}
 		index := id[0] + g.X*(id[1]+g.Y*id[2])
@@ -161,6 +166,14 @@ func recoverFault(err *error) {
 // schedule decides the order in which the warps of a block run. Seed 0 is the
 // natural one.
 type schedule struct{ seed uint64 }
+
+// seedOf is where the choices of cluster i start; 0 when there are none to make.
+func (s schedule) seedOf(i int) uint64 {
+	if s.seed == 0 {
+		return 0
+	}
+	return max(1, (s.seed+uint64(i)+1)*0x9e3779b97f4a7c15)
+}
 
 // order is a permutation of n warps for the block of that index.
 func (s schedule) order(block, n int) []int {

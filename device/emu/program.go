@@ -15,7 +15,8 @@ type status uint8
 const (
 	done  status = iota // go on
 	again               // not possible yet: run it again when something has changed
-	yield               // done, but let others run: a poll that failed, a sleep
+	yield               // done, but let others run: a poll that failed
+	sleep               // done, and time has passed
 )
 
 // opKind is how the warp's loop treats an instruction.
@@ -44,6 +45,8 @@ type op struct {
 	table  []int32
 	index  slot // brx: the index; opSync: the member mask
 	call   *callSite
+	warp   *warpOp                         // opSync: an exchange that lanes may join from different places
+	why    func(f *frame, m uint32) string // opTry, opSync: what lanes wait for, for reports
 	in     *ptx.Inst
 }
 

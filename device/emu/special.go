@@ -98,14 +98,10 @@ func (w *warp) specialValue(name string, lane int) uint64 {
 		return fullMask &^ (1<<lane - 1)
 	case "%lanemask_gt":
 		return fullMask &^ (1<<(lane+1) - 1)
-	case "%clock", "%clock64":
-		return w.steps
-	case "%clock_hi":
-		return w.steps >> 32
-	case "%globaltimer", "%globaltimer_lo":
-		return w.steps
-	case "%globaltimer_hi":
-		return w.steps >> 32
+	case "%clock", "%clock64", "%globaltimer", "%globaltimer_lo":
+		return w.steps + w.slept
+	case "%clock_hi", "%globaltimer_hi":
+		return (w.steps + w.slept) >> 32
 	case "%cluster_ctarank":
 		return uint64(b.rank)
 	case "%cluster_nctarank":

@@ -8,6 +8,7 @@ type split struct {
 	mask uint32
 	f    *frame
 	wait bool // its instruction said again
+	ran  int  // instructions since it last made room for other splits
 }
 
 // warp is 32 threads.
@@ -21,8 +22,11 @@ type warp struct {
 	pc     int32  // of the instruction that runs
 	cache  *alloc // of the last global access
 	local  [32][]byte
+	async  warpAsync
 	steps  uint64
 	lanesN uint64 // thread instructions
+	slept  uint64 // nanoseconds
+	x      exchange
 }
 
 // outcome is why a warp stopped running.
@@ -32,6 +36,7 @@ const (
 	ranOut  outcome = iota // of its quantum
 	blocked                // all its splits wait
 	gaveWay                // it polls
+	slept                  // it sleeps
 	over
 )
 
@@ -52,32 +57,51 @@ func (w *warp) run(n int) outcome {
 	return ranOut
 }
 
-// pick chooses the split to run: of those that do not wait, the deepest in calls
-// and the furthest behind in the function. It joins splits at the same place.
+// pick chooses the split to run: of those that do not wait and have not had a long
+// turn, the deepest in calls and the furthest behind in the function. It joins
+// splits at the same place.
 func (w *warp) pick() bool {
+	if len(w.splits) > 1 {
+		w.join()
+	}
 	if len(w.splits) == 1 {
 		w.cur = 0
+		w.splits[0].ran = 0
 		return !w.splits[0].wait
 	}
-	w.join()
+	w.cur = w.furthestBehind()
+	if w.cur >= 0 {
+		return true
+	}
+	for i := range w.splits {
+		w.splits[i].ran = 0
+	}
+	w.cur = w.furthestBehind()
+	return w.cur >= 0
+}
+
+func (w *warp) furthestBehind() int {
 	best := -1
 	for i := range w.splits {
-		if w.splits[i].wait {
+		if s := &w.splits[i]; s.wait || s.ran >= fair {
 			continue
 		}
-		if best < 0 || w.before(&w.splits[i], &w.splits[best]) {
+		if best < 0 || before(&w.splits[i], &w.splits[best]) {
 			best = i
 		}
 	}
-	w.cur = best
-	return best >= 0
+	return best
 }
 
-func (w *warp) before(s, t *split) bool {
+func before(s, t *split) bool {
 	if s.f.depth != t.f.depth {
 		return s.f.depth > t.f.depth
 	}
-	return s.f.fn.code[s.pc].prio < t.f.fn.code[t.pc].prio
+	a, b := s.f.fn.code[s.pc].prio, t.f.fn.code[t.pc].prio
+	if a != b {
+		return a < b
+	}
+	return s.pc < t.pc
 }
 
 // join merges splits that have met.
@@ -91,6 +115,7 @@ func (w *warp) join() {
 			}
 			s.mask |= t.mask
 			s.wait = s.wait && t.wait
+			s.ran = 0
 			s.f.live--
 			w.remove(j)
 		}
@@ -104,15 +129,21 @@ func (w *warp) remove(i int) {
 	w.splits = w.splits[:last]
 }
 
-// limit is the place at which the current split has caught up with another one
-// and must stop to join it or to let it go first.
+// noLimit is a priority that no instruction has.
+const noLimit = 1<<31 - 1
+
+// limit is the next place ahead of the current split where another one is, which
+// it may join there.
 func (w *warp) limit() int32 {
-	lim := int32(1<<31 - 1)
 	cur := &w.splits[w.cur]
+	here, lim := cur.f.fn.code[cur.pc].prio, int32(noLimit)
 	for i := range w.splits {
 		s := &w.splits[i]
-		if i != w.cur && s.f == cur.f {
-			lim = min(lim, s.f.fn.code[s.pc].prio)
+		if i == w.cur || s.f != cur.f {
+			continue
+		}
+		if p := s.f.fn.code[s.pc].prio; p >= here {
+			lim = min(lim, p)
 		}
 	}
 	return lim
@@ -130,10 +161,10 @@ func (w *warp) runSplit(n *int) outcome {
 	f, pc, mask := s.f, s.pc, s.mask
 	code := f.fn.code
 	alone := len(w.splits) == 1
-	limit, turn := int32(1<<31-1), *n
+	limit, turn := int32(noLimit), *n
 	if !alone {
 		limit = w.limit()
-		turn = min(turn, fair)
+		turn = min(turn, fair-s.ran)
 	}
 	lanes := uint64(bits.OnesCount32(mask))
 	start := turn
@@ -160,13 +191,18 @@ func (w *warp) runSplit(n *int) outcome {
 			pc++
 			continue
 		case opBra:
-			if m == mask {
-				pc = o.target
-				continue
-			}
 			if m == 0 {
 				pc++
 				continue
+			}
+			if m == mask {
+				pc = o.target
+				if alone || code[pc].prio > o.prio {
+					continue
+				}
+				s.pc = pc // there may be others behind: look again
+				w.account(n, start-turn, lanes)
+				return ranOut
 			}
 		}
 		// The rest is rarer: it may split the split or stop it.
@@ -177,29 +213,15 @@ func (w *warp) runSplit(n *int) outcome {
 	}
 	s.pc = pc
 	w.account(n, start-turn, lanes)
-	if !alone && turn == 0 {
-		w.rotate()
-	}
 	return ranOut
 }
 
+// account counts instructions of the current split.
 func (w *warp) account(n *int, ran int, lanes uint64) {
 	*n -= ran
+	w.splits[w.cur].ran += ran
 	w.steps += uint64(ran)
 	w.lanesN += uint64(ran) * lanes
-}
-
-// rotate lets another split run for a while after the current one has had a long
-// turn: the others go first until they wait or have had theirs.
-func (w *warp) rotate() {
-	for i := range w.splits {
-		if i != w.cur && !w.splits[i].wait {
-			w.splits[i], w.splits[w.cur] = w.splits[w.cur], w.splits[i]
-			n := fair
-			w.runSplit(&n)
-			return
-		}
-	}
 }
 
 // special executes an instruction that is not just a step to the next one. m are
@@ -228,11 +250,13 @@ func (w *warp) special(o *op, m uint32) outcome {
 }
 
 // part makes the lanes m of the current split a split of their own at pc.
-func (w *warp) part(m uint32, pc int32) {
-	s := &w.splits[w.cur]
+func (w *warp) part(m uint32, pc int32) { w.partOf(w.cur, m, pc) }
+
+func (w *warp) partOf(i int, m uint32, pc int32) {
+	s := &w.splits[i]
 	s.mask &^= m
 	s.f.live++
-	w.splits = append(w.splits, split{pc: pc, mask: m, f: s.f})
+	w.splits = append(w.splits, split{pc: pc, mask: m, f: s.f, ran: s.ran})
 }
 
 // isolate leaves only lanes m in the current split; the others go on behind the
@@ -258,35 +282,22 @@ func (w *warp) attempt(o *op, m uint32) outcome {
 		s = &w.splits[w.cur]
 		s.wait = true
 	case yield:
-		w.splits[w.cur].pc++
+		s = &w.splits[w.cur]
+		s.pc++
+		s.ran += fair / 8 // polling in vain soon makes room for lanes that would otherwise meet it again
 		return gaveWay
 	default:
-		w.splits[w.cur].pc++
+		s = &w.splits[w.cur]
+		s.pc++
 	}
 	return ranOut
 }
 
-// sync waits for all lanes of the member mask that still live to be at this
-// instruction, and then executes it.
-func (w *warp) sync(o *op, m uint32) outcome {
+// giveWay puts the current split behind the others of its warp.
+func (w *warp) giveWay() {
 	s := &w.splits[w.cur]
-	if m == 0 {
-		s.pc++
-		return ranOut
-	}
-	w.isolate(m)
-	s = &w.splits[w.cur]
-	members := s.f.r32[o.index][bits.TrailingZeros32(m)] & w.lanes &^ w.exited
-	if members&^m != 0 && len(w.splits) > 1 {
-		s.wait = true // wake looks again when another split has moved
-		return ranOut
-	}
-	if o.run != nil {
-		o.run(s.f, m)
-	}
-	w.splits[w.cur].pc++
-	w.wake()
-	return ranOut
+	s.pc++
+	s.ran = fair
 }
 
 // wake lets all waiting splits look again.
@@ -307,5 +318,5 @@ func (w *warp) exit(m uint32) {
 		w.remove(w.cur)
 	}
 	w.wake()
-	w.b.changed()
+	w.b.cluster.changed()
 }

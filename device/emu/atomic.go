@@ -1,0 +1,223 @@
+package emu
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"attest/device/emu/num"
+	"attest/ptx"
+)
+
+func init() {
+	build("atom", buildAtomic)
+	build("red", buildAtomic)
+}
+
+// combine is what an atomic makes of the old value and its operands; only cas has
+// a c.
+type combine func(old, b, c uint64) uint64
+
+// combines are the operations of atom and red, by operation and type.
+var combines = map[string]combine{
+	"and b32": bitAnd, "and b64": bitAnd,
+	"or b32": bitOr, "or b64": bitOr,
+	"xor b32": bitXor, "xor b64": bitXor,
+	"exch b32": swap, "exch b64": swap,
+	"cas b16": compareSwap, "cas b32": compareSwap, "cas b64": compareSwap,
+	"add u32": wrapAdd, "add s32": wrapAdd, "add u64": wrapAdd,
+	"inc u32": func(old, b, _ uint64) uint64 {
+		if old >= b {
+			return 0
+		}
+		return old + 1
+	},
+	"dec u32": func(old, b, _ uint64) uint64 {
+		if old == 0 || old > b {
+			return b
+		}
+		return old - 1
+	},
+	"min u32": func(old, b, _ uint64) uint64 { return min(old, b) },
+	"max u32": func(old, b, _ uint64) uint64 { return max(old, b) },
+	"min u64": func(old, b, _ uint64) uint64 { return min(old, b) },
+	"max u64": func(old, b, _ uint64) uint64 { return max(old, b) },
+	"min s32": func(old, b, _ uint64) uint64 { return uint64(uint32(min(int32(old), int32(b)))) },
+	"max s32": func(old, b, _ uint64) uint64 { return uint64(uint32(max(int32(old), int32(b)))) },
+	"min s64": func(old, b, _ uint64) uint64 { return uint64(min(int64(old), int64(b))) },
+	"max s64": func(old, b, _ uint64) uint64 { return uint64(max(int64(old), int64(b))) },
+
+	"add f32":    func(old, b, _ uint64) uint64 { return uint64(num.AddF32(uint32(old), uint32(b))) },
+	"add f64":    func(old, b, _ uint64) uint64 { return num.AddF64(old, b) },
+	"add f16":    oneHalf(num.AddF16),
+	"add bf16":   oneHalf(num.AddBF16),
+	"min f16":    oneHalf(num.MinF16),
+	"min bf16":   oneHalf(num.MinBF16),
+	"max f16":    oneHalf(num.MaxF16),
+	"max bf16":   oneHalf(num.MaxBF16),
+	"add f16x2":  twoHalves(num.AddF16),
+	"add bf16x2": twoHalves(num.AddBF16),
+	"min f16x2":  twoHalves(num.MinF16),
+	"min bf16x2": twoHalves(num.MinBF16),
+	"max f16x2":  twoHalves(num.MaxF16),
+	"max bf16x2": twoHalves(num.MaxBF16),
+}
+
+func bitAnd(old, b, _ uint64) uint64  { return old & b }
+func bitOr(old, b, _ uint64) uint64   { return old | b }
+func bitXor(old, b, _ uint64) uint64  { return old ^ b }
+func wrapAdd(old, b, _ uint64) uint64 { return old + b }
+func swap(_, b, _ uint64) uint64      { return b }
+
+func compareSwap(old, b, c uint64) uint64 {
+	if old == b {
+		return c
+	}
+	return old
+}
+
+func oneHalf(fn func(a, b uint16) uint16) combine {
+	return func(old, b, _ uint64) uint64 { return uint64(fn(uint16(old), uint16(b))) }
+}
+
+func twoHalves(fn func(a, b uint16) uint16) combine {
+	return func(old, b, _ uint64) uint64 {
+		return uint64(fn(uint16(old), uint16(b))) | uint64(fn(uint16(old>>16), uint16(b>>16)))<<16
+	}
+}
+
+// addGlobalF32 is the f32 addition of global memory's atomics, which flushes
+// subnormals; those of shared memory do not.
+func addGlobalF32(old, b, _ uint64) uint64 {
+	sum := num.AddF32(num.FtzF32(uint32(old)), num.FtzF32(uint32(b)))
+	return uint64(num.FtzF32(sum))
+}
+
+// combineOf finds the operation of an atomic, also for copies that reduce.
+func combineOf(op string, t ptx.Type) combine { return combines[op+" "+t.String()] }
+
+// atomicOp is a decoded atom or red.
+type atomicOp struct {
+	a       *address
+	size    int // bytes of an element
+	fn      combine
+	global  combine // for addresses in global memory
+	b       []cell
+	c       cell
+	hasC    bool
+	d       []cell // where the old values go; none for red
+	regBits []int
+}
+
+// buildAtomic is atom and red.
+func buildAtomic(d *decoder, x *inst) exec {
+	if x.has("async") {
+		return builders["red.async"](d, x)
+	}
+	t := x.typ("b")
+	if t == ptx.B128 {
+		return buildAtomicWide(d, x)
+	}
+	o := &atomicOp{a: d.addr(x.arg("a"), x.space("a")), size: t.Bytes(), fn: combineOf(atomicName(x), t)}
+	o.global = o.fn
+	if t == ptx.F32 {
+		o.global = addGlobalF32
+	}
+	for _, e := range d.vector(x.arg("b")) {
+		o.b = append(o.b, d.from(e, t))
+	}
+	if c := x.arg("c"); c != nil {
+		o.c, o.hasC = d.from(c, t), true
+	}
+	if dst := x.arg("d"); dst != nil {
+		for _, e := range d.vector(dst) {
+			o.d = append(o.d, d.into(e, t))
+			o.regBits = append(o.regBits, registerBits(e, t))
+		}
+	}
+	return o.run
+}
+
+// atomicName is the operation, which some forms have in a slot and others spell
+// out.
+func atomicName(x *inst) string {
+	for _, op := range []string{"add", "exch", "cas"} {
+		if x.has(op) {
+			return op
+		}
+	}
+	return x.mod("op")
+}
+
+func (o *atomicOp) run(f *frame, m uint32) {
+	eachLane(m, func(l int) {
+		v := o.a.view(f, l, o.size*len(o.b), true)
+		fn := o.fn
+		global := o.a.inGlobal(f, l)
+		if global {
+			fn = o.global
+		}
+		var c uint64
+		if o.hasC {
+			c = o.c.get(f, l)
+		}
+		for i, b := range o.b {
+			old := update(v[i*o.size:][:o.size], global && f.b.launch.parallel, fn, b.get(f, l), c)
+			if len(o.d) > 0 {
+				o.d[i].set(f, l, old, o.regBits[i])
+			}
+		}
+	})
+}
+
+// inGlobal reports whether a lane's address is one of global memory.
+func (a *address) inGlobal(f *frame, lane int) bool {
+	return a.space == ptx.Global || a.space == ptx.Generic && a.at(f, lane)>>windowBits != sharedBase>>windowBits
+}
+
+// update changes memory in one step and returns what was there. shared says that
+// other goroutines may do the same; only operations on whole words get there, see
+// order.go.
+func update(mem []byte, shared bool, fn combine, b, c uint64) uint64 {
+	if shared && len(mem) == 4 {
+		p := (*uint32)(unsafe.Pointer(&mem[0]))
+		for {
+			old := atomic.LoadUint32(p)
+			if atomic.CompareAndSwapUint32(p, old, uint32(fn(uint64(old), b, c))) {
+				return uint64(old)
+			}
+		}
+	}
+	if shared && len(mem) == 8 {
+		p := (*uint64)(unsafe.Pointer(&mem[0]))
+		for {
+			old := atomic.LoadUint64(p)
+			if atomic.CompareAndSwapUint64(p, old, fn(old, b, c)) {
+				return old
+			}
+		}
+	}
+	old := word(mem)
+	putWord(mem, fn(old, b, c))
+	return old
+}
+
+// buildAtomicWide is atom.exch and atom.cas on 128 bits.
+func buildAtomicWide(d *decoder, x *inst) exec {
+	a := d.addr(x.arg("a"), x.space("a"))
+	to, b := d.dst(x.arg("d"), ptx.B128), d.src64(x.arg("b"), ptx.B128)
+	c, cas := b, x.has("cas")
+	if cas {
+		c = d.src64(x.arg("c"), ptx.B128)
+	}
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			v := a.view(f, l, 16, true)
+			lo, hi := word(v[:8]), word(v[8:])
+			if !cas || lo == f.r64[b][l] && hi == f.r64[b+1][l] {
+				putWord(v[:8], f.r64[c][l])
+				putWord(v[8:], f.r64[c+1][l])
+			}
+			f.r64[to][l], f.r64[to+1][l] = lo, hi
+		})
+	}
+}
