@@ -4,53 +4,62 @@ package tensor
 // element a word (an f16 in the low half). A nil c is zero. d and c may be the
 // same slice.
 func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
-	n := b.lines
-	for i := range a.lines {
-		for j := range n {
-			var acc float64
-			if c != nil {
-				acc = f.valueC(c[i*n+j])
+	n, lanes := b.lines, 8
+	if f.a.wide() {
+		lanes = 4
+	}
+	var accs [8]float64
+	for j := 0; j < n; j += lanes {
+		acc := accs[:min(lanes, n-j)]
+		for i := range a.lines {
+			at := i*n + j
+			clear(acc)
+			if c != nil && !f.rule.twoPass {
+				f.values(acc, c[at:])
 			}
-			d[i*n+j] = f.bits(f.dot(acc, a, b, i, j))
+			for block := range a.blocks {
+				f.block(acc, a, b, i, j, block)
+			}
+			if c != nil && f.rule.twoPass {
+				f.addC(acc, c[at:])
+			}
+			f.store(d[at:], acc)
 		}
 	}
 }
 
-// dot is one element, every block by the rules.
-func (f *Float) dot(c float64, a *Rows, b *Cols, i, j int) float64 {
-	acc := c
-	if f.rule.twoPass {
-		acc = 0
+// values decodes accumulators.
+func (f *Float) values(acc []float64, c []uint32) {
+	for l := range acc {
+		acc[l] = f.value(c[l])
 	}
-	length := a.depth / a.blocks
-	x, y := a.val[i*a.depth:][:a.depth], b.val[j*b.depth:][:b.depth]
-	for ; len(x) > 0; x, y = x[length:], y[length:] {
-		acc = f.rule.round(f.rule.exact(acc, x[:length], y[:length], a.minExp, b.minExp))
+}
+
+func (f *Float) value(c uint32) float64 {
+	if f.rule.half {
+		return valueF16(c)
 	}
-	if f.rule.twoPass {
-		acc = f.addC(acc, c)
-	}
-	return acc
+	return valueF32(c)
 }
 
 // addC is the ordinary addition of c after the products.
-func (f *Float) addC(acc, c float64) float64 {
-	if f.rule.half {
-		return valueF16(bitsF16(acc + c))
+func (f *Float) addC(acc []float64, c []uint32) {
+	for l := range acc {
+		sum := acc[l] + f.value(c[l])
+		if f.rule.half {
+			acc[l] = valueF16(bitsF16(sum))
+		} else {
+			acc[l] = float64(float32(sum))
+		}
 	}
-	return float64(float32(acc) + float32(c))
 }
 
-func (f *Float) valueC(bits uint32) float64 {
-	if f.rule.half {
-		return valueF16(bits)
+func (f *Float) store(d []uint32, acc []float64) {
+	for l, x := range acc {
+		if f.rule.half {
+			d[l] = bitsF16(x)
+		} else {
+			d[l] = bitsF32(x)
+		}
 	}
-	return valueF32(bits)
-}
-
-func (f *Float) bits(x float64) uint32 {
-	if f.rule.half {
-		return bitsF16(x)
-	}
-	return bitsF32(x)
 }

@@ -17,6 +17,7 @@ type factor struct {
 	blocks       int // in a line
 	minExp       int // of a subnormal element
 	val          []float64
+	large        []float64 // of A, see fast.go
 	// exps has the exponents in lanes of a word, see lanes.go: for A each element's
 	// in all lanes, for B those of as many columns as there are lanes.
 	exps []uint64
