@@ -1,0 +1,50 @@
+package emu
+
+import "attest/ptx"
+
+// placing is what a copy does with the bytes at its destination: puts its own in
+// their place, or combines them element by element. shared says that other
+// goroutines may do the same.
+type placing func(dst, src []byte, shared bool)
+
+func replaceBytes(dst, src []byte, _ bool) { copy(dst, src) }
+
+// placing is what the copy does by its operation and type.
+func (d *decoder) placing(x *inst) placing {
+	op := x.mod("redOp")
+	if x.has("noftz") {
+		op = "add"
+	}
+	if op == "" {
+		return replaceBytes
+	}
+	return reduceBytes(op, ptx.ParseType(x.mod("type")))
+}
+
+// reduceBytes combines elements of a type, or is nil when they cannot be.
+func reduceBytes(op string, t ptx.Type) placing {
+	fn := reducer(op, t)
+	if fn == nil {
+		return nil
+	}
+	size := t.Bytes()
+	return func(dst, src []byte, shared bool) {
+		for i := 0; i+size <= len(src); i += size {
+			update(dst[i:][:size], shared, fn, word(src[i:][:size]), 0)
+		}
+	}
+}
+
+// reducer is the operation of a reduction. A tensor's elements have the type that
+// its map says: bits are combined and numbers of 64 bits added whatever their sign.
+func reducer(op string, t ptx.Type) combine {
+	switch {
+	case op == "and" || op == "or" || op == "xor":
+		t = map[int]ptx.Type{32: ptx.B32, 64: ptx.B64}[t.Bits()]
+	case op == "add" && t == ptx.S64:
+		t = ptx.U64
+	case op == "add" && t == ptx.F32:
+		return addGlobalF32 // only global memory has it
+	}
+	return combineOf(op, t)
+}

@@ -1,0 +1,137 @@
+package emu
+
+import (
+	"encoding/binary"
+
+	"attest/ptx"
+)
+
+func init() {
+	control("mbarrier", func(d *decoder, x *inst, o *op) {
+		switch x.in.Op.Mods[0] {
+		case "test_wait", "try_wait":
+			o.kind = opTry
+			o.try = buildMbarrierWait(d, x)
+		case "init":
+			o.run = buildMbarrierInit(d, x)
+		case "inval":
+			o.run = buildMbarrierInval(d, x)
+		case "arrive", "arrive_drop":
+			o.run = buildMbarrierArrive(d, x)
+		case "expect_tx":
+			o.run = buildMbarrierBytes(d, x, 1)
+		case "complete_tx":
+			o.run = buildMbarrierBytes(d, x, -1)
+		case "pending_count":
+			o.run = buildMbarrierPending(d, x)
+		}
+	})
+}
+
+func buildMbarrierInit(d *decoder, x *inst) exec {
+	a, count := d.addr(x.arg("addr"), x.space("addr")), d.src32(x.arg("count"), ptx.U32)
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			n := f.r32[count][l]
+			if n == 0 || n > mbarrierMost {
+				f.raise(l, "an mbarrier for %d arrivals; it takes 1 to %d", n, mbarrierMost)
+			}
+			binary.LittleEndian.PutUint64(a.barrier(f, l), uint64(newMbarrier(n)))
+		})
+	}
+}
+
+func buildMbarrierInval(d *decoder, x *inst) exec {
+	a := d.addr(x.arg("addr"), x.space("addr"))
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			word := a.barrier(f, l)
+			_, err := loadMbarrier(word)
+			f.origin(l).check(err)
+			clear(word)
+		})
+	}
+}
+
+// buildMbarrierArrive is arrive and arrive_drop. The state it gives is the barrier
+// as it was before.
+func buildMbarrierArrive(d *decoder, x *inst) exec {
+	a := d.addr(x.arg("addr"), x.space("addr"))
+	state := d.dst(x.arg("state"), ptx.B64)
+	count := d.const32(1)
+	if o := x.arg("count"); o != nil {
+		count = d.src32(o, ptx.U32)
+	}
+	bytes := d.const32(0)
+	if o := x.arg("txCount"); o != nil {
+		bytes = d.src32(o, ptx.U32)
+	}
+	arrive := (*cluster).arrive
+	if x.has("arrive_drop") {
+		arrive = (*cluster).arriveDrop
+	}
+	expects, stays := x.has("expect_tx"), x.has("noComplete")
+	return func(f *frame, m uint32) {
+		c := f.b.cluster
+		eachLane(m, func(l int) {
+			word, from := a.barrier(f, l), f.origin(l)
+			before := binary.LittleEndian.Uint64(word)
+			if expects {
+				from.check(c.expect(word, int64(f.r32[bytes][l])))
+			}
+			from.check(arrive(c, word, f.r32[count][l]))
+			if after := binary.LittleEndian.Uint64(word); stays && mbarrier(after).phase() != mbarrier(before).phase() {
+				f.raise(l, "the arrivals end the phase; .noComplete promises that they do not")
+			}
+			f.r64[state][l] = before
+		})
+	}
+}
+
+// buildMbarrierBytes is expect_tx with sign 1 and complete_tx with sign -1.
+func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
+	a, bytes := d.addr(x.arg("addr"), x.space("addr")), d.src32(x.arg("txCount"), ptx.U32)
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) {
+			f.origin(l).check(f.b.cluster.expect(a.barrier(f, l), sign*int64(f.r32[bytes][l])))
+		})
+	}
+}
+
+// buildMbarrierWait is test_wait and try_wait. Either lets other threads run when
+// it finds the phase unfinished: programs poll with both.
+func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
+	a := d.addr(x.arg("addr"), x.space("addr"))
+	p := d.dst(x.arg("waitComplete"), ptx.Pred)
+	var over func(f *frame, l int, now uint32) bool
+	if x.has("parity") {
+		parity := d.src32(x.arg("phaseParity"), ptx.U32)
+		over = func(f *frame, l int, now uint32) bool {
+			if f.r32[parity][l] > 1 {
+				f.raise(l, "phase parity %d; it is 0 or 1", f.r32[parity][l])
+			}
+			return now&1 != f.r32[parity][l]
+		}
+	} else {
+		state := d.src64(x.arg("state"), ptx.B64)
+		over = func(f *frame, l int, now uint32) bool { return now != mbarrier(f.r64[state][l]).phase() }
+	}
+	return func(f *frame, m uint32) status {
+		f.predOf(p, m, func(l int) bool {
+			b, err := loadMbarrier(a.barrier(f, l))
+			f.origin(l).check(err)
+			return over(f, l, b.phase())
+		})
+		if f.p[p]&m != m {
+			return yield
+		}
+		return done
+	}
+}
+
+func buildMbarrierPending(d *decoder, x *inst) exec {
+	count, state := d.dst(x.arg("count"), ptx.U32), d.src64(x.arg("state"), ptx.B64)
+	return func(f *frame, m uint32) {
+		eachLane(m, func(l int) { f.r32[count][l] = mbarrier(f.r64[state][l]).pending() })
+	}
+}
