@@ -1,0 +1,195 @@
+package emu
+
+import (
+	"attest/device/emu/num"
+	"attest/ptx"
+)
+
+func init() {
+	buildIn("float", buildFloatSum, "add", "sub", "mul")
+	buildIn("float", buildFloatFma, "fma", "mad")
+	buildIn("float", buildFloatDiv, "div")
+	buildIn("float", buildFloatSign, "abs", "neg")
+	buildIn("float", buildFloatExtreme, "min", "max")
+	build("copysign", buildCopysign)
+	build("testp", buildTestp)
+}
+
+// sum is an operation on two floats: the usual rounding, any rounding, and for the
+// usual one a loop over registers, with and without .ftz.
+type sum struct {
+	f32       func(a, b uint32) uint32
+	f32R      func(r num.Round, a, b uint32) uint32
+	f64       func(a, b uint64) uint64
+	f64R      func(r num.Round, a, b uint64) uint64
+	lane, ftz lanes2
+}
+
+var sums = map[string]sum{
+	"add": {num.AddF32, num.AddF32R, num.AddF64, num.AddF64R, addF32Lanes, addFtzLanes},
+	"sub": {num.SubF32, num.SubF32R, num.SubF64, num.SubF64R, subF32Lanes, subFtzLanes},
+	"mul": {num.MulF32, num.MulF32R, num.MulF64, num.MulF64R, mulF32Lanes, mulFtzLanes},
+	"div": {f32: num.DivF32, f32R: num.DivF32R, f64: num.DivF64, f64R: num.DivF64R},
+}
+
+// buildFloatSum is add, sub and mul. Without a rounding mode they round to nearest
+// even, too.
+func buildFloatSum(d *decoder, x *inst) exec {
+	s, r := sums[x.in.Op.Name], roundOf(x)
+	switch plain := r == num.RN && !x.has("sat"); {
+	case x.typ("d") == ptx.F64:
+		return s.build64(d, x, r)
+	case plain && x.has("ftz"):
+		return hot2(d, x, s.ftz)
+	case plain:
+		return hot2(d, x, s.lane)
+	}
+	return s.build32(d, x, r)
+}
+
+// buildFloatDiv is div; the fast kinds are in approx.go.
+func buildFloatDiv(d *decoder, x *inst) exec {
+	s, r := sums["div"], roundOf(x)
+	switch {
+	case x.typ("d") == ptx.F64:
+		return s.build64(d, x, r)
+	case x.mod("mode") != "":
+		return buildFastDiv(d, x)
+	}
+	return s.build32(d, x, r)
+}
+
+func (s sum) build32(d *decoder, x *inst, r num.Round) exec {
+	fn := s.f32
+	if r != num.RN {
+		fn = func(a, b uint32) uint32 { return s.f32R(r, a, b) }
+	}
+	return op2(d, x, modified2(x, fn))
+}
+
+func (s sum) build64(d *decoder, x *inst, r num.Round) exec {
+	if r == num.RN {
+		return op2(d, x, s.f64)
+	}
+	return op2(d, x, func(a, b uint64) uint64 { return s.f64R(r, a, b) })
+}
+
+func buildFloatFma(d *decoder, x *inst) exec {
+	r := roundOf(x)
+	switch plain := r == num.RN && !x.has("sat"); {
+	case x.typ("d") == ptx.F64 && r == num.RN:
+		return op3(d, x, num.FmaF64)
+	case x.typ("d") == ptx.F64:
+		return op3(d, x, func(a, b, c uint64) uint64 { return num.FmaF64R(r, a, b, c) })
+	case plain && x.has("ftz"):
+		return hot3(d, x, fmaFtzLanes)
+	case plain:
+		return hot3(d, x, fmaF32Lanes)
+	}
+	fn := num.FmaF32
+	if r != num.RN {
+		fn = func(a, b, c uint32) uint32 { return num.FmaF32R(r, a, b, c) }
+	}
+	return op3(d, x, modified3(x, fn))
+}
+
+// modified1, modified2 and modified3 add .ftz and .sat to an operation on f32.
+
+func modified1(x *inst, fn func(a uint32) uint32) func(a uint32) uint32 {
+	if x.has("ftz") {
+		return func(a uint32) uint32 { return num.FtzF32(fn(num.FtzF32(a))) }
+	}
+	return fn
+}
+
+func modified2(x *inst, fn func(a, b uint32) uint32) func(a, b uint32) uint32 {
+	if x.has("ftz") {
+		exact := fn
+		fn = func(a, b uint32) uint32 { return num.FtzF32(exact(num.FtzF32(a), num.FtzF32(b))) }
+	}
+	if x.has("sat") {
+		any := fn
+		fn = func(a, b uint32) uint32 { return num.SatF32(any(a, b)) }
+	}
+	return fn
+}
+
+func modified3(x *inst, fn func(a, b, c uint32) uint32) func(a, b, c uint32) uint32 {
+	if x.has("ftz") {
+		exact := fn
+		fn = func(a, b, c uint32) uint32 {
+			return num.FtzF32(exact(num.FtzF32(a), num.FtzF32(b), num.FtzF32(c)))
+		}
+	}
+	if x.has("sat") {
+		any := fn
+		fn = func(a, b, c uint32) uint32 { return num.SatF32(any(a, b, c)) }
+	}
+	return fn
+}
+
+func buildFloatSign(d *decoder, x *inst) exec {
+	switch abs := x.in.Op.Name == "abs"; {
+	case x.typ("d") == ptx.F64 && abs:
+		return op1(d, x, num.AbsF64)
+	case x.typ("d") == ptx.F64:
+		return op1(d, x, num.NegF64)
+	case abs:
+		return op1(d, x, modified1(x, num.AbsF32))
+	}
+	return op1(d, x, modified1(x, num.NegF32))
+}
+
+func buildFloatExtreme(d *decoder, x *inst) exec {
+	least := x.in.Op.Name == "min"
+	if x.typ("d") == ptx.F64 {
+		if least {
+			return op2(d, x, num.MinF64)
+		}
+		return op2(d, x, num.MaxF64)
+	}
+	fn, lane := num.MaxF32, lanes2(maxF32Lanes)
+	switch {
+	case least && x.has("NaN"):
+		fn = num.MinNaNF32
+	case least:
+		fn, lane = num.MinF32, minF32Lanes
+	case x.has("NaN"):
+		fn = num.MaxNaNF32
+	}
+	if x.has("xorsign") {
+		plain := fn
+		fn = func(a, b uint32) uint32 {
+			return num.XorSignF32(plain(a&^negZero, b&^negZero), a, b)
+		}
+	} else if !x.has("NaN") && !x.has("ftz") {
+		return hot2(d, x, lane)
+	}
+	return op2(d, x, modified2(x, fn))
+}
+
+func buildCopysign(d *decoder, x *inst) exec {
+	if x.typ("d") == ptx.F64 {
+		return op2(d, x, num.CopysignF64)
+	}
+	return op2(d, x, num.CopysignF32)
+}
+
+var properties = map[string]num.Property{
+	"finite": num.Finite, "infinite": num.Infinite, "number": num.Number,
+	"notanumber": num.NotANumber, "normal": num.Normal, "subnormal": num.Subnormal,
+}
+
+func buildTestp(d *decoder, x *inst) exec {
+	p, prop := d.dst(x.arg("p"), ptx.Pred), properties[x.mod("op")]
+	if x.typ("a") == ptx.F64 {
+		a := srcOf[uint64](d, x, "a")
+		return func(f *frame, m uint32) {
+			f.predOf(p, m, func(l int) bool { return num.TestpF64(prop, a.get(f, l)) })
+		}
+	}
+	a := srcOf[uint32](d, x, "a")
+	return func(f *frame, m uint32) {
+		f.predOf(p, m, func(l int) bool { return num.TestpF32(prop, a.get(f, l)) })
+	}
+}
