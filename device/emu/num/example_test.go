@@ -1,0 +1,40 @@
+package num_test
+
+import (
+	"fmt"
+	"math"
+
+	"attest/device/emu/num"
+)
+
+// fma.rn.ftz.sat.f32 is the fast fused operation inside its modifiers.
+func Example() {
+	fma := func(a, b, c uint32) uint32 {
+		return num.SatF32(num.FtzF32(num.FmaF32(num.FtzF32(a), num.FtzF32(b), num.FtzF32(c))))
+	}
+	x := fma(math.Float32bits(0.5), math.Float32bits(0.75), math.Float32bits(-0.125))
+	fmt.Println(math.Float32frombits(x))
+	fmt.Printf("%#08x\n", fma(0x7f800000, 0, 0)) // ∞·0 is NaN, and .sat makes that zero
+	// Output:
+	// 0.25
+	// 0x00000000
+}
+
+func ExampleFmaF32R() {
+	third := num.DivF32(math.Float32bits(1), math.Float32bits(3))
+	for _, r := range []num.Round{num.RN, num.RZ, num.RM, num.RP} {
+		fmt.Printf("%v %#08x\n", r, num.FmaF32R(r, third, third, third))
+	}
+	// Output:
+	// rn 0x3ee38e39
+	// rz 0x3ee38e39
+	// rm 0x3ee38e39
+	// rp 0x3ee38e3a
+}
+
+func ExampleCvtE4M3F32() {
+	for _, x := range []float32{1, 0.1, 1000, float32(math.Inf(-1)), float32(math.NaN())} {
+		fmt.Printf("%#02x ", num.CvtE4M3F32(math.Float32bits(x)))
+	}
+	// Output: 0x38 0x1d 0x7e 0xfe 0x7f
+}
