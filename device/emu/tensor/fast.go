@@ -29,66 +29,128 @@ const (
 	start      = 0x1.8p52
 )
 
-// sumOf is the sum of floors of a block. Half of the partial sums start below zero,
-// which takes the start out of the whole.
-func sumOf(x, y []float64, unit float64) (s float64) {
-	half, zero := almostHalf*unit, start*unit
-	for ; len(x) >= 16 && len(y) >= 16; x, y = x[16:], y[16:] {
-		s += sum16((*[16]float64)(x), (*[16]float64)(y), half, zero)
-	}
-	for ; len(x) >= 4 && len(y) >= 4; x, y = x[4:], y[4:] {
-		s += (zero + (x[0]*y[0] - half) + (x[1]*y[1] - half)) + (-zero + (x[2]*y[2] - half) + (x[3]*y[3] - half))
-	}
-	return s
+// tile is one block of a row with eight columns: c + Σ a·b for each.
+type tile struct {
+	acc  [panel]float64
+	unit [panel]float64 // q
+	rest [panel]float64 // what the sum of floors lacks
 }
 
-func sum16(x, y *[16]float64, half, zero float64) float64 {
-	a, b, c, d := zero, -zero, zero, -zero
-	a += x[0]*y[0] - half
-	b += x[1]*y[1] - half
-	c += x[2]*y[2] - half
-	d += x[3]*y[3] - half
-	a += x[4]*y[4] - half
-	b += x[5]*y[5] - half
-	c += x[6]*y[6] - half
-	d += x[7]*y[7] - half
-	a += x[8]*y[8] - half
-	b += x[9]*y[9] - half
-	c += x[10]*y[10] - half
-	d += x[11]*y[11] - half
-	a += x[12]*y[12] - half
-	b += x[13]*y[13] - half
-	c += x[14]*y[14] - half
-	d += x[15]*y[15] - half
-	return (a + b) + (c + d)
+// add puts block t of row i and of panel p into the accumulators.
+func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
+	length, row, col := a.length, i*a.blocks+t, p*b.blocks+t
+	exps := a.exps[row*length:][:length]
+	var tops [panel]int16
+	bias := 2 * bias8
+	if f.a.wide() {
+		tops, bias = maxima16(exps, b.exps[2*col*length:][:2*length]), 2*bias16
+	} else {
+		tops = maxima8(exps, b.exps[col*length:][:length])
+	}
+	x, y := a.large[row*length:][:length], b.val[col*panel*length:][:panel*length]
+	signs, lows := (*[panel]uint64)(b.signs[col*panel:]), (*[panel]int32)(b.low[col*panel:])
+	if f.rule.prepare(w, &tops, bias, a.low[row], lows, a.signs[row], signs) {
+		switch length {
+		case 4:
+			sums4(w, (*[4]float64)(x), y)
+		case 8:
+			sums8(w, (*[8]float64)(x), y)
+		default:
+			for ; len(x) >= 16; x, y = x[16:], y[16:] {
+				sums16(w, (*[16]float64)(x), y, length)
+			}
+		}
+		f.rule.settle(w)
+		return
+	}
+	x = a.val[row*length:][:length]
+	for l, c := range w.acc {
+		w.acc[l] = f.rule.round(f.rule.exact(c, x, y[l*length:][:length], a.minExp, b.minExp))
+	}
 }
 
-// block adds one block to the neighbouring elements of row i from column j on.
-func (f *Float) block(acc []float64, a *Rows, b *Cols, i, j, block int) {
-	depth, length := a.depth, a.depth/a.blocks
-	from := block * length
-	x, row := a.large[i*depth+from:][:length], i*a.blocks+block
-	low, signs := int(a.low[row]), a.signs[row]
-	tops := f.tops(a, b, i, j, from, length)
-	for l := range acc {
-		c, col := acc[l], (j+l)*b.blocks+block
-		y := b.val[(j+l)*depth+from:][:length]
-		m := f.rule.align(int(tops[l]), c)
-		if low+int(b.low[col]) < m-f.rule.keep+faintest {
-			acc[l] = f.rule.round(f.rule.exact(c, a.val[i*depth+from:][:length], y, a.minExp, b.minExp))
+// prepare finds the units and what is to be added to the sums of floors: the
+// accumulator, cut, and one for each negative product. It reports whether the fast
+// path can serve all columns.
+func (r *rule) prepare(w *tile, tops *[panel]int16, bias int, low int32, lows *[panel]int32, signs uint64, colSigns *[panel]uint64) bool {
+	ok := true
+	minC := -1 << 10
+	if r.half {
+		minC = kindInfo[F16].minExp
+	}
+	for l, c := range w.acc {
+		e := max(int(math.Float64bits(c)>>52&0x7ff)-1023, minC)
+		if c == 0 {
+			e = floorExp
+		}
+		m := max(int(tops[l])-bias, e, floorExp) - r.keep
+		if int(low+lows[l]) < m+faintest {
+			ok = false
+		}
+		rest := int64(c*pow2(-m)) + int64(bits.OnesCount64(signs&colSigns[l]))
+		w.unit[l] = pow2(m)
+		w.rest[l] = float64(rest) * w.unit[l]
+	}
+	return ok
+}
+
+// settle rounds the results.
+func (r *rule) settle(w *tile) {
+	cut := uint64(1)<<(52-r.frac) - 1
+	for l, x := range w.rest {
+		u := math.Float64bits(x)
+		if e := u>>52&0x7ff - (1023 - 126); r.half || e > 2*126+1 {
+			w.acc[l] = r.round(x)
 			continue
 		}
-		unit := pow2(m - f.rule.keep)
-		rest := int64(c*pow2(f.rule.keep-m)) + int64(bits.OnesCount64(signs&b.signs[col]))
-		acc[l] = f.rule.round(sumOf(x, y, unit) + float64(rest)*unit)
+		w.acc[l] = math.Float64frombits(u &^ cut) // an f32 of the normal range
 	}
 }
 
-// align is the exponent M, from the largest of the products.
-func (r *rule) align(m int, c float64) int {
-	e := int(math.Float64bits(c)>>52&0x7ff) - 1023
-	if r.half && c != 0 {
-		e = max(e, kindInfo[F16].minExp)
+// The sums of floors, by the length of a block. Half of the partial sums start below
+// zero, which takes the start out of the whole.
+
+func sums4(w *tile, x *[4]float64, y []float64) {
+	for l := range w.rest {
+		y := (*[4]float64)(y[4*l:])
+		half, zero := almostHalf*w.unit[l], start*w.unit[l]
+		a := zero + (x[0]*y[0] - half) + (x[1]*y[1] - half)
+		b := -zero + (x[2]*y[2] - half) + (x[3]*y[3] - half)
+		w.rest[l] += a + b
 	}
-	return max(m, e, floorExp)
+}
+
+func sums8(w *tile, x *[8]float64, y []float64) {
+	for l := range w.rest {
+		y := (*[8]float64)(y[8*l:])
+		half, zero := almostHalf*w.unit[l], start*w.unit[l]
+		a := zero + (x[0]*y[0] - half) + (x[1]*y[1] - half) + (x[2]*y[2] - half) + (x[3]*y[3] - half)
+		b := -zero + (x[4]*y[4] - half) + (x[5]*y[5] - half) + (x[6]*y[6] - half) + (x[7]*y[7] - half)
+		w.rest[l] += a + b
+	}
+}
+
+func sums16(w *tile, x *[16]float64, y []float64, length int) {
+	for l := range w.rest {
+		y := (*[16]float64)(y[length*l:])
+		half, zero := almostHalf*w.unit[l], start*w.unit[l]
+		a, b, c, d := zero, -zero, zero, -zero
+		a += x[0]*y[0] - half
+		b += x[1]*y[1] - half
+		c += x[2]*y[2] - half
+		d += x[3]*y[3] - half
+		a += x[4]*y[4] - half
+		b += x[5]*y[5] - half
+		c += x[6]*y[6] - half
+		d += x[7]*y[7] - half
+		a += x[8]*y[8] - half
+		b += x[9]*y[9] - half
+		c += x[10]*y[10] - half
+		d += x[11]*y[11] - half
+		a += x[12]*y[12] - half
+		b += x[13]*y[13] - half
+		c += x[14]*y[14] - half
+		d += x[15]*y[15] - half
+		w.rest[l] += (a + b) + (c + d)
+	}
 }

@@ -4,48 +4,45 @@ package tensor
 // element a word (an f16 in the low half). A nil c is zero. d and c may be the
 // same slice.
 func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
-	n, lanes := b.lines, 8
-	if f.a.wide() {
-		lanes = 4
-	}
-	var accs [8]float64
-	for j := 0; j < n; j += lanes {
-		acc := accs[:min(lanes, n-j)]
+	n := b.lines
+	var w tile
+	for p := 0; p*panel < n; p++ {
+		width := min(panel, n-p*panel)
 		for i := range a.lines {
-			at := i*n + j
-			clear(acc)
+			at := i*n + p*panel
+			clear(w.acc[:])
 			if c != nil && !f.rule.twoPass {
-				f.values(acc, c[at:])
+				f.values(w.acc[:width], c[at:at+width])
 			}
-			for block := range a.blocks {
-				f.block(acc, a, b, i, j, block)
+			for t := range a.blocks {
+				f.add(&w, a, b, i, p, t)
 			}
 			if c != nil && f.rule.twoPass {
-				f.addC(acc, c[at:])
+				f.addC(w.acc[:width], c[at:at+width])
 			}
-			f.store(d[at:], acc)
+			f.store(d[at:at+width], w.acc[:width])
 		}
 	}
 }
 
 // values decodes accumulators.
 func (f *Float) values(acc []float64, c []uint32) {
-	for l := range acc {
-		acc[l] = f.value(c[l])
+	for l, bits := range c {
+		acc[l] = f.value(bits)
 	}
 }
 
-func (f *Float) value(c uint32) float64 {
+func (f *Float) value(bits uint32) float64 {
 	if f.rule.half {
-		return valueF16(c)
+		return valueF16(bits)
 	}
-	return valueF32(c)
+	return valueF32(bits)
 }
 
 // addC is the ordinary addition of c after the products.
 func (f *Float) addC(acc []float64, c []uint32) {
-	for l := range acc {
-		sum := acc[l] + f.value(c[l])
+	for l, bits := range c {
+		sum := acc[l] + f.value(bits)
 		if f.rule.half {
 			acc[l] = valueF16(bitsF16(sum))
 		} else {
