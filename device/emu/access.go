@@ -26,13 +26,16 @@ func (d *decoder) addr(o *ptx.Operand, space string) *address {
 		a.base, a.wide = d.regs[s.ID], widthOf(s.Type) != w32
 	case s.Kind == ptx.VarSymbol:
 		a.off += d.variable(s)
+		if d.moves(s) {
+			a.base, a.wide = d.localAddress(0, true), true
+		}
 		if a.space == ptx.Generic {
 			a.off += genericBase(s.Var.Space)
 		}
 	default:
 		d.fail("%s is no address", o)
 	}
-	a.entry = a.space == ptx.Param && d.fn.f.Entry && s != nil && s.Var != nil && d.isKernelParam(s)
+	a.entry = a.space == ptx.Param && d.fn.f.Entry && (a.base >= 0 || d.isKernelParam(s))
 	return a
 }
 
@@ -89,7 +92,7 @@ func (f *frame) memory(lane int, space ptx.Space, addr uint64, n int, write bool
 	case ptx.Shared:
 		return f.shared(lane, addr, n)
 	case ptx.Local:
-		return f.stackBytes(lane, f.local+addr, n)
+		return f.stackBytes(lane, addr, n)
 	case ptx.Param:
 		return f.within(lane, f.param(lane), addr, n, "parameter")
 	}

@@ -19,13 +19,16 @@ type block struct {
 	bars    [16]barrier
 	order   []int  // in which the warps run
 	version uint64 // counts what may let a waiting warp go on
+	printed []byte
 }
 
 // cluster is the blocks that run together and see each other's shared memory. A
 // launch without clusters has clusters of one.
 type cluster struct {
 	blocks   []*block
+	index    int // in the grid
 	explicit bool
+	closed   bool // counted and printed
 	idles    int // rounds without progress that the last one allows for
 	async    asyncQueue
 }
@@ -44,7 +47,6 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
 			w.lanes = 1<<n - 1
 		}
 		f := w.newFrame(k.entry, nil, w.lanes)
-		f.live = 1
 		w.exited = ^w.lanes
 		w.splits = append(w.splits, split{mask: w.lanes, f: f})
 		b.warps = append(b.warps, w)
@@ -101,6 +103,10 @@ func (c *cluster) run() (moved, ended bool) {
 				c.idles = max(c.idles, pollRounds)
 			case slept:
 				c.idles = max(c.idles, sleepRounds)
+			}
+			if limit := b.launch.dev.options.MaxInstructions; w.steps > limit && len(w.splits) > 0 {
+				w.pc = w.splits[0].pc
+				w.splits[0].f.raise(-1, "a warp has executed more than the limit of %d instructions", limit)
 			}
 			moved = moved || b.version != before
 			ended = ended && len(w.splits) == 0

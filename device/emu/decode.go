@@ -112,12 +112,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // decode decodes a function into p.funcs.
 func (p *program) decode(fn *function) error {
 	d := &decoder{
-		p: p, fn: fn, regs: make([]slot, len(fn.f.Regs)),
+		p: p, fn: fn, regs: fn.regs,
 		c32: map[uint32]slot{}, c64: map[uint64]slot{}, special: map[string]slot{},
 		labels: map[*ptx.Symbol]int32{}, targets: map[*ptx.Symbol]*ptx.Targets{},
-	}
-	for i, r := range fn.f.Regs {
-		d.regs[i] = d.newRegs(r.Type, max(int(r.Vec), 1))
 	}
 	var errs []error
 	for _, s := range fn.f.Body {

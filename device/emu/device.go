@@ -3,6 +3,8 @@ package emu
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"runtime"
 	"sync/atomic"
 
@@ -25,6 +27,11 @@ type Options struct {
 	Schedule uint64
 	// Memory is the bytes of global memory; 0 means 16 GiB.
 	Memory int64
+	// Output is where kernels print; nil means os.Stdout.
+	Output io.Writer
+	// MaxInstructions is how many instructions a warp may execute before the launch
+	// is ended as one that never would; 0 means 2^34.
+	MaxInstructions uint64
 }
 
 // New makes an emulated GPU of a target that attest knows in full.
@@ -34,6 +41,12 @@ func New(target ptx.Target, opts Options) (*Device, error) {
 	}
 	if opts.Memory == 0 {
 		opts.Memory = 16 << 30
+	}
+	if opts.Output == nil {
+		opts.Output = os.Stdout
+	}
+	if opts.MaxInstructions == 0 {
+		opts.MaxInstructions = 1 << 34
 	}
 	return &Device{target: target, mem: newMemory(opts.Memory), options: opts}, nil
 }
@@ -211,7 +224,9 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (Stats, error) {
 		}
 		copy(run.params[off:], l.Params[i])
 	}
+	run.out.w = k.dev.options.Output
 	err := run.run()
+	run.out.flush()
 	return Stats{run.threads.Load(), run.warpOps.Load()}, err
 }
 

@@ -25,6 +25,7 @@ type launch struct {
 	failed   atomic.Bool
 	threads  atomic.Uint64 // thread instructions
 	warpOps  atomic.Uint64
+	out      output
 }
 
 var errStopped = errors.New("stopped")
@@ -34,7 +35,10 @@ func (l *launch) stop() error {
 	if l.failed.Load() {
 		return errStopped
 	}
-	return l.ctx.Err()
+	if err := l.ctx.Err(); err != nil {
+		return fmt.Errorf("%s was stopped: %w", l.kernel.name, err)
+	}
+	return nil
 }
 
 // run executes the grid. Blocks that cannot talk to each other run in parallel.
@@ -76,7 +80,7 @@ func (l *launch) run() error {
 // runCluster runs one cluster to its end.
 func (l *launch) runCluster(i int) (err error) {
 	c := l.newCluster(i)
-	defer l.count(c)
+	defer l.close(c)
 	defer recoverFault(&err)
 	return c.finish(l)
 }
@@ -84,8 +88,13 @@ func (l *launch) runCluster(i int) (err error) {
 // runSerial runs as many clusters side by side as would be resident on the GPU,
 // taking turns, so that blocks may wait for each other.
 func (l *launch) runSerial(count int) (err error) {
-	defer recoverFault(&err)
 	var active []*cluster
+	defer func() {
+		for _, c := range active {
+			l.close(c)
+		}
+	}()
+	defer recoverFault(&err)
 	next, idle := 0, 0
 	for next < count || len(active) > 0 {
 		for next < count && len(active) < l.resident() {
@@ -95,10 +104,13 @@ func (l *launch) runSerial(count int) (err error) {
 		moved, idles := false, 0
 		live := active[:0]
 		for _, c := range active {
+			if err := l.stop(); err != nil {
+				return err
+			}
 			m, ended := c.run()
 			if ended {
 				c.drain()
-				l.count(c)
+				l.close(c)
 				moved = true
 				continue
 			}
@@ -108,9 +120,6 @@ func (l *launch) runSerial(count int) (err error) {
 		}
 		clear(active[len(live):])
 		active = live
-		if err := l.stop(); err != nil {
-			return err
-		}
 		if moved {
 			idle = 0
 		} else if idle++; idle > idles {
@@ -131,7 +140,7 @@ func (l *launch) newCluster(i int) *cluster {
 	g, cl := l.Grid, l.Cluster
 	cx, cy := g.X/cl.X, g.Y/cl.Y
 	at := [3]int{i % cx * cl.X, i / cx % cy * cl.Y, i / (cx * cy) * cl.Z}
-	c := &cluster{explicit: cl.Count() > 1}
+	c := &cluster{index: i, explicit: cl.Count() > 1}
 	c.async.seed = l.schedule.seedOf(i)
 	for r := range cl.Count() {
 		id := [3]int{at[0] + r%cl.X, at[1] + r/cl.X%cl.Y, at[2] + r/(cl.X*cl.Y)}
@@ -141,13 +150,21 @@ func (l *launch) newCluster(i int) *cluster {
 	return c
 }
 
-func (l *launch) count(c *cluster) {
+// close counts what an ended cluster did and passes on what it printed.
+func (l *launch) close(c *cluster) {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	var text []byte
 	for _, b := range c.blocks {
+		text = append(text, b.printed...)
 		for _, w := range b.warps {
 			l.threads.Add(w.lanesN)
 			l.warpOps.Add(w.steps)
 		}
 	}
+	l.out.emit(c.index, text)
 }
 
 // recoverFault turns a raised fault into an error.

@@ -27,12 +27,14 @@ func (d *Device) load(name, text string) (*program, error) {
 		return nil, err
 	}
 	for i, f := range m.Funcs() {
-		fn := &function{prog: p, f: f, offsets: map[*ptx.Symbol]int64{}}
+		fn := &function{prog: p, f: f, index: i, offsets: map[*ptx.Symbol]int64{}}
 		p.funcs[f.Sym.Name] = fn
 		addr := uint64(funcBase + 16*i)
 		p.byAddr[addr], p.addrOf[f.Sym.Name] = fn, addr
 		fn.place()
+		fn.signature()
 	}
+	p.placeShared()
 	p.finishEntries()
 	if err := p.fillGlobals(); err != nil {
 		return nil, err
@@ -44,13 +46,30 @@ func (d *Device) load(name, text string) (*program, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	p.orderBlocks()
 	return p, nil
 }
 
 // funcBase is where the addresses of functions start.
 const funcBase = 4 << windowBits
 
-func (p *program) funcAddr(s *ptx.Symbol) uint64 { return p.addrOf[s.Name] }
+func (p *program) funcAddr(s *ptx.Symbol) uint64 {
+	if fn := p.function(s); fn != nil {
+		return p.addrOf[fn.f.Sym.Name]
+	}
+	return 0
+}
+
+// function is the function that a name stands for, or nil when it has no body
+// here.
+func (p *program) function(s *ptx.Symbol) *function {
+	for _, it := range p.mod.Items {
+		if a, ok := it.(*ptx.Alias); ok && a.Name.Name == s.Name {
+			s = a.Target
+		}
+	}
+	return p.funcs[s.Name]
+}
 
 // placeVariables gives the variables of module scope their storage.
 func (p *program) placeVariables(mem *memory) error {
@@ -82,8 +101,8 @@ func place(at int64, v *ptx.Var, offsets map[*ptx.Symbol]int64) int64 {
 	return at + v.Size()
 }
 
-// place lays out the variables of a function: its parameters, the .param, .local
-// and .shared variables of its body. Shared ones follow those of the module.
+// place lays out the variables of a function but the .shared ones: its parameters,
+// the .param and .local variables of its body.
 func (fn *function) place() {
 	if !fn.f.Entry {
 		for _, v := range fn.f.Returns {
@@ -96,7 +115,6 @@ func (fn *function) place() {
 	if fn.f.Entry {
 		fn.paramSize = 0 // one copy for the whole grid; the body's own follow
 	}
-	shared := fn.prog.statics
 	for _, s := range fn.f.Body {
 		v, ok := s.(*ptx.Var)
 		if !ok {
@@ -110,12 +128,32 @@ func (fn *function) place() {
 		case ptx.Shared:
 			if v.Linkage == ptx.Extern {
 				fn.prog.dynamic = append(fn.prog.dynamic, v.Sym)
-			} else {
-				shared = place(shared, v, fn.offsets)
 			}
 		}
 	}
-	fn.statics = shared
+}
+
+// placeShared lays out the .shared variables of the functions' bodies behind those
+// of the module: first what device functions have, which may be called from any
+// kernel, then what each kernel has for itself.
+func (p *program) placeShared() {
+	for _, entry := range []bool{false, true} {
+		for _, f := range p.mod.Funcs() {
+			if f.Entry != entry {
+				continue
+			}
+			fn := p.funcs[f.Sym.Name]
+			fn.statics = p.statics
+			for _, s := range f.Body {
+				if v, ok := s.(*ptx.Var); ok && v.Space == ptx.Shared && v.Linkage != ptx.Extern {
+					fn.statics = place(fn.statics, v, fn.offsets)
+				}
+			}
+			if !entry {
+				p.statics = fn.statics
+			}
+		}
+	}
 }
 
 // finishEntries works out how much static shared memory each entry has: the most

@@ -33,6 +33,7 @@ type alloc struct {
 	name string // of a module's variable
 	// readOnly is set for constant memory.
 	readOnly bool
+	heap     bool // from malloc in a kernel
 }
 
 // newBytes makes n bytes aligned to 8, so that atomics can work on them.

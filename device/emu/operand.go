@@ -7,17 +7,19 @@ import (
 )
 
 // newRegs makes n consecutive registers for values of a type.
-func (d *decoder) newRegs(t ptx.Type, n int) slot {
+func (d *decoder) newRegs(t ptx.Type, n int) slot { return d.fn.newRegs(t, n) }
+
+func (fn *function) newRegs(t ptx.Type, n int) slot {
 	var count *int
 	switch widthOf(t) {
 	case wPred:
-		count = &d.fn.nPred
+		count = &fn.nPred
 	case w32:
-		count = &d.fn.n32
+		count = &fn.n32
 	case w64:
-		count = &d.fn.n64
+		count = &fn.n64
 	case w128:
-		count, n = &d.fn.n64, 2*n
+		count, n = &fn.n64, 2*n
 	}
 	s := slot(*count)
 	*count += n
@@ -62,6 +64,9 @@ func (d *decoder) src32(o *ptx.Operand, t ptx.Type) slot {
 	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
 		return d.const32(uint32(constant(o, t)))
 	case ptx.SymOperand:
+		if d.moves(o.Sym) {
+			return d.localAddress(d.address(o), false)
+		}
 		return d.const32(uint32(d.address(o)))
 	}
 	d.fail("operand %s is not a 32-bit value", o)
@@ -81,6 +86,9 @@ func (d *decoder) src64(o *ptx.Operand, t ptx.Type) slot {
 	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
 		return d.const64(constant(o, t))
 	case ptx.SymOperand:
+		if d.moves(o.Sym) {
+			return d.localAddress(d.address(o), true)
+		}
 		return d.const64(d.address(o))
 	}
 	d.fail("operand %s is not a 64-bit value", o)
@@ -196,6 +204,29 @@ func (d *decoder) address(o *ptx.Operand) uint64 {
 	}
 	d.fail("%s has no address", o.Sym.Name)
 	return 0
+}
+
+// moves reports whether a variable is where the frame is: a .local one of a
+// function that is called. A kernel's are at the start of local memory.
+func (d *decoder) moves(s *ptx.Symbol) bool {
+	return s.Kind == ptx.VarSymbol && s.Var.Space == ptx.Local && !d.fn.f.Entry
+}
+
+// localAddress is a register with the address of what lies at an offset in the
+// frame's local memory.
+func (d *decoder) localAddress(off uint64, wide bool) slot {
+	for _, r := range d.fn.locals {
+		if r.off == off && r.wide == wide {
+			return r.slot
+		}
+	}
+	t := ptx.B32
+	if wide {
+		t = ptx.B64
+	}
+	s := d.newRegs(t, 1)
+	d.fn.locals = append(d.fn.locals, localReg{off, s, wide})
+	return s
 }
 
 // variable is the address of a variable in its own state space.

@@ -78,6 +78,11 @@ type function struct {
 	tmpl32    []lanes32
 	tmpl64    []lanes64
 	specials  []specialReg
+	locals    []localReg
+	index     int        // in the program
+	regs      []slot     // by register ID
+	params    []argPlace // formal parameters
+	returns   []argPlace
 	localSize int64
 	paramSize int64
 	offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
@@ -91,6 +96,14 @@ type function struct {
 // starts.
 type specialReg struct {
 	name string
+	slot slot
+	wide bool
+}
+
+// localReg is a register with the address of something in the frame's local
+// memory, filled when a frame starts.
+type localReg struct {
+	off  uint64
 	slot slot
 	wide bool
 }

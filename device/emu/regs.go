@@ -24,10 +24,10 @@ type frame struct {
 	local  uint64    // where the frame's .local variables start in each thread's local memory
 	stack  *lanes64  // where each lane's stack ends once alloca has moved it; 0 where it has not
 	parent *frame
-	ret    int32       // where the parent goes on
-	rets   []paramCopy // what the parent gets back
+	site   *callSite // of the parent
+	ret    int32     // where the parent goes on
 	depth  int
-	live   int // splits in this frame
+	live   int // splits in this frame, and frames it has called
 	// aside32 and aside64 hold what an instruction computes for all lanes when it
 	// runs for some.
 	aside32 lanes32

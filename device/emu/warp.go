@@ -27,6 +27,7 @@ type warp struct {
 	lanesN uint64 // thread instructions
 	slept  uint64 // nanoseconds
 	x      exchange
+	spare  [][]*frame // by function: frames to use again
 }
 
 // outcome is why a warp stopped running.
@@ -242,7 +243,7 @@ func (w *warp) special(o *op, m uint32) outcome {
 	case opCall:
 		w.call(o, m)
 	case opRet:
-		w.ret(o, m)
+		w.ret(m)
 	case opExit:
 		w.exit(m)
 	}
@@ -314,7 +315,7 @@ func (w *warp) exit(m uint32) {
 	s.mask &^= m
 	s.pc++
 	if s.mask == 0 {
-		s.f.live--
+		w.leave(s.f)
 		w.remove(w.cur)
 	}
 	w.wake()

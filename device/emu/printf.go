@@ -1,0 +1,353 @@
+package emu
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// printLimit bounds what a launch may print, in bytes.
+const printLimit = 64 << 20
+
+// printf is vprintf: a format and the address of the packed arguments. It gives
+// the number of arguments, or -1 without a format.
+func printf(f *frame, lane int, args []uint64) uint64 {
+	if len(args) < 2 || args[0] == 0 {
+		return math.MaxUint64
+	}
+	v := &varargs{f: f, lane: lane, at: args[1]}
+	text := format(f.text(lane, args[0]), v)
+	if len(f.b.printed)+len(text) > printLimit {
+		f.raise(lane, "a block that prints more than %d bytes", printLimit)
+	}
+	f.b.printed = append(f.b.printed, text...)
+	return uint64(v.n)
+}
+
+// varargs is the buffer of arguments that a call of printf leaves in memory: each
+// aligned to its own size.
+type varargs struct {
+	f    *frame
+	lane int
+	at   uint64
+	n    int
+}
+
+func (v *varargs) word(size uint64) uint64 {
+	v.at = (v.at + size - 1) &^ (size - 1)
+	b := v.f.memory(v.lane, 0, v.at, int(size), false)
+	v.at += size
+	v.n++
+	return word(b)
+}
+
+func (v *varargs) str(addr uint64) string { return v.f.text(v.lane, addr) }
+
+// arguments is where a format's conversions get their values: the next one of a
+// size in bytes, or the string at an address.
+type arguments interface {
+	word(size uint64) uint64
+	str(addr uint64) string
+}
+
+// printSpec is one conversion of a format: "%-8.3lf".
+type printSpec struct {
+	minus, plus, space, alt, zero bool
+	width, prec                   int // prec is -1 when not given
+	long                          bool
+	verb                          byte
+}
+
+// format is C's printf as CUDA has it.
+func format(s string, args arguments) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		c, n := parseConversion(s[i:], args)
+		if c.verb == 0 { // no conversion: as it stands
+			b.WriteString(s[i : i+n])
+		} else {
+			b.WriteString(c.format(args))
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// parseConversion reads the conversion at the start of s and its length.
+func parseConversion(s string, args arguments) (c printSpec, n int) {
+	i := 1
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '-':
+			c.minus = true
+			continue
+		case '+':
+			c.plus = true
+			continue
+		case ' ':
+			c.space = true
+			continue
+		case '#':
+			c.alt = true
+			continue
+		case '0':
+			c.zero = true
+			continue
+		}
+		break
+	}
+	c.width, i = number(s, i, args)
+	if c.width < 0 {
+		c.minus, c.width = true, -c.width
+	}
+	c.prec = -1
+	if i < len(s) && s[i] == '.' {
+		c.prec, i = number(s, i+1, args)
+	}
+	for ; i < len(s) && strings.IndexByte("hlzjtL", s[i]) >= 0; i++ {
+		c.long = c.long || s[i] != 'h' && s[i] != 'L'
+	}
+	if i == len(s) {
+		return printSpec{}, i
+	}
+	if strings.IndexByte("%cdiouxXpeEfFgGaAs", s[i]) < 0 {
+		return printSpec{}, i + 1
+	}
+	c.verb = s[i]
+	return c, i + 1
+}
+
+// number reads a width or precision: digits or a star.
+func number(s string, i int, args arguments) (n, next int) {
+	if i < len(s) && s[i] == '*' {
+		return int(int32(args.word(4))), i + 1
+	}
+	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		n = min(n*10+int(s[i]-'0'), 1<<20)
+	}
+	return n, i
+}
+
+func (c *printSpec) format(args arguments) string {
+	size := uint64(4)
+	if c.long {
+		size = 8
+	}
+	switch c.verb {
+	case '%':
+		return "%"
+	case 'c':
+		return c.pad("", string([]byte{byte(args.word(4))}), false)
+	case 's':
+		return c.pad("", c.text(args), false)
+	case 'p':
+		v := args.word(8)
+		if v == 0 {
+			return c.pad("", "(nil)", false)
+		}
+		return c.pad("0x", strconv.FormatUint(v, 16), false)
+	case 'd', 'i':
+		v := args.word(size)
+		n := int64(v)
+		if size == 4 {
+			n = int64(int32(v))
+		}
+		return c.integer(n < 0, magnitude(n), 10)
+	case 'u':
+		return c.unsigned(args.word(size), 10, "")
+	case 'o':
+		return c.unsigned(args.word(size), 8, "0")
+	case 'x', 'X':
+		return c.unsigned(args.word(size), 16, "0"+string(c.verb))
+	}
+	return c.float(math.Float64frombits(args.word(8)))
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+func (c *printSpec) text(args arguments) string {
+	s := "(null)"
+	if p := args.word(8); p != 0 {
+		s = args.str(p)
+	}
+	if c.prec >= 0 && c.prec < len(s) {
+		s = s[:c.prec]
+	}
+	return s
+}
+
+// sign is what stands before a number.
+func (c *printSpec) sign(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case c.plus:
+		return "+"
+	case c.space:
+		return " "
+	}
+	return ""
+}
+
+func (c *printSpec) integer(negative bool, v uint64, base int) string {
+	return c.pad(c.sign(negative), c.digits(v, base), c.prec < 0)
+}
+
+func (c *printSpec) unsigned(v uint64, base int, prefix string) string {
+	digits := c.digits(v, base)
+	if !c.alt || v == 0 || prefix == "0" && strings.HasPrefix(digits, "0") {
+		prefix = ""
+	}
+	if c.verb == 'X' {
+		digits = strings.ToUpper(digits)
+	}
+	return c.pad(prefix, digits, c.prec < 0)
+}
+
+// digits writes an integer with at least as many digits as the precision says.
+func (c *printSpec) digits(v uint64, base int) string {
+	if c.prec == 0 && v == 0 {
+		return ""
+	}
+	s := strconv.FormatUint(v, base)
+	return strings.Repeat("0", max(0, c.prec-len(s))) + s
+}
+
+func (c *printSpec) float(v float64) string {
+	sign := c.sign(math.Signbit(v))
+	upper := c.verb >= 'A' && c.verb <= 'Z'
+	var s string
+	switch {
+	case math.IsNaN(v):
+		s = "nan"
+	case math.IsInf(v, 0):
+		s = "inf"
+	case c.verb == 'a' || c.verb == 'A':
+		sign += "0x"
+		s = hexFloat(math.Abs(v), c.prec, c.alt)
+	default:
+		s = c.decimal(math.Abs(v))
+	}
+	if upper {
+		s, sign = strings.ToUpper(s), strings.ToUpper(sign)
+	}
+	return c.pad(sign, s, !math.IsNaN(v) && !math.IsInf(v, 0))
+}
+
+// decimal writes a finite number of no sign by %e, %f or %g.
+func (c *printSpec) decimal(v float64) string {
+	prec := c.prec
+	if prec < 0 {
+		prec = 6
+	}
+	verb := c.verb | 0x20
+	if verb != 'g' {
+		s := strconv.FormatFloat(v, verb, prec, 64)
+		if c.alt && prec == 0 {
+			mantissa, exp, found := strings.Cut(s, "e")
+			s = mantissa + "."
+			if found {
+				s += "e" + exp
+			}
+		}
+		return s
+	}
+	prec = max(prec, 1)
+	if !c.alt {
+		return strconv.FormatFloat(v, 'g', prec, 64)
+	}
+	// With # trailing zeros stay: %e and %f do that, %g in Go does not.
+	e := strconv.FormatFloat(v, 'e', prec-1, 64)
+	_, exp, _ := strings.Cut(e, "e")
+	if x, _ := strconv.Atoi(exp); v != 0 && (x < -4 || x >= prec) {
+		return e
+	} else if v != 0 {
+		prec -= x
+	}
+	s := strconv.FormatFloat(v, 'f', prec-1, 64)
+	if prec == 1 {
+		s += "."
+	}
+	return s
+}
+
+// hexFloat writes a finite number of no sign by %a, without the 0x. Go has two
+// digits in the exponent where C has one, and subnormals with a leading one.
+func hexFloat(v float64, prec int, alt bool) string {
+	if b := math.Float64bits(v); prec < 0 && b != 0 && b>>52 == 0 {
+		return "0." + strings.TrimRight(fmt.Sprintf("%013x", b), "0") + "p-1022"
+	}
+	s := strings.TrimPrefix(strconv.FormatFloat(v, 'x', prec, 64), "0x")
+	mantissa, exp, _ := strings.Cut(s, "p")
+	if alt && !strings.Contains(mantissa, ".") {
+		mantissa += "."
+	}
+	if len(exp) == 3 && exp[1] == '0' {
+		exp = exp[:1] + exp[2:]
+	}
+	return mantissa + "p" + exp
+}
+
+// pad brings sign or prefix and digits to the width.
+func (c *printSpec) pad(prefix, digits string, zeros bool) string {
+	n := max(0, c.width-len(prefix)-len(digits))
+	switch {
+	case c.minus:
+		return prefix + digits + strings.Repeat(" ", n)
+	case c.zero && zeros:
+		return prefix + strings.Repeat("0", n) + digits
+	}
+	return strings.Repeat(" ", n) + prefix + digits
+}
+
+// output writes what clusters print in the order of the clusters, whichever ends
+// first.
+type output struct {
+	mu   sync.Mutex
+	w    io.Writer
+	next int
+	held map[int][]byte
+}
+
+// emit takes what cluster i has printed.
+func (o *output) emit(i int, text []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if i != o.next {
+		if o.held == nil {
+			o.held = map[int][]byte{}
+		}
+		o.held[i] = text
+		return
+	}
+	for ok := true; ok; text, ok = o.held[o.next] {
+		delete(o.held, o.next)
+		if len(text) > 0 {
+			o.w.Write(text)
+		}
+		o.next++
+	}
+}
+
+// flush writes what is still held back because clusters before did not end.
+func (o *output) flush() {
+	for i, left := o.next, len(o.held); left > 0; i++ {
+		if text, ok := o.held[i]; ok {
+			o.w.Write(text)
+			left--
+		}
+	}
+}
