@@ -281,3 +281,39 @@ func reduce(x uint32, ftz bool) (quadrant, frac uint32) {
 	}
 	return uint32(u>>23) & 3, uint32(u) & fracs
 }
+
+// The hyperbolic tangent has segments by exponent, finer for small arguments:
+// tanhSplit is the logarithm of how many each exponent from tanhLeast on has. Below
+// them tanh x is x, above them 1.
+const (
+	tanhLeast    = -8
+	tanhSegments = 51
+)
+
+var tanhSplit = [...]int{0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3}
+
+// tanhSegment is the segment of a positive argument, and 17 bits of where it lies
+// in that.
+func tanhSegment(x uint32) (index, rest uint32) {
+	e := int(x>>23) - 127 - tanhLeast
+	for _, n := range tanhSplit[:e] {
+		index += 1 << n
+	}
+	n := 23 - tanhSplit[e]
+	return index + x&fracs>>n, x & (1<<n - 1) >> (n - 17)
+}
+
+// Tanh is tanh.approx.f32. It has no .ftz form.
+func Tanh(x uint32, _ bool) uint32 {
+	s, a := x&sign, x&^sign
+	switch e := int(a>>23) - 127; {
+	case isNaN(x):
+		return nan
+	case e < tanhLeast:
+		return x
+	case e >= tanhLeast+len(tanhSplit):
+		return s | one
+	}
+	i, rest := tanhSegment(a)
+	return s | fromFixed(tanhPoly.eval(&tanhTable[i], rest), tanhPoly.weight)
+}

@@ -22,6 +22,7 @@ var (
 	sqrtPoly  = poly{m: 6, a0: 33, a1: 18, minus2: true, weight: 58, bias: 0x7fff8 << 44}
 	lg2Poly   = poly{m: 6, a0: 30, a1: 18, minus2: true, weight: 56, bias: 0x868b << 48}
 	sinPoly   = poly{m: 6, a0: 31, a1: 19, minus2: true, weight: 56}
+	tanhPoly  = poly{a0: 33, a1: 18, minus2: true, weight: 57}
 )
 
 // segment is the index of the coefficients for a 23-bit fraction, and what is left
@@ -31,7 +32,7 @@ func (p *poly) segment(frac uint32) (index, rest uint32) {
 	return frac >> n, frac & (1<<n - 1)
 }
 
-// rest terms: everything of the sum but C0.
+// tail is the sum but for C0.
 func (p *poly) tail(c1, c2 uint32, x uint32) uint64 {
 	var sum uint64
 	if t := uint64(c1) * uint64(x) << p.a1; p.minus1 {
@@ -39,16 +40,20 @@ func (p *poly) tail(c1, c2 uint32, x uint32) uint64 {
 	} else {
 		sum += t
 	}
-	sq := square(x)
-	if p.half {
-		sq = square(x<<1) >> 2
-	}
-	if t := uint64(c2) * sq; p.minus2 {
+	if t := uint64(c2) * p.square(x); p.minus2 {
 		sum -= t
 	} else {
 		sum += t
 	}
 	return sum + p.bias>>(64-p.weight+23)
+}
+
+// square is x² as this function's squarer gives it.
+func (p *poly) square(x uint32) uint64 {
+	if p.half {
+		return square(x<<1) >> 2
+	}
+	return square(x)
 }
 
 // eval is the sum for a 23-bit fraction.

@@ -23,14 +23,14 @@ func Solve(results func(name string) ([]uint32, error)) ([]byte, error) {
 		p        *poly
 		segments int
 		bounds   func(all []uint32, segs [][]bound)
-		value    func(x float64) float64 // of the fraction, for a first guess
 	}{
-		{"ex2", &ex2Poly, 64, ex2Bounds, math.Exp2},
-		{"rcp", &rcpPoly, 128, rcpBounds, func(x float64) float64 { return 1 / (1 + x) }},
-		{"rsqrt", &rsqrtPoly, 128, rsqrtBounds, nil},
-		{"sqrt", &sqrtPoly, 128, sqrtBounds, nil},
-		{"lg2", &lg2Poly, 64, lg2Bounds, func(x float64) float64 { return math.Log2(1 + x) }},
-		{"sin", &sinPoly, 64, sinBounds, func(x float64) float64 { return math.Sin(x * math.Pi / 2) }},
+		{"ex2", &ex2Poly, 64, ex2Bounds},
+		{"rcp", &rcpPoly, 128, rcpBounds},
+		{"rsqrt", &rsqrtPoly, 128, rsqrtBounds},
+		{"sqrt", &sqrtPoly, 128, sqrtBounds},
+		{"lg2", &lg2Poly, 64, lg2Bounds},
+		{"sin", &sinPoly, 64, sinBounds},
+		{"tanh", &tanhPoly, tanhSegments, tanhBounds},
 	} {
 		all, err := results(f.name)
 		if err != nil {
@@ -40,14 +40,7 @@ func Solve(results func(name string) ([]uint32, error)) ([]byte, error) {
 		f.bounds(all, segs)
 		fmt.Fprintf(&w, "var %sTable = [%d]coef{\n", f.name, f.segments)
 		for i, bs := range segs {
-			value := f.value
-			switch f.name {
-			case "rsqrt":
-				value = func(x float64) float64 { return 1 / math.Sqrt(oddScale(i)*(1+x)) }
-			case "sqrt":
-				value = func(x float64) float64 { return math.Sqrt(oddScale(i) * (1 + x)) }
-			}
-			c, ok := f.p.solve(bs, float64(i%(1<<f.p.m)), value)
+			c, ok := f.p.solve(bs)
 			if !ok {
 				return nil, fmt.Errorf("%s: no coefficients give the results of segment %d", f.name, i)
 			}
@@ -58,44 +51,73 @@ func Solve(results func(name string) ([]uint32, error)) ([]byte, error) {
 	return format.Source(w.Bytes())
 }
 
-// oddScale is what segments 64 to 127 of the roots stand for: odd exponents.
-func oddScale(segment int) float64 {
-	if segment >= 64 {
-		return 2
-	}
-	return 1
-}
-
-// solve searches for coefficients of a segment near its Taylor expansion.
-func (p *poly) solve(bs []bound, index float64, value func(float64) float64) (coef, bool) {
-	width := math.Ldexp(1, -p.m)
-	at := func(t float64) float64 { return value((index + t) * width) }
-	f0, f1, f2 := at(0), at(0.5), at(1)
-	slope := 4*f1 - 3*f0 - f2   // per segment
-	curve := 2*f0 - 4*f1 + 2*f2 // per segment²
-	n := float64(int(1) << (23 - p.m))
-	c1 := int64(math.Round(math.Abs(slope) / n * math.Ldexp(1, p.weight-p.a1)))
-	c2 := int64(math.Round(math.Abs(curve) / (n * n) * math.Ldexp(1, p.weight)))
+// solve searches for coefficients of a segment near the best real ones.
+func (p *poly) solve(bs []bound) (coef, bool) {
+	r1, r2 := p.relaxed(every(bs, 61))
+	c1, c2 := int64(math.Round(r1)), int64(math.Round(r2))
 	coarse := every(bs, 61)
-	for d2 := range int64(24) {
-		for _, s2 := range []int64{1, -1} {
-			for d1 := range int64(48) {
-				for _, s1 := range []int64{1, -1} {
-					a, b := c1+s1*d1, c2+s2*d2
-					if a < 0 || b < 0 || d1 == 0 && s1 < 0 || d2 == 0 && s2 < 0 {
-						continue
-					}
-					if _, ok := p.c0(coarse, uint32(a), uint32(b)); !ok {
-						continue
-					}
-					if c, ok := p.c0(bs, uint32(a), uint32(b)); ok {
-						return coef{c, uint32(a), uint32(b)}, true
-					}
-				}
+	const reach = 40
+	for d := range int64(reach * reach) { // nearest first, more or less
+		d1, d2 := d/reach, d%reach
+		for _, s := range [][2]int64{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}} {
+			a, b := c1+s[0]*d1, c2+s[1]*d2
+			if a < 0 || b < 0 {
+				continue
+			}
+			if _, ok := p.c0(coarse, uint32(a), uint32(b)); !ok {
+				continue
+			}
+			if c, ok := p.c0(bs, uint32(a), uint32(b)); ok {
+				return coef{c, uint32(a), uint32(b)}, true
 			}
 		}
 	}
 	return coef{}, false
+}
+
+// relaxed is the pair of real coefficients that leaves C0 the most room. The room
+// is a concave function of the two, so it is found by narrowing both down.
+func (p *poly) relaxed(bs []bound) (c1, c2 float64) {
+	type point struct{ x, sq, lo, hi float64 }
+	pts := make([]point, len(bs))
+	for i, b := range bs {
+		bias := float64(p.bias >> (64 - p.weight + 23))
+		x, sq := float64(b.x)*math.Ldexp(1, p.a1), float64(p.square(b.x))
+		if p.minus1 {
+			x = -x
+		}
+		if p.minus2 {
+			sq = -sq
+		}
+		pts[i] = point{x, sq, float64(b.lo) - bias, float64(b.hi) - bias}
+	}
+	tightness := func(c1, c2 float64) float64 {
+		lo, hi := math.Inf(-1), math.Inf(1)
+		for _, q := range pts {
+			t := c1*q.x + c2*q.sq
+			lo, hi = max(lo, q.lo-t), min(hi, q.hi-t)
+		}
+		return lo - hi
+	}
+	first := func(c2 float64) (float64, float64) {
+		return narrow(0, 1<<19, func(c1 float64) float64 { return tightness(c1, c2) })
+	}
+	c2, _ = narrow(0, 1<<17, func(c2 float64) float64 { _, t := first(c2); return t })
+	c1, _ = first(c2)
+	return c1, c2
+}
+
+// narrow finds the minimum of a convex function on an interval.
+func narrow(a, b float64, f func(float64) float64) (x, fx float64) {
+	for range 64 {
+		p, q := a+(b-a)/3, b-(b-a)/3
+		if f(p) < f(q) {
+			b = q
+		} else {
+			a = p
+		}
+	}
+	return (a + b) / 2, f((a + b) / 2)
 }
 
 func every(bs []bound, n int) (list []bound) {
@@ -202,5 +224,16 @@ func sinBounds(all []uint32, segs [][]bound) {
 		}
 		lo := uint64(r&fracs|1<<23) << unit
 		sinPoly.add(segs, 0, frac, lo, lo+1<<unit)
+	}
+}
+
+// tanhBounds gets every sixteenth input from 2^-8 to 8.
+func tanhBounds(all []uint32, segs [][]bound) {
+	for i, r := range all {
+		x := uint32(127+tanhLeast)<<23 + uint32(i)*16
+		seg, rest := tanhSegment(x)
+		unit := tanhPoly.weight - 23 - (127 - int(r>>23))
+		lo := uint64(r&fracs|1<<23) << unit
+		segs[seg] = append(segs[seg], bound{rest, lo, lo + 1<<unit})
 	}
 }

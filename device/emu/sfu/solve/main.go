@@ -4,7 +4,7 @@
 //
 // DIR has, for each function, NAME.bin: the results as little-endian words for all
 // consecutive inputs of a range: ex2 and rcp over [1, 2), rsqrt and sqrt over
-// [1, 4), lg2 over [½, 2), sin and cos over [1, 4).
+// [1, 4), lg2 over [½, 2), sin over [1, 4); of tanh every sixteenth over [2^-8, 8).
 package main
 
 import (
