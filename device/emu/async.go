@@ -10,9 +10,10 @@ import "math/bits"
 
 // warpAsync is the asynchronous work of the threads of a warp.
 type warpAsync struct {
-	copies  copyQueue
-	bulk    bulkQueue
-	cluster clusterLanes
+	copies   copyQueue
+	bulk     bulkQueue
+	products productQueue
+	cluster  clusterLanes
 }
 
 // asyncQueue is the asynchronous work of a cluster that mbarriers count.
@@ -20,6 +21,7 @@ type asyncQueue struct {
 	transfers []transfer // oldest first
 	seed      uint64     // of the choices that a schedule makes; 0 for none
 	rounds    int        // since a transfer completed, with threads going on
+	matrix    matrixScratch
 }
 
 // origin is the instruction and the thread that started asynchronous work.

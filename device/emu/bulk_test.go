@@ -123,13 +123,13 @@ func TestBulkFaults(t *testing.T) {
 	const head = "mov.u32 a, buf; mov.u32 b, bar; mbarrier.init.shared.b64 [b], 1; mov.u32 n, 24;\n"
 	const load = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
 	for body, want := range map[string]string{
-		load + "[a], [in], n, [b];":                                                               "multiples of 16",
-		load + "[a+8], [in], 16, [b];":                                                            "multiples of 16",
-		load + "[a], [in+8], 16, [b];":                                                            "multiples of 16",
-		load + "[a], [in], 64, [b];":                                                              "runs past the end",
-		load + "[a+4096], [in], 16, [b+8];":                                                       "no mbarrier lives here",
-		"cp.async.bulk.global.shared::cta.bulk_group [out], [a+0x100000], 16;":                    "past its",
-		load[:len(load)-1] + ".multicast::cluster [a], [in], 16, [b], 6;":                         "beyond the 1 of the cluster",
+		load + "[a], [in], n, [b];":                                            "multiples of 16",
+		load + "[a+8], [in], 16, [b];":                                         "multiples of 16",
+		load + "[a], [in+8], 16, [b];":                                         "multiples of 16",
+		load + "[a], [in], 64, [b];":                                           "runs past the end",
+		load + "[a+4096], [in], 16, [b+8];":                                    "no mbarrier lives here",
+		"cp.async.bulk.global.shared::cta.bulk_group [out], [a+0x100000], 16;": "past its",
+		load[:len(load)-1] + ".multicast::cluster [a], [in], 16, [b], 6;":      "beyond the 1 of the cluster",
 		load + "[a], [in], 16, [b]; wait: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra wait;": "deadlock",
 	} {
 		_, err := runAsync(t, Options{}, 1, head+body, counting(8))

@@ -1,0 +1,73 @@
+package emu
+
+import (
+	"attest/device/emu/tensor/layout"
+	"attest/ptx"
+)
+
+func init() {
+	control("ldmatrix", func(d *decoder, x *inst, o *op) { aligned(d, o, buildLoadMatrix(d, x)) })
+	control("stmatrix", func(d *decoder, x *inst, o *op) { aligned(d, o, buildStoreMatrix(d, x)) })
+	control("movmatrix", func(d *decoder, x *inst, o *op) { aligned(d, o, buildMoveMatrix(d, x)) })
+}
+
+// rowsOf is the eight rows of an 8×8 matrix of 16-bit elements, whose addresses
+// the lanes from first on have.
+func (a *address) rowsOf(f *frame, m uint32, first int, write bool) (rows [8][]byte) {
+	for i := range rows {
+		l := first + i
+		if m>>l&1 == 0 {
+			f.raise(-1, "lane %d has the address of a row and takes no part", l)
+		}
+		rows[i] = a.view(f, l, 16, write)
+	}
+	return rows
+}
+
+func buildLoadMatrix(d *decoder, x *inst) exec {
+	to, a, trans := d.results(x.arg("r"), ptx.B32), d.addr(x.arg("p"), x.space("p")), x.has("trans")
+	return func(f *frame, m uint32) {
+		var out [4]lanes32 // an address register may be a destination, too
+		for i := range to {
+			rows := a.rowsOf(f, m, layout.LdMatrixRow(i, 0), false)
+			for l := range 32 {
+				lo, hi := layout.LdMatrix(l, 0, trans), layout.LdMatrix(l, 1, trans)
+				out[i][l] = uint32(word(rows[lo.Row][2*lo.Col:][:2]) | word(rows[hi.Row][2*hi.Col:][:2])<<16)
+			}
+		}
+		for i, s := range to {
+			move(&f.r32[s], &out[i], m)
+		}
+	}
+}
+
+func buildStoreMatrix(d *decoder, x *inst) exec {
+	from, a, trans := d.sources(x.arg("r")), d.addr(x.arg("p"), x.space("p")), x.has("trans")
+	return func(f *frame, m uint32) {
+		for i, s := range from {
+			rows := a.rowsOf(f, m, layout.LdMatrixRow(i, 0), true)
+			for l := range 32 {
+				lo, hi := layout.LdMatrix(l, 0, trans), layout.LdMatrix(l, 1, trans)
+				putWord(rows[lo.Row][2*lo.Col:][:2], uint64(f.r32[s][l]))
+				putWord(rows[hi.Row][2*hi.Col:][:2], uint64(f.r32[s][l]>>16))
+			}
+		}
+	}
+}
+
+func buildMoveMatrix(d *decoder, x *inst) exec {
+	to, from := d.dst(x.arg("d"), ptx.B32), d.src32(x.arg("a"), ptx.B32)
+	return func(f *frame, m uint32) {
+		var matrix [8][8]uint32
+		for l, v := range f.r32[from] {
+			for h := range 2 {
+				p := layout.LdMatrix(l, h, false)
+				matrix[p.Row][p.Col] = v >> (16 * h) & 0xffff
+			}
+		}
+		eachLane(m, func(l int) {
+			lo, hi := layout.LdMatrix(l, 0, true), layout.LdMatrix(l, 1, true)
+			f.r32[to][l] = matrix[lo.Row][lo.Col] | matrix[hi.Row][hi.Col]<<16
+		})
+	}
+}

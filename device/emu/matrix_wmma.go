@@ -1,0 +1,166 @@
+package emu
+
+import (
+	"attest/device/emu/tensor"
+	"attest/device/emu/tensor/layout"
+	"attest/ptx"
+)
+
+func init() {
+	control("wmma", func(d *decoder, x *inst, o *op) {
+		switch {
+		case x.has("load"):
+			aligned(d, o, buildFragmentLoad(d, x))
+		case x.has("store"):
+			aligned(d, o, buildFragmentStore(d, x))
+		default:
+			aligned(d, o, buildWMMA(d, x))
+		}
+	})
+}
+
+// buildWMMA is wmma.mma. Where the layouts of a and b are matters to wmma.load
+// alone: fragments of either are the same.
+func buildWMMA(d *decoder, x *inst) exec {
+	ts, s := x.types(), x.shape()
+	if len(ts) == 2 { // d and c; the factors are f16
+		ts = []string{ts[0], "f16", "f16", ts[1]}
+	}
+	bits := typeBits(ts[1])
+	a, b, c := layout.WMMA(s, bits, ts[1] == "f16")
+	if ts[0] == "f64" {
+		return buildF64(d, x, s, a, b, c)
+	}
+	return buildWarpProduct(d, x, warpProduct{
+		product: d.product(x, tensor.WMMA, ts[1], ts[2], sumType(ts[0], ts[3])),
+		shape:   s, bits: bits, d: ts[0], c: ts[3], at: [3]layout.Fragment{a, b, c},
+	})
+}
+
+// typeBits is the size of an element of a matrix.
+func typeBits(t string) int {
+	if k, ok := kinds[t]; ok {
+		return k.Bits()
+	}
+	return ptx.ParseType(t).Bits()
+}
+
+// memoryFragment is a fragment that is loaded or stored: where in memory each
+// element of a register is, as a multiple of the stride and of an element.
+type memoryFragment struct {
+	a      *address
+	stride slot
+	bits   int
+	per    int // elements of a register
+	regs   []slot
+	wide   bool // registers have 64 bits
+	outer  [][32]uint16
+	inner  [][32]uint16
+}
+
+func (d *decoder) memoryFragment(x *inst, matrix string) *memoryFragment {
+	t, s := x.mod("type"), x.shape()
+	m := &memoryFragment{a: d.addr(x.arg("p"), x.space("p")), bits: typeBits(t), wide: t == "f64"}
+	a, b, c := layout.WMMA(s, m.bits, t == "f16")
+	frag, rows, cols := c, s.M, s.N
+	switch matrix {
+	case "a":
+		frag, cols = a, s.K
+	case "b":
+		frag, rows = b, s.K
+	}
+	col := x.has("col")
+	lead := cols
+	if col {
+		lead = rows
+	}
+	m.stride = d.const32(uint32(lead))
+	if o := x.arg("stride"); o != nil {
+		m.stride = d.src32(o, ptx.U32)
+	}
+	m.per = max(1, 32/m.bits)
+	m.outer, m.inner = make([][32]uint16, frag.Elements), make([][32]uint16, frag.Elements)
+	for i := range frag.Elements {
+		for l := range 32 {
+			p := frag.At(l, i)
+			if col {
+				p.Row, p.Col = p.Col, p.Row
+			}
+			m.outer[i][l], m.inner[i][l] = uint16(p.Row), uint16(p.Col)
+		}
+	}
+	return m
+}
+
+// view is element i of a lane; of elements smaller than a byte, the word that
+// starts with it.
+func (m *memoryFragment) view(f *frame, lane, i int, write bool) []byte {
+	at := uint64(m.outer[i][lane])*uint64(f.r32[m.stride][lane]) + uint64(m.inner[i][lane])
+	n := max(m.bits/8, 1)
+	if m.bits < 8 {
+		n = 4
+	}
+	addr := m.a.at(f, lane) + at*uint64(m.bits)/8
+	if addr%uint64(n) != 0 {
+		f.raise(lane, "address %#x is not aligned to %d bytes", addr, n)
+	}
+	return f.memory(lane, m.a.space, addr, n, write)
+}
+
+func buildFragmentLoad(d *decoder, x *inst) exec {
+	m := d.memoryFragment(x, x.mod("matrix"))
+	if m.wide {
+		m.regs = d.results(x.arg("r"), ptx.F64)
+		return func(f *frame, mask uint32) {
+			for i, s := range m.regs {
+				eachLane(mask, func(l int) { f.r64[s][l] = word(m.view(f, l, i, false)) })
+			}
+		}
+	}
+	m.regs = d.results(x.arg("r"), ptx.B32)
+	return func(f *frame, mask uint32) {
+		var out [8]lanes32 // the stride may be a destination, too
+		for r := range m.regs {
+			eachLane(mask, func(l int) { out[r][l] = m.loadRegister(f, l, r) })
+		}
+		for r, s := range m.regs {
+			move(&f.r32[s], &out[r], mask)
+		}
+	}
+}
+
+// loadRegister puts the elements of a register together.
+func (m *memoryFragment) loadRegister(f *frame, lane, r int) uint32 {
+	if m.bits < 8 {
+		return uint32(word(m.view(f, lane, r*m.per, false)))
+	}
+	v := uint32(0)
+	for e := range m.per {
+		v |= uint32(word(m.view(f, lane, r*m.per+e, false))) << (e * m.bits)
+	}
+	return v
+}
+
+func buildFragmentStore(d *decoder, x *inst) exec {
+	m := d.memoryFragment(x, "d")
+	if m.wide {
+		for _, e := range d.vector(x.arg("r")) {
+			m.regs = append(m.regs, d.src64(e, ptx.F64))
+		}
+		return func(f *frame, mask uint32) {
+			for i, s := range m.regs {
+				eachLane(mask, func(l int) { putWord(m.view(f, l, i, true), f.r64[s][l]) })
+			}
+		}
+	}
+	m.regs = d.sources(x.arg("r"))
+	return func(f *frame, mask uint32) {
+		for r, s := range m.regs {
+			eachLane(mask, func(l int) {
+				for e := range m.per {
+					putWord(m.view(f, l, r*m.per+e, true), uint64(f.r32[s][l]>>(e*m.bits)))
+				}
+			})
+		}
+	}
+}

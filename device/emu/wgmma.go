@@ -1,0 +1,185 @@
+package emu
+
+import (
+	"math/bits"
+
+	"attest/device/emu/tensor"
+	"attest/device/emu/tensor/layout"
+	"attest/ptx"
+)
+
+func init() {
+	control("wgmma", func(d *decoder, x *inst, o *op) {
+		switch {
+		case x.has("mma_async"):
+			aligned(d, o, buildGroupProduct(d, x))
+		case x.has("commit_group"):
+			aligned(d, o, func(f *frame, m uint32) { f.w.async.products.groups++ })
+		case x.has("wait_group"):
+			keep := uint32(x.arg("N").Val)
+			aligned(d, o, func(f *frame, m uint32) { f.w.async.products.finish(keep) })
+		default:
+			aligned(d, o, func(*frame, uint32) {}) // fence: registers are read in order here
+		}
+	})
+}
+
+// groupProduct is a decoded wgmma.mma_async. Each warp of the group multiplies its
+// 16 of the 64 rows.
+type groupProduct struct {
+	product
+	n, k         int
+	words        int // of a row of either factor: always 32 bytes
+	ra           registers
+	aDesc, bDesc slot
+	scaleD       slot
+	not          bool
+	aTurned      bool // a is stored by columns
+	bTurned      bool // b is stored by rows
+	aFlip, bFlip uint32
+	rc           registers
+	half         bool
+}
+
+// startedProduct is a wgmma that has not taken effect.
+type startedProduct struct {
+	from         origin
+	p            *groupProduct
+	mask         uint32
+	group        uint32
+	a            []uint32 // from registers, or nil
+	aDesc, bDesc matrixDesc
+	keep         bool
+}
+
+// productQueue is the wgmma instructions of a warp that have not taken effect.
+type productQueue struct {
+	items  []startedProduct
+	groups uint32
+}
+
+// finish carries out the products but those of the last keep groups and those that
+// are not committed.
+func (q *productQueue) finish(keep uint32) {
+	n := 0
+	for n < len(q.items) && q.items[n].group+keep < q.groups {
+		q.items[n].run()
+		n++
+	}
+	rest := copy(q.items, q.items[n:])
+	clear(q.items[rest:])
+	q.items = q.items[:rest]
+}
+
+// finishAll carries out all products.
+func (q *productQueue) finishAll() {
+	for i := range q.items {
+		q.items[i].run()
+	}
+	clear(q.items)
+	q.items = q.items[:0]
+}
+
+const warpRows = 16
+
+func buildGroupProduct(d *decoder, x *inst) exec {
+	ts, s := x.types(), x.shape()
+	size := kinds[ts[1]].Bits()
+	per := 32 / size
+	p := &groupProduct{
+		product: d.product(x, tensor.WGMMA, ts[1], ts[2], ts[0]),
+		n:       s.N, k: s.K, words: s.K / per, aDesc: -1,
+		bDesc: d.src64(x.arg("bDesc"), ptx.B64), half: ts[0] == "f16",
+		aTurned: x.flag("immTransA"), bTurned: x.flag("immTransB"),
+		aFlip: signFlip(x, "immScaleA", size), bFlip: signFlip(x, "immScaleB", size),
+	}
+	p.scaleD, p.not = d.pred(x.arg("scaleD"))
+	atA, _, _ := layout.MMA(layout.Shape{M: warpRows, N: 8, K: s.K}, size)
+	_, atC := layout.WGMMA(s, size)
+	p.rc = places(atC.At, atC.Elements, 1, byRow(s.N, 1))
+	p.rc.slots = d.results(x.arg("d"), ptx.B32)
+	if o := x.arg("a"); o != nil {
+		p.ra = places(atA.At, atA.Elements/per, per, byRow(s.K, per))
+		p.ra.slots = d.sources(o)
+	} else {
+		p.aDesc = d.src64(x.arg("aDesc"), ptx.B64)
+	}
+	return p.start
+}
+
+// flag is an immediate operand that is 0 or 1, or left out.
+func (x *inst) flag(name string) bool {
+	o := x.arg(name)
+	return o != nil && o.Val == 1
+}
+
+// signFlip is what negates the elements of a word when the scale is -1.
+func signFlip(x *inst, scale string, size int) uint32 {
+	if o := x.arg(scale); o == nil || o.Val != -1 {
+		return 0
+	}
+	return map[int]uint32{8: 0x80808080, 16: 0x80008000, 32: 0x80000000}[size]
+}
+
+// start takes note of a product with what it needs of registers other than the
+// accumulator.
+func (p *groupProduct) start(f *frame, m uint32) {
+	l := bits.TrailingZeros32(m)
+	if last := f.w.id | 3; last >= len(f.b.warps) {
+		f.raise(-1, "a warpgroup is four warps; this one lacks warp %d", last)
+	}
+	q := &f.w.async.products
+	scale := f.p[p.scaleD]
+	if p.not {
+		scale = ^scale
+	}
+	s := startedProduct{
+		from: origin{f, f.w.pc, -1}, p: p, mask: m, group: q.groups,
+		bDesc: matrixDesc(f.r64[p.bDesc][l]), keep: scale>>l&1 != 0,
+	}
+	if p.aDesc >= 0 {
+		s.aDesc = matrixDesc(f.r64[p.aDesc][l])
+	} else {
+		s.a = make([]uint32, warpRows*p.words)
+		p.ra.load(f, s.a)
+	}
+	q.items = append(q.items, s)
+	if f.b.cluster.async.early() {
+		q.finishAll()
+	}
+}
+
+// run multiplies.
+func (s *startedProduct) run() {
+	p, f := s.p, s.from.f
+	w := &f.b.cluster.async.matrix
+	w.size(warpRows*p.words, p.n*p.words, warpRows*p.n)
+	if s.a != nil {
+		copy(w.a, s.a)
+	} else {
+		s.aDesc.load(s.from, w.a, f.w.id%4*warpRows, warpRows, p.aTurned)
+	}
+	s.bDesc.load(s.from, w.b, 0, p.n, p.bTurned)
+	flip(w.a, p.aFlip)
+	flip(w.b, p.bFlip)
+	if p.half {
+		p.rc.loadHalves(f, w.c)
+	} else {
+		p.rc.load(f, w.c)
+	}
+	p.multiply(w, warpRows, p.n, p.k, s.keep)
+	if p.half {
+		p.rc.storeHalves(f, s.mask, w.c)
+	} else {
+		p.rc.store(f, s.mask, w.c)
+	}
+}
+
+func flip(words []uint32, sign uint32) {
+	if sign == 0 {
+		return
+	}
+	for i := range words {
+		words[i] ^= sign
+	}
+}

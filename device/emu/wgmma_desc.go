@@ -1,0 +1,91 @@
+package emu
+
+import "encoding/binary"
+
+// matrixDesc describes a factor of wgmma in shared memory: from the lowest bit the
+// start address, from bit 16 the leading and from bit 32 the stride dimension's
+// byte offset, all without their low four bits; at bit 49 the base offset; at bit
+// 62 the swizzle: none, 128, 64 or 32 bytes.
+type matrixDesc uint64
+
+func (d matrixDesc) start() int   { return int(d&0x3fff) << 4 }
+func (d matrixDesc) leading() int { return int(d>>16&0x3fff) << 4 }
+func (d matrixDesc) stride() int  { return int(d>>32&0x3fff) << 4 }
+func (d matrixDesc) base() int    { return int(d >> 49 & 7) }
+
+// span is the bytes of a row of a swizzle's atom; without a swizzle those of a
+// core matrix.
+func (d matrixDesc) span() int { return [...]int{16, 128, 64, 32}[d>>62] }
+
+// place is where the swizzle has the 16 bytes at an address. The base offset says
+// which of the 128-byte lines the pattern starts with.
+func (d matrixDesc) place(addr int) int {
+	lines := d.span()/16 - 1
+	return addr ^ ((addr>>7-d.base())&lines)<<4
+}
+
+// unit is the 16 bytes of shared memory at an address before it is swizzled.
+func (d matrixDesc) unit(from origin, addr int) []byte {
+	b := from.f.b
+	addr = d.place(addr)
+	if addr < 0 || addr+16 > len(b.shared) {
+		from.raise("matrix descriptor %#016x reaches shared address %#x, past its %d bytes", uint64(d), addr, len(b.shared))
+	}
+	return b.shared[addr:][:16]
+}
+
+// load reads lines of 32 bytes along the contraction: rows of a, columns of b,
+// from first on. Turned, memory has the other dimension contiguous, which only
+// 16-bit elements may.
+func (d matrixDesc) load(from origin, words []uint32, first, lines int, turned bool) {
+	if turned {
+		d.loadTurned(from, words, first, lines)
+		return
+	}
+	// Eight lines are an atom: span bytes each, the next atom one stride further.
+	// Without a swizzle its 16-byte columns are one leading offset apart.
+	next := 16
+	if d.span() == 16 {
+		next = d.leading()
+	}
+	for i := range lines {
+		line := first + i
+		addr := d.start() + line/8*d.stride() + line%8*d.span()
+		putUnit(words[8*i:], d.unit(from, addr))
+		putUnit(words[8*i+4:], d.unit(from, addr+next))
+	}
+}
+
+func putUnit(words []uint32, unit []byte) {
+	for i := range 4 {
+		words[i] = binary.LittleEndian.Uint32(unit[4*i:])
+	}
+}
+
+// loadTurned reads 16 steps of the contraction, each of them 16-byte units of
+// eight lines. An atom is eight steps, span bytes each; with a swizzle the next
+// atom along the lines is one leading offset away and the next eight steps one
+// stride, without one it is the other way round.
+func (d matrixDesc) loadTurned(from origin, words []uint32, first, lines int) {
+	units := d.span() / 16
+	along, deeper := d.leading(), d.stride()
+	if units == 1 {
+		along, deeper = deeper, along
+	}
+	for k := range 16 {
+		for line := first; line < first+lines; line += 8 {
+			u := line / 8
+			addr := d.start() + u%units*16 + u/units*along + k%8*d.span() + k/8*deeper
+			unit := d.unit(from, addr)
+			for e := range 8 {
+				w := &words[(line-first+e)*8+k/2]
+				v := uint32(binary.LittleEndian.Uint16(unit[2*e:]))
+				if k%2 == 0 {
+					*w = v
+				} else {
+					*w |= v << 16
+				}
+			}
+		}
+	}
+}
