@@ -1,31 +1,33 @@
 package num
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
-// BfeU32 is bfe.u32. Only the low byte of pos and len counts.
+// BfeU32 is bfe.u32. Only the low byte of pos and length counts.
 func BfeU32(a, pos, length uint32) uint32 {
 	return a >> (pos & 0xff) & (1<<(length&0xff) - 1)
 }
 
-// BfeU64 is bfe.u64.
-func BfeU64(a uint64, pos, length uint32) uint64 {
-	return a >> (pos & 0xff) & (1<<(length&0xff) - 1)
-}
+// BfeU64 is bfe.u64. Unlike those of 32 bits, the operations on 64 bits look at all
+// of pos and length, whatever the manual says.
+func BfeU64(a uint64, pos, length uint32) uint64 { return a >> pos & (1<<length - 1) }
 
 // BfeS32 is bfe.s32: the field is extended by its sign, which is that of a where
 // the field reaches beyond it.
 func BfeS32(a int32, pos, length uint32) int32 {
-	return int32(bfeS(int64(a), pos&0xff, length&0xff, 31))
+	return int32(bfeS(int64(a), uint64(pos&0xff), uint64(length&0xff), 31))
 }
 
 // BfeS64 is bfe.s64.
 func BfeS64(a int64, pos, length uint32) int64 {
-	return bfeS(a, pos&0xff, length&0xff, 63)
+	return bfeS(a, uint64(pos), uint64(length), 63)
 }
 
 // bfeS brings the last bit of the field to the top and back down; a is already
 // extended by its sign to 64 bits.
-func bfeS(a int64, pos, length, msb uint32) int64 {
+func bfeS(a int64, pos, length, msb uint64) int64 {
 	if length == 0 {
 		return 0
 	}
@@ -42,8 +44,8 @@ func BfiB32(a, b, pos, length uint32) uint32 {
 
 // BfiB64 is bfi.b64.
 func BfiB64(a, b uint64, pos, length uint32) uint64 {
-	mask := uint64(1<<(length&0xff)-1) << (pos & 0xff)
-	return b&^mask | a<<(pos&0xff)&mask
+	mask := uint64(1<<length-1) << pos
+	return b&^mask | a<<pos&mask
 }
 
 // BfindU32 is bfind.u32: the position of the highest one, or all ones.
@@ -69,8 +71,11 @@ func BfindShift(found uint32, width int) uint32 {
 
 // Fns is fns.b32: the position of the n-th one of mask from bit base, n being
 // offset; upwards if it is positive, downwards if negative. A base beyond the mask
-// finds nothing.
+// finds nothing, and the offset that has no opposite finds bit 0.
 func Fns(mask, base uint32, offset int32) uint32 {
+	if offset == math.MinInt32 {
+		return 0
+	}
 	if base > 31 {
 		return ^uint32(0)
 	}

@@ -18,9 +18,18 @@ func bit(x uint64, i int) uint64 {
 // counts are shift amounts, positions and lengths, in range and out of it.
 var counts = []uint32{0, 1, 2, 5, 8, 15, 16, 17, 24, 30, 31, 32, 33, 40, 62, 63, 64, 65, 127, 128, 200, 254, 255, 256, 257, 260, 288, 0xffffffe0, 0xffffffff}
 
+// reach is a position or length: a byte in operations on 32 bits, which the manual
+// wants for those on 64 bits, too, but the hardware does not do.
+func reach(n uint32, msb int) int {
+	if msb == 31 {
+		return int(n & 0xff)
+	}
+	return int(n)
+}
+
 func TestBitFields(t *testing.T) {
 	bfe := func(a uint64, pos, length uint32, msb int, signed bool) (d uint64) {
-		p, n := int(pos&0xff), int(length&0xff)
+		p, n := reach(pos, msb), reach(length, msb)
 		var sbit uint64
 		if signed && n > 0 {
 			sbit = bit(a, min(p+n-1, msb))
@@ -35,7 +44,7 @@ func TestBitFields(t *testing.T) {
 		return d
 	}
 	bfi := func(a, b uint64, pos, length uint32, msb int) uint64 {
-		p, n := int(pos&0xff), int(length&0xff)
+		p, n := reach(pos, msb), reach(length, msb)
 		for i := 0; i < n && p+i <= msb; i++ {
 			b = b&^(1<<(p+i)) | bit(a, i)<<(p+i)
 		}
@@ -175,12 +184,15 @@ func TestFinds(t *testing.T) {
 			t.Errorf("bfind.shiftamt.u32(%#x) = %d", a32, d)
 		}
 		for base := range uint32(32) {
-			for _, offset := range []int32{0, 1, -1, 2, -2, 7, -7, 16, -32, 33, -1 << 31, 1<<31 - 1} {
+			for _, offset := range []int32{0, 1, -1, 2, -2, 7, -7, 16, -32, 33, -1<<31 + 1, 1<<31 - 1} {
 				if got, want := Fns(a32, base, offset), fns(a32, base, offset); got != want {
 					t.Fatalf("fns(%#x, %d, %d) = %d, want %d", a32, base, offset, got, want)
 				}
 			}
 		}
+	}
+	if got := Fns(5, 9, -1<<31); got != 0 {
+		t.Errorf("fns of the smallest offset = %d, want the hardware's 0", got)
 	}
 	if got := Fns(^uint32(0), 32, 1); got != ^uint32(0) {
 		t.Errorf("fns from beyond the mask = %d", got)

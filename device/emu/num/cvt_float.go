@@ -23,13 +23,18 @@ func CvtF32BF16(a uint16) uint32 { return uint32(a) << 16 }
 // CvtF64F32 is cvt.f64.f32, which is exact.
 func CvtF64F32(a uint32) uint64 {
 	if IsNaNF32(a) {
-		return nanWiden(a)
+		return nanWiden(&fmtF32, uint64(a))
 	}
 	return math.Float64bits(float64(math.Float32frombits(a)))
 }
 
 // CvtF64F16 is cvt.f64.f16, which is exact.
-func CvtF64F16(a uint16) uint64 { return CvtF64F32(CvtF32F16(a)) }
+func CvtF64F16(a uint16) uint64 {
+	if IsNaNF16(a) {
+		return nanWiden(&fmtF16, uint64(a))
+	}
+	return CvtF64F32(CvtF32F16(a))
+}
 
 // CvtF64BF16 is cvt.f64.bf16, which is exact.
 func CvtF64BF16(a uint16) uint64 { return CvtF64F32(uint32(a) << 16) }
@@ -37,7 +42,7 @@ func CvtF64BF16(a uint16) uint64 { return CvtF64F32(uint32(a) << 16) }
 // CvtF32F64 is cvt.rn.f32.f64.
 func CvtF32F64(a uint64) uint32 {
 	if IsNaNF64(a) {
-		return uint32(nanNarrow(&fmtF32))
+		return uint32(nanNarrow(&fmtF32, a))
 	}
 	return math.Float32bits(float32(math.Float64frombits(a)))
 }
@@ -78,9 +83,6 @@ const tf32Drop = 13
 
 // CvtTF32F32 is cvt.rn.tf32.f32 and cvt.rz.tf32.f32.
 func CvtTF32F32(r Round, a uint32) uint32 {
-	if IsNaNF32(a) {
-		return NaNF32
-	}
 	return uint32(convert(r, &fmtTF32, &fmtF32, uint64(a))) << tf32Drop
 }
 
@@ -108,30 +110,30 @@ func CvtF16F16(a uint16) uint16 { return canonical16(IsNaNF16(a), a) }
 // The conversions below take any rounding. In a widening one it changes nothing.
 
 // CvtF32F64R is cvt.f32.f64 in any rounding.
-func CvtF32F64R(r Round, a uint64) uint32 { return uint32(narrow(r, &fmtF32, &fmtF64, a)) }
+func CvtF32F64R(r Round, a uint64) uint32 { return uint32(narrowF64(r, &fmtF32, a)) }
 
 // CvtF16F64R is cvt.f16.f64 in any rounding.
-func CvtF16F64R(r Round, a uint64) uint16 { return uint16(narrow(r, &fmtF16, &fmtF64, a)) }
+func CvtF16F64R(r Round, a uint64) uint16 { return uint16(narrowF64(r, &fmtF16, a)) }
 
 // CvtBF16F64R is cvt.bf16.f64 in any rounding.
-func CvtBF16F64R(r Round, a uint64) uint16 { return uint16(narrow(r, &fmtBF16, &fmtF64, a)) }
+func CvtBF16F64R(r Round, a uint64) uint16 { return uint16(narrowF64(r, &fmtBF16, a)) }
 
 // CvtF16F32R is cvt.f16.f32 in any rounding.
-func CvtF16F32R(r Round, a uint32) uint16 { return uint16(narrow(r, &fmtF16, &fmtF32, uint64(a))) }
+func CvtF16F32R(r Round, a uint32) uint16 { return uint16(convert(r, &fmtF16, &fmtF32, uint64(a))) }
 
 // CvtBF16F32R is cvt.bf16.f32 in any rounding.
-func CvtBF16F32R(r Round, a uint32) uint16 { return uint16(narrow(r, &fmtBF16, &fmtF32, uint64(a))) }
+func CvtBF16F32R(r Round, a uint32) uint16 { return uint16(convert(r, &fmtBF16, &fmtF32, uint64(a))) }
 
 // CvtF16BF16R is cvt.f16.bf16 in any rounding.
-func CvtF16BF16R(r Round, a uint16) uint16 { return uint16(narrow(r, &fmtF16, &fmtBF16, uint64(a))) }
+func CvtF16BF16R(r Round, a uint16) uint16 { return uint16(convert(r, &fmtF16, &fmtBF16, uint64(a))) }
 
 // CvtBF16F16R is cvt.bf16.f16 in any rounding.
-func CvtBF16F16R(r Round, a uint16) uint16 { return uint16(narrow(r, &fmtBF16, &fmtF16, uint64(a))) }
+func CvtBF16F16R(r Round, a uint16) uint16 { return uint16(convert(r, &fmtBF16, &fmtF16, uint64(a))) }
 
-func narrow(r Round, to, from *format, a uint64) uint64 {
-	v := from.unpack(a)
+func narrowF64(r Round, to *format, a uint64) uint64 {
+	v := fmtF64.unpack(a)
 	if v.kind == nan {
-		return nanNarrow(to)
+		return nanNarrow(to, a)
 	}
 	return to.pack(r, v)
 }

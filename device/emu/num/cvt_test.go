@@ -90,7 +90,7 @@ func TestNarrowF32(t *testing.T) {
 		{"bf16", oBF16.table(), 16, NaNBF16, func(a uint32) uint64 { return uint64(CvtBF16F32(a)) }, func(r Round, a uint32) uint64 { return uint64(CvtBF16F32R(r, a)) }, false},
 		{"e4m3", tableE4M3(), 8, NaNE4M3, func(a uint32) uint64 { return uint64(CvtE4M3F32(a)) }, nil, true},
 		{"e5m2", oE5M2.table(), 8, NaNE5M2, func(a uint32) uint64 { return uint64(CvtE5M2F32(a)) }, nil, true},
-		{"tf32", oTF32.table(), 19, NaNF32 >> 13, nil, func(r Round, a uint32) uint64 { return uint64(CvtTF32F32(r, a)) >> 13 }, false},
+		{"tf32", oTF32.table(), 19, NaNTF32 >> 13, nil, func(r Round, a uint32) uint64 { return uint64(CvtTF32F32(r, a)) >> 13 }, false},
 	} {
 		check := func(r Round, a uint32, got uint64) {
 			t.Helper()
@@ -145,19 +145,18 @@ func TestNarrowF64(t *testing.T) {
 			for _, c := range []struct {
 				name string
 				to   ieee
-				nan  uint64
 				got  uint64
 			}{
-				{"f32", oF32, NaNF32, uint64(CvtF32F64R(r, a))},
-				{"f16", oF16, NaNF16, uint64(CvtF16F64R(r, a))},
-				{"bf16", oBF16, NaNBF16, uint64(CvtBF16F64R(r, a))},
+				{"f32", oF32, uint64(CvtF32F64R(r, a))},
+				{"f16", oF16, uint64(CvtF16F64R(r, a))},
+				{"bf16", oBF16, uint64(CvtBF16F64R(r, a))},
 			} {
-				if want := c.to.from(r, oF64, a, c.nan); c.got != want {
+				if want := c.to.from(r, oF64, a, c.to.narrowed(a)); c.got != want {
 					t.Errorf("cvt.%v.%s.f64(%#x) = %#x, want %#x", r, c.name, a, c.got, want)
 				}
 			}
 		}
-		if got, want := CvtF32F64(a), uint32(oF32.from(RN, oF64, a, NaNF32)); got != want {
+		if got, want := CvtF32F64(a), uint32(oF32.from(RN, oF64, a, oF32.narrowed(a))); got != want {
 			t.Errorf("cvt.rn.f32.f64(%#x) = %#x, want %#x", a, got, want)
 		}
 	}
@@ -206,10 +205,10 @@ func TestHalves(t *testing.T) {
 		if got, want := CvtF32F16(h), uint32(oF32.from(RN, oF16, uint64(h), NaNF32)); got != want {
 			t.Errorf("cvt.f32.f16(%#x) = %#x, want %#x", h, got, want)
 		}
-		if got, want := CvtF64F16(h), oF64.from(RN, oF16, uint64(h), got64(h)); got != want {
+		if got, want := CvtF64F16(h), oF64.from(RN, oF16, uint64(h), oF16.widened(uint64(h))); got != want {
 			t.Errorf("cvt.f64.f16(%#x) = %#x, want %#x", h, got, want)
 		}
-		if got, want := CvtF64BF16(h), oF64.from(RN, oBF16, uint64(h), CvtF64BF16(h)); got != want {
+		if got, want := CvtF64BF16(h), oF64.from(RN, oBF16, uint64(h), oBF16.widened(uint64(h))); got != want {
 			t.Errorf("cvt.f64.bf16(%#x) = %#x, want %#x", h, got, want)
 		}
 		if got := CvtF32BF16(h); got != uint32(h)<<16 {
@@ -228,7 +227,15 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-func got64(h uint16) uint64 { return nanWiden(CvtF32F16(h)) }
+// widened and narrowed are a NaN whose payload goes along from its top bits down.
+
+func (f ieee) widened(b uint64) uint64 {
+	return b>>(f.width()-1)<<63 | oF64.inf() | 1<<51 | b<<(52-f.frac)&(1<<52-1)
+}
+
+func (f ieee) narrowed(b uint64) uint64 {
+	return b>>63<<(f.width()-1) | f.inf() | 1<<(f.frac-1) | b>>(52-f.frac)&(1<<f.frac-1)
+}
 
 func TestFP8(t *testing.T) {
 	e4, e5 := tableE4M3(), oE5M2.table()

@@ -3,7 +3,7 @@ package num
 // Div is div. The smallest signed number divided by -1 is itself.
 func Div[T integer](a, b T) T {
 	if b == 0 {
-		return divByZero(a)
+		return divByZero[T]()
 	}
 	return a / b
 }
@@ -11,13 +11,13 @@ func Div[T integer](a, b T) T {
 // Rem is rem.
 func Rem[T integer](a, b T) T {
 	if b == 0 {
-		return remByZero(a)
+		return remByZero[T]()
 	}
 	return a % b
 }
 
-// divByZero is all ones, for a signed division, too.
-func divByZero[T integer](T) T { return ^T(0) }
+// divByZero and remByZero are all ones, for signed types, too.
 
-// remByZero is the dividend.
-func remByZero[T integer](a T) T { return a }
+func divByZero[T integer]() T { return ^T(0) }
+
+func remByZero[T integer]() T { return ^T(0) }

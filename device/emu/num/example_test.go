@@ -10,7 +10,7 @@ import (
 // fma.rn.ftz.sat.f32 is the fast fused operation inside its modifiers.
 func Example() {
 	fma := func(a, b, c uint32) uint32 {
-		return num.SatF32(num.FtzF32(num.FmaF32(num.FtzF32(a), num.FtzF32(b), num.FtzF32(c))))
+		return num.SatF32(num.FmaFtzF32(a, b, c))
 	}
 	x := fma(math.Float32bits(0.5), math.Float32bits(0.75), math.Float32bits(-0.125))
 	fmt.Println(math.Float32frombits(x))

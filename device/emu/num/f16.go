@@ -50,7 +50,7 @@ func floatF16(a uint16) float32 { return math.Float32frombits(CvtF32F16(a)) }
 func roundF16(x float32) uint16 { return CvtF16F32(math.Float32bits(x)) }
 
 // oobNaN is the NaN that stands for a value out of bounds, in both 16-bit formats.
-const oobNaN = 0xffff
+const oobNaN = 0xfff7
 
 // FmaOobF16 is fma.rn.oob.f16: positive zero where a factor is the NaN that stands
 // for a value out of bounds.

@@ -2,11 +2,13 @@ package num
 
 import "math"
 
+// The CPU's choice of NaN is not the GPU's: see nanF64.
+
 // AddF64 is add.rn.f64.
 func AddF64(a, b uint64) uint64 {
 	x := math.Float64frombits(a) + math.Float64frombits(b)
 	if x != x {
-		return nanF64(a, b, b)
+		return nanF64(b, a, a)
 	}
 	return math.Float64bits(x)
 }
@@ -15,7 +17,7 @@ func AddF64(a, b uint64) uint64 {
 func SubF64(a, b uint64) uint64 {
 	x := math.Float64frombits(a) - math.Float64frombits(b)
 	if x != x {
-		return nanF64(a, b, b)
+		return nanF64(b, a, a)
 	}
 	return math.Float64bits(x)
 }
@@ -24,14 +26,18 @@ func SubF64(a, b uint64) uint64 {
 func MulF64(a, b uint64) uint64 {
 	x := math.Float64frombits(a) * math.Float64frombits(b)
 	if x != x {
-		return nanF64(a, b, b)
+		return nanF64(b, a, a)
 	}
 	return math.Float64bits(x)
 }
 
 // FmaF64 is fma.rn.f64 (and mad.rn.f64, which is the same).
 func FmaF64(a, b, c uint64) uint64 {
-	return settleF64(math.FMA(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c)), a, b, c)
+	x := math.FMA(math.Float64frombits(a), math.Float64frombits(b), math.Float64frombits(c))
+	if x != x {
+		return nanF64(b, c, a)
+	}
+	return math.Float64bits(x)
 }
 
 // DivF64 is div.rn.f64.
@@ -44,16 +50,15 @@ func DivF64(a, b uint64) uint64 {
 }
 
 // RcpF64 is rcp.rn.f64.
-func RcpF64(a uint64) uint64 { return settleF64(1/math.Float64frombits(a), a, a, a) }
+func RcpF64(a uint64) uint64 { return settleF64(1/math.Float64frombits(a), a) }
 
 // SqrtF64 is sqrt.rn.f64.
-func SqrtF64(a uint64) uint64 { return settleF64(math.Sqrt(math.Float64frombits(a)), a, a, a) }
+func SqrtF64(a uint64) uint64 { return settleF64(math.Sqrt(math.Float64frombits(a)), a) }
 
-// settleF64 is the result x of an operation on a, b and c: the CPU's choice of NaN
-// is not the GPU's.
-func settleF64(x float64, a, b, c uint64) uint64 {
+// settleF64 is the result x of an operation on a.
+func settleF64(x float64, a uint64) uint64 {
 	if x != x {
-		return nanF64(a, b, c)
+		return nanF64(a, a, a)
 	}
 	return math.Float64bits(x)
 }
@@ -61,7 +66,7 @@ func settleF64(x float64, a, b, c uint64) uint64 {
 // AddF64R is add.f64 in any rounding.
 func AddF64R(r Round, a, b uint64) uint64 {
 	if IsNaNF64(a) || IsNaNF64(b) {
-		return nanF64(a, b, b)
+		return nanF64(b, a, a)
 	}
 	return fmtF64.add(r, a, b)
 }
@@ -69,7 +74,7 @@ func AddF64R(r Round, a, b uint64) uint64 {
 // SubF64R is sub.f64 in any rounding.
 func SubF64R(r Round, a, b uint64) uint64 {
 	if IsNaNF64(a) || IsNaNF64(b) {
-		return nanF64(a, b, b)
+		return nanF64(b, a, a)
 	}
 	return fmtF64.add(r, a, b^1<<63)
 }
@@ -77,7 +82,7 @@ func SubF64R(r Round, a, b uint64) uint64 {
 // MulF64R is mul.f64 in any rounding.
 func MulF64R(r Round, a, b uint64) uint64 {
 	if IsNaNF64(a) || IsNaNF64(b) {
-		return nanF64(a, b, b)
+		return nanF64(b, a, a)
 	}
 	return fmtF64.mul(r, a, b)
 }
@@ -85,7 +90,7 @@ func MulF64R(r Round, a, b uint64) uint64 {
 // FmaF64R is fma.f64 in any rounding.
 func FmaF64R(r Round, a, b, c uint64) uint64 {
 	if IsNaNF64(a) || IsNaNF64(b) || IsNaNF64(c) {
-		return nanF64(a, b, c)
+		return nanF64(b, c, a)
 	}
 	return fmtF64.fma(r, a, b, c)
 }

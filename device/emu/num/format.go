@@ -17,7 +17,7 @@ type format struct {
 var (
 	fmtF64  = format{width: 64, frac: 52, bias: 1023, maxExp: 1023, max: 0x7fefffffffffffff, inf: 0x7ff0000000000000, nan: NaNF64}
 	fmtF32  = format{width: 32, frac: 23, bias: 127, maxExp: 127, max: 0x7f7fffff, inf: 0x7f800000, nan: NaNF32}
-	fmtTF32 = format{width: 19, frac: 10, bias: 127, maxExp: 127, max: 0x3fbff, inf: 0x3fc00, nan: NaNF32 >> tf32Drop}
+	fmtTF32 = format{width: 19, frac: 10, bias: 127, maxExp: 127, max: 0x3fbff, inf: 0x3fc00, nan: NaNTF32 >> tf32Drop}
 	fmtBF16 = format{width: 16, frac: 7, bias: 127, maxExp: 127, max: 0x7f7f, inf: 0x7f80, nan: NaNBF16}
 	fmtF16  = format{width: 16, frac: 10, bias: 15, maxExp: 15, max: 0x7bff, inf: 0x7c00, nan: NaNF16}
 	fmtE5M2 = format{width: 8, frac: 2, bias: 15, maxExp: 15, max: 0x7b, inf: 0x7c, nan: NaNE5M2}

@@ -158,7 +158,7 @@ func XorSignBF16(d, a, b uint16) uint16 {
 // otherF64 is the operand beside a, which is a NaN.
 func otherF64(a, b uint64) uint64 {
 	if IsNaNF64(b) {
-		return nanF64(a, b, b)
+		return nanF64(b, b, b)
 	}
 	return b
 }

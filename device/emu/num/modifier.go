@@ -1,7 +1,7 @@
 package num
 
 // FtzF32 is .ftz: a subnormal becomes zero and keeps its sign. It goes around each
-// operand and around the result.
+// operand, and around the result of a sum; for products see [MulFtzF32].
 func FtzF32(a uint32) uint32 {
 	if a&0x7f800000 == 0 {
 		return a & 0x80000000
@@ -75,7 +75,7 @@ func ReluBF16(a uint16) uint16 {
 // ReluTF32 is .relu for tf32.
 func ReluTF32(a uint32) uint32 {
 	if IsNaNF32(a) {
-		return NaNF32
+		return NaNTF32
 	}
 	return relu(a, 31)
 }

@@ -238,7 +238,7 @@ func TestModifiers(t *testing.T) {
 	for _, c := range []struct{ a, ftz, sat, relu uint32 }{
 		{0, 0, 0, 0}, {0x80000000, 0x80000000, 0, 0}, {1, 0, 1, 1}, {0x807fffff, 0x80000000, 0, 0},
 		{0x00800000, 0x00800000, 0x00800000, 0x00800000}, {0x3f800001, 0x3f800001, 0x3f800000, 0x3f800001},
-		{0x7f800000, 0x7f800000, 0x3f800000, 0x7f800000}, {0x7fc00001, 0x7fc00001, 0, NaNF32}, {0xbf800000, 0xbf800000, 0, 0},
+		{0x7f800000, 0x7f800000, 0x3f800000, 0x7f800000}, {0x7fc00001, 0x7fc00001, 0, NaNTF32}, {0xbf800000, 0xbf800000, 0, 0},
 	} {
 		if FtzF32(c.a) != c.ftz || SatF32(c.a) != c.sat || ReluTF32(c.a) != c.relu {
 			t.Errorf("%#x: ftz %#x, sat %#x, relu %#x", c.a, FtzF32(c.a), SatF32(c.a), ReluTF32(c.a))
@@ -268,19 +268,19 @@ func TestModifiers(t *testing.T) {
 }
 
 func TestOutOfBounds(t *testing.T) {
-	const one = 0x3c00
-	if FmaOobF16(0xffff, one, one) != 0 || FmaOobF16(one, 0xffff, one) != 0 || FmaOobF16(one, one, one) != 0x4000 {
+	const one, oob = 0x3c00, 0xfff7
+	if FmaOobF16(oob, one, one) != 0 || FmaOobF16(one, oob, one) != 0 || FmaOobF16(one, one, one) != 0x4000 {
 		t.Error("fma.oob.f16: a factor out of bounds must give zero, and only that")
 	}
-	if FmaOobF16(one, one, 0xffff) != NaNF16 || FmaOobBF16(0x7fff, 0, 0) != NaNBF16 {
+	if FmaOobF16(one, one, oob) != NaNF16 || FmaOobBF16(0xffff, 0, 0) != NaNBF16 {
 		t.Error("fma.oob: another NaN must stay one")
 	}
-	if FmaOobBF16(0xffff, 0x3f80, 0x3f80) != 0 || FmaOobBF16(0x3f80, 0x3f80, 0x3f80) != 0x4000 {
+	if FmaOobBF16(oob, 0x3f80, 0x3f80) != 0 || FmaOobBF16(0x3f80, 0x3f80, 0x3f80) != 0x4000 {
 		t.Error("fma.oob.bf16: a factor out of bounds must give zero, and only that")
 	}
 }
 
-// TestNaNF64 holds the rule of payloads: the first operand that is a NaN, made quiet.
+// TestNaNF64 holds the rule of payloads, as measured.
 func TestNaNF64(t *testing.T) {
 	const signalling, other, inf, one = 0x7ff0000000000123, 0xfff8000000000456, 0x7ff << 52, 0x3ff << 52
 	for _, c := range []struct {
@@ -290,6 +290,9 @@ func TestNaNF64(t *testing.T) {
 		{"NaN + 1", AddF64(signalling, one), 0x7ff8000000000123}, {"1 · NaN", MulF64(one, other), other},
 		{"fma(1, 1, NaN)", FmaF64(one, one, signalling), 0x7ff8000000000123}, {"∞ - ∞", SubF64(inf, inf), NaNF64},
 		{"0 · ∞", MulF64R(RZ, 0, inf), NaNF64}, {"NaN / 1", DivF64R(RP, other, one), other}, {"√-1", SqrtF64(one | 1<<63), NaNF64},
+		{"NaN + NaN", AddF64(signalling, other), other}, {"NaN / NaN", DivF64(signalling, other), 0x7ff8000000000123},
+		{"fma of NaN, 1, NaN", FmaF64(other, one, signalling), 0x7ff8000000000123}, {"fma of 1, NaN, NaN", FmaF64R(RZ, one, signalling, other), 0x7ff8000000000123},
+		{"min of NaNs", MinF64(signalling, other), other}, {"-NaN", NegF64(other), other}, {"|NaN|", AbsF64(other), other},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %#x, want %#x", c.name, c.got, c.want)

@@ -26,7 +26,7 @@ func narrowProbes() (list []probe) {
 		n := "cvt." + r.String()
 		list = append(list,
 			op(n+".f32.f64", "rd", word32(f32f64)),
-			op(n+".ftz.f32.f64", "rd", func(x record) uint64 { return uint64(FtzF32(f32f64(x))) }),
+			op(n+".ftz.f32.f64", "rd", func(x record) uint64 { return uint64(CvtFtzF32F64R(r, x[0])) }),
 			op(n+".sat.f32.f64", "rd", func(x record) uint64 { return uint64(SatF32(f32f64(x))) }),
 			op(n+".f16.f32", "hr", word16(f16f32)),
 			op(n+".sat.f16.f32", "hr", func(x record) uint64 { return uint64(SatF16(f16f32(x))) }),
@@ -66,7 +66,7 @@ func rintProbes(r Round) []probe {
 func widenProbes() []probe {
 	return []probe{
 		op("cvt.f64.f32", "dr", func(x record) uint64 { return CvtF64F32(x.r(0)) }),
-		op("cvt.ftz.f64.f32", "dr", func(x record) uint64 { return CvtF64F32(FtzF32(x.r(0))) }),
+		op("cvt.ftz.f64.f32", "dr", func(x record) uint64 { return CvtF64F32(CvtFtzF32F32(x.r(0))) }),
 		op("cvt.sat.f64.f32", "dr", func(x record) uint64 { return SatF64(CvtF64F32(x.r(0))) }),
 		op("cvt.f64.f16", "dh", func(x record) uint64 { return CvtF64F16(x.h(0)) }),
 		op("cvt.f64.bf16", "dh", func(x record) uint64 { return CvtF64BF16(x.h(0)) }),
@@ -74,9 +74,9 @@ func widenProbes() []probe {
 		op("cvt.ftz.f32.f16", "rh", func(x record) uint64 { return uint64(CvtF32F16(x.h(0))) }),
 		op("cvt.sat.f32.f16", "rh", func(x record) uint64 { return uint64(SatF32(CvtF32F16(x.h(0)))) }),
 		op("cvt.f32.bf16", "rh", func(x record) uint64 { return uint64(CvtF32BF16(x.h(0))) }),
-		op("cvt.ftz.f32.bf16", "rh", func(x record) uint64 { return uint64(FtzF32(CvtF32BF16(x.h(0)))) }),
+		op("cvt.ftz.f32.bf16", "rh", func(x record) uint64 { return uint64(CvtFtzF32F32(CvtF32BF16(x.h(0)))) }),
 		op("cvt.f32.f32", "rr", func(x record) uint64 { return uint64(x.r(0)) }),
-		op("cvt.ftz.f32.f32", "rr", func(x record) uint64 { return uint64(FtzF32(canonicalF32(x.r(0)))) }),
+		op("cvt.ftz.f32.f32", "rr", func(x record) uint64 { return uint64(CvtFtzF32F32(x.r(0))) }),
 		op("cvt.sat.f32.f32", "rr", func(x record) uint64 { return uint64(SatF32(x.r(0))) }),
 		op("cvt.ftz.sat.f32.f32", "rr", func(x record) uint64 { return uint64(SatF32(FtzF32(x.r(0)))) }),
 		op("cvt.f64.f64", "dd", func(x record) uint64 { return x[0] }),

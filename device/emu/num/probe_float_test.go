@@ -46,16 +46,27 @@ type f32Op struct {
 	sat       bool
 	fast      func(x record) uint32
 	any       func(r Round, x record) uint32
+	ftz       func(r Round, x record) uint32 // nil: operands and result flushed
 }
 
 var f32Ops = []f32Op{
-	{"add", "rrr", true, func(x record) uint32 { return AddF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return AddF32R(r, x.r(0), x.r(1)) }},
-	{"sub", "rrr", true, func(x record) uint32 { return SubF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return SubF32R(r, x.r(0), x.r(1)) }},
-	{"mul", "rrr", true, func(x record) uint32 { return MulF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return MulF32R(r, x.r(0), x.r(1)) }},
-	{"div", "rrr", false, func(x record) uint32 { return DivF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return DivF32R(r, x.r(0), x.r(1)) }},
-	{"rcp", "rr", false, func(x record) uint32 { return RcpF32(x.r(0)) }, func(r Round, x record) uint32 { return RcpF32R(r, x.r(0)) }},
-	{"sqrt", "rr", false, func(x record) uint32 { return SqrtF32(x.r(0)) }, func(r Round, x record) uint32 { return SqrtF32R(r, x.r(0)) }},
-	{"fma", "rrrr", true, func(x record) uint32 { return FmaF32(x.r(0), x.r(1), x.r(2)) }, func(r Round, x record) uint32 { return FmaF32R(r, x.r(0), x.r(1), x.r(2)) }},
+	{"add", "rrr", true, func(x record) uint32 { return AddF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return AddF32R(r, x.r(0), x.r(1)) }, nil},
+	{"sub", "rrr", true, func(x record) uint32 { return SubF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return SubF32R(r, x.r(0), x.r(1)) }, nil},
+	{"mul", "rrr", true, func(x record) uint32 { return MulF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return MulF32R(r, x.r(0), x.r(1)) }, func(r Round, x record) uint32 {
+		if r == RN {
+			return MulFtzF32(x.r(0), x.r(1))
+		}
+		return MulFtzF32R(r, x.r(0), x.r(1))
+	}},
+	{"div", "rrr", false, func(x record) uint32 { return DivF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return DivF32R(r, x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return DivFtzF32R(r, x.r(0), x.r(1)) }},
+	{"rcp", "rr", false, func(x record) uint32 { return RcpF32(x.r(0)) }, func(r Round, x record) uint32 { return RcpF32R(r, x.r(0)) }, func(r Round, x record) uint32 { return RcpFtzF32R(r, x.r(0)) }},
+	{"sqrt", "rr", false, func(x record) uint32 { return SqrtF32(x.r(0)) }, func(r Round, x record) uint32 { return SqrtF32R(r, x.r(0)) }, nil},
+	{"fma", "rrrr", true, func(x record) uint32 { return FmaF32(x.r(0), x.r(1), x.r(2)) }, func(r Round, x record) uint32 { return FmaF32R(r, x.r(0), x.r(1), x.r(2)) }, func(r Round, x record) uint32 {
+		if r == RN {
+			return FmaFtzF32(x.r(0), x.r(1), x.r(2))
+		}
+		return FmaFtzF32R(r, x.r(0), x.r(1), x.r(2))
+	}},
 }
 
 type f64Op struct {
@@ -83,6 +94,9 @@ func floatProbes() (list []probe) {
 			}
 			for _, ftz := range []bool{false, true} {
 				name, f := o.name+"."+r.String()+mod(ftz, ".ftz"), flush32(ftz, eval)
+				if ftz && o.ftz != nil {
+					f = func(x record) uint32 { return o.ftz(r, x) }
+				}
 				list = append(list, op(name+".f32", o.sig, word32(f)))
 				if o.sat {
 					list = append(list, op(name+".sat.f32", o.sig, word32(func(x record) uint32 { return SatF32(f(x)) })))
@@ -109,19 +123,22 @@ func mod(on bool, text string) string {
 
 // halfOps are the operations that f16 and bf16 share.
 var halfOps = []struct {
-	name, sig string
-	f16, bf16 func(x record) uint16
+	name, sig      string
+	f16, bf16, ftz func(x record) uint16 // ftz nil: operands and result flushed
 }{
-	{"add", "hhh", func(x record) uint16 { return AddF16(x.h(0), x.h(1)) }, func(x record) uint16 { return AddBF16(x.h(0), x.h(1)) }},
-	{"sub", "hhh", func(x record) uint16 { return SubF16(x.h(0), x.h(1)) }, func(x record) uint16 { return SubBF16(x.h(0), x.h(1)) }},
-	{"mul", "hhh", func(x record) uint16 { return MulF16(x.h(0), x.h(1)) }, func(x record) uint16 { return MulBF16(x.h(0), x.h(1)) }},
-	{"fma", "hhhh", func(x record) uint16 { return FmaF16(x.h(0), x.h(1), x.h(2)) }, func(x record) uint16 { return FmaBF16(x.h(0), x.h(1), x.h(2)) }},
+	{"add", "hhh", func(x record) uint16 { return AddF16(x.h(0), x.h(1)) }, func(x record) uint16 { return AddBF16(x.h(0), x.h(1)) }, nil},
+	{"sub", "hhh", func(x record) uint16 { return SubF16(x.h(0), x.h(1)) }, func(x record) uint16 { return SubBF16(x.h(0), x.h(1)) }, nil},
+	{"mul", "hhh", func(x record) uint16 { return MulF16(x.h(0), x.h(1)) }, func(x record) uint16 { return MulBF16(x.h(0), x.h(1)) }, func(x record) uint16 { return MulFtzF16(x.h(0), x.h(1)) }},
+	{"fma", "hhhh", func(x record) uint16 { return FmaF16(x.h(0), x.h(1), x.h(2)) }, func(x record) uint16 { return FmaBF16(x.h(0), x.h(1), x.h(2)) }, func(x record) uint16 { return FmaFtzF16(x.h(0), x.h(1), x.h(2)) }},
 }
 
 func halfProbes() (list []probe) {
 	for _, o := range halfOps {
 		for _, ftz := range []bool{false, true} {
 			name, f := o.name+".rn"+mod(ftz, ".ftz"), flush16(ftz, o.f16)
+			if ftz && o.ftz != nil {
+				f = o.ftz
+			}
 			list = append(list, op(name+".f16", o.sig, word16(f)),
 				op(name+".sat.f16", o.sig, word16(func(x record) uint16 { return SatF16(f(x)) })))
 			if o.name == "fma" {

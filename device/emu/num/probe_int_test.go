@@ -1,6 +1,9 @@
 package num
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // intOp is an operation for the six types of integer arithmetic.
 func intOp(name, sig string, u16 func(a, b, c uint16) uint16, s16 func(a, b, c int16) int16,
@@ -55,7 +58,8 @@ func bitProbes() (list []probe) {
 			return uint64(Prmt(PrmtMode(mode), x.r(0), x.r(1), x.r(2)))
 		}))
 	}
-	for name, lut := range map[string]uint8{"0x96": 0x96, "0xca": 0xca, "0x1b": 0x1b, "0x78": 0x78, "0x02": 2} {
+	for _, lut := range []uint8{0x96, 0xca, 0x1b, 0x78, 0x02} {
+		name := fmt.Sprintf("%#02x", lut)
 		list = append(list, body("lop3_"+name, "rrrr", "lop3.b32 {d}, {a}, {b}, {c}, "+name+";", func(x record) uint64 {
 			return uint64(Lop3(x.r(0), x.r(1), x.r(2), lut))
 		}))

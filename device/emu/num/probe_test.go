@@ -2,9 +2,10 @@ package num
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,8 +16,8 @@ import (
 // The probes ask the hardware itself: one kernel an instruction, all over the same
 // records of operands.
 //
-//	ATTEST_PROBE_WRITE=dir go test -run TestProbeWrite   writes dir/probes.ptx and dir/probes.in
-//	ATTEST_PROBE=dir       go test -run TestProbeCompare compares dir/out/ENTRY.bin with this package
+//	ATTEST_PROBE_WRITE=dir go test -run TestProbeWrite   writes dir/probes.ptx, probes.in, edges.in
+//	ATTEST_PROBE=dir       go test -run TestProbeCompare compares dir/out/ENTRY.bin and dir/out.edges/ENTRY.bin
 //
 // Every entry takes (.param .u64 in, .param .u64 out, .param .u32 n). Thread i reads
 // record i of in, four words of 8 bytes, and writes 8 bytes to out[i].
@@ -127,55 +128,15 @@ func probeModule() []byte {
 	return b.Bytes()
 }
 
-const recordCount = 4096
-
-// probeRecords are the operands: a quarter each for f64, f32, the 16-bit formats
-// and integers. What is meant for one type is a fair random operand for another.
-func probeRecords() []record {
-	rng := rand.New(rand.NewPCG(8, 4))
-	pick := func(list []uint64) uint64 { return list[rng.IntN(len(list))] }
-	f64s, f32s := oF64.nasty(), oF32.nasty()
-	halves := append(oF16.nasty(), oBF16.nasty()...)
-	ints := nastyInts()
-	list := make([]record, recordCount)
-	for i := range list {
-		for j := range list[i] {
-			x, high := rng.Uint64(), rng.Uint64()<<32
-			plain := rng.IntN(4) == 0 // some operands are just numbers
-			switch i * 4 / recordCount {
-			case 0:
-				if !plain {
-					x = pick(f64s)
-				}
-			case 1:
-				x = high | pick(f32s)
-				if plain {
-					x = high | uint64(rng.Uint32N(1<<24))<<6 + 0x30000000
-				}
-			case 2:
-				x = high | uint64(rng.Uint32())<<16 | pick(halves)
-			case 3:
-				x = pick(ints)
-				if rng.IntN(3) == 0 {
-					x = high | x&0xffffffff // both halves matter
-				}
-			}
-			list[i][j] = x
-		}
-	}
-	return list
+// inputs is a set of records that all probes run over. The results of an entry are in
+// the folder out, one file each.
+type inputs struct {
+	name, out string
+	records   []record
 }
 
-// nastyInts are the borders of the integer types and small numbers, which are also
-// shift counts, positions and lengths.
-func nastyInts() (list []uint64) {
-	for n := range uint64(70) {
-		list = append(list, n)
-	}
-	for n := range 64 {
-		list = append(list, 1<<n, 1<<n-1, -(1 << n), -(1<<n + 1))
-	}
-	return append(list, 127, 128, 200, 255, 256, 257, 264, 0x100000004, 0x5410, 0x7632, 0xba98fedc, 0x12345678)
+func probeInputs() []inputs {
+	return []inputs{{"probes.in", "out", probeRecords()}, {"edges.in", "out.edges", edgeRecords()}}
 }
 
 func TestProbeWrite(t *testing.T) {
@@ -183,15 +144,18 @@ func TestProbeWrite(t *testing.T) {
 	if dir == "" {
 		t.Skip("ATTEST_PROBE_WRITE names no directory to write probes into")
 	}
-	var in bytes.Buffer
-	if err := binary.Write(&in, binary.LittleEndian, probeRecords()); err != nil {
-		t.Fatal(err)
-	}
-	var names bytes.Buffer
+	files := map[string][]byte{"probes.ptx": probeModule()}
 	for _, p := range probes() {
-		fmt.Fprintln(&names, p.name)
+		files["entries.txt"] = fmt.Appendln(files["entries.txt"], p.name)
 	}
-	for name, content := range map[string][]byte{"probes.ptx": probeModule(), "probes.in": in.Bytes(), "entries.txt": names.Bytes()} {
+	for _, in := range probeInputs() {
+		var b bytes.Buffer
+		if err := binary.Write(&b, binary.LittleEndian, in.records); err != nil {
+			t.Fatal(err)
+		}
+		files[in.name] = b.Bytes()
+	}
+	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -199,22 +163,74 @@ func TestProbeWrite(t *testing.T) {
 	t.Logf("%d entries, %d records", len(probes()), recordCount)
 }
 
+// TestProbeCompare reports where the hardware differs. Where it agrees throughout,
+// the digests of its answers are written to testdata with -update.
 func TestProbeCompare(t *testing.T) {
 	dir := os.Getenv("ATTEST_PROBE")
 	if dir == "" {
 		t.Skip("ATTEST_PROBE names no directory with results of probes")
 	}
-	records := probeRecords()
-	for _, p := range probes() {
-		t.Run(p.name, func(t *testing.T) {
-			got, err := os.ReadFile(filepath.Join(dir, "out", p.name+".bin"))
-			if err != nil {
-				t.Fatal(err)
+	var digests bytes.Buffer
+	for _, in := range probeInputs() {
+		if _, err := os.Stat(filepath.Join(dir, in.out)); err != nil {
+			t.Logf("%s is not compared: %v", in.name, err)
+			continue
+		}
+		for _, p := range probes() {
+			t.Run(in.out+"/"+p.name, func(t *testing.T) {
+				got, err := os.ReadFile(filepath.Join(dir, in.out, p.name+".bin"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(got) != 8*len(in.records) {
+					t.Fatalf("%d bytes, want %d", len(got), 8*len(in.records))
+				}
+				p.compare(t, in.records, got)
+				fmt.Fprintln(&digests, digest(in.out, p.name, got))
+			})
+		}
+	}
+	if *update && !t.Failed() {
+		if err := os.WriteFile(digestFile, digests.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the digests of the hardware's answers to testdata")
+
+// digestFile has a line for each set of inputs and entry: what an H200 answered.
+const digestFile = "testdata/h200.txt"
+
+func digest(set, entry string, results []byte) string {
+	sum := sha256.Sum256(results)
+	return fmt.Sprintf("%s %s %x", set, entry, sum[:8])
+}
+
+// TestHardwareDigests is the comparison with the hardware where there is none.
+func TestHardwareDigests(t *testing.T) {
+	text, err := os.ReadFile(digestFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		known[strings.TrimSpace(line)] = true
+	}
+	for _, in := range probeInputs() {
+		t.Run(in.out, func(t *testing.T) {
+			if !strings.Contains(string(text), in.out+" ") {
+				t.Skipf("%s has no answers for %s", digestFile, in.name)
 			}
-			if len(got) != 8*len(records) {
-				t.Fatalf("%d bytes, want %d", len(got), 8*len(records))
+			results := make([]byte, 8*len(in.records))
+			for _, p := range probes() {
+				for i, x := range in.records {
+					binary.LittleEndian.PutUint64(results[8*i:], p.eval(x))
+				}
+				if !known[digest(in.out, p.name, results)] {
+					t.Errorf("%s over %s is not what the hardware gave", p.name, in.name)
+				}
 			}
-			p.compare(t, records, got)
 		})
 	}
 }

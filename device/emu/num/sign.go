@@ -6,8 +6,8 @@ func NegF32(a uint32) uint32 { return canonicalF32(a ^ 0x80000000) }
 // AbsF32 is abs.f32.
 func AbsF32(a uint32) uint32 { return canonicalF32(a &^ 0x80000000) }
 
-// canonicalF32 is the result of an operation that changes the sign alone: the hardware
-// does it in its adder, which replaces a NaN.
+// canonicalF32 is the result of an operation that changes the sign alone: the
+// hardware does it in its adder, which replaces a NaN.
 func canonicalF32(a uint32) uint32 {
 	if IsNaNF32(a) {
 		return NaNF32
@@ -15,17 +15,20 @@ func canonicalF32(a uint32) uint32 {
 	return a
 }
 
-// NegF64 is neg.f64.
-func NegF64(a uint64) uint64 { return canonicalF64(a ^ 1<<63) }
-
-// AbsF64 is abs.f64.
-func AbsF64(a uint64) uint64 { return canonicalF64(a &^ (1 << 63)) }
-
-func canonicalF64(a uint64) uint64 {
+// NegF64 is neg.f64. A NaN keeps its sign.
+func NegF64(a uint64) uint64 {
 	if IsNaNF64(a) {
 		return nanF64(a, a, a)
 	}
-	return a
+	return a ^ 1<<63
+}
+
+// AbsF64 is abs.f64. A NaN keeps its sign.
+func AbsF64(a uint64) uint64 {
+	if IsNaNF64(a) {
+		return nanF64(a, a, a)
+	}
+	return a &^ (1 << 63)
 }
 
 // NegF16 is neg.f16.
