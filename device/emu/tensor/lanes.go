@@ -11,7 +11,7 @@ package tensor
 //
 // Infinities and NaN have any exponent here: their blocks go the exact way.
 //
-// A row has each element's exponent in all lanes of a word. A tile of eight columns
+// A row has each element's exponent in all lanes of a word, and the top bits set. A tile of eight columns
 // has those of all columns in one word for each element, or in two: first the words
 // of columns 0…3, then those of 4…7.
 const (
@@ -26,15 +26,16 @@ const (
 // columns, and noSum where all products are zero.
 func maxima8(a, b []uint64) (tops [panel]int16) {
 	var m0, m1, m2, m3 uint64
-	for len(a) >= 4 && len(b) >= 4 {
+	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
 		m0, m1 = max8(a[0]+b[0], m0), max8(a[1]+b[1], m1)
 		m2, m3 = max8(a[2]+b[2], m2), max8(a[3]+b[3], m3)
-		a, b = a[4:], b[4:]
+		m0, m1 = max8(a[4]+b[4], m0), max8(a[5]+b[5], m1)
+		m2, m3 = max8(a[6]+b[6], m2), max8(a[7]+b[7], m3)
 	}
-	m := max8(max8(m0, m1), max8(m2, m3))
+	m := max8(max8(m0|top8, m1)|top8, max8(m2|top8, m3))
 	tops = [panel]int16{
 		int16(m & 0x7f), int16(m >> 8 & 0x7f), int16(m >> 16 & 0x7f), int16(m >> 24 & 0x7f),
-		int16(m >> 32 & 0x7f), int16(m >> 40 & 0x7f), int16(m >> 48 & 0x7f), int16(m >> 56),
+		int16(m >> 32 & 0x7f), int16(m >> 40 & 0x7f), int16(m >> 48 & 0x7f), int16(m >> 56 & 0x7f),
 	}
 	if m&some8 != some8 {
 		for l, top := range tops {
@@ -64,24 +65,24 @@ func maxima16(a, b []uint64) (tops [panel]int16) {
 
 func max16s(a, b []uint64) uint64 {
 	var m0, m1, m2, m3 uint64
-	for len(a) >= 4 && len(b) >= 4 {
+	for ; len(a) >= 4 && len(b) >= 4; a, b = a[4:], b[4:] {
 		m0, m1 = max16(a[0]+b[0], m0), max16(a[1]+b[1], m1)
 		m2, m3 = max16(a[2]+b[2], m2), max16(a[3]+b[3], m3)
-		a, b = a[4:], b[4:]
 	}
-	return max16(max16(m0, m1), max16(m2, m3))
+	return max16(max16(m0|top16, m1)|top16, max16(m2|top16, m3))
 }
 
-// max8 is the larger value in each 8-bit lane.
+// max8 is the larger value in each 8-bit lane of x and y, where x has the top bits
+// of lanes set and y has not: it stays where x ≥ y.
 func max8(x, y uint64) uint64 {
-	d := (x | top8) - y // the top bit of a lane stays where x ≥ y
+	d := x - y
 	ge := d & top8
 	return y + d&(ge-ge>>7)
 }
 
-// max16 is the larger value in each 16-bit lane.
+// max16 is the same for 16-bit lanes.
 func max16(x, y uint64) uint64 {
-	d := (x | top16) - y
+	d := x - y
 	ge := d & top16
 	return y + d&(ge-ge>>15)
 }

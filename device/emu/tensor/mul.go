@@ -27,23 +27,24 @@ func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
 
 // values decodes accumulators.
 func (f *Float) values(acc []float64, c []uint32) {
-	for l, bits := range c {
-		acc[l] = f.value(bits)
-	}
-}
-
-func (f *Float) value(bits uint32) float64 {
+	acc = acc[:len(c)]
 	if f.rule.half {
-		return valueF16(bits)
+		for l, bits := range c {
+			acc[l] = valueF16(bits)
+		}
+		return
 	}
-	return valueF32(bits)
+	for l, bits := range c {
+		acc[l] = valueF32(bits)
+	}
 }
 
 // addC is the ordinary addition of c after the products.
 func (f *Float) addC(acc []float64, c []uint32) {
-	for l, bits := range c {
-		sum := acc[l] + f.value(bits)
-		if f.rule.half {
+	var add [panel]float64
+	f.values(add[:], c)
+	for l := range c {
+		if sum := acc[l] + add[l]; f.rule.half {
 			acc[l] = valueF16(bitsF16(sum))
 		} else {
 			acc[l] = float64(float32(sum))
@@ -52,11 +53,14 @@ func (f *Float) addC(acc []float64, c []uint32) {
 }
 
 func (f *Float) store(d []uint32, acc []float64) {
-	for l, x := range acc {
-		if f.rule.half {
+	d = d[:len(acc)]
+	if f.rule.half {
+		for l, x := range acc {
 			d[l] = bitsF16(x)
-		} else {
-			d[l] = bitsF32(x)
 		}
+		return
+	}
+	for l, x := range acc {
+		d[l] = bitsF32(x)
 	}
 }

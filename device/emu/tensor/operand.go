@@ -45,9 +45,9 @@ func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 	r.large = resize(r.large, m*k)
 	r.exps = resize(r.exps, m*k)
 	r.signs, r.low = resize(r.signs, m*r.blocks), resize(r.low, m*r.blocks)
-	every := uint64(every8)
+	every, top := uint64(every8), uint64(top8)
 	if f.a.wide() {
-		every = every16
+		every, top = every16, top16
 	}
 	var s scan
 	for i := range m {
@@ -56,7 +56,7 @@ func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 		large, exps := r.large[i*k:][:k], r.exps[i*k:][:k]
 		for e := range large {
 			large[e] = s.val[e] * larger
-			exps[e] = uint64(s.lane[e]) * every
+			exps[e] = uint64(s.lane[e])*every | top
 		}
 		for t := range r.blocks {
 			r.signs[i*r.blocks+t], r.low[i*r.blocks+t] = s.block(t, r.length)
