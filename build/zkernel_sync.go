@@ -2,44 +2,128 @@
 
 package build
 
-// BarSync is bar{.cta}.sync a:
-// waits until all threads, or b of them, have reached barrier a.
-func (k *Kernel) BarSync(a U32, mods ...Mod) {
-	emit0(k, "bar.sync", mods, a)
+// BarSync is bar{.cta}.sync bar:
+// waits until all threads of the block, or that many, have reached the barrier.
+func (k *Kernel) BarSync(bar U32, mods ...Mod) {
+	emit0(k, "bar.sync", mods, bar)
 }
 
-// BarSyncB is bar{.cta}.sync a, b:
-// waits until all threads, or b of them, have reached barrier a.
-func (k *Kernel) BarSyncB(a U32, b U32, mods ...Mod) {
-	emit0(k, "bar.sync", mods, a, b)
+// BarSyncThreads is bar{.cta}.sync bar, threads:
+// waits until all threads of the block, or that many, have reached the barrier.
+func (k *Kernel) BarSyncThreads(bar U32, threads U32, mods ...Mod) {
+	emit0(k, "bar.sync", mods, bar, threads)
 }
 
-// BarrierSync is barrier{.cta}.sync{.aligned} a:
-// waits until all threads, or b of them, have reached barrier a.
+// BarrierSync is barrier{.cta}.sync{.aligned} bar:
+// waits until all threads of the block, or that many, have reached the barrier.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierSync(a U32, mods ...Mod) {
-	emit0(k, "barrier.sync", mods, a)
+func (k *Kernel) BarrierSync(bar U32, mods ...Mod) {
+	emit0(k, "barrier.sync", mods, bar)
 }
 
-// BarrierSyncB is barrier{.cta}.sync{.aligned} a, b:
-// waits until all threads, or b of them, have reached barrier a.
+// BarrierSyncThreads is barrier{.cta}.sync{.aligned} bar, threads:
+// waits until all threads of the block, or that many, have reached the barrier.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierSyncB(a U32, b U32, mods ...Mod) {
-	emit0(k, "barrier.sync", mods, a, b)
+func (k *Kernel) BarrierSyncThreads(bar U32, threads U32, mods ...Mod) {
+	emit0(k, "barrier.sync", mods, bar, threads)
 }
 
-// BarArrive is bar{.cta}.arrive a, b:
-// counts at barrier a, where b threads are awaited, and goes on.
+// BarArrive is bar{.cta}.arrive bar, threads:
+// counts at the barrier, where that many threads are awaited, and goes on.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarArrive(a U32, b U32, mods ...Mod) {
-	emit0(k, "bar.arrive", mods, a, b)
+func (k *Kernel) BarArrive(bar U32, threads U32, mods ...Mod) {
+	emit0(k, "bar.arrive", mods, bar, threads)
 }
 
-// BarrierArrive is barrier{.cta}.arrive{.aligned} a, b:
-// counts at barrier a, where b threads are awaited, and goes on.
+// BarrierArrive is barrier{.cta}.arrive{.aligned} bar, threads:
+// counts at the barrier, where that many threads are awaited, and goes on.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierArrive(a U32, b U32, mods ...Mod) {
-	emit0(k, "barrier.arrive", mods, a, b)
+func (k *Kernel) BarrierArrive(bar U32, threads U32, mods ...Mod) {
+	emit0(k, "barrier.arrive", mods, bar, threads)
+}
+
+// BarRedPopc is bar{.cta}.red.popc.u32 d, bar, c:
+// waits at the barrier; d = how many threads came with c true.
+// Needs sm_20 and PTX 4.0.
+func (k *Kernel) BarRedPopc(bar U32, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "bar.red.popc.u32", mods, bar, c)
+}
+
+// BarRedPopcThreads is bar{.cta}.red.popc.u32 d, bar, threads, c:
+// waits at the barrier; d = how many threads came with c true.
+// Needs sm_20 and PTX 4.0.
+func (k *Kernel) BarRedPopcThreads(bar U32, threads U32, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "bar.red.popc.u32", mods, bar, threads, c)
+}
+
+// BarrierRedPopc is barrier{.cta}.red.popc{.aligned}.u32 d, bar, c:
+// waits at the barrier; d = how many threads came with c true.
+// Needs sm_30 and PTX 6.0.
+func (k *Kernel) BarrierRedPopc(bar U32, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "barrier.red.popc.u32", mods, bar, c)
+}
+
+// BarrierRedPopcThreads is barrier{.cta}.red.popc{.aligned}.u32 d, bar, threads, c:
+// waits at the barrier; d = how many threads came with c true.
+// Needs sm_30 and PTX 6.0.
+func (k *Kernel) BarrierRedPopcThreads(bar U32, threads U32, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "barrier.red.popc.u32", mods, bar, threads, c)
+}
+
+// BarRedAnd is bar{.cta}.red.and.pred p, bar, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_20 and PTX 4.0.
+func (k *Kernel) BarRedAnd(bar U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.and.pred", mods, bar, c)
+}
+
+// BarRedAndThreads is bar{.cta}.red.and.pred p, bar, threads, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_20 and PTX 4.0.
+func (k *Kernel) BarRedAndThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.and.pred", mods, bar, threads, c)
+}
+
+// BarRedOr is bar{.cta}.red.or.pred p, bar, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_20 and PTX 4.0.
+func (k *Kernel) BarRedOr(bar U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.or.pred", mods, bar, c)
+}
+
+// BarRedOrThreads is bar{.cta}.red.or.pred p, bar, threads, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_20 and PTX 4.0.
+func (k *Kernel) BarRedOrThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.or.pred", mods, bar, threads, c)
+}
+
+// BarrierRedAnd is barrier{.cta}.red.and{.aligned}.pred p, bar, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_30 and PTX 6.0.
+func (k *Kernel) BarrierRedAnd(bar U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.and.pred", mods, bar, c)
+}
+
+// BarrierRedAndThreads is barrier{.cta}.red.and{.aligned}.pred p, bar, threads, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_30 and PTX 6.0.
+func (k *Kernel) BarrierRedAndThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.and.pred", mods, bar, threads, c)
+}
+
+// BarrierRedOr is barrier{.cta}.red.or{.aligned}.pred p, bar, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_30 and PTX 6.0.
+func (k *Kernel) BarrierRedOr(bar U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.or.pred", mods, bar, c)
+}
+
+// BarrierRedOrThreads is barrier{.cta}.red.or{.aligned}.pred p, bar, threads, c:
+// waits at the barrier; p = the and, or the or, of all threads' c.
+// Needs sm_30 and PTX 6.0.
+func (k *Kernel) BarrierRedOrThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.or.pred", mods, bar, threads, c)
 }
 
 // BarWarpSync is bar.warp.sync membermask:

@@ -60,8 +60,8 @@ func buildBarrier(d *decoder, x *inst, o *op) {
 		buildWarpBarrier(d, x, o)
 		return
 	}
-	b := &barrierOp{id: d.src32(x.arg("a"), ptx.U32), all: true, wait: !x.has("arrive"), in: -1}
-	if n := x.arg("b"); n != nil {
+	b := &barrierOp{id: d.src32(x.arg("bar"), ptx.U32), all: true, wait: !x.has("arrive"), in: -1}
+	if n := x.arg("threads"); n != nil {
 		b.need, b.all = d.src32(n, ptx.U32), false
 	}
 	if x.has("red") {

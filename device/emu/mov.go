@@ -11,6 +11,8 @@ func buildMov(d *decoder, x *inst) exec {
 	dst, src := x.arg("d"), x.arg("a")
 	t := x.typ("d")
 	switch {
+	case x.mod("vec") != "":
+		return moveVector(d, dst, src, t)
 	case t == ptx.Pred:
 		return movePred(d, dst, src)
 	case dst.Kind == ptx.VecOperand:
@@ -29,6 +31,28 @@ func buildMov(d *decoder, x *inst) exec {
 	}
 	to, from := d.dst(dst, t), d.src32(src, t)
 	return func(f *frame, m uint32) { move(&f.r32[to], &f.r32[from], m) }
+}
+
+// moveVector is mov.v2 and mov.v4: element by element.
+func moveVector(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
+	var to, from []cell
+	for _, e := range d.vector(src) {
+		from = append(from, d.from(e, t))
+	}
+	for _, e := range d.vector(dst) {
+		to = append(to, d.into(e, t))
+	}
+	return func(f *frame, m uint32) {
+		var v [4]uint64
+		eachLane(m, func(l int) {
+			for i, c := range from {
+				v[i] = c.get(f, l)
+			}
+			for i, c := range to {
+				c.set(f, l, v[i], t.Bits())
+			}
+		})
+	}
 }
 
 // move copies the lanes of m.

@@ -194,7 +194,7 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 func (m Match) vectorFits(p *Param, n int) bool {
 	switch m.Form.Op {
 	case "mov":
-		return n == 2 || n == 4
+		return m.Count(p) == n || m.Count(p) == 0 && (n == 2 || n == 4)
 	case "ld", "st":
 		return m.Count(p) == n || m.Count(p) == 0 && n == 1
 	}

@@ -135,7 +135,7 @@ func (k *checker) because(c *code, u *Uniform, r int32) string {
 // notes it for pairing.
 func (k *checker) blockBarrier(c *code, stmt int) {
 	d := &c.at[stmt]
-	idArg, countArg := d.param("a"), d.param("b")
+	idArg, countArg := d.param("bar"), d.param("threads")
 	if idArg == nil {
 		return
 	}

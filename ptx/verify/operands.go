@@ -88,7 +88,7 @@ func (d *decoder) vectorRegister(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx
 
 func (d *decoder) vector(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand) {
 	t := m.Type(p)
-	packs := m.Form.Op == "mov"
+	packs := m.Form.Op == "mov" && m.Count(p) == 0
 	if packs { // {…} of a mov are the parts of one register
 		if t = bitsOf(t.Bits() / len(o.Elems)); t == ptx.NoType {
 			d.errorf(in, o, "bad-operand", "%s does not divide into %d parts", o, len(o.Elems))
