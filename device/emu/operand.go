@@ -58,7 +58,7 @@ func (d *decoder) src32(o *ptx.Operand, t ptx.Type) slot {
 		if widthOf(o.Sym.Type) != w32 {
 			return d.narrow(o)
 		}
-		return d.reg(o)
+		return d.plus32(o)
 	case ptx.SpecialOperand:
 		return d.specialSlot(o.Sym, false)
 	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
@@ -80,7 +80,7 @@ func (d *decoder) src64(o *ptx.Operand, t ptx.Type) slot {
 		if widthOf(o.Sym.Type) == w32 {
 			return d.widen(o)
 		}
-		return d.reg(o)
+		return d.plus64(o)
 	case ptx.SpecialOperand:
 		return d.specialSlot(o.Sym, true)
 	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
@@ -129,6 +129,36 @@ func (d *decoder) dst(o *ptx.Operand, t ptx.Type) slot {
 		return 0
 	}
 	return d.reg(o)
+}
+
+// plus32 is a register with the constant that may be written after it: %r1+4.
+func (d *decoder) plus32(o *ptx.Operand) slot {
+	r := d.reg(o)
+	if o.Val == 0 {
+		return r
+	}
+	s := d.newRegs(ptx.B32, 1)
+	d.before(func(f *frame, m uint32) {
+		for l := range f.r32[s] {
+			f.r32[s][l] = f.r32[r][l] + uint32(o.Val)
+		}
+	})
+	return s
+}
+
+// plus64 is plus32 of a 64-bit register.
+func (d *decoder) plus64(o *ptx.Operand) slot {
+	r := d.reg(o)
+	if o.Val == 0 {
+		return r
+	}
+	s := d.newRegs(ptx.B64, 1)
+	d.before(func(f *frame, m uint32) {
+		for l := range f.r64[s] {
+			f.r64[s][l] = f.r64[r][l] + uint64(o.Val)
+		}
+	})
+	return s
 }
 
 // narrow is the low half of a 64-bit register.
