@@ -201,16 +201,10 @@ func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
 	return err
 }
 
-// Stats counts what a launch did.
-type Stats struct {
-	ThreadInstructions uint64
-	WarpInstructions   uint64
-}
-
 // Run is Launch that also counts.
-func (k *kernel) Run(ctx context.Context, l device.Launch) (Stats, error) {
+func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
 	if err := l.Check(k.dev.Info(), k.Info()); err != nil {
-		return Stats{}, err
+		return device.Stats{}, err
 	}
 	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
 	run := &launch{
@@ -227,7 +221,7 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (Stats, error) {
 	run.out.w = k.dev.options.Output
 	err := run.run()
 	run.out.flush()
-	return Stats{run.threads.Load(), run.warpOps.Load()}, err
+	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
 }
 
 // TensorMap encodes a tensor map in the emulator's own form.

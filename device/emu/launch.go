@@ -171,7 +171,7 @@ func (l *launch) close(c *cluster) {
 func recoverFault(err *error) {
 	switch r := recover().(type) {
 	case nil:
-	case *Fault:
+	case *device.Fault:
 		*err = r
 	case runtime.Error:
 		panic(r)
