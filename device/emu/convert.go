@@ -174,9 +174,6 @@ func finish(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint6
 		first := fn
 		fn = func(a uint64) uint64 { return last(first(a)) }
 	}
-	if x.has("ftz") && dt == ptx.F32 {
-		then(func(a uint64) uint64 { return uint64(num.FtzF32(uint32(a))) })
-	}
 	if x.has("satfinite") {
 		then(satfinite(dt))
 	}

@@ -20,7 +20,7 @@ func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	case t == ptx.BF16:
 		fn = func(a uint64) uint64 { return uint64(num.AddBF16(uint16(a), negZero>>16)) }
 	case x.has("ftz"):
-		fn = func(a uint64) uint64 { return uint64(num.AddF32(uint32(a), negZero)) }
+		fn = func(a uint64) uint64 { return uint64(num.CvtFtzF32F32(uint32(a))) }
 	}
 	if x.has("ftz") {
 		fn = flushFirst(fn)
@@ -65,11 +65,25 @@ func floatToFloat(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	if fn == nil {
 		return nil
 	}
-	// The assembler drops .ftz of a conversion to f16.
-	if x.has("ftz") && at == ptx.F32 && dt != ptx.F16 {
-		fn = flushFirst(fn)
+	return finish(x, dt, flush(x, dt, at, fn))
+}
+
+// flush adds .ftz to a conversion between formats: to f16 the assembler drops it,
+// and elsewhere it is a step of its own, through the adder.
+func flush(x *inst, dt, at ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
+	r, exact := roundOf(x), fn
+	switch {
+	case !x.has("ftz"):
+	case dt == ptx.F32 && at == ptx.F64:
+		return func(a uint64) uint64 { return uint64(num.CvtFtzF32F64R(r, a)) }
+	case dt == ptx.F32 && at == ptx.BF16:
+		return func(a uint64) uint64 { return uint64(num.CvtFtzF32F32(uint32(exact(a)))) }
+	case dt == ptx.F64 && at == ptx.F32:
+		return func(a uint64) uint64 { return exact(uint64(num.CvtFtzF32F32(uint32(a)))) }
+	case at == ptx.F32 && dt != ptx.F16:
+		return flushFirst(fn)
 	}
-	return finish(x, dt, fn)
+	return fn
 }
 
 func toF64(at ptx.Type) func(a uint64) uint64 {
@@ -170,6 +184,9 @@ func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
 // buildCvtTwo is cvt of two f32 into a packed type, the first into its high part.
 func buildCvtTwo(d *decoder, x *inst) exec {
 	dt := x.typ("d")
+	if e := convertTwoLanes(d, x, dt); e != nil {
+		return e
+	}
 	var fn func(a uint32) uint32
 	shift := 16
 	switch dt {

@@ -15,21 +15,27 @@ func init() {
 	build("testp", buildTestp)
 }
 
-// sum is an operation on two floats: the usual rounding, any rounding, and for the
-// usual one a loop over registers, with and without .ftz.
+// sum is an operation on two floats: rounded to nearest, in any rounding, and with
+// .ftz; and what the most frequent forms have as loops over registers.
 type sum struct {
 	f32       func(a, b uint32) uint32
 	f32R      func(r num.Round, a, b uint32) uint32
+	ftzR      func(r num.Round, a, b uint32) uint32
 	f64       func(a, b uint64) uint64
 	f64R      func(r num.Round, a, b uint64) uint64
 	lane, ftz lanes2
 }
 
 var sums = map[string]sum{
-	"add": {num.AddF32, num.AddF32R, num.AddF64, num.AddF64R, addF32Lanes, addFtzLanes},
-	"sub": {num.SubF32, num.SubF32R, num.SubF64, num.SubF64R, subF32Lanes, subFtzLanes},
-	"mul": {num.MulF32, num.MulF32R, num.MulF64, num.MulF64R, mulF32Lanes, mulFtzLanes},
-	"div": {f32: num.DivF32, f32R: num.DivF32R, f64: num.DivF64, f64R: num.DivF64R},
+	"add": {num.AddF32, num.AddF32R, flushed(num.AddF32R), num.AddF64, num.AddF64R, addF32Lanes, addFtzLanes},
+	"sub": {num.SubF32, num.SubF32R, flushed(num.SubF32R), num.SubF64, num.SubF64R, subF32Lanes, subFtzLanes},
+	"mul": {num.MulF32, num.MulF32R, num.MulFtzF32R, num.MulF64, num.MulF64R, mulF32Lanes, mulFtzLanes},
+	"div": {num.DivF32, num.DivF32R, num.DivFtzF32R, num.DivF64, num.DivF64R, nil, nil},
+}
+
+// flushed is .ftz of a sum, which is exact wherever it is subnormal.
+func flushed(fn func(r num.Round, a, b uint32) uint32) func(r num.Round, a, b uint32) uint32 {
+	return func(r num.Round, a, b uint32) uint32 { return num.FtzF32(fn(r, num.FtzF32(a), num.FtzF32(b))) }
 }
 
 // buildFloatSum is add, sub and mul. Without a rounding mode they round to nearest
@@ -61,10 +67,16 @@ func buildFloatDiv(d *decoder, x *inst) exec {
 
 func (s sum) build32(d *decoder, x *inst, r num.Round) exec {
 	fn := s.f32
-	if r != num.RN {
+	switch {
+	case x.has("ftz"):
+		fn = func(a, b uint32) uint32 { return s.ftzR(r, a, b) }
+	case r != num.RN:
 		fn = func(a, b uint32) uint32 { return s.f32R(r, a, b) }
 	}
-	return op2(d, x, modified2(x, fn))
+	if x.has("sat") {
+		return op2(d, x, func(a, b uint32) uint32 { return num.SatF32(fn(a, b)) })
+	}
+	return op2(d, x, fn)
 }
 
 func (s sum) build64(d *decoder, x *inst, r num.Round) exec {
@@ -86,46 +98,30 @@ func buildFloatFma(d *decoder, x *inst) exec {
 	case plain:
 		return hot3(d, x, fmaF32Lanes)
 	}
-	fn := num.FmaF32
-	if r != num.RN {
-		fn = func(a, b, c uint32) uint32 { return num.FmaF32R(r, a, b, c) }
-	}
-	return op3(d, x, modified3(x, fn))
-}
-
-// modified1, modified2 and modified3 add .ftz and .sat to an operation on f32.
-
-func modified1(x *inst, fn func(a uint32) uint32) func(a uint32) uint32 {
+	any := num.FmaF32R
 	if x.has("ftz") {
-		return func(a uint32) uint32 { return num.FtzF32(fn(num.FtzF32(a))) }
-	}
-	return fn
-}
-
-func modified2(x *inst, fn func(a, b uint32) uint32) func(a, b uint32) uint32 {
-	if x.has("ftz") {
-		exact := fn
-		fn = func(a, b uint32) uint32 { return num.FtzF32(exact(num.FtzF32(a), num.FtzF32(b))) }
+		any = num.FmaFtzF32R
 	}
 	if x.has("sat") {
-		any := fn
-		fn = func(a, b uint32) uint32 { return num.SatF32(any(a, b)) }
+		return op3(d, x, func(a, b, c uint32) uint32 { return num.SatF32(any(r, a, b, c)) })
 	}
-	return fn
+	return op3(d, x, func(a, b, c uint32) uint32 { return any(r, a, b, c) })
 }
 
-func modified3(x *inst, fn func(a, b, c uint32) uint32) func(a, b, c uint32) uint32 {
-	if x.has("ftz") {
-		exact := fn
-		fn = func(a, b, c uint32) uint32 {
-			return num.FtzF32(exact(num.FtzF32(a), num.FtzF32(b), num.FtzF32(c)))
-		}
+// flushed1 and flushed2 add .ftz to an operation that does not round.
+
+func flushed1(x *inst, fn func(a uint32) uint32) func(a uint32) uint32 {
+	if !x.has("ftz") {
+		return fn
 	}
-	if x.has("sat") {
-		any := fn
-		fn = func(a, b, c uint32) uint32 { return num.SatF32(any(a, b, c)) }
+	return func(a uint32) uint32 { return num.FtzF32(fn(num.FtzF32(a))) }
+}
+
+func flushed2(x *inst, fn func(a, b uint32) uint32) func(a, b uint32) uint32 {
+	if !x.has("ftz") {
+		return fn
 	}
-	return fn
+	return func(a, b uint32) uint32 { return num.FtzF32(fn(num.FtzF32(a), num.FtzF32(b))) }
 }
 
 func buildFloatSign(d *decoder, x *inst) exec {
@@ -135,9 +131,9 @@ func buildFloatSign(d *decoder, x *inst) exec {
 	case x.typ("d") == ptx.F64:
 		return op1(d, x, num.NegF64)
 	case abs:
-		return op1(d, x, modified1(x, num.AbsF32))
+		return op1(d, x, flushed1(x, num.AbsF32))
 	}
-	return op1(d, x, modified1(x, num.NegF32))
+	return op1(d, x, flushed1(x, num.NegF32))
 }
 
 func buildFloatExtreme(d *decoder, x *inst) exec {
@@ -165,7 +161,7 @@ func buildFloatExtreme(d *decoder, x *inst) exec {
 	} else if !x.has("NaN") && !x.has("ftz") {
 		return hot2(d, x, lane)
 	}
-	return op2(d, x, modified2(x, fn))
+	return op2(d, x, flushed2(x, fn))
 }
 
 func buildCopysign(d *decoder, x *inst) exec {

@@ -23,21 +23,21 @@ func isBF16(x *inst) bool {
 
 func half1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
 	if x.typ("d").Bits() == 32 {
-		return op1(d, x, halves1(fn))
+		return packed1(d, x, fn)
 	}
 	return op1(d, x, fn)
 }
 
 func half2(d *decoder, x *inst, fn func(a, b uint16) uint16) exec {
 	if x.typ("d").Bits() == 32 {
-		return op2(d, x, halves2(fn))
+		return packed2(d, x, fn)
 	}
 	return op2(d, x, fn)
 }
 
 func half3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
 	if x.typ("d").Bits() == 32 {
-		return op3(d, x, halves3(fn))
+		return packed3(d, x, fn)
 	}
 	return op3(d, x, fn)
 }
@@ -50,10 +50,18 @@ func buildHalfSum(d *decoder, x *inst) exec {
 	case "mul":
 		f16, bf16 = num.MulF16, num.MulBF16
 	}
-	if isBF16(x) {
+	switch {
+	case isBF16(x):
 		return half2(d, x, bf16)
+	case x.has("ftz") && x.in.Op.Name == "mul":
+		f16 = num.MulFtzF16
+	default:
+		f16 = halfFtz2(x, f16)
 	}
-	return half2(d, x, halfSat2(x, halfFtz2(x, f16)))
+	if x.has("sat") {
+		return half2(d, x, func(a, b uint16) uint16 { return num.SatF16(f16(a, b)) })
+	}
+	return half2(d, x, f16)
 }
 
 func halfFtz2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
@@ -61,13 +69,6 @@ func halfFtz2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
 		return fn
 	}
 	return func(a, b uint16) uint16 { return num.FtzF16(fn(num.FtzF16(a), num.FtzF16(b))) }
-}
-
-func halfSat2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
-	if !x.has("sat") {
-		return fn
-	}
-	return func(a, b uint16) uint16 { return num.SatF16(fn(a, b)) }
 }
 
 func buildHalfFma(d *decoder, x *inst) exec {
@@ -79,12 +80,8 @@ func buildHalfFma(d *decoder, x *inst) exec {
 		fn, last = num.FmaBF16, num.ReluBF16
 	case oob:
 		fn = num.FmaOobF16
-	}
-	if x.has("ftz") {
-		exact := fn
-		fn = func(a, b, c uint16) uint16 {
-			return num.FtzF16(exact(num.FtzF16(a), num.FtzF16(b), num.FtzF16(c)))
-		}
+	case x.has("ftz"):
+		fn = num.FmaFtzF16
 	}
 	switch {
 	case x.has("sat"):

@@ -56,7 +56,7 @@ func buildAdd(d *decoder, x *inst) exec {
 	case x.has("sat"):
 		return op2(d, x, num.AddSatS32)
 	case t == ptx.U16x2 || t == ptx.S16x2:
-		return op2(d, x, halves2(func(a, b uint16) uint16 { return a + b }))
+		return packed2(d, x, func(a, b uint16) uint16 { return a + b })
 	}
 	switch t.Bits() {
 	case 16:

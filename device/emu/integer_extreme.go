@@ -35,9 +35,9 @@ func buildMin(d *decoder, x *inst) exec {
 	case x.has("relu"):
 		return buildRelu(d, x, minInt[int16], minInt[int32])
 	case t == ptx.U16x2:
-		return op2(d, x, halves2(minInt[uint16]))
+		return packed2(d, x, minInt[uint16])
 	case t == ptx.S16x2:
-		return op2(d, x, signedHalves(minInt[int16]))
+		return packed2(d, x, signed(minInt[int16]))
 	case t == ptx.U32:
 		return hot2(d, x, minU32Lanes)
 	case t == ptx.S32:
@@ -53,9 +53,9 @@ func buildMax(d *decoder, x *inst) exec {
 	case x.has("relu"):
 		return buildRelu(d, x, maxInt[int16], maxInt[int32])
 	case t == ptx.U16x2:
-		return op2(d, x, halves2(maxInt[uint16]))
+		return packed2(d, x, maxInt[uint16])
 	case t == ptx.S16x2:
-		return op2(d, x, signedHalves(maxInt[int16]))
+		return packed2(d, x, signed(maxInt[int16]))
 	case t == ptx.U32:
 		return hot2(d, x, maxU32Lanes)
 	case t == ptx.S32:
@@ -69,7 +69,7 @@ func buildMax(d *decoder, x *inst) exec {
 // buildRelu is min or max whose result is at least zero.
 func buildRelu(d *decoder, x *inst, half func(a, b int16) int16, whole func(a, b int32) int32) exec {
 	if x.typ("a") == ptx.S16x2 {
-		return op2(d, x, signedHalves(func(a, b int16) int16 { return max(half(a, b), 0) }))
+		return packed2(d, x, signed(func(a, b int16) int16 { return max(half(a, b), 0) }))
 	}
 	return op2(d, x, func(a, b int32) int32 { return max(whole(a, b), 0) })
 }
@@ -77,7 +77,7 @@ func buildRelu(d *decoder, x *inst, half func(a, b int16) int16, whole func(a, b
 func minInt[T value](a, b T) T { return min(a, b) }
 func maxInt[T value](a, b T) T { return max(a, b) }
 
-// signedHalves is halves2 for a function of signed values.
-func signedHalves(fn func(a, b int16) int16) func(a, b uint32) uint32 {
-	return halves2(func(a, b uint16) uint16 { return uint16(fn(int16(a), int16(b))) })
+// signed is a function of signed values as packed2 takes it.
+func signed(fn func(a, b int16) int16) func(a, b uint16) uint16 {
+	return func(a, b uint16) uint16 { return uint16(fn(int16(a), int16(b))) }
 }

@@ -2,8 +2,10 @@ package emu
 
 import (
 	"math"
+	"math/bits"
 
 	"attest/device/emu/num"
+	"attest/ptx"
 )
 
 // The f32 operations that have loops of their own; see lanes.go.
@@ -38,9 +40,16 @@ func mulF32Lanes(d, a, b *lanes32) {
 	}
 }
 
+// mulFtzLanes does again what may have been rounded up to the smallest normal
+// number, because the hardware flushes some of it.
 func mulFtzLanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.FtzF32(num.MulF32(num.FtzF32(a[l]), num.FtzF32(b[l])))
+		x, y := num.FtzF32(a[l]), num.FtzF32(b[l])
+		v := num.FtzF32(num.MulF32(x, y))
+		if v<<1 == 1<<24 {
+			v = num.MulFtzF32(x, y)
+		}
+		d[l] = v
 	}
 }
 
@@ -56,26 +65,39 @@ func maxF32Lanes(d, a, b *lanes32) {
 	}
 }
 
+// The lanes that quickFma cannot do are done after the loop, which a call would slow
+// down for all. Until then d must not lose the operands it may share.
+
 func fmaF32Lanes(d, a, b, c *lanes32) {
-	for l := range d {
-		x, y, z := a[l], b[l], c[l]
-		v, ok := quickFma(x, y, z)
-		if !ok {
-			v = num.FmaF32(x, y, z)
+	var t lanes32
+	var left uint32
+	for l := range t {
+		v, ok := quickFma(a[l], b[l], c[l])
+		if t[l] = v; !ok {
+			left |= 1 << l
 		}
-		d[l] = v
 	}
+	for ; left != 0; left &= left - 1 {
+		l := bits.TrailingZeros32(left) & 31
+		t[l] = num.FmaF32(a[l], b[l], c[l])
+	}
+	*d = t
 }
 
 func fmaFtzLanes(d, a, b, c *lanes32) {
-	for l := range d {
-		x, y, z := num.FtzF32(a[l]), num.FtzF32(b[l]), num.FtzF32(c[l])
-		v, ok := quickFma(x, y, z)
-		if !ok {
-			v = num.FtzF32(num.FmaF32(x, y, z))
+	var t lanes32
+	var left uint32
+	for l := range t {
+		v, ok := quickFma(num.FtzF32(a[l]), num.FtzF32(b[l]), num.FtzF32(c[l]))
+		if t[l] = v; !ok {
+			left |= 1 << l
 		}
-		d[l] = v
 	}
+	for ; left != 0; left &= left - 1 {
+		l := bits.TrailingZeros32(left) & 31
+		t[l] = num.FmaFtzF32(a[l], b[l], c[l])
+	}
+	*d = t
 }
 
 // quickFma is fma.rn.f32 for nearly all operands, small enough to be part of a
@@ -91,4 +113,41 @@ func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	s := float64(math.Float32frombits(a))*float64(math.Float32frombits(b)) + float64(math.Float32frombits(c))
 	u := math.Float64bits(s)
 	return math.Float32bits(float32(s)), u&(2*half-1) != half && u<<1-least<<1 < normals<<1
+}
+
+// convertTwoLanes is cvt of two f32 into a packed type in its most frequent forms:
+// nil for the others.
+func convertTwoLanes(d *decoder, x *inst, dt ptx.Type) exec {
+	k := map[ptx.Type]lanes2{
+		ptx.F16x2: f16x2Lanes, ptx.BF16x2: bf16x2Lanes, ptx.E4M3x2: e4m3x2Lanes, ptx.E5M2x2: e5m2x2Lanes,
+	}[dt]
+	extra := x.has("relu") || x.has("satfinite") && dt.Bits() == 32
+	if o := x.arg("d"); extra || !x.has("rn") || o.Kind == ptx.RegOperand && widthOf(o.Sym.Type) != w32 {
+		return nil
+	}
+	return whole2(d.dst(x.arg("d"), dt), srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, k)
+}
+
+func f16x2Lanes(d, a, b *lanes32) {
+	for l := range d {
+		d[l] = pack16(num.CvtF16F32(b[l]), num.CvtF16F32(a[l]))
+	}
+}
+
+func bf16x2Lanes(d, a, b *lanes32) {
+	for l := range d {
+		d[l] = pack16(num.CvtBF16F32(b[l]), num.CvtBF16F32(a[l]))
+	}
+}
+
+func e4m3x2Lanes(d, a, b *lanes32) {
+	for l := range d {
+		d[l] = uint32(num.CvtE4M3F32(a[l]))<<8 | uint32(num.CvtE4M3F32(b[l]))
+	}
+}
+
+func e5m2x2Lanes(d, a, b *lanes32) {
+	for l := range d {
+		d[l] = uint32(num.CvtE5M2F32(a[l]))<<8 | uint32(num.CvtE5M2F32(b[l]))
+	}
 }

@@ -21,26 +21,46 @@ func sizeOf[T value]() uintptr {
 	return unsafe.Sizeof(v)
 }
 
-func (r regOf[T]) get(f *frame, l int) T {
+// view is where the lanes of a register of a frame lie: in w when they are of 32
+// bits, in q when they are of 64.
+type view[T value] struct {
+	w *lanes32
+	q *lanes64
+}
+
+func (r regOf[T]) in(f *frame) (v view[T]) {
 	if sizeOf[T]() == 8 {
-		return T(f.r64[r.s][l&31])
+		v.q = &f.r64[r.s]
+	} else {
+		v.w = &f.r32[r.s]
 	}
-	return T(f.r32[r.s][l&31])
+	return v
+}
+
+func (v view[T]) get(l int) T {
+	if sizeOf[T]() == 8 {
+		return T(v.q[l&31])
+	}
+	return T(v.w[l&31])
 }
 
 // set keeps values narrower than the lane extended by zeros, whatever their sign.
-func (r regOf[T]) set(f *frame, l int, v T) {
+func (v view[T]) set(l int, x T) {
 	switch sizeOf[T]() {
 	case 8:
-		f.r64[r.s][l&31] = uint64(v)
+		v.q[l&31] = uint64(x)
 	case 4:
-		f.r32[r.s][l&31] = uint32(v)
+		v.w[l&31] = uint32(x)
 	case 2:
-		f.r32[r.s][l&31] = uint32(uint16(v))
+		v.w[l&31] = uint32(uint16(x))
 	default:
-		f.r32[r.s][l&31] = uint32(uint8(v))
+		v.w[l&31] = uint32(uint8(x))
 	}
 }
+
+// get and set are for instructions that are too rare to keep views.
+func (r regOf[T]) get(f *frame, l int) T    { return r.in(f).get(l) }
+func (r regOf[T]) set(f *frame, l int, x T) { r.in(f).set(l, x) }
 
 // dstOf is the destination of that name.
 func dstOf[T value](d *decoder, x *inst, name string) regOf[T] {
@@ -69,9 +89,10 @@ func check[T value](d *decoder, name string, bits int) {
 func op1[D, A value](d *decoder, x *inst, fn func(a A) D) exec {
 	rd, ra := dstOf[D](d, x, "d"), srcOf[A](d, x, "a")
 	return func(f *frame, m uint32) {
+		vd, va := rd.in(f), ra.in(f)
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			rd.set(f, l, fn(ra.get(f, l)))
+			vd.set(l, fn(va.get(l)))
 		}
 	}
 }
@@ -79,9 +100,10 @@ func op1[D, A value](d *decoder, x *inst, fn func(a A) D) exec {
 func op2[D, A, B value](d *decoder, x *inst, fn func(a A, b B) D) exec {
 	rd, ra, rb := dstOf[D](d, x, "d"), srcOf[A](d, x, "a"), srcOf[B](d, x, "b")
 	return func(f *frame, m uint32) {
+		vd, va, vb := rd.in(f), ra.in(f), rb.in(f)
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			rd.set(f, l, fn(ra.get(f, l), rb.get(f, l)))
+			vd.set(l, fn(va.get(l), vb.get(l)))
 		}
 	}
 }
@@ -89,28 +111,49 @@ func op2[D, A, B value](d *decoder, x *inst, fn func(a A, b B) D) exec {
 func op3[D, A, B, C value](d *decoder, x *inst, fn func(a A, b B, c C) D) exec {
 	rd, ra, rb, rc := dstOf[D](d, x, "d"), srcOf[A](d, x, "a"), srcOf[B](d, x, "b"), srcOf[C](d, x, "c")
 	return func(f *frame, m uint32) {
+		vd, va, vb, vc := rd.in(f), ra.in(f), rb.in(f), rc.in(f)
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
-			rd.set(f, l, fn(ra.get(f, l), rb.get(f, l), rc.get(f, l)))
+			vd.set(l, fn(va.get(l), vb.get(l), vc.get(l)))
 		}
 	}
 }
 
-// halves1, halves2 and halves3 apply a function of 16-bit values to both halves of 32-bit ones.
+// packed1, packed2 and packed3 are the same for both halves of 32-bit values.
 
-func halves1(fn func(a uint16) uint16) func(a uint32) uint32 {
-	return func(a uint32) uint32 { return pack16(fn(uint16(a)), fn(uint16(a>>16))) }
-}
-
-func halves2(fn func(a, b uint16) uint16) func(a, b uint32) uint32 {
-	return func(a, b uint32) uint32 {
-		return pack16(fn(uint16(a), uint16(b)), fn(uint16(a>>16), uint16(b>>16)))
+func packed1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
+	rd, ra := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a")
+	return func(f *frame, m uint32) {
+		vd, va := rd.in(f), ra.in(f)
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			a := va.get(l)
+			vd.set(l, pack16(fn(uint16(a)), fn(uint16(a>>16))))
+		}
 	}
 }
 
-func halves3(fn func(a, b, c uint16) uint16) func(a, b, c uint32) uint32 {
-	return func(a, b, c uint32) uint32 {
-		return pack16(fn(uint16(a), uint16(b), uint16(c)), fn(uint16(a>>16), uint16(b>>16), uint16(c>>16)))
+func packed2(d *decoder, x *inst, fn func(a, b uint16) uint16) exec {
+	rd, ra, rb := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b")
+	return func(f *frame, m uint32) {
+		vd, va, vb := rd.in(f), ra.in(f), rb.in(f)
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			a, b := va.get(l), vb.get(l)
+			vd.set(l, pack16(fn(uint16(a), uint16(b)), fn(uint16(a>>16), uint16(b>>16))))
+		}
+	}
+}
+
+func packed3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
+	rd, ra, rb, rc := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b"), srcOf[uint32](d, x, "c")
+	return func(f *frame, m uint32) {
+		vd, va, vb, vc := rd.in(f), ra.in(f), rb.in(f), rc.in(f)
+		for ; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			a, b, c := va.get(l), vb.get(l), vc.get(l)
+			vd.set(l, pack16(fn(uint16(a), uint16(b), uint16(c)), fn(uint16(a>>16), uint16(b>>16), uint16(c>>16))))
+		}
 	}
 }
 
