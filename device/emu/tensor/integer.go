@@ -1,0 +1,107 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// BitOp is how single bits are multiplied before they are counted.
+type BitOp uint8
+
+// The operations of .b1 products.
+const (
+	XOR BitOp = iota
+	AND
+)
+
+// Integer multiplies matrices of whole numbers, or of single bits, into s32. All
+// targets agree. The sum is exact; what does not fit wraps, or with .satfinite is
+// clamped.
+type Integer struct {
+	a, b Kind
+	op   BitOp
+	sat  bool
+	rows []int32 // factors, decoded
+	cols []int32
+}
+
+// NewInteger is the product of factors s8 and u8 in any mix, s4 and u4 in any mix,
+// or b1, for which op counts and sat must be false.
+func NewInteger(a, b Kind, op BitOp, sat bool) (*Integer, error) {
+	whole := a >= S8 && b >= S8 && a < kinds && b < kinds
+	switch {
+	case !whole || a.Bits() != b.Bits():
+		return nil, fmt.Errorf("s32.%v.%v: factors are both s8 or u8, both s4 or u4, or both b1", a, b)
+	case a == B1 && sat:
+		return nil, fmt.Errorf("s32.b1.b1: single bits have no .satfinite")
+	}
+	return &Integer{a: a, b: b, op: op, sat: sat}, nil
+}
+
+// MulAdd is d = c + a·b: a has m rows and b n columns of k packed elements, as for
+// [Float.LoadA]; d and c have rows of n elements. A nil c is zero. d and c may be
+// the same slice.
+func (x *Integer) MulAdd(d []uint32, m, n, k int, a, b, c []uint32) {
+	if x.a == B1 {
+		x.countBits(d, m, n, k/32, a, b, c)
+		return
+	}
+	x.rows = x.a.integers(resize(x.rows, m*k), a)
+	x.cols = x.b.integers(resize(x.cols, n*k), b)
+	for i := range m {
+		row := x.rows[i*k:][:k]
+		for j := range n {
+			col := x.cols[j*k:][:len(row)]
+			var sum int32 // 64 products of bytes cannot overflow
+			for e, v := range row {
+				sum += v * col[e]
+			}
+			d[i*n+j] = x.result(int64(sum), c, i*n+j)
+		}
+	}
+}
+
+func (x *Integer) countBits(d []uint32, m, n, words int, a, b, c []uint32) {
+	for i := range m {
+		row := a[i*words:][:words]
+		for j := range n {
+			col := b[j*words:][:len(row)]
+			sum := 0
+			for e, v := range row {
+				if x.op == XOR {
+					sum += bits.OnesCount32(v ^ col[e])
+				} else {
+					sum += bits.OnesCount32(v & col[e])
+				}
+			}
+			d[i*n+j] = x.result(int64(sum), c, i*n+j)
+		}
+	}
+}
+
+func (x *Integer) result(sum int64, c []uint32, at int) uint32 {
+	if c != nil {
+		sum += int64(int32(c[at]))
+	}
+	if x.sat {
+		sum = min(max(sum, math.MinInt32), math.MaxInt32)
+	}
+	return uint32(sum)
+}
+
+// integers decodes packed bytes or nibbles.
+func (k Kind) integers(dst []int32, words []uint32) []int32 {
+	width := k.Bits()
+	per := 32 / width
+	signed := k == S8 || k == S4
+	for i := range dst {
+		v := words[i/per] << (32 - width - i%per*width)
+		if signed {
+			dst[i] = int32(v) >> (32 - width)
+		} else {
+			dst[i] = int32(v >> (32 - width))
+		}
+	}
+	return dst
+}

@@ -1,0 +1,34 @@
+package tensor
+
+import "math"
+
+// MulAddQuarter is one of the four products of mma.sync.m8n8k4 with f16 factors: a
+// has 8 rows and b 8 columns of 4 elements, one a word; d and c are 8×8, of f32 or,
+// with half, of f16. An instruction with f32 results and c in f16 converts c first.
+//
+// From sm_80 on no tensor core does this one: it is a subroutine of ordinary f32
+// arithmetic, each step rounded to nearest. Products of f16 are exact there, so that
+// its multiply-adds are additions:
+//
+//	f32: d = c + (((0 + p₀) + p₁) + p₂) + p₃
+//	f16: d = f16((c + (p₀ + p₁)) + (p₂ + p₃))
+func MulAddQuarter(d, a, b, c []uint32, half bool) {
+	for i := range 8 {
+		for j := range 8 {
+			x, y := (*[4]uint32)(a[4*i:]), (*[4]uint32)(b[4*j:])
+			var p [4]float32
+			for k := range p {
+				p[k] = float32(valueF16(x[k]) * valueF16(y[k]))
+			}
+			at := 8*i + j
+			if half {
+				sum := float32(valueF16(c[at])) + (p[0] + p[1])
+				d[at] = bitsF16(float64(sum + (p[2] + p[3])))
+				continue
+			}
+			sum := float32(0) + p[0]
+			sum = ((sum + p[1]) + p[2]) + p[3]
+			d[at] = bitsF32(float64(math.Float32frombits(c[at]) + sum))
+		}
+	}
+}
