@@ -41,16 +41,20 @@ func valueF32(bits uint32) float64 { return float64(math.Float32frombits(bits)) 
 
 // valueF16 is the number that the low 16 bits are.
 func valueF16(h uint32) float64 {
-	sign := uint64(h&0x8000) << 48
-	h &= 0x7fff
-	switch {
-	case h < 0x400:
-		return math.Float64frombits(sign | math.Float64bits(float64(h)*0x1p-24))
-	case h >= 0x7c00:
-		return math.Float64frombits(sign | 0x7ff<<52 | uint64(h&0x3ff)<<42)
+	if e := h & 0x7c00; e-0x400 < 0x7800 {
+		const rebias = (1023 - 15) << 52
+		return math.Float64frombits(uint64(h&0x8000)<<48 | (uint64(h&0x7fff)<<42 + rebias))
 	}
-	const rebias = (1023 - 15) << 52
-	return math.Float64frombits(sign | uint64(h)<<42 + rebias)
+	return oddF16(h)
+}
+
+// oddF16 is a number without an ordinary exponent.
+func oddF16(h uint32) float64 {
+	sign, frac := uint64(h&0x8000)<<48, h&0x3ff
+	if h&0x7c00 != 0 {
+		return math.Float64frombits(sign | 0x7ff<<52 | uint64(frac)<<42)
+	}
+	return math.Float64frombits(sign | math.Float64bits(float64(frac)*0x1p-24))
 }
 
 var valuesE4M3, valuesE5M2 = tableE4M3(), tableE5M2()

@@ -31,7 +31,9 @@ type rule struct {
 //	Hopper mma       16, 25       8, 25     16, 25, in two passes over f16
 //	Hopper wgmma     16, 25       8, 25     32, 13
 //
-// wmma is as mma, but has blocks of 4 for tf32 everywhere.
+// wmma is as mma, but has blocks of 4 for tf32 everywhere. Where c and d of wmma are
+// of different types, the product is that with an f32 result: c in f16 is converted
+// before, d in f16 after, as by cvt.rn.
 func NewFloat(arch Arch, inst Inst, a, b, d Kind) (*Float, error) {
 	if why := refuse(arch, inst, a, b, d); why != "" {
 		return nil, fmt.Errorf("%v.%v.%v.%v on %v: %s", inst, d, a, b, arch, why)
@@ -89,14 +91,4 @@ func (r rule) minExp(k Kind) int {
 		k = F16
 	}
 	return kindInfo[k].minExp
-}
-
-// place is where element k of a row of depth elements takes part: rows are kept in
-// the order in which blocks take their products.
-func (r rule) place(k, depth int) int {
-	if !r.twoPass || depth <= r.length {
-		return k
-	}
-	pass, pair, low := k>>1&1, k>>2, k&1
-	return pass*depth/2 + pair*2 + low
 }

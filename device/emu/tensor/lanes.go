@@ -22,6 +22,13 @@ const (
 	noSum           = -1 << 12
 )
 
+func (k Kind) bias() int {
+	if k.wide() {
+		return bias16
+	}
+	return bias8
+}
+
 // maxima8 are the largest sums of exponents of the products of a row with eight
 // columns, and noSum where all products are zero.
 func maxima8(a, b []uint64) (tops [panel]int16) {

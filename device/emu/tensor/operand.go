@@ -31,35 +31,32 @@ type factor struct {
 }
 
 const (
-	noFast   = -1 << 20 // low of a block with an infinity or a NaN
-	noneLow  = 127      // low of a block of zeros
-	maxDepth = 64       // elements of a line
+	noFast    = -1 << 20 // low of a block with an infinity or a NaN
+	noneLow   = 127      // low of a block of zeros
+	maxLength = 32       // of a block
 )
 
 // LoadA decodes the first factor from its packed elements: m rows of k, each row
 // [Kind.Words](k) words, the first element in the lowest bits. k is that of one
-// instruction, and at most 64.
+// instruction.
 func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 	f.size(&r.factor, f.a, m, k)
-	r.val = resize(r.val, m*k)
-	r.large = resize(r.large, m*k)
-	r.exps = resize(r.exps, m*k)
+	r.val, r.large, r.exps = resize(r.val, m*k), resize(r.large, m*k), resize(r.exps, m*k)
 	r.signs, r.low = resize(r.signs, m*r.blocks), resize(r.low, m*r.blocks)
 	every, top := uint64(every8), uint64(top8)
 	if f.a.wide() {
 		every, top = every16, top16
 	}
-	var s scan
-	for i := range m {
-		s.line(f, f.a, words[f.a.Words(i*k):], k)
-		copy(r.val[i*k:], s.val[:k])
-		large, exps := r.large[i*k:][:k], r.exps[i*k:][:k]
-		for e := range large {
-			large[e] = s.val[e] * larger
-			exps[e] = uint64(s.lane[e])*every | top
-		}
-		for t := range r.blocks {
-			r.signs[i*r.blocks+t], r.low[i*r.blocks+t] = s.block(t, r.length)
+	perLine := f.a.Words(k)
+	var lanes [maxLength]uint16
+	for b := range r.signs {
+		val := r.val[b*r.length:][:r.length]
+		f.fill(val, f.a, words[b/r.blocks*perLine:][:perLine], b%r.blocks, r.blocks)
+		r.signs[b], r.low[b] = survey(&lanes, val, r.minExp, f.a.bias())
+		large, exps := r.large[b*r.length:][:len(val)], r.exps[b*r.length:][:len(val)]
+		for e, v := range val {
+			large[e] = v * larger
+			exps[e] = uint64(lanes[e%maxLength])*every | top
 		}
 	}
 }
@@ -76,25 +73,24 @@ func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 	}
 	c.exps = resize(c.exps, panels*panel/perWord*k)
 	clear(c.exps)
-	var s scan
-	for j := range panels * panel {
-		if j < n {
-			s.line(f, f.b, words[f.b.Words(j*k):], k)
-		} else {
-			s = scan{}
+	perLine := f.b.Words(k)
+	var lanes [maxLength]uint16
+	for line := range c.signs {
+		tile, column := line/panel, line%panel
+		j, t := tile/c.blocks*panel+column, tile%c.blocks
+		val := c.val[line*c.length:][:c.length]
+		if j >= n {
+			clear(val)
+			c.signs[line], c.low[line] = 0, noneLow
+			continue
 		}
-		for t := range c.blocks {
-			tile := (j/panel*c.blocks + t) * panel
-			line := tile + j%panel
-			copy(c.val[line*c.length:][:c.length], s.val[t*c.length:])
-			exps := c.exps[(tile+j%panel)/perWord*c.length:][:c.length]
-			shift := j % perWord * bits
-			for e := range exps {
-				exps[e] |= uint64(s.lane[t*c.length+e]) << shift
-			}
-			signs, low := s.block(t, c.length)
-			// Turned round, so that & with a row's signs finds the negative products.
-			c.signs[line], c.low[line] = signs<<32|signs>>32, low
+		f.fill(val, f.b, words[j*perLine:][:perLine], t, c.blocks)
+		signs, low := survey(&lanes, val, c.minExp, f.b.bias())
+		// Turned round, so that & with a row's signs finds the negative products.
+		c.signs[line], c.low[line] = signs<<32|signs>>32, low
+		exps, shift := c.exps[line/perWord*c.length:][:c.length], column%perWord*bits
+		for e := range exps {
+			exps[e] |= uint64(lanes[e%maxLength]) << (shift & 63)
 		}
 	}
 }
@@ -105,52 +101,39 @@ func (f *Float) size(x *factor, kind Kind, lines, k int) {
 	x.minExp = f.rule.minExp(kind)
 }
 
-// scan is a line on its way into a factor.
-type scan struct {
-	val  [maxDepth]float64
-	lane [maxDepth]uint16 // exponents with their bias
-}
-
-// line decodes k elements and brings them into the order of their blocks.
-func (s *scan) line(f *Float, kind Kind, words []uint32, k int) {
-	kind.unpack(s.val[:k], words[:kind.Words(k)])
-	if f.rule.twoPass && k > f.rule.length {
-		old := s.val
-		for e := range k {
-			s.val[f.rule.place(e, k)] = old[e]
-		}
+// fill decodes block t of the blocks of a line.
+func (f *Float) fill(val []float64, kind Kind, line []uint32, t, blocks int) {
+	if !f.rule.twoPass || blocks == 1 {
+		n := len(line) / blocks
+		kind.unpack(val, line[t*n:][:n])
+		return
 	}
-	minExp, bias := f.rule.minExp(kind), bias8
-	if kind.wide() {
-		bias = bias16
-	}
-	lane := s.lane[:k]
-	for e, v := range s.val[:k] {
-		u := math.Float64bits(v)
-		lane[e] = uint16(max(int(u>>52&0x7ff)-1023, minExp) + bias)
-		if u<<1 == 0 {
-			lane[e] = 0
-		}
+	var all [2 * maxLength]float64
+	kind.unpack(all[:blocks*len(val)], line)
+	for e := range val {
+		val[e] = all[e>>1<<2+2*t+e&1] // every other pair
 	}
 }
 
-// block looks at a block's elements: which are positive and which negative, and the
-// exponent of the smallest.
-func (s *scan) block(t, length int) (signs uint64, low int32) {
-	low = noneLow
-	for i, v := range s.val[t*length:][:length] {
+// survey looks at the elements of a block: their exponents with the bias, which are
+// positive and which negative, and the exponent of the smallest.
+func survey(lanes *[maxLength]uint16, block []float64, minExp, bias int) (signs uint64, low int32) {
+	least, most := noneLow, 0
+	for i, v := range block[:min(len(block), maxLength)] {
 		u := math.Float64bits(v)
 		if u<<1 == 0 {
+			lanes[i] = 0
 			continue
 		}
-		e := int32(u>>52&0x7ff) - 1023
-		if e == 1024 {
-			e = noFast
-		}
-		signs |= 1 << (uint(i) + uint(u>>63)<<5)
-		low = min(low, e)
+		e := int(u<<1>>53) - 1023
+		least, most = min(least, e), max(most, e)
+		lanes[i] = uint16(max(e, minExp) + bias)
+		signs |= 1 << ((uint64(i) + u>>63<<5) & 63)
 	}
-	return signs, low
+	if most == 1024 {
+		return signs, noFast
+	}
+	return signs, int32(least)
 }
 
 func resize[T any](s []T, n int) []T {
