@@ -3,6 +3,7 @@ module attest
 go 1.26
 
 require (
+	github.com/ebitengine/purego v0.11.2
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/spf13/cobra v1.10.2
 )
