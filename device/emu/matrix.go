@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"slices"
 
 	"attest/device/emu/tensor"
 	"attest/device/emu/tensor/layout"
@@ -115,6 +116,8 @@ type matrixScratch struct {
 	cols    tensor.Cols
 	seen    []uint32      // the words that cols was made from,
 	seenBy  *tensor.Float // and for which product
+
+	integer, integerOf *tensor.Integer
 }
 
 // size makes room for n words in each factor and the accumulator.
@@ -141,7 +144,7 @@ type floatProduct struct{ *tensor.Float }
 
 func (p floatProduct) multiply(s *matrixScratch, m, n, k int, keep bool) {
 	p.LoadA(&s.rows, m, k, s.a)
-	if s.seenBy != p.Float || !equalWords(s.seen, s.b) { // warps of a group share the second factor
+	if s.seenBy != p.Float || !slices.Equal(s.seen, s.b) { // warps of a group share the second factor
 		p.LoadB(&s.cols, n, k, s.b)
 		s.seen, s.seenBy = append(s.seen[:0], s.b...), p.Float
 	}
@@ -152,16 +155,19 @@ func (p floatProduct) multiply(s *matrixScratch, m, n, k int, keep bool) {
 	p.MulAdd(s.c, &s.rows, &s.cols, c)
 }
 
-func equalWords(a, b []uint32) bool {
-	if len(a) != len(b) {
-		return false
+// intProduct is a product of whole numbers or of bits.
+type intProduct struct{ *tensor.Integer }
+
+func (p intProduct) multiply(s *matrixScratch, m, n, k int, keep bool) {
+	if s.integerOf != p.Integer { // it has room of its own, and blocks run in parallel
+		own := *p.Integer
+		s.integer, s.integerOf = &own, p.Integer
 	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
+	c := s.c
+	if !keep {
+		c = nil
 	}
-	return true
+	s.integer.MulAdd(s.c, m, n, k, s.a, s.b, c)
 }
 
 // kinds are the types that package tensor multiplies, by their names.
@@ -185,7 +191,15 @@ func arch(t ptx.Target) tensor.Arch {
 // its result.
 func (d *decoder) product(x *inst, inst tensor.Inst, a, b, result string) product {
 	if result == "s32" {
-		return intProduct{a: kinds[a], b: kinds[b], saturate: x.has("satfinite"), and: x.has("and")}
+		op := tensor.XOR
+		if x.has("and") {
+			op = tensor.AND
+		}
+		p, err := tensor.NewInteger(kinds[a], kinds[b], op, x.has("satfinite"))
+		if err != nil {
+			d.fail("%v", err)
+		}
+		return intProduct{p}
 	}
 	p, err := tensor.NewFloat(arch(d.p.target), inst, kinds[a], kinds[b], kinds[result])
 	if err != nil {

@@ -105,12 +105,13 @@ func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec
 	rd := rc
 	rd.slots = d.results(x.arg("d"), ptx.F64)
 	round := rounding(x.mod("rnd"))
+	fma := func(a, b, c uint64) uint64 { return num.FmaF64R(round, a, b, c) }
 	return func(f *frame, m uint32) {
 		va, vb, vc := make([]uint64, s.M*s.K), make([]uint64, s.N*s.K), make([]uint64, s.M*s.N)
 		ra.loadWide(f, va)
 		rb.loadWide(f, vb)
 		rc.loadWide(f, vc)
-		multiplyF64(round, vc, va, vb, s.M, s.N, s.K)
+		tensor.MulAddF64(vc, s.M, s.N, s.K, va, vb, vc, fma)
 		for i, s := range rd.slots {
 			eachLane(m, func(l int) { f.r64[s][l] = vc[rd.reg[i]+rd.lane[l]] })
 		}
@@ -136,88 +137,4 @@ func (r *registers) loadWide(f *frame, v []uint64) {
 			v[r.reg[i]+r.lane[l]] = f.r64[s][l]
 		}
 	}
-}
-
-// buildQuarters is mma.sync.m8n8k4 of f16: four products of eight lanes each.
-func buildQuarters(d *decoder, x *inst) exec {
-	ts := x.types()
-	p := d.product(x, tensor.MMA, ts[1], ts[2], sumType(ts[0], ts[3]))
-	a, b, full, half := layout.Quarter(x.mod("alayout") == "col", x.mod("blayout") == "col")
-	place := func(t string) layout.Map {
-		if t == "f16" {
-			return half.At
-		}
-		return full.At
-	}
-	ra, rb, rc := d.sources(x.arg("a")), d.sources(x.arg("b")), d.sources(x.arg("c"))
-	rd := d.results(x.arg("d"), ptx.B32)
-	cAt, dAt := place(ts[3]), place(ts[0])
-	return func(f *frame, m uint32) {
-		for q := range 4 {
-			w := &f.b.cluster.async.matrix
-			w.size(16, 16, 64)
-			clear(w.a)
-			clear(w.b)
-			for l := range 32 {
-				if layout.QuarterOf(l) != q {
-					continue
-				}
-				for i := range 4 {
-					pa, pb := a.At(l, i), b.At(l, i)
-					ia, ib := pa.Row*4+pa.Col, pb.Col*4+pb.Row
-					w.a[ia/2] |= halfOf(f, ra, l, i) << (ia % 2 * 16)
-					w.b[ib/2] |= halfOf(f, rb, l, i) << (ib % 2 * 16)
-				}
-				for i := range 8 {
-					at := cAt(l, i)
-					w.c[at.Row*8+at.Col] = quarterIn(f, rc, l, i, ts[3], ts[0])
-				}
-			}
-			p.multiply(w, 8, 8, 4, true)
-			for l := range 32 {
-				if layout.QuarterOf(l) != q || m>>l&1 == 0 {
-					continue
-				}
-				for i := range 8 {
-					at := dAt(l, i)
-					quarterOut(f, rd, l, i, ts[0], ts[3], w.c[at.Row*8+at.Col])
-				}
-			}
-		}
-	}
-}
-
-// sumType is the type in which a product is summed.
-func sumType(d, c string) string {
-	if c == "f32" {
-		return c
-	}
-	return d
-}
-
-// halfOf is element i of a lane's registers of two halves.
-func halfOf(f *frame, regs []slot, lane, i int) uint32 {
-	return f.r32[regs[i/2]][lane] >> (i % 2 * 16) & 0xffff
-}
-
-func quarterIn(f *frame, regs []slot, lane, i int, c, d string) uint32 {
-	switch {
-	case c == "f32":
-		return f.r32[regs[i]][lane]
-	case d == "f32":
-		return num.CvtF32F16(uint16(halfOf(f, regs, lane, i)))
-	}
-	return halfOf(f, regs, lane, i)
-}
-
-func quarterOut(f *frame, regs []slot, lane, i int, d, c string, v uint32) {
-	if d == "f32" {
-		f.r32[regs[i]][lane] = v
-		return
-	}
-	if c == "f32" {
-		v = uint32(num.CvtF16F32(v))
-	}
-	r, shift := &f.r32[regs[i/2]][lane], i%2*16
-	*r = *r&^(0xffff<<shift) | v<<shift
 }

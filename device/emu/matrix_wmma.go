@@ -37,6 +37,14 @@ func buildWMMA(d *decoder, x *inst) exec {
 	})
 }
 
+// sumType is the type in which a product is summed.
+func sumType(d, c string) string {
+	if c == "f32" {
+		return c
+	}
+	return d
+}
+
 // typeBits is the size of an element of a matrix.
 func typeBits(t string) int {
 	if k, ok := kinds[t]; ok {

@@ -1,0 +1,80 @@
+package emu
+
+import (
+	"attest/device/emu/num"
+	"attest/device/emu/tensor"
+	"attest/device/emu/tensor/layout"
+	"attest/ptx"
+)
+
+// quarters is a decoded mma.sync.m8n8k4 of f16: four products of eight lanes each.
+type quarters struct {
+	a, b, c, d         []slot
+	atA, atB, atC, atD layout.Map
+	halfC, halfD       bool // f16, not f32
+}
+
+func buildQuarters(d *decoder, x *inst) exec {
+	ts := x.types()
+	a, b, full, half := layout.Quarter(x.mod("alayout") == "col", x.mod("blayout") == "col")
+	p := &quarters{
+		a: d.sources(x.arg("a")), b: d.sources(x.arg("b")), c: d.sources(x.arg("c")), d: d.results(x.arg("d"), ptx.B32),
+		atA: a.At, atB: b.At, atC: full.At, atD: full.At, halfC: ts[3] == "f16", halfD: ts[0] == "f16",
+	}
+	if p.halfC {
+		p.atC = half.At
+	}
+	if p.halfD {
+		p.atD = half.At
+	}
+	return func(f *frame, m uint32) {
+		for q := range uint32(4) {
+			p.run(f, m&(0x000f000f<<(4*q)))
+		}
+	}
+}
+
+// run multiplies the matrices of the lanes m.
+func (p *quarters) run(f *frame, m uint32) {
+	var a, b [32]uint32
+	var c [64]uint32
+	eachLane(m, func(l int) {
+		for i := range 4 {
+			x, y := p.atA(l, i), p.atB(l, i)
+			a[x.Row*4+x.Col], b[y.Col*4+y.Row] = halfOf(f, p.a, l, i), halfOf(f, p.b, l, i)
+		}
+		for i := range 8 {
+			at := p.atC(l, i)
+			c[at.Row*8+at.Col] = p.accumulator(f, l, i)
+		}
+	})
+	tensor.MulAddQuarter(c[:], a[:], b[:], c[:], p.halfD)
+	eachLane(m, func(l int) {
+		for i := range 8 {
+			at := p.atD(l, i)
+			v := c[at.Row*8+at.Col]
+			if p.halfD {
+				r, shift := &f.r32[p.d[i/2]][l], i%2*16
+				*r = *r&^(0xffff<<shift) | v<<shift
+			} else {
+				f.r32[p.d[i]][l] = v
+			}
+		}
+	})
+}
+
+// accumulator is element i of a lane's c, in the type of d.
+func (p *quarters) accumulator(f *frame, lane, i int) uint32 {
+	switch {
+	case !p.halfC:
+		return f.r32[p.c[i]][lane]
+	case !p.halfD:
+		return num.CvtF32F16(uint16(halfOf(f, p.c, lane, i)))
+	}
+	return halfOf(f, p.c, lane, i)
+}
+
+// halfOf is element i of a lane's registers of two halves.
+func halfOf(f *frame, regs []slot, lane, i int) uint32 {
+	return f.r32[regs[i/2]][lane] >> (i % 2 * 16) & 0xffff
+}

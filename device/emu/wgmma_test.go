@@ -1,0 +1,264 @@
+package emu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"attest/device"
+	"attest/device/emu/tensor/layout"
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// sharedTile is a factor as wgmma reads it: lines (rows of a, columns of b) of 32
+// bytes along the contraction.
+type sharedTile struct {
+	swizzle  device.Swizzle
+	turned   bool // lines are contiguous, not the contraction
+	start    int
+	lbo, sbo int
+}
+
+// desc is the tile's matrix descriptor.
+func (s *sharedTile) desc() uint64 {
+	mode := [...]uint64{0, 3, 2, 1}[s.swizzle]
+	return uint64(s.start>>4) | uint64(s.lbo>>4)<<16 | uint64(s.sbo>>4)<<32 | mode<<62
+}
+
+// place is where byte b of the contraction of a line is in shared memory.
+func (s *sharedTile) place(line, b int) int {
+	span := [...]int{16, 32, 64, 128}[s.swizzle]
+	var at int
+	switch {
+	case !s.turned && s.swizzle == device.NoSwizzle: // 8×16-byte core matrices
+		at = line/8*s.sbo + b/16*s.lbo + line%8*16 + b%16
+	case !s.turned:
+		at = line/8*s.sbo + line%8*span + b
+	default: // 16-bit elements; 8 lines are 16 bytes
+		k, unit, in := b/2, line/8, line%8*2+b%2
+		if s.swizzle == device.NoSwizzle {
+			at = unit*s.sbo + k/8*s.lbo + k%8*16 + in
+		} else {
+			per := span / 16
+			at = unit/per*s.lbo + unit%per*16 + k/8*s.sbo + k%8*span + in
+		}
+	}
+	return swizzlePlace(s.swizzle, s.start+at)
+}
+
+// randomTile picks offsets that keep all parts of a tile of n lines apart.
+func randomTile(r *rand.Rand, start, n int, turned bool) *sharedTile {
+	s := &sharedTile{swizzle: device.Swizzle(r.IntN(4)), turned: turned, start: start}
+	span := [...]int{16, 32, 64, 128}[s.swizzle]
+	atom := 8 * span
+	units := span / 16
+	switch {
+	case !turned && span == 16, turned && span == 16:
+		s.lbo = atom * (1 + r.IntN(2))
+		s.sbo = 2 * s.lbo * (1 + r.IntN(2))
+	case !turned:
+		s.sbo = atom * (1 + r.IntN(2))
+		s.lbo = 16 // ignored
+		if units > 2 {
+			s.start += 32 * r.IntN(units/2) // a later step of the contraction
+		}
+	default:
+		s.sbo = atom * (1 + r.IntN(2))
+		s.lbo = 2 * s.sbo
+	}
+	return s
+}
+
+// put writes a matrix, lines of which are rows, into an image of shared memory.
+func (s *sharedTile) put(image []byte, m *testMatrix) {
+	bits := typeBits(m.typ)
+	for line := range m.rows {
+		for k := range m.cols {
+			v := matrixValue(m.typ, m.at(line, k))
+			bit := k * bits
+			for b := range max(1, bits/8) {
+				image[s.place(line, bit/8+b)] |= byte(v >> (8 * b) << (bit % 8))
+			}
+		}
+	}
+}
+
+const wgmmaRoom = 96 << 10 // of the image: a from 0, b from 24 KB on
+
+// wgmmaText is a kernel of a warpgroup that fills shared memory from image, loads
+// the registers of d and of a, multiplies and stores those of d twice: before and
+// after the wait.
+func wgmmaText(m isa.Match, tail string) string {
+	var decl, load, args, early, late strings.Builder
+	at := 0
+	for i := range m.Form.Params {
+		p := &m.Form.Params[i]
+		switch {
+		case p.Name == "aDesc" || p.Name == "bDesc":
+			args.WriteString(", " + p.Name)
+			continue
+		case m.Count(p) == 0:
+			continue
+		}
+		var names []string
+		for e := range m.Count(p) {
+			r := fmt.Sprintf("%s%d", p.Name, e)
+			names = append(names, r)
+			fmt.Fprintf(&decl, ".reg .b32 %s;\n", r)
+			fmt.Fprintf(&load, "ld.global.b32 %s, [in+%d];\n", r, at*512)
+			at++
+			if p.Name == "d" {
+				fmt.Fprintf(&early, "st.global.b32 [out+%d], %s;\n", e*512, r)
+				fmt.Fprintf(&late, "st.global.b32 [out+%d], %s;\n", 65536+e*512, r)
+			}
+		}
+		if i > 0 {
+			args.WriteString(", ")
+		}
+		args.WriteString("{" + strings.Join(names, ", ") + "}")
+	}
+	return `.version 8.7
+.target sm_90a
+.address_size 64
+.extern .shared .align 1024 .b8 buf[];
+.visible .entry k(.param .u64 pimage, .param .u64 pin, .param .u64 pout, .param .u64 pa, .param .u64 pb, .param .u32 pscale)
+{
+	.reg .pred p, scale; .reg .b32 tid, a, v, n; .reg .b64 image, in, out, off, aDesc, bDesc;
+	ld.param.u64 image, [pimage];
+	ld.param.u64 in, [pin];
+	ld.param.u64 out, [pout];
+	ld.param.u64 aDesc, [pa];
+	ld.param.u64 bDesc, [pb];
+	ld.param.u32 v, [pscale];
+	setp.ne.u32 scale, v, 0;
+	mov.u32 tid, %tid.x;
+	mul.wide.u32 off, tid, 4;
+	add.u64 in, in, off;
+	add.u64 out, out, off;
+	add.u64 image, image, off;
+	mov.u32 a, buf;
+	mad.lo.u32 a, tid, 4, a;
+	mov.u32 n, 0;
+fill:	ld.global.b32 v, [image];
+	st.shared.b32 [a], v;
+	add.u32 a, a, 512;
+	add.u64 image, image, 512;
+	add.u32 n, n, 512;
+	setp.lt.u32 p, n, ` + fmt.Sprint(wgmmaRoom) + `;
+	@p bra fill;
+	bar.sync 0;
+	fence.proxy.async;
+	wgmma.fence.sync.aligned;
+` + decl.String() + load.String() + m.Opcode().Text + " " + args.String() + ", scale" + tail + ";\n" +
+		"wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 1;\n" + early.String() +
+		"wgmma.wait_group.sync.aligned 0;\n" + late.String() + "ret;\n}\n"
+}
+
+// TestWgmma tries each form with some of its shapes and types, layouts, swizzles
+// and scales, on numbers whose sums are exact.
+func TestWgmma(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	n := 0
+	for _, f := range isa.Forms("wgmma") {
+		for m := range f.Variants() {
+			s := m.Mod("shape")
+			if !m.Has("mma_async") || r.IntN(24) != 0 && !strings.Contains(s, "n8k") && !strings.Contains(s, "n256k") {
+				continue
+			}
+			testWgmma(t, r, m)
+			n++
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d variants", n)
+	}
+}
+
+func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
+	t.Helper()
+	x := &inst{in: &ptx.Inst{Op: m.Opcode()}, m: m}
+	ts, s := x.types(), x.shape()
+	a, b, c := randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.N, s.K), randomMatrix(r, ts[0], s.M, s.N)
+	has := func(name string) bool { return strings.Contains(m.Form.Syntax, name+":") }
+	var turnA, turnB bool
+	scaleA, scaleB, tail := 1, 1, ""
+	if has("immScaleA") {
+		scaleA, scaleB = 1-2*r.IntN(2), 1-2*r.IntN(2)
+		tail = fmt.Sprintf(", %d, %d", scaleA, scaleB)
+	}
+	if has("immTransA") {
+		turnA = r.IntN(2) == 1
+		tail += fmt.Sprintf(", %d", map[bool]int{true: 1}[turnA])
+	}
+	if has("immTransB") {
+		turnB = r.IntN(2) == 1
+		tail += fmt.Sprintf(", %d", map[bool]int{true: 1}[turnB])
+	}
+	keep := r.IntN(3) > 0
+	image := make([]byte, wgmmaRoom)
+	ta, tb := randomTile(r, 0, s.M, turnA), randomTile(r, 24<<10, s.N, turnB)
+	ta.put(image, a)
+	tb.put(image, b)
+
+	want := &testMatrix{ts[0], s.M, s.N, make([]int, s.M*s.N)}
+	for i := range s.M {
+		for j := range s.N {
+			for k := range s.K {
+				want.v[i*s.N+j] += a.at(i, k) * b.at(j, k) * scaleA * scaleB
+			}
+			if keep {
+				want.v[i*s.N+j] += c.at(i, j)
+			}
+		}
+	}
+	fa, fd := layout.WGMMA(s, typeBits(ts[1]))
+	var in []byte
+	regs := make([][]uint64, 128)
+	for l := range regs {
+		regs[l] = c.registers(fd, l)
+		if !has("aDesc") {
+			regs[l] = append(regs[l], a.registers(fa, l)...)
+		}
+	}
+	for i := range regs[0] {
+		for l := range regs {
+			in = append(in, bytesOf(uint32(regs[l][i]))...)
+		}
+	}
+	d := deviceFor(t, ptx.SM90a, Options{})
+	out := bufferWith(t, d, make([]byte, 128<<10))
+	text := wgmmaText(m, tail)
+	err := launchText(t, d, text, device.Launch{Block: device.D(128), Shared: wgmmaRoom, Params: []device.Param{
+		device.Ptr(bufferWith(t, d, image)), device.Ptr(bufferWith(t, d, in)), device.Ptr(out),
+		device.U64(ta.desc()), device.U64(tb.desc()), device.U32(uint32(map[bool]int{true: 1}[keep]))}})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	got := u32s(contents(t, out))
+	for l := range 128 {
+		before, after := c.registers(fd, l), want.registers(fd, l)
+		for i := range after {
+			if v := got[i*128+l]; v != uint32(before[i]) {
+				t.Fatalf("%s%s: register %d of thread %d is %#x before the wait, was %#x", m.Opcode().Text, tail, i, l, v, before[i])
+			}
+			if v := got[16384+i*128+l]; v != uint32(after[i]) {
+				t.Fatalf("%s%s (a %+v, b %+v, keep %v): register %d of thread %d is %#x, want %#x", m.Opcode().Text, tail, *ta, *tb, keep, i, l, v, after[i])
+			}
+		}
+	}
+}
+
+func TestWgmmaFaults(t *testing.T) {
+	const body = `
+	.reg .b64 %%d<2>;
+	mov.b64 %%d0, %s;
+	mov.b64 %%d1, 0;
+	wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%%f0, %%f1, %%f2, %%f3}, %%d0, %%d1, 0, 1, 1, 0, 0;
+	wgmma.commit_group.sync.aligned;
+	wgmma.wait_group.sync.aligned 0;`
+	d := deviceFor(t, ptx.SM90a, Options{})
+	failText(t, d, kernelText(fmt.Sprintf(body, "0x3fff")), 1, 128, "matrix descriptor", "wgmma.mma_async", "past its")
+	failText(t, d, kernelText(fmt.Sprintf(body, "0")), 1, 96, "warpgroup is four warps")
+}
