@@ -53,7 +53,7 @@ func compareWords(d *decoder, x *inst, op num.Cmp) test {
 		return ask2(d, x, func(a, b uint64) bool { return num.CmpF64(op, a, b) })
 	}
 	if x.has("ftz") {
-		return ask2(d, x, func(a, b uint32) bool { return num.CmpF32(op, num.FtzF32(a), num.FtzF32(b)) })
+		return compare32(d, x, relation32{ltFtz, eqFtz, nanF32}, op)
 	}
 	return compare32(d, x, relation32{ltF32, eqF32, nanF32}, op)
 }

@@ -117,6 +117,20 @@ func nanF32(a, b *lanes32) (v uint32) {
 	return v
 }
 
+func ltFtz(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(math.Float32frombits(num.FtzF32(a[l])) < math.Float32frombits(num.FtzF32(b[l])))
+	}
+	return v
+}
+
+func eqFtz(a, b *lanes32) (v uint32) {
+	for l := 31; l >= 0; l-- {
+		v = v<<1 | bit(math.Float32frombits(num.FtzF32(a[l])) == math.Float32frombits(num.FtzF32(b[l])))
+	}
+	return v
+}
+
 func bit(c bool) uint32 {
 	if c {
 		return 1

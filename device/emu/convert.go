@@ -57,11 +57,11 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	if x.has("sat") || !dt.Integer() || !at.Integer() || !exact(x.arg("d"), dt) || !exact(x.arg("a"), at) {
 		return nil
 	}
-	signed := at == ptx.S32
 	switch {
-	case dt.Bits() == 64 && at.Bits() == 32:
-		rd, ra := d.dst(x.arg("d"), dt), d.src32(x.arg("a"), at)
-		return func(f *frame, m uint32) { extend(&f.r64[rd], &f.r32[ra], m, signed) }
+	case dt.Bits() == 64 && at == ptx.S32:
+		return hotWiden1(d, x, extendS32Lanes)
+	case dt.Bits() == 64 && at == ptx.U32:
+		return hotWiden1(d, x, extendU32Lanes)
 	case dt.Bits() == 32 && at.Bits() == 64:
 		rd, ra := d.dst(x.arg("d"), dt), d.src64(x.arg("a"), at)
 		return func(f *frame, m uint32) {
@@ -72,15 +72,6 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 		}
 	}
 	return nil
-}
-
-func extend(d *lanes64, a *lanes32, m uint32, signed bool) {
-	for ; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m) & 31
-		if d[l] = uint64(a[l]); signed {
-			d[l] = uint64(int32(a[l]))
-		}
-	}
 }
 
 // conversion is the function between two types with the instruction's modifiers,

@@ -144,21 +144,23 @@ func buildFloatExtreme(d *decoder, x *inst) exec {
 		}
 		return op2(d, x, num.MaxF64)
 	}
-	fn, lane := num.MaxF32, lanes2(maxF32Lanes)
+	fn, lane, ftz := num.MaxF32, lanes2(maxF32Lanes), lanes2(maxFtzLanes)
 	switch {
 	case least && x.has("NaN"):
 		fn = num.MinNaNF32
 	case least:
-		fn, lane = num.MinF32, minF32Lanes
+		fn, lane, ftz = num.MinF32, minF32Lanes, minFtzLanes
 	case x.has("NaN"):
 		fn = num.MaxNaNF32
 	}
-	if x.has("xorsign") {
+	switch {
+	case x.has("xorsign"):
 		plain := fn
-		fn = func(a, b uint32) uint32 {
-			return num.XorSignF32(plain(a&^negZero, b&^negZero), a, b)
-		}
-	} else if !x.has("NaN") && !x.has("ftz") {
+		fn = func(a, b uint32) uint32 { return num.XorSignF32(plain(a&^negZero, b&^negZero), a, b) }
+	case x.has("NaN"):
+	case x.has("ftz"):
+		return hot2(d, x, ftz)
+	default:
 		return hot2(d, x, lane)
 	}
 	return op2(d, x, flushed2(x, fn))

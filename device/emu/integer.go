@@ -106,9 +106,9 @@ func buildMulWide(d *decoder, x *inst) exec {
 	case ptx.S16:
 		return op2(d, x, func(a, b int16) int32 { return int32(a) * int32(b) })
 	case ptx.U32:
-		return op2(d, x, func(a, b uint32) uint64 { return uint64(a) * uint64(b) })
+		return hotWiden2(d, x, mulWideU32Lanes)
 	}
-	return op2(d, x, func(a, b int32) int64 { return int64(a) * int64(b) })
+	return hotWiden2(d, x, mulWideS32Lanes)
 }
 
 func buildMad(d *decoder, x *inst) exec {
@@ -154,9 +154,9 @@ func buildMadWide(d *decoder, x *inst) exec {
 	case ptx.S16:
 		return op3(d, x, func(a, b int16, c int32) int32 { return int32(a)*int32(b) + c })
 	case ptx.U32:
-		return op3(d, x, func(a, b uint32, c uint64) uint64 { return uint64(a)*uint64(b) + c })
+		return hotWiden3(d, x, madWideU32Lanes)
 	}
-	return op3(d, x, func(a, b int32, c int64) int64 { return int64(a)*int64(b) + c })
+	return hotWiden3(d, x, madWideS32Lanes)
 }
 
 func buildMul24(d *decoder, x *inst) exec {

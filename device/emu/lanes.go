@@ -5,53 +5,31 @@ package emu
 // partial mask they compute all lanes aside and keep those of the mask.
 
 type (
-	lanes1   func(d, a *lanes32)
 	lanes2   func(d, a, b *lanes32)
 	lanes3   func(d, a, b, c *lanes32)
 	lanes2x2 func(d, a, b *lanes64)
 )
 
-func whole1(d, a slot, k lanes1) exec {
-	return func(f *frame, m uint32) {
-		if m == fullMask {
-			k(&f.r32[d], &f.r32[a])
-			return
-		}
-		k(&f.aside32, &f.r32[a])
-		move(&f.r32[d], &f.aside32, m)
-	}
-}
-
 func whole2(d, a, b slot, k lanes2) exec {
 	return func(f *frame, m uint32) {
-		if m == fullMask {
-			k(&f.r32[d], &f.r32[a], &f.r32[b])
-			return
-		}
-		k(&f.aside32, &f.r32[a], &f.r32[b])
-		move(&f.r32[d], &f.aside32, m)
+		to := f.whole32(d, m)
+		k(to, &f.r32[a], &f.r32[b])
+		f.keep32(d, m)
 	}
 }
 
-func whole3(d, a, b, c slot, k lanes3) exec {
-	return func(f *frame, m uint32) {
-		if m == fullMask {
-			k(&f.r32[d], &f.r32[a], &f.r32[b], &f.r32[c])
-			return
-		}
-		k(&f.aside32, &f.r32[a], &f.r32[b], &f.r32[c])
-		move(&f.r32[d], &f.aside32, m)
+// whole32 is where all lanes of a result are computed: in their register, or aside
+// when only some of them count. keep32 then takes those over.
+func (f *frame) whole32(d slot, m uint32) *lanes32 {
+	if m == fullMask {
+		return &f.r32[d]
 	}
+	return &f.aside32
 }
 
-func wide2(d, a, b slot, k lanes2x2) exec {
-	return func(f *frame, m uint32) {
-		if m == fullMask {
-			k(&f.r64[d], &f.r64[a], &f.r64[b])
-			return
-		}
-		k(&f.aside64, &f.r64[a], &f.r64[b])
-		move(&f.r64[d], &f.aside64, m)
+func (f *frame) keep32(d slot, m uint32) {
+	if m != fullMask {
+		move(&f.r32[d], &f.aside32, m)
 	}
 }
 
@@ -62,11 +40,21 @@ func hot2(d *decoder, x *inst, k lanes2) exec {
 }
 
 func hot3(d *decoder, x *inst, k lanes3) exec {
-	return whole3(dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint32](d, x, "c").s, k)
+	rd, ra, rb, rc := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint32](d, x, "c").s
+	return func(f *frame, m uint32) {
+		to := f.whole32(rd, m)
+		k(to, &f.r32[ra], &f.r32[rb], &f.r32[rc])
+		f.keep32(rd, m)
+	}
 }
 
 func hotWide2(d *decoder, x *inst, k lanes2x2) exec {
-	return wide2(dstOf[uint64](d, x, "d").s, srcOf[uint64](d, x, "a").s, srcOf[uint64](d, x, "b").s, k)
+	rd, ra, rb := dstOf[uint64](d, x, "d").s, srcOf[uint64](d, x, "a").s, srcOf[uint64](d, x, "b").s
+	return func(f *frame, m uint32) {
+		to := f.whole64(rd, m)
+		k(to, &f.r64[ra], &f.r64[rb])
+		f.keep64(rd, m)
+	}
 }
 
 func addLanes(d, a, b *lanes32) {

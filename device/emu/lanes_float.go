@@ -65,6 +65,18 @@ func maxF32Lanes(d, a, b *lanes32) {
 	}
 }
 
+func minFtzLanes(d, a, b *lanes32) {
+	for l := range d {
+		d[l] = num.MinF32(num.FtzF32(a[l]), num.FtzF32(b[l]))
+	}
+}
+
+func maxFtzLanes(d, a, b *lanes32) {
+	for l := range d {
+		d[l] = num.MaxF32(num.FtzF32(a[l]), num.FtzF32(b[l]))
+	}
+}
+
 // The lanes that quickFma cannot do are done after the loop, which a call would slow
 // down for all. Until then d must not lose the operands it may share.
 

@@ -138,7 +138,7 @@ func buildShl(d *decoder, x *inst) exec {
 	case 32:
 		return hot2(d, x, shlLanes)
 	}
-	return op2(d, x, func(a uint64, b uint32) uint64 { return a << b })
+	return hotShift(d, x, shl64Lanes)
 }
 
 func buildShr(d *decoder, x *inst) exec {
@@ -154,7 +154,7 @@ func buildShr(d *decoder, x *inst) exec {
 	case signed:
 		return op2(d, x, func(a int64, b uint32) int64 { return a >> b })
 	}
-	return op2(d, x, func(a uint64, b uint32) uint64 { return a >> b })
+	return hotShift(d, x, shr64Lanes)
 }
 
 func buildShf(d *decoder, x *inst) exec {
