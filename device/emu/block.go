@@ -29,7 +29,7 @@ type cluster struct {
 	index    int // in the grid
 	explicit bool
 	closed   bool // counted and printed
-	idles    int // rounds without progress that the last one allows for
+	idles    int  // rounds without progress that the last one allows for
 	async    asyncQueue
 }
 

@@ -283,10 +283,11 @@ func (w *warp) attempt(o *op, m uint32) outcome {
 		s = &w.splits[w.cur]
 		s.wait = true
 	case yield:
-		s = &w.splits[w.cur]
-		s.pc++
-		s.ran += fair / 8 // polling in vain soon makes room for lanes that would otherwise meet it again
+		w.giveWay()
 		return gaveWay
+	case sleep:
+		w.giveWay()
+		return slept
 	default:
 		s = &w.splits[w.cur]
 		s.pc++
@@ -294,11 +295,12 @@ func (w *warp) attempt(o *op, m uint32) outcome {
 	return ranOut
 }
 
-// giveWay puts the current split behind the others of its warp.
+// giveWay lets the current split go on with less of its turn left: polling in vain
+// soon makes room for lanes that would otherwise meet it again.
 func (w *warp) giveWay() {
 	s := &w.splits[w.cur]
 	s.pc++
-	s.ran = fair
+	s.ran += fair / 8
 }
 
 // wake lets all waiting splits look again.
