@@ -36,7 +36,7 @@ func normal(x uint32) (frac uint32, exp int) {
 
 // Ex2 is ex2.approx.f32: 2 to the x.
 func Ex2(x uint32, ftz bool) uint32 {
-	v := math.Float32frombits(x)
+	const least = 0xc2fc0000 // -126
 	switch {
 	case isNaN(x):
 		return nan
@@ -48,11 +48,11 @@ func Ex2(x uint32, ftz bool) uint32 {
 	case x>>23&0xff == 0:
 		return one
 	}
-	deep := v < -126 && !ftz // without ftz, half the exponent and square
+	deep := x > least && !ftz // without ftz, half the exponent and square
 	if deep {
-		v *= 0.5
+		x -= 1 << 23
 	}
-	whole, frac := fixed(v)
+	whole, frac := fixed(x)
 	i, rest := ex2Poly.segment(frac)
 	sum := ex2Poly.eval(&ex2Table[i], rest)
 	r := scale(one|uint32(sum>>(ex2Poly.weight-23))&fracs, whole)
@@ -63,22 +63,24 @@ func Ex2(x uint32, ftz bool) uint32 {
 	return r
 }
 
-// fixed splits a number into its floor and 23 bits of fraction; a negative
-// fraction is complemented, not negated.
-func fixed(v float32) (whole int, frac uint32) {
-	t := float32(math.Trunc(float64(v)))
-	f := v - t
-	whole = int(max(min(t, 4096), -4096))
-	if f == 0 {
-		return whole, 0
+// fixed splits a normal number into its floor and 23 bits of fraction, cut; a
+// negative fraction is complemented, not negated.
+func fixed(x uint32) (whole int, frac uint32) {
+	exp := int(x>>23&0xff) - 127
+	v := uint64(x&fracs | 1<<23)
+	if exp >= 0 {
+		v <<= min(exp, 20) // more than enough to overflow
+	} else {
+		v >>= min(-exp, 24)
 	}
-	b := math.Float32bits(f)
-	exp := int(b>>23&0xff) - 127
-	n := (b&fracs | 1<<23) >> min(-exp, 24)
-	if f < 0 && n != 0 {
-		return whole - 1, ^n & fracs
+	whole, frac = int(v>>23), uint32(v)&fracs
+	if x&sign != 0 {
+		if frac == 0 {
+			return -whole, 0
+		}
+		return -whole - 1, ^frac & fracs
 	}
-	return whole, n & fracs
+	return whole, frac
 }
 
 // scale multiplies 1.f by a power of two; below the normal range it is zero.
@@ -95,6 +97,9 @@ func scale(x uint32, n int) uint32 {
 // ldexp multiplies a normal positive number by a power of two, rounding to even
 // below the normal range.
 func ldexp(x uint32, n int) uint32 {
+	if e := int(x>>23) + n; e > 0 && e < expMax {
+		return uint32(int(x) + n<<23)
+	}
 	return math.Float32bits(float32(math.Ldexp(float64(math.Float32frombits(x)), n)))
 }
 

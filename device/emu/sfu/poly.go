@@ -64,18 +64,33 @@ func (p *poly) eval(c *coef, x uint32) uint64 {
 // squareColumns is how many low columns of partial products the squarer lacks.
 const squareColumns = 19
 
-// square is x² without the partial products that lie wholly in the low columns.
-// Row i of the triangle holds the products of bit i with the higher bits.
+// square is x² without the partial products in the low columns. Row i of the
+// triangle holds the products of bit i with the higher bits; the products of each
+// bit with itself are a diagonal.
 func square(x uint32) uint64 {
+	lost := squares[x&(1<<squareRows-1)]
+	for i := uint32(0); i < squareRows; i++ { // a row counts when bit i is set
+		lost += (x >> squareRows << (squareRows + i + 1)) & (1<<squareColumns - 1) & -(x >> i & 1)
+	}
+	return uint64(x)*uint64(x) - uint64(lost)
+}
+
+// squareRows is how many rows of the triangle reach into the low columns.
+const squareRows = 9
+
+// squares is what the products of the low nine bits with each other lose.
+var squares = func() (t [1 << squareRows]uint32) {
 	const mask = 1<<squareColumns - 1
-	lost := spread(x) & mask
-	for i := range 9 {
-		if x>>i&1 != 0 {
-			lost += uint64(x<<(i+1)) &^ (1<<(2*i+2) - 1) & mask
+	for x := range uint32(len(t)) {
+		t[x] = uint32(spread(x)) & mask
+		for i := range squareRows {
+			if x>>i&1 != 0 {
+				t[x] += x << (i + 1) &^ (1<<(2*i+2) - 1) & mask
+			}
 		}
 	}
-	return uint64(x)*uint64(x) - lost
-}
+	return t
+}()
 
 // spread puts bit i of x at 2i: the products of each bit with itself.
 func spread(x uint32) uint64 {
