@@ -41,15 +41,15 @@ func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
 	length, row, col := a.length, i*a.blocks+t, p*b.blocks+t
 	exps := a.exps[row*length:][:length]
 	var tops [panel]int16
-	bias := 2 * bias8
 	if f.a.wide() {
-		tops, bias = maxima16(exps, b.exps[2*col*length:][:2*length]), 2*bias16
+		maxima16(&tops, exps, b.exps[2*col*length:][:2*length])
 	} else {
-		tops = maxima8(exps, b.exps[col*length:][:length])
+		maxima8(&tops, exps, b.exps[col*length:][:length])
 	}
 	x, y := a.large[row*length:][:length], b.val[col*panel*length:][:panel*length]
-	signs, lows := (*[panel]uint64)(b.signs[col*panel:]), (*[panel]int32)(b.low[col*panel:])
-	if f.rule.prepare(w, &tops, bias, a.low[row], lows, a.signs[row], signs) {
+	var negs [panel]int64
+	negatives(&negs, a.signs[row], (*[panel]uint64)(b.signs[col*panel:]))
+	if f.rule.prepare(w, &tops, int(a.low[row]), (*[panel]int32)(b.low[col*panel:]), &negs) {
 		switch length {
 		case 4:
 			sums4(w, (*[4]float64)(x), y)
@@ -64,37 +64,45 @@ func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
 		return
 	}
 	x = a.val[row*length:][:length]
-	for l, c := range w.acc {
+	for l, c := range &w.acc {
 		w.acc[l] = f.rule.round(f.rule.exact(c, x, y[l*length:][:length], a.minExp, b.minExp))
 	}
 }
 
 // prepare finds the units and what is to be added to the sums of floors: the
-// accumulator, cut, and one for each negative product. It reports whether the fast
-// path can serve all columns.
-func (r *rule) prepare(w *tile, tops *[panel]int16, bias int, low int32, lows *[panel]int32, signs uint64, colSigns *[panel]uint64) bool {
-	ok := true
-	for l, c := range w.acc {
+// accumulator, cut, and one for each negative product, which are in negs. It reports
+// whether the fast path can serve all columns.
+func (r *rule) prepare(w *tile, tops *[panel]int16, low int, lows *[panel]int32, negs *[panel]int64) bool {
+	ok, keep, minC := true, r.keep, r.minExpC()
+	for l := range panel {
+		c := w.acc[l]
 		u := math.Float64bits(c) << 1
 		e := int(u>>53) - 1023
-		if r.half && u != 0 {
-			e = max(e, kindInfo[F16].minExp)
+		if e < minC && u != 0 {
+			e = minC
 		}
-		m := max(int(tops[l])-bias, e, floorExp) - r.keep
-		if int(low+lows[l]) < m+faintest {
+		m := max(int(tops[l]), e) - keep
+		if low+int(lows[l]) < m+faintest {
 			ok = false
 		}
-		rest := int64(c*pow2(-m)) + int64(bits.OnesCount64(signs&colSigns[l]))
-		w.unit[l] = pow2(m)
-		w.rest[l] = float64(rest) * w.unit[l]
+		unit := pow2(m)
+		w.unit[l] = unit
+		w.rest[l] = float64(int64(c*pow2(-m))+negs[l]) * unit
 	}
 	return ok
+}
+
+// negatives counts the negative products of a row's block with eight columns'.
+func negatives(negs *[panel]int64, row uint64, cols *[panel]uint64) {
+	for l := range negs {
+		negs[l] = int64(bits.OnesCount64(row & cols[l]))
+	}
 }
 
 // settle rounds the results.
 func (r *rule) settle(w *tile) {
 	cut := uint64(1)<<(52-r.frac) - 1
-	for l, x := range w.rest {
+	for l, x := range &w.rest {
 		u := math.Float64bits(x)
 		if e := u>>52&0x7ff - (1023 - 126); r.half || e > 2*126+1 {
 			w.acc[l] = r.round(x)
@@ -105,32 +113,50 @@ func (r *rule) settle(w *tile) {
 }
 
 // The sums of floors, by the length of a block. Half of the partial sums start below
-// zero, which takes the start out of the whole.
+// zero, which takes the start out of the whole. Two columns at a time save loads of
+// x; walking along ys leaves plain pointers, which make short instructions, and it
+// is their bytes that bound the speed.
 
-func sums4(w *tile, x *[4]float64, y []float64) {
-	for l := range w.rest {
-		y := (*[4]float64)(y[4*l:])
+func sums4(w *tile, x *[4]float64, ys []float64) {
+	for l := 0; l < panel; l += 2 {
+		y, z := (*[4]float64)(ys), (*[4]float64)(ys[4:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
-		a := zero + (x[0]*y[0] - half) + (x[1]*y[1] - half)
-		b := -zero + (x[2]*y[2] - half) + (x[3]*y[3] - half)
+		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
+		a, b, c, d := zero, -zero, otherZero, -otherZero
+		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
+		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
+		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
+		b, d = b+(x[3]*y[3]-half), d+(x[3]*z[3]-other)
 		w.rest[l] += a + b
+		w.rest[l+1] += c + d
+		ys = ys[min(8, len(ys)):]
 	}
 }
 
-func sums8(w *tile, x *[8]float64, y []float64) {
-	for l := range w.rest {
-		y := (*[8]float64)(y[8*l:])
+func sums8(w *tile, x *[8]float64, ys []float64) {
+	for l := 0; l < panel; l += 2 {
+		y, z := (*[8]float64)(ys), (*[8]float64)(ys[8:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
-		a := zero + (x[0]*y[0] - half) + (x[1]*y[1] - half) + (x[2]*y[2] - half) + (x[3]*y[3] - half)
-		b := -zero + (x[4]*y[4] - half) + (x[5]*y[5] - half) + (x[6]*y[6] - half) + (x[7]*y[7] - half)
+		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
+		a, b, c, d := zero, -zero, otherZero, -otherZero
+		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
+		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
+		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
+		b, d = b+(x[3]*y[3]-half), d+(x[3]*z[3]-other)
+		a, c = a+(x[4]*y[4]-half), c+(x[4]*z[4]-other)
+		b, d = b+(x[5]*y[5]-half), d+(x[5]*z[5]-other)
+		a, c = a+(x[6]*y[6]-half), c+(x[6]*z[6]-other)
+		b, d = b+(x[7]*y[7]-half), d+(x[7]*z[7]-other)
 		w.rest[l] += a + b
+		w.rest[l+1] += c + d
+		ys = ys[min(16, len(ys)):]
 	}
 }
 
-// sums16 takes two columns at a time, which saves loads of x.
+// sums16 is for blocks of 16 and, called twice, of 32.
 func sums16(w *tile, x *[16]float64, ys []float64, length int) {
 	for l := 0; l < panel; l += 2 {
-		y, z := (*[16]float64)(ys[length*l:]), (*[16]float64)(ys[length*l+length:])
+		y, z := (*[16]float64)(ys), (*[16]float64)(ys[length:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
 		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
 		a, b, c, d := zero, -zero, otherZero, -otherZero
@@ -152,5 +178,6 @@ func sums16(w *tile, x *[16]float64, ys []float64, length int) {
 		b, d = b+(x[15]*y[15]-half), d+(x[15]*z[15]-other)
 		w.rest[l] += a + b
 		w.rest[l+1] += c + d
+		ys = ys[min(2*length, len(ys)):]
 	}
 }
