@@ -27,7 +27,7 @@ func (d *decoder) addr(o *ptx.Operand, space string) *address {
 	case s.Kind == ptx.VarSymbol:
 		a.off += d.variable(s)
 		if d.moves(s) {
-			a.base, a.wide = d.localAddress(0, true), true
+			a.base, a.wide = d.basedAddress(s, 0, true), true
 		}
 		if a.space == ptx.Generic {
 			a.off += genericBase(s.Var.Space)

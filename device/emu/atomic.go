@@ -9,7 +9,10 @@ import (
 )
 
 func init() {
-	build("atom", buildAtomic)
+	control("atom", func(d *decoder, x *inst, o *op) {
+		o.run = buildAtomic(d, x)
+		o.polls(d, x)
+	})
 	build("red", buildAtomic)
 }
 

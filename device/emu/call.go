@@ -289,12 +289,16 @@ func (w *warp) newFrame(fn *function, parent *frame, m uint32) *frame {
 		f.depth = parent.depth + 1
 		f.local = parent.highest(m)
 	}
-	for _, r := range fn.locals {
+	for _, r := range fn.based {
+		at := f.local + r.off
+		if r.shared {
+			at = uint64(w.b.kernel.entry.statics) + r.off
+		}
 		for l := range 32 {
 			if r.wide {
-				f.r64[r.slot][l] = f.local + r.off
+				f.r64[r.slot][l] = at
 			} else {
-				f.r32[r.slot][l] = uint32(f.local + r.off)
+				f.r32[r.slot][l] = uint32(at)
 			}
 		}
 	}

@@ -400,3 +400,76 @@ func TestKernelParamAddress(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedOfKernels places dynamic shared memory behind the static memory of the
+// kernel that runs, also for a function that several kernels call, whose own
+// static memory nobody else uses.
+func TestSharedOfKernels(t *testing.T) {
+	kernel := func(name, static string) string {
+		return ".visible .entry " + name + `(.param .u64 out)
+{
+	.shared .align 4 .b8 mine[` + static + `];
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<4>;
+	ld.param.u64 %rd0, [out];
+	st.shared.u32 [mine], 1;
+	st.shared.u32 [mine+` + static + `-4], 2;
+	st.shared.u32 [dyn], 5;
+	call (%r1), last, ();
+	ld.shared.u32 %r2, [mine];
+	ld.shared.u32 %r3, [mine+` + static + `-4];
+	st.global.v2.u32 [%rd0], {%r1, %r2};
+	st.global.u32 [%rd0+8], %r3;
+	ret;
+}
+`
+	}
+	text := header + `.extern .shared .align 16 .b8 dyn[];
+.func (.reg .u32 r) last()
+{
+	.shared .align 4 .b32 own;
+	.reg .b32 %r<3>;
+	.reg .b64 %rd<2>;
+	st.shared.u32 [own], 100;
+	mov.u32 %r1, dyn;
+	ld.shared.u32 r, [%r1];
+	mov.u64 %rd1, dyn;
+	ld.shared.u32 %r2, [%rd1];
+	add.u32 r, r, %r2;
+	ld.shared.u32 %r2, [dyn];
+	add.u32 r, r, %r2;
+	ld.shared.u32 %r2, [own];
+	add.u32 r, r, %r2;
+	ret;
+}
+` + kernel("other", "200000") + kernel("k", "20")
+	d := deviceFor(t, ptx.SM90a, Options{})
+	b, err := d.Alloc(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := device.Launch{Shared: 150000, Params: []device.Param{device.Ptr(b)}}
+	if err := launchText(t, d, text, l); err != nil {
+		t.Fatal(err)
+	}
+	out := make([]byte, 12)
+	if err := b.Read(0, out); err != nil {
+		t.Fatal(err)
+	}
+	if got := u32s(out); got[0] != 115 || got[1] != 1 || got[2] != 2 {
+		t.Errorf("%v, want [115 1 2]", got)
+	}
+}
+
+// TestRegisterPlusConstant adds the constant that an operand carries.
+func TestRegisterPlusConstant(t *testing.T) {
+	for i, v := range u32s(runText(t, kernelText(`cvt.u64.u32 %rd2, %r0;
+	mov.u32 %r2, %r0+4;
+	mov.u64 %rd3, %rd2+-1;
+	cvt.u32.u64 %r3, %rd3;
+	add.u32 %r1, %r2, %r3;`+store), 1, 32, 128)) {
+		if v != uint32(2*i+3) {
+			t.Fatalf("thread %d has %d, want %d", i, v, 2*i+3)
+		}
+	}
+}

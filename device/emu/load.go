@@ -156,23 +156,15 @@ func (p *program) placeShared() {
 	}
 }
 
-// finishEntries works out how much static shared memory each entry has: the most
-// of what it and the functions of the module declare; dynamic memory follows it.
+// finishEntries places dynamic shared memory behind the static one of each kernel.
+// All variables for it start at the same place, aligned for each of them.
 func (p *program) finishEntries() {
-	most := p.statics
-	for _, fn := range p.funcs {
-		most = max(most, fn.statics)
+	align := int64(1)
+	for _, s := range p.dynamic {
+		align = max(align, int64(s.Var.Alignment()))
 	}
 	for _, fn := range p.funcs {
-		if !fn.f.Entry {
-			continue
-		}
-		fn.statics = most
-		for _, s := range p.dynamic {
-			a := int64(s.Var.Alignment())
-			p.shared[s] = (most + a - 1) / a * a
-			fn.statics = max(fn.statics, p.shared[s])
-		}
+		fn.statics = (fn.statics + align - 1) / align * align
 	}
 }
 

@@ -3,7 +3,12 @@ package emu
 import "attest/ptx"
 
 func init() {
-	build("ld", buildLoad)
+	control("ld", func(d *decoder, x *inst, o *op) {
+		o.run = buildLoad(d, x)
+		if mayPoll(x) {
+			o.polls(d, x)
+		}
+	})
 	build("ldu", buildLoad)
 	build("st", buildStore)
 	build("mov", buildMov)

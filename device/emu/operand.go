@@ -65,7 +65,7 @@ func (d *decoder) src32(o *ptx.Operand, t ptx.Type) slot {
 		return d.const32(uint32(constant(o, t)))
 	case ptx.SymOperand:
 		if d.moves(o.Sym) {
-			return d.localAddress(d.address(o), false)
+			return d.basedAddress(o.Sym, d.address(o), false)
 		}
 		return d.const32(uint32(d.address(o)))
 	}
@@ -87,7 +87,7 @@ func (d *decoder) src64(o *ptx.Operand, t ptx.Type) slot {
 		return d.const64(constant(o, t))
 	case ptx.SymOperand:
 		if d.moves(o.Sym) {
-			return d.localAddress(d.address(o), true)
+			return d.basedAddress(o.Sym, d.address(o), true)
 		}
 		return d.const64(d.address(o))
 	}
@@ -137,10 +137,10 @@ func (d *decoder) plus32(o *ptx.Operand) slot {
 	if o.Val == 0 {
 		return r
 	}
-	s := d.newRegs(ptx.B32, 1)
+	s, mask := d.newRegs(ptx.B32, 1), uint32(1<<o.Sym.Type.Bits()-1)
 	d.before(func(f *frame, m uint32) {
 		for l := range f.r32[s] {
-			f.r32[s][l] = f.r32[r][l] + uint32(o.Val)
+			f.r32[s][l] = (f.r32[r][l] + uint32(o.Val)) & mask
 		}
 	})
 	return s
@@ -166,7 +166,7 @@ func (d *decoder) narrow(o *ptx.Operand) slot {
 	s, r := d.newRegs(ptx.B32, 1), d.reg(o)
 	d.before(func(f *frame, m uint32) {
 		for l := range f.r32[s] {
-			f.r32[s][l] = uint32(f.r64[r][l])
+			f.r32[s][l] = uint32(f.r64[r][l] + uint64(o.Val))
 		}
 	})
 	return s
@@ -177,7 +177,7 @@ func (d *decoder) widen(o *ptx.Operand) slot {
 	s, r := d.newRegs(ptx.B64, 1), d.reg(o)
 	d.before(func(f *frame, m uint32) {
 		for l := range f.r64[s] {
-			f.r64[s][l] = uint64(f.r32[r][l])
+			f.r64[s][l] = uint64(f.r32[r][l]) + uint64(o.Val)
 		}
 	})
 	return s
@@ -236,17 +236,20 @@ func (d *decoder) address(o *ptx.Operand) uint64 {
 	return 0
 }
 
-// moves reports whether a variable is where the frame is: a .local one of a
-// function that is called. A kernel's are at the start of local memory.
+// moves reports whether where a variable is depends on who called the function: a
+// .local one, and dynamic shared memory, which follows the kernel's static one.
 func (d *decoder) moves(s *ptx.Symbol) bool {
-	return s.Kind == ptx.VarSymbol && s.Var.Space == ptx.Local && !d.fn.f.Entry
+	return s.Kind == ptx.VarSymbol && !d.fn.f.Entry && (s.Var.Space == ptx.Local || isDynamic(s.Var))
 }
 
-// localAddress is a register with the address of what lies at an offset in the
-// frame's local memory.
-func (d *decoder) localAddress(off uint64, wide bool) slot {
-	for _, r := range d.fn.locals {
-		if r.off == off && r.wide == wide {
+func isDynamic(v *ptx.Var) bool { return v.Space == ptx.Shared && v.Linkage == ptx.Extern }
+
+// basedAddress is a register with the address of what lies at an offset from where
+// variable s moves.
+func (d *decoder) basedAddress(s *ptx.Symbol, off uint64, wide bool) slot {
+	key := basedReg{off: off, shared: isDynamic(s.Var), wide: wide}
+	for _, r := range d.fn.based {
+		if key.slot = r.slot; r == key {
 			return r.slot
 		}
 	}
@@ -254,9 +257,9 @@ func (d *decoder) localAddress(off uint64, wide bool) slot {
 	if wide {
 		t = ptx.B64
 	}
-	s := d.newRegs(t, 1)
-	d.fn.locals = append(d.fn.locals, localReg{off, s, wide})
-	return s
+	key.slot = d.newRegs(t, 1)
+	d.fn.based = append(d.fn.based, key)
+	return key.slot
 }
 
 // variable is the address of a variable in its own state space.
@@ -267,6 +270,11 @@ func (d *decoder) variable(s *ptx.Symbol) uint64 {
 			return a.addr
 		}
 	case ptx.Shared:
+		if isDynamic(s.Var) && d.fn.f.Entry {
+			return uint64(d.fn.statics)
+		} else if isDynamic(s.Var) {
+			return 0 // from where it moves
+		}
 		if off, ok := d.fn.offsets[s]; ok {
 			return uint64(off)
 		}

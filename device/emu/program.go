@@ -25,6 +25,7 @@ type opKind uint8
 const (
 	opRun  opKind = iota // exec
 	opTry                // try: may have to wait
+	opPoll               // exec that may find what it found before
 	opBra                // branch to target
 	opBrx                // branch by table
 	opCall               // call
@@ -45,6 +46,7 @@ type op struct {
 	table  []int32
 	index  slot // brx: the index; opSync: the member mask
 	call   *callSite
+	cells  []cell                          // opPoll: what is read
 	warp   *warpOp                         // opSync: an exchange that lanes may join from different places
 	why    func(f *frame, m uint32) string // opTry, opSync: what lanes wait for, for reports
 	in     *ptx.Inst
@@ -78,7 +80,7 @@ type function struct {
 	tmpl32    []lanes32
 	tmpl64    []lanes64
 	specials  []specialReg
-	locals    []localReg
+	based     []basedReg
 	index     int        // in the program
 	regs      []slot     // by register ID
 	params    []argPlace // formal parameters
@@ -87,7 +89,6 @@ type function struct {
 	paramSize int64
 	offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
 	statics   int64                 // bytes of static shared memory, an entry's
-	dynamic   bool                  // refers to dynamic shared memory
 	serial    bool                  // may talk to other blocks: see order.go
 	sources   []string              // by instruction, "file:line:col"; made when needed
 }
@@ -100,12 +101,13 @@ type specialReg struct {
 	wide bool
 }
 
-// localReg is a register with the address of something in the frame's local
-// memory, filled when a frame starts.
-type localReg struct {
-	off  uint64
-	slot slot
-	wide bool
+// basedReg is a register with an address that depends on who called the function,
+// filled when a frame starts.
+type basedReg struct {
+	off    uint64
+	shared bool // from the start of dynamic shared memory, else of the frame's local memory
+	wide   bool
+	slot   slot
 }
 
 // source is the source line of an instruction, from the .loc before it.

@@ -198,10 +198,10 @@ LOOP:
 LOOP:
 	nanosleep.u32 100;
 	add.u32 %r2, %r2, 1;
-	setp.lt.u32 %p1, %r2, 100000;
+	setp.lt.u32 %p1, %r2, 70000;
 	@%p1 bra LOOP;
 	st.global.u32 [%rd0], %r2;`)
-	if got := u32s(runText(t, text, 1, 32, 4))[0]; got != 100000 {
+	if got := u32s(runText(t, text, 1, 32, 4))[0]; got != 70000 {
 		t.Errorf("slept %d times", got)
 	}
 }

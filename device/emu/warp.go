@@ -27,6 +27,7 @@ type warp struct {
 	lanesN uint64 // thread instructions
 	slept  uint64 // nanoseconds
 	x      exchange
+	polled poll
 	spare  [][]*frame // by function: frames to use again
 }
 
@@ -238,6 +239,8 @@ func (w *warp) special(o *op, m uint32) outcome {
 		w.branchTable(o, m)
 	case opTry:
 		return w.attempt(o, m)
+	case opPoll:
+		return w.poll(o, m)
 	case opSync:
 		return w.sync(o, m)
 	case opCall:

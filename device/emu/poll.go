@@ -1,0 +1,79 @@
+package emu
+
+import (
+	"math/bits"
+
+	"attest/ptx"
+)
+
+// A thread that waits for another one by reading memory again and again would use
+// up its turn for nothing. Loads and atomics that can serve for it notice when
+// they find, a few instructions later, what they found before: the warp's turn
+// ends.
+
+// poll is what a warp found when it last polled.
+type poll struct {
+	o     *op
+	f     *frame
+	mask  uint32
+	found uint64
+	at    uint64 // instructions that the warp had executed
+}
+
+const (
+	pollTight = 64  // instructions from one poll to the next that make it a spin
+	pollTime  = 500 // nanoseconds that a poll in vain takes
+)
+
+// polls makes an instruction that reads into o's destination one that may poll.
+func (o *op) polls(d *decoder, x *inst) {
+	dst := x.arg("d")
+	if dst == nil || dst.Kind == ptx.SinkOperand || x.typ("d") == ptx.B128 {
+		return
+	}
+	o.kind = opPoll
+	for _, e := range d.vector(dst) {
+		o.cells = append(o.cells, d.into(e, x.typ("d")))
+	}
+}
+
+// mayPoll reports whether a load is of a kind that others' writes are awaited by.
+func mayPoll(x *inst) bool {
+	return x.has("volatile") || x.has("relaxed") || x.has("acquire") || x.has("mmio")
+}
+
+// poll executes a load or an atomic for the lanes m of the current split.
+func (w *warp) poll(o *op, m uint32) outcome {
+	s := &w.splits[w.cur]
+	if m == 0 {
+		s.pc++
+		return ranOut
+	}
+	o.run(s.f, m)
+	now := poll{o: o, f: s.f, mask: m, found: found(s.f, o.cells, m), at: w.steps}
+	last := w.polled
+	w.polled = now
+	if now.at-last.at > pollTight {
+		last.o = nil
+	}
+	last.at = now.at
+	if last != now {
+		s.pc++
+		return ranOut
+	}
+	w.slept += pollTime
+	w.giveWay()
+	return slept
+}
+
+// found mixes the values of registers into one number.
+func found(f *frame, cells []cell, m uint32) uint64 {
+	h := uint64(0)
+	for _, c := range cells {
+		for rest := m; rest != 0; rest &= rest - 1 {
+			h = (h ^ c.get(f, bits.TrailingZeros32(rest))) * 0x9e3779b97f4a7c15
+			h ^= h >> 29
+		}
+	}
+	return h
+}
