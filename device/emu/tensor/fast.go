@@ -32,6 +32,8 @@ const (
 // tile is one block of a row with eight columns: c + Σ a·b for each.
 type tile struct {
 	acc  [panel]float64
+	tops [panel]int     // largest exponents of the products
+	negs [panel]int64   // numbers of negative products
 	unit [panel]float64 // q
 	rest [panel]float64 // what the sum of floors lacks
 }
@@ -40,27 +42,25 @@ type tile struct {
 func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
 	length, row, col := a.length, i*a.blocks+t, p*b.blocks+t
 	exps := a.exps[row*length:][:length]
-	var tops [panel]int16
 	if f.a.wide() {
-		maxima16(&tops, exps, b.exps[2*col*length:][:2*length])
+		w.maxima16(exps, b.exps[2*col*length:][:2*length])
 	} else {
-		maxima8(&tops, exps, b.exps[col*length:][:length])
+		w.maxima8(exps, b.exps[col*length:][:length])
 	}
+	w.negatives(a.signs[row], (*[panel]uint64)(b.signs[col*panel:]))
 	x, y := a.large[row*length:][:length], b.val[col*panel*length:][:panel*length]
-	var negs [panel]int64
-	negatives(&negs, a.signs[row], (*[panel]uint64)(b.signs[col*panel:]))
-	if f.rule.prepare(w, &tops, int(a.low[row]), (*[panel]int32)(b.low[col*panel:]), &negs) {
+	if w.prepare(&f.rule, int(a.low[row]), (*[panel]int32)(b.low[col*panel:])) {
 		switch length {
 		case 4:
-			sums4(w, (*[4]float64)(x), y)
+			w.sums4((*[4]float64)(x), y)
 		case 8:
-			sums8(w, (*[8]float64)(x), y)
+			w.sums8((*[8]float64)(x), y)
 		default:
 			for ; len(x) >= 16; x, y = x[16:], y[16:] {
-				sums16(w, (*[16]float64)(x), y, length)
+				w.sums16((*[16]float64)(x), y, length)
 			}
 		}
-		f.rule.settle(w)
+		w.settle(&f.rule)
 		return
 	}
 	x = a.val[row*length:][:length]
@@ -69,38 +69,39 @@ func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
 	}
 }
 
+// negatives counts the negative products.
+func (w *tile) negatives(row uint64, cols *[panel]uint64) {
+	for l := range cols {
+		w.negs[l] = int64(bits.OnesCount64(row & cols[l]))
+	}
+}
+
 // prepare finds the units and what is to be added to the sums of floors: the
-// accumulator, cut, and one for each negative product, which are in negs. It reports
-// whether the fast path can serve all columns.
-func (r *rule) prepare(w *tile, tops *[panel]int16, low int, lows *[panel]int32, negs *[panel]int64) bool {
+// accumulator, cut, and one for each negative product. It reports whether the fast
+// path can serve all columns.
+func (w *tile) prepare(r *rule, low int, lows *[panel]int32) bool {
 	ok, keep, minC := true, r.keep, r.minExpC()
-	for l := range panel {
+	low -= faintest
+	for l, above := range lows {
 		c := w.acc[l]
 		u := math.Float64bits(c) << 1
 		e := int(u>>53) - 1023
 		if e < minC && u != 0 {
 			e = minC
 		}
-		m := max(int(tops[l]), e) - keep
-		if low+int(lows[l]) < m+faintest {
+		m := max(w.tops[l], e) - keep
+		if low+int(above) < m {
 			ok = false
 		}
 		unit := pow2(m)
 		w.unit[l] = unit
-		w.rest[l] = float64(int64(c*pow2(-m))+negs[l]) * unit
+		w.rest[l] = float64(int64(c*pow2(-m))+w.negs[l]) * unit
 	}
 	return ok
 }
 
-// negatives counts the negative products of a row's block with eight columns'.
-func negatives(negs *[panel]int64, row uint64, cols *[panel]uint64) {
-	for l := range negs {
-		negs[l] = int64(bits.OnesCount64(row & cols[l]))
-	}
-}
-
 // settle rounds the results.
-func (r *rule) settle(w *tile) {
+func (w *tile) settle(r *rule) {
 	cut := uint64(1)<<(52-r.frac) - 1
 	for l, x := range &w.rest {
 		u := math.Float64bits(x)
@@ -117,7 +118,7 @@ func (r *rule) settle(w *tile) {
 // x; walking along ys leaves plain pointers, which make short instructions, and it
 // is their bytes that bound the speed.
 
-func sums4(w *tile, x *[4]float64, ys []float64) {
+func (w *tile) sums4(x *[4]float64, ys []float64) {
 	for l := 0; l < panel; l += 2 {
 		y, z := (*[4]float64)(ys), (*[4]float64)(ys[4:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
@@ -133,7 +134,7 @@ func sums4(w *tile, x *[4]float64, ys []float64) {
 	}
 }
 
-func sums8(w *tile, x *[8]float64, ys []float64) {
+func (w *tile) sums8(x *[8]float64, ys []float64) {
 	for l := 0; l < panel; l += 2 {
 		y, z := (*[8]float64)(ys), (*[8]float64)(ys[8:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
@@ -154,7 +155,7 @@ func sums8(w *tile, x *[8]float64, ys []float64) {
 }
 
 // sums16 is for blocks of 16 and, called twice, of 32.
-func sums16(w *tile, x *[16]float64, ys []float64, length int) {
+func (w *tile) sums16(x *[16]float64, ys []float64, length int) {
 	for l := 0; l < panel; l += 2 {
 		y, z := (*[16]float64)(ys), (*[16]float64)(ys[length:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]

@@ -30,7 +30,7 @@ func (k Kind) bias() int {
 
 // maxima8 finds the largest exponents of the products of a row with eight columns,
 // and floorExp where all products are zero.
-func maxima8(tops *[panel]int16, a, b []uint64) {
+func (w *tile) maxima8(a, b []uint64) {
 	var m0, m1, m2, m3 uint64
 	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
 		m0, m1 = max8(a[0]+b[0], m0), max8(a[1]+b[1], m1)
@@ -39,14 +39,14 @@ func maxima8(tops *[panel]int16, a, b []uint64) {
 		m2, m3 = max8(a[6]+b[6], m2), max8(a[7]+b[7], m3)
 	}
 	m := max8(max8(m0|top8, m1)|top8, max8(m2|top8, m3))
-	tops[0], tops[1] = int16(m&0x7f)-2*bias8, int16(m>>8&0x7f)-2*bias8
-	tops[2], tops[3] = int16(m>>16&0x7f)-2*bias8, int16(m>>24&0x7f)-2*bias8
-	tops[4], tops[5] = int16(m>>32&0x7f)-2*bias8, int16(m>>40&0x7f)-2*bias8
-	tops[6], tops[7] = int16(m>>48&0x7f)-2*bias8, int16(m>>56&0x7f)-2*bias8
+	w.tops[0], w.tops[1] = int(m&0x7f)-2*bias8, int(m>>8&0x7f)-2*bias8
+	w.tops[2], w.tops[3] = int(m>>16&0x7f)-2*bias8, int(m>>24&0x7f)-2*bias8
+	w.tops[4], w.tops[5] = int(m>>32&0x7f)-2*bias8, int(m>>40&0x7f)-2*bias8
+	w.tops[6], w.tops[7] = int(m>>48&0x7f)-2*bias8, int(m>>56&0x7f)-2*bias8
 	if m&some8 != some8 {
-		for l := range tops {
+		for l := range panel {
 			if m>>(8*l)&0x40 == 0 {
-				tops[l] = floorExp
+				w.tops[l] = floorExp
 			}
 		}
 	}
@@ -54,13 +54,13 @@ func maxima8(tops *[panel]int16, a, b []uint64) {
 
 // maxima16 is the same for lanes of 16 bits: b has the words of four columns and
 // then of the other four. Here exponents may be below floorExp, too.
-func maxima16(tops *[panel]int16, a, b []uint64) {
+func (w *tile) maxima16(a, b []uint64) {
 	for h := range 2 {
 		m := max16s(a, b[h*len(a):][:len(a)])
 		for l := range panel / 2 {
-			tops[h*panel/2+l] = floorExp
+			w.tops[h*panel/2+l] = floorExp
 			if m&0x400 != 0 {
-				tops[h*panel/2+l] = max(int16(m&0x7fff)-2*bias16, floorExp)
+				w.tops[h*panel/2+l] = max(int(m&0x7fff)-2*bias16, floorExp)
 			}
 			m >>= 16
 		}
