@@ -142,6 +142,7 @@ func buildSetp(d *decoder, x *inst) exec {
 func buildSet(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
 	combine := boolean(d, x)
+	d.fits(x, "d")
 	t := x.typ("d")
 	if high == nil {
 		yes, rd := trueOf(t), d.dst(x.arg("d"), t)

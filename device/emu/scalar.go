@@ -3,6 +3,8 @@ package emu
 import (
 	"math/bits"
 	"unsafe"
+
+	"attest/ptx"
 )
 
 // value is a Go type that stands for the value of a register: an integer type as
@@ -64,22 +66,34 @@ func (r regOf[T]) set(f *frame, l int, x T) { r.in(f).set(l, x) }
 
 // dstOf is the destination of that name.
 func dstOf[T value](d *decoder, x *inst, name string) regOf[T] {
-	t := x.typ(name)
-	check[T](d, name, t.Bits())
-	return regOf[T]{d.dst(x.arg(name), t)}
+	check[T](d, x, name)
+	return regOf[T]{d.dst(x.arg(name), x.typ(name))}
 }
 
 // srcOf is the source of that name.
 func srcOf[T value](d *decoder, x *inst, name string) regOf[T] {
-	t := x.typ(name)
-	check[T](d, name, t.Bits())
-	return regOf[T]{d.src(x.arg(name), t)}
+	check[T](d, x, name)
+	return regOf[T]{d.src(x.arg(name), x.typ(name))}
 }
 
-// check holds the Go type that a builder chose against the type in the table.
-func check[T value](d *decoder, name string, bits int) {
-	if int(sizeOf[T]())*8 != bits {
+// check holds the Go type that a builder chose against the type in the table, and
+// that against the register.
+func check[T value](d *decoder, x *inst, name string) {
+	if bits := x.typ(name).Bits(); int(sizeOf[T]())*8 != bits {
 		d.fail("operand %s has %d bits in the table, %d in the emulator", name, bits, 8*sizeOf[T]())
+	}
+	d.fits(x, name)
+}
+
+// fits wants a register to be as wide as the type the instruction gives it, unless
+// it is one that takes wider ones.
+func (d *decoder) fits(x *inst, name string) {
+	o, t := x.arg(name), x.typ(name)
+	if o == nil || o.Kind != ptx.RegOperand || x.m.Form.Wider {
+		return
+	}
+	if r := o.Sym.Type; r.Bits() != t.Bits() {
+		d.fail("register %s is .%s; the instruction takes one of %d bits there", o.Sym.Name, r, t.Bits())
 	}
 }
 

@@ -31,6 +31,9 @@ func buildSlct(d *decoder, x *inst) exec {
 
 // choose writes a where the test holds and b elsewhere.
 func choose(d *decoder, x *inst, t ptx.Type, c test) exec {
+	d.fits(x, "d")
+	d.fits(x, "a")
+	d.fits(x, "b")
 	rd, a, b := d.dst(x.arg("d"), t), d.src(x.arg("a"), t), d.src(x.arg("b"), t)
 	if widthOf(t) == w64 {
 		return func(f *frame, m uint32) { pick(&f.r64[rd], &f.r64[a], &f.r64[b], m, c(f, m)) }
