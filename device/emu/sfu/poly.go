@@ -68,18 +68,20 @@ const squareColumns = 19
 // triangle holds the products of bit i with the higher bits; the products of each
 // bit with itself are a diagonal.
 func square(x uint32) uint64 {
-	lost := squares[x&(1<<squareRows-1)]
+	lost := squares[x&(1<<squareLow-1)]
 	for i := uint32(0); i < squareRows; i++ { // a row counts when bit i is set
-		lost += (x >> squareRows << (squareRows + i + 1)) & (1<<squareColumns - 1) & -(x >> i & 1)
+		lost += (x >> squareLow << (squareLow + i + 1)) & (1<<squareColumns - 1) & -(x >> i & 1)
 	}
 	return uint64(x)*uint64(x) - uint64(lost)
 }
 
-// squareRows is how many rows of the triangle reach into the low columns.
-const squareRows = 9
+const (
+	squareRows = 9  // rows of the triangle that reach into the low columns
+	squareLow  = 10 // bits whose squares lie there
+)
 
-// squares is what the products of the low nine bits with each other lose.
-var squares = func() (t [1 << squareRows]uint32) {
+// squares is what the products of the low bits with each other lose.
+var squares = func() (t [1 << squareLow]uint32) {
 	const mask = 1<<squareColumns - 1
 	for x := range uint32(len(t)) {
 		t[x] = uint32(spread(x)) & mask
