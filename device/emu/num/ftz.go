@@ -4,8 +4,7 @@ package num
 // hardware rounds to the full precision first, as if exponents had no end, and then
 // flushes what is below the normal numbers. A result in the last half unit below
 // the smallest normal number is flushed, though among subnormals it would have
-// rounded up to it. Sums are exact there and quotients to nearest never come so
-// close; the functions here are for the rest.
+// rounded up to it. Sums are exact there; the functions here are for the rest.
 
 // tiny reports whether a finite number, rounded to the full precision, stays below
 // the normal numbers.
@@ -40,6 +39,15 @@ func FmaFtzF32(a, b, c uint32) uint32 {
 	d := FtzF32(FmaF32(FtzF32(a), FtzF32(b), FtzF32(c)))
 	if d<<1 == 1<<24 {
 		return FmaFtzF32R(RN, a, b, c)
+	}
+	return d
+}
+
+// DivFtzF32 is div.rn.ftz.f32. A reciprocal to nearest never comes so close.
+func DivFtzF32(a, b uint32) uint32 {
+	d := FtzF32(DivF32(FtzF32(a), FtzF32(b)))
+	if d<<1 == 1<<24 {
+		return DivFtzF32R(RN, a, b)
 	}
 	return d
 }

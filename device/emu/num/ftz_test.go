@@ -34,7 +34,7 @@ func (f ieee) input(b uint64) (*big.Rat, bool) {
 
 func TestFlushF32(t *testing.T) {
 	tiny := 0
-	for _, x := range edgeRecords() {
+	for _, x := range edgeRecords()[:1024] {
 		a, ok1 := oF32.input(uint64(x.r(0)))
 		b, ok2 := oF32.input(uint64(x.r(1)))
 		c, ok3 := oF32.input(uint64(x.r(2)))
@@ -68,10 +68,13 @@ func TestFlushF32(t *testing.T) {
 				check("cvt.f32.f64", r, CvtFtzF32F64R(r, x[0]), oF64.rat(x[0]))
 			}
 		}
-		// A sum of two, and a quotient to nearest, need no more than FtzF32.
-		check("add", RN, FtzF32(AddF32(FtzF32(x.r(0)), FtzF32(x.r(2)))), new(big.Rat).Add(a, c))
 		if b.Sign() != 0 {
-			check("div", RN, FtzF32(DivF32(FtzF32(x.r(0)), FtzF32(x.r(1)))), new(big.Rat).Quo(a, b))
+			check("div", RN, DivFtzF32(x.r(0), x.r(1)), new(big.Rat).Quo(a, b))
+		}
+		// A sum of two, and a reciprocal to nearest, need no more than FtzF32.
+		check("add", RN, FtzF32(AddF32(FtzF32(x.r(0)), FtzF32(x.r(2)))), new(big.Rat).Add(a, c))
+		if a.Sign() != 0 {
+			check("rcp", RN, FtzF32(RcpF32(FtzF32(x.r(0)))), new(big.Rat).Inv(a))
 		}
 	}
 	if tiny < 1000 {
@@ -80,7 +83,7 @@ func TestFlushF32(t *testing.T) {
 }
 
 func TestFlushF16(t *testing.T) {
-	for _, x := range edgeRecords() {
+	for _, x := range edgeRecords()[1024:2048] {
 		a, ok1 := oF16.input(uint64(x.h(0)))
 		b, ok2 := oF16.input(uint64(x.h(1)))
 		c, ok3 := oF16.input(uint64(x.h(2)))

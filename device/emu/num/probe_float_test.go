@@ -58,7 +58,12 @@ var f32Ops = []f32Op{
 		}
 		return MulFtzF32R(r, x.r(0), x.r(1))
 	}},
-	{"div", "rrr", false, func(x record) uint32 { return DivF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return DivF32R(r, x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return DivFtzF32R(r, x.r(0), x.r(1)) }},
+	{"div", "rrr", false, func(x record) uint32 { return DivF32(x.r(0), x.r(1)) }, func(r Round, x record) uint32 { return DivF32R(r, x.r(0), x.r(1)) }, func(r Round, x record) uint32 {
+		if r == RN {
+			return DivFtzF32(x.r(0), x.r(1))
+		}
+		return DivFtzF32R(r, x.r(0), x.r(1))
+	}},
 	{"rcp", "rr", false, func(x record) uint32 { return RcpF32(x.r(0)) }, func(r Round, x record) uint32 { return RcpF32R(r, x.r(0)) }, func(r Round, x record) uint32 { return RcpFtzF32R(r, x.r(0)) }},
 	{"sqrt", "rr", false, func(x record) uint32 { return SqrtF32(x.r(0)) }, func(r Round, x record) uint32 { return SqrtF32R(r, x.r(0)) }, nil},
 	{"fma", "rrrr", true, func(x record) uint32 { return FmaF32(x.r(0), x.r(1), x.r(2)) }, func(r Round, x record) uint32 { return FmaF32R(r, x.r(0), x.r(1), x.r(2)) }, func(r Round, x record) uint32 {
