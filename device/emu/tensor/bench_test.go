@@ -55,3 +55,19 @@ func benchProducts(b *testing.B, decode bool) {
 func gaussian(rng *rand.Rand, k Kind, n int) []uint32 {
 	return draw(n, func(int) uint32 { return quantise(k, rng.NormFloat64()) })
 }
+
+// BenchmarkInteger has the same figure for products of bytes.
+func BenchmarkInteger(b *testing.B) {
+	const m, n, k = 64, 128, 32
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, err := NewInteger(S8, S8, XOR, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rows, cols := pack(S8, anyBits(rng, S8, m*k)), pack(S8, anyBits(rng, S8, n*k))
+	d := make([]uint32, m*n)
+	for b.Loop() {
+		x.MulAdd(d, m, n, k, rows, cols, d)
+	}
+	b.ReportMetric(2*m*n*k*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}

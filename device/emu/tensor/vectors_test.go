@@ -150,16 +150,12 @@ func dotBits(f *Float, a, b []uint32, k int, c uint32) uint32 {
 	return d[0]
 }
 
-// quantise is x cut to the digits of a type.
+// quantise is x cut to the digits of a type, and within the range of fp8.
 func quantise(k Kind, x float64) uint32 {
-	f := formats[k]
-	keep := max(52-f.frac, 29)
+	keep := max(52-formats[k].frac, 29) // a float32 holds the rest
 	x = math.Float64frombits(math.Float64bits(x) &^ (1<<keep - 1))
 	if k.fp8() {
-		x = math.Round(x*0x1p9) * 0x1p-9 // the unit of their subnormals, or twice that
-	}
-	if k == E4M3 || k == E5M2 {
-		return encode(k, math.Float32bits(float32(x)))
+		x = math.Trunc(x*0x1p9) * 0x1p-9
 	}
 	return encode(k, math.Float32bits(float32(x)))
 }
