@@ -1,10 +1,14 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 
 	"attest/ptx"
 )
+
+// ErrDeadlock is in the error of a launch whose threads all wait for each other.
+var ErrDeadlock = errors.New("deadlock")
 
 // Fault is a launch that went wrong: where in the PTX, by whom, and why. Devices
 // that know less leave fields empty.

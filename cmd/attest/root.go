@@ -12,13 +12,15 @@ import (
 // like these and a line here or in its group.
 func rootCommand(env *cli.Env) *cobra.Command {
 	root := group("attest", "GPU kernels as PTX text: read, verify, measure up",
-		`attest reads PTX, the text form of NVIDIA GPU programs, from any compiler and
-tells what is wrong with it and what it is made of. It needs no GPU and no CUDA.
+		`attest reads PTX, the text form of NVIDIA GPU programs, from any compiler, tells
+what is wrong with it and what it is made of, and runs it. It needs no GPU and no
+CUDA.
 
-Exit codes: 0 all is well, 1 a file is bad, 2 the command line is.`,
+Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 		`  attest ptx check kernel.ptx          every error and warning, with its line
   attest ptx stats kernel.ptx          registers, memory, instructions, target
   attest ptx fmt -w kernel.ptx         rewrite in the normal form
+  attest exec kernel.ptx --launch launch.json
   nvcc -ptx -o - kernel.cu | attest ptx check -`)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -31,7 +33,7 @@ Exit codes: 0 all is well, 1 a file is bad, 2 the command line is.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
-	root.AddCommand(ptxCommand(env), versionCommand(env))
+	root.AddCommand(ptxCommand(env), execCommand(env), versionCommand(env))
 	return root
 }
 

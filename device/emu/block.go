@@ -3,6 +3,8 @@ package emu
 import (
 	"fmt"
 	"strings"
+
+	"attest/device"
 )
 
 // block is a block of threads with its shared memory.
@@ -158,7 +160,7 @@ func deadlock(cs ...*cluster) error {
 	if n := len(lines) - most; n > 0 {
 		lines = append(lines[:most], fmt.Sprintf("and %d more", n))
 	}
-	return fmt.Errorf("deadlock in %s: no thread can go on\n  %s", cs[0].blocks[0].kernel.name, strings.Join(lines, "\n  "))
+	return fmt.Errorf("%w in %s: no thread can go on\n  %s", device.ErrDeadlock, cs[0].blocks[0].kernel.name, strings.Join(lines, "\n  "))
 }
 
 // waits describes what the splits of a warp wait for.

@@ -47,7 +47,7 @@ func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*Fil
 	progress.Say("reading %s", paths[0])
 	code := OK
 	err := ordered.Map(ctx, len(paths), func(i int) done {
-		d := done{file: e.load(paths[i])}
+		d := done{file: e.Load(paths[i])}
 		if d.file.Module != nil {
 			d.result = work(d.file)
 		}
@@ -73,8 +73,8 @@ func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*Fil
 	return Exit(code)
 }
 
-// load reads and parses a file.
-func (e *Env) load(path string) *File {
+// Load reads and parses a file. Its Report has what went wrong.
+func (e *Env) Load(path string) *File {
 	name := path
 	if path == Stdin {
 		name = "<stdin>"

@@ -66,6 +66,7 @@ var outside = map[string]string{
 	"github.com/spf13/cobra":          "cmd/attest",
 	"github.com/ebitengine/purego":    "device/cuda",
 	"github.com/rogpeppe/go-internal": "", // tests only
+	"golang.org/x/tools/txtar":        "device/devicetest",
 }
 
 // pkg is what go list says of a package.

@@ -45,16 +45,16 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestReadmeCode compares the README's Go with the file it says it is from.
+// TestReadmeCode compares the README's Go and JSON with the file it says it is from.
 func TestReadmeCode(t *testing.T) {
 	seen := 0
 	for _, b := range readme(t) {
-		if b.lang != "go" {
+		if b.lang != "go" && b.lang != "json" {
 			continue
 		}
 		seen++
 		if b.from == "" {
-			t.Errorf("line %d: Go code needs a line <!-- path --> before it", b.line)
+			t.Errorf("line %d: code needs a line <!-- path --> before it", b.line)
 			continue
 		}
 		b.compare(t, readFile(t, b.from))

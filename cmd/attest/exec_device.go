@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"attest/device"
+	"attest/device/emu"
+	"attest/internal/cli"
+	"attest/internal/term"
+	"attest/ptx"
+)
+
+// open opens the device that the flags name, with a schedule.
+func (x *executor) open(seed uint64, out io.Writer) (device.Device, error) {
+	kind, arg, named := strings.Cut(x.device, ":")
+	switch {
+	case kind == "emu":
+		target := emulated(x.file.Module.Target)
+		if named {
+			var err error
+			if target, err = ptx.ParseTarget(arg); err != nil {
+				return nil, fmt.Errorf("--device %s: %w", x.device, err)
+			}
+		}
+		dev, err := emu.New(target, emu.Options{Schedule: seed, Output: out, MaxInstructions: x.maxInstructions})
+		if err != nil {
+			return nil, fmt.Errorf("--device %s: %w", x.device, err)
+		}
+		return dev, nil
+	case seed != 0 || x.schedules > 1 || x.maxInstructions > 0:
+		return nil, fmt.Errorf("--device %s: schedules and limits of instructions are the emulator's", x.device)
+	case kind == "cuda":
+		return nil, fmt.Errorf("--device %s: the CUDA driver is not in this build; use emu", x.device)
+	}
+	return nil, fmt.Errorf("--device %s: no such device; use emu or emu:sm_89", x.device)
+}
+
+// emulated is the target to emulate for a module: its own if there is an emulator
+// of it, else the newest.
+func emulated(t ptx.Target) ptx.Target {
+	if slices.Contains([]ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a}, t) {
+		return t
+	}
+	return ptx.SM90a
+}
+
+// output is what kernels print: shown at once, or kept for the JSON.
+type output struct {
+	env      *cli.Env
+	progress *term.Progress
+	kept     bytes.Buffer
+}
+
+// of is where the kernels of the i-th schedule print: the first is shown, the
+// others print the same.
+func (o *output) of(i int) io.Writer {
+	if i > 0 {
+		return io.Discard
+	}
+	return o
+}
+
+func (o *output) Write(b []byte) (n int, err error) {
+	if o.env.JSON {
+		return o.kept.Write(b)
+	}
+	o.progress.Print(func() { n, err = o.env.Write(b) })
+	return n, err
+}
+
+// take is what was kept since the last time.
+func (o *output) take() string {
+	s := o.kept.String()
+	o.kept.Reset()
+	return s
+}

@@ -1,0 +1,97 @@
+package launchfile
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// decode is the bytes of a data file: as they are, or read from text where the
+// name says so.
+func decode(name string, content []byte) ([]byte, error) {
+	base, isText := strings.CutSuffix(name, ".txt")
+	if !isText {
+		return content, nil
+	}
+	kind := base[strings.LastIndexByte(base, '.')+1:]
+	e := elemNamed(kind)
+	if e == nil && kind != "hex" || kind == base {
+		return content, nil
+	}
+	var out []byte
+	n := 0
+	for line := range bytes.Lines(content) {
+		n++
+		text, _, _ := strings.Cut(string(line), "#")
+		for _, word := range strings.Fields(text) {
+			var err error
+			if e == nil {
+				out, err = appendHex(out, word)
+			} else {
+				out, err = e.appendWord(out, word)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %w", n, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+func appendHex(out []byte, word string) ([]byte, error) {
+	b, err := hex.DecodeString(word)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not hexadecimal bytes", word)
+	}
+	return append(out, b...), nil
+}
+
+// mostRepeats bounds what one word of text may stand for.
+const mostRepeats = 1 << 24
+
+// appendWord writes what one word stands for: a value, value*count or first..last.
+func (e *elem) appendWord(out []byte, word string) ([]byte, error) {
+	if first, last, ok := strings.Cut(word, ".."); ok {
+		return e.appendRange(out, first, last)
+	}
+	value, times, repeated := strings.Cut(word, "*")
+	count := uint64(1)
+	if repeated {
+		var err error
+		if count, err = strconv.ParseUint(times, 10, 64); err != nil || count > mostRepeats {
+			return nil, fmt.Errorf("%q repeats a value %q times, want a number up to %d", word, times, mostRepeats)
+		}
+	}
+	bits, err := e.parse(value)
+	if err != nil {
+		return nil, err
+	}
+	for range count {
+		out = e.append(out, bits)
+	}
+	return out, nil
+}
+
+func (e *elem) appendRange(out []byte, first, last string) ([]byte, error) {
+	a, err := strconv.ParseInt(first, 10, 62)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no whole number", first)
+	}
+	b, err := strconv.ParseInt(last, 10, 62)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no whole number", last)
+	}
+	if b < a || b-a >= mostRepeats {
+		return nil, fmt.Errorf("%d..%d is no range of at most %d values", a, b, mostRepeats)
+	}
+	for v := a; v <= b; v++ {
+		bits, err := e.parse(strconv.FormatInt(v, 10))
+		if err != nil {
+			return nil, err
+		}
+		out = e.append(out, bits)
+	}
+	return out, nil
+}

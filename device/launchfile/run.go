@@ -1,0 +1,186 @@
+package launchfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"attest/device"
+)
+
+// Runner runs launch files on a device.
+type Runner struct {
+	Device device.Device
+	Module device.Module
+	// Read reads a file that the launch file names, Save writes one. Without Save
+	// nothing is saved.
+	Read func(name string) ([]byte, error)
+	Save func(name string, data []byte) error
+	// Timeout is how long a launch may take; 0 is for ever.
+	Timeout time.Duration
+	// Keep has results keep what the buffers hold, for Differs.
+	Keep bool
+
+	named   map[string]device.Buffer
+	buffers []device.Buffer // without a name: they go with their launch
+}
+
+// Result is what became of a launch.
+type Result struct {
+	Index       int
+	Entry       string
+	Fault       error // why the launch failed, nil when it did not
+	Comparisons []*Comparison
+	Stats       *device.Stats // nil when the device does not count
+	Elapsed     time.Duration
+	kept        []kept
+}
+
+// kept is what a buffer held after a launch.
+type kept struct {
+	b    *buffer
+	data []byte
+}
+
+// OK reports whether the launch did what was expected.
+func (r *Result) OK() bool {
+	_, mismatches := r.Count()
+	return r.Fault == nil && mismatches == 0
+}
+
+// Count is how many elements were compared and how many of them differ.
+func (r *Result) Count() (compared, mismatches int64) {
+	for _, c := range r.Comparisons {
+		compared += c.Compared
+		mismatches += c.Mismatches
+	}
+	return compared, mismatches
+}
+
+// Differs compares what the buffers held after two runs of one launch, bit by bit,
+// and returns the buffers that differ.
+func (r *Result) Differs(first *Result) (found []*Comparison) {
+	for i, k := range r.kept {
+		c := k.b.elem.compare(k.data, first.kept[i].data, nil)
+		if c.Mismatches > 0 {
+			c.What = k.b.what
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// Run runs the launches and hands over the result of each. It ends early, without
+// an error, after a launch that failed: what follows would build on it. An error
+// is a launch that cannot be run.
+func (r *Runner) Run(ctx context.Context, f *File, each func(*Result)) error {
+	r.named = map[string]device.Buffer{}
+	defer r.freeAll()
+	for i := range f.Launches {
+		if _, err := r.Module.Kernel(f.Launches[i].Entry); err != nil {
+			return f.Launches[i].node.field("entry").errorf("%v", err)
+		}
+	}
+	for i := range f.Launches {
+		res, err := r.launch(ctx, &f.Launches[i])
+		r.free()
+		if err != nil {
+			return err
+		}
+		res.Index = i
+		each(res)
+		if res.Fault != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// use is a buffer on the device with what is expected of it.
+type use struct {
+	b    *buffer
+	on   device.Buffer
+	want []byte
+}
+
+func (r *Runner) launch(ctx context.Context, l *Launch) (*Result, error) {
+	k, err := r.Module.Kernel(l.Entry)
+	if err != nil {
+		return nil, err
+	}
+	call := device.Launch{Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: l.Shared}
+	uses, err := r.params(l, &call)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.Check(r.Device.Info(), k.Info()); err != nil {
+		return nil, l.node.errorf("%s", strings.TrimPrefix(err.Error(), "launch of "+l.Entry+": "))
+	}
+	res := &Result{Entry: l.Entry}
+	if err := r.run(ctx, k, call, res); err != nil {
+		return nil, err
+	}
+	if res.Fault != nil {
+		return res, nil
+	}
+	for _, u := range uses {
+		if err := r.finish(u, res); err != nil {
+			return nil, u.b.node.errorf("%v", err)
+		}
+	}
+	return res, nil
+}
+
+// run launches the kernel. Only an interruption from outside is an error: anything
+// else is the kernel's own doing, and in the result.
+func (r *Runner) run(ctx context.Context, k device.Kernel, call device.Launch, res *Result) (err error) {
+	limited := ctx
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	start := time.Now()
+	if s, ok := k.(device.StatsKernel); ok {
+		var stats device.Stats
+		stats, err = s.Run(limited, call)
+		res.Stats = &stats
+	} else {
+		err = k.Launch(limited, call)
+	}
+	res.Elapsed = time.Since(start)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("%s has not ended after %v: %w", res.Entry, r.Timeout, err)
+	}
+	res.Fault = err
+	return nil
+}
+
+// finish compares, saves and keeps what a buffer holds.
+func (r *Runner) finish(u use, res *Result) error {
+	b := u.b
+	if b.expect == "" && (b.save == "" || r.Save == nil) && !r.Keep {
+		return nil
+	}
+	got := make([]byte, u.on.Size())
+	if err := u.on.Read(0, got); err != nil {
+		return err
+	}
+	if b.expect != "" {
+		c := b.elem.compare(got, u.want, b.near)
+		c.What, c.Expect = b.what, b.expect
+		res.Comparisons = append(res.Comparisons, c)
+	}
+	if r.Keep {
+		res.kept = append(res.kept, kept{b, got})
+	}
+	if b.save != "" && r.Save != nil {
+		return r.Save(b.save, got)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package launchfile
+
+import (
+	"math"
+	"strings"
+
+	"attest/device"
+	"attest/ptx"
+)
+
+// tensor is a tensor map that a launch wants.
+type tensor struct {
+	node   *node
+	param  int     // the parameter whose buffer it is of
+	buffer *buffer // or a buffer of its own
+	desc   device.TensorDesc
+}
+
+// tensorTypes are the types of a tensor's elements.
+var tensorTypes = map[string]ptx.Type{
+	"u8": ptx.U8, "u16": ptx.U16, "u32": ptx.U32, "i32": ptx.S32, "u64": ptx.U64, "i64": ptx.S64,
+	"f16": ptx.F16, "bf16": ptx.BF16, "f32": ptx.F32, "f64": ptx.F64, "tf32": ptx.TF32,
+}
+
+var swizzles = map[string]device.Swizzle{
+	"none": device.NoSwizzle, "32B": device.Swizzle32B, "64B": device.Swizzle64B, "128B": device.Swizzle128B,
+}
+
+var fills = map[string]bool{"zero": false, "nan": true}
+
+func parseTensor(n *node, what string, names map[string]bool) (*tensor, error) {
+	if err := n.only("type", "buffer", "dims", "strides", "box", "steps", "swizzle", "fill"); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"type", "buffer", "dims", "box"} {
+		if n.field(name) == nil {
+			return nil, n.errorf("a tensor map needs %q", name)
+		}
+	}
+	t := &tensor{node: n}
+	d := &t.desc
+	var err error
+	if d.Type, err = choice(n, "type", tensorTypes, "u8, u16, u32, i32, u64, i64, f16, bf16, f32, f64, tf32"); err != nil {
+		return nil, err
+	}
+	if d.Swizzle, err = choice(n, "swizzle", swizzles, "none, 32B, 64B, 128B"); err != nil {
+		return nil, err
+	}
+	if d.NaNFill, err = choice(n, "fill", fills, "zero, nan"); err != nil {
+		return nil, err
+	}
+	if err := t.extents(); err != nil {
+		return nil, err
+	}
+	return t, t.memory(n.field("buffer"), what, names)
+}
+
+// choice is one of the named values of a field, or the zero value without it.
+func choice[T any](n *node, name string, values map[string]T, known string) (v T, err error) {
+	f := n.field(name)
+	if f == nil {
+		return v, nil
+	}
+	s, err := f.text()
+	if err != nil {
+		return v, err
+	}
+	v, ok := values[s]
+	if !ok {
+		return v, f.errorf("%s is %q, want one of %s", name, s, known)
+	}
+	return v, nil
+}
+
+func (t *tensor) extents() (err error) {
+	d, n := &t.desc, t.node
+	if d.Dims, err = counts[uint64](n.field("dims"), math.MaxInt64); err != nil {
+		return err
+	}
+	if d.Box, err = counts[uint32](n.field("box"), math.MaxUint32); err != nil {
+		return err
+	}
+	if f := n.field("steps"); f != nil {
+		if d.Steps, err = counts[uint32](f, math.MaxUint32); err != nil {
+			return err
+		}
+	}
+	if f := n.field("strides"); f != nil {
+		if d.Strides, err = counts[uint64](f, math.MaxInt64); err != nil {
+			return err
+		}
+	} else {
+		stride := uint64(d.Type.Bytes())
+		for _, dim := range d.Dims[:max(len(d.Dims)-1, 0)] {
+			stride *= dim
+			d.Strides = append(d.Strides, stride)
+		}
+	}
+	if err := d.Check(); err != nil {
+		return n.errorf("%s", strings.TrimPrefix(err.Error(), "tensor map: "))
+	}
+	return nil
+}
+
+// memory reads which buffer the tensor lies in.
+func (t *tensor) memory(n *node, what string, names map[string]bool) error {
+	switch n.value.(type) {
+	case string:
+		file, err := n.text()
+		t.buffer = &buffer{node: n, what: what, file: file, elem: elemNamed("u8")}
+		return err
+	case []member:
+		m, err := n.source()
+		if err != nil {
+			return err
+		}
+		switch m.name {
+		case "buffer", "zeros", "poison", "ref":
+			t.buffer, err = parseBuffer(n, m, what, names)
+			return err
+		}
+		return n.errorf("a tensor lies in a buffer, not in %q", m.name)
+	}
+	i, err := n.count(math.MaxInt32)
+	t.param = int(i)
+	return err
+}
