@@ -30,9 +30,7 @@ func (f ieee) table() *table {
 // tableE4M3 continues where an IEEE format would have its infinity.
 func tableE4M3() *table {
 	t := ieee{4, 3}.table()
-	for _, x := range []float64{256, 288, 320, 352, 384, 416, 448} {
-		t.values = append(t.values, x)
-	}
+	t.values = append(t.values, 256, 288, 320, 352, 384, 416, 448)
 	t.inf, t.beyond = 0x7f, 480
 	return t
 }

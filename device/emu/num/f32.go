@@ -69,18 +69,17 @@ func fmaF32(a, b, c uint32, s float64) uint32 {
 }
 
 // AddF32R is add.f32 in any rounding.
-func AddF32R(r Round, a, b uint32) uint32 {
-	if IsNaNF32(a) || IsNaNF32(b) {
-		return NaNF32
-	}
-	return uint32(fmtF32.add(r, uint64(a), uint64(b)))
-}
+func AddF32R(r Round, a, b uint32) uint32 { return FmaF32R(r, a, 0x3f800000, b) }
 
 // SubF32R is sub.f32 in any rounding.
 func SubF32R(r Round, a, b uint32) uint32 { return AddF32R(r, a, b^0x80000000) }
 
 // MulF32R is mul.f32 in any rounding.
 func MulF32R(r Round, a, b uint32) uint32 {
+	p := float64(math.Float32frombits(a)) * float64(math.Float32frombits(b))
+	if d, ok := directF32(r, math.Float64bits(p)); ok {
+		return d
+	}
 	if IsNaNF32(a) || IsNaNF32(b) {
 		return NaNF32
 	}
@@ -89,10 +88,41 @@ func MulF32R(r Round, a, b uint32) uint32 {
 
 // FmaF32R is fma.f32 in any rounding.
 func FmaF32R(r Round, a, b, c uint32) uint32 {
+	p, z := float64(math.Float32frombits(a))*float64(math.Float32frombits(b)), float64(math.Float32frombits(c))
+	if d, ok := directF32(r, addOdd(p, z)); ok {
+		return d
+	}
 	if IsNaNF32(a) || IsNaNF32(b) || IsNaNF32(c) {
 		return NaNF32
 	}
 	return uint32(fmtF32.fma(r, uint64(a), uint64(b), uint64(c)))
+}
+
+// addOdd is x+y, cut off after 53 bits with the last one set if that lost anything:
+// enough to round it to 24 bits in any way.
+func addOdd(x, y float64) uint64 {
+	s := x + y
+	t := s - x
+	lost := (x - (s - t)) + (y - t)
+	u := math.Float64bits(s)
+	if lost != 0 && u&1 == 0 {
+		// One step from an even number to the odd one on the side of the lost part.
+		u += uint64(int64(math.Float64bits(lost)^u)>>63) | 1
+	}
+	return u
+}
+
+// directF32 rounds an f64 that is exact or odd to a normal f32, and leaves others,
+// and roundings to nearest, to the general core.
+func directF32(r Round, u uint64) (d uint32, ok bool) {
+	if r == RN || r == RNA || u<<1-minNormalF32<<1 >= (normalsF32-1<<52)<<1 {
+		return 0, false
+	}
+	d = uint32(u>>63)<<31 | uint32((u<<1>>1-rebiasF32)>>29)
+	if u&(1<<29-1) != 0 && (r == RP && u>>63 == 0 || r == RM && u>>63 != 0) {
+		d++
+	}
+	return d, true
 }
 
 // DivF32R is div.f32 in any rounding.

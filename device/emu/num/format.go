@@ -20,7 +20,6 @@ var (
 	fmtTF32 = format{width: 19, frac: 10, bias: 127, maxExp: 127, max: 0x3fbff, inf: 0x3fc00, nan: NaNTF32 >> tf32Drop}
 	fmtBF16 = format{width: 16, frac: 7, bias: 127, maxExp: 127, max: 0x7f7f, inf: 0x7f80, nan: NaNBF16}
 	fmtF16  = format{width: 16, frac: 10, bias: 15, maxExp: 15, max: 0x7bff, inf: 0x7c00, nan: NaNF16}
-	fmtE5M2 = format{width: 8, frac: 2, bias: 15, maxExp: 15, max: 0x7b, inf: 0x7c, nan: NaNE5M2}
 	fmtE4M3 = format{width: 8, frac: 3, bias: 7, maxExp: 8, max: 0x7e, inf: 0x7f, nan: NaNE4M3}
 )
 

@@ -51,15 +51,22 @@ func Prmt(mode PrmtMode, a, b, c uint32) uint32 {
 
 // PrmtB32 is prmt.b32 without a mode. Each of the four selectors names a byte, and
 // its top bit asks for that byte's sign in all eight bits.
-func PrmtB32(a, b, c uint32) (d uint32) {
+func PrmtB32(a, b, c uint32) uint32 {
 	src := uint64(b)<<32 | uint64(a)
+	d := uint32(uint8(src>>(c<<3&56))) | uint32(uint8(src>>(c>>1&56)))<<8 |
+		uint32(uint8(src>>(c>>5&56)))<<16 | uint32(uint8(src>>(c>>9&56)))<<24
+	if c&0x8888 != 0 {
+		return prmtSigns(d, c)
+	}
+	return d
+}
+
+// prmtSigns replaces the bytes of d that c wants the sign of.
+func prmtSigns(d, c uint32) uint32 {
 	for i := 0; i < 32; i += 8 {
-		x := uint32(uint8(src >> (c & 7 * 8)))
-		if c&8 != 0 {
-			x = uint32(uint8(int8(x) >> 7))
+		if c>>(i/2+3)&1 != 0 {
+			d = d&^(0xff<<i) | d>>(i+7)&1*0xff<<i
 		}
-		d |= x << i
-		c >>= 4
 	}
 	return d
 }
@@ -67,18 +74,24 @@ func PrmtB32(a, b, c uint32) (d uint32) {
 // Lop3 is lop3.b32: the function of three bits whose truth table is lut, with a
 // choosing among its halves, b among quarters and c among single bits.
 func Lop3(a, b, c uint32, lut uint8) uint32 {
-	var d uint32
-	for i := range 8 {
-		if lut>>i&1 == 0 {
-			continue
-		}
-		d |= pick(a, i>>2) & pick(b, i>>1) & pick(c, i)
-	}
-	return d
+	k := &lop3Terms[lut]
+	return k[0] ^ k[1]&c ^ b&(k[2]^k[3]&c) ^ a&(k[4]^k[5]&c^b&(k[6]^k[7]&c))
 }
 
-// pick is x where the low bit of want is set, else its complement.
-func pick(x uint32, want int) uint32 { return x ^ (uint32(want&1) - 1) }
+// lop3Terms has, for each truth table, the terms of its polynomial over the field of
+// two elements, all ones or zero: 1, c, b, bc, a, ac, ab, abc.
+var lop3Terms = func() (terms [256][8]uint32) {
+	for lut := range terms {
+		p := uint8(lut)
+		p ^= p & 0x55 << 1
+		p ^= p & 0x33 << 2
+		p ^= p & 0x0f << 4
+		for i := range terms[lut] {
+			terms[lut][i] = -uint32(p >> i & 1)
+		}
+	}
+	return terms
+}()
 
 // Dp4a is dp4a: c plus the products of the four bytes of a and b, which are signed
 // where the flags say so.
