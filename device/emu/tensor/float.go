@@ -16,7 +16,9 @@ type rule struct {
 	frac   int // bits of fraction of an f32 result
 	half   bool
 	// twoPass says that fp8 factors are multiplied as f16: first the elements k with
-	// k mod 4 < 2, then the others, without c, which is then added as by add.rn.
+	// k mod 4 < 2, then the others, without c, which is then added as by add.rn. (That
+	// a subnormal e4m3 is a normal f16 makes no difference: no bit of its products is
+	// ever cut.)
 	twoPass bool
 }
 
@@ -82,13 +84,4 @@ func ruleOf(arch Arch, inst Inst, a, d Kind) rule {
 		r.twoPass = true
 	}
 	return r
-}
-
-// minExp is the exponent that subnormal factors of a type have. As f16 those of
-// e4m3 are normal numbers.
-func (r rule) minExp(k Kind) int {
-	if r.twoPass {
-		k = F16
-	}
-	return kindInfo[k].minExp
 }

@@ -9,7 +9,8 @@ package tensor
 //	8 bits   f16, e4m3, e5m2   -14…15       32…61      64…122        0…61
 //	16 bits  bf16, tf32        -126…127     512…765    1024…1530     0…765
 //
-// Infinities and NaN have any exponent here: their blocks go the exact way.
+// Infinities and NaN have any exponent here and spoil their neighbours', which does
+// no harm: a tile that has one goes the exact way as a whole.
 //
 // A row has each element's exponent in all lanes of a word, and the top bits set. A tile of eight columns
 // has those of all columns in one word for each element, or in two: first the words

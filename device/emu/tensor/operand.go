@@ -98,7 +98,7 @@ func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 func (f *Float) size(x *factor, kind Kind, lines, k int) {
 	x.lines, x.length = lines, min(f.rule.length, k)
 	x.blocks = k / x.length
-	x.minExp = f.rule.minExp(kind)
+	x.minExp = kindInfo[kind].minExp
 }
 
 // fill decodes block t of the blocks of a line.
