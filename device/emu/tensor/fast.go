@@ -79,23 +79,27 @@ func (w *tile) negatives(row uint64, cols *[panel]uint64) {
 // prepare finds the units and what is to be added to the sums of floors: the
 // accumulator, cut, and one for each negative product. It reports whether the fast
 // path can serve all columns.
+//
+// Exponents are those of float64 here, biased by 1023.
 func (w *tile) prepare(r *rule, low int, lows *[panel]int32) bool {
-	ok, keep, minC := true, r.keep, r.minExpC()
-	low -= faintest
-	for l, above := range lows {
+	ok, keep, half := true, r.keep, r.half
+	low += 1023 - faintest
+	_, _ = w.acc[0], lows[0]
+	for l := range panel {
 		c := w.acc[l]
 		u := math.Float64bits(c) << 1
-		e := int(u>>53) - 1023
-		if e < minC && u != 0 {
-			e = minC
+		e := int(u >> 53)
+		if half && u != 0 {
+			e = max(e, 1023-14) // a subnormal f16 has the exponent of a normal one
 		}
-		m := max(w.tops[l], e) - keep
-		if low+int(above) < m {
+		m := max(w.tops[l]+1023, e) - keep
+		if low+int(lows[l]) < m {
 			ok = false
 		}
-		unit := pow2(m)
+		unit := math.Float64frombits(uint64(m) << 52)
+		perUnit := math.Float64frombits(uint64(2*1023-m) << 52)
 		w.unit[l] = unit
-		w.rest[l] = float64(int64(c*pow2(-m))+w.negs[l]) * unit
+		w.rest[l] = float64(int64(c*perUnit)+w.negs[l]) * unit
 	}
 	return ok
 }
@@ -113,23 +117,22 @@ func (w *tile) settle(r *rule) {
 	}
 }
 
-// The sums of floors, by the length of a block. Half of the partial sums start below
-// zero, which takes the start out of the whole. Two columns at a time save loads of
-// x; walking along ys leaves plain pointers, which make short instructions, and it
-// is their bytes that bound the speed.
+// The sums of floors, by the length of a block. They have two parts, of which one
+// starts with the rest and below zero, which takes the start out of the whole. Two
+// columns at a time save loads of x; walking along ys leaves plain pointers, which
+// make short instructions, and that is worth a tenth.
 
 func (w *tile) sums4(x *[4]float64, ys []float64) {
 	for l := 0; l < panel; l += 2 {
 		y, z := (*[4]float64)(ys), (*[4]float64)(ys[4:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
 		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
-		a, b, c, d := zero, -zero, otherZero, -otherZero
+		a, b, c, d := zero, w.rest[l]-zero, otherZero, w.rest[l+1]-otherZero
 		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
 		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
 		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
 		b, d = b+(x[3]*y[3]-half), d+(x[3]*z[3]-other)
-		w.rest[l] += a + b
-		w.rest[l+1] += c + d
+		w.rest[l], w.rest[l+1] = a+b, c+d
 		ys = ys[min(8, len(ys)):]
 	}
 }
@@ -139,7 +142,7 @@ func (w *tile) sums8(x *[8]float64, ys []float64) {
 		y, z := (*[8]float64)(ys), (*[8]float64)(ys[8:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
 		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
-		a, b, c, d := zero, -zero, otherZero, -otherZero
+		a, b, c, d := zero, w.rest[l]-zero, otherZero, w.rest[l+1]-otherZero
 		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
 		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
 		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
@@ -148,8 +151,7 @@ func (w *tile) sums8(x *[8]float64, ys []float64) {
 		b, d = b+(x[5]*y[5]-half), d+(x[5]*z[5]-other)
 		a, c = a+(x[6]*y[6]-half), c+(x[6]*z[6]-other)
 		b, d = b+(x[7]*y[7]-half), d+(x[7]*z[7]-other)
-		w.rest[l] += a + b
-		w.rest[l+1] += c + d
+		w.rest[l], w.rest[l+1] = a+b, c+d
 		ys = ys[min(16, len(ys)):]
 	}
 }
@@ -160,7 +162,7 @@ func (w *tile) sums16(x *[16]float64, ys []float64, length int) {
 		y, z := (*[16]float64)(ys), (*[16]float64)(ys[length:])
 		half, zero := almostHalf*w.unit[l], start*w.unit[l]
 		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
-		a, b, c, d := zero, -zero, otherZero, -otherZero
+		a, b, c, d := zero, w.rest[l]-zero, otherZero, w.rest[l+1]-otherZero
 		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
 		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
 		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
@@ -177,8 +179,7 @@ func (w *tile) sums16(x *[16]float64, ys []float64, length int) {
 		b, d = b+(x[13]*y[13]-half), d+(x[13]*z[13]-other)
 		a, c = a+(x[14]*y[14]-half), c+(x[14]*z[14]-other)
 		b, d = b+(x[15]*y[15]-half), d+(x[15]*z[15]-other)
-		w.rest[l] += a + b
-		w.rest[l+1] += c + d
+		w.rest[l], w.rest[l+1] = a+b, c+d
 		ys = ys[min(2*length, len(ys)):]
 	}
 }

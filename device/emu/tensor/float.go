@@ -67,7 +67,7 @@ func refuse(arch Arch, inst Inst, a, b, d Kind) string {
 }
 
 func ruleOf(arch Arch, inst Inst, a, d Kind) rule {
-	r := rule{length: 8, keep: 24, frac: kindInfo[F32].frac, half: d == F16}
+	r := rule{length: 8, keep: 24, frac: 23, half: d == F16}
 	if arch == Hopper {
 		r.length, r.keep = 16, 25
 	}

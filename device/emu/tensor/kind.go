@@ -20,18 +20,16 @@ const (
 )
 
 var kindInfo = [kinds]struct {
-	name    string
-	bits    int // an element takes in a register
-	frac    int // bits of fraction of the significand
-	minExp  int // exponent of the smallest normal number
-	isFloat bool
+	name   string
+	bits   int // an element takes in a register
+	minExp int // exponent of the smallest normal number
 }{
-	F16:  {"f16", 16, 10, -14, true},
-	BF16: {"bf16", 16, 7, -126, true},
-	TF32: {"tf32", 32, 10, -126, true},
-	E4M3: {"e4m3", 8, 3, -6, true},
-	E5M2: {"e5m2", 8, 2, -14, true},
-	F32:  {"f32", 32, 23, -126, true},
+	F16:  {"f16", 16, -14},
+	BF16: {"bf16", 16, -126},
+	TF32: {"tf32", 32, -126},
+	E4M3: {"e4m3", 8, -6},
+	E5M2: {"e5m2", 8, -14},
+	F32:  {"f32", 32, -126},
 	S8:   {name: "s8", bits: 8},
 	U8:   {name: "u8", bits: 8},
 	S4:   {name: "s4", bits: 4},
