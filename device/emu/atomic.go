@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -152,24 +153,37 @@ func atomicName(x *inst) string {
 }
 
 func (o *atomicOp) run(f *frame, m uint32) {
-	eachLane(m, func(l int) {
-		v := o.a.view(f, l, o.size*len(o.b), true)
-		fn := o.fn
-		global := o.a.inGlobal(f, l)
-		if global {
-			fn = o.global
+	lead := bits.TrailingZeros32(m)
+	mem := o.a.span(f, m, o.size*len(o.b), true)
+	if mem == nil {
+		eachLane(m, func(l int) {
+			o.update(f, l, o.a.view(f, l, o.size*len(o.b), true), o.a.inGlobal(f, l))
+		})
+		return
+	}
+	global := o.a.inGlobal(f, lead) // as all of them: they are in one piece
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		o.update(f, l, mem[f.w.offsets[l]:], global)
+	}
+}
+
+// update carries the operation out for one lane, on the elements at mem.
+func (o *atomicOp) update(f *frame, lane int, mem []byte, global bool) {
+	fn := o.fn
+	if global {
+		fn = o.global
+	}
+	var c uint64
+	if o.hasC {
+		c = o.c.get(f, lane)
+	}
+	for i, b := range o.b {
+		old := update(mem[i*o.size:][:o.size], global && f.b.launch.parallel, fn, b.get(f, lane), c)
+		if len(o.d) > 0 {
+			o.d[i].set(f, lane, old, o.regBits[i])
 		}
-		var c uint64
-		if o.hasC {
-			c = o.c.get(f, l)
-		}
-		for i, b := range o.b {
-			old := update(v[i*o.size:][:o.size], global && f.b.launch.parallel, fn, b.get(f, l), c)
-			if len(o.d) > 0 {
-				o.d[i].set(f, l, old, o.regBits[i])
-			}
-		}
-	})
+	}
 }
 
 // inGlobal reports whether a lane's address is one of global memory.

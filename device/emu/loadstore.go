@@ -76,13 +76,36 @@ func buildLoad(d *decoder, x *inst) exec {
 	if t == ptx.B128 {
 		return loadWide(a, cells)
 	}
-	return func(f *frame, m uint32) {
+	slow := func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			b := a.view(f, l, n*len(cells), false)
 			for i, c := range cells {
 				c.set(f, l, word(b[i*n:][:n]), bits[i])
 			}
 		})
+	}
+	return spanning(a, cells, n, false, loader, slow)
+}
+
+// spanning is an access that takes the fast way when its lanes fall into one piece
+// of memory, and slow otherwise.
+func spanning(a *address, cells []cell, n int, write bool, of func(n int, c cell) mover, slow exec) exec {
+	move := of(n, cells[0])
+	for _, c := range cells {
+		if move == nil || c.width != cells[0].width || c.signed != cells[0].signed {
+			return slow
+		}
+	}
+	size := n * len(cells)
+	return func(f *frame, m uint32) {
+		mem := a.span(f, m, size, write)
+		if mem == nil {
+			slow(f, m)
+			return
+		}
+		for i, c := range cells {
+			move(f, m, mem, uint64(i*n), c)
+		}
 	}
 }
 
@@ -162,7 +185,7 @@ func buildStore(d *decoder, x *inst) exec {
 	for _, e := range d.vector(x.arg("b")) {
 		cells = append(cells, d.from(e, t))
 	}
-	return func(f *frame, m uint32) {
+	slow := func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			b := a.view(f, l, n*len(cells), true)
 			for i, c := range cells {
@@ -175,4 +198,5 @@ func buildStore(d *decoder, x *inst) exec {
 			}
 		})
 	}
+	return spanning(a, cells, n, true, storer, slow)
 }

@@ -184,6 +184,26 @@ func TestEndless(t *testing.T) {
 	}
 }
 
+// TestPollInVain ends when all threads wait for words that nobody will write, and
+// lets one give up by the clock.
+func TestPollInVain(t *testing.T) {
+	failText(t, deviceFor(t, ptx.SM90a, Options{}), kernelText(`WAIT:
+	ld.acquire.gpu.global.u32 %r1, [%rd0];
+	setp.eq.u32 %p1, %r1, 0;
+	@%p1 bra WAIT;`), 2, 32, "deadlock in k", "block [1 0 0] warp 0")
+	got := u32s(runText(t, kernelText(`mov.u64 %rd1, %globaltimer;
+WAIT:
+	ld.volatile.global.u32 %r1, [%rd0];
+	mov.u64 %rd2, %globaltimer;
+	sub.u64 %rd2, %rd2, %rd1;
+	setp.lt.u64 %p1, %rd2, 1000000;
+	@%p1 bra WAIT;
+	st.global.u32 [%rd0], 1;`), 1, 32, 4))
+	if got[0] != 1 {
+		t.Error("nobody gave up")
+	}
+}
+
 // TestSleepers ends when nobody does anything but sleep.
 func TestSleepers(t *testing.T) {
 	text := kernelText(`.shared .b32 s;

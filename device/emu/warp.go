@@ -28,7 +28,9 @@ type warp struct {
 	slept  uint64 // nanoseconds
 	x      exchange
 	polled poll
-	spare  [][]*frame // by function: frames to use again
+	// offsets are those of an access, see span.
+	offsets lanes64
+	spare   [][]*frame // by function: frames to use again
 }
 
 // outcome is why a warp stopped running.

@@ -23,13 +23,18 @@ func init() {
 	control("nanosleep", buildSleep)
 }
 
-// shuffles find the lane that a lane takes its value from, and whether it is in
-// range, from the operands b and c.
-var shuffles = map[string]func(lane, b, low, high int) (j int, ok bool){
-	"up":   func(lane, b, low, high int) (int, bool) { return lane - b, lane-b >= high },
-	"down": func(lane, b, low, high int) (int, bool) { return lane + b, lane+b <= high },
-	"bfly": func(lane, b, low, high int) (int, bool) { return lane ^ b, lane^b <= high },
-	"idx":  func(lane, b, low, high int) (int, bool) { return low | b, low|b <= high },
+// shuffle finds the lane that a lane takes its value from, and whether it is in
+// range: b of the instruction, the bounds of the lane's segment and its mask.
+type shuffle func(lane, b, low, high, segment int) (j int, ok bool)
+
+var shuffles = map[string]shuffle{
+	"up":   func(lane, b, low, high, _ int) (int, bool) { return lane - b, lane-b >= high },
+	"down": func(lane, b, low, high, _ int) (int, bool) { return lane + b, lane+b <= high },
+	"bfly": func(lane, b, low, high, _ int) (int, bool) { return lane ^ b, lane^b <= high },
+	"idx": func(lane, b, low, high, segment int) (int, bool) {
+		j := low | b&^segment
+		return j, j <= high
+	},
 }
 
 // buildShfl is shfl. A lane whose source does not take part keeps its own value:
@@ -38,29 +43,68 @@ func buildShfl(d *decoder, x *inst, o *op) {
 	w := noOperands()
 	w.a, w.b, w.c = d.src32(x.arg("a"), ptx.B32), d.src32(x.arg("b"), ptx.U32), d.src32(x.arg("c"), ptx.U32)
 	w.d, w.out = d.dst(x.arg("d"), ptx.B32), d.dst(x.arg("p"), ptx.Pred)
-	mode := x.mod("mode")
-	source := shuffles[mode]
-	w.compute = func(x *exchange, m uint32) {
+	source := shuffles[x.mod("mode")]
+	if b, c := x.arg("b"), x.arg("c"); b.Kind == ptx.ImmOperand && c.Kind == ptx.ImmOperand {
+		w.compute = shuffleBy(source, uint32(b.Val), uint32(c.Val))
+	} else {
+		w.compute = func(x *exchange, m uint32) {
+			from := *x.a
+			x.out = 0
+			for rest := m; rest != 0; rest &= rest - 1 {
+				l := bits.TrailingZeros32(rest)
+				j, ok := source.of(l, x.b[l], x.c[l])
+				if ok {
+					x.out |= 1 << l
+				}
+				if m>>j&1 == 0 {
+					j = l
+				}
+				x.d[l] = from[j]
+			}
+		}
+	}
+	o.together(d, x, w)
+}
+
+// of is the source of a lane by the operands b and c: itself when it is out of
+// range.
+func (s shuffle) of(lane int, b, c uint32) (j int, ok bool) {
+	segment, clamp := int(c>>8&31), int(c&31)
+	if j, ok = s(lane, int(b&31), lane&segment, lane&segment|clamp&^segment, segment); !ok {
+		j = lane
+	}
+	return j, ok
+}
+
+// shuffleBy is a shuffle by constants: the lanes' sources are known.
+func shuffleBy(source shuffle, b, c uint32) func(x *exchange, m uint32) {
+	var table [32]uint8
+	var inRange uint32
+	for l := range table {
+		j, ok := source.of(l, b, c)
+		table[l] = uint8(j)
+		if ok {
+			inRange |= 1 << l
+		}
+	}
+	return func(x *exchange, m uint32) {
 		from := *x.a
-		x.out = 0
+		x.out = inRange
+		if m == fullMask {
+			for l, j := range &table {
+				x.d[l] = from[j&31]
+			}
+			return
+		}
 		for rest := m; rest != 0; rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
-			c, seg := int(x.c[l]&31), int(x.c[l]>>8&31)
-			b := int(x.b[l] & 31)
-			if mode == "idx" {
-				b &^= seg
-			}
-			j, ok := source(l, b, l&seg, l&seg|c&^seg)
-			if ok {
-				x.out |= 1 << l
-			}
-			if !ok || m>>j&1 == 0 {
+			j := int(table[l])
+			if m>>j&1 == 0 {
 				j = l
 			}
 			x.d[l] = from[j]
 		}
 	}
-	o.together(d, x, w)
 }
 
 // buildVote is vote.
