@@ -5,22 +5,26 @@ import (
 	"attest/device/emu/sfu"
 )
 
-// The approximate functions of f64 look at the high word of their operand alone and
-// give the high word of the result. They are taken to be those of f32 on the same
+// The approximate functions of f64 look at the high word of their operand alone, NaN
+// included, and give the high word of the result. They are those of f32 on the same
 // significand, with the result cut to what the word has room for.
 
 const (
 	bias64, bias32 = 1023, 127
 	frac64, frac32 = 20, 23 // bits of a significand in the high word, and in an f32
 	inf64          = 0x7ff << 52
+	nanHigh        = 0x7fffffff << 32
 )
+
+// isNaNHigh reports whether the high word alone makes a NaN.
+func isNaNHigh(a uint64) bool { return a>>32<<33 > inf64<<1 }
 
 // rcpHigh is rcp.approx.ftz.f64.
 func rcpHigh(a uint64) uint64 {
 	sign, exp := a&(1<<63), int(a>>52)&0x7ff
 	switch {
-	case num.IsNaNF64(a):
-		return num.NaNF64
+	case isNaNHigh(a):
+		return nanHigh
 	case exp == 0:
 		return sign | inf64
 	case exp == 0x7ff:
@@ -36,8 +40,8 @@ func rsqrtHigh(a uint64) uint64 {
 	switch {
 	case exp == 0:
 		return sign | inf64
-	case num.IsNaNF64(a) || sign != 0:
-		return num.NaNF64
+	case isNaNHigh(a) || sign != 0:
+		return nanHigh
 	case exp == 0x7ff:
 		return 0
 	}
