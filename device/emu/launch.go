@@ -26,6 +26,7 @@ type launch struct {
 	threads  atomic.Uint64 // thread instructions
 	warpOps  atomic.Uint64
 	out      output
+	printed  atomic.Int64 // bytes
 }
 
 var errStopped = errors.New("stopped")

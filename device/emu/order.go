@@ -114,7 +114,7 @@ func (t *traffic) note(in *ptx.Inst, uses map[*ptx.Symbol]int) {
 			t.ordered = true
 		}
 	case "membar", "fence":
-		if op.Has("gl") || op.Has("gpu") || op.Has("sys") {
+		if (op.Has("gl") || op.Has("gpu") || op.Has("sys")) && !op.Has("proxy") {
 			t.ordered = true
 		}
 	case "cp":

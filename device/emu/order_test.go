@@ -40,6 +40,7 @@ func TestOrder(t *testing.T) {
 		{"fence.acq_rel.gpu;", true},
 		{"fence.acq_rel.cluster;", false},
 		{"fence.proxy.async;", false},
+		{"fence.proxy.tensormap::generic.release.gpu;", false},
 		{"call quiet;", false},
 		{"call deeper;", true},
 		{"mov.u64 %rd1, quiet;\nproto: .callprototype _ ();\ncall %rd1, proto;", true},

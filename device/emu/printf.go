@@ -20,8 +20,8 @@ func printf(f *frame, lane int, args []uint64) uint64 {
 	}
 	v := &varargs{f: f, lane: lane, at: args[1]}
 	text := format(f.text(lane, args[0]), v)
-	if len(f.b.printed)+len(text) > printLimit {
-		f.raise(lane, "a block that prints more than %d bytes", printLimit)
+	if f.b.launch.printed.Add(int64(len(text))) > printLimit {
+		f.raise(lane, "the launch prints more than %d bytes", printLimit)
 	}
 	f.b.printed = append(f.b.printed, text...)
 	return uint64(v.n)
@@ -208,7 +208,7 @@ func (c *printSpec) integer(negative bool, v uint64, base int) string {
 
 func (c *printSpec) unsigned(v uint64, base int, prefix string) string {
 	digits := c.digits(v, base)
-	if !c.alt || v == 0 || prefix == "0" && strings.HasPrefix(digits, "0") {
+	if !c.alt || v == 0 && digits != "" || v == 0 && base == 16 || base == 8 && strings.HasPrefix(digits, "0") {
 		prefix = ""
 	}
 	if c.verb == 'X' {
@@ -255,15 +255,7 @@ func (c *printSpec) decimal(v float64) string {
 	}
 	verb := c.verb | 0x20
 	if verb != 'g' {
-		s := strconv.FormatFloat(v, verb, prec, 64)
-		if c.alt && prec == 0 {
-			mantissa, exp, found := strings.Cut(s, "e")
-			s = mantissa + "."
-			if found {
-				s += "e" + exp
-			}
-		}
-		return s
+		return c.point(strconv.FormatFloat(v, verb, prec, 64))
 	}
 	prec = max(prec, 1)
 	if !c.alt {
@@ -273,32 +265,57 @@ func (c *printSpec) decimal(v float64) string {
 	e := strconv.FormatFloat(v, 'e', prec-1, 64)
 	_, exp, _ := strings.Cut(e, "e")
 	if x, _ := strconv.Atoi(exp); v != 0 && (x < -4 || x >= prec) {
-		return e
+		return c.point(e)
 	} else if v != 0 {
 		prec -= x
 	}
-	s := strconv.FormatFloat(v, 'f', prec-1, 64)
-	if prec == 1 {
-		s += "."
-	}
-	return s
+	return c.point(strconv.FormatFloat(v, 'f', prec-1, 64))
 }
 
-// hexFloat writes a finite number of no sign by %a, without the 0x. Go has two
-// digits in the exponent where C has one, and subnormals with a leading one.
+// point adds the decimal point that # asks for where there are no digits after it.
+func (c *printSpec) point(s string) string {
+	if !c.alt || strings.Contains(s, ".") {
+		return s
+	}
+	mantissa, exp, found := strings.Cut(s, "e")
+	if found {
+		exp = "e" + exp
+	}
+	return mantissa + "." + exp
+}
+
+// hexFloat writes a finite number of no sign by %a, without the 0x: the leading
+// digit is the implicit bit, and rounding may make it 2.
 func hexFloat(v float64, prec int, alt bool) string {
-	if b := math.Float64bits(v); prec < 0 && b != 0 && b>>52 == 0 {
-		return "0." + strings.TrimRight(fmt.Sprintf("%013x", b), "0") + "p-1022"
+	b := math.Float64bits(v)
+	exp := int(b>>52) - 1023
+	mantissa := b & (1<<52 - 1)
+	switch {
+	case b == 0:
+		exp = 0
+	case exp == -1023:
+		exp = -1022
+	default:
+		mantissa |= 1 << 52
 	}
-	s := strings.TrimPrefix(strconv.FormatFloat(v, 'x', prec, 64), "0x")
-	mantissa, exp, _ := strings.Cut(s, "p")
-	if alt && !strings.Contains(mantissa, ".") {
-		mantissa += "."
+	digits := 13
+	if prec >= 0 && prec < 13 {
+		drop := 4 * (13 - prec)
+		odd := mantissa >> drop & 1
+		mantissa = (mantissa + 1<<(drop-1) - 1 + odd) >> drop
+		digits = prec
 	}
-	if len(exp) == 3 && exp[1] == '0' {
-		exp = exp[:1] + exp[2:]
+	s := fmt.Sprintf("%0*x", digits+1, mantissa)
+	lead, rest := s[:1], s[1:]
+	if prec < 0 {
+		rest = strings.TrimRight(rest, "0")
+	} else {
+		rest += strings.Repeat("0", prec-digits)
 	}
-	return mantissa + "p" + exp
+	if rest != "" || alt {
+		lead += "."
+	}
+	return fmt.Sprintf("%s%sp%+d", lead, rest, exp)
 }
 
 // pad brings sign or prefix and digits to the width.

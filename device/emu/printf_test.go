@@ -37,6 +37,7 @@ func TestFormat(t *testing.T) {
 		{"%e %.2E %.0e %#.0e", values{f(12345.678), f(0.00012), f(5), f(5)}, "1.234568e+04 1.20E-04 5e+00 5.e+00"},
 		{"%g %g %g %g %g", values{f(100000), f(1e6), f(0.0001), f(0.00001), f(1.0 / 3)}, "100000 1e+06 0.0001 1e-05 0.333333"},
 		{"%#g %#g %#.3g %#g %#.1g", values{f(1), f(1e7), f(0.5), f(0), f(3)}, "1.00000 1.00000e+07 0.500 0.00000 3."},
+		{"%#.0g %#.3o|%#.o %.1A %#.1a", values{f(1e10), uint64(8), uint64(0), f(1.97), f(5e-324)}, "1.e+10 010|0 0X2.0P+0 0x0.0p-1022"},
 		{"%G %.3g %.0g", values{f(1e-10), f(1234.5), f(25)}, "1E-10 1.23e+03 2e+01"},
 		{"%f %F %5.1f %e %-6g| %06f", values{f(math.Inf(1)), f(math.Inf(-1)), f(math.NaN()), f(math.Inf(-1)), f(math.Inf(1)), f(math.Inf(1))}, "inf -INF   nan -inf inf   |    inf"},
 		{"%f %g", values{f(math.Copysign(0, -1)), f(0)}, "-0.000000 0"},

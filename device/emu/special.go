@@ -53,10 +53,15 @@ func (d *decoder) specialPred(s *ptx.Symbol) slot {
 	return at
 }
 
-// fillSpecial puts a special register's value into its slot.
+// fillSpecial puts a special register's value into its slot. All but those of the
+// thread itself are the same in all lanes.
 func (w *warp) fillSpecial(f *frame, s specialReg) {
+	own := strings.HasPrefix(s.name, "%tid") || strings.HasPrefix(s.name, "%lane")
+	var v uint64
 	for l := range 32 {
-		v := w.specialValue(s.name, l)
+		if own || l == 0 {
+			v = w.specialValue(s.name, l)
+		}
 		if s.wide {
 			f.r64[s.slot][l] = v
 		} else {
