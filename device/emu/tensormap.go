@@ -144,11 +144,19 @@ func buildTensorMap(d *decoder, x *inst) exec {
 		eachLane(m, func(l int) {
 			b := a.view(f, l, 128, true)
 			tm, err := decodeTensor(b)
+			if err != nil && blank(b) {
+				tm, err = &tensorMap{}, nil // a map made from scratch, as Triton makes them
+			}
 			f.origin(l).check(err)
 			tm.replace(field, ord, val.get(f, l))
 			tm.encode(b)
 		})
 	}
+}
+
+// blank reports whether all bytes are zero.
+func blank(b []byte) bool {
+	return !slices.ContainsFunc(b, func(c byte) bool { return c != 0 })
 }
 
 func init() { build("tensormap", buildTensorMap) }
