@@ -1,0 +1,23 @@
+package emu_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attest/device"
+	"attest/device/devicetest"
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// TestConformance runs the suite of package devicetest in the natural order of
+// warps and in others.
+func TestConformance(t *testing.T) {
+	for _, seed := range []uint64{0, 1, 7} {
+		t.Run(fmt.Sprintf("schedule%d", seed), func(t *testing.T) {
+			devicetest.Run(t, func(target ptx.Target) (device.Device, error) {
+				return emu.New(target, emu.Options{Schedule: seed, Output: t.Output()})
+			})
+		})
+	}
+}
