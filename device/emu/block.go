@@ -72,16 +72,6 @@ func (b *block) changed() {
 	}
 }
 
-// ended reports whether all threads have ended.
-func (b *block) ended() bool {
-	for _, w := range b.warps {
-		if len(w.splits) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // quantum is how many instructions a warp runs before the next one's turn. Small
 // enough that a producer and its consumers alternate, large enough to be cheap.
 const quantum = 4096

@@ -84,25 +84,8 @@ func format(s string, args arguments) string {
 // parseConversion reads the conversion at the start of s and its length.
 func parseConversion(s string, args arguments) (c printSpec, n int) {
 	i := 1
-	for ; i < len(s); i++ {
-		switch s[i] {
-		case '-':
-			c.minus = true
-			continue
-		case '+':
-			c.plus = true
-			continue
-		case ' ':
-			c.space = true
-			continue
-		case '#':
-			c.alt = true
-			continue
-		case '0':
-			c.zero = true
-			continue
-		}
-		break
+	for i < len(s) && c.flag(s[i]) {
+		i++
 	}
 	c.width, i = number(s, i, args)
 	if c.width < 0 {
@@ -125,13 +108,35 @@ func parseConversion(s string, args arguments) (c printSpec, n int) {
 	return c, i + 1
 }
 
+// flag takes note of a flag, if that is what b is.
+func (c *printSpec) flag(b byte) bool {
+	switch b {
+	case '-':
+		c.minus = true
+	case '+':
+		c.plus = true
+	case ' ':
+		c.space = true
+	case '#':
+		c.alt = true
+	case '0':
+		c.zero = true
+	default:
+		return false
+	}
+	return true
+}
+
+// widest bounds widths and precisions: a hostile one must not exhaust memory.
+const widest = 1 << 16
+
 // number reads a width or precision: digits or a star.
 func number(s string, i int, args arguments) (n, next int) {
 	if i < len(s) && s[i] == '*' {
-		return int(int32(args.word(4))), i + 1
+		return min(max(int(int32(args.word(4))), -widest), widest), i + 1
 	}
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		n = min(n*10+int(s[i]-'0'), 1<<20)
+		n = min(n*10+int(s[i]-'0'), widest)
 	}
 	return n, i
 }

@@ -23,6 +23,7 @@ func TestFormat(t *testing.T) {
 		{"%.4d|%8.4d|%-8.4d|%08.4d", values{uint64(42), uint64(42), uint64(42), uint64(42)}, "0042|    0042|0042    |    0042"},
 		{"%.0d|", values{uint64(0)}, "|"},
 		{"%*d|%-*d|%*d|", values{uint64(5), uint64(7), uint64(5), uint64(7), uint64(0xfffffffb), uint64(7)}, "    7|7    |7    |"},
+		{"%.*d|%.*f", values{uint64(3), uint64(7), uint64(0xffffffff), f(1)}, "007|1.000000"},
 		{"%u %lu %llu", values{uint64(4294967295), uint64(math.MaxUint64), uint64(1)}, "4294967295 18446744073709551615 1"},
 		{"%ld %lld", values{neg(-5), neg(math.MinInt64)}, "-5 -9223372036854775808"},
 		{"%hd %hhu", values{uint64(7), uint64(8)}, "7 8"},
