@@ -45,7 +45,7 @@ func roundBF16(x float32) uint16 { return CvtBF16F32(math.Float32bits(x)) }
 
 // FmaOobBF16 is fma.rn.oob.bf16, as [FmaOobF16].
 func FmaOobBF16(a, b, c uint16) uint16 {
-	if a == oobNaN || b == oobNaN {
+	if isOob(a) || isOob(b) {
 		return 0
 	}
 	return FmaBF16(a, b, c)

@@ -49,13 +49,14 @@ func floatF16(a uint16) float32 { return math.Float32frombits(CvtF32F16(a)) }
 
 func roundF16(x float32) uint16 { return CvtF16F32(math.Float32bits(x)) }
 
-// oobNaN is the NaN that stands for a value out of bounds, in both 16-bit formats.
-const oobNaN = 0xfff7
+// isOob reports whether a is the NaN that stands for a value out of bounds, of either
+// sign, in both 16-bit formats.
+func isOob(a uint16) bool { return a&0x7fff == 0x7ff7 }
 
 // FmaOobF16 is fma.rn.oob.f16: positive zero where a factor is the NaN that stands
 // for a value out of bounds.
 func FmaOobF16(a, b, c uint16) uint16 {
-	if a == oobNaN || b == oobNaN {
+	if isOob(a) || isOob(b) {
 		return 0
 	}
 	return FmaF16(a, b, c)

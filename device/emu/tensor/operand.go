@@ -97,13 +97,16 @@ func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 
 func (f *Float) size(x *factor, kind Kind, lines, k int) {
 	x.lines, x.length = lines, min(f.rule.length, k)
+	if f.rule.twoPass {
+		x.length = k / 2
+	}
 	x.blocks = k / x.length
 	x.minExp = kindInfo[kind].minExp
 }
 
 // fill decodes block t of the blocks of a line.
 func (f *Float) fill(val []float64, kind Kind, line []uint32, t, blocks int) {
-	if !f.rule.twoPass || blocks == 1 {
+	if !f.rule.twoPass {
 		n := len(line) / blocks
 		kind.unpack(val, line[t*n:][:n])
 		return

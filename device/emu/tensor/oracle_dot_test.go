@@ -31,17 +31,12 @@ func oracleHopperFP8(r oracleRule, ka, kb, kd Kind, a, b []uint32, c uint32) uin
 	var x, y [2][]uint32
 	for k := range a {
 		pass := k / 2 % 2
-		if len(a) == 16 {
-			pass = 0
-		}
 		x[pass] = append(x[pass], asF16(ka, a[k]))
 		y[pass] = append(y[pass], asF16(kb, b[k]))
 	}
 	acc := uint32(0)
 	for pass := range x {
-		if len(x[pass]) > 0 {
-			acc = oracleBlock(r, oracleTerms(formats[F16], formats[F16], formats[kd], x[pass], y[pass], acc))
-		}
+		acc = oracleBlock(r, oracleTerms(formats[F16], formats[F16], formats[kd], x[pass], y[pass], acc))
 	}
 	if kd == F32 {
 		s := math.Float32frombits(acc) + math.Float32frombits(c)

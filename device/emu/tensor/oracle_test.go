@@ -158,6 +158,9 @@ func (r oracleRule) round(sum *big.Int) uint32 {
 			q.Add(q, big.NewInt(1))
 		}
 	}
+	if q.Sign() == 0 {
+		return 0 // what is cut or rounded to nothing has no sign
+	}
 	sig := uint32(q.Int64()) << (frac - keep)
 	// The leading bit of the significand adds one to the field of the exponent.
 	bits := uint32(exp-low)<<frac + sig

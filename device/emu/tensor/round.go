@@ -12,8 +12,13 @@ const (
 // What is too large is infinite.
 func cutF32(x float64, frac int) float64 {
 	if a := math.Abs(x); a < 0x1p-126 && a != 0 {
-		// Below the normal range the unit stays that of the smallest normal number.
-		return math.Copysign(math.Ldexp(math.Trunc(math.Ldexp(a, 126+frac)), -126-frac), x)
+		// Below the normal range the unit stays that of the smallest normal number. What
+		// is cut to nothing has no sign.
+		cut := math.Ldexp(math.Trunc(math.Ldexp(a, 126+frac)), -126-frac)
+		if x < 0 && cut != 0 {
+			return -cut
+		}
+		return cut
 	}
 	x = math.Float64frombits(math.Float64bits(x) &^ (1<<(52-frac) - 1))
 	if math.Abs(x) >= 0x1p128 {
@@ -47,8 +52,13 @@ func bitsF16(x float64) uint32 {
 	case u > 0x7ff<<52:
 		return nanF16
 	case u < 0x3f1<<52: // 2^-14
-		// The unit of 2^28 is that of subnormal f16, so that adding rounds.
-		return s | uint32(math.Float64bits(math.Float64frombits(u)+0x1p28)&0x7ff)
+		// The unit of 2^28 is that of subnormal f16, so that adding rounds. What is
+		// rounded to nothing has no sign.
+		r := uint32(math.Float64bits(math.Float64frombits(u)+0x1p28) & 0x7ff)
+		if r == 0 {
+			return 0
+		}
+		return s | r
 	case u >= 0x40f<<52: // 2^16
 		return s | 0x7c00
 	}
