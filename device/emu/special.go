@@ -110,7 +110,7 @@ func (w *warp) specialValue(name string, lane int) uint64 {
 	case "%cluster_ctarank":
 		return uint64(b.rank)
 	case "%cluster_nctarank":
-		return uint64(len(b.cluster.blocks))
+		return uint64(b.launch.Cluster.Count())
 	case "%dynamic_smem_size":
 		return uint64(b.launch.Shared)
 	case "%total_smem_size", "%aggr_smem_size":
