@@ -33,10 +33,12 @@ func (x *executor) open(seed uint64, out io.Writer) (device.Device, error) {
 		return dev, nil
 	case seed != 0 || x.schedules > 1 || x.maxInstructions > 0:
 		return nil, fmt.Errorf("--device %s: schedules and limits of instructions are the emulator's", x.device)
-	case kind == "cuda":
-		return nil, fmt.Errorf("--device %s: the CUDA driver is not in this build; use emu", x.device)
 	}
-	return nil, fmt.Errorf("--device %s: no such device; use emu or emu:sm_89", x.device)
+	dev, err := device.Open(x.device)
+	if err != nil {
+		return nil, fmt.Errorf("--device %s: %w", x.device, err)
+	}
+	return dev, nil
 }
 
 // emulated is the target to emulate for a module: its own if there is an emulator

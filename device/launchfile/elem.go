@@ -143,7 +143,7 @@ func (e *elem) show(bits uint64) string {
 	v := e.value(bits)
 	switch {
 	case e.float() && math.IsNaN(v):
-		return fmt.Sprintf("nan (%#0*x)", 2+2*e.size, bits)
+		return fmt.Sprintf("nan (0x%0*x)", 2*e.size, bits)
 	case e.float() && math.IsInf(v, 0):
 		return strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)[:4])
 	case e.name == "f32":

@@ -1,0 +1,7 @@
+//go:build linux && amd64
+
+package main
+
+// The CUDA driver is opened by its name, --device cuda:0. Opening libraries at run
+// time makes the binary a dynamic one, so it is only here where GPUs were tried.
+import _ "attest/device/cuda"
