@@ -117,12 +117,9 @@ func (r *reader) next() int {
 func (r *reader) token() (json.Token, int, error) {
 	at := r.next()
 	t, err := r.dec.Token()
-	var syntax *json.SyntaxError
 	switch {
 	case err == nil:
 		return t, at, nil
-	case errors.As(err, &syntax):
-		return nil, at, r.doc.errorf(max(int(syntax.Offset)-1, 0), "%v", err)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, at, r.doc.errorf(len(r.doc.text), "the text ends too early")
 	}

@@ -80,17 +80,19 @@ func Parse(name string, text []byte) (*File, error) {
 
 func parseLaunch(n *node, names map[string]bool) (l Launch, err error) {
 	l.node = n
+	entry := n.field("entry")
+	if entry != nil {
+		if l.Entry, err = entry.text(); err != nil {
+			return l, err
+		}
+		n.mark([]string{n.where[0] + " (" + l.Entry + ")"})
+	}
 	if err := n.only("entry", "grid", "block", "cluster", "shared", "params"); err != nil {
 		return l, err
 	}
-	entry := n.field("entry")
 	if entry == nil {
 		return l, n.errorf(`no "entry": name the kernel`)
 	}
-	if l.Entry, err = entry.text(); err != nil {
-		return l, err
-	}
-	n.mark([]string{n.where[0] + " (" + l.Entry + ")"})
 	for _, e := range []struct {
 		name string
 		to   *device.Dim
