@@ -1,0 +1,152 @@
+package cuda_test
+
+import (
+	"fmt"
+
+	"attest/build"
+	"attest/ptx"
+)
+
+type (
+	b32 = build.B32
+	f32 = build.F32
+	h2  = build.F16x2
+)
+
+// products are one kernel for each type of mma.sync and wgmma.
+func products() (ps []*product) {
+	mma := func(name, kind, cKind string, factors, words int, f func(k *build.Kernel, w []b32) []b32) {
+		ps = append(ps, &product{mmaKernel(name, factors, words, f), kind, cKind, 0, factors, words})
+	}
+	mma("f16_f32_k16", "f16", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k16RowColF32F16F16F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
+		return cast[b32](d[:])
+	})
+	mma("f16_f16_k16", "f16", "f16", 6, 2, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k16RowColF16F16F16F16([4]b32(w), [2]b32(w[4:]), [2]h2(cast[h2](w[6:])))
+		return cast[b32](d[:])
+	})
+	mma("bf16_k16", "bf16", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k16RowColF32BF16BF16F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
+		return cast[b32](d[:])
+	})
+	mma("tf32_k8", "f32", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k8RowColF32TF32TF32F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
+		return cast[b32](d[:])
+	})
+	mma("e4m3_f32_k32", "e4m3", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k32RowColF32E4M3E4M3F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
+		return cast[b32](d[:])
+	})
+	mma("e5m2_f16_k32", "e5m2", "f16", 6, 2, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k32RowColF16E5M2E5M2F16([4]b32(w), [2]b32(w[4:]), [2]h2(cast[h2](w[6:])))
+		return cast[b32](d[:])
+	})
+	mma("e4m3_f32_k16", "e4m3", "f32", 3, 4, func(k *build.Kernel, w []b32) []b32 {
+		d := k.MmaM16n8k16RowColF32E4M3E4M3F32([2]b32(w), [1]b32(w[2:]), [4]f32(cast[f32](w[3:])))
+		return cast[b32](d[:])
+	})
+	for _, n := range []int{8, 64} {
+		ps = append(ps, wgmmaProducts(n)...)
+	}
+	return ps
+}
+
+// wgmmaProducts have A in registers and n rows of 32 bytes of B in shared memory.
+func wgmmaProducts(n int) (ps []*product) {
+	single := func(name, kind string, f func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64)) {
+		k := wgmmaKernel(fmt.Sprintf("wgmma_%s_n%d", name, n), n, n/2, f)
+		ps = append(ps, &product{k, kind, "f32", 8 * n, 4, n / 2})
+	}
+	half := func(name, kind string, f func(k *build.Kernel, d []*build.Var[h2], a [4]b32, b build.U64)) {
+		k := wgmmaKernel(fmt.Sprintf("wgmma_%s_n%d", name, n), n, n/4, f)
+		ps = append(ps, &product{k, kind, "f16", 8 * n, 4, n / 4})
+	}
+	single("f16_f32", "f16", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF32F16F16A(d, a, b, k.Pred(true), 1, 1, 0)
+	})
+	half("f16_f16", "f16", func(k *build.Kernel, d []*build.Var[h2], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF16F16F16A(d, a, b, k.Pred(true), 1, 1, 0)
+	})
+	single("bf16", "bf16", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF32BF16BF16A(d, a, b, k.Pred(true), 1, 1, 0)
+	})
+	single("tf32", "f32", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF32TF32TF32A(d, a, b, k.Pred(true), 1, 1)
+	})
+	single("e4m3", "e4m3", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF32E4M3E4M3A(d, a, b, k.Pred(true), 1, 1)
+	})
+	single("e5m2_minus", "e5m2", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF32E5M2E5M2A(d, a, b, k.Pred(true), -1, 1)
+	})
+	half("e4m3_f16", "e4m3", func(k *build.Kernel, d []*build.Var[h2], a [4]b32, b build.U64) {
+		k.WgmmaMmaAsyncF16E4M3E4M3A(d, a, b, k.Pred(true), 1, 1)
+	})
+	return ps
+}
+
+// mmaKernel gives each thread its factor and accumulator words.
+func mmaKernel(name string, factors, words int, f func(k *build.Kernel, w []b32) []b32) *build.Kernel {
+	k := build.New(name, ptx.SM90a)
+	k.Version(8, 7)
+	in, out := k.ParamGlobalB32("in"), k.ParamGlobalB32("out")
+	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
+	w := load(in.At(i.MulLo(k.U32(uint32(factors+words)))), factors+words)
+	store(out.At(i.MulLo(k.U32(uint32(words)))), f(k, w))
+	return k
+}
+
+// wgmmaKernel puts the tile into shared memory as core matrices of 8 rows by 16
+// bytes, without swizzle, and multiplies once.
+func wgmmaKernel[T build.Value](name string, n, words int, f func(k *build.Kernel, d []*build.Var[T], a [4]b32, b build.U64)) *build.Kernel {
+	k := build.New(name, ptx.SM90a)
+	in, out := k.ParamGlobalB32("in"), k.ParamGlobalB32("out")
+	tile := 8 * n
+	shared := build.SharedAlign(k.SharedB32("tile", tile), 1024)
+	t := k.TidX()
+	first := k.CtaidX().MulLo(k.U32(uint32(tile + 128*(4+words))))
+	k.Loop(t, k.U32(uint32(tile)), k.U32(128), func(i build.U32) { shared.At(i).St(in.At(first.Add(i)).Ld()) })
+	k.FenceProxyAsync()
+	k.SyncThreads()
+
+	w := load(in.At(first.Add(k.U32(uint32(tile))).Add(t.MulLo(k.U32(uint32(4+words))))), 4+words)
+	var d []*build.Var[T]
+	for _, c := range cast[T](w[4:]) {
+		d = append(d, build.Vars(c, 1)...)
+	}
+	// Core matrices 128 bytes apart down the rows, the second half of K behind them.
+	start := shared.Addr().Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
+	descriptor := start.Or(k.U64(uint64(n/8*128>>4)<<16 | 128>>4<<32))
+	k.WgmmaFence()
+	f(k, d, [4]b32(w), descriptor)
+	k.WgmmaCommitGroup()
+	k.WgmmaWaitGroup(0)
+	var result []T
+	for _, v := range d {
+		result = append(result, v.Get())
+	}
+	store(out.At(k.CtaidX().MadLo(k.U32(128), t).MulLo(k.U32(uint32(words)))), cast[b32](result))
+	return k
+}
+
+func load(p build.Global[b32], n int) (w []b32) {
+	for i := range n {
+		w = append(w, p.Plus(i).Ld())
+	}
+	return w
+}
+
+func store(p build.Global[b32], w []b32) {
+	for i := range w {
+		p.Plus(i).St(w[i])
+	}
+}
+
+// cast gives values another type of the same size.
+func cast[T, F build.Value](from []F) (to []T) {
+	for _, v := range from {
+		to = append(to, build.Cast[T](v))
+	}
+	return to
+}
