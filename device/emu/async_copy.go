@@ -67,6 +67,7 @@ func (q *copyQueue) complete(it *copyItem) {
 		return
 	}
 	clear(it.dst[copy(it.dst, it.src):])
+	it.from.completed(it.from.lane, false)
 }
 
 // buildCopyAsync is cp.async of 4, 8 or 16 bytes a thread.

@@ -21,6 +21,7 @@ type block struct {
 	bars    [16]barrier
 	order   []int  // in which the warps run
 	version uint64 // counts what may let a waiting warp go on
+	watch   BlockObserver
 	printed []byte
 }
 
@@ -54,6 +55,12 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
 		b.warps = append(b.warps, w)
 	}
 	b.order = l.schedule.order(index, len(b.warps))
+	if o := l.dev.options.Observer; o != nil {
+		b.watch = o.Block(BlockInfo{
+			Kernel: k.name, Module: k.prog.mod, Index: index, Ctaid: ctaid, Rank: b.rank,
+			Threads: threads, Shared: b.shared, Static: int(k.entry.statics),
+		})
+	}
 	return b
 }
 

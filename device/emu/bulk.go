@@ -33,6 +33,7 @@ func (c *cluster) transferOne() bool {
 	q.transfers[0] = transfer{}
 	q.transfers = q.transfers[1:]
 	t.move()
+	t.from.completed(t.from.lane, false)
 	for _, bar := range t.bars {
 		t.from.check(c.expect(bar, -int64(t.bytes)))
 	}
@@ -78,11 +79,15 @@ func (q *bulkQueue) finish(lanes, keep uint32, read bool) {
 		if due {
 			it.read()
 		}
+		if due && read {
+			it.from.completed(it.from.lane, true)
+		}
 		if !due || read {
 			rest = append(rest, *it)
 			continue
 		}
 		it.store(it.data)
+		it.from.completed(it.from.lane, false)
 	}
 	clear(q.items[len(rest):])
 	q.items = rest
@@ -97,6 +102,7 @@ func (q *bulkQueue) finishOne() bool {
 	q.items = append(q.items[:0], q.items[1:]...)
 	it.read()
 	it.store(it.data)
+	it.from.completed(it.from.lane, false)
 	return true
 }
 

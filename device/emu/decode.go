@@ -133,6 +133,7 @@ func (p *program) decode(fn *function) error {
 	fn.code = append(fn.code, op{kind: opRet, guard: -1}) // off the end of the text
 	d.resolveLabels()
 	d.prioritise()
+	fn.slots = d.regs
 	fn.tmpl32 = make([]lanes32, fn.n32)
 	fn.tmpl64 = make([]lanes64, fn.n64)
 	for v, s := range d.c32 {

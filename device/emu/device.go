@@ -32,6 +32,8 @@ type Options struct {
 	// MaxInstructions is how many instructions a warp may execute before the launch
 	// is ended as one that never would; 0 means 2^34.
 	MaxInstructions uint64
+	// Observer, if not nil, is told what launches do.
+	Observer Observer
 }
 
 // New makes an emulated GPU of a target that attest knows in full.
@@ -207,6 +209,10 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 		return device.Stats{}, err
 	}
 	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
+	if k.dev.options.Observer != nil {
+		p := k.prog.watched()
+		k = &kernel{dev: k.dev, prog: p, entry: p.funcs[k.name], name: k.name}
+	}
 	run := &launch{
 		Launch: l, kernel: k, dev: k.dev, ctx: ctx, sms: chips[k.dev.target].sms,
 		id: k.dev.launches.Add(1), schedule: schedule{k.dev.options.Schedule},

@@ -159,6 +159,9 @@ func (l *launch) close(c *cluster) {
 	c.closed = true
 	var text []byte
 	for _, b := range c.blocks {
+		if b.watch != nil {
+			b.watch.End()
+		}
 		text = append(text, b.printed...)
 		for _, w := range b.warps {
 			l.threads.Add(w.lanesN)

@@ -23,15 +23,16 @@ const (
 type opKind uint8
 
 const (
-	opRun  opKind = iota // exec
-	opTry                // try: may have to wait
-	opPoll               // exec that may find what it found before
-	opBra                // branch to target
-	opBrx                // branch by table
-	opCall               // call
-	opRet                // return from a device function, or end the thread
-	opExit               // end the thread
-	opSync               // wait for the lanes of a mask to be here, then exec
+	opRun     opKind = iota // exec
+	opTry                   // try: may have to wait
+	opPoll                  // exec that may find what it found before
+	opBra                   // branch to target
+	opBrx                   // branch by table
+	opCall                  // call
+	opRet                   // return from a device function, or end the thread
+	opExit                  // end the thread
+	opSync                  // wait for the lanes of a mask to be here, then exec
+	opWatched               // control flow that announces itself first
 )
 
 // op is a decoded instruction.
@@ -39,10 +40,12 @@ type op struct {
 	run    exec
 	try    func(f *frame, m uint32) status
 	kind   opKind
-	neg    bool  // the guard is negated
-	guard  slot  // predicate, or -1
-	target int32 // of a branch
-	prio   int32 // place in the function's reverse postorder: lower runs first
+	real   opKind // opWatched: what it announces
+	said   exec   // announces the instruction to an observer, or nil
+	neg    bool   // the guard is negated
+	guard  slot   // predicate, or -1
+	target int32  // of a branch
+	prio   int32  // place in the function's reverse postorder: lower runs first
 	table  []int32
 	index  slot // brx: the index; opSync: the member mask
 	call   *callSite
@@ -80,6 +83,7 @@ type function struct {
 	tmpl32    []lanes32
 	tmpl64    []lanes64
 	specials  []specialReg
+	slots     []slot // of the registers, by ID
 	based     []basedReg
 	index     int        // in the program
 	regs      []slot     // by register ID

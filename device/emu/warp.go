@@ -31,6 +31,9 @@ type warp struct {
 	// offsets are those of an access, see span.
 	offsets lanes64
 	spare   [][]*frame // by function: frames to use again
+	// reached are, when the launch is observed, the lanes that have been announced at
+	// an instruction that may wait.
+	reached map[int32]uint32
 }
 
 // outcome is why a warp stopped running.
@@ -251,6 +254,8 @@ func (w *warp) special(o *op, m uint32) outcome {
 		w.ret(m)
 	case opExit:
 		w.exit(m)
+	case opWatched:
+		return w.announced(o, m)
 	}
 	return ranOut
 }

@@ -154,7 +154,11 @@ func (w *warp) meet(o *op) {
 			continue
 		}
 		s := &w.splits[i]
-		s.f.fn.code[s.pc].warp.scatter(s.f, m, x)
+		at := &s.f.fn.code[s.pc]
+		if at.said != nil {
+			at.said(s.f, m)
+		}
+		at.warp.scatter(s.f, m, x)
 		if m == s.mask {
 			s.pc++
 			s.wait = false

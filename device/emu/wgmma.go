@@ -173,6 +173,7 @@ func (s *startedProduct) run() {
 	} else {
 		p.rc.store(f, s.mask, w.c)
 	}
+	s.from.completed(-1, false)
 }
 
 func flip(words []uint32, sign uint32) {
