@@ -30,7 +30,7 @@ func TestMaxima(t *testing.T) {
 			for l := range panel {
 				want := floorExp
 				for e := range k {
-					if x, y := rows.val[e], cols.val[l*k+e]; x != 0 && y != 0 {
+					if x, y := rows.val[e], cols.val[e*panel+l]; x != 0 && y != 0 {
 						want = max(want, exponent(x, rows.minExp)+exponent(y, rows.minExp))
 					}
 				}

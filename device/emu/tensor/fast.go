@@ -48,24 +48,19 @@ func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
 		w.maxima8(exps, b.exps[col*length:][:length])
 	}
 	w.negatives(a.signs[row], (*[panel]uint64)(b.signs[col*panel:]))
-	x, y := a.large[row*length:][:length], b.val[col*panel*length:][:panel*length]
+	y := b.val[col*panel*length:][:panel*length]
 	if w.prepare(&f.rule, int(a.low[row]), (*[panel]int32)(b.low[col*panel:])) {
-		switch length {
-		case 4:
-			w.sums4((*[4]float64)(x), y)
-		case 8:
-			w.sums8((*[8]float64)(x), y)
-		default:
-			for ; len(x) >= 16; x, y = x[16:], y[16:] {
-				w.sums16((*[16]float64)(x), y, length)
-			}
-		}
+		w.sums(a.large[row*length:][:length], y)
 		w.settle(&f.rule)
 		return
 	}
-	x = a.val[row*length:][:length]
+	x := a.val[row*length:][:length]
+	var column [maxLength]float64
 	for l, c := range &w.acc {
-		w.acc[l] = f.rule.round(f.rule.exact(c, x, y[l*length:][:length], a.minExp, b.minExp))
+		for e := range x {
+			column[e] = y[e*panel+l]
+		}
+		w.acc[l] = f.rule.round(f.rule.exact(c, x, column[:length], a.minExp, b.minExp))
 	}
 }
 
@@ -117,69 +112,24 @@ func (w *tile) settle(r *rule) {
 	}
 }
 
-// The sums of floors, by the length of a block. They have two parts, of which one
-// starts with the rest and below zero, which takes the start out of the whole. Two
-// columns at a time save loads of x; walking along ys leaves plain pointers, which
-// make short instructions, and that is worth a tenth.
-
-func (w *tile) sums4(x *[4]float64, ys []float64) {
-	for l := 0; l < panel; l += 2 {
-		y, z := (*[4]float64)(ys), (*[4]float64)(ys[4:])
-		half, zero := almostHalf*w.unit[l], start*w.unit[l]
-		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
-		a, b, c, d := zero, w.rest[l]-zero, otherZero, w.rest[l+1]-otherZero
-		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
-		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
-		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
-		b, d = b+(x[3]*y[3]-half), d+(x[3]*z[3]-other)
-		w.rest[l], w.rest[l+1] = a+b, c+d
-		ys = ys[min(8, len(ys)):]
-	}
-}
-
-func (w *tile) sums8(x *[8]float64, ys []float64) {
-	for l := 0; l < panel; l += 2 {
-		y, z := (*[8]float64)(ys), (*[8]float64)(ys[8:])
-		half, zero := almostHalf*w.unit[l], start*w.unit[l]
-		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
-		a, b, c, d := zero, w.rest[l]-zero, otherZero, w.rest[l+1]-otherZero
-		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
-		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
-		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
-		b, d = b+(x[3]*y[3]-half), d+(x[3]*z[3]-other)
-		a, c = a+(x[4]*y[4]-half), c+(x[4]*z[4]-other)
-		b, d = b+(x[5]*y[5]-half), d+(x[5]*z[5]-other)
-		a, c = a+(x[6]*y[6]-half), c+(x[6]*z[6]-other)
-		b, d = b+(x[7]*y[7]-half), d+(x[7]*z[7]-other)
-		w.rest[l], w.rest[l+1] = a+b, c+d
-		ys = ys[min(16, len(ys)):]
-	}
-}
-
-// sums16 is for blocks of 16 and, called twice, of 32.
-func (w *tile) sums16(x *[16]float64, ys []float64, length int) {
-	for l := 0; l < panel; l += 2 {
-		y, z := (*[16]float64)(ys), (*[16]float64)(ys[length:])
-		half, zero := almostHalf*w.unit[l], start*w.unit[l]
-		other, otherZero := almostHalf*w.unit[l+1], start*w.unit[l+1]
-		a, b, c, d := zero, w.rest[l]-zero, otherZero, w.rest[l+1]-otherZero
-		a, c = a+(x[0]*y[0]-half), c+(x[0]*z[0]-other)
-		b, d = b+(x[1]*y[1]-half), d+(x[1]*z[1]-other)
-		a, c = a+(x[2]*y[2]-half), c+(x[2]*z[2]-other)
-		b, d = b+(x[3]*y[3]-half), d+(x[3]*z[3]-other)
-		a, c = a+(x[4]*y[4]-half), c+(x[4]*z[4]-other)
-		b, d = b+(x[5]*y[5]-half), d+(x[5]*z[5]-other)
-		a, c = a+(x[6]*y[6]-half), c+(x[6]*z[6]-other)
-		b, d = b+(x[7]*y[7]-half), d+(x[7]*z[7]-other)
-		a, c = a+(x[8]*y[8]-half), c+(x[8]*z[8]-other)
-		b, d = b+(x[9]*y[9]-half), d+(x[9]*z[9]-other)
-		a, c = a+(x[10]*y[10]-half), c+(x[10]*z[10]-other)
-		b, d = b+(x[11]*y[11]-half), d+(x[11]*z[11]-other)
-		a, c = a+(x[12]*y[12]-half), c+(x[12]*z[12]-other)
-		b, d = b+(x[13]*y[13]-half), d+(x[13]*z[13]-other)
-		a, c = a+(x[14]*y[14]-half), c+(x[14]*z[14]-other)
-		b, d = b+(x[15]*y[15]-half), d+(x[15]*z[15]-other)
-		w.rest[l], w.rest[l+1] = a+b, c+d
-		ys = ys[min(2*length, len(ys)):]
+// sums adds the sums of floors to the rest. Four columns at a time are as many as
+// the registers of most processors hold with what they need.
+func (w *tile) sums(x, ys []float64) {
+	for h := 0; h < panel; h += 4 {
+		unit, rest, y := (*[4]float64)(w.unit[h:]), (*[4]float64)(w.rest[h:]), ys[h:]
+		half0, half1, half2, half3 := almostHalf*unit[0], almostHalf*unit[1], almostHalf*unit[2], almostHalf*unit[3]
+		a, b, c, d := start*unit[0], start*unit[1], start*unit[2], start*unit[3]
+		for _, v := range x {
+			q := (*[4]float64)(y)
+			a += v*q[0] - half0
+			b += v*q[1] - half1
+			c += v*q[2] - half2
+			d += v*q[3] - half3
+			y = y[min(panel, len(y)):]
+		}
+		rest[0] += a - start*unit[0]
+		rest[1] += b - start*unit[1]
+		rest[2] += c - start*unit[2]
+		rest[3] += d - start*unit[3]
 	}
 }

@@ -43,8 +43,11 @@ func TestFastIsExact(t *testing.T) {
 
 func (f *Float) addExactly(w *tile, a *Rows, b *Cols, i, p, t int) {
 	x := a.val[(i*a.blocks+t)*a.length:][:a.length]
+	y := make([]float64, b.length)
 	for l, c := range w.acc {
-		y := b.val[((p*b.blocks+t)*panel+l)*b.length:][:b.length]
+		for e := range y {
+			y[e] = b.val[((p*b.blocks+t)*b.length+e)*panel+l]
+		}
 		w.acc[l] = f.rule.round(f.rule.exact(c, x, y, a.minExp, b.minExp))
 	}
 }

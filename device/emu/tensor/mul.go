@@ -4,25 +4,30 @@ package tensor
 // element a word (an f16 in the low half). A nil c is zero. d and c may be the
 // same slice.
 func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
-	n := b.lines
-	var w tile
-	for p := 0; p*panel < n; p++ {
-		width := min(panel, n-p*panel)
-		for i := range a.lines {
-			at := i*n + p*panel
-			clear(w.acc[:])
-			if c != nil && !f.rule.twoPass {
-				f.values(w.acc[:width], c[at:at+width])
-			}
-			for t := range a.blocks {
-				f.add(&w, a, b, i, p, t)
-			}
-			if c != nil && f.rule.twoPass {
-				f.addC(w.acc[:width], c[at:at+width])
-			}
-			f.store(d[at:at+width], w.acc[:width])
+	for p := 0; p*panel < b.lines; p++ {
+		for i := f.sweep(d, a, b, c, p, 0); i < a.lines; i += f.sweep(d, a, b, c, p, i) {
+			f.mulAddRow(d, a, b, c, p, i)
+			i++
 		}
 	}
+}
+
+// mulAddRow is the elements of row i and panel p.
+func (f *Float) mulAddRow(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) {
+	n := b.lines
+	width := min(panel, n-p*panel)
+	at := i*n + p*panel
+	var w tile
+	if c != nil && !f.rule.twoPass {
+		f.values(w.acc[:width], c[at:at+width])
+	}
+	for t := range a.blocks {
+		f.add(&w, a, b, i, p, t)
+	}
+	if c != nil && f.rule.twoPass {
+		f.addC(w.acc[:width], c[at:at+width])
+	}
+	f.store(d[at:at+width], w.acc[:width])
 }
 
 // values decodes accumulators.

@@ -10,7 +10,8 @@ type Rows struct {
 }
 
 // Cols is the second factor, decoded: n columns of k elements, for [Float.LoadB].
-// Columns are kept in panels of eight, the last one filled up with zeros.
+// Columns are kept in panels of eight, the last one filled up with zeros; val has the
+// eight columns' elements side by side.
 type Cols struct{ factor }
 
 // panel is the number of elements of a row that are computed together.
@@ -74,17 +75,23 @@ func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 	c.exps = resize(c.exps, panels*panel/perWord*k)
 	clear(c.exps)
 	perLine := f.b.Words(k)
+	if n%panel != 0 {
+		clear(c.val)
+	}
 	var lanes [maxLength]uint16
+	var block [maxLength]float64
 	for line := range c.signs {
 		tile, column := line/panel, line%panel
 		j, t := tile/c.blocks*panel+column, tile%c.blocks
-		val := c.val[line*c.length:][:c.length]
 		if j >= n {
-			clear(val)
 			c.signs[line], c.low[line] = 0, noneLow
 			continue
 		}
+		val := block[:c.length]
 		f.fill(val, f.b, words[j*perLine:][:perLine], t, c.blocks)
+		for e, v := range val {
+			c.val[(tile*c.length+e)*panel+column] = v
+		}
 		signs, low := survey(&lanes, val, c.minExp, f.b.bias())
 		// Turned round, so that & with a row's signs finds the negative products.
 		c.signs[line], c.low[line] = signs<<32|signs>>32, low

@@ -1,0 +1,52 @@
+// Command asm writes the assembly of package simd.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("amd64")
+	detect()
+	sweep("sweep8", 8)
+	sweep("sweep16", 16)
+	Generate()
+}
+
+// detect is whether the processor and the system have AVX2 and FMA.
+func detect() {
+	TEXT("detect", NOSPLIT, "func() bool")
+	Doc("detect reports whether the processor has AVX2 and FMA, and the system keeps their registers.")
+	const fmaOSXSaveAVX = 1<<12 | 1<<27 | 1<<28
+	need := func(r reg.Register, bits uint32) {
+		ANDL(operand.U32(bits), r)
+		CMPL(r, operand.U32(bits))
+		JNE(operand.LabelRef("no"))
+	}
+	XORL(reg.EAX, reg.EAX)
+	CPUID()
+	CMPL(reg.EAX, operand.U32(7))
+	JLT(operand.LabelRef("no"))
+	MOVL(operand.U32(1), reg.EAX)
+	XORL(reg.ECX, reg.ECX)
+	CPUID()
+	need(reg.ECX, fmaOSXSaveAVX)
+	MOVL(operand.U32(7), reg.EAX)
+	XORL(reg.ECX, reg.ECX)
+	CPUID()
+	need(reg.EBX, 1<<5)
+	XORL(reg.ECX, reg.ECX)
+	XGETBV()
+	need(reg.EAX, 6)
+	yes, err := ReturnIndex(0).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	MOVB(operand.U8(1), yes.Addr)
+	RET()
+	Label("no")
+	MOVB(operand.U8(0), yes.Addr)
+	RET()
+}

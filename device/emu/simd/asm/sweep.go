@@ -1,0 +1,353 @@
+package main
+
+import (
+	"math"
+	"math/bits"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The numbers of package tensor that the loops share: see its fast.go and lanes.go.
+const (
+	faintest = -53
+	floorExp = -126
+	start    = 0x1.8p52
+	magic    = 0x1p52 // beside it the last bits of a float64 are a whole number
+)
+
+// Towards zero is how the products are rounded: the sums lie around 1.5·2^52 units,
+// where that is the floor, so one fused operation multiplies, cuts and adds.
+const towardsZero = 0x7f80
+
+// lanes is how the exponents of a panel of columns are kept.
+type lanes struct {
+	bits, bias int
+	words      int // for each element
+}
+
+func lanesOf(bits int) lanes {
+	if bits == 8 {
+		return lanes{8, 32 + 14, 1}
+	}
+	return lanes{16, 512 + 126, 2}
+}
+
+// pair is a vector of eight 64-bit elements, one for each column.
+type pair [2]reg.VecVirtual
+
+func newPair() pair { return pair{YMM(), YMM()} }
+
+// every has an instruction for both halves of a panel.
+func every(op func(h int)) {
+	op(0)
+	op(1)
+}
+
+// splat is a constant in all four elements of a vector in memory.
+func splat(name string, v uint64) operand.Mem {
+	m := GLOBL(name, NOPTR|RODATA)
+	for i := range 4 {
+		DATA(8*i, operand.U64(v))
+	}
+	return m
+}
+
+// sweeper is the registers that walk through the factors.
+type sweeper struct {
+	lanes
+	s                         reg.GPVirtual // the argument
+	aExps, x, aSigns, aLow    reg.GPVirtual
+	bExps, y, bSigns, bLow    reg.GPVirtual
+	c, d                      reg.GPVirtual
+	acc                       pair // c, and then each block's result
+	nibbles, low4, magicBits  operand.Mem
+	laneMask, someBit, rebias operand.Mem
+	floor, maxExp, start      operand.Mem
+	leastExp, mostExp         operand.Mem
+}
+
+// constants puts what the loops need into memory.
+func (w *sweeper) constants(name string) {
+	w.nibbles = GLOBL(name+"Nibbles", NOPTR|RODATA)
+	for i := range 32 {
+		DATA(i, operand.U8(bits.OnesCount(uint(i%16))))
+	}
+	every, some := uint64(0x7f), uint64(0x3f)
+	if w.bits == 16 {
+		every, some = 0x7fff, 0x3ff
+	}
+	w.low4 = splat(name+"Low4", 0x0f0f0f0f0f0f0f0f)
+	w.magicBits = splat(name+"Magic", math.Float64bits(magic))
+	w.laneMask, w.someBit = splat(name+"Lane", every), splat(name+"Some", some)
+	w.rebias = splat(name+"Rebias", uint64(2*w.bias-1023))
+	w.floor = splat(name+"Floor", 1023+floorExp)
+	w.maxExp = splat(name+"MaxExp", 2*1023)
+	w.start = splat(name+"Start", math.Float64bits(start))
+	w.leastExp, w.mostExp = splat(name+"Least", 1023-126), splat(name+"Most", 1023+127)
+}
+
+// field is a member of the argument.
+func (w *sweeper) field(name string) operand.Mem {
+	const word = 8
+	for i, f := range []string{"Rows", "Done", "Blocks", "Length", "AExps", "X", "ASigns", "ALow",
+		"BExps", "Y", "BSigns", "BLow", "C", "D", "CStep", "DStep", "Keep", "Cut"} {
+		if f == name {
+			return operand.Mem{Base: w.s, Disp: i * word}
+		}
+	}
+	panic("no field " + name)
+}
+
+func (w *sweeper) load(name string) reg.GPVirtual {
+	r := GP64()
+	MOVQ(w.field(name), r)
+	return r
+}
+
+// sweep multiplies rows with a panel of eight columns.
+func sweep(name string, laneBits int) {
+	w := &sweeper{lanes: lanesOf(laneBits), acc: newPair()}
+	w.constants(name)
+	TEXT(name, NOSPLIT, "func(s *byte)")
+	Doc(name + " multiplies rows whose exponents have lanes of " + map[int]string{8: "8", 16: "16"}[laneBits] + " bits.")
+	w.s = Load(Param("s"), GP64()).(reg.GPVirtual)
+	saved, rounding := AllocLocal(4), AllocLocal(4)
+	VSTMXCSR(saved)
+	MOVL(operand.U32(towardsZero), rounding)
+	VLDMXCSR(rounding)
+	w.aExps, w.x, w.aSigns, w.aLow = w.load("AExps"), w.load("X"), w.load("ASigns"), w.load("ALow")
+	w.c, w.d = w.load("C"), w.load("D")
+
+	Label("row")
+	every(func(h int) { VCVTPS2PD(operand.Mem{Base: w.c, Disp: 16 * h}, w.acc[h]) })
+	w.bExps, w.y, w.bSigns, w.bLow = w.load("BExps"), w.load("Y"), w.load("BSigns"), w.load("BLow")
+	blocks := w.load("Blocks")
+	Label("block")
+	w.block()
+	DECQ(blocks)
+	JNZ(operand.LabelRef("block"))
+	every(func(h int) {
+		x := XMM()
+		VCVTPD2PSY(w.acc[h], x)
+		VMOVUPS(x, operand.Mem{Base: w.d, Disp: 16 * h})
+	})
+	ADDQ(w.field("CStep"), w.c)
+	ADDQ(w.field("DStep"), w.d)
+	INCQ(w.field("Done"))
+	DECQ(w.field("Rows"))
+	JNZ(operand.LabelRef("row"))
+	Label("end")
+	VLDMXCSR(saved)
+	VZEROUPPER()
+	RET()
+}
+
+// block adds the products of one block to the accumulator, or leaves the loop when
+// its numbers are not ordinary.
+func (w *sweeper) block() {
+	m := w.maxima()
+	w.align(m)
+	w.checkLow(m)
+	unit, rest := w.prepare(m)
+	sums := w.sums(unit, rest)
+	w.settle(sums)
+}
+
+// maxima finds the largest exponents of the products, biased as in a float64.
+func (w *sweeper) maxima() pair {
+	var best [2]reg.VecVirtual
+	for h := range w.words {
+		best[h] = YMM()
+		VPXOR(best[h], best[h], best[h])
+	}
+	n, at, next := w.load("Length"), w.bExps, GP64()
+	if w.words == 2 {
+		LEAQ(operand.Mem{Base: w.bExps, Index: n, Scale: 8}, next)
+	}
+	Label("max")
+	a := YMM()
+	VMOVDQU(operand.Mem{Base: w.aExps}, a)
+	for h := range w.words {
+		sum, from := YMM(), []reg.Register{at, next}[h]
+		VPADDQ(operand.Mem{Base: from}, a, sum)
+		if w.bits == 8 {
+			VPMAXUB(sum, best[h], best[h])
+		} else {
+			VPMAXUW(sum, best[h], best[h])
+		}
+		ADDQ(operand.U8(32), from)
+	}
+	ADDQ(operand.U8(32), w.aExps)
+	SUBQ(operand.U8(4), n)
+	JNZ(operand.LabelRef("max"))
+	if w.words == 2 {
+		MOVQ(next, w.bExps)
+	}
+	m := newPair()
+	if w.bits == 8 {
+		x := w.fold(best[0])
+		VPMOVZXBQ(x, m[0])
+		VPSRLQ(operand.U8(32), x, x)
+		VPMOVZXBQ(x, m[1])
+	} else {
+		every(func(h int) { VPMOVZXWQ(w.fold(best[h]), m[h]) })
+	}
+	every(func(h int) {
+		some := YMM()
+		VPAND(w.laneMask, m[h], m[h])
+		VPCMPGTQ(w.someBit, m[h], some)
+		VPSUBQ(w.rebias, m[h], m[h])
+		VPAND(some, m[h], m[h])
+		VPMAXSD(w.floor, m[h], m[h])
+	})
+	return m
+}
+
+// fold is the largest lanes of the four words of a vector.
+func (w *sweeper) fold(v reg.VecVirtual) reg.VecVirtual {
+	most := func(a, b, d reg.VecVirtual) {
+		if w.bits == 8 {
+			VPMAXUB(a, b, d)
+		} else {
+			VPMAXUW(a, b, d)
+		}
+	}
+	x, y := XMM(), XMM()
+	VEXTRACTI128(operand.U8(1), v, x)
+	most(x, v.AsX().(reg.VecVirtual), x)
+	VPSHUFD(operand.U8(0xee), x, y)
+	most(x, y, x)
+	return x
+}
+
+// align makes the exponents those of the units, with the accumulator's among them.
+func (w *sweeper) align(m pair) {
+	keep := YMM()
+	VPBROADCASTQ(w.field("Keep"), keep)
+	every(func(h int) {
+		e := YMM()
+		VPSLLQ(operand.U8(1), w.acc[h], e)
+		VPSRLQ(operand.U8(53), e, e)
+		VPMAXSD(e, m[h], m[h])
+		VPSUBQ(keep, m[h], m[h])
+	})
+}
+
+// checkLow leaves the loop for a product that is too faint, infinite or no number.
+func (w *sweeper) checkLow(m pair) {
+	row, x, low, bad := GP64(), XMM(), YMM(), newPair()
+	MOVLQSX(operand.Mem{Base: w.aLow}, row)
+	ADDQ(operand.I32(1023-faintest), row)
+	VMOVQ(row, x)
+	VPBROADCASTQ(x, low)
+	every(func(h int) {
+		col := YMM()
+		VPMOVSXDQ(operand.Mem{Base: w.bLow, Disp: 16 * h}, col)
+		VPADDQ(low, col, col)
+		VPCMPGTQ(col, m[h], bad[h])
+	})
+	w.leaveIf(bad)
+	ADDQ(operand.U8(4), w.aLow)
+	ADDQ(operand.U8(32), w.bLow)
+}
+
+// leaveIf ends the sweep when a column is bad.
+func (w *sweeper) leaveIf(bad pair) {
+	VPOR(bad[0], bad[1], bad[0])
+	VPTEST(bad[0], bad[0])
+	JNZ(operand.LabelRef("end"))
+}
+
+// prepare is the units, and the accumulators cut to them with one more unit for each
+// negative product.
+func (w *sweeper) prepare(m pair) (unit, rest pair) {
+	unit, rest = newPair(), newPair()
+	signs, nibbles, low4 := YMM(), YMM(), YMM()
+	VPBROADCASTQ(operand.Mem{Base: w.aSigns}, signs)
+	VMOVDQU(w.nibbles, nibbles)
+	VMOVDQU(w.low4, low4)
+	every(func(h int) {
+		negs, high, per, max, zero := YMM(), YMM(), YMM(), YMM(), YMM()
+		VPAND(operand.Mem{Base: w.bSigns, Disp: 32 * h}, signs, negs)
+		VPSRLQ(operand.U8(4), negs, high)
+		VPAND(low4, negs, negs)
+		VPAND(low4, high, high)
+		VPSHUFB(negs, nibbles, negs)
+		VPSHUFB(high, nibbles, high)
+		VPADDB(negs, high, negs)
+		VPXOR(zero, zero, zero)
+		VPSADBW(zero, negs, negs)
+		VPOR(w.magicBits, negs, negs)
+		VSUBPD(w.magicBits, negs, negs)
+
+		VMOVDQU(w.maxExp, max)
+		VPSUBQ(m[h], max, per)
+		VPSLLQ(operand.U8(52), per, per)
+		VPSLLQ(operand.U8(52), m[h], unit[h])
+		VMULPD(per, w.acc[h], rest[h])
+		VROUNDPD(operand.U8(3), rest[h], rest[h])
+		VADDPD(negs, rest[h], rest[h])
+		VMULPD(unit[h], rest[h], rest[h])
+	})
+	ADDQ(operand.U8(8), w.aSigns)
+	ADDQ(operand.U8(64), w.bSigns)
+	return unit, rest
+}
+
+// sums adds up the floors of the products. Four sums for each column, which take
+// turns, hide how long an operation takes.
+func (w *sweeper) sums(unit, rest pair) pair {
+	const parts = 4
+	var part [parts]pair
+	every(func(h int) {
+		VMULPD(w.start, unit[h], unit[h])
+		for i := range part {
+			part[i][h] = YMM()
+			VMOVAPD(unit[h], part[i][h])
+		}
+		VADDPD(rest[h], part[0][h], part[0][h])
+	})
+	n := w.load("Length")
+	Label("sum")
+	for i := range part {
+		x := YMM()
+		VBROADCASTSD(operand.Mem{Base: w.x, Disp: 8 * i}, x)
+		every(func(h int) { VFMADD231PD(operand.Mem{Base: w.y, Disp: 64*i + 32*h}, x, part[i][h]) })
+	}
+	ADDQ(operand.U8(8*parts), w.x)
+	ADDQ(operand.I32(64*parts), w.y)
+	SUBQ(operand.U8(parts), n)
+	JNZ(operand.LabelRef("sum"))
+	every(func(h int) {
+		for i := range part {
+			VSUBPD(unit[h], part[i][h], part[i][h])
+		}
+		VADDPD(part[1][h], part[0][h], part[0][h])
+		VADDPD(part[3][h], part[2][h], part[2][h])
+		VADDPD(part[2][h], part[0][h], part[0][h])
+	})
+	return part[0]
+}
+
+// settle cuts the sums to the bits that a result has, and leaves the loop where one
+// is neither zero nor a normal f32.
+func (w *sweeper) settle(sums pair) {
+	bad, cut := newPair(), YMM()
+	every(func(h int) {
+		e, zero, least, high := YMM(), YMM(), YMM(), YMM()
+		VPSLLQ(operand.U8(1), sums[h], e)
+		VPXOR(zero, zero, zero)
+		VPCMPEQQ(zero, e, zero)
+		VPSRLQ(operand.U8(53), e, e)
+		VMOVDQU(w.leastExp, least)
+		VPCMPGTQ(e, least, least)
+		VPANDN(least, zero, bad[h])
+		VPCMPGTQ(w.mostExp, e, high)
+		VPOR(high, bad[h], bad[h])
+	})
+	w.leaveIf(bad)
+	VPBROADCASTQ(w.field("Cut"), cut)
+	every(func(h int) { VPAND(cut, sums[h], w.acc[h]) })
+}

@@ -1,0 +1,90 @@
+package tensor
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// without turns the assembly off until the test ends.
+func without(t testing.TB) {
+	had := vector
+	vector = false
+	t.Cleanup(func() { vector = had })
+}
+
+// TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and
+// nasty numbers, more rows than are summed before c is added, columns that fill no
+// panel, a missing c, and a result that takes c's place.
+func TestSweepIsAdd(t *testing.T) {
+	if !vector {
+		t.Skip("this processor does not have what package simd needs")
+	}
+	rounds := 100
+	if testing.Short() {
+		rounds = 20
+	}
+	const m, n = 19, 28
+	for _, s := range specs() {
+		f := mustFloat(t, s.arch, s.inst, s.a, s.b, s.d)
+		rng := rand.New(rand.NewPCG(3, uint64(s.k)))
+		var rows Rows
+		var cols Cols
+		for round := range rounds {
+			g, h := generators[round%len(generators)], generators[round/len(generators)%len(generators)]
+			f.LoadA(&rows, m, s.k, pack(s.a, g(rng, s.a, m*s.k)))
+			f.LoadB(&cols, n, s.k, pack(s.b, h(rng, s.b, n*s.k)))
+			var c []uint32
+			if round%3 != 0 {
+				c = h(rng, s.d, m*n)
+			}
+			want, got := make([]uint32, m*n), make([]uint32, m*n)
+			vector = false
+			f.MulAdd(want, &rows, &cols, c)
+			vector = true
+			f.MulAdd(got, &rows, &cols, c)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%v, round %d: %s", s, round, firstDifference(got, want))
+			}
+			if c != nil {
+				f.MulAdd(c, &rows, &cols, c)
+				if !slices.Equal(c, want) {
+					t.Fatalf("%v, round %d, in place: %s", s, round, firstDifference(c, want))
+				}
+			}
+		}
+	}
+}
+
+// TestSweepIsTaken makes sure that the assembly does ordinary numbers.
+func TestSweepIsTaken(t *testing.T) {
+	if !vector {
+		t.Skip("this processor does not have what package simd needs")
+	}
+	const m, n = 16, panel
+	for _, s := range specs() {
+		if s.d == F16 {
+			continue
+		}
+		f := mustFloat(t, s.arch, s.inst, s.a, s.b, s.d)
+		rng := rand.New(rand.NewPCG(3, 4))
+		var rows Rows
+		var cols Cols
+		f.LoadA(&rows, m, s.k, pack(s.a, gaussian(rng, s.a, m*s.k)))
+		f.LoadB(&cols, n, s.k, pack(s.b, gaussian(rng, s.b, n*s.k)))
+		c := gaussian(rng, s.d, m*n)
+		if done := f.sweep(c, &rows, &cols, c, 0, 0); done != m {
+			t.Errorf("%v: %d of %d rows", s, done, m)
+		}
+	}
+}
+
+func firstDifference(got, want []uint32) string {
+	for i := range got {
+		if got[i] != want[i] {
+			return fmt.Sprintf("element %d is %#x, want %#x", i, got[i], want[i])
+		}
+	}
+	return "equal"
+}
