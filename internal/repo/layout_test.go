@@ -35,6 +35,7 @@ var layers = []string{
 	"device/emu/num",
 	"device/emu/sfu",
 	"device/emu/sfu/solve",
+	"device/emu/simd",
 	"device/emu/tensor",
 	"device/emu/tensor/layout",
 	"device/emu",
