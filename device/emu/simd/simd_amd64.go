@@ -16,3 +16,23 @@ func sweep8(s *Sweep)
 
 //go:noescape
 func sweep16(s *Sweep)
+
+// Rows8 and Rows16 survey a first factor, Cols8 and Cols16 a second one, with
+// exponents in lanes of 8 or 16 bits.
+
+func (s *Survey) Rows8()  { rows8(s) }
+func (s *Survey) Rows16() { rows16(s) }
+func (s *Survey) Cols8()  { cols8(s) }
+func (s *Survey) Cols16() { cols16(s) }
+
+//go:noescape
+func rows8(s *Survey)
+
+//go:noescape
+func rows16(s *Survey)
+
+//go:noescape
+func cols8(s *Survey)
+
+//go:noescape
+func cols16(s *Survey)

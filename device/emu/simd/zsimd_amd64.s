@@ -641,3 +641,558 @@ end:
 	VLDMXCSR (SP)
 	VZEROUPPER
 	RET
+
+DATA rows8Rebias<>+0(SB)/8, $0x00000000000003d1
+DATA rows8Rebias<>+8(SB)/8, $0x00000000000003d1
+DATA rows8Rebias<>+16(SB)/8, $0x00000000000003d1
+DATA rows8Rebias<>+24(SB)/8, $0x00000000000003d1
+GLOBL rows8Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA rows8None<>+0(SB)/8, $0x000000000000047e
+DATA rows8None<>+8(SB)/8, $0x000000000000047e
+DATA rows8None<>+16(SB)/8, $0x000000000000047e
+DATA rows8None<>+24(SB)/8, $0x000000000000047e
+GLOBL rows8None<>(SB), RODATA|NOPTR, $32
+
+DATA rows8Top<>+0(SB)/8, $0x8080808080808080
+DATA rows8Top<>+8(SB)/8, $0x8080808080808080
+DATA rows8Top<>+16(SB)/8, $0x8080808080808080
+DATA rows8Top<>+24(SB)/8, $0x8080808080808080
+GLOBL rows8Top<>(SB), RODATA|NOPTR, $32
+
+DATA rows8Shuffle<>+0(SB)/1, $0x00
+DATA rows8Shuffle<>+1(SB)/1, $0x00
+DATA rows8Shuffle<>+2(SB)/1, $0x00
+DATA rows8Shuffle<>+3(SB)/1, $0x00
+DATA rows8Shuffle<>+4(SB)/1, $0x00
+DATA rows8Shuffle<>+5(SB)/1, $0x00
+DATA rows8Shuffle<>+6(SB)/1, $0x00
+DATA rows8Shuffle<>+7(SB)/1, $0x00
+DATA rows8Shuffle<>+8(SB)/1, $0x08
+DATA rows8Shuffle<>+9(SB)/1, $0x08
+DATA rows8Shuffle<>+10(SB)/1, $0x08
+DATA rows8Shuffle<>+11(SB)/1, $0x08
+DATA rows8Shuffle<>+12(SB)/1, $0x08
+DATA rows8Shuffle<>+13(SB)/1, $0x08
+DATA rows8Shuffle<>+14(SB)/1, $0x08
+DATA rows8Shuffle<>+15(SB)/1, $0x08
+DATA rows8Shuffle<>+16(SB)/1, $0x00
+DATA rows8Shuffle<>+17(SB)/1, $0x00
+DATA rows8Shuffle<>+18(SB)/1, $0x00
+DATA rows8Shuffle<>+19(SB)/1, $0x00
+DATA rows8Shuffle<>+20(SB)/1, $0x00
+DATA rows8Shuffle<>+21(SB)/1, $0x00
+DATA rows8Shuffle<>+22(SB)/1, $0x00
+DATA rows8Shuffle<>+23(SB)/1, $0x00
+DATA rows8Shuffle<>+24(SB)/1, $0x08
+DATA rows8Shuffle<>+25(SB)/1, $0x08
+DATA rows8Shuffle<>+26(SB)/1, $0x08
+DATA rows8Shuffle<>+27(SB)/1, $0x08
+DATA rows8Shuffle<>+28(SB)/1, $0x08
+DATA rows8Shuffle<>+29(SB)/1, $0x08
+DATA rows8Shuffle<>+30(SB)/1, $0x08
+DATA rows8Shuffle<>+31(SB)/1, $0x08
+GLOBL rows8Shuffle<>(SB), RODATA|NOPTR, $32
+
+DATA rows8Larger<>+0(SB)/8, $0x3ff0000000400000
+DATA rows8Larger<>+8(SB)/8, $0x3ff0000000400000
+DATA rows8Larger<>+16(SB)/8, $0x3ff0000000400000
+DATA rows8Larger<>+24(SB)/8, $0x3ff0000000400000
+GLOBL rows8Larger<>(SB), RODATA|NOPTR, $32
+
+// func rows8(s *byte)
+// Requires: AVX, AVX2, CMOV
+TEXT ·rows8(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTQ 56(AX), Y0
+	MOVQ         24(AX), R8
+
+tile:
+	VMOVDQU rows8None<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	XORQ    R9, R9
+	XORQ    CX, CX
+
+four:
+	VMOVUPD      (DX)(CX*8), Y3
+	VMULPD       rows8Larger<>+0(SB), Y3, Y4
+	VMOVUPD      Y4, (R8)(CX*8)
+	VPSLLQ       $0x01, Y3, Y4
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y4, Y6
+	VPSRLQ       $0x35, Y4, Y4
+	VPMAXSD      Y4, Y2, Y2
+	VPAND        rows8None<>+0(SB), Y6, Y5
+	VPOR         Y4, Y5, Y5
+	VPMINSD      Y5, Y1, Y1
+	VPMAXSD      Y0, Y4, Y4
+	VPSUBQ       rows8Rebias<>+0(SB), Y4, Y4
+	VPANDN       Y4, Y6, Y4
+	VPSHUFB      rows8Shuffle<>+0(SB), Y4, Y4
+	VPOR         rows8Top<>+0(SB), Y4, Y4
+	VMOVDQU      Y4, (BX)(CX*8)
+	VPANDN       Y3, Y6, Y3
+	VMOVMSKPD    Y3, R10
+	VPOR         Y3, Y6, Y3
+	VMOVMSKPD    Y3, R11
+	XORQ         $0x0f, R11
+	SHLQ         $0x20, R10
+	ORQ          R10, R11
+	SHLQ         CL, R11
+	ORQ          R11, R9
+	ADDQ         $0x04, CX
+	CMPQ         CX, 8(AX)
+	JLT          four
+	MOVQ         R9, (SI)
+	VEXTRACTI128 $0x01, Y1, X3
+	VPMINSD      X1, X3, X3
+	VPSHUFD      $0xee, X3, X1
+	VPMINSD      X1, X3, X3
+	VMOVQ        X3, R9
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMAXSD      X2, X1, X1
+	VPSHUFD      $0xee, X1, X2
+	VPMAXSD      X2, X1, X1
+	VMOVQ        X1, R10
+	SUBQ         $+1023, R9
+	MOVQ         $-1048576, R11
+	CMPQ         R10, $+2047
+	CMOVQEQ      R11, R9
+	MOVL         R9, (DI)
+	ADDQ         $0x08, SI
+	ADDQ         $0x04, DI
+	LEAQ         (DX)(CX*8), DX
+	LEAQ         (R8)(CX*8), R8
+	LEAQ         (BX)(CX*8), BX
+	DECQ         (AX)
+	JNZ          tile
+	VZEROUPPER
+	RET
+
+DATA rows16Rebias<>+0(SB)/8, $0x0000000000000181
+DATA rows16Rebias<>+8(SB)/8, $0x0000000000000181
+DATA rows16Rebias<>+16(SB)/8, $0x0000000000000181
+DATA rows16Rebias<>+24(SB)/8, $0x0000000000000181
+GLOBL rows16Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA rows16None<>+0(SB)/8, $0x000000000000047e
+DATA rows16None<>+8(SB)/8, $0x000000000000047e
+DATA rows16None<>+16(SB)/8, $0x000000000000047e
+DATA rows16None<>+24(SB)/8, $0x000000000000047e
+GLOBL rows16None<>(SB), RODATA|NOPTR, $32
+
+DATA rows16Top<>+0(SB)/8, $0x8000800080008000
+DATA rows16Top<>+8(SB)/8, $0x8000800080008000
+DATA rows16Top<>+16(SB)/8, $0x8000800080008000
+DATA rows16Top<>+24(SB)/8, $0x8000800080008000
+GLOBL rows16Top<>(SB), RODATA|NOPTR, $32
+
+DATA rows16Shuffle<>+0(SB)/1, $0x00
+DATA rows16Shuffle<>+1(SB)/1, $0x01
+DATA rows16Shuffle<>+2(SB)/1, $0x00
+DATA rows16Shuffle<>+3(SB)/1, $0x01
+DATA rows16Shuffle<>+4(SB)/1, $0x00
+DATA rows16Shuffle<>+5(SB)/1, $0x01
+DATA rows16Shuffle<>+6(SB)/1, $0x00
+DATA rows16Shuffle<>+7(SB)/1, $0x01
+DATA rows16Shuffle<>+8(SB)/1, $0x08
+DATA rows16Shuffle<>+9(SB)/1, $0x09
+DATA rows16Shuffle<>+10(SB)/1, $0x08
+DATA rows16Shuffle<>+11(SB)/1, $0x09
+DATA rows16Shuffle<>+12(SB)/1, $0x08
+DATA rows16Shuffle<>+13(SB)/1, $0x09
+DATA rows16Shuffle<>+14(SB)/1, $0x08
+DATA rows16Shuffle<>+15(SB)/1, $0x09
+DATA rows16Shuffle<>+16(SB)/1, $0x00
+DATA rows16Shuffle<>+17(SB)/1, $0x01
+DATA rows16Shuffle<>+18(SB)/1, $0x00
+DATA rows16Shuffle<>+19(SB)/1, $0x01
+DATA rows16Shuffle<>+20(SB)/1, $0x00
+DATA rows16Shuffle<>+21(SB)/1, $0x01
+DATA rows16Shuffle<>+22(SB)/1, $0x00
+DATA rows16Shuffle<>+23(SB)/1, $0x01
+DATA rows16Shuffle<>+24(SB)/1, $0x08
+DATA rows16Shuffle<>+25(SB)/1, $0x09
+DATA rows16Shuffle<>+26(SB)/1, $0x08
+DATA rows16Shuffle<>+27(SB)/1, $0x09
+DATA rows16Shuffle<>+28(SB)/1, $0x08
+DATA rows16Shuffle<>+29(SB)/1, $0x09
+DATA rows16Shuffle<>+30(SB)/1, $0x08
+DATA rows16Shuffle<>+31(SB)/1, $0x09
+GLOBL rows16Shuffle<>(SB), RODATA|NOPTR, $32
+
+DATA rows16Larger<>+0(SB)/8, $0x3ff0000000400000
+DATA rows16Larger<>+8(SB)/8, $0x3ff0000000400000
+DATA rows16Larger<>+16(SB)/8, $0x3ff0000000400000
+DATA rows16Larger<>+24(SB)/8, $0x3ff0000000400000
+GLOBL rows16Larger<>(SB), RODATA|NOPTR, $32
+
+// func rows16(s *byte)
+// Requires: AVX, AVX2, CMOV
+TEXT ·rows16(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         48(AX), DI
+	VPBROADCASTQ 56(AX), Y0
+	MOVQ         24(AX), R8
+
+tile:
+	VMOVDQU rows16None<>+0(SB), Y1
+	VPXOR   Y2, Y2, Y2
+	XORQ    R9, R9
+	XORQ    CX, CX
+
+four:
+	VMOVUPD      (DX)(CX*8), Y3
+	VMULPD       rows16Larger<>+0(SB), Y3, Y4
+	VMOVUPD      Y4, (R8)(CX*8)
+	VPSLLQ       $0x01, Y3, Y4
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y4, Y6
+	VPSRLQ       $0x35, Y4, Y4
+	VPMAXSD      Y4, Y2, Y2
+	VPAND        rows16None<>+0(SB), Y6, Y5
+	VPOR         Y4, Y5, Y5
+	VPMINSD      Y5, Y1, Y1
+	VPMAXSD      Y0, Y4, Y4
+	VPSUBQ       rows16Rebias<>+0(SB), Y4, Y4
+	VPANDN       Y4, Y6, Y4
+	VPSHUFB      rows16Shuffle<>+0(SB), Y4, Y4
+	VPOR         rows16Top<>+0(SB), Y4, Y4
+	VMOVDQU      Y4, (BX)(CX*8)
+	VPANDN       Y3, Y6, Y3
+	VMOVMSKPD    Y3, R10
+	VPOR         Y3, Y6, Y3
+	VMOVMSKPD    Y3, R11
+	XORQ         $0x0f, R11
+	SHLQ         $0x20, R10
+	ORQ          R10, R11
+	SHLQ         CL, R11
+	ORQ          R11, R9
+	ADDQ         $0x04, CX
+	CMPQ         CX, 8(AX)
+	JLT          four
+	MOVQ         R9, (SI)
+	VEXTRACTI128 $0x01, Y1, X3
+	VPMINSD      X1, X3, X3
+	VPSHUFD      $0xee, X3, X1
+	VPMINSD      X1, X3, X3
+	VMOVQ        X3, R9
+	VEXTRACTI128 $0x01, Y2, X1
+	VPMAXSD      X2, X1, X1
+	VPSHUFD      $0xee, X1, X2
+	VPMAXSD      X2, X1, X1
+	VMOVQ        X1, R10
+	SUBQ         $+1023, R9
+	MOVQ         $-1048576, R11
+	CMPQ         R10, $+2047
+	CMOVQEQ      R11, R9
+	MOVL         R9, (DI)
+	ADDQ         $0x08, SI
+	ADDQ         $0x04, DI
+	LEAQ         (DX)(CX*8), DX
+	LEAQ         (R8)(CX*8), R8
+	LEAQ         (BX)(CX*8), BX
+	DECQ         (AX)
+	JNZ          tile
+	VZEROUPPER
+	RET
+
+DATA cols8Rebias<>+0(SB)/8, $0x00000000000003d1
+DATA cols8Rebias<>+8(SB)/8, $0x00000000000003d1
+DATA cols8Rebias<>+16(SB)/8, $0x00000000000003d1
+DATA cols8Rebias<>+24(SB)/8, $0x00000000000003d1
+GLOBL cols8Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA cols8None<>+0(SB)/8, $0x000000000000047e
+DATA cols8None<>+8(SB)/8, $0x000000000000047e
+DATA cols8None<>+16(SB)/8, $0x000000000000047e
+DATA cols8None<>+24(SB)/8, $0x000000000000047e
+GLOBL cols8None<>(SB), RODATA|NOPTR, $32
+
+DATA cols8Top<>+0(SB)/8, $0x8080808080808080
+DATA cols8Top<>+8(SB)/8, $0x8080808080808080
+DATA cols8Top<>+16(SB)/8, $0x8080808080808080
+DATA cols8Top<>+24(SB)/8, $0x8080808080808080
+GLOBL cols8Top<>(SB), RODATA|NOPTR, $32
+
+DATA cols8Shifts0<>+0(SB)/8, $0x0000000000000000
+DATA cols8Shifts0<>+8(SB)/8, $0x0000000000000008
+DATA cols8Shifts0<>+16(SB)/8, $0x0000000000000010
+DATA cols8Shifts0<>+24(SB)/8, $0x0000000000000018
+GLOBL cols8Shifts0<>(SB), RODATA|NOPTR, $32
+
+DATA cols8Shifts1<>+0(SB)/8, $0x0000000000000020
+DATA cols8Shifts1<>+8(SB)/8, $0x0000000000000028
+DATA cols8Shifts1<>+16(SB)/8, $0x0000000000000030
+DATA cols8Shifts1<>+24(SB)/8, $0x0000000000000038
+GLOBL cols8Shifts1<>(SB), RODATA|NOPTR, $32
+
+DATA cols8One<>+0(SB)/8, $0x0000000000000001
+DATA cols8One<>+8(SB)/8, $0x0000000000000001
+DATA cols8One<>+16(SB)/8, $0x0000000000000001
+DATA cols8One<>+24(SB)/8, $0x0000000000000001
+GLOBL cols8One<>(SB), RODATA|NOPTR, $32
+
+DATA cols8NoFast<>+0(SB)/8, $0xfffffffffff00000
+DATA cols8NoFast<>+8(SB)/8, $0xfffffffffff00000
+DATA cols8NoFast<>+16(SB)/8, $0xfffffffffff00000
+DATA cols8NoFast<>+24(SB)/8, $0xfffffffffff00000
+GLOBL cols8NoFast<>(SB), RODATA|NOPTR, $32
+
+DATA cols8Special<>+0(SB)/8, $0x00000000000007ff
+DATA cols8Special<>+8(SB)/8, $0x00000000000007ff
+DATA cols8Special<>+16(SB)/8, $0x00000000000007ff
+DATA cols8Special<>+24(SB)/8, $0x00000000000007ff
+GLOBL cols8Special<>(SB), RODATA|NOPTR, $32
+
+DATA cols8Bias<>+0(SB)/8, $0x00000000000003ff
+DATA cols8Bias<>+8(SB)/8, $0x00000000000003ff
+DATA cols8Bias<>+16(SB)/8, $0x00000000000003ff
+DATA cols8Bias<>+24(SB)/8, $0x00000000000003ff
+GLOBL cols8Bias<>(SB), RODATA|NOPTR, $32
+
+// func cols8(s *byte)
+// Requires: AVX, AVX2
+TEXT ·cols8(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         16(AX), CX
+	MOVQ         32(AX), DX
+	MOVQ         40(AX), BX
+	MOVQ         48(AX), SI
+	VPBROADCASTQ 56(AX), Y0
+
+tile:
+	VMOVDQU cols8None<>+0(SB), Y1
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y5, Y5, Y5
+	VMOVDQU cols8None<>+0(SB), Y2
+	VPXOR   Y4, Y4, Y4
+	VPXOR   Y6, Y6, Y6
+	VMOVDQU cols8One<>+0(SB), Y7
+	MOVQ    8(AX), DI
+
+element:
+	VMOVUPD      (CX), Y8
+	VPSLLQ       $0x01, Y8, Y9
+	VPXOR        Y11, Y11, Y11
+	VPCMPEQQ     Y11, Y9, Y11
+	VPSRLQ       $0x35, Y9, Y9
+	VPMAXSD      Y9, Y3, Y3
+	VPAND        cols8None<>+0(SB), Y11, Y10
+	VPOR         Y9, Y10, Y10
+	VPMINSD      Y10, Y1, Y1
+	VPMAXSD      Y0, Y9, Y9
+	VPSUBQ       cols8Rebias<>+0(SB), Y9, Y9
+	VPANDN       Y9, Y11, Y10
+	VPSLLVQ      cols8Shifts0<>+0(SB), Y10, Y10
+	VPSLLQ       $0x20, Y7, Y9
+	VBLENDVPD    Y8, Y7, Y9, Y9
+	VPANDN       Y9, Y11, Y9
+	VPOR         Y9, Y5, Y5
+	VMOVUPD      32(CX), Y8
+	VPSLLQ       $0x01, Y8, Y9
+	VPXOR        Y12, Y12, Y12
+	VPCMPEQQ     Y12, Y9, Y12
+	VPSRLQ       $0x35, Y9, Y9
+	VPMAXSD      Y9, Y4, Y4
+	VPAND        cols8None<>+0(SB), Y12, Y11
+	VPOR         Y9, Y11, Y11
+	VPMINSD      Y11, Y2, Y2
+	VPMAXSD      Y0, Y9, Y9
+	VPSUBQ       cols8Rebias<>+0(SB), Y9, Y9
+	VPANDN       Y9, Y12, Y11
+	VPSLLVQ      cols8Shifts1<>+0(SB), Y11, Y11
+	VPSLLQ       $0x20, Y7, Y9
+	VBLENDVPD    Y8, Y7, Y9, Y9
+	VPANDN       Y9, Y12, Y9
+	VPOR         Y9, Y6, Y6
+	VPOR         Y10, Y11, Y10
+	VEXTRACTI128 $0x01, Y10, X8
+	VPOR         X10, X8, X8
+	VPSHUFD      $0xee, X8, X9
+	VPOR         X9, X8, X8
+	VMOVQ        X8, (DX)
+	ADDQ         $0x08, DX
+	VPSLLQ       $0x01, Y7, Y7
+	ADDQ         $0x40, CX
+	DECQ         DI
+	JNZ          element
+	VMOVDQU      Y5, (BX)
+	VPSUBQ       cols8Bias<>+0(SB), Y1, Y1
+	VPCMPEQQ     cols8Special<>+0(SB), Y3, Y3
+	VMOVDQU      cols8NoFast<>+0(SB), Y5
+	VBLENDVPD    Y3, Y5, Y1, Y5
+	VEXTRACTI128 $0x01, Y5, X1
+	VSHUFPS      $0x88, X1, X5, X1
+	VMOVUPS      X1, (SI)
+	VMOVDQU      Y6, 32(BX)
+	VPSUBQ       cols8Bias<>+0(SB), Y2, Y2
+	VPCMPEQQ     cols8Special<>+0(SB), Y4, Y4
+	VMOVDQU      cols8NoFast<>+0(SB), Y1
+	VBLENDVPD    Y4, Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VSHUFPS      $0x88, X2, X1, X2
+	VMOVUPS      X2, 16(SI)
+	ADDQ         $0x40, BX
+	ADDQ         $0x20, SI
+	DECQ         (AX)
+	JNZ          tile
+	VZEROUPPER
+	RET
+
+DATA cols16Rebias<>+0(SB)/8, $0x0000000000000181
+DATA cols16Rebias<>+8(SB)/8, $0x0000000000000181
+DATA cols16Rebias<>+16(SB)/8, $0x0000000000000181
+DATA cols16Rebias<>+24(SB)/8, $0x0000000000000181
+GLOBL cols16Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA cols16None<>+0(SB)/8, $0x000000000000047e
+DATA cols16None<>+8(SB)/8, $0x000000000000047e
+DATA cols16None<>+16(SB)/8, $0x000000000000047e
+DATA cols16None<>+24(SB)/8, $0x000000000000047e
+GLOBL cols16None<>(SB), RODATA|NOPTR, $32
+
+DATA cols16Top<>+0(SB)/8, $0x8000800080008000
+DATA cols16Top<>+8(SB)/8, $0x8000800080008000
+DATA cols16Top<>+16(SB)/8, $0x8000800080008000
+DATA cols16Top<>+24(SB)/8, $0x8000800080008000
+GLOBL cols16Top<>(SB), RODATA|NOPTR, $32
+
+DATA cols16Shifts0<>+0(SB)/8, $0x0000000000000000
+DATA cols16Shifts0<>+8(SB)/8, $0x0000000000000010
+DATA cols16Shifts0<>+16(SB)/8, $0x0000000000000020
+DATA cols16Shifts0<>+24(SB)/8, $0x0000000000000030
+GLOBL cols16Shifts0<>(SB), RODATA|NOPTR, $32
+
+DATA cols16Shifts1<>+0(SB)/8, $0x0000000000000000
+DATA cols16Shifts1<>+8(SB)/8, $0x0000000000000010
+DATA cols16Shifts1<>+16(SB)/8, $0x0000000000000020
+DATA cols16Shifts1<>+24(SB)/8, $0x0000000000000030
+GLOBL cols16Shifts1<>(SB), RODATA|NOPTR, $32
+
+DATA cols16One<>+0(SB)/8, $0x0000000000000001
+DATA cols16One<>+8(SB)/8, $0x0000000000000001
+DATA cols16One<>+16(SB)/8, $0x0000000000000001
+DATA cols16One<>+24(SB)/8, $0x0000000000000001
+GLOBL cols16One<>(SB), RODATA|NOPTR, $32
+
+DATA cols16NoFast<>+0(SB)/8, $0xfffffffffff00000
+DATA cols16NoFast<>+8(SB)/8, $0xfffffffffff00000
+DATA cols16NoFast<>+16(SB)/8, $0xfffffffffff00000
+DATA cols16NoFast<>+24(SB)/8, $0xfffffffffff00000
+GLOBL cols16NoFast<>(SB), RODATA|NOPTR, $32
+
+DATA cols16Special<>+0(SB)/8, $0x00000000000007ff
+DATA cols16Special<>+8(SB)/8, $0x00000000000007ff
+DATA cols16Special<>+16(SB)/8, $0x00000000000007ff
+DATA cols16Special<>+24(SB)/8, $0x00000000000007ff
+GLOBL cols16Special<>(SB), RODATA|NOPTR, $32
+
+DATA cols16Bias<>+0(SB)/8, $0x00000000000003ff
+DATA cols16Bias<>+8(SB)/8, $0x00000000000003ff
+DATA cols16Bias<>+16(SB)/8, $0x00000000000003ff
+DATA cols16Bias<>+24(SB)/8, $0x00000000000003ff
+GLOBL cols16Bias<>(SB), RODATA|NOPTR, $32
+
+// func cols16(s *byte)
+// Requires: AVX, AVX2
+TEXT ·cols16(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         16(AX), CX
+	MOVQ         32(AX), DX
+	MOVQ         40(AX), BX
+	MOVQ         48(AX), SI
+	VPBROADCASTQ 56(AX), Y0
+
+tile:
+	VMOVDQU cols16None<>+0(SB), Y1
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y5, Y5, Y5
+	VMOVDQU cols16None<>+0(SB), Y2
+	VPXOR   Y4, Y4, Y4
+	VPXOR   Y6, Y6, Y6
+	VMOVDQU cols16One<>+0(SB), Y7
+	MOVQ    8(AX), DI
+	LEAQ    (DX)(DI*8), R8
+
+element:
+	VMOVUPD      (CX), Y8
+	VPSLLQ       $0x01, Y8, Y9
+	VPXOR        Y11, Y11, Y11
+	VPCMPEQQ     Y11, Y9, Y11
+	VPSRLQ       $0x35, Y9, Y9
+	VPMAXSD      Y9, Y3, Y3
+	VPAND        cols16None<>+0(SB), Y11, Y10
+	VPOR         Y9, Y10, Y10
+	VPMINSD      Y10, Y1, Y1
+	VPMAXSD      Y0, Y9, Y9
+	VPSUBQ       cols16Rebias<>+0(SB), Y9, Y9
+	VPANDN       Y9, Y11, Y10
+	VPSLLVQ      cols16Shifts0<>+0(SB), Y10, Y10
+	VPSLLQ       $0x20, Y7, Y9
+	VBLENDVPD    Y8, Y7, Y9, Y9
+	VPANDN       Y9, Y11, Y9
+	VPOR         Y9, Y5, Y5
+	VMOVUPD      32(CX), Y8
+	VPSLLQ       $0x01, Y8, Y9
+	VPXOR        Y12, Y12, Y12
+	VPCMPEQQ     Y12, Y9, Y12
+	VPSRLQ       $0x35, Y9, Y9
+	VPMAXSD      Y9, Y4, Y4
+	VPAND        cols16None<>+0(SB), Y12, Y11
+	VPOR         Y9, Y11, Y11
+	VPMINSD      Y11, Y2, Y2
+	VPMAXSD      Y0, Y9, Y9
+	VPSUBQ       cols16Rebias<>+0(SB), Y9, Y9
+	VPANDN       Y9, Y12, Y11
+	VPSLLVQ      cols16Shifts1<>+0(SB), Y11, Y11
+	VPSLLQ       $0x20, Y7, Y9
+	VBLENDVPD    Y8, Y7, Y9, Y9
+	VPANDN       Y9, Y12, Y9
+	VPOR         Y9, Y6, Y6
+	VEXTRACTI128 $0x01, Y10, X8
+	VPOR         X10, X8, X8
+	VPSHUFD      $0xee, X8, X9
+	VPOR         X9, X8, X8
+	VMOVQ        X8, (DX)
+	ADDQ         $0x08, DX
+	VEXTRACTI128 $0x01, Y11, X8
+	VPOR         X11, X8, X8
+	VPSHUFD      $0xee, X8, X9
+	VPOR         X9, X8, X8
+	VMOVQ        X8, (R8)
+	ADDQ         $0x08, R8
+	VPSLLQ       $0x01, Y7, Y7
+	ADDQ         $0x40, CX
+	DECQ         DI
+	JNZ          element
+	MOVQ         R8, DX
+	VMOVDQU      Y5, (BX)
+	VPSUBQ       cols16Bias<>+0(SB), Y1, Y1
+	VPCMPEQQ     cols16Special<>+0(SB), Y3, Y3
+	VMOVDQU      cols16NoFast<>+0(SB), Y5
+	VBLENDVPD    Y3, Y5, Y1, Y5
+	VEXTRACTI128 $0x01, Y5, X1
+	VSHUFPS      $0x88, X1, X5, X1
+	VMOVUPS      X1, (SI)
+	VMOVDQU      Y6, 32(BX)
+	VPSUBQ       cols16Bias<>+0(SB), Y2, Y2
+	VPCMPEQQ     cols16Special<>+0(SB), Y4, Y4
+	VMOVDQU      cols16NoFast<>+0(SB), Y1
+	VBLENDVPD    Y4, Y1, Y2, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VSHUFPS      $0x88, X2, X1, X2
+	VMOVUPS      X2, 16(SI)
+	ADDQ         $0x40, BX
+	ADDQ         $0x20, SI
+	DECQ         (AX)
+	JNZ          tile
+	VZEROUPPER
+	RET

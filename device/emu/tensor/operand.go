@@ -1,7 +1,5 @@
 package tensor
 
-import "math"
-
 // Rows is the first factor, decoded: m rows of k elements. The zero value is ready
 // for [Float.LoadA], and may be loaded again, which reuses its memory.
 type Rows struct {
@@ -44,22 +42,11 @@ func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 	f.size(&r.factor, f.a, m, k)
 	r.val, r.large, r.exps = resize(r.val, m*k), resize(r.large, m*k), resize(r.exps, m*k)
 	r.signs, r.low = resize(r.signs, m*r.blocks), resize(r.low, m*r.blocks)
-	every, top := uint64(every8), uint64(top8)
-	if f.a.wide() {
-		every, top = every16, top16
-	}
 	perLine := f.a.Words(k)
-	var lanes [maxLength]uint16
 	for b := range r.signs {
-		val := r.val[b*r.length:][:r.length]
-		f.fill(val, f.a, words[b/r.blocks*perLine:][:perLine], b%r.blocks, r.blocks)
-		r.signs[b], r.low[b] = survey(&lanes, val, r.minExp, f.a.bias())
-		large, exps := r.large[b*r.length:][:len(val)], r.exps[b*r.length:][:len(val)]
-		for e, v := range val {
-			large[e] = v * larger
-			exps[e] = uint64(lanes[e%maxLength])*every | top
-		}
+		f.fill(r.val[b*r.length:][:r.length], f.a, words[b/r.blocks*perLine:][:perLine], b%r.blocks, r.blocks)
 	}
+	r.survey(f.a)
 }
 
 // LoadB decodes the second factor: n columns of k elements, packed as in LoadA.
@@ -68,38 +55,26 @@ func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 	panels := (n + panel - 1) / panel
 	c.val = resize(c.val, panels*panel*k)
 	c.signs, c.low = resize(c.signs, panels*panel*c.blocks), resize(c.low, panels*panel*c.blocks)
-	perWord, bits := 8, 8
+	perWord := 8
 	if f.b.wide() {
-		perWord, bits = 4, 16
+		perWord = 4
 	}
 	c.exps = resize(c.exps, panels*panel/perWord*k)
-	clear(c.exps)
-	perLine := f.b.Words(k)
 	if n%panel != 0 {
 		clear(c.val)
 	}
-	var lanes [maxLength]uint16
+	perLine := f.b.Words(k)
 	var block [maxLength]float64
-	for line := range c.signs {
-		tile, column := line/panel, line%panel
-		j, t := tile/c.blocks*panel+column, tile%c.blocks
-		if j >= n {
-			c.signs[line], c.low[line] = 0, noneLow
-			continue
-		}
-		val := block[:c.length]
-		f.fill(val, f.b, words[j*perLine:][:perLine], t, c.blocks)
-		for e, v := range val {
-			c.val[(tile*c.length+e)*panel+column] = v
-		}
-		signs, low := survey(&lanes, val, c.minExp, f.b.bias())
-		// Turned round, so that & with a row's signs finds the negative products.
-		c.signs[line], c.low[line] = signs<<32|signs>>32, low
-		exps, shift := c.exps[line/perWord*c.length:][:c.length], column%perWord*bits
-		for e := range exps {
-			exps[e] |= uint64(lanes[e%maxLength]) << (shift & 63)
+	for j := range n {
+		for t := range c.blocks {
+			f.fill(block[:c.length], f.b, words[j*perLine:][:perLine], t, c.blocks)
+			to := c.val[(j/panel*c.blocks+t)*c.length*panel+j%panel:]
+			for e, v := range block[:c.length] {
+				to[e*panel] = v
+			}
 		}
 	}
+	c.survey(f.b)
 }
 
 func (f *Float) size(x *factor, kind Kind, lines, k int) {
@@ -123,27 +98,6 @@ func (f *Float) fill(val []float64, kind Kind, line []uint32, t, blocks int) {
 	for e := range val {
 		val[e] = all[e>>1<<2+2*t+e&1] // every other pair
 	}
-}
-
-// survey looks at the elements of a block: their exponents with the bias, which are
-// positive and which negative, and the exponent of the smallest.
-func survey(lanes *[maxLength]uint16, block []float64, minExp, bias int) (signs uint64, low int32) {
-	least, most := noneLow, 0
-	for i, v := range block[:min(len(block), maxLength)] {
-		u := math.Float64bits(v)
-		if u<<1 == 0 {
-			lanes[i] = 0
-			continue
-		}
-		e := int(u<<1>>53) - 1023
-		least, most = min(least, e), max(most, e)
-		lanes[i] = uint16(max(e, minExp) + bias)
-		signs |= 1 << ((uint64(i) + u>>63<<5) & 63)
-	}
-	if most == 1024 {
-		return signs, noFast
-	}
-	return signs, int32(least)
 }
 
 func resize[T any](s []T, n int) []T {

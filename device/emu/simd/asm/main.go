@@ -12,6 +12,10 @@ func main() {
 	detect()
 	sweep("sweep8", 8)
 	sweep("sweep16", 16)
+	surveyRows("rows8", 8)
+	surveyRows("rows16", 16)
+	surveyCols("cols8", 8)
+	surveyCols("cols16", 16)
 	Generate()
 }
 

@@ -17,6 +17,9 @@ const (
 	magic    = 0x1p52 // beside it the last bits of a float64 are a whole number
 )
 
+// largerBits makes the first factor larger by 2^-30.
+var largerBits = math.Float64bits(1 + 0x1p-30)
+
 // Towards zero is how the products are rounded: the sums lie around 1.5·2^52 units,
 // where that is the floor, so one fused operation multiplies, cuts and adds.
 const towardsZero = 0x7f80
