@@ -8,15 +8,16 @@ import (
 	"attest/ptx"
 )
 
-// The f32 operations that have loops of their own; see lanes.go.
+// The f32 operations that have loops of their own; see lanes.go. Those called plain
+// serve where package simd has no loops.
 
-func addF32Lanes(d, a, b *lanes32) {
+func addF32Plain(d, a, b *lanes32) {
 	for l := range d {
 		d[l] = num.AddF32(a[l], b[l])
 	}
 }
 
-func addFtzLanes(d, a, b *lanes32) {
+func addFtzPlain(d, a, b *lanes32) {
 	for l := range d {
 		d[l] = num.FtzF32(num.AddF32(num.FtzF32(a[l]), num.FtzF32(b[l])))
 	}
@@ -34,15 +35,15 @@ func subFtzLanes(d, a, b *lanes32) {
 	}
 }
 
-func mulF32Lanes(d, a, b *lanes32) {
+func mulF32Plain(d, a, b *lanes32) {
 	for l := range d {
 		d[l] = num.MulF32(a[l], b[l])
 	}
 }
 
-// mulFtzLanes does again what may have been rounded up to the smallest normal
+// mulFtzPlain does again what may have been rounded up to the smallest normal
 // number, because the hardware flushes some of it.
-func mulFtzLanes(d, a, b *lanes32) {
+func mulFtzPlain(d, a, b *lanes32) {
 	for l := range d {
 		x, y := num.FtzF32(a[l]), num.FtzF32(b[l])
 		v := num.FtzF32(num.MulF32(x, y))
@@ -80,7 +81,7 @@ func maxFtzLanes(d, a, b *lanes32) {
 // The lanes that quickFma cannot do are done after the loop, which a call would slow
 // down for all. Until then d must not lose the operands it may share.
 
-func fmaF32Lanes(d, a, b, c *lanes32) {
+func fmaF32Plain(d, a, b, c *lanes32) {
 	var t lanes32
 	var left uint32
 	for l := range t {
@@ -96,7 +97,7 @@ func fmaF32Lanes(d, a, b, c *lanes32) {
 	*d = t
 }
 
-func fmaFtzLanes(d, a, b, c *lanes32) {
+func fmaFtzPlain(d, a, b, c *lanes32) {
 	var t lanes32
 	var left uint32
 	for l := range t {

@@ -14,4 +14,12 @@ func (s *Survey) Rows16() { absent() }
 func (s *Survey) Cols8()  { absent() }
 func (s *Survey) Cols16() { absent() }
 
+func AddF32(d, a, b *[32]uint32)    { absent() }
+func MulF32(d, a, b *[32]uint32)    { absent() }
+func FmaF32(d, a, b, c *[32]uint32) { absent() }
+
+func AddF32Daz(d, a, b *[32]uint32) uint32    { absent(); return 0 }
+func MulF32Daz(d, a, b *[32]uint32) uint32    { absent(); return 0 }
+func FmaF32Daz(d, a, b, c *[32]uint32) uint32 { absent(); return 0 }
+
 func absent() { panic("simd: no loops for this processor") }

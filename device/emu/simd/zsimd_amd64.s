@@ -1196,3 +1196,421 @@ element:
 	JNZ          tile
 	VZEROUPPER
 	RET
+
+DATA AddF32NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA AddF32NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA AddF32NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA AddF32NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL AddF32NaN<>(SB), RODATA|NOPTR, $32
+
+DATA AddF32Abs<>+0(SB)/8, $0x7fffffff7fffffff
+DATA AddF32Abs<>+8(SB)/8, $0x7fffffff7fffffff
+DATA AddF32Abs<>+16(SB)/8, $0x7fffffff7fffffff
+DATA AddF32Abs<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL AddF32Abs<>(SB), RODATA|NOPTR, $32
+
+DATA AddF32Least<>+0(SB)/8, $0x0080000100800001
+DATA AddF32Least<>+8(SB)/8, $0x0080000100800001
+DATA AddF32Least<>+16(SB)/8, $0x0080000100800001
+DATA AddF32Least<>+24(SB)/8, $0x0080000100800001
+GLOBL AddF32Least<>(SB), RODATA|NOPTR, $32
+
+// func AddF32(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX
+TEXT ·AddF32(SB), NOSPLIT, $8-24
+	MOVQ      d+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	VMOVUPS   (CX), Y0
+	VADDPS    (DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, (AX)
+	VMOVUPS   32(CX), Y0
+	VADDPS    32(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, 32(AX)
+	VMOVUPS   64(CX), Y0
+	VADDPS    64(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, 64(AX)
+	VMOVUPS   96(CX), Y0
+	VADDPS    96(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, 96(AX)
+	VZEROUPPER
+	RET
+
+DATA AddF32DazNaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA AddF32DazNaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA AddF32DazNaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA AddF32DazNaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL AddF32DazNaN<>(SB), RODATA|NOPTR, $32
+
+DATA AddF32DazAbs<>+0(SB)/8, $0x7fffffff7fffffff
+DATA AddF32DazAbs<>+8(SB)/8, $0x7fffffff7fffffff
+DATA AddF32DazAbs<>+16(SB)/8, $0x7fffffff7fffffff
+DATA AddF32DazAbs<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL AddF32DazAbs<>(SB), RODATA|NOPTR, $32
+
+DATA AddF32DazLeast<>+0(SB)/8, $0x0080000100800001
+DATA AddF32DazLeast<>+8(SB)/8, $0x0080000100800001
+DATA AddF32DazLeast<>+16(SB)/8, $0x0080000100800001
+DATA AddF32DazLeast<>+24(SB)/8, $0x0080000100800001
+GLOBL AddF32DazLeast<>(SB), RODATA|NOPTR, $32
+
+// func AddF32Daz(d *[32]uint32, a *[32]uint32, b *[32]uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·AddF32Daz(SB), NOSPLIT, $8-28
+	MOVQ      d+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	VSTMXCSR  (SP)
+	MOVL      $0x00001fc0, 4(SP)
+	VLDMXCSR  4(SP)
+	XORL      BX, BX
+	VMOVUPS   (CX), Y0
+	VADDPS    (DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     AddF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   AddF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, SI
+	SHLL      $0x00, SI
+	ORL       SI, BX
+	VMOVUPS   Y1, (AX)
+	VMOVUPS   32(CX), Y0
+	VADDPS    32(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     AddF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   AddF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, SI
+	SHLL      $0x08, SI
+	ORL       SI, BX
+	VMOVUPS   Y1, 32(AX)
+	VMOVUPS   64(CX), Y0
+	VADDPS    64(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     AddF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   AddF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, SI
+	SHLL      $0x10, SI
+	ORL       SI, BX
+	VMOVUPS   Y1, 64(AX)
+	VMOVUPS   96(CX), Y0
+	VADDPS    96(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, AddF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     AddF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   AddF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, CX
+	SHLL      $0x18, CX
+	ORL       CX, BX
+	VMOVUPS   Y1, 96(AX)
+	VLDMXCSR  (SP)
+	MOVL      BX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+DATA MulF32NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA MulF32NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA MulF32NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA MulF32NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL MulF32NaN<>(SB), RODATA|NOPTR, $32
+
+DATA MulF32Abs<>+0(SB)/8, $0x7fffffff7fffffff
+DATA MulF32Abs<>+8(SB)/8, $0x7fffffff7fffffff
+DATA MulF32Abs<>+16(SB)/8, $0x7fffffff7fffffff
+DATA MulF32Abs<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL MulF32Abs<>(SB), RODATA|NOPTR, $32
+
+DATA MulF32Least<>+0(SB)/8, $0x0080000100800001
+DATA MulF32Least<>+8(SB)/8, $0x0080000100800001
+DATA MulF32Least<>+16(SB)/8, $0x0080000100800001
+DATA MulF32Least<>+24(SB)/8, $0x0080000100800001
+GLOBL MulF32Least<>(SB), RODATA|NOPTR, $32
+
+// func MulF32(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX
+TEXT ·MulF32(SB), NOSPLIT, $8-24
+	MOVQ      d+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	VMOVUPS   (CX), Y0
+	VMULPS    (DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, (AX)
+	VMOVUPS   32(CX), Y0
+	VMULPS    32(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, 32(AX)
+	VMOVUPS   64(CX), Y0
+	VMULPS    64(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, 64(AX)
+	VMOVUPS   96(CX), Y0
+	VMULPS    96(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS   Y1, 96(AX)
+	VZEROUPPER
+	RET
+
+DATA MulF32DazNaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA MulF32DazNaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA MulF32DazNaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA MulF32DazNaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL MulF32DazNaN<>(SB), RODATA|NOPTR, $32
+
+DATA MulF32DazAbs<>+0(SB)/8, $0x7fffffff7fffffff
+DATA MulF32DazAbs<>+8(SB)/8, $0x7fffffff7fffffff
+DATA MulF32DazAbs<>+16(SB)/8, $0x7fffffff7fffffff
+DATA MulF32DazAbs<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL MulF32DazAbs<>(SB), RODATA|NOPTR, $32
+
+DATA MulF32DazLeast<>+0(SB)/8, $0x0080000100800001
+DATA MulF32DazLeast<>+8(SB)/8, $0x0080000100800001
+DATA MulF32DazLeast<>+16(SB)/8, $0x0080000100800001
+DATA MulF32DazLeast<>+24(SB)/8, $0x0080000100800001
+GLOBL MulF32DazLeast<>(SB), RODATA|NOPTR, $32
+
+// func MulF32Daz(d *[32]uint32, a *[32]uint32, b *[32]uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·MulF32Daz(SB), NOSPLIT, $8-28
+	MOVQ      d+0(FP), AX
+	MOVQ      a+8(FP), CX
+	MOVQ      b+16(FP), DX
+	VSTMXCSR  (SP)
+	MOVL      $0x00001fc0, 4(SP)
+	VLDMXCSR  4(SP)
+	XORL      BX, BX
+	VMOVUPS   (CX), Y0
+	VMULPS    (DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     MulF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   MulF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, SI
+	SHLL      $0x00, SI
+	ORL       SI, BX
+	VMOVUPS   Y1, (AX)
+	VMOVUPS   32(CX), Y0
+	VMULPS    32(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     MulF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   MulF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, SI
+	SHLL      $0x08, SI
+	ORL       SI, BX
+	VMOVUPS   Y1, 32(AX)
+	VMOVUPS   64(CX), Y0
+	VMULPS    64(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     MulF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   MulF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, SI
+	SHLL      $0x10, SI
+	ORL       SI, BX
+	VMOVUPS   Y1, 64(AX)
+	VMOVUPS   96(CX), Y0
+	VMULPS    96(DX), Y0, Y1
+	VCMPPS    $0x03, Y1, Y1, Y0
+	VBLENDVPS Y0, MulF32DazNaN<>+0(SB), Y1, Y1
+	VPAND     MulF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU   MulF32DazLeast<>+0(SB), Y2
+	VPCMPGTD  Y0, Y2, Y2
+	VPXOR     Y3, Y3, Y3
+	VPCMPEQD  Y3, Y0, Y3
+	VPANDN    Y2, Y3, Y2
+	VMOVMSKPS Y2, CX
+	SHLL      $0x18, CX
+	ORL       CX, BX
+	VMOVUPS   Y1, 96(AX)
+	VLDMXCSR  (SP)
+	MOVL      BX, ret+24(FP)
+	VZEROUPPER
+	RET
+
+DATA FmaF32NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL FmaF32NaN<>(SB), RODATA|NOPTR, $32
+
+DATA FmaF32Abs<>+0(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32Abs<>+8(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32Abs<>+16(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32Abs<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL FmaF32Abs<>(SB), RODATA|NOPTR, $32
+
+DATA FmaF32Least<>+0(SB)/8, $0x0080000100800001
+DATA FmaF32Least<>+8(SB)/8, $0x0080000100800001
+DATA FmaF32Least<>+16(SB)/8, $0x0080000100800001
+DATA FmaF32Least<>+24(SB)/8, $0x0080000100800001
+GLOBL FmaF32Least<>(SB), RODATA|NOPTR, $32
+
+// func FmaF32(d *[32]uint32, a *[32]uint32, b *[32]uint32, c *[32]uint32)
+// Requires: AVX, FMA3
+TEXT ·FmaF32(SB), NOSPLIT, $8-32
+	MOVQ        d+0(FP), AX
+	MOVQ        a+8(FP), CX
+	MOVQ        b+16(FP), DX
+	MOVQ        c+24(FP), BX
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (BX), Y1
+	VFMADD231PS (DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     32(CX), Y0
+	VMOVUPS     32(BX), Y1
+	VFMADD231PS 32(DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     64(CX), Y0
+	VMOVUPS     64(BX), Y1
+	VFMADD231PS 64(DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS     Y1, 64(AX)
+	VMOVUPS     96(CX), Y0
+	VMOVUPS     96(BX), Y1
+	VFMADD231PS 96(DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32NaN<>+0(SB), Y1, Y1
+	VMOVUPS     Y1, 96(AX)
+	VZEROUPPER
+	RET
+
+DATA FmaF32DazNaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32DazNaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32DazNaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32DazNaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL FmaF32DazNaN<>(SB), RODATA|NOPTR, $32
+
+DATA FmaF32DazAbs<>+0(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32DazAbs<>+8(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32DazAbs<>+16(SB)/8, $0x7fffffff7fffffff
+DATA FmaF32DazAbs<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL FmaF32DazAbs<>(SB), RODATA|NOPTR, $32
+
+DATA FmaF32DazLeast<>+0(SB)/8, $0x0080000100800001
+DATA FmaF32DazLeast<>+8(SB)/8, $0x0080000100800001
+DATA FmaF32DazLeast<>+16(SB)/8, $0x0080000100800001
+DATA FmaF32DazLeast<>+24(SB)/8, $0x0080000100800001
+GLOBL FmaF32DazLeast<>(SB), RODATA|NOPTR, $32
+
+// func FmaF32Daz(d *[32]uint32, a *[32]uint32, b *[32]uint32, c *[32]uint32) uint32
+// Requires: AVX, AVX2, FMA3
+TEXT ·FmaF32Daz(SB), NOSPLIT, $8-36
+	MOVQ        d+0(FP), AX
+	MOVQ        a+8(FP), CX
+	MOVQ        b+16(FP), DX
+	MOVQ        c+24(FP), BX
+	VSTMXCSR    (SP)
+	MOVL        $0x00001fc0, 4(SP)
+	VLDMXCSR    4(SP)
+	XORL        SI, SI
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (BX), Y1
+	VFMADD231PS (DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32DazNaN<>+0(SB), Y1, Y1
+	VPAND       FmaF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU     FmaF32DazLeast<>+0(SB), Y2
+	VPCMPGTD    Y0, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VPCMPEQD    Y3, Y0, Y3
+	VPANDN      Y2, Y3, Y2
+	VMOVMSKPS   Y2, DI
+	SHLL        $0x00, DI
+	ORL         DI, SI
+	VMOVUPS     Y1, (AX)
+	VMOVUPS     32(CX), Y0
+	VMOVUPS     32(BX), Y1
+	VFMADD231PS 32(DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32DazNaN<>+0(SB), Y1, Y1
+	VPAND       FmaF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU     FmaF32DazLeast<>+0(SB), Y2
+	VPCMPGTD    Y0, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VPCMPEQD    Y3, Y0, Y3
+	VPANDN      Y2, Y3, Y2
+	VMOVMSKPS   Y2, DI
+	SHLL        $0x08, DI
+	ORL         DI, SI
+	VMOVUPS     Y1, 32(AX)
+	VMOVUPS     64(CX), Y0
+	VMOVUPS     64(BX), Y1
+	VFMADD231PS 64(DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32DazNaN<>+0(SB), Y1, Y1
+	VPAND       FmaF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU     FmaF32DazLeast<>+0(SB), Y2
+	VPCMPGTD    Y0, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VPCMPEQD    Y3, Y0, Y3
+	VPANDN      Y2, Y3, Y2
+	VMOVMSKPS   Y2, DI
+	SHLL        $0x10, DI
+	ORL         DI, SI
+	VMOVUPS     Y1, 64(AX)
+	VMOVUPS     96(CX), Y0
+	VMOVUPS     96(BX), Y1
+	VFMADD231PS 96(DX), Y0, Y1
+	VCMPPS      $0x03, Y1, Y1, Y0
+	VBLENDVPS   Y0, FmaF32DazNaN<>+0(SB), Y1, Y1
+	VPAND       FmaF32DazAbs<>+0(SB), Y1, Y0
+	VMOVDQU     FmaF32DazLeast<>+0(SB), Y2
+	VPCMPGTD    Y0, Y2, Y2
+	VPXOR       Y3, Y3, Y3
+	VPCMPEQD    Y3, Y0, Y3
+	VPANDN      Y2, Y3, Y2
+	VMOVMSKPS   Y2, CX
+	SHLL        $0x18, CX
+	ORL         CX, SI
+	VMOVUPS     Y1, 96(AX)
+	VLDMXCSR    (SP)
+	MOVL        SI, ret+32(FP)
+	VZEROUPPER
+	RET

@@ -16,6 +16,7 @@ func main() {
 	surveyRows("rows16", 16)
 	surveyCols("cols8", 8)
 	surveyCols("cols16", 16)
+	lanesOps()
 	Generate()
 }
 
