@@ -205,6 +205,10 @@ func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
 
 // Run is Launch that also counts.
 func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
+	var err error
+	if l.Cluster, err = k.cluster(l.Cluster); err != nil {
+		return device.Stats{}, err
+	}
 	if err := l.Check(k.dev.Info(), k.Info()); err != nil {
 		return device.Stats{}, err
 	}
@@ -225,9 +229,27 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 		copy(run.params[off:], l.Params[i])
 	}
 	run.out.w = k.dev.options.Output
-	err := run.run()
+	err = run.run()
 	run.out.flush()
 	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
+}
+
+// cluster is the cluster that the kernel runs in: the one it was compiled for, or
+// else the one that the launch asks for.
+func (k *kernel) cluster(asked device.Dim) (device.Dim, error) {
+	d := k.entry.f.Directive(".reqnctapercluster")
+	if d == nil {
+		return asked, nil
+	}
+	var n []int
+	for _, a := range d.Args {
+		n = append(n, int(a.Val))
+	}
+	compiled := device.D(n...)
+	if asked.Count() > 1 && asked.Norm() != compiled {
+		return asked, fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.name, asked, compiled)
+	}
+	return compiled, nil
 }
 
 // TensorMap encodes a tensor map in the emulator's own form.
