@@ -1,6 +1,8 @@
 package emu
 
 import (
+	"encoding/binary"
+
 	"attest/device/emu/tensor/layout"
 	"attest/ptx"
 )
@@ -30,13 +32,34 @@ func buildLoadMatrix(d *decoder, x *inst) exec {
 		var out [4]lanes32 // an address register may be a destination, too
 		for i := range to {
 			rows := a.rowsOf(f, m, layout.LdMatrixRow(i, 0), false)
-			for l := range 32 {
-				lo, hi := layout.LdMatrix(l, 0, trans), layout.LdMatrix(l, 1, trans)
-				out[i][l] = uint32(word(rows[lo.Row][2*lo.Col:][:2]) | word(rows[hi.Row][2*hi.Col:][:2])<<16)
+			if trans {
+				spreadTurned(&out[i], &rows)
+			} else {
+				spread(&out[i], &rows)
 			}
 		}
 		for i, s := range to {
 			move(&f.r32[s], &out[i], m)
+		}
+	}
+}
+
+// spread gives each lane its two elements of the rows, as layout.LdMatrix has them:
+// four lanes share a row.
+func spread(out *lanes32, rows *[8][]byte) {
+	for r, row := range rows {
+		for i := range 4 {
+			out[4*r+i] = binary.LittleEndian.Uint32(row[4*i:])
+		}
+	}
+}
+
+// spreadTurned is spread of the transpose: four lanes share a column.
+func spreadTurned(out *lanes32, rows *[8][]byte) {
+	for i := range 4 {
+		lo, hi := rows[2*i], rows[2*i+1]
+		for c := range 8 {
+			out[4*c+i] = uint32(binary.LittleEndian.Uint16(lo[2*c:])) | uint32(binary.LittleEndian.Uint16(hi[2*c:]))<<16
 		}
 	}
 }

@@ -12,9 +12,8 @@ import (
 // and the accumulator.
 type matrixScratch struct {
 	a, b, c []uint32
-	rows    tensor.Rows
-	cols    tensor.Cols
-	decoded decodedCols
+	rows    decoded[tensor.Rows]
+	cols    decoded[tensor.Cols]
 
 	integer, integerOf *tensor.Integer
 }
@@ -39,50 +38,47 @@ type product interface {
 }
 
 // floatProduct is a product of floating-point factors.
-type floatProduct struct {
-	*tensor.Float
-	shared bool // the second factor is in shared memory
-}
+type floatProduct struct{ *tensor.Float }
 
 func (p floatProduct) multiply(s *matrixScratch, m, n, k int, keep bool) {
-	p.LoadA(&s.rows, m, k, s.a)
-	cols := &s.cols
-	if p.shared {
-		cols = s.decoded.find(p.Float, n, k, s.b)
-	} else {
+	rows, found := s.rows.find(p.Float, s.a)
+	if !found {
+		p.LoadA(rows, m, k, s.a)
+	}
+	cols, found := s.cols.find(p.Float, s.b)
+	if !found {
 		p.LoadB(cols, n, k, s.b)
 	}
 	c := s.c
 	if !keep {
 		c = nil
 	}
-	p.MulAdd(s.c, &s.rows, cols, c)
+	p.MulAdd(s.c, rows, cols, c)
 }
 
-// decodedCols are the second factors that were decoded last: the four warps of a
-// group have them in common, but each goes through a whole group of products
-// before the next one's turn.
-type decodedCols struct {
+// decoded is the factors that were decoded last. Programs multiply a fragment with
+// several others in a row, and the four warps of a group have their second factors in
+// common, but each goes through a whole group of products before the next one's turn.
+type decoded[T any] struct {
 	entries [16]struct {
 		by    *tensor.Float
 		words []uint32
-		cols  tensor.Cols
+		value T
 	}
 	next int
 }
 
-// find is the decoded factor of n columns of k elements in words.
-func (d *decodedCols) find(by *tensor.Float, n, k int, words []uint32) *tensor.Cols {
+// find is the decoded factor that is packed in words, or else room for it.
+func (d *decoded[T]) find(by *tensor.Float, words []uint32) (value *T, found bool) {
 	for i := range d.entries {
 		if e := &d.entries[i]; e.by == by && slices.Equal(e.words, words) {
-			return &e.cols
+			return &e.value, true
 		}
 	}
 	e := &d.entries[d.next]
 	d.next = (d.next + 1) % len(d.entries)
-	by.LoadB(&e.cols, n, k, words)
 	e.by, e.words = by, append(e.words[:0], words...)
-	return &e.cols
+	return &e.value, false
 }
 
 // floats are the products that were asked for; equal ones are the same.
@@ -152,5 +148,5 @@ func (d *decoder) product(x *inst, inst tensor.Inst, a, b, result string) produc
 	if err != nil {
 		d.fail("%v", err)
 	}
-	return floatProduct{p, inst == tensor.WGMMA}
+	return floatProduct{p}
 }
