@@ -23,7 +23,14 @@ func init() {
 func unary(fn func(a uint32, ftz bool) uint32) builder {
 	return func(d *decoder, x *inst) exec {
 		ftz := x.has("ftz")
-		return op1(d, x, func(a uint32) uint32 { return fn(a, ftz) })
+		rd, ra := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s
+		return func(f *frame, m uint32) {
+			to, from := f.whole32(rd, m), &f.r32[ra]
+			for l := range to {
+				to[l] = fn(from[l], ftz)
+			}
+			f.keep32(rd, m)
+		}
 	}
 }
 

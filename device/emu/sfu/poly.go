@@ -35,7 +35,7 @@ func (p *poly) segment(frac uint32) (index, rest uint32) {
 // tail is the sum but for C0.
 func (p *poly) tail(c1, c2 uint32, x uint32) uint64 {
 	var sum uint64
-	if t := uint64(c1) * uint64(x) << p.a1; p.minus1 {
+	if t := uint64(c1) * uint64(x) << (p.a1 & 63); p.minus1 {
 		sum -= t
 	} else {
 		sum += t
@@ -58,7 +58,7 @@ func (p *poly) square(x uint32) uint64 {
 
 // eval is the sum for a 23-bit fraction.
 func (p *poly) eval(c *coef, x uint32) uint64 {
-	return uint64(c[0])<<p.a0 + p.tail(c[1], c[2], x)
+	return uint64(c[0])<<(p.a0&63) + p.tail(c[1], c[2], x)
 }
 
 // squareColumns is how many low columns of partial products the squarer lacks.
@@ -67,11 +67,13 @@ const squareColumns = 19
 // square is x² without the partial products in the low columns. Row i of the
 // triangle holds the products of bit i with the higher bits; the products of each
 // bit with itself are a diagonal.
+//
+// What bits 0…7 lose with those from 10 on lies in the upper eight of the low
+// columns: (high·2^i mod 2^8)·2^11 for bit i. Two tables have the sums of that over
+// four bits each.
 func square(x uint32) uint64 {
-	lost := squares[x&(1<<squareLow-1)]
-	for i := uint32(0); i < squareRows; i++ { // a row counts when bit i is set
-		lost += (x >> squareLow << (squareLow + i + 1)) & (1<<squareColumns - 1) & -(x >> i & 1)
-	}
+	high := x >> squareLow & 0xff
+	lost := squares[x&(1<<squareLow-1)] + uint32(crossLow[x&15][high]+crossHigh[x>>4&15][high&15])<<(squareLow+1)
 	return uint64(x)*uint64(x) - uint64(lost)
 }
 
@@ -79,6 +81,35 @@ const (
 	squareRows = 9  // rows of the triangle that reach into the low columns
 	squareLow  = 10 // bits whose squares lie there
 )
+
+var (
+	crossLow = func() (t [16][256]uint16) {
+		for low := range t {
+			for high := range t[low] {
+				t[low][high] = cross(low, high)
+			}
+		}
+		return t
+	}()
+	crossHigh = func() (t [16][16]uint16) {
+		for low := range t {
+			for high := range t[low] {
+				t[low][high] = cross(low<<4, high)
+			}
+		}
+		return t
+	}()
+)
+
+// cross is the sum of high·2^i mod 2^8 over the bits i of low.
+func cross(low, high int) (sum uint16) {
+	for i := range 8 {
+		if low>>i&1 != 0 {
+			sum += uint16(high << i & 0xff)
+		}
+	}
+	return sum
+}
 
 // squares is what the products of the low bits with each other lose.
 var squares = func() (t [1 << squareLow]uint32) {
