@@ -10,8 +10,7 @@
 //     smallest exponent and a significand below one. Products are exact and not
 //     normalised: their exponent is the sum of the factors' exponents.
 //  2. M is the largest exponent of the terms that are not zero, c included, and
-//     not below that of the smallest normal f32. Each term is cut towards zero to
-//     a multiple of 2^(M-F).
+//     not below -133. Each term is cut towards zero to a multiple of 2^(M-F).
 //  3. The sum of those is exact. It becomes an f32, cut towards zero (for fp8
 //     factors to 13 bits of fraction), or an f16, rounded to nearest even.
 //  4. That result is c of the next block.

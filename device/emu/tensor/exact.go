@@ -2,9 +2,10 @@ package tensor
 
 import "math"
 
-// floorExp is the least exponent that terms are aligned to: that of the smallest
-// normal f32, also where only products of bf16 or tf32 below it are summed.
-const floorExp = -126
+// floorExp is the least exponent that terms are aligned to, however small they are.
+// An H200 keeps bits down to 2^-158 and no further, which is this with the 25 bits
+// it keeps.
+const floorExp = -133
 
 // exact is one block, by the rules: c + Σ a·b for factors whose subnormals have
 // the exponents minA and minB, before the result is rounded.

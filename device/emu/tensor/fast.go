@@ -77,15 +77,15 @@ func (w *tile) negatives(row uint64, cols *[panel]uint64) {
 //
 // Exponents are those of float64 here, biased by 1023.
 func (w *tile) prepare(r *rule, low int, lows *[panel]int32) bool {
-	ok, keep, half := true, r.keep, r.half
+	ok, keep, least := true, r.keep, 1023+r.minExpC()
 	low += 1023 - faintest
 	_, _ = w.acc[0], lows[0]
 	for l := range panel {
 		c := w.acc[l]
 		u := math.Float64bits(c) << 1
 		e := int(u >> 53)
-		if half && u != 0 {
-			e = max(e, 1023-14) // a subnormal f16 has the exponent of a normal one
+		if u != 0 {
+			e = max(e, least) // a subnormal number has the exponent of a normal one
 		}
 		m := max(w.tops[l]+1023, e) - keep
 		if low+int(lows[l]) < m {

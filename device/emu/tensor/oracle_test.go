@@ -90,7 +90,7 @@ func oracleBlock(r oracleRule, terms []term) uint32 {
 	case plus || minus:
 		return r.inf(minus)
 	}
-	m := -126
+	m := -133
 	for _, t := range terms {
 		if t.num.sig != 0 {
 			m = max(m, t.num.exp)
