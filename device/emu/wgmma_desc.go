@@ -72,20 +72,21 @@ func (d matrixDesc) loadTurned(from origin, words []uint32, first, lines int) {
 	if units == 1 {
 		along, deeper = deeper, along
 	}
-	for k := range 16 {
-		for line := first; line < first+lines; line += 8 {
-			u := line / 8
-			addr := d.start() + u%units*16 + u/units*along + k%8*d.span() + k/8*deeper
-			unit := d.unit(from, addr)
-			for e := range 8 {
-				w := &words[(line-first+e)*8+k/2]
-				v := uint32(binary.LittleEndian.Uint16(unit[2*e:]))
-				if k%2 == 0 {
-					*w = v
-				} else {
-					*w |= v << 16
-				}
-			}
+	for line := first; line < first+lines; line += 8 {
+		u := line / 8
+		addr := d.start() + u%units*16 + u/units*along
+		to := (*[64]uint32)(words[(line-first)*8:])
+		for k := 0; k < 16; k += 2 {
+			at := addr + k%8*d.span() + k/8*deeper
+			putPairs(to[k/2:], (*[16]byte)(d.unit(from, at)), (*[16]byte)(d.unit(from, at+d.span())))
 		}
+	}
+}
+
+// putPairs makes words of the elements of two steps, eight words apart.
+func putPairs(words []uint32, lo, hi *[16]byte) {
+	_ = words[8*7]
+	for e := range 8 {
+		words[8*e] = uint32(binary.LittleEndian.Uint16(lo[2*e:])) | uint32(binary.LittleEndian.Uint16(hi[2*e:]))<<16
 	}
 }
