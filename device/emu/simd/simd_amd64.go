@@ -11,6 +11,13 @@ func (s *Sweep) Run8() { sweep8(s) }
 // Run16 is Run8 for exponents in 16-bit lanes.
 func (s *Sweep) Run16() { sweep16(s) }
 
+// RunHalf8 is Run8 for an f16 result, which it leaves to be rounded: C is f32 as
+// before, D is float64, and rows have one block.
+func (s *Sweep) RunHalf8() { half8(s) }
+
+//go:noescape
+func half8(s *Sweep)
+
 //go:noescape
 func sweep8(s *Sweep)
 

@@ -7,12 +7,13 @@ const Has = false
 
 // The loops are never called here.
 
-func (s *Sweep) Run8()    { absent() }
-func (s *Sweep) Run16()   { absent() }
-func (s *Survey) Rows8()  { absent() }
-func (s *Survey) Rows16() { absent() }
-func (s *Survey) Cols8()  { absent() }
-func (s *Survey) Cols16() { absent() }
+func (s *Sweep) Run8()     { absent() }
+func (s *Sweep) Run16()    { absent() }
+func (s *Sweep) RunHalf8() { absent() }
+func (s *Survey) Rows8()   { absent() }
+func (s *Survey) Rows16()  { absent() }
+func (s *Survey) Cols8()   { absent() }
+func (s *Survey) Cols16()  { absent() }
 
 func AddF32(d, a, b *[32]uint32)    { absent() }
 func MulF32(d, a, b *[32]uint32)    { absent() }

@@ -1,7 +1,9 @@
 package simd
 
+import "unsafe"
+
 // Sweep is rows of a decoded matrix to be multiplied with a panel of eight columns
-// into an f32 result. The factors are those of package tensor, which knows what they
+// into an f32 or f16 result. The factors are those of package tensor, which knows what they
 // mean; all pointers are to the first of the elements that the loop walks along.
 type Sweep struct {
 	Rows   int64 // at least one
@@ -19,8 +21,9 @@ type Sweep struct {
 	BSigns *uint64
 	BLow   *int32
 
-	C, D         *uint32 // eight elements of a row
-	CStep, DStep int64   // bytes from one row to the next
+	C            *uint32 // eight elements of a row
+	D            unsafe.Pointer
+	CStep, DStep int64 // bytes from one row to the next
 
 	Keep int64  // bits kept below the largest exponent
 	Cut  uint64 // the bits of a float64 that results keep

@@ -117,6 +117,12 @@ DATA sweep8Start<>+16(SB)/8, $0x4338000000000000
 DATA sweep8Start<>+24(SB)/8, $0x4338000000000000
 GLOBL sweep8Start<>(SB), RODATA|NOPTR, $32
 
+DATA sweep8LeastHalf<>+0(SB)/8, $0x00000000000003f1
+DATA sweep8LeastHalf<>+8(SB)/8, $0x00000000000003f1
+DATA sweep8LeastHalf<>+16(SB)/8, $0x00000000000003f1
+DATA sweep8LeastHalf<>+24(SB)/8, $0x00000000000003f1
+GLOBL sweep8LeastHalf<>(SB), RODATA|NOPTR, $32
+
 DATA sweep8Least<>+0(SB)/8, $0x0000000000000381
 DATA sweep8Least<>+8(SB)/8, $0x0000000000000381
 DATA sweep8Least<>+16(SB)/8, $0x0000000000000381
@@ -416,6 +422,12 @@ DATA sweep16Start<>+16(SB)/8, $0x4338000000000000
 DATA sweep16Start<>+24(SB)/8, $0x4338000000000000
 GLOBL sweep16Start<>(SB), RODATA|NOPTR, $32
 
+DATA sweep16LeastHalf<>+0(SB)/8, $0x00000000000003f1
+DATA sweep16LeastHalf<>+8(SB)/8, $0x00000000000003f1
+DATA sweep16LeastHalf<>+16(SB)/8, $0x00000000000003f1
+DATA sweep16LeastHalf<>+24(SB)/8, $0x00000000000003f1
+GLOBL sweep16LeastHalf<>(SB), RODATA|NOPTR, $32
+
 DATA sweep16Least<>+0(SB)/8, $0x0000000000000381
 DATA sweep16Least<>+8(SB)/8, $0x0000000000000381
 DATA sweep16Least<>+16(SB)/8, $0x0000000000000381
@@ -631,6 +643,295 @@ sum:
 	VMOVUPS      X0, (R8)
 	VCVTPD2PSY   Y1, X0
 	VMOVUPS      X0, 16(R8)
+	ADDQ         112(AX), DI
+	ADDQ         120(AX), R8
+	INCQ         8(AX)
+	DECQ         (AX)
+	JNZ          row
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET
+
+DATA half8Nibbles<>+0(SB)/1, $0x00
+DATA half8Nibbles<>+1(SB)/1, $0x01
+DATA half8Nibbles<>+2(SB)/1, $0x01
+DATA half8Nibbles<>+3(SB)/1, $0x02
+DATA half8Nibbles<>+4(SB)/1, $0x01
+DATA half8Nibbles<>+5(SB)/1, $0x02
+DATA half8Nibbles<>+6(SB)/1, $0x02
+DATA half8Nibbles<>+7(SB)/1, $0x03
+DATA half8Nibbles<>+8(SB)/1, $0x01
+DATA half8Nibbles<>+9(SB)/1, $0x02
+DATA half8Nibbles<>+10(SB)/1, $0x02
+DATA half8Nibbles<>+11(SB)/1, $0x03
+DATA half8Nibbles<>+12(SB)/1, $0x02
+DATA half8Nibbles<>+13(SB)/1, $0x03
+DATA half8Nibbles<>+14(SB)/1, $0x03
+DATA half8Nibbles<>+15(SB)/1, $0x04
+DATA half8Nibbles<>+16(SB)/1, $0x00
+DATA half8Nibbles<>+17(SB)/1, $0x01
+DATA half8Nibbles<>+18(SB)/1, $0x01
+DATA half8Nibbles<>+19(SB)/1, $0x02
+DATA half8Nibbles<>+20(SB)/1, $0x01
+DATA half8Nibbles<>+21(SB)/1, $0x02
+DATA half8Nibbles<>+22(SB)/1, $0x02
+DATA half8Nibbles<>+23(SB)/1, $0x03
+DATA half8Nibbles<>+24(SB)/1, $0x01
+DATA half8Nibbles<>+25(SB)/1, $0x02
+DATA half8Nibbles<>+26(SB)/1, $0x02
+DATA half8Nibbles<>+27(SB)/1, $0x03
+DATA half8Nibbles<>+28(SB)/1, $0x02
+DATA half8Nibbles<>+29(SB)/1, $0x03
+DATA half8Nibbles<>+30(SB)/1, $0x03
+DATA half8Nibbles<>+31(SB)/1, $0x04
+GLOBL half8Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA half8Low4<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA half8Low4<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA half8Low4<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA half8Low4<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL half8Low4<>(SB), RODATA|NOPTR, $32
+
+DATA half8Magic<>+0(SB)/8, $0x4330000000000000
+DATA half8Magic<>+8(SB)/8, $0x4330000000000000
+DATA half8Magic<>+16(SB)/8, $0x4330000000000000
+DATA half8Magic<>+24(SB)/8, $0x4330000000000000
+GLOBL half8Magic<>(SB), RODATA|NOPTR, $32
+
+DATA half8Lane<>+0(SB)/8, $0x000000000000007f
+DATA half8Lane<>+8(SB)/8, $0x000000000000007f
+DATA half8Lane<>+16(SB)/8, $0x000000000000007f
+DATA half8Lane<>+24(SB)/8, $0x000000000000007f
+GLOBL half8Lane<>(SB), RODATA|NOPTR, $32
+
+DATA half8Some<>+0(SB)/8, $0x000000000000003f
+DATA half8Some<>+8(SB)/8, $0x000000000000003f
+DATA half8Some<>+16(SB)/8, $0x000000000000003f
+DATA half8Some<>+24(SB)/8, $0x000000000000003f
+GLOBL half8Some<>(SB), RODATA|NOPTR, $32
+
+DATA half8Rebias<>+0(SB)/8, $0xfffffffffffffc5d
+DATA half8Rebias<>+8(SB)/8, $0xfffffffffffffc5d
+DATA half8Rebias<>+16(SB)/8, $0xfffffffffffffc5d
+DATA half8Rebias<>+24(SB)/8, $0xfffffffffffffc5d
+GLOBL half8Rebias<>(SB), RODATA|NOPTR, $32
+
+DATA half8Floor<>+0(SB)/8, $0x0000000000000381
+DATA half8Floor<>+8(SB)/8, $0x0000000000000381
+DATA half8Floor<>+16(SB)/8, $0x0000000000000381
+DATA half8Floor<>+24(SB)/8, $0x0000000000000381
+GLOBL half8Floor<>(SB), RODATA|NOPTR, $32
+
+DATA half8MaxExp<>+0(SB)/8, $0x00000000000007fe
+DATA half8MaxExp<>+8(SB)/8, $0x00000000000007fe
+DATA half8MaxExp<>+16(SB)/8, $0x00000000000007fe
+DATA half8MaxExp<>+24(SB)/8, $0x00000000000007fe
+GLOBL half8MaxExp<>(SB), RODATA|NOPTR, $32
+
+DATA half8Start<>+0(SB)/8, $0x4338000000000000
+DATA half8Start<>+8(SB)/8, $0x4338000000000000
+DATA half8Start<>+16(SB)/8, $0x4338000000000000
+DATA half8Start<>+24(SB)/8, $0x4338000000000000
+GLOBL half8Start<>(SB), RODATA|NOPTR, $32
+
+DATA half8LeastHalf<>+0(SB)/8, $0x00000000000003f1
+DATA half8LeastHalf<>+8(SB)/8, $0x00000000000003f1
+DATA half8LeastHalf<>+16(SB)/8, $0x00000000000003f1
+DATA half8LeastHalf<>+24(SB)/8, $0x00000000000003f1
+GLOBL half8LeastHalf<>(SB), RODATA|NOPTR, $32
+
+DATA half8Least<>+0(SB)/8, $0x0000000000000381
+DATA half8Least<>+8(SB)/8, $0x0000000000000381
+DATA half8Least<>+16(SB)/8, $0x0000000000000381
+DATA half8Least<>+24(SB)/8, $0x0000000000000381
+GLOBL half8Least<>(SB), RODATA|NOPTR, $32
+
+DATA half8Most<>+0(SB)/8, $0x000000000000047e
+DATA half8Most<>+8(SB)/8, $0x000000000000047e
+DATA half8Most<>+16(SB)/8, $0x000000000000047e
+DATA half8Most<>+24(SB)/8, $0x000000000000047e
+GLOBL half8Most<>(SB), RODATA|NOPTR, $32
+
+// func half8(s *byte)
+// Requires: AVX, AVX2, FMA3
+TEXT ·half8(SB), NOSPLIT, $8-8
+	MOVQ     s+0(FP), AX
+	VSTMXCSR (SP)
+	MOVL     $0x00007f80, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     32(AX), CX
+	MOVQ     40(AX), DX
+	MOVQ     48(AX), BX
+	MOVQ     56(AX), SI
+	MOVQ     96(AX), DI
+	MOVQ     104(AX), R8
+
+row:
+	VCVTPS2PD (DI), Y0
+	VCVTPS2PD 16(DI), Y1
+	MOVQ      64(AX), R9
+	MOVQ      72(AX), R10
+	MOVQ      80(AX), R11
+	MOVQ      88(AX), R12
+	MOVQ      16(AX), R13
+
+block:
+	VPXOR Y2, Y2, Y2
+	MOVQ  24(AX), R14
+
+max:
+	VMOVDQU      (CX), Y3
+	VPADDQ       (R9), Y3, Y3
+	VPMAXUB      Y3, Y2, Y2
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, CX
+	SUBQ         $0x04, R14
+	JNZ          max
+	VEXTRACTI128 $0x01, Y2, X3
+	VPMAXUB      X3, X2, X3
+	VPSHUFD      $0xee, X3, X2
+	VPMAXUB      X3, X2, X3
+	VPMOVZXBQ    X3, Y2
+	VPSRLQ       $0x20, X3, X3
+	VPMOVZXBQ    X3, Y3
+	VPAND        half8Lane<>+0(SB), Y2, Y2
+	VPCMPGTQ     half8Some<>+0(SB), Y2, Y4
+	VPSUBQ       half8Rebias<>+0(SB), Y2, Y2
+	VPAND        Y4, Y2, Y2
+	VPMAXSD      half8Floor<>+0(SB), Y2, Y2
+	VPAND        half8Lane<>+0(SB), Y3, Y3
+	VPCMPGTQ     half8Some<>+0(SB), Y3, Y4
+	VPSUBQ       half8Rebias<>+0(SB), Y3, Y3
+	VPAND        Y4, Y3, Y3
+	VPMAXSD      half8Floor<>+0(SB), Y3, Y3
+	VPBROADCASTQ 128(AX), Y4
+	VPSLLQ       $0x01, Y0, Y5
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y5, Y6
+	VPANDN       half8LeastHalf<>+0(SB), Y6, Y6
+	VPMAXSD      Y6, Y2, Y2
+	VPSRLQ       $0x35, Y5, Y5
+	VPMAXSD      Y5, Y2, Y2
+	VPSUBQ       Y4, Y2, Y2
+	VPSLLQ       $0x01, Y1, Y5
+	VPXOR        Y6, Y6, Y6
+	VPCMPEQQ     Y6, Y5, Y6
+	VPANDN       half8LeastHalf<>+0(SB), Y6, Y6
+	VPMAXSD      Y6, Y3, Y3
+	VPSRLQ       $0x35, Y5, Y5
+	VPMAXSD      Y5, Y3, Y3
+	VPSUBQ       Y4, Y3, Y3
+	MOVLQSX      (SI), R14
+	ADDQ         $+1076, R14
+	VMOVQ        R14, X4
+	VPBROADCASTQ X4, Y4
+	VPMOVSXDQ    (R12), Y5
+	VPADDQ       Y4, Y5, Y5
+	VPCMPGTQ     Y5, Y2, Y5
+	VPMOVSXDQ    16(R12), Y6
+	VPADDQ       Y4, Y6, Y6
+	VPCMPGTQ     Y6, Y3, Y4
+	VPOR         Y5, Y4, Y5
+	VPTEST       Y5, Y5
+	JNZ          end
+	ADDQ         $0x04, SI
+	ADDQ         $0x20, R12
+	VPBROADCASTQ (BX), Y4
+	VMOVDQU      half8Nibbles<>+0(SB), Y5
+	VMOVDQU      half8Low4<>+0(SB), Y6
+	VPAND        (R11), Y4, Y7
+	VPSRLQ       $0x04, Y7, Y8
+	VPAND        Y6, Y7, Y7
+	VPAND        Y6, Y8, Y8
+	VPSHUFB      Y7, Y5, Y7
+	VPSHUFB      Y8, Y5, Y8
+	VPADDB       Y7, Y8, Y7
+	VPXOR        Y8, Y8, Y8
+	VPSADBW      Y8, Y7, Y7
+	VPOR         half8Magic<>+0(SB), Y7, Y7
+	VSUBPD       half8Magic<>+0(SB), Y7, Y7
+	VMOVDQU      half8MaxExp<>+0(SB), Y8
+	VPSUBQ       Y2, Y8, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y8, Y0, Y0
+	VROUNDPD     $0x03, Y0, Y0
+	VADDPD       Y7, Y0, Y0
+	VMULPD       Y2, Y0, Y0
+	VPAND        32(R11), Y4, Y4
+	VPSRLQ       $0x04, Y4, Y7
+	VPAND        Y6, Y4, Y4
+	VPAND        Y6, Y7, Y7
+	VPSHUFB      Y4, Y5, Y4
+	VPSHUFB      Y7, Y5, Y7
+	VPADDB       Y4, Y7, Y4
+	VPXOR        Y5, Y5, Y5
+	VPSADBW      Y5, Y4, Y4
+	VPOR         half8Magic<>+0(SB), Y4, Y4
+	VSUBPD       half8Magic<>+0(SB), Y4, Y4
+	VMOVDQU      half8MaxExp<>+0(SB), Y5
+	VPSUBQ       Y3, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y5, Y1, Y1
+	VROUNDPD     $0x03, Y1, Y1
+	VADDPD       Y4, Y1, Y1
+	VMULPD       Y3, Y1, Y1
+	ADDQ         $0x08, BX
+	ADDQ         $0x40, R11
+	VMULPD       half8Start<>+0(SB), Y2, Y2
+	VMOVAPD      Y2, Y4
+	VMOVAPD      Y2, Y5
+	VMOVAPD      Y2, Y6
+	VMOVAPD      Y2, Y7
+	VADDPD       Y0, Y4, Y4
+	VMULPD       half8Start<>+0(SB), Y3, Y3
+	VMOVAPD      Y3, Y8
+	VMOVAPD      Y3, Y0
+	VMOVAPD      Y3, Y9
+	VMOVAPD      Y3, Y10
+	VADDPD       Y1, Y8, Y8
+	MOVQ         24(AX), R14
+
+sum:
+	VBROADCASTSD (DX), Y1
+	VFMADD231PD  (R10), Y1, Y4
+	VFMADD231PD  32(R10), Y1, Y8
+	VBROADCASTSD 8(DX), Y1
+	VFMADD231PD  64(R10), Y1, Y5
+	VFMADD231PD  96(R10), Y1, Y0
+	VBROADCASTSD 16(DX), Y1
+	VFMADD231PD  128(R10), Y1, Y6
+	VFMADD231PD  160(R10), Y1, Y9
+	VBROADCASTSD 24(DX), Y1
+	VFMADD231PD  192(R10), Y1, Y7
+	VFMADD231PD  224(R10), Y1, Y10
+	ADDQ         $0x20, DX
+	ADDQ         $+256, R10
+	SUBQ         $0x04, R14
+	JNZ          sum
+	VSUBPD       Y2, Y4, Y4
+	VSUBPD       Y2, Y5, Y5
+	VSUBPD       Y2, Y6, Y6
+	VSUBPD       Y2, Y7, Y7
+	VADDPD       Y5, Y4, Y4
+	VADDPD       Y7, Y6, Y6
+	VADDPD       Y6, Y4, Y4
+	VSUBPD       Y3, Y8, Y8
+	VSUBPD       Y3, Y0, Y0
+	VSUBPD       Y3, Y9, Y9
+	VSUBPD       Y3, Y10, Y10
+	VADDPD       Y0, Y8, Y8
+	VADDPD       Y10, Y9, Y9
+	VADDPD       Y9, Y8, Y8
+	VMOVAPD      Y4, Y0
+	VMOVAPD      Y8, Y1
+	DECQ         R13
+	JNZ          block
+	VMOVUPD      Y0, (R8)
+	VMOVUPD      Y1, 32(R8)
 	ADDQ         112(AX), DI
 	ADDQ         120(AX), R8
 	INCQ         8(AX)

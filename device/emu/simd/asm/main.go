@@ -10,8 +10,9 @@ import (
 func main() {
 	ConstraintExpr("amd64")
 	detect()
-	sweep("sweep8", 8)
-	sweep("sweep16", 16)
+	sweep("sweep8", 8, false)
+	sweep("sweep16", 16, false)
+	sweep("half8", 8, true)
 	surveyRows("rows8", 8)
 	surveyRows("rows16", 16)
 	surveyCols("cols8", 8)

@@ -69,6 +69,8 @@ type sweeper struct {
 	laneMask, someBit, rebias operand.Mem
 	floor, maxExp, start      operand.Mem
 	leastExp, mostExp         operand.Mem
+	leastHalf                 operand.Mem
+	half                      bool // the result is f16
 }
 
 // constants puts what the loops need into memory.
@@ -88,6 +90,7 @@ func (w *sweeper) constants(name string) {
 	w.floor = splat(name+"Floor", 1023+floorExp)
 	w.maxExp = splat(name+"MaxExp", 2*1023)
 	w.start = splat(name+"Start", math.Float64bits(start))
+	w.leastHalf = splat(name+"LeastHalf", 1023-14)
 	w.leastExp, w.mostExp = splat(name+"Least", 1023-126), splat(name+"Most", 1023+127)
 }
 
@@ -109,9 +112,10 @@ func (w *sweeper) load(name string) reg.GPVirtual {
 	return r
 }
 
-// sweep multiplies rows with a panel of eight columns.
-func sweep(name string, laneBits int) {
-	w := &sweeper{lanes: lanesOf(laneBits), acc: newPair()}
+// sweep multiplies rows with a panel of eight columns. For an f16 result, half, rows
+// have one block and the sums are left as they are, each a float64.
+func sweep(name string, laneBits int, half bool) {
+	w := &sweeper{lanes: lanesOf(laneBits), acc: newPair(), half: half}
 	w.constants(name)
 	TEXT(name, NOSPLIT, "func(s *byte)")
 	Doc(name + " multiplies rows whose exponents have lanes of " + map[int]string{8: "8", 16: "16"}[laneBits] + " bits.")
@@ -132,6 +136,10 @@ func sweep(name string, laneBits int) {
 	DECQ(blocks)
 	JNZ(operand.LabelRef("block"))
 	every(func(h int) {
+		if half {
+			VMOVUPD(w.acc[h], operand.Mem{Base: w.d, Disp: 32 * h})
+			return
+		}
 		x := XMM()
 		VCVTPD2PSY(w.acc[h], x)
 		VMOVUPS(x, operand.Mem{Base: w.d, Disp: 16 * h})
@@ -155,6 +163,10 @@ func (w *sweeper) block() {
 	w.checkLow(m)
 	unit, rest := w.prepare(m)
 	sums := w.sums(unit, rest)
+	if w.half {
+		every(func(h int) { VMOVAPD(sums[h], w.acc[h]) })
+		return
+	}
 	w.settle(sums)
 }
 
@@ -232,6 +244,13 @@ func (w *sweeper) align(m pair) {
 	every(func(h int) {
 		e := YMM()
 		VPSLLQ(operand.U8(1), w.acc[h], e)
+		if w.half { // a subnormal f16 has the exponent of a normal one
+			some, zero := YMM(), YMM()
+			VPXOR(zero, zero, zero)
+			VPCMPEQQ(zero, e, zero)
+			VPANDN(w.leastHalf, zero, some)
+			VPMAXSD(some, m[h], m[h])
+		}
 		VPSRLQ(operand.U8(53), e, e)
 		VPMAXSD(e, m[h], m[h])
 		VPSUBQ(keep, m[h], m[h])
