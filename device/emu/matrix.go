@@ -60,12 +60,11 @@ func (r *registers) load(f *frame, words []uint32) {
 // store is the opposite of load.
 func (r *registers) store(f *frame, m uint32, words []uint32) {
 	for i, s := range r.slots {
-		v, at := &f.r32[s], words[r.reg[i]:]
+		v, at := f.whole32(s, m), words[r.reg[i]:]
 		for l := range v {
-			if m>>l&1 != 0 {
-				v[l] = at[r.lane[l]]
-			}
+			v[l] = at[r.lane[l]]
 		}
+		f.keep32(s, m)
 	}
 }
 
