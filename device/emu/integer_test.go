@@ -45,6 +45,10 @@ func TestInteger(t *testing.T) {
 		{"max.s16x2 %d, %a, %b;", r, []row{in2(0xffff0007, 0x00010003, 0x00010007)}},
 		{"dp4a.s32.u32 %d, %a, %b, %c;", r, []row{in3(0xff010203, 0x02040608, 10, 10-2+4+12+24)}},
 		{"dp2a.hi.u32.u32 %d, %a, %b, %c;", r, []row{in3(0x00020003, 0x05070000, 1, 1+3*7+2*5)}},
+		{"vabsdiff4.u32.u32.u32 %d, %a, %b, %c;", r, []row{in3(0xff010203, 0x02040608, 10, 0xfd030405)}},
+		{"vabsdiff4.u32.u32.u32.add %d, %a, %b, %c;", r, []row{in3(0xff010203, 0x02040608, 10, 10+0xfd+3+4+5)}},
+		{"vabsdiff2.u32.u32.u32 %d, %a, %b, %c;", r, []row{in3(0x00020003, 0xffff0001, 1, 0xfffd0002)}},
+		{"vabsdiff2.u32.u32.u32.add %d, %a, %b, %c;", r, []row{in3(0x00020003, 0xffff0001, 1, 1+0xfffd+2)}},
 	})
 }
 

@@ -65,9 +65,18 @@ func lanesOf(width int, x, y uint32, f func(a, b int32) int32) (r uint32) {
 	return r
 }
 
+// sumOfDiffs adds up how far the parts of two words are apart.
+func sumOfDiffs(width int, x, y uint32) (sum uint32) {
+	for at := 0; at < 32; at += width {
+		part := uint32(1)<<width - 1
+		sum += absDiff(int64(x>>at&part), int64(y>>at&part))
+	}
+	return sum
+}
+
 func refPacked(in nvccInputs) []byte {
 	const b = 0xff
-	return bytesOf(columns(300, 12, func(i int) []uint32 {
+	return bytesOf(columns(300, 14, func(i int) []uint32 {
 		x, y := in.words[i], in.others[i]
 		return []uint32{
 			lanesOf(8, x, y, func(p, q int32) int32 { return p + q }),
@@ -82,6 +91,8 @@ func refPacked(in nvccInputs) []byte {
 			lanesOf(16, x, y, func(p, q int32) int32 { return p + q }),
 			lanesOf(16, x, y, func(p, _ int32) int32 { return min(max(p, -p), 32767) }),
 			lanesOf(16, x, y, func(p, q int32) int32 { return max(p&0xffff, q&0xffff) }),
+			lanesOf(8, x, y, func(p, q int32) int32 { return max(p&b, q&b) - min(p&b, q&b) }),
+			sumOfDiffs(8, x, y) + sumOfDiffs(16, x, y),
 		}
 	})...)
 }

@@ -112,8 +112,8 @@ func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
 	return nil
 }
 
-// outsideTable are the opcodes of PTX that the table leaves out as a whole:
-// textures, surfaces and video.
+// outsideTable are the opcodes of PTX that the table leaves out: textures, surfaces
+// and video, but for the two forms of it that nvcc writes.
 var outsideTable = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq("tex tld4 txq suld sust sured suq istypep " +

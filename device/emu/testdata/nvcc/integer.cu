@@ -67,6 +67,8 @@ extern "C" __global__ void packed(const uint32_t *a, const uint32_t *b, uint32_t
   *o = __vadd2(x, y), o += n;
   *o = __vabsss2(x), o += n;
   *o = __vmaxu2(x, y), o += n;
+  *o = __vabsdiffu4(x, y), o += n;
+  *o = __vsadu4(x, y) + __vsadu2(x, y), o += n;
 }
 
 // 128-bit products, carries and a modular power.
