@@ -135,6 +135,9 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	for i, c := range t.coords {
 		at[i] = int32(f.r32[c][lane])
 	}
+	if n := int(at[0]) * m.typ().Bytes(); n%16 != 0 {
+		f.raise(lane, "the box starts %d bytes into its rows: it must be a multiple of 16", n)
+	}
 	return f.tile(lane, m, at[:], write)
 }
 
@@ -202,6 +205,9 @@ func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
 			box := t.tile(f, l, true)
 			put := placing(replaceBytes)
 			if op != "" {
+				if c := int32(f.r32[t.coords[0]][l]); c < 0 { // an H200 faults
+					f.raise(l, "a reduction into a box that starts at %d, before the tensor", c)
+				}
 				if put = reduceBytes(op, box.m.typ()); put == nil {
 					f.raise(l, "%s of a tensor of %s", op, box.m.typ())
 				}
