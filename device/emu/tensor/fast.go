@@ -113,19 +113,21 @@ func (w *tile) settle(r *rule) {
 }
 
 // sums adds the sums of floors to the rest. Four columns at a time are as many as
-// the registers of most processors hold with what they need.
+// the registers of most processors hold with what they need; a block is a multiple
+// of four elements long.
 func (w *tile) sums(x, ys []float64) {
 	for h := 0; h < panel; h += 4 {
 		unit, rest, y := (*[4]float64)(w.unit[h:]), (*[4]float64)(w.rest[h:]), ys[h:]
 		half0, half1, half2, half3 := almostHalf*unit[0], almostHalf*unit[1], almostHalf*unit[2], almostHalf*unit[3]
 		a, b, c, d := start*unit[0], start*unit[1], start*unit[2], start*unit[3]
-		for _, v := range x {
-			q := (*[4]float64)(y)
-			a += v*q[0] - half0
-			b += v*q[1] - half1
-			c += v*q[2] - half2
-			d += v*q[3] - half3
-			y = y[min(panel, len(y)):]
+		for xs := x; len(xs) >= 4; xs = xs[4:] {
+			q := (*[3*panel + 4]float64)(y)
+			v0, v1, v2, v3 := xs[0], xs[1], xs[2], xs[3]
+			a, b, c, d = a+(v0*q[0]-half0), b+(v0*q[1]-half1), c+(v0*q[2]-half2), d+(v0*q[3]-half3)
+			a, b, c, d = a+(v1*q[8]-half0), b+(v1*q[9]-half1), c+(v1*q[10]-half2), d+(v1*q[11]-half3)
+			a, b, c, d = a+(v2*q[16]-half0), b+(v2*q[17]-half1), c+(v2*q[18]-half2), d+(v2*q[19]-half3)
+			a, b, c, d = a+(v3*q[24]-half0), b+(v3*q[25]-half1), c+(v3*q[26]-half2), d+(v3*q[27]-half3)
+			y = y[min(4*panel, len(y)):]
 		}
 		rest[0] += a - start*unit[0]
 		rest[1] += b - start*unit[1]

@@ -7,13 +7,6 @@ import (
 	"testing"
 )
 
-// without turns the assembly off until the test ends.
-func without(t testing.TB) {
-	had := vector
-	vector = false
-	t.Cleanup(func() { vector = had })
-}
-
 // TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and
 // nasty numbers, more rows than are summed before c is added, columns that fill no
 // panel, a missing c, and a result that takes c's place.
