@@ -228,15 +228,6 @@ func (o *barrierOp) leave(f *frame, a *arrival, m uint32) {
 	}
 }
 
-// retire tells the barriers that threads of a warp have ended.
-func (b *block) retire(w *warp) {
-	for i := range b.bars {
-		if bar := &b.bars[i]; bar.active {
-			b.settle(bar, w)
-		}
-	}
-}
-
 // why says what lanes wait for at a barrier.
 func (o *barrierOp) why(f *frame, m uint32) string {
 	id := f.r32[o.id][bits.TrailingZeros32(m)]

@@ -94,7 +94,6 @@ type function struct {
 	offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
 	statics   int64                 // bytes of static shared memory, an entry's
 	serial    bool                  // may talk to other blocks: see order.go
-	sources   []string              // by instruction, "file:line:col"; made when needed
 }
 
 // specialReg is a special register that a function reads, filled when a frame

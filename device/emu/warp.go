@@ -234,12 +234,10 @@ func (w *warp) account(n *int, ran int, lanes uint64) {
 // special executes an instruction that is not just a step to the next one. m are
 // the lanes of the current split whose guard holds.
 func (w *warp) special(o *op, m uint32) outcome {
-	s := &w.splits[w.cur]
 	switch o.kind {
 	case opBra:
 		w.part(m, o.target)
-		s = &w.splits[w.cur]
-		s.pc++
+		w.splits[w.cur].pc++
 	case opBrx:
 		w.branchTable(o, m)
 	case opTry:
