@@ -27,4 +27,8 @@ type Sweep struct {
 
 	Keep int64  // bits kept below the largest exponent
 	Cut  uint64 // the bits of a float64 that results keep
+
+	// Exponents, as a float64 has them: the least one that terms are aligned to, and
+	// that of the smallest normal number of C's type.
+	Floor, Least int64
 }

@@ -99,12 +99,6 @@ DATA sweep8Rebias<>+16(SB)/8, $0xfffffffffffffc5d
 DATA sweep8Rebias<>+24(SB)/8, $0xfffffffffffffc5d
 GLOBL sweep8Rebias<>(SB), RODATA|NOPTR, $32
 
-DATA sweep8Floor<>+0(SB)/8, $0x0000000000000381
-DATA sweep8Floor<>+8(SB)/8, $0x0000000000000381
-DATA sweep8Floor<>+16(SB)/8, $0x0000000000000381
-DATA sweep8Floor<>+24(SB)/8, $0x0000000000000381
-GLOBL sweep8Floor<>(SB), RODATA|NOPTR, $32
-
 DATA sweep8MaxExp<>+0(SB)/8, $0x00000000000007fe
 DATA sweep8MaxExp<>+8(SB)/8, $0x00000000000007fe
 DATA sweep8MaxExp<>+16(SB)/8, $0x00000000000007fe
@@ -116,12 +110,6 @@ DATA sweep8Start<>+8(SB)/8, $0x4338000000000000
 DATA sweep8Start<>+16(SB)/8, $0x4338000000000000
 DATA sweep8Start<>+24(SB)/8, $0x4338000000000000
 GLOBL sweep8Start<>(SB), RODATA|NOPTR, $32
-
-DATA sweep8LeastHalf<>+0(SB)/8, $0x00000000000003f1
-DATA sweep8LeastHalf<>+8(SB)/8, $0x00000000000003f1
-DATA sweep8LeastHalf<>+16(SB)/8, $0x00000000000003f1
-DATA sweep8LeastHalf<>+24(SB)/8, $0x00000000000003f1
-GLOBL sweep8LeastHalf<>(SB), RODATA|NOPTR, $32
 
 DATA sweep8Least<>+0(SB)/8, $0x0000000000000381
 DATA sweep8Least<>+8(SB)/8, $0x0000000000000381
@@ -177,24 +165,34 @@ max:
 	VPMOVZXBQ    X3, Y2
 	VPSRLQ       $0x20, X3, X3
 	VPMOVZXBQ    X3, Y3
+	VPBROADCASTQ 144(AX), Y4
 	VPAND        sweep8Lane<>+0(SB), Y2, Y2
-	VPCMPGTQ     sweep8Some<>+0(SB), Y2, Y4
+	VPCMPGTQ     sweep8Some<>+0(SB), Y2, Y5
 	VPSUBQ       sweep8Rebias<>+0(SB), Y2, Y2
-	VPAND        Y4, Y2, Y2
-	VPMAXSD      sweep8Floor<>+0(SB), Y2, Y2
+	VPAND        Y5, Y2, Y2
+	VPMAXSD      Y4, Y2, Y2
 	VPAND        sweep8Lane<>+0(SB), Y3, Y3
-	VPCMPGTQ     sweep8Some<>+0(SB), Y3, Y4
+	VPCMPGTQ     sweep8Some<>+0(SB), Y3, Y5
 	VPSUBQ       sweep8Rebias<>+0(SB), Y3, Y3
-	VPAND        Y4, Y3, Y3
-	VPMAXSD      sweep8Floor<>+0(SB), Y3, Y3
+	VPAND        Y5, Y3, Y3
+	VPMAXSD      Y4, Y3, Y3
 	VPBROADCASTQ 128(AX), Y4
-	VPSLLQ       $0x01, Y0, Y5
-	VPSRLQ       $0x35, Y5, Y5
-	VPMAXSD      Y5, Y2, Y2
+	VPBROADCASTQ 152(AX), Y5
+	VPSLLQ       $0x01, Y0, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y7
+	VPANDN       Y5, Y7, Y7
+	VPMAXSD      Y7, Y2, Y2
+	VPSRLQ       $0x35, Y6, Y6
+	VPMAXSD      Y6, Y2, Y2
 	VPSUBQ       Y4, Y2, Y2
-	VPSLLQ       $0x01, Y1, Y5
-	VPSRLQ       $0x35, Y5, Y5
+	VPSLLQ       $0x01, Y1, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y7
+	VPANDN       Y5, Y7, Y5
 	VPMAXSD      Y5, Y3, Y3
+	VPSRLQ       $0x35, Y6, Y6
+	VPMAXSD      Y6, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
 	MOVLQSX      (SI), R14
 	ADDQ         $+1076, R14
@@ -404,12 +402,6 @@ DATA sweep16Rebias<>+16(SB)/8, $0x00000000000000fd
 DATA sweep16Rebias<>+24(SB)/8, $0x00000000000000fd
 GLOBL sweep16Rebias<>(SB), RODATA|NOPTR, $32
 
-DATA sweep16Floor<>+0(SB)/8, $0x0000000000000381
-DATA sweep16Floor<>+8(SB)/8, $0x0000000000000381
-DATA sweep16Floor<>+16(SB)/8, $0x0000000000000381
-DATA sweep16Floor<>+24(SB)/8, $0x0000000000000381
-GLOBL sweep16Floor<>(SB), RODATA|NOPTR, $32
-
 DATA sweep16MaxExp<>+0(SB)/8, $0x00000000000007fe
 DATA sweep16MaxExp<>+8(SB)/8, $0x00000000000007fe
 DATA sweep16MaxExp<>+16(SB)/8, $0x00000000000007fe
@@ -421,12 +413,6 @@ DATA sweep16Start<>+8(SB)/8, $0x4338000000000000
 DATA sweep16Start<>+16(SB)/8, $0x4338000000000000
 DATA sweep16Start<>+24(SB)/8, $0x4338000000000000
 GLOBL sweep16Start<>(SB), RODATA|NOPTR, $32
-
-DATA sweep16LeastHalf<>+0(SB)/8, $0x00000000000003f1
-DATA sweep16LeastHalf<>+8(SB)/8, $0x00000000000003f1
-DATA sweep16LeastHalf<>+16(SB)/8, $0x00000000000003f1
-DATA sweep16LeastHalf<>+24(SB)/8, $0x00000000000003f1
-GLOBL sweep16LeastHalf<>(SB), RODATA|NOPTR, $32
 
 DATA sweep16Least<>+0(SB)/8, $0x0000000000000381
 DATA sweep16Least<>+8(SB)/8, $0x0000000000000381
@@ -491,24 +477,34 @@ max:
 	VPSHUFD      $0xee, X4, X3
 	VPMAXUW      X4, X3, X4
 	VPMOVZXWQ    X4, Y3
+	VPBROADCASTQ 144(AX), Y4
 	VPAND        sweep16Lane<>+0(SB), Y2, Y2
-	VPCMPGTQ     sweep16Some<>+0(SB), Y2, Y4
+	VPCMPGTQ     sweep16Some<>+0(SB), Y2, Y5
 	VPSUBQ       sweep16Rebias<>+0(SB), Y2, Y2
-	VPAND        Y4, Y2, Y2
-	VPMAXSD      sweep16Floor<>+0(SB), Y2, Y2
+	VPAND        Y5, Y2, Y2
+	VPMAXSD      Y4, Y2, Y2
 	VPAND        sweep16Lane<>+0(SB), Y3, Y3
-	VPCMPGTQ     sweep16Some<>+0(SB), Y3, Y4
+	VPCMPGTQ     sweep16Some<>+0(SB), Y3, Y5
 	VPSUBQ       sweep16Rebias<>+0(SB), Y3, Y3
-	VPAND        Y4, Y3, Y3
-	VPMAXSD      sweep16Floor<>+0(SB), Y3, Y3
+	VPAND        Y5, Y3, Y3
+	VPMAXSD      Y4, Y3, Y3
 	VPBROADCASTQ 128(AX), Y4
-	VPSLLQ       $0x01, Y0, Y5
-	VPSRLQ       $0x35, Y5, Y5
-	VPMAXSD      Y5, Y2, Y2
+	VPBROADCASTQ 152(AX), Y5
+	VPSLLQ       $0x01, Y0, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y7
+	VPANDN       Y5, Y7, Y7
+	VPMAXSD      Y7, Y2, Y2
+	VPSRLQ       $0x35, Y6, Y6
+	VPMAXSD      Y6, Y2, Y2
 	VPSUBQ       Y4, Y2, Y2
-	VPSLLQ       $0x01, Y1, Y5
-	VPSRLQ       $0x35, Y5, Y5
+	VPSLLQ       $0x01, Y1, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y7
+	VPANDN       Y5, Y7, Y5
 	VPMAXSD      Y5, Y3, Y3
+	VPSRLQ       $0x35, Y6, Y6
+	VPMAXSD      Y6, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
 	MOVLQSX      (SI), R14
 	ADDQ         $+1076, R14
@@ -718,12 +714,6 @@ DATA half8Rebias<>+16(SB)/8, $0xfffffffffffffc5d
 DATA half8Rebias<>+24(SB)/8, $0xfffffffffffffc5d
 GLOBL half8Rebias<>(SB), RODATA|NOPTR, $32
 
-DATA half8Floor<>+0(SB)/8, $0x0000000000000381
-DATA half8Floor<>+8(SB)/8, $0x0000000000000381
-DATA half8Floor<>+16(SB)/8, $0x0000000000000381
-DATA half8Floor<>+24(SB)/8, $0x0000000000000381
-GLOBL half8Floor<>(SB), RODATA|NOPTR, $32
-
 DATA half8MaxExp<>+0(SB)/8, $0x00000000000007fe
 DATA half8MaxExp<>+8(SB)/8, $0x00000000000007fe
 DATA half8MaxExp<>+16(SB)/8, $0x00000000000007fe
@@ -735,12 +725,6 @@ DATA half8Start<>+8(SB)/8, $0x4338000000000000
 DATA half8Start<>+16(SB)/8, $0x4338000000000000
 DATA half8Start<>+24(SB)/8, $0x4338000000000000
 GLOBL half8Start<>(SB), RODATA|NOPTR, $32
-
-DATA half8LeastHalf<>+0(SB)/8, $0x00000000000003f1
-DATA half8LeastHalf<>+8(SB)/8, $0x00000000000003f1
-DATA half8LeastHalf<>+16(SB)/8, $0x00000000000003f1
-DATA half8LeastHalf<>+24(SB)/8, $0x00000000000003f1
-GLOBL half8LeastHalf<>(SB), RODATA|NOPTR, $32
 
 DATA half8Least<>+0(SB)/8, $0x0000000000000381
 DATA half8Least<>+8(SB)/8, $0x0000000000000381
@@ -796,32 +780,34 @@ max:
 	VPMOVZXBQ    X3, Y2
 	VPSRLQ       $0x20, X3, X3
 	VPMOVZXBQ    X3, Y3
+	VPBROADCASTQ 144(AX), Y4
 	VPAND        half8Lane<>+0(SB), Y2, Y2
-	VPCMPGTQ     half8Some<>+0(SB), Y2, Y4
+	VPCMPGTQ     half8Some<>+0(SB), Y2, Y5
 	VPSUBQ       half8Rebias<>+0(SB), Y2, Y2
-	VPAND        Y4, Y2, Y2
-	VPMAXSD      half8Floor<>+0(SB), Y2, Y2
+	VPAND        Y5, Y2, Y2
+	VPMAXSD      Y4, Y2, Y2
 	VPAND        half8Lane<>+0(SB), Y3, Y3
-	VPCMPGTQ     half8Some<>+0(SB), Y3, Y4
+	VPCMPGTQ     half8Some<>+0(SB), Y3, Y5
 	VPSUBQ       half8Rebias<>+0(SB), Y3, Y3
-	VPAND        Y4, Y3, Y3
-	VPMAXSD      half8Floor<>+0(SB), Y3, Y3
+	VPAND        Y5, Y3, Y3
+	VPMAXSD      Y4, Y3, Y3
 	VPBROADCASTQ 128(AX), Y4
-	VPSLLQ       $0x01, Y0, Y5
-	VPXOR        Y6, Y6, Y6
-	VPCMPEQQ     Y6, Y5, Y6
-	VPANDN       half8LeastHalf<>+0(SB), Y6, Y6
+	VPBROADCASTQ 152(AX), Y5
+	VPSLLQ       $0x01, Y0, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y7
+	VPANDN       Y5, Y7, Y7
+	VPMAXSD      Y7, Y2, Y2
+	VPSRLQ       $0x35, Y6, Y6
 	VPMAXSD      Y6, Y2, Y2
-	VPSRLQ       $0x35, Y5, Y5
-	VPMAXSD      Y5, Y2, Y2
 	VPSUBQ       Y4, Y2, Y2
-	VPSLLQ       $0x01, Y1, Y5
-	VPXOR        Y6, Y6, Y6
-	VPCMPEQQ     Y6, Y5, Y6
-	VPANDN       half8LeastHalf<>+0(SB), Y6, Y6
-	VPMAXSD      Y6, Y3, Y3
-	VPSRLQ       $0x35, Y5, Y5
+	VPSLLQ       $0x01, Y1, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQQ     Y7, Y6, Y7
+	VPANDN       Y5, Y7, Y5
 	VPMAXSD      Y5, Y3, Y3
+	VPSRLQ       $0x35, Y6, Y6
+	VPMAXSD      Y6, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
 	MOVLQSX      (SI), R14
 	ADDQ         $+1076, R14

@@ -28,6 +28,7 @@ func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) int {
 		AExps: &a.exps[row*a.length], X: &a.large[row*a.length], ASigns: &a.signs[row], ALow: &a.low[row],
 		Y: &b.val[col*panel*b.length], BSigns: &b.signs[col*panel], BLow: &b.low[col*panel],
 		Keep: int64(f.rule.keep), Cut: math.MaxUint64 << (52 - f.rule.frac),
+		Floor: 1023 + floorExp, Least: int64(1023 + f.rule.minExpC()),
 	}
 	if f.a.wide() {
 		s.BExps = &b.exps[2*col*b.length]

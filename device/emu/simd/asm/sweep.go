@@ -12,7 +12,6 @@ import (
 // The numbers of package tensor that the loops share: see its fast.go and lanes.go.
 const (
 	faintest = -53
-	floorExp = -126
 	start    = 0x1.8p52
 	magic    = 0x1p52 // beside it the last bits of a float64 are a whole number
 )
@@ -67,9 +66,8 @@ type sweeper struct {
 	acc                       pair // c, and then each block's result
 	nibbles, low4, magicBits  operand.Mem
 	laneMask, someBit, rebias operand.Mem
-	floor, maxExp, start      operand.Mem
+	maxExp, start             operand.Mem
 	leastExp, mostExp         operand.Mem
-	leastHalf                 operand.Mem
 	half                      bool // the result is f16
 }
 
@@ -87,10 +85,8 @@ func (w *sweeper) constants(name string) {
 	w.magicBits = splat(name+"Magic", math.Float64bits(magic))
 	w.laneMask, w.someBit = splat(name+"Lane", every), splat(name+"Some", some)
 	w.rebias = splat(name+"Rebias", uint64(2*w.bias-1023))
-	w.floor = splat(name+"Floor", 1023+floorExp)
 	w.maxExp = splat(name+"MaxExp", 2*1023)
 	w.start = splat(name+"Start", math.Float64bits(start))
-	w.leastHalf = splat(name+"LeastHalf", 1023-14)
 	w.leastExp, w.mostExp = splat(name+"Least", 1023-126), splat(name+"Most", 1023+127)
 }
 
@@ -98,7 +94,7 @@ func (w *sweeper) constants(name string) {
 func (w *sweeper) field(name string) operand.Mem {
 	const word = 8
 	for i, f := range []string{"Rows", "Done", "Blocks", "Length", "AExps", "X", "ASigns", "ALow",
-		"BExps", "Y", "BSigns", "BLow", "C", "D", "CStep", "DStep", "Keep", "Cut"} {
+		"BExps", "Y", "BSigns", "BLow", "C", "D", "CStep", "DStep", "Keep", "Cut", "Floor", "Least"} {
 		if f == name {
 			return operand.Mem{Base: w.s, Disp: i * word}
 		}
@@ -209,13 +205,15 @@ func (w *sweeper) maxima() pair {
 	} else {
 		every(func(h int) { VPMOVZXWQ(w.fold(best[h]), m[h]) })
 	}
+	floor := YMM()
+	VPBROADCASTQ(w.field("Floor"), floor)
 	every(func(h int) {
 		some := YMM()
 		VPAND(w.laneMask, m[h], m[h])
 		VPCMPGTQ(w.someBit, m[h], some)
 		VPSUBQ(w.rebias, m[h], m[h])
 		VPAND(some, m[h], m[h])
-		VPMAXSD(w.floor, m[h], m[h])
+		VPMAXSD(floor, m[h], m[h])
 	})
 	return m
 }
@@ -239,18 +237,18 @@ func (w *sweeper) fold(v reg.VecVirtual) reg.VecVirtual {
 
 // align makes the exponents those of the units, with the accumulator's among them.
 func (w *sweeper) align(m pair) {
-	keep := YMM()
+	keep, least := YMM(), YMM()
 	VPBROADCASTQ(w.field("Keep"), keep)
+	VPBROADCASTQ(w.field("Least"), least)
 	every(func(h int) {
 		e := YMM()
 		VPSLLQ(operand.U8(1), w.acc[h], e)
-		if w.half { // a subnormal f16 has the exponent of a normal one
-			some, zero := YMM(), YMM()
-			VPXOR(zero, zero, zero)
-			VPCMPEQQ(zero, e, zero)
-			VPANDN(w.leastHalf, zero, some)
-			VPMAXSD(some, m[h], m[h])
-		}
+		// A subnormal number has the exponent of a normal one.
+		some, zero := YMM(), YMM()
+		VPXOR(zero, zero, zero)
+		VPCMPEQQ(zero, e, zero)
+		VPANDN(least, zero, some)
+		VPMAXSD(some, m[h], m[h])
 		VPSRLQ(operand.U8(53), e, e)
 		VPMAXSD(e, m[h], m[h])
 		VPSUBQ(keep, m[h], m[h])
