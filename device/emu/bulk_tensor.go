@@ -202,12 +202,14 @@ func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
 	op := x.mod("redOp")
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
+			for _, s := range t.coords {
+				if c := int32(f.r32[s][l]); c < 0 { // loads may, but an H200 faults here
+					f.raise(l, "a store to a box that starts at %d, before the tensor", c)
+				}
+			}
 			box := t.tile(f, l, true)
 			put := placing(replaceBytes)
 			if op != "" {
-				if c := int32(f.r32[t.coords[0]][l]); c < 0 { // an H200 faults
-					f.raise(l, "a reduction into a box that starts at %d, before the tensor", c)
-				}
 				if put = reduceBytes(op, box.m.typ()); put == nil {
 					f.raise(l, "%s of a tensor of %s", op, box.m.typ())
 				}

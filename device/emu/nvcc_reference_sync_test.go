@@ -194,7 +194,7 @@ const tensorWidth, tensorHeight, tensorPitch = 50, 20, 52
 func tensorTiles(f func(block, x, y, col, row int)) {
 	for block := range 6 {
 		for i := range 256 {
-			f(block, block%2*32-4+i%32, block/2*8-3+i/32, i%32, i/32)
+			f(block, block%2*32+4+i%32, block/2*8+i/32, i%32, i/32)
 		}
 	}
 }

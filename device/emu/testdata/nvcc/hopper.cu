@@ -76,7 +76,7 @@ __device__ __forceinline__ void tensor2(void *to, const TensorMap &map, int x, i
 extern "C" __global__ void tensor_copy(const __grid_constant__ TensorMap from, const __grid_constant__ TensorMap to, uint32_t *raw) {
   __shared__ __align__(1024) uint32_t tile[256];
   __shared__ __align__(8) uint64_t bar;
-  int t = threadIdx.x, x = blockIdx.x * 32 - 4, y = blockIdx.y * 8 - 3;
+  int t = threadIdx.x, x = blockIdx.x * 32 + 4, y = blockIdx.y * 8;
   if (t == 0) init(&bar, 1), init_done();
   __syncthreads();
   if (t == 0) expect(&bar, 1024), tensor2(tile, from, x, y, &bar);
