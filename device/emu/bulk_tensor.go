@@ -27,7 +27,12 @@ func (f *frame) tile(lane int, m *tensorMap, at []int32, write bool) *tile {
 	es := m.typ().Bytes()
 	t := &tile{m: m, width: int(m.box[0]) * es}
 	first := max(0, -int64(at[0]))
-	last := min(int64(m.box[0]), int64(m.dims[0])-int64(at[0]))
+	last := int64(m.dims[0]) - int64(at[0])
+	if write { // rows are written to the end of a unit of 16 bytes, as an H200 does
+		per := int64(16 / es)
+		last = (last + per - 1) / per * per
+	}
+	last = min(last, int64(m.box[0]))
 	var count [5]int
 	rows := 1
 	for i := 1; i < int(m.rank); i++ {

@@ -204,6 +204,9 @@ func inTensor(x, y int) bool { return x >= 0 && x < tensorWidth && y >= 0 && y <
 func refTensorOut(in nvccInputs) []byte {
 	out := make([]uint32, 4160/4)
 	tensorTiles(func(_, x, y, _, _ int) {
+		if x >= tensorWidth && x < tensorPitch && inTensor(0, y) {
+			out[y*tensorPitch+x] = 1 // a row's last 16 bytes are written whole: the fill, plus 1
+		}
 		if inTensor(x, y) {
 			out[y*tensorPitch+x] = in.words[y*tensorPitch+x] + 1
 		}
