@@ -295,16 +295,18 @@ func TestTensorFaults(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		m    device.TensorMap
-		at   uint32
+		at   [2]int32 // of the load and of the store
 		want string
 	}{
-		{text, device.TensorMap{}, 0, "no tensor map"},
-		{strings.Replace(text, "complete_tx::bytes [a]", "complete_tx::bytes [a+16]", 1), m, 0, "not aligned to 128"},
-		{tensorText(2, 16, ""), m, 0, "2 coordinates"},
-		{text, far, 1 << 10, "global address"},
+		{text, device.TensorMap{}, [2]int32{}, "no tensor map"},
+		{strings.Replace(text, "complete_tx::bytes [a]", "complete_tx::bytes [a+16]", 1), m, [2]int32{}, "not aligned to 128"},
+		{tensorText(2, 16, ""), m, [2]int32{}, "2 coordinates"},
+		{text, far, [2]int32{1 << 10, 0}, "global address"},
+		{text, m, [2]int32{1, 0}, "a multiple of 16"},
+		{text, m, [2]int32{0, -16}, "before the tensor"},
 	} {
 		coords := make([]byte, 40)
-		copy(coords, bytesOf(c.at))
+		copy(coords, bytesOf(uint32(c.at[0]), uint32(c.at[1])))
 		err := launchText(t, d, c.text, device.Launch{Params: []device.Param{device.Ptr(buf), c.m.Param(), m.Param(), coords}})
 		wantFault(t, err, c.want)
 	}
