@@ -33,6 +33,16 @@ type Info struct {
 	Memory        int64 // bytes of global memory
 	MaxThreads    int   // per block
 	Version       string
+
+	// What a device has no figure for is zero.
+	L2             int64 // bytes
+	Clock          int   // MHz, the highest of the SMs
+	MemoryClock    int   // MHz, the highest
+	MemoryBusBits  int
+	ThreadsPerSM   int
+	RegistersPerSM int    // of 32 bits
+	Bus            string // where a GPU is: "00000000:3b:00.0", as NVML writes it
+	UUID           string // "GPU-…"
 }
 
 // Buffer is memory on a device.

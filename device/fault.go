@@ -10,6 +10,18 @@ import (
 // ErrDeadlock is in the error of a launch whose threads all wait for each other.
 var ErrDeadlock = errors.New("deadlock")
 
+// ErrNoDevice is in the error of opening a device that is not there: a machine
+// without a GPU is a normal one.
+var ErrNoDevice = errors.New("no such device")
+
+// ErrLost is in the error of a launch that faulted so that the device can no
+// longer be used by this process, and in those of all calls after it.
+var ErrLost = errors.New("the device is lost to this process")
+
+// ErrRunning is in the error of a launch that did not end in time and cannot be
+// stopped, and in those of all calls until it does end.
+var ErrRunning = errors.New("a kernel is still running")
+
 // Fault is a launch that went wrong: where in the PTX, by whom, and why. Devices
 // that know less leave fields empty.
 type Fault struct {

@@ -31,6 +31,14 @@ type Launch struct {
 	Grid, Block, Cluster Dim
 	Shared               int // bytes of dynamic shared memory
 	Params               []Param
+	// Dependent lets the launch start while the one before it in the stream is
+	// ending, as soon as that one's blocks have all executed
+	// griddepcontrol.launch_dependents: programmatic dependent launch. The kernel
+	// must itself wait with griddepcontrol.wait for what it reads.
+	Dependent bool
+	// Cooperative demands that all blocks run at once, so that they may wait for
+	// each other.
+	Cooperative bool
 }
 
 // Param is the bytes of one kernel parameter.
@@ -75,6 +83,8 @@ func (l Launch) Check(dev Info, k KernelInfo) error {
 		return fmt.Errorf("launch of %s: %d bytes of shared memory (%d static, %d dynamic); %s has %d a block", k.Name, k.Shared+l.Shared, k.Shared, l.Shared, dev.Name, dev.SharedMax)
 	case c.Count() > 1 && dev.Target.SM < 90:
 		return fmt.Errorf("launch of %s: clusters need sm_90, %s is %s", k.Name, dev.Name, dev.Target)
+	case l.Dependent && dev.Target.SM < 90:
+		return fmt.Errorf("launch of %s: programmatic dependent launch needs sm_90, %s is %s", k.Name, dev.Name, dev.Target)
 	case c.Count() > 16:
 		return fmt.Errorf("launch of %s: a cluster of %d blocks; at most 16 fit", k.Name, c.Count())
 	}
