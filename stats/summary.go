@@ -1,0 +1,131 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Summary describes a sample.
+type Summary struct {
+	N      int      `json:"n"`
+	P50    float64  `json:"p50"`
+	P90    float64  `json:"p90"`
+	Mean   float64  `json:"mean"`
+	Std    float64  `json:"std"` // of the sample, n-1 in the denominator; 0 for one value
+	Min    float64  `json:"min"`
+	Max    float64  `json:"max"`
+	CV     float64  `json:"cv"`    // Std / Mean
+	Drift  float64  `json:"drift"` // median of the last third over that of the first, less 1
+	Median Interval `json:"median_interval"`
+}
+
+// Interval is a confidence interval.
+type Interval struct {
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"` // what it achieves, which a small sample may hold below what was asked
+}
+
+// Contains reports whether x is in the interval.
+func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
+
+// Confidence is the level of intervals unless another is asked for.
+const Confidence = 0.95
+
+// Summarise describes the sample xs, whose values are in the order they were
+// taken. An empty one has the zero Summary.
+func Summarise(xs []float64) Summary {
+	if len(xs) == 0 {
+		return Summary{}
+	}
+	sorted := slices.Sorted(slices.Values(xs))
+	s := Summary{
+		N: len(xs), P50: Quantile(sorted, 0.5), P90: Quantile(sorted, 0.9),
+		Min: sorted[0], Max: sorted[len(sorted)-1],
+		Drift: drift(xs), Median: medianInterval(sorted, Confidence),
+	}
+	s.Mean, s.Std = moments(xs)
+	if s.Mean != 0 {
+		s.CV = s.Std / s.Mean
+	}
+	return s
+}
+
+// Quantile is the q-quantile of sorted values, between two of them by linear
+// interpolation (Hyndman and Fan's type 7, the default of R and NumPy).
+func Quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := q * float64(len(sorted)-1)
+	i := min(max(int(at), 0), len(sorted)-1)
+	j := min(i+1, len(sorted)-1)
+	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+}
+
+// Median is the middle of xs, which need not be sorted.
+func Median(xs []float64) float64 {
+	return Quantile(slices.Sorted(slices.Values(xs)), 0.5)
+}
+
+// MedianInterval is a confidence interval of the median of what xs was drawn
+// from, whatever its distribution: a pair of order statistics, the narrowest
+// about the middle that reach the confidence. With five values or fewer no pair
+// reaches 0.95; then it is the smallest and the largest, and says what they achieve.
+func MedianInterval(xs []float64, confidence float64) Interval {
+	return medianInterval(slices.Sorted(slices.Values(xs)), confidence)
+}
+
+// medianInterval counts how many values lie below the median, which is binomial
+// with one half: [x(k), x(n-1-k)] misses it with twice the probability of k or
+// fewer.
+func medianInterval(sorted []float64, confidence float64) Interval {
+	n := len(sorted)
+	if n == 0 {
+		return Interval{Low: math.NaN(), High: math.NaN()}
+	}
+	best := Interval{Low: sorted[0], High: sorted[n-1], Confidence: 1 - 2*binomial(n, 0)}
+	for k, tail := 1, binomial(n, 0); k < n/2; k++ {
+		tail += binomial(n, k)
+		if 1-2*tail < confidence {
+			break
+		}
+		best = Interval{Low: sorted[k], High: sorted[n-1-k], Confidence: 1 - 2*tail}
+	}
+	best.Confidence = max(best.Confidence, 0)
+	return best
+}
+
+// binomial is the probability of k heads of n.
+func binomial(n, k int) float64 {
+	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
+	return math.Exp(lg(n) - lg(k) - lg(n-k) - float64(n)*math.Ln2)
+}
+
+func moments(xs []float64) (mean, std float64) {
+	for _, x := range xs {
+		mean += x
+	}
+	mean /= float64(len(xs))
+	if len(xs) < 2 {
+		return mean, 0
+	}
+	for _, x := range xs {
+		std += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(std / float64(len(xs)-1))
+}
+
+// drift compares the ends of a run: clocks that fall while it lasts show here and
+// nowhere else in a summary.
+func drift(xs []float64) float64 {
+	third := len(xs) / 3
+	if third == 0 {
+		return 0
+	}
+	first := Median(xs[:third])
+	if first == 0 {
+		return 0
+	}
+	return Median(xs[len(xs)-third:])/first - 1
+}
