@@ -1,0 +1,148 @@
+package fp8
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"attest/device/emu/num"
+)
+
+// Format is how a byte stands for a number.
+type Format uint8
+
+// The formats. The zero value is E4M3.
+const (
+	E4M3     Format = iota // 4 bits of exponent, 3 of fraction; one NaN, no infinity
+	E5M2                   // 5 bits of exponent, 2 of fraction; as IEEE 754 has it
+	U8                     // (u-128)/127·448
+	U8Legacy               // as U8, but encoded with 127.5
+)
+
+var names = [...]string{E4M3: "e4m3", E5M2: "e5m2", U8: "u8", U8Legacy: "u8-legacy"}
+
+// Formats are all formats.
+func Formats() []Format { return []Format{E4M3, E5M2, U8, U8Legacy} }
+
+func (f Format) String() string {
+	if int(f) < len(names) {
+		return names[f]
+	}
+	return fmt.Sprintf("Format(%d)", uint8(f))
+}
+
+// ParseFormat finds a format by its name.
+func ParseFormat(name string) (Format, error) {
+	for f, n := range names {
+		if n == name {
+			return Format(f), nil
+		}
+	}
+	return 0, fmt.Errorf("no format %q: there are %s", name, strings.Join(names[:], ", "))
+}
+
+// MarshalText is the name of the format.
+func (f Format) MarshalText() ([]byte, error) {
+	if int(f) >= len(names) {
+		return nil, fmt.Errorf("no format has the number %d", uint8(f))
+	}
+	return []byte(names[f]), nil
+}
+
+// UnmarshalText reads the name of a format.
+func (f *Format) UnmarshalText(text []byte) (err error) {
+	*f, err = ParseFormat(string(text))
+	return err
+}
+
+// Max is the number that the largest magnitude of a tensor is scaled to: the
+// largest finite one, except that u8 has one more step on the negative side.
+func (f Format) Max() float64 {
+	if f == E5M2 {
+		return 57344
+	}
+	return 448
+}
+
+// EncodeSatfinite rounds to the nearest number of the format, ties to even. What is
+// beyond the last number, infinities included, becomes that number. A NaN becomes
+// the positive NaN of the format; u8 has none and gives 128, which is zero. A
+// float32 widens without loss, so this is cvt.rn.satfinite of it.
+func (f Format) EncodeSatfinite(x float64) byte {
+	switch f {
+	case E4M3:
+		return num.CvtE4M3F32(roundOdd(x))
+	case E5M2:
+		return num.CvtE5M2F32(roundOdd(x))
+	case U8Legacy:
+		return encodeLegacy(float32(x), float32(f.Max()))
+	}
+	return encodeU8(x / f.Max())
+}
+
+// Encode is EncodeSatfinite except that a number too large for E5M2 becomes an
+// infinity and one too large for E4M3 a NaN, both with its sign. Too large is what
+// would round to the next number, had the format one more exponent.
+func (f Format) Encode(x float64) byte {
+	var sign byte
+	if math.Signbit(x) {
+		sign = 0x80
+	}
+	switch mag := math.Abs(x); {
+	case f == E4M3 && mag > 464: // halfway to 480; 448 is the even one
+		return sign | 0x7f
+	case f == E5M2 && mag >= 61440: // halfway to 65536, which is the even one
+		return sign | 0x7c
+	}
+	return f.EncodeSatfinite(x)
+}
+
+// Decode is the number that a byte stands for, before its scale.
+func (f Format) Decode(b byte) float64 { return decoded[f][b] }
+
+var decoded = func() (t [len(names)][256]float64) {
+	for i := range 256 {
+		b := byte(i)
+		t[E4M3][i] = float64(FromF16(num.CvtF16E4M3(b)))
+		t[E5M2][i] = float64(FromF16(num.CvtF16E5M2(b)))
+		t[U8][i] = float64(i-128) / 127 * 448
+		t[U8Legacy][i] = t[U8][i]
+	}
+	return t
+}()
+
+// roundOdd is the bits of x as a float32: itself, or of its two neighbours the one
+// with an odd last bit. Rounding that to a format of few bits gives what rounding x
+// at once would, since an odd float32 is never a tie nor the far side of one.
+func roundOdd(x float64) uint32 {
+	b := math.Float32bits(float32(x))
+	switch y := float64(math.Float32frombits(b)); {
+	case x == y || x != x:
+		return b
+	case math.Abs(y) > math.Abs(x):
+		b--
+	}
+	return b | 1
+}
+
+// encodeU8 is the code of a number in [-1, 1].
+func encodeU8(x float64) byte {
+	return clamp(math.RoundToEven(x*127) + 128)
+}
+
+// encodeLegacy divides, clamps, shifts and rounds in float32, in the order in which
+// the original did. Its zero lies at 127.5, half a step beside where it is decoded,
+// and its steps are 1/127.5 wide.
+func encodeLegacy(x, largest float32) byte {
+	n := min(max(x/largest, -1), 1)
+	n = float32(n+1) * 127.5
+	return clamp(math.RoundToEven(float64(n)))
+}
+
+// clamp is a whole number as a code. A NaN is no number and gives zero's code.
+func clamp(u float64) byte {
+	if u != u {
+		return 128
+	}
+	return byte(min(max(u, 0), 255))
+}

@@ -1,0 +1,35 @@
+package fp8
+
+import (
+	"encoding/binary"
+	"math"
+
+	"attest/device/emu/num"
+)
+
+// F16 rounds to half precision as cvt.rn.f16.f32 does: ties to even, to infinity
+// from 65520 on.
+func F16(x float32) uint16 { return num.CvtF16F32(math.Float32bits(x)) }
+
+// FromF16 is the number of a half, without loss.
+func FromF16(b uint16) float32 { return math.Float32frombits(num.CvtF32F16(b)) }
+
+// BF16 rounds to bfloat16 as cvt.rn.bf16.f32 does.
+func BF16(x float32) uint16 { return num.CvtBF16F32(math.Float32bits(x)) }
+
+// FromBF16 is the number of a bfloat16, without loss.
+func FromBF16(b uint16) float32 { return math.Float32frombits(num.CvtF32BF16(b)) }
+
+// FromF16s reads halves as they lie in memory.
+func FromF16s(b []byte) []float32 { return from16(b, FromF16) }
+
+// FromBF16s reads bfloat16s as they lie in memory.
+func FromBF16s(b []byte) []float32 { return from16(b, FromBF16) }
+
+func from16(b []byte, from func(uint16) float32) []float32 {
+	x := make([]float32, len(b)/2)
+	for i := range x {
+		x[i] = from(binary.LittleEndian.Uint16(b[2*i:]))
+	}
+	return x
+}

@@ -1,0 +1,175 @@
+package fp8
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+)
+
+// smallest is the magnitude up to which a group of elements counts as nothing and
+// has the scale one, so that no scale is zero or subnormal.
+const smallest = 1e-6
+
+// Tensor is a quantised tensor.
+type Tensor struct {
+	Format  Format
+	Scaling Scaling
+	Shape   Dims
+	Data    []byte    // row-major
+	Scales  []float32 // Scaling.Count of them
+}
+
+// Quantise scales and rounds a tensor. It refuses elements that are not finite: they
+// would spoil all that share their scale.
+func Quantise(f Format, s Scaling, d Dims, x []float32) (*Tensor, error) {
+	t := &Tensor{Format: f, Scaling: s, Shape: d, Data: make([]byte, len(x))}
+	if err := t.checkKind(); err != nil {
+		return nil, err
+	}
+	if len(x) != d.Len() {
+		return nil, fmt.Errorf("quantise: %d elements given, a tensor %v has %d", len(x), d, d.Len())
+	}
+	largest, err := absmax(s, d, x)
+	if err != nil {
+		return nil, err
+	}
+	t.Scales = make([]float32, len(largest))
+	for i, m := range largest {
+		t.Scales[i] = scale(f, m)
+	}
+	t.eachHead(func(b, h int) {
+		for row := range d.S {
+			at := d.Row(b, h, row) * d.D
+			t.encodeRow(t.Scales[s.Index(d, b, h, row)], x[at:at+d.D], t.Data[at:at+d.D])
+		}
+	})
+	return t, nil
+}
+
+// scale is the scale of elements of at most that magnitude.
+func scale(f Format, largest float32) float32 {
+	if largest <= smallest {
+		return 1
+	}
+	return largest / float32(f.Max())
+}
+
+// encodeRow divides in float64, so that the format's rounding is the only one that
+// matters; u8-legacy repeats the float32 of its original.
+func (t *Tensor) encodeRow(s float32, x []float32, to []byte) {
+	f := t.Format
+	switch f {
+	case U8:
+		over := 1 / (float64(s) * f.Max())
+		for i, v := range x {
+			to[i] = encodeU8(float64(v) * over)
+		}
+	case U8Legacy:
+		largest := float32(s * float32(f.Max()))
+		for i, v := range x {
+			to[i] = encodeLegacy(v, largest)
+		}
+	default:
+		for i, v := range x {
+			to[i] = f.EncodeSatfinite(float64(v) / float64(s))
+		}
+	}
+}
+
+// absmax is the largest magnitude under each scale.
+func absmax(s Scaling, d Dims, x []float32) ([]float32, error) {
+	largest := make([]float32, s.Count(d))
+	for b := range d.B {
+		for h := range d.H {
+			for row := range d.S {
+				at := d.Row(b, h, row) * d.D
+				m := &largest[s.Index(d, b, h, row)]
+				for c, v := range x[at : at+d.D] {
+					v = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+					if !(v <= math.MaxFloat32) {
+						return nil, fmt.Errorf("quantise: element [%d,%d,%d,%d] is %v: only finite numbers have a scale", b, h, row, c, x[at+c])
+					}
+					*m = max(*m, v)
+				}
+			}
+		}
+	}
+	return largest, nil
+}
+
+// eachHead does something with all heads at once.
+func (t *Tensor) eachHead(do func(b, h int)) {
+	var wait sync.WaitGroup
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for b := range t.Shape.B {
+		for h := range t.Shape.H {
+			limit <- struct{}{}
+			wait.Go(func() {
+				do(b, h)
+				<-limit
+			})
+		}
+	}
+	wait.Wait()
+}
+
+func (t *Tensor) checkKind() error {
+	if int(t.Format) >= len(names) {
+		return fmt.Errorf("quantise: no format has the number %d", uint8(t.Format))
+	}
+	if err := t.Scaling.Check(); err != nil {
+		return err
+	}
+	return t.Shape.Check()
+}
+
+// Check refuses a tensor whose parts do not fit together: for those that did not
+// come from Quantise.
+func (t *Tensor) Check() error {
+	if err := t.checkKind(); err != nil {
+		return err
+	}
+	if len(t.Data) != t.Shape.Len() {
+		return fmt.Errorf("%d bytes of data, a tensor %v has %d", len(t.Data), t.Shape, t.Shape.Len())
+	}
+	if n := t.Scaling.Count(t.Shape); len(t.Scales) != n {
+		return fmt.Errorf("%d scales, a tensor %v has %d %v", len(t.Scales), t.Shape, n, t.Scaling)
+	}
+	for i, s := range t.Scales {
+		if !(s > 0 && s <= math.MaxFloat32) {
+			return fmt.Errorf("scale %d is %v: scales are finite and above zero", i, s)
+		}
+	}
+	return nil
+}
+
+// Dims are the extents.
+func (t *Tensor) Dims() Dims { return t.Shape }
+
+// Row writes the values of a row: Decode(byte)·scale.
+func (t *Tensor) Row(b, h, s int, to []float64) {
+	scale := float64(t.Scales[t.Scaling.Index(t.Shape, b, h, s)])
+	at := t.Shape.Row(b, h, s) * t.Shape.D
+	table := &decoded[t.Format]
+	for i, c := range t.Data[at : at+t.Shape.D] {
+		to[i] = table[c] * scale
+	}
+}
+
+// Dequantise gives the values back, rounded to float32.
+func (t *Tensor) Dequantise() []float32 {
+	d := t.Shape
+	x := make([]float32, d.Len())
+	t.eachHead(func(b, h int) {
+		row := make([]float64, d.D)
+		for s := range d.S {
+			t.Row(b, h, s, row)
+			to := x[d.Row(b, h, s)*d.D:]
+			for i, v := range row {
+				to[i] = float32(v)
+			}
+		}
+	})
+	return x
+}
