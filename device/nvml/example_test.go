@@ -1,0 +1,19 @@
+package nvml_test
+
+import (
+	"fmt"
+
+	"attest/device/nvml"
+)
+
+func ExampleList() {
+	gpus, err := nvml.List()
+	if err != nil {
+		fmt.Println(err) // no NVIDIA driver here
+		return
+	}
+	for _, g := range gpus {
+		s, _ := g.State()
+		fmt.Printf("%s at %d MHz, %d °C, slowed by: %v\n", g.Info().Name, s.SMClock, s.Temperature, s.Throttle.Slowed())
+	}
+}
