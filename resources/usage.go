@@ -107,7 +107,7 @@ func Of(ctx context.Context, name, text string, target ptx.Target, ask Asked) (*
 	}
 	r := &Report{Kernels: []Usage{}, Advice: []Advice{}, Notes: []string{}}
 	for _, f := range m.Funcs() {
-		if f.Entry {
+		if f.Entry && f.HasBody {
 			r.Kernels = append(r.Kernels, Usage{Kernel: f.Sym.Name, Target: target.String()})
 		}
 	}
