@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"attest/ptx"
 )
@@ -32,7 +33,8 @@ type Fault struct {
 	Kernel string
 	Block  [3]int
 	Warp   int
-	Lane   int // -1 when it is not one lane's doing
+	Lane   int    // -1 when it is not one lane's doing
+	Kind   string // the class of defects it belongs to: "oob-global", "misaligned"; "" for others
 	Msg    string
 }
 
@@ -50,4 +52,41 @@ func (f *Fault) Error() string {
 		s += " (" + f.Source + ")"
 	}
 	return s
+}
+
+// Deadlock is a launch whose threads all wait. It is ErrDeadlock.
+type Deadlock struct {
+	Kernel  string
+	Waiters []Waiter
+}
+
+// Waiter is threads of a warp that wait.
+type Waiter struct {
+	Pos    ptx.Pos
+	Source string // "file.cu:12:3", from .loc
+	Inst   string
+	Block  [3]int
+	Warp   int
+	Lanes  uint32
+	Why    string // what for, or ""
+}
+
+// Is makes a Deadlock an ErrDeadlock.
+func (d *Deadlock) Is(err error) bool { return err == ErrDeadlock }
+
+func (d *Deadlock) Error() string {
+	const most = 32
+	var s strings.Builder
+	fmt.Fprintf(&s, "%v in %s: no thread can go on", ErrDeadlock, d.Kernel)
+	for i, w := range d.Waiters {
+		if i == most {
+			fmt.Fprintf(&s, "\n  and %d more", len(d.Waiters)-most)
+			break
+		}
+		fmt.Fprintf(&s, "\n  block %v warp %d lanes %08x at line %d: %s", w.Block, w.Warp, w.Lanes, w.Pos.Line, w.Inst)
+		if w.Why != "" {
+			s.WriteString(": " + w.Why)
+		}
+	}
+	return s.String()
 }

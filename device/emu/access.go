@@ -76,7 +76,7 @@ func (a *address) at(f *frame, lane int) uint64 {
 func (a *address) view(f *frame, lane, n int, write bool) []byte {
 	addr := a.at(f, lane)
 	if addr&uint64(n-1) != 0 {
-		f.raise(lane, "address %#x is not aligned to %d bytes", addr, n)
+		f.raiseAs("misaligned", lane, "address %#x is not aligned to %d bytes", addr, n)
 	}
 	if a.entry {
 		return f.within(lane, f.b.params, addr, n, "kernel parameter")
@@ -90,17 +90,17 @@ func (f *frame) memory(lane int, space ptx.Space, addr uint64, n int, write bool
 	case ptx.Global, ptx.Const:
 		return f.global(lane, addr, n, write)
 	case ptx.Shared:
-		return f.shared(lane, addr, n)
+		return f.shared(lane, addr, n, write)
 	case ptx.Local:
-		return f.stackBytes(lane, addr, n)
+		return f.stackBytes(lane, addr, n, write)
 	case ptx.Param:
 		return f.within(lane, f.param(lane), addr, n, "parameter")
 	}
 	switch addr >> windowBits {
 	case sharedBase >> windowBits:
-		return f.shared(lane, addr&(1<<32-1), n)
+		return f.shared(lane, addr&(1<<32-1), n, write)
 	case localBase >> windowBits:
-		return f.stackBytes(lane, addr&(1<<windowBits-1), n)
+		return f.stackBytes(lane, addr&(1<<windowBits-1), n, write)
 	case paramBase >> windowBits:
 		return f.within(lane, f.b.params, addr&(1<<windowBits-1), n, "kernel parameter")
 	}
@@ -109,7 +109,11 @@ func (f *frame) memory(lane int, space ptx.Space, addr uint64, n int, write bool
 
 func (f *frame) within(lane int, mem []byte, addr uint64, n int, what string) []byte {
 	if addr+uint64(n) > uint64(len(mem)) || addr+uint64(n) < addr {
-		f.raise(lane, "%s access of %d bytes at %#x, past its %d bytes", what, n, addr, len(mem))
+		kind := ""
+		if what == "shared-memory" {
+			kind = "oob-shared"
+		}
+		f.raiseAs(kind, lane, "%s access of %d bytes at %#x, past its %d bytes", what, n, addr, len(mem))
 	}
 	return mem[addr:][:n]
 }
@@ -120,46 +124,53 @@ func (f *frame) global(lane int, addr uint64, n int, write bool) []byte {
 	if c == nil || addr-c.addr >= uint64(len(c.data)) {
 		c = f.b.launch.dev.mem.find(addr)
 		if c == nil {
-			f.raise(lane, "global address %#x is %s", addr, f.b.launch.dev.mem.nearest(addr))
+			f.raiseAs("oob-global", lane, "global address %#x is %s", addr, f.b.launch.dev.mem.nearest(addr))
 		}
 		f.w.cache = c
 	}
 	o := addr - c.addr
 	if o+uint64(n) > uint64(len(c.data)) {
-		f.raise(lane, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.data))
+		f.raiseAs("oob-global", lane, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.data))
 	}
 	if write && c.readOnly {
 		f.raise(lane, "write to constant memory at %#x", addr)
 	}
+	f.touched(lane, ptx.Global, nil, c, o, n, write)
 	return c.data[o:][:n]
 }
 
 // shared is n bytes of shared memory, of one's own block or of another one of
 // the cluster.
-func (f *frame) shared(lane int, addr uint64, n int) []byte {
+func (f *frame) shared(lane int, addr uint64, n int, write bool) []byte {
 	b := f.b
 	if r := addr >> rankShift; r != 0 {
 		if r > uint64(len(b.cluster.blocks)) {
-			f.raise(lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(b.cluster.blocks))
+			f.raiseAs("oob-shared", lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(b.cluster.blocks))
 		}
 		b = b.cluster.blocks[r-1]
 		addr &= sharedMask
 	}
-	return f.within(lane, b.shared, addr, n, "shared-memory")
+	mem := f.within(lane, b.shared, addr, n, "shared-memory")
+	f.touched(lane, ptx.Shared, b, nil, addr, n, write)
+	return mem
 }
 
 // localBytes is how much local memory a thread may have.
 const localBytes = 512 << 10
 
 // stackBytes is n bytes of a thread's local memory, which grows as it is used.
-func (f *frame) stackBytes(lane int, addr uint64, n int) []byte {
+func (f *frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 	if addr > localBytes-uint64(n) {
-		f.raise(lane, "local access at %#x: a thread has %d bytes", addr, localBytes)
+		f.raiseAs("oob-local", lane, "local access at %#x: a thread has %d bytes", addr, localBytes)
+	}
+	if top := f.top(lane); addr+uint64(n) > top {
+		f.raiseAs("oob-local", lane, "local access of %d bytes at %#x, past the %d bytes of the thread's variables", n, addr, top)
 	}
 	l := &f.w.local[lane]
 	if need := int(addr) + n; need > len(*l) {
 		*l = append(*l, make([]byte, need-len(*l))...)
 	}
+	f.touched(lane, ptx.Local, nil, nil, addr, n, write)
 	return (*l)[addr:][:n]
 }
 

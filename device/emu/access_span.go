@@ -19,7 +19,7 @@ func (a *address) span(f *frame, m uint32, n int, write bool) []byte {
 	if len(mem) < n {
 		return nil
 	}
-	offsets, delta := &f.w.offsets, a.off-base
+	offsets, delta, all := &f.w.offsets, a.off-base, m
 	last, unaligned := uint64(len(mem)-n), uint64(n-1)
 	switch {
 	case a.base < 0:
@@ -54,6 +54,9 @@ func (a *address) span(f *frame, m uint32, n int, write bool) []byte {
 				return nil
 			}
 		}
+	}
+	if f.b.watch != nil {
+		f.spanned(a, all, n, write, base)
 	}
 	return mem
 }

@@ -22,6 +22,7 @@ type asyncQueue struct {
 	seed      uint64     // of the choices that a schedule makes; 0 for none
 	rounds    int        // since a transfer completed, with threads going on
 	matrix    matrixScratch
+	works     uint64 // started, as observers count
 }
 
 // origin is the instruction and the thread that started asynchronous work.
@@ -43,6 +44,14 @@ func (o origin) raise(format string, args ...any) {
 func (o origin) check(err error) {
 	if err != nil {
 		o.raise("%v", err)
+	}
+}
+
+// misuse raises err, if it is one, as misuse of an mbarrier.
+func (o origin) misuse(err error) {
+	if err != nil {
+		o.f.w.pc = o.pc
+		o.f.raiseAs("mbarrier-misuse", o.lane, "%v", err)
 	}
 }
 

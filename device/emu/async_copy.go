@@ -11,8 +11,8 @@ type copyItem struct {
 	from  origin
 	group uint32 // which of the thread's groups it belongs to
 	dst   []byte
-	src   []byte // the bytes of dst that it does not reach become zero
-	bar   []byte // of an arrival: the mbarrier; nothing is copied
+	src   []byte  // the bytes of dst that it does not reach become zero
+	bar   *barRef // of an arrival: the mbarrier; nothing is copied
 }
 
 // copyQueue is the cp.async instructions of a warp's threads that have not taken
@@ -63,11 +63,11 @@ func (q *copyQueue) sweep(lanes uint32, due func(*copyItem) bool) {
 func (q *copyQueue) complete(it *copyItem) {
 	if it.bar != nil {
 		q.arrivals--
-		it.from.check(it.from.f.b.cluster.arrive(it.bar, 1))
+		it.from.misuse(it.from.arrive(*it.bar, 1, Mbarrier{Op: MbarrierArrive, Late: true}))
 		return
 	}
 	clear(it.dst[copy(it.dst, it.src):])
-	it.from.completed(it.from.lane, false)
+	it.from.completed(it.from.lane, 0, false)
 }
 
 // buildCopyAsync is cp.async of 4, 8 or 16 bytes a thread.
@@ -118,9 +118,9 @@ func buildCopyArrive(d *decoder, x *inst) exec {
 			bar := a.barrier(f, l)
 			from := f.origin(l)
 			if inc {
-				from.check(awaitOneMore(bar))
+				from.misuse(awaitOneMore(bar.word()))
 			}
-			q.items = append(q.items, copyItem{from: from, group: q.groups[l], bar: bar})
+			q.items = append(q.items, copyItem{from: from, group: q.groups[l], bar: &bar})
 			q.arrivals++
 		})
 		if f.b.cluster.async.early() {

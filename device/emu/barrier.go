@@ -198,6 +198,7 @@ func (bar *barrier) needed(b *block) int {
 
 // open lets all waiting threads go and makes the barrier ready for its next use.
 func (bar *barrier) open(b *block) {
+	bar.opened(b)
 	for i := range bar.warps {
 		a := &bar.warps[i]
 		a.released |= a.counted

@@ -1,11 +1,6 @@
 package emu
 
-import (
-	"fmt"
-	"strings"
-
-	"attest/device"
-)
+import "attest/device"
 
 // block is a block of threads with its shared memory.
 type block struct {
@@ -21,7 +16,7 @@ type block struct {
 	bars    [16]barrier
 	order   []int  // in which the warps run
 	version uint64 // counts what may let a waiting warp go on
-	watch   BlockObserver
+	watch   ClusterObserver
 	printed []byte
 }
 
@@ -55,12 +50,6 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *block {
 		b.warps = append(b.warps, w)
 	}
 	b.order = l.schedule.order(index, len(b.warps))
-	if o := l.dev.options.Observer; o != nil {
-		b.watch = o.Block(BlockInfo{
-			Kernel: k.name, Module: k.prog.mod, Index: index, Ctaid: ctaid, Rank: b.rank,
-			Threads: threads, Shared: b.shared, Static: int(k.entry.statics),
-		})
-	}
 	return b
 }
 
@@ -145,34 +134,33 @@ func (c *cluster) finish(l *launch) error {
 
 // deadlock describes who waits for what.
 func deadlock(cs ...*cluster) error {
-	const most = 32
-	var lines []string
+	d := &device.Deadlock{Kernel: cs[0].blocks[0].kernel.name}
 	for _, c := range cs {
 		for _, blk := range c.blocks {
 			for _, w := range blk.warps {
-				lines = append(lines, w.waits()...)
+				d.Waiters = append(d.Waiters, w.waits()...)
 			}
 		}
 	}
-	if n := len(lines) - most; n > 0 {
-		lines = append(lines[:most], fmt.Sprintf("and %d more", n))
-	}
-	return fmt.Errorf("%w in %s: no thread can go on\n  %s", device.ErrDeadlock, cs[0].blocks[0].kernel.name, strings.Join(lines, "\n  "))
+	return d
 }
 
 // waits describes what the splits of a warp wait for.
-func (w *warp) waits() (lines []string) {
+func (w *warp) waits() (all []device.Waiter) {
 	for i := range w.splits {
 		s := &w.splits[i]
 		o := &s.f.fn.code[s.pc]
 		if o.in == nil {
 			continue
 		}
-		line := fmt.Sprintf("block %v warp %d lanes %08x at line %d: %s", w.b.ctaid, w.id, s.mask, o.in.Pos.Line, o.in.Op.Text)
-		if o.why != nil {
-			line += ": " + o.why(s.f, s.mask)
+		wait := device.Waiter{
+			Pos: o.in.Pos, Source: s.f.fn.source(s.pc), Inst: o.in.Op.Text,
+			Block: w.b.ctaid, Warp: w.id, Lanes: s.mask,
 		}
-		lines = append(lines, line)
+		if o.why != nil {
+			wait.Why = o.why(s.f, s.mask)
+		}
+		all = append(all, wait)
 	}
-	return lines
+	return all
 }

@@ -11,8 +11,9 @@ import (
 type transfer struct {
 	from  origin
 	move  func()
-	bars  [][]byte
+	bars  []barRef
 	bytes int // at each mbarrier
+	work  uint64
 }
 
 // start queues a transfer.
@@ -33,9 +34,9 @@ func (c *cluster) transferOne() bool {
 	q.transfers[0] = transfer{}
 	q.transfers = q.transfers[1:]
 	t.move()
-	t.from.completed(t.from.lane, false)
+	t.from.completed(t.from.lane, t.work, false)
 	for _, bar := range t.bars {
-		t.from.check(c.expect(bar, -int64(t.bytes)))
+		t.from.misuse(t.from.expect(bar, -int64(t.bytes), t.work))
 	}
 	c.changed()
 	return true
@@ -80,14 +81,14 @@ func (q *bulkQueue) finish(lanes, keep uint32, read bool) {
 			it.read()
 		}
 		if due && read {
-			it.from.completed(it.from.lane, true)
+			it.from.completed(it.from.lane, 0, true)
 		}
 		if !due || read {
 			rest = append(rest, *it)
 			continue
 		}
 		it.store(it.data)
-		it.from.completed(it.from.lane, false)
+		it.from.completed(it.from.lane, 0, false)
 	}
 	clear(q.items[len(rest):])
 	q.items = rest
@@ -102,7 +103,7 @@ func (q *bulkQueue) finishOne() bool {
 	q.items = append(q.items[:0], q.items[1:]...)
 	it.read()
 	it.store(it.data)
-	it.from.completed(it.from.lane, false)
+	it.from.completed(it.from.lane, 0, false)
 	return true
 }
 
@@ -145,14 +146,20 @@ func (d *decoder) bulkEnd(x *inst, name string) bulkEnd {
 
 // bytes are the n bytes at the lane's address, which like n is a multiple of 16.
 func (e bulkEnd) bytes(f *frame, lane int, n uint32, write bool) []byte {
-	addr := e.at(f, lane)
-	if addr%16 != 0 || n%16 != 0 {
-		f.raise(lane, "a bulk copy of %d bytes at %#x: both must be multiples of 16", n, addr)
-	}
+	addr := e.aligned(f, lane, n)
 	if n == 0 {
 		return nil
 	}
 	return f.memory(lane, e.space, addr, int(n), write)
+}
+
+// aligned is the lane's address, which must be a multiple of 16 as n must.
+func (e bulkEnd) aligned(f *frame, lane int, n uint32) uint64 {
+	addr := e.at(f, lane)
+	if addr%16 != 0 || n%16 != 0 {
+		f.raiseAs("misaligned", lane, "a bulk copy of %d bytes at %#x: both must be multiples of 16", n, addr)
+	}
+	return addr
 }
 
 // buildBulkLoad is the forms that mbarriers count: to shared memory of the block,
@@ -167,18 +174,20 @@ func buildBulkLoad(d *decoder, x *inst) exec {
 		eachLane(m, func(l int) {
 			n := f.r32[size][l]
 			from := src.bytes(f, l, n, false)
-			dst.bytes(f, l, n, true) // its alignment and bounds
+			dst.aligned(f, l, n)
 			block, off := dst.sharedAt(f, l, 16)
 			barBlock, barOff := bar.sharedAt(f, l, 8)
 			if block != barBlock {
 				f.raise(l, "the destination is in block %d of the cluster, the mbarrier in block %d", block.rank, barBlock.rank)
 			}
-			var to, bars [][]byte
+			var to [][]byte
+			var bars []barRef
 			for _, b := range cast.blocks(f, l, block) {
 				to = append(to, f.within(l, b.shared, off, int(n), "shared-memory"))
-				bars = append(bars, f.within(l, b.shared, barOff, 8, "shared-memory"))
+				f.touched(l, ptx.Shared, b, nil, off, int(n), true)
+				bars = append(bars, f.barRef(l, b, barOff))
 			}
-			f.b.cluster.start(transfer{from: f.origin(l), bars: bars, bytes: int(n), move: func() {
+			f.b.cluster.start(transfer{from: f.origin(l), work: f.started(l, bars), bars: bars, bytes: int(n), move: func() {
 				for _, t := range to {
 					put(t, from, false)
 				}
@@ -197,6 +206,7 @@ func buildBulkStore(d *decoder, x *inst) exec {
 			n := f.r32[size][l]
 			from, to := src.bytes(f, l, n, false), dst.bytes(f, l, n, true)
 			shared := f.b.launch.parallel
+			f.started(l, nil)
 			f.w.async.bulk.add(f.origin(l),
 				func() []byte { return append([]byte{}, from...) },
 				func(data []byte) { put(to, data, shared) })

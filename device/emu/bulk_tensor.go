@@ -177,12 +177,13 @@ func buildTensorLoad(d *decoder, x *inst, t tensorOperand) exec {
 				f.raise(l, "the destination is in block %d of the cluster, the mbarrier in block %d", block.rank, barBlock.rank)
 			}
 			to := cast.blocks(f, l, block)
-			var bars [][]byte
+			var bars []barRef
 			for _, b := range to {
 				f.tileRoom(l, b, off, box)
-				bars = append(bars, f.within(l, b.shared, barOff, 8, "shared-memory"))
+				f.touched(l, ptx.Shared, b, nil, off, box.size(), true)
+				bars = append(bars, f.barRef(l, b, barOff))
 			}
-			f.b.cluster.start(transfer{from: f.origin(l), bars: bars, bytes: box.size(), move: func() {
+			f.b.cluster.start(transfer{from: f.origin(l), work: f.started(l, bars), bars: bars, bytes: box.size(), move: func() {
 				data := box.load()
 				for _, b := range to {
 					scatter(b.shared, int(off), box.m.swizzle, data)
@@ -221,6 +222,8 @@ func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
 			}
 			b, off := src.sharedAt(f, l, 128)
 			f.tileRoom(l, b, off, box)
+			f.touched(l, ptx.Shared, b, nil, off, box.size(), false)
+			f.started(l, nil)
 			f.w.async.bulk.add(f.origin(l),
 				func() []byte { return gather(b.shared, int(off), box.m.swizzle, box.size()) },
 				func(data []byte) { box.store(data, put, f.b.launch.parallel) })

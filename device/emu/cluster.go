@@ -1,5 +1,7 @@
 package emu
 
+import "attest/ptx"
+
 // clusterLanes is where the threads of a warp are with the barrier of the cluster.
 type clusterLanes struct {
 	arrived uint32 // have arrived in this phase
@@ -22,6 +24,7 @@ func (c *cluster) settle() {
 			l.passed, l.arrived = l.arrived, 0
 		}
 	}
+	c.opened()
 	c.changed()
 }
 
@@ -82,8 +85,9 @@ func remote(d *decoder, x *inst, cells []cell, n int, put placing) exec {
 				putWord(data[i*n:][:n], c.get(f, l))
 			}
 			dst := f.within(l, block.shared, off, size, "shared-memory")
-			word := f.within(l, block.shared, barOff, 8, "shared-memory")
-			f.b.cluster.start(transfer{from: f.origin(l), bars: [][]byte{word}, bytes: size, move: func() { put(dst, data, false) }})
+			f.touched(l, ptx.Shared, block, nil, off, size, true)
+			bars := []barRef{f.barRef(l, barBlock, barOff)}
+			f.b.cluster.start(transfer{from: f.origin(l), work: f.started(l, bars), bars: bars, bytes: size, move: func() { put(dst, data, false) }})
 		})
 	}
 }

@@ -34,6 +34,9 @@ type Options struct {
 	MaxInstructions uint64
 	// Observer, if not nil, is told what launches do.
 	Observer Observer
+	// GuardShared keeps variables in shared memory apart by guard bands, which an
+	// observer can find accesses in.
+	GuardShared bool
 }
 
 // New makes an emulated GPU of a target that attest knows in full.
@@ -182,7 +185,7 @@ type kernel struct {
 }
 
 func (k *kernel) Info() device.KernelInfo {
-	i := device.KernelInfo{Name: k.name, Shared: int(k.entry.statics), Local: int(k.entry.localSize), MaxThreads: 1024}
+	i := device.KernelInfo{Name: k.name, Shared: int(k.entry.declared), Local: int(k.entry.localSize), MaxThreads: 1024}
 	for _, p := range k.entry.f.Params {
 		i.Params = append(i.Params, device.ParamInfo{Name: p.Sym.Name, Size: int(p.Size()), Align: p.Alignment()})
 	}
@@ -213,10 +216,6 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 		return device.Stats{}, err
 	}
 	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
-	if k.dev.options.Observer != nil {
-		p := k.prog.watched()
-		k = &kernel{dev: k.dev, prog: p, entry: p.funcs[k.name], name: k.name}
-	}
 	run := &launch{
 		Launch: l, kernel: k, dev: k.dev, ctx: ctx, sms: chips[k.dev.target].sms,
 		id: k.dev.launches.Add(1), schedule: schedule{k.dev.options.Schedule},
@@ -229,8 +228,12 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 		copy(run.params[off:], l.Params[i])
 	}
 	run.out.w = k.dev.options.Output
+	run.watch(k.dev.options.Observer)
 	err = run.run()
 	run.out.flush()
+	if run.watcher != nil {
+		run.watcher.observer.End(err)
+	}
 	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
 }
 

@@ -6,6 +6,13 @@ import (
 	"attest/device"
 )
 
+// raiseAs is raise of a fault of a kind that package check has a name for.
+func (f *frame) raiseAs(kind string, lane int, format string, args ...any) {
+	flt := f.w.fault(f, lane, fmt.Sprintf(format, args...))
+	flt.Kind = kind
+	panic(flt)
+}
+
 // raise ends the launch with a fault of the present instruction. lane is -1 when
 // it is not one lane's doing.
 func (f *frame) raise(lane int, format string, args ...any) {

@@ -27,6 +27,7 @@ type launch struct {
 	warpOps  atomic.Uint64
 	out      output
 	printed  atomic.Int64 // bytes
+	watcher  *watcher
 }
 
 var errStopped = errors.New("stopped")
@@ -148,6 +149,9 @@ func (l *launch) newCluster(i int) *cluster {
 		index := id[0] + g.X*(id[1]+g.Y*id[2])
 		c.blocks = append(c.blocks, newBlock(l, c, index, id))
 	}
+	if l.watcher != nil {
+		c.watch(l.watcher.observer)
+	}
 	return c
 }
 
@@ -158,10 +162,10 @@ func (l *launch) close(c *cluster) {
 	}
 	c.closed = true
 	var text []byte
+	if watch := c.blocks[0].watch; watch != nil {
+		watch.End()
+	}
 	for _, b := range c.blocks {
-		if b.watch != nil {
-			b.watch.End()
-		}
 		text = append(text, b.printed...)
 		for _, w := range b.warps {
 			l.threads.Add(w.lanesN)

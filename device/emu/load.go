@@ -23,6 +23,9 @@ func (d *Device) load(name, text string) (*program, error) {
 		funcs: map[string]*function{}, byAddr: map[uint64]*function{}, addrOf: map[string]uint64{},
 		globals: map[*ptx.Symbol]*alloc{}, shared: map[*ptx.Symbol]int64{},
 	}
+	if d.options.GuardShared {
+		p.guard = guardBytes
+	}
 	if err := p.placeVariables(d.mem); err != nil {
 		return nil, err
 	}
@@ -87,7 +90,8 @@ func (p *program) placeVariables(mem *memory) error {
 				p.dynamic = append(p.dynamic, v.Sym)
 				continue
 			}
-			p.statics = place(p.statics, v, p.shared)
+			p.declared = place(p.declared, v, p.shared)
+			p.statics = place(p.statics, v, p.shared) + p.guard
 		}
 	}
 	return nil
@@ -143,14 +147,15 @@ func (p *program) placeShared() {
 				continue
 			}
 			fn := p.funcs[f.Sym.Name]
-			fn.statics = p.statics
+			fn.statics, fn.declared = p.statics, p.declared
 			for _, s := range f.Body {
 				if v, ok := s.(*ptx.Var); ok && v.Space == ptx.Shared && v.Linkage != ptx.Extern {
-					fn.statics = place(fn.statics, v, fn.offsets)
+					fn.declared = place(fn.declared, v, fn.offsets)
+					fn.statics = place(fn.statics, v, fn.offsets) + p.guard
 				}
 			}
 			if !entry {
-				p.statics = fn.statics
+				p.statics, p.declared = fn.statics, fn.declared
 			}
 		}
 	}
@@ -165,6 +170,7 @@ func (p *program) finishEntries() {
 	}
 	for _, fn := range p.funcs {
 		fn.statics = (fn.statics + align - 1) / align * align
+		fn.declared = (fn.declared + align - 1) / align * align
 	}
 }
 

@@ -48,53 +48,79 @@ func loadMbarrier(word []byte) (mbarrier, error) {
 	return b, nil
 }
 
-// update writes a barrier back and wakes who waits for it when its phase ended.
-func (c *cluster) update(word []byte, old, b mbarrier) {
-	binary.LittleEndian.PutUint64(word, uint64(b))
-	if old.phase() != b.phase() {
-		c.changed()
+// barRef is where an mbarrier lies.
+type barRef struct {
+	b   *block
+	off uint64
+}
+
+func (r barRef) word() []byte   { return r.b.shared[r.off:][:8] }
+func (r barRef) at() MbarrierAt { return MbarrierAt{r.b.rank, int(r.off)} }
+
+// barRef is the mbarrier at an offset in a block's shared memory.
+func (f *frame) barRef(lane int, b *block, off uint64) barRef {
+	f.within(lane, b.shared, off, 8, "shared-memory")
+	return barRef{b, off}
+}
+
+// change has an operation of the thread change a barrier, tells who observes it and
+// wakes who waits for it when its phase ended.
+func (o origin) change(r barRef, e Mbarrier, to func(b mbarrier) (mbarrier, error)) error {
+	word := r.word()
+	old, err := loadMbarrier(word)
+	b := old
+	if err == nil {
+		b, err = to(old)
 	}
+	if err != nil {
+		e.Err = err
+		o.mbarrier(r, e, old)
+		return err
+	}
+	binary.LittleEndian.PutUint64(word, uint64(b))
+	o.mbarrier(r, e, old)
+	if old.phase() != b.phase() {
+		r.b.cluster.changed()
+	}
+	return nil
 }
 
 // arrive counts n arrivals.
-func (c *cluster) arrive(word []byte, n uint32) error {
-	b, err := loadMbarrier(word)
-	if err != nil {
-		return err
-	}
-	if n == 0 || n > b.pending() {
-		return fmt.Errorf("%d arrivals at an mbarrier that awaits %d", n, b.pending())
-	}
-	c.update(word, b, b.with(b.expected(), b.pending()-n, b.bytes()))
-	return nil
+func (o origin) arrive(r barRef, n uint32, e Mbarrier) error {
+	e.Op, e.Count = MbarrierArrive, int(n)
+	return o.change(r, e, func(b mbarrier) (mbarrier, error) {
+		if n == 0 || n > b.pending() {
+			return b, fmt.Errorf("%d arrivals at an mbarrier that awaits %d", n, b.pending())
+		}
+		return b.with(b.expected(), b.pending()-n, b.bytes()), nil
+	})
 }
 
 // arriveDrop counts n arrivals, which phases after this one do not await.
-func (c *cluster) arriveDrop(word []byte, n uint32) error {
-	b, err := loadMbarrier(word)
-	if err != nil {
-		return err
-	}
-	if n == 0 || n > b.pending() || n > b.expected() {
-		return fmt.Errorf("%d arrivals dropped from an mbarrier that awaits %d of %d", n, b.pending(), b.expected())
-	}
-	c.update(word, b, b.with(b.expected()-n, b.pending()-n, b.bytes()))
-	return nil
+func (o origin) arriveDrop(r barRef, n uint32, e Mbarrier) error {
+	e.Op, e.Count = MbarrierDrop, int(n)
+	return o.change(r, e, func(b mbarrier) (mbarrier, error) {
+		if n == 0 || n > b.pending() || n > b.expected() {
+			return b, fmt.Errorf("%d arrivals dropped from an mbarrier that awaits %d of %d", n, b.pending(), b.expected())
+		}
+		return b.with(b.expected()-n, b.pending()-n, b.bytes()), nil
+	})
 }
 
 // expect has the present phase await n more bytes; a negative n counts bytes as
-// come.
-func (c *cluster) expect(word []byte, n int64) error {
-	b, err := loadMbarrier(word)
-	if err != nil {
-		return err
+// come, of the work of that number.
+func (o origin) expect(r barRef, n int64, work uint64) error {
+	e := Mbarrier{Op: MbarrierExpect, Count: int(n), Work: work}
+	if n < 0 {
+		e.Op, e.Count = MbarrierComplete, int(-n)
 	}
-	t := int64(b.bytes()) + n
-	if t > mbarrierMost || t < -mbarrierMost {
-		return fmt.Errorf("an mbarrier that awaits %d bytes; it counts up to %d", t, mbarrierMost)
-	}
-	c.update(word, b, b.with(b.expected(), b.pending(), int32(t)))
-	return nil
+	return o.change(r, e, func(b mbarrier) (mbarrier, error) {
+		t := int64(b.bytes()) + n
+		if t > mbarrierMost || t < -mbarrierMost {
+			return b, fmt.Errorf("an mbarrier that awaits %d bytes; it counts up to %d", t, mbarrierMost)
+		}
+		return b.with(b.expected(), b.pending(), int32(t)), nil
+	})
 }
 
 // awaitOneMore has the present phase await one more arrival.
@@ -110,17 +136,17 @@ func awaitOneMore(word []byte) error {
 	return nil
 }
 
-// barrier is the word of the mbarrier at a lane's address.
-func (a *address) barrier(f *frame, lane int) []byte {
+// barrier is the mbarrier at a lane's address.
+func (a *address) barrier(f *frame, lane int) barRef {
 	b, off := a.sharedAt(f, lane, 8)
-	return f.within(lane, b.shared, off, 8, "shared-memory")
+	return f.barRef(lane, b, off)
 }
 
 // sharedAt is the block and the offset of a lane's address in shared memory.
 func (a *address) sharedAt(f *frame, lane, align int) (*block, uint64) {
 	addr := a.at(f, lane)
 	if addr%uint64(align) != 0 {
-		f.raise(lane, "address %#x is not aligned to %d bytes", addr, align)
+		f.raiseAs("misaligned", lane, "address %#x is not aligned to %d bytes", addr, align)
 	}
 	if a.space == ptx.Generic {
 		if addr>>windowBits != sharedBase>>windowBits {
@@ -139,7 +165,7 @@ func (f *frame) sharedBlock(lane int, addr uint64) (*block, uint64) {
 		return f.b, addr
 	}
 	if r > uint64(len(f.b.cluster.blocks)) {
-		f.raise(lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(f.b.cluster.blocks))
+		f.raiseAs("oob-shared", lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(f.b.cluster.blocks))
 	}
 	return f.b.cluster.blocks[r-1], addr & sharedMask
 }

@@ -34,9 +34,11 @@ func buildMbarrierInit(d *decoder, x *inst) exec {
 		eachLane(m, func(l int) {
 			n := f.r32[count][l]
 			if n == 0 || n > mbarrierMost {
-				f.raise(l, "an mbarrier for %d arrivals; it takes 1 to %d", n, mbarrierMost)
+				f.raiseAs("mbarrier-misuse", l, "an mbarrier for %d arrivals; it takes 1 to %d", n, mbarrierMost)
 			}
-			binary.LittleEndian.PutUint64(a.barrier(f, l), uint64(newMbarrier(n)))
+			bar := a.barrier(f, l)
+			binary.LittleEndian.PutUint64(bar.word(), uint64(newMbarrier(n)))
+			f.origin(l).mbarrier(bar, Mbarrier{Op: MbarrierInit, Count: int(n)}, 0)
 		})
 	}
 }
@@ -45,10 +47,11 @@ func buildMbarrierInval(d *decoder, x *inst) exec {
 	a := d.addr(x.arg("addr"), x.space("addr"))
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
-			word := a.barrier(f, l)
-			_, err := loadMbarrier(word)
-			f.origin(l).check(err)
-			clear(word)
+			bar, from := a.barrier(f, l), f.origin(l)
+			_, err := loadMbarrier(bar.word())
+			from.mbarrier(bar, Mbarrier{Op: MbarrierInval, Err: err}, 0)
+			from.misuse(err)
+			clear(bar.word())
 		})
 	}
 }
@@ -66,22 +69,21 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 	if o := x.arg("txCount"); o != nil {
 		bytes = d.src32(o, ptx.U32)
 	}
-	arrive := (*cluster).arrive
+	arrive := origin.arrive
 	if x.has("arrive_drop") {
-		arrive = (*cluster).arriveDrop
+		arrive = origin.arriveDrop
 	}
 	expects, stays := x.has("expect_tx"), x.has("noComplete")
 	return func(f *frame, m uint32) {
-		c := f.b.cluster
 		eachLane(m, func(l int) {
-			word, from := a.barrier(f, l), f.origin(l)
-			before := binary.LittleEndian.Uint64(word)
+			bar, from := a.barrier(f, l), f.origin(l)
+			before := binary.LittleEndian.Uint64(bar.word())
 			if expects {
-				from.check(c.expect(word, int64(f.r32[bytes][l])))
+				from.misuse(from.expect(bar, int64(f.r32[bytes][l]), 0))
 			}
-			from.check(arrive(c, word, f.r32[count][l]))
-			if after := binary.LittleEndian.Uint64(word); stays && mbarrier(after).phase() != mbarrier(before).phase() {
-				f.raise(l, "the arrivals end the phase; .noComplete promises that they do not")
+			from.misuse(arrive(from, bar, f.r32[count][l], Mbarrier{}))
+			if after := binary.LittleEndian.Uint64(bar.word()); stays && mbarrier(after).phase() != mbarrier(before).phase() {
+				f.raiseAs("mbarrier-misuse", l, "the arrivals end the phase; .noComplete promises that they do not")
 			}
 			f.r64[state][l] = before
 		})
@@ -93,7 +95,8 @@ func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 	a, bytes := d.addr(x.arg("addr"), x.space("addr")), d.src32(x.arg("txCount"), ptx.U32)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
-			f.origin(l).check(f.b.cluster.expect(a.barrier(f, l), sign*int64(f.r32[bytes][l])))
+			from := f.origin(l)
+			from.misuse(from.expect(a.barrier(f, l), sign*int64(f.r32[bytes][l]), 0))
 		})
 	}
 }
@@ -108,7 +111,7 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 		parity := d.src32(x.arg("phaseParity"), ptx.U32)
 		over = func(f *frame, l int, now uint32) bool {
 			if f.r32[parity][l] > 1 {
-				f.raise(l, "phase parity %d; it is 0 or 1", f.r32[parity][l])
+				f.raiseAs("mbarrier-misuse", l, "phase parity %d; it is 0 or 1", f.r32[parity][l])
 			}
 			return now&1 != f.r32[parity][l]
 		}
@@ -118,9 +121,14 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 	}
 	return func(f *frame, m uint32) status {
 		f.predOf(p, m, func(l int) bool {
-			b, err := loadMbarrier(a.barrier(f, l))
-			f.origin(l).check(err)
-			return over(f, l, b.phase())
+			bar, from := a.barrier(f, l), f.origin(l)
+			b, err := loadMbarrier(bar.word())
+			if err == nil && !over(f, l, b.phase()) {
+				return false
+			}
+			from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Err: err}, b)
+			from.misuse(err)
+			return true
 		})
 		if f.p[p]&m != m {
 			return yield

@@ -34,6 +34,8 @@ type alloc struct {
 	// readOnly is set for constant memory.
 	readOnly bool
 	heap     bool // from malloc in a kernel
+	once     sync.Once
+	told     *Alloc // what observers know it by
 }
 
 // newBytes makes n bytes aligned to 8, so that atomics can work on them.

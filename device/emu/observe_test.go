@@ -18,18 +18,44 @@ type recorder struct {
 	mu     sync.Mutex
 	blocks int
 	ended  int
+	over   int
 	lines  []string
 	steps  map[string]int // by opcode: lanes
 }
 
-func (r *recorder) Block(b emu.BlockInfo) emu.BlockObserver {
+func (r *recorder) Launch(*emu.LaunchInfo) emu.LaunchObserver { return r }
+func (r *recorder) Wants(*emu.Inst) bool                      { return true }
+
+func (r *recorder) Cluster(c *emu.ClusterInfo) emu.ClusterObserver {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.blocks++
-	return r
+	r.blocks += len(c.Blocks)
+	return &clusterRecorder{r}
 }
 
-func (r *recorder) Step(s *emu.Step) {
+func (r *recorder) End(error) { r.over++ }
+
+// clusterRecorder is the recorder of a cluster.
+type clusterRecorder struct{ *recorder }
+
+func (r *clusterRecorder) Start(*emu.Async)       {}
+func (r *clusterRecorder) Mbarrier(*emu.Mbarrier) {}
+
+func (r *clusterRecorder) Open(o *emu.Opening) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines = append(r.lines, fmt.Sprintf("open %d %x", o.Bar, o.Warps))
+}
+
+func (r *clusterRecorder) Access(a *emu.Access) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a.Warp == 0 && a.Mask>>3&1 != 0 {
+		r.lines = append(r.lines, fmt.Sprintf("touch %s+%#x %d %v", a.Space, a.Offsets[3], a.Size, a.Write))
+	}
+}
+
+func (r *clusterRecorder) Step(s *emu.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Lanes(func(int) { r.steps[s.Inst.Op.Text]++ })
@@ -38,7 +64,7 @@ func (r *recorder) Step(s *emu.Step) {
 	}
 	switch s.Inst.Op.Name {
 	case "st":
-		space, addr := s.Address(s.Arg("a"), s.Match.Mod("ss"), 3)
+		space, addr := s.Address(s.Arg("a"), s.Space("a"), 3)
 		r.lines = append(r.lines, fmt.Sprintf("st %s+%#x = %d", space, addr&0xfff, s.Value(s.Arg("b"), 3)))
 	case "bar":
 		r.lines = append(r.lines, "reach")
@@ -47,7 +73,7 @@ func (r *recorder) Step(s *emu.Step) {
 	}
 }
 
-func (r *recorder) Pass(s *emu.Step) {
+func (r *clusterRecorder) Pass(s *emu.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.Warp == 0 {
@@ -55,15 +81,15 @@ func (r *recorder) Pass(s *emu.Step) {
 	}
 }
 
-func (r *recorder) Complete(c *emu.Completion) {
+func (r *clusterRecorder) Complete(c *emu.Completion) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Warp == 0 && c.Lane == 3 {
-		r.lines = append(r.lines, "complete "+c.Inst.Op.Name)
+		r.lines = append(r.lines, "complete")
 	}
 }
 
-func (r *recorder) End() {
+func (r *clusterRecorder) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ended++
@@ -116,7 +142,8 @@ func TestObserver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "st shared+0xc = 3; reach; pass; async.ca; async.commit_group; async.wait_group; complete cp"
+	want := "st shared+0xc = 3; touch shared+0xc 4 true; reach; open 0 [ffffffff ffffffff]; pass; " +
+		"async.ca; touch shared+0xc 4 true; touch global+0x0 4 false; async.commit_group; async.wait_group; complete"
 	if got := strings.Join(r.lines, "; "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -125,7 +152,7 @@ func TestObserver(t *testing.T) {
 			t.Errorf("%s was announced for %d lanes, not %d", op, r.steps[op], lanes)
 		}
 	}
-	if r.blocks != 1 || r.ended != 1 {
+	if r.blocks != 1 || r.ended != 1 || r.over != 1 {
 		t.Errorf("%d blocks, %d ends", r.blocks, r.ended)
 	}
 }

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"sync"
 
 	"attest/ptx"
 )
@@ -40,12 +41,12 @@ type op struct {
 	run    exec
 	try    func(f *frame, m uint32) status
 	kind   opKind
-	real   opKind // opWatched: what it announces
-	said   exec   // announces the instruction to an observer, or nil
-	neg    bool   // the guard is negated
-	guard  slot   // predicate, or -1
-	target int32  // of a branch
-	prio   int32  // place in the function's reverse postorder: lower runs first
+	real   opKind                                // opWatched: what it announces
+	said   func(f *frame, mask, together uint32) // announces the instruction to an observer, or nil
+	neg    bool                                  // the guard is negated
+	guard  slot                                  // predicate, or -1
+	target int32                                 // of a branch
+	prio   int32                                 // place in the function's reverse postorder: lower runs first
 	table  []int32
 	index  slot // brx: the index; opSync: the member mask
 	call   *callSite
@@ -53,6 +54,7 @@ type op struct {
 	warp   *warpOp                         // opSync: an exchange that lanes may join from different places
 	why    func(f *frame, m uint32) string // opTry, opSync: what lanes wait for, for reports
 	in     *ptx.Inst
+	id     int32 // in the program's list of instructions, when it is observed
 }
 
 // program is a module decoded for a target.
@@ -66,9 +68,14 @@ type program struct {
 	globals map[*ptx.Symbol]*alloc
 	// shared is where the variables of module scope lie in shared memory; dynamic
 	// is the .extern one.
-	shared  map[*ptx.Symbol]int64
-	statics int64
-	dynamic []*ptx.Symbol
+	shared   map[*ptx.Symbol]int64
+	statics  int64 // bytes that all kernels have,
+	declared int64 // and without guards between
+	dynamic  []*ptx.Symbol
+	guard    int64 // bytes between shared variables
+
+	numbered sync.Once
+	insts    []Inst
 }
 
 // function is a decoded function.
@@ -93,6 +100,7 @@ type function struct {
 	paramSize int64
 	offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
 	statics   int64                 // bytes of static shared memory, an entry's
+	declared  int64                 // and without guards between
 	serial    bool                  // may talk to other blocks: see order.go
 }
 
@@ -123,9 +131,13 @@ func (fn *function) source(pc int32) string {
 			at = s
 		case *ptx.Inst:
 			if s == in && at != nil {
-				return fmt.Sprintf("%s:%d:%d", fn.prog.mod.FileName(at.File), at.Line, at.Col)
+				return fn.prog.locText(at)
 			}
 		}
 	}
 	return ""
+}
+
+func (p *program) locText(at *ptx.Loc) string {
+	return fmt.Sprintf("%s:%d:%d", p.mod.FileName(at.File), at.Line, at.Col)
 }

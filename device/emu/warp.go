@@ -34,6 +34,9 @@ type warp struct {
 	// reached are, when the launch is observed, the lanes that have been announced at
 	// an instruction that may wait.
 	reached map[int32]uint32
+	step    Step
+	access  Access
+	single  [32]uint64 // offsets of an access by lanes one at a time
 }
 
 // outcome is why a warp stopped running.

@@ -156,7 +156,7 @@ func (w *warp) meet(o *op) {
 		s := &w.splits[i]
 		at := &s.f.fn.code[s.pc]
 		if at.said != nil {
-			at.said(s.f, m)
+			at.said(s.f, m, all)
 		}
 		at.warp.scatter(s.f, m, x)
 		if m == s.mask {

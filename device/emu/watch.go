@@ -1,26 +1,134 @@
 package emu
 
-import "attest/ptx/isa"
+import (
+	"cmp"
+	"slices"
 
-// watched is the program as an observed launch runs it: a twin whose every
-// instruction announces itself first. The plain program is left as it is.
-func (p *program) watched() *program {
-	twin := *p
-	twin.funcs = make(map[string]*function, len(p.funcs))
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// watcher is what a launch has for its observer.
+type watcher struct {
+	observer LaunchObserver
+	program  []Inst
+}
+
+// watch asks the observer about a launch. When it is of interest, the launch runs a
+// twin of the program, in which the instructions that the observer wants announce
+// themselves; the plain program is left as it is.
+func (l *launch) watch(o Observer) {
+	if o == nil {
+		return
+	}
+	k := l.kernel
+	insts := k.prog.number()
+	info := &LaunchInfo{
+		File: k.prog.file, Kernel: k.name, Module: k.prog.mod, Launch: l.Launch, Serial: k.entry.serial,
+		Program: insts, Shared: k.sharedVars(l.Shared), Bytes: int(k.entry.statics) + l.Shared,
+	}
+	lo := o.Launch(info)
+	if lo == nil {
+		return
+	}
+	l.watcher = &watcher{lo, insts}
+	twin := *k
+	twin.prog = k.prog.watched(l.watcher)
+	twin.entry = twin.prog.funcs[k.entry.f.Sym.Name]
+	l.kernel = &twin
+}
+
+// number lists the instructions of a program and gives each op its place there.
+func (p *program) number() []Inst {
+	p.numbered.Do(func() {
+		for _, f := range p.mod.Funcs() {
+			fn := p.funcs[f.Sym.Name]
+			source := sources(fn)
+			for i := range fn.code {
+				o := &fn.code[i]
+				o.id = -1
+				if o.in == nil {
+					continue
+				}
+				m, err := isa.Resolve(o.in)
+				if err != nil {
+					continue
+				}
+				at, err := m.Bind(o.in.Args)
+				if err != nil {
+					continue
+				}
+				o.id = int32(len(p.insts))
+				p.insts = append(p.insts, Inst{Inst: o.in, Match: m, Func: fn.f, Source: source[o.in], at: at})
+			}
+		}
+	})
+	return p.insts
+}
+
+// sources are the source lines of a function's instructions.
+func sources(fn *function) map[*ptx.Inst]string {
+	lines := map[*ptx.Inst]string{}
+	at := ""
+	for _, s := range fn.f.Body {
+		switch s := s.(type) {
+		case *ptx.Loc:
+			at = fn.prog.locText(s)
+		case *ptx.Inst:
+			lines[s] = at
+		}
+	}
+	return lines
+}
+
+// sharedVars are the variables in the shared memory of a kernel's blocks.
+func (k *kernel) sharedVars(dynamic int) (vars []Shared) {
+	add := func(offsets map[*ptx.Symbol]int64) {
+		for s, off := range offsets {
+			if s.Var.Space == ptx.Shared {
+				vars = append(vars, Shared{s.Name, int(off), int(s.Var.Size())})
+			}
+		}
+	}
+	add(k.prog.shared)
+	for _, fn := range k.prog.funcs {
+		if fn == k.entry || !fn.f.Entry {
+			add(fn.offsets)
+		}
+	}
+	if dynamic > 0 {
+		name := "dynamic shared memory"
+		if d := k.prog.dynamic; len(d) > 0 {
+			name = d[0].Name
+		}
+		vars = append(vars, Shared{name, int(k.entry.statics), dynamic})
+	}
+	slices.SortFunc(vars, func(a, b Shared) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Name, b.Name))
+	})
+	return vars
+}
+
+// watched is the program as an observed launch runs it.
+func (p *program) watched(w *watcher) *program {
+	twin := &program{
+		file: p.file, mod: p.mod, target: p.target, addrOf: p.addrOf, globals: p.globals,
+		shared: p.shared, statics: p.statics, dynamic: p.dynamic,
+		funcs: make(map[string]*function, len(p.funcs)), byAddr: make(map[uint64]*function, len(p.byAddr)),
+	}
 	twins := make(map[*function]*function, len(p.funcs))
 	for name, fn := range p.funcs {
 		t := *fn
-		t.prog = &twin
+		t.prog = twin
 		twins[fn], twin.funcs[name] = &t, &t
 	}
-	twin.byAddr = make(map[uint64]*function, len(p.byAddr))
 	for addr, fn := range p.byAddr {
 		twin.byAddr[addr] = twins[fn]
 	}
 	for _, t := range twins {
 		code := make([]op, len(t.code))
 		for i := range t.code {
-			code[i] = watchedOp(t.code[i])
+			code[i] = w.op(t.code[i])
 			if c := code[i].call; c != nil && c.fn != nil {
 				site := *c
 				site.fn = twins[c.fn]
@@ -29,30 +137,32 @@ func (p *program) watched() *program {
 		}
 		t.code = code
 	}
-	return &twin
+	return twin
 }
 
-// watchedOp is an instruction that announces itself. What the decoder put in front
-// of one (reading a clock) is part of it and says nothing.
-func watchedOp(o op) op {
-	if o.in == nil {
+// op is an instruction that announces itself, if it is of interest. What the
+// decoder put in front of one (reading a clock) is part of it and says nothing.
+func (w *watcher) op(o op) op {
+	if o.in == nil || o.id < 0 || !w.observer.Wants(&w.program[o.id]) {
 		return o
 	}
-	m, err := isa.Resolve(o.in)
-	if err != nil {
-		return o
+	in, id := &w.program[o.id], int(o.id)
+	step := func(f *frame, mask, together uint32) *Step {
+		s := &f.w.step
+		*s = Step{
+			Rank: f.b.rank, Warp: f.w.id, Mask: mask, Together: together,
+			Live: f.w.lanes &^ f.w.exited, ID: id, Inst: in, f: f,
+		}
+		return s
 	}
-	step := func(f *frame, mask uint32) *Step {
-		return &Step{Warp: f.w.id, Mask: mask, Inst: o.in, Match: m, f: f}
-	}
-	o.said = func(f *frame, mask uint32) { f.b.watch.Step(step(f, mask)) }
+	o.said = func(f *frame, mask, together uint32) { f.b.watch.Step(step(f, mask, together)) }
 	said := o.said
 	switch run := o.run; {
 	case o.kind == opTry:
 		o.try = watchedTry(o.try, step)
 	case o.kind == opSync || o.kind == opPoll || o.kind == opRun && run != nil:
 		o.run = func(f *frame, mask uint32) {
-			said(f, mask)
+			said(f, mask, mask)
 			if run != nil {
 				run(f, mask)
 			}
@@ -65,7 +175,7 @@ func watchedOp(o op) op {
 
 // watchedTry announces lanes when they first reach an instruction that may wait,
 // and when they are through.
-func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m uint32) *Step) func(f *frame, m uint32) status {
+func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m, together uint32) *Step) func(f *frame, m uint32) status {
 	return func(f *frame, m uint32) status {
 		w := f.w
 		if w.reached == nil {
@@ -74,12 +184,12 @@ func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m uint3
 		pc := w.pc
 		if fresh := m &^ w.reached[pc]; fresh != 0 {
 			w.reached[pc] |= fresh
-			f.b.watch.Step(step(f, fresh))
+			f.b.watch.Step(step(f, fresh, fresh))
 		}
 		s := try(f, m)
 		if s != again {
 			w.reached[pc] &^= m
-			f.b.watch.Pass(step(f, m))
+			f.b.watch.Pass(step(f, m, m))
 		}
 		return s
 	}
@@ -89,7 +199,7 @@ func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m uint3
 func (w *warp) announced(o *op, m uint32) outcome {
 	s := &w.splits[w.cur]
 	if m != 0 {
-		o.said(s.f, m)
+		o.said(s.f, m, m)
 	}
 	plain := *o
 	plain.kind = o.real
@@ -106,9 +216,16 @@ func (w *warp) announced(o *op, m uint32) outcome {
 	return w.special(&plain, m)
 }
 
-// completed tells the block's observer that the work has taken effect.
-func (o origin) completed(lane int, read bool) {
-	if watch := o.f.b.watch; watch != nil {
-		watch.Complete(&Completion{Warp: o.f.w.id, Lane: lane, Inst: o.f.fn.code[o.pc].in, Read: read})
+// watch has the observer watch a cluster.
+func (c *cluster) watch(o LaunchObserver) {
+	info := &ClusterInfo{Index: c.index}
+	for _, b := range c.blocks {
+		info.Blocks = append(info.Blocks, BlockInfo{
+			Index: b.index, Ctaid: b.ctaid, Threads: b.launch.Block.Count(), Memory: b.shared,
+		})
+	}
+	watch := o.Cluster(info)
+	for _, b := range c.blocks {
+		b.watch = watch
 	}
 }

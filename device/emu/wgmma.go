@@ -143,6 +143,7 @@ func (p *groupProduct) start(f *frame, m uint32) {
 		s.a = make([]uint32, warpRows*p.words)
 		p.ra.load(f, s.a)
 	}
+	s.announce()
 	q.items = append(q.items, s)
 	if f.b.cluster.async.early() {
 		q.finishAll()
@@ -173,7 +174,7 @@ func (s *startedProduct) run() {
 	} else {
 		p.rc.store(f, s.mask, w.c)
 	}
-	s.from.completed(-1, false)
+	s.from.completed(-1, 0, false)
 }
 
 func flip(words []uint32, sign uint32) {
@@ -183,4 +184,17 @@ func flip(words []uint32, sign uint32) {
 	for i := range words {
 		words[i] ^= sign
 	}
+}
+
+// announce tells the cluster's observer what the product will read.
+func (s *startedProduct) announce() {
+	f, p := s.from.f, s.p
+	if f.b.watch == nil {
+		return
+	}
+	if p.aDesc >= 0 {
+		f.touchedUnits(s.mask, s.aDesc.units(s.from, f.w.id%4*warpRows, warpRows, p.aTurned), 16)
+	}
+	f.touchedUnits(s.mask, s.bDesc.units(s.from, 0, p.n, p.bTurned), 16)
+	f.started(-1, nil)
 }

@@ -29,7 +29,8 @@ func (d matrixDesc) unit(from origin, addr int) []byte {
 	b := from.f.b
 	addr = d.place(addr)
 	if addr < 0 || addr+16 > len(b.shared) {
-		from.raise("matrix descriptor %#016x reaches shared address %#x, past its %d bytes", uint64(d), addr, len(b.shared))
+		from.f.w.pc = from.pc
+		from.f.raiseAs("oob-shared", from.lane, "matrix descriptor %#016x reaches shared address %#x, past its %d bytes", uint64(d), addr, len(b.shared))
 	}
 	return b.shared[addr:][:16]
 }
@@ -89,4 +90,37 @@ func putPairs(words []uint32, lo, hi *[16]byte) {
 	for e := range 8 {
 		words[8*e] = uint32(binary.LittleEndian.Uint16(lo[2*e:])) | uint32(binary.LittleEndian.Uint16(hi[2*e:]))<<16
 	}
+}
+
+// units are the offsets in shared memory that load reads 16 bytes at each.
+func (d matrixDesc) units(from origin, first, lines int, turned bool) []int32 {
+	all := make([]int32, 0, 2*lines)
+	add := func(addr int) {
+		d.unit(from, addr) // its bounds
+		all = append(all, int32(d.place(addr)))
+	}
+	if !turned {
+		next := 16
+		if d.span() == 16 {
+			next = d.leading()
+		}
+		for line := first; line < first+lines; line++ {
+			addr := d.start() + line/8*d.stride() + line%8*d.span()
+			add(addr)
+			add(addr + next)
+		}
+		return all
+	}
+	units := d.span() / 16
+	along, deeper := d.leading(), d.stride()
+	if units == 1 {
+		along, deeper = deeper, along
+	}
+	for u := first / 8; u < (first+lines)/8; u++ {
+		addr := d.start() + u%units*16 + u/units*along
+		for k := range 16 {
+			add(addr + k%8*d.span() + k/8*deeper)
+		}
+	}
+	return all
 }
