@@ -1,0 +1,59 @@
+package timing
+
+import (
+	"time"
+
+	"attest/build"
+	"attest/device"
+	"attest/ptx"
+)
+
+// hold keeps a stream busy while the host queues what comes next.
+type hold struct {
+	module device.Module
+	kernel device.Kernel
+	wait   time.Duration
+}
+
+const (
+	firstHold = 20 * time.Microsecond
+	mostHold  = 20 * time.Millisecond
+)
+
+// holdKernel waits so many nanoseconds. One thread does: it takes nothing from
+// what it holds up.
+func holdKernel() *build.Kernel {
+	k := build.New("hold", ptx.SM80)
+	wait := k.ParamU64("wait")
+	start := k.Globaltimer()
+	k.While(func() build.Pred { return k.Globaltimer().Sub(start).SetpLt(wait) }, func() {})
+	return k
+}
+
+func newHold(dev device.Device) (*hold, error) {
+	text, err := holdKernel().PTX()
+	if err != nil {
+		return nil, err
+	}
+	h := &hold{wait: firstHold}
+	if h.module, err = dev.Load("hold.ptx", text); err != nil {
+		return nil, err
+	}
+	h.kernel, err = h.module.Kernel("hold")
+	return h, err
+}
+
+func (h *hold) queue(s device.Stream) error {
+	return s.Launch(h.kernel, device.Launch{
+		Grid: device.D(1), Block: device.D(1), Params: []device.Param{device.U64(uint64(h.wait))},
+	})
+}
+
+// lengthen doubles the wait. It reports whether it did: there is an end.
+func (h *hold) lengthen() bool {
+	if h.wait >= mostHold {
+		return false
+	}
+	h.wait *= 2
+	return true
+}
