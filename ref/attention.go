@@ -1,0 +1,308 @@
+package ref
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"attest/fp8"
+)
+
+// Options say which attention is meant.
+type Options struct {
+	// Scale multiplies the logits; 0 is 1/√D.
+	Scale float64
+	// Causal hides keys that come after the query. The last query sees all keys, so
+	// query i sees keys 0 to i+Skv-Sq.
+	Causal bool
+	// Rows are the rows of O to compute; none means all.
+	Rows []Row
+}
+
+func (o Options) scale(s Shape) float64 {
+	if o.Scale == 0 {
+		return 1 / math.Sqrt(float64(s.D))
+	}
+	return o.Scale
+}
+
+// sees is how many keys a row of Q sees: the first so many.
+func (o Options) sees(s Shape, row int) int {
+	if !o.Causal {
+		return s.Skv
+	}
+	return min(max(row+1+s.Skv-s.Sq, 0), s.Skv)
+}
+
+// Row is where a row of Q and O stands.
+type Row struct{ B, H, S int }
+
+// Result is rows of attention in float64.
+type Result struct {
+	Shape Shape
+	Rows  []Row
+	O     []float64 // D numbers a row
+	LSE   []float64 // ln Σ exp(logit), one a row; -Inf for one that sees no key
+
+	place map[Row]int // of the rows, unless there are all of them in order
+}
+
+// Dims are the extents of O, all of it.
+func (r *Result) Dims() fp8.Dims { return r.Shape.Q() }
+
+// Row writes a row of O, so that a result can be compared with another. A row that
+// was not computed is NaN.
+func (r *Result) Row(b, h, s int, to []float64) {
+	at, ok := r.Shape.Q().Row(b, h, s), true
+	if r.place != nil {
+		at, ok = r.place[Row{b, h, s}]
+	}
+	for i := range to {
+		to[i] = math.NaN()
+	}
+	if ok {
+		copy(to, r.O[at*r.Shape.D:][:r.Shape.D])
+	}
+}
+
+// Attention computes softmax(Q·Kᵀ·scale)·V. A row that sees no key is zero.
+//
+// The result is good to some 1e-14 of the largest magnitude of V. Its last bits may
+// differ between architectures.
+func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error) {
+	s, err := shapeOf(q, k, v)
+	if err != nil {
+		return nil, err
+	}
+	opt.Scale = opt.scale(s)
+	r := newResult(s, opt.Rows)
+	heads, err := r.byHead()
+	if err != nil {
+		return nil, err
+	}
+	for kv := range s.B * s.Hkv {
+		if len(heads[kv]) == 0 {
+			continue
+		}
+		h := expand(s, k, v, kv/s.Hkv, kv%s.Hkv)
+		groups := groupRows(heads[kv])
+		parallel(len(groups), func(i int) {
+			if ctx.Err() == nil {
+				newSweep(h, q, opt).rows(r, groups[i])
+			}
+		})
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("reference attention of %v: %w", s, err)
+		}
+	}
+	return r, nil
+}
+
+func newResult(s Shape, rows []Row) *Result {
+	r := &Result{Shape: s, Rows: rows}
+	if len(rows) == 0 {
+		r.Rows = allRows(s)
+	} else {
+		r.place = map[Row]int{}
+		for i, at := range rows {
+			r.place[at] = i
+		}
+	}
+	r.O, r.LSE = make([]float64, len(r.Rows)*s.D), make([]float64, len(r.Rows))
+	return r
+}
+
+func shapeOf(q, k, v Tensor) (Shape, error) {
+	dq, dk, dv := q.Dims(), k.Dims(), v.Dims()
+	switch {
+	case dk != dv:
+		return Shape{}, fmt.Errorf("attention: K is %v and V is %v: they must have the same extents", dk, dv)
+	case dq.B != dk.B || dq.D != dk.D:
+		return Shape{}, fmt.Errorf("attention: Q is %v and K is %v: batch and columns must be the same", dq, dk)
+	}
+	s := Shape{dq.B, dq.H, dk.H, dq.S, dk.S, dq.D}
+	return s, s.Check()
+}
+
+func allRows(s Shape) []Row {
+	rows := make([]Row, 0, s.Q().Rows())
+	for b := range s.B {
+		for h := range s.Hq {
+			for i := range s.Sq {
+				rows = append(rows, Row{b, h, i})
+			}
+		}
+	}
+	return rows
+}
+
+// byHead is the indices of the rows under the head of K and V that they need.
+func (r *Result) byHead() ([][]int, error) {
+	s := r.Shape
+	heads := make([][]int, s.B*s.Hkv)
+	for i, row := range r.Rows {
+		if row.B < 0 || row.B >= s.B || row.H < 0 || row.H >= s.Hq || row.S < 0 || row.S >= s.Sq {
+			return nil, fmt.Errorf("row %v is outside of %v", row, s.Q())
+		}
+		kv := row.B*s.Hkv + s.HeadKV(row.H)
+		heads[kv] = append(heads[kv], i)
+	}
+	return heads, nil
+}
+
+// tileKV is how many keys are dealt with at a time, so that a tile of K or V stays
+// near the core.
+const tileKV = 128
+
+// head is one head of K and V in float64, in tiles. V is turned, so that both
+// products are of rows with rows.
+type head struct {
+	shape Shape
+	k     []float64 // [tile][key][d]
+	v     []float64 // [tile][d][key]
+}
+
+func expand(s Shape, k, v Tensor, b, h int) *head {
+	tiles := (s.Skv + tileKV - 1) / tileKV
+	x := &head{s, make([]float64, tiles*tileKV*s.D), make([]float64, tiles*tileKV*s.D)}
+	parallel(tiles, func(t int) {
+		row := make([]float64, s.D)
+		for j := range min(tileKV, s.Skv-t*tileKV) {
+			key := t*tileKV + j
+			k.Row(b, h, key, x.k[key*s.D:][:s.D])
+			v.Row(b, h, key, row)
+			for d, value := range row {
+				x.v[(t*s.D+d)*tileKV+j] = value
+			}
+		}
+	})
+	return x
+}
+
+// lanes is how many rows of Q go through K and V together.
+const lanes = 4
+
+func groupRows(rows []int) (groups [][]int) {
+	for len(rows) > lanes {
+		groups = append(groups, rows[:lanes])
+		rows = rows[lanes:]
+	}
+	return append(groups, rows)
+}
+
+// sweep is up to four rows on their way through K and V, by the online softmax.
+type sweep struct {
+	*head
+	opt  Options
+	from Tensor
+	q    []float64 // [lane][d]
+	p    []float64 // [lane][key]: logits, then weights
+	o    []float64 // [lane][d]
+	m, l [lanes]float64
+	sees [lanes]int // keys
+}
+
+func newSweep(h *head, q Tensor, opt Options) *sweep {
+	d := h.shape.D
+	return &sweep{head: h, opt: opt, from: q, q: make([]float64, lanes*d), p: make([]float64, lanes*tileKV), o: make([]float64, lanes*d)}
+}
+
+func (w *sweep) rows(r *Result, which []int) {
+	d := w.shape.D
+	last := 0
+	for i, at := range which {
+		row := r.Rows[at]
+		w.from.Row(row.B, row.H, row.S, w.q[i*d:][:d])
+		w.m[i], w.sees[i] = math.Inf(-1), w.opt.sees(w.shape, row.S)
+		last = max(last, w.sees[i])
+	}
+	for first := 0; first < last; first += tileKV {
+		w.tile(first, len(which))
+	}
+	for i, at := range which {
+		r.LSE[at] = w.m[i] + math.Log(w.l[i])
+		if w.sees[i] == 0 {
+			continue // the row stays zero: 0/0 is not what no key means
+		}
+		for j, o := range w.o[i*d:][:d] {
+			r.O[at*d+j] = o / w.l[i]
+		}
+	}
+}
+
+// tile adds the keys from first on to the first n lanes.
+func (w *sweep) tile(first, n int) {
+	d := w.shape.D
+	dots(w.q, w.k[first*d:][:tileKV*d], d, func(lane, key int, s float64) {
+		w.p[lane*tileKV+key] = s * w.opt.Scale
+	})
+	var alpha [lanes]float64
+	for i := range n {
+		alpha[i] = w.softmax(i, w.p[i*tileKV:][:tileKV], w.sees[i]-first)
+	}
+	dots(w.p, w.v[first*d:][:tileKV*d], tileKV, func(lane, col int, s float64) {
+		o := &w.o[lane*d+col]
+		*o = *o*alpha[lane] + s
+	})
+}
+
+// softmax makes weights of a lane's logits, of which it sees the first so many, and
+// gives the factor for what was summed before.
+func (w *sweep) softmax(lane int, p []float64, sees int) (alpha float64) {
+	seen := p[:min(max(sees, 0), len(p))]
+	clear(p[len(seen):])
+	if len(seen) == 0 {
+		return 1
+	}
+	before := w.m[lane]
+	m := before
+	for _, s := range seen {
+		m = max(m, s)
+	}
+	sum := 0.0
+	for i, s := range seen {
+		seen[i] = math.Exp(s - m)
+		sum += seen[i]
+	}
+	alpha = math.Exp(before - m)
+	w.l[lane] = w.l[lane]*alpha + sum
+	w.m[lane] = m
+	return alpha
+}
+
+// dots hands over the products of the four rows of a, n numbers each, with all rows
+// of b. Two of b at a time keep eight sums in registers.
+func dots(a, b []float64, n int, take func(lane, row int, s float64)) {
+	a0, a1, a2, a3 := a[:n], a[n:][:n], a[2*n:][:n], a[3*n:][:n]
+	row := 0
+	for ; (row+2)*n <= len(b); row += 2 {
+		b0, b1 := b[row*n:][:n], b[(row+1)*n:][:n]
+		var s00, s10, s20, s30, s01, s11, s21, s31 float64
+		for i, x := range b0 {
+			y := b1[i]
+			s00 += a0[i] * x
+			s10 += a1[i] * x
+			s20 += a2[i] * x
+			s30 += a3[i] * x
+			s01 += a0[i] * y
+			s11 += a1[i] * y
+			s21 += a2[i] * y
+			s31 += a3[i] * y
+		}
+		for lane, s := range [lanes][2]float64{{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}} {
+			take(lane, row, s[0])
+			take(lane, row+1, s[1])
+		}
+	}
+	for ; (row+1)*n <= len(b); row++ { // an odd D leaves one
+		for lane, q := range [lanes][]float64{a0, a1, a2, a3} {
+			s := 0.0
+			for i, x := range b[row*n:][:n] {
+				s += q[i] * x
+			}
+			take(lane, row, s)
+		}
+	}
+}
+
+var _ Tensor = (*fp8.Tensor)(nil)

@@ -1,0 +1,239 @@
+package ref
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"attest/fp8"
+)
+
+// plain is attention as one writes it down: all logits, their maximum, the weights,
+// the mean.
+func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
+	s, _ := shapeOf(q, k, v)
+	row := func(t Tensor, h, i int) []float64 {
+		x := make([]float64, s.D)
+		t.Row(at.B, h, i, x)
+		return x
+	}
+	qr, h := row(q, at.H, at.S), at.H*s.Hkv/s.Hq
+	scale := opt.Scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(s.D))
+	}
+	var logits []float64
+	for j := range s.Skv {
+		if opt.Causal && j > at.S+s.Skv-s.Sq {
+			break
+		}
+		dot := 0.0
+		for i, x := range row(k, h, j) {
+			dot += qr[i] * x
+		}
+		logits = append(logits, dot*scale)
+	}
+	o = make([]float64, s.D)
+	if len(logits) == 0 {
+		return o, math.Inf(-1)
+	}
+	m, l := slices.Max(logits), 0.0
+	for j, x := range logits {
+		w := math.Exp(x - m)
+		l += w
+		for i, y := range row(v, h, j) {
+			o[i] += w * y
+		}
+	}
+	for i := range o {
+		o[i] /= l
+	}
+	return o, m + math.Log(l)
+}
+
+func generate(t testing.TB, name string, seed uint64, s Shape) *Inputs {
+	t.Helper()
+	in, err := Generate(name, seed, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func attention(t testing.TB, q, k, v Tensor, opt Options) *Result {
+	t.Helper()
+	r, err := Attention(context.Background(), q, k, v, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestAttention(t *testing.T) {
+	for _, s := range []Shape{
+		Square(1, 1, 1, 64), Square(2, 3, 17, 8), Square(1, 2, 129, 64), Square(1, 1, 300, 5), Square(1, 1, 3, 1),
+		{B: 2, Hq: 6, Hkv: 2, Sq: 33, Skv: 100, D: 16}, {B: 1, Hq: 4, Hkv: 1, Sq: 100, Skv: 33, D: 16}, {B: 1, Hq: 2, Hkv: 2, Sq: 1, Skv: 257, D: 4},
+	} {
+		for _, dist := range []string{"normal", "large-logits", "rising", "falling", "zeros"} {
+			in := generate(t, dist, 7, s)
+			for _, opt := range []Options{{}, {Causal: true}, {Scale: 0.5}} {
+				check(t, fmt.Sprintf("%s of %v %+v", dist, s, opt), in.Q, in.K, in.V, opt)
+			}
+		}
+		in, err := generate(t, "outliers", 1, s).Quantise(fp8.E4M3, fp8.PerHead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "quantised", in.Q, in.K, in.V, Options{})
+	}
+}
+
+func check(t *testing.T, name string, q, k, v Tensor, opt Options) {
+	t.Helper()
+	r := attention(t, q, k, v, opt)
+	if len(r.Rows) != q.Dims().Rows() {
+		t.Fatalf("%s: %d rows", name, len(r.Rows))
+	}
+	for i, at := range r.Rows {
+		want, lse := plain(q, k, v, opt, at)
+		if got := r.LSE[i]; got != lse && !(math.Abs(got-lse) <= 1e-12) {
+			t.Fatalf("%s: the LSE of %v is %v, want %v", name, at, got, lse)
+		}
+		for d, w := range want {
+			if got := r.O[i*r.Shape.D+d]; !(math.Abs(got-w) <= 1e-12) {
+				t.Fatalf("%s: %v column %d is %v, want %v", name, at, d, got, w)
+			}
+		}
+	}
+}
+
+// TestSomeRows wants of chosen rows what all rows give.
+func TestSomeRows(t *testing.T) {
+	s := Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8}
+	in := generate(t, "normal", 3, s)
+	all := attention(t, in.Q, in.K, in.V, Options{})
+	some := attention(t, in.Q, in.K, in.V, Options{Rows: Rows(s, 40, 1)})
+	if len(some.Rows) != 40 {
+		t.Fatalf("%d rows", len(some.Rows))
+	}
+	for i, at := range some.Rows {
+		j := s.Q().Row(at.B, at.H, at.S)
+		if !slices.Equal(some.O[i*s.D:][:s.D], all.O[j*s.D:][:s.D]) || some.LSE[i] != all.LSE[j] {
+			t.Errorf("row %v differs", at)
+		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	s := Square(2, 3, 1000, 64)
+	rows := Rows(s, 100, 5)
+	if len(rows) != 100 || !slices.Equal(rows, Rows(s, 100, 5)) || slices.Equal(rows, Rows(s, 100, 6)) {
+		t.Errorf("%d rows; the seed decides which", len(rows))
+	}
+	for _, want := range []Row{{0, 0, 0}, {0, 0, 999}, {1, 2, 0}, {1, 2, 999}, {0, 0, 960}, {1, 2, 64}} {
+		if !slices.Contains(rows, want) {
+			t.Errorf("row %v is not among them", want)
+		}
+	}
+	seen := map[Row]bool{}
+	for _, r := range rows {
+		seen[r] = true
+		if r.B < 0 || r.B > 1 || r.H < 0 || r.H > 2 || r.S < 0 || r.S > 999 {
+			t.Errorf("row %v is outside", r)
+		}
+	}
+	if len(seen) != 100 {
+		t.Errorf("%d different rows", len(seen))
+	}
+	if got := Rows(s, 1<<20, 0); len(got) != 6000 {
+		t.Errorf("all rows are %d", len(got))
+	}
+	if got := Rows(Square(1, 1, 3, 1), 2, 0); len(got) != 2 {
+		t.Errorf("two rows of three are %v", got)
+	}
+}
+
+func TestAttentionRefuses(t *testing.T) {
+	in := generate(t, "zeros", 0, Square(1, 2, 4, 8))
+	other := generate(t, "zeros", 0, Square(1, 2, 4, 16))
+	three := generate(t, "zeros", 0, Square(1, 3, 4, 8))
+	for want, try := range map[string]func() (*Result, error){
+		"must have the same extents": func() (*Result, error) { return Attention(context.Background(), in.Q, in.K, other.V, Options{}) },
+		"batch and columns":          func() (*Result, error) { return Attention(context.Background(), in.Q, other.K, other.V, Options{}) },
+		"evenly":                     func() (*Result, error) { return Attention(context.Background(), in.Q, three.K, three.V, Options{}) },
+		"outside": func() (*Result, error) {
+			return Attention(context.Background(), in.Q, in.K, in.V, Options{Rows: []Row{{0, 2, 0}}})
+		},
+	} {
+		if _, err := try(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Attention(ctx, in.Q, in.K, in.V, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled context gives %v", err)
+	}
+}
+
+// TestNaNStays checks that the reference hides nothing: a NaN of V is in all rows of
+// its head.
+func TestNaNStays(t *testing.T) {
+	in := generate(t, "normal", 0, Square(1, 2, 5, 4))
+	in.V.row(0, 1, 3)[2] = float32(math.NaN())
+	r := attention(t, in.Q, in.K, in.V, Options{})
+	for i, at := range r.Rows {
+		for d, o := range r.O[i*4:][:4] {
+			if math.IsNaN(o) != (at.H == 1 && d == 2) {
+				t.Errorf("%v column %d is %v", at, d, o)
+			}
+		}
+	}
+}
+
+// TestU8 repeats a finding about the original effort: half of its error came from
+// a quantiser that did not fit the kernel's decoding.
+func TestU8(t *testing.T) {
+	s, err := ParseShape("mission")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := generate(t, "normal", 0, s)
+	opt := Options{Rows: Rows(s, 512, 0)}
+	want := attention(t, in.Q, in.K, in.V, opt)
+	for _, c := range []struct {
+		f                  fp8.Format
+		maxBelow, meanFrom float64
+		meanBelow          float64
+	}{
+		{fp8.U8, 0.012, 0, 0.002},
+		{fp8.U8Legacy, 0.06, 0.01, 0.02},
+	} {
+		in, err := in.Quantise(c.f, fp8.PerHead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := attention(t, in.Q, in.K, in.V, opt)
+		e, err := want.Compare(r, CompareOptions{Tol: 0.06})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v: %v", c.f, e)
+		if e.Max > c.maxBelow || e.Mean < c.meanFrom || e.Mean > c.meanBelow || e.Bad > 0 {
+			t.Errorf("%v: %v; want at most %v, the mean between %v and %v", c.f, e, c.maxBelow, c.meanFrom, c.meanBelow)
+		}
+	}
+}
+
+func BenchmarkAttention(b *testing.B) {
+	s, _ := ParseShape("mission")
+	in := generate(b, "normal", 0, s)
+	for b.Loop() {
+		attention(b, in.Q, in.K, in.V, Options{})
+	}
+	b.ReportMetric(s.FLOP()*float64(b.N)/1e9/b.Elapsed().Seconds(), "GFLOP/s")
+}

@@ -1,0 +1,117 @@
+package ref
+
+import (
+	"fmt"
+	"math"
+)
+
+// Blame is what would explain a wrong row of O: a tile of K and V.
+type Blame struct {
+	First, Last int  // keys of the tile
+	Twice       bool // counted twice; otherwise left out
+	// Before and After are the largest errors of the row against the reference and
+	// against the reference with the tile left out or counted twice.
+	Before, After float64
+}
+
+func (b *Blame) String() string {
+	what := "left out"
+	if b.Twice {
+		what = "counted twice"
+	}
+	return fmt.Sprintf("keys %d to %d %s would explain it: the error falls from %.3g to %.3g", b.First, b.Last, what, b.Before, b.After)
+}
+
+// BlameKV looks for the tile of keys, so many at a time, that explains a row of an
+// output best. It is nil where no tile leaves less than a quarter of the error: then
+// something else is wrong, or nothing.
+func BlameKV(q, k, v Tensor, opt Options, at Row, got []float64, tile int) (*Blame, error) {
+	s, err := shapeOf(q, k, v)
+	if err != nil {
+		return nil, err
+	}
+	if len(got) != s.D || tile < 1 {
+		return nil, fmt.Errorf("blame: a row of %d numbers and tiles of %d keys; a row has %d, a tile at least 1", len(got), tile, s.D)
+	}
+	opt.Rows = []Row{at}
+	if _, err := (&Result{Shape: s, Rows: opt.Rows}).byHead(); err != nil {
+		return nil, err
+	}
+	opt.Scale = opt.scale(s)
+	tiles := splitRow(s, q, k, v, opt, at, tile)
+	var whole partial
+	whole.o = make([]float64, s.D)
+	for _, t := range tiles {
+		whole = whole.plus(t, 1)
+	}
+	best := Blame{Before: whole.distance(got), After: math.Inf(1)}
+	for i, t := range tiles {
+		for _, times := range []float64{-1, 1} {
+			if d := whole.plus(t, times).distance(got); d < best.After {
+				best.First, best.Last = i*tile, min((i+1)*tile, s.Skv)-1
+				best.Twice, best.After = times > 0, d
+			}
+		}
+	}
+	if len(tiles) < 2 || !(best.After < best.Before/4) {
+		return nil, nil
+	}
+	return &best, nil
+}
+
+// partial is a sum of weights and of weighted rows of V.
+type partial struct {
+	l float64
+	o []float64
+}
+
+func (p partial) plus(t partial, times float64) partial {
+	sum := partial{p.l + times*t.l, make([]float64, len(p.o))}
+	for i := range sum.o {
+		sum.o[i] = p.o[i] + times*t.o[i]
+	}
+	return sum
+}
+
+// distance is the largest difference of the row that a sum gives.
+func (p partial) distance(got []float64) (most float64) {
+	for i, o := range p.o {
+		d := math.Abs(o/p.l - got[i])
+		if math.IsNaN(d) {
+			return math.Inf(1)
+		}
+		most = max(most, d)
+	}
+	return most
+}
+
+// splitRow is the tiles of a row under one maximum.
+func splitRow(s Shape, q, k, v Tensor, opt Options, at Row, tile int) []partial {
+	h := s.HeadKV(at.H)
+	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.D)
+	q.Row(at.B, at.H, at.S, qr)
+	logits := make([]float64, opt.sees(s, at.S))
+	m := math.Inf(-1)
+	for j := range logits {
+		k.Row(at.B, h, j, kr)
+		for i, x := range kr {
+			logits[j] += qr[i] * x
+		}
+		logits[j] *= opt.Scale
+		m = max(m, logits[j])
+	}
+	tiles := make([]partial, (len(logits)+tile-1)/tile)
+	for j, x := range logits {
+		t := &tiles[j/tile]
+		if t.o == nil {
+			t.o = make([]float64, s.D)
+		}
+		w := math.Exp(x - m)
+		t.l += w
+		v.Row(at.B, h, j, vr)
+		for i, x := range vr {
+			t.o[i] += w * x
+		}
+	}
+	return tiles
+}

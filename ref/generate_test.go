@@ -1,0 +1,302 @@
+package ref
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"attest/fp8"
+)
+
+// golden is the SHA-256 of what each distribution gives, seed 1, the odd shape
+// below: the same on every machine, for ever.
+var golden = map[string]string{
+	"normal":       "8a6caeb6b49b8709",
+	"uniform":      "feacc6175207126c",
+	"outliers":     "2b6784113afe8a2a",
+	"large-logits": "5242ed022256f63c",
+	"ties":         "4bec9d13c9bace9a",
+	"one-hot":      "75250d4e5d7471ee",
+	"constant-v":   "0223a69ad2c031b7",
+	"rising":       "28f31ad5a9bff4fc",
+	"falling":      "2a99d719640b7224",
+	"tiny":         "45fbdb5ad43c097b",
+	"zeros":        "881558fddf4e19ef",
+}
+
+var oddShape = Shape{B: 2, Hq: 4, Hkv: 2, Sq: 33, Skv: 45, D: 17}
+
+func TestGolden(t *testing.T) {
+	for _, d := range Distributions() {
+		in := generate(t, d.Name, 1, oddShape)
+		hash := sha256.New()
+		for _, x := range []*Floats{in.Q, in.K, in.V} {
+			for _, v := range x.Data {
+				hash.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))
+			}
+		}
+		if got := hex.EncodeToString(hash.Sum(nil)[:8]); got != golden[d.Name] {
+			t.Errorf("%s: %q, want %q", d.Name, got, golden[d.Name])
+		}
+	}
+}
+
+// TestGoldenDeviates looks at all bits, before rounding to halves hides the last.
+func TestGoldenDeviates(t *testing.T) {
+	hash := sha256.New()
+	s := newStream(1, 2)
+	for i := range uint64(1 << 16) {
+		a, b := s.normalPair(i)
+		for _, v := range []float64{a, b, s.uniform(i)} {
+			hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
+		}
+	}
+	if got, want := hex.EncodeToString(hash.Sum(nil)[:8]), "5232daaf0d845991"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestHalvesOnly checks that all numbers are halves, and that seeds and tensors
+// differ.
+func TestHalvesOnly(t *testing.T) {
+	for _, d := range Distributions() {
+		in, other := generate(t, d.Name, 0, oddShape), generate(t, d.Name, 2, oddShape)
+		for _, x := range []*Floats{in.Q, in.K, in.V} {
+			for _, v := range x.Data {
+				if fp8.FromF16(fp8.F16(v)) != v || math.IsInf(float64(v), 0) {
+					t.Fatalf("%s: %v is no half", d.Name, v)
+				}
+			}
+		}
+		if d.Name == "zeros" {
+			continue
+		}
+		if slices.Equal(in.Q.Data, other.Q.Data) || slices.Equal(in.K.Data, other.K.Data) || slices.Equal(in.V.Data, other.V.Data) || slices.Equal(in.K.Data, in.V.Data) {
+			t.Errorf("%s: seeds or tensors are the same", d.Name)
+		}
+	}
+}
+
+// TestNormal compares moments and tails with those of the normal distribution. The
+// seed is fixed, so this passes or fails for ever.
+func TestNormal(t *testing.T) {
+	in := generate(t, "normal", 0, Square(1, 1, 1<<14, 64))
+	n := float64(len(in.Q.Data))
+	var m [5]float64
+	beyond := [6]float64{}
+	for _, v := range in.Q.Data {
+		x := float64(v)
+		for i := range m {
+			m[i] += math.Pow(x, float64(i)) / n
+		}
+		for i := range beyond {
+			if math.Abs(x) > float64(i) {
+				beyond[i] += 1 / n
+			}
+		}
+	}
+	for i, want := range []float64{1, 0, 1, 0, 3} {
+		if math.Abs(m[i]-want) > 0.015 {
+			t.Errorf("moment %d is %v, want %v", i, m[i], want)
+		}
+	}
+	for i := 1; i < len(beyond); i++ {
+		want := math.Erfc(float64(i) / math.Sqrt2)
+		if slack := 4 * math.Sqrt(want/n); math.Abs(beyond[i]-want) > slack+0.001*want*float64(i) {
+			t.Errorf("%v of the numbers are beyond %d, want %v", beyond[i], i, want)
+		}
+	}
+	// Neighbours in a row, in a pair and between tensors have nothing to do with
+	// each other.
+	for name, c := range map[string]float64{
+		"pairs":   correlation(in.Q.Data, in.Q.Data[1:]),
+		"rows":    correlation(in.Q.Data, in.Q.Data[64:]),
+		"tensors": correlation(in.Q.Data, in.K.Data),
+		"squares": correlation(squares(in.Q.Data), squares(in.Q.Data[1:])),
+	} {
+		if math.Abs(c) > 5/math.Sqrt(n) {
+			t.Errorf("correlation of %s is %v", name, c)
+		}
+	}
+}
+
+func squares(x []float32) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = v*v - 1
+	}
+	return y
+}
+
+func correlation(x, y []float32) float64 {
+	var xy, xx, yy float64
+	for i := range min(len(x), len(y)) {
+		a, b := float64(x[i]), float64(y[i])
+		xy, xx, yy = xy+a*b, xx+a*a, yy+b*b
+	}
+	return xy / math.Sqrt(xx*yy)
+}
+
+func TestUniform(t *testing.T) {
+	in := generate(t, "uniform", 0, Square(1, 1, 1<<12, 64))
+	var bins [16]int
+	for _, v := range in.K.Data {
+		if v < -1 || v > 1 {
+			t.Fatalf("%v is outside", v)
+		}
+		bins[min(int((float64(v)+1)*8), 15)]++
+	}
+	for i, n := range bins {
+		if want := 1 << 14; math.Abs(float64(n-want)) > 700 {
+			t.Errorf("bin %d has %d, want about %d", i, n, want)
+		}
+	}
+}
+
+func TestLn(t *testing.T) {
+	s := newStream(0, 0)
+	for i := range uint64(10000) {
+		x := (s.uniform(i) + 1.0000001) / 2
+		for _, y := range []float64{x, x * 0x1p-40, 1 - x*0x1p-20} {
+			if got, want := ln(y), math.Log(y); math.Abs(got-want) > 4e-16*math.Max(math.Abs(want), 0.5) {
+				t.Fatalf("ln %v = %v, want %v", y, got, want)
+			}
+		}
+	}
+}
+
+// TestMeaning checks that each distribution provokes what it says.
+func TestMeaning(t *testing.T) {
+	s := Shape{B: 2, Hq: 4, Hkv: 2, Sq: 70, Skv: 200, D: 64}
+	eachRow := func(name string, check func(in *Inputs, at Row, o []float64, logits []float64) bool) {
+		t.Helper()
+		in := generate(t, name, 0, s)
+		r := attention(t, in.Q, in.K, in.V, Options{})
+		for i, at := range r.Rows {
+			if !check(in, at, r.O[i*s.D:][:s.D], logitsOf(in, at)) {
+				t.Errorf("%s: row %v is not as it should be", name, at)
+				return
+			}
+		}
+	}
+	near := func(o []float64, v []float32, tol float64) bool {
+		for i := range o {
+			if math.Abs(o[i]-float64(v[i])) > tol {
+				return false
+			}
+		}
+		return true
+	}
+	argmax := func(x []float64) int { return slices.Index(x, slices.Max(x)) }
+	eachRow("one-hot", func(in *Inputs, at Row, o, logits []float64) bool {
+		return near(o, in.V.row(at.B, s.HeadKV(at.H), argmax(logits)), 1e-6)
+	})
+	eachRow("constant-v", func(in *Inputs, at Row, o, _ []float64) bool {
+		return near(o, in.V.row(at.B, s.HeadKV(at.H), 123), 1e-12)
+	})
+	eachRow("ties", func(_ *Inputs, _ Row, _, logits []float64) bool {
+		most := slices.Max(logits)
+		n := 0
+		for _, x := range logits {
+			if x == most {
+				n++
+			}
+		}
+		return n >= s.Skv/4
+	})
+	eachRow("rising", func(_ *Inputs, _ Row, _, logits []float64) bool { return argmax(logits) >= 180 })
+	eachRow("falling", func(_ *Inputs, _ Row, _, logits []float64) bool { return argmax(logits) < 20 })
+	eachRow("zeros", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) == 0 })
+	overflows := 0
+	eachRow("large-logits", func(_ *Inputs, _ Row, _, logits []float64) bool {
+		if slices.Max(logits) > 89 { // e^89 is more than a float32 holds
+			overflows++
+		}
+		return true
+	})
+	if overflows < s.Q().Rows()/2 {
+		t.Errorf("large-logits: only %d rows would overflow", overflows)
+	}
+}
+
+func logitsOf(in *Inputs, at Row) []float64 {
+	logits := make([]float64, in.Shape.Skv)
+	for j := range logits {
+		for i, k := range in.K.row(at.B, in.Shape.HeadKV(at.H), j) {
+			logits[j] += float64(in.Q.row(at.B, at.H, at.S)[i]) * float64(k)
+		}
+		logits[j] /= math.Sqrt(float64(in.Shape.D))
+	}
+	return logits
+}
+
+func TestOutliersAndTiny(t *testing.T) {
+	s := Square(1, 2, 512, 64)
+	most := func(x *Floats) (m float64) {
+		for _, v := range x.Data {
+			m = max(m, math.Abs(float64(v)))
+		}
+		return m
+	}
+	if m := most(generate(t, "outliers", 0, s).V); m < 30 || m > 90 {
+		t.Errorf("the largest outlier is %v", m)
+	}
+	tiny := generate(t, "tiny", 0, s)
+	q, err := tiny.Quantise(fp8.E4M3, fp8.PerHead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := most(tiny.Q); m == 0 || m > 1e-6 || q.K.Scales[1] != 1 {
+		t.Errorf("the largest tiny number is %v, a scale %v", m, q.K.Scales[1])
+	}
+}
+
+func TestGenerateRefuses(t *testing.T) {
+	if _, err := Generate("cauchy", 0, Square(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "there are normal, uniform") {
+		t.Error(err)
+	}
+	if _, err := Generate("normal", 0, Shape{}); err == nil {
+		t.Error("no shape passes")
+	}
+}
+
+func TestShapes(t *testing.T) {
+	for _, n := range Shapes() {
+		got, err := ParseShape(n.Name)
+		if err != nil || got != n.Shape {
+			t.Errorf("%s: %v %v", n.Name, got, err)
+		}
+	}
+	for text, want := range map[string]Shape{
+		"1,8,512,64":       Square(1, 8, 512, 64),
+		"2, 8/2, 1/77, 64": {2, 8, 2, 1, 77, 64},
+	} {
+		got, err := ParseShape(text)
+		if err != nil || got != want {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+		if back, err := ParseShape(got.String()); err != nil || back != want {
+			t.Errorf("%s comes back as %v, %v", got, back, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":             "no shape",
+		"medium":       "small, mission, mission256, long",
+		"1,2,3":        "give B,H,S,D",
+		"1,2,x,64":     `"x" is no number`,
+		"1/2,2,3,64":   "only heads and rows",
+		"1,8/3,512,64": "evenly",
+		"1,8,0,64":     "at least 1",
+	} {
+		if _, err := ParseShape(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if f := Square(1, 8, 2048, 64).FLOP(); f != 4*8*2048*2048*64 {
+		t.Errorf("%v operations", f)
+	}
+}

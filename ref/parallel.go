@@ -1,0 +1,21 @@
+package ref
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// parallel does n things on all cores, in no particular order.
+func parallel(n int, do func(i int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	wait.Wait()
+}

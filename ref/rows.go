@@ -1,0 +1,39 @@
+package ref
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Rows picks n rows of a shape, or all if there are no more. In the first and the
+// last head it takes the first and the last row and those at the edges of tiles,
+// where kernels go wrong; the others are anywhere. The same shape, number and seed
+// give the same rows, in order.
+func Rows(s Shape, n int, seed uint64) []Row {
+	if n >= s.Q().Rows() {
+		return allRows(s)
+	}
+	picked := map[Row]bool{}
+	add := func(r Row) {
+		if len(picked) < n && r.S >= 0 && r.S < s.Sq {
+			picked[r] = true
+		}
+	}
+	for _, i := range []int{0, s.Sq - 1, s.Sq / 64 * 64, 31, 32, 63, 64, 127, 128} {
+		add(Row{0, 0, i})
+		add(Row{s.B - 1, s.Hq - 1, i})
+	}
+	anywhere := newStream(seed, 0)
+	for i := uint64(0); len(picked) < n; i++ {
+		at := int(anywhere.at(i) % uint64(s.Q().Rows()))
+		add(Row{at / s.Sq / s.Hq, at / s.Sq % s.Hq, at % s.Sq})
+	}
+	rows := make([]Row, 0, n)
+	for r := range picked {
+		rows = append(rows, r)
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(a.B-b.B, a.H-b.H, a.S-b.S)
+	})
+	return rows
+}

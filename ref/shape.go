@@ -1,0 +1,128 @@
+package ref
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"attest/fp8"
+)
+
+// Shape is the extents of an attention problem. Q and O are [B,Hq,Sq,D], K and V
+// are [B,Hkv,Skv,D]. Each head of K and V serves Hq/Hkv heads of Q in a row.
+type Shape struct{ B, Hq, Hkv, Sq, Skv, D int }
+
+// Square is the shape in which Q, K and V are all [B,H,S,D].
+func Square(b, h, s, d int) Shape { return Shape{b, h, h, s, s, d} }
+
+// Named is a shape that has a name.
+type Named struct {
+	Name  string
+	Shape Shape
+}
+
+// Shapes are the shapes with names, small ones first.
+func Shapes() []Named {
+	return []Named{
+		{"small", Square(1, 1, 32, 64)},
+		{"mission", Square(1, 8, 512, 64)},
+		{"mission256", Square(2, 8, 256, 64)},
+		{"long", Square(1, 8, 2048, 64)},
+		{"big64", Square(4, 32, 4096, 64)},
+		{"big128", Square(4, 16, 4096, 128)},
+		{"huge64", Square(2, 32, 16384, 64)},
+		{"huge128", Square(2, 16, 16384, 128)},
+	}
+}
+
+// ParseShape reads the name of a shape or its extents: "B,H,S,D", where H may be
+// "Hq/Hkv" and S "Sq/Skv".
+func ParseShape(text string) (Shape, error) {
+	var names []string
+	for _, n := range Shapes() {
+		if n.Name == text {
+			return n.Shape, nil
+		}
+		names = append(names, n.Name)
+	}
+	parts := strings.Split(text, ",")
+	if len(parts) != 4 {
+		return Shape{}, fmt.Errorf("no shape %q: give B,H,S,D (H may be Hq/Hkv, S may be Sq/Skv) or one of %s", text, strings.Join(names, ", "))
+	}
+	var s Shape
+	for i, into := range [][2]*int{{&s.B, nil}, {&s.Hq, &s.Hkv}, {&s.Sq, &s.Skv}, {&s.D, nil}} {
+		if err := parseExtent(strings.TrimSpace(parts[i]), into); err != nil {
+			return Shape{}, fmt.Errorf("shape %q: %w", text, err)
+		}
+	}
+	return s, s.Check()
+}
+
+// parseExtent reads "n", or "n/m" where there are two numbers.
+func parseExtent(text string, into [2]*int) error {
+	q, kv, two := strings.Cut(text, "/")
+	if two && into[1] == nil {
+		return fmt.Errorf("%q: only heads and rows differ between Q and K", text)
+	}
+	if !two {
+		kv = q
+	}
+	for i, t := range []string{q, kv} {
+		if into[i] == nil {
+			continue
+		}
+		n, err := strconv.Atoi(t)
+		if err != nil {
+			return fmt.Errorf("%q is no number", t)
+		}
+		*into[i] = n
+	}
+	return nil
+}
+
+// String is the form that ParseShape reads.
+func (s Shape) String() string {
+	both := func(q, kv int) string {
+		if q == kv {
+			return strconv.Itoa(q)
+		}
+		return fmt.Sprintf("%d/%d", q, kv)
+	}
+	return fmt.Sprintf("%d,%s,%s,%d", s.B, both(s.Hq, s.Hkv), both(s.Sq, s.Skv), s.D)
+}
+
+// MarshalText is String.
+func (s Shape) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is ParseShape.
+func (s *Shape) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseShape(string(text))
+	return err
+}
+
+// Q is the extents of Q and O.
+func (s Shape) Q() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hq, S: s.Sq, D: s.D} }
+
+// KV is the extents of K and V.
+func (s Shape) KV() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hkv, S: s.Skv, D: s.D} }
+
+// HeadKV is the head of K and V that serves a head of Q.
+func (s Shape) HeadKV(h int) int { return h / (s.Hq / s.Hkv) }
+
+// FLOP is the floating-point operations of the two products, 4·B·Hq·Sq·Skv·D.
+func (s Shape) FLOP() float64 {
+	return 4 * float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv) * float64(s.D)
+}
+
+// Check refuses what is no shape.
+func (s Shape) Check() error {
+	for _, d := range []fp8.Dims{s.Q(), s.KV()} {
+		if err := d.Check(); err != nil {
+			return fmt.Errorf("shape %v: %w", s, err)
+		}
+	}
+	if s.Hq%s.Hkv != 0 {
+		return fmt.Errorf("shape %v: %d heads of Q cannot share %d heads of K and V evenly", s, s.Hq, s.Hkv)
+	}
+	return nil
+}
