@@ -149,12 +149,16 @@ func deadlock(cs ...*cluster) error {
 func (w *warp) waits() (all []device.Waiter) {
 	for i := range w.splits {
 		s := &w.splits[i]
-		o := &s.f.fn.code[s.pc]
+		pc := s.pc
+		if !s.wait && s.poll > 0 {
+			pc = s.poll - 1
+		}
+		o := &s.f.fn.code[pc]
 		if o.in == nil {
 			continue
 		}
 		wait := device.Waiter{
-			Pos: o.in.Pos, Source: s.f.fn.source(s.pc), Inst: o.in.Op.Text,
+			Pos: o.in.Pos, Source: s.f.fn.source(pc), Inst: o.in.Op.Text,
 			Block: w.b.ctaid, Warp: w.id, Lanes: s.mask,
 		}
 		if o.why != nil {

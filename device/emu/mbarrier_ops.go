@@ -2,6 +2,7 @@ package emu
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"attest/ptx"
 )
@@ -11,7 +12,7 @@ func init() {
 		switch x.in.Op.Mods[0] {
 		case "test_wait", "try_wait":
 			o.kind = opTry
-			o.try = buildMbarrierWait(d, x)
+			o.try, o.why = buildMbarrierWait(d, x), whyMbarrier(d.addr(x.arg("addr"), x.space("addr")))
 		case "init":
 			o.run = buildMbarrierInit(d, x)
 		case "inval":
@@ -141,5 +142,21 @@ func buildMbarrierPending(d *decoder, x *inst) exec {
 	count, state := d.dst(x.arg("count"), ptx.U32), d.src64(x.arg("state"), ptx.B64)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) { f.r32[count][l] = mbarrier(f.r64[state][l]).pending() })
+	}
+}
+
+// whyMbarrier says what lanes wait for at an mbarrier.
+func whyMbarrier(a *address) func(f *frame, m uint32) string {
+	return func(f *frame, m uint32) string {
+		b, off := a.sharedAt(f, firstLane(m), 8)
+		bar, err := loadMbarrier(f.barRef(firstLane(m), b, off).word())
+		if err != nil {
+			return err.Error()
+		}
+		s := fmt.Sprintf("the phase of the mbarrier at %#x awaits %d of %d arrivals", off, bar.pending(), bar.expected())
+		if n := bar.bytes(); n != 0 {
+			s += fmt.Sprintf(" and %d bytes", n)
+		}
+		return s
 	}
 }

@@ -33,6 +33,7 @@ type Inst struct {
 	Match  isa.Match
 	Func   *ptx.Func
 	Source string // "kernel.cu:12:3", from .loc, or ""
+	ID     int    // in the program
 	at     []int
 }
 
@@ -98,7 +99,6 @@ type Step struct {
 	// other: Mask, and lanes that are at the same one elsewhere.
 	Together uint32
 	Live     uint32 // the lanes of the warp that have not ended
-	ID       int    // of the instruction in the program
 	*Inst
 
 	f *frame

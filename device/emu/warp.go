@@ -7,8 +7,9 @@ type split struct {
 	pc   int32
 	mask uint32
 	f    *frame
-	wait bool // its instruction said again
-	ran  int  // instructions since it last made room for other splits
+	wait bool  // its instruction said again
+	ran  int   // instructions since it last made room for other splits
+	poll int32 // where it last polled in vain, plus one
 }
 
 // warp is 32 threads.
@@ -294,6 +295,8 @@ func (w *warp) attempt(o *op, m uint32) outcome {
 		s = &w.splits[w.cur]
 		s.wait = true
 	case yield:
+		s = &w.splits[w.cur]
+		s.poll = s.pc + 1
 		w.giveWay()
 		return gaveWay
 	case sleep:

@@ -59,7 +59,7 @@ func (p *program) number() []Inst {
 					continue
 				}
 				o.id = int32(len(p.insts))
-				p.insts = append(p.insts, Inst{Inst: o.in, Match: m, Func: fn.f, Source: source[o.in], at: at})
+				p.insts = append(p.insts, Inst{Inst: o.in, Match: m, Func: fn.f, Source: source[o.in], ID: int(o.id), at: at})
 			}
 		}
 	})
@@ -146,12 +146,12 @@ func (w *watcher) op(o op) op {
 	if o.in == nil || o.id < 0 || !w.observer.Wants(&w.program[o.id]) {
 		return o
 	}
-	in, id := &w.program[o.id], int(o.id)
+	in := &w.program[o.id]
 	step := func(f *frame, mask, together uint32) *Step {
 		s := &f.w.step
 		*s = Step{
 			Rank: f.b.rank, Warp: f.w.id, Mask: mask, Together: together,
-			Live: f.w.lanes &^ f.w.exited, ID: id, Inst: in, f: f,
+			Live: f.w.lanes &^ f.w.exited, Inst: in, f: f,
 		}
 		return s
 	}

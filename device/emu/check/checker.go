@@ -1,0 +1,241 @@
+package check
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// Checker watches the launches of a device and collects their defects. It is an
+// emu.Observer.
+type Checker struct {
+	kinds    map[Kind]bool
+	mu       sync.Mutex
+	launches int
+	found    map[key]*found
+}
+
+// key is what makes two findings the same defect.
+type key struct {
+	kind        Kind
+	kernel      string
+	inst, other int
+}
+
+// found is a defect and when it was seen first: launches in their order, in one of
+// them clusters, in a cluster its own count. That is the same in every run.
+type found struct {
+	Defect
+	launch, cluster, serial int
+}
+
+// New makes a checker for defects of some kinds; none named means all.
+func New(kinds ...Kind) *Checker {
+	c := &Checker{kinds: map[Kind]bool{}, found: map[key]*found{}}
+	if len(kinds) == 0 {
+		kinds = Kinds
+	}
+	for _, k := range kinds {
+		c.kinds[k] = true
+	}
+	return c
+}
+
+// Defects are the defects of all launches so far, in the order in which they were
+// met. The first one is usually the cause of the others.
+func (c *Checker) Defects() []Defect {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*found, 0, len(c.found))
+	for _, f := range c.found {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b *found) int {
+		return cmp.Or(a.before(b), cmp.Compare(a.Access.Pos.Line, b.Access.Pos.Line), cmp.Compare(a.Kind, b.Kind))
+	})
+	list := make([]Defect, len(all))
+	for i, f := range all {
+		list[i] = f.Defect
+	}
+	return list
+}
+
+func (f *found) before(g *found) int {
+	return cmp.Or(cmp.Compare(f.launch, g.launch), cmp.Compare(f.cluster, g.cluster), cmp.Compare(f.serial, g.serial))
+}
+
+// add takes a finding in. Of the same defect, the first in the order of clusters is
+// kept, whichever goroutine was faster; an error outdoes a warning.
+func (c *Checker) add(k key, f *found) {
+	if !c.kinds[k.kind] {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.found[k]
+	if old == nil {
+		c.found[k] = f
+		return
+	}
+	n := old.Count + f.Count
+	if f.Severity != old.Severity && f.Severity == Error || f.Severity == old.Severity && f.before(old) < 0 {
+		*old = *f
+	}
+	old.Count = n
+}
+
+// part is a family of checks. It lives as long as a launch.
+type part interface {
+	// wants reports whether it needs to see an instruction execute.
+	wants(in *emu.Inst) bool
+	// cluster makes what watches one cluster.
+	cluster(c *cluster) watch
+}
+
+// watch is a family of checks at work on a cluster. Embedding quiet leaves out what
+// is of no interest.
+type watch interface {
+	step(s *emu.Step)
+	pass(s *emu.Step)
+	access(a *emu.Access)
+	start(a *emu.Async)
+	complete(c *emu.Completion)
+	mbarrier(e *emu.Mbarrier)
+	open(o *emu.Opening)
+	end()
+}
+
+// quiet is a watch that ignores everything.
+type quiet struct{}
+
+func (quiet) step(*emu.Step)           {}
+func (quiet) pass(*emu.Step)           {}
+func (quiet) access(*emu.Access)       {}
+func (quiet) start(*emu.Async)         {}
+func (quiet) complete(*emu.Completion) {}
+func (quiet) mbarrier(*emu.Mbarrier)   {}
+func (quiet) open(*emu.Opening)        {}
+func (quiet) end()                     {}
+
+// launch is a launch that is watched.
+type launch struct {
+	*emu.LaunchInfo
+	c     *Checker
+	index int
+	parts []part
+	steps [][]int // by instruction: the parts that want to see it
+}
+
+// Launch is called by the emulator.
+func (c *Checker) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
+	c.mu.Lock()
+	c.launches++
+	l := &launch{LaunchInfo: info, c: c, index: c.launches, steps: make([][]int, len(info.Program))}
+	c.mu.Unlock()
+	for _, make := range parts {
+		if p := make(l); p != nil {
+			l.parts = append(l.parts, p)
+		}
+	}
+	for id := range info.Program {
+		for i, p := range l.parts {
+			if p.wants(&info.Program[id]) {
+				l.steps[id] = append(l.steps[id], i)
+			}
+		}
+	}
+	return l
+}
+
+// parts make the families of checks for a launch; nil means that there is nothing
+// for them to find in it.
+var parts []func(l *launch) part
+
+func (l *launch) Wants(in *emu.Inst) bool { return len(l.steps[in.ID]) > 0 }
+
+// cluster is a cluster that is watched.
+type cluster struct {
+	*emu.ClusterInfo
+	l       *launch
+	watches []watch
+	serial  int // defects so far
+}
+
+func (l *launch) Cluster(info *emu.ClusterInfo) emu.ClusterObserver {
+	c := &cluster{ClusterInfo: info, l: l}
+	for _, p := range l.parts {
+		c.watches = append(c.watches, p.cluster(c))
+	}
+	return c
+}
+
+func (c *cluster) Step(s *emu.Step) {
+	for _, i := range c.l.steps[s.ID] {
+		c.watches[i].step(s)
+	}
+}
+
+func (c *cluster) Pass(s *emu.Step) {
+	for _, i := range c.l.steps[s.ID] {
+		c.watches[i].pass(s)
+	}
+}
+
+func (c *cluster) Access(a *emu.Access) {
+	for _, w := range c.watches {
+		w.access(a)
+	}
+}
+
+func (c *cluster) Start(a *emu.Async) {
+	for _, w := range c.watches {
+		w.start(a)
+	}
+}
+
+func (c *cluster) Complete(d *emu.Completion) {
+	for _, w := range c.watches {
+		w.complete(d)
+	}
+}
+
+func (c *cluster) Mbarrier(e *emu.Mbarrier) {
+	for _, w := range c.watches {
+		w.mbarrier(e)
+	}
+}
+
+func (c *cluster) Open(o *emu.Opening) {
+	for _, w := range c.watches {
+		w.open(o)
+	}
+}
+
+func (c *cluster) End() {
+	for _, w := range c.watches {
+		w.end()
+	}
+}
+
+// report takes a defect in. inst and other are the IDs of the instructions that it
+// is about, other -1 when there is one only; where they meet again in the same way
+// it is the same defect.
+func (c *cluster) report(d Defect, inst, other int) {
+	c.serial++
+	d.Kernel = c.l.Kernel
+	d.Count = max(d.Count, 1)
+	c.l.c.add(key{d.Kind, c.l.Kernel, inst, other}, &found{d, c.l.index, c.Index, c.serial})
+}
+
+// at describes lanes that execute an instruction; where they touch memory is to be
+// filled in.
+func (c *cluster) at(id, rank, warp int, lanes uint32) Access {
+	in := &c.l.Program[id]
+	return Access{
+		Func: in.Func.Sym.Name, Pos: in.Pos, Source: in.Source, Inst: in.Op.Text,
+		Block: c.Blocks[rank].Ctaid, Warp: warp, Lanes: lanes,
+	}
+}
