@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"attest/device/emu"
-	"attest/ptx"
 )
 
 // Checker watches the launches of a device and collects their defects. It is an
