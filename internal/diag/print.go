@@ -16,7 +16,10 @@ import (
 //	      |                     ^~~
 //	      = in saxpy, from attest/examples/saxpy.go:19:1
 func Print(w io.Writer, s term.Style, r *Report, text string) {
-	lines := splitLines(text, len(r.Diagnostics))
+	var lines []string
+	if len(r.Diagnostics) > 0 {
+		lines = Lines(text)
+	}
 	for i := range r.Diagnostics {
 		d := &r.Diagnostics[i]
 		fmt.Fprintf(w, "%s %s %s %s\n", s.Bold(term.Clean(place(r.File, d))+":"), severity(s, d.Severity),
@@ -24,7 +27,8 @@ func Print(w io.Writer, s term.Style, r *Report, text string) {
 		gutter := 5
 		if d.Line > 0 && d.Line <= len(lines) {
 			gutter = max(gutter, len(fmt.Sprint(d.Line)))
-			excerpt(w, s, lines[d.Line-1], d, gutter)
+			e := Excerpt{Text: lines[d.Line-1], Line: d.Line, Column: max(d.Column, 1), Severity: d.Severity, Gutter: gutter}
+			e.Write(w, s)
 		}
 		if origin := origin(d); origin != "" {
 			fmt.Fprintf(w, "%*s %s\n", gutter, "", s.Dim("= "+term.Clean(origin)))
@@ -58,28 +62,48 @@ func origin(d *Diagnostic) string {
 	return ""
 }
 
-// splitLines cuts a text into lines as the parser counts them, if anyone asks.
-func splitLines(text string, findings int) []string {
-	if findings == 0 {
-		return nil
-	}
+// Lines cuts a text into lines as the parser counts them.
+func Lines(text string) []string {
 	return strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
 }
 
-func excerpt(w io.Writer, s term.Style, line string, d *Diagnostic, gutter int) {
-	line = strings.TrimRight(line, "\r")
-	at := min(max(d.Column-1, 0), len(line))
-	token := tokenAt(line, at)
-	before, after := cutBefore(show(line[:at])), cutAfter(show(line[at+len(token):]))
-	token = cutAfter(show(token))
-	number := fmt.Sprintf("%*d |", gutter, d.Line)
-	fmt.Fprintf(w, "%s %s\n", s.Dim(number), strings.TrimRight(before+token+after, " "))
-	marks := "^" + strings.Repeat("~", max(utf8.RuneCountInString(token)-1, 0))
-	mark := s.Yellow
-	if d.Severity == Error {
-		mark = s.Red
+// Excerpt is a line of a text with a caret under the word at its column.
+type Excerpt struct {
+	Text         string // the line
+	Line, Column int    // from 1; without a column there is no caret
+	Severity     string // the caret's colour
+	Gutter       int    // columns for the number
+	Width        int    // of the terminal, or term.Unlimited
+}
+
+// Write writes the line, cut where it is long, and the caret.
+func (e *Excerpt) Write(w io.Writer, s term.Style) {
+	line := strings.TrimRight(e.Text, "\r\n")
+	at := min(max(e.Column-1, 0), len(line))
+	token := ""
+	if e.Column > 0 {
+		token = tokenAt(line, at)
 	}
-	fmt.Fprintf(w, "%s %s%s\n", s.Dim(strings.Repeat(" ", gutter)+" |"),
+	beside := most
+	if e.Width > 0 {
+		beside = min(most, max((e.Width-e.Gutter-len(" | ")-len(token))/2-1, 8))
+	}
+	before, after := cutBefore(show(line[:at]), beside), cutAfter(show(line[at+len(token):]), beside)
+	token = cutAfter(show(token), beside)
+	number := fmt.Sprintf("%*d |", e.Gutter, e.Line)
+	fmt.Fprintf(w, "%s %s\n", s.Dim(number), strings.TrimRight(before+token+after, " "))
+	if e.Column == 0 {
+		return
+	}
+	marks := "^" + strings.Repeat("~", max(utf8.RuneCountInString(token)-1, 0))
+	mark := s.Bold
+	switch e.Severity {
+	case Error:
+		mark = s.Red
+	case Warning:
+		mark = s.Yellow
+	}
+	fmt.Fprintf(w, "%s %s%s\n", s.Dim(strings.Repeat(" ", e.Gutter)+" |"),
 		strings.Repeat(" ", utf8.RuneCountInString(before)), mark(marks))
 }
 
@@ -108,14 +132,14 @@ func show(s string) string { return strings.ReplaceAll(term.Clean(s), "\t", "   
 // most is how much of a long line is shown to each side of the column.
 const most = 72
 
-func cutBefore(s string) string {
+func cutBefore(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return "…" + string(r[len(r)-most:])
 	}
 	return s
 }
 
-func cutAfter(s string) string {
+func cutAfter(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "…"
 	}

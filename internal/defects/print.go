@@ -1,0 +1,181 @@
+package defects
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"attest/device/emu/check"
+	"attest/internal/diag"
+	"attest/internal/term"
+	"attest/ptx"
+)
+
+// Printer writes findings for people.
+type Printer struct {
+	out   io.Writer
+	style term.Style
+	width int // of the terminal, or term.Unlimited
+	file  string
+	lines []string
+	from  sources
+}
+
+// NewPrinter writes to out, a terminal or not, about a PTX file and its text.
+func NewPrinter(out io.Writer, style term.Style, file, text string) *Printer {
+	return &Printer{
+		out: out, style: style, width: term.Width(out), file: file,
+		lines: diag.Lines(text), from: sources{beside: file},
+	}
+}
+
+const (
+	note   = "note"
+	gutter = 5
+)
+
+// Print writes a finding:
+//
+//	k.ptx:12:2: error: write to s+0x4 races with a read of warp 0 [shared-race]
+//	   12 |     st.shared.u32 [%r2], %r1;
+//	      |     ^~~~~~~~~~~~~
+//	      = write of 4 bytes at s+0x4 (shared) by block (0,0,0), warp 1, lane 0
+//	      = in k, from k.cu:7:5
+//	    7 |     s[i] = x;
+//	      |     ^
+//	k.ptx:14:2: note: the other access: read of 4 bytes …
+//	   14 |     ld.shared.u32 %r3, [%r4];
+//	      |     ^~~~~~~~~~~~~
+//	      = why: nothing orders the two
+//	      = fix: bar.sync between them
+//	      = seen 32 times
+func (p *Printer) Print(f *Finding) {
+	severity := string(f.Severity)
+	head, more, _ := strings.Cut(f.Message, "\n")
+	p.head(&f.Access, severity, term.Clean(head)+" "+p.style.Dim("["+string(f.Kind)+"]"))
+	p.excerpt(&f.Access, severity)
+	if f.Access.Action != "" || f.Access.Size > 0 || f.Access.Warp >= 0 && len(f.Waiters) == 0 {
+		p.note("", describe(&f.Access))
+	}
+	p.source(&f.Access, severity)
+	for line := range strings.Lines(more) {
+		fmt.Fprintf(p.out, "%*s %s\n", gutter, "", term.Clean(strings.TrimSuffix(line, "\n")))
+	}
+	p.waiters(f.Waiters)
+	if f.Other != nil {
+		p.other(f)
+	}
+	p.note("why: ", f.Why)
+	p.note("fix: ", f.Fix)
+	if f.Count > 1 {
+		p.note("", fmt.Sprintf("seen %d times", f.Count))
+	}
+}
+
+// other writes the access that a defect refers to.
+func (p *Printer) other(f *Finding) {
+	label := "see here"
+	switch {
+	case f.Other.Note != "":
+		label = f.Other.Note
+	case f.Other.Action != "":
+		label = "the other access"
+	}
+	p.head(f.Other, note, term.Clean(label+": "+describe(f.Other)))
+	p.excerpt(f.Other, note)
+	p.source(f.Other, note)
+}
+
+// head is the line that says where and what. Editors jump to it.
+func (p *Printer) head(a *check.Access, severity, text string) {
+	at := p.file
+	if a.Pos.IsValid() {
+		at = fmt.Sprintf("%s:%d:%d", p.file, a.Pos.Line, a.Pos.Col)
+	}
+	colour := p.style.Dim
+	switch severity {
+	case string(check.Error):
+		colour = p.style.Red
+	case string(check.Warning):
+		colour = p.style.Yellow
+	}
+	fmt.Fprintf(p.out, "%s %s %s\n", p.style.Bold(term.Clean(at)+":"), colour(severity+":"), text)
+}
+
+func (p *Printer) excerpt(a *check.Access, severity string) {
+	if n := int(a.Pos.Line); n > 0 && n <= len(p.lines) {
+		p.line(p.lines[n-1], n, int(a.Pos.Col), severity)
+	}
+}
+
+func (p *Printer) line(text string, line, column int, severity string) {
+	e := diag.Excerpt{Text: text, Line: line, Column: column, Severity: severity, Gutter: gutter, Width: p.width}
+	e.Write(p.out, p.style)
+}
+
+// source says what the PTX was made from, with the line where it can be read.
+func (p *Printer) source(a *check.Access, severity string) {
+	switch {
+	case a.Func != "" && a.Source != "":
+		p.note("", "in "+a.Func+", from "+a.Source)
+	case a.Func != "":
+		p.note("", "in "+a.Func)
+	case a.Source != "":
+		p.note("", "from "+a.Source)
+	}
+	if o, ok := parseOrigin(a.Source); ok {
+		if text, ok := p.from.line(o); ok {
+			p.line(text, o.line, o.column, severity)
+		}
+	}
+}
+
+// proseWidth is where prose is wrapped when no terminal says.
+const proseWidth = 100
+
+// note writes prose below an excerpt, wrapped, or nothing when there is none.
+func (p *Printer) note(label, text string) {
+	if text == "" {
+		return
+	}
+	width := proseWidth
+	if p.width > 0 {
+		width = min(p.width, proseWidth)
+	}
+	lead := p.style.Dim("= " + label)
+	for i, line := range term.Wrap(term.Clean(text), width-gutter-len(" = ")-len(label)) {
+		if i > 0 {
+			lead = strings.Repeat(" ", len("= ")+len(label))
+		}
+		fmt.Fprintf(p.out, "%*s %s%s\n", gutter, "", lead, line)
+	}
+}
+
+// describe says who did what to which bytes: "write of 4 bytes at tile+0x40
+// (shared) by block (0,0,0), warp 2, lanes 0-3".
+func describe(a *check.Access) string {
+	var parts []string
+	if a.Action != "" {
+		parts = append(parts, a.Action)
+	}
+	if a.Size > 0 {
+		parts = append(parts, fmt.Sprintf("of %s", plural(a.Size, "byte")))
+	}
+	if at := a.Where(); at != "" {
+		parts = append(parts, "at "+at)
+	}
+	if a.Space != ptx.Generic {
+		parts = append(parts, "("+a.Space.String()+")")
+	}
+	if a.Warp >= 0 {
+		parts = append(parts, "by "+a.Who())
+	}
+	return strings.Join(parts, " ")
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}

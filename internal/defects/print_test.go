@@ -1,0 +1,153 @@
+package defects
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attest/device/emu/check"
+	"attest/internal/term"
+	"attest/ptx"
+)
+
+const text = `.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+	st.shared.u32 [%r2], %r1;
+	bar.sync 0;
+	ld.shared.u32 %r3, [%r4];
+}
+`
+
+// race is a made-up finding with everything in it.
+func race() *Finding {
+	return &Finding{Defect: check.Defect{
+		Kind: check.SharedRace, Severity: check.Error, Kernel: "k",
+		Message: "write to s+0x4 races with a read by warp 0",
+		Access: check.Access{
+			Func: "k", Pos: ptx.Pos{Line: 6, Col: 2}, Source: "k.cu:2:5", Inst: "st.shared.u32", Action: "write",
+			Warp: 1, Lanes: 0b1111, Space: ptx.Shared, Var: "s", Offset: 4, Size: 4,
+		},
+		Other: &check.Access{
+			Func: "k", Pos: ptx.Pos{Line: 8, Col: 2}, Source: "gone.cu:9:1", Inst: "ld.shared.u32", Action: "read",
+			Block: [3]int{1, 0, 0}, Lanes: 1 << 7, Space: ptx.Shared, Var: "s", Size: 1,
+		},
+		Why:   "the two touch the same bytes, one of them writes, and no barrier, fence or atomic is between them",
+		Fix:   "bar.sync between them",
+		Count: 32,
+	}}
+}
+
+func printed(t *testing.T, width int, style term.Style, f *Finding) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "k.cu"), []byte("int i;\n    s[i] = x;\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	p := NewPrinter(&b, style, filepath.Join(dir, "k.ptx"), text)
+	p.width = width
+	p.Print(f)
+	return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), "")
+}
+
+func TestPrintRace(t *testing.T) {
+	want := `k.ptx:6:2: error: write to s+0x4 races with a read by warp 0 [shared-race]
+    6 |     st.shared.u32 [%r2], %r1;
+      |     ^~~~~~~~~~~~~
+      = write of 4 bytes at s+0x4 (shared) by block (0,0,0), warp 1, lanes 0-3
+      = in k, from k.cu:2:5
+    2 |     s[i] = x;
+      |     ^
+k.ptx:8:2: note: the other access: read of 1 byte at s (shared) by block (1,0,0), warp 0, lane 7
+    8 |     ld.shared.u32 %r3, [%r4];
+      |     ^~~~~~~~~~~~~
+      = in k, from gone.cu:9:1
+      = why: the two touch the same bytes, one of them writes, and no barrier, fence or atomic is
+             between them
+      = fix: bar.sync between them
+      = seen 32 times
+`
+	if got := printed(t, term.Unlimited, term.Style{}, race()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestPrintNarrow: prose is wrapped for the terminal it is read on.
+func TestPrintNarrow(t *testing.T) {
+	got := printed(t, 60, term.Style{}, race())
+	for line := range strings.Lines(got) {
+		if !strings.HasPrefix(line, "k.ptx:") && len(line) > 61 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+	if want := "\n             writes, and no barrier,"; !strings.Contains(got, want) {
+		t.Errorf("no line %q in\n%s", want, got)
+	}
+}
+
+// TestPrintColours: colour adds nothing but colour, and a hostile message none.
+func TestPrintColours(t *testing.T) {
+	f := race()
+	f.Message += "\x1b[2J"
+	plain, coloured := printed(t, 0, term.Style{}, f), printed(t, 0, term.Style{On: true}, f)
+	strip := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[2m", "", "\x1b[1;31m", "", "\x1b[1;33m", "")
+	if strip.Replace(coloured) != plain || plain == coloured || strings.Contains(plain, "\x1b") {
+		t.Errorf("plain\n%q\ncoloured\n%q", plain, coloured)
+	}
+}
+
+func TestPrintWaiters(t *testing.T) {
+	f := &Finding{Defect: check.Defect{
+		Kind: check.Deadlock, Severity: check.Error, Message: "every thread waits",
+		Access: check.Access{Pos: ptx.Pos{Line: 7, Col: 2}, Warp: NoOne},
+	}}
+	at := func(warp int, lanes uint32, note string) check.Access {
+		return check.Access{Pos: ptx.Pos{Line: 7, Col: 2}, Inst: "bar.sync", Warp: warp, Lanes: lanes, Note: note}
+	}
+	full := uint32(1<<32 - 1)
+	f.Waiters = []check.Access{at(0, full, "barrier 0"), at(3, 0b101, "barrier 1"), at(2, full, "barrier 0"), at(1, full, "barrier 0"), at(5, full, "barrier 0")}
+	want := `k.ptx:7:2: error: every thread waits [deadlock]
+    7 |     bar.sync 0;
+      |     ^~~~~~~~
+      = who waits, and for what:
+        block    warps  lanes  line  at        waits for
+        (0,0,0)  0-2,5  all       7  bar.sync  barrier 0
+        (0,0,0)  3      0,2       7  bar.sync  barrier 1
+`
+	if got := printed(t, 0, term.Style{}, f); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestPrintWithoutPlace: a timeout is nobody's doing and has no line.
+func TestPrintWithoutPlace(t *testing.T) {
+	f := &Finding{Defect: check.Defect{
+		Kind: Timeout, Severity: check.Error, Message: "k has not ended\nafter 1 s",
+		Access: check.Access{Warp: NoOne},
+	}}
+	want := "k.ptx: error: k has not ended [timeout]\n      after 1 s\n"
+	if got := printed(t, 0, term.Style{}, f); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestParseOrigin(t *testing.T) {
+	for in, want := range map[string]origin{
+		"k.cu:12:3":     {"k.cu", 12, 3},
+		"k.cu:12":       {"k.cu", 12, 0},
+		`C:\k\k.cu:1:2`: {`C:\k\k.cu`, 1, 2},
+	} {
+		if got, ok := parseOrigin(in); !ok || got != want {
+			t.Errorf("%q is %+v, %v; want %+v", in, got, ok, want)
+		}
+	}
+	for _, in := range []string{"", "k.cu", ":3:4", "k.cu:0:1"} {
+		if got, ok := parseOrigin(in); ok {
+			t.Errorf("%q is %+v, want no place", in, got)
+		}
+	}
+}

@@ -1,0 +1,247 @@
+package defects
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"attest/device/emu/check"
+	"attest/internal/diag"
+)
+
+// Log is what a run found, to be written as SARIF 2.1.0, the form that editors and
+// CI services take static analysis in.
+type Log struct {
+	Version  string // of attest
+	File     string // the PTX file
+	Text     string
+	ExitCode int
+	Findings []*Finding
+
+	lines []string
+	from  sources
+}
+
+const (
+	sarifVersion = "2.1.0"
+	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+// The parts of SARIF that are used, by the names of its specification.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		ColumnKind  string            `json:"columnKind"`
+		Invocations []sarifInvocation `json:"invocations"`
+		Artifacts   []sarifArtifact   `json:"artifacts"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID     string    `json:"id"`
+		Name   string    `json:"name"`
+		Short  sarifText `json:"shortDescription"`
+		Full   sarifText `json:"fullDescription"`
+		Help   sarifText `json:"help"`
+		Config struct {
+			Level string `json:"level"`
+		} `json:"defaultConfiguration"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifInvocation struct {
+		Successful bool `json:"executionSuccessful"`
+		ExitCode   int  `json:"exitCode"`
+	}
+	sarifArtifact struct {
+		Location sarifArtifactLocation `json:"location"`
+	}
+	sarifArtifactLocation struct {
+		URI string `json:"uri"`
+	}
+	sarifResult struct {
+		RuleID       string            `json:"ruleId"`
+		RuleIndex    int               `json:"ruleIndex"`
+		Level        string            `json:"level"`
+		Message      sarifText         `json:"message"`
+		Locations    []sarifLocation   `json:"locations"`
+		Related      []sarifLocation   `json:"relatedLocations,omitempty"`
+		Count        int               `json:"occurrenceCount"`
+		Fingerprints map[string]string `json:"partialFingerprints"`
+		Properties   Record            `json:"properties"`
+	}
+	sarifLocation struct {
+		ID       int            `json:"id,omitempty"`
+		Message  *sarifText     `json:"message,omitempty"`
+		Physical sarifPhysical  `json:"physicalLocation"`
+		Logical  []sarifLogical `json:"logicalLocations,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifactLocation `json:"artifactLocation"`
+		Region   *sarifRegion          `json:"region,omitempty"`
+	}
+	sarifRegion struct {
+		Line    int        `json:"startLine"`
+		Column  int        `json:"startColumn,omitempty"`
+		Snippet *sarifText `json:"snippet,omitempty"`
+	}
+	sarifLogical struct {
+		Name string `json:"name"`
+		Kind string `json:"kind"`
+	}
+)
+
+// SARIF is the log as a file's content.
+func (l *Log) SARIF() ([]byte, error) {
+	l.lines, l.from = diag.Lines(l.Text), sources{beside: l.File}
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: "attest", Version: l.Version}},
+		ColumnKind:  "unicodeCodePoints",
+		Invocations: []sarifInvocation{{Successful: true, ExitCode: l.ExitCode}},
+		Artifacts:   []sarifArtifact{{sarifArtifactLocation{fileURI(l.File)}}},
+		Results:     []sarifResult{},
+	}
+	for i := range Rules {
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, newSarifRule(&Rules[i]))
+	}
+	for _, f := range l.Findings {
+		r, err := l.result(f)
+		if err != nil {
+			return nil, err
+		}
+		run.Results = append(run.Results, r)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
+	return []byte(b.String()), err
+}
+
+func newSarifRule(r *Rule) sarifRule {
+	s := sarifRule{ID: string(r.Kind), Name: string(r.Kind), Short: sarifText{r.Short}, Full: sarifText{r.Full}, Help: sarifText{r.Help}}
+	s.Config.Level = string(check.Error)
+	return s
+}
+
+func (l *Log) result(f *Finding) (sarifResult, error) {
+	index := -1
+	for i := range Rules {
+		if Rules[i].Kind == f.Kind {
+			index = i
+		}
+	}
+	if index < 0 {
+		return sarifResult{}, fmt.Errorf("no rule explains defects of kind %q", f.Kind)
+	}
+	r := sarifResult{
+		RuleID: string(f.Kind), RuleIndex: index, Level: string(f.Severity),
+		Message: sarifText{l.message(f)}, Locations: []sarifLocation{l.location(&f.Access)},
+		Count: f.Count, Properties: f.Record(),
+		// A line's number changes with every edit above it; its instruction does not.
+		Fingerprints: map[string]string{"attest/v1": strings.Join([]string{string(f.Kind), f.Kernel, f.Access.Func, f.Access.Inst, f.Access.Var}, "/")},
+	}
+	add := func(loc sarifLocation, text string) {
+		loc.ID, loc.Message = len(r.Related)+1, &sarifText{text}
+		r.Related = append(r.Related, loc)
+	}
+	if loc, ok := l.source(&f.Access); ok {
+		add(loc, "the source")
+	}
+	if f.Other != nil {
+		add(l.location(f.Other), "the other access: "+describe(f.Other))
+		if loc, ok := l.source(f.Other); ok {
+			add(loc, "the source of the other access")
+		}
+	}
+	for i := range f.Waiters {
+		w := &f.Waiters[i]
+		add(l.location(w), w.Who()+" waits for "+w.Note)
+	}
+	return r, nil
+}
+
+// message is what an editor shows: what, by whom, why and what to do about it.
+func (l *Log) message(f *Finding) string {
+	text := f.Message
+	for _, s := range []struct{ label, text string }{
+		{"", describe(&f.Access)}, {"why: ", f.Why}, {"fix: ", f.Fix},
+	} {
+		if s.text != "" {
+			text += "\n" + s.label + s.text
+		}
+	}
+	return text
+}
+
+// location is an access in the PTX.
+func (l *Log) location(a *check.Access) sarifLocation {
+	loc := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifactLocation{fileURI(l.File)}}}
+	if a.Pos.IsValid() {
+		loc.Physical.Region = region(l.lines, int(a.Pos.Line), int(a.Pos.Col))
+	}
+	if a.Func != "" {
+		loc.Logical = []sarifLogical{{a.Func, "function"}}
+	}
+	return loc
+}
+
+// source is where the PTX of an access was made from.
+func (l *Log) source(a *check.Access) (sarifLocation, bool) {
+	o, ok := parseOrigin(a.Source)
+	if !ok {
+		return sarifLocation{}, false
+	}
+	path, lines := o.name, []string(nil)
+	if f := l.from.find(o.name); f != nil {
+		path, lines = f.path, f.lines
+	}
+	return sarifLocation{Physical: sarifPhysical{
+		Artifact: sarifArtifactLocation{fileURI(path)}, Region: region(lines, o.line, o.column),
+	}}, true
+}
+
+// region is a place in a text. Columns of attest are bytes, those of the log are
+// characters.
+func region(lines []string, line, column int) *sarifRegion {
+	r := &sarifRegion{Line: line, Column: column}
+	if line > len(lines) {
+		return r
+	}
+	text := strings.TrimRight(lines[line-1], "\r")
+	if column > 0 {
+		r.Column = utf8.RuneCountInString(text[:min(column-1, len(text))]) + 1
+	}
+	r.Snippet = &sarifText{strings.ToValidUTF8(text, "\ufffd")}
+	return r
+}
+
+// fileURI is a path as a URI reference: relative paths stay relative, so that a
+// log is good on another machine.
+func fileURI(path string) string {
+	slashed := filepath.ToSlash(path)
+	if !filepath.IsAbs(path) {
+		return (&url.URL{Path: slashed}).String()
+	}
+	if !strings.HasPrefix(slashed, "/") { // C:/kernels
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String()
+}

@@ -1,0 +1,81 @@
+package defects
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"attest/device/emu/check"
+	"attest/internal/term"
+)
+
+// mostWaiters is how many rows of waiters are shown: one screen. JSON has all.
+const mostWaiters = 20
+
+// waiterRow is warps of a block that wait at one line for the same thing.
+type waiterRow struct {
+	*check.Access
+	warps []int
+}
+
+// waiters is a table of who waits where and for what, with alike warps in a row.
+func (p *Printer) waiters(all []check.Access) {
+	if len(all) == 0 {
+		return
+	}
+	rows := groupWaiters(all)
+	p.note("", "who waits, and for what:")
+	t := term.Table{Indent: strings.Repeat(" ", gutter+3), Right: "lllrll", Style: p.style}
+	t.Head("block", "warps", "lanes", "line", "at", "waits for")
+	for _, r := range rows[:min(len(rows), mostWaiters)] {
+		lanes := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(check.Lanes(r.Lanes), "lanes "), "lane "), " lanes")
+		t.Row(fmt.Sprintf("(%d,%d,%d)", r.Block[0], r.Block[1], r.Block[2]), ranges(r.warps), lanes,
+			r.Pos.Line, term.Clean(r.Inst), term.Clean(r.Note))
+	}
+	t.WriteTo(p.out)
+	if more := len(rows) - mostWaiters; more > 0 {
+		fmt.Fprintf(p.out, "%*s and %d more\n", gutter+2, "", more)
+	}
+}
+
+// groupWaiters joins the warps that wait alike, in the order of the first of each.
+func groupWaiters(all []check.Access) (rows []*waiterRow) {
+	type alike struct {
+		block [3]int
+		lanes uint32
+		line  int32
+		note  string
+	}
+	known := map[alike]*waiterRow{}
+	for i := range all {
+		a := &all[i]
+		k := alike{a.Block, a.Lanes, a.Pos.Line, a.Note}
+		r := known[k]
+		if r == nil {
+			r = &waiterRow{Access: a}
+			known[k] = r
+			rows = append(rows, r)
+		}
+		r.warps = append(r.warps, a.Warp)
+	}
+	return rows
+}
+
+// ranges writes numbers as "0-3,8".
+func ranges(n []int) string {
+	n = slices.Compact(slices.Sorted(slices.Values(n)))
+	var parts []string
+	for i := 0; i < len(n); {
+		j := i
+		for j+1 < len(n) && n[j+1] == n[j]+1 {
+			j++
+		}
+		if i == j {
+			parts = append(parts, fmt.Sprint(n[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", n[i], n[j]))
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}

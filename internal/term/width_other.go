@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package term
+
+func columns(uintptr) int { return Unlimited }
