@@ -56,6 +56,13 @@ type LaunchObserver interface {
 	End(err error)
 }
 
+// SkipObserver is a LaunchObserver that is also told of instructions that the guard
+// of no lane lets through: by a Step with an empty Mask.
+type SkipObserver interface {
+	LaunchObserver
+	WantsSkipped()
+}
+
 // ClusterInfo is a cluster that starts.
 type ClusterInfo struct {
 	Index  int
@@ -99,6 +106,7 @@ type Step struct {
 	// other: Mask, and lanes that are at the same one elsewhere.
 	Together uint32
 	Live     uint32 // the lanes of the warp that have not ended
+	Active   uint32 // the lanes that are at the instruction: Mask, and those whose guard fails
 	*Inst
 
 	f *frame

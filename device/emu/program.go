@@ -33,7 +33,7 @@ const (
 	opRet                   // return from a device function, or end the thread
 	opExit                  // end the thread
 	opSync                  // wait for the lanes of a mask to be here, then exec
-	opWatched               // control flow that announces itself first
+	opWatched               // announces itself first: control flow
 )
 
 // op is a decoded instruction.
@@ -43,6 +43,7 @@ type op struct {
 	kind   opKind
 	real   opKind                                // opWatched: what it announces
 	said   func(f *frame, mask, together uint32) // announces the instruction to an observer, or nil
+	skips  bool                                  // opWatched: also when no lane executes it
 	neg    bool                                  // the guard is negated
 	guard  slot                                  // predicate, or -1
 	target int32                                 // of a branch

@@ -147,11 +147,16 @@ func (w *watcher) op(o op) op {
 		return o
 	}
 	in := &w.program[o.id]
+	_, skips := w.observer.(SkipObserver)
+	parts := o.kind != opSync && o.kind != opTry // those have parted from lanes whose guard fails
 	step := func(f *frame, mask, together uint32) *Step {
 		s := &f.w.step
 		*s = Step{
 			Rank: f.b.rank, Warp: f.w.id, Mask: mask, Together: together,
-			Live: f.w.lanes &^ f.w.exited, Inst: in, f: f,
+			Live: f.w.lanes &^ f.w.exited, Active: mask, Inst: in, f: f,
+		}
+		if parts {
+			s.Active |= f.w.splits[f.w.cur].mask
 		}
 		return s
 	}
@@ -160,6 +165,8 @@ func (w *watcher) op(o op) op {
 	switch run := o.run; {
 	case o.kind == opTry:
 		o.try = watchedTry(o.try, step)
+	case skips && o.kind == opRun && o.guard >= 0:
+		o.real, o.kind, o.skips = opRun, opWatched, true
 	case o.kind == opSync || o.kind == opPoll || o.kind == opRun && run != nil:
 		o.run = func(f *frame, mask uint32) {
 			said(f, mask, mask)
@@ -168,7 +175,7 @@ func (w *watcher) op(o op) op {
 			}
 		}
 	default: // control flow, which the warp's loop carries out itself
-		o.real, o.kind = o.kind, opWatched
+		o.real, o.kind, o.skips = o.kind, opWatched, skips
 	}
 	return o
 }
@@ -195,11 +202,19 @@ func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m, toge
 	}
 }
 
-// announced carries out control flow after it has been announced.
+// announced carries out control flow after it has been announced, or an instruction
+// that is announced also when no lane executes it.
 func (w *warp) announced(o *op, m uint32) outcome {
 	s := &w.splits[w.cur]
-	if m != 0 {
+	if m != 0 || o.skips {
 		o.said(s.f, m, m)
+	}
+	if o.real == opRun {
+		if m != 0 {
+			o.run(s.f, m)
+		}
+		s.pc++
+		return ranOut
 	}
 	plain := *o
 	plain.kind = o.real

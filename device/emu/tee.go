@@ -1,0 +1,118 @@
+package emu
+
+// Tee is an observer that tells several what it is told.
+func Tee(observers ...Observer) Observer { return tee(observers) }
+
+type tee []Observer
+
+func (t tee) Launch(info *LaunchInfo) LaunchObserver {
+	l := &launchTee{wants: make([]uint64, len(info.Program))}
+	for _, o := range t {
+		if lo := o.Launch(info); lo != nil {
+			_, skips := lo.(SkipObserver)
+			l.all = append(l.all, lo)
+			l.skips = append(l.skips, skips)
+		}
+	}
+	switch len(l.all) {
+	case 0:
+		return nil
+	case 1:
+		return l.all[0]
+	}
+	return l
+}
+
+// launchTee is several observers of a launch.
+type launchTee struct {
+	all   []LaunchObserver
+	skips []bool   // which of them want to know of skipped instructions
+	wants []uint64 // by instruction: the set of those that want to see it
+}
+
+// WantsSkipped makes it a SkipObserver: those that are none are not told.
+func (l *launchTee) WantsSkipped() {}
+
+func (l *launchTee) Wants(in *Inst) bool {
+	l.wants[in.ID] = 0
+	for i, o := range l.all {
+		if o.Wants(in) {
+			l.wants[in.ID] |= 1 << i
+		}
+	}
+	return l.wants[in.ID] != 0
+}
+
+func (l *launchTee) Cluster(info *ClusterInfo) ClusterObserver {
+	c := &clusterTee{l: l}
+	for _, o := range l.all {
+		c.all = append(c.all, o.Cluster(info))
+	}
+	return c
+}
+
+func (l *launchTee) End(err error) {
+	for _, o := range l.all {
+		o.End(err)
+	}
+}
+
+// clusterTee is several observers of a cluster.
+type clusterTee struct {
+	l   *launchTee
+	all []ClusterObserver
+}
+
+func (c *clusterTee) Step(s *Step) {
+	wants := c.l.wants[s.ID]
+	for i, o := range c.all {
+		if wants>>i&1 != 0 && (s.Mask != 0 || c.l.skips[i]) {
+			o.Step(s)
+		}
+	}
+}
+
+func (c *clusterTee) Pass(s *Step) {
+	wants := c.l.wants[s.ID]
+	for i, o := range c.all {
+		if wants>>i&1 != 0 {
+			o.Pass(s)
+		}
+	}
+}
+
+func (c *clusterTee) Access(a *Access) {
+	for _, o := range c.all {
+		o.Access(a)
+	}
+}
+
+func (c *clusterTee) Start(a *Async) {
+	for _, o := range c.all {
+		o.Start(a)
+	}
+}
+
+func (c *clusterTee) Complete(d *Completion) {
+	for _, o := range c.all {
+		o.Complete(d)
+	}
+}
+
+func (c *clusterTee) Mbarrier(e *Mbarrier) {
+	for _, o := range c.all {
+		o.Mbarrier(e)
+	}
+}
+
+func (c *clusterTee) Open(op *Opening) {
+	for _, o := range c.all {
+		o.Open(op)
+	}
+}
+
+func (c *clusterTee) End() {
+	for _, o := range c.all {
+		o.End()
+	}
+}
