@@ -48,3 +48,11 @@ func (e *CompileError) Error() string {
 }
 
 func (e *CompileError) Unwrap() error { return e.Err }
+
+// LoggedModule is a Module of a device whose compiler says something even when it
+// succeeds.
+type LoggedModule interface {
+	Module
+	// Log is what it said; empty when the device had the code from before.
+	Log() string
+}

@@ -2,147 +2,269 @@ package cuda
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"attest/device"
 )
 
 // result is a CUresult.
 type result int32
 
-// library is the entries of libcuda that the package uses.
+// library is the entries of libcuda that the package uses. An entry that the driver
+// does not have returns missing, so that whoever calls it gets an error that names
+// it.
 type library struct {
-	init              func(flags uint32) result
-	driverGetVersion  func(version *int32) result
-	deviceGetCount    func(n *int32) result
-	deviceGet         func(dev *int32, ordinal int32) result
-	deviceGetName     func(name *byte, n int32, dev int32) result
-	deviceGetAttr     func(v *int32, attr int32, dev int32) result
-	deviceTotalMem    func(bytes *uint64, dev int32) result
-	ctxRetain         func(ctx *uintptr, dev int32) result
-	ctxRelease        func(dev int32) result
-	ctxSetCurrent     func(ctx uintptr) result
-	ctxSynchronize    func() result
-	memAlloc          func(ptr *uint64, n uint64) result
-	memFree           func(ptr uint64) result
-	memcpyHtoD        func(dst uint64, src unsafe.Pointer, n uint64) result
-	memcpyDtoH        func(dst unsafe.Pointer, src uint64, n uint64) result
+	init             func(flags uint32) result
+	driverGetVersion func(version *int32) result
+	getErrorName     func(r result, s **byte) result
+	getErrorString   func(r result, s **byte) result
+
+	deviceGetCount func(n *int32) result
+	deviceGet      func(dev *int32, ordinal int32) result
+	deviceGetName  func(name *byte, n int32, dev int32) result
+	deviceGetAttr  func(v *int32, attr int32, dev int32) result
+	deviceTotalMem func(bytes *uint64, dev int32) result
+	deviceGetUUID  func(id *[16]byte, dev int32) result
+	deviceGetBus   func(id *byte, n int32, dev int32) result
+	ctxRetain      func(ctx *uintptr, dev int32) result
+	ctxRelease     func(dev int32) result
+	ctxSetCurrent  func(ctx uintptr) result
+
+	memAlloc    func(ptr *uint64, n uint64) result
+	memFree     func(ptr uint64) result
+	memGetInfo  func(free, total *uint64) result
+	memcpyHtoD  func(dst uint64, src unsafe.Pointer, n uint64) result
+	memcpyDtoH  func(dst unsafe.Pointer, src uint64, n uint64) result
+	memcpyHtoDA func(dst uint64, src unsafe.Pointer, n uint64, stream uintptr) result
+	memcpyDtoHA func(dst unsafe.Pointer, src uint64, n uint64, stream uintptr) result
+	memcpyDtoDA func(dst, src, n uint64, stream uintptr) result
+	memsetD8A   func(dst uint64, value byte, n uint64, stream uintptr) result
+	hostAlloc   func(p *unsafe.Pointer, n uint64, flags uint32) result
+	hostFree    func(p unsafe.Pointer) result
+
 	moduleLoadDataEx  func(mod *uintptr, image unsafe.Pointer, n uint32, opts *int32, vals *uintptr) result
 	moduleUnload      func(mod uintptr) result
 	moduleGetFunction func(fn *uintptr, mod uintptr, name string) result
 	moduleGetGlobal   func(ptr *uint64, n *uint64, mod uintptr, name string) result
-	funcGetAttribute  func(v *int32, attr int32, fn uintptr) result
-	funcSetAttribute  func(fn uintptr, attr int32, v int32) result
-	launchKernelEx    func(cfg unsafe.Pointer, fn uintptr, params *unsafe.Pointer, extra uintptr) result
-	streamQuery       func(stream uintptr) result
-	encodeTiled       func(m unsafe.Pointer, typ int32, rank uint32, addr uint64, dims, strides *uint64, box, steps *uint32, interleave, swizzle, promotion, fill int32) result
-	getErrorName      func(r result, s **byte) result
-	getErrorString    func(r result, s **byte) result
+	linkCreate        func(n uint32, opts *int32, vals *uintptr, link *uintptr) result
+	linkAddData       func(link uintptr, kind int32, data unsafe.Pointer, size uint64, name string, n uint32, opts *int32, vals *uintptr) result
+	linkComplete      func(link uintptr, cubin *unsafe.Pointer, size *uint64) result
+	linkDestroy       func(link uintptr) result
 
-	missing []string // entries this driver does not have
+	funcGetAttribute func(v *int32, attr int32, fn uintptr) result
+	funcSetAttribute func(fn uintptr, attr int32, v int32) result
+	launchKernelEx   func(c *launchCall) result
+	launchKernel     func(c *launchCall) result
+	maxActiveBlocks  func(n *int32, fn uintptr, threads int32, shared uint64) result
+	maxActiveCluster func(n *int32, fn uintptr, cfg *launchConfig) result
+	encodeTiled      func(m unsafe.Pointer, typ int32, rank uint32, addr uint64, dims, strides *uint64, box, steps *uint32, interleave, swizzle, promotion, fill int32) result
+
+	streamCreate       func(stream *uintptr, flags uint32) result
+	streamDestroy      func(stream uintptr) result
+	streamQuery        func(stream uintptr) result
+	streamWaitEvent    func(stream, event uintptr, flags uint32) result
+	streamBeginCapture func(stream uintptr, mode int32) result
+	streamEndCapture   func(stream uintptr, graph *uintptr) result
+	eventCreate        func(event *uintptr, flags uint32) result
+	eventDestroy       func(event uintptr) result
+	eventRecord        func(event, stream uintptr) result
+	eventQuery         func(event uintptr) result
+	eventSync          func(event uintptr) result
+	eventElapsed       func(ms *float32, start, end uintptr) result
+	graphInstantiate   func(exec *uintptr, graph uintptr, flags uint64) result
+	graphLaunch        func(exec, stream uintptr) result
+	graphExecDestroy   func(exec uintptr) result
+	graphDestroy       func(graph uintptr) result
+
+	build    string // which build of the driver it is: "libcuda.so.580.95.05"
+	version  int32  // as cuDriverGetVersion has it: 13000
+	mu       sync.Mutex
+	contexts map[int32]*primary
+	several  atomic.Bool // contexts of more than one GPU have been made
 }
 
-// open opens libcuda once and initialises it.
-var open = sync.OnceValues(func() (*library, error) {
-	names := []string{"libcuda.so.1", "libcuda.so"}
-	if runtime.GOOS != "linux" {
-		return nil, fmt.Errorf("no CUDA driver on %s: kernels run on the emulator here", runtime.GOOS)
+// entry is one function of libcuda.
+type entry struct {
+	name  string // or names with a | between, the first that exists
+	fn    any    // pointer to the field it goes to
+	since string // the CUDA version of the driver that first has it
+}
+
+func (l *library) entries() []entry {
+	return []entry{
+		{"cuInit", &l.init, "2.0"},
+		{"cuDriverGetVersion", &l.driverGetVersion, "2.2"},
+		{"cuGetErrorName", &l.getErrorName, "6.0"},
+		{"cuGetErrorString", &l.getErrorString, "6.0"},
+		{"cuDeviceGetCount", &l.deviceGetCount, "2.0"},
+		{"cuDeviceGet", &l.deviceGet, "2.0"},
+		{"cuDeviceGetName", &l.deviceGetName, "2.0"},
+		{"cuDeviceGetAttribute", &l.deviceGetAttr, "2.0"},
+		{"cuDeviceTotalMem_v2", &l.deviceTotalMem, "3.2"},
+		{"cuDeviceGetUuid_v2|cuDeviceGetUuid", &l.deviceGetUUID, "9.2"},
+		{"cuDeviceGetPCIBusId", &l.deviceGetBus, "4.1"},
+		{"cuDevicePrimaryCtxRetain", &l.ctxRetain, "7.0"},
+		{"cuDevicePrimaryCtxRelease_v2|cuDevicePrimaryCtxRelease", &l.ctxRelease, "7.0"},
+		{"cuCtxSetCurrent", &l.ctxSetCurrent, "4.0"},
+		{"cuMemAlloc_v2", &l.memAlloc, "3.2"},
+		{"cuMemFree_v2", &l.memFree, "3.2"},
+		{"cuMemGetInfo_v2", &l.memGetInfo, "3.2"},
+		{"cuMemcpyHtoD_v2", &l.memcpyHtoD, "3.2"},
+		{"cuMemcpyDtoH_v2", &l.memcpyDtoH, "3.2"},
+		{"cuMemcpyHtoDAsync_v2", &l.memcpyHtoDA, "3.2"},
+		{"cuMemcpyDtoHAsync_v2", &l.memcpyDtoHA, "3.2"},
+		{"cuMemcpyDtoDAsync_v2", &l.memcpyDtoDA, "3.2"},
+		{"cuMemsetD8Async", &l.memsetD8A, "3.2"},
+		{"cuMemHostAlloc", &l.hostAlloc, "2.2"},
+		{"cuMemFreeHost", &l.hostFree, "2.0"},
+		{"cuModuleLoadDataEx", &l.moduleLoadDataEx, "2.1"},
+		{"cuModuleUnload", &l.moduleUnload, "2.0"},
+		{"cuModuleGetFunction", &l.moduleGetFunction, "2.0"},
+		{"cuModuleGetGlobal_v2", &l.moduleGetGlobal, "3.2"},
+		{"cuLinkCreate_v2", &l.linkCreate, "6.5"},
+		{"cuLinkAddData_v2", &l.linkAddData, "6.5"},
+		{"cuLinkComplete", &l.linkComplete, "5.5"},
+		{"cuLinkDestroy", &l.linkDestroy, "5.5"},
+		{"cuFuncGetAttribute", &l.funcGetAttribute, "2.2"},
+		{"cuFuncSetAttribute", &l.funcSetAttribute, "9.0"},
+		{"cuLaunchKernelEx", &l.launchKernelEx, "11.8"},
+		{"cuLaunchKernel", &l.launchKernel, "4.0"},
+		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", &l.maxActiveBlocks, "6.5"},
+		{"cuOccupancyMaxActiveClusters", &l.maxActiveCluster, "11.8"},
+		{"cuTensorMapEncodeTiled", &l.encodeTiled, "12.0"},
+		{"cuStreamCreate", &l.streamCreate, "2.0"},
+		{"cuStreamDestroy_v2", &l.streamDestroy, "4.0"},
+		{"cuStreamQuery", &l.streamQuery, "2.0"},
+		{"cuStreamWaitEvent", &l.streamWaitEvent, "3.2"},
+		{"cuStreamBeginCapture_v2", &l.streamBeginCapture, "10.1"},
+		{"cuStreamEndCapture", &l.streamEndCapture, "10.0"},
+		{"cuEventCreate", &l.eventCreate, "2.0"},
+		{"cuEventDestroy_v2", &l.eventDestroy, "4.0"},
+		{"cuEventRecord", &l.eventRecord, "2.0"},
+		{"cuEventQuery", &l.eventQuery, "2.0"},
+		{"cuEventSynchronize", &l.eventSync, "2.0"},
+		{"cuEventElapsedTime_v2|cuEventElapsedTime", &l.eventElapsed, "2.0"},
+		{"cuGraphInstantiateWithFlags", &l.graphInstantiate, "11.4"},
+		{"cuGraphLaunch", &l.graphLaunch, "10.0"},
+		{"cuGraphExecDestroy", &l.graphExecDestroy, "10.0"},
+		{"cuGraphDestroy", &l.graphDestroy, "10.0"},
 	}
-	var handle uintptr
-	var err error
-	for _, n := range names {
-		if handle, err = purego.Dlopen(n, purego.RTLD_NOW|purego.RTLD_GLOBAL); err == nil {
-			break
+}
+
+// load opens libcuda once and initialises it.
+var load = sync.OnceValues(func() (*library, error) {
+	handle, err := dlopen()
+	if err != nil {
+		return nil, err
+	}
+	l := newLibrary(func(name string) uintptr {
+		addr, err := purego.Dlsym(handle, name)
+		if err != nil {
+			return 0
 		}
-	}
-	if handle == 0 {
-		return nil, fmt.Errorf("no CUDA driver: %s cannot be opened; install the NVIDIA driver, or use the emulator", strings.Join(names, " and "))
-	}
-	l := &library{}
-	for name, fn := range l.entries() {
-		if sym, err := purego.Dlsym(handle, name); err == nil {
-			purego.RegisterFunc(fn, sym)
-		} else {
-			l.missing = append(l.missing, name)
-		}
-	}
-	if l.init == nil {
-		return nil, fmt.Errorf("libcuda has no cuInit: is it a stub library?")
-	}
-	if r := l.init(0); r != 0 {
-		return nil, l.err("cuInit", r)
+		return addr
+	})
+	l.build = buildOf("/proc/self/maps")
+	if err := l.start(); err != nil {
+		return nil, err
 	}
 	return l, nil
 })
 
-// entries are where the library's functions go, by their names in it.
-func (l *library) entries() map[string]any {
-	return map[string]any{
-		"cuInit": &l.init, "cuDriverGetVersion": &l.driverGetVersion,
-		"cuDeviceGetCount": &l.deviceGetCount, "cuDeviceGet": &l.deviceGet, "cuDeviceGetName": &l.deviceGetName,
-		"cuDeviceGetAttribute": &l.deviceGetAttr, "cuDeviceTotalMem_v2": &l.deviceTotalMem,
-		"cuDevicePrimaryCtxRetain": &l.ctxRetain, "cuDevicePrimaryCtxRelease_v2": &l.ctxRelease,
-		"cuCtxSetCurrent": &l.ctxSetCurrent, "cuCtxSynchronize": &l.ctxSynchronize,
-		"cuMemAlloc_v2": &l.memAlloc, "cuMemFree_v2": &l.memFree,
-		"cuMemcpyHtoD_v2": &l.memcpyHtoD, "cuMemcpyDtoH_v2": &l.memcpyDtoH,
-		"cuModuleLoadDataEx": &l.moduleLoadDataEx, "cuModuleUnload": &l.moduleUnload,
-		"cuModuleGetFunction": &l.moduleGetFunction, "cuModuleGetGlobal_v2": &l.moduleGetGlobal,
-		"cuFuncGetAttribute": &l.funcGetAttribute, "cuFuncSetAttribute": &l.funcSetAttribute,
-		"cuLaunchKernelEx": &l.launchKernelEx, "cuStreamQuery": &l.streamQuery,
-		"cuTensorMapEncodeTiled": &l.encodeTiled,
-		"cuGetErrorName":         &l.getErrorName, "cuGetErrorString": &l.getErrorString,
+// dlopen opens the library of the driver.
+func dlopen() (uintptr, error) {
+	if runtime.GOOS != "linux" {
+		return 0, fmt.Errorf("%w: there is no CUDA driver on %s; kernels run on the emulator here", device.ErrNoDevice, runtime.GOOS)
 	}
+	names := []string{"libcuda.so.1", "libcuda.so"}
+	var errs []error
+	for _, n := range names {
+		handle, err := purego.Dlopen(n, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		if err == nil {
+			return handle, nil
+		}
+		errs = append(errs, err)
+	}
+	return 0, fmt.Errorf("%w: no CUDA driver: install NVIDIA's, or use the emulator (%v)", device.ErrNoDevice, errs[0])
 }
 
-// Error is a call of the driver that failed.
-type Error struct {
-	Call string // "cuModuleLoadDataEx"
-	Code int
-	Name string // "CUDA_ERROR_INVALID_PTX"
-	Text string
-	Hint string // what to do about it, where that is known
+// newLibrary fills the table. find gives the address of an entry, 0 when there is
+// none.
+func newLibrary(find func(name string) uintptr) *library {
+	l := &library{contexts: map[int32]*primary{}}
+	for _, e := range l.entries() {
+		absent(e.fn)
+		for name := range strings.SplitSeq(e.name, "|") {
+			if addr := find(name); addr != 0 {
+				l.bind(e.fn, addr)
+				break
+			}
+		}
+	}
+	return l
 }
 
-func (e *Error) Error() string {
-	s := fmt.Sprintf("%s: %s (%d): %s", e.Call, e.Name, e.Code, e.Text)
-	if e.Hint != "" {
-		s += "; " + e.Hint
-	}
-	return s
+// absent has an entry return missing.
+func absent(fn any) {
+	v := reflect.ValueOf(fn).Elem()
+	out := []reflect.Value{reflect.ValueOf(missing)}
+	v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) []reflect.Value { return out }))
 }
 
-var hints = map[string]string{
-	"CUDA_ERROR_NO_DEVICE":                      "no GPU is visible; see nvidia-smi and CUDA_VISIBLE_DEVICES",
-	"CUDA_ERROR_OUT_OF_MEMORY":                  "free buffers, or see with nvidia-smi who uses the memory",
-	"CUDA_ERROR_INVALID_PTX":                    "the log says which line; attest ptx check says why",
-	"CUDA_ERROR_UNSUPPORTED_PTX_VERSION":        "the PTX is newer than this driver: lower its .version",
-	"CUDA_ERROR_NO_BINARY_FOR_GPU":              "the module's .target is not this GPU's",
-	"CUDA_ERROR_ILLEGAL_ADDRESS":                "run the kernel on the emulator, which names the line; the context is lost",
-	"CUDA_ERROR_MISALIGNED_ADDRESS":             "run the kernel on the emulator, which names the line; the context is lost",
-	"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES":        "the block needs more registers or shared memory than there are",
-	"CUDA_ERROR_LAUNCH_TIMEOUT":                 "the kernel ran too long for a GPU that drives a display",
-	"CUDA_ERROR_SYSTEM_DRIVER_MISMATCH":         "the driver's parts have different versions: reinstall it",
-	"CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE": "this GPU is too old for the driver",
+// start initialises the driver.
+func (l *library) start() error {
+	switch r := l.init(0); {
+	case r == missing:
+		return fmt.Errorf("%w: libcuda has no cuInit; it is not the driver's", device.ErrNoDevice)
+	case r == noDevice || r == stubLibrary:
+		return fmt.Errorf("%w: %w", device.ErrNoDevice, l.err("cuInit", r))
+	case r != success:
+		return l.err("cuInit", r)
+	}
+	return l.err("cuDriverGetVersion", l.driverGetVersion(&l.version))
 }
 
-// err describes a failed call; nil when it did not fail.
-func (l *library) err(call string, r result) error {
-	if r == 0 {
-		return nil
+// cudaVersion is the newest CUDA that the driver is for.
+func (l *library) cudaVersion() string {
+	return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10)
+}
+
+// missingEntry is the error of an entry that the driver does not have.
+func (l *library) missingEntry(call string) error {
+	e := &MissingError{Entry: call, Have: l.cudaVersion()}
+	for _, known := range l.entries() {
+		for name := range strings.SplitSeq(known.name, "|") {
+			if name == call || strings.HasPrefix(name, call+"_v") {
+				e.Since = known.since
+			}
+		}
 	}
-	e := &Error{Call: call, Code: int(r), Name: "unknown", Text: "no description"}
-	var s *byte
-	if l.getErrorName != nil && l.getErrorName(r, &s) == 0 {
-		e.Name = cString(s)
-	}
-	if l.getErrorString != nil && l.getErrorString(r, &s) == 0 {
-		e.Text = cString(s)
-	}
-	e.Hint = hints[e.Name]
 	return e
+}
+
+// buildOf is the file that libcuda was mapped from, whose name has the driver's full
+// version: cuDriverGetVersion has only the CUDA version, and two drivers of one CUDA
+// version compile differently.
+func buildOf(maps string) string {
+	text, err := os.ReadFile(maps)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if i := strings.Index(line, "/"); i >= 0 && strings.Contains(line, "libcuda.so") {
+			return filepath.Base(strings.TrimSpace(line[i:]))
+		}
+	}
+	return ""
 }
 
 func cString(s *byte) string {
@@ -154,14 +276,4 @@ func cString(s *byte) string {
 		b = append(b, *(*byte)(p))
 	}
 	return string(b)
-}
-
-// needs returns an error when the driver lacks an entry that a feature needs.
-func (l *library) needs(entry, feature string) error {
-	for _, m := range l.missing {
-		if m == entry {
-			return fmt.Errorf("%s needs %s, which this CUDA driver does not have: update it", feature, entry)
-		}
-	}
-	return nil
 }

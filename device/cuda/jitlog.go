@@ -1,0 +1,73 @@
+package cuda
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"attest/device"
+	"attest/ptx"
+)
+
+// jitLine is a line of the compiler's log:
+//
+//	ptxas application ptx input, line 9; error   : Unknown symbol 'x'
+//	ptxas fatal   : Ptx assembly aborted due to errors
+//	ptxas error   : Entry function 'k' uses too much shared data
+var jitLine = regexp.MustCompile(`^(?:ptxas )?(?:.*?, line (\d+); )?\s*(error|warning|fatal|info)\s*:\s*(.*)$`)
+
+// findings reads the complaints out of a log and places them in the module, and by
+// its .loc in the source.
+func findings(m *ptx.Module, log string) (found []device.Finding) {
+	for line := range strings.Lines(log) {
+		p := jitLine.FindStringSubmatch(strings.TrimRight(line, "\r\n "))
+		if p == nil || p[2] == "info" {
+			continue
+		}
+		f := device.Finding{Kind: p[2], Message: p[3]}
+		if n, err := strconv.Atoi(p[1]); err == nil {
+			f.Pos = ptx.Pos{Line: int32(n)}
+			locate(m, &f)
+		}
+		if f.Kind == "fatal" {
+			if len(found) > 0 { // it only says that there were errors
+				continue
+			}
+			f.Kind = "error"
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// locate finds the column and the source of a finding: those of the instruction that
+// starts on its line, or of the one that goes on to it.
+func locate(m *ptx.Module, f *device.Finding) {
+	for _, fn := range m.Funcs() {
+		var at *ptx.Loc
+		var inst *ptx.Inst
+		var instAt *ptx.Loc
+		for _, s := range fn.Body {
+			switch s := s.(type) {
+			case *ptx.Loc:
+				at = s
+			case *ptx.Inst:
+				if s.Pos.Line <= f.Pos.Line {
+					inst, instAt = s, at
+				}
+			}
+		}
+		if inst == nil {
+			continue
+		}
+		if inst.Pos.Line == f.Pos.Line {
+			f.Pos.Col = inst.Pos.Col
+		}
+		if instAt != nil {
+			f.Source = fmt.Sprintf("%s:%d:%d", m.FileName(instAt.File), instAt.Line, instAt.Col)
+		} else {
+			f.Source = ""
+		}
+	}
+}

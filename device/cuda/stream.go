@@ -1,0 +1,211 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"attest/device"
+)
+
+// stream is a CUDA stream. It keeps step with the null stream, which all that does not
+// go through a stream uses.
+type stream struct {
+	d         *Device
+	handle    uintptr
+	capturing bool
+
+	mu       sync.Mutex
+	last     *kernel
+	launch   device.Launch // of last
+	launches int           // since everything was last known to be over
+	held     [][]byte      // what copies read and write, out of the collector's reach
+}
+
+// NewStream makes a stream.
+func (d *Device) NewStream() (device.Stream, error) {
+	s := &stream{d: d}
+	err := d.call("cuStreamCreate", func() result { return d.lib.streamCreate(&s.handle, 0) })
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// call makes a call on the stream and says whose fault a fault is.
+func (s *stream) call(name string, f func() result) error {
+	return s.fault(s.d.call(name, f))
+}
+
+// fault names the launches that may be behind a fault.
+func (s *stream) fault(err error) error {
+	if err == nil || !isFatal(err) {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.last == nil {
+		return err
+	}
+	return s.last.blame(&s.launch, s.launches-1, err)
+}
+
+// isFatal reports whether an error is a fault itself, and not the refusal of a call
+// after one.
+func isFatal(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && fatal[result(e.Code)]
+}
+
+func (s *stream) Launch(k device.Kernel, l device.Launch) error {
+	own, ok := k.(*kernel)
+	if !ok || own.d.primary != s.d.primary {
+		return fmt.Errorf("launch of %s: the kernel is of another device than the stream", k.Info().Name)
+	}
+	if err := own.queue(s.handle, &l, s.capturing); err != nil {
+		return err
+	}
+	l.Params = nil
+	s.mu.Lock()
+	s.last, s.launch = own, l
+	s.launches++
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *stream) Write(b device.Buffer, off int64, data []byte) error {
+	to, err := s.copied(b, off, data)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return s.call("cuMemcpyHtoDAsync", func() result {
+		return s.d.lib.memcpyHtoDA(to.addr+uint64(off), unsafe.Pointer(unsafe.SliceData(data)), uint64(len(data)), s.handle)
+	})
+}
+
+func (s *stream) Read(b device.Buffer, off int64, data []byte) error {
+	from, err := s.copied(b, off, data)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	return s.call("cuMemcpyDtoHAsync", func() result {
+		return s.d.lib.memcpyDtoHA(unsafe.Pointer(unsafe.SliceData(data)), from.addr+uint64(off), uint64(len(data)), s.handle)
+	})
+}
+
+// copied checks a copy and holds on to the host's side of it.
+func (s *stream) copied(b device.Buffer, off int64, data []byte) (*buffer, error) {
+	own, err := s.d.buffer(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := own.bounds(off, len(data)); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.held = append(s.held, data)
+	s.mu.Unlock()
+	return own, nil
+}
+
+func (s *stream) Copy(dst, src device.Buffer) error {
+	to, err := s.d.buffer(dst)
+	if err != nil {
+		return err
+	}
+	from, err := s.d.buffer(src)
+	if err != nil {
+		return err
+	}
+	if err := to.bounds(0, int(from.size)); err != nil || from.size == 0 {
+		return err
+	}
+	return s.call("cuMemcpyDtoDAsync", func() result {
+		return s.d.lib.memcpyDtoDA(to.addr, from.addr, uint64(from.size), s.handle)
+	})
+}
+
+func (s *stream) Fill(b device.Buffer, value byte) error {
+	to, err := s.d.buffer(b)
+	if err != nil || to.size == 0 {
+		return err
+	}
+	return s.call("cuMemsetD8Async", func() result { return s.d.lib.memsetD8A(to.addr, value, uint64(to.size), s.handle) })
+}
+
+func (s *stream) Record(e device.Event) error {
+	own, err := s.d.ownEvent(e)
+	if err != nil {
+		return err
+	}
+	return s.call("cuEventRecord", func() result { return s.d.lib.eventRecord(own.handle, s.handle) })
+}
+
+func (s *stream) Wait(e device.Event) error {
+	own, err := s.d.ownEvent(e)
+	if err != nil {
+		return err
+	}
+	return s.call("cuStreamWaitEvent", func() result { return s.d.lib.streamWaitEvent(s.handle, own.handle, 0) })
+}
+
+func (s *stream) Done() (bool, error) {
+	if err := s.d.ready(); err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	n := s.launches
+	s.mu.Unlock()
+	switch r := s.d.try(func() result { return s.d.lib.streamQuery(s.handle) }); r {
+	case success:
+		s.over(n)
+		return true, nil
+	case notReady:
+		return false, nil
+	default:
+		return false, s.fault(s.d.check("cuStreamQuery", r))
+	}
+}
+
+func (s *stream) Sync(ctx context.Context) error {
+	if s.capturing {
+		return errors.New("a graph that is noted down has nothing to wait for: call Sync on the stream it is replayed on")
+	}
+	s.mu.Lock()
+	n := s.launches
+	s.mu.Unlock()
+	if err := s.d.finish(ctx, s.handle, s.what); err != nil {
+		return s.fault(err)
+	}
+	s.over(n)
+	return nil
+}
+
+// over takes notice that everything has ended, if nothing was launched since there
+// were n launches.
+func (s *stream) over(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.launches == n {
+		s.launches, s.held = 0, nil
+	}
+}
+
+// what is in the stream, for an error.
+func (s *stream) what() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.launches == 0 || s.last == nil:
+		return "the stream's work"
+	case s.launches == 1:
+		return s.last.info.Name
+	}
+	return fmt.Sprintf("one of %d launches, the last of them of %s,", s.launches, s.last.info.Name)
+}
+
+func (s *stream) Close() error {
+	return s.call("cuStreamDestroy", func() result { return s.d.lib.streamDestroy(s.handle) })
+}
