@@ -3,14 +3,14 @@ package fp8_test
 import (
 	"context"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"math"
 	"testing"
 
 	"attest/device"
-	"attest/device/emu"
+	_ "attest/device/emu"
 	"attest/fp8"
-	"attest/ptx"
 )
 
 // converter is a kernel that converts pairs of floats, one pair a thread.
@@ -38,9 +38,11 @@ const converter = `.version 8.1
 }
 `
 
+var deviceName = flag.String("device", "emu:sm_89", "the device that converts: cuda:0 is a GPU")
+
 // TestDeviceAgrees has the same numbers converted by cvt.rn.satfinite on a device.
 func TestDeviceAgrees(t *testing.T) {
-	dev, err := emu.New(ptx.SM89, emu.Options{})
+	dev, err := device.Open(*deviceName)
 	if err != nil {
 		t.Fatal(err)
 	}

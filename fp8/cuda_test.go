@@ -1,0 +1,6 @@
+//go:build linux && amd64
+
+package fp8_test
+
+// For -device cuda:0.
+import _ "attest/device/cuda"
