@@ -1,0 +1,150 @@
+"""PyTorch's scaled_dot_product_attention, one backend at a time."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+import check
+from refusals import Missing, Unsupported
+from timed_torch import Timed
+
+DTYPES = {
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "e4m3": torch.float8_e4m3fn,
+    "e5m2": torch.float8_e5m2,
+}
+
+
+class Library:
+    implementations = {name: ["f16", "bf16"] for name in ("flash", "cudnn", "efficient", "math")}
+
+    def __init__(self):
+        if not torch.cuda.is_available():
+            raise Missing("PyTorch is installed and sees no GPU")
+        self.card = torch.cuda.get_device_properties(0)
+
+    def hello(self):
+        return {
+            "versions": {
+                "torch": torch.__version__,
+                "cuda": torch.version.cuda or "",
+                "cudnn": str(torch.backends.cudnn.version() or ""),
+            },
+            "device": self.card.name,
+            "uuid": "GPU-" + str(getattr(self.card, "uuid", "")),
+            "implementations": [{"name": n, "dtypes": d} for n, d in self.implementations.items()],
+        }
+
+    def prepare(self, request):
+        name, dtype = request["implementation"], request["dtype"]
+        if dtype not in self.implementations.get(name, []):
+            raise Unsupported(f"{name} has no {dtype}")
+        torch.cuda.empty_cache()  # what dropped cases left
+        return self.case(request)
+
+    def case(self, request):
+        return Case(request)
+
+
+class Case:
+    """One call of attention: its inputs, and how it is launched."""
+
+    def __init__(self, request):
+        """Makes the inputs and runs once, so that refusals come here."""
+        self.request, self.shape = request, tuple(request["shape"])
+        self.scale = request.get("scale") or 1 / math.sqrt(self.shape[3])
+        self.l2 = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 0) or 64 << 20
+        self.sets = [self.inputs(0)]
+        self.note = self.choose()
+        self.timed = Timed(self.launch)
+        self.launch(0)
+        torch.cuda.synchronize()
+
+    def inputs(self, which):
+        """Q, K and V of a set: from files for the first one, else from the seed."""
+        dtype = DTYPES[self.request["dtype"]]
+        files = self.request.get("inputs")
+        if files and which == 0:
+            return [self.load(files[name], DTYPES[files["dtype"]]).to(dtype) for name in "qkv"]
+        g = torch.Generator(device="cuda").manual_seed(self.request["seed"] + 1000 * which)
+        return [torch.randn(self.shape, generator=g, device="cuda").to(dtype) for _ in "qkv"]
+
+    def load(self, path, dtype):
+        with open(path, "rb") as f:
+            data = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8)
+        want = math.prod(self.shape) * dtype.itemsize
+        if data.numel() != want:
+            raise ValueError(f"{path} has {data.numel()} bytes, the shape needs {want}")
+        return data.view(dtype).reshape(self.shape).cuda()
+
+    def choose(self):
+        """Picks what launch calls; returns a remark, or ""."""
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        backend = {
+            "flash": SDPBackend.FLASH_ATTENTION,
+            "cudnn": SDPBackend.CUDNN_ATTENTION,
+            "efficient": SDPBackend.EFFICIENT_ATTENTION,
+            "math": SDPBackend.MATH,
+        }[self.request["implementation"]]
+
+        def call(q, k, v):
+            with sdpa_kernel(backend):
+                return F.scaled_dot_product_attention(q, k, v, scale=self.scale)
+
+        self.call = call
+        try:
+            with torch.no_grad():
+                call(*self.sets[0])
+        except RuntimeError as e:
+            if "No available kernel" in str(e):
+                raise Unsupported(f"{self.request['implementation']} has no kernel for {list(self.shape)} in {self.request['dtype']}") from e
+            raise
+        return ""
+
+    def launch(self, which):
+        with torch.no_grad():
+            self.out = self.call(*self.sets[which])
+
+    def set_bytes(self):
+        out = self.out.numel() * self.out.element_size()
+        return sum(x.numel() * x.element_size() for x in self.sets[0]) + out
+
+    def need_sets(self):
+        """As many sets as are gone from the L2 cache when their turn comes again."""
+        need = max(2, -(-3 * self.l2 // self.set_bytes()))
+        while len(self.sets) < need:
+            self.sets.append(self.inputs(len(self.sets)))
+        return need
+
+    def warm_up(self, ms):
+        self.timed.warm_up(ms)
+
+    def run(self, n, mode, cache):
+        cold = cache == "cold"
+        sets = self.need_sets() if cold else 1
+        if mode == "graph":
+            micros, launches = self.timed.replays(n, sets)
+        else:
+            micros, launches = self.timed.events(n, sets, 2 * self.l2 if cold else 0), 1
+        return {"micros": micros, "launches": launches, "sets": sets, "clock": "events"}
+
+    def output(self, path):
+        """Runs once more on the first set and says how right that is."""
+        self.launch(0)
+        out = self.out.float().cpu()
+        if path:
+            with open(path, "wb") as f:
+                f.write(out.numpy().tobytes())
+        head = lambda b, h: [self.as_given(i)[b, h].double().cpu().numpy() for i in range(3)]
+        return {
+            "checksum": check.checksum(out.numpy()),
+            "error": check.errors(self.shape, self.scale, head, lambda b, h, s: out[b, h, s].numpy()),
+        }
+
+    def as_given(self, i):
+        """Q, K or V of the first set, in the shape of the case."""
+        return self.sets[0][i]
