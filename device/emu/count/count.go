@@ -1,0 +1,118 @@
+package count
+
+import (
+	"sync"
+
+	"attest/device/emu"
+)
+
+// Counter counts the launches of a device. It is an emu.Observer.
+type Counter struct {
+	mu       sync.Mutex
+	launches []*launch
+}
+
+// New makes a counter.
+func New() *Counter { return &Counter{} }
+
+// Launch is called by the emulator.
+func (c *Counter) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
+	l := &launch{LaunchInfo: info, facts: make([]fact, len(info.Program)), total: make([]tally, len(info.Program))}
+	for i := range l.facts {
+		l.facts[i] = factsOf(&info.Program[i])
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.launches = append(c.launches, l)
+	return l
+}
+
+// Launches are the counts of the launches so far, in their order.
+func (c *Counter) Launches() []*Counts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*Counts, len(c.launches))
+	for i, l := range c.launches {
+		all[i] = l.counts()
+	}
+	return all
+}
+
+// The state spaces whose bytes are counted.
+const (
+	inGlobal = iota
+	inShared
+	inLocal
+	spaces
+)
+
+// tally is what is counted of one instruction.
+type tally struct {
+	executions uint64 // by warps, or parts of one
+	active     uint64 // lanes that were there
+	lanes      uint64 // lanes whose guard held
+	divergent  uint64 // executions of a branch that parted lanes
+	passed     uint64 // lanes that found an mbarrier's phase over
+	shared     SharedUse
+	global     GlobalUse
+	bytes      [spaces][2]uint64 // read and written
+}
+
+func (t *tally) add(u *tally) {
+	t.executions += u.executions
+	t.active += u.active
+	t.lanes += u.lanes
+	t.divergent += u.divergent
+	t.passed += u.passed
+	t.shared.add(&u.shared)
+	t.global.add(&u.global)
+	for s := range t.bytes {
+		t.bytes[s][0] += u.bytes[s][0]
+		t.bytes[s][1] += u.bytes[s][1]
+	}
+}
+
+// launch is a launch that is counted.
+type launch struct {
+	*emu.LaunchInfo
+	facts []fact
+
+	mu    sync.Mutex
+	total []tally
+	spare []*cluster
+}
+
+// Wants is true: every instruction is counted.
+func (l *launch) Wants(*emu.Inst) bool { return true }
+
+// WantsSkipped makes it an emu.SkipObserver: a warp issues an instruction also when
+// no guard lets it through.
+func (l *launch) WantsSkipped() {}
+
+// Cluster is called by the emulator.
+func (l *launch) Cluster(*emu.ClusterInfo) emu.ClusterObserver {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := len(l.spare); n > 0 {
+		c := l.spare[n-1]
+		l.spare = l.spare[:n-1]
+		return c
+	}
+	return &cluster{l: l, tallies: make([]tally, len(l.Program))}
+}
+
+// close adds what a cluster did.
+func (l *launch) close(c *cluster) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range c.tallies {
+		if c.tallies[i] != (tally{}) {
+			l.total[i].add(&c.tallies[i])
+		}
+	}
+	clear(c.tallies)
+	l.spare = append(l.spare, c)
+}
+
+// End is called by the emulator.
+func (l *launch) End(error) {}
