@@ -113,36 +113,39 @@ var decoded = func() (t [len(names)][256]float64) {
 
 // roundOdd is the bits of x as a float32: itself, or of its two neighbours the one
 // with an odd last bit. Rounding that to a format of few bits gives what rounding x
-// at once would, since an odd float32 is never a tie nor the far side of one.
+// at once would, since an odd float32 is never a tie nor the far side of one. Below
+// the normal float32s the conversion rounds, but there all formats have only zero.
 func roundOdd(x float64) uint32 {
-	b := math.Float32bits(float32(x))
-	switch y := float64(math.Float32frombits(b)); {
-	case x == y || x != x:
-		return b
-	case math.Abs(y) > math.Abs(x):
-		b--
-	}
-	return b | 1
+	const lost = 1<<29 - 1 // what a float32 lacks
+	b := math.Float64bits(x)
+	b |= b&lost + lost // if anything is lost, the bit above it becomes a one
+	return math.Float32bits(float32(math.Float64frombits(b &^ lost)))
 }
 
 // encodeU8 is the code of a number in [-1, 1].
 func encodeU8(x float64) byte {
-	return clamp(math.RoundToEven(x*127) + 128)
+	switch u := x * 127; {
+	case u >= 127:
+		return 255
+	case u <= -128:
+		return 0
+	case u == u:
+		return byte(int(math.RoundToEven(u)) + 128)
+	}
+	return 128 // NaN
 }
 
 // encodeLegacy divides, clamps, shifts and rounds in float32, in the order in which
 // the original did. Its zero lies at 127.5, half a step beside where it is decoded,
 // and its steps are 1/127.5 wide.
 func encodeLegacy(x, largest float32) byte {
-	n := min(max(x/largest, -1), 1)
-	n = float32(n+1) * 127.5
-	return clamp(math.RoundToEven(float64(n)))
-}
-
-// clamp is a whole number as a code. A NaN is no number and gives zero's code.
-func clamp(u float64) byte {
-	if u != u {
-		return 128
+	switch n := x / largest; {
+	case n >= 1:
+		return 255
+	case n <= -1:
+		return 0
+	case n == n:
+		return byte(math.RoundToEven(float64(float32(n+1) * 127.5)))
 	}
-	return byte(min(max(u, 0), 255))
+	return 128 // NaN
 }

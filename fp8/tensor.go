@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
+
+	"attest/device/emu/num"
 )
 
 // smallest is the magnitude up to which a group of elements counts as nothing and
@@ -70,32 +73,44 @@ func (t *Tensor) encodeRow(s float32, x []float32, to []byte) {
 		for i, v := range x {
 			to[i] = encodeLegacy(v, largest)
 		}
-	default:
+	case E4M3:
 		for i, v := range x {
-			to[i] = f.EncodeSatfinite(float64(v) / float64(s))
+			to[i] = num.CvtE4M3F32(roundOdd(float64(v) / float64(s)))
+		}
+	case E5M2:
+		for i, v := range x {
+			to[i] = num.CvtE5M2F32(roundOdd(float64(v) / float64(s)))
 		}
 	}
 }
 
-// absmax is the largest magnitude under each scale.
+// absmax is the largest magnitude under each scale. The bits of floats are in the
+// order of their magnitudes, infinity and NaN last.
 func absmax(s Scaling, d Dims, x []float32) ([]float32, error) {
 	largest := make([]float32, s.Count(d))
-	for b := range d.B {
-		for h := range d.H {
-			for row := range d.S {
-				at := d.Row(b, h, row) * d.D
-				m := &largest[s.Index(d, b, h, row)]
-				for c, v := range x[at : at+d.D] {
-					v = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
-					if !(v <= math.MaxFloat32) {
-						return nil, fmt.Errorf("quantise: element [%d,%d,%d,%d] is %v: only finite numbers have a scale", b, h, row, c, x[at+c])
-					}
-					*m = max(*m, v)
-				}
-			}
+	for row := range d.Rows() {
+		b, h, at := row/d.S/d.H, row/d.S%d.H, row%d.S
+		var most uint32
+		for _, v := range x[row*d.D:][:d.D] {
+			most = max(most, math.Float32bits(v)&^signBit)
 		}
+		if most >= infBits {
+			return nil, notFinite(b, h, at, x[row*d.D:][:d.D])
+		}
+		m := &largest[s.Index(d, b, h, at)]
+		*m = max(*m, math.Float32frombits(most))
 	}
 	return largest, nil
+}
+
+const (
+	signBit = 1 << 31
+	infBits = 0x7f800000
+)
+
+func notFinite(b, h, s int, row []float32) error {
+	c := slices.IndexFunc(row, func(v float32) bool { return math.Float32bits(v)&^signBit >= infBits })
+	return fmt.Errorf("quantise: element [%d,%d,%d,%d] is %v: only finite numbers have a scale", b, h, s, c, row[c])
 }
 
 // eachHead does something with all heads at once.
