@@ -54,6 +54,7 @@ var layers = []string{
 	"report",
 	"internal/diag",
 	"internal/defects",
+	"internal/listing",
 	"internal/ptxstat",
 	"internal/cli",
 	"cmd/attest",

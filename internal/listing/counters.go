@@ -1,0 +1,175 @@
+package listing
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"attest/device/emu/count"
+	"attest/internal/term"
+)
+
+// Counters writes the counters of a launch on one screen.
+func Counters(w io.Writer, s term.Style, c *count.Counts) {
+	fmt.Fprintf(w, "%s\n", s.Bold(term.Clean(c.Kernel)))
+	t := term.Table{Indent: "  "}
+	t.Row("instructions", fmt.Sprintf("%s of warps, %s of threads; %.1f of 32 lanes on average", group(c.WarpInstructions), group(c.ThreadInstructions), c.ActiveLanes))
+	t.Row("branches", fmt.Sprintf("%s, %s divergent%s", group(c.Branches.Executed), group(c.Branches.Divergent), share(c.Branches.Divergent, c.Branches.Executed)))
+	t.Row("shared memory", sharedText(&c.Shared))
+	t.Row("global memory", globalText(&c.Global))
+	for i, b := range c.Barriers[:min(len(c.Barriers), top)] {
+		t.Row(once(i, "barriers"), barrierText(&b))
+	}
+	for i, p := range c.Tensor[:min(len(c.Tensor), top)] {
+		t.Row(once(i, "tensor cores"), fmt.Sprintf("%s × %s → %s: %s operations in %s instructions", p.A, p.B, p.D, group(p.Operations), group(p.Warps)))
+	}
+	if len(c.Special) > 0 {
+		t.Row("special functions", specialText(c.Special))
+	}
+	t.WriteTo(w)
+	fmt.Fprintln(w)
+	mix(w, s, c)
+	bytes(w, s, c.Bytes)
+	conflicts(w, s, c.Lines)
+	sectors(w, s, c.Lines)
+}
+
+// top is how many lines of a kind are shown: the rest is in the listing.
+const top = 5
+
+// once is the name of a row that has several lines, on the first of them.
+func once(i int, name string) string {
+	if i == 0 {
+		return name
+	}
+	return ""
+}
+
+func sharedText(u *count.SharedUse) string {
+	if u.Requests == 0 {
+		return "not used"
+	}
+	return fmt.Sprintf("%s requests, %s wavefronts, %s of them bank conflicts", group(u.Requests), group(u.Wavefronts), group(u.Conflicts))
+}
+
+func globalText(u *count.GlobalUse) string {
+	used, ok := u.Efficiency()
+	if !ok {
+		return "not used"
+	}
+	return fmt.Sprintf("%s requests, %s sectors (%s a request), %.1f %% of their bytes used",
+		group(u.Requests), group(u.Sectors), perRequest(u), 100*used)
+}
+
+func perRequest(u *count.GlobalUse) string {
+	return fmt.Sprintf("%.1f", float64(u.Sectors)/float64(u.Requests))
+}
+
+func barrierText(b *count.Barrier) string {
+	text := fmt.Sprintf("line %d, %s: %s arrivals of warps, %s of threads", b.Line, b.Instruction, group(b.Arrivals), group(b.Threads))
+	if b.Vain > 0 {
+		text += fmt.Sprintf(", %s in vain", group(b.Vain))
+	}
+	return text
+}
+
+func specialText(list []count.Mix) string {
+	var parts []string
+	for _, m := range list {
+		parts = append(parts, group(m.Threads)+" "+m.Name)
+	}
+	return strings.Join(parts, ", ") + " of threads"
+}
+
+// mix sets families and opcodes side by side.
+func mix(w io.Writer, s term.Style, c *count.Counts) {
+	t := term.Table{Indent: "  ", Right: "lrr lrr", Style: s}
+	t.Head("family", "warps", "share", " ", "opcode", "warps", "share")
+	const most = 10
+	for i := range min(max(len(c.Families), len(c.Opcodes)), most) {
+		row := []any{"", "", "", ""}
+		if i < len(c.Families) {
+			row = []any{c.Families[i].Name, group(c.Families[i].Warps), percent(c.Families[i].Warps, c.WarpInstructions), ""}
+		}
+		if i < len(c.Opcodes) {
+			row = append(row, c.Opcodes[i].Name, group(c.Opcodes[i].Warps), percent(c.Opcodes[i].Warps, c.WarpInstructions))
+		}
+		t.Row(row...)
+	}
+	t.WriteTo(w)
+}
+
+func bytes(w io.Writer, s term.Style, list []count.Bytes) {
+	if len(list) == 0 {
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "lllr", Style: s}
+	t.Head("memory", "direction", "by", "bytes")
+	for _, b := range list {
+		t.Row(b.Space, b.Direction, b.By, group(b.Bytes))
+	}
+	fmt.Fprintln(w)
+	t.WriteTo(w)
+}
+
+// conflicts lists the lines that lose the most to bank conflicts.
+func conflicts(w io.Writer, s term.Style, all []count.Line) {
+	lines := worst(all, func(l *count.Line) uint64 { return l.Shared.Conflicts })
+	if len(lines) == 0 {
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "rlrrr", Style: s}
+	t.Head("line", "bank conflicts", "requests", "wavefronts", "conflicts")
+	for _, l := range lines {
+		t.Row(l.Line, l.Instruction, group(l.Shared.Requests), group(l.Shared.Wavefronts), group(l.Shared.Conflicts))
+	}
+	fmt.Fprintln(w)
+	t.WriteTo(w)
+}
+
+// sectors lists the lines that move the most bytes that nobody wants.
+func sectors(w io.Writer, s term.Style, all []count.Line) {
+	lines := worst(all, func(l *count.Line) uint64 { return l.Global.BytesMoved() - l.Global.BytesUsed })
+	if len(lines) == 0 {
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "rlrrr", Style: s}
+	t.Head("line", "bytes moved in vain", "requests", "sectors a request", "used")
+	for _, l := range lines {
+		t.Row(l.Line, l.Instruction, group(l.Global.Requests), perRequest(&l.Global), percent(l.Global.BytesUsed, l.Global.BytesMoved()))
+	}
+	fmt.Fprintln(w)
+	t.WriteTo(w)
+}
+
+// worst are the lines with the highest cost above none, the highest first.
+func worst(all []count.Line, cost func(*count.Line) uint64) (lines []count.Line) {
+	for _, l := range all {
+		if cost(&l) > 0 {
+			lines = append(lines, l)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b count.Line) int { return cmp.Compare(cost(&b), cost(&a)) })
+	return lines[:min(len(lines), top)]
+}
+
+func percent(n, of uint64) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(of, 1))) }
+
+func share(n, of uint64) string {
+	if of == 0 {
+		return ""
+	}
+	return " (" + percent(n, of) + ")"
+}
+
+// group writes a number with spaces between thousands, which a reader of long ones
+// needs.
+func group(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
