@@ -3,5 +3,5 @@
 package main
 
 // The CUDA driver is opened by its name, --device cuda:0. Opening libraries at run
-// time makes the binary a dynamic one, so it is only here where GPUs were tried.
+// time makes the binary a dynamic one, so it is only where NVIDIA has a driver.
 import _ "attest/device/cuda"
