@@ -1,6 +1,10 @@
 package emu
 
-import "attest/ptx"
+import (
+	"encoding/binary"
+
+	"attest/ptx"
+)
 
 // What an observed launch tells as it happens, besides the steps of its
 // instructions.
@@ -23,7 +27,7 @@ func (f *frame) spanned(a *address, m uint32, n int, write bool, base uint64) {
 // access is the warp's announcement, to be filled in.
 func (f *frame) access(m uint32, n int, write bool) *Access {
 	acc := &f.w.access
-	*acc = Access{Rank: f.b.rank, Warp: f.w.id, Mask: m, ID: int(f.fn.code[f.w.pc].id), Size: n, Write: write}
+	*acc = Access{Rank: f.b.rank, Warp: f.w.id, Mask: m, ID: int(f.fn.code[f.w.pc].id), Size: n, Write: write, f: f}
 	return acc
 }
 
@@ -55,7 +59,7 @@ func (f *frame) touchedUnits(m uint32, units []int32, n int) {
 
 // info is what observers know of an allocation.
 func (a *alloc) info() *Alloc {
-	a.once.Do(func() { a.told = &Alloc{Addr: a.addr, Size: len(a.data), Name: a.name} })
+	a.once.Do(func() { a.told = &Alloc{Addr: a.addr, Size: len(a.data), Data: a.data, Name: a.name} })
 	return a.told
 }
 
@@ -130,4 +134,29 @@ func (b *block) barIndex(bar *barrier) int {
 		}
 	}
 	return -1
+}
+
+// Stored is what a lane's st is about to write; ok is false for other instructions.
+func (a *Access) Stored(in *Inst, lane int) (data []byte, ok bool) {
+	if in.Op.Name != "st" || !a.Write || a.Size > 64 {
+		return nil, false
+	}
+	x := &inst{in.Inst, in.Match, in.at}
+	t := x.typ("b")
+	d := &decoder{p: a.f.fn.prog, fn: a.f.fn, regs: a.f.fn.slots}
+	s := &Step{Inst: in, f: a.f}
+	for _, e := range d.vector(x.arg("b")) {
+		var b [8]byte
+		n := t.Bytes()
+		if n > 8 || e.Kind == ptx.SymOperand {
+			return nil, false
+		}
+		v := s.Value(e, lane)
+		if e.Kind != ptx.RegOperand && e.Kind != ptx.SpecialOperand {
+			v = constant(e, t)
+		}
+		binary.LittleEndian.PutUint64(b[:], v)
+		data = append(data, b[:n]...)
+	}
+	return data, len(data) == a.Size
 }

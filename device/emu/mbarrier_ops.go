@@ -124,13 +124,15 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 		f.predOf(p, m, func(l int) bool {
 			bar, from := a.barrier(f, l), f.origin(l)
 			b, err := loadMbarrier(bar.word())
-			if err == nil && !over(f, l, b.phase()) {
-				return false
+			if err != nil {
+				from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Err: err}, b)
 			}
-			from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Err: err}, b)
 			from.misuse(err)
-			return true
+			return over(f, l, b.phase())
 		})
+		if f.b.watch != nil {
+			a.waited(f, f.p[p]&m)
+		}
 		if f.p[p]&m != m {
 			return yield
 		}
@@ -158,5 +160,20 @@ func whyMbarrier(a *address) func(f *frame, m uint32) string {
 			s += fmt.Sprintf(" and %d bytes", n)
 		}
 		return s
+	}
+}
+
+// waited announces that lanes have found the phases of their mbarriers over.
+func (a *address) waited(f *frame, m uint32) {
+	for m != 0 {
+		from := f.origin(firstLane(m))
+		bar, same := a.barrier(f, from.lane), uint32(0)
+		eachLane(m, func(l int) {
+			if a.barrier(f, l) == bar {
+				same |= 1 << l
+			}
+		})
+		m &^= same
+		from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Mask: same}, 0)
 	}
 }

@@ -125,12 +125,15 @@ type Access struct {
 	// Units are, where Offsets is nil, the offsets that the warp as a whole touches.
 	Units []int32
 	Write bool
+
+	f *frame
 }
 
 // Alloc is an allocation of global memory.
 type Alloc struct {
 	Addr uint64
 	Size int
+	Data []byte // to look at
 	Name string // of a module's variable, or ""
 }
 

@@ -151,7 +151,7 @@ func (c *Checker) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
 
 // parts make the families of checks for a launch; nil means that there is nothing
 // for them to find in it.
-var parts []func(l *launch) part
+var parts = []func(l *launch) part{newOrder, newBarriers}
 
 func (l *launch) Wants(in *emu.Inst) bool { return len(l.steps[in.ID]) > 0 }
 

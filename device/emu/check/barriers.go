@@ -1,0 +1,169 @@
+package check
+
+import (
+	"fmt"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// barriers finds barriers that only part of the threads reach that they count.
+type barriers struct {
+	l *launch
+	// bare are the instructions that end threads which did nothing else in their basic
+	// block: where an early return goes.
+	bare map[int]bool
+}
+
+func newBarriers(l *launch) part {
+	b := &barriers{l: l, bare: map[int]bool{}}
+	found := false
+	for id := range l.Program {
+		in := &l.Program[id]
+		found = found || isAlignedBarrier(in.Op.Text)
+		b.bare[id] = isEnd(in) && (id == 0 || in.Func != l.Program[id-1].Func || labelled(in))
+	}
+	if !found {
+		return nil
+	}
+	return b
+}
+
+func isEnd(in *emu.Inst) bool { return in.Op.Name == "ret" || in.Op.Name == "exit" }
+
+// labelled reports whether a label stands before an instruction.
+func labelled(in *emu.Inst) bool {
+	label := false
+	for _, s := range in.Func.Body {
+		switch s := s.(type) {
+		case *ptx.Label:
+			label = true
+		case *ptx.Inst:
+			if s == in.Inst {
+				return label
+			}
+			label = false
+		}
+	}
+	return false
+}
+
+func (b *barriers) wants(in *emu.Inst) bool { return isAlignedBarrier(in.Op.Text) || isEnd(in) }
+
+func (b *barriers) cluster(c *cluster) watch {
+	w := &barrierWatch{cluster: c, p: b, at: map[warpBar][]arrival{}}
+	for _, blk := range c.Blocks {
+		w.ends = append(w.ends, make([][]ending, (blk.Threads+31)/32))
+	}
+	return w
+}
+
+// barrierWatch is barriers at work on a cluster.
+type barrierWatch struct {
+	quiet
+	*cluster
+	p    *barriers
+	at   map[warpBar][]arrival // lanes that have come and not been let go
+	ends [][][]ending          // by rank and warp: lanes that have ended
+}
+
+type warpBar struct{ rank, warp, bar int }
+
+type arrival struct {
+	id    int
+	lanes uint32
+	all   bool // no count of threads given
+}
+
+type ending struct {
+	id    int
+	lanes uint32
+}
+
+func (b *barrierWatch) step(s *emu.Step) {
+	if isEnd(s.Inst) {
+		if s.Depth() == 0 {
+			b.ends[s.Rank][s.Warp] = append(b.ends[s.Rank][s.Warp], ending{s.ID, s.Mask})
+		}
+		return
+	}
+	bar, all := s.Arg("bar"), s.Arg("threads") == nil
+	s.Lanes(func(l int) {
+		k := warpBar{s.Rank, s.Warp, int(s.Value(bar, l))}
+		as := b.at[k]
+		if n := len(as); n > 0 && as[n-1].id == s.ID {
+			as[n-1].lanes |= 1 << l
+			return
+		}
+		b.at[k] = append(as, arrival{s.ID, 1 << l, all})
+	})
+}
+
+// open judges who came to a barrier that opens.
+func (b *barrierWatch) open(o *emu.Opening) {
+	if o.Cluster {
+		return
+	}
+	var one *arrival
+	for warp := range o.Warps {
+		k := warpBar{o.Rank, warp, o.Bar}
+		as := b.at[k]
+		if len(as) == 0 {
+			continue
+		}
+		if len(as) > 1 {
+			b.parted(o.Rank, warp, as)
+		}
+		if as[0].all {
+			one = &as[0]
+			b.absent(o.Rank, warp, warp, &as[0])
+		}
+		delete(b.at, k)
+	}
+	if one == nil {
+		return
+	}
+	for warp, lanes := range o.Warps {
+		if lanes == 0 {
+			b.absent(o.Rank, warp, firstWarp(o.Warps), one)
+		}
+	}
+}
+
+func firstWarp(warps []uint32) int {
+	for i, lanes := range warps {
+		if lanes != 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+// parted reports lanes of a warp that came by different instructions.
+func (b *barrierWatch) parted(rank, warp int, as []arrival) {
+	a, other := b.cluster.at(as[0].id, rank, warp, as[0].lanes), b.cluster.at(as[1].id, rank, warp, as[1].lanes)
+	b.report(faults[BarrierDivergence].of(Defect{
+		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
+		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
+	}), as[0].id, as[1].id)
+}
+
+// absent reports lanes of a warp that ended without coming to a barrier that counts
+// them. Threads that return early, having nothing to do, are widely relied on.
+func (b *barrierWatch) absent(rank, warp, came int, as *arrival) {
+	for _, e := range b.ends[rank][warp] {
+		a, other := b.cluster.at(as.id, rank, came, 0), b.cluster.at(e.id, rank, warp, e.lanes)
+		if came == warp {
+			a.Lanes = as.lanes
+		}
+		d := faults[BarrierDivergence].of(Defect{
+			Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
+			Message: fmt.Sprintf("the barrier counts all threads of the block; %s of warp %d ended without reaching it", Lanes(e.lanes), warp),
+		})
+		if b.p.bare[e.id] {
+			d.Severity = Warning
+			d.Why += "; threads that have returned are not waited for, but the rules do not promise it"
+		}
+		b.report(d, as.id, e.id)
+	}
+}

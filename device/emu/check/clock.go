@@ -1,0 +1,219 @@
+package check
+
+import "math/bits"
+
+// A clock says what is ordered before something: of each agent, up to which of its
+// times. Agents are the warps of a cluster, whose lanes may be known to different
+// times, and its mbarriers. A warp's time goes on when it publishes what it did, so
+// that what comes after is told from what came before.
+//
+// A clock that has been given to somebody is not changed any more.
+type clock struct {
+	own []entry // by agent of the cluster
+	far []far   // other clusters, by index
+}
+
+// entry is up to which time an agent is known.
+type entry struct {
+	all   uint32
+	lanes *[32]uint32 // where they differ; then all is of no meaning
+}
+
+// far is what is known of another cluster.
+type far struct {
+	cluster int
+	own     []entry
+}
+
+// at is the entry of an agent.
+func (c *clock) at(agent int) entry {
+	if c == nil || agent >= len(c.own) {
+		return entry{}
+	}
+	return c.own[agent]
+}
+
+// of are the entries of a cluster's agents.
+func (c *clock) of(cluster int) []entry {
+	if c == nil {
+		return nil
+	}
+	for i := range c.far {
+		if c.far[i].cluster == cluster {
+			return c.far[i].own
+		}
+	}
+	return nil
+}
+
+// covers reports whether the lanes are known up to the time.
+func (e entry) covers(lanes, time uint32) bool {
+	if e.lanes == nil {
+		return e.all >= time
+	}
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if e.lanes[bits.TrailingZeros32(lanes)] < time {
+			return false
+		}
+	}
+	return true
+}
+
+// join takes the later of two entries for each lane.
+func (e *entry) join(f entry) {
+	if e.lanes == nil && f.lanes == nil {
+		e.all = max(e.all, f.all)
+		return
+	}
+	if f.lanes == nil && f.all == 0 {
+		return
+	}
+	var t [32]uint32
+	for l := range t {
+		t[l] = max(e.lane(l), f.lane(l))
+	}
+	*e = entry{lanes: &t}
+	e.simplify()
+}
+
+func (e entry) lane(l int) uint32 {
+	if e.lanes == nil {
+		return e.all
+	}
+	return e.lanes[l]
+}
+
+// simplify forgets the lanes where they do not differ.
+func (e *entry) simplify() {
+	for _, t := range e.lanes {
+		if t != e.lanes[0] {
+			return
+		}
+	}
+	*e = entry{all: e.lanes[0]}
+}
+
+// set has the lanes known up to the time. whole says that they are all there are.
+func (e *entry) set(lanes, time uint32, whole bool) {
+	if whole {
+		*e = entry{all: time}
+		return
+	}
+	var t [32]uint32
+	for l := range t {
+		t[l] = e.lane(l)
+		if lanes>>l&1 != 0 {
+			t[l] = time
+		}
+	}
+	*e = entry{lanes: &t}
+	e.simplify()
+}
+
+// copy is a clock that may be changed, with room for n agents.
+func (c *clock) copy(n int) *clock {
+	d := &clock{own: make([]entry, n)}
+	if c != nil {
+		copy(d.own, c.own)
+		d.far = c.far
+	}
+	return d
+}
+
+// add joins another clock of the same cluster into c.
+func (c *clock) add(d *clock) {
+	if d == nil || c == d {
+		return
+	}
+	for len(c.own) < len(d.own) {
+		c.own = append(c.own, entry{})
+	}
+	for i := range d.own {
+		c.own[i].join(d.own[i])
+	}
+	if len(d.far) > 0 {
+		c.addFar(d.far)
+	}
+}
+
+// addFar joins what is known of other clusters. Entries are replaced, never changed:
+// they may be shared.
+func (c *clock) addFar(fs []far) {
+	all := append([]far{}, c.far...)
+next:
+	for _, f := range fs {
+		for i := range all {
+			if all[i].cluster != f.cluster {
+				continue
+			}
+			if len(all[i].own) != len(f.own) || len(f.own) > 0 && &all[i].own[0] != &f.own[0] {
+				e := clock{own: append([]entry{}, all[i].own...)}
+				e.add(&clock{own: f.own})
+				all[i].own = e.own
+			}
+			continue next
+		}
+		all = append(all, f)
+	}
+	c.far = all
+}
+
+// covered reports whether d adds nothing to c, where that is quickly seen.
+func (c *clock) covered(d *clock) bool {
+	if d == nil || c == d {
+		return true
+	}
+	if c == nil || len(d.own) > len(c.own) || len(d.far) > 0 {
+		return false
+	}
+	for i, e := range d.own {
+		if f := c.own[i]; e.lanes != nil || f.lanes != nil || e.all > f.all {
+			return false
+		}
+	}
+	return true
+}
+
+// joined is a clock of both.
+func joined(c, d *clock) *clock {
+	if c.covered(d) {
+		return c
+	}
+	if d.covered(c) {
+		return d
+	}
+	n := c.copy(len(c.own))
+	n.add(d)
+	return n
+}
+
+// view is what a thread knows, and what it passes on.
+type view struct {
+	c *clock // what is ordered before it,
+	// and of that, what a fence.proxy.async has made visible to the async proxy in
+	// shared and in global memory.
+	shared, global *clock
+	// What a strong write passes on without being a release itself: what was known at
+	// the last fence, of the scope of the block and of the GPU.
+	block, gpu *released
+}
+
+// released is what a fence lets later writes pass on.
+type released struct{ c, shared, global *clock }
+
+// with is the view of one who has learnt what r passes on.
+func (v *view) with(r *released) *view {
+	if r == nil || v.c.covered(r.c) && v.shared.covered(r.shared) && v.global.covered(r.global) {
+		return v
+	}
+	n := *v
+	n.c, n.shared, n.global = joined(v.c, r.c), joined(v.shared, r.shared), joined(v.global, r.global)
+	return &n
+}
+
+// add joins what s passes on into r, which must not have been given away.
+func (r *released) add(s *released) {
+	if s != nil {
+		r.c, r.shared, r.global = joined(r.c, s.c), joined(r.shared, s.shared), joined(r.global, s.global)
+	}
+}

@@ -1,0 +1,461 @@
+package check
+
+import (
+	"math/bits"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// order finds accesses that nothing orders: races, missing proxy fences and waits,
+// and what belongs to them. It follows which accesses the program has ordered before
+// which, by its barriers, fences and waits, and holds each access against the last
+// ones to the same bytes.
+type order struct {
+	l       *launch
+	classes []class
+	warps   int // of a block
+	// everything is what all clusters share when they may talk to each other.
+	everything *memory
+	flags      map[place]*syncVar // in global memory
+	merge      merger
+}
+
+// place is an address that threads synchronise through.
+type place struct {
+	alloc  *emu.Alloc // or nil: shared memory of
+	block  int        // a block of the cluster
+	offset int
+}
+
+func newOrder(l *launch) part {
+	threads := l.LaunchInfo.Launch.Block.Count()
+	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), flags: map[place]*syncVar{}}
+	for id := range l.Program {
+		o.classes[id] = classify(&l.Program[id])
+	}
+	if l.Serial {
+		o.everything = &memory{}
+	}
+	o.merge.o = o
+	return o
+}
+
+func (o *order) wants(in *emu.Inst) bool {
+	r := o.classes[in.ID].role
+	return r != roleNone && r != roleBulk && r != roleProduct && r != rolePrefetch
+}
+
+// ordered is order at work on a cluster.
+type ordered struct {
+	quiet
+	*cluster
+	o        *order
+	warps    []*warp // by rank, then by warp
+	agents   int
+	shared   [][]cell // by rank
+	global   *memory
+	bars     map[emu.MbarrierAt]*mbar
+	named    map[[2]int]*released // barriers of a block: what arrivals without a wait pass on
+	meeting  *released            // barrier.cluster: what arrivals pass on
+	met      *released            // and what the last phase's did
+	building *work
+	works    map[uint64]*work // that mbarriers count, by number
+	lastWork uint64
+	flags    map[place]*syncVar // in shared memory
+	barList  []*mbar            // as agents, after the warps
+	ends     []released         // by rank: what its threads knew when they ended
+	cur      current
+}
+
+// warp is what is known of a warp.
+type warp struct {
+	cl      *ordered
+	agent   int
+	rank    int
+	index   int
+	time    uint32
+	touched bool // memory, at this time
+	live    uint32
+	v       *view      // of all its lanes, or nil:
+	lanes   [32]*view  // they know different things
+	events  []*event   // by instruction: the last one
+	copies  groups     // cp.async
+	bulk    groups     // cp.async.bulk
+	product groups     // wgmma
+	late    []lateWork // what cp.async.mbarrier.arrive will tell
+	copying *work
+}
+
+var start = &view{}
+
+func (o *order) cluster(c *cluster) watch {
+	n := &ordered{
+		cluster: c, o: o, global: o.everything, bars: map[emu.MbarrierAt]*mbar{},
+		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, ends: make([]released, len(c.Blocks)),
+	}
+	if n.global == nil {
+		n.global = &memory{}
+	}
+	for rank, b := range c.Blocks {
+		for i := range o.warps {
+			w := &warp{cl: n, agent: n.agents, rank: rank, index: i, time: 1, live: 1<<32 - 1, v: start, events: make([]*event, len(o.classes))}
+			if left := b.Threads - 32*i; left < 32 {
+				w.live = 1<<left - 1
+			}
+			n.agents++
+			n.warps = append(n.warps, w)
+		}
+		n.shared = append(n.shared, o.sharedCells())
+	}
+	return n
+}
+
+// sharedCells are the cells of a block's shared memory, with the gaps between its
+// variables marked.
+func (o *order) sharedCells() []cell {
+	cells := make([]cell, (o.l.Bytes+3)/4)
+	if len(o.l.Shared) == 0 {
+		return cells
+	}
+	end := 0
+	gap := func(from, to int) {
+		for off := from; off < to; {
+			if c := &cells[off/4]; off%4 != 0 || to-off < 4 {
+				c.split()[off%4].flags |= isGap
+				off++
+			} else {
+				c.flags |= isGap
+				off += 4
+			}
+		}
+	}
+	for _, v := range o.l.Shared {
+		gap(end, v.Offset)
+		end = max(end, v.Offset+v.Size)
+	}
+	gap(end, o.l.Bytes)
+	return cells
+}
+
+func (c *ordered) warp(rank, index int) *warp { return c.warps[rank*c.o.warps+index] }
+
+// view is what a lane knows.
+func (w *warp) view(lane int) *view {
+	if w.v != nil {
+		return w.v
+	}
+	return w.lanes[lane]
+}
+
+// together is what lanes know between them.
+func (w *warp) together(lanes uint32) *view {
+	if w.v != nil {
+		return w.v
+	}
+	v := w.lanes[bits.TrailingZeros32(lanes)]
+	for rest := lanes & (lanes - 1); rest != 0; rest &= rest - 1 {
+		if u := w.lanes[bits.TrailingZeros32(rest)]; u != v {
+			v = v.with(&released{u.c, u.shared, u.global})
+		}
+	}
+	return v
+}
+
+// learn gives lanes a view.
+func (w *warp) learn(lanes uint32, v *view) {
+	if lanes&w.live == w.live {
+		w.v = v
+		return
+	}
+	if w.v != nil {
+		if w.v == v {
+			return
+		}
+		for l := range w.lanes {
+			w.lanes[l] = w.v
+		}
+		w.v = nil
+	}
+	for rest := lanes; rest != 0; rest &= rest - 1 {
+		w.lanes[bits.TrailingZeros32(rest)] = v
+	}
+}
+
+// hear has lanes learn what r passes on, each on top of what it knows.
+func (w *warp) hear(lanes uint32, r *released) {
+	if r == nil {
+		return
+	}
+	if w.v != nil {
+		w.learn(lanes, w.v.with(r))
+		return
+	}
+	for rest := lanes; rest != 0; {
+		l := bits.TrailingZeros32(rest)
+		old := w.lanes[l]
+		same := uint32(0)
+		for m := rest; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros32(m); w.lanes[i] == old {
+				same |= 1 << i
+			}
+		}
+		rest &^= same
+		w.learn(same, old.with(r))
+		if w.v != nil {
+			return
+		}
+	}
+	w.unify()
+}
+
+// unify notices that all lanes know the same.
+func (w *warp) unify() {
+	v := w.lanes[bits.TrailingZeros32(w.live)]
+	for m := w.live; m != 0; m &= m - 1 {
+		if w.lanes[bits.TrailingZeros32(m)] != v {
+			return
+		}
+	}
+	w.v = v
+}
+
+// tell is what lanes pass on: what they know and what they did. What they do from
+// then on is later.
+func (w *warp) tell(lanes uint32) *released {
+	v := w.together(lanes)
+	r := &released{v.c, v.shared, v.global}
+	if w.touched || !v.c.at(w.agent).covers(lanes, w.time-1) {
+		c := v.c.copy(max(w.cl.agents, lenOf(v.c)))
+		at := w.time
+		if !w.touched {
+			at--
+		}
+		c.own[w.agent].set(lanes, at, lanes&w.live == w.live)
+		r.c = c
+	}
+	if w.touched {
+		w.time++
+		w.touched = false
+	}
+	return r
+}
+
+func lenOf(c *clock) int {
+	if c == nil {
+		return 0
+	}
+	return len(c.own)
+}
+
+// event is the event of an instruction at the warp's present time.
+func (w *warp) event(id int, cls *class) *event {
+	w.touched = true
+	if e := w.events[id]; e != nil && e.time == w.time {
+		return e
+	}
+	e := &event{w: w, id: id, time: w.time, class: cls}
+	w.events[id] = e
+	return e
+}
+
+// current is the access at hand.
+type current struct {
+	a     *emu.Access
+	e     *event
+	v     *view
+	lanes uint32 // that it counts for
+	write bool
+	off   int
+	size  int
+}
+
+func (c *ordered) access(a *emu.Access) {
+	if a.Space == ptx.Local || a.Space == ptx.Global && a.Alloc == nil {
+		return
+	}
+	cls := &c.o.classes[a.ID]
+	if cls.role == rolePrefetch {
+		return
+	}
+	w := c.warp(a.Rank, a.Warp)
+	cur := &c.cur
+	*cur = current{a: a, e: c.eventOf(w, a, cls), size: a.Size, write: a.Write}
+	if a.Units != nil {
+		cur.v, cur.lanes = w.together(a.Mask), a.Mask
+		for _, off := range a.Units {
+			c.touch(int(off))
+		}
+		return
+	}
+	if cls.strong && cls.role == roleNone {
+		c.listen(w, a, cls)
+	}
+	for m := a.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		cur.v, cur.lanes = w.view(l), 1<<l
+		c.touch(int(a.Offsets[l]))
+	}
+	if cls.strong && a.Write && cls.role == roleNone {
+		c.publish(w, a, cls)
+	}
+}
+
+// eventOf is the event of an access; an asynchronous one is of a work of its own.
+func (c *ordered) eventOf(w *warp, a *emu.Access, cls *class) *event {
+	switch {
+	case cls.role == roleCopy && a.Space == ptx.Shared:
+		return w.copying.start
+	case cls.async && cls.role != roleCopy:
+		if c.building == nil {
+			c.building = &work{}
+			c.building.start = &event{w: w, id: a.ID, time: w.time, class: cls, work: c.building}
+		}
+		w.touched = true
+		return c.building.start
+	}
+	return w.event(a.ID, cls)
+}
+
+// touch holds the current access against the cells at an offset.
+func (c *ordered) touch(off int) {
+	cur := &c.cur
+	var cells []cell
+	if cur.a.Space == ptx.Shared {
+		cells = c.shared[cur.a.Block]
+	}
+	for size := cur.size; size > 0; {
+		i, mem := off/4, cells
+		if cells == nil {
+			mem = c.global.page(cur.a.Alloc, off)[:]
+			i %= pageCells
+		}
+		cur.off = off
+		at := &mem[i]
+		if off%4 == 0 && size >= 4 {
+			c.word(at)
+			off += 4
+			size -= 4
+			continue
+		}
+		c.cell(&at.split()[off%4])
+		off++
+		size--
+	}
+}
+
+// word is an access to four bytes at once.
+func (c *ordered) word(at *cell) {
+	if at.ext == nil || at.ext.sub == nil {
+		c.cell(at)
+		return
+	}
+	sub := at.ext.sub
+	gap := flag(0)
+	for i := range sub {
+		c.cell(&sub[i])
+		c.cur.off++
+		gap |= sub[i].flags & isGap
+	}
+	c.cur.off -= 4
+	if c.cur.write && gap == 0 {
+		flags := sub[0].flags
+		at.wrote(c.cur.e, c.cur.lanes)
+		at.flags = flags
+	}
+}
+
+// cell is an access to a cell.
+func (c *ordered) cell(at *cell) {
+	cur := &c.cur
+	shared := cur.a.Space == ptx.Shared
+	if at.flags&(isGap|isBarrier) != 0 && c.odd(at) {
+		return
+	}
+	if shared && at.w == nil && at.flags&isWritten == 0 && (!cur.write || cur.e.class.atomic) {
+		c.uninitialised()
+		at.flags |= isWritten
+	}
+	if w := at.w; w != nil && w != cur.e {
+		// The common case first: an ordinary write by a warp whose time is known.
+		if w.work != nil || cur.e.class.proxy || w.w.cl != c || cur.v.c == nil || w.w.agent >= len(cur.v.c.own) ||
+			cur.v.c.own[w.w.agent].lanes != nil || cur.v.c.own[w.w.agent].all < w.time {
+			c.against(w, at.wl, true)
+		}
+	} else if w == cur.e && cur.write && w.work == nil && at.wl&^cur.lanes != 0 && !w.class.atomic {
+		c.sameStore(at.wl)
+	}
+	if !cur.write {
+		if at.r == cur.e {
+			at.rl |= cur.lanes
+			return
+		}
+		at.noted(cur.e, cur.lanes, func(r *event, lanes uint32) bool { return c.before(r, lanes, false) })
+		return
+	}
+	if at.r != nil {
+		at.reads(func(r *event, lanes uint32) {
+			if r != cur.e || lanes&^cur.lanes != 0 {
+				c.against(r, lanes, false)
+			}
+		})
+	}
+	if at.w == cur.e && cur.e.work == nil {
+		at.wrote(cur.e, at.wl|cur.lanes)
+		return
+	}
+	at.wrote(cur.e, cur.lanes)
+}
+
+// before reports whether an event of lanes is ordered before the current access.
+func (c *ordered) before(e *event, lanes uint32, wrote bool) bool {
+	return c.known(e, lanes, wrote, true, c.cur.v.c)
+}
+
+// known reports whether a clock has an event of lanes; with own, what the thread of
+// the current access did itself counts as well.
+func (c *ordered) known(e *event, lanes uint32, wrote, own bool, by *clock) bool {
+	cur := &c.cur
+	if e.work != nil {
+		return e.work.covered(e.work.done, lanes, c, own, by) || !wrote && e.work.covered(e.work.read, lanes, c, own, by)
+	}
+	if own && e.w == cur.e.w {
+		if lanes &^= cur.lanes; lanes == 0 {
+			return true
+		}
+	}
+	return c.entry(e.w.cl, e.w.agent, by).covers(lanes, e.time)
+}
+
+// entry is what a clock of this cluster has of an agent of any.
+func (c *ordered) entry(of *ordered, agent int, by *clock) entry {
+	if of == c {
+		return by.at(agent)
+	}
+	if own := by.of(of.Index); agent < len(own) {
+		return own[agent]
+	}
+	return entry{}
+}
+
+// covered reports whether the clock knows of a doer for each of the lanes.
+func (k *work) covered(doers []doer, lanes uint32, c *ordered, own bool, by *clock) bool {
+	if k.lane >= 0 {
+		lanes = 1 << k.lane
+	}
+	for _, d := range doers {
+		e := c.entry(k.start.w.cl, d.agent, by)
+		switch {
+		case d.bar && e.all >= d.time:
+			lanes &^= d.lanes
+		case !d.bar:
+			for m := lanes & d.lanes; m != 0; m &= m - 1 {
+				bit := m & -m
+				if own && k.start.w == c.cur.e.w && bit&c.cur.lanes != 0 || e.covers(bit, d.time) {
+					lanes &^= bit
+				}
+			}
+		}
+	}
+	return lanes == 0
+}

@@ -1,0 +1,174 @@
+package check
+
+import (
+	"math/bits"
+	"sync"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+const sharedSpace = ptx.Shared
+
+func lane(m uint32) int { return bits.TrailingZeros32(m) }
+
+// end judges what is left when the threads of a cluster have ended.
+func (c *ordered) end() {
+	c.unbalanced()
+	ended := true
+	for _, w := range c.warps {
+		ended = ended && w.live == 0
+	}
+	if ended {
+		c.leaks()
+		c.afterlife()
+	}
+	if !c.l.Serial {
+		c.o.merge.take(c)
+	}
+}
+
+// afterlife reports accesses to the shared memory of a block by others of its
+// cluster that may come after it has ended.
+func (c *ordered) afterlife() {
+	if len(c.Blocks) == 1 {
+		return
+	}
+	for rank := range c.Blocks {
+		by := c.ends[rank].c
+		for i := range c.shared[rank] {
+			at := &c.shared[rank][i]
+			late := func(e *event, lanes uint32, wrote bool) {
+				if e.w.rank == rank || c.known(e, lanes, wrote, false, by) {
+					return
+				}
+				a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
+				a.shared(c.l, 4*i, 4)
+				a.Action = action(e, wrote)
+				kind := SharedRace
+				if e.work != nil {
+					kind = AsyncLeak
+				}
+				c.report(Defect{
+					Kind: kind, Severity: Error, Access: a,
+					Message: a.Action + " of " + a.Where() + " of another block of the cluster, which may have ended",
+					Why:     "the shared memory of a block is gone when its threads have ended; nothing makes it wait for this access",
+					Fix:     "end the kernel with barrier.cluster.arrive and wait (cluster.sync()) in all blocks",
+				}, e.id, -1)
+			}
+			if at.w != nil {
+				late(at.w, at.wl, true)
+			}
+			at.reads(func(e *event, lanes uint32) { late(e, lanes, false) })
+		}
+	}
+}
+
+// merger compares what the clusters of a launch did to global memory. They come in
+// the order of their numbers, whichever goroutine ran them, so that every run finds
+// the same.
+type merger struct {
+	o       *order
+	mu      sync.Mutex
+	all     memory
+	next    int
+	waiting map[int]*ordered
+}
+
+func (m *merger) take(c *ordered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.waiting == nil {
+		m.waiting = map[int]*ordered{}
+	}
+	m.waiting[c.Index] = c
+	for m.waiting[m.next] != nil {
+		c := m.waiting[m.next]
+		delete(m.waiting, m.next)
+		m.next++
+		m.add(c)
+	}
+}
+
+// add merges one cluster's memory. The cluster's own is not needed any more.
+func (m *merger) add(c *ordered) {
+	for a, pages := range c.global.allocs {
+		for i, p := range pages {
+			if p == nil {
+				continue
+			}
+			if into := m.all.peek(a, i); into == nil {
+				m.all.put(a, i, p)
+			} else {
+				c.mergePage(into, p, a, i*pageBytes)
+			}
+		}
+	}
+	c.global, c.shared, c.warps[0].events = nil, nil, nil
+}
+
+func (m *memory) peek(a *emu.Alloc, i int) *page {
+	if ps := m.allocs[a]; ps != nil {
+		return ps[i]
+	}
+	return nil
+}
+
+func (m *memory) put(a *emu.Alloc, i int, p *page) {
+	m.page(a, i*pageBytes)
+	m.allocs[a][i] = p
+}
+
+func (c *ordered) mergePage(into, p *page, a *emu.Alloc, off int) {
+	for i := range p {
+		from, to := &p[i], &into[i]
+		if from.w == nil && from.r == nil && from.ext == nil {
+			continue
+		}
+		c.cur = current{a: &emu.Access{Space: ptx.Global, Alloc: a}, off: off + 4*i, size: 4, v: start}
+		if from.ext != nil && from.ext.sub != nil || to.ext != nil && to.ext.sub != nil {
+			f, t := from.split(), to.split()
+			for b := range f {
+				c.cur.off, c.cur.size = off+4*i+b, 1
+				c.mergeCell(&t[b], &f[b])
+			}
+			continue
+		}
+		c.mergeCell(to, from)
+	}
+}
+
+// mergeCell holds what a cluster did to a cell against what others did.
+func (c *ordered) mergeCell(to, from *cell) {
+	meet := func(e *event, lanes uint32, wrote bool, f *event, flanes uint32, fwrote bool) {
+		if e.w.cl == f.w.cl || strongBoth(e, f) {
+			return
+		}
+		c.cur.e, c.cur.lanes, c.cur.write = e, lanes, wrote
+		c.cur.a.ID, c.cur.a.Rank, c.cur.a.Warp = e.id, e.w.rank, e.w.index
+		c.race(f, flanes, fwrote, false)
+	}
+	if from.w != nil {
+		if to.w != nil {
+			meet(from.w, from.wl, true, to.w, to.wl, true)
+		}
+		to.reads(func(r *event, lanes uint32) { meet(from.w, from.wl, true, r, lanes, false) })
+	}
+	from.reads(func(e *event, lanes uint32) {
+		if to.w != nil {
+			meet(e, lanes, false, to.w, to.wl, true)
+		}
+		switch {
+		case to.r == nil:
+			to.r, to.rl = e, lanes
+		case to.r.w.cl != e.w.cl && (to.ext == nil || len(to.ext.more) == 0):
+			if to.ext == nil {
+				to.ext = &ext{}
+			}
+			to.ext.more = append(to.ext.more, read{e, lanes})
+		}
+	})
+	if from.w != nil && to.w == nil {
+		to.w, to.wl = from.w, from.wl
+	}
+}

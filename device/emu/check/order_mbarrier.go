@@ -1,0 +1,152 @@
+package check
+
+import (
+	"fmt"
+
+	"attest/device/emu"
+)
+
+// mbar is an mbarrier. It is an agent whose times are its phases: what an
+// asynchronous copy did counts as done by the mbarrier in the phase that counted its
+// bytes.
+type mbar struct {
+	agent   int
+	phase   uint32   // phases that are over
+	pending released // what arrivals in the present phase pass on
+	over    released // and those of phases that are over
+	waited  uint32   // phases that somebody has seen over
+	expect  *emu.Mbarrier
+	bytes   int
+	inited  *event
+}
+
+// barOf is the mbarrier with an agent's number.
+func (c *ordered) barOf(agent int) *mbar { return c.barList[agent-len(c.warps)] }
+
+func (c *ordered) mbarrier(e *emu.Mbarrier) {
+	w := c.warp(e.Rank, e.Warp)
+	b := c.bars[e.MbarrierAt]
+	switch e.Op {
+	case emu.MbarrierInit:
+		c.initBarrier(w, e, b)
+		return
+	case emu.MbarrierInval:
+		c.word8(w, e, true)
+		delete(c.bars, e.MbarrierAt)
+		c.mark(e.MbarrierAt, 0)
+		return
+	}
+	if b == nil {
+		return // the emulator says so
+	}
+	if e.Op != emu.MbarrierComplete {
+		c.word8(w, e, false)
+	}
+	if e.Err != nil {
+		return
+	}
+	b.bytes = e.Bytes
+	switch e.Op {
+	case emu.MbarrierArrive, emu.MbarrierDrop:
+		if e.Late {
+			b.pending.add(w.arrived(lane(e.Mask), b))
+		} else if !c.l.Program[e.ID].Op.Has("relaxed") {
+			b.pending.add(w.tell(e.Mask))
+		}
+	case emu.MbarrierExpect:
+		kept := *e
+		b.expect = &kept
+	case emu.MbarrierComplete:
+		if k := c.works[e.Work]; k != nil {
+			k.done = append(k.done, doer{agent: b.agent, lanes: 1<<32 - 1, time: b.phase + 1, bar: true})
+		}
+	case emu.MbarrierWait:
+		b.waited = b.phase
+		if !c.l.Program[e.ID].Op.Has("relaxed") {
+			w.hear(e.Mask, &b.over)
+		}
+		return
+	}
+	if e.Ended {
+		b.end(c)
+	}
+}
+
+// end closes a phase: who waits for it learns what its arrivals passed on.
+func (b *mbar) end(c *ordered) {
+	b.phase++
+	b.over.add(&b.pending)
+	b.pending = released{}
+	n := b.over.c.copy(c.agents)
+	n.own[b.agent].all = b.phase
+	b.over.c = n
+}
+
+func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
+	if old != nil {
+		a := c.mbarrierAccess(e)
+		there := c.at(old.inited.id, old.inited.w.rank, old.inited.w.index, 1<<lane(e.Mask))
+		there.shared(c.l, e.Offset, 8)
+		there.Action = "initialisation"
+		c.report(Defect{
+			Kind: MbarrierMisuse, Severity: Error, Access: a, Other: &there,
+			Message: fmt.Sprintf("the mbarrier at %s is initialised again while it lives", a.Where()),
+			Why:     "mbarrier.init on a living mbarrier is undefined: threads may be waiting for it",
+			Fix:     "initialise once, or invalidate it with mbarrier.inval when nobody uses it any more",
+		}, e.ID, -1)
+	}
+	c.mark(e.MbarrierAt, 0)
+	c.word8(w, e, true)
+	c.mark(e.MbarrierAt, isBarrier)
+	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID])}
+	c.agents++
+	c.barList = append(c.barList, b)
+	c.bars[e.MbarrierAt] = b
+}
+
+// mark flags the cells of an mbarrier.
+func (c *ordered) mark(at emu.MbarrierAt, f flag) {
+	for i := range 2 {
+		x := &c.shared[at.Block][at.Offset/4+i]
+		x.flags = x.flags&^isBarrier | f
+	}
+}
+
+// word8 holds an operation on an mbarrier against what others did to its bytes:
+// initialising and invalidating it are writes, the rest are atomic.
+func (c *ordered) word8(w *warp, e *emu.Mbarrier, write bool) {
+	var offsets [32]uint64
+	l := lane(e.Mask)
+	offsets[l] = uint64(e.Offset)
+	cls := &c.o.classes[e.ID]
+	a := &emu.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
+	c.cur = current{a: a, e: w.event(e.ID, cls), v: w.view(l), lanes: e.Mask, write: write, size: 8}
+	for i := range 2 {
+		at := &c.shared[e.Block][e.Offset/4+i]
+		f := at.flags
+		at.flags &^= isBarrier
+		c.cur.off = e.Offset + 4*i
+		c.word(at)
+		at.flags |= f & isBarrier
+	}
+}
+
+// unbalanced reports mbarriers that await bytes which never come.
+func (c *ordered) unbalanced() {
+	for _, b := range c.barList {
+		if b.bytes == 0 || b.expect == nil {
+			continue
+		}
+		a := c.mbarrierAccess(b.expect)
+		more := fmt.Sprintf("%d bytes too many", b.bytes)
+		if b.bytes < 0 {
+			more = fmt.Sprintf("%d bytes too few", -b.bytes)
+		}
+		c.report(Defect{
+			Kind: MbarrierMisuse, Severity: Error, Access: a,
+			Message: fmt.Sprintf("the mbarrier at %s expects %s: its copies do not bring what expect_tx announces", a.Where(), more),
+			Why:     "a phase ends when all arrivals have come and the bytes that copies bring equal those expected",
+			Fix:     "expect the sum of the sizes of the copies that name this mbarrier in the phase; a tensor copy brings its whole box, also where it is out of bounds",
+		}, b.expect.ID, -1)
+	}
+}

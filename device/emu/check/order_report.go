@@ -1,0 +1,262 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// against holds the current access against an earlier one of lanes to the same
+// cell, a write or a read.
+func (c *ordered) against(e *event, lanes uint32, wrote bool) {
+	cur := &c.cur
+	if strongBoth(e, cur.e) {
+		return
+	}
+	if !c.before(e, lanes, wrote) {
+		c.race(e, lanes, wrote, c.silent())
+		return
+	}
+	if !cur.e.class.proxy || e.class.proxy {
+		return
+	}
+	fenced := cur.v.shared
+	if cur.a.Space == ptx.Global {
+		fenced = cur.v.global
+	}
+	if !c.known(e, lanes, wrote, false, fenced) {
+		c.unfenced(e, lanes, wrote)
+	}
+}
+
+// strongBoth reports whether two accesses may meet without being ordered: both are
+// atomic or volatile, in the same proxy, and each for the other's scope.
+func strongBoth(e, f *event) bool {
+	if !e.class.strong || !f.class.strong || e.class.proxy != f.class.proxy {
+		return false
+	}
+	sameBlock := e.w.cl == f.w.cl && e.w.rank == f.w.rank
+	return sameBlock || e.class.wide && f.class.wide
+}
+
+// silent reports whether the current access is a store of what is there already.
+func (c *ordered) silent() bool {
+	a := c.cur.a
+	if !a.Write || bits.OnesCount32(c.cur.lanes) != 1 || a.Offsets == nil {
+		return false
+	}
+	lane := bits.TrailingZeros32(c.cur.lanes)
+	data, ok := a.Stored(&c.l.Program[a.ID], lane)
+	return ok && bytes.Equal(data, c.bytes(int(a.Offsets[lane]), len(data)))
+}
+
+// bytes are those at an offset of the memory of the current access.
+func (c *ordered) bytes(off, n int) []byte {
+	a := c.cur.a
+	if a.Space == ptx.Shared {
+		return c.Blocks[a.Block].Memory[off:][:n]
+	}
+	return a.Alloc.Data[off:][:n]
+}
+
+// sameStore judges lanes that store to one place with one instruction: which value
+// stays is open, unless it is the same.
+func (c *ordered) sameStore(lanes uint32) {
+	a, in := c.cur.a, &c.l.Program[c.cur.a.ID]
+	if a.Offsets == nil {
+		return
+	}
+	me := bits.TrailingZeros32(c.cur.lanes)
+	mine, ok := a.Stored(in, me)
+	same := ok
+	for m := lanes &^ c.cur.lanes; m != 0 && same; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		if a.Mask>>l&1 != 0 && a.Offsets[l] == a.Offsets[me] {
+			theirs, ok := a.Stored(in, l)
+			same = ok && bytes.Equal(mine, theirs)
+		} else {
+			same = bytes.Equal(mine, c.bytes(int(a.Offsets[me]), len(mine)))
+		}
+	}
+	c.race(c.cur.e, lanes&^c.cur.lanes, true, same)
+}
+
+// here describes the current access.
+func (c *ordered) here() Access {
+	cur := &c.cur
+	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
+	a.Action = action(cur.e, cur.write)
+	c.placed(&a)
+	return a
+}
+
+// there describes an earlier access to the same cell.
+func (c *ordered) there(e *event, lanes uint32, wrote bool) Access {
+	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
+	if e.work != nil && e.work.lane >= 0 {
+		a.Lanes = 1 << e.work.lane
+	}
+	a.Action = action(e, wrote)
+	c.placed(&a)
+	return a
+}
+
+// placed fills in where the current access is.
+func (c *ordered) placed(a *Access) {
+	cur := &c.cur
+	size := min(cur.size, 4)
+	if cur.a.Space == ptx.Shared {
+		a.shared(c.l, cur.off, size)
+		if len(c.Blocks) > 1 {
+			a.Var += fmt.Sprintf(" of block %d of the cluster", cur.a.Block)
+		}
+		return
+	}
+	a.global(c.l, cur.a.Alloc, cur.off, size)
+}
+
+func action(e *event, wrote bool) string {
+	s := "read"
+	switch {
+	case e.class.atomic:
+		s = "atomic update"
+	case wrote:
+		s = "write"
+	}
+	if e.work != nil {
+		s = "asynchronous " + s
+	}
+	return s
+}
+
+// race reports two accesses that nothing orders.
+func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
+	cur := &c.cur
+	here, there := c.here(), c.there(e, lanes, wrote)
+	d := Defect{Severity: Error, Access: here, Other: &there}
+	async := e.work != nil || cur.e.work != nil
+	switch {
+	case async:
+		d.Kind = AsyncRace
+	case cur.a.Space == ptx.Shared:
+		d.Kind = SharedRace
+	default:
+		d.Kind = GlobalRace
+	}
+	d.Message = fmt.Sprintf("%s of %s is not ordered after the %s at line %d", here.Action, here.Where(), there.Action, there.Pos.Line)
+	if e == cur.e {
+		d.Message = fmt.Sprintf("several lanes write %s with this instruction: which value stays is open", here.Where())
+	}
+	if silent {
+		d.Severity = Warning
+		d.Message += "; it stores the value that is there already"
+	}
+	d.Why, d.Fix = c.raceRule(e, &there)
+	c.report(d, cur.a.ID, e.id)
+}
+
+// raceRule says why two accesses race and what would order them.
+func (c *ordered) raceRule(e *event, there *Access) (why, fix string) {
+	cur := &c.cur
+	switch {
+	case e.work != nil && len(e.work.done) == 0:
+		return "asynchronous work takes effect at any time until a wait covers it, and nothing has waited for this one",
+			asyncFix(e.class)
+	case e.work != nil:
+		return "somebody has waited for the asynchronous work, but nothing orders that wait before this access",
+			"have this thread wait as well, or put a barrier after the wait"
+	case e.w.cl != c || e.w.rank != cur.e.w.rank && cur.a.Space == ptx.Global:
+		return "blocks run in any order, at the same time or one after the other",
+			"let each block write its own part, use atomics, or pass a flag: write, fence.acq_rel.gpu (__threadfence), then an atomic or volatile flag"
+	case cur.e.work != nil:
+		return "asynchronous work may take effect as soon as it is started, and this was not ordered before",
+			"order the access before the start: a barrier, or an arrival that the starting thread waits for"
+	case e == cur.e:
+		return "of several stores to one address by one instruction an unspecified one wins",
+			"let one lane store, or give each lane an address of its own"
+	case e.w == cur.e.w:
+		return "lanes of a warp run independently; that they usually run in step orders nothing",
+			"put bar.warp.sync (__syncwarp) between the two"
+	case e.w.rank != cur.e.w.rank:
+		return "blocks of a cluster run independently",
+			"put barrier.cluster.arrive and wait (cluster.sync()) between the two"
+	}
+	return "warps of a block run in any order unless a barrier stands between",
+		"put bar.sync (__syncthreads) between the two, or an mbarrier that one arrives at and the other waits for"
+}
+
+func asyncFix(c *class) string {
+	switch c.role {
+	case roleCopy:
+		return "cp.async.wait_group (with a count that covers this copy's group: without newer groups it is 0), then a barrier for other threads"
+	case roleProduct:
+		return "wgmma.wait_group before the memory is used again"
+	}
+	return "wait for the mbarrier that counts its bytes (loads), or for the bulk group (stores)"
+}
+
+// unfenced reports generic accesses that the async proxy may not see.
+func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
+	here, there := c.here(), c.there(e, lanes, wrote)
+	d := Defect{
+		Kind: ProxyFence, Severity: Error, Access: here, Other: &there,
+		Message: fmt.Sprintf("%s of %s comes after the %s at line %d without fence.proxy.async", here.Action, here.Where(), there.Action, there.Pos.Line),
+		Why:     "bulk copies and wgmma access memory through the async proxy, which sees what threads did only after a proxy fence",
+		Fix:     "fence.proxy.async after the " + there.Action + " and before the barrier that publishes it, or before the " + here.Action,
+	}
+	if !wrote {
+		d.Severity = Warning
+		d.Why += "; a read that is followed by an asynchronous write needs it too, though it is widely left out"
+	}
+	c.report(d, c.cur.a.ID, e.id)
+}
+
+// uninitialised reports a read of what nobody wrote.
+func (c *ordered) uninitialised() {
+	a := c.here()
+	c.report(Defect{
+		Kind: UninitShared, Severity: Error, Access: a,
+		Message: fmt.Sprintf("%s of %s, which nobody has written", a.Action, a.Where()),
+		Why:     "shared memory holds anything when a block starts",
+		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
+	}, c.cur.a.ID, -1)
+}
+
+// odd judges an access to memory that holds no data. It reports whether that is all
+// there is to say.
+func (c *ordered) odd(at *cell) bool {
+	a := c.here()
+	if at.flags&isGap != 0 {
+		over := 0
+		for _, v := range c.l.Shared {
+			if v.Name == a.Var {
+				over = int(a.Offset) - v.Size
+			}
+		}
+		c.report(faults[OOBShared].of(Defect{
+			Kind: OOBShared, Severity: Error, Access: a,
+			Message: fmt.Sprintf("%s of %s is %d bytes past the end of the variable", a.Action, a.Where(), over),
+		}), c.cur.a.ID, -1)
+		return true
+	}
+	if c.cur.write {
+		c.report(Defect{
+			Kind: MbarrierMisuse, Severity: Error, Access: a,
+			Message: fmt.Sprintf("%s of %s, where an mbarrier lives", a.Action, a.Where()),
+			Why:     "the bytes of an mbarrier may be used for something else only after mbarrier.inval",
+			Fix:     "invalidate it first, or keep it elsewhere",
+		}, c.cur.a.ID, -1)
+	}
+	return true
+}
+
+// mbarrierAccess describes an operation on an mbarrier.
+func (c *ordered) mbarrierAccess(e *emu.Mbarrier) Access {
+	a := c.at(e.ID, e.Rank, e.Warp, e.Mask)
+	a.shared(c.l, e.Offset, 8)
+	a.Action = "use"
+	return a
+}

@@ -1,0 +1,267 @@
+package check
+
+import (
+	"math/bits"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// step follows the instructions that order others.
+func (c *ordered) step(s *emu.Step) {
+	w := c.warp(s.Rank, s.Warp)
+	cls := &c.o.classes[s.ID]
+	switch cls.role {
+	case roleBarrierArrive:
+		c.arriveBarrier(w, s)
+	case roleClusterArrive:
+		if !cls.relaxed {
+			if c.meeting == nil {
+				c.meeting = &released{}
+			}
+			c.meeting.add(w.tell(s.Mask))
+		}
+	case roleFence:
+		w.fence(s.Mask, cls)
+	case roleProxyFence:
+		w.proxyFence(s.Mask, cls)
+	case roleLanes:
+		w.meet(s.Together)
+	case roleCopy:
+		w.copying = &work{lane: -1}
+		w.copying.start = &event{w: w, id: s.ID, time: w.time, class: cls, work: w.copying}
+		w.touched = true
+		w.copies.add(w.copying, s.Mask)
+	case roleCopyCommit:
+		w.copies.commit(s.Mask)
+	case roleCopyWait:
+		if cls.all {
+			w.copies.commit(s.Mask)
+		}
+		w.copies.wait(w, s.Mask, cls.keep, false)
+	case roleCopyArrive:
+		c.copyArrives(w, s.Mask)
+	case roleBulkCommit:
+		w.bulk.commit(s.Mask)
+	case roleBulkWait:
+		w.bulk.wait(w, s.Mask, cls.keep, cls.read)
+	case roleProductCommit:
+		w.product.commit(w.live)
+	case roleProductWait:
+		w.product.wait(w, w.live, cls.keep, false)
+	case roleEnd:
+		if s.Depth() == 0 {
+			c.ends[s.Rank].add(w.tell(s.Mask))
+			w.live &^= s.Mask
+		}
+	}
+}
+
+// pass: lanes are through with a wait.
+func (c *ordered) pass(s *emu.Step) {
+	cls := &c.o.classes[s.ID]
+	if cls.role == roleClusterWait && !cls.relaxed {
+		c.warp(s.Rank, s.Warp).hear(s.Mask, c.met)
+	}
+}
+
+// meet has lanes of a warp learn what each of them knows and did.
+func (w *warp) meet(lanes uint32) {
+	if w.v != nil && !w.touched {
+		return
+	}
+	r := w.tell(lanes)
+	v := *w.together(lanes)
+	v.c, v.shared, v.global = r.c, r.shared, r.global
+	w.learn(lanes, &v)
+}
+
+// fence lets the strong writes that lanes do from now on pass on what they know now.
+func (w *warp) fence(lanes uint32, cls *class) {
+	r := w.tell(lanes)
+	w.change(lanes, func(v *view) {
+		v.block = r
+		if cls.wide {
+			v.gpu = r
+		}
+	})
+}
+
+// proxyFence shows the async proxy what lanes know and did.
+func (w *warp) proxyFence(lanes uint32, cls *class) {
+	r := w.tell(lanes)
+	w.change(lanes, func(v *view) {
+		if cls.shared {
+			v.shared = joined(v.shared, r.c)
+		}
+		if cls.global {
+			v.global = joined(v.global, r.c)
+		}
+	})
+}
+
+// change gives lanes views that differ from the ones they have.
+func (w *warp) change(lanes uint32, by func(v *view)) {
+	if w.v != nil {
+		v := *w.v
+		by(&v)
+		w.learn(lanes, &v)
+		return
+	}
+	for rest := lanes; rest != 0; {
+		old := w.lanes[bits.TrailingZeros32(rest)]
+		same := uint32(0)
+		for m := rest; m != 0; m &= m - 1 {
+			if l := bits.TrailingZeros32(m); w.lanes[l] == old {
+				same |= 1 << l
+			}
+		}
+		rest &^= same
+		v := *old
+		by(&v)
+		w.learn(same, &v)
+		if w.v != nil {
+			return
+		}
+	}
+}
+
+// arriveBarrier is bar.arrive: what lanes pass on waits for the barrier to open.
+func (c *ordered) arriveBarrier(w *warp, s *emu.Step) {
+	for m := s.Mask; m != 0; {
+		id := s.Value(s.Arg("bar"), bits.TrailingZeros32(m))
+		same := uint32(0)
+		for rest := m; rest != 0; rest &= rest - 1 {
+			if l := bits.TrailingZeros32(rest); s.Value(s.Arg("bar"), l) == id {
+				same |= 1 << l
+			}
+		}
+		m &^= same
+		at := [2]int{s.Rank, int(id)}
+		if c.named[at] == nil {
+			c.named[at] = &released{}
+		}
+		c.named[at].add(w.tell(same))
+	}
+}
+
+// open: a barrier lets lanes go, who all learn what all who came knew and did.
+func (c *ordered) open(o *emu.Opening) {
+	if o.Cluster {
+		c.met, c.meeting = c.meeting, nil
+		return
+	}
+	at := [2]int{o.Rank, o.Bar}
+	all := &released{}
+	all.add(c.named[at])
+	delete(c.named, at)
+	for i, lanes := range o.Warps {
+		if lanes != 0 {
+			all.add(c.warp(o.Rank, i).tell(lanes))
+		}
+	}
+	for i, lanes := range o.Warps {
+		if lanes != 0 {
+			c.warp(o.Rank, i).hear(lanes, all)
+		}
+	}
+}
+
+// syncVar is memory that threads pass on what they know through.
+type syncVar struct {
+	block, gpu released
+	cl         *ordered // of who wrote it last
+}
+
+// place is where a lane of an access synchronises.
+func (c *ordered) place(a *emu.Access, lane int) place {
+	if a.Space == ptx.Shared {
+		return place{block: a.Block, offset: int(a.Offsets[lane])}
+	}
+	return place{alloc: a.Alloc, offset: int(a.Offsets[lane])}
+}
+
+// flagsOf are the places that threads synchronise through in the memory of an
+// access.
+func (c *ordered) flagsOf(a *emu.Access) map[place]*syncVar {
+	if a.Space == ptx.Shared {
+		return c.flags
+	}
+	return c.o.flags
+}
+
+// publish has a strong write pass on what the thread released: all it knows when it
+// is a release itself, else what it knew at its last fence.
+func (c *ordered) publish(w *warp, a *emu.Access, cls *class) {
+	if a.Space == ptx.Global && !c.l.Serial {
+		return
+	}
+	for m := a.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		v := w.view(l)
+		block, gpu := v.block, v.gpu
+		if cls.release {
+			block = w.tell(1 << l)
+			if cls.wide {
+				gpu = block
+			}
+		}
+		if block == nil && gpu == nil {
+			continue
+		}
+		flags, at := c.flagsOf(a), c.place(a, l)
+		s := flags[at]
+		if s == nil {
+			s = &syncVar{}
+			flags[at] = s
+		}
+		s.pass(c, block, gpu)
+	}
+}
+
+// pass adds what a thread of a cluster releases. Clocks of other clusters have
+// other agents: what is known of them is kept apart.
+func (s *syncVar) pass(c *ordered, block, gpu *released) {
+	if s.cl != nil && s.cl != c {
+		s.gpu = *s.gpu.abroad(s.cl)
+		s.block = released{}
+	}
+	s.cl = c
+	s.block.add(block)
+	s.gpu.add(gpu)
+}
+
+// abroad is what a cluster released, as others know it.
+func (r *released) abroad(from *ordered) *released {
+	move := func(k *clock) *clock {
+		if k == nil {
+			return nil
+		}
+		n := &clock{far: k.far}
+		n.addFar([]far{{from.Index, k.own}})
+		return n
+	}
+	return &released{move(r.c), move(r.shared), move(r.global)}
+}
+
+// listen has a strong read learn what a release passed on. That the reader should
+// have a fence of its own is not asked: the common idioms leave it out.
+func (c *ordered) listen(w *warp, a *emu.Access, cls *class) {
+	flags := c.flagsOf(a)
+	if len(flags) == 0 || cls.atomic && c.l.Program[a.ID].Op.Name == "red" || !cls.atomic && a.Write {
+		return
+	}
+	for m := a.Mask; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		s := flags[c.place(a, l)]
+		if s == nil {
+			continue
+		}
+		if s.cl == c {
+			w.hear(1<<l, &s.block)
+			w.hear(1<<l, &s.gpu)
+			continue
+		}
+		w.hear(1<<l, s.gpu.abroad(s.cl))
+	}
+}
