@@ -33,6 +33,7 @@ var layers = []string{
 	"device",
 	"device/launchfile",
 	"device/devicetest",
+	"device/difffuzz",
 	"device/emu/sfu",
 	"device/emu/sfu/solve",
 	"device/emu/simd",

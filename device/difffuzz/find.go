@@ -1,0 +1,130 @@
+package difffuzz
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Find is a kernel on which two devices differ.
+type Find struct {
+	Seed uint64
+	// Kernel is the shrunk kernel, Original the generated one.
+	Kernel, Original *Kernel
+	Difference       *Difference
+	First            *First   // nil when storing every result hides the difference
+	Expect           *Outcome // what the reference gives for Kernel
+	Repeats          int      // further kernels with the same cause, as far as can be told
+	Path             string   // the folder it was written to
+}
+
+// cause is by what finds count as the same: the instruction that gives another result.
+func (f *Find) cause() string {
+	if f.First != nil {
+		op, _, _ := strings.Cut(strings.TrimLeft(f.First.Inst, "@!%p0123456789 "), " ")
+		return f.Difference.Kind + " " + op
+	}
+	return f.Difference.Kind + " " + f.Difference.What
+}
+
+// Name is the folder of the find.
+func (f *Find) Name() string {
+	return fmt.Sprintf("%s-%s-%d", f.Kernel.Target, f.Difference.Kind, f.Seed)
+}
+
+// Write writes the find to a folder of its own in dir: the kernel, its launch file and
+// buffers for attest exec, and a README. The folder is there in full or not at all.
+func (f *Find) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp(dir, ".find-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp) // nothing is there after the rename
+	for name, data := range f.files() {
+		if err := os.WriteFile(filepath.Join(tmp, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	if err := os.Chmod(tmp, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, f.Name())
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return err
+	}
+	f.Path = path
+	return nil
+}
+
+func (f *Find) files() map[string][]byte {
+	l := f.Kernel.layout()
+	blocks := f.Kernel.Grid.Norm().X
+	d := f.Kernel.data(l, blocks)
+	files := map[string][]byte{
+		"kernel.ptx":   []byte(Text([]*Kernel{f.Kernel}, []string{"k"})),
+		"original.ptx": []byte(Text([]*Kernel{f.Original}, []string{"k"})),
+		"in.hex.txt":   hexText(d.In),
+		"README.md":    []byte(f.readme()),
+	}
+	out := map[string]any{"poison": d.Out, "type": "u64"}
+	expects := f.Expect != nil && f.Expect.Fault == ""
+	if expects {
+		out["expect"] = "out.hex.txt"
+		files["out.hex.txt"] = hexText(f.Expect.Out)
+	}
+	params := []any{map[string]any{"buffer": "in.hex.txt"}, out}
+	if d.Mem != nil {
+		files["mem.hex.txt"] = hexText(d.Mem)
+		mem := map[string]any{"buffer": "mem.hex.txt", "type": "u64"}
+		if expects {
+			mem["expect"] = "mem_out.hex.txt"
+			files["mem_out.hex.txt"] = hexText(f.Expect.Mem)
+		}
+		params = append(params, mem)
+	}
+	if d.Par != nil {
+		params = append(params, map[string]any{"bytes": hex.EncodeToString(d.Par)})
+	}
+	b := f.Kernel.Block.Norm()
+	launch, err := json.MarshalIndent(map[string]any{
+		"entry": "k", "grid": []int{blocks}, "block": []int{b.X, b.Y, b.Z}, "params": params,
+	}, "", "  ")
+	if err != nil {
+		panic(err) // plain maps of plain values
+	}
+	files["launch.json"] = append(launch, '\n')
+	return files
+}
+
+// hexText is bytes as text, 32 a line.
+func hexText(data []byte) []byte {
+	var b strings.Builder
+	for at := 0; at < len(data); at += 32 {
+		b.WriteString(hex.EncodeToString(data[at:min(at+32, len(data))]))
+		b.WriteByte('\n')
+	}
+	return []byte(b.String())
+}
+
+func (f *Find) readme() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n", f.Name())
+	fmt.Fprintf(&b, "%s\n\n", f.Difference)
+	if f.First != nil {
+		fmt.Fprintf(&b, "The first result that differs: %s\n\n", f.First)
+	}
+	fmt.Fprintf(&b, "%d instructions of %d, from seed %d for %s, PTX %s. Replay it with\n\n", f.Kernel.Size(), f.Original.Size(),
+		f.Seed, f.Original.Target, f.Original.Version)
+	fmt.Fprintf(&b, "    attest exec kernel.ptx --launch launch.json --device DEVICE\n\n")
+	fmt.Fprintf(&b, "What is expected is what the reference gives.\n")
+	return b.String()
+}

@@ -1,0 +1,174 @@
+package difffuzz
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+)
+
+// Fuzzer compares two devices on one kernel after the other.
+type Fuzzer struct {
+	Options
+	// Seed is that of the first kernel; the others follow it.
+	Seed uint64
+	// Batch is how many kernels a module has; 0 is 32.
+	Batch int
+	// Kernels is how many to try at most; 0 is no limit.
+	Kernels int
+	// Workers is how many batches are under way at once; 0 is 1.
+	Workers int
+	// Open opens a pair of devices for a worker.
+	Open func() (*Pair, error)
+	// Found, if not nil, is told of each find once it is shrunk, one at a time.
+	Found func(*Find) error
+	// Progress, if not nil, is told of the numbers so far, one at a time.
+	Progress func(Stats)
+
+	mu    sync.Mutex
+	next  int
+	stats Stats
+	seen  map[string]*Find
+	err   error
+}
+
+// Stats is what a Fuzzer has done.
+type Stats struct {
+	Kernels int
+	Finds   []*Find // by seed; of one cause only the first
+	// Next is the seed to go on with.
+	Next uint64
+}
+
+// Run fuzzes until ctx ends or the kernels are done. When ctx ends, batches under way
+// are finished and what was found is still told.
+func (f *Fuzzer) Run(ctx context.Context) (Stats, error) {
+	f.Batch, f.Workers = cmp.Or(f.Batch, 32), cmp.Or(f.Workers, 1)
+	f.seen = map[string]*Find{}
+	var wait sync.WaitGroup
+	for range f.Workers {
+		wait.Go(func() {
+			if err := f.work(ctx); err != nil {
+				f.fail(err)
+			}
+		})
+	}
+	wait.Wait()
+	f.stats.Next = f.Seed + uint64(f.next)
+	slices.SortFunc(f.stats.Finds, func(a, b *Find) int { return cmp.Compare(a.Seed, b.Seed) })
+	return f.stats, f.err
+}
+
+func (f *Fuzzer) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// take is the seeds of the next batch; none when it is time to stop.
+func (f *Fuzzer) take(ctx context.Context) (seeds []uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if ctx.Err() != nil || f.err != nil {
+		return nil
+	}
+	n := f.Batch
+	if f.Kernels > 0 {
+		n = min(n, f.Kernels-f.next)
+	}
+	for i := range n {
+		seeds = append(seeds, f.Seed+uint64(f.next+i))
+	}
+	f.next += n
+	return seeds
+}
+
+func (f *Fuzzer) work(ctx context.Context) error {
+	pair, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer pair.Close()
+	for {
+		seeds := f.take(ctx)
+		if len(seeds) == 0 {
+			return nil
+		}
+		if err := f.batch(ctx, pair, seeds); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *Fuzzer) batch(ctx context.Context, pair *Pair, seeds []uint64) error {
+	ks := make([]*Kernel, len(seeds))
+	for i, seed := range seeds {
+		ks[i] = Generate(seed, f.Options)
+	}
+	whole := context.WithoutCancel(ctx) // a batch is finished even when time is up
+	diffs, err := pair.differ(whole, ks)
+	if err != nil {
+		return err
+	}
+	for i, d := range diffs {
+		if d == nil {
+			continue
+		}
+		// Batched and alone a kernel is the same; one that then agrees is told as it is.
+		if err := f.find(ctx, pair, ks[i], d); err != nil {
+			return err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stats.Kernels += len(ks)
+	if f.Progress != nil {
+		f.Progress(f.stats)
+	}
+	return nil
+}
+
+// find shrinks a kernel, unless its cause is known, and tells of it.
+func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference) error {
+	whole := context.WithoutCancel(ctx)
+	find := &Find{Seed: k.Seed, Kernel: k, Original: k, Difference: d}
+	var err error
+	if find.First, err = pair.explain(whole, k); err != nil {
+		return err
+	}
+	if f.known(find) {
+		return nil
+	}
+	if find.Kernel, find.Difference, err = Shrink(ctx, pair, k, d); err != nil {
+		return err
+	}
+	if find.First, err = pair.explain(whole, find.Kernel); err != nil {
+		return err
+	}
+	outs, err := pair.Reference.Run(whole, NewBatch([]*Kernel{find.Kernel}))
+	if err == nil && len(outs) == 1 {
+		find.Expect = &outs[0]
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stats.Finds = append(f.stats.Finds, find)
+	if f.Found != nil {
+		return f.Found(find)
+	}
+	return nil
+}
+
+// known counts a find whose cause was seen before.
+func (f *Fuzzer) known(find *Find) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cause := find.cause()
+	if first := f.seen[cause]; first != nil {
+		first.Repeats++
+		return true
+	}
+	f.seen[cause] = find
+	return false
+}

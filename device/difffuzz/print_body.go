@@ -1,0 +1,98 @@
+package difffuzz
+
+// nodes writes a piece of the body.
+func (p *printer) nodes(ns []*Node) {
+	for _, n := range ns {
+		switch n.Kind {
+		case If:
+			p.branch(n)
+		case Loop:
+			p.loop(n)
+		default:
+			p.straight(n)
+		}
+		if n.Meet {
+			p.put("bar.warp.sync 0xffffffff;")
+		}
+	}
+}
+
+func (p *printer) straight(n *Node) {
+	scoped := len(n.Regs) > 0
+	if scoped {
+		p.put("{")
+		for _, r := range n.Regs {
+			p.put("%s", r)
+		}
+	}
+	for _, i := range n.Insts {
+		p.put("%s", i)
+	}
+	if scoped {
+		p.put("}")
+	}
+	if p.trace {
+		for _, i := range n.Insts {
+			for _, r := range i.writes() {
+				p.save(r, "%trace", p.at)
+				p.points = append(p.points, point{i.String(), r, p.at})
+				p.at += slot(r)
+			}
+		}
+	}
+}
+
+func (p *printer) label() int {
+	p.labels++
+	return p.labels
+}
+
+func (p *printer) branch(n *Node) {
+	id := p.label()
+	if n.Cond == "" {
+		p.put("{")
+		p.put(".reg .pred %%side;")
+		p.put(".reg .b32 %%y;")
+		p.put("and.b32 %%y, %%lane, %d;", 1<<n.Lane)
+		p.put("setp.eq.u32 %%side, %%y, 0;")
+		p.put("@%%side bra $%s_else%d;", p.name, id)
+		p.put("}")
+	} else {
+		p.put("@%s bra $%s_else%d;", negated(n.Cond), p.name, id)
+	}
+	p.nodes(n.Body)
+	if len(n.Else) > 0 {
+		p.put("bra $%s_end%d;", p.name, id)
+	}
+	p.line("$%s_else%d:", p.name, id)
+	p.nodes(n.Else)
+	if len(n.Else) > 0 {
+		p.line("$%s_end%d:", p.name, id)
+	}
+}
+
+func negated(pred string) string {
+	if pred[0] == '!' {
+		return pred[1:]
+	}
+	return "!" + pred
+}
+
+func (p *printer) loop(n *Node) {
+	id := p.label()
+	p.put("{")
+	p.put(".reg .pred %%more;")
+	p.put(".reg .b32 %%i;")
+	if n.From == "" {
+		p.put("mov.u32 %%i, %d;", n.Count)
+	} else {
+		p.put("and.b32 %%i, %s, %d;", n.From, n.Count)
+		p.put("add.u32 %%i, %%i, 1;")
+	}
+	p.line("$%s_loop%d:", p.name, id)
+	p.nodes(n.Body)
+	p.put("sub.u32 %%i, %%i, 1;")
+	p.put("setp.ne.u32 %%more, %%i, 0;")
+	p.put("@%%more bra $%s_loop%d;", p.name, id)
+	p.put("}")
+}
