@@ -7,6 +7,7 @@
 //	attest ptx stats FILE...   registers, memory, instruction mix, minimum target
 //	attest exec FILE --launch LAUNCH.json
 //	                           run kernels and compare what they write
+//	attest fuzz                compare two devices on random kernels
 //	attest version             what this binary is
 //
 // Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.
@@ -46,16 +47,48 @@
 //	        "compared", "mismatches"
 //	        "max_abs", "max_rel", "max_ulp"   the largest differences; null when infinite
 //	        "first"   the first mismatches: "index", "got", "want"
-//	    "defects"     a list of what is wrong with the kernel
-//	        "kind"        "fault", "deadlock", "timeout", "schedule" …
-//	        "severity"    "error" or "warning"
-//	        "message"
-//	        "ptx_line", "ptx_column"   from 1; 0 when it has no place
-//	        "instruction", "source"    the opcode, what the PTX was made from, or ""
-//	        "block", "warp", "lane"    who did it; warp and lane -1 for no one
-//	        "schedule"    the seed it happened with
+//	    "defects"     a list of what is wrong with the kernel, in the order of discovery
+//	        "kind"        one that exec --help lists, or what needs no checker:
+//	                      "fault", "deadlock", "timeout", "schedule"
+//	        "severity"    "error" or "warning"; a warning leaves "ok" true
+//	        "message"     what happened
+//	        "kernel"      the entry that was launched
+//	        an access: where it happened and by whom
+//	            "ptx_line", "ptx_column"   from 1; 0 when it has no place
+//	            "instruction", "source"    the opcode, what the PTX was made from, or ""
+//	            "function"    the PTX function, or ""
+//	            "block", "warp", "lanes"   [x,y,z], in the block, a list of numbers;
+//	                          warp -1 and no lanes for no one
+//	            "action"      "read", "write", "asynchronous write" …, or ""
+//	            "space", "address"         "shared", "tile+0x40"; "" for no memory
+//	            "variable", "offset", "size"   the parts of the address, and bytes
+//	        "lane"        the first of "lanes", or -1
+//	        "other"       the other access of a race, or what the defect refers to: an
+//	                      access as above, or null
+//	        "why"         the rule that it breaks, or ""
+//	        "fix"         what usually mends it, or ""
+//	        "waiters"     of a deadlock: accesses as above, each with "waits_for"
+//	        "count"       how often it was seen, over all schedules
+//	        "schedule"    the seed it was first seen with
 //	    "output"      what the kernel printed
 //	    "stats"       "thread_instructions", "warp_instructions", "seconds"
+//	    "counters"    with --counters or --listing: attest/device/emu/count.Counts
+//	        "kernel", "warp_instructions", "thread_instructions", "active_lanes"
+//	        "families", "opcodes", "special"   lists of "name", "warps", "threads"
+//	        "branches"    "executed", "divergent"
+//	        "shared"      "requests", "wavefronts", "conflicts"
+//	        "global"      "requests", "sectors", "bytes_used", "bytes_moved", "efficiency"
+//	        "bytes"       a list of "space", "direction", "by", "bytes"
+//	        "barriers"    a list of "ptx_line", "instruction", "arrivals", "threads", "in_vain"
+//	        "tensor"      a list of "a", "b", "d" (types), "warps", "operations"
+//	        "lines"       a list of "ptx_line", "ptx_column", "function", "instruction",
+//	                      "source", "executions", "active", "threads", "divergent",
+//	                      "shared", "global"
+//
+// --sarif writes a file of SARIF 2.1.0: a rule for each kind, a result for each
+// defect and each buffer that is not as expected, with the line of PTX as its
+// location, the other access, those who wait and the source lines as related
+// locations, and the defect as above in its properties.
 //
 // A misuse such as an unknown flag is plain text on standard error.
 package main

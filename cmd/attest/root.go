@@ -33,7 +33,7 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
-	root.AddCommand(ptxCommand(env), execCommand(env), versionCommand(env))
+	root.AddCommand(ptxCommand(env), execCommand(env), fuzzCommand(env), versionCommand(env))
 	return root
 }
 

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"attest/device"
+	"attest/device/difffuzz"
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// choose settles which devices are compared and what they are called.
+func (z *fuzzing) choose() error {
+	if z.device == "" {
+		z.device = "emu"
+		if dev, err := device.Open("cuda:0"); err == nil {
+			z.device = "cuda:0"
+			dev.Close()
+		}
+	}
+	pair, err := z.open()
+	if err != nil {
+		return err
+	}
+	return pair.Close()
+}
+
+// open opens both devices for one worker.
+func (z *fuzzing) open() (*difffuzz.Pair, error) {
+	target := z.options.Target // emulators are of it, or of the GPU that they are compared with
+	runners := make([]difffuzz.Runner, 2)
+	for i, name := range []string{z.against, z.device} {
+		if isEmulator(name) {
+			continue
+		}
+		child := &difffuzz.Child{Command: func() *exec.Cmd { return worker(name) }}
+		info, err := child.Info()
+		if err != nil {
+			return nil, fmt.Errorf("--device %s: %w", name, err)
+		}
+		if !info.Target.Runs(z.options.Target) {
+			child.Close()
+			return nil, fmt.Errorf("%s does not run code for %s: choose another --target", info.Name, z.options.Target)
+		}
+		runners[i], target = child, emulated(info.Target)
+		*z.nameOf(i) = info.Name
+	}
+	for i, name := range []string{z.against, z.device} {
+		if runners[i] != nil {
+			continue
+		}
+		var err error
+		if runners[i], err = z.emulator(i, name, target); err != nil {
+			return nil, fmt.Errorf("--device %s: %w", name, err)
+		}
+	}
+	return &difffuzz.Pair{Reference: runners[0], Other: runners[1]}, nil
+}
+
+// nameOf is where the name of a device is kept: 0 is the reference.
+func (z *fuzzing) nameOf(i int) *string {
+	if i == 0 {
+		return &z.againstName
+	}
+	return &z.deviceName
+}
+
+func isEmulator(name string) bool { return name == "emu" || strings.HasPrefix(name, "emu:") }
+
+// fuzzSteps is how many instructions a warp of a kernel may take; none comes close.
+const fuzzSteps = 1 << 22
+
+// emulator is one of the devices. Compared with another emulator, the second runs its
+// warps in another order and has a block more.
+func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runner, error) {
+	if _, arg, named := strings.Cut(name, ":"); named {
+		var err error
+		if target, err = ptx.ParseTarget(arg); err != nil {
+			return nil, err
+		}
+	}
+	opts := emu.Options{Output: io.Discard, MaxInstructions: fuzzSteps}
+	l := &difffuzz.Local{}
+	other := i == 1 && isEmulator(z.against)
+	if other {
+		opts.Schedule, l.Extra = 1+z.seed, 1
+	}
+	dev, err := emu.New(target, opts)
+	if err != nil {
+		return nil, err
+	}
+	l.Device = dev
+	*z.nameOf(i) = dev.Info().Name
+	if other {
+		*z.nameOf(i) += " under another schedule"
+	}
+	return l, nil
+}
+
+// worker is this program as the process that runs kernels on a device.
+func worker(device string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cmd := exec.Command(self, "fuzz", "--worker", "--device", device)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
