@@ -57,7 +57,7 @@ func Python() (string, error) {
 	if p := os.Getenv("ATTEST_PYTHON"); p != "" {
 		path, err := exec.LookPath(p)
 		if err != nil {
-			return "", fmt.Errorf("ATTEST_PYTHON is %s: %w: %w", p, err, ErrMissing)
+			return "", &refusal{fmt.Sprintf("ATTEST_PYTHON is %s: %v", p, err), ErrMissing}
 		}
 		return path, nil
 	}
@@ -66,7 +66,7 @@ func Python() (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("python3 is not on PATH; install it or set ATTEST_PYTHON: %w", ErrMissing)
+	return "", &refusal{"python3 is not on PATH; install it or set ATTEST_PYTHON", ErrMissing}
 }
 
 // Start starts a library of Libraries and waits until it has said what it is.
@@ -103,7 +103,7 @@ func (r *Rival) start(ctx context.Context, python string, stderr io.Writer) (err
 		return err
 	}
 	if r.p, err = startProcess(stderr, python, filepath.Join(r.dir, "serve.py"), r.library); err != nil {
-		return fmt.Errorf("%s: %w: %w", python, err, ErrMissing)
+		return &refusal{fmt.Sprintf("%s: %v", python, err), ErrMissing}
 	}
 	return r.ask(ctx, map[string]any{"op": "hello"}, &r.hello)
 }
@@ -147,9 +147,18 @@ func (r *Rival) ask(ctx context.Context, request map[string]any, to any) error {
 	case status.OK:
 		return json.Unmarshal(line, to)
 	case status.Kind == "missing":
-		return fmt.Errorf("%s: %w", status.Why, ErrMissing)
+		return &refusal{status.Why, ErrMissing}
 	case status.Kind == "unsupported":
-		return fmt.Errorf("%s: %w", status.Why, ErrUnsupported)
+		return &refusal{status.Why, ErrUnsupported}
 	}
 	return errors.New(status.Why)
 }
+
+// refusal is an error of a kind, in the library's words alone.
+type refusal struct {
+	why  string
+	kind error
+}
+
+func (r *refusal) Error() string { return r.why }
+func (r *refusal) Unwrap() error { return r.kind }

@@ -8,6 +8,9 @@
 //	attest exec FILE --launch LAUNCH.json
 //	                           run kernels and compare what they write
 //	attest fuzz                compare two devices on random kernels
+//	attest rival torch|triton|jax
+//	                           time the attention of another library on this GPU
+//	attest doctor              what this machine can do, and what is missing
 //	attest version             what this binary is
 //
 // Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.
@@ -89,6 +92,34 @@
 // defect and each buffer that is not as expected, with the line of PTX as its
 // location, the other access, those who wait and the source lines as related
 // locations, and the defect as above in its properties.
+//
+// rival writes one object:
+//
+//	"library", "shape", "seed"
+//	"skipped"   why nothing was timed (no Python, library or GPU), or ""
+//	"failed"    how the Python ended before its time, or ""
+//	"hello"     "python", "versions", "device", "uuid", "implementations"; or null
+//	"results"   a list, one for each implementation, type, mode and cache
+//	    "implementation", "dtype", "mode", "cache"
+//	    "note"        how the library does it, or ""
+//	    "why", "unsupported"   why it was not timed, and whether that is no failure
+//	    "summary"     "n", "p50", "p90", "mean", "std", "min", "max", "cv", "drift",
+//	                  "median_interval", in microseconds; or null
+//	    "tflops"      by the median
+//	    "max_error", "mean_error"   against float64; null when there is NaN
+//	"run"       every sample: the fields of attest/timing.Run; or null
+//
+// doctor writes one object:
+//
+//	"emulator"  the targets that run without a GPU
+//	"gpus"      a list: "index", "name", "target", "sms", "memory", "l2", "uuid",
+//	            "cuda", "driver", "max_sm_mhz", "watts_limit", "state_note", and
+//	    "state"       null without NVML, else "time", "sm_mhz", "memory_mhz", "watts",
+//	                  "joules", "celsius", "performance", "throttle", "processes"
+//	"gpu_note"  why there is none, or ""
+//	"tools"     a list: "name", "path" ("" when it is missing), "version", "note"
+//	"python"    "path", "version", "note", "modules": "name", "version"
+//	"lacks"     a list of what is missing: "what", "cost"
 //
 // A misuse such as an unknown flag is plain text on standard error.
 package main

@@ -34,6 +34,7 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
 	root.AddCommand(ptxCommand(env), execCommand(env), fuzzCommand(env), versionCommand(env))
+	root.AddCommand(rivalCommand(env), doctorCommand(env))
 	return root
 }
 

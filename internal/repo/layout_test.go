@@ -57,6 +57,7 @@ var layers = []string{
 	"internal/defects",
 	"internal/listing",
 	"internal/ptxstat",
+	"internal/doctor",
 	"internal/cli",
 	"cmd/attest",
 	"internal/repo",

@@ -41,7 +41,7 @@ class Library:
     def __init__(self):
         cards = [d for d in jax.devices() if d.platform == "gpu"]
         if not cards:
-            raise Missing("JAX is installed and sees no GPU")
+            raise Missing("JAX is here and sees no GPU")
         self.card = cards[0]
 
     def hello(self):

@@ -23,7 +23,7 @@ class Library:
 
     def __init__(self):
         if not torch.cuda.is_available():
-            raise Missing("PyTorch is installed and sees no GPU")
+            raise Missing("PyTorch is here and sees no GPU")
         self.card = torch.cuda.get_device_properties(0)
 
     def hello(self):

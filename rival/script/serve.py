@@ -49,7 +49,7 @@ class Server:
         try:
             module = importlib.import_module("on_" + library)
         except ImportError as e:
-            raise Missing(str(e)) from e
+            raise Missing(f"{e}; install it, or name another Python with ATTEST_PYTHON") from e
         self.library = module.Library()
         self.cases = {}
 

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"attest/internal/cli"
+	"attest/internal/doctor"
+	"attest/internal/term"
+)
+
+func doctorCommand(env *cli.Env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "What this machine can do, and what is missing",
+		Long: `Say what this machine can do: the targets of the emulator, the GPUs and how they
+are (clocks, power, temperature, why they are slowed), the tools ptxas, nvdisasm,
+cuobjdump, ncu, compute-sanitizer and nvcc, and Python with torch, triton and jax.
+For what is missing it says what that costs.
+
+Everything is optional: the exit code is 0 on a machine with nothing. Cards are
+only read, never set. ATTEST_PYTHON names a Python other than the one on PATH.
+
+JSON: {"emulator", "gpus": [{"index", "name", "target", "memory", "driver",
+"state", …}], "gpu_note", "tools": [{"name", "path", "version", "note"}],
+"python": {"path", "version", "modules", "note"}, "lacks": [{"what", "cost"}]}.`,
+		Example: "  attest doctor\n  attest doctor --json | jq '.lacks[].what'",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			progress := term.StartProgress(env.Err)
+			defer progress.Stop()
+			r, err := doctor.Examine(c.Context(), doctor.Machine{Emulator: thisVersion().Targets, GPUs: listGPUs, Say: progress.Say})
+			if err != nil {
+				return err
+			}
+			progress.Print(func() {
+				if env.JSON {
+					env.Encode(r)
+				} else {
+					r.WriteText(env, env.OutStyle())
+				}
+			})
+			return nil
+		},
+	}
+}

@@ -1,0 +1,13 @@
+//go:build !(linux && (amd64 || arm64))
+
+package main
+
+import (
+	"attest/device"
+	"attest/internal/doctor"
+)
+
+// listGPUs is nil where NVIDIA has no driver.
+var listGPUs func() ([]doctor.GPU, error)
+
+func openSensor(string) device.Sensor { return nil }
