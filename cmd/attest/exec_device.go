@@ -14,8 +14,8 @@ import (
 	"attest/ptx"
 )
 
-// open opens the device that the flags name, with a schedule.
-func (x *executor) open(seed uint64, out io.Writer) (device.Device, error) {
+// open opens the device that the flags name, with a schedule, watched.
+func (x *executor) open(seed uint64, out io.Writer, w *watch) (device.Device, error) {
 	kind, arg, named := strings.Cut(x.device, ":")
 	switch {
 	case kind == "emu":
@@ -26,7 +26,10 @@ func (x *executor) open(seed uint64, out io.Writer) (device.Device, error) {
 				return nil, fmt.Errorf("--device %s: %w", x.device, err)
 			}
 		}
-		dev, err := emu.New(target, emu.Options{Schedule: seed, Output: out, MaxInstructions: x.maxInstructions})
+		dev, err := emu.New(target, emu.Options{
+			Schedule: seed, Output: out, MaxInstructions: x.maxInstructions,
+			Observer: w.observer(), GuardShared: len(w.kinds) > 0,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("--device %s: %w", x.device, err)
 		}

@@ -2,59 +2,105 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
-	"attest/internal/diag"
+	emucount "attest/device/emu/count"
+	"attest/internal/defects"
+	"attest/internal/listing"
 	"attest/internal/term"
 )
 
 // print writes the report for people: defects on the stream of errors, what was
-// compared on that of results.
+// compared and counted on that of results.
 func (x *executor) print(r *execReport) {
-	s := x.env.OutStyle()
-	var compared, mismatches int64
-	defects := 0
+	p := defects.NewPrinter(x.env.Err, x.env.ErrStyle(), x.file.File, x.file.Text)
 	for i, l := range r.Launches {
-		defects += len(l.Defects)
-		for _, d := range l.Defects {
-			x.printDefect(&d, l.Entry)
+		for _, f := range l.found.All() {
+			p.Print(f)
 		}
-		compared += l.Compared
-		mismatches += l.Mismatches
-		for _, c := range l.result.Comparisons {
-			if c.Mismatches == 0 {
-				continue
+		x.printMismatches(i, l)
+	}
+	if x.counters {
+		for i, l := range r.Launches {
+			if l.Counters != nil {
+				fmt.Fprintf(x.env, "launch %d: ", i)
+				listing.Counters(x.env, x.env.OutStyle(), l.Counters)
+				fmt.Fprintln(x.env)
 			}
-			fmt.Fprintf(x.env, "launch %d, %s: %s\n", i, l.Entry, c)
-			t := term.Table{Indent: "  ", Right: "rrr", Style: s}
-			t.Head("element", "got", "want")
-			for _, m := range c.First {
-				t.Row(m.Index, m.Got, m.Want)
-			}
-			t.WriteTo(x.env)
 		}
+	}
+	if x.listing == stdout {
+		x.list(x.env, x.env.OutStyle(), r)
 	}
 	if x.stats {
 		r.printStats(x)
 	}
-	verdict := s.Green("ok")
-	if !r.ok() {
-		verdict = s.Red("bad")
+	x.printVerdict(r)
+}
+
+func (x *executor) printMismatches(index int, l *execLaunch) {
+	for _, c := range l.result.Comparisons {
+		if c.Mismatches == 0 {
+			continue
+		}
+		fmt.Fprintf(x.env, "launch %d, %s: %s\n", index, l.Entry, c)
+		t := term.Table{Indent: "  ", Right: "rrr", Style: x.env.OutStyle()}
+		t.Head("element", "got", "want")
+		for _, m := range c.First {
+			t.Row(m.Index, m.Got, m.Want)
+		}
+		t.WriteTo(x.env)
 	}
-	what := "nothing compared"
+}
+
+// printVerdict is the last line: good or bad, and how much was looked at.
+func (x *executor) printVerdict(r *execReport) {
+	var compared, mismatches int64
+	for _, l := range r.Launches {
+		compared += l.Compared
+		mismatches += l.Mismatches
+	}
+	errs, warnings := r.count()
+	s := x.env.OutStyle()
+	verdict := s.Green("ok")
+	switch {
+	case !r.ok():
+		verdict = s.Red("bad")
+	case warnings > 0:
+		verdict = s.Yellow("ok")
+	}
+	what := []string{"nothing compared"}
 	if compared > 0 {
-		what = count(int(compared), "value") + " compared, " + countOf(mismatches, "mismatch", "mismatches")
+		what = []string{count(int(compared), "value") + " compared", countOf(mismatches, "mismatch", "mismatches")}
 	}
 	if r.Schedules > 1 {
-		what += fmt.Sprintf(", %d schedules", r.Schedules)
+		what = append(what, fmt.Sprintf("%d schedules", r.Schedules))
 	}
-	if defects > 0 {
-		what += ", " + count(defects, "defect")
+	if errs > 0 {
+		what = append(what, count(errs, "error"))
+	}
+	if warnings > 0 {
+		what = append(what, count(warnings, "warning"))
+	}
+	if errs+warnings == 0 && len(x.kinds) > 0 {
+		what = append(what, "no defects")
 	}
 	if r.skipped > 0 {
-		what += ", " + countOf(int64(r.skipped), "launch", "launches") + " not run"
+		what = append(what, countOf(int64(r.skipped), "launch", "launches")+" not run")
 	}
-	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, countOf(int64(len(r.Launches)), "launch", "launches"), r.Device, what)
+	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, countOf(int64(len(r.Launches)), "launch", "launches"), r.Device, strings.Join(what, ", "))
+}
+
+// list writes the annotated PTX.
+func (x *executor) list(w io.Writer, s term.Style, r *execReport) {
+	var counts []*emucount.Counts
+	for _, l := range r.Launches {
+		if l.Counters != nil {
+			counts = append(counts, l.Counters)
+		}
+	}
+	listing.Write(w, s, x.file.Module, x.file.Text, counts, r.findings())
 }
 
 func countOf(n int64, one, many string) string {
@@ -62,35 +108,6 @@ func countOf(n int64, one, many string) string {
 		many = one
 	}
 	return fmt.Sprintf("%d %s", n, many)
-}
-
-// printDefect shows a defect with its line of PTX. What follows the first line of
-// its message, such as who waits in a deadlock, comes below.
-func (x *executor) printDefect(d *execDefect, entry string) {
-	f := d.diagnostic(entry)
-	head, more, _ := strings.Cut(f.Message, "\n")
-	f.Message = head
-	diag.Print(x.env.Err, x.env.ErrStyle(), &diag.Report{File: x.file.File, Diagnostics: []diag.Diagnostic{f}}, x.file.Text)
-	for line := range strings.Lines(more) {
-		fmt.Fprintln(x.env.Err, term.Clean(strings.TrimSuffix(line, "\n")))
-	}
-}
-
-// diagnostic is a defect as a finding in the PTX.
-func (d *execDefect) diagnostic(entry string) diag.Diagnostic {
-	msg := d.Message
-	if d.Instruction != "" {
-		msg = d.Instruction + ": " + msg
-	}
-	if d.Warp >= 0 {
-		msg += fmt.Sprintf("; block (%d,%d,%d), warp %d", d.Block[0], d.Block[1], d.Block[2], d.Warp)
-	}
-	if d.Lane >= 0 {
-		msg += fmt.Sprintf(", lane %d", d.Lane)
-	}
-	return diag.Diagnostic{
-		Line: d.Line, Column: d.Column, Severity: d.Severity, Kind: d.Kind, Message: msg, Function: entry, Source: d.Source,
-	}
 }
 
 func (r *execReport) printStats(x *executor) {

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"math"
 
-	"attest/device"
+	emucount "attest/device/emu/count"
 	"attest/device/launchfile"
-	"attest/internal/diag"
+	"attest/internal/defects"
 )
 
 // execReport is the JSON of exec.
@@ -20,15 +17,17 @@ type execReport struct {
 }
 
 type execLaunch struct {
-	Entry      string       `json:"entry"`
-	OK         bool         `json:"ok"`
-	Compared   int64        `json:"compared"`
-	Mismatches int64        `json:"mismatches"`
-	Buffers    []execBuffer `json:"buffers"`
-	Defects    []execDefect `json:"defects"`
-	Output     string       `json:"output"`
-	Stats      execStats    `json:"stats"`
+	Entry      string           `json:"entry"`
+	OK         bool             `json:"ok"`
+	Compared   int64            `json:"compared"`
+	Mismatches int64            `json:"mismatches"`
+	Buffers    []execBuffer     `json:"buffers"`
+	Defects    []defects.Record `json:"defects"`
+	Output     string           `json:"output"`
+	Stats      execStats        `json:"stats"`
+	Counters   *emucount.Counts `json:"counters,omitempty"`
 	result     *launchfile.Result
+	found      defects.List
 }
 
 type execBuffer struct {
@@ -49,28 +48,14 @@ type execMismatch struct {
 	Want  string `json:"want"`
 }
 
-type execDefect struct {
-	Kind        string `json:"kind"`
-	Severity    string `json:"severity"`
-	Message     string `json:"message"`
-	Line        int    `json:"ptx_line"`
-	Column      int    `json:"ptx_column"`
-	Instruction string `json:"instruction"`
-	Source      string `json:"source"`
-	Block       [3]int `json:"block"`
-	Warp        int    `json:"warp"`
-	Lane        int    `json:"lane"`
-	Schedule    uint64 `json:"schedule"`
-}
-
 type execStats struct {
 	ThreadInstructions uint64  `json:"thread_instructions"`
 	WarpInstructions   uint64  `json:"warp_instructions"`
 	Seconds            float64 `json:"seconds"`
 }
 
-func newExecLaunch(r *launchfile.Result, printed string, seed uint64) *execLaunch {
-	l := &execLaunch{Entry: r.Entry, OK: r.OK(), Buffers: []execBuffer{}, Defects: []execDefect{}, Output: printed, result: r}
+func newExecLaunch(r *launchfile.Result, printed string) *execLaunch {
+	l := &execLaunch{Entry: r.Entry, Buffers: []execBuffer{}, Output: printed, result: r}
 	l.Compared, l.Mismatches = r.Count()
 	for _, c := range r.Comparisons {
 		l.Buffers = append(l.Buffers, newExecBuffer(c))
@@ -79,10 +64,17 @@ func newExecLaunch(r *launchfile.Result, printed string, seed uint64) *execLaunc
 	if r.Stats != nil {
 		l.Stats.ThreadInstructions, l.Stats.WarpInstructions = r.Stats.ThreadInstructions, r.Stats.WarpInstructions
 	}
-	if r.Fault != nil {
-		l.Defects = append(l.Defects, newExecDefect(r.Fault, seed))
-	}
 	return l
+}
+
+// finish sums up what all schedules showed.
+func (l *execLaunch) finish() {
+	l.Defects = []defects.Record{}
+	for _, f := range l.found.All() {
+		l.Defects = append(l.Defects, f.Record())
+	}
+	errs, _ := l.found.Count()
+	l.OK = l.result.OK() && errs == 0
 }
 
 func newExecBuffer(c *launchfile.Comparison) execBuffer {
@@ -106,44 +98,6 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// newExecDefect is a failed launch.
-func newExecDefect(err error, seed uint64) execDefect {
-	d := execDefect{Kind: "fault", Severity: diag.Error, Message: err.Error(), Warp: -1, Lane: -1, Schedule: seed}
-	var f *device.Fault
-	switch {
-	case errors.As(err, &f):
-		d.Line, d.Column = int(f.Pos.Line), int(f.Pos.Col)
-		d.Instruction, d.Source, d.Block, d.Warp, d.Lane = f.Inst, f.Source, f.Block, f.Warp, f.Lane
-		d.Message = f.Msg
-	case errors.Is(err, device.ErrDeadlock):
-		d.Kind = "deadlock"
-	case errors.Is(err, context.DeadlineExceeded):
-		d.Kind = "timeout"
-	}
-	return d
-}
-
-// compare adds what another schedule did differently.
-func (l *execLaunch) compare(r, first *launchfile.Result, seed, firstSeed uint64) {
-	switch {
-	case r.Fault != nil && first.Fault == nil:
-		l.Defects = append(l.Defects, newExecDefect(r.Fault, seed))
-	case r.Fault != nil || first.Fault != nil:
-		return // told already, or nothing to compare with
-	}
-	if r.Fault == nil {
-		for _, c := range r.Differs(first) {
-			c.Expect = fmt.Sprintf("those of schedule %d", firstSeed)
-			l.Defects = append(l.Defects, execDefect{
-				Kind: "schedule", Severity: diag.Error, Warp: -1, Lane: -1, Schedule: seed,
-				Message: fmt.Sprintf("schedule %d gives other bits: %v; first at element %d: %s, not %s",
-					seed, c, c.First[0].Index, c.First[0].Got, c.First[0].Want),
-			})
-		}
-	}
-	l.OK = l.OK && len(l.Defects) == 0
-}
-
 func (r *execReport) ok() bool {
 	for _, l := range r.Launches {
 		if !l.OK {
@@ -151,4 +105,21 @@ func (r *execReport) ok() bool {
 		}
 	}
 	return true
+}
+
+// count is the number of errors and of warnings.
+func (r *execReport) count() (errs, warnings int) {
+	for _, l := range r.Launches {
+		e, w := l.found.Count()
+		errs, warnings = errs+e, warnings+w
+	}
+	return errs, warnings
+}
+
+// findings are those of all launches.
+func (r *execReport) findings() (all []*defects.Finding) {
+	for _, l := range r.Launches {
+		all = append(all, l.found.All()...)
+	}
+	return all
 }

@@ -23,6 +23,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"jsonlines": jsonLines,
 			"mode":      fileMode,
+			"sarif":     sarifResults,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -65,5 +66,32 @@ func fileMode(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if got := info.Mode().String(); got != args[1] {
 		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
+}
+
+// sarifResults checks that a file is a SARIF log whose results have these rules, in
+// their order: sarif log.sarif shared-race deadlock
+func sarifResults(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: sarif file rule...")
+	}
+	var log struct {
+		Version string `json:"version"`
+		Runs    []struct {
+			Results []struct {
+				RuleID string `json:"ruleId"`
+			} `json:"results"`
+		} `json:"runs"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &log))
+	if log.Version != "2.1.0" || len(log.Runs) != 1 || log.Runs[0].Results == nil {
+		ts.Fatalf("%s is no SARIF log of one run", args[0])
+	}
+	var got []string
+	for _, r := range log.Runs[0].Results {
+		got = append(got, r.RuleID)
+	}
+	if want := strings.Join(args[1:], " "); strings.Join(got, " ") != want {
+		ts.Fatalf("%s has results %q, want %q", args[0], got, want)
 	}
 }

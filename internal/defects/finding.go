@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"attest/device/emu/check"
+	"attest/ptx"
 )
 
 // The kinds that no checker finds: a run ends with them, or its results show them.
@@ -30,28 +31,20 @@ type List struct {
 	known map[key]*Finding
 }
 
-// key is what makes two defects the same one. Which access of a race comes second
-// is up to the schedule, so the two lines are sorted.
+// key is what makes two defects the same one.
 type key struct {
 	kind          check.Kind
-	severity      check.Severity
 	kernel        string
-	first, second place
+	first, second ptx.Pos
 	message       string // of a defect without a place
 }
 
-type place struct{ line, column int32 }
-
 func keyOf(d *check.Defect) key {
-	k := key{kind: d.Kind, severity: d.Severity, kernel: d.Kernel}
-	k.first = place{d.Access.Pos.Line, d.Access.Pos.Col}
+	k := key{kind: d.Kind, kernel: d.Kernel, first: d.Access.Pos}
 	if d.Other != nil {
-		k.second = place{d.Other.Pos.Line, d.Other.Pos.Col}
+		k.second = d.Other.Pos
 	}
-	if k.first.line > k.second.line || k.first.line == k.second.line && k.first.column > k.second.column {
-		k.first, k.second = k.second, k.first
-	}
-	if k.second.line == 0 {
+	if !k.first.IsValid() {
 		k.message = d.Message
 	}
 	return k
@@ -65,14 +58,37 @@ func (l *List) Add(schedule uint64, found ...check.Defect) {
 	for _, d := range found {
 		d.Count = max(d.Count, 1)
 		k := keyOf(&d)
-		if f := l.known[k]; f != nil {
-			f.Count += d.Count
+		if f := l.find(k, schedule); f != nil {
+			f.merge(d)
 			continue
 		}
 		f := &Finding{d, schedule}
 		l.known[k] = f
 		l.all = append(l.all, f)
 	}
+}
+
+// find is the finding that is the same defect, or nil. Which access of a race comes
+// second is up to the schedule, so another schedule may have them the other way
+// round. In one schedule that is another race: a loop has one on either side.
+func (l *List) find(k key, schedule uint64) *Finding {
+	if f := l.known[k]; f != nil {
+		return f
+	}
+	k.first, k.second = k.second, k.first
+	if f := l.known[k]; f != nil && k.first.IsValid() && f.Schedule != schedule {
+		return f
+	}
+	return nil
+}
+
+// merge counts a defect that is known; an error outdoes a warning.
+func (f *Finding) merge(d check.Defect) {
+	d.Count += f.Count
+	if d.Severity == check.Error && f.Severity != check.Error {
+		f.Defect = d
+	}
+	f.Count = d.Count
 }
 
 // All are the findings.

@@ -9,27 +9,39 @@ import (
 )
 
 // TestListMerges: what two schedules show alike is one finding, also when the
-// accesses of a race change places.
+// accesses of a race change places. An error outdoes a warning.
 func TestListMerges(t *testing.T) {
 	var l List
 	a, b := race().Defect, race().Defect
+	a.Severity = check.Warning
 	b.Access, b.Other = *a.Other, &a.Access
-	warning := race().Defect
-	warning.Severity = check.Warning
 	elsewhere := race().Defect
 	elsewhere.Access.Pos.Line++
 	l.Add(3, a)
-	l.Add(4, b, warning)
-	l.Add(5, elsewhere, check.Defect{Kind: Schedule, Severity: check.Error, Message: "x"}, check.Defect{Kind: Schedule, Severity: check.Error, Message: "y"})
+	l.Add(4, b)
+	l.Add(5, elsewhere, check.Defect{Kind: Schedule, Severity: check.Error, Message: "x"}, check.Defect{Kind: Schedule, Severity: check.Warning, Message: "y"})
 	all := l.All()
-	if len(all) != 5 {
-		t.Fatalf("%d findings, want 5", len(all))
+	if len(all) != 4 {
+		t.Fatalf("%d findings, want 4", len(all))
 	}
-	if f := all[0]; f.Count != 64 || f.Schedule != 3 || f.Access.Pos.Line != 6 {
-		t.Errorf("the first was seen %d times, since schedule %d, at line %d", f.Count, f.Schedule, f.Access.Pos.Line)
+	if f := all[0]; f.Count != 64 || f.Schedule != 3 || f.Severity != check.Error || f.Access.Pos.Line != 8 {
+		t.Errorf("the first was seen %d times, since schedule %d, as a %s at line %d", f.Count, f.Schedule, f.Severity, f.Access.Pos.Line)
 	}
-	if errs, warnings := l.Count(); errs != 4 || warnings != 1 {
-		t.Errorf("%d errors and %d warnings, want 4 and 1", errs, warnings)
+	if errs, warnings := l.Count(); errs != 3 || warnings != 1 {
+		t.Errorf("%d errors and %d warnings, want 3 and 1", errs, warnings)
+	}
+}
+
+// TestListKeepsBothSides: in one schedule, a race with its accesses the other way
+// round is one of its own.
+func TestListKeepsBothSides(t *testing.T) {
+	var l List
+	a, b := race().Defect, race().Defect
+	b.Access, b.Other = *a.Other, &a.Access
+	l.Add(0, a, b)
+	l.Add(1, b, a)
+	if all := l.All(); len(all) != 2 || all[0].Count != 64 || all[1].Count != 64 {
+		t.Errorf("%d findings, want 2 of 64", len(all))
 	}
 }
 
@@ -71,9 +83,9 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"kind":"shared-race","severity":"error","kernel":"k","message":"write to`,
-		`"ptx_line":6,"ptx_column":2,"instruction":"st.shared.u32","function":"k","source":"k.cu:2:5","action":"write",` +
-			`"block":[0,0,0],"warp":1,"lanes":[0,1,2,3],"space":"shared","address":"s+0x4","variable":"s","offset":4,"size":4,"lane":0,`,
+		`"kind":"shared-race","severity":"error","message":"write to`,
+		`"ptx_line":6,"ptx_column":2,"instruction":"st.shared.u32","source":"k.cu:2:5","block":[0,0,0],"warp":1,"lanes":[0,1,2,3],` +
+			`"function":"k","action":"write","space":"shared","address":"s+0x4","variable":"s","offset":4,"size":4,"lane":0,"kernel":"k",`,
 		`"other":{"ptx_line":8,`, `"block":[1,0,0],"warp":0,"lanes":[7],`,
 		`"waiters":[{"ptx_line":0,`, `"waits_for":"barrier 0"}]`, `"count":32,"schedule":0}`,
 	} {

@@ -12,10 +12,10 @@ import (
 type Record struct {
 	Kind     string `json:"kind"`
 	Severity string `json:"severity"`
-	Kernel   string `json:"kernel"`
 	Message  string `json:"message"`
 	AccessRecord
 	Lane     int            `json:"lane"` // the first of Lanes, or -1
+	Kernel   string         `json:"kernel"`
 	Other    *AccessRecord  `json:"other"`
 	Why      string         `json:"why"`
 	Fix      string         `json:"fix"`
@@ -29,12 +29,12 @@ type AccessRecord struct {
 	Line        int    `json:"ptx_line"` // from 1, 0 when it has no place
 	Column      int    `json:"ptx_column"`
 	Instruction string `json:"instruction"`
-	Function    string `json:"function"`
 	Source      string `json:"source"`
-	Action      string `json:"action"`
 	Block       [3]int `json:"block"`
 	Warp        int    `json:"warp"`  // -1 for no one
 	Lanes       []int  `json:"lanes"` // in order
+	Function    string `json:"function"`
+	Action      string `json:"action"`
 	Space       string `json:"space"` // "" when no memory was touched
 	Address     string `json:"address"`
 	Variable    string `json:"variable"`

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"attest/device/emu"
+	"attest/device/emu/check"
+	emucount "attest/device/emu/count"
+	"attest/internal/defects"
+)
+
+// parseKinds reads the value of --check: all, none, or kinds with commas.
+func parseKinds(value string) ([]check.Kind, error) {
+	switch value {
+	case "all":
+		return check.Kinds, nil
+	case "none", "":
+		return nil, nil
+	}
+	var kinds []check.Kind
+	for name := range strings.SplitSeq(value, ",") {
+		k := check.Kind(strings.TrimSpace(name))
+		if !slices.Contains(check.Kinds, k) {
+			hint := "all, none and the kinds that attest exec --help lists are understood"
+			if near := defects.Nearest(string(k)); near != "" {
+				hint = fmt.Sprintf("did you mean %q?", near)
+			}
+			return nil, fmt.Errorf("--check %s: there is no kind %q; %s", value, k, hint)
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds, nil
+}
+
+// kindsHelp is a line for each kind.
+func kindsHelp() string {
+	var b strings.Builder
+	for _, k := range check.Kinds {
+		fmt.Fprintf(&b, "  %-18s  %s\n", k, defects.RuleOf(k).Short)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// watch is what the flags ask to observe. It is an emu.Observer that makes a checker
+// and a counter for each launch, so that each has its own results.
+type watch struct {
+	kinds   []check.Kind
+	count   bool
+	checker *check.Checker
+	counter *emucount.Counter
+}
+
+// observer is the watch, or nil when there is nothing to watch for.
+func (w *watch) observer() emu.Observer {
+	if len(w.kinds) == 0 && !w.count {
+		return nil
+	}
+	return w
+}
+
+// Launch is called by the emulator.
+func (w *watch) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
+	var all []emu.Observer
+	if len(w.kinds) > 0 {
+		w.checker = check.New(w.kinds...)
+		all = append(all, w.checker)
+	}
+	if w.count {
+		w.counter = emucount.New()
+		all = append(all, w.counter)
+	}
+	return emu.Tee(all...).Launch(info)
+}
+
+// take is what the last launch showed.
+func (w *watch) take() (found []check.Defect, counts *emucount.Counts) {
+	if w.checker != nil {
+		found = w.checker.Defects()
+	}
+	if w.counter != nil {
+		counts = w.counter.Launches()[0]
+	}
+	w.checker, w.counter = nil, nil
+	return found, counts
+}
