@@ -151,7 +151,7 @@ func (c *Checker) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
 
 // parts make the families of checks for a launch; nil means that there is nothing
 // for them to find in it.
-var parts = []func(l *launch) part{newOrder, newBarriers}
+var parts = []func(l *launch) part{newOrder, newBarriers, newUndef, newMembers}
 
 func (l *launch) Wants(in *emu.Inst) bool { return len(l.steps[in.ID]) > 0 }
 
@@ -160,20 +160,29 @@ type cluster struct {
 	*emu.ClusterInfo
 	l       *launch
 	watches []watch
-	serial  int // defects so far
+	skips   []bool // by watch: it is told of skipped instructions
+	serial  int    // defects so far
 }
 
 func (l *launch) Cluster(info *emu.ClusterInfo) emu.ClusterObserver {
 	c := &cluster{ClusterInfo: info, l: l}
 	for _, p := range l.parts {
-		c.watches = append(c.watches, p.cluster(c))
+		w := p.cluster(c)
+		_, skips := w.(interface{ skipped() })
+		c.watches, c.skips = append(c.watches, w), append(c.skips, skips)
 	}
 	return c
 }
 
+// WantsSkipped: watches with a method skipped are told of instructions that the
+// guard of no lane lets through.
+func (l *launch) WantsSkipped() {}
+
 func (c *cluster) Step(s *emu.Step) {
 	for _, i := range c.l.steps[s.ID] {
-		c.watches[i].step(s)
+		if s.Mask != 0 || c.skips[i] {
+			c.watches[i].step(s)
+		}
 	}
 }
 
@@ -224,9 +233,14 @@ func (c *cluster) End() {
 // it is the same defect.
 func (c *cluster) report(d Defect, inst, other int) {
 	c.serial++
+	c.reportAs(c.serial, d, inst, other)
+}
+
+// reportAs is report of a defect that was met when the cluster's count was at serial.
+func (c *cluster) reportAs(serial int, d Defect, inst, other int) {
 	d.Kernel = c.l.Kernel
 	d.Count = max(d.Count, 1)
-	c.l.c.add(key{d.Kind, c.l.Kernel, inst, other}, &found{d, c.l.index, c.Index, c.serial})
+	c.l.c.add(key{d.Kind, c.l.Kernel, inst, other}, &found{d, c.l.index, c.Index, serial})
 }
 
 // at describes lanes that execute an instruction; where they touch memory is to be

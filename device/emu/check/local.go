@@ -1,0 +1,159 @@
+package check
+
+import (
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// Local memory is undefined until it is written. What lies behind the top of a
+// thread's stack belongs to nobody: a function or an alloca that gets it finds it
+// undefined, whatever was there.
+
+// cut forgets what lies behind the top of the lanes' stacks.
+func (u *undefWarp) cut(s *emu.Step) {
+	s.Lanes(func(l int) {
+		if top := int(s.Top(l)); top < len(u.local[l]) {
+			u.local[l] = u.local[l][:top]
+		}
+	})
+}
+
+// undefinedAt are the undefined bits of n ≤ 8 bytes of a lane's local memory.
+func (u *undefWarp) undefinedAt(lane int, addr uint64, n int) (bits uint64) {
+	m := u.local[lane]
+	for i := range n {
+		defined := byte(0)
+		if at := addr + uint64(i); at < uint64(len(m)) {
+			defined = m[at]
+		}
+		bits |= uint64(^defined) << (8 * i)
+	}
+	return bits
+}
+
+// store notes n ≤ 8 bytes with these undefined bits.
+func (u *undefWarp) store(lane int, addr uint64, n int, bits uint64) {
+	const most = 1 << 20 // the emulator ends the launch long before
+	if addr > most {
+		return
+	}
+	m := &u.local[lane]
+	if need := int(addr) + n; need > len(*m) {
+		old := len(*m)
+		if need > cap(*m) {
+			grown := make([]byte, old, max(need, 2*cap(*m)))
+			copy(grown, *m)
+			*m = grown
+		}
+		*m = (*m)[:need]
+		clear((*m)[old:])
+	}
+	for i := range n {
+		(*m)[int(addr)+i] = ^byte(bits >> (8 * i))
+	}
+}
+
+// localAddress is where in local memory a lane's address points, if it does.
+func (x *undefStep) localAddress(lane int) (addr uint64, ok bool) {
+	o := x.p.at
+	space, addr := x.Address(o, x.p.space, lane)
+	if space != ptx.Local {
+		return 0, false
+	}
+	if o.Sym != nil && o.Sym.Kind == ptx.VarSymbol && x.Depth() > 0 {
+		addr += x.Frame()
+	}
+	return addr, true
+}
+
+// load is ld, where it may read local memory. Other memory is not followed.
+func (x *undefStep) load() {
+	n := x.p.size
+	var first bool
+	x.Lanes(func(l int) {
+		addr, ok := x.localAddress(l)
+		for i := range x.p.dst {
+			d := &x.p.dst[i]
+			if d.reg < 0 {
+				continue
+			}
+			if !ok {
+				x.put(d, l, 0)
+				continue
+			}
+			at := addr + uint64(i*n)
+			u := x.wordAt(l, at)
+			if u != 0 && !first {
+				first = true
+				x.from = undefOrigin{
+					kind: UninitLocal, id: x.ID, off: at, size: n, moved: true,
+					padding: n == 1 && x.u.undefinedAt(l, at&^7, 8) != 1<<64-1,
+				}
+			}
+			x.put(d, l, u)
+		}
+	})
+}
+
+// wordAt are the undefined bits of an element in local memory, as wide as the
+// register that gets it. 16 bytes count as one.
+func (x *undefStep) wordAt(lane int, at uint64) uint64 {
+	if x.p.size == 16 {
+		return x.u.undefinedAt(lane, at, 8) | x.u.undefinedAt(lane, at+8, 8)
+	}
+	u := x.u.undefinedAt(lane, at, x.p.size)
+	if bits := 8 * x.p.size; x.p.signed && u>>(bits-1)&1 != 0 {
+		u |= ^undefOnes(bits)
+	}
+	return u
+}
+
+// store is st: to local memory undefined bits go along, other memory is for others
+// to read.
+func (x *undefStep) store() {
+	n := x.p.size
+	for i := range x.p.src {
+		a := &x.p.src[i]
+		var whole, part uint32
+		x.Lanes(func(l int) {
+			u := x.bits(a, l)
+			if addr, ok := x.localAddress(l); ok {
+				x.storeLocal(l, addr+uint64(i*n), u)
+				return
+			}
+			switch u {
+			case 0:
+			case undefOnes(a.width):
+				whole |= 1 << l
+			default:
+				part |= 1 << l
+			}
+		})
+		if a.reg < 0 {
+			continue
+		}
+		r := &x.f.regs[a.reg]
+		if r.from.moved && r.from.kind == UninitLocal {
+			part = 0
+			if r.from.padding {
+				whole = 0
+			}
+		}
+		if whole != 0 {
+			x.report(undefStored, a.reg, whole, false)
+		}
+		if part != 0 {
+			x.report(undefStored, a.reg, part, true)
+		}
+		r.lanes &^= whole | part
+	}
+}
+
+func (x *undefStep) storeLocal(lane int, addr uint64, u uint64) {
+	if x.p.size == 16 {
+		x.u.store(lane, addr, 8, u)
+		x.u.store(lane, addr+8, 8, u)
+		return
+	}
+	x.u.store(lane, addr, x.p.size, u)
+}

@@ -1,0 +1,248 @@
+package check
+
+import (
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// Values that are not defined are followed from where they come from — a register
+// that nothing has written, local memory that nobody has written, a shuffle from a
+// lane that does not take part — to where they do harm: in an address, in memory
+// that others see, at a guard or branch. Compilers move and combine them freely
+// where the result is not used, so only the use is a defect.
+//
+// A mask of undefined bits goes with each register of each lane. Only registers that
+// such a value can reach have one: in most kernels that is none, and nothing is
+// watched. What is passed to or returned from a function counts as defined.
+
+// undefPart is the check of undefined values for a launch.
+type undefPart struct {
+	l     *launch
+	plans []*undefPlan // by instruction; nil where no undefined value can come
+	calls bool         // some function that is called has undefined values
+	local bool         // the launch has local memory
+}
+
+func newUndef(l *launch) part {
+	if !l.c.kinds[UninitRegister] && !l.c.kinds[UninitLocal] && !l.c.kinds[ShuffleInactive] {
+		return nil
+	}
+	p := &undefPart{l: l, plans: make([]*undefPlan, len(l.Program))}
+	if !p.analyse() {
+		return nil
+	}
+	return p
+}
+
+func (p *undefPart) wants(in *emu.Inst) bool {
+	if p.plans[in.ID] != nil {
+		return true
+	}
+	switch in.Op.Name {
+	case "call":
+		return p.calls || p.local
+	case "alloca":
+		return p.local
+	}
+	return false
+}
+
+// undefWatch watches a cluster.
+type undefWatch struct {
+	quiet
+	p     *undefPart
+	c     *cluster
+	warps map[int]*undefWarp // by rank and warp
+}
+
+func (p *undefPart) cluster(c *cluster) watch {
+	return &undefWatch{p: p, c: c, warps: map[int]*undefWarp{}}
+}
+
+// undefWarp is what is undefined in the threads of a warp.
+type undefWarp struct {
+	depths []undefDepth
+	// local has for each lane a mask of defined bits for each byte of local memory,
+	// as far as it has been written.
+	local [32][]byte
+}
+
+// undefDepth is one level of calls. Lanes may be in different functions there.
+type undefDepth struct {
+	fresh  uint32 // lanes that have been called and have not executed anything yet
+	frames []*undefFrame
+}
+
+// undefFrame is the registers of a function's activations at a depth: a lane is in
+// one of them at most.
+type undefFrame struct {
+	fn   *undefFunc
+	regs []undefReg
+}
+
+// undefReg is a register of a warp.
+type undefReg struct {
+	lanes uint32      // where bits are undefined
+	bits  *[32]uint64 // which
+	from  undefOrigin
+}
+
+// undefOrigin is where an undefined value came from.
+type undefOrigin struct {
+	kind Kind
+	id   int         // the instruction it came in by, or -1 as long as nothing has read the register
+	sym  *ptx.Symbol // UninitRegister: the register
+	// moved is set while the value has only been moved, as a copy of a structure moves
+	// its padding.
+	moved   bool
+	padding bool   // UninitLocal: a byte amid others that are defined
+	off     uint64 // UninitLocal: where
+	size    int
+	from    uint32 // ShuffleInactive: the lanes that do not take part
+}
+
+func (w *undefWatch) warp(s *emu.Step) *undefWarp {
+	key := s.Rank<<16 | s.Warp
+	u := w.warps[key]
+	if u == nil {
+		u = &undefWarp{}
+		u.depth(0).fresh = 1<<32 - 1
+		w.warps[key] = u
+	}
+	return u
+}
+
+func (u *undefWarp) depth(n int) *undefDepth {
+	for len(u.depths) <= n {
+		u.depths = append(u.depths, undefDepth{})
+	}
+	return &u.depths[n]
+}
+
+// frame is the registers of the lanes of a step.
+func (u *undefWarp) frame(s *emu.Step, fn *undefFunc) *undefFrame {
+	d := u.depth(s.Depth())
+	var f *undefFrame
+	for _, g := range d.frames {
+		if g.fn == fn {
+			f = g
+		}
+	}
+	if f == nil {
+		f = &undefFrame{fn: fn, regs: make([]undefReg, len(fn.regs))}
+		d.frames = append(d.frames, f)
+	}
+	if fresh := d.fresh & s.Active; fresh != 0 {
+		d.fresh &^= fresh
+		f.enter(fresh)
+	}
+	return f
+}
+
+// enter makes the registers of lanes undefined that a path through the function may
+// read before it writes them.
+func (f *undefFrame) enter(lanes uint32) {
+	for i := range f.fn.regs {
+		sym := f.fn.regs[i].sym
+		if !f.fn.regs[i].fresh {
+			continue
+		}
+		r := &f.regs[i]
+		all := undefOnes(sym.Type.Bits())
+		for l := range 32 {
+			if lanes>>l&1 != 0 {
+				r.set(l, all)
+			}
+		}
+		r.from = undefOrigin{kind: UninitRegister, id: -1, sym: sym, moved: true}
+	}
+}
+
+// set gives a lane of the register its undefined bits.
+func (r *undefReg) set(lane int, u uint64) {
+	if u == 0 {
+		r.lanes &^= 1 << lane
+		return
+	}
+	if r.bits == nil {
+		r.bits = new([32]uint64)
+	}
+	r.lanes |= 1 << lane
+	r.bits[lane] = u
+}
+
+// of are the undefined bits of a lane.
+func (r *undefReg) of(lane int) uint64 {
+	if r.lanes>>lane&1 == 0 {
+		return 0
+	}
+	return r.bits[lane]
+}
+
+// undefOnes are the low n bits, or all.
+func undefOnes(n int) uint64 {
+	if n >= 64 {
+		return 1<<64 - 1
+	}
+	return 1<<n - 1
+}
+
+func (w *undefWatch) step(s *emu.Step) {
+	u := w.warp(s)
+	plan := w.p.plans[s.ID]
+	if plan != nil {
+		w.follow(u, plan, s)
+	}
+	if s.Mask == 0 {
+		return
+	}
+	switch s.Op.Name {
+	case "call":
+		u.depth(s.Depth() + 1).fresh |= s.Mask
+		u.cut(s)
+	case "alloca":
+		u.cut(s)
+	}
+}
+
+// skipped: it is also told of instructions that no guard lets through.
+func (w *undefWatch) skipped() {}
+
+// follow carries undefined values through an instruction.
+func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *emu.Step) {
+	f := u.frame(s, p.fn)
+	if p.guard >= 0 {
+		w.guard(f, p, s)
+	}
+	if s.Mask == 0 {
+		return
+	}
+	var lanes uint32
+	for i := range p.src {
+		if r := p.src[i].reg; r >= 0 {
+			lanes |= f.regs[r].lanes
+		}
+	}
+	for i := range p.addr {
+		lanes |= f.regs[p.addr[i].reg].lanes
+	}
+	x := undefStep{w: w, u: u, f: f, p: p, Step: s}
+	if lanes&s.Mask == 0 && !p.always {
+		x.define()
+		return
+	}
+	x.addresses()
+	p.rule(&x)
+}
+
+// guard looks at a guard that is undefined in some lanes that come to it.
+func (w *undefWatch) guard(f *undefFrame, p *undefPlan, s *emu.Step) {
+	r := &f.regs[p.guard]
+	lanes := r.lanes & s.Active
+	if lanes == 0 {
+		return
+	}
+	x := &undefStep{w: w, f: f, p: p, Step: s}
+	x.report(undefGuard, p.guard, lanes, false)
+	r.lanes &^= lanes
+}

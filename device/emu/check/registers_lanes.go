@@ -1,0 +1,195 @@
+package check
+
+import "attest/ptx"
+
+// undefExchanges are the rules of instructions in which lanes get what others have,
+// and of mov.
+var undefExchanges = map[string]func(x *undefStep){
+	"mov":       undefMove,
+	"shfl":      (*undefStep).shuffle,
+	"vote":      (*undefStep).vote,
+	"redux":     (*undefStep).together,
+	"match":     (*undefStep).together,
+	"movmatrix": (*undefStep).together,
+	"mma":       (*undefStep).product,
+	"wmma":      (*undefStep).together,
+	"wgmma":     (*undefStep).groupProduct,
+}
+
+// spoil makes the results undefined in lanes.
+func (x *undefStep) spoil(lanes uint32) {
+	x.origin()
+	x.Lanes(func(l int) {
+		u := uint64(0)
+		if lanes>>l&1 != 0 {
+			u = 1<<64 - 1
+		}
+		for i := range x.p.dst {
+			x.put(&x.p.dst[i], l, u)
+		}
+	})
+}
+
+// undefined are the lanes in which one of the operands of that name is undefined, or
+// any operand when name is "".
+func (x *undefStep) undefined(name string) (lanes uint32) {
+	for i := range x.p.src {
+		a := &x.p.src[i]
+		if name != "" && a.param != name {
+			continue
+		}
+		x.Lanes(func(l int) {
+			if x.bits(a, l) != 0 {
+				lanes |= 1 << l
+			}
+		})
+	}
+	return lanes
+}
+
+// together is an exchange in which all lanes get something of all.
+func (x *undefStep) together() {
+	if x.undefined("") != 0 {
+		x.spoil(x.Mask)
+	} else {
+		x.define()
+	}
+}
+
+// vote: a ballot has a bit a lane; all and any may be decided by other lanes.
+func (x *undefStep) vote() {
+	u := x.undefined("a")
+	if x.undefined("membermask") != 0 {
+		x.spoil(x.Mask)
+		return
+	}
+	a := &x.p.src[0]
+	var yes uint32
+	x.Lanes(func(l int) { yes |= uint32(x.value(a, l)) << l })
+	decided := false
+	switch {
+	case x.Op.Has("ballot"):
+		x.origin()
+		x.Lanes(func(l int) { x.put(&x.p.dst[0], l, uint64(u)) })
+		return
+	case x.Op.Has("any"):
+		decided = yes&^u != 0
+	case x.Op.Has("all"):
+		decided = ^yes&x.Mask&^u != 0
+	}
+	if u == 0 || decided {
+		x.define()
+	} else {
+		x.spoil(x.Mask)
+	}
+}
+
+// product is mma. An undefined element of c spoils that of d; of a, its rows; of b,
+// its columns.
+func (x *undefStep) product() {
+	a, b := x.undefined("a"), x.undefined("b")
+	var c []*undefArg
+	for i := range x.p.src {
+		if x.p.src[i].param == "c" {
+			c = append(c, &x.p.src[i])
+		}
+	}
+	quarters := x.Op.Has("m8n8k4") && !x.Op.Has("f64") // laid out in another way
+	if len(c) != len(x.p.dst) || quarters {
+		x.together()
+		return
+	}
+	var spoilt uint32
+	lanesOf(a, func(l int) { spoilt |= 0xf << (l &^ 3) })
+	lanesOf(b, func(l int) { spoilt |= 0x11111111 << (l / 8) })
+	x.origin()
+	x.Lanes(func(l int) {
+		var out [8]uint64
+		for i := range c {
+			out[i] = undefAll(x.bits(c[i], l))
+			if spoilt>>l&1 != 0 {
+				out[i] = 1<<64 - 1
+			}
+		}
+		for i := range x.p.dst {
+			x.put(&x.p.dst[i], l, out[i])
+		}
+	})
+}
+
+// groupProduct is wgmma: when scale-d is false, what the accumulator holds does not
+// matter.
+func (x *undefStep) groupProduct() {
+	a, scale := x.undefined("a"), x.undefined("scaleD")
+	for _, name := range []string{"aDesc", "bDesc"} {
+		for i := range x.p.src {
+			if x.p.src[i].param == name {
+				x.use(undefAddress, &x.p.src[i])
+			}
+		}
+	}
+	if a|scale != 0 {
+		x.spoil(x.Mask)
+		return
+	}
+	scaled := x.Arg("scaleD")
+	x.origin()
+	x.Lanes(func(l int) {
+		if x.Value(scaled, l) != 0 {
+			return
+		}
+		for i := range x.p.dst {
+			x.put(&x.p.dst[i], l, 0)
+		}
+	})
+}
+
+// shuffle is shfl: a lane gets what its source has, and something undefined from a
+// source that does not take part.
+func (x *undefStep) shuffle() {
+	b, c := x.operandOf("b"), x.operandOf("c")
+	if x.undefined("b")|x.undefined("c")|x.undefined("membermask") != 0 {
+		x.spoil(x.Mask)
+		return
+	}
+	x.origin()
+	a := x.operandOf("a")
+	mode := x.Match.Mod("mode")
+	var out [32]uint64
+	var absent, bad uint32
+	x.Lanes(func(l int) {
+		j, ok := shuffleSource(mode, l, uint32(x.value(b, l)), uint32(x.value(c, l)))
+		switch {
+		case !ok:
+			out[l] = x.bits(a, l)
+		case x.Mask>>j&1 != 0:
+			out[l] = x.bits(a, j)
+		case x.Together>>j&1 == 0:
+			out[l] = 1<<64 - 1
+			absent |= 1 << j
+			bad |= 1 << l
+		}
+	})
+	if bad != 0 {
+		x.from = undefOrigin{kind: ShuffleInactive, id: x.ID, from: absent}
+	}
+	for i := range x.p.dst {
+		d := &x.p.dst[i]
+		x.Lanes(func(l int) {
+			u := out[l]
+			if d.o != nil && d.o.Kind == ptx.RegOperand && d.o.Sym.Type == ptx.Pred {
+				u = 0 // whether the source is in range does not depend on who takes part
+			}
+			x.put(d, l, u)
+		})
+	}
+}
+
+func (x *undefStep) operandOf(name string) *undefArg {
+	for i := range x.p.src {
+		if x.p.src[i].param == name {
+			return &x.p.src[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package check
+
+import (
+	"attest/device/emu"
+	"attest/ptx"
+	"attest/ptx/isa"
+)
+
+// undefPlan is what is known beforehand of an instruction that undefined values can
+// come to.
+type undefPlan struct {
+	fn    *undefFunc
+	rule  func(x *undefStep)
+	guard int        // register, or -1
+	src   []undefArg // values it reads, in the order of the form
+	dst   []undefArg // registers it writes
+	addr  []undefArg // registers in addresses
+	// always is set when undefined values can come from elsewhere than src.
+	always bool
+	halves bool // it computes on two halves of a word apart
+
+	at     *ptx.Operand // ld, st: the address,
+	space  ptx.Space    // its space,
+	size   int          // bytes of an element
+	signed bool         // ld: extended by its sign
+}
+
+// undefArg is a register that an instruction reads or writes, or another operand.
+type undefArg struct {
+	o     *ptx.Operand
+	param string // its name in the form
+	id    int32  // of the register, or -1
+	comp  int    // of a vector
+	reg   int    // in the frame, or -1 where it is always defined
+	width int    // bits that count
+}
+
+// undefInst is an instruction with its operands sorted.
+type undefInst struct {
+	in             *emu.Inst
+	src, dst, addr []undefArg
+	guard          int32 // register, or -1
+}
+
+// newUndefInst sorts the operands of an instruction. carry is the number that stands
+// for the carry flag.
+func newUndefInst(in *emu.Inst, carry int32) *undefInst {
+	u := &undefInst{in: in, guard: -1}
+	if g := in.Guard.Sym; g != nil {
+		u.guard = g.ID
+	}
+	at, err := in.Match.Bind(in.Args)
+	if err != nil {
+		return u
+	}
+	for i, k := range at {
+		if k >= 0 {
+			u.operand(&in.Match.Form.Params[i], &in.Args[k])
+		}
+	}
+	flag := undefArg{param: "CC.CF", id: carry, width: 1}
+	switch in.Op.Name {
+	case "addc", "subc", "madc":
+		u.src = append(u.src, flag)
+	}
+	if in.Op.Has("cc") {
+		u.dst = append(u.dst, flag)
+	}
+	return u
+}
+
+func (u *undefInst) operand(p *isa.Param, o *ptx.Operand) {
+	switch {
+	case o.Kind == ptx.PairOperand:
+		u.operand(p, &o.Elems[0])
+		u.operand(p.Pair, &o.Elems[1])
+	case p.Kind == isa.Addr || p.Kind == isa.TensorMap:
+		u.address(o)
+	case p.Kind == isa.Args && p.Access == isa.Read:
+		// what is passed to a function counts as defined there
+	case p.Kind == isa.Value || p.Kind == isa.Args || p.Kind == isa.Name:
+		for _, a := range undefArgs(o) {
+			a.param = p.Name
+			a.width = u.width(p, &a, o)
+			if p.Access != isa.Write {
+				u.src = append(u.src, a)
+			}
+			if p.Access != isa.Read {
+				u.dst = append(u.dst, a)
+			}
+		}
+	}
+}
+
+// width is how many bits of an operand count.
+func (u *undefInst) width(p *isa.Param, a *undefArg, whole *ptx.Operand) int {
+	t := u.in.Match.Type(p)
+	pieces := whole.Kind == ptx.VecOperand && u.in.Match.Count(p) == 0 && u.in.Op.Name == "mov"
+	switch {
+	case p.Kind != isa.Value:
+		return 64
+	case pieces:
+		return t.Bits() / len(whole.Elems)
+	case t == ptx.NoType && a.id >= 0:
+		return a.o.Sym.Type.Bits()
+	}
+	return t.Bits()
+}
+
+// undefArgs are the registers and other values that an operand is made of.
+func undefArgs(o *ptx.Operand) []undefArg {
+	switch {
+	case o.Kind == ptx.VecOperand || o.Kind == ptx.ListOperand:
+		var all []undefArg
+		for i := range o.Elems {
+			all = append(all, undefArgs(&o.Elems[i])...)
+		}
+		return all
+	case o.Kind != ptx.RegOperand || o.Sym.Kind != ptx.RegSymbol:
+		return []undefArg{{o: o, id: -1}}
+	case o.Sym.Vec > 0 && o.Comp == 0:
+		all := make([]undefArg, o.Sym.Vec)
+		for i := range all {
+			c := *o
+			c.Comp = "xyzw"[i]
+			all[i] = undefArg{o: &c, id: o.Sym.ID, comp: i}
+		}
+		return all
+	}
+	a := undefArg{o: o, id: o.Sym.ID}
+	for i := range 4 {
+		if o.Comp == "xyzw"[i] {
+			a.comp = i
+		}
+	}
+	return []undefArg{a}
+}
+
+func (u *undefInst) address(o *ptx.Operand) {
+	if o.Sym != nil && o.Sym.Kind == ptx.RegSymbol {
+		u.addr = append(u.addr, undefArg{o: o, id: o.Sym.ID, width: 64})
+	}
+	for i := range o.Elems {
+		for _, a := range undefArgs(&o.Elems[i]) {
+			if a.id >= 0 {
+				a.width = 64
+				u.addr = append(u.addr, a)
+			}
+		}
+	}
+}
+
+// defines reports whether the results are defined whatever the operands are: they
+// come from memory or from another function.
+func (u *undefInst) defines() bool {
+	switch u.in.Op.Name {
+	case "ld", "ldu", "atom", "ldmatrix", "call":
+		return true
+	}
+	return u.in.Op.Name == "wmma" && u.in.Op.Has("load")
+}
+
+// mayBeLocal reports whether the instruction is a load or store that may touch local
+// memory.
+func (u *undefInst) mayBeLocal() bool {
+	switch u.in.Op.Name {
+	case "ld", "ldu":
+	case "st":
+		if u.in.Op.Has("async") {
+			return false
+		}
+	default:
+		return false
+	}
+	s := u.in.Space("a")
+	if s == ptx.Generic {
+		if o := u.in.Arg("a"); o.Sym != nil && o.Sym.Kind == ptx.VarSymbol {
+			s = o.Sym.Var.Space
+		}
+	}
+	return s == ptx.Local || s == ptx.Generic
+}
+
+// plan makes the plan of an instruction; nil when no undefined value can come to it.
+func (f *undefFunc) plan(u *undefInst, local bool) *undefPlan {
+	p := &undefPlan{fn: f, guard: -1}
+	touched := false
+	place := func(as []undefArg) []undefArg {
+		for i := range as {
+			as[i].reg = f.slot(as[i].id, as[i].comp)
+			touched = touched || as[i].reg >= 0
+		}
+		return as
+	}
+	if u.guard >= 0 {
+		p.guard = f.slot(u.guard, 0)
+		touched = p.guard >= 0
+	}
+	p.src, p.dst = place(u.src), place(u.dst)
+	for _, a := range place(u.addr) {
+		if a.reg >= 0 {
+			p.addr = append(p.addr, a)
+		}
+	}
+	memory := local && u.mayBeLocal()
+	if !touched && !memory {
+		return nil
+	}
+	p.choose(u, memory)
+	return p
+}
+
+// choose finds the rule of the instruction.
+func (p *undefPlan) choose(u *undefInst, memory bool) {
+	in := u.in
+	switch name := in.Op.Name; {
+	case name == "ld" || name == "ldu":
+		p.rule = (*undefStep).define
+		if memory {
+			p.element(u, "d")
+			p.rule, p.always = (*undefStep).load, true
+		}
+	case name == "st" && !in.Op.Has("async"):
+		p.element(u, "b")
+		p.rule, p.always = (*undefStep).store, memory
+		if p.space == ptx.Param {
+			p.rule = (*undefStep).define
+		}
+	case u.defines() && name != "atom":
+		p.rule = (*undefStep).define
+	case name == "atom" || len(p.dst) == 0:
+		p.rule = (*undefStep).uses
+	case undefExchanges[name] != nil:
+		p.rule, p.always = undefExchanges[name], name == "shfl"
+	default:
+		p.halves = u.halves()
+		p.rule = lanewise(ruleOf(in))
+	}
+}
+
+// element notes what kind of elements a load or store moves.
+func (p *undefPlan) element(u *undefInst, name string) {
+	in := u.in
+	p.at, p.space = in.Arg("a"), in.Space("a")
+	for i := range in.Match.Form.Params {
+		if q := &in.Match.Form.Params[i]; q.Name == name {
+			t := in.Match.Type(q)
+			p.size, p.signed = t.Bytes(), t.Class() == ptx.ClassSigned
+		}
+	}
+	if p.space == ptx.Generic && p.at.Sym != nil && p.at.Sym.Kind == ptx.VarSymbol {
+		p.space = p.at.Sym.Var.Space
+	}
+	if name == "b" { // a cache policy is no part of what is stored
+		for i := range p.src {
+			if p.src[i].param != name {
+				p.src = p.src[:i]
+				break
+			}
+		}
+	}
+}
+
+// halves reports whether all operands of an instruction are pairs of halves.
+func (u *undefInst) halves() bool {
+	ps := u.in.Match.Form.Params
+	for i := range ps {
+		if ps[i].Kind != isa.Value {
+			return false
+		}
+		switch u.in.Match.Type(&ps[i]) {
+		case ptx.F16x2, ptx.BF16x2, ptx.U16x2, ptx.S16x2:
+		default:
+			return false
+		}
+	}
+	return len(ps) > 0
+}

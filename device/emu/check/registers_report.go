@@ -1,0 +1,111 @@
+package check
+
+import (
+	"fmt"
+
+	"attest/ptx"
+)
+
+// undefRules are what the reports of undefined values say.
+var undefRules = map[Kind]rule{
+	UninitRegister: {
+		"a register holds nothing until it is written; a GPU finds there what another program left",
+		"give the variable a value on every path to its use, or keep the use under the condition that the write has",
+	},
+	UninitLocal: {
+		"local memory holds nothing until the thread writes it, in each call anew; a GPU finds there what another thread or call left",
+		"initialise the variable, or the elements of the array that are read",
+	},
+	ShuffleInactive: {
+		"a lane gets an undefined value from a lane that does not execute the shuffle with it: one outside the member mask, or that has ended, or that never was",
+		"let all lanes that are read take part, with a mask that names them, or choose offset and width so that no other lane is read",
+	},
+}
+
+// report takes in that the lanes use an undefined value of a register. partly: only
+// some of its bits are undefined.
+func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
+	r := &x.f.regs[reg]
+	name := x.f.fn.regs[reg].sym.Name
+	c, o := x.w.c, &r.from
+	here := c.at(x.ID, x.Rank, x.Warp, lanes)
+	here.Action = [...]string{"address", "store", "branch", "operand"}[use]
+	d := Defect{Kind: o.kind, Severity: Error}
+	if partly {
+		d.Severity = Warning
+	}
+	inst, other := x.ID, -1
+	switch o.kind {
+	case UninitRegister:
+		d.Access = here
+		d.Message = fmt.Sprintf("%s %s, %s", x.Op.Text, x.does(use, name), unwrittenText(name, o.sym.Name, partly))
+		d.Other = x.firstRead(o, lanes)
+	case UninitLocal:
+		d.Access, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
+		d.Access.Action = "read"
+		x.place(&d.Access, o)
+		d.Message = fmt.Sprintf("%s reads local memory that nobody has written, and %s at line %d %s",
+			d.Access.Inst, x.Op.Text, x.Pos.Line, x.does(use, "the value"))
+		inst = o.id
+	case ShuffleInactive:
+		d.Access, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
+		d.Access.Action = "read"
+		d.Message = fmt.Sprintf("%s reads %s, which %s part in it, and %s at line %d %s",
+			d.Access.Inst, Lanes(o.from), take(o.from), x.Op.Text, x.Pos.Line, x.does(use, "the value"))
+		inst = o.id
+	}
+	c.report(undefRules[o.kind].of(d), inst, other)
+}
+
+// does says what the instruction does with a value.
+func (x *undefStep) does(use undefUse, name string) string {
+	switch {
+	case use == undefAddress:
+		return "takes its address from " + name
+	case use == undefStored:
+		return "stores " + name
+	case use == undefGuard && (x.Op.Name == "bra" || x.Op.Name == "brx"):
+		return "branches on " + name
+	case use == undefGuard:
+		return "is guarded by " + name
+	}
+	return "acts on " + name
+}
+
+func unwrittenText(name, root string, partly bool) string {
+	what := "which nothing has written"
+	if partly {
+		what = "part of which nothing has written"
+	}
+	if name == root {
+		return what
+	}
+	if partly {
+		return "part of which is made from " + root + ", which nothing has written"
+	}
+	return "made from " + root + ", " + "which nothing has written"
+}
+
+func take(lanes uint32) string {
+	if lanes&(lanes-1) == 0 {
+		return "takes no"
+	}
+	return "take no"
+}
+
+// firstRead is the instruction that read the register first, or where it is
+// declared.
+func (x *undefStep) firstRead(o *undefOrigin, lanes uint32) *Access {
+	if o.id >= 0 && o.id != x.ID {
+		a := x.w.c.at(o.id, x.Rank, x.Warp, lanes)
+		a.Action = "first read of " + o.sym.Name
+		return &a
+	}
+	if !o.sym.Pos.IsValid() {
+		return nil
+	}
+	return &Access{
+		Func: x.Func.Sym.Name, Pos: o.sym.Pos, Inst: ".reg", Action: "declaration of " + o.sym.Name,
+		Block: x.w.c.Blocks[x.Rank].Ctaid, Warp: x.Warp, Lanes: lanes, Space: ptx.Generic,
+	}
+}

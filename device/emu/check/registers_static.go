@@ -1,0 +1,282 @@
+package check
+
+import (
+	"attest/device/emu"
+	"attest/ptx"
+	"attest/ptx/verify"
+)
+
+// undefFunc is a function with the registers that undefined values can reach.
+type undefFunc struct {
+	f     *ptx.Func
+	regs  []undefSlot
+	first []int32 // by register: its place in regs, or -1; the carry flag is the last
+}
+
+// undefSlot is a register, or a component of a vector.
+type undefSlot struct {
+	sym   *ptx.Symbol
+	fresh bool // some path reads it before it is written
+}
+
+func (f *undefFunc) slot(id int32, comp int) int {
+	if id < 0 || f.first[id] < 0 {
+		return -1
+	}
+	return int(f.first[id]) + comp
+}
+
+// analyse makes the plans, and reports whether there are any.
+func (p *undefPart) analyse() (any bool) {
+	funcs := p.reachable()
+	for _, f := range funcs {
+		p.local = p.local || usesLocal(f)
+	}
+	for _, v := range p.l.Module.Vars() {
+		p.local = p.local || v.Space == ptx.Local
+	}
+	insts := map[*ptx.Func][]*undefInst{}
+	for _, f := range funcs {
+		insts[f] = nil
+	}
+	for id := range p.l.Program {
+		in := &p.l.Program[id]
+		if list, ok := insts[in.Func]; ok {
+			insts[in.Func] = append(list, newUndefInst(in, int32(len(in.Func.Regs))))
+		}
+	}
+	for _, f := range funcs {
+		a := &undefAnalysis{l: p.l, f: f, insts: insts[f], local: p.local}
+		fn := a.run()
+		for _, u := range a.insts {
+			if plan := fn.plan(u, p.local); plan != nil {
+				p.plans[u.in.ID] = plan
+				any = true
+			}
+		}
+		for i := range fn.regs {
+			p.calls = p.calls || fn.regs[i].fresh && !f.Entry
+		}
+	}
+	return any
+}
+
+// reachable are the functions that the kernel may execute.
+func (p *undefPart) reachable() (list []*ptx.Func) {
+	seen := map[*ptx.Func]bool{}
+	var visit func(f *ptx.Func)
+	visit = func(f *ptx.Func) {
+		if f == nil || !f.HasBody || seen[f] {
+			return
+		}
+		seen[f] = true
+		list = append(list, f)
+		for _, s := range f.Body {
+			in, ok := s.(*ptx.Inst)
+			if !ok || in.Op.Name != "call" {
+				continue
+			}
+			direct := false
+			for i := range in.Args {
+				if o := &in.Args[i]; o.Kind == ptx.SymOperand && o.Sym.Kind == ptx.FuncSymbol {
+					direct = true
+					visit(p.l.Module.Func(o.Sym.Name))
+				}
+			}
+			if !direct {
+				for _, g := range p.l.Module.Funcs() {
+					if !g.Entry {
+						visit(g)
+					}
+				}
+			}
+		}
+	}
+	visit(p.l.entry())
+	return list
+}
+
+func usesLocal(f *ptx.Func) bool {
+	for _, s := range f.Body {
+		switch s := s.(type) {
+		case *ptx.Var:
+			if s.Space == ptx.Local {
+				return true
+			}
+		case *ptx.Inst:
+			if s.Op.Name == "alloca" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// undefAnalysis finds out where undefined values can go in a function.
+type undefAnalysis struct {
+	l     *launch
+	f     *ptx.Func
+	insts []*undefInst
+	local bool
+	cfg   *verify.CFG
+}
+
+func (a *undefAnalysis) run() *undefFunc {
+	a.cfg = verify.NewCFG(a.f)
+	n := len(a.f.Regs) + 1
+	fresh := a.unwritten(n)
+	reach := make([]bool, n)
+	copy(reach, fresh)
+	a.sources(reach)
+	a.spread(reach)
+	fn := &undefFunc{f: a.f, first: make([]int32, n)}
+	for id := range n {
+		fn.first[id] = -1
+		if !reach[id] {
+			continue
+		}
+		sym := &ptx.Symbol{Name: "CC.CF", Type: ptx.Pred}
+		if id < n-1 {
+			sym = a.f.Regs[id]
+		}
+		fn.first[id] = int32(len(fn.regs))
+		for range max(int(sym.Vec), 1) {
+			fn.regs = append(fn.regs, undefSlot{sym, fresh[id]})
+		}
+	}
+	return fn
+}
+
+// sources marks registers that get undefined values from elsewhere than registers.
+func (a *undefAnalysis) sources(reach []bool) {
+	safe := newSafeShuffles(a.l, a.f, a.cfg)
+	for _, u := range a.insts {
+		load := a.local && u.in.Op.Name != "st" && u.mayBeLocal()
+		shuffle := u.in.Op.Name == "shfl" && !safe.is(u.in)
+		if !load && !shuffle {
+			continue
+		}
+		for _, d := range u.dst {
+			if d.id >= 0 {
+				reach[d.id] = true
+			}
+		}
+	}
+}
+
+// spread marks what is computed from marked registers.
+func (a *undefAnalysis) spread(reach []bool) {
+	users := make([][]*undefInst, len(reach))
+	var work []int32
+	for _, u := range a.insts {
+		if u.defines() {
+			continue
+		}
+		for _, s := range u.src {
+			if s.id >= 0 {
+				users[s.id] = append(users[s.id], u)
+			}
+		}
+	}
+	for id, r := range reach {
+		if r {
+			work = append(work, int32(id))
+		}
+	}
+	for len(work) > 0 {
+		id := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, u := range users[id] {
+			for _, d := range u.dst {
+				if d.id >= 0 && !reach[d.id] {
+					reach[d.id] = true
+					work = append(work, d.id)
+				}
+			}
+		}
+	}
+}
+
+// bitset is a set of registers.
+type bitset []uint64
+
+func (b bitset) add(i int32)      { b[i>>6] |= 1 << (i & 63) }
+func (b bitset) has(i int32) bool { return b[i>>6]>>(i&63)&1 != 0 }
+
+// unwritten are the registers that some path reads before it writes them. A write
+// under a guard, or of one component of a vector, may leave it as it was.
+func (a *undefAnalysis) unwritten(n int) []bool {
+	blocks := a.cfg.Blocks
+	of := map[*ptx.Inst]*undefInst{}
+	for _, u := range a.insts {
+		of[u.in.Inst] = u
+	}
+	words := (n + 63) / 64
+	exposed, kills := make([]bitset, len(blocks)), make([]bitset, len(blocks))
+	for b := range blocks {
+		exposed[b], kills[b] = make(bitset, words), make(bitset, words)
+		for _, s := range a.f.Body[blocks[b].Start:blocks[b].End] {
+			if in, ok := s.(*ptx.Inst); ok && of[in] != nil {
+				of[in].effects(exposed[b], kills[b])
+			}
+		}
+	}
+	live := exposed // what is live where a block starts
+	for changed := true; changed; {
+		changed = false
+		for i := len(a.cfg.RPO) - 1; i >= 0; i-- {
+			b := a.cfg.RPO[i]
+			for _, s := range blocks[b].Succs {
+				for w := range words {
+					if more := live[s][w] &^ kills[b][w] &^ live[b][w]; more != 0 {
+						live[b][w] |= more
+						changed = true
+					}
+				}
+			}
+		}
+	}
+	fresh := make([]bool, n)
+	for id := range n {
+		fresh[id] = live[0].has(int32(id))
+	}
+	for _, v := range a.f.Params { // registers of the old calling convention
+		if v.Sym.Kind == ptx.RegSymbol {
+			fresh[v.Sym.ID] = false
+		}
+	}
+	return fresh
+}
+
+func (u *undefInst) effects(exposed, kills bitset) {
+	read := func(id int32) {
+		if id >= 0 && !kills.has(id) {
+			exposed.add(id)
+		}
+	}
+	read(u.guard)
+	for _, as := range [][]undefArg{u.src, u.addr} {
+		for _, a := range as {
+			read(a.id)
+		}
+	}
+	for _, d := range u.dst {
+		if d.id >= 0 && u.guard < 0 && (d.o == nil || d.o.Sym.Vec == 0) {
+			kills.add(d.id)
+		}
+	}
+}
+
+// constantIn is the value of an operand that is a constant, or a register that one
+// instruction only writes, a mov of a constant.
+func constantIn(o *ptx.Operand, movs map[int32]*emu.Inst) (int64, bool) {
+	switch {
+	case o.Kind == ptx.ImmOperand:
+		return o.Val, true
+	case o.Kind == ptx.RegOperand && o.Val == 0 && movs[o.Sym.ID] != nil:
+		if a := movs[o.Sym.ID].Arg("a"); a.Kind == ptx.ImmOperand {
+			return a.Val, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,209 @@
+package check
+
+import (
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// undefStep is an instruction that undefined values come to.
+type undefStep struct {
+	*emu.Step
+	w    *undefWatch
+	u    *undefWarp
+	f    *undefFrame
+	p    *undefPlan
+	from undefOrigin // of what it writes, where a rule says so
+}
+
+// bits are the undefined bits of an operand in a lane, as far as they count.
+func (x *undefStep) bits(a *undefArg, lane int) uint64 {
+	if a.reg < 0 {
+		return 0
+	}
+	u := x.f.regs[a.reg].of(lane)
+	if a.width < 64 {
+		u &= 1<<a.width - 1
+	}
+	return u
+}
+
+// value is the operand's value in a lane.
+func (x *undefStep) value(a *undefArg, lane int) uint64 {
+	if a.o == nil {
+		return 0
+	}
+	return x.Value(a.o, lane) & undefOnes(a.width)
+}
+
+// put gives a lane of a result its undefined bits.
+func (x *undefStep) put(d *undefArg, lane int, u uint64) {
+	if d.reg < 0 {
+		return
+	}
+	r := &x.f.regs[d.reg]
+	r.set(lane, u&undefOnes(x.f.fn.regs[d.reg].sym.Type.Bits()))
+	if u != 0 {
+		r.from = x.origin()
+	}
+}
+
+// origin is where what the instruction writes comes from: its first undefined
+// operand, unless the rule knows better.
+func (x *undefStep) origin() undefOrigin {
+	if x.from.kind != "" {
+		return x.from
+	}
+	for i := range x.p.src {
+		a := &x.p.src[i]
+		if a.reg < 0 || x.f.regs[a.reg].lanes&x.Mask == 0 {
+			continue
+		}
+		x.from = x.f.regs[a.reg].from
+		if x.from.id < 0 {
+			x.from.id = x.ID
+		}
+		x.from.moved = x.from.moved && x.Op.Name == "mov"
+		break
+	}
+	return x.from
+}
+
+// define is what has defined results.
+func (x *undefStep) define() {
+	for i := range x.p.dst {
+		if r := x.p.dst[i].reg; r >= 0 {
+			x.f.regs[r].lanes &^= x.Mask
+		}
+	}
+}
+
+// uses is an instruction whose operands others see, or that acts on them.
+func (x *undefStep) uses() {
+	use := undefOperand
+	switch x.Op.Name {
+	case "atom", "red", "st", "stmatrix", "wmma":
+		use = undefStored
+	case "brx":
+		use = undefGuard
+	}
+	for i := range x.p.src {
+		x.use(use, &x.p.src[i])
+	}
+	x.define()
+}
+
+// addresses looks at the registers that addresses are made of.
+func (x *undefStep) addresses() {
+	for i := range x.p.addr {
+		x.use(undefAddress, &x.p.addr[i])
+	}
+}
+
+// use reports an operand that is undefined in lanes that execute the instruction.
+func (x *undefStep) use(how undefUse, a *undefArg) {
+	var lanes uint32
+	x.Lanes(func(l int) {
+		if x.bits(a, l) != 0 {
+			lanes |= 1 << l
+		}
+	})
+	if lanes != 0 {
+		x.report(how, a.reg, lanes, false)
+		x.f.regs[a.reg].lanes &^= lanes
+	}
+}
+
+// lanewise is the rule of an instruction that computes its result, or several alike,
+// in each lane for itself: of gives the undefined bits.
+func lanewise(of func(x *undefStep, lane int) uint64) func(x *undefStep) {
+	return func(x *undefStep) {
+		x.origin() // before a result replaces an operand
+		x.Lanes(func(l int) {
+			u := of(x, l)
+			for i := range x.p.dst {
+				x.put(&x.p.dst[i], l, u)
+			}
+		})
+	}
+}
+
+// undefMove is mov: copies, packs and unpacks.
+func undefMove(x *undefStep) {
+	x.origin()
+	src, dst := x.p.src, x.p.dst
+	var out [4]uint64
+	x.Lanes(func(l int) {
+		switch {
+		case len(src) == len(dst):
+			for i := range dst {
+				out[i] = x.bits(&src[i], l)
+			}
+		case len(dst) == 1:
+			out[0] = x.pack(l)
+		default:
+			x.unpack(l, &out)
+		}
+		for i := range dst {
+			x.put(&dst[i], l, out[i])
+		}
+	})
+}
+
+// pack are the undefined bits of pieces side by side. A value of 128 bits is
+// undefined as a whole.
+func (x *undefStep) pack(lane int) (u uint64) {
+	for i := range x.p.src {
+		a := &x.p.src[i]
+		if a.width*len(x.p.src) > 64 {
+			u |= x.bits(a, lane)
+			continue
+		}
+		u |= x.bits(a, lane) << (i * a.width)
+	}
+	if x.p.dst[0].width > 64 && u != 0 {
+		u = 1<<64 - 1
+	}
+	return u
+}
+
+func (x *undefStep) unpack(lane int, out *[4]uint64) {
+	u := x.bits(&x.p.src[0], lane)
+	for i := range x.p.dst {
+		d := &x.p.dst[i]
+		out[i] = u
+		if x.p.src[0].width <= 64 {
+			out[i] = u >> (i * d.width) & undefOnes(d.width)
+		}
+	}
+}
+
+// undefUse is what an undefined value is used for.
+type undefUse uint8
+
+const (
+	undefAddress undefUse = iota
+	undefStored
+	undefGuard
+	undefOperand
+)
+
+// place names the variable that an offset in a kernel's own local memory lies in.
+func (x *undefStep) place(a *Access, o *undefOrigin) {
+	a.Space, a.Offset, a.Size = ptx.Local, int64(o.off), o.size
+	in := &x.w.c.l.Program[o.id]
+	if !in.Func.Entry {
+		return
+	}
+	var one *ptx.Var
+	for _, s := range in.Func.Body {
+		if v, ok := s.(*ptx.Var); ok && v.Space == ptx.Local {
+			if one != nil {
+				return
+			}
+			one = v
+		}
+	}
+	if one != nil && int64(o.off) < one.Size() {
+		a.Var = one.Sym.Name
+	}
+}

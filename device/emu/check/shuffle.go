@@ -1,0 +1,190 @@
+package check
+
+import (
+	"fmt"
+
+	"attest/device/emu"
+	"attest/ptx"
+	"attest/ptx/verify"
+)
+
+// shuffleSource is the lane that a shuffle takes a lane's value from, and whether it
+// is in range: otherwise the lane keeps its own.
+func shuffleSource(mode string, lane int, b, c uint32) (j int, ok bool) {
+	n, segment, clamp := int(b&31), int(c>>8&31), int(c&31)
+	low := lane & segment
+	high := low | clamp&^segment
+	switch mode {
+	case "up":
+		j = lane - n
+		return j, j >= high
+	case "down":
+		j = lane + n
+	case "bfly":
+		j = lane ^ n
+	default:
+		j = low | n&^segment
+	}
+	return j, j <= high
+}
+
+// safeShuffles knows the exchanges of a function whose lanes all take part in every
+// run: in full warps, with a constant mask of all lanes, where no lane comes without
+// the others.
+type safeShuffles struct {
+	full    bool
+	movs    map[int32]*emu.Inst // by register: the one instruction that writes it
+	blocks  map[*ptx.Inst]int
+	uniform *verify.Uniform
+}
+
+func newSafeShuffles(l *launch, f *ptx.Func, g *verify.CFG) *safeShuffles {
+	s := &safeShuffles{full: l.Launch.Block.Count()%32 == 0 && f.Entry, blocks: map[*ptx.Inst]int{}}
+	for b := range g.Blocks {
+		for _, st := range f.Body[g.Blocks[b].Start:g.Blocks[b].End] {
+			if in, ok := st.(*ptx.Inst); ok && in.Op.Has("sync") {
+				s.blocks[in] = b
+			}
+		}
+	}
+	if !s.full || len(s.blocks) == 0 {
+		return s
+	}
+	s.uniform = verify.Uniformity(f, g)
+	s.movs = map[int32]*emu.Inst{}
+	writes := map[int32]int{}
+	for id := range l.Program {
+		in := &l.Program[id]
+		if in.Func != f {
+			continue
+		}
+		for _, d := range newUndefInst(in, int32(len(f.Regs))).dst {
+			writes[d.id]++
+			delete(s.movs, d.id)
+			if writes[d.id] == 1 && in.Op.Name == "mov" && in.Guard.Sym == nil {
+				s.movs[d.id] = in
+			}
+		}
+	}
+	return s
+}
+
+func (s *safeShuffles) is(in *emu.Inst) bool {
+	mask := in.Arg("membermask")
+	if !s.full || mask == nil || in.Guard.Sym != nil || s.uniform == nil {
+		return false
+	}
+	if v, ok := constantIn(mask, s.movs); !ok || uint32(v) != 1<<32-1 {
+		return false
+	}
+	b, ok := s.blocks[in.Inst]
+	if !ok {
+		return false
+	}
+	v, _ := s.uniform.Control(b)
+	return v == verify.Invariant && !s.uniform.Partial
+}
+
+// membersPart checks the member masks of .sync exchanges.
+type membersPart struct {
+	l    *launch
+	want []bool // by instruction
+}
+
+func newMembers(l *launch) part {
+	if !l.c.kinds[ShuffleInactive] {
+		return nil
+	}
+	p := &membersPart{l: l, want: make([]bool, len(l.Program))}
+	var safe *safeShuffles
+	var of *ptx.Func
+	any := false
+	for id := range l.Program {
+		in := &l.Program[id]
+		if !hasMembers(in) {
+			continue
+		}
+		if in.Func != of {
+			of = in.Func
+			safe = newSafeShuffles(l, of, verify.NewCFG(of))
+		}
+		p.want[id] = !safe.is(in)
+		any = any || p.want[id]
+	}
+	if !any {
+		return nil
+	}
+	return p
+}
+
+func hasMembers(in *emu.Inst) bool {
+	switch in.Op.Name {
+	case "shfl", "vote", "match", "redux", "elect", "bar":
+		return in.Arg("membermask") != nil
+	}
+	return false
+}
+
+func (p *membersPart) wants(in *emu.Inst) bool { return p.want[in.ID] }
+
+func (p *membersPart) cluster(c *cluster) watch { return &membersWatch{c: c} }
+
+type membersWatch struct {
+	quiet
+	c *cluster
+}
+
+var (
+	outsideMask = rule{
+		"a lane that executes a .sync exchange must be in its own member mask",
+		"compute the mask from who executes it, before the branch: __ballot_sync or __activemask, or name the lanes as they are",
+	}
+	endedMask = rule{
+		"the member mask names lanes that have ended and can take no part",
+		"leave ended lanes out of the mask, or let all lanes live until the exchange is done",
+	}
+)
+
+func (w *membersWatch) step(s *emu.Step) {
+	mask := s.Arg("membermask")
+	var stranger, ended uint32
+	s.Lanes(func(l int) {
+		members := uint32(s.Value(mask, l))
+		if members>>l&1 == 0 {
+			stranger |= 1 << l
+		}
+		ended |= members &^ s.Live
+	})
+	ended &= w.existing(s)
+	if stranger != 0 {
+		a := w.c.at(s.ID, s.Rank, s.Warp, stranger)
+		w.c.report(outsideMask.of(Defect{
+			Kind: ShuffleInactive, Severity: Error, Access: a,
+			Message: fmt.Sprintf("%s: the member mask of %s does not name the lane itself", s.Op.Text, Lanes(stranger)),
+		}), s.ID, -1)
+		return
+	}
+	if ended != 0 {
+		a := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
+		w.c.report(endedMask.of(Defect{
+			Kind: ShuffleInactive, Severity: Warning, Access: a,
+			Message: fmt.Sprintf("%s: the member mask names %s, which %s ended", s.Op.Text, Lanes(ended), have(ended)),
+		}), s.ID, -1)
+	}
+}
+
+// existing are the lanes that the warp started with: what a mask says of lanes that
+// never were does not matter.
+func (w *membersWatch) existing(s *emu.Step) uint32 {
+	if n := w.c.Blocks[s.Rank].Threads - 32*s.Warp; n < 32 {
+		return 1<<n - 1
+	}
+	return 1<<32 - 1
+}
+
+func have(lanes uint32) string {
+	if lanes&(lanes-1) == 0 {
+		return "has"
+	}
+	return "have"
+}
