@@ -1,7 +1,8 @@
-// Each thread reads what its neighbour wrote.
-__global__ void neighbours(float *out) {
-    __shared__ float s[64];
+// The first warp computes the scales, both warps use them.
+__global__ void scale(float *x) {
+    __shared__ float s[32];
     int i = threadIdx.x;
-    s[i] = 2.0f * i;
-    out[i] = s[(i + 1) % 64]; // __syncthreads() is missing above
+    if (i < 32)
+        s[i] = 1.0f / x[i];
+    x[i] *= s[i % 32]; // __syncthreads() is missing before this line
 }
