@@ -108,6 +108,8 @@ func worker(device string) *exec.Cmd {
 		self = os.Args[0]
 	}
 	cmd := exec.Command(self, "fuzz", "--worker", "--device", device)
+	// No kernel comes twice, so compiled code is not worth keeping.
+	cmd.Env = append(os.Environ(), "ATTEST_CACHE=off", "CUDA_CACHE_DISABLE=1")
 	cmd.Stderr = os.Stderr
 	return cmd
 }

@@ -2,6 +2,7 @@ package difffuzz
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"attest/ptx"
@@ -41,12 +42,21 @@ func (g *gen) toGeneric(n *Node, space string) home {
 }
 
 // access is the address of an instruction's memory operand in a space, "" being the
-// generic one; spaces are those it may then lie in.
-func (g *gen) access(n *Node, space string, bytes int, spaces ...string) string {
-	if space == "" {
-		return g.at(g.toGeneric(n, g.pick(spaces...)), bytes)
+// generic one; spaces are those it may then lie in. Hints to the caches are for global
+// memory, and an order between threads is for memory that they can share.
+func (g *gen) access(n *Node, m isa.Match, space string, bytes int, spaces ...string) string {
+	if space != "" {
+		return g.at(homes[space], bytes)
 	}
-	return g.at(homes[space], bytes)
+	for _, mod := range m.Opcode().Mods {
+		switch {
+		case strings.HasPrefix(mod, "L1::") || strings.HasPrefix(mod, "L2::") || mod == "mmio":
+			spaces = []string{"global"}
+		case slices.Contains([]string{"volatile", "relaxed", "acquire", "release", "acq_rel"}, mod):
+			spaces = spaces[:min(2, len(spaces))] // global and shared come first
+		}
+	}
+	return g.at(g.toGeneric(n, g.pick(spaces...)), bytes)
 }
 
 // bytes is the size of an access: its type by its vector.
@@ -91,7 +101,7 @@ func (g *gen) load(scope) *Node {
 	case f.Op == "ldu" || m.Has("nc"): // ldu wants one address for the warp, too
 		addr = g.at(readOnly, bytes)
 	default:
-		addr = g.access(n, space, bytes, "global", "shared", "local", "const")
+		addr = g.access(n, m, space, bytes, "global", "shared", "local", "const")
 	}
 	return g.finish(n, m, f.Op, g.operand(m, d, new(bool)), addr)
 }
@@ -124,7 +134,7 @@ func (g *gen) store(scope) *Node {
 		return nil
 	}
 	n := &Node{}
-	addr := g.access(n, m.Space(&f.Params[0]), accessBytes(m, &f.Params[1]), "global", "shared", "local")
+	addr := g.access(n, m, m.Space(&f.Params[0]), accessBytes(m, &f.Params[1]), "global", "shared", "local")
 	return g.finish(n, m, f.Op, addr, g.operand(m, &f.Params[1], new(bool)))
 }
 
@@ -155,7 +165,7 @@ func (g *gen) atomic(scope) *Node {
 	if m.Has("f16x2") && space != "global" && m.Has("add") && !hasSlot(f, "vec") {
 		return nil // D15
 	}
-	where := g.access(n, space, accessBytes(m, last), "global", "shared")
+	where := g.access(n, m, space, accessBytes(m, last), "global", "shared")
 	if m.Has("f64") {
 		return g.atomicF64(n, m, op, where)
 	}
