@@ -82,6 +82,7 @@ func (g *graph) Replay(s device.Stream) error {
 	}
 	own.mu.Lock()
 	defer own.mu.Unlock()
+	own.queued++
 	if g.stream.last != nil {
 		own.last, own.launch = g.stream.last, g.stream.launch
 		own.launches += g.stream.launches

@@ -121,8 +121,11 @@ func (k *kernel) queue(stream uintptr, l *device.Launch, capturing bool) error {
 	if r == success {
 		return nil
 	}
-	call := "cuLaunchKernelEx"
-	return k.blame(l, 0, p.check(call, r))
+	err := p.check("cuLaunchKernelEx", r)
+	if faultOf(err) != nil { // of an earlier launch
+		return p.accuse(err)
+	}
+	return k.blame(l, 0, err)
 }
 
 // blame says of which launch an error is.
@@ -134,15 +137,19 @@ func (k *kernel) blame(l *device.Launch, others int, err error) error {
 // first the error is [device.ErrRunning], and so are those of all calls until the
 // kernel has ended.
 func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
+	p := k.d.primary
+	p.waiting.Add(1)
+	defer p.waiting.Add(-1)
 	if err := k.queue(nullStream, &l, false); err != nil {
 		return err
 	}
-	err := k.d.finish(ctx, nullStream, func() string { return k.info.Name })
-	if err != nil && isFatal(err) {
-		return k.blame(&l, 0, err)
+	err := p.finish(ctx, nullStream, func() string { return k.info.Name })
+	if err == nil {
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("launch of %s: %w", k.info.Name, err)
+	if e := faultOf(err); e != nil {
+		_, _, n := p.launched()
+		return p.lose(k.blame(&l, n+int(p.waiting.Load())-1, e))
 	}
-	return nil
+	return fmt.Errorf("launch of %s: %w", k.info.Name, err)
 }

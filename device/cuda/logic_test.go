@@ -249,12 +249,10 @@ func TestFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.onLaunch = func(*launchCall) result { f.sticky.Store(700); return success }
 	s, err := d.NewStream()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.launchKernelEx = func(c *launchCall) result { return success } // faults are noticed later
 	for range 3 {
 		if err := s.Launch(k, launchOf(1)); err != nil {
 			t.Fatal(err)
@@ -282,6 +280,63 @@ func TestFault(t *testing.T) {
 	if err := d.Close(); err != nil || f.retained.Load() != 0 {
 		t.Errorf("closing: %v, the context is held %d times", err, f.retained.Load())
 	}
+}
+
+// TestAccused: a fault that comes up elsewhere is laid to those who launched.
+func TestAccused(t *testing.T) {
+	for _, how := range []string{"read", "launch", "run", "replay"} {
+		f := newFake()
+		d := openFake(t, f, Options{})
+		k := scaleOf(t, d)
+		b, err := d.Alloc(16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, other := mustStream(t, d), mustStream(t, d)
+		g, err := d.NewGraph(func(s device.Stream) error { return s.Launch(k, launchOf(2)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := launchOf(1)
+		l.Grid = device.D(77)
+		if err := s.Launch(k, l); err != nil {
+			t.Fatal(err)
+		}
+		f.sticky.Store(700)
+		others := 0
+		switch how {
+		case "read":
+			err = b.Read(0, make([]byte, 4))
+		case "launch":
+			err = other.Launch(k, launchOf(1))
+		case "run":
+			f.launchKernelEx = func(*launchCall) result { return success }
+			f.eventRecord = func(uintptr, uintptr) result { return success }
+			err = k.Launch(t.Context(), l)
+			others = 1 // itself or the one in the stream
+		case "replay":
+			err = g.Replay(other)
+		}
+		var le *LaunchError
+		if !errors.As(err, &le) || le.Launch.Grid != device.D(77) || le.Others != others || !errors.Is(err, device.ErrLost) {
+			t.Errorf("%s: %v", how, err)
+		}
+		if n := strings.Count(err.Error(), "scale"); n != 1 {
+			t.Errorf("%s: named %d times: %v", how, n, err)
+		}
+		if _, err := d.Alloc(4); !errors.Is(err, device.ErrLost) || !strings.Contains(err.Error(), "scale, grid (77, 1, 1)") {
+			t.Errorf("%s: afterwards: %v", how, err)
+		}
+	}
+}
+
+func mustStream(t testing.TB, d *Device) device.Stream {
+	t.Helper()
+	s, err := d.NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // TestHang: a kernel that does not end ends the wait, and blocks nothing.

@@ -19,8 +19,11 @@ type primary struct {
 	refs   int // guarded by lib.mu
 
 	trouble atomic.Pointer[trouble]
+	waiting atomic.Int32 // launches that are waited for at once
+
 	mu      sync.Mutex
-	idle    []uintptr // events that only say that something is over
+	idle    []uintptr        // events that only say that something is over
+	streams map[*stream]bool // all that there are
 }
 
 // trouble is why calls are refused.
@@ -49,7 +52,7 @@ func (l *library) retain(dev int32) (*primary, error) {
 	}
 	if p.refs++; p.refs == 1 {
 		p.trouble.Store(nil)
-		p.idle = nil // they went with the context before
+		p.idle, p.streams = nil, map[*stream]bool{} // those from before went with their context
 	}
 	return p, nil
 }
@@ -95,6 +98,46 @@ func (p *primary) lose(err error) error {
 	return err
 }
 
+// accuse names the launches that may be behind a fault that came up in a call that
+// launches nothing.
+func (p *primary) accuse(err error) error {
+	e := faultOf(err)
+	if e == nil {
+		return err
+	}
+	k, l, n := p.launched()
+	if n == 0 {
+		return err
+	}
+	return p.lose(k.blame(&l, n-1, e))
+}
+
+// launched is how many launches the streams hold that may not have ended, and one of
+// them.
+func (p *primary) launched() (k *kernel, l device.Launch, n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.streams {
+		s.mu.Lock()
+		if s.launches > 0 {
+			k, l = s.last, s.launch
+			n += s.launches
+		}
+		s.mu.Unlock()
+	}
+	return k, l, n
+}
+
+// faultOf is the fault that an error is, and not the refusal of a call after one; nil
+// when it is none.
+func faultOf(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) && fatal[result(e.Code)] {
+		return e
+	}
+	return nil
+}
+
 // block marks the context as one with a kernel that does not end.
 func (p *primary) block(event uintptr, err error) error {
 	p.trouble.CompareAndSwap(nil, &trouble{err: err, event: event})
@@ -120,9 +163,9 @@ func (p *primary) call(name string, f func() result) error {
 	}
 	r, set := p.within(f)
 	if set != success {
-		return p.check("cuCtxSetCurrent", set)
+		return p.accuse(p.check("cuCtxSetCurrent", set))
 	}
-	return p.check(name, r)
+	return p.accuse(p.check(name, r))
 }
 
 // within runs f on a thread that has the context; set is the result of giving it

@@ -21,7 +21,8 @@ type stream struct {
 	last     *kernel
 	launch   device.Launch // of last
 	launches int           // since everything was last known to be over
-	held     [][]byte      // what copies read and write, out of the collector's reach
+	held     [][]byte      // what copies since then read and write: not for the collector
+	queued   int           // launches and copies, ever
 }
 
 // NewStream makes a stream.
@@ -31,6 +32,9 @@ func (d *Device) NewStream() (device.Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.streams[s] = true
 	return s, nil
 }
 
@@ -39,24 +43,19 @@ func (s *stream) call(name string, f func() result) error {
 	return s.fault(s.d.call(name, f))
 }
 
-// fault names the launches that may be behind a fault.
+// fault names the launches of the stream that may be behind a fault.
 func (s *stream) fault(err error) error {
-	if err == nil || !isFatal(err) {
+	e := faultOf(err)
+	if e == nil {
 		return err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.last == nil {
-		return err
+	k, l, n := s.last, s.launch, s.launches
+	s.mu.Unlock()
+	if n == 0 {
+		return s.d.accuse(err)
 	}
-	return s.last.blame(&s.launch, s.launches-1, err)
-}
-
-// isFatal reports whether an error is a fault itself, and not the refusal of a call
-// after one.
-func isFatal(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && fatal[result(e.Code)]
+	return s.d.lose(k.blame(&l, n-1, e))
 }
 
 func (s *stream) Launch(k device.Kernel, l device.Launch) error {
@@ -71,43 +70,41 @@ func (s *stream) Launch(k device.Kernel, l device.Launch) error {
 	s.mu.Lock()
 	s.last, s.launch = own, l
 	s.launches++
+	s.queued++
 	s.mu.Unlock()
 	return nil
 }
 
 func (s *stream) Write(b device.Buffer, off int64, data []byte) error {
-	to, err := s.copied(b, off, data)
-	if err != nil || len(data) == 0 {
-		return err
-	}
-	return s.call("cuMemcpyHtoDAsync", func() result {
-		return s.d.lib.memcpyHtoDA(to.addr+uint64(off), unsafe.Pointer(unsafe.SliceData(data)), uint64(len(data)), s.handle)
+	return s.copy("cuMemcpyHtoDAsync", b, off, data, func(p unsafe.Pointer, addr, n uint64) result {
+		return s.d.lib.memcpyHtoDA(addr, p, n, s.handle)
 	})
 }
 
 func (s *stream) Read(b device.Buffer, off int64, data []byte) error {
-	from, err := s.copied(b, off, data)
-	if err != nil || len(data) == 0 {
-		return err
-	}
-	return s.call("cuMemcpyDtoHAsync", func() result {
-		return s.d.lib.memcpyDtoHA(unsafe.Pointer(unsafe.SliceData(data)), from.addr+uint64(off), uint64(len(data)), s.handle)
+	return s.copy("cuMemcpyDtoHAsync", b, off, data, func(p unsafe.Pointer, addr, n uint64) result {
+		return s.d.lib.memcpyDtoHA(p, addr, n, s.handle)
 	})
 }
 
-// copied checks a copy and holds on to the host's side of it.
-func (s *stream) copied(b device.Buffer, off int64, data []byte) (*buffer, error) {
+// copy queues a copy and holds on to the host's side of it.
+func (s *stream) copy(name string, b device.Buffer, off int64, data []byte, f func(p unsafe.Pointer, addr, n uint64) result) error {
 	own, err := s.d.buffer(b)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := own.bounds(off, len(data)); err != nil {
-		return nil, err
+	if err := own.bounds(off, len(data)); err != nil || len(data) == 0 {
+		return err
 	}
+	err = s.call(name, func() result {
+		return f(unsafe.Pointer(unsafe.SliceData(data)), own.addr+uint64(off), uint64(len(data)))
+	})
+	// Only now, or a Sync between could let go of it.
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.held = append(s.held, data)
-	s.mu.Unlock()
-	return own, nil
+	s.queued++
+	return err
 }
 
 func (s *stream) Copy(dst, src device.Buffer) error {
@@ -155,9 +152,7 @@ func (s *stream) Done() (bool, error) {
 	if err := s.d.ready(); err != nil {
 		return false, err
 	}
-	s.mu.Lock()
-	n := s.launches
-	s.mu.Unlock()
+	n := s.count()
 	switch r := s.d.try(func() result { return s.d.lib.streamQuery(s.handle) }); r {
 	case success:
 		s.over(n)
@@ -173,9 +168,7 @@ func (s *stream) Sync(ctx context.Context) error {
 	if s.capturing {
 		return errors.New("a graph that is noted down has nothing to wait for: call Sync on the stream it is replayed on")
 	}
-	s.mu.Lock()
-	n := s.launches
-	s.mu.Unlock()
+	n := s.count()
 	if err := s.d.finish(ctx, s.handle, s.what); err != nil {
 		return s.fault(err)
 	}
@@ -183,12 +176,19 @@ func (s *stream) Sync(ctx context.Context) error {
 	return nil
 }
 
-// over takes notice that everything has ended, if nothing was launched since there
-// were n launches.
+// count is how much was ever queued.
+func (s *stream) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queued
+}
+
+// over takes notice that everything has ended, if nothing was queued since the count
+// was n.
 func (s *stream) over(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.launches == n {
+	if s.queued == n {
 		s.launches, s.held = 0, nil
 	}
 }
@@ -207,5 +207,8 @@ func (s *stream) what() string {
 }
 
 func (s *stream) Close() error {
+	s.d.mu.Lock()
+	delete(s.d.streams, s)
+	s.d.mu.Unlock()
 	return s.call("cuStreamDestroy", func() result { return s.d.lib.streamDestroy(s.handle) })
 }
