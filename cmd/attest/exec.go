@@ -72,6 +72,9 @@ JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
   attest exec kernel.ptx --launch launch.json --device emu:sm_89 --stats
   attest exec kernel.ptx --launch launch.json --json | jq '.launches[].ok'`,
 		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 2 && x.listing == stdout {
+				return errors.New("--listing takes its file with an equals sign: --listing=FILE")
+			}
 			if len(args) != 1 {
 				return fmt.Errorf("%s given, want one; see %s --help", count(len(args), "FILE"), c.CommandPath())
 			}

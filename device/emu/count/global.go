@@ -92,8 +92,12 @@ func (s *sectors) use() *GlobalUse {
 	return &s.result
 }
 
-// pieces is what was told one lane at a time, as one request. The rows of a copy
-// engine's box are long and apart from each other.
+// lineBytes is what a copy engine asks for at a time.
+const lineBytes = 4 * sectorBytes
+
+// pieces is what was told one lane at a time. The lanes of a warp are one request; a
+// copy engine makes one for each line of 128 bytes, so that a copy of any length has
+// at most the four sectors a request of a warp that reads a row of words.
 func (s *sectors) pieces(held []piece, engine bool) *GlobalUse {
 	if !engine {
 		s.reset()
@@ -102,9 +106,11 @@ func (s *sectors) pieces(held []piece, engine bool) *GlobalUse {
 		}
 		return s.use()
 	}
-	s.result = GlobalUse{Requests: 1}
+	s.result = GlobalUse{}
 	for _, p := range held {
-		s.result.Sectors += (p.addr+uint64(p.size)-1)/sectorBytes - p.addr/sectorBytes + 1
+		last := p.addr + uint64(p.size) - 1
+		s.result.Requests += last/lineBytes - p.addr/lineBytes + 1
+		s.result.Sectors += last/sectorBytes - p.addr/sectorBytes + 1
 		s.result.BytesUsed += uint64(p.size)
 	}
 	return &s.result

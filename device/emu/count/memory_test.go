@@ -91,7 +91,7 @@ func TestSectors(t *testing.T) {
 			t.Fatalf("told one lane at a time: %+v, want %+v", got, want)
 		}
 	}
-	if got, want := *s.pieces([]piece{{0, 48, 100}, {0, 320, 32}}, true), (GlobalUse{1, 5, 132}); got != want {
+	if got, want := *s.pieces([]piece{{0, 48, 100}, {0, 320, 32}}, true), (GlobalUse{3, 5, 132}); got != want {
 		t.Errorf("rows of a copy: %+v, want %+v", got, want)
 	}
 	if share, ok := (&GlobalUse{1, 4, 64}).Efficiency(); !ok || share != 0.5 {
