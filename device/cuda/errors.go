@@ -72,6 +72,7 @@ var hints = map[result]string{
 	304: "the operating system refused; see dmesg for NVRM",
 	400: "something closed already, or of another device, was used",
 	500: "the module has no such name; attest ptx stats lists its kernels",
+	600: "the events are not done yet: call Sync first",
 	700: lostHint, 710: lostHint, 714: lostHint, 715: lostHint, 716: lostHint, 717: lostHint, 718: lostHint, 719: lostHint, 721: lostHint,
 	701: "the block needs more registers or shared memory than there are: fewer threads, or JIT.MaxRegisters",
 	702: "the kernel ran too long for a GPU that drives a display; the context is lost",

@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"attest/device"
@@ -62,7 +63,10 @@ func (e *event) Since(start device.Event) (time.Duration, error) {
 	}
 	var ms float32
 	err = e.d.call("cuEventElapsedTime", func() result { return e.d.lib.eventElapsed(&ms, from.handle, e.handle) })
-	return time.Duration(float64(ms) * float64(time.Millisecond)), err
+	if err != nil {
+		return 0, fmt.Errorf("the time between two events, both of which must have been recorded: %w", err)
+	}
+	return time.Duration(float64(ms) * float64(time.Millisecond)), nil
 }
 
 func (e *event) Close() error {

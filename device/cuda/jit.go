@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -174,7 +175,10 @@ func (d *Device) link(m *ptx.Module, name, text string, j JIT) (e cached, err er
 	if err != nil {
 		return e, err
 	}
-	defer d.call("cuLinkDestroy", func() result { return d.lib.linkDestroy(link) })
+	defer func() {
+		d.call("cuLinkDestroy", func() result { return d.lib.linkDestroy(link) })
+		runtime.KeepAlive(c) // the link refers to its options and logs to the end
+	}()
 	err = d.call("cuLinkAddData", func() result {
 		return d.lib.linkAddData(link, jitInputPTX, unsafe.Pointer(&img[0]), uint64(len(img)), name, 0, nil, nil)
 	})
