@@ -140,19 +140,19 @@ func (bar *barrier) expect(f *frame, lane int, o *barrierOp) {
 	if !o.all {
 		need = int(f.r32[o.need][lane])
 		if need == 0 || need%32 != 0 {
-			f.raise(lane, "a barrier of %d threads; the count is a multiple of 32", need)
+			f.raiseAs("barrier-divergence", lane, "a barrier of %d threads; the count is a multiple of 32", need)
 		}
 		if need > 32*len(f.b.warps) {
-			f.raise(lane, "a barrier of %d threads in a block of %d", need, f.b.launch.Block.Count())
+			f.raiseAs("barrier-divergence", lane, "a barrier of %d threads in a block of %d", need, f.b.launch.Block.Count())
 		}
 	}
 	switch full := 32 * len(f.b.warps); {
 	case !bar.active:
 		bar.need = need
 	case bar.need != need && max(bar.need, need) != full:
-		f.raise(lane, "barrier %d awaits %s, and others came for %s", f.r32[o.id][lane], threads(need), threads(bar.need))
+		f.raiseAs("barrier-divergence", lane, "barrier %d awaits %s, and others came for %s", f.r32[o.id][lane], threads(need), threads(bar.need))
 	case bar.need != need && min(bar.need, need) != 0:
-		f.raise(lane, "barrier %d awaits %s, and others came for %s", f.r32[o.id][lane], threads(need), threads(bar.need))
+		f.raiseAs("barrier-divergence", lane, "barrier %d awaits %s, and others came for %s", f.r32[o.id][lane], threads(need), threads(bar.need))
 	}
 }
 

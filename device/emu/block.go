@@ -107,7 +107,7 @@ func (c *cluster) run() (moved, ended bool) {
 // make a deadlock. Threads that do neither and cannot go on are one at once.
 const (
 	pollRounds  = 1 << 16
-	sleepRounds = 1 << 20
+	sleepRounds = 1 << 17
 )
 
 // finish runs the cluster to its end.

@@ -124,7 +124,7 @@ func (l *launch) runSerial(count int) (err error) {
 		active = live
 		if moved {
 			idle = 0
-		} else if idle++; idle > idles {
+		} else if idle++; idle > idles/max(1, len(active)) {
 			return deadlock(active...)
 		}
 	}
@@ -133,7 +133,9 @@ func (l *launch) runSerial(count int) (err error) {
 
 // resident is how many clusters the GPU holds at once.
 func (l *launch) resident() int {
-	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1)))
+	chip := chips[l.dev.target]
+	shared := int(l.kernel.entry.declared) + l.Shared + 1024 // the driver's own
+	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1), chip.sharedPerSM/shared))
 	return max(1, l.sms*perSM/l.Cluster.Count())
 }
 

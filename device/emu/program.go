@@ -1,7 +1,6 @@
 package emu
 
 import (
-	"fmt"
 	"sync"
 
 	"attest/ptx"
@@ -120,25 +119,4 @@ type basedReg struct {
 	shared bool // from the start of dynamic shared memory, else of the frame's local memory
 	wide   bool
 	slot   slot
-}
-
-// source is the source line of an instruction, from the .loc before it.
-func (fn *function) source(pc int32) string {
-	in := fn.code[pc].in
-	var at *ptx.Loc
-	for _, s := range fn.f.Body {
-		switch s := s.(type) {
-		case *ptx.Loc:
-			at = s
-		case *ptx.Inst:
-			if s == in && at != nil {
-				return fn.prog.locText(at)
-			}
-		}
-	}
-	return ""
-}
-
-func (p *program) locText(at *ptx.Loc) string {
-	return fmt.Sprintf("%s:%d:%d", p.mod.FileName(at.File), at.Line, at.Col)
 }

@@ -66,21 +66,6 @@ func (p *program) number() []Inst {
 	return p.insts
 }
 
-// sources are the source lines of a function's instructions.
-func sources(fn *function) map[*ptx.Inst]string {
-	lines := map[*ptx.Inst]string{}
-	at := ""
-	for _, s := range fn.f.Body {
-		switch s := s.(type) {
-		case *ptx.Loc:
-			at = fn.prog.locText(s)
-		case *ptx.Inst:
-			lines[s] = at
-		}
-	}
-	return lines
-}
-
 // sharedVars are the variables in the shared memory of a kernel's blocks.
 func (k *kernel) sharedVars(dynamic int) (vars []Shared) {
 	add := func(offsets map[*ptx.Symbol]int64) {

@@ -46,6 +46,7 @@ type class struct {
 	keep             int  // wait_group N
 	all              bool // wait_all
 	shared, global   bool // fence.proxy.async: of which memory
+	init             bool // fence.mbarrier_init
 }
 
 // classify looks at an instruction once.
@@ -108,6 +109,7 @@ func (c *class) fence(op *ptx.Opcode) {
 	if op.Has("proxy") && (op.Has("async") || op.Has("async::generic")) {
 		c.role = roleProxyFence
 	}
+	c.init = op.Has("mbarrier_init")
 	c.shared, c.global = true, true
 	for _, m := range op.Mods {
 		switch m {

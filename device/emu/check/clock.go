@@ -193,27 +193,55 @@ type view struct {
 	// and of that, what a fence.proxy.async has made visible to the async proxy in
 	// shared and in global memory.
 	shared, global *clock
+	// loose is what it would know as well if its reads of flags were acquires. The next
+	// fence makes them so.
+	loose *clock
 	// What a strong write passes on without being a release itself: what was known at
 	// the last fence, of the scope of the block and of the GPU.
 	block, gpu *released
 }
 
-// released is what a fence lets later writes pass on.
-type released struct{ c, shared, global *clock }
+// released is what one thread passes on to another.
+type released struct {
+	c, shared, global, loose *clock
+	gpu                      *released // what fences of the GPU's scope have released on the way
+}
 
 // with is the view of one who has learnt what r passes on.
 func (v *view) with(r *released) *view {
-	if r == nil || v.c.covered(r.c) && v.shared.covered(r.shared) && v.global.covered(r.global) {
+	if r == nil || v.c.covered(r.c) && v.shared.covered(r.shared) && v.global.covered(r.global) &&
+		v.loose.covered(r.loose) && (r.gpu == nil || r.gpu == v.gpu) {
 		return v
 	}
 	n := *v
 	n.c, n.shared, n.global = joined(v.c, r.c), joined(v.shared, r.shared), joined(v.global, r.global)
+	n.loose = joined(v.loose, r.loose)
+	n.gpu = both(v.gpu, r.gpu)
 	return &n
 }
 
+// passes is what a view passes on.
+func (v *view) passes() *released { return &released{v.c, v.shared, v.global, v.loose, v.gpu} }
+
 // add joins what s passes on into r, which must not have been given away.
 func (r *released) add(s *released) {
-	if s != nil {
-		r.c, r.shared, r.global = joined(r.c, s.c), joined(r.shared, s.shared), joined(r.global, s.global)
+	if s == nil {
+		return
 	}
+	r.c, r.shared, r.global = joined(r.c, s.c), joined(r.shared, s.shared), joined(r.global, s.global)
+	r.loose = joined(r.loose, s.loose)
+	r.gpu = both(r.gpu, s.gpu)
+}
+
+// both is what r and s pass on.
+func both(r, s *released) *released {
+	switch {
+	case r == nil || r == s:
+		return s
+	case s == nil:
+		return r
+	}
+	n := *r
+	n.add(s)
+	return &n
 }

@@ -156,7 +156,7 @@ func (w *warp) together(lanes uint32) *view {
 	v := w.lanes[bits.TrailingZeros32(lanes)]
 	for rest := lanes & (lanes - 1); rest != 0; rest &= rest - 1 {
 		if u := w.lanes[bits.TrailingZeros32(rest)]; u != v {
-			v = v.with(&released{u.c, u.shared, u.global})
+			v = v.with(u.passes())
 		}
 	}
 	return v
@@ -224,7 +224,7 @@ func (w *warp) unify() {
 // then on is later.
 func (w *warp) tell(lanes uint32) *released {
 	v := w.together(lanes)
-	r := &released{v.c, v.shared, v.global}
+	r := v.passes()
 	if w.touched || !v.c.at(w.agent).covers(lanes, w.time-1) {
 		c := v.c.copy(max(w.cl.agents, lenOf(v.c)))
 		at := w.time
@@ -249,12 +249,12 @@ func lenOf(c *clock) int {
 }
 
 // event is the event of an instruction at the warp's present time.
-func (w *warp) event(id int, cls *class) *event {
+func (w *warp) event(id int, cls *class, write bool) *event {
 	w.touched = true
 	if e := w.events[id]; e != nil && e.time == w.time {
 		return e
 	}
-	e := &event{w: w, id: id, time: w.time, class: cls}
+	e := &event{w: w, id: id, time: w.time, class: cls, writes: write}
 	w.events[id] = e
 	return e
 }
@@ -304,7 +304,7 @@ func (c *ordered) access(a *emu.Access) {
 // eventOf is the event of an access; an asynchronous one is of a work of its own.
 func (c *ordered) eventOf(w *warp, a *emu.Access, cls *class) *event {
 	switch {
-	case cls.role == roleCopy && a.Space == ptx.Shared:
+	case cls.role == roleCopy:
 		return w.copying.start
 	case cls.async && cls.role != roleCopy:
 		if c.building == nil {
@@ -314,7 +314,7 @@ func (c *ordered) eventOf(w *warp, a *emu.Access, cls *class) *event {
 		w.touched = true
 		return c.building.start
 	}
-	return w.event(a.ID, cls)
+	return w.event(a.ID, cls, a.Write)
 }
 
 // touch holds the current access against the cells at an offset.
@@ -373,8 +373,7 @@ func (c *ordered) cell(at *cell) {
 		return
 	}
 	if shared && at.w == nil && at.flags&isWritten == 0 && (!cur.write || cur.e.class.atomic) {
-		c.uninitialised()
-		at.flags |= isWritten
+		c.unwritten(at)
 	}
 	if w := at.w; w != nil && w != cur.e {
 		// The common case first: an ordinary write by a warp whose time is known.
@@ -385,18 +384,35 @@ func (c *ordered) cell(at *cell) {
 	} else if w == cur.e && cur.write && w.work == nil && at.wl&^cur.lanes != 0 && !w.class.atomic {
 		c.sameStore(at.wl)
 	}
-	if !cur.write {
+	strong := cur.write && cur.e.class.strong && cur.e.work == nil
+	if !cur.write || strong {
 		if at.r == cur.e {
 			at.rl |= cur.lanes
 			return
 		}
+		if at.flags&isStrong != 0 || strong {
+			at.reads(func(r read) {
+				if r.wrote() || strong && r.e != cur.e {
+					c.against(r.e, r.lanes, r.wrote())
+				}
+			})
+		}
+		if strong {
+			if at.ext != nil && len(at.ext.early) > 0 && !cur.e.class.atomic {
+				c.settle(at)
+			}
+			at.flags |= isStrong | isWritten
+		}
 		at.noted(cur.e, cur.lanes, func(r *event, lanes uint32) bool { return c.before(r, lanes, false) })
 		return
 	}
+	if at.ext != nil && len(at.ext.early) > 0 {
+		c.settle(at)
+	}
 	if at.r != nil {
-		at.reads(func(r *event, lanes uint32) {
-			if r != cur.e || lanes&^cur.lanes != 0 {
-				c.against(r, lanes, false)
+		at.reads(func(r read) {
+			if r.e != cur.e || r.lanes&^cur.lanes != 0 {
+				c.against(r.e, r.lanes, r.wrote())
 			}
 		})
 	}

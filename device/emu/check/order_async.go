@@ -74,6 +74,9 @@ func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 
 // start closes a piece of work whose accesses have been told.
 func (c *ordered) start(a *emu.Async) {
+	for _, at := range a.Bars {
+		c.barUsed(a, at)
+	}
 	k := c.building
 	if k == nil {
 		return // it touches nothing

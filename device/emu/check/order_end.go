@@ -14,6 +14,7 @@ func lane(m uint32) int { return bits.TrailingZeros32(m) }
 
 // end judges what is left when the threads of a cluster have ended.
 func (c *ordered) end() {
+	c.neverWritten()
 	c.unbalanced()
 	ended := true
 	for _, w := range c.warps {
@@ -59,7 +60,7 @@ func (c *ordered) afterlife() {
 			if at.w != nil {
 				late(at.w, at.wl, true)
 			}
-			at.reads(func(e *event, lanes uint32) { late(e, lanes, false) })
+			at.reads(func(r read) { late(r.e, r.lanes, r.wrote()) })
 		}
 	}
 }
@@ -152,23 +153,45 @@ func (c *ordered) mergeCell(to, from *cell) {
 		if to.w != nil {
 			meet(from.w, from.wl, true, to.w, to.wl, true)
 		}
-		to.reads(func(r *event, lanes uint32) { meet(from.w, from.wl, true, r, lanes, false) })
+		to.reads(func(r read) { meet(from.w, from.wl, true, r.e, r.lanes, r.wrote()) })
 	}
-	from.reads(func(e *event, lanes uint32) {
+	from.reads(func(f read) {
 		if to.w != nil {
-			meet(e, lanes, false, to.w, to.wl, true)
+			meet(f.e, f.lanes, f.wrote(), to.w, to.wl, true)
 		}
-		switch {
-		case to.r == nil:
-			to.r, to.rl = e, lanes
-		case to.r.w.cl != e.w.cl && (to.ext == nil || len(to.ext.more) == 0):
-			if to.ext == nil {
-				to.ext = &ext{}
-			}
-			to.ext.more = append(to.ext.more, read{e, lanes})
+		if to.flags&isStrong != 0 || f.wrote() {
+			to.reads(func(r read) {
+				if f.wrote() || r.wrote() {
+					meet(f.e, f.lanes, f.wrote(), r.e, r.lanes, r.wrote())
+				}
+			})
 		}
+		to.keep(f)
 	})
+	to.flags |= from.flags & isStrong
 	if from.w != nil && to.w == nil {
 		to.w, to.wl = from.w, from.wl
+	}
+}
+
+// keep adds a read or strong write of a cluster to those of others. Two clusters'
+// are enough of each kind: whoever comes then is another than one of them.
+func (c *cell) keep(f read) {
+	if c.r == nil {
+		c.r, c.rl = f.e, f.lanes
+		return
+	}
+	same, mine := 0, false
+	c.reads(func(r read) {
+		if r.wrote() == f.wrote() && r.e.class.strong == f.e.class.strong {
+			same++
+			mine = mine || r.e.w.cl == f.e.w.cl
+		}
+	})
+	if same < 2 && !mine {
+		if c.ext == nil {
+			c.ext = &ext{}
+		}
+		c.ext.more = append(c.ext.more, f)
 	}
 }

@@ -18,6 +18,9 @@ type mbar struct {
 	expect  *emu.Mbarrier
 	bytes   int
 	inited  *event
+	by      uint32 // lanes that initialised it
+	fenced  bool   // with fence.mbarrier_init
+	suspect bool   // used by a thread that its initialisation is not ordered before
 }
 
 // barOf is the mbarrier with an agent's number.
@@ -39,8 +42,10 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	if b == nil {
 		return // the emulator says so
 	}
-	if e.Op != emu.MbarrierComplete {
+	if e.Op != emu.MbarrierComplete && !b.suspect {
+		n := c.serial
 		c.word8(w, e, false)
+		b.suspect = c.serial > n
 	}
 	if e.Err != nil {
 		return
@@ -98,7 +103,7 @@ func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
 	c.mark(e.MbarrierAt, 0)
 	c.word8(w, e, true)
 	c.mark(e.MbarrierAt, isBarrier)
-	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID])}
+	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], true), by: e.Mask}
 	c.agents++
 	c.barList = append(c.barList, b)
 	c.bars[e.MbarrierAt] = b
@@ -120,7 +125,7 @@ func (c *ordered) word8(w *warp, e *emu.Mbarrier, write bool) {
 	offsets[l] = uint64(e.Offset)
 	cls := &c.o.classes[e.ID]
 	a := &emu.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
-	c.cur = current{a: a, e: w.event(e.ID, cls), v: w.view(l), lanes: e.Mask, write: write, size: 8}
+	c.cur = current{a: a, e: w.event(e.ID, cls, write), v: w.view(l), lanes: e.Mask, write: write, size: 8}
 	for i := range 2 {
 		at := &c.shared[e.Block][e.Offset/4+i]
 		f := at.flags
@@ -148,5 +153,50 @@ func (c *ordered) unbalanced() {
 			Why:     "a phase ends when all arrivals have come and the bytes that copies bring equal those expected",
 			Fix:     "expect the sum of the sizes of the copies that name this mbarrier in the phase; a tensor copy brings its whole box, also where it is out of bounds",
 		}, b.expect.ID, -1)
+	}
+}
+
+// barUsed holds a copy that an mbarrier is to count against its initialisation.
+func (c *ordered) barUsed(a *emu.Async, at emu.MbarrierAt) {
+	b := c.bars[at]
+	if b == nil || b.suspect {
+		return
+	}
+	w := c.warp(a.Rank, a.Warp)
+	v := w.view(a.Lane)
+	k := b.inited
+	var offsets [32]uint64
+	c.cur = current{
+		a: &emu.Access{Rank: a.Rank, Warp: a.Warp, ID: a.ID, Space: sharedSpace, Block: at.Block, Offsets: &offsets},
+		e: &event{w: w, id: a.ID, time: w.time, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: 8,
+	}
+	switch there := c.there(k, b.by, true); {
+	case !c.before(k, b.by, true):
+		b.suspect = true
+		here := c.here()
+		here.Action, there.Action = "use", "initialisation"
+		c.report(Defect{
+			Kind: MbarrierMisuse, Severity: Error, Access: here, Other: &there,
+			Message: fmt.Sprintf("the mbarrier at %s is to count this copy, but its initialisation at line %d is not ordered before", here.Where(), there.Pos.Line),
+			Why:     "a copy may complete at once; its mbarrier must be there by then, also in the other blocks of a cluster",
+			Fix:     "fence.mbarrier_init after the initialisation, then bar.sync, or barrier.cluster.arrive and wait for a cluster",
+		}, a.ID, k.id)
+	case !b.fenced && !c.known(k, b.by, true, false, v.shared):
+		here := c.here()
+		here.Action, there.Action = "use", "initialisation"
+		c.report(Defect{
+			Kind: ProxyFence, Severity: Warning, Access: here, Other: &there,
+			Message: fmt.Sprintf("the mbarrier at %s, initialised at line %d, is used by a copy without a fence for the async proxy", here.Where(), there.Pos.Line),
+			Why:     "the async proxy sees an initialisation only after fence.mbarrier_init or fence.proxy.async; it is widely left out",
+			Fix:     "fence.mbarrier_init.release.cluster, or fence.proxy.async, after the initialisation and before the barrier",
+		}, a.ID, k.id)
+	}
+}
+
+// fenceInit is fence.mbarrier_init: it shows the async proxy the mbarriers that lanes
+// have initialised.
+func (c *ordered) fenceInit(w *warp, lanes uint32) {
+	for _, b := range c.barList {
+		b.fenced = b.fenced || b.inited.w == w && b.by&lanes != 0
 	}
 }

@@ -17,7 +17,7 @@ func (c *ordered) against(e *event, lanes uint32, wrote bool) {
 		return
 	}
 	if !c.before(e, lanes, wrote) {
-		c.race(e, lanes, wrote, c.silent())
+		c.race(e, lanes, wrote, cur.write && wrote && e.work == nil && c.silent())
 		return
 	}
 	if !cur.e.class.proxy || e.class.proxy {
@@ -155,6 +155,11 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 		d.Message += "; it stores the value that is there already"
 	}
 	d.Why, d.Fix = c.raceRule(e, &there)
+	if cur.v.loose != nil && c.known(e, lanes, wrote, true, cur.v.loose) {
+		d.Severity = Warning
+		d.Why = "the thread has seen a flag that was set after the other access, but by a read that is no acquire; it is widely done, and nothing promises it"
+		d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
+	}
 	c.report(d, cur.a.ID, e.id)
 }
 
@@ -214,15 +219,72 @@ func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
 	c.report(d, c.cur.a.ID, e.id)
 }
 
-// uninitialised reports a read of what nobody wrote.
-func (c *ordered) uninitialised() {
-	a := c.here()
-	c.report(Defect{
-		Kind: UninitShared, Severity: Error, Access: a,
-		Message: fmt.Sprintf("%s of %s, which nobody has written", a.Action, a.Where()),
+// early is a read of what nobody had written. It is a defect of its own unless a
+// write comes that races with it: then that is the defect, and in another run the
+// write comes first.
+type early struct {
+	e      *event
+	lanes  uint32
+	a      Access
+	serial int
+}
+
+// unwritten notes a read of what nobody has written.
+func (c *ordered) unwritten(at *cell) {
+	if at.ext == nil {
+		at.ext = &ext{}
+	}
+	for i := range at.ext.early {
+		if r := &at.ext.early[i]; r.e.id == c.cur.e.id && r.e.time == c.cur.e.time {
+			r.lanes |= c.cur.lanes
+			return
+		}
+	}
+	c.serial++
+	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.serial})
+}
+
+// settle judges early reads of a cell that is written now.
+func (c *ordered) settle(at *cell) {
+	for i := range at.ext.early {
+		if r := &at.ext.early[i]; c.before(r.e, r.lanes, false) {
+			c.uninitialised(r)
+		}
+	}
+	at.ext.early = nil
+}
+
+// neverWritten reports the early reads that no write has come for.
+func (c *ordered) neverWritten() {
+	for _, cells := range c.shared {
+		for i := range cells {
+			cells[i].eachEarly(c.uninitialised)
+		}
+	}
+}
+
+// eachEarly calls do for the early reads of a cell and its bytes.
+func (c *cell) eachEarly(do func(r *early)) {
+	if c.ext == nil {
+		return
+	}
+	for i := range c.ext.early {
+		do(&c.ext.early[i])
+	}
+	if c.ext.sub != nil {
+		for i := range c.ext.sub {
+			c.ext.sub[i].eachEarly(do)
+		}
+	}
+}
+
+func (c *ordered) uninitialised(r *early) {
+	c.reportAs(r.serial, Defect{
+		Kind: UninitShared, Severity: Error, Access: r.a,
+		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.a.Where()),
 		Why:     "shared memory holds anything when a block starts",
 		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
-	}, c.cur.a.ID, -1)
+	}, r.e.id, -1)
 }
 
 // odd judges an access to memory that holds no data. It reports whether that is all

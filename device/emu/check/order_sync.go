@@ -23,6 +23,9 @@ func (c *ordered) step(s *emu.Step) {
 		}
 	case roleFence:
 		w.fence(s.Mask, cls)
+		if cls.init {
+			c.fenceInit(w, s.Mask)
+		}
 	case roleProxyFence:
 		w.proxyFence(s.Mask, cls)
 	case roleLanes:
@@ -67,19 +70,21 @@ func (c *ordered) pass(s *emu.Step) {
 
 // meet has lanes of a warp learn what each of them knows and did.
 func (w *warp) meet(lanes uint32) {
-	if w.v != nil && !w.touched {
-		return
+	if w.v != nil && !w.touched && w.v.c.at(w.agent).covers(w.live, w.time-1) {
+		return // nothing that they do not know already
 	}
 	r := w.tell(lanes)
 	v := *w.together(lanes)
-	v.c, v.shared, v.global = r.c, r.shared, r.global
+	v.c = r.c
 	w.learn(lanes, &v)
 }
 
 // fence lets the strong writes that lanes do from now on pass on what they know now.
 func (w *warp) fence(lanes uint32, cls *class) {
 	r := w.tell(lanes)
+	r.c, r.loose, r.gpu = joined(r.c, r.loose), nil, nil
 	w.change(lanes, func(v *view) {
+		v.c, v.loose = joined(v.c, v.loose), nil
 		v.block = r
 		if cls.wide {
 			v.gpu = r
@@ -241,11 +246,11 @@ func (r *released) abroad(from *ordered) *released {
 		n.addFar([]far{{from.Index, k.own}})
 		return n
 	}
-	return &released{move(r.c), move(r.shared), move(r.global)}
+	return &released{c: move(r.c), shared: move(r.shared), global: move(r.global), loose: move(r.loose)}
 }
 
-// listen has a strong read learn what a release passed on. That the reader should
-// have a fence of its own is not asked: the common idioms leave it out.
+// listen has a strong read learn what a release passed on. Where the read is no
+// acquire, it takes a fence after it for that to count.
 func (c *ordered) listen(w *warp, a *emu.Access, cls *class) {
 	flags := c.flagsOf(a)
 	if len(flags) == 0 || cls.atomic && c.l.Program[a.ID].Op.Name == "red" || !cls.atomic && a.Write {
@@ -257,11 +262,15 @@ func (c *ordered) listen(w *warp, a *emu.Access, cls *class) {
 		if s == nil {
 			continue
 		}
+		r := s.gpu
 		if s.cl == c {
-			w.hear(1<<l, &s.block)
-			w.hear(1<<l, &s.gpu)
-			continue
+			r.add(&s.block)
+		} else {
+			r = *s.gpu.abroad(s.cl)
 		}
-		w.hear(1<<l, s.gpu.abroad(s.cl))
+		if !cls.acquire {
+			r = released{loose: joined(r.c, r.loose)}
+		}
+		w.hear(1<<l, &r)
 	}
 }

@@ -5,11 +5,12 @@ import "attest/device/emu"
 // event is an instruction that a warp executed at one of its times. Cells of memory
 // remember events, each with the lanes that touched the cell.
 type event struct {
-	w     *warp
-	id    int
-	time  uint32
-	class *class
-	work  *work // of an asynchronous access
+	w      *warp
+	id     int
+	time   uint32
+	class  *class
+	work   *work // of an asynchronous access
+	writes bool
 }
 
 // work is an asynchronous operation. Once somebody has waited for it, it counts as
@@ -32,7 +33,7 @@ type doer struct {
 // cell is what is known of four bytes of memory, or of one.
 type cell struct {
 	w      *event // the last write, or nil
-	r      *event // a read since then, or nil
+	r      *event // a read or strong write since then, or nil
 	ext    *ext
 	wl, rl uint32 // their lanes
 	flags  flag
@@ -40,8 +41,9 @@ type cell struct {
 
 // ext is what few cells need.
 type ext struct {
-	more []read   // further reads
-	sub  *[4]cell // the bytes, when they are known apart
+	more  []read   // further reads
+	sub   *[4]cell // the bytes, when they are known apart
+	early []early  // reads before the first write
 }
 
 type read struct {
@@ -49,12 +51,17 @@ type read struct {
 	lanes uint32
 }
 
+// wrote reports whether it is not a read but a strong write: those do not take the
+// place of the last weak write, since whoever races with that may not race with them.
+func (r *read) wrote() bool { return r.e.class.strong && r.e.writes }
+
 type flag uint32
 
 const (
 	isGap     flag = 1 << iota // between variables
 	isBarrier                  // part of a living mbarrier
-	isWritten                  // by somebody whose event is forgotten
+	isWritten                  // by somebody whose event is forgotten, or strongly
+	isStrong                   // a strong write is among the reads
 )
 
 // split makes the bytes of a cell known apart.
@@ -67,11 +74,11 @@ func (c *cell) split() *[4]cell {
 		for i := range sub {
 			sub[i] = *c
 			sub[i].ext = nil
-			if len(c.ext.more) > 0 {
-				sub[i].ext = &ext{more: append([]read{}, c.ext.more...)}
+			if len(c.ext.more) > 0 || len(c.ext.early) > 0 {
+				sub[i].ext = &ext{more: append([]read{}, c.ext.more...), early: append([]early{}, c.ext.early...)}
 			}
 		}
-		c.ext.sub = sub
+		c.ext.sub, c.ext.early = sub, nil
 	}
 	return c.ext.sub
 }
@@ -104,33 +111,40 @@ func (c *cell) noted(e *event, lanes uint32, after func(r *event, lanes uint32) 
 			return
 		}
 	}
+	if len(c.ext.more) == mostReads {
+		c.ext.more = append(c.ext.more[:0], c.ext.more[1:]...)
+	}
 	c.ext.more = append(c.ext.more, read{e, lanes})
 }
+
+// mostReads is how many accesses a cell remembers besides the last write.
+const mostReads = 64
 
 // replaces reports whether a read can stand for another one before it: what races
 // with one races with the other.
 func replaces(e, old *event) bool {
-	return e.work == nil && old.work == nil && e.class.strong == old.class.strong
+	return e.work == nil && old.work == nil && e.class.strong == old.class.strong && e.writes == old.writes
 }
 
 // wrote has a cell remember a write and forget what came before it.
 func (c *cell) wrote(e *event, lanes uint32) {
 	c.w, c.wl, c.r, c.rl = e, lanes, nil, 0
+	c.flags &^= isStrong
 	if c.ext != nil {
 		c.ext.more = c.ext.more[:0]
 		c.ext.sub = nil
 	}
 }
 
-// reads calls do for each read of a cell since the last write.
-func (c *cell) reads(do func(e *event, lanes uint32)) {
+// reads calls do for each read, or strong write, of a cell since the last write.
+func (c *cell) reads(do func(r read)) {
 	if c.r == nil {
 		return
 	}
-	do(c.r, c.rl)
+	do(read{c.r, c.rl})
 	if c.ext != nil {
 		for _, r := range c.ext.more {
-			do(r.e, r.lanes)
+			do(r)
 		}
 	}
 }
