@@ -151,7 +151,7 @@ func (c *Checker) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
 
 // parts make the families of checks for a launch; nil means that there is nothing
 // for them to find in it.
-var parts = []func(l *launch) part{newOrder, newBarriers, newUndef, newMembers}
+var parts = []func(l *launch) part{newOrder, newBarriers, newUndef, newMembers, newGroups}
 
 func (l *launch) Wants(in *emu.Inst) bool { return len(l.steps[in.ID]) > 0 }
 

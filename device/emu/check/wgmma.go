@@ -1,0 +1,321 @@
+package check
+
+import (
+	"strings"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// The registers of wgmma belong to the product from when it starts to the wait that
+// covers it, and what other instructions do with them before is ordered by
+// wgmma.fence.
+//
+// A compiler that puts wgmma into inline assembly moves operands to and from its
+// registers as it likes: nvcc between the fence and the product, and without
+// optimisation to and from local memory while it runs. Assemblers see such moves and
+// wait there. Before the product they are let pass, while it runs they are warnings;
+// from anyone else, and of any other kind, they are errors.
+
+// groupPart is the check of wgmma for a launch.
+type groupPart struct {
+	l     *launch
+	insts []*groupInst // by instruction; nil where it does not matter
+	regs  map[*ptx.Func]int
+}
+
+// groupInst is an instruction that has to do with the registers of wgmma.
+type groupInst struct {
+	fn     *ptx.Func
+	first  int   // of the function's registers in the state of a warp
+	d, a   []int // wgmma.mma_async: the accumulator, and a from registers
+	reads  []int
+	writes []int
+	shape  string
+	// compiled is set when it stands in inline assembly, as a wgmma does that a
+	// compiler knows nothing of.
+	compiled bool
+	moves    bool // it does nothing but move values, and was put there by a compiler
+}
+
+func newGroups(l *launch) part {
+	if !l.c.kinds[WgmmaHazard] {
+		return nil
+	}
+	p := &groupPart{l: l, insts: make([]*groupInst, len(l.Program)), regs: map[*ptx.Func]int{}}
+	used := map[*ptx.Symbol]bool{}
+	for id := range l.Program {
+		if in := &l.Program[id]; isGroupProduct(in) {
+			for _, name := range []string{"d", "a"} {
+				for _, a := range operandRegs(in.Arg(name)) {
+					used[a] = true
+				}
+			}
+		}
+	}
+	if len(used) == 0 {
+		return nil
+	}
+	n := 0
+	asm := map[*ptx.Inst]bool{}
+	for _, f := range l.Module.Funcs() {
+		p.regs[f] = n
+		n += len(f.Regs)
+		inlineAssembly(f, asm)
+	}
+	for id := range l.Program {
+		p.insts[id] = p.inst(&l.Program[id], used, asm)
+	}
+	return p
+}
+
+func isGroupProduct(in *emu.Inst) bool { return in.Op.Name == "wgmma" && in.Op.Has("mma_async") }
+
+func operandRegs(o *ptx.Operand) (list []*ptx.Symbol) {
+	if o == nil {
+		return nil
+	}
+	for _, a := range undefArgs(o) {
+		if a.id >= 0 {
+			list = append(list, a.o.Sym)
+		}
+	}
+	return list
+}
+
+// inlineAssembly marks the instructions that compilers copied from the source.
+func inlineAssembly(f *ptx.Func, asm map[*ptx.Inst]bool) {
+	in := false
+	for _, s := range f.Body {
+		switch s := s.(type) {
+		case *ptx.Comment:
+			if strings.Contains(s.Text, "begin inline asm") {
+				in = true
+			} else if strings.Contains(s.Text, "end inline asm") {
+				in = false
+			}
+		case *ptx.Inst:
+			if in {
+				asm[s] = true
+			}
+		}
+	}
+}
+
+// inst is what matters of an instruction, or nil.
+func (p *groupPart) inst(in *emu.Inst, used map[*ptx.Symbol]bool, asm map[*ptx.Inst]bool) *groupInst {
+	first := p.regs[in.Func]
+	g := &groupInst{fn: in.Func, first: first, compiled: asm[in.Inst]}
+	if in.Op.Name == "wgmma" {
+		if isGroupProduct(in) {
+			for _, r := range operandRegs(in.Arg("d")) {
+				g.d = append(g.d, first+int(r.ID))
+			}
+			for _, r := range operandRegs(in.Arg("a")) {
+				g.a = append(g.a, first+int(r.ID))
+			}
+			g.shape = in.Match.Mod("shape")
+		}
+		return g
+	}
+	u := newUndefInst(in, -1)
+	add := func(to *[]int, as []undefArg) {
+		for _, a := range as {
+			if a.id >= 0 && used[in.Func.Regs[a.id]] {
+				*to = append(*to, first+int(a.id))
+			}
+		}
+	}
+	add(&g.reads, u.src)
+	add(&g.reads, u.addr)
+	add(&g.writes, u.dst)
+	ends := (in.Op.Name == "ret" || in.Op.Name == "exit") && in.Func.Entry
+	if len(g.reads) == 0 && len(g.writes) == 0 && !ends {
+		return nil
+	}
+	switch in.Op.Name {
+	case "mov", "ld", "st":
+		g.moves = !g.compiled
+	}
+	return g
+}
+
+func (p *groupPart) wants(in *emu.Inst) bool { return p.insts[in.ID] != nil }
+
+func (p *groupPart) cluster(c *cluster) watch {
+	return &groupWatch{p: p, c: c, warps: map[int]*groupWarp{}, groups: map[int]*warpgroup{}}
+}
+
+// groupWatch watches a cluster.
+type groupWatch struct {
+	quiet
+	p      *groupPart
+	c      *cluster
+	warps  map[int]*groupWarp // by rank and warp
+	groups map[int]*warpgroup // by rank and number
+}
+
+// groupWarp is what a warp has done with the registers of wgmma.
+type groupWarp struct {
+	fenced  bool // ever
+	ready   bool // since the last wait
+	epoch   int  // fences so far
+	groups  int  // commits so far
+	issued  int  // products so far
+	running []*groupWork
+	regs    map[int]*groupReg
+}
+
+// groupReg is the state of a register.
+type groupReg struct {
+	work  *groupWork // that has it, or nil
+	input bool       // as a
+	// wrote is the last instruction other than wgmma that wrote it, in epoch since.
+	wrote, since int
+	// shape is that of the last product it was an accumulator of, in epoch shaped.
+	shape  string
+	shaped int
+}
+
+// groupWork is a product that runs.
+type groupWork struct {
+	id       int
+	group    int // commits before it
+	inst     *groupInst
+	reported map[Severity]bool
+}
+
+func (w *groupWatch) warp(s *emu.Step) *groupWarp {
+	key := s.Rank<<16 | s.Warp
+	g := w.warps[key]
+	if g == nil {
+		g = &groupWarp{regs: map[int]*groupReg{}}
+		w.warps[key] = g
+	}
+	return g
+}
+
+func (g *groupWarp) reg(i int) *groupReg {
+	r := g.regs[i]
+	if r == nil {
+		r = &groupReg{wrote: -1}
+		g.regs[i] = r
+	}
+	return r
+}
+
+func (w *groupWatch) step(s *emu.Step) {
+	in, g := w.p.insts[s.ID], w.warp(s)
+	switch {
+	case s.Op.Name != "wgmma":
+		w.touch(g, in, s)
+		if s.Op.Name == "ret" || s.Op.Name == "exit" {
+			w.leave(g, s)
+		}
+	case s.Op.Has("fence"):
+		g.fenced, g.ready = true, true
+		g.epoch++
+	case s.Op.Has("commit_group"):
+		g.groups++
+	case s.Op.Has("wait_group"):
+		g.wait(int(s.Arg("N").Val))
+	default:
+		w.issue(g, in, s)
+	}
+}
+
+// wait ends the products but those of the last keep groups and those that are not
+// committed.
+func (g *groupWarp) wait(keep int) {
+	n := 0
+	for n < len(g.running) && g.running[n].group+keep < g.groups {
+		for _, regs := range [][]int{g.running[n].inst.d, g.running[n].inst.a} {
+			for _, i := range regs {
+				if r := g.reg(i); r.work == g.running[n] {
+					r.work = nil
+				}
+			}
+		}
+		n++
+	}
+	g.running = g.running[n:]
+	g.ready = g.ready && n == 0
+}
+
+// touch is an instruction other than wgmma on its registers.
+func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *emu.Step) {
+	for _, i := range in.reads {
+		if r := g.reg(i); r.work != nil {
+			w.early(g, in, s, r, i, false)
+		}
+	}
+	for _, i := range in.writes {
+		r := g.reg(i)
+		if r.work != nil {
+			w.early(g, in, s, r, i, true)
+		}
+		r.wrote, r.since = s.ID, g.epoch
+	}
+}
+
+// issue is wgmma.mma_async.
+func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *emu.Step) {
+	w.compare(g, s)
+	if bad := g.unordered(in, w.p.insts); bad != nil || !g.fenced {
+		w.unfenced(g, in, s, bad)
+	}
+	w.overlap(g, in, s)
+	k := &groupWork{id: s.ID, group: g.groups, inst: in, reported: map[Severity]bool{}}
+	for _, i := range in.a {
+		r := g.reg(i)
+		r.work, r.input = k, true
+	}
+	for _, i := range in.d {
+		r := g.reg(i)
+		r.work, r.input = k, false
+		r.shape, r.shaped = in.shape, g.epoch
+	}
+	g.running = append(g.running, k)
+	g.fenced = true // once is enough to say it
+	g.issued++
+}
+
+// unordered is a register of the product that was written after the last fence, or
+// nil.
+func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
+	for _, regs := range [][]int{in.d, in.a} {
+		for _, i := range regs {
+			r := g.regs[i]
+			if r == nil || r.wrote < 0 || r.since != g.epoch {
+				continue
+			}
+			if in.compiled && insts[r.wrote].moves && g.ready {
+				continue
+			}
+			return r
+		}
+	}
+	return nil
+}
+
+// overlap looks for registers that another product still has in another way: only
+// accumulators of the same shape may be used again before the wait.
+func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *emu.Step) {
+	for _, i := range in.a {
+		if r := g.reg(i); r.work != nil && !r.input {
+			w.early(g, in, s, r, i, false)
+			return
+		}
+	}
+	for _, i := range in.d {
+		r := g.reg(i)
+		switch {
+		case r.work != nil && r.input:
+			w.early(g, in, s, r, i, true)
+			return
+		case r.shape != "" && r.shape != in.shape && r.shaped == g.epoch:
+			w.reshaped(in, s, r)
+			return
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package check
+
+import (
+	"fmt"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+var (
+	groupEarly = rule{
+		"the accumulators of wgmma.mma_async, and a in registers, belong to it until a wgmma.wait_group that covers it",
+		"commit the product and wait for its group before the registers are touched",
+	}
+	groupUncommitted = rule{
+		"wgmma.wait_group waits for committed groups: a product that is in none is covered by no wait",
+		"put wgmma.commit_group between the product and the wait",
+	}
+	groupMoved = rule{
+		"the accumulators of wgmma.mma_async belong to it until the wait; the compiler moves them before, and an assembler waits there, which costs the overlap",
+		"compile with optimisation, or keep the accumulators out of arrays that the compiler puts into local memory",
+	}
+	groupFence = rule{
+		"wgmma.fence orders what a warp does with registers before the products that use them: before the first one, and after every write to an accumulator or to a",
+		"put wgmma.fence.sync.aligned between the last write and the first wgmma.mma_async",
+	}
+	groupShape = rule{
+		"only products of the same shape may follow each other on an accumulator without wgmma.fence",
+		"put wgmma.fence.sync.aligned between the two products",
+	}
+	groupDiffer = rule{
+		"the four warps of a group execute one product: instruction, descriptors and scale-d are the same in all of them, and in all lanes",
+		"compute them from what the group has in common, not from the thread or the warp",
+	}
+	groupLeft = rule{
+		"nobody waits for the product, so its results are lost and its tile may be gone before it is read",
+		"wait for the group before the kernel ends, or leave the product out",
+	}
+)
+
+// early reports an instruction on a register that a product still has.
+func (w *groupWatch) early(g *groupWarp, in *groupInst, s *emu.Step, r *groupReg, i int, write bool) {
+	k := r.work
+	d := Defect{Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
+	text := groupEarly
+	switch {
+	case in.moves && k.inst.compiled && !w.visible(s):
+		d.Severity, text = Warning, groupMoved
+	case k.group == g.groups:
+		text = groupUncommitted
+	case r.input && !write:
+		d.Severity = Warning
+	}
+	if k.reported[d.Severity] {
+		return
+	}
+	k.reported[d.Severity] = true
+	verb, role := "reads", "an accumulator of"
+	d.Access.Action = "read"
+	if write {
+		verb, d.Access.Action = "writes", "write"
+	}
+	if r.input {
+		role = "an input of"
+	}
+	state := "before the wait for it"
+	if k.group == g.groups {
+		state = "which is not committed yet"
+	}
+	other := w.c.at(k.id, s.Rank, s.Warp, s.Mask)
+	other.Action = "asynchronous product"
+	d.Other = &other
+	d.Message = fmt.Sprintf("%s %s %s, %s the product of line %d, %s",
+		s.Op.Text, verb, in.name(i), role, other.Pos.Line, state)
+	w.c.report(text.of(d), s.ID, k.id)
+}
+
+// name is the register's name. The state of a warp numbers those of all functions.
+func (in *groupInst) name(i int) string {
+	if i -= in.first; i >= 0 && i < len(in.fn.Regs) {
+		return in.fn.Regs[i].Name
+	}
+	return "a register"
+}
+
+// visible reports whether a store goes where others see it.
+func (w *groupWatch) visible(s *emu.Step) bool {
+	if s.Op.Name != "st" {
+		return false
+	}
+	seen := false
+	s.Lanes(func(l int) {
+		space, _ := s.Address(s.Arg("a"), s.Space("a"), l)
+		seen = seen || space != ptx.Local && space != ptx.Param
+	})
+	return seen
+}
+
+// unfenced reports a product whose registers no fence has ordered; r is one that was
+// written after the last, or nil.
+func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *emu.Step, r *groupReg) {
+	d := Defect{
+		Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
+		Message: "the first wgmma.mma_async of the warp comes without a wgmma.fence before it",
+	}
+	d.Access.Action = "asynchronous product"
+	if r != nil {
+		other := w.c.at(r.wrote, s.Rank, s.Warp, s.Mask)
+		other.Action = "write"
+		d.Other = &other
+		what := "without a wgmma.fence since"
+		if !g.fenced {
+			what = "without any wgmma.fence before"
+		}
+		d.Message = fmt.Sprintf("wgmma.mma_async uses registers that %s at line %d wrote, %s", other.Inst, other.Pos.Line, what)
+	}
+	w.c.report(groupFence.of(d), s.ID, -1)
+	for _, regs := range [][]int{in.d, in.a} { // once for these writes
+		for _, i := range regs {
+			g.reg(i).wrote = -1
+		}
+	}
+}
+
+func (w *groupWatch) reshaped(in *groupInst, s *emu.Step, r *groupReg) {
+	d := Defect{
+		Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
+		Message: fmt.Sprintf("a product of shape %s follows one of shape %s on the same accumulators without a wgmma.fence", in.shape, r.shape),
+	}
+	if r.work != nil {
+		other := w.c.at(r.work.id, s.Rank, s.Warp, s.Mask)
+		d.Other = &other
+	}
+	w.c.report(groupShape.of(d), s.ID, -1)
+}
+
+// leave is the end of threads: of the whole warp when no lane lives on.
+func (w *groupWatch) leave(g *groupWarp, s *emu.Step) {
+	if s.Live&^s.Mask != 0 || len(g.running) == 0 {
+		return
+	}
+	k := g.running[0]
+	here := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
+	here.Action = "end"
+	d := Defect{
+		Kind: WgmmaHazard, Severity: Warning, Access: w.c.at(k.id, s.Rank, s.Warp, s.Mask), Other: &here,
+		Message: "the warp ends without a wait for this product",
+	}
+	w.c.report(groupLeft.of(d), k.id, -1)
+	g.running = nil
+}
+
+// warpgroup is the products of four warps side by side.
+type warpgroup struct {
+	products map[int]*sharedProduct // by number
+}
+
+// sharedProduct is what the first warp gave for a product.
+type sharedProduct struct {
+	id, warp    int
+	a, b, scale uint64
+	seen        int
+}
+
+// compare holds the product of a warp against that of the others of its group.
+func (w *groupWatch) compare(g *groupWarp, s *emu.Step) {
+	key := s.Rank<<16 | s.Warp/4
+	group := w.groups[key]
+	if group == nil {
+		group = &warpgroup{map[int]*sharedProduct{}}
+		w.groups[key] = group
+	}
+	mine := sharedProduct{id: s.ID, warp: s.Warp, seen: 1}
+	differs := ""
+	for _, o := range []struct {
+		name string
+		to   *uint64
+	}{{"aDesc", &mine.a}, {"bDesc", &mine.b}, {"scaleD", &mine.scale}} {
+		arg := s.Arg(o.name)
+		if arg == nil {
+			continue
+		}
+		first := true
+		s.Lanes(func(l int) {
+			v := s.Value(arg, l)
+			if first {
+				*o.to, first = v, false
+			} else if v != *o.to {
+				differs = o.name
+			}
+		})
+	}
+	if differs != "" {
+		w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between the lanes of a warp", differs), nil)
+	}
+	first := group.products[g.issued]
+	if first == nil {
+		group.products[g.issued] = &mine
+		return
+	}
+	if first.seen++; first.seen == 4 {
+		delete(group.products, g.issued)
+	}
+	switch {
+	case first.id != mine.id:
+		differs = "the instruction"
+	case first.a != mine.a:
+		differs = "aDesc"
+	case first.b != mine.b:
+		differs = "bDesc"
+	case first.scale != mine.scale:
+		differs = "scaleD"
+	default:
+		return
+	}
+	w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between warps %d and %d of a group", differs, first.warp, s.Warp), first)
+}
+
+func (w *groupWatch) differ(s *emu.Step, message string, first *sharedProduct) {
+	d := Defect{Kind: WgmmaHazard, Severity: Error, Message: message, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
+	d.Access.Action = "asynchronous product"
+	if first != nil {
+		other := w.c.at(first.id, s.Rank, first.warp, 0)
+		other.Action = "asynchronous product"
+		d.Other = &other
+	}
+	w.c.report(groupDiffer.of(d), s.ID, -1)
+}
