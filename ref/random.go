@@ -74,6 +74,9 @@ func centred(w uint32) float64 {
 	return float64(2*int64(w)+1-1<<32) * 0x1p-32
 }
 
+// artanh is the coefficients of its series, the last first.
+var artanh = [...]float64{1. / 23, 1. / 21, 1. / 19, 1. / 17, 1. / 15, 1. / 13, 1. / 11, 1. / 9, 1. / 7, 1. / 5, 1. / 3, 1}
+
 // ln is the natural logarithm of a normal positive number, to a few units in the
 // last place.
 func ln(x float64) float64 {
@@ -88,8 +91,8 @@ func ln(x float64) float64 {
 	f := (m - 1) / (m + 1)
 	f2 := float64(f * f)
 	sum := 0.0
-	for k := 23; k >= 1; k -= 2 {
-		sum = float64(sum*f2) + 1/float64(k)
+	for _, c := range artanh {
+		sum = float64(sum*f2) + c
 	}
 	return float64(float64(e)*math.Ln2) + 2*float64(f*sum)
 }
