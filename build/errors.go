@@ -40,6 +40,9 @@ func (e Errors) Unwrap() []error {
 // maxErrors is how many misuses are kept: later ones mostly follow from the first.
 const maxErrors = 10
 
+// Errorf reports a misuse at the author's line: for packages that build on this one.
+func (k *Kernel) Errorf(format string, args ...any) { k.errorf(format, args...) }
+
 func (k *Kernel) errorf(format string, args ...any) {
 	if len(k.errs) < maxErrors {
 		k.errs = append(k.errs, &Error{k.src.author().String(), fmt.Sprintf(format, args...)})

@@ -1,0 +1,198 @@
+package tile
+
+import (
+	"math"
+
+	"attest/build"
+)
+
+// Frag is a matrix of f32 in the registers of a warp. Its elements are variables:
+// they may change in the branches of an If and from round to round of a loop.
+type Frag struct {
+	Layout
+	k     *build.Kernel
+	elems []*build.Var[build.F32]
+}
+
+// NewFrag is a fragment that starts as v everywhere.
+func NewFrag(k *build.Kernel, l Layout, v build.F32) *Frag {
+	return &Frag{Layout: l, k: k, elems: build.Vars(v, l.Elements())}
+}
+
+// Get is element i of the lane.
+func (f *Frag) Get(i int) build.F32 { return f.elems[i].Get() }
+
+// Set changes element i of the lane.
+func (f *Frag) Set(i int, v build.F32) { f.elems[i].Set(v) }
+
+// Fill sets every element.
+func (f *Frag) Fill(v build.F32) {
+	for i := range f.elems {
+		f.Set(i, v)
+	}
+}
+
+// Map replaces each element x by op(x, the lane's row slot, its place).
+func (f *Frag) Map(op func(x build.F32, slot int, at Pos) build.F32) {
+	_, slot := f.rowSlots()
+	for i := range f.elems {
+		f.Set(i, op(f.Get(i), slot[i], f.Elem(i)))
+	}
+}
+
+// Slots is how many rows a lane has elements of: its row slots. Slot s is
+// SlotRow(s) rows below the lane's base.
+func (f *Frag) Slots() int {
+	rows, _ := f.rowSlots()
+	return len(rows)
+}
+
+// SlotRow is the row of a slot in lane 0.
+func (f *Frag) SlotRow(s int) int {
+	rows, _ := f.rowSlots()
+	return rows[s]
+}
+
+// MulRows multiplies each row by its factor, one a row slot.
+func (f *Frag) MulRows(by []build.F32) {
+	f.Map(func(x build.F32, slot int, _ Pos) build.F32 { return x.Mul(by[slot]) })
+}
+
+// KeepCols sets the columns from n on to v: those beyond the end of a matrix.
+func (f *Frag) KeepCols(lane, n build.U32, v build.F32) {
+	_, col := f.Base(f.k, lane)
+	f.Map(func(x build.F32, _ int, at Pos) build.F32 {
+		inside := col.Add(f.k.U32(uint32(at.Col))).SetpLt(n)
+		return x.Selp(v, inside)
+	})
+}
+
+// RowMax is the largest element of each of the lane's rows. The lanes of a row
+// exchange theirs, so all of them must be there.
+func (f *Frag) RowMax() []build.F32 {
+	biggest := func(a, b build.F32) build.F32 { return a.Max(b) }
+	return f.AcrossLanes(f.LaneMax(), biggest)
+}
+
+// RowSum is the sum of each of the lane's rows.
+func (f *Frag) RowSum() []build.F32 {
+	return f.AcrossLanes(f.LaneSum(), Add)
+}
+
+// Add is a + b, for [Frag.AcrossLanes].
+func Add(a, b build.F32) build.F32 { return a.Add(b) }
+
+// LaneMax is RowMax over the lane's own elements.
+func (f *Frag) LaneMax() []build.F32 {
+	_, slot := f.rowSlots()
+	most := make([]*build.F32, f.Slots())
+	for i := range f.elems {
+		x := f.Get(i)
+		if m := most[slot[i]]; m != nil {
+			x = m.Max(x)
+		}
+		most[slot[i]] = &x
+	}
+	return deref(most)
+}
+
+// LaneSum is RowSum over the lane's own elements: those of even columns and those of
+// odd ones in order, then the two together. Two chains of additions are half as long
+// as one.
+func (f *Frag) LaneSum() []build.F32 {
+	_, slot := f.rowSlots()
+	var sums [2][]*build.F32
+	for odd := range sums {
+		sums[odd] = make([]*build.F32, f.Slots())
+	}
+	for i := range f.elems {
+		x := f.Get(i)
+		sum := &sums[f.Elem(i).Col&1][slot[i]]
+		if *sum != nil {
+			x = (*sum).Add(x)
+		}
+		*sum = &x
+	}
+	even, odd := sums[0], sums[1]
+	for s := range even {
+		if odd[s] != nil {
+			x := even[s].Add(*odd[s])
+			even[s] = &x
+		}
+	}
+	return deref(even)
+}
+
+// AcrossLanes combines what the lanes of a row have, one value a row slot.
+func (f *Frag) AcrossLanes(xs []build.F32, op func(a, b build.F32) build.F32) []build.F32 {
+	all := make([]build.F32, len(xs))
+	for s, x := range xs {
+		all[s] = build.LaneReduce(x, f.rowLanes(), op)
+	}
+	return all
+}
+
+func deref(ps []*build.F32) []build.F32 {
+	vs := make([]build.F32, len(ps))
+	for i, p := range ps {
+		vs[i] = *p
+	}
+	return vs
+}
+
+// Store writes the fragment to a tile of f32 in shared memory whose element (0, 0)
+// is the fragment's, two neighbours at a time.
+func (f *Frag) Store(lane build.U32, t Tile[build.F32]) {
+	f.pairs(lane, t, func(i int, at build.Shared[build.F32]) {
+		at.StV2([2]build.F32{f.Get(i), f.Get(i + 1)})
+	})
+}
+
+// Load is the inverse of Store.
+func (f *Frag) Load(lane build.U32, t Tile[build.F32]) {
+	f.pairs(lane, t, func(i int, at build.Shared[build.F32]) {
+		v := at.LdV2()
+		f.Set(i, v[0])
+		f.Set(i+1, v[1])
+	})
+}
+
+func (f *Frag) pairs(lane build.U32, t Tile[build.F32], do func(i int, at build.Shared[build.F32])) {
+	row, col := f.Base(f.k, lane)
+	at := t.Cursor(row, col)
+	for i := 0; i < len(f.elems); i += 2 {
+		do(i, at.At(f.Elem(i).Row, f.Elem(i).Col))
+	}
+}
+
+// A makes of a fragment of 16 rows the operand A of a product in f16: the columns of
+// accumulators lie as A needs its own, so only the type changes.
+func (f *Frag) A() A {
+	var a A
+	for i := 0; i < len(f.elems); i += 8 {
+		var words [4]build.B32
+		for w := range words {
+			words[w] = f.half2(i + 2*w)
+		}
+		a = append(a, words)
+	}
+	return a
+}
+
+// half2 is elements i and i+1 rounded to f16, the first lower.
+func (f *Frag) half2(i int) build.B32 {
+	return build.Cast[build.B32](f.Get(i + 1).CvtRnF16x2(f.Get(i)))
+}
+
+// StoreF16 writes the fragment, rounded to f16, to a tile in shared memory.
+func (f *Frag) StoreF16(lane build.U32, t Tile[build.F16]) {
+	row, col := f.Base(f.k, lane)
+	at := t.Cursor(row, col)
+	for i := 0; i < len(f.elems); i += 2 {
+		to := build.SharedAs[build.B32](at.At(f.Elem(i).Row, f.Elem(i).Col), 0)
+		to.St(f.half2(i))
+	}
+}
+
+// NegInf is minus infinity, the maximum of nothing.
+func NegInf(k *build.Kernel) build.F32 { return k.F32(float32(math.Inf(-1))) }

@@ -1,0 +1,211 @@
+package tile
+
+import (
+	"fmt"
+	"math/bits"
+
+	"attest/build"
+)
+
+// Pos is a place in a matrix.
+type Pos struct{ Row, Col int }
+
+// Layout says where the elements of a matrix are in the registers of a warp, or of
+// a warpgroup. An element's index counts in the order of the instruction's
+// registers, and within a register from the lowest bits. A is M×K, B is K×N, and
+// accumulators are M×N.
+//
+// Every layout of the tensor cores is a sum: each bit of the lane's number that is
+// set adds a fixed distance, and so does the element's index. That is all a Layout
+// holds, so the place in Go ([Layout.At]) and the place in a kernel ([Layout.Base]
+// plus [Layout.Elem]) cannot disagree.
+type Layout struct {
+	Name       string
+	Rows, Cols int
+	Lanes      int   // 32, or 128 in a warpgroup
+	bits       []Pos // what each bit of the lane adds
+	elems      []Pos // what each element adds
+}
+
+// Elements is how many elements a lane holds.
+func (l Layout) Elements() int { return len(l.elems) }
+
+// At is the place of element i of a lane.
+func (l Layout) At(lane, i int) Pos {
+	p := l.elems[i]
+	for b, d := range l.bits {
+		if lane>>b&1 == 1 {
+			p.Row += d.Row
+			p.Col += d.Col
+		}
+	}
+	return p
+}
+
+// Elem is the place of element i in lane 0: what to add to the lane's [Layout.Base].
+func (l Layout) Elem(i int) Pos { return l.elems[i] }
+
+// Base is the place of a lane's element 0 as the kernel computes it. lane is the
+// thread's number in its warp, or in its warpgroup.
+func (l Layout) Base(k *build.Kernel, lane build.U32) (row, col build.U32) {
+	rows, cols := make([]int, len(l.bits)), make([]int, len(l.bits))
+	for b, d := range l.bits {
+		rows[b], cols[b] = d.Row, d.Col
+	}
+	return weigh(k, lane, rows), weigh(k, lane, cols)
+}
+
+// weigh adds up the weights of lane's bits. Bits whose weights double from one to
+// the next are one field: shifted down, masked and multiplied by the first.
+func weigh(k *build.Kernel, lane build.U32, weight []int) build.U32 {
+	var sum *build.U32
+	for b := 0; b < len(weight); {
+		n := 1
+		for weight[b] != 0 && b+n < len(weight) && weight[b+n] == weight[b]<<n {
+			n++
+		}
+		if weight[b] != 0 {
+			f := lane
+			if b > 0 {
+				f = f.Shr(k.U32(uint32(b)))
+			}
+			if b+n < len(weight) {
+				f = f.And(k.U32(1<<n - 1))
+			}
+			if s := bits.TrailingZeros(uint(weight[b])); s > 0 {
+				f = f.Shl(k.U32(uint32(s)))
+			}
+			if sum != nil {
+				f = sum.Add(f)
+			}
+			sum = &f
+		}
+		b += n
+	}
+	if sum == nil {
+		return k.U32(0)
+	}
+	return *sum
+}
+
+// The five bits of a lane are two of its quad, the four lanes that share a row, and
+// three of its group, the eight rows.
+func lanes(quad, group Pos) []Pos {
+	times := func(p Pos, n int) Pos { return Pos{p.Row * n, p.Col * n} }
+	return []Pos{quad, times(quad, 2), group, times(group, 2), times(group, 4)}
+}
+
+// warpgroup adds the two bits of the warp in its group: 16 rows each.
+func warpgroup(bits []Pos) []Pos { return append(bits, Pos{Row: 16}, Pos{Row: 32}) }
+
+// Accumulator is C and D of mma.sync.m16n8 and of wmma.m16n16k16, and any number of
+// those side by side: two neighbours of a row, two of the row eight below, then
+// eight columns on. With rows = 8 there is only the first pair.
+func Accumulator(rows, cols int) Layout {
+	l := Layout{
+		Name: fmt.Sprintf("accumulator %d×%d", rows, cols), Rows: rows, Cols: cols, Lanes: 32,
+		bits: lanes(Pos{Col: 2}, Pos{Row: 1}),
+	}
+	for c := 0; c < cols; c += 8 {
+		for r := 0; r < rows; r += 8 {
+			l.elems = append(l.elems, Pos{r, c}, Pos{r, c + 1})
+		}
+	}
+	return l
+}
+
+// WgmmaAccumulator is D of wgmma.m64nN: the accumulators of four warps, one below
+// the other.
+func WgmmaAccumulator(cols int) Layout {
+	l := Accumulator(16, cols)
+	l.Name, l.Rows, l.Lanes = fmt.Sprintf("wgmma accumulator 64×%d", cols), 64, 128
+	l.bits = warpgroup(l.bits)
+	return l
+}
+
+// OperandA is A of mma.sync.m16n8 with elements of the given bits: a lane's word of
+// row group, of the row eight below, then both of the words four further right.
+func OperandA(k, elemBits int) Layout {
+	per := 32 / elemBits
+	l := Layout{
+		Name: fmt.Sprintf("A 16×%d of %d bits", k, elemBits), Rows: 16, Cols: k, Lanes: 32,
+		bits: lanes(Pos{Col: per}, Pos{Row: 1}),
+	}
+	for c := 0; c < k; c += 4 * per {
+		for r := 0; r < 16; r += 8 {
+			for e := range per {
+				l.elems = append(l.elems, Pos{r, c + e})
+			}
+		}
+	}
+	return l
+}
+
+// OperandB is B of mma.sync.m16n8: the words of column group.
+func OperandB(k, elemBits int) Layout {
+	per := 32 / elemBits
+	l := Layout{
+		Name: fmt.Sprintf("B %d×8 of %d bits", k, elemBits), Rows: k, Cols: 8, Lanes: 32,
+		bits: lanes(Pos{Row: per}, Pos{Col: 1}),
+	}
+	for r := 0; r < k; r += 4 * per {
+		for e := range per {
+			l.elems = append(l.elems, Pos{r + e, 0})
+		}
+	}
+	return l
+}
+
+// WgmmaA is A of wgmma in registers: that of mma.sync in each of the four warps.
+func WgmmaA(k, elemBits int) Layout {
+	l := OperandA(k, elemBits)
+	l.Name, l.Rows, l.Lanes = fmt.Sprintf("wgmma A 64×%d of %d bits", k, elemBits), 64, 128
+	l.bits = warpgroup(l.bits)
+	return l
+}
+
+// WmmaA is A of wmma.m16n16k16 in f16 as ptxas for sm_80 to sm_90 has it, which PTX
+// does not promise: A of mma.sync, held twice.
+func WmmaA() Layout { return twice(OperandA(16, 16), "wmma A 16×16") }
+
+// WmmaB is B of wmma.m16n16k16 in f16: two of mma.sync side by side, held twice.
+func WmmaB() Layout {
+	l := OperandB(16, 16)
+	for _, e := range l.elems {
+		l.elems = append(l.elems, Pos{e.Row, e.Col + 8})
+	}
+	l.Cols = 16
+	return twice(l, "wmma B 16×16")
+}
+
+func twice(l Layout, name string) Layout {
+	l.Name, l.elems = name, append(l.elems[:len(l.elems):len(l.elems)], l.elems...)
+	return l
+}
+
+// rowSlots are the different rows of a lane, and for each element which it is in.
+func (l Layout) rowSlots() (rows []int, slot []int) {
+	index := map[int]int{}
+	for _, e := range l.elems {
+		s, ok := index[e.Row]
+		if !ok {
+			s = len(rows)
+			index[e.Row] = s
+			rows = append(rows, e.Row)
+		}
+		slot = append(slot, s)
+	}
+	return rows, slot
+}
+
+// rowLanes is how many neighbouring lanes share their rows.
+func (l Layout) rowLanes() int {
+	n := 1
+	for _, d := range l.bits {
+		if d.Row != 0 {
+			break
+		}
+		n *= 2
+	}
+	return n
+}

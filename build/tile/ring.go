@@ -1,0 +1,134 @@
+package tile
+
+import "attest/build"
+
+// Async is a ring of buffers that cp.async fills, each thread for itself: Stages
+// groups of copies are under way, one a buffer.
+//
+// cp.async.wait_group counts groups, so every refill commits one, also when nothing
+// is left to copy. A ring that stopped committing at the end would wait for fewer
+// groups than it thinks and read its last buffers while they are still being filled.
+type Async struct {
+	k      *build.Kernel
+	stages int
+	slot   *build.Var[build.U32]
+}
+
+// NewAsync is a ring of 1, 2 or more buffers, its first in turn.
+func NewAsync(k *build.Kernel, stages int) *Async {
+	if stages < 1 {
+		k.Errorf("a ring of %d buffers: it needs at least one", stages)
+	}
+	return &Async{k, stages, k.U32(0).Var()}
+}
+
+// Fill starts the copies of the first groups, one a buffer.
+func (r *Async) Fill(copy func(ahead, slot build.U32)) {
+	for s := range uint32(r.stages) {
+		copy(r.k.U32(s), r.k.U32(s))
+		r.k.CpAsyncCommitGroup()
+	}
+	r.slot.Set(r.k.U32(0))
+}
+
+// Slot is the number of the buffer in turn.
+func (r *Async) Slot() build.U32 { return r.slot.Get() }
+
+// Wait waits until this thread's copies to the buffer in turn have landed: all but
+// the newest groups. Other threads see them after a barrier.
+func (r *Async) Wait() { r.k.CpAsyncWaitGroup(r.stages - 1) }
+
+// Refill starts the copies that fill the buffer in turn again, which nobody may be
+// reading any more, and goes on to the next.
+func (r *Async) Refill(copy func(ahead, slot build.U32)) {
+	slot := r.slot.Get()
+	copy(r.k.U32(uint32(r.stages)), slot)
+	r.k.CpAsyncCommitGroup()
+	r.slot.Set(after(r.k, slot, r.stages))
+}
+
+// after is the slot that follows.
+func after(k *build.Kernel, slot build.U32, slots int) build.U32 {
+	switch slots {
+	case 1:
+		return k.U32(0)
+	case 2:
+		return slot.Xor(k.U32(1))
+	}
+	next := slot.Add(k.U32(1))
+	return k.U32(0).Selp(next, next.SetpEq(k.U32(uint32(slots))))
+}
+
+// Ring is a ring of slots between threads that fill them and threads that use them.
+// Each slot has two mbarriers: full completes a phase when the producers have
+// arrived, empty when the consumers have. A phase is waited for by its parity, which
+// flips each time round.
+type Ring struct {
+	k           *build.Kernel
+	slots       int
+	full, empty build.Shared[build.B64]
+}
+
+// RingBytes is the memory that the barriers of a ring take.
+func RingBytes(slots int) int { return 2 * slots * 8 }
+
+// NewRing is a ring with its barriers at mem.
+func NewRing(k *build.Kernel, mem build.Shared[build.B64], slots int) Ring {
+	return Ring{k, slots, mem, mem.Plus(slots)}
+}
+
+// Init makes the barriers: how many arrivals complete a phase of either kind. One
+// thread does it, and the block synchronises before anybody waits.
+func (r Ring) Init(producers, consumers int) {
+	for s := range r.slots {
+		r.k.MbarrierInit(r.full.Plus(s), r.k.U32(uint32(producers)))
+		r.k.MbarrierInit(r.empty.Plus(s), r.k.U32(uint32(consumers)))
+	}
+}
+
+// Side is a ring as a producer or a consumer goes round it.
+type Side struct {
+	r             Ring
+	slot, parity  *build.Var[build.U32]
+	waits, signal build.Shared[build.B64]
+}
+
+// Producer waits for empty slots and signals full ones. All slots are empty at
+// first: a barrier in its phase 0 answers as if a phase of parity 1 had ended.
+func (r Ring) Producer() *Side { return r.side(1, r.empty, r.full) }
+
+// Consumer waits for full slots and signals empty ones.
+func (r Ring) Consumer() *Side { return r.side(0, r.full, r.empty) }
+
+func (r Ring) side(parity uint32, waits, signal build.Shared[build.B64]) *Side {
+	return &Side{r, r.k.U32(0).Var(), r.k.U32(parity).Var(), waits, signal}
+}
+
+// Wait waits until the slot in turn is this side's, and returns its number.
+func (s *Side) Wait() build.U32 {
+	k, slot, parity := s.r.k, s.slot.Get(), s.parity.Get()
+	bar := s.waits.At(slot)
+	if k.Target().SM >= 90 {
+		k.MbarrierWait(bar, parity) // try_wait sleeps a while before it says no
+	} else {
+		k.Until(func() build.Pred { return k.MbarrierTestWaitParity(bar, parity) })
+	}
+	return slot
+}
+
+// Signal hands the slot in turn to the other side, for the whole warp: once all lanes
+// are done with it, one of them arrives.
+func (s *Side) Signal(w Warp) {
+	k, slot := s.r.k, s.slot.Get()
+	w.Sync()
+	k.If(w.Lane.SetpEq(k.U32(0)), func() { k.MbarrierArrive(s.signal.At(slot)) })
+}
+
+// Next goes on to the next slot.
+func (s *Side) Next() {
+	k := s.r.k
+	next := after(k, s.slot.Get(), s.r.slots)
+	s.slot.Set(next)
+	wrapped := k.U32(1).Selp(k.U32(0), next.SetpEq(k.U32(0)))
+	s.parity.Set(s.parity.Get().Xor(wrapped))
+}

@@ -1,0 +1,136 @@
+package tile
+
+import "attest/build"
+
+// Tile is a matrix in shared memory, by rows.
+//
+// Rows that are a power of two long put a column into few banks, and ldmatrix, which
+// reads 16 bytes of each of eight rows at once, meets the same ones up to eight
+// times. Two cures: rows padded by 16 bytes ([Padded]), or units of 16 bytes that
+// trade places within their row, differently in each ([Swizzled]), which costs no
+// memory but an xor an address.
+type Tile[T build.Value] struct {
+	Rows, Cols int
+	k          *build.Kernel
+	mem        build.Shared[T]
+	pitch      int  // bytes from row to row
+	swizzle    bool // units lie xored
+	row0, col0 *build.U32
+}
+
+// unit is what cp.async, ldmatrix and the widest accesses move.
+const unit = 16
+
+// TileBytes is the memory that a tile of the given rows and bytes a row takes.
+func TileBytes(rows, rowBytes int, swizzled bool) int {
+	return rows * pitchOf(rowBytes, swizzled)
+}
+
+func pitchOf(rowBytes int, swizzled bool) int {
+	if swizzled {
+		return rowBytes
+	}
+	return rowBytes + unit
+}
+
+// Padded is the tile at mem with rows padded by 16 bytes.
+func Padded[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols int) Tile[T] {
+	return Pitched(k, mem, rows, cols, cols+unit/sizeOf[T]())
+}
+
+// Pitched is the tile at mem with rows pitch elements apart.
+func Pitched[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols, pitch int) Tile[T] {
+	return Tile[T]{Rows: rows, Cols: cols, k: k, mem: mem, pitch: pitch * sizeOf[T]()}
+}
+
+// Swizzled is the tile at mem with its units of 16 bytes xored by the row: in rows of
+// 128 bytes and more unit u of row r lies at u xor r mod 8, in rows of 64 bytes at u
+// xor r/2 mod 4, in rows of 32 bytes at u xor r/4 mod 2. With rows of just 128, 64
+// and 32 bytes that is how the copy engine swizzles, too.
+func Swizzled[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols int) Tile[T] {
+	t := Pitched(k, mem, rows, cols, cols)
+	t.swizzle = true
+	if units := t.pitch / unit; t.pitch%unit != 0 || units < 2 || units&(units-1) != 0 {
+		k.Errorf("a swizzled tile has rows of %d bytes: they must be 32, 64, 128 or more, a power of two", t.pitch)
+	}
+	return t
+}
+
+func sizeOf[T build.Value]() int {
+	var zero T
+	return zero.Type().Bytes()
+}
+
+// Bytes is the memory the tile takes.
+func (t Tile[T]) Bytes() int { return t.Rows * t.pitch }
+
+// Sub is the part of a tile that starts at (row, col). row is a multiple of 8, and
+// col of the columns that one access takes.
+func (t Tile[T]) Sub(row, col build.U32, rows, cols int) Tile[T] {
+	if t.row0 != nil {
+		row, col = t.row0.Add(row), t.col0.Add(col)
+	}
+	t.row0, t.col0, t.Rows, t.Cols = &row, &col, rows, cols
+	return t
+}
+
+// At is the address of element (row, col).
+func (t Tile[T]) At(row, col build.U32) build.Shared[T] { return t.Cursor(row, col).At(0, 0) }
+
+// Cursor is a place in a tile from which others are a known distance away.
+type Cursor[T build.Value] struct {
+	k    *build.Kernel
+	size int
+	row  build.U32 // address of the row, or of the element when there is no swizzle
+	col  *build.U32
+	t    Tile[T]
+}
+
+// Cursor is the place (row, col).
+func (t Tile[T]) Cursor(row, col build.U32) Cursor[T] {
+	k := t.k
+	if t.row0 != nil {
+		row, col = t.row0.Add(row), t.col0.Add(col)
+	}
+	c := Cursor[T]{k: k, size: sizeOf[T](), t: t}
+	bytes := col.MulLo(k.U32(uint32(c.size)))
+	if !t.swizzle {
+		c.row = row.MadLo(k.U32(uint32(t.pitch)), bytes).Add(t.mem.Addr())
+		return c
+	}
+	c.row = row.MadLo(k.U32(uint32(t.pitch)), t.mem.Addr())
+	xored := bytes.Xor(t.turn(row))
+	c.col = &xored
+	return c
+}
+
+// turn is what the places in a row are xored with, in bytes.
+func (t Tile[T]) turn(row build.U32) build.U32 {
+	k, units := t.k, t.pitch/unit
+	for ; units < 8; units *= 2 { // several rows in the width of all banks
+		row = row.Shr(k.U32(1))
+	}
+	return row.And(k.U32(uint32(min(t.pitch/unit, 8) - 1))).Shl(k.U32(4))
+}
+
+// At is the address rows and cols further on. In a swizzled tile rows is a multiple
+// of 8, and cols shares no bit with the cursor's own column, so that adding and
+// xoring are the same.
+func (c Cursor[T]) At(rows, cols int) build.Shared[T] {
+	off := rows * c.t.pitch
+	if c.col == nil {
+		return build.SharedAs[T](build.SharedAt[T](c.row), off+cols*c.size)
+	}
+	col := *c.col
+	if cols != 0 {
+		col = col.Xor(c.k.U32(uint32(cols * c.size)))
+	}
+	return build.SharedAs[T](build.SharedAt[T](c.row.Add(col)), off)
+}
+
+// Plus is the same place in a tile that lies so many bytes further on: another stage
+// of a ring.
+func (c Cursor[T]) Plus(bytes build.U32) Cursor[T] {
+	c.row = c.row.Add(bytes)
+	return c
+}

@@ -1,0 +1,141 @@
+package attn
+
+import (
+	"fmt"
+	"testing"
+
+	"attest/device"
+	"attest/fp8"
+	"attest/ptx"
+)
+
+// Which presets do the same arithmetic in the same order, and so agree bit for bit on
+// the same device:
+//
+//	stage0 = stage1           u8 only: Q·Kᵀ sums whole numbers below 2^24, exact in any
+//	                          order; for e4m3 and e5m2 tensor cores round elsewhere
+//	stage2 = 3a = xor-swizzle = 3b = 4 = 5 = 5-persistent
+//	                          all formats: the same mma.sync on the same tiles of keys,
+//	                          a row's sum added by the same four lanes in the same order
+//
+// Between stage1 and stage2 P is rounded to f16, and between targets tensor cores
+// sum differently. Toggles that change no bit: Stages, VectorDequant, Swizzle, LUT,
+// ReuseScores, FusedSoftmax, Producers, Persistent, TileM. Toggles that do: TensorQK
+// (but for u8), TensorPV, FastExp, TileN.
+var parity = []struct {
+	first  string
+	others []string
+	u8     bool // only with u8
+}{
+	{"stage0", []string{"stage1"}, true},
+	{"stage2", []string{"stage3a", "xor-swizzle", "stage3b", "stage4", "stage5", "stage5-persistent"}, false},
+}
+
+// checkParity compares the presets that must agree, on one device.
+func checkParity(t *testing.T, dev device.Device, p Problem, seed uint64) {
+	b := newBench(t, dev, normal(t, p, seed))
+	run := func(name string) result {
+		preset, err := FindPreset(name, p.HeadDim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.run(preset.Config, ptx.SM89)
+	}
+	for _, group := range parity {
+		if group.u8 && p.Format != fp8.U8 {
+			continue
+		}
+		want := run(group.first)
+		for _, other := range group.others {
+			if !same(run(other), want) {
+				t.Errorf("%s differs from %s", other, group.first)
+			}
+		}
+	}
+}
+
+func TestParity(t *testing.T) {
+	for _, d := range []int{64, 128} {
+		for i := range 3 {
+			p := variant(Problem{Batch: 1, Heads: 2, Seq: 150, HeadDim: d}, i)
+			p.LSE = true
+			t.Run(fmt.Sprintf("d%d/%s", d, p.Format), func(t *testing.T) {
+				checkParity(t, emulator(t, ptx.SM90, 0), p, 5)
+			})
+		}
+	}
+}
+
+// toggles are changes to a Config, and whether they may change bits.
+var toggles = []struct {
+	name    string
+	from    string
+	change  func(*Config)
+	changes bool
+}{
+	{"lut", "stage3b", func(c *Config) { c.LUT = true }, false},
+	{"lut", "stage5", func(c *Config) { c.LUT = true }, false},
+	{"lut", "stage0", func(c *Config) { c.LUT = true }, false},
+	{"1 stage", "stage3b", func(c *Config) { c.Stages = 1 }, false},
+	{"no cp.async", "stage3b", func(c *Config) { c.Stages = 0 }, false},
+	{"1 producer", "stage5", func(c *Config) { c.Producers = 1 }, false},
+	{"swizzle", "stage0", func(c *Config) { c.Swizzle = true }, false},
+	{"swizzle", "stage3b", func(c *Config) { c.Swizzle = true }, false},
+	{"swizzle", "stage5", func(c *Config) { c.Swizzle = true }, false},
+	{"swizzle", "stage3a", func(c *Config) { c.Swizzle = true }, false},
+	{"persistent", "stage0", func(c *Config) { c.Persistent = true }, false},
+	{"persistent", "stage2", func(c *Config) { c.Persistent = true }, false},
+	{"persistent", "stage4", func(c *Config) { c.Persistent = true }, false},
+	{"48 rows", "stage3b", func(c *Config) { c.TileM = 48 }, false},
+	{"128 rows", "stage5", func(c *Config) { c.TileM = 128 }, false},
+	{"64 rows", "stage0", func(c *Config) { c.TileM = 64 }, false},
+	{"64 rows", "stage2", func(c *Config) { c.TileM = 64 }, false},
+	{"scalar scores", "stage2", func(c *Config) { c.TensorQK = false }, false}, // u8
+	{"fast exp", "stage0", func(c *Config) { c.FastExp = true }, true},
+	{"fast exp", "stage5", func(c *Config) { c.FastExp = true }, true},
+	{"32 keys", "stage2", func(c *Config) { c.TileN = 32 }, true},
+	{"32 keys", "stage5", func(c *Config) { c.TileN = 32 }, true},
+	{"96 keys", "stage3b", func(c *Config) { c.TileN = 96 }, true},
+	{"96 keys", "stage0", func(c *Config) { c.TileN = 96 }, true},
+}
+
+// TestToggles turns one thing on at a time: all give right results, and those that
+// only move data give the same bits.
+func TestToggles(t *testing.T) {
+	in := normal(t, Problem{Batch: 1, Heads: 2, Seq: 150, HeadDim: 64, Format: fp8.U8, LSE: true}, 6)
+	b := newBench(t, emulator(t, ptx.SM90, 0), in)
+	before := map[string]result{}
+	for _, toggle := range toggles {
+		t.Run(toggle.from+" with "+toggle.name, func(t *testing.T) {
+			preset, err := FindPreset(toggle.from, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := before[toggle.from]; !ok {
+				before[toggle.from] = b.run(preset.Config, ptx.SM89)
+			}
+			c := preset.Config
+			toggle.change(&c)
+			r := b.run(c, ptx.SM89)
+			judge(t, r, in.Q, in.K, in.V, exact(in.p))
+			if equal := same(r, before[toggle.from]); equal == toggle.changes {
+				t.Errorf("same bits as before: %t", equal)
+			}
+		})
+	}
+}
+
+// TestSchedules runs the warps in several orders, which must not matter.
+func TestSchedules(t *testing.T) {
+	in := normal(t, Problem{Batch: 1, Heads: 2, Seq: 97, HeadDim: 64, Format: fp8.E4M3, LSE: true}, 7)
+	for _, preset := range Presets(64) {
+		t.Run(preset.Name, func(t *testing.T) {
+			want := newBench(t, emulator(t, ptx.SM90, 0), in).run(preset.Config, ptx.SM90)
+			for schedule := uint64(1); schedule < 4; schedule++ {
+				if !same(newBench(t, emulator(t, ptx.SM90, schedule), in).run(preset.Config, ptx.SM90), want) {
+					t.Errorf("schedule %d gives other bits", schedule)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package attn
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"attest/fp8"
+	"attest/ptx"
+)
+
+var update = flag.Bool("update", false, "rewrite the PTX under testdata")
+
+// TestPTX keeps the PTX of each preset under testdata, for readers and as a golden.
+func TestPTX(t *testing.T) {
+	for _, preset := range Presets(64) {
+		t.Run(preset.Name, func(t *testing.T) {
+			k, err := Build(Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.E4M3}, preset.Config, ptx.SM89)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := k.PTX()
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", preset.Name+".ptx")
+			if *update {
+				if err := os.MkdirAll("testdata", 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != string(want) {
+				t.Errorf("%s has changed; if that was the intention: go test ./kernels/attn -update", golden)
+			}
+		})
+	}
+}
+
+// TestTargets writes kernels in every format for every target that takes them.
+func TestTargets(t *testing.T) {
+	for _, target := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
+		for _, f := range fp8.Formats() {
+			for _, name := range []string{"stage0", "stage5-persistent"} {
+				preset, err := FindPreset(name, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				k, err := Build(Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: f}, preset.Config, target)
+				if f == fp8.E4M3 && target.SM < 89 {
+					if err == nil {
+						t.Errorf("%s takes e4m3", target)
+					}
+					continue
+				}
+				if err == nil {
+					_, err = k.PTX()
+				}
+				if err != nil {
+					t.Errorf("%s, %v for %s: %v", name, f, target, err)
+				}
+			}
+		}
+	}
+}
