@@ -14,3 +14,10 @@ func TestConformance(t *testing.T) {
 	gpu(t) // or skip
 	devicetest.Run(t, func(ptx.Target) (device.Device, error) { return cuda.Open(0) })
 }
+
+// TestConformanceRelocatable runs it with the driver's other way of compiling.
+func TestConformanceRelocatable(t *testing.T) {
+	gpu(t) // or skip
+	opts := cuda.Options{JIT: cuda.JIT{Relocatable: true}, CacheDir: t.TempDir()}
+	devicetest.Run(t, func(ptx.Target) (device.Device, error) { return cuda.OpenWith(0, opts) })
+}

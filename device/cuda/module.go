@@ -38,8 +38,8 @@ func (d *Device) LoadWith(name, text string, j JIT) (device.Module, error) {
 	}
 	if !d.info.Target.Runs(m.Target) {
 		return nil, &device.CompileError{File: name, Err: fmt.Errorf(
-			".target %s does not run on %s, which is %s: compile it for %s, or run it on the emulator",
-			m.Target, d.info.Name, d.info.Target, d.info.Target)}
+			".target %s does not run on %s, which is %s: compile it for that, or take a newer GPU",
+			m.Target, d.info.Name, d.info.Target)}
 	}
 	out := &module{d: d, mod: m, name: name, kernels: map[string]*kernel{}}
 	if out.handle, out.log, err = d.compile(m, name, text, j); err != nil {
