@@ -7,6 +7,9 @@
 //
 //	dev, err := device.Open("emu:sm_90a")
 //
+// A [Streamer] can also queue work in a [Stream], time it with an [Event] and note it
+// down in a [Graph].
+//
 // Everything a launch needs is in [Launch]: plain data that can be written down,
 // repeated on another device and compared.
 package device
