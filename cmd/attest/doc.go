@@ -93,7 +93,7 @@
 // location, the other access, those who wait and the source lines as related
 // locations, and the defect as above in its properties.
 //
-// rival writes one object:
+// rival writes one object a shape:
 //
 //	"library", "shape", "seed"
 //	"skipped"   why nothing was timed (no Python, library or GPU), or ""

@@ -36,11 +36,11 @@ Without Python, the library or a GPU there is nothing to time: the command says 
 and exits with 0. A library that does not serve a case says why. Exit code 1: one
 failed where it should not have.
 
-JSON: {"library", "skipped", "hello", "shape", "seed", "results":
+JSON, one object a shape: {"library", "skipped", "hello", "shape", "seed", "results":
 [{"implementation", "dtype", "mode", "cache", "note", "why", "summary", "tflops",
 "max_error", "mean_error"}], "run"}; "run" has every sample, in the order taken.`,
 		Example: `  attest rival torch --shape 1,8,512,64
-  attest rival triton --shape mission --dtype e4m3,e5m2
+  attest rival triton --shape mission --shape long --dtype e4m3,e5m2
   attest rival jax --shape big128 --mode graph --json | jq '.results[].tflops'
   ATTEST_PYTHON=~/venv/bin/python attest rival torch --shape long --cache warm,cold`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ JSON: {"library", "skipped", "hello", "shape", "seed", "results":
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	f.StringVar(&x.shape, "shape", "mission", "B,H,S,D or a name: small, mission, mission256, long, big64, big128, huge64, huge128")
+	f.StringArrayVar(&x.shapes, "shape", []string{"mission"}, "B,H,S,D or a name: small, mission, mission256, long, big64, big128, huge64, huge128; may be repeated")
 	f.StringSliceVar(&x.implementations, "implementation", nil, "only these implementations")
 	f.StringSliceVar(&x.dtypes, "dtype", nil, "only these types: f16, bf16, e4m3, e5m2")
 	f.StringSliceVar(&x.modes, "mode", []string{"graph", "event"}, "how a launch is timed: graph, event")
@@ -67,47 +67,79 @@ JSON: {"library", "skipped", "hello", "shape", "seed", "results":
 // rivals is the rival command.
 type rivals struct {
 	env                                    *cli.Env
-	shape                                  string
+	shapes                                 []string
 	implementations, dtypes, modes, caches []string
 	seed                                   uint64
 	samples                                int
 	time, timeout                          time.Duration
 
 	progress *term.Progress
+	rival    *rival.Rival // nil while none runs
 }
 
 func (x *rivals) run(ctx context.Context, library string) error {
-	shape, err := rival.ParseShape(x.shape)
-	if err != nil {
-		return fmt.Errorf("--shape: %w", err)
+	var shapes []rival.Shape
+	for _, text := range x.shapes {
+		shape, err := rival.ParseShape(text)
+		if err != nil {
+			return fmt.Errorf("--shape: %w", err)
+		}
+		shapes = append(shapes, shape)
 	}
 	if err := x.misuse(); err != nil {
 		return err
 	}
 	x.progress = term.StartProgress(x.env.Err)
 	defer x.progress.Stop()
+	defer x.stop()
+	code := cli.OK
+	for i, shape := range shapes {
+		report, err := x.one(ctx, library, shape)
+		if err != nil {
+			return err
+		}
+		if report.failed() {
+			code = cli.Red
+		}
+		x.progress.Print(func() { report.show(x.env, i > 0) })
+		if report.Skipped != "" {
+			break // the other shapes would be too
+		}
+	}
+	return cli.Exit(code)
+}
+
+// one measures one shape. What goes wrong with the library is in the report.
+func (x *rivals) one(ctx context.Context, library string, shape rival.Shape) (*rivalReport, error) {
 	report := &rivalReport{Library: library, Shape: [4]int{shape.B, shape.H, shape.S, shape.D}, Seed: x.seed, Results: []*rivalResult{}, shape: shape}
-	err = x.measure(ctx, report)
+	err := x.measure(ctx, report)
 	var died *rival.Died
 	switch {
 	case errors.Is(err, rival.ErrMissing):
 		report.Skipped = err.Error()
 	case errors.As(err, &died): // it is the library that is bad, not the command line
 		report.Failed = err.Error()
+		x.stop() // the next shape gets a new one
 	case err != nil:
-		return err
+		return nil, err
 	}
-	x.progress.Print(func() {
-		if x.env.JSON {
-			x.env.Encode(report)
-		} else {
-			report.print(x.env)
-		}
-	})
-	if report.failed() {
-		return cli.Exit(cli.Red)
+	return report, nil
+}
+
+// start starts the library, unless it runs already.
+func (x *rivals) start(ctx context.Context, library string) (err error) {
+	if x.rival == nil {
+		x.progress.Say("starting %s", library)
+		x.rival, err = rival.Start(ctx, library, rival.Options{Timeout: x.timeout})
 	}
-	return nil
+	return err
+}
+
+func (x *rivals) stop() {
+	if x.rival != nil {
+		x.rival.Close()
+		x.rival = nil
+	}
 }
 
 func (x *rivals) misuse() error {
@@ -129,22 +161,20 @@ func (x *rivals) misuse() error {
 
 // measure prepares every case that the flags leave and times them in turns.
 func (x *rivals) measure(ctx context.Context, report *rivalReport) error {
-	x.progress.Say("starting %s", report.Library)
-	r, err := rival.Start(ctx, report.Library, rival.Options{Timeout: x.timeout})
-	if err != nil {
+	if err := x.start(ctx, report.Library); err != nil {
 		return err
 	}
-	defer r.Close()
-	hello := r.Hello()
+	hello := x.rival.Hello()
 	report.Hello = &hello
+	defer report.free()
 	var candidates []timing.Candidate
 	for _, i := range hello.Implementations {
 		for _, dtype := range i.DTypes {
 			if !wanted(x.implementations, i.Name) || !wanted(x.dtypes, dtype) {
 				continue
 			}
-			x.progress.Say("preparing %s %s", i.Name, dtype)
-			found, err := x.prepare(ctx, r, report, rival.Case{Shape: report.shape, DType: dtype, Implementation: i.Name, Seed: x.seed})
+			x.progress.Say("%v: preparing %s %s", report.shape, i.Name, dtype)
+			found, err := x.prepare(ctx, report, rival.Case{Shape: report.shape, DType: dtype, Implementation: i.Name, Seed: x.seed})
 			if err != nil {
 				return err
 			}
@@ -160,8 +190,11 @@ func (x *rivals) measure(ctx context.Context, report *rivalReport) error {
 	plan := timing.Plan{
 		Seed: x.seed, Sensor: openSensor(hello.UUID),
 		Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time},
-		Each: func(round int, _ timing.Batch) { x.progress.Say("round %d of %d cases", round+1, len(candidates)) },
+		Each: func(round int, _ timing.Batch) {
+			x.progress.Say("%v: round %d of %d cases", report.shape, round+1, len(candidates))
+		},
 	}
+	var err error
 	report.Run, err = timing.Interleave(ctx, plan, candidates...)
 	report.summarise()
 	return err
@@ -170,10 +203,11 @@ func (x *rivals) measure(ctx context.Context, report *rivalReport) error {
 func wanted(only []string, name string) bool { return len(only) == 0 || slices.Contains(only, name) }
 
 // prepare adds the results of a case to the report, without their times yet.
-func (x *rivals) prepare(ctx context.Context, r *rival.Rival, report *rivalReport, c rival.Case) (ready []timing.Candidate, err error) {
-	p, err := r.Prepare(ctx, c)
+func (x *rivals) prepare(ctx context.Context, report *rivalReport, c rival.Case) (ready []timing.Candidate, err error) {
+	p, err := x.rival.Prepare(ctx, c)
 	var out *rival.Output
 	if err == nil {
+		report.prepared = append(report.prepared, p)
 		out, err = p.Output(ctx, false)
 	}
 	for _, mode := range x.modes {

@@ -26,6 +26,8 @@ type rivalReport struct {
 
 	shape rival.Shape
 	timed []*rivalResult // by candidate of the run
+
+	prepared []*rival.Prepared
 }
 
 // rivalResult is one implementation in one type, timed in one way.
@@ -57,6 +59,25 @@ func (r *rivalReport) summarise() {
 			res.Summary, res.Teraflops = &s, r.shape.Teraflops(s.P50)
 		}
 	}
+}
+
+// free gives back what the cases hold. A library that has died holds nothing.
+func (r *rivalReport) free() {
+	for _, p := range r.prepared {
+		p.Close()
+	}
+}
+
+// show writes the report; another one stands before it.
+func (r *rivalReport) show(env *cli.Env, another bool) {
+	if env.JSON {
+		env.Encode(r)
+		return
+	}
+	if another {
+		fmt.Fprintln(env)
+	}
+	r.print(env)
 }
 
 func (r *rivalReport) print(env *cli.Env) {

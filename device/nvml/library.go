@@ -20,7 +20,11 @@ const insufficientSize result = 7
 // handle is an nvmlDevice_t.
 type handle uintptr
 
-type memoryInfo struct{ total, free, used uint64 }
+// memoryInfo is nvmlMemory_t.
+type memoryInfo struct {
+	total uint64
+	_     [2]uint64 // free and used
+}
 
 // library is the entries of libnvidia-ml that the package uses. Any of them may
 // be nil.
