@@ -16,9 +16,7 @@ import (
 func (x *executor) print(r *execReport) {
 	p := defects.NewPrinter(x.env.Err, x.env.ErrStyle(), x.file.File, x.file.Text)
 	for i, l := range r.Launches {
-		for _, f := range l.found.All() {
-			p.Print(f)
-		}
+		p.PrintAll(l.found.All())
 		x.printMismatches(i, l)
 	}
 	if x.counters {

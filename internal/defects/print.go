@@ -49,7 +49,35 @@ const (
 //	      = why: nothing orders the two
 //	      = fix: bar.sync between them
 //	      = seen 32 times
-func (p *Printer) Print(f *Finding) {
+func (p *Printer) Print(f *Finding) { p.print(f, nil) }
+
+// PrintAll writes the findings of a launch. Of a race that was also seen with its
+// accesses the other way round, the second has a line in the report of the first.
+func (p *Printer) PrintAll(all []*Finding) {
+	turned := map[*Finding]*Finding{}
+	folded := map[*Finding]bool{}
+	for i, f := range all {
+		for _, g := range all[:i] {
+			if !folded[g] && turned[g] == nil && f.turns(g) {
+				turned[g], folded[f] = f, true
+				break
+			}
+		}
+	}
+	for _, f := range all {
+		if !folded[f] {
+			p.print(f, turned[f])
+		}
+	}
+}
+
+// turns reports whether two findings have the same accesses in different order.
+func (f *Finding) turns(g *Finding) bool {
+	return f.Other != nil && g.Other != nil && f.Kind == g.Kind && f.Kernel == g.Kernel &&
+		f.Access.Pos == g.Other.Pos && f.Other.Pos == g.Access.Pos && f.Access.Pos != f.Other.Pos
+}
+
+func (p *Printer) print(f, turned *Finding) {
 	severity := string(f.Severity)
 	head, more, _ := strings.Cut(f.Message, "\n")
 	p.head(&f.Access, severity, term.Clean(head)+" "+p.style.Dim("["+string(f.Kind)+"]"))
@@ -70,18 +98,21 @@ func (p *Printer) Print(f *Finding) {
 	if f.Count > 1 {
 		p.note("", fmt.Sprintf("seen %d times", f.Count))
 	}
+	if turned != nil {
+		p.note("", fmt.Sprintf("%s: also the other way round: %s; seen %s", turned.Severity, turned.Message, times(turned.Count)))
+	}
 }
 
 // other writes the access that a defect refers to.
 func (p *Printer) other(f *Finding) {
-	label := "see here"
+	text := "see also " + f.Other.Inst + " " + describe(f.Other)
 	switch {
 	case f.Other.Note != "":
-		label = f.Other.Note
+		text = f.Other.Note + ": " + describe(f.Other)
 	case f.Other.Action != "":
-		label = "the other access"
+		text = "the other access: " + describe(f.Other)
 	}
-	p.head(f.Other, note, term.Clean(label+": "+describe(f.Other)))
+	p.head(f.Other, note, term.Clean(text))
 	p.excerpt(f.Other, note)
 	p.source(f.Other, note)
 }
@@ -102,10 +133,16 @@ func (p *Printer) head(a *check.Access, severity, text string) {
 	fmt.Fprintf(p.out, "%s %s %s\n", p.style.Bold(term.Clean(at)+":"), colour(severity+":"), text)
 }
 
+// excerpt is the line of PTX, with the caret under the opcode and not its guard.
 func (p *Printer) excerpt(a *check.Access, severity string) {
-	if n := int(a.Pos.Line); n > 0 && n <= len(p.lines) {
-		p.line(p.lines[n-1], n, int(a.Pos.Col), severity)
+	n, column := int(a.Pos.Line), int(a.Pos.Col)
+	if n < 1 || n > len(p.lines) {
+		return
 	}
+	if text := p.lines[n-1]; column > 0 && column <= len(text) && text[column-1] == '@' && a.Inst != "" {
+		column += max(strings.Index(text[column-1:], a.Inst), 0)
+	}
+	p.line(p.lines[n-1], n, column, severity)
 }
 
 func (p *Printer) line(text string, line, column int, severity string) {
@@ -171,6 +208,13 @@ func describe(a *check.Access) string {
 		parts = append(parts, "by "+a.Who())
 	}
 	return strings.Join(parts, " ")
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func plural(n int, word string) string {

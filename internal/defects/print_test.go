@@ -123,6 +123,46 @@ func TestPrintWaiters(t *testing.T) {
 	}
 }
 
+// TestPrintBothWays: a race and the same one the other way round are one report.
+func TestPrintBothWays(t *testing.T) {
+	f, g := race(), race()
+	g.Access, g.Other = *f.Other, &f.Access
+	g.Severity, g.Message, g.Count = check.Warning, "read races", 1
+	again := race()
+	again.Access.Pos.Line, again.Message = 7, "another"
+	var b strings.Builder
+	NewPrinter(&b, term.Style{}, "k.ptx", text).PrintAll([]*Finding{f, g, again})
+	got := b.String()
+	if want := "      = seen 32 times\n      = warning: also the other way round: read races; seen once\nk.ptx:7:2: error: another [shared-race]\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if n := strings.Count(got, "[shared-race]"); n != 2 {
+		t.Errorf("%d reports, want 2:\n%s", n, got)
+	}
+}
+
+// TestPrintGuard: the caret is under the opcode; what is no access is named by it.
+func TestPrintGuard(t *testing.T) {
+	var b strings.Builder
+	f := &Finding{Defect: check.Defect{
+		Kind: check.BarrierDivergence, Severity: check.Error, Message: "half a warp",
+		Access: check.Access{Pos: ptx.Pos{Line: 1, Col: 2}, Inst: "bar.sync", Lanes: 0xffff},
+		Other:  &check.Access{Pos: ptx.Pos{Line: 2, Col: 2}, Inst: "ret", Lanes: 0xffff0000},
+	}}
+	NewPrinter(&b, term.Style{}, "k.ptx", "\t@%p1 bar.sync 0;\n\tret;\n").Print(f)
+	want := `k.ptx:1:2: error: half a warp [barrier-divergence]
+    1 |     @%p1 bar.sync 0;
+      |          ^~~~~~~~
+      = by block (0,0,0), warp 0, lanes 0-15
+k.ptx:2:2: note: see also ret by block (0,0,0), warp 0, lanes 16-31
+    2 |     ret;
+      |     ^~~
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
 // TestPrintWithoutPlace: a timeout is nobody's doing and has no line.
 func TestPrintWithoutPlace(t *testing.T) {
 	f := &Finding{Defect: check.Defect{

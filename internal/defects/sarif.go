@@ -166,9 +166,13 @@ func (l *Log) result(f *Finding) (sarifResult, error) {
 		add(loc, "the source")
 	}
 	if f.Other != nil {
-		add(l.location(f.Other), "the other access: "+describe(f.Other))
+		what := "the other access: "
+		if f.Other.Action == "" {
+			what = f.Other.Inst + " "
+		}
+		add(l.location(f.Other), what+describe(f.Other))
 		if loc, ok := l.source(f.Other); ok {
-			add(loc, "the source of the other access")
+			add(loc, "the source of that")
 		}
 	}
 	for i := range f.Waiters {

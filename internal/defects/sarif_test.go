@@ -107,7 +107,7 @@ func TestSARIF(t *testing.T) {
 		related = append(related, loc.Message.Text)
 	}
 	want := "the source; the other access: read of 1 byte at s (shared) by block (1,0,0), warp 0, lane 7; " +
-		"the source of the other access; block (0,0,0), warp 0 waits for barrier 0"
+		"the source of that; block (0,0,0), warp 0 waits for barrier 0"
 	if got := strings.Join(related, "; "); got != want {
 		t.Errorf("related locations\n%s\nwant\n%s", got, want)
 	}

@@ -106,10 +106,14 @@ func (a *Access) Who() string {
 	return s
 }
 
-// Lanes writes a set of lanes as ranges: "lane 3", "lanes 0-3,8", "all lanes".
+// Lanes writes a set of lanes as ranges: "lane 3", "lanes 0-3,8", "lanes 0,2,…,30",
+// "all lanes".
 func Lanes(m uint32) string {
 	if m == 1<<32-1 {
 		return "all lanes"
+	}
+	if lo, step := bits.TrailingZeros32(m), stride(m); step > 1 {
+		return fmt.Sprintf("lanes %d,%d,…,%d", lo, lo+step, 31-bits.LeadingZeros32(m))
 	}
 	var parts []string
 	for rest := m; rest != 0; {
@@ -126,6 +130,24 @@ func Lanes(m uint32) string {
 		return "lane " + parts[0]
 	}
 	return "lanes " + strings.Join(parts, ",")
+}
+
+// stride is the distance between the lanes of a set of four or more that are all as
+// far apart, else 0.
+func stride(m uint32) int {
+	if bits.OnesCount32(m) < 4 {
+		return 0
+	}
+	lo := bits.TrailingZeros32(m)
+	step := bits.TrailingZeros32(m>>lo&^1) // from the first to the second
+	even := uint32(0)
+	for l := lo; l <= 31-bits.LeadingZeros32(m); l += step {
+		even |= 1 << l
+	}
+	if even != m {
+		return 0
+	}
+	return step
 }
 
 // String is the defect in one line, without its explanation.
