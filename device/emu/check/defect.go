@@ -139,7 +139,7 @@ func stride(m uint32) int {
 		return 0
 	}
 	lo := bits.TrailingZeros32(m)
-	step := bits.TrailingZeros32(m>>lo&^1) // from the first to the second
+	step := bits.TrailingZeros32(m >> lo &^ 1) // from the first to the second
 	even := uint32(0)
 	for l := lo; l <= 31-bits.LeadingZeros32(m); l += step {
 		even |= 1 << l
