@@ -1,0 +1,392 @@
+package attn
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"attest/device"
+	"attest/device/emu"
+	"attest/fp8"
+	"attest/ptx"
+	"attest/ref"
+)
+
+// deviceName lets what needs no particular target run on a GPU: -device cuda:0.
+var deviceName = flag.String("device", "", "run on this device instead of an emulated sm_89")
+
+func open(t *testing.T, target ptx.Target) device.Device {
+	t.Helper()
+	var dev device.Device
+	var err error
+	if *deviceName != "" && target == ptx.SM89 {
+		dev, err = device.Open(*deviceName)
+	} else {
+		dev, err = emu.New(target, emu.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+func newTestOp(t *testing.T, dev device.Device, p Problem, opt Options) *Op {
+	t.Helper()
+	op, err := NewWith(dev, p, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := op.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return op
+}
+
+func inputs(t *testing.T, p Problem) *ref.Inputs {
+	t.Helper()
+	in, err := ref.Generate("normal", 0, ref.Square(p.Batch, p.Heads, p.Seq, p.HeadDim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+func run(t *testing.T, op *Op, q, k, v Input) *Result {
+	t.Helper()
+	r, err := op.Run(context.Background(), q, k, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func runFloats(t *testing.T, op *Op, in *ref.Inputs) *Result {
+	t.Helper()
+	return run(t, op, F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data))
+}
+
+// right compares a result with float64 attention of the quantised inputs.
+func right(t *testing.T, op *Op, in *ref.Inputs, r *Result, opt ref.Options) {
+	t.Helper()
+	p := op.Problem()
+	x, err := in.Quantise(p.Format, fp8.PerHead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := ref.Attention(context.Background(), x.Q, x.K, x.V, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, tol := ref.F16, 0.004
+	if p.Output == OutputBF16 {
+		view, tol = ref.BF16, 0.02
+	}
+	got, err := view(op.Dims(), r.O)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := want.Compare(got, ref.CompareOptions{Tol: tol})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Bad > 0 {
+		t.Errorf("%s of %+v: %v", op.Preset(), p, e)
+	}
+	if p.LSE {
+		e, err := want.CompareLSE(r.LSE, ref.CompareOptions{Tol: 0.005})
+		if err != nil || e.Bad > 0 {
+			t.Errorf("%s of %+v: lse %v, %v", op.Preset(), p, e, err)
+		}
+	}
+}
+
+func TestShapes(t *testing.T) {
+	dev := open(t, ptx.SM89)
+	for _, p := range []Problem{
+		{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.E4M3},
+		{Batch: 2, Heads: 2, Seq: 17, HeadDim: 64, Format: fp8.U8, LSE: true},
+		{Batch: 1, Heads: 3, Seq: 33, HeadDim: 64, Format: fp8.E5M2, Output: OutputBF16},
+		{Batch: 2, Heads: 1, Seq: 100, HeadDim: 64, Format: fp8.E4M3, LSE: true},
+		{Batch: 1, Heads: 2, Seq: 33, HeadDim: 128, Format: fp8.U8Legacy},
+	} {
+		op := newTestOp(t, dev, p, Options{})
+		in := inputs(t, p)
+		right(t, op, in, runFloats(t, op, in), ref.Options{})
+	}
+}
+
+// TestAgain runs one operation twice with different inputs: buffers are used again,
+// results are not.
+func TestAgain(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.U8}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	in := inputs(t, p)
+	first := runFloats(t, op, in)
+	keep := slices.Clone(first.O)
+	other, err := ref.Generate("uniform", 1, in.Shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right(t, op, other, runFloats(t, op, other), ref.Options{})
+	if !slices.Equal(first.O, keep) {
+		t.Error("the second run changed the first result")
+	}
+	if again := runFloats(t, op, in); !slices.Equal(again.O, keep) {
+		t.Error("the same inputs give other bits")
+	}
+}
+
+// TestPresets asks for each kernel by its name, and wants the first of the preference
+// when it asks for none.
+func TestPresets(t *testing.T) {
+	dev := open(t, ptx.SM89)
+	p := Problem{Batch: 1, Heads: 1, Seq: 20, HeadDim: 64, Format: fp8.E4M3}
+	in := inputs(t, p)
+	for _, name := range Preference() {
+		op := newTestOp(t, dev, p, Options{Preset: name})
+		if op.Preset() != name || !strings.Contains(op.PTX(), ".entry") {
+			t.Errorf("asked for %s, got %s", name, op.Preset())
+		}
+		right(t, op, in, runFloats(t, op, in), ref.Options{})
+	}
+	if op := newTestOp(t, dev, p, Options{}); op.Preset() != Preference()[0] {
+		t.Errorf("the best kernel is %s", op.Preset())
+	}
+}
+
+func TestScale(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 1, Seq: 40, HeadDim: 64, Format: fp8.U8, LSE: true}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{Scale: 0.5})
+	in := inputs(t, p)
+	right(t, op, in, runFloats(t, op, in), ref.Options{Scale: 0.5})
+}
+
+// TestInputs wants the same bits of the same numbers, however they are given.
+func TestInputs(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.E5M2}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	in := inputs(t, p)
+	want := runFloats(t, op, in)
+	halves := func(x []float32) Input {
+		b := make([]uint16, len(x))
+		for i, v := range x {
+			b[i] = fp8.F16(v)
+		}
+		return F16(b)
+	}
+	if got := run(t, op, halves(in.Q.Data), halves(in.K.Data), halves(in.V.Data)); !slices.Equal(got.O, want.O) {
+		t.Error("halves give other bits")
+	}
+	x, err := in.Quantise(p.Format, fp8.PerHead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, op, Quantised(x.Q), Quantised(x.K), F32(in.V.Data)); !slices.Equal(got.O, want.O) {
+		t.Error("quantised tensors give other bits")
+	}
+	// A scale a block is a scale a head where each head is one block.
+	blocks, err := in.Quantise(p.Format, fp8.PerBlock(64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := run(t, op, Quantised(blocks.Q), Quantised(blocks.K), Quantised(blocks.V)); !slices.Equal(got.O, want.O) {
+		t.Error("blocks as large as heads give other bits")
+	}
+	// Numbers that bfloat16 holds, and one scale for all heads.
+	round := func(x *ref.Floats) Input {
+		b := make([]uint16, len(x.Data))
+		for i, v := range x.Data {
+			b[i] = fp8.BF16(v)
+			x.Data[i] = fp8.FromBF16(b[i])
+		}
+		return BF16(b)
+	}
+	got := run(t, op, round(in.Q), round(in.K), round(in.V))
+	if want := runFloats(t, op, in); !slices.Equal(got.O, want.O) {
+		t.Error("bfloat16s give other bits")
+	}
+	one, err := in.Quantise(p.Format, fp8.PerTensor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, op, Quantised(one.Q), Quantised(one.K), Quantised(one.V))
+	ideal, err := ref.Attention(context.Background(), one.Q, one.K, one.V, ref.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := ref.F32(op.Dims(), r.Float32())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := ideal.Compare(o, ref.CompareOptions{Tol: 0.004}); err != nil || e.Bad > 0 {
+		t.Errorf("one scale: %v, %v", e, err)
+	}
+}
+
+// TestStream wants the same bits of a run on a stream, of a kernel queued among the
+// caller's own work, and of a launch on the caller's buffers.
+func TestStream(t *testing.T) {
+	dev := open(t, ptx.SM89)
+	s, err := dev.(device.Streamer).NewStream()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.U8, LSE: true}
+	in := inputs(t, p)
+	want := runFloats(t, newTestOp(t, dev, p, Options{}), in)
+	op := newTestOp(t, dev, p, Options{Stream: s})
+	got := runFloats(t, op, in)
+	if !slices.Equal(got.O, want.O) || !slices.Equal(got.LSE, want.LSE) {
+		t.Error("a stream gives other bits")
+	}
+	// The buffers that Run filled serve as the caller's.
+	b := op.own
+	o := make([]byte, len(want.O))
+	for name, launch := range map[string]func() error{
+		"queue":  func() error { return errors.Join(op.Queue(s, b), s.Read(b.O, 0, o), s.Sync(context.Background())) },
+		"launch": func() error { return errors.Join(op.Launch(context.Background(), b), b.O.Read(0, o)) },
+	} {
+		if err := b.O.Write(0, make([]byte, len(o))); err != nil {
+			t.Fatal(err)
+		}
+		if err := launch(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(o, want.O) {
+			t.Errorf("%s gives other bits", name)
+		}
+	}
+}
+
+func TestGoroutines(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 1, Seq: 17, HeadDim: 64, Format: fp8.U8}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	in := inputs(t, p)
+	want := runFloats(t, op, in)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			r, err := op.Run(context.Background(), F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data))
+			if err != nil || !slices.Equal(r.O, want.O) {
+				t.Errorf("a goroutine's run differs: %v", err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestClosed(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.U8}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	in := inputs(t, p)
+	runFloats(t, op, in)
+	if err := errors.Join(op.Close(), op.Close()); err != nil {
+		t.Errorf("closing twice: %v", err)
+	}
+	if _, err := op.Run(context.Background(), F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data)); !errors.Is(err, ErrClosed) {
+		t.Errorf("a run after Close: %v", err)
+	}
+	if err := op.Launch(context.Background(), Buffers{}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a launch after Close: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 1, Seq: 17, HeadDim: 64, Format: fp8.U8}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	in := inputs(t, p)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := op.Run(ctx, F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run with a cancelled context: %v", err)
+	}
+	right(t, op, in, runFloats(t, op, in), ref.Options{}) // and it goes on
+	if err := op.Launch(ctx, op.own); !errors.Is(err, context.Canceled) {
+		t.Errorf("a launch with a cancelled context: %v", err)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 1, Seq: 16, HeadDim: 64, Format: fp8.E4M3}
+	for _, c := range []struct {
+		target ptx.Target
+		opt    Options
+		change func(*Problem)
+		want   string
+	}{
+		{ptx.SM89, Options{}, func(p *Problem) { p.HeadDim = 96 }, "attention: head dimension 96: there are kernels for 64 and 128"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Seq = 0 }, "must be at least 1"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Format = 9 }, "no format"},
+		{ptx.SM80, Options{}, func(*Problem) {}, "no kernel for this problem on emulated sm_80: sm_80 cannot convert e4m3: the least is sm_89"},
+		{ptx.SM80, Options{Preset: "stage2"}, func(*Problem) {}, "stage2 on emulated sm_80: sm_80 cannot convert e4m3"},
+		{ptx.SM89, Options{Preset: "stage9"}, func(*Problem) {}, `no preset "stage9": there are stage0`},
+		{ptx.SM89, Options{Scale: float32(math.NaN())}, func(*Problem) {}, "a scale of NaN"},
+		{ptx.SM89, Options{Scale: -1}, func(*Problem) {}, "a scale of -1"},
+	} {
+		p := p
+		c.change(&p)
+		_, err := NewWith(open(t, c.target), p, c.opt)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	p := Problem{Batch: 2, Heads: 2, Seq: 16, HeadDim: 64, Format: fp8.E4M3, LSE: true}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	in := inputs(t, p)
+	q, k, v := F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data)
+	tensor := func(f fp8.Format, s fp8.Scaling, d fp8.Dims) *fp8.Tensor {
+		x, err := fp8.Quantise(f, s, d, in.K.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	d := op.Dims()
+	spoilt := tensor(fp8.E4M3, fp8.PerHead, d)
+	spoilt.Scales[1] = 0
+	short := tensor(fp8.E4M3, fp8.PerHead, d)
+	short.Scales = short.Scales[1:]
+	nan := slices.Clone(in.V.Data)
+	nan[64*16+5] = float32(math.NaN())
+	for _, c := range []struct {
+		q, k, v Input
+		want    string
+	}{
+		{F32(in.Q.Data[1:]), k, v, "attention: Q: 4095 elements given, [2,2,16,64] has 4096"},
+		{q, F16(make([]uint16, 7)), v, "K: 7 elements given"},
+		{q, k, nil, "V is missing"},
+		{q, k, F32(nan), "V: quantise: element [0,1,0,5] is NaN"},
+		{q, Quantised(nil), v, "K: there is no tensor"},
+		{q, Quantised(tensor(fp8.E5M2, fp8.PerHead, d)), v, "K: the tensor is e5m2, the problem takes e4m3"},
+		{q, Quantised(tensor(fp8.E4M3, fp8.PerHead, fp8.Dims{B: 1, H: 4, S: 16, D: 64})), v, "K: the tensor is [1,4,16,64], the problem [2,2,16,64]"},
+		{q, Quantised(spoilt), v, "K: scale 1 is 0"},
+		{q, Quantised(short), v, "K: 1 scales"},
+		{q, Quantised(tensor(fp8.E4M3, fp8.PerBlock(16), d)), v, "quantise with fp8.PerHead or fp8.PerTensor"},
+	} {
+		_, err := op.Run(context.Background(), c.q, c.k, c.v)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+	run(t, op, q, k, v)
+	b := op.own
+	b.LSE = nil
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer LSE is missing") {
+		t.Error(err)
+	}
+	b.LSE, b.O = op.own.LSE, b.Q
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer O has 4096 bytes, [2,2,16,64] takes 8192") {
+		t.Error(err)
+	}
+}
