@@ -227,3 +227,36 @@ func TestTensorCores(t *testing.T) {
 		t.Errorf("waits at the mbarrier: %+v", waits)
 	}
 }
+
+// TestAgreesWithStats: without waits, of which an emulator may need several tries,
+// the totals are those that the emulator counts itself.
+func TestAgreesWithStats(t *testing.T) {
+	text, err := examples.Saxpy().PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := count.New()
+	dev, err := emu.New(ptx.SM80, emu.Options{Observer: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dev.Load("saxpy.ptx", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("saxpy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1000 // the last warps diverge, and the last block is mostly idle
+	stats, err := k.(device.StatsKernel).Run(context.Background(), device.Launch{
+		Grid: device.D(6), Block: device.D(200),
+		Params: []device.Param{device.Ptr(buffer(t, dev, 4*n)), device.Ptr(buffer(t, dev, 4*n)), device.F32(2), device.U32(n)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Launches()[0]; got.WarpInstructions != stats.WarpInstructions || got.ThreadInstructions != stats.ThreadInstructions {
+		t.Errorf("%d and %d instructions, the emulator counts %d and %d", got.WarpInstructions, got.ThreadInstructions, stats.WarpInstructions, stats.ThreadInstructions)
+	}
+}
