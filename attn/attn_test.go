@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"attest/device"
 	"attest/device/emu"
@@ -311,6 +312,22 @@ func TestCancelled(t *testing.T) {
 	right(t, op, in, runFloats(t, op, in), ref.Options{}) // and it goes on
 	if err := op.Launch(ctx, op.own); !errors.Is(err, context.Canceled) {
 		t.Errorf("a launch with a cancelled context: %v", err)
+	}
+}
+
+// TestCancelledMeanwhile ends a run that takes an emulator long.
+func TestCancelledMeanwhile(t *testing.T) {
+	if *deviceName != "" {
+		t.Skip("a GPU may be done before")
+	}
+	p := Problem{Batch: 1, Heads: 8, Seq: 2048, HeadDim: 64, Format: fp8.U8}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{Preset: "stage0"})
+	d := op.Dims()
+	zeros := Quantised(&fp8.Tensor{Format: fp8.U8, Shape: d, Data: make([]byte, d.Len()), Scales: slices.Repeat([]float32{1}, d.H)})
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := op.Run(ctx, zeros, zeros, zeros); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a run that ran out of time: %v", err)
 	}
 }
 
