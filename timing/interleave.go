@@ -108,7 +108,7 @@ func (r *Run) batch(ctx context.Context, s device.Sensor, c Candidate, i, n int)
 	if err := ctx.Err(); err != nil {
 		return Batch{}, err
 	}
-	b := Batch{Candidate: i, Before: r.state(s), Start: time.Now()}
+	b := Batch{Candidate: i, Before: r.before(s), Start: time.Now()}
 	var err error
 	b.Micros, err = c.Sample(ctx, n)
 	b.End, b.After = time.Now(), r.state(s)
@@ -117,6 +117,15 @@ func (r *Run) batch(ctx context.Context, s device.Sensor, c Candidate, i, n int)
 	}
 	r.Batches = append(r.Batches, b)
 	return b, err
+}
+
+// before is what was read after the last batch, for nothing happened since: to
+// ask a driver takes it a while.
+func (r *Run) before(s device.Sensor) *device.State {
+	if n := len(r.Batches); n > 0 {
+		return r.Batches[n-1].After
+	}
+	return r.state(s)
 }
 
 // state reads the sensor. What it cannot read is noted once and spoils nothing.

@@ -247,7 +247,7 @@ func TestRunIsARecord(t *testing.T) {
 	if got := r.Throttle(); got != device.ThrottlePowerCap {
 		t.Errorf("throttled by %v", got)
 	}
-	if low, high := r.Clocks(); low != 2000-12 || high != 2000-2 {
+	if low, high := r.Clocks(); low != 2000-7 || high != 2000-2 {
 		t.Errorf("clocks from %d to %d", low, high)
 	}
 	text, err := json.Marshal(r)

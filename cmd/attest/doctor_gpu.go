@@ -3,6 +3,8 @@
 package main
 
 import (
+	"strings"
+
 	"attest/device"
 	"attest/device/cuda"
 	"attest/device/nvml"
@@ -18,9 +20,10 @@ var listGPUs = func() ([]doctor.GPU, error) {
 	}
 	var gpus []doctor.GPU
 	for i, info := range infos {
+		version, driver, _ := strings.Cut(info.Version, ", driver ")
 		g := doctor.GPU{
 			Index: i, Name: info.Name, Target: info.Target.String(), SMs: info.SMs,
-			Memory: info.Memory, L2: info.L2, UUID: info.UUID, CUDA: info.Version, MaxSMClock: info.Clock,
+			Memory: info.Memory, L2: info.L2, UUID: info.UUID, CUDA: version, Driver: driver, MaxSMClock: info.Clock,
 		}
 		readState(&g)
 		gpus = append(gpus, g)
@@ -36,7 +39,10 @@ func readState(g *doctor.GPU) {
 		return
 	}
 	info := card.Info()
-	g.Driver, g.PowerLimit = info.Driver, info.PowerLimit
+	g.PowerLimit = info.PowerLimit
+	if info.Driver != "" {
+		g.Driver = info.Driver
+	}
 	if info.MaxSMClock > 0 {
 		g.MaxSMClock = info.MaxSMClock
 	}

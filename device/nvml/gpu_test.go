@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"attest/device"
@@ -163,8 +164,9 @@ func TestCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, g := range gpus {
+		start := time.Now()
 		s, err := g.State()
-		t.Logf("GPU %d: %+v\n%+v, %v", i, g.Info(), s, err)
+		t.Logf("GPU %d: %+v\n%+v, %v, read in %v", i, g.Info(), s, err, time.Since(start))
 		if info := g.Info(); info.Name == "" || info.UUID == "" || info.Target.SM < 50 || info.Memory == 0 {
 			t.Errorf("GPU %d has gaps", i)
 		}
