@@ -84,12 +84,10 @@ func (e *Excerpt) Write(w io.Writer, s term.Style) {
 	if e.Column > 0 {
 		token = tokenAt(line, at)
 	}
-	beside := most
-	if e.Width > 0 {
-		beside = min(most, max((e.Width-e.Gutter-len(" | ")-len(token))/2-1, 8))
-	}
-	before, after := cutBefore(show(line[:at]), beside), cutAfter(show(line[at+len(token):]), beside)
-	token = cutAfter(show(token), beside)
+	rest := show(line[at+len(token):])
+	token = cutAfter(show(token), most)
+	before := cutBefore(show(line[:at]), e.room(token, 2))
+	after := cutAfter(rest, e.room(before+token, 1))
 	number := fmt.Sprintf("%*d |", e.Gutter, e.Line)
 	fmt.Fprintf(w, "%s %s\n", s.Dim(number), strings.TrimRight(before+token+after, " "))
 	if e.Column == 0 {
@@ -105,6 +103,17 @@ func (e *Excerpt) Write(w io.Writer, s term.Style) {
 	}
 	fmt.Fprintf(w, "%s %s%s\n", s.Dim(strings.Repeat(" ", e.Gutter)+" |"),
 		strings.Repeat(" ", utf8.RuneCountInString(before)), mark(marks))
+}
+
+// room is how much of a line is shown beside a part of it, when it is to be one of
+// so many parts on a terminal's line.
+func (e *Excerpt) room(beside string, parts int) int {
+	if e.Width == term.Unlimited {
+		return most
+	}
+	const least = 8
+	left := e.Width - e.Gutter - len(" | ") - utf8.RuneCountInString(beside)
+	return min(most, max(left/parts-1, least))
 }
 
 // tokenAt is what the caret underlines: the word at the column, with the dots

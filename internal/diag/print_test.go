@@ -69,6 +69,27 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// TestExcerptFitsTerminal: 40 columns, the token whole, the rest cut.
+func TestExcerptFitsTerminal(t *testing.T) {
+	long := strings.Repeat("abcdefg ", 30)
+	for _, c := range []struct {
+		line   string
+		column int
+		want   string
+	}{
+		{long, 1, "    7 | abcdefg abcdefg abcdefg abcdefg…\n      | ^~~~~~~\n"},
+		{long, 81, "    7 | …fg abcdefg abcdefg abcdefg abc…\n      |             ^~~~~~~\n"},
+		{"short", 0, "    7 | short\n"},
+	} {
+		var b strings.Builder
+		e := Excerpt{Text: c.line, Line: 7, Column: c.column, Gutter: 5, Width: 40}
+		e.Write(&b, term.Style{})
+		if b.String() != c.want {
+			t.Errorf("got\n%s\nwant\n%s", b.String(), c.want)
+		}
+	}
+}
+
 func TestPrintColours(t *testing.T) {
 	var b strings.Builder
 	Print(&b, term.Style{On: true}, &Report{"f.ptx", []Diagnostic{{Severity: Error, Message: "bad", Kind: "k"}}}, "")
