@@ -87,12 +87,27 @@ func (x *undefStep) load() {
 				first = true
 				x.from = undefOrigin{
 					kind: UninitLocal, id: x.ID, off: at, size: n, moved: true,
-					padding: n == 1 && x.u.undefinedAt(l, at&^7, 8) != 1<<64-1,
+					padding: x.padding(l, addr, at),
 				}
 			}
 			x.put(d, l, u)
 		}
 	})
+}
+
+// padding reports whether an element may be the padding of a structure that is being
+// copied: other elements that the load reads are defined, or others of the same eight
+// bytes, and the code around copies those.
+func (x *undefStep) padding(lane int, addr, at uint64) bool {
+	n := x.p.size * len(x.p.dst)
+	if len(x.p.dst) > 1 {
+		for i := range uint64(n) {
+			if x.u.undefinedAt(lane, addr+i, 1) != 0xff {
+				return true
+			}
+		}
+	}
+	return (n == 1 || x.p.copies) && n <= 8 && x.u.undefinedAt(lane, at&^7, 8) != 1<<64-1
 }
 
 // wordAt are the undefined bits of an element in local memory, as wide as the

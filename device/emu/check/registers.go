@@ -13,14 +13,17 @@ import (
 //
 // A mask of undefined bits goes with each register of each lane. Only registers that
 // such a value can reach have one: in most kernels that is none, and nothing is
-// watched. What is passed to or returned from a function counts as defined.
+// watched.
 
 // undefPart is the check of undefined values for a launch.
 type undefPart struct {
 	l     *launch
 	plans []*undefPlan // by instruction; nil where no undefined value can come
-	calls bool         // some function that is called has undefined values
-	local bool         // the launch has local memory
+	funcs map[*ptx.Func]*undefFunc
+	calls bool // some function that is called has undefined values
+	local bool // the launch has local memory
+	// params is set when undefined values may be arguments or results of calls.
+	params bool
 }
 
 func newUndef(l *launch) part {
@@ -40,7 +43,9 @@ func (p *undefPart) wants(in *emu.Inst) bool {
 	}
 	switch in.Op.Name {
 	case "call":
-		return p.calls || p.local
+		return p.funcs[in.Func] != nil && (p.calls || p.local || p.params)
+	case "ret":
+		return p.funcs[in.Func] != nil && p.params && !in.Func.Entry
 	case "alloca":
 		return p.local
 	}
@@ -71,13 +76,16 @@ type undefWarp struct {
 type undefDepth struct {
 	fresh  uint32 // lanes that have been called and have not executed anything yet
 	frames []*undefFrame
+	args   []*undefParam // what they were called with
+	site   [32]int       // and where
 }
 
 // undefFrame is the registers of a function's activations at a depth: a lane is in
 // one of them at most.
 type undefFrame struct {
-	fn   *undefFunc
-	regs []undefReg
+	fn     *undefFunc
+	regs   []undefReg
+	params map[*ptx.Symbol]*undefParam
 }
 
 // undefReg is a register of a warp.
@@ -95,7 +103,7 @@ type undefOrigin struct {
 	// moved is set while the value has only been moved, as a copy of a structure moves
 	// its padding.
 	moved   bool
-	padding bool   // UninitLocal: a byte amid others that are defined
+	padding bool   // UninitLocal: it may be padding, and lies beside what is defined
 	off     uint64 // UninitLocal: where
 	size    int
 	from    uint32 // ShuffleInactive: the lanes that do not take part
@@ -121,21 +129,26 @@ func (u *undefWarp) depth(n int) *undefDepth {
 
 // frame is the registers of the lanes of a step.
 func (u *undefWarp) frame(s *emu.Step, fn *undefFunc) *undefFrame {
+	f := u.at(s.Depth(), fn)
 	d := u.depth(s.Depth())
-	var f *undefFrame
-	for _, g := range d.frames {
-		if g.fn == fn {
-			f = g
-		}
-	}
-	if f == nil {
-		f = &undefFrame{fn: fn, regs: make([]undefReg, len(fn.regs))}
-		d.frames = append(d.frames, f)
-	}
 	if fresh := d.fresh & s.Active; fresh != 0 {
 		d.fresh &^= fresh
 		f.enter(fresh)
+		f.arrive(d, fresh)
 	}
+	return f
+}
+
+// at is the registers of a function at a depth.
+func (u *undefWarp) at(depth int, fn *undefFunc) *undefFrame {
+	d := u.depth(depth)
+	for _, f := range d.frames {
+		if f.fn == fn {
+			return f
+		}
+	}
+	f := &undefFrame{fn: fn, regs: make([]undefReg, len(fn.regs))}
+	d.frames = append(d.frames, f)
 	return f
 }
 
@@ -200,6 +213,13 @@ func (w *undefWatch) step(s *emu.Step) {
 	case "call":
 		u.depth(s.Depth() + 1).fresh |= s.Mask
 		u.cut(s)
+		if w.p.params {
+			w.call(u, s)
+		}
+	case "ret":
+		if w.p.params {
+			w.ret(u, s)
+		}
 	case "alloca":
 		u.cut(s)
 	}

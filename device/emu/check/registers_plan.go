@@ -23,6 +23,7 @@ type undefPlan struct {
 	space  ptx.Space    // its space,
 	size   int          // bytes of an element
 	signed bool         // ld: extended by its sign
+	copies bool         // ld: one of several that copy, perhaps a structure with padding
 }
 
 // undefArg is a register that an instruction reads or writes, or another operand.
@@ -40,6 +41,7 @@ type undefInst struct {
 	in             *emu.Inst
 	src, dst, addr []undefArg
 	guard          int32 // register, or -1
+	copies         bool  // ld: it may be one of several that copy a structure
 }
 
 // newUndefInst sorts the operands of an instruction. carry is the number that stands
@@ -77,7 +79,7 @@ func (u *undefInst) operand(p *isa.Param, o *ptx.Operand) {
 	case p.Kind == isa.Addr || p.Kind == isa.TensorMap:
 		u.address(o)
 	case p.Kind == isa.Args && p.Access == isa.Read:
-		// what is passed to a function counts as defined there
+		// see registers_params.go
 	case p.Kind == isa.Value || p.Kind == isa.Args || p.Kind == isa.Name:
 		for _, a := range undefArgs(o) {
 			a.param = p.Name
@@ -214,18 +216,22 @@ func (f *undefFunc) plan(u *undefInst, local bool) *undefPlan {
 func (p *undefPlan) choose(u *undefInst, memory bool) {
 	in := u.in
 	switch name := in.Op.Name; {
+	case isCallParam(in) && name == "ld":
+		p.element(u, "d")
+		p.rule, p.always = (*undefStep).received, true
+	case isCallParam(in):
+		p.element(u, "b")
+		p.rule, p.always = (*undefStep).passed, true
 	case name == "ld" || name == "ldu":
 		p.rule = (*undefStep).define
 		if memory {
 			p.element(u, "d")
+			p.copies = u.copies
 			p.rule, p.always = (*undefStep).load, true
 		}
 	case name == "st" && !in.Op.Has("async"):
 		p.element(u, "b")
 		p.rule, p.always = (*undefStep).store, memory
-		if p.space == ptx.Param {
-			p.rule = (*undefStep).define
-		}
 	case u.defines() && name != "atom":
 		p.rule = (*undefStep).define
 	case name == "atom" || len(p.dst) == 0:

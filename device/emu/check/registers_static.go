@@ -45,20 +45,48 @@ func (p *undefPart) analyse() (any bool) {
 			insts[in.Func] = append(list, newUndefInst(in, int32(len(in.Func.Regs))))
 		}
 	}
+	for {
+		any = p.makePlans(funcs, insts)
+		if p.params || !p.passes() {
+			break
+		}
+		p.params = true // then what is received may be undefined, too
+	}
+	return any
+}
+
+// makePlans makes the plans of all functions.
+func (p *undefPart) makePlans(funcs []*ptx.Func, insts map[*ptx.Func][]*undefInst) (any bool) {
+	p.funcs, p.calls = map[*ptx.Func]*undefFunc{}, false
 	for _, f := range funcs {
-		a := &undefAnalysis{l: p.l, f: f, insts: insts[f], local: p.local}
+		a := &undefAnalysis{l: p.l, f: f, insts: insts[f], local: p.local, params: p.params}
 		fn := a.run()
+		p.funcs[f] = fn
 		for _, u := range a.insts {
-			if plan := fn.plan(u, p.local); plan != nil {
-				p.plans[u.in.ID] = plan
-				any = true
-			}
+			plan := fn.plan(u, p.local)
+			p.plans[u.in.ID] = plan
+			any = any || plan != nil
 		}
 		for i := range fn.regs {
 			p.calls = p.calls || fn.regs[i].fresh && !f.Entry
 		}
 	}
 	return any
+}
+
+// passes reports whether an undefined value may go into a call or come back.
+func (p *undefPart) passes() bool {
+	for id, plan := range p.plans {
+		if plan == nil || !isCallParam(&p.l.Program[id]) {
+			continue
+		}
+		for i := range plan.src {
+			if plan.src[i].reg >= 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // reachable are the functions that the kernel may execute.
@@ -117,18 +145,25 @@ type undefAnalysis struct {
 	l     *launch
 	f     *ptx.Func
 	insts []*undefInst
-	local bool
 	cfg   *verify.CFG
+	of    map[*ptx.Inst]*undefInst
+	// What is loaded from local memory, or comes from a call, may be undefined.
+	local, params bool
 }
 
 func (a *undefAnalysis) run() *undefFunc {
 	a.cfg = verify.NewCFG(a.f)
+	a.of = map[*ptx.Inst]*undefInst{}
+	for _, u := range a.insts {
+		a.of[u.in.Inst] = u
+	}
 	n := len(a.f.Regs) + 1
 	fresh := a.unwritten(n)
 	reach := make([]bool, n)
 	copy(reach, fresh)
 	a.sources(reach)
 	a.spread(reach)
+	a.copies()
 	fn := &undefFunc{f: a.f, first: make([]int32, n)}
 	for id := range n {
 		fn.first[id] = -1
@@ -153,13 +188,47 @@ func (a *undefAnalysis) sources(reach []bool) {
 	for _, u := range a.insts {
 		load := a.local && u.in.Op.Name != "st" && u.mayBeLocal()
 		shuffle := u.in.Op.Name == "shfl" && !safe.is(u.in)
-		if !load && !shuffle {
+		param := a.params && u.in.Op.Name == "ld" && isCallParam(u.in)
+		if !load && !shuffle && !param {
 			continue
 		}
 		for _, d := range u.dst {
 			if d.id >= 0 {
 				reach[d.id] = true
 			}
+		}
+	}
+}
+
+// copies marks the loads of a block that has several whose values are stored as they
+// are: a structure may be copied there, with its padding.
+func (a *undefAnalysis) copies() {
+	for b := range a.cfg.Blocks {
+		blk := &a.cfg.Blocks[b]
+		loaded := map[int32]*undefInst{}
+		var pairs []*undefInst
+		for _, s := range a.f.Body[blk.Start:blk.End] {
+			in, ok := s.(*ptx.Inst)
+			if !ok || a.of[in] == nil {
+				continue
+			}
+			u := a.of[in]
+			if in.Op.Name == "st" {
+				for _, v := range u.src {
+					if l := loaded[v.id]; l != nil {
+						pairs = append(pairs, l)
+					}
+				}
+			}
+			for _, d := range u.dst {
+				delete(loaded, d.id)
+				if in.Op.Name == "ld" && d.id >= 0 {
+					loaded[d.id] = u
+				}
+			}
+		}
+		for _, u := range pairs {
+			u.copies = len(pairs) > 1
 		}
 	}
 }
@@ -207,17 +276,13 @@ func (b bitset) has(i int32) bool { return b[i>>6]>>(i&63)&1 != 0 }
 // under a guard, or of one component of a vector, may leave it as it was.
 func (a *undefAnalysis) unwritten(n int) []bool {
 	blocks := a.cfg.Blocks
-	of := map[*ptx.Inst]*undefInst{}
-	for _, u := range a.insts {
-		of[u.in.Inst] = u
-	}
 	words := (n + 63) / 64
 	exposed, kills := make([]bitset, len(blocks)), make([]bitset, len(blocks))
 	for b := range blocks {
 		exposed[b], kills[b] = make(bitset, words), make(bitset, words)
 		for _, s := range a.f.Body[blocks[b].Start:blocks[b].End] {
-			if in, ok := s.(*ptx.Inst); ok && of[in] != nil {
-				of[in].effects(exposed[b], kills[b])
+			if in, ok := s.(*ptx.Inst); ok && a.of[in] != nil {
+				a.of[in].effects(exposed[b], kills[b])
 			}
 		}
 	}

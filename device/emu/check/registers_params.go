@@ -1,0 +1,214 @@
+package check
+
+import (
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// Undefined values go with the arguments and results of calls that lie in .param
+// memory. Those in registers, an older convention, count as defined.
+
+// undefParam is a variable in .param memory of which some bits are undefined.
+type undefParam struct {
+	lanes uint32
+	bits  [][32]byte // by byte and lane: its undefined bits
+	from  undefOrigin
+}
+
+// isCallParam reports whether the instruction reads or writes an argument or result
+// of a call. What a kernel is launched with is defined.
+func isCallParam(in *emu.Inst) bool {
+	if in.Op.Name != "ld" && in.Op.Name != "st" || in.Space("a") != ptx.Param {
+		return false
+	}
+	o := in.Arg("a")
+	if o.Sym == nil || o.Sym.Kind != ptx.VarSymbol {
+		return false
+	}
+	if in.Func.Entry {
+		for _, v := range in.Func.Params {
+			if v.Sym == o.Sym {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// param is a variable of the frame, made if need be.
+func (f *undefFrame) param(sym *ptx.Symbol) *undefParam {
+	if f.params == nil {
+		f.params = map[*ptx.Symbol]*undefParam{}
+	}
+	q := f.params[sym]
+	if q == nil {
+		q = &undefParam{bits: make([][32]byte, sym.Var.Size())}
+		f.params[sym] = q
+	}
+	return q
+}
+
+// passed is st.param: what it stores goes along with the call.
+func (x *undefStep) passed() {
+	sym, n := x.p.at.Sym, x.p.size
+	for i := range x.p.src {
+		a := &x.p.src[i]
+		undefined := a.reg >= 0 && x.f.regs[a.reg].lanes&x.Mask != 0
+		if !undefined && x.f.params[sym] == nil {
+			continue
+		}
+		q := x.f.param(sym)
+		at := int(x.p.at.Val) + i*n
+		x.Lanes(func(l int) {
+			u := x.bits(a, l)
+			for k := range min(n, 8) {
+				if at+k < len(q.bits) {
+					q.bits[at+k][l] = byte(u >> (8 * k))
+				}
+			}
+			if u != 0 {
+				q.lanes |= 1 << l
+			}
+		})
+		if undefined {
+			q.from = x.f.regs[a.reg].from
+			if q.from.id < 0 {
+				q.from.id = x.ID
+			}
+		}
+	}
+}
+
+// received is ld.param of an argument or result.
+func (x *undefStep) received() {
+	q, n := x.f.params[x.p.at.Sym], x.p.size
+	if q == nil || q.lanes&x.Mask == 0 {
+		x.define()
+		return
+	}
+	x.from = q.from
+	for i := range x.p.dst {
+		at := int(x.p.at.Val) + i*n
+		x.Lanes(func(l int) {
+			var u uint64
+			for k := range min(n, 8) {
+				if q.lanes>>l&1 != 0 && at+k < len(q.bits) {
+					u |= uint64(q.bits[at+k][l]) << (8 * k)
+				}
+			}
+			if bits := 8 * n; x.p.signed && u>>(bits-1)&1 != 0 {
+				u |= ^undefOnes(bits)
+			}
+			x.put(&x.p.dst[i], l, u)
+		})
+	}
+}
+
+// take gives lanes of the variable what those of another have; nil is nothing
+// undefined.
+func (q *undefParam) take(from *undefParam, lanes uint32) {
+	q.lanes &^= lanes
+	if from == nil || from.lanes&lanes == 0 {
+		return
+	}
+	q.lanes |= from.lanes & lanes
+	q.from = from.from
+	for i := range q.bits {
+		lanesOf(lanes, func(l int) {
+			q.bits[i][l] = 0
+			if i < len(from.bits) {
+				q.bits[i][l] = from.bits[i][l]
+			}
+		})
+	}
+}
+
+// lists are the variables of a call: where its results go, and its arguments.
+func lists(in *ptx.Inst) (rets, args []ptx.Operand) {
+	seen := false
+	for i := range in.Args {
+		switch o := &in.Args[i]; {
+		case o.Kind == ptx.ListOperand && !seen:
+			rets = o.Elems
+		case o.Kind == ptx.ListOperand:
+			args = o.Elems
+		default:
+			seen = true
+		}
+	}
+	return rets, args
+}
+
+func paramOf(os []ptx.Operand, i int) *ptx.Symbol {
+	if i < len(os) && os[i].Kind == ptx.SymOperand && os[i].Sym.Kind == ptx.VarSymbol && os[i].Sym.Var.Space == ptx.Param {
+		return os[i].Sym
+	}
+	return nil
+}
+
+// call hands the lanes' arguments to the next level.
+func (w *undefWatch) call(u *undefWarp, s *emu.Step) {
+	f := u.frame(s, w.p.funcs[s.Func])
+	d := u.depth(s.Depth() + 1)
+	rets, args := lists(s.Inst.Inst)
+	s.Lanes(func(l int) { d.site[l] = s.ID })
+	for i := range rets {
+		if sym := paramOf(rets, i); sym != nil && f.params[sym] != nil {
+			f.params[sym].take(nil, s.Mask)
+		}
+	}
+	for i := range max(len(args), len(d.args)) {
+		var from *undefParam
+		if sym := paramOf(args, i); sym != nil {
+			from = f.params[sym]
+		}
+		if i == len(d.args) {
+			d.args = append(d.args, &undefParam{})
+		}
+		if from != nil && len(d.args[i].bits) < len(from.bits) {
+			more := len(from.bits) - len(d.args[i].bits)
+			d.args[i].bits = append(d.args[i].bits, make([][32]byte, more)...)
+		}
+		d.args[i].take(from, s.Mask)
+	}
+}
+
+// arrive gives lanes that enter a function their arguments.
+func (f *undefFrame) arrive(d *undefDepth, lanes uint32) {
+	for _, q := range f.params {
+		q.take(nil, lanes)
+	}
+	for i, v := range f.fn.f.Params {
+		if i < len(d.args) && d.args[i].lanes&lanes != 0 && v.Space == ptx.Param {
+			f.param(v.Sym).take(d.args[i], lanes)
+		}
+	}
+}
+
+// ret hands the lanes' results back to where they were called.
+func (w *undefWatch) ret(u *undefWarp, s *emu.Step) {
+	depth := s.Depth()
+	d := u.depth(depth)
+	var f *undefFrame
+	for _, g := range d.frames {
+		if g.fn.f == s.Func {
+			f = g
+		}
+	}
+	if f == nil || depth == 0 {
+		return
+	}
+	for i, v := range s.Func.Returns {
+		q := f.params[v.Sym]
+		if q == nil {
+			continue
+		}
+		lanesOf(q.lanes&s.Mask&^d.fresh, func(l int) {
+			site := &w.c.l.Program[d.site[l]]
+			rets, _ := lists(site.Inst)
+			if sym := paramOf(rets, i); sym != nil {
+				u.at(depth-1, w.p.funcs[site.Func]).param(sym).take(q, 1<<l)
+			}
+		})
+	}
+}
