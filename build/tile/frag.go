@@ -53,9 +53,11 @@ func (f *Frag) SlotRow(s int) int {
 	return rows[s]
 }
 
-// MulRows multiplies each row by its factor, one a row slot.
+// MulRows multiplies each row by its factor, one a row slot. Like all arithmetic
+// here it names its rounding: the assembler may not fuse it with what follows, so that
+// every compiler gives the same bits.
 func (f *Frag) MulRows(by []build.F32) {
-	f.Map(func(x build.F32, slot int, _ Pos) build.F32 { return x.Mul(by[slot]) })
+	f.Map(func(x build.F32, slot int, _ Pos) build.F32 { return x.Mul(by[slot], build.Rn) })
 }
 
 // KeepCols sets the columns from n on to v: those beyond the end of a matrix.
@@ -80,7 +82,7 @@ func (f *Frag) RowSum() []build.F32 {
 }
 
 // Add is a + b, for [Frag.AcrossLanes].
-func Add(a, b build.F32) build.F32 { return a.Add(b) }
+func Add(a, b build.F32) build.F32 { return a.Add(b, build.Rn) }
 
 // LaneMax is RowMax over the lane's own elements.
 func (f *Frag) LaneMax() []build.F32 {
@@ -109,14 +111,14 @@ func (f *Frag) LaneSum() []build.F32 {
 		x := f.Get(i)
 		sum := &sums[f.Elem(i).Col&1][slot[i]]
 		if *sum != nil {
-			x = (*sum).Add(x)
+			x = Add(**sum, x)
 		}
 		*sum = &x
 	}
 	even, odd := sums[0], sums[1]
 	for s := range even {
 		if odd[s] != nil {
-			x := even[s].Add(*odd[s])
+			x := Add(*even[s], *odd[s])
 			even[s] = &x
 		}
 	}

@@ -81,7 +81,7 @@ func (c Config) Check(p Problem, t ptx.Target) error {
 	case p.Format == fp8.E4M3 && t.SM < 89:
 		return fmt.Errorf("%s cannot convert e4m3: the least is sm_89", t)
 	case c.plan(p.HeadDim).total > limit:
-		return fmt.Errorf("D=%d with tiles of %d×%d and %d stages: %d bytes of shared memory, %s has %d a block",
+		return fmt.Errorf("head dimension %d with tiles of %d×%d and %d stages: %d bytes of shared memory, %s has %d a block",
 			p.HeadDim, c.TileM, c.TileN, c.Stages, c.plan(p.HeadDim).total, t, limit)
 	}
 	return nil

@@ -20,6 +20,9 @@ func (g *gen) newRows(slots int) rows {
 	return rows{g, build.Vars(tile.NegInf(g.k), slots), build.Vars(g.k.F32(0), slots)}
 }
 
+// Every operation names its rounding, so that no compiler fuses a product with a sum
+// and all stages, on all devices, give the same bits.
+
 // step takes the next tile of scores, of which the first n columns count, and turns
 // it into P. It returns α, by which sums of earlier tiles shrink:
 //
@@ -61,7 +64,7 @@ func (r rows) end(S *tile.Frag, vScale build.F32) (norm, lse []build.F32) {
 		norm = append(norm, vScale.DivRn(l))
 		if g.p.LSE { // ln Σ e^x = (m + log₂ l)·ln 2
 			const ln2 = 0.69314718
-			lse = append(lse, r.m[s].Get().Add(l.Lg2Approx()).Mul(g.k.F32(ln2)))
+			lse = append(lse, r.m[s].Get().Add(l.Lg2Approx(), build.Rn).Mul(g.k.F32(ln2), build.Rn))
 		}
 	}
 	return norm, lse
@@ -89,11 +92,11 @@ func (g *gen) polynomialExp2(x build.F32) build.F32 {
 	k := g.k
 	const magic = 1.5*(1<<23) + 127
 	x = x.Max(k.F32(-127), build.NaN)
-	code := x.Add(k.F32(magic))
-	f := x.Sub(code.Sub(k.F32(magic)))
+	code := x.Add(k.F32(magic), build.Rn)
+	f := x.Sub(code.Sub(k.F32(magic), build.Rn), build.Rn)
 	p := k.F32(exp2Poly[4]).FmaRn(f, k.F32(exp2Poly[3]))
 	for i := 2; i >= 0; i-- {
 		p = p.FmaRn(f, k.F32(exp2Poly[i]))
 	}
-	return p.Mul(build.Cast[build.F32](build.Cast[build.U32](code).Shl(k.U32(23))))
+	return p.Mul(build.Cast[build.F32](build.Cast[build.U32](code).Shl(k.U32(23))), build.Rn)
 }

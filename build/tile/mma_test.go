@@ -1,0 +1,192 @@
+package tile_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"attest/build"
+	"attest/build/tile"
+	"attest/ptx"
+)
+
+// put copies a matrix of halves to a tile, by one warp.
+func put(k *build.Kernel, w tile.Warp, from build.Global[build.F16], to tile.Tile[build.F16]) {
+	k.Loop(w.Lane, k.U32(uint32(to.Rows*to.Cols)), k.U32(32), func(i build.U32) {
+		to.At(i.Div(k.U32(uint32(to.Cols))), i.Rem(k.U32(uint32(to.Cols)))).St(from.At(i).Ld())
+	})
+	w.Sync()
+}
+
+// write stores all elements of a fragment, lane by lane.
+func write(k *build.Kernel, lane build.U32, out build.Global[build.F32], f *tile.Frag) {
+	for i := range f.Elements() {
+		out.At(lane.MulLo(k.U32(uint32(f.Elements())))).Plus(i).St(f.Get(i))
+	}
+}
+
+// wantFrag compares words with a matrix in a fragment's layout.
+func wantFrag(t *testing.T, what string, l tile.Layout, got []uint32, want func(r, c int) float32) {
+	t.Helper()
+	for lane := range l.Lanes {
+		for i := range l.Elements() {
+			p := l.At(lane, i)
+			if v := math.Float32frombits(got[lane*l.Elements()+i]); v != want(p.Row, p.Col) {
+				t.Fatalf("%s: (%d, %d), element %d of lane %d, is %v, want %v", what, p.Row, p.Col, i, lane, v, want(p.Row, p.Col))
+			}
+		}
+	}
+}
+
+// TestMMA multiplies whole tiles both ways round, from shared memory and from
+// registers.
+func TestMMA(t *testing.T) {
+	const n, depth, cols = 32, 64, 48
+	for kind, make := range map[string]func(*build.Kernel, build.Shared[build.F16], int, int) tile.Tile[build.F16]{
+		"padded": tile.Padded[build.F16], "swizzled": tile.Swizzled[build.F16],
+	} {
+		for _, held := range []bool{false, true} {
+			k := build.New("product", ptx.SM80)
+			a, b, c, out := k.ParamGlobalF16("a"), k.ParamGlobalF16("b"), k.ParamGlobalF16("c"), k.ParamGlobalF32("out")
+			w := tile.NewWarp(k, k.TidX())
+			A := make(k, k.SharedF16("as", 16*(depth+8)), 16, depth)
+			B := make(k, k.SharedF16("bs", n*(depth+8)), n, depth)
+			C := tile.Padded(k, k.SharedF16("cs", n*(cols+8)), n, cols)
+			put(k, w, a, A)
+			put(k, w, b, B)
+			put(k, w, c, C)
+			var left tile.Left = w.A(A)
+			if held {
+				left = w.A(A).Load()
+			}
+			S := w.Accumulator(n)
+			w.MMA(S, "S = A·Bᵀ", left, w.BT(B))
+			U := w.Accumulator(cols - 16)
+			w.MMA(U, "U = S·C", S.A(), w.B(C).Columns(16, cols-16))
+			write(k, w.Lane, out, S)
+			write(k, w.Lane, out.Plus(32*S.Elements()), U)
+
+			bit := func(r, c int) float32 { return float32((r*5 + c*3) % 7 % 2) } // S stays exact in f16
+			s := func(i, j int) (sum float32) {
+				for e := range depth {
+					sum += bit(i, e) * bit(j+3, e)
+				}
+				return sum
+			}
+			u := func(i, j int) (sum float32) {
+				for e := range n {
+					sum += s(i, e) * small(e, j+16)
+				}
+				return sum
+			}
+			bt := func(r, c int) float32 { return bit(r+3, c) }
+			for name, dev := range devices(t, ptx.SM80) {
+				got := words(t, dev, k, 32, 32*(S.Elements()+U.Elements()), matrix(16, depth, bit, half), matrix(n, depth, bt, half), matrix(n, cols, small, half))
+				what := fmt.Sprintf("%s, %s, A in registers %t", name, kind, held)
+				wantFrag(t, what+": S", S.Layout, got, s)
+				wantFrag(t, what+": U", U.Layout, got[32*S.Elements():], u)
+			}
+		}
+	}
+}
+
+// TestRows reduces rows, scales them and cuts columns off, in fragments of 16 rows
+// and of 8.
+func TestRows(t *testing.T) {
+	const cols, kept = 24, 13
+	for _, rows := range []int{8, 16} {
+		k := build.New("rows", ptx.SM80)
+		in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
+		lane := k.TidX()
+		s := tile.Padded(k, k.SharedF32("s", rows*(cols+4)), rows, cols)
+		k.Loop(lane, k.U32(uint32(rows*cols)), k.U32(32), func(i build.U32) {
+			s.At(i.Div(k.U32(cols)), i.Rem(k.U32(cols))).St(in.At(i).Ld())
+		})
+		w := tile.NewWarp(k, lane)
+		w.Sync()
+		f := tile.NewFrag(k, tile.Accumulator(rows, cols), k.F32(0))
+		f.Load(lane, s)
+		whole := f.RowSum()
+		f.KeepCols(lane, k.U32(kept), tile.NegInf(k))
+		most := f.RowMax()
+		f.Load(lane, s)
+		f.MulRows(whole)
+		f.Map(func(x build.F32, slot int, at tile.Pos) build.F32 { return x.Add(most[slot]) })
+		w.Sync()
+		f.Store(lane, s)
+		w.Sync()
+		f.Fill(k.F32(0))
+		f.Load(lane, s)
+		write(k, lane, out, f)
+
+		want := func(r, c int) float32 {
+			sum, most := float32(0), float32(math.Inf(-1))
+			for j := range cols {
+				sum += small(r, j)
+				if j < kept {
+					most = max(most, small(r, j))
+				}
+			}
+			return small(r, c)*sum + most
+		}
+		for name, dev := range devices(t, ptx.SM80) {
+			wantFrag(t, name, f.Layout, words(t, dev, k, 32, 32*f.Elements(), matrix(rows, cols, small, single)), want)
+		}
+	}
+}
+
+// TestMisuse has errors at the author's own line.
+func TestMisuse(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		do   func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16])
+	}{
+		{"does not fit a fragment of 16×16", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
+			w.MMA(w.Accumulator(16), "S = Q·Kᵀ", w.A(s), w.BT(s))
+		}},
+		{"A has 64 columns and B 32 rows", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
+			w.MMA(w.Accumulator(64), "U = P·V", w.A(s), w.B(s))
+		}},
+		{"rows of 48 bytes", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
+			tile.Swizzled(k, k.SharedF16("odd", 24*8), 8, 24)
+		}},
+		{"a ring of 0 buffers", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
+			tile.NewAsync(k, 0)
+		}},
+	} {
+		k := build.New("misuse", ptx.SM80)
+		c.do(k, tile.NewWarp(k, k.TidX()), tile.Padded(k, k.SharedF16("s", 32*72), 32, 64))
+		_, err := k.PTX()
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "mma_test.go:") {
+			t.Errorf("%v, want %q at a line of this file", err, c.want)
+		}
+	}
+}
+
+// TestComments has the maths of a product in the PTX.
+func TestComments(t *testing.T) {
+	k := build.New("product", ptx.SM80)
+	w := tile.NewWarp(k, k.TidX())
+	s := tile.Padded(k, k.SharedF16("s", 32*72), 32, 64)
+	w.MMA(w.Accumulator(32), "S = Q·Kᵀ", w.A(s), w.BT(s))
+	text, err := k.PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "// S = Q·Kᵀ, mma.sync m16n8k16 f16 f32"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+}
+
+func ExampleWarp_MMA() {
+	k := build.New("scores", ptx.SM80)
+	w := tile.NewWarp(k, k.TidX())
+	Q := tile.Swizzled(k, k.SharedF16("q", 16*64), 16, 64)
+	K := tile.Swizzled(k, k.SharedF16("k", 32*64), 32, 64)
+
+	S := w.Accumulator(32) // 16×32
+	w.MMA(S, "S = Q·Kᵀ", w.A(Q), w.BT(K))
+	fmt.Println(len(S.RowMax()), "rows a lane,", S.Elements(), "scores")
+	// Output: 2 rows a lane, 16 scores
+}

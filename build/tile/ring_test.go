@@ -1,0 +1,102 @@
+package tile_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attest/build"
+	"attest/build/tile"
+	"attest/ptx"
+)
+
+// TestAsync copies runs of words through rings of cp.async. Each thread waits for
+// its own copies and reads another's after a barrier.
+func TestAsync(t *testing.T) {
+	const threads, most = 64, 7
+	for _, stages := range []int{1, 2, 3} {
+		for _, tiles := range []int{1, 2, 3, most} {
+			k := build.New("copy", ptx.SM80)
+			in, out := k.ParamGlobalU32("in"), k.ParamGlobalU32("out")
+			mem := k.SharedU32("mem", stages*threads*4)
+			tid := k.TidX()
+			at := func(slot, thread build.U32) build.Shared[build.U32] {
+				return mem.At(slot.MadLo(k.U32(threads), thread).MulLo(k.U32(4)))
+			}
+			fetch := func(tile, slot build.U32) {
+				k.If(tile.SetpLt(k.U32(uint32(tiles))), func() {
+					k.CpAsyncCg(at(slot, tid), in.At(tile.MadLo(k.U32(threads), tid).MulLo(k.U32(4))), 16)
+				})
+			}
+			ring := tile.NewAsync(k, stages)
+			ring.Fill(fetch)
+			k.Loop(k.U32(0), k.U32(uint32(tiles)), k.U32(1), func(j build.U32) {
+				ring.Wait()
+				k.SyncThreads()
+				v := at(ring.Slot(), tid.Xor(k.U32(1))).LdV4() // a neighbour's
+				out.At(j.MadLo(k.U32(threads), tid).MulLo(k.U32(4))).StV4(v)
+				k.SyncThreads() // all have read before the buffer is filled again
+				ring.Refill(func(ahead, slot build.U32) { fetch(j.Add(ahead), slot) })
+			})
+			data := matrix(most, threads*4, func(r, c int) float32 { return float32(r*1000 + c) }, single)
+			for name, dev := range devices(t, ptx.SM80) {
+				got := words(t, dev, k, threads, tiles*threads*4, data)
+				for i, w := range got {
+					from := i ^ 4 // the neighbour's four words
+					want := uint32(data[4*from]) | uint32(data[4*from+1])<<8 | uint32(data[4*from+2])<<16 | uint32(data[4*from+3])<<24
+					if w != want {
+						t.Fatalf("%s, %d stages, %d tiles: word %d is %#x, want %#x", name, stages, tiles, i, w, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRing hands numbers from a warp to two others through slots, many times round.
+func TestRing(t *testing.T) {
+	const rounds, consumers = 11, 2
+	for _, target := range []ptx.Target{ptx.SM80, ptx.SM90} {
+		for _, slots := range []int{1, 2, 3, 4} {
+			k := build.New("ring", target)
+			if target == ptx.SM80 {
+				k.Version(7, 1)
+			}
+			out := k.ParamGlobalU32("out")
+			mem := k.SharedU32("mem", slots*32)
+			tid := k.TidX()
+			lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+			w := tile.NewWarp(k, lane)
+			ring := tile.NewRing(k, k.SharedB64("bars", tile.RingBytes(slots)/8), slots)
+			k.If(tid.SetpEq(k.U32(0)), func() { ring.Init(1, consumers) })
+			k.SyncThreads()
+			k.If(warp.SetpEq(k.U32(0)), func() {
+				side := ring.Producer()
+				k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+					slot := side.Wait()
+					mem.At(slot.MadLo(k.U32(32), lane)).St(i.MadLo(k.U32(100), lane))
+					side.Signal(w)
+					side.Next()
+				})
+			}).Else(func() {
+				side := ring.Consumer()
+				k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+					slot := side.Wait()
+					v := mem.At(slot.MadLo(k.U32(32), lane.Xor(k.U32(31)))).Ld() // another lane's
+					to := i.MadLo(k.U32(consumers), warp.Sub(k.U32(1))).MadLo(k.U32(32), lane)
+					out.At(to).St(v)
+					side.Signal(w)
+					side.Next()
+				})
+			})
+			t.Run(fmt.Sprintf("%s/%d", target, slots), func(t *testing.T) {
+				for name, dev := range devices(t, target) {
+					for i, v := range words(t, dev, k, 32*(1+consumers), rounds*consumers*32) {
+						if want := uint32(i/32/consumers*100 + 31 - i%32); v != want {
+							t.Fatalf("%s: word %d is %d, want %d", name, i, v, want)
+						}
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package tile_test
+
+import (
+	"fmt"
+	"testing"
+
+	"attest/build"
+	"attest/build/tile"
+	"attest/device/emu"
+	"attest/device/emu/count"
+	"attest/ptx"
+)
+
+// makers are the ways to lay out a tile of halves.
+var makers = map[string]func(k *build.Kernel, mem build.Shared[build.F16], rows, cols int) tile.Tile[build.F16]{
+	"padded":   tile.Padded[build.F16],
+	"swizzled": tile.Swizzled[build.F16],
+	"plain": func(k *build.Kernel, mem build.Shared[build.F16], rows, cols int) tile.Tile[build.F16] {
+		return tile.Pitched(k, mem, rows, cols, cols)
+	},
+}
+
+// place is where element (r, c) of a tile of halves belongs, in bytes.
+func place(kind string, cols, r, c int) int {
+	pitch := 2 * cols
+	switch kind {
+	case "padded":
+		pitch += 16
+	case "swizzled":
+		units := pitch / 16
+		turn := r
+		for u := units; u < 8; u *= 2 {
+			turn /= 2
+		}
+		c ^= turn % min(units, 8) * 8
+	}
+	return r*pitch + 2*c
+}
+
+// TestTilePlaces has a kernel work out the address of every element, straight and
+// from a cursor eight rows above.
+func TestTilePlaces(t *testing.T) {
+	for kind, make := range makers {
+		for _, cols := range []int{16, 32, 64, 128} {
+			const rows = 24
+			t.Run(fmt.Sprintf("%s/%d", kind, cols), func(t *testing.T) {
+				k := build.New("places", ptx.SM80)
+				out := k.ParamGlobalU32("out")
+				mem := k.SharedF16("mem", rows*(cols+8))
+				s := make(k, mem, rows, cols)
+				k.Loop(k.TidX(), k.U32(uint32(rows*cols)), k.U32(128), func(i build.U32) {
+					r, c := i.Div(k.U32(uint32(cols))), i.Rem(k.U32(uint32(cols)))
+					at := s.At(r, c).Addr().Sub(mem.Addr())
+					// The same from row r-8, column c mod 16, when r is 8 or more.
+					up := k.U32(8).Min(r)
+					near := s.Cursor(r.Sub(up), c.And(k.U32(15))).At(8, 0).Addr().Sub(mem.Addr())
+					sub := s.Sub(r.And(k.U32(^uint32(7))), k.U32(0), 8, cols).At(r.And(k.U32(7)), c).Addr().Sub(mem.Addr())
+					to := out.At(i.MulLo(k.U32(3)))
+					to.St(at)
+					to.Plus(1).St(near)
+					to.Plus(2).St(sub)
+				})
+				for name, dev := range devices(t, ptx.SM80) {
+					got := words(t, dev, k, 128, 3*rows*cols)
+					for r := range rows {
+						for c := range cols {
+							g := got[3*(r*cols+c):]
+							if want := uint32(place(kind, cols, r, c)); g[0] != want || g[2] != want {
+								t.Fatalf("%s: (%d, %d) is at %d, as part of a tile at %d, want %d", name, r, c, g[0], g[2], want)
+							}
+							if want := uint32(place(kind, cols, r, c%16)); r >= 8 && g[1] != want {
+								t.Fatalf("%s: 8 rows below (%d, %d) is %d, want %d", name, r-8, c%16, g[1], want)
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestBankConflicts counts the conflicts of ldmatrix: none in padded and swizzled
+// tiles, many in plain ones.
+func TestBankConflicts(t *testing.T) {
+	for kind, make := range makers {
+		for _, cols := range []int{32, 64, 128} {
+			k := build.New("read", ptx.SM80)
+			out := k.ParamGlobalB32("out")
+			const rows = 32
+			s := make(k, k.SharedF16("mem", rows*(cols+8)), rows, cols)
+			lane := k.TidX()
+			w := tile.NewWarp(k, lane)
+			k.Loop(lane, k.U32(uint32(rows*cols)), k.U32(32), func(i build.U32) {
+				s.At(i.Div(k.U32(uint32(cols))), i.Rem(k.U32(uint32(cols)))).St(build.Cast[build.F16](i.CvtU16()))
+			})
+			w.Sync()
+			A := w.A(s).Load()
+			S, U := w.Accumulator(rows), w.Accumulator(cols)
+			w.MMA(S, "S = A·Bᵀ", A, w.BT(s))
+			w.MMA(U, "U = S·B", S.A(), w.B(s))
+			for i := range U.Elements() {
+				out.At(lane.MulLo(k.U32(uint32(U.Elements())))).Plus(i).St(build.Cast[build.B32](U.Get(i)))
+			}
+			c := count.New()
+			dev, err := emu.New(ptx.SM80, emu.Options{Observer: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			words(t, dev, k, 32, 32*U.Elements())
+			conflicts := c.Launches()[0].Shared.Conflicts
+			if (conflicts == 0) != (kind != "plain") {
+				t.Errorf("%s tile of %d columns: %d conflicts", kind, cols, conflicts)
+			}
+		}
+	}
+}
