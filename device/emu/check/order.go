@@ -53,7 +53,7 @@ type ordered struct {
 	o        *order
 	warps    []*warp // by rank, then by warp
 	agents   int
-	shared   [][]cell // by rank
+	shared   []pages // by rank
 	global   *memory
 	bars     map[emu.MbarrierAt]*mbar
 	named    map[[2]int]*released // barriers of a block: what arrivals without a wait pass on
@@ -113,28 +113,26 @@ func (o *order) cluster(c *cluster) watch {
 
 // sharedCells are the cells of a block's shared memory, with the gaps between its
 // variables marked.
-func (o *order) sharedCells() []cell {
-	cells := make([]cell, (o.l.Bytes+3)/4)
-	if len(o.l.Shared) == 0 {
-		return cells
-	}
-	end := 0
+func (o *order) sharedCells() pages {
+	cells := newPages(o.l.Bytes)
 	gap := func(from, to int) {
 		for off := from; off < to; {
-			if c := &cells[off/4]; off%4 != 0 || to-off < 4 {
-				c.split()[off%4].flags |= isGap
-				off++
-			} else {
-				c.flags |= isGap
-				off += 4
+			n := cellBytes
+			for off%n != 0 || to-off < n {
+				n /= 4
 			}
+			cells.part(off, n).flags |= isGap
+			off += n
 		}
 	}
+	end := 0
 	for _, v := range o.l.Shared {
 		gap(end, v.Offset)
 		end = max(end, v.Offset+v.Size)
 	}
-	gap(end, o.l.Bytes)
+	if len(o.l.Shared) > 0 {
+		gap(end, o.l.Bytes)
+	}
 	return cells
 }
 
@@ -267,7 +265,8 @@ type current struct {
 	lanes uint32 // that it counts for
 	write bool
 	off   int
-	size  int
+	size  int // of a lane's access
+	unit  int // of the part of it at hand
 }
 
 func (c *ordered) access(a *emu.Access) {
@@ -281,10 +280,11 @@ func (c *ordered) access(a *emu.Access) {
 	w := c.warp(a.Rank, a.Warp)
 	cur := &c.cur
 	*cur = current{a: a, e: c.eventOf(w, a, cls), size: a.Size, write: a.Write}
+	cells := c.cells(a)
 	if a.Units != nil {
 		cur.v, cur.lanes = w.together(a.Mask), a.Mask
 		for _, off := range a.Units {
-			c.touch(int(off))
+			c.touch(cells, int(off))
 		}
 		return
 	}
@@ -294,7 +294,7 @@ func (c *ordered) access(a *emu.Access) {
 	for m := a.Mask; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		cur.v, cur.lanes = w.view(l), 1<<l
-		c.touch(int(a.Offsets[l]))
+		c.touch(cells, int(a.Offsets[l]))
 	}
 	if cls.strong && a.Write && cls.role == roleNone {
 		c.publish(w, a, cls)
@@ -318,48 +318,42 @@ func (c *ordered) eventOf(w *warp, a *emu.Access, cls *class) *event {
 }
 
 // touch holds the current access against the cells at an offset.
-func (c *ordered) touch(off int) {
+func (c *ordered) touch(cells pages, off int) {
 	cur := &c.cur
-	var cells []cell
-	if cur.a.Space == ptx.Shared {
-		cells = c.shared[cur.a.Block]
-	}
 	for size := cur.size; size > 0; {
-		i, mem := off/4, cells
-		if cells == nil {
-			mem = c.global.page(cur.a.Alloc, off)[:]
-			i %= pageCells
-		}
 		cur.off = off
-		at := &mem[i]
-		if off%4 == 0 && size >= 4 {
-			c.word(at)
-			off += 4
-			size -= 4
-			continue
+		n := cellBytes
+		for off%n != 0 || size < n {
+			n /= 4
 		}
-		c.cell(&at.split()[off%4])
-		off++
-		size--
+		if n == cellBytes {
+			c.unit(cells.at(off), n)
+		} else {
+			c.unit(cells.part(off, n), n)
+		}
+		off += n
+		size -= n
 	}
 }
 
-// word is an access to four bytes at once.
-func (c *ordered) word(at *cell) {
-	if at.ext == nil || at.ext.sub == nil {
+// unit is an access to n bytes at once.
+func (c *ordered) unit(at *cell, n int) {
+	c.cur.unit = n
+	if at.flags&isSplit == 0 || at.rejoin() && c.plain(at) {
 		c.cell(at)
 		return
 	}
-	sub := at.ext.sub
+	sub := at.split()
 	gap := flag(0)
 	for i := range sub {
-		c.cell(&sub[i])
-		c.cur.off++
+		c.unit(&sub[i], n/4)
+		c.cur.off += n / 4
 		gap |= sub[i].flags & isGap
 	}
-	c.cur.off -= 4
+	c.cur.off -= n
+	c.cur.unit = n
 	if c.cur.write && gap == 0 {
-		flags := sub[0].flags
+		flags := sub[0].flags &^ isSplit
 		at.wrote(c.cur.e, c.cur.lanes)
 		at.flags = flags
 	}
@@ -376,9 +370,7 @@ func (c *ordered) cell(at *cell) {
 		c.unwritten(at)
 	}
 	if w := at.w; w != nil && w != cur.e {
-		// The common case first: an ordinary write by a warp whose time is known.
-		if w.work != nil || cur.e.class.proxy || w.w.cl != c || cur.v.c == nil || w.w.agent >= len(cur.v.c.own) ||
-			cur.v.c.own[w.w.agent].lanes != nil || cur.v.c.own[w.w.agent].all < w.time {
+		if !c.plain(at) {
 			c.against(w, at.wl, true)
 		}
 	} else if w == cur.e && cur.write && w.work == nil && at.wl&^cur.lanes != 0 && !w.class.atomic {
@@ -423,6 +415,22 @@ func (c *ordered) cell(at *cell) {
 	at.wrote(cur.e, cur.lanes)
 }
 
+// plain reports whether the last write is the common case: an ordinary one, by a warp
+// of the cluster whose time is known.
+func (c *ordered) plain(at *cell) bool {
+	w, by := at.w, c.cur.v.c
+	return w.work == nil && !c.cur.e.class.proxy && w.w.cl == c && by != nil && w.w.agent < len(by.own) &&
+		by.own[w.w.agent].lanes == nil && by.own[w.w.agent].all >= w.time
+}
+
+// cells are those of the memory of an access.
+func (c *ordered) cells(a *emu.Access) pages {
+	if a.Space == ptx.Shared {
+		return c.shared[a.Block]
+	}
+	return c.global.of(a.Alloc)
+}
+
 // before reports whether an event of lanes is ordered before the current access.
 func (c *ordered) before(e *event, lanes uint32, wrote bool) bool {
 	return c.known(e, lanes, wrote, true, c.cur.v.c)
@@ -433,7 +441,7 @@ func (c *ordered) before(e *event, lanes uint32, wrote bool) bool {
 func (c *ordered) known(e *event, lanes uint32, wrote, own bool, by *clock) bool {
 	cur := &c.cur
 	if e.work != nil {
-		return e.work.covered(e.work.done, lanes, c, own, by) || !wrote && e.work.covered(e.work.read, lanes, c, own, by)
+		return e.work.known(lanes, wrote, c, own, by)
 	}
 	if own && e.w == cur.e.w {
 		if lanes &^= cur.lanes; lanes == 0 {
@@ -452,6 +460,22 @@ func (c *ordered) entry(of *ordered, agent int, by *clock) entry {
 		return own[agent]
 	}
 	return entry{}
+}
+
+// known reports whether a clock has the work of lanes: all of it, or what it read.
+func (k *work) known(lanes uint32, wrote bool, c *ordered, own bool, by *clock) bool {
+	if by != nil && (k.allBy == by || !wrote && k.readBy == by) {
+		return true
+	}
+	if k.covered(k.done, k.all, c, false, by) {
+		k.allBy = by
+		return true
+	}
+	if !wrote && k.covered(k.read, k.all, c, false, by) {
+		k.readBy = by
+		return true
+	}
+	return k.covered(k.done, lanes, c, own, by) || !wrote && k.covered(k.read, lanes, c, own, by)
 }
 
 // covered reports whether the clock knows of a doer for each of the lanes.

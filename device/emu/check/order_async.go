@@ -82,8 +82,10 @@ func (c *ordered) start(a *emu.Async) {
 		return // it touches nothing
 	}
 	c.building = nil
-	k.lane = a.Lane
 	w := c.warp(a.Rank, a.Warp)
+	if k.lane, k.all = a.Lane, w.live; a.Lane >= 0 {
+		k.all = 1 << a.Lane
+	}
 	switch {
 	case len(a.Bars) > 0:
 		k.bars = true

@@ -37,32 +37,34 @@ func (c *ordered) afterlife() {
 	}
 	for rank := range c.Blocks {
 		by := c.ends[rank].c
-		for i := range c.shared[rank] {
-			at := &c.shared[rank][i]
+		c.shared[rank].each(func(at *cell, off, size int) {
 			late := func(e *event, lanes uint32, wrote bool) {
-				if e.w.rank == rank || c.known(e, lanes, wrote, false, by) {
-					return
+				if e.w.rank != rank && !c.known(e, lanes, wrote, false, by) {
+					c.tooLate(e, lanes, wrote, off, size)
 				}
-				a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
-				a.shared(c.l, 4*i, 4)
-				a.Action = action(e, wrote)
-				kind := SharedRace
-				if e.work != nil {
-					kind = AsyncLeak
-				}
-				c.report(Defect{
-					Kind: kind, Severity: Error, Access: a,
-					Message: a.Action + " of " + a.Where() + " of another block of the cluster, which may have ended",
-					Why:     "the shared memory of a block is gone when its threads have ended; nothing makes it wait for this access",
-					Fix:     "end the kernel with barrier.cluster.arrive and wait (cluster.sync()) in all blocks",
-				}, e.id, -1)
 			}
 			if at.w != nil {
 				late(at.w, at.wl, true)
 			}
 			at.reads(func(r read) { late(r.e, r.lanes, r.wrote()) })
-		}
+		})
 	}
+}
+
+func (c *ordered) tooLate(e *event, lanes uint32, wrote bool, off, size int) {
+	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
+	a.shared(c.l, off, size)
+	a.Action = action(e, wrote)
+	kind := SharedRace
+	if e.work != nil {
+		kind = AsyncLeak
+	}
+	c.report(Defect{
+		Kind: kind, Severity: Error, Access: a,
+		Message: a.Action + " of " + a.Where() + " of another block of the cluster, which may have ended",
+		Why:     "the shared memory of a block is gone when its threads have ended; nothing makes it wait for this access",
+		Fix:     "end the kernel with barrier.cluster.arrive and wait (cluster.sync()) in all blocks",
+	}, e.id, -1)
 }
 
 // merger compares what the clusters of a launch did to global memory. They come in
@@ -98,45 +100,36 @@ func (m *merger) add(c *ordered) {
 			if p == nil {
 				continue
 			}
-			if into := m.all.peek(a, i); into == nil {
-				m.all.put(a, i, p)
+			if into := m.all.of(a); into[i] == nil {
+				into[i] = p
 			} else {
-				c.mergePage(into, p, a, i*pageBytes)
+				c.mergePage(into[i], p, a, i*pageBytes)
 			}
 		}
 	}
 	c.global, c.shared, c.warps[0].events = nil, nil, nil
 }
 
-func (m *memory) peek(a *emu.Alloc, i int) *page {
-	if ps := m.allocs[a]; ps != nil {
-		return ps[i]
-	}
-	return nil
-}
-
-func (m *memory) put(a *emu.Alloc, i int, p *page) {
-	m.page(a, i*pageBytes)
-	m.allocs[a][i] = p
-}
-
 func (c *ordered) mergePage(into, p *page, a *emu.Alloc, off int) {
+	c.cur = current{a: &emu.Access{Space: ptx.Global, Alloc: a}, v: start}
 	for i := range p {
-		from, to := &p[i], &into[i]
-		if from.w == nil && from.r == nil && from.ext == nil {
-			continue
-		}
-		c.cur = current{a: &emu.Access{Space: ptx.Global, Alloc: a}, off: off + 4*i, size: 4, v: start}
-		if from.ext != nil && from.ext.sub != nil || to.ext != nil && to.ext.sub != nil {
-			f, t := from.split(), to.split()
-			for b := range f {
-				c.cur.off, c.cur.size = off+4*i+b, 1
-				c.mergeCell(&t[b], &f[b])
-			}
-			continue
-		}
-		c.mergeCell(to, from)
+		c.mergeUnit(&into[i], &p[i], off+cellBytes*i, cellBytes)
 	}
+}
+
+func (c *ordered) mergeUnit(to, from *cell, off, n int) {
+	if from.w == nil && from.r == nil && from.flags&isSplit == 0 {
+		return
+	}
+	if (from.flags|to.flags)&isSplit != 0 {
+		f, t := from.split(), to.split()
+		for i := range f {
+			c.mergeUnit(&t[i], &f[i], off+i*n/4, n/4)
+		}
+		return
+	}
+	c.cur.off, c.cur.size, c.cur.unit = off, n, n
+	c.mergeCell(to, from)
 }
 
 // mergeCell holds what a cluster did to a cell against what others did.

@@ -112,7 +112,7 @@ func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
 // mark flags the cells of an mbarrier.
 func (c *ordered) mark(at emu.MbarrierAt, f flag) {
 	for i := range 2 {
-		x := &c.shared[at.Block][at.Offset/4+i]
+		x := c.shared[at.Block].part(at.Offset+4*i, 4)
 		x.flags = x.flags&^isBarrier | f
 	}
 }
@@ -127,11 +127,11 @@ func (c *ordered) word8(w *warp, e *emu.Mbarrier, write bool) {
 	a := &emu.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
 	c.cur = current{a: a, e: w.event(e.ID, cls, write), v: w.view(l), lanes: e.Mask, write: write, size: 8}
 	for i := range 2 {
-		at := &c.shared[e.Block][e.Offset/4+i]
+		at := c.shared[e.Block].part(e.Offset+4*i, 4)
 		f := at.flags
 		at.flags &^= isBarrier
 		c.cur.off = e.Offset + 4*i
-		c.word(at)
+		c.unit(at, 4)
 		at.flags |= f & isBarrier
 	}
 }
@@ -168,7 +168,7 @@ func (c *ordered) barUsed(a *emu.Async, at emu.MbarrierAt) {
 	var offsets [32]uint64
 	c.cur = current{
 		a: &emu.Access{Rank: a.Rank, Warp: a.Warp, ID: a.ID, Space: sharedSpace, Block: at.Block, Offsets: &offsets},
-		e: &event{w: w, id: a.ID, time: w.time, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: 8,
+		e: &event{w: w, id: a.ID, time: w.time, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: 8, unit: 8,
 	}
 	switch there := c.there(k, b.by, true); {
 	case !c.before(k, b.by, true):

@@ -107,7 +107,7 @@ func (c *ordered) there(e *event, lanes uint32, wrote bool) Access {
 // placed fills in where the current access is.
 func (c *ordered) placed(a *Access) {
 	cur := &c.cur
-	size := min(cur.size, 4)
+	size := min(cur.size, cur.unit)
 	if cur.a.Space == ptx.Shared {
 		a.shared(c.l, cur.off, size)
 		if len(c.Blocks) > 1 {
@@ -257,24 +257,17 @@ func (c *ordered) settle(at *cell) {
 // neverWritten reports the early reads that no write has come for.
 func (c *ordered) neverWritten() {
 	for _, cells := range c.shared {
-		for i := range cells {
-			cells[i].eachEarly(c.uninitialised)
-		}
+		cells.each(func(at *cell, _, _ int) { at.eachEarly(c.uninitialised) })
 	}
 }
 
-// eachEarly calls do for the early reads of a cell and its bytes.
+// eachEarly calls do for the early reads of a cell.
 func (c *cell) eachEarly(do func(r *early)) {
 	if c.ext == nil {
 		return
 	}
 	for i := range c.ext.early {
 		do(&c.ext.early[i])
-	}
-	if c.ext.sub != nil {
-		for i := range c.ext.sub {
-			c.ext.sub[i].eachEarly(do)
-		}
 	}
 }
 

@@ -17,10 +17,14 @@ type event struct {
 // done by those who waited, or by the mbarrier that they waited for.
 type work struct {
 	start *event
-	lane  int // who started it; -1 for the lanes of the warp
+	lane  int    // who started it; -1 for the lanes of the warp,
+	all   uint32 // these
 	done  []doer
 	read  []doer // of its reads alone: cp.async.bulk.wait_group.read
 	bars  bool   // mbarriers count its bytes
+	// allBy and readBy are the last clocks that were found to know of all of it, and
+	// of all it read.
+	allBy, readBy *clock
 }
 
 // doer is an agent at a time. It stands for what the lanes started.
@@ -30,7 +34,8 @@ type doer struct {
 	bar         bool // an mbarrier; else the lanes themselves
 }
 
-// cell is what is known of four bytes of memory, or of one.
+// cell is what is known of sixteen bytes of memory: what copies, matrices and vectors
+// move at once. Where less is touched it is split in four, and those again.
 type cell struct {
 	w      *event // the last write, or nil
 	r      *event // a read or strong write since then, or nil
@@ -42,7 +47,7 @@ type cell struct {
 // ext is what few cells need.
 type ext struct {
 	more  []read   // further reads
-	sub   *[4]cell // the bytes, when they are known apart
+	sub   *[4]cell // its quarters, when they are known apart
 	early []early  // reads before the first write
 }
 
@@ -62,25 +67,52 @@ const (
 	isBarrier                  // part of a living mbarrier
 	isWritten                  // by somebody whose event is forgotten, or strongly
 	isStrong                   // a strong write is among the reads
+	isSplit                    // its quarters are known apart
 )
 
-// split makes the bytes of a cell known apart.
+// split makes the quarters of a cell known apart.
 func (c *cell) split() *[4]cell {
+	if c.flags&isSplit != 0 {
+		return c.ext.sub
+	}
 	if c.ext == nil {
 		c.ext = &ext{}
 	}
 	if c.ext.sub == nil {
-		sub := new([4]cell)
-		for i := range sub {
-			sub[i] = *c
-			sub[i].ext = nil
-			if len(c.ext.more) > 0 || len(c.ext.early) > 0 {
-				sub[i].ext = &ext{more: append([]read{}, c.ext.more...), early: append([]early{}, c.ext.early...)}
-			}
-		}
-		c.ext.sub, c.ext.early = sub, nil
+		c.ext.sub = new([4]cell)
 	}
+	for i := range c.ext.sub {
+		b := &c.ext.sub[i]
+		x := b.ext
+		*b = *c
+		b.ext = x
+		switch {
+		case len(c.ext.more) > 0 || len(c.ext.early) > 0:
+			b.ext = &ext{more: append([]read{}, c.ext.more...), early: append([]early{}, c.ext.early...)}
+		case x != nil:
+			x.more, x.early = x.more[:0], nil
+		}
+	}
+	c.ext.early = nil
+	c.flags |= isSplit
 	return c.ext.sub
+}
+
+// rejoin makes one cell of quarters that one event wrote and nobody has read. The
+// lanes of all of them stand for each.
+func (c *cell) rejoin() bool {
+	sub := c.ext.sub
+	e, lanes := sub[0].w, uint32(0)
+	for i := range sub {
+		b := &sub[i]
+		if b.w != e || b.r != nil || b.flags&^isWritten != 0 || e == nil || b.ext != nil && len(b.ext.early) > 0 {
+			return false
+		}
+		lanes |= b.wl
+	}
+	c.w, c.wl, c.r, c.rl, c.flags = e, lanes, nil, 0, 0
+	c.ext.more = c.ext.more[:0]
+	return true
 }
 
 // noted adds a read to a cell's, in place of one that it makes superfluous: whoever
@@ -129,10 +161,9 @@ func replaces(e, old *event) bool {
 // wrote has a cell remember a write and forget what came before it.
 func (c *cell) wrote(e *event, lanes uint32) {
 	c.w, c.wl, c.r, c.rl = e, lanes, nil, 0
-	c.flags &^= isStrong
+	c.flags &^= isStrong | isSplit
 	if c.ext != nil {
 		c.ext.more = c.ext.more[:0]
-		c.ext.sub = nil
 	}
 }
 
@@ -149,37 +180,81 @@ func (c *cell) reads(do func(r read)) {
 	}
 }
 
-// Global memory is remembered by pages of so many cells.
+// Memory is remembered by pages of so many cells.
 const (
-	pageCells = 1024
-	pageBytes = 4 * pageCells
+	cellBytes = 16
+	pageCells = 256
+	pageBytes = cellBytes * pageCells
 )
 
 type page [pageCells]cell
 
-// memory is what is known of global memory, of what was touched.
-type memory struct {
-	allocs map[*emu.Alloc][]*page
-	last   *emu.Alloc
-	pages  []*page
+// pages are the cells of a piece of memory, of what was touched.
+type pages []*page
+
+func newPages(size int) pages { return make(pages, (size+pageBytes-1)/pageBytes) }
+
+// at is the cell of an offset.
+func (p pages) at(off int) *cell {
+	i := off / pageBytes
+	if p[i] == nil {
+		p[i] = new(page)
+	}
+	return &p[i][off/cellBytes%pageCells]
 }
 
-// page is the page that an offset of an allocation lies in.
-func (m *memory) page(a *emu.Alloc, off int) *page {
+// part is the cell of n bytes at an offset: 16, 4 or 1.
+func (p pages) part(off, n int) *cell {
+	c := p.at(off)
+	for size := cellBytes; size > n; {
+		size /= 4
+		c = &c.split()[off/size%4]
+	}
+	return c
+}
+
+// each calls do for the cells of what was touched that are not split, with their
+// offsets and sizes.
+func (p pages) each(do func(c *cell, off, size int)) {
+	for i, q := range p {
+		if q == nil {
+			continue
+		}
+		for j := range q {
+			q[j].leaves(i*pageBytes+cellBytes*j, cellBytes, do)
+		}
+	}
+}
+
+func (c *cell) leaves(off, size int, do func(c *cell, off, size int)) {
+	if c.flags&isSplit == 0 {
+		do(c, off, size)
+		return
+	}
+	for i := range c.ext.sub {
+		c.ext.sub[i].leaves(off+i*size/4, size/4, do)
+	}
+}
+
+// memory is what is known of global memory, of what was touched.
+type memory struct {
+	allocs map[*emu.Alloc]pages
+	last   *emu.Alloc
+	pages  pages
+}
+
+// of are the cells of an allocation.
+func (m *memory) of(a *emu.Alloc) pages {
 	if m.last != a {
 		if m.allocs == nil {
-			m.allocs = map[*emu.Alloc][]*page{}
+			m.allocs = map[*emu.Alloc]pages{}
 		}
 		ps := m.allocs[a]
 		if ps == nil {
-			ps = make([]*page, (a.Size+pageBytes-1)/pageBytes)
+			ps = newPages(a.Size)
 			m.allocs[a] = ps
 		}
 		m.last, m.pages = a, ps
 	}
-	i := off / pageBytes
-	if m.pages[i] == nil {
-		m.pages[i] = new(page)
-	}
-	return m.pages[i]
+	return m.pages
 }
