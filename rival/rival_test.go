@@ -94,6 +94,9 @@ func TestRival(t *testing.T) {
 	if _, err := warm.Sample(t.Context(), 1); err == nil {
 		t.Error("a case that was dropped is timed")
 	}
+	if err := r.Close(); err != nil { // what it says is all there
+		t.Error(err)
+	}
 	if !strings.Contains(said.String(), "greets") {
 		t.Errorf("standard output did not go to standard error: %q", said.String())
 	}
@@ -173,7 +176,7 @@ func TestMissing(t *testing.T) {
 	})
 	t.Run("no python at all", func(t *testing.T) {
 		echo := filepath.Join(t.TempDir(), "python")
-		if err := os.WriteFile(echo, []byte("#!/bin/sh\necho hello\n"), 0o755); err != nil {
+		if err := os.WriteFile(echo, []byte("#!/bin/sh\nread -r line\necho hello\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := Start(t.Context(), "torch", Options{Python: echo}); err == nil || !strings.Contains(err.Error(), "not JSON") {
