@@ -263,6 +263,7 @@ type current struct {
 	e     *event
 	v     *view
 	lanes uint32 // that it counts for
+	row   bool   // they share the cell in order
 	write bool
 	off   int
 	size  int // of a lane's access
@@ -291,14 +292,36 @@ func (c *ordered) access(a *emu.Access) {
 	if cls.strong && cls.role == roleNone {
 		c.listen(w, a, cls)
 	}
-	for m := a.Mask; m != 0; m &= m - 1 {
+	for m := a.Mask; m != 0; {
 		l := bits.TrailingZeros32(m)
-		cur.v, cur.lanes = w.view(l), 1<<l
+		if n := rowOf(a, l); n > 1 && w.v != nil && !cls.strong {
+			cur.v, cur.lanes, cur.row, cur.off = w.v, (1<<n-1)<<l, true, int(a.Offsets[l])
+			c.unit(cells.at(cur.off), cellBytes)
+			m &^= cur.lanes
+			continue
+		}
+		cur.v, cur.lanes, cur.row = w.view(l), 1<<l, false
 		c.touch(cells, int(a.Offsets[l]))
+		m &= m - 1
 	}
 	if cls.strong && a.Write && cls.role == roleNone {
 		c.publish(w, a, cls)
 	}
+}
+
+// rowOf is how many lanes from one on share a cell in order, filling it; 1 when they
+// do not.
+func rowOf(a *emu.Access, lane int) int {
+	n := cellBytes / a.Size
+	if n < 2 || n*a.Size != cellBytes || lane+n > 32 || a.Offsets[lane]%cellBytes != 0 || a.Mask>>lane&(1<<n-1) != 1<<n-1 {
+		return 1
+	}
+	for i := 1; i < n; i++ {
+		if a.Offsets[lane+i] != a.Offsets[lane]+uint64(i*a.Size) {
+			return 1
+		}
+	}
+	return n
 }
 
 // eventOf is the event of an access; an asynchronous one is of a work of its own.
@@ -340,22 +363,33 @@ func (c *ordered) touch(cells pages, off int) {
 func (c *ordered) unit(at *cell, n int) {
 	c.cur.unit = n
 	if at.flags&isSplit == 0 || at.rejoin() && c.plain(at) {
-		c.cell(at)
-		return
+		if !c.cur.row {
+			c.cell(at)
+			return
+		}
+		if c.rowCell(at) {
+			return
+		}
 	}
 	sub := at.split()
+	lanes, row := c.cur.lanes, c.cur.row
 	gap := flag(0)
 	for i := range sub {
+		if row {
+			c.cur.lanes = quarter(lanes, i)
+			c.cur.row = c.cur.lanes&(c.cur.lanes-1) != 0
+		}
 		c.unit(&sub[i], n/4)
 		c.cur.off += n / 4
 		gap |= sub[i].flags & isGap
 	}
+	c.cur.lanes, c.cur.row = lanes, row
 	c.cur.off -= n
 	c.cur.unit = n
 	if c.cur.write && gap == 0 {
 		flags := sub[0].flags &^ isSplit
-		at.wrote(c.cur.e, c.cur.lanes)
-		at.flags = flags
+		at.wrote(c.cur.e, c.cur.lanes, row)
+		at.flags |= flags & (isBarrier | isWritten)
 	}
 }
 
@@ -395,7 +429,7 @@ func (c *ordered) cell(at *cell) {
 			}
 			at.flags |= isStrong | isWritten
 		}
-		at.noted(cur.e, cur.lanes, func(r *event, lanes uint32) bool { return c.before(r, lanes, false) })
+		at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
 		return
 	}
 	if at.ext != nil && len(at.ext.early) > 0 {
@@ -409,10 +443,48 @@ func (c *ordered) cell(at *cell) {
 		})
 	}
 	if at.w == cur.e && cur.e.work == nil {
-		at.wrote(cur.e, at.wl|cur.lanes)
+		at.wrote(cur.e, at.wl|cur.lanes, false)
 		return
 	}
-	at.wrote(cur.e, cur.lanes)
+	at.wrote(cur.e, cur.lanes, false)
+}
+
+// rowCell is an access by lanes that share a cell in order. It reports whether the
+// cell need not be split: everything is ordered whichever lane has which part, or was
+// done by the same lanes in the same order.
+func (c *ordered) rowCell(at *cell) bool {
+	cur := &c.cur
+	if at.flags&(isGap|isBarrier|isStrong) != 0 || at.ext != nil && len(at.ext.early) > 0 {
+		return false
+	}
+	if w := at.w; w == nil {
+		if cur.a.Space == ptx.Shared && !cur.write {
+			return false
+		}
+	} else if !c.plain(at) && !c.rowBefore(read{w, at.wl, at.flags&isRowW != 0}, true) {
+		return false
+	}
+	if !cur.write {
+		if at.r == cur.e && at.rl == cur.lanes && at.flags&isRowR != 0 {
+			return true
+		}
+		at.noted(cur.e, cur.lanes, true, func(r read) bool { return c.rowBefore(r, r.wrote()) })
+		return true
+	}
+	fine := true
+	at.reads(func(r read) { fine = fine && c.rowBefore(r, r.wrote()) })
+	if fine {
+		at.wrote(cur.e, cur.lanes, true)
+	}
+	return fine
+}
+
+// rowBefore reports whether an access is ordered before that of a row of lanes.
+func (c *ordered) rowBefore(r read, wrote bool) bool {
+	if r.e.work == nil && r.row && r.e.w == c.cur.e.w && r.lanes == c.cur.lanes {
+		return true
+	}
+	return c.known(r.e, r.lanes, wrote, false, c.cur.v.c)
 }
 
 // plain reports whether the last write is the common case: an ordinary one, by a warp

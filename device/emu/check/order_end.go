@@ -164,6 +164,7 @@ func (c *ordered) mergeCell(to, from *cell) {
 	to.flags |= from.flags & isStrong
 	if from.w != nil && to.w == nil {
 		to.w, to.wl = from.w, from.wl
+		to.flags |= from.flags & isRowW
 	}
 }
 
@@ -171,7 +172,7 @@ func (c *ordered) mergeCell(to, from *cell) {
 // are enough of each kind: whoever comes then is another than one of them.
 func (c *cell) keep(f read) {
 	if c.r == nil {
-		c.r, c.rl = f.e, f.lanes
+		c.first(f)
 		return
 	}
 	same, mine := 0, false

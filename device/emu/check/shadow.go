@@ -1,6 +1,10 @@
 package check
 
-import "attest/device/emu"
+import (
+	"math/bits"
+
+	"attest/device/emu"
+)
 
 // event is an instruction that a warp executed at one of its times. Cells of memory
 // remember events, each with the lanes that touched the cell.
@@ -54,6 +58,7 @@ type ext struct {
 type read struct {
 	e     *event
 	lanes uint32
+	row   bool // the lanes share the cell in order
 }
 
 // wrote reports whether it is not a read but a strong write: those do not take the
@@ -68,6 +73,8 @@ const (
 	isWritten                  // by somebody whose event is forgotten, or strongly
 	isStrong                   // a strong write is among the reads
 	isSplit                    // its quarters are known apart
+	isRowW                     // the lanes that wrote it share it in order: each has its part
+	isRowR                     // and those that read it
 )
 
 // split makes the quarters of a cell known apart.
@@ -86,47 +93,108 @@ func (c *cell) split() *[4]cell {
 		x := b.ext
 		*b = *c
 		b.ext = x
-		switch {
-		case len(c.ext.more) > 0 || len(c.ext.early) > 0:
-			b.ext = &ext{more: append([]read{}, c.ext.more...), early: append([]early{}, c.ext.early...)}
-		case x != nil:
-			x.more, x.early = x.more[:0], nil
+		if c.flags&isRowW != 0 {
+			b.wl = quarter(c.wl, i)
+			b.row(isRowW, b.wl)
 		}
+		if c.flags&isRowR != 0 {
+			b.rl = quarter(c.rl, i)
+			b.row(isRowR, b.rl)
+		}
+		b.inherit(c.ext, i)
 	}
 	c.ext.early = nil
 	c.flags |= isSplit
 	return c.ext.sub
 }
 
-// rejoin makes one cell of quarters that one event wrote and nobody has read. The
-// lanes of all of them stand for each.
+// inherit takes over a quarter of what few cells need.
+func (c *cell) inherit(from *ext, i int) {
+	if c.ext != nil {
+		c.ext.more, c.ext.early = c.ext.more[:0], nil
+	}
+	if len(from.more) == 0 && len(from.early) == 0 {
+		return
+	}
+	if c.ext == nil {
+		c.ext = &ext{}
+	}
+	c.ext.early = append([]early(nil), from.early...)
+	for _, r := range from.more {
+		if r.row {
+			r.lanes = quarter(r.lanes, i)
+			r.row = r.lanes&(r.lanes-1) != 0
+		}
+		c.ext.more = append(c.ext.more, r)
+	}
+}
+
+// row sets or clears the flag that says that several lanes share the cell in order.
+func (c *cell) row(f flag, lanes uint32) {
+	c.flags &^= f
+	if lanes&(lanes-1) != 0 {
+		c.flags |= f
+	}
+}
+
+// quarter is which of the lanes that share a cell in order have quarter i of it.
+func quarter(lanes uint32, i int) uint32 {
+	n := bits.OnesCount32(lanes)
+	if n < 4 {
+		return nth(lanes, i*n/4)
+	}
+	part := uint32(0)
+	for j := i * n / 4; j < (i+1)*n/4; j++ {
+		part |= nth(lanes, j)
+	}
+	return part
+}
+
+// nth is the n-th lowest lane of a set.
+func nth(lanes uint32, n int) uint32 {
+	for ; n > 0; n-- {
+		lanes &= lanes - 1
+	}
+	return lanes & -lanes
+}
+
+// rejoin makes one cell of quarters that lanes wrote in order with one event, and
+// that nobody has read.
 func (c *cell) rejoin() bool {
 	sub := c.ext.sub
-	e, lanes := sub[0].w, uint32(0)
+	e, all, n := sub[0].w, uint32(0), bits.OnesCount32(sub[0].wl)
 	for i := range sub {
 		b := &sub[i]
-		if b.w != e || b.r != nil || b.flags&^isWritten != 0 || e == nil || b.ext != nil && len(b.ext.early) > 0 {
+		ordered := b.wl > all && bits.OnesCount32(b.wl) == n && (n == 1 || b.flags&isRowW != 0)
+		same := b.wl == all && n == 1 // a lane has two quarters, or all
+		if b.w != e || e == nil || b.r != nil || b.flags&^(isWritten|isRowW) != 0 || !ordered && !same ||
+			b.ext != nil && len(b.ext.early) > 0 {
 			return false
 		}
-		lanes |= b.wl
+		all |= b.wl
 	}
-	c.w, c.wl, c.r, c.rl, c.flags = e, lanes, nil, 0, 0
+	if k := bits.OnesCount32(all); k != 1 && k != 4*n && !(k == 2 && sub[0].wl == sub[1].wl && sub[2].wl == sub[3].wl) {
+		return false
+	}
+	c.w, c.wl, c.r, c.rl, c.flags = e, all, nil, 0, 0
+	c.row(isRowW, all)
 	c.ext.more = c.ext.more[:0]
 	return true
 }
 
 // noted adds a read to a cell's, in place of one that it makes superfluous: whoever
 // comes after it comes after the other.
-func (c *cell) noted(e *event, lanes uint32, after func(r *event, lanes uint32) bool) {
-	switch {
-	case c.r == nil:
-		c.r, c.rl = e, lanes
+func (c *cell) noted(e *event, lanes uint32, row bool, after func(r read) bool) {
+	n := read{e, lanes, row}
+	if c.r == nil {
+		c.first(n)
 		return
-	case c.r == e:
-		c.rl |= lanes
+	}
+	if old := (read{c.r, c.rl, c.flags&isRowR != 0}); old.merge(n) {
+		c.rl = old.lanes
 		return
-	case replaces(e, c.r) && after(c.r, c.rl):
-		c.r, c.rl = e, lanes
+	} else if replaces(e, c.r) && after(old) {
+		c.first(n)
 		return
 	}
 	if c.ext == nil {
@@ -134,23 +202,40 @@ func (c *cell) noted(e *event, lanes uint32, after func(r *event, lanes uint32) 
 	}
 	for i := range c.ext.more {
 		r := &c.ext.more[i]
-		if r.e == e {
-			r.lanes |= lanes
+		if r.merge(n) {
 			return
 		}
-		if replaces(e, r.e) && after(r.e, r.lanes) {
-			*r = read{e, lanes}
+		if replaces(e, r.e) && after(*r) {
+			*r = n
 			return
 		}
 	}
 	if len(c.ext.more) == mostReads {
 		c.ext.more = append(c.ext.more[:0], c.ext.more[1:]...)
 	}
-	c.ext.more = append(c.ext.more, read{e, lanes})
+	c.ext.more = append(c.ext.more, n)
 }
 
 // mostReads is how many accesses a cell remembers besides the last write.
 const mostReads = 64
+
+func (c *cell) first(r read) {
+	c.r, c.rl = r.e, r.lanes
+	c.flags &^= isRowR
+	if r.row {
+		c.flags |= isRowR
+	}
+}
+
+// merge adds the lanes of another access by the same event, where each touches all
+// of the cell.
+func (r *read) merge(n read) bool {
+	if r.e != n.e || r.row != n.row || r.row && r.lanes != n.lanes {
+		return false
+	}
+	r.lanes |= n.lanes
+	return true
+}
 
 // replaces reports whether a read can stand for another one before it: what races
 // with one races with the other.
@@ -159,9 +244,12 @@ func replaces(e, old *event) bool {
 }
 
 // wrote has a cell remember a write and forget what came before it.
-func (c *cell) wrote(e *event, lanes uint32) {
+func (c *cell) wrote(e *event, lanes uint32, row bool) {
 	c.w, c.wl, c.r, c.rl = e, lanes, nil, 0
-	c.flags &^= isStrong | isSplit
+	c.flags &^= isStrong | isSplit | isRowR | isRowW
+	if row {
+		c.flags |= isRowW
+	}
 	if c.ext != nil {
 		c.ext.more = c.ext.more[:0]
 	}
@@ -172,7 +260,7 @@ func (c *cell) reads(do func(r read)) {
 	if c.r == nil {
 		return
 	}
-	do(read{c.r, c.rl})
+	do(read{c.r, c.rl, c.flags&isRowR != 0})
 	if c.ext != nil {
 		for _, r := range c.ext.more {
 			do(r)
