@@ -70,7 +70,7 @@ class Case:
             self.once(*self.sets[0])[0].block_until_ready()
         except (NotImplementedError, ValueError) as e:
             raise Unsupported(str(e).splitlines()[0]) from e
-        self.note = "layout [B, S, H, D]" + (", output in e4m3" if self.eight_bits() else "")
+        self.note = "layout [B, S, H, D], " + ("output in e4m3" if self.eight_bits() else "with a slice of one element after each call")
 
     def eight_bits(self):
         return self.request["dtype"] == "e4m3"

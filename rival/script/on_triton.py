@@ -20,7 +20,7 @@ CONFIGS = [
 
 
 class Library(on_torch.Library):
-    implementations = {name: ["f16", "bf16", "e5m2", "e4m3"] for name in ("fused", "pointers")}
+    implementations = {"fused": ["f16", "bf16", "e5m2", "e4m3"]}
 
     def hello(self):
         h = super().hello()
@@ -53,9 +53,7 @@ class Case(on_torch.Case):
         self.results = torch.empty(self.shape, dtype=torch.float16, device="cuda")
         if self.request["dtype"] == "bf16":
             self.results = self.results.to(torch.bfloat16)
-        kinds = ["pointers"]
-        if self.request["implementation"] == "fused" and fused_triton.has_descriptors():
-            kinds = ["descriptors", "pointers"]
+        kinds = ["descriptors", "pointers"] if fused_triton.has_descriptors() else ["pointers"]
         best, reasons = None, []
         for kind in kinds:
             for config in CONFIGS:
