@@ -15,6 +15,7 @@ type Checker struct {
 	mu       sync.Mutex
 	launches int
 	found    map[key]*found
+	static   sync.Map // what was found out about programs before they run: see once
 }
 
 // key is what makes two findings the same defect.

@@ -17,7 +17,6 @@ import (
 
 // undefPart is the check of undefined values for a launch.
 type undefPart struct {
-	l     *launch
 	plans []*undefPlan // by instruction; nil where no undefined value can come
 	funcs map[*ptx.Func]*undefFunc
 	calls bool // some function that is called has undefined values
@@ -30,11 +29,13 @@ func newUndef(l *launch) part {
 	if !l.c.kinds[UninitRegister] && !l.c.kinds[UninitLocal] && !l.c.kinds[ShuffleInactive] {
 		return nil
 	}
-	p := &undefPart{l: l, plans: make([]*undefPlan, len(l.Program))}
-	if !p.analyse() {
-		return nil
-	}
-	return p
+	return l.once("undefined", func() part {
+		p := &undefPart{plans: make([]*undefPlan, len(l.Program))}
+		if !p.analyse(l) {
+			return nil
+		}
+		return p
+	})
 }
 
 func (p *undefPart) wants(in *emu.Inst) bool {

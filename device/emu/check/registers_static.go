@@ -27,27 +27,27 @@ func (f *undefFunc) slot(id int32, comp int) int {
 }
 
 // analyse makes the plans, and reports whether there are any.
-func (p *undefPart) analyse() (any bool) {
-	funcs := p.reachable()
+func (p *undefPart) analyse(l *launch) (any bool) {
+	funcs := reachable(l)
 	for _, f := range funcs {
 		p.local = p.local || usesLocal(f)
 	}
-	for _, v := range p.l.Module.Vars() {
+	for _, v := range l.Module.Vars() {
 		p.local = p.local || v.Space == ptx.Local
 	}
 	insts := map[*ptx.Func][]*undefInst{}
 	for _, f := range funcs {
 		insts[f] = nil
 	}
-	for id := range p.l.Program {
-		in := &p.l.Program[id]
+	for id := range l.Program {
+		in := &l.Program[id]
 		if list, ok := insts[in.Func]; ok {
 			insts[in.Func] = append(list, newUndefInst(in, int32(len(in.Func.Regs))))
 		}
 	}
 	for {
-		any = p.makePlans(funcs, insts)
-		if p.params || !p.passes() {
+		any = p.makePlans(l, funcs, insts)
+		if p.params || !p.passes(l) {
 			break
 		}
 		p.params = true // then what is received may be undefined, too
@@ -56,10 +56,10 @@ func (p *undefPart) analyse() (any bool) {
 }
 
 // makePlans makes the plans of all functions.
-func (p *undefPart) makePlans(funcs []*ptx.Func, insts map[*ptx.Func][]*undefInst) (any bool) {
+func (p *undefPart) makePlans(l *launch, funcs []*ptx.Func, insts map[*ptx.Func][]*undefInst) (any bool) {
 	p.funcs, p.calls = map[*ptx.Func]*undefFunc{}, false
 	for _, f := range funcs {
-		a := &undefAnalysis{l: p.l, f: f, insts: insts[f], local: p.local, params: p.params}
+		a := &undefAnalysis{l: l, f: f, insts: insts[f], local: p.local, params: p.params}
 		fn := a.run()
 		p.funcs[f] = fn
 		for _, u := range a.insts {
@@ -75,9 +75,9 @@ func (p *undefPart) makePlans(funcs []*ptx.Func, insts map[*ptx.Func][]*undefIns
 }
 
 // passes reports whether an undefined value may go into a call or come back.
-func (p *undefPart) passes() bool {
+func (p *undefPart) passes(l *launch) bool {
 	for id, plan := range p.plans {
-		if plan == nil || !isCallParam(&p.l.Program[id]) {
+		if plan == nil || !isCallParam(&l.Program[id]) {
 			continue
 		}
 		for i := range plan.src {
@@ -90,7 +90,7 @@ func (p *undefPart) passes() bool {
 }
 
 // reachable are the functions that the kernel may execute.
-func (p *undefPart) reachable() (list []*ptx.Func) {
+func reachable(l *launch) (list []*ptx.Func) {
 	seen := map[*ptx.Func]bool{}
 	var visit func(f *ptx.Func)
 	visit = func(f *ptx.Func) {
@@ -108,11 +108,11 @@ func (p *undefPart) reachable() (list []*ptx.Func) {
 			for i := range in.Args {
 				if o := &in.Args[i]; o.Kind == ptx.SymOperand && o.Sym.Kind == ptx.FuncSymbol {
 					direct = true
-					visit(p.l.Module.Func(o.Sym.Name))
+					visit(l.Module.Func(o.Sym.Name))
 				}
 			}
 			if !direct {
-				for _, g := range p.l.Module.Funcs() {
+				for _, g := range l.Module.Funcs() {
 					if !g.Entry {
 						visit(g)
 					}
@@ -120,7 +120,7 @@ func (p *undefPart) reachable() (list []*ptx.Func) {
 			}
 		}
 	}
-	visit(p.l.entry())
+	visit(l.entry())
 	return list
 }
 

@@ -87,7 +87,6 @@ func (s *safeShuffles) is(in *emu.Inst) bool {
 
 // membersPart checks the member masks of .sync exchanges.
 type membersPart struct {
-	l    *launch
 	want []bool // by instruction
 }
 
@@ -95,7 +94,12 @@ func newMembers(l *launch) part {
 	if !l.c.kinds[ShuffleInactive] {
 		return nil
 	}
-	p := &membersPart{l: l, want: make([]bool, len(l.Program))}
+	return l.once("members", func() part { return findMembers(l) })
+}
+
+// findMembers looks for exchanges in which lanes may be missing.
+func findMembers(l *launch) part {
+	p := &membersPart{want: make([]bool, len(l.Program))}
 	var safe *safeShuffles
 	var of *ptx.Func
 	any := false

@@ -19,7 +19,6 @@ import (
 
 // groupPart is the check of wgmma for a launch.
 type groupPart struct {
-	l     *launch
 	insts []*groupInst // by instruction; nil where it does not matter
 	regs  map[*ptx.Func]int
 }
@@ -42,7 +41,12 @@ func newGroups(l *launch) part {
 	if !l.c.kinds[WgmmaHazard] {
 		return nil
 	}
-	p := &groupPart{l: l, insts: make([]*groupInst, len(l.Program)), regs: map[*ptx.Func]int{}}
+	return l.once("wgmma", func() part { return findGroups(l) })
+}
+
+// findGroups looks for wgmma and what touches its registers.
+func findGroups(l *launch) part {
+	p := &groupPart{insts: make([]*groupInst, len(l.Program)), regs: map[*ptx.Func]int{}}
 	used := map[*ptx.Symbol]bool{}
 	for id := range l.Program {
 		if in := &l.Program[id]; isGroupProduct(in) {

@@ -1,0 +1,31 @@
+package check
+
+import "attest/device/emu"
+
+// staticKey is what the analysis of a program depends on.
+type staticKey struct {
+	part    string
+	program *emu.Inst // its first instruction
+	kernel  string
+	full    bool // all warps are full
+}
+
+// once makes a part that depends on the program and the kind of launch alone, and
+// gives it to later launches again.
+func (l *launch) once(name string, make func() part) part {
+	if len(l.Program) == 0 {
+		return nil
+	}
+	k := staticKey{name, &l.Program[0], l.Kernel, l.Launch.Block.Count()%32 == 0}
+	if p, ok := l.c.static.Load(k); ok {
+		p, _ := p.(part)
+		return p
+	}
+	p := make()
+	if p == nil {
+		l.c.static.Store(k, struct{}{})
+		return nil
+	}
+	l.c.static.Store(k, p)
+	return p
+}
