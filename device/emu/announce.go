@@ -160,3 +160,13 @@ func (a *Access) Stored(in *Inst, lane int) (data []byte, ok bool) {
 	}
 	return data, len(data) == a.Size
 }
+
+// Word is what a lane's st of up to four bytes is about to write; ok is false for
+// other instructions, and for lanes whose stores do not lie in one piece.
+func (a *Access) Word(lane int) (v uint32, ok bool) {
+	w := a.f.w
+	if a.Offsets != (*[32]uint64)(&w.offsets) || len(w.moving) != 1 || w.moving[0].width != w32 || a.Size > 4 {
+		return 0, false
+	}
+	return a.f.r32[w.moving[0].s][lane] & (1<<(8*a.Size) - 1), true
+}

@@ -98,6 +98,9 @@ func spanning(a *address, cells []cell, n int, write bool, of func(n int, c cell
 	}
 	size := n * len(cells)
 	return func(f *frame, m uint32) {
+		if f.b.watch != nil {
+			f.w.moving = cells
+		}
 		mem := a.span(f, m, size, write)
 		if mem == nil {
 			slow(f, m)

@@ -108,8 +108,9 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 	a := d.addr(x.arg("addr"), x.space("addr"))
 	p := d.dst(x.arg("waitComplete"), ptx.Pred)
 	var over func(f *frame, l int, now uint32) bool
+	parity := slot(-1)
 	if x.has("parity") {
-		parity := d.src32(x.arg("phaseParity"), ptx.U32)
+		parity = d.src32(x.arg("phaseParity"), ptx.U32)
 		over = func(f *frame, l int, now uint32) bool {
 			if f.r32[parity][l] > 1 {
 				f.raiseAs("mbarrier-misuse", l, "phase parity %d; it is 0 or 1", f.r32[parity][l])
@@ -131,7 +132,7 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 			return over(f, l, b.phase())
 		})
 		if f.b.watch != nil {
-			a.waited(f, f.p[p]&m)
+			a.waited(f, f.p[p]&m, parity)
 		}
 		if f.p[p]&m != m {
 			return yield
@@ -164,16 +165,22 @@ func whyMbarrier(a *address) func(f *frame, m uint32) string {
 }
 
 // waited announces that lanes have found the phases of their mbarriers over.
-func (a *address) waited(f *frame, m uint32) {
+func (a *address) waited(f *frame, m uint32, parity slot) {
+	phase := func(l int) int {
+		if parity < 0 {
+			return -1
+		}
+		return int(f.r32[parity][l])
+	}
 	for m != 0 {
 		from := f.origin(firstLane(m))
-		bar, same := a.barrier(f, from.lane), uint32(0)
+		bar, p, same := a.barrier(f, from.lane), phase(firstLane(m)), uint32(0)
 		eachLane(m, func(l int) {
-			if a.barrier(f, l) == bar {
+			if a.barrier(f, l) == bar && phase(l) == p {
 				same |= 1 << l
 			}
 		})
 		m &^= same
-		from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Mask: same}, 0)
+		from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Mask: same, Parity: p}, 0)
 	}
 }

@@ -187,6 +187,7 @@ type Mbarrier struct {
 	Pending    int   // arrivals the present phase still awaits
 	Bytes      int   // and bytes
 	Ended      bool  // it ended the phase
+	Parity     int   // MbarrierWait: of the phase that was found over; -1 when a state named it
 	Err        error // it could not be done: the launch ends
 }
 

@@ -37,6 +37,7 @@ type warp struct {
 	reached map[int32]uint32
 	step    Step
 	access  Access
+	moving  []cell     // registers that an ld or st moves
 	single  [32]uint64 // offsets of an access by lanes one at a time
 }
 

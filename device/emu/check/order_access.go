@@ -194,9 +194,15 @@ func (c *ordered) cell(at *cell) {
 	}
 	if at.w == cur.e && cur.e.work == nil {
 		at.wrote(cur.e, at.wl|cur.lanes, false)
-		return
+	} else {
+		at.wrote(cur.e, cur.lanes, false)
 	}
-	at.wrote(cur.e, cur.lanes, false)
+	if cur.a.Space == ptx.Global && cur.e.work == nil && cur.unit == cur.size {
+		if v, ok := cur.a.Word(lane(cur.lanes)); ok { // for when clusters are compared
+			at.val = v
+			at.flags |= hasVal
+		}
+	}
 }
 
 // rowCell is an access by lanes that share a cell in order. It reports whether the

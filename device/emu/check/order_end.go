@@ -134,13 +134,14 @@ func (c *ordered) mergeUnit(to, from *cell, off, n int) {
 
 // mergeCell holds what a cluster did to a cell against what others did.
 func (c *ordered) mergeCell(to, from *cell) {
+	same := from.flags&to.flags&hasVal != 0 && from.val == to.val
 	meet := func(e *event, lanes uint32, wrote bool, f *event, flanes uint32, fwrote bool) {
 		if e.w.cl == f.w.cl || strongBoth(e, f) {
 			return
 		}
 		c.cur.e, c.cur.lanes, c.cur.write = e, lanes, wrote
 		c.cur.a.ID, c.cur.a.Rank, c.cur.a.Warp = e.id, e.w.rank, e.w.index
-		c.race(f, flanes, fwrote, false)
+		c.race(f, flanes, fwrote, same && e == from.w && f == to.w)
 	}
 	if from.w != nil {
 		if to.w != nil {
@@ -164,7 +165,8 @@ func (c *ordered) mergeCell(to, from *cell) {
 	to.flags |= from.flags & isStrong
 	if from.w != nil && to.w == nil {
 		to.w, to.wl = from.w, from.wl
-		to.flags |= from.flags & isRowW
+		to.val = from.val
+		to.flags |= from.flags & (isRowW | hasVal)
 	}
 }
 

@@ -11,10 +11,12 @@ import (
 // bytes.
 type mbar struct {
 	agent   int
-	phase   uint32   // phases that are over
-	pending released // what arrivals in the present phase pass on
-	over    released // and those of phases that are over
-	waited  uint32   // phases that somebody has seen over
+	phase   uint32           // phases that are over
+	pending released         // what arrivals in the present phase pass on
+	over    released         // and those of phases that are over
+	last    [kept]released   // over, as it was after each of the last phases
+	came    map[*warp]uint32 // the phase in which a warp last arrived
+	waited  uint32           // phases that somebody has seen over
 	expect  *emu.Mbarrier
 	bytes   int
 	inited  *event
@@ -53,6 +55,7 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	b.bytes = e.Bytes
 	switch e.Op {
 	case emu.MbarrierArrive, emu.MbarrierDrop:
+		b.came[w] = b.phase
 		if e.Late {
 			b.pending.add(w.arrived(lane(e.Mask), b))
 		} else if !c.l.Program[e.ID].Op.Has("relaxed") {
@@ -66,10 +69,7 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 			k.done = append(k.done, doer{agent: b.agent, lanes: 1<<32 - 1, time: b.phase + 1, bar: true})
 		}
 	case emu.MbarrierWait:
-		b.waited = b.phase
-		if !c.l.Program[e.ID].Op.Has("relaxed") {
-			w.hear(e.Mask, &b.over)
-		}
+		c.waits(w, b, e)
 		return
 	}
 	if e.Ended {
@@ -85,6 +85,32 @@ func (b *mbar) end(c *ordered) {
 	n := b.over.c.copy(c.agents)
 	n.own[b.agent].all = b.phase
 	b.over.c = n
+	b.last[b.phase%kept] = b.over
+}
+
+// kept is how many phases of an mbarrier are remembered apart.
+const kept = 8
+
+// waits has lanes learn what a wait promises. One for a parity promises no more than
+// the first phase of that parity after those that the thread knows to be over: if the
+// last of those has it already, the wait is for nothing.
+func (c *ordered) waits(w *warp, b *mbar, e *emu.Mbarrier) {
+	told := &b.over
+	phase := b.phase
+	if e.Parity >= 0 {
+		known := max(w.view(lane(e.Mask)).c.at(b.agent).all, b.came[w])
+		if (known+1)&1 == uint32(e.Parity) {
+			return
+		}
+		phase = min(known+1, b.phase)
+		if b.phase-phase < kept {
+			told = &b.last[phase%kept]
+		}
+	}
+	b.waited = max(b.waited, phase)
+	if !c.l.Program[e.ID].Op.Has("relaxed") {
+		w.hear(e.Mask, told)
+	}
 }
 
 func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
@@ -103,7 +129,7 @@ func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
 	c.mark(e.MbarrierAt, 0)
 	c.word8(w, e, true)
 	c.mark(e.MbarrierAt, isBarrier)
-	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], true), by: e.Mask}
+	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], true), by: e.Mask, came: map[*warp]uint32{}}
 	c.agents++
 	c.barList = append(c.barList, b)
 	c.bars[e.MbarrierAt] = b

@@ -45,6 +45,7 @@ type cell struct {
 	r      *event // a read or strong write since then, or nil
 	ext    *ext
 	wl, rl uint32 // their lanes
+	val    uint32 // with hasVal, what the write wrote
 	flags  flag
 }
 
@@ -75,6 +76,7 @@ const (
 	isSplit                    // its quarters are known apart
 	isRowW                     // the lanes that wrote it share it in order: each has its part
 	isRowR                     // and those that read it
+	hasVal                     // what was written is known
 )
 
 // split makes the quarters of a cell known apart.
@@ -93,6 +95,7 @@ func (c *cell) split() *[4]cell {
 		x := b.ext
 		*b = *c
 		b.ext = x
+		b.flags &^= hasVal
 		if c.flags&isRowW != 0 {
 			b.wl = quarter(c.wl, i)
 			b.row(isRowW, b.wl)
@@ -246,7 +249,7 @@ func replaces(e, old *event) bool {
 // wrote has a cell remember a write and forget what came before it.
 func (c *cell) wrote(e *event, lanes uint32, row bool) {
 	c.w, c.wl, c.r, c.rl = e, lanes, nil, 0
-	c.flags &^= isStrong | isSplit | isRowR | isRowW
+	c.flags &^= isStrong | isSplit | isRowR | isRowW | hasVal
 	if row {
 		c.flags |= isRowW
 	}
