@@ -70,7 +70,10 @@ func TestLengths(t *testing.T) {
 	turn := 0
 	for _, d := range []int{64, 128} {
 		for _, preset := range Presets(d) {
-			for _, s := range lengths {
+			for i, s := range lengths {
+				if d == 128 && i%2 == 1 && !*full {
+					continue
+				}
 				turn++
 				p := variant(Problem{Batch: 1 + turn%2, Heads: 2, Seq: s, HeadDim: d}, turn)
 				t.Run(fmt.Sprintf("%s/d%d/s%d/%s/%s", preset.Name, d, s, p.Format, p.Output), func(t *testing.T) {

@@ -18,8 +18,21 @@
 //	stage5             warps that only load and decode, warps that only compute
 //	stage5-persistent  as many blocks as fit, each going on to the next tile
 //
-// From stage2 on all give the same bits, and tests hold them to it: what they change
-// is where data lies and who moves it.
+// # Parity
+//
+// Presets that do the same arithmetic in the same order agree in every bit, on the same
+// device. Tests hold them to it.
+//
+//	stage0 = stage1    for u8 only, whose scores are sums of whole numbers below 2^24 and
+//	                   exact in any order; for floats tensor cores round elsewhere
+//	stage1 ≠ stage2    P is rounded to f16
+//	stage2 = stage3a = xor-swizzle = stage3b = stage4 = stage5 = stage5-persistent
+//
+// The last line is all pairs of these seven, in every format: the same mma.sync on the
+// same tiles of keys, and a row's sum added by the same four lanes in the same order.
+// Of the toggles, Stages, VectorDequant, Swizzle, LUT, ReuseScores, FusedSoftmax,
+// Producers, Persistent and TileM change no bit; TensorPV, FastExp and TileN do, and
+// TensorQK but for u8.
 //
 // # How a kernel reads
 //

@@ -9,19 +9,7 @@ import (
 	"attest/ptx"
 )
 
-// Which presets do the same arithmetic in the same order, and so agree bit for bit on
-// the same device:
-//
-//	stage0 = stage1           u8 only: Q·Kᵀ sums whole numbers below 2^24, exact in any
-//	                          order; for e4m3 and e5m2 tensor cores round elsewhere
-//	stage2 = 3a = xor-swizzle = 3b = 4 = 5 = 5-persistent
-//	                          all formats: the same mma.sync on the same tiles of keys,
-//	                          a row's sum added by the same four lanes in the same order
-//
-// Between stage1 and stage2 P is rounded to f16, and between targets tensor cores
-// sum differently. Toggles that change no bit: Stages, VectorDequant, Swizzle, LUT,
-// ReuseScores, FusedSoftmax, Producers, Persistent, TileM. Toggles that do: TensorQK
-// (but for u8), TensorPV, FastExp, TileN.
+// parity is the presets that must agree, as the package says.
 var parity = []struct {
 	first  string
 	others []string

@@ -47,8 +47,9 @@ func TestPTX(t *testing.T) {
 // TestTargets writes kernels in every format for every target that takes them.
 func TestTargets(t *testing.T) {
 	for _, target := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
-		for _, f := range fp8.Formats() {
-			for _, name := range []string{"stage0", "stage5-persistent"} {
+		for _, name := range []string{"stage0", "stage5-persistent"} {
+			last := ""
+			for _, f := range fp8.Formats() {
 				preset, err := FindPreset(name, 64)
 				if err != nil {
 					t.Fatal(err)
@@ -60,12 +61,17 @@ func TestTargets(t *testing.T) {
 					}
 					continue
 				}
-				if err == nil {
-					_, err = k.PTX()
-				}
 				if err != nil {
-					t.Errorf("%s, %v for %s: %v", name, f, target, err)
+					t.Fatalf("%s, %v for %s: %v", name, f, target, err)
 				}
+				text, err := k.PTX()
+				if err != nil {
+					t.Fatalf("%s, %v for %s: %v", name, f, target, err)
+				}
+				if f == fp8.U8Legacy && text != last { // U8 came before
+					t.Errorf("%s for %s: u8-legacy is not decoded as u8", name, target)
+				}
+				last = text
 			}
 		}
 	}

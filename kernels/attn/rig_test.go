@@ -77,6 +77,7 @@ type bench struct {
 	in       inputs
 	params   []device.Param
 	out, lse device.Buffer
+	spoil    func(ptx string) string // changes kernels before they are loaded, if set
 }
 
 func newBench(t testing.TB, dev device.Device, in inputs) *bench {
@@ -103,6 +104,9 @@ func newBench(t testing.TB, dev device.Device, in inputs) *bench {
 	b.params = append(b.params, device.U32(uint32(p.Batch)), device.U32(uint32(p.Heads)), device.U32(uint32(p.Seq)), device.F32(float32(1/math.Sqrt(float64(p.HeadDim)))))
 	return b
 }
+
+// setScale changes the kernel's last parameter.
+func (b *bench) setScale(scale float32) { b.params[len(b.params)-1] = device.F32(scale) }
 
 func (b *bench) buffer(data []byte) device.Buffer {
 	b.t.Helper()
@@ -135,6 +139,13 @@ func (b *bench) load(k *build.Kernel, c Config, blocksPerSM int) (device.Kernel,
 	text, err := k.PTX()
 	if err != nil {
 		b.t.Fatal(err)
+	}
+	if b.spoil != nil {
+		spoilt := b.spoil(text)
+		if spoilt == text {
+			b.t.Fatalf("%v: there is nothing to spoil", c)
+		}
+		text = spoilt
 	}
 	mod, err := b.dev.Load(k.Name()+".ptx", text)
 	if err != nil {
