@@ -69,7 +69,7 @@ func (a *attention) softmax(n build.U32) {
 	}
 }
 
-// output is U = α·U + P·V, U being shrunk already.
+// output is U += P·V.
 func (a *attention) output(v tile.B) {
 	P := a.S.A()
 	for i, U := range a.U {
@@ -91,8 +91,8 @@ func (a *attention) end() {
 	a.g.storeLSE(a.it, a.S, a.row, lse)
 }
 
-// columns is how many columns of KV tile j count: more than a tile has, but for the
-// last.
+// columns is how many columns of KV tile j count: as many as are left, which is at
+// least a whole tile but for the last.
 func (g *gen) columns(j build.U32) build.U32 {
 	return g.seq.Sub(j.MulLo(g.k.U32(uint32(g.c.TileN))))
 }
@@ -105,10 +105,10 @@ func (g *gen) fused(it item) {
 	a := g.newAttention(it)
 	kt, v := g.w.BT(K), g.w.B(V)
 	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
-		kv.bring(j)
-		a.scores(kt)
-		a.softmax(g.columns(j))
-		a.output(v)
+		kv.bring(j)             // K, V = tile j, decoded
+		a.scores(kt)            // S = Q·Kᵀ
+		a.softmax(g.columns(j)) // P = 2^(c·S-m'), l = α·l + ΣP, U = α·U
+		a.output(v)             // U += P·V
 	})
 	a.end()
 }

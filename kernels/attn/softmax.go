@@ -34,6 +34,7 @@ func (g *gen) newRows(slots int) rows {
 func (r rows) step(S *tile.Frag, c build.F32, n build.U32) (alpha []build.F32) {
 	g := r.g
 	k := g.k
+	k.Comment("t = c·S, m' = max(m, rowmax t), α = 2^(m-m'), P = 2^(t-m'), l = α·l + ΣP")
 	S.Map(func(s build.F32, _ int, _ tile.Pos) build.F32 { return s.Mul(c, build.Rn) })
 	k.If(n.SetpLt(k.U32(uint32(g.c.TileN))), func() { // the last tile of most lengths
 		S.KeepCols(g.w.Lane, n, tile.NegInf(k))

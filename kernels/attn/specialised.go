@@ -50,11 +50,13 @@ func (g *gen) consume(it item, slot *tile.Side) {
 	first := g.half(g.plan.k, g.c.TileN, g.d)
 	kt, v := g.w.BT(first), g.w.B(first)
 	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
-		a.scores(kt.Plus(g.slotBytes(slot.Wait())))
-		slot.Signal(g.w) // K's slot may be filled again
+		K := g.slotBytes(slot.Wait()) // K is in its slot
+		a.scores(kt.Plus(K))          // S = Q·Kᵀ
+		slot.Signal(g.w)              // the slot may be filled again
 		slot.Next()
-		a.softmax(g.columns(j))
-		a.output(v.Plus(g.slotBytes(slot.Wait())))
+		a.softmax(g.columns(j))       // P = 2^(c·S-m'), l = α·l + ΣP, U = α·U
+		V := g.slotBytes(slot.Wait()) // V is in the next
+		a.output(v.Plus(V))           // U += P·V
 		slot.Signal(g.w)
 		slot.Next()
 	})

@@ -19,7 +19,7 @@ import (
 // softRows is how many rows a warp's softmax takes at a time.
 const softRows = 8
 
-// shared is what the warps of a block keep through an item.
+// sharedScores is what the warps of a block keep through an item.
 type sharedScores struct {
 	g       *gen
 	it      item

@@ -13,8 +13,8 @@ const (
 	down   = 8
 )
 
-// place is the thread's column and row among the 16×8 threads.
-func (g *gen) place() (x, y build.U32) {
+// threadXY is the thread's column and row among the 16×8 threads.
+func (g *gen) threadXY() (x, y build.U32) {
 	k := g.k
 	return g.tid.And(k.U32(across - 1)), g.tid.Shr(k.U32(4))
 }
@@ -44,7 +44,7 @@ func (s *sharedScores) scalarScores() {
 	g := s.g
 	k := g.k
 	rows, cols := g.c.TileM/down, g.c.TileN/across
-	x, y := g.place()
+	x, y := g.threadXY()
 	row0 := y.MulLo(k.U32(uint32(rows)))
 	sum := build.Vars(k.F32(0), rows*cols)
 	k.Loop(k.U32(0), k.U32(uint32(g.d)), k.U32(step), func(at build.U32) {
@@ -76,7 +76,7 @@ func (s *sharedScores) scalarOutput() output {
 	g := s.g
 	k := g.k
 	rows, cols := g.c.TileM/down, g.d/across
-	x, y := g.place()
+	x, y := g.threadXY()
 	row0, col0 := y.MulLo(k.U32(uint32(rows))), x.MulLo(k.U32(uint32(cols)))
 	U := build.Vars(k.F32(0), rows*cols)
 	add := func() {
