@@ -109,7 +109,7 @@ func TestCompareFindsAnEffect(t *testing.T) {
 // often as it says, and changes of the detectable size be found about as often as
 // the power says.
 func TestCoverage(t *testing.T) {
-	const trials = 200
+	const trials = 100
 	for _, k := range []int{3, 5, 10} {
 		r := rand.New(rand.NewPCG(uint64(k), 7))
 		held, found, size := 0, 0, 0.0
