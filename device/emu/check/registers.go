@@ -58,11 +58,11 @@ type undefWatch struct {
 	quiet
 	p     *undefPart
 	c     *cluster
-	warps map[int]*undefWarp // by rank and warp
+	warps []*undefWarp // see perWarp
 }
 
 func (p *undefPart) cluster(c *cluster) watch {
-	return &undefWatch{p: p, c: c, warps: map[int]*undefWarp{}}
+	return &undefWatch{p: p, c: c, warps: perWarp[undefWarp](c)}
 }
 
 // undefWarp is what is undefined in the threads of a warp.
@@ -111,14 +111,12 @@ type undefOrigin struct {
 }
 
 func (w *undefWatch) warp(s *emu.Step) *undefWarp {
-	key := s.Rank<<16 | s.Warp
-	u := w.warps[key]
-	if u == nil {
-		u = &undefWarp{}
-		u.depth(0).fresh = 1<<32 - 1
-		w.warps[key] = u
+	u := &w.warps[w.c.warpIndex(s)]
+	if *u == nil {
+		*u = &undefWarp{}
+		(*u).depth(0).fresh = 1<<32 - 1
 	}
-	return u
+	return *u
 }
 
 func (u *undefWarp) depth(n int) *undefDepth {

@@ -147,6 +147,7 @@ func TestUndefinedUses(t *testing.T) {
 		"carry":     "add.cc.u32 %r4, %r5, 1;\naddc.u32 %r6, 1, 1;\nst.global.u32 [%rd1], %r6; // <- uninit-register\n",
 		"half":      "mov.b32 %r4, {%h1, %h2};\nmov.b32 {%h3, %h4}, %r4;\nst.global.b16 [%rd1], %h4; // <- uninit-register\n",
 		"part":      "mov.u16 %h1, 7;\nmov.b32 %r4, {%h1, %h2};\nst.global.b32 [%rd1], %r4; // <- uninit-register warning\n",
+		"vector":    ".reg .v2 .b32 %v;\nmov.u32 %v.x, 1;\nst.global.v2.u32 [%rd0], %v; // <- uninit-register\n",
 		"of a lane": "setp.eq.u32 %p1, %r0, 0;\n@%p1 mov.u32 %r5, 1;\nshfl.sync.idx.b32 %r6, %r5, 1, 31, -1;\nst.global.u32 [%rd1], %r6; // <- uninit-register\n",
 		"product": "mov.b32 %r1, 0;\nmov.f32 %f0, 0f00000000;\n" +
 			"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r5}, {%r1}, {%f0, %f0, %f0, %f0};\n" +
@@ -160,6 +161,7 @@ func TestUndefinedUses(t *testing.T) {
 func TestUndefinedUnused(t *testing.T) {
 	for name, body := range map[string]string{
 		"moved":         "mov.u32 %r6, %r5;\nadd.u32 %r7, %r6, 1;\n",
+		"vector":        ".reg .v2 .b32 %v;\nmov.u32 %v.x, 1;\nst.global.u32 [%rd1], %v.x;\n",
 		"selected away": "setp.lt.u32 %p1, %r0, 99;\nselp.u32 %r6, %r0, %r5, %p1;\nst.global.u32 [%rd1], %r6;\n",
 		"masked":        "and.b32 %r6, %r5, 0;\nst.global.u32 [%rd1], %r6;\n",
 		"times zero":    "mul.lo.u32 %r6, %r5, 0;\nst.global.u32 [%rd1], %r6;\n",

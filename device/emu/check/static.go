@@ -29,3 +29,11 @@ func (l *launch) once(name string, make func() part) part {
 	l.c.static.Store(k, p)
 	return p
 }
+
+// perWarp is a list of what there is for each warp of a cluster; warpIndex is the
+// place of a step's warp in it.
+func perWarp[T any](c *cluster) []*T { return make([]*T, len(c.Blocks)*c.warpsOfBlock()) }
+
+func (c *cluster) warpsOfBlock() int { return (c.Blocks[0].Threads + 31) / 32 }
+
+func (c *cluster) warpIndex(s *emu.Step) int { return s.Rank*c.warpsOfBlock() + s.Warp }

@@ -19,14 +19,12 @@ import (
 
 // groupPart is the check of wgmma for a launch.
 type groupPart struct {
-	insts []*groupInst // by instruction; nil where it does not matter
-	regs  map[*ptx.Func]int
+	insts []*groupInst  // by instruction; nil where it does not matter
+	regs  []*ptx.Symbol // of all wgmma
 }
 
 // groupInst is an instruction that has to do with the registers of wgmma.
 type groupInst struct {
-	fn     *ptx.Func
-	first  int   // of the function's registers in the state of a warp
 	d, a   []int // wgmma.mma_async: the accumulator, and a from registers
 	reads  []int
 	writes []int
@@ -46,29 +44,29 @@ func newGroups(l *launch) part {
 
 // findGroups looks for wgmma and what touches its registers.
 func findGroups(l *launch) part {
-	p := &groupPart{insts: make([]*groupInst, len(l.Program)), regs: map[*ptx.Func]int{}}
-	used := map[*ptx.Symbol]bool{}
+	p := &groupPart{insts: make([]*groupInst, len(l.Program))}
+	numbers := map[*ptx.Symbol]int{}
 	for id := range l.Program {
 		if in := &l.Program[id]; isGroupProduct(in) {
 			for _, name := range []string{"d", "a"} {
-				for _, a := range operandRegs(in.Arg(name)) {
-					used[a] = true
+				for _, r := range operandRegs(in.Arg(name)) {
+					if _, ok := numbers[r]; !ok {
+						numbers[r] = len(p.regs)
+						p.regs = append(p.regs, r)
+					}
 				}
 			}
 		}
 	}
-	if len(used) == 0 {
+	if len(numbers) == 0 {
 		return nil
 	}
-	n := 0
 	asm := map[*ptx.Inst]bool{}
 	for _, f := range l.Module.Funcs() {
-		p.regs[f] = n
-		n += len(f.Regs)
 		inlineAssembly(f, asm)
 	}
 	for id := range l.Program {
-		p.insts[id] = p.inst(&l.Program[id], used, asm)
+		p.insts[id] = newGroupInst(&l.Program[id], numbers, asm)
 	}
 	return p
 }
@@ -106,17 +104,16 @@ func inlineAssembly(f *ptx.Func, asm map[*ptx.Inst]bool) {
 	}
 }
 
-// inst is what matters of an instruction, or nil.
-func (p *groupPart) inst(in *emu.Inst, used map[*ptx.Symbol]bool, asm map[*ptx.Inst]bool) *groupInst {
-	first := p.regs[in.Func]
-	g := &groupInst{fn: in.Func, first: first, compiled: asm[in.Inst]}
+// newGroupInst is what matters of an instruction, or nil.
+func newGroupInst(in *emu.Inst, numbers map[*ptx.Symbol]int, asm map[*ptx.Inst]bool) *groupInst {
+	g := &groupInst{compiled: asm[in.Inst]}
 	if in.Op.Name == "wgmma" {
 		if isGroupProduct(in) {
 			for _, r := range operandRegs(in.Arg("d")) {
-				g.d = append(g.d, first+int(r.ID))
+				g.d = append(g.d, numbers[r])
 			}
 			for _, r := range operandRegs(in.Arg("a")) {
-				g.a = append(g.a, first+int(r.ID))
+				g.a = append(g.a, numbers[r])
 			}
 			g.shape = in.Match.Mod("shape")
 		}
@@ -125,8 +122,11 @@ func (p *groupPart) inst(in *emu.Inst, used map[*ptx.Symbol]bool, asm map[*ptx.I
 	u := newUndefInst(in, -1)
 	add := func(to *[]int, as []undefArg) {
 		for _, a := range as {
-			if a.id >= 0 && used[in.Func.Regs[a.id]] {
-				*to = append(*to, first+int(a.id))
+			if a.id < 0 {
+				continue
+			}
+			if n, ok := numbers[in.Func.Regs[a.id]]; ok {
+				*to = append(*to, n)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (p *groupPart) inst(in *emu.Inst, used map[*ptx.Symbol]bool, asm map[*ptx.I
 func (p *groupPart) wants(in *emu.Inst) bool { return p.insts[in.ID] != nil }
 
 func (p *groupPart) cluster(c *cluster) watch {
-	return &groupWatch{p: p, c: c, warps: map[int]*groupWarp{}, groups: map[int]*warpgroup{}}
+	return &groupWatch{p: p, c: c, warps: perWarp[groupWarp](c), groups: map[int]*warpgroup{}}
 }
 
 // groupWatch watches a cluster.
@@ -155,7 +155,7 @@ type groupWatch struct {
 	quiet
 	p      *groupPart
 	c      *cluster
-	warps  map[int]*groupWarp // by rank and warp
+	warps  []*groupWarp       // see perWarp
 	groups map[int]*warpgroup // by rank and number
 }
 
@@ -167,7 +167,7 @@ type groupWarp struct {
 	groups  int  // commits so far
 	issued  int  // products so far
 	running []*groupWork
-	regs    map[int]*groupReg
+	regs    []groupReg
 }
 
 // groupReg is the state of a register.
@@ -190,22 +190,14 @@ type groupWork struct {
 }
 
 func (w *groupWatch) warp(s *emu.Step) *groupWarp {
-	key := s.Rank<<16 | s.Warp
-	g := w.warps[key]
-	if g == nil {
-		g = &groupWarp{regs: map[int]*groupReg{}}
-		w.warps[key] = g
+	g := &w.warps[w.c.warpIndex(s)]
+	if *g == nil {
+		*g = &groupWarp{regs: make([]groupReg, len(w.p.regs))}
+		for i := range (*g).regs {
+			(*g).regs[i].wrote = -1
+		}
 	}
-	return g
-}
-
-func (g *groupWarp) reg(i int) *groupReg {
-	r := g.regs[i]
-	if r == nil {
-		r = &groupReg{wrote: -1}
-		g.regs[i] = r
-	}
-	return r
+	return *g
 }
 
 func (w *groupWatch) step(s *emu.Step) {
@@ -235,7 +227,7 @@ func (g *groupWarp) wait(keep int) {
 	for n < len(g.running) && g.running[n].group+keep < g.groups {
 		for _, regs := range [][]int{g.running[n].inst.d, g.running[n].inst.a} {
 			for _, i := range regs {
-				if r := g.reg(i); r.work == g.running[n] {
+				if r := &g.regs[i]; r.work == g.running[n] {
 					r.work = nil
 				}
 			}
@@ -249,12 +241,12 @@ func (g *groupWarp) wait(keep int) {
 // touch is an instruction other than wgmma on its registers.
 func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *emu.Step) {
 	for _, i := range in.reads {
-		if r := g.reg(i); r.work != nil {
+		if r := &g.regs[i]; r.work != nil {
 			w.early(g, in, s, r, i, false)
 		}
 	}
 	for _, i := range in.writes {
-		r := g.reg(i)
+		r := &g.regs[i]
 		if r.work != nil {
 			w.early(g, in, s, r, i, true)
 		}
@@ -271,11 +263,11 @@ func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *emu.Step) {
 	w.overlap(g, in, s)
 	k := &groupWork{id: s.ID, group: g.groups, inst: in, reported: map[Severity]bool{}}
 	for _, i := range in.a {
-		r := g.reg(i)
+		r := &g.regs[i]
 		r.work, r.input = k, true
 	}
 	for _, i := range in.d {
-		r := g.reg(i)
+		r := &g.regs[i]
 		r.work, r.input = k, false
 		r.shape, r.shaped = in.shape, g.epoch
 	}
@@ -289,8 +281,8 @@ func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *emu.Step) {
 func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
 	for _, regs := range [][]int{in.d, in.a} {
 		for _, i := range regs {
-			r := g.regs[i]
-			if r == nil || r.wrote < 0 || r.since != g.epoch {
+			r := &g.regs[i]
+			if r.wrote < 0 || r.since != g.epoch {
 				continue
 			}
 			if in.compiled && insts[r.wrote].moves && g.ready {
@@ -306,13 +298,13 @@ func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
 // accumulators of the same shape may be used again before the wait.
 func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *emu.Step) {
 	for _, i := range in.a {
-		if r := g.reg(i); r.work != nil && !r.input {
+		if r := &g.regs[i]; r.work != nil && !r.input {
 			w.early(g, in, s, r, i, false)
 			return
 		}
 	}
 	for _, i := range in.d {
-		r := g.reg(i)
+		r := &g.regs[i]
 		switch {
 		case r.work != nil && r.input:
 			w.early(g, in, s, r, i, true)

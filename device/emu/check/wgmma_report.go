@@ -71,16 +71,8 @@ func (w *groupWatch) early(g *groupWarp, in *groupInst, s *emu.Step, r *groupReg
 	other.Action = "asynchronous product"
 	d.Other = &other
 	d.Message = fmt.Sprintf("%s %s %s, %s the product of line %d, %s",
-		s.Op.Text, verb, in.name(i), role, other.Pos.Line, state)
+		s.Op.Text, verb, w.p.regs[i].Name, role, other.Pos.Line, state)
 	w.c.report(text.of(d), s.ID, k.id)
-}
-
-// name is the register's name. The state of a warp numbers those of all functions.
-func (in *groupInst) name(i int) string {
-	if i -= in.first; i >= 0 && i < len(in.fn.Regs) {
-		return in.fn.Regs[i].Name
-	}
-	return "a register"
 }
 
 // visible reports whether a store goes where others see it.
@@ -117,7 +109,7 @@ func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *emu.Step, r *group
 	w.c.report(groupFence.of(d), s.ID, -1)
 	for _, regs := range [][]int{in.d, in.a} { // once for these writes
 		for _, i := range regs {
-			g.reg(i).wrote = -1
+			g.regs[i].wrote = -1
 		}
 	}
 }
