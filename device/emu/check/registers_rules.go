@@ -158,12 +158,12 @@ func (x *undefStep) zero(a *undefArg, lane int) bool {
 	return x.bits(a, lane) == 0 && x.value(a, lane) == 0
 }
 
-// undefSelect is selp: the side that is not chosen does not matter.
+// undefSelect is selp: the side that is not chosen does not matter, nor the choice
+// between bits that are the same.
 func undefSelect(x *undefStep, lane int) uint64 {
 	a, b, c := &x.p.src[0], &x.p.src[1], &x.p.src[2]
 	if x.bits(c, lane) != 0 {
-		u := x.bits(a, lane) | x.bits(b, lane) | x.value(a, lane) ^ x.value(b, lane)
-		return undefAll(u)
+		return x.bits(a, lane) | x.bits(b, lane) | x.value(a, lane) ^ x.value(b, lane)
 	}
 	if x.value(c, lane) != 0 {
 		return x.bits(a, lane)

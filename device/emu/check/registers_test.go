@@ -59,7 +59,8 @@ func (k oneKernel) run(t *testing.T, kinds ...check.Kind) []check.Defect {
 	return c.Defects()
 }
 
-func (k oneKernel) launch(t *testing.T, dev device.Device) {
+// launch runs the kernel on a device, and gives its buffer.
+func (k oneKernel) launch(t *testing.T, dev device.Device) device.Buffer {
 	t.Helper()
 	m, err := dev.Load("k.ptx", k.text())
 	if err != nil {
@@ -86,6 +87,7 @@ func (k oneKernel) launch(t *testing.T, dev device.Device) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return buf
 }
 
 var undefinedKinds = []check.Kind{check.UninitRegister, check.UninitLocal, check.ShuffleInactive}
