@@ -47,6 +47,9 @@ type class struct {
 	all              bool // wait_all
 	shared, global   bool // fence.proxy.async: of which memory
 	init             bool // fence.mbarrier_init
+	tensorMap        bool // fence.proxy.tensormap
+	guess            bool // a plain load that a compare-and-swap starts from
+	blind            bool // an atomic that does not tell what it found: red
 }
 
 // classify looks at an instruction once.
@@ -61,7 +64,7 @@ func classify(in *emu.Inst) class {
 			c.role, c.async = roleBulk, true
 		}
 	case "atom", "red":
-		c.atomic, c.strong = true, true
+		c.atomic, c.strong, c.blind = true, true, op.Name == "red"
 		c.release, c.acquire = op.Has("release") || op.Has("acq_rel"), op.Has("acquire") || op.Has("acq_rel")
 		if op.Has("async") {
 			c.role, c.async = roleBulk, true
@@ -102,15 +105,17 @@ func barrierRole(op *ptx.Opcode) role {
 	return roleBarrier
 }
 
-// fence reads a fence. Those of the tensor map's proxy and of mbarrier.init order
-// nothing that is checked here, but they are fences between threads.
+// fence reads a fence. The one of mbarrier.init is a fence between threads, and so is
+// that of the tensor map's proxy, which also shows copies the maps that were written:
+// they read nothing else of what threads write through it.
 func (c *class) fence(op *ptx.Opcode) {
 	c.role = roleFence
 	if op.Has("proxy") && (op.Has("async") || op.Has("async::generic")) {
 		c.role = roleProxyFence
 	}
 	c.init = op.Has("mbarrier_init")
-	c.shared, c.global = true, true
+	c.tensorMap = op.Has("proxy") && op.Has("tensormap::generic")
+	c.shared, c.global = !c.tensorMap, true
 	for _, m := range op.Mods {
 		switch m {
 		case "shared::cta", "shared::cluster":

@@ -33,6 +33,7 @@ func newOrder(l *launch) part {
 	for id := range l.Program {
 		o.classes[id] = classify(&l.Program[id])
 	}
+	guesses(l.Program, o.classes)
 	if l.Serial {
 		o.everything = &memory{}
 	}

@@ -160,6 +160,11 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 		d.Why = "the thread has seen a flag that was set after the other access, but by a read that is no acquire; it is widely done, and nothing promises it"
 		d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
 	}
+	if guessed(e, cur.e) {
+		d.Severity = Warning
+		d.Why = "a plain read beside atomics is a race by the rules; as the first guess of a compare-and-swap it is widely done, since a wrong guess is found out"
+		d.Fix = "read it with ld.relaxed (a volatile access), if at all"
+	}
 	c.report(d, cur.a.ID, e.id)
 }
 

@@ -26,6 +26,9 @@ func (c *ordered) step(s *emu.Step) {
 		if cls.init {
 			c.fenceInit(w, s.Mask)
 		}
+		if cls.tensorMap {
+			w.proxyFence(s.Mask, cls)
+		}
 	case roleProxyFence:
 		w.proxyFence(s.Mask, cls)
 	case roleLanes:
