@@ -99,21 +99,58 @@ func (c *ordered) touch(cells pages, off int) {
 		for off%n != 0 || size < n {
 			n /= 4
 		}
-		if n == cellBytes {
-			c.unit(cells.at(off), n)
-		} else {
-			c.unit(cells.part(off, n), n)
+		at := cells.at(off)
+		if n < cellBytes {
+			at = c.down(at, off, n)
 		}
+		c.unit(at, n)
 		off += n
 		size -= n
 	}
 }
 
+// down is the part of n bytes at an offset, after what touched the whole.
+func (c *ordered) down(at *cell, off, n int) *cell {
+	for size := cellBytes; size > n; {
+		sub := at.split()
+		size /= 4
+		c.whole(at)
+		at = &sub[off/size%4]
+	}
+	return at
+}
+
+// whole holds an access to part of a split cell against what touched all of it.
+func (c *ordered) whole(at *cell) {
+	cur := &c.cur
+	if cur.write {
+		at.ext.writes, at.ext.fenced = nil, nil
+	}
+	if at.r == nil || !cur.write && at.flags&isStrong == 0 {
+		return
+	}
+	by := cur.v.c
+	if by != nil && at.ext.reads == by && !cur.e.class.proxy {
+		return
+	}
+	all := true
+	at.reads(func(r read) {
+		all = all && c.known(r.e, r.lanes, r.wrote(), false, by)
+		if (cur.write || r.wrote()) && (r.e != cur.e || r.lanes&^cur.lanes != 0) {
+			c.against(r.e, r.lanes, r.wrote())
+		}
+	})
+	if all {
+		at.ext.reads = by
+	}
+}
+
 // unit is an access to n bytes at once.
 func (c *ordered) unit(at *cell, n int) {
-	c.cur.unit = n
+	cur := &c.cur
+	cur.unit = n
 	if at.flags&isSplit == 0 || at.rejoin() && c.plain(at) {
-		if !c.cur.row {
+		if !cur.row {
 			c.cell(at)
 			return
 		}
@@ -122,24 +159,100 @@ func (c *ordered) unit(at *cell, n int) {
 		}
 	}
 	sub := at.split()
-	lanes, row := c.cur.lanes, c.cur.row
+	if !cur.write && !cur.row {
+		c.parts(at, n)
+		c.whole(at)
+		at.ext.reads = nil
+		at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
+		return
+	}
+	c.whole(at)
+	lanes, row := cur.lanes, cur.row
 	gap := flag(0)
 	for i := range sub {
 		if row {
-			c.cur.lanes = quarter(lanes, i)
-			c.cur.row = c.cur.lanes&(c.cur.lanes-1) != 0
+			cur.lanes = quarter(lanes, i)
+			cur.row = cur.lanes&(cur.lanes-1) != 0
 		}
 		c.unit(&sub[i], n/4)
-		c.cur.off += n / 4
+		cur.off += n / 4
 		gap |= sub[i].flags & isGap
 	}
-	c.cur.lanes, c.cur.row = lanes, row
-	c.cur.off -= n
-	c.cur.unit = n
-	if c.cur.write && gap == 0 {
-		flags := sub[0].flags &^ isSplit
-		at.wrote(c.cur.e, c.cur.lanes, row)
+	cur.lanes, cur.row = lanes, row
+	cur.off -= n
+	cur.unit = n
+	if cur.write && gap == 0 {
+		flags := sub[0].flags
+		at.wrote(cur.e, lanes, row)
 		at.flags |= flags & (isBarrier | isWritten)
+	}
+}
+
+// parts holds a read of a whole cell against the writes to its parts, and remembers
+// by which clock they are known.
+func (c *ordered) parts(at *cell, n int) {
+	cur := &c.cur
+	cur.unit = n
+	if at.flags&isSplit == 0 {
+		c.written(at)
+		return
+	}
+	by, fenced := cur.v.c, cur.v.shared
+	if by != nil && at.ext.writes == by && (!cur.e.class.proxy || fenced != nil && at.ext.fenced == fenced) {
+		return
+	}
+	before := c.serial
+	for i := range at.ext.sub {
+		b := &at.ext.sub[i]
+		c.parts(b, n/4)
+		if b.flags&isSplit != 0 {
+			c.whole(b)
+		}
+		cur.off += n / 4
+	}
+	cur.off -= n
+	cur.unit = n
+	if cur.a.Space == ptx.Shared && c.serial == before && !c.own(at) {
+		at.ext.writes = by
+		if cur.e.class.proxy {
+			at.ext.fenced = fenced
+		}
+	}
+}
+
+// own reports whether the warp of the current access wrote one of the parts at its
+// present time: what it did itself is known to it and not to others with the same
+// clock.
+func (c *ordered) own(at *cell) bool {
+	if at.flags&isSplit == 0 {
+		return at.w != nil && at.w.w == c.cur.e.w && !c.known(at.w, at.wl, true, false, c.cur.v.c)
+	}
+	for i := range at.ext.sub {
+		if c.own(&at.ext.sub[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// written holds a read against the last write to a cell.
+func (c *ordered) written(at *cell) {
+	cur := &c.cur
+	if at.flags&(isGap|isBarrier) != 0 && c.odd(at) {
+		return
+	}
+	if cur.a.Space == ptx.Shared && at.w == nil && at.flags&isWritten == 0 {
+		c.unwritten(at)
+	}
+	if at.w != nil && at.w != cur.e && !c.plain(at) {
+		c.against(at.w, at.wl, true)
+	}
+	if at.flags&isStrong != 0 {
+		at.reads(func(r read) {
+			if r.wrote() {
+				c.against(r.e, r.lanes, true)
+			}
+		})
 	}
 }
 
@@ -161,14 +274,15 @@ func (c *ordered) cell(at *cell) {
 		c.sameStore(at.wl)
 	}
 	strong := cur.write && cur.e.class.strong && cur.e.work == nil
+	observed := at.observed(cur)
 	if !cur.write || strong {
-		if at.r == cur.e {
+		if at.r == cur.e && at.flags&isRowR == 0 {
 			at.rl |= cur.lanes
 			return
 		}
 		if at.flags&isStrong != 0 || strong {
 			at.reads(func(r read) {
-				if r.wrote() || strong && r.e != cur.e {
+				if r.wrote() && !observed || strong && r.e != cur.e {
 					c.against(r.e, r.lanes, r.wrote())
 				}
 			})
@@ -187,7 +301,7 @@ func (c *ordered) cell(at *cell) {
 	}
 	if at.r != nil {
 		at.reads(func(r read) {
-			if r.e != cur.e || r.lanes&^cur.lanes != 0 {
+			if (r.e != cur.e || r.lanes&^cur.lanes != 0) && !(observed && r.wrote()) {
 				c.against(r.e, r.lanes, r.wrote())
 			}
 		})
@@ -203,6 +317,29 @@ func (c *ordered) cell(at *cell) {
 			at.flags |= hasVal
 		}
 	}
+}
+
+// observed reports whether the current access is a plain one by the thread that last
+// read the cell by a strong read or an atomic: it comes after the strong writes that it
+// saw there, though not after what their threads did before. A strong read or atomic is
+// kept in mind as such.
+func (c *cell) observed(cur *current) bool {
+	cls := cur.e.class
+	if cls.strong && cur.e.work == nil {
+		if !cls.blind && (cls.atomic || !cur.write) {
+			if c.ext == nil {
+				c.ext = &ext{}
+			}
+			c.ext.seen = read{e: cur.e, lanes: cur.lanes}
+		} else if c.ext != nil {
+			c.ext.seen = read{}
+		}
+		return false
+	}
+	if c.ext == nil || c.ext.seen.e == nil || cur.e.work != nil {
+		return false
+	}
+	return c.ext.seen.e.w == cur.e.w && cur.lanes&^c.ext.seen.lanes == 0
 }
 
 // rowCell is an access by lanes that share a cell in order. It reports whether the

@@ -122,7 +122,7 @@ func (c *ordered) mergeUnit(to, from *cell, off, n int) {
 		return
 	}
 	if (from.flags|to.flags)&isSplit != 0 {
-		f, t := from.split(), to.split()
+		f, t := from.apart(), to.apart()
 		for i := range f {
 			c.mergeUnit(&t[i], &f[i], off+i*n/4, n/4)
 		}
@@ -190,4 +190,12 @@ func (c *cell) keep(f read) {
 		}
 		c.ext.more = append(c.ext.more, f)
 	}
+}
+
+// apart are the quarters of a cell, with everything that is known of the whole.
+func (c *cell) apart() *[4]cell {
+	sub := c.split()
+	c.reads(c.giveDown)
+	c.r, c.rl, c.ext.more = nil, 0, c.ext.more[:0]
+	return sub
 }

@@ -153,7 +153,7 @@ func (c *ordered) word8(w *warp, e *emu.Mbarrier, write bool) {
 	a := &emu.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
 	c.cur = current{a: a, e: w.event(e.ID, cls, write), v: w.view(l), lanes: e.Mask, write: write, size: 8}
 	for i := range 2 {
-		at := c.shared[e.Block].part(e.Offset+4*i, 4)
+		at := c.down(c.shared[e.Block].at(e.Offset), e.Offset+4*i, 4)
 		f := at.flags
 		at.flags &^= isBarrier
 		c.cur.off = e.Offset + 4*i

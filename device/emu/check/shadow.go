@@ -54,6 +54,10 @@ type ext struct {
 	more  []read   // further reads
 	sub   *[4]cell // its quarters, when they are known apart
 	early []early  // reads before the first write
+	seen  read     // who last read it by a strong read or atomic
+	// Of a split cell, the last clocks that were found to know all that was written to
+	// its quarters, also through a proxy fence, and all reads of the whole.
+	writes, fenced, reads *clock
 }
 
 type read struct {
@@ -79,7 +83,8 @@ const (
 	hasVal                     // what was written is known
 )
 
-// split makes the quarters of a cell known apart.
+// split makes the quarters of a cell known apart. What touched all of it stays with
+// the whole; each lane of a row goes to its quarter.
 func (c *cell) split() *[4]cell {
 	if c.flags&isSplit != 0 {
 		return c.ext.sub
@@ -93,42 +98,73 @@ func (c *cell) split() *[4]cell {
 	for i := range c.ext.sub {
 		b := &c.ext.sub[i]
 		x := b.ext
-		*b = *c
-		b.ext = x
-		b.flags &^= hasVal
+		*b = cell{w: c.w, wl: c.wl, ext: x, flags: c.flags & (isGap | isBarrier | isWritten)}
+		if x != nil {
+			*x = ext{more: x.more[:0], sub: x.sub}
+		}
 		if c.flags&isRowW != 0 {
 			b.wl = quarter(c.wl, i)
 			b.row(isRowW, b.wl)
 		}
-		if c.flags&isRowR != 0 {
-			b.rl = quarter(c.rl, i)
-			b.row(isRowR, b.rl)
+		if len(c.ext.early) > 0 {
+			b.more().early = append([]early(nil), c.ext.early...)
 		}
-		b.inherit(c.ext, i)
 	}
-	c.ext.early = nil
-	c.flags |= isSplit
+	c.reads(func(r read) {
+		if r.row {
+			c.giveDown(r)
+		}
+	})
+	c.keepWhole()
+	c.w, c.wl, c.ext.early = nil, 0, nil
+	c.ext.writes, c.ext.fenced, c.ext.reads = nil, nil, nil
+	c.flags = c.flags&^(isRowW|isRowR|hasVal) | isSplit
 	return c.ext.sub
 }
 
-// inherit takes over a quarter of what few cells need.
-func (c *cell) inherit(from *ext, i int) {
-	if c.ext != nil {
-		c.ext.more, c.ext.early = c.ext.more[:0], nil
-	}
-	if len(from.more) == 0 && len(from.early) == 0 {
-		return
-	}
+// more is the cell's ext.
+func (c *cell) more() *ext {
 	if c.ext == nil {
 		c.ext = &ext{}
 	}
-	c.ext.early = append([]early(nil), from.early...)
-	for _, r := range from.more {
+	return c.ext
+}
+
+// giveDown adds a read to the quarters, to each that of its lanes.
+func (c *cell) giveDown(r read) {
+	for i := range c.ext.sub {
+		b, q := &c.ext.sub[i], r
 		if r.row {
-			r.lanes = quarter(r.lanes, i)
-			r.row = r.lanes&(r.lanes-1) != 0
+			q.lanes = quarter(r.lanes, i)
+			q.row = q.lanes&(q.lanes-1) != 0
 		}
-		c.ext.more = append(c.ext.more, r)
+		if r.wrote() {
+			b.flags |= isStrong
+		}
+		if b.r == nil {
+			b.first(q)
+		} else {
+			b.more().more = append(b.more().more, q)
+		}
+	}
+}
+
+// keepWhole forgets the reads by rows.
+func (c *cell) keepWhole() {
+	var whole []read
+	c.reads(func(r read) {
+		if !r.row {
+			whole = append(whole, r)
+		}
+	})
+	c.r, c.rl = nil, 0
+	c.ext.more = c.ext.more[:0]
+	for _, r := range whole {
+		if c.r == nil {
+			c.first(r)
+		} else {
+			c.ext.more = append(c.ext.more, r)
+		}
 	}
 }
 
@@ -179,9 +215,8 @@ func (c *cell) rejoin() bool {
 	if k := bits.OnesCount32(all); k != 1 && k != 4*n && !(k == 2 && sub[0].wl == sub[1].wl && sub[2].wl == sub[3].wl) {
 		return false
 	}
-	c.w, c.wl, c.r, c.rl, c.flags = e, all, nil, 0, 0
+	c.w, c.wl, c.flags = e, all, c.flags&isStrong
 	c.row(isRowW, all)
-	c.ext.more = c.ext.more[:0]
 	return true
 }
 
@@ -304,8 +339,8 @@ func (p pages) part(off, n int) *cell {
 	return c
 }
 
-// each calls do for the cells of what was touched that are not split, with their
-// offsets and sizes.
+// each calls do for the cells of what was touched and their parts, with their offsets
+// and sizes.
 func (p pages) each(do func(c *cell, off, size int)) {
 	for i, q := range p {
 		if q == nil {
@@ -318,8 +353,8 @@ func (p pages) each(do func(c *cell, off, size int)) {
 }
 
 func (c *cell) leaves(off, size int, do func(c *cell, off, size int)) {
+	do(c, off, size)
 	if c.flags&isSplit == 0 {
-		do(c, off, size)
 		return
 	}
 	for i := range c.ext.sub {
