@@ -232,9 +232,9 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 	case name == "st" && !in.Op.Has("async"):
 		p.element(u, "b")
 		p.rule, p.always = (*undefStep).store, memory
-	case u.defines() && name != "atom":
+	case u.defines() && name != "atom" && name != "call":
 		p.rule = (*undefStep).define
-	case name == "atom" || len(p.dst) == 0:
+	case name == "atom" || name == "call" || len(p.dst) == 0:
 		p.rule = (*undefStep).uses
 	case undefExchanges[name] != nil:
 		p.rule, p.always = undefExchanges[name], name == "shfl"
