@@ -170,3 +170,12 @@ func (a *Access) Word(lane int) (v uint32, ok bool) {
 	}
 	return a.f.r32[w.moving[0].s][lane] & (1<<(8*a.Size) - 1), true
 }
+
+// Callers are the source lines of the calls that led to the access, the innermost
+// first.
+func (a *Access) Callers() (lines []string) {
+	for f := a.f; f.parent != nil; f = f.parent {
+		lines = append(lines, f.parent.fn.source(f.ret-1))
+	}
+	return lines
+}

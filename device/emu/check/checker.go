@@ -81,10 +81,29 @@ func (c *Checker) add(k key, f *found) {
 		return
 	}
 	n := old.Count + f.Count
+	old.join(f)
 	if f.Severity != old.Severity && f.Severity == Error || f.Severity == old.Severity && f.before(old) < 0 {
 		*old = *f
 	}
 	old.Count = n
+}
+
+// join adds the lanes of another sight of the same defect by the same warps. Where
+// one instruction races within a warp and between warps, it takes what mends both.
+func (f *found) join(g *found) {
+	if f.launch != g.launch || (f.Other == nil) != (g.Other == nil) {
+		return
+	}
+	same := func(a, b *Access) bool { return a.Block == b.Block && a.Warp == b.Warp }
+	if same(&f.Access, &g.Access) && (f.Other == nil || same(f.Other, g.Other)) {
+		f.Access.Lanes |= g.Access.Lanes
+		if f.Other != nil {
+			f.Other.Lanes |= g.Other.Lanes
+		}
+	}
+	if f.Other != nil && same(&f.Access, f.Other) && !same(&g.Access, g.Other) {
+		f.Why, f.Fix = g.Why, g.Fix
+	}
 }
 
 // part is a family of checks. It lives as long as a launch.

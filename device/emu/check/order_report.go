@@ -88,6 +88,9 @@ func (c *ordered) sameStore(lanes uint32) {
 func (c *ordered) here() Access {
 	cur := &c.cur
 	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
+	if c.l.Program[cur.a.ID].Func != c.l.entry() {
+		a.Source = c.l.userLine(a.Source, cur.a.Callers())
+	}
 	a.Action = action(cur.e, cur.write)
 	c.placed(&a)
 	return a

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"attest/device/emu"
 	"attest/ptx"
@@ -45,4 +46,36 @@ func (l *launch) entry() *ptx.Func {
 		}
 	}
 	return &ptx.Func{}
+}
+
+// userLine is the line to name for an access in a function that was called: its own
+// when it is in the kernel's file, else that of the innermost call which is. Nobody
+// looks for a mistake in the toolkit's headers.
+func (l *launch) userLine(own string, callers []string) string {
+	file := ""
+	for id := range l.Program {
+		if in := &l.Program[id]; in.Func == l.entry() && in.Source != "" {
+			file = fileOf(in.Source)
+			break
+		}
+	}
+	if file == "" || fileOf(own) == file {
+		return own
+	}
+	for _, line := range callers {
+		if fileOf(line) == file {
+			return line
+		}
+	}
+	return own
+}
+
+// fileOf is the file of "file:line:column".
+func fileOf(line string) string {
+	for range 2 {
+		if i := strings.LastIndexByte(line, ':'); i >= 0 {
+			line = line[:i]
+		}
+	}
+	return line
 }
