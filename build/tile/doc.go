@@ -2,9 +2,9 @@
 // the registers of a warp, matrices in shared memory, products of the two, and
 // rings of buffers.
 //
-//	S := w.Accumulator(64)                     // 16×64 in the registers of a warp
-//	w.MMA(S, "S = Q·Kᵀ", q, k.Transposed())    // ldmatrix and mma.sync
-//	m := S.RowMax()                            // shuffles among the lanes of a row
+//	S := w.Accumulator(64)                      // 16×64 in the registers of a warp
+//	w.MMA(S, "S = Q·Kᵀ", w.A(Q), w.BT(K))       // ldmatrix and mma.sync
+//	m := S.RowMax()                             // shuffles among the lanes of a row
 //
 // Whose work a call is shows in what it is called on: a [Warp] for what 32 lanes do
 // together, a side of a [Ring] for a producer or a consumer, the kernel itself for

@@ -91,21 +91,20 @@ func TestMMA(t *testing.T) {
 	}
 }
 
-// TestRows reduces rows, scales them and cuts columns off, in fragments of 16 rows
-// and of 8.
+// TestRows reduces rows, scales them and cuts columns off, in fragments of a warp with
+// 8 and 16 rows, and of a warpgroup.
 func TestRows(t *testing.T) {
 	const cols, kept = 24, 13
-	for _, rows := range []int{8, 16} {
+	for _, l := range []tile.Layout{tile.Accumulator(8, cols), tile.Accumulator(16, cols), tile.WgmmaAccumulator(cols)} {
 		k := build.New("rows", ptx.SM80)
 		in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
 		lane := k.TidX()
-		s := tile.Padded(k, k.SharedF32("s", rows*(cols+4)), rows, cols)
-		k.Loop(lane, k.U32(uint32(rows*cols)), k.U32(32), func(i build.U32) {
+		s := tile.Padded(k, k.SharedF32("s", l.Rows*(cols+4)), l.Rows, cols)
+		k.Loop(lane, k.U32(uint32(l.Rows*cols)), k.U32(uint32(l.Lanes)), func(i build.U32) {
 			s.At(i.Div(k.U32(cols)), i.Rem(k.U32(cols))).St(in.At(i).Ld())
 		})
-		w := tile.NewWarp(k, lane)
-		w.Sync()
-		f := tile.NewFrag(k, tile.Accumulator(rows, cols), k.F32(0))
+		k.SyncThreads()
+		f := tile.NewFrag(k, l, k.F32(0))
 		f.Load(lane, s)
 		whole := f.RowSum()
 		f.KeepCols(lane, k.U32(kept), tile.NegInf(k))
@@ -113,9 +112,9 @@ func TestRows(t *testing.T) {
 		f.Load(lane, s)
 		f.MulRows(whole)
 		f.Map(func(x build.F32, slot int, at tile.Pos) build.F32 { return x.Add(most[slot]) })
-		w.Sync()
+		k.SyncThreads()
 		f.Store(lane, s)
-		w.Sync()
+		k.SyncThreads()
 		f.Fill(k.F32(0))
 		f.Load(lane, s)
 		write(k, lane, out, f)
@@ -131,7 +130,8 @@ func TestRows(t *testing.T) {
 			return small(r, c)*sum + most
 		}
 		for name, dev := range devices(t, ptx.SM80) {
-			wantFrag(t, name, f.Layout, words(t, dev, k, 32, 32*f.Elements(), matrix(rows, cols, small, single)), want)
+			got := words(t, dev, k, l.Lanes, l.Lanes*f.Elements(), matrix(l.Rows, cols, small, single))
+			wantFrag(t, l.Name+", "+name, f.Layout, got, want)
 		}
 	}
 }
