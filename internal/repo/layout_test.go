@@ -51,6 +51,7 @@ var layers = []string{
 	"resources",
 	"timing",
 	"rival",
+	"record",
 	"lab",
 	"evidence",
 	"report",
