@@ -65,7 +65,16 @@ func (g *gen) lookUp(word build.B32) [2]build.B32 {
 	}
 }
 
-// decode is how K and V are decoded; Q, which is read once, never uses the table.
+// queries decodes Q with the sign of the logits' scale. Q is read once and never uses
+// the table.
+func (g *gen) queries(flip build.B32) decoder {
+	return func(word build.B32) [2]build.B32 {
+		h := g.arithmetic(word)
+		return [2]build.B32{h[0].Xor(flip), h[1].Xor(flip)}
+	}
+}
+
+// decode is how K and V are decoded.
 func (g *gen) decode(word build.B32) [2]build.B32 {
 	if g.c.LUT {
 		return g.lookUp(word)

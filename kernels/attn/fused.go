@@ -41,15 +41,15 @@ func (g *gen) newAttention(it item) *attention {
 	k := g.k
 	row := g.warpID.MulLo(k.U32(warpRows))
 	Q := g.half(g.plan.q, g.c.TileM, g.d).Sub(row, k.U32(0), warpRows, g.d)
+	c, flip := it.logitScale()
 	g.w.Sync() // the rows of the item before are used up
-	g.loadTile(g.lanes(), of(it, g.q), it.bytes, it.row0.Add(row), Q, g.arithmetic)
+	g.loadTile(g.lanes(), of(it, g.q), it.bytes, it.row0.Add(row), Q, g.queries(flip))
 	g.w.Sync()
 
-	a := &attention{g: g, it: it, row: row, S: g.w.Accumulator(g.c.TileN)}
+	a := &attention{g: g, it: it, row: row, c: c, S: g.w.Accumulator(g.c.TileN)}
 	for range g.d / outputCols {
 		a.U = append(a.U, g.w.Accumulator(outputCols))
 	}
-	a.c = it.logitScale()
 	a.state = g.newRows(a.S.Slots())
 	a.q = g.w.A(Q) // read anew for each tile: kept, it would take D/4 registers beside S and U
 	return a
@@ -84,7 +84,7 @@ func (a *attention) output(v tile.B) {
 
 // end writes O = U/l.
 func (a *attention) end() {
-	norm, lse := a.state.end(a.S, a.it.valueScale())
+	norm, lse := a.state.end(a.S, a.c, a.it.valueScale())
 	for i, U := range a.U {
 		a.g.storeOutput(a.it, U, a.row, a.g.k.U32(uint32(i*outputCols)), norm)
 	}
@@ -107,7 +107,7 @@ func (g *gen) fused(it item) {
 	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
 		kv.bring(j)             // K, V = tile j, decoded
 		a.scores(kt)            // S = Q·Kᵀ
-		a.softmax(g.columns(j)) // P = 2^(c·S-m'), l = α·l + ΣP, U = α·U
+		a.softmax(g.columns(j)) // P = 2^(c·S-c·m'), l = α·l + ΣP, U = α·U
 		a.output(v)             // U += P·V
 	})
 	a.end()

@@ -167,13 +167,18 @@ func of[T build.Value](it item, p build.Global[T]) build.Global[T] {
 	return move(p, it.head.MulWide(it.bytes))
 }
 
-// logitScale is c = log₂e·scale·qs·ks·step²: logits to base 2 are c·S.
-func (it item) logitScale() build.F32 {
+// logitScale is c = |log₂e·scale·qs·ks·step²|, by which scores become logits to base 2.
+// The softmax takes the maximum before it multiplies, so c must be above zero: its sign
+// goes to Q instead, by xor with flip, and zero becomes a number so small that all
+// logits still round to zero.
+func (it item) logitScale() (c build.F32, flip build.B32) {
 	g := it.g
-	step := g.p.step()
+	k, step := g.k, g.p.step()
 	h := it.head.Rem(g.heads)
-	c := g.scale.Mul(g.k.F32(float32(math.Log2E * step * step)))
-	return c.Mul(g.qs.At(h).Ld()).Mul(g.ks.At(h).Ld())
+	c = g.scale.Mul(k.F32(float32(math.Log2E * step * step)))
+	c = c.Mul(g.qs.At(h).Ld()).Mul(g.ks.At(h).Ld())
+	flip = k.B32(0x80008000).Selp(k.B32(0), c.SetpLt(k.F32(0)))
+	return c.Abs().Max(k.F32(0x1p-100), build.NaN), flip
 }
 
 // valueScale is vs·step: what sums of V's codes are multiplied by.

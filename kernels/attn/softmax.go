@@ -7,8 +7,8 @@ import (
 
 // rows is the online softmax of a lane's rows, one of each a row slot:
 //
-//	m  the largest logit so far
-//	l  the sum of 2^(t-m) over the lane's own columns
+//	m  the largest score so far
+//	l  the sum of 2^(c·S-c·m) over the lane's own columns
 //
 // All lanes of a row have the same m. Their l are added up once, at the end.
 type rows struct {
@@ -26,27 +26,26 @@ func (g *gen) newRows(slots int) rows {
 // step takes the next tile of scores, of which the first n columns count, and turns
 // it into P. It returns α, by which sums of earlier tiles shrink:
 //
-//	t = c·S      the logits to base 2, -∞ from column n on
-//	m' = max(m, rowmax t)
-//	α = 2^(m-m')
-//	P = 2^(t-m')
+//	m' = max(m, rowmax S)    S is -∞ from column n on
+//	α = 2^(c·m-c·m')
+//	P = 2^(c·S-c·m')         one fma and one exponential a score
 //	l = α·l + ΣP
 func (r rows) step(S *tile.Frag, c build.F32, n build.U32) (alpha []build.F32) {
 	g := r.g
 	k := g.k
-	k.Comment("t = c·S, m' = max(m, rowmax t), α = 2^(m-m'), P = 2^(t-m'), l = α·l + ΣP")
-	S.Map(func(s build.F32, _ int, _ tile.Pos) build.F32 { return s.Mul(c, build.Rn) })
 	k.If(n.SetpLt(k.U32(uint32(g.c.TileN))), func() { // the last tile of most lengths
 		S.KeepCols(g.w.Lane, n, tile.NegInf(k))
 	})
-	newMax := S.RowMax()
-	for s := range newMax {
-		before := r.m[s].Get()
-		newMax[s] = before.Max(newMax[s])
-		alpha = append(alpha, g.exp2(before.Sub(newMax[s], build.Rn)))
-		r.m[s].Set(newMax[s])
+	k.Comment("m' = max(m, rowmax S), α = 2^(c·m-c·m'), P = 2^(c·S-c·m'), l = α·l + ΣP")
+	var shift []build.F32 // -c·m'
+	for s, most := range S.RowMax() {
+		m := r.m[s].Get()
+		most = m.Max(most)
+		shift = append(shift, most.Mul(c, build.Rn).Neg())
+		alpha = append(alpha, g.exp2(m.Mul(c, build.Rn).Add(shift[s], build.Rn)))
+		r.m[s].Set(most)
 	}
-	S.Map(func(t build.F32, slot int, _ tile.Pos) build.F32 { return g.exp2(t.Sub(newMax[slot], build.Rn)) })
+	S.Map(func(s build.F32, slot int, _ tile.Pos) build.F32 { return g.exp2(s.FmaRn(c, shift[slot])) })
 	for s, sum := range S.LaneSum() {
 		r.l[s].Set(r.l[s].Get().FmaRn(alpha[s], sum))
 	}
@@ -55,7 +54,7 @@ func (r rows) step(S *tile.Frag, c build.F32, n build.U32) (alpha []build.F32) {
 
 // end adds the lanes' sums up: what each row's output is multiplied by, and its
 // logarithm of the sum of exponentials.
-func (r rows) end(S *tile.Frag, vScale build.F32) (norm, lse []build.F32) {
+func (r rows) end(S *tile.Frag, c, vScale build.F32) (norm, lse []build.F32) {
 	g := r.g
 	var ls []build.F32
 	for _, l := range r.l {
@@ -63,15 +62,16 @@ func (r rows) end(S *tile.Frag, vScale build.F32) (norm, lse []build.F32) {
 	}
 	for s, l := range S.AcrossLanes(ls, tile.Add) {
 		norm = append(norm, vScale.DivRn(l))
-		if g.p.LSE { // ln Σ e^x = (m + log₂ l)·ln 2
+		if g.p.LSE { // ln Σ e^x = (c·m + log₂ l)·ln 2
 			const ln2 = 0.69314718
-			lse = append(lse, r.m[s].Get().Add(l.Lg2Approx(), build.Rn).Mul(g.k.F32(ln2), build.Rn))
+			logit := r.m[s].Get().FmaRn(c, l.Lg2Approx())
+			lse = append(lse, logit.Mul(g.k.F32(ln2), build.Rn))
 		}
 	}
 	return norm, lse
 }
 
-// exp2 is 2^x for x ≤ 0.
+// exp2 is 2^x for x not much above 0.
 func (g *gen) exp2(x build.F32) build.F32 {
 	if g.c.FastExp {
 		return g.polynomialExp2(x)
@@ -83,7 +83,7 @@ func (g *gen) exp2(x build.F32) build.F32 {
 // what rounding P to f16 costs. Its constant is 1, so that 2^0 is exact.
 var exp2Poly = [5]float32{1, 0.69312419, 0.24024099, 0.05590642, 0.00958286}
 
-// polynomialExp2 is 2^x on the FMA units, for -∞ ≤ x ≤ 0: with i the whole number
+// polynomialExp2 is 2^x on the FMA units, for x from -∞ to not much above 0: with i the whole number
 // nearest x and f = x-i in [-½, ½], 2^f by a polynomial times 2^i by its exponent.
 //
 // Adding 1.5·2^23+127 rounds x to a whole number and leaves i+127, the exponent's

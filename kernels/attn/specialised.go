@@ -54,7 +54,7 @@ func (g *gen) consume(it item, slot *tile.Side) {
 		a.scores(kt.Plus(K))          // S = Q·Kᵀ
 		slot.Signal(g.w)              // the slot may be filled again
 		slot.Next()
-		a.softmax(g.columns(j))       // P = 2^(c·S-m'), l = α·l + ΣP, U = α·U
+		a.softmax(g.columns(j))       // P = 2^(c·S-c·m'), l = α·l + ΣP, U = α·U
 		V := g.slotBytes(slot.Wait()) // V is in the next
 		a.output(v.Plus(V))           // U += P·V
 		slot.Signal(g.w)

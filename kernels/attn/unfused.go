@@ -48,9 +48,10 @@ func (g *gen) unfused(it item) {
 	for range c.TileM / softRows / 4 {
 		s.state = append(s.state, g.newRows(1))
 	}
-	s.c = it.logitScale()
+	var flip build.B32
+	s.c, flip = it.logitScale()
 	kv := g.openKV(it, s.K, s.V)
-	g.loadTile(g.block(), of(it, g.q), it.bytes, it.row0, s.Q, g.arithmetic) // seen after bring's barrier
+	g.loadTile(g.block(), of(it, g.q), it.bytes, it.row0, s.Q, g.queries(flip)) // seen after bring's barrier
 	score, sum := s.scalarScores, s.scalarOutput()
 	if c.TensorQK {
 		score = s.tensorScores
@@ -62,7 +63,7 @@ func (g *gen) unfused(it item) {
 		kv.bring(j)
 		score() // S = Q·Kᵀ
 		k.SyncThreads()
-		s.softmax(g.columns(j)) // P = 2^(c·S-m), α
+		s.softmax(g.columns(j)) // P = 2^(c·S-c·m'), α
 		k.SyncThreads()
 		sum.add() // U = α·U + P·V
 	})
@@ -124,7 +125,7 @@ func (s *sharedScores) putRow(to build.Shared[build.F32], row build.U32, v build
 func (s *sharedScores) end() {
 	vScale := s.it.valueScale()
 	s.eachSoftRows(func(row build.U32, r rows) {
-		norm, lse := r.end(s.frag, vScale)
+		norm, lse := r.end(s.frag, s.c, vScale)
 		s.putRow(s.norm, row, norm[0])
 		s.g.storeLSE(s.it, s.frag, row, lse)
 	})
