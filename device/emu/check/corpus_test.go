@@ -167,7 +167,7 @@ func watch(t *testing.T, text string, launches *launchfile.File, read func(strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := launchfile.Runner{Device: dev, Module: mod, Read: read, Timeout: time.Minute}
+	r := launchfile.Runner{Device: dev, Module: mod, Read: read, Timeout: 20 * time.Second}
 	var w watched
 	err = r.Run(context.Background(), launches, func(res *launchfile.Result) {
 		w.fault = res.Fault
