@@ -170,7 +170,7 @@ func (x *undefStep) shuffle() {
 			bad |= 1 << l
 		}
 	})
-	if bad != 0 {
+	if bad != 0 && x.from.kind == "" { // else the first in a row of shuffles is the cause
 		x.from = undefOrigin{kind: ShuffleInactive, id: x.ID, from: absent}
 	}
 	for i := range x.p.dst {

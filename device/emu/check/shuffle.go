@@ -168,13 +168,27 @@ func (w *membersWatch) step(s *emu.Step) {
 		}), s.ID, -1)
 		return
 	}
-	if ended != 0 {
+	if ended != 0 && !readsAbsent(s) {
 		a := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
 		w.c.report(endedMask.of(Defect{
 			Kind: ShuffleInactive, Severity: Warning, Access: a,
 			Message: fmt.Sprintf("%s: the member mask names %s, which %s ended", s.Op.Text, Lanes(ended), have(ended)),
 		}), s.ID, -1)
 	}
+}
+
+// readsAbsent reports whether a shuffle gives some lane the value of one that does
+// not take part: that is followed to its use.
+func readsAbsent(s *emu.Step) (absent bool) {
+	if s.Op.Name != "shfl" {
+		return false
+	}
+	b, c, mode := s.Arg("b"), s.Arg("c"), s.Match.Mod("mode")
+	s.Lanes(func(l int) {
+		j, ok := shuffleSource(mode, l, uint32(s.Value(b, l)), uint32(s.Value(c, l)))
+		absent = absent || ok && s.Together>>j&1 == 0
+	})
+	return absent
 }
 
 // existing are the lanes that the warp started with: what a mask says of lanes that

@@ -63,6 +63,9 @@ func TestMembers(t *testing.T) {
 		{"left out", 32, half + "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, 0xffff;\nst.global.u32 [%rd1], %r1;\n"},
 		{"never there", 16, "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, -1;\nst.global.u32 [%rd1], %r1;\n"},
 		{"ended and read", 32, half + "shfl.sync.down.b32 %r1, %r0, 8, 31, -1; // <- shuffle-inactive\nst.global.u32 [%rd1], %r1;\n"},
+		{"ended and in a row", 32, half + "shfl.sync.down.b32 %r1, %r0, 8, 31, -1; // <- shuffle-inactive\n" +
+			"add.u32 %r1, %r1, %r0;\nshfl.sync.down.b32 %r2, %r1, 4, 31, -1;\nadd.u32 %r1, %r1, %r2;\nst.global.u32 [%rd1], %r1;\n"},
+		{"ended and out of range", 32, half + "shfl.sync.down.b32 %r1, %r0, 8, 0x180f, -1; // <- shuffle-inactive warning\nst.global.u32 [%rd1], %r1;\n"},
 		{"reduction", 32, half + "redux.sync.add.u32 %r1, %r0, -1; // <- shuffle-inactive warning\nst.global.u32 [%rd1], %r1;\n"},
 		{"match", 32, half + "match.any.sync.b32 %r1, %r0, 0xffff;\nst.global.u32 [%rd1], %r1;\n"},
 	} {
