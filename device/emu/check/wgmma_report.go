@@ -131,6 +131,11 @@ func (w *groupWatch) leave(g *groupWarp, s *emu.Step) {
 	if s.Live&^s.Mask != 0 || len(g.running) == 0 {
 		return
 	}
+	for _, k := range g.running {
+		if k.reported[Error] { // that nobody waits has been said
+			return
+		}
+	}
 	k := g.running[0]
 	here := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
 	here.Action = "end"

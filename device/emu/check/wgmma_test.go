@@ -68,6 +68,7 @@ func TestGroupRegisters(t *testing.T) {
 		"a before the fence":     "add.u32 %r10, %r11, 5;\nFENCE\nFROM\nCOMMIT\nWAIT 0;\n",
 		"other shape":            "FENCE\nPRODUCT4 START\nWIDE START" + bad + "\nCOMMIT\nWAIT 0;\n",
 		"other shape and fenced": start + "WAIT 0;\nFENCE\nWIDE START\nCOMMIT\nWAIT 0;\n",
+		"never waited for":       start + store + bad + "\n",
 		"left running":           "FENCE\nPRODUCT4 START" + bad + " warning\nCOMMIT\n",
 	} {
 		t.Run(name, func(t *testing.T) { groupKernel(128, body).expect(t, check.WgmmaHazard) })
