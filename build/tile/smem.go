@@ -21,8 +21,8 @@ type Tile[T build.Value] struct {
 // unit is what cp.async, ldmatrix and the widest accesses move.
 const unit = 16
 
-// TileBytes is the memory that a tile of the given rows and bytes a row takes.
-func TileBytes(rows, rowBytes int, swizzled bool) int {
+// Bytes is the memory that a tile of the given rows and bytes a row takes.
+func Bytes(rows, rowBytes int, swizzled bool) int {
 	return rows * pitchOf(rowBytes, swizzled)
 }
 
@@ -60,9 +60,6 @@ func sizeOf[T build.Value]() int {
 	var zero T
 	return zero.Type().Bytes()
 }
-
-// Bytes is the memory the tile takes.
-func (t Tile[T]) Bytes() int { return t.Rows * t.pitch }
 
 // Sub is the part of a tile that starts at (row, col). row is a multiple of 8, and
 // col of the columns that one access takes.

@@ -1,6 +1,7 @@
 package attn
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -66,29 +67,41 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEveryToggle has each field of Config on in some preset or tested toggle, so that
-// none is lost on its way to the PTX.
+// TestEveryToggle changes each field of Config, of which none may be lost on its way to
+// the PTX or to the name.
 func TestEveryToggle(t *testing.T) {
-	base := Presets(64)[len(Presets(64))-2].Config // stage5
-	for name, change := range map[string]func(*Config){
-		"TileM":         func(c *Config) { c.TileM = 32 },
-		"TileN":         func(c *Config) { c.TileN = 32 },
-		"Stages":        func(c *Config) { c.Stages = 1 },
-		"VectorDequant": func(c *Config) { c.VectorDequant = false },
-		"Swizzle":       func(c *Config) { c.Swizzle = true },
-		"LUT":           func(c *Config) { c.LUT = true },
-		"Producers":     func(c *Config) { c.Producers = 1 },
-		"Persistent":    func(c *Config) { c.Persistent = true },
-		"FastExp":       func(c *Config) { c.FastExp = true },
-		"FusedSoftmax":  func(c *Config) { c.FusedSoftmax, c.Producers, c.TileM = false, 0, 32 },
-	} {
-		c := base
-		change(&c)
-		if c.String() == base.String() && name != "TileM" && name != "TileN" {
-			t.Errorf("%s does not show in %q", name, c)
+	changes := map[string]struct {
+		from   string
+		change func(*Config)
+	}{
+		"TileM":         {"stage3b", func(c *Config) { c.TileM = 32 }},
+		"TileN":         {"stage3b", func(c *Config) { c.TileN = 32 }},
+		"Stages":        {"stage3b", func(c *Config) { c.Stages = 1 }},
+		"VectorDequant": {"stage3b", func(c *Config) { c.VectorDequant = false }},
+		"Swizzle":       {"stage3b", func(c *Config) { c.Swizzle = true }},
+		"LUT":           {"stage3b", func(c *Config) { c.LUT = true }},
+		"TensorQK":      {"stage2", func(c *Config) { c.TensorQK = false }},
+		"TensorPV":      {"stage2", func(c *Config) { c.TensorPV = false }},
+		"ReuseScores":   {"stage2", func(c *Config) { c.ReuseScores = true }},
+		"FusedSoftmax":  {"stage2", func(c *Config) { c.FusedSoftmax = true }},
+		"Producers":     {"stage5", func(c *Config) { c.Producers = 1 }},
+		"Persistent":    {"stage5", func(c *Config) { c.Persistent = true }},
+		"FastExp":       {"stage5", func(c *Config) { c.FastExp = true }},
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		toggle, ok := changes[f.Name]
+		if !ok {
+			t.Errorf("%s is not changed by this test", f.Name)
+			continue
 		}
-		if text(t, c) == text(t, base) {
-			t.Errorf("%s changes nothing in the PTX", name)
+		before := config(t, toggle.from)
+		after := before
+		toggle.change(&after)
+		if after.String() == before.String() {
+			t.Errorf("%s does not show in %q", f.Name, after)
+		}
+		if text(t, after) == text(t, before) {
+			t.Errorf("%s changes nothing in the PTX", f.Name)
 		}
 	}
 }

@@ -36,8 +36,8 @@ func (c Config) plan(d int) plan {
 		p.total += (bytes + 15) / 16 * 16
 		return at
 	}
-	p.half, p.raw = tile.TileBytes(c.TileN, 2*d, c.Swizzle), c.TileN*d
-	p.q = take(tile.TileBytes(c.TileM, 2*d, c.Swizzle))
+	p.half, p.raw = tile.Bytes(c.TileN, 2*d, c.Swizzle), c.TileN*d
+	p.q = take(tile.Bytes(c.TileM, 2*d, c.Swizzle))
 	p.k, p.v = take(p.half), take(p.half)
 	if c.Producers > 0 {
 		take((slots - 2) * p.half)
@@ -47,7 +47,7 @@ func (c Config) plan(d int) plan {
 		p.scores = take(4 * c.TileM * c.scorePitch())
 		p.probs = p.scores
 		if c.TensorPV && !c.ReuseScores {
-			p.probs = take(tile.TileBytes(c.TileM, 2*c.TileN, c.Swizzle))
+			p.probs = take(tile.Bytes(c.TileM, 2*c.TileN, c.Swizzle))
 		}
 		p.alpha, p.norm = take(4*c.TileM), take(4*c.TileM)
 	}
