@@ -174,7 +174,7 @@ func (a *Access) Word(lane int) (v uint32, ok bool) {
 // Callers are the source lines of the calls that led to the access, the innermost
 // first.
 func (a *Access) Callers() (lines []string) {
-	for f := a.f; f.parent != nil; f = f.parent {
+	for f := a.f; f != nil && f.parent != nil; f = f.parent {
 		lines = append(lines, f.parent.fn.source(f.ret-1))
 	}
 	return lines
