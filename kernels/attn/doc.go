@@ -18,6 +18,11 @@
 //	stage5             warps that only load and decode, warps that only compute
 //	stage5-persistent  as many blocks as fit, each going on to the next tile
 //
+// LUT and FastExp are in no preset. They trade one unit of the multiprocessor for
+// another, shared memory for arithmetic and multiply-adds for the special function unit,
+// and pay only where the one they relieve is what a kernel waits for: measure, then turn
+// them on.
+//
 // # Parity
 //
 // Presets that do the same arithmetic in the same order agree in every bit, on the same
