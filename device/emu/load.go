@@ -30,7 +30,7 @@ func (d *Device) load(name, text string) (*program, error) {
 		return nil, err
 	}
 	for i, f := range m.Funcs() {
-		fn := &function{prog: p, f: f, index: i, offsets: map[*ptx.Symbol]int64{}}
+		fn := &function{prog: p, f: f, index: i, offsets: map[*ptx.Symbol]int64{}, lines: &sourceLines{}}
 		p.funcs[f.Sym.Name] = fn
 		addr := uint64(funcBase + 16*i)
 		p.byAddr[addr], p.addrOf[f.Sym.Name] = fn, addr

@@ -102,6 +102,7 @@ type function struct {
 	statics   int64                 // bytes of static shared memory, an entry's
 	declared  int64                 // and without guards between
 	serial    bool                  // may talk to other blocks: see order.go
+	lines     *sourceLines
 }
 
 // specialReg is a special register that a function reads, filled when a frame

@@ -3,12 +3,23 @@ package emu
 import (
 	"fmt"
 	"path"
+	"sync"
 
 	"attest/ptx"
 )
 
 // source is the source line of an instruction, from the .loc before it.
-func (fn *function) source(pc int32) string { return sources(fn)[fn.code[pc].in] }
+func (fn *function) source(pc int32) string {
+	fn.lines.once.Do(func() { fn.lines.of = sources(fn) })
+	return fn.lines.of[fn.code[pc].in]
+}
+
+// sourceLines are the source lines of a function's instructions, once they are asked
+// for.
+type sourceLines struct {
+	once sync.Once
+	of   map[*ptx.Inst]string
+}
 
 // sources are the source lines of a function's instructions.
 func sources(fn *function) map[*ptx.Inst]string {

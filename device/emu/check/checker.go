@@ -18,11 +18,18 @@ type Checker struct {
 	static   sync.Map // what was found out about programs before they run: see once
 }
 
-// key is what makes two findings the same defect.
+// key is what makes two findings the same defect: what is wrong and the places in the
+// source, or in the PTX where that names none. An unrolled loop is one place.
 type key struct {
 	kind        Kind
 	kernel      string
-	inst, other int
+	inst, other where
+}
+
+// where is an instruction, or the source line that it comes from.
+type where struct {
+	source string
+	inst   int
 }
 
 // found is a defect and when it was seen first: launches in their order, in one of
@@ -146,6 +153,9 @@ type launch struct {
 	index int
 	parts []part
 	steps [][]int // by instruction: the parts that want to see it
+
+	callersOnce sync.Once
+	callers     *callers
 }
 
 // Launch is called by the emulator.
@@ -256,11 +266,22 @@ func (c *cluster) report(d Defect, inst, other int) {
 	c.reportAs(c.serial, d, inst, other)
 }
 
+func lineOf(source string, inst int) where {
+	if source == "" {
+		return where{inst: inst}
+	}
+	return where{source: source}
+}
+
 // reportAs is report of a defect that was met when the cluster's count was at serial.
 func (c *cluster) reportAs(serial int, d Defect, inst, other int) {
 	d.Kernel = c.l.Kernel
 	d.Count = max(d.Count, 1)
-	c.l.c.add(key{d.Kind, c.l.Kernel, inst, other}, &found{d, c.l.index, c.Index, serial})
+	k := key{kind: d.Kind, kernel: c.l.Kernel, inst: lineOf(d.Access.Source, inst)}
+	if d.Other != nil {
+		k.other = lineOf(d.Other.Source, other)
+	}
+	c.l.c.add(k, &found{d, c.l.index, c.Index, serial})
 }
 
 // at describes lanes that execute an instruction; where they touch memory is to be
@@ -268,7 +289,7 @@ func (c *cluster) reportAs(serial int, d Defect, inst, other int) {
 func (c *cluster) at(id, rank, warp int, lanes uint32) Access {
 	in := &c.l.Program[id]
 	return Access{
-		Func: in.Func.Sym.Name, Pos: in.Pos, Source: in.Source, Inst: in.Op.Text,
+		Func: in.Func.Sym.Name, Pos: in.Pos, Source: c.l.line(in), Inst: in.Op.Text,
 		Block: c.Blocks[rank].Ctaid, Warp: warp, Lanes: lanes,
 	}
 }

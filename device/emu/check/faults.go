@@ -77,6 +77,7 @@ func (c *cluster) fault(f *device.Fault) {
 	a := Access{Pos: f.Pos, Source: f.Source, Inst: f.Inst, Block: f.Block, Warp: f.Warp, Lanes: lanes}
 	if id >= 0 {
 		a.Func = c.l.Program[id].Func.Sym.Name
+		a.Source = c.l.line(&c.l.Program[id])
 	}
 	kind := Kind(f.Kind)
 	c.report(faults[kind].of(Defect{Kind: kind, Severity: Error, Message: f.Msg, Access: a}), id, -1)
@@ -99,6 +100,7 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 		a := Access{Pos: w.Pos, Source: w.Source, Inst: w.Inst, Block: w.Block, Warp: w.Warp, Lanes: w.Lanes, Note: w.Why}
 		if id := c.l.find(w.Pos, w.Inst); id >= 0 {
 			a.Func = c.l.Program[id].Func.Sym.Name
+			a.Source = c.l.line(&c.l.Program[id])
 		}
 		all = append(all, a)
 	}

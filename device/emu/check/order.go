@@ -13,7 +13,8 @@ import (
 type order struct {
 	l       *launch
 	classes []class
-	warps   int // of a block
+	called  []bool // by instruction: it is not the kernel's own, but of a function
+	warps   int    // of a block
 	// everything is what all clusters share when they may talk to each other.
 	everything *memory
 	flags      map[place]*syncVar // in global memory
@@ -29,11 +30,14 @@ type place struct {
 
 func newOrder(l *launch) part {
 	threads := l.LaunchInfo.Launch.Block.Count()
-	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), flags: map[place]*syncVar{}}
+	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), called: make([]bool, len(l.Program)), flags: map[place]*syncVar{}}
 	for id := range l.Program {
 		o.classes[id] = classify(&l.Program[id])
 	}
 	guesses(l.Program, o.classes)
+	for id := range l.Program {
+		o.called[id] = l.Program[id].Func != l.calls().entry
+	}
 	if l.Serial {
 		o.everything = &memory{}
 	}

@@ -31,6 +31,9 @@ func (c *ordered) access(a *emu.Access) {
 	w := c.warp(a.Rank, a.Warp)
 	cur := &c.cur
 	*cur = current{a: a, e: c.eventOf(w, a, cls), size: a.Size, write: a.Write}
+	if c.o.called[a.ID] && cur.e.line == "" {
+		cur.e.line = c.l.lineOf(a)
+	}
 	cells := c.cells(a)
 	if a.Units != nil {
 		cur.v, cur.lanes = w.together(a.Mask), a.Mask

@@ -88,9 +88,7 @@ func (c *ordered) sameStore(lanes uint32) {
 func (c *ordered) here() Access {
 	cur := &c.cur
 	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
-	if c.l.Program[cur.a.ID].Func != c.l.entry() {
-		a.Source = c.l.userLine(a.Source, cur.a.Callers())
-	}
+	a.Source = c.l.lineOf(cur.a)
 	a.Action = action(cur.e, cur.write)
 	c.placed(&a)
 	return a
@@ -99,6 +97,9 @@ func (c *ordered) here() Access {
 // there describes an earlier access to the same cell.
 func (c *ordered) there(e *event, lanes uint32, wrote bool) Access {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
+	if e.line != "" {
+		a.Source = e.line
+	}
 	if e.work != nil && e.work.lane >= 0 {
 		a.Lanes = 1 << e.work.lane
 	}
@@ -295,7 +296,7 @@ func (c *ordered) odd(at *cell) bool {
 	if at.flags&isGap != 0 {
 		over := 0
 		for _, v := range c.l.Shared {
-			if v.Name == a.Var {
+			if readable(v.Name) == a.Var {
 				over = int(a.Offset) - v.Size
 			}
 		}

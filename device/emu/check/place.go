@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"attest/device/emu"
@@ -15,7 +16,7 @@ func (a *Access) shared(l *launch, off, size int) {
 	a.Space, a.Offset, a.Size = ptx.Shared, int64(off), size
 	for _, v := range l.Shared {
 		if v.Offset <= off {
-			a.Var, a.Offset = v.Name, int64(off-v.Offset)
+			a.Var, a.Offset = readable(v.Name), int64(off-v.Offset)
 		}
 	}
 }
@@ -29,7 +30,7 @@ func (a *Access) global(l *launch, m *emu.Alloc, off, size int) {
 // parameter that points to it.
 func (l *launch) allocName(m *emu.Alloc) string {
 	if m.Name != "" {
-		return m.Name
+		return readable(m.Name)
 	}
 	for i, p := range l.entry().Params {
 		if i < len(l.Launch.Params) && len(l.Launch.Params[i]) == 8 && binary.LittleEndian.Uint64(l.Launch.Params[i]) == m.Addr {
@@ -48,34 +49,24 @@ func (l *launch) entry() *ptx.Func {
 	return &ptx.Func{}
 }
 
-// userLine is the line to name for an access in a function that was called: its own
-// when it is in the kernel's file, else that of the innermost call which is. Nobody
-// looks for a mistake in the toolkit's headers.
-func (l *launch) userLine(own string, callers []string) string {
-	file := ""
-	for id := range l.Program {
-		if in := &l.Program[id]; in.Func == l.entry() && in.Source != "" {
-			file = fileOf(in.Source)
-			break
+// readable is the name that a variable of a function has in C++: nvcc calls "tile" of
+// the kernel k(float*) _ZZ1kPfE4tile.
+func readable(name string) string {
+	if !strings.HasPrefix(name, "_ZZ") {
+		return name
+	}
+	for i := len(name) - 1; i > 3; i-- {
+		digits := 0
+		for i+1+digits < len(name) && name[i+1+digits] >= '0' && name[i+1+digits] <= '9' {
+			digits++
+		}
+		if name[i] != 'E' || digits == 0 {
+			continue
+		}
+		n, err := strconv.Atoi(name[i+1 : i+1+digits])
+		if rest := name[i+1+digits:]; err == nil && n > 0 && (n == len(rest) || n < len(rest) && rest[n] == '_') {
+			return rest[:n]
 		}
 	}
-	if file == "" || fileOf(own) == file {
-		return own
-	}
-	for _, line := range callers {
-		if fileOf(line) == file {
-			return line
-		}
-	}
-	return own
-}
-
-// fileOf is the file of "file:line:column".
-func fileOf(line string) string {
-	for range 2 {
-		if i := strings.LastIndexByte(line, ':'); i >= 0 {
-			line = line[:i]
-		}
-	}
-	return line
+	return name
 }
