@@ -1,0 +1,40 @@
+package check_test
+
+import (
+	"context"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"attest/device/difffuzz"
+	"attest/device/emu"
+	"attest/device/emu/check"
+	"attest/ptx"
+)
+
+var randomKernels = flag.Int("random-kernels", 150, "how many random kernels are to raise no alarm")
+
+// TestRandomKernels: kernels that have no race and read nothing undefined because of
+// how they are made raise no alarm.
+func TestRandomKernels(t *testing.T) {
+	targets := []ptx.Target{ptx.SM80, ptx.SM89, ptx.SM90a}
+	for seed := range uint64(*randomKernels) {
+		o := difffuzz.Options{Target: targets[seed%3], Version: ptx.Version{Major: 8, Minor: 7}}
+		k := difffuzz.Generate(seed, o)
+		c := check.New()
+		dev, err := emu.New(o.Target, emu.Options{Output: io.Discard, Observer: c, GuardShared: true, Schedule: seed % 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := difffuzz.NewBatch([]*difffuzz.Kernel{k})
+		if _, err := (&difffuzz.Local{Device: dev}).Run(context.Background(), b); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range c.Defects() {
+			if d.Severity == check.Error {
+				t.Errorf("seed %d: %s\n%s", seed, d.String(), strings.Split(b.Text, "\n")[d.Access.Pos.Line-1])
+			}
+		}
+	}
+}
