@@ -111,8 +111,12 @@ func (b *barrierWatch) open(o *emu.Opening) {
 		if len(as) == 0 {
 			continue
 		}
-		if len(as) > 1 {
-			b.parted(o.Rank, warp, as)
+		for i := 1; i < len(as); i++ {
+			// A warp may arrive and then wait at the same barrier, where it counts twice.
+			if (as[0].lanes^as[i].lanes)&^b.ended(o.Rank, warp) != 0 {
+				b.parted(o.Rank, warp, &as[0], &as[i])
+				break
+			}
 		}
 		if as[0].all {
 			one = &as[0]
@@ -139,13 +143,21 @@ func firstWarp(warps []uint32) int {
 	return 0
 }
 
+// ended is the lanes of a warp that have ended.
+func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
+	for _, e := range b.ends[rank][warp] {
+		lanes |= e.lanes
+	}
+	return lanes
+}
+
 // parted reports lanes of a warp that came by different instructions.
-func (b *barrierWatch) parted(rank, warp int, as []arrival) {
-	a, other := b.cluster.at(as[0].id, rank, warp, as[0].lanes), b.cluster.at(as[1].id, rank, warp, as[1].lanes)
+func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
+	a, other := b.cluster.at(x.id, rank, warp, x.lanes), b.cluster.at(y.id, rank, warp, y.lanes)
 	b.report(faults[BarrierDivergence].of(Defect{
 		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
 		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
-	}), as[0].id, as[1].id)
+	}), x.id, y.id)
 }
 
 // absent reports lanes of a warp that ended without coming to a barrier that counts
