@@ -52,6 +52,7 @@ var layers = []string{
 	"timing",
 	"rival",
 	"record",
+	"record/recordtest",
 	"lab",
 	"evidence",
 	"report",

@@ -1,0 +1,190 @@
+package evidence_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"attest/evidence"
+	"attest/record"
+	"attest/record/recordtest"
+)
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// edit replaces text in a file of the store, whatever its permissions.
+func edit(t *testing.T, path, old, new string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	put(t, path, strings.Replace(string(data), old, new, 1))
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	os.Remove(path)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamageIsFound harms a store of three records and two verdicts, the entries
+// 1 to 5, and wants to be told of the file that was harmed, and of as few others as can be.
+func TestDamageIsFound(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		harm func(t *testing.T, dir string, hashes []string)
+		want []string // "path: words", with OBJECTn for the n-th object; all of them and no other
+	}{
+		{"object edited", func(t *testing.T, dir string, h []string) { edit(t, object(dir, h[2]), "stage1", "stage9") },
+			[]string{"OBJECT2: is damaged", "OBJECT3: judges"}},
+		{"object cut", func(t *testing.T, dir string, h []string) { put(t, object(dir, h[4]), `{"schema":1,`) },
+			[]string{"OBJECT4: is damaged"}},
+		{"object empty", func(t *testing.T, dir string, h []string) { put(t, object(dir, h[1]), "") },
+			[]string{"OBJECT1: is damaged"}},
+		{"object removed", func(t *testing.T, dir string, h []string) { os.Remove(object(dir, h[1])) },
+			[]string{"OBJECT1: is missing"}},
+		{"object replaced by another", func(t *testing.T, dir string, h []string) { os.Rename(object(dir, h[4]), object(dir, h[0])) },
+			[]string{"OBJECT0: is damaged", "OBJECT1: judges", "OBJECT4: is missing"}},
+		{"object renamed", func(t *testing.T, dir string, h []string) {
+			os.Rename(object(dir, h[4]), filepath.Join(dir, "objects", "x.json"))
+		}, []string{"OBJECT4: is missing", "objects/x.json: is not named"}},
+		{"entry edited", func(t *testing.T, dir string, h []string) { edit(t, entry(dir, 2), "MERGE", "REJECT") },
+			[]string{"log/00000002.json: was changed", "log/00000002.json: says something else"}},
+		{"last entry edited", func(t *testing.T, dir string, h []string) { edit(t, entry(dir, 5), "stage2", "stage3") },
+			[]string{"log/00000005.json: was changed", "log/00000005.json: says something else"}},
+		{"entry cut", func(t *testing.T, dir string, h []string) { put(t, entry(dir, 3), `{"seq":3`) },
+			[]string{"OBJECT3: judges", "log/00000003.json: is damaged", "log/00000003.json: was changed"}},
+		{"entry removed", func(t *testing.T, dir string, h []string) { os.Remove(entry(dir, 2)) },
+			[]string{"log/00000002.json: is missing"}},
+		{"two entries removed", func(t *testing.T, dir string, h []string) { os.Remove(entry(dir, 1)); os.Remove(entry(dir, 2)) },
+			[]string{"log/00000001.json: is missing, and so is all up to log/00000002.json"}},
+		{"last entry and its object removed", func(t *testing.T, dir string, h []string) {
+			os.Remove(entry(dir, 5))
+			os.Remove(object(dir, h[4]))
+		}, []string{"log/00000005.json: is missing"}},
+		{"entries swapped", func(t *testing.T, dir string, h []string) {
+			os.Rename(entry(dir, 1), entry(dir, 9)+"x")
+			os.Rename(entry(dir, 2), entry(dir, 1))
+			os.Rename(entry(dir, 9)+"x", entry(dir, 2))
+		}, []string{
+			"log/00000001.json: is entry 2 by its content", "log/00000002.json: is entry 1 by its content",
+			"log/00000002.json: was changed",
+		}},
+		{"head removed", func(t *testing.T, dir string, h []string) { os.Remove(filepath.Join(dir, "head.json")) },
+			[]string{"head.json: is missing"}},
+		{"head damaged", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "head.json"), "{") },
+			[]string{"head.json: is damaged"}},
+		{"stray in the log", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "log", "5.json"), "{}") },
+			[]string{"log/5.json: is not named"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, hashes := filled(t)
+			c.harm(t, s.Path(), hashes)
+			got := s.Verify()
+			compare(t, got.Problems, c.want, hashes)
+			// What is not harmed stays usable, and adding goes on.
+			if n := len(s.Load().Items); n < 1 {
+				t.Errorf("%d records are left", n)
+			}
+			add(t, s, "stage6")
+			if c.name != "head removed" && c.name != "head damaged" && s.Verify().OK() {
+				t.Error("the damage is forgotten once something is added")
+			}
+		})
+	}
+}
+
+func object(dir, hash string) string {
+	return filepath.Join(dir, "objects", hash[:2], hash+".json")
+}
+
+func entry(dir string, n int) string {
+	return filepath.Join(dir, "log", "0000000"+string(rune('0'+n))+".json")
+}
+
+// compare matches problems with what is wanted, in any order.
+func compare(t *testing.T, problems []evidence.Problem, want, hashes []string) {
+	t.Helper()
+	var names []string
+	for i, h := range hashes {
+		names = append(names, "objects/"+h[:2]+"/"+h+".json", "OBJECT"+string(rune('0'+i)))
+	}
+	short := strings.NewReplacer(names...)
+	want = slices.Clone(want)
+	for _, p := range problems {
+		text := short.Replace(p.String())
+		i := slices.IndexFunc(want, func(w string) bool { return strings.HasPrefix(text, w) })
+		if i < 0 {
+			t.Errorf("told without reason: %s", text)
+			continue
+		}
+		want = slices.Delete(want, i, i+1)
+	}
+	for _, w := range want {
+		t.Errorf("not told: %s", w)
+	}
+}
+
+// TestForgedChain rewrites a record, its name, its entry and all that follows it, but
+// for the head.
+func TestForgedChain(t *testing.T) {
+	s, hashes := filled(t)
+	dir := s.Path()
+	data, err := os.ReadFile(object(dir, hashes[4]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := strings.Replace(string(data), "stage2", "stage9", 2)
+	hash := sum([]byte(forged))
+	if err := os.MkdirAll(filepath.Dir(object(dir, hash)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, object(dir, hash), forged)
+	os.Remove(object(dir, hashes[4]))
+	edit(t, entry(dir, 5), hashes[4], hash)
+	edit(t, entry(dir, 5), "stage2", "stage9")
+	compare(t, s.Verify().Problems, []string{"log/00000005.json: was changed: head.json"}, hashes)
+}
+
+func TestNewerSchemaIsRefused(t *testing.T) {
+	s := open(t, t.TempDir())
+	text := `{"schema":99,"kernel":{"name":"from later","sha256":"x"}}`
+	hash := sum([]byte(text))
+	if err := os.MkdirAll(filepath.Dir(object(s.Path(), hash)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, object(s.Path(), hash), text)
+	if _, err := s.Record(hash); err == nil || !strings.Contains(err.Error(), "newer attest") {
+		t.Errorf("a record of schema 99: %v", err)
+	}
+}
+
+// TestHealing adds what was damaged once more.
+func TestHealing(t *testing.T) {
+	s := open(t, t.TempDir())
+	hash := add(t, s, "stage1")
+	put(t, object(s.Path(), hash), "x")
+	if s.Verify().OK() {
+		t.Fatal("damage is not found")
+	}
+	if _, err := s.AddVerdict(recordtest.Judge(hash, recordtest.Start, record.Merge, "", "")); err == nil {
+		t.Error("a damaged record was judged")
+	}
+	add(t, s, "stage1")
+	if c := s.Verify(); !c.OK() {
+		t.Errorf("after adding it again: %v", c.Problems)
+	}
+}

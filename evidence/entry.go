@@ -1,0 +1,141 @@
+package evidence
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"attest/record"
+)
+
+// Kind is what an object is.
+type Kind string
+
+// The kinds.
+const (
+	Record  Kind = "record"
+	Verdict Kind = "verdict"
+)
+
+// Entry is one line of the log: what was added, and enough of it to be found again.
+type Entry struct {
+	Seq      int       `json:"seq"`      // from 1
+	Previous string    `json:"previous"` // hash of the entry before, "" for the first
+	Kind     Kind      `json:"kind"`
+	Object   string    `json:"object"` // hash, and so the name of the file
+	Time     time.Time `json:"time"`   // of the record or the verdict
+	Kernel   string    `json:"kernel"`
+	Device   string    `json:"device"`
+	// Of a verdict only.
+	Judges  string         `json:"judges,omitempty"` // hash of the record
+	Outcome record.Outcome `json:"outcome,omitempty"`
+}
+
+// head is the newest entry as its writer knew it.
+type head struct {
+	Seq   int    `json:"seq"`
+	Entry string `json:"entry"` // hash
+}
+
+const headFile = "head.json"
+
+func logFile(seq int) string { return filepath.Join("log", fmt.Sprintf("%08d.json", seq)) }
+
+func objectFile(hash string) string { return filepath.Join("objects", hash[:2], hash+".json") }
+
+// isHash reports whether text can name an object.
+func isHash(text string) bool {
+	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// encode is the bytes of a file: one line, as a program and jq read it.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+// readHead is what head.json says.
+func (s *Store) readHead() (h head, err error) {
+	data, err := os.ReadFile(s.path(headFile))
+	if err != nil {
+		return h, err
+	}
+	if err := json.Unmarshal(data, &h); err != nil || h.Seq < 0 || isHash(h.Entry) != (h.Seq > 0) {
+		return head{}, errors.New("is damaged")
+	}
+	return h, nil
+}
+
+// firstHead writes the head of an empty store, so that one without a head has lost it.
+func (s *Store) firstHead() error {
+	if _, err := os.Lstat(s.path(headFile)); err == nil {
+		return nil
+	}
+	if newest, err := s.newest(); err != nil || newest > 0 {
+		return err
+	}
+	data, err := encode(head{})
+	if err != nil {
+		return err
+	}
+	draft, err := s.draft(data)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft)
+	if err := os.Link(draft, s.path(headFile)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return s.sync(".")
+}
+
+// newest is the highest number in the log, 0 for none.
+func (s *Store) newest() (int, error) {
+	files, err := os.ReadDir(s.path("log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	newest := 0
+	for _, f := range files {
+		if seq, ok := logNumber(f.Name()); ok {
+			newest = max(newest, seq)
+		}
+	}
+	return newest, err
+}
+
+// logNumber is the number in the name of an entry's file.
+func logNumber(name string) (seq int, ok bool) {
+	seq, err := strconv.Atoi(strings.TrimSuffix(name, ".json"))
+	return seq, err == nil && seq > 0 && logFile(seq) == filepath.Join("log", name)
+}
+
+// tail is what the next entry is chained to. Where the head knows the newest entry it
+// is believed over the file: a file that was changed must not be vouched for.
+func (s *Store) tail() (head, error) {
+	seq, err := s.newest()
+	if err != nil {
+		return head{}, err
+	}
+	if h, err := s.readHead(); err == nil && h.Seq >= seq {
+		return h, nil
+	}
+	if seq == 0 {
+		return head{}, nil
+	}
+	data, err := os.ReadFile(s.path(logFile(seq)))
+	if err != nil {
+		return head{}, err
+	}
+	return head{Seq: seq, Entry: hashOf(data)}, nil
+}

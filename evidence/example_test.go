@@ -1,0 +1,42 @@
+package evidence_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"attest/evidence"
+	"attest/record"
+	"attest/record/recordtest"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	store, err := evidence.Open(filepath.Join(dir, evidence.Dir))
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	hash, err := store.AddRecord(recordtest.New("stage1")) // yours is measured
+	if err != nil {
+		log.Fatal(err)
+	}
+	verdict := recordtest.Judge(hash, recordtest.Start, record.Defer, "", "no GPU here")
+	if _, err := store.AddVerdict(verdict); err != nil {
+		log.Fatal(err)
+	}
+
+	for _, item := range store.Load().Items {
+		fmt.Println(item.Kernel.Name, item.Verdict().Outcome)
+	}
+	check := store.Verify()
+	fmt.Println(check.Entries, "entries,", len(check.Problems), "problems")
+	// Output:
+	// stage1 DEFER
+	// 2 entries, 0 problems
+}

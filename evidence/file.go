@@ -1,0 +1,111 @@
+package evidence
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// hashOf is what a file with this content is known by.
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// stale is when a file in tmp/ is certain to have no writer.
+const stale = time.Hour
+
+// readOnly are the permissions of what is never changed again.
+const readOnly = 0o444
+
+// draft writes a complete file under tmp/ and returns its path.
+func (s *Store) draft(data []byte) (path string, err error) {
+	f, err := os.CreateTemp(s.path("tmp"), "*.json")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			f.Close() // closed already on a late error; closing again is harmless
+			os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(data); err != nil {
+		return "", err
+	}
+	if err = f.Chmod(readOnly); err != nil {
+		return "", err
+	}
+	if err = f.Sync(); err != nil { // before it has a name: a crash must not leave a name without content
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// sync makes the names in a folder last.
+func (s *Store) sync(folder string) error {
+	d, err := os.Open(s.path(folder))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// makeFolders makes what is missing of the store.
+func (s *Store) makeFolders(more ...string) error {
+	for _, folder := range append([]string{".", "tmp", "log", "objects"}, more...) {
+		err := os.Mkdir(s.path(folder), 0o755)
+		switch {
+		case errors.Is(err, fs.ErrExist):
+		case errors.Is(err, fs.ErrNotExist) && folder == ".":
+			if err := os.MkdirAll(s.dir, 0o755); err != nil {
+				return err
+			}
+		case err != nil:
+			return err
+		default:
+			if err := s.sync(filepath.Dir(folder)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sweep removes what killed writers left under tmp/.
+func (s *Store) sweep() {
+	files, err := os.ReadDir(s.path("tmp"))
+	if err != nil {
+		return // nothing to tidy
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > stale {
+			os.Remove(s.path("tmp", f.Name()))
+		}
+	}
+}
+
+// explain says what to do about an error of the file system.
+func (s *Store) explain(err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		hint = "; the disk is full: make room and run again, nothing was half-written"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		hint = "; the directory cannot be written: choose another"
+	case errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		hint = "; this file system has no hard links: keep evidence on another"
+	}
+	return fmt.Errorf("evidence in %s: %w%s", s.dir, err, hint)
+}
+
+func (s *Store) path(parts ...string) string {
+	return filepath.Join(append([]string{s.dir}, parts...)...)
+}

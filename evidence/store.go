@@ -1,0 +1,216 @@
+package evidence
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"attest/record"
+)
+
+// Dir is where evidence is kept unless another directory is named.
+const Dir = "evidence"
+
+// Store is a directory of evidence.
+type Store struct{ dir string }
+
+// Open is the store in a directory. Nothing is made before something is added, and a
+// directory that does not exist is an empty store.
+func Open(dir string) (*Store, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("evidence in %s: %w", dir, err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("evidence in %s: it is a file; name a directory", dir)
+	}
+	return &Store{dir}, nil
+}
+
+// Path is the directory.
+func (s *Store) Path() string { return s.dir }
+
+// AddRecord adds a record and returns its hash, which a verdict of it must name. A
+// record that is there already is not added again.
+func (s *Store) AddRecord(r *record.Record) (hash string, err error) {
+	if r.Schema != record.Schema {
+		return "", fmt.Errorf("a record of schema %d: this version writes %d", r.Schema, record.Schema)
+	}
+	return s.add(r, recordEntry(r))
+}
+
+// AddVerdict adds a verdict and returns its hash. The record that it names must be in
+// the store.
+func (s *Store) AddVerdict(v *record.Verdict) (hash string, err error) {
+	if v.Schema != record.Schema {
+		return "", fmt.Errorf("a verdict of schema %d: this version writes %d", v.Schema, record.Schema)
+	}
+	r, err := s.Record(v.Record)
+	if err != nil {
+		return "", fmt.Errorf("the record that the verdict judges: %w", err)
+	}
+	return s.add(v, verdictEntry(v, r))
+}
+
+func recordEntry(r *record.Record) Entry {
+	return Entry{Kind: Record, Time: r.Build.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name}
+}
+
+func verdictEntry(v *record.Verdict, r *record.Record) Entry {
+	return Entry{Kind: Verdict, Time: v.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name, Judges: v.Record, Outcome: v.Outcome}
+}
+
+// add writes an object and its entry.
+func (s *Store) add(object any, e Entry) (hash string, err error) {
+	data, err := encode(object)
+	if err != nil {
+		return "", fmt.Errorf("a %s that JSON cannot hold: %w", e.Kind, err)
+	}
+	e.Object = hashOf(data)
+	if err := s.publish(data, e); err != nil {
+		return "", s.explain(err)
+	}
+	return e.Object, nil
+}
+
+// publish makes an object and its entry visible, in an order in which a crash between
+// any two steps leaves the store whole.
+func (s *Store) publish(data []byte, e Entry) error {
+	file := objectFile(e.Object)
+	if err := s.makeFolders(filepath.Dir(file)); err != nil {
+		return err
+	}
+	s.sweep()
+	if err := s.firstHead(); err != nil {
+		return err
+	}
+	there, err := os.ReadFile(s.path(file))
+	if err == nil && bytes.Equal(there, data) && s.logged(e.Object) {
+		return nil
+	}
+	draft, err := s.draft(data)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft)
+	var d drafts
+	defer d.remove()
+	// The entry is written before the object is visible: a disk that fills up in
+	// between leaves nothing behind.
+	if err := s.draftEntry(&d, e); err != nil {
+		return err
+	}
+	if err := os.Rename(draft, s.path(file)); err != nil {
+		return err
+	}
+	if err := s.sync(filepath.Dir(file)); err != nil {
+		return err
+	}
+	return s.append(&d, e)
+}
+
+// drafts are the files of an entry before it is visible.
+type drafts struct {
+	seq         int
+	entry, head string
+}
+
+func (d *drafts) remove() {
+	for _, path := range []string{d.entry, d.head} {
+		if path != "" {
+			os.Remove(path)
+		}
+	}
+}
+
+// draftEntry drafts an entry that follows the newest one.
+func (s *Store) draftEntry(d *drafts, e Entry) error {
+	d.remove()
+	*d = drafts{}
+	last, err := s.tail()
+	if err != nil {
+		return err
+	}
+	e.Seq, e.Previous = last.Seq+1, last.Entry
+	line, err := encode(e)
+	if err != nil {
+		return err
+	}
+	d.seq = e.Seq
+	if d.entry, err = s.draft(line); err != nil {
+		return err
+	}
+	now, err := encode(head{Seq: e.Seq, Entry: hashOf(line)})
+	if err != nil {
+		return err
+	}
+	d.head, err = s.draft(now)
+	return err
+}
+
+// append gives the entry the next free number. That the link fails means that another
+// process has added something, so in all some process always gets on.
+func (s *Store) append(d *drafts, e Entry) error {
+	for {
+		err := os.Link(d.entry, s.path(logFile(d.seq)))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := s.draftEntry(d, e); err != nil {
+			return err
+		}
+	}
+	if err := s.sync("log"); err != nil {
+		return err
+	}
+	if err := os.Rename(d.head, s.path(headFile)); err != nil {
+		return err
+	}
+	return s.catchUp(d.seq)
+}
+
+// catchUp brings the head up to the newest entry, where another process wrote its own
+// head first and this one has put it back.
+func (s *Store) catchUp(seq int) error {
+	for {
+		newest, err := s.newest()
+		if err != nil || newest <= seq {
+			return errors.Join(err, s.sync("."))
+		}
+		data, err := os.ReadFile(s.path(logFile(newest)))
+		if err != nil {
+			return err
+		}
+		now, err := encode(head{Seq: newest, Entry: hashOf(data)})
+		if err != nil {
+			return err
+		}
+		draft, err := s.draft(now)
+		if err != nil {
+			return err
+		}
+		if err := os.Rename(draft, s.path(headFile)); err != nil {
+			os.Remove(draft)
+			return err
+		}
+		seq = newest
+	}
+}
+
+// logged reports whether an entry names an object.
+func (s *Store) logged(hash string) bool {
+	entries, _ := s.Entries() // damaged ones name nothing
+	for i := range entries {
+		if entries[i].Object == hash {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Check is what a verification found.
+type Check struct {
+	Entries  int       `json:"entries"` // that are in order
+	Records  int       `json:"records"`
+	Verdicts int       `json:"verdicts"`
+	Head     string    `json:"head"`     // hash of the newest entry: cite it
+	Problems []Problem `json:"problems"` // what is damaged
+	Notes    []Problem `json:"notes"`    // what is odd and harmless
+}
+
+// OK reports whether everything is as it was written.
+func (c *Check) OK() bool { return len(c.Problems) == 0 }
+
+// Verify reads all of the store and checks every hash and every link of the chain.
+func (s *Store) Verify() *Check { return &s.verify().Check }
+
+// verification is a check on its way, with what it has read.
+type verification struct {
+	Check
+	store    *Store
+	named    map[string]bool // objects that entries name
+	records  []*Item
+	verdicts []Judgement
+}
+
+func (s *Store) verify() *verification {
+	v := &verification{store: s, named: map[string]bool{}, Check: Check{Problems: []Problem{}, Notes: []Problem{}}}
+	h, headErr := s.readHead() // first of all, so that the log has what it names
+	entries, problems := s.Entries()
+	v.Problems = append(v.Problems, problems...)
+	v.chain(h, headErr)
+	for i := range entries {
+		v.object(&entries[i])
+	}
+	v.strays()
+	slices.SortFunc(v.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	v.Problems = slices.Compact(v.Problems)
+	return v
+}
+
+func (v *verification) problem(path, format string, args ...any) {
+	v.Problems = append(v.Problems, Problem{filepath.ToSlash(path), fmt.Sprintf(format, args...)})
+}
+
+// chain walks the log from its end. Whoever comes after an entry vouches for it, the
+// head for the newest, so the file that was changed is named and not its neighbour.
+func (v *verification) chain(h head, headErr error) {
+	newest, err := v.store.newest()
+	if err != nil {
+		return // told as a problem of the log
+	}
+	vouched, by := "", ""
+	for seq := newest; seq >= 1; seq-- {
+		if seq == h.Seq && vouched == "" {
+			vouched, by = h.Entry, headFile
+		}
+		e, hash, err := v.store.entry(seq)
+		if hash == "" { // missing, or unreadable: told already
+			vouched = ""
+			continue
+		}
+		if seq == newest {
+			v.Head = hash
+		}
+		if vouched != "" && hash != vouched {
+			v.problem(logFile(seq), "was changed: %s names it by another hash", filepath.ToSlash(by))
+		}
+		if seq == h.Seq && h.Entry != hash && h.Entry != vouched {
+			v.problem(headFile, "names another entry %d than the log has", seq)
+		}
+		vouched, by = "", logFile(seq)
+		if err == nil {
+			vouched = e.Previous
+			if seq == 1 && e.Previous != "" {
+				v.problem(logFile(seq), "is the first and names one before it: entries were removed")
+			}
+		}
+	}
+	if headErr == nil && h.Seq < newest {
+		v.Notes = append(v.Notes, Problem{headFile, "is behind the log: a write is under way, or was interrupted"})
+	}
+}
+
+// object checks what an entry names.
+func (v *verification) object(e *Entry) {
+	v.named[e.Object] = true
+	var want Entry
+	switch e.Kind {
+	case Record:
+		r, err := v.store.Record(e.Object)
+		if err != nil {
+			v.damaged(err)
+			return
+		}
+		want = recordEntry(r)
+		v.records = append(v.records, &Item{Hash: e.Object, Seq: e.Seq, Record: r})
+		v.Records++
+	case Verdict:
+		verdict, err := v.store.Verdict(e.Object)
+		if err != nil {
+			v.damaged(err)
+			return
+		}
+		i := slices.IndexFunc(v.records, func(it *Item) bool { return it.Hash == verdict.Record })
+		if i < 0 {
+			v.problem(objectFile(e.Object), "judges %s…, of which there is no sound record before it", verdict.Record[:12])
+			return
+		}
+		want = verdictEntry(verdict, v.records[i].Record)
+		v.verdicts = append(v.verdicts, Judgement{e.Object, e.Seq, verdict})
+		v.Verdicts++
+	}
+	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object
+	if !want.Time.Equal(e.Time) {
+		v.problem(logFile(e.Seq), "says another time than what it names")
+		return
+	}
+	if want.Time = e.Time; want != *e {
+		v.problem(logFile(e.Seq), "says something else of %s… than stands there", e.Object[:12])
+		return
+	}
+	v.Entries++
+}
+
+func (v *verification) damaged(err error) {
+	var p Problem
+	if !errors.As(err, &p) {
+		p = Problem{"objects", err.Error()}
+	}
+	v.Problems = append(v.Problems, p)
+}
+
+// strays looks for files that no entry accounts for.
+func (v *verification) strays() {
+	v.each("objects", func(path string) {
+		hash := strings.TrimSuffix(filepath.Base(path), ".json")
+		switch {
+		case !isHash(hash) || objectFile(hash) != path:
+			v.problem(path, "is not named as an object is: it was renamed or does not belong here")
+		case !v.named[hash]:
+			if _, err := v.store.Object(hash); err != nil {
+				v.damaged(err)
+				return
+			}
+			v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is whole, and no entry names it: a write was interrupted"})
+		}
+	})
+	v.each("log", func(path string) {
+		if _, ok := logNumber(filepath.Base(path)); !ok {
+			v.problem(path, "is not named as an entry is: it was renamed or does not belong here")
+		}
+	})
+	v.each("tmp", func(path string) {
+		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is being written, or a write was interrupted"})
+	})
+}
+
+// each visits the files of a folder.
+func (v *verification) each(folder string, visit func(path string)) {
+	top := v.store.path(folder)
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(v.store.dir, path)
+		if err != nil {
+			return err
+		}
+		visit(rel)
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		v.problem(folder, "%s", reason(err))
+	}
+}

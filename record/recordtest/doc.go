@@ -1,0 +1,10 @@
+// Package recordtest makes up records for tests of those who keep and show them. Its
+// figures come from a random generator and its GPU is called synthetic, so that no one
+// takes them for measurements.
+//
+//	r := recordtest.New("stage1")
+//	recordtest.Correct(r, "1,8,512,64", 0.01)
+//	v := recordtest.Judge(hash, record.Defer, "no GPU here")
+//
+// [Campaign] is a whole ladder, with a kernel for each outcome.
+package recordtest
