@@ -1,0 +1,221 @@
+package hopper
+
+import (
+	"fmt"
+
+	"attest/build/tile"
+	"attest/ptx"
+)
+
+// Config is how a kernel computes.
+type Config struct {
+	Warpgroups int // that compute, 64 query rows each: 1, 2 or 3
+	TileN      int // keys of a step: 64, 128 or 192
+	Stages     int // tiles of K, and of transposed V, that are there or on their way
+	// Split is the number of blocks, a cluster, that share the keys of a tile of
+	// queries: 1, 2 or 4.
+	Split int
+	// Persistent blocks take one tile of queries after the other, the next one's
+	// data on their way.
+	Persistent bool
+	// Overlap starts Q·Kᵀ of the next tile together with P·V of this one. It needs
+	// registers for S and T at once.
+	Overlap bool
+	// Polynomial computes one exponential of so many on the FMA units instead of the
+	// special function units: 0 is none, 4 every fourth.
+	Polynomial int
+	// BlocksPerSM is how many blocks the registers are dealt out for.
+	BlocksPerSM int
+}
+
+// String lists what is chosen.
+func (c Config) String() string {
+	s := fmt.Sprintf("%dx%d stages-%d", c.rows(), c.TileN, c.Stages)
+	if c.Split > 1 {
+		s += fmt.Sprintf(" split-%d", c.Split)
+	}
+	if c.Persistent {
+		s += " persistent"
+	}
+	if c.Overlap {
+		s += " overlap"
+	}
+	if c.Polynomial > 0 {
+		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
+	}
+	if c.BlocksPerSM > 1 {
+		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
+	}
+	return s
+}
+
+// sharedLimit is the shared memory that a block may have, sharedPerSM what there is.
+const (
+	sharedLimit = 227 << 10
+	sharedPerSM = 228 << 10
+	sharedBlock = 1 << 10 // that the driver takes of each block
+)
+
+// Check says why a kernel of this Config cannot compute the problem, or nil when it can.
+func (c Config) Check(p Problem) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	switch {
+	case c.Warpgroups < 1 || c.Warpgroups > 3:
+		return fmt.Errorf("%d warpgroups: 1, 2 or 3 compute", c.Warpgroups)
+	case c.TileN != 64 && c.TileN != 128 && c.TileN != 192:
+		return fmt.Errorf("KV tiles of %d: 64, 128 or 192 are possible", c.TileN)
+	case c.Stages < 1 || c.Stages > 4:
+		return fmt.Errorf("%d stages: 1 to 4", c.Stages)
+	case c.Split != 1 && c.Split != 2 && c.Split != 4:
+		return fmt.Errorf("keys over %d blocks: 1, 2 or 4", c.Split)
+	case c.Split > 1 && (c.Warpgroups > 1 || c.Persistent):
+		return fmt.Errorf("keys split over a cluster with %d warpgroups, persistent %t: blocks that merge have one warpgroup and one tile", c.Warpgroups, c.Persistent)
+	case c.Polynomial < 0 || c.Polynomial == 1:
+		return fmt.Errorf("one of %d exponentials by a polynomial: 0, or 2 and more", c.Polynomial)
+	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
+		return fmt.Errorf("%d blocks an SM: 1 to 4", c.BlocksPerSM)
+	}
+	if n := c.plan(p.HeadDim).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
+		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory a block, an SM has %d and a block at most %d", p.HeadDim, c, n, sharedPerSM, sharedLimit)
+	}
+	if need, has := c.registersNeeded(p), c.registers(); need > has.consumer {
+		return fmt.Errorf("head dimension %d with %v: a consumer needs about %d registers and has %d", p.HeadDim, c, need, has.consumer)
+	}
+	return nil
+}
+
+// rows is the query rows of a block.
+func (c Config) rows() int { return warpgroupRows * c.Warpgroups }
+
+const (
+	warpgroupRows    = 64
+	warpgroupThreads = 128
+)
+
+// threads of a block: the producers' warpgroup and the consumers'.
+func (c Config) threads() int { return warpgroupThreads * (c.Warpgroups + 1) }
+
+// registers are what the threads of each role have, and what all have at first.
+type registers struct{ start, producer, consumer int }
+
+// registers deals out the 65536 of an SM: few to producers, the rest to consumers.
+func (c Config) registers() registers {
+	const inAll, most, producer = 65536, 240, 32
+	start := min(inAll/c.BlocksPerSM/c.threads()/8*8, most)
+	spare := (start - producer) / c.Warpgroups / 8 * 8
+	return registers{start, producer, min(start+spare, most)}
+}
+
+// registersNeeded is an estimate of what a consumer's round has alive at once.
+func (c Config) registersNeeded(p Problem) int {
+	const others = 20 // m, l, α, addresses, places in the rings
+	S, P, T := c.TileN/2, c.TileN/8, p.HeadDim/2
+	if c.Overlap {
+		return S + P + 2*T + others
+	}
+	return max(S, P+T) + T + others
+}
+
+// Launch is how a kernel is started: blocks, threads a block, blocks a cluster, and
+// bytes of dynamic shared memory.
+type Launch struct{ Grid, Block, Cluster, Shared int }
+
+// Launch is the launch of a kernel for the problem on a GPU of so many SMs.
+func (c Config) Launch(p Problem, sms int) Launch {
+	items := p.Batch * p.Heads * ((p.SeqQ + c.rows() - 1) / c.rows())
+	grid := items * c.Split
+	if c.Persistent {
+		grid = min(items, max(sms*c.BlocksPerSM, 1))
+	}
+	return Launch{Grid: grid, Block: c.threads(), Cluster: c.Split, Shared: c.plan(p.HeadDim).total}
+}
+
+// Map describes Q, K or V to the copy engine: a tensor of bytes, the innermost
+// dimension first.
+type Map struct {
+	Type    ptx.Type
+	Dims    []uint64
+	Strides []uint64 // bytes, of all dimensions but the innermost
+	Box     []uint32
+	Swizzle int // bytes: 64 or 128
+}
+
+// Maps are the tensor maps that the kernel takes for Q, K and V.
+func (c Config) Maps(p Problem) (q, k, v Map) {
+	m := func(heads, seq, rows int) Map {
+		d := uint64(p.HeadDim)
+		return Map{
+			Type:    ptx.U8,
+			Dims:    []uint64{d, uint64(seq), uint64(p.Batch * heads)},
+			Strides: []uint64{d, d * uint64(seq)},
+			Box:     []uint32{uint32(d), uint32(rows), 1},
+			Swizzle: tile.KMajorWidth(p.HeadDim),
+		}
+	}
+	k = m(p.HeadsKV, p.SeqKV, c.TileN)
+	return m(p.Heads, p.SeqQ, warpgroupRows), k, k
+}
+
+// plan is what lies where in a block's shared memory, in bytes from its beginning.
+type plan struct {
+	q, k, raw, v int // rings of tiles; see doc.go
+	qTile, tile  int // bytes of a tile of Q, and of K or V
+	barriers     [rings]int
+	parts, sums  int // what the blocks of a cluster send each other
+	total        int
+}
+
+// The rings, by the number of their barriers.
+const (
+	ringQ = iota
+	ringK
+	ringRaw
+	ringV
+	rings
+)
+
+// slots are how many tiles each ring holds.
+func (c Config) slots(ring int) int {
+	switch ring {
+	case ringQ:
+		if c.Persistent {
+			return 2
+		}
+		return 1
+	case ringRaw:
+		return min(c.Stages, 2)
+	}
+	return c.Stages
+}
+
+func (c Config) plan(d int) plan {
+	p := plan{qTile: c.rows() * d, tile: c.TileN * d}
+	take := func(bytes int) int {
+		at := p.total
+		p.total += (bytes + 1023) / 1024 * 1024 // a swizzle repeats within 1024 bytes
+		return at
+	}
+	p.q = take(c.slots(ringQ) * p.qTile)
+	p.k = take(c.slots(ringK) * p.tile)
+	p.raw = take(c.slots(ringRaw) * p.tile)
+	p.v = take(c.slots(ringV) * p.tile)
+	if c.Split > 1 {
+		p.parts = take(warpgroupRows * d * 4)
+		p.sums = take(c.Split * warpgroupRows * 8)
+	}
+	bars := 0
+	for r := range p.barriers {
+		p.barriers[r] = bars
+		bars += tile.RingBytes(c.slots(r))
+	}
+	at := take(bars)
+	for r := range p.barriers {
+		p.barriers[r] += at
+	}
+	return p
+}
+
+// SharedBytes is the dynamic shared memory of a kernel for heads of dimension d.
+func (c Config) SharedBytes(d int) int { return c.plan(d).total }

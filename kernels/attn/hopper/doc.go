@@ -1,0 +1,49 @@
+// Package hopper writes FP8 attention kernels for Hopper: O = softmax(Q·Kᵀ·scale)·V on
+// sm_90a, with e4m3 or e5m2 going to the tensor cores as they are.
+//
+//	p := hopper.Problem{Batch: 1, Heads: 8, HeadsKV: 8, SeqQ: 512, SeqKV: 512, HeadDim: 64, Format: fp8.E4M3}
+//	c := hopper.Choose(p, 132)
+//	k, err := hopper.Build(p, c)
+//
+// One generator serves both designs; a [Config] says which it is. The throughput
+// design has blocks of up to three consumer warpgroups, 64 query rows each, that go
+// through the items of work one after the other. The latency design has one or two,
+// and splits the keys of a tile of queries over a cluster.
+//
+// # A block
+//
+// One warpgroup brings data, the others compute. Four rings lie between them:
+//
+//	Q   a tile of queries; the copy engine fills it
+//	K   a tile of keys; the copy engine fills it
+//	raw a tile of values as they lie in memory; the copy engine fills it
+//	V   the same transposed, for wgmma sums bytes only along rows
+//
+// In the producing warpgroup warp 0 starts the copies, and warps 1 to 3 transpose
+// from raw to V. A consumer's round reads, in consumer.go:
+//
+//	S = Q·Kᵀ                wgmma, both factors in shared memory
+//	m' = max(m, rowmax S)
+//	P = 2^(c·S - c·m' + 8)  one fma and one exponential a score
+//	T = P·V                 wgmma, P from registers
+//	O = α·O + T             α = 2^(c·m - c·m')
+//
+// With [Config.Overlap] Q·Kᵀ of one tile and P·V of the tile before are under way
+// together.
+//
+// # Numbers
+//
+// Scores go to e4m3 as P in [0, 256], so that its range is used; the 2^8 cancels in
+// O/l. The accumulators of FP8 products keep 14 bits, so a sum over thousands of keys
+// would lose accuracy with its length: T is a fresh accumulator for each tile of keys,
+// added to O in f32 by the same fma that multiplies O by α. The row sum l is of the
+// unrounded P.
+//
+// P leaves the accumulator of S and enters wgmma as operand A without crossing lanes:
+// its columns come out in the order of tile.FP8Order, and V's tokens are transposed
+// into the same one. V's dimensions are permuted as well, so that stores do not collide
+// in banks; the output undoes it.
+//
+// Keys beyond a sequence's end and, with [Problem.Causal], after the query have the
+// logit -∞. A row that sees no key gives zeros, and an LSE of -∞.
+package hopper

@@ -1,0 +1,182 @@
+package hopper
+
+import (
+	"fmt"
+
+	"attest/build"
+	"attest/build/tile"
+	"attest/ptx"
+)
+
+// Build writes the kernel, or says why it cannot be.
+//
+// Parameters, in this order:
+//
+//	q, k, v       tensor maps as [Config.Maps] describes them
+//	qs            float [Heads], ks and vs float [HeadsKV], what a byte's value is
+//	              multiplied by; all above zero
+//	o             f16 or bf16 [B,Heads,SeqQ,D]
+//	lse           float [B,Heads,SeqQ], only with Problem.LSE
+//	heads, group  u32: heads of Q in all of the batch, and how many share one of K and V
+//	perBatch      u32: heads of Q in one of the batch
+//	seqQ, seqKV   u32
+//	scale         float above zero, what scores are multiplied by, mostly 1/√D
+//
+// [Config.Launch] gives grid, block, cluster and dynamic shared memory. The text
+// depends on the problem's HeadDim, Format, Output, LSE and Causal, not on its sizes.
+func Build(p Problem, c Config) (*build.Kernel, error) {
+	if err := c.Check(p); err != nil {
+		return nil, fmt.Errorf("hopper attention kernel %v: %w", c, err)
+	}
+	k := build.New(name(p), ptx.SM90a)
+	k.ReqNTid(c.threads())
+	k.MinNCTAPerSM(c.BlocksPerSM)
+	if c.Split > 1 {
+		k.ReqNCTAPerCluster(c.Split, 1, 1)
+	}
+	g := newGen(k, p, c)
+	g.open()
+	k.If(g.group.SetpEq(k.U32(0)), g.produce).Else(g.consume)
+	return k, nil
+}
+
+func name(p Problem) string {
+	n := fmt.Sprintf("attn_hopper_%s_d%d_%s", p.Format, p.HeadDim, p.Output)
+	if p.Causal {
+		n += "_causal"
+	}
+	return n
+}
+
+// gen is a kernel being written: what all its parts need.
+type gen struct {
+	k    *build.Kernel
+	p    Problem
+	c    Config
+	d    int // head dimension
+	plan plan
+
+	q, kk, v                           build.TensorMap
+	qs, ks, vs                         build.Global[build.F32]
+	o                                  build.Global[build.B16]
+	lse                                build.Global[build.F32]
+	heads, shared, perBatch            build.U32
+	seqQ, seqKV                        build.U32
+	scale                              build.F32
+	mem                                build.Shared[build.B8]
+	rank                               build.U32 // in the cluster
+	group                              build.U32 // the thread's warpgroup: 0 produces
+	wg                                 tile.Warpgroup
+	ringQ, ringK, ringRaw, ringV       tile.Ring
+}
+
+func newGen(k *build.Kernel, p Problem, c Config) *gen {
+	g := &gen{k: k, p: p, c: c, d: p.HeadDim, plan: c.plan(p.HeadDim)}
+	g.q, g.kk, g.v = k.ParamTensorMap("q"), k.ParamTensorMap("k"), k.ParamTensorMap("v")
+	g.qs, g.ks, g.vs = k.ParamGlobalF32("qs"), k.ParamGlobalF32("ks"), k.ParamGlobalF32("vs")
+	g.o = k.ParamGlobalB16("o")
+	if p.LSE {
+		g.lse = k.ParamGlobalF32("lse")
+	}
+	g.heads, g.shared, g.perBatch = k.ParamU32("heads"), k.ParamU32("group"), k.ParamU32("perBatch")
+	g.seqQ, g.seqKV = k.ParamU32("seqQ"), k.ParamU32("seqKV")
+	g.scale = k.ParamF32("scale")
+	g.mem = k.DynamicShared(1024)
+
+	tid := k.TidX()
+	g.wg = tile.NewWarpgroup(k, tid.And(k.U32(warpgroupThreads-1)))
+	g.group = tid.Shr(k.U32(7)).ShflSyncIdx(k.U32(0), k.U32(31), k.FullMask()) // for all lanes to know that they agree
+	if c.Split > 1 {
+		g.rank = k.ClusterCtarank()
+	}
+	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
+		*r = tile.NewRing(k, build.SharedAs[build.B64](g.mem, g.plan.barriers[i]), c.slots(i))
+	}
+	return g
+}
+
+// transposers are the warps that transpose V.
+const transposers = 3
+
+// open makes the barriers. A consumer warp, or a transposing one, arrives once for all
+// its lanes; a copy is announced by the one thread that starts it.
+func (g *gen) open() {
+	k, consumers := g.k, 4*g.c.Warpgroups
+	k.If(k.TidX().SetpEq(k.U32(0)), func() {
+		g.ringQ.Init(1, consumers)
+		g.ringK.Init(1, consumers)
+		g.ringRaw.Init(1, transposers)
+		g.ringV.Init(transposers, consumers)
+		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
+	})
+	k.SyncThreads()
+	if g.c.Split > 1 {
+		k.BarrierClusterArrive(build.Relaxed) // this block is there: see merge.go
+	}
+}
+
+// take gives a warpgroup the registers of its role.
+func (g *gen) take(n int) {
+	start := g.c.registers().start
+	switch {
+	case n < start:
+		g.k.SetmaxnregDec(n)
+	case n > start:
+		g.k.SetmaxnregInc(n)
+	}
+}
+
+// item is one tile of query rows of one head: what a block does at a time.
+type item struct {
+	head  build.U32 // of Q, counted through the batch
+	row0  build.U32 // its first row
+	first build.U32 // the first tile of K and V, which is the last that is worked on
+	tiles build.U32 // how many
+}
+
+// eachItem runs body for the block's items: one, or with persistent blocks as many as
+// it takes. Neighbouring blocks work on the same head, whose K and V then come from
+// the L2 cache; with causal masks the longest items come first.
+func (g *gen) eachItem(body func(item)) {
+	k, m := g.k, uint32(g.c.rows())
+	rowTiles := g.seqQ.Add(k.U32(m - 1)).Div(k.U32(m))
+	each := func(i build.U32) {
+		head := i.Div(rowTiles)
+		t := i.Sub(head.MulLo(rowTiles))
+		if g.p.Causal {
+			t = rowTiles.Sub(k.U32(1)).Sub(t)
+		}
+		body(g.item(head, t.MulLo(k.U32(m))))
+	}
+	if !g.c.Persistent {
+		each(k.CtaidX().Div(k.U32(uint32(g.c.Split))))
+		return
+	}
+	k.Loop(k.CtaidX(), rowTiles.MulLo(g.heads), k.NctaidX(), each)
+}
+
+// item is the item of a head that starts at row0.
+func (g *gen) item(head, row0 build.U32) item {
+	k, n := g.k, uint32(g.c.TileN)
+	keys := g.seqKV
+	if g.p.Causal { // the item's last row sees the most
+		last := row0.Add(k.U32(uint32(g.c.rows()))).Min(g.seqQ)
+		keys = g.sees(last)
+	}
+	it := item{head: head, row0: row0, first: k.U32(0), tiles: keys.Add(k.U32(n - 1)).Div(k.U32(n))}
+	if g.c.Split > 1 {
+		share := func(r build.U32) build.U32 { return r.MulLo(it.tiles).Div(k.U32(uint32(g.c.Split))) }
+		it.first = share(g.rank)
+		it.tiles = share(g.rank.Add(k.U32(1))).Sub(it.first)
+	}
+	return it
+}
+
+// sees is how many keys the row before row n sees: n+SeqKV-SeqQ, or none.
+func (g *gen) sees(n build.U32) build.U32 {
+	sum := n.Add(g.seqKV)
+	return sum.Max(g.seqQ).Sub(g.seqQ)
+}
+
+// headKV is the head of K and V that an item's head shares.
+func (g *gen) headKV(it item) build.U32 { return it.head.Div(g.shared) }

@@ -1,0 +1,116 @@
+package hopper
+
+import (
+	"attest/build"
+	"attest/build/tile"
+)
+
+// produce is the producing warpgroup: warp 0 starts copies, the others transpose V.
+func (g *gen) produce() {
+	k := g.k
+	g.take(g.c.registers().producer)
+	warp := g.wg.Thread.Shr(k.U32(5))
+	k.If(warp.SetpEq(k.U32(0)), func() {
+		k.If(g.wg.Lane.SetpEq(k.U32(0)), g.load)
+	}).Else(func() { g.transpose(warp.Sub(k.U32(1))) })
+	if g.c.Split > 1 {
+		g.attendMerge()
+	}
+}
+
+// load starts the copies of all items, as far ahead as the rings have room.
+func (g *gen) load() {
+	k := g.k
+	qSlot, kSlot, rawSlot := g.ringQ.Producer(), g.ringK.Producer(), g.ringRaw.Producer()
+	g.eachItem(func(it item) {
+		kv := g.headKV(it)
+		g.copy(qSlot, g.q, g.plan.q, g.plan.qTile, func(i int) []build.U32 {
+			return []build.U32{k.U32(0), it.row0.Add(k.U32(uint32(i * warpgroupRows))), it.head}
+		}, g.c.Warpgroups)
+		g.eachTile(it, func(j build.U32) {
+			at := func(int) []build.U32 {
+				return []build.U32{k.U32(0), j.MulLo(k.U32(uint32(g.c.TileN))), kv}
+			}
+			g.copy(kSlot, g.kk, g.plan.k, g.plan.tile, at, 1)
+			g.copy(rawSlot, g.v, g.plan.raw, g.plan.tile, at, 1)
+		})
+	})
+}
+
+// copy fills the slot in turn, once it is empty, with so many boxes, one after the other. What
+// lies beyond the end of a sequence arrives as zeros.
+func (g *gen) copy(slot *tile.Side, m build.TensorMap, at, bytes int, where func(i int) []build.U32, boxes int) {
+	k := g.k
+	to := slot.Wait().MulLo(k.U32(uint32(bytes)))
+	full := slot.Full()
+	k.MbarrierArriveExpectTx(full, k.U32(uint32(bytes)))
+	for i := range boxes {
+		dst := build.SharedAs[build.B8](g.mem, at+i*bytes/boxes).At(to)
+		k.CpAsyncBulkTensorSharedClusterGlobal(dst, m, where(i), full)
+	}
+	slot.Next()
+}
+
+// eachTile goes through the tiles of K and V from the last to the first, so that the
+// one with keys beyond the end comes first.
+func (g *gen) eachTile(it item, body func(j build.U32)) {
+	k := g.k
+	last := it.first.Add(it.tiles).Sub(k.U32(1))
+	k.Loop(k.U32(0), it.tiles, k.U32(1), func(i build.U32) { body(last.Sub(i)) })
+}
+
+// transpose is a transposing warp: it turns its share of each tile of V, 16 tokens at
+// a time, from token by token to dimension by dimension.
+//
+// ldmatrix.trans moves pairs of bytes, so a lane gets two dimensions of two tokens in
+// a word; two words of tokens 8 apart make one of four tokens for either dimension, in
+// the order of tile.FP8Order. Even dimensions go to the first eight rows of sixteen
+// and odd ones to the last: eight neighbouring rows have no bank in common.
+func (g *gen) transpose(warp build.U32) {
+	k := g.k
+	raw := tile.NewKMajor(k, build.SharedAs[build.B8](g.mem, g.plan.raw), g.c.TileN, g.d)
+	v := g.valueTile()
+	rawSlot, vSlot := g.ringRaw.Consumer(), g.ringV.Producer()
+	from := g.wg.ByRows(raw.Block(0))
+	perBlock := v.Width() / 16
+	g.eachItem(func(it item) {
+		k.Loop(k.U32(0), it.tiles, k.U32(1), func(build.U32) {
+			bytes := uint32(g.plan.tile)
+			rawAt := rawSlot.Wait().MulLo(k.U32(bytes))
+			vAt := vSlot.Wait().MulLo(k.U32(bytes))
+			k.Loop(warp, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
+				tokens := from.Plus(rawAt.Add(t.MulLo(k.U32(uint32(16 * g.d)))))
+				block := t.Div(k.U32(uint32(perBlock))) // of columns in v
+				col := t.Sub(block.MulLo(k.U32(uint32(perBlock)))).MulLo(k.U32(8))
+				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(k.U32(uint32(g.d * v.Width())))))
+				g.transpose16(tokens, to)
+			})
+			// Both rings go on to the asynchronous side: the copy engine writes raw
+			// again, and wgmma reads v.
+			k.FenceProxyAsyncSharedCta()
+			rawSlot.Signal(g.wg.Warp)
+			rawSlot.Next()
+			vSlot.Signal(g.wg.Warp)
+			vSlot.Next()
+		})
+	})
+}
+
+// transpose16 moves all dimensions of 16 tokens, 32 dimensions at a time.
+func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
+	k := g.k
+	var words [][4]build.B32
+	for d := 0; d < g.d; d += 32 {
+		words = append(words, k.LdmatrixM8n8X4(tokens.At(0, d/2), build.Trans))
+	}
+	even, odd := k.B32(0x6420), k.B32(0x7531)
+	for i, w := range words {
+		rows := []build.B32{w[0].Prmt(w[1], even), w[0].Prmt(w[1], odd), w[2].Prmt(w[3], even), w[2].Prmt(w[3], odd)}
+		k.StmatrixM8n8(to.At(32*i, 0), rows)
+	}
+}
+
+// valueTile is the first slot of transposed V: a row a dimension, a column a token.
+func (g *gen) valueTile() tile.KMajor {
+	return tile.NewKMajor(g.k, build.SharedAs[build.B8](g.mem, g.plan.v), g.d, g.c.TileN)
+}
