@@ -44,7 +44,7 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	if b == nil {
 		return // the emulator says so
 	}
-	if e.Op != emu.MbarrierComplete && !b.suspect {
+	if e.Op != emu.MbarrierComplete && !e.Late && !b.suspect { // a late arrival was the engine's, and is ordered by its phase
 		n := c.serial
 		c.word8(w, e, false)
 		b.suspect = c.serial > n
