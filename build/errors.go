@@ -94,16 +94,22 @@ func resolve(pc uintptr) place {
 	frames := runtime.CallersFrames([]uintptr{pc})
 	for {
 		f, more := frames.Next()
-		pkg := packagePath(f.Function)
-		ours := pkg == "attest/build" || strings.HasPrefix(pkg, "attest/build/")
+		ours := strings.HasPrefix(path.Dir(f.File)+"/", ownFolder)
 		if !ours || strings.HasSuffix(f.File, "_test.go") {
-			return place{pkg + "/" + path.Base(f.File), f.Line}
+			return place{packagePath(f.Function) + "/" + path.Base(f.File), f.Line}
 		}
 		if !more {
 			return place{}
 		}
 	}
 }
+
+// ownFolder is where this package and those below it are. The names of functions do not
+// say: a closure of a function that was inlined into an author's is called after that.
+var ownFolder = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return path.Dir(file) + "/"
+}()
 
 // packagePath cuts a function's full name "a/b.c.(*T).M.func1" to "a/b.c"'s
 // package, "a/b".

@@ -169,13 +169,20 @@ func TestComments(t *testing.T) {
 	k := build.New("product", ptx.SM80)
 	w := tile.NewWarp(k, k.TidX())
 	s := tile.Padded(k, k.SharedF16("s", 32*72), 32, 64)
-	w.MMA(w.Accumulator(32), "S = Q·Kᵀ", w.A(s), w.BT(s))
+	S := w.Accumulator(32)
+	w.MMA(S, "S = Q·Kᵀ", w.A(s), w.BT(s))
+	S.MulRows(S.RowMax())
+	S.KeepCols(w.Lane, k.U32(5), k.F32(0))
 	text, err := k.PTX()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "// S = Q·Kᵀ, mma.sync m16n8k16 f16 f32"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
+	}
+	// All lines are the author's: closures of this package, too, are inlined into it.
+	if strings.Count(text, ".file ") != 1 || !strings.Contains(text, `tile/mma_test.go"`) {
+		t.Errorf("lines of other files than this one in\n%s", text)
 	}
 }
 
