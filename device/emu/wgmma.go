@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"fmt"
 	"math/bits"
 
 	"attest/device/emu/tensor"
@@ -14,10 +15,10 @@ func init() {
 		case x.has("mma_async"):
 			aligned(d, o, buildGroupProduct(d, x))
 		case x.has("commit_group"):
-			aligned(d, o, func(f *frame, m uint32) { f.w.async.products.groups++ })
+			aligned(d, o, func(f *frame, m uint32) { f.w.commitProducts() })
 		case x.has("wait_group"):
-			keep := uint32(x.arg("N").Val)
-			aligned(d, o, func(f *frame, m uint32) { f.w.async.products.finish(keep) })
+			g := groupWait(x.arg("N").Val)
+			o.kind, o.try, o.why = opTry, g.try, g.why
 		default:
 			aligned(d, o, func(*frame, uint32) {}) // fence: registers are read in order here
 		}
@@ -54,15 +55,16 @@ type startedProduct struct {
 
 // productQueue is the wgmma instructions of a warp that have not taken effect.
 type productQueue struct {
-	items  []startedProduct
-	groups uint32
+	items   []startedProduct
+	groups  uint32
+	last    uint32 // groups up to that of the last product
+	waiting bool   // for the other warps of the group
 }
 
-// finish carries out the products but those of the last keep groups and those that
-// are not committed.
-func (q *productQueue) finish(keep uint32) {
+// finish carries out the products of the first n groups.
+func (q *productQueue) finish(groups uint32) {
 	n := 0
-	for n < len(q.items) && q.items[n].group+keep < q.groups {
+	for n < len(q.items) && q.items[n].group < groups {
 		q.items[n].run()
 		n++
 	}
@@ -78,6 +80,72 @@ func (q *productQueue) finishAll() {
 	}
 	clear(q.items)
 	q.items = q.items[:0]
+}
+
+// warpgroup is the warps that multiply together with this one.
+func (w *warp) warpgroup() []*warp {
+	first := w.id &^ 3
+	return w.b.warps[first:min(first+4, len(w.b.warps))]
+}
+
+func (w *warp) commitProducts() {
+	w.async.products.groups++
+	for _, mate := range w.warpgroup() {
+		if mate.async.products.waiting {
+			w.b.changed()
+			return
+		}
+	}
+}
+
+// groupWait is wgmma.wait_group of all but so many groups. A product is the work of
+// four warps: it ends when all of them have started it, and then for all of them.
+// One thread may tell others that its factors are no longer needed.
+type groupWait uint32
+
+// due is how many groups must have ended.
+func (g groupWait) due(w *warp) uint32 {
+	q := &w.async.products
+	if q.groups < uint32(g) {
+		return 0
+	}
+	return min(q.groups-uint32(g), q.last)
+}
+
+func (g groupWait) try(f *frame, m uint32) status {
+	w := f.w
+	q := &w.async.products
+	q.waiting = m != w.lanes&^w.exited || g.awaited(w) != nil
+	if q.waiting {
+		return again
+	}
+	due := g.due(w)
+	for _, mate := range w.warpgroup() {
+		mate.async.products.finish(due)
+	}
+	return done
+}
+
+// awaited is a warp that has not committed the groups that are due, or nil.
+func (g groupWait) awaited(w *warp) *warp {
+	for _, mate := range w.warpgroup() {
+		if mate.async.products.groups < g.due(w) && mate.lanes&^mate.exited != 0 {
+			return mate
+		}
+	}
+	return nil
+}
+
+// why says which warp a wait needs.
+func (g groupWait) why(f *frame, m uint32) string {
+	if live := f.w.lanes &^ f.w.exited; m != live {
+		return fmt.Sprintf("waits for lanes %08x of its warp", live&^m)
+	}
+	mate := g.awaited(f.w)
+	if mate == nil {
+		return ""
+	}
+	return fmt.Sprintf("waits for group %d of wgmma, which warp %d of the warpgroup has not committed", g.due(f.w), mate.id)
 }
 
 const warpRows = 16
@@ -129,6 +197,7 @@ func (p *groupProduct) start(f *frame, m uint32) {
 		f.raise(-1, "a warpgroup is four warps; this one lacks warp %d", last)
 	}
 	q := &f.w.async.products
+	q.last = q.groups + 1
 	scale := f.p[p.scaleD]
 	if p.not {
 		scale = ^scale

@@ -59,6 +59,16 @@ func (e entry) covers(lanes, time uint32) bool {
 	return true
 }
 
+// coversAny reports whether one of the lanes is known up to the time.
+func (e entry) coversAny(lanes, time uint32) bool {
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if e.covers(lanes&-lanes, time) {
+			return true
+		}
+	}
+	return false
+}
+
 // join takes the later of two entries for each lane.
 func (e *entry) join(f entry) {
 	if e.lanes == nil && f.lanes == nil {

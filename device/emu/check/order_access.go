@@ -456,6 +456,10 @@ func (k *work) covered(doers []doer, lanes uint32, c *ordered, own bool, by *clo
 		switch {
 		case d.bar && e.all >= d.time:
 			lanes &^= d.lanes
+		case d.any:
+			if own && d.agent == c.cur.e.w.agent || e.coversAny(d.lanes, d.time) {
+				return true
+			}
 		case !d.bar:
 			for m := lanes & d.lanes; m != 0; m &= m - 1 {
 				bit := m & -m

@@ -19,6 +19,8 @@ type grouped struct {
 	lanes uint32
 	group uint32
 	read  bool // its source has been waited for
+	// waited are the warps of a warpgroup that have waited for a product.
+	waited uint8
 }
 
 // add puts work of lanes into their present groups.
@@ -70,6 +72,31 @@ func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 	}
 	clear(g.items[len(rest):])
 	g.items = rest
+}
+
+// waitProducts has a warp wait for all but the last keep groups of products. They are
+// the work of its warpgroup, and whoever waits knows that all of it has ended.
+func (c *ordered) waitProducts(w *warp, keep int) {
+	due := int(w.product.committed[bits.TrailingZeros32(w.live)]) - keep
+	first := w.index &^ 3
+	end := min(first+4, c.o.warps)
+	me, all := uint8(1)<<(w.index-first), uint8(1)<<(end-first)-1
+	for i := first; i < end; i++ {
+		g := &c.warp(w.rank, i).product
+		rest := g.items[:0]
+		for _, it := range g.items {
+			if int(it.group) < due && it.waited&me == 0 {
+				it.waited |= me
+				it.k.done = append(it.k.done, doer{agent: w.agent, lanes: w.live, time: w.time, any: true})
+				w.touched = true
+			}
+			if it.waited != all {
+				rest = append(rest, it)
+			}
+		}
+		clear(g.items[len(rest):])
+		g.items = rest
+	}
 }
 
 // start closes a piece of work whose accesses have been told.

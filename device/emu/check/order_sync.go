@@ -15,12 +15,7 @@ func (c *ordered) step(s *emu.Step) {
 	case roleBarrierArrive:
 		c.arriveBarrier(w, s)
 	case roleClusterArrive:
-		if !cls.relaxed {
-			if c.meeting == nil {
-				c.meeting = &released{}
-			}
-			c.meeting.add(w.tell(s.Mask))
-		}
+		c.arriveCluster(w, s.Mask, cls.relaxed)
 	case roleFence:
 		w.fence(s.Mask, cls)
 		if cls.init {
@@ -53,8 +48,6 @@ func (c *ordered) step(s *emu.Step) {
 		w.bulk.wait(w, s.Mask, cls.keep, cls.read)
 	case roleProductCommit:
 		w.product.commit(w.live)
-	case roleProductWait:
-		w.product.wait(w, w.live, cls.keep, false)
 	case roleEnd:
 		if s.Depth() == 0 {
 			c.ends[s.Rank].add(w.tell(s.Mask))
@@ -66,8 +59,12 @@ func (c *ordered) step(s *emu.Step) {
 // pass: lanes are through with a wait.
 func (c *ordered) pass(s *emu.Step) {
 	cls := &c.o.classes[s.ID]
-	if cls.role == roleClusterWait && !cls.relaxed {
-		c.warp(s.Rank, s.Warp).hear(s.Mask, c.met)
+	w := c.warp(s.Rank, s.Warp)
+	switch {
+	case cls.role == roleClusterWait && !cls.relaxed:
+		w.hear(s.Mask, c.met)
+	case cls.role == roleProductWait:
+		c.waitProducts(w, cls.keep)
 	}
 }
 
@@ -150,6 +147,25 @@ func (c *ordered) arriveBarrier(w *warp, s *emu.Step) {
 			c.named[at] = &released{}
 		}
 		c.named[at].add(w.tell(same))
+	}
+}
+
+// arriveCluster is barrier.cluster.arrive. One that is relaxed passes on what the
+// lanes' last fence did: fence.mbarrier_init before it is how mbarriers are made known.
+func (c *ordered) arriveCluster(w *warp, lanes uint32, relaxed bool) {
+	if c.meeting == nil {
+		c.meeting = &released{}
+	}
+	if !relaxed {
+		c.meeting.add(w.tell(lanes))
+		return
+	}
+	var last *released
+	for m := lanes; m != 0; m &= m - 1 {
+		if r := w.view(bits.TrailingZeros32(m)).gpu; r != last {
+			c.meeting.add(r)
+			last = r
+		}
 	}
 }
 

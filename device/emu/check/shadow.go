@@ -37,6 +37,7 @@ type doer struct {
 	agent       int
 	lanes, time uint32
 	bar         bool // an mbarrier; else the lanes themselves
+	any         bool // each of the lanes stands for all that was started
 }
 
 // cell is what is known of sixteen bytes of memory: what copies, matrices and vectors
