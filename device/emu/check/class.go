@@ -47,7 +47,7 @@ type class struct {
 	all              bool // wait_all
 	shared, global   bool // fence.proxy.async: of which memory
 	init             bool // fence.mbarrier_init
-	tensorMap        bool // fence.proxy.tensormap
+	tensorMap        bool // fence.proxy.tensormap, its acquire
 	guess            bool // a plain load that a compare-and-swap starts from
 	blind            bool // an atomic that does not tell what it found: red
 }
@@ -114,7 +114,7 @@ func (c *class) fence(op *ptx.Opcode) {
 		c.role = roleProxyFence
 	}
 	c.init = op.Has("mbarrier_init")
-	c.tensorMap = op.Has("proxy") && op.Has("tensormap::generic")
+	c.tensorMap = op.Has("proxy") && op.Has("tensormap::generic") && op.Has("acquire")
 	c.shared, c.global = !c.tensorMap, true
 	for _, m := range op.Mods {
 		switch m {
