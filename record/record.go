@@ -23,6 +23,15 @@ type Record struct {
 	Defects     *Defects     `json:"defects,omitempty"`
 	Correctness *Correctness `json:"correctness,omitempty"`
 	Performance *Performance `json:"performance,omitempty"`
+	Counters    *Counters    `json:"counters,omitempty"`
+}
+
+// Counters are what the kernel and its baseline do on the emulator: why one of them is
+// faster, or is not.
+type Counters struct {
+	Shape    string             `json:"shape"`
+	Kernel   map[string]float64 `json:"kernel"`
+	Baseline map[string]float64 `json:"baseline,omitempty"`
 }
 
 // Kernel is a kernel, known by the hash of what is run.
@@ -101,6 +110,8 @@ type Defect struct {
 type Correctness struct {
 	Tolerance Tolerance `json:"tolerance"`
 	Cases     []Case    `json:"cases"`
+	// Refused are shapes of the plan that the kernel does not serve, with the reason.
+	Refused []string `json:"refused,omitempty"`
 }
 
 // Tolerance is what errors may be. It is fixed before anything is run.
@@ -124,8 +135,11 @@ type Case struct {
 	Errors       *ref.Errors `json:"errors,omitempty"` // against float64 on the original inputs
 	Dequantised  *ref.Errors `json:"dequantised,omitempty"`
 	Plain        *ref.Errors `json:"plain,omitempty"` // of a plain computation in the same precision
-	LSE          *ref.Errors `json:"lse,omitempty"`
-	Failure      string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
+	// PlainDequantised is the plain computation against float64 on the quantised
+	// inputs: what rounding alone costs.
+	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
+	LSE              *ref.Errors `json:"lse,omitempty"`
+	Failure          string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
 	// What a harness must not be fooled by.
 	Unwritten   int     `json:"unwritten"`       // elements that still have the poison
 	Overrun     bool    `json:"overrun"`         // the guard bands were written
@@ -183,6 +197,8 @@ type Times struct {
 	Rivals    []Rival           `json:"rivals,omitempty"`
 	Floor     float64           `json:"floor_us"`            // by bytes, operations and launch at the ceilings
 	OutputsOK bool              `json:"outputs_ok"`          // outputs of timed launches are right
+	Wrong     string            `json:"wrong,omitempty"`     // what was not right about them
+	Inputs    string            `json:"inputs,omitempty"`    // distribution of what was computed with; new numbers every round
 	Predicted bool              `json:"predicted,omitempty"` // from the emulator's model: never a claim
 }
 

@@ -53,6 +53,8 @@ var layers = []string{
 	"rival",
 	"record",
 	"record/recordtest",
+	"lab/abi",
+	"lab/gate",
 	"lab",
 	"evidence",
 	"report",

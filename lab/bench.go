@@ -1,0 +1,260 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"attest/device"
+	"attest/lab/abi"
+)
+
+// guard is the bytes on either side of a buffer that nobody may write, or read and
+// use.
+const guard = 256
+
+// poison fills outputs and workspaces, and what lies around inputs: a NaN in every
+// type, and one that instructions do not make. band is what lies around the others.
+const (
+	poison = 0xff
+	band   = 0xc5
+)
+
+// loaded is a subject on a device.
+type loaded struct {
+	subject *Subject
+	dev     device.Device
+	module  device.Module
+	kernel  device.Kernel
+	sms     int   // that persistent kernels are launched for
+	guard   int64 // bytes around buffers
+}
+
+// load compiles a subject. sms replaces the device's count where it is not zero.
+func load(dev device.Device, s *Subject, sms int) (*loaded, error) {
+	m, err := dev.Load(s.Name, s.PTX)
+	if err != nil {
+		return nil, err
+	}
+	k, err := m.Kernel(s.ABI.Entry)
+	if err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	if sms == 0 {
+		sms = dev.Info().SMs
+	}
+	return &loaded{s, dev, m, k, sms, guard}, nil
+}
+
+func (l *loaded) close() error { return l.module.Close() }
+
+// occupancy is how much of a launch fits, or nil where the device does not know.
+func (l *loaded) occupancy(v abi.Vars) *device.Occupancy {
+	k, ok := l.kernel.(device.OccupancyKernel)
+	if !ok {
+		return nil
+	}
+	v.SMs, v.BlocksPerSM = l.sms, 1
+	launch, err := l.subject.ABI.Extents(v)
+	if err != nil {
+		return nil
+	}
+	o, err := k.Occupancy(launch)
+	if err != nil {
+		return nil
+	}
+	return &o
+}
+
+// operand is a buffer between guard bands.
+type operand struct {
+	abi.Operand
+	buffer device.Buffer
+	guard  int64
+}
+
+// bands are the guard bands: their content and where they start.
+func (o *operand) bands() (content []byte, at [2]int64) {
+	value := byte(band)
+	if o.Role == abi.Input {
+		value = poison
+	}
+	return filled(o.guard, value), [2]int64{0, o.guard + o.Bytes}
+}
+
+// bench is a subject with the memory of one problem.
+type bench struct {
+	*loaded
+	vars     abi.Vars
+	operands []*operand
+	launch   device.Launch
+}
+
+// set lays out memory for a problem. Nothing in it is initialised but guard bands.
+func (l *loaded) set(v abi.Vars) (*bench, error) {
+	v.SMs, v.BlocksPerSM = l.sms, 1
+	if o := l.occupancy(v); o != nil {
+		v.BlocksPerSM = max(o.BlocksPerSM, 1)
+	}
+	b := &bench{loaded: l, vars: v}
+	list, err := l.subject.ABI.Operands(v)
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]uint64{}
+	for _, o := range list {
+		buf, err := l.dev.Alloc(o.Bytes + 2*l.guard)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", o.Name, o.Bytes, err), b.free())
+		}
+		own := &operand{o, buf, l.guard}
+		b.operands = append(b.operands, own)
+		at[o.Name] = buf.Addr() + uint64(l.guard)
+		content, places := own.bands()
+		for _, place := range places {
+			if err := buf.Write(place, content); err != nil {
+				return nil, errors.Join(err, b.free())
+			}
+		}
+	}
+	if b.launch, err = l.subject.ABI.Launch(v, at, l.dev); err != nil {
+		return nil, errors.Join(err, b.free())
+	}
+	return b, nil
+}
+
+func (b *bench) free() (err error) {
+	for _, o := range b.operands {
+		err = errors.Join(err, o.buffer.Free())
+	}
+	return err
+}
+
+func filled(n int64, value byte) []byte { return bytes.Repeat([]byte{value}, int(n)) }
+
+func (b *bench) operand(name string) *operand {
+	i := slices.IndexFunc(b.operands, func(o *operand) bool { return o.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return b.operands[i]
+}
+
+// write puts inputs in place.
+func (b *bench) write(in *inputs) error {
+	for _, o := range b.operands {
+		if o.Role != abi.Input {
+			continue
+		}
+		data := in.data[o.Name]
+		if int64(len(data)) != o.Bytes {
+			return fmt.Errorf("%s has %d bytes, the kernel takes %d", o.Name, len(data), o.Bytes)
+		}
+		if err := o.buffer.Write(b.guard, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spoil poisons outputs and workspaces.
+func (b *bench) spoil() error {
+	for _, o := range b.operands {
+		if o.Role == abi.Input {
+			continue
+		}
+		value := byte(poison)
+		if o.Zero {
+			value = 0
+		}
+		if err := o.buffer.Write(b.guard, filled(o.Bytes, value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read is what an operand holds, nil for one that is not there.
+func (b *bench) read(name string) ([]byte, error) {
+	o := b.operand(name)
+	if o == nil {
+		return nil, nil
+	}
+	data := make([]byte, o.Bytes)
+	return data, o.buffer.Read(b.guard, data)
+}
+
+// outputs are what the kernel wrote.
+type outputs struct{ o, lse []byte }
+
+func (a outputs) same(b outputs) bool { return bytes.Equal(a.o, b.o) && bytes.Equal(a.lse, b.lse) }
+
+func (b *bench) outputs() (out outputs, err error) {
+	if out.o, err = b.read("o"); err != nil {
+		return out, err
+	}
+	out.lse, err = b.read("lse")
+	return out, err
+}
+
+// run poisons, launches and reads.
+func (b *bench) run(ctx context.Context) (outputs, error) {
+	if err := b.spoil(); err != nil {
+		return outputs{}, err
+	}
+	if err := b.kernel.Launch(ctx, b.launch); err != nil {
+		return outputs{}, err
+	}
+	return b.outputs()
+}
+
+// overrun names the buffers whose guard bands were written.
+func (b *bench) overrun() ([]string, error) {
+	var names []string
+	have := make([]byte, b.guard)
+	for _, o := range b.operands {
+		want, places := o.bands()
+		for _, at := range places {
+			if err := o.buffer.Read(at, have); err != nil {
+				return nil, err
+			}
+			if !bytes.Equal(want, have) {
+				names = append(names, o.Name)
+				break
+			}
+		}
+	}
+	return names, nil
+}
+
+// changed names the inputs that are not what they were.
+func (b *bench) changed(in *inputs) ([]string, error) {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(in.data)) {
+		have, err := b.read(name)
+		if err != nil {
+			return nil, err
+		}
+		if have != nil && !bytes.Equal(have, in.data[name]) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// unwritten is how many elements still are as they were poisoned.
+func unwritten(data []byte, size int) (n int) {
+	for i := 0; i+size <= len(data); i += size {
+		left := true
+		for _, x := range data[i : i+size] {
+			left = left && x == poison
+		}
+		if left {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,232 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"attest/ref"
+)
+
+// cause is what the pattern of errors suggests, "" when it suggests nothing.
+func (f *faults) cause(blamed []*ref.Blame) (string, error) {
+	if len(f.bad) == 0 {
+		return "", nil
+	}
+	for _, pattern := range []func() (string, error){
+		f.notFinite,
+		f.oneColumn,
+		f.factor,
+		func() (string, error) { return f.keys(blamed), nil },
+		f.lastKey,
+		f.logits,
+		f.rowsOrHeads,
+	} {
+		if why, err := pattern(); why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+// notFinite: rows that are NaN, or were never written.
+func (f *faults) notFinite() (string, error) {
+	n := 0
+	for _, e := range f.bad {
+		if e.missing {
+			n++
+		}
+	}
+	if n == 0 {
+		return "", nil
+	}
+	where, _ := f.rowsOrHeads()
+	if where == "" {
+		where = "in all heads and rows"
+	}
+	if n < len(f.bad) {
+		return fmt.Sprintf("%d of %d bad elements are NaN or infinite, %s", n, len(f.bad), where), nil
+	}
+	return "NaN, or never written: " + where, nil
+}
+
+// counts are how many bad elements there are by some number.
+func (f *faults) counts(of func(element) int) map[int]int {
+	m := map[int]int{}
+	for _, e := range f.bad {
+		m[of(e)]++
+	}
+	return m
+}
+
+// oneColumn: every n-th column, or one half of them.
+func (f *faults) oneColumn() (string, error) {
+	d := f.in.shape.D
+	columns := f.counts(func(e element) int { return e.col })
+	if len(columns) == d {
+		return "", nil
+	}
+	for _, n := range []int{32, 16, 8, 4, 2} {
+		if rest := f.counts(func(e element) int { return e.col % n }); len(rest) == 1 && len(columns) > 1 {
+			return fmt.Sprintf("every %dth column, from column %d on: a fragment's layout", n, one(rest)), nil
+		}
+	}
+	sorted := slices.Sorted(maps.Keys(columns))
+	if first, last := sorted[0], sorted[len(sorted)-1]; len(columns) <= d/2 && last-first < d/2 {
+		return fmt.Sprintf("columns %d to %d only", first, last), nil
+	}
+	return "", nil
+}
+
+func one(m map[int]int) int {
+	for k := range m {
+		return k
+	}
+	return 0
+}
+
+// factor: all of O is the right one times something.
+func (f *faults) factor() (string, error) {
+	if f.wantWant == 0 || 2*len(f.bad) < f.total {
+		return "", nil
+	}
+	c := f.gotWant / f.wantWant
+	for _, e := range f.bad {
+		if math.Abs(e.got-c*e.want) > f.limit*max(1, math.Abs(c)) {
+			return "", nil
+		}
+	}
+	if math.Abs(c) < 1e-3 {
+		return "O is zero everywhere", nil
+	}
+	return fmt.Sprintf("all of O is %.4g times what it must be: a scale of V, or the sum of the softmax", c), nil
+}
+
+// keys: a tile of keys is left out or counted twice in most of the rows looked at.
+func (f *faults) keys(blamed []*ref.Blame) string {
+	if len(blamed) == 0 {
+		return ""
+	}
+	count := map[[2]any]int{}
+	for _, b := range blamed {
+		count[[2]any{b.First, b.Twice}]++
+	}
+	for _, b := range blamed {
+		if 2*count[[2]any{b.First, b.Twice}] <= len(blamed) && len(blamed) > 1 {
+			continue
+		}
+		what := "left out"
+		if b.Twice {
+			what = "counted twice"
+		}
+		which := fmt.Sprintf("keys %d to %d are", b.First, b.Last)
+		if b.Last == f.in.shape.Skv-1 {
+			which = fmt.Sprintf("the last tile of keys, %d to %d, is", b.First, b.Last)
+		}
+		return which + " " + what
+	}
+	return ""
+}
+
+// worstRow is the row of the worst finite element, and what the kernel gave there.
+func (f *faults) worstRow() (ref.Row, []float64) {
+	worst := slices.MaxFunc(f.bad, func(a, b element) int {
+		switch x, y := a.size(), b.size(); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	row := make([]float64, f.in.shape.D)
+	f.got.Row(worst.B, worst.H, worst.S, row)
+	return worst.Row, row
+}
+
+// lastKey: a mask that is off by one.
+func (f *faults) lastKey() (string, error) {
+	if f.in.shape.Skv < 2 {
+		return "", nil
+	}
+	at, row := f.worstRow()
+	b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.Options{Causal: f.a.Causal}, at, row, 1)
+	if err != nil || b == nil {
+		return "", err
+	}
+	what := "left out"
+	if b.Twice {
+		what = "counted twice"
+	}
+	if b.First == f.in.shape.Skv-1 {
+		return "the last key is " + what + ": a mask that is off by one", nil
+	}
+	return fmt.Sprintf("key %d is %s", b.First, what), nil
+}
+
+// logits: the softmax of logits times something.
+func (f *faults) logits() (string, error) {
+	at, row := f.worstRow()
+	scale := 1 / math.Sqrt(float64(f.in.shape.D))
+	distance := func(times float64) (float64, error) {
+		r, err := ref.Attention(context.Background(), f.in.q, f.in.k, f.in.v, ref.Options{Causal: f.a.Causal, Scale: scale * times, Rows: []ref.Row{at}})
+		if err != nil {
+			return 0, err
+		}
+		var most float64
+		for i, x := range r.O {
+			most = max(most, math.Abs(x-row[i]))
+		}
+		return most, nil
+	}
+	before, err := distance(1)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range []struct {
+		times float64
+		what  string
+	}{
+		{1 / scale, "not scaled at all"}, {scale, "scaled twice"}, {math.Log2E, "taken as powers of 2 without need"}, {math.Ln2, "taken as powers of e instead of 2"},
+		{2, "twice too large"}, {0.5, "half as large as they must be"},
+	} {
+		after, err := distance(c.times)
+		if err != nil {
+			return "", err
+		}
+		if after < before/4 {
+			return "logits are " + c.what + ": the scale of the softmax", nil
+		}
+	}
+	return "", nil
+}
+
+// rowsOrHeads: where the errors are, if they are not everywhere.
+func (f *faults) rowsOrHeads() (string, error) {
+	s := f.in.shape
+	heads := f.counts(func(e element) int { return e.B*s.Hq + e.H })
+	if len(heads) == 1 && s.B*s.Hq > 1 {
+		h := one(heads)
+		return fmt.Sprintf("only head %d of batch %d", h%s.Hq, h/s.Hq), nil
+	}
+	rows := slices.Sorted(maps.Keys(f.counts(func(e element) int { return e.S })))
+	first, last := rows[0], rows[len(rows)-1]
+	switch {
+	case len(rows) == 1:
+		return fmt.Sprintf("only row %d", first), nil
+	case first > 0 && last == s.Sq-1 && last-first < tileRows:
+		return fmt.Sprintf("the last rows, %d to %d", first, last), nil
+	}
+	for _, block := range []int{128, 64, 32} {
+		if warps := f.counts(func(e element) int { return e.S % block / 16 }); len(warps) == 1 && s.Sq > 16 {
+			w := one(warps)
+			return fmt.Sprintf("rows %d to %d of every %d: one warp's", 16*w, 16*w+15, block), nil
+		}
+	}
+	if last-first < s.Sq/2 {
+		return fmt.Sprintf("rows %d to %d", first, last), nil
+	}
+	return "", nil
+}

@@ -1,0 +1,166 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"attest/device"
+	"attest/device/emu"
+	"attest/device/emu/check"
+	"attest/ptx"
+	"attest/record"
+	"attest/ref"
+)
+
+// fewSMs is what persistent kernels are launched for on an emulator, so that their
+// blocks have several items of work even of small problems.
+const fewSMs = 3
+
+// mostWatched is how many instructions a warp may execute under the checkers.
+const mostWatched = 1 << 28
+
+// defects runs the kernel under all checkers, on shapes and in several orders of
+// warps, and compares the bits. There are no guard bands here: the emulator's own
+// stand around the buffers, and see reads as well.
+func (m *measurement) defects(ctx context.Context) error {
+	if len(m.p.Defects.Shapes) == 0 {
+		return nil
+	}
+	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Defect{}}
+	for _, s := range m.p.Defects.Shapes {
+		s, _, ok := m.served(s)
+		if !ok || slices.Contains(d.Shapes, s.String()) {
+			continue
+		}
+		d.Shapes = append(d.Shapes, s.String())
+		if err := m.watch(ctx, d, s); err != nil {
+			return err
+		}
+	}
+	m.r.Defects = d
+	return nil
+}
+
+// watch runs one shape in all schedules.
+func (m *measurement) watch(ctx context.Context, d *record.Defects, s ref.Shape) error {
+	in, err := newInputs(m.s.ABI, Case{Shape: s, Seed: 1, Distribution: "normal"})
+	if err != nil {
+		return err
+	}
+	var first *outputs
+	for _, schedule := range m.p.Defects.Schedules {
+		m.meter.at("defects", fmt.Sprintf("%v, schedule %d", s, schedule))
+		found, out, err := m.watchOnce(ctx, in, schedule)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			note(d, &f, s)
+		}
+		switch {
+		case out == nil:
+		case first == nil:
+			first = out
+		case !first.same(*out):
+			d.Depends = true
+		}
+		m.meter.step(weightChecked * weight(s))
+	}
+	return nil
+}
+
+// watchOnce runs the kernel once under the checkers. A launch that fails is a defect.
+func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]check.Defect, *outputs, error) {
+	checker := check.New()
+	dev, err := emu.New(m.emulated(), emu.Options{
+		Schedule: schedule, Observer: checker, GuardShared: true, MaxInstructions: mostWatched, Output: io.Discard,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer dev.Close()
+	l, err := load(dev, m.s, fewSMs)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer l.close()
+	l.guard = 0
+	b, err := l.set(in.vars)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(b.write(in), b.untouched()); err != nil {
+		return nil, nil, err
+	}
+	err = b.kernel.Launch(ctx, b.launch)
+	found := checker.Defects()
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil {
+		if !slices.ContainsFunc(found, func(d check.Defect) bool { return d.Severity == check.Error }) {
+			found = append(found, failed(err))
+		}
+		return found, nil, nil
+	}
+	out, err := b.outputs()
+	return found, &out, err
+}
+
+// untouched zeroes the workspaces that want it. Others stay as they were allocated:
+// the checkers know that nobody wrote them.
+func (b *bench) untouched() error {
+	for _, o := range b.operands {
+		if o.Zero {
+			if err := o.buffer.Write(b.guard, filled(o.Bytes, 0)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// emulated is the target of the emulator that watches: that of the device, if it
+// emulates one, so that bits are the same.
+func (m *measurement) emulated() ptx.Target {
+	if info := m.dev.Info(); info.Driver == "emu" {
+		return info.Target
+	}
+	return emulated(m.s.Target)
+}
+
+// failed is a launch that failed without a checker's finding.
+func failed(err error) check.Defect {
+	d := check.Defect{Kind: "fault", Severity: check.Error, Message: err.Error(), Count: 1}
+	var f *device.Fault
+	if errors.As(err, &f) {
+		d.Message, d.Access = f.Msg, check.Access{Pos: f.Pos, Source: f.Source, Inst: f.Inst, Block: f.Block, Warp: f.Warp}
+	}
+	return d
+}
+
+// note adds a finding, or counts it when it is known.
+func note(d *record.Defects, f *check.Defect, s ref.Shape) {
+	one := record.Defect{
+		Kind: string(f.Kind), Severity: string(f.Severity), Message: f.Message, Line: int(f.Access.Pos.Line), Source: f.Access.Source,
+		Who: f.Access.Who(), Shape: s.String(), Count: max(f.Count, 1),
+	}
+	if f.Other != nil {
+		one.Other = int(f.Other.Pos.Line)
+	}
+	for i := range d.Found {
+		if o := &d.Found[i]; o.Kind == one.Kind && o.Line == one.Line && o.Other == one.Other && o.Message == one.Message {
+			o.Count += one.Count
+			return
+		}
+	}
+	d.Found = append(d.Found, one)
+	if f.Severity == check.Error {
+		d.Errors++
+	} else {
+		d.Warnings++
+	}
+}

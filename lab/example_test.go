@@ -1,0 +1,36 @@
+package lab_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"attest/lab"
+	"attest/lab/gate"
+	"attest/resources"
+)
+
+// A kernel is measured without a GPU, and judged.
+func Example() {
+	s, err := lab.Preset("stage3b", lab.Choice{HeadDim: 64, Format: "e4m3"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	plan := lab.Quick()
+	plan.Ask = resources.Asked{} // no ptxas: an estimate will do here
+	r, err := lab.Measure(context.Background(), s, plan, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	v := gate.Judge(r)
+	for _, g := range v.Gates {
+		fmt.Println(g.Name, g.Status)
+	}
+	fmt.Println(v.Outcome, "because", v.Why)
+	// Output:
+	// resources green
+	// defects green
+	// correctness green
+	// performance skipped
+	// DEFER because performance was skipped: no GPU: times of an emulator say nothing
+}

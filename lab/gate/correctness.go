@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+
+	"attest/record"
+	"attest/ref"
+)
+
+func judgeCorrectness(r *record.Record) record.Gate {
+	c := r.Correctness
+	if c == nil || len(c.Cases) == 0 {
+		return skip("no case was run")
+	}
+	red := looser(c.Tolerance)
+	for i := range c.Cases {
+		for _, why := range wrong(c.Tolerance, r.Kernel.Format, &c.Cases[i]) {
+			red = append(red, c.Cases[i].Shape+", "+title(&c.Cases[i])+": "+why)
+		}
+	}
+	if len(red) > 0 {
+		return verdictOf(record.Red, red, "")
+	}
+	return verdictOf(record.Void, powerless(c), summary(c))
+}
+
+// title names a case but for its shape.
+func title(c *record.Case) string { return fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed) }
+
+// wrong says what is wrong with the kernel on a case.
+func wrong(t record.Tolerance, format string, c *record.Case) (why []string) {
+	if c.Failure != "" {
+		return []string{c.Failure}
+	}
+	if c.Unwritten > 0 {
+		why = append(why, plural(c.Unwritten, "element")+" of the output were never written")
+	}
+	if c.Overrun {
+		why = append(why, "memory outside of the buffers was written")
+	}
+	if !c.InputsKept {
+		why = append(why, "the inputs were changed")
+	}
+	if !c.Repeatable {
+		why = append(why, "a second run gave other bits")
+	}
+	errors := Within(t, format, c)
+	if len(errors) > 0 && c.Cause != "" {
+		errors[0] += " (" + c.Cause + ")"
+	}
+	return append(why, errors...)
+}
+
+// leastCompared is how many rows of a large output must be compared.
+const leastCompared = 256
+
+// powerless says why the cases prove less than they ought to.
+func powerless(c *record.Correctness) (why []string) {
+	caught := map[string]bool{}
+	seeds := map[uint64]bool{}
+	var shapes []string
+	for i := range c.Cases {
+		one := &c.Cases[i]
+		seeds[one.Seed] = true
+		shapes = append(shapes, one.Shape)
+		for _, w := range blindSpots(one, caught) {
+			why = append(why, one.Shape+", "+title(one)+": "+w)
+		}
+	}
+	if len(caught) < needed {
+		why = append(why, fmt.Sprintf("the cases catch %s of impostors, at least %d are needed", plural(len(caught), "kind"), needed))
+	}
+	if !partial(shapes) && !refusesPartial(c.Refused) {
+		why = append(why, "no shape has a partial tile")
+	}
+	if len(seeds) < 2 {
+		why = append(why, "all cases have one seed")
+	}
+	return why
+}
+
+// blindSpots says what a case could not have seen, and notes what it caught.
+func blindSpots(c *record.Case, caught map[string]bool) (why []string) {
+	s, err := ref.ParseShape(c.Shape)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	if e := c.Errors.Elements; e < min(s.Q().Rows(), leastCompared)*s.D {
+		why = append(why, fmt.Sprintf("only %d elements were compared", e))
+	}
+	for _, name := range Impostors {
+		at := slices.IndexFunc(c.Powers, func(p record.Power) bool { return p.Name == name })
+		switch {
+		case at >= 0 && c.Powers[at].Caught:
+			caught[name] = true
+		case Excuse(name, s, c.Distribution) != "":
+		case at < 0:
+			why = append(why, "the impostor "+name+" was not tried")
+		default:
+			why = append(why, "the impostor "+name+" passes")
+		}
+	}
+	return why
+}
+
+func summary(c *record.Correctness) string {
+	var most, mean float64
+	caught, tried := 0, 0
+	for i := range c.Cases {
+		e := c.Cases[i].Errors
+		most, mean = max(most, e.Max), max(mean, e.Mean)
+		for _, p := range c.Cases[i].Powers {
+			if p.Why == "" {
+				tried++
+			}
+			if p.Caught {
+				caught++
+			}
+		}
+	}
+	return fmt.Sprintf("%s: max error %.3g, mean at most %.3g; %d of %d impostors caught", plural(len(c.Cases), "case"), most, mean, caught, tried)
+}

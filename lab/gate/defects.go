@@ -1,0 +1,73 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"attest/record"
+	"attest/ref"
+)
+
+func judgeDefects(d *record.Defects, c *record.Correctness) record.Gate {
+	if d == nil {
+		return skip("the checkers did not run")
+	}
+	var red []string
+	for _, f := range d.Found {
+		if f.Severity == "error" {
+			red = append(red, fmt.Sprintf("%s at line %d: %s", f.Kind, f.Line, f.Message))
+		}
+	}
+	if d.Errors > 0 && len(red) == 0 {
+		red = append(red, plural(d.Errors, "error"))
+	}
+	if d.Depends {
+		red = append(red, "bits depend on the order in which warps run")
+	}
+	if len(red) > 0 {
+		return verdictOf(record.Red, red, "")
+	}
+	return verdictOf(record.Void, thinDefects(d, c), fmt.Sprintf("nothing found on %s in %s", strings.Join(d.Shapes, " "), plural(len(d.Schedules), "schedule"))+warnings(d.Warnings))
+}
+
+func warnings(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return ", " + plural(n, "warning")
+}
+
+// thinDefects says why a clean run proves little.
+func thinDefects(d *record.Defects, c *record.Correctness) (why []string) {
+	if len(d.Schedules) < 2 {
+		why = append(why, "one order of warps is not enough: run at least two schedules")
+	}
+	if len(d.Shapes) == 0 {
+		why = append(why, "no shape was run")
+	}
+	if c != nil && !partial(d.Shapes) && !refusesPartial(c.Refused) {
+		why = append(why, "no shape has a partial tile")
+	}
+	return why
+}
+
+// partial reports whether some shape ends within a tile, whatever the tile is.
+func partial(shapes []string) bool {
+	for _, text := range shapes {
+		if s, err := ref.ParseShape(text); err == nil && (s.Sq%16 != 0 || s.Skv%16 != 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusesPartial reports whether the kernel says itself that it has no partial tiles.
+func refusesPartial(refused []string) bool {
+	for _, r := range refused {
+		shape, _, _ := strings.Cut(r, ":")
+		if partial([]string{shape}) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,60 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+
+	"attest/ref"
+)
+
+// The impostors: outputs that look like attention and are not. They are made from the
+// reference on a case's own inputs and judged as the kernel is.
+const (
+	Zeros       = "zeros"
+	Constant    = "constant"           // everywhere the mean of all of O
+	MeanOfV     = "mean-of-v"          // weights that are all the same
+	SwapHeads   = "swapped-heads"      // two neighbouring heads
+	ShiftRows   = "shifted-rows"       // every row is the next one's
+	MissingTile = "missing-last-tile"  // of keys
+	MissingKey  = "missing-last-key"   // a mask that is off by one
+	Tail        = "uninitialised-tail" // the last row is zeros
+	TileOfKeys  = 32                   // keys of MissingTile
+	needed      = 4                    // impostors that some case must catch
+)
+
+// Impostors are all of them, in order.
+var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey, Tail}
+
+// Excuse says why an impostor cannot be told from the truth on a case, or "" when it
+// must be. Nobody else may excuse one.
+func Excuse(impostor string, s ref.Shape, distribution string) string {
+	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
+		return fmt.Sprintf("%s: %s", distribution, why.because)
+	}
+	switch {
+	case impostor == SwapHeads && s.B*s.Hq < 2:
+		return "there is one head"
+	case impostor == ShiftRows && s.Sq < 2:
+		return "there is one row"
+	case impostor == MeanOfV && s.Skv < 2, impostor == MissingKey && s.Skv < 2:
+		return "there is one key"
+	case impostor == MissingTile && s.Skv <= TileOfKeys:
+		return "there is one tile of keys"
+	case impostor == MissingKey && distribution != "one-hot":
+		return "one key of many weighs less than rounding does: one-hot inputs show it"
+	}
+	return ""
+}
+
+// blind are the distributions on which some impostors, or all, are right.
+var blind = map[string]struct {
+	to      []string
+	because string
+}{
+	"zeros":      {nil, "O is zero"},
+	"tiny":       {nil, "O is smaller than any tolerance"},
+	"constant-v": {[]string{Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey}, "all rows of V are equal"},
+	"falling":    {[]string{ShiftRows, MissingTile, MissingKey}, "the first keys have all the weight"},
+	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
+	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are alike"},
+}

@@ -1,0 +1,146 @@
+package lab
+
+import (
+	"context"
+
+	"attest/fp8"
+	"attest/lab/abi"
+	"attest/lab/gate"
+	"attest/ref"
+)
+
+// impostor makes the output of one, from the right one over the quantised inputs. It
+// is nil where the rows at hand do not allow it.
+func impostor(ctx context.Context, name string, a *abi.ABI, in *inputs, right *ref.Result) (*rowsTensor, error) {
+	t := newRows(right.Dims(), right.Rows)
+	copy(t.o, right.O)
+	d := t.dims.D
+	from := func(other func(i int) int) *rowsTensor { // each row is another one of the right ones
+		for i := range t.rows {
+			j := other(i)
+			if j < 0 {
+				return nil
+			}
+			copy(t.row(i), right.O[j*d:(j+1)*d])
+		}
+		return t
+	}
+	switch name {
+	case gate.Zeros:
+		clear(t.o)
+	case gate.Constant:
+		var mean float64
+		for _, x := range right.O {
+			mean += x / float64(len(right.O))
+		}
+		for i := range t.o {
+			t.o[i] = mean
+		}
+	case gate.MeanOfV:
+		meanOfV(a, in, t)
+	case gate.Tail:
+		clear(t.row(len(t.rows) - 1))
+	case gate.SwapHeads:
+		return from(func(i int) int { return otherHead(t.rows, i) }), nil
+	case gate.ShiftRows:
+		return from(func(i int) int { return otherRow(t.rows, i) }), nil
+	case gate.MissingTile:
+		return t, missing(ctx, a, in, t, (in.shape.Skv-1)/gate.TileOfKeys*gate.TileOfKeys)
+	case gate.MissingKey:
+		return t, missing(ctx, a, in, t, in.shape.Skv-1)
+	}
+	return t, nil
+}
+
+// otherHead is the row of the same position in a neighbouring head, or of any position
+// where that was not computed; -1 where there is no other head.
+func otherHead(rows []ref.Row, i int) int {
+	found := -1
+	for step := 1; step < len(rows); step++ {
+		j := (i + step) % len(rows)
+		if rows[j].B == rows[i].B && rows[j].H == rows[i].H {
+			continue
+		}
+		if rows[j].S == rows[i].S {
+			return j
+		}
+		if found < 0 {
+			found = j
+		}
+	}
+	return found
+}
+
+// otherRow is the next row of the same head, the first one after the last.
+func otherRow(rows []ref.Row, i int) int {
+	if j := i + 1; j < len(rows) && rows[j].B == rows[i].B && rows[j].H == rows[i].H {
+		return j
+	}
+	j := i
+	for j > 0 && rows[j-1].B == rows[i].B && rows[j-1].H == rows[i].H {
+		j--
+	}
+	return j
+}
+
+// meanOfV writes the mean of the rows of V that a row sees.
+func meanOfV(a *abi.ABI, in *inputs, t *rowsTensor) {
+	sums := map[[2]int][][]float64{} // running sums of a head
+	for i, at := range t.rows {
+		key := [2]int{at.B, in.shape.HeadKV(at.H)}
+		m, ok := sums[key]
+		if !ok {
+			m = matrix(in.v, key[0], key[1])
+			for j := 1; j < len(m); j++ {
+				for c := range m[j] {
+					m[j][c] += m[j-1][c]
+				}
+			}
+			sums[key] = m
+		}
+		n := visible(a, in.shape, at.S)
+		for c := range t.row(i) {
+			t.row(i)[c] = 0
+			if n > 0 {
+				t.row(i)[c] = m[n-1][c] / float64(n)
+			}
+		}
+	}
+}
+
+// missing is attention without the keys from the first one on.
+func missing(ctx context.Context, a *abi.ABI, in *inputs, t *rowsTensor, first int) error {
+	if first == 0 {
+		return nil
+	}
+	var affected []ref.Row
+	for _, at := range t.rows {
+		if visible(a, in.shape, at.S) > first {
+			affected = append(affected, at)
+		}
+	}
+	if len(affected) == 0 {
+		return nil
+	}
+	// Rows that see a key that is missing see all that are left, causal or not.
+	r, err := ref.Attention(ctx, in.q, cut{in.k, first}, cut{in.v, first}, ref.Options{Rows: affected})
+	if err != nil {
+		return err
+	}
+	for i, at := range r.Rows {
+		copy(t.row(t.index[at]), r.O[i*t.dims.D:(i+1)*t.dims.D])
+	}
+	return nil
+}
+
+// cut is the first rows of each head of a tensor.
+type cut struct {
+	ref.Tensor
+	rows int
+}
+
+func (c cut) Dims() fp8.Dims {
+	d := c.Tensor.Dims()
+	d.S = c.rows
+	return d
+}

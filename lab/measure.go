@@ -1,0 +1,187 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"attest/device"
+	"attest/device/emu"
+	"attest/lab/gate"
+	"attest/ptx"
+	"attest/record"
+	"attest/ref"
+)
+
+// Measure measures a subject as a plan says. progress, if not nil, is told of each
+// step. What is wrong with the kernel is in the record; an error means that it could
+// not be measured, or that ctx ended.
+func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*record.Record, error) {
+	m, err := newMeasurement(s, p, progress)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	defer m.close()
+	for _, section := range []func(context.Context) error{
+		m.resources, m.defects, m.correctness, m.performance, m.counters,
+	} {
+		if err := section(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if !p.KeepGoing && m.red() {
+			break
+		}
+	}
+	return m.r, nil
+}
+
+// measurement is a subject being measured.
+type measurement struct {
+	s     *Subject
+	p     Plan
+	r     *record.Record
+	meter *meter
+	dev   device.Device
+	own   bool // dev was opened here
+	dim   int  // D of shapes that leave it open
+}
+
+func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, error) {
+	m := &measurement{s: s, p: p, meter: &meter{tell: progress, start: time.Now()}, dev: p.Device}
+	if m.dim = dimension(s); m.dim == 0 {
+		return nil, fmt.Errorf("no head dimension is served: look at what the abi requires")
+	}
+	if m.dev == nil {
+		dev, err := emu.New(emulated(s.Target), emu.Options{})
+		if err != nil {
+			return nil, err
+		}
+		m.dev, m.own = dev, true
+	}
+	m.r = &record.Record{Schema: record.Schema, Kernel: s.Kernel(), Build: p.Build}
+	if p.Baseline != nil {
+		b := p.Baseline.Kernel()
+		m.r.Baseline = &b
+	}
+	b := &m.r.Build
+	b.Device, b.Go, b.OS = m.dev.Info(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+	if b.Time.IsZero() {
+		b.Time = time.Now().UTC()
+	}
+	if b.Device.Driver != "emu" {
+		b.Driver = b.Device.Version
+	}
+	m.foresee()
+	return m, nil
+}
+
+func (m *measurement) close() {
+	if m.own {
+		m.dev.Close()
+	}
+}
+
+// red reports whether a section that has been measured already stops the line.
+func (m *measurement) red() bool {
+	for _, g := range gate.Judge(m.r).Gates {
+		if g.Status == record.Red || g.Status == record.Void && g.Name != "defects" {
+			return true
+		}
+	}
+	return false
+}
+
+// emulated is the emulator's target for a kernel.
+func emulated(t ptx.Target) ptx.Target {
+	for _, known := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
+		if known.Runs(t) {
+			return known
+		}
+	}
+	return ptx.SM90a
+}
+
+// dimension is a head dimension that the subject serves, 0 when there is none.
+func dimension(s *Subject) int {
+	for _, d := range []int{64, 128, 32, 96, 256, 16, 48, 80, 112, 192, 512} {
+		for _, n := range lengths(1) {
+			if s.Serves(ref.Square(1, 1, n, d)) == nil {
+				return d
+			}
+		}
+	}
+	return 0
+}
+
+// lengths are a length and those that it may be made of a kernel that wants whole
+// tiles.
+func lengths(n int) []int {
+	list := []int{n}
+	for tile := 16; tile <= 512; tile *= 2 {
+		list = append(list, (n+tile-1)/tile*tile)
+	}
+	return list
+}
+
+// served is a shape that the subject serves in place of one, the reason why that one
+// is not, and whether there is any.
+func (m *measurement) served(s ref.Shape) (shape ref.Shape, refused error, ok bool) {
+	if s.D == 0 {
+		s.D = m.dim
+	}
+	first := m.s.Serves(s)
+	if first == nil {
+		return s, nil, true
+	}
+	for _, one := range []ref.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
+		for _, n := range lengths(one.Sq) {
+			one.Sq, one.Skv = n, n
+			if m.s.Serves(one) == nil {
+				return one, first, true
+			}
+		}
+	}
+	return s, first, false
+}
+
+// foresee plans the steps, so that progress has an end. Weights are about those of
+// the emulator: a step's operations, and what it costs to start one.
+func (m *measurement) foresee() {
+	m.meter.plan(len(m.p.Targets), float64(len(m.p.Targets))*weightFixed)
+	for _, s := range m.p.Defects.Shapes {
+		if s, _, ok := m.served(s); ok {
+			n := len(m.p.Defects.Schedules)
+			m.meter.plan(n, float64(n)*weightChecked*weight(s))
+		}
+	}
+	for _, c := range m.p.Cases {
+		if s, _, ok := m.served(c.Shape); ok {
+			m.meter.plan(1, m.weight(s))
+		}
+	}
+	if m.p.Times != nil && timed(m.dev) {
+		n := len(m.p.Times.Shapes) * len(m.p.Times.Methods)
+		m.meter.plan(n, float64(n)*weightTimed)
+	}
+	if m.p.Counters != (ref.Shape{}) {
+		m.meter.plan(1, m.weight(m.p.Counters))
+	}
+}
+
+const (
+	weightFixed   = 5e6
+	weightChecked = 6 // times as long as a plain run
+	weightTimed   = 2e9
+)
+
+func weight(s ref.Shape) float64 {
+	s.D = max(s.D, 1)
+	return weightFixed + s.FLOP()
+}
+
+// weight of a case: on a card the reference is the work.
+func (m *measurement) weight(s ref.Shape) float64 { return weight(s) }
+
+// timed reports whether times of a device say something.
+func timed(dev device.Device) bool { return dev.Info().Driver != "emu" }

@@ -1,0 +1,146 @@
+package lab
+
+import (
+	"time"
+
+	"attest/device"
+	"attest/ptx"
+	"attest/record"
+	"attest/ref"
+	"attest/resources"
+	"attest/timing"
+)
+
+// Plan is what is measured of a subject, and where. Quick and Full make plans; fields
+// may be changed before Measure.
+type Plan struct {
+	// Device is where cases are run and times are taken; nil is an emulator of the
+	// subject's target. Checkers and counters are always the emulator's.
+	Device device.Device
+	Sensor device.Sensor // read around timed batches, if there is one
+
+	Targets []ptx.Target    // that resources are found for
+	Budget  *record.Budget  // what the kernel may take; nil is gate.BudgetFor
+	Ask     resources.Asked // who is asked for resources
+
+	Defects Defects
+	Cases   []Case
+	// Rows is how many rows of an output are compared where it has more; 0 is all.
+	Rows int
+	// Times is what is timed, if Device is a GPU; nothing when nil.
+	Times *Times
+	// Baseline is what the subject has to beat; nil for the first of a ladder.
+	Baseline *Subject
+	// Counters is the shape that counters are taken on; none when zero.
+	Counters ref.Shape
+
+	// Build is copied into the record, which adds device, time and versions.
+	Build record.Build
+	// KeepGoing measures what comes after a red section too.
+	KeepGoing bool
+	// References keeps what was computed for one subject for the next. Nil keeps
+	// nothing.
+	References *References
+}
+
+// Defects is what the checkers watch.
+type Defects struct {
+	Shapes    []ref.Shape
+	Schedules []uint64
+}
+
+// Case is inputs that a subject is run on. A shape whose D is zero gets the subject's;
+// one that the subject does not serve is lengthened to one that it does, and the
+// record says so.
+type Case struct {
+	Shape        ref.Shape
+	Name         string
+	Seed         uint64
+	Distribution string
+}
+
+// Times is what is timed.
+type Times struct {
+	Shapes  []ref.Named
+	Methods []timing.Method // Mode and Cache count
+	Rivals  []RivalChoice
+	Stop    timing.Stop
+	WarmUp  time.Duration
+	Seed    uint64
+	// Elsewhere has another process measure the same and gives what it measured: the
+	// process is the replicate. It is called for processes 1 to Processes-1; without
+	// it there is one process, and comparisons say so.
+	Elsewhere func(process int) (*record.Performance, error)
+	Processes int
+}
+
+// RivalChoice is a library to compare with.
+type RivalChoice struct {
+	Library        string // of rival.Libraries
+	Implementation string // "" is the library's first
+	DType          string // "" is the subject's format if the library has it, else f16
+}
+
+// length is a square shape whose D is the subject's.
+func length(b, h, s int) ref.Shape { return ref.Square(b, h, s, 0) }
+
+// Quick is the plan for a machine without a GPU: small shapes that still tell right
+// from wrong.
+func Quick() Plan {
+	return Plan{
+		Targets: []ptx.Target{ptx.SM89, ptx.SM90}, Ask: resources.OnPath(),
+		Defects: Defects{Shapes: []ref.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: []uint64{0, 1, 2}},
+		Cases: []Case{
+			{length(1, 1, 32), "small", 0, "normal"},
+			{length(1, 1, 1), "", 1, "normal"},
+			{length(2, 3, 33), "", 1, "normal"},
+			{length(1, 2, 100), "", 2, "one-hot"},
+			{length(1, 2, 129), "", 0, "large-logits"},
+			{length(1, 2, 65), "", 1, "outliers"},
+			{length(1, 2, 256), "", 2, "normal"},
+		},
+		Counters: length(1, 2, 128),
+	}
+}
+
+// edges are lengths at the ends of tiles and beside them.
+var edges = []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000}
+
+// Full is the plan for a GPU: all named shapes of the ladder, all edges, seeds and
+// distributions.
+func Full() Plan {
+	p := Quick()
+	p.Defects = Defects{
+		Shapes:    []ref.Shape{length(1, 1, 32), length(1, 2, 1), length(1, 2, 64), length(2, 2, 97), length(1, 2, 200)},
+		Schedules: []uint64{0, 1, 2, 3},
+	}
+	p.Cases, p.Rows = nil, 4096
+	named := []ref.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}
+	for seed := range uint64(3) {
+		for _, n := range named {
+			p.Cases = append(p.Cases, Case{n.Shape, n.Name, seed, "normal"})
+		}
+		for _, s := range edges {
+			p.Cases = append(p.Cases, Case{length(2, 3, s), "", seed, "normal"})
+		}
+	}
+	for _, d := range ref.Distributions() {
+		if d.Name != "normal" {
+			p.Cases = append(p.Cases, Case{length(2, 3, 200), "", 1, d.Name})
+		}
+	}
+	p.Times = DefaultTimes()
+	return p
+}
+
+// DefaultTimes times mission, mission256 and long by both methods, with warm and cold
+// caches.
+func DefaultTimes() *Times {
+	t := &Times{Shapes: []ref.Named{{Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}}
+	for _, mode := range []timing.Mode{timing.Graph, timing.Event} {
+		for _, cache := range []timing.Cache{timing.Warm, timing.Cold} {
+			t.Methods = append(t.Methods, timing.Method{Mode: mode, Cache: cache})
+		}
+	}
+	return t
+}

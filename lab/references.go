@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"attest/lab/abi"
+	"attest/lab/gate"
+	"attest/record"
+	"attest/ref"
+)
+
+// References keeps what cases ought to give, so that a ladder of kernels computes it
+// once. Goroutines may share one; the zero value is empty.
+type References struct {
+	mu   sync.Mutex
+	kept map[string]*reference
+}
+
+// reference is what a case ought to give, and what its inputs can tell apart.
+type reference struct {
+	original, quantised     *ref.Result
+	plain, plainDequantised *ref.Errors
+	powers                  []record.Power
+}
+
+// find computes a reference, or finds it. A nil References finds nothing.
+func (r *References) find(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int) (*reference, error) {
+	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Format, a.Scaling, a.P, a.Output, a.Causal, rows)
+	if r == nil {
+		return newReference(ctx, a, c, in, rows)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found := r.kept[key]; found != nil {
+		return found, nil
+	}
+	made, err := newReference(ctx, a, c, in, rows)
+	if err == nil {
+		if r.kept == nil {
+			r.kept = map[string]*reference{}
+		}
+		r.kept[key] = made
+	}
+	return made, err
+}
+
+func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int) (*reference, error) {
+	opt := ref.Options{Causal: a.Causal}
+	if rows > 0 {
+		opt.Rows = ref.Rows(c.Shape, rows, c.Seed)
+	}
+	r := &reference{}
+	var err error
+	if r.original, err = ref.Attention(ctx, in.original.Q, in.original.K, in.original.V, opt); err != nil {
+		return nil, err
+	}
+	if r.quantised, err = ref.Attention(ctx, in.q, in.k, in.v, opt); err != nil {
+		return nil, err
+	}
+	p, err := plain(ctx, a, in, r.quantised.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if r.plain, r.plainDequantised, err = r.compare(p); err != nil {
+		return nil, err
+	}
+	return r, r.tryImpostors(ctx, a, c, in)
+}
+
+// compare is the errors of an output, against float64 over the inputs as they were
+// and as they were quantised.
+func (r *reference) compare(got ref.Tensor) (original, quantised *ref.Errors, err error) {
+	opt := ref.CompareOptions{Tol: gate.Tolerance.BadAbove}
+	if original, err = r.original.Compare(got, opt); err != nil {
+		return nil, nil, err
+	}
+	quantised, err = r.quantised.Compare(got, opt)
+	return original, quantised, err
+}
+
+// tryImpostors judges every impostor as a kernel is judged.
+func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *inputs) error {
+	for _, name := range gate.Impostors {
+		why := gate.Excuse(name, c.Shape, c.Distribution)
+		if why != "" {
+			r.powers = append(r.powers, record.Power{Name: name, Why: why})
+			continue
+		}
+		t, err := impostor(ctx, name, a, in, r.quantised)
+		if err != nil {
+			return fmt.Errorf("impostor %s: %w", name, err)
+		}
+		if t == nil {
+			r.powers = append(r.powers, record.Power{Name: name, Why: "the rows that are compared do not allow it"})
+			continue
+		}
+		judged := r.blank(c)
+		if judged.Errors, judged.Dequantised, err = r.compare(t); err != nil {
+			return err
+		}
+		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Format), &judged)) > 0})
+	}
+	return nil
+}
+
+// blank is a case before it is run, with what the plain computation gives.
+func (r *reference) blank(c Case) record.Case {
+	return record.Case{
+		Shape: c.Shape.String(), Name: c.Name, Seed: c.Seed, Distribution: c.Distribution,
+		Plain: r.plain, PlainDequantised: r.plainDequantised, Powers: r.powers,
+	}
+}

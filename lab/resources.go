@@ -1,0 +1,119 @@
+package lab
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+
+	"attest/device"
+	"attest/lab/abi"
+	"attest/lab/gate"
+	"attest/ptx"
+	"attest/record"
+	"attest/ref"
+	"attest/resources"
+)
+
+// resources finds what the kernel takes on the targets of the plan that can run it.
+func (m *measurement) resources(ctx context.Context) error {
+	r := &record.Resources{Budget: gate.BudgetFor(m.s.Target.String())}
+	if m.p.Budget != nil {
+		r.Budget = *m.p.Budget
+	}
+	ask := m.p.Ask
+	if ask.Device == nil && timed(m.dev) {
+		ask.Device = m.dev
+	}
+	for _, target := range m.targets() {
+		m.meter.at("resources", target.String())
+		report, err := resources.Of(ctx, m.s.Name, m.s.PTX, target, ask)
+		if err != nil {
+			return err
+		}
+		if u := report.Usage(m.s.ABI.Entry); u != nil {
+			r.Usage = append(r.Usage, *u)
+			if u.Registers.Source == resources.Ptxas && m.r.Build.Ptxas == "" {
+				m.r.Build.Ptxas = ptxasVersion(ctx, ask.Ptxas)
+			}
+		}
+		r.Advice = append(r.Advice, report.Advice...)
+		for _, n := range report.Notes {
+			if !slices.Contains(r.Notes, n) {
+				r.Notes = append(r.Notes, n)
+			}
+		}
+		m.meter.step(weightFixed)
+	}
+	if err := m.launchResources(r); err != nil {
+		return err
+	}
+	m.r.Resources = r
+	return nil
+}
+
+// targets are those of the plan that can run the PTX, or its own.
+func (m *measurement) targets() (list []ptx.Target) {
+	for _, t := range m.p.Targets {
+		if t.SM == m.s.Target.SM && m.s.Target.Feature != 0 {
+			t = m.s.Target
+		}
+		if t.Runs(m.s.Target) {
+			list = append(list, t)
+		}
+	}
+	if len(list) == 0 {
+		list = []ptx.Target{m.s.Target}
+	}
+	return list
+}
+
+// launchResources finds the dynamic shared memory of the largest launch of the plan,
+// and how much of it runs at once where the device knows.
+func (m *measurement) launchResources(r *record.Resources) error {
+	var largest ref.Shape
+	for _, c := range m.p.Cases {
+		s, _, ok := m.served(c.Shape)
+		if !ok {
+			continue
+		}
+		l, err := m.s.ABI.Extents(abi.Vars{Shape: s, SMs: 1, BlocksPerSM: 1})
+		if err != nil {
+			return err
+		}
+		r.Dynamic = max(r.Dynamic, l.Shared)
+		if largest == (ref.Shape{}) || s.FLOP() > largest.FLOP() {
+			largest = s
+		}
+	}
+	info := m.dev.Info()
+	if largest == (ref.Shape{}) || !info.Target.Runs(m.s.Target) {
+		return nil
+	}
+	return m.occupy(r, largest, info)
+}
+
+func (m *measurement) occupy(r *record.Resources, s ref.Shape, info device.Info) error {
+	l, err := load(m.dev, m.s, info.SMs)
+	if err != nil {
+		r.Notes = append(r.Notes, err.Error()) // correctness will fail for it
+		return nil
+	}
+	r.Occupancy = l.occupancy(abi.Vars{Shape: s})
+	return l.close()
+}
+
+var releaseLine = regexp.MustCompile(`release ([0-9.]+), (V[0-9.]+)`)
+
+// ptxasVersion is what the assembler says of itself.
+func ptxasVersion(ctx context.Context, path string) string {
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return "unknown"
+	}
+	if v := releaseLine.FindSubmatch(out); v != nil {
+		return string(v[1]) + " " + string(v[2])
+	}
+	return strings.TrimSpace(string(out))
+}
