@@ -2,6 +2,7 @@ package build
 
 import (
 	"cmp"
+	"strings"
 
 	"attest/ptx"
 	"attest/ptx/verify"
@@ -61,9 +62,10 @@ func (k *Kernel) Version(major, minor int) {
 	k.version = v
 }
 
-// Comment puts a // comment into the PTX.
+// Comment puts a // comment into the PTX, in ASCII: ptxas 13 refuses anything else,
+// also in comments. Q·Kᵀ becomes Q*K^T.
 func (k *Kernel) Comment(text string) {
-	k.body = append(k.body, &ptx.Comment{Text: "// " + oneLine(text)})
+	k.body = append(k.body, &ptx.Comment{Text: "// " + ascii(oneLine(text))})
 }
 
 // PTX is the kernel as text, or what is wrong with it.
@@ -143,4 +145,18 @@ func validName(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+// signs are how the signs of formulas are written in ASCII.
+var signs = strings.NewReplacer("·", "*", "ᵀ", "^T", "×", "x", "−", "-", "²", "^2", "√", "sqrt ", "Σ", "sum ",
+	"≤", "<=", "≥", ">=", "≠", "!=", "∞", "inf", "→", "->", "←", "<-", "…", "...", "α", "alpha", "µ", "u", "½", "1/2")
+
+// ascii writes a text in ASCII.
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, signs.Replace(s))
 }

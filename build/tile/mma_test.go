@@ -177,7 +177,7 @@ func TestComments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "// S = Q·Kᵀ, mma.sync m16n8k16 f16 f32"; !strings.Contains(text, want) {
+	if want := "// S = Q*K^T, mma.sync m16n8k16 f16 f32"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	// All lines are the author's: closures of this package, too, are inlined into it.
