@@ -40,6 +40,20 @@ func (f *Frag) Map(op func(x build.F32, slot int, at Pos) build.F32) {
 	}
 }
 
+// Map2 replaces each element x by op(x, the same element of g, the lane's row slot, its
+// place). g has the same layout.
+func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32) {
+	if len(g.elems) != len(f.elems) {
+		f.k.Errorf("a fragment of %d elements with one of %d", len(f.elems), len(g.elems))
+		return
+	}
+	i := 0
+	f.Map(func(x build.F32, slot int, at Pos) build.F32 {
+		i++
+		return op(x, g.Get(i-1), slot, at)
+	})
+}
+
 // Slots is how many rows a lane has elements of: its row slots. Slot s is
 // SlotRow(s) rows below the lane's base.
 func (f *Frag) Slots() int {

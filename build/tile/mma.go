@@ -46,12 +46,12 @@ func (a ATile) step(i int) [4]build.B32 { return a.k.LdmatrixM8n8X4(a.at.At(0, 1
 
 // A is the first 16 rows of a tile as operand A.
 func (w Warp) A(t Tile[build.F16]) ATile {
-	return ATile{w.k, w.byRows(t), t.Cols}
+	return ATile{w.k, w.ByRows(t), t.Cols}
 }
 
-// byRows is the place of the row whose address a lane gives to ldmatrix for a matrix
+// ByRows is the place of the row whose address a lane gives to ldmatrix for a matrix
 // of 16×16: lanes 0 to 15 the left halves of the rows, the others the right ones.
-func (w Warp) byRows(t Tile[build.F16]) Cursor[build.F16] {
+func (w Warp) ByRows(t Tile[build.F16]) Cursor[build.F16] {
 	k := w.k
 	return t.Cursor(w.Lane.And(k.U32(15)), w.Lane.Shr(k.U32(4)).Shl(k.U32(3)))
 }
@@ -84,7 +84,7 @@ type B struct {
 
 // B is a tile as operand B: in A·B its rows are summed over.
 func (w Warp) B(t Tile[build.F16]) B {
-	return B{k: w.k, at: w.byRows(t), trans: true, K: t.Rows, N: t.Cols}
+	return B{k: w.k, at: w.ByRows(t), trans: true, K: t.Rows, N: t.Cols}
 }
 
 // BT is the transpose of a tile as operand B: in A·Bᵀ its columns are summed over.

@@ -132,3 +132,6 @@ func (s *Side) Next() {
 	wrapped := k.U32(1).Selp(k.U32(0), next.SetpEq(k.U32(0)))
 	s.parity.Set(s.parity.Get().Xor(wrapped))
 }
+
+// Full is the barrier that a producer's copies into the slot in turn complete.
+func (s *Side) Full() build.Shared[build.B64] { return s.r.full.At(s.slot.Get()) }

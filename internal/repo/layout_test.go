@@ -46,6 +46,7 @@ var layers = []string{
 	"device/nvml",
 	"examples",
 	"kernels/attn",
+	"kernels/attn/hopper",
 	"attn",
 	"stats",
 	"resources",

@@ -102,7 +102,11 @@ type registers struct{ start, producer, consumer int }
 
 // registers deals out the 65536 of an SM: few to producers, the rest to consumers.
 func (c Config) registers() registers {
-	const inAll, most, producer = 65536, 240, 32
+	const inAll, most = 65536, 240
+	producer := 40
+	if c.Warpgroups == 3 {
+		producer = 32 // 8 a thread less here are 8 more for some consumers
+	}
 	start := min(inAll/c.BlocksPerSM/c.threads()/8*8, most)
 	spare := (start - producer) / c.Warpgroups / 8 * 8
 	return registers{start, producer, min(start+spare, most)}
@@ -110,7 +114,7 @@ func (c Config) registers() registers {
 
 // registersNeeded is an estimate of what a consumer's round has alive at once.
 func (c Config) registersNeeded(p Problem) int {
-	const others = 20 // m, l, α, addresses, places in the rings
+	const others = 16 // m, l, α, addresses, places in the rings
 	S, P, T := c.TileN/2, c.TileN/8, p.HeadDim/2
 	if c.Overlap {
 		return S + P + 2*T + others

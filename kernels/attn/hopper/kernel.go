@@ -56,18 +56,18 @@ type gen struct {
 	d    int // head dimension
 	plan plan
 
-	q, kk, v                           build.TensorMap
-	qs, ks, vs                         build.Global[build.F32]
-	o                                  build.Global[build.B16]
-	lse                                build.Global[build.F32]
-	heads, shared, perBatch            build.U32
-	seqQ, seqKV                        build.U32
-	scale                              build.F32
-	mem                                build.Shared[build.B8]
-	rank                               build.U32 // in the cluster
-	group                              build.U32 // the thread's warpgroup: 0 produces
-	wg                                 tile.Warpgroup
-	ringQ, ringK, ringRaw, ringV       tile.Ring
+	q, kk, v                     build.TensorMap
+	qs, ks, vs                   build.Global[build.F32]
+	o                            build.Global[build.B16]
+	lse                          build.Global[build.F32]
+	heads, shared, perBatch      build.U32
+	seqQ, seqKV                  build.U32
+	scale                        build.F32
+	mem                          build.Shared[build.B8]
+	rank                         build.U32 // in the cluster
+	group                        build.U32 // the thread's warpgroup: 0 produces
+	wg                           tile.Warpgroup
+	ringQ, ringK, ringRaw, ringV tile.Ring
 }
 
 func newGen(k *build.Kernel, p Problem, c Config) *gen {

@@ -96,17 +96,20 @@ func (g *gen) transpose(warp build.U32) {
 	})
 }
 
-// transpose16 moves all dimensions of 16 tokens, 32 dimensions at a time.
+// transpose16 moves all dimensions of 16 tokens: 64 are read before they are written,
+// which is as much as a producer has registers for.
 func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	k := g.k
-	var words [][4]build.B32
-	for d := 0; d < g.d; d += 32 {
-		words = append(words, k.LdmatrixM8n8X4(tokens.At(0, d/2), build.Trans))
-	}
 	even, odd := k.B32(0x6420), k.B32(0x7531)
-	for i, w := range words {
-		rows := []build.B32{w[0].Prmt(w[1], even), w[0].Prmt(w[1], odd), w[2].Prmt(w[3], even), w[2].Prmt(w[3], odd)}
-		k.StmatrixM8n8(to.At(32*i, 0), rows)
+	for d := 0; d < g.d; d += 64 {
+		words := [2][4]build.B32{
+			k.LdmatrixM8n8X4(tokens.At(0, d/2), build.Trans),
+			k.LdmatrixM8n8X4(tokens.At(0, d/2+16), build.Trans),
+		}
+		for i, w := range words {
+			rows := []build.B32{w[0].Prmt(w[1], even), w[0].Prmt(w[1], odd), w[2].Prmt(w[3], even), w[2].Prmt(w[3], odd)}
+			k.StmatrixM8n8(to.At(d+32*i, 0), rows)
+		}
 	}
 }
 

@@ -1,0 +1,211 @@
+package hopper
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"attest/device"
+	"attest/device/cuda"
+	"attest/device/nvml"
+	"attest/fp8"
+	"attest/ptx"
+	"attest/ref"
+	"attest/timing"
+)
+
+// openCard opens the first GPU; without one that runs these kernels the test is skipped.
+func openCard(t *testing.T) device.Device {
+	t.Helper()
+	dev, err := cuda.Open(0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	if !dev.Info().Target.Runs(ptx.SM90a) {
+		t.Skipf("%s does not run code for sm_90a", dev.Info().Name)
+	}
+	return dev
+}
+
+// TestCardBits compares every bit of card and emulator, and of a card that computes the
+// same again.
+func TestCardBits(t *testing.T) {
+	card := openCard(t)
+	turn := 0
+	for _, d := range []int{64, 128} {
+		for _, c := range variants(d) {
+			for _, n := range [][2]int{{1, 1}, {65, 65}, {200, 200}, {100, 777}} {
+				turn++
+				p := problem(d, n[0], n[1], turn)
+				in := generate(t, "normal", p, uint64(turn))
+				b := newBench(t, card, in)
+				got, want := b.run(c), newBench(t, emulator(t, 0, nil), in).run(c)
+				if !bytes.Equal(got.o, want.o) {
+					t.Errorf("%v, %v: the card's bits are not the emulator's", c, p)
+					judge(t, in, got)
+				}
+				for range 20 {
+					if again := b.run(c); !bytes.Equal(again.o, got.o) {
+						t.Errorf("%v, %v gives other bits when run again", c, p)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCardLong compares long sequences with float64, a few rows of each head.
+func TestCardLong(t *testing.T) {
+	card := openCard(t)
+	for _, dist := range []string{"normal", "outliers"} {
+		for _, d := range []int{64, 128} {
+			for _, s := range []int{2048, 20000} {
+				p := Square(1, 2, s, d, fp8.E4M3)
+				in := generate(t, dist, p, 5)
+				var rows []ref.Row
+				for i := range 40 {
+					rows = append(rows, ref.Row{H: i % 2, S: i * (s - 1) / 39})
+				}
+				want, err := ref.Attention(t.Context(), in.original.Q, in.original.K, in.original.V, ref.Options{Rows: rows})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := Throughput(d)
+				e, err := want.Compare(newBench(t, card, in).run(c).tensor(t), ref.CompareOptions{Tol: 0.1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Logf("%s, %v: %v", dist, p, e)
+			}
+		}
+	}
+}
+
+// random is a problem whose bytes are quantised normal numbers, made fast.
+func random(p Problem) inputs {
+	values := make([]byte, 1<<16)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range values {
+		values[i] = p.Format.EncodeSatfinite(r.NormFloat64() * 448 / 4.8)
+	}
+	tensor := func(heads, seq int) *fp8.Tensor {
+		x := &fp8.Tensor{Format: p.Format, Shape: fp8.Dims{B: p.Batch, H: heads, S: seq, D: p.HeadDim}}
+		x.Data = make([]byte, x.Shape.Len())
+		for i := 0; i < len(x.Data); i += 4 {
+			w := r.Uint64()
+			for e := range min(4, len(x.Data)-i) {
+				x.Data[i+e] = values[uint16(w>>(16*e))]
+			}
+		}
+		x.Scales = make([]float32, heads)
+		for i := range x.Scales {
+			x.Scales[i] = 4.8 / 448
+		}
+		return x
+	}
+	q := &ref.Quantised{Shape: p.shape(), Q: tensor(p.Heads, p.SeqQ), K: tensor(p.HeadsKV, p.SeqKV), V: tensor(p.HeadsKV, p.SeqKV)}
+	return inputs{p: p, Quantised: q}
+}
+
+// TestCardTimes times configurations in turns, in a replayed graph with warm caches.
+// With HOPPER_OUT set every sample is written there.
+func TestCardTimes(t *testing.T) {
+	card := openCard(t)
+	timer, err := timing.New(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer timer.Close()
+	var sensor device.Sensor
+	if gpu, err := nvml.Open(card.Info().UUID); err == nil {
+		sensor = gpu
+	}
+	runs := map[string]*timing.Run{}
+	for _, x := range candidates() {
+		b := newBench(t, card, random(x.p))
+		var timed []timing.Candidate
+		for _, c := range x.configs {
+			kernel, launch := b.load(c)
+			w, err := timer.GraphReplay(t.Context(), timing.Launches(c.String(), kernel, 0, launch), timing.Warm, 0)
+			if err != nil {
+				t.Errorf("%v: %v", c, err)
+				continue
+			}
+			defer w.Close()
+			timed = append(timed, w)
+		}
+		plan := timing.Plan{WarmUp: 5 * time.Millisecond, Sensor: sensor, Stop: timing.Stop{Least: 10, Most: 30, Time: 2 * time.Second}}
+		run, err := timing.Interleave(t.Context(), plan, timed...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[x.name] = run
+		p := x.p
+		flop := 4 * float64(p.Batch*p.Heads) * float64(p.SeqQ) * float64(p.SeqKV) * float64(p.HeadDim)
+		if p.Causal {
+			flop /= 2
+		}
+		low, high := run.Clocks()
+		t.Logf("%s %v, graph, warm, %d to %d MHz:", x.name, p, low, high)
+		for i, w := range timed {
+			s := run.Summary(i)
+			t.Logf("  %-52s p50 %9.2f µs  p90 %9.2f  %7.1f TFLOP/s", w.Name(), s.P50, s.P90, flop/s.P50/1e6)
+		}
+	}
+	if path := os.Getenv("HOPPER_OUT"); path != "" {
+		text, err := json.Marshal(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// candidate is a problem and the configurations to time on it.
+type candidate struct {
+	name    string
+	p       Problem
+	configs []Config
+}
+
+// candidates are the shapes that figures are given for.
+func candidates() (all []candidate) {
+	add := func(name string, p Problem, configs ...Config) { all = append(all, candidate{name, p, configs}) }
+	with := func(c Config, change func(*Config)) Config {
+		change(&c)
+		return c
+	}
+	for _, d := range []int{64, 128} {
+		base := Throughput(d)
+		two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
+		split := func(n, tile int) Config { return with(Latency(d, n), func(c *Config) { c.TileN = tile }) }
+		short := []Config{split(1, 128), split(2, 128), split(4, 128), split(4, 64), two}
+		if d == 64 {
+			add("mission", Square(1, 8, 512, d, fp8.E4M3), short...)
+			add("mission256", Square(2, 8, 256, d, fp8.E4M3), short...)
+			add("long", Square(1, 8, 2048, d, fp8.E4M3), append(short, base)...)
+		}
+		large := []Config{
+			base,
+			with(base, func(c *Config) { c.Overlap = !c.Overlap }),
+			with(base, func(c *Config) { c.Stages = 3 }),
+			with(base, func(c *Config) { c.Polynomial = 4 }),
+			with(base, func(c *Config) { c.Polynomial = 8 }),
+			with(base, func(c *Config) { c.TileN, c.Overlap = 192, false }),
+		}
+		add(fmt.Sprintf("big%d", d), Square(4, 2048/d, 4096, d, fp8.E4M3), large...)
+		add(fmt.Sprintf("huge%d", d), Square(2, 2048/d, 16384, d, fp8.E4M3), large[0])
+		causal := Square(4, 2048/d, 4096, d, fp8.E4M3)
+		causal.Causal = true
+		add(fmt.Sprintf("big%d causal", d), causal, base)
+	}
+	return all
+}

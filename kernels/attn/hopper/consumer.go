@@ -1,0 +1,151 @@
+package hopper
+
+import (
+	"attest/build"
+	"attest/build/tile"
+	"attest/ptx"
+)
+
+// attention is what a consumer warpgroup keeps through an item.
+type attention struct {
+	g        *gen
+	wg       tile.Warpgroup
+	q, k, v  *tile.Side
+	Q0, K, V tile.KMajor // the first slot of each ring; Q0 is the warpgroup's 64 rows
+	Q        tile.KMajor // those of the item
+	S, T, O  *tile.Frag
+	rows     rows
+}
+
+// consume is a computing warpgroup.
+func (g *gen) consume() {
+	g.take(g.c.registers().consumer)
+	a := g.newAttention()
+	g.eachItem(func(it item) {
+		a.begin(it)
+		if g.c.Overlap {
+			a.overlapped(it)
+		} else {
+			a.inTurn(it)
+		}
+		a.end(it)
+	})
+}
+
+func (g *gen) newAttention() *attention {
+	k := g.k
+	place := func(at int) build.Shared[build.B8] { return build.SharedAs[build.B8](g.mem, at) }
+	mine := g.group.Sub(k.U32(1)).MulLo(k.U32(uint32(warpgroupRows * g.d)))
+	return &attention{
+		g: g, wg: g.wg,
+		q: g.ringQ.Consumer(), k: g.ringK.Consumer(), v: g.ringV.Consumer(),
+		Q0: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
+		K:  tile.NewKMajor(k, place(g.plan.k), g.c.TileN, g.d),
+		V:  g.valueTile(),
+		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.d), O: g.wg.Accumulator(g.d),
+		rows: g.newRows(),
+	}
+}
+
+// begin starts an item: nothing seen, and the queries are there.
+func (a *attention) begin(it item) {
+	a.rows.begin(it)
+	a.O.Fill(a.g.k.F32(0))
+	slot := a.q.Wait()
+	a.Q = a.Q0.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.qTile))))
+}
+
+// inTurn does one tile of keys and values after the other. While a warpgroup
+// multiplies, the others of the SM take their exponentials.
+func (a *attention) inTurn(it item) {
+	a.g.eachTile(it, func(j build.U32) {
+		a.scores() // S = Q·Kᵀ
+		a.wg.Wait(0)
+		a.release(a.k)
+		P, alpha := a.softmax(it, j) // P = 2^(c·S-c·m'+8), l = α·l + ΣP
+		a.values(P)                  // T = P·V
+		a.wg.Wait(0)
+		a.release(a.v)
+		a.add(alpha) // O = α·O + T
+	})
+}
+
+// scores starts S = Q·Kᵀ.
+func (a *attention) scores() {
+	f := a.g.p.float8()
+	slot := a.k.Wait()
+	a.wg.Fence()
+	a.wg.MMA(a.S, "S = Q·Kᵀ", f, a.Q, f, a.K.Plus(a.g.slotBytes(slot)), false)
+	a.wg.Commit()
+}
+
+// values starts T = P·V.
+func (a *attention) values(P tile.Bytes8) {
+	slot := a.v.Wait()
+	a.wg.Fence()
+	a.wg.MMAFromRegisters(a.T, "T = P·V", ptx.E4M3, P, a.g.p.float8(), a.V.Plus(a.g.slotBytes(slot)), false)
+	a.wg.Commit()
+}
+
+// release hands the slot in turn back to who fills it.
+func (a *attention) release(s *tile.Side) {
+	s.Signal(a.wg.Warp)
+	s.Next()
+}
+
+// softmax masks the scores of tile j and turns them into P.
+func (a *attention) softmax(it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
+	a.mask(it, j)
+	xs, alpha := a.rows.step(a.S)
+	return tile.PackE4M3(xs), alpha
+}
+
+// add is O = α·O + T, in f32.
+func (a *attention) add(alpha []build.F32) {
+	a.O.Map2(a.T, func(o, t build.F32, slot int, _ tile.Pos) build.F32 { return o.FmaRn(alpha[slot], t) })
+}
+
+// mask gives the logit -∞ to what a row does not see: keys beyond the end, and with
+// causal masks those after the query. Most tiles have neither.
+func (a *attention) mask(it item, j build.U32) {
+	g := a.g
+	k, n := g.k, uint32(g.c.TileN)
+	key0 := j.MulLo(k.U32(n))
+	end := g.seqKV
+	row := it.row0.Add(g.group.Sub(k.U32(1)).MulLo(k.U32(warpgroupRows))) // the warpgroup's first
+	if g.p.Causal {
+		end = g.sees(row.Add(k.U32(1))).Min(end)
+	}
+	k.If(key0.Add(k.U32(n)).SetpGt(end), func() {
+		r, c := a.S.Base(k, a.wg.Thread)
+		key := key0.Add(c)
+		var sees []build.U32 // by row slot
+		for s := range a.S.Slots() {
+			end := g.seqKV
+			if g.p.Causal {
+				end = g.sees(row.Add(r).Add(k.U32(uint32(a.S.SlotRow(s) + 1)))).Min(end)
+			}
+			sees = append(sees, end)
+		}
+		a.S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
+			return x.Selp(tile.NegInf(k), key.Add(k.U32(uint32(at.Col))).SetpLt(sees[slot]))
+		})
+	})
+}
+
+// end hands the queries back and writes O.
+func (a *attention) end(it item) {
+	a.release(a.q)
+	if a.g.c.Split > 1 {
+		a.merge(it)
+		return
+	}
+	norm, lse := a.rows.end(it)
+	a.storeOutput(it, a.O, a.g.k.U32(0), norm)
+	a.storeLSE(it, lse)
+}
+
+// slotBytes is how far a slot's tile of K or V is from the first.
+func (g *gen) slotBytes(slot build.U32) build.U32 {
+	return slot.MulLo(g.k.U32(uint32(g.plan.tile)))
+}

@@ -1,0 +1,123 @@
+package hopper
+
+import (
+	"flag"
+	"testing"
+
+	"attest/fp8"
+	"attest/kernels/attn"
+	"attest/ref"
+)
+
+var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
+
+// variants are the kernels under test: each way to compute, at both head dimensions.
+func variants(d int) []Config {
+	two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
+	overlap := two
+	overlap.Overlap, overlap.Persistent, overlap.Stages = true, true, 3
+	wide := two
+	wide.TileN, wide.Persistent, wide.Stages = 192, true, 1
+	polynomial := Throughput(d)
+	polynomial.Polynomial = 4
+	narrow := Latency(d, 4)
+	narrow.TileN = 64
+	return []Config{Throughput(d), two, overlap, wide, polynomial, Latency(d, 1), Latency(d, 2), Latency(d, 4), narrow}
+}
+
+// problem is a problem of the given lengths, its other choices by turns.
+func problem(d, sq, skv, turn int) Problem {
+	p := Problem{Batch: 1 + turn/2%2, Heads: 2, HeadsKV: 2 - turn%2, SeqQ: sq, SeqKV: skv, HeadDim: d, Format: fp8.E4M3, LSE: turn%3 != 0, Causal: turn/3%2 == 0}
+	if turn%5 == 4 {
+		p.Format = fp8.E5M2
+	}
+	if turn%4 == 3 {
+		p.Output = attn.BF16
+	}
+	return p
+}
+
+// judge compares a result with float64 over the same quantised inputs: what is left is
+// the rounding of P to e4m3, half a step in sixteen at most, and of O. Errors of single
+// weights average out where there are many.
+func judge(t testing.TB, in inputs, r result) *ref.Errors {
+	t.Helper()
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.p.Causal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Max > 0.12 || e.RMSE > 0.016 {
+		t.Errorf("%v: %v", in.p, e)
+	}
+	if r.lse != nil {
+		e, err := want.CompareLSE(r.lse, ref.CompareOptions{Tol: 2e-3})
+		if err != nil || e.Bad > 0 {
+			t.Errorf("%v: lse %v, %v", in.p, e, err)
+		}
+	}
+	return e
+}
+
+// TestLengths runs every variant on lengths around the tiles', several heads, GQA and
+// causal masks by turns.
+func TestLengths(t *testing.T) {
+	lengths := [][2]int{{1, 1}, {17, 17}, {63, 63}, {64, 64}, {65, 65}, {100, 129}, {127, 127}, {129, 100}, {200, 200}}
+	if *full {
+		lengths = append(lengths, [2]int{777, 777}, [2]int{1, 1000}, [2]int{300, 20})
+	}
+	turn := 0
+	for _, d := range []int{64, 128} {
+		for _, c := range variants(d) {
+			for i, n := range lengths {
+				turn++
+				if !*full && (i+turn/len(lengths))%3 != 0 {
+					continue
+				}
+				p := problem(d, n[0], n[1], turn)
+				t.Run(c.String()+"/"+p.String(), func(t *testing.T) {
+					in := generate(t, "normal", p, uint64(turn))
+					b := newBench(t, emulator(t, 0, nil), in)
+					b.maxGrid = 3
+					judge(t, in, b.run(c))
+				})
+			}
+		}
+	}
+}
+
+// TestOriginalInputs holds the named shapes to what FlashAttention-3 reaches in FP8:
+// the root mean square error against float64 over the numbers before quantisation, 0.0038
+// and 0.0020 to two digits.
+func TestOriginalInputs(t *testing.T) {
+	for _, c := range []struct {
+		shape string
+		rmse  float64
+		long  bool
+	}{{"mission", 0.00385, false}, {"long", 0.00205, true}} {
+		if c.long && !*full {
+			continue
+		}
+		for _, config := range []Config{Throughput(64), Latency(64, 4)} {
+			p := named(t, c.shape)
+			in := generate(t, "normal", p, 0)
+			r := newBench(t, emulator(t, 0, nil), in).run(config)
+			o := in.original
+			want, err := ref.Attention(t.Context(), o.Q, o.K, o.V, ref.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%s, %v: rmse %.5f, max %.5f", c.shape, config, e.RMSE, e.Max)
+			if e.RMSE > c.rmse {
+				t.Errorf("%s, %v: rmse %.5f, at most %.5f is right", c.shape, config, e.RMSE, c.rmse)
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package hopper
+
+import (
+	"strings"
+	"testing"
+
+	"attest/device/emu/check"
+)
+
+// TestNoDefects runs every variant under every checker, in several orders of warps.
+func TestNoDefects(t *testing.T) {
+	schedules, lengths := []uint64{1}, [][2]int{{100, 300}}
+	if *full {
+		schedules, lengths = []uint64{0, 1, 2, 3}, [][2]int{{1, 1}, {64, 128}, {100, 300}, {200, 500}}
+	}
+	turn := 0
+	for _, d := range []int{64, 128} {
+		for _, c := range variants(d) {
+			for _, n := range lengths {
+				for _, schedule := range schedules {
+					turn++
+					for _, defect := range defects(t, problem(d, n[0], n[1], turn), c, schedule, nil) {
+						t.Errorf("%v, schedule %d: %v", c, schedule, defect)
+					}
+				}
+			}
+		}
+	}
+}
+
+// defects are what the checkers find in a kernel, its PTX changed by spoil.
+func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []check.Defect {
+	t.Helper()
+	checker := check.New()
+	b := newBench(t, emulator(t, schedule, checker), generate(t, "normal", p, 1))
+	b.spoil, b.maxGrid = spoil, 2
+	b.run(c)
+	return checker.Defects()
+}
+
+// TestDefectsAreFound spoils kernels in ways that go unnoticed on a card most of the
+// time: the checkers find each.
+func TestDefectsAreFound(t *testing.T) {
+	cut := func(what string) func(string) string {
+		return func(text string) string { return strings.ReplaceAll(text, what, "") }
+	}
+	for _, c := range []struct {
+		name  string
+		c     Config
+		spoil func(string) string
+	}{
+		{"V is read by wgmma without a proxy fence", Throughput(64), cut("fence.proxy.async.shared::cta;")},
+		{"P·V is not waited for", Throughput(64), func(s string) string {
+			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
+		}},
+		{"a cluster that does not wait for what is sent", Latency(64, 2), cut("barrier.cluster.wait.acquire;")},
+	} {
+		p := problem(64, 100, 500, 1)
+		if len(defects(t, p, c.c, 1, c.spoil)) == 0 {
+			t.Errorf("%v: %s: nothing found", c.c, c.name)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package hopper_test
+
+import (
+	"fmt"
+	"log"
+	"strings"
+
+	"attest/fp8"
+	"attest/kernels/attn/hopper"
+)
+
+// A kernel for one problem: the text that a driver loads, and how to start it.
+func Example() {
+	p := hopper.Square(1, 8, 512, 64, fp8.E4M3)
+	c := hopper.Latency(p.HeadDim, 4)
+	k, err := hopper.Build(p, c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	text, err := k.PTX()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.Contains(text, ".target sm_90a"))
+	fmt.Printf("%+v\n", c.Launch(p, 132))
+	// Output:
+	// true
+	// {Grid:256 Block:256 Cluster:4 Shared:72704}
+}

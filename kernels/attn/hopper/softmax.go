@@ -1,0 +1,153 @@
+package hopper
+
+import (
+	"math"
+
+	"attest/build"
+	"attest/build/tile"
+)
+
+// rows is the online softmax of a lane's rows, one of each a row slot:
+//
+//	m  the largest score so far
+//	l  the sum of P = 2^(c·S-c·m+8) over the lane's own columns
+//
+// All lanes of a row have the same m. Their l are added up once, at the end. c is what
+// turns scores into logits to base 2.
+type rows struct {
+	g    *gen
+	c    *build.Var[build.F32]
+	m, l []*build.Var[build.F32]
+}
+
+// lift is the power of two that P is multiplied by: P reaches from 0 to 256, where e4m3
+// ends at 448.
+const lift = 8
+
+// slots are the rows that a lane of an accumulator has.
+const slots = 2
+
+func (g *gen) newRows() rows {
+	return rows{g, g.k.F32(0).Var(), build.Vars(tile.NegInf(g.k), slots), build.Vars(g.k.F32(0), slots)}
+}
+
+// begin starts an item: c = log₂e·scale·qs·ks.
+func (r rows) begin(it item) {
+	g := r.g
+	k := g.k
+	qs, ks := g.qs.At(it.head.Rem(g.perBatch)).Ld(), g.ks.At(g.scaleKV(it)).Ld()
+	r.c.Set(g.scale.Mul(k.F32(math.Log2E), build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn))
+	for s := range slots {
+		r.m[s].Set(tile.NegInf(k))
+		r.l[s].Set(k.F32(0))
+	}
+}
+
+// scaleKV is the head of K and V that an item shares, counted in one of the batch.
+func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.shared) }
+
+// step takes the next tile of scores and returns P before its rounding, and α, by which
+// the sums of earlier tiles shrink:
+//
+//	m' = max(m, rowmax S)
+//	α = 2^(c·m-c·m')
+//	P = 2^(c·S-c·m'+8)
+//	l = α·l + ΣP
+//
+// A row that has seen nothing but -∞ subtracts 0.
+func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
+	g := r.g
+	k, c := g.k, r.c.Get()
+	k.Comment("m' = max(m, rowmax S), α = 2^(c·m-c·m'), P = 2^(c·S-c·m'+8), l = α·l + ΣP")
+	var shift []build.F32 // 8-c·m'
+	for s := range slots {
+		m := r.m[s].Get()
+		most := build.LaneReduce(laneMax(S, s, m), 4, biggest)
+		r.m[s].Set(most)
+		shift = append(shift, g.shift(finite(k, most), c))
+		alpha = append(alpha, g.shrink(m, c, shift[s]))
+	}
+	var sums [slots][2]*build.F32 // of even and odd columns: two chains are half as long as one
+	for i := range S.Elements() {
+		slot, parity := i/2%2, i%2
+		p := g.exp2(i, S.Get(i).FmaRn(c, shift[slot]))
+		P = append(P, p)
+		if sum := &sums[slot][parity]; *sum == nil {
+			*sum = &P[i]
+		} else {
+			next := tile.Add(**sum, p)
+			*sum = &next
+		}
+	}
+	for s := range slots {
+		sum := tile.Add(*sums[s][0], *sums[s][1])
+		r.l[s].Set(r.l[s].Get().FmaRn(alpha[s], sum))
+	}
+	return P, alpha
+}
+
+func biggest(a, b build.F32) build.F32 { return a.Max(b) }
+
+// laneMax is the largest of m and of a lane's scores of a row slot: two chains,
+// of even and of odd columns.
+func laneMax(S *tile.Frag, slot int, m build.F32) build.F32 {
+	chains := [2]build.F32{m}
+	for i := 2 * slot; i < S.Elements(); i += 4 { // two neighbours, then the next eight columns
+		for e := range chains {
+			x := S.Get(i + e)
+			if i+e == 2*slot+1 {
+				chains[e] = x
+			} else {
+				chains[e] = biggest(chains[e], x)
+			}
+		}
+	}
+	return biggest(chains[0], chains[1])
+}
+
+// finite is x, or 0 for -∞.
+func finite(k *build.Kernel, x build.F32) build.F32 {
+	return x.Selp(k.F32(0), x.SetpGt(tile.NegInf(k)))
+}
+
+// shift is 8-c·m: the largest P of a row is a power of two, which e4m3 has exactly.
+func (g *gen) shift(m, c build.F32) build.F32 { return m.FmaRn(c.Neg(), g.k.F32(lift)) }
+
+// shrink is what a sum of P with the maximum m is multiplied by when P's shift becomes
+// another: 2^(shift-(8-c·m)). For m = -∞, where nothing was added, it is 0.
+func (g *gen) shrink(m, c, shift build.F32) build.F32 {
+	return shift.Sub(g.shift(m, c), build.Rn).Ex2Approx(build.Ftz)
+}
+
+// end adds the lanes' sums up: what each row's output is multiplied by, and its
+// logarithm of the sum of exponentials.
+func (r rows) end(it item) (norm, lse []build.F32) {
+	m, l := r.sums()
+	return r.finish(it, m, l)
+}
+
+// sums are the rows' m, and their l over all lanes.
+func (r rows) sums() (m, l []build.F32) {
+	for s := range slots {
+		m = append(m, r.m[s].Get())
+		l = append(l, build.LaneReduce(r.l[s].Get(), 4, tile.Add))
+	}
+	return m, l
+}
+
+// finish makes of m and l what an output is multiplied by, vs/l, and the LSE,
+// ln Σe^x = (c·m - 8 + log₂ l)·ln 2. A row without keys has m = -∞: its output is 0.
+func (r rows) finish(it item, m, l []build.F32) (norm, lse []build.F32) {
+	g := r.g
+	k, c := g.k, r.c.Get()
+	vs := g.vs.At(g.scaleKV(it)).Ld()
+	for s := range slots {
+		seen := m[s].SetpGt(tile.NegInf(k))
+		norm = append(norm, vs.DivRn(l[s]).Selp(k.F32(0), seen))
+		if g.p.LSE {
+			logit := l[s].Lg2Approx().Sub(g.shift(m[s], c), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
+			lse = append(lse, logit.Selp(tile.NegInf(k), seen))
+		}
+	}
+	return norm, lse
+}
