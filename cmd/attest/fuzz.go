@@ -33,9 +33,11 @@ neither may matter. Kernels are for --target; a seed always gives the same kerne
 
 Ctrl-C ends it after the batch at hand. Something differs: exit code 1.
 
+A kernel that the device's own compiler crashes on is counted and no difference.
+
 JSON: {"device", "against", "target", "version", "seed", "next", "kernels", "seconds",
-"finds": [{"seed", "kind", "what", "block", "thread", "reference", "other",
-"instruction", "instructions", "repeats", "path"}]}.`,
+"crashed": [seed], "finds": [{"seed", "kind", "what", "block", "thread", "reference",
+"other", "instruction", "instructions", "repeats", "path"}]}.`,
 		Example: `  attest fuzz --duration 10m --out finds
   attest fuzz --device cuda:0 --target sm_90a --ptx 8.7
   attest fuzz --device emu --seed 1234 --kernels 1`,

@@ -18,6 +18,7 @@ type fuzzReport struct {
 	Next    uint64     `json:"next"`
 	Kernels int        `json:"kernels"`
 	Seconds float64    `json:"seconds"`
+	Crashed []uint64   `json:"crashed"`
 	Finds   []fuzzFind `json:"finds"`
 }
 
@@ -55,6 +56,9 @@ func (z *fuzzing) report(s difffuzz.Stats, took time.Duration) {
 	if len(s.Finds) > 0 {
 		verdict = style.Red("bad")
 	}
+	if n := len(s.Crashed); n > 0 {
+		fmt.Fprintf(z.env, "%s: on %s the compiler of %s crashed: seeds %v\n", style.Yellow("warning"), count(n, "kernel"), z.deviceName, s.Crashed)
+	}
 	fmt.Fprintf(z.env, "%s: %s for %s on %s and %s: %s; the next seed is %d\n", verdict, count(s.Kernels, "kernel"), z.options.Target,
 		z.againstName, z.deviceName, countOf(int64(len(s.Finds)), "difference", "differences"), s.Next)
 }
@@ -62,7 +66,7 @@ func (z *fuzzing) report(s difffuzz.Stats, took time.Duration) {
 func (z *fuzzing) json(s difffuzz.Stats, took time.Duration) *fuzzReport {
 	r := &fuzzReport{
 		Device: z.deviceName, Against: z.againstName, Target: z.options.Target.String(), Version: z.options.Version.String(),
-		Seed: z.seed, Next: s.Next, Kernels: s.Kernels, Seconds: took.Seconds(), Finds: []fuzzFind{},
+		Seed: z.seed, Next: s.Next, Kernels: s.Kernels, Seconds: took.Seconds(), Crashed: append([]uint64{}, s.Crashed...), Finds: []fuzzFind{},
 	}
 	for _, f := range s.Finds {
 		d := f.Difference

@@ -177,7 +177,7 @@ func (c *Child) Run(ctx context.Context, b *Batch) (outs []Outcome, err error) {
 		part := Batch{Text: b.Text, Jobs: b.Jobs[len(outs):]}
 		if err := c.enc.Encode(&part); err != nil {
 			c.kill()
-			return nil, &Refused{"the process ended: " + err.Error()}
+			return nil, &Refused{Msg: "the process ended: " + err.Error()}
 		}
 		got, err := c.outcomes(len(part.Jobs))
 		if err != nil {
@@ -195,12 +195,12 @@ func (c *Child) outcomes(n int) (outs []Outcome, err error) {
 		switch {
 		case r.err != nil && len(outs) == 0:
 			c.kill()
-			return nil, &Refused{fmt.Sprintf("the process that loads the module ended: %v", r.err)}
+			return nil, &Refused{Msg: fmt.Sprintf("the process that loads the module ended: %v", r.err), Crashed: !errors.Is(r.err, errSilent)}
 		case r.err != nil:
 			c.kill()
 			return append(outs, Outcome{Fault: "the process ended: " + r.err.Error(), Hung: errors.Is(r.err, errSilent)}), nil
 		case r.Refused != "":
-			return nil, &Refused{r.Refused}
+			return nil, &Refused{Msg: r.Refused}
 		}
 		outs = append(outs, *r.Outcome)
 		if r.Outcome.Fault != "" {

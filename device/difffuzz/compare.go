@@ -7,7 +7,7 @@ import (
 
 // Difference is what two devices do not agree about.
 type Difference struct {
-	// Kind is "bits", "fault", "hang" or "refused".
+	// Kind is "bits", "fault", "hang", "refused" or "crash", which is of the other's compiler.
 	Kind string
 	Place
 	// Reference and Other are the bits, or the errors, of the two.

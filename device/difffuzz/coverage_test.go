@@ -33,6 +33,12 @@ var notGenerated = []struct{ syntax, why string }{
 	{".shared::cluster.b64 _", "arrivals at another block's barrier; devicetest has clusters"},
 	{"mbarrier.arrive_drop.noComplete", "does what arrive.noComplete and arrive_drop do, which are there"},
 	{"mbarrier.arrive_drop{.sem}{.scope}{.ss}.b64 =state, [addr], count", "does what arrive with a count does"},
+	{"set.cmp{.ftz}.f16.", "D21"},
+	{"set.cmp.f16.", "D21"},
+	{"set.cmp.bool{.ftz}.f16.", "D21"},
+	{"set.cmp.bool.f16.", "D21"},
+	{"set.cmp.bf16.", "D21"},
+	{"set.cmp.bool.bf16.", "D21"},
 	{"mbarrier.arrive_drop.expect_tx", "does what arrive.expect_tx and arrive_drop do, which are there"},
 }
 

@@ -4,8 +4,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,13 +23,25 @@ type Find struct {
 	Path             string   // the folder it was written to
 }
 
-// cause is by what finds count as the same: the instruction that gives another result.
+// cause is by what finds count as the same: the instruction that gives another result
+// or, where none is known to, the instructions that are left.
 func (f *Find) cause() string {
 	if f.First != nil {
-		op, _, _ := strings.Cut(strings.TrimLeft(f.First.Inst, "@!%p0123456789 "), " ")
-		return f.Difference.Kind + " " + op
+		return f.Difference.Kind + " " + opcode(f.First.Inst)
 	}
-	return f.Difference.Kind + " " + f.Difference.What
+	ops := map[string]bool{}
+	walk(f.Kernel.Body, func(n *Node) {
+		for _, i := range n.Insts {
+			ops[i.Op] = true
+		}
+	})
+	return f.Difference.Kind + " " + strings.Join(slices.Sorted(maps.Keys(ops)), " ")
+}
+
+// opcode is an instruction without its guard and operands.
+func opcode(inst string) string {
+	op, _, _ := strings.Cut(strings.TrimLeft(inst, "@!%p0123456789 "), " ")
+	return op
 }
 
 // Name is the folder of the find.

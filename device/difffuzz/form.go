@@ -82,6 +82,9 @@ func (g *gen) plain(scope) *Node {
 	if !ok {
 		return nil
 	}
+	if !faithful(m) {
+		return nil
+	}
 	n := &Node{}
 	in := Inst{Op: m.Opcode().Text, Out: 1}
 	imm := g.one(4)
@@ -97,10 +100,16 @@ func (g *gen) plain(scope) *Node {
 		}
 		in.Args = append(in.Args, g.tamed(n, f, i, m.Type(p), arg))
 	}
-	if g.one(5) {
+	if same(m, in.Args) {
+		return nil
+	}
+	if g.one(5) && f.Op != "set" && f.Op != "testp" { // D21, D22
 		in.Guard = "@" + g.pred()
 	}
 	n.Insts = append(n.Insts, in)
+	if anyNaN(m) {
+		n.oneNaN(m.Type(&f.Params[0]), in.Args[0])
+	}
 	return n
 }
 
@@ -142,7 +151,7 @@ func (g *gen) operand(m isa.Match, p *isa.Param, imm *bool) string {
 		}
 		return g.reg('p')
 	}
-	if m.Form.Wider && (t.Integer() || t.Class() == ptx.ClassBits) && g.one(8) {
+	if m.Form.Wider && !m.Has("pack") && (t.Integer() || t.Class() == ptx.ClassBits) && g.one(8) {
 		letter = map[byte]byte{'h': 'r', 'r': 'd', 'd': 'd', 'q': 'q'}[letter]
 	}
 	if n := m.Count(p); n > 0 {
@@ -151,7 +160,7 @@ func (g *gen) operand(m isa.Match, p *isa.Param, imm *bool) string {
 	if p.Access != isa.Read {
 		return g.out(letter)
 	}
-	if *imm && !registersOnly(m.Form.Op) && g.one(2) {
+	if *imm && !registersOnly(m) && g.one(2) {
 		if c := constant(g.Rand, t); c != "" {
 			*imm = false
 			return c
@@ -207,6 +216,8 @@ func (g *gen) tamed(n *Node, f *isa.Form, param int, t ptx.Type, arg string) str
 		return g.masked(n, reg, arg, 255)
 	case f.Op == "fns" && name == "base":
 		return g.masked(n, reg, arg, 31)
+	case (f.Op == "shl" || f.Op == "shr") && name == "b" && !reg:
+		return fmt.Sprint(g.IntN(70)) // D23
 	}
 	return arg
 }
@@ -252,6 +263,3 @@ func (g *gen) carry(scope) *Node {
 	step(g.pick("addc", "subc", "madc.lo", "madc.hi"))
 	return n
 }
-
-// registersOnly reports whether an assembler wants no constants as operands.
-func registersOnly(op string) bool { return op == "cvt" || strings.HasPrefix(op, "vabsdiff") }

@@ -29,13 +29,18 @@ type Fuzzer struct {
 	next  int
 	stats Stats
 	seen  map[string]*Find
-	err   error
+	// unexplained are by kind the finds without a First.
+	unexplained map[string][]*Find
+	err         error
 }
 
 // Stats is what a Fuzzer has done.
 type Stats struct {
 	Kernels int
 	Finds   []*Find // by seed; of one cause only the first
+	// Crashed are the seeds of kernels that the other device's compiler crashed on. That
+	// is its own defect and says nothing about what a kernel computes.
+	Crashed []uint64
 	// Next is the seed to go on with.
 	Next uint64
 }
@@ -44,7 +49,7 @@ type Stats struct {
 // are finished and what was found is still told.
 func (f *Fuzzer) Run(ctx context.Context) (Stats, error) {
 	f.Batch, f.Workers = cmp.Or(f.Batch, 32), cmp.Or(f.Workers, 1)
-	f.seen = map[string]*Find{}
+	f.seen, f.unexplained = map[string]*Find{}, map[string][]*Find{}
 	var wait sync.WaitGroup
 	for range f.Workers {
 		wait.Go(func() {
@@ -116,6 +121,10 @@ func (f *Fuzzer) batch(ctx context.Context, pair *Pair, seeds []uint64) error {
 		if d == nil {
 			continue
 		}
+		if d.Kind == "crash" {
+			f.crashed(ks[i].Seed)
+			continue
+		}
 		// Batched and alone a kernel is the same; one that then agrees is told as it is.
 		if err := f.find(ctx, pair, ks[i], d); err != nil {
 			return err
@@ -138,7 +147,7 @@ func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference)
 	if find.First, err = pair.explain(whole, k); err != nil {
 		return err
 	}
-	if f.known(find) {
+	if f.known(find) || f.enough(find) {
 		return nil
 	}
 	if find.Kernel, find.Difference, err = Shrink(ctx, pair, k, d); err != nil {
@@ -146,6 +155,9 @@ func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference)
 	}
 	if find.First, err = pair.explain(whole, find.Kernel); err != nil {
 		return err
+	}
+	if f.known(find) {
+		return nil
 	}
 	outs, err := pair.Reference.Run(whole, NewBatch([]*Kernel{find.Kernel}))
 	if err == nil && len(outs) == 1 {
@@ -160,15 +172,51 @@ func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference)
 	return nil
 }
 
+func (f *Fuzzer) crashed(seed uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stats.Crashed = append(f.stats.Crashed, seed)
+}
+
 // known counts a find whose cause was seen before.
 func (f *Fuzzer) known(find *Find) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	cause := find.cause()
-	if first := f.seen[cause]; first != nil {
-		first.Repeats++
-		return true
+	first := f.seen[cause]
+	switch first {
+	case nil:
+		f.seen[cause] = find
+		return false
+	case find:
+		return false
 	}
-	f.seen[cause] = find
-	return false
+	first.Repeats++
+	for c, of := range f.seen { // what it stood for before it was shrunk
+		if of == find {
+			f.seen[c] = first
+		}
+	}
+	return true
+}
+
+// mostUnexplained is how many finds of a kind are shrunk without knowing which
+// instruction is behind them.
+const mostUnexplained = 10
+
+// enough counts a find that is not worth the work any more: no instruction is known to
+// be behind it, as behind many of its kind before.
+func (f *Fuzzer) enough(find *Find) bool {
+	if find.First != nil {
+		return false
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	kind := find.Difference.Kind
+	f.unexplained[kind] = append(f.unexplained[kind], find)
+	if len(f.unexplained[kind]) <= mostUnexplained {
+		return false
+	}
+	f.unexplained[kind][0].Repeats++
+	return true
 }

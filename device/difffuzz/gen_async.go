@@ -169,6 +169,7 @@ func (g *gen) bulk(scope) *Node {
 	} else if m.Space(&f.Params[1]) == "global" {
 		src = g.at(readOnly, size)
 	}
+	n.Cluster = m.Has("shared::cluster") && m.Has("shared::cta")
 	copyIt := act(m.Opcode().Text, dst, src, itoa(size))
 	if !global {
 		copyIt.Args = append(copyIt.Args, "[%bb]")
@@ -244,5 +245,6 @@ func (g *gen) remote() *Node {
 		raw("poll:"), inst("mbarrier.try_wait.parity.shared.b64", "%over", "[%mb]", "0"),
 		Inst{Guard: "@!%over", Op: "bra", Args: []string{"poll"}},
 		inst("ld.shared.b32", g.out('r'), fmt.Sprintf("[%%own+%d]", at)), act("mbarrier.inval.shared.b64", "[%mb]"))
+	n.Cluster = true
 	return n.with(".reg .b32 %there, %bar;", ".reg .pred %over;", ".reg .b64 %state;")
 }

@@ -165,7 +165,11 @@ func (g *gen) atomic(scope) *Node {
 	if m.Has("f16x2") && space != "global" && m.Has("add") && !hasSlot(f, "vec") {
 		return nil // D15
 	}
-	where := g.access(n, m, space, accessBytes(m, last), "global", "shared")
+	spaces := []string{"global", "shared"}
+	if hasSlot(f, "vec") {
+		spaces = spaces[:1] // vectors are for global memory
+	}
+	where := g.access(n, m, space, accessBytes(m, last), spaces...)
 	if m.Has("f64") {
 		return g.atomicF64(n, m, op, where)
 	}
@@ -218,7 +222,8 @@ func (g *gen) reduction(scope) *Node {
 		b = "1000" // one limit for all, or the order would matter
 	}
 	base, space := "%gcom", ".global"
-	if g.one(2) {
+	spins := letter == 'd' && g.depth > 0 // D26
+	if g.one(2) && !spins {
 		base, space = "%com", ".shared"
 	}
 	where := fmt.Sprintf("[%s+%d]", base, 8*i)

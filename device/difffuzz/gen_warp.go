@@ -136,7 +136,11 @@ func (g *gen) mma(scope) *Node {
 	}
 	in := inst(m.Opcode().Text)
 	for i := range f.Params {
-		in.Args = append(in.Args, g.operand(m, &f.Params[i], new(bool)))
+		arg := g.operand(m, &f.Params[i], new(bool))
+		for i == len(f.Params)-1 && !apart(m, in.Args[0], arg) {
+			arg = g.operand(m, &f.Params[i], new(bool))
+		}
+		in.Args = append(in.Args, arg)
 	}
 	return node(in)
 }

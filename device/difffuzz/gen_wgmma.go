@@ -69,12 +69,14 @@ func (g *gen) wgmma(scope) *Node {
 	count := m.Count(d)
 	n.with(fmt.Sprintf(".reg .b32 %%acc<%d>;", count))
 	for i := range count {
-		n.Insts = append(n.Insts, inst("mov.b32", fmt.Sprintf("%%acc%d", i), g.reg('r')))
+		n.Insts = append(n.Insts, own(fmt.Sprintf("%%acc%d", i), g.reg('r')))
 	}
-	n.Insts = append(n.Insts, inst("setp.ne.u32", "%scale", itoa(g.IntN(3)), "0"), act("wgmma.fence.sync.aligned"))
+	products := []Inst{act("wgmma.fence.sync.aligned")}
 	for range 1 + g.IntN(2) {
-		n.Insts = append(n.Insts, g.product(m, f, count, transA, transB))
+		products = append(products, g.product(n, m, f, count, transA, transB))
 	}
+	n.Insts = append(n.Insts, inst("setp.ne.u32", "%scale", itoa(g.IntN(3)), "0"))
+	n.Insts = append(n.Insts, products...)
 	n.Insts = append(n.Insts, act("wgmma.commit_group.sync.aligned"), act("wgmma.wait_group.sync.aligned", "0"))
 	g.fold(n, count)
 	return n
@@ -129,8 +131,23 @@ func (g *gen) fillMatrices(n *Node) {
 	n.Insts = append(n.Insts, act("fence.proxy.async"), act("bar.sync", "0"))
 }
 
+// own copies a register for a product alone, in a way that an assembler cannot undo: of
+// registers that are used elsewhere, too, it makes something else (D28).
+func own(to, from string) Inst { return inst("xor.b32", to, from, "%nilr") }
+
+// fragment copies the registers of a factor.
+func (n *Node) fragment(regs string) string {
+	prefix := fmt.Sprintf("%%a%d_", len(n.Regs))
+	from := pool.FindAllString(regs, -1)
+	n.with(fmt.Sprintf(".reg .b32 %s<%d>;", prefix, len(from)))
+	for i, r := range from {
+		n.Insts = append(n.Insts, own(prefix+itoa(i), r))
+	}
+	return temps(prefix, len(from))
+}
+
 // product is one wgmma.mma_async.
-func (g *gen) product(m isa.Match, f *isa.Form, count int, transA, transB bool) Inst {
+func (g *gen) product(n *Node, m isa.Match, f *isa.Form, count int, transA, transB bool) Inst {
 	in := Inst{Op: m.Opcode().Text, Out: 1}
 	bit := map[bool]string{false: "0", true: "1"}
 	for i := range f.Params {
@@ -148,7 +165,11 @@ func (g *gen) product(m isa.Match, f *isa.Form, count int, transA, transB bool) 
 		case "immTransB":
 			in.Args = append(in.Args, bit[transB])
 		default:
-			in.Args = append(in.Args, g.operand(m, p, new(bool)))
+			arg := g.operand(m, p, new(bool))
+			if pool.MatchString(arg) {
+				arg = n.fragment(arg)
+			}
+			in.Args = append(in.Args, arg)
 		}
 	}
 	return in

@@ -47,6 +47,8 @@ type Node struct {
 	Funcs []string
 	// Matrix is the bytes of shared memory for matrices that Insts use.
 	Matrix int
+	// Cluster says that Insts fault in a kernel that is not compiled for clusters.
+	Cluster bool
 	// Cond is an If's predicate, "%p1" or "!%p1"; empty when bit Lane of the lane's
 	// number is the condition.
 	Cond string

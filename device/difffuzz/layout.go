@@ -21,6 +21,7 @@ type layout struct {
 	sharedAt int // of outSize: the thread's shared memory, or -1
 	localAt  int
 	matrix   int
+	cluster  bool
 	// points are the traced results, traceSize the bytes of a thread's record of them.
 	points    []point
 	traceSize int
@@ -57,7 +58,10 @@ func (k *Kernel) layout() *layout {
 		l.outSize += ownSize
 	}
 	l.outSize = max(l.outSize, 16)
-	walk(k.Body, func(n *Node) { l.matrix = max(l.matrix, n.Matrix) })
+	walk(k.Body, func(n *Node) {
+		l.matrix = max(l.matrix, n.Matrix)
+		l.cluster = l.cluster || n.Cluster
+	})
 	return l
 }
 

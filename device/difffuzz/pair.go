@@ -59,6 +59,9 @@ func fatal(err error) error {
 // refusal compares what two devices say of a module.
 func refusal(ref, other error) *Difference {
 	d := &Difference{Kind: "refused"}
+	if r := new(Refused); ref == nil && errors.As(other, &r) && r.Crashed {
+		d.Kind = "crash"
+	}
 	if ref != nil {
 		d.Reference = ref.Error()
 	}

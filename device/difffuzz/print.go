@@ -73,6 +73,9 @@ func (p *printer) kernel(k *Kernel, name string, l *layout, trace bool) {
 	})
 	p.line(".visible .entry %s(%s)", name, strings.Join(p.params(), ", "))
 	p.line(".maxntid %d, %d, %d", k.Block.X, k.Block.Y, k.Block.Z)
+	if l.cluster {
+		p.line(".reqnctapercluster 1, 1, 1")
+	}
 	p.line("{")
 	p.declare()
 	p.threads()
@@ -117,8 +120,10 @@ func (p *printer) declare() {
 			p.put(".reg %s %%%c<%d>;", c.decl, c.letter, c.count)
 		}
 	}
-	p.put(".reg .b64 %%ro, %%in, %%to, %%out, %%x;")
-	p.put(".reg .b32 %%t, %%c, %%g, %%w;")
+	p.put(".reg .b64 %%ro, %%in, %%to, %%out, %%x, %%nild;")
+	p.put(".reg .b32 %%t, %%c, %%g, %%w, %%nilr;")
+	p.put(".reg .b16 %%nilh;")
+	p.put(".reg .pred %%nilp;")
 	for _, b := range bases {
 		if p.l.words[b.reg] {
 			p.put(".reg %s %s;", b.decl, b.reg)
@@ -177,6 +182,10 @@ func (p *printer) threads() {
 	p.put("mov.u32 %%c, %%ctaid.x;")
 	p.put("mad.lo.u32 %%g, %%c, %d, %%t;", p.k.Threads())
 	p.put("mad.wide.u32 %%in, %%g, %d, %%ro;", p.l.inSize)
+	p.put("and.b64 %%nild, %%in, 15;") // 0, but no assembler knows, nor that it is the same for all lanes
+	p.put("cvt.u32.u64 %%nilr, %%nild;")
+	p.put("cvt.u16.u64 %%nilh, %%nild;")
+	p.put("setp.ne.u32 %%nilp, %%nilr, 0;")
 	p.put("mad.wide.u32 %%out, %%c, %d, %%out;", p.k.blockOut(p.l))
 	p.put("mad.wide.u32 %%to, %%t, %d, %%out;", p.l.outSize)
 	if p.trace {

@@ -31,6 +31,7 @@ func (p *printer) straight(n *Node) {
 	if scoped {
 		p.put("}")
 	}
+	p.opaque(n)
 	if p.trace {
 		for _, i := range n.Insts {
 			for _, r := range i.writes() {
@@ -41,6 +42,23 @@ func (p *printer) straight(n *Node) {
 		}
 	}
 }
+
+// opaque has an assembler forget where results come from. It knows much about registers
+// of bits that were written as one type and are read as another, and some of that is
+// wrong (D27): a shift count that a float instruction wrote is converted to an integer.
+func (p *printer) opaque(n *Node) {
+	done := map[string]bool{}
+	for _, i := range n.Insts {
+		for _, r := range i.writes() {
+			if typ := opaqueTypes[r[1]]; typ != "" && !done[r] {
+				p.put("xor.%s %s, %s, %%nil%c;", typ, r, r, r[1])
+			}
+			done[r] = true
+		}
+	}
+}
+
+var opaqueTypes = map[byte]string{'h': "b16", 'r': "b32", 'd': "b64", 'p': "pred"}
 
 func (p *printer) label() int {
 	p.labels++

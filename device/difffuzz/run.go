@@ -39,7 +39,11 @@ type Runner interface {
 }
 
 // Refused is the error of a device that does not load a module.
-type Refused struct{ Msg string }
+type Refused struct {
+	Msg string
+	// Crashed says that the process ended while it loaded the module.
+	Crashed bool
+}
 
 func (r *Refused) Error() string { return r.Msg }
 
@@ -61,7 +65,7 @@ func (l *Local) Close() error { return l.Device.Close() }
 func (l *Local) Run(ctx context.Context, b *Batch) ([]Outcome, error) {
 	mod, err := l.Device.Load("fuzz.ptx", b.Text)
 	if err != nil {
-		return nil, &Refused{err.Error()}
+		return nil, &Refused{Msg: err.Error()}
 	}
 	defer mod.Close()
 	outs := make([]Outcome, 0, len(b.Jobs))
@@ -89,7 +93,7 @@ func (l *Local) job(ctx context.Context, mod device.Module, j *Job) (o Outcome, 
 	}()
 	k, err := mod.Kernel(j.Name)
 	if err != nil {
-		return o, &Refused{err.Error()}
+		return o, &Refused{Msg: err.Error()}
 	}
 	var bufs [4]device.Buffer
 	defer func() {

@@ -174,7 +174,7 @@ func instAt(k *Kernel, at, inst int) *Inst {
 // operands takes guards away that are the pool's own, and has fewer registers serve.
 func (s *shrinker) operands() {
 	s.eachInst(func(at, i int) {
-		in := instAt(s.best, at, i)
+		in := *instAt(s.best, at, i)
 		if pool.MatchString(in.Guard) {
 			s.try(func(k *Kernel) { instAt(k, at, i).Guard = "" })
 		}
@@ -183,8 +183,8 @@ func (s *shrinker) operands() {
 				continue // vectors and addresses stay as they are
 			}
 			r := pool.FindString(in.Args[a])
-			if r == "" || strings.HasSuffix(r, "0") {
-				continue
+			if r == "" || strings.HasSuffix(r, "0") || slices.Contains(instAt(s.best, at, i).Args, r[:2]+"0") {
+				continue // of one register twice an assembler makes another instruction
 			}
 			s.try(func(k *Kernel) {
 				arg := &instAt(k, at, i).Args[a]
@@ -232,7 +232,7 @@ func (s *shrinker) values() {
 	}
 	thread := max(s.diff.Thread, 0) + s.diff.Block*s.best.Threads()
 	for _, r := range used {
-		if ws := s.best.Inputs[r]; len(ws) > 0 && !same(ws) {
+		if ws := s.best.Inputs[r]; len(ws) > 0 && !alike(ws) {
 			s.uniform(r, ws[thread%len(ws)])
 		}
 	}
@@ -240,7 +240,7 @@ func (s *shrinker) values() {
 
 // uniform gives a register the same value in all threads.
 func (s *shrinker) uniform(r string, w Word) bool {
-	if ws := s.best.Inputs[r]; len(ws) == 0 || same(ws) && ws[0] == w {
+	if ws := s.best.Inputs[r]; len(ws) == 0 || alike(ws) && ws[0] == w {
 		return true
 	}
 	return s.try(func(k *Kernel) {
@@ -250,7 +250,7 @@ func (s *shrinker) uniform(r string, w Word) bool {
 	})
 }
 
-func same(ws []Word) bool {
+func alike(ws []Word) bool {
 	for _, w := range ws {
 		if w != ws[0] {
 			return false

@@ -173,13 +173,19 @@ func (o *atomicOp) update(f *frame, lane int, mem []byte, global bool) {
 	fn := o.fn
 	if global {
 		fn = o.global
+	} else if len(o.b) > 1 {
+		f.raise(lane, "vectors are for global memory, and the address is of shared memory")
 	}
 	var c uint64
 	if o.hasC {
 		c = o.c.get(f, lane)
 	}
+	var operands [8]uint64 // read first: what is written may be among them
 	for i, b := range o.b {
-		old := update(mem[i*o.size:][:o.size], global && f.b.launch.parallel, fn, b.get(f, lane), c)
+		operands[i] = b.get(f, lane)
+	}
+	for i := range o.b {
+		old := update(mem[i*o.size:][:o.size], global && f.b.launch.parallel, fn, operands[i], c)
 		if len(o.d) > 0 {
 			o.d[i].set(f, lane, old, o.regBits[i])
 		}

@@ -170,7 +170,11 @@ func buildBulkLoad(d *decoder, x *inst) exec {
 	bar := d.addr(x.arg("mbar"), x.space("mbar"))
 	cast := d.multicast(x)
 	put := d.placing(x)
+	between := src.space == ptx.Shared
 	return func(f *frame, m uint32) {
+		if between {
+			f.inCluster(m)
+		}
 		eachLane(m, func(l int) {
 			n := f.r32[size][l]
 			from := src.bytes(f, l, n, false)

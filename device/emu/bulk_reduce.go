@@ -43,8 +43,6 @@ func reducer(op string, t ptx.Type) combine {
 		t = map[int]ptx.Type{32: ptx.B32, 64: ptx.B64}[t.Bits()]
 	case op == "add" && t == ptx.S64:
 		t = ptx.U64
-	case op == "add" && t == ptx.F32:
-		return addGlobalF32 // only global memory has it
 	}
 	return combineOf(op, t)
 }

@@ -1,6 +1,10 @@
 package emu
 
-import "attest/ptx"
+import (
+	"math/bits"
+
+	"attest/ptx"
+)
 
 // clusterLanes is where the threads of a warp are with the barrier of the cluster.
 type clusterLanes struct {
@@ -69,11 +73,20 @@ func buildRemoteReduce(d *decoder, x *inst) exec {
 	return remote(d, x, []cell{d.from(x.arg("b"), t)}, t.Bytes(), reduceBytes(x.mod("op"), t))
 }
 
+// inCluster faults as a GPU does when blocks that are not launched in clusters, not even
+// of one, write to shared memory of a cluster asynchronously.
+func (f *frame) inCluster(m uint32) {
+	if !f.b.launch.clustered {
+		f.raise(bits.TrailingZeros32(m), "this is an illegal instruction without clusters: launch with some, or compile with .reqnctapercluster")
+	}
+}
+
 // remote is an asynchronous store of the cells, of n bytes each.
 func remote(d *decoder, x *inst, cells []cell, n int, put placing) exec {
 	a, bar := d.addr(x.arg("a"), x.space("a")), d.addr(x.arg("mbar"), x.space("mbar"))
 	size := n * len(cells)
 	return func(f *frame, m uint32) {
+		f.inCluster(m)
 		eachLane(m, func(l int) {
 			block, off := a.sharedAt(f, l, size)
 			barBlock, barOff := bar.sharedAt(f, l, 8)

@@ -219,6 +219,7 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 	run := &launch{
 		Launch: l, kernel: k, dev: k.dev, ctx: ctx, sms: chips[k.dev.target].sms,
 		id: k.dev.launches.Add(1), schedule: schedule{k.dev.options.Schedule},
+		clustered: l.Cluster.Count() > 1 || k.entry.f.Directive(".reqnctapercluster") != nil,
 	}
 	for i, p := range k.entry.f.Params {
 		off := k.entry.offsets[p.Sym]

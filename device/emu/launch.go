@@ -22,12 +22,14 @@ type launch struct {
 	schedule schedule
 	ctx      context.Context
 	parallel bool // several goroutines run blocks
-	failed   atomic.Bool
-	threads  atomic.Uint64 // thread instructions
-	warpOps  atomic.Uint64
-	out      output
-	printed  atomic.Int64 // bytes
-	watcher  *watcher
+	// clustered says that blocks are in clusters, if of one block each.
+	clustered bool
+	failed    atomic.Bool
+	threads   atomic.Uint64 // thread instructions
+	warpOps   atomic.Uint64
+	out       output
+	printed   atomic.Int64 // bytes
+	watcher   *watcher
 }
 
 var errStopped = errors.New("stopped")

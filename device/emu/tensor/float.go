@@ -16,9 +16,8 @@ type rule struct {
 	frac   int // bits of fraction of an f32 result
 	half   bool
 	// twoPass says that fp8 factors are multiplied as f16: first the elements k with
-	// k mod 4 < 2, then the others, without c, which is then added as by add.rn. (That
-	// a subnormal e4m3 is a normal f16 makes no difference: no bit of its products is
-	// ever cut.)
+	// k mod 4 < 2, then the others, without c, which is then added as by add.rn. A
+	// subnormal e4m3 is a normal f16.
 	twoPass bool
 }
 

@@ -80,7 +80,7 @@ func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 func (f *Float) size(x *factor, kind Kind, lines, k int) {
 	x.lines, x.length = lines, min(f.rule.length, k)
 	if f.rule.twoPass {
-		x.length = k / 2
+		x.length, kind = k/2, F16
 	}
 	x.blocks = k / x.length
 	x.minExp = kindInfo[kind].minExp

@@ -23,7 +23,7 @@ func MulAddQuarter(d, a, b, c []uint32, half bool) {
 			at := 8*i + j
 			if half {
 				sum := float32(valueF16(c[at])) + (p[0] + p[1])
-				d[at] = bitsF16(float64(sum + (p[2] + p[3])))
+				d[at] = signedF16(sum + (p[2] + p[3]))
 				continue
 			}
 			sum := float32(0) + p[0]
@@ -31,4 +31,13 @@ func MulAddQuarter(d, a, b, c []uint32, half bool) {
 			d[at] = bitsF32(float64(math.Float32frombits(c[at]) + sum))
 		}
 	}
+}
+
+// signedF16 is bitsF16 with the sign of a zero, which a tensor core's sum has not.
+func signedF16(x float32) uint32 {
+	h := bitsF16(float64(x))
+	if h == 0 && math.Signbit(float64(x)) {
+		return 0x8000
+	}
+	return h
 }
