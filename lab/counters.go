@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"attest/device/emu"
 	"attest/device/emu/count"
 	"attest/record"
 	"attest/ref"
@@ -22,11 +21,11 @@ func (m *measurement) counters(ctx context.Context) error {
 	m.meter.at("counters", s.String())
 	c := &record.Counters{Shape: s.String()}
 	var err error
-	if c.Kernel, err = m.count(ctx, m.s, s); err != nil {
+	if c.Kernel, err = counted(ctx, m.s, s); err != nil {
 		return err
 	}
 	if b := m.p.Baseline; b != nil && b.Serves(s) == nil {
-		if c.Baseline, err = m.count(ctx, b, s); err != nil {
+		if c.Baseline, err = counted(ctx, b, s); err != nil {
 			return fmt.Errorf("baseline %s: %w", b.Name, err)
 		}
 	}
@@ -35,33 +34,12 @@ func (m *measurement) counters(ctx context.Context) error {
 	return nil
 }
 
-func (m *measurement) count(ctx context.Context, s *Subject, shape ref.Shape) (map[string]float64, error) {
-	counter := count.New()
-	dev, err := emu.New(emulated(s.Target), emu.Options{Observer: counter})
+func counted(ctx context.Context, s *Subject, shape ref.Shape) (map[string]float64, error) {
+	c, err := Count(ctx, s, shape, fewSMs)
 	if err != nil {
 		return nil, err
 	}
-	defer dev.Close()
-	l, err := load(dev, s, fewSMs)
-	if err != nil {
-		return nil, err
-	}
-	defer l.close()
-	in, err := newInputs(s.ABI, Case{Shape: shape, Seed: 1, Distribution: "normal"})
-	if err != nil {
-		return nil, err
-	}
-	b, err := l.set(in.vars)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.write(in); err != nil {
-		return nil, err
-	}
-	if _, err := b.run(ctx); err != nil {
-		return nil, err
-	}
-	return flatten(counter.Launches()[0]), nil
+	return flatten(c.Counts), nil
 }
 
 // flatten names the counters that explain times.

@@ -1,9 +1,8 @@
 package defects
 
 import (
-	"strings"
-
 	"attest/device/emu/check"
+	"attest/internal/term"
 )
 
 // Rule explains a kind of defect.
@@ -94,35 +93,9 @@ func RuleOf(k check.Kind) *Rule {
 
 // Nearest is the kind of a checker whose name is most like a misspelt one, or "".
 func Nearest(name string) check.Kind {
-	best, least := check.Kind(""), len(name)/2+1
+	var names []string
 	for _, k := range check.Kinds {
-		if strings.HasPrefix(string(k), name) && name != "" || strings.HasSuffix(string(k), "-"+name) {
-			return k
-		}
-		if d := distance(name, string(k)); d < least {
-			best, least = k, d
-		}
+		names = append(names, string(k))
 	}
-	return best
-}
-
-// distance is how many letters must be put in, left out or changed.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return check.Kind(term.Nearest(name, names))
 }

@@ -62,6 +62,8 @@ var layers = []string{
 	"internal/diag",
 	"internal/defects",
 	"internal/listing",
+	"internal/predict",
+	"internal/errmap",
 	"internal/ptxstat",
 	"internal/doctor",
 	"internal/cli",

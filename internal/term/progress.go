@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -17,6 +18,7 @@ type Progress struct {
 	done  chan struct{}
 
 	mu    sync.Mutex
+	lead  string // the bar, if there is one
 	text  string
 	shown bool
 }
@@ -59,17 +61,36 @@ func (p *Progress) run(delay, tick time.Duration) {
 func (p *Progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.out, "\r\x1b[K%s (%.0f s)", p.text, time.Since(p.start).Seconds())
+	text := []rune(p.text)
+	text = text[:min(most-len([]rune(p.lead)), len(text))]
+	fmt.Fprintf(p.out, "\r\x1b[K%s%s (%.0f s)", p.lead, string(text), time.Since(p.start).Seconds())
 	p.shown = true
+}
+
+// most is the columns of the line: one that wraps cannot be erased.
+const most = 64
+
+// Share says how much is done, from 0 to 1, and how long the rest takes: the line
+// then begins with a bar. A time of 0 is one that nobody knows yet.
+func (p *Progress) Share(done float64, left time.Duration) {
+	const cells = 12
+	done = min(max(done, 0), 1)
+	full := int(done*cells + 0.5)
+	lead := fmt.Sprintf("%s%s %2.0f %% ", strings.Repeat("━", full), strings.Repeat("╌", cells-full), 100*done)
+	if left > 0 {
+		left = left.Round(time.Second)
+		lead += fmt.Sprintf("%d:%02d left ", int(left.Minutes()), int(left.Seconds())%60)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lead = lead
 }
 
 // Say sets what is being done.
 func (p *Progress) Say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := []rune(Clean(fmt.Sprintf(format, args...)))
-	const most = 64 // a line that wraps cannot be erased
-	p.text = string(text[:min(most, len(text))])
+	p.text = Clean(fmt.Sprintf(format, args...))
 }
 
 // Print runs print while the line is out of its way.

@@ -126,3 +126,38 @@ func TestNoProgressWithoutTerminal(t *testing.T) {
 		t.Errorf("wrote %q", out.String())
 	}
 }
+
+// TestProgressBar has a line with a bar, which is as wide as any other.
+func TestProgressBar(t *testing.T) {
+	for _, c := range []struct {
+		done float64
+		left time.Duration
+		want string
+	}{
+		{0, 0, "╌╌╌╌╌╌╌╌╌╌╌╌  0 % reading"},
+		{0.5, 83 * time.Second, "━━━━━━╌╌╌╌╌╌ 50 % 1:23 left reading"},
+		{2, 0, "━━━━━━━━━━━━ 100 % reading"},
+	} {
+		out := &lockedBuffer{}
+		p := newProgress(out)
+		p.Say("reading %s", strings.Repeat("é", 100))
+		p.Share(c.done, c.left)
+		p.draw()
+		line := strings.TrimPrefix(out.String(), "\r\x1b[K")
+		if !strings.HasPrefix(line, c.want) {
+			t.Errorf("%v done is %q, want %q", c.done, line, c.want)
+		}
+		if text, _, _ := strings.Cut(line, " ("); len([]rune(text)) != most {
+			t.Errorf("%q has %d columns, want %d", text, len([]rune(text)), most)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"stage0", "stage3b", "xor-swizzle"}
+	for name, want := range map[string]string{"stage3": "stage3b", "swizzle": "xor-swizzle", "stgae0": "stage0", "potato": "", "": ""} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}

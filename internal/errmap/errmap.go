@@ -1,0 +1,142 @@
+package errmap
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"attest/internal/term"
+	"attest/record"
+	"attest/ref"
+)
+
+// shades are errors from none to many times what is allowed.
+const shades = "·░▒▓█"
+
+// Write draws the errors of a case. Errors of at most tol are small.
+func Write(w io.Writer, s term.Style, c *record.Case, tol float64) {
+	if len(c.Map) > 0 {
+		newGrid(c.Map).write(w, s, tol)
+	}
+	if text := blamed(c.Map); text != "" {
+		fmt.Fprintf(w, "  keys to blame  %s\n", text)
+	}
+	if e := c.Errors; e != nil {
+		fmt.Fprintf(w, "  worst element  %s\n", worst(e))
+	}
+	if c.Cause != "" {
+		fmt.Fprintf(w, "  likely cause   %s\n", s.Bold(term.Clean(c.Cause)))
+	}
+}
+
+// worst is the element with the largest error.
+func worst(e *ref.Errors) string {
+	x := e.Worst
+	return fmt.Sprintf("batch %d, head %d, row %d, column %d: %.4g, want %.4g", x.B, x.H, x.S, x.D, float64(x.Got), float64(x.Want))
+}
+
+// mostRows and mostColumns are what a terminal shows; beyond, cells are joined and
+// show their worst.
+const (
+	mostRows    = 32
+	mostColumns = 64
+)
+
+// grid is the largest errors by head and tile of rows.
+type grid struct {
+	heads   [][2]int // batch and head
+	columns int
+	max     map[[3]int]float64
+	bad     int
+}
+
+func newGrid(tiles []record.Tile) *grid {
+	g := &grid{max: map[[3]int]float64{}}
+	for _, t := range tiles {
+		head := [2]int{t.Batch, t.Head}
+		if !slices.Contains(g.heads, head) {
+			g.heads = append(g.heads, head)
+		}
+		at := [3]int{t.Batch, t.Head, t.RowTile}
+		g.max[at] = max(g.max[at], t.Max)
+		g.columns = max(g.columns, t.RowTile+1)
+		g.bad += t.Bad
+	}
+	slices.SortFunc(g.heads, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	return g
+}
+
+func (g *grid) write(w io.Writer, s term.Style, tol float64) {
+	perRow, perColumn := groups(len(g.heads), mostRows), groups(g.columns, mostColumns)
+	fmt.Fprintf(w, "  %s\n", s.Dim(g.legend(perRow, perColumn, tol)))
+	for first := 0; first < len(g.heads); first += perRow {
+		var row strings.Builder
+		for column := 0; column < g.columns; column += perColumn {
+			worst := 0.0
+			for _, h := range g.heads[first:min(first+perRow, len(g.heads))] {
+				for tile := column; tile < min(column+perColumn, g.columns); tile++ {
+					worst = max(worst, g.max[[3]int{h[0], h[1], tile}])
+				}
+			}
+			row.WriteString(cell(s, worst, tol))
+		}
+		fmt.Fprintf(w, "  %9s  %s\n", fmt.Sprintf("%d, %d", g.heads[first][0], g.heads[first][1]), row.String())
+	}
+}
+
+func (g *grid) legend(perRow, perColumn int, tol float64) string {
+	text := fmt.Sprintf("errors by batch, head (down) and tile of rows (across); · up to %.2g, █ %.2g and more", tol, 8*tol)
+	if perRow > 1 {
+		text += fmt.Sprintf("; %d heads a line", perRow)
+	}
+	if perColumn > 1 {
+		text += fmt.Sprintf("; %d tiles a letter", perColumn)
+	}
+	return text
+}
+
+// groups is how many of n are joined so that at most so many are left.
+func groups(n, most int) int { return max((n+most-1)/most, 1) }
+
+// cell is a letter for an error: each is twice as much as the one before.
+func cell(s term.Style, err, tol float64) string {
+	letters := []rune(shades)
+	at := 0
+	if err > tol {
+		at = 1 + int(min(math.Log2(err/tol), float64(len(letters)-2)))
+	}
+	switch text := string(letters[at]); {
+	case at == 0:
+		return s.Dim(text)
+	case at < 3:
+		return s.Yellow(text)
+	default:
+		return s.Red(text)
+	}
+}
+
+// blamed names the tiles of keys that explain errors, and in how many places.
+func blamed(tiles []record.Tile) string {
+	n := map[int]int{}
+	var order []int
+	for _, t := range tiles {
+		if t.Bad == 0 || t.KVTile < 0 {
+			continue
+		}
+		if n[t.KVTile] == 0 {
+			order = append(order, t.KVTile)
+		}
+		n[t.KVTile]++
+	}
+	slices.Sort(order)
+	var parts []string
+	for _, kv := range order[:min(len(order), 6)] {
+		parts = append(parts, fmt.Sprintf("tile %d (in %d of %d tiles of rows)", kv, n[kv], len(tiles)))
+	}
+	if len(order) > 6 {
+		parts = append(parts, fmt.Sprintf("and %d more", len(order)-6))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,96 @@
+package predict
+
+import (
+	"fmt"
+	"strings"
+
+	"attest/device"
+	"attest/ptx"
+)
+
+// Chip is what a GPU does in a clock: figures of its data sheet. Rates are of one SM.
+type Chip struct {
+	Name   string // "L4"
+	Target ptx.Target
+	SMs    int
+	MHz    int
+	// F16 and FP8 are the operations of dense tensor cores, a multiplication and an
+	// addition being two. FP8 is 0 where there is none.
+	F16, FP8 float64
+	MMASync  float64 // the share of them that mma.sync reaches
+	Float    float64 // lanes of f32 arithmetic
+	DRAM     float64 // GB/s, of the chip
+}
+
+// What all chips have alike: lanes, and bytes.
+const (
+	integerLanes = 64
+	expLanes     = 16
+	schedulers   = 4
+	globalBytes  = 64
+	warpLanes    = 32
+)
+
+// Chips are the GPUs that are known, by name.
+var Chips = []Chip{
+	{"A100", ptx.SM80, 108, 1410, 2048, 0, 1, 64, 1555},
+	{"L4", ptx.SM89, 58, 2040, 1024, 2048, 1, 128, 300},
+	{"RTX-4090", ptx.SM89, 128, 2520, 512, 1024, 1, 128, 1008},
+	{"H100", ptx.SM90a, 132, 1980, 4096, 8192, 2.0 / 3, 128, 3350},
+	{"H200", ptx.SM90a, 132, 1980, 4096, 8192, 2.0 / 3, 128, 4800},
+}
+
+// Find is the chip of a name, in any case.
+func Find(name string) (Chip, error) {
+	var names []string
+	for _, c := range Chips {
+		if strings.EqualFold(c.Name, name) {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Chip{}, fmt.Errorf("no chip %q: there are %s", name, strings.Join(names, ", "))
+}
+
+// For is the chip that code for a target is meant for: the one that is present, or a
+// common one of its architecture.
+func For(t ptx.Target, present *device.Info) Chip {
+	if present != nil && present.Driver == "cuda" {
+		return of(*present)
+	}
+	switch {
+	case t.SM >= 90:
+		return must("H200")
+	case t.SM >= 87:
+		return must("L4")
+	}
+	return must("A100")
+}
+
+func must(name string) Chip {
+	c, err := Find(name)
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// of is a card by its own SMs, clock and memory, with the rates of its architecture.
+func of(d device.Info) Chip {
+	c := For(d.Target, nil)
+	for _, known := range Chips {
+		if strings.Contains(strings.ReplaceAll(d.Name, " ", "-"), known.Name) {
+			c = known
+		}
+	}
+	c.Name = strings.TrimPrefix(d.Name, "NVIDIA ")
+	if d.SMs > 0 {
+		c.SMs = d.SMs
+	}
+	if d.Clock > 0 {
+		c.MHz = d.Clock
+	}
+	return c
+}
+
+func (c Chip) String() string { return fmt.Sprintf("%s (%d SMs at %d MHz)", c.Name, c.SMs, c.MHz) }

@@ -1,0 +1,181 @@
+package predict
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"attest/device/emu/count"
+)
+
+// Work is what is profiled: the counts of a launch, its blocks, and the bytes of its
+// operands.
+type Work struct {
+	Counts *count.Counts
+	Blocks int
+	Bytes  int64
+}
+
+// Profile is where a kernel's time goes. Times are PREDICTED microseconds of one
+// launch.
+type Profile struct {
+	Chip   string  `json:"chip"`
+	Blocks int     `json:"blocks"`
+	Waves  int     `json:"blocks_of_busiest_sm"`
+	Low    float64 `json:"low_us"`  // the busiest unit
+	High   float64 `json:"high_us"` // phase by phase
+	Limit  Unit    `json:"limit"`   // the busiest unit
+	Units  []Busy  `json:"units"`
+	Phases []Part  `json:"phases"` // the longest first
+	Lines  []Part  `json:"lines"`  // of the source, or of the PTX without one; the longest first
+}
+
+// Busy is how long a unit is.
+type Busy struct {
+	Unit   Unit    `json:"unit"`
+	Micros float64 `json:"us"`
+}
+
+// Part is a phase or a line, by itself.
+type Part struct {
+	Name   string  `json:"name"`             // the file of the source, or an opcode
+	Line   int     `json:"line,omitempty"`   // of the PTX, the first
+	Copies int     `json:"copies,omitempty"` // lines of PTX that the line of the source became
+	Source string  `json:"source,omitempty"`
+	Micros float64 `json:"us"`
+	Share  float64 `json:"share"` // of High
+	Limit  Unit    `json:"limit"` // its busiest unit
+	Units  []Busy  `json:"units"`
+}
+
+// Of predicts how long work takes on a chip.
+func Of(w Work, chip Chip) *Profile {
+	p := &Profile{Chip: chip.String(), Blocks: max(w.Blocks, 1)}
+	p.Waves = (p.Blocks + chip.SMs - 1) / chip.SMs
+	// Clocks of one SM for everything become microseconds of the SM that has the most
+	// blocks.
+	micros := float64(p.Waves) / float64(p.Blocks) / float64(chip.MHz)
+	var all cost
+	phases := map[string]*cost{}
+	lines := map[place]*lineCost{}
+	name := phaseNames(w.Counts.Lines)
+	for i := range w.Counts.Lines {
+		l := &w.Counts.Lines[i]
+		c := costOf(l, &chip)
+		all.add(&c)
+		phase := name(l)
+		if phases[phase] == nil {
+			phases[phase] = new(cost)
+		}
+		phases[phase].add(&c)
+		at := placeOf(l)
+		if lines[at] == nil {
+			lines[at] = &lineCost{first: l.Line}
+		}
+		lines[at].add(&c)
+		lines[at].copies++
+	}
+	for at, l := range lines {
+		if part := newPart(at.instruction, &l.cost, micros); part.Micros > 0 {
+			part.Line, part.Copies, part.Source = l.first, l.copies, at.source
+			p.Lines = append(p.Lines, part)
+		}
+	}
+	for phase, c := range phases {
+		part := newPart(phase, c, micros)
+		p.High += part.Micros
+		p.Phases = append(p.Phases, part)
+	}
+	p.Units = busy(&all, micros)
+	p.Units[DRAM].Micros = float64(w.Bytes) / chip.DRAM / 1e3
+	for _, b := range p.Units {
+		if b.Micros > p.Low {
+			p.Limit, p.Low = b.Unit, b.Micros
+		}
+	}
+	p.High = max(p.High, p.Low)
+	p.finish()
+	return p
+}
+
+// place is an instruction of a line of the source, however often it was unrolled. PTX
+// without sources has its own lines.
+type place struct {
+	source, instruction string
+	line                int
+}
+
+func placeOf(l *count.Line) place {
+	if l.Source == "" {
+		return place{"", l.Instruction, l.Line}
+	}
+	return place{l.Source, l.Instruction, 0}
+}
+
+type lineCost struct {
+	cost
+	first, copies int
+}
+
+// finish sorts the parts and adds their shares.
+func (p *Profile) finish() {
+	for _, parts := range [][]Part{p.Phases, p.Lines} {
+		slices.SortStableFunc(parts, func(a, b Part) int {
+			return cmp.Or(cmp.Compare(b.Micros, a.Micros), cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
+		})
+		for i := range parts {
+			parts[i].Share = parts[i].Micros / max(p.High, 1e-12)
+		}
+	}
+}
+
+func newPart(name string, c *cost, micros float64) Part {
+	unit, clocks := c.most()
+	return Part{Name: name, Micros: clocks * micros, Limit: unit, Units: busy(c, micros)}
+}
+
+func busy(c *cost, micros float64) []Busy {
+	list := make([]Busy, units)
+	for u, n := range c {
+		list[u] = Busy{Unit(u), n * micros}
+	}
+	return list
+}
+
+// phaseNames says what phase a line belongs to: the file of its source, or the source
+// line where all are of one file.
+func phaseNames(lines []count.Line) func(*count.Line) string {
+	files := map[string]bool{}
+	for i := range lines {
+		file, _ := split(lines[i].Source)
+		files[file] = true
+	}
+	delete(files, "")
+	return func(l *count.Line) string {
+		file, line := split(l.Source)
+		switch {
+		case file == "":
+			return "no source"
+		case len(files) > 1:
+			return path.Base(file)
+		}
+		return path.Base(file) + ":" + line
+	}
+}
+
+// split is the file and the line of "file.go:12:3".
+func split(source string) (file, line string) {
+	file = source
+	for range 2 {
+		at := strings.LastIndexByte(file, ':')
+		if at < 0 {
+			return file, ""
+		}
+		file, line = file[:at], file[at+1:]
+	}
+	return file, line
+}
+
+// Of is how long a unit is busy.
+func (p *Profile) Of(u Unit) float64 { return p.Units[u].Micros }

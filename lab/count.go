@@ -1,0 +1,57 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"attest/device"
+	"attest/device/emu"
+	"attest/device/emu/count"
+	"attest/ref"
+)
+
+// Counted is what one launch of a subject did on the emulator.
+type Counted struct {
+	*count.Counts
+	Launch device.Launch
+	Bytes  int64 // of all operands
+}
+
+// Count runs a subject once on the emulator of its target and counts what it does.
+// Persistent kernels are launched for so many SMs; 0 is what the emulator has.
+func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (_ *Counted, err error) {
+	if err := s.Serves(shape); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	counter := count.New()
+	dev, err := emu.New(emulated(s.Target), emu.Options{Observer: counter})
+	if err != nil {
+		return nil, err
+	}
+	defer dev.Close()
+	l, err := load(dev, s, sms)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	in, err := newInputs(s.ABI, Case{Shape: shape, Seed: 1, Distribution: "normal"})
+	if err != nil {
+		return nil, err
+	}
+	b, err := l.set(in.vars)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.write(in); err != nil {
+		return nil, err
+	}
+	if _, err := b.run(ctx); err != nil {
+		return nil, err
+	}
+	c := &Counted{Counts: counter.Launches()[0], Launch: b.launch}
+	for _, o := range b.operands {
+		c.Bytes += o.Bytes
+	}
+	return c, nil
+}
