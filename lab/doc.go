@@ -13,9 +13,9 @@
 //	resources    what ptxas, the driver or an estimate say
 //	defects      the emulator's checkers, over shapes and schedules; bits compared
 //	correctness  the plan's cases on its device, against float64
-//	performance  on a GPU, interleaved with the baseline and rivals, over several
-//	             processes if somebody starts them (Plan.Elsewhere)
 //	counters     what kernel and baseline do on the emulator
+//	performance  on a GPU, interleaved with the baseline and rivals, over several
+//	             processes if somebody starts them (Times.Elsewhere)
 //
 // # How a case is run
 //

@@ -24,7 +24,7 @@ func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (
 	}
 	defer m.close()
 	for _, section := range []func(context.Context) error{
-		m.resources, m.defects, m.correctness, m.performance, m.counters,
+		m.resources, m.defects, m.correctness, m.counters, m.performance,
 	} {
 		if err := section(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)

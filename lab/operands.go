@@ -27,6 +27,9 @@ func newInputs(a *abi.ABI, c Case) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.reversed {
+		reverseRows(original.Q)
+	}
 	in := &inputs{shape: c.Shape, original: original, data: map[string][]byte{}, vars: abi.Vars{Shape: c.Shape}}
 	for _, part := range []struct {
 		name  string
@@ -48,6 +51,19 @@ func newInputs(a *abi.ABI, c Case) (*inputs, error) {
 		}
 	}
 	return in, nil
+}
+
+// reverseRows puts the rows of each head in reverse.
+func reverseRows(x *ref.Floats) {
+	d := x.Shape
+	for head := range d.B * d.H {
+		rows := x.Data[head*d.S*d.D : (head+1)*d.S*d.D]
+		for i, j := 0, d.S-1; i < j; i, j = i+1, j-1 {
+			for c := range d.D {
+				rows[i*d.D+c], rows[j*d.D+c] = rows[j*d.D+c], rows[i*d.D+c]
+			}
+		}
+	}
 }
 
 // encoded is a tensor in the form of a kernel.

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"time"
 
 	"attest/device"
@@ -57,6 +58,8 @@ type Case struct {
 	Name         string
 	Seed         uint64
 	Distribution string
+
+	reversed bool // the rows of each head of Q are in reverse: other inputs, the same scales
 }
 
 // Times is what is timed.
@@ -70,7 +73,7 @@ type Times struct {
 	// Elsewhere has another process measure the same and gives what it measured: the
 	// process is the replicate. It is called for processes 1 to Processes-1; without
 	// it there is one process, and comparisons say so.
-	Elsewhere func(process int) (*record.Performance, error)
+	Elsewhere func(ctx context.Context, process int) (*record.Performance, error)
 	Processes int
 }
 
@@ -91,13 +94,13 @@ func Quick() Plan {
 		Targets: []ptx.Target{ptx.SM89, ptx.SM90}, Ask: resources.OnPath(),
 		Defects: Defects{Shapes: []ref.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: []uint64{0, 1, 2}},
 		Cases: []Case{
-			{length(1, 1, 32), "small", 0, "normal"},
-			{length(1, 1, 1), "", 1, "normal"},
-			{length(2, 3, 33), "", 1, "normal"},
-			{length(1, 2, 100), "", 2, "one-hot"},
-			{length(1, 2, 129), "", 0, "large-logits"},
-			{length(1, 2, 65), "", 1, "outliers"},
-			{length(1, 2, 256), "", 2, "normal"},
+			{Shape: length(1, 1, 32), Name: "small", Seed: 0, Distribution: "normal"},
+			{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"},
+			{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
+			{Shape: length(1, 2, 100), Seed: 2, Distribution: "one-hot"},
+			{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"},
+			{Shape: length(1, 2, 65), Seed: 1, Distribution: "outliers"},
+			{Shape: length(1, 2, 256), Seed: 2, Distribution: "normal"},
 		},
 		Counters: length(1, 2, 128),
 	}
@@ -118,15 +121,15 @@ func Full() Plan {
 	named := []ref.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}
 	for seed := range uint64(3) {
 		for _, n := range named {
-			p.Cases = append(p.Cases, Case{n.Shape, n.Name, seed, "normal"})
+			p.Cases = append(p.Cases, Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: "normal"})
 		}
 		for _, s := range edges {
-			p.Cases = append(p.Cases, Case{length(2, 3, s), "", seed, "normal"})
+			p.Cases = append(p.Cases, Case{Shape: length(2, 3, s), Seed: seed, Distribution: "normal"})
 		}
 	}
 	for _, d := range ref.Distributions() {
 		if d.Name != "normal" {
-			p.Cases = append(p.Cases, Case{length(2, 3, 200), "", 1, d.Name})
+			p.Cases = append(p.Cases, Case{Shape: length(2, 3, 200), Seed: 1, Distribution: d.Name})
 		}
 	}
 	p.Times = DefaultTimes()

@@ -27,7 +27,7 @@ type reference struct {
 
 // find computes a reference, or finds it. A nil References finds nothing.
 func (r *References) find(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int) (*reference, error) {
-	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Format, a.Scaling, a.P, a.Output, a.Causal, rows)
+	key := fmt.Sprint(c.Shape, c.Seed, c.reversed, c.Distribution, a.Format, a.Scaling, a.P, a.Output, a.Causal, rows)
 	if r == nil {
 		return newReference(ctx, a, c, in, rows)
 	}

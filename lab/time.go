@@ -2,11 +2,250 @@ package lab
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 
+	"attest/lab/gate"
 	"attest/record"
+	"attest/ref"
+	"attest/stats"
+	"attest/timing"
 )
 
-func (m *measurement) time(ctx context.Context) error {
-	m.r.Performance = &record.Performance{Skipped: "the plan times nothing"}
-	return ctx.Err()
+// Time does the performance section alone, in this process: what another process
+// gives Plan.Times.Elsewhere.
+func Time(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*record.Performance, error) {
+	if p.Times != nil {
+		alone := *p.Times
+		alone.Elsewhere = nil
+		p.Times = &alone
+	}
+	m, err := newMeasurement(s, p, progress)
+	if err == nil {
+		defer m.close()
+		err = m.performance(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return m.r.Performance, nil
+}
+
+// performance times the kernel, where there is something to time on.
+func (m *measurement) performance(ctx context.Context) error {
+	m.r.Performance = &record.Performance{Shapes: []record.Times{}}
+	switch {
+	case !timed(m.dev):
+		m.r.Performance.Skipped = "no GPU: times of an emulator say nothing"
+		return nil
+	case m.p.Times == nil || len(m.p.Times.Shapes)*len(m.p.Times.Methods) == 0:
+		m.r.Performance.Skipped = "the plan times nothing"
+		return nil
+	}
+	if err := m.timeHere(ctx); err != nil {
+		return err
+	}
+	if err := m.timeElsewhere(ctx); err != nil {
+		return err
+	}
+	m.conclude()
+	return nil
+}
+
+// timeHere measures all shapes and methods in this process.
+func (m *measurement) timeHere(ctx context.Context) (err error) {
+	perf := m.r.Performance
+	timer, err := timing.New(m.dev)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, timer.Close()) }()
+	m.meter.at("performance", "ceilings of the device")
+	if perf.Ceiling, err = ceilings(ctx, m.dev, timer); err != nil {
+		return err
+	}
+	rivals := startRivals(ctx, m.p.Times.Rivals, perf)
+	defer rivals.close()
+	for _, n := range m.p.Times.Shapes {
+		shape, refused, ok := m.served(n.Shape)
+		if refused != nil || !ok {
+			perf.Notes = append(perf.Notes, fmt.Sprintf("%v: %v", n.Shape, refused))
+			continue
+		}
+		if err := m.timeShape(ctx, timer, rivals, ref.Named{Name: n.Name, Shape: shape}); err != nil {
+			return fmt.Errorf("%v: %w", shape, err)
+		}
+	}
+	return nil
+}
+
+// timeShape measures one shape by all methods.
+func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals *rivals, n ref.Named) (err error) {
+	subjects := []*Subject{m.s}
+	if b := m.p.Baseline; b != nil {
+		if why := b.Serves(n.Shape); why != nil {
+			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%v: the baseline does not serve it: %v", n.Shape, why))
+			return nil
+		}
+		subjects = append(subjects, b)
+	}
+	var own []*contestant
+	defer func() {
+		for _, c := range own {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	for _, s := range subjects {
+		c, err := m.newContestant(ctx, s, n.Shape)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		own = append(own, c)
+	}
+	prepared := rivals.prepare(ctx, m, own[0])
+	defer rivals.drop(prepared)
+	for _, method := range m.p.Times.Methods {
+		m.meter.at("performance", fmt.Sprintf("%v, %s, %s cache", n.Shape, method.Mode, method.Cache))
+		if err := m.timeOnce(ctx, timer, method, n, own, prepared); err != nil {
+			return fmt.Errorf("%s, %s cache: %w", method.Mode, method.Cache, err)
+		}
+		m.meter.step(weightTimed)
+	}
+	return nil
+}
+
+// timeOnce measures one shape by one method, all candidates in turns.
+func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n ref.Named, own []*contestant, prepared []*preparedRival) (err error) {
+	t := record.Times{Shape: n.Shape.String(), Name: n.Name, Inputs: timedInputs}
+	var candidates []timing.Candidate
+	for _, c := range own {
+		timed, err := c.candidate(ctx, timer, method)
+		if err != nil {
+			return err
+		}
+		defer timed.Close()
+		candidates = append(candidates, timed)
+	}
+	t.Method = candidates[0].Method()
+	for _, p := range prepared {
+		c, err := p.Candidate(ctx, method.Mode, method.Cache)
+		if err != nil {
+			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%s, %s, %s cache: %v", p.Name(), method.Mode, method.Cache, err))
+			continue
+		}
+		candidates = append(candidates, c)
+		t.Rivals = append(t.Rivals, record.Rival{Name: p.Name(), Version: p.version, RMSE: p.rmse})
+	}
+	for _, c := range candidates {
+		t.Names = append(t.Names, c.Name())
+	}
+	plan := timing.Plan{
+		WarmUp: m.p.Times.WarmUp, Stop: m.p.Times.Stop, Seed: m.p.Times.Seed, Sensor: m.p.Sensor,
+		Each: func(round int, b timing.Batch) {
+			if b.Candidate < len(own) {
+				own[b.Candidate].witness(ctx, round)
+			}
+		},
+	}
+	run, err := timing.Interleave(ctx, plan, candidates...)
+	if err != nil {
+		return err
+	}
+	t.Runs, t.OutputsOK = []timing.Run{*run}, true
+	for _, c := range own {
+		if c.wrong != "" {
+			t.OutputsOK, t.Wrong = false, c.subject.Name+": "+c.wrong
+		}
+	}
+	m.r.Performance.Shapes = append(m.r.Performance.Shapes, t)
+	return nil
+}
+
+// timeElsewhere adds what other processes measured.
+func (m *measurement) timeElsewhere(ctx context.Context) error {
+	times := m.p.Times
+	if times.Elsewhere == nil {
+		return nil
+	}
+	for process := 1; process < times.Processes; process++ {
+		m.meter.at("performance", fmt.Sprintf("process %d of %d", process+1, times.Processes))
+		other, err := times.Elsewhere(ctx, process)
+		if err != nil {
+			return fmt.Errorf("process %d: %w", process, err)
+		}
+		if other.Skipped != "" {
+			return fmt.Errorf("process %d measured nothing: %s", process, other.Skipped)
+		}
+		m.merge(other)
+	}
+	return nil
+}
+
+// merge adds the runs of another process to those of the same shape and method. The
+// ceilings are the higher ones.
+func (m *measurement) merge(other *record.Performance) {
+	perf := m.r.Performance
+	c, o := &perf.Ceiling, other.Ceiling
+	c.Bandwidth, c.FLOPs = max(c.Bandwidth, o.Bandwidth), max(c.FLOPs, o.FLOPs)
+	if o.Launch > 0 {
+		c.Launch = min(c.Launch, o.Launch)
+	}
+	for i := range perf.Shapes {
+		t := &perf.Shapes[i]
+		for j := range other.Shapes {
+			u := &other.Shapes[j]
+			if t.Shape != u.Shape || t.Method.Mode != u.Method.Mode || t.Method.Cache != u.Method.Cache || !slices.Equal(t.Names, u.Names) {
+				continue
+			}
+			t.Runs = append(t.Runs, u.Runs...)
+			if !u.OutputsOK && t.OutputsOK {
+				t.OutputsOK, t.Wrong = false, u.Wrong
+			}
+		}
+	}
+}
+
+// conclude works out of the samples what reports show. The gate does so again.
+func (m *measurement) conclude() {
+	perf := m.r.Performance
+	for i := range perf.Shapes {
+		t := &perf.Shapes[i]
+		t.Floor = gate.Floor(m.r, t)
+		shape, _ := ref.ParseShape(t.Shape) // it is one of ours
+		flop := shape.FLOP()
+		if m.s.ABI.Causal {
+			flop /= 2
+		}
+		for j := range t.Names {
+			var all []float64
+			for k := range t.Runs {
+				all = append(all, t.Runs[k].Times(j)...)
+			}
+			s := stats.Summarise(all)
+			t.Summaries = append(t.Summaries, s)
+			t.TFLOPs = append(t.TFLOPs, flop/s.P50/1e6)
+		}
+		own := len(t.Names) - len(t.Rivals)
+		for j := 1; j < len(t.Names); j++ {
+			c, err := against(t, j)
+			if err != nil {
+				continue // the gate says so
+			}
+			if j < own {
+				t.Baseline = &c
+			} else {
+				t.Rivals[j-own].Comparison = c
+			}
+		}
+	}
+}
+
+// against compares the kernel with a candidate.
+func against(t *record.Times, old int) (stats.Comparison, error) {
+	var reps []stats.Replicate
+	for i := range t.Runs {
+		reps = append(reps, t.Runs[i].Replicate(old, 0))
+	}
+	return stats.Compare(reps, stats.Options{})
 }

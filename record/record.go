@@ -175,6 +175,9 @@ type Performance struct {
 	Skipped string  `json:"skipped,omitempty"` // why nothing was timed
 	Shapes  []Times `json:"shapes"`
 	Ceiling Ceiling `json:"ceiling"`
+	// Notes say what was left out: rivals that are not installed, shapes that are not
+	// served.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Ceiling is what the device was found able to do, in the same run.

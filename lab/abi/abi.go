@@ -226,6 +226,16 @@ func (a *ABI) LSE() bool {
 	return false
 }
 
+// ByValue reports whether scales of Q, K and V are in values of parameters.
+func (a *ABI) ByValue() bool {
+	for _, p := range a.Params {
+		if !p.Value.IsZero() && p.Value.uses("qs", "ks", "vs") {
+			return true
+		}
+	}
+	return false
+}
+
 // Serves says why the kernel cannot compute a shape, or nil when it can.
 func (a *ABI) Serves(s ref.Shape) error {
 	if err := s.Check(); err != nil {

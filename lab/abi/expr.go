@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,6 +63,15 @@ func MustExpr(text string) Expr {
 
 // IsZero reports whether there is no expression.
 func (e Expr) IsZero() bool { return e.root == nil }
+
+// uses reports whether one of some names is in it.
+func (e Expr) uses(names ...string) bool {
+	var in func(n *node) bool
+	in = func(n *node) bool {
+		return n.op == "name" && slices.Contains(names, n.name) || slices.ContainsFunc(n.args, in)
+	}
+	return e.root != nil && in(e.root)
+}
 
 func (e Expr) String() string { return e.text }
 

@@ -1,0 +1,230 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"attest/build"
+	"attest/device"
+	"attest/ptx"
+	"attest/record"
+	"attest/timing"
+)
+
+// ceilings probes what the device can do: nothing that is timed afterwards may be
+// faster than these allow.
+func ceilings(ctx context.Context, dev device.Device, t *timing.Timer) (c record.Ceiling, err error) {
+	for _, p := range []struct {
+		what  string
+		probe func() (probe, error)
+		to    *float64
+		unit  float64 // what Sample's microseconds are divided into
+	}{
+		{"launch", emptyProbe, &c.Launch, 0},
+		{"memory", func() (probe, error) { return copyProbe(dev) }, &c.Bandwidth, 1e3},
+		{"tensor cores", func() (probe, error) { return tensorProbe(dev.Info()) }, &c.FLOPs, 1e6},
+	} {
+		one, err := p.probe()
+		if err != nil {
+			return c, fmt.Errorf("probe of %s: %w", p.what, err)
+		}
+		best, err := one.best(ctx, dev, t)
+		if err != nil {
+			return c, fmt.Errorf("probe of %s: %w", p.what, err)
+		}
+		*p.to = best
+		if p.unit != 0 {
+			*p.to = one.amount / best / p.unit
+		}
+	}
+	return c, nil
+}
+
+// probe is a kernel that does nothing but one thing.
+type probe struct {
+	kernel  *build.Kernel
+	launch  device.Launch
+	buffers []device.Buffer
+	amount  float64 // bytes or operations of a launch
+	mode    timing.Mode
+}
+
+// best is the shortest time of a launch in microseconds.
+func (p *probe) best(ctx context.Context, dev device.Device, t *timing.Timer) (best float64, err error) {
+	defer func() {
+		for _, b := range p.buffers {
+			err = errors.Join(err, b.Free())
+		}
+	}()
+	text, err := p.kernel.PTX()
+	if err != nil {
+		return 0, err
+	}
+	m, err := dev.Load(p.kernel.Name()+".ptx", text)
+	if err != nil {
+		return 0, err
+	}
+	defer m.Close()
+	k, err := m.Kernel(p.kernel.Name())
+	if err != nil {
+		return 0, err
+	}
+	work := timing.Launches(p.kernel.Name(), k, 0, p.launch)
+	timed, err := t.EventTime(work, timing.Warm)
+	if p.mode == timing.Graph {
+		timed, err = t.GraphReplay(ctx, work, timing.Warm, 0)
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer timed.Close()
+	if err := timed.WarmUp(ctx, 0); err != nil {
+		return 0, err
+	}
+	times, err := timed.Sample(ctx, 20)
+	if err != nil {
+		return 0, err
+	}
+	return slices.Min(times), nil
+}
+
+func emptyProbe() (probe, error) {
+	return probe{kernel: build.New("empty", ptx.SM80), launch: device.Launch{Grid: device.D(1), Block: device.D(32)}, mode: timing.Graph}, nil
+}
+
+const (
+	copyThreads = 256
+	copyUnits   = 8 // of 16 bytes, a thread
+)
+
+// copyKernel copies: each block a piece, its threads 16 bytes at a time.
+func copyKernel() *build.Kernel {
+	k := build.New("copy", ptx.SM80)
+	from, to := k.ParamGlobalU32("from"), k.ParamGlobalU32("to")
+	first := k.CtaidX().MulLo(k.U32(copyThreads * copyUnits)).Add(k.TidX())
+	var units [copyUnits][4]build.U32
+	for i := range uint32(copyUnits) {
+		units[i] = from.At(first.Add(k.U32(i * copyThreads)).Shl(k.U32(2))).LdV4()
+	}
+	for i := range uint32(copyUnits) {
+		to.At(first.Add(k.U32(i * copyThreads)).Shl(k.U32(2))).StV4(units[i])
+	}
+	return k
+}
+
+// copyProbe moves much more than the cache holds.
+func copyProbe(dev device.Device) (p probe, err error) {
+	const block = 16 * copyThreads * copyUnits
+	info := dev.Info()
+	bytes := max(8*info.L2, 4*block)
+	if info.Memory > 0 {
+		bytes = min(bytes, info.Memory/8)
+	}
+	bytes = min(bytes, 1<<30) / block * block
+	p = probe{kernel: copyKernel(), amount: 2 * float64(bytes), mode: timing.Event}
+	for range 2 {
+		b, err := dev.Alloc(bytes)
+		if err != nil {
+			return p, err
+		}
+		p.buffers = append(p.buffers, b)
+	}
+	p.launch = device.Launch{Grid: device.D(int(bytes / block)), Block: device.D(copyThreads),
+		Params: []device.Param{device.Ptr(p.buffers[0]), device.Ptr(p.buffers[1])}}
+	return p, nil
+}
+
+// tensorRounds is how many rounds of products a block does, so that its start does
+// not count.
+const tensorRounds = 512
+
+// tensorProbe multiplies as fast as the tensor cores can: wgmma of e4m3 on Hopper,
+// mma.sync of s8 elsewhere, which no type outruns.
+func tensorProbe(info device.Info) (probe, error) {
+	blocks := max(info.SMs, 1)
+	if info.Target.SM == 90 {
+		k := wgmmaKernel()
+		return probe{kernel: k, mode: timing.Event, amount: float64(2*blocks) * tensorRounds * 4 * 2 * 64 * 256 * 32,
+			launch: device.Launch{Grid: device.D(2 * blocks), Block: device.D(128), Params: []device.Param{device.U32(tensorRounds)}}}, nil
+	}
+	p := probe{kernel: mmaKernel(), mode: timing.Event, amount: float64(2*blocks*8) * tensorRounds * mmaSums * 2 * 16 * 8 * 32,
+		launch: device.Launch{Grid: device.D(2 * blocks), Block: device.D(256), Params: []device.Param{device.U32(tensorRounds)}}}
+	if info.Target.SM >= 100 {
+		p.amount *= 4 // tcgen05, which is not probed, does at most four times as much
+	}
+	return p, nil
+}
+
+// mmaSums is how many sums a warp has under way.
+const mmaSums = 8
+
+func mmaKernel() *build.Kernel {
+	k := build.New("mma_peak", ptx.SM80)
+	rounds := k.ParamU32("rounds")
+	x := build.Cast[build.B32](k.TidX().MulLo(k.U32(0x01030507)))
+	a, b := [4]build.B32{x, x, x, x}, [2]build.B32{x, x}
+	sums := build.Vars(k.S32(0), 4*mmaSums)
+	k.Loop(k.U32(0), rounds, k.U32(1), func(build.U32) {
+		for i := range mmaSums {
+			var c [4]build.S32
+			for j := range c {
+				c[j] = sums[4*i+j].Get()
+			}
+			for j, s := range k.MmaM16n8k32RowColS32S8S8S32(a, b, c) { // D += A·B
+				sums[4*i+j].Set(s)
+			}
+		}
+	})
+	keep(k, sums)
+	return k
+}
+
+// keep uses sums, so that no compiler leaves them out: a value that they never have
+// would stop the kernel.
+func keep[T build.Value](k *build.Kernel, sums []*build.Var[T]) {
+	x := build.Cast[build.U32](sums[0].Get())
+	for _, s := range sums[1:] {
+		x = x.Xor(build.Cast[build.U32](s.Get()))
+	}
+	k.If(x.SetpEq(k.U32(0xdeadbeef)), func() { k.Trap() })
+}
+
+func wgmmaKernel() *build.Kernel {
+	const m, n, kdim = 64, 256, 128
+	k := build.New("wgmma_peak", ptx.SM90a)
+	k.ReqNTid(128)
+	rounds := k.ParamU32("rounds")
+	as := build.SharedAlign(k.SharedB8("as", m*kdim), 1024)
+	bs := build.SharedAlign(k.SharedB8("bs", n*kdim), 1024)
+	words := build.SharedAs[build.U32](as, m*kdim/4)
+	more := build.SharedAs[build.U32](bs, n*kdim/4)
+	tid := k.TidX()
+	for i := uint32(0); i < m*kdim/4; i += 128 {
+		words.At(tid.Add(k.U32(i))).St(tid.Add(k.U32(i)).MulLo(k.U32(0x01030507)).And(k.U32(0x3f3f3f3f)))
+	}
+	for i := uint32(0); i < n*kdim/4; i += 128 {
+		more.At(tid.Add(k.U32(i))).St(tid.Add(k.U32(i)).MulLo(k.U32(0x01030507)).And(k.U32(0x3f3f3f3f)))
+	}
+	k.FenceProxyAsync()
+	k.SyncThreads()
+	acc := build.Vars(k.F32(0), n/2)
+	k.WgmmaFence()
+	k.Loop(k.U32(0), rounds, k.U32(1), func(build.U32) {
+		for kk := 0; kk < kdim; kk += 32 { // D += A·Bᵀ
+			k.WgmmaMmaAsyncF32E4M3E4M3(acc, swizzled(as.Plus(kk)), swizzled(bs.Plus(kk)), k.Pred(true), 1, 1)
+		}
+		k.WgmmaCommitGroup()
+		k.WgmmaWaitGroup(0)
+	})
+	keep(k, acc)
+	return k
+}
+
+// swizzled describes rows of 128 bytes in the 128-byte swizzle to wgmma.
+func swizzled(tile build.Shared[build.B8]) build.U64 {
+	k := tile.Kernel()
+	start := tile.Addr().Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
+	return start.Or(k.U64(1<<62 | 1024>>4<<32 | 1<<16))
+}

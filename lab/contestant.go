@@ -1,0 +1,217 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"attest/device"
+	"attest/lab/gate"
+	"attest/ref"
+	"attest/timing"
+)
+
+// timedInputs is the distribution of what is timed: neither zeros nor anything else
+// that a card computes with less power.
+const timedInputs = "normal"
+
+// seedOfTimes is far from those of the cases, so that timed inputs are new ones.
+const seedOfTimes = 1 << 20
+
+// contestant is a kernel of ours that is timed on a shape, with the memory for it.
+//
+// There are two inputs, and each set of buffers has one of them. A witness changes
+// them between turns: a kernel that remembers an answer gives the wrong one.
+type contestant struct {
+	*loaded
+	inputs [2]*inputs
+	right  [2]outputs // bits that were found right
+	sets   []*bench
+	has    []int // which inputs a set has
+	bytes  int64
+	random *rand.Rand
+	used   int // sets that the method in use launches on
+	wrong  string
+}
+
+func (m *measurement) newContestant(ctx context.Context, s *Subject, shape ref.Shape) (*contestant, error) {
+	l, err := load(m.dev, s, 0)
+	if err != nil {
+		return nil, err
+	}
+	c := &contestant{loaded: l, random: rand.New(rand.NewPCG(m.p.Times.Seed, 1))}
+	if err := m.rehearse(ctx, c, shape); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+// rehearse runs both inputs once, has the outputs judged, and keeps their bits.
+func (m *measurement) rehearse(ctx context.Context, c *contestant, shape ref.Shape) error {
+	for i := range c.inputs {
+		one := Case{Shape: shape, Seed: seedOfTimes + 2*m.p.Times.Seed, Distribution: timedInputs}
+		if c.subject.ABI.ByValue() {
+			one.reversed = i == 1 // a launch's parameters say the scales, and graphs keep them
+		} else {
+			one.Seed += uint64(i)
+		}
+		in, err := newInputs(c.subject.ABI, one)
+		if err != nil {
+			return err
+		}
+		c.inputs[i] = in
+		if len(c.sets) == 0 {
+			if err := c.add(in); err != nil {
+				return err
+			}
+		}
+		if err := c.sets[0].write(in); err != nil {
+			return err
+		}
+		if c.right[i], err = c.sets[0].run(ctx); err != nil {
+			return err
+		}
+		why, err := m.checkOutput(ctx, c, one, in, c.right[i])
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			c.wrong = why
+		}
+	}
+	c.has[0] = 1
+	return nil
+}
+
+// rowsOfTimes is how many rows of what is timed are compared.
+const rowsOfTimes = 512
+
+// checkOutput judges an output as the correctness gate does.
+func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, in *inputs, out outputs) (string, error) {
+	r, err := m.p.References.find(ctx, c.subject.ABI, one, in, rowsOfTimes)
+	if err != nil {
+		return "", err
+	}
+	got, err := outputTensor(c.subject.ABI, in.shape.Q(), out.o)
+	if err != nil {
+		return "", err
+	}
+	judged := r.blank(one)
+	if judged.Errors, judged.Dequantised, err = r.compare(got); err != nil {
+		return "", err
+	}
+	if n := unwritten(out.o, c.subject.ABI.Output.Bytes()); n > 0 {
+		return fmt.Sprintf("%d elements were never written", n), nil
+	}
+	if why := gate.Within(gate.Tolerance, string(c.subject.ABI.Format), &judged); len(why) > 0 {
+		return why[0], nil
+	}
+	return "", nil
+}
+
+// add lays out one more set of buffers.
+func (c *contestant) add(in *inputs) error {
+	b, err := c.set(in.vars)
+	if err != nil {
+		return err
+	}
+	c.sets, c.has = append(c.sets, b), append(c.has, 0)
+	c.bytes = 0
+	for _, o := range b.operands {
+		c.bytes += o.Bytes
+	}
+	return nil
+}
+
+// candidate is the work by a method, its outputs poisoned.
+func (c *contestant) candidate(ctx context.Context, t *timing.Timer, m timing.Method) (*timing.Timed, error) {
+	c.used = 1
+	if m.Mode == timing.Graph && m.Cache == timing.Cold {
+		c.used = timing.ColdSets(c.dev.Info(), c.bytes)
+	}
+	for i := 0; i < c.used; i++ {
+		if i == len(c.sets) {
+			if err := c.add(c.inputs[0]); err != nil {
+				return nil, err
+			}
+		}
+		c.has[i] = i % 2
+		if err := errors.Join(c.sets[i].write(c.inputs[i%2]), c.sets[i].spoil()); err != nil {
+			return nil, err
+		}
+	}
+	work := timing.Work{Name: c.subject.Name, Sets: c.used, Bytes: c.bytes, Queue: c.queue}
+	if m.Mode == timing.Graph {
+		return t.GraphReplay(ctx, work, m.Cache, m.Launches)
+	}
+	return t.EventTime(work, m.Cache)
+}
+
+// witness looks at what the timed launches left in two of the sets, and has one
+// launch compute with other inputs.
+func (c *contestant) witness(ctx context.Context, round int) {
+	if c.wrong != "" {
+		return
+	}
+	sets := []int{0}
+	if other := c.random.IntN(c.used); other != 0 {
+		sets = append(sets, other)
+	}
+	for _, set := range sets {
+		why, err := c.look(ctx, set)
+		if err != nil {
+			why = err.Error()
+		}
+		if why != "" {
+			c.wrong = fmt.Sprintf("round %d: %s", round, why)
+			return
+		}
+	}
+}
+
+func (c *contestant) look(ctx context.Context, set int) (string, error) {
+	b := c.sets[set]
+	out, err := b.outputs()
+	if err != nil {
+		return "", err
+	}
+	if !out.same(c.right[c.has[set]]) {
+		return "the output of timed launches is not that of a launch alone", nil
+	}
+	c.has[set] = 1 - c.has[set]
+	if err := b.write(c.inputs[c.has[set]]); err != nil {
+		return "", err
+	}
+	if out, err = b.run(ctx); err != nil {
+		return "", err
+	}
+	if !out.same(c.right[c.has[set]]) {
+		return "new inputs in the same buffers, and the output is not theirs", nil
+	}
+	return c.harmed(b, b.spoil())
+}
+
+// harmed looks around the buffers of a set.
+func (c *contestant) harmed(b *bench, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	over, err := b.overrun()
+	if err == nil && len(over) > 0 {
+		return fmt.Sprintf("memory around %v was written", over), nil
+	}
+	return "", err
+}
+
+func (c *contestant) close() (err error) {
+	for _, b := range c.sets {
+		err = errors.Join(err, b.free())
+	}
+	return errors.Join(err, c.loaded.close())
+}
+
+// queue queues a launch on a set.
+func (c *contestant) queue(s device.Stream, set int) error {
+	return s.Launch(c.kernel, c.sets[set].launch)
+}

@@ -1,0 +1,163 @@
+package lab
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"attest/lab/abi"
+	"attest/record"
+	"attest/ref"
+	"attest/rival"
+)
+
+// rivals are libraries that were found.
+type rivals struct {
+	found []startedRival
+}
+
+type startedRival struct {
+	*rival.Rival
+	choice RivalChoice
+}
+
+// startRivals starts what is there, and notes what is not: that is a normal state of
+// a machine.
+func startRivals(ctx context.Context, choices []RivalChoice, perf *record.Performance) *rivals {
+	r := &rivals{}
+	for _, c := range choices {
+		one, err := rival.Start(ctx, c.Library, rival.Options{})
+		if err != nil {
+			perf.Notes = append(perf.Notes, fmt.Sprintf("%s: %v", c.Library, err))
+			continue
+		}
+		r.found = append(r.found, startedRival{one, c})
+	}
+	return r
+}
+
+func (r *rivals) close() {
+	for _, one := range r.found {
+		one.Close() // it ends with this process in any case
+	}
+}
+
+// preparedRival is a rival's attention of a shape, ready to be timed.
+type preparedRival struct {
+	*rival.Prepared
+	version string
+	rmse    float64 // against float64 on the inputs that our kernel has
+}
+
+// prepare makes the rivals ready for what a contestant computes.
+func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (list []*preparedRival) {
+	in := c.inputs[0]
+	s := in.shape
+	for _, one := range r.found {
+		p, err := one.prepare(ctx, in, c.subject.ABI)
+		if err != nil {
+			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%s on %v: %v", one.choice.Library, s, err))
+			continue
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func (r *rivals) drop(list []*preparedRival) {
+	for _, p := range list {
+		p.Close() // a rival that cannot forget is ended with its process
+	}
+}
+
+// implementation is which of a library's implementations is meant, and the type that
+// it computes in.
+func (s *startedRival) implementation(format abi.Format) (name, dtype string, err error) {
+	for _, i := range s.Hello().Implementations {
+		if s.choice.Implementation != "" && s.choice.Implementation != i.Name {
+			continue
+		}
+		for _, d := range []string{s.choice.DType, string(format), "f16"} {
+			if slices.Contains(i.DTypes, d) {
+				return i.Name, d, nil
+			}
+		}
+	}
+	return "", "", fmt.Errorf("no implementation %q of %s or f16", s.choice.Implementation, format)
+}
+
+func (s *startedRival) prepare(ctx context.Context, in *inputs, a *abi.ABI) (*preparedRival, error) {
+	shape := in.shape
+	if shape.Hq != shape.Hkv || shape.Sq != shape.Skv || a.Causal {
+		return nil, fmt.Errorf("rivals are timed where Q, K and V have one shape, and not causal")
+	}
+	name, dtype, err := s.implementation(a.Format)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "attest-rival")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	files, err := writeInputs(dir, in.original)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.Prepare(ctx, rival.Case{
+		Shape: rival.Shape{B: shape.B, H: shape.Hq, S: shape.Sq, D: shape.D}, DType: dtype, Implementation: name, Inputs: files,
+	})
+	if err != nil {
+		return nil, err
+	}
+	made := &preparedRival{Prepared: p, version: s.Hello().Versions[s.choice.Library]}
+	if made.rmse, err = rivalError(ctx, p, in); err != nil {
+		return nil, fmt.Errorf("%w (and %v)", err, p.Close())
+	}
+	return made, nil
+}
+
+// writeInputs writes Q, K and V as float32.
+func writeInputs(dir string, in *ref.Inputs) (*rival.Inputs, error) {
+	files := &rival.Inputs{DType: "f32"}
+	for _, f := range []struct {
+		name string
+		from *ref.Floats
+		to   *string
+	}{{"q", in.Q, &files.Q}, {"k", in.K, &files.K}, {"v", in.V, &files.V}} {
+		var data []byte
+		for _, x := range f.from.Data {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+		}
+		*f.to = filepath.Join(dir, f.name)
+		if err := os.WriteFile(*f.to, data, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// rivalError is the root mean square error of a rival's output.
+func rivalError(ctx context.Context, p *rival.Prepared, in *inputs) (float64, error) {
+	out, err := p.Output(ctx, true)
+	if err != nil {
+		return 0, err
+	}
+	got, err := ref.F32(in.shape.Q(), out.Values)
+	if err != nil {
+		return 0, err
+	}
+	want, err := ref.Attention(ctx, in.original.Q, in.original.K, in.original.V, ref.Options{Rows: ref.Rows(in.shape, rowsOfTimes, 0)})
+	if err != nil {
+		return 0, err
+	}
+	e, err := want.Compare(got, ref.CompareOptions{})
+	if err != nil {
+		return 0, err
+	}
+	return e.RMSE, nil
+}

@@ -1,0 +1,149 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"attest/lab/gate"
+	"attest/record"
+	"attest/ref"
+	"attest/timing"
+)
+
+// timingPlan is a plan of few samples on a small shape.
+func timingPlan(c *card, methods ...timing.Method) Plan {
+	p := Quick()
+	p.Ask.Ptxas = ""
+	p.Defects.Shapes = p.Defects.Shapes[1:]
+	p.Cases = []Case{{Shape: length(1, 2, 33), Seed: 0, Distribution: "normal"}, {Shape: length(1, 2, 33), Seed: 1, Distribution: "one-hot"}}
+	p.Device = c
+	p.References = shared
+	if len(methods) == 0 {
+		methods = []timing.Method{{Mode: timing.Graph, Cache: timing.Warm, Launches: 4}}
+	}
+	p.Times = &Times{
+		Shapes: []ref.Named{{Name: "odd", Shape: length(1, 2, 33)}}, Methods: methods,
+		Stop: timing.Stop{Least: 10, Most: 15, Time: time.Minute}, WarmUp: time.Nanosecond,
+	}
+	return p
+}
+
+// shared keeps references between tests, as a ladder does.
+var shared = &References{}
+
+func preset(t testing.TB, name string) *Subject {
+	t.Helper()
+	s, err := Preset(name, Choice{Format: "e4m3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func measure(t testing.TB, s *Subject, p Plan) (*record.Record, record.Verdict) {
+	t.Helper()
+	r, err := Measure(context.Background(), s, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, gate.Judge(r)
+}
+
+// wants checks outcome and reason of a verdict.
+func wants(t testing.TB, v record.Verdict, o record.Outcome, why string) {
+	t.Helper()
+	all := v.Why
+	for _, g := range v.Gates {
+		all += "\n" + g.Name + " " + string(g.Status) + ": " + g.Summary + "\n\t" + strings.Join(g.Reasons, "\n\t")
+	}
+	if v.Outcome != o || !strings.Contains(all, why) {
+		t.Errorf("%s, want %s because of %q:\n%s", v.Outcome, o, why, all)
+	}
+}
+
+// TestOutcomes times two kernels whose speeds are known.
+func TestOutcomes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		faster  float64 // the baseline's time over the kernel's
+		outcome record.Outcome
+		why     string
+	}{
+		{"faster", 1.5, record.Merge, "+50"},
+		{"hardly faster", 1.04, record.ValidNegative, "does not pay"},
+		{"slower", 0.8, record.ValidNegative, "slower"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gpu := newCard()
+			gpu.takes["stage2"], gpu.takes["stage3b"] = 100, 100/c.faster
+			p := timingPlan(gpu)
+			p.Baseline = preset(t, "stage2")
+			r, v := measure(t, preset(t, "stage3b"), p)
+			wants(t, v, c.outcome, c.why)
+			if len(r.Performance.Shapes) != 1 || r.Performance.Shapes[0].Names[1] != "stage2" {
+				t.Errorf("%+v", r.Performance)
+			}
+			if c.outcome == record.ValidNegative && v.Counters["baseline bank conflicts"] == 0 {
+				t.Errorf("no counters say why: %v", v.Counters)
+			}
+			// Without counters nobody knows why.
+			r.Counters = nil
+			if v := gate.Judge(r); c.outcome == record.ValidNegative && v.Outcome == record.ValidNegative {
+				t.Errorf("%s without counters", v.Outcome)
+			}
+		})
+	}
+}
+
+func TestNoBaseline(t *testing.T) {
+	_, v := measure(t, preset(t, "stage3b"), timingPlan(newCard()))
+	wants(t, v, record.Merge, "no baseline")
+}
+
+func TestNoChange(t *testing.T) {
+	p := timingPlan(newCard())
+	p.Baseline = preset(t, "stage3b")
+	_, v := measure(t, preset(t, "stage3b"), p)
+	wants(t, v, record.NoChange, "the PTX is that of")
+}
+
+// TestMethods takes all four, and expects the flush of a cold cache in none.
+func TestMethods(t *testing.T) {
+	p := timingPlan(newCard(), DefaultTimes().Methods...)
+	for i := range p.Times.Methods {
+		p.Times.Methods[i].Launches = 4
+	}
+	r, v := measure(t, preset(t, "stage3b"), p)
+	wants(t, v, record.Merge, "the figures hold")
+	if n := len(r.Performance.Shapes); n != 4 {
+		t.Fatalf("%d methods", n)
+	}
+	for _, s := range r.Performance.Shapes {
+		if s.Summaries[0].Max > 110 || s.Floor <= 0 || s.TFLOPs[0] <= 0 {
+			t.Errorf("%+v: %+v, floor %v", s.Method, s.Summaries[0], s.Floor)
+		}
+	}
+}
+
+// TestProcesses merges what other processes measured.
+func TestProcesses(t *testing.T) {
+	gpu := newCard()
+	gpu.takes["stage3b"] = 50
+	p := timingPlan(gpu)
+	p.Baseline = preset(t, "stage2")
+	p.Times.Processes = 3
+	p.Times.Elsewhere = func(ctx context.Context, process int) (*record.Performance, error) {
+		other := p
+		times := *p.Times
+		times.Seed = uint64(process)
+		other.Times = &times
+		return Time(ctx, preset(t, "stage3b"), other, nil)
+	}
+	r, v := measure(t, preset(t, "stage3b"), p)
+	wants(t, v, record.Merge, "+100")
+	if s := r.Performance.Shapes[0]; len(s.Runs) != 3 || s.Baseline.Replicates != 3 || len(r.Performance.Shapes) != 1 {
+		t.Errorf("%d runs, %d replicates", len(s.Runs), s.Baseline.Replicates)
+	}
+}

@@ -1,0 +1,204 @@
+package lab
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"attest/build"
+	"attest/lab/abi"
+	"attest/lab/gate"
+	"attest/ptx"
+	"attest/record"
+)
+
+// quickly is Quick without ptxas, whose presence must not change what is tested.
+func quickly() Plan {
+	p := Quick()
+	p.Ask.Ptxas = ""
+	p.References = shared
+	return p
+}
+
+// writer is a kernel with the parameters of a preset that computes no attention: body
+// writes element i of O, a thread each.
+func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32)) *Subject {
+	t.Helper()
+	k := build.New("attn", ptx.SM89)
+	in := map[string]build.Global[build.U8]{}
+	for _, n := range []string{"q", "k", "v"} {
+		in[n] = k.ParamGlobalU8(n)
+	}
+	for _, n := range []string{"qs", "ks", "vs"} {
+		k.ParamGlobalF32(n)
+	}
+	o := k.ParamGlobalU16("o")
+	batch, heads, seq := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("seq")
+	k.ParamF32("scale")
+	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
+	k.If(i.SetpLt(batch.MulLo(heads).MulLo(seq).MulLo(k.U32(64))), func() { body(k, in, o, i) })
+	text, err := k.PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := preset(t, "stage0")
+	a := *base.ABI
+	a.Entry = "attn"
+	a.Grid, a.Block, a.Shared = []abi.Expr{abi.MustExpr("cdiv(B*H*Sq*D, 128)")}, []abi.Expr{abi.MustExpr("128")}, abi.Expr{}
+	s, err := External(name, text, &a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// mutant is a preset whose text or ABI is changed.
+func mutant(t testing.TB, name string, text func(string) string, call func(*abi.ABI)) *Subject {
+	t.Helper()
+	s := *preset(t, name)
+	if text != nil {
+		changed := text(s.PTX)
+		if changed == s.PTX {
+			t.Fatalf("%s: there is nothing to change", name)
+		}
+		s.PTX = changed
+	}
+	if call != nil {
+		a := *s.ABI
+		a.Params = append([]abi.Param(nil), a.Params...)
+		call(&a)
+		s.ABI = &a
+	}
+	s.Name = "mutant of " + name
+	return &s
+}
+
+func value(k *build.Kernel, bits uint16) build.U16 { return k.U16(bits) }
+
+// TestWrongKernels has kernels judged that are wrong, each by the gate that it must
+// not pass. The numbers are those of the ways in which harnesses were fooled.
+func TestWrongKernels(t *testing.T) {
+	type kernel = *Subject
+	mask := regexp.MustCompile(`setp\.lt\.u32 (%p\d+, %r\d+, %r\d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
+	for _, c := range []struct {
+		name string
+		make func(t testing.TB) kernel
+		gate string
+		why  string
+	}{
+		{"1 the output is left as it was", func(t testing.TB) kernel {
+			return writer(t, "nothing", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {})
+		}, "correctness", "never written"},
+		{"2 zeros", func(t testing.TB) kernel {
+			return writer(t, "zeros", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
+				o.At(i).St(value(k, 0))
+			})
+		}, "correctness", "O is zero everywhere"},
+		{"3 a constant", func(t testing.TB) kernel {
+			return writer(t, "constant", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
+				o.At(i).St(value(k, 0x2000))
+			})
+		}, "correctness", "root mean square"},
+		{"6 a block too few", func(t testing.TB) kernel {
+			return mutant(t, "stage3b", nil, func(a *abi.ABI) {
+				a.Grid = []abi.Expr{abi.MustExpr("max(B*H*cdiv(Sq, 64) - 1, 1)")}
+			})
+		}, "correctness", "never written"},
+		{"7 inputs are changed", func(t testing.TB) kernel {
+			return writer(t, "changes v", func(k *build.Kernel, in map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
+				in["v"].At(i).St(k.U8(0))
+				o.At(i).St(value(k, 0))
+			})
+		}, "correctness", "the inputs were changed"},
+		{"8 NaN", func(t testing.TB) kernel {
+			return writer(t, "nan", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
+				o.At(i).St(value(k, 0x7fff))
+			})
+		}, "correctness", "not finite"},
+		{"9 reads beyond the end", func(t testing.TB) kernel {
+			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[9].Value = abi.MustExpr("Sq + 1") })
+		}, "defects", "oob-global"},
+		{"9 writes beyond the end", func(t testing.TB) kernel {
+			return writer(t, "runs on", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
+				o.At(i.Add(k.U32(8))).St(value(k, 0))
+			})
+		}, "defects", "oob-global"},
+		{"a scale of the softmax that is twice too large", func(t testing.TB) kernel {
+			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("2*scale") })
+		}, "correctness", "logits are twice too large"},
+		{"a scale of the softmax that is 2 % too large", func(t testing.TB) kernel {
+			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("1.02*scale") })
+		}, "correctness", "root mean square error over quantised inputs"},
+		{"the scales of K and V are swapped", func(t testing.TB) kernel {
+			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[4].Pointer, a.Params[5].Pointer = "vs", "ks" })
+		}, "correctness", "error"},
+		{"a mask that is off by one", func(t testing.TB) kernel {
+			return mutant(t, "stage0", func(s string) string { return mask.ReplaceAllString(s, "setp.le.u32 $1") }, nil)
+		}, "correctness", "root mean square error over quantised inputs"},
+		{"the last tile is left out when it is not full", func(t testing.TB) kernel {
+			return mutant(t, "stage0", func(s string) string {
+				return regexp.MustCompile(`(add\.u32 %r\d+, %r\d+, )63;`).ReplaceAllString(s, "${1}0;")
+			}, nil)
+		}, "correctness", "the last tile of keys"},
+		{"21 a barrier is missing", func(t testing.TB) kernel {
+			return mutant(t, "stage3b", func(s string) string { return strings.Replace(s, "bar.sync 0;", "", 1) }, nil)
+		}, "defects", "race"},
+		{"21 the last tile is not waited for", func(t testing.TB) kernel {
+			return mutant(t, "stage4", func(s string) string {
+				return strings.ReplaceAll(s, "cp.async.wait_group 2;", "cp.async.wait_group 3;")
+			}, nil)
+		}, "defects", "race"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, v := measure(t, c.make(t), quickly())
+			wants(t, v, record.Reject, c.why)
+			for _, g := range v.Gates {
+				if red := g.Status == record.Red || g.Status == record.Void; red != (g.Name == c.gate) {
+					t.Errorf("%s is %s, and %s ought to be red", g.Name, g.Status, c.gate)
+				}
+			}
+			if v.OK() {
+				t.Error("a kernel that was rejected is OK")
+			}
+		})
+	}
+}
+
+// TestPowerless has right and wrong kernels judged on cases that prove nothing.
+func TestPowerless(t *testing.T) {
+	cases := func(list ...Case) Plan {
+		p := quickly()
+		p.Cases = list
+		return p
+	}
+	for _, c := range []struct {
+		name string
+		plan Plan
+		why  string
+	}{
+		{"2 outputs smaller than the tolerance", cases(Case{Shape: length(1, 2, 33), Distribution: "tiny"}, Case{Shape: length(1, 2, 33), Seed: 1, Distribution: "tiny"}), "0 kinds of impostors"},
+		{"3 all rows of V are equal", cases(Case{Shape: length(1, 2, 33), Distribution: "constant-v"}, Case{Shape: length(1, 2, 33), Seed: 1, Distribution: "constant-v"}), "impostors"},
+		{"4 attention of one key is the identity", cases(Case{Shape: length(1, 1, 1), Distribution: "normal"}, Case{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"}), "impostors"},
+		{"5 whole tiles only", cases(Case{Shape: length(1, 2, 64), Distribution: "normal"}, Case{Shape: length(1, 2, 64), Seed: 1, Distribution: "normal"}), "no shape has a partial tile"},
+		{"one seed", cases(Case{Shape: length(1, 2, 33), Distribution: "normal"}), "one seed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, v := measure(t, preset(t, "stage3b"), c.plan)
+			wants(t, v, record.Reject, c.why)
+			if v.Gates[2].Status != record.Void {
+				t.Errorf("correctness is %s", v.Gates[2].Status)
+			}
+			if r.Performance != nil {
+				t.Error("something was timed after a gate was void")
+			}
+		})
+	}
+}
+
+// TestConstantV shows why 3 is void: weights that are all the same pass there.
+func TestConstantV(t *testing.T) {
+	why := gate.Excuse(gate.MeanOfV, length(1, 2, 33), "constant-v")
+	if why == "" {
+		t.Error("mean-of-v is said to be caught where all rows of V are equal")
+	}
+}
