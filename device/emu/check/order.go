@@ -64,7 +64,8 @@ type ordered struct {
 	meeting  *released            // barrier.cluster: what arrivals pass on
 	met      *released            // and what the last phase's did
 	building *work
-	works    map[uint64]*work // that mbarriers count, by number
+	factors  map[factorKey]*bool // of wgmma: whether a row of it was found written
+	works    map[uint64]*work    // that mbarriers count, by number
 	lastWork uint64
 	flags    map[place]*syncVar // in shared memory
 	barList  []*mbar            // as agents, after the warps
@@ -96,7 +97,7 @@ var start = &view{}
 func (o *order) cluster(c *cluster) watch {
 	n := &ordered{
 		cluster: c, o: o, global: o.everything, bars: map[emu.MbarrierAt]*mbar{},
-		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, ends: make([]released, len(c.Blocks)),
+		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, factors: map[factorKey]*bool{}, ends: make([]released, len(c.Blocks)),
 	}
 	if n.global == nil {
 		n.global = &memory{}

@@ -16,8 +16,9 @@ type current struct {
 	row   bool   // they share the cell in order
 	write bool
 	off   int
-	size  int // of a lane's access
-	unit  int // of the part of it at hand
+	size  int   // of a lane's access
+	unit  int   // of the part of it at hand
+	rows  *bool // of a factor of wgmma, see factor
 }
 
 func (c *ordered) access(a *emu.Access) {
@@ -30,6 +31,7 @@ func (c *ordered) access(a *emu.Access) {
 	}
 	w := c.warp(a.Rank, a.Warp)
 	cur := &c.cur
+	first := c.building == nil
 	*cur = current{a: a, e: c.eventOf(w, a, cls), size: a.Size, write: a.Write}
 	if c.o.called[a.ID] && cur.e.line == "" {
 		cur.e.line = c.l.lineOf(a)
@@ -37,6 +39,7 @@ func (c *ordered) access(a *emu.Access) {
 	cells := c.cells(a)
 	if a.Units != nil {
 		cur.v, cur.lanes = w.together(a.Mask), a.Mask
+		c.factor(first)
 		for _, off := range a.Units {
 			c.touch(cells, int(off))
 		}

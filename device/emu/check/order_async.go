@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"attest/device/emu"
 )
@@ -160,6 +161,12 @@ func (w *warp) arrived(lane int, bar *mbar) *released {
 		return k.tells
 	}
 	return nil
+}
+
+// arrives reports whether nothing but mbarriers, where it arrives by itself, tells of
+// the work.
+func (k *work) arrives() bool {
+	return !slices.ContainsFunc(k.done, func(d doer) bool { return !d.bar })
 }
 
 // leaks reports asynchronous work that nobody waited for when the threads ended.

@@ -221,7 +221,11 @@ func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
 		Why:     "bulk copies and wgmma access memory through the async proxy, which sees what threads did only after a proxy fence",
 		Fix:     "fence.proxy.async after the " + there.Action + " and before the barrier that publishes it, or before the " + here.Action,
 	}
-	if !wrote {
+	switch {
+	case e.class.role == roleCopy && e.work.arrives():
+		d.Severity = Warning
+		d.Why += "; copies that arrive at an mbarrier by themselves need it as well, though for them it is widely left out"
+	case !wrote:
 		d.Severity = Warning
 		d.Why += "; a read that is followed by an asynchronous write needs it too, though it is widely left out"
 	}
@@ -236,6 +240,7 @@ type early struct {
 	lanes  uint32
 	a      Access
 	serial int
+	rows   *bool // of a factor of wgmma, where whole rows are missing: see factor
 }
 
 // unwritten notes a read of what nobody has written.
@@ -250,7 +255,7 @@ func (c *ordered) unwritten(at *cell) {
 		}
 	}
 	c.serial++
-	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.serial})
+	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.serial, c.missingRow()})
 }
 
 // settle judges early reads of a cell that is written now.
@@ -281,12 +286,18 @@ func (c *cell) eachEarly(do func(r *early)) {
 }
 
 func (c *ordered) uninitialised(r *early) {
-	c.reportAs(r.serial, Defect{
+	d := Defect{
 		Kind: UninitShared, Severity: Error, Access: r.a,
 		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.a.Where()),
 		Why:     "shared memory holds anything when a block starts",
 		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
-	}, r.e.id, -1)
+	}
+	if r.rows != nil && *r.rows {
+		d.Severity = Warning
+		d.Message += ", though other rows of the matrix are"
+		d.Why += "; it does no harm if what comes of these rows is masked or never used"
+	}
+	c.reportAs(r.serial, d, r.e.id, -1)
 }
 
 // odd judges an access to memory that holds no data. It reports whether that is all
