@@ -41,7 +41,7 @@ func TestCardBits(t *testing.T) {
 		for _, c := range variants(d) {
 			for _, n := range [][2]int{{1, 1}, {65, 65}, {200, 200}, {100, 777}} {
 				turn++
-				p := problem(d, n[0], n[1], turn)
+				p := c.able(problem(d, n[0], n[1], turn))
 				in := generate(t, "normal", p, uint64(turn))
 				b := newBench(t, card, in)
 				got, want := b.run(c), newBench(t, emulator(t, 0, nil), in).run(c)
@@ -200,6 +200,9 @@ func candidates() (all []candidate) {
 			with(base, func(c *Config) { c.Polynomial = 4 }),
 			with(base, func(c *Config) { c.Polynomial = 8 }),
 			with(base, func(c *Config) { c.TileN, c.Overlap = 192, false }),
+			with(base, func(c *Config) { c.SumColumn = true }),
+			with(base, func(c *Config) { c.SumColumn, c.Polynomial = true, 8 }),
+			with(base, func(c *Config) { c.SumColumn, c.Polynomial = true, 5 }),
 		}
 		add(fmt.Sprintf("big%d", d), Square(4, 2048/d, 4096, d, fp8.E4M3), large...)
 		add(fmt.Sprintf("huge%d", d), Square(2, 2048/d, 16384, d, fp8.E4M3), large[0])

@@ -24,6 +24,9 @@ type Config struct {
 	// Polynomial computes one exponential of so many on the FMA units instead of the
 	// special function units: 0 is none, 4 every fourth.
 	Polynomial int
+	// SumColumn has the tensor cores add up the rows of P: V gets a dimension more that
+	// is 1 everywhere. It saves an addition a score, and sums P as it was rounded.
+	SumColumn bool
 	// BlocksPerSM is how many blocks the registers are dealt out for.
 	BlocksPerSM int
 }
@@ -42,6 +45,9 @@ func (c Config) String() string {
 	}
 	if c.Polynomial > 0 {
 		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
+	}
+	if c.SumColumn {
+		s += " sum-column"
 	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)
@@ -74,6 +80,8 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("keys split over a cluster with %d warpgroups, persistent %t: blocks that merge have one warpgroup and one tile", c.Warpgroups, c.Persistent)
 	case c.Polynomial < 0 || c.Polynomial == 1:
 		return fmt.Errorf("one of %d exponentials by a polynomial: 0, or 2 and more", c.Polynomial)
+	case c.SumColumn && p.LSE:
+		return fmt.Errorf("a column of sums with the LSE: it sums P as rounded to e4m3, which is right for O and off by up to a hundredth for the LSE")
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks an SM: 1 to 4", c.BlocksPerSM)
 	}
@@ -115,7 +123,7 @@ func (c Config) registers() registers {
 // registersNeeded is an estimate of what a consumer's round has alive at once.
 func (c Config) registersNeeded(p Problem) int {
 	const others = 16 // m, l, α, addresses, places in the rings
-	S, P, T := c.TileN/2, c.TileN/8, p.HeadDim/2
+	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.HeadDim)/2
 	if c.Overlap {
 		return S + P + 2*T + others
 	}
@@ -165,7 +173,8 @@ func (c Config) Maps(p Problem) (q, k, v Map) {
 // plan is what lies where in a block's shared memory, in bytes from its beginning.
 type plan struct {
 	q, k, raw, v int // rings of tiles; see doc.go
-	qTile, tile  int // bytes of a tile of Q, and of K or V
+	qTile, tile  int // bytes of a tile of Q, and of K or raw
+	vTile        int // of transposed V
 	barriers     [rings]int
 	parts, sums  int // what the blocks of a cluster send each other
 	total        int
@@ -194,8 +203,16 @@ func (c Config) slots(ring int) int {
 	return c.Stages
 }
 
+// columns are those of T and O: the dimensions, and a group of eight for the row sums.
+func (c Config) columns(d int) int {
+	if c.SumColumn {
+		return d + 8
+	}
+	return d
+}
+
 func (c Config) plan(d int) plan {
-	p := plan{qTile: c.rows() * d, tile: c.TileN * d}
+	p := plan{qTile: c.rows() * d, tile: c.TileN * d, vTile: c.TileN * c.columns(d)}
 	take := func(bytes int) int {
 		at := p.total
 		p.total += (bytes + 1023) / 1024 * 1024 // a swizzle repeats within 1024 bytes
@@ -204,7 +221,7 @@ func (c Config) plan(d int) plan {
 	p.q = take(c.slots(ringQ) * p.qTile)
 	p.k = take(c.slots(ringK) * p.tile)
 	p.raw = take(c.slots(ringRaw) * p.tile)
-	p.v = take(c.slots(ringV) * p.tile)
+	p.v = take(c.slots(ringV) * p.vTile)
 	if c.Split > 1 {
 		p.parts = take(warpgroupRows * d * 4)
 		p.sums = take(c.Split * warpgroupRows * 8)

@@ -42,7 +42,7 @@ func (g *gen) newAttention() *attention {
 		Q0: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
 		K:  tile.NewKMajor(k, place(g.plan.k), g.c.TileN, g.d),
 		V:  g.valueTile(),
-		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.d), O: g.wg.Accumulator(g.d),
+		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.c.columns(g.d)), O: g.wg.Accumulator(g.c.columns(g.d)),
 		rows: g.newRows(),
 	}
 }
@@ -83,7 +83,7 @@ func (a *attention) scores() {
 func (a *attention) values(P tile.Bytes8) {
 	slot := a.v.Wait()
 	a.wg.Fence()
-	a.wg.MMAFromRegisters(a.T, "T = P·V", ptx.E4M3, P, a.g.p.float8(), a.V.Plus(a.g.slotBytes(slot)), false)
+	a.wg.MMAFromRegisters(a.T, "T = P·V", ptx.E4M3, P, a.g.p.float8(), a.V.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.vTile)))), false)
 	a.wg.Commit()
 }
 
@@ -140,12 +140,13 @@ func (a *attention) end(it item) {
 		a.merge(it)
 		return
 	}
-	norm, lse := a.rows.end(it)
-	a.storeOutput(it, a.O, a.g.k.U32(0), norm)
+	m, l := a.rows.sums(a.O)
+	norm, lse := a.rows.finish(it, m, l)
+	a.storeOutput(it, a.O, a.g.d, a.g.k.U32(0), norm)
 	a.storeLSE(it, lse)
 }
 
-// slotBytes is how far a slot's tile of K or V is from the first.
+// slotBytes is how far a slot's tile of K or raw V is from the first.
 func (g *gen) slotBytes(slot build.U32) build.U32 {
 	return slot.MulLo(g.k.U32(uint32(g.plan.tile)))
 }

@@ -19,7 +19,7 @@ func TestNoDefects(t *testing.T) {
 			for _, n := range lengths {
 				for _, schedule := range schedules {
 					turn++
-					for _, defect := range defects(t, problem(d, n[0], n[1], turn), c, schedule, nil) {
+					for _, defect := range defects(t, c.able(problem(d, n[0], n[1], turn)), c, schedule, nil) {
 						t.Errorf("%v, schedule %d: %v", c, schedule, defect)
 					}
 				}

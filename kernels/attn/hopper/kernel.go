@@ -109,6 +109,9 @@ func (g *gen) open() {
 		g.ringV.Init(transposers, consumers)
 		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
 	})
+	if g.c.SumColumn {
+		g.fillSumColumn()
+	}
 	k.SyncThreads()
 	if g.c.Split > 1 {
 		k.BarrierClusterArrive(build.Relaxed) // this block is there: see merge.go

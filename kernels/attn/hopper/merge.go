@@ -27,7 +27,7 @@ func (g *gen) attendMerge() {
 func (a *attention) merge(it item) {
 	g := a.g
 	k := g.k
-	m, l := a.rows.sums()
+	m, l := a.rows.sums(a.O)
 	k.BarrierClusterWait()
 	for t := range g.c.Split {
 		a.send(k.U32(uint32(t)), t, m, l)
@@ -46,7 +46,7 @@ func (a *attention) merge(it item) {
 			}
 		}
 	}
-	a.storeOutput(it, U, g.rank.MulLo(k.U32(uint32(cols))), norm)
+	a.storeOutput(it, U, cols, g.rank.MulLo(k.U32(uint32(cols))), norm)
 	if g.p.LSE {
 		k.If(g.rank.SetpEq(k.U32(0)), func() { a.storeLSE(it, lse) })
 	}

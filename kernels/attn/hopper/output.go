@@ -14,12 +14,13 @@ func (g *gen) pair(lo, hi build.F32) build.B32 {
 	return build.Cast[build.B32](hi.CvtRnF16x2(lo))
 }
 
-// storeOutput writes U·norm for the rows that exist; U starts at column col of O.
+// storeOutput writes U·norm for the rows that exist: cols columns, which start at column
+// col of O.
 //
 // Transposing V put even dimensions into the first eight columns of sixteen and odd
 // ones into the last, so a lane's four elements of a row and of sixteen columns are
 // four neighbours: 4q to 4q+3 in the order 0, 2 and 1, 3.
-func (a *attention) storeOutput(it item, U *tile.Frag, col build.U32, norm []build.F32) {
+func (a *attention) storeOutput(it item, U *tile.Frag, cols int, col build.U32, norm []build.F32) {
 	g := a.g
 	k := g.k
 	row := a.row(it)
@@ -29,7 +30,7 @@ func (a *attention) storeOutput(it item, U *tile.Frag, col build.U32, norm []bui
 		at := row.Add(k.U32(uint32(U.SlotRow(s))))
 		k.If(at.SetpLt(g.seqQ), func() {
 			to := g.outputRow(it, at, col)
-			for c := 0; c < U.Cols; c += 16 {
+			for c := 0; c < cols; c += 16 {
 				even, odd := c/2+2*s, c/2+4+2*s // elements of columns c to c+7, and of the next eight
 				x := func(i int) build.F32 { return U.Get(i).Mul(norm[s], build.Rn) }
 				words := [2]build.B32{g.pair(x(even), x(odd)), g.pair(x(even+1), x(odd+1))}

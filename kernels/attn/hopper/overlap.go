@@ -24,7 +24,10 @@ func (a *attention) overlapped(it item) {
 			a.release(a.k)
 			a.mask(it, last.Sub(i))
 			xs, next := a.rows.step(a.S) // 2^(c·S-c·m'+8), l = α·l + ΣP
-			a.wg.Wait(0)                 // T is there
+			// The next keys should be there by now. The assembler moves waits for
+			// products up as far as it can, but not across a branch.
+			k.If(i.Add(k.U32(1)).SetpLt(it.tiles), func() { a.k.Wait() })
+			a.wg.Wait(0) // T is there
 			a.release(a.v)
 			a.add(getAll(alpha)) // O = α·O + T
 			P.set(tile.PackE4M3(xs))

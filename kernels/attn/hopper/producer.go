@@ -3,6 +3,7 @@ package hopper
 import (
 	"attest/build"
 	"attest/build/tile"
+	"attest/fp8"
 )
 
 // produce is the producing warpgroup: warp 0 starts copies, the others transpose V.
@@ -75,14 +76,13 @@ func (g *gen) transpose(warp build.U32) {
 	perBlock := v.Width() / 16
 	g.eachItem(func(it item) {
 		k.Loop(k.U32(0), it.tiles, k.U32(1), func(build.U32) {
-			bytes := uint32(g.plan.tile)
-			rawAt := rawSlot.Wait().MulLo(k.U32(bytes))
-			vAt := vSlot.Wait().MulLo(k.U32(bytes))
+			rawAt := g.slotBytes(rawSlot.Wait())
+			vAt := vSlot.Wait().MulLo(k.U32(uint32(g.plan.vTile)))
 			k.Loop(warp, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
 				tokens := from.Plus(rawAt.Add(t.MulLo(k.U32(uint32(16 * g.d)))))
 				block := t.Div(k.U32(uint32(perBlock))) // of columns in v
 				col := t.Sub(block.MulLo(k.U32(uint32(perBlock)))).MulLo(k.U32(8))
-				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(k.U32(uint32(g.d * v.Width())))))
+				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(k.U32(uint32(v.Rows * v.Width())))))
 				g.transpose16(tokens, to)
 			})
 			// Both rings go on to the asynchronous side: the copy engine writes raw
@@ -115,5 +115,26 @@ func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 
 // valueTile is the first slot of transposed V: a row a dimension, a column a token.
 func (g *gen) valueTile() tile.KMajor {
-	return tile.NewKMajor(g.k, build.SharedAs[build.B8](g.mem, g.plan.v), g.d, g.c.TileN)
+	return tile.NewKMajor(g.k, build.SharedAs[build.B8](g.mem, g.plan.v), g.c.columns(g.d), g.c.TileN)
+}
+
+// fillSumColumn gives each slot of V the dimension that is 1 everywhere, and seven of
+// zeros, for columns come in eights. Nobody overwrites them.
+func (g *gen) fillSumColumn() {
+	k := g.k
+	one := uint32(fp8.E4M3.Encode(1))
+	if g.p.Format == fp8.E5M2 {
+		one = uint32(fp8.E5M2.Encode(1))
+	}
+	v := g.valueTile()
+	block := v.Rows * v.Width()
+	word := k.TidX()
+	for at := g.d * v.Width(); at < g.c.slots(ringV)*g.plan.vTile; at += block { // the last eight rows of each block of columns
+		k.If(word.SetpLt(k.U32(uint32(8*v.Width()/4))), func() {
+			first := word.SetpLt(k.U32(uint32(v.Width() / 4))) // the first row, which no swizzle moves
+			x := k.U32(one*0x01010101).Selp(k.U32(0), first)
+			build.SharedAs[build.U32](g.mem, g.plan.v+at).At(word).St(x)
+		})
+	}
+	k.FenceProxyAsyncSharedCta()
 }

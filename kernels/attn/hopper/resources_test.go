@@ -24,7 +24,7 @@ func TestResources(t *testing.T) {
 			configs = []Config{Throughput(d), Latency(d, 4)}
 		}
 		for _, c := range configs {
-			k, err := Build(problem(d, 1, 1, turn), c)
+			k, err := Build(c.able(problem(d, 1, 1, turn)), c)
 			if err != nil {
 				t.Fatal(err)
 			}

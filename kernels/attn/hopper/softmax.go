@@ -67,23 +67,25 @@ func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
 		shift = append(shift, g.shift(finite(k, most), c))
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
 	}
-	var sums [slots][2]*build.F32 // of even and odd columns: two chains are half as long as one
 	for i := range S.Elements() {
-		slot, parity := i/2%2, i%2
-		p := g.exp2(i, S.Get(i).FmaRn(c, shift[slot]))
-		P = append(P, p)
-		if sum := &sums[slot][parity]; *sum == nil {
-			*sum = &P[i]
-		} else {
-			next := tile.Add(**sum, p)
-			*sum = &next
-		}
+		P = append(P, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
 	}
-	for s := range slots {
-		sum := tile.Add(*sums[s][0], *sums[s][1])
-		r.l[s].Set(r.l[s].Get().FmaRn(alpha[s], sum))
+	if !g.c.SumColumn {
+		r.addUp(P, alpha)
 	}
 	return P, alpha
+}
+
+// addUp is l = α·l + ΣP over the lane's own columns: even and odd ones apart, for two
+// chains of additions are half as long as one.
+func (r rows) addUp(P, alpha []build.F32) {
+	for s := range slots {
+		even, odd := P[2*s], P[2*s+1]
+		for i := 2*s + 4; i < len(P); i += 4 {
+			even, odd = tile.Add(even, P[i]), tile.Add(odd, P[i+1])
+		}
+		r.l[s].Set(r.l[s].Get().FmaRn(alpha[s], tile.Add(even, odd)))
+	}
 }
 
 func biggest(a, b build.F32) build.F32 { return a.Max(b) }
@@ -119,18 +121,16 @@ func (g *gen) shrink(m, c, shift build.F32) build.F32 {
 	return shift.Sub(g.shift(m, c), build.Rn).Ex2Approx(build.Ftz)
 }
 
-// end adds the lanes' sums up: what each row's output is multiplied by, and its
-// logarithm of the sum of exponentials.
-func (r rows) end(it item) (norm, lse []build.F32) {
-	m, l := r.sums()
-	return r.finish(it, m, l)
-}
-
-// sums are the rows' m, and their l over all lanes.
-func (r rows) sums() (m, l []build.F32) {
+// sums are the rows' m, and their l over all lanes. With a column of sums in O it is
+// that column, beside others that are zero.
+func (r rows) sums(O *tile.Frag) (m, l []build.F32) {
 	for s := range slots {
 		m = append(m, r.m[s].Get())
-		l = append(l, build.LaneReduce(r.l[s].Get(), 4, tile.Add))
+		mine := r.l[s].Get()
+		if r.g.c.SumColumn {
+			mine = O.Get(r.g.d/2 + 2*s)
+		}
+		l = append(l, build.LaneReduce(mine, 4, tile.Add))
 	}
 	return m, l
 }
