@@ -228,6 +228,12 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 		}
 		copy(run.params[off:], l.Params[i])
 	}
+	if l.Cooperative {
+		if err := run.cooperate(); err != nil {
+			return device.Stats{}, err
+		}
+		defer k.dev.mem.free(run.grid)
+	}
 	run.out.w = k.dev.options.Output
 	run.watch(k.dev.options.Observer)
 	err = run.run()

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -30,6 +31,7 @@ type launch struct {
 	out       output
 	printed   atomic.Int64 // bytes
 	watcher   *watcher
+	grid      *alloc // of a cooperative launch: see cooperate
 }
 
 var errStopped = errors.New("stopped")
@@ -42,6 +44,20 @@ func (l *launch) stop() error {
 	if err := l.ctx.Err(); err != nil {
 		return fmt.Errorf("%s was stopped: %w", l.kernel.name, err)
 	}
+	return nil
+}
+
+// cooperate gives a cooperative launch the memory that a barrier of the grid counts
+// in, as cooperative groups expect it: its size and a word of zero, at the address in
+// %envreg1 and %envreg2.
+func (l *launch) cooperate() (err error) {
+	if n, most := l.Grid.Count(), l.resident()*l.Cluster.Count(); n > most {
+		return fmt.Errorf("a cooperative launch of %d blocks, of which the device holds %d at once: launch no more than that", n, most)
+	}
+	if l.grid, err = l.dev.mem.alloc(8, globalAlign, ""); err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(l.grid.data, 8)
 	return nil
 }
 

@@ -117,8 +117,22 @@ func (w *warp) specialValue(name string, lane int) uint64 {
 		return uint64(len(b.shared))
 	case "WARP_SZ":
 		return 32
+	case "%envreg1", "%envreg2":
+		return b.launch.gridBarrier(name)
 	}
 	return 0
+}
+
+// gridBarrier is half of the address of what a barrier of the grid counts in; 0 when
+// the launch is not cooperative.
+func (l *launch) gridBarrier(name string) uint64 {
+	switch {
+	case l.grid == nil:
+		return 0
+	case name == "%envreg1":
+		return l.grid.addr >> 32
+	}
+	return l.grid.addr & 0xffffffff
 }
 
 // vector is the value of a special register of three components.

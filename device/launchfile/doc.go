@@ -16,6 +16,8 @@
 //
 // entry and params are what the kernel says. Extents are lists of one to three
 // numbers; what is left out is 1. shared is the bytes of dynamic shared memory.
+// "cooperative": true demands that all blocks run at once, which a barrier of the grid
+// needs.
 //
 // # Parameters
 //

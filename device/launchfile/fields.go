@@ -59,6 +59,14 @@ func (n *node) text() (string, error) {
 	return s, nil
 }
 
+func (n *node) truth() (bool, error) {
+	b, ok := n.value.(bool)
+	if !ok {
+		return false, n.errorf("%s, want true or false", n.what())
+	}
+	return b, nil
+}
+
 // count is a whole number from 0 to most.
 func (n *node) count(most uint64) (uint64, error) {
 	num, ok := n.value.(json.Number)

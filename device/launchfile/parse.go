@@ -18,6 +18,7 @@ type Launch struct {
 	Entry                string
 	Grid, Block, Cluster device.Dim
 	Shared               int
+	Cooperative          bool
 	params               []param
 	node                 *node
 }
@@ -87,7 +88,7 @@ func parseLaunch(n *node, names map[string]bool) (l Launch, err error) {
 		}
 		n.mark([]string{n.where[0] + " (" + l.Entry + ")"})
 	}
-	if err := n.only("entry", "grid", "block", "cluster", "shared", "params"); err != nil {
+	if err := n.only("entry", "grid", "block", "cluster", "shared", "cooperative", "params"); err != nil {
 		return l, err
 	}
 	if entry == nil {
@@ -110,6 +111,11 @@ func parseLaunch(n *node, names map[string]bool) (l Launch, err error) {
 			return l, err
 		}
 		l.Shared = int(v)
+	}
+	if c := n.field("cooperative"); c != nil {
+		if l.Cooperative, err = c.truth(); err != nil {
+			return l, err
+		}
 	}
 	if p := n.field("params"); p != nil {
 		l.params, err = parseParams(p, names)

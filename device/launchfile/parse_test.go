@@ -25,6 +25,7 @@ func TestParseErrors(t *testing.T) {
 		{`{"entry": "k", "block": [1.5]}`, "the number 1.5, want a whole number"},
 		{`{"entry": "k", "block": [-1]}`, "the number -1, want a whole number"},
 		{`{"entry": "k", "shared": "a lot"}`, `the string "a lot", want a number`},
+		{`{"entry": "k", "cooperative": 1}`, "the number 1, want true or false"},
 		{`{"entry": "k", "params": {}}`, "an object, want a list of parameters"},
 		{`{"entry": "k", "params": [1]}`, "launch 0 (k): parameter 0: the number 1, want an object"},
 		{`{"entry": "k", "params": [{}]}`, "parameter 0: want one of buffer, zeros"},

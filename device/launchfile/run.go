@@ -110,7 +110,7 @@ func (r *Runner) launch(ctx context.Context, l *Launch) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := device.Launch{Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: l.Shared}
+	call := device.Launch{Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: l.Shared, Cooperative: l.Cooperative}
 	uses, err := r.params(l, &call)
 	if err != nil {
 		return nil, err
