@@ -10,6 +10,9 @@
 //	attest fuzz                compare two devices on random kernels
 //	attest rival torch|triton|jax
 //	                           time the attention of another library on this GPU
+//	attest evidence list|show|verify|diff|import
+//	                           records and verdicts that were kept
+//	attest report              evidence as tables, Markdown or one HTML page
 //	attest doctor              what this machine can do, and what is missing
 //	attest version             what this binary is
 //
@@ -120,6 +123,35 @@
 //	"tools"     a list: "name", "path" ("" when it is missing), "version", "note"
 //	"python"    "path", "version", "note", "modules": "name", "version"
 //	"lacks"     a list of what is missing: "what", "cost"
+//
+// evidence list writes one object a record:
+//
+//	"hash", "seq", "time", "kernel", "ptx", "format", "target", "device"
+//	"shapes"    those that it has errors or times of
+//	"outcome", "why", "verdict"   of the newest verdict, with its hash; or ""
+//
+// evidence show writes one object: "hash", "kind" ("record" or "verdict"), "seq", its
+// number in the log, "object", the file as it is (attest/record.Record or Verdict), and
+// "verdicts", the hashes of those on a record.
+//
+// evidence verify writes one object: "entries", "records" and "verdicts" that are in
+// order, "head", the hash of the newest entry, and "problems" and "notes", lists of
+// "path" and "what".
+//
+// evidence diff writes one object: "a", "b", "same_ptx"; "kernel", "build" and
+// "outcome", lists of "what", "a", "b" where texts differ; "resources", "errors" and
+// "times", lists of "what", "a", "b", "ratio", null where one has no such figure.
+//
+// evidence import writes one object: "from", "records", "verdicts", "known".
+//
+// report writes one object:
+//
+//	"kernels"   a list: "kernel", "outcome", "why", "record", "ptx", "timed", the record
+//	            with its times or ""
+//	"shapes"    a list: "device", "shape", "best", the fastest kernel that was not
+//	            rejected, "p50" in microseconds, "tflops", "record"
+//	"check"     as evidence verify
+//	"written"   the files that were
 //
 // A misuse such as an unknown flag is plain text on standard error.
 package main

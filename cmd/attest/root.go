@@ -35,6 +35,7 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 	})
 	root.AddCommand(ptxCommand(env), execCommand(env), fuzzCommand(env), versionCommand(env))
 	root.AddCommand(rivalCommand(env), doctorCommand(env))
+	root.AddCommand(evidenceCommand(env), reportCommand(env))
 	return root
 }
 

@@ -24,6 +24,8 @@ func TestScripts(t *testing.T) {
 			"jsonlines": jsonLines,
 			"mode":      fileMode,
 			"sarif":     sarifResults,
+			"synthetic": syntheticEvidence,
+			"hashes":    evidenceHashes,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

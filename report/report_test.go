@@ -1,0 +1,181 @@
+package report_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"attest/internal/term"
+	"attest/record"
+	"attest/record/recordtest"
+	"attest/report"
+	"attest/timing"
+)
+
+var warm = timing.Method{Mode: timing.Graph, Cache: timing.Warm, Launches: 100, Clock: "events"}
+
+// timedOn is a record with one time, so many days after the first, of some PTX.
+func timedOn(days int, ptx string, micros float64) *record.Record {
+	r := recordtest.New("stage1")
+	recordtest.OnGPU(r)
+	r.Kernel.SHA256 = ptx
+	r.Build.Time = recordtest.Start.AddDate(0, 0, days)
+	recordtest.Timed(r, "1,8,512,64", warm, micros, 0, map[string]float64{"torch flash f16": 20, "triton e4m3": 30})
+	return r
+}
+
+func untimed(days int, ptx string) *record.Record {
+	r := recordtest.New("stage1")
+	r.Kernel.SHA256 = ptx
+	r.Build.Time = recordtest.Start.AddDate(0, 0, days).Add(time.Hour)
+	recordtest.Skipped(r)
+	return r
+}
+
+// TestWhatStandsForAKernel tries the orders in which records come in.
+func TestWhatStandsForAKernel(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		v        *report.View
+		outcome  record.Outcome
+		timed    bool
+		outdated bool
+		best     bool
+	}{
+		{"timed", view(t, one(timedOn(0, "a", 10), record.Merge)), record.Merge, true, false, true},
+		{"a laptop does not hide a GPU", view(t, one(timedOn(0, "a", 10), record.Merge), one(untimed(1, "a"), record.Defer)), record.Merge, true, false, true},
+		{"a rejection hides a merge", view(t, one(timedOn(0, "a", 10), record.Merge), one(untimed(1, "a"), record.Reject)), record.Reject, true, false, true},
+		{"new PTX has old times", view(t, one(timedOn(0, "a", 10), record.Merge), one(untimed(1, "b"), record.Defer)), record.Defer, true, true, false},
+		{"the newest times count", view(t, one(timedOn(0, "a", 10), record.Merge), one(timedOn(1, "b", 8), record.ValidNegative)), record.ValidNegative, true, false, true},
+		{"never timed", view(t, one(untimed(0, "a"), record.Defer)), record.Defer, false, false, false},
+		{"not judged", view(t, one(timedOn(0, "a", 10), "")), "", true, false, false},
+		{"rejected with times", view(t, one(timedOn(0, "a", 10), record.Reject)), record.Reject, true, false, false},
+	} {
+		k := c.v.Kernels[0]
+		if len(c.v.Kernels) != 1 || k.Outcome() != c.outcome || (k.Timed != nil) != c.timed || k.Outdated() != c.outdated {
+			t.Errorf("%s: %d kernels, outcome %q, timed %v, outdated %v", c.name, len(c.v.Kernels), k.Outcome(), k.Timed != nil, k.Outdated())
+		}
+		if best := len(c.v.Shapes) > 0 && c.v.Shapes[0].Best() != nil; best != c.best {
+			t.Errorf("%s: claimed is %v, want %v", c.name, best, c.best)
+		}
+	}
+}
+
+func TestPredictedAndWrongTimesAreNoResults(t *testing.T) {
+	predicted, wrong := timedOn(0, "a", 10), timedOn(0, "a", 10)
+	predicted.Performance.Shapes[0].Predicted = true
+	wrong.Performance.Shapes[0].OutputsOK = false
+	for _, r := range []*record.Record{predicted, wrong} {
+		if got := view(t, one(r, record.Defer)).Results(); got != report.NoResults+"\n" {
+			t.Errorf("results: %s", got)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	v := view(t, campaign(0, 1))
+	results := v.Results()
+	for _, want := range []string{
+		"on synthetic GPU", "| mission 1,8,512,64 | stage5-persistent | 20.", "| long 1,8,2048,64 |", "torch flash f16", "0.0120",
+	} {
+		if !strings.Contains(results, want) {
+			t.Errorf("no %q in\n%s", want, results)
+		}
+	}
+	if n := strings.Count(results, "\n| "); n != 3 { // the head and two shapes
+		t.Errorf("%d lines in\n%s", n, results)
+	}
+	readme := "a\n<!-- results: written by attest report --readme, from evidence -->\nold\n<!-- end of results -->\nb\n"
+	now, err := report.ReplaceResults(readme, results)
+	if err != nil || !strings.HasPrefix(now, "a\n<!--") || !strings.HasSuffix(now, "-->\nb\n") || strings.Contains(now, "old") {
+		t.Errorf("%v in\n%s", err, now)
+	}
+	if again, err := report.ReplaceResults(now, results); err != nil || again != now {
+		t.Errorf("a second time: %v\n%s", err, again)
+	}
+	for _, bad := range []string{"", "<!-- end of results -->", strings.Split(readme, "old")[0]} {
+		if _, err := report.ReplaceResults(bad, results); err == nil {
+			t.Errorf("%q has a place for results", bad)
+		}
+	}
+	if got := view(t).Results(); got != report.NoResults+"\n" {
+		t.Errorf("of nothing: %s", got)
+	}
+}
+
+// TestRivalsAreOfTheSameRun wants the ratio from the kernel's own run, and the fastest.
+func TestRivalsAreOfTheSameRun(t *testing.T) {
+	s := view(t, one(timedOn(0, "a", 10), record.Merge)).Shapes[0]
+	name, x, i := s.Rows[0].Main().FastestRival()
+	if name != "torch flash f16" || x < 1.9 || x > 2.1 || i.Low > x || i.High < x {
+		t.Errorf("%s %v %+v", name, x, i)
+	}
+	if len(s.Rows) != 3 || s.Rows[1].Label != "torch flash f16" || s.Rows[2].Kernel != nil {
+		t.Errorf("rows: %+v", s.Rows)
+	}
+}
+
+func TestNamesThatAreNotEnough(t *testing.T) {
+	a, b := timedOn(0, "a", 10), timedOn(1, "b", 9)
+	b.Kernel.Target = "sm_90a"
+	v := view(t, one(a, record.Merge), one(b, record.Merge))
+	if len(v.Kernels) != 2 || v.Kernels[0].Label != "stage1 e4m3 sm_89" || v.Kernels[1].Label != "stage1 e4m3 sm_90a" {
+		t.Errorf("kernels %q and %q", v.Kernels[0].Label, v.Kernels[1].Label)
+	}
+}
+
+func TestText(t *testing.T) {
+	var b bytes.Buffer
+	view(t, campaign(0, 1)).WriteText(&b, term.Style{})
+	for _, want := range []string{"stage4             REJECT          ✓✗··", "2.69× (2.", "xor-swizzle", "the chain is whole"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	b.Reset()
+	view(t, odd()...).WriteText(&b, term.Style{})
+	for _, item := range view(t, odd()...).Items {
+		report.WriteRecord(&b, item, term.Style{})
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("an escape sequence of a record reaches the terminal")
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "md")
+	names, err := view(t, campaign(0, 1), campaign(2, 0.9)).WriteMarkdown(dir)
+	if err != nil || len(names) != 11 {
+		t.Fatal(names, err)
+	}
+	for name, want := range map[string]string{
+		"COMPARE.md":            "| **VALID-NEGATIVE** |",
+		"HISTORY.md":            "| 2026-01-07 09:",
+		"VALIDATION-stage5.md":  "    7  ",
+		"VALIDATION-stage4.md":  "- error: read of kv is not ordered",
+		"VALIDATION-stage3b.md": "| event, warm | 1 |",
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, no %q in\n%s", name, err, want, text)
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	v := view(t, one(timedOn(0, "a", 10), record.Merge), one(timedOn(3, "b", 5), record.Defer))
+	d := report.Diff(v.Items[0], v.Items[1])
+	if d.Same || len(d.Times) != 1 || *d.Times[0].Ratio < 0.45 || *d.Times[0].Ratio > 0.55 {
+		t.Errorf("%+v", d)
+	}
+	if len(d.Kernel) != 1 || d.Kernel[0].What != "PTX" || len(d.Build) != 1 || d.Build[0].What != "date" || len(d.Outcome) != 1 {
+		t.Errorf("kernel %v, build %v, outcome %v", d.Kernel, d.Build, d.Outcome)
+	}
+	same := report.Diff(v.Items[0], v.Items[0])
+	if !same.Same || len(same.Kernel)+len(same.Build)+len(same.Outcome) != 0 || *same.Times[0].Ratio != 1 {
+		t.Errorf("with itself: %+v", same)
+	}
+}

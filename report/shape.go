@@ -1,0 +1,200 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+
+	"attest/evidence"
+	"attest/record"
+	"attest/ref"
+	"attest/stats"
+	"attest/timing"
+)
+
+// Shape is what was timed of one shape on one device.
+type Shape struct {
+	Device string
+	Shape  string
+	Name   string // "mission", or ""
+	Rows   []*Row // kernels in the order of the ladder, then rivals, the fastest first
+}
+
+// Title is the name and the extents.
+func (s *Shape) Title() string {
+	if s.Name == "" {
+		return s.Shape
+	}
+	return s.Name + " " + s.Shape
+}
+
+// Row is the times of a kernel or a rival.
+type Row struct {
+	Label  string
+	Kernel *Kernel        // nil for a rival
+	Item   *evidence.Item // whose run it was
+	Marks  []Mark         // the primary method first
+}
+
+// Mark is a row's times by one method.
+type Mark struct {
+	Method  timing.Method
+	Summary stats.Summary
+	TFLOPs  float64
+	Times   *record.Times
+	index   int // among the candidates of Times
+}
+
+// Main is the times by the primary method, or the first there are.
+func (r *Row) Main() *Mark { return &r.Marks[0] }
+
+// shapes collects the newest times of each kernel.
+func (v *View) shapes() {
+	for _, k := range v.Kernels {
+		if k.Timed == nil {
+			continue
+		}
+		for i := range k.Timed.Performance.Shapes {
+			t := &k.Timed.Performance.Shapes[i]
+			if len(t.Summaries) == 0 {
+				continue
+			}
+			v.shape(k.Timed.Build.Device.Name, t).add(k.Label, k, k.Timed, t, 0)
+		}
+	}
+	for _, s := range v.Shapes {
+		v.rivals(s)
+		for _, r := range s.Rows {
+			slices.SortStableFunc(r.Marks, func(a, b Mark) int { return cmp.Compare(rank(a.Method), rank(b.Method)) })
+		}
+		ours := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Kernel == nil })
+		if ours >= 0 {
+			slices.SortStableFunc(s.Rows[ours:], func(a, b *Row) int { return cmp.Compare(a.Main().Summary.P50, b.Main().Summary.P50) })
+		}
+	}
+	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)))
+	})
+}
+
+// rank is the order of methods.
+func rank(m timing.Method) (n int) {
+	if m.Mode != timing.Graph {
+		n += 2
+	}
+	if m.Cache != timing.Warm {
+		n++
+	}
+	return n
+}
+
+func flop(shape string) float64 {
+	s, err := ref.ParseShape(shape)
+	if err != nil {
+		return 0
+	}
+	return s.FLOP()
+}
+
+func (v *View) shape(device string, t *record.Times) *Shape {
+	i := slices.IndexFunc(v.Shapes, func(s *Shape) bool { return s.Device == device && s.Shape == t.Shape })
+	if i < 0 {
+		name := t.Name
+		for _, n := range ref.Shapes() {
+			if name == "" && n.Shape.String() == t.Shape {
+				name = n.Name
+			}
+		}
+		i = len(v.Shapes)
+		v.Shapes = append(v.Shapes, &Shape{Device: device, Shape: t.Shape, Name: name})
+	}
+	return v.Shapes[i]
+}
+
+func (s *Shape) add(label string, k *Kernel, item *evidence.Item, t *record.Times, candidate int) {
+	i := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Label == label })
+	if i < 0 {
+		i = len(s.Rows)
+		s.Rows = append(s.Rows, &Row{Label: label, Kernel: k, Item: item})
+	}
+	m := Mark{Method: t.Method, Summary: t.Summaries[candidate], Times: t, index: candidate}
+	if candidate < len(t.TFLOPs) {
+		m.TFLOPs = t.TFLOPs[candidate]
+	}
+	if len(t.Runs) > 0 && candidate < len(t.Runs[0].Candidates) {
+		m.Method = t.Runs[0].Candidates[candidate].Method
+	}
+	s.Rows[i].Marks = append(s.Rows[i].Marks, m)
+}
+
+// rivals adds those of the newest run in which each was timed.
+func (v *View) rivals(s *Shape) {
+	type key struct {
+		name   string
+		method timing.Method
+	}
+	seen := map[key]bool{}
+	rows := slices.Clone(s.Rows)
+	slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(b.Item.Seq, a.Item.Seq) })
+	for _, row := range rows {
+		for _, m := range row.Marks {
+			for _, rival := range m.Times.Rivals {
+				i := slices.Index(m.Times.Names, rival.Name)
+				id := key{rival.Name, m.Times.Method}
+				if i < 1 || i >= len(m.Times.Summaries) || seen[id] {
+					continue
+				}
+				seen[id] = true
+				s.add(rival.Name, nil, row.Item, m.Times, i)
+			}
+		}
+	}
+}
+
+// Best is the fastest kernel that may be claimed: measured with right outputs, and not
+// rejected. It is nil when there is none.
+func (s *Shape) Best() (best *Row) {
+	for _, r := range s.Rows {
+		if r.Kernel == nil || !r.claimable() {
+			continue
+		}
+		if best == nil || r.Main().Summary.P50 < best.Main().Summary.P50 {
+			best = r
+		}
+	}
+	return best
+}
+
+func (r *Row) claimable() bool {
+	v := r.Item.Verdict()
+	t := r.Main().Times
+	return v != nil && v.Outcome != record.Reject && t.OutputsOK && !t.Predicted && !r.Kernel.Outdated()
+}
+
+// FastestRival is the rival with the least time in a row's own run, and how many times
+// as fast as it the kernel is.
+func (m *Mark) FastestRival() (name string, speedup float64, interval stats.Interval) {
+	ratio := 0.0
+	for i := range m.Times.Rivals {
+		r := &m.Times.Rivals[i]
+		if r.Comparison.Ratio > ratio { // the kernel's time over the rival's: the largest is of the fastest
+			name, ratio, interval = r.Name, r.Comparison.Ratio, r.Comparison.Interval
+		}
+	}
+	if name == "" {
+		return "", 0, stats.Interval{}
+	}
+	return name, 1 / ratio, inverse(interval)
+}
+
+// inverse is the interval of a speed-up where i is one of a ratio of times.
+func inverse(i stats.Interval) stats.Interval {
+	return stats.Interval{Low: 1 / i.High, High: 1 / i.Low, Confidence: i.Confidence}
+}
+
+// Samples are all of a mark's times, process after process, in the order taken.
+func (m *Mark) Samples() (all []float64) {
+	for i := range m.Times.Runs {
+		all = append(all, m.Times.Runs[i].Times(m.index)...)
+	}
+	return all
+}

@@ -1,0 +1,143 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"attest/evidence"
+	"attest/record"
+	"attest/timing"
+)
+
+// View is evidence in the order in which people look at it.
+type View struct {
+	Items   []*evidence.Item // as they were added
+	Kernels []*Kernel        // in the order of their first records: a ladder is gated in its order
+	Shapes  []*Shape         // what was timed, a device and shape each
+	Check   *evidence.Check
+}
+
+// Kernel is all that is known of a kernel.
+type Kernel struct {
+	Label string           // its name, with format and target where the name alone is not enough
+	Items []*evidence.Item // oldest first
+	Now   *evidence.Item   // what stands for it
+	Timed *evidence.Item   // the newest with times, or nil
+}
+
+// Outdated reports whether the times are of other PTX than the rest.
+func (k *Kernel) Outdated() bool {
+	return k.Timed != nil && k.Timed.Kernel.SHA256 != k.Now.Kernel.SHA256
+}
+
+// Outcome is that of the newest verdict on what stands for the kernel, or "".
+func (k *Kernel) Outcome() record.Outcome {
+	if v := k.Now.Verdict(); v != nil {
+		return v.Outcome
+	}
+	return ""
+}
+
+// New arranges the contents of a store.
+func New(c *evidence.Contents) *View {
+	v := &View{Items: c.Items, Check: c.Check}
+	type key struct{ name, format, target string }
+	byKey := map[key]*Kernel{}
+	names := map[string]int{}
+	for _, item := range c.Items {
+		k := key{item.Kernel.Name, item.Kernel.Format, item.Kernel.Target}
+		if byKey[k] == nil {
+			byKey[k] = &Kernel{}
+			names[k.name]++
+			v.Kernels = append(v.Kernels, byKey[k])
+		}
+		byKey[k].Items = append(byKey[k].Items, item)
+	}
+	for _, k := range v.Kernels {
+		k.choose()
+		id := k.Now.Kernel
+		k.Label = id.Name
+		if names[id.Name] > 1 {
+			k.Label = strings.Join([]string{id.Name, id.Format, id.Target}, " ")
+		}
+	}
+	v.shapes()
+	return v
+}
+
+// choose finds what stands for a kernel.
+func (k *Kernel) choose() {
+	newest := k.Items[len(k.Items)-1]
+	k.Now = newest
+	for _, item := range slices.Backward(k.Items) {
+		if k.Timed == nil && timed(item) {
+			k.Timed = item
+		}
+	}
+	for _, item := range slices.Backward(k.Items) {
+		if item.Kernel.SHA256 != newest.Kernel.SHA256 {
+			continue
+		}
+		if v := item.Verdict(); timed(item) || v != nil && v.Outcome == record.Reject {
+			k.Now = item
+			return
+		}
+	}
+}
+
+func timed(item *evidence.Item) bool {
+	return item.Performance != nil && len(item.Performance.Shapes) > 0
+}
+
+// Latest is when the newest record is from.
+func (v *View) Latest() (t time.Time) {
+	for _, item := range v.Items {
+		if item.Build.Time.After(t) {
+			t = item.Build.Time
+		}
+	}
+	return t
+}
+
+// Count is how many kernels have an outcome.
+func (v *View) Count(o record.Outcome) (n int) {
+	for _, k := range v.Kernels {
+		if k.Outcome() == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Trail is a verdict and what it was on.
+type Trail struct {
+	evidence.Judgement
+	Item *evidence.Item
+}
+
+// Trail is every verdict, the newest first.
+func (v *View) Trail() (trail []Trail) {
+	for _, item := range v.Items {
+		for _, j := range item.Verdicts {
+			trail = append(trail, Trail{j, item})
+		}
+	}
+	slices.SortFunc(trail, func(a, b Trail) int { return cmp.Compare(b.Seq, a.Seq) })
+	return trail
+}
+
+// Skipped is why kernels were not timed, each reason once.
+func (v *View) Skipped() (why []string) {
+	for _, k := range v.Kernels {
+		if p := k.Now.Performance; p != nil && p.Skipped != "" && !slices.Contains(why, p.Skipped) {
+			why = append(why, p.Skipped)
+		}
+	}
+	return why
+}
+
+// primary reports whether a method is the one that figures are by unless they say
+// otherwise.
+func primary(m timing.Method) bool { return m.Mode == timing.Graph && m.Cache == timing.Warm }
