@@ -19,8 +19,8 @@ func (f *faults) cause(blamed []*ref.Blame) (string, error) {
 		f.notFinite,
 		f.oneColumn,
 		f.factor,
+		f.oneKey,
 		func() (string, error) { return f.keys(blamed), nil },
-		f.lastKey,
 		f.logits,
 		f.rowsOrHeads,
 	} {
@@ -74,6 +74,9 @@ func (f *faults) oneColumn() (string, error) {
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(columns))
+	if len(sorted) == 1 {
+		return fmt.Sprintf("only column %d", sorted[0]), nil
+	}
 	if first, last := sorted[0], sorted[len(sorted)-1]; len(columns) <= d/2 && last-first < d/2 {
 		return fmt.Sprintf("columns %d to %d only", first, last), nil
 	}
@@ -146,14 +149,15 @@ func (f *faults) worstRow() (ref.Row, []float64) {
 	return worst.Row, row
 }
 
-// lastKey: a mask that is off by one.
-func (f *faults) lastKey() (string, error) {
+// oneKey: a mask that is off by one, or anything else that concerns one key alone. It
+// must explain all of the error, for in some rows one key is most of a tile.
+func (f *faults) oneKey() (string, error) {
 	if f.in.shape.Skv < 2 {
 		return "", nil
 	}
 	at, row := f.worstRow()
 	b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.Options{Causal: f.a.Causal}, at, row, 1)
-	if err != nil || b == nil {
+	if err != nil || b == nil || b.After > f.limit {
 		return "", err
 	}
 	what := "left out"

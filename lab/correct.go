@@ -34,7 +34,7 @@ func (m *measurement) correctness(ctx context.Context) error {
 	for _, one := range m.p.Cases {
 		shape, refused, ok := m.served(one.Shape)
 		if refused != nil {
-			c.Refused = append(c.Refused, fmt.Sprintf("%v: %v", one.Shape, refused))
+			c.Refused = append(c.Refused, m.refusal(one.Shape, refused))
 			one.Name = ""
 		}
 		one.Shape = shape

@@ -30,8 +30,11 @@ func (m *measurement) defects(ctx context.Context) error {
 		return nil
 	}
 	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Defect{}}
-	for _, s := range m.p.Defects.Shapes {
-		s, _, ok := m.served(s)
+	for _, wanted := range m.p.Defects.Shapes {
+		s, refused, ok := m.served(wanted)
+		if refused != nil {
+			d.Refused = append(d.Refused, m.refusal(wanted, refused))
+		}
 		if !ok || slices.Contains(d.Shapes, s.String()) {
 			continue
 		}

@@ -45,7 +45,7 @@ func impostor(ctx context.Context, name string, a *abi.ABI, in *inputs, right *r
 	case gate.ShiftRows:
 		return from(func(i int) int { return otherRow(t.rows, i) }), nil
 	case gate.MissingTile:
-		return t, missing(ctx, a, in, t, (in.shape.Skv-1)/gate.TileOfKeys*gate.TileOfKeys)
+		return t, missing(ctx, a, in, t, in.shape.Skv-gate.TileOfKeys)
 	case gate.MissingKey:
 		return t, missing(ctx, a, in, t, in.shape.Skv-1)
 	}

@@ -145,6 +145,14 @@ func (m *measurement) served(s ref.Shape) (shape ref.Shape, refused error, ok bo
 	return s, first, false
 }
 
+// refusal says that a shape is not served.
+func (m *measurement) refusal(s ref.Shape, why error) string {
+	if s.D == 0 {
+		s.D = m.dim
+	}
+	return fmt.Sprintf("%v: %v", s, why)
+}
+
 // foresee plans the steps, so that progress has an end. Weights are about those of
 // the emulator: a step's operations, and what it costs to start one.
 func (m *measurement) foresee() {

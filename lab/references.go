@@ -83,7 +83,7 @@ func (r *reference) compare(got ref.Tensor) (original, quantised *ref.Errors, er
 // tryImpostors judges every impostor as a kernel is judged.
 func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *inputs) error {
 	for _, name := range gate.Impostors {
-		why := gate.Excuse(name, c.Shape, c.Distribution)
+		why := gate.Excuse(name, c.Shape, c.Distribution, a.Causal)
 		if why != "" {
 			r.powers = append(r.powers, record.Power{Name: name, Why: why})
 			continue

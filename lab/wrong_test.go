@@ -197,7 +197,7 @@ func TestPowerless(t *testing.T) {
 
 // TestConstantV shows why 3 is void: weights that are all the same pass there.
 func TestConstantV(t *testing.T) {
-	why := gate.Excuse(gate.MeanOfV, length(1, 2, 33), "constant-v")
+	why := gate.Excuse(gate.MeanOfV, length(1, 2, 33), "constant-v", false)
 	if why == "" {
 		t.Error("mean-of-v is said to be caught where all rows of V are equal")
 	}

@@ -86,6 +86,7 @@ type Budget struct {
 type Defects struct {
 	Schedules []uint64 `json:"schedules"` // seeds that were tried
 	Shapes    []string `json:"shapes"`
+	Refused   []string `json:"refused,omitempty"` // shapes that the kernel does not serve, and why
 	Errors    int      `json:"errors"`
 	Warnings  int      `json:"warnings"`
 	Found     []Defect `json:"found"`

@@ -3,13 +3,13 @@
 // it PTX of any origin can be judged.
 //
 // It is written down as JSON. This is a kernel of Triton, which takes e5m2 without
-// scales, in blocks of 128 rows:
+// scales, in blocks of 128 rows, and computes with powers of two:
 //
 //	{
 //	  "entry": "attn", "format": "e5m2", "scaling": "none", "p": "e5m2",
 //	  "params": [
 //	    {"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"},
-//	    {"i32": "Sq"}, {"f32": "scale"}, {"u64": "0"}, {"u64": "0"}
+//	    {"i32": "Sq"}, {"f32": "scale*1.4426950408889634"}, {"u64": "0"}, {"u64": "0"}
 //	  ],
 //	  "grid": ["cdiv(Sq, 128)", "B*H"], "block": [128], "shared": "200*1024",
 //	  "require": ["D == 64", "Sq == Skv", "Sq % 128 == 0"]

@@ -22,7 +22,7 @@ func judgeCorrectness(r *record.Record) record.Gate {
 	if len(red) > 0 {
 		return verdictOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, powerless(c), summary(c))
+	return verdictOf(record.Void, powerless(c, r.Kernel.Config["causal"] == "true"), summary(c))
 }
 
 // title names a case but for its shape.
@@ -56,7 +56,7 @@ func wrong(t record.Tolerance, format string, c *record.Case) (why []string) {
 const leastCompared = 256
 
 // powerless says why the cases prove less than they ought to.
-func powerless(c *record.Correctness) (why []string) {
+func powerless(c *record.Correctness, causal bool) (why []string) {
 	caught := map[string]bool{}
 	seeds := map[uint64]bool{}
 	var shapes []string
@@ -64,7 +64,7 @@ func powerless(c *record.Correctness) (why []string) {
 		one := &c.Cases[i]
 		seeds[one.Seed] = true
 		shapes = append(shapes, one.Shape)
-		for _, w := range blindSpots(one, caught) {
+		for _, w := range blindSpots(one, causal, caught) {
 			why = append(why, one.Shape+", "+title(one)+": "+w)
 		}
 	}
@@ -81,7 +81,7 @@ func powerless(c *record.Correctness) (why []string) {
 }
 
 // blindSpots says what a case could not have seen, and notes what it caught.
-func blindSpots(c *record.Case, caught map[string]bool) (why []string) {
+func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []string) {
 	s, err := ref.ParseShape(c.Shape)
 	if err != nil {
 		return []string{err.Error()}
@@ -94,7 +94,7 @@ func blindSpots(c *record.Case, caught map[string]bool) (why []string) {
 		switch {
 		case at >= 0 && c.Powers[at].Caught:
 			caught[name] = true
-		case Excuse(name, s, c.Distribution) != "":
+		case Excuse(name, s, c.Distribution, causal) != "":
 		case at < 0:
 			why = append(why, "the impostor "+name+" was not tried")
 		default:

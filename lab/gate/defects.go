@@ -8,7 +8,7 @@ import (
 	"attest/ref"
 )
 
-func judgeDefects(d *record.Defects, c *record.Correctness) record.Gate {
+func judgeDefects(d *record.Defects) record.Gate {
 	if d == nil {
 		return skip("the checkers did not run")
 	}
@@ -27,7 +27,7 @@ func judgeDefects(d *record.Defects, c *record.Correctness) record.Gate {
 	if len(red) > 0 {
 		return verdictOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, thinDefects(d, c), fmt.Sprintf("nothing found on %s in %s", strings.Join(d.Shapes, " "), plural(len(d.Schedules), "schedule"))+warnings(d.Warnings))
+	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", strings.Join(d.Shapes, " "), plural(len(d.Schedules), "schedule"))+warnings(d.Warnings))
 }
 
 func warnings(n int) string {
@@ -38,14 +38,14 @@ func warnings(n int) string {
 }
 
 // thinDefects says why a clean run proves little.
-func thinDefects(d *record.Defects, c *record.Correctness) (why []string) {
+func thinDefects(d *record.Defects) (why []string) {
 	if len(d.Schedules) < 2 {
 		why = append(why, "one order of warps is not enough: run at least two schedules")
 	}
 	if len(d.Shapes) == 0 {
 		why = append(why, "no shape was run")
 	}
-	if c != nil && !partial(d.Shapes) && !refusesPartial(c.Refused) {
+	if !partial(d.Shapes) && !refusesPartial(d.Refused) {
 		why = append(why, "no shape has a partial tile")
 	}
 	return why

@@ -48,8 +48,8 @@
 //	          were before quantising; where rounding the inputs to the format alone
 //	          breaks one of the three, that one does not count
 //	held      what the formats reach on N(0,1): see Held
-//	relative  root mean square, over the inputs as they were and over the quantised
-//	          ones, at most twice that of a plain computation in the same precision;
-//	          over the quantised ones also the largest error, at most four times
+//	relative  over the inputs as they were, and over the quantised ones: root mean
+//	          square at most twice that of a plain computation in the same precision,
+//	          and the largest error at most four times
 //	lse       at most 0.005
 package gate

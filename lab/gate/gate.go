@@ -30,7 +30,7 @@ func (u Rules) Judge(r *record.Record) record.Verdict {
 		judge func() record.Gate
 	}{
 		{"resources", func() record.Gate { return judgeResources(r.Resources) }},
-		{"defects", func() record.Gate { return judgeDefects(r.Defects, r.Correctness) }},
+		{"defects", func() record.Gate { return judgeDefects(r.Defects) }},
 		{"correctness", func() record.Gate { return judgeCorrectness(r) }},
 		{"performance", perf.judge},
 	} {

@@ -27,7 +27,7 @@ var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, Missing
 
 // Excuse says why an impostor cannot be told from the truth on a case, or "" when it
 // must be. Nobody else may excuse one.
-func Excuse(impostor string, s ref.Shape, distribution string) string {
+func Excuse(impostor string, s ref.Shape, distribution string, causal bool) string {
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}
@@ -40,8 +40,12 @@ func Excuse(impostor string, s ref.Shape, distribution string) string {
 		return "there is one key"
 	case impostor == MissingTile && s.Skv <= TileOfKeys:
 		return "there is one tile of keys"
+	case impostor == MissingKey && causal:
+		return "only the last row sees the last key"
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many weighs less than rounding does: one-hot inputs show it"
+	case impostor == MissingKey && s.B*s.Hq*s.Sq < 4*s.Skv:
+		return "too few rows for one to look for the last key"
 	}
 	return ""
 }
@@ -56,5 +60,6 @@ var blind = map[string]struct {
 	"constant-v": {[]string{Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey}, "all rows of V are equal"},
 	"falling":    {[]string{ShiftRows, MissingTile, MissingKey}, "the first keys have all the weight"},
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
+	"outliers":   {[]string{Tail}, "outliers weigh more than a row"},
 	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are alike"},
 }

@@ -1,0 +1,159 @@
+package lab
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"attest/lab/abi"
+	"attest/lab/gate"
+	"attest/record"
+	"attest/ref"
+)
+
+// TestCauses makes outputs that are wrong in known ways and asks what the cause is.
+func TestCauses(t *testing.T) {
+	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
+	shape := ref.Square(1, 3, 200, 64)
+	c := Case{Shape: shape, Seed: 3, Distribution: "normal"}
+	in, err := newInputs(a, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := shared.find(context.Background(), a, c, in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attention := func(opt ref.Options, keys int) []float64 {
+		x, err := ref.Attention(context.Background(), in.q, cut{in.k, keys}, cut{in.v, keys}, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.O
+	}
+	each := func(wrong func(at ref.Row, col int) bool, what float64) []float64 {
+		o := append([]float64(nil), r.quantised.O...)
+		for i := range o {
+			if wrong(r.quantised.Rows[i/64], i%64) {
+				o[i] += what
+			}
+		}
+		return o
+	}
+	for _, x := range []struct {
+		name string
+		o    []float64
+		want string
+	}{
+		{"last tile", attention(ref.Options{}, 192), "the last tile of keys, 192 to 199, is left out"},
+		{"last key", attention(ref.Options{}, 199), "the last key is left out: a mask that is off by one"},
+		{"scale", attention(ref.Options{Scale: 1}, 200), "logits are not scaled at all"},
+		{"base", attention(ref.Options{Scale: math.Ln2 / 8}, 200), "powers of e instead of 2"},
+		{"factor", scaled(r.quantised.O, 0.5), "all of O is 0.5 times"},
+		{"zeros", scaled(r.quantised.O, 0), "O is zero everywhere"},
+		{"one head", each(func(at ref.Row, _ int) bool { return at.H == 1 }, 1), "only head 1 of batch 0"},
+		{"one warp", each(func(at ref.Row, _ int) bool { return at.S%64/16 == 2 }, 1), "rows 32 to 47 of every 64: one warp's"},
+		{"columns", each(func(_ ref.Row, col int) bool { return col%16 == 5 }, 1), "every 16th column, from column 5 on"},
+		{"one column", each(func(_ ref.Row, col int) bool { return col == 5 }, 1), "only column 5"},
+		{"half", each(func(_ ref.Row, col int) bool { return col >= 32 }, 1), "columns 32 to 63 only"},
+		{"tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, 1), "the last rows, 190 to 199"},
+		{"NaN tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.NaN()), "NaN, or never written: the last rows, 190 to 199"},
+		{"one row", each(func(at ref.Row, _ int) bool { return at.S == 7 }, 1), "only row 7"},
+		{"NaN", each(func(ref.Row, int) bool { return true }, math.NaN()), "NaN, or never written: in all heads and rows"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			got := newRows(shape.Q(), r.quantised.Rows)
+			copy(got.o, x.o)
+			judged := r.blank(c)
+			if judged.Errors, judged.Dequantised, err = r.compare(got); err != nil {
+				t.Fatal(err)
+			}
+			if len(gate.Within(gate.Tolerance, "e4m3", &judged)) == 0 {
+				t.Error("it passes")
+			}
+			if err := blame(a, &judged, r, in, got); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(judged.Cause, x.want) {
+				t.Errorf("%q, want %q", judged.Cause, x.want)
+			}
+			checkMap(t, &judged, x.name)
+		})
+	}
+}
+
+func scaled(o []float64, by float64) []float64 {
+	out := make([]float64, len(o))
+	for i, x := range o {
+		out[i] = by * x
+	}
+	return out
+}
+
+// checkMap wants a tile for every head and 32 rows, with all bad elements in them.
+func checkMap(t *testing.T, c *record.Case, name string) {
+	t.Helper()
+	bad, blamed := 0, 0
+	for _, x := range c.Map {
+		bad += x.Bad
+		if x.KVTile == 6 {
+			blamed++
+		}
+	}
+	if len(c.Map) != 3*7 || bad == 0 {
+		t.Errorf("%d tiles, %d bad elements", len(c.Map), bad)
+	}
+	if name == "last tile" && blamed < 4 {
+		t.Errorf("%d tiles blame the last keys", blamed)
+	}
+}
+
+// TestImpostors wants every impostor caught on every distribution where it applies,
+// on lengths around tiles, in all formats.
+func TestImpostors(t *testing.T) {
+	formats := []abi.Format{"u8", "e4m3", "e5m2", abi.F16, "u8-legacy"}
+	turn := 0
+	for _, d := range ref.Distributions() {
+		for _, s := range []ref.Shape{ref.Square(1, 1, 1, 64), ref.Square(2, 2, 17, 64), ref.Square(2, 3, 100, 64), {B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 150, D: 64}} {
+			turn++
+			a := &abi.ABI{Format: formats[turn%len(formats)], Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD, Causal: turn%3 == 0}
+			c := Case{Shape: s, Seed: 1, Distribution: d.Name}
+			in, err := newInputs(a, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := newReference(context.Background(), a, c, in, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range r.powers {
+				if !p.Caught && p.Why == "" {
+					t.Errorf("%s on %v, %s, %s, causal %v: it passes", p.Name, s, d.Name, a.Format, a.Causal)
+				}
+			}
+		}
+	}
+}
+
+// TestSampledRows judges impostors where only some rows are computed.
+func TestSampledRows(t *testing.T) {
+	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
+	c := Case{Shape: ref.Square(2, 3, 300, 64), Seed: 1, Distribution: "normal"}
+	in, err := newInputs(a, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newReference(context.Background(), a, c, in, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.quantised.Rows) != 100 || len(r.powers) != len(gate.Impostors) {
+		t.Fatalf("%d rows, %d powers", len(r.quantised.Rows), len(r.powers))
+	}
+	for _, p := range r.powers {
+		if !p.Caught && p.Why == "" {
+			t.Errorf("%s passes", p.Name)
+		}
+	}
+}

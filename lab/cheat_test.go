@@ -1,0 +1,172 @@
+package lab
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"attest/lab/gate"
+	"attest/record"
+	"attest/timing"
+)
+
+// TestCheats times kernels on cards that cheat. The numbers are those of the ways in
+// which harnesses were fooled.
+func TestCheats(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		cheat func(*card)
+		why   string
+	}{
+		{"10 results are remembered by pointer", func(c *card) { c.memo = true }, "timed launches gave wrong outputs"},
+		{"10 results are remembered by the number of calls", func(c *card) {
+			c.launched = func(_ string, n int, took time.Duration) (bool, time.Duration) { return n <= 8, took }
+		}, "timed launches gave wrong outputs"},
+		{"11 fifteen calls are done in one", func(c *card) {
+			c.inGraph = func(_ string, n int, took time.Duration) (bool, time.Duration) {
+				if n%15 == 0 {
+					return true, took
+				}
+				return false, 10 * time.Nanosecond
+			}
+		}, "is the least that"},
+		{"12 launches of graphs do nothing", func(c *card) {
+			c.inGraph = func(_ string, _ int, took time.Duration) (bool, time.Duration) { return false, took }
+		}, "the output of timed launches is not that of a launch alone"},
+		{"13 work is left elsewhere, and its time with it", func(c *card) {
+			c.inGraph = func(string, int, time.Duration) (bool, time.Duration) { return true, 50 * time.Nanosecond }
+		}, "is the least that"},
+		{"14 the timer is patched for one kernel", func(c *card) { c.takes["stage3b"] = 0.4 }, "is the least that"},
+		{"15 one time is next to nothing", func(c *card) {
+			replayed := 0 // all launches of the sixth replay, which is a sample
+			c.inGraph = func(_ string, _ int, took time.Duration) (bool, time.Duration) {
+				if replayed++; (replayed-1)/4 == 6 {
+					return true, time.Nanosecond
+				}
+				return true, took
+			}
+		}, "is the least that"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gpu := newCard()
+			c.cheat(gpu)
+			p := timingPlan(gpu)
+			p.Defects.Shapes, p.Cases, p.KeepGoing = nil, nil, true
+			r, v := measure(t, preset(t, "stage3b"), p)
+			wants(t, v, record.Reject, c.why)
+			if r.Performance == nil || v.Gates[3].Status != record.Red {
+				t.Errorf("performance is %s", v.Gates[3].Status)
+			}
+		})
+	}
+}
+
+// TestEventsElsewhere: 14, events of a stream on which nothing happens.
+func TestEventsElsewhere(t *testing.T) {
+	gpu := newCard()
+	gpu.clock = 1e-9
+	_, err := Measure(context.Background(), preset(t, "stage3b"), timingPlan(gpu), nil)
+	if err == nil || !strings.Contains(err.Error(), "another stream") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestColdIsCold: 16, the sets of a cold graph are more than the cache holds.
+func TestColdIsCold(t *testing.T) {
+	gpu := newCard()
+	p := timingPlan(gpu, timing.Method{Mode: timing.Graph, Cache: timing.Cold, Launches: 4})
+	p.Defects.Shapes, p.Cases = nil, nil
+	s := preset(t, "stage3b")
+	perf, err := Time(context.Background(), s, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := perf.Shapes[0]
+	const bytes = 2 * 33 * 64 * (3 + 2)
+	if int64(one.Method.Sets)*bytes < 3*gpu.Info().L2 || !one.OutputsOK {
+		t.Errorf("%+v: %s", one.Method, one.Wrong)
+	}
+}
+
+// TestWhatIsTimedIsWhatIsNamed: 18, the text that ran is the one whose hash is in the
+// record.
+func TestWhatIsTimedIsWhatIsNamed(t *testing.T) {
+	gpu := newCard()
+	p := timingPlan(gpu)
+	p.Baseline = preset(t, "stage2")
+	r, _ := measure(t, preset(t, "stage3b"), p)
+	for _, k := range []*record.Kernel{&r.Kernel, r.Baseline} {
+		sum := sha256.Sum256([]byte(gpu.texts[k.Name]))
+		if hex.EncodeToString(sum[:]) != k.SHA256 {
+			t.Errorf("%s: another text was loaded", k.Name)
+		}
+	}
+}
+
+// TestDoctoredRecords changes records after the fact, or measures so that they would
+// look like this, and has them judged.
+func TestDoctoredRecords(t *testing.T) {
+	gpu := newCard()
+	gpu.takes["stage3b"] = 50
+	p := timingPlan(gpu)
+	p.Baseline = preset(t, "stage2")
+	honest := func() *record.Record {
+		r, v := measure(t, preset(t, "stage3b"), p)
+		wants(t, v, record.Merge, "+100")
+		return r
+	}
+	r := honest()
+	times := func(r *record.Record) *record.Times { return &r.Performance.Shapes[0] }
+	for _, c := range []struct {
+		name   string
+		doctor func(r *record.Record)
+		status record.Status
+		why    string
+	}{
+		{"6 the comparison stopped early", func(r *record.Record) { r.Correctness.Cases[0].Errors.Elements = 64 }, record.Void, "only 64 elements were compared"},
+		{"8 NaN where it was expected too", func(r *record.Record) { r.Correctness.Cases[0].Dequantised.NotFinite = 1 }, record.Red, "not finite"},
+		{"16 nobody says whether the cache was warm", func(r *record.Record) { times(r).Method.Cache = "" }, record.Void, "the method is not named"},
+		{"18 baseline and candidate swapped", func(r *record.Record) { slices.Reverse(times(r).Names) }, record.Red, "must begin with"},
+		{"18 the runs are of others", func(r *record.Record) { times(r).Runs[0].Candidates[0].Name = "stage5" }, record.Red, "as candidate 0"},
+		{"19 zeros were timed", func(r *record.Record) { times(r).Inputs = "zeros" }, record.Void, "less power"},
+		{"20 a tolerance for another type", func(r *record.Record) { r.Correctness.Tolerance.Max = 0.5 }, record.Red, "the gate's is 0.06"},
+		{"20 only the last case was looked at", func(r *record.Record) { r.Correctness.Cases[0].Errors.Max = 1 }, record.Red, "largest error 1"},
+		{"20 min for max", func(r *record.Record) { r.Correctness.Cases[1].Dequantised.Max = 1 }, record.Red, "largest error"},
+		{"an excuse that is none", func(r *record.Record) {
+			r.Correctness.Cases[0].Powers[0] = record.Power{Name: gate.Zeros, Why: "it does not apply"}
+		}, record.Void, "the impostor zeros passes"},
+		{"ceilings that nobody probed", func(r *record.Record) { r.Performance.Ceiling = record.Ceiling{} }, record.Void, "not probed"},
+		{"a model's times", func(r *record.Record) { times(r).Predicted = true }, record.Void, "no measurement"},
+		{"more time than passed", func(r *record.Record) {
+			b := &times(r).Runs[0].Batches[0]
+			b.End = b.Start.Add(time.Microsecond)
+		}, record.Red, "were taken in"},
+		{"a ratio that the samples do not give", func(r *record.Record) {
+			for i := range times(r).Runs[0].Batches {
+				if b := &times(r).Runs[0].Batches[i]; b.Candidate == 0 {
+					for j := range b.Micros {
+						b.Micros[j] = 99
+					}
+				}
+			}
+		}, record.Green, "does not pay"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			bad := clone(t, r)
+			c.doctor(bad)
+			v := gate.Judge(bad)
+			outcome := record.Reject
+			if c.status == record.Green {
+				outcome = record.ValidNegative
+			}
+			wants(t, v, outcome, c.why)
+			if !slices.ContainsFunc(v.Gates, func(g record.Gate) bool { return g.Status == c.status }) {
+				t.Errorf("no gate is %s", c.status)
+			}
+		})
+	}
+}

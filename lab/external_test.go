@@ -1,0 +1,199 @@
+package lab
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"attest/build"
+	"attest/device"
+	"attest/fp8"
+	"attest/kernels/attn"
+	"attest/lab/abi"
+	"attest/ptx"
+	"attest/record"
+	"attest/ref"
+)
+
+func readABI(t testing.TB, file string) *abi.ABI {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := abi.Parse(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestTriton judges a kernel that Triton compiled. It takes whole tiles of 128 rows,
+// so the plan's lengths are rounded up, and the record says which were not served.
+func TestTriton(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	text, err := os.ReadFile("../ptx/parse/testdata/triton36/attn_fp8e5_90.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := External("triton", string(text), readABI(t, "abi/testdata/triton_e5m2.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := smaller(quickly())
+	p.Defects.Schedules = p.Defects.Schedules[:2]
+	r, v := measure(t, s, p)
+	wants(t, v, record.Defer, "no GPU")
+	if len(r.Correctness.Refused) < 3 || len(r.Correctness.Cases) < 2 {
+		t.Errorf("%d refused, %d cases", len(r.Correctness.Refused), len(r.Correctness.Cases))
+	}
+}
+
+// TestPresetAsExternal judges a preset's text by an ABI from a file, and expects the
+// same of it as of the preset.
+func TestPresetAsExternal(t *testing.T) {
+	p, err := Preset("stage5-persistent", Choice{Format: "u8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := readABI(t, "abi/testdata/stage5-persistent.json")
+	a.Entry = p.ABI.Entry
+	s, err := External("mine.ptx", p.PTX, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := smaller(quickly())
+	_, v := measure(t, s, plan)
+	wants(t, v, record.Defer, "no GPU")
+	shape := ref.Square(2, 3, 500, 64)
+	for _, sms := range []int{1, 132} {
+		v := abi.Vars{Shape: shape, SMs: sms, BlocksPerSM: 2}
+		x, err1 := s.ABI.Extents(v)
+		y, err2 := p.ABI.Extents(v)
+		if err1 != nil || err2 != nil || x.Grid != y.Grid || x.Block != y.Block || x.Shared != y.Shared {
+			t.Errorf("%+v, %+v: %v %v", x, y, err1, err2)
+		}
+	}
+}
+
+// TestPresetLaunch compares the ABI of presets with what kernels/attn says itself.
+func TestPresetLaunch(t *testing.T) {
+	for _, d := range []int{64, 128} {
+		for _, p := range attn.Presets(d) {
+			s, err := Preset(p.Name, Choice{HeadDim: d})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range []int{1, 64, 65, 1000} {
+				problem := attn.Problem{Batch: 2, Heads: 3, Seq: n, HeadDim: d, Format: fp8.U8}
+				want := p.Config.Launch(problem, 5, 2)
+				got, err := s.ABI.Extents(abi.Vars{Shape: ref.Square(2, 3, n, d), SMs: 5, BlocksPerSM: 2})
+				if err != nil || got.Grid != device.D(want.Grid) || got.Block != device.D(want.Block) || got.Shared != want.Shared {
+					t.Errorf("%s, D=%d, S=%d: %+v, %v; want %+v", p.Name, d, n, got, err, want)
+				}
+			}
+			if err := s.ABI.Check(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// naive is attention of halves in [B,S,H,D] without scales, causal, a thread a row
+// and column: everything that presets are not.
+func naive() *build.Kernel {
+	k := build.New("naive", ptx.SM80)
+	q, kk, v, o := k.ParamGlobalF16("q"), k.ParamGlobalF16("k"), k.ParamGlobalF16("v"), k.ParamGlobalF32("o")
+	batch, heads, hkv, sq, skv := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("hkv"), k.ParamU32("sq"), k.ParamU32("skv")
+	c := k.ParamF32("c") // scale·log2(e)
+	const d = 64
+	row, col := k.CtaidX(), k.TidX() // row of [B,S,H]
+	b, rest := row.Div(sq.MulLo(heads)), row.Rem(sq.MulLo(heads))
+	s, h := rest.Div(heads), rest.Rem(heads)
+	hk := h.Div(heads.Div(hkv))
+	qs := k.SharedF32("qs", d)
+	qs.At(col).St(q.At(row.MadLo(k.U32(d), col)).Ld().CvtF32())
+	k.SyncThreads()
+	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	k.Loop(k.U32(0), s.Add(skv).Sub(sq).Add(k.U32(1)), k.U32(1), func(j build.U32) {
+		at := b.MadLo(skv, j).MadLo(hkv, hk).MulLo(k.U32(d))
+		logit := k.F32(0).Var()
+		k.Loop(k.U32(0), k.U32(d), k.U32(1), func(i build.U32) {
+			logit.Set(qs.At(i).Ld().FmaRn(kk.At(at.Add(i)).Ld().CvtF32(), logit.Get()))
+		})
+		x := logit.Get().Mul(c)
+		most := m.Get().Max(x)
+		alpha, p := m.Get().Sub(most).Ex2Approx(), x.Sub(most).Ex2Approx()
+		m.Set(most)
+		l.Set(l.Get().FmaRn(alpha, p))
+		sum.Set(sum.Get().FmaRn(alpha, p.Mul(v.At(at.Add(col)).Ld().CvtF32())))
+	})
+	k.If(b.SetpLt(batch), func() { o.At(row.MadLo(k.U32(d), col)).St(sum.Get().DivRn(l.Get())) })
+	return k
+}
+
+const naiveABI = `{
+  "entry": "naive", "format": "f16", "output": "f32", "p": "f32", "layout": "BSHD", "causal": true,
+  "params": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "o"},
+    {"u32": "B"}, {"u32": "H"}, {"u32": "Hkv"}, {"u32": "Sq"}, {"u32": "Skv"}, {"f32": "scale*1.4426950408889634"}],
+  "grid": ["B*Sq*H"], "block": ["D"], "require": ["D == 64", "H % Hkv == 0", "Sq <= Skv"]
+}`
+
+// TestCausalGrouped judges a kernel of halves: causal, several heads of Q to one of K,
+// fewer rows than keys, another layout.
+func TestCausalGrouped(t *testing.T) {
+	text, err := naive().PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := abi.Parse("naive.json", []byte(naiveABI))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := External("naive", text, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := quickly()
+	p.Cases = []Case{
+		{Shape: ref.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 17, Skv: 40}, Seed: 1, Distribution: "normal"},
+		{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 33, Skv: 33}, Seed: 2, Distribution: "one-hot"},
+		{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 70}, Seed: 2, Distribution: "uniform"},
+	}
+	p.Defects.Shapes = []ref.Shape{{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 7}}
+	_, v := measure(t, s, p)
+	wants(t, v, record.Defer, "no GPU")
+	wrong := strings.Replace(naiveABI, "1.4426950408889634", "1.0", 1)
+	if a, err = abi.Parse("naive.json", []byte(wrong)); err != nil {
+		t.Fatal(err)
+	}
+	s.ABI = a
+	_, v = measure(t, s, p)
+	wants(t, v, record.Reject, "powers of e instead of 2")
+}
+
+func TestExternalErrors(t *testing.T) {
+	p := preset(t, "stage0")
+	a := *p.ABI
+	a.Entry = "nothing"
+	if _, err := External("x.ptx", p.PTX, &a); err == nil || !strings.Contains(err.Error(), "no .entry nothing") {
+		t.Error(err)
+	}
+	a.Entry, a.Params = p.ABI.Entry, a.Params[1:]
+	if _, err := External("x.ptx", p.PTX, &a); err == nil || !strings.Contains(err.Error(), "11 parameters, its abi describes 10") {
+		t.Error(err)
+	}
+	if _, err := External("x.ptx", "nonsense", p.ABI); err == nil {
+		t.Error("nonsense was parsed")
+	}
+	a = *p.ABI
+	a.Require = []abi.Expr{abi.MustExpr("1 == 2")}
+	s := *p
+	s.ABI = &a
+	if _, err := Measure(context.Background(), &s, quickly(), nil); err == nil || !strings.Contains(err.Error(), "no head dimension is served") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,109 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"attest/lab/gate"
+	"attest/record"
+)
+
+// clone is a record through JSON, which a record must survive.
+func clone(t testing.TB, r *record.Record) *record.Record {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &record.Record{}
+	if err := json.Unmarshal(text, c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestPresets has every preset judged without a GPU: nothing is wrong with any, and
+// nothing can be merged.
+func TestPresets(t *testing.T) {
+	names := []string{"stage0", "stage1", "stage2", "stage3a", "xor-swizzle", "stage3b", "stage4", "stage5", "stage5-persistent"}
+	for i, name := range names {
+		for j, f := range []string{"u8", "e4m3", "e5m2"} {
+			if i%3 != j && testing.Short() {
+				continue
+			}
+			t.Run(name+"/"+f, func(t *testing.T) {
+				c := Choice{Format: f, LSE: i%2 == 0, HeadDim: 64 << (i % 2)}
+				if j == 1 {
+					c.Output = "bf16"
+				}
+				s, err := Preset(name, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, v := measure(t, s, smaller(quickly()))
+				wants(t, v, record.Defer, "no GPU")
+				if again := gate.Judge(clone(t, r)); again.Outcome != v.Outcome || again.Why != v.Why {
+					t.Errorf("from JSON: %s, %s", again.Outcome, again.Why)
+				}
+			})
+		}
+	}
+}
+
+// smaller leaves the long cases out.
+func smaller(p Plan) Plan {
+	var short []Case
+	for _, c := range p.Cases {
+		if c.Shape.Sq < 150 && c.Shape.B*c.Shape.Hq < 8 {
+			short = append(short, c)
+		}
+	}
+	p.Cases = short
+	return p
+}
+
+// TestProgress wants steps that only go on, to the end.
+func TestProgress(t *testing.T) {
+	var last Progress
+	sections := map[string]bool{}
+	_, err := Measure(context.Background(), preset(t, "stage3b"), smaller(quickly()), func(p Progress) {
+		if p.Done < last.Done || p.Share < last.Share || p.Share > 1 || p.Done > p.Total || p.Total == 0 {
+			t.Errorf("%+v after %+v", p, last)
+		}
+		last = p
+		sections[p.Section] = true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Done != last.Total-1 || len(sections) != 4 {
+		t.Errorf("%+v, sections %v", last, sections)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err := Measure(ctx, preset(t, "stage0"), quickly(), func(p Progress) {
+		if p.Section == "correctness" {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestRepeatable gives the same record twice, but for its time.
+func TestRepeatable(t *testing.T) {
+	p := smaller(quickly())
+	a, _ := measure(t, preset(t, "stage4"), p)
+	b, _ := measure(t, preset(t, "stage4"), p)
+	b.Build.Time = a.Build.Time
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	if string(x) != string(y) {
+		t.Error("two records of one kernel differ")
+	}
+}
