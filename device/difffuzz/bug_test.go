@@ -1,7 +1,6 @@
 package difffuzz
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,8 @@ const bugs = "../../testdata/bug"
 
 // TestBugs replays what was found: each case has to give what it expects, on the
 // emulator of its target and on a GPU where there is one. A case with a file deviation is
-// one of the ledger's: a GPU may give something else, and what it does is logged.
+// one of the ledger's: a GPU may give something else, and what it does is logged. One that
+// hangs or faults there, as the file then says, runs on the emulator alone.
 func TestBugs(t *testing.T) {
 	cases, err := filepath.Glob(filepath.Join(bugs, "*", "launch.json"))
 	if err != nil {
@@ -58,12 +58,12 @@ func TestBugs(t *testing.T) {
 				return
 			}
 			deviation, err := os.ReadFile(filepath.Join(dir, "deviation"))
-			if strings.Contains(string(deviation), "hangs") {
-				return // a kernel that does not end cannot be stopped either
+			if len(strings.Fields(string(deviation))) > 1 {
+				return // it hangs or faults, and takes the context with it
 			}
 			switch got := runFolder(t.Context(), dir, gpu); {
 			case err == nil:
-				t.Logf("%s on %s: %v", bytes.TrimSpace(deviation), gpu.Info().Name, got)
+				t.Logf("%s on %s: %v", strings.TrimSpace(string(deviation)), gpu.Info().Name, got)
 			case got != nil:
 				t.Errorf("on %s: %v", gpu.Info().Name, got)
 			}

@@ -3,6 +3,7 @@ package difffuzz
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,20 @@ func TestChildDies(t *testing.T) {
 	defer none.Close()
 	if _, err := none.Info(); err == nil || !strings.Contains(err.Error(), "did not start") {
 		t.Errorf("no device gives %v", err)
+	}
+}
+
+// TestCrash has a compiler die on every kernel: they are counted, and no finds.
+func TestCrash(t *testing.T) {
+	f := &Fuzzer{Options: latest, Seed: 7, Batch: 2, Kernels: 3, Open: func() (*Pair, error) {
+		return &Pair{&Local{Device: emulator(t, ptx.SM90a, 0)}, &Child{Command: workerProcess("dies")}}, nil
+	}}
+	stats, err := f.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(stats.Finds) > 0 || !slices.Equal(stats.Crashed, []uint64{7, 8, 9}) || stats.Kernels != 3 {
+		t.Errorf("%+v", stats)
 	}
 }
 

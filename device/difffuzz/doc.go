@@ -13,6 +13,12 @@
 // out all that does not matter to a difference. What remains is written to a folder as
 // PTX with a launch file, for attest exec to replay.
 //
+// A GPU runs what an assembler makes of a kernel, and those make mistakes. The ones that
+// are known are left out, under their numbers in DEVIATIONS.md. Many come from what an
+// assembler believes to know about a register, so every result is combined with a zero
+// that it cannot know: kernels show what instructions do, one by one, and not how they
+// are optimised together.
+//
 // One device is the reference, as a rule the emulator. The other may be a GPU: it is
 // then driven by a process of its own ([Child]), because a kernel that faults takes
 // the process's context with it. Where there is no GPU the emulator is compared with

@@ -90,8 +90,8 @@ func (g *gen) load(scope) *Node {
 	forms := append(append([]*isa.Form{}, isa.Forms("ld")...), isa.Forms("ldu")...)
 	f := forms[g.IntN(len(forms))]
 	m, ok := g.variant(f, without("ss", "param::func"))
-	if !ok {
-		return nil
+	if !ok || m.Has("acquire") && m.Has("L2::cache_hint") {
+		return nil // D32
 	}
 	n := &Node{}
 	var d, a = &f.Params[0], &f.Params[1]

@@ -58,8 +58,9 @@ func (g *gen) wgmma(scope) *Node {
 	}
 	bBytes := (b.bytes + 1023) &^ 1023 // patterns of swizzles start at multiples of 1024
 	n.Matrix = bBytes + (a.bytes+1023)&^1023
-	n.with(".reg .b64 %ad, %bd, %start;", ".reg .b32 %to;", ".reg .pred %scale;")
+	n.with(".reg .b64 %ad, %bd, %start;", ".reg .b32 %to, %mine;", ".reg .pred %scale;")
 	g.fillMatrices(n)
+	n.Insts = append(n.Insts, inst("mad.lo.u32", "%mine", "%t", "16", "%mat"))
 	n.Insts = append(n.Insts,
 		inst("shr.u32", "%to", "%mat", "4"), inst("cvt.u64.u32", "%start", "%to"),
 		inst("or.b64", "%bd", "%start", fmt.Sprintf("%#x", b.descriptor())),
@@ -69,7 +70,7 @@ func (g *gen) wgmma(scope) *Node {
 	count := m.Count(d)
 	n.with(fmt.Sprintf(".reg .b32 %%acc<%d>;", count))
 	for i := range count {
-		n.Insts = append(n.Insts, own(fmt.Sprintf("%%acc%d", i), g.reg('r')))
+		n.Insts = append(n.Insts, g.own(fmt.Sprintf("%%acc%d", i)))
 	}
 	products := []Inst{act("wgmma.fence.sync.aligned")}
 	for range 1 + g.IntN(2) {
@@ -131,19 +132,21 @@ func (g *gen) fillMatrices(n *Node) {
 	n.Insts = append(n.Insts, act("fence.proxy.async"), act("bar.sync", "0"))
 }
 
-// own copies a register for a product alone, in a way that an assembler cannot undo: of
-// registers that are used elsewhere, too, it makes something else (D28).
-func own(to, from string) Inst { return inst("xor.b32", to, from, "%nilr") }
+// own loads a register for a product from what the thread has put into the matrices. An
+// assembler must not know its value: of registers with the same value, or with one that is
+// used elsewhere, it makes something else (D28).
+func (g *gen) own(to string) Inst {
+	return inst("ld.volatile.shared.b32", to, fmt.Sprintf("[%%mine+%d]", 4*g.IntN(4)))
+}
 
-// fragment copies the registers of a factor.
-func (n *Node) fragment(regs string) string {
+// fragment makes the registers of a factor.
+func (g *gen) fragment(n *Node, count int) string {
 	prefix := fmt.Sprintf("%%a%d_", len(n.Regs))
-	from := pool.FindAllString(regs, -1)
-	n.with(fmt.Sprintf(".reg .b32 %s<%d>;", prefix, len(from)))
-	for i, r := range from {
-		n.Insts = append(n.Insts, own(prefix+itoa(i), r))
+	n.with(fmt.Sprintf(".reg .b32 %s<%d>;", prefix, count))
+	for i := range count {
+		n.Insts = append(n.Insts, g.own(prefix+itoa(i)))
 	}
-	return temps(prefix, len(from))
+	return temps(prefix, count)
 }
 
 // product is one wgmma.mma_async.
@@ -166,8 +169,8 @@ func (g *gen) product(n *Node, m isa.Match, f *isa.Form, count int, transA, tran
 			in.Args = append(in.Args, bit[transB])
 		default:
 			arg := g.operand(m, p, new(bool))
-			if pool.MatchString(arg) {
-				arg = n.fragment(arg)
+			if regs := pool.FindAllString(arg, -1); regs != nil {
+				arg = g.fragment(n, len(regs))
 			}
 			in.Args = append(in.Args, arg)
 		}

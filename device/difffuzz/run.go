@@ -48,7 +48,7 @@ type Refused struct {
 func (r *Refused) Error() string { return r.Msg }
 
 // Timeout is how long one launch may take; a generated kernel takes moments.
-const Timeout = 20 * time.Second
+const Timeout = 8 * time.Second
 
 // Local runs batches on a device of this process.
 type Local struct {

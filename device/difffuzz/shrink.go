@@ -133,7 +133,8 @@ func (s *shrinker) flatten() {
 			if n.Kind == Straight {
 				continue
 			}
-			if s.try(func(k *Kernel) {
+			known := n.Kind == If && n.Cond == "" // who is inside is in the masks of instructions there
+			if !known && s.try(func(k *Kernel) {
 				ns := l.of(k)
 				inner := (*ns)[i]
 				*ns = slices.Concat((*ns)[:i:i], inner.Body, inner.Else, (*ns)[i+1:])
