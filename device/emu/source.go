@@ -23,37 +23,72 @@ type sourceLines struct {
 
 // sources are the source lines of a function's instructions.
 func sources(fn *function) map[*ptx.Inst]string {
-	lines := map[*ptx.Inst]string{}
-	callers := map[ptx.SrcPos]ptx.SrcPos{} // of inlined code: where it was called
-	at := ""
+	chains, by := map[*ptx.Inst][]ptx.SrcPos{}, map[ptx.SrcPos]ptx.SrcPos{}
+	var at []ptx.SrcPos
 	for _, s := range fn.f.Body {
 		switch s := s.(type) {
 		case *ptx.Loc:
 			here := ptx.SrcPos{File: s.File, Line: s.Line, Col: s.Col}
 			if s.At != nil {
-				callers[here] = *s.At
-				here = fn.prog.userCode(here, callers)
+				by[here] = *s.At
+				at = calls(here, by)
+			} else {
+				at = []ptx.SrcPos{here}
 			}
-			at = fmt.Sprintf("%s:%d:%d", fn.prog.mod.FileName(here.File), here.Line, here.Col)
 		case *ptx.Inst:
-			lines[s] = at
+			if at != nil {
+				chains[s] = at
+			}
 		}
+	}
+	hall, lines := entrance(chains), map[*ptx.Inst]string{}
+	for in, chain := range chains {
+		if n := len(chain) - 1; n > 0 && chain[n] == hall {
+			chain = chain[:n]
+		}
+		here := fn.prog.userCode(chain)
+		lines[in] = fmt.Sprintf("%s:%d:%d", fn.prog.mod.FileName(here.File), here.Line, here.Col)
 	}
 	return lines
 }
 
-// userCode is the innermost of the calls that led to a place that is in the kernel's
-// own file, or in its folder: not the line of a header of the toolkit, but the one
-// that uses it.
-func (p *program) userCode(at ptx.SrcPos, callers map[ptx.SrcPos]ptx.SrcPos) ptx.SrcPos {
+// calls are a place and the calls that led to it, the innermost first. by says where
+// inlined code was called.
+func calls(at ptx.SrcPos, by map[ptx.SrcPos]ptx.SrcPos) []ptx.SrcPos {
 	chain := []ptx.SrcPos{at}
 	for len(chain) < 64 {
-		up, ok := callers[chain[len(chain)-1]]
+		up, ok := by[chain[len(chain)-1]]
 		if !ok {
 			break
 		}
 		chain = append(chain, up)
 	}
+	return chain
+}
+
+// entrance is the one line through which nearly all of a kernel is called, if there is
+// one: a library's template that every kernel of it starts with. It says nothing, and
+// whose file it is in did not write the kernel.
+func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
+	const least, share = 100, 50
+	through := map[ptx.SrcPos]int{}
+	for _, chain := range chains {
+		if n := len(chain) - 1; n > 0 {
+			through[chain[n]]++
+		}
+	}
+	for at, n := range through {
+		if n >= least && n >= len(chains)-len(chains)/share {
+			return at
+		}
+	}
+	return ptx.SrcPos{}
+}
+
+// userCode is the innermost of the calls that led to a place that is in the kernel's
+// own file, or in its folder: not the line of a header of the toolkit, but the one
+// that uses it.
+func (p *program) userCode(chain []ptx.SrcPos) ptx.SrcPos {
 	outer := chain[len(chain)-1]
 	dir := path.Dir(p.mod.FileName(outer.File))
 	for _, c := range chain {

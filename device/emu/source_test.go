@@ -1,0 +1,54 @@
+package emu
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"attest/device"
+	"attest/ptx"
+)
+
+// TestSourceLine: the line of an instruction is the innermost one of the author's own
+// code. Where everything is called through one line of a library, the author is who is
+// called there.
+func TestSourceLine(t *testing.T) {
+	const text = `.version 7.4
+.target sm_80
+.address_size 64
+.file 1 "/lib/launch.h"
+.file 2 "/mine/kernel.h"
+.file 3 "/mine/loop.h"
+.file 4 "/lib/arch.h"
+.visible .entry k()
+{
+	.reg .b32 r;
+	.loc 1 8 1
+	mov.b32 r, 0;
+	.loc 2 20 1, function_name names, inlined_at 1 9 1
+	ADDS
+	.loc 2 21 1, function_name names, inlined_at 1 9 1
+	.loc 3 30 1, function_name names, inlined_at 2 21 1
+	.loc 4 40 1, function_name names, inlined_at 3 30 1
+	trap;
+}
+.section .debug_str
+{
+names:
+	.b8 97,0
+}
+`
+	for _, c := range []struct {
+		adds int
+		want string
+	}{{5, "/lib/arch.h:40:1"}, {150, "/mine/loop.h:30:1"}} {
+		d := deviceFor(t, ptx.SM80, Options{})
+		err := launchText(t, d, strings.Replace(text, "ADDS", strings.Repeat("add.u32 r, r, 1;\n", c.adds), 1),
+			device.Launch{Grid: device.D(1), Block: device.D(1)})
+		var fault *device.Fault
+		if !errors.As(err, &fault) || fault.Source != c.want {
+			t.Errorf("%d instructions: %v, want it at %s", c.adds, fmt.Sprint(err), c.want)
+		}
+	}
+}
