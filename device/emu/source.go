@@ -71,14 +71,18 @@ func calls(at ptx.SrcPos, by map[ptx.SrcPos]ptx.SrcPos) []ptx.SrcPos {
 // whose file it is in did not write the kernel.
 func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	const least, share = 100, 50
-	through := map[ptx.SrcPos]int{}
+	through, all := map[ptx.SrcPos]int{}, 0
 	for _, chain := range chains {
+		if chain[0].Line == 0 { // of no line: the compiler's
+			continue
+		}
+		all++
 		if n := len(chain) - 1; n > 0 {
 			through[chain[n]]++
 		}
 	}
 	for at, n := range through {
-		if n >= least && n >= len(chains)-len(chains)/share {
+		if n >= least && n >= all-all/share {
 			return at
 		}
 	}

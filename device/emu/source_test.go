@@ -26,6 +26,10 @@ func TestSourceLine(t *testing.T) {
 	.reg .b32 r;
 	.loc 1 8 1
 	mov.b32 r, 0;
+	.loc 2 0 1
+	mov.b32 r, 1;
+	mov.b32 r, 2;
+	mov.b32 r, 3;
 	.loc 2 20 1, function_name names, inlined_at 1 9 1
 	ADDS
 	.loc 2 21 1, function_name names, inlined_at 1 9 1
@@ -42,7 +46,7 @@ names:
 	for _, c := range []struct {
 		adds int
 		want string
-	}{{5, "/lib/arch.h:40:1"}, {150, "/mine/loop.h:30:1"}} {
+	}{{5, "/lib/arch.h:40:1"}, {120, "/mine/loop.h:30:1"}} {
 		d := deviceFor(t, ptx.SM80, Options{})
 		err := launchText(t, d, strings.Replace(text, "ADDS", strings.Repeat("add.u32 r, r, 1;\n", c.adds), 1),
 			device.Launch{Grid: device.D(1), Block: device.D(1)})
