@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"attest/record"
@@ -160,7 +161,8 @@ func (s *Store) Find(prefix string) (Entry, error) {
 	entries, problems := s.Entries()
 	var found []Entry
 	for i := range entries {
-		if strings.HasPrefix(entries[i].Object, prefix) {
+		named := func(e Entry) bool { return e.Object == entries[i].Object } // lost once, and added anew
+		if strings.HasPrefix(entries[i].Object, prefix) && !slices.ContainsFunc(found, named) {
 			found = append(found, entries[i])
 		}
 	}

@@ -35,7 +35,8 @@ func Open(dir string) (*Store, error) {
 func (s *Store) Path() string { return s.dir }
 
 // AddRecord adds a record and returns its hash, which a verdict of it must name. A
-// record that is there already is not added again.
+// record that is there already is not added again; one whose file was damaged is whole
+// afterwards.
 func (s *Store) AddRecord(r *record.Record) (hash string, err error) {
 	if r.Schema != record.Schema {
 		return "", fmt.Errorf("a record of schema %d: this version writes %d", r.Schema, record.Schema)
@@ -89,7 +90,8 @@ func (s *Store) publish(data []byte, e Entry) error {
 		return err
 	}
 	there, err := os.ReadFile(s.path(file))
-	if err == nil && bytes.Equal(there, data) && s.logged(e.Object) {
+	logged := err == nil && s.logged(e.Object) // without a file the log need not be read
+	if logged && bytes.Equal(there, data) {
 		return nil
 	}
 	draft, err := s.draft(data)
@@ -101,13 +103,15 @@ func (s *Store) publish(data []byte, e Entry) error {
 	defer d.remove()
 	// The entry is written before the object is visible: a disk that fills up in
 	// between leaves nothing behind.
-	if err := s.draftEntry(&d, e); err != nil {
-		return err
+	if !logged {
+		if err := s.draftEntry(&d, e); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(draft, s.path(file)); err != nil {
 		return err
 	}
-	if err := s.sync(filepath.Dir(file)); err != nil {
+	if err := s.sync(filepath.Dir(file)); err != nil || logged {
 		return err
 	}
 	return s.append(&d, e)

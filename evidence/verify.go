@@ -94,6 +94,7 @@ func (v *verification) chain(h head, headErr error) {
 
 // object checks what an entry names.
 func (v *verification) object(e *Entry) {
+	again := v.named[e.Object] // it was lost once, and added anew
 	v.named[e.Object] = true
 	var want Entry
 	switch e.Kind {
@@ -104,8 +105,10 @@ func (v *verification) object(e *Entry) {
 			return
 		}
 		want = recordEntry(r)
-		v.records = append(v.records, &Item{Hash: e.Object, Seq: e.Seq, Record: r})
-		v.Records++
+		if !again {
+			v.records = append(v.records, &Item{Hash: e.Object, Seq: e.Seq, Record: r})
+			v.Records++
+		}
 	case Verdict:
 		verdict, err := v.store.Verdict(e.Object)
 		if err != nil {
@@ -118,8 +121,10 @@ func (v *verification) object(e *Entry) {
 			return
 		}
 		want = verdictEntry(verdict, v.records[i].Record)
-		v.verdicts = append(v.verdicts, Judgement{e.Object, e.Seq, verdict})
-		v.Verdicts++
+		if !again {
+			v.verdicts = append(v.verdicts, Judgement{e.Object, e.Seq, verdict})
+			v.Verdicts++
+		}
 	}
 	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object
 	if !want.Time.Equal(e.Time) {

@@ -65,12 +65,11 @@ var functions = template.FuncMap{
 	"facts":    facts,
 	"figures":  figures,
 	"gates":    gateMarks,
-	"heatkey":  HeatKey,
+	"heatkey":  heatKey,
 	"kernel":   func(w whole, k *Kernel) part { return part{w.View, k} },
 	"join":     func(all []string) string { return strings.Join(all, "; ") },
 	"limit":    limit,
 	"maps":     heats,
-	"maxerror": maxError,
 	"outcome":  outcome,
 	"percent":  percent,
 	"short":    short,
@@ -138,6 +137,9 @@ func (v *View) Outcomes() (out []struct {
 	}
 	return out
 }
+
+// Explains reports whether the page shows counters at once: they are the reason.
+func (k *Kernel) Explains() bool { return k.Outcome() == record.ValidNegative }
 
 // Open reports whether the page shows a kernel's details at once: when something is
 // wrong with it.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html/template"
+	"strconv"
 
 	"attest/record"
 	"attest/ref"
@@ -19,6 +20,7 @@ const shadesOfHeat = 5
 type Heat struct {
 	Title, Note string
 	Rows        []HeatRow
+	Limit       string // what the shades are against
 	Columns     string // what the columns are
 	Width       int    // pixels, at most
 }
@@ -52,11 +54,16 @@ func Maps(c *record.Correctness) (maps []Heat, more int) {
 	return maps, 0
 }
 
+// worstCase is that with the largest error of what is allowed, -1 for none.
 func worstCase(c *record.Correctness) int {
-	at := -1
+	at, worst := -1, -1.0
 	for i := range c.Cases {
-		if e := c.Cases[i].Errors; e != nil && (at < 0 || e.Max > c.Cases[at].Errors.Max) {
-			at = i
+		x := &c.Cases[i]
+		if x.Errors == nil || len(x.Errors.ByHead) == 0 {
+			continue
+		}
+		if share := x.Errors.Max / mostOf(x, c.Tolerance); share > worst {
+			at, worst = i, share
 		}
 	}
 	return at
@@ -64,20 +71,20 @@ func worstCase(c *record.Correctness) int {
 
 func heatOf(c *record.Case, t record.Tolerance) Heat {
 	m := mapOf(c)
-	h := Heat{Title: fmt.Sprintf("%s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Note: c.Cause, Columns: "tile of rows", Width: width(m.tiles)}
+	h := Heat{Title: fmt.Sprintf("%s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Note: c.Cause, Limit: strconv.FormatFloat(mostOf(c, t), 'g', 3, 64), Columns: "tile of rows", Width: width(m.tiles)}
 	for head := range m.heads {
 		errors := make([]float64, m.tiles)
 		for tile := range errors {
 			errors[tile] = m.at(head, tile)
 		}
-		h.Rows = append(h.Rows, HeatRow{fmt.Sprintf("head %d", head), cells(errors, t.Max, "tile")})
+		h.Rows = append(h.Rows, HeatRow{fmt.Sprintf("head %d", head), cells(errors, mostOf(c, t), "tile")})
 	}
 	return h
 }
 
 func margins(c *record.Case, t record.Tolerance) Heat {
 	h := Heat{
-		Title: fmt.Sprintf("worst case: %s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Columns: "head, or tile of rows",
+		Title: fmt.Sprintf("worst case: %s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Limit: strconv.FormatFloat(mostOf(c, t), 'g', 3, 64), Columns: "head, or tile of rows",
 		Width: width(max(len(c.Errors.ByHead), len(c.Errors.ByRowTile))),
 	}
 	for _, p := range []struct {
@@ -89,7 +96,7 @@ func margins(c *record.Case, t record.Tolerance) Heat {
 			errors[i] = part.Max
 		}
 		if len(errors) > 0 {
-			h.Rows = append(h.Rows, HeatRow{p.label, cells(errors, t.Max, "part")})
+			h.Rows = append(h.Rows, HeatRow{p.label, cells(errors, mostOf(c, t), "part")})
 		}
 	}
 	return h
@@ -108,9 +115,9 @@ func cells(errors []float64, tolerance float64, what string) template.HTML {
 	return s.done()
 }
 
-// HeatKey is the legend of the maps.
-func HeatKey(t record.Tolerance) (keys []Key) {
-	for i, name := range []string{"≤ ½ of " + limit(t.Max), "≤ 1", "≤ 1½", "≤ 2", "more"} {
+// heatKey is the legend of the maps.
+func heatKey() (keys []Key) {
+	for i, name := range []string{"≤ ½ of that", "≤ 1", "≤ 1½", "≤ 2", "more"} {
 		keys = append(keys, Key{name, fmt.Sprintf("h%d", i)})
 	}
 	return keys

@@ -21,7 +21,7 @@ func (v *View) Compare() string {
 		return b.String()
 	}
 	b.WriteString(v.Overview().Markdown())
-	fmt.Fprintf(&b, "\n%s.\n", capital(GatesKey))
+	fmt.Fprintf(&b, "\n%s. %s.\n", capital(GatesKey), capital(ErrorsKey))
 	for _, s := range v.Shapes {
 		fmt.Fprintf(&b, "\n## %s on %s\n\n%s", escape(s.Title()), escape(s.Device), s.Table().Markdown())
 	}

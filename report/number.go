@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"attest/record"
-	"attest/ref"
 	"attest/resources"
 	"attest/stats"
 	"attest/timing"
@@ -82,7 +81,7 @@ func short(hash string) string { return hash[:min(len(hash), 10)] }
 
 // how names a method in a few words.
 func how(m timing.Method) string {
-	s := fmt.Sprintf("%s, %s", m.Mode, m.Cache)
+	s := orNone(string(m.Mode)) + ", " + orNone(string(m.Cache))
 	if m.Clock == "host" {
 		s += ", host's clock"
 	}
@@ -124,24 +123,42 @@ func usage(r *record.Resources) (u use) {
 	return u
 }
 
-// worst is the largest errors over all cases, nil when nothing was compared.
-func worst(c *record.Correctness) (w *ref.Errors) {
-	for i := range c.Cases {
-		if e := c.Cases[i].Errors; e != nil && (w == nil || e.Max > w.Max) {
-			w = e
-		}
-	}
-	return w
-}
-
-func maxError(r *record.Record) string {
+// maxError is the largest error on ordinary inputs, N(0,1), of a shape or of all for
+// "". On inputs that are made to be hard the format itself is far off, and a figure of
+// those says little of the kernel.
+func maxError(r *record.Record, shape string) string {
 	if r.Correctness == nil {
 		return none
 	}
-	if w := worst(r.Correctness); w != nil {
-		return figures(w.Max)
+	worst := -1.0
+	for i := range r.Correctness.Cases {
+		c := &r.Correctness.Cases[i]
+		if c.Errors != nil && c.Distribution == "normal" && (shape == "" || c.Shape == shape) {
+			worst = max(worst, c.Errors.Max)
+		}
 	}
-	return none
+	if worst < 0 {
+		return none
+	}
+	return figures(worst)
+}
+
+// ofPlain is the largest root mean square error over that of a plain computation in the
+// same precision, of all cases.
+func ofPlain(r *record.Record) string {
+	worst := 0.0
+	if r.Correctness != nil {
+		for i := range r.Correctness.Cases {
+			c := &r.Correctness.Cases[i]
+			if c.Errors != nil && c.Plain != nil && c.Plain.RMSE > 0 {
+				worst = max(worst, c.Errors.RMSE/c.Plain.RMSE)
+			}
+		}
+	}
+	if worst == 0 {
+		return none
+	}
+	return times(worst)
 }
 
 // cases is how many there are, and how many of them something is odd about.

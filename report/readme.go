@@ -34,7 +34,7 @@ func (v *View) Results() string {
 		m := best.Main()
 		t.Rows = append(t.Rows, []Cell{
 			text(s.Title()), text(best.Label), text(best.by("graph, warm")), text(best.by("event, warm")), text(figures(m.TFLOPs)),
-			text(maxError(best.Item.Record)), text(m.againstRival()), source(best.Item),
+			text(maxError(best.Item.Record, s.Shape)), text(m.againstRival()), source(best.Item),
 		})
 	}
 	if len(t.Rows) == 0 {

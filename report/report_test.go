@@ -179,3 +179,21 @@ func TestDiff(t *testing.T) {
 		t.Errorf("with itself: %+v", same)
 	}
 }
+
+// TestErrorsAreOfOrdinaryInputs has a case that is hard for the format: what is shown of
+// the kernel is its error on N(0,1), and how it compares with a plain computation.
+func TestErrorsAreOfOrdinaryInputs(t *testing.T) {
+	r := recordtest.New("stage1")
+	recordtest.Correct(r, "1,8,512,64", 0.012)
+	hard := recordtest.Correct(r, "1,8,512,64", 1.6)
+	hard.Distribution = "large-logits"
+	var b bytes.Buffer
+	v := view(t, one(r, record.Defer))
+	v.Overview().WriteText(&b, "", term.Style{})
+	if !strings.Contains(b.String(), "0.0120     1.11×") || strings.Contains(b.String(), "1.60") {
+		t.Errorf("the overview is\n%s", b.String())
+	}
+	if page := html(t, v); strings.Contains(page, `class="heat h4"`+" x=") {
+		t.Error("an error that the format itself has is shown as far above the tolerance")
+	}
+}

@@ -14,13 +14,13 @@ import (
 // Overview is the ladder with its verdicts.
 func (v *View) Overview() *Table {
 	t := &Table{
-		Head:  []string{"kernel", "outcome", "gates", "registers", "shared", "spills", "cases", "max error", "why", "record"},
-		Right: "lllrrrrrll",
+		Head:  []string{"kernel", "outcome", "gates", "registers", "shared", "spills", "cases", "max error", "of plain", "why", "record"},
+		Right: "lllrrrrrrll",
 	}
 	for _, k := range v.Kernels {
 		row := []Cell{{Text: k.Label, Class: "name", Link: "k-" + anchor(k.Label)}, outcome(k.Outcome()), {Text: gates(k.Now.Verdict()), Class: "gates"}}
 		row = append(row, resourceCells(k.Now.Record.Resources)...)
-		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record)))
+		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record, "")), text(ofPlain(k.Now.Record)))
 		why := ""
 		if j := k.Now.Verdict(); j != nil {
 			why = j.Why
@@ -57,8 +57,11 @@ func gates(j *evidence.Judgement) string {
 	return b.String()
 }
 
-// GatesKey explains Overview's gates.
-const GatesKey = "gates: resources, defects, correctness, performance; ✓ green, ✗ red, ∅ void (it could not have failed), · skipped"
+// What Overview's columns are.
+const (
+	GatesKey  = "gates: resources, defects, correctness, performance; ✓ green, ✗ red, ∅ void (it could not have failed), · skipped"
+	ErrorsKey = "max error: against float64 on N(0,1); of plain: the worst case's root mean square error over that of a plain computation in the same precision"
+)
 
 // Table is the ladder on the shape: times by the primary method.
 func (s *Shape) Table() *Table {

@@ -24,7 +24,7 @@ func (v *View) WriteText(w io.Writer, style term.Style) {
 		return
 	}
 	v.Overview().WriteText(w, "", style)
-	fmt.Fprintf(w, "\n%s\n", style.Dim(GatesKey))
+	fmt.Fprintf(w, "\n%s\n%s\n", style.Dim(GatesKey), style.Dim(ErrorsKey))
 	for _, s := range v.Shapes {
 		fmt.Fprintf(w, "\n%s\n", style.Bold(term.Clean(s.Title()+" on "+s.Device)))
 		s.Table().WriteText(w, "  ", style)
@@ -175,16 +175,16 @@ func writeMap(w io.Writer, c *record.Case, t record.Tolerance) {
 	if len(c.Map) == 0 {
 		return
 	}
-	m := mapOf(c)
+	m, most := mapOf(c), mostOf(c, t)
 	fmt.Fprintf(w, "\n  errors of %s, seed %d: a line a head, a column a tile of rows\n", caseName(c), c.Seed)
 	for head := range m.heads {
 		var b strings.Builder
 		for tile := range m.tiles {
-			b.WriteRune(shades[shade(m.at(head, tile), t.Max, len(shades))])
+			b.WriteRune(shades[shade(m.at(head, tile), most, len(shades))])
 		}
 		fmt.Fprintf(w, "  %3d  %s\n", head, b.String())
 	}
-	fmt.Fprintf(w, "       %c at most half of the tolerance %s, %c more than twice it\n", shades[0], limit(t.Max), shades[len(shades)-1])
+	fmt.Fprintf(w, "       %c at most half of %s, which is allowed, %c more than twice it\n", shades[0], limit(most), shades[len(shades)-1])
 }
 
 // Budget is what a kernel takes beside what it may.
@@ -226,6 +226,15 @@ func mapOf(c *record.Case) *errorMap {
 }
 
 func (m *errorMap) at(head, tile int) float64 { return m.max[[2]int{head, tile}] }
+
+// mostOf is the error that maps of a case are shaded against: the tolerance, or what the
+// format costs where that is more.
+func mostOf(c *record.Case, t record.Tolerance) float64 {
+	if c.Plain != nil && c.Plain.NotFinite == 0 {
+		return max(t.Max, c.Plain.Max)
+	}
+	return t.Max
+}
 
 // shade is which of n shades an error has: the first up to half of the tolerance, the
 // last above twice it.
