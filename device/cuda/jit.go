@@ -167,6 +167,10 @@ const jitInputPTX = 1
 
 // link compiles with the driver's linker, which returns the machine code.
 func (d *Device) link(m *ptx.Module, name, text string, j JIT) (e cached, err error) {
+	// All calls of a link come from one thread. When they did not have to, the compiler of
+	// driver 580 crashed once in one of them, on a busy machine.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	c, img := j.call(), image(text)
 	var link uintptr
 	err = d.call("cuLinkCreate", func() result {
@@ -178,6 +182,7 @@ func (d *Device) link(m *ptx.Module, name, text string, j JIT) (e cached, err er
 	defer func() {
 		d.call("cuLinkDestroy", func() result { return d.lib.linkDestroy(link) })
 		runtime.KeepAlive(c) // the link refers to its options and logs to the end
+		runtime.KeepAlive(img)
 	}()
 	err = d.call("cuLinkAddData", func() result {
 		return d.lib.linkAddData(link, jitInputPTX, unsafe.Pointer(&img[0]), uint64(len(img)), name, 0, nil, nil)
