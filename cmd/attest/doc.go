@@ -8,6 +8,13 @@
 //	attest exec FILE --launch LAUNCH.json
 //	                           run kernels and compare what they write
 //	attest fuzz                compare two devices on random kernels
+//	attest list                kernels, presets, shapes, distributions, devices
+//	attest gate [KERNEL...]    judge kernels, with evidence
+//	attest run KERNEL          once: how far from float64, and how long
+//	attest bench KERNEL...     time kernels against each other and libraries
+//	attest compare A B         two kernels, or two records of the evidence
+//	attest profile KERNEL      where the time goes
+//	attest tune KERNEL         search over toggles and tiles for the best three
 //	attest rival torch|triton|jax
 //	                           time the attention of another library on this GPU
 //	attest evidence list|show|verify|diff|import
@@ -123,6 +130,53 @@
 //	"tools"     a list: "name", "path" ("" when it is missing), "version", "note"
 //	"python"    "path", "version", "note", "modules": "name", "version"
 //	"lacks"     a list of what is missing: "what", "cost"
+//
+// list writes one object with the lists that were asked for:
+//
+//	"kernels"        "name", "base", the preset it builds on or "", "idea"
+//	"presets"        "name", "head_dim", "config", "threads", "shared" in bytes,
+//	                 "least_target"
+//	"shapes"         "name", "shape", "gflop"
+//	"distributions"  "name", "what"
+//	"devices"        "name", as --device takes it, "what"
+//	"chips"          "name", as --chip takes it, "target", "sms", "mhz"
+//
+// gate writes one object a kernel, when it is judged:
+//
+//	"kernel"    attest/record.Kernel: "name", "entry", "sha256", "config", …
+//	"baseline"  the kernel to beat, or ""
+//	"device"    that cases were run on
+//	"verdict"   attest/record.Verdict: "outcome", "why", "gates", …
+//	"record", "verdict_hash"   in the evidence; "" when nothing is kept
+//	"evidence"  the folder, or ""
+//
+// run writes one object: "kernel", "shape", "device", "case", attest/record.Case,
+// "wrong", a list of what is wrong with it, "performance", attest/record.Performance,
+// null on an emulator, and "predicted", as profile has it, null on a GPU.
+//
+// bench writes one object a kernel: "kernel", "baseline", "skipped", why nothing was
+// timed or "", "wrong", and "performance" with every sample.
+//
+// compare writes one object: "a" and "b", attest/record.Record, "difference" as
+// evidence diff, and "predicted", null or "a" and "b" as profile has it.
+//
+// profile writes one object:
+//
+//	"kernel", "shape"
+//	"predicted"   microseconds that nobody measured
+//	    "chip", "blocks", "blocks_of_busiest_sm"
+//	    "low_us", "high_us", "limit"   the busiest unit alone, phase by phase, its name
+//	    "units"       a list of "unit", "us"
+//	    "phases"      a list of "name", "us", "share", "limit", "units"
+//	    "lines"       the same with "line", "copies", "source"
+//	"ncu"         null, or "us", "tensor", "arithmetic", "memory" in per cent of the
+//	              peak, and all "metrics"
+//	"ncu_note"    why it is null, or ""
+//	"counters"    as exec has them
+//
+// tune writes one object: "goal", "tried", "green", "spent", whether the budget ended
+// it, "start" and "best", lists of "config", "name", "sha256", "green", "why", "us",
+// "ratio" to the start, and "state", the file that the search goes on from.
 //
 // evidence list writes one object a record:
 //

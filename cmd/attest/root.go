@@ -11,13 +11,16 @@ import (
 // rootCommand is the whole command line. A new command is a file with a function
 // like these and a line here or in its group.
 func rootCommand(env *cli.Env) *cobra.Command {
-	root := group("attest", "GPU kernels as PTX text: read, verify, measure up",
-		`attest reads PTX, the text form of NVIDIA GPU programs, from any compiler, tells
-what is wrong with it and what it is made of, and runs it. It needs no GPU and no
-CUDA.
+	root := group("attest", "GPU kernels as PTX text: read, verify, judge",
+		`attest judges attention kernels for NVIDIA GPUs, its own and those of any compiler,
+and keeps the evidence. It also reads PTX, the text form of GPU programs, tells what
+is wrong with it and what it is made of, and runs it. It needs no GPU and no CUDA.
 
 Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
-		`  attest ptx check kernel.ptx          every error and warning, with its line
+		`  attest gate                          judge all kernels: resources, defects, errors, times
+  attest gate --ptx mine.ptx --abi mine.json
+  attest profile stage3b               where the time goes
+  attest ptx check kernel.ptx          every error and warning, with its line
   attest ptx stats kernel.ptx          registers, memory, instructions, target
   attest ptx fmt -w kernel.ptx         rewrite in the normal form
   attest exec kernel.ptx --launch launch.json
@@ -36,6 +39,8 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 	root.AddCommand(ptxCommand(env), execCommand(env), fuzzCommand(env), versionCommand(env))
 	root.AddCommand(rivalCommand(env), doctorCommand(env))
 	root.AddCommand(evidenceCommand(env), reportCommand(env))
+	root.AddCommand(listCommand(env), gateCommand(env), profileCommand(env), runCommand(env), benchCommand(env),
+		compareCommand(env), tuneCommand(env), replicateCommand(env))
 	return root
 }
 

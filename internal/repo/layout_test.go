@@ -63,6 +63,7 @@ var layers = []string{
 	"internal/defects",
 	"internal/listing",
 	"internal/predict",
+	"internal/tune",
 	"internal/errmap",
 	"internal/ptxstat",
 	"internal/doctor",

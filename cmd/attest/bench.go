@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"attest/internal/cli"
+	"attest/internal/term"
+	"attest/lab"
+	"attest/lab/gate"
+	"attest/record"
+	"attest/stats"
+	"attest/timing"
+)
+
+func benchCommand(env *cli.Env) *cobra.Command {
+	x := &bencher{env: env}
+	c := &cobra.Command{
+		Use:   "bench KERNEL… [--against torch,triton,jax]",
+		Short: "Time kernels against each other and against libraries, on a GPU",
+		Long: `Time kernels on this machine's GPU. The first is the baseline of the others; each of
+them takes turns with it and with the libraries of --against in one process, in random
+order, and --processes repeats that in others. A kernel that is not right is not timed,
+and outputs of timed launches are checked.
+
+A figure is the time of one launch: "graph" is many launches in a graph, replayed,
+divided by their number; "event" is one launch between two events. "warm" uses the same
+buffers again, "cold" others. Ratios are of medians, below 1 the kernel is faster, with
+a 95 % interval. TFLOP/s count 4·B·H·Sq·Skv·D, half for causal.
+
+Without a GPU there is nothing to time: the command says so and exits with 0. Exit
+code 1: a kernel is wrong. Nothing is kept: attest gate keeps evidence.
+
+JSON, one object a kernel: {"kernel", "baseline", "skipped", "wrong", "performance":
+every sample and the ceilings of the card, as in the evidence}.`,
+		Example: `  attest bench stage3b
+  attest bench stage2 stage3b stage5 --shapes mission,long
+  attest bench stage3b --against torch,triton --processes 5 --format e4m3
+  attest bench stage3b --modes graph --caches warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,
+		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args) },
+	}
+	x.kernelFlags.register(c, true)
+	x.campaign.register(c, true)
+	shapesFlag(c, &x.shapes, "what is timed; mission when empty")
+	f := c.Flags()
+	f.StringSliceVar(&x.modes, "modes", []string{"graph", "event"}, "how a launch is timed: graph, event")
+	f.StringSliceVar(&x.caches, "caches", []string{"warm", "cold"}, "what is in the L2 cache: warm, cold")
+	f.IntVar(&x.samples, "samples", 500, "how many samples each gets at most")
+	f.DurationVar(&x.time, "time", 20*time.Second, "how long each shape and method is measured at most")
+	f.Uint64Var(&x.seed, "seed", 0, "the seed of the order")
+	complete(c, "modes", "graph", "event")
+	complete(c, "caches", "warm", "cold")
+	return c
+}
+
+// bencher is the bench command.
+type bencher struct {
+	env *cli.Env
+	kernelFlags
+	campaign
+	shapes        shapeList
+	modes, caches []string
+	samples       int
+	time          time.Duration
+	seed          uint64
+
+	methods []timing.Method
+}
+
+// benchResult is the JSON of bench: one kernel, timed.
+type benchResult struct {
+	Kernel      record.Kernel       `json:"kernel"`
+	Baseline    string              `json:"baseline"`
+	Skipped     string              `json:"skipped"` // why nothing was timed, or ""
+	Wrong       []string            `json:"wrong"`   // with the kernel, which was not timed then
+	Performance *record.Performance `json:"performance"`
+}
+
+func (x *bencher) run(c *cobra.Command, names []string) error {
+	subjects, err := x.prepare(c, names)
+	if err != nil {
+		return err
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	defer x.close()
+	progress := term.StartProgress(x.env.Err)
+	defer progress.Stop()
+	steps := startSteps(progress, max(len(subjects)-1, 1))
+	code := cli.OK
+	for i, s := range subjects {
+		var baseline *lab.Subject
+		if len(subjects) > 1 {
+			if i == 0 {
+				continue // it is timed with each of the others
+			}
+			baseline = subjects[0]
+		}
+		r, err := x.measure(c.Context(), s, baseline, steps)
+		if err != nil {
+			return err
+		}
+		if len(r.Wrong) > 0 {
+			code = cli.Red
+		}
+		progress.Print(func() { r.show(x.env, i > 1) })
+		steps.next()
+		if r.Skipped != "" {
+			break // the others would be too
+		}
+	}
+	return cli.Exit(code)
+}
+
+func (x *bencher) prepare(c *cobra.Command, names []string) ([]*lab.Subject, error) {
+	if err := errors.Join(x.kernelFlags.misuse(), x.campaign.misuse(), x.misuse()); err != nil {
+		return nil, err
+	}
+	d, err := x.shapes.dim()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case x.dim != 0 && d != 0 && x.dim != d:
+		return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", x.dim, d)
+	case d != 0:
+		x.dim = d
+	case len(x.shapes) == 0:
+		x.shapes = shapeList{defaultShape(x.dim)}
+	}
+	subjects, err := x.subjects(names)
+	if err == nil && len(subjects) == 0 {
+		err = fmt.Errorf("no KERNEL is given; see %s --help", c.CommandPath())
+	}
+	return subjects, err
+}
+
+func (x *bencher) misuse() error {
+	x.methods = nil
+	for _, m := range x.modes {
+		if m != string(timing.Graph) && m != string(timing.Event) {
+			return fmt.Errorf("--modes %s: use graph or event", m)
+		}
+		for _, c := range x.caches {
+			if c != string(timing.Warm) && c != string(timing.Cold) {
+				return fmt.Errorf("--caches %s: use warm or cold", c)
+			}
+			x.methods = append(x.methods, timing.Method{Mode: timing.Mode(m), Cache: timing.Cache(c)})
+		}
+	}
+	if x.samples < 1 || x.time <= 0 {
+		return errors.New("--samples and --time must be above 0")
+	}
+	return nil
+}
+
+// measure checks a kernel and times it.
+func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, progress *steps) (*benchResult, error) {
+	r := &benchResult{Kernel: s.Kernel(), Wrong: []string{}}
+	if baseline != nil {
+		r.Baseline = baseline.Name
+	}
+	if !x.gpu() {
+		r.Skipped = "no GPU here: times of an emulator say nothing; attest profile predicts some"
+		return r, nil
+	}
+	quick := lab.Quick()
+	p := lab.Plan{Device: x.dev, Sensor: x.sensor, Baseline: baseline, Cases: quick.Cases, Counters: quick.Counters}
+	p.Times = x.times(lab.Times{Shapes: x.shapes, Methods: x.methods, Seed: x.seed, Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time}}, s, baseline)
+	rec, err := lab.Measure(ctx, s, p, progress.of(s.Name))
+	if err != nil {
+		return nil, err
+	}
+	r.Performance = rec.Performance
+	for _, g := range gate.Judge(rec).Gates {
+		if g.Status == record.Red || g.Status == record.Void {
+			r.Wrong = append(r.Wrong, g.Reasons...)
+		}
+	}
+	return r, nil
+}
+
+func (r *benchResult) show(env *cli.Env, another bool) {
+	if env.JSON {
+		env.Encode(r)
+		return
+	}
+	if another {
+		fmt.Fprintln(env)
+	}
+	s := env.OutStyle()
+	if r.Skipped != "" {
+		fmt.Fprintf(env, "skipped: %s\n", r.Skipped)
+		return
+	}
+	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, %s; µs of one launch", r.Kernel.Format, r.Kernel.Target)))
+	if p := r.Performance; p != nil {
+		printTimes(env, p)
+	}
+	for _, why := range r.Wrong {
+		fmt.Fprintf(env, "  %s: %s\n", s.Red("wrong"), term.Clean(why))
+	}
+}
+
+// printTimes is a table of all candidates, shape by shape and method by method.
+func printTimes(env *cli.Env, p *record.Performance) {
+	s := env.OutStyle()
+	if p.Skipped != "" {
+		fmt.Fprintf(env, "  not timed: %s\n", term.Clean(p.Skipped))
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "lllrrrrrl", Style: s}
+	t.Head("shape", "mode, cache", "candidate", "p50", "95 % interval", "p90", "CV %", "TFLOP/s", "kernel over it")
+	for i := range p.Shapes {
+		one := &p.Shapes[i]
+		for j, sum := range one.Summaries {
+			shape, method := "", ""
+			if j == 0 {
+				shape, method = one.Shape, fmt.Sprintf("%s, %s", one.Method.Mode, one.Method.Cache)
+			}
+			t.Row(shape, method, term.Clean(one.Names[j]), micros(sum.P50), micros(sum.Median.Low)+" – "+micros(sum.Median.High),
+				micros(sum.P90), fmt.Sprintf("%.1f", 100*sum.CV), fmt.Sprintf("%.3g", one.TFLOPs[j]), ratio(comparison(one, j)))
+		}
+	}
+	t.WriteTo(env)
+	fmt.Fprintf(env, "  this card: %.4g GB/s, %.4g TFLOP/s, %s µs for an empty launch, probed in the same run\n", p.Ceiling.Bandwidth, p.Ceiling.FLOPs, micros(p.Ceiling.Launch))
+	for _, n := range p.Notes {
+		fmt.Fprintf(env, "  %s\n", term.Clean(n))
+	}
+}
+
+// comparison is the kernel against a candidate, nil for itself.
+func comparison(t *record.Times, candidate int) *stats.Comparison {
+	own := len(t.Names) - len(t.Rivals)
+	switch {
+	case candidate == 0:
+		return nil
+	case candidate < own:
+		return t.Baseline
+	}
+	return &t.Rivals[candidate-own].Comparison
+}
+
+func ratio(c *stats.Comparison) string {
+	if c == nil || c.Ratio == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.3f [%.3f, %.3f]", c.Ratio, c.Interval.Low, c.Interval.High)
+	if c.Replicates < 2 {
+		text += ", 1 process"
+	}
+	return text
+}

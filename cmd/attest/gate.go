@@ -1,0 +1,310 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"attest/evidence"
+	"attest/internal/cli"
+	"attest/internal/term"
+	"attest/lab"
+	"attest/lab/gate"
+	"attest/record"
+	"attest/ref"
+	"attest/timing"
+)
+
+func gateCommand(env *cli.Env) *cobra.Command {
+	x := &gater{env: env}
+	c := &cobra.Command{
+		Use:   "gate [KERNEL…]",
+		Short: "Judge kernels, with evidence: do they deserve to be merged?",
+		Long: `Judge kernels by four gates, in this order; a red one stops the line.
+
+  resources    registers, shared memory and spills against the budget, by ptxas, the
+               driver's compiler or an estimate
+  defects      the emulator's checkers over several schedules: races, missing fences,
+               reads of what nobody wrote, deadlocks; and the same bits in all of them
+  correctness  against float64 on shapes, seeds and distributions; outputs poisoned,
+               guard bands, inputs unchanged, a second run with the same bits. On the
+               same inputs zeros, the mean of V, swapped heads, a missing last tile …
+               must fail, or the gate is void
+  performance  on a GPU, in turns with the baseline and rivals; outputs of timed
+               launches are checked, and no time may beat physics
+
+Without a KERNEL: the whole ladder of presets (attest list), each against the one it
+builds on. Kernels of any compiler are judged with --ptx and --abi. On a machine with
+a GPU cases run there, without one on the emulator, and performance is skipped.
+
+Verdicts: MERGE, REJECT (a gate is red or void), DEFER (the run could not tell),
+VALID-NEGATIVE (right, measured, does not pay), NO-CHANGE (the PTX of the baseline).
+Records and verdicts are kept under --evidence: attest evidence and attest report
+show them. Exit code 1 when anything is REJECTed, else 0.
+
+--plan smoke is the least that tells right from wrong, for the loop of editing and
+trying; quick judges the ladder in minutes without a GPU; full has all named shapes up
+to long, all tile edges and all distributions, and is meant for a GPU. --shapes, --seeds and --distributions add cases to those of
+the plan, and --shapes is also what is timed.
+
+JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome",
+"why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
+"verdict_hash", "evidence"}; the record itself is in the evidence.`,
+		Example: `  attest gate
+  attest gate stage3b stage4
+  attest gate stage3b --plan smoke --evidence ""
+  attest gate stage5 --baseline stage3b --format e4m3 --shapes mission --seeds 0,1,2
+  attest gate --ptx mine.ptx --entry attn --abi mine.json
+  attest gate --plan full --processes 5 --against torch,triton
+  attest gate --json | jq -r '[.kernel.name, .verdict.outcome] | @tsv'`,
+		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
+	}
+	x.kernelFlags.register(c, true)
+	x.campaign.register(c, true)
+	f := c.Flags()
+	f.StringVar(&x.plan, "plan", "quick", "how much is measured: smoke, quick or full")
+	shapesFlag(c, &x.shapes, "judge and time these shapes too")
+	f.StringSliceVar(&x.seeds, "seeds", nil, "seeds of the inputs of --shapes; 0,1 when empty")
+	f.StringSliceVar(&x.distributions, "distributions", nil, "distributions of the inputs of --shapes; normal when empty")
+	f.StringVar(&x.baseline, "baseline", "", "the kernel to beat, or none; the one it builds on when empty")
+	f.StringVar(&x.evidence, "evidence", evidence.Dir, "the folder that records and verdicts are kept in; nothing is kept when empty")
+	complete(c, "plan", planNames...)
+	complete(c, "baseline", append([]string{"none"}, presetNames()...)...)
+	complete(c, "distributions", distributionNames()...)
+	return c
+}
+
+// gater is the gate command.
+type gater struct {
+	env *cli.Env
+	kernelFlags
+	campaign
+	plan          string
+	shapes        shapeList
+	seeds         []string
+	distributions []string
+	baseline      string
+	evidence      string
+
+	cases []lab.Case // that the flags add
+	store *evidence.Store
+}
+
+func distributionNames() (names []string) {
+	for _, d := range ref.Distributions() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func (x *gater) run(ctx context.Context, names []string) error {
+	subjects, err := x.prepare(names)
+	if err != nil {
+		return err
+	}
+	if err := x.open(); err != nil {
+		return err
+	}
+	defer x.close()
+	if err := x.openEvidence(); err != nil {
+		return err
+	}
+	progress := term.StartProgress(x.env.Err)
+	defer progress.Stop()
+	results, err := x.judgeAll(ctx, subjects, startSteps(progress, len(subjects)))
+	if err != nil && len(results) > 0 {
+		progress.Print(func() { x.told(results, len(subjects)) })
+	}
+	if err != nil {
+		return err
+	}
+	progress.Print(func() { err = x.finish(results) })
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(results, func(r *gateResult) bool { return !r.Verdict.OK() }) {
+		return cli.Exit(cli.Red)
+	}
+	return nil
+}
+
+// prepare reads the command line: what is to be judged.
+func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
+	if err := errors.Join(x.kernelFlags.misuse(), x.campaign.misuse()); err != nil {
+		return nil, err
+	}
+	d, err := x.shapes.dim()
+	switch {
+	case err != nil:
+		return nil, err
+	case !slices.Contains(planNames, x.plan):
+		return nil, fmt.Errorf("--plan %s: there are %s", x.plan, strings.Join(planNames, ", "))
+	case x.dim != 0 && d != 0 && x.dim != d:
+		return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", x.dim, d)
+	case x.dim == 0:
+		x.dim = d
+	}
+	if x.cases, err = x.moreCases(); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 && x.ptx == "" {
+		names = presetNames()
+	}
+	if x.baseline != "" && x.baseline != "none" {
+		if _, err := x.preset(x.baseline); err != nil {
+			return nil, fmt.Errorf("--baseline: %w", err)
+		}
+	}
+	return x.subjects(names)
+}
+
+// moreCases are the cases of --shapes, --seeds and --distributions.
+func (x *gater) moreCases() (list []lab.Case, err error) {
+	shapes := x.shapes
+	if len(shapes) == 0 && len(x.seeds)+len(x.distributions) > 0 {
+		shapes = shapeList{{Shape: ref.Square(2, 3, 33, x.dim)}, {Shape: ref.Square(1, 2, 129, x.dim)}}
+	}
+	seeds, err := parseSeeds(x.seeds)
+	if err != nil {
+		return nil, err
+	}
+	distributions := x.distributions
+	if len(distributions) == 0 {
+		distributions = []string{"normal"}
+	}
+	for _, d := range distributions {
+		if !slices.Contains(distributionNames(), d) {
+			return nil, fmt.Errorf("--distributions: no %q; there are %s", d, strings.Join(distributionNames(), ", "))
+		}
+		for _, n := range shapes {
+			for _, seed := range seeds {
+				list = append(list, lab.Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: d})
+			}
+		}
+	}
+	return list, nil
+}
+
+// openEvidence finds out before anything is measured whether it can be kept.
+func (x *gater) openEvidence() (err error) {
+	if x.evidence == "" {
+		return nil
+	}
+	if x.store, err = evidence.Open(x.evidence); err != nil {
+		return fmt.Errorf("--evidence: %w", err)
+	}
+	if err = os.MkdirAll(x.evidence, 0o755); err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(x.evidence, ".writable-*.tmp"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--evidence: nothing can be kept there: %w; name another folder, or --evidence \"\" keeps nothing", err)
+	}
+	return nil
+}
+
+// judgeAll measures and judges one kernel after the other. What is done is shown and
+// kept at once, so that an interruption costs one kernel.
+func (x *gater) judgeAll(ctx context.Context, subjects []*lab.Subject, progress *steps) (results []*gateResult, err error) {
+	references := &lab.References{}
+	build := x.build(ctx)
+	for _, s := range subjects {
+		baseline, err := x.baselineOf(s)
+		if err != nil {
+			return results, err
+		}
+		p := x.newPlan(s, baseline)
+		p.References, p.Build = references, build
+		rec, err := lab.Measure(ctx, s, p, progress.of(s.Name))
+		if err != nil {
+			return results, err
+		}
+		r := &gateResult{Kernel: rec.Kernel, Device: rec.Build.Device.Name, Evidence: x.evidence, record: rec}
+		if rec.Baseline != nil {
+			r.Baseline = rec.Baseline.Name
+		}
+		v := gate.Judge(rec)
+		v.Time = time.Now().UTC()
+		r.Verdict = &v
+		if err := x.keep(r); err != nil {
+			return results, err
+		}
+		results = append(results, r)
+		progress.Print(func() { r.show(x.env, len(results) > 1) })
+		progress.next()
+	}
+	return results, nil
+}
+
+// baselineOf is what a kernel has to beat, nil for nothing.
+func (x *gater) baselineOf(s *lab.Subject) (*lab.Subject, error) {
+	name := x.baseline
+	switch {
+	case name == "none":
+		return nil, nil
+	case name == "":
+		if name = ladder(s.Name); name == "" {
+			return nil, nil
+		}
+	case name == s.Name:
+		return nil, nil
+	}
+	return x.preset(name)
+}
+
+// newPlan is what is measured of a kernel.
+func (x *gater) newPlan(s, baseline *lab.Subject) lab.Plan {
+	p := planOf(x.plan)
+	p.Device, p.Sensor, p.Baseline = x.dev, x.sensor, baseline
+	p.Cases = append(p.Cases, x.cases...)
+	if !x.gpu() {
+		p.Times = nil
+		return p
+	}
+	if p.Times == nil { // quick: what decides, on one shape
+		p.Times = lab.DefaultTimes()
+		p.Times.Shapes = p.Times.Shapes[:1]
+		p.Times.Methods = methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm})
+	}
+	if len(x.shapes) > 0 {
+		p.Times.Shapes = x.shapes
+	}
+	p.Times = x.times(*p.Times, s, baseline)
+	return p
+}
+
+// keep adds a result to the evidence.
+func (x *gater) keep(r *gateResult) (err error) {
+	if x.store == nil {
+		return nil
+	}
+	if r.Record, err = x.store.AddRecord(r.record); err != nil {
+		return fmt.Errorf("--evidence: %w", err)
+	}
+	r.Verdict.Record = r.Record
+	if r.VerdictHash, err = x.store.AddVerdict(r.Verdict); err != nil {
+		return fmt.Errorf("--evidence: %w", err)
+	}
+	return nil
+}
+
+// gateResult is the JSON of gate: one kernel, judged.
+type gateResult struct {
+	Kernel      record.Kernel   `json:"kernel"`
+	Baseline    string          `json:"baseline"`
+	Device      string          `json:"device"`
+	Verdict     *record.Verdict `json:"verdict"`
+	Record      string          `json:"record"` // hash, "" when it was not kept
+	VerdictHash string          `json:"verdict_hash"`
+	Evidence    string          `json:"evidence"`
+
+	record *record.Record
+}

@@ -1,0 +1,136 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"attest/internal/atomicfile"
+	"attest/kernels/attn"
+)
+
+// Schema is the version of the form of states.
+const Schema = 1
+
+// Goal is what is searched for. A state is of one goal.
+type Goal struct {
+	Kernel  string `json:"kernel"` // that the search starts from
+	Format  string `json:"format"`
+	Output  string `json:"output"`
+	Target  string `json:"target"` // of the PTX
+	Shape   string `json:"shape"`
+	Device  string `json:"device"` // that was measured on, or predicted for
+	Measure string `json:"measure"`
+}
+
+// What Measure is.
+const (
+	Measured  = "measured"
+	Predicted = "PREDICTED"
+)
+
+func (g Goal) String() string {
+	return fmt.Sprintf("%s, %s to %s, %s, shape %s, %s for %s", g.Kernel, g.Format, g.Output, g.Target, g.Shape, g.Measure, g.Device)
+}
+
+// Trial is a configuration that was tried.
+type Trial struct {
+	Config attn.Config `json:"config"`
+	Name   string      `json:"name"`   // of the configuration
+	SHA256 string      `json:"sha256"` // of its PTX
+	Green  bool        `json:"green"`
+	Why    string      `json:"why,omitempty"` // it is not green
+	// Micros is the time of one launch, and Ratio that time over the start's, in the
+	// same run. Of PREDICTED times it is their ratio.
+	Micros float64 `json:"us,omitempty"`
+	Ratio  float64 `json:"ratio,omitempty"`
+}
+
+// State is a search as far as it has come.
+type State struct {
+	Schema int     `json:"schema"`
+	Goal   Goal    `json:"goal"`
+	Trials []Trial `json:"trials"` // in the order tried; the first is the start
+}
+
+// Load reads a state, or begins one where there is no file. It refuses one of another
+// goal.
+func Load(path string, g Goal) (*State, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &State{Schema: Schema, Goal: g, Trials: []Trial{}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &State{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return nil, fmt.Errorf("%s is not a search: %w", path, err)
+	}
+	switch {
+	case s.Schema != Schema:
+		return nil, fmt.Errorf("%s has schema %d, this attest knows %d", path, s.Schema, Schema)
+	case s.Goal != g:
+		return nil, fmt.Errorf("%s is another search (%v): name another file, or remove it", path, s.Goal)
+	}
+	return s, nil
+}
+
+// Save writes the state. A crash leaves the one before.
+func (s *State) Save(path string) error {
+	text, err := json.MarshalIndent(s, "", "\t")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(text, '\n'))
+}
+
+// find is the trial of a configuration, nil when it was not tried.
+func (s *State) find(c attn.Config) *Trial {
+	i := slices.IndexFunc(s.Trials, func(t Trial) bool { return t.Config == c })
+	if i < 0 {
+		return nil
+	}
+	return &s.Trials[i]
+}
+
+// Best are the fastest of the green ones, the fastest first. Of the same PTX, which
+// several configurations may give, there is one.
+func (s *State) Best(n int) (list []Trial) {
+	seen := map[string]bool{}
+	for _, t := range s.ranked() {
+		if !seen[t.SHA256] && len(list) < n {
+			list = append(list, t)
+		}
+		seen[t.SHA256] = true
+	}
+	return list
+}
+
+// ranked are the green trials, the fastest first.
+func (s *State) ranked() (list []Trial) {
+	for _, t := range s.Trials {
+		if t.Green {
+			list = append(list, t)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Trial) int {
+		switch {
+		case a.Ratio < b.Ratio:
+			return -1
+		case a.Ratio > b.Ratio:
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// Green is how many trials are.
+func (s *State) Green() int { return len(s.ranked()) }
