@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
-	"math"
 	"slices"
 	"strings"
 
@@ -181,7 +180,7 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 		xs, ys = append(xs, p.intensity/1.5, p.intensity*1.5), append(ys, p.rate/1.2)
 	}
 	x, y := logScale(xs, left, right), logScale(ys, bottom, top)
-	d := drawing(chartWidth, 268, "roofline of "+device)
+	d := drawing(chartWidth, 284, "roofline of "+device)
 	for _, t := range x.ticks(6) {
 		d.line("grid", x.at(t), top, x.at(t), bottom)
 		d.text("tick", "middle", x.at(t), bottom+12, tick(t))
@@ -196,7 +195,7 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 	d.text("label", "end", right-2, y.at(c.FLOPs)-4, fmt.Sprintf("%s TFLOP/s, tensor cores", figures(c.FLOPs)))
 	d.text("label", "start", x.at(start)+14, y.at(roof(start))+12, fmt.Sprintf("%s GB/s", figures(c.Bandwidth)))
 	columns(d, spots, x, y)
-	d.text("tick", "middle", (left+right)/2, 264, "FLOP a byte of Q, K, V and O")
+	d.text("tick", "middle", (left+right)/2, 280, "FLOP a byte of Q, K, V and O")
 	d.text("tick", "start", left+4, top+9, "TFLOP/s")
 	return Figure{
 		Title: "Roofline of " + device, Chart: d.done(), Items: []*evidence.Item{from},
@@ -208,16 +207,16 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 func columns(d *svg, spots []spot, x, y scale) {
 	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Compare(a.intensity, b.intensity) })
 	named := map[*Shape]bool{}
-	lastAt, level := math.Inf(-1), 0
+	ends := [3]float64{} // of the last name in each line of names
 	for _, p := range spots {
 		at := x.at(p.intensity)
 		if !named[p.shape] {
 			named[p.shape] = true
-			if level++; at-lastAt > 44 {
-				level = 0
-			}
-			lastAt = at
-			d.text("label", "middle", at, y.from+24+float64(level%2)*10, orElse(p.shape.Name, p.shape.Shape))
+			name := orElse(p.shape.Name, p.shape.Shape)
+			half := 2.8 * float64(len(name)) // half of its width, about
+			line := max(slices.IndexFunc(ends[:], func(end float64) bool { return at-half > end }), 0)
+			ends[line] = at + half + 4
+			d.text("label", "middle", at, y.from+24+10*float64(line), name)
 		}
 		class := "dot ring kernel"
 		if p.best {

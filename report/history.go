@@ -91,7 +91,7 @@ func drawHistory(s *Shape, lines []line) Figure {
 		ends = append(ends, points[len(points)-1][1])
 	}
 	for i, at := range apart(ends, 11, bottom) {
-		d.text("label", "start", right, at+3.5, lines[i].label)
+		d.text("label", "start", right, at+3.5, clip(lines[i].label, 16))
 	}
 	d.text("tick", "start", left, 242, first)
 	if last != first {

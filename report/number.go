@@ -79,6 +79,14 @@ func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 // short is enough of a hash to find it by.
 func short(hash string) string { return hash[:min(len(hash), 10)] }
 
+// clip is as much of a text as there is room for.
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
 // how names a method in a few words.
 func how(m timing.Method) string {
 	s := orNone(string(m.Mode)) + ", " + orNone(string(m.Cache))
