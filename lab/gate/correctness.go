@@ -104,13 +104,20 @@ func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []stri
 	return why
 }
 
+// summary is the errors in a line. Those of inputs that the format itself rounds beyond
+// the tolerance are told apart: they say nothing of the kernel.
 func summary(c *record.Correctness) string {
 	var most, mean float64
+	var rough *record.Case
 	caught, tried := 0, 0
 	for i := range c.Cases {
-		e := c.Cases[i].Errors
-		most, mean = max(most, e.Max), max(mean, e.Mean)
-		for _, p := range c.Cases[i].Powers {
+		one := &c.Cases[i]
+		if one.Plain.Max <= c.Tolerance.Max {
+			most, mean = max(most, one.Errors.Max), max(mean, one.Errors.Mean)
+		} else if rough == nil || one.Errors.Max > rough.Errors.Max {
+			rough = one
+		}
+		for _, p := range one.Powers {
 			if p.Why == "" {
 				tried++
 			}
@@ -119,5 +126,9 @@ func summary(c *record.Correctness) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s: max error %.3g, mean at most %.3g; %d of %d impostors caught", plural(len(c.Cases), "case"), most, mean, caught, tried)
+	text := fmt.Sprintf("%s: max error %.3g, mean at most %.3g", plural(len(c.Cases), "case"), most, mean)
+	if rough != nil {
+		text += fmt.Sprintf(", and %.3g on %s, of which rounding the inputs makes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max)
+	}
+	return fmt.Sprintf("%s; %d of %d impostors caught", text, caught, tried)
 }
