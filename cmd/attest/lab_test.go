@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"attest/internal/cli"
+	"attest/lab"
+	"attest/lab/gate"
+	"attest/record"
+	"attest/ref"
+	"attest/stats"
+	"attest/timing"
+)
+
+// TestLadder wants every preset but the first to name the one it builds on.
+func TestLadder(t *testing.T) {
+	for i, name := range presetNames() {
+		if base := ladder(name); (base == "") != (i == 0) {
+			t.Errorf("%s builds on %q", name, base)
+		}
+	}
+}
+
+func TestShapeList(t *testing.T) {
+	for text, want := range map[string]string{
+		"mission":                      "mission",
+		"mission,long":                 "mission;long",
+		"mission,1,8,100,64,long":      "mission;1,8,100,64;long",
+		"1,2,3,64;2,4/2,5,64":          "1,2,3,64;2,4/2,5,64",
+		"1,8,512/100,64 small":         "1,8,512/100,64;small",
+		"1,2,3,64,1,2,4,64,mission256": "1,2,3,64;1,2,4,64;mission256",
+	} {
+		var l shapeList
+		if err := l.Set(text); err != nil || l.String() != want {
+			t.Errorf("%s is %s, %v, want %s", text, l.String(), err, want)
+		}
+	}
+	for text, want := range map[string]string{"1,2,3": "B,H,S,D", "misson": `did you mean "mission"`, "1,2,3,64,": "no shape", "0,1,1,64": "at least 1"} {
+		var l shapeList
+		if err := l.Set(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestPlans wants every plan to be able to fail: none is void.
+func TestPlans(t *testing.T) {
+	s, err := lab.Preset("stage3b", lab.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := lab.Measure(t.Context(), s, planOf("smoke"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := gate.Judge(r); v.Outcome != record.Defer {
+		t.Errorf("a right kernel is %s by the smoke plan: %s", v.Outcome, v.Why)
+	}
+	if full, quick := planOf("full"), planOf("quick"); len(full.Cases) <= len(quick.Cases) || len(quick.Cases) <= len(planOf("smoke").Cases) {
+		t.Error("plans do not grow")
+	}
+}
+
+// TestReplica sends a question to another process and back, and has it answered.
+func TestReplica(t *testing.T) {
+	s, err := lab.Preset("stage5-persistent", lab.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(replica{
+		Device: "emu", Kernel: *newReplicaKernel(s), Baseline: newReplicaKernel(s), Shapes: []ref.Named{{Name: "mission", Shape: ref.Square(1, 8, 512, 64)}},
+		Methods: []timing.Method{{Mode: timing.Graph, Cache: timing.Warm}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r replica
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Kernel.subject()
+	if err != nil || got.PTX != s.PTX || got.Target != s.Target || got.Kernel().SHA256 != s.Kernel().SHA256 || len(got.ABI.Params) != len(s.ABI.Params) {
+		t.Fatalf("another kernel arrived: %v", err)
+	}
+	if r.Shapes[0].Shape != ref.Square(1, 8, 512, 64) || r.Methods[0].Mode != timing.Graph {
+		t.Errorf("another question arrived: %+v", r)
+	}
+	p, err := r.measure(t.Context())
+	if err != nil || !strings.Contains(p.Skipped, "no GPU") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestTimes is the table of a run with a baseline and a rival.
+func TestTimes(t *testing.T) {
+	sum := func(us float64) stats.Summary {
+		return stats.Summary{N: 100, P50: us, P90: us * 1.1, CV: 0.02, Median: stats.Interval{Low: us * 0.99, High: us * 1.01}}
+	}
+	compared := func(ratio float64, n int) stats.Comparison {
+		return stats.Comparison{Ratio: ratio, Interval: stats.Interval{Low: ratio * 0.98, High: ratio * 1.02}, Replicates: n}
+	}
+	base := compared(0.8, 5)
+	var out bytes.Buffer
+	printTimes(&cli.Env{Out: &out, Color: "never"}, &record.Performance{
+		Ceiling: record.Ceiling{Bandwidth: 4300, FLOPs: 900, Launch: 1.9}, Notes: []string{"jax: not installed"},
+		Shapes: []record.Times{{
+			Shape: "1,8,512,64", Method: timing.Method{Mode: timing.Graph, Cache: timing.Warm}, Names: []string{"stage3b", "stage2", "torch flash f16"},
+			Summaries: []stats.Summary{sum(8), sum(10), sum(123)}, TFLOPs: []float64{67.1, 53.7, 4.36}, Baseline: &base,
+			Rivals: []record.Rival{{Name: "torch flash f16", Comparison: compared(0.065, 1)}},
+		}},
+	})
+	for _, want := range []string{
+		"  1,8,512,64  graph, warm  stage3b          8.00    7.92 – 8.08  8.80   2.0     67.1\n",
+		"stage2           10.0    9.90 – 10.1  11.0   2.0     53.7  0.800 [0.784, 0.816]\n",
+		"torch flash f16   123      122 – 124   135   2.0     4.36  0.065 [0.064, 0.066], 1 process\n",
+		"4300 GB/s, 900 TFLOP/s, 1.90 µs for an empty launch",
+		"jax: not installed",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestNCU(t *testing.T) {
+	p, err := parseNCU([]byte(`==PROF== Connected to process 1
+"ID","Process Name","Kernel Name","dram__throughput.avg.pct_of_peak_sustained_elapsed","gpu__time_duration.sum","sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active","sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active","sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
+"","","","%","ns","%","%","%"
+"0","attest","attn","3.5","1,234.5","41.25","12","20"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Micros != 1.2345 || p.Tensor != 41.25 || p.Arithmetic != 20 || p.Memory != 3.5 || len(p.Metrics) != 5 {
+		t.Errorf("%+v", p)
+	}
+	for text, want := range map[string]string{
+		"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n": "ERR_NVGPUCTRPERM",
+		"":                         "no launch was profiled",
+		"\"a__b\"\n\"%\"\n\"1\"\n": "no time",
+	} {
+		if _, err := parseNCU([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
