@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"testing"
 
 	"attest/lab/gate"
 	"attest/record"
 )
+
+var full = flag.Bool("full", false, "every preset in every format, on all shapes of the quick plan")
 
 // clone is a record through JSON, which a record must survive.
 func clone(t testing.TB, r *record.Record) *record.Record {
@@ -30,7 +33,7 @@ func TestPresets(t *testing.T) {
 	names := []string{"stage0", "stage1", "stage2", "stage3a", "xor-swizzle", "stage3b", "stage4", "stage5", "stage5-persistent"}
 	for i, name := range names {
 		for j, f := range []string{"u8", "e4m3", "e5m2"} {
-			if i%3 != j && testing.Short() {
+			if i%3 != j && !*full {
 				continue
 			}
 			t.Run(name+"/"+f, func(t *testing.T) {
@@ -42,7 +45,11 @@ func TestPresets(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, v := measure(t, s, smaller(quickly()))
+				p := quickly()
+				if !*full {
+					p = smaller(p)
+				}
+				r, v := measure(t, s, p)
 				wants(t, v, record.Defer, "no GPU")
 				if again := gate.Judge(clone(t, r)); again.Outcome != v.Outcome || again.Why != v.Why {
 					t.Errorf("from JSON: %s, %s", again.Outcome, again.Why)
@@ -85,7 +92,7 @@ func TestProgress(t *testing.T) {
 
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := Measure(ctx, preset(t, "stage0"), quickly(), func(p Progress) {
+	_, err := Measure(ctx, preset(t, "stage0"), smaller(quickly()), func(p Progress) {
 		if p.Section == "correctness" {
 			cancel()
 		}

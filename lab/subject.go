@@ -3,7 +3,9 @@ package lab
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"attest/fp8"
@@ -30,15 +32,19 @@ type Choice struct {
 	Format  string // of Q, K and V: "u8" when empty
 	Output  string // of O: "f16" when empty, or "bf16"
 	LSE     bool   // also write the logarithms of sums
+	Causal  bool   // hide keys after the query, which kernels for Hopper alone can
 	// Target is what the PTX is for; the zero value is the least that the kernel
 	// needs, so that one text runs on all cards that can.
 	Target ptx.Target
 }
 
-// Preset is a kernel of kernels/attn by its name.
+// Preset is a kernel of ours by its name, one of Names.
 func Preset(name string, c Choice) (*Subject, error) {
 	if c.HeadDim == 0 {
 		c.HeadDim = 64
+	}
+	if slices.Contains(hopperNames, name) {
+		return Hopper(name, hopperConfig(name, c.HeadDim), c)
 	}
 	p, err := attn.FindPreset(name, c.HeadDim)
 	if err != nil {
@@ -50,6 +56,9 @@ func Preset(name string, c Choice) (*Subject, error) {
 // Kernel is a kernel of kernels/attn of any configuration.
 func Kernel(name string, config attn.Config, c Choice) (*Subject, error) {
 	p, err := c.problem()
+	if err == nil && c.Causal {
+		err = errors.New("it is not causal; those for Hopper can be")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

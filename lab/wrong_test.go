@@ -75,82 +75,91 @@ func mutant(t testing.TB, name string, text func(string) string, call func(*abi.
 
 func value(k *build.Kernel, bits uint16) build.U16 { return k.U16(bits) }
 
-// TestWrongKernels has kernels judged that are wrong, each by the gate that it must
-// not pass. The numbers are those of the ways in which harnesses were fooled.
-func TestWrongKernels(t *testing.T) {
+// wrongKernel is a kernel that some gate must not let pass.
+type wrongKernel struct {
+	name   string
+	make   func(t testing.TB) *Subject
+	gate   string
+	why    string
+	onCard bool // its outputs show it on a GPU too
+}
+
+// wrongKernels are kernels that are wrong. The numbers are those of the ways in which
+// harnesses were fooled.
+func wrongKernels() []wrongKernel {
 	type kernel = *Subject
 	mask := regexp.MustCompile(`setp\.lt\.u32 (%p\d+, %r\d+, %r\d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
-	for _, c := range []struct {
-		name string
-		make func(t testing.TB) kernel
-		gate string
-		why  string
-	}{
+	return []wrongKernel{
 		{"1 the output is left as it was", func(t testing.TB) kernel {
 			return writer(t, "nothing", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {})
-		}, "correctness", "never written"},
+		}, "correctness", "never written", false},
 		{"2 zeros", func(t testing.TB) kernel {
 			return writer(t, "zeros", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0))
 			})
-		}, "correctness", "O is zero everywhere"},
+		}, "correctness", "O is zero everywhere", false},
 		{"3 a constant", func(t testing.TB) kernel {
 			return writer(t, "constant", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0x2000))
 			})
-		}, "correctness", "root mean square"},
+		}, "correctness", "root mean square", false},
 		{"6 a block too few", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", nil, func(a *abi.ABI) {
 				a.Grid = []abi.Expr{abi.MustExpr("max(B*H*cdiv(Sq, 64) - 1, 1)")}
 			})
-		}, "correctness", "never written"},
+		}, "correctness", "never written", false},
 		{"7 inputs are changed", func(t testing.TB) kernel {
 			return writer(t, "changes v", func(k *build.Kernel, in map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				in["v"].At(i).St(k.U8(0))
 				o.At(i).St(value(k, 0))
 			})
-		}, "correctness", "the inputs were changed"},
+		}, "correctness", "the inputs were changed", false},
 		{"8 NaN", func(t testing.TB) kernel {
 			return writer(t, "nan", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0x7fff))
 			})
-		}, "correctness", "not finite"},
+		}, "correctness", "not finite", false},
 		{"9 reads beyond the end", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[9].Value = abi.MustExpr("Sq + 1") })
-		}, "defects", "oob-global"},
+		}, "defects", "oob-global", true},
 		{"9 writes beyond the end", func(t testing.TB) kernel {
 			return writer(t, "runs on", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i.Add(k.U32(8))).St(value(k, 0))
 			})
-		}, "defects", "oob-global"},
+		}, "defects", "oob-global", true},
 		{"a scale of the softmax that is twice too large", func(t testing.TB) kernel {
 			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("2*scale") })
-		}, "correctness", "logits are twice too large"},
+		}, "correctness", "logits are twice too large", false},
 		{"a scale of the softmax that is 2 % too large", func(t testing.TB) kernel {
 			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("1.02*scale") })
-		}, "correctness", "root mean square error over quantised inputs"},
+		}, "correctness", "root mean square error over quantised inputs", false},
 		{"the scales of K and V are swapped", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[4].Pointer, a.Params[5].Pointer = "vs", "ks" })
-		}, "correctness", "error"},
+		}, "correctness", "error", false},
 		{"a mask that is off by one", func(t testing.TB) kernel {
 			return mutant(t, "stage0", func(s string) string { return mask.ReplaceAllString(s, "setp.le.u32 $1") }, nil)
-		}, "correctness", "root mean square error over quantised inputs"},
+		}, "correctness", "root mean square error over quantised inputs", false},
 		{"the last tile is left out when it is not full", func(t testing.TB) kernel {
 			return mutant(t, "stage0", func(s string) string {
 				return regexp.MustCompile(`(add\.u32 %r\d+, %r\d+, )63;`).ReplaceAllString(s, "${1}0;")
 			}, nil)
-		}, "correctness", "the last tile of keys"},
+		}, "correctness", "the last tile of keys", false},
 		{"21 a barrier is missing", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", func(s string) string { return strings.Replace(s, "bar.sync 0;", "", 1) }, nil)
-		}, "defects", "race"},
+		}, "defects", "race", false},
 		{"21 the last tile is not waited for", func(t testing.TB) kernel {
 			return mutant(t, "stage4", func(s string) string {
 				return strings.ReplaceAll(s, "cp.async.wait_group 2;", "cp.async.wait_group 3;")
 			}, nil)
-		}, "defects", "race"},
-	} {
+		}, "defects", "race", false},
+	}
+}
+
+// TestWrongKernels has them judged, each by the gate that it must not pass.
+func TestWrongKernels(t *testing.T) {
+	for _, c := range wrongKernels() {
 		t.Run(c.name, func(t *testing.T) {
-			_, v := measure(t, c.make(t), quickly())
+			_, v := measure(t, c.make(t), smaller(quickly()))
 			wants(t, v, record.Reject, c.why)
 			for _, g := range v.Gates {
 				if red := g.Status == record.Red || g.Status == record.Void; red != (g.Name == c.gate) {

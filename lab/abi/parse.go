@@ -28,6 +28,15 @@ func Parse(file string, text []byte) (*ABI, error) {
 	return a, nil
 }
 
+// UnmarshalJSON is Parse of a value within another.
+func (a *ABI) UnmarshalJSON(text []byte) error {
+	p, err := Parse("abi", text)
+	if err == nil {
+		*a = *p
+	}
+	return err
+}
+
 // Check refuses an ABI that was not read by Parse and does not fit together.
 func (a *ABI) Check() error {
 	text, err := json.Marshal(a)

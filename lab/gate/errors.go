@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"math"
 
 	"attest/record"
 	"attest/ref"
@@ -10,8 +11,12 @@ import (
 // Tolerance is what errors may be.
 var Tolerance = record.Tolerance{Max: 0.06, Mean: 0.02, BadAbove: 0.06, BadShare: 0.01, Relative: 2}
 
-// worstLSE is what the logarithm of a sum may be off by.
-const worstLSE = 0.005
+// The logarithm of a sum may be off by worstLSE and a 4096th of itself: sums of
+// products of one-byte numbers have no more bits on tensor cores.
+const (
+	worstLSE    = 0.005
+	relativeLSE = 1.0 / 4096
+)
 
 // looser says in what a record's tolerance is looser than ours.
 func looser(t record.Tolerance) (why []string) {
@@ -68,8 +73,13 @@ func Within(t record.Tolerance, format string, c *record.Case) (why []string) {
 		}
 	}
 	why = append(why, relative(t, c)...)
-	if c.LSE != nil {
-		why = append(why, above("error of the lse", c.LSE.Max, worstLSE, "the tolerance")...)
+	switch {
+	case c.LSE == nil:
+	case c.LSE.NotFinite > 0:
+		why = append(why, fmt.Sprintf("%d of %d values of the lse are not finite, or their reference is not", c.LSE.NotFinite, c.LSE.Elements))
+	default:
+		most := worstLSE + relativeLSE*math.Abs(float64(c.LSE.Worst.Want))
+		why = append(why, above("error of the lse", c.LSE.Max, most, "the tolerance")...)
 	}
 	return why
 }

@@ -1,0 +1,260 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"attest/device"
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// card is a GPU whose kernels run on the emulator and whose clock only it moves, so
+// that it can cheat in every way in which cards, drivers and kernels have.
+type card struct {
+	*emu.Device
+	now    time.Duration
+	random *rand.Rand
+	// takes is the time of a launch by the name of the module, in microseconds.
+	takes map[string]float64
+	// launched is asked before each launch of a subject: whether it really runs, and
+	// what becomes of its time. Nil runs it.
+	launched func(name string, n int, took time.Duration) (bool, time.Duration)
+	n        map[string]int
+	fill     time.Duration // of a flush of the cache
+	// inGraph is launched for launches of replayed graphs, if set.
+	inGraph func(name string, n int, took time.Duration) (bool, time.Duration)
+	// memo has launches on buffers that were seen before give what they gave then.
+	memo    bool
+	seen    map[string][]byte
+	buffers []device.Buffer
+	clock   float64 // what events make of a time; 1 when zero
+	texts   map[string]string
+}
+
+func newCard() *card {
+	dev, err := emu.New(ptx.SM89, emu.Options{})
+	if err != nil {
+		panic(err)
+	}
+	return &card{Device: dev, random: rand.New(rand.NewPCG(1, 2)), takes: map[string]float64{}, n: map[string]int{}, fill: time.Millisecond, seen: map[string][]byte{}, texts: map[string]string{}}
+}
+
+func (c *card) Info() device.Info {
+	i := c.Device.Info()
+	i.Name, i.Driver, i.SMs, i.L2 = "test card", "test", 4, 64<<10
+	return i
+}
+
+// cost is the time of a launch: 1 % of noise, and probes by what they do.
+func (c *card) cost(k *cardKernel, l device.Launch) time.Duration {
+	us, ok := c.takes[k.module]
+	switch k.name {
+	case "empty":
+		us = 1
+	case "copy":
+		us = float64(l.Grid.X) * copyThreads * copyUnits * 32 / 1e5 // 100 GB/s
+	case "mma_peak":
+		us = float64(l.Grid.X*8) * tensorRounds * mmaSums * 2 * 16 * 8 * 32 / 100e6 // 100 TFLOP/s
+	default:
+		if !ok {
+			us = 100
+		}
+	}
+	return time.Duration(us * 1000 * (1 + 0.01*c.random.Float64()))
+}
+
+func (c *card) probes(name string) bool {
+	return slices.Contains([]string{"empty", "copy", "mma_peak", "hold"}, name)
+}
+
+// start decides what becomes of a launch.
+func (c *card) start(k *cardKernel, l device.Launch, graph bool) (run bool) {
+	took := c.cost(k, l)
+	run = !c.probes(k.name)
+	decide := c.launched
+	if graph && c.inGraph != nil {
+		decide = c.inGraph
+	}
+	if run && decide != nil {
+		c.n[k.module]++
+		run, took = decide(k.module, c.n[k.module], took)
+	}
+	c.now += took
+	return run
+}
+
+func (c *card) Alloc(size int64) (device.Buffer, error) {
+	b, err := c.Device.Alloc(size)
+	c.buffers = append(c.buffers, b)
+	return b, err
+}
+
+// output is where a launch of a preset writes O: its seventh parameter.
+func (c *card) output(l device.Launch) (b device.Buffer, offset int64, ok bool) {
+	addr := binary.LittleEndian.Uint64(l.Params[6])
+	for _, b := range c.buffers {
+		if addr >= b.Addr() && addr < b.Addr()+uint64(b.Size()) {
+			return b, int64(addr - b.Addr()), true
+		}
+	}
+	return nil, 0, false
+}
+
+// remembered does a launch from memory, if it has one of its buffers.
+func (c *card) remembered(k *cardKernel, l device.Launch) (bool, error) {
+	key := string(bytes.Join(asBytes(l.Params), nil))
+	b, at, ok := c.output(l)
+	if !c.memo || !ok {
+		return false, nil
+	}
+	if data, ok := c.seen[key]; ok {
+		return true, b.Write(at, data)
+	}
+	if err := k.Kernel.Launch(context.Background(), l); err != nil {
+		return true, err
+	}
+	data := make([]byte, b.Size()-at-guard)
+	c.seen[key] = data
+	return true, b.Read(at, data)
+}
+
+// run does a launch on the emulator.
+func (c *card) run(ctx context.Context, k *cardKernel, l device.Launch) error {
+	if done, err := c.remembered(k, l); done {
+		return err
+	}
+	return k.Kernel.Launch(ctx, l)
+}
+
+func (c *card) Load(name, text string) (device.Module, error) {
+	c.texts[name] = text
+	m, err := c.Device.Load(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &cardModule{m, c, name}, nil
+}
+
+type cardModule struct {
+	device.Module
+	c    *card
+	name string
+}
+
+func (m *cardModule) Kernel(name string) (device.Kernel, error) {
+	k, err := m.Module.Kernel(name)
+	return &cardKernel{k, m.c, strings.TrimSuffix(m.name, ".ptx"), name}, err
+}
+
+type cardKernel struct {
+	device.Kernel
+	c            *card
+	module, name string
+}
+
+func (k *cardKernel) Launch(ctx context.Context, l device.Launch) error {
+	if !k.c.start(k, l, false) {
+		return nil
+	}
+	return k.c.run(ctx, k, l)
+}
+
+// cardStream does its work at once, or notes it down.
+type cardStream struct {
+	device.Stream
+	c     *card
+	noted *[]cardLaunch
+}
+
+type cardLaunch struct {
+	k *cardKernel
+	l device.Launch
+}
+
+func (c *card) NewStream() (device.Stream, error) {
+	s, err := c.Device.NewStream()
+	return &cardStream{Stream: s, c: c}, err
+}
+
+func (s *cardStream) Launch(k device.Kernel, l device.Launch) error {
+	own := k.(*cardKernel)
+	if own.name == "hold" {
+		s.c.now += 20 * time.Microsecond
+		return nil
+	}
+	if s.noted != nil {
+		*s.noted = append(*s.noted, cardLaunch{own, l})
+		return nil
+	}
+	return own.Launch(context.Background(), l)
+}
+
+func (s *cardStream) Fill(b device.Buffer, value byte) error {
+	s.c.now += s.c.fill
+	return b.Write(0, bytes.Repeat([]byte{value}, int(b.Size())))
+}
+
+func (s *cardStream) Record(e device.Event) error {
+	*e.(*cardEvent) = cardEvent{c: s.c, at: s.c.now}
+	return nil
+}
+
+func (s *cardStream) Close() error { return nil }
+
+type cardEvent struct {
+	c  *card
+	at time.Duration
+}
+
+func (c *card) NewEvent() (device.Event, error) { return &cardEvent{c: c}, nil }
+func (e *cardEvent) Done() (bool, error)        { return false, nil } // the host is always in time
+func (e *cardEvent) Sync(context.Context) error { return nil }
+func (e *cardEvent) Since(s device.Event) (time.Duration, error) {
+	if e.c.clock == 0 {
+		return e.at - s.(*cardEvent).at, nil
+	}
+	return time.Duration(e.c.clock * float64(e.at-s.(*cardEvent).at)), nil
+}
+func (e *cardEvent) Close() error { return nil }
+
+type cardGraph struct {
+	c     *card
+	noted []cardLaunch
+}
+
+func (c *card) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
+	g := &cardGraph{c: c}
+	return g, queue(&cardStream{c: c, noted: &g.noted})
+}
+
+// Replay runs the launches. Of those on the same buffers only the last one is
+// emulated: its result is that of all.
+func (g *cardGraph) Replay(device.Stream) error {
+	last := map[string]cardLaunch{}
+	for _, n := range g.noted {
+		if g.c.start(n.k, n.l, true) {
+			last[string(bytes.Join(asBytes(n.l.Params), nil))] = n
+		}
+	}
+	var errs []error
+	for _, n := range last {
+		errs = append(errs, g.c.run(context.Background(), n.k, n.l))
+	}
+	return errors.Join(errs...)
+}
+
+func (g *cardGraph) Close() error { return nil }
+
+func asBytes(params []device.Param) (list [][]byte) {
+	for _, p := range params {
+		list = append(list, p)
+	}
+	return list
+}
