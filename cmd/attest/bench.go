@@ -89,6 +89,9 @@ func (x *bencher) run(c *cobra.Command, names []string) error {
 		return err
 	}
 	defer x.close()
+	if _, err := x.fitting(subjects, false); err != nil {
+		return err
+	}
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
 	steps := startSteps(progress, max(len(subjects)-1, 1))

@@ -82,6 +82,23 @@ func (m *campaign) close() {
 	}
 }
 
+// fitting are the kernels that the device can run. Those that it cannot are an error,
+// unless nobody named them.
+func (m *campaign) fitting(subjects []*lab.Subject, leave bool) (list []*lab.Subject, err error) {
+	for _, s := range subjects {
+		switch {
+		case m.dev == nil || m.dev.Info().Target.Runs(s.Target):
+			list = append(list, s)
+		case !leave:
+			return nil, fmt.Errorf("%s is for %s, and %s is %s", s.Name, s.Target, m.dev.Info().Name, m.dev.Info().Target)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no kernel here is for %s", m.dev.Info().Target)
+	}
+	return list, nil
+}
+
 // gpu reports whether times say something here.
 func (m *campaign) gpu() bool { return m.dev != nil && m.dev.Info().Driver != "emu" }
 

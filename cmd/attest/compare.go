@@ -98,6 +98,9 @@ func (x *comparer) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer x.close()
+	if _, err := x.fitting(subjects, false); err != nil {
+		return err
+	}
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
 	r, err := x.measure(c.Context(), subjects[0], subjects[1], shape, startSteps(progress, 2))

@@ -135,7 +135,7 @@
 //
 //	"kernels"        "name", "base", the preset it builds on or "", "idea"
 //	"presets"        "name", "head_dim", "config", "threads", "shared" in bytes,
-//	                 "least_target"
+//	                 "target" of the PTX
 //	"shapes"         "name", "shape", "gflop"
 //	"distributions"  "name", "what"
 //	"devices"        "name", as --device takes it, "what"

@@ -112,6 +112,9 @@ func (x *gater) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer x.close()
+	if subjects, err = x.fitting(subjects, len(names) == 0); err != nil {
+		return err
+	}
 	if err := x.openEvidence(); err != nil {
 		return err
 	}
@@ -257,7 +260,13 @@ func (x *gater) baselineOf(s *lab.Subject) (*lab.Subject, error) {
 	case name == s.Name:
 		return nil, nil
 	}
-	return x.preset(name)
+	same := x.kernelFlags // the baseline computes the same
+	same.format, same.output, same.causal = string(s.ABI.Format), string(s.ABI.Output), s.ABI.Causal
+	b, err := same.preset(name)
+	if err != nil && x.baseline == "" {
+		return nil, nil // a kernel for a format or a mask that the others do not have
+	}
+	return b, err
 }
 
 // newPlan is what is measured of a kernel.

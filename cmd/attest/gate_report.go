@@ -30,14 +30,18 @@ func (r *gateResult) show(env *cli.Env, another bool) {
 func (r *gateResult) print(env *cli.Env) {
 	s := env.OutStyle()
 	k := &r.Kernel
-	title := fmt.Sprintf("%s, %s", k.Format, k.Target)
+	title := []string{k.Format}
 	if d := k.Config["head_dim"]; d != "" {
-		title = fmt.Sprintf("%s, D %s, %s", k.Format, d, k.Target)
+		title = append(title, "D "+d)
 	}
+	if k.Config["causal"] == "true" {
+		title = append(title, "causal")
+	}
+	title = append(title, k.Target)
 	if r.Baseline != "" {
-		title += ", against " + r.Baseline
+		title = append(title, "against "+r.Baseline)
 	}
-	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(k.Name)), s.Dim(term.Clean(title)))
+	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(k.Name)), s.Dim(term.Clean(strings.Join(title, ", "))))
 	for i := range r.Verdict.Gates {
 		r.printGate(env, s, &r.Verdict.Gates[i])
 	}

@@ -22,6 +22,7 @@ import (
 type kernelFlags struct {
 	format string
 	output string
+	causal bool
 	dim    int
 	ptx    string
 	entry  string
@@ -31,8 +32,9 @@ type kernelFlags struct {
 // register adds the flags. The head dimension is one where no shape decides it.
 func (k *kernelFlags) register(c *cobra.Command, withDim bool) {
 	f := c.Flags()
-	f.StringVar(&k.format, "format", "u8", "of Q, K and V, for presets: u8, u8-legacy, e4m3, e5m2")
+	f.StringVar(&k.format, "format", "", "of Q, K and V, for presets: u8, u8-legacy, e4m3, e5m2; u8 when empty, e4m3 for hopper")
 	f.StringVar(&k.output, "output", "f16", "of O, for presets: f16, bf16")
+	f.BoolVar(&k.causal, "causal", false, "hide keys after the query, for presets that can: hopper")
 	if withDim {
 		f.IntVar(&k.dim, "head-dim", 0, "the head dimension, for presets: 64, 128; 0 takes that of --shapes, or 64")
 	}
@@ -61,12 +63,7 @@ func formats() (names []string) {
 	return names
 }
 
-func presetNames() (names []string) {
-	for _, p := range attn.Presets(64) {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func presetNames() []string { return lab.Names() }
 
 // misuse refuses flags that do not go together.
 func (k *kernelFlags) misuse() error {
@@ -75,7 +72,7 @@ func (k *kernelFlags) misuse() error {
 		return errors.New("--abi and --entry describe a kernel of --ptx, which is not given")
 	case k.ptx != "" && k.abi == "":
 		return errors.New("--ptx needs --abi: a JSON file that says what the parameters are; see go doc attest/lab/abi")
-	case !slices.Contains(formats(), k.format):
+	case k.format != "" && !slices.Contains(formats(), k.format):
 		return fmt.Errorf("--format %s: there are %s", k.format, strings.Join(formats(), ", "))
 	case k.output != "f16" && k.output != "bf16":
 		return fmt.Errorf("--output %s: there are f16 and bf16", k.output)
@@ -134,7 +131,7 @@ func (k *kernelFlags) preset(name string) (*lab.Subject, error) {
 }
 
 func (k *kernelFlags) choice() lab.Choice {
-	return lab.Choice{HeadDim: k.dim, Format: k.format, Output: k.output}
+	return lab.Choice{HeadDim: k.dim, Format: k.format, Output: k.output, Causal: k.causal}
 }
 
 // external is the kernel of --ptx.
@@ -161,9 +158,12 @@ func (k *kernelFlags) external() (*lab.Subject, error) {
 	return s, nil
 }
 
-// ladder is the preset that another builds on, "" for the first. The ideas say it:
-// "stage2 + …".
+// ladder is the kernel that another builds on, "" for the first. The ideas of stages say
+// it: "stage2 + …".
 func ladder(name string) string {
+	if base, ok := hopperLadder[name]; ok {
+		return base
+	}
 	for _, p := range attn.Presets(64) {
 		if p.Name == name {
 			base, _, found := strings.Cut(p.Idea, " + ")
@@ -173,4 +173,17 @@ func ladder(name string) string {
 		}
 	}
 	return ""
+}
+
+// hopperLadder is what the kernels for Hopper alone build on.
+var hopperLadder = map[string]string{
+	"hopper": "stage5-persistent", "hopper-latency": "hopper", "hopper-latency-2": "hopper-latency", "hopper-latency-4": "hopper-latency-2",
+}
+
+// hopperIdeas are what they change.
+var hopperIdeas = map[string]string{
+	"hopper":           "stage5-persistent + FP8 straight to wgmma, tiles by TMA, warpgroups with roles; fills a card",
+	"hopper-latency":   "hopper + blocks of one warpgroup, for problems of few tiles",
+	"hopper-latency-2": "hopper-latency + the keys of a tile over a cluster of two blocks",
+	"hopper-latency-4": "hopper-latency-2 + over four",
 }

@@ -2,17 +2,18 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"attest/fp8"
 	"attest/internal/cli"
 	"attest/internal/predict"
 	"attest/internal/term"
 	"attest/kernels/attn"
-	"attest/ptx"
+	"attest/lab"
+	"attest/lab/abi"
 	"attest/ref"
 )
 
@@ -30,7 +31,7 @@ inputs, and the devices of this machine: emulators, GPUs, and the chips whose
 throughputs are known to profile and tune. Without an argument: all of it.
 
 JSON: {"kernels": [{"name", "base", "idea"}], "presets": [{"name", "head_dim",
-"config", "threads", "shared", "least_target"}], "shapes": [{"name", "shape",
+"config", "threads", "shared", "target"}], "shapes": [{"name", "shape",
 "gflop"}], "distributions": [{"name", "what"}], "devices": [{"name", "what"}],
 "chips": [{"name", "target", "sms", "mhz"}]}, those that were asked for.`,
 		Example: `  attest list
@@ -79,7 +80,7 @@ type listedPreset struct {
 	Config  string `json:"config"`
 	Threads int    `json:"threads"`
 	Shared  int    `json:"shared"` // bytes
-	Target  string `json:"least_target"`
+	Target  string `json:"target"`
 }
 
 type listedShape struct {
@@ -110,7 +111,10 @@ func (x *lister) run(args []string) error {
 		case "kernels":
 			c.Kernels = kernelsListed()
 		case "presets":
-			c.Presets = presetsListed()
+			var err error
+			if c.Presets, err = presetsListed(); err != nil {
+				return err
+			}
 		case "shapes":
 			for _, n := range ref.Shapes() {
 				c.Shapes = append(c.Shapes, listedShape{n.Name, n.Shape.String(), n.Shape.FLOP() / 1e9})
@@ -135,28 +139,34 @@ func (x *lister) run(args []string) error {
 }
 
 func kernelsListed() (list []listedKernel) {
+	ideas := map[string]string{}
 	for _, p := range attn.Presets(64) {
-		list = append(list, listedKernel{p.Name, ladder(p.Name), p.Idea})
+		ideas[p.Name] = p.Idea
+	}
+	maps.Copy(ideas, hopperIdeas)
+	for _, name := range presetNames() {
+		list = append(list, listedKernel{name, ladder(name), ideas[name]})
 	}
 	return list
 }
 
-func presetsListed() (list []listedPreset) {
+func presetsListed() (list []listedPreset, err error) {
 	for _, d := range []int{64, 128} {
-		problem := attn.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: d, Format: fp8.U8}
-		for _, p := range attn.Presets(d) {
-			one := listedPreset{Name: p.Name, HeadDim: d, Config: p.Config.String(), Shared: p.Config.SharedBytes(d)}
-			one.Threads = p.Config.Launch(problem, 1, 1).Block
-			for _, t := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90} {
-				if p.Config.Check(problem, t) == nil {
-					one.Target = t.String()
-					break
-				}
+		for _, name := range presetNames() {
+			s, err := lab.Preset(name, lab.Choice{HeadDim: d})
+			if err != nil {
+				return nil, err
 			}
-			list = append(list, one)
+			l, err := s.ABI.Extents(abi.Vars{Shape: ref.Square(1, 1, 1, d), SMs: 1, BlocksPerSM: 1})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, listedPreset{
+				Name: name, HeadDim: d, Config: s.Config["config"], Threads: l.Block.Norm().Count(), Shared: l.Shared, Target: s.Target.String(),
+			})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // devicesListed are what --device may name here.
@@ -204,7 +214,7 @@ func (c *catalogue) print(env *cli.Env, titles bool) {
 		k := c.Kernels[i]
 		return []any{k.Name, k.Base, k.Idea}
 	})
-	section("presets", len(c.Presets), "lrrrl", []string{"name", "D", "threads", "shared", "from", "config"}, func(i int) []any {
+	section("presets", len(c.Presets), "lrrrl", []string{"name", "D", "threads", "shared", "target", "config"}, func(i int) []any {
 		p := c.Presets[i]
 		return []any{p.Name, p.HeadDim, p.Threads, p.Shared, p.Target, p.Config}
 	})

@@ -28,8 +28,8 @@ attention in float64, over the inputs as they were and as they were quantised, b
 what a plain computation in the same precision reaches.
 
 On a GPU the time of one launch is measured, in a replayed graph and between events,
-with a warm cache. On the emulator it is PREDICTED; attest profile says more. This is
-a look and no judgement: attest gate judges, and keeps evidence. Exit code 1 when the
+with a warm cache. On the emulator it is PREDICTED; attest profile says more. A wrong
+output is not timed. This is a look and no judgement: attest gate judges, and keeps evidence. Exit code 1 when the
 output is outside of the tolerance, or memory or inputs were changed.
 
 JSON: {"kernel", "shape", "case": the errors, as in the evidence, "wrong": [why],
@@ -94,6 +94,9 @@ func (x *runner) run(c *cobra.Command, names []string) error {
 		return err
 	}
 	defer x.close()
+	if _, err := x.fitting([]*lab.Subject{s}, false); err != nil {
+		return err
+	}
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
 	r, err := x.measure(c, s, shape, startSteps(progress, 1))
@@ -118,9 +121,6 @@ func (x *runner) measure(c *cobra.Command, s *lab.Subject, shape ref.Named, prog
 		Device: x.dev, Sensor: x.sensor, KeepGoing: true, Rows: rowsCompared,
 		Cases: []lab.Case{{Shape: shape.Shape, Name: shape.Name, Seed: x.seed, Distribution: x.distribution}},
 	}
-	if x.gpu() {
-		p.Times = &lab.Times{Shapes: []ref.Named{shape}, Methods: methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm}), Seed: x.seed}
-	}
 	rec, err := lab.Measure(c.Context(), s, p, progress.of(s.Name))
 	if err != nil {
 		return nil, err
@@ -130,19 +130,19 @@ func (x *runner) measure(c *cobra.Command, s *lab.Subject, shape ref.Named, prog
 	}
 	r := &runReport{Kernel: rec.Kernel, Shape: shape.Shape.String(), Device: rec.Build.Device.Name, Case: &rec.Correctness.Cases[0]}
 	r.Wrong = wrongWith(r)
-	if x.gpu() {
-		r.Performance = rec.Performance
-		return r, nil
-	}
-	progress.Say("%s, %v: counting", s.Name, shape.Shape)
-	if r.Case.Failure == "" {
-		counted, err := profileOf(c.Context(), s, shape, predict.For(s.Target, nil))
-		if err != nil {
-			return nil, err
+	switch {
+	case len(r.Wrong) > 0: // what is wrong is not fast
+	case x.gpu():
+		p.Times = &lab.Times{Shapes: []ref.Named{shape}, Methods: methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm}), Seed: x.seed}
+		r.Performance, err = lab.Time(c.Context(), s, p, progress.of(s.Name))
+	default:
+		progress.Say("%s, %v: counting", s.Name, shape.Shape)
+		var counted *profileReport
+		if counted, err = profileOf(c.Context(), s, shape, predict.For(s.Target, nil)); err == nil {
+			r.Predicted = counted.Predicted
 		}
-		r.Predicted = counted.Predicted
 	}
-	return r, nil
+	return r, err
 }
 
 // wrongWith is what the correctness gate would hold against the one case.

@@ -49,7 +49,7 @@ JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args) },
 	}
 	f := c.Flags()
-	f.StringVar(&x.format, "format", "u8", "of Q, K and V: u8, u8-legacy, e4m3, e5m2")
+	f.StringVar(&x.format, "format", fp8.U8.String(), "of Q, K and V: u8, u8-legacy, e4m3, e5m2")
 	f.StringVar(&x.output, "output", "f16", "of O: f16, bf16")
 	x.campaign.register(c, false)
 	shapeFlag(c, &x.shape, "mission", "what it is to be fast for")
@@ -101,6 +101,9 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 		return err
 	}
 	defer x.close()
+	if _, err := x.fitting([]*lab.Subject{x.start}, false); err != nil {
+		return err
+	}
 	preset, err := attn.FindPreset(names[0], x.dim)
 	if err != nil {
 		return err
@@ -161,6 +164,9 @@ func (x *tuner) prepare(c *cobra.Command, names []string) (err error) {
 		return errors.New("--budget must be at least 1")
 	}
 	x.dim = x.named.Shape.D
+	if len(names) == 1 && hopperIdeas[names[0]] != "" {
+		return fmt.Errorf("%s has no toggles that a search could change: the stages have; see attest list presets", names[0])
+	}
 	if x.start, err = x.one(c, names); err != nil {
 		return err
 	}
