@@ -42,6 +42,7 @@ type class struct {
 	async            bool // its accesses are asynchronous
 	proxy            bool // and in the async proxy
 	relaxed          bool // barriers: not a release or acquire
+	rows             bool // it brings rows of a factor
 	read             bool // bulk wait_group.read
 	keep             int  // wait_group N
 	all              bool // wait_all

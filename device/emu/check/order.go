@@ -35,6 +35,7 @@ func newOrder(l *launch) part {
 		o.classes[id] = classify(&l.Program[id])
 	}
 	guesses(l.Program, o.classes)
+	rowLoads(l.Program, o.classes)
 	for id := range l.Program {
 		o.called[id] = l.Program[id].Func != l.calls().entry
 	}

@@ -18,7 +18,7 @@ type current struct {
 	off   int
 	size  int   // of a lane's access
 	unit  int   // of the part of it at hand
-	rows  *bool // of a factor of wgmma, see factor
+	rows  *bool // of a factor, see factor
 }
 
 func (c *ordered) access(a *emu.Access) {
@@ -36,6 +36,9 @@ func (c *ordered) access(a *emu.Access) {
 	if c.o.called[a.ID] && cur.e.line == "" {
 		cur.e.line = c.l.lineOf(a)
 	}
+	if cls.role == roleBulk && a.Space == ptx.Shared && !a.Write {
+		cur.e.work.source = int(a.Offsets[bits.TrailingZeros32(a.Mask)])
+	}
 	cells := c.cells(a)
 	if a.Units != nil {
 		cur.v, cur.lanes = w.together(a.Mask), a.Mask
@@ -47,6 +50,9 @@ func (c *ordered) access(a *emu.Access) {
 	}
 	if cls.strong && cls.role == roleNone {
 		c.listen(w, a, cls)
+	}
+	if cls.rows && a.Size == cellBytes {
+		c.loaded()
 	}
 	for m := a.Mask; m != 0; {
 		l := bits.TrailingZeros32(m)
@@ -87,7 +93,7 @@ func (c *ordered) eventOf(w *warp, a *emu.Access, cls *class) *event {
 		return w.copying.start
 	case cls.async && cls.role != roleCopy:
 		if c.building == nil {
-			c.building = &work{}
+			c.building = &work{source: -1}
 			c.building.start = &event{w: w, id: a.ID, time: w.time, class: cls, work: c.building}
 		}
 		w.touched = true

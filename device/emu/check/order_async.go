@@ -110,6 +110,7 @@ func (c *ordered) start(a *emu.Async) {
 		return // it touches nothing
 	}
 	c.building = nil
+	c.judgeTwins(k)
 	w := c.warp(a.Rank, a.Warp)
 	if k.lane, k.all = a.Lane, w.live; a.Lane >= 0 {
 		k.all = 1 << a.Lane

@@ -1,21 +1,84 @@
 package check
 
 import (
+	"math/bits"
 	"slices"
 
 	"attest/device/emu"
+	"attest/ptx"
 )
 
 // Kernels often leave the rows of a tile unwritten that lie past the end of the data,
 // multiply them with the others and never use what comes of them. Rows of one factor
 // are rows or columns of the result and do not mix. So a row that is missing as a whole
 // is a warning if others of the same factor are there; half a row is an error, and so is
-// a factor that a block never writes any row of.
+// a factor that a block never writes any row of. Of ldmatrix, which brings 16 bytes of
+// each row to be multiplied, that is all that can be seen of it; with .trans its rows are
+// along the contraction and mix.
 
-// factorKey is a factor of a wgmma in a block.
+// factorKey is a factor in a block: what the instructions of one line of the source
+// multiply, or bring to be multiplied. One instruction has only some of its rows.
 type factorKey struct {
-	rank, id int
-	second   bool
+	rank   int
+	where  where
+	second bool
+}
+
+// rowLoads marks the instructions that bring rows of a factor: ldmatrix whose results
+// are multiplied and nothing else.
+func rowLoads(program []emu.Inst, classes []class) {
+	var loads []int
+	for id := range program {
+		if op := program[id].Op; op.Name == "ldmatrix" && !op.Has("trans") {
+			loads = append(loads, id)
+		}
+	}
+	if len(loads) == 0 {
+		return
+	}
+	used := map[*ptx.Symbol]bool{} // by other instructions
+	for id := range program {
+		in := &program[id]
+		if in.Op.Name == "mma" {
+			continue
+		}
+		u := newUndefInst(in, -1)
+		for _, list := range [][]undefArg{u.src, u.addr} {
+			for _, a := range list {
+				if a.id >= 0 {
+					used[in.Func.Regs[a.id]] = true
+				}
+			}
+		}
+	}
+	for _, id := range loads {
+		classes[id].rows = !slices.ContainsFunc(operandRegs(program[id].Arg("r")), func(r *ptx.Symbol) bool { return used[r] })
+	}
+}
+
+// factorRows is where it is kept whether a row of a factor was found written.
+func (c *ordered) factorRows(second bool) *bool {
+	in := &c.l.Program[c.cur.a.ID]
+	k := factorKey{c.cur.a.Rank, lineOf(in.Source, in.ID), second}
+	if in.Source == "" && in.Op.Name == "ldmatrix" {
+		k.where.inst = -1
+	}
+	rows := c.factors[k]
+	if rows == nil {
+		rows = new(bool)
+		c.factors[k] = rows
+	}
+	return rows
+}
+
+// loaded notes whether the current access, an ldmatrix, finds a row written.
+func (c *ordered) loaded() {
+	cur := &c.cur
+	cur.rows = c.factorRows(false)
+	cells := c.cells(cur.a)
+	for m := cur.a.Mask; m != 0 && !*cur.rows; m &= m - 1 {
+		*cur.rows = !cells.at(int(cur.a.Offsets[bits.TrailingZeros32(m)])).blank()
+	}
 }
 
 // factor notes whether the current access, to a factor of wgmma, finds a row written.
@@ -23,12 +86,7 @@ type factorKey struct {
 func (c *ordered) factor(first bool) {
 	cur := &c.cur
 	in := &c.l.Program[cur.a.ID]
-	k := factorKey{cur.a.Rank, cur.a.ID, !first || in.Arg("aDesc") == nil}
-	cur.rows = c.factors[k]
-	if cur.rows == nil {
-		cur.rows = new(bool)
-		c.factors[k] = cur.rows
-	}
+	cur.rows = c.factorRows(!first || in.Arg("aDesc") == nil)
 	if *cur.rows {
 		return
 	}
@@ -60,6 +118,12 @@ func (c *ordered) missingRow() *bool {
 		return nil
 	}
 	n, cells := unitsOfRow(&c.l.Program[cur.a.ID]), c.cells(cur.a)
+	if cur.a.Units == nil {
+		if !cells.at(cur.off).blank() {
+			return nil
+		}
+		return cur.rows
+	}
 	at := slices.Index(cur.a.Units, int32(cur.off&^(cellBytes-1)))
 	if at < 0 {
 		return nil

@@ -169,7 +169,50 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 		d.Why = "a plain read beside atomics is a race by the rules; as the first guess of a compare-and-swap it is widely done, since a wrong guess is found out"
 		d.Fix = "read it with ld.relaxed (a volatile access), if at all"
 	}
+	if wrote && cur.write && cur.e.work != nil && e.lanesOf(cur.e) {
+		c.building.twin(d, e)
+		return
+	}
 	c.report(d, cur.a.ID, e.id)
+}
+
+// lanesOf reports whether other lanes of the warp started two copies by one instruction.
+func (e *event) lanesOf(f *event) bool {
+	return e.work != nil && e.work != f.work && e.w == f.w && e.id == f.id && e.time == f.time
+}
+
+// twin is a race of a copy with that of another lane, by the same instruction.
+type twin struct {
+	d     Defect
+	other *event
+}
+
+// twin keeps a race until it is known what the copy reads, once for each other copy.
+func (k *work) twin(d Defect, other *event) {
+	for i := range k.twins {
+		if t := &k.twins[i]; t.other == other {
+			t.d.Count++
+			return
+		}
+	}
+	d.Count = 1
+	k.twins = append(k.twins, twin{d, other})
+}
+
+// judgeTwins reports the races that wait for the current copy to be known. Lanes that
+// all bring the same bytes to the same place do no harm; libraries let a warp store a
+// tile in this way.
+func (c *ordered) judgeTwins(k *work) {
+	for _, t := range k.twins {
+		if t.other.work.source == k.source && k.source >= 0 {
+			t.d.Severity = Warning
+			t.d.Message += "; it is the same copy, started by several lanes"
+			t.d.Why = "each lane starts a copy of its own; as all bring the same bytes it does no harm"
+			t.d.Fix = "let one lane start it: elect.sync"
+		}
+		c.report(t.d, k.start.id, t.other.id)
+	}
+	k.twins = nil
 }
 
 // raceRule says why two accesses race and what would order them.

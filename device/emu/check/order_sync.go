@@ -29,7 +29,7 @@ func (c *ordered) step(s *emu.Step) {
 	case roleLanes:
 		w.meet(s.Together)
 	case roleCopy:
-		w.copying = &work{lane: -1, all: s.Mask}
+		w.copying = &work{lane: -1, all: s.Mask, source: -1}
 		w.copying.start = &event{w: w, id: s.ID, time: w.time, class: cls, work: w.copying}
 		w.touched = true
 		w.copies.add(w.copying, s.Mask)

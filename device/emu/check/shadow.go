@@ -27,6 +27,9 @@ type work struct {
 	done  []doer
 	read  []doer // of its reads alone: cp.async.bulk.wait_group.read
 	bars  bool   // mbarriers count its bytes
+	// source is where in its block's shared memory a bulk copy reads, or -1.
+	source int
+	twins  []twin
 	// allBy and readBy are the last clocks that were found to know of all of it, and
 	// of all it read.
 	allBy, readBy *clock
