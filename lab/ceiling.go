@@ -198,15 +198,8 @@ func wgmmaKernel() *build.Kernel {
 	rounds := k.ParamU32("rounds")
 	as := build.SharedAlign(k.SharedB8("as", m*kdim), 1024)
 	bs := build.SharedAlign(k.SharedB8("bs", n*kdim), 1024)
-	words := build.SharedAs[build.U32](as, m*kdim/4)
-	more := build.SharedAs[build.U32](bs, n*kdim/4)
-	tid := k.TidX()
-	for i := uint32(0); i < m*kdim/4; i += 128 {
-		words.At(tid.Add(k.U32(i))).St(tid.Add(k.U32(i)).MulLo(k.U32(0x01030507)).And(k.U32(0x3f3f3f3f)))
-	}
-	for i := uint32(0); i < n*kdim/4; i += 128 {
-		more.At(tid.Add(k.U32(i))).St(tid.Add(k.U32(i)).MulLo(k.U32(0x01030507)).And(k.U32(0x3f3f3f3f)))
-	}
+	fill(k, build.SharedAs[build.U32](as, 0), m*kdim/4)
+	fill(k, build.SharedAs[build.U32](bs, 0), n*kdim/4)
 	k.FenceProxyAsync()
 	k.SyncThreads()
 	acc := build.Vars(k.F32(0), n/2)
@@ -220,6 +213,14 @@ func wgmmaKernel() *build.Kernel {
 	})
 	keep(k, acc)
 	return k
+}
+
+// fill writes numbers that are neither zero nor NaN to shared words, by 128 threads.
+func fill(k *build.Kernel, words build.Shared[build.U32], n uint32) {
+	for i := uint32(0); i < n; i += 128 {
+		at := k.TidX().Add(k.U32(i))
+		words.At(at).St(at.MulLo(k.U32(0x01030507)).And(k.U32(0x3f3f3f3f)))
+	}
 }
 
 // swizzled describes rows of 128 bytes in the 128-byte swizzle to wgmma.

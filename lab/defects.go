@@ -19,8 +19,9 @@ import (
 // blocks have several items of work even of small problems.
 const fewSMs = 3
 
-// mostWatched is how many instructions a warp may execute under the checkers.
-const mostWatched = 1 << 28
+// mostWatched is how many instructions a warp may execute under the checkers before
+// it is one that never ends; the presets need a hundredth on the plans' shapes.
+const mostWatched = 1 << 24
 
 // defects runs the kernel under all checkers, on shapes and in several orders of
 // warps, and compares the bits. There are no guard bands here: the emulator's own
@@ -39,32 +40,37 @@ func (m *measurement) defects(ctx context.Context) error {
 			continue
 		}
 		d.Shapes = append(d.Shapes, s.String())
-		if err := m.watch(ctx, d, s); err != nil {
+		ended, err := m.watch(ctx, d, s)
+		if err != nil {
 			return err
+		}
+		if !ended {
+			break // it is red, and may take long to fail again
 		}
 	}
 	m.r.Defects = d
 	return nil
 }
 
-// watch runs one shape in all schedules.
-func (m *measurement) watch(ctx context.Context, d *record.Defects, s ref.Shape) error {
+// watch runs one shape in all schedules. It reports whether all launches ended well.
+func (m *measurement) watch(ctx context.Context, d *record.Defects, s ref.Shape) (ended bool, err error) {
 	in, err := newInputs(m.s.ABI, Case{Shape: s, Seed: 1, Distribution: "normal"})
 	if err != nil {
-		return err
+		return false, err
 	}
 	var first *outputs
 	for _, schedule := range m.p.Defects.Schedules {
 		m.meter.at("defects", fmt.Sprintf("%v, schedule %d", s, schedule))
 		found, out, err := m.watchOnce(ctx, in, schedule)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, f := range found {
 			note(d, &f, s)
 		}
 		switch {
 		case out == nil:
+			return false, nil
 		case first == nil:
 			first = out
 		case !first.same(*out):
@@ -72,7 +78,7 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s ref.Shape)
 		}
 		m.meter.step(weightChecked * weight(s))
 	}
-	return nil
+	return true, nil
 }
 
 // watchOnce runs the kernel once under the checkers. A launch that fails is a defect.

@@ -44,10 +44,9 @@ func TestTriton(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := smaller(quickly())
-	p.Defects.Schedules = p.Defects.Schedules[:2]
 	r, v := measure(t, s, p)
 	wants(t, v, record.Defer, "no GPU")
-	if len(r.Correctness.Refused) < 3 || len(r.Correctness.Cases) < 2 {
+	if len(r.Correctness.Refused) != 4 || len(r.Correctness.Cases) != 4 {
 		t.Errorf("%d refused, %d cases", len(r.Correctness.Refused), len(r.Correctness.Cases))
 	}
 }
@@ -163,7 +162,7 @@ func TestCausalGrouped(t *testing.T) {
 		{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 20, Skv: 20}, Seed: 2, Distribution: "one-hot"},
 		{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 40}, Seed: 2, Distribution: "uniform"},
 	}
-	p.Defects.Shapes = []ref.Shape{{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 7}}
+	p.Defects.Shapes, p.Counters = []ref.Shape{{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 7}}, ref.Shape{}
 	_, v := measure(t, s, p)
 	wants(t, v, record.Defer, "no GPU")
 	wrong := strings.Replace(naiveABI, "1.4426950408889634", "1.0", 1)

@@ -10,8 +10,9 @@ import (
 	"attest/ptx"
 )
 
-// hopperNames are the designs of kernels/attn/hopper that have names.
-var hopperNames = []string{"hopper", "hopper-latency", "hopper-latency-2", "hopper-latency-4"}
+// hopperNames are the designs of kernels/attn/hopper that have names: hopper is the one
+// that fills the card.
+var hopperNames = []string{"hopper"}
 
 // Names are the kernels that Preset knows: the stages, then those for Hopper alone.
 func Names() (names []string) {
@@ -19,20 +20,6 @@ func Names() (names []string) {
 		names = append(names, p.Name)
 	}
 	return append(names, hopperNames...)
-}
-
-// hopperConfig is a design by its name: hopper fills the card, the others are for
-// problems of few tiles, with the keys over so many blocks.
-func hopperConfig(name string, d int) hopper.Config {
-	switch name {
-	case "hopper-latency-2":
-		return hopper.Latency(d, 2)
-	case "hopper-latency-4":
-		return hopper.Latency(d, 4)
-	case "hopper-latency":
-		return hopper.Latency(d, 1)
-	}
-	return hopper.Throughput(d)
 }
 
 // Hopper is a kernel of kernels/attn/hopper of any configuration. Its format is e4m3

@@ -59,15 +59,10 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// smaller leaves the long cases out.
+// smaller leaves out what takes long: a few cases and two schedules of one shape.
 func smaller(p Plan) Plan {
-	var short []Case
-	for _, c := range p.Cases {
-		if c.Shape.Sq < 150 && c.Shape.B*c.Shape.Hq < 8 {
-			short = append(short, c)
-		}
-	}
-	p.Cases = short
+	p.Cases = []Case{p.Cases[2], p.Cases[3], p.Cases[5], p.Cases[6]}
+	p.Defects = Defects{Shapes: p.Defects.Shapes[1:], Schedules: p.Defects.Schedules[:2]}
 	return p
 }
 

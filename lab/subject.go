@@ -10,6 +10,7 @@ import (
 
 	"attest/fp8"
 	"attest/kernels/attn"
+	"attest/kernels/attn/hopper"
 	"attest/lab/abi"
 	"attest/ptx"
 	"attest/ptx/parse"
@@ -44,7 +45,7 @@ func Preset(name string, c Choice) (*Subject, error) {
 		c.HeadDim = 64
 	}
 	if slices.Contains(hopperNames, name) {
-		return Hopper(name, hopperConfig(name, c.HeadDim), c)
+		return Hopper(name, hopper.Throughput(c.HeadDim), c)
 	}
 	p, err := attn.FindPreset(name, c.HeadDim)
 	if err != nil {

@@ -127,6 +127,11 @@ func wrongKernels() []wrongKernel {
 				o.At(i.Add(k.U32(8))).St(value(k, 0))
 			})
 		}, "defects", "oob-global", true},
+		{"a loop that never ends", func(t testing.TB) kernel {
+			return writer(t, "endless", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
+				k.While(func() build.Pred { return k.Pred(true) }, func() {})
+			})
+		}, "defects", "instructions", false},
 		{"a scale of the softmax that is twice too large", func(t testing.TB) kernel {
 			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("2*scale") })
 		}, "correctness", "logits are twice too large", false},
@@ -143,7 +148,7 @@ func wrongKernels() []wrongKernel {
 			return mutant(t, "stage0", func(s string) string {
 				return regexp.MustCompile(`(add\.u32 %r\d+, %r\d+, )63;`).ReplaceAllString(s, "${1}0;")
 			}, nil)
-		}, "correctness", "the last tile of keys", false},
+		}, "correctness", "is left out", false},
 		{"21 a barrier is missing", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", func(s string) string { return strings.Replace(s, "bar.sync 0;", "", 1) }, nil)
 		}, "defects", "race", false},
