@@ -53,3 +53,14 @@ func TestCooperative(t *testing.T) {
 		t.Errorf("more blocks than fit: %v", err)
 	}
 }
+
+// TestReservedShared: what cooperative groups keep for tiles of several warps lies in
+// shared memory that a driver reserves. A kernel that asks where is refused: it would
+// overwrite its own variables.
+func TestReservedShared(t *testing.T) {
+	d := deviceFor(t, ptx.SM80, Options{})
+	_, err := d.Load("k.ptx", ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 r;\n\tmov.u32 r, %reserved_smem_offset_1;\n\tret;\n}\n")
+	if err == nil || !strings.Contains(err.Error(), "k.ptx:7:2") || !strings.Contains(err.Error(), "%reserved_smem_offset_1 is nowhere") {
+		t.Errorf("%v", err)
+	}
+}

@@ -8,6 +8,9 @@ import (
 
 // specialSlot is the slot of a special register, widened to 64 bits when wide.
 func (d *decoder) specialSlot(s *ptx.Symbol, wide bool) slot {
+	if strings.HasPrefix(s.Name, "%reserved_smem_offset_") {
+		d.fail("the emulator has no shared memory that the driver reserves: %s is nowhere", s.Name)
+	}
 	key := s.Name
 	if wide {
 		key += " wide"
