@@ -4,10 +4,11 @@ package hopper
 // stay. Heads of 64 leave registers for three warpgroups; heads of 128 for two that
 // overlap their products.
 func Throughput(headDim int) Config {
+	c := Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Persistent: true, Turns: true, BlocksPerSM: 1}
 	if headDim == 64 {
-		return Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Persistent: true, BlocksPerSM: 1}
+		c.TileN = 192
 	}
-	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Persistent: true, Overlap: true, BlocksPerSM: 1}
+	return c
 }
 
 // Latency is the design for problems of few tiles: 64 rows a block, the keys over a

@@ -21,6 +21,12 @@ type Config struct {
 	// Overlap starts Q·Kᵀ of the next tile together with P·V of this one. It needs
 	// registers for S and T at once.
 	Overlap bool
+	// Turns has the warpgroups begin their exponentials one after the other, so that
+	// one of them takes them while others multiply.
+	Turns bool
+	// Halves has the two warpgroups of a block share 64 query rows: each takes every
+	// other tile of keys, and in the end their results are joined.
+	Halves bool
 	// Polynomial computes one exponential of so many on the FMA units instead of the
 	// special function units: 0 is none, 4 every fourth.
 	Polynomial int
@@ -42,6 +48,12 @@ func (c Config) String() string {
 	}
 	if c.Overlap {
 		s += " overlap"
+	}
+	if c.Turns {
+		s += " turns"
+	}
+	if c.Halves {
+		s += " halves"
 	}
 	if c.Polynomial > 0 {
 		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
@@ -76,8 +88,14 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("%d stages: 1 to 4", c.Stages)
 	case c.Split != 1 && c.Split != 2 && c.Split != 4:
 		return fmt.Errorf("keys over %d blocks: 1, 2 or 4", c.Split)
-	case c.Split > 1 && (c.Warpgroups > 1 || c.Persistent):
-		return fmt.Errorf("keys split over a cluster with %d warpgroups, persistent %t: blocks that merge have one warpgroup and one tile", c.Warpgroups, c.Persistent)
+	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
+		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
+	case !c.Persistent && p.Batch*p.Heads > 65535:
+		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most 65535 heads in all", p.Batch, p.Heads)
+	case c.Halves && (c.Warpgroups != 2 || c.Persistent || c.Overlap || c.Turns):
+		return fmt.Errorf("halves of the keys with %v: it takes two warpgroups and one tile of queries a block, products in turn, no turns", c)
+	case c.Turns && c.Warpgroups == 1:
+		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
 	case c.Polynomial < 0 || c.Polynomial == 1:
 		return fmt.Errorf("one of %d exponentials by a polynomial: 0, or 2 and more", c.Polynomial)
 	case c.SumColumn && p.LSE:
@@ -95,7 +113,12 @@ func (c Config) Check(p Problem) error {
 }
 
 // rows is the query rows of a block.
-func (c Config) rows() int { return warpgroupRows * c.Warpgroups }
+func (c Config) rows() int {
+	if c.Halves {
+		return warpgroupRows
+	}
+	return warpgroupRows * c.Warpgroups
+}
 
 const (
 	warpgroupRows    = 64
@@ -130,18 +153,17 @@ func (c Config) registersNeeded(p Problem) int {
 	return max(S, P+T) + T + others
 }
 
-// Launch is how a kernel is started: blocks, threads a block, blocks a cluster, and
-// bytes of dynamic shared memory.
-type Launch struct{ Grid, Block, Cluster, Shared int }
+// Launch is how a kernel is started: blocks in x and y, threads a block, blocks a
+// cluster, and bytes of dynamic shared memory.
+type Launch struct{ GridX, GridY, Block, Cluster, Shared int }
 
 // Launch is the launch of a kernel for the problem on a GPU of so many SMs.
 func (c Config) Launch(p Problem, sms int) Launch {
-	items := p.Batch * p.Heads * ((p.SeqQ + c.rows() - 1) / c.rows())
-	grid := items * c.Split
+	x, y := (p.SeqQ+c.rows()-1)/c.rows()*c.Split, p.Batch*p.Heads
 	if c.Persistent {
-		grid = min(items, max(sms*c.BlocksPerSM, 1))
+		x, y = min(x*y, max(sms*c.BlocksPerSM, 1)), 1
 	}
-	return Launch{Grid: grid, Block: c.threads(), Cluster: c.Split, Shared: c.plan(p.HeadDim).total}
+	return Launch{GridX: x, GridY: y, Block: c.threads(), Cluster: c.Split, Shared: c.plan(p.HeadDim).total}
 }
 
 // Map describes Q, K or V to the copy engine: a tensor of bytes, the innermost
@@ -176,7 +198,9 @@ type plan struct {
 	qTile, tile  int // bytes of a tile of Q, and of K or raw
 	vTile        int // of transposed V
 	barriers     [rings]int
+	turns        int
 	parts, sums  int // what the blocks of a cluster send each other
+	half         int // what one half of a block gives the other
 	total        int
 }
 
@@ -226,15 +250,20 @@ func (c Config) plan(d int) plan {
 		p.parts = take(warpgroupRows * d * 4)
 		p.sums = take(c.Split * warpgroupRows * 8)
 	}
+	if c.Halves {
+		p.half = take(warpgroupThreads * 4 * (c.columns(d)/2 + 4))
+	}
 	bars := 0
 	for r := range p.barriers {
 		p.barriers[r] = bars
 		bars += tile.RingBytes(c.slots(r))
 	}
-	at := take(bars)
+	p.turns = bars
+	at := take(bars + tile.TurnsBytes(4*c.Warpgroups))
 	for r := range p.barriers {
 		p.barriers[r] += at
 	}
+	p.turns += at
 	return p
 }
 

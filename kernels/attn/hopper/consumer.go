@@ -35,8 +35,8 @@ func (g *gen) consume() {
 func (g *gen) newAttention() *attention {
 	k := g.k
 	place := func(at int) build.Shared[build.B8] { return build.SharedAs[build.B8](g.mem, at) }
-	mine := g.group.Sub(k.U32(1)).MulLo(k.U32(uint32(warpgroupRows * g.d)))
-	return &attention{
+	mine := g.groupRow().MulLo(k.U32(uint32(g.d)))
+	a := &attention{
 		g: g, wg: g.wg,
 		q: g.ringQ.Consumer(), k: g.ringK.Consumer(), v: g.ringV.Consumer(),
 		Q0: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
@@ -45,6 +45,24 @@ func (g *gen) newAttention() *attention {
 		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.c.columns(g.d)), O: g.wg.Accumulator(g.c.columns(g.d)),
 		rows: g.newRows(),
 	}
+	if g.c.Halves { // the second warpgroup begins with the second tile
+		k.If(g.group.SetpEq(k.U32(2)), func() {
+			a.k.Next()
+			a.v.Next()
+		})
+	}
+	return a
+}
+
+// newTurn is the warp's place among those of the same number in the other warpgroups,
+// which share its part of the SM.
+func (g *gen) newTurn() *tile.Turn {
+	if !g.c.Turns {
+		return nil
+	}
+	k := g.k
+	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
+	return g.turns.Member(g.group.Sub(k.U32(1)).MadLo(k.U32(4), warp), 4)
 }
 
 // begin starts an item: nothing seen, and the queries are there.
@@ -58,14 +76,18 @@ func (a *attention) begin(it item) {
 // inTurn does one tile of keys and values after the other. While a warpgroup
 // multiplies, the others of the SM take their exponentials.
 func (a *attention) inTurn(it item) {
-	a.g.eachTile(it, func(j build.U32) {
+	from, step := a.g.k.U32(0), 1
+	if a.g.c.Halves {
+		from, step = a.g.group.Sub(a.g.k.U32(1)), 2
+	}
+	a.g.eachTile(it, from, step, func(j build.U32) {
 		a.scores() // S = Q·Kᵀ
 		a.wg.Wait(0)
-		a.release(a.k)
+		a.releaseKV(a.k)
 		P, alpha := a.softmax(it, j) // P = 2^(c·S-c·m'+8), l = α·l + ΣP
 		a.values(P)                  // T = P·V
 		a.wg.Wait(0)
-		a.release(a.v)
+		a.releaseKV(a.v)
 		a.add(alpha) // O = α·O + T
 	})
 }
@@ -93,6 +115,14 @@ func (a *attention) release(s *tile.Side) {
 	s.Next()
 }
 
+// releaseKV does so in the rings of K and V, where a half skips the other's tiles.
+func (a *attention) releaseKV(s *tile.Side) {
+	a.release(s)
+	if a.g.c.Halves {
+		s.Next()
+	}
+}
+
 // softmax masks the scores of tile j and turns them into P.
 func (a *attention) softmax(it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
 	a.mask(it, j)
@@ -108,26 +138,26 @@ func (a *attention) add(alpha []build.F32) {
 // mask gives the logit -∞ to what a row does not see: keys beyond the end, and with
 // causal masks those after the query. Most tiles have neither.
 func (a *attention) mask(it item, j build.U32) {
-	g := a.g
+	g, S := a.g, a.S
 	k, n := g.k, uint32(g.c.TileN)
 	key0 := j.MulLo(k.U32(n))
 	end := g.seqKV
-	row := it.row0.Add(g.group.Sub(k.U32(1)).MulLo(k.U32(warpgroupRows))) // the warpgroup's first
+	row := it.row0.Add(g.groupRow()) // the warpgroup's first
 	if g.p.Causal {
 		end = g.sees(row.Add(k.U32(1))).Min(end)
 	}
 	k.If(key0.Add(k.U32(n)).SetpGt(end), func() {
-		r, c := a.S.Base(k, a.wg.Thread)
+		r, c := S.Base(k, a.wg.Thread)
 		key := key0.Add(c)
 		var sees []build.U32 // by row slot
-		for s := range a.S.Slots() {
+		for s := range S.Slots() {
 			end := g.seqKV
 			if g.p.Causal {
-				end = g.sees(row.Add(r).Add(k.U32(uint32(a.S.SlotRow(s) + 1)))).Min(end)
+				end = g.sees(row.Add(r).Add(k.U32(uint32(S.SlotRow(s) + 1)))).Min(end)
 			}
 			sees = append(sees, end)
 		}
-		a.S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
+		S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
 			return x.Selp(tile.NegInf(k), key.Add(k.U32(uint32(at.Col))).SetpLt(sees[slot]))
 		})
 	})
@@ -136,11 +166,20 @@ func (a *attention) mask(it item, j build.U32) {
 // end hands the queries back and writes O.
 func (a *attention) end(it item) {
 	a.release(a.q)
-	if a.g.c.Split > 1 {
-		a.merge(it)
+	m, l := a.rows.sums(a.O)
+	if a.g.c.Halves {
+		a.join(m, l, func(m, l []build.F32) { a.finish(it, m, l) })
 		return
 	}
-	m, l := a.rows.sums(a.O)
+	a.finish(it, m, l)
+}
+
+// finish writes O, by itself or together with the blocks that have other keys.
+func (a *attention) finish(it item, m, l []build.F32) {
+	if a.g.c.Split > 1 {
+		a.merge(it, m, l)
+		return
+	}
 	norm, lse := a.rows.finish(it, m, l)
 	a.storeOutput(it, a.O, a.g.d, a.g.k.U32(0), norm)
 	a.storeLSE(it, lse)

@@ -15,18 +15,21 @@ var full = flag.Bool("full", false, "the whole matrix of problems and configurat
 func variants(d int) []Config {
 	two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
 	overlap := two
-	overlap.Overlap, overlap.Persistent, overlap.Stages = true, true, 3
+	overlap.Overlap, overlap.Persistent, overlap.Stages, overlap.Turns = true, true, 3, true
 	wide := two
 	wide.TileN, wide.Persistent, wide.Stages = 192, true, 1
 	polynomial := Throughput(d)
-	polynomial.Polynomial = 4
-	column := Throughput(d)
-	column.SumColumn = true
+	polynomial.Polynomial, polynomial.Turns = 4, true
+	halves, apart := two, two
+	halves.Halves = true
+	apart.Halves, apart.Split = true, 2
+	column := two
+	column.SumColumn, column.Persistent, column.Turns = true, true, true
 	columnWide := wide
 	columnWide.SumColumn = true
 	narrow := Latency(d, 4)
 	narrow.TileN = 64
-	return []Config{Throughput(d), two, overlap, wide, polynomial, column, columnWide, Latency(d, 1), Latency(d, 2), Latency(d, 4), narrow}
+	return []Config{Throughput(d), two, overlap, wide, halves, apart, polynomial, column, columnWide, Latency(d, 1), Latency(d, 2), Latency(d, 4), narrow}
 }
 
 // problem is a problem of the given lengths, its other choices by turns.

@@ -25,5 +25,5 @@ func Example() {
 	fmt.Printf("%+v\n", c.Launch(p, 132))
 	// Output:
 	// true
-	// {Grid:256 Block:256 Cluster:4 Shared:72704}
+	// {GridX:32 GridY:8 Block:256 Cluster:4 Shared:72704}
 }

@@ -23,7 +23,8 @@ import (
 //	scale         float above zero, what scores are multiplied by, mostly 1/√D
 //
 // [Config.Launch] gives grid, block, cluster and dynamic shared memory. The text
-// depends on the problem's HeadDim, Format, Output, LSE and Causal, not on its sizes.
+// depends on the problem's HeadDim, Format, Output, LSE and Causal, and on whether heads
+// share K and V, not on its sizes.
 func Build(p Problem, c Config) (*build.Kernel, error) {
 	if err := c.Check(p); err != nil {
 		return nil, fmt.Errorf("hopper attention kernel %v: %w", c, err)
@@ -67,6 +68,7 @@ type gen struct {
 	rank                         build.U32 // in the cluster
 	group                        build.U32 // the thread's warpgroup: 0 produces
 	wg                           tile.Warpgroup
+	turns                        tile.Turns
 	ringQ, ringK, ringRaw, ringV tile.Ring
 }
 
@@ -85,14 +87,22 @@ func newGen(k *build.Kernel, p Problem, c Config) *gen {
 
 	tid := k.TidX()
 	g.wg = tile.NewWarpgroup(k, tid.And(k.U32(warpgroupThreads-1)))
-	g.group = tid.Shr(k.U32(7)).ShflSyncIdx(k.U32(0), k.U32(31), k.FullMask()) // for all lanes to know that they agree
+	g.group = g.uniform(tid.Shr(k.U32(7)))
 	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
 	}
 	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
 		*r = tile.NewRing(k, build.SharedAs[build.B64](g.mem, g.plan.barriers[i]), c.slots(i))
 	}
+	g.turns = tile.NewTurns(k, build.SharedAs[build.B64](g.mem, g.plan.turns), 4*c.Warpgroups)
 	return g
+}
+
+// uniform is a number that all lanes of a warp agree on, said so that the assembler
+// knows: it then keeps what follows from it in registers of the warp.
+func (g *gen) uniform(x build.U32) build.U32 {
+	k := g.k
+	return x.ShflSyncIdx(k.U32(0), k.U32(31), k.FullMask())
 }
 
 // transposers are the warps that transpose V.
@@ -102,11 +112,21 @@ const transposers = 3
 // its lanes; a copy is announced by the one thread that starts it.
 func (g *gen) open() {
 	k, consumers := g.k, 4*g.c.Warpgroups
+	users := consumers // of a slot of K or V
+	if g.c.Halves {
+		users = 4
+	}
 	k.If(k.TidX().SetpEq(k.U32(0)), func() {
+		for _, m := range []build.TensorMap{g.q, g.kk, g.v} {
+			k.PrefetchTensormap(m.Addr())
+		}
 		g.ringQ.Init(1, consumers)
-		g.ringK.Init(1, consumers)
+		g.ringK.Init(1, users)
 		g.ringRaw.Init(1, transposers)
-		g.ringV.Init(transposers, consumers)
+		g.ringV.Init(transposers, users)
+		if g.c.Turns {
+			g.turns.Init()
+		}
 		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
 	})
 	if g.c.SumColumn {
@@ -137,25 +157,39 @@ type item struct {
 	tiles build.U32 // how many
 }
 
-// eachItem runs body for the block's items: one, or with persistent blocks as many as
-// it takes. Neighbouring blocks work on the same head, whose K and V then come from
-// the L2 cache; with causal masks the longest items come first.
+// eachItem runs body for the block's items. A block has one, by its place in the grid;
+// persistent blocks go on to the next as long as there are any. Neighbouring blocks work
+// on the same head, whose K and V then come from the L2 cache.
 func (g *gen) eachItem(body func(item)) {
 	k, m := g.k, uint32(g.c.rows())
 	rowTiles := g.seqQ.Add(k.U32(m - 1)).Div(k.U32(m))
-	each := func(i build.U32) {
-		head := i.Div(rowTiles)
-		t := i.Sub(head.MulLo(rowTiles))
-		if g.p.Causal {
-			t = rowTiles.Sub(k.U32(1)).Sub(t)
-		}
-		body(g.item(head, t.MulLo(k.U32(m))))
-	}
 	if !g.c.Persistent {
-		each(k.CtaidX().Div(k.U32(uint32(g.c.Split))))
+		t := k.CtaidX()
+		if g.c.Split > 1 {
+			t = t.Div(k.U32(uint32(g.c.Split)))
+		}
+		body(g.item(k.CtaidY(), t.MulLo(k.U32(m))))
 		return
 	}
-	k.Loop(k.CtaidX(), rowTiles.MulLo(g.heads), k.NctaidX(), each)
+	items, blocks := rowTiles.MulLo(g.heads), k.NctaidX()
+	each := func(i build.U32) {
+		head := i.Div(rowTiles)
+		body(g.item(head, i.Sub(head.MulLo(rowTiles)).MulLo(k.U32(m))))
+	}
+	if !g.p.Causal {
+		k.Loop(k.CtaidX(), items, blocks, each)
+		return
+	}
+	// The later a tile of queries, the more keys it has. Every other round goes through
+	// the blocks backwards, so that none has the long ones each time.
+	mine, other := k.CtaidX().Var(), blocks.Sub(k.U32(1)).Sub(k.CtaidX()).Var()
+	k.Loop(k.U32(0), items, blocks, func(round build.U32) {
+		place, next := mine.Get(), other.Get()
+		mine.Set(next)
+		other.Set(place)
+		i := round.Add(place)
+		k.If(i.SetpLt(items), func() { each(i) })
+	})
 }
 
 // item is the item of a head that starts at row0.
@@ -181,5 +215,18 @@ func (g *gen) sees(n build.U32) build.U32 {
 	return sum.Max(g.seqQ).Sub(g.seqQ)
 }
 
-// headKV is the head of K and V that an item's head shares.
-func (g *gen) headKV(it item) build.U32 { return it.head.Div(g.shared) }
+// groupRow is the first of the item's rows that the warpgroup computes.
+func (g *gen) groupRow() build.U32 {
+	if g.c.Halves {
+		return g.k.U32(0)
+	}
+	return g.group.Sub(g.k.U32(1)).MulLo(g.k.U32(warpgroupRows))
+}
+
+// headKV is the head of K and V that an item's head shares with others.
+func (g *gen) headKV(it item) build.U32 {
+	if g.p.HeadsKV == g.p.Heads {
+		return it.head
+	}
+	return it.head.Div(g.shared)
+}

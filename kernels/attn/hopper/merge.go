@@ -24,10 +24,9 @@ func (g *gen) attendMerge() {
 }
 
 // merge sends, receives and writes the block's columns of O.
-func (a *attention) merge(it item) {
+func (a *attention) merge(it item, m, l []build.F32) {
 	g := a.g
 	k := g.k
-	m, l := a.rows.sums(a.O)
 	k.BarrierClusterWait()
 	for t := range g.c.Split {
 		a.send(k.U32(uint32(t)), t, m, l)

@@ -44,7 +44,7 @@ func (a *attention) storeOutput(it item, U *tile.Frag, cols int, col build.U32, 
 func (a *attention) row(it item) build.U32 {
 	k := a.g.k
 	r, _ := a.O.Base(k, a.wg.Thread)
-	return it.row0.Add(a.g.group.Sub(k.U32(1)).MulLo(k.U32(warpgroupRows))).Add(r)
+	return it.row0.Add(a.g.groupRow()).Add(r)
 }
 
 // outputRow is where column col of a row of O is.

@@ -27,8 +27,8 @@ func (g *gen) load() {
 		kv := g.headKV(it)
 		g.copy(qSlot, g.q, g.plan.q, g.plan.qTile, func(i int) []build.U32 {
 			return []build.U32{k.U32(0), it.row0.Add(k.U32(uint32(i * warpgroupRows))), it.head}
-		}, g.c.Warpgroups)
-		g.eachTile(it, func(j build.U32) {
+		}, g.c.rows()/warpgroupRows)
+		g.eachTile(it, k.U32(0), 1, func(j build.U32) {
 			at := func(int) []build.U32 {
 				return []build.U32{k.U32(0), j.MulLo(k.U32(uint32(g.c.TileN))), kv}
 			}
@@ -53,11 +53,12 @@ func (g *gen) copy(slot *tile.Side, m build.TensorMap, at, bytes int, where func
 }
 
 // eachTile goes through the tiles of K and V from the last to the first, so that the
-// one with keys beyond the end comes first.
-func (g *gen) eachTile(it item, body func(j build.U32)) {
+// one with keys beyond the end comes first: number from of these, and every step-th
+// after it.
+func (g *gen) eachTile(it item, from build.U32, step int, body func(j build.U32)) {
 	k := g.k
 	last := it.first.Add(it.tiles).Sub(k.U32(1))
-	k.Loop(k.U32(0), it.tiles, k.U32(1), func(i build.U32) { body(last.Sub(i)) })
+	k.Loop(from, it.tiles, k.U32(uint32(step)), func(i build.U32) { body(last.Sub(i)) })
 }
 
 // transpose is a transposing warp: it turns its share of each tile of V, 16 tokens at

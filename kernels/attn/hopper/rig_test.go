@@ -140,9 +140,9 @@ func (b *bench) load(c Config) (device.Kernel, device.Launch) {
 	params = append(params, device.F32(float32(1/math.Sqrt(float64(p.HeadDim)))))
 	l := c.Launch(p, b.dev.Info().SMs)
 	if b.maxGrid > 0 && c.Persistent {
-		l.Grid = min(l.Grid, b.maxGrid)
+		l.GridX = min(l.GridX, b.maxGrid)
 	}
-	launch := device.Launch{Grid: device.D(l.Grid), Block: device.D(l.Block), Shared: l.Shared, Params: params}
+	launch := device.Launch{Grid: device.D(l.GridX, l.GridY), Block: device.D(l.Block), Shared: l.Shared, Params: params}
 	if l.Cluster > 1 {
 		launch.Cluster = device.D(l.Cluster)
 	}

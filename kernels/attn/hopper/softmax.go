@@ -16,6 +16,7 @@ import (
 // turns scores into logits to base 2.
 type rows struct {
 	g    *gen
+	turn *tile.Turn // at the exponentials, or nil
 	c    *build.Var[build.F32]
 	m, l []*build.Var[build.F32]
 }
@@ -28,7 +29,7 @@ const lift = 8
 const slots = 2
 
 func (g *gen) newRows() rows {
-	return rows{g, g.k.F32(0).Var(), build.Vars(tile.NegInf(g.k), slots), build.Vars(g.k.F32(0), slots)}
+	return rows{g, g.newTurn(), g.k.F32(0).Var(), build.Vars(tile.NegInf(g.k), slots), build.Vars(g.k.F32(0), slots)}
 }
 
 // begin starts an item: c = log₂e·scale·qs·ks.
@@ -67,8 +68,14 @@ func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
 		shift = append(shift, g.shift(finite(k, most), c))
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
 	}
+	if r.turn != nil {
+		r.turn.Wait()
+	}
 	for i := range S.Elements() {
 		P = append(P, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
+	}
+	if r.turn != nil {
+		r.turn.Pass(g.wg.Warp, P[len(P)-1])
 	}
 	if !g.c.SumColumn {
 		r.addUp(P, alpha)
