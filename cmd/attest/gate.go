@@ -39,8 +39,8 @@ func gateCommand(env *cli.Env) *cobra.Command {
   performance  on a GPU, in turns with the baseline and rivals; outputs of timed
                launches are checked, and no time may beat physics
 
-Without a KERNEL: the whole ladder of presets (attest list), each against the one it
-builds on. Kernels of any compiler are judged with --ptx and --abi. On a machine with
+Without a KERNEL: the whole ladder of presets (attest list) that can be had in the
+format and run on the device, each against the one it builds on. Kernels of any compiler are judged with --ptx and --abi. On a machine with
 a GPU cases run there, without one on the emulator, and performance is skipped.
 
 Verdicts: MERGE, REJECT (a gate is red or void), DEFER (the run could not tell),
@@ -50,8 +50,9 @@ show them. Exit code 1 when anything is REJECTed, else 0.
 
 --plan smoke is the least that tells right from wrong, for the loop of editing and
 trying; quick judges the ladder in minutes without a GPU; full has all named shapes up
-to long, all tile edges and all distributions, and is meant for a GPU. --shapes, --seeds and --distributions add cases to those of
-the plan, and --shapes is also what is timed.
+to long, all tile edges and all distributions, and is meant for a GPU. --shapes,
+--seeds and --distributions add cases to those of the plan, and --shapes is also what
+is timed.
 
 JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome",
 "why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
@@ -156,15 +157,31 @@ func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
 	if x.cases, err = x.moreCases(); err != nil {
 		return nil, err
 	}
-	if len(names) == 0 && x.ptx == "" {
-		names = presetNames()
-	}
 	if x.baseline != "" && x.baseline != "none" {
 		if _, err := x.preset(x.baseline); err != nil {
 			return nil, fmt.Errorf("--baseline: %w", err)
 		}
 	}
+	if len(names) == 0 && x.ptx == "" {
+		return x.whole()
+	}
 	return x.subjects(names)
+}
+
+// whole is the ladder: all kernels that can be had in the format that is asked for.
+func (x *gater) whole() (list []*lab.Subject, err error) {
+	for _, name := range presetNames() {
+		s, refused := x.preset(name)
+		if refused != nil {
+			err = refused
+			continue
+		}
+		list = append(list, s)
+	}
+	if len(list) > 0 {
+		err = nil
+	}
+	return list, err
 }
 
 // moreCases are the cases of --shapes, --seeds and --distributions.

@@ -158,32 +158,33 @@ func (k *kernelFlags) external() (*lab.Subject, error) {
 	return s, nil
 }
 
+// stageOf is the stage of a name, nil for the kernels for Hopper alone.
+func stageOf(name string) *attn.Preset {
+	for _, p := range attn.Presets(64) {
+		if p.Name == name {
+			return &p
+		}
+	}
+	return nil
+}
+
 // ladder is the kernel that another builds on, "" for the first. The ideas of stages say
 // it: "stage2 + …".
 func ladder(name string) string {
-	if base, ok := hopperLadder[name]; ok {
-		return base
+	base, _, found := strings.Cut(idea(name), " + ")
+	if !found || !slices.Contains(presetNames(), base) {
+		return ""
 	}
-	for _, p := range attn.Presets(64) {
-		if p.Name == name {
-			base, _, found := strings.Cut(p.Idea, " + ")
-			if found && slices.Contains(presetNames(), base) {
-				return base
-			}
-		}
-	}
-	return ""
+	return base
 }
 
-// hopperLadder is what the kernels for Hopper alone build on.
-var hopperLadder = map[string]string{
-	"hopper": "stage5-persistent", "hopper-latency": "hopper", "hopper-latency-2": "hopper-latency", "hopper-latency-4": "hopper-latency-2",
-}
-
-// hopperIdeas are what they change.
-var hopperIdeas = map[string]string{
-	"hopper":           "stage5-persistent + FP8 straight to wgmma, tiles by TMA, warpgroups with roles; fills a card",
-	"hopper-latency":   "hopper + blocks of one warpgroup, for problems of few tiles",
-	"hopper-latency-2": "hopper-latency + the keys of a tile over a cluster of two blocks",
-	"hopper-latency-4": "hopper-latency-2 + over four",
+// idea is what a kernel changes, and over which other.
+func idea(name string) string {
+	if p := stageOf(name); p != nil {
+		return p.Idea
+	}
+	if name == "hopper" {
+		return "stage5-persistent + FP8 straight to wgmma, tiles by TMA, warpgroups with roles, sm_90a alone"
+	}
+	return "hopper + " + strings.TrimPrefix(name, "hopper-")
 }

@@ -24,6 +24,27 @@ func TestLadder(t *testing.T) {
 	}
 }
 
+// TestWhole leaves out what cannot be had: stages are not causal, and Hopper has no u8.
+func TestWhole(t *testing.T) {
+	last := presetNames()[len(presetNames())-1]
+	for _, c := range []struct {
+		flags       kernelFlags
+		first, last string
+	}{
+		{kernelFlags{}, "stage0", last},
+		{kernelFlags{format: "u8"}, "stage0", "stage5-persistent"},
+		{kernelFlags{causal: true}, "hopper", last},
+	} {
+		list, err := (&gater{kernelFlags: c.flags}).whole()
+		if err != nil || list[0].Name != c.first || list[len(list)-1].Name != c.last {
+			t.Errorf("%+v: %v", c.flags, err)
+		}
+	}
+	if _, err := (&gater{kernelFlags: kernelFlags{format: "u8", causal: true}}).whole(); err == nil {
+		t.Error("there is a causal kernel of u8")
+	}
+}
+
 func TestShapeList(t *testing.T) {
 	for text, want := range map[string]string{
 		"mission":                      "mission",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	"attest/internal/cli"
 	"attest/internal/predict"
 	"attest/internal/term"
-	"attest/kernels/attn"
 	"attest/lab"
 	"attest/lab/abi"
 	"attest/ref"
@@ -139,13 +137,8 @@ func (x *lister) run(args []string) error {
 }
 
 func kernelsListed() (list []listedKernel) {
-	ideas := map[string]string{}
-	for _, p := range attn.Presets(64) {
-		ideas[p.Name] = p.Idea
-	}
-	maps.Copy(ideas, hopperIdeas)
 	for _, name := range presetNames() {
-		list = append(list, listedKernel{name, ladder(name), ideas[name]})
+		list = append(list, listedKernel{name, ladder(name), idea(name)})
 	}
 	return list
 }

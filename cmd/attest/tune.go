@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -125,8 +126,7 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.state, count(n, "configuration")) })
 		x.startLow = state.Trials[0].Micros
 	}
-	steps := startSteps(progress, x.budget)
-	steps.done = len(state.Trials)
+	steps := startSteps(progress, x.budget-len(state.Trials))
 	search := &tune.Search{
 		Space: x.space, Start: preset.Config, Budget: x.budget,
 		Try: func(ctx context.Context, c attn.Config) (tune.Trial, error) { return x.try(ctx, c, steps) },
@@ -164,8 +164,8 @@ func (x *tuner) prepare(c *cobra.Command, names []string) (err error) {
 		return errors.New("--budget must be at least 1")
 	}
 	x.dim = x.named.Shape.D
-	if len(names) == 1 && hopperIdeas[names[0]] != "" {
-		return fmt.Errorf("%s has no toggles that a search could change: the stages have; see attest list presets", names[0])
+	if len(names) == 1 && slices.Contains(presetNames(), names[0]) && stageOf(names[0]) == nil {
+		return fmt.Errorf("%s is no stage: only they have toggles and tiles to search over; see attest list presets", names[0])
 	}
 	if x.start, err = x.one(c, names); err != nil {
 		return err
