@@ -90,8 +90,8 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("keys over %d blocks: 1, 2 or 4", c.Split)
 	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
-	case !c.Persistent && p.Batch*p.Heads > 65535:
-		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most 65535 heads in all", p.Batch, p.Heads)
+	case !c.Persistent && p.Batch*p.Heads > maxGridY:
+		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, maxGridY)
 	case c.Halves && (c.Warpgroups != 2 || c.Persistent || c.Overlap || c.Turns):
 		return fmt.Errorf("halves of the keys with %v: it takes two warpgroups and one tile of queries a block, products in turn, no turns", c)
 	case c.Turns && c.Warpgroups == 1:
@@ -156,6 +156,9 @@ func (c Config) registersNeeded(p Problem) int {
 // Launch is how a kernel is started: blocks in x and y, threads a block, blocks a
 // cluster, and bytes of dynamic shared memory.
 type Launch struct{ GridX, GridY, Block, Cluster, Shared int }
+
+// maxGridY is how many blocks a grid may have in y.
+const maxGridY = 65535
 
 // Launch is the launch of a kernel for the problem on a GPU of so many SMs.
 func (c Config) Launch(p Problem, sms int) Launch {

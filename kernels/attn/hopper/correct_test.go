@@ -11,25 +11,28 @@ import (
 
 var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
 
-// variants are the kernels under test: each way to compute, at both head dimensions.
+// variants are the kernels under test: what Choose may answer, and each other way to
+// compute, at both head dimensions.
 func variants(d int) []Config {
 	two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
-	overlap := two
-	overlap.Overlap, overlap.Persistent, overlap.Stages, overlap.Turns = true, true, 3, true
-	wide := two
-	wide.TileN, wide.Persistent, wide.Stages = 192, true, 1
-	polynomial := Throughput(d)
-	polynomial.Polynomial, polynomial.Turns = 4, true
-	halves, apart := two, two
-	halves.Halves = true
-	apart.Halves, apart.Split = true, 2
-	column := two
-	column.SumColumn, column.Persistent, column.Turns = true, true, true
-	columnWide := wide
-	columnWide.SumColumn = true
-	narrow := Latency(d, 4)
-	narrow.TileN = 64
-	return []Config{Throughput(d), two, overlap, wide, halves, apart, polynomial, column, columnWide, Latency(d, 1), Latency(d, 2), Latency(d, 4), narrow}
+	with := func(c Config, change func(*Config)) Config {
+		change(&c)
+		return c
+	}
+	all := []Config{
+		Throughput(d),
+		two,
+		with(two, func(c *Config) { c.Overlap, c.Persistent, c.Stages = true, true, 3 }),
+		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
+		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial = true, true, 4 }),
+		InHalves(1), InHalves(2),
+		Latency(d, 1), Latency(d, 2), Latency(d, 4),
+		with(Latency(d, 4), func(c *Config) { c.TileN, c.SumColumn = 64, true }),
+	}
+	if d == 64 {
+		all = append(all, with(Throughput(d), func(c *Config) { c.SumColumn = true }))
+	}
+	return all
 }
 
 // problem is a problem of the given lengths, its other choices by turns.
@@ -102,6 +105,28 @@ func TestLengths(t *testing.T) {
 	}
 }
 
+// TestChoose wants a configuration that computes the problem, for every problem.
+func TestChoose(t *testing.T) {
+	for _, d := range []int{64, 128} {
+		for _, lse := range []bool{false, true} {
+			for _, heads := range []int{1, 8, 300, 70000} {
+				for _, seq := range []int{1, 64, 257, 2048, 20000} {
+					p := Square(1, heads, seq, d, fp8.E4M3)
+					p.LSE = lse
+					if err := Choose(p, 132).Check(p); err != nil {
+						t.Errorf("%v: %v", p, err)
+					}
+				}
+			}
+		}
+	}
+	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(1)} {
+		if got := Choose(named(t, name), 132); got != want {
+			t.Errorf("%s takes %v, want %v", name, got, want)
+		}
+	}
+}
+
 // TestOriginalInputs holds the named shapes to what FlashAttention-3 reaches in FP8:
 // the root mean square error against float64 over the numbers before quantisation, 0.0038
 // and 0.0020 to two digits.
@@ -114,7 +139,7 @@ func TestOriginalInputs(t *testing.T) {
 		if c.long && !*full {
 			continue
 		}
-		for _, config := range []Config{Throughput(64), Latency(64, 4)} {
+		for _, config := range []Config{Throughput(64), Choose(named(t, c.shape), 132)} {
 			p := named(t, c.shape)
 			in := generate(t, "normal", p, 0)
 			r := newBench(t, emulator(t, 0, nil), in).run(config)

@@ -2,13 +2,14 @@
 // sm_90a, with e4m3 or e5m2 going to the tensor cores as they are.
 //
 //	p := hopper.Problem{Batch: 1, Heads: 8, HeadsKV: 8, SeqQ: 512, SeqKV: 512, HeadDim: 64, Format: fp8.E4M3}
-//	c := hopper.Choose(p, 132)
+//	c := hopper.Choose(p, 132) // an H200 has 132 SMs
 //	k, err := hopper.Build(p, c)
 //
-// One generator serves both designs; a [Config] says which it is. The throughput
-// design has blocks of up to three consumer warpgroups, 64 query rows each, that go
-// through the items of work one after the other. The latency design has one or two,
-// and splits the keys of a tile of queries over a cluster.
+// One generator serves all designs; a [Config] says which it is, and [Choose] knows a
+// good one for a problem. The throughput design has blocks of three consumer warpgroups,
+// 64 query rows each, that go through the items of work one after the other. The latency
+// designs have 64 query rows a block, and split their keys over two warpgroups, over a
+// cluster of blocks, or over both. docs/TUNING.md says what was tried and what it gave.
 //
 // # A block
 //
@@ -28,8 +29,14 @@
 //	T = P·V                 wgmma, P from registers
 //	O = α·O + T             α = 2^(c·m - c·m')
 //
-// With [Config.Overlap] Q·Kᵀ of one tile and P·V of the tile before are under way
-// together.
+// While one warpgroup multiplies, the others take their exponentials; [Config.Turns]
+// keeps them from doing all the same thing at once. With [Config.Overlap] Q·Kᵀ of one
+// tile and P·V of the tile before are under way together.
+//
+// The files are in the order of a kernel's life: kernel.go has the parameters, the roles
+// and the items of work; producer.go the copies and the transposition of V; consumer.go
+// the inner loop, overlap.go its other form, softmax.go and exp2.go what lies between
+// the products; output.go, halves.go and merge.go the end.
 //
 // # Numbers
 //
@@ -37,7 +44,7 @@
 // O/l. The accumulators of FP8 products keep 14 bits, so a sum over thousands of keys
 // would lose accuracy with its length: T is a fresh accumulator for each tile of keys,
 // added to O in f32 by the same fma that multiplies O by α. The row sum l is of the
-// unrounded P.
+// unrounded P, but for [Config.SumColumn].
 //
 // P leaves the accumulator of S and enters wgmma as operand A without crossing lanes:
 // its columns come out in the order of tile.FP8Order, and V's tokens are transposed

@@ -1,0 +1,74 @@
+package hopper
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"attest/fp8"
+)
+
+var update = flag.Bool("update", false, "rewrite the PTX under testdata")
+
+// locLine is a line that only says which line of Go the next ones are from.
+var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
+
+// TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
+// without .loc, which changes whenever a line of Go moves.
+func TestPTX(t *testing.T) {
+	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(64, 2), "halves": InHalves(1)} {
+		k, err := Build(Square(1, 1, 1, 64, fp8.E4M3), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := k.PTX()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := locLine.ReplaceAllString(text, "")
+		golden := filepath.Join("testdata", name+".ptx")
+		if *update {
+			if err := os.MkdirAll("testdata", 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s has changed; if that was the intention: go test ./kernels/attn/hopper -update", golden)
+		}
+	}
+}
+
+// TestRefusals wants a reason for what cannot be.
+func TestRefusals(t *testing.T) {
+	square := Square(1, 2, 100, 64, fp8.E4M3)
+	for name, c := range map[string]struct {
+		change func(*Problem)
+		config Config
+		want   string
+	}{
+		"format":   {func(p *Problem) { p.Format = fp8.U8 }, Throughput(64), "the tensor cores take e4m3 and e5m2"},
+		"groups":   {func(p *Problem) { p.Heads = 3 }, Throughput(64), "it must be a multiple"},
+		"dim":      {func(p *Problem) { p.HeadDim = 96 }, Throughput(64), "there are kernels for 64 and 128"},
+		"lse":      {func(p *Problem) { p.LSE = true }, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 2, SumColumn: true}, "off by up to a hundredth"},
+		"memory":   {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 2, TileN: 192, Stages: 4, Split: 1, BlocksPerSM: 1}, "bytes of shared memory"},
+		"overlap":  {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Overlap: true, BlocksPerSM: 1}, "registers and has 160"},
+		"halves":   {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two warpgroups"},
+		"clusters": {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
+	} {
+		p := square
+		c.change(&p)
+		_, err := Build(p, c.config)
+		if err == nil || !regexp.MustCompile(regexp.QuoteMeta(c.want)).MatchString(err.Error()) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
