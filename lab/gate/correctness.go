@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"attest/record"
 	"attest/ref"
@@ -126,9 +127,12 @@ func summary(c *record.Correctness) string {
 			}
 		}
 	}
-	text := fmt.Sprintf("%s: max error %.3g, mean at most %.3g", plural(len(c.Cases), "case"), most, mean)
-	if rough != nil {
-		text += fmt.Sprintf(", and %.3g on %s, of which rounding the inputs makes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max)
+	var errors []string
+	if most > 0 || rough == nil {
+		errors = append(errors, fmt.Sprintf("max error %.3g, mean at most %.3g", most, mean))
 	}
-	return fmt.Sprintf("%s; %d of %d impostors caught", text, caught, tried)
+	if rough != nil {
+		errors = append(errors, fmt.Sprintf("%.3g on %s, of which rounding the inputs makes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max))
+	}
+	return fmt.Sprintf("%s: %s; %d of %d impostors caught", plural(len(c.Cases), "case"), strings.Join(errors, ", and "), caught, tried)
 }
