@@ -1,7 +1,9 @@
 package hopper
 
 import (
+	"encoding/binary"
 	"flag"
+	"math"
 	"testing"
 
 	"attest/fp8"
@@ -123,6 +125,59 @@ func TestChoose(t *testing.T) {
 	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(1)} {
 		if got := Choose(named(t, name), 132); got != want {
 			t.Errorf("%s takes %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestGroups has eight heads share one of K and V.
+func TestGroups(t *testing.T) {
+	for i, c := range []Config{Throughput(64), InHalves(2), Throughput(128)} {
+		p := Problem{Batch: 2, Heads: 8, HeadsKV: 1, SeqQ: 70, SeqKV: 150, HeadDim: 64 << (i / 2), Format: fp8.E4M3, Causal: i != 1}
+		in := generate(t, "normal", p, 7)
+		b := newBench(t, emulator(t, 0, nil), in)
+		b.maxGrid = 5
+		judge(t, in, b.run(c))
+	}
+}
+
+// TestDistributions gives inputs that provoke: weight on few keys, outliers, large and
+// small logits.
+func TestDistributions(t *testing.T) {
+	for _, dist := range ref.Distributions() {
+		for _, c := range []Config{Throughput(64), InHalves(1)} {
+			in := generate(t, dist.Name, Square(1, 2, 150, 64, fp8.E4M3), 3)
+			r := newBench(t, emulator(t, 0, nil), in).run(c)
+			want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A weight is off by a sixteenth at most, and so is what follows from it.
+			most := 0.0
+			for _, x := range want.O {
+				most = max(most, math.Abs(x))
+			}
+			e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: 0.1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if limit := 0.02 + most/16; !(e.Max <= limit) {
+				t.Errorf("%s, %v: %v, at most %g is right", dist.Name, c, e, limit)
+			}
+		}
+	}
+}
+
+// TestNaN wants a NaN in any key to come out in every row that sees it.
+func TestNaN(t *testing.T) {
+	p := Square(1, 1, 40, 64, fp8.E4M3)
+	for key := range 32 {
+		in := generate(t, "normal", p, 1)
+		in.K.Data[key*64+5] = 0x7f
+		r := newBench(t, emulator(t, 0, nil), in).run(Throughput(64))
+		for i := 0; i < len(r.o); i += 2 {
+			if h := binary.LittleEndian.Uint16(r.o[i:]); h&0x7fff <= 0x7c00 {
+				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)
+			}
 		}
 	}
 }

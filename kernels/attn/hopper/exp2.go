@@ -17,16 +17,15 @@ func (g *gen) exp2(i int, x build.F32) build.F32 {
 var exp2Poly = [3]float32{1.00044314, 0.70344801, 0.23842894}
 
 // polynomialExp2 is 2^x on the FMA units: with i the whole number nearest x and f = x-i
-// it is 2^f by a polynomial times 2^i by its exponent. Adding 1.5·2^23 rounds x and
-// leaves i in the low bits of the sum. Below -40, where P has long rounded to zero, the
-// result is that of -40.
+// it is 2^f by a polynomial times 2^i by its exponent. Adding 1.5·2^23+127 rounds x and
+// leaves i+127, the exponent's code, in the low bits of the sum. Below -40, where P has
+// long rounded to zero, the result is that of -40. A NaN stays one.
 func (g *gen) polynomialExp2(x build.F32) build.F32 {
 	k := g.k
-	const magic = 1.5 * (1 << 23)
-	x = x.Max(k.F32(-40))
-	i := x.Add(k.F32(magic), build.Rn)
-	f := x.Sub(i.Sub(k.F32(magic), build.Rn), build.Rn)
+	const magic = 1.5*(1<<23) + 127
+	x = x.Max(k.F32(-40), build.NaN)
+	code := x.Add(k.F32(magic), build.Rn)
+	f := x.Sub(code.Sub(k.F32(magic), build.Rn), build.Rn)
 	p := k.F32(exp2Poly[2]).FmaRn(f, k.F32(exp2Poly[1])).FmaRn(f, k.F32(exp2Poly[0]))
-	bits := build.Cast[build.U32](p).Or(k.U32(0)) // PTX adds integers in integer registers only
-	return build.Cast[build.F32](bits.Add(build.Cast[build.U32](i).Shl(k.U32(23))))
+	return p.Mul(build.Cast[build.F32](build.Cast[build.U32](code).Shl(k.U32(23))), build.Rn)
 }

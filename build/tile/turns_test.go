@@ -1,0 +1,52 @@
+package tile_test
+
+import (
+	"testing"
+
+	"attest/build"
+	"attest/build/tile"
+	"attest/ptx"
+)
+
+// TestTurns has three pairs of warps enter their numbers in a list of either's, four
+// times each: in every order of warps they come in turns.
+func TestTurns(t *testing.T) {
+	const groups, stride, rounds = 3, 2, 4
+	k := build.New("turns", ptx.SM90)
+	k.ReqNTid(32 * groups * stride)
+	out := k.ParamGlobalU32("out")
+	bars := k.SharedB64("bars", groups*stride)
+	turns := tile.NewTurns(k, bars, groups*stride)
+	places := k.SharedU32("places", stride)
+	tid := k.TidX()
+	k.If(tid.SetpEq(k.U32(0)), func() {
+		turns.Init()
+		for i := range stride {
+			places.Plus(i).St(k.U32(0))
+		}
+	})
+	k.SyncThreads()
+	w := tile.NewWarp(k, tid.And(k.U32(31)))
+	warp := tid.Shr(k.U32(5))
+	list := warp.And(k.U32(stride - 1))
+	turn := turns.Member(warp, stride)
+	k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(build.U32) {
+		turn.Wait()
+		k.If(w.Lane.SetpEq(k.U32(0)), func() {
+			at := places.At(list)
+			n := at.Ld()
+			out.At(list.MadLo(k.U32(groups*rounds), n)).St(warp)
+			at.St(n.Add(k.U32(1)))
+		})
+		w.Sync()
+		turn.Pass(w, k.F32(1))
+	})
+	for name, dev := range devices(t, ptx.SM90) {
+		for i, got := range words(t, dev, k, 32*groups*stride, stride*groups*rounds) {
+			list, n := i/(groups*rounds), i%(groups*rounds)
+			if want := uint32(n%groups*stride + list); got != want {
+				t.Errorf("%s: entry %d of list %d is warp %d, want %d", name, n, list, got, want)
+			}
+		}
+	}
+}
