@@ -207,7 +207,7 @@ func candidates() (all []candidate) {
 		two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
 		column := func(c *Config) { c.SumColumn = true }
 		short := []Config{
-			two, with(two, func(c *Config) { c.TileN, c.SumColumn = 192, true }), InHalves(1), InHalves(2),
+			two, with(two, func(c *Config) { c.Turns, c.SumColumn = true, true }), with(two, func(c *Config) { c.TileN, c.SumColumn = 192, true }), InHalves(1), InHalves(2),
 			Latency(d, 1), with(Latency(d, 1), column), with(Latency(d, 2), column),
 		}
 		large := []Config{

@@ -38,6 +38,8 @@ func Choose(p Problem, sms int) Config {
 	case blocks(192) >= sms:
 		c = Throughput(p.HeadDim)
 		c.SumColumn = p.HeadDim == 64 // heads of 128 have no registers for it
+	case blocks(64) > sms && p.HeadDim == 64 && blocks(128) <= sms:
+		c = Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: true, BlocksPerSM: 1}
 	case blocks(64) > sms && p.HeadDim == 64:
 		c = Latency(64, 1)
 		c.SumColumn = true

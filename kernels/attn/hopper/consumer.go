@@ -92,6 +92,11 @@ func (a *attention) inTurn(it item) {
 	})
 }
 
+// lateTurns says that a turn is handed on with all exponentials done. With two other
+// warpgroups it is better done early, as soon as the last row has begun: then the next
+// one's begin while these end.
+func (g *gen) lateTurns() bool { return g.c.Warpgroups == 2 && !g.c.Overlap }
+
 // scores starts S = Q·Kᵀ.
 func (a *attention) scores() {
 	f := a.g.p.float8()
@@ -104,6 +109,9 @@ func (a *attention) scores() {
 // values starts T = P·V.
 func (a *attention) values(P tile.Bytes8) {
 	slot := a.v.Wait()
+	if a.g.c.Turns && a.g.lateTurns() {
+		a.rows.turn.Pass(a.wg.Warp, a.g.k.F32(1))
+	}
 	a.wg.Fence()
 	a.wg.MMAFromRegisters(a.T, "T = P·V", ptx.E4M3, P, a.g.p.float8(), a.V.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.vTile)))), false)
 	a.wg.Commit()

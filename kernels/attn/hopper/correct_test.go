@@ -24,6 +24,7 @@ func variants(d int) []Config {
 	all := []Config{
 		Throughput(d),
 		two,
+		with(two, func(c *Config) { c.Turns = true }),
 		with(two, func(c *Config) { c.Overlap, c.Persistent, c.Stages = true, true, 3 }),
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
 		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial = true, true, 4 }),
@@ -122,7 +123,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(1)} {
+	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(1), "long": {Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: true, BlocksPerSM: 1}} {
 		if got := Choose(named(t, name), 132); got != want {
 			t.Errorf("%s takes %v, want %v", name, got, want)
 		}

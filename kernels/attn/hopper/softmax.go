@@ -74,7 +74,7 @@ func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
 	for i := range S.Elements() {
 		P = append(P, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
 	}
-	if r.turn != nil {
+	if r.turn != nil && !g.lateTurns() {
 		r.turn.Pass(g.wg.Warp, P[len(P)-1])
 	}
 	if !g.c.SumColumn {
