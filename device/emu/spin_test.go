@@ -153,7 +153,7 @@ func TestEndless(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{MaxInstructions: 100000})
 	failText(t, d, text, 3, 64, "test.ptx", "more than the limit of 100000 instructions")
 
-	for _, body := range []string{
+	for i, body := range []string{
 		"LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;",
 		"LOOP:\nld.volatile.global.u32 %r1, [%rd0];\nbra LOOP;",
 		"LOOP:\nnanosleep.u32 1;\nbra LOOP;",
@@ -178,7 +178,9 @@ func TestEndless(t *testing.T) {
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("it took %v to stop", took)
 		}
-		if !errors.Is(err, context.DeadlineExceeded) {
+		// Threads that only poll or sleep may be found out before the time is up.
+		idle := i > 0 && errors.Is(err, device.ErrDeadlock)
+		if !idle && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("stopped with %v", err)
 		}
 	}
