@@ -71,6 +71,9 @@ func TestSeedReplays(t *testing.T) {
 // TestKernelsDoSomething guards against a comparison of nothing: outputs are written and
 // depend on the inputs.
 func TestKernelsDoSomething(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	l := &Local{Device: emulator(t, ptx.SM90a, 0)}
 	for seed := range uint64(20) {
 		k := Generate(seed, latest)

@@ -12,6 +12,9 @@ import (
 // TestMutants plants differences and demands that each is found, shrunk to a handful of
 // instructions, blamed on the right one, and can be replayed.
 func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	for _, c := range []struct{ from, to string }{
 		{"min.s32 %r", "max.s32 %r"},
 		{".rz.f32 ", ".rn.f32 "},

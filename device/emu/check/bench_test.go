@@ -73,6 +73,9 @@ func (k bench) load(tb testing.TB, opts emu.Options) func(tb testing.TB) time.Du
 
 // TestTriton runs large kernels of another compiler, which are right: no alarm.
 func TestTriton(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	for _, k := range benches {
 		c := check.New()
 		k.load(t, emu.Options{Observer: c, GuardShared: true})(t)

@@ -152,6 +152,9 @@ func waits(f *ptx.Func, i int) bool {
 // TestMutants: an example from which a barrier, wait, fence, arrival or bound was taken
 // is found out, or the table says why what was taken is not needed.
 func TestMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	for _, w := range examples {
 		t.Run(w.name(), func(t *testing.T) {
 			t.Parallel()

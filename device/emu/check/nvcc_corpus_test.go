@@ -100,6 +100,9 @@ func readNvcc(t *testing.T, name string) []byte {
 // TestNvccCorpus: the defects that a CUDA programmer makes are found at the lines of
 // the source, and nothing is found in the correct kernels.
 func TestNvccCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	files, err := filepath.Glob(filepath.Join(nvccDir, "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no corpus: %v", err)

@@ -18,6 +18,9 @@ var randomKernels = flag.Int("random-kernels", 150, "how many random kernels are
 // TestRandomKernels: kernels that have no race and read nothing undefined because of
 // how they are made raise no alarm.
 func TestRandomKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	targets := []ptx.Target{ptx.SM80, ptx.SM89, ptx.SM90a}
 	for seed := range uint64(*randomKernels) {
 		o := difffuzz.Options{Target: targets[seed%3], Version: ptx.Version{Major: 8, Minor: 7}}

@@ -129,6 +129,9 @@ func TestExamplesAreClean(t *testing.T) {
 
 // TestTritonIsClean: no error is found in kernels that Triton compiled.
 func TestTritonIsClean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	for _, w := range triton {
 		t.Run(w.name(), func(t *testing.T) {
 			t.Parallel()
@@ -144,6 +147,9 @@ func TestTritonIsClean(t *testing.T) {
 // TestNvccKernelsAreClean: no error is found in the CUDA kernels that the emulator is
 // tested with.
 func TestNvccKernelsAreClean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
 	files, err := filepath.Glob("../testdata/nvcc/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no kernels: %v", err)
