@@ -112,6 +112,9 @@ func checkMap(t *testing.T, c *record.Case, name string) {
 // TestImpostors wants every impostor caught on every distribution where it applies,
 // on lengths around tiles, in all formats.
 func TestImpostors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	formats := []abi.Format{"u8", "e4m3", "e5m2", abi.F16, "u8-legacy"}
 	turn := 0
 	for _, d := range ref.Distributions() {

@@ -110,6 +110,9 @@ func TestWhatIsTimedIsWhatIsNamed(t *testing.T) {
 // TestDoctoredRecords changes records after the fact, or measures so that they would
 // look like this, and has them judged.
 func TestDoctoredRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	gpu := newCard()
 	gpu.takes["stage3b"] = 50
 	p := timingPlan(gpu)

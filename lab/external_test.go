@@ -144,6 +144,9 @@ const naiveABI = `{
 // TestCausalGrouped judges a kernel of halves: causal, several heads of Q to one of K,
 // fewer rows than keys, another layout.
 func TestCausalGrouped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	text, err := naive().PTX()
 	if err != nil {
 		t.Fatal(err)

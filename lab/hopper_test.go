@@ -14,6 +14,9 @@ import (
 
 // TestHopper judges a kernel for Hopper as it does all others, causal and not.
 func TestHopper(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, causal := range []bool{false, true} {
 		s, err := Preset("hopper", Choice{LSE: true, Causal: causal})
 		if err != nil {

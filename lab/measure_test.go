@@ -30,6 +30,9 @@ func clone(t testing.TB, r *record.Record) *record.Record {
 // TestPresets has every preset judged without a GPU: nothing is wrong with any, and
 // nothing can be merged.
 func TestPresets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	names := []string{"stage0", "stage1", "stage2", "stage3a", "xor-swizzle", "stage3b", "stage4", "stage5", "stage5-persistent"}
 	for i, name := range names {
 		for j, f := range []string{"u8", "e4m3", "e5m2"} {

@@ -111,6 +111,9 @@ func TestNoChange(t *testing.T) {
 
 // TestMethods takes all four, and expects the flush of a cold cache in none.
 func TestMethods(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	p := timingPlan(newCard(), DefaultTimes().Methods...)
 	for i := range p.Times.Methods {
 		p.Times.Methods[i].Launches = 4

@@ -162,6 +162,9 @@ func wrongKernels() []wrongKernel {
 
 // TestWrongKernels has them judged, each by the gate that it must not pass.
 func TestWrongKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range wrongKernels() {
 		t.Run(c.name, func(t *testing.T) {
 			_, v := measure(t, c.make(t), smaller(quickly()))
@@ -180,6 +183,9 @@ func TestWrongKernels(t *testing.T) {
 
 // TestPowerless has right and wrong kernels judged on cases that prove nothing.
 func TestPowerless(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	cases := func(list ...Case) Plan {
 		p := quickly()
 		p.Cases = list
