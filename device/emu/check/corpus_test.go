@@ -187,6 +187,9 @@ func watch(t *testing.T, text string, launches *launchfile.File, read func(strin
 // TestCorpus: each defect is found, first and at its line; nothing is found in the
 // twins.
 func TestCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("blocks that race on purpose race in the emulator too, where the race detector sees them")
+	}
 	files, err := filepath.Glob("testdata/ptx/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no corpus: %v", err)
