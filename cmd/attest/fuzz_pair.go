@@ -22,15 +22,23 @@ func (z *fuzzing) choose() error {
 			dev.Close()
 		}
 	}
-	pair, err := z.open()
+	pair, names, err := z.pair()
 	if err != nil {
 		return err
 	}
+	z.againstName, z.deviceName = names[0], names[1]
 	return pair.Close()
 }
 
-// open opens both devices for one worker.
+// open opens both devices for one worker; many do at once.
 func (z *fuzzing) open() (*difffuzz.Pair, error) {
+	pair, _, err := z.pair()
+	return pair, err
+}
+
+// pair opens both devices and says what they are called, the reference first.
+func (z *fuzzing) pair() (*difffuzz.Pair, [2]string, error) {
+	var names [2]string
 	target := z.options.Target // emulators are of it, or of the GPU that they are compared with
 	runners := make([]difffuzz.Runner, 2)
 	for i, name := range []string{z.against, z.device} {
@@ -40,33 +48,25 @@ func (z *fuzzing) open() (*difffuzz.Pair, error) {
 		child := &difffuzz.Child{Command: func() *exec.Cmd { return worker(name) }}
 		info, err := child.Info()
 		if err != nil {
-			return nil, fmt.Errorf("--device %s: %w", name, err)
+			return nil, names, fmt.Errorf("--device %s: %w", name, err)
 		}
 		if !info.Target.Runs(z.options.Target) {
 			child.Close()
-			return nil, fmt.Errorf("%s does not run code for %s: choose another --target", info.Name, z.options.Target)
+			return nil, names, fmt.Errorf("%s does not run code for %s: choose another --target", info.Name, z.options.Target)
 		}
 		runners[i], target = child, emulated(info.Target)
-		*z.nameOf(i) = info.Name
+		names[i] = info.Name
 	}
 	for i, name := range []string{z.against, z.device} {
 		if runners[i] != nil {
 			continue
 		}
 		var err error
-		if runners[i], err = z.emulator(i, name, target); err != nil {
-			return nil, fmt.Errorf("--device %s: %w", name, err)
+		if runners[i], names[i], err = z.emulator(i, name, target); err != nil {
+			return nil, names, fmt.Errorf("--device %s: %w", name, err)
 		}
 	}
-	return &difffuzz.Pair{Reference: runners[0], Other: runners[1]}, nil
-}
-
-// nameOf is where the name of a device is kept: 0 is the reference.
-func (z *fuzzing) nameOf(i int) *string {
-	if i == 0 {
-		return &z.againstName
-	}
-	return &z.deviceName
+	return &difffuzz.Pair{Reference: runners[0], Other: runners[1]}, names, nil
 }
 
 func isEmulator(name string) bool { return name == "emu" || strings.HasPrefix(name, "emu:") }
@@ -74,13 +74,13 @@ func isEmulator(name string) bool { return name == "emu" || strings.HasPrefix(na
 // fuzzSteps is how many instructions a warp of a kernel may take; none comes close.
 const fuzzSteps = 1 << 22
 
-// emulator is one of the devices. Compared with another emulator, the second runs its
+// emulator is one of the devices and what it is called. Compared with another emulator, the second runs its
 // warps in another order and has a block more.
-func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runner, error) {
+func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runner, string, error) {
 	if _, arg, named := strings.Cut(name, ":"); named {
 		var err error
 		if target, err = ptx.ParseTarget(arg); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	opts := emu.Options{Output: io.Discard, MaxInstructions: fuzzSteps}
@@ -91,14 +91,14 @@ func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runn
 	}
 	dev, err := emu.New(target, opts)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	l.Device = dev
-	*z.nameOf(i) = dev.Info().Name
+	title := dev.Info().Name
 	if other {
-		*z.nameOf(i) += " under another schedule"
+		title += " under another schedule"
 	}
-	return l, nil
+	return l, title, nil
 }
 
 // worker is this program as the process that runs kernels on a device.
