@@ -70,9 +70,10 @@ type barrierWatch struct {
 type warpBar struct{ rank, warp, bar int }
 
 type arrival struct {
-	id    int
-	lanes uint32
-	all   bool // no count of threads given
+	id     int
+	lanes  uint32
+	all    bool // no count of threads given
+	serial int  // the cluster's count of defects: what is found from here on may follow from it
 }
 
 type ending struct {
@@ -95,7 +96,7 @@ func (b *barrierWatch) step(s *emu.Step) {
 			as[n-1].lanes |= 1 << l
 			return
 		}
-		b.at[k] = append(as, arrival{s.ID, 1 << l, all})
+		b.at[k] = append(as, arrival{s.ID, 1 << l, all, b.serial})
 	})
 }
 
@@ -154,7 +155,7 @@ func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
 // parted reports lanes of a warp that came by different instructions.
 func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
 	a, other := b.cluster.at(x.id, rank, warp, x.lanes), b.cluster.at(y.id, rank, warp, y.lanes)
-	b.report(faults[BarrierDivergence].of(Defect{
+	b.reportAs(x.serial, faults[BarrierDivergence].of(Defect{
 		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
 		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
 	}), x.id, y.id)
@@ -176,6 +177,6 @@ func (b *barrierWatch) absent(rank, warp, came int, as *arrival) {
 			d.Severity = Warning
 			d.Why += "; threads that have returned are not waited for, but the rules do not promise it"
 		}
-		b.report(d, as.id, e.id)
+		b.reportAs(as.serial, d, as.id, e.id)
 	}
 }

@@ -32,7 +32,7 @@ func (c *ordered) access(a *emu.Access) {
 	w := c.warp(a.Rank, a.Warp)
 	cur := &c.cur
 	first := c.building == nil
-	*cur = current{a: a, e: c.eventOf(w, a, cls), size: a.Size, write: a.Write}
+	cur.a, cur.e, cur.size, cur.write, cur.row, cur.rows = a, c.eventOf(w, a, cls), a.Size, a.Write, false, nil
 	if c.o.called[a.ID] && cur.e.line == "" {
 		cur.e.line = c.l.lineOf(a)
 	}
@@ -108,7 +108,7 @@ func (c *ordered) touch(cells pages, off int) {
 	for size := cur.size; size > 0; {
 		cur.off = off
 		n := cellBytes
-		for off%n != 0 || size < n {
+		for off&(n-1) != 0 || size < n {
 			n /= 4
 		}
 		at := cells.at(off)
@@ -135,7 +135,7 @@ func (c *ordered) down(at *cell, off, n int) *cell {
 // whole holds an access to part of a split cell against what touched all of it.
 func (c *ordered) whole(at *cell) {
 	cur := &c.cur
-	if cur.write {
+	if cur.write && at.ext.writes != nil {
 		at.ext.writes, at.ext.fenced = nil, nil
 	}
 	if at.r == nil || !cur.write && at.flags&isStrong == 0 {

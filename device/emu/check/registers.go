@@ -59,6 +59,7 @@ type undefWatch struct {
 	p     *undefPart
 	c     *cluster
 	warps []*undefWarp // see perWarp
+	at    undefStep    // the instruction at hand
 }
 
 func (p *undefPart) cluster(c *cluster) watch {
@@ -245,13 +246,16 @@ func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *emu.Step) {
 	for i := range p.addr {
 		lanes |= f.regs[p.addr[i].reg].lanes
 	}
-	x := undefStep{w: w, u: u, f: f, p: p, Step: s}
-	if lanes&s.Mask == 0 && !p.always {
+	x := &w.at
+	x.Step, x.w, x.u, x.f, x.p = s, w, u, f, p
+	lanes &= s.Mask
+	if lanes == 0 && (!p.always || p.defined(s)) {
 		x.define()
 		return
 	}
+	x.from = undefOrigin{}
 	x.addresses()
-	p.rule(&x)
+	p.rule(x)
 }
 
 // guard looks at a guard that is undefined in some lanes that come to it.

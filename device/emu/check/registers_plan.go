@@ -17,6 +17,7 @@ type undefPlan struct {
 	addr  []undefArg // registers in addresses
 	// always is set when undefined values can come from elsewhere than src.
 	always bool
+	whole  bool // but not when the whole warp takes part: shfl
 	halves bool // it computes on two halves of a word apart
 
 	at     *ptx.Operand // ld, st: the address,
@@ -237,12 +238,17 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 	case name == "atom" || name == "call" || len(p.dst) == 0:
 		p.rule = (*undefStep).uses
 	case undefExchanges[name] != nil:
-		p.rule, p.always = undefExchanges[name], name == "shfl"
+		p.whole = name == "shfl"
+		p.rule, p.always = undefExchanges[name], p.whole
 	default:
 		p.halves = u.halves()
 		p.rule = lanewise(ruleOf(in))
 	}
 }
+
+// defined reports whether an instruction whose rule is always asked needs no asking:
+// a shuffle of the whole warp has all its sources.
+func (p *undefPlan) defined(s *emu.Step) bool { return p.whole && s.Mask == 1<<32-1 }
 
 // element notes what kind of elements a load or store moves.
 func (p *undefPlan) element(u *undefInst, name string) {

@@ -102,9 +102,8 @@ func (c *cell) split() *[4]cell {
 	}
 	for i := range c.ext.sub {
 		b := &c.ext.sub[i]
-		x := b.ext
-		*b = cell{w: c.w, wl: c.wl, ext: x, flags: c.flags & (isGap | isBarrier | isWritten)}
-		if x != nil {
+		b.w, b.wl, b.r, b.rl, b.flags = c.w, c.wl, nil, 0, c.flags&(isGap|isBarrier|isWritten)
+		if x := b.ext; x != nil {
 			*x = ext{more: x.more[:0], sub: x.sub}
 		}
 		if c.flags&isRowW != 0 {
@@ -156,21 +155,24 @@ func (c *cell) giveDown(r read) {
 
 // keepWhole forgets the reads by rows.
 func (c *cell) keepWhole() {
-	var whole []read
-	c.reads(func(r read) {
+	if c.r == nil {
+		return
+	}
+	more := c.ext.more
+	whole := more[:0]
+	for _, r := range more {
 		if !r.row {
 			whole = append(whole, r)
 		}
-	})
-	c.r, c.rl = nil, 0
-	c.ext.more = c.ext.more[:0]
-	for _, r := range whole {
-		if c.r == nil {
-			c.first(r)
-		} else {
-			c.ext.more = append(c.ext.more, r)
+	}
+	if c.flags&isRowR != 0 {
+		c.r, c.rl = nil, 0
+		if len(whole) > 0 {
+			c.first(whole[0])
+			whole = whole[:copy(whole, whole[1:])]
 		}
 	}
+	c.ext.more = whole
 }
 
 // row sets or clears the flag that says that several lanes share the cell in order.
@@ -183,9 +185,12 @@ func (c *cell) row(f flag, lanes uint32) {
 
 // quarter is which of the lanes that share a cell in order have quarter i of it.
 func quarter(lanes uint32, i int) uint32 {
-	n := bits.OnesCount32(lanes)
+	n, from := bits.OnesCount32(lanes), bits.TrailingZeros32(lanes)
 	if n < 4 {
 		return nth(lanes, i*n/4)
+	}
+	if run := uint32(1)<<(n/4) - 1; lanes>>from == 1<<n-1 && n%4 == 0 {
+		return run << (from + i*n/4)
 	}
 	part := uint32(0)
 	for j := i * n / 4; j < (i+1)*n/4; j++ {
