@@ -10,6 +10,19 @@ func Throughput(headDim int) Config {
 	return c
 }
 
+// throughput is Throughput with the row sums on the tensor cores, where there are
+// registers for them: heads of 128 have none.
+func throughput(headDim int) Config {
+	c := Throughput(headDim)
+	c.SumColumn = headDim == 64
+	return c
+}
+
+// Pair is the design between the two: blocks of 128 rows.
+func Pair() Config {
+	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: true, BlocksPerSM: 1}
+}
+
 // Latency is a design for problems of few tiles: 64 rows a block, the keys over a
 // cluster of split blocks.
 func Latency(headDim, split int) Config {
@@ -36,10 +49,9 @@ func Choose(p Problem, sms int) Config {
 	var c Config
 	switch {
 	case blocks(192) >= sms:
-		c = Throughput(p.HeadDim)
-		c.SumColumn = p.HeadDim == 64 // heads of 128 have no registers for it
+		c = throughput(p.HeadDim)
 	case blocks(64) > sms && p.HeadDim == 64 && blocks(128) <= sms:
-		c = Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: true, BlocksPerSM: 1}
+		c = Pair()
 	case blocks(64) > sms && p.HeadDim == 64:
 		c = Latency(64, 1)
 		c.SumColumn = true
@@ -54,9 +66,8 @@ func Choose(p Problem, sms int) Config {
 	default:
 		c = Latency(128, 1)
 	}
-	c.SumColumn = c.SumColumn && !p.LSE
 	if !c.Persistent && p.Batch*p.Heads > maxGridY {
-		c = Throughput(p.HeadDim)
+		c = throughput(p.HeadDim)
 	}
-	return c
+	return c.without(p)
 }

@@ -1,0 +1,94 @@
+package hopper
+
+import (
+	"strings"
+	"testing"
+
+	"attest/fp8"
+	"attest/kernels/attn"
+)
+
+// everyProblem visits sizes that somebody measured, and those between them that nobody
+// did, with everything else that a problem may want.
+func everyProblem(visit func(Problem)) {
+	for _, d := range []int{64, 128} {
+		for _, s := range []int{1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 384, 512, 777, 1024, 1536, 2048, 3000, 4096, 16384, 20000} {
+			for heads := 1; heads <= 256; heads++ {
+				for turn := range 16 {
+					p := Square(1, heads, s, d, fp8.E4M3)
+					p.Causal, p.LSE = turn&1 != 0, turn&2 != 0
+					if turn&4 != 0 {
+						p.Format, p.Output = fp8.E5M2, attn.BF16
+					}
+					if turn&8 != 0 {
+						p.Batch, p.Heads, p.HeadsKV, p.SeqKV = heads, 8, 1, s+77
+					}
+					visit(p)
+				}
+			}
+		}
+	}
+}
+
+// TestChooseEverywhere wants a configuration for every problem that can compute it,
+// and a launch that the driver takes. The texts of all that occur can be built.
+func TestChooseEverywhere(t *testing.T) {
+	type text struct {
+		c                  Config
+		d                  int
+		lse, causal, group bool
+	}
+	built := map[text]bool{}
+	everyProblem(func(p Problem) {
+		for _, sms := range []int{132, 114, 78, 1} {
+			c := Choose(p, sms)
+			if err := c.Check(p); err != nil {
+				t.Fatalf("%v on %d SMs: %v", p, sms, err)
+			}
+			l := c.Launch(p, sms)
+			if l.GridX < 1 || l.GridY < 1 || l.GridY > maxGridY || l.GridX%l.Cluster != 0 || l.Block > 1024 || l.Shared > sharedLimit {
+				t.Fatalf("%v on %d SMs: %v is launched as %+v", p, sms, c, l)
+			}
+			if covers := l.GridX / c.Split * l.GridY * c.rows(); !c.Persistent && covers < p.Batch*p.Heads*p.SeqQ {
+				t.Fatalf("%v on %d SMs: %v covers %d rows", p, sms, c, covers)
+			}
+			one := text{c, p.HeadDim, p.LSE, p.Causal, p.Heads != p.HeadsKV}
+			if built[one] {
+				continue
+			}
+			built[one] = true
+			k, err := Build(p, c)
+			if err == nil {
+				_, err = k.PTX()
+			}
+			if err != nil {
+				t.Fatalf("%v on %d SMs: %v", p, sms, err)
+			}
+		}
+	})
+	if len(built) < 20 {
+		t.Errorf("%d texts: the problems are too much alike", len(built))
+	}
+}
+
+// TestDesigns wants every named design to serve small and large problems, with and
+// without what a configuration may have to give up.
+func TestDesigns(t *testing.T) {
+	for _, design := range Designs() {
+		for _, d := range []int{64, 128} {
+			for _, lse := range []bool{false, true} {
+				p := Square(2, 8, 300, d, fp8.E4M3)
+				p.LSE = lse
+				if err := design.Config(p, 132).Check(p); err != nil {
+					t.Errorf("%s, %v: %v", design.Name, p, err)
+				}
+			}
+		}
+		if got, err := FindDesign(design.Name); err != nil || got.Idea != design.Idea {
+			t.Errorf("%s is not found: %v", design.Name, err)
+		}
+	}
+	if _, err := FindDesign("hopper-fast"); err == nil || !strings.Contains(err.Error(), "there are hopper, hopper-throughput") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,52 @@
+package hopper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Design is a way to a configuration that has a name.
+type Design struct {
+	Name string
+	Idea string // what it is for
+	// Config is the design's configuration for a problem on a GPU of so many SMs.
+	Config func(p Problem, sms int) Config
+}
+
+// Designs are those with names: first hopper, which is what [Choose] takes, then each of
+// those that it chooses among.
+func Designs() []Design {
+	of := func(c func(headDim int) Config) func(Problem, int) Config {
+		return func(p Problem, _ int) Config { return c(p.HeadDim).without(p) }
+	}
+	return []Design{
+		{"hopper", "FP8 straight to wgmma, tiles by TMA, warpgroups with roles, sm_90a alone; the design by the shape", Choose},
+		{"hopper-throughput", "192 query rows a block, blocks that stay: for what fills the card", of(throughput)},
+		{"hopper-pair", "128 query rows a block, two warpgroups that take turns", of(func(int) Config { return Pair() })},
+		{"hopper-latency", "64 query rows a block, two blocks an SM", of(func(d int) Config { return Latency(d, 1) })},
+		{"hopper-cluster", "64 query rows a block, the keys over a cluster of two", of(func(d int) Config { return Latency(d, 2) })},
+		{"hopper-halves", "64 query rows a block, the keys over its two warpgroups", of(func(int) Config { return InHalves(1) })},
+		{"hopper-halves-cluster", "the keys over two warpgroups in each of a cluster of two", of(func(int) Config { return InHalves(2) })},
+	}
+}
+
+// FindDesign is the design of a name.
+func FindDesign(name string) (Design, error) {
+	all := Designs()
+	i := slices.IndexFunc(all, func(d Design) bool { return d.Name == name })
+	if i < 0 {
+		names := make([]string, len(all))
+		for i, d := range all {
+			names[i] = d.Name
+		}
+		return Design{}, fmt.Errorf("no design %q: there are %s", name, strings.Join(names, ", "))
+	}
+	return all[i], nil
+}
+
+// without is the configuration less what the problem forbids.
+func (c Config) without(p Problem) Config {
+	c.SumColumn = c.SumColumn && !p.LSE
+	return c
+}
