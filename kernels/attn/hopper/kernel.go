@@ -2,6 +2,7 @@ package hopper
 
 import (
 	"fmt"
+	"math/bits"
 
 	"attest/build"
 	"attest/build/tile"
@@ -162,15 +163,12 @@ type item struct {
 // on the same head, whose K and V then come from the L2 cache.
 func (g *gen) eachItem(body func(item)) {
 	k, m := g.k, uint32(g.c.rows())
-	rowTiles := g.seqQ.Add(k.U32(m - 1)).Div(k.U32(m))
 	if !g.c.Persistent {
-		t := k.CtaidX()
-		if g.c.Split > 1 {
-			t = t.Div(k.U32(uint32(g.c.Split)))
-		}
+		t := g.over(k.CtaidX(), g.c.Split)
 		body(g.item(k.CtaidY(), t.MulLo(k.U32(m))))
 		return
 	}
+	rowTiles := g.over(g.seqQ.Add(k.U32(m-1)), int(m))
 	items, blocks := rowTiles.MulLo(g.heads), k.NctaidX()
 	each := func(i build.U32) {
 		head := i.Div(rowTiles)
@@ -200,13 +198,32 @@ func (g *gen) item(head, row0 build.U32) item {
 		last := row0.Add(k.U32(uint32(g.c.rows()))).Min(g.seqQ)
 		keys = g.sees(last)
 	}
-	it := item{head: head, row0: row0, first: k.U32(0), tiles: keys.Add(k.U32(n - 1)).Div(k.U32(n))}
+	it := item{head: head, row0: row0, first: k.U32(0), tiles: g.over(keys.Add(k.U32(n-1)), int(n))}
 	if g.c.Split > 1 {
-		share := func(r build.U32) build.U32 { return r.MulLo(it.tiles).Div(k.U32(uint32(g.c.Split))) }
+		share := func(r build.U32) build.U32 { return g.over(r.MulLo(it.tiles), g.c.Split) }
 		it.first = share(g.rank)
 		it.tiles = share(g.rank.Add(k.U32(1))).Sub(it.first)
 	}
 	return it
+}
+
+// over is x/n rounded down, for x below 2^31 and n a power of two or three times one.
+// The assembler makes a reciprocal and a dozen instructions more of a division, by a
+// constant as well, and the first copy would have to wait for them.
+func (g *gen) over(x build.U32, n int) build.U32 {
+	k := g.k
+	shift := bits.TrailingZeros(uint(n))
+	switch n >> shift {
+	case 1:
+		if shift == 0 {
+			return x
+		}
+		return x.Shr(k.U32(uint32(shift)))
+	case 3:
+		return x.MulHi(k.U32((1<<33 + 1) / 3)).Shr(k.U32(uint32(shift + 1)))
+	}
+	k.Errorf("a division by %d: there is one by powers of two and three times these", n)
+	return x
 }
 
 // sees is how many keys the row before row n sees: n+SeqKV-SeqQ, or none.

@@ -81,7 +81,7 @@ func (g *gen) transpose(warp build.U32) {
 			vAt := vSlot.Wait().MulLo(k.U32(uint32(g.plan.vTile)))
 			k.Loop(warp, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
 				tokens := from.Plus(rawAt.Add(t.MulLo(k.U32(uint32(16 * g.d)))))
-				block := t.Div(k.U32(uint32(perBlock))) // of columns in v
+				block := g.over(t, perBlock) // of columns in v
 				col := t.Sub(block.MulLo(k.U32(uint32(perBlock)))).MulLo(k.U32(8))
 				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(k.U32(uint32(v.Rows * v.Width())))))
 				g.transpose16(tokens, to)

@@ -13,12 +13,12 @@ import (
 //	l  the sum of P = 2^(c·S-c·m+8) over the lane's own columns
 //
 // All lanes of a row have the same m. Their l are added up once, at the end. c is what
-// turns scores into logits to base 2.
+// turns scores into logits to base 2, vs what a byte of V is multiplied by.
 type rows struct {
-	g    *gen
-	turn *tile.Turn // at the exponentials, or nil
-	c    *build.Var[build.F32]
-	m, l []*build.Var[build.F32]
+	g     *gen
+	turn  *tile.Turn // at the exponentials, or nil
+	c, vs *build.Var[build.F32]
+	m, l  []*build.Var[build.F32]
 }
 
 // lift is the power of two that P is multiplied by: P reaches from 0 to 256, where e4m3
@@ -29,7 +29,7 @@ const lift = 8
 const slots = 2
 
 func (g *gen) newRows() rows {
-	return rows{g, g.newTurn(), g.k.F32(0).Var(), build.Vars(tile.NegInf(g.k), slots), build.Vars(g.k.F32(0), slots)}
+	return rows{g, g.newTurn(), g.k.F32(0).Var(), g.k.F32(0).Var(), build.Vars(tile.NegInf(g.k), slots), build.Vars(g.k.F32(0), slots)}
 }
 
 // begin starts an item: c = log₂e·scale·qs·ks.
@@ -38,10 +38,23 @@ func (r rows) begin(it item) {
 	k := g.k
 	qs, ks := g.qs.At(it.head.Rem(g.perBatch)).Ld(), g.ks.At(g.scaleKV(it)).Ld()
 	r.c.Set(g.scale.Mul(k.F32(math.Log2E), build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn))
+	if !g.c.Persistent {
+		r.vs.Set(g.vs.At(g.scaleKV(it)).Ld())
+	}
 	for s := range slots {
 		r.m[s].Set(tile.NegInf(k))
 		r.l[s].Set(k.F32(0))
 	}
+}
+
+// outputScale is vs. A block of one item has read it at the beginning, while it waited for
+// its tiles: at the end, everything would wait for it. Blocks that stay have other things
+// to do meanwhile, and no register to spare.
+func (r rows) outputScale(it item) build.F32 {
+	if r.g.c.Persistent {
+		return r.g.vs.At(r.g.scaleKV(it)).Ld()
+	}
+	return r.vs.Get()
 }
 
 // scaleKV is the head of K and V that an item shares, counted in one of the batch.
@@ -147,7 +160,7 @@ func (r rows) sums(O *tile.Frag) (m, l []build.F32) {
 func (r rows) finish(it item, m, l []build.F32) (norm, lse []build.F32) {
 	g := r.g
 	k, c := g.k, r.c.Get()
-	vs := g.vs.At(g.scaleKV(it)).Ld()
+	vs := r.outputScale(it)
 	for s := range slots {
 		seen := m[s].SetpGt(tile.NegInf(k))
 		norm = append(norm, vs.DivRn(l[s]).Selp(k.F32(0), seen))
