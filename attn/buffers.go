@@ -9,8 +9,8 @@ import (
 
 // Buffers are the operands of a kernel in the memory of its device.
 type Buffers struct {
-	Q, K, V    device.Buffer // bytes of the problem's format, [B,H,S,D]
-	Qs, Ks, Vs device.Buffer // float32 scales, [H]
+	Q, K, V    device.Buffer // bytes of the problem's format, [B,H,S,D]; K and V with their own H and S
+	Qs, Ks, Vs device.Buffer // float32 scales above zero, one for each head of Q, K and V
 	O          device.Buffer // of the problem's output type, [B,H,S,D]
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
 }
@@ -24,11 +24,11 @@ type field struct {
 
 // fields are the buffers that a problem needs, in the order of the parameters.
 func (b *Buffers) fields(op *Op) []field {
-	d := op.Dims()
-	n, scales := int64(d.Len()), int64(4*d.H)
+	d, kv := op.Dims(), op.DimsKV()
+	n, m, heads, headsKV := int64(d.Len()), int64(kv.Len()), int64(4*d.H), int64(4*kv.H)
 	list := []field{
-		{"Q", &b.Q, n}, {"K", &b.K, n}, {"V", &b.V, n},
-		{"Qs", &b.Qs, scales}, {"Ks", &b.Ks, scales}, {"Vs", &b.Vs, scales},
+		{"Q", &b.Q, n}, {"K", &b.K, m}, {"V", &b.V, m},
+		{"Qs", &b.Qs, heads}, {"Ks", &b.Ks, headsKV}, {"Vs", &b.Vs, headsKV},
 		{"O", &b.O, 2 * n},
 	}
 	if op.problem.LSE {
@@ -43,20 +43,12 @@ func (b *Buffers) check(op *Op) error {
 		case buf == nil:
 			return fmt.Errorf("buffer %s is missing: it takes %d bytes", f.name, f.size)
 		case buf.Size() < f.size:
-			return fmt.Errorf("buffer %s has %d bytes, %v takes %d", f.name, buf.Size(), op.Dims(), f.size)
+			return fmt.Errorf("buffer %s has %d bytes, it takes %d", f.name, buf.Size(), f.size)
 		case buf.Addr()%16 != 0:
 			return fmt.Errorf("buffer %s starts at %#x: kernels read 16 bytes at a time from multiples of 16", f.name, buf.Addr())
 		}
 	}
 	return nil
-}
-
-func (b *Buffers) params(op *Op) (ps []device.Param) {
-	for _, f := range b.fields(op) {
-		ps = append(ps, device.Ptr(*f.at))
-	}
-	p := op.problem
-	return append(ps, device.U32(uint32(p.Batch)), device.U32(uint32(p.Heads)), device.U32(uint32(p.Seq)), device.F32(op.opt.Scale))
 }
 
 // alloc allocates those that are not there yet.

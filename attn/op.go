@@ -9,24 +9,12 @@ import (
 
 	"attest/device"
 	"attest/fp8"
-	kernels "attest/kernels/attn"
-)
-
-// Problem is what is to be computed.
-type Problem = kernels.Problem
-
-// Output is the type of O.
-type Output = kernels.Output
-
-// The types of O.
-const (
-	OutputF16  = kernels.F16
-	OutputBF16 = kernels.BF16
 )
 
 // Options are what a problem leaves open. The zero value is the usual choice.
 type Options struct {
-	// Preset names a kernel of kernels/attn instead of the best one.
+	// Preset names a kernel instead of the best one: a preset of kernels/attn, or a
+	// design of kernels/attn/hopper.
 	Preset string
 	// Scale multiplies the logits; 0 is 1/√HeadDim.
 	Scale float32
@@ -44,11 +32,11 @@ type Op struct {
 	dev     device.Device
 	problem Problem
 	opt     Options
-	preset  kernels.Preset
+	design  design
 	text    string
 	module  device.Module
 	kernel  device.Kernel
-	launch  kernels.Launch
+	launch  device.Launch // but for its parameters
 
 	mu     sync.Mutex
 	own    Buffers // of Run
@@ -77,21 +65,21 @@ func newOp(dev device.Device, p Problem, opt Options) (*Op, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	info := dev.Info()
-	preset, err := choose(info, p, opt.Preset)
+	p = p.filled()
+	chosen, err := choose(dev.Info(), p, opt.Preset)
 	if err != nil {
 		return nil, err
 	}
-	op := &Op{dev: dev, problem: p, opt: opt, preset: preset}
-	if err := op.load(info); err != nil {
-		return nil, fmt.Errorf("%s: %w", preset.Name, err)
+	op := &Op{dev: dev, problem: p, opt: opt, design: chosen}
+	if err := op.load(); err != nil {
+		return nil, fmt.Errorf("%s: %w", chosen.name(), err)
 	}
 	return op, nil
 }
 
 // load writes the kernel and has the device compile it.
-func (op *Op) load(info device.Info) error {
-	k, err := kernels.Build(op.problem, op.preset.Config, info.Target)
+func (op *Op) load() error {
+	k, err := op.design.build()
 	if err != nil {
 		return err
 	}
@@ -104,39 +92,27 @@ func (op *Op) load(info device.Info) error {
 	if op.kernel, err = op.module.Kernel(k.Name()); err != nil {
 		return errors.Join(err, op.module.Close())
 	}
-	op.launch = op.preset.Config.Launch(op.problem, info.SMs, op.blocksPerSM(info))
+	op.launch = op.design.launch(op.kernel)
 	return nil
 }
 
-// blocksPerSM is how many blocks of the kernel an SM holds: what a persistent kernel
-// is launched with. A device that cannot tell gets one.
-func (op *Op) blocksPerSM(info device.Info) int {
-	k, ok := op.kernel.(device.OccupancyKernel)
-	if !ok {
-		return 1
-	}
-	l := op.preset.Config.Launch(op.problem, info.SMs, 1)
-	o, err := k.Occupancy(device.Launch{Grid: device.D(l.Grid), Block: device.D(l.Block), Shared: l.Shared})
-	if err != nil {
-		return 1
-	}
-	return max(o.BlocksPerSM, 1)
-}
-
-// Problem is what the operation computes.
+// Problem is what the operation computes, with nothing left to default.
 func (op *Op) Problem() Problem { return op.problem }
 
-// Preset is the name of the kernel.
-func (op *Op) Preset() string { return op.preset.Name }
+// Preset is the name of the kernel: "stage3b", or "hopper".
+func (op *Op) Preset() string { return op.design.name() }
+
+// Config is the kernel's configuration in words: its tiles and what is on.
+func (op *Op) Config() string { return op.design.config() }
 
 // PTX is the text of the kernel.
 func (op *Op) PTX() string { return op.text }
 
-// Dims are the extents of Q, K, V and O.
-func (op *Op) Dims() fp8.Dims {
-	p := op.problem
-	return fp8.Dims{B: p.Batch, H: p.Heads, S: p.Seq, D: p.HeadDim}
-}
+// Dims are the extents of Q and O.
+func (op *Op) Dims() fp8.Dims { return op.problem.dims() }
+
+// DimsKV are the extents of K and V.
+func (op *Op) DimsKV() fp8.Dims { return op.problem.dimsKV() }
 
 // Launch runs the kernel on memory of the device and waits for it.
 func (op *Op) Launch(ctx context.Context, b Buffers) error {
@@ -176,10 +152,10 @@ func (op *Op) ready(b Buffers) (device.Launch, error) {
 	if err := b.check(op); err != nil {
 		return device.Launch{}, err
 	}
-	return device.Launch{
-		Grid: device.D(op.launch.Grid), Block: device.D(op.launch.Block), Shared: op.launch.Shared,
-		Params: b.params(op),
-	}, nil
+	l := op.launch
+	var err error
+	l.Params, err = op.design.params(op, &b)
+	return l, err
 }
 
 // Close frees what the operation holds on the device. Later calls fail; another

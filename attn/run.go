@@ -50,7 +50,7 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 		if in == nil {
 			return nil, fmt.Errorf("%s is missing", name)
 		}
-		data, scales, err := in.quantised(op.problem.Format, op.Dims())
+		data, scales, err := in.quantised(op.problem.Format, []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
