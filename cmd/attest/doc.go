@@ -69,6 +69,8 @@
 //	        an access: where it happened and by whom
 //	            "ptx_line", "ptx_column"   from 1; 0 when it has no place
 //	            "instruction", "source"    the opcode, what the PTX was made from, or ""
+//	            "callers"     the source lines that call the function which "source" is
+//	                          in, inlined or not, the innermost first
 //	            "function"    the PTX function, or ""
 //	            "block", "warp", "lanes"   [x,y,z], in the block, a list of numbers;
 //	                          warp -1 and no lanes for no one

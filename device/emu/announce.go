@@ -175,7 +175,8 @@ func (a *Access) Word(lane int) (v uint32, ok bool) {
 // first.
 func (a *Access) Callers() (lines []string) {
 	for f := a.f; f != nil && f.parent != nil; f = f.parent {
-		lines = append(lines, f.parent.fn.source(f.ret-1))
+		at := f.parent.fn.sourceLine(f.ret - 1)
+		lines = append(append(lines, at.line), at.callers...)
 	}
 	return lines
 }

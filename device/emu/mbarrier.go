@@ -85,6 +85,17 @@ func (o origin) change(r barRef, e Mbarrier, to func(b mbarrier) (mbarrier, erro
 	return nil
 }
 
+// settle carries out copies that the present phase awaits, and them alone: who arrives
+// now can only mean the next phase, and may have counted on their being quick.
+func (r barRef) settle() {
+	for {
+		b, err := loadMbarrier(r.word())
+		if err != nil || b.pending() > 0 || !r.b.cluster.transferOne() {
+			return
+		}
+	}
+}
+
 // arrive counts n arrivals.
 func (o origin) arrive(r barRef, n uint32, e Mbarrier) error {
 	e.Op, e.Count = MbarrierArrive, int(n)

@@ -78,6 +78,7 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			bar, from := a.barrier(f, l), f.origin(l)
+			bar.settle()
 			before := binary.LittleEndian.Uint64(bar.word())
 			if expects {
 				from.misuse(from.expect(bar, int64(f.r32[bytes][l]), 0))

@@ -33,8 +33,11 @@ type Inst struct {
 	Match  isa.Match
 	Func   *ptx.Func
 	Source string // "kernel.cu:12:3", from .loc, or ""
-	ID     int    // in the program
-	at     []int
+	// Callers are where the inlined code that Source is in was called, the innermost
+	// call first.
+	Callers []string
+	ID      int // in the program
+	at      []int
 }
 
 // Shared is a variable in shared memory. Dynamic shared memory is one as well.

@@ -9,20 +9,29 @@ import (
 )
 
 // source is the source line of an instruction, from the .loc before it.
-func (fn *function) source(pc int32) string {
+func (fn *function) source(pc int32) string { return fn.sourceLine(pc).line }
+
+func (fn *function) sourceLine(pc int32) sourceLine {
 	fn.lines.once.Do(func() { fn.lines.of = sources(fn) })
 	return fn.lines.of[fn.code[pc].in]
+}
+
+// sourceLine is the source line of an instruction, and where the code around it that
+// was inlined was called, the innermost call first.
+type sourceLine struct {
+	line    string
+	callers []string
 }
 
 // sourceLines are the source lines of a function's instructions, once they are asked
 // for.
 type sourceLines struct {
 	once sync.Once
-	of   map[*ptx.Inst]string
+	of   map[*ptx.Inst]sourceLine
 }
 
 // sources are the source lines of a function's instructions.
-func sources(fn *function) map[*ptx.Inst]string {
+func sources(fn *function) map[*ptx.Inst]sourceLine {
 	chains, by := map[*ptx.Inst][]ptx.SrcPos{}, map[ptx.SrcPos]ptx.SrcPos{}
 	var at []ptx.SrcPos
 	for _, s := range fn.f.Body {
@@ -41,15 +50,24 @@ func sources(fn *function) map[*ptx.Inst]string {
 			}
 		}
 	}
-	hall, lines := entrance(chains), map[*ptx.Inst]string{}
+	hall, lines := entrance(chains), map[*ptx.Inst]sourceLine{}
 	for in, chain := range chains {
 		if n := len(chain) - 1; n > 0 && chain[n] == hall {
 			chain = chain[:n]
 		}
-		here := fn.prog.userCode(chain)
-		lines[in] = fmt.Sprintf("%s:%d:%d", fn.prog.mod.FileName(here.File), here.Line, here.Col)
+		user := fn.prog.userCode(chain)
+		at := sourceLine{line: fn.prog.place(user[0])}
+		for _, c := range user[1:] {
+			at.callers = append(at.callers, fn.prog.place(c))
+		}
+		lines[in] = at
 	}
 	return lines
+}
+
+// place is a place of the source as people write it.
+func (p *program) place(at ptx.SrcPos) string {
+	return fmt.Sprintf("%s:%d:%d", p.mod.FileName(at.File), at.Line, at.Col)
 }
 
 // calls are a place and the calls that led to it, the innermost first. by says where
@@ -89,16 +107,16 @@ func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	return ptx.SrcPos{}
 }
 
-// userCode is the innermost of the calls that led to a place that is in the kernel's
-// own file, or in its folder: not the line of a header of the toolkit, but the one
-// that uses it.
-func (p *program) userCode(chain []ptx.SrcPos) ptx.SrcPos {
+// userCode are those of the calls that led to a place that are in the kernel's own
+// file, or in its folder: not the line of a header of the toolkit, but the one that
+// uses it.
+func (p *program) userCode(chain []ptx.SrcPos) (user []ptx.SrcPos) {
 	outer := chain[len(chain)-1]
 	dir := path.Dir(p.mod.FileName(outer.File))
 	for _, c := range chain {
 		if c.File == outer.File || dir != "." && path.Dir(p.mod.FileName(c.File)) == dir {
-			return c
+			user = append(user, c)
 		}
 	}
-	return outer
+	return user
 }

@@ -84,7 +84,7 @@ func TestRecord(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"kind":"shared-race","severity":"error","message":"write to`,
-		`"ptx_line":6,"ptx_column":2,"instruction":"st.shared.u32","source":"k.cu:2:5","block":[0,0,0],"warp":1,"lanes":[0,1,2,3],` +
+		`"ptx_line":6,"ptx_column":2,"instruction":"st.shared.u32","source":"k.cu:2:5","callers":["k.cu:3:1"],"block":[0,0,0],"warp":1,"lanes":[0,1,2,3],` +
 			`"function":"k","action":"write","space":"shared","address":"s+0x4","variable":"s","offset":4,"size":4,"lane":0,"kernel":"k",`,
 		`"other":{"ptx_line":8,`, `"block":[1,0,0],"warp":0,"lanes":[7],`,
 		`"waiters":[{"ptx_line":0,`, `"waits_for":"barrier 0"}]`, `"count":32,"schedule":0}`,

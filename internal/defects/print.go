@@ -165,6 +165,19 @@ func (p *Printer) source(a *check.Access, severity string) {
 			p.line(text, o.line, o.column, severity)
 		}
 	}
+	for _, c := range a.Callers {
+		p.caller(c)
+	}
+}
+
+// caller says where the function that a line is in was called.
+func (p *Printer) caller(at string) {
+	p.note("", "called at "+at)
+	if o, ok := parseOrigin(at); ok {
+		if text, ok := p.from.line(o); ok {
+			p.line(text, o.line, o.column, note)
+		}
+	}
 }
 
 // proseWidth is where prose is wrapped when no terminal says.

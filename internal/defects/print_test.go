@@ -28,7 +28,7 @@ func race() *Finding {
 		Kind: check.SharedRace, Severity: check.Error, Kernel: "k",
 		Message: "write to s+0x4 races with a read by warp 0",
 		Access: check.Access{
-			Func: "k", Pos: ptx.Pos{Line: 6, Col: 2}, Source: "k.cu:2:5", Inst: "st.shared.u32", Action: "write",
+			Func: "k", Pos: ptx.Pos{Line: 6, Col: 2}, Source: "k.cu:2:5", Callers: []string{"k.cu:3:1"}, Inst: "st.shared.u32", Action: "write",
 			Warp: 1, Lanes: 0b1111, Space: ptx.Shared, Var: "s", Offset: 4, Size: 4,
 		},
 		Other: &check.Access{
@@ -44,7 +44,7 @@ func race() *Finding {
 func printed(t *testing.T, width int, style term.Style, f *Finding) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "k.cu"), []byte("int i;\n    s[i] = x;\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "k.cu"), []byte("int i;\n    s[i] = x;\nput(i);\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
@@ -62,6 +62,9 @@ func TestPrintRace(t *testing.T) {
       = in k, from k.cu:2:5
     2 |     s[i] = x;
       |     ^
+      = called at k.cu:3:1
+    3 | put(i);
+      | ^~~
 k.ptx:8:2: note: the other access: read of 1 byte at s (shared) by block (1,0,0), warp 0, lane 7
     8 |     ld.shared.u32 %r3, [%r4];
       |     ^~~~~~~~~~~~~

@@ -26,20 +26,21 @@ type Record struct {
 
 // AccessRecord is an Access as JSON.
 type AccessRecord struct {
-	Line        int    `json:"ptx_line"` // from 1, 0 when it has no place
-	Column      int    `json:"ptx_column"`
-	Instruction string `json:"instruction"`
-	Source      string `json:"source"`
-	Block       [3]int `json:"block"`
-	Warp        int    `json:"warp"`  // -1 for no one
-	Lanes       []int  `json:"lanes"` // in order
-	Function    string `json:"function"`
-	Action      string `json:"action"`
-	Space       string `json:"space"` // "" when no memory was touched
-	Address     string `json:"address"`
-	Variable    string `json:"variable"`
-	Offset      int64  `json:"offset"`
-	Size        int    `json:"size"`
+	Line        int      `json:"ptx_line"` // from 1, 0 when it has no place
+	Column      int      `json:"ptx_column"`
+	Instruction string   `json:"instruction"`
+	Source      string   `json:"source"`
+	Callers     []string `json:"callers"` // of the function that Source is in, the innermost first
+	Block       [3]int   `json:"block"`
+	Warp        int      `json:"warp"`  // -1 for no one
+	Lanes       []int    `json:"lanes"` // in order
+	Function    string   `json:"function"`
+	Action      string   `json:"action"`
+	Space       string   `json:"space"` // "" when no memory was touched
+	Address     string   `json:"address"`
+	Variable    string   `json:"variable"`
+	Offset      int64    `json:"offset"`
+	Size        int      `json:"size"`
 }
 
 // WaiterRecord is someone who waits in a deadlock.
@@ -73,6 +74,7 @@ func accessRecord(a *check.Access) AccessRecord {
 		Line: int(a.Pos.Line), Column: int(a.Pos.Col), Instruction: a.Inst, Function: a.Func, Source: a.Source,
 		Action: a.Action, Block: a.Block, Warp: a.Warp, Lanes: []int{}, Address: a.Where(),
 		Variable: a.Var, Offset: a.Offset, Size: a.Size,
+		Callers: append([]string{}, a.Callers...),
 	}
 	for m := a.Lanes; m != 0; m &= m - 1 {
 		r.Lanes = append(r.Lanes, bits.TrailingZeros32(m))

@@ -162,18 +162,24 @@ func (l *Log) result(f *Finding) (sarifResult, error) {
 		loc.ID, loc.Message = len(r.Related)+1, &sarifText{text}
 		r.Related = append(r.Related, loc)
 	}
-	if loc, ok := l.source(&f.Access); ok {
-		add(loc, "the source")
+	source := func(a *check.Access, text string) {
+		if loc, ok := l.source(a.Source); ok {
+			add(loc, text)
+		}
+		for _, c := range a.Callers {
+			if loc, ok := l.source(c); ok {
+				add(loc, "which is called here")
+			}
+		}
 	}
+	source(&f.Access, "the source")
 	if f.Other != nil {
 		what := "the other access: "
 		if f.Other.Action == "" {
 			what = f.Other.Inst + " "
 		}
 		add(l.location(f.Other), what+describe(f.Other))
-		if loc, ok := l.source(f.Other); ok {
-			add(loc, "the source of that")
-		}
+		source(f.Other, "the source of that")
 	}
 	for i := range f.Waiters {
 		w := &f.Waiters[i]
@@ -207,9 +213,9 @@ func (l *Log) location(a *check.Access) sarifLocation {
 	return loc
 }
 
-// source is where the PTX of an access was made from.
-func (l *Log) source(a *check.Access) (sarifLocation, bool) {
-	o, ok := parseOrigin(a.Source)
+// source is a line that PTX was made from.
+func (l *Log) source(line string) (sarifLocation, bool) {
+	o, ok := parseOrigin(line)
 	if !ok {
 		return sarifLocation{}, false
 	}

@@ -106,7 +106,7 @@ func TestSARIF(t *testing.T) {
 		}
 		related = append(related, loc.Message.Text)
 	}
-	want := "the source; the other access: read of 1 byte at s (shared) by block (1,0,0), warp 0, lane 7; " +
+	want := "the source; which is called here; the other access: read of 1 byte at s (shared) by block (1,0,0), warp 0, lane 7; " +
 		"the source of that; block (0,0,0), warp 0 waits for barrier 0"
 	if got := strings.Join(related, "; "); got != want {
 		t.Errorf("related locations\n%s\nwant\n%s", got, want)
@@ -114,7 +114,7 @@ func TestSARIF(t *testing.T) {
 	if p := r.Related[0].Physical; !strings.HasSuffix(p.Artifact.URI, "/k.cu") || p.Region.Column != 4 {
 		t.Errorf("the source is %+v at column %d, want column 4 in characters", p.Artifact, p.Region.Column)
 	}
-	if p := r.Related[2].Physical; p.Artifact.URI != "gone.cu" || p.Region.Line != 9 || p.Region.Snippet != nil {
+	if p := r.Related[3].Physical; p.Artifact.URI != "gone.cu" || p.Region.Line != 9 || p.Region.Snippet != nil {
 		t.Errorf("the source that is not here is %+v", p)
 	}
 }

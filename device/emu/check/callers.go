@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"attest/device/emu"
@@ -60,39 +61,63 @@ func callee(in *emu.Inst) *ptx.Func {
 	return nil
 }
 
-// line is the line to name for an instruction: its own when it is in the kernel's
-// file, else that of the call which leads to it, if there is only one.
-func (l *launch) line(in *emu.Inst) string {
-	k := l.calls()
-	own, fn := in.Source, in.Func
-	for range 64 {
-		if fn == k.entry || k.file == "" || fileOf(own) == k.file {
-			return own
-		}
-		sites := k.sites[fn]
-		if len(sites) != 1 {
-			break
-		}
-		call := &l.Program[sites[0]]
-		own, fn = call.Source, call.Func
-	}
-	return in.Source
+// site is a line of the source, and the calls that lead to it, the innermost first.
+type site struct {
+	line    string
+	callers []string
 }
 
-// lineOf is the line to name for an access, given the calls that led to it, the
-// innermost first.
-func (l *launch) lineOf(a *emu.Access) string {
+// site is the line to name for an instruction: its own when it is in the kernel's
+// file, else that of the call which leads to it. Calls are known as far as there is
+// only one.
+func (l *launch) site(in *emu.Inst) site {
+	k := l.calls()
+	at := site{in.Source, in.Callers}
+	if in.Func == k.entry {
+		return at
+	}
+	up := in.Callers
+	for fn := in.Func; fn != k.entry && len(k.sites[fn]) == 1 && len(up) < 64; {
+		call := &l.Program[k.sites[fn][0]]
+		up = append(append(slices.Clip(up), call.Source), call.Callers...)
+		fn = call.Func
+	}
+	return k.own(at, up)
+}
+
+// siteOf is the line to name for an access, and the calls that led to it.
+func (l *launch) siteOf(a *emu.Access) site {
 	in := &l.Program[a.ID]
 	k := l.calls()
-	if in.Func == k.entry || k.file == "" || fileOf(in.Source) == k.file {
-		return in.Source
+	if in.Func == k.entry {
+		return site{in.Source, in.Callers}
 	}
-	for _, line := range a.Callers() {
+	at := site{in.Source, in.Callers}
+	if up := a.Callers(); len(up) > 0 {
+		return k.own(at, append(slices.Clip(in.Callers), up...))
+	}
+	return l.site(in)
+}
+
+// own is a site, given the calls that lead to it, as the author of the kernel's file
+// sees it.
+func (k *callers) own(at site, up []string) site {
+	if k.file == "" {
+		return at
+	}
+	var mine []string
+	if fileOf(at.line) == k.file {
+		mine = append(mine, at.line)
+	}
+	for _, line := range up {
 		if fileOf(line) == k.file {
-			return line
+			mine = append(mine, line)
 		}
 	}
-	return l.line(in)
+	if len(mine) == 0 {
+		return at
+	}
+	return site{mine[0], mine[1:]}
 }
 
 // fileOf is the file of "file:line:column".

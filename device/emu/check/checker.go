@@ -273,13 +273,22 @@ func lineOf(source string, inst int) where {
 	return where{source: source}
 }
 
+// where is what tells an access from others: its line and the calls that lead to it.
+func (a *Access) where(inst int) where {
+	w := lineOf(a.Source, inst)
+	for _, c := range a.Callers {
+		w.source += " " + c
+	}
+	return w
+}
+
 // reportAs is report of a defect that was met when the cluster's count was at serial.
 func (c *cluster) reportAs(serial int, d Defect, inst, other int) {
 	d.Kernel = c.l.Kernel
 	d.Count = max(d.Count, 1)
-	k := key{kind: d.Kind, kernel: c.l.Kernel, inst: lineOf(d.Access.Source, inst)}
+	k := key{kind: d.Kind, kernel: c.l.Kernel, inst: d.Access.where(inst)}
 	if d.Other != nil {
-		k.other = lineOf(d.Other.Source, other)
+		k.other = d.Other.where(other)
 	}
 	c.l.c.add(k, &found{d, c.l.index, c.Index, serial})
 }
@@ -288,8 +297,11 @@ func (c *cluster) reportAs(serial int, d Defect, inst, other int) {
 // filled in.
 func (c *cluster) at(id, rank, warp int, lanes uint32) Access {
 	in := &c.l.Program[id]
-	return Access{
-		Func: in.Func.Sym.Name, Pos: in.Pos, Source: c.l.line(in), Inst: in.Op.Text,
+	a := Access{
+		Func: in.Func.Sym.Name, Pos: in.Pos, Inst: in.Op.Text,
 		Block: c.Blocks[rank].Ctaid, Warp: warp, Lanes: lanes,
 	}
+	at := c.l.site(in)
+	a.from(&at)
+	return a
 }

@@ -70,16 +70,26 @@ type Access struct {
 	Func   string  // the PTX function it is in
 	Pos    ptx.Pos // its line of PTX
 	Source string  // "kernel.cu:12:3", from .loc, or ""
-	Inst   string  // "st.shared.f32"
-	Action string  // "write", "read", "asynchronous write", …
-	Block  [3]int
-	Warp   int
-	Lanes  uint32
-	Space  ptx.Space // it touched; Generic when it touched no memory
-	Var    string    // variable or allocation that it lies in, or ""
-	Offset int64     // from the start of Var, or the address itself
-	Size   int       // bytes
-	Note   string    // of a waiter: what it waits for
+	// Callers are the lines that call the function which Source is in, inlined or not,
+	// the innermost first.
+	Callers []string
+	Inst    string // "st.shared.f32"
+	Action  string // "write", "read", "asynchronous write", …
+	Block   [3]int
+	Warp    int
+	Lanes   uint32
+	Space   ptx.Space // it touched; Generic when it touched no memory
+	Var     string    // variable or allocation that it lies in, or ""
+	Offset  int64     // from the start of Var, or the address itself
+	Size    int       // bytes
+	Note    string    // of a waiter: what it waits for
+}
+
+// from fills in the lines of the source, where they are known.
+func (a *Access) from(at *site) {
+	if at != nil && at.line != "" {
+		a.Source, a.Callers = at.line, at.callers
+	}
 }
 
 // Where is the address as people write it: "tile+0x40".

@@ -31,8 +31,9 @@ var (
 
 // consequences are what a defect may bring with it.
 var consequences = map[check.Kind][]check.Kind{
-	check.AsyncRace:      {check.AsyncLeak, check.MbarrierMisuse},
-	check.MbarrierMisuse: {check.Deadlock, check.SharedRace},
+	check.AsyncRace:         {check.AsyncLeak, check.MbarrierMisuse, check.Deadlock},
+	check.MbarrierMisuse:    {check.Deadlock, check.SharedRace},
+	check.BarrierDivergence: {check.SharedRace, check.UninitShared},
 }
 
 // sourceMarks are the expectations of a source's kernels.

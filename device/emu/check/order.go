@@ -19,6 +19,7 @@ type order struct {
 	everything *memory
 	flags      map[place]*syncVar // in global memory
 	merge      merger
+	stopped    []*ordered // clusters whose threads did not all end
 }
 
 // place is an address that threads synchronise through.

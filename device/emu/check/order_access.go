@@ -33,8 +33,9 @@ func (c *ordered) access(a *emu.Access) {
 	cur := &c.cur
 	first := c.building == nil
 	cur.a, cur.e, cur.size, cur.write, cur.row, cur.rows = a, c.eventOf(w, a, cls), a.Size, a.Write, false, nil
-	if c.o.called[a.ID] && cur.e.line == "" {
-		cur.e.line = c.l.lineOf(a)
+	if c.o.called[a.ID] && cur.e.site == nil {
+		at := c.l.siteOf(a)
+		cur.e.site = &at
 	}
 	if cls.role == roleBulk && a.Space == ptx.Shared && !a.Write {
 		cur.e.work.source = int(a.Offsets[bits.TrailingZeros32(a.Mask)])

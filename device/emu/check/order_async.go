@@ -203,9 +203,7 @@ func (k *work) observed(c *ordered, lanes uint32) bool {
 
 func (c *ordered) leak(k *work, lanes uint32) {
 	a := c.at(k.start.id, k.start.w.rank, k.start.w.index, lanes)
-	if k.start.line != "" {
-		a.Source = k.start.line
-	}
+	a.from(k.start.site)
 	a.Action = "asynchronous copy"
 	c.report(Defect{
 		Kind: AsyncLeak, Severity: Error, Access: a,

@@ -1,9 +1,11 @@
 package check
 
 import (
+	"errors"
 	"math/bits"
 	"sync"
 
+	"attest/device"
 	"attest/device/emu"
 	"attest/ptx"
 )
@@ -15,17 +17,38 @@ func lane(m uint32) int { return bits.TrailingZeros32(m) }
 // end judges what is left when the threads of a cluster have ended.
 func (c *ordered) end() {
 	c.neverWritten()
-	c.unbalanced()
 	ended := true
 	for _, w := range c.warps {
 		ended = ended && w.live == 0
 	}
 	if ended {
+		c.unbalanced()
 		c.leaks()
 		c.afterlife()
+	} else {
+		c.o.stop(c)
 	}
 	if !c.l.Serial {
 		c.o.merge.take(c)
+	}
+}
+
+// stop keeps a cluster whose threads have not all ended for the end of the launch.
+func (o *order) stop(c *ordered) {
+	o.merge.mu.Lock()
+	defer o.merge.mu.Unlock()
+	o.stopped = append(o.stopped, c)
+}
+
+// endLaunch judges the mbarriers of clusters that have stopped: where a fault stopped
+// them, the copies that they await might have come.
+func (o *order) endLaunch(_ *cluster, err error) {
+	var f *device.Fault
+	if errors.As(err, &f) {
+		return
+	}
+	for _, c := range o.stopped {
+		c.unbalanced()
 	}
 }
 

@@ -88,7 +88,8 @@ func (c *ordered) sameStore(lanes uint32) {
 func (c *ordered) here() Access {
 	cur := &c.cur
 	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
-	a.Source = c.l.lineOf(cur.a)
+	at := c.l.siteOf(cur.a)
+	a.from(&at)
 	a.Action = action(cur.e, cur.write)
 	c.placed(&a)
 	return a
@@ -97,9 +98,7 @@ func (c *ordered) here() Access {
 // there describes an earlier access to the same cell.
 func (c *ordered) there(e *event, lanes uint32, wrote bool) Access {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
-	if e.line != "" {
-		a.Source = e.line
-	}
+	a.from(e.site)
 	if e.work != nil && e.work.lane >= 0 {
 		a.Lanes = 1 << e.work.lane
 	}

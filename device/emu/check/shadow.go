@@ -15,7 +15,7 @@ type event struct {
 	class  *class
 	work   *work // of an asynchronous access
 	writes bool
-	line   string // of the source, where it happened in a function that was called
+	site   *site // of the source, where it happened in a function that was called
 }
 
 // work is an asynchronous operation. Once somebody has waited for it, it counts as

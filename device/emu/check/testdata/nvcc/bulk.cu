@@ -31,7 +31,7 @@ __device__ void mbarrier_wait(uint64_t *bar, int parity) {
 }
 
 __device__ void bulk_load(void *to, const void *from, int bytes, uint64_t *bar) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(to)), "l"(from), "r"(bytes), "r"(address(bar)) : "memory"); // BUG(ring_early, bulk_overwrite): async-race // OTHER(ring_phase, two_copies)
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(to)), "l"(from), "r"(bytes), "r"(address(bar)) : "memory"); // BUG(ring_early, ring_phase, bulk_overwrite): async-race // OTHER(ring_phase, two_copies)
 }
 
 __device__ void mbarrier_init_fence() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
