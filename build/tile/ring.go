@@ -124,6 +124,24 @@ func (s *Side) Signal(w Warp) {
 	k.If(w.Lane.SetpEq(k.U32(0)), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
 
+// Skip goes on by n slots, at most once round.
+func (s *Side) Skip(n int) {
+	k, slots := s.r.k, uint32(s.r.slots)
+	switch {
+	case n < 1 || n > s.r.slots:
+		k.Errorf("%d slots further on in a ring of %d", n, slots)
+	case n == 1:
+		s.Next()
+	case n == s.r.slots:
+		s.parity.Set(s.parity.Get().Xor(k.U32(1)))
+	default:
+		next := s.slot.Get().Add(k.U32(uint32(n)))
+		wrapped := next.SetpGe(k.U32(slots))
+		s.slot.Set(next.Sub(k.U32(slots)).Selp(next, wrapped))
+		s.parity.Set(s.parity.Get().Xor(k.U32(1).Selp(k.U32(0), wrapped)))
+	}
+}
+
 // Next goes on to the next slot.
 func (s *Side) Next() {
 	k := s.r.k

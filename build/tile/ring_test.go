@@ -100,3 +100,45 @@ func TestRing(t *testing.T) {
 		}
 	}
 }
+
+// TestRingSkip has two warps each use every other slot of a ring.
+func TestRingSkip(t *testing.T) {
+	const rounds, consumers = 12, 2
+	for _, slots := range []int{2, 4, 6} {
+		k := build.New("ring", ptx.SM90)
+		out := k.ParamGlobalU32("out")
+		mem := k.SharedU32("mem", slots*32)
+		tid := k.TidX()
+		lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+		w := tile.NewWarp(k, lane)
+		ring := tile.NewRing(k, k.SharedB64("bars", tile.RingBytes(slots)/8), slots)
+		k.If(tid.SetpEq(k.U32(0)), func() { ring.Init(1, 1) })
+		k.SyncThreads()
+		k.If(warp.SetpEq(k.U32(0)), func() {
+			side := ring.Producer()
+			k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+				slot := side.Wait()
+				mem.At(slot.MadLo(k.U32(32), lane)).St(i.MadLo(k.U32(100), lane))
+				side.Signal(w)
+				side.Next()
+			})
+		}).Else(func() {
+			side := ring.Consumer()
+			k.If(warp.SetpEq(k.U32(2)), side.Next)
+			k.Loop(warp.Sub(k.U32(1)), k.U32(rounds), k.U32(consumers), func(i build.U32) {
+				slot := side.Wait()
+				v := mem.At(slot.MadLo(k.U32(32), lane)).Ld()
+				out.At(i.MadLo(k.U32(32), lane)).St(v)
+				side.Signal(w)
+				side.Skip(consumers)
+			})
+		})
+		for name, dev := range devices(t, ptx.SM90) {
+			for i, v := range words(t, dev, k, 32*(1+consumers), rounds*32) {
+				if want := uint32(i/32*100 + i%32); v != want {
+					t.Fatalf("%s, %d slots: word %d is %d, want %d", name, slots, i, v, want)
+				}
+			}
+		}
+	}
+}

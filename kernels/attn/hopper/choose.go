@@ -39,6 +39,13 @@ func InHalves(split int) Config {
 	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: split, Halves: true, BlocksPerSM: 1}
 }
 
+// TwoPairs is for problems that have a block of 128 rows for each SM: two pairs of
+// warpgroups, each sharing the keys of 64 rows. Two warpgroups of 64 rows would leave
+// the units that take exponentials idle half of the time.
+func TwoPairs() Config {
+	return Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Turns: true, Halves: true, BlocksPerSM: 1}
+}
+
 // Choose is the configuration for a problem on a GPU of so many SMs: the fastest of
 // those measured on the nearest shape, as docs/TUNING.md has them. What fills every SM
 // with 192 rows takes the throughput design; what leaves half of them idle at 64 rows

@@ -9,7 +9,7 @@ import (
 
 // Config is how a kernel computes.
 type Config struct {
-	Warpgroups int // that compute, 64 query rows each: 1, 2 or 3
+	Warpgroups int // that compute, 64 query rows each: 1 to 4
 	TileN      int // keys of a step: 64, 128 or 192
 	Stages     int // tiles of K, and of transposed V, that are there or on their way
 	// Split is the number of blocks, a cluster, that share the keys of a tile of
@@ -24,8 +24,8 @@ type Config struct {
 	// Turns has the warpgroups begin their exponentials one after the other, so that
 	// one of them takes them while others multiply.
 	Turns bool
-	// Halves has the two warpgroups of a block share 64 query rows: each takes every
-	// other tile of keys, and in the end their results are joined.
+	// Halves has two warpgroups share 64 query rows: each takes every other tile of
+	// keys, and in the end their results are joined. A block has one such pair or two.
 	Halves bool
 	// Polynomial computes one exponential of so many on the FMA units instead of the
 	// special function units: 0 is none, 4 every fourth.
@@ -80,8 +80,8 @@ func (c Config) Check(p Problem) error {
 		return err
 	}
 	switch {
-	case c.Warpgroups < 1 || c.Warpgroups > 3:
-		return fmt.Errorf("%d warpgroups: 1, 2 or 3 compute", c.Warpgroups)
+	case c.Warpgroups < 1 || c.Warpgroups > 4:
+		return fmt.Errorf("%d warpgroups: 1 to 4 compute", c.Warpgroups)
 	case c.TileN != 64 && c.TileN != 128 && c.TileN != 192:
 		return fmt.Errorf("KV tiles of %d: 64, 128 or 192 are possible", c.TileN)
 	case c.Stages < 1 || c.Stages > 4:
@@ -92,8 +92,10 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
 	case !c.Persistent && p.Batch*p.Heads > maxGridY:
 		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, maxGridY)
-	case c.Halves && (c.Warpgroups != 2 || c.Persistent || c.Overlap || c.Turns):
-		return fmt.Errorf("halves of the keys with %v: it takes two warpgroups and one tile of queries a block, products in turn, no turns", c)
+	case c.Halves && (c.Warpgroups%2 != 0 || c.Persistent || c.Overlap):
+		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block, products in turn", c)
+	case c.Halves && c.Stages%2 != 0:
+		return fmt.Errorf("halves of the keys with %d stages: each half has slots of its own, so their number is even", c.Stages)
 	case c.Turns && c.Warpgroups == 1:
 		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
 	case c.Polynomial < 0 || c.Polynomial == 1:
@@ -113,11 +115,14 @@ func (c Config) Check(p Problem) error {
 }
 
 // rows is the query rows of a block.
-func (c Config) rows() int {
+func (c Config) rows() int { return warpgroupRows * c.rowTiles() }
+
+// rowTiles is how many tiles of 64 query rows a block has.
+func (c Config) rowTiles() int {
 	if c.Halves {
-		return warpgroupRows
+		return c.Warpgroups / 2
 	}
-	return warpgroupRows * c.Warpgroups
+	return c.Warpgroups
 }
 
 const (
@@ -135,7 +140,7 @@ type registers struct{ start, producer, consumer int }
 func (c Config) registers() registers {
 	const inAll, most = 65536, 240
 	producer := 40
-	if c.Warpgroups == 3 {
+	if c.Warpgroups >= 3 {
 		producer = 32 // 8 a thread less here are 8 more for some consumers
 	}
 	start := min(inAll/c.BlocksPerSM/c.threads()/8*8, most)
@@ -203,7 +208,7 @@ type plan struct {
 	barriers     [rings]int
 	turns        int
 	parts, sums  int // what the blocks of a cluster send each other
-	half         int // what one half of a block gives the other
+	half         int // what one half of each pair gives the other
 	total        int
 }
 
@@ -238,6 +243,10 @@ func (c Config) columns(d int) int {
 	return d
 }
 
+// halfBytes is what a warpgroup gives the one that joins the results of a pair: its O, m
+// and l.
+func (c Config) halfBytes(d int) int { return warpgroupThreads * 4 * (c.columns(d)/2 + 4) }
+
 func (c Config) plan(d int) plan {
 	p := plan{qTile: c.rows() * d, tile: c.TileN * d, vTile: c.TileN * c.columns(d)}
 	take := func(bytes int) int {
@@ -254,7 +263,7 @@ func (c Config) plan(d int) plan {
 		p.sums = take(c.Split * warpgroupRows * 8)
 	}
 	if c.Halves {
-		p.half = take(warpgroupThreads * 4 * (c.columns(d)/2 + 4))
+		p.half = take(c.rowTiles() * c.halfBytes(d))
 	}
 	bars := 0
 	for r := range p.barriers {

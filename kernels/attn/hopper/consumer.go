@@ -45,8 +45,8 @@ func (g *gen) newAttention() *attention {
 		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.c.columns(g.d)), O: g.wg.Accumulator(g.c.columns(g.d)),
 		rows: g.newRows(),
 	}
-	if g.c.Halves { // the second warpgroup begins with the second tile
-		k.If(g.group.SetpEq(k.U32(2)), func() {
+	if g.c.Halves { // the second begins with the second tile
+		k.If(g.half().SetpEq(k.U32(1)), func() {
 			a.k.Next()
 			a.v.Next()
 		})
@@ -62,6 +62,8 @@ func (g *gen) newTurn() *tile.Turn {
 	}
 	k := g.k
 	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
+	// Of an odd number of tiles the first halves have one more. They come first in a
+	// round, so none of them waits for a turn that the second ones no longer take.
 	return g.turns.Member(g.group.Sub(k.U32(1)).MadLo(k.U32(4), warp), 4)
 }
 
@@ -78,7 +80,7 @@ func (a *attention) begin(it item) {
 func (a *attention) inTurn(it item) {
 	from, step := a.g.k.U32(0), 1
 	if a.g.c.Halves {
-		from, step = a.g.group.Sub(a.g.k.U32(1)), 2
+		from, step = a.g.half(), 2
 	}
 	a.g.eachTile(it, from, step, func(j build.U32) {
 		a.scores() // S = Q·Kᵀ
@@ -125,10 +127,12 @@ func (a *attention) release(s *tile.Side) {
 
 // releaseKV does so in the rings of K and V, where a half skips the other's tiles.
 func (a *attention) releaseKV(s *tile.Side) {
-	a.release(s)
+	step := 1
 	if a.g.c.Halves {
-		s.Next()
+		step = 2
 	}
+	s.Signal(a.wg.Warp)
+	s.Skip(step)
 }
 
 // softmax masks the scores of tile j and turns them into P.

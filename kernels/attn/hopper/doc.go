@@ -9,7 +9,8 @@
 // good one for a problem. The throughput design has blocks of three consumer warpgroups,
 // 64 query rows each, that go through the items of work one after the other. The latency
 // designs have 64 query rows a block, and split their keys over two warpgroups, over a
-// cluster of blocks, or over both. docs/TUNING.md says what was tried and what it gave.
+// cluster of blocks, or over both. Between them is one of 128 rows for four warpgroups,
+// two and two of which share the keys of 64. docs/TUNING.md says what was tried and what it gave.
 //
 // # A block
 //

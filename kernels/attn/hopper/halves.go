@@ -4,27 +4,39 @@ import (
 	"attest/build"
 )
 
-// joinBarrier is the named barrier at which the first half waits for the second.
+// half is which half of the keys the warpgroup has, 0 or 1. The first halves of all
+// tiles of rows come before the second ones.
+func (g *gen) half() build.U32 {
+	number := g.group.Sub(g.k.U32(1))
+	if g.c.rowTiles() == 1 {
+		return number
+	}
+	return number.Div(g.k.U32(uint32(g.c.rowTiles())))
+}
+
+// joinBarrier is the first of the named barriers, one a pair, at which the first half
+// waits for the second.
 const joinBarrier = 1
 
-// join brings the halves of a block together: the second warpgroup leaves its m, l and O
+// join brings the halves of a pair together: the second warpgroup leaves its m, l and O
 // in shared memory, the first adds them to its own and goes on with the sums.
 func (a *attention) join(m, l []build.F32, then func(m, l []build.F32)) {
 	g := a.g
 	k := g.k
-	both := k.U32(2 * warpgroupThreads)
-	k.If(g.group.SetpEq(k.U32(2)), func() {
+	bar, both := g.rowTile().Add(k.U32(joinBarrier)), k.U32(2*warpgroupThreads)
+	mem := a.handover()
+	k.If(g.half().SetpEq(k.U32(1)), func() {
 		for i := 0; i < a.O.Elements(); i += 4 {
-			a.half(i).StV4([4]build.F32{a.O.Get(i), a.O.Get(i + 1), a.O.Get(i + 2), a.O.Get(i + 3)})
+			mem.Plus(i * warpgroupThreads).StV4([4]build.F32{a.O.Get(i), a.O.Get(i + 1), a.O.Get(i + 2), a.O.Get(i + 3)})
 		}
-		a.half(a.O.Elements()).StV4([4]build.F32{m[0], l[0], m[1], l[1]})
-		k.BarArrive(k.U32(joinBarrier), both)
+		mem.Plus(a.O.Elements() * warpgroupThreads).StV4([4]build.F32{m[0], l[0], m[1], l[1]})
+		k.BarArrive(bar, both)
 		if g.c.Split > 1 {
 			g.attendMerge()
 		}
 	}).Else(func() {
-		k.BarSyncThreads(k.U32(joinBarrier), both)
-		c, sums := a.rows.c.Get(), a.half(a.O.Elements()).LdV4()
+		k.BarSyncThreads(bar, both)
+		c, sums := a.rows.c.Get(), mem.Plus(a.O.Elements()*warpgroupThreads).LdV4()
 		var mine, other [slots]build.F32 // what each half is multiplied by
 		M, L := make([]build.F32, slots), make([]build.F32, slots)
 		for s := range slots {
@@ -35,7 +47,7 @@ func (a *attention) join(m, l []build.F32, then func(m, l []build.F32)) {
 			L[s] = l[s].Mul(mine[s], build.Rn).Add(l2.Mul(other[s], build.Rn), build.Rn)
 		}
 		for i := 0; i < a.O.Elements(); i += 4 {
-			for e, x := range a.half(i).LdV4() {
+			for e, x := range mem.Plus(i * warpgroupThreads).LdV4() {
 				slot := e / 2 % slots
 				a.O.Set(i+e, a.O.Get(i+e).Mul(mine[slot], build.Rn).Add(x.Mul(other[slot], build.Rn), build.Rn))
 			}
@@ -44,9 +56,12 @@ func (a *attention) join(m, l []build.F32, then func(m, l []build.F32)) {
 	})
 }
 
-// half is where the second half leaves elements i to i+3 of a thread.
-func (a *attention) half(i int) build.Shared[build.F32] {
+// handover is where the second half of the warpgroup's pair leaves what this thread's
+// lane of it has: elements i to i+3 of O are i·warpgroupThreads further on, m and l
+// after them.
+func (a *attention) handover() build.Shared[build.F32] {
 	g := a.g
-	mem := build.SharedAs[build.F32](g.mem, g.plan.half+4*warpgroupThreads*i)
-	return mem.At(a.wg.Thread.Shl(g.k.U32(2)))
+	k := g.k
+	pair := g.rowTile().MulLo(k.U32(uint32(g.c.halfBytes(g.d) / 4)))
+	return build.SharedAs[build.F32](g.mem, g.plan.half).At(a.wg.Thread.MadLo(k.U32(4), pair))
 }

@@ -113,10 +113,7 @@ const transposers = 3
 // its lanes; a copy is announced by the one thread that starts it.
 func (g *gen) open() {
 	k, consumers := g.k, 4*g.c.Warpgroups
-	users := consumers // of a slot of K or V
-	if g.c.Halves {
-		users = 4
-	}
+	users := 4 * g.c.rowTiles() // of a slot of K or V
 	k.If(k.TidX().SetpEq(k.U32(0)), func() {
 		for _, m := range []build.TensorMap{g.q, g.kk, g.v} {
 			k.PrefetchTensormap(m.Addr())
@@ -233,11 +230,19 @@ func (g *gen) sees(n build.U32) build.U32 {
 }
 
 // groupRow is the first of the item's rows that the warpgroup computes.
-func (g *gen) groupRow() build.U32 {
-	if g.c.Halves {
-		return g.k.U32(0)
+func (g *gen) groupRow() build.U32 { return g.rowTile().MulLo(g.k.U32(warpgroupRows)) }
+
+// rowTile is which of the item's tiles of 64 rows the warpgroup computes.
+func (g *gen) rowTile() build.U32 {
+	k, n := g.k, g.c.rowTiles()
+	if n == 1 {
+		return k.U32(0)
 	}
-	return g.group.Sub(g.k.U32(1)).MulLo(g.k.U32(warpgroupRows))
+	number := g.group.Sub(k.U32(1))
+	if g.c.Halves {
+		return number.Rem(k.U32(uint32(n)))
+	}
+	return number
 }
 
 // headKV is the head of K and V that an item's head shares with others.
