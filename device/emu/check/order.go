@@ -60,6 +60,7 @@ type ordered struct {
 	warps    []*warp // by rank, then by warp
 	agents   int
 	shared   []pages // by rank
+	zones    []zones // by rank
 	global   *memory
 	bars     map[emu.MbarrierAt]*mbar
 	named    map[[2]int]*released // barriers of a block: what arrivals without a wait pass on
@@ -113,21 +114,20 @@ func (o *order) cluster(c *cluster) watch {
 			n.agents++
 			n.warps = append(n.warps, w)
 		}
-		n.shared = append(n.shared, o.sharedCells())
+		cells, zones := o.sharedCells()
+		n.shared, n.zones = append(n.shared, cells), append(n.zones, zones)
 	}
 	return n
 }
 
 // sharedCells are the cells of a block's shared memory, with the gaps between its
 // variables marked.
-func (o *order) sharedCells() pages {
-	cells := newPages(o.l.Bytes)
+func (o *order) sharedCells() (pages, zones) {
+	cells, zones := newPages(o.l.Bytes), newZones(o.l.Bytes)
 	gap := func(from, to int) {
+		zones.bar(from, to, true)
 		for off := from; off < to; {
-			n := cellBytes
-			for off%n != 0 || to-off < n {
-				n /= 4
-			}
+			n := unitAt(off, to-off)
 			cells.part(off, n).flags |= isGap
 			off += n
 		}
@@ -140,7 +140,7 @@ func (o *order) sharedCells() pages {
 	if len(o.l.Shared) > 0 {
 		gap(end, o.l.Bytes)
 	}
-	return cells
+	return cells, zones
 }
 
 func (c *ordered) warp(rank, index int) *warp { return c.warps[rank*c.o.warps+index] }

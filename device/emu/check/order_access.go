@@ -30,12 +30,15 @@ func (c *ordered) access(a *emu.Access) {
 		return
 	}
 	w := c.warp(a.Rank, a.Warp)
+	if c.putBy(w, a, cls) {
+		return
+	}
 	cur := &c.cur
 	first := c.building == nil
 	cur.a, cur.e, cur.size, cur.write, cur.row, cur.rows = a, c.eventOf(w, a, cls), a.Size, a.Write, false, nil
-	if c.o.called[a.ID] && cur.e.site == nil {
-		at := c.l.siteOf(a)
-		cur.e.site = &at
+	c.locate(cur.e, a)
+	if a.Write && a.Space == ptx.Shared {
+		c.overwrite(w, a)
 	}
 	if cls.role == roleBulk && a.Space == ptx.Shared && !a.Write {
 		cur.e.work.source = int(a.Offsets[bits.TrailingZeros32(a.Mask)])
@@ -69,6 +72,14 @@ func (c *ordered) access(a *emu.Access) {
 	}
 	if cls.strong && a.Write && cls.role == roleNone {
 		c.publish(w, a, cls)
+	}
+}
+
+// locate has an event in a function that was called remember from where.
+func (c *ordered) locate(e *event, a *emu.Access) {
+	if c.o.called[a.ID] && e.site == nil {
+		at := c.l.siteOf(a)
+		e.site = &at
 	}
 }
 
@@ -108,10 +119,7 @@ func (c *ordered) touch(cells pages, off int) {
 	cur := &c.cur
 	for size := cur.size; size > 0; {
 		cur.off = off
-		n := cellBytes
-		for off&(n-1) != 0 || size < n {
-			n /= 4
-		}
+		n := unitAt(off, size)
 		at := cells.at(off)
 		if n < cellBytes {
 			at = c.down(at, off, n)
@@ -120,6 +128,15 @@ func (c *ordered) touch(cells pages, off int) {
 		off += n
 		size -= n
 	}
+}
+
+// unitAt is the size of the largest unit at an offset, of so many bytes: 16, 4 or 1.
+func unitAt(off, size int) int {
+	n := cellBytes
+	for off&(n-1) != 0 || size < n {
+		n /= 4
+	}
+	return n
 }
 
 // down is the part of n bytes at an offset, after what touched the whole.

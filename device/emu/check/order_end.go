@@ -130,7 +130,7 @@ func (m *merger) add(c *ordered) {
 			}
 		}
 	}
-	c.global, c.shared, c.warps[0].events = nil, nil, nil
+	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
 }
 
 func (c *ordered) mergePage(into, p *page, a *emu.Alloc, off int) {

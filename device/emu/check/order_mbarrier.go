@@ -16,6 +16,7 @@ type mbar struct {
 	over    released         // and those of phases that are over
 	last    [kept]released   // over, as it was after each of the last phases
 	came    map[*warp]uint32 // the phase in which a warp last arrived
+	latest  arriving         // of all
 	waited  uint32           // phases that somebody has seen over
 	expect  *emu.Mbarrier
 	bytes   int
@@ -55,6 +56,7 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	b.bytes = e.Bytes
 	switch e.Op {
 	case emu.MbarrierArrive, emu.MbarrierDrop:
+		c.inOnePhase(w, b, e)
 		b.came[w] = b.phase
 		if e.Late {
 			b.pending.add(w.arrived(lane(e.Mask), b))
@@ -75,6 +77,33 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	if e.Ended {
 		b.end(c)
 	}
+}
+
+// arriving is an arrival at an mbarrier.
+type arriving struct {
+	w     *warp
+	id    int
+	lane  int
+	phase uint32
+}
+
+// inOnePhase demands that lanes which arrive by one instruction do so in one phase:
+// those that come when it is over cannot know that.
+func (c *ordered) inOnePhase(w *warp, b *mbar, e *emu.Mbarrier) {
+	now := arriving{w, e.ID, lane(e.Mask), b.phase}
+	old := b.latest
+	b.latest = now
+	if e.Late || old.w != w || old.id != e.ID || old.lane >= now.lane || old.phase == now.phase || w.view(now.lane).c.at(b.agent).all >= now.phase {
+		return
+	}
+	a := c.mbarrierAccess(e)
+	a.Lanes |= 1 << old.lane
+	c.report(Defect{
+		Kind: MbarrierMisuse, Severity: Error, Access: a,
+		Message: fmt.Sprintf("lanes of one warp arrive at the mbarrier at %s together, more of them than are left to come in its phase", a.Where()),
+		Why:     "each phase takes as many arrivals as the mbarrier was initialised for; the others count for the next phase, which nobody has begun",
+		Fix:     "have one lane arrive for its warp, or initialise the mbarrier for all threads that arrive",
+	}, e.ID, -1)
 }
 
 // end closes a phase: who waits for it learns what its arrivals passed on.
@@ -137,6 +166,7 @@ func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
 
 // mark flags the cells of an mbarrier.
 func (c *ordered) mark(at emu.MbarrierAt, f flag) {
+	c.zones[at.Block].bar(at.Offset, at.Offset+8, f != 0)
 	for i := range 2 {
 		x := c.shared[at.Block].part(at.Offset+4*i, 4)
 		x.flags = x.flags&^isBarrier | f
@@ -152,6 +182,9 @@ func (c *ordered) word8(w *warp, e *emu.Mbarrier, write bool) {
 	cls := &c.o.classes[e.ID]
 	a := &emu.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
 	c.cur = current{a: a, e: w.event(e.ID, cls, write), v: w.view(l), lanes: e.Mask, write: write, size: 8}
+	if write {
+		c.overwrite(w, a)
+	}
 	for i := range 2 {
 		at := c.down(c.shared[e.Block].at(e.Offset), e.Offset+4*i, 4)
 		f := at.flags

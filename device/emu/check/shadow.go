@@ -15,6 +15,7 @@ type event struct {
 	class  *class
 	work   *work // of an asynchronous access
 	writes bool
+	rows   bool  // it has brought rows of a factor, as others know
 	site   *site // of the source, where it happened in a function that was called
 }
 
@@ -262,6 +263,23 @@ func (c *cell) noted(e *event, lanes uint32, row bool, after func(r read) bool) 
 		c.ext.more = append(c.ext.more[:0], c.ext.more[1:]...)
 	}
 	c.ext.more = append(c.ext.more, n)
+}
+
+// readBy adds a read that was found to be ordered after the writes when it happened.
+func (c *cell) readBy(e *event, lanes uint32, row bool) {
+	if c.flags&isSplit != 0 {
+		if row {
+			for i := range c.ext.sub {
+				q := quarter(lanes, i)
+				c.ext.sub[i].readBy(e, q, q&(q-1) != 0)
+			}
+			return
+		}
+		c.ext.reads = nil
+	}
+	c.noted(e, lanes, row, func(r read) bool {
+		return r.e.w == e.w && r.e.time <= e.time && r.lanes&^lanes == 0 && (!row || r.row && r.lanes == lanes)
+	})
 }
 
 // mostReads is how many accesses a cell remembers besides the last write.

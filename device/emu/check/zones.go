@@ -1,0 +1,399 @@
+package check
+
+import (
+	"math/bits"
+
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// Most accesses of most kernels are plain reads of shared memory between two barriers:
+// everything there was written before the first, and the next write comes after the
+// second. To find that out for each cell costs many times the read itself. So shared
+// memory is also looked at by zones. A zone knows who wrote to it last; a warp that is
+// ordered after all of them may read any of it that is written. Such reads are put by,
+// and if whoever writes next is ordered after all of them they need never be looked at.
+// When it is not, they go to their cells, and the cells decide.
+
+const (
+	zoneBytes = 1 << 10
+	zoneWords = zoneBytes / 4
+	zoneReads = 512 // that a zone puts by, at most
+	zoneWorks = 16  // that it knows of, at most
+)
+
+// zone is a kilobyte of a block's shared memory.
+type zone struct {
+	written wordSet // known to be written, and plain data
+	barred  wordSet // gaps between variables and living mbarriers: never to be written
+	full    bool    // everything is written
+	odd     bool    // strong writes, or too much: only the cells know
+
+	wrote []uint32 // by warp of the cluster: the time of its last write
+	works []*work  // asynchronous ones that wrote
+	known *clock   // a clock that has all of these
+
+	reads []putBy
+	read  []uint32 // by warp of the cluster: the time of the last of them
+	free  *clock   // a clock that has all of these
+}
+
+// putBy is a read that is not yet with the cells.
+type putBy struct {
+	e     *event
+	lanes uint32
+	size  int
+	at    [32]uint16 // in the zone
+}
+
+type wordSet [zoneWords / 64]uint64
+
+func (s *wordSet) add(word int)      { s[word/64] |= 1 << (word % 64) }
+func (s *wordSet) remove(word int)   { s[word/64] &^= 1 << (word % 64) }
+func (s *wordSet) has(word int) bool { return s[word/64]>>(word%64)&1 != 0 }
+
+// zones are those of a block's shared memory.
+type zones []zone
+
+func newZones(size int) zones { return make(zones, (size+zoneBytes-1)/zoneBytes) }
+
+// bar says that bytes are not to be written, or that they may be after all.
+func (zs zones) bar(from, to int, barred bool) {
+	for w := from / 4; 4*w < to; w++ {
+		z := &zs[w/zoneWords]
+		z.written.remove(w % zoneWords)
+		z.full = false
+		if z.barred.remove(w % zoneWords); barred {
+			z.barred.add(w % zoneWords)
+		}
+	}
+}
+
+// inZone are the lanes whose accesses are in the same zone as the first one's, and its
+// index.
+func inZone(a *emu.Access, lanes uint32) (in uint32, index int) {
+	i := a.Offsets[bits.TrailingZeros32(lanes)] / zoneBytes
+	if lanes == 1<<32-1 {
+		apart := uint64(0)
+		for _, off := range a.Offsets {
+			apart |= off ^ i*zoneBytes
+		}
+		if apart < zoneBytes {
+			return lanes, int(i)
+		}
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		if l := bits.TrailingZeros32(m); a.Offsets[l]/zoneBytes == i {
+			in |= 1 << l
+		}
+	}
+	return in, int(i)
+}
+
+// putBy puts a plain read of the block's own shared memory by. It reports false for one
+// that the cells must be asked about.
+func (c *ordered) putBy(w *warp, a *emu.Access, cls *class) bool {
+	if a.Write || a.Space != ptx.Shared || a.Offsets == nil || a.Size > cellBytes || a.Rank != a.Block ||
+		cls.role != roleNone || cls.strong || w.v == nil || w.v.c == nil {
+		return false
+	}
+	var groups [4]struct {
+		lanes uint32
+		index int
+	}
+	n := 0
+	for rest := a.Mask; rest != 0; n++ {
+		if n == len(groups) {
+			return false
+		}
+		g := &groups[n]
+		g.lanes, g.index = inZone(a, rest)
+		if !c.readable(&c.zones[a.Block][g.index], w.v.c, a, g.lanes) {
+			return false
+		}
+		rest &^= g.lanes
+	}
+	e := w.event(a.ID, cls, false)
+	c.locate(e, a)
+	if cls.rows && !e.rows {
+		c.cur.a, e.rows = a, true
+		*c.factorRows(false) = true
+	}
+	for _, g := range groups[:n] {
+		z := &c.zones[a.Block][g.index]
+		if len(z.reads) == zoneReads {
+			c.makeRoom(a.Block, g.index)
+		}
+		z.put(e, a, g.lanes, len(c.warps))
+	}
+	return true
+}
+
+// readable reports whether all that lanes read is written, and every write to the zone
+// ordered before a clock.
+func (c *ordered) readable(z *zone, by *clock, a *emu.Access, lanes uint32) bool {
+	if z.odd {
+		return false
+	}
+	if z.known != by {
+		if !after(by, z.wrote) || !c.know(by, z.works) {
+			return false
+		}
+		z.known = by
+	}
+	if z.full {
+		return true
+	}
+	for m := lanes; m != 0; m &= m - 1 {
+		from := int(a.Offsets[bits.TrailingZeros32(m)] % zoneBytes)
+		for w := from / 4; 4*w < from+a.Size; w++ {
+			if !z.written.has(w) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// put puts a read of lanes by, one of so many warps.
+func (z *zone) put(e *event, a *emu.Access, lanes uint32, warps int) {
+	if z.read == nil {
+		z.read = make([]uint32, warps)
+	}
+	if n := len(z.reads); n < cap(z.reads) {
+		z.reads = z.reads[:n+1]
+	} else {
+		z.reads = append(z.reads, putBy{})
+	}
+	r := &z.reads[len(z.reads)-1]
+	r.e, r.lanes, r.size = e, lanes, a.Size
+	if lanes == 1<<32-1 {
+		for l, off := range a.Offsets {
+			r.at[l] = uint16(off % zoneBytes)
+		}
+	} else {
+		for m := lanes; m != 0; m &= m - 1 {
+			l := bits.TrailingZeros32(m)
+			r.at[l] = uint16(a.Offsets[l] % zoneBytes)
+		}
+	}
+	z.read[e.w.agent], z.free = e.time, nil
+}
+
+// after reports whether a clock has warps up to their times.
+func after(by *clock, times []uint32) bool {
+	for i, t := range times {
+		if t != 0 && (i >= len(by.own) || by.own[i].lanes != nil || by.own[i].all < t) {
+			return false
+		}
+	}
+	return true
+}
+
+// know reports whether a clock has all of the works.
+func (c *ordered) know(by *clock, works []*work) bool {
+	for _, k := range works {
+		if !k.known(k.all, true, c, false, by) {
+			return false
+		}
+	}
+	return true
+}
+
+// everybody reports whether all threads that live have a clock that does.
+func (c *ordered) everybody(does func(by *clock) bool) bool {
+	var last *clock
+	for _, w := range c.warps {
+		if w.live == 0 || w.v != nil && w.v.c == last && last != nil {
+			continue
+		}
+		if w.v == nil || w.v.c == nil || !does(w.v.c) {
+			return false
+		}
+		last = w.v.c
+	}
+	return true
+}
+
+// overwrite is the current access as a write to shared memory: reads that it may not be
+// ordered after go to their cells, and the zone takes note of it.
+func (c *ordered) overwrite(w *warp, a *emu.Access) {
+	if a.Size > cellBytes || a.Offsets == nil {
+		c.overwriteEach(w, a)
+		return
+	}
+	for rest := a.Mask; rest != 0; {
+		lanes, i := inZone(a, rest)
+		z := &c.zones[a.Block][i]
+		c.claim(w, a.Block, i)
+		for m := lanes; m != 0 && !z.full; m &= m - 1 {
+			z.fill(int(a.Offsets[bits.TrailingZeros32(m)]%zoneBytes), a.Size)
+		}
+		rest &^= lanes
+	}
+}
+
+// overwriteEach is overwrite of more than a cell a lane, or of units.
+func (c *ordered) overwriteEach(w *warp, a *emu.Access) {
+	each := func(from, to int) {
+		for from < to {
+			i := from / zoneBytes
+			end := min(to, (i+1)*zoneBytes)
+			c.claim(w, a.Block, i)
+			if z := &c.zones[a.Block][i]; !z.full {
+				z.fill(from%zoneBytes, end-from)
+			}
+			from = end
+		}
+	}
+	for _, off := range a.Units {
+		each(int(off), int(off)+a.Size)
+	}
+	if a.Offsets != nil {
+		for m := a.Mask; m != 0; m &= m - 1 {
+			off := int(a.Offsets[bits.TrailingZeros32(m)])
+			each(off, off+a.Size)
+		}
+	}
+}
+
+// fill takes note that bytes of a zone are written.
+func (z *zone) fill(from, size int) {
+	for w := (from + 3) / 4; 4*w+4 <= from+size; w++ {
+		if !z.barred.has(w) {
+			z.written.add(w)
+		}
+	}
+	z.full = z.written == wordSet{1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1}
+}
+
+// claim has zone i of a block take note that the current access writes to it.
+func (c *ordered) claim(w *warp, block, i int) {
+	z, e := &c.zones[block][i], c.cur.e
+	if len(z.reads) > 0 && !c.released(z, w) {
+		c.spread(block, i)
+	}
+	z.known = nil
+	switch {
+	case e.work != nil:
+		c.async(z, e.work)
+	case e.class.strong:
+		z.odd = true
+	default:
+		if z.wrote == nil {
+			z.wrote = make([]uint32, len(c.warps))
+		}
+		z.wrote[w.agent] = w.time
+	}
+}
+
+// async has a zone take note of an asynchronous write.
+func (c *ordered) async(z *zone, k *work) {
+	if n := len(z.works); n > 0 && z.works[n-1] == k {
+		return
+	}
+	if len(z.works) == zoneWorks {
+		rest := z.works[:0]
+		for _, o := range z.works {
+			if !c.everybody(func(by *clock) bool { return o.known(o.all, true, c, false, by) }) {
+				rest = append(rest, o)
+			}
+		}
+		clear(z.works[len(rest):])
+		z.works = rest
+		z.odd = z.odd || len(rest) == zoneWorks
+	}
+	if !z.odd {
+		z.works = append(z.works, k)
+	}
+}
+
+// released reports whether the current access, a write, is ordered after all reads that
+// a zone has put by. When everybody is, they are forgotten.
+func (c *ordered) released(z *zone, w *warp) bool {
+	if w.v == nil || w.v.c == nil {
+		return false
+	}
+	by := w.v.c
+	if c.cur.e.class.proxy && (w.v.shared == nil || !after(w.v.shared, z.read)) {
+		return false
+	}
+	if z.free == by {
+		return true
+	}
+	if !after(by, z.read) {
+		return false
+	}
+	z.free = by
+	if c.everybody(func(o *clock) bool { return o == by || after(o, z.read) }) {
+		z.forget()
+	}
+	return true
+}
+
+func (z *zone) forget() {
+	clear(z.reads)
+	z.reads = z.reads[:0]
+	clear(z.read)
+}
+
+// makeRoom forgets the reads that everybody is ordered after. Where they are few, the
+// others go to their cells.
+func (c *ordered) makeRoom(block, i int) {
+	z := &c.zones[block][i]
+	least := make([]uint32, len(c.warps))
+	for i := range least {
+		least[i] = 1<<32 - 1
+	}
+	same := c.everybody(func(by *clock) bool {
+		for i := range least {
+			e := by.at(i)
+			if e.lanes != nil {
+				e.all = 0
+			}
+			least[i] = min(least[i], e.all)
+		}
+		return true
+	})
+	rest := z.reads[:0]
+	for _, r := range z.reads {
+		if !same || r.e.time > least[r.e.w.agent] {
+			rest = append(rest, r)
+		}
+	}
+	clear(z.reads[len(rest):])
+	if z.reads = rest; len(rest) > zoneReads/2 {
+		c.spread(block, i)
+	}
+}
+
+// spread gives the reads that a zone has put by to their cells.
+func (c *ordered) spread(block, i int) {
+	z, cells := &c.zones[block][i], c.shared[block]
+	var offsets [32]uint64
+	a := &emu.Access{Offsets: &offsets}
+	for j := range z.reads {
+		r := &z.reads[j]
+		a.Mask, a.Size = r.lanes, r.size
+		for l, at := range r.at {
+			offsets[l] = uint64(i*zoneBytes) + uint64(at)
+		}
+		for m := r.lanes; m != 0; {
+			l := bits.TrailingZeros32(m)
+			off, lanes := int(offsets[l]), uint32(1)<<l
+			if n := rowOf(a, l); n > 1 {
+				lanes = (1<<n - 1) << l
+				cells.at(off).readBy(r.e, lanes, true)
+			} else {
+				for size := r.size; size > 0; {
+					n := unitAt(off, size)
+					cells.part(off, n).readBy(r.e, lanes, false)
+					off += n
+					size -= n
+				}
+			}
+			m &^= lanes
+		}
+	}
+	z.forget()
+}
