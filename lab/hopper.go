@@ -8,32 +8,57 @@ import (
 	"attest/kernels/attn/hopper"
 	"attest/lab/abi"
 	"attest/ptx"
+	"attest/ref"
 )
-
-// hopperNames are the designs of kernels/attn/hopper that have names: hopper is the one
-// that fills the card.
-var hopperNames = []string{"hopper"}
 
 // Names are the kernels that Preset knows: the stages, then those for Hopper alone.
 func Names() (names []string) {
 	for _, p := range attn.Presets(64) {
 		names = append(names, p.Name)
 	}
-	return append(names, hopperNames...)
+	for _, d := range hopper.Designs() {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
-// Hopper is a kernel of kernels/attn/hopper of any configuration. Its format is e4m3
-// when the choice has none.
-func Hopper(name string, config hopper.Config, c Choice) (*Subject, error) {
+// sms is how many SMs the cards have that designs are chosen for: H100 and H200.
+const sms = 132
+
+// hopperProblem is what a choice asks of kernels for Hopper: the shape that it is for, or
+// the mission's.
+func (c Choice) hopperProblem() (hopper.Problem, error) {
 	if c.Format == "" {
 		c.Format = "e4m3"
 	}
 	square, err := c.problem()
+	s := c.Shape
+	if s == (ref.Shape{}) {
+		s = ref.Square(1, 8, 512, square.HeadDim)
+	}
+	return hopper.Problem{
+		Batch: s.B, Heads: s.Hq, HeadsKV: s.Hkv, SeqQ: s.Sq, SeqKV: s.Skv, HeadDim: square.HeadDim,
+		Format: square.Format, Output: square.Output, LSE: c.LSE, Causal: c.Causal,
+	}, err
+}
+
+// design is the kernel of a design for Hopper.
+func design(d hopper.Design, c Choice) (*Subject, error) {
+	p, err := c.hopperProblem()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.Name, err)
+	}
+	return Hopper(d.Name, d.Config(p, sms), c)
+}
+
+// Hopper is a kernel of kernels/attn/hopper of any configuration. Its format is e4m3
+// when the choice has none. It serves all shapes of its head dimension: where the
+// choice's has heads that share K and V, those too.
+func Hopper(name string, config hopper.Config, c Choice) (*Subject, error) {
+	p, err := c.hopperProblem()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	p := hopper.Square(1, 1, 1, square.HeadDim, square.Format)
-	p.Output, p.LSE, p.Causal = square.Output, c.LSE, c.Causal
 	k, err := hopper.Build(p, config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -55,15 +80,23 @@ func Hopper(name string, config hopper.Config, c Choice) (*Subject, error) {
 func hopperABI(entry string, p hopper.Problem, c hopper.Config) *abi.ABI {
 	x := abi.MustExpr
 	l := c.Launch(p, 1)
-	grid := []abi.Expr{x(fmt.Sprintf("cdiv(Sq, %d)*%d", 64*c.Warpgroups, c.Split)), x("B*H")}
+	grid := []abi.Expr{x(fmt.Sprintf("cdiv(Sq, %d)*%d", c.Rows(), c.Split)), x("B*H")}
 	if c.Persistent {
-		grid = []abi.Expr{x(fmt.Sprintf("min(B*H*cdiv(Sq, %d), SMs*%d)", 64*c.Warpgroups, c.BlocksPerSM))}
+		grid = []abi.Expr{x(fmt.Sprintf("min(B*H*cdiv(Sq, %d), SMs*%d)", c.Rows(), c.BlocksPerSM))}
+	}
+	// A text for heads that have K and V of their own does not divide.
+	heads := "H == Hkv"
+	if p.Heads != p.HeadsKV {
+		heads = "H % Hkv == 0"
 	}
 	a := &abi.ABI{
 		Entry: entry, Format: abi.Format(p.Format.String()), Scaling: abi.PerHead, Output: abi.Format(p.Output.String()), P: "e4m3",
 		Layout: abi.BHSD, Causal: p.Causal,
 		Grid: grid, Block: []abi.Expr{x(strconv.Itoa(l.Block))}, Cluster: []abi.Expr{x(strconv.Itoa(l.Cluster))}, Shared: x(strconv.Itoa(l.Shared)),
-		Require: []abi.Expr{x("H % Hkv == 0"), x(fmt.Sprintf("D == %d", p.HeadDim))},
+		Require: []abi.Expr{x(heads), x(fmt.Sprintf("D == %d", p.HeadDim))},
+	}
+	if most := c.MaxHeads(); most > 0 {
+		a.Require = append(a.Require, x(fmt.Sprintf("B*H <= %d", most)))
 	}
 	mq, mk, _ := c.Maps(p)
 	for _, m := range []struct {

@@ -12,37 +12,54 @@ import (
 	"attest/ref"
 )
 
-// TestHopper judges a kernel for Hopper as it does all others, causal and not.
+// TestHopper judges kernels for Hopper as it does all others: the one for a shape, causal
+// and not, and one whose heads share K and V.
 func TestHopper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	for _, causal := range []bool{false, true} {
-		s, err := Preset("hopper", Choice{LSE: true, Causal: causal})
+	for _, c := range []struct {
+		name   string
+		choice Choice
+	}{
+		{"hopper", Choice{LSE: true}},
+		{"hopper-throughput", Choice{LSE: true, Causal: true}},
+		{"hopper", Choice{Shape: ref.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2048, Skv: 2048, D: 64}}},
+	} {
+		s, err := Preset(c.name, c.choice)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p := smaller(quickly())
 		p.Cases[3] = Case{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"}
+		if c.choice.Shape.Hkv == 2 {
+			p.Cases[2] = Case{Shape: ref.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 33, Skv: 70, D: 64}, Seed: 1, Distribution: "normal"}
+		}
 		_, v := measure(t, s, p)
 		wants(t, v, record.Defer, "no GPU")
 	}
 }
 
-// TestHopperLaunch compares the ABI with what kernels/attn/hopper says itself; that
-// the grid is right, TestHopper shows.
+// TestHopperLaunch compares the ABI with what kernels/attn/hopper says itself.
 func TestHopperLaunch(t *testing.T) {
-	for _, name := range hopperNames {
-		for _, d := range []int{64, 128} {
-			c := hopper.Throughput(d)
-			s, err := Hopper(name, c, Choice{HeadDim: d})
+	for _, design := range hopper.Designs() {
+		for _, shape := range []ref.Shape{
+			ref.Square(2, 3, 100, 64), ref.Square(2, 3, 700, 128), ref.Square(1, 8, 2048, 64), ref.Square(4, 16, 4096, 128),
+			{B: 2, Hq: 8, Hkv: 1, Sq: 300, Skv: 1000, D: 128},
+		} {
+			s, err := Preset(design.Name, Choice{Shape: shape})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := c.Launch(hopper.Square(2, 3, 100, d, fp8.E4M3), 5)
-			got, err := s.ABI.Extents(abi.Vars{Shape: ref.Square(2, 3, 100, d), SMs: 5, BlocksPerSM: 1})
-			if err != nil || got.Block != device.D(want.Block) || got.Cluster != device.D(want.Cluster) || got.Shared != want.Shared {
-				t.Errorf("%s, D=%d: %+v, %v; want %+v", name, d, got, err, want)
+			if err := s.Serves(shape); err != nil {
+				t.Errorf("%s for %v: %v", design.Name, shape, err)
+			}
+			p := hopper.Square(shape.B, shape.Hq, shape.Sq, shape.D, fp8.E4M3)
+			p.HeadsKV, p.SeqKV = shape.Hkv, shape.Skv
+			want := design.Config(p, 132).Launch(p, 132)
+			got, err := s.ABI.Extents(abi.Vars{Shape: shape, SMs: 132, BlocksPerSM: 1})
+			if err != nil || got.Grid.Norm() != device.D(want.GridX, want.GridY).Norm() || got.Block != device.D(want.Block) || got.Cluster != device.D(want.Cluster) || got.Shared != want.Shared {
+				t.Errorf("%s for %v: %+v, %v; want %+v", design.Name, shape, got, err, want)
 			}
 			text, err := json.Marshal(s.ABI)
 			if err != nil {
@@ -52,6 +69,27 @@ func TestHopperLaunch(t *testing.T) {
 			if err := json.Unmarshal(text, &again); err != nil || len(again.Params) != len(s.ABI.Params) || again.Params[1].TensorMap.Swizzle != s.ABI.Params[1].TensorMap.Swizzle {
 				t.Errorf("%v: %+v", err, again)
 			}
+		}
+	}
+}
+
+// TestHopperFor wants the kernel that attn.New takes for a shape too, and one that does
+// not pretend to share heads.
+func TestHopperFor(t *testing.T) {
+	for _, name := range []string{"mission", "mission256", "long", "big64", "big128"} {
+		shape, err := ref.ParseShape(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Preset("hopper", Choice{Shape: shape})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := hopper.Choose(hopper.Square(shape.B, shape.Hq, shape.Sq, shape.D, fp8.E4M3), 132).String(); s.Config["config"] != want {
+			t.Errorf("%s: %s, want %s", name, s.Config["config"], want)
+		}
+		if s.Serves(ref.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 64, Skv: 64, D: 64}) == nil {
+			t.Errorf("%s: a text for heads of their own serves shared ones", name)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"attest/fp8"
@@ -29,7 +28,7 @@ type Subject struct {
 
 // Choice is what a preset leaves open.
 type Choice struct {
-	HeadDim int    // 64 when zero
+	HeadDim int    // that of Shape when zero, or 64
 	Format  string // of Q, K and V: "u8" when empty
 	Output  string // of O: "f16" when empty, or "bf16"
 	LSE     bool   // also write the logarithms of sums
@@ -37,15 +36,18 @@ type Choice struct {
 	// Target is what the PTX is for; the zero value is the least that the kernel
 	// needs, so that one text runs on all cards that can.
 	Target ptx.Target
+	// Shape is what the kernel is to be fast for: kernels for Hopper are written for it,
+	// and then compute other shapes too. The zero value is the mission's.
+	Shape ref.Shape
 }
 
 // Preset is a kernel of ours by its name, one of Names.
 func Preset(name string, c Choice) (*Subject, error) {
 	if c.HeadDim == 0 {
-		c.HeadDim = 64
+		c.HeadDim = c.dim()
 	}
-	if slices.Contains(hopperNames, name) {
-		return Hopper(name, hopper.Throughput(c.HeadDim), c)
+	if d, err := hopper.FindDesign(name); err == nil {
+		return design(d, c)
 	}
 	p, err := attn.FindPreset(name, c.HeadDim)
 	if err != nil {
@@ -84,11 +86,19 @@ func Kernel(name string, config attn.Config, c Choice) (*Subject, error) {
 	}, nil
 }
 
-func (c Choice) problem() (attn.Problem, error) {
-	p := attn.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: c.HeadDim, Format: fp8.U8, LSE: c.LSE}
-	if p.HeadDim == 0 {
-		p.HeadDim = 64
+// dim is the head dimension.
+func (c Choice) dim() int {
+	switch {
+	case c.HeadDim != 0:
+		return c.HeadDim
+	case c.Shape.D != 0:
+		return c.Shape.D
 	}
+	return 64
+}
+
+func (c Choice) problem() (attn.Problem, error) {
+	p := attn.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: c.dim(), Format: fp8.U8, LSE: c.LSE}
 	var err error
 	if c.Format != "" {
 		p.Format, err = fp8.ParseFormat(c.Format)

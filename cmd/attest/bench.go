@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,14 +33,19 @@ divided by their number; "event" is one launch between two events. "warm" uses t
 buffers again, "cold" others. Ratios are of medians, below 1 the kernel is faster, with
 a 95 % interval. TFLOP/s count 4·B·H·Sq·Skv·D, half for causal.
 
+A kernel is written for one head dimension, and hopper for a shape: --shapes that need
+other texts are timed one group after the other, each with all the kernels.
+
 Without a GPU there is nothing to time: the command says so and exits with 0. Exit
 code 1: a kernel is wrong. Nothing is kept: attest gate keeps evidence.
 
-JSON, one object a kernel: {"kernel", "baseline", "skipped", "wrong", "performance":
+JSON, one object a kernel and group of shapes: {"kernel", "baseline", "skipped", "wrong", "performance":
 every sample and the ceilings of the card, as in the evidence}.`,
 		Example: `  attest bench stage3b
   attest bench stage2 stage3b stage5 --shapes mission,long
   attest bench stage3b --against torch,triton --processes 5 --format e4m3
+  attest bench hopper --against torch,triton,jax --shapes mission,long,big64,big128 --json
+  attest bench hopper --causal --shapes big64,huge128
   attest bench stage3b --modes graph --caches warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args) },
 	}
@@ -81,7 +87,7 @@ type benchResult struct {
 }
 
 func (x *bencher) run(c *cobra.Command, names []string) error {
-	subjects, err := x.prepare(c, names)
+	batches, err := x.prepare(c, names)
 	if err != nil {
 		return err
 	}
@@ -89,59 +95,80 @@ func (x *bencher) run(c *cobra.Command, names []string) error {
 		return err
 	}
 	defer x.close()
-	if _, err := x.fitting(subjects, false); err != nil {
-		return err
+	for _, b := range batches {
+		if _, err := x.fitting(b.subjects, false); err != nil {
+			return err
+		}
 	}
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
-	steps := startSteps(progress, max(len(subjects)-1, 1))
-	code := cli.OK
-	for i, s := range subjects {
-		var baseline *lab.Subject
-		if len(subjects) > 1 {
-			if i == 0 {
-				continue // it is timed with each of the others
+	steps := startSteps(progress, len(batches)*max(len(batches[0].subjects)-1, 1))
+	code, shown := cli.OK, 0
+	for _, b := range batches {
+		for i, s := range b.subjects {
+			var baseline *lab.Subject
+			if len(b.subjects) > 1 {
+				if i == 0 {
+					continue // it is timed with each of the others
+				}
+				baseline = b.subjects[0]
 			}
-			baseline = subjects[0]
-		}
-		r, err := x.measure(c.Context(), s, baseline, steps)
-		if err != nil {
-			return err
-		}
-		if len(r.Wrong) > 0 {
-			code = cli.Red
-		}
-		progress.Print(func() { r.show(x.env, i > 1) })
-		steps.next()
-		if r.Skipped != "" {
-			break // the others would be too
+			r, err := x.measure(c.Context(), s, baseline, b.shapes, steps)
+			if err != nil {
+				return err
+			}
+			if len(r.Wrong) > 0 {
+				code = cli.Red
+			}
+			progress.Print(func() { r.show(x.env, shown > 0) })
+			shown++
+			steps.next()
+			if r.Skipped != "" {
+				return cli.Exit(code) // the others would be too
+			}
 		}
 	}
 	return cli.Exit(code)
 }
 
-func (x *bencher) prepare(c *cobra.Command, names []string) ([]*lab.Subject, error) {
+// batch is shapes that the same texts are timed on.
+type batch struct {
+	subjects []*lab.Subject
+	shapes   shapeList
+}
+
+func (x *bencher) prepare(c *cobra.Command, names []string) ([]batch, error) {
 	if err := errors.Join(x.kernelFlags.misuse(), x.campaign.misuse(), x.misuse()); err != nil {
 		return nil, err
 	}
-	d, err := x.shapes.dim()
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case x.dim != 0 && d != 0 && x.dim != d:
-		return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", x.dim, d)
-	case d != 0:
-		x.dim = d
-	case len(x.shapes) == 0:
+	if len(x.shapes) == 0 {
 		x.shapes = shapeList{defaultShape(x.dim)}
 	}
-	subjects, err := x.subjects(names)
-	if err == nil && len(subjects) == 0 {
-		err = fmt.Errorf("no KERNEL is given; see %s --help", c.CommandPath())
+	if len(names) == 0 && x.ptx == "" {
+		return nil, fmt.Errorf("no KERNEL is given; see %s --help", c.CommandPath())
 	}
-	return subjects, err
+	dim := x.dim
+	var list []batch
+	for _, n := range x.shapes {
+		if dim != 0 && dim != n.Shape.D {
+			return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", dim, n.Shape.D)
+		}
+		x.dim, x.want = n.Shape.D, n.Shape
+		subjects, err := x.subjects(names)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(list, func(b batch) bool { return slices.EqualFunc(b.subjects, subjects, sameText) })
+		if i < 0 {
+			i, list = len(list), append(list, batch{subjects: subjects})
+		}
+		list[i].shapes = append(list[i].shapes, n)
+	}
+	return list, nil
 }
+
+// sameText reports whether two kernels are one.
+func sameText(a, b *lab.Subject) bool { return a.Kernel().SHA256 == b.Kernel().SHA256 }
 
 func (x *bencher) misuse() error {
 	x.methods = nil
@@ -163,7 +190,7 @@ func (x *bencher) misuse() error {
 }
 
 // measure checks a kernel and times it.
-func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, progress *steps) (*benchResult, error) {
+func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, shapes shapeList, progress *steps) (*benchResult, error) {
 	r := &benchResult{Kernel: s.Kernel(), Wrong: []string{}}
 	if baseline != nil {
 		r.Baseline = baseline.Name
@@ -174,7 +201,7 @@ func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, progres
 	}
 	quick := lab.Quick()
 	p := lab.Plan{Device: x.dev, Sensor: x.sensor, Baseline: baseline, Cases: quick.Cases, Counters: quick.Counters}
-	p.Times = x.times(lab.Times{Shapes: x.shapes, Methods: x.methods, Seed: x.seed, Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time}}, s, baseline)
+	p.Times = x.times(lab.Times{Shapes: shapes, Methods: x.methods, Seed: x.seed, Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time}}, s, baseline)
 	rec, err := lab.Measure(ctx, s, p, progress.of(s.Name))
 	if err != nil {
 		return nil, err
@@ -201,7 +228,7 @@ func (r *benchResult) show(env *cli.Env, another bool) {
 		fmt.Fprintf(env, "skipped: %s\n", r.Skipped)
 		return
 	}
-	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, %s; µs of one launch", r.Kernel.Format, r.Kernel.Target)))
+	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, %s%s; µs of one launch", r.Kernel.Format, r.Kernel.Target, configured(r.Kernel))))
 	if p := r.Performance; p != nil {
 		printTimes(env, p)
 	}

@@ -86,7 +86,7 @@ func (x *comparer) run(c *cobra.Command, args []string) error {
 	if err := errors.Join(x.kernelFlags.misuse(), x.campaign.misuse()); err != nil {
 		return err
 	}
-	x.dim = shape.Shape.D
+	x.dim, x.want = shape.Shape.D, shape.Shape
 	subjects, err := x.subjects(args)
 	if err != nil {
 		return err

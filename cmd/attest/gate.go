@@ -39,9 +39,11 @@ func gateCommand(env *cli.Env) *cobra.Command {
   performance  on a GPU, in turns with the baseline and rivals; outputs of timed
                launches are checked, and no time may beat physics
 
-Without a KERNEL: the whole ladder of presets (attest list) that can be had in the
-format and run on the device, each against the one it builds on. Kernels of any compiler are judged with --ptx and --abi. On a machine with
-a GPU cases run there, without one on the emulator, and performance is skipped.
+Without a KERNEL: the whole ladder, from stage0 to hopper (attest list), as far as it
+can be had in the format and run on the device, each against the one it builds on.
+"hopper" is the design for the first of --shapes, or the mission; the others have names
+too. Kernels of any compiler are judged with --ptx and --abi. On a machine with a GPU
+cases run there, without one on the emulator, and performance is skipped.
 
 Verdicts: MERGE, REJECT (a gate is red or void), DEFER (the run could not tell),
 VALID-NEGATIVE (right, measured, does not pay), NO-CHANGE (the PTX of the baseline).
@@ -154,6 +156,7 @@ func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
 	case x.dim == 0:
 		x.dim = d
 	}
+	x.want = x.shapes.hardest()
 	if x.cases, err = x.moreCases(); err != nil {
 		return nil, err
 	}
@@ -170,7 +173,7 @@ func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
 
 // whole is the ladder: all kernels that can be had in the format that is asked for.
 func (x *gater) whole() (list []*lab.Subject, err error) {
-	for _, name := range presetNames() {
+	for _, name := range rungs() {
 		s, refused := x.preset(name)
 		if refused != nil {
 			err = refused

@@ -13,8 +13,11 @@ import (
 	"attest/fp8"
 	"attest/internal/term"
 	"attest/kernels/attn"
+	"attest/kernels/attn/hopper"
 	"attest/lab"
 	"attest/lab/abi"
+	"attest/record"
+	"attest/ref"
 )
 
 // kernelFlags are the flags of commands over kernels: presets by name, or PTX of any
@@ -24,6 +27,7 @@ type kernelFlags struct {
 	output string
 	causal bool
 	dim    int
+	want   ref.Shape // what kernels for Hopper are written for; the mission's when zero
 	ptx    string
 	entry  string
 	abi    string
@@ -32,9 +36,9 @@ type kernelFlags struct {
 // register adds the flags. The head dimension is one where no shape decides it.
 func (k *kernelFlags) register(c *cobra.Command, withDim bool) {
 	f := c.Flags()
-	f.StringVar(&k.format, "format", "", "of Q, K and V, for presets: u8, u8-legacy, e4m3, e5m2; u8 when empty, e4m3 for hopper")
+	f.StringVar(&k.format, "format", "", "of Q, K and V, for presets: u8, u8-legacy, e4m3, e5m2; u8 when empty, e4m3 for Hopper's")
 	f.StringVar(&k.output, "output", "f16", "of O, for presets: f16, bf16")
-	f.BoolVar(&k.causal, "causal", false, "hide keys after the query, for presets that can: hopper")
+	f.BoolVar(&k.causal, "causal", false, "hide keys after the query, for presets that can: Hopper's")
 	if withDim {
 		f.IntVar(&k.dim, "head-dim", 0, "the head dimension, for presets: 64, 128; 0 takes that of --shapes, or 64")
 	}
@@ -131,7 +135,7 @@ func (k *kernelFlags) preset(name string) (*lab.Subject, error) {
 }
 
 func (k *kernelFlags) choice() lab.Choice {
-	return lab.Choice{HeadDim: k.dim, Format: k.format, Output: k.output, Causal: k.causal}
+	return lab.Choice{HeadDim: k.dim, Format: k.format, Output: k.output, Causal: k.causal, Shape: k.want}
 }
 
 // external is the kernel of --ptx.
@@ -183,8 +187,34 @@ func idea(name string) string {
 	if p := stageOf(name); p != nil {
 		return p.Idea
 	}
-	if name == "hopper" {
-		return "stage5-persistent + FP8 straight to wgmma, tiles by TMA, warpgroups with roles, sm_90a alone"
+	d, err := hopper.FindDesign(name)
+	if err != nil {
+		return ""
 	}
-	return "hopper + " + strings.TrimPrefix(name, "hopper-")
+	base := byShape
+	if name == byShape {
+		base = "stage5-persistent"
+	}
+	return base + " + " + d.Idea
+}
+
+// byShape is the kernel for Hopper whose design the shape decides.
+const byShape = "hopper"
+
+// rungs are the kernels of the ladder: the stages, and the one for Hopper. Its designs by
+// name are judged when they are named.
+func rungs() (names []string) {
+	for _, p := range attn.Presets(64) {
+		names = append(names, p.Name)
+	}
+	return append(names, byShape)
+}
+
+// configured is the configuration of a kernel for Hopper, for titles: what is behind
+// its name depends on the shape.
+func configured(k record.Kernel) string {
+	if _, err := hopper.FindDesign(k.Name); err != nil {
+		return ""
+	}
+	return ", " + k.Config["config"]
 }

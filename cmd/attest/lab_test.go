@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestLadder(t *testing.T) {
 
 // TestWhole leaves out what cannot be had: stages are not causal, and Hopper has no u8.
 func TestWhole(t *testing.T) {
-	last := presetNames()[len(presetNames())-1]
+	const last = "hopper"
 	for _, c := range []struct {
 		flags       kernelFlags
 		first, last string
@@ -42,6 +43,35 @@ func TestWhole(t *testing.T) {
 	}
 	if _, err := (&gater{kernelFlags: kernelFlags{format: "u8", causal: true}}).whole(); err == nil {
 		t.Error("there is a causal kernel of u8")
+	}
+}
+
+// TestBatches wants shapes together that the same texts serve, and the design of each.
+func TestBatches(t *testing.T) {
+	x := &bencher{kernelFlags: kernelFlags{output: "f16"}, samples: 1, time: 1}
+	if err := x.shapes.Set("mission,mission256,long,big64,huge64,big128,huge128,1,8/1,512,64"); err != nil {
+		t.Fatal(err)
+	}
+	for names, want := range map[string]string{
+		"hopper":            "mission|mission256|long|big64;huge64|big128;huge128|1,8/1,512,64",
+		"stage3b":           "mission;mission256;long;big64;huge64;1,8/1,512,64|big128;huge128",
+		"hopper-throughput": "mission;mission256;long;big64;huge64|big128;huge128|1,8/1,512,64",
+	} {
+		x.dim = 0
+		list, err := x.prepare(nil, []string{names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, b := range list {
+			got = append(got, b.shapes.String())
+			if b.subjects[0].Config["head_dim"] != strconv.Itoa(b.shapes[0].Shape.D) {
+				t.Errorf("%s: a kernel of D = %s for %v", names, b.subjects[0].Config["head_dim"], b.shapes)
+			}
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %s, want %s", names, strings.Join(got, "|"), want)
+		}
 	}
 }
 

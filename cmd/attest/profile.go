@@ -91,7 +91,7 @@ func (x *profiler) run(c *cobra.Command, names []string) error {
 	if x.lines < 0 {
 		return errors.New("--lines must not be negative")
 	}
-	x.dim = shape.Shape.D
+	x.dim, x.want = shape.Shape.D, shape.Shape
 	s, err := x.one(c, names)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (x *runner) run(c *cobra.Command, names []string) error {
 	if !slices.Contains(distributionNames(), x.distribution) {
 		return fmt.Errorf("--distribution: no %q; attest list distributions shows them", x.distribution)
 	}
-	x.dim = shape.Shape.D
+	x.dim, x.want = shape.Shape.D, shape.Shape
 	s, err := x.one(c, names)
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func wrongWith(r *runReport) []string {
 func (x *runner) print(r *runReport) {
 	s := x.env.OutStyle()
 	c := r.Case
-	fmt.Fprintf(x.env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, %s, shape %s, %s inputs of seed %d, on %s", r.Kernel.Format, r.Kernel.Target, r.Shape, c.Distribution, c.Seed, r.Device)))
+	fmt.Fprintf(x.env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, %s%s, shape %s, %s inputs of seed %d, on %s", r.Kernel.Format, r.Kernel.Target, configured(r.Kernel), r.Shape, c.Distribution, c.Seed, r.Device)))
 	if c.Errors != nil {
 		t := term.Table{Indent: "  ", Right: "lrrr", Style: s}
 		t.Head("error against float64 on", "max", "mean", "rms")

@@ -57,6 +57,17 @@ func (l shapeList) dim() (d int, err error) {
 	return d, nil
 }
 
+// hardest is the shape that one kernel for all of them is written for: the first whose
+// heads share K and V, or the first.
+func (l shapeList) hardest() (s ref.Shape) {
+	for i, n := range l {
+		if i == 0 || n.Shape.Hq != n.Shape.Hkv && s.Hq == s.Hkv {
+			s = n.Shape
+		}
+	}
+	return s
+}
+
 // parseShape reads one shape, and keeps its name.
 func parseShape(text string) (ref.Named, error) {
 	s, err := ref.ParseShape(text)

@@ -163,7 +163,7 @@ func (x *tuner) prepare(c *cobra.Command, names []string) (err error) {
 	if x.budget < 1 {
 		return errors.New("--budget must be at least 1")
 	}
-	x.dim = x.named.Shape.D
+	x.dim, x.want = x.named.Shape.D, x.named.Shape
 	if len(names) == 1 && slices.Contains(presetNames(), names[0]) && stageOf(names[0]) == nil {
 		return fmt.Errorf("%s is no stage: only they have toggles and tiles to search over; see attest list presets", names[0])
 	}
