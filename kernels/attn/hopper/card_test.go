@@ -214,12 +214,21 @@ func candidates() (all []candidate) {
 			Throughput(d), with(Throughput(d), column), with(Throughput(d), func(c *Config) { c.Polynomial = 0 }),
 			with(Throughput(d), func(c *Config) { c.Polynomial, c.SumColumn = 0, true }),
 		}
+		// Four warpgroups, two and two sharing their keys, or with 64 rows each.
+		pairs := []Config{TwoPairs(), with(TwoPairs(), column), with(TwoPairs(), func(c *Config) { c.Polynomial = 16 }), with(TwoPairs(), func(c *Config) { c.Stages = 2 })}
+		four := with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 })
+		between := append([]Config{Pair(), with(Throughput(d), column), with(Latency(d, 1), column)}, pairs...)
+		short = append(short, pairs...)
+		large = append(large, four, with(four, column))
 		causal := Square(4, 2048/d, 4096, d, fp8.E4M3)
 		causal.Causal = true
 		for _, x := range []candidate{
 			{"mission", Square(1, 8, 512, d, fp8.E4M3), short},
 			{"mission256", Square(2, 8, 256, d, fp8.E4M3), short},
 			{"long", Square(1, 8, 2048, d, fp8.E4M3), short},
+			{"1536", Square(1, 8, 1536, d, fp8.E4M3), between},
+			{"3000", Square(1, 8, 3000, d, fp8.E4M3), between},
+			{"1024 of 32 heads", Square(2, 16, 1024, d, fp8.E4M3), between},
 			{"big", Square(4, 2048/d, 4096, d, fp8.E4M3), large},
 			{"huge", Square(2, 2048/d, 16384, d, fp8.E4M3), large},
 			{"big causal", causal, large},

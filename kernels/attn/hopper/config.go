@@ -150,12 +150,16 @@ func (c Config) registers() registers {
 
 // registersNeeded is an estimate of what a consumer's round has alive at once.
 func (c Config) registersNeeded(p Problem) int {
-	const others = 16 // m, l, α, addresses, places in the rings
+	others := 16 // m, l, α, addresses, places in the rings
 	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.HeadDim)/2
-	if c.Overlap {
-		return S + P + 2*T + others
+	O := T
+	if c.SumColumn { // no l, and of the columns beside the sums none is kept
+		O, others = O-2, others-2
 	}
-	return max(S, P+T) + T + others
+	if c.Overlap {
+		return S + P + T + O + others
+	}
+	return max(S, P+T) + O + others
 }
 
 // Launch is how a kernel is started: blocks in x and y, threads a block, blocks a

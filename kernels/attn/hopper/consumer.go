@@ -142,9 +142,15 @@ func (a *attention) softmax(it item, j build.U32) (P tile.Bytes8, alpha []build.
 	return tile.PackE4M3(xs), alpha
 }
 
-// add is O = α·O + T, in f32.
+// add is O = α·O + T, in f32. Of a column of sums only that one is added up, and not
+// the zeros beside it: they would take registers.
 func (a *attention) add(alpha []build.F32) {
-	a.O.Map2(a.T, func(o, t build.F32, slot int, _ tile.Pos) build.F32 { return o.FmaRn(alpha[slot], t) })
+	a.O.Map2(a.T, func(o, t build.F32, slot int, at tile.Pos) build.F32 {
+		if at.Col > a.g.d {
+			return o
+		}
+		return o.FmaRn(alpha[slot], t)
+	})
 }
 
 // mask gives the logit -∞ to what a row does not see: keys beyond the end, and with

@@ -27,6 +27,9 @@ func TestResources(t *testing.T) {
 		configs := variants(d)
 		if !*full {
 			configs = []Config{Throughput(d), Latency(d, 4)}
+			if d == 64 {
+				configs = append(configs, TwoPairs())
+			}
 		}
 		for _, c := range configs {
 			k, err := Build(c.able(problem(d, 1, 1, turn)), c)
