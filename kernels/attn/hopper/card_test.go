@@ -210,6 +210,14 @@ func candidates() (all []candidate) {
 			two, with(two, func(c *Config) { c.Turns, c.SumColumn = true, true }), with(two, func(c *Config) { c.TileN, c.SumColumn = 192, true }), InHalves(1), InHalves(2),
 			Latency(d, 1), with(Latency(d, 1), column), with(Latency(d, 2), column),
 		}
+		for _, split := range []int{1, 2} { // one idea more at a time
+			for _, exchange := range []int{32, 16} {
+				short = append(short, with(InHalves(split), func(c *Config) { c.Exchange = exchange }))
+			}
+			best := with(InHalves(split), func(c *Config) { c.Exchange, c.Early = 16, true })
+			short = append(short, with(InHalves(split), func(c *Config) { c.Early = true }), best, with(best, column),
+				with(best, func(c *Config) { c.Polynomial = 8 }))
+		}
 		large := []Config{
 			Throughput(d), with(Throughput(d), column), with(Throughput(d), func(c *Config) { c.Polynomial = 0 }),
 			with(Throughput(d), func(c *Config) { c.Polynomial, c.SumColumn = 0, true }),

@@ -27,6 +27,13 @@ type Config struct {
 	// Halves has two warpgroups share 64 query rows: each takes every other tile of
 	// keys, and in the end their results are joined. A block has one such pair or two.
 	Halves bool
+	// Exchange merges what warpgroups and blocks have of the same queries in one step,
+	// sent as numbers of so many bits, 16 or 32: see exchange.go. 0 joins the halves of
+	// a block first, and then the blocks.
+	Exchange int
+	// Early starts the first copies as soon as their barriers are made, before the
+	// block's threads have met.
+	Early bool
 	// Polynomial computes one exponential of so many on the FMA units instead of the
 	// special function units: 0 is none, 4 every fourth.
 	Polynomial int
@@ -54,6 +61,12 @@ func (c Config) String() string {
 	}
 	if c.Halves {
 		s += " halves"
+	}
+	if c.Exchange > 0 {
+		s += fmt.Sprintf(" exchange-%d", c.Exchange)
+	}
+	if c.Early {
+		s += " early"
 	}
 	if c.Polynomial > 0 {
 		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
@@ -96,6 +109,12 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block, products in turn", c)
 	case c.Halves && c.Stages%2 != 0:
 		return fmt.Errorf("halves of the keys with %d stages: each half has slots of its own, so their number is even", c.Stages)
+	case c.Exchange != 0 && c.Exchange != 16 && c.Exchange != 32:
+		return fmt.Errorf("numbers of %d bits exchanged: 16 or 32, or 0 for a merge in steps", c.Exchange)
+	case c.Exchange != 0 && (c.sharers() == 1 || c.rowTiles() > 1 || c.share(p.HeadDim).columns%16 != 0):
+		return fmt.Errorf("head dimension %d with %v: %d warpgroups that share keys, and each of two or more takes a multiple of 16 columns", p.HeadDim, c, c.sharers())
+	case c.Early && c.Persistent:
+		return fmt.Errorf("early copies with blocks that stay: all but a block's first are early anyhow")
 	case c.Turns && c.Warpgroups == 1:
 		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
 	case c.Polynomial < 0 || c.Polynomial == 1:
@@ -213,6 +232,8 @@ type plan struct {
 	turns        int
 	parts, sums  int // what the blocks of a cluster send each other
 	half         int // what one half of each pair gives the other
+	inbox        int // bytes that one warpgroup receives in an exchange, from parts on
+	exchanged    int // its barriers
 	total        int
 }
 
@@ -262,11 +283,15 @@ func (c Config) plan(d int) plan {
 	p.k = take(c.slots(ringK) * p.tile)
 	p.raw = take(c.slots(ringRaw) * p.tile)
 	p.v = take(c.slots(ringV) * p.vTile)
-	if c.Split > 1 {
+	switch {
+	case c.Exchange > 0:
+		p.inbox = c.sharers() * c.share(d).bytes
+		p.parts = take(c.perBlock() * p.inbox)
+	case c.Split > 1:
 		p.parts = take(warpgroupRows * d * 4)
 		p.sums = take(c.Split * warpgroupRows * 8)
 	}
-	if c.Halves {
+	if c.Halves && c.Exchange == 0 {
 		p.half = take(c.rowTiles() * c.halfBytes(d))
 	}
 	bars := 0
@@ -275,11 +300,13 @@ func (c Config) plan(d int) plan {
 		bars += tile.RingBytes(c.slots(r))
 	}
 	p.turns = bars
-	at := take(bars + tile.TurnsBytes(4*c.Warpgroups))
+	p.exchanged = p.turns + tile.TurnsBytes(4*c.Warpgroups)
+	at := take(p.exchanged + 8*c.perBlock())
 	for r := range p.barriers {
 		p.barriers[r] += at
 	}
 	p.turns += at
+	p.exchanged += at
 	return p
 }
 

@@ -185,6 +185,10 @@ func (a *attention) mask(it item, j build.U32) {
 func (a *attention) end(it item) {
 	a.release(a.q)
 	m, l := a.rows.sums(a.O)
+	if a.g.c.Exchange > 0 {
+		a.exchange(it, m, l)
+		return
+	}
 	if a.g.c.Halves {
 		a.join(m, l, func(m, l []build.F32) { a.finish(it, m, l) })
 		return

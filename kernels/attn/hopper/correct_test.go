@@ -29,6 +29,10 @@ func variants(d int) []Config {
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
 		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial = true, true, 4 }),
 		InHalves(1), InHalves(2),
+		with(InHalves(1), func(c *Config) { c.Exchange, c.Early = 32, true }),
+		with(InHalves(2), func(c *Config) { c.Exchange = 16 }),
+		with(InHalves(2), func(c *Config) { c.Exchange, c.Early, c.SumColumn = 32, true, true }),
+		with(Latency(d, 4), func(c *Config) { c.Exchange, c.Early = 16, true }),
 		Latency(d, 1), Latency(d, 2), Latency(d, 4),
 		with(Latency(d, 4), func(c *Config) { c.TileN, c.SumColumn = 64, true }),
 	}

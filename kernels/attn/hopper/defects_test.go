@@ -1,6 +1,7 @@
 package hopper
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,6 +45,8 @@ func TestDefectsAreFound(t *testing.T) {
 	cut := func(what string) func(string) string {
 		return func(text string) string { return strings.ReplaceAll(text, what, "") }
 	}
+	exchanging := InHalves(2)
+	exchanging.Exchange = 16
 	for _, c := range []struct {
 		name  string
 		c     Config
@@ -54,6 +57,10 @@ func TestDefectsAreFound(t *testing.T) {
 			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
 		}},
 		{"a cluster that does not wait for what is sent", Latency(64, 2), cut("barrier.cluster.wait.acquire;")},
+		{"shares sent before the others' barriers are there", exchanging, cut("barrier.cluster.wait;")},
+		{"shares read before they have come", exchanging, func(s string) string {
+			return regexp.MustCompile(`mbarrier.try_wait.parity.acquire.cluster(.*), 0;`).ReplaceAllString(s, "mbarrier.try_wait.parity.acquire.cluster$1, 1;")
+		}},
 	} {
 		p := problem(64, 100, 500, 1)
 		if len(defects(t, p, c.c, 1, c.spoil)) == 0 {

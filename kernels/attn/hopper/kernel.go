@@ -36,6 +36,9 @@ func Build(p Problem, c Config) (*build.Kernel, error) {
 	if c.Split > 1 {
 		k.ReqNCTAPerCluster(c.Split, 1, 1)
 	}
+	if c.Exchange > 0 {
+		k.Version(8, 1) // has st.async
+	}
 	g := newGen(k, p, c)
 	g.open()
 	k.If(g.group.SetpEq(k.U32(0)), g.produce).Else(g.consume)
@@ -121,9 +124,16 @@ func (g *gen) open() {
 		g.ringQ.Init(1, consumers)
 		g.ringK.Init(1, users)
 		g.ringRaw.Init(1, transposers)
+		if g.c.Early {
+			k.FenceMbarrierInitReleaseCluster()
+			g.loadFirst()
+		}
 		g.ringV.Init(transposers, users)
 		if g.c.Turns {
 			g.turns.Init()
+		}
+		if g.c.Exchange > 0 {
+			g.openExchange()
 		}
 		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
 	})
@@ -132,7 +142,7 @@ func (g *gen) open() {
 	}
 	k.SyncThreads()
 	if g.c.Split > 1 {
-		k.BarrierClusterArrive(build.Relaxed) // this block is there: see merge.go
+		k.BarrierClusterArrive(build.Relaxed) // this block is there: see merge.go and exchange.go
 	}
 }
 

@@ -19,6 +19,9 @@ func (g *gen) attendMerge() {
 	k := g.k
 	k.BarWarpSync(k.FullMask())
 	k.BarrierClusterWait()
+	if g.c.Exchange > 0 {
+		return
+	}
 	k.BarrierClusterArrive(build.Relaxed)
 	k.BarrierClusterWait()
 }

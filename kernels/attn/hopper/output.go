@@ -21,20 +21,39 @@ func (g *gen) pair(lo, hi build.F32) build.B32 {
 // ones into the last, so a lane's four elements of a row and of sixteen columns are
 // four neighbours: 4q to 4q+3 in the order 0, 2 and 1, 3.
 func (a *attention) storeOutput(it item, U *tile.Frag, cols int, col build.U32, norm []build.F32) {
+	a.storeAt(a.places(it, col), U, cols, norm)
+}
+
+// place is where the first column of a lane's row of O goes, and whether the row exists.
+type place struct {
+	exists build.Pred
+	to     build.Global[build.B32]
+}
+
+// places are those of the lane's row slots, of columns from col on.
+func (a *attention) places(it item, col build.U32) (ps [slots]place) {
 	g := a.g
 	k := g.k
 	row := a.row(it)
 	quad := a.wg.Lane.And(k.U32(3))
 	col = col.Add(quad.Shl(k.U32(2)))
 	for s := range slots {
-		at := row.Add(k.U32(uint32(U.SlotRow(s))))
-		k.If(at.SetpLt(g.seqQ), func() {
-			to := g.outputRow(it, at, col)
+		at := row.Add(k.U32(uint32(a.O.SlotRow(s))))
+		ps[s] = place{at.SetpLt(g.seqQ), g.outputRow(it, at, col)}
+	}
+	return ps
+}
+
+// storeAt is storeOutput with the addresses worked out.
+func (a *attention) storeAt(ps [slots]place, U *tile.Frag, cols int, norm []build.F32) {
+	g := a.g
+	for s, p := range ps {
+		g.k.If(p.exists, func() {
 			for c := 0; c < cols; c += 16 {
 				even, odd := c/2+2*s, c/2+4+2*s // elements of columns c to c+7, and of the next eight
 				x := func(i int) build.F32 { return U.Get(i).Mul(norm[s], build.Rn) }
 				words := [2]build.B32{g.pair(x(even), x(odd)), g.pair(x(even+1), x(odd+1))}
-				to.Plus(c / 2).StV2(words)
+				p.to.Plus(c / 2).StV2(words)
 			}
 		})
 	}

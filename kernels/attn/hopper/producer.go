@@ -22,34 +22,70 @@ func (g *gen) produce() {
 // load starts the copies of all items, as far ahead as the rings have room.
 func (g *gen) load() {
 	k := g.k
-	qSlot, kSlot, rawSlot := g.ringQ.Producer(), g.ringK.Producer(), g.ringRaw.Producer()
+	c := g.newCopies()
 	g.eachItem(func(it item) {
-		kv := g.headKV(it)
-		g.copy(qSlot, g.q, g.plan.q, g.plan.qTile, func(i int) []build.U32 {
-			return []build.U32{k.U32(0), it.row0.Add(k.U32(uint32(i * warpgroupRows))), it.head}
-		}, g.c.rows()/warpgroupRows)
-		g.eachTile(it, k.U32(0), 1, func(j build.U32) {
-			at := func(int) []build.U32 {
-				return []build.U32{k.U32(0), j.MulLo(k.U32(uint32(g.c.TileN))), kv}
-			}
-			g.copy(kSlot, g.kk, g.plan.k, g.plan.tile, at, 1)
-			g.copy(rawSlot, g.v, g.plan.raw, g.plan.tile, at, 1)
+		from := 0
+		if g.c.Early {
+			from = g.skipFirst(c)
+		} else {
+			c.queries(it, c.q.Wait())
+		}
+		g.eachTile(it, k.U32(uint32(from)), 1, func(j build.U32) {
+			c.keys(it, j, c.k.Wait())
+			c.values(it, j, c.raw.Wait())
 		})
 	})
 }
 
-// copy fills the slot in turn, once it is empty, with so many boxes, one after the other. What
-// lies beyond the end of a sequence arrives as zeros.
-func (g *gen) copy(slot *tile.Side, m build.TensorMap, at, bytes int, where func(i int) []build.U32, boxes int) {
-	k := g.k
-	to := slot.Wait().MulLo(k.U32(uint32(bytes)))
-	full := slot.Full()
+// copies are the copy engine's sides of the rings. Each method fills the slot in turn,
+// which is empty, and goes on to the next.
+type copies struct {
+	g         *gen
+	q, k, raw *tile.Side
+}
+
+func (g *gen) newCopies() copies {
+	return copies{g, g.ringQ.Producer(), g.ringK.Producer(), g.ringRaw.Producer()}
+}
+
+// queries brings the item's rows of Q.
+func (c copies) queries(it item, slot build.U32) {
+	k := c.g.k
+	c.fill(c.q, slot, c.g.q, c.g.plan.q, c.g.plan.qTile, func(i int) []build.U32 {
+		return []build.U32{k.U32(0), it.row0.Add(k.U32(uint32(i * warpgroupRows))), it.head}
+	}, c.g.c.rows()/warpgroupRows)
+}
+
+// keys brings tile j of K.
+func (c copies) keys(it item, j, slot build.U32) {
+	c.fill(c.k, slot, c.g.kk, c.g.plan.k, c.g.plan.tile, c.tile(it, j), 1)
+}
+
+// values brings tile j of V.
+func (c copies) values(it item, j, slot build.U32) {
+	c.fill(c.raw, slot, c.g.v, c.g.plan.raw, c.g.plan.tile, c.tile(it, j), 1)
+}
+
+// tile is where tile j of K or V is.
+func (c copies) tile(it item, j build.U32) func(int) []build.U32 {
+	k, kv := c.g.k, c.g.headKV(it)
+	return func(int) []build.U32 {
+		return []build.U32{k.U32(0), j.MulLo(k.U32(uint32(c.g.c.TileN))), kv}
+	}
+}
+
+// fill fills a slot with so many boxes, one after the other. What lies beyond the end of
+// a sequence arrives as zeros.
+func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, bytes int, where func(i int) []build.U32, boxes int) {
+	k := c.g.k
+	to := slot.MulLo(k.U32(uint32(bytes)))
+	full := side.Full()
 	k.MbarrierArriveExpectTx(full, k.U32(uint32(bytes)))
 	for i := range boxes {
-		dst := build.SharedAs[build.B8](g.mem, at+i*bytes/boxes).At(to)
+		dst := build.SharedAs[build.B8](c.g.mem, at+i*bytes/boxes).At(to)
 		k.CpAsyncBulkTensorSharedClusterGlobal(dst, m, where(i), full)
 	}
-	slot.Next()
+	side.Next()
 }
 
 // eachTile goes through the tiles of K and V from the last to the first, so that the
@@ -57,8 +93,12 @@ func (g *gen) copy(slot *tile.Side, m build.TensorMap, at, bytes int, where func
 // after it.
 func (g *gen) eachTile(it item, from build.U32, step int, body func(j build.U32)) {
 	k := g.k
-	last := it.first.Add(it.tiles).Sub(k.U32(1))
-	k.Loop(from, it.tiles, k.U32(uint32(step)), func(i build.U32) { body(last.Sub(i)) })
+	k.Loop(from, it.tiles, k.U32(uint32(step)), func(i build.U32) { body(g.tileAt(it, i)) })
+}
+
+// tileAt is the number of the tile that comes i-th.
+func (g *gen) tileAt(it item, i build.U32) build.U32 {
+	return it.first.Add(it.tiles).Sub(g.k.U32(1)).Sub(i)
 }
 
 // transpose is a transposing warp: it turns its share of each tile of V, 16 tokens at

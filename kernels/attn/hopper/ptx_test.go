@@ -18,7 +18,9 @@ var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
-	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(64, 2), "halves": InHalves(1)} {
+	exchanging := InHalves(2)
+	exchanging.Exchange, exchanging.Early = 16, true
+	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(64, 2), "halves": InHalves(1), "exchange": exchanging} {
 		k, err := Build(Square(1, 1, 1, 64, fp8.E4M3), c)
 		if err != nil {
 			t.Fatal(err)
@@ -62,6 +64,10 @@ func TestRefusals(t *testing.T) {
 		"memory":   {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 2, TileN: 192, Stages: 4, Split: 1, BlocksPerSM: 1}, "bytes of shared memory"},
 		"overlap":  {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Overlap: true, BlocksPerSM: 1}, "registers and has 160"},
 		"halves":   {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
+		"exchange": {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, Exchange: 16, BlocksPerSM: 1}, "a multiple of 16 columns"},
+		"alone":    {func(*Problem) {}, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, Exchange: 16, BlocksPerSM: 1}, "two or more"},
+		"bits":     {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, Halves: true, Exchange: 8, BlocksPerSM: 1}, "16 or 32"},
+		"early":    {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Persistent: true, Early: true, BlocksPerSM: 1}, "early anyhow"},
 		"clusters": {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
 	} {
 		p := square

@@ -1,0 +1,250 @@
+package hopper
+
+import (
+	"math"
+
+	"attest/build"
+	"attest/build/tile"
+)
+
+// A merge in one step. The warpgroups that share the keys of a tile of queries, those of
+// a block and those of the cluster's other blocks, each write a part of the columns.
+// Each ends with O and l over its own keys, and sends every other one its columns of
+// O/l, and the rows' log₂ l, straight from registers:
+//
+//	within the block  st.shared, and a warp's arrival at the owner's mbarrier
+//	to another block  st.async, which the owner's mbarrier counts in bytes
+//
+// An owner waits at its own mbarrier alone, which has known from the start how many bytes
+// will come. Nobody fences or waits for what it has sent, and the cluster's barrier is
+// passed once, without waiting: all arrive before the first tile, when their mbarriers
+// are made, and look whether the others did before they send.
+//
+// No block ends while anything is on its way to it, for each of its warpgroups waits for
+// all that is sent to it; what a block has sent is no longer its own. A block may send
+// before the owner has finished its tiles, so what is received has memory to itself.
+//
+// O/l is at most the largest of V's values, which f16 has, so that it can go as f16: half
+// the bytes between two SMs, and rounded no more than the output is.
+
+// sharers are the warpgroups that share the keys of a tile of queries.
+func (c Config) sharers() int { return c.Split * c.perBlock() }
+
+// perBlock are those of them that are in one block.
+func (c Config) perBlock() int {
+	if c.Halves {
+		return 2
+	}
+	return 1
+}
+
+// share describes what one warpgroup sends to another: so many columns of O/l, which are
+// so many elements and units of 16 bytes a thread, and a number a row.
+type share struct{ columns, elements, units, bytes int }
+
+func (c Config) share(d int) share {
+	columns := d / c.sharers()
+	elements := columns / 2
+	units := elements * c.Exchange / 8 / 16
+	return share{columns, elements, units, (warpgroupThreads*units + warpgroupRows*4/16) * 16}
+}
+
+// openExchange makes the mbarriers: a warp of the block arrives for itself, and one
+// arrival announces all bytes from other blocks.
+func (g *gen) openExchange() {
+	k := g.k
+	remote := (g.c.Split - 1) * g.c.perBlock()
+	arrivals := 4 * (g.c.perBlock() - 1)
+	if remote > 0 {
+		arrivals++
+	}
+	for i := range g.c.perBlock() {
+		bar := g.exchanged().Plus(i)
+		k.MbarrierInit(bar, k.U32(uint32(arrivals)))
+		if remote > 0 {
+			k.MbarrierArriveExpectTx(bar, k.U32(uint32(remote*g.c.share(g.d).bytes)))
+		}
+	}
+}
+
+// exchanged is the mbarrier of the block's first sharer.
+func (g *gen) exchanged() build.Shared[build.B64] {
+	return build.SharedAs[build.B64](g.mem, g.plan.exchanged)
+}
+
+// exchange sends what belongs to others, and writes this warpgroup's columns of O.
+func (a *attention) exchange(it item, m, l []build.F32) {
+	g := a.g
+	k := g.k
+	inBlock := k.U32(0)
+	if g.c.Halves {
+		inBlock = g.group.Sub(k.U32(1))
+	}
+	me := inBlock
+	if g.c.Split > 1 {
+		me = g.rank.MadLo(k.U32(uint32(g.c.perBlock())), inBlock)
+		k.BarrierClusterWait() // the others' mbarriers are there
+	}
+	columns := g.c.share(g.d).columns
+	a.sendShares(me, m, l)
+	a.arrive(inBlock)
+	// Worked out now, it costs nothing: what others send is on its way.
+	to := a.places(it, me.MulLo(k.U32(uint32(columns))))
+	a.awaitShares(inBlock)
+
+	mine := build.SharedAs[build.B32](g.mem, g.plan.parts).At(inBlock.MulLo(k.U32(uint32(g.plan.inbox / 4))))
+	weight, norm, lse := a.weighShares(mine)
+	U := a.wg.Accumulator(columns)
+	for src := range weight {
+		for i, x := range a.received(mine, src) {
+			U.Set(i, x.FmaRn(weight[src][i/2%slots], U.Get(i)))
+		}
+	}
+	a.storeAt(to, U, columns, norm)
+	if g.p.LSE {
+		k.If(me.SetpEq(k.U32(0)), func() { a.storeLSE(it, lse) })
+	}
+}
+
+// sendShares gives each sharer its columns of O/l, and log₂ of the sum of the rows'
+// exponentials. A row that has seen no key has l = 0 and sends zeros and -∞.
+func (a *attention) sendShares(me build.U32, m, l []build.F32) {
+	g := a.g
+	k, s := g.k, g.c.share(g.d)
+	var inverse [slots]build.F32
+	var logs [2]build.B32
+	for i := range slots {
+		inverse[i] = l[i].RcpApprox(build.Ftz).Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
+		logs[i] = build.Cast[build.B32](l[i].Lg2Approx().Sub(g.shift(m[i], a.rows.c.Get()), build.Rn))
+	}
+	words := a.words(inverse)
+	first := a.wg.Lane.And(k.U32(3)).SetpEq(k.U32(0)) // one lane of a row
+	unit := build.SharedAs[build.B32](g.mem, g.plan.parts).At(g.unitOf(me, 0, a.wg.Thread))
+	log := build.SharedAs[build.B32](g.mem, g.plan.parts).At(g.logOf(me, a.wg.Thread))
+	perShare := 4 * s.units
+	for owner := range g.c.sharers() {
+		rank, inbox := owner/g.c.perBlock(), owner%g.c.perBlock()*g.plan.inbox/4
+		send := func(put func(at build.Shared[build.B32], x []build.B32)) {
+			for u := range s.units {
+				put(unit.Plus(inbox+u*warpgroupThreads*4), words[owner*perShare+4*u:][:4])
+			}
+			k.If(first, func() { put(log.Plus(inbox), logs[:]) })
+		}
+		if g.c.Split == 1 {
+			send(store)
+			continue
+		}
+		k.If(g.rank.SetpEq(k.U32(uint32(rank))), func() { send(store) }).Else(func() {
+			bar := g.exchanged().Plus(owner % g.c.perBlock()).Mapa(k.U32(uint32(rank)))
+			send(func(at build.Shared[build.B32], x []build.B32) {
+				k.StAsyncB32(at.Mapa(k.U32(uint32(rank))), x, bar)
+			})
+		})
+	}
+}
+
+func store(at build.Shared[build.B32], x []build.B32) {
+	if len(x) == 2 {
+		at.StV2([2]build.B32(x))
+		return
+	}
+	at.StV4([4]build.B32(x))
+}
+
+// words are all elements of O/l as they are sent.
+func (a *attention) words(inverse [slots]build.F32) (words []build.B32) {
+	x := func(i int) build.F32 { return a.O.Get(i).Mul(inverse[i/2%slots], build.Rn) }
+	for i := 0; i < a.g.d/2; i += 2 {
+		if a.g.c.Exchange == 16 {
+			words = append(words, build.Cast[build.B32](x(i+1).CvtRnF16x2(x(i))))
+		} else {
+			words = append(words, build.Cast[build.B32](x(i)), build.Cast[build.B32](x(i+1)))
+		}
+	}
+	return words
+}
+
+// unitOf and logOf say where in an inbox, in words, sharer src's unit number u of a
+// thread is, and the logarithms of its rows.
+func (g *gen) unitOf(src build.U32, u int, thread build.U32) build.U32 {
+	k := g.k
+	perShare := g.c.share(g.d).units * warpgroupThreads * 4
+	return src.MadLo(k.U32(uint32(perShare)), thread.Shl(k.U32(2))).Add(k.U32(uint32(u * warpgroupThreads * 4)))
+}
+
+func (g *gen) logOf(src, thread build.U32) build.U32 {
+	k := g.k
+	logs := g.c.sharers() * g.c.share(g.d).units * warpgroupThreads * 4
+	return src.MadLo(k.U32(warpgroupRows), thread.Shr(k.U32(2)).Shl(k.U32(1))).Add(k.U32(uint32(logs)))
+}
+
+// arrive tells the block's other sharer that its share is there.
+func (a *attention) arrive(inBlock build.U32) {
+	g := a.g
+	k := g.k
+	a.wg.Sync() // a lane reads what another of its row wrote
+	if g.c.perBlock() == 1 {
+		return
+	}
+	other := inBlock.Xor(k.U32(1))
+	k.If(a.wg.Lane.SetpEq(k.U32(0)), func() { k.MbarrierArrive(g.exchanged().At(other)) })
+}
+
+// awaitShares waits until everything sent to this warpgroup is there.
+func (a *attention) awaitShares(inBlock build.U32) {
+	k := a.g.k
+	bar := a.g.exchanged().At(inBlock)
+	if a.g.c.Split == 1 {
+		k.MbarrierWait(bar, k.U32(0))
+		return
+	}
+	k.Until(func() build.Pred { return k.MbarrierTryWaitParity(bar, k.U32(0), build.Acquire, build.Cluster) })
+}
+
+// received are the elements of sharer src's share.
+func (a *attention) received(inbox build.Shared[build.B32], src int) (xs []build.F32) {
+	g := a.g
+	for u := range g.c.share(g.d).units {
+		for _, w := range inbox.At(g.unitOf(g.k.U32(uint32(src)), u, a.wg.Thread)).LdV4() {
+			if g.c.Exchange == 16 {
+				lo, hi := build.Unpack2[build.F16](w)
+				xs = append(xs, lo.CvtF32(), hi.CvtF32())
+			} else {
+				xs = append(xs, build.Cast[build.F32](w))
+			}
+		}
+	}
+	return xs
+}
+
+// weighShares is what each sharer's O/l is multiplied by, by sharer and row slot: its part
+// of the whole sum over the largest part; and the factor and the LSE of the whole.
+// A NaN goes through.
+func (a *attention) weighShares(inbox build.Shared[build.B32]) (weight [][]build.F32, norm, lse []build.F32) {
+	g := a.g
+	k := g.k
+	logs := make([][2]build.F32, g.c.sharers())
+	for src := range logs {
+		logs[src] = build.SharedAs[build.F32](inbox.At(g.logOf(k.U32(uint32(src)), a.wg.Thread)), 0).LdV2()
+	}
+	weight = make([][]build.F32, len(logs))
+	for s := range slots {
+		most := logs[0][s]
+		for _, x := range logs[1:] {
+			most = most.Max(x[s], build.NaN)
+		}
+		base, sum := finite(k, most), k.F32(0)
+		for src := range logs {
+			w := logs[src][s].Sub(base, build.Rn).Ex2Approx(build.Ftz)
+			weight[src] = append(weight[src], w)
+			sum = sum.Add(w, build.Rn)
+		}
+		seen := most.SetpGtu(tile.NegInf(k)) // or NaN
+		norm = append(norm, a.rows.vs.Get().Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(k.F32(0), seen))
+		if g.p.LSE {
+			whole := base.Add(sum.Lg2Approx(), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
+			lse = append(lse, whole.Selp(tile.NegInf(k), seen))
+		}
+	}
+	return weight, norm, lse
+}
