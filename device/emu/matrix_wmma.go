@@ -1,6 +1,8 @@
 package emu
 
 import (
+	"math/bits"
+
 	"attest/device/emu/tensor"
 	"attest/device/emu/tensor/layout"
 	"attest/ptx"
@@ -100,19 +102,57 @@ func (d *decoder) memoryFragment(x *inst, matrix string) *memoryFragment {
 	return m
 }
 
-// view is element i of a lane; of elements smaller than a byte, the word that
+// bytes is the size of an element; of elements smaller than a byte, of the word that
 // starts with it.
-func (m *memoryFragment) view(f *frame, lane, i int, write bool) []byte {
-	at := uint64(m.outer[i][lane])*uint64(f.r32[m.stride][lane]) + uint64(m.inner[i][lane])
-	n := max(m.bits/8, 1)
+func (m *memoryFragment) bytes() int {
 	if m.bits < 8 {
-		n = 4
+		return 4
 	}
-	addr := m.a.at(f, lane) + at*uint64(m.bits)/8
-	if addr%uint64(n) != 0 {
-		f.raise(lane, "address %#x is not aligned to %d bytes", addr, n)
+	return m.bits / 8
+}
+
+// addr is the address of element i of a lane.
+func (m *memoryFragment) addr(f *frame, lane, i int) uint64 {
+	at := uint64(m.outer[i][lane])*uint64(f.r32[m.stride][lane]) + uint64(m.inner[i][lane])
+	return m.a.at(f, lane) + at*uint64(m.bits)/8
+}
+
+// each calls do with element i of each lane.
+func (m *memoryFragment) each(f *frame, mask uint32, i int, write bool, do func(lane int, b []byte)) {
+	n := m.bytes()
+	if mem := m.span(f, mask, i, write); mem != nil {
+		eachLane(mask, func(l int) { do(l, mem[f.w.offsets[l]:][:n]) })
+		return
 	}
-	return f.memory(lane, m.a.space, addr, n, write)
+	eachLane(mask, func(l int) {
+		addr := m.addr(f, l, i)
+		if addr%uint64(n) != 0 {
+			f.raise(l, "address %#x is not aligned to %d bytes", addr, n)
+		}
+		do(l, f.memory(l, m.a.space, addr, n, write))
+	})
+}
+
+// span is the memory that holds element i of all lanes, with the offsets in f.w.offsets,
+// or nil; as address.span.
+func (m *memoryFragment) span(f *frame, mask uint32, i int, write bool) []byte {
+	mem, base := m.a.piece(f, bits.TrailingZeros32(mask), write)
+	n := uint64(m.bytes())
+	if uint64(len(mem)) < n {
+		return nil
+	}
+	for rest := mask; rest != 0; rest &= rest - 1 {
+		l := bits.TrailingZeros32(rest)
+		o := m.addr(f, l, i) - base
+		if f.w.offsets[l] = o; o > uint64(len(mem))-n || o%n != 0 {
+			return nil
+		}
+	}
+	if f.b.watch != nil {
+		f.w.moving = nil
+		f.spanned(m.a, mask, int(n), write, base)
+	}
+	return mem
 }
 
 func buildFragmentLoad(d *decoder, x *inst) exec {
@@ -121,7 +161,7 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 		m.regs = d.results(x.arg("r"), ptx.F64)
 		return func(f *frame, mask uint32) {
 			for i, s := range m.regs {
-				eachLane(mask, func(l int) { f.r64[s][l] = word(m.view(f, l, i, false)) })
+				m.each(f, mask, i, false, func(l int, b []byte) { f.r64[s][l] = word(b) })
 			}
 		}
 	}
@@ -129,7 +169,9 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 	return func(f *frame, mask uint32) {
 		var out [8]lanes32 // the stride may be a destination, too
 		for r := range m.regs {
-			eachLane(mask, func(l int) { out[r][l] = m.loadRegister(f, l, r) })
+			for e := range m.elements() {
+				m.each(f, mask, r*m.per+e, false, func(l int, b []byte) { out[r][l] |= uint32(word(b)) << (e * m.bits) })
+			}
 		}
 		for r, s := range m.regs {
 			move(&f.r32[s], &out[r], mask)
@@ -137,16 +179,12 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 	}
 }
 
-// loadRegister puts the elements of a register together.
-func (m *memoryFragment) loadRegister(f *frame, lane, r int) uint32 {
+// elements is how many elements of a register are loaded one by one.
+func (m *memoryFragment) elements() int {
 	if m.bits < 8 {
-		return uint32(word(m.view(f, lane, r*m.per, false)))
+		return 1 // its word at once
 	}
-	v := uint32(0)
-	for e := range m.per {
-		v |= uint32(word(m.view(f, lane, r*m.per+e, false))) << (e * m.bits)
-	}
-	return v
+	return m.per
 }
 
 func buildFragmentStore(d *decoder, x *inst) exec {
@@ -157,18 +195,16 @@ func buildFragmentStore(d *decoder, x *inst) exec {
 		}
 		return func(f *frame, mask uint32) {
 			for i, s := range m.regs {
-				eachLane(mask, func(l int) { putWord(m.view(f, l, i, true), f.r64[s][l]) })
+				m.each(f, mask, i, true, func(l int, b []byte) { putWord(b, f.r64[s][l]) })
 			}
 		}
 	}
 	m.regs = d.sources(x.arg("r"))
 	return func(f *frame, mask uint32) {
 		for r, s := range m.regs {
-			eachLane(mask, func(l int) {
-				for e := range m.per {
-					putWord(m.view(f, l, r*m.per+e, true), uint64(f.r32[s][l]>>(e*m.bits)))
-				}
-			})
+			for e := range m.per {
+				m.each(f, mask, r*m.per+e, true, func(l int, b []byte) { putWord(b, uint64(f.r32[s][l]>>(e*m.bits))) })
+			}
 		}
 	}
 }

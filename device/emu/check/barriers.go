@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"math/bits"
 
 	"attest/device/emu"
 	"attest/ptx"
@@ -89,15 +90,23 @@ func (b *barrierWatch) step(s *emu.Step) {
 		return
 	}
 	bar, all := s.Arg("bar"), s.Arg("threads") == nil
-	s.Lanes(func(l int) {
-		k := warpBar{s.Rank, s.Warp, int(s.Value(bar, l))}
-		as := b.at[k]
-		if n := len(as); n > 0 && as[n-1].id == s.ID {
-			as[n-1].lanes |= 1 << l
-			return
+	for m := s.Mask; m != 0; {
+		l := bits.TrailingZeros32(m)
+		v, lanes := s.Value(bar, l), uint32(1)<<l
+		for m &= m - 1; m != 0 && s.Value(bar, bits.TrailingZeros32(m)) == v; m &= m - 1 {
+			lanes |= m & -m
 		}
-		b.at[k] = append(as, arrival{s.ID, 1 << l, all, b.serial})
-	})
+		b.arrive(warpBar{s.Rank, s.Warp, int(v)}, arrival{s.ID, lanes, all, b.serial})
+	}
+}
+
+func (b *barrierWatch) arrive(at warpBar, a arrival) {
+	as := b.at[at]
+	if n := len(as); n > 0 && as[n-1].id == a.id {
+		as[n-1].lanes |= a.lanes
+		return
+	}
+	b.at[at] = append(as, a)
 }
 
 // open judges who came to a barrier that opens.

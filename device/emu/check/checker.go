@@ -126,7 +126,6 @@ type part interface {
 type watch interface {
 	step(s *emu.Step)
 	pass(s *emu.Step)
-	access(a *emu.Access)
 	start(a *emu.Async)
 	complete(c *emu.Completion)
 	mbarrier(e *emu.Mbarrier)
@@ -139,7 +138,6 @@ type quiet struct{}
 
 func (quiet) step(*emu.Step)           {}
 func (quiet) pass(*emu.Step)           {}
-func (quiet) access(*emu.Access)       {}
 func (quiet) start(*emu.Async)         {}
 func (quiet) complete(*emu.Completion) {}
 func (quiet) mbarrier(*emu.Mbarrier)   {}
@@ -190,8 +188,9 @@ type cluster struct {
 	*emu.ClusterInfo
 	l       *launch
 	watches []watch
-	skips   []bool // by watch: it is told of skipped instructions
-	serial  int    // defects so far
+	skips   []bool   // by watch: it is told of skipped instructions
+	order   *ordered // the one that is told of accesses, or nil
+	serial  int      // defects so far
 }
 
 func (l *launch) Cluster(info *emu.ClusterInfo) emu.ClusterObserver {
@@ -200,6 +199,9 @@ func (l *launch) Cluster(info *emu.ClusterInfo) emu.ClusterObserver {
 		w := p.cluster(c)
 		_, skips := w.(interface{ skipped() })
 		c.watches, c.skips = append(c.watches, w), append(c.skips, skips)
+		if o, ok := w.(*ordered); ok {
+			c.order = o
+		}
 	}
 	return c
 }
@@ -223,8 +225,8 @@ func (c *cluster) Pass(s *emu.Step) {
 }
 
 func (c *cluster) Access(a *emu.Access) {
-	for _, w := range c.watches {
-		w.access(a)
+	if c.order != nil {
+		c.order.access(a)
 	}
 }
 

@@ -88,6 +88,7 @@ type warp struct {
 	v       *view      // of all its lanes, or nil:
 	lanes   [32]*view  // they know different things
 	events  []*event   // by instruction: the last one
+	fresh   []event    // to be used
 	copies  groups     // cp.async
 	bulk    groups     // cp.async.bulk
 	product groups     // wgmma
@@ -259,7 +260,12 @@ func (w *warp) event(id int, cls *class, write bool) *event {
 	if e := w.events[id]; e != nil && e.time == w.time {
 		return e
 	}
-	e := &event{w: w, id: id, time: w.time, class: cls, writes: write}
+	if len(w.fresh) == 0 {
+		w.fresh = make([]event, 16)
+	}
+	e := &w.fresh[0]
+	w.fresh = w.fresh[1:]
+	e.w, e.id, e.time, e.class, e.writes = w, id, w.time, cls, write
 	w.events[id] = e
 	return e
 }

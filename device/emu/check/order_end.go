@@ -119,18 +119,30 @@ func (m *merger) take(c *ordered) {
 // add merges one cluster's memory. The cluster's own is not needed any more.
 func (m *merger) add(c *ordered) {
 	for a, pages := range c.global.allocs {
-		for i, p := range pages {
-			if p == nil {
-				continue
-			}
-			if into := m.all.of(a); into[i] == nil {
-				into[i] = p
-			} else {
-				c.mergePage(into[i], p, a, i*pageBytes)
+		all := m.all.of(a)
+		for i, f := range pages {
+			switch {
+			case f == nil:
+			case all[i] == nil:
+				all[i] = f
+			default:
+				c.mergeLeaf(all[i], f, a, i*leafBytes)
 			}
 		}
 	}
 	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
+}
+
+func (c *ordered) mergeLeaf(into, f *leaf, a *emu.Alloc, off int) {
+	for i, p := range f {
+		switch {
+		case p == nil:
+		case into[i] == nil:
+			into[i] = p
+		default:
+			c.mergePage(into[i], p, a, off+i*pageBytes)
+		}
+	}
 }
 
 func (c *ordered) mergePage(into, p *page, a *emu.Alloc, off int) {

@@ -334,27 +334,39 @@ func (c *cell) reads(do func(r read)) {
 	}
 }
 
-// Memory is remembered by pages of so many cells.
+// Memory is remembered by pages of so many cells, and those by leaves of so many pages:
+// a block that works on a few columns of a large matrix touches a little of everything.
 const (
 	cellBytes = 16
-	pageCells = 256
+	pageCells = 32
 	pageBytes = cellBytes * pageCells
+	leafPages = 128
+	leafBytes = pageBytes * leafPages
 )
 
-type page [pageCells]cell
+type (
+	page [pageCells]cell
+	leaf [leafPages]*page
+)
 
 // pages are the cells of a piece of memory, of what was touched.
-type pages []*page
+type pages []*leaf
 
-func newPages(size int) pages { return make(pages, (size+pageBytes-1)/pageBytes) }
+func newPages(size int) pages { return make(pages, (size+leafBytes-1)/leafBytes) }
 
 // at is the cell of an offset.
 func (p pages) at(off int) *cell {
-	i := off / pageBytes
-	if p[i] == nil {
-		p[i] = new(page)
+	f := p[off/leafBytes]
+	if f == nil {
+		f = new(leaf)
+		p[off/leafBytes] = f
 	}
-	return &p[i][off/cellBytes%pageCells]
+	q := f[off/pageBytes%leafPages]
+	if q == nil {
+		q = new(page)
+		f[off/pageBytes%leafPages] = q
+	}
+	return &q[off/cellBytes%pageCells]
 }
 
 // part is the cell of n bytes at an offset: 16, 4 or 1.
@@ -370,12 +382,17 @@ func (p pages) part(off, n int) *cell {
 // each calls do for the cells of what was touched and their parts, with their offsets
 // and sizes.
 func (p pages) each(do func(c *cell, off, size int)) {
-	for i, q := range p {
-		if q == nil {
+	for i, f := range p {
+		if f == nil {
 			continue
 		}
-		for j := range q {
-			q[j].leaves(i*pageBytes+cellBytes*j, cellBytes, do)
+		for j, q := range f {
+			if q == nil {
+				continue
+			}
+			for k := range q {
+				q[k].leaves(i*leafBytes+j*pageBytes+k*cellBytes, cellBytes, do)
+			}
 		}
 	}
 }
