@@ -6,12 +6,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"attest/ref"
 )
 
 // cause is what the pattern of errors suggests, "" when it suggests nothing.
-func (f *faults) cause(blamed []*ref.Blame) (string, error) {
+func (f *faults) cause(blamed []*ref.Blame, tried int) (string, error) {
 	if len(f.bad) == 0 {
 		return "", nil
 	}
@@ -20,7 +22,7 @@ func (f *faults) cause(blamed []*ref.Blame) (string, error) {
 		f.oneColumn,
 		f.factor,
 		f.oneKey,
-		func() (string, error) { return f.keys(blamed), nil },
+		func() (string, error) { return f.keys(blamed, tried), nil },
 		f.logits,
 		f.rowsOrHeads,
 	} {
@@ -70,17 +72,26 @@ func (f *faults) oneColumn() (string, error) {
 	}
 	for _, n := range []int{32, 16, 8, 4, 2} {
 		if rest := f.counts(func(e element) int { return e.col % n }); len(rest) == 1 && len(columns) > 1 {
-			return fmt.Sprintf("every %dth column, from column %d on: a fragment's layout", n, one(rest)), nil
+			return f.within(fmt.Sprintf("every %dth column, from column %d on: a fragment's layout", n, one(rest)))
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(columns))
 	if len(sorted) == 1 {
-		return fmt.Sprintf("only column %d", sorted[0]), nil
+		return f.within(fmt.Sprintf("only column %d", sorted[0]))
 	}
 	if first, last := sorted[0], sorted[len(sorted)-1]; len(columns) <= d/2 && last-first < d/2 {
-		return fmt.Sprintf("columns %d to %d only", first, last), nil
+		return f.within(fmt.Sprintf("columns %d to %d only", first, last))
 	}
 	return "", nil
+}
+
+// within adds the rows or heads that a cause is confined to.
+func (f *faults) within(what string) (string, error) {
+	where, err := f.rowsOrHeads()
+	if where == "" || err != nil {
+		return what, err
+	}
+	return what + "; " + where, nil
 }
 
 func one(m map[int]int) int {
@@ -88,6 +99,19 @@ func one(m map[int]int) int {
 		return k
 	}
 	return 0
+}
+
+// list is numbers as a text: "1, 2 and 7".
+func list(m map[int]int) string {
+	var words []string
+	for _, n := range slices.Sorted(maps.Keys(m)) {
+		words = append(words, strconv.Itoa(n))
+	}
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // factor: all of O is the right one times something.
@@ -108,16 +132,13 @@ func (f *faults) factor() (string, error) {
 }
 
 // keys: a tile of keys is left out or counted twice in most of the rows looked at.
-func (f *faults) keys(blamed []*ref.Blame) string {
-	if len(blamed) == 0 {
-		return ""
-	}
+func (f *faults) keys(blamed []*ref.Blame, tried int) string {
 	count := map[[2]any]int{}
 	for _, b := range blamed {
 		count[[2]any{b.First, b.Twice}]++
 	}
 	for _, b := range blamed {
-		if 2*count[[2]any{b.First, b.Twice}] <= len(blamed) && len(blamed) > 1 {
+		if 2*count[[2]any{b.First, b.Twice}] <= tried {
 			continue
 		}
 		what := "left out"
@@ -214,6 +235,12 @@ func (f *faults) rowsOrHeads() (string, error) {
 	if len(heads) == 1 && s.B*s.Hq > 1 {
 		h := one(heads)
 		return fmt.Sprintf("only head %d of batch %d", h%s.Hq, h/s.Hq), nil
+	}
+	if batches := f.counts(func(e element) int { return e.B }); len(batches) == 1 && s.B > 1 {
+		return fmt.Sprintf("only batch %d: an offset of Q, K or V", one(batches)), nil
+	}
+	if names := f.counts(func(e element) int { return e.H }); len(names) < s.Hq && s.B > 1 {
+		return fmt.Sprintf("only heads %s, in every batch: a scale or an offset", list(names)), nil
 	}
 	rows := slices.Sorted(maps.Keys(f.counts(func(e element) int { return e.S })))
 	first, last := rows[0], rows[len(rows)-1]

@@ -15,7 +15,7 @@ import (
 // TestCauses makes outputs that are wrong in known ways and asks what the cause is.
 func TestCauses(t *testing.T) {
 	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
-	shape := ref.Square(1, 3, 200, 64)
+	shape := ref.Square(2, 3, 200, 64)
 	c := Case{Shape: shape, Seed: 3, Distribution: "normal"}
 	in, err := newInputs(a, c)
 	if err != nil {
@@ -52,10 +52,13 @@ func TestCauses(t *testing.T) {
 		{"base", attention(ref.Options{Scale: math.Ln2 / 8}, 200), "powers of e instead of 2"},
 		{"factor", scaled(r.quantised.O, 0.5), "all of O is 0.5 times"},
 		{"zeros", scaled(r.quantised.O, 0), "O is zero everywhere"},
-		{"one head", each(func(at ref.Row, _ int) bool { return at.H == 1 }, 1), "only head 1 of batch 0"},
+		{"one head", each(func(at ref.Row, _ int) bool { return at.H == 1 && at.B == 0 }, 1), "only head 1 of batch 0"},
+		{"one batch", each(func(at ref.Row, _ int) bool { return at.B == 1 }, 1), "only batch 1"},
+		{"some heads", each(func(at ref.Row, _ int) bool { return at.H > 0 }, 1), "only heads 1 and 2, in every batch"},
 		{"one warp", each(func(at ref.Row, _ int) bool { return at.S%64/16 == 2 }, 1), "rows 32 to 47 of every 64: one warp's"},
 		{"columns", each(func(_ ref.Row, col int) bool { return col%16 == 5 }, 1), "every 16th column, from column 5 on"},
 		{"one column", each(func(_ ref.Row, col int) bool { return col == 5 }, 1), "only column 5"},
+		{"one column of a row", each(func(at ref.Row, col int) bool { return col%16 == 5 && at.S == 199 }, 1), "from column 5 on: a fragment's layout; only row 199"},
 		{"half", each(func(_ ref.Row, col int) bool { return col >= 32 }, 1), "columns 32 to 63 only"},
 		{"tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, 1), "the last rows, 190 to 199"},
 		{"NaN tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.NaN()), "NaN, or never written: the last rows, 190 to 199"},
@@ -101,7 +104,7 @@ func checkMap(t *testing.T, c *record.Case, name string) {
 			blamed++
 		}
 	}
-	if len(c.Map) != 3*7 || bad == 0 {
+	if len(c.Map) != 6*7 || bad == 0 {
 		t.Errorf("%d tiles, %d bad elements", len(c.Map), bad)
 	}
 	if name == "last tile" && blamed < 4 {
@@ -157,6 +160,42 @@ func TestSampledRows(t *testing.T) {
 	for _, p := range r.powers {
 		if !p.Caught && p.Why == "" {
 			t.Errorf("%s passes", p.Name)
+		}
+	}
+}
+
+// TestCausesOfLSE makes logarithms of sums that are wrong in known ways.
+func TestCausesOfLSE(t *testing.T) {
+	shape := ref.Square(2, 3, 40, 64)
+	in, err := ref.Generate("normal", 3, shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ref.Attention(context.Background(), in.Q, in.K, in.V, ref.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := func(wrong func(i int) float64) []float32 {
+		out := make([]float32, len(r.LSE))
+		for i := range out {
+			out[i] = float32(wrong(i))
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name string
+		lse  []float32
+		want string
+	}{
+		{"base 2", all(func(i int) float64 { return r.LSE[i] / math.Ln2 }), "base 2"},
+		{"layout", all(func(i int) float64 { return r.LSE[i/120*120+i%3*40+i%120/3] }), "[B,Sq,H]"},
+		{"sign", all(func(i int) float64 { return -r.LSE[i] }), "wrong sign"},
+		{"sum alone", all(func(i int) float64 { return 0.5 + float64(i%3) }), "must be added again"},
+		{"unwritten", all(func(i int) float64 { return math.NaN() }), "240 of 240 rows is NaN"},
+		{"else", all(func(i int) float64 { return 2 * r.LSE[i] }), "alone is wrong"},
+	} {
+		if got := causeOfLSE(r, c.lse); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", c.name, got)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // correctness runs the cases of the plan.
-func (m *measurement) correctness(ctx context.Context) error {
+func (m *measurement) correctness(ctx context.Context) (err error) {
 	if len(m.p.Cases) == 0 {
 		return nil
 	}
@@ -29,10 +30,14 @@ func (m *measurement) correctness(ctx context.Context) error {
 		c.Cases = append(c.Cases, record.Case{Shape: m.p.Cases[0].Shape.String(), Device: m.dev.Info().Name, Failure: err.Error()})
 		return nil
 	}
-	defer l.close()
+	table := &table{loaded: l}
+	defer func() { err = errors.Join(err, table.clear(faulty(c)), l.close()) }()
 	ran := map[Case]bool{}
 	for _, one := range m.p.Cases {
 		shape, refused, ok := m.served(one.Shape)
+		if m.forgoes(one, refused) {
+			continue
+		}
 		if refused != nil {
 			c.Refused = append(c.Refused, m.refusal(one.Shape, refused))
 			one.Name = ""
@@ -43,7 +48,7 @@ func (m *measurement) correctness(ctx context.Context) error {
 		}
 		ran[one] = true
 		m.meter.at("correctness", fmt.Sprintf("%v, %s, seed %d", one.Shape, one.Distribution, one.Seed))
-		found, err := m.judgeCase(ctx, l, one)
+		found, err := m.judgeCase(ctx, table, one)
 		if err != nil {
 			return err
 		}
@@ -53,15 +58,54 @@ func (m *measurement) correctness(ctx context.Context) error {
 	return nil
 }
 
+// faulty reports whether a launch failed: none comes after it.
+func faulty(c *record.Correctness) bool {
+	return slices.ContainsFunc(c.Cases, func(one record.Case) bool { return one.Failure != "" })
+}
+
+// table is where cases are run. Those of one shape that follow each other have the same
+// buffers, so that an answer kept for an address, a shape or a launch is the wrong one.
+type table struct {
+	*loaded
+	shape ref.Shape
+	*bench
+}
+
+// lay has memory for inputs: what is there, if it fits.
+func (t *table) lay(in *inputs) (err error) {
+	if t.bench != nil && t.shape == in.shape && !t.subject.ABI.ByValue() {
+		return nil
+	}
+	if err := t.clear(false); err != nil {
+		return err
+	}
+	t.shape = in.shape
+	t.bench, err = t.set(in.vars)
+	return err
+}
+
+// clear frees the memory. After a fault a device may not be able to, which is no news.
+func (t *table) clear(faulty bool) error {
+	if t.bench == nil {
+		return nil
+	}
+	err := t.bench.free()
+	t.bench = nil
+	if faulty {
+		return nil
+	}
+	return err
+}
+
 // judgeCase runs a case and measures its errors. The kernel runs first: there is no
 // reference yet whose memory it could find.
-func (m *measurement) judgeCase(ctx context.Context, l *loaded, one Case) (record.Case, error) {
+func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
 	c := record.Case{Shape: one.Shape.String(), Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Device: m.dev.Info().Name, Powers: []record.Power{}}
 	in, err := newInputs(m.s.ABI, one)
 	if err != nil {
 		return c, err
 	}
-	out, err := m.runCase(ctx, l, in, &c)
+	out, err := m.runCase(ctx, t, in, &c)
 	if err != nil || c.Failure != "" {
 		return c, err
 	}
@@ -72,25 +116,19 @@ func (m *measurement) judgeCase(ctx context.Context, l *loaded, one Case) (recor
 	return c, m.compare(&c, r, in, out)
 }
 
-// runCase runs the kernel twice and notes what it did besides computing.
-func (m *measurement) runCase(ctx context.Context, l *loaded, in *inputs, c *record.Case) (out outputs, err error) {
-	b, err := l.set(in.vars)
-	if err != nil {
+// runCase runs the kernel twice, over other contents of what it has to write, and notes
+// what it did besides computing.
+func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *record.Case) (out outputs, err error) {
+	if err := t.lay(in); err != nil {
 		return out, err
 	}
-	defer func() {
-		if e := b.free(); err == nil && c.Failure == "" {
-			err = e
-		}
-	}()
+	b := t.bench
 	if err := b.write(in); err != nil {
 		return out, err
 	}
-	out, err = b.run(ctx)
-	if err == nil {
-		var again outputs
-		again, err = b.run(ctx)
-		c.Repeatable = out.same(again)
+	var again outputs
+	if out, err = b.run(ctx); err == nil {
+		again, err = b.runOver(ctx, antidote)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -99,7 +137,8 @@ func (m *measurement) runCase(ctx context.Context, l *loaded, in *inputs, c *rec
 		c.Failure = strings.TrimSpace(err.Error())
 		return out, nil
 	}
-	c.Unwritten = unwritten(out.o, m.s.ABI.Output.Bytes()) + unwritten(out.lse, 4)
+	c.Repeatable = out.same(again)
+	c.Unwritten = untouched(out.o, again.o, m.s.ABI.Output.Bytes()) + untouched(out.lse, again.lse, 4)
 	sum := sha256.Sum256(append(slices.Clone(out.o), out.lse...))
 	c.OutputsHash = hex.EncodeToString(sum[:])
 	over, err := b.overrun()
@@ -126,8 +165,14 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 			return err
 		}
 	}
-	if len(gate.Within(gate.Tolerance, string(m.s.ABI.Format), c)) > 0 || c.Unwritten > 0 {
+	o := *c
+	o.LSE = nil
+	format := string(m.s.ABI.Format)
+	switch {
+	case len(gate.Within(gate.Tolerance, format, &o)) > 0:
 		return blame(m.s.ABI, c, r, in, got)
+	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, c)) > 0:
+		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
 	}
 	return nil
 }

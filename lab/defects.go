@@ -101,7 +101,7 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(b.write(in), b.untouched()); err != nil {
+	if err := errors.Join(b.write(in), b.spoil()); err != nil {
 		return nil, nil, err
 	}
 	err = b.kernel.Launch(ctx, b.launch)
@@ -117,19 +117,6 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	}
 	out, err := b.outputs()
 	return found, &out, err
-}
-
-// untouched zeroes the workspaces that want it. Others stay as they were allocated:
-// the checkers know that nobody wrote them.
-func (b *bench) untouched() error {
-	for _, o := range b.operands {
-		if o.Zero {
-			if err := o.buffer.Write(b.guard, filled(o.Bytes, 0)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // emulated is the target of the emulator that watches: that of the device, if it

@@ -55,11 +55,11 @@ func blame(a *abi.ABI, c *record.Case, r *reference, in *inputs, got ref.Tensor)
 	f := &faults{a: a, in: in, r: r, got: got, limit: 4*c.PlainDequantised.Max + 1e-4}
 	f.collect()
 	c.Map = f.tiles()
-	blamed, err := f.blameKeys(c.Map)
+	blamed, tried, err := f.blameKeys(c.Map)
 	if err != nil {
 		return err
 	}
-	c.Cause, err = f.cause(blamed)
+	c.Cause, err = f.cause(blamed, tried)
 	return err
 }
 
@@ -114,8 +114,9 @@ func (f *faults) tiles() []record.Tile {
 	return list
 }
 
-// blameKeys looks, in the worst row of some bad tiles, for the keys that explain it.
-func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, err error) {
+// blameKeys looks, in the worst row of some bad tiles, for the keys that explain it, and
+// says in how many it looked.
+func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, err error) {
 	order := make([]*record.Tile, 0, len(tiles))
 	for i := range tiles {
 		if tiles[i].Bad > 0 {
@@ -128,18 +129,19 @@ func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, err error) 
 		if worst.missing {
 			continue
 		}
+		tried++
 		row := make([]float64, f.in.shape.D)
 		f.got.Row(worst.B, worst.H, worst.S, row)
 		b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.Options{Causal: f.a.Causal}, worst.Row, row, tileKeys)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if b != nil {
 			t.KVTile = b.First / tileKeys
 			found = append(found, b)
 		}
 	}
-	return found, nil
+	return found, tried, nil
 }
 
 // worst is the worst element of a tile.

@@ -145,6 +145,12 @@ func (m *measurement) served(s ref.Shape) (shape ref.Shape, refused error, ok bo
 	return s, first, false
 }
 
+// forgoes reports whether an optional case is not for the subject. Where keys after the
+// query are hidden, queries that see no key at all are nobody's business.
+func (m *measurement) forgoes(c Case, refused error) bool {
+	return c.Optional && (refused != nil || m.s.ABI.Causal && c.Shape.Sq > c.Shape.Skv)
+}
+
 // refusal says that a shape is not served.
 func (m *measurement) refusal(s ref.Shape, why error) string {
 	if s.D == 0 {
@@ -164,7 +170,7 @@ func (m *measurement) foresee() {
 		}
 	}
 	for _, c := range m.p.Cases {
-		if s, _, ok := m.served(c.Shape); ok {
+		if s, refused, ok := m.served(c.Shape); ok && !m.forgoes(c, refused) {
 			m.meter.plan(1, m.weight(s))
 		}
 	}

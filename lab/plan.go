@@ -58,6 +58,9 @@ type Case struct {
 	Name         string
 	Seed         uint64
 	Distribution string
+	// Optional is a case that is run where the subject serves its shape, and forgotten
+	// where it does not.
+	Optional bool
 
 	reversed bool // the rows of each head of Q are in reverse: other inputs, the same scales
 }
@@ -97,12 +100,15 @@ func Quick() Plan {
 			{Shape: length(1, 1, 32), Name: "small", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"},
 			{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
+			{Shape: length(2, 3, 33), Seed: 2, Distribution: "normal"}, // in the same buffers
+			{Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 32, Skv: 80}, Seed: 0, Distribution: "normal", Optional: true},
 			{Shape: length(2, 2, 100), Seed: 2, Distribution: "one-hot"},
 			{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"},
 			{Shape: length(1, 2, 65), Seed: 1, Distribution: "outliers"},
 			{Shape: length(1, 2, 17), Seed: 2, Distribution: "rising"},
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal"},
 			{Shape: length(1, 8, 512), Name: "mission", Seed: 0, Distribution: "normal"},
+			{Shape: length(1, 1, 577), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
 		},
 		Counters: length(1, 2, 128),
 	}
@@ -110,6 +116,12 @@ func Quick() Plan {
 
 // edges are lengths at the ends of tiles and beside them.
 var edges = []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000}
+
+// uneven are shapes whose keys are others in number than the queries, and shared by
+// several heads.
+var uneven = []ref.Shape{
+	{B: 2, Hq: 8, Hkv: 2, Sq: 97, Skv: 97}, {B: 1, Hq: 4, Hkv: 1, Sq: 1, Skv: 300}, {B: 2, Hq: 6, Hkv: 3, Sq: 65, Skv: 200}, {B: 1, Hq: 2, Hkv: 2, Sq: 192, Skv: 64},
+}
 
 // Full is the plan for a GPU: all named shapes of the ladder, all edges, seeds and
 // distributions.
@@ -121,13 +133,16 @@ func Full() Plan {
 	}
 	p.Cases, p.Rows = nil, 4096
 	named := []ref.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}
-	for seed := range uint64(3) {
-		for _, n := range named {
+	for _, s := range edges {
+		named = append(named, ref.Named{Shape: length(2, 3, s)})
+	}
+	for _, n := range named {
+		for seed := range uint64(3) { // one after the other, in the same buffers
 			p.Cases = append(p.Cases, Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: "normal"})
 		}
-		for _, s := range edges {
-			p.Cases = append(p.Cases, Case{Shape: length(2, 3, s), Seed: seed, Distribution: "normal"})
-		}
+	}
+	for _, s := range uneven {
+		p.Cases = append(p.Cases, Case{Shape: s, Seed: 1, Distribution: "normal", Optional: true})
 	}
 	for _, d := range ref.Distributions() {
 		if d.Name != "normal" {

@@ -12,10 +12,11 @@ import (
 	"attest/ref"
 )
 
-// shades are errors from none to many times what is allowed.
+// shades are errors from none that is too large to the largest.
 const shades = "·░▒▓█"
 
-// Write draws the errors of a case. Errors of at most tol are small.
+// Write draws the errors of a case. Errors of up to twice tol are the lightest shade; if
+// all are smaller than that, so are the steps.
 func Write(w io.Writer, s term.Style, c *record.Case, tol float64) {
 	if len(c.Map) > 0 {
 		newGrid(c.Map).write(w, s, tol)
@@ -68,7 +69,23 @@ func newGrid(tiles []record.Tile) *grid {
 	return g
 }
 
+// unit is the upper end of no shade and the lower of the first: tol, or less where errors
+// are too large that are small.
+func (g *grid) unit(tol float64) float64 {
+	most := 0.0
+	for _, err := range g.max {
+		if err < math.MaxFloat64 { // NaN is larger than anything
+			most = max(most, err)
+		}
+	}
+	if most == 0 {
+		return tol
+	}
+	return min(tol, most/8)
+}
+
 func (g *grid) write(w io.Writer, s term.Style, tol float64) {
+	tol = g.unit(tol)
 	perRow, perColumn := groups(len(g.heads), mostRows), groups(g.columns, mostColumns)
 	fmt.Fprintf(w, "  %s\n", s.Dim(g.legend(perRow, perColumn, tol)))
 	for first := 0; first < len(g.heads); first += perRow {
@@ -87,7 +104,7 @@ func (g *grid) write(w io.Writer, s term.Style, tol float64) {
 }
 
 func (g *grid) legend(perRow, perColumn int, tol float64) string {
-	text := fmt.Sprintf("errors by batch, head (down) and tile of rows (across); · up to %.2g, █ %.2g and more", tol, 8*tol)
+	text := fmt.Sprintf("errors by batch, head (down) and tile of rows (across); · none too large, █ %.2g and more", 8*tol)
 	if perRow > 1 {
 		text += fmt.Sprintf("; %d heads a line", perRow)
 	}
@@ -104,8 +121,8 @@ func groups(n, most int) int { return max((n+most-1)/most, 1) }
 func cell(s term.Style, err, tol float64) string {
 	letters := []rune(shades)
 	at := 0
-	if err > tol {
-		at = 1 + int(min(math.Log2(err/tol), float64(len(letters)-2)))
+	if err > 0 {
+		at = 1 + int(min(max(math.Log2(err/tol), 0), float64(len(letters)-2)))
 	}
 	switch text := string(letters[at]); {
 	case at == 0:

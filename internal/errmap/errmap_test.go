@@ -22,10 +22,10 @@ func TestWrite(t *testing.T) {
 		Cause:  "the last tile of keys is left out",
 		Map: []record.Tile{
 			{Head: 1, RowTile: 2, KVTile: 3, Max: 1, Bad: 5}, {Head: 1, RowTile: 0, KVTile: -1, Max: 0.15, Bad: 1},
-			{Head: 0, RowTile: 0, KVTile: -1}, {Head: 0, RowTile: 1, KVTile: -1, Max: 0.1}, {Head: 0, RowTile: 2, KVTile: -1},
+			{Head: 0, RowTile: 0, KVTile: -1}, {Head: 0, RowTile: 1, KVTile: -1}, {Head: 0, RowTile: 2, KVTile: -1},
 		},
 	}
-	want := `  errors by batch, head (down) and tile of rows (across); · up to 0.1, █ 0.8 and more
+	want := `  errors by batch, head (down) and tile of rows (across); · none too large, █ 0.8 and more
        0, 0  ···
        0, 1  ░·█
   keys to blame  tile 3 (in 1 of 5 tiles of rows)
@@ -34,6 +34,14 @@ func TestWrite(t *testing.T) {
 `
 	if got := draw(c); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestSmall draws errors that are too large and yet below what is called large.
+func TestSmall(t *testing.T) {
+	c := &record.Case{Map: []record.Tile{{RowTile: 0, Max: 0.008, Bad: 1}, {RowTile: 1}, {RowTile: 2, Max: 0.001, Bad: 1}}}
+	if got := draw(c); !strings.Contains(got, "█·░") || !strings.Contains(got, "█ 0.008 and more") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -35,7 +35,7 @@ func wrong(t record.Tolerance, format string, c *record.Case) (why []string) {
 		return []string{c.Failure}
 	}
 	if c.Unwritten > 0 {
-		why = append(why, plural(c.Unwritten, "element")+" of the output were never written")
+		why = append(why, wasNever(c.Unwritten))
 	}
 	if c.Overrun {
 		why = append(why, "memory outside of the buffers was written")
@@ -44,13 +44,20 @@ func wrong(t record.Tolerance, format string, c *record.Case) (why []string) {
 		why = append(why, "the inputs were changed")
 	}
 	if !c.Repeatable {
-		why = append(why, "a second run gave other bits")
+		why = append(why, "a second run, over an output and a workspace with other contents, gave other bits")
 	}
 	errors := Within(t, format, c)
 	if len(errors) > 0 && c.Cause != "" {
 		errors[0] += " (" + c.Cause + ")"
 	}
 	return append(why, errors...)
+}
+
+func wasNever(n int) string {
+	if n == 1 {
+		return "1 element of the output was never written"
+	}
+	return fmt.Sprintf("%d elements of the output were never written", n)
 }
 
 // leastCompared is how many rows of a large output must be compared.

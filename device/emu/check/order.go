@@ -68,6 +68,7 @@ type ordered struct {
 	met      *released            // and what the last phase's did
 	building *work
 	factors  map[factorKey]*bool // of wgmma: whether a row of it was found written
+	brought  []bool              // by rank and instruction: it has brought such rows
 	works    map[uint64]*work    // that mbarriers count, by number
 	lastWork uint64
 	flags    map[place]*syncVar // in shared memory
@@ -88,7 +89,6 @@ type warp struct {
 	v       *view      // of all its lanes, or nil:
 	lanes   [32]*view  // they know different things
 	events  []*event   // by instruction: the last one
-	fresh   []event    // to be used
 	copies  groups     // cp.async
 	bulk    groups     // cp.async.bulk
 	product groups     // wgmma
@@ -260,12 +260,7 @@ func (w *warp) event(id int, cls *class, write bool) *event {
 	if e := w.events[id]; e != nil && e.time == w.time {
 		return e
 	}
-	if len(w.fresh) == 0 {
-		w.fresh = make([]event, 16)
-	}
-	e := &w.fresh[0]
-	w.fresh = w.fresh[1:]
-	e.w, e.id, e.time, e.class, e.writes = w, id, w.time, cls, write
+	e := &event{w: w, id: id, time: w.time, class: cls, writes: write}
 	w.events[id] = e
 	return e
 }

@@ -71,6 +71,18 @@ func (c *ordered) factorRows(second bool) *bool {
 	return rows
 }
 
+// brings notes that an ldmatrix has found its rows written.
+func (c *ordered) brings(a *emu.Access) {
+	n := len(c.o.classes)
+	if c.brought == nil {
+		c.brought = make([]bool, n*len(c.Blocks))
+	}
+	if b := &c.brought[a.Rank*n+a.ID]; !*b {
+		*b, c.cur.a = true, a
+		*c.factorRows(false) = true
+	}
+}
+
 // loaded notes whether the current access, an ldmatrix, finds a row written.
 func (c *ordered) loaded() {
 	cur := &c.cur

@@ -15,7 +15,6 @@ type event struct {
 	class  *class
 	work   *work // of an asynchronous access
 	writes bool
-	rows   bool  // it has brought rows of a factor, as others know
 	site   *site // of the source, where it happened in a function that was called
 }
 

@@ -17,15 +17,14 @@ import (
 
 const (
 	zoneBytes = 1 << 10
-	zoneWords = zoneBytes / 4
 	zoneReads = 512 // that a zone puts by, at most
 	zoneWorks = 16  // that it knows of, at most
 )
 
 // zone is a kilobyte of a block's shared memory.
 type zone struct {
-	written wordSet // known to be written, and plain data
-	barred  wordSet // gaps between variables and living mbarriers: never to be written
+	written byteSet // known to be written, and plain data
+	barred  byteSet // gaps between variables and living mbarriers: never to be written
 	full    bool    // everything is written
 	odd     bool    // strong writes, or too much: only the cells know
 
@@ -38,19 +37,38 @@ type zone struct {
 	free  *clock   // a clock that has all of these
 }
 
-// putBy is a read that is not yet with the cells.
+// putBy is a read that is not yet with the cells. What there is of its event is enough
+// to make it: most are never asked for.
 type putBy struct {
-	e     *event
+	w     *warp
+	e     *event // where it is there already, or nil
+	id    int32
+	size  int32
+	time  uint32
 	lanes uint32
-	size  int
 	at    [32]uint16 // in the zone
 }
 
-type wordSet [zoneWords / 64]uint64
+// event is the event of a read that was put by.
+func (r *putBy) event(c *ordered) *event {
+	if r.e != nil {
+		return r.e
+	}
+	if e := r.w.events[r.id]; e != nil && e.time == r.time {
+		return e
+	}
+	return &event{w: r.w, id: int(r.id), time: r.time, class: &c.o.classes[r.id]}
+}
 
-func (s *wordSet) add(word int)      { s[word/64] |= 1 << (word % 64) }
-func (s *wordSet) remove(word int)   { s[word/64] &^= 1 << (word % 64) }
-func (s *wordSet) has(word int) bool { return s[word/64]>>(word%64)&1 != 0 }
+// byteSet is a set of the bytes of a zone.
+type byteSet [zoneBytes / 64]uint64
+
+// span is which bits of which word are n bytes from one on, which are in one word.
+func span(from, n int) (i int, m uint64) { return from / 64, (1<<n - 1) << (from % 64) }
+
+func (s *byteSet) add(from, n int)      { i, m := span(from, n); s[i] |= m }
+func (s *byteSet) remove(from, n int)   { i, m := span(from, n); s[i] &^= m }
+func (s *byteSet) has(from, n int) bool { i, m := span(from, n); return s[i]&m == m }
 
 // zones are those of a block's shared memory.
 type zones []zone
@@ -59,12 +77,12 @@ func newZones(size int) zones { return make(zones, (size+zoneBytes-1)/zoneBytes)
 
 // bar says that bytes are not to be written, or that they may be after all.
 func (zs zones) bar(from, to int, barred bool) {
-	for w := from / 4; 4*w < to; w++ {
-		z := &zs[w/zoneWords]
-		z.written.remove(w % zoneWords)
+	for ; from < to; from++ {
+		z := &zs[from/zoneBytes]
+		z.written.remove(from%zoneBytes, 1)
 		z.full = false
-		if z.barred.remove(w % zoneWords); barred {
-			z.barred.add(w % zoneWords)
+		if z.barred.remove(from%zoneBytes, 1); barred {
+			z.barred.add(from%zoneBytes, 1)
 		}
 	}
 }
@@ -113,18 +131,22 @@ func (c *ordered) putBy(w *warp, a *emu.Access, cls *class) bool {
 		}
 		rest &^= g.lanes
 	}
-	e := w.event(a.ID, cls, false)
-	c.locate(e, a)
-	if cls.rows && !e.rows {
-		c.cur.a, e.rows = a, true
-		*c.factorRows(false) = true
+	w.touched = true
+	r := putBy{w: w, id: int32(a.ID), size: int32(a.Size), time: w.time}
+	if c.o.called[a.ID] {
+		r.e = w.event(a.ID, cls, false)
+		c.locate(r.e, a)
+	}
+	if cls.rows {
+		c.brings(a)
 	}
 	for _, g := range groups[:n] {
 		z := &c.zones[a.Block][g.index]
 		if len(z.reads) == zoneReads {
 			c.makeRoom(a.Block, g.index)
 		}
-		z.put(e, a, g.lanes, len(c.warps))
+		r.lanes = g.lanes
+		z.put(&r, a, len(c.warps))
 	}
 	return true
 }
@@ -145,39 +167,24 @@ func (c *ordered) readable(z *zone, by *clock, a *emu.Access, lanes uint32) bool
 		return true
 	}
 	for m := lanes; m != 0; m &= m - 1 {
-		from := int(a.Offsets[bits.TrailingZeros32(m)] % zoneBytes)
-		for w := from / 4; 4*w < from+a.Size; w++ {
-			if !z.written.has(w) {
-				return false
-			}
+		if !z.written.has(int(a.Offsets[bits.TrailingZeros32(m)]%zoneBytes), a.Size) {
+			return false
 		}
 	}
 	return true
 }
 
-// put puts a read of lanes by, one of so many warps.
-func (z *zone) put(e *event, a *emu.Access, lanes uint32, warps int) {
+// put puts a read by, one of a cluster of so many warps.
+func (z *zone) put(r *putBy, a *emu.Access, warps int) {
 	if z.read == nil {
 		z.read = make([]uint32, warps)
 	}
-	if n := len(z.reads); n < cap(z.reads) {
-		z.reads = z.reads[:n+1]
-	} else {
-		z.reads = append(z.reads, putBy{})
+	z.reads = append(z.reads, *r)
+	at := &z.reads[len(z.reads)-1].at
+	for l, off := range a.Offsets { // of the others it does not matter
+		at[l] = uint16(off % zoneBytes)
 	}
-	r := &z.reads[len(z.reads)-1]
-	r.e, r.lanes, r.size = e, lanes, a.Size
-	if lanes == 1<<32-1 {
-		for l, off := range a.Offsets {
-			r.at[l] = uint16(off % zoneBytes)
-		}
-	} else {
-		for m := lanes; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			r.at[l] = uint16(a.Offsets[l] % zoneBytes)
-		}
-	}
-	z.read[e.w.agent], z.free = e.time, nil
+	z.read[r.w.agent], z.free = r.time, nil
 }
 
 // after reports whether a clock has warps up to their times.
@@ -226,10 +233,13 @@ func (c *ordered) overwrite(w *warp, a *emu.Access) {
 		lanes, i := inZone(a, rest)
 		z := &c.zones[a.Block][i]
 		c.claim(w, a.Block, i)
-		for m := lanes; m != 0 && !z.full; m &= m - 1 {
-			z.fill(int(a.Offsets[bits.TrailingZeros32(m)]%zoneBytes), a.Size)
+		if rest &^= lanes; z.full {
+			continue
 		}
-		rest &^= lanes
+		for m := lanes; m != 0; m &= m - 1 {
+			z.written.add(int(a.Offsets[bits.TrailingZeros32(m)]%zoneBytes), a.Size)
+		}
+		z.filled()
 	}
 }
 
@@ -240,9 +250,11 @@ func (c *ordered) overwriteEach(w *warp, a *emu.Access) {
 			i := from / zoneBytes
 			end := min(to, (i+1)*zoneBytes)
 			c.claim(w, a.Block, i)
-			if z := &c.zones[a.Block][i]; !z.full {
-				z.fill(from%zoneBytes, end-from)
+			z := &c.zones[a.Block][i]
+			for ; from < end && !z.full; from++ {
+				z.written.add(from%zoneBytes, 1)
 			}
+			z.filled()
 			from = end
 		}
 	}
@@ -257,14 +269,13 @@ func (c *ordered) overwriteEach(w *warp, a *emu.Access) {
 	}
 }
 
-// fill takes note that bytes of a zone are written.
-func (z *zone) fill(from, size int) {
-	for w := (from + 3) / 4; 4*w+4 <= from+size; w++ {
-		if !z.barred.has(w) {
-			z.written.add(w)
-		}
+// filled notices that all of a zone is written. What must not be is not.
+func (z *zone) filled() {
+	z.full = true
+	for i := range z.written {
+		z.written[i] &^= z.barred[i]
+		z.full = z.full && z.written[i] == 1<<64-1
 	}
-	z.full = z.written == wordSet{1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1}
 }
 
 // claim has zone i of a block take note that the current access writes to it.
@@ -357,7 +368,7 @@ func (c *ordered) makeRoom(block, i int) {
 	})
 	rest := z.reads[:0]
 	for _, r := range z.reads {
-		if !same || r.e.time > least[r.e.w.agent] {
+		if !same || r.time > least[r.w.agent] {
 			rest = append(rest, r)
 		}
 	}
@@ -374,7 +385,8 @@ func (c *ordered) spread(block, i int) {
 	a := &emu.Access{Offsets: &offsets}
 	for j := range z.reads {
 		r := &z.reads[j]
-		a.Mask, a.Size = r.lanes, r.size
+		e := r.event(c)
+		a.Mask, a.Size = r.lanes, int(r.size)
 		for l, at := range r.at {
 			offsets[l] = uint64(i*zoneBytes) + uint64(at)
 		}
@@ -383,11 +395,11 @@ func (c *ordered) spread(block, i int) {
 			off, lanes := int(offsets[l]), uint32(1)<<l
 			if n := rowOf(a, l); n > 1 {
 				lanes = (1<<n - 1) << l
-				cells.at(off).readBy(r.e, lanes, true)
+				cells.at(off).readBy(e, lanes, true)
 			} else {
-				for size := r.size; size > 0; {
+				for size := a.Size; size > 0; {
 					n := unitAt(off, size)
-					cells.part(off, n).readBy(r.e, lanes, false)
+					cells.part(off, n).readBy(e, lanes, false)
 					off += n
 					size -= n
 				}

@@ -45,8 +45,7 @@ func TestDefectsAreFound(t *testing.T) {
 	cut := func(what string) func(string) string {
 		return func(text string) string { return strings.ReplaceAll(text, what, "") }
 	}
-	exchanging := InHalves(2)
-	exchanging.Exchange = 16
+	exchanging := exchanging(2, 16)
 	for _, c := range []struct {
 		name  string
 		c     Config

@@ -83,7 +83,6 @@ func (a *attention) exchange(it item, m, l []build.F32) {
 	me := inBlock
 	if g.c.Split > 1 {
 		me = g.rank.MadLo(k.U32(uint32(g.c.perBlock())), inBlock)
-		k.BarrierClusterWait() // the others' mbarriers are there
 	}
 	columns := g.c.share(g.d).columns
 	a.sendShares(me, m, l)
@@ -107,40 +106,64 @@ func (a *attention) exchange(it item, m, l []build.F32) {
 }
 
 // sendShares gives each sharer its columns of O/l, and log₂ of the sum of the rows'
-// exponentials. A row that has seen no key has l = 0 and sends zeros and -∞.
+// exponentials, those in other blocks first. A row that has seen no key has l = 0 and
+// sends zeros and -∞.
 func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 	g := a.g
-	k, s := g.k, g.c.share(g.d)
-	var inverse [slots]build.F32
-	var logs [2]build.B32
-	for i := range slots {
-		inverse[i] = l[i].RcpApprox(build.Ftz).Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
-		logs[i] = build.Cast[build.B32](l[i].Lg2Approx().Sub(g.shift(m[i], a.rows.c.Get()), build.Rn))
+	k := g.k
+	parts := build.SharedAs[build.B32](g.mem, g.plan.parts)
+	s := sending{
+		a:    a,
+		unit: parts.At(g.unitOf(me, 0, a.wg.Thread)), log: parts.At(g.logOf(me, a.wg.Thread)),
+		first: a.wg.Lane.And(k.U32(3)).SetpEq(k.U32(0)),
 	}
-	words := a.words(inverse)
-	first := a.wg.Lane.And(k.U32(3)).SetpEq(k.U32(0)) // one lane of a row
-	unit := build.SharedAs[build.B32](g.mem, g.plan.parts).At(g.unitOf(me, 0, a.wg.Thread))
-	log := build.SharedAs[build.B32](g.mem, g.plan.parts).At(g.logOf(me, a.wg.Thread))
-	perShare := 4 * s.units
-	for owner := range g.c.sharers() {
-		rank, inbox := owner/g.c.perBlock(), owner%g.c.perBlock()*g.plan.inbox/4
-		send := func(put func(at build.Shared[build.B32], x []build.B32)) {
-			for u := range s.units {
-				put(unit.Plus(inbox+u*warpgroupThreads*4), words[owner*perShare+4*u:][:4])
+	for i := range slots {
+		s.inverse[i] = l[i].RcpApprox(build.Ftz).Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
+		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(g.shift(m[i], a.rows.c.Get()), build.Rn))
+	}
+	if g.c.Split == 1 {
+		for owner := range g.c.sharers() {
+			s.send(owner, store)
+		}
+		return
+	}
+	k.BarrierClusterWait()        // the others' mbarriers are there
+	for rank := range g.c.Split { // what is whose lies in other registers for each rank
+		k.If(g.rank.SetpEq(k.U32(uint32(rank))), func() {
+			for i := range g.c.sharers() {
+				owner := ((rank+1)*g.c.perBlock() + i) % g.c.sharers()
+				if to := owner / g.c.perBlock(); to == rank {
+					s.send(owner, store)
+				} else {
+					s.send(owner, s.storeAsync(to, owner))
+				}
 			}
-			k.If(first, func() { put(log.Plus(inbox), logs[:]) })
-		}
-		if g.c.Split == 1 {
-			send(store)
-			continue
-		}
-		k.If(g.rank.SetpEq(k.U32(uint32(rank))), func() { send(store) }).Else(func() {
-			bar := g.exchanged().Plus(owner % g.c.perBlock()).Mapa(k.U32(uint32(rank)))
-			send(func(at build.Shared[build.B32], x []build.B32) {
-				k.StAsyncB32(at.Mapa(k.U32(uint32(rank))), x, bar)
-			})
 		})
 	}
+}
+
+// sending is what a warpgroup sends: 1/l and log₂ of the rows' sums, and where this
+// thread's of it go in the first inbox of a block.
+type sending struct {
+	a         *attention
+	inverse   [slots]build.F32
+	logs      [slots]build.B32
+	unit, log build.Shared[build.B32]
+	first     build.Pred // the lane sends the logarithms of its row
+}
+
+// put writes two or four words to an inbox.
+type put func(at build.Shared[build.B32], x []build.B32)
+
+// send puts an owner's share into its inbox.
+func (s sending) send(owner int, p put) {
+	g := s.a.g
+	inbox := owner % g.c.perBlock() * g.plan.inbox / 4
+	words := s.words(owner)
+	for u := 0; u < len(words); u += 4 {
+		p(s.unit.Plus(inbox+u*warpgroupThreads), words[u:][:4])
+	}
+	g.k.If(s.first, func() { p(s.log.Plus(inbox), s.logs[:]) })
 }
 
 func store(at build.Shared[build.B32], x []build.B32) {
@@ -151,11 +174,22 @@ func store(at build.Shared[build.B32], x []build.B32) {
 	at.StV4([4]build.B32(x))
 }
 
-// words are all elements of O/l as they are sent.
-func (a *attention) words(inverse [slots]build.F32) (words []build.B32) {
-	x := func(i int) build.F32 { return a.O.Get(i).Mul(inverse[i/2%slots], build.Rn) }
-	for i := 0; i < a.g.d/2; i += 2 {
-		if a.g.c.Exchange == 16 {
+// storeAsync writes to block rank, counted by the owner's mbarrier there.
+func (s sending) storeAsync(rank, owner int) put {
+	g := s.a.g
+	k := g.k
+	to := k.U32(uint32(rank))
+	bar := g.exchanged().Plus(owner % g.c.perBlock()).Mapa(to)
+	return func(at build.Shared[build.B32], x []build.B32) { k.StAsyncB32(at.Mapa(to), x, bar) }
+}
+
+// words are the elements of an owner's share of O/l as they are sent.
+func (s sending) words(owner int) (words []build.B32) {
+	g := s.a.g
+	n := g.c.share(g.d).elements
+	x := func(i int) build.F32 { return s.a.O.Get(i).Mul(s.inverse[i/2%slots], build.Rn) }
+	for i := owner * n; i < (owner+1)*n; i += 2 {
+		if g.c.Exchange == 16 {
 			words = append(words, build.Cast[build.B32](x(i+1).CvtRnF16x2(x(i))))
 		} else {
 			words = append(words, build.Cast[build.B32](x(i)), build.Cast[build.B32](x(i+1)))
@@ -242,7 +276,7 @@ func (a *attention) weighShares(inbox build.Shared[build.B32]) (weight [][]build
 		seen := most.SetpGtu(tile.NegInf(k)) // or NaN
 		norm = append(norm, a.rows.vs.Get().Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(k.F32(0), seen))
 		if g.p.LSE {
-			whole := base.Add(sum.Lg2Approx(), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
+			whole := base.Add(sum.Lg2Approx(build.Ftz), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
 			lse = append(lse, whole.Selp(tile.NegInf(k), seen))
 		}
 	}

@@ -18,9 +18,7 @@ var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
-	exchanging := InHalves(2)
-	exchanging.Exchange, exchanging.Early = 16, true
-	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(64, 2), "halves": InHalves(1), "exchange": exchanging} {
+	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(64, 2), "halves": InHalves(1), "exchange": exchanging(2, 16)} {
 		k, err := Build(Square(1, 1, 1, 64, fp8.E4M3), c)
 		if err != nil {
 			t.Fatal(err)
