@@ -1,0 +1,83 @@
+package hopper
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"attest/device/emu/check"
+	"attest/fp8"
+	"attest/ref"
+)
+
+// exchanging is the design of the mission shape with a merge in one step.
+func exchanging(split, bits int) Config {
+	c := InHalves(split)
+	c.Exchange, c.Early = bits, true
+	return c
+}
+
+// TestExchangeBits wants the same bits whatever order the warps run in, so whoever sends
+// first, and no defect in any. Blocks without a key of their own take part.
+func TestExchangeBits(t *testing.T) {
+	schedules := uint64(3)
+	if *full {
+		schedules = 20
+	}
+	for i, c := range []Config{exchanging(2, 16), exchanging(2, 32), exchanging(1, 16)} {
+		p := Problem{Batch: 1, Heads: 1, HeadsKV: 1, SeqQ: 70, SeqKV: 140 + 200*i, HeadDim: 64, Format: fp8.E4M3, LSE: true, Causal: i == 1}
+		in := generate(t, "normal", p, uint64(i))
+		var first result
+		for s := range schedules {
+			checker := check.New()
+			r := newBench(t, emulator(t, s, checker), in).run(c)
+			for _, d := range checker.Defects() {
+				t.Errorf("%v, schedule %d: %v", c, s, d)
+			}
+			if s == 0 {
+				first = r
+				judge(t, in, r)
+			} else if !bytes.Equal(first.o, r.o) {
+				t.Errorf("%v: schedule %d gives other bits", c, s)
+			}
+		}
+	}
+}
+
+// TestExchangeRounding wants parts that were sent as f16 to cost next to nothing: the
+// error against float64 is that of P's rounding to e4m3, and what f16 adds is a hundredth
+// of it.
+func TestExchangeRounding(t *testing.T) {
+	p := Square(1, 2, 300, 64, fp8.E4M3)
+	in := generate(t, "normal", p, 4)
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rmse [2]float64
+	for i, c := range []Config{InHalves(2), exchanging(2, 16)} {
+		e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).tensor(t), ref.CompareOptions{Tol: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rmse[i] = e.RMSE
+	}
+	if rmse[1] > 1.01*rmse[0] {
+		t.Errorf("rmse %g with f16 sent, %g without an exchange", rmse[1], rmse[0])
+	}
+}
+
+// TestExchangeNaN wants a NaN in one warpgroup's keys to come out in every row.
+func TestExchangeNaN(t *testing.T) {
+	p := Problem{Batch: 1, Heads: 1, HeadsKV: 1, SeqQ: 10, SeqKV: 500, HeadDim: 64, Format: fp8.E4M3}
+	for _, key := range []int{0, 200, 300, 499} {
+		in := generate(t, "normal", p, 1)
+		in.K.Data[key*64+5] = 0x7f
+		r := newBench(t, emulator(t, 0, nil), in).run(exchanging(2, 16))
+		for i := 0; i < len(r.o); i += 2 {
+			if h := binary.LittleEndian.Uint16(r.o[i:]); h&0x7fff <= 0x7c00 {
+				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)
+			}
+		}
+	}
+}
