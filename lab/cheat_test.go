@@ -11,6 +11,7 @@ import (
 
 	"attest/lab/gate"
 	"attest/record"
+	"attest/ref"
 	"attest/timing"
 )
 
@@ -62,6 +63,35 @@ func TestCheats(t *testing.T) {
 				t.Errorf("performance is %s", v.Gates[3].Status)
 			}
 		})
+	}
+}
+
+// TestRemembered: 10, without a clock. Cases of one shape have the same buffers.
+func TestRemembered(t *testing.T) {
+	gpu := newCard()
+	gpu.memo = true
+	p := timingPlan(gpu)
+	p.Times, p.Defects.Shapes = nil, nil
+	_, v := measure(t, preset(t, "stage3b"), p)
+	wants(t, v, record.Reject, "error")
+	if v.Gates[2].Status != record.Red {
+		t.Errorf("correctness is %s", v.Gates[2].Status)
+	}
+}
+
+// TestOptional: a case that is not served is forgotten, and excuses nothing.
+func TestOptional(t *testing.T) {
+	p := timingPlan(newCard())
+	p.Device, p.Times, p.Defects.Shapes = nil, nil, nil
+	p.Cases = append(p.Cases, Case{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 33, Skv: 80}, Distribution: "normal", Optional: true})
+	r, _ := measure(t, preset(t, "stage3b"), p)
+	if c := r.Correctness; len(c.Cases) != 2 || len(c.Refused) != 0 {
+		t.Errorf("%d cases, %q refused", len(c.Cases), c.Refused)
+	}
+	r, v := measure(t, preset(t, "hopper"), p)
+	wants(t, v, record.Defer, "")
+	if n := len(r.Correctness.Cases); n != 3 || r.Correctness.Cases[2].Shape != "1,2,33/80,64" {
+		t.Errorf("%d cases of a kernel that serves all of them", n)
 	}
 }
 

@@ -101,7 +101,8 @@ func Quick() Plan {
 			{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"},
 			{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
 			{Shape: length(2, 3, 33), Seed: 2, Distribution: "normal"}, // in the same buffers
-			{Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 32, Skv: 80}, Seed: 0, Distribution: "normal", Optional: true},
+			{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 33, Skv: 80}, Seed: 0, Distribution: "normal", Optional: true},
+			{Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 80, Skv: 33}, Seed: 0, Distribution: "normal", Optional: true},
 			{Shape: length(2, 2, 100), Seed: 2, Distribution: "one-hot"},
 			{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"},
 			{Shape: length(1, 2, 65), Seed: 1, Distribution: "outliers"},
