@@ -22,8 +22,8 @@ func Names() (names []string) {
 	return names
 }
 
-// sms is how many SMs the cards have that designs are chosen for: H100 and H200.
-const sms = 132
+// SMs is how many the cards have that designs are chosen for: H100 and H200.
+const SMs = 132
 
 // hopperProblem is what a choice asks of kernels for Hopper: the shape that it is for, or
 // the mission's.
@@ -48,7 +48,7 @@ func design(d hopper.Design, c Choice) (*Subject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
-	return Hopper(d.Name, d.Config(p, sms), c)
+	return Hopper(d.Name, d.Config(p, SMs), c)
 }
 
 // Hopper is a kernel of kernels/attn/hopper of any configuration. Its format is e4m3

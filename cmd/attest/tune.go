@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +13,7 @@ import (
 	"attest/internal/term"
 	"attest/internal/tune"
 	"attest/kernels/attn"
+	"attest/kernels/attn/hopper"
 	"attest/lab"
 	"attest/lab/gate"
 	"attest/record"
@@ -29,7 +29,8 @@ func tuneCommand(env *cli.Env) *cobra.Command {
 		Long: `Search over the configurations of a kernel, from a preset on: tiles of rows and keys,
 stages of the ring, producer warps and every toggle, one change at a time, always going
 on from the best, until the best three have no neighbour that was not tried or --budget
-configurations were.
+configurations were. From a kernel for Hopper on it is its tiles, warpgroups, splits
+and toggles, and the designs with names.
 
 Green first: each must pass the gates of resources, defects and correctness, by the
 smoke plan of attest gate, before its time counts. On a GPU times are measured, in turns with the preset. Without one they
@@ -46,12 +47,14 @@ JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",
 		Example: `  attest tune stage3b
   attest tune stage5 --shape long --format e4m3 --budget 100 --device cuda:0
   attest tune stage3b --chip H200 --out best
+  attest tune hopper --shape long --device cuda:0
   attest tune stage3b --json | jq -r '.best[].name'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args) },
 	}
 	f := c.Flags()
-	f.StringVar(&x.format, "format", fp8.U8.String(), "of Q, K and V: u8, u8-legacy, e4m3, e5m2")
+	f.StringVar(&x.format, "format", "", "of Q, K and V: u8, u8-legacy, e4m3, e5m2; u8 when empty, e4m3 for Hopper's")
 	f.StringVar(&x.output, "output", "f16", "of O: f16, bf16")
+	f.BoolVar(&x.causal, "causal", false, "hide keys after the query, for presets that can: Hopper's")
 	x.campaign.register(c, false)
 	shapeFlag(c, &x.shape, "mission", "what it is to be fast for")
 	f.StringVar(&x.chip, "chip", "", "the GPU to predict for: A100, L4, RTX-4090, H100, H200; one of the kernel's target when empty")
@@ -76,22 +79,21 @@ type tuner struct {
 	out    string
 
 	named    ref.Named
-	start    *lab.Subject
-	space    tune.Space
+	subject  *lab.Subject // the start
 	target   predict.Chip
 	plan     lab.Plan
 	startLow float64 // the start's time, which PREDICTED ratios are to
 }
 
 // tuneReport is the JSON of tune.
-type tuneReport struct {
-	Goal  tune.Goal    `json:"goal"`
-	Tried int          `json:"tried"`
-	Green int          `json:"green"`
-	Spent bool         `json:"spent"` // the budget ended the search
-	Start tune.Trial   `json:"start"`
-	Best  []tune.Trial `json:"best"`
-	State string       `json:"state"`
+type tuneReport[C tune.Config] struct {
+	Goal  tune.Goal       `json:"goal"`
+	Tried int             `json:"tried"`
+	Green int             `json:"green"`
+	Spent bool            `json:"spent"` // the budget ended the search
+	Start tune.Trial[C]   `json:"start"`
+	Best  []tune.Trial[C] `json:"best"`
+	State string          `json:"state"`
 }
 
 func (x *tuner) run(c *cobra.Command, names []string) error {
@@ -102,18 +104,43 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 		return err
 	}
 	defer x.close()
-	if _, err := x.fitting([]*lab.Subject{x.start}, false); err != nil {
+	if _, err := x.fitting([]*lab.Subject{x.subject}, false); err != nil {
 		return err
+	}
+	if d, err := hopper.FindDesign(names[0]); err == nil {
+		p, err := x.hopperProblem()
+		if err != nil {
+			return err
+		}
+		search := &tuning[hopper.Config]{tuner: x, start: d.Config(p, lab.SMs), neighbours: tune.Hopper{Problem: p}.Neighbours, kernel: lab.Hopper}
+		return search.run(c.Context(), names[0])
 	}
 	preset, err := attn.FindPreset(names[0], x.dim)
 	if err != nil {
 		return err
 	}
-	goal, err := x.goal(names[0])
+	p, err := x.problem()
 	if err != nil {
 		return err
 	}
-	state, err := tune.Load(x.state, goal)
+	search := &tuning[attn.Config]{tuner: x, start: preset.Config, neighbours: tune.Stages{Problem: p, Target: x.subject.Target}.Neighbours, kernel: lab.Kernel}
+	return search.run(c.Context(), names[0])
+}
+
+// tuning is a search over the configurations of one kind of kernels.
+type tuning[C tune.Config] struct {
+	*tuner
+	start      C
+	neighbours func(C) []C
+	kernel     func(name string, c C, choice lab.Choice) (*lab.Subject, error)
+}
+
+func (x *tuning[C]) run(ctx context.Context, name string) error {
+	goal, err := x.goal(name)
+	if err != nil {
+		return err
+	}
+	state, err := tune.Load[C](x.state, goal)
 	if err != nil {
 		return fmt.Errorf("--state: %w", err)
 	}
@@ -127,15 +154,15 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 		x.startLow = state.Trials[0].Micros
 	}
 	steps := startSteps(progress, x.budget-len(state.Trials))
-	search := &tune.Search{
-		Space: x.space, Start: preset.Config, Budget: x.budget,
-		Try: func(ctx context.Context, c attn.Config) (tune.Trial, error) { return x.try(ctx, c, steps) },
-		Each: func(s *tune.State) error {
+	search := &tune.Search[C]{
+		Neighbours: x.neighbours, Start: x.start, Budget: x.budget,
+		Try: func(ctx context.Context, c C) (tune.Trial[C], error) { return x.try(ctx, c, steps) },
+		Each: func(s *tune.State[C]) error {
 			steps.next()
 			return s.Save(x.state)
 		},
 	}
-	spent, err := search.Run(c.Context(), state)
+	spent, err := search.Run(ctx, state)
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			progress.Print(func() {
@@ -144,7 +171,7 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 		}
 		return err
 	}
-	r := &tuneReport{Goal: goal, Tried: len(state.Trials), Green: state.Green(), Spent: spent, Start: state.Trials[0], Best: state.Best(tune.Keep), State: x.state}
+	r := &tuneReport[C]{Goal: goal, Tried: len(state.Trials), Green: state.Green(), Spent: spent, Start: state.Trials[0], Best: state.Best(tune.Keep), State: x.state}
 	progress.Print(func() { x.show(r, state) })
 	if err := x.write(r); err != nil {
 		return err
@@ -164,37 +191,43 @@ func (x *tuner) prepare(c *cobra.Command, names []string) (err error) {
 		return errors.New("--budget must be at least 1")
 	}
 	x.dim, x.want = x.named.Shape.D, x.named.Shape
-	if len(names) == 1 && slices.Contains(presetNames(), names[0]) && stageOf(names[0]) == nil {
-		return fmt.Errorf("%s is no stage: only they have toggles and tiles to search over; see attest list presets", names[0])
-	}
-	if x.start, err = x.one(c, names); err != nil {
+	if x.subject, err = x.one(c, names); err != nil {
 		return err
 	}
-	if err := x.start.Serves(x.named.Shape); err != nil {
+	x.format = string(x.subject.ABI.Format) // what was left open
+	if err := x.subject.Serves(x.named.Shape); err != nil {
 		return fmt.Errorf("--shape: %w", err)
 	}
 	if x.state == "" {
 		x.state = "tune-" + names[0] + ".json"
 	}
-	x.space, err = x.newSpace()
-	return err
+	return nil
 }
 
-// newSpace is the problem that configurations have to serve, on the target of the
-// start.
-func (x *tuner) newSpace() (tune.Space, error) {
+// problem is what configurations of stages have to serve.
+func (x *tuner) problem() (attn.Problem, error) {
 	s := x.named.Shape
 	format, err := fp8.ParseFormat(x.format)
 	p := attn.Problem{Batch: s.B, Heads: s.Hq, Seq: s.Sq, HeadDim: s.D, Format: format}
 	if x.output == attn.BF16.String() {
 		p.Output = attn.BF16
 	}
-	return tune.Space{Problem: p, Target: x.start.Target}, err
+	return p, err
+}
+
+// hopperProblem is what configurations of kernels for Hopper have to serve.
+func (x *tuner) hopperProblem() (hopper.Problem, error) {
+	s := x.named.Shape
+	p, err := x.problem()
+	return hopper.Problem{
+		Batch: s.B, Heads: s.Hq, HeadsKV: s.Hkv, SeqQ: s.Sq, SeqKV: s.Skv, HeadDim: s.D,
+		Format: p.Format, Output: p.Output, Causal: x.causal,
+	}, err
 }
 
 // goal is what is searched for; it also chooses how times are found.
 func (x *tuner) goal(name string) (tune.Goal, error) {
-	g := tune.Goal{Kernel: name, Format: x.format, Output: x.output, Target: x.start.Target.String(), Shape: x.named.Shape.String(), Measure: tune.Predicted}
+	g := tune.Goal{Kernel: name, Format: x.format, Output: x.output, Target: x.subject.Target.String(), Shape: x.named.Shape.String(), Causal: x.causal, Measure: tune.Predicted}
 	x.plan = planOf("smoke")
 	x.plan.Device, x.plan.Sensor, x.plan.References = x.dev, x.sensor, &lab.References{}
 	x.plan.Counters = ref.Shape{}
@@ -203,11 +236,11 @@ func (x *tuner) goal(name string) (tune.Goal, error) {
 			return g, errors.New("--chip is for predictions; on a GPU times are measured: --device emu predicts")
 		}
 		g.Measure, g.Device = tune.Measured, x.dev.Info().Name
-		x.plan.Baseline = x.start
+		x.plan.Baseline = x.subject
 		x.plan.Times = &lab.Times{Shapes: []ref.Named{x.named}, Methods: methods([]timing.Mode{timing.Graph}, []timing.Cache{timing.Warm})}
 		return g, nil
 	}
-	x.target = predict.For(x.start.Target, nil)
+	x.target = predict.For(x.subject.Target, nil)
 	if x.chip != "" {
 		var err error
 		if x.target, err = predict.Find(x.chip); err != nil {
@@ -219,15 +252,15 @@ func (x *tuner) goal(name string) (tune.Goal, error) {
 }
 
 // try judges a configuration and, if it is green, finds its time.
-func (x *tuner) try(ctx context.Context, c attn.Config, progress *steps) (tune.Trial, error) {
-	s, err := lab.Kernel(c.String(), c, x.choice())
+func (x *tuning[C]) try(ctx context.Context, c C, progress *steps) (tune.Trial[C], error) {
+	s, err := x.kernel(c.String(), c, x.choice())
 	if err != nil {
-		return tune.Trial{}, err
+		return tune.Trial[C]{}, err
 	}
 	k := s.Kernel()
-	t := tune.Trial{Config: c, Name: c.String(), SHA256: k.SHA256}
+	t := tune.Trial[C]{Config: c, Name: c.String(), SHA256: k.SHA256}
 	p := x.plan
-	if k.SHA256 == x.start.Kernel().SHA256 {
+	if k.SHA256 == x.subject.Kernel().SHA256 {
 		p.Baseline = nil
 	}
 	rec, err := lab.Measure(ctx, s, p, progress.of(s.Name))
@@ -258,7 +291,7 @@ func (x *tuner) try(ctx context.Context, c attn.Config, progress *steps) (tune.T
 }
 
 // measured takes the time of a trial from its record.
-func measured(t *tune.Trial, rec *record.Record) error {
+func measured[C tune.Config](t *tune.Trial[C], rec *record.Record) error {
 	p := rec.Performance
 	if p == nil || len(p.Shapes) != 1 {
 		return fmt.Errorf("%s was not timed", t.Name)

@@ -10,10 +10,9 @@ import (
 	"attest/internal/atomicfile"
 	"attest/internal/term"
 	"attest/internal/tune"
-	"attest/lab"
 )
 
-func (x *tuner) show(r *tuneReport, state *tune.State) {
+func (x *tuning[C]) show(r *tuneReport[C], state *tune.State[C]) {
 	if x.env.JSON {
 		x.env.Encode(r)
 		return
@@ -44,17 +43,17 @@ func (x *tuner) show(r *tuneReport, state *tune.State) {
 	}
 }
 
-func firstRed(s *tune.State) tune.Trial {
+func firstRed[C tune.Config](s *tune.State[C]) tune.Trial[C] {
 	for _, t := range s.Trials {
 		if !t.Green {
 			return t
 		}
 	}
-	return tune.Trial{}
+	return tune.Trial[C]{}
 }
 
 // write puts the best where attest gate --ptx finds them.
-func (x *tuner) write(r *tuneReport) error {
+func (x *tuning[C]) write(r *tuneReport[C]) error {
 	if x.out == "" {
 		return nil
 	}
@@ -62,7 +61,7 @@ func (x *tuner) write(r *tuneReport) error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	for i, b := range r.Best {
-		s, err := lab.Kernel(b.Name, b.Config, x.choice())
+		s, err := x.kernel(b.Name, b.Config, x.choice())
 		if err != nil {
 			return err
 		}

@@ -2,42 +2,48 @@ package tune
 
 import (
 	"context"
-
-	"attest/kernels/attn"
+	"fmt"
 )
+
+// Config is a configuration: one of kernels/attn, or of kernels/attn/hopper.
+type Config interface {
+	comparable
+	fmt.Stringer
+}
 
 // Keep is how many of the best are kept.
 const Keep = 3
 
 // Search is a search.
-type Search struct {
-	Space Space
-	Start attn.Config
+type Search[C Config] struct {
+	// Neighbours are the configurations to go on to from one.
+	Neighbours func(C) []C
+	Start      C
 	// Budget is how many configurations are tried at most, those of the state among
 	// them.
 	Budget int
 	// Try says what a configuration is worth. The first that it is asked for is Start.
-	Try func(context.Context, attn.Config) (Trial, error)
+	Try func(context.Context, C) (Trial[C], error)
 	// Each is told of the state after each trial, to save it.
-	Each func(*State) error
+	Each func(*State[C]) error
 }
 
 // Run goes on from a state until the best have no untried neighbours, or the budget is
 // spent, which it reports. It takes the way that it would have taken without an
 // interruption: what was tried before is looked up when its turn comes.
-func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
-	seen := &State{}
+func (x *Search[C]) Run(ctx context.Context, s *State[C]) (spent bool, err error) {
+	seen := &State[C]{}
 	if err := x.try(ctx, s, seen, x.Start); err != nil {
 		return false, err
 	}
-	expanded := map[attn.Config]bool{}
+	expanded := map[C]bool{}
 	for {
 		next, ok := seen.next(expanded)
 		if !ok {
 			return false, nil
 		}
 		expanded[next] = true
-		for _, n := range x.Space.Neighbours(next) {
+		for _, n := range x.Neighbours(next) {
 			if seen.find(n) != nil {
 				continue
 			}
@@ -52,17 +58,17 @@ func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
 }
 
 // next is the best of those to keep that was not expanded yet.
-func (s *State) next(expanded map[attn.Config]bool) (attn.Config, bool) {
+func (s *State[C]) next(expanded map[C]bool) (c C, ok bool) {
 	for _, t := range s.Best(Keep) {
 		if !expanded[t.Config] {
 			return t.Config, true
 		}
 	}
-	return attn.Config{}, false
+	return c, false
 }
 
 // try tries a configuration, unless the state has it.
-func (x *Search) try(ctx context.Context, s, seen *State, c attn.Config) error {
+func (x *Search[C]) try(ctx context.Context, s, seen *State[C], c C) error {
 	if t := s.find(c); t != nil {
 		seen.Trials = append(seen.Trials, *t)
 		return nil

@@ -5,8 +5,8 @@ import (
 	"attest/ptx"
 )
 
-// Space is what configurations are for.
-type Space struct {
+// Stages are the configurations of kernels/attn for a problem.
+type Stages struct {
 	Problem attn.Problem
 	Target  ptx.Target
 }
@@ -21,7 +21,7 @@ var (
 
 // Neighbours are the configurations that differ in one decision and can compute the
 // problem on the target, in a fixed order.
-func (s Space) Neighbours(c attn.Config) (list []attn.Config) {
+func (s Stages) Neighbours(c attn.Config) (list []attn.Config) {
 	for _, n := range changes(c) {
 		if n != c && n.Check(s.Problem, s.Target) == nil {
 			list = append(list, n)

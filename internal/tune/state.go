@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"attest/internal/atomicfile"
-	"attest/kernels/attn"
 )
 
 // Schema is the version of the form of states.
@@ -23,6 +22,7 @@ type Goal struct {
 	Output  string `json:"output"`
 	Target  string `json:"target"` // of the PTX
 	Shape   string `json:"shape"`
+	Causal  bool   `json:"causal,omitempty"`
 	Device  string `json:"device"` // that was measured on, or predicted for
 	Measure string `json:"measure"`
 }
@@ -34,16 +34,20 @@ const (
 )
 
 func (g Goal) String() string {
-	return fmt.Sprintf("%s, %s to %s, %s, shape %s, %s for %s", g.Kernel, g.Format, g.Output, g.Target, g.Shape, g.Measure, g.Device)
+	shape := g.Shape
+	if g.Causal {
+		shape += " causal"
+	}
+	return fmt.Sprintf("%s, %s to %s, %s, shape %s, %s for %s", g.Kernel, g.Format, g.Output, g.Target, shape, g.Measure, g.Device)
 }
 
 // Trial is a configuration that was tried.
-type Trial struct {
-	Config attn.Config `json:"config"`
-	Name   string      `json:"name"`   // of the configuration
-	SHA256 string      `json:"sha256"` // of its PTX
-	Green  bool        `json:"green"`
-	Why    string      `json:"why,omitempty"` // it is not green
+type Trial[C Config] struct {
+	Config C      `json:"config"`
+	Name   string `json:"name"`   // of the configuration
+	SHA256 string `json:"sha256"` // of its PTX
+	Green  bool   `json:"green"`
+	Why    string `json:"why,omitempty"` // it is not green
 	// Micros is the time of one launch, and Ratio that time over the start's, in the
 	// same run. Of PREDICTED times it is their ratio.
 	Micros float64 `json:"us,omitempty"`
@@ -51,23 +55,23 @@ type Trial struct {
 }
 
 // State is a search as far as it has come.
-type State struct {
-	Schema int     `json:"schema"`
-	Goal   Goal    `json:"goal"`
-	Trials []Trial `json:"trials"` // in the order tried; the first is the start
+type State[C Config] struct {
+	Schema int        `json:"schema"`
+	Goal   Goal       `json:"goal"`
+	Trials []Trial[C] `json:"trials"` // in the order tried; the first is the start
 }
 
 // Load reads a state, or begins one where there is no file. It refuses one of another
 // goal.
-func Load(path string, g Goal) (*State, error) {
+func Load[C Config](path string, g Goal) (*State[C], error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &State{Schema: Schema, Goal: g, Trials: []Trial{}}, nil
+		return &State[C]{Schema: Schema, Goal: g, Trials: []Trial[C]{}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &State{}
+	s := &State[C]{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(s); err != nil {
@@ -83,7 +87,7 @@ func Load(path string, g Goal) (*State, error) {
 }
 
 // Save writes the state. A crash leaves the one before.
-func (s *State) Save(path string) error {
+func (s *State[C]) Save(path string) error {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
 		return err
@@ -92,8 +96,8 @@ func (s *State) Save(path string) error {
 }
 
 // find is the trial of a configuration, nil when it was not tried.
-func (s *State) find(c attn.Config) *Trial {
-	i := slices.IndexFunc(s.Trials, func(t Trial) bool { return t.Config == c })
+func (s *State[C]) find(c C) *Trial[C] {
+	i := slices.IndexFunc(s.Trials, func(t Trial[C]) bool { return t.Config == c })
 	if i < 0 {
 		return nil
 	}
@@ -102,7 +106,7 @@ func (s *State) find(c attn.Config) *Trial {
 
 // Best are the fastest of the green ones, the fastest first. Of the same PTX, which
 // several configurations may give, there is one.
-func (s *State) Best(n int) (list []Trial) {
+func (s *State[C]) Best(n int) (list []Trial[C]) {
 	seen := map[string]bool{}
 	for _, t := range s.ranked() {
 		if !seen[t.SHA256] && len(list) < n {
@@ -114,13 +118,13 @@ func (s *State) Best(n int) (list []Trial) {
 }
 
 // ranked are the green trials, the fastest first.
-func (s *State) ranked() (list []Trial) {
+func (s *State[C]) ranked() (list []Trial[C]) {
 	for _, t := range s.Trials {
 		if t.Green {
 			list = append(list, t)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Trial) int {
+	slices.SortStableFunc(list, func(a, b Trial[C]) int {
 		switch {
 		case a.Ratio < b.Ratio:
 			return -1
@@ -133,4 +137,4 @@ func (s *State) ranked() (list []Trial) {
 }
 
 // Green is how many trials are.
-func (s *State) Green() int { return len(s.ranked()) }
+func (s *State[C]) Green() int { return len(s.ranked()) }

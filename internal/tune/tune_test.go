@@ -6,15 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"attest/fp8"
 	"attest/kernels/attn"
+	"attest/kernels/attn/hopper"
 	"attest/ptx"
 )
 
-var space = Space{attn.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.U8}, ptx.SM89}
+var space = Stages{attn.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.U8}, ptx.SM89}
 
 func start(t *testing.T) attn.Config {
 	t.Helper()
@@ -54,9 +56,40 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
+// TestHopperNeighbours wants the same of those for Hopper, and all designs among them.
+func TestHopperNeighbours(t *testing.T) {
+	space := Hopper{hopper.Square(1, 8, 512, 64, fp8.E4M3)}
+	varied := map[string]bool{}
+	for _, d := range hopper.Designs() {
+		c := d.Config(space.Problem, sms)
+		near := space.Neighbours(c)
+		for _, n := range near {
+			if err := n.Check(space.Problem); err != nil {
+				t.Errorf("%s: %v", d.Name, err)
+			}
+			a, b := reflect.ValueOf(c), reflect.ValueOf(n)
+			for i := range a.NumField() {
+				if a.Field(i).Interface() != b.Field(i).Interface() {
+					varied[a.Type().Field(i).Name] = true
+				}
+			}
+		}
+		for _, other := range hopper.Designs() {
+			if n := other.Config(space.Problem, sms); n != c && !slices.Contains(near, n) {
+				t.Errorf("%s is not reached from %s", other.Name, d.Name)
+			}
+		}
+	}
+	for i := range reflect.TypeFor[hopper.Config]().NumField() {
+		if name := reflect.TypeFor[hopper.Config]().Field(i).Name; !varied[name] {
+			t.Errorf("the search never changes %s", name)
+		}
+	}
+}
+
 // worth makes wide tiles of keys and the swizzle fast, and a table of bytes wrong.
-func worth(tried *int) func(context.Context, attn.Config) (Trial, error) {
-	return func(_ context.Context, c attn.Config) (Trial, error) {
+func worth(tried *int) func(context.Context, attn.Config) (Trial[attn.Config], error) {
+	return func(_ context.Context, c attn.Config) (Trial[attn.Config], error) {
 		*tried++
 		us := 100 - float64(c.TileN)/10
 		if c.Swizzle {
@@ -65,14 +98,14 @@ func worth(tried *int) func(context.Context, attn.Config) (Trial, error) {
 		if c.TileM != 64 {
 			us += 5
 		}
-		return Trial{Config: c, Name: c.String(), SHA256: c.String(), Green: !c.LUT && !c.FastExp, Micros: us, Ratio: us / 100}, nil
+		return Trial[attn.Config]{Config: c, Name: c.String(), SHA256: c.String(), Green: !c.LUT && !c.FastExp, Micros: us, Ratio: us / 100}, nil
 	}
 }
 
 func TestSearch(t *testing.T) {
 	tried, saved := 0, 0
-	x := &Search{Space: space, Start: start(t), Budget: 1000, Try: worth(&tried), Each: func(*State) error { saved++; return nil }}
-	s := &State{}
+	x := &Search[attn.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 1000, Try: worth(&tried), Each: func(*State[attn.Config]) error { saved++; return nil }}
+	s := &State[attn.Config]{}
 	spent, err := x.Run(t.Context(), s)
 	if err != nil || spent {
 		t.Fatalf("%v, spent %v", err, spent)
@@ -91,8 +124,8 @@ func TestSearch(t *testing.T) {
 
 // TestResume interrupts a search after each number of trials and wants the same end.
 func TestResume(t *testing.T) {
-	whole, tried := &State{}, 0
-	x := &Search{Space: space, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(*State) error { return nil }}
+	whole, tried := &State[attn.Config]{}, 0
+	x := &Search[attn.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(*State[attn.Config]) error { return nil }}
 	if spent, err := x.Run(t.Context(), whole); err != nil || !spent || tried != 40 {
 		t.Fatalf("%v, spent %v after %d", err, spent, tried)
 	}
@@ -100,11 +133,11 @@ func TestResume(t *testing.T) {
 	for at := 1; at < 40; at += 12 {
 		path := filepath.Join(t.TempDir(), "state.json")
 		g := Goal{Kernel: "stage3b"}
-		s, err := Load(path, g)
+		s, err := Load[attn.Config](path, g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Each = func(s *State) error {
+		x.Each = func(s *State[attn.Config]) error {
 			if err := s.Save(path); err != nil {
 				t.Fatal(err)
 			}
@@ -116,12 +149,12 @@ func TestResume(t *testing.T) {
 		if _, err := x.Run(t.Context(), s); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		again, err := Load(path, g)
+		again, err := Load[attn.Config](path, g)
 		if err != nil || len(again.Trials) != at {
 			t.Fatalf("%v, %d trials", err, len(again.Trials))
 		}
 		tried = 0
-		x.Each = func(*State) error { return nil }
+		x.Each = func(*State[attn.Config]) error { return nil }
 		if _, err := x.Run(t.Context(), again); err != nil {
 			t.Fatal(err)
 		}
@@ -134,13 +167,13 @@ func TestResume(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	tried := 0
-	x := &Search{Space: space, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(s *State) error {
+	x := &Search[attn.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(s *State[attn.Config]) error {
 		if len(s.Trials) == 5 {
 			cancel()
 		}
 		return nil
 	}}
-	if _, err := x.Run(ctx, &State{}); !errors.Is(err, context.Canceled) || tried != 5 {
+	if _, err := x.Run(ctx, &State[attn.Config]{}); !errors.Is(err, context.Canceled) || tried != 5 {
 		t.Errorf("%v after %d", err, tried)
 	}
 }
@@ -148,7 +181,7 @@ func TestCancelled(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.json")
-	if err := (&State{Schema: Schema, Goal: Goal{Kernel: "stage2"}}).Save(path); err != nil {
+	if err := (&State[attn.Config]{Schema: Schema, Goal: Goal{Kernel: "stage2"}}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(dir, "broken.json")
@@ -159,7 +192,7 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{path: "is another search (stage2", broken: "is not a search", newer: "has schema 99"} {
-		if _, err := Load(name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load[attn.Config](name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
