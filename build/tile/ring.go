@@ -124,6 +124,9 @@ func (s *Side) Signal(w Warp) {
 	k.If(w.Lane.SetpEq(k.U32(0)), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
 
+// Begin goes to a slot of the first round.
+func (s *Side) Begin(slot build.U32) { s.slot.Set(slot) }
+
 // Skip goes on by n slots, at most once round.
 func (s *Side) Skip(n int) {
 	k, slots := s.r.k, uint32(s.r.slots)

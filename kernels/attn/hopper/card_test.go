@@ -222,11 +222,15 @@ func candidates() (all []candidate) {
 			Throughput(d), with(Throughput(d), column), with(Throughput(d), func(c *Config) { c.Polynomial = 0 }),
 			with(Throughput(d), func(c *Config) { c.Polynomial, c.SumColumn = 0, true }),
 		}
-		// Four warpgroups, two and two sharing their keys, or with 64 rows each.
-		pairs := []Config{TwoPairs(), with(TwoPairs(), column), with(TwoPairs(), func(c *Config) { c.Polynomial = 16 }), with(TwoPairs(), func(c *Config) { c.Stages = 2 })}
+		// Four warpgroups: two and two sharing their keys, all four, or with 64 rows each.
+		pairs := []Config{
+			TwoPairs(), with(TwoPairs(), column), with(TwoPairs(), func(c *Config) { c.Polynomial = 16 }), with(TwoPairs(), func(c *Config) { c.Stages = 2 }),
+			with(TwoPairs(), func(c *Config) { c.Exchange = 32 }), with(TwoPairs(), func(c *Config) { c.Exchange, c.Early, c.SumColumn = 16, true, true }),
+		}
+		quarters := []Config{InQuarters(), with(InQuarters(), func(c *Config) { c.Turns = true }), with(InQuarters(), func(c *Config) { c.TileN = 64 })}
 		four := with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 })
 		between := append([]Config{Pair(), with(Throughput(d), column), with(Latency(d, 1), column)}, pairs...)
-		short = append(short, pairs...)
+		short = append(append(short, pairs...), quarters...)
 		large = append(large, four, with(four, column))
 		causal := Square(4, 2048/d, 4096, d, fp8.E4M3)
 		causal.Causal = true

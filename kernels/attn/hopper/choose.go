@@ -39,6 +39,12 @@ func InHalves(split int) Config {
 	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: split, Halves: true, BlocksPerSM: 1}
 }
 
+// InQuarters is for a few hundred keys: 64 rows a block, the keys over its four
+// warpgroups.
+func InQuarters() Config {
+	return Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Quarters: true, Exchange: 16, Early: true, BlocksPerSM: 1}
+}
+
 // TwoPairs is for problems that have a block of 128 rows for each SM: two pairs of
 // warpgroups, each sharing the keys of 64 rows. Two warpgroups of 64 rows would leave
 // the units that take exponentials idle half of the time.

@@ -27,6 +27,9 @@ type Config struct {
 	// Halves has two warpgroups share 64 query rows: each takes every other tile of
 	// keys, and in the end their results are joined. A block has one such pair or two.
 	Halves bool
+	// Quarters has the four warpgroups of a block share 64 query rows in the same way,
+	// which takes an Exchange.
+	Quarters bool
 	// Exchange merges what warpgroups and blocks have of the same queries in one step,
 	// sent as numbers of so many bits, 16 or 32: see exchange.go. 0 joins the halves of
 	// a block first, and then the blocks.
@@ -61,6 +64,9 @@ func (c Config) String() string {
 	}
 	if c.Halves {
 		s += " halves"
+	}
+	if c.Quarters {
+		s += " quarters"
 	}
 	if c.Exchange > 0 {
 		s += fmt.Sprintf(" exchange-%d", c.Exchange)
@@ -105,13 +111,15 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
 	case !c.Persistent && p.Batch*p.Heads > maxGridY:
 		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, maxGridY)
-	case c.Halves && (c.Warpgroups%2 != 0 || c.Persistent || c.Overlap):
+	case c.Halves && (c.Quarters || c.Warpgroups%2 != 0 || c.Persistent || c.Overlap):
 		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block, products in turn", c)
-	case c.Halves && c.Stages%2 != 0:
-		return fmt.Errorf("halves of the keys with %d stages: each half has slots of its own, so their number is even", c.Stages)
+	case c.Quarters && (c.Warpgroups != 4 || c.Exchange == 0 || c.Persistent || c.Overlap):
+		return fmt.Errorf("quarters of the keys with %v: it takes four warpgroups, one tile of queries a block, products in turn, and an exchange", c)
+	case c.Stages%c.perBlock() != 0:
+		return fmt.Errorf("keys over %d warpgroups with %d stages: each has slots of its own, equally many", c.perBlock(), c.Stages)
 	case c.Exchange != 0 && c.Exchange != 16 && c.Exchange != 32:
 		return fmt.Errorf("numbers of %d bits exchanged: 16 or 32, or 0 for a merge in steps", c.Exchange)
-	case c.Exchange != 0 && (c.sharers() == 1 || c.rowTiles() > 1 || c.share(p.HeadDim).columns%16 != 0):
+	case c.Exchange != 0 && (c.sharers() == 1 || c.share(p.HeadDim).columns%16 != 0):
 		return fmt.Errorf("head dimension %d with %v: %d warpgroups that share keys, and each of two or more takes a multiple of 16 columns", p.HeadDim, c, c.sharers())
 	case c.Early && c.Persistent:
 		return fmt.Errorf("early copies with blocks that stay: all but a block's first are early anyhow")
@@ -137,12 +145,7 @@ func (c Config) Check(p Problem) error {
 func (c Config) rows() int { return warpgroupRows * c.rowTiles() }
 
 // rowTiles is how many tiles of 64 query rows a block has.
-func (c Config) rowTiles() int {
-	if c.Halves {
-		return c.Warpgroups / 2
-	}
-	return c.Warpgroups
-}
+func (c Config) rowTiles() int { return c.Warpgroups / c.perBlock() }
 
 const (
 	warpgroupRows    = 64
@@ -255,7 +258,7 @@ func (c Config) slots(ring int) int {
 		}
 		return 1
 	case ringRaw:
-		return min(c.Stages, 2)
+		return min(c.Stages, max(c.perBlock(), 2))
 	}
 	return c.Stages
 }
@@ -286,7 +289,7 @@ func (c Config) plan(d int) plan {
 	switch {
 	case c.Exchange > 0:
 		p.inbox = c.sharers() * c.share(d).bytes
-		p.parts = take(c.perBlock() * p.inbox)
+		p.parts = take(c.Warpgroups * p.inbox)
 	case c.Split > 1:
 		p.parts = take(warpgroupRows * d * 4)
 		p.sums = take(c.Split * warpgroupRows * 8)
@@ -301,7 +304,7 @@ func (c Config) plan(d int) plan {
 	}
 	p.turns = bars
 	p.exchanged = p.turns + tile.TurnsBytes(4*c.Warpgroups)
-	at := take(p.exchanged + 8*c.perBlock())
+	at := take(p.exchanged + 8*c.Warpgroups)
 	for r := range p.barriers {
 		p.barriers[r] += at
 	}

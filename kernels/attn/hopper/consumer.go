@@ -45,11 +45,9 @@ func (g *gen) newAttention() *attention {
 		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.c.columns(g.d)), O: g.wg.Accumulator(g.c.columns(g.d)),
 		rows: g.newRows(),
 	}
-	if g.c.Halves { // the second begins with the second tile
-		k.If(g.half().SetpEq(k.U32(1)), func() {
-			a.k.Next()
-			a.v.Next()
-		})
+	if g.c.perBlock() > 1 { // the second begins with the second tile
+		a.k.Begin(g.inBlock())
+		a.v.Begin(g.inBlock())
 	}
 	return a
 }
@@ -62,8 +60,8 @@ func (g *gen) newTurn() *tile.Turn {
 	}
 	k := g.k
 	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
-	// Of an odd number of tiles the first halves have one more. They come first in a
-	// round, so none of them waits for a turn that the second ones no longer take.
+	// Where warpgroups share keys, some have a tile more than others. They come first
+	// in a round, so none of them waits for a turn that others no longer take.
 	return g.turns.Member(g.group.Sub(k.U32(1)).MadLo(k.U32(4), warp), 4)
 }
 
@@ -78,11 +76,7 @@ func (a *attention) begin(it item) {
 // inTurn does one tile of keys and values after the other. While a warpgroup
 // multiplies, the others of the SM take their exponentials.
 func (a *attention) inTurn(it item) {
-	from, step := a.g.k.U32(0), 1
-	if a.g.c.Halves {
-		from, step = a.g.half(), 2
-	}
-	a.g.eachTile(it, from, step, func(j build.U32) {
+	a.g.eachTile(it, a.g.inBlock(), a.g.c.perBlock(), func(j build.U32) {
 		a.scores() // S = Q·Kᵀ
 		a.wg.Wait(0)
 		a.releaseKV(a.k)
@@ -127,12 +121,8 @@ func (a *attention) release(s *tile.Side) {
 
 // releaseKV does so in the rings of K and V, where a half skips the other's tiles.
 func (a *attention) releaseKV(s *tile.Side) {
-	step := 1
-	if a.g.c.Halves {
-		step = 2
-	}
 	s.Signal(a.wg.Warp)
-	s.Skip(step)
+	s.Skip(a.g.c.perBlock())
 }
 
 // softmax masks the scores of tile j and turns them into P.

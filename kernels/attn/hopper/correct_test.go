@@ -37,8 +37,10 @@ func variants(d int) []Config {
 		with(Latency(d, 4), func(c *Config) { c.TileN, c.SumColumn = 64, true }),
 	}
 	if d == 64 { // heads of 128 have no registers for these
-		all = append(all, with(Throughput(d), func(c *Config) { c.SumColumn = true }), TwoPairs(),
-			with(TwoPairs(), func(c *Config) { c.SumColumn = true }), with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 }))
+		all = append(all, with(Throughput(d), func(c *Config) { c.SumColumn = true }), TwoPairs(), InQuarters(),
+			with(TwoPairs(), func(c *Config) { c.SumColumn, c.Exchange, c.Early = true, 16, true }),
+			with(InQuarters(), func(c *Config) { c.TileN, c.Turns, c.Exchange = 64, true, 32 }),
+			with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 }))
 	}
 	return all
 }

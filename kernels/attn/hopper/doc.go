@@ -10,7 +10,7 @@
 // 64 query rows each, that go through the items of work one after the other. The latency
 // designs have 64 query rows a block, and split their keys over two warpgroups, over a
 // cluster of blocks, or over both. Between them is one of 128 rows for four warpgroups,
-// two and two of which share the keys of 64. docs/TUNING.md says what was tried and what it gave.
+// two and two of which share the keys of 64 rows. docs/TUNING.md says what was tried and what it gave.
 //
 // # A block
 //

@@ -32,7 +32,10 @@ func (c Config) sharers() int { return c.Split * c.perBlock() }
 
 // perBlock are those of them that are in one block.
 func (c Config) perBlock() int {
-	if c.Halves {
+	switch {
+	case c.Quarters:
+		return 4
+	case c.Halves:
 		return 2
 	}
 	return 1
@@ -58,8 +61,8 @@ func (g *gen) openExchange() {
 	if remote > 0 {
 		arrivals++
 	}
-	for i := range g.c.perBlock() {
-		bar := g.exchanged().Plus(i)
+	for i := range g.c.Warpgroups {
+		bar := g.exchanged(k.U32(0)).Plus(i)
 		k.MbarrierInit(bar, k.U32(uint32(arrivals)))
 		if remote > 0 {
 			k.MbarrierArriveExpectTx(bar, k.U32(uint32(remote*g.c.share(g.d).bytes)))
@@ -67,19 +70,23 @@ func (g *gen) openExchange() {
 	}
 }
 
-// exchanged is the mbarrier of the block's first sharer.
-func (g *gen) exchanged() build.Shared[build.B64] {
-	return build.SharedAs[build.B64](g.mem, g.plan.exchanged)
+// exchanged is the mbarrier of the block's first sharer of a tile of rows.
+func (g *gen) exchanged(rowTile build.U32) build.Shared[build.B64] {
+	first := rowTile.MulLo(g.k.U32(uint32(g.c.perBlock())))
+	return build.SharedAs[build.B64](g.mem, g.plan.exchanged).At(first)
+}
+
+// inboxes is where what is sent to the sharers of a tile of rows begins.
+func (g *gen) inboxes(rowTile build.U32) build.Shared[build.B32] {
+	first := rowTile.MulLo(g.k.U32(uint32(g.c.perBlock() * g.plan.inbox / 4)))
+	return build.SharedAs[build.B32](g.mem, g.plan.parts).At(first)
 }
 
 // exchange sends what belongs to others, and writes this warpgroup's columns of O.
 func (a *attention) exchange(it item, m, l []build.F32) {
 	g := a.g
 	k := g.k
-	inBlock := k.U32(0)
-	if g.c.Halves {
-		inBlock = g.group.Sub(k.U32(1))
-	}
+	inBlock := g.inBlock()
 	me := inBlock
 	if g.c.Split > 1 {
 		me = g.rank.MadLo(k.U32(uint32(g.c.perBlock())), inBlock)
@@ -91,7 +98,7 @@ func (a *attention) exchange(it item, m, l []build.F32) {
 	to := a.places(it, me.MulLo(k.U32(uint32(columns))))
 	a.awaitShares(inBlock)
 
-	mine := build.SharedAs[build.B32](g.mem, g.plan.parts).At(inBlock.MulLo(k.U32(uint32(g.plan.inbox / 4))))
+	mine := g.inboxes(g.rowTile()).At(inBlock.MulLo(k.U32(uint32(g.plan.inbox / 4))))
 	weight, norm, lse := a.weighShares(mine)
 	U := a.wg.Accumulator(columns)
 	for src := range weight {
@@ -111,7 +118,7 @@ func (a *attention) exchange(it item, m, l []build.F32) {
 func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 	g := a.g
 	k := g.k
-	parts := build.SharedAs[build.B32](g.mem, g.plan.parts)
+	parts := g.inboxes(g.rowTile())
 	s := sending{
 		a:    a,
 		unit: parts.At(g.unitOf(me, 0, a.wg.Thread)), log: parts.At(g.logOf(me, a.wg.Thread)),
@@ -179,7 +186,7 @@ func (s sending) storeAsync(rank, owner int) put {
 	g := s.a.g
 	k := g.k
 	to := k.U32(uint32(rank))
-	bar := g.exchanged().Plus(owner % g.c.perBlock()).Mapa(to)
+	bar := g.exchanged(k.U32(0)).Plus(owner % g.c.perBlock()).Mapa(to)
 	return func(at build.Shared[build.B32], x []build.B32) { k.StAsyncB32(at.Mapa(to), x, bar) }
 }
 
@@ -212,7 +219,7 @@ func (g *gen) logOf(src, thread build.U32) build.U32 {
 	return src.MadLo(k.U32(warpgroupRows), thread.Shr(k.U32(2)).Shl(k.U32(1))).Add(k.U32(uint32(logs)))
 }
 
-// arrive tells the block's other sharer that its share is there.
+// arrive tells the block's other sharers that their shares are there.
 func (a *attention) arrive(inBlock build.U32) {
 	g := a.g
 	k := g.k
@@ -220,14 +227,17 @@ func (a *attention) arrive(inBlock build.U32) {
 	if g.c.perBlock() == 1 {
 		return
 	}
-	other := inBlock.Xor(k.U32(1))
-	k.If(a.wg.Lane.SetpEq(k.U32(0)), func() { k.MbarrierArrive(g.exchanged().At(other)) })
+	k.If(a.wg.Lane.SetpEq(k.U32(0)), func() {
+		for i := 1; i < g.c.perBlock(); i++ { // a power of two of them
+			k.MbarrierArrive(g.exchanged(g.rowTile()).At(inBlock.Xor(k.U32(uint32(i)))))
+		}
+	})
 }
 
 // awaitShares waits until everything sent to this warpgroup is there.
 func (a *attention) awaitShares(inBlock build.U32) {
 	k := a.g.k
-	bar := a.g.exchanged().At(inBlock)
+	bar := a.g.exchanged(a.g.rowTile()).At(inBlock)
 	if a.g.c.Split == 1 {
 		k.MbarrierWait(bar, k.U32(0))
 		return

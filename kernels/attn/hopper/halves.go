@@ -4,14 +4,19 @@ import (
 	"attest/build"
 )
 
-// half is which half of the keys the warpgroup has, 0 or 1. The first halves of all
-// tiles of rows come before the second ones.
-func (g *gen) half() build.U32 {
-	number := g.group.Sub(g.k.U32(1))
+// inBlock is the warpgroup's number among those of the block that share its rows, and
+// that of its first tile of keys. The first ones of all tiles of rows come before the
+// second ones.
+func (g *gen) inBlock() build.U32 {
+	k := g.k
+	if g.c.perBlock() == 1 {
+		return k.U32(0)
+	}
+	number := g.group.Sub(k.U32(1))
 	if g.c.rowTiles() == 1 {
 		return number
 	}
-	return number.Div(g.k.U32(uint32(g.c.rowTiles())))
+	return number.Div(k.U32(uint32(g.c.rowTiles())))
 }
 
 // joinBarrier is the first of the named barriers, one a pair, at which the first half
@@ -25,7 +30,7 @@ func (a *attention) join(m, l []build.F32, then func(m, l []build.F32)) {
 	k := g.k
 	bar, both := g.rowTile().Add(k.U32(joinBarrier)), k.U32(2*warpgroupThreads)
 	mem := a.handover()
-	k.If(g.half().SetpEq(k.U32(1)), func() {
+	k.If(g.inBlock().SetpEq(k.U32(1)), func() {
 		for i := 0; i < a.O.Elements(); i += 4 {
 			mem.Plus(i * warpgroupThreads).StV4([4]build.F32{a.O.Get(i), a.O.Get(i + 1), a.O.Get(i + 2), a.O.Get(i + 3)})
 		}

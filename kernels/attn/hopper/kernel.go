@@ -249,7 +249,7 @@ func (g *gen) rowTile() build.U32 {
 		return k.U32(0)
 	}
 	number := g.group.Sub(k.U32(1))
-	if g.c.Halves {
+	if g.c.perBlock() > 1 {
 		return number.Rem(k.U32(uint32(n)))
 	}
 	return number
