@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ type bench struct {
 }
 
 var benches = []bench{
+	{"testdata/bench/tiled.ptx", "tiled", ptx.SM80, launchTiled},
 	{"../../../examples/testdata/matmul.ptx", "matmul", ptx.SM80, launchMatmul},
 	{"../../../ptx/parse/testdata/triton36/mm_fp16_8_90.ptx", "matmul", ptx.SM90a, launchTritonMatmul},
 	{"../../../ptx/parse/testdata/triton36/attn_fp8e5_90.ptx", "attn", ptx.SM90a, launchTritonAttention},
@@ -30,7 +32,7 @@ var benches = []bench{
 // how many times slower they are with them.
 func BenchmarkSlowdown(b *testing.B) {
 	for _, k := range benches {
-		b.Run(k.file[9:], func(b *testing.B) {
+		b.Run(filepath.Base(k.file), func(b *testing.B) {
 			plain, checked := k.load(b, emu.Options{}), k.load(b, emu.Options{Observer: check.New(), GuardShared: true})
 			var without, with time.Duration
 			for b.Loop() {
@@ -102,6 +104,12 @@ func numbers(tb testing.TB, d device.Device, n int) device.Param {
 		tb.Fatal(err)
 	}
 	return device.Ptr(b)
+}
+
+func launchTiled(tb testing.TB, d device.Device) device.Launch {
+	const n = 256
+	return device.Launch{Grid: device.D(8, 8), Block: device.D(16, 16), Params: []device.Param{
+		numbers(tb, d, 4*n*n), numbers(tb, d, 4*n*n), numbers(tb, d, 4*n*n), device.U32(n)}}
 }
 
 func launchMatmul(tb testing.TB, d device.Device) device.Launch {

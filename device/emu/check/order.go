@@ -2,6 +2,7 @@ package check
 
 import (
 	"math/bits"
+	"sync"
 
 	"attest/device/emu"
 )
@@ -19,6 +20,8 @@ type order struct {
 	everything *memory
 	flags      map[place]*syncVar // in global memory
 	merge      merger
+	gaps       []byteSet // by zone of shared memory: what is no variable's
+	freeZones  sync.Pool
 	stopped    []*ordered // clusters whose threads did not all end
 }
 
@@ -44,6 +47,7 @@ func newOrder(l *launch) part {
 		o.everything = &memory{}
 	}
 	o.merge.o = o
+	o.findGaps()
 	return o
 }
 
@@ -115,33 +119,36 @@ func (o *order) cluster(c *cluster) watch {
 			n.agents++
 			n.warps = append(n.warps, w)
 		}
-		cells, zones := o.sharedCells()
-		n.shared, n.zones = append(n.shared, cells), append(n.zones, zones)
+		n.shared, n.zones = append(n.shared, o.sharedCells()), append(n.zones, o.newZones())
 	}
 	return n
 }
 
 // sharedCells are the cells of a block's shared memory, with the gaps between its
 // variables marked.
-func (o *order) sharedCells() (pages, zones) {
-	cells, zones := newPages(o.l.Bytes), newZones(o.l.Bytes)
-	gap := func(from, to int) {
-		zones.bar(from, to, true)
+func (o *order) sharedCells() pages {
+	cells := newPages(o.l.Bytes)
+	o.eachGap(func(from, to int) {
 		for off := from; off < to; {
 			n := unitAt(off, to-off)
 			cells.part(off, n).flags |= isGap
 			off += n
 		}
+	})
+	return cells
+}
+
+// eachGap calls do for the gaps between the variables in shared memory.
+func (o *order) eachGap(do func(from, to int)) {
+	if len(o.l.Shared) == 0 {
+		return
 	}
 	end := 0
 	for _, v := range o.l.Shared {
-		gap(end, v.Offset)
+		do(end, v.Offset)
 		end = max(end, v.Offset+v.Size)
 	}
-	if len(o.l.Shared) > 0 {
-		gap(end, o.l.Bytes)
-	}
-	return cells, zones
+	do(end, o.l.Bytes)
 }
 
 func (c *ordered) warp(rank, index int) *warp { return c.warps[rank*c.o.warps+index] }

@@ -130,6 +130,12 @@ func (m *merger) add(c *ordered) {
 			}
 		}
 	}
+	for _, cells := range c.shared {
+		cells.free()
+	}
+	for _, zs := range c.zones {
+		m.o.freeZones.Put(zs)
+	}
 	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
 }
 
@@ -141,6 +147,7 @@ func (c *ordered) mergeLeaf(into, f *leaf, a *emu.Alloc, off int) {
 			into[i] = p
 		default:
 			c.mergePage(into[i], p, a, off+i*pageBytes)
+			p.free()
 		}
 	}
 }

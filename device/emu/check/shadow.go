@@ -2,6 +2,7 @@ package check
 
 import (
 	"math/bits"
+	"sync"
 
 	"attest/device/emu"
 )
@@ -351,6 +352,15 @@ type (
 // pages are the cells of a piece of memory, of what was touched.
 type pages []*leaf
 
+// freePages are those that nobody needs any more: clusters come and go.
+var freePages = sync.Pool{New: func() any { return new(page) }}
+
+// free gives a page back.
+func (p *page) free() {
+	*p = page{}
+	freePages.Put(p)
+}
+
 func newPages(size int) pages { return make(pages, (size+leafBytes-1)/leafBytes) }
 
 // at is the cell of an offset.
@@ -362,10 +372,24 @@ func (p pages) at(off int) *cell {
 	}
 	q := f[off/pageBytes%leafPages]
 	if q == nil {
-		q = new(page)
+		q = freePages.Get().(*page)
 		f[off/pageBytes%leafPages] = q
 	}
 	return &q[off/cellBytes%pageCells]
+}
+
+// free gives all pages back.
+func (p pages) free() {
+	for _, f := range p {
+		if f == nil {
+			continue
+		}
+		for _, q := range f {
+			if q != nil {
+				q.free()
+			}
+		}
+	}
 }
 
 // part is the cell of n bytes at an offset: 16, 4 or 1.

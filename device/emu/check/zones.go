@@ -16,7 +16,7 @@ import (
 // When it is not, they go to their cells, and the cells decide.
 
 const (
-	zoneBytes = 1 << 10
+	zoneBytes = 1 << 8
 	zoneReads = 512 // that a zone puts by, at most
 	zoneWorks = 16  // that it knows of, at most
 )
@@ -73,9 +73,34 @@ func (s *byteSet) has(from, n int) bool { i, m := span(from, n); return s[i]&m =
 // zones are those of a block's shared memory.
 type zones []zone
 
-func newZones(size int) zones { return make(zones, (size+zoneBytes-1)/zoneBytes) }
+// newZones are those of a new block: with the gaps between its variables, and nothing
+// written. They may have been another's.
+func (o *order) newZones() zones {
+	zs, _ := o.freeZones.Get().(zones)
+	if zs == nil {
+		zs = make(zones, len(o.gaps))
+	}
+	for i := range zs {
+		z := &zs[i]
+		clear(z.wrote)
+		clear(z.works)
+		z.forget()
+		*z = zone{barred: o.gaps[i], wrote: z.wrote, works: z.works[:0], reads: z.reads, read: z.read}
+	}
+	return zs
+}
 
-// bar says that bytes are not to be written, or that they may be after all.
+// findGaps looks for the bytes of shared memory that are no variable's.
+func (o *order) findGaps() {
+	o.gaps = make([]byteSet, (o.l.Bytes+zoneBytes-1)/zoneBytes)
+	o.eachGap(func(from, to int) {
+		for ; from < to; from++ {
+			o.gaps[from/zoneBytes].add(from%zoneBytes, 1)
+		}
+	})
+}
+
+// bar says that bytes are those of an mbarrier, or not any more.
 func (zs zones) bar(from, to int, barred bool) {
 	for ; from < to; from++ {
 		z := &zs[from/zoneBytes]
@@ -115,7 +140,7 @@ func (c *ordered) putBy(w *warp, a *emu.Access, cls *class) bool {
 		cls.role != roleNone || cls.strong || w.v == nil || w.v.c == nil {
 		return false
 	}
-	var groups [4]struct {
+	var groups [16]struct {
 		lanes uint32
 		index int
 	}
