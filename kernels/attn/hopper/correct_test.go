@@ -29,14 +29,14 @@ func variants(d int) []Config {
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
 		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial = true, true, 4 }),
 		InHalves(1), InHalves(2),
-		with(InHalves(1), func(c *Config) { c.Exchange, c.Early = 32, true }),
-		with(InHalves(2), func(c *Config) { c.Exchange = 16 }),
-		with(InHalves(2), func(c *Config) { c.Exchange, c.Early, c.SumColumn = 32, true, true }),
-		with(Latency(d, 4), func(c *Config) { c.Exchange, c.Early = 16, true }),
+		with(exchanging(2, 32), func(c *Config) { c.SumColumn = true }),
 		Latency(d, 1), Latency(d, 2), Latency(d, 4),
 		with(Latency(d, 4), func(c *Config) { c.TileN, c.SumColumn = 64, true }),
 	}
-	if d == 64 { // heads of 128 have no registers for these
+	if d == 64 {
+		all = append(all, with(exchanging(2, 16), func(c *Config) { c.Early = false }), exchanging(1, 32),
+			with(Latency(d, 4), func(c *Config) { c.Exchange, c.Early = 16, true }))
+		// Heads of 128 have no registers for these.
 		all = append(all, with(Throughput(d), func(c *Config) { c.SumColumn = true }), TwoPairs(), InQuarters(),
 			with(TwoPairs(), func(c *Config) { c.SumColumn, c.Exchange, c.Early = true, 16, true }),
 			with(InQuarters(), func(c *Config) { c.TileN, c.Turns, c.Exchange = 64, true, 32 }),

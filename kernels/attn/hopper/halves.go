@@ -12,11 +12,7 @@ func (g *gen) inBlock() build.U32 {
 	if g.c.perBlock() == 1 {
 		return k.U32(0)
 	}
-	number := g.group.Sub(k.U32(1))
-	if g.c.rowTiles() == 1 {
-		return number
-	}
-	return number.Div(k.U32(uint32(g.c.rowTiles())))
+	return g.over(g.group.Sub(k.U32(1)), g.c.rowTiles())
 }
 
 // joinBarrier is the first of the named barriers, one a pair, at which the first half

@@ -250,7 +250,7 @@ func (g *gen) rowTile() build.U32 {
 	}
 	number := g.group.Sub(k.U32(1))
 	if g.c.perBlock() > 1 {
-		return number.Rem(k.U32(uint32(n)))
+		return number.Sub(g.over(number, n).MulLo(k.U32(uint32(n))))
 	}
 	return number
 }

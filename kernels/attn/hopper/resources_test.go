@@ -28,7 +28,7 @@ func TestResources(t *testing.T) {
 		if !*full {
 			configs = []Config{Throughput(d), Latency(d, 4)}
 			if d == 64 {
-				configs = append(configs, TwoPairs())
+				configs = append(configs, TwoPairs(), exchanging(2, 16))
 			}
 		}
 		for _, c := range configs {
