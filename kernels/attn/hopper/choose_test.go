@@ -40,7 +40,10 @@ func TestChooseEverywhere(t *testing.T) {
 	}
 	built := map[text]bool{}
 	everyProblem(func(p Problem) {
-		for _, sms := range []int{132, 114, 78, 1} {
+		for _, sms := range []int{132, 114, 1} {
+			if sms != 132 && p.Heads%16 != 1 {
+				continue // every number of heads on an H200, some on others
+			}
 			c := Choose(p, sms)
 			if err := c.Check(p); err != nil {
 				t.Fatalf("%v on %d SMs: %v", p, sms, err)
