@@ -72,7 +72,7 @@ func TestCauses(t *testing.T) {
 			if judged.Errors, judged.Dequantised, err = r.compare(got); err != nil {
 				t.Fatal(err)
 			}
-			if len(gate.Within(gate.Tolerance, "e4m3", &judged)) == 0 {
+			if len(gate.Within(gate.Tolerance, "e4m3", false, &judged)) == 0 {
 				t.Error("it passes")
 			}
 			if err := blame(a, &judged, r, in, got); err != nil {

@@ -104,7 +104,7 @@ func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, 
 	if n := unwritten(out.o, c.subject.ABI.Output.Bytes()); n > 0 {
 		return fmt.Sprintf("%d elements were never written", n), nil
 	}
-	if why := gate.Within(gate.Tolerance, string(c.subject.ABI.Format), &judged); len(why) > 0 {
+	if why := gate.Within(gate.Tolerance, string(c.subject.ABI.Format), c.subject.ABI.Causal, &judged); len(why) > 0 {
 		return why[0], nil
 	}
 	return "", nil

@@ -169,9 +169,9 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	o.LSE = nil
 	format := string(m.s.ABI.Format)
 	switch {
-	case len(gate.Within(gate.Tolerance, format, &o)) > 0:
+	case len(gate.Within(gate.Tolerance, format, m.s.ABI.Causal, &o)) > 0:
 		return blame(m.s.ABI, c, r, in, got)
-	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, c)) > 0:
+	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.ABI.Causal, c)) > 0:
 		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
 	}
 	return nil

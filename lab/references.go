@@ -100,7 +100,7 @@ func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *in
 		if judged.Errors, judged.Dequantised, err = r.compare(t); err != nil {
 			return err
 		}
-		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Format), &judged)) > 0})
+		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Format), a.Causal, &judged)) > 0})
 	}
 	return nil
 }

@@ -165,7 +165,7 @@ func wrongWith(r *runReport) []string {
 			why = append(why, w.what)
 		}
 	}
-	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, c)...)
+	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, r.Kernel.Config["causal"] == "true", c)...)
 }
 
 func (x *runner) print(r *runReport) {

@@ -14,23 +14,24 @@ func judgeCorrectness(r *record.Record) record.Gate {
 	if c == nil || len(c.Cases) == 0 {
 		return skip("no case was run")
 	}
+	causal := r.Kernel.Config["causal"] == "true"
 	red := looser(c.Tolerance)
 	for i := range c.Cases {
-		for _, why := range wrong(c.Tolerance, r.Kernel.Format, &c.Cases[i]) {
+		for _, why := range wrong(c.Tolerance, r.Kernel.Format, causal, &c.Cases[i]) {
 			red = append(red, c.Cases[i].Shape+", "+title(&c.Cases[i])+": "+why)
 		}
 	}
 	if len(red) > 0 {
 		return verdictOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, powerless(c, r.Kernel.Config["causal"] == "true"), summary(c))
+	return verdictOf(record.Void, powerless(c, causal), summary(c))
 }
 
 // title names a case but for its shape.
 func title(c *record.Case) string { return fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed) }
 
 // wrong says what is wrong with the kernel on a case.
-func wrong(t record.Tolerance, format string, c *record.Case) (why []string) {
+func wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
 	if c.Failure != "" {
 		return []string{c.Failure}
 	}
@@ -46,7 +47,7 @@ func wrong(t record.Tolerance, format string, c *record.Case) (why []string) {
 	if !c.Repeatable {
 		why = append(why, "a second run, over an output and a workspace with other contents, gave other bits")
 	}
-	errors := Within(t, format, c)
+	errors := Within(t, format, causal, c)
 	if len(errors) > 0 && c.Cause != "" {
 		errors[0] += " (" + c.Cause + ")"
 	}

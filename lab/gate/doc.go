@@ -47,7 +47,7 @@
 //	fixed     max ≤ 0.06, mean ≤ 0.02 and at most 1 % above 0.06, on the inputs as they
 //	          were before quantising; where rounding the inputs to the format alone
 //	          breaks one of the three, that one does not count
-//	held      what the formats reach on N(0,1): see Held
+//	held      mean at most what rounding inputs from N(0,1) costs by arithmetic: see Held
 //	relative  over the inputs as they were, and over the quantised ones: root mean
 //	          square at most twice that of a plain computation in the same precision,
 //	          and the largest error at most four times

@@ -34,31 +34,48 @@ func looser(t record.Tolerance) (why []string) {
 	return why
 }
 
-// Bound is a largest and a mean error.
-type Bound struct{ Max, Mean float64 }
-
-// Held is what a format reaches on N(0,1), errors against float64 on the inputs as
-// they were before quantising: found once, and held since. ok is false where nothing
-// is held.
-func Held(format string, s ref.Shape, distribution string) (b Bound, ok bool) {
-	if distribution != "normal" {
-		return Bound{}, false
-	}
-	short := s.Skv < 100
+// Held is the mean error that rounding Q, K and V from N(0,1) to a format costs, and a
+// tenth more: an encoder and a decoder that do not match are found by it, which no
+// comparison with a plain computation on their output can. ok is false where nothing is
+// known.
+//
+// It is arithmetic, and was not measured. Rounding moves a number by σ, root mean
+// square. A weight of the softmax is about exp(z)/n of its logit z from N(0,1), so that
+// the squares of a row's n weights sum up to e/n. V moves O by σ·√(e/n), Q and K,
+// through the logits, each by as much again, and so do the weights themselves in kernels
+// that round them to the format: √(4e/n)·σ in all, of which the mean is √(2/π). The
+// largest error is not held: it is that of the row with the heaviest key,
+// about which arithmetic says little.
+func Held(format string, s ref.Shape, distribution string, causal bool) (mean float64, ok bool) {
+	const third = 0.288675 // 1/√12, of a step
+	var sigma float64
 	switch format {
-	case "u8":
-		if short {
-			return Bound{0.04, 0.006}, s.Skv >= 32
-		}
-		return Bound{0.012, 0.001}, s.Skv >= 500 // mission and longer
-	case "e4m3":
-		return Bound{0.05, 0.003}, s.Skv >= 500
+	case "u8": // steps of a 127th of the largest of a head
+		sigma = third * math.Sqrt(2*math.Log(2*float64(s.Skv*s.D))) / 127
+	case "e4m3": // steps of 1/8 of the power of 2 below a number
+		sigma = third / 8 * belowPower
+	case "e5m2":
+		sigma = third / 4 * belowPower
 	}
-	return Bound{}, false
+	if sigma == 0 || distribution != "normal" || s.Skv < 32 || s.Sq == 0 {
+		return 0, false
+	}
+	var rows float64 // the mean of √(4e/n)
+	for r := range s.Sq {
+		n := s.Skv
+		if causal {
+			n = max(r+s.Skv-s.Sq+1, 1)
+		}
+		rows += math.Sqrt(4*math.E/float64(n)) / float64(s.Sq)
+	}
+	return 1.1 * math.Sqrt(2/math.Pi) * sigma * rows, true
 }
 
+// belowPower is the power of 2 below a number over the number, root mean square.
+const belowPower = 0.7355 // √(3/(8·ln 2))
+
 // Within says why the errors of a case are too large; nothing when they are not.
-func Within(t record.Tolerance, format string, c *record.Case) (why []string) {
+func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
 	if c.Errors == nil || c.Dequantised == nil || c.Plain == nil || c.PlainDequantised == nil {
 		return []string{"the output was not compared"}
 	}
@@ -67,9 +84,8 @@ func Within(t record.Tolerance, format string, c *record.Case) (why []string) {
 	}
 	why = fixed(t, c)
 	if s, err := ref.ParseShape(c.Shape); err == nil {
-		if b, ok := Held(format, s, c.Distribution); ok {
-			why = append(why, above("max error", c.Errors.Max, b.Max, "what "+format+" is held to")...)
-			why = append(why, above("mean error", c.Errors.Mean, b.Mean, "what "+format+" is held to")...)
+		if mean, ok := Held(format, s, c.Distribution, causal); ok {
+			why = append(why, above("mean error", c.Errors.Mean, mean, "what rounding to "+format+" may cost")...)
 		}
 	}
 	why = append(why, relative(t, c)...)

@@ -115,7 +115,7 @@ func TestOutcomes(t *testing.T) {
 		{"a held bound", green(0.8, 0.002), func(r *record.Record) {
 			c := &r.Correctness.Cases[0]
 			c.Shape, c.Errors.Mean, c.Plain.Mean = "1,8,512,64", 0.0015, 0.0015
-		}, record.Reject, "what u8 is held to"},
+		}, record.Reject, "what rounding to u8 may cost"},
 		{"an lse", green(0.8, 0.002), func(r *record.Record) {
 			r.Correctness.Cases[0].LSE = &ref.Errors{Max: 0.01, Worst: ref.Element{Want: 3}}
 		}, record.Reject, "error of the lse"},

@@ -1,0 +1,127 @@
+package gate
+
+import (
+	"math"
+	"testing"
+
+	"attest/ref"
+)
+
+// TestHeldByArithmetic derives what rounding Q, K and V costs from the steps of the
+// formats, without rounding anything, and holds Held against it.
+//
+// A number that is rounded to a step h is off by h/√12, root mean square. To the first
+// order in these errors, with weights p, logits z = Σ q·k/√D and O = Σ p·v,
+//
+//	δz_j = Σ (δq·k_j + q·δk_j)/√D
+//	δO   = Σ p_j·(δv_j + (v_j - O)·δz_j)
+//
+// so that the variance of every element of O is known from the inputs. What Held allows
+// must be above the mean that follows, with room for weights that are rounded too, which
+// make it 2/√3 as large, and not far above.
+func TestHeldByArithmetic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second")
+	}
+	for _, c := range []struct {
+		format string
+		shape  ref.Shape
+	}{
+		{"e4m3", ref.Square(1, 1, 512, 64)}, {"e5m2", ref.Square(1, 1, 512, 64)}, {"u8", ref.Square(1, 1, 512, 64)},
+		{"e4m3", ref.Square(2, 3, 100, 64)}, {"u8", ref.Square(2, 3, 33, 64)}, {"u8", ref.Square(1, 2, 200, 128)},
+	} {
+		held, ok := Held(c.format, c.shape, "normal", false)
+		if !ok {
+			t.Fatalf("nothing is held of %s", c.format)
+		}
+		in, err := ref.Generate("normal", 7, c.shape)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sigma := deviations(in, c.shape, c.format)
+		mean := 0.0
+		for _, s := range sigma {
+			mean += s * math.Sqrt(2/math.Pi) / float64(len(sigma))
+		}
+		t.Logf("%s on %v: mean %.3g, %.3g is held, %.2f times as much", c.format, c.shape, mean, held, held/mean)
+		if held < 1.2*mean || held > 1.8*mean {
+			t.Errorf("%s on %v: mean %.3g, and %.3g is held", c.format, c.shape, mean, held)
+		}
+	}
+}
+
+// TestHeldCausal: rows that see few keys are further off, and a row has no fewer than one.
+func TestHeldCausal(t *testing.T) {
+	all, _ := Held("e4m3", ref.Square(1, 1, 512, 64), "normal", false)
+	causal, ok := Held("e4m3", ref.Square(1, 1, 512, 64), "normal", true)
+	if !ok || causal < 1.8*all || causal > 2.2*all {
+		t.Errorf("%g, causal %g", all, causal)
+	}
+	if _, ok := Held("e4m3", ref.Square(1, 1, 512, 64), "outliers", false); ok {
+		t.Error("outliers are not from N(0,1)")
+	}
+}
+
+// steps are the distances between neighbours of a format at the numbers of a head.
+func steps(x []float32, format string) []float64 {
+	var most float64
+	for _, v := range x {
+		most = max(most, math.Abs(float64(v)))
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		if format == "u8" {
+			out[i] = most / 127
+			continue
+		}
+		largest, least, bits := 448.0, 0x1p-6, 3
+		if format == "e5m2" {
+			largest, least, bits = 57344, 0x1p-14, 2
+		}
+		_, exp := math.Frexp(max(math.Abs(float64(v))*largest/most, least)) // in [1/2, 1) · 2^exp
+		out[i] = math.Ldexp(most/largest, exp-1-bits)
+	}
+	return out
+}
+
+// deviations are the standard deviations of the elements of O.
+func deviations(in *ref.Inputs, s ref.Shape, format string) (sigma []float64) {
+	n, d := s.Skv, s.D
+	for head := range s.B * s.Hq {
+		part := func(x *ref.Floats) []float32 { return x.Data[head*n*d : (head+1)*n*d] }
+		q, k, v := part(in.Q), part(in.K), part(in.V)
+		hq, hk, hv := steps(q, format), steps(k, format), steps(v, format)
+		p, g := make([]float64, n), make([]float64, n)
+		for r := range n {
+			sum := 0.0
+			for j := range n {
+				var z, vz float64
+				for c := range d {
+					a, b := float64(q[r*d+c]), float64(k[j*d+c])
+					z += a * b
+					da, db := hq[r*d+c]*b, a*hk[j*d+c]
+					vz += da*da + db*db
+				}
+				p[j], g[j] = math.Exp(z/math.Sqrt(float64(d))), vz/12/float64(d)
+				sum += p[j]
+			}
+			o, own := make([]float64, d), make([]float64, d)
+			for j := range n {
+				p[j] /= sum
+				for c := range d {
+					o[c] += p[j] * float64(v[j*d+c])
+				}
+			}
+			for j := range n {
+				for c := range d {
+					h, away := hv[j*d+c], float64(v[j*d+c])-o[c]
+					own[c] += p[j] * p[j] * (h*h/12 + away*away*g[j])
+				}
+			}
+			for _, x := range own {
+				sigma = append(sigma, math.Sqrt(x))
+			}
+		}
+	}
+	return sigma
+}
