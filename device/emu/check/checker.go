@@ -16,6 +16,8 @@ type Checker struct {
 	launches int
 	found    map[key]*found
 	static   sync.Map // what was found out about programs before they run: see once
+	// cellsOnly has it look at every read at once, for tests.
+	cellsOnly bool
 }
 
 // key is what makes two findings the same defect: what is wrong and the places in the

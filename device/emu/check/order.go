@@ -22,6 +22,7 @@ type order struct {
 	merge      merger
 	gaps       []byteSet // by zone of shared memory: what is no variable's
 	freeZones  sync.Pool
+	cellsOnly  bool       // nothing is put by
 	stopped    []*ordered // clusters whose threads did not all end
 }
 
@@ -34,7 +35,7 @@ type place struct {
 
 func newOrder(l *launch) part {
 	threads := l.LaunchInfo.Launch.Block.Count()
-	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), called: make([]bool, len(l.Program)), flags: map[place]*syncVar{}}
+	o := &order{l: l, warps: (threads + 31) / 32, classes: make([]class, len(l.Program)), called: make([]bool, len(l.Program)), cellsOnly: l.c.cellsOnly, flags: map[place]*syncVar{}}
 	for id := range l.Program {
 		o.classes[id] = classify(&l.Program[id])
 	}

@@ -136,7 +136,7 @@ func inZone(a *emu.Access, lanes uint32) (in uint32, index int) {
 // putBy puts a plain read of the block's own shared memory by. It reports false for one
 // that the cells must be asked about.
 func (c *ordered) putBy(w *warp, a *emu.Access, cls *class) bool {
-	if a.Write || a.Space != ptx.Shared || a.Offsets == nil || a.Size > cellBytes || a.Rank != a.Block ||
+	if c.o.cellsOnly || a.Write || a.Space != ptx.Shared || a.Offsets == nil || a.Size > cellBytes || a.Rank != a.Block ||
 		cls.role != roleNone || cls.strong || w.v == nil || w.v.c == nil {
 		return false
 	}
