@@ -29,13 +29,15 @@ type Fault struct {
 	File   string
 	Pos    ptx.Pos
 	Source string // "file.cu:12:3", from .loc
-	Inst   string
-	Kernel string
-	Block  [3]int
-	Warp   int
-	Lane   int    // -1 when it is not one lane's doing
-	Kind   string // the class of defects it belongs to: "oob-global", "misaligned"; "" for others
-	Msg    string
+	// Callers are the source lines of the calls that led there, the innermost first.
+	Callers []string
+	Inst    string
+	Kernel  string
+	Block   [3]int
+	Warp    int
+	Lane    int    // -1 when it is not one lane's doing
+	Kind    string // the class of defects it belongs to: "oob-global", "misaligned"; "" for others
+	Msg     string
 }
 
 func (f *Fault) Error() string {
@@ -64,11 +66,13 @@ type Deadlock struct {
 type Waiter struct {
 	Pos    ptx.Pos
 	Source string // "file.cu:12:3", from .loc
-	Inst   string
-	Block  [3]int
-	Warp   int
-	Lanes  uint32
-	Why    string // what for, or ""
+	// Callers are the source lines of the calls that led there, the innermost first.
+	Callers []string
+	Inst    string
+	Block   [3]int
+	Warp    int
+	Lanes   uint32
+	Why     string // what for, or ""
 }
 
 // Is makes a Deadlock an ErrDeadlock.

@@ -173,8 +173,10 @@ func (a *Access) Word(lane int) (v uint32, ok bool) {
 
 // Callers are the source lines of the calls that led to the access, the innermost
 // first.
-func (a *Access) Callers() (lines []string) {
-	for f := a.f; f != nil && f.parent != nil; f = f.parent {
+func (a *Access) Callers() []string { return a.f.callers() }
+
+func (f *frame) callers() (lines []string) {
+	for ; f != nil && f.parent != nil; f = f.parent {
 		at := f.parent.fn.sourceLine(f.ret - 1)
 		lines = append(append(lines, at.line), at.callers...)
 	}

@@ -1,6 +1,10 @@
 package emu
 
-import "attest/device"
+import (
+	"slices"
+
+	"attest/device"
+)
 
 // block is a block of threads with its shared memory.
 type block struct {
@@ -112,7 +116,7 @@ const (
 
 // finish runs the cluster to its end.
 func (c *cluster) finish(l *launch) error {
-	idle := 0
+	var idle idleness
 	for {
 		moved, ended := c.run()
 		if ended {
@@ -123,13 +127,52 @@ func (c *cluster) finish(l *launch) error {
 			return err
 		}
 		if c.progress(moved) {
-			idle = 0
+			idle = idleness{}
 			continue
 		}
-		if idle++; idle > c.idles {
+		if idle.over(c.idles, c) {
 			return deadlock(c)
 		}
 	}
+}
+
+// idleness is how long nothing but polling has gone on.
+type idleness struct {
+	rounds int
+	since  uint64 // what warps had executed when it began
+}
+
+// Polls that take many instructions need fewer rounds to be found in vain.
+const (
+	longRounds = 1 << 12
+	longSteps  = 1 << 22
+)
+
+// over adds a round, and reports whether there have been enough: all that are asked
+// for, or many instructions' worth.
+func (i *idleness) over(rounds int, cs ...*cluster) bool {
+	if i.rounds++; i.rounds > rounds {
+		return true
+	}
+	switch {
+	case i.rounds == 1:
+		i.since = executed(cs)
+	case i.rounds%longRounds == 0:
+		return executed(cs)-i.since > longSteps
+	}
+	return false
+}
+
+// executed is the instructions that the warps of clusters have executed.
+func executed(cs []*cluster) (n uint64) {
+	for _, c := range cs {
+		for _, b := range c.blocks {
+			for _, w := range b.warps {
+				n += w.steps
+			}
+		}
+	}
+	return n
 }
 
 // deadlock describes who waits for what.
@@ -149,20 +192,25 @@ func deadlock(cs ...*cluster) error {
 func (w *warp) waits() (all []device.Waiter) {
 	for i := range w.splits {
 		s := &w.splits[i]
-		pc := s.pc
+		f, pc, up := s.f, s.pc, s.f.callers()
 		if !s.wait && s.poll > 0 {
-			pc = s.poll - 1
+			f, pc = s.in, s.poll-1
+			if f != s.f { // it is between two calls of the function that polls
+				at := s.f.fn.sourceLine(s.pc)
+				up = append(append([]string{at.line}, at.callers...), up...)
+			}
 		}
-		o := &s.f.fn.code[pc]
+		o := &f.fn.code[pc]
 		if o.in == nil {
 			continue
 		}
+		at := f.fn.sourceLine(pc)
 		wait := device.Waiter{
-			Pos: o.in.Pos, Source: s.f.fn.source(pc), Inst: o.in.Op.Text,
+			Pos: o.in.Pos, Source: at.line, Callers: append(slices.Clip(at.callers), up...), Inst: o.in.Op.Text,
 			Block: w.b.ctaid, Warp: w.id, Lanes: s.mask,
 		}
 		if o.why != nil {
-			wait.Why = o.why(s.f, s.mask)
+			wait.Why = o.why(f, s.mask)
 		}
 		all = append(all, wait)
 	}

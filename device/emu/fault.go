@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"slices"
 
 	"attest/device"
 )
@@ -22,7 +23,9 @@ func (f *frame) raise(lane int, format string, args ...any) {
 func (w *warp) fault(f *frame, lane int, msg string) *device.Fault {
 	flt := &device.Fault{File: f.fn.prog.file, Kernel: w.b.kernel.name, Block: w.b.ctaid, Warp: w.id, Lane: lane, Msg: msg}
 	if o := &f.fn.code[w.pc]; o.in != nil {
-		flt.Pos, flt.Inst, flt.Source = o.in.Pos, o.in.Op.Text, f.fn.source(w.pc)
+		at := f.fn.sourceLine(w.pc)
+		flt.Pos, flt.Inst, flt.Source = o.in.Pos, o.in.Op.Text, at.line
+		flt.Callers = append(slices.Clip(at.callers), f.callers()...)
 	}
 	return flt
 }

@@ -115,7 +115,8 @@ func (l *launch) runSerial(count int) (err error) {
 		}
 	}()
 	defer recoverFault(&err)
-	next, idle := 0, 0
+	next := 0
+	var idle idleness
 	for next < count || len(active) > 0 {
 		for next < count && len(active) < l.resident() {
 			active = append(active, l.newCluster(next))
@@ -141,8 +142,8 @@ func (l *launch) runSerial(count int) (err error) {
 		clear(active[len(live):])
 		active = live
 		if moved {
-			idle = 0
-		} else if idle++; idle > idles/max(1, len(active)) {
+			idle = idleness{}
+		} else if idle.over(idles/max(1, len(active)), active...) {
 			return deadlock(active...)
 		}
 	}

@@ -62,7 +62,7 @@ func (w *warp) poll(o *op, m uint32) outcome {
 		return ranOut
 	}
 	w.slept += pollTime
-	s.poll = s.pc + 1
+	s.poll, s.in = s.pc+1, s.f
 	w.giveWay()
 	return slept
 }

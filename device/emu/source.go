@@ -34,15 +34,21 @@ type sourceLines struct {
 func sources(fn *function) map[*ptx.Inst]sourceLine {
 	chains, by := map[*ptx.Inst][]ptx.SrcPos{}, map[ptx.SrcPos]ptx.SrcPos{}
 	var at []ptx.SrcPos
+	var home ptx.SrcPos // the last place in the file that the function starts in
 	for _, s := range fn.f.Body {
 		switch s := s.(type) {
 		case *ptx.Loc:
 			here := ptx.SrcPos{File: s.File, Line: s.Line, Col: s.Col}
-			if s.At != nil {
+			switch {
+			case s.At != nil:
 				by[here] = *s.At
 				at = calls(here, by)
-			} else {
-				at = []ptx.SrcPos{here}
+			case home.File != 0 && here.File != home.File:
+				// Without optimisation nothing says where inlined code was called; the code
+				// stands in the order of the source.
+				at = []ptx.SrcPos{here, home}
+			default:
+				at, home = []ptx.SrcPos{here}, here
 			}
 		case *ptx.Inst:
 			if at != nil {

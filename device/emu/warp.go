@@ -7,9 +7,10 @@ type split struct {
 	pc   int32
 	mask uint32
 	f    *frame
-	wait bool  // its instruction said again
-	ran  int   // instructions since it last made room for other splits
-	poll int32 // where it last polled in vain, plus one
+	wait bool   // its instruction said again
+	ran  int    // instructions since it last made room for other splits
+	poll int32  // where it last polled in vain, plus one,
+	in   *frame // in this
 }
 
 // warp is 32 threads.
@@ -297,7 +298,7 @@ func (w *warp) attempt(o *op, m uint32) outcome {
 		s.wait = true
 	case yield:
 		s = &w.splits[w.cur]
-		s.poll = s.pc + 1
+		s.poll, s.in = s.pc+1, s.f
 		w.giveWay()
 		return gaveWay
 	case sleep:

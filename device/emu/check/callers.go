@@ -88,15 +88,19 @@ func (l *launch) site(in *emu.Inst) site {
 // siteOf is the line to name for an access, and the calls that led to it.
 func (l *launch) siteOf(a *emu.Access) site {
 	in := &l.Program[a.ID]
-	k := l.calls()
-	if in.Func == k.entry {
+	if in.Func == l.calls().entry {
 		return site{in.Source, in.Callers}
 	}
-	at := site{in.Source, in.Callers}
-	if up := a.Callers(); len(up) > 0 {
-		return k.own(at, append(slices.Clip(in.Callers), up...))
+	return l.called(in, append(slices.Clip(in.Callers), a.Callers()...))
+}
+
+// called is the line to name for an instruction that calls led to, the innermost
+// first.
+func (l *launch) called(in *emu.Inst, up []string) site {
+	if len(up) == 0 || in.Func == l.calls().entry {
+		return l.site(in)
 	}
-	return l.site(in)
+	return l.calls().own(site{in.Source, in.Callers}, up)
 }
 
 // own is a site, given the calls that lead to it, as the author of the kernel's file

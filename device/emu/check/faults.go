@@ -77,7 +77,7 @@ func (c *cluster) fault(f *device.Fault) {
 	a := Access{Pos: f.Pos, Source: f.Source, Inst: f.Inst, Block: f.Block, Warp: f.Warp, Lanes: lanes}
 	if id >= 0 {
 		a.Func = c.l.Program[id].Func.Sym.Name
-		at := c.l.site(&c.l.Program[id])
+		at := c.l.called(&c.l.Program[id], f.Callers)
 		a.from(&at)
 	}
 	kind := Kind(f.Kind)
@@ -101,7 +101,7 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 		a := Access{Pos: w.Pos, Source: w.Source, Inst: w.Inst, Block: w.Block, Warp: w.Warp, Lanes: w.Lanes, Note: w.Why}
 		if id := c.l.find(w.Pos, w.Inst); id >= 0 {
 			a.Func = c.l.Program[id].Func.Sym.Name
-			at := c.l.site(&c.l.Program[id])
+			at := c.l.called(&c.l.Program[id], w.Callers)
 			a.from(&at)
 		}
 		all = append(all, a)
