@@ -26,6 +26,11 @@
 // tmp/, an object that no entry names, or a head that is one entry late. All three are
 // in order, and Verify mentions them as notes.
 //
+// # Bringing it home
+//
+// [Store.Export] writes a store as one file, a tar that anything unpacks; [Unpack] and
+// [Store.Import] add it to another store, where all hashes stay the same.
+//
 // # Damage
 //
 // Reading goes on past what is damaged. Each function that reads several files returns

@@ -159,6 +159,8 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	if c.Errors, c.Dequantised, err = r.compare(got); err != nil {
 		return err
 	}
+	c.Errors.ByColumn, c.Errors.ByBatch = nil, nil // reports show heads and tiles of rows
+	c.Dequantised = whole(c.Dequantised)
 	c.Plain, c.PlainDequantised, c.Powers = r.plain, r.plainDequantised, r.powers
 	if out.lse != nil {
 		if c.LSE, err = r.quantised.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {
@@ -175,4 +177,11 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
 	}
 	return nil
+}
+
+// whole is errors without those of the parts, which would be most of a record.
+func whole(e *ref.Errors) *ref.Errors {
+	short := *e
+	short.ByBatch, short.ByHead, short.ByRowTile, short.ByColumn = nil, nil, nil, nil
+	return &short
 }

@@ -66,6 +66,7 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 	if r.plain, r.plainDequantised, err = r.compare(p); err != nil {
 		return nil, err
 	}
+	r.plain, r.plainDequantised = whole(r.plain), whole(r.plainDequantised)
 	return r, r.tryImpostors(ctx, a, c, in)
 }
 

@@ -18,7 +18,7 @@ import (
 
 func evidenceCommand(env *cli.Env) *cobra.Command {
 	x := &evidenceStore{env: env}
-	c := group("evidence", "Records and verdicts that were kept: list, show, verify, diff",
+	c := group("evidence", "Records and verdicts that were kept: list, show, verify, diff, export, import",
 		`Records of what was measured, and the verdicts on them, are kept in a directory as
 plain JSON files that are named by their SHA-256. A log chains them: each entry has
 the hash of the one before it, so a file that was edited, removed or renamed is found.
@@ -29,10 +29,12 @@ HASH is the hash of a record or a verdict, or its first letters.`,
   attest evidence show 3f9a
   attest evidence verify
   attest evidence diff 3f9a 81c0
+  attest evidence export h200.tar.gz      one file, to bring home
+  attest evidence import h200.tar.gz
   cat evidence/log/*.json | jq .          the log, without attest
   sha256sum evidence/objects/*/*.json     the names are the sums`)
 	x.flag(c)
-	c.AddCommand(x.listCommand(), x.showCommand(), x.verifyCommand(), x.diffCommand(), x.importCommand())
+	c.AddCommand(x.listCommand(), x.showCommand(), x.verifyCommand(), x.diffCommand(), x.exportCommand(), x.importCommand())
 	return c
 }
 
@@ -119,7 +121,7 @@ func (x *evidenceStore) listCommand() *cobra.Command {
 		Use:   "list",
 		Short: "What records there are, and their verdicts",
 		Long: `List the records, oldest first, with their newest verdicts. What is damaged is told
-on standard error, and makes the exit code 1; the rest is evidenceLine.
+on standard error, and makes the exit code 1; the rest is listed.
 
 JSON, one object a record: {"hash", "seq", "time", "kernel", "ptx", "format", "target",
 "device", "shapes", "outcome", "why", "verdict"}; outcome, why and verdict (a hash) are

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"attest/evidence"
-	"attest/internal/cli"
 	"attest/report"
 )
 
@@ -162,53 +161,3 @@ has no such figure.`,
 		},
 	}
 }
-
-func (x *evidenceStore) importCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "import DIR",
-		Short: "Add what another directory of evidence has",
-		Long: `Add the records and verdicts of another directory of evidence, such as one that was
-copied from a machine with a GPU, to this one. What is there already is not added
-again. A directory with damage is refused: nothing of it is added.
-
-JSON: {"from", "records", "verdicts", "known"}: how many were added, and how many were
-there already.`,
-		Example: "  scp -r box:attest/evidence /tmp/box && attest evidence import /tmp/box",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("give one directory of evidence; see %s --help", c.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			other := &evidenceStore{env: x.env, dir: args[0], flags: namedDir{}}
-			from, err := other.open()
-			if err != nil {
-				return err
-			}
-			to, err := evidence.Open(x.dir)
-			if err != nil {
-				return err
-			}
-			n, err := to.Import(from)
-			var damage *evidence.Damage
-			if errors.As(err, &damage) {
-				return other.damaged(damage.Problems)
-			}
-			if err != nil {
-				return err
-			}
-			if x.env.JSON {
-				x.env.Encode(n)
-				return nil
-			}
-			fmt.Fprintf(x.env, "%d records and %d verdicts added, %d were there already\n", n.Records, n.Verdicts, n.Known)
-			return cli.Exit(cli.OK)
-		},
-	}
-}
-
-// namedDir says that a directory was named.
-type namedDir struct{}
-
-func (namedDir) Changed(string) bool { return true }

@@ -1,0 +1,106 @@
+package evidence_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attest/evidence"
+)
+
+// TestExport takes a store through a file to another place: hashes, order and head stay.
+func TestExport(t *testing.T) {
+	from, _ := filled(t)
+	var file, again bytes.Buffer
+	n, err := from.Export(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Export(&again); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
+		t.Errorf("the same evidence gave other bytes: %v", err)
+	}
+	v := from.Verify()
+	if n.Records != v.Records || n.Verdicts != v.Verdicts || n.Head != v.Head || n.Bytes != int64(file.Len()) {
+		t.Errorf("%+v of %+v, %d bytes", n, v, file.Len())
+	}
+	dir := t.TempDir()
+	if err := evidence.Unpack(bytes.NewReader(file.Bytes()), dir); err != nil {
+		t.Fatal(err)
+	}
+	there := open(t, dir)
+	if got := there.Verify(); !got.OK() || got.Head != v.Head || got.Records != v.Records {
+		t.Errorf("unpacked: %+v", got)
+	}
+	home := open(t, filepath.Join(t.TempDir(), "home"))
+	if got, err := home.Import(there); err != nil || got.Records != n.Records || got.Verdicts != n.Verdicts || !home.Verify().OK() {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestUnpackErrors: what is no export, or a part of one, says so.
+func TestUnpackErrors(t *testing.T) {
+	var file bytes.Buffer
+	s, _ := filled(t)
+	if _, err := s.Export(&file); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"nothing": nil, "text": []byte("not a tar"), "gzip": {0x1f, 0x8b, 0}, "half": file.Bytes()[:file.Len()/2], "but the end": file.Bytes()[:file.Len()-4],
+	} {
+		if err := evidence.Unpack(bytes.NewReader(data), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no export") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestUnpackElsewhere: names in an archive lead nowhere but into the directory.
+func TestUnpackElsewhere(t *testing.T) {
+	hash := strings.Repeat("ab", 32)
+	var file bytes.Buffer
+	w := tar.NewWriter(&file)
+	for _, name := range []string{
+		"../../log/00000001.json", "/objects/ab/" + hash + ".json", "objects/../../../x.json", "evidence/objects/cd/" + hash + ".json", "../head.json.sh", "evidence/report.html",
+	} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	top := t.TempDir()
+	dir := filepath.Join(top, "a", "b")
+	if err := evidence.Unpack(&file, dir); err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	err := filepath.WalkDir(top, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			files = append(files, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if want := "log/00000001.json objects/ab/" + hash + ".json"; err != nil || strings.Join(files, " ") != want {
+		t.Errorf("%q, %v", files, err)
+	}
+}
+
+// TestExportDamaged: what is damaged does not leave.
+func TestExportDamaged(t *testing.T) {
+	s, _ := filled(t)
+	if err := os.Remove(entry(s.Path(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	var d *evidence.Damage
+	if _, err := s.Export(&bytes.Buffer{}); !errors.As(err, &d) {
+		t.Errorf("%v", err)
+	}
+}
