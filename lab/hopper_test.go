@@ -3,13 +3,17 @@ package lab
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"attest/device"
+	"attest/device/emu"
 	"attest/fp8"
 	"attest/kernels/attn/hopper"
 	"attest/lab/abi"
+	"attest/ptx"
 	"attest/record"
 	"attest/ref"
+	"attest/timing"
 )
 
 // TestHopper judges kernels for Hopper as it does all others: the one for a shape, causal
@@ -90,6 +94,40 @@ func TestHopperFor(t *testing.T) {
 		}
 		if s.Serves(ref.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 64, Skv: 64, D: 64}) == nil {
 			t.Errorf("%s: a text for heads of their own serves shared ones", name)
+		}
+	}
+}
+
+// TestHopperTimed times a cluster's kernel against one whose blocks stay, causal, with
+// warm and cold caches: tensor maps are of the buffers that a launch is on.
+func TestHopperTimed(t *testing.T) {
+	dev, err := emu.New(ptx.SM90a, emu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCard()
+	c.Device = dev
+	choice := Choice{Causal: true, Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
+	s, err := Preset("hopper-cluster", choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := timingPlan(c, timing.Method{Mode: timing.Graph, Cache: timing.Cold, Launches: 4}, timing.Method{Mode: timing.Event, Cache: timing.Warm})
+	if p.Baseline, err = Preset("hopper-throughput", choice); err != nil {
+		t.Fatal(err)
+	}
+	p.Times.Shapes = []ref.Named{{Shape: choice.Shape}}
+	p.Times.Stop = timing.Stop{Least: 4, Most: 4, Time: time.Minute}
+	perf, err := Time(t.Context(), s, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(perf.Shapes) != 2 || perf.Skipped != "" {
+		t.Fatalf("%+v", perf)
+	}
+	for _, one := range perf.Shapes {
+		if !one.OutputsOK || one.Baseline == nil || one.Shape != "1,4/2,40/100,64" {
+			t.Errorf("%s, %+v: %s", one.Shape, one.Method, one.Wrong)
 		}
 	}
 }

@@ -62,6 +62,8 @@ func (c *card) cost(k *cardKernel, l device.Launch) time.Duration {
 		us = float64(l.Grid.X) * copyThreads * copyUnits * 32 / 1e5 // 100 GB/s
 	case "mma_peak":
 		us = float64(l.Grid.X*8) * tensorRounds * mmaSums * 2 * 16 * 8 * 32 / 100e6 // 100 TFLOP/s
+	case "wgmma_peak":
+		us = float64(l.Grid.X) * tensorRounds * 4 * 2 * 64 * 256 * 32 / 100e6 // 100 TFLOP/s
 	default:
 		if !ok {
 			us = 100
@@ -71,7 +73,7 @@ func (c *card) cost(k *cardKernel, l device.Launch) time.Duration {
 }
 
 func (c *card) probes(name string) bool {
-	return slices.Contains([]string{"empty", "copy", "mma_peak", "hold"}, name)
+	return slices.Contains([]string{"empty", "copy", "mma_peak", "wgmma_peak", "hold"}, name)
 }
 
 // start decides what becomes of a launch.

@@ -27,7 +27,7 @@ var bars = []struct {
 func (x *profiler) print(s *lab.Subject, shape ref.Named, r *profileReport) {
 	style := x.env.OutStyle()
 	p := r.Predicted
-	fmt.Fprintf(x.env, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(fmt.Sprintf("%s, %s, %s", s.ABI.Format, s.Target, profileShape(shape))))
+	fmt.Fprintf(x.env, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(fmt.Sprintf("%s, %s%s, %s", s.ABI.Format, s.Target, configured(s.Kernel()), profileShape(shape))))
 	fmt.Fprintf(x.env, "%s for %s: %s µs if the busiest unit hides the others,\n%s µs if nothing is hidden; from throughputs, not measured\n\n",
 		style.Yellow("PREDICTED"), p.Chip, micros(p.Low), micros(p.High))
 	for _, b := range bars {
