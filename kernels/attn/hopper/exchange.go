@@ -5,6 +5,7 @@ import (
 
 	"attest/build"
 	"attest/build/tile"
+	"attest/fp8"
 )
 
 // A merge in one step. The warpgroups that share the keys of a tile of queries, those of
@@ -24,8 +25,10 @@ import (
 // all that is sent to it; what a block has sent is no longer its own. A block may send
 // before the owner has finished its tiles, so what is received has memory to itself.
 //
-// O/l is at most the largest of V's values, which f16 has, so that it can go as f16: half
-// the bytes between two SMs, and rounded no more than the output is.
+// O/l is about as large as the largest of V's values at most, so that it can go as f16:
+// half the bytes between two SMs, and rounded no more than the output is. What P's
+// rounding to e4m3 adds could make it twice as large, which for e5m2 is beyond f16: these
+// go as sixteenths.
 
 // sharers are the warpgroups that share the keys of a tile of queries.
 func (c Config) sharers() int { return c.Split * c.perBlock() }
@@ -125,7 +128,8 @@ func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 		first: a.wg.Lane.And(k.U32(3)).SetpEq(k.U32(0)),
 	}
 	for i := range slots {
-		s.inverse[i] = l[i].RcpApprox(build.Ftz).Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
+		inverse := g.times(l[i].RcpApprox(build.Ftz), 1/g.sentIn())
+		s.inverse[i] = inverse.Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
 		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(g.shift(m[i], a.rows.c.Get()), build.Rn))
 	}
 	if g.c.Split == 1 {
@@ -149,7 +153,23 @@ func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 	}
 }
 
-// sending is what a warpgroup sends: 1/l and log₂ of the rows' sums, and where this
+// sentIn is the power of two that O/l is sent in units of.
+func (g *gen) sentIn() float32 {
+	if g.c.Exchange == 16 && g.p.Format == fp8.E5M2 {
+		return 16
+	}
+	return 1
+}
+
+// times is x·f.
+func (g *gen) times(x build.F32, f float32) build.F32 {
+	if f == 1 {
+		return x
+	}
+	return x.Mul(g.k.F32(f), build.Rn)
+}
+
+// sending is what a warpgroup sends: 1/l, in sentIn's units, and log₂ of the rows' sums, and where this
 // thread's of it go in the first inbox of a block.
 type sending struct {
 	a         *attention
@@ -284,7 +304,8 @@ func (a *attention) weighShares(inbox build.Shared[build.B32]) (weight [][]build
 			sum = sum.Add(w, build.Rn)
 		}
 		seen := most.SetpGtu(tile.NegInf(k)) // or NaN
-		norm = append(norm, a.rows.vs.Get().Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(k.F32(0), seen))
+		vs := g.times(a.rows.vs.Get(), g.sentIn())
+		norm = append(norm, vs.Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(k.F32(0), seen))
 		if g.p.LSE {
 			whole := base.Add(sum.Lg2Approx(build.Ftz), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
 			lse = append(lse, whole.Selp(tile.NegInf(k), seen))

@@ -26,6 +26,9 @@ func TestExchangeBits(t *testing.T) {
 	}
 	for i, c := range []Config{exchanging(2, 16), exchanging(2, 32), exchanging(1, 16)} {
 		p := Problem{Batch: 1, Heads: 1, HeadsKV: 1, SeqQ: 70, SeqKV: 140 + 200*i, HeadDim: 64, Format: fp8.E4M3, LSE: true, Causal: i == 1}
+		if i == 2 {
+			p.Format = fp8.E5M2
+		}
 		in := generate(t, "normal", p, uint64(i))
 		var first result
 		for s := range schedules {
