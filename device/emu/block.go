@@ -144,8 +144,8 @@ type idleness struct {
 
 // Polls that take many instructions need fewer rounds to be found in vain.
 const (
-	longRounds = 1 << 12
-	longSteps  = 1 << 22
+	longRounds = 1 << 10
+	longSteps  = 1 << 20
 )
 
 // over adds a round, and reports whether there have been enough: all that are asked

@@ -85,9 +85,12 @@ func (x *undefStep) load() {
 			u := x.wordAt(l, at)
 			if u != 0 && !first {
 				first = true
-				x.from = undefOrigin{
-					kind: UninitLocal, id: x.ID, off: at, size: n, moved: true,
-					padding: x.padding(l, addr, at),
+				var stored bool
+				if x.from, stored = x.u.left[l][at]; !stored || u != undefOnes(8*n) {
+					x.from = undefOrigin{
+						kind: UninitLocal, id: x.ID, off: at, size: n, moved: true,
+						padding: x.padding(l, addr, at),
+					}
 				}
 			}
 			x.put(d, l, u)
@@ -134,6 +137,7 @@ func (x *undefStep) store() {
 			u := x.bits(a, l)
 			if addr, ok := x.localAddress(l); ok {
 				x.storeLocal(l, addr+uint64(i*n), u)
+				x.leave(l, addr+uint64(i*n), a, u)
 				return
 			}
 			switch u {
@@ -162,6 +166,23 @@ func (x *undefStep) store() {
 		}
 		r.lanes &^= whole | part
 	}
+}
+
+// leave notes where an undefined value that is no padding was stored.
+func (x *undefStep) leave(lane int, addr uint64, a *undefArg, u uint64) {
+	left := &x.u.left[lane]
+	if u == 0 || u != undefOnes(a.width) || x.f.regs[a.reg].from.kind != UninitRegister {
+		delete(*left, addr)
+		return
+	}
+	if *left == nil {
+		*left = map[uint64]undefOrigin{}
+	}
+	o := x.f.regs[a.reg].from
+	if o.id < 0 {
+		o.id = x.ID
+	}
+	(*left)[addr] = o
 }
 
 func (x *undefStep) storeLocal(lane int, addr uint64, u uint64) {

@@ -72,6 +72,9 @@ type undefWarp struct {
 	// local has for each lane a mask of defined bits for each byte of local memory,
 	// as far as it has been written.
 	local [32][]byte
+	// left has for each lane where undefined values were stored in local memory, and
+	// where they came from. What lies there is a variable, and no padding.
+	left [32]map[uint64]undefOrigin
 }
 
 // undefDepth is one level of calls. Lanes may be in different functions there.

@@ -200,14 +200,21 @@ func (a *undefAnalysis) sources(reach []bool) {
 	}
 }
 
-// copies marks the loads of a block that has several whose values are stored as they
-// are: a structure may be copied there, with its padding.
+// copies marks the loads of a block that has several of one line of the source whose
+// values are stored as they are: a structure may be copied there, with its padding.
 func (a *undefAnalysis) copies() {
 	for b := range a.cfg.Blocks {
 		blk := &a.cfg.Blocks[b]
-		loaded := map[int32]*undefInst{}
-		var pairs []*undefInst
+		type load struct {
+			*undefInst
+			line ptx.SrcPos
+		}
+		loaded, pairs := map[int32]load{}, map[ptx.SrcPos][]*undefInst{}
+		var line ptx.SrcPos
 		for _, s := range a.f.Body[blk.Start:blk.End] {
+			if at, ok := s.(*ptx.Loc); ok {
+				line = ptx.SrcPos{File: at.File, Line: at.Line}
+			}
 			in, ok := s.(*ptx.Inst)
 			if !ok || a.of[in] == nil {
 				continue
@@ -215,20 +222,22 @@ func (a *undefAnalysis) copies() {
 			u := a.of[in]
 			if in.Op.Name == "st" {
 				for _, v := range u.src {
-					if l := loaded[v.id]; l != nil {
-						pairs = append(pairs, l)
+					if l, ok := loaded[v.id]; ok {
+						pairs[l.line] = append(pairs[l.line], l.undefInst)
 					}
 				}
 			}
 			for _, d := range u.dst {
 				delete(loaded, d.id)
 				if in.Op.Name == "ld" && d.id >= 0 {
-					loaded[d.id] = u
+					loaded[d.id] = load{u, line}
 				}
 			}
 		}
-		for _, u := range pairs {
-			u.copies = len(pairs) > 1
+		for _, of := range pairs {
+			for _, u := range of {
+				u.copies = len(of) > 1
+			}
 		}
 	}
 }
