@@ -227,11 +227,14 @@ func candidates() (all []candidate) {
 			TwoPairs(), with(TwoPairs(), column), with(TwoPairs(), func(c *Config) { c.Polynomial = 16 }), with(TwoPairs(), func(c *Config) { c.Stages = 2 }),
 			with(TwoPairs(), func(c *Config) { c.Exchange = 32 }), with(TwoPairs(), func(c *Config) { c.Exchange, c.Early, c.SumColumn = 16, true, true }),
 		}
+		ahead := with(Pair(), func(c *Config) { c.Ahead, c.SumColumn = true, true })
 		quarters := []Config{InQuarters(), with(InQuarters(), func(c *Config) { c.Turns = true }), with(InQuarters(), func(c *Config) { c.TileN = 64 })}
 		four := with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 })
 		between := append([]Config{Pair(), with(Throughput(d), column), with(Latency(d, 1), column)}, pairs...)
 		short = append(append(short, pairs...), quarters...)
-		large = append(large, four, with(four, column))
+		short, between = append(short, ahead), append(between, ahead)
+		large = append(large, four, with(four, column), with(ahead, func(c *Config) { c.Persistent, c.Polynomial = true, 16 }),
+			with(Throughput(d), func(c *Config) { c.TileN, c.Ahead, c.SumColumn = 64, true, true }))
 		causal := Square(4, 2048/d, 4096, d, fp8.E4M3)
 		causal.Causal = true
 		for _, x := range []candidate{

@@ -21,6 +21,9 @@ type Config struct {
 	// Overlap starts Q·Kᵀ of the next tile together with P·V of this one. It needs
 	// registers for S and T at once.
 	Overlap bool
+	// Ahead starts Q·Kᵀ of the next tile before this one's exponentials. It needs
+	// registers for two S.
+	Ahead bool
 	// Turns has the warpgroups begin their exponentials one after the other, so that
 	// one of them takes them while others multiply.
 	Turns bool
@@ -58,6 +61,9 @@ func (c Config) String() string {
 	}
 	if c.Overlap {
 		s += " overlap"
+	}
+	if c.Ahead {
+		s += " ahead"
 	}
 	if c.Turns {
 		s += " turns"
@@ -123,6 +129,8 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("head dimension %d with %v: %d warpgroups that share keys, and each of two or more takes a multiple of 16 columns", p.HeadDim, c, c.sharers())
 	case c.Early && c.Persistent:
 		return fmt.Errorf("early copies with blocks that stay: all but a block's first are early anyhow")
+	case c.Ahead && (c.Overlap || c.perBlock() > 1):
+		return fmt.Errorf("scores ahead with %v: without overlap, and with whole rows a warpgroup", c)
 	case c.Turns && c.Warpgroups == 1:
 		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
 	case c.Polynomial < 0 || c.Polynomial == 1:
@@ -178,8 +186,17 @@ func (c Config) registersNeeded(p Problem) int {
 	if c.SumColumn { // no l, and of the columns beside the sums none is kept
 		O, others = O-2, others-2
 	}
-	if c.Overlap {
+	switch {
+	case c.Overlap:
 		return S + P + T + O + others
+	case c.Ahead:
+		// T cannot lie where S was, for the next S follows on it, and P is there before
+		// and after its rounding as long as it is added up.
+		others += 8
+		if !c.SumColumn {
+			others += 2 * P
+		}
+		return 2*S + T + O + others
 	}
 	return max(S, P+T) + O + others
 }

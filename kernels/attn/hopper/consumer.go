@@ -23,9 +23,12 @@ func (g *gen) consume() {
 	a := g.newAttention()
 	g.eachItem(func(it item) {
 		a.begin(it)
-		if g.c.Overlap {
+		switch {
+		case g.c.Overlap:
 			a.overlapped(it)
-		} else {
+		case g.c.Ahead:
+			a.ahead(it)
+		default:
 			a.inTurn(it)
 		}
 		a.end(it)
@@ -77,11 +80,11 @@ func (a *attention) begin(it item) {
 // multiplies, the others of the SM take their exponentials.
 func (a *attention) inTurn(it item) {
 	a.g.eachTile(it, a.g.inBlock(), a.g.c.perBlock(), func(j build.U32) {
-		a.scores() // S = Q·Kᵀ
+		a.scores(a.S) // S = Q·Kᵀ
 		a.wg.Wait(0)
 		a.releaseKV(a.k)
-		P, alpha := a.softmax(it, j) // P = 2^(c·S-c·m'+8), l = α·l + ΣP
-		a.values(P)                  // T = P·V
+		P, alpha := a.softmax(a.S, it, j) // P = 2^(c·S-c·m'+8), l = α·l + ΣP
+		a.values(P)                       // T = P·V
 		a.wg.Wait(0)
 		a.releaseKV(a.v)
 		a.add(alpha) // O = α·O + T
@@ -94,11 +97,11 @@ func (a *attention) inTurn(it item) {
 func (g *gen) lateTurns() bool { return g.c.Warpgroups == 2 && !g.c.Overlap }
 
 // scores starts S = Q·Kᵀ.
-func (a *attention) scores() {
+func (a *attention) scores(S *tile.Frag) {
 	f := a.g.p.float8()
 	slot := a.k.Wait()
 	a.wg.Fence()
-	a.wg.MMA(a.S, "S = Q·Kᵀ", f, a.Q, f, a.K.Plus(a.g.slotBytes(slot)), false)
+	a.wg.MMA(S, "S = Q·Kᵀ", f, a.Q, f, a.K.Plus(a.g.slotBytes(slot)), false)
 	a.wg.Commit()
 }
 
@@ -126,9 +129,9 @@ func (a *attention) releaseKV(s *tile.Side) {
 }
 
 // softmax masks the scores of tile j and turns them into P.
-func (a *attention) softmax(it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
-	a.mask(it, j)
-	xs, alpha := a.rows.step(a.S)
+func (a *attention) softmax(S *tile.Frag, it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
+	a.mask(S, it, j)
+	xs, alpha := a.rows.step(S)
 	return tile.PackE4M3(xs), alpha
 }
 
@@ -145,8 +148,8 @@ func (a *attention) add(alpha []build.F32) {
 
 // mask gives the logit -∞ to what a row does not see: keys beyond the end, and with
 // causal masks those after the query. Most tiles have neither.
-func (a *attention) mask(it item, j build.U32) {
-	g, S := a.g, a.S
+func (a *attention) mask(S *tile.Frag, it item, j build.U32) {
+	g := a.g
 	k, n := g.k, uint32(g.c.TileN)
 	key0 := j.MulLo(k.U32(n))
 	end := g.seqKV

@@ -40,7 +40,9 @@ func variants(d int) []Config {
 		all = append(all, with(Throughput(d), func(c *Config) { c.SumColumn = true }), TwoPairs(), InQuarters(),
 			with(TwoPairs(), func(c *Config) { c.SumColumn, c.Exchange, c.Early = true, 16, true }),
 			with(InQuarters(), func(c *Config) { c.TileN, c.Turns, c.Exchange = 64, true, 32 }),
-			with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 }))
+			with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 }),
+			with(Pair(), func(c *Config) { c.Ahead, c.SumColumn = true, true }),
+			with(Throughput(d), func(c *Config) { c.TileN, c.Ahead, c.SumColumn = 64, true, true }))
 	}
 	return all
 }

@@ -36,9 +36,9 @@
 //
 // The files are in the order of a kernel's life: kernel.go has the parameters, the roles
 // and the items of work; producer.go the copies and the transposition of V; consumer.go
-// the inner loop, overlap.go its other form, softmax.go and exp2.go what lies between
-// the products; output.go the end, with halves.go and merge.go or exchange.go where keys
-// are shared; early.go starts the first copies in another place.
+// the inner loop, overlap.go and ahead.go its other forms, softmax.go and exp2.go what
+// lies between the products; output.go the end, with halves.go and merge.go or
+// exchange.go where keys are shared; early.go starts the first copies in another place.
 //
 // # Numbers
 //

@@ -11,18 +11,18 @@ func (a *attention) overlapped(it item) {
 	g := a.g
 	k, last := g.k, it.first.Add(it.tiles).Sub(g.k.U32(1))
 	k.If(it.tiles.SetpGt(k.U32(0)), func() {
-		a.scores() // S = Q·Kᵀ of the first
+		a.scores(a.S) // S = Q·Kᵀ of the first
 		a.wg.Wait(0)
 		a.release(a.k)
-		P0, alpha0 := a.softmax(it, last)
+		P0, alpha0 := a.softmax(a.S, it, last)
 		P, alpha := hold(P0), holdAll(alpha0)
 
 		k.Loop(k.U32(1), it.tiles, k.U32(1), func(i build.U32) {
-			a.scores()        // S = Q·Kᵀ
+			a.scores(a.S)     // S = Q·Kᵀ
 			a.values(P.get()) // T = P·V of the tile before
 			a.wg.Wait(1)      // S is there
 			a.release(a.k)
-			a.mask(it, last.Sub(i))
+			a.mask(a.S, it, last.Sub(i))
 			xs, next := a.rows.step(a.S) // 2^(c·S-c·m'+8), l = α·l + ΣP
 			// The next keys should be there by now. The assembler moves waits for
 			// products up as far as it can, but not across a branch.

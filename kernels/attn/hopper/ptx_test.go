@@ -64,6 +64,7 @@ func TestRefusals(t *testing.T) {
 		"halves":   {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
 		"quarters": {func(*Problem) {}, Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Quarters: true, BlocksPerSM: 1}, "and an exchange"},
 		"stages":   {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 3, Split: 1, Halves: true, BlocksPerSM: 1}, "slots of its own"},
+		"ahead":    {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Ahead: true, BlocksPerSM: 1}, "registers and has 232"},
 		"exchange": {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, Exchange: 16, BlocksPerSM: 1}, "a multiple of 16 columns"},
 		"alone":    {func(*Problem) {}, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, Exchange: 16, BlocksPerSM: 1}, "two or more"},
 		"bits":     {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, Halves: true, Exchange: 8, BlocksPerSM: 1}, "16 or 32"},
