@@ -41,6 +41,7 @@ func Build(p Problem, c Config) (*build.Kernel, error) {
 	}
 	g := newGen(k, p, c)
 	g.open()
+	g.group = g.uniform(k.TidX().Shr(k.U32(7))) // not before the first copies: it takes a while
 	k.If(g.group.SetpEq(k.U32(0)), g.produce).Else(g.consume)
 	return k, nil
 }
@@ -89,9 +90,7 @@ func newGen(k *build.Kernel, p Problem, c Config) *gen {
 	g.scale = k.ParamF32("scale")
 	g.mem = k.DynamicShared(1024)
 
-	tid := k.TidX()
-	g.wg = tile.NewWarpgroup(k, tid.And(k.U32(warpgroupThreads-1)))
-	g.group = g.uniform(tid.Shr(k.U32(7)))
+	g.wg = tile.NewWarpgroup(k, k.TidX().And(k.U32(warpgroupThreads-1)))
 	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
 	}
