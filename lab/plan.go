@@ -70,9 +70,12 @@ type Times struct {
 	Shapes  []ref.Named
 	Methods []timing.Method // Mode and Cache count
 	Rivals  []RivalChoice
-	Stop    timing.Stop
-	WarmUp  time.Duration
-	Seed    uint64
+	// Libraries are what rivals were started for other subjects; without it they are
+	// started for this one alone.
+	Libraries *Libraries
+	Stop      timing.Stop
+	WarmUp    time.Duration
+	Seed      uint64
 	// Elsewhere has another process measure the same and gives what it measured: the
 	// process is the replicate. It is called for processes 1 to Processes-1; without
 	// it there is one process, and comparisons say so.

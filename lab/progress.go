@@ -30,13 +30,16 @@ func (m *meter) plan(steps int, weight float64) {
 }
 
 // at says what is done next.
-func (m *meter) at(section, what string) {
+func (m *meter) at(section, what string) { m.part(section, what, 0) }
+
+// part says that so much of a step is done.
+func (m *meter) part(section, what string, weight float64) {
 	if m.tell == nil {
 		return
 	}
 	p := Progress{Section: section, What: what, Done: m.done, Total: m.total}
 	if m.weighs > 0 {
-		p.Share = min(m.weight/m.weighs, 1)
+		p.Share = min((m.weight+weight)/m.weighs, 1)
 	}
 	if spent := time.Since(m.start); p.Share > 0 {
 		p.Left = time.Duration(float64(spent) * (1 - p.Share) / p.Share).Round(time.Second)

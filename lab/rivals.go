@@ -15,6 +15,43 @@ import (
 	"attest/rival"
 )
 
+// Libraries are rivals that were started, so that the kernels of a campaign share them:
+// an interpreter with its libraries takes longer to start than a kernel to time. The zero
+// value has none, and Close ends them.
+type Libraries struct {
+	started map[string]*rival.Rival
+	failed  map[string]error
+}
+
+// start is a library, started if it was not. What is not there is not there the next
+// time either.
+func (l *Libraries) start(ctx context.Context, name string) (*rival.Rival, error) {
+	if l.started == nil {
+		l.started, l.failed = map[string]*rival.Rival{}, map[string]error{}
+	}
+	if err := l.failed[name]; err != nil {
+		return nil, err
+	}
+	if r := l.started[name]; r != nil {
+		return r, nil
+	}
+	r, err := rival.Start(ctx, name, rival.Options{})
+	if err != nil {
+		l.failed[name] = err
+		return nil, err
+	}
+	l.started[name] = r
+	return r, nil
+}
+
+// Close ends all that were started.
+func (l *Libraries) Close() {
+	for _, r := range l.started {
+		r.Close() // it ends with this process in any case
+	}
+	l.started, l.failed = nil, nil
+}
+
 // rivals are libraries that were found.
 type rivals struct {
 	found []startedRival
@@ -27,10 +64,10 @@ type startedRival struct {
 
 // startRivals starts what is there, and notes what is not: that is a normal state of
 // a machine.
-func startRivals(ctx context.Context, choices []RivalChoice, perf *record.Performance) *rivals {
+func startRivals(ctx context.Context, libraries *Libraries, choices []RivalChoice, perf *record.Performance) *rivals {
 	r := &rivals{}
 	for _, c := range choices {
-		one, err := rival.Start(ctx, c.Library, rival.Options{})
+		one, err := libraries.start(ctx, c.Library)
 		if err != nil {
 			perf.Notes = append(perf.Notes, fmt.Sprintf("%s: %v", c.Library, err))
 			continue
@@ -38,12 +75,6 @@ func startRivals(ctx context.Context, choices []RivalChoice, perf *record.Perfor
 		r.found = append(r.found, startedRival{one, c})
 	}
 	return r
-}
-
-func (r *rivals) close() {
-	for _, one := range r.found {
-		one.Close() // it ends with this process in any case
-	}
 }
 
 // preparedRival is a rival's attention of a shape, ready to be timed.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"attest/lab/gate"
 	"attest/record"
@@ -65,8 +67,15 @@ func (m *measurement) timeHere(ctx context.Context) (err error) {
 	if perf.Ceiling, err = ceilings(ctx, m.dev, timer); err != nil {
 		return err
 	}
-	rivals := startRivals(ctx, m.p.Times.Rivals, perf)
-	defer rivals.close()
+	libraries := m.p.Times.Libraries
+	if libraries == nil {
+		libraries = &Libraries{}
+		defer libraries.Close()
+	}
+	if len(m.p.Times.Rivals) > 0 {
+		m.meter.at("performance", "starting rivals")
+	}
+	rivals := startRivals(ctx, libraries, m.p.Times.Rivals, perf)
 	for _, n := range m.p.Times.Shapes {
 		shape, refused, ok := m.served(n.Shape)
 		if refused != nil || !ok {
@@ -106,8 +115,10 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 	prepared := rivals.prepare(ctx, m, own[0])
 	defer rivals.drop(prepared)
 	for _, method := range m.p.Times.Methods {
-		m.meter.at("performance", fmt.Sprintf("%v, %s, %s cache", n.Shape, method.Mode, method.Cache))
-		if err := m.timeOnce(ctx, timer, method, n, own, prepared); err != nil {
+		what := fmt.Sprintf("%v, %s, %s cache", n.Shape, method.Mode, method.Cache)
+		m.meter.at("performance", what)
+		tick := func(share float64) { m.meter.part("performance", what, weightTimed*share) }
+		if err := m.timeOnce(ctx, timer, method, n, own, prepared, tick); err != nil {
 			return fmt.Errorf("%s, %s cache: %w", method.Mode, method.Cache, err)
 		}
 		m.meter.step(weightTimed)
@@ -116,7 +127,7 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 }
 
 // timeOnce measures one shape by one method, all candidates in turns.
-func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n ref.Named, own []*contestant, prepared []*preparedRival) (err error) {
+func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n ref.Named, own []*contestant, prepared []*preparedRival, tick func(share float64)) (err error) {
 	t := record.Times{Shape: n.Shape.String(), Name: n.Name, Inputs: timedInputs}
 	var candidates []timing.Candidate
 	for _, c := range own {
@@ -140,12 +151,14 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 	for _, c := range candidates {
 		t.Names = append(t.Names, c.Name())
 	}
+	start, longest := time.Now(), m.p.Times.Stop.Longest()
 	plan := timing.Plan{
 		WarmUp: m.p.Times.WarmUp, Stop: m.p.Times.Stop, Seed: m.p.Times.Seed, Sensor: m.p.Sensor,
 		Each: func(round int, b timing.Batch) {
 			if b.Candidate < len(own) {
 				own[b.Candidate].witness(ctx, round)
 			}
+			tick(min(float64(time.Since(start))/float64(longest), 1))
 		},
 	}
 	run, err := timing.Interleave(ctx, plan, candidates...)
@@ -193,6 +206,7 @@ func (m *measurement) merge(other *record.Performance) {
 	}
 	for i := range perf.Shapes {
 		t := &perf.Shapes[i]
+		before := len(t.Runs)
 		for j := range other.Shapes {
 			u := &other.Shapes[j]
 			if t.Shape != u.Shape || t.Method.Mode != u.Method.Mode || t.Method.Cache != u.Method.Cache || !slices.Equal(t.Names, u.Names) {
@@ -202,6 +216,9 @@ func (m *measurement) merge(other *record.Performance) {
 			if !u.OutputsOK && t.OutputsOK {
 				t.OutputsOK, t.Wrong = false, u.Wrong
 			}
+		}
+		if len(t.Runs) == before {
+			perf.Notes = append(perf.Notes, fmt.Sprintf("%s, %s, %s cache: another process did not time all of %s, and does not count", t.Shape, t.Method.Mode, t.Method.Cache, strings.Join(t.Names, ", ")))
 		}
 	}
 }

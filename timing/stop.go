@@ -19,6 +19,9 @@ type Stop struct {
 	Time time.Duration `json:"time"`
 }
 
+// Longest is Time, or what it is when it is zero.
+func (s Stop) Longest() time.Duration { return s.orDefaults().Time }
+
 func (s Stop) orDefaults() Stop {
 	if s.Relative == 0 {
 		s.Relative = 0.005

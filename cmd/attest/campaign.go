@@ -26,8 +26,9 @@ type campaign struct {
 	against   []string
 	processes int
 
-	dev    device.Device // nil is an emulator of each kernel's own target
-	sensor device.Sensor
+	dev       device.Device // nil is an emulator of each kernel's own target
+	sensor    device.Sensor
+	libraries lab.Libraries // of against, started once for all kernels
 }
 
 // register adds the flags.
@@ -77,6 +78,7 @@ func (m *campaign) open() error {
 }
 
 func (m *campaign) close() {
+	m.libraries.Close()
 	if m.dev != nil {
 		m.dev.Close()
 	}
@@ -121,7 +123,7 @@ func (m *campaign) rivals() (list []lab.RivalChoice) {
 
 // times completes what is timed of a subject: rivals, and other processes.
 func (m *campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
-	t.Rivals = m.rivals()
+	t.Rivals, t.Libraries = m.rivals(), &m.libraries
 	if m.processes > 1 {
 		t.Processes = m.processes
 		t.Elsewhere = func(ctx context.Context, process int) (*record.Performance, error) {

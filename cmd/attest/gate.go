@@ -64,6 +64,8 @@ JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome
   attest gate stage3b --plan smoke --evidence ""
   attest gate stage5 --baseline stage3b --format e4m3 --shapes mission --seeds 0,1,2
   attest gate --ptx mine.ptx --entry attn --abi mine.json
+  attest gate --ptx mine.ptx --abi mine.json --registers 255 --shared 101376
+  attest gate --against torch,triton,jax --time 2s
   attest gate --plan full --processes 5 --against torch,triton
   attest gate --json | jq -r '[.kernel.name, .verdict.outcome] | @tsv'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
@@ -75,6 +77,9 @@ JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome
 	shapesFlag(c, &x.shapes, "judge and time these shapes too")
 	f.StringSliceVar(&x.seeds, "seeds", nil, "seeds of the inputs of --shapes; 0,1 when empty")
 	f.StringSliceVar(&x.distributions, "distributions", nil, "distributions of the inputs of --shapes; normal when empty")
+	f.DurationVar(&x.time, "time", 0, "how long each shape and method is timed at most; 0 is 5s, and 20s with --plan full")
+	f.IntVar(&x.registers, "registers", 0, "how many registers a thread may take; 0 is 128, or 168 for code of one architecture, as sm_90a")
+	f.IntVar(&x.shared, "shared", 0, "how many bytes of shared memory a block may take; 0 is 65536, or 232448 for code of one architecture")
 	f.StringVar(&x.baseline, "baseline", "", "the kernel to beat, or none; the one it builds on when empty")
 	f.StringVar(&x.evidence, "evidence", evidence.Dir, "the folder that records and verdicts are kept in; nothing is kept when empty")
 	complete(c, "plan", planNames...)
@@ -92,6 +97,9 @@ type gater struct {
 	shapes        shapeList
 	seeds         []string
 	distributions []string
+	time          time.Duration
+	registers     int
+	shared        int
 	baseline      string
 	evidence      string
 
@@ -151,6 +159,8 @@ func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
 		return nil, err
 	case !slices.Contains(planNames, x.plan):
 		return nil, fmt.Errorf("--plan %s: there are %s", x.plan, strings.Join(planNames, ", "))
+	case x.time < 0 || x.registers < 0 || x.shared < 0:
+		return nil, errors.New("--time, --registers and --shared must not be negative")
 	case x.dim != 0 && d != 0 && x.dim != d:
 		return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", x.dim, d)
 	case x.dim == 0:
@@ -294,20 +304,40 @@ func (x *gater) newPlan(s, baseline *lab.Subject) lab.Plan {
 	p := planOf(x.plan)
 	p.Device, p.Sensor, p.Baseline = x.dev, x.sensor, baseline
 	p.Cases = append(p.Cases, x.cases...)
+	p.Budget = x.budget(s)
 	if !x.gpu() {
 		p.Times = nil
 		return p
 	}
 	if p.Times == nil { // quick: what decides, on one shape
 		p.Times = lab.DefaultTimes()
+		p.Times.Stop.Time = 5 * time.Second
 		p.Times.Shapes = p.Times.Shapes[:1]
 		p.Times.Methods = methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm})
 	}
 	if len(x.shapes) > 0 {
 		p.Times.Shapes = x.shapes
 	}
+	if x.time > 0 {
+		p.Times.Stop.Time = x.time
+	}
 	p.Times = x.times(*p.Times, s, baseline)
 	return p
+}
+
+// budget is what a kernel may take, nil where nobody asks for another than the usual.
+func (x *gater) budget(s *lab.Subject) *record.Budget {
+	if x.registers == 0 && x.shared == 0 {
+		return nil
+	}
+	b := gate.BudgetFor(s.Target.String())
+	if x.registers > 0 {
+		b.Registers = x.registers
+	}
+	if x.shared > 0 {
+		b.Shared = x.shared
+	}
+	return &b
 }
 
 // keep adds a result to the evidence.

@@ -29,7 +29,7 @@ func (u Rules) Judge(r *record.Record) record.Verdict {
 		name  string
 		judge func() record.Gate
 	}{
-		{"resources", func() record.Gate { return judgeResources(r.Resources) }},
+		{"resources", func() record.Gate { return judgeResources(r.Resources, r.Kernel.Target) }},
 		{"defects", func() record.Gate { return judgeDefects(r.Defects) }},
 		{"correctness", func() record.Gate { return judgeCorrectness(r) }},
 		{"performance", perf.judge},

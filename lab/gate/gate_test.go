@@ -183,3 +183,16 @@ func TestComparisonIsOurs(t *testing.T) {
 		t.Errorf("%s: %s", v.Outcome, v.Why)
 	}
 }
+
+// TestLargerBudget: a budget may be larger than usual, and the verdict says so.
+func TestLargerBudget(t *testing.T) {
+	r := green(0.5, 0.002)
+	r.Resources.Usage[0].Registers.Value = 200
+	if v := Judge(r); v.Outcome != record.Reject {
+		t.Errorf("%s: %s", v.Outcome, v.Why)
+	}
+	r.Resources.Budget.Registers = 255
+	if g := Judge(r).Gates[0]; g.Status != record.Green || !strings.Contains(g.Summary, "larger budget than usual: 255 registers") {
+		t.Errorf("%s: %s", g.Status, g.Summary)
+	}
+}

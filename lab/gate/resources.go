@@ -18,7 +18,7 @@ func BudgetFor(target string) record.Budget {
 	return record.Budget{Registers: 128, Shared: 64 << 10}
 }
 
-func judgeResources(r *record.Resources) record.Gate {
+func judgeResources(r *record.Resources, target string) record.Gate {
 	if r == nil || len(r.Usage) == 0 {
 		return skip("resources were not measured")
 	}
@@ -54,6 +54,9 @@ func judgeResources(r *record.Resources) record.Gate {
 		g := skip("%s; ptxas or a GPU would know", guessed[0])
 		g.Reasons = guessed
 		return g
+	}
+	if b, usual := r.Budget, BudgetFor(target); b.Registers > usual.Registers || b.Shared > usual.Shared || b.Spills > usual.Spills {
+		summary = append(summary, fmt.Sprintf("by a larger budget than usual: %d registers, %d bytes, %d of spills", b.Registers, b.Shared, b.Spills))
 	}
 	return verdictOf(record.Red, over, strings.Join(summary, "; "))
 }
