@@ -192,7 +192,7 @@ func TestScale(t *testing.T) {
 // TestInputs wants the same bits of the same numbers, however they are given.
 func TestInputs(t *testing.T) {
 	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.E5M2}
-	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{Preset: "stage3b"})
 	in := inputs(t, p)
 	want := runFloats(t, op, in)
 	halves := func(x []float32) Input {
