@@ -3,9 +3,11 @@ package hopper
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -117,6 +119,8 @@ func random(p Problem) inputs {
 	return inputs{p: p, Quantised: q}
 }
 
+var shapes = flag.String("shapes", "", "a regular expression of the names of shapes that TestCardTimes times; all without it")
+
 // TestCardTimes times configurations in turns, in a replayed graph with warm caches.
 // With HOPPER_OUT set every sample is written there.
 func TestCardTimes(t *testing.T) {
@@ -131,13 +135,22 @@ func TestCardTimes(t *testing.T) {
 		sensor = gpu
 	}
 	runs := map[string]*timing.Run{}
+	wanted, err := regexp.Compile(*shapes)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, x := range candidates() {
+		if !wanted.MatchString(x.name) {
+			continue
+		}
 		b := newBench(t, card, random(x.p))
 		var timed []timing.Candidate
+		seen := map[Config]bool{}
 		for _, c := range x.configs {
-			if c.Check(x.p) != nil {
+			if c.Check(x.p) != nil || seen[c] {
 				continue
 			}
+			seen[c] = true
 			kernel, launch := b.load(c)
 			w, err := timer.GraphReplay(t.Context(), timing.Launches(c.String(), kernel, 0, launch), timing.Warm, 0)
 			if err != nil {
