@@ -139,7 +139,7 @@ func (g *gen) store(scope) *Node {
 }
 
 // atomic changes a thread's own memory, so that the order of threads does not matter.
-func (g *gen) atomic(scope) *Node {
+func (g *gen) atomic(s scope) *Node {
 	op := g.pick("atom", "atom", "red")
 	forms := isa.Forms(op)
 	f := forms[g.IntN(len(forms))]
@@ -169,6 +169,12 @@ func (g *gen) atomic(scope) *Node {
 	if hasSlot(f, "vec") {
 		spaces = spaces[:1] // vectors are for global memory
 	}
+	if space != "global" && len(spaces) > 1 && spins(m, m.Type(last)) {
+		if g.depth > 0 {
+			return nil // D26
+		}
+		n.Meet = s.warp()
+	}
 	where := g.access(n, m, space, accessBytes(m, last), spaces...)
 	if m.Has("f64") {
 		return g.atomicF64(n, m, op, where)
@@ -183,6 +189,15 @@ func (g *gen) atomic(scope) *Node {
 		}
 	}
 	return g.finish(n, m, op, args...)
+}
+
+// spins reports whether an atomic operation in shared memory is a loop of comparisons and
+// exchanges in the machine code, which lanes leave one after the other.
+func spins(m isa.Match, t ptx.Type) bool {
+	if m.Has("exch") || m.Has("cas") {
+		return t.Bits() != 32 && t.Bits() != 64
+	}
+	return t.Bits() != 32 || t.Class() == ptx.ClassFloat || t.Class() == ptx.ClassPacked
 }
 
 // atomicF64 adds numbers that are no NaN to each other (D16).

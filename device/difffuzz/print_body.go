@@ -1,5 +1,7 @@
 package difffuzz
 
+import "strings"
+
 // nodes writes a piece of the body.
 func (p *printer) nodes(ns []*Node) {
 	for _, n := range ns {
@@ -75,8 +77,13 @@ func (p *printer) branch(n *Node) {
 		p.put("setp.eq.u32 %%side, %%y, 0;")
 		p.put("@%%side bra $%s_else%d;", p.name, id)
 		p.put("}")
-	} else {
-		p.put("@%s bra $%s_else%d;", negated(n.Cond), p.name, id)
+	} else { // by a copy: about the predicate itself an assembler believes to know too much (D33)
+		reg := strings.TrimPrefix(n.Cond, "!")
+		p.put("{")
+		p.put(".reg .pred %%side;")
+		p.put("xor.pred %%side, %s, %%nilp;", reg)
+		p.put("@%s bra $%s_else%d;", negated(strings.Replace(n.Cond, reg, "%side", 1)), p.name, id)
+		p.put("}")
 	}
 	p.nodes(n.Body)
 	if len(n.Else) > 0 {
