@@ -73,7 +73,7 @@ func TestRemembered(t *testing.T) {
 	p := timingPlan(gpu)
 	p.Times, p.Defects.Shapes = nil, nil
 	_, v := measure(t, preset(t, "stage3b"), p)
-	wants(t, v, record.Reject, "error")
+	wants(t, v, record.Reject, "it is remembered")
 	if v.Gates[2].Status != record.Red {
 		t.Errorf("correctness is %s", v.Gates[2].Status)
 	}

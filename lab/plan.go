@@ -112,7 +112,7 @@ func Quick() Plan {
 			{Shape: length(1, 2, 17), Seed: 2, Distribution: "rising"},
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal"},
 			{Shape: length(1, 8, 512), Name: "mission", Seed: 0, Distribution: "normal"},
-			{Shape: length(1, 1, 577), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
+			{Shape: length(1, 1, 607), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
 		},
 		Counters: length(1, 2, 128),
 	}
