@@ -36,7 +36,8 @@ type Inst struct {
 	// Callers are where the inlined code that Source is in was called, the innermost
 	// call first.
 	Callers []string
-	ID      int // in the program
+	Library bool // it is inlined from a header that is not the author's
+	ID      int  // in the program
 	at      []int
 }
 

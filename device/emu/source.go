@@ -21,6 +21,7 @@ func (fn *function) sourceLine(pc int32) sourceLine {
 type sourceLine struct {
 	line    string
 	callers []string
+	library bool // it is in a header of the toolkit, and line is where that is used
 }
 
 // sourceLines are the source lines of a function's instructions, once they are asked
@@ -62,7 +63,7 @@ func sources(fn *function) map[*ptx.Inst]sourceLine {
 			chain = chain[:n]
 		}
 		user := fn.prog.userCode(chain)
-		at := sourceLine{line: fn.prog.place(user[0])}
+		at := sourceLine{line: fn.prog.place(user[0]), library: user[0] != chain[0]}
 		for _, c := range user[1:] {
 			at.callers = append(at.callers, fn.prog.place(c))
 		}

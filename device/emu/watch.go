@@ -59,7 +59,7 @@ func (p *program) number() []Inst {
 					continue
 				}
 				o.id = int32(len(p.insts))
-				p.insts = append(p.insts, Inst{Inst: o.in, Match: m, Func: fn.f, Source: source[o.in].line, Callers: source[o.in].callers, ID: int(o.id), at: at})
+				p.insts = append(p.insts, Inst{Inst: o.in, Match: m, Func: fn.f, Source: source[o.in].line, Callers: source[o.in].callers, Library: source[o.in].library, ID: int(o.id), at: at})
 			}
 		}
 	})

@@ -13,7 +13,8 @@ type barriers struct {
 	l *launch
 	// bare are the instructions that end threads which did nothing else in their basic
 	// block: where an early return goes.
-	bare map[int]bool
+	bare   map[int]bool
+	rounds *rounds
 }
 
 func newBarriers(l *launch) part {
@@ -27,6 +28,7 @@ func newBarriers(l *launch) part {
 	if !found {
 		return nil
 	}
+	b.rounds = newRounds(l)
 	return b
 }
 
@@ -49,12 +51,15 @@ func labelled(in *emu.Inst) bool {
 	return false
 }
 
-func (b *barriers) wants(in *emu.Inst) bool { return isAlignedBarrier(in.Op.Text) || isEnd(in) }
+func (b *barriers) wants(in *emu.Inst) bool {
+	return isAlignedBarrier(in.Op.Text) || isEnd(in) || b.rounds.counts[in.ID] != nil
+}
 
 func (b *barriers) cluster(c *cluster) watch {
 	w := &barrierWatch{cluster: c, p: b, at: map[warpBar][]arrival{}}
 	for _, blk := range c.Blocks {
 		w.ends = append(w.ends, make([][]ending, (blk.Threads+31)/32))
+		w.rounds = append(w.rounds, make([][][32]uint32, (blk.Threads+31)/32))
 	}
 	return w
 }
@@ -66,6 +71,8 @@ type barrierWatch struct {
 	p    *barriers
 	at   map[warpBar][]arrival // lanes that have come and not been let go
 	ends [][][]ending          // by rank and warp: lanes that have ended
+	// rounds is by rank, warp and loop how many rounds each lane has ended.
+	rounds [][][][32]uint32
 }
 
 type warpBar struct{ rank, warp, bar int }
@@ -83,6 +90,12 @@ type ending struct {
 }
 
 func (b *barrierWatch) step(s *emu.Step) {
+	if loops := b.p.rounds.counts[s.ID]; loops != nil {
+		b.count(s, loops)
+		if !isAlignedBarrier(s.Op.Text) && !isEnd(s.Inst) {
+			return
+		}
+	}
 	if isEnd(s.Inst) {
 		if s.Depth() == 0 {
 			b.ends[s.Rank][s.Warp] = append(b.ends[s.Rank][s.Warp], ending{s.ID, s.Mask})
@@ -103,8 +116,14 @@ func (b *barrierWatch) step(s *emu.Step) {
 func (b *barrierWatch) arrive(at warpBar, a arrival) {
 	as := b.at[at]
 	if n := len(as); n > 0 && as[n-1].id == a.id {
+		if !b.inRound(at, &as[n-1], &a) {
+			b.apart(at, &as[n-1], &a)
+		}
 		as[n-1].lanes |= a.lanes
 		return
+	}
+	if !b.inRound(at, &a, &a) {
+		b.apart(at, &a, &a)
 	}
 	b.at[at] = append(as, a)
 }
@@ -167,6 +186,16 @@ func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
 	b.reportAs(x.serial, faults[BarrierDivergence].of(Defect{
 		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
 		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
+	}), x.id, y.id)
+}
+
+// apart reports lanes of a warp that came by the same instruction in different rounds
+// of a loop.
+func (b *barrierWatch) apart(at warpBar, x, y *arrival) {
+	a, other := b.cluster.at(x.id, at.rank, at.warp, x.lanes), b.cluster.at(y.id, at.rank, at.warp, y.lanes)
+	b.reportAs(x.serial, faults[BarrierDivergence].of(Defect{
+		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
+		Message: "lanes of one warp come to this barrier in different rounds of the loop around it: some of them have skipped it",
 	}), x.id, y.id)
 }
 

@@ -41,7 +41,7 @@ type class struct {
 	wide             bool // scope of the GPU or the system, or of the cluster
 	async            bool // its accesses are asynchronous
 	proxy            bool // and in the async proxy
-	relaxed          bool // barriers: not a release or acquire
+	relaxed          bool // barriers: not a release or acquire; loads: by their own word
 	rows             bool // it brings rows of a factor
 	read             bool // bulk wait_group.read
 	keep             int  // wait_group N
@@ -60,6 +60,7 @@ func classify(in *emu.Inst) class {
 	switch op.Name {
 	case "ld", "st", "ldu":
 		c.release, c.acquire = op.Has("release"), op.Has("acquire")
+		c.relaxed = op.Name == "ld" && op.Has("relaxed")
 		c.strong = c.release || c.acquire || op.Has("relaxed") || op.Has("volatile") || op.Has("mmio")
 		if op.Has("async") {
 			c.role, c.async = roleBulk, true

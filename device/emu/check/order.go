@@ -79,6 +79,7 @@ type ordered struct {
 	flags    map[place]*syncVar // in shared memory
 	barList  []*mbar            // as agents, after the warps
 	ends     []released         // by rank: what its threads knew when they ended
+	relaxed  bool               // flags have been read by ld.relaxed
 	cur      current
 }
 

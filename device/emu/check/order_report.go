@@ -159,8 +159,11 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 	}
 	d.Why, d.Fix = c.raceRule(e, &there)
 	if cur.v.loose != nil && c.known(e, lanes, wrote, true, cur.v.loose) {
-		d.Severity = Warning
-		d.Why = "the thread has seen a flag that was set after the other access, but by a read that is no acquire; it is widely done, and nothing promises it"
+		d.Why = "the thread has seen a flag that was set after the other access, but by a read that is no acquire"
+		if !c.relaxed {
+			d.Severity = Warning
+			d.Why += "; it is widely done, and nothing promises it"
+		}
 		d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
 	}
 	if guessed(e, cur.e) {

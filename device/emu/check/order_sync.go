@@ -289,6 +289,7 @@ func (c *ordered) listen(w *warp, a *emu.Access, cls *class) {
 		}
 		if !cls.acquire {
 			r = released{loose: joined(r.c, r.loose)}
+			c.relaxed = c.relaxed || cls.relaxed
 		}
 		w.hear(1<<l, &r)
 	}
