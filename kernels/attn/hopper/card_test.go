@@ -238,6 +238,7 @@ func candidates() (all []candidate) {
 		// Four warpgroups: two and two sharing their keys, all four, or with 64 rows each.
 		pairs := []Config{
 			TwoPairs(), with(TwoPairs(), column), with(TwoPairs(), func(c *Config) { c.Polynomial = 16 }), with(TwoPairs(), func(c *Config) { c.Stages = 2 }),
+			with(TwoPairs(), func(c *Config) { c.Turns = false }),
 			with(TwoPairs(), func(c *Config) { c.Exchange = 32 }), with(TwoPairs(), func(c *Config) { c.Exchange, c.Early, c.SumColumn = 16, true, true }),
 		}
 		ahead := with(Pair(), func(c *Config) { c.Ahead, c.SumColumn = true, true })

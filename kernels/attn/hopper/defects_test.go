@@ -46,6 +46,8 @@ func TestDefectsAreFound(t *testing.T) {
 		return func(text string) string { return strings.ReplaceAll(text, what, "") }
 	}
 	exchanging := exchanging(2, 16)
+	ahead := Pair()
+	ahead.Ahead, ahead.SumColumn = true, true
 	for _, c := range []struct {
 		name  string
 		c     Config
@@ -55,13 +57,25 @@ func TestDefectsAreFound(t *testing.T) {
 		{"P·V is not waited for", Throughput(64), func(s string) string {
 			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
 		}},
+		{"scores ahead are not waited for", ahead, func(s string) string {
+			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
+		}},
+		{"pairs that meet at one barrier", TwoPairs(), func(s string) string {
+			return regexp.MustCompile(`bar.(sync|arrive) %r\d+, 256;`).ReplaceAllString(s, "bar.$1 1, 256;")
+		}},
+		{"a half that is joined before it is there", TwoPairs(), func(s string) string {
+			return regexp.MustCompile(`bar.sync %r\d+, 256;`).ReplaceAllString(s, "")
+		}},
+		{"quarters read before they have come", InQuarters(), func(s string) string {
+			return regexp.MustCompile(`mbarrier.init.shared(::cta)?.b64 (.*), 12;`).ReplaceAllString(s, "mbarrier.init.shared$1.b64 $2, 8;")
+		}},
 		{"a cluster that does not wait for what is sent", Latency(64, 2), cut("barrier.cluster.wait.acquire;")},
 		{"shares sent before the others' barriers are there", exchanging, cut("barrier.cluster.wait;")},
 		{"shares read before they have come", exchanging, func(s string) string {
 			return regexp.MustCompile(`mbarrier.try_wait.parity.acquire.cluster(.*), 0;`).ReplaceAllString(s, "mbarrier.try_wait.parity.acquire.cluster$1, 1;")
 		}},
 	} {
-		p := problem(64, 100, 500, 1)
+		p := c.c.able(problem(64, 100, 500, 1))
 		if len(defects(t, p, c.c, 1, c.spoil)) == 0 {
 			t.Errorf("%v: %s: nothing found", c.c, c.name)
 		}
