@@ -71,15 +71,29 @@ func worstCase(c *record.Correctness) int {
 
 func heatOf(c *record.Case, t record.Tolerance) Heat {
 	m := mapOf(c)
-	h := Heat{Title: fmt.Sprintf("%s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Note: c.Cause, Limit: strconv.FormatFloat(mostOf(c, t), 'g', 3, 64), Columns: "tile of rows", Width: width(m.tiles)}
+	limit := limitOf(c, t)
+	h := Heat{Title: fmt.Sprintf("%s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Note: c.Cause, Limit: strconv.FormatFloat(limit, 'g', 3, 64), Columns: "tile of rows", Width: width(m.tiles)}
 	for head := range m.heads {
 		errors := make([]float64, m.tiles)
 		for tile := range errors {
 			errors[tile] = m.at(head, tile)
 		}
-		h.Rows = append(h.Rows, HeatRow{fmt.Sprintf("head %d", head), cells(errors, mostOf(c, t), "tile")})
+		h.Rows = append(h.Rows, HeatRow{fmt.Sprintf("head %d", head), cells(errors, limit, "tile")})
 	}
 	return h
+}
+
+// limitOf is what the cells of a map are shaded against: less than the tolerance where
+// errors below it are too large, so that they are seen.
+func limitOf(c *record.Case, t record.Tolerance) float64 {
+	var worst float64
+	for i := range c.Map {
+		worst = max(worst, c.Map[i].Max)
+	}
+	if most := mostOf(c, t); worst == 0 || worst > most {
+		return most
+	}
+	return worst / 2.5
 }
 
 func margins(c *record.Case, t record.Tolerance) Heat {
