@@ -139,7 +139,7 @@ func (g *gen) store(scope) *Node {
 }
 
 // atomic changes a thread's own memory, so that the order of threads does not matter.
-func (g *gen) atomic(s scope) *Node {
+func (g *gen) atomic(scope) *Node {
 	op := g.pick("atom", "atom", "red")
 	forms := isa.Forms(op)
 	f := forms[g.IntN(len(forms))]
@@ -169,11 +169,8 @@ func (g *gen) atomic(s scope) *Node {
 	if hasSlot(f, "vec") {
 		spaces = spaces[:1] // vectors are for global memory
 	}
-	if space != "global" && len(spaces) > 1 && spins(m, m.Type(last)) {
-		if g.depth > 0 {
-			return nil // D26
-		}
-		n.Meet = s.warp()
+	if g.depth > 0 && space != "global" && len(spaces) > 1 && spins(m, m.Type(last)) {
+		return nil // D26
 	}
 	where := g.access(n, m, space, accessBytes(m, last), spaces...)
 	if m.Has("f64") {
