@@ -3,6 +3,7 @@ package emu
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +54,9 @@ names:
 		var fault *device.Fault
 		if !errors.As(err, &fault) || fault.Source != c.want {
 			t.Errorf("%d instructions: %v, want it at %s", c.adds, fmt.Sprint(err), c.want)
+		}
+		if c.adds > 100 && !slices.Equal(fault.Callers, []string{"/mine/kernel.h:21:1"}) {
+			t.Errorf("called at %v", fault.Callers)
 		}
 	}
 }

@@ -29,6 +29,9 @@ func TestLocal(t *testing.T) {
 			"ld.local.u8 %r1, [%rd2];\nst.global.u32 [%rd1], %r1;\n",
 		"one bit field": "ld.local.u8 %r1, [%rd2];\nand.b32 %r1, %r1, 0xf8;\nor.b32 %r1, %r1, 3;\nst.local.u8 [%rd2], %r1;\n" +
 			"ld.local.u8 %r1, [%rd2]; // <- uninit-local\nshr.u32 %r2, %r1, 3;\nsetp.eq.u32 %p1, %r2, 2;\n@%p1 st.global.u32 [%rd1], %r2;\n",
+		"a variable beside": "st.local.u32 [%rd2], 1;\nst.local.u32 [%rd2+4], %r5;\nld.local.v2.u32 {%r1, %r2}, [%rd2];\nst.global.v2.u32 [%rd0], {%r1, %r2}; // <- uninit-register\n",
+		"other lines": ".loc 1 1 1\nst.local.u32 [%rd2], 1;\n.loc 1 2 1\nld.local.u32 %r1, [%rd2];\nst.global.u32 [%rd0], %r1;\n" +
+			".loc 1 3 1\nld.local.u32 %r2, [%rd2+4]; // <- uninit-local\nst.global.u32 [%rd0+4], %r2;\n",
 		"padding in a word": "st.local.u8 [%rd2], 7;\nld.local.u32 %r1, [%rd2];\nst.global.u32 [%rd1], %r1;\n",
 		"padding words": "st.local.u32 [%rd2], 7;\nst.local.u64 [%rd2+8], 9;\n" +
 			"ld.local.u32 %r1, [%rd2];\nld.local.u32 %r2, [%rd2+4];\nld.local.u64 %rd4, [%rd2+8];\n" +
