@@ -25,7 +25,7 @@ func failure(m *ptx.Module, entry string, err error) check.Defect {
 	case errors.As(err, &fault):
 		d.Message = fault.Msg
 		d.Access = check.Access{
-			Func: enclosing(m, fault.Pos), Pos: fault.Pos, Source: fault.Source, Inst: fault.Inst,
+			Func: enclosing(m, fault.Pos), Pos: fault.Pos, Source: fault.Source, Callers: fault.Callers, Inst: fault.Inst,
 			Block: fault.Block, Warp: fault.Warp,
 		}
 		if fault.Lane >= 0 {
@@ -36,13 +36,14 @@ func failure(m *ptx.Module, entry string, err error) check.Defect {
 		d.Message, _, _ = strings.Cut(err.Error(), "\n")
 		for _, w := range dead.Waiters {
 			d.Waiters = append(d.Waiters, check.Access{
-				Func: enclosing(m, w.Pos), Pos: w.Pos, Source: w.Source, Inst: w.Inst,
+				Func: enclosing(m, w.Pos), Pos: w.Pos, Source: w.Source, Callers: w.Callers, Inst: w.Inst,
 				Block: w.Block, Warp: w.Warp, Lanes: w.Lanes, Note: w.Why,
 			})
 		}
 		if len(d.Waiters) > 0 {
 			first := &d.Waiters[0]
 			d.Access.Func, d.Access.Pos, d.Access.Source, d.Access.Inst = first.Func, first.Pos, first.Source, first.Inst
+			d.Access.Callers = first.Callers
 		}
 	case errors.Is(err, device.ErrDeadlock):
 		d.Kind = check.Deadlock
