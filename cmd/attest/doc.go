@@ -17,7 +17,7 @@
 //	attest tune KERNEL         search over toggles and tiles for the best three
 //	attest rival torch|triton|jax
 //	                           time the attention of another library on this GPU
-//	attest evidence list|show|verify|diff|import
+//	attest evidence list|show|verify|diff|export|import
 //	                           records and verdicts that were kept
 //	attest report              evidence as tables, Markdown or one HTML page
 //	attest doctor              what this machine can do, and what is missing
@@ -197,6 +197,9 @@
 // evidence diff writes one object: "a", "b", "same_ptx"; "kernel", "build" and
 // "outcome", lists of "what", "a", "b" where texts differ; "resources", "errors" and
 // "times", lists of "what", "a", "b", "ratio", null where one has no such figure.
+//
+// evidence export writes one object: "records", "verdicts", "head", the hash of the newest
+// entry, and "bytes".
 //
 // evidence import writes one object: "from", "records", "verdicts", "known".
 //
