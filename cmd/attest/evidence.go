@@ -102,14 +102,14 @@ JSON: {"entries", "records", "verdicts", "head", "problems": [{"path", "what"}],
 				fmt.Fprintf(x.env, "note: %s\n", term.Clean(n.String()))
 			}
 			if err := x.damaged(c.Problems); err != nil {
-				fmt.Fprintf(x.env, "bad: %d problems; %d entries are in order\n", len(c.Problems), c.Entries)
+				fmt.Fprintf(x.env, "bad: %s; %d entries are in order\n", count(len(c.Problems), "problem"), c.Entries)
 				return err
 			}
 			if c.Entries == 0 {
 				fmt.Fprintf(x.env, "ok: there is no evidence in %s\n", term.Clean(x.dir))
 				return nil
 			}
-			fmt.Fprintf(x.env, "ok: %d records and %d verdicts, the chain is whole\nhead %s\n", c.Records, c.Verdicts, c.Head)
+			fmt.Fprintf(x.env, "ok: %s and %s, the chain is whole\nhead %s\n", count(c.Records, "record"), count(c.Verdicts, "verdict"), c.Head)
 			return nil
 		},
 	}

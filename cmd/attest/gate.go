@@ -267,11 +267,12 @@ func (x *gater) judgeAll(ctx context.Context, subjects []*lab.Subject, progress 
 		v := gate.Judge(rec)
 		v.Time = time.Now().UTC()
 		r.Verdict = &v
-		if err := x.keep(r); err != nil {
-			return results, err
+		kept := x.keep(r)
+		progress.Print(func() { r.show(x.env, len(results) > 0) }) // a full disk must not cost what was found
+		if kept != nil {
+			return results, kept
 		}
 		results = append(results, r)
-		progress.Print(func() { r.show(x.env, len(results) > 1) })
 		progress.next()
 	}
 	return results, nil
