@@ -111,6 +111,9 @@ func (f *frame) within(lane int, mem []byte, addr uint64, n int, what string) []
 	if addr+uint64(n) > uint64(len(mem)) || addr+uint64(n) < addr {
 		kind := ""
 		if what == "shared-memory" {
+			if addr >= reservedShared {
+				f.raise(lane, "the emulator has no shared memory that the driver reserves, which cooperative groups of several warps use")
+			}
 			kind = "oob-shared"
 		}
 		f.raiseAs(kind, lane, "%s access of %d bytes at %#x, past its %d bytes", what, n, addr, len(mem))
@@ -123,6 +126,9 @@ func (f *frame) global(lane int, addr uint64, n int, write bool) []byte {
 	c := f.w.cache
 	if c == nil || addr-c.addr >= uint64(len(c.data)) {
 		c = f.b.launch.dev.mem.find(addr)
+		if before := sharedBase - addr; c == nil && before <= 1<<rankShift {
+			f.raiseAs("oob-shared", lane, "shared-memory access of %d bytes at an address %d bytes before its start", n, before)
+		}
 		if c == nil {
 			f.raiseAs("oob-global", lane, "global address %#x is %s", addr, f.b.launch.dev.mem.nearest(addr))
 		}

@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -55,12 +56,27 @@ func TestCooperative(t *testing.T) {
 }
 
 // TestReservedShared: what cooperative groups keep for tiles of several warps lies in
-// shared memory that a driver reserves. A kernel that asks where is refused: it would
-// overwrite its own variables.
+// shared memory that a driver reserves. A kernel may ask where; one that uses it is
+// refused.
 func TestReservedShared(t *testing.T) {
+	for use, want := range map[string]string{"": "", "atom.shared.add.u32 r, [r], 1;": "the emulator has no shared memory that the driver reserves"} {
+		d := deviceFor(t, ptx.SM80, Options{})
+		text := ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 r;\n\tmov.u32 r, %reserved_smem_offset_1;\n\t" + use + "\n\tret;\n}\n"
+		err := launchText(t, d, text, device.Launch{Grid: device.D(1), Block: device.D(32)})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: %v", use, err)
+		}
+	}
+}
+
+// TestBeforeShared: a generic address before the first variable in shared memory is no
+// global one.
+func TestBeforeShared(t *testing.T) {
 	d := deviceFor(t, ptx.SM80, Options{})
-	_, err := d.Load("k.ptx", ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 r;\n\tmov.u32 r, %reserved_smem_offset_1;\n\tret;\n}\n")
-	if err == nil || !strings.Contains(err.Error(), "k.ptx:7:2") || !strings.Contains(err.Error(), "%reserved_smem_offset_1 is nowhere") {
+	text := ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.shared .align 4 .b32 s[4];\n\t.reg .b64 a;\n\tmov.u64 a, s;\n\tcvta.shared.u64 a, a;\n\tst.u32 [a+-4], 1;\n\tret;\n}\n"
+	err := launchText(t, d, text, device.Launch{Grid: device.D(1), Block: device.D(1)})
+	var fault *device.Fault
+	if !errors.As(err, &fault) || fault.Kind != "oob-shared" || !strings.Contains(fault.Msg, "4 bytes before its start") {
 		t.Errorf("%v", err)
 	}
 }

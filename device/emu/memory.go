@@ -26,6 +26,11 @@ const (
 	sharedMask = 1<<rankShift - 1
 )
 
+// reservedShared is where the shared memory would be that a driver reserves. There is
+// none: kernels may ask where, as cooperative groups do before they know whether they
+// need it, and not use it.
+const reservedShared = 0xff0000
+
 // alloc is one allocation of global memory.
 type alloc struct {
 	addr uint64

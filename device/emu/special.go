@@ -8,9 +8,6 @@ import (
 
 // specialSlot is the slot of a special register, widened to 64 bits when wide.
 func (d *decoder) specialSlot(s *ptx.Symbol, wide bool) slot {
-	if strings.HasPrefix(s.Name, "%reserved_smem_offset_") {
-		d.fail("the emulator has no shared memory that the driver reserves: %s is nowhere", s.Name)
-	}
 	key := s.Name
 	if wide {
 		key += " wide"
@@ -76,6 +73,9 @@ func (w *warp) fillSpecial(f *frame, s specialReg) {
 // special is the value of a special register in a lane.
 func (w *warp) specialValue(name string, lane int) uint64 {
 	b := w.b
+	if strings.HasPrefix(name, "%reserved_smem_offset_") {
+		return reservedShared
+	}
 	if base, dim, ok := strings.Cut(name, "."); ok {
 		i := strings.Index("xyzw", dim)
 		if i > 2 {

@@ -103,6 +103,12 @@ func (l *launch) called(in *emu.Inst, up []string) site {
 	return l.calls().own(site{in.Source, in.Callers}, up)
 }
 
+// library reports whether an instruction is of a header that is not the author's.
+func (l *launch) library(in *emu.Inst) bool {
+	k := l.calls()
+	return in.Library || in.Func != k.entry && k.file != "" && fileOf(in.Source) != k.file
+}
+
 // own is a site, given the calls that lead to it, as the author of the kernel's file
 // sees it.
 func (k *callers) own(at site, up []string) site {

@@ -240,7 +240,7 @@ func (c *ordered) barUsed(a *emu.Async, at emu.MbarrierAt) {
 			Why:     "a copy may complete at once; its mbarrier must be there by then, also in the other blocks of a cluster",
 			Fix:     "fence.mbarrier_init after the initialisation, then bar.sync, or barrier.cluster.arrive and wait for a cluster",
 		}, a.ID, k.id)
-	case !b.fenced && !c.l.Program[a.ID].Library && !c.known(k, b.by, true, false, v.shared):
+	case !b.fenced && !c.l.library(&c.l.Program[a.ID]) && !c.known(k, b.by, true, false, v.shared):
 		here := c.here()
 		here.Action, there.Action = "use", "initialisation"
 		c.report(Defect{

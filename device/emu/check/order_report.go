@@ -88,8 +88,12 @@ func (c *ordered) sameStore(lanes uint32) {
 func (c *ordered) here() Access {
 	cur := &c.cur
 	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
-	at := c.l.siteOf(cur.a)
-	a.from(&at)
+	if cur.a.Offsets == nil && cur.e.site != nil { // it was told of before
+		a.from(cur.e.site)
+	} else {
+		at := c.l.siteOf(cur.a)
+		a.from(&at)
+	}
 	a.Action = action(cur.e, cur.write)
 	c.placed(&a)
 	return a
