@@ -1,0 +1,56 @@
+package lab
+
+import (
+	"os"
+	"testing"
+
+	"attest/lab/abi"
+	"attest/record"
+	"attest/ref"
+)
+
+// TestNvcc judges kernels that nvcc compiled and that are like none of the presets, right
+// ones and with mistakes in how they are called that a wrong kernel would have inside.
+func TestNvcc(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	text, err := os.ReadFile("testdata/nvcc/attention.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, file string
+		change     func(*abi.ABI)
+		outcome    record.Outcome
+		why        string
+		cases      int // that are run; not counted where it is 0
+	}{
+		{"f16", "f16_bshd", nil, record.Defer, "no GPU", 4},
+		{"f16, causal", "f16_bshd", func(a *abi.ABI) { a.Causal, a.Params[13].Value = true, abi.MustExpr("1") }, record.Defer, "no GPU", 3},
+		{"bf16 with workspaces", "bf16_split", nil, record.Defer, "no GPU", 3},
+		{"heads do not share", "f16_bshd", func(a *abi.ABI) { a.Params[6].Value = abi.MustExpr("H") }, record.Reject, "1,4/2,80/33,64", 0},
+		{"the other layout", "f16_bshd", func(a *abi.ABI) { a.Layout = abi.BHSD }, record.Reject, "error", 0},
+		{"a causal mask that nobody asked for", "f16_bshd", func(a *abi.ABI) { a.Params[13].Value = abi.MustExpr("1") }, record.Reject, "error", 0},
+		{"a counter that nobody zeroes", "bf16_split", func(a *abi.ABI) { a.Params[5].Zero = false }, record.Reject, "never written", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := readABI(t, "testdata/nvcc/"+c.file+".json")
+			if c.change != nil {
+				c.change(a)
+			}
+			s, err := External(c.name, string(text), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := smaller(quickly())
+			p.Defects.Shapes, p.Counters = []ref.Shape{length(1, 2, 17)}, ref.Shape{}
+			p.Cases = append([]Case{{Shape: length(2, 2, 17), Seed: 1, Distribution: "normal"}, {Shape: length(1, 2, 40), Seed: 2, Distribution: "one-hot"}}, Quick().Cases[4:6]...)
+			r, v := measure(t, s, p)
+			wants(t, v, c.outcome, c.why)
+			if n := len(r.Correctness.Cases); c.cases > 0 && n != c.cases {
+				t.Errorf("%d cases, want %d", n, c.cases)
+			}
+		})
+	}
+}
