@@ -8,9 +8,7 @@ import (
 	"attest/ptx"
 )
 
-// source is the source line of an instruction, from the .loc before it.
-func (fn *function) source(pc int32) string { return fn.sourceLine(pc).line }
-
+// sourceLine is the source line of an instruction, from the .loc before it.
 func (fn *function) sourceLine(pc int32) sourceLine {
 	fn.lines.once.Do(func() { fn.lines.of = sources(fn) })
 	return fn.lines.of[fn.code[pc].in]
