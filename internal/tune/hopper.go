@@ -23,8 +23,8 @@ var values = map[string][]int{
 }
 
 // Neighbours are the configurations that differ in one decision and can compute the
-// problem, in a fixed order; then the designs with names, which one decision at a time
-// would not reach.
+// problem, in a fixed order; then what one decision at a time would not reach: scores
+// ahead, and the designs with names.
 func (s Hopper) Neighbours(c hopper.Config) (list []hopper.Config) {
 	add := func(n hopper.Config) {
 		if n != c && !slices.Contains(list, n) && n.Check(s.Problem) == nil {
@@ -48,6 +48,9 @@ func (s Hopper) Neighbours(c hopper.Config) (list []hopper.Config) {
 			add(n)
 		}
 	}
+	both := c // scores ahead leave no registers for row sums
+	both.Ahead, both.SumColumn = !c.Ahead, !c.Ahead
+	add(both)
 	for _, d := range hopper.Designs() {
 		add(d.Config(s.Problem, sms))
 	}

@@ -14,8 +14,8 @@ type Design struct {
 	Config func(p Problem, sms int) Config
 }
 
-// Designs are those with names: first hopper, which is what [Choose] takes, then each of
-// those that it chooses among.
+// Designs are those with names: first hopper, which is what [Choose] takes, then each by
+// itself. Some refuse heads of 128: [Config.Check] says so.
 func Designs() []Design {
 	of := func(c func(headDim int) Config) func(Problem, int) Config {
 		return func(p Problem, _ int) Config { return c(p.HeadDim).without(p) }
@@ -28,6 +28,8 @@ func Designs() []Design {
 		{"hopper-cluster", "64 query rows a block, the keys over a cluster of two", of(func(d int) Config { return Latency(d, 2) })},
 		{"hopper-halves", "64 query rows a block, the keys over its two warpgroups", of(func(int) Config { return InHalves(1) })},
 		{"hopper-halves-cluster", "the keys over two warpgroups in each of a cluster of two", of(func(int) Config { return InHalves(2) })},
+		{"hopper-quarters", "64 query rows a block, the keys over its four warpgroups; heads of 64", of(func(int) Config { return InQuarters() })},
+		{"hopper-two-pairs", "128 query rows a block, the keys of each 64 over two warpgroups; heads of 64", of(func(int) Config { return TwoPairs() })},
 	}
 }
 
