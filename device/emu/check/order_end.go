@@ -133,8 +133,8 @@ func (m *merger) add(c *ordered) {
 	for _, cells := range c.shared {
 		cells.free()
 	}
-	for _, zs := range c.zones {
-		m.o.freeZones.Put(zs)
+	for i := range c.zones {
+		m.o.freeZones.Put(&c.zones[i])
 	}
 	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
 }

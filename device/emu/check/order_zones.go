@@ -76,8 +76,10 @@ type zones []zone
 // newZones are those of a new block: with the gaps between its variables, and nothing
 // written. They may have been another's.
 func (o *order) newZones() zones {
-	zs, _ := o.freeZones.Get().(zones)
-	if zs == nil {
+	var zs zones
+	if free, ok := o.freeZones.Get().(*zones); ok {
+		zs = *free
+	} else {
 		zs = make(zones, len(o.gaps))
 	}
 	for i := range zs {
