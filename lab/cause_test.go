@@ -199,3 +199,23 @@ func TestCausesOfLSE(t *testing.T) {
 		}
 	}
 }
+
+// TestCausalPower: the few rows that see the last keys are not lost among the early ones,
+// whose errors are larger.
+func TestCausalPower(t *testing.T) {
+	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
+	c := Case{Shape: ref.Square(1, 2, 512, 64), Seed: 0, Distribution: "normal"}
+	in, err := newInputs(a, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := shared.find(context.Background(), a, c, in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.powers {
+		if !p.Caught && p.Why == "" {
+			t.Errorf("%s passes", p.Name)
+		}
+	}
+}

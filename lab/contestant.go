@@ -98,7 +98,7 @@ func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, 
 		return "", err
 	}
 	judged := r.blank(one)
-	if judged.Errors, judged.Dequantised, err = r.compare(got); err != nil {
+	if err := r.judge(&judged, got); err != nil {
 		return "", err
 	}
 	if n := unwritten(out.o, c.subject.ABI.Output.Bytes()); n > 0 {

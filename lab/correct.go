@@ -163,11 +163,9 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	if err != nil {
 		return err
 	}
-	if c.Errors, c.Dequantised, err = r.compare(got); err != nil {
+	if err := r.judge(c, got); err != nil {
 		return err
 	}
-	c.Errors.ByColumn, c.Errors.ByBatch = nil, nil // reports show heads and tiles of rows
-	c.Dequantised = whole(c.Dequantised)
 	c.Plain, c.PlainDequantised, c.Powers = r.plain, r.plainDequantised, r.powers
 	if out.lse != nil {
 		if c.LSE, err = r.quantised.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {

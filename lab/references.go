@@ -22,6 +22,7 @@ type References struct {
 type reference struct {
 	original, quantised     *ref.Result
 	plain, plainDequantised *ref.Errors
+	plainTiles              []ref.Part // of plainDequantised, by tile of rows
 	powers                  []record.Power
 }
 
@@ -66,6 +67,7 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 	if r.plain, r.plainDequantised, err = r.compare(p); err != nil {
 		return nil, err
 	}
+	r.plainTiles = r.plainDequantised.ByRowTile
 	r.plain, r.plainDequantised = whole(r.plain), whole(r.plainDequantised)
 	return r, r.tryImpostors(ctx, a, c, in)
 }
@@ -79,6 +81,23 @@ func (r *reference) compare(got ref.Tensor) (original, quantised *ref.Errors, er
 	}
 	quantised, err = r.quantised.Compare(got, opt)
 	return original, quantised, err
+}
+
+// judge fills in the errors of a case.
+func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
+	if c.Errors, c.Dequantised, err = r.compare(got); err != nil {
+		return err
+	}
+	for i, part := range c.Dequantised.ByRowTile {
+		t := record.TileError{First: part.First, Mean: part.Mean, Plain: r.plainTiles[i].Mean}
+		// Products, since the plain computation may be exact.
+		if w := c.WorstTile; w == nil || t.Mean*(w.Plain+gate.SlackMean) > w.Mean*(t.Plain+gate.SlackMean) {
+			c.WorstTile = &t
+		}
+	}
+	c.Errors.ByColumn, c.Errors.ByBatch = nil, nil // reports show heads and tiles of rows
+	c.Dequantised = whole(c.Dequantised)
+	return nil
 }
 
 // tryImpostors judges every impostor as a kernel is judged.
@@ -98,7 +117,7 @@ func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *in
 			continue
 		}
 		judged := r.blank(c)
-		if judged.Errors, judged.Dequantised, err = r.compare(t); err != nil {
+		if err := r.judge(&judged, t); err != nil {
 			return err
 		}
 		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Format), a.Causal, &judged)) > 0})

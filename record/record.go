@@ -139,8 +139,11 @@ type Case struct {
 	// PlainDequantised is the plain computation against float64 on the quantised
 	// inputs: what rounding alone costs.
 	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
-	LSE              *ref.Errors `json:"lse,omitempty"`
-	Failure          string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
+	// WorstTile is the tile of rows whose mean error over the quantised inputs is the most
+	// times that of the plain computation there.
+	WorstTile *TileError  `json:"worst_tile,omitempty"`
+	LSE       *ref.Errors `json:"lse,omitempty"`
+	Failure   string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
 	// What a harness must not be fooled by.
 	Unwritten   int     `json:"unwritten"`       // elements that still have the poison
 	Overrun     bool    `json:"overrun"`         // the guard bands were written
@@ -150,6 +153,13 @@ type Case struct {
 	Powers      []Power `json:"powers"`          // impostors that must fail
 	Map         []Tile  `json:"map,omitempty"`   // where errors are, when the case fails
 	Cause       string  `json:"cause,omitempty"` // what the pattern of errors suggests
+}
+
+// TileError is the mean errors of a tile of rows, in all heads.
+type TileError struct {
+	First int     `json:"first"` // row
+	Mean  float64 `json:"mean"`
+	Plain float64 `json:"plain"` // of the plain computation
 }
 
 // Power is an impostor judged on a case's own inputs. If it would pass, the case

@@ -127,6 +127,8 @@ func fixed(t record.Tolerance, c *record.Case) (why []string) {
 const (
 	slackRMS = 2e-5
 	slackMax = 2e-4
+	// SlackMean is that of the mean of a tile of rows.
+	SlackMean = 2e-5
 )
 
 func relative(t record.Tolerance, c *record.Case) (why []string) {
@@ -137,6 +139,12 @@ func relative(t record.Tolerance, c *record.Case) (why []string) {
 		why = append(why, above("root mean square error"+over.what, over.e.RMSE, t.Relative*over.plain.RMSE+slackRMS,
 			fmt.Sprintf("%g times that of a plain computation", t.Relative))...)
 		why = append(why, above("largest error"+over.what, over.e.Max, 2*t.Relative*over.plain.Max+slackMax,
+			fmt.Sprintf("%g times that of a plain computation", 2*t.Relative))...)
+	}
+	// A few rows that are wrong are lost in the whole, the more so where causal rows that
+	// see few keys have most of the error.
+	if w := c.WorstTile; w != nil {
+		why = append(why, above(fmt.Sprintf("mean error over quantised inputs of the rows from %d on", w.First), w.Mean, 2*t.Relative*(w.Plain+SlackMean),
 			fmt.Sprintf("%g times that of a plain computation", 2*t.Relative))...)
 	}
 	return why
