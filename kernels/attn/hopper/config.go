@@ -43,8 +43,8 @@ type Config struct {
 	// Polynomial computes one exponential of so many on the FMA units instead of the
 	// special function units: 0 is none, 4 every fourth.
 	Polynomial int
-	// SumColumn has the tensor cores add up the rows of P: V gets a dimension more that
-	// is 1 everywhere. It saves an addition a score, and sums P as it was rounded.
+	// SumColumn has the tensor cores add up the rows of P: V gets dimensions more that
+	// are 1. It saves an addition a score, and sums P as it was rounded.
 	SumColumn bool
 	// BlocksPerSM is how many blocks the registers are dealt out for.
 	BlocksPerSM int

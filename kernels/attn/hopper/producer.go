@@ -159,8 +159,11 @@ func (g *gen) valueTile() tile.KMajor {
 	return tile.NewKMajor(g.k, build.SharedAs[build.B8](g.mem, g.plan.v), g.c.columns(g.d), g.c.TileN)
 }
 
-// fillSumColumn gives each slot of V the dimension that is 1 everywhere, and seven of
-// zeros, for columns come in eights. Nobody overwrites them.
+// fillSumColumn gives each slot of V eight dimensions more, for columns come in eights:
+// four are 1 for a part of the tokens each and 0 for the others, four are 0. Nobody
+// overwrites them. An accumulator of FP8 products keeps 14 bits and cuts the rest off,
+// so a sum of all tokens in one would come out too small, by a bit for every 32 of them.
+// A lane keeps one of the four and adds it up as it does O's.
 func (g *gen) fillSumColumn() {
 	k := g.k
 	one := uint32(fp8.E4M3.Encode(1))
@@ -170,12 +173,30 @@ func (g *gen) fillSumColumn() {
 	v := g.valueTile()
 	block := v.Rows * v.Width()
 	word := k.TidX()
-	for at := g.d * v.Width(); at < g.c.slots(ringV)*g.plan.vTile; at += block { // the last eight rows of each block of columns
+	inSlot := g.c.TileN / v.Width()
+	for i := range g.c.slots(ringV) * inSlot { // the last eight rows of each block of columns
+		at := g.plan.v + i/inSlot*g.plan.vTile + i%inSlot*block + g.d*v.Width()
 		k.If(word.SetpLt(k.U32(uint32(8*v.Width()/4))), func() {
-			first := word.SetpLt(k.U32(uint32(v.Width() / 4))) // the first row, which no swizzle moves
-			x := k.U32(one*0x01010101).Selp(k.U32(0), first)
-			build.SharedAs[build.U32](g.mem, g.plan.v+at).At(word).St(x)
+			ones := k.U64(sumUnits(g.c.TileN, v.Width(), i%inSlot))
+			is := ones.Shr(word.Shr(k.U32(2))).CvtU32().And(k.U32(1))
+			build.SharedAs[build.U32](g.mem, at).At(word).St(is.MulLo(k.U32(one * 0x01010101)))
 		})
 	}
 	k.FenceProxyAsyncSharedCta()
+}
+
+// sumUnits is the set of units of 16 bytes that are ones in the eight rows of sums of a
+// block of columns, in the order in which they lie in memory: row 2·i has part i of the
+// products' steps of 32 tokens.
+func sumUnits(tokens, width, block int) (ones uint64) {
+	units, steps := width/16, tokens/32
+	for row := 0; row < 8; row += 2 {
+		for u := range units {
+			column := u ^ row*units/8 // as tile.Swizzled has it
+			if step := block*width/32 + column/2; row/2 == step*4/steps {
+				ones |= 1 << (row*units + u)
+			}
+		}
+	}
+	return ones
 }

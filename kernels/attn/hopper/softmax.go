@@ -141,8 +141,8 @@ func (g *gen) shrink(m, c, shift build.F32) build.F32 {
 	return shift.Sub(g.shift(m, c), build.Rn).Ex2Approx(build.Ftz)
 }
 
-// sums are the rows' m, and their l over all lanes. With a column of sums in O it is
-// that column, beside others that are zero.
+// sums are the rows' m, and their l over all lanes. With columns of sums in O each lane
+// has one of the four.
 func (r rows) sums(O *tile.Frag) (m, l []build.F32) {
 	for s := range slots {
 		m = append(m, r.m[s].Get())
