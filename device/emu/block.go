@@ -209,8 +209,11 @@ func (w *warp) waits() (all []device.Waiter) {
 			Pos: o.in.Pos, Source: at.line, Callers: append(slices.Clip(at.callers), up...), Inst: o.in.Op.Text,
 			Block: w.b.ctaid, Warp: w.id, Lanes: s.mask,
 		}
-		if o.why != nil {
+		switch {
+		case o.why != nil:
 			wait.Why = o.why(f, s.mask)
+		case o.in.Op.Name == "ld" || o.in.Op.Name == "atom":
+			wait.Why = "what it reads again and again does not change"
 		}
 		all = append(all, wait)
 	}

@@ -47,6 +47,12 @@ func init() {
 	control("bra", func(d *decoder, x *inst, o *op) {
 		o.kind = opBra
 		o.target = d.label(&x.in.Args[0])
+		if o.target == int32(len(d.fn.code)+len(d.pre)) {
+			// A branch to itself: what is left of a loop that waits for a variable which the
+			// compiler reads once.
+			o.kind, o.try = opTry, func(*frame, uint32) status { return again }
+			o.why = func(*frame, uint32) string { return "a loop in which nothing is read again, so that nothing ends it" }
+		}
 	})
 	control("brx", func(d *decoder, x *inst, o *op) {
 		o.kind = opBrx

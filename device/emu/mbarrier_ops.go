@@ -157,7 +157,7 @@ func whyMbarrier(a *address) func(f *frame, m uint32) string {
 		if err != nil {
 			return err.Error()
 		}
-		s := fmt.Sprintf("the phase of the mbarrier at %#x awaits %d of %d arrivals", off, bar.pending(), bar.expected())
+		s := fmt.Sprintf("the phase of the mbarrier at %s awaits %d of %d arrivals", b.sharedName(int(off)), bar.pending(), bar.expected())
 		if n := bar.bytes(); n != 0 {
 			s += fmt.Sprintf(" and %d bytes", n)
 		}

@@ -34,9 +34,18 @@ func sources(fn *function) map[*ptx.Inst]sourceLine {
 	chains, by := map[*ptx.Inst][]ptx.SrcPos{}, map[ptx.SrcPos]ptx.SrcPos{}
 	var at []ptx.SrcPos
 	var home ptx.SrcPos // the last place in the file that the function starts in
+	var nowhere []*ptx.Inst
+	zero := false
 	for _, s := range fn.f.Body {
 		switch s := s.(type) {
+		case *ptx.Label:
+			nowhere = nil
 		case *ptx.Loc:
+			if zero = s.Line == 0; zero {
+				// What the compiler has moved is of no line. It belongs to what comes next, as
+				// the reads of a loop that stand before it, or else to what was before.
+				continue
+			}
 			here := ptx.SrcPos{File: s.File, Line: s.Line, Col: s.Col}
 			switch {
 			case s.At != nil:
@@ -49,9 +58,16 @@ func sources(fn *function) map[*ptx.Inst]sourceLine {
 			default:
 				at, home = []ptx.SrcPos{here}, here
 			}
+			for _, in := range nowhere {
+				chains[in] = at
+			}
+			nowhere = nil
 		case *ptx.Inst:
 			if at != nil {
 				chains[s] = at
+			}
+			if zero {
+				nowhere = append(nowhere, s)
 			}
 		}
 	}
@@ -96,9 +112,6 @@ func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	const least, share = 100, 50
 	through, all := map[ptx.SrcPos]int{}, 0
 	for _, chain := range chains {
-		if chain[0].Line == 0 { // of no line: the compiler's
-			continue
-		}
 		all++
 		if n := len(chain) - 1; n > 0 {
 			through[chain[n]]++

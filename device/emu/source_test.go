@@ -60,3 +60,37 @@ names:
 		}
 	}
 }
+
+// TestLineZero: what the compiler moved in front of a loop has no line of its own, and
+// belongs to the line after it; at the end of a block to the one before it.
+func TestLineZero(t *testing.T) {
+	const text = `.version 7.4
+.target sm_80
+.address_size 64
+.file 1 "k.cu"
+.visible .entry k()
+{
+	.reg .b32 r;
+	.loc 1 8 1
+	mov.b32 r, 0;
+	.loc 1 0 1
+	FIRST
+	.loc 1 20 1
+	mov.b32 r, 1;
+	.loc 1 0 1
+	LAST
+AFTER:
+	.loc 1 30 1
+	mov.b32 r, 2;
+}
+`
+	for place, want := range map[string]string{"FIRST": "k.cu:20:1", "LAST": "k.cu:20:1"} {
+		with := strings.Replace(text, place, "trap;", 1)
+		with = strings.NewReplacer("FIRST", "", "LAST", "").Replace(with)
+		err := launchText(t, deviceFor(t, ptx.SM80, Options{}), with, device.Launch{Grid: device.D(1), Block: device.D(1)})
+		var fault *device.Fault
+		if !errors.As(err, &fault) || fault.Source != want {
+			t.Errorf("%s: %v, want it at %s", place, err, want)
+		}
+	}
+}

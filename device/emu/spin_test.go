@@ -147,6 +147,17 @@ JOIN:
 	}
 }
 
+// TestSelfBranch: lanes in a loop of nothing but its branch wait for ever, and the
+// others go on to their end.
+func TestSelfBranch(t *testing.T) {
+	text := kernelText("setp.eq.u32 %p1, %r0, 3;\nLOOP:\n@%p1 bra LOOP;\nbar.warp.sync 0xfffffff7;")
+	err := launchText(t, deviceFor(t, ptx.SM90a, Options{}), text, device.Launch{Grid: device.D(1), Block: device.D(32), Params: []device.Param{device.U64(0)}})
+	var dead *device.Deadlock
+	if !errors.As(err, &dead) || len(dead.Waiters) != 1 || dead.Waiters[0].Lanes != 1<<3 || dead.Waiters[0].Inst != "bra" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestEndless stops a kernel that never ends, by the limit and by cancelling it.
 func TestEndless(t *testing.T) {
 	text := kernelText("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;")

@@ -225,6 +225,9 @@ func (c *ordered) judgeTwins(k *work) {
 func (c *ordered) raceRule(e *event, there *Access) (why, fix string) {
 	cur := &c.cur
 	switch {
+	case e.work != nil && len(e.work.done) == 0 && !c.knowsStart(e.work):
+		return "nothing orders this access and the start of the asynchronous work, which takes effect at any time until a wait covers it",
+			"if the access is to come first: a barrier before the start, or an arrival that the starting thread waits for; if it needs what the work brings: " + asyncFix(e.class)
 	case e.work != nil && len(e.work.done) == 0:
 		return "asynchronous work takes effect at any time until a wait covers it, and nothing has waited for this one",
 			asyncFix(e.class)
@@ -249,6 +252,16 @@ func (c *ordered) raceRule(e *event, there *Access) (why, fix string) {
 	}
 	return "warps of a block run in any order unless a barrier stands between",
 		"put bar.sync (__syncthreads) between the two, or an mbarrier that one arrives at and the other waits for"
+}
+
+// knowsStart reports whether the start of asynchronous work is ordered before the
+// current access.
+func (c *ordered) knowsStart(k *work) bool {
+	lanes := k.all
+	if k.lane >= 0 {
+		lanes = 1 << k.lane
+	}
+	return c.entry(k.start.w.cl, k.start.w.agent, c.cur.v.c).covers(lanes, k.start.time) || k.start.w == c.cur.e.w && lanes&^c.cur.lanes == 0
 }
 
 func asyncFix(c *class) string {
@@ -356,7 +369,7 @@ func (c *ordered) odd(at *cell) bool {
 	if at.flags&isGap != 0 {
 		over := 0
 		for _, v := range c.l.Shared {
-			if readable(v.Name) == a.Var {
+			if emu.SourceName(v.Name) == a.Var {
 				over = int(a.Offset) - v.Size
 			}
 		}

@@ -3,8 +3,6 @@ package check
 import (
 	"encoding/binary"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"attest/device/emu"
 	"attest/ptx"
@@ -16,7 +14,7 @@ func (a *Access) shared(l *launch, off, size int) {
 	a.Space, a.Offset, a.Size = ptx.Shared, int64(off), size
 	for _, v := range l.Shared {
 		if v.Offset <= off {
-			a.Var, a.Offset = readable(v.Name), int64(off-v.Offset)
+			a.Var, a.Offset = emu.SourceName(v.Name), int64(off-v.Offset)
 		}
 	}
 }
@@ -30,7 +28,7 @@ func (a *Access) global(l *launch, m *emu.Alloc, off, size int) {
 // parameter that points to it.
 func (l *launch) allocName(m *emu.Alloc) string {
 	if m.Name != "" {
-		return readable(m.Name)
+		return emu.SourceName(m.Name)
 	}
 	for i, p := range l.entry().Params {
 		if i < len(l.Launch.Params) && len(l.Launch.Params[i]) == 8 && binary.LittleEndian.Uint64(l.Launch.Params[i]) == m.Addr {
@@ -47,26 +45,4 @@ func (l *launch) entry() *ptx.Func {
 		}
 	}
 	return &ptx.Func{}
-}
-
-// readable is the name that a variable of a function has in C++: nvcc calls "tile" of
-// the kernel k(float*) _ZZ1kPfE4tile.
-func readable(name string) string {
-	if !strings.HasPrefix(name, "_ZZ") {
-		return name
-	}
-	for i := len(name) - 1; i > 3; i-- {
-		digits := 0
-		for i+1+digits < len(name) && name[i+1+digits] >= '0' && name[i+1+digits] <= '9' {
-			digits++
-		}
-		if name[i] != 'E' || digits == 0 {
-			continue
-		}
-		n, err := strconv.Atoi(name[i+1 : i+1+digits])
-		if rest := name[i+1+digits:]; err == nil && n > 0 && (n == len(rest) || n < len(rest) && rest[n] == '_') {
-			return rest[:n]
-		}
-	}
-	return name
 }

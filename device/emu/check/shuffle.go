@@ -91,7 +91,7 @@ type membersPart struct {
 }
 
 func newMembers(l *launch) part {
-	if !l.c.kinds[ShuffleInactive] {
+	if !l.c.kinds[ShuffleInactive] && !l.c.kinds[BarrierDivergence] {
 		return nil
 	}
 	return l.once("members", func() part { return findMembers(l) })
@@ -163,7 +163,7 @@ func (w *membersWatch) step(s *emu.Step) {
 	if stranger != 0 {
 		a := w.c.at(s.ID, s.Rank, s.Warp, stranger)
 		w.c.report(outsideMask.of(Defect{
-			Kind: ShuffleInactive, Severity: Error, Access: a,
+			Kind: membersKind(s), Severity: Error, Access: a,
 			Message: fmt.Sprintf("%s: the member mask of %s does not name the lane itself", s.Op.Text, Lanes(stranger)),
 		}), s.ID, -1)
 		return
@@ -171,10 +171,19 @@ func (w *membersWatch) step(s *emu.Step) {
 	if ended != 0 && !readsAbsent(s) {
 		a := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
 		w.c.report(endedMask.of(Defect{
-			Kind: ShuffleInactive, Severity: Warning, Access: a,
+			Kind: membersKind(s), Severity: Warning, Access: a,
 			Message: fmt.Sprintf("%s: the member mask names %s, which %s ended", s.Op.Text, Lanes(ended), have(ended)),
 		}), s.ID, -1)
 	}
+}
+
+// membersKind is what a wrong mask is called: bar.warp.sync is a barrier, and moves no
+// values.
+func membersKind(s *emu.Step) Kind {
+	if s.Op.Name == "bar" {
+		return BarrierDivergence
+	}
+	return ShuffleInactive
 }
 
 // readsAbsent reports whether a shuffle gives some lane the value of one that does

@@ -58,7 +58,8 @@ func TestMembers(t *testing.T) {
 	}{
 		{"own lane", 32, "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, -1;\n"},
 		{"not in the mask", 32, "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, 0xffff; // <- shuffle-inactive\n"},
-		{"not in the barrier's", 32, "bar.warp.sync 0xffff; // <- shuffle-inactive\n"},
+		{"not in the barrier's", 32, "bar.warp.sync 0xffff; // <- barrier-divergence\n"},
+		{"ended before the barrier", 32, half + "bar.warp.sync -1; // <- barrier-divergence warning\n"},
 		{"ended", 32, half + "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, -1; // <- shuffle-inactive warning\nst.global.u32 [%rd1], %r1;\n"},
 		{"left out", 32, half + "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, 0xffff;\nst.global.u32 [%rd1], %r1;\n"},
 		{"never there", 16, "mov.pred %p2, 1;\nvote.sync.ballot.b32 %r1, %p2, -1;\nst.global.u32 [%rd1], %r1;\n"},
@@ -70,7 +71,7 @@ func TestMembers(t *testing.T) {
 		{"match", 32, half + "match.any.sync.b32 %r1, %r0, 0xffff;\nst.global.u32 [%rd1], %r1;\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			oneKernel{threads: c.threads, body: c.body}.expect(t, check.ShuffleInactive)
+			oneKernel{threads: c.threads, body: c.body}.expect(t, check.ShuffleInactive, check.BarrierDivergence)
 		})
 	}
 }

@@ -1,8 +1,8 @@
-package check
+package emu
 
 import "testing"
 
-func TestReadable(t *testing.T) {
+func TestSourceName(t *testing.T) {
 	for name, want := range map[string]string{
 		"tile":                            "tile",
 		"_ZZ1kPfE4tile":                   "tile",
@@ -14,7 +14,7 @@ func TestReadable(t *testing.T) {
 		"_ZZ":                             "_ZZ",
 		"_Z1kPf":                          "_Z1kPf",
 	} {
-		if got := readable(name); got != want {
+		if got := SourceName(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
