@@ -21,7 +21,7 @@ const (
 	zoneWorks = 16  // that it knows of, at most
 )
 
-// zone is a kilobyte of a block's shared memory.
+// zone is a piece of a block's shared memory.
 type zone struct {
 	written byteSet // known to be written, and plain data
 	barred  byteSet // gaps between variables and living mbarriers: never to be written
@@ -46,7 +46,7 @@ type putBy struct {
 	size  int32
 	time  uint32
 	lanes uint32
-	at    [32]uint16 // in the zone
+	at    [32]uint8 // in the zone
 }
 
 // event is the event of a read that was put by.
@@ -209,7 +209,7 @@ func (z *zone) put(r *putBy, a *emu.Access, warps int) {
 	z.reads = append(z.reads, *r)
 	at := &z.reads[len(z.reads)-1].at
 	for l, off := range a.Offsets { // of the others it does not matter
-		at[l] = uint16(off % zoneBytes)
+		at[l] = uint8(off % zoneBytes)
 	}
 	z.read[r.w.agent], z.free = r.time, nil
 }
