@@ -3,6 +3,7 @@ package emu
 import (
 	"fmt"
 	"path"
+	"slices"
 	"sync"
 
 	"attest/ptx"
@@ -33,7 +34,7 @@ type sourceLines struct {
 func sources(fn *function) map[*ptx.Inst]sourceLine {
 	chains, by := map[*ptx.Inst][]ptx.SrcPos{}, map[ptx.SrcPos]ptx.SrcPos{}
 	var at []ptx.SrcPos
-	var home ptx.SrcPos // the last place in the file that the function starts in
+	var home nesting
 	var nowhere []*ptx.Inst
 	zero := false
 	for _, s := range fn.f.Body {
@@ -51,12 +52,8 @@ func sources(fn *function) map[*ptx.Inst]sourceLine {
 			case s.At != nil:
 				by[here] = *s.At
 				at = calls(here, by)
-			case home.File != 0 && here.File != home.File:
-				// Without optimisation nothing says where inlined code was called; the code
-				// stands in the order of the source.
-				at = []ptx.SrcPos{here, home}
 			default:
-				at, home = []ptx.SrcPos{here}, here
+				at = home.enter(here)
 			}
 			for _, in := range nowhere {
 				chains[in] = at
@@ -84,6 +81,46 @@ func sources(fn *function) map[*ptx.Inst]sourceLine {
 		lines[in] = at
 	}
 	return lines
+}
+
+// nesting guesses where inlined code was called when nothing says so, as without
+// optimisation: the code stands in the order of the source, and what is called was
+// declared before what calls it.
+type nesting struct {
+	levels []level // in the file that the function starts in, the outermost first
+}
+
+// level is a function: the first of its lines that was seen, and the last place in it.
+type level struct {
+	low int
+	at  ptx.SrcPos
+}
+
+// enter is the place here, and the calls that led to it.
+func (n *nesting) enter(here ptx.SrcPos) (chain []ptx.SrcPos) {
+	if len(n.levels) == 0 || here.File == n.levels[0].at.File {
+		n.step(here)
+	} else {
+		chain = append(chain, here)
+	}
+	for _, l := range slices.Backward(n.levels) {
+		chain = append(chain, l.at)
+	}
+	return chain
+}
+
+func (n *nesting) step(here ptx.SrcPos) {
+	i := slices.IndexFunc(n.levels, func(l level) bool { return l.low <= here.Line })
+	if i < 0 {
+		l := level{here.Line, here}
+		if len(n.levels) == 0 && here.Col != 0 {
+			l.low = 0 // this is not where a compiler says that the function starts
+		}
+		n.levels = append(n.levels, l)
+		return
+	}
+	n.levels = n.levels[:i+1]
+	n.levels[i].at = here
 }
 
 // place is a place of the source as people write it.

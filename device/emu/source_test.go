@@ -94,3 +94,48 @@ AFTER:
 		}
 	}
 }
+
+// TestNesting: where nothing says what was inlined, lines above the function are of
+// functions that it calls.
+func TestNesting(t *testing.T) {
+	const text = `.version 7.4
+.target sm_80
+.address_size 64
+.file 1 "k.cu"
+.file 2 "lib.h"
+.visible .entry k()
+{
+	.reg .b32 r;
+	.loc 1 START
+	mov.b32 r, 0;
+	.loc 1 31 5
+	mov.b32 r, 1;
+	.loc 1 20 1
+	mov.b32 r, 2;
+	.loc 1 21 1
+	mov.b32 r, 3;
+	.loc 1 10 1
+	ONE
+	.loc 1 22 1
+	TWO
+	.loc 2 5 1
+	THREE
+	.loc 1 32 1
+	FOUR
+}
+`
+	for _, c := range []struct{ start, place, want string }{
+		{"30 0", "ONE", "[k.cu:10:1 k.cu:21:1 k.cu:31:5]"},
+		{"30 0", "TWO", "[k.cu:22:1 k.cu:31:5]"},
+		{"30 0", "THREE", "[k.cu:22:1 k.cu:31:5]"},
+		{"30 0", "FOUR", "[k.cu:32:1]"},
+		{"30 2", "ONE", "[k.cu:10:1]"},
+	} {
+		with := strings.NewReplacer("START", c.start, c.place, "trap;", "ONE", "", "TWO", "", "THREE", "", "FOUR", "").Replace(text)
+		err := launchText(t, deviceFor(t, ptx.SM80, Options{}), with, device.Launch{Grid: device.D(1), Block: device.D(1)})
+		var fault *device.Fault
+		if !errors.As(err, &fault) || fmt.Sprint(append([]string{fault.Source}, fault.Callers...)) != c.want {
+			t.Errorf("%s: %s called from %v, want %s", c.place, fault.Source, fault.Callers, c.want)
+		}
+	}
+}
