@@ -80,6 +80,7 @@ type Access struct {
 	Lanes   uint32
 	Space   ptx.Space // it touched; Generic when it touched no memory
 	Var     string    // variable or allocation that it lies in, or ""
+	Owner   string    // of Var: "block 1 of the cluster", or ""
 	Offset  int64     // from the start of Var, or the address itself
 	Size    int       // bytes
 	Note    string    // of a waiter: what it waits for
@@ -92,8 +93,16 @@ func (a *Access) from(at *site) {
 	}
 }
 
-// Where is the address as people write it: "tile+0x40".
+// Where is the address as people write it: "tile+0x40", "tile+0x40 of block 1 of the
+// cluster".
 func (a *Access) Where() string {
+	if a.Owner != "" {
+		return a.within() + " of " + a.Owner
+	}
+	return a.within()
+}
+
+func (a *Access) within() string {
 	switch {
 	case a.Size == 0 && a.Var == "":
 		return ""

@@ -118,7 +118,7 @@ func (c *ordered) placed(a *Access) {
 	if cur.a.Space == ptx.Shared {
 		a.shared(c.l, cur.off, size)
 		if len(c.Blocks) > 1 {
-			a.Var += fmt.Sprintf(" of block %d of the cluster", cur.a.Block)
+			a.Owner = fmt.Sprintf("block %d of the cluster", cur.a.Block)
 		}
 		return
 	}
