@@ -225,7 +225,7 @@ func (c *ordered) judgeTwins(k *work) {
 func (c *ordered) raceRule(e *event, there *Access) (why, fix string) {
 	cur := &c.cur
 	switch {
-	case e.work != nil && len(e.work.done) == 0 && !c.knowsStart(e.work):
+	case e.work != nil && len(e.work.done) == 0 && !c.knowsStart(e.work, there.Lanes):
 		return "nothing orders this access and the start of the asynchronous work, which takes effect at any time until a wait covers it",
 			"if the access is to come first: a barrier before the start, or an arrival that the starting thread waits for; if it needs what the work brings: " + asyncFix(e.class)
 	case e.work != nil && len(e.work.done) == 0:
@@ -254,14 +254,13 @@ func (c *ordered) raceRule(e *event, there *Access) (why, fix string) {
 		"put bar.sync (__syncthreads) between the two, or an mbarrier that one arrives at and the other waits for"
 }
 
-// knowsStart reports whether the start of asynchronous work is ordered before the
-// current access.
-func (c *ordered) knowsStart(k *work) bool {
-	lanes := k.all
-	if k.lane >= 0 {
-		lanes = 1 << k.lane
+// knowsStart reports whether the start of asynchronous work by lanes is ordered before
+// the current access.
+func (c *ordered) knowsStart(k *work, lanes uint32) bool {
+	if k.start.w == c.cur.e.w {
+		lanes &^= c.cur.lanes
 	}
-	return c.entry(k.start.w.cl, k.start.w.agent, c.cur.v.c).covers(lanes, k.start.time) || k.start.w == c.cur.e.w && lanes&^c.cur.lanes == 0
+	return lanes == 0 || c.entry(k.start.w.cl, k.start.w.agent, c.cur.v.c).covers(lanes, k.start.time)
 }
 
 func asyncFix(c *class) string {
