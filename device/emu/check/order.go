@@ -100,6 +100,8 @@ type warp struct {
 	product groups     // wgmma
 	late    []lateWork // what cp.async.mbarrier.arrive will tell
 	copying *work
+	// waitedFor are the instructions whose copies it has waited for.
+	waitedFor []bool
 }
 
 var start = &view{}

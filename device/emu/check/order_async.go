@@ -65,6 +65,7 @@ func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 			} else {
 				it.k.done = append(it.k.done, d)
 				it.lanes &^= due
+				w.awaited(it.k.start.id)
 			}
 		}
 		if it.lanes != 0 {
@@ -73,6 +74,14 @@ func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 	}
 	clear(g.items[len(rest):])
 	g.items = rest
+}
+
+// awaited notes that the warp has waited for a copy that an instruction started.
+func (w *warp) awaited(id int) {
+	if w.waitedFor == nil {
+		w.waitedFor = make([]bool, len(w.events))
+	}
+	w.waitedFor[id] = true
 }
 
 // waitProducts has a warp wait for all but the last keep groups of products. They are
@@ -201,14 +210,21 @@ func (k *work) observed(c *ordered, lanes uint32) bool {
 	return lanes == 0
 }
 
+// leak reports a copy in flight. Where a loop loads ahead without asking whether there is
+// more, the last round's copies bring what nobody needs: an SM lets them come to their end.
+// That is known by the earlier ones, which were waited for.
 func (c *ordered) leak(k *work, lanes uint32) {
+	severity, why := Error, "the shared memory of a block that has ended belongs to the next one; a copy in flight still reads or writes it"
+	if w := k.start.w; k.start.class.role == roleCopy && w.waitedFor != nil && w.waitedFor[k.start.id] {
+		severity, why = Warning, "earlier copies of this instruction were waited for; what these bring is read by nobody"
+	}
 	a := c.at(k.start.id, k.start.w.rank, k.start.w.index, lanes)
 	a.from(k.start.site)
 	a.Action = "asynchronous copy"
 	c.report(Defect{
-		Kind: AsyncLeak, Severity: Error, Access: a,
+		Kind: AsyncLeak, Severity: severity, Access: a,
 		Message: fmt.Sprintf("%s is still in flight when its threads end: nobody has waited for it", c.l.Program[k.start.id].Op.Text),
-		Why:     "the shared memory of a block that has ended belongs to the next one; a copy in flight still reads or writes it",
+		Why:     why,
 		Fix:     asyncFix(k.start.class) + ", before the threads end",
 	}, k.start.id, -1)
 }
