@@ -44,6 +44,7 @@ var layers = []string{
 	"device/emu/count",
 	"device/cuda",
 	"device/nvml",
+	"internal/kerneltest",
 	"examples",
 	"kernels/attn",
 	"kernels/attn/hopper",

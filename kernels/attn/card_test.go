@@ -8,24 +8,13 @@ import (
 	"time"
 
 	"attest/device"
-	"attest/device/cuda"
 	"attest/device/nvml"
 	"attest/fp8"
+	"attest/internal/kerneltest"
 	"attest/ptx"
 	"attest/ref"
 	"attest/timing"
 )
-
-// openCard opens the first GPU; without one the test is skipped.
-func openCard(t *testing.T) device.Device {
-	t.Helper()
-	dev, err := cuda.Open(0)
-	if err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	return dev
-}
 
 // sameTensorCores is the emulator's target whose tensor cores sum as the card's.
 func sameTensorCores(t *testing.T, dev device.Device) ptx.Target {
@@ -53,7 +42,7 @@ func named(t testing.TB, name string, f fp8.Format) Problem {
 
 // TestCardBits compares every bit of card and emulator.
 func TestCardBits(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM80)
 	target := sameTensorCores(t, card)
 	problems := []Problem{named(t, "small", fp8.U8), named(t, "small", fp8.E4M3), named(t, "mission", fp8.U8)}
 	for i, s := range []int{1, 17, 65, 129} {
@@ -92,7 +81,7 @@ func TestCardBits(t *testing.T) {
 
 // TestCardMatrix runs all presets on all shapes and seeds and compares with float64.
 func TestCardMatrix(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM80)
 	var problems []Problem
 	for _, name := range []string{"small", "mission", "mission256", "long"} {
 		problems = append(problems, named(t, name, fp8.U8), named(t, name, fp8.E4M3))
@@ -126,7 +115,7 @@ func TestCardMatrix(t *testing.T) {
 // TestCardParity repeats the comparison of stages on the card, many times: what races
 // differs sometimes.
 func TestCardParity(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM80)
 	for seed := range uint64(3) {
 		for _, d := range []int{64, 128} {
 			for i := range 3 {
@@ -152,7 +141,7 @@ func TestCardParity(t *testing.T) {
 // TestCardTimes times all presets in turns, warm and in a replayed graph, and what
 // single toggles do to them. With ATTN_OUT set every sample is written there.
 func TestCardTimes(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM80)
 	timer, err := timing.New(card)
 	if err != nil {
 		t.Fatal(err)

@@ -1,12 +1,12 @@
 package attn
 
 import (
-	"encoding/binary"
 	"math"
 	"testing"
 
 	"attest/build"
 	"attest/device"
+	"attest/internal/kerneltest"
 	"attest/ptx"
 )
 
@@ -23,34 +23,17 @@ func TestFastExp(t *testing.T) {
 		xs = append(xs, x)
 	}
 	xs = append(xs, 0, -1, -126, -127, -1e30, float32(math.Inf(-1)), float32(math.NaN()))
-	data := make([]byte, 0, 4*len(xs))
-	for _, x := range xs {
-		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
-	}
-	b := &bench{t: t, dev: emulator(t, ptx.SM80, 0)}
-	buf := b.buffer(make([]byte, len(data)))
-	text, err := k.PTX()
+	dev := emulator(t, ptx.SM80, 0)
+	data := kerneltest.Bytes(xs)
+	buf := kerneltest.Buffer(t, dev, make([]byte, len(data)))
+	err := kerneltest.Load(t, dev, k, nil).Launch(t.Context(), device.Launch{Grid: device.D((len(xs) + 255) / 256), Block: device.D(256),
+		Params: []device.Param{device.Ptr(kerneltest.Buffer(t, dev, data)), device.Ptr(buf), device.U32(uint32(len(xs)))}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mod, err := b.dev.Load("fastexp.ptx", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kernel, err := mod.Kernel("fastexp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = kernel.Launch(t.Context(), device.Launch{Grid: device.D((len(xs) + 255) / 256), Block: device.D(256),
-		Params: []device.Param{device.Ptr(b.buffer(data)), device.Ptr(buf), device.U32(uint32(len(xs)))}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := buf.Read(0, data); err != nil {
-		t.Fatal(err)
-	}
+	results := kerneltest.Floats(kerneltest.Read(t, buf))
 	for i, x := range xs {
-		got, want := float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))), math.Exp2(float64(x))
+		got, want := float64(results[i]), math.Exp2(float64(x))
 		switch {
 		case x != x:
 			if got == got {

@@ -3,7 +3,6 @@ package attn
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"math"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"attest/device"
 	"attest/device/emu"
 	"attest/fp8"
+	"attest/internal/kerneltest"
 	"attest/ptx"
 	"attest/ref"
 )
@@ -85,20 +85,16 @@ func newBench(t testing.TB, dev device.Device, in inputs) *bench {
 	b := &bench{t: t, dev: dev, in: in}
 	p := in.p
 	for _, x := range []*fp8.Tensor{in.Q, in.K, in.V} {
-		b.params = append(b.params, device.Ptr(b.buffer(x.Data)))
+		b.params = append(b.params, device.Ptr(kerneltest.Buffer(t, dev, x.Data)))
 	}
 	for _, x := range []*fp8.Tensor{in.Q, in.K, in.V} {
-		var data []byte
-		for _, s := range x.Scales {
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(s))
-		}
-		b.params = append(b.params, device.Ptr(b.buffer(data)))
+		b.params = append(b.params, device.Ptr(kerneltest.Buffer(t, dev, kerneltest.Bytes(x.Scales))))
 	}
 	rows := p.Batch * p.Heads * p.Seq
-	b.out = b.buffer(make([]byte, 2*rows*p.HeadDim))
+	b.out = kerneltest.Buffer(t, dev, make([]byte, 2*rows*p.HeadDim))
 	b.params = append(b.params, device.Ptr(b.out))
 	if p.LSE {
-		b.lse = b.buffer(make([]byte, 4*rows))
+		b.lse = kerneltest.Buffer(t, dev, make([]byte, 4*rows))
 		b.params = append(b.params, device.Ptr(b.lse))
 	}
 	b.params = append(b.params, device.U32(uint32(p.Batch)), device.U32(uint32(p.Heads)), device.U32(uint32(p.Seq)), device.F32(float32(1/math.Sqrt(float64(p.HeadDim)))))
@@ -108,53 +104,10 @@ func newBench(t testing.TB, dev device.Device, in inputs) *bench {
 // setScale changes the kernel's last parameter.
 func (b *bench) setScale(scale float32) { b.params[len(b.params)-1] = device.F32(scale) }
 
-func (b *bench) buffer(data []byte) device.Buffer {
-	b.t.Helper()
-	buf, err := b.dev.Alloc(int64(len(data)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(func() { buf.Free() })
-	if err := buf.Write(0, data); err != nil {
-		b.t.Fatal(err)
-	}
-	return buf
-}
-
-// poison fills a buffer with NaN.
-func (b *bench) poison(buf device.Buffer) {
-	b.t.Helper()
-	nan := make([]byte, buf.Size())
-	for i := range nan {
-		nan[i] = 0xff
-	}
-	if err := buf.Write(0, nan); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // load compiles a kernel for the problem and says how to start it.
 func (b *bench) load(k *build.Kernel, c Config, blocksPerSM int) (device.Kernel, device.Launch) {
 	b.t.Helper()
-	text, err := k.PTX()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if b.spoil != nil {
-		spoilt := b.spoil(text)
-		if spoilt == text {
-			b.t.Fatalf("%v: there is nothing to spoil", c)
-		}
-		text = spoilt
-	}
-	mod, err := b.dev.Load(k.Name()+".ptx", text)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	kernel, err := mod.Kernel(k.Name())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	kernel := kerneltest.Load(b.t, b.dev, k, b.spoil)
 	l := c.Launch(b.in.p, b.dev.Info().SMs, blocksPerSM)
 	return kernel, device.Launch{Grid: device.D(l.Grid), Block: device.D(l.Block), Shared: l.Shared, Params: b.params}
 }
@@ -170,10 +123,7 @@ func (b *bench) run(c Config, t ptx.Target) result {
 	if c.Persistent { // few blocks, so that each has several items
 		launch.Grid = device.D(min(launch.Grid.X, 3))
 	}
-	b.poison(b.out)
-	if b.lse != nil {
-		b.poison(b.lse)
-	}
+	kerneltest.Poison(b.t, b.out, b.lse)
 	if err := kernel.Launch(context.Background(), launch); err != nil {
 		b.t.Fatalf("%v: %v", c, err)
 	}
@@ -182,29 +132,11 @@ func (b *bench) run(c Config, t ptx.Target) result {
 
 func (b *bench) read() result {
 	b.t.Helper()
-	r := result{p: b.in.p, o: make([]byte, b.out.Size())}
-	if err := b.out.Read(0, r.o); err != nil {
-		b.t.Fatal(err)
-	}
-	if b.lse == nil {
-		return r
-	}
-	data := make([]byte, b.lse.Size())
-	if err := b.lse.Read(0, data); err != nil {
-		b.t.Fatal(err)
-	}
-	for i := 0; i < len(data); i += 4 {
-		r.lse = append(r.lse, math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))
-	}
-	return r
+	return result{p: b.in.p, o: kerneltest.Read(b.t, b.out), lse: kerneltest.Floats(kerneltest.Read(b.t, b.lse))}
 }
 
 // emulator is a GPU of the target, with its warps in the order of a schedule.
 func emulator(t testing.TB, target ptx.Target, schedule uint64) device.Device {
 	t.Helper()
-	dev, err := emu.New(target, emu.Options{Schedule: schedule})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	return kerneltest.Emulator(t, target, emu.Options{Schedule: schedule})
 }

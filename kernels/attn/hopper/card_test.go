@@ -12,32 +12,18 @@ import (
 	"time"
 
 	"attest/device"
-	"attest/device/cuda"
 	"attest/device/nvml"
 	"attest/fp8"
+	"attest/internal/kerneltest"
 	"attest/ptx"
 	"attest/ref"
 	"attest/timing"
 )
 
-// openCard opens the first GPU; without one that runs these kernels the test is skipped.
-func openCard(t *testing.T) device.Device {
-	t.Helper()
-	dev, err := cuda.Open(0)
-	if err != nil {
-		t.Skip(err)
-	}
-	t.Cleanup(func() { dev.Close() })
-	if !dev.Info().Target.Runs(ptx.SM90a) {
-		t.Skipf("%s does not run code for sm_90a", dev.Info().Name)
-	}
-	return dev
-}
-
 // TestCardBits compares every bit of card and emulator, and of a card that computes the
 // same again.
 func TestCardBits(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM90a)
 	turn := 0
 	for _, d := range []int{64, 128} {
 		for _, c := range variants(d) {
@@ -68,7 +54,7 @@ func TestCardBits(t *testing.T) {
 
 // TestCardLong compares long sequences with float64, a few rows of each head.
 func TestCardLong(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM90a)
 	for _, dist := range []string{"normal", "outliers"} {
 		for _, d := range []int{64, 128} {
 			for _, s := range []int{2048, 20000} {
@@ -124,7 +110,7 @@ var shapes = flag.String("shapes", "", "a regular expression of the names of sha
 // TestCardTimes times configurations in turns, in a replayed graph with warm caches.
 // With HOPPER_OUT set every sample is written there.
 func TestCardTimes(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM90a)
 	timer, err := timing.New(card)
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +177,7 @@ func TestCardTimes(t *testing.T) {
 
 // TestCardProfile launches the throughput designs once each, for a profiler.
 func TestCardProfile(t *testing.T) {
-	card := openCard(t)
+	card := kerneltest.Card(t, ptx.SM90a)
 	for _, d := range []int{64, 128} {
 		b := newBench(t, card, random(Square(4, 2048/d, 4096, d, fp8.E4M3)))
 		kernel, launch := b.load(Choose(b.in.p, card.Info().SMs))

@@ -1,19 +1,12 @@
 package hopper
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
 	"attest/fp8"
+	"attest/internal/kerneltest"
 )
-
-var update = flag.Bool("update", false, "rewrite the PTX under testdata")
-
-// locLine is a line that only says which line of Go the next ones are from.
-var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
 
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
 // without .loc, which changes whenever a line of Go moves.
@@ -23,27 +16,7 @@ func TestPTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := k.PTX()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := locLine.ReplaceAllString(text, "")
-		golden := filepath.Join("testdata", name+".ptx")
-		if *update {
-			if err := os.MkdirAll("testdata", 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) {
-			t.Errorf("%s has changed; if that was the intention: go test ./kernels/attn/hopper -update", golden)
-		}
+		kerneltest.Golden(t, name, k)
 	}
 }
 

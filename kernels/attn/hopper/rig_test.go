@@ -2,7 +2,6 @@ package hopper
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"attest/device"
 	"attest/device/emu"
 	"attest/fp8"
+	"attest/internal/kerneltest"
 	"attest/kernels/attn"
 	"attest/ptx"
 	"attest/ref"
@@ -56,32 +56,14 @@ func newBench(t testing.TB, dev device.Device, in inputs) *bench {
 	t.Helper()
 	b := &bench{t: t, dev: dev, in: in}
 	for i, x := range []*fp8.Tensor{in.Q, in.K, in.V} {
-		b.data[i] = b.buffer(x.Data)
-		var s []byte
-		for _, v := range x.Scales {
-			s = binary.LittleEndian.AppendUint32(s, math.Float32bits(v))
-		}
-		b.scales[i] = b.buffer(s)
+		b.data[i], b.scales[i] = kerneltest.Buffer(t, dev, x.Data), kerneltest.Buffer(t, dev, kerneltest.Bytes(x.Scales))
 	}
 	rows := in.p.Batch * in.p.Heads * in.p.SeqQ
-	b.o = b.buffer(make([]byte, 2*rows*in.p.HeadDim))
+	b.o = kerneltest.Buffer(t, dev, make([]byte, 2*rows*in.p.HeadDim))
 	if in.p.LSE {
-		b.lse = b.buffer(make([]byte, 4*rows))
+		b.lse = kerneltest.Buffer(t, dev, make([]byte, 4*rows))
 	}
 	return b
-}
-
-func (b *bench) buffer(data []byte) device.Buffer {
-	b.t.Helper()
-	buf, err := b.dev.Alloc(int64(len(data)))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(func() { buf.Free() })
-	if err := buf.Write(0, data); err != nil {
-		b.t.Fatal(err)
-	}
-	return buf
 }
 
 // tensorMap has the device encode a map of a buffer.
@@ -106,25 +88,7 @@ func (b *bench) load(c Config) (device.Kernel, device.Launch) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	text, err := k.PTX()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if b.spoil != nil {
-		spoilt := b.spoil(text)
-		if spoilt == text {
-			b.t.Fatalf("%v: there is nothing to spoil", c)
-		}
-		text = spoilt
-	}
-	mod, err := b.dev.Load(k.Name()+".ptx", text)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	kernel, err := mod.Kernel(k.Name())
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	kernel := kerneltest.Load(b.t, b.dev, k, b.spoil)
 	mq, mk, mv := c.Maps(p)
 	params := []device.Param{b.tensorMap(mq, b.data[0]), b.tensorMap(mk, b.data[1]), b.tensorMap(mv, b.data[2])}
 	for _, s := range b.scales {
@@ -149,26 +113,11 @@ func (b *bench) load(c Config) (device.Kernel, device.Launch) {
 	return kernel, launch
 }
 
-// poison fills a buffer with NaN.
-func (b *bench) poison(buf device.Buffer) {
-	b.t.Helper()
-	nan := make([]byte, buf.Size())
-	for i := range nan {
-		nan[i] = 0xff
-	}
-	if err := buf.Write(0, nan); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
 // run runs a config over the problem, its outputs poisoned before.
 func (b *bench) run(c Config) result {
 	b.t.Helper()
 	kernel, launch := b.load(c)
-	b.poison(b.o)
-	if b.lse != nil {
-		b.poison(b.lse)
-	}
+	kerneltest.Poison(b.t, b.o, b.lse)
 	if err := kernel.Launch(context.Background(), launch); err != nil {
 		b.t.Fatalf("%v: %v", c, err)
 	}
@@ -184,21 +133,7 @@ type result struct {
 
 func (b *bench) read() result {
 	b.t.Helper()
-	r := result{p: b.in.p, o: make([]byte, b.o.Size())}
-	if err := b.o.Read(0, r.o); err != nil {
-		b.t.Fatal(err)
-	}
-	if b.lse == nil {
-		return r
-	}
-	data := make([]byte, b.lse.Size())
-	if err := b.lse.Read(0, data); err != nil {
-		b.t.Fatal(err)
-	}
-	for i := 0; i < len(data); i += 4 {
-		r.lse = append(r.lse, math.Float32frombits(binary.LittleEndian.Uint32(data[i:])))
-	}
-	return r
+	return result{p: b.in.p, o: kerneltest.Read(b.t, b.o), lse: kerneltest.Floats(kerneltest.Read(b.t, b.lse))}
 }
 
 // tensor is O as numbers.
@@ -219,11 +154,7 @@ func (r result) tensor(t testing.TB) ref.Tensor {
 // emulator is a Hopper GPU with its warps in the order of a schedule.
 func emulator(t testing.TB, schedule uint64, o emu.Observer) device.Device {
 	t.Helper()
-	dev, err := emu.New(ptx.SM90a, emu.Options{Schedule: schedule, Observer: o})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dev
+	return kerneltest.Emulator(t, ptx.SM90a, emu.Options{Schedule: schedule, Observer: o})
 }
 
 // named is the problem of a shape with a name.

@@ -1,0 +1,120 @@
+package kerneltest
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"attest/build"
+	"attest/device"
+	"attest/device/cuda"
+	"attest/device/emu"
+	"attest/ptx"
+)
+
+// Emulator is a GPU of the target.
+func Emulator(t testing.TB, target ptx.Target, o emu.Options) device.Device {
+	t.Helper()
+	dev, err := emu.New(target, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dev
+}
+
+// Card is the first GPU of the machine. Without one, or if it does not run code for the
+// target, the test is skipped.
+func Card(t testing.TB, target ptx.Target) device.Device {
+	t.Helper()
+	dev, err := cuda.Open(0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	if !dev.Info().Target.Runs(target) {
+		t.Skipf("%s does not run code for %s", dev.Info().Name, target)
+	}
+	return dev
+}
+
+// Load compiles a kernel. spoil, if there is one, changes its text before, and has to.
+func Load(t testing.TB, dev device.Device, k *build.Kernel, spoil func(ptx string) string) device.Kernel {
+	t.Helper()
+	text := PTX(t, k)
+	if spoil != nil {
+		spoilt := spoil(text)
+		if spoilt == text {
+			t.Fatalf("%s: there is nothing to spoil", k.Name())
+		}
+		text = spoilt
+	}
+	mod, err := dev.Load(k.Name()+".ptx", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := mod.Kernel(k.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kernel
+}
+
+// Buffer is memory of the device with some bytes in it, freed when the test ends.
+func Buffer(t testing.TB, dev device.Device, data []byte) device.Buffer {
+	t.Helper()
+	buf, err := dev.Alloc(int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { buf.Free() })
+	if err := buf.Write(0, data); err != nil {
+		t.Fatal(err)
+	}
+	return buf
+}
+
+// Poison fills buffers with NaN. A nil one is passed over.
+func Poison(t testing.TB, bufs ...device.Buffer) {
+	t.Helper()
+	for _, buf := range bufs {
+		if buf == nil {
+			continue
+		}
+		nan := make([]byte, buf.Size())
+		for i := range nan {
+			nan[i] = 0xff
+		}
+		if err := buf.Write(0, nan); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Read is what is in a buffer; nil has nothing.
+func Read(t testing.TB, buf device.Buffer) []byte {
+	t.Helper()
+	if buf == nil {
+		return nil
+	}
+	data := make([]byte, buf.Size())
+	if err := buf.Read(0, data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Bytes are numbers as they lie in memory.
+func Bytes(xs []float32) (data []byte) {
+	for _, x := range xs {
+		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
+	}
+	return data
+}
+
+// Floats are the numbers that lie in memory.
+func Floats(data []byte) (xs []float32) {
+	for ; len(data) >= 4; data = data[4:] {
+		xs = append(xs, math.Float32frombits(binary.LittleEndian.Uint32(data)))
+	}
+	return xs
+}

@@ -1,0 +1,50 @@
+package kerneltest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"attest/build"
+)
+
+var update = flag.Bool("update", false, "rewrite the PTX under testdata")
+
+// locLine is a line that only says which line of Go the next ones are from.
+var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
+
+// PTX is the text of a kernel.
+func PTX(t testing.TB, k *build.Kernel) string {
+	t.Helper()
+	text, err := k.PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Golden compares a kernel's PTX with the file of a name under testdata, which is there
+// for readers, too: without .loc, which changes whenever a line of Go moves. With -update
+// it writes the file.
+func Golden(t testing.TB, name string, k *build.Kernel) {
+	t.Helper()
+	got := locLine.ReplaceAllString(PTX(t, k), "")
+	golden := filepath.Join("testdata", name+".ptx")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s has changed; if that was the intention: go test . -update", golden)
+	}
+}
