@@ -21,6 +21,9 @@ type current struct {
 	rows  *bool // of a factor, see factor
 }
 
+// strong reports whether it may meet other strong accesses without being ordered.
+func (cur *current) strong() bool { return cur.e.class.strong && cur.e.work == nil }
+
 func (c *ordered) access(a *emu.Access) {
 	if a.Space == ptx.Local || a.Space == ptx.Global && a.Alloc == nil {
 		return
@@ -130,15 +133,6 @@ func (c *ordered) touch(cells pages, off int) {
 	}
 }
 
-// unitAt is the size of the largest unit at an offset, of so many bytes: 16, 4 or 1.
-func unitAt(off, size int) int {
-	n := cellBytes
-	for off&(n-1) != 0 || size < n {
-		n /= 4
-	}
-	return n
-}
-
 // down is the part of n bytes at an offset, after what touched the whole.
 func (c *ordered) down(at *cell, off, n int) *cell {
 	for size := cellBytes; size > n; {
@@ -211,7 +205,7 @@ func (c *ordered) unit(at *cell, n int) {
 	cur.lanes, cur.row = lanes, row
 	cur.off -= n
 	cur.unit = n
-	if cur.write && gap == 0 {
+	if cur.write && gap == 0 && !cur.strong() {
 		flags := sub[0].flags
 		at.wrote(cur.e, lanes, row)
 		at.flags |= flags & (isBarrier | isWritten)
@@ -303,7 +297,7 @@ func (c *ordered) cell(at *cell) {
 	} else if w == cur.e && cur.write && w.work == nil && at.wl&^cur.lanes != 0 && !w.class.atomic {
 		c.sameStore(at.wl)
 	}
-	strong := cur.write && cur.e.class.strong && cur.e.work == nil
+	strong := cur.write && cur.strong()
 	observed := at.observed(cur)
 	if !cur.write || strong {
 		if at.r == cur.e && at.flags&isRowR == 0 {
@@ -355,7 +349,7 @@ func (c *ordered) cell(at *cell) {
 // kept in mind as such.
 func (c *cell) observed(cur *current) bool {
 	cls := cur.e.class
-	if cls.strong && cur.e.work == nil {
+	if cur.strong() {
 		if !cls.blind && (cls.atomic || !cur.write) {
 			if c.ext == nil {
 				c.ext = &ext{}

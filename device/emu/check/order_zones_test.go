@@ -79,7 +79,6 @@ func zoneKernel(seed uint64) string {
 	line(".shared .align 16 .b8 s[4096];")
 	line("mov.u32 %%t, %%tid.x;")
 	line("shr.u32 %%w, %%t, 5;")
-	line("mov.u32 %%v, 0;")
 	line("mov.b32 %%x0, 0; mov.b32 %%x1, 0; mov.b32 %%x2, 0; mov.b32 %%x3, 0;")
 	line("shl.b32 %%a, %%t, 5;")
 	line("mov.u32 %%x0, s; add.u32 %%a, %%a, %%x0; mov.b32 %%x0, 0;")
@@ -120,12 +119,61 @@ func zoneStep(r *rand.Rand, line func(format string, args ...any)) {
 	line("mov.u32 %%x0, s; add.u32 %%a, %%a, %%x0; mov.b32 %%x0, 0;")
 	ops := []string{
 		"ld.shared.b32 %%x1, [%%a];", "ld.shared.b32 %%x1, [%%a];", "ld.shared.u8 %%x1, [%%a+1];", "ld.shared.u16 %%x1, [%%a+2];",
-		"st.shared.b32 [%%a], %%t;", "st.shared.u8 [%%a], %%t;",
+		"st.shared.b32 [%%a], %%t;", "st.shared.u8 [%%a], %%t;", "atom.shared.add.u32 %%x1, [%%a], 1;", "st.volatile.shared.b32 [%%a], %%t;",
 	}
 	op := ops[r.IntN(len(ops))]
+	if op[:2] == "ld" && r.IntN(6) == 0 { // more often than a zone puts reads by
+		label := fmt.Sprintf("again%d", r.Uint32())
+		line("mov.u32 %%v, 0;")
+		line("%s: add.u32 %%v, %%v, 1;", label)
+		line("setp.lt.u32 %%p, %%v, %d;", zoneReads/2)
+		line(op)
+		line("@%%p bra %s;", label)
+		return
+	}
 	if r.IntN(3) == 0 { // by one warp
 		line("setp.eq.u32 %%p, %%w, %d;", r.IntN(4))
 		op = "@%%p " + op
 	}
 	line(op)
+}
+
+// TestZoneIsFull: a read that is put by is not lost when many others of its zone follow.
+func TestZoneIsFull(t *testing.T) {
+	text := fmt.Sprintf(`.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry zones()
+{
+	.reg .b32 %%t, %%w, %%i, %%v;
+	.reg .pred %%p, %%first;
+	.shared .align 16 .b8 s[512];
+	mov.u32 %%t, %%tid.x;
+	shl.b32 %%v, %%t, 2;
+	mov.u32 %%w, s;
+	add.u32 %%w, %%w, %%v;
+	st.shared.b32 [%%w], %%t;
+	bar.sync 0;
+	setp.lt.u32 %%first, %%t, 32;
+	mov.u32 %%i, 0;
+	@!%%first bra write;
+	ld.shared.b32 %%v, [s];
+again:
+	ld.shared.b32 %%v, [s+64];
+	add.u32 %%i, %%i, 1;
+	setp.lt.u32 %%p, %%i, %d;
+	@%%p bra again;
+	ret;
+write:
+	setp.ne.u32 %%p, %%t, 96;
+	@%%p ret;
+	st.shared.b32 [s], %%t;
+	ret;
+}
+`, 3*zoneReads)
+	for schedule := range uint64(4) {
+		if len(zoneErrors(t, text, schedule, false)) == 0 {
+			t.Errorf("schedule %d: the race of the first read with the write is not found", schedule)
+		}
+	}
 }

@@ -392,6 +392,15 @@ func (p pages) free() {
 	}
 }
 
+// unitAt is the size of the largest unit at an offset, of so many bytes: 16, 4 or 1.
+func unitAt(off, size int) int {
+	n := cellBytes
+	for off&(n-1) != 0 || size < n {
+		n /= 4
+	}
+	return n
+}
+
 // part is the cell of n bytes at an offset: 16, 4 or 1.
 func (p pages) part(off, n int) *cell {
 	c := p.at(off)
