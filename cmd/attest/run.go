@@ -29,8 +29,9 @@ what a plain computation in the same precision reaches.
 
 On a GPU the time of one launch is measured, in a replayed graph and between events,
 with a warm cache. On the emulator it is PREDICTED; attest profile says more. A wrong
-output is not timed. This is a look and no judgement: attest gate judges, and keeps evidence. Exit code 1 when the
-output is outside of the tolerance, or memory or inputs were changed.
+output is not timed. This is a look and no judgement: attest gate judges, and keeps
+evidence. Exit code 1 when the output is outside of the tolerance, or memory or inputs
+were changed.
 
 JSON: {"kernel", "shape", "case": the errors, as in the evidence, "wrong": [why],
 "performance": the times, as in the evidence, or null, "predicted": {"chip",

@@ -169,8 +169,8 @@ func (g *gen) times(x build.F32, f float32) build.F32 {
 	return x.Mul(g.k.F32(f), build.Rn)
 }
 
-// sending is what a warpgroup sends: 1/l, in sentIn's units, and log₂ of the rows' sums, and where this
-// thread's of it go in the first inbox of a block.
+// sending is what a warpgroup sends: 1/l, in sentIn's units, and log₂ of the rows' sums,
+// and where this thread's of it go in the first inbox of a block.
 type sending struct {
 	a         *attention
 	inverse   [slots]build.F32
