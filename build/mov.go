@@ -39,6 +39,16 @@ func unpack[E, T Value](v T, n int) []E {
 	return emitVec[E](k, bitsMov(v.Type()), n, nil, v)
 }
 
+// Mov is mov.b32 or its like: a value's bits in a register of another type, for
+// instructions that refuse the one it has. Between most types [Cast] will do.
+func Mov[T, F Value](v F) T {
+	var zero T
+	if zero.Type().Bits() != v.Type().Bits() || zero.Type() == ptx.Pred {
+		v.base().k.errorf("cannot move the %d bits of a .%s to a .%s: convert it with cvt", v.Type().Bits(), v.Type(), zero.Type())
+	}
+	return emit1[T](kernelOf(v), bitsMov(zero.Type()), nil, v)
+}
+
 // bitsMov is the mov for the bits of a type.
 func bitsMov(t ptx.Type) string {
 	bits := map[int]ptx.Type{16: ptx.B16, 32: ptx.B32, 64: ptx.B64, 128: ptx.B128}

@@ -1,6 +1,9 @@
 package tile
 
-import "attest/build"
+import (
+	"attest/build"
+	"attest/ptx"
+)
 
 // Warp is what the 32 lanes of a warp do together. All of them must call, and take
 // the same branches.
@@ -15,6 +18,16 @@ func NewWarp(k *build.Kernel, lane build.U32) Warp { return Warp{k, lane} }
 // Sync is bar.warp.sync of all lanes: what any of them wrote to shared memory the
 // others see from here on.
 func (w Warp) Sync() { w.k.BarWarpSync(w.k.FullMask()) }
+
+// One is true for one of the lanes, which all have met. On sm_90a the hardware elects it,
+// so that nobody needs to keep, or to read again, which lane it is.
+func (w Warp) One() build.Pred {
+	if w.k.Target().Runs(ptx.SM90a) {
+		_, one := w.k.ElectSync(w.k.FullMask())
+		return one
+	}
+	return w.Lane.SetpEq(w.k.U32(0))
+}
 
 // Accumulator is a fragment of 16 rows of zeros.
 func (w Warp) Accumulator(cols int) *Frag {

@@ -121,7 +121,7 @@ func (s *Side) Wait() build.U32 {
 func (s *Side) Signal(w Warp) {
 	k, slot := s.r.k, s.slot.Get()
 	w.Sync()
-	k.If(w.Lane.SetpEq(k.U32(0)), func() { k.MbarrierArrive(s.signal.At(slot)) })
+	k.If(w.One(), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
 
 // Begin goes to a slot of the first round.

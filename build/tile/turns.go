@@ -61,6 +61,6 @@ func (u *Turn) Wait() {
 // come before: nothing else keeps an assembler from moving arithmetic past this call.
 func (u *Turn) Pass(w Warp, last build.F32) {
 	k := u.t.k
-	done := last.SetpGeu(k.F32(0)).And(w.Lane.SetpEq(k.U32(0)))
+	done := last.SetpGeu(k.F32(0)).And(w.One())
 	k.If(done, func() { k.MbarrierArrive(u.next) })
 }

@@ -105,7 +105,10 @@ func random(p Problem) inputs {
 	return inputs{p: p, Quantised: q}
 }
 
-var shapes = flag.String("shapes", "", "a regular expression of the names of shapes that TestCardTimes times; all without it")
+var (
+	shapes  = flag.String("shapes", "", "a regular expression of the names of shapes that TestCardTimes times; all without it")
+	configs = flag.String("configs", "", "a regular expression of the configurations that TestCardProfile launches")
+)
 
 // TestCardTimes times configurations in turns, in a replayed graph with warm caches.
 // With HOPPER_OUT set every sample is written there.
@@ -175,14 +178,25 @@ func TestCardTimes(t *testing.T) {
 	}
 }
 
-// TestCardProfile launches the throughput designs once each, for a profiler.
+// TestCardProfile launches the configurations that -shapes and -configs name once each,
+// for a profiler.
 func TestCardProfile(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
-	for _, d := range []int{64, 128} {
-		b := newBench(t, card, random(Square(4, 2048/d, 4096, d, fp8.E4M3)))
-		kernel, launch := b.load(Choose(b.in.p, card.Info().SMs))
-		if err := kernel.Launch(t.Context(), launch); err != nil {
-			t.Fatal(err)
+	wanted, configs := regexp.MustCompile(*shapes), regexp.MustCompile(*configs)
+	for _, x := range candidates() {
+		if !wanted.MatchString(x.name) {
+			continue
+		}
+		b := newBench(t, card, random(x.p))
+		for _, c := range x.configs {
+			if !configs.MatchString(c.String()) || c.Check(x.p) != nil {
+				continue
+			}
+			t.Logf("%s: %v", x.name, c)
+			kernel, launch := b.load(c)
+			if err := kernel.Launch(t.Context(), launch); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -20,6 +20,9 @@ type attention struct {
 // consume is a computing warpgroup.
 func (g *gen) consume() {
 	g.take(g.c.registers().consumer)
+	// The address of a symbol would be worked out anew, from the block's place in its
+	// cluster, in each round.
+	g.lieAt(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	a := g.newAttention()
 	g.eachItem(func(it item) {
 		a.begin(it)

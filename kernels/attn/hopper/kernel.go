@@ -88,17 +88,21 @@ func newGen(k *build.Kernel, p Problem, c Config) *gen {
 	g.heads, g.shared, g.perBatch = k.ParamU32("heads"), k.ParamU32("group"), k.ParamU32("perBatch")
 	g.seqQ, g.seqKV = k.ParamU32("seqQ"), k.ParamU32("seqKV")
 	g.scale = k.ParamF32("scale")
-	g.mem = k.DynamicShared(1024)
-
 	g.wg = tile.NewWarpgroup(k, k.TidX().And(k.U32(warpgroupThreads-1)))
 	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
 	}
-	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
-		*r = tile.NewRing(k, build.SharedAs[build.B64](g.mem, g.plan.barriers[i]), c.slots(i))
-	}
-	g.turns = tile.NewTurns(k, build.SharedAs[build.B64](g.mem, g.plan.turns), 4*c.Warpgroups)
+	g.lieAt(k.DynamicShared(1024))
 	return g
+}
+
+// lieAt says where the block's shared memory begins.
+func (g *gen) lieAt(mem build.Shared[build.B8]) {
+	g.mem = mem
+	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
+		*r = tile.NewRing(g.k, build.SharedAs[build.B64](mem, g.plan.barriers[i]), g.c.slots(i))
+	}
+	g.turns = tile.NewTurns(g.k, build.SharedAs[build.B64](mem, g.plan.turns), 4*g.c.Warpgroups)
 }
 
 // uniform is a number that all lanes of a warp agree on, said so that the assembler

@@ -93,7 +93,14 @@ func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, byt
 // after it.
 func (g *gen) eachTile(it item, from build.U32, step int, body func(j build.U32)) {
 	k := g.k
-	k.Loop(from, it.tiles, k.U32(uint32(step)), func(i build.U32) { body(g.tileAt(it, i)) })
+	k.If(from.SetpLt(it.tiles), func() {
+		left := it.tiles.Sub(from).Var() // the one number that a round has to know
+		k.Until(func() build.Pred {
+			body(it.first.Add(left.Get()).Sub(k.U32(1)))
+			left.Set(left.Get().Sub(k.U32(uint32(step))))
+			return build.Cast[build.S32](left.Get()).SetpLe(k.S32(0))
+		})
+	})
 }
 
 // tileAt is the number of the tile that comes i-th.

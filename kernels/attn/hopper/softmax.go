@@ -74,9 +74,10 @@ func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
 	k, c := g.k, r.c.Get()
 	k.Comment("m' = max(m, rowmax S), α = 2^(c·m-c·m'), P = 2^(c·S-c·m'+8), l = α·l + ΣP")
 	var shift []build.F32 // 8-c·m'
+	mine := r.laneMax(S)
 	for s := range slots {
 		m := r.m[s].Get()
-		most := build.LaneReduce(laneMax(S, s, m), 4, biggest)
+		most := build.LaneReduce(mine[s].Get(), 4, biggest)
 		r.m[s].Set(most)
 		shift = append(shift, g.shift(finite(k, most), c))
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
@@ -108,15 +109,42 @@ func (r rows) addUp(P, alpha []build.F32) {
 	}
 }
 
-func biggest(a, b build.F32) build.F32 { return a.Max(b) }
+func biggest(a, b build.F32) build.F32    { return a.Max(b) }
+func biggestInt(a, b build.S32) build.S32 { return a.Max(b) }
 
-// laneMax is the largest of m and of a lane's scores of a row slot: two chains,
-// of even and of odd columns.
-func laneMax(S *tile.Frag, slot int, m build.F32) build.F32 {
-	chains := [2]build.F32{m}
+// laneMax is the largest of m and of a lane's scores, for each row slot.
+//
+// Of whole numbers the GPU takes the largest of three in one instruction, of floats only
+// that of two. The bits of floats are in the order of their values as long as one of them
+// is not negative, which it mostly is; else floats are compared. A NaN is above all.
+func (r rows) laneMax(S *tile.Frag) (most []*build.Var[build.F32]) {
+	k := r.g.k
+	var signs build.S32
+	for s := range slots {
+		x := build.Mov[build.S32](r.m[s].Get())
+		x = largest(S, s, x, build.Mov[build.S32, build.F32], biggestInt)
+		most = append(most, build.Mov[build.F32](x).Var())
+		if s == 0 {
+			signs = x
+		} else {
+			signs = signs.Or(x)
+		}
+	}
+	k.If(signs.SetpLt(k.S32(0)), func() {
+		for s := range slots {
+			most[s].Set(largest(S, s, r.m[s].Get(), func(x build.F32) build.F32 { return x }, biggest))
+		}
+	})
+	return most
+}
+
+// largest is the largest of m and of a lane's scores of a row slot: two chains, of even
+// and of odd columns.
+func largest[T any](S *tile.Frag, slot int, m T, as func(build.F32) T, biggest func(a, b T) T) T {
+	chains := [2]T{m}
 	for i := 2 * slot; i < S.Elements(); i += 4 { // two neighbours, then the next eight columns
 		for e := range chains {
-			x := S.Get(i + e)
+			x := as(S.Get(i + e))
 			if i+e == 2*slot+1 {
 				chains[e] = x
 			} else {
@@ -127,9 +155,9 @@ func laneMax(S *tile.Frag, slot int, m build.F32) build.F32 {
 	return biggest(chains[0], chains[1])
 }
 
-// finite is x, or 0 for -∞.
+// finite is x, or 0 for -∞. A NaN stays one.
 func finite(k *build.Kernel, x build.F32) build.F32 {
-	return x.Selp(k.F32(0), x.SetpGt(tile.NegInf(k)))
+	return x.Selp(k.F32(0), x.SetpGtu(tile.NegInf(k)))
 }
 
 // shift is 8-c·m: the largest P of a row is a power of two, which e4m3 has exactly.
@@ -162,7 +190,7 @@ func (r rows) finish(it item, m, l []build.F32) (norm, lse []build.F32) {
 	k, c := g.k, r.c.Get()
 	vs := r.outputScale(it)
 	for s := range slots {
-		seen := m[s].SetpGt(tile.NegInf(k))
+		seen := m[s].SetpGtu(tile.NegInf(k)) // or NaN
 		norm = append(norm, vs.DivRn(l[s]).Selp(k.F32(0), seen))
 		if g.p.LSE {
 			logit := l[s].Lg2Approx().Sub(g.shift(m[s], c), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
