@@ -90,6 +90,7 @@ func (r Ring) Init(producers, consumers int) {
 type Side struct {
 	r             Ring
 	slot, parity  *build.Var[build.U32]
+	flipped       bool // waits for the other parity
 	waits, signal build.Shared[build.B64]
 }
 
@@ -100,13 +101,47 @@ func (r Ring) Producer() *Side { return r.side(1, r.empty, r.full) }
 // Consumer waits for full slots and signals empty ones.
 func (r Ring) Consumer() *Side { return r.side(0, r.full, r.empty) }
 
+// ConsumerWith is a consumer that goes round together with another, s, of a ring of as
+// many slots: the place of s is its own, and only s goes on.
+func (r Ring) ConsumerWith(s *Side) *Side { return r.with(s, false, r.full, r.empty) }
+
+// ProducerWith is a producer that goes round together with a consumer.
+func (r Ring) ProducerWith(s *Side) *Side { return r.with(s, true, r.empty, r.full) }
+
+func (r Ring) with(s *Side, flipped bool, waits, signal build.Shared[build.B64]) *Side {
+	if r.slots != s.r.slots {
+		r.k.Errorf("a ring of %d slots goes round with one of %d", r.slots, s.r.slots)
+	}
+	return &Side{r, s.slot, s.parity, flipped, waits, signal}
+}
+
+// ConsumerAt is a consumer that has used n slots before, for rings of one or two slots.
+func (r Ring) ConsumerAt(n build.U32) *Side {
+	k := r.k
+	one := k.U32(1)
+	s := r.Consumer()
+	switch r.slots {
+	case 1:
+		s.parity.Set(n.And(one))
+	case 2:
+		s.slot.Set(n.And(one))
+		s.parity.Set(n.Shr(one).And(one))
+	default:
+		k.Errorf("the place in a ring of %d slots by a number: in one of 1 or 2", r.slots)
+	}
+	return s
+}
+
 func (r Ring) side(parity uint32, waits, signal build.Shared[build.B64]) *Side {
-	return &Side{r, r.k.U32(0).Var(), r.k.U32(parity).Var(), waits, signal}
+	return &Side{r, r.k.U32(0).Var(), r.k.U32(parity).Var(), false, waits, signal}
 }
 
 // Wait waits until the slot in turn is this side's, and returns its number.
 func (s *Side) Wait() build.U32 {
 	k, slot, parity := s.r.k, s.slot.Get(), s.parity.Get()
+	if s.flipped {
+		parity = parity.Xor(k.U32(1))
+	}
 	bar := s.waits.At(slot)
 	if k.Target().SM >= 90 {
 		k.MbarrierWait(bar, parity) // try_wait sleeps a while before it says no
@@ -123,6 +158,9 @@ func (s *Side) Signal(w Warp) {
 	w.Sync()
 	k.If(w.One(), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
+
+// Slot is the number of the slot in turn.
+func (s *Side) Slot() build.U32 { return s.slot.Get() }
 
 // Begin goes to a slot of the first round.
 func (s *Side) Begin(slot build.U32) { s.slot.Set(slot) }

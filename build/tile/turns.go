@@ -34,6 +34,7 @@ func (t Turns) Init() {
 type Turn struct {
 	t          Turns
 	mine, next build.Shared[build.B64]
+	first      build.U32 // the parity to wait for in the first round
 	parity     *build.Var[build.U32]
 }
 
@@ -47,7 +48,7 @@ func (t Turns) Member(i build.U32, stride int) *Turn {
 	after = after.Sub(k.U32(uint32(t.members))).Selp(after, wrapped)
 	// A barrier in its phase 0 answers as if a phase of parity 1 had ended.
 	first := k.U32(1).Selp(k.U32(0), i.SetpLt(k.U32(uint32(stride))))
-	return &Turn{t, t.bars.At(i), t.bars.At(after), first.Var()}
+	return &Turn{t, t.bars.At(i), t.bars.At(after), first, first.Var()}
 }
 
 // Wait waits for the warp's turn.
@@ -55,6 +56,13 @@ func (u *Turn) Wait() {
 	k := u.t.k
 	k.MbarrierWait(u.mine, u.parity.Get())
 	u.parity.Set(u.parity.Get().Xor(k.U32(1)))
+}
+
+// WaitIn is Wait for who counts the rounds anyhow: all waits or none say their number, of
+// which the last bit will do.
+func (u *Turn) WaitIn(round build.U32) {
+	k := u.t.k
+	k.MbarrierWait(u.mine, round.Xor(u.first).And(k.U32(1)))
 }
 
 // Pass hands the turn on. last is a number above zero, or NaN, whose computation is to

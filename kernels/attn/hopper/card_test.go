@@ -208,64 +208,46 @@ type candidate struct {
 	configs []Config
 }
 
-// candidates are the shapes that figures are given for, each with what Choose answers
-// first and with what it was chosen over.
+// candidates are the shapes that figures are given for and many between them, each with
+// what Choose answers first and with what it was chosen over.
 func candidates() (all []candidate) {
 	const sms = 132
+	for _, d := range []int{64, 128} {
+		configs := configurations(d)
+		add := func(name string, p Problem) {
+			all = append(all, candidate{fmt.Sprintf("%s, D = %d", name, d), p, append([]Config{Choose(p, sms)}, configs...)})
+		}
+		add("mission", Square(1, 8, 512, d, fp8.E4M3))
+		add("mission256", Square(2, 8, 256, d, fp8.E4M3))
+		add("long", Square(1, 8, 2048, d, fp8.E4M3))
+		for _, s := range [][3]int{
+			{1, 8, 128}, {1, 8, 384}, {1, 8, 777}, {1, 8, 1024}, {1, 8, 1536}, {1, 8, 3000}, {1, 8, 4096},
+			{1, 1, 1024}, {1, 1, 4096}, {1, 1, 16384}, {1, 2, 3000}, {1, 3, 2048}, {1, 4, 512},
+			{2, 8, 512}, {2, 16, 384}, {2, 16, 1024}, {4, 16, 512}, {4, 32, 777}, {8, 32, 1536},
+		} {
+			add(fmt.Sprintf("%d,%d,%d", s[0], s[1], s[2]), Square(s[0], s[1], s[2], d, fp8.E4M3))
+		}
+		big := Square(4, 2048/d, 4096, d, fp8.E4M3)
+		add("big", big)
+		big.Causal = true
+		add("big causal", big)
+		add("huge", Square(2, 2048/d, 16384, d, fp8.E4M3))
+	}
+	return all
+}
+
+// configurations are what [Choose] takes, and neighbours of it.
+func configurations(d int) []Config {
 	with := func(c Config, change func(*Config)) Config {
 		change(&c)
 		return c
 	}
-	for _, d := range []int{64, 128} {
-		two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
-		column := func(c *Config) { c.SumColumn = true }
-		short := []Config{
-			two, with(two, func(c *Config) { c.Turns, c.SumColumn = true, true }), with(two, func(c *Config) { c.TileN, c.SumColumn = 192, true }), InHalves(1), InHalves(2),
-			Latency(d, 1), with(Latency(d, 1), column), with(Latency(d, 2), column),
-		}
-		for _, split := range []int{1, 2} { // one idea more at a time
-			for _, exchange := range []int{32, 16} {
-				short = append(short, with(InHalves(split), func(c *Config) { c.Exchange = exchange }))
-			}
-			best := with(InHalves(split), func(c *Config) { c.Exchange, c.Early = 16, true })
-			short = append(short, with(InHalves(split), func(c *Config) { c.Early = true }), best, with(best, column),
-				with(best, func(c *Config) { c.Polynomial = 8 }))
-		}
-		large := []Config{
-			Throughput(d), with(Throughput(d), column), with(Throughput(d), func(c *Config) { c.Polynomial = 0 }),
-			with(Throughput(d), func(c *Config) { c.Polynomial, c.SumColumn = 0, true }),
-		}
-		// Four warpgroups: two and two sharing their keys, all four, or with 64 rows each.
-		pairs := []Config{
-			TwoPairs(), with(TwoPairs(), column), with(TwoPairs(), func(c *Config) { c.Polynomial = 16 }), with(TwoPairs(), func(c *Config) { c.Stages = 2 }),
-			with(TwoPairs(), func(c *Config) { c.Turns = false }),
-			with(TwoPairs(), func(c *Config) { c.Exchange = 32 }), with(TwoPairs(), func(c *Config) { c.Exchange, c.Early, c.SumColumn = 16, true, true }),
-		}
-		ahead := with(Pair(), func(c *Config) { c.Ahead, c.SumColumn = true, true })
-		quarters := []Config{InQuarters(), with(InQuarters(), func(c *Config) { c.Turns = true }), with(InQuarters(), func(c *Config) { c.TileN = 64 })}
-		four := with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 })
-		between := append([]Config{Pair(), with(Throughput(d), column), with(Latency(d, 1), column)}, pairs...)
-		short = append(append(short, pairs...), quarters...)
-		short, between = append(short, ahead), append(between, ahead)
-		large = append(large, four, with(four, column), with(ahead, func(c *Config) { c.Persistent, c.Polynomial = true, 16 }),
-			with(Throughput(d), func(c *Config) { c.TileN, c.Ahead, c.SumColumn = 64, true, true }))
-		causal := Square(4, 2048/d, 4096, d, fp8.E4M3)
-		causal.Causal = true
-		for _, x := range []candidate{
-			{"mission", Square(1, 8, 512, d, fp8.E4M3), short},
-			{"mission256", Square(2, 8, 256, d, fp8.E4M3), short},
-			{"long", Square(1, 8, 2048, d, fp8.E4M3), short},
-			{"1536", Square(1, 8, 1536, d, fp8.E4M3), between},
-			{"3000", Square(1, 8, 3000, d, fp8.E4M3), between},
-			{"1024 of 32 heads", Square(2, 16, 1024, d, fp8.E4M3), between},
-			{"big", Square(4, 2048/d, 4096, d, fp8.E4M3), large},
-			{"huge", Square(2, 2048/d, 16384, d, fp8.E4M3), large},
-			{"big causal", causal, large},
-		} {
-			x.name = fmt.Sprintf("%s, D = %d", x.name, d)
-			x.configs = append([]Config{Choose(x.p, sms)}, x.configs...)
-			all = append(all, x)
-		}
+	summed := func(c *Config) { c.SumColumn = !c.SumColumn } // the other way
+	all := []Config{InHalves(1), InHalves(2), Latency(d), Pair(), Throughput(d, 3), with(Throughput(d, 3), summed)}
+	if d == 64 {
+		all = append(all, TwoPairs(), with(TwoPairs(), summed), with(TwoPairs(), func(c *Config) { c.Polynomial = 0 }), Throughput(d, 4), with(Throughput(d, 4), func(c *Config) { c.Polynomial = 8 }))
+	} else {
+		all = append(all, with(Throughput(d, 3), func(c *Config) { c.Polynomial = 16 }), with(Latency(d), func(c *Config) { c.Split = 2 }))
 	}
 	return all
 }

@@ -13,33 +13,17 @@ type Config struct {
 	TileN      int // keys of a step: 64, 128 or 192
 	Stages     int // tiles of K, and of transposed V, that are there or on their way
 	// Split is the number of blocks, a cluster, that share the keys of a tile of
-	// queries: 1, 2 or 4.
+	// queries: 1 or 2.
 	Split int
 	// Persistent blocks take one tile of queries after the other, the next one's
 	// data on their way.
 	Persistent bool
-	// Overlap starts Q·Kᵀ of the next tile together with P·V of this one. It needs
-	// registers for S and T at once.
-	Overlap bool
-	// Ahead starts Q·Kᵀ of the next tile before this one's exponentials. It needs
-	// registers for two S.
-	Ahead bool
 	// Turns has the warpgroups begin their exponentials one after the other, so that
 	// one of them takes them while others multiply.
 	Turns bool
 	// Halves has two warpgroups share 64 query rows: each takes every other tile of
-	// keys, and in the end their results are joined. A block has one such pair or two.
+	// keys, and in the end their results are merged. A block has one such pair or two.
 	Halves bool
-	// Quarters has the four warpgroups of a block share 64 query rows in the same way,
-	// which takes an Exchange.
-	Quarters bool
-	// Exchange merges what warpgroups and blocks have of the same queries in one step,
-	// sent as numbers of so many bits, 16 or 32: see exchange.go. 0 joins the halves of
-	// a block first, and then the blocks.
-	Exchange int
-	// Early starts the first copies as soon as their barriers are made, before the
-	// block's threads have met.
-	Early bool
 	// Polynomial computes one exponential of so many on the FMA units instead of the
 	// special function units: 0 is none, 4 every fourth.
 	Polynomial int
@@ -59,26 +43,11 @@ func (c Config) String() string {
 	if c.Persistent {
 		s += " persistent"
 	}
-	if c.Overlap {
-		s += " overlap"
-	}
-	if c.Ahead {
-		s += " ahead"
-	}
 	if c.Turns {
 		s += " turns"
 	}
 	if c.Halves {
 		s += " halves"
-	}
-	if c.Quarters {
-		s += " quarters"
-	}
-	if c.Exchange > 0 {
-		s += fmt.Sprintf(" exchange-%d", c.Exchange)
-	}
-	if c.Early {
-		s += " early"
 	}
 	if c.Polynomial > 0 {
 		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
@@ -111,26 +80,16 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("KV tiles of %d: 64, 128 or 192 are possible", c.TileN)
 	case c.Stages < 1 || c.Stages > 4:
 		return fmt.Errorf("%d stages: 1 to 4", c.Stages)
-	case c.Split != 1 && c.Split != 2 && c.Split != 4:
-		return fmt.Errorf("keys over %d blocks: 1, 2 or 4", c.Split)
+	case c.Split != 1 && c.Split != 2:
+		return fmt.Errorf("keys over %d blocks: 1 or 2", c.Split)
 	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
 	case !c.Persistent && p.Batch*p.Heads > maxGridY:
 		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, maxGridY)
-	case c.Halves && (c.Quarters || c.Warpgroups%2 != 0 || c.Persistent || c.Overlap):
-		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block, products in turn", c)
-	case c.Quarters && (c.Warpgroups != 4 || c.Exchange == 0 || c.Persistent || c.Overlap):
-		return fmt.Errorf("quarters of the keys with %v: it takes four warpgroups, one tile of queries a block, products in turn, and an exchange", c)
+	case c.Halves && (c.Warpgroups%2 != 0 || c.Persistent):
+		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block", c)
 	case c.Stages%c.perBlock() != 0:
 		return fmt.Errorf("keys over %d warpgroups with %d stages: each has slots of its own, equally many", c.perBlock(), c.Stages)
-	case c.Exchange != 0 && c.Exchange != 16 && c.Exchange != 32:
-		return fmt.Errorf("numbers of %d bits exchanged: 16 or 32, or 0 for a merge in steps", c.Exchange)
-	case c.Exchange != 0 && (c.sharers() == 1 || c.share(p.HeadDim).columns%16 != 0):
-		return fmt.Errorf("head dimension %d with %v: %d warpgroups that share keys, and each of two or more takes a multiple of 16 columns", p.HeadDim, c, c.sharers())
-	case c.Early && c.Persistent:
-		return fmt.Errorf("early copies with blocks that stay: all but a block's first are early anyhow")
-	case c.Ahead && (c.Overlap || c.perBlock() > 1):
-		return fmt.Errorf("scores ahead with %v: without overlap, and with whole rows a warpgroup", c)
 	case c.Turns && c.Warpgroups == 1:
 		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
 	case c.Polynomial < 0 || c.Polynomial == 1:
@@ -180,23 +139,11 @@ func (c Config) registers() registers {
 
 // registersNeeded is an estimate of what a consumer's round has alive at once.
 func (c Config) registersNeeded(p Problem) int {
-	others := 16 // m, l, α, addresses, places in the rings
+	others := 12 // m, l, c, α, places in the rings
 	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.HeadDim)/2
 	O := T
 	if c.SumColumn { // no l, and of the columns beside the sums none is kept
 		O, others = O-2, others-2
-	}
-	switch {
-	case c.Overlap:
-		return S + P + T + O + others
-	case c.Ahead:
-		// T cannot lie where S was, for the next S follows on it, and P is there before
-		// and after its rounding as long as it is added up.
-		others += 8
-		if !c.SumColumn {
-			others += 2 * P
-		}
-		return 2*S + T + O + others
 	}
 	return max(S, P+T) + O + others
 }
@@ -250,10 +197,8 @@ type plan struct {
 	vTile        int // of transposed V
 	barriers     [rings]int
 	turns        int
-	parts, sums  int // what the blocks of a cluster send each other
-	half         int // what one half of each pair gives the other
-	inbox        int // bytes that one warpgroup receives in an exchange, from parts on
-	exchanged    int // its barriers
+	parts, inbox int // what warpgroups send each other, and how many bytes each receives
+	exchanged    int // the barriers at which they wait for it
 	total        int
 }
 
@@ -288,10 +233,6 @@ func (c Config) columns(d int) int {
 	return d
 }
 
-// halfBytes is what a warpgroup gives the one that joins the results of a pair: its O, m
-// and l.
-func (c Config) halfBytes(d int) int { return warpgroupThreads * 4 * (c.columns(d)/2 + 4) }
-
 func (c Config) plan(d int) plan {
 	p := plan{qTile: c.rows() * d, tile: c.TileN * d, vTile: c.TileN * c.columns(d)}
 	take := func(bytes int) int {
@@ -303,16 +244,9 @@ func (c Config) plan(d int) plan {
 	p.k = take(c.slots(ringK) * p.tile)
 	p.raw = take(c.slots(ringRaw) * p.tile)
 	p.v = take(c.slots(ringV) * p.vTile)
-	switch {
-	case c.Exchange > 0:
+	if c.sharers() > 1 {
 		p.inbox = c.sharers() * c.share(d).bytes
 		p.parts = take(c.Warpgroups * p.inbox)
-	case c.Split > 1:
-		p.parts = take(warpgroupRows * d * 4)
-		p.sums = take(c.Split * warpgroupRows * 8)
-	}
-	if c.Halves && c.Exchange == 0 {
-		p.half = take(c.rowTiles() * c.halfBytes(d))
 	}
 	bars := 0
 	for r := range p.barriers {

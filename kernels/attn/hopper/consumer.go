@@ -10,7 +10,7 @@ import (
 type attention struct {
 	g        *gen
 	wg       tile.Warpgroup
-	q, k, v  *tile.Side
+	k, v     *tile.Side
 	Q0, K, V tile.KMajor // the first slot of each ring; Q0 is the warpgroup's 64 rows
 	Q        tile.KMajor // those of the item
 	S, T, O  *tile.Frag
@@ -26,14 +26,7 @@ func (g *gen) consume() {
 	a := g.newAttention()
 	g.eachItem(func(it item) {
 		a.begin(it)
-		switch {
-		case g.c.Overlap:
-			a.overlapped(it)
-		case g.c.Ahead:
-			a.ahead(it)
-		default:
-			a.inTurn(it)
-		}
+		a.inTurn(it)
 		a.end(it)
 	})
 }
@@ -42,9 +35,10 @@ func (g *gen) newAttention() *attention {
 	k := g.k
 	place := func(at int) build.Shared[build.B8] { return build.SharedAs[build.B8](g.mem, at) }
 	mine := g.groupRow().MulLo(k.U32(uint32(g.d)))
+	keys := g.ringK.Consumer()
 	a := &attention{
 		g: g, wg: g.wg,
-		q: g.ringQ.Consumer(), k: g.ringK.Consumer(), v: g.ringV.Consumer(),
+		k: keys, v: g.ringV.ConsumerWith(keys),
 		Q0: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
 		K:  tile.NewKMajor(k, place(g.plan.k), g.c.TileN, g.d),
 		V:  g.valueTile(),
@@ -53,7 +47,6 @@ func (g *gen) newAttention() *attention {
 	}
 	if g.c.perBlock() > 1 { // the second begins with the second tile
 		a.k.Begin(g.inBlock())
-		a.v.Begin(g.inBlock())
 	}
 	return a
 }
@@ -75,9 +68,13 @@ func (g *gen) newTurn() *tile.Turn {
 func (a *attention) begin(it item) {
 	a.rows.begin(it)
 	a.O.Fill(a.g.k.F32(0))
-	slot := a.q.Wait()
+	slot := a.queries(it).Wait()
 	a.Q = a.Q0.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.qTile))))
 }
+
+// queries is the ring of Q at an item's slot, worked out when it is needed: through the
+// rounds there is no register for it.
+func (a *attention) queries(it item) *tile.Side { return a.g.ringQ.ConsumerAt(it.number) }
 
 // inTurn does one tile of keys and values after the other. While a warpgroup
 // multiplies, the others of the SM take their exponentials.
@@ -85,19 +82,32 @@ func (a *attention) inTurn(it item) {
 	a.g.eachTile(it, a.g.inBlock(), a.g.c.perBlock(), func(j build.U32) {
 		a.scores(a.S) // S = Q·Kᵀ
 		a.wg.Wait(0)
-		a.releaseKV(a.k)
+		a.k.Signal(a.wg.Warp)
 		P, alpha := a.softmax(a.S, it, j) // P = 2^(c·S-c·m'+8), l = α·l + ΣP
 		a.values(P)                       // T = P·V
 		a.wg.Wait(0)
-		a.releaseKV(a.v)
-		a.add(alpha) // O = α·O + T
+		a.v.Signal(a.wg.Warp)
+		a.k.Skip(a.g.c.perBlock()) // a half skips the other's tiles
+		a.add(alpha)               // O = α·O + T
 	})
+}
+
+// waitForTurn waits until the exponentials are the warp's turn. Where a ring goes round in
+// two rounds, its slot tells one round from the next, and no register has to.
+func (a *attention) waitForTurn() {
+	switch c := a.g.c; {
+	case !c.Turns:
+	case c.Stages == 2*c.perBlock():
+		a.rows.turn.WaitIn(a.g.over(a.k.Slot(), c.perBlock()))
+	default:
+		a.rows.turn.Wait()
+	}
 }
 
 // lateTurns says that a turn is handed on with all exponentials done. With two other
 // warpgroups it is better done early, as soon as the last row has begun: then the next
 // one's begin while these end.
-func (g *gen) lateTurns() bool { return g.c.Warpgroups == 2 && !g.c.Overlap }
+func (g *gen) lateTurns() bool { return g.c.Warpgroups == 2 }
 
 // scores starts S = Q·Kᵀ.
 func (a *attention) scores(S *tile.Frag) {
@@ -119,22 +129,10 @@ func (a *attention) values(P tile.Bytes8) {
 	a.wg.Commit()
 }
 
-// release hands the slot in turn back to who fills it.
-func (a *attention) release(s *tile.Side) {
-	s.Signal(a.wg.Warp)
-	s.Next()
-}
-
-// releaseKV does so in the rings of K and V, where a half skips the other's tiles.
-func (a *attention) releaseKV(s *tile.Side) {
-	s.Signal(a.wg.Warp)
-	s.Skip(a.g.c.perBlock())
-}
-
 // softmax masks the scores of tile j and turns them into P.
 func (a *attention) softmax(S *tile.Frag, it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
 	a.mask(S, it, j)
-	xs, alpha := a.rows.step(S)
+	xs, alpha := a.rows.step(S, a.waitForTurn)
 	return tile.PackE4M3(xs), alpha
 }
 
@@ -163,43 +161,31 @@ func (a *attention) mask(S *tile.Frag, it item, j build.U32) {
 	k.If(key0.Add(k.U32(n)).SetpGt(end), func() {
 		r, c := S.Base(k, a.wg.Thread)
 		key := key0.Add(c)
-		var sees []build.U32 // by row slot
+		var sees []build.S32 // columns from the lane's first on, by row slot
 		for s := range S.Slots() {
 			end := g.seqKV
 			if g.p.Causal {
 				end = g.sees(row.Add(r).Add(k.U32(uint32(S.SlotRow(s) + 1)))).Min(end)
 			}
-			sees = append(sees, end)
+			sees = append(sees, build.Cast[build.S32](end.Sub(key)))
 		}
 		S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
-			return x.Selp(tile.NegInf(k), key.Add(k.U32(uint32(at.Col))).SetpLt(sees[slot]))
+			return x.Selp(tile.NegInf(k), sees[slot].SetpGt(k.S32(int32(at.Col))))
 		})
 	})
 }
 
-// end hands the queries back and writes O.
+// end hands the queries back and writes O, by itself or together with those that have
+// other keys.
 func (a *attention) end(it item) {
-	a.release(a.q)
+	a.queries(it).Signal(a.wg.Warp)
 	m, l := a.rows.sums(a.O)
-	if a.g.c.Exchange > 0 {
+	if a.g.c.sharers() > 1 {
 		a.exchange(it, m, l)
 		return
 	}
-	if a.g.c.Halves {
-		a.join(m, l, func(m, l []build.F32) { a.finish(it, m, l) })
-		return
-	}
-	a.finish(it, m, l)
-}
-
-// finish writes O, by itself or together with the blocks that have other keys.
-func (a *attention) finish(it item, m, l []build.F32) {
-	if a.g.c.Split > 1 {
-		a.merge(it, m, l)
-		return
-	}
 	norm, lse := a.rows.finish(it, m, l)
-	a.storeOutput(it, a.O, a.g.d, a.g.k.U32(0), norm)
+	a.storeAt(a.places(it, a.g.k.U32(0)), a.O, a.g.d, norm)
 	a.storeLSE(it, lse)
 }
 

@@ -21,28 +21,16 @@ func variants(d int) []Config {
 		change(&c)
 		return c
 	}
+	summed := func(c *Config) { c.SumColumn = !c.SumColumn } // the other way
 	all := []Config{
-		Throughput(d),
-		two,
-		with(two, func(c *Config) { c.Turns = true }),
-		with(two, func(c *Config) { c.Overlap, c.Persistent, c.Stages = true, true, 3 }),
+		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), func(c *Config) { c.Split = 2 }),
+		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumColumn = 64, 2, false }),
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
-		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial = true, true, 4 }),
-		InHalves(1), InHalves(2),
-		with(exchanging(2, 32), func(c *Config) { c.SumColumn = true }),
-		Latency(d, 1), Latency(d, 2), Latency(d, 4),
-		with(Latency(d, 4), func(c *Config) { c.TileN, c.SumColumn = 64, true }),
+		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial, c.Stages = true, true, 4, 3 }),
+		InHalves(1), InHalves(2), with(InHalves(2), summed),
 	}
-	if d == 64 {
-		all = append(all, with(exchanging(2, 16), func(c *Config) { c.Early = false }), exchanging(1, 32),
-			with(Latency(d, 4), func(c *Config) { c.Exchange, c.Early = 16, true }))
-		// Heads of 128 have no registers for these.
-		all = append(all, with(Throughput(d), func(c *Config) { c.SumColumn = true }), TwoPairs(), InQuarters(),
-			with(TwoPairs(), func(c *Config) { c.SumColumn, c.Exchange, c.Early = true, 16, true }),
-			with(InQuarters(), func(c *Config) { c.TileN, c.Turns, c.Exchange = 64, true, 32 }),
-			with(Throughput(d), func(c *Config) { c.Warpgroups, c.TileN = 4, 128 }),
-			with(Pair(), func(c *Config) { c.Ahead, c.SumColumn = true, true }),
-			with(Throughput(d), func(c *Config) { c.TileN, c.Ahead, c.SumColumn = 64, true, true }))
+	if d == 64 { // Heads of 128 have no registers for these.
+		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), TwoPairs(), with(TwoPairs(), summed))
 	}
 	return all
 }
@@ -132,7 +120,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(1), "long": {Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: true, BlocksPerSM: 1}} {
+	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(2), "long": TwoPairs()} {
 		if got := Choose(named(t, name), 132); got != want {
 			t.Errorf("%s takes %v, want %v", name, got, want)
 		}
@@ -141,7 +129,7 @@ func TestChoose(t *testing.T) {
 
 // TestGroups has eight heads share one of K and V.
 func TestGroups(t *testing.T) {
-	for i, c := range []Config{Throughput(64), InHalves(2), Throughput(128)} {
+	for i, c := range []Config{Throughput(64, 4), InHalves(2), Throughput(128, 3)} {
 		p := Problem{Batch: 2, Heads: 8, HeadsKV: 1, SeqQ: 70, SeqKV: 150, HeadDim: 64 << (i / 2), Format: fp8.E4M3, Causal: i != 1}
 		in := generate(t, "normal", p, 7)
 		b := newBench(t, emulator(t, 0, nil), in)
@@ -154,7 +142,7 @@ func TestGroups(t *testing.T) {
 // small logits.
 func TestDistributions(t *testing.T) {
 	for _, dist := range ref.Distributions() {
-		for _, c := range []Config{Throughput(64), InHalves(1)} {
+		for _, c := range []Config{Throughput(64, 4), InHalves(1)} {
 			in := generate(t, dist.Name, Square(1, 2, 150, 64, fp8.E4M3), 3)
 			r := newBench(t, emulator(t, 0, nil), in).run(c)
 			holdsWeights(t, dist.Name, c, in, r)
@@ -190,7 +178,7 @@ func TestNaN(t *testing.T) {
 	for key := range 32 {
 		in := generate(t, "normal", p, 1)
 		in.K.Data[key*64+5] = 0x7f
-		r := newBench(t, emulator(t, 0, nil), in).run(Throughput(64))
+		r := newBench(t, emulator(t, 0, nil), in).run(Throughput(64, 4))
 		for i := 0; i < len(r.o); i += 2 {
 			if h := binary.LittleEndian.Uint16(r.o[i:]); h&0x7fff <= 0x7c00 {
 				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)
@@ -211,7 +199,7 @@ func TestOriginalInputs(t *testing.T) {
 		if c.long && !*full {
 			continue
 		}
-		for _, config := range []Config{Throughput(64), Choose(named(t, c.shape), 132)} {
+		for _, config := range []Config{Throughput(64, 4), Choose(named(t, c.shape), 132)} {
 			p := named(t, c.shape)
 			in := generate(t, "normal", p, 0)
 			r := newBench(t, emulator(t, 0, nil), in).run(config)

@@ -45,33 +45,20 @@ func TestDefectsAreFound(t *testing.T) {
 	cut := func(what string) func(string) string {
 		return func(text string) string { return strings.ReplaceAll(text, what, "") }
 	}
-	exchanging := exchanging(2, 16)
-	ahead := Pair()
-	ahead.Ahead, ahead.SumColumn = true, true
 	for _, c := range []struct {
 		name  string
 		c     Config
 		spoil func(string) string
 	}{
-		{"V is read by wgmma without a proxy fence", Throughput(64), cut("fence.proxy.async.shared::cta;")},
-		{"P·V is not waited for", Throughput(64), func(s string) string {
+		{"V is read by wgmma without a proxy fence", Throughput(64, 4), cut("fence.proxy.async.shared::cta;")},
+		{"P·V is not waited for", Throughput(64, 4), func(s string) string {
 			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
 		}},
-		{"scores ahead are not waited for", ahead, func(s string) string {
-			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
+		{"halves read before they have come", TwoPairs(), func(s string) string {
+			return regexp.MustCompile(`mbarrier.init.shared(::cta)?.b64 (.*), 4;`).ReplaceAllString(s, "mbarrier.init.shared$1.b64 $2, 3;")
 		}},
-		{"pairs that meet at one barrier", TwoPairs(), func(s string) string {
-			return regexp.MustCompile(`bar.(sync|arrive) %r\d+, 256;`).ReplaceAllString(s, "bar.$1 1, 256;")
-		}},
-		{"a half that is joined before it is there", TwoPairs(), func(s string) string {
-			return regexp.MustCompile(`bar.sync %r\d+, 256;`).ReplaceAllString(s, "")
-		}},
-		{"quarters read before they have come", InQuarters(), func(s string) string {
-			return regexp.MustCompile(`mbarrier.init.shared(::cta)?.b64 (.*), 12;`).ReplaceAllString(s, "mbarrier.init.shared$1.b64 $2, 8;")
-		}},
-		{"a cluster that does not wait for what is sent", Latency(64, 2), cut("barrier.cluster.wait.acquire;")},
-		{"shares sent before the others' barriers are there", exchanging, cut("barrier.cluster.wait;")},
-		{"shares read before they have come", exchanging, func(s string) string {
+		{"shares sent before the others' barriers are there", InHalves(2), cut("barrier.cluster.wait;")},
+		{"shares read before they have come", InHalves(2), func(s string) string {
 			return regexp.MustCompile(`mbarrier.try_wait.parity.acquire.cluster(.*), 0;`).ReplaceAllString(s, "mbarrier.try_wait.parity.acquire.cluster$1, 1;")
 		}},
 	} {

@@ -12,7 +12,7 @@ import (
 // A kernel for one problem: the text that a driver loads, and how to start it.
 func Example() {
 	p := hopper.Square(1, 8, 512, 64, fp8.E4M3)
-	c := hopper.Latency(p.HeadDim, 4)
+	c := hopper.InHalves(2)
 	k, err := hopper.Build(p, c)
 	if err != nil {
 		log.Fatal(err)
@@ -25,5 +25,5 @@ func Example() {
 	fmt.Printf("%+v\n", c.Launch(p, 132))
 	// Output:
 	// true
-	// {GridX:32 GridY:8 Block:256 Cluster:4 Shared:72704}
+	// {GridX:16 GridY:8 Block:384 Cluster:2 Shared:72704}
 }

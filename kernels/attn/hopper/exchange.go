@@ -35,10 +35,7 @@ func (c Config) sharers() int { return c.Split * c.perBlock() }
 
 // perBlock are those of them that are in one block.
 func (c Config) perBlock() int {
-	switch {
-	case c.Quarters:
-		return 4
-	case c.Halves:
+	if c.Halves {
 		return 2
 	}
 	return 1
@@ -51,7 +48,7 @@ type share struct{ columns, elements, units, bytes int }
 func (c Config) share(d int) share {
 	columns := d / c.sharers()
 	elements := columns / 2
-	units := elements * c.Exchange / 8 / 16
+	units := elements * 2 / 16
 	return share{columns, elements, units, (warpgroupThreads*units + warpgroupRows*4/16) * 16}
 }
 
@@ -155,7 +152,7 @@ func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 
 // sentIn is the power of two that O/l is sent in units of.
 func (g *gen) sentIn() float32 {
-	if g.c.Exchange == 16 && g.p.Format == fp8.E5M2 {
+	if g.p.Format == fp8.E5M2 {
 		return 16
 	}
 	return 1
@@ -216,11 +213,7 @@ func (s sending) words(owner int) (words []build.B32) {
 	n := g.c.share(g.d).elements
 	x := func(i int) build.F32 { return s.a.O.Get(i).Mul(s.inverse[i/2%slots], build.Rn) }
 	for i := owner * n; i < (owner+1)*n; i += 2 {
-		if g.c.Exchange == 16 {
-			words = append(words, build.Cast[build.B32](x(i+1).CvtRnF16x2(x(i))))
-		} else {
-			words = append(words, build.Cast[build.B32](x(i)), build.Cast[build.B32](x(i+1)))
-		}
+		words = append(words, build.Cast[build.B32](x(i+1).CvtRnF16x2(x(i))))
 	}
 	return words
 }
@@ -270,12 +263,8 @@ func (a *attention) received(inbox build.Shared[build.B32], src int) (xs []build
 	g := a.g
 	for u := range g.c.share(g.d).units {
 		for _, w := range inbox.At(g.unitOf(g.k.U32(uint32(src)), u, a.wg.Thread)).LdV4() {
-			if g.c.Exchange == 16 {
-				lo, hi := build.Unpack2[build.F16](w)
-				xs = append(xs, lo.CvtF32(), hi.CvtF32())
-			} else {
-				xs = append(xs, build.Cast[build.F32](w))
-			}
+			lo, hi := build.Unpack2[build.F16](w)
+			xs = append(xs, lo.CvtF32(), hi.CvtF32())
 		}
 	}
 	return xs

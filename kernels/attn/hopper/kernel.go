@@ -36,7 +36,7 @@ func Build(p Problem, c Config) (*build.Kernel, error) {
 	if c.Split > 1 {
 		k.ReqNCTAPerCluster(c.Split, 1, 1)
 	}
-	if c.Exchange > 0 {
+	if c.Split > 1 {
 		k.Version(8, 1) // has st.async
 	}
 	g := newGen(k, p, c)
@@ -127,15 +127,11 @@ func (g *gen) open() {
 		g.ringQ.Init(1, consumers)
 		g.ringK.Init(1, users)
 		g.ringRaw.Init(1, transposers)
-		if g.c.Early {
-			k.FenceMbarrierInitReleaseCluster()
-			g.loadFirst()
-		}
 		g.ringV.Init(transposers, users)
 		if g.c.Turns {
 			g.turns.Init()
 		}
-		if g.c.Exchange > 0 {
+		if g.c.sharers() > 1 {
 			g.openExchange()
 		}
 		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
@@ -145,7 +141,7 @@ func (g *gen) open() {
 	}
 	k.SyncThreads()
 	if g.c.Split > 1 {
-		k.BarrierClusterArrive(build.Relaxed) // this block is there: see merge.go and exchange.go
+		k.BarrierClusterArrive(build.Relaxed) // this block is there: see exchange.go
 	}
 }
 
@@ -162,10 +158,11 @@ func (g *gen) take(n int) {
 
 // item is one tile of query rows of one head: what a block does at a time.
 type item struct {
-	head  build.U32 // of Q, counted through the batch
-	row0  build.U32 // its first row
-	first build.U32 // the first tile of K and V, which is the last that is worked on
-	tiles build.U32 // how many
+	number build.U32 // how many the block has done before
+	head   build.U32 // of Q, counted through the batch
+	row0   build.U32 // its first row
+	first  build.U32 // the first tile of K and V, which is the last that is worked on
+	tiles  build.U32 // how many
 }
 
 // eachItem runs body for the block's items. A block has one, by its place in the grid;
@@ -175,40 +172,44 @@ func (g *gen) eachItem(body func(item)) {
 	k, m := g.k, uint32(g.c.rows())
 	if !g.c.Persistent {
 		t := g.over(k.CtaidX(), g.c.Split)
-		body(g.item(k.CtaidY(), t.MulLo(k.U32(m))))
+		body(g.item(k.U32(0), k.CtaidY(), t.MulLo(k.U32(m))))
 		return
 	}
-	rowTiles := g.over(g.seqQ.Add(k.U32(m-1)), int(m))
-	items, blocks := rowTiles.MulLo(g.heads), k.NctaidX()
-	each := func(i build.U32) {
-		head := i.Div(rowTiles)
-		body(g.item(head, i.Sub(head.MulLo(rowTiles)).MulLo(k.U32(m))))
-	}
-	if !g.p.Causal {
-		k.Loop(k.CtaidX(), items, blocks, each)
-		return
-	}
-	// The later a tile of queries, the more keys it has. Every other round goes through
-	// the blocks backwards, so that none has the long ones each time.
-	mine, other := k.CtaidX().Var(), blocks.Sub(k.U32(1)).Sub(k.CtaidX()).Var()
-	k.Loop(k.U32(0), items, blocks, func(round build.U32) {
-		place, next := mine.Get(), other.Get()
-		mine.Set(next)
-		other.Set(place)
-		i := round.Add(place)
-		k.If(i.SetpLt(items), func() { each(i) })
+	rowTiles, number := g.over(g.seqQ.Add(k.U32(m-1)), int(m)), k.U32(0).Var()
+	var i, head build.U32
+	k.While(func() build.Pred {
+		i = g.nth(number.Get())
+		head = i.Div(rowTiles)
+		return head.SetpLt(g.heads) // one that is beyond the end is in the last round
+	}, func() {
+		body(g.item(number.Get(), head, i.Sub(head.MulLo(rowTiles)).MulLo(k.U32(m))))
+		number.Set(number.Get().Add(k.U32(1)))
 	})
 }
 
+// nth is which of all items the block takes in its round n.
+//
+// Of causal ones, the later a tile of queries the more keys it has: every other round goes
+// through the blocks backwards, so that none has the long ones each time.
+func (g *gen) nth(n build.U32) build.U32 {
+	k := g.k
+	place := k.CtaidX()
+	if g.p.Causal {
+		back := k.NctaidX().Sub(k.U32(1)).Sub(place)
+		place = back.Selp(place, n.And(k.U32(1)).SetpEq(k.U32(1)))
+	}
+	return n.MadLo(k.NctaidX(), place)
+}
+
 // item is the item of a head that starts at row0.
-func (g *gen) item(head, row0 build.U32) item {
+func (g *gen) item(number, head, row0 build.U32) item {
 	k, n := g.k, uint32(g.c.TileN)
 	keys := g.seqKV
 	if g.p.Causal { // the item's last row sees the most
 		last := row0.Add(k.U32(uint32(g.c.rows()))).Min(g.seqQ)
 		keys = g.sees(last)
 	}
-	it := item{head: head, row0: row0, first: k.U32(0), tiles: g.over(keys.Add(k.U32(n-1)), int(n))}
+	it := item{number: number, head: head, row0: row0, first: k.U32(0), tiles: g.over(keys.Add(k.U32(n-1)), int(n))}
 	if g.c.Split > 1 {
 		share := func(r build.U32) build.U32 { return g.over(r.MulLo(it.tiles), g.c.Split) }
 		it.first = share(g.rank)
@@ -256,6 +257,17 @@ func (g *gen) rowTile() build.U32 {
 		return number.Sub(g.over(number, n).MulLo(k.U32(uint32(n))))
 	}
 	return number
+}
+
+// inBlock is the warpgroup's number among those of the block that share its rows, and
+// that of its first tile of keys. The first ones of all tiles of rows come before the
+// second ones.
+func (g *gen) inBlock() build.U32 {
+	k := g.k
+	if g.c.perBlock() == 1 {
+		return k.U32(0)
+	}
+	return g.over(g.group.Sub(k.U32(1)), g.c.rowTiles())
 }
 
 // headKV is the head of K and V that an item's head shares with others.

@@ -14,16 +14,6 @@ func (g *gen) pair(lo, hi build.F32) build.B32 {
 	return build.Cast[build.B32](hi.CvtRnF16x2(lo))
 }
 
-// storeOutput writes U·norm for the rows that exist: cols columns, which start at column
-// col of O.
-//
-// Transposing V put even dimensions into the first eight columns of sixteen and odd
-// ones into the last, so a lane's four elements of a row and of sixteen columns are
-// four neighbours: 4q to 4q+3 in the order 0, 2 and 1, 3.
-func (a *attention) storeOutput(it item, U *tile.Frag, cols int, col build.U32, norm []build.F32) {
-	a.storeAt(a.places(it, col), U, cols, norm)
-}
-
 // place is where the first column of a lane's row of O goes, and whether the row exists.
 type place struct {
 	exists build.Pred
@@ -44,7 +34,11 @@ func (a *attention) places(it item, col build.U32) (ps [slots]place) {
 	return ps
 }
 
-// storeAt is storeOutput with the addresses worked out.
+// storeAt writes cols columns of U·norm for the rows that exist.
+//
+// Transposing V put even dimensions into the first eight columns of sixteen and odd
+// ones into the last, so a lane's four elements of a row and of sixteen columns are
+// four neighbours: 4q to 4q+3 in the order 0, 2 and 1, 3.
 func (a *attention) storeAt(ps [slots]place, U *tile.Frag, cols int, norm []build.F32) {
 	g := a.g
 	for s, p := range ps {

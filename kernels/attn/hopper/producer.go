@@ -14,8 +14,9 @@ func (g *gen) produce() {
 	k.If(warp.SetpEq(k.U32(0)), func() {
 		k.If(g.wg.Lane.SetpEq(k.U32(0)), g.load)
 	}).Else(func() { g.transpose(warp.Sub(k.U32(1))) })
-	if g.c.Split > 1 {
-		g.attendMerge()
+	if g.c.Split > 1 { // every thread of a cluster passes its barrier
+		k.BarWarpSync(k.FullMask())
+		k.BarrierClusterWait()
 	}
 }
 
@@ -24,13 +25,8 @@ func (g *gen) load() {
 	k := g.k
 	c := g.newCopies()
 	g.eachItem(func(it item) {
-		from := 0
-		if g.c.Early {
-			from = g.skipFirst(c)
-		} else {
-			c.queries(it, c.q.Wait())
-		}
-		g.eachTile(it, k.U32(uint32(from)), 1, func(j build.U32) {
+		c.queries(it, c.q.Wait())
+		g.eachTile(it, k.U32(0), 1, func(j build.U32) {
 			c.keys(it, j, c.k.Wait())
 			c.values(it, j, c.raw.Wait())
 		})
@@ -103,11 +99,6 @@ func (g *gen) eachTile(it item, from build.U32, step int, body func(j build.U32)
 	})
 }
 
-// tileAt is the number of the tile that comes i-th.
-func (g *gen) tileAt(it item, i build.U32) build.U32 {
-	return it.first.Add(it.tiles).Sub(g.k.U32(1)).Sub(i)
-}
-
 // transpose is a transposing warp: it turns its share of each tile of V, 16 tokens at
 // a time, from token by token to dimension by dimension.
 //
@@ -120,6 +111,10 @@ func (g *gen) transpose(warp build.U32) {
 	raw := tile.NewKMajor(k, build.SharedAs[build.B8](g.mem, g.plan.raw), g.c.TileN, g.d)
 	v := g.valueTile()
 	rawSlot, vSlot := g.ringRaw.Consumer(), g.ringV.Producer()
+	together := g.c.slots(ringRaw) == g.c.slots(ringV)
+	if together {
+		vSlot = g.ringV.ProducerWith(rawSlot)
+	}
 	from := g.wg.ByRows(raw.Block(0))
 	perBlock := v.Width() / 16
 	g.eachItem(func(it item) {
@@ -137,9 +132,11 @@ func (g *gen) transpose(warp build.U32) {
 			// again, and wgmma reads v.
 			k.FenceProxyAsyncSharedCta()
 			rawSlot.Signal(g.wg.Warp)
-			rawSlot.Next()
 			vSlot.Signal(g.wg.Warp)
-			vSlot.Next()
+			rawSlot.Next()
+			if !together {
+				vSlot.Next()
+			}
 		})
 	})
 }

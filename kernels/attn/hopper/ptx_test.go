@@ -11,7 +11,7 @@ import (
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
-	for name, c := range map[string]Config{"throughput": Throughput(64), "latency": Latency(64, 2), "halves": InHalves(1), "exchange": exchanging(2, 16)} {
+	for name, c := range map[string]Config{"throughput": Throughput(64, 4), "latency": Latency(64), "halves": InHalves(2)} {
 		k, err := Build(Square(1, 1, 1, 64, fp8.E4M3), c)
 		if err != nil {
 			t.Fatal(err)
@@ -28,21 +28,16 @@ func TestRefusals(t *testing.T) {
 		config Config
 		want   string
 	}{
-		"format":   {func(p *Problem) { p.Format = fp8.U8 }, Throughput(64), "the tensor cores take e4m3 and e5m2"},
-		"groups":   {func(p *Problem) { p.Heads = 3 }, Throughput(64), "it must be a multiple"},
-		"dim":      {func(p *Problem) { p.HeadDim = 96 }, Throughput(64), "there are kernels for 64 and 128"},
-		"lse":      {func(p *Problem) { p.LSE = true }, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 2, SumColumn: true}, "off by up to a hundredth"},
-		"memory":   {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 2, TileN: 192, Stages: 4, Split: 1, BlocksPerSM: 1}, "bytes of shared memory"},
-		"overlap":  {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Overlap: true, BlocksPerSM: 1}, "registers and has 160"},
-		"halves":   {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
-		"quarters": {func(*Problem) {}, Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Quarters: true, BlocksPerSM: 1}, "and an exchange"},
-		"stages":   {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 3, Split: 1, Halves: true, BlocksPerSM: 1}, "slots of its own"},
-		"ahead":    {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Ahead: true, BlocksPerSM: 1}, "registers and has 232"},
-		"exchange": {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, Exchange: 16, BlocksPerSM: 1}, "a multiple of 16 columns"},
-		"alone":    {func(*Problem) {}, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, Exchange: 16, BlocksPerSM: 1}, "two or more"},
-		"bits":     {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, Halves: true, Exchange: 8, BlocksPerSM: 1}, "16 or 32"},
-		"early":    {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Persistent: true, Early: true, BlocksPerSM: 1}, "early anyhow"},
-		"clusters": {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
+		"format":    {func(p *Problem) { p.Format = fp8.U8 }, Throughput(64, 4), "the tensor cores take e4m3 and e5m2"},
+		"groups":    {func(p *Problem) { p.Heads = 3 }, Throughput(64, 4), "it must be a multiple"},
+		"dim":       {func(p *Problem) { p.HeadDim = 96 }, Throughput(64, 4), "there are kernels for 64 and 128"},
+		"lse":       {func(p *Problem) { p.LSE = true }, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 2, SumColumn: true}, "off by up to a hundredth"},
+		"memory":    {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 2, TileN: 192, Stages: 4, Split: 1, BlocksPerSM: 1}, "bytes of shared memory"},
+		"registers": {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 4, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}, "registers and has 112"},
+		"split":     {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, BlocksPerSM: 1}, "1 or 2"},
+		"halves":    {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
+		"stages":    {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 3, Split: 1, Halves: true, BlocksPerSM: 1}, "slots of its own"},
+		"clusters":  {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
 	} {
 		p := square
 		c.change(&p)

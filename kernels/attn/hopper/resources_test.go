@@ -26,9 +26,9 @@ func TestResources(t *testing.T) {
 	for turn, d := range []int{64, 128} {
 		configs := variants(d)
 		if !*full {
-			configs = []Config{Throughput(d), Latency(d, 4)}
+			configs = []Config{Throughput(d, 3), Latency(d)}
 			if d == 64 {
-				configs = append(configs, TwoPairs(), exchanging(2, 16))
+				configs = append(configs, Throughput(d, 4), TwoPairs(), InHalves(2))
 			}
 		}
 		for _, c := range configs {

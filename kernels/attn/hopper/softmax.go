@@ -69,7 +69,7 @@ func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.
 //	l = α·l + ΣP
 //
 // A row that has seen nothing but -∞ subtracts 0.
-func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
+func (r rows) step(S *tile.Frag, waitForTurn func()) (P, alpha []build.F32) {
 	g := r.g
 	k, c := g.k, r.c.Get()
 	k.Comment("m' = max(m, rowmax S), α = 2^(c·m-c·m'), P = 2^(c·S-c·m'+8), l = α·l + ΣP")
@@ -82,13 +82,11 @@ func (r rows) step(S *tile.Frag) (P, alpha []build.F32) {
 		shift = append(shift, g.shift(finite(k, most), c))
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
 	}
-	if r.turn != nil {
-		r.turn.Wait()
-	}
+	waitForTurn()
 	for i := range S.Elements() {
 		P = append(P, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
 	}
-	if r.turn != nil && !g.lateTurns() {
+	if g.c.Turns && !g.lateTurns() {
 		r.turn.Pass(g.wg.Warp, P[len(P)-1])
 	}
 	if !g.c.SumColumn {
