@@ -49,6 +49,9 @@ func Serve(r io.Reader, w io.Writer, open func() (device.Device, error)) error {
 		return err
 	}
 	l := &Local{Device: dev}
+	if info.Driver == "cuda" {
+		l.Guard = gpuGuard
+	}
 	for {
 		var b Batch
 		if err := dec.Decode(&b); errors.Is(err, io.EOF) {

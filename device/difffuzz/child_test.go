@@ -128,3 +128,29 @@ func TestBlocksMatter(t *testing.T) {
 		t.Errorf("%v, %v", ds, err)
 	}
 }
+
+// TestGuard has a kernel store right behind its outputs: what is told is that, and a
+// kernel that stays in its buffers is not accused.
+func TestGuard(t *testing.T) {
+	b := NewBatch([]*Kernel{Generate(1, latest)})
+	l := &Local{Device: emulator(t, ptx.SM90a, 0), Guard: gpuGuard}
+	outs, err := l.Run(t.Context(), b)
+	if err != nil || outs[0].Fault != "" {
+		t.Fatal(outs, err)
+	}
+	b = &Batch{Text: `.version 8.4
+.target sm_90a
+.address_size 64
+.visible .entry k0(.param .u64 in, .param .u64 out)
+{
+	.reg .b64 %out;
+	ld.param.u64 %out, [out];
+	st.global.u32 [%out+64], 1;
+	ret;
+}
+`, Jobs: []Job{{Name: "k0", Blocks: 1, Block: device.D(1), Data: Data{In: make([]byte, 16), Out: 64}}}}
+	outs, err = l.Run(t.Context(), b)
+	if err != nil || outs[0].Fault != "a store behind a buffer of 64 bytes" {
+		t.Errorf("%v, %v", outs, err)
+	}
+}

@@ -16,8 +16,9 @@
 // A GPU runs what an assembler makes of a kernel, and those make mistakes. The ones that
 // are known are left out, under their numbers in DEVIATIONS.md. Many come from what an
 // assembler believes to know about a register, so every result is combined with a zero
-// that it cannot know, and so is the predicate of every branch: kernels show what
-// instructions do, one by one, and not how they are optimised together.
+// that it cannot know. Others come from many predicates that live long, so these lie in
+// registers between the pieces of a kernel: kernels show what instructions do, one by one,
+// and not how they are optimised together.
 //
 // One device is the reference, as a rule the emulator. The other may be a GPU: it is
 // then driven by a process of its own ([Child]), because a kernel that faults takes

@@ -19,12 +19,26 @@ func registersOnly(m isa.Match) bool {
 	return op == "cvt" || strings.HasPrefix(op, "vabsdiff") || m.Has("approx") || m.Has("full")
 }
 
-// faithful reports whether assemblers translate the instruction as PTX says. A set with
-// a float for its result is written as one with an integer, and what converts that is
-// at times lost (D21).
-func faithful(m isa.Match) bool {
-	_, float := infinities[m.Type(&m.Form.Params[0])]
-	return m.Form.Op != "set" || !float
+// leftOut is the entry of DEVIATIONS.md by which kernels never have an instruction, "" for
+// most. A set with a float for its result is written as one with an integer, and what
+// converts that is at times lost (D21); half of a sum in shared memory is not done (D15); a
+// load loses its policy (D32).
+func leftOut(m isa.Match) string {
+	switch m.Form.Op {
+	case "set":
+		if _, float := infinities[m.Type(&m.Form.Params[0])]; float {
+			return "D21"
+		}
+	case "ld":
+		if m.Has("acquire") && m.Has("L2::cache_hint") {
+			return "D32"
+		}
+	case "atom", "red":
+		if m.Has("f16x2") && m.Has("add") && !m.Has("global") && !hasSlot(m.Form, "vec") {
+			return "D15"
+		}
+	}
+	return ""
 }
 
 // same reports whether an instruction is the minimum or maximum of a float with itself,

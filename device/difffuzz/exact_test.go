@@ -1,12 +1,14 @@
 package difffuzz
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"attest/ptx"
+	"attest/ptx/isa"
 )
 
 // TestLeftOut looks for what assemblers are known to get wrong in many kernels.
@@ -36,4 +38,66 @@ func spinsInShared(i Inst) bool {
 	where := strings.Join(i.Args, " ")
 	shared := strings.Contains(where, "[%own") || strings.Contains(where, "[%com") || strings.Contains(where, "[%ga")
 	return shared && loops.MatchString(i.Op) && !strings.Contains(i.Op, ".v")
+}
+
+// TestPredicatesAreShort checks that no predicate of the pool outlives a node: all that is
+// read was just made of its word (D33, D35, D36).
+func TestPredicatesAreShort(t *testing.T) {
+	for seed := range uint64(200) {
+		k := generate(seed, Options{Target: ptx.SM90a, Version: ptx.Version{Major: 8, Minor: 4}})
+		fresh := map[string]bool{}
+		for line := range strings.Lines(Text([]*Kernel{k}, []string{"k"})) {
+			f := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("\t ,;\n", r) })
+			switch {
+			case len(f) == 4 && f[0] == "setp.ne.b32" && pool.MatchString(f[1]) && f[2] == word32(f[1]):
+				fresh[f[1]] = true
+			case len(f) == 4 && f[0] == "add.u32" && strings.HasPrefix(f[1], "%is"):
+				delete(fresh, "%p"+f[1][3:])
+			default:
+				for _, r := range pool.FindAllString(line, -1) {
+					if r[1] == 'p' && !fresh[r] {
+						t.Errorf("seed %d: %s has %s from another node", seed, strings.TrimSpace(line), r)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLeftOutCount counts the opcodes that kernels never have because of what assemblers
+// get wrong, as the help of attest fuzz says.
+func TestLeftOutCount(t *testing.T) {
+	got := map[string]int{}
+	for _, op := range []string{"set", "ld", "atom", "red"} {
+		for _, f := range isa.Forms(op) {
+			if hasSlot(f, "async") {
+				continue
+			}
+			each(f, 0, f.Op, func(op string) {
+				for _, m := range isa.Lookup(ptx.NewOpcode(op)) {
+					if m.Form == f && m.RunsOn(ptx.Version{Major: 9}, ptx.SM90a) {
+						got[leftOut(m)]++
+					}
+				}
+			})
+		}
+	}
+	delete(got, "")
+	if want := map[string]int{"D15": 200, "D21": 1320, "D32": 7488}; !maps.Equal(got, want) {
+		t.Errorf("%v are left out, want %v", got, want)
+	}
+}
+
+// each visits the opcodes that a form's slots make from the i-th on.
+func each(f *isa.Form, i int, op string, visit func(op string)) {
+	if i == len(f.Slots) {
+		visit(op)
+		return
+	}
+	if f.Slots[i].Opt {
+		each(f, i+1, op, visit)
+	}
+	for _, mod := range f.Slots[i].Alts {
+		each(f, i+1, op+"."+mod, visit)
+	}
 }

@@ -79,10 +79,7 @@ func (g *gen) plain(scope) *Node {
 		f = cvts[g.IntN(len(cvts))]
 	}
 	m, ok := g.variant(f, g.rounded(f))
-	if !ok {
-		return nil
-	}
-	if !faithful(m) {
+	if !ok || leftOut(m) != "" {
 		return nil
 	}
 	n := &Node{}

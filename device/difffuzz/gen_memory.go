@@ -90,8 +90,8 @@ func (g *gen) load(scope) *Node {
 	forms := append(append([]*isa.Form{}, isa.Forms("ld")...), isa.Forms("ldu")...)
 	f := forms[g.IntN(len(forms))]
 	m, ok := g.variant(f, without("ss", "param::func"))
-	if !ok || m.Has("acquire") && m.Has("L2::cache_hint") {
-		return nil // D32
+	if !ok || leftOut(m) != "" {
+		return nil
 	}
 	n := &Node{}
 	var d, a = &f.Params[0], &f.Params[1]
@@ -147,7 +147,7 @@ func (g *gen) atomic(scope) *Node {
 		return nil
 	}
 	m, ok := g.variant(f, nil)
-	if !ok {
+	if !ok || leftOut(m) != "" {
 		return nil
 	}
 	n := &Node{}
@@ -162,9 +162,6 @@ func (g *gen) atomic(scope) *Node {
 		last = &f.Params[len(f.Params)-2]
 	}
 	space := m.Space(addr)
-	if m.Has("f16x2") && space != "global" && m.Has("add") && !hasSlot(f, "vec") {
-		return nil // D15
-	}
 	spaces := []string{"global", "shared"}
 	if hasSlot(f, "vec") {
 		spaces = spaces[:1] // vectors are for global memory

@@ -118,12 +118,14 @@ func (p *printer) declare() {
 	for _, c := range classes {
 		if used[c.letter] {
 			p.put(".reg %s %%%c<%d>;", c.decl, c.letter, c.count)
+			if c.letter == 'p' {
+				p.put(".reg .b32 %%is<%d>;", c.count)
+			}
 		}
 	}
 	p.put(".reg .b64 %%ro, %%in, %%to, %%out, %%x, %%nild;")
 	p.put(".reg .b32 %%t, %%c, %%g, %%w, %%nilr;")
 	p.put(".reg .b16 %%nilh;")
-	p.put(".reg .pred %%nilp;")
 	for _, b := range bases {
 		if p.l.words[b.reg] {
 			p.put(".reg %s %s;", b.decl, b.reg)
@@ -185,7 +187,6 @@ func (p *printer) threads() {
 	p.put("and.b64 %%nild, %%in, 15;") // 0, but no assembler knows, nor that it is the same for all lanes
 	p.put("cvt.u32.u64 %%nilr, %%nild;")
 	p.put("cvt.u16.u64 %%nilh, %%nild;")
-	p.put("setp.ne.u32 %%nilp, %%nilr, 0;")
 	p.put("mad.wide.u32 %%out, %%c, %d, %%out;", p.k.blockOut(p.l))
 	p.put("mad.wide.u32 %%to, %%t, %d, %%out;", p.l.outSize)
 	if p.trace {
@@ -260,8 +261,7 @@ func (p *printer) load() {
 	for _, r := range p.l.in {
 		switch r[1] {
 		case 'p':
-			p.put("ld.global.b32 %%w, [%%in+%d];", at)
-			p.put("setp.ne.b32 %s, %%w, 0;", r)
+			p.put("ld.global.b32 %s, [%%in+%d];", word32(r), at)
 		case 'q':
 			p.put("{ .reg .b64 %%y; ld.global.b64 %%x, [%%in+%d]; ld.global.b64 %%y, [%%in+%d]; mov.b128 %s, {%%x, %%y}; }", at, at+8, r)
 		default:
@@ -291,6 +291,8 @@ func (p *printer) store() {
 	}
 	if p.l.words["%com"] {
 		p.put("bar.sync 0;")
+		p.put("add.u32 %%w, %%t, %%nilr;") // so that the first %few need not be kept
+		p.put("setp.lt.u32 %%few, %%w, 32;")
 		p.put("mad.lo.u32 %%w, %%t, 8, %%com;")
 		p.put("mad.wide.u32 %%x, %%t, 8, %%out;")
 		p.put("@%%few ld.shared.v2.b32 {%%k0, %%k1}, [%%w];")
@@ -302,8 +304,7 @@ func (p *printer) store() {
 func (p *printer) save(r, base string, at int) {
 	switch r[1] {
 	case 'p':
-		p.put("selp.b32 %%w, 1, 0, %s;", r)
-		p.put("cvt.u64.u32 %%x, %%w;")
+		p.put("cvt.u64.u32 %%x, %s;", word32(r))
 		p.put("st.global.b64 [%s+%d], %%x;", base, at)
 	case 'q':
 		p.put("{ .reg .b64 %%y; mov.b128 {%%x, %%y}, %s; st.global.b64 [%s+%d], %%x; st.global.b64 [%s+%d], %%y; }", r, base, at, base, at+8)

@@ -1,6 +1,9 @@
 package difffuzz
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // nodes writes a piece of the body.
 func (p *printer) nodes(ns []*Node) {
@@ -20,6 +23,10 @@ func (p *printer) nodes(ns []*Node) {
 }
 
 func (p *printer) straight(n *Node) {
+	preds := n.predicates()
+	for _, r := range preds {
+		p.put("setp.ne.b32 %s, %s, 0;", r, word32(r))
+	}
 	scoped := len(n.Regs) > 0
 	if scoped {
 		p.put("{")
@@ -34,6 +41,9 @@ func (p *printer) straight(n *Node) {
 		p.put("}")
 	}
 	p.opaque(n)
+	for _, r := range preds {
+		p.forget(r)
+	}
 	if p.trace {
 		for _, i := range n.Insts {
 			for _, r := range i.writes() {
@@ -48,11 +58,17 @@ func (p *printer) straight(n *Node) {
 // opaque has an assembler forget where results come from. It knows much about registers
 // of bits that were written as one type and are read as another, and some of that is
 // wrong (D27): a shift count that a float instruction wrote is converted to an integer.
+// Predicates go back to their words.
 func (p *printer) opaque(n *Node) {
 	done := map[string]bool{}
 	for _, i := range n.Insts {
 		for _, r := range i.writes() {
-			if typ := opaqueTypes[r[1]]; typ != "" && !done[r] {
+			if done[r] {
+				continue
+			}
+			if r[1] == 'p' {
+				p.put("selp.b32 %s, 1, 0, %s;", word32(r), r)
+			} else if typ := opaqueTypes[r[1]]; typ != "" {
 				p.put("xor.%s %s, %s, %%nil%c;", typ, r, r, r[1])
 			}
 			done[r] = true
@@ -60,7 +76,30 @@ func (p *printer) opaque(n *Node) {
 	}
 }
 
-var opaqueTypes = map[byte]string{'h': "b16", 'r': "b32", 'd': "b64", 'p': "pred"}
+var opaqueTypes = map[byte]string{'h': "b16", 'r': "b32", 'd': "b64"}
+
+// word32 is the register that holds a predicate of the pool between nodes, as 0 or 1. An
+// assembler that has to keep many predicates, or one that is set under a condition, loses
+// some (D33, D35, D36), so none outlives the node that it is used in.
+func word32(pred string) string { return "%is" + pred[2:] }
+
+// forget has an assembler not know that a predicate is what it was when last used. A sum,
+// since two exclusive ors with the same register are none.
+func (p *printer) forget(pred string) {
+	p.put("add.u32 %s, %s, %%nilr;", word32(pred), word32(pred))
+}
+
+// predicates are those of the pool that a node's instructions use.
+func (n *Node) predicates() (list []string) {
+	for _, i := range n.Insts {
+		for _, r := range pool.FindAllString(i.String(), -1) {
+			if r[1] == 'p' && !slices.Contains(list, r) {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
+}
 
 func (p *printer) label() int {
 	p.labels++
@@ -77,11 +116,12 @@ func (p *printer) branch(n *Node) {
 		p.put("setp.eq.u32 %%side, %%y, 0;")
 		p.put("@%%side bra $%s_else%d;", p.name, id)
 		p.put("}")
-	} else { // by a copy: about the predicate itself an assembler believes to know too much (D33)
+	} else {
 		reg := strings.TrimPrefix(n.Cond, "!")
 		p.put("{")
 		p.put(".reg .pred %%side;")
-		p.put("xor.pred %%side, %s, %%nilp;", reg)
+		p.put("setp.ne.b32 %%side, %s, 0;", word32(reg))
+		p.forget(reg)
 		p.put("@%s bra $%s_else%d;", negated(strings.Replace(n.Cond, reg, "%side", 1)), p.name, id)
 		p.put("}")
 	}

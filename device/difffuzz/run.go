@@ -1,6 +1,7 @@
 package difffuzz
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -56,7 +57,15 @@ type Local struct {
 	// Extra is how many blocks more than asked for a launch has. The outputs of the
 	// others must not depend on it.
 	Extra int
+	// Guard is how many bytes lie behind each buffer that a kernel must leave alone. What a
+	// GPU stores there, by a mistake of its assembler, would change whatever lies there: the
+	// code or constants of another kernel, which then is the one that differs. The emulator
+	// faults by itself.
+	Guard int
 }
+
+// gpuGuard is the Guard for GPUs.
+const gpuGuard = 4 << 10
 
 // Close closes the device.
 func (l *Local) Close() error { return l.Device.Close() }
@@ -131,12 +140,35 @@ func (l *Local) job(ctx context.Context, mod device.Module, j *Job) (o Outcome, 
 		}
 		return Outcome{Fault: err.Error(), Hung: limited.Err() != nil}, nil
 	}
+	for i, b := range bufs {
+		if stray, err := l.stray(b, sizes[i]); err != nil || stray {
+			return Outcome{Fault: orStray(err, sizes[i])}, nil
+		}
+	}
 	return l.download(j, bufs)
+}
+
+// stray reports whether something was stored behind a buffer.
+func (l *Local) stray(b device.Buffer, size int) (bool, error) {
+	if b == nil || l.Guard == 0 {
+		return false, nil
+	}
+	behind := make([]byte, l.Guard)
+	err := b.Read(int64(size), behind)
+	return bytes.Count(behind, []byte{0xff}) < len(behind), err
+}
+
+func orStray(err error, size int) string {
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("a store behind a buffer of %d bytes", size)
 }
 
 // upload makes a buffer with the content at its start and ones behind it: what is
 // compared is only what the kernel has written.
 func (l *Local) upload(content []byte, size int) (device.Buffer, error) {
+	size += l.Guard
 	b, err := l.Device.Alloc(int64(size))
 	if err != nil {
 		return nil, err
