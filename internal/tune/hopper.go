@@ -16,15 +16,16 @@ var values = map[string][]int{
 	"Warpgroups":  {1, 2, 3, 4},
 	"TileN":       {64, 128, 192},
 	"Stages":      {1, 2, 3, 4},
-	"Split":       {1, 2, 4},
+	"Split":       {1, 2},
+	"Turns":       {0, 32, 64, 96, 128, 160, 192},
 	"Polynomial":  {0, 4, 8, 16},
 	"BlocksPerSM": {1, 2, 3},
 	"":            {0, 1, 2, 4, 8, 16, 32},
 }
 
 // Neighbours are the configurations that differ in one decision and can compute the
-// problem, in a fixed order; then what one decision at a time would not reach: scores
-// ahead, and the designs with names.
+// problem, in a fixed order; then the designs with names, which one decision at a time
+// would not reach.
 func (s Hopper) Neighbours(c hopper.Config) (list []hopper.Config) {
 	add := func(n hopper.Config) {
 		if n != c && !slices.Contains(list, n) && n.Check(s.Problem) == nil {
@@ -48,9 +49,6 @@ func (s Hopper) Neighbours(c hopper.Config) (list []hopper.Config) {
 			add(n)
 		}
 	}
-	both := c // scores ahead leave no registers for row sums
-	both.Ahead, both.SumColumn = !c.Ahead, !c.Ahead
-	add(both)
 	for _, d := range hopper.Designs() {
 		add(d.Config(s.Problem, sms))
 	}

@@ -243,11 +243,18 @@ func configurations(d int) []Config {
 		return c
 	}
 	summed := func(c *Config) { c.SumColumn = !c.SumColumn } // the other way
-	all := []Config{InHalves(1), InHalves(2), Latency(d), Pair(), Throughput(d, 3), with(Throughput(d, 3), summed)}
+	all := []Config{InHalves(1), InHalves(2), Latency(d)}
+	turning := []Config{Pair(), Throughput(d, 3), with(Throughput(d, 3), summed)}
 	if d == 64 {
-		all = append(all, TwoPairs(), with(TwoPairs(), summed), with(TwoPairs(), func(c *Config) { c.Polynomial = 0 }), Throughput(d, 4), with(Throughput(d, 4), func(c *Config) { c.Polynomial = 8 }))
+		turning = append(turning, TwoPairs(), with(TwoPairs(), func(c *Config) { c.Polynomial = 0 }), Throughput(d, 4))
 	} else {
-		all = append(all, with(Throughput(d, 3), func(c *Config) { c.Polynomial = 16 }), with(Latency(d), func(c *Config) { c.Split = 2 }))
+		turning = append(turning, with(Throughput(d, 3), func(c *Config) { c.Polynomial = 16 }))
+		all = append(all, with(Latency(d), func(c *Config) { c.Split = 2 }))
+	}
+	for _, c := range turning {
+		for keys := 32; keys <= c.TileN; keys += 32 {
+			all = append(all, with(c, func(c *Config) { c.Turns = keys }))
+		}
 	}
 	return all
 }

@@ -19,8 +19,9 @@ type Config struct {
 	// data on their way.
 	Persistent bool
 	// Turns has the warpgroups begin their exponentials one after the other, so that
-	// one of them takes them while others multiply.
-	Turns bool
+	// one of them takes them while others multiply: the next begins when one is through
+	// with so many keys of its tile, a multiple of 32. 0 is no turns.
+	Turns int
 	// Halves has two warpgroups share 64 query rows: each takes every other tile of
 	// keys, and in the end their results are merged. A block has one such pair or two.
 	Halves bool
@@ -43,8 +44,8 @@ func (c Config) String() string {
 	if c.Persistent {
 		s += " persistent"
 	}
-	if c.Turns {
-		s += " turns"
+	if c.Turns > 0 {
+		s += fmt.Sprintf(" turns-%d", c.Turns)
 	}
 	if c.Halves {
 		s += " halves"
@@ -90,7 +91,9 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block", c)
 	case c.Stages%c.perBlock() != 0:
 		return fmt.Errorf("keys over %d warpgroups with %d stages: each has slots of its own, equally many", c.perBlock(), c.Stages)
-	case c.Turns && c.Warpgroups == 1:
+	case c.Turns < 0 || c.Turns > c.TileN || c.Turns%stepKeys != 0:
+		return fmt.Errorf("a turn ends after %d keys: after a multiple of %d, or all of the tile's %d", c.Turns, stepKeys, c.TileN)
+	case c.Turns > 0 && c.Warpgroups == 1:
 		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
 	case c.Polynomial < 0 || c.Polynomial == 1:
 		return fmt.Errorf("one of %d exponentials by a polynomial: 0, or 2 and more", c.Polynomial)

@@ -54,7 +54,7 @@ func (g *gen) newAttention() *attention {
 // newTurn is the warp's place among those of the same number in the other warpgroups,
 // which share its part of the SM.
 func (g *gen) newTurn() *tile.Turn {
-	if !g.c.Turns {
+	if g.c.Turns == 0 {
 		return nil
 	}
 	k := g.k
@@ -96,7 +96,7 @@ func (a *attention) inTurn(it item) {
 // two rounds, its slot tells one round from the next, and no register has to.
 func (a *attention) waitForTurn() {
 	switch c := a.g.c; {
-	case !c.Turns:
+	case c.Turns == 0:
 	case c.Stages == 2*c.perBlock():
 		a.rows.turn.WaitIn(a.g.over(a.k.Slot(), c.perBlock()))
 	default:
@@ -104,10 +104,15 @@ func (a *attention) waitForTurn() {
 	}
 }
 
-// lateTurns says that a turn is handed on with all exponentials done. With two other
-// warpgroups it is better done early, as soon as the last row has begun: then the next
-// one's begin while these end.
-func (g *gen) lateTurns() bool { return g.c.Warpgroups == 2 }
+// handOn hands the turn on when so many keys are done as a turn has. The values are
+// waited for at the same time, for they are there by then: that is a branch, across which
+// the assembler moves no exponentials.
+func (a *attention) handOn(keys int) {
+	if keys == a.g.c.Turns {
+		a.v.Wait()
+		a.rows.turn.Pass(a.wg.Warp)
+	}
+}
 
 // scores starts S = Q·Kᵀ.
 func (a *attention) scores(S *tile.Frag) {
@@ -120,9 +125,9 @@ func (a *attention) scores(S *tile.Frag) {
 
 // values starts T = P·V.
 func (a *attention) values(P tile.Bytes8) {
-	slot := a.v.Wait()
-	if a.g.c.Turns && a.g.lateTurns() {
-		a.rows.turn.Pass(a.wg.Warp, a.g.k.F32(1))
+	slot := a.v.Slot()
+	if a.g.c.Turns == 0 {
+		a.v.Wait()
 	}
 	a.wg.Fence()
 	a.wg.MMAFromRegisters(a.T, "T = P·V", ptx.E4M3, P, a.g.p.float8(), a.V.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.vTile)))), false)
@@ -132,8 +137,7 @@ func (a *attention) values(P tile.Bytes8) {
 // softmax masks the scores of tile j and turns them into P.
 func (a *attention) softmax(S *tile.Frag, it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
 	a.mask(S, it, j)
-	xs, alpha := a.rows.step(S, a.waitForTurn)
-	return tile.PackE4M3(xs), alpha
+	return a.rows.step(S, a.waitForTurn, a.handOn)
 }
 
 // add is O = α·O + T, in f32. Of a column of sums only that one is added up, and not

@@ -26,7 +26,7 @@ func variants(d int) []Config {
 		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), func(c *Config) { c.Split = 2 }),
 		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumColumn = 64, 2, false }),
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
-		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial, c.Stages = true, true, 4, 3 }),
+		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial, c.Stages = true, 64, 4, 3 }),
 		InHalves(1), InHalves(2), with(InHalves(2), summed),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.

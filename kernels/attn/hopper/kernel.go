@@ -128,7 +128,7 @@ func (g *gen) open() {
 		g.ringK.Init(1, users)
 		g.ringRaw.Init(1, transposers)
 		g.ringV.Init(transposers, users)
-		if g.c.Turns {
+		if g.c.Turns > 0 {
 			g.turns.Init()
 		}
 		if g.c.sharers() > 1 {

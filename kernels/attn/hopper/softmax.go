@@ -60,7 +60,10 @@ func (r rows) outputScale(it item) build.F32 {
 // scaleKV is the head of K and V that an item shares, counted in one of the batch.
 func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.shared) }
 
-// step takes the next tile of scores and returns P before its rounding, and α, by which
+// stepKeys are the keys that a product sums up at a time.
+const stepKeys = 32
+
+// step takes the next tile of scores and returns P, rounded to e4m3, and α, by which
 // the sums of earlier tiles shrink:
 //
 //	m' = max(m, rowmax S)
@@ -68,8 +71,9 @@ func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.
 //	P = 2^(c·S-c·m'+8)
 //	l = α·l + ΣP
 //
-// A row that has seen nothing but -∞ subtracts 0.
-func (r rows) step(S *tile.Frag, waitForTurn func()) (P, alpha []build.F32) {
+// A row that has seen nothing but -∞ subtracts 0. begin is called before the exponentials,
+// done after so many keys of them.
+func (r rows) step(S *tile.Frag, begin func(), done func(keys int)) (P tile.Bytes8, alpha []build.F32) {
 	g := r.g
 	k, c := g.k, r.c.Get()
 	k.Comment("m' = max(m, rowmax S), α = 2^(c·m-c·m'), P = 2^(c·S-c·m'+8), l = α·l + ΣP")
@@ -81,29 +85,35 @@ func (r rows) step(S *tile.Frag, waitForTurn func()) (P, alpha []build.F32) {
 		r.m[s].Set(most)
 		shift = append(shift, g.shift(finite(k, most), c))
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
+		if !g.c.SumColumn {
+			r.l[s].Set(r.l[s].Get().Mul(alpha[s], build.Rn))
+		}
 	}
-	waitForTurn()
-	for i := range S.Elements() {
-		P = append(P, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
-	}
-	if g.c.Turns && !g.lateTurns() {
-		r.turn.Pass(g.wg.Warp, P[len(P)-1])
-	}
-	if !g.c.SumColumn {
-		r.addUp(P, alpha)
+	begin()
+	const elements = stepKeys / 2
+	for i := 0; i < S.Elements(); i += elements {
+		var xs []build.F32
+		for e := i; e < i+elements; e++ {
+			xs = append(xs, g.exp2(e, S.Get(e).FmaRn(c, shift[e/2%slots])))
+		}
+		P = append(P, tile.PackE4M3(xs)...)
+		if !g.c.SumColumn {
+			r.addUp(xs)
+		}
+		done(2 * (i + elements))
 	}
 	return P, alpha
 }
 
-// addUp is l = α·l + ΣP over the lane's own columns: even and odd ones apart, for two
-// chains of additions are half as long as one.
-func (r rows) addUp(P, alpha []build.F32) {
+// addUp adds P of the lane's own columns to l: even and odd ones apart, for two chains of
+// additions are half as long as one.
+func (r rows) addUp(P []build.F32) {
 	for s := range slots {
 		even, odd := P[2*s], P[2*s+1]
 		for i := 2*s + 4; i < len(P); i += 4 {
 			even, odd = tile.Add(even, P[i]), tile.Add(odd, P[i+1])
 		}
-		r.l[s].Set(r.l[s].Get().FmaRn(alpha[s], tile.Add(even, odd)))
+		r.l[s].Set(tile.Add(r.l[s].Get(), tile.Add(even, odd)))
 	}
 }
 
