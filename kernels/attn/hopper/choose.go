@@ -4,9 +4,9 @@ package hopper
 // block, blocks that stay. Heads of 128 leave registers for three, and for 128 keys a
 // tile; three with heads of 64 have 192.
 func Throughput(headDim, warpgroups int) Config {
-	c := Config{Warpgroups: warpgroups, TileN: 128, Stages: 2, Split: 1, Persistent: true, Turns: 64, BlocksPerSM: 1}
+	c := Config{Warpgroups: warpgroups, TileN: 128, Stages: 2, Split: 1, Persistent: true, Turns: 64, SumColumn: true, BlocksPerSM: 1}
 	if headDim == 64 {
-		c.Polynomial, c.SumColumn = 16, true
+		c.Turns, c.Polynomial = 32, 16
 		if warpgroups == 3 {
 			c.TileN = 192
 		}
@@ -16,14 +16,14 @@ func Throughput(headDim, warpgroups int) Config {
 
 // Pair is the design between the two: blocks of 128 rows.
 func Pair() Config {
-	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: 64, SumColumn: true, BlocksPerSM: 1}
+	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: 96, SumColumn: true, BlocksPerSM: 1}
 }
 
 // TwoPairs is the same for heads of 64: two pairs of warpgroups, each sharing the keys of
 // 64 rows. Two warpgroups of 64 rows would leave the units that take exponentials idle
 // half of the time.
 func TwoPairs() Config {
-	return Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Turns: 64, Halves: true, Polynomial: 16, SumColumn: true, BlocksPerSM: 1}
+	return Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Turns: 32, Halves: true, SumColumn: true, BlocksPerSM: 1}
 }
 
 // Latency is a design for problems of few tiles: 64 rows a block.

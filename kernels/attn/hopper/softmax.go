@@ -85,12 +85,10 @@ func (r rows) step(S *tile.Frag, begin func(), done func(keys int)) (P tile.Byte
 		r.m[s].Set(most)
 		shift = append(shift, g.shift(finite(k, most), c))
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
-		if !g.c.SumColumn {
-			r.l[s].Set(r.l[s].Get().Mul(alpha[s], build.Rn))
-		}
 	}
 	begin()
 	const elements = stepKeys / 2
+	sum := make([]chains, slots)
 	for i := 0; i < S.Elements(); i += elements {
 		var xs []build.F32
 		for e := i; e < i+elements; e++ {
@@ -98,22 +96,35 @@ func (r rows) step(S *tile.Frag, begin func(), done func(keys int)) (P tile.Byte
 		}
 		P = append(P, tile.PackE4M3(xs)...)
 		if !g.c.SumColumn {
-			r.addUp(xs)
+			for s := range sum {
+				sum[s].add(xs, s)
+			}
 		}
 		done(2 * (i + elements))
+	}
+	if !g.c.SumColumn {
+		for s := range sum {
+			r.l[s].Set(r.l[s].Get().FmaRn(alpha[s], tile.Add(sum[s].even, sum[s].odd)))
+		}
 	}
 	return P, alpha
 }
 
-// addUp adds P of the lane's own columns to l: even and odd ones apart, for two chains of
-// additions are half as long as one.
-func (r rows) addUp(P []build.F32) {
-	for s := range slots {
-		even, odd := P[2*s], P[2*s+1]
-		for i := 2*s + 4; i < len(P); i += 4 {
-			even, odd = tile.Add(even, P[i]), tile.Add(odd, P[i+1])
+// chains add up P of a lane's own columns of a row: even and odd ones apart, for two chains
+// of additions are half as long as one.
+type chains struct {
+	even, odd build.F32
+	begun     bool
+}
+
+// add goes on with the elements of a row slot.
+func (c *chains) add(P []build.F32, slot int) {
+	for i := 2 * slot; i < len(P); i += 4 {
+		if !c.begun {
+			c.even, c.odd, c.begun = P[i], P[i+1], true
+			continue
 		}
-		r.l[s].Set(tile.Add(r.l[s].Get(), tile.Add(even, odd)))
+		c.even, c.odd = tile.Add(c.even, P[i]), tile.Add(c.odd, P[i+1])
 	}
 }
 
