@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +64,7 @@ func TestCardCeilings(t *testing.T) {
 	near("launch", found[0].Launch, found[1].Launch)
 }
 
-// TestCard judges a ladder on the card, each kernel against the one before it.
+// TestCard judges all kernels on the card, each against the one that it builds on.
 func TestCard(t *testing.T) {
 	dev, sensor := openCard(t)
 	p := Quick()
@@ -75,30 +75,74 @@ func TestCard(t *testing.T) {
 	if *cardRivals != "" {
 		p.Times.Rivals = []RivalChoice{{Library: *cardRivals}}
 	}
-	names := Names()
-	if dev.Info().Target.SM != 90 {
-		names = slices.DeleteFunc(names, func(n string) bool { return strings.HasPrefix(n, "hopper") })
-	}
-	p.Baseline = nil
-	for _, name := range names {
+	for _, name := range Names() {
 		s := preset(t, name)
+		if !dev.Info().Target.Runs(s.Target) {
+			continue
+		}
+		p.Baseline = nil
+		if base := BuildsOn(name); base != "" {
+			p.Baseline = preset(t, base)
+		}
 		r, v := measure(t, s, p)
-		t.Logf("%s: %s: %s", name, v.Outcome, v.Why)
-		for _, g := range v.Gates {
-			t.Logf("    %s %s: %s", g.Name, g.Status, g.Summary)
-			for _, why := range g.Reasons {
-				t.Logf("        %s", why)
-			}
+		lines, wrong := told(r, v)
+		for _, l := range lines {
+			t.Log(l)
 		}
-		if v.Outcome == record.Reject {
-			t.Errorf("%s is rejected: %s", name, v.Why)
+		for _, w := range wrong {
+			t.Error(w)
 		}
-		for _, n := range r.Performance.Notes {
-			t.Logf("    note: %s", n)
-		}
-		t.Logf("    ceilings %+v", r.Performance.Ceiling)
 		saveRecord(t, name, r, v)
-		p.Baseline = s
+	}
+}
+
+// told is a record and its verdict in lines, and what is wrong with them: a kernel of ours
+// that is rejected, or not timed. Of one that is rejected early there are no times.
+func told(r *record.Record, v record.Verdict) (lines, wrong []string) {
+	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	say("%s: %s: %s", r.Kernel.Name, v.Outcome, v.Why)
+	for _, g := range v.Gates {
+		say("    %s %s: %s", g.Name, g.Status, g.Summary)
+		for _, why := range g.Reasons {
+			say("        %s", why)
+		}
+	}
+	if p := r.Performance; p != nil {
+		for _, n := range p.Notes {
+			say("    note: %s", n)
+		}
+		c := p.Ceiling
+		say("    the card: %.4g GB/s, %.4g TFLOP/s, %.3g µs for an empty launch", c.Bandwidth, c.FLOPs, c.Launch)
+	}
+	switch {
+	case v.Outcome == record.Reject:
+		wrong = append(wrong, fmt.Sprintf("%s is rejected: %s", r.Kernel.Name, v.Why))
+	case r.Performance == nil || len(r.Performance.Shapes) == 0:
+		wrong = append(wrong, r.Kernel.Name+" was not timed")
+	}
+	return lines, wrong
+}
+
+// TestTold wants a sentence of a kernel that is rejected before it is timed.
+func TestTold(t *testing.T) {
+	s := preset(t, "stage3b")
+	p := smaller(quickly())
+	for _, c := range []struct {
+		budget *record.Budget
+		want   string
+	}{
+		{&record.Budget{Registers: 1}, "stage3b is rejected: resources is red: "},
+		{nil, "stage3b was not timed"},
+	} {
+		p.Budget = c.budget
+		r, v := measure(t, s, p)
+		lines, wrong := told(r, v)
+		if len(wrong) != 1 || !strings.HasPrefix(wrong[0], c.want) {
+			t.Errorf("%q, want %q", wrong, c.want)
+		}
+		if len(lines) < 5 || !strings.HasPrefix(lines[0], "stage3b: ") {
+			t.Errorf("%q", lines)
+		}
 	}
 }
 

@@ -4,23 +4,11 @@ import (
 	"fmt"
 	"strconv"
 
-	"attest/kernels/attn"
 	"attest/kernels/attn/hopper"
 	"attest/lab/abi"
 	"attest/ptx"
 	"attest/ref"
 )
-
-// Names are the kernels that Preset knows: the stages, then those for Hopper alone.
-func Names() (names []string) {
-	for _, p := range attn.Presets(64) {
-		names = append(names, p.Name)
-	}
-	for _, d := range hopper.Designs() {
-		names = append(names, d.Name)
-	}
-	return names
-}
 
 // SMs is how many the cards have that designs are chosen for: H100 and H200.
 const SMs = 132

@@ -112,7 +112,7 @@ func TestHopperTimed(t *testing.T) {
 	c := newCard()
 	c.Device = dev
 	choice := Choice{Causal: true, Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
-	s, err := Preset("hopper-cluster", choice)
+	s, err := Preset("hopper-halves-cluster", choice)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,7 +183,7 @@ func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
 
 // whole is the ladder: all kernels that can be had in the format that is asked for.
 func (x *gater) whole() (list []*lab.Subject, err error) {
-	for _, name := range rungs() {
+	for _, name := range lab.Rungs() {
 		s, refused := x.preset(name)
 		if refused != nil {
 			err = refused
@@ -285,7 +285,7 @@ func (x *gater) baselineOf(s *lab.Subject) (*lab.Subject, error) {
 	case name == "none":
 		return nil, nil
 	case name == "":
-		if name = ladder(s.Name); name == "" {
+		if name = lab.BuildsOn(s.Name); name == "" {
 			return nil, nil
 		}
 	case name == s.Name:

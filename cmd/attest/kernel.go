@@ -12,7 +12,6 @@ import (
 
 	"attest/fp8"
 	"attest/internal/term"
-	"attest/kernels/attn"
 	"attest/kernels/attn/hopper"
 	"attest/lab"
 	"attest/lab/abi"
@@ -160,54 +159,6 @@ func (k *kernelFlags) external() (*lab.Subject, error) {
 		return nil, fmt.Errorf("--ptx: %w", err)
 	}
 	return s, nil
-}
-
-// stageOf is the stage of a name, nil for the kernels for Hopper alone.
-func stageOf(name string) *attn.Preset {
-	for _, p := range attn.Presets(64) {
-		if p.Name == name {
-			return &p
-		}
-	}
-	return nil
-}
-
-// ladder is the kernel that another builds on, "" for the first. The ideas of stages say
-// it: "stage2 + …".
-func ladder(name string) string {
-	base, _, found := strings.Cut(idea(name), " + ")
-	if !found || !slices.Contains(presetNames(), base) {
-		return ""
-	}
-	return base
-}
-
-// idea is what a kernel changes, and over which other.
-func idea(name string) string {
-	if p := stageOf(name); p != nil {
-		return p.Idea
-	}
-	d, err := hopper.FindDesign(name)
-	if err != nil {
-		return ""
-	}
-	base := byShape
-	if name == byShape {
-		base = "stage5-persistent"
-	}
-	return base + " + " + d.Idea
-}
-
-// byShape is the kernel for Hopper whose design the shape decides.
-const byShape = "hopper"
-
-// rungs are the kernels of the ladder: the stages, and the one for Hopper. Its designs by
-// name are judged when they are named.
-func rungs() (names []string) {
-	for _, p := range attn.Presets(64) {
-		names = append(names, p.Name)
-	}
-	return append(names, byShape)
 }
 
 // configured is the configuration of a kernel for Hopper, for titles: what is behind

@@ -16,15 +16,6 @@ import (
 	"attest/timing"
 )
 
-// TestLadder wants every preset but the first to name the one it builds on.
-func TestLadder(t *testing.T) {
-	for i, name := range presetNames() {
-		if base := ladder(name); (base == "") != (i == 0) {
-			t.Errorf("%s builds on %q", name, base)
-		}
-	}
-}
-
 // TestWhole leaves out what cannot be had: stages are not causal, and Hopper has no u8.
 func TestWhole(t *testing.T) {
 	const last = "hopper"

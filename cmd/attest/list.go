@@ -138,7 +138,7 @@ func (x *lister) run(args []string) error {
 
 func kernelsListed() (list []listedKernel) {
 	for _, name := range presetNames() {
-		list = append(list, listedKernel{name, ladder(name), idea(name)})
+		list = append(list, listedKernel{name, lab.BuildsOn(name), lab.Idea(name)})
 	}
 	return list
 }

@@ -78,6 +78,10 @@ func TestOutcomes(t *testing.T) {
 		{"pays too little", green(0.95, 0.002), nil, record.ValidNegative, "+10 % is wanted"},
 		{"does nothing", green(1, 0.002), nil, record.ValidNegative, "does not pay"},
 		{"is slower", green(1.2, 0.002), nil, record.ValidNegative, "slower"},
+		{"is slower in one process", green(1.2, 0.002), func(r *record.Record) {
+			t := &r.Performance.Shapes[0]
+			t.Runs = t.Runs[:1]
+		}, record.ValidNegative, "against old in 1 process"},
 		{"is slower, and nobody knows why", green(1.2, 0.002), func(r *record.Record) { r.Counters = nil }, record.Reject, "no counters say why"},
 		{"pays too little, and nobody knows why", green(0.97, 0.002), func(r *record.Record) { r.Counters = nil }, record.Defer, "no counters say why"},
 		{"noise", green(0.92, 0.08), nil, record.Defer, "it would have seen"},

@@ -105,7 +105,18 @@ func (s *speed) judgeAgainst() record.Gate {
 // headline is the comparison that decides, the first of them.
 func (s *speed) headline() string {
 	i := max(slices.IndexFunc(s.compared, func(c compared) bool { return c.decides }), 0)
-	return fmt.Sprintf("%v against %s", s.compared[i], s.r.Baseline.Name)
+	return s.against(i)
+}
+
+// against is a comparison in words. The interval of one process says nothing of another,
+// so that reads as what it is.
+func (s *speed) against(i int) string {
+	c := s.compared[i]
+	text := fmt.Sprintf("%v against %s", c, s.r.Baseline.Name)
+	if c.Replicates < 2 {
+		text += " in 1 process"
+	}
+	return text
 }
 
 // alone is the first time, where there is nothing to compare with.
@@ -134,7 +145,7 @@ func (s *speed) decide(v *record.Verdict) {
 		v.Outcome = record.ValidNegative
 		v.Why = fmt.Sprintf("does not pay: %s, +%.0f %% is wanted", s.headline(), 100*s.MinEffect)
 		if slower >= 0 {
-			v.Why = fmt.Sprintf("slower: %v against %s", s.compared[slower], s.r.Baseline.Name)
+			v.Why = "slower: " + s.against(slower)
 		}
 		v.Counters = explain(s.r.Counters)
 	default:
