@@ -1,0 +1,260 @@
+package hopper
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"attest/build"
+	"attest/device"
+	"attest/fp8"
+	"attest/internal/kerneltest"
+	"attest/ptx"
+)
+
+var repeat = flag.Duration("repeat", 5*time.Second, "how long TestCardRepeat launches")
+
+// TestCardRepeat launches what [Choose] takes again and again, one shape after the other,
+// and wants the bits of the first launch every time: a race that loses once in a
+// thousand launches is found by ten thousand.
+func TestCardRepeat(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM90a)
+	var all []*repeater
+	for _, p := range repeated() {
+		all = append(all, newRepeater(newBench(t, card, random(p)), Choose(p, card.Info().SMs)))
+	}
+	wrong := map[*repeater]bool{}
+	for end := time.Now().Add(*repeat); time.Now().Before(end) && len(wrong) < len(all); {
+		for _, r := range all {
+			if wrong[r] {
+				continue
+			}
+			if err := r.turn(t.Context()); err != nil {
+				t.Errorf("%v: %v", r, err)
+				wrong[r] = true
+			}
+		}
+	}
+	for _, r := range all {
+		t.Logf("%7d launches of %v", r.launches, r)
+	}
+}
+
+// repeated are problems of all designs: few blocks and many, whole tiles and not, causal,
+// and with heads that share K and V.
+func repeated() (all []Problem) {
+	for _, d := range []int{64, 128} {
+		causal := Square(1, 8, 2048, d, fp8.E4M3)
+		causal.Causal = true
+		shared := Square(2, 16, 1000, d, fp8.E4M3)
+		shared.HeadsKV, shared.LSE = 2, true
+		bigCausal := Square(1, 2048/d, 4096, d, fp8.E5M2)
+		bigCausal.Causal, bigCausal.HeadsKV = true, 256/d
+		all = append(all,
+			Square(1, 8, 512, d, fp8.E4M3), Square(2, 8, 256, d, fp8.E4M3), Square(1, 8, 777, d, fp8.E4M3), Square(1, 8, 2048, d, fp8.E4M3),
+			causal, shared, Square(2, 2048/d, 4096, d, fp8.E4M3), bigCausal)
+	}
+	return all
+}
+
+// repeater launches a kernel many times and has the device itself compare what comes of
+// it: reading a large output back takes longer than computing it.
+type repeater struct {
+	*bench
+	config   Config
+	kernel   device.Kernel
+	launch   device.Launch
+	compare  device.Kernel
+	stream   device.Stream
+	outputs  []output
+	counts   device.Buffer // of each launch of a turn: words that differ, and the least index of one
+	size     int           // launches a turn
+	launches int           // so far
+	// between is queued after a launch and before the comparison, if it is set.
+	between func(s device.Stream, launch int) error
+}
+
+// output is something that a kernel writes, and what the first launch wrote.
+type output struct{ got, first device.Buffer }
+
+const (
+	mostLaunches = 2048 // a turn
+	aTurn        = 20 * time.Millisecond
+)
+
+func newRepeater(b *bench, c Config) *repeater {
+	b.t.Helper()
+	r := &repeater{bench: b, config: c, size: 4}
+	r.kernel, r.launch = b.load(c)
+	r.compare = kerneltest.Load(b.t, b.dev, differing(), nil)
+	stream, err := b.dev.(device.Streamer).NewStream()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { stream.Close() })
+	r.stream = stream
+	r.counts = kerneltest.Buffer(b.t, b.dev, make([]byte, 8*mostLaunches))
+	r.outputs = append(r.outputs, output{b.o, kerneltest.Buffer(b.t, b.dev, make([]byte, b.o.Size()))})
+	if b.lse != nil {
+		r.outputs = append(r.outputs, output{b.lse, kerneltest.Buffer(b.t, b.dev, make([]byte, b.lse.Size()))})
+	}
+	return r
+}
+
+func (r *repeater) String() string { return fmt.Sprintf("%v by %v", r.in.p, r.config) }
+
+// turn launches a number of times and compares each launch with the very first. What is
+// not written is found too: outputs are filled with another byte before each launch. The
+// next turn has more launches if this one was short.
+func (r *repeater) turn(ctx context.Context) error {
+	start := time.Now()
+	none := make([]byte, 8*r.size)
+	for i := range r.size {
+		binary.LittleEndian.PutUint32(none[8*i+4:], ^uint32(0))
+	}
+	if err := r.counts.Write(0, none); err != nil {
+		return err
+	}
+	for i := range r.size {
+		if err := r.once(i); err != nil {
+			return err
+		}
+	}
+	if err := r.stream.Sync(ctx); err != nil {
+		return err
+	}
+	found := make([]byte, 8*r.size)
+	if err := r.counts.Read(0, found); err != nil {
+		return err
+	}
+	for i := range r.size {
+		words, at := binary.LittleEndian.Uint32(found[8*i:]), binary.LittleEndian.Uint32(found[8*i+4:])
+		if words > 0 {
+			return fmt.Errorf("launch %d gives other bits than the first: %d words differ, word %d before all others", r.launches-r.size+i, words, at)
+		}
+	}
+	if time.Since(start) < aTurn {
+		r.size = min(2*r.size, mostLaunches)
+	}
+	return nil
+}
+
+// once queues a launch and its comparison, the i-th of a turn. The first of all is what
+// others are compared with.
+func (r *repeater) once(i int) error {
+	for _, o := range r.outputs {
+		if err := r.stream.Fill(o.got, byte(7*r.launches+1)); err != nil {
+			return err
+		}
+	}
+	if err := r.stream.Launch(r.kernel, r.launch); err != nil {
+		return err
+	}
+	if r.between != nil {
+		if err := r.between(r.stream, r.launches); err != nil {
+			return err
+		}
+	}
+	for _, o := range r.outputs {
+		if r.launches == 0 {
+			if err := r.stream.Copy(o.first, o.got); err != nil {
+				return err
+			}
+			continue
+		}
+		words := uint32(o.got.Size() / 4)
+		l := device.Launch{
+			Grid: device.D(min(int(words+255)/256, 1024)), Block: device.D(256),
+			Params: []device.Param{device.Ptr(o.got), device.Ptr(o.first), device.Ptr(r.counts), device.U32(uint32(i)), device.U32(words)},
+		}
+		if err := r.stream.Launch(r.compare, l); err != nil {
+			return err
+		}
+	}
+	r.launches++
+	return nil
+}
+
+// differing counts the words in which two buffers differ, and finds the first of them.
+func differing() *build.Kernel {
+	k := build.New("differing", ptx.SM90)
+	a, b, counts := k.ParamGlobalU32("a"), k.ParamGlobalU32("b"), k.ParamGlobalU32("counts")
+	launch, n := k.ParamU32("launch"), k.ParamU32("n")
+	here := launch.Shl(k.U32(1))
+	first := k.CtaidX().MadLo(k.NtidX(), k.TidX())
+	k.Loop(first, n, k.NctaidX().MulLo(k.NtidX()), func(i build.U32) {
+		k.If(a.At(i).Ld().SetpNe(b.At(i).Ld()), func() {
+			counts.At(here).RedAdd(k.U32(1))
+			counts.At(here.Add(k.U32(1))).RedMin(i)
+		})
+	})
+	return k
+}
+
+// TestRepeat has the emulator repeat: the kernel's bits are the same, and one byte that is
+// not is found, whichever output has it, and so is what nobody writes.
+func TestRepeat(t *testing.T) {
+	p := Square(1, 2, 70, 64, fp8.E4M3)
+	p.LSE = true
+	in := generate(t, "normal", p, 1)
+	change := func(to device.Buffer, at int64, launch int) func(device.Stream, int) error {
+		return func(s device.Stream, n int) error {
+			if n != launch {
+				return nil
+			}
+			data := make([]byte, 1)
+			if err := to.Read(at, data); err != nil {
+				return err
+			}
+			return s.Write(to, at, []byte{data[0] ^ 0x10})
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		spoil func(r *repeater)
+		want  string
+	}{
+		{"nothing", func(*repeater) {}, ""},
+		{"O", func(r *repeater) { r.between = change(r.o, 4*1001+3, 6) }, "launch 6 gives other bits than the first: 1 words differ, word 1001 "},
+		{"LSE", func(r *repeater) { r.between = change(r.lse, 4*139, 1) }, "launch 1 gives other bits than the first: 1 words differ, word 139 "},
+		{"what nobody writes", func(r *repeater) {
+			idle := []device.Param{device.Ptr(r.o), device.Ptr(r.o), device.Ptr(r.o), device.U32(0), device.U32(0)}
+			r.kernel, r.launch = r.compare, device.Launch{Grid: device.D(1), Block: device.D(32), Params: idle}
+		}, "launch 1 gives other bits than the first: 4620 words differ, word 0 "},
+	} {
+		r := newRepeater(newBench(t, emulator(t, 0, nil), in), Choose(p, 132))
+		c.spoil(r)
+		err := r.turn(t.Context())
+		if err == nil {
+			err = r.turn(t.Context())
+		}
+		switch {
+		case c.want == "" && (err != nil || r.launches < 8):
+			t.Errorf("%s: %d launches, %v", c.name, r.launches, err)
+		case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)):
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestRepeated wants problems of every kind, which the chosen configurations compute.
+func TestRepeated(t *testing.T) {
+	var causal, shared, lse int
+	for _, p := range repeated() {
+		if err := Choose(p, 132).Check(p); err != nil {
+			t.Errorf("%v: %v", p, err)
+		}
+		for n, is := range map[*int]bool{&causal: p.Causal, &shared: p.Heads == 8*p.HeadsKV, &lse: p.LSE} {
+			if is {
+				*n++
+			}
+		}
+	}
+	if causal == 0 || shared == 0 || lse == 0 {
+		t.Errorf("%d causal, %d with shared heads, %d with LSE", causal, shared, lse)
+	}
+}
