@@ -6,11 +6,12 @@
 //	k, err := hopper.Build(p, c)
 //
 // One generator serves all designs; a [Config] says which it is, and [Choose] knows a
-// good one for a problem. The throughput design has blocks of three consumer warpgroups,
-// 64 query rows each, that go through the items of work one after the other. The latency
-// designs have 64 query rows a block, and split their keys over two warpgroups, over a
-// cluster of blocks, or over both. Between them is one of 128 rows for four warpgroups,
-// two and two of which share the keys of 64 rows. docs/TUNING.md says what was tried and what it gave.
+// good one for a problem. The throughput design has blocks of three or four consumer
+// warpgroups, 64 query rows each, that go through the items of work one after the other.
+// The latency designs have 64 query rows a block, and split their keys over two
+// warpgroups, over a cluster of two blocks, or over both. Between them are two of 128
+// rows: for two warpgroups, and for four, two and two of which share the keys of 64 rows.
+// docs/TUNING.md says what was tried and what it gave.
 //
 // # A block
 //
@@ -31,14 +32,12 @@
 //	O = α·O + T             α = 2^(c·m - c·m')
 //
 // While one warpgroup multiplies, the others take their exponentials; [Config.Turns]
-// keeps them from doing all the same thing at once. With [Config.Overlap] Q·Kᵀ of one
-// tile and P·V of the tile before are under way together.
+// keeps them from doing all the same thing at once.
 //
 // The files are in the order of a kernel's life: kernel.go has the parameters, the roles
 // and the items of work; producer.go the copies and the transposition of V; consumer.go
-// the inner loop, overlap.go and ahead.go its other forms, softmax.go and exp2.go what
-// lies between the products; output.go the end, with halves.go and merge.go or
-// exchange.go where keys are shared; early.go starts the first copies in another place.
+// the inner loop, softmax.go and exp2.go what lies between its products; output.go the
+// end, with exchange.go where keys are shared.
 //
 // # Numbers
 //
