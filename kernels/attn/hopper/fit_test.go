@@ -1,0 +1,225 @@
+package hopper
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"attest/fp8"
+	"attest/timing"
+)
+
+var timesFlag = flag.String("times", "", "what TestCardTimes wrote, several files with commas between: TestChooseFit makes testdata/times.json of it, and the costs in choose.go")
+
+const timesFile = "testdata/times.json"
+
+// timed is a problem and the medians of configurations, in microseconds, by their names.
+type timed struct {
+	p      Problem
+	micros map[string]float64
+}
+
+// key is what a table calls a configuration: how it divides the work, and not how a
+// warpgroup computes. So a table outlives a change of that, until there is a new one.
+func (c Config) key() string {
+	c.Turns, c.Polynomial, c.SumColumn = 0, 0, false
+	return c.String()
+}
+
+// readTimes reads the table, a problem a line.
+func readTimes(t *testing.T) (all []timed) {
+	text, err := os.ReadFile(timesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []struct {
+		B, H, S, D int
+		Causal     bool
+		Micros     map[string]float64
+	}
+	if err := json.Unmarshal(text, &lines); err != nil {
+		t.Fatalf("%s: %v", timesFile, err)
+	}
+	for _, l := range lines {
+		p := Square(l.B, l.H, l.S, l.D, fp8.E4M3)
+		p.Causal = l.Causal
+		all = append(all, timed{p, l.Micros})
+	}
+	return all
+}
+
+func writeTimes(t *testing.T, all []timed) {
+	var lines []string
+	for _, x := range all {
+		micros, err := json.Marshal(x.micros)
+		if err != nil {
+			t.Fatal(err)
+		}
+		causal := ""
+		if x.p.Causal {
+			causal = `"causal": true, `
+		}
+		lines = append(lines, fmt.Sprintf(`{"b": %d, "h": %d, "s": %d, "d": %d, %s"micros": %s}`, x.p.Batch, x.p.Heads, x.p.SeqQ, x.p.HeadDim, causal, micros))
+	}
+	if err := os.WriteFile(timesFile, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fromRuns takes from runs what Choose may take. Of what several have timed the last one
+// counts.
+func fromRuns(t *testing.T, paths []string) (all []timed) {
+	runs := make([]map[string]*timing.Run, len(paths))
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, &runs[i])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range candidates() {
+		row := timed{x.p, map[string]float64{}}
+		for _, c := range choices(x.p.HeadDim) {
+			for _, r := range runs {
+				if r[x.name] == nil {
+					continue
+				}
+				is := func(s timing.Subject) bool { return s.Name == c.String() }
+				if i := slices.IndexFunc(r[x.name].Candidates, is); i >= 0 {
+					row.micros[c.key()] = math.Round(r[x.name].Summary(i).P50*100) / 100
+				}
+			}
+		}
+		if len(row.micros) > 0 {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// fit is what the configuration costs, by least squares of the relative error, and the
+// largest one. A cost that would come out below zero is left out.
+func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
+	var loads []terms // of a launch, over its time: what costs are to make 1
+	for _, x := range all {
+		if micros, ok := x.micros[c.key()]; ok {
+			load := c.load(x.p, 132)
+			for i := range load {
+				load[i] /= micros
+			}
+			loads = append(loads, load)
+		}
+	}
+	if len(loads) < len(costs) {
+		t.Fatalf("%v is timed on %d problems: its costs take %d at least", c, len(loads), len(costs))
+	}
+	var use []int
+	for i := range costs {
+		if slices.ContainsFunc(loads, func(l terms) bool { return l[i] != 0 }) {
+			use = append(use, i)
+		}
+	}
+	for {
+		xs := leastSquares(loads, use)
+		if i := slices.Index(xs, min(slices.Min(xs), 0)); i >= 0 {
+			use = slices.Delete(use, i, i+1)
+			continue
+		}
+		for i, x := range xs {
+			costs[use[i]] = math.Round(x*1000) / 1000
+		}
+		break
+	}
+	for _, load := range loads {
+		worst = max(worst, math.Abs(costs.dot(load)-1))
+	}
+	return costs, worst
+}
+
+// leastSquares are the costs of the terms in use that bring all loads nearest to 1: the
+// normal equations, by Gauss and Jordan's elimination.
+func leastSquares(loads []terms, use []int) []float64 {
+	n := len(use)
+	m := make([][]float64, n)
+	for i := range m {
+		m[i] = make([]float64, n+1)
+		for _, r := range loads {
+			for j, u := range use {
+				m[i][j] += r[use[i]] * r[u]
+			}
+			m[i][n] += r[use[i]]
+		}
+	}
+	for i := range n {
+		for j := range n {
+			f := m[j][i] / m[i][i]
+			for k := i; j != i && k <= n; k++ {
+				m[j][k] -= f * m[i][k]
+			}
+		}
+	}
+	xs := make([]float64, n)
+	for i := range xs {
+		xs[i] = m[i][n] / m[i][i]
+	}
+	return xs
+}
+
+// TestChooseFit wants the costs in choose.go to be those that the times give. With -times
+// the table is made anew from runs, and the costs are printed for choose.go to have.
+func TestChooseFit(t *testing.T) {
+	all := readTimes(t)
+	if *timesFlag != "" {
+		all = fromRuns(t, strings.Split(*timesFlag, ","))
+	}
+	for _, d := range []int{64, 128} {
+		some := slices.DeleteFunc(slices.Clone(all), func(x timed) bool { return x.p.HeadDim != d })
+		for _, c := range choices(d) {
+			costs, worst := fit(t, c.Config, some)
+			t.Logf("D = %d, %v, off by at most %.1f %%:\n%s", d, c, 100*worst, source(costs))
+			for i, has := range c.costs {
+				if math.Abs(costs[i]-has) > 0.0011 && *timesFlag == "" { // a digit more or less by who fuses what
+					t.Errorf("D = %d, %v costs %v, and by %s %v", d, c, c.costs, timesFile, costs)
+					break
+				}
+			}
+		}
+	}
+	if *timesFlag != "" {
+		writeTimes(t, all)
+	}
+}
+
+// source is the costs as choose.go has them.
+func source(costs terms) string {
+	return strings.ReplaceAll(fmt.Sprintf("%#v", costs), "hopper.", "")
+}
+
+// TestChooseTimes wants what Choose takes to be within 5 % of the fastest that it could
+// have taken, on every problem that was timed.
+func TestChooseTimes(t *testing.T) {
+	for _, x := range readTimes(t) {
+		got := Choose(x.p, 132)
+		micros, ok := x.micros[got.key()]
+		if !ok {
+			t.Errorf("%v: Choose takes %v, which was not timed: choices says how", x.p, got)
+			continue
+		}
+		for _, c := range choices(x.p.HeadDim) {
+			other, ok := x.micros[c.key()]
+			switch miss := micros/other - 1; {
+			case ok && miss > 0.05:
+				t.Errorf("%v: Choose takes %v at %.2f µs, and %v takes %.2f", x.p, got, micros, c, other)
+			case ok && miss > 0:
+				t.Logf("%v: Choose takes %v at %.2f µs, and %v takes %.2f: %.1f %% more", x.p, got, micros, c, other, 100*miss)
+			}
+		}
+	}
+}
