@@ -65,9 +65,11 @@ func (u *Turn) WaitIn(round build.U32) {
 	k.MbarrierWait(u.mine, round.Xor(u.first).And(k.U32(1)))
 }
 
-// Pass hands the turn on. Arithmetic can be moved past it by an assembler, if not past a
-// branch before it.
-func (u *Turn) Pass(w Warp) {
+// Pass hands the turn on. last is a number above zero, or NaN, whose computation is to
+// come before: nothing else, but for a branch, keeps an assembler from moving arithmetic
+// past this call.
+func (u *Turn) Pass(w Warp, last build.F32) {
 	k := u.t.k
-	k.If(w.One(), func() { k.MbarrierArrive(u.next) })
+	done := last.SetpGeu(k.F32(0)).And(w.One())
+	k.If(done, func() { k.MbarrierArrive(u.next) })
 }

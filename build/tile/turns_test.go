@@ -39,7 +39,7 @@ func TestTurns(t *testing.T) {
 			at.St(n.Add(k.U32(1)))
 		})
 		w.Sync()
-		turn.Pass(w)
+		turn.Pass(w, k.F32(1))
 	})
 	for name, dev := range devices(t, ptx.SM90) {
 		for i, got := range words(t, dev, k, 32*groups*stride, stride*groups*rounds) {

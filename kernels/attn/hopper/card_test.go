@@ -229,8 +229,10 @@ func candidates() (all []candidate) {
 		}
 		big := Square(4, 2048/d, 4096, d, fp8.E4M3)
 		add("big", big)
-		big.Causal = true
-		add("big causal", big)
+		for name, p := range map[string]Problem{"big": big, "1,8,1024": Square(1, 8, 1024, d, fp8.E4M3), "1,8,4096": Square(1, 8, 4096, d, fp8.E4M3), "2,16,2048": Square(2, 16, 2048, d, fp8.E4M3)} {
+			p.Causal = true
+			add(name+" causal", p)
+		}
 		add("huge", Square(2, 2048/d, 16384, d, fp8.E4M3))
 	}
 	return all
@@ -242,19 +244,11 @@ func configurations(d int) []Config {
 		change(&c)
 		return c
 	}
-	summed := func(c *Config) { c.SumColumn = !c.SumColumn } // the other way
-	all := []Config{InHalves(1), InHalves(2), Latency(d)}
-	turning := []Config{Pair(), Throughput(d, 3), with(Throughput(d, 3), summed)}
+	small := func(c *Config) { c.TileN = 64 }
+	all := []Config{InHalves(1), with(InHalves(1), small), InHalves(2), with(InHalves(2), small), Latency(d), Pair(), Throughput(d, 3)}
 	if d == 64 {
-		turning = append(turning, TwoPairs(), with(TwoPairs(), func(c *Config) { c.Polynomial = 0 }), Throughput(d, 4))
-	} else {
-		turning = append(turning, with(Throughput(d, 3), func(c *Config) { c.Polynomial = 16 }))
-		all = append(all, with(Latency(d), func(c *Config) { c.Split = 2 }))
+		soon := func(c *Config) { c.Turns = 32 }
+		return append(all, TwoPairs(), with(TwoPairs(), func(c *Config) { c.Polynomial = 0 }), with(TwoPairs(), soon), Throughput(d, 4), with(Throughput(d, 4), soon))
 	}
-	for _, c := range turning {
-		for keys := 32; keys <= c.TileN; keys += 32 {
-			all = append(all, with(c, func(c *Config) { c.Turns = keys }))
-		}
-	}
-	return all
+	return append(all, with(Latency(d), func(c *Config) { c.Split = 2 }))
 }

@@ -20,7 +20,7 @@ type Config struct {
 	Persistent bool
 	// Turns has the warpgroups begin their exponentials one after the other, so that
 	// one of them takes them while others multiply: the next begins when one is through
-	// with so many keys of its tile, a multiple of 32. 0 is no turns.
+	// with so many keys of its tile, a multiple of 32; see handOn. 0 is no turns.
 	Turns int
 	// Halves has two warpgroups share 64 query rows: each takes every other tile of
 	// keys, and in the end their results are merged. A block has one such pair or two.
@@ -214,6 +214,14 @@ const (
 	rings
 )
 
+// turnTakers are the warps that take turns.
+func (c Config) turnTakers() int {
+	if c.Turns == 0 {
+		return 0
+	}
+	return 4 * c.Warpgroups
+}
+
 // slots are how many tiles each ring holds.
 func (c Config) slots(ring int) int {
 	switch ring {
@@ -257,7 +265,7 @@ func (c Config) plan(d int) plan {
 		bars += tile.RingBytes(c.slots(r))
 	}
 	p.turns = bars
-	p.exchanged = p.turns + tile.TurnsBytes(4*c.Warpgroups)
+	p.exchanged = p.turns + tile.TurnsBytes(c.turnTakers())
 	at := take(p.exchanged + 8*c.Warpgroups)
 	for r := range p.barriers {
 		p.barriers[r] += at

@@ -68,6 +68,9 @@ func (g *gen) newTurn() *tile.Turn {
 func (a *attention) begin(it item) {
 	a.rows.begin(it)
 	a.O.Fill(a.g.k.F32(0))
+	if a.g.c.Split > 1 {
+		a.g.k.BarrierClusterWait() // the other block's barriers are there as well
+	}
 	slot := a.queries(it).Wait()
 	a.Q = a.Q0.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.qTile))))
 }
@@ -106,11 +109,16 @@ func (a *attention) waitForTurn() {
 
 // handOn hands the turn on when so many keys are done as a turn has. The values are
 // waited for at the same time, for they are there by then: that is a branch, across which
-// the assembler moves no exponentials.
-func (a *attention) handOn(keys int) {
-	if keys == a.g.c.Turns {
+// the assembler moves no exponentials. A turn of all keys ends with the last of them, P,
+// wherever the assembler takes it: mostly at a third.
+func (a *attention) handOn(keys int, P build.F32) {
+	switch c := a.g.c; {
+	case keys != c.Turns:
+	case keys < c.TileN:
 		a.v.Wait()
-		a.rows.turn.Pass(a.wg.Warp)
+		a.rows.turn.Pass(a.wg.Warp, a.g.k.F32(1))
+	default:
+		a.rows.turn.Pass(a.wg.Warp, P)
 	}
 }
 
@@ -126,7 +134,7 @@ func (a *attention) scores(S *tile.Frag) {
 // values starts T = P·V.
 func (a *attention) values(P tile.Bytes8) {
 	slot := a.v.Slot()
-	if a.g.c.Turns == 0 {
+	if c := a.g.c; c.Turns == 0 || c.Turns == c.TileN {
 		a.v.Wait()
 	}
 	a.wg.Fence()

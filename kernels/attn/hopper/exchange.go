@@ -9,17 +9,17 @@ import (
 )
 
 // A merge in one step. The warpgroups that share the keys of a tile of queries, those of
-// a block and those of the cluster's other blocks, each write a part of the columns.
-// Each ends with O and l over its own keys, and sends every other one its columns of
-// O/l, and the rows' log₂ l, straight from registers:
+// a block and those of the cluster's other block, each write a part of the columns.
+// Each ends with O and l over its own keys, and sends every one its columns of O/l, and
+// the rows' log₂ l, straight from registers:
 //
 //	within the block  st.shared, and a warp's arrival at the owner's mbarrier
 //	to another block  st.async, which the owner's mbarrier counts in bytes
 //
 // An owner waits at its own mbarrier alone, which has known from the start how many bytes
 // will come. Nobody fences or waits for what it has sent, and the cluster's barrier is
-// passed once, without waiting: all arrive before the first tile, when their mbarriers
-// are made, and look whether the others did before they send.
+// passed once: all arrive when their mbarriers are made, and see that the others did
+// while they wait for their queries.
 //
 // No block ends while anything is on its way to it, for each of its warpgroups waits for
 // all that is sent to it; what a block has sent is no longer its own. A block may send
@@ -52,21 +52,17 @@ func (c Config) share(d int) share {
 	return share{columns, elements, units, (warpgroupThreads*units + warpgroupRows*4/16) * 16}
 }
 
-// openExchange makes the mbarriers: a warp of the block arrives for itself, and one
-// arrival announces all bytes from other blocks.
-func (g *gen) openExchange() {
-	k := g.k
-	remote := (g.c.Split - 1) * g.c.perBlock()
-	arrivals := 4 * (g.c.perBlock() - 1)
-	if remote > 0 {
-		arrivals++
-	}
-	for i := range g.c.Warpgroups {
-		bar := g.exchanged(k.U32(0)).Plus(i)
-		k.MbarrierInit(bar, k.U32(uint32(arrivals)))
-		if remote > 0 {
-			k.MbarrierArriveExpectTx(bar, k.U32(uint32(remote*g.c.share(g.d).bytes)))
-		}
+// remote are the sharers in the cluster's other block.
+func (c Config) remote() int { return c.sharers() - c.perBlock() }
+
+// arrivals are those that complete what a warpgroup waits for: the other warps of the
+// block, and one that announces the bytes from the other.
+func (c Config) arrivals() int { return 4*(c.perBlock()-1) + c.Split - 1 }
+
+// expectShares announces what the other block will send to a warpgroup.
+func (g *gen) expectShares(bar build.Shared[build.B64]) {
+	if n := g.c.remote(); n > 0 {
+		g.k.MbarrierArriveExpectTx(bar, g.k.U32(uint32(n*g.c.share(g.d).bytes)))
 	}
 }
 
@@ -129,22 +125,10 @@ func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 		s.inverse[i] = inverse.Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
 		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(g.shift(m[i], a.rows.c.Get()), build.Rn))
 	}
-	if g.c.Split == 1 {
-		for owner := range g.c.sharers() {
-			s.send(owner, store)
-		}
-		return
-	}
-	k.BarrierClusterWait()        // the others' mbarriers are there
-	for rank := range g.c.Split { // what is whose lies in other registers for each rank
+	for rank := range g.c.Split { // what is whose lies in other registers for each
 		k.If(g.rank.SetpEq(k.U32(uint32(rank))), func() {
 			for i := range g.c.sharers() {
-				owner := ((rank+1)*g.c.perBlock() + i) % g.c.sharers()
-				if to := owner / g.c.perBlock(); to == rank {
-					s.send(owner, store)
-				} else {
-					s.send(owner, s.storeAsync(to, owner))
-				}
+				s.send(rank, ((rank+1)*g.c.perBlock()+i)%g.c.sharers())
 			}
 		})
 	}
@@ -179,9 +163,13 @@ type sending struct {
 // put writes two or four words to an inbox.
 type put func(at build.Shared[build.B32], x []build.B32)
 
-// send puts an owner's share into its inbox.
-func (s sending) send(owner int, p put) {
+// send puts an owner's share into its inbox, from block rank.
+func (s sending) send(rank, owner int) {
 	g := s.a.g
+	p := store
+	if owner/g.c.perBlock() != rank {
+		p = s.storeAsync(owner)
+	}
 	inbox := owner % g.c.perBlock() * g.plan.inbox / 4
 	words := s.words(owner)
 	for u := 0; u < len(words); u += 4 {
@@ -198,11 +186,11 @@ func store(at build.Shared[build.B32], x []build.B32) {
 	at.StV4([4]build.B32(x))
 }
 
-// storeAsync writes to block rank, counted by the owner's mbarrier there.
-func (s sending) storeAsync(rank, owner int) put {
+// storeAsync writes to the owner's block, counted by its mbarrier there.
+func (s sending) storeAsync(owner int) put {
 	g := s.a.g
 	k := g.k
-	to := k.U32(uint32(rank))
+	to := k.U32(uint32(owner / g.c.perBlock()))
 	bar := g.exchanged(k.U32(0)).Plus(owner % g.c.perBlock()).Mapa(to)
 	return func(at build.Shared[build.B32], x []build.B32) { k.StAsyncB32(at.Mapa(to), x, bar) }
 }
@@ -240,7 +228,7 @@ func (a *attention) arrive(inBlock build.U32) {
 	if g.c.perBlock() == 1 {
 		return
 	}
-	k.If(a.wg.Lane.SetpEq(k.U32(0)), func() {
+	k.If(a.wg.One(), func() {
 		for i := 1; i < g.c.perBlock(); i++ { // a power of two of them
 			k.MbarrierArrive(g.exchanged(g.rowTile()).At(inBlock.Xor(k.U32(uint32(i)))))
 		}

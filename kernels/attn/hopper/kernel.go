@@ -3,6 +3,7 @@ package hopper
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"attest/build"
 	"attest/build/tile"
@@ -89,6 +90,7 @@ func newGen(k *build.Kernel, p Problem, c Config) *gen {
 	g.seqQ, g.seqKV = k.ParamU32("seqQ"), k.ParamU32("seqKV")
 	g.scale = k.ParamF32("scale")
 	g.wg = tile.NewWarpgroup(k, k.TidX().And(k.U32(warpgroupThreads-1)))
+	g.rank = k.U32(0)
 	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
 	}
@@ -102,7 +104,7 @@ func (g *gen) lieAt(mem build.Shared[build.B8]) {
 	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
 		*r = tile.NewRing(g.k, build.SharedAs[build.B64](mem, g.plan.barriers[i]), g.c.slots(i))
 	}
-	g.turns = tile.NewTurns(g.k, build.SharedAs[build.B64](mem, g.plan.turns), 4*g.c.Warpgroups)
+	g.turns = tile.NewTurns(g.k, build.SharedAs[build.B64](mem, g.plan.turns), g.c.turnTakers())
 }
 
 // uniform is a number that all lanes of a warp agree on, said so that the assembler
@@ -115,26 +117,30 @@ func (g *gen) uniform(x build.U32) build.U32 {
 // transposers are the warps that transpose V.
 const transposers = 3
 
-// open makes the barriers. A consumer warp, or a transposing one, arrives once for all
-// its lanes; a copy is announced by the one thread that starts it.
+// open makes the barriers, four warps a part of them: they are made one after the other,
+// and the first copy waits for them. A consumer warp, or a transposing one, arrives once
+// for all its lanes; a copy is announced by the one thread that starts it.
 func (g *gen) open() {
-	k, consumers := g.k, 4*g.c.Warpgroups
-	users := 4 * g.c.rowTiles() // of a slot of K or V
-	k.If(k.TidX().SetpEq(k.U32(0)), func() {
+	const warps = 4
+	k := g.k
+	counts := g.arrivals()
+	exchanged := (g.plan.exchanged - g.plan.barriers[0]) / 8 // the number of the first
+	for w := range warps {
+		k.If(k.TidX().SetpEq(k.U32(uint32(32*w))), func() {
+			for i := w; i < len(counts); i += warps {
+				bar := build.SharedAs[build.B64](g.mem, g.plan.barriers[0]).Plus(i)
+				k.MbarrierInit(bar, k.U32(uint32(counts[i])))
+				if i >= exchanged {
+					g.expectShares(bar)
+				}
+			}
+			k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
+		})
+	}
+	k.If(k.TidX().SetpEq(k.U32(32*warps)), func() {
 		for _, m := range []build.TensorMap{g.q, g.kk, g.v} {
 			k.PrefetchTensormap(m.Addr())
 		}
-		g.ringQ.Init(1, consumers)
-		g.ringK.Init(1, users)
-		g.ringRaw.Init(1, transposers)
-		g.ringV.Init(transposers, users)
-		if g.c.Turns > 0 {
-			g.turns.Init()
-		}
-		if g.c.sharers() > 1 {
-			g.openExchange()
-		}
-		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
 	})
 	if g.c.SumColumn {
 		g.fillSumColumn()
@@ -145,10 +151,29 @@ func (g *gen) open() {
 	}
 }
 
-// take gives a warpgroup the registers of its role.
+// arrivals are how many complete a phase of each barrier, in the order in which they lie
+// in memory.
+func (g *gen) arrivals() (counts []int) {
+	consumers := 4 * g.c.Warpgroups
+	users := 4 * g.c.rowTiles() // of a slot of K or V
+	for ring, n := range [rings][2]int{{1, consumers}, {1, users}, {1, transposers}, {transposers, users}} {
+		for _, side := range n {
+			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring))...)
+		}
+	}
+	counts = append(counts, slices.Repeat([]int{1}, g.c.turnTakers())...)
+	if g.c.sharers() > 1 {
+		counts = append(counts, slices.Repeat([]int{g.c.arrivals()}, g.c.Warpgroups)...)
+	}
+	return counts
+}
+
+// take gives a warpgroup the registers of its role, if those that all have at first are
+// too few.
 func (g *gen) take(n int) {
 	start := g.c.registers().start
 	switch {
+	case g.c.registersNeeded(g.p) <= start:
 	case n < start:
 		g.k.SetmaxnregDec(n)
 	case n > start:

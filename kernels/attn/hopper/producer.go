@@ -10,24 +10,32 @@ import (
 func (g *gen) produce() {
 	k := g.k
 	g.take(g.c.registers().producer)
-	warp := g.wg.Thread.Shr(k.U32(5))
-	k.If(warp.SetpEq(k.U32(0)), func() {
-		k.If(g.wg.Lane.SetpEq(k.U32(0)), g.load)
-	}).Else(func() { g.transpose(warp.Sub(k.U32(1))) })
+	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
+	k.If(warp.SetpEq(k.U32(0)), g.load).Else(func() { g.transpose(warp.Sub(k.U32(1))) })
 	if g.c.Split > 1 { // every thread of a cluster passes its barrier
 		k.BarWarpSync(k.FullMask())
 		k.BarrierClusterWait()
 	}
 }
 
-// load starts the copies of all items, as far ahead as the rings have room.
+// load starts the copies of all items, as far ahead as the rings have room. Where two
+// warpgroups begin with a tile of keys each, keys are one tile ahead of values, which are
+// multiplied last.
 func (g *gen) load() {
 	k := g.k
 	c := g.newCopies()
 	g.eachItem(func(it item) {
 		c.queries(it, c.q.Wait())
+		if g.c.Halves {
+			last := it.first.Add(it.tiles).Sub(k.U32(1))
+			k.If(it.tiles.SetpGt(k.U32(0)), func() { c.keys(it, last, c.k.Wait()) })
+		}
 		g.eachTile(it, k.U32(0), 1, func(j build.U32) {
-			c.keys(it, j, c.k.Wait())
+			if g.c.Halves {
+				k.If(j.SetpGt(it.first), func() { c.keys(it, j.Sub(k.U32(1)), c.k.Wait()) })
+			} else {
+				c.keys(it, j, c.k.Wait())
+			}
 			c.values(it, j, c.raw.Wait())
 		})
 	})
@@ -71,16 +79,23 @@ func (c copies) tile(it item, j build.U32) func(int) []build.U32 {
 }
 
 // fill fills a slot with so many boxes, one after the other. What lies beyond the end of
-// a sequence arrives as zeros.
+// a sequence arrives as zeros. One lane starts them, but all work out what it needs: of
+// numbers that lanes differ in, the assembler would make a loop over lanes.
 func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, bytes int, where func(i int) []build.U32, boxes int) {
 	k := c.g.k
 	to := slot.MulLo(k.U32(uint32(bytes)))
 	full := side.Full()
-	k.MbarrierArriveExpectTx(full, k.U32(uint32(bytes)))
+	var dst []build.Shared[build.B8]
+	var from [][]build.U32
 	for i := range boxes {
-		dst := build.SharedAs[build.B8](c.g.mem, at+i*bytes/boxes).At(to)
-		k.CpAsyncBulkTensorSharedClusterGlobal(dst, m, where(i), full)
+		dst, from = append(dst, build.SharedAs[build.B8](c.g.mem, at+i*bytes/boxes).At(to)), append(from, where(i))
 	}
+	k.If(c.g.wg.One(), func() {
+		k.MbarrierArriveExpectTx(full, k.U32(uint32(bytes)))
+		for i := range boxes {
+			k.CpAsyncBulkTensorSharedClusterGlobal(dst[i], m, from[i], full)
+		}
+	})
 	side.Next()
 }
 

@@ -63,6 +63,14 @@ func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.
 // stepKeys are the keys that a product sums up at a time.
 const stepKeys = 32
 
+// parts are how many keys of a tile are done before each branch, and in the end.
+func (c Config) parts() []int {
+	if c.Turns > 0 && c.Turns < c.TileN {
+		return []int{c.Turns, c.TileN}
+	}
+	return []int{c.TileN}
+}
+
 // step takes the next tile of scores and returns P, rounded to e4m3, and α, by which
 // the sums of earlier tiles shrink:
 //
@@ -72,8 +80,8 @@ const stepKeys = 32
 //	l = α·l + ΣP
 //
 // A row that has seen nothing but -∞ subtracts 0. begin is called before the exponentials,
-// done after so many keys of them.
-func (r rows) step(S *tile.Frag, begin func(), done func(keys int)) (P tile.Bytes8, alpha []build.F32) {
+// done after those of so many keys, with the last P.
+func (r rows) step(S *tile.Frag, begin func(), done func(keys int, last build.F32)) (P tile.Bytes8, alpha []build.F32) {
 	g := r.g
 	k, c := g.k, r.c.Get()
 	k.Comment("m' = max(m, rowmax S), α = 2^(c·m-c·m'), P = 2^(c·S-c·m'+8), l = α·l + ΣP")
@@ -87,12 +95,12 @@ func (r rows) step(S *tile.Frag, begin func(), done func(keys int)) (P tile.Byte
 		alpha = append(alpha, g.shrink(m, c, shift[s]))
 	}
 	begin()
-	const elements = stepKeys / 2
 	sum := make([]chains, slots)
-	for i := 0; i < S.Elements(); i += elements {
+	from := 0
+	for _, keys := range g.c.parts() {
 		var xs []build.F32
-		for e := i; e < i+elements; e++ {
-			xs = append(xs, g.exp2(e, S.Get(e).FmaRn(c, shift[e/2%slots])))
+		for i := from; i < keys/2; i++ {
+			xs = append(xs, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
 		}
 		P = append(P, tile.PackE4M3(xs)...)
 		if !g.c.SumColumn {
@@ -100,7 +108,8 @@ func (r rows) step(S *tile.Frag, begin func(), done func(keys int)) (P tile.Byte
 				sum[s].add(xs, s)
 			}
 		}
-		done(2 * (i + elements))
+		done(keys, xs[len(xs)-1])
+		from = keys / 2
 	}
 	if !g.c.SumColumn {
 		for s := range sum {
