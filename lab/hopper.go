@@ -36,7 +36,11 @@ func design(d hopper.Design, c Choice) (*Subject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
-	return Hopper(d.Name, d.Config(p, SMs), c)
+	s, err := Hopper(d.Name, d.Config(p, SMs), c)
+	if err == nil && d.Name == ByShape {
+		s.Config["chosen"] = "by shape"
+	}
+	return s, err
 }
 
 // Hopper is a kernel of kernels/attn/hopper of any configuration. Its format is e4m3

@@ -114,7 +114,7 @@ func Quick() Plan {
 			{Shape: length(1, 8, 512), Name: "mission", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 607), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
 		},
-		Counters: length(1, 2, 128),
+		Rows: 4096, Counters: length(1, 2, 128),
 	}
 }
 
@@ -135,7 +135,7 @@ func Full() Plan {
 		Shapes:    []ref.Shape{length(1, 1, 32), length(1, 2, 1), length(1, 2, 64), length(2, 2, 97), length(1, 2, 200)},
 		Schedules: []uint64{0, 1, 2, 3},
 	}
-	p.Cases, p.Rows = nil, 4096
+	p.Cases = nil
 	named := []ref.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}
 	for _, s := range edges {
 		named = append(named, ref.Named{Shape: length(2, 3, s)})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"attest/lab"
 	"attest/lab/gate"
 	"attest/record"
+	"attest/ref"
 	"attest/stats"
 	"attest/timing"
 )
@@ -34,23 +36,27 @@ buffers again, "cold" others. Ratios are of medians, below 1 the kernel is faste
 a 95 % interval. TFLOP/s count 4·B·H·Sq·Skv·D, half for causal.
 
 A kernel is written for one head dimension, and hopper for a shape: --shapes that need
-other texts are timed one group after the other, each with all the kernels.
+other texts are timed one group after the other, each with all the kernels. One that
+cannot be had for a shape is left out there, and so is one whose text is the baseline's.
 
 Without a GPU there is nothing to time: the command says so and exits with 0. Exit
-code 1: a kernel is wrong. Nothing is kept: attest gate keeps evidence.
+code 1: a kernel is wrong. --evidence keeps records of what was measured, but no
+verdicts: attest gate judges.
 
-JSON, one object a kernel and group of shapes: {"kernel", "baseline", "skipped", "wrong", "performance":
-every sample and the ceilings of the card, as in the evidence}.`,
+JSON, one object a kernel and group of shapes: {"kernel", "baseline", "shapes", "skipped",
+"wrong", "performance": every sample and the ceilings of the card, "record": its hash}.`,
 		Example: `  attest bench stage3b
   attest bench stage2 stage3b stage5 --shapes mission,long
   attest bench stage3b --against torch,triton --processes 5 --format e4m3
   attest bench hopper --against torch,triton,jax --shapes mission,long,big64,big128 --json
   attest bench hopper --causal --shapes big64,huge128
+  attest bench hopper hopper-pair hopper-latency --shapes 1,8,777,64 --evidence evidence
   attest bench stage3b --modes graph --caches warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c, args) },
 	}
 	x.kernelFlags.register(c, true)
 	x.campaign.register(c, true)
+	x.evidenceFlag(c, "", "records are")
 	shapesFlag(c, &x.shapes, "what is timed; mission when empty")
 	f := c.Flags()
 	f.StringSliceVar(&x.modes, "modes", []string{"graph", "event"}, "how a launch is timed: graph, event")
@@ -68,22 +74,27 @@ type bencher struct {
 	env *cli.Env
 	kernelFlags
 	campaign
+	keeper
 	shapes        shapeList
 	modes, caches []string
 	samples       int
 	time          time.Duration
 	seed          uint64
 
-	methods []timing.Method
+	methods    []timing.Method
+	references lab.References
+	built      record.Build
 }
 
 // benchResult is the JSON of bench: one kernel, timed.
 type benchResult struct {
 	Kernel      record.Kernel       `json:"kernel"`
 	Baseline    string              `json:"baseline"`
+	Shapes      []string            `json:"shapes"`
 	Skipped     string              `json:"skipped"` // why nothing was timed, or ""
 	Wrong       []string            `json:"wrong"`   // with the kernel, which was not timed then
 	Performance *record.Performance `json:"performance"`
+	Record      string              `json:"record"` // hash, "" when it was not kept
 }
 
 func (x *bencher) run(c *cobra.Command, names []string) error {
@@ -100,10 +111,22 @@ func (x *bencher) run(c *cobra.Command, names []string) error {
 			return err
 		}
 	}
+	if err := x.openStore(); err != nil {
+		return err
+	}
+	x.built = x.build(c.Context())
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
-	steps := startSteps(progress, len(batches)*max(len(batches[0].subjects)-1, 1))
+	total := 0
+	for _, b := range batches {
+		total += max(len(b.subjects)-1, 1)
+	}
+	steps := startSteps(progress, total)
 	code, shown := cli.OK, 0
+	show := func(r *benchResult) {
+		progress.Print(func() { r.show(x.env, shown > 0) })
+		shown++
+	}
 	for _, b := range batches {
 		for i, s := range b.subjects {
 			var baseline *lab.Subject
@@ -114,18 +137,22 @@ func (x *bencher) run(c *cobra.Command, names []string) error {
 				baseline = b.subjects[0]
 			}
 			r, err := x.measure(c.Context(), s, baseline, b.shapes, steps)
+			if r != nil {
+				show(r) // a full disk must not cost what was found
+			}
 			if err != nil {
 				return err
 			}
 			if len(r.Wrong) > 0 {
 				code = cli.Red
 			}
-			progress.Print(func() { r.show(x.env, shown > 0) })
-			shown++
 			steps.next()
 			if r.Skipped != "" {
 				return cli.Exit(code) // the others would be too
 			}
+		}
+		for _, l := range b.left {
+			show(&benchResult{Kernel: record.Kernel{Name: l.name}, Baseline: b.subjects[0].Name, Shapes: b.shapes.titles(), Skipped: l.why, Wrong: []string{}})
 		}
 	}
 	return cli.Exit(code)
@@ -134,7 +161,14 @@ func (x *bencher) run(c *cobra.Command, names []string) error {
 // batch is shapes that the same texts are timed on.
 type batch struct {
 	subjects []*lab.Subject
+	left     []leftOut
 	shapes   shapeList
+}
+
+// leftOut is a kernel that is not timed on some shapes, and why.
+type leftOut struct {
+	name, why string
+	refused   error // where it cannot be had at all
 }
 
 func (x *bencher) prepare(c *cobra.Command, names []string) ([]batch, error) {
@@ -153,18 +187,64 @@ func (x *bencher) prepare(c *cobra.Command, names []string) ([]batch, error) {
 		if dim != 0 && dim != n.Shape.D {
 			return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", dim, n.Shape.D)
 		}
-		x.dim, x.want = n.Shape.D, n.Shape
-		subjects, err := x.subjects(names)
+		b, err := x.batch(names, n)
 		if err != nil {
 			return nil, err
 		}
-		i := slices.IndexFunc(list, func(b batch) bool { return slices.EqualFunc(b.subjects, subjects, sameText) })
+		i := slices.IndexFunc(list, func(o batch) bool { return slices.EqualFunc(o.subjects, b.subjects, sameText) })
 		if i < 0 {
-			i, list = len(list), append(list, batch{subjects: subjects})
+			list = append(list, b)
+			continue
 		}
 		list[i].shapes = append(list[i].shapes, n)
 	}
-	return list, nil
+	return list, neverHad(names, list)
+}
+
+// batch is the kernels for a shape. The first must be had: the others are compared with it.
+func (x *bencher) batch(names []string, n ref.Named) (batch, error) {
+	x.dim, x.want = n.Shape.D, n.Shape
+	b := batch{shapes: shapeList{n}}
+	for i, name := range names {
+		s, err := x.preset(name)
+		switch {
+		case err != nil && i == 0:
+			return b, err
+		case err != nil:
+			b.left = append(b.left, leftOut{name, err.Error(), err})
+		case i > 0 && name != names[0] && sameText(s, b.subjects[0]):
+			b.left = append(b.left, leftOut{name, "here it is " + names[0] + ": the PTX is the same", nil})
+		default:
+			b.subjects = append(b.subjects, s)
+		}
+	}
+	if x.ptx != "" {
+		s, err := x.external()
+		if err != nil {
+			return b, err
+		}
+		b.subjects = append(b.subjects, s)
+	}
+	return b, nil
+}
+
+// neverHad is why a kernel cannot be had for any of the shapes, nil where all can be.
+func neverHad(names []string, list []batch) error {
+	for _, name := range names {
+		var why error
+		for _, b := range list {
+			i := slices.IndexFunc(b.left, func(l leftOut) bool { return l.name == name && l.refused != nil })
+			if i < 0 {
+				why = nil
+				break
+			}
+			why = b.left[i].refused
+		}
+		if why != nil {
+			return why
+		}
+	}
+	return nil
 }
 
 // sameText reports whether two kernels are one.
@@ -191,7 +271,7 @@ func (x *bencher) misuse() error {
 
 // measure checks a kernel and times it.
 func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, shapes shapeList, progress *steps) (*benchResult, error) {
-	r := &benchResult{Kernel: s.Kernel(), Wrong: []string{}}
+	r := &benchResult{Kernel: s.Kernel(), Shapes: shapes.titles(), Wrong: []string{}}
 	if baseline != nil {
 		r.Baseline = baseline.Name
 	}
@@ -200,7 +280,10 @@ func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, shapes 
 		return r, nil
 	}
 	quick := lab.Quick()
-	p := lab.Plan{Device: x.dev, Sensor: x.sensor, Baseline: baseline, Cases: quick.Cases, Counters: quick.Counters}
+	p := lab.Plan{
+		Device: x.dev, Sensor: x.sensor, Baseline: baseline, Cases: quick.Cases, Rows: quick.Rows, Counters: quick.Counters,
+		References: &x.references, Build: x.built,
+	}
 	p.Times = x.times(lab.Times{Shapes: shapes, Methods: x.methods, Seed: x.seed, Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time}}, s, baseline)
 	rec, err := lab.Measure(ctx, s, p, progress.of(s.Name))
 	if err != nil {
@@ -212,7 +295,8 @@ func (x *bencher) measure(ctx context.Context, s, baseline *lab.Subject, shapes 
 			r.Wrong = append(r.Wrong, g.Reasons...)
 		}
 	}
-	return r, nil
+	r.Record, _, err = x.keep(rec, nil)
+	return r, err
 }
 
 func (r *benchResult) show(env *cli.Env, another bool) {
@@ -224,8 +308,12 @@ func (r *benchResult) show(env *cli.Env, another bool) {
 		fmt.Fprintln(env)
 	}
 	s := env.OutStyle()
-	if r.Skipped != "" {
+	if r.Skipped != "" && r.Kernel.SHA256 != "" {
 		fmt.Fprintf(env, "skipped: %s\n", r.Skipped)
+		return
+	}
+	if r.Skipped != "" {
+		fmt.Fprintf(env, "%s  %s\n  left out: %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(strings.Join(r.Shapes, ", ")), term.Clean(r.Skipped))
 		return
 	}
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(r.Kernel.Name)), s.Dim(fmt.Sprintf("%s, %s%s; µs of one launch", r.Kernel.Format, r.Kernel.Target, configured(r.Kernel))))
@@ -234,6 +322,9 @@ func (r *benchResult) show(env *cli.Env, another bool) {
 	}
 	for _, why := range r.Wrong {
 		fmt.Fprintf(env, "  %s: %s\n", s.Red("wrong"), term.Clean(why))
+	}
+	if r.Record != "" {
+		fmt.Fprintf(env, "  record %s\n", r.Record[:12])
 	}
 }
 

@@ -156,8 +156,9 @@
 // "wrong", a list of what is wrong with it, "performance", attest/record.Performance,
 // null on an emulator, and "predicted", as profile has it, null on a GPU.
 //
-// bench writes one object a kernel and group of shapes: "kernel", "baseline", "skipped",
-// why nothing was timed or "", "wrong", and "performance" with every sample.
+// bench writes one object a kernel and group of shapes: "kernel", "baseline", "shapes",
+// "skipped", why nothing was timed or "", "wrong", "performance" with every sample, and
+// "record", in the evidence or "".
 //
 // compare writes one object: "a" and "b", attest/record.Record, "difference" as
 // evidence diff, and "predicted", null or "a" and "b" as profile has it.

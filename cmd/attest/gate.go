@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -40,10 +39,13 @@ func gateCommand(env *cli.Env) *cobra.Command {
                launches are checked, and no time may beat physics
 
 Without a KERNEL: the whole ladder, from stage0 to hopper (attest list), as far as it
-can be had in the format and run on the device, each against the one it builds on.
-"hopper" is the design for the first of --shapes, or the mission; the others have names
-too. Kernels of any compiler are judged with --ptx and --abi. On a machine with a GPU
-cases run there, without one on the emulator, and performance is skipped.
+can be had in the format and run on the device, each against the one it builds on;
+designs for Hopper against the last stage. Kernels of any compiler are judged with --ptx
+and --abi. On a machine with a GPU cases run there, without one on the emulator, and
+performance is skipped.
+
+A kernel is written for one head dimension, and hopper for a shape, the mission without
+--shapes: where --shapes need several texts, each is judged on its own shapes.
 
 Verdicts: MERGE, REJECT (a gate is red or void), DEFER (the run could not tell),
 VALID-NEGATIVE (right, measured, does not pay), NO-CHANGE (the PTX of the baseline).
@@ -54,7 +56,7 @@ show them. Exit code 1 when anything is REJECTed, else 0.
 trying; quick judges the ladder in minutes without a GPU; full has all named shapes up
 to long, all tile edges and all distributions, and is meant for a GPU. --shapes,
 --seeds and --distributions add cases to those of the plan, and --shapes is also what
-is timed.
+is timed. Of outputs with more than 4096 rows that many are compared.
 
 JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome",
 "why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
@@ -67,6 +69,7 @@ JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome
   attest gate --ptx mine.ptx --abi mine.json --registers 255 --shared 101376
   attest gate --against torch,triton,jax --time 2s
   attest gate --plan full --processes 5 --against torch,triton
+  attest gate hopper --plan smoke --shapes mission,long,big64,big128 --against torch,jax
   attest gate --json | jq -r '[.kernel.name, .verdict.outcome] | @tsv'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
 	}
@@ -81,7 +84,7 @@ JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome
 	f.IntVar(&x.registers, "registers", 0, "how many registers a thread may take; 0 is 128, or 168 for code of one architecture, as sm_90a")
 	f.IntVar(&x.shared, "shared", 0, "how many bytes of shared memory a block may take; 0 is 65536, or 232448 for code of one architecture")
 	f.StringVar(&x.baseline, "baseline", "", "the kernel to beat, or none; the one it builds on when empty")
-	f.StringVar(&x.evidence, "evidence", evidence.Dir, "the folder that records and verdicts are kept in; nothing is kept when empty")
+	x.evidenceFlag(c, evidence.Dir, "records and verdicts are")
 	complete(c, "plan", planNames...)
 	complete(c, "baseline", append([]string{"none"}, presetNames()...)...)
 	complete(c, "distributions", distributionNames()...)
@@ -93,6 +96,7 @@ type gater struct {
 	env *cli.Env
 	kernelFlags
 	campaign
+	keeper
 	plan          string
 	shapes        shapeList
 	seeds         []string
@@ -101,10 +105,15 @@ type gater struct {
 	registers     int
 	shared        int
 	baseline      string
-	evidence      string
 
-	cases []lab.Case // that the flags add
-	store *evidence.Store
+	seedList []uint64
+}
+
+// job is a kernel to judge: a text, and the shapes of --shapes that it is for.
+type job struct {
+	*lab.Subject
+	flags  kernelFlags // that it was made with, for its baseline
+	shapes shapeList
 }
 
 func distributionNames() (names []string) {
@@ -115,7 +124,7 @@ func distributionNames() (names []string) {
 }
 
 func (x *gater) run(ctx context.Context, names []string) error {
-	subjects, err := x.prepare(names)
+	jobs, err := x.prepare(names)
 	if err != nil {
 		return err
 	}
@@ -123,17 +132,17 @@ func (x *gater) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer x.close()
-	if subjects, err = x.fitting(subjects, len(names) == 0); err != nil {
+	if jobs, err = x.able(jobs, len(names) == 0); err != nil {
 		return err
 	}
-	if err := x.openEvidence(); err != nil {
+	if err := x.openStore(); err != nil {
 		return err
 	}
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
-	results, err := x.judgeAll(ctx, subjects, startSteps(progress, len(subjects)))
+	results, err := x.judgeAll(ctx, jobs, startSteps(progress, len(jobs)))
 	if err != nil && len(results) > 0 {
-		progress.Print(func() { x.told(results, len(subjects)) })
+		progress.Print(func() { x.told(results, len(jobs)) })
 	}
 	if err != nil {
 		return err
@@ -148,48 +157,62 @@ func (x *gater) run(ctx context.Context, names []string) error {
 	return nil
 }
 
+// able are the jobs that the device can do.
+func (x *gater) able(jobs []job, leave bool) ([]job, error) {
+	var subjects []*lab.Subject
+	for _, j := range jobs {
+		subjects = append(subjects, j.Subject)
+	}
+	fit, err := x.fitting(subjects, leave)
+	return slices.DeleteFunc(jobs, func(j job) bool { return !slices.Contains(fit, j.Subject) }), err
+}
+
 // prepare reads the command line: what is to be judged.
-func (x *gater) prepare(names []string) ([]*lab.Subject, error) {
+func (x *gater) prepare(names []string) (jobs []job, err error) {
 	if err := errors.Join(x.kernelFlags.misuse(), x.campaign.misuse()); err != nil {
 		return nil, err
 	}
-	d, err := x.shapes.dim()
 	switch {
-	case err != nil:
-		return nil, err
 	case !slices.Contains(planNames, x.plan):
 		return nil, fmt.Errorf("--plan %s: there are %s", x.plan, strings.Join(planNames, ", "))
 	case x.time < 0 || x.registers < 0 || x.shared < 0:
 		return nil, errors.New("--time, --registers and --shared must not be negative")
-	case x.dim != 0 && d != 0 && x.dim != d:
-		return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", x.dim, d)
-	case x.dim == 0:
-		x.dim = d
 	}
-	x.want = x.shapes.hardest()
-	if x.cases, err = x.moreCases(); err != nil {
-		return nil, err
-	}
-	if x.baseline != "" && x.baseline != "none" {
-		if _, err := x.preset(x.baseline); err != nil {
-			return nil, fmt.Errorf("--baseline: %w", err)
+	for _, n := range x.shapes {
+		if x.dim != 0 && x.dim != n.Shape.D {
+			return nil, fmt.Errorf("--head-dim is %d, and --shapes have %d", x.dim, n.Shape.D)
 		}
 	}
-	if len(names) == 0 && x.ptx == "" {
-		return x.whole()
+	for _, d := range x.distributions {
+		if !slices.Contains(distributionNames(), d) {
+			return nil, fmt.Errorf("--distributions: no %q; there are %s", d, strings.Join(distributionNames(), ", "))
+		}
 	}
-	return x.subjects(names)
+	if x.seedList, err = parseSeeds(x.seeds); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 && x.ptx == "" {
+		jobs, err = x.whole()
+	} else {
+		jobs, err = x.named(names)
+	}
+	if err == nil && x.baseline != "" && x.baseline != "none" {
+		if _, err = jobs[0].flags.preset(x.baseline); err != nil {
+			err = fmt.Errorf("--baseline: %w", err)
+		}
+	}
+	return jobs, err
 }
 
 // whole is the ladder: all kernels that can be had in the format that is asked for.
-func (x *gater) whole() (list []*lab.Subject, err error) {
+func (x *gater) whole() (list []job, err error) {
 	for _, name := range lab.Rungs() {
-		s, refused := x.preset(name)
+		jobs, refused := x.jobs(name)
 		if refused != nil {
 			err = refused
 			continue
 		}
-		list = append(list, s)
+		list = append(list, jobs...)
 	}
 	if len(list) > 0 {
 		err = nil
@@ -197,66 +220,84 @@ func (x *gater) whole() (list []*lab.Subject, err error) {
 	return list, err
 }
 
+// named are the kernels that arguments and --ptx name, in that order.
+func (x *gater) named(names []string) (list []job, err error) {
+	for _, name := range names {
+		jobs, err := x.jobs(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, jobs...)
+	}
+	if x.ptx != "" {
+		s, err := x.external()
+		if err != nil {
+			return nil, err
+		}
+		flags := x.kernelFlags
+		if len(x.shapes) > 0 {
+			flags.dim, flags.want = x.shapes[0].Shape.D, x.shapes[0].Shape
+		}
+		list = append(list, job{s, flags, x.shapes})
+	}
+	return list, nil
+}
+
+// jobs are the texts of a kernel of ours, each with the shapes that it is for.
+func (x *gater) jobs(name string) (list []job, err error) {
+	if len(x.shapes) == 0 {
+		s, err := x.preset(name)
+		return []job{{s, x.kernelFlags, nil}}, err
+	}
+	for _, n := range x.shapes {
+		flags := x.kernelFlags
+		flags.dim, flags.want = n.Shape.D, n.Shape
+		s, err := flags.preset(name)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(list, func(j job) bool { return sameText(j.Subject, s) })
+		if i < 0 {
+			i, list = len(list), append(list, job{s, flags, nil})
+		}
+		list[i].shapes = append(list[i].shapes, n)
+	}
+	return list, nil
+}
+
 // moreCases are the cases of --shapes, --seeds and --distributions.
-func (x *gater) moreCases() (list []lab.Case, err error) {
-	shapes := x.shapes
+func (x *gater) moreCases(j job) (list []lab.Case) {
+	shapes := j.shapes
 	if len(shapes) == 0 && len(x.seeds)+len(x.distributions) > 0 {
 		shapes = shapeList{{Shape: ref.Square(2, 3, 33, x.dim)}, {Shape: ref.Square(1, 2, 129, x.dim)}}
-	}
-	seeds, err := parseSeeds(x.seeds)
-	if err != nil {
-		return nil, err
 	}
 	distributions := x.distributions
 	if len(distributions) == 0 {
 		distributions = []string{"normal"}
 	}
 	for _, d := range distributions {
-		if !slices.Contains(distributionNames(), d) {
-			return nil, fmt.Errorf("--distributions: no %q; there are %s", d, strings.Join(distributionNames(), ", "))
-		}
 		for _, n := range shapes {
-			for _, seed := range seeds {
+			for _, seed := range x.seedList {
 				list = append(list, lab.Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: d})
 			}
 		}
 	}
-	return list, nil
-}
-
-// openEvidence finds out before anything is measured whether it can be kept.
-func (x *gater) openEvidence() (err error) {
-	if x.evidence == "" {
-		return nil
-	}
-	if x.store, err = evidence.Open(x.evidence); err != nil {
-		return fmt.Errorf("--evidence: %w", err)
-	}
-	if err = os.MkdirAll(x.evidence, 0o755); err == nil {
-		var probe *os.File
-		if probe, err = os.CreateTemp(x.evidence, ".writable-*.tmp"); err == nil {
-			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("--evidence: nothing can be kept there: %w; name another folder, or --evidence \"\" keeps nothing", err)
-	}
-	return nil
+	return list
 }
 
 // judgeAll measures and judges one kernel after the other. What is done is shown and
 // kept at once, so that an interruption costs one kernel.
-func (x *gater) judgeAll(ctx context.Context, subjects []*lab.Subject, progress *steps) (results []*gateResult, err error) {
+func (x *gater) judgeAll(ctx context.Context, jobs []job, progress *steps) (results []*gateResult, err error) {
 	references := &lab.References{}
 	build := x.build(ctx)
-	for _, s := range subjects {
-		baseline, err := x.baselineOf(s)
+	for _, j := range jobs {
+		baseline, err := x.baselineOf(j)
 		if err != nil {
 			return results, err
 		}
-		p := x.newPlan(s, baseline)
+		p := x.newPlan(j, baseline)
 		p.References, p.Build = references, build
-		rec, err := lab.Measure(ctx, s, p, progress.of(s.Name))
+		rec, err := lab.Measure(ctx, j.Subject, p, progress.of(j.Name))
 		if err != nil {
 			return results, err
 		}
@@ -267,7 +308,8 @@ func (x *gater) judgeAll(ctx context.Context, subjects []*lab.Subject, progress 
 		v := gate.Judge(rec)
 		v.Time = time.Now().UTC()
 		r.Verdict = &v
-		kept := x.keep(r)
+		var kept error
+		r.Record, r.VerdictHash, kept = x.keep(rec, r.Verdict)
 		progress.Print(func() { r.show(x.env, len(results) > 0) }) // a full disk must not cost what was found
 		if kept != nil {
 			return results, kept
@@ -279,20 +321,20 @@ func (x *gater) judgeAll(ctx context.Context, subjects []*lab.Subject, progress 
 }
 
 // baselineOf is what a kernel has to beat, nil for nothing.
-func (x *gater) baselineOf(s *lab.Subject) (*lab.Subject, error) {
+func (x *gater) baselineOf(j job) (*lab.Subject, error) {
 	name := x.baseline
 	switch {
 	case name == "none":
 		return nil, nil
 	case name == "":
-		if name = lab.BuildsOn(s.Name); name == "" {
+		if name = lab.BuildsOn(j.Name); name == "" {
 			return nil, nil
 		}
-	case name == s.Name:
+	case name == j.Name:
 		return nil, nil
 	}
-	same := x.kernelFlags // the baseline computes the same
-	same.format, same.output, same.causal = string(s.ABI.Format), string(s.ABI.Output), s.ABI.Causal
+	same := j.flags // the baseline computes the same
+	same.format, same.output, same.causal = string(j.ABI.Format), string(j.ABI.Output), j.ABI.Causal
 	b, err := same.preset(name)
 	if err != nil && x.baseline == "" {
 		return nil, nil // a kernel for a format or a mask that the others do not have
@@ -301,11 +343,11 @@ func (x *gater) baselineOf(s *lab.Subject) (*lab.Subject, error) {
 }
 
 // newPlan is what is measured of a kernel.
-func (x *gater) newPlan(s, baseline *lab.Subject) lab.Plan {
+func (x *gater) newPlan(j job, baseline *lab.Subject) lab.Plan {
 	p := planOf(x.plan)
 	p.Device, p.Sensor, p.Baseline = x.dev, x.sensor, baseline
-	p.Cases = append(p.Cases, x.cases...)
-	p.Budget = x.budget(s)
+	p.Cases = append(p.Cases, x.moreCases(j)...)
+	p.Budget = x.budget(j.Subject)
 	if !x.gpu() {
 		p.Times = nil
 		return p
@@ -316,13 +358,13 @@ func (x *gater) newPlan(s, baseline *lab.Subject) lab.Plan {
 		p.Times.Shapes = p.Times.Shapes[:1]
 		p.Times.Methods = methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm})
 	}
-	if len(x.shapes) > 0 {
-		p.Times.Shapes = x.shapes
+	if len(j.shapes) > 0 {
+		p.Times.Shapes = j.shapes
 	}
 	if x.time > 0 {
 		p.Times.Stop.Time = x.time
 	}
-	p.Times = x.times(*p.Times, s, baseline)
+	p.Times = x.times(*p.Times, j.Subject, baseline)
 	return p
 }
 
@@ -339,21 +381,6 @@ func (x *gater) budget(s *lab.Subject) *record.Budget {
 		b.Shared = x.shared
 	}
 	return &b
-}
-
-// keep adds a result to the evidence.
-func (x *gater) keep(r *gateResult) (err error) {
-	if x.store == nil {
-		return nil
-	}
-	if r.Record, err = x.store.AddRecord(r.record); err != nil {
-		return fmt.Errorf("--evidence: %w", err)
-	}
-	r.Verdict.Record = r.Record
-	if r.VerdictHash, err = x.store.AddVerdict(r.Verdict); err != nil {
-		return fmt.Errorf("--evidence: %w", err)
-	}
-	return nil
 }
 
 // gateResult is the JSON of gate: one kernel, judged.

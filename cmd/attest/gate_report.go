@@ -37,7 +37,7 @@ func (r *gateResult) print(env *cli.Env) {
 	if k.Config["causal"] == "true" {
 		title = append(title, "causal")
 	}
-	title = append(title, k.Target)
+	title = append(title, k.Target+configured(*k))
 	if r.Baseline != "" {
 		title = append(title, "against "+r.Baseline)
 	}

@@ -3,14 +3,20 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"attest/fp8"
 	"attest/internal/cli"
+	"attest/kernels/attn/hopper"
 	"attest/lab"
 	"attest/lab/gate"
 	"attest/record"
+	"attest/record/recordtest"
 	"attest/ref"
 	"attest/stats"
 	"attest/timing"
@@ -44,7 +50,7 @@ func TestBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for names, want := range map[string]string{
-		"hopper":            "mission|mission256|long|big64;huge64|big128;huge128|1,8/1,512,64",
+		"hopper":            byDesign(x.shapes),
 		"stage3b":           "mission;mission256;long;big64;huge64;1,8/1,512,64|big128;huge128",
 		"hopper-throughput": "mission;mission256;long;big64;huge64|big128;huge128|1,8/1,512,64",
 	} {
@@ -63,6 +69,98 @@ func TestBatches(t *testing.T) {
 		if strings.Join(got, "|") != want {
 			t.Errorf("%s: %s, want %s", names, strings.Join(got, "|"), want)
 		}
+		// The gate has the same texts.
+		jobs, err := (&gater{kernelFlags: kernelFlags{output: "f16"}, shapes: x.shapes, plan: "smoke"}).prepare([]string{names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		for _, j := range jobs {
+			got = append(got, j.shapes.String())
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("gate %s: %s, want %s", names, strings.Join(got, "|"), want)
+		}
+	}
+}
+
+// byDesign is shapes in groups of what hopper takes for them.
+func byDesign(shapes shapeList) string {
+	var keys, groups []string
+	for _, n := range shapes {
+		s := n.Shape
+		p := hopper.Problem{Batch: s.B, Heads: s.Hq, HeadsKV: s.Hkv, SeqQ: s.Sq, SeqKV: s.Skv, HeadDim: s.D, Format: fp8.E4M3}
+		key := fmt.Sprint(s.D, s.Hq == s.Hkv, hopper.Choose(p, lab.SMs))
+		i := slices.Index(keys, key)
+		if i < 0 {
+			keys, groups = append(keys, key), append(groups, shapeTitle(n))
+			continue
+		}
+		groups[i] += ";" + shapeTitle(n)
+	}
+	return strings.Join(groups, "|")
+}
+
+// TestLeftOut wants a kernel that a shape is not for left out there, with a word, and
+// refused if none is for it; and no kernel timed against itself under another name.
+func TestLeftOut(t *testing.T) {
+	prepare := func(shapes string, names ...string) ([]batch, error) {
+		x := &bencher{kernelFlags: kernelFlags{output: "f16"}, samples: 1, time: 1}
+		if err := x.shapes.Set(shapes); err != nil {
+			t.Fatal(err)
+		}
+		return x.prepare(nil, names)
+	}
+	list, err := prepare("1,8,777,64,1,8,777,128", "hopper-pair", "hopper-two-pairs", "hopper-pair")
+	if err != nil || len(list) != 2 {
+		t.Fatalf("%d groups, %v", len(list), err)
+	}
+	if len(list[0].left) != 0 || len(list[0].subjects) != 3 { // a kernel twice is the noise of a card
+		t.Errorf("D = 64: %+v", list[0])
+	}
+	if b := list[1]; len(b.subjects) != 2 || len(b.left) != 1 || b.left[0].name != "hopper-two-pairs" || !strings.Contains(b.left[0].why, "head dimension 128") {
+		t.Errorf("D = 128: %+v", b)
+	}
+	list, err = prepare("big128", "hopper-three", "hopper-throughput", "hopper-latency")
+	if err != nil || len(list) != 1 || len(list[0].subjects) != 2 || len(list[0].left) != 1 || list[0].left[0].why != "here it is hopper-three: the PTX is the same" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, names := range [][]string{{"hopper-pair", "hopper-two-pairs"}, {"hopper-two-pairs"}, {"hopper-pair", "nothing"}} {
+		if _, err := prepare("big128", names...); err == nil {
+			t.Errorf("%q: not refused", names)
+		}
+	}
+	if _, err := prepare("mission,big128", "hopper-two-pairs", "hopper-pair"); err == nil {
+		t.Error("there is no baseline for big128")
+	}
+	var out bytes.Buffer
+	(&benchResult{Kernel: record.Kernel{Name: "hopper-two-pairs"}, Shapes: []string{"big128"}, Skipped: "no room"}).show(&cli.Env{Out: &out}, false)
+	if want := "hopper-two-pairs  big128\n  left out: no room\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+// TestKeeper keeps a record that nobody judged, as bench does.
+func TestKeeper(t *testing.T) {
+	k := keeper{evidence: filepath.Join(t.TempDir(), "evidence")}
+	if err := k.openStore(); err != nil {
+		t.Fatal(err)
+	}
+	r := recordtest.New("hopper-pair")
+	hash, verdict, err := k.keep(r, nil)
+	if err != nil || len(hash) != 64 || verdict != "" {
+		t.Fatalf("%q, %q, %v", hash, verdict, err)
+	}
+	for _, args := range [][]string{{"list"}, {"show", hash[:12]}, {"verify"}} {
+		var out, told bytes.Buffer
+		c := rootCommand(&cli.Env{Out: &out, Err: &told})
+		c.SetArgs(append([]string{"evidence", "--evidence", k.evidence}, args...))
+		if err := c.ExecuteContext(t.Context()); err != nil || args[0] != "verify" && !strings.Contains(out.String(), "hopper-pair") {
+			t.Errorf("evidence %s: %v\n%s%s", args[0], err, &out, &told)
+		}
+	}
+	if h, v, err := (&keeper{}).keep(r, nil); h+v != "" || err != nil {
+		t.Errorf("%q, %q, %v: there is no store", h, v, err)
 	}
 }
 

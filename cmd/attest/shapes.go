@@ -35,38 +35,19 @@ func (l *shapeList) Set(text string) error {
 	return nil
 }
 
-func (l *shapeList) String() string {
-	var names []string
-	for _, n := range *l {
+func (l *shapeList) String() string { return strings.Join(l.titles(), ";") }
+
+// titles are the shapes as people call them.
+func (l shapeList) titles() []string {
+	names := []string{}
+	for _, n := range l {
 		names = append(names, shapeTitle(n))
 	}
-	return strings.Join(names, ";")
+	return names
 }
 
 // Type names the value in a flag's help.
 func (l *shapeList) Type() string { return "shapes" }
-
-// dim is the head dimension of all the shapes, 0 when there are none.
-func (l shapeList) dim() (d int, err error) {
-	for _, n := range l {
-		if d != 0 && n.Shape.D != d {
-			return 0, fmt.Errorf("--shapes have head dimensions %d and %d: a kernel has one, so give them apart", d, n.Shape.D)
-		}
-		d = n.Shape.D
-	}
-	return d, nil
-}
-
-// hardest is the shape that one kernel for all of them is written for: the first whose
-// heads share K and V, or the first.
-func (l shapeList) hardest() (s ref.Shape) {
-	for i, n := range l {
-		if i == 0 || n.Shape.Hq != n.Shape.Hkv && s.Hq == s.Hkv {
-			s = n.Shape
-		}
-	}
-	return s
-}
 
 // parseShape reads one shape, and keeps its name.
 func parseShape(text string) (ref.Named, error) {
