@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +125,62 @@ func TestNamesThatAreNotEnough(t *testing.T) {
 	v := view(t, one(a, record.Merge), one(b, record.Merge))
 	if len(v.Kernels) != 2 || v.Kernels[0].Label != "stage1 e4m3 sm_89" || v.Kernels[1].Label != "stage1 e4m3 sm_90a" {
 		t.Errorf("kernels %q and %q", v.Kernels[0].Label, v.Kernels[1].Label)
+	}
+}
+
+// chosen is a record of a kernel whose configuration depends on the shape.
+func chosen(days int, config, shape string, micros float64) *record.Record {
+	r := recordtest.New("hopper")
+	recordtest.OnGPU(r)
+	r.Kernel.SHA256 = config
+	r.Kernel.Config = map[string]string{"config": config, "chosen": "by shape", "head_dim": shape[strings.LastIndex(shape, ",")+1:]}
+	r.Build.Time = recordtest.Start.AddDate(0, 0, days)
+	recordtest.Timed(r, shape, warm, micros, 0, nil)
+	return r
+}
+
+// TestChosenByShape wants every shape of a kernel that has several texts, each with the
+// newest that was taken for it.
+func TestChosenByShape(t *testing.T) {
+	v := view(t,
+		one(chosen(0, "narrow", "1,8,512,64", 5), record.Merge),
+		one(chosen(0, "wide", "4,32,4096,64", 800), record.Merge),
+		one(chosen(0, "broad", "4,16,4096,128", 600), record.Merge),
+		one(chosen(1, "narrower", "1,8,512,64", 6), record.Merge), // slower, and what is taken now
+		one(chosen(2, "narrower", "1,8,512,64", 4), ""),           // times that nobody judged
+	)
+	var got []string
+	for _, s := range v.Shapes {
+		if len(s.Rows) != 1 || s.Best() == nil {
+			t.Fatalf("%s: %+v", s.Shape, s.Rows)
+		}
+		got = append(got, s.Shape+": "+s.Best().Label)
+	}
+	want := "1,8,512,64: hopper D 64 narrower|4,32,4096,64: hopper D 64 wide|4,16,4096,128: hopper D 128 broad"
+	slices.Sort(got)
+	if w := strings.Split(want, "|"); !slices.Equal(got, []string{w[0], w[2], w[1]}) {
+		t.Errorf("%q", got)
+	}
+	if k := v.Kernels[3]; k.Outcome() != record.Merge || len(k.Items) != 2 {
+		t.Errorf("%s: %q of %d", k.Label, k.Outcome(), len(k.Items))
+	}
+	if p50 := v.Shapes[0].Best().Main().Summary.P50; p50 < 5.5 {
+		t.Errorf("%v µs is of a record without a verdict", p50)
+	}
+}
+
+// TestHeadDimensions wants one name for heads of 64 and of 128 to be two kernels.
+func TestHeadDimensions(t *testing.T) {
+	a, b, c := timedOn(0, "a", 10), timedOn(1, "b", 9), timedOn(2, "c", 9)
+	a.Kernel.Config = map[string]string{"head_dim": "64", "causal": "false"}
+	b.Kernel.Config = map[string]string{"head_dim": "128"}
+	c.Kernel.Config = map[string]string{"head_dim": "128", "causal": "true"}
+	var labels []string
+	for _, k := range view(t, one(a, record.Merge), one(b, record.Merge), one(c, record.Merge)).Kernels {
+		labels = append(labels, k.Label)
+	}
+	if want := []string{"stage1 D 64", "stage1 D 128", "stage1 D 128 causal"}; !slices.Equal(labels, want) {
+		t.Errorf("%q", labels)
 	}
 }
 

@@ -47,18 +47,20 @@ type Mark struct {
 // Main is the times by the primary method, or the first there are.
 func (r *Row) Main() *Mark { return &r.Marks[0] }
 
-// shapes collects the newest times of each kernel.
+// shapes collects the newest times of each kernel and shape.
 func (v *View) shapes() {
+	newest := v.newest()
 	for _, k := range v.Kernels {
-		if k.Timed == nil {
-			continue
-		}
-		for i := range k.Timed.Performance.Shapes {
-			t := &k.Timed.Performance.Shapes[i]
-			if len(t.Summaries) == 0 {
+		for _, item := range k.Items {
+			if !timed(item) || item.Kernel.SHA256 != k.Timed.Kernel.SHA256 {
 				continue
 			}
-			v.shape(k.Timed.Build.Device.Name, t).add(k.Label, k, k.Timed, t, 0)
+			for i := range item.Performance.Shapes {
+				t := &item.Performance.Shapes[i]
+				if len(t.Summaries) > 0 && newest[k.of(item, t)] == item {
+					v.shape(item.Build.Device.Name, t).add(k.Label, k, item, t, 0)
+				}
+			}
 		}
 	}
 	for _, s := range v.Shapes {
@@ -75,6 +77,41 @@ func (v *View) shapes() {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)))
 	})
 }
+
+// place is a kernel, by whichever configuration, on a shape and a device.
+type place struct {
+	id            identity
+	device, shape string
+}
+
+func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
+	id := k.id
+	id.config = ""
+	return place{id, item.Build.Device.Name, t.Shape}
+}
+
+// newest is which record has the times of a kernel on a shape: one that was judged before
+// one that was not, and the newest of them.
+func (v *View) newest() map[place]*evidence.Item {
+	found := map[place]*evidence.Item{}
+	for _, k := range v.Kernels {
+		for _, item := range k.Items {
+			if !timed(item) || item.Kernel.SHA256 != k.Timed.Kernel.SHA256 {
+				continue
+			}
+			for i := range item.Performance.Shapes {
+				p := k.of(item, &item.Performance.Shapes[i])
+				was := found[p]
+				if was == nil || judged(item) && !judged(was) || judged(item) == judged(was) && item.Seq > was.Seq {
+					found[p] = item
+				}
+			}
+		}
+	}
+	return found
+}
+
+func judged(item *evidence.Item) bool { return item.Verdict() != nil }
 
 // rank is the order of methods.
 func rank(m timing.Method) (n int) {

@@ -21,10 +21,12 @@ type View struct {
 
 // Kernel is all that is known of a kernel.
 type Kernel struct {
-	Label string           // its name, with format and target where the name alone is not enough
+	Label string           // its name, with what tells it from others of that name
 	Items []*evidence.Item // oldest first
 	Now   *evidence.Item   // what stands for it
 	Timed *evidence.Item   // the newest with times, or nil
+
+	id identity
 }
 
 // Outdated reports whether the times are of other PTX than the rest.
@@ -43,28 +45,66 @@ func (k *Kernel) Outcome() record.Outcome {
 // New arranges the contents of a store.
 func New(c *evidence.Contents) *View {
 	v := &View{Items: c.Items, Check: c.Check}
-	type key struct{ name, format, target string }
-	byKey := map[key]*Kernel{}
-	names := map[string]int{}
+	byID := map[identity]*Kernel{}
 	for _, item := range c.Items {
-		k := key{item.Kernel.Name, item.Kernel.Format, item.Kernel.Target}
-		if byKey[k] == nil {
-			byKey[k] = &Kernel{}
-			names[k.name]++
-			v.Kernels = append(v.Kernels, byKey[k])
+		id := identify(&item.Kernel)
+		if byID[id] == nil {
+			byID[id] = &Kernel{id: id}
+			v.Kernels = append(v.Kernels, byID[id])
 		}
-		byKey[k].Items = append(byKey[k].Items, item)
+		byID[id].Items = append(byID[id].Items, item)
 	}
 	for _, k := range v.Kernels {
 		k.choose()
-		id := k.Now.Kernel
-		k.Label = id.Name
-		if names[id.Name] > 1 {
-			k.Label = strings.Join([]string{id.Name, id.Format, id.Target}, " ")
-		}
 	}
+	v.label()
 	v.shapes()
 	return v
+}
+
+// identity is what makes records those of one kernel. A kernel of another head dimension,
+// causal or chosen otherwise for its shape is another one, which computes something else;
+// one of other PTX is the same, changed.
+type identity struct{ name, format, target, dim, causal, config string }
+
+func identify(k *record.Kernel) identity {
+	id := identity{name: k.Name, format: k.Format, target: k.Target, dim: k.Config["head_dim"]}
+	if k.Config["causal"] == "true" {
+		id.causal = "causal"
+	}
+	if k.Config["chosen"] != "" {
+		id.config = k.Config["config"]
+	}
+	return id
+}
+
+// label names the kernels, with what tells those of one name apart.
+func (v *View) label() {
+	for _, k := range v.Kernels {
+		var others []identity
+		for _, o := range v.Kernels {
+			if o.id.name == k.id.name {
+				others = append(others, o.id)
+			}
+		}
+		differ := func(of func(identity) string) bool {
+			return slices.ContainsFunc(others, func(o identity) bool { return of(o) != of(k.id) })
+		}
+		words := []string{k.id.name}
+		if differ(func(i identity) string { return i.format + " " + i.target }) {
+			words = append(words, k.id.format, k.id.target)
+		}
+		if differ(func(i identity) string { return i.dim }) && k.id.dim != "" {
+			words = append(words, "D "+k.id.dim)
+		}
+		if k.id.causal != "" && differ(func(i identity) string { return i.causal }) {
+			words = append(words, k.id.causal)
+		}
+		if differ(func(i identity) string { return i.config }) && k.id.config != "" {
+			words = append(words, k.id.config)
+		}
+		k.Label = strings.Join(words, " ")
+	}
 }
 
 // choose finds what stands for a kernel.
@@ -76,13 +116,16 @@ func (k *Kernel) choose() {
 			k.Timed = item
 		}
 	}
-	for _, item := range slices.Backward(k.Items) {
-		if item.Kernel.SHA256 != newest.Kernel.SHA256 {
-			continue
-		}
-		if v := item.Verdict(); timed(item) || v != nil && v.Outcome == record.Reject {
-			k.Now = item
-			return
+	for _, judged := range []bool{true, false} { // a record of times alone says less
+		for _, item := range slices.Backward(k.Items) {
+			v := item.Verdict()
+			if item.Kernel.SHA256 != newest.Kernel.SHA256 || (v != nil) != judged {
+				continue
+			}
+			if timed(item) || v != nil && v.Outcome == record.Reject {
+				k.Now = item
+				return
+			}
 		}
 	}
 }
