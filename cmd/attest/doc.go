@@ -202,7 +202,8 @@
 // evidence export writes one object: "records", "verdicts", "head", the hash of the newest
 // entry, and "bytes".
 //
-// evidence import writes one object: "from", "records", "verdicts", "known".
+// evidence import writes one object a directory or file: "from", "records", "verdicts",
+// "known".
 //
 // report writes one object:
 //

@@ -67,26 +67,38 @@ which verify shows too. It goes to standard error when the file is standard outp
 
 func (x *evidenceStore) importCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "import DIR|FILE",
-		Short: "Add what another directory of evidence, or an export, has",
-		Long: `Add the records and verdicts of another directory of evidence, or of a file that
-attest evidence export or tar made of one, to this one. - is standard input. What is
-there already is not added again. Evidence with damage is refused: nothing of it is
-added.
+		Use:   "import DIR|FILE…",
+		Short: "Add what other directories of evidence, or exports, have",
+		Long: `Add the records and verdicts of other directories of evidence, or of files that
+attest evidence export or tar made of them, to this one, in the order given. - is
+standard input. What is there already is not added again. Evidence with damage is
+refused: nothing of it, nor of what comes after it, is added.
 
-JSON: {"from", "records", "verdicts", "known"}: how many were added, and how many were
-there already.`,
+JSON, one object a directory or file: {"from", "records", "verdicts", "known"}: how many
+were added, and how many were there already.`,
 		Example: `  attest evidence import h200.tar.gz
+  attest evidence import monday.tar.gz tuesday.tar.gz
   ssh box attest/attest evidence export - | attest evidence import -
   scp -r box:attest/evidence /tmp/box && attest evidence import /tmp/box`,
-		Args: oneFile("a directory of evidence or an export"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			dir, done, err := x.unpacked(args[0])
-			if err != nil {
-				return err
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return oneFile("a directory of evidence or an export")(c, args)
 			}
-			defer done()
-			return x.importFrom(args[0], dir)
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, name := range args {
+				dir, done, err := x.unpacked(name)
+				if err != nil {
+					return err
+				}
+				err = x.importFrom(name, dir)
+				done()
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 }
