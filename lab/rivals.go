@@ -86,12 +86,12 @@ type preparedRival struct {
 
 // prepare makes the rivals ready for what a contestant computes.
 func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (list []*preparedRival) {
-	in := c.inputs[0]
-	s := in.shape
+	g := &given{inputs: c.inputs[0]}
+	defer g.remove()
 	for _, one := range r.found {
-		p, err := one.prepare(ctx, in, c.subject.ABI)
+		p, err := one.prepare(ctx, g, c.subject.ABI)
 		if err != nil {
-			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%s on %v: %v", one.choice.Library, s, err))
+			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%s on %v: %v", one.choice.Library, g.shape, err))
 			continue
 		}
 		list = append(list, p)
@@ -121,8 +121,39 @@ func (s *startedRival) implementation(format abi.Format) (name, dtype string, er
 	return "", "", fmt.Errorf("no implementation %q of %s or f16", s.choice.Implementation, format)
 }
 
-func (s *startedRival) prepare(ctx context.Context, in *inputs, a *abi.ABI) (*preparedRival, error) {
-	shape := in.shape
+// given is what all rivals compute with, in files, and what ought to come of it. Both are
+// made once for all of them: those of a large shape take longer than its times.
+type given struct {
+	*inputs
+	dir   string
+	files *rival.Inputs
+	want  *ref.Result
+}
+
+func (g *given) make(ctx context.Context) (err error) {
+	if g.want != nil {
+		return nil
+	}
+	if g.dir == "" {
+		if g.dir, err = os.MkdirTemp("", "attest-rival"); err != nil {
+			return err
+		}
+	}
+	if g.files, err = writeInputs(g.dir, g.original); err != nil {
+		return err
+	}
+	g.want, err = ref.Attention(ctx, g.original.Q, g.original.K, g.original.V, ref.Options{Rows: ref.Rows(g.shape, rowsOfTimes, 0)})
+	return err
+}
+
+func (g *given) remove() {
+	if g.dir != "" {
+		os.RemoveAll(g.dir)
+	}
+}
+
+func (s *startedRival) prepare(ctx context.Context, g *given, a *abi.ABI) (*preparedRival, error) {
+	shape := g.shape
 	if shape.Hq != shape.Hkv || shape.Sq != shape.Skv || a.Causal {
 		return nil, fmt.Errorf("rivals are timed where Q, K and V have one shape, and not causal")
 	}
@@ -130,23 +161,17 @@ func (s *startedRival) prepare(ctx context.Context, in *inputs, a *abi.ABI) (*pr
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "attest-rival")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	files, err := writeInputs(dir, in.original)
-	if err != nil {
+	if err := g.make(ctx); err != nil {
 		return nil, err
 	}
 	p, err := s.Prepare(ctx, rival.Case{
-		Shape: rival.Shape{B: shape.B, H: shape.Hq, S: shape.Sq, D: shape.D}, DType: dtype, Implementation: name, Inputs: files,
+		Shape: rival.Shape{B: shape.B, H: shape.Hq, S: shape.Sq, D: shape.D}, DType: dtype, Implementation: name, Inputs: g.files,
 	})
 	if err != nil {
 		return nil, err
 	}
 	made := &preparedRival{Prepared: p, version: s.Hello().Versions[s.choice.Library]}
-	if made.rmse, err = rivalError(ctx, p, in); err != nil {
+	if made.rmse, err = g.error(ctx, p); err != nil {
 		return nil, fmt.Errorf("%w (and %v)", err, p.Close())
 	}
 	return made, nil
@@ -160,7 +185,7 @@ func writeInputs(dir string, in *ref.Inputs) (*rival.Inputs, error) {
 		from *ref.Floats
 		to   *string
 	}{{"q", in.Q, &files.Q}, {"k", in.K, &files.K}, {"v", in.V, &files.V}} {
-		var data []byte
+		data := make([]byte, 0, 4*len(f.from.Data))
 		for _, x := range f.from.Data {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
 		}
@@ -172,21 +197,17 @@ func writeInputs(dir string, in *ref.Inputs) (*rival.Inputs, error) {
 	return files, nil
 }
 
-// rivalError is the root mean square error of a rival's output.
-func rivalError(ctx context.Context, p *rival.Prepared, in *inputs) (float64, error) {
+// error is the root mean square error of a rival's output.
+func (g *given) error(ctx context.Context, p *rival.Prepared) (float64, error) {
 	out, err := p.Output(ctx, true)
 	if err != nil {
 		return 0, err
 	}
-	got, err := ref.F32(in.shape.Q(), out.Values)
+	got, err := ref.F32(g.shape.Q(), out.Values)
 	if err != nil {
 		return 0, err
 	}
-	want, err := ref.Attention(ctx, in.original.Q, in.original.K, in.original.V, ref.Options{Rows: ref.Rows(in.shape, rowsOfTimes, 0)})
-	if err != nil {
-		return 0, err
-	}
-	e, err := want.Compare(got, ref.CompareOptions{})
+	e, err := g.want.Compare(got, ref.CompareOptions{})
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,55 @@
+package lab
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"attest/ref"
+	"attest/rival"
+)
+
+// TestRivals times a kernel beside two implementations of a library: both get the inputs
+// that it has, and no file is left behind.
+func TestRivals(t *testing.T) {
+	if _, err := rival.Python(); err != nil {
+		t.Skip(err)
+	}
+	dir, err := filepath.Abs("testdata/rival")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmp := t.TempDir()
+	t.Setenv("PYTHONPATH", dir)
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "1")
+	t.Setenv("TMPDIR", tmp)
+	p := timingPlan(newCard())
+	p.Times.Rivals = []RivalChoice{{Library: "values", Implementation: "first"}, {Library: "values", Implementation: "second"}, {Library: "values", Implementation: "third"}}
+	p.Times.Shapes = []ref.Named{{Shape: length(1, 2, 33)}, {Shape: length(1, 2, 40)}}
+	perf, err := Time(t.Context(), preset(t, "stage2"), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(perf.Shapes) != 2 || len(perf.Notes) != 2 || !strings.Contains(perf.Notes[0], `no implementation "third"`) {
+		t.Fatalf("%d shapes, notes %q", len(perf.Shapes), perf.Notes)
+	}
+	for _, one := range perf.Shapes {
+		if len(one.Rivals) != 2 || !one.OutputsOK {
+			t.Fatalf("%+v", one.Rivals)
+		}
+		for _, r := range one.Rivals {
+			// V instead of its mean: about as far off as V is large.
+			if r.RMSE < 0.5 || r.RMSE > 2 || r.RMSE != one.Rivals[0].RMSE || r.Comparison.Ratio > 0.6 {
+				t.Errorf("%s: error %v, ratio %v", r.Name, r.RMSE, r.Comparison.Ratio)
+			}
+		}
+	}
+	if perf.Shapes[0].Rivals[0].RMSE == perf.Shapes[1].Rivals[0].RMSE {
+		t.Error("two shapes have the same inputs")
+	}
+	left, err := os.ReadDir(tmp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
