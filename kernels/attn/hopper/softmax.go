@@ -63,12 +63,20 @@ func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.
 // stepKeys are the keys that a product sums up at a time.
 const stepKeys = 32
 
-// parts are how many keys of a tile are done before each branch, and in the end.
-func (c Config) parts() []int {
-	if c.Turns > 0 && c.Turns < c.TileN {
+// parts are how many keys of a tile are done before P is rounded: at a turn's end, and in
+// the end. Sums that are added up in registers are best taken a step at a time, where no
+// turns cut the tile.
+func (c Config) parts() (parts []int) {
+	switch {
+	case c.Turns > 0 && c.Turns < c.TileN:
 		return []int{c.Turns, c.TileN}
+	case c.Turns > 0 || c.SumColumn:
+		return []int{c.TileN}
 	}
-	return []int{c.TileN}
+	for keys := stepKeys; keys <= c.TileN; keys += stepKeys {
+		parts = append(parts, keys)
+	}
+	return parts
 }
 
 // step takes the next tile of scores and returns P, rounded to e4m3, and α, by which
