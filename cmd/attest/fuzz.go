@@ -25,7 +25,8 @@ func fuzzCommand(env *cli.Env) *cobra.Command {
 		Long: `Make random small kernels from the instruction table, run each on two devices and
 compare what they write, to the bit. A kernel on which they differ is shrunk to the
 few instructions that matter and written to a folder of its own, with a launch file
-for attest exec to replay and a README that says what differs.
+for attest exec to replay and a README that says what differs. It is run again, alone:
+how often it then differs is told, and one that never does counts all the same.
 
 The devices are --device, a GPU when there is one, and --against, the emulator. When
 both are the emulator, one runs the warps in another order and has a block more, and
@@ -42,11 +43,12 @@ f16x2 other than in global memory (D15). Others are made, but not where it matte
 atomics that spin, in branches and loops (D26); guards on set and testp (D21, D22); large
 shift counts and approximate functions of constants (D23, D24); registers that are twice
 in a product (D25, D28). Predicates live in registers between pieces (D33, D35, D36), and
-an assembler cannot tell where a result comes from (D27).
+an assembler cannot tell where a result comes from (D27, D37).
 
 JSON: {"device", "against", "target", "version", "seed", "next", "kernels", "seconds",
 "crashed": [seed], "finds": [{"seed", "kind", "what", "block", "thread", "reference",
-"other", "instruction", "instructions", "repeats", "path"}]}.`,
+"other", "instruction", "instructions", "repeats", "seen", "runs", "cut", "path"}]}:
+of "runs" runs alone it was "seen" to differ, "cut" is that time was up while it shrank.`,
 		Example: `  attest fuzz --duration 10m --out finds
   attest fuzz --device cuda:0 --target sm_90a --ptx 8.7
   attest fuzz --device emu --seed 1234 --kernels 1`,

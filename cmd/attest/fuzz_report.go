@@ -33,6 +33,9 @@ type fuzzFind struct {
 	Instruction  string `json:"instruction"`
 	Instructions int    `json:"instructions"`
 	Repeats      int    `json:"repeats"`
+	Seen         int    `json:"seen"`
+	Runs         int    `json:"runs"`
+	Cut          bool   `json:"cut"`
 	Path         string `json:"path"`
 }
 
@@ -49,8 +52,9 @@ func (z *fuzzing) report(s difffuzz.Stats, took time.Duration) {
 		if f.First != nil {
 			fmt.Fprintf(z.env, "  first: %s\n", f.First)
 		}
-		fmt.Fprintf(z.env, "  seed %d, shrunk from %d instructions to %d, seen %s\n", f.Seed, f.Original.Size(), f.Kernel.Size(),
-			countOf(int64(1+f.Repeats), "time", "times"))
+		fmt.Fprintf(z.env, "  seed %d, shrunk from %d instructions to %d; %s of this cause\n", f.Seed, f.Original.Size(), f.Kernel.Size(),
+			count(1+f.Repeats, "kernel"))
+		fmt.Fprintf(z.env, "  %s\n", f.Again())
 	}
 	verdict := style.Green("ok")
 	if len(s.Finds) > 0 {
@@ -72,7 +76,7 @@ func (z *fuzzing) json(s difffuzz.Stats, took time.Duration) *fuzzReport {
 		d := f.Difference
 		j := fuzzFind{
 			Seed: f.Seed, Kind: d.Kind, What: d.What, Block: d.Block, Thread: d.Thread, Reference: d.Reference, Other: d.Other,
-			Instructions: f.Kernel.Size(), Repeats: f.Repeats, Path: f.Path,
+			Instructions: f.Kernel.Size(), Repeats: f.Repeats, Seen: f.Seen, Runs: difffuzz.Runs, Cut: f.Cut, Path: f.Path,
 		}
 		if f.First != nil {
 			j.Instruction = f.First.Inst

@@ -41,18 +41,31 @@ func spinsInShared(i Inst) bool {
 }
 
 // TestPredicatesAreShort checks that no predicate of the pool outlives a node: all that is
-// read was just made of its word (D33, D35, D36).
+// read was declared there and made of its word (D33, D35, D36), and what goes back to the
+// word is not what an instruction gave, as far as an assembler can tell (D37).
 func TestPredicatesAreShort(t *testing.T) {
 	for seed := range uint64(200) {
 		k := generate(seed, Options{Target: ptx.SM90a, Version: ptx.Version{Major: 8, Minor: 4}})
-		fresh := map[string]bool{}
+		declared, fresh, hidden := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for line := range strings.Lines(Text([]*Kernel{k}, []string{"k"})) {
 			f := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("\t ,;\n", r) })
 			switch {
-			case len(f) == 4 && f[0] == "setp.ne.b32" && pool.MatchString(f[1]) && f[2] == word32(f[1]):
+			case len(f) > 1 && f[0] == ".reg" && f[1] == ".pred":
+				for _, r := range f[2:] {
+					declared[r] = true
+				}
+			case len(f) == 4 && f[0] == "setp.ne.b32" && declared[f[1]] && f[2] == word32(f[1]):
 				fresh[f[1]] = true
+			case len(f) == 4 && f[0] == "xor.pred" && fresh[f[1]] && f[3] == "%nilp":
+				hidden[f[1]] = true
 			case len(f) == 4 && f[0] == "add.u32" && strings.HasPrefix(f[1], "%is"):
-				delete(fresh, "%p"+f[1][3:])
+				for _, m := range []map[string]bool{declared, fresh, hidden} {
+					delete(m, "%p"+f[1][3:])
+				}
+			case len(f) == 5 && f[0] == "selp.b32" && strings.HasPrefix(f[1], "%is"):
+				if !hidden[f[4]] {
+					t.Errorf("seed %d: %s is for all to see", seed, strings.TrimSpace(line))
+				}
 			default:
 				for _, r := range pool.FindAllString(line, -1) {
 					if r[1] == 'p' && !fresh[r] {

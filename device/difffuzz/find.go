@@ -1,6 +1,7 @@
 package difffuzz
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -21,6 +22,35 @@ type Find struct {
 	Expect           *Outcome // what the reference gives for Kernel
 	Repeats          int      // further kernels with the same cause, as far as can be told
 	Path             string   // the folder it was written to
+	// Seen is in how many of Runs runs of Kernel, alone in its module, the devices differed.
+	// When it is 0 they did so only among the other kernels of the batch, and nothing is
+	// shrunk.
+	Seen int
+	// Cut says that time was up before Kernel was as small as it gets.
+	Cut bool
+}
+
+// shrink has Kernel be the shrunk one, if that shows the difference when it is run again.
+func (f *Find) shrink(ctx context.Context, p *Pair) error {
+	small, d, err := Shrink(ctx, p, f.Original, f.Difference)
+	if err != nil {
+		return err
+	}
+	f.Cut = ctx.Err() != nil
+	seen, err := p.again(context.WithoutCancel(ctx), small, d.Kind)
+	if err == nil && seen > 0 {
+		f.Kernel, f.Difference, f.Seen = small, d, seen
+	}
+	return err
+}
+
+// Again says how surely the kernel shows the difference, and whether it was shrunk in full.
+func (f *Find) Again() string {
+	s := fmt.Sprintf("run again alone, it differs %d of %d times", f.Seen, Runs)
+	if f.Cut {
+		s += "; time was up before it was as small as it gets"
+	}
+	return s
 }
 
 // cause is by what finds count as the same: the instruction that gives another result
@@ -135,6 +165,11 @@ func (f *Find) readme() string {
 	fmt.Fprintf(&b, "%s\n\n", f.Difference)
 	if f.First != nil {
 		fmt.Fprintf(&b, "The first result that differs: %s\n\n", f.First)
+	}
+	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(f.Again()[:1])+f.Again()[1:])
+	if f.Cut {
+		fmt.Fprintf(&b, "To shrink it:\n\n    attest fuzz --target %s --ptx %s --seed %d --kernels 1 --duration 10m --device DEVICE\n\n",
+			f.Original.Target, f.Original.Version, f.Seed)
 	}
 	fmt.Fprintf(&b, "%d instructions of %d, from seed %d for %s, PTX %s. Replay it with\n\n", f.Kernel.Size(), f.Original.Size(),
 		f.Seed, f.Original.Target, f.Original.Version)

@@ -125,7 +125,6 @@ func (f *Fuzzer) batch(ctx context.Context, pair *Pair, seeds []uint64) error {
 			f.crashed(ks[i].Seed)
 			continue
 		}
-		// Batched and alone a kernel is the same; one that then agrees is told as it is.
 		if err := f.find(ctx, pair, ks[i], d); err != nil {
 			return err
 		}
@@ -139,7 +138,8 @@ func (f *Fuzzer) batch(ctx context.Context, pair *Pair, seeds []uint64) error {
 	return nil
 }
 
-// find shrinks a kernel, unless its cause is known, and tells of it.
+// find runs a kernel again, shrinks it, unless its cause is known, and tells of it. One on
+// which the devices differ no more is told, too: batched and alone it is the same kernel.
 func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference) error {
 	whole := context.WithoutCancel(ctx)
 	find := &Find{Seed: k.Seed, Kernel: k, Original: k, Difference: d}
@@ -150,8 +150,13 @@ func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference)
 	if f.known(find) || f.enough(find) {
 		return nil
 	}
-	if find.Kernel, find.Difference, err = Shrink(ctx, pair, k, d); err != nil {
+	if find.Seen, err = pair.again(whole, k, d.Kind); err != nil {
 		return err
+	}
+	if find.Seen > 0 {
+		if err := find.shrink(ctx, pair); err != nil {
+			return err
+		}
 	}
 	if find.First, err = pair.explain(whole, find.Kernel); err != nil {
 		return err

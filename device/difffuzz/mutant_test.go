@@ -30,8 +30,64 @@ func TestMutants(t *testing.T) {
 			if f.First == nil || !strings.Contains(f.First.Inst, strings.TrimSpace(c.from)) {
 				t.Errorf("blames %v", f.First)
 			}
+			if f.Seen != Runs {
+				t.Errorf("seen %d of %d times", f.Seen, Runs)
+			}
 			replay(t, f)
 		})
+	}
+}
+
+// TestSeenInBatch plants a difference that is there only in a module of several kernels:
+// what is told is the kernel as it was made, and that it did not differ again.
+func TestSeenInBatch(t *testing.T) {
+	fz := &Fuzzer{Options: latest, Batch: 8, Kernels: 400, Open: func() (*Pair, error) {
+		bad := &mutant{Device: emulator(t, latest.Target, 0), change: func(s string) string {
+			if strings.Contains(s, ".entry k1(") {
+				s = strings.ReplaceAll(s, "min.s32 %r", "max.s32 %r")
+			}
+			return s
+		}}
+		return &Pair{&Local{Device: emulator(t, latest.Target, 0)}, &Local{Device: bad}}, nil
+	}}
+	ctx, stop := contextWithStop(t)
+	fz.Found = func(*Find) error { stop(); return nil }
+	stats, err := fz.Run(ctx)
+	if err != nil || len(stats.Finds) == 0 {
+		t.Fatal(stats, err)
+	}
+	f := stats.Finds[0]
+	if f.Seen != 0 || f.Kernel != f.Original || f.Cut {
+		t.Errorf("seen %d times, %d instructions of %d, cut: %v", f.Seen, f.Kernel.Size(), f.Original.Size(), f.Cut)
+	}
+	if readme := f.readme(); !strings.Contains(readme, "Run again alone, it differs 0 of 4 times.") {
+		t.Error(readme)
+	}
+}
+
+// TestCut has time be up once something differs: the find is told as it is, with a word on
+// how to shrink it.
+func TestCut(t *testing.T) {
+	ctx, stop := contextWithStop(t)
+	bad := &mutant{Device: emulator(t, latest.Target, 0), change: func(s string) string {
+		if strings.Contains(s, "min.s32 %r") {
+			stop()
+		}
+		return strings.ReplaceAll(s, "min.s32 %r", "max.s32 %r")
+	}}
+	fz := &Fuzzer{Options: latest, Batch: 8, Kernels: 400, Open: func() (*Pair, error) {
+		return &Pair{&Local{Device: emulator(t, latest.Target, 0)}, &Local{Device: bad}}, nil
+	}}
+	stats, err := fz.Run(ctx)
+	if err != nil || len(stats.Finds) == 0 {
+		t.Fatal(stats, err)
+	}
+	f := stats.Finds[0]
+	if !f.Cut || f.Seen != Runs || f.Kernel.Size() != f.Original.Size() {
+		t.Errorf("cut: %v, seen %d times, %d instructions of %d", f.Cut, f.Seen, f.Kernel.Size(), f.Original.Size())
+	}
+	if readme := f.readme(); !strings.Contains(readme, "--kernels 1") {
+		t.Error(readme)
 	}
 }
 

@@ -48,6 +48,23 @@ func (p *Pair) apart(ctx context.Context, ks []*Kernel) ([]*Difference, error) {
 	return diffs, nil
 }
 
+// Runs is how often a kernel on which devices differ is run again, by itself.
+const Runs = 4
+
+// again counts in how many of Runs runs of a kernel there is a difference of a kind.
+func (p *Pair) again(ctx context.Context, k *Kernel, kind string) (seen int, err error) {
+	for range Runs {
+		ds, err := p.differ(ctx, []*Kernel{k})
+		if err != nil {
+			return 0, err
+		}
+		if ds[0] != nil && ds[0].Kind == kind {
+			seen++
+		}
+	}
+	return seen, nil
+}
+
 // fatal is an error that is not about the kernels.
 func fatal(err error) error {
 	if err == nil || errors.As(err, new(*Refused)) {

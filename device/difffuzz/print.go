@@ -40,6 +40,7 @@ type printer struct {
 	l      *layout
 	name   string
 	labels int
+	nils   int     // how often %nilp was set
 	trace  bool    // store every result
 	at     int     // where the next one goes
 	points []point // what was stored
@@ -61,7 +62,7 @@ func (p *printer) put(format string, args ...any) {
 }
 
 func (p *printer) kernel(k *Kernel, name string, l *layout, trace bool) {
-	p.k, p.l, p.name, p.trace = k, l, name, trace
+	p.k, p.l, p.name, p.trace, p.nils = k, l, name, trace, 0
 	p.line("")
 	if l.words["CST"] {
 		p.line(".const .align 16 .b8 cst_%s[%d] = {%s};", name, paramSize, bytesList(fill(threadSeed(k.Fill, 1<<21), paramSize)))
@@ -116,11 +117,12 @@ func (p *printer) declare() {
 		used[r[1]] = true
 	}
 	for _, c := range classes {
-		if used[c.letter] {
+		switch {
+		case !used[c.letter]:
+		case c.letter == 'p':
+			p.put(".reg .b32 %%is<%d>;", c.count)
+		default:
 			p.put(".reg %s %%%c<%d>;", c.decl, c.letter, c.count)
-			if c.letter == 'p' {
-				p.put(".reg .b32 %%is<%d>;", c.count)
-			}
 		}
 	}
 	p.put(".reg .b64 %%ro, %%in, %%to, %%out, %%x, %%nild;")

@@ -24,25 +24,28 @@ func (p *printer) nodes(ns []*Node) {
 
 func (p *printer) straight(n *Node) {
 	preds := n.predicates()
-	for _, r := range preds {
-		p.put("setp.ne.b32 %s, %s, 0;", r, word32(r))
-	}
-	scoped := len(n.Regs) > 0
+	scoped := len(preds)+len(n.Regs) > 0
 	if scoped {
 		p.put("{")
-		for _, r := range n.Regs {
-			p.put("%s", r)
-		}
+	}
+	if len(preds) > 0 {
+		p.put(".reg .pred %s, %%nilp;", strings.Join(preds, ", "))
+	}
+	for _, r := range n.Regs {
+		p.put("%s", r)
+	}
+	for _, r := range preds {
+		p.put("setp.ne.b32 %s, %s, 0;", r, word32(r))
 	}
 	for _, i := range n.Insts {
 		p.put("%s", i)
 	}
-	if scoped {
-		p.put("}")
-	}
 	p.opaque(n)
 	for _, r := range preds {
 		p.forget(r)
+	}
+	if scoped {
+		p.put("}")
 	}
 	if p.trace {
 		for _, i := range n.Insts {
@@ -58,15 +61,22 @@ func (p *printer) straight(n *Node) {
 // opaque has an assembler forget where results come from. It knows much about registers
 // of bits that were written as one type and are read as another, and some of that is
 // wrong (D27): a shift count that a float instruction wrote is converted to an integer.
-// Predicates go back to their words.
+// Predicates go back to their words, as others than those that were compared: a comparison
+// that decides about little more than the word is joined with the branch it stands in, and
+// loses its .ftz (D37).
 func (p *printer) opaque(n *Node) {
-	done := map[string]bool{}
+	done, nilp := map[string]bool{}, false
 	for _, i := range n.Insts {
 		for _, r := range i.writes() {
 			if done[r] {
 				continue
 			}
 			if r[1] == 'p' {
+				if !nilp {
+					p.nilPredicate()
+				}
+				nilp = true
+				p.put("xor.pred %s, %s, %%nilp;", r, r)
 				p.put("selp.b32 %s, 1, 0, %s;", word32(r), r)
 			} else if typ := opaqueTypes[r[1]]; typ != "" {
 				p.put("xor.%s %s, %s, %%nil%c;", typ, r, r, r[1])
@@ -82,6 +92,13 @@ var opaqueTypes = map[byte]string{'h': "b16", 'r': "b32", 'd': "b64"}
 // assembler that has to keep many predicates, or one that is set under a condition, loses
 // some (D33, D35, D36), so none outlives the node that it is used in.
 func word32(pred string) string { return "%is" + pred[2:] }
+
+// nilPredicate sets %nilp, which is false, by a comparison that is another each time, so
+// that it is not kept for long.
+func (p *printer) nilPredicate() {
+	p.nils++
+	p.put("setp.gt.u32 %%nilp, %%nilr, %d;", p.nils%15) // %nilr is below 16 for all that is known
+}
 
 // forget has an assembler not know that a predicate is what it was when last used. A sum,
 // since two exclusive ors with the same register are none.
