@@ -1,6 +1,9 @@
 package hopper
 
-import "math"
+import (
+	"container/heap"
+	"math"
+)
 
 // Throughput is the design for problems that fill the card: three or four warpgroups a
 // block, blocks that stay. Heads of 128 leave registers for three, and for 128 keys a
@@ -51,7 +54,7 @@ func Choose(p Problem, sms int) Config {
 	best, least := Throughput(p.HeadDim, 3).without(p), math.Inf(1) // which computes every problem
 	for _, o := range choices(p.HeadDim) {
 		c := o.without(p)
-		if t := o.costs.dot(c.load(p, sms)); t < least && c.Check(p) == nil {
+		if t := o.costs.dot(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
 			best, least = c, t
 		}
 	}
@@ -101,23 +104,23 @@ func (t terms) dot(load terms) (micros float64) {
 func choices(headDim int) []choice {
 	if headDim == 64 {
 		return []choice{
-			{InHalves(2), terms{0.754, 1.8, 0.59, 0, 0}},
-			{InHalves(1), terms{0.662, 1.657, 0.571, 0, 0.007}},
-			{Latency(64), terms{1.222, 0.622, 0.805, 0.218, 0}},
-			{TwoPairs(), terms{0.405, 3.044, 0.754, 0, 0}},
-			{Throughput(64, 3), terms{2.241, 1.456, 1.644, 0, 0}},
-			{Throughput(64, 4), terms{1.924, 1.361, 1.477, 0, 0.199}},
+			{InHalves(2), terms{0.799, 1.725, 0.594, 0, 0.003}},
+			{InHalves(1), terms{0.522, 1.837, 0.504, 0, 0.067}},
+			{Latency(64), terms{1.1, 0.717, 0.796, 0.196, 0}},
+			{TwoPairs(), terms{0.529, 2.806, 0.769, 0, 0.023}},
+			{Throughput(64, 3), terms{2.304, 1.444, 1.619, 0, 0.012}},
+			{Throughput(64, 4), terms{2.11, 1.275, 1.469, 0, 0.143}},
 		}
 	}
 	split := Latency(128)
 	split.Split = 2
 	return []choice{
-		{InHalves(2), terms{0.626, 2.481, 0.705, 0, 0.004}},
-		{InHalves(1), terms{0.609, 2.183, 0.725, 0, 0}},
-		{split, terms{0.489, 2.094, 0.941, 0, 0.014}},
-		{Latency(128), terms{0.377, 1.637, 0.962, 0, 0.004}},
-		{Pair(), terms{0.05, 2.679, 1.192, 0, 0.029}},
-		{Throughput(128, 3), terms{1.734, 1.839, 1.567, 0, 0}},
+		{InHalves(2), terms{0.716, 2.271, 0.724, 0, 0.035}},
+		{InHalves(1), terms{0.547, 2.366, 0.697, 0, 0.021}},
+		{split, terms{0.592, 2.102, 0.943, 0, 0.039}},
+		{Latency(128), terms{0.36, 1.7, 0.939, 0, 0.023}},
+		{Pair(), terms{0.045, 2.689, 1.175, 0, 0.031}},
+		{Throughput(128, 3), terms{2.154, 1.408, 1.529, 0, 0.037}},
 	}
 }
 
@@ -164,35 +167,62 @@ func (c Config) tiles(p Problem, last int) int {
 
 // walked is up to how many items the tiles of a causal problem are counted, block by
 // block. Above that it is many rounds, and all blocks have about as many.
-const walked = 1 << 14
+const walked = 1 << 11
 
-// causalTiles are the tiles of the block that has the most. Blocks that stay take their
-// items as gen.nth deals them out, and how even that is depends on the sizes. Others come
-// when one before them has ended, and their lengths even out; but one cannot take less
-// than the longest.
+// causalTiles are the tiles of the SM, or of the place on it, that has the most. Blocks
+// that stay take their items as gen.nth deals them out, and how even that is depends on
+// the sizes. Others come, in the order of the grid, when one before them has ended.
 func (c Config) causalTiles(p Problem, items, rounds, blocks int) float64 {
-	of := func(i int) int { return c.tiles(p, min((i+1)*c.rows(), p.SeqQ)) }
 	perHead := ceil(p.SeqQ, c.rows())
-	if !c.Persistent || items > walked {
-		return max(float64(rounds*(of(0)+of(perHead-1)))/2, float64(of(perHead-1)))
-	}
 	tiles := make([]int, perHead)
 	for i := range tiles {
-		tiles[i] = of(i)
+		tiles[i] = c.tiles(p, min((i+1)*c.rows(), p.SeqQ))
 	}
-	most := 0
+	switch most := tiles[perHead-1]; {
+	case items > walked:
+		return max(float64(rounds*(tiles[0]+most))/2, float64(most))
+	case c.Persistent:
+		return float64(dealt(tiles, items, blocks))
+	default:
+		return float64(queued(tiles, items, blocks, c.Split))
+	}
+}
+
+// dealt is the most that any of so many blocks has, as gen.nth deals items out.
+func dealt(tiles []int, items, blocks int) (most int) {
 	for b := range min(items, blocks) {
 		sum := 0
-		for n := range rounds {
+		for n := 0; n*blocks < items; n++ {
 			place := b
 			if n%2 == 1 {
 				place = blocks - 1 - b
 			}
 			if i := n*blocks + place; i < items {
-				sum += tiles[i%perHead]
+				sum += tiles[i%len(tiles)]
 			}
 		}
 		most = max(most, sum)
 	}
-	return float64(most)
+	return most
 }
+
+// queued is when the last of the items ends that so many places take one after the other,
+// each when it is free. Clusters of split blocks take as many places at once.
+func queued(tiles []int, items, places, split int) (last int) {
+	free := make(times, max(places/split, 1))
+	for i := range items / split {
+		free[0] += tiles[i%len(tiles)]
+		last = max(last, free[0])
+		heap.Fix(&free, 0)
+	}
+	return last
+}
+
+// times is a heap, the earliest first.
+type times []int
+
+func (t times) Len() int           { return len(t) }
+func (t times) Less(i, j int) bool { return t[i] < t[j] }
+func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
+func (t *times) Push(x any)        { *t = append(*t, x.(int)) }
+func (t *times) Pop() any          { panic("nothing is taken out") }

@@ -140,6 +140,16 @@ func (c Config) registers() registers {
 	return registers{start, producer, min(start+spare, most)}
 }
 
+// enoughRegisters are those of a thread that has a whole SM's to share with 383 others,
+// more than any design needs.
+const enoughRegisters = 168
+
+// short says that assemblers spill a few words in the rounds of the kernel: four
+// warpgroups that stay have no registers for a causal mask, or for sums.
+func (c Config) short(p Problem) bool {
+	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumColumn)
+}
+
 // registersNeeded is an estimate of what a consumer's round has alive at once.
 func (c Config) registersNeeded(p Problem) int {
 	others := 12 // m, l, c, α, places in the rings

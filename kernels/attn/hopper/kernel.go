@@ -33,7 +33,11 @@ func Build(p Problem, c Config) (*build.Kernel, error) {
 	}
 	k := build.New(name(p), ptx.SM90a)
 	k.ReqNTid(c.threads())
-	k.MinNCTAPerSM(c.BlocksPerSM)
+	if start := c.registers().start; start > enoughRegisters {
+		k.MaxNReg(enoughRegisters) // an assembler that may take more does
+	} else {
+		k.MinNCTAPerSM(c.BlocksPerSM)
+	}
 	if c.Split > 1 {
 		k.ReqNCTAPerCluster(c.Split, 1, 1)
 	}
