@@ -169,6 +169,32 @@ func TestChosenByShape(t *testing.T) {
 	}
 }
 
+// TestMoreRivals wants a run beside more rivals shown instead of a later one of the same
+// kernel beside fewer.
+func TestMoreRivals(t *testing.T) {
+	beside := func(days int, ptx string, micros float64, rivals ...string) *record.Record {
+		r := recordtest.New("stage1")
+		recordtest.OnGPU(r)
+		r.Kernel.SHA256 = ptx
+		r.Build.Time = recordtest.Start.AddDate(0, 0, days)
+		times := map[string]float64{}
+		for _, name := range rivals {
+			times[name] = 20
+		}
+		recordtest.Timed(r, "1,8,512,64", warm, micros, 0, times)
+		return r
+	}
+	for _, c := range []struct {
+		last *record.Record
+		want float64
+	}{{beside(1, "a", 5, "triton e4m3"), 10}, {beside(1, "b", 5, "triton e4m3"), 5}, {beside(1, "a", 5, "torch flash f16", "triton e4m3"), 5}} {
+		v := view(t, one(beside(0, "a", 10, "torch flash f16", "triton e4m3"), record.Merge), one(c.last, record.Merge))
+		if got := v.Shapes[0].Best().Main().Summary.P50; got < c.want-1 || got > c.want+1 {
+			t.Errorf("%v µs, want about %v", got, c.want)
+		}
+	}
+}
+
 // TestHeadDimensions wants one name for heads of 64 and of 128 to be two kernels.
 func TestHeadDimensions(t *testing.T) {
 	a, b, c := timedOn(0, "a", 10), timedOn(1, "b", 9), timedOn(2, "c", 9)

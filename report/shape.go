@@ -91,7 +91,7 @@ func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
 }
 
 // newest is which record has the times of a kernel on a shape: one that was judged before
-// one that was not, and the newest of them.
+// one that was not, of the same PTX one beside more rivals, and the newest of them.
 func (v *View) newest() map[place]*evidence.Item {
 	found := map[place]*evidence.Item{}
 	for _, k := range v.Kernels {
@@ -101,8 +101,7 @@ func (v *View) newest() map[place]*evidence.Item {
 			}
 			for i := range item.Performance.Shapes {
 				p := k.of(item, &item.Performance.Shapes[i])
-				was := found[p]
-				if was == nil || judged(item) && !judged(was) || judged(item) == judged(was) && item.Seq > was.Seq {
+				if was := found[p]; was == nil || overrides(item, was, p.shape) {
 					found[p] = item
 				}
 			}
@@ -111,7 +110,28 @@ func (v *View) newest() map[place]*evidence.Item {
 	return found
 }
 
+// overrides says that a record is to be shown instead of another for a shape.
+func overrides(item, was *evidence.Item, shape string) bool {
+	if judged(item) != judged(was) {
+		return judged(item)
+	}
+	if a, b := rivalsOn(item, shape), rivalsOn(was, shape); item.Kernel.SHA256 == was.Kernel.SHA256 && a != b {
+		return a > b
+	}
+	return item.Seq > was.Seq
+}
+
 func judged(item *evidence.Item) bool { return item.Verdict() != nil }
+
+// rivalsOn is how many rivals were timed beside a kernel on a shape.
+func rivalsOn(item *evidence.Item, shape string) (most int) {
+	for _, t := range item.Performance.Shapes {
+		if t.Shape == shape {
+			most = max(most, len(t.Rivals))
+		}
+	}
+	return most
+}
 
 // rank is the order of methods.
 func rank(m timing.Method) (n int) {
