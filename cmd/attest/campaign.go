@@ -169,6 +169,9 @@ func methods(modes []timing.Mode, caches []timing.Cache) (list []timing.Method) 
 func (m *campaign) build(ctx context.Context) record.Build {
 	v := thisVersion()
 	b := record.Build{Attest: v.Version, Command: os.Args, Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
+	if v.Revision != "" {
+		return b // what attest was built from, wherever it runs
+	}
 	if commit := git(ctx, "rev-parse", "HEAD"); commit != "" {
 		b.Git = record.Git{Commit: commit, Branch: git(ctx, "rev-parse", "--abbrev-ref", "HEAD"), Dirty: git(ctx, "status", "--porcelain") != ""}
 	}
