@@ -59,15 +59,24 @@ func runNCU(ctx context.Context, path, dev string, s *lab.Subject, shape string)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, path, append(args, self, "replicate")...)
+	// In a file, for ncu need not hand on its standard input.
+	what := filepath.Join(dir, "ask.json")
+	if err := os.WriteFile(what, ask, 0o600); err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, append(args, self, "replicate", what)...)
 	var told bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(ask), &told
+	cmd.Stderr = &told
 	runErr := cmd.Run()
 	text, err := os.ReadFile(log)
 	if err != nil {
 		return nil, fmt.Errorf("ncu: %w: %s", errors.Join(runErr, err), strings.TrimSpace(told.String()))
 	}
-	return parseNCU(text)
+	p, err := parseNCU(text)
+	if said := strings.TrimSpace(told.String()); err != nil && said != "" {
+		return nil, fmt.Errorf("%w: %s", err, said)
+	}
+	return p, err
 }
 
 // Which metrics are what; the largest of a kind counts.

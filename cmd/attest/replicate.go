@@ -55,12 +55,21 @@ func (k *replicaKernel) subject() (*lab.Subject, error) {
 // attest and by nobody else.
 func replicateCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "replicate", Hidden: true, Args: cobra.NoArgs,
-		Short: "Time a kernel for another process of attest",
-		RunE: func(c *cobra.Command, _ []string) error {
+		Use: "replicate [FILE]", Hidden: true, Args: cobra.MaximumNArgs(1),
+		Short: "Time a kernel for another process of attest, which says which on standard input or in a file",
+		RunE: func(c *cobra.Command, args []string) error {
+			in, what := env.In, "standard input"
+			if len(args) > 0 {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return err
+				}
+				defer f.Close()
+				in, what = f, args[0]
+			}
 			var r replica
-			if err := json.NewDecoder(env.In).Decode(&r); err != nil {
-				return fmt.Errorf("standard input is not what attest gate --processes writes: %w", err)
+			if err := json.NewDecoder(in).Decode(&r); err != nil {
+				return fmt.Errorf("%s is not what attest gate --processes writes: %w", what, err)
 			}
 			p, err := r.measure(c.Context())
 			if err == nil {

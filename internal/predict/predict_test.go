@@ -76,6 +76,16 @@ func TestProfile(t *testing.T) {
 	near("116 blocks", Of(work(116), l4).Of(Tensor), p.Of(Tensor)*2/116)
 }
 
+// TestVain wants no time for polls that came too early.
+func TestVain(t *testing.T) {
+	once := &count.Line{Instruction: "mbarrier.try_wait.parity.shared.b64", Executions: 4}
+	often := &count.Line{Instruction: once.Instruction, Executions: 1004, Vain: 1000}
+	chip := must("H200")
+	if a, b := costOf(once, &chip), costOf(often, &chip); a != b || a[Issue] == 0 {
+		t.Errorf("%v and %v", a, b)
+	}
+}
+
 // TestPhases names phases by line where all are of one file, and without a source.
 func TestPhases(t *testing.T) {
 	w := work(1)

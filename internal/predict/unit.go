@@ -54,7 +54,7 @@ func (c *cost) most() (unit Unit, clocks float64) {
 // costOf is what an instruction took on a chip, all of its executions.
 func costOf(l *count.Line, chip *Chip) (c cost) {
 	base, rest, _ := strings.Cut(l.Instruction, ".")
-	n := float64(l.Executions)
+	n := float64(l.Executions - l.Vain) // a GPU waits in one try for about as long as it takes
 	if !free(base, rest) {
 		c[Issue] = n / schedulers
 	}

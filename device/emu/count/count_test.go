@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 
 	"attest/device"
@@ -225,6 +226,13 @@ func TestTensorCores(t *testing.T) {
 	}
 	if waits == nil || waits.Threads-waits.Vain != 128 {
 		t.Errorf("waits at the mbarrier: %+v", waits)
+	}
+	for i, l := range c.Lines { // four warps, and each went back as often as it came too early
+		if back := c.Lines[min(i+1, len(c.Lines)-1)]; strings.HasPrefix(l.Instruction, "mbarrier.try_wait") {
+			if l.Vain == 0 || l.Executions-l.Vain != 4 || back.Vain != l.Vain || back.Executions-back.Vain != 4 {
+				t.Errorf("%+v, then %+v", l, back)
+			}
+		}
 	}
 }
 

@@ -73,8 +73,9 @@ type Line struct {
 	Instruction string    `json:"instruction"`
 	Source      string    `json:"source"`
 	Executions  uint64    `json:"executions"`
-	Active      uint64    `json:"active"`  // lanes that were there, of all executions
-	Threads     uint64    `json:"threads"` // of them, those whose guard held
+	Vain        uint64    `json:"vain,omitempty"` // of them, those that polled too early, and went back
+	Active      uint64    `json:"active"`         // lanes that were there, of all executions
+	Threads     uint64    `json:"threads"`        // of them, those whose guard held
 	Divergent   uint64    `json:"divergent"`
 	Shared      SharedUse `json:"shared"`
 	Global      GlobalUse `json:"global"`
@@ -89,10 +90,17 @@ func (l *launch) counts() *Counts {
 	defer l.mu.Unlock()
 	c := &Counts{Kernel: l.Kernel, Barriers: []Barrier{}, Lines: []Line{}}
 	families, opcodes, special := tallies[string]{}, tallies[string]{}, tallies[string]{}
+	vain := uint64(0) // executions of the instruction before
 	for id := range l.total {
 		in, f, t := &l.Program[id], &l.facts[id], &l.total[id]
 		if t.executions == 0 {
 			continue
+		}
+		switch {
+		case f.polls:
+			vain = t.inVain()
+		case !f.branch: // the one after a poll goes back to it
+			vain = 0
 		}
 		c.WarpInstructions += t.executions
 		c.ThreadInstructions += t.active
@@ -116,9 +124,12 @@ func (l *launch) counts() *Counts {
 		}
 		c.Lines = append(c.Lines, Line{
 			Line: int(in.Pos.Line), Column: int(in.Pos.Col), Function: in.Func.Sym.Name, Instruction: in.Op.Text,
-			Source: in.Source, Executions: t.executions, Active: t.active, Threads: t.lanes,
+			Source: in.Source, Executions: t.executions, Vain: min(vain, t.executions), Active: t.active, Threads: t.lanes,
 			Divergent: t.divergent, Shared: t.shared, Global: t.global,
 		})
+		if f.branch {
+			vain = 0
+		}
 	}
 	if c.WarpInstructions > 0 {
 		c.ActiveLanes = float64(c.ThreadInstructions) / float64(c.WarpInstructions)
@@ -126,6 +137,14 @@ func (l *launch) counts() *Counts {
 	c.Families, c.Opcodes, c.Special = mix(families), mix(opcodes), mix(special)
 	c.Bytes, c.Tensor = l.bytes(), l.tensor()
 	return c
+}
+
+// inVain is how many executions of a poll found a phase unfinished.
+func (t *tally) inVain() uint64 {
+	if t.lanes == 0 {
+		return 0
+	}
+	return uint64(float64(t.executions) * (1 - float64(min(t.passed, t.lanes))/float64(t.lanes)))
 }
 
 // tallies sums instructions by something they have in common.

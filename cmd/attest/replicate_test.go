@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"attest/lab"
+	"attest/ref"
+)
+
+// TestReplicaKernels wants another process to be asked for the very kernel, with the same
+// parameters, grid and memory.
+func TestReplicaKernels(t *testing.T) {
+	mission, err := ref.ParseShape("1,8,512,64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"stage5", "hopper", "hopper-throughput"} {
+		s, err := lab.Preset(name, lab.Choice{Shape: mission})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(replica{Device: "cuda:0", Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: mission}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r replica
+		if err := json.Unmarshal(text, &r); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got, err := r.Kernel.subject()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.PTX != s.PTX || !reflect.DeepEqual(got.ABI, s.ABI) || got.Target != s.Target || r.Shapes[0].Shape != mission {
+			t.Errorf("%s: %+v, want %+v", name, got.ABI, s.ABI)
+		}
+	}
+}
