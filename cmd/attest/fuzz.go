@@ -43,7 +43,8 @@ f16x2 other than in global memory (D15). Others are made, but not where it matte
 atomics that spin, in branches and loops (D26); guards on set and testp (D21, D22); large
 shift counts and approximate functions of constants (D23, D24); registers that are twice
 in a product (D25, D28). Predicates live in registers between pieces (D33, D35, D36), and
-an assembler cannot tell where a result comes from (D27, D37).
+an assembler cannot tell where a result comes from (D27, D37), nor that two products of
+wgmma are the same (D38).
 
 JSON: {"device", "against", "target", "version", "seed", "next", "kernels", "seconds",
 "crashed": [seed], "finds": [{"seed", "kind", "what", "block", "thread", "reference",

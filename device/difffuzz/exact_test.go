@@ -31,6 +31,37 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
+// TestProductsDiffer checks that no node has two products which an assembler can see to be
+// the same (D38): the second's descriptor is the first's, combined with what it cannot know.
+func TestProductsDiffer(t *testing.T) {
+	seconds := 0
+	for seed := range uint64(400) {
+		k := generate(seed, Options{Target: ptx.SM90a, Version: ptx.Version{Major: 8, Minor: 4}})
+		walk(k.Body, func(n *Node) {
+			seen, hidden := map[string]bool{}, false
+			for _, i := range n.Insts {
+				hidden = hidden || i.String() == "xor.b64 %bd2, %bd, %nild;"
+				if !strings.HasPrefix(i.Op, "wgmma.mma_async") {
+					continue
+				}
+				if seen[i.String()] {
+					t.Errorf("seed %d: %s is there twice", seed, i)
+				}
+				if slices.Contains(i.Args, "%bd2") {
+					seconds++
+					if !hidden {
+						t.Errorf("seed %d: %s has a descriptor that nothing made", seed, i)
+					}
+				}
+				seen[i.String()] = true
+			}
+		})
+	}
+	if seconds == 0 {
+		t.Error("no node has two products")
+	}
+}
+
 // loops are the operations that are a loop in shared memory.
 var loops = regexp.MustCompile(`^(atom|red)\..*(\.(add|min|max|and|or|xor|inc|dec)\..*(64|f16x?2?|bf16x?2?|f32)|\.cas\.b16|b128)$`)
 

@@ -73,8 +73,12 @@ func (g *gen) wgmma(scope) *Node {
 		n.Insts = append(n.Insts, g.own(fmt.Sprintf("%%acc%d", i)))
 	}
 	products := []Inst{act("wgmma.fence.sync.aligned")}
-	for range 1 + g.IntN(2) {
-		products = append(products, g.product(n, m, f, count, transA, transB))
+	for i := range 1 + g.IntN(2) {
+		b := "%bd"
+		if i > 0 {
+			b = n.unlike(b)
+		}
+		products = append(products, g.product(n, m, f, count, b, transA, transB))
 	}
 	n.Insts = append(n.Insts, inst("setp.ne.u32", "%scale", itoa(g.IntN(3)), "0"))
 	n.Insts = append(n.Insts, products...)
@@ -149,8 +153,18 @@ func (g *gen) fragment(n *Node, count int) string {
 	return temps(prefix, count)
 }
 
-// product is one wgmma.mma_async.
-func (g *gen) product(n *Node, m isa.Match, f *isa.Form, count int, transA, transB bool) Inst {
+// unlike is a register with the descriptor in another, for the second product of a node. An
+// assembler must not know that it is the same: of two products with the same operands it
+// may leave out one (D38).
+func (n *Node) unlike(desc string) string {
+	other := desc + "2"
+	n.with(fmt.Sprintf(".reg .b64 %s;", other))
+	n.Insts = append(n.Insts, inst("xor.b64", other, desc, "%nild"))
+	return other
+}
+
+// product is one wgmma.mma_async, with the descriptor of b in bDesc.
+func (g *gen) product(n *Node, m isa.Match, f *isa.Form, count int, bDesc string, transA, transB bool) Inst {
 	in := Inst{Op: m.Opcode().Text, Out: 1}
 	bit := map[bool]string{false: "0", true: "1"}
 	for i := range f.Params {
@@ -160,7 +174,7 @@ func (g *gen) product(n *Node, m isa.Match, f *isa.Form, count int, transA, tran
 		case "aDesc":
 			in.Args = append(in.Args, "%ad")
 		case "bDesc":
-			in.Args = append(in.Args, "%bd")
+			in.Args = append(in.Args, bDesc)
 		case "scaleD":
 			in.Args = append(in.Args, "%scale")
 		case "immTransA":
