@@ -2,6 +2,7 @@ package tile_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"attest/build"
@@ -139,6 +140,85 @@ func TestRingSkip(t *testing.T) {
 					t.Fatalf("%s, %d slots: word %d is %d, want %d", name, slots, i, v, want)
 				}
 			}
+		}
+	}
+}
+
+// TestRingsTogether passes numbers on from ring to ring: the warp between has one place for
+// both, the last has two rings by one place, or works its place out from a number.
+func TestRingsTogether(t *testing.T) {
+	const rounds = 9
+	for _, target := range []ptx.Target{ptx.SM90, ptx.SM90a} { // on sm_90a lanes are elected
+		for _, slots := range []int{1, 2} {
+			for _, numbered := range []bool{false, true} {
+				k := build.New("rings", target)
+				out := k.ParamGlobalU32("out")
+				first, second := k.SharedU32("first", slots*32), k.SharedU32("second", slots*32)
+				tid := k.TidX()
+				lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+				w := tile.NewWarp(k, lane)
+				a := tile.NewRing(k, k.SharedB64("a", tile.RingBytes(slots)/8), slots)
+				b := tile.NewRing(k, k.SharedB64("b", tile.RingBytes(slots)/8), slots)
+				k.If(tid.SetpEq(k.U32(0)), func() {
+					a.Init(1, 2)
+					b.Init(1, 1)
+				})
+				k.SyncThreads()
+				at := func(mem build.Shared[build.U32], slot build.U32) build.Shared[build.U32] {
+					return mem.At(slot.MadLo(k.U32(32), lane))
+				}
+				each := func(body func(i build.U32)) { k.Loop(k.U32(0), k.U32(rounds), k.U32(1), body) }
+				k.If(warp.SetpEq(k.U32(0)), func() {
+					to := a.Producer()
+					each(func(i build.U32) {
+						at(first, to.Wait()).St(i.MadLo(k.U32(100), lane))
+						to.Signal(w)
+						to.Next()
+					})
+				})
+				k.If(warp.SetpEq(k.U32(1)), func() {
+					from := a.Consumer()
+					to := b.ProducerWith(from)
+					each(func(build.U32) {
+						x := at(first, from.Wait()).Ld()
+						at(second, to.Wait()).St(x.Add(k.U32(7)))
+						from.Signal(w)
+						to.Signal(w)
+						from.Next()
+					})
+				})
+				k.If(warp.SetpEq(k.U32(2)), func() {
+					from := a.Consumer()
+					each(func(i build.U32) {
+						also := b.ConsumerWith(from)
+						if numbered {
+							also = b.ConsumerAt(i)
+						}
+						x, y := at(first, from.Wait()).Ld(), at(second, also.Wait()).Ld()
+						out.At(i.MadLo(k.U32(32), lane)).St(y.Sub(x).MadLo(k.U32(1000000), y))
+						from.Signal(w)
+						also.Signal(w)
+						from.Next()
+					})
+				})
+				for name, dev := range devices(t, target) {
+					for i, v := range words(t, dev, k, 96, rounds*32) {
+						if want := uint32(7000000 + i/32*100 + i%32 + 7); v != want {
+							t.Fatalf("%s, %s, %d slots: word %d is %d, want %d", name, target, slots, i, v, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	k := build.New("rings", ptx.SM90)
+	mem := k.SharedB64("bars", 32)
+	tile.NewRing(k, mem, 3).ConsumerWith(tile.NewRing(k, mem, 2).Consumer())
+	tile.NewRing(k, mem, 3).ConsumerAt(k.U32(0))
+	_, err := k.PTX()
+	for _, want := range []string{"a ring of 3 slots goes round with one of 2", "in one of 1 or 2"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

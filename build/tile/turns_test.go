@@ -11,6 +11,12 @@ import (
 // TestTurns has three pairs of warps enter their numbers in a list of either's, four
 // times each: in every order of warps they come in turns.
 func TestTurns(t *testing.T) {
+	for _, counted := range []bool{false, true} { // the rounds, by the caller
+		testTurns(t, counted)
+	}
+}
+
+func testTurns(t *testing.T, counted bool) {
 	const groups, stride, rounds = 3, 2, 4
 	k := build.New("turns", ptx.SM90)
 	k.ReqNTid(32 * groups * stride)
@@ -30,8 +36,12 @@ func TestTurns(t *testing.T) {
 	warp := tid.Shr(k.U32(5))
 	list := warp.And(k.U32(stride - 1))
 	turn := turns.Member(warp, stride)
-	k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(build.U32) {
-		turn.Wait()
+	k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+		if counted {
+			turn.WaitIn(i)
+		} else {
+			turn.Wait()
+		}
 		k.If(w.Lane.SetpEq(k.U32(0)), func() {
 			at := places.At(list)
 			n := at.Ld()
