@@ -164,6 +164,26 @@ func TestSampledRows(t *testing.T) {
 	}
 }
 
+// TestLongCausal wants impostors caught among causal rows, most of which hold less than
+// what the first ones are off by.
+func TestLongCausal(t *testing.T) {
+	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
+	c := Case{Shape: ref.Square(1, 2, 3000, 64), Seed: 1, Distribution: "normal"}
+	in, err := newInputs(a, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newReference(context.Background(), a, c, in, 600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.powers {
+		if !p.Caught && p.Why == "" {
+			t.Errorf("%s passes", p.Name)
+		}
+	}
+}
+
 // TestCausesOfLSE makes logarithms of sums that are wrong in known ways.
 func TestCausesOfLSE(t *testing.T) {
 	shape := ref.Square(2, 3, 40, 64)

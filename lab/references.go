@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"attest/lab/abi"
@@ -23,6 +24,7 @@ type reference struct {
 	original, quantised     *ref.Result
 	plain, plainDequantised *ref.Errors
 	plainTiles              []ref.Part // of plainDequantised, by tile of rows
+	plainRows               []float64  // and the mean of each row that is compared
 	powers                  []record.Power
 }
 
@@ -68,6 +70,7 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 		return nil, err
 	}
 	r.plainTiles = r.plainDequantised.ByRowTile
+	r.plainRows = r.rowErrors(p)
 	r.plain, r.plainDequantised = whole(r.plain), whole(r.plainDequantised)
 	return r, r.tryImpostors(ctx, a, c, in)
 }
@@ -75,12 +78,28 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 // compare is the errors of an output, against float64 over the inputs as they were
 // and as they were quantised.
 func (r *reference) compare(got ref.Tensor) (original, quantised *ref.Errors, err error) {
-	opt := ref.CompareOptions{Tol: gate.Tolerance.BadAbove}
+	opt := ref.CompareOptions{Tol: gate.Tolerance.BadAbove, RowTile: rowsOfTile}
 	if original, err = r.original.Compare(got, opt); err != nil {
 		return nil, nil, err
 	}
 	quantised, err = r.quantised.Compare(got, opt)
 	return original, quantised, err
+}
+
+// rowsOfTile are the rows of a tile whose errors are told apart.
+const rowsOfTile = 32
+
+// rowErrors are the mean errors over the quantised inputs of the rows that are compared.
+func (r *reference) rowErrors(got ref.Tensor) []float64 {
+	d := r.quantised.Shape.D
+	row, means := make([]float64, d), make([]float64, len(r.quantised.Rows))
+	for i, at := range r.quantised.Rows {
+		got.Row(at.B, at.H, at.S, row)
+		for c, x := range row {
+			means[i] += math.Abs(x-r.quantised.O[i*d+c]) / float64(d)
+		}
+	}
+	return means
 }
 
 // judge fills in the errors of a case.
@@ -93,6 +112,13 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 		// Products, since the plain computation may be exact.
 		if w := c.WorstTile; w == nil || t.Mean*(w.Plain+gate.SlackMean) > w.Mean*(t.Plain+gate.SlackMean) {
 			c.WorstTile = &t
+		}
+	}
+	for i, mean := range r.rowErrors(got) {
+		row := r.quantised.Rows[i]
+		e := record.RowError{Row: row, Mean: mean, Plain: r.plainRows[i] + r.plainTiles[row.S/rowsOfTile].Mean}
+		if w := c.WorstRow; w == nil || e.Mean*(w.Plain+gate.SlackMean) > w.Mean*(e.Plain+gate.SlackMean) {
+			c.WorstRow = &e
 		}
 	}
 	c.Errors.ByColumn, c.Errors.ByBatch = nil, nil // reports show heads and tiles of rows

@@ -141,8 +141,12 @@ type Case struct {
 	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
 	// WorstTile is the tile of rows whose mean error over the quantised inputs is the most
 	// times that of the plain computation there.
-	WorstTile *TileError  `json:"worst_tile,omitempty"`
-	LSE       *ref.Errors `json:"lse,omitempty"`
+	WorstTile *TileError `json:"worst_tile,omitempty"`
+	// WorstRow is the same of single rows. What it is measured by is the plain
+	// computation's errors of the row and of its tile, added up: those of one row alone
+	// may happen to be small.
+	WorstRow *RowError   `json:"worst_row,omitempty"`
+	LSE      *ref.Errors `json:"lse,omitempty"`
 	Failure   string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
 	// What a harness must not be fooled by.
 	Unwritten   int     `json:"unwritten"`       // elements that still have the poison
@@ -160,6 +164,13 @@ type TileError struct {
 	First int     `json:"first"` // row
 	Mean  float64 `json:"mean"`
 	Plain float64 `json:"plain"` // of the plain computation
+}
+
+// RowError is the mean error of a row.
+type RowError struct {
+	ref.Row
+	Mean  float64 `json:"mean"`
+	Plain float64 `json:"plain"` // of the plain computation, there and in the tile of rows
 }
 
 // Power is an impostor judged on a case's own inputs. If it would pass, the case

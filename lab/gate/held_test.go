@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"attest/record"
 	"attest/ref"
 )
 
@@ -124,4 +125,28 @@ func deviations(in *ref.Inputs, s ref.Shape, format string) (sigma []float64) {
 		}
 	}
 	return sigma
+}
+
+// TestOneRow wants a row of a causal output that is far off to be red, where rows are alike.
+func TestOneRow(t *testing.T) {
+	e := func(mean float64) *ref.Errors {
+		return &ref.Errors{Max: 4 * mean, Mean: mean, RMSE: mean, Elements: 6400}
+	}
+	for _, x := range []struct {
+		distribution string
+		causal       bool
+		mean         float64
+		red          bool
+	}{
+		{"normal", true, 0.03, true}, {"uniform", true, 0.03, true}, {"normal", true, 0.01, false},
+		{"normal", false, 0.03, false}, {"large-logits", true, 0.03, false},
+	} {
+		c := &record.Case{
+			Shape: "1,1,100,64", Distribution: x.distribution, Errors: e(0.001), Plain: e(0.001), Dequantised: e(0.001), PlainDequantised: e(0.001),
+			WorstRow: &record.RowError{Row: ref.Row{S: 99}, Mean: x.mean, Plain: 0.002},
+		}
+		if why := Within(Tolerance, "e4m3", x.causal, c); (len(why) > 0) != x.red {
+			t.Errorf("%+v: %q", x, why)
+		}
+	}
 }

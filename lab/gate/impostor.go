@@ -40,6 +40,8 @@ func Excuse(impostor string, s ref.Shape, distribution string, causal bool) stri
 		return "there is one key"
 	case impostor == MissingTile && s.Skv <= TileOfKeys:
 		return "there is one tile of keys"
+	case impostor == MissingTile && causal && s.Skv > 40*TileOfKeys:
+		return "only the last rows see the last tile of keys, and it is less than a 40th of what they see"
 	case impostor == MissingKey && causal:
 		return "only the last row sees the last key"
 	case impostor == MissingKey && distribution != "one-hot":
