@@ -168,12 +168,12 @@ func TestSampledRows(t *testing.T) {
 // what the first ones are off by.
 func TestLongCausal(t *testing.T) {
 	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
-	c := Case{Shape: ref.Square(1, 2, 3000, 64), Seed: 1, Distribution: "normal"}
+	c := Case{Shape: ref.Square(1, 2, 1500, 64), Seed: 0, Distribution: "normal"}
 	in, err := newInputs(a, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newReference(context.Background(), a, c, in, 600)
+	r, err := newReference(context.Background(), a, c, in, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
