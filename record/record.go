@@ -147,7 +147,7 @@ type Case struct {
 	// may happen to be small.
 	WorstRow *RowError   `json:"worst_row,omitempty"`
 	LSE      *ref.Errors `json:"lse,omitempty"`
-	Failure   string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
+	Failure  string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
 	// What a harness must not be fooled by.
 	Unwritten   int     `json:"unwritten"`       // elements that still have the poison
 	Overrun     bool    `json:"overrun"`         // the guard bands were written
