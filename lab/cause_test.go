@@ -125,15 +125,7 @@ func TestImpostors(t *testing.T) {
 			turn++
 			a := &abi.ABI{Format: formats[turn%len(formats)], Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD, Causal: turn%3 == 0}
 			c := Case{Shape: s, Seed: 1, Distribution: d.Name}
-			in, err := newInputs(a, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := newReference(context.Background(), a, c, in, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, p := range r.powers {
+			for _, p := range referenceOf(t, a, c, 0).powers {
 				if !p.Caught && p.Why == "" {
 					t.Errorf("%s on %v, %s, %s, causal %v: it passes", p.Name, s, d.Name, a.Format, a.Causal)
 				}
@@ -146,22 +138,11 @@ func TestImpostors(t *testing.T) {
 func TestSampledRows(t *testing.T) {
 	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
 	c := Case{Shape: ref.Square(2, 3, 300, 64), Seed: 1, Distribution: "normal"}
-	in, err := newInputs(a, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := newReference(context.Background(), a, c, in, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := referenceOf(t, a, c, 100)
 	if len(r.quantised.Rows) != 100 || len(r.powers) != len(gate.Impostors) {
 		t.Fatalf("%d rows, %d powers", len(r.quantised.Rows), len(r.powers))
 	}
-	for _, p := range r.powers {
-		if !p.Caught && p.Why == "" {
-			t.Errorf("%s passes", p.Name)
-		}
-	}
+	wantCaught(t, r)
 }
 
 // TestLongCausal wants impostors caught among causal rows, most of which hold less than
@@ -169,14 +150,26 @@ func TestSampledRows(t *testing.T) {
 func TestLongCausal(t *testing.T) {
 	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
 	c := Case{Shape: ref.Square(1, 2, 1500, 64), Seed: 0, Distribution: "normal"}
+	wantCaught(t, referenceOf(t, a, c, 0))
+}
+
+// referenceOf is what so many rows of a case ought to give, all if 0.
+func referenceOf(t *testing.T, a *abi.ABI, c Case, rows int) *reference {
+	t.Helper()
 	in, err := newInputs(a, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := newReference(context.Background(), a, c, in, 0)
+	r, err := newReference(t.Context(), a, c, in, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// wantCaught wants no impostor to pass that is not excused.
+func wantCaught(t *testing.T, r *reference) {
+	t.Helper()
 	for _, p := range r.powers {
 		if !p.Caught && p.Why == "" {
 			t.Errorf("%s passes", p.Name)

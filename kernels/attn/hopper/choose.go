@@ -107,6 +107,7 @@ func choices(headDim int) []choice {
 			{InHalves(2), terms{0.799, 1.725, 0.594, 0, 0.003}},
 			{InHalves(1), terms{0.522, 1.837, 0.504, 0, 0.067}},
 			{Latency(64), terms{1.1, 0.717, 0.796, 0.196, 0}},
+			{Pair(), terms{0.338, 1.981, 0.918, 0, 0.027}},
 			{TwoPairs(), terms{0.529, 2.806, 0.769, 0, 0.023}},
 			{Throughput(64, 3), terms{2.304, 1.444, 1.619, 0, 0.012}},
 			{Throughput(64, 4), terms{2.11, 1.275, 1.469, 0, 0.143}},

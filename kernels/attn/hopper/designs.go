@@ -22,7 +22,7 @@ func Designs() []Design {
 	}
 	return []Design{
 		{"hopper", "FP8 straight to wgmma, tiles by TMA, warpgroups with roles, sm_90a alone; the design by the shape", Choose},
-		{"hopper-throughput", "256 query rows a block, with heads of 128 192, blocks that stay: for what fills the card", of(func(d int) Config { return Throughput(d, 5-d/64) })},
+		{"hopper-throughput", "256 query rows a block, with heads of 128 192, blocks that stay: for what fills the card", of(widest)},
 		{"hopper-three", "192 query rows a block, blocks that stay", of(func(d int) Config { return Throughput(d, 3) })},
 		{"hopper-pair", "128 query rows a block, two warpgroups that take turns", of(func(int) Config { return Pair() })},
 		{"hopper-two-pairs", "128 query rows a block, the keys of each 64 over two warpgroups; heads of 64", of(func(int) Config { return TwoPairs() })},
@@ -30,6 +30,14 @@ func Designs() []Design {
 		{"hopper-halves", "64 query rows a block, the keys over its two warpgroups", of(func(int) Config { return InHalves(1) })},
 		{"hopper-halves-cluster", "the keys over two warpgroups in each of a cluster of two", of(func(int) Config { return InHalves(2) })},
 	}
+}
+
+// widest is the throughput design with as many warpgroups as there are registers for.
+func widest(headDim int) Config {
+	if headDim == 64 {
+		return Throughput(64, 4)
+	}
+	return Throughput(headDim, 3)
 }
 
 // FindDesign is the design of a name.
