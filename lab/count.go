@@ -20,16 +20,35 @@ type Counted struct {
 
 // Count runs a subject once on the emulator of its target and counts what it does.
 // Persistent kernels are launched for so many SMs; 0 is what the emulator has.
-func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (_ *Counted, err error) {
-	if err := s.Serves(shape); err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
-	}
+func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (*Counted, error) {
 	counter := count.New()
 	dev, err := emu.New(emulated(s.Target), emu.Options{Observer: counter})
 	if err != nil {
 		return nil, err
 	}
 	defer dev.Close()
+	b, err := launch(ctx, dev, s, shape, sms, 1)
+	if err != nil {
+		return nil, err
+	}
+	c := &Counted{Counts: counter.Launches()[0], Launch: b.launch}
+	for _, o := range b.operands {
+		c.Bytes += o.Bytes
+	}
+	return c, nil
+}
+
+// Launch runs a subject so many times and looks at nothing: for a profiler, which does.
+func Launch(ctx context.Context, dev device.Device, s *Subject, shape ref.Shape, times int) error {
+	_, err := launch(ctx, dev, s, shape, 0, times)
+	return err
+}
+
+// launch runs a subject so many times. The memory of what it returns is free again.
+func launch(ctx context.Context, dev device.Device, s *Subject, shape ref.Shape, sms, times int) (_ *bench, err error) {
+	if err := s.Serves(shape); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
 	l, err := load(dev, s, sms)
 	if err != nil {
 		return nil, err
@@ -43,15 +62,14 @@ func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (_ *Counte
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, b.free()) }()
 	if err := b.write(in); err != nil {
 		return nil, err
 	}
-	if _, err := b.run(ctx); err != nil {
-		return nil, err
+	for range times {
+		if _, err := b.run(ctx); err != nil {
+			return nil, err
+		}
 	}
-	c := &Counted{Counts: counter.Launches()[0], Launch: b.launch}
-	for _, o := range b.operands {
-		c.Bytes += o.Bytes
-	}
-	return c, nil
+	return b, nil
 }

@@ -16,7 +16,6 @@ import (
 
 	"attest/lab"
 	"attest/ref"
-	"attest/timing"
 )
 
 // ncuProfile is what Nsight Compute measured: shares of the peak in per cent.
@@ -53,8 +52,7 @@ func runNCU(ctx context.Context, path, dev string, s *lab.Subject, shape string)
 		return nil, err
 	}
 	ask, err := json.Marshal(replica{
-		Device: dev, Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: one}},
-		Methods: []timing.Method{{Mode: timing.Event, Cache: timing.Warm}}, Stop: timing.Stop{Least: 1, Most: 10},
+		Device: dev, Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: one}}, Launches: 2,
 	})
 	if err != nil {
 		return nil, err

@@ -29,6 +29,10 @@ type replica struct {
 	Rivals   []lab.RivalChoice `json:"rivals"`
 	Stop     timing.Stop       `json:"stop"`
 	Seed     uint64            `json:"seed"`
+
+	// Launches, if not 0, is how often the kernel is launched on the first shape and
+	// nothing timed: a profiler that watches makes every launch slow.
+	Launches int `json:"launches,omitempty"`
 }
 
 type replicaKernel struct {
@@ -72,7 +76,7 @@ func replicateCommand(env *cli.Env) *cobra.Command {
 				return fmt.Errorf("%s is not what attest gate --processes writes: %w", what, err)
 			}
 			p, err := r.measure(c.Context())
-			if err == nil {
+			if err == nil && p != nil {
 				env.Encode(p)
 			}
 			return err
@@ -95,6 +99,9 @@ func (r *replica) measure(ctx context.Context) (*record.Performance, error) {
 		return nil, err
 	}
 	defer m.close()
+	if r.Launches > 0 {
+		return nil, lab.Launch(ctx, m.dev, s, r.Shapes[0].Shape, r.Launches)
+	}
 	times := &lab.Times{Shapes: r.Shapes, Methods: r.Methods, Rivals: r.Rivals, Stop: r.Stop, Seed: r.Seed}
 	return lab.Time(ctx, s, lab.Plan{Device: m.dev, Sensor: m.sensor, Baseline: baseline, Times: times}, nil)
 }

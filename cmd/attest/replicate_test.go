@@ -38,3 +38,25 @@ func TestReplicaKernels(t *testing.T) {
 		}
 	}
 }
+
+// TestReplicaLaunches wants a kernel that is launched for a profiler to be timed by nobody.
+func TestReplicaLaunches(t *testing.T) {
+	small, err := ref.ParseShape("1,1,64,64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := lab.Preset("stage3b", lab.Choice{Shape: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := replica{Device: "emu", Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: small}}, Launches: 2}
+	if p, err := r.measure(t.Context()); p != nil || err != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if r.Shapes[0].Shape, err = ref.ParseShape("1,1,64,128"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.measure(t.Context()); err == nil {
+		t.Error("a shape that the kernel does not serve is launched")
+	}
+}
