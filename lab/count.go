@@ -39,7 +39,16 @@ func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (*Counted,
 }
 
 // Launch runs a subject so many times and looks at nothing: for a profiler, which does.
+// Without a device it is the emulator of the subject's target.
 func Launch(ctx context.Context, dev device.Device, s *Subject, shape ref.Shape, times int) error {
+	if dev == nil {
+		e, err := emu.New(emulated(s.Target), emu.Options{})
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		dev = e
+	}
 	_, err := launch(ctx, dev, s, shape, 0, times)
 	return err
 }
