@@ -72,23 +72,27 @@ func Hopper(name string, config hopper.Config, c Choice) (*Subject, error) {
 func hopperABI(entry string, p hopper.Problem, c hopper.Config) *abi.ABI {
 	x := abi.MustExpr
 	l := c.Launch(p, 1)
-	grid := []abi.Expr{x(fmt.Sprintf("cdiv(Sq, %d)*%d", c.Rows(), c.Split)), x("B*H")}
-	if c.Persistent {
-		grid = []abi.Expr{x(fmt.Sprintf("min(B*H*cdiv(Sq, %d), SMs*%d)", c.Rows(), c.BlocksPerSM))}
+	tiles, heads := fmt.Sprintf("cdiv(Sq, %d)", c.Rows()), "B*H"
+	inX, inY := fmt.Sprintf("%s*%d", tiles, c.Split), heads
+	switch {
+	case c.Persistent:
+		inX, inY = fmt.Sprintf("min(B*H*%s, SMs*%d)", tiles, c.BlocksPerSM), "1"
+	case p.Causal:
+		inX, inY = fmt.Sprintf("%s*%d", heads, c.Split), tiles
 	}
 	// A text for heads that have K and V of their own does not divide.
-	heads := "H == Hkv"
+	shared := "H == Hkv"
 	if p.Heads != p.HeadsKV {
-		heads = "H % Hkv == 0"
+		shared = "H % Hkv == 0"
 	}
 	a := &abi.ABI{
 		Entry: entry, Format: abi.Format(p.Format.String()), Scaling: abi.PerHead, Output: abi.Format(p.Output.String()), P: "e4m3",
 		Layout: abi.BHSD, Causal: p.Causal,
-		Grid: grid, Block: []abi.Expr{x(strconv.Itoa(l.Block))}, Cluster: []abi.Expr{x(strconv.Itoa(l.Cluster))}, Shared: x(strconv.Itoa(l.Shared)),
-		Require: []abi.Expr{x(heads), x(fmt.Sprintf("D == %d", p.HeadDim))},
+		Grid: []abi.Expr{x(inX), x(inY)}, Block: []abi.Expr{x(strconv.Itoa(l.Block))}, Cluster: []abi.Expr{x(strconv.Itoa(l.Cluster))}, Shared: x(strconv.Itoa(l.Shared)),
+		Require: []abi.Expr{x(shared), x(fmt.Sprintf("D == %d", p.HeadDim))},
 	}
-	if most := c.MaxHeads(); most > 0 {
-		a.Require = append(a.Require, x(fmt.Sprintf("B*H <= %d", most)))
+	if !c.Persistent {
+		a.Require = append(a.Require, x(fmt.Sprintf("%s <= %d", inY, hopper.MaxGridY)))
 	}
 	mq, mk, _ := c.Maps(p)
 	for _, m := range []struct {

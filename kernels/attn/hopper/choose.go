@@ -3,13 +3,14 @@ package hopper
 import (
 	"container/heap"
 	"math"
+	"slices"
 )
 
 // Throughput is the design for problems that fill the card: three or four warpgroups a
 // block, blocks that stay. Heads of 128 leave registers for three, and for 128 keys a
 // tile; three with heads of 64 have 192.
 func Throughput(headDim, warpgroups int) Config {
-	c := Config{Warpgroups: warpgroups, TileN: 128, Stages: 2, Split: 1, Persistent: true, Turns: 64, SumColumn: true, BlocksPerSM: 1}
+	c := Config{Warpgroups: warpgroups, TileN: 128, Stages: 2, Split: 1, Persistent: true, Turns: 32, SumColumn: true, BlocksPerSM: 1}
 	if headDim == 64 {
 		c.Polynomial = 16
 		if warpgroups == 3 {
@@ -42,9 +43,14 @@ func Latency(headDim int) Config {
 }
 
 // InHalves is the other: 64 rows a block, the keys over its two warpgroups, and over a
-// cluster of split blocks.
+// cluster of split blocks. In a cluster each has so few tiles that turns, and what else
+// pays off tile by tile, do not.
 func InHalves(split int) Config {
-	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: split, Halves: true, BlocksPerSM: 1}
+	c := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: split, Halves: true, BlocksPerSM: 1}
+	if split == 1 {
+		c.Turns, c.Polynomial, c.SumColumn = c.TileN, 16, true
+	}
+	return c
 }
 
 // Choose is the configuration for a problem on a GPU of so many SMs: the one of [choices]
@@ -102,26 +108,30 @@ func (t terms) dot(load terms) (micros float64) {
 // The second rewrites testdata/times.json and prints the terms that belong here; without
 // -times it wants these to be the ones that are here.
 func choices(headDim int) []choice {
+	finer := InHalves(2)
+	finer.TileN = 64
 	if headDim == 64 {
 		return []choice{
-			{InHalves(2), terms{0.799, 1.725, 0.594, 0, 0.003}},
-			{InHalves(1), terms{0.522, 1.837, 0.504, 0, 0.067}},
-			{Latency(64), terms{1.1, 0.717, 0.796, 0.196, 0}},
-			{Pair(), terms{0.338, 1.981, 0.918, 0, 0.027}},
-			{TwoPairs(), terms{0.529, 2.806, 0.769, 0, 0.023}},
-			{Throughput(64, 3), terms{2.304, 1.444, 1.619, 0, 0.012}},
-			{Throughput(64, 4), terms{2.11, 1.275, 1.469, 0, 0.143}},
+			{finer, terms{0.539, 1.94, 0.324, 0, 0.029}},
+			{InHalves(2), terms{0.764, 1.751, 0.582, 0, 0.031}},
+			{InHalves(1), terms{0.639, 1.858, 0.521, 0, 0.033}},
+			{Latency(64), terms{1.188, 0.636, 0.803, 0.208, 0.015}},
+			{Pair(), terms{0.415, 1.964, 0.924, 0, 0.026}},
+			{TwoPairs(), terms{0.519, 2.817, 0.757, 0, 0.027}},
+			{Throughput(64, 3), terms{2.315, 1.475, 1.662, 0, 0}},
+			{Throughput(64, 4), terms{2.084, 1.354, 1.458, 0, 0.344}},
 		}
 	}
 	split := Latency(128)
 	split.Split = 2
 	return []choice{
-		{InHalves(2), terms{0.716, 2.271, 0.724, 0, 0.035}},
-		{InHalves(1), terms{0.547, 2.366, 0.697, 0, 0.021}},
-		{split, terms{0.592, 2.102, 0.943, 0, 0.039}},
-		{Latency(128), terms{0.36, 1.7, 0.939, 0, 0.023}},
-		{Pair(), terms{0.045, 2.689, 1.175, 0, 0.031}},
-		{Throughput(128, 3), terms{2.154, 1.408, 1.529, 0, 0.037}},
+		{finer, terms{0.62, 2.185, 0.47, 0, 0.059}},
+		{InHalves(2), terms{0.64, 2.39, 0.692, 0, 0.072}},
+		{InHalves(1), terms{0.507, 2.395, 0.683, 0, 0.034}},
+		{split, terms{0.565, 2.114, 0.991, 0, 0.038}},
+		{Latency(128), terms{0.396, 1.699, 1.001, 0, 0.018}},
+		{Pair(), terms{0.043, 2.803, 1.166, 0, 0.04}},
+		{Throughput(128, 3), terms{2.202, 1.747, 1.567, 0, 0.059}},
 	}
 }
 
@@ -172,7 +182,7 @@ const walked = 1 << 11
 
 // causalTiles are the tiles of the SM, or of the place on it, that has the most. Blocks
 // that stay take their items as gen.nth deals them out, and how even that is depends on
-// the sizes. Others come, in the order of the grid, when one before them has ended.
+// the sizes. Others come, the longest first, when one before them has ended.
 func (c Config) causalTiles(p Problem, items, rounds, blocks int) float64 {
 	perHead := ceil(p.SeqQ, c.rows())
 	tiles := make([]int, perHead)
@@ -189,8 +199,10 @@ func (c Config) causalTiles(p Problem, items, rounds, blocks int) float64 {
 	}
 }
 
-// dealt is the most that any of so many blocks has, as gen.nth deals items out.
+// dealt is the most that any of so many blocks has, as gen.nth deals items out, all heads'
+// longest first.
 func dealt(tiles []int, items, blocks int) (most int) {
+	heads := items / len(tiles)
 	for b := range min(items, blocks) {
 		sum := 0
 		for n := 0; n*blocks < items; n++ {
@@ -199,7 +211,7 @@ func dealt(tiles []int, items, blocks int) (most int) {
 				place = blocks - 1 - b
 			}
 			if i := n*blocks + place; i < items {
-				sum += tiles[i%len(tiles)]
+				sum += tiles[len(tiles)-1-i/heads]
 			}
 		}
 		most = max(most, sum)
@@ -208,13 +220,17 @@ func dealt(tiles []int, items, blocks int) (most int) {
 }
 
 // queued is when the last of the items ends that so many places take one after the other,
-// each when it is free. Clusters of split blocks take as many places at once.
+// each when it is free, all heads' longest first. Clusters of split blocks take as many
+// places at once.
 func queued(tiles []int, items, places, split int) (last int) {
 	free := make(times, max(places/split, 1))
-	for i := range items / split {
-		free[0] += tiles[i%len(tiles)]
-		last = max(last, free[0])
-		heap.Fix(&free, 0)
+	heads := items / split / len(tiles)
+	for _, n := range slices.Backward(tiles) {
+		for range heads {
+			free[0] += n
+			last = max(last, free[0])
+			heap.Fix(&free, 0)
+		}
 	}
 	return last
 }

@@ -49,7 +49,7 @@ func TestChooseEverywhere(t *testing.T) {
 				t.Fatalf("%v on %d SMs: %v", p, sms, err)
 			}
 			l := c.Launch(p, sms)
-			if l.GridX < 1 || l.GridY < 1 || l.GridY > maxGridY || l.GridX%l.Cluster != 0 || l.Block > 1024 || l.Shared > sharedLimit {
+			if l.GridX < 1 || l.GridY < 1 || l.GridY > MaxGridY || l.GridX%l.Cluster != 0 || l.Block > 1024 || l.Shared > sharedLimit {
 				t.Fatalf("%v on %d SMs: %v is launched as %+v", p, sms, c, l)
 			}
 			if covers := l.GridX / c.Split * l.GridY * c.rows(); !c.Persistent && covers < p.Batch*p.Heads*p.SeqQ {

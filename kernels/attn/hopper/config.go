@@ -85,8 +85,6 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("keys over %d blocks: 1 or 2", c.Split)
 	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
-	case !c.Persistent && p.Batch*p.Heads > maxGridY:
-		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, maxGridY)
 	case c.Halves && (c.Warpgroups%2 != 0 || c.Persistent):
 		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block", c)
 	case c.Stages%c.perBlock() != 0:
@@ -101,6 +99,10 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("a column of sums with the LSE: it sums P as rounded to e4m3, which is right for O and off by up to a hundredth for the LSE")
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks an SM: 1 to 4", c.BlocksPerSM)
+	case c.Launch(p, 1).GridY > MaxGridY && p.Causal:
+		return fmt.Errorf("%d causal queries: blocks of %d that are not persistent take at most %d", p.SeqQ, c.rows(), MaxGridY*c.rows())
+	case c.Launch(p, 1).GridY > MaxGridY:
+		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, MaxGridY)
 	}
 	if n := c.plan(p.HeadDim).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
 		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory a block, an SM has %d and a block at most %d", p.HeadDim, c, n, sharedPerSM, sharedLimit)
@@ -165,14 +167,20 @@ func (c Config) registersNeeded(p Problem) int {
 // cluster, and bytes of dynamic shared memory.
 type Launch struct{ GridX, GridY, Block, Cluster, Shared int }
 
-// maxGridY is how many blocks a grid may have in y.
-const maxGridY = 65535
+// MaxGridY is how many blocks a grid may have in y.
+const MaxGridY = 65535
 
-// Launch is the launch of a kernel for the problem on a GPU of so many SMs.
+// Launch is the launch of a kernel for the problem on a GPU of so many SMs. Blocks start
+// in the order of x, then of y: a head's one after the other, so that its K and V are in
+// the cache, but of causal ones all heads' longest tiles of queries first.
 func (c Config) Launch(p Problem, sms int) Launch {
-	x, y := (p.SeqQ+c.rows()-1)/c.rows()*c.Split, p.Batch*p.Heads
-	if c.Persistent {
-		x, y = min(x*y, max(sms*c.BlocksPerSM, 1)), 1
+	tiles, heads := ceil(p.SeqQ, c.rows()), p.Batch*p.Heads
+	x, y := tiles*c.Split, heads
+	switch {
+	case c.Persistent:
+		x, y = min(tiles*heads, max(sms*c.BlocksPerSM, 1)), 1
+	case p.Causal:
+		x, y = heads*c.Split, tiles
 	}
 	return Launch{GridX: x, GridY: y, Block: c.threads(), Cluster: c.Split, Shared: c.plan(p.HeadDim).total}
 }

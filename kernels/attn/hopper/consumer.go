@@ -86,12 +86,12 @@ func (a *attention) inTurn(it item) {
 		a.scores(a.S) // S = Q·Kᵀ
 		a.wg.Wait(0)
 		a.k.Signal(a.wg.Warp)
-		P, alpha := a.softmax(a.S, it, j) // P = 2^(c·S-c·m'+8), l = α·l + ΣP
-		a.values(P)                       // T = P·V
+		P, w := a.softmax(a.S, it, j) // P = 2^(c·S-c·m+8), l = l + w·ΣP
+		a.values(P)                   // T = P·V
 		a.wg.Wait(0)
 		a.v.Signal(a.wg.Warp)
 		a.k.Skip(a.g.c.perBlock()) // a half skips the other's tiles
-		a.add(alpha)               // O = α·O + T
+		a.add(w)                   // O = O + w·T
 	})
 }
 
@@ -143,21 +143,34 @@ func (a *attention) values(P tile.Bytes8) {
 }
 
 // softmax masks the scores of tile j and turns them into P.
-func (a *attention) softmax(S *tile.Frag, it item, j build.U32) (P tile.Bytes8, alpha []build.F32) {
+func (a *attention) softmax(S *tile.Frag, it item, j build.U32) (P tile.Bytes8, w []build.F32) {
 	a.mask(S, it, j)
-	return a.rows.step(S, a.waitForTurn, a.handOn)
+	return a.rows.step(S, a.waitForTurn, a.handOn, a.rescale)
 }
 
-// add is O = α·O + T, in f32. Of a column of sums only that one is added up, and not
-// the zeros beside it: they would take registers.
-func (a *attention) add(alpha []build.F32) {
+// add is O = O + w·T, in f32.
+func (a *attention) add(w []build.F32) {
 	a.O.Map2(a.T, func(o, t build.F32, slot int, at tile.Pos) build.F32 {
-		if at.Col > a.g.d {
+		if !a.kept(at) {
 			return o
 		}
-		return o.FmaRn(alpha[slot], t)
+		return a.g.plus(o, t, w[slot])
 	})
 }
+
+// rescale is O = O·by, for another base.
+func (a *attention) rescale(by []build.F32) {
+	a.O.Map(func(o build.F32, slot int, at tile.Pos) build.F32 {
+		if !a.kept(at) {
+			return o
+		}
+		return o.Mul(by[slot], build.Rn)
+	})
+}
+
+// kept says which columns of O are: of the columns of sums only the first, and not the zeros
+// beside it, for they would take registers.
+func (a *attention) kept(at tile.Pos) bool { return at.Col <= a.g.d }
 
 // mask gives the logit -∞ to what a row does not see: keys beyond the end, and with
 // causal masks those after the query. Most tiles have neither.
@@ -191,12 +204,12 @@ func (a *attention) mask(S *tile.Frag, it item, j build.U32) {
 // other keys.
 func (a *attention) end(it item) {
 	a.queries(it).Signal(a.wg.Warp)
-	m, l := a.rows.sums(a.O)
+	base, l := a.rows.sums(a.O)
 	if a.g.c.sharers() > 1 {
-		a.exchange(it, m, l)
+		a.exchange(it, base, l)
 		return
 	}
-	norm, lse := a.rows.finish(it, m, l)
+	norm, lse := a.rows.finish(it, base, l)
 	a.storeAt(a.places(it, a.g.k.U32(0)), a.O, a.g.d, norm)
 	a.storeLSE(it, lse)
 }

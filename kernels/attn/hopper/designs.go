@@ -62,11 +62,3 @@ func (c Config) without(p Problem) Config {
 
 // Rows are the query rows of a block.
 func (c Config) Rows() int { return c.rows() }
-
-// MaxHeads is how many heads, over the batch, a kernel takes at most; 0 is any number.
-func (c Config) MaxHeads() int {
-	if c.Persistent {
-		return 0
-	}
-	return maxGridY
-}

@@ -26,10 +26,10 @@
 // from raw to V. A consumer's round reads, in consumer.go:
 //
 //	S = Q·Kᵀ                wgmma, both factors in shared memory
-//	m' = max(m, rowmax S)
-//	P = 2^(c·S - c·m' + 8)  one fma and one exponential a score
+//	m = rowmax S
+//	P = 2^(c·S - c·m + 8)   one fma and one exponential a score
 //	T = P·V                 wgmma, P from registers
-//	O = α·O + T             α = 2^(c·m - c·m')
+//	O = O + w·T             w = 2^(c·m - c·m₀)
 //
 // While one warpgroup multiplies, the others take their exponentials; [Config.Turns]
 // keeps them from doing all the same thing at once.
@@ -44,7 +44,13 @@
 // Scores go to e4m3 as P in [0, 256], so that its range is used; the 2^8 cancels in
 // O/l. The accumulators of FP8 products keep 14 bits, so a sum over thousands of keys
 // would lose accuracy with its length: T is a fresh accumulator for each tile of keys,
-// added to O in f32 by the same fma that multiplies O by α. The row sum l is of the
+// added to O in f32 by one fma.
+//
+// So a tile's m can be its own, and w turns what is relative to it into what O is relative
+// to, m₀ of a tile before. The largest weight of each row and tile is then 256, which e4m3
+// has exactly, and a weight becomes 0 only beside one 2^18 times as large among the same 128
+// keys. m₀ is a row's first m, until one is above it by far; see rows.weigh. Designs for few
+// tiles have the largest m so far instead, and O = α·O + T. The row sum l is of the
 // unrounded P, but for [Config.SumColumn].
 //
 // P leaves the accumulator of S and enters wgmma as operand A without crossing lanes:

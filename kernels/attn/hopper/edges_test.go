@@ -126,3 +126,44 @@ func TestEveryDistribution(t *testing.T) {
 		}
 	}
 }
+
+// TestFarApart has logits that go up and down by hundreds from tile to tile: what sums are
+// relative to changes, and nothing may overflow or be lost on the way. A row of -480 weighs
+// as much among its like as one of 480.
+func TestFarApart(t *testing.T) {
+	const n = 500
+	for name, logit := range map[string]func(key float64) float64{
+		"rising":  func(key float64) float64 { return 960*key/n - 480 },
+		"falling": func(key float64) float64 { return 480 - 960*key/n },
+		"valley":  func(key float64) float64 { return 960*math.Abs(2*key/n-1) - 480 },
+		"waves":   func(key float64) float64 { return key / n * 480 * math.Cos(key/64*math.Pi) },
+		"low":     func(key float64) float64 { return -480 + math.Mod(key, 7) },
+	} {
+		for _, d := range []int{64, 128} {
+			for i, c := range designed(Square(1, 1, n, d, fp8.E4M3)) {
+				if !*full && i%5 != len(name)%5 {
+					continue
+				}
+				p := edgeProblem(d, n, i)
+				p.Batch = 1
+				c = c.without(p)
+				in := generate(t, "normal", p, 1)
+				for k := range p.SeqKV * p.HeadsKV {
+					x := logit(float64(k%p.SeqKV)) / math.Sqrt(float64(d)) // of a query of ones
+					for e := range d {
+						in.K.Data[k*d+e] = p.Format.EncodeSatfinite(x)
+					}
+				}
+				for e := range in.Q.Data {
+					in.Q.Data[e] = p.Format.EncodeSatfinite(1)
+				}
+				for _, x := range []*fp8.Tensor{in.Q, in.K} {
+					for h := range x.Scales {
+						x.Scales[h] = 1
+					}
+				}
+				holdsWeights(t, name, c, in, newBench(t, emulator(t, 0, nil), in).run(c))
+			}
+		}
+	}
+}

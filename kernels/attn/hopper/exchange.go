@@ -79,7 +79,7 @@ func (g *gen) inboxes(rowTile build.U32) build.Shared[build.B32] {
 }
 
 // exchange sends what belongs to others, and writes this warpgroup's columns of O.
-func (a *attention) exchange(it item, m, l []build.F32) {
+func (a *attention) exchange(it item, base, l []build.F32) {
 	g := a.g
 	k := g.k
 	inBlock := g.inBlock()
@@ -88,7 +88,7 @@ func (a *attention) exchange(it item, m, l []build.F32) {
 		me = g.rank.MadLo(k.U32(uint32(g.c.perBlock())), inBlock)
 	}
 	columns := g.c.share(g.d).columns
-	a.sendShares(me, m, l)
+	a.sendShares(me, base, l)
 	a.arrive(inBlock)
 	// Worked out now, it costs nothing: what others send is on its way.
 	to := a.places(it, me.MulLo(k.U32(uint32(columns))))
@@ -111,7 +111,7 @@ func (a *attention) exchange(it item, m, l []build.F32) {
 // sendShares gives each sharer its columns of O/l, and log₂ of the sum of the rows'
 // exponentials, those in other blocks first. A row that has seen no key has l = 0 and
 // sends zeros and -∞.
-func (a *attention) sendShares(me build.U32, m, l []build.F32) {
+func (a *attention) sendShares(me build.U32, base, l []build.F32) {
 	g := a.g
 	k := g.k
 	parts := g.inboxes(g.rowTile())
@@ -123,7 +123,7 @@ func (a *attention) sendShares(me build.U32, m, l []build.F32) {
 	for i := range slots {
 		inverse := g.times(l[i].RcpApprox(build.Ftz), 1/g.sentIn())
 		s.inverse[i] = inverse.Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
-		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(g.shift(m[i], a.rows.c.Get()), build.Rn))
+		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(base[i], build.Rn))
 	}
 	for rank := range g.c.Split { // what is whose lies in other registers for each
 		k.If(g.rank.SetpEq(k.U32(uint32(rank))), func() {

@@ -196,30 +196,43 @@ type item struct {
 
 // eachItem runs body for the block's items. A block has one, by its place in the grid;
 // persistent blocks go on to the next as long as there are any. Neighbouring blocks work
-// on the same head, whose K and V then come from the L2 cache.
+// on the same head, whose K and V then come from the L2 cache. Of causal problems all
+// heads' last tiles of queries come first: they have the most keys, and what is left for
+// the end is short.
 func (g *gen) eachItem(body func(item)) {
 	k, m := g.k, uint32(g.c.rows())
 	if !g.c.Persistent {
-		t := g.over(k.CtaidX(), g.c.Split)
-		body(g.item(k.U32(0), k.CtaidY(), t.MulLo(k.U32(m))))
+		t, head := g.over(k.CtaidX(), g.c.Split), k.CtaidY()
+		if g.p.Causal {
+			head, t = t, k.NctaidY().Sub(k.U32(1)).Sub(head)
+		}
+		body(g.item(k.U32(0), head, t.MulLo(k.U32(m))))
 		return
 	}
 	rowTiles, number := g.over(g.seqQ.Add(k.U32(m-1)), int(m)), k.U32(0).Var()
-	var i, head build.U32
+	slow, fast := g.heads, rowTiles // how many there are of what changes seldom, and often
+	if g.p.Causal {
+		slow, fast = rowTiles, g.heads
+	}
+	var i, s build.U32
 	k.While(func() build.Pred {
 		i = g.nth(number.Get())
-		head = i.Div(rowTiles)
-		return head.SetpLt(g.heads) // one that is beyond the end is in the last round
+		s = i.Div(fast)
+		return s.SetpLt(slow) // one that is beyond the end is in the last round
 	}, func() {
-		body(g.item(number.Get(), head, i.Sub(head.MulLo(rowTiles)).MulLo(k.U32(m))))
+		head, t := s, i.Sub(s.MulLo(fast))
+		if g.p.Causal {
+			head, t = t, rowTiles.Sub(k.U32(1)).Sub(s)
+		}
+		body(g.item(number.Get(), head, t.MulLo(k.U32(m))))
 		number.Set(number.Get().Add(k.U32(1)))
 	})
 }
 
 // nth is which of all items the block takes in its round n.
 //
-// Of causal ones, the later a tile of queries the more keys it has: every other round goes
-// through the blocks backwards, so that none has the long ones each time.
+// Of causal ones, the longest come first: every other round goes through the blocks
+// backwards, so that none has the longest of each.
 func (g *gen) nth(n build.U32) build.U32 {
 	k := g.k
 	place := k.CtaidX()

@@ -11,7 +11,7 @@ func (g *gen) produce() {
 	k := g.k
 	g.take(g.c.registers().producer)
 	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
-	k.If(warp.SetpEq(k.U32(0)), g.load).Else(func() { g.transpose(warp.Sub(k.U32(1))) })
+	k.If(warp.SetpEq(k.U32(0)), g.load).Else(g.transpose)
 	if g.c.Split > 1 { // every thread of a cluster passes its barrier
 		k.BarWarpSync(k.FullMask())
 		k.BarrierClusterWait()
@@ -121,7 +121,7 @@ func (g *gen) eachTile(it item, from build.U32, step int, body func(j build.U32)
 // a word; two words of tokens 8 apart make one of four tokens for either dimension, in
 // the order of tile.FP8Order. Even dimensions go to the first eight rows of sixteen
 // and odd ones to the last: eight neighbouring rows have no bank in common.
-func (g *gen) transpose(warp build.U32) {
+func (g *gen) transpose() {
 	k := g.k
 	raw := tile.NewKMajor(k, build.SharedAs[build.B8](g.mem, g.plan.raw), g.c.TileN, g.d)
 	v := g.valueTile()
@@ -133,10 +133,12 @@ func (g *gen) transpose(warp build.U32) {
 	from := g.wg.ByRows(raw.Block(0))
 	perBlock := v.Width() / 16
 	g.eachItem(func(it item) {
-		k.Loop(k.U32(0), it.tiles, k.U32(1), func(build.U32) {
+		g.eachTile(it, k.U32(0), 1, func(build.U32) {
 			rawAt := g.slotBytes(rawSlot.Wait())
 			vAt := vSlot.Wait().MulLo(k.U32(uint32(g.plan.vTile)))
-			k.Loop(warp, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
+			// Which warp this is, is worked out each time: there is no register for it.
+			first := g.wg.Thread.Shr(k.U32(5)).Sub(k.U32(1))
+			k.Loop(first, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
 				tokens := from.Plus(rawAt.Add(t.MulLo(k.U32(uint32(16 * g.d)))))
 				block := g.over(t, perBlock) // of columns in v
 				col := t.Sub(block.MulLo(k.U32(uint32(perBlock)))).MulLo(k.U32(8))
