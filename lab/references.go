@@ -107,8 +107,10 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	if c.Errors, c.Dequantised, err = r.compare(got); err != nil {
 		return err
 	}
+	plain := map[int]float64{} // by the first row of a tile, for where few rows are compared some have none
 	for i, part := range c.Dequantised.ByRowTile {
 		t := record.TileError{First: part.First, Mean: part.Mean, Plain: r.plainTiles[i].Mean}
+		plain[part.First] = t.Plain
 		// Products, since the plain computation may be exact.
 		if w := c.WorstTile; w == nil || t.Mean*(w.Plain+gate.SlackMean) > w.Mean*(t.Plain+gate.SlackMean) {
 			c.WorstTile = &t
@@ -116,7 +118,7 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	}
 	for i, mean := range r.rowErrors(got) {
 		row := r.quantised.Rows[i]
-		e := record.RowError{Row: row, Mean: mean, Plain: r.plainRows[i] + r.plainTiles[row.S/rowsOfTile].Mean}
+		e := record.RowError{Row: row, Mean: mean, Plain: r.plainRows[i] + plain[row.S-row.S%rowsOfTile]}
 		if w := c.WorstRow; w == nil || e.Mean*(w.Plain+gate.SlackMean) > w.Mean*(e.Plain+gate.SlackMean) {
 			c.WorstRow = &e
 		}

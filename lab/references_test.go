@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"testing"
+
+	"attest/lab/abi"
+	"attest/ref"
+)
+
+// TestFewRows wants a row that is compared to be held against its own tile, also where most
+// tiles have no row that is.
+func TestFewRows(t *testing.T) {
+	s, err := Preset("stage3b", Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Case{Shape: ref.Square(1, 2, 700, 64), Seed: 3, Distribution: "normal"}
+	in, err := newInputs(s.ABI, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, err := newReference(t.Context(), s.ABI, c, in, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tiles := len(few.plainTiles); tiles >= 700/rowsOfTile {
+		t.Fatalf("%d tiles of %d have rows: the test is too easy", tiles, 700/rowsOfTile)
+	}
+	for i, row := range few.quantised.Rows {
+		got := exceptRow(t, s.ABI, in, few, row)
+		judged := few.blank(c)
+		if err := few.judge(&judged, got); err != nil {
+			t.Fatal(err)
+		}
+		if judged.WorstRow.Row != row || judged.WorstTile.First != row.S/rowsOfTile*rowsOfTile {
+			t.Fatalf("row %v is wrong: the worst is %v, and of the tiles %d", row, judged.WorstRow.Row, judged.WorstTile.First)
+		}
+		if want := few.plainRows[i] + judged.WorstTile.Plain; judged.WorstRow.Plain != want {
+			t.Errorf("row %v is held against %g, want %g: its own and its tile's", row, judged.WorstRow.Plain, want)
+		}
+	}
+}
+
+// exceptRow is the plain computation, with one row wrong.
+func exceptRow(t *testing.T, a *abi.ABI, in *inputs, r *reference, wrong ref.Row) ref.Tensor {
+	t.Helper()
+	p, err := plain(t.Context(), a, in, r.quantised.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wrongRow{p, wrong}
+}
+
+type wrongRow struct {
+	ref.Tensor
+	at ref.Row
+}
+
+func (w wrongRow) Row(b, h, s int, to []float64) {
+	w.Tensor.Row(b, h, s, to)
+	if w.at == (ref.Row{B: b, H: h, S: s}) {
+		to[5] += 9
+	}
+}
