@@ -158,15 +158,19 @@ func (g *gen) transpose() {
 	})
 }
 
-// transpose16 moves all dimensions of 16 tokens: 64 are read before they are written,
-// which is as much as a producer has registers for.
+// transpose16 moves all dimensions of 16 tokens: as many are read before they are written
+// as a producer has registers for, 64 or half of that.
 func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	k := g.k
 	even, odd := k.B32(0x6420), k.B32(0x7531)
-	for d := 0; d < g.d; d += 64 {
-		words := [2][4]build.B32{
-			k.LdmatrixM8n8X4(tokens.At(0, d/2), build.Trans),
-			k.LdmatrixM8n8X4(tokens.At(0, d/2+16), build.Trans),
+	atOnce := 64
+	if g.d > 64 && g.c.Warpgroups > 2 {
+		atOnce = 32
+	}
+	for d := 0; d < g.d; d += atOnce {
+		var words [][4]build.B32
+		for i := 0; i < atOnce; i += 32 {
+			words = append(words, k.LdmatrixM8n8X4(tokens.At(0, (d+i)/2), build.Trans))
 		}
 		for i, w := range words {
 			rows := []build.B32{w[0].Prmt(w[1], even), w[0].Prmt(w[1], odd), w[2].Prmt(w[3], even), w[2].Prmt(w[3], odd)}
