@@ -1,7 +1,6 @@
 package hopper
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -33,7 +32,7 @@ func TestCardBits(t *testing.T) {
 				in := generate(t, "normal", p, uint64(turn))
 				b := newBench(t, card, in)
 				got, want := b.run(c), newBench(t, emulator(t, 0, nil), in).run(c)
-				if !bytes.Equal(got.o, want.o) {
+				if !got.same(want) {
 					t.Errorf("%v, %v: the card's bits are not the emulator's", c, p)
 					judge(t, in, got)
 				}
@@ -42,7 +41,7 @@ func TestCardBits(t *testing.T) {
 					if err := kernel.Launch(t.Context(), launch); err != nil {
 						t.Fatal(err)
 					}
-					if again := b.read(); !bytes.Equal(again.o, got.o) {
+					if again := b.read(); !again.same(got) {
 						t.Errorf("%v, %v gives other bits when run again", c, p)
 						break
 					}

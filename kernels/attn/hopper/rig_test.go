@@ -1,9 +1,11 @@
 package hopper
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"attest/device"
@@ -129,6 +131,12 @@ type result struct {
 	p   Problem
 	o   []byte
 	lse []float32
+}
+
+// same says whether all bits are.
+func (r result) same(as result) bool {
+	bits := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
+	return bytes.Equal(r.o, as.o) && slices.EqualFunc(r.lse, as.lse, bits)
 }
 
 func (b *bench) read() result {
