@@ -172,6 +172,32 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref
 	return want
 }
 
+// TestOwnMaxima wants less of what P's rounding adds where each tile has its own maxima than
+// where the largest so far counts: much less with outliers, a few of which have all the weight.
+func TestOwnMaxima(t *testing.T) {
+	running := Throughput(64, 3)
+	running.Turns = 0
+	for dist, most := range map[string]float64{"normal": 0.95, "outliers": 0.7} {
+		in := generate(t, dist, Square(1, 1, 1024, 64, fp8.E4M3), 1)
+		want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rmse := func(c Config) float64 {
+			e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).tensor(t), ref.CompareOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.RMSE
+		}
+		own, so := rmse(Throughput(64, 3)), rmse(running)
+		t.Logf("%s: %.6f, and %.6f with the largest so far", dist, own, so)
+		if own > most*so {
+			t.Errorf("%s: %.6f, and %.6f with the largest so far: at most %g of it is right", dist, own, so, most)
+		}
+	}
+}
+
 // TestNaN wants a NaN in any key to come out in every row that sees it.
 func TestNaN(t *testing.T) {
 	p := Square(1, 1, 40, 64, fp8.E4M3)
