@@ -48,6 +48,9 @@ func TestChooseEverywhere(t *testing.T) {
 			if err := c.Check(p); err != nil {
 				t.Fatalf("%v on %d SMs: %v", p, sms, err)
 			}
+			if c.SumColumn && !c.ownMaxima() && p.SeqKV > 2048 {
+				t.Fatalf("%v on %d SMs: the column of %v would miss many weights", p, sms, c)
+			}
 			l := c.Launch(p, sms)
 			if l.GridX < 1 || l.GridY < 1 || l.GridY > MaxGridY || l.GridX%l.Cluster != 0 || l.Block > 1024 || l.Shared > sharedLimit {
 				t.Fatalf("%v on %d SMs: %v is launched as %+v", p, sms, c, l)
