@@ -119,6 +119,27 @@ func TestRivalsAreOfTheSameRun(t *testing.T) {
 	}
 }
 
+// TestBaselinesHaveRows wants what a kernel was compared with shown beside it, once.
+func TestBaselinesHaveRows(t *testing.T) {
+	against := func(name string, days int) *record.Record {
+		r, old := recordtest.New(name), recordtest.New("stage1").Kernel
+		recordtest.OnGPU(r)
+		r.Baseline = &old
+		r.Build.Time = recordtest.Start.AddDate(0, 0, days)
+		recordtest.Timed(r, "1,8,512,64", warm, 5, 9, nil)
+		return r
+	}
+	two := []func(recordtest.Adder) error{one(against("stage2", 1), record.Merge), one(against("stage3a", 2), record.Merge)}
+	s := view(t, two...).Shapes[0]
+	if len(s.Rows) != 3 || s.Rows[2].Label != "stage1, the baseline" || s.Rows[2].Kernel != nil || s.Rows[2].Main().Summary.P50 < 8 || s.Best() == s.Rows[2] {
+		t.Errorf("rows: %+v", s.Rows)
+	}
+	s = view(t, append(two, one(timedOn(0, "a", 10), record.Merge))...).Shapes[0]
+	if i := slices.IndexFunc(s.Rows, func(r *report.Row) bool { return strings.Contains(r.Label, "baseline") }); i >= 0 {
+		t.Errorf("%s has a row of its own, too", s.Rows[i].Label)
+	}
+}
+
 func TestNamesThatAreNotEnough(t *testing.T) {
 	a, b := timedOn(0, "a", 10), timedOn(1, "b", 9)
 	b.Kernel.Target = "sm_90a"

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"attest/evidence"
@@ -30,7 +31,7 @@ func (s *Shape) Title() string {
 // Row is the times of a kernel or a rival.
 type Row struct {
 	Label  string
-	Kernel *Kernel        // nil for a rival
+	Kernel *Kernel        // nil for a rival, or a baseline that is nothing else
 	Item   *evidence.Item // whose run it was
 	Marks  []Mark         // the primary method first
 }
@@ -64,7 +65,7 @@ func (v *View) shapes() {
 		}
 	}
 	for _, s := range v.Shapes {
-		v.rivals(s)
+		v.beside(s)
 		for _, r := range s.Rows {
 			slices.SortStableFunc(r.Marks, func(a, b Mark) int { return cmp.Compare(rank(a.Method), rank(b.Method)) })
 		}
@@ -183,8 +184,9 @@ func (s *Shape) add(label string, k *Kernel, item *evidence.Item, t *record.Time
 	s.Rows[i].Marks = append(s.Rows[i].Marks, m)
 }
 
-// rivals adds those of the newest run in which each was timed.
-func (v *View) rivals(s *Shape) {
+// beside adds rivals, and baselines that have no row of their own, of the newest run in which
+// each was timed.
+func (v *View) beside(s *Shape) {
 	type key struct {
 		name   string
 		method timing.Method
@@ -194,14 +196,29 @@ func (v *View) rivals(s *Shape) {
 	slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(b.Item.Seq, a.Item.Seq) })
 	for _, row := range rows {
 		for _, m := range row.Marks {
-			for _, rival := range m.Times.Rivals {
-				i := slices.Index(m.Times.Names, rival.Name)
-				id := key{rival.Name, m.Times.Method}
+			for name, label := range others(row, &m, rows) {
+				i := slices.Index(m.Times.Names, name)
+				id := key{name, m.Times.Method}
 				if i < 1 || i >= len(m.Times.Summaries) || seen[id] {
 					continue
 				}
 				seen[id] = true
-				s.add(rival.Name, nil, row.Item, m.Times, i)
+				s.add(label, nil, row.Item, m.Times, i)
+			}
+		}
+	}
+}
+
+// others are the names and labels of what was timed beside a row.
+func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
+	return func(yield func(name, label string) bool) {
+		own := func(r *Row) bool { return r.Item.Kernel.Name == row.Item.Baseline.Name }
+		if b := row.Item.Baseline; b != nil && !slices.ContainsFunc(rows, own) && !yield(b.Name, b.Name+", the baseline") {
+			return
+		}
+		for _, rival := range m.Times.Rivals {
+			if !yield(rival.Name, rival.Name) {
+				return
 			}
 		}
 	}
