@@ -89,15 +89,15 @@ func TestResults(t *testing.T) {
 	if n := strings.Count(results, "\n| "); n != 3 { // the head and two shapes
 		t.Errorf("%d lines in\n%s", n, results)
 	}
-	readme := "a\n<!-- results: written by attest report --readme, from evidence -->\nold\n<!-- end of results -->\nb\n"
+	readme := "a\n<!-- results: written by attest report --readme, from evidence -->\nstale\n<!-- end of results -->\nb\n"
 	now, err := report.ReplaceResults(readme, results)
-	if err != nil || !strings.HasPrefix(now, "a\n<!--") || !strings.HasSuffix(now, "-->\nb\n") || strings.Contains(now, "old") {
+	if err != nil || !strings.HasPrefix(now, "a\n<!--") || !strings.HasSuffix(now, "-->\nb\n") || strings.Contains(now, "stale") {
 		t.Errorf("%v in\n%s", err, now)
 	}
 	if again, err := report.ReplaceResults(now, results); err != nil || again != now {
 		t.Errorf("a second time: %v\n%s", err, again)
 	}
-	for _, bad := range []string{"", "<!-- end of results -->", strings.Split(readme, "old")[0]} {
+	for _, bad := range []string{"", "<!-- end of results -->", strings.Split(readme, "stale")[0]} {
 		if _, err := report.ReplaceResults(bad, results); err == nil {
 			t.Errorf("%q has a place for results", bad)
 		}
@@ -116,6 +116,34 @@ func TestRivalsAreOfTheSameRun(t *testing.T) {
 	}
 	if len(s.Rows) != 3 || s.Rows[1].Label != "torch flash f16" || s.Rows[2].Kernel != nil {
 		t.Errorf("rows: %+v", s.Rows)
+	}
+}
+
+// TestOtherMethods wants times with cold caches from another record than those with warm ones,
+// if it is of the same PTX, and no others.
+func TestOtherMethods(t *testing.T) {
+	cold := warm
+	cold.Cache = timing.Cold
+	by := func(days int, ptx string, m timing.Method, micros float64) *record.Record {
+		r := recordtest.New("stage1")
+		recordtest.OnGPU(r)
+		r.Kernel.SHA256 = ptx
+		r.Build.Time = recordtest.Start.AddDate(0, 0, days)
+		recordtest.Timed(r, "1,8,512,64", m, micros, 0, nil)
+		return r
+	}
+	for _, ptx := range []string{"a", "b"} {
+		v := view(t, one(by(0, ptx, cold, 30), ""), one(by(1, ptx, cold, 20), ""), one(by(2, "a", warm, 10), record.Merge), one(by(3, "a", warm, 12), ""))
+		row := v.Shapes[0].Best()
+		if len(v.Shapes[0].Rows) != 1 || row.Main().Summary.P50 > 11 {
+			t.Fatalf("%s: %+v", ptx, row)
+		}
+		switch {
+		case ptx == "b" && len(row.Marks) != 1:
+			t.Errorf("times of other PTX: %+v", row.Marks)
+		case ptx == "a" && (len(row.Marks) != 2 || row.Marks[1].Method.Cache != timing.Cold || row.Marks[1].Summary.P50 > 21):
+			t.Errorf("cold times: %+v", row.Marks)
+		}
 	}
 }
 

@@ -63,6 +63,7 @@ func (v *View) shapes() {
 				}
 			}
 		}
+		v.byOtherMethods(k, newest)
 	}
 	for _, s := range v.Shapes {
 		v.beside(s)
@@ -77,6 +78,29 @@ func (v *View) shapes() {
 	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
 		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)))
 	})
+}
+
+// byOtherMethods adds what the record that is shown for a shape was not timed by, as with cold
+// caches, from the newest record of the same PTX that was.
+func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
+	for _, item := range slices.Backward(k.Items) {
+		if !timed(item) {
+			continue
+		}
+		for i := range item.Performance.Shapes {
+			t := &item.Performance.Shapes[i]
+			shown := newest[k.of(item, t)]
+			if len(t.Summaries) == 0 || shown == nil || shown == item || shown.Kernel.SHA256 != item.Kernel.SHA256 {
+				continue
+			}
+			s := v.shape(item.Build.Device.Name, t)
+			row := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Label == k.Label })
+			same := func(m Mark) bool { return rank(m.Method) == rank(t.Method) }
+			if row >= 0 && !slices.ContainsFunc(s.Rows[row].Marks, same) {
+				s.add(k.Label, k, item, t, 0)
+			}
+		}
+	}
 }
 
 // place is a kernel, by whichever configuration, on a shape and a device.
