@@ -20,7 +20,8 @@ type Config struct {
 	Persistent bool
 	// Turns has the warpgroups begin their exponentials one after the other, so that
 	// one of them takes them while others multiply: the next begins when one is through
-	// with so many keys of its tile, a multiple of 32; see handOn. 0 is no turns.
+	// with so many keys of its tile, a multiple of 32; see handOn. 0 is no turns, and is
+	// for few tiles: with turns each tile has maxima of its own; see ownMaxima.
 	Turns int
 	// Halves has two warpgroups share 64 query rows: each takes every other tile of
 	// keys, and in the end their results are merged. A block has one such pair or two.
