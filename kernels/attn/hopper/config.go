@@ -155,7 +155,7 @@ func (c Config) short(p Problem) bool {
 
 // registersNeeded is an estimate of what a consumer's round has alive at once.
 func (c Config) registersNeeded(p Problem) int {
-	others := 12 // m, l, c, α, places in the rings
+	others := 12 // bases, l, c, w, places in the rings
 	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.HeadDim)/2
 	O := T
 	if c.SumColumn { // no l, and of the columns beside the sums none is kept

@@ -48,8 +48,8 @@
 //
 // So a tile's m can be its own, and w turns what is relative to it into what O is relative
 // to, m₀ of a tile before. The largest weight of each row and tile is then 256, which e4m3
-// has exactly, and a weight becomes 0 only beside one 2^18 times as large among the same 128
-// keys. m₀ is a row's first m, until one is above it by far; see rows.weigh. Designs for few
+// has exactly, and a weight becomes 0 only beside one 2^18 times as large in the same
+// tile. m₀ is a row's first m, until one is above it by far; see rows.weigh. Designs for few
 // tiles have the largest m so far instead, and O = α·O + T. The row sum l is of the
 // unrounded P, but for [Config.SumColumn].
 //

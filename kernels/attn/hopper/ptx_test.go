@@ -37,6 +37,8 @@ func TestRefusals(t *testing.T) {
 		"split":     {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, BlocksPerSM: 1}, "1 or 2"},
 		"halves":    {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
 		"stages":    {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 3, Split: 1, Halves: true, BlocksPerSM: 1}, "slots of its own"},
+		"heads":     {func(p *Problem) { p.Heads, p.HeadsKV = 70000, 70000 }, Pair(), "take at most 65535 heads"},
+		"queries":   {func(p *Problem) { p.SeqQ, p.Causal = 65535*128+1, true }, Pair(), "take at most 8388480"},
 		"clusters":  {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
 	} {
 		p := square
