@@ -103,8 +103,10 @@ func TestHopperFor(t *testing.T) {
 }
 
 // TestHopperTimed times a cluster's kernel against one whose blocks stay, causal, with
-// warm and cold caches: tensor maps are of the buffers that a launch is on.
+// warm and cold caches: tensor maps are of the buffers that a launch is on. A rival gets
+// the same problem, shared heads and all.
 func TestHopperTimed(t *testing.T) {
+	python := beside(t)
 	dev, err := emu.New(ptx.SM90a, emu.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -121,6 +123,7 @@ func TestHopperTimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Times.Shapes = []ref.Named{{Shape: choice.Shape}}
+	p.Times.Rivals = []RivalChoice{{Library: "values", Implementation: "right"}}
 	p.Times.Stop = timing.Stop{Least: 4, Most: 4, Time: time.Minute}
 	perf, err := Time(t.Context(), s, p, nil)
 	if err != nil {
@@ -132,6 +135,9 @@ func TestHopperTimed(t *testing.T) {
 	for _, one := range perf.Shapes {
 		if !one.OutputsOK || one.Baseline == nil || one.Shape != "1,4/2,40/100,64" {
 			t.Errorf("%s, %+v: %s", one.Shape, one.Method, one.Wrong)
+		}
+		if python && (len(one.Rivals) != 1 || one.Rivals[0].RMSE > 1e-6) {
+			t.Errorf("%+v: %+v, notes %q", one.Method, one.Rivals, perf.Notes)
 		}
 	}
 }

@@ -130,7 +130,7 @@ type given struct {
 	want  *ref.Result
 }
 
-func (g *given) make(ctx context.Context) (err error) {
+func (g *given) make(ctx context.Context, causal bool) (err error) {
 	if g.want != nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (g *given) make(ctx context.Context) (err error) {
 	if g.files, err = writeInputs(g.dir, g.original); err != nil {
 		return err
 	}
-	g.want, err = ref.Attention(ctx, g.original.Q, g.original.K, g.original.V, ref.Options{Rows: ref.Rows(g.shape, rowsOfTimes, 0)})
+	g.want, err = ref.Attention(ctx, g.original.Q, g.original.K, g.original.V, ref.Options{Rows: ref.Rows(g.shape, rowsOfTimes, 0), Causal: causal})
 	return err
 }
 
@@ -153,20 +153,14 @@ func (g *given) remove() {
 }
 
 func (s *startedRival) prepare(ctx context.Context, g *given, a *abi.ABI) (*preparedRival, error) {
-	shape := g.shape
-	if shape.Hq != shape.Hkv || shape.Sq != shape.Skv || a.Causal {
-		return nil, fmt.Errorf("rivals are timed where Q, K and V have one shape, and not causal")
-	}
 	name, dtype, err := s.implementation(a.Format)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.make(ctx); err != nil {
+	if err := g.make(ctx, a.Causal); err != nil {
 		return nil, err
 	}
-	p, err := s.Prepare(ctx, rival.Case{
-		Shape: rival.Shape{B: shape.B, H: shape.Hq, S: shape.Sq, D: shape.D}, DType: dtype, Implementation: name, Inputs: g.files,
-	})
+	p, err := s.Prepare(ctx, rival.Case{Shape: g.shape, Causal: a.Causal, DType: dtype, Implementation: name, Inputs: g.files})
 	if err != nil {
 		return nil, err
 	}

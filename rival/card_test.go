@@ -11,6 +11,7 @@ import (
 	"attest/device"
 	"attest/device/cuda"
 	"attest/examples"
+	"attest/ref"
 	"attest/rival"
 	"attest/timing"
 )
@@ -27,8 +28,7 @@ func TestCard(t *testing.T) {
 	}
 	check(t, err)
 	defer r.Close()
-	shape := rival.Shapes["mission"]
-	p, err := r.Prepare(t.Context(), rival.Case{Shape: shape, DType: "f16", Implementation: "flash"})
+	p, err := r.Prepare(t.Context(), rival.Case{Shape: ref.Square(1, 8, 512, 64), DType: "f16", Implementation: "flash"})
 	check(t, err)
 	theirs, err := p.Candidate(t.Context(), timing.Graph, timing.Warm)
 	check(t, err)
@@ -69,7 +69,7 @@ func TestCardFiles(t *testing.T) {
 		data = append(data, 0x00, 0x3c) // 1.0
 	}
 	check(t, os.WriteFile(file, data, 0o644))
-	p, err := r.Prepare(t.Context(), rival.Case{Shape: rival.Shape{B: 1, H: 1, S: 64, D: 64}, DType: "bf16", Implementation: "math",
+	p, err := r.Prepare(t.Context(), rival.Case{Shape: ref.Square(1, 1, 64, 64), DType: "bf16", Implementation: "math",
 		Inputs: &rival.Inputs{Q: file, K: file, V: file, DType: "f16"}})
 	check(t, err)
 	out, err := p.Output(t.Context(), true)
@@ -79,6 +79,57 @@ func TestCardFiles(t *testing.T) {
 			t.Fatalf("O[%d] = %v", i, v)
 		}
 	}
+}
+
+// TestCardRight has every library that is there compute what it can, with shared heads and
+// causal masks, and compares it with float64.
+func TestCardRight(t *testing.T) {
+	if _, err := cuda.List(); err != nil {
+		t.Skip(err)
+	}
+	for _, library := range rival.Libraries {
+		t.Run(library, func(t *testing.T) {
+			r, err := rival.Start(t.Context(), library, rival.Options{})
+			if errors.Is(err, rival.ErrMissing) {
+				t.Skip(err)
+			}
+			check(t, err)
+			defer r.Close()
+			for _, i := range r.Hello().Implementations {
+				for _, dtype := range i.DTypes {
+					for _, shape := range []ref.Shape{ref.Square(1, 2, 256, 64), {B: 2, Hq: 8, Hkv: 2, Sq: 512, Skv: 512, D: 128}} {
+						for _, causal := range []bool{false, true} {
+							right(t, r, rival.Case{Shape: shape, Causal: causal, DType: dtype, Implementation: i.Name})
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// right checks one case. P is rounded to two or three bits in FP8, and rows that see one key
+// have its V, which cuDNN rounds as well.
+func right(t *testing.T, r *rival.Rival, c rival.Case) {
+	t.Helper()
+	most := map[string]float64{"f16": 0.003, "bf16": 0.02, "e4m3": 0.2, "e5m2": 0.4}[c.DType]
+	p, err := r.Prepare(t.Context(), c)
+	if errors.Is(err, rival.ErrUnsupported) {
+		t.Logf("%v, causal %t: %v", c.Shape, c.Causal, err)
+		return
+	}
+	if err != nil {
+		t.Errorf("%v, causal %t: %v", c.Shape, c.Causal, err)
+		return
+	}
+	defer p.Close()
+	out, err := p.Output(t.Context(), false)
+	check(t, err)
+	if out.Error.Max == nil || *out.Error.Max > most || out.Checksum.Bad > 0 {
+		t.Errorf("%s on %v, causal %t: %d bad, error %v", p.Name(), c.Shape, c.Causal, out.Checksum.Bad, out.Error)
+		return
+	}
+	t.Logf("%s on %v, causal %t: error %.2g", p.Name(), c.Shape, c.Causal, *out.Error.Max)
 }
 
 // ours is saxpy over a megabyte.

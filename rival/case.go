@@ -1,58 +1,12 @@
 package rival
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "attest/ref"
 
-// Shape is that of Q, K and V: batch, heads, sequence, head dimension.
-type Shape struct{ B, H, S, D int }
-
-// Shapes are those that have names.
-var Shapes = map[string]Shape{
-	"small": {1, 1, 32, 64}, "mission": {1, 8, 512, 64}, "mission256": {2, 8, 256, 64}, "long": {1, 8, 2048, 64},
-	"big64": {4, 32, 4096, 64}, "big128": {4, 16, 4096, 128}, "huge64": {2, 32, 16384, 64}, "huge128": {2, 16, 16384, 128},
-}
-
-// ParseShape reads a name or four numbers, "1,8,512,64".
-func ParseShape(text string) (Shape, error) {
-	if s, ok := Shapes[text]; ok {
-		return s, nil
-	}
-	fields := strings.Split(text, ",")
-	var n [4]int
-	for i := range n {
-		var err error
-		if len(fields) != len(n) {
-			err = strconv.ErrSyntax
-		} else if n[i], err = strconv.Atoi(strings.TrimSpace(fields[i])); err == nil && n[i] < 1 {
-			err = strconv.ErrRange
-		}
-		if err != nil {
-			return Shape{}, fmt.Errorf("shape %q: give B,H,S,D as in 1,8,512,64, or a name: %s",
-				text, strings.Join(slices.Sorted(maps.Keys(Shapes)), ", "))
-		}
-	}
-	return Shape{n[0], n[1], n[2], n[3]}, nil
-}
-
-func (s Shape) String() string { return fmt.Sprintf("%d,%d,%d,%d", s.B, s.H, s.S, s.D) }
-
-// FLOPs is how many operations attention of the shape is, two products of S by S
-// by D a head.
-func (s Shape) FLOPs() float64 {
-	return 4 * float64(s.B) * float64(s.H) * float64(s.S) * float64(s.S) * float64(s.D)
-}
-
-// Teraflops is the rate at which attention that takes so many microseconds works.
-func (s Shape) Teraflops(micros float64) float64 { return s.FLOPs() / micros / 1e6 }
-
-// Case is one call of a rival's attention, not causal.
+// Case is one call of a rival's attention. Causal hides keys after the query: those of the
+// last query are all seen.
 type Case struct {
-	Shape          Shape
+	Shape          ref.Shape
+	Causal         bool
 	DType          string // "f16", "bf16", "e4m3" or "e5m2"
 	Implementation string // as Hello lists them
 	// Seed makes N(0,1) inputs, by the library's own generator; other sets, for
@@ -63,8 +17,8 @@ type Case struct {
 	Scale  float64 // of Q·Kᵀ, 1/√D when zero
 }
 
-// Inputs are files of [B,H,S,D] elements, little-endian, without header. They are
-// converted to the type of the case.
+// Inputs are files of elements in the order of [ref.Shape], little-endian, without header.
+// They are converted to the type of the case.
 type Inputs struct {
 	Q     string `json:"q"`
 	K     string `json:"k"`

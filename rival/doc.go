@@ -1,5 +1,5 @@
-// Package rival times the attention of other libraries, PyTorch, Triton and JAX,
-// on the same card and in the same run as ours: a claim to be faster needs the
+// Package rival times the attention of other libraries, PyTorch, FlashAttention-3, Triton
+// and JAX, on the same card and in the same run as ours: a claim to be faster needs the
 // other in the room.
 //
 // [Start] runs an installed Python with a script that is part of this package and

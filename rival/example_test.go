@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"attest/ref"
 	"attest/rival"
 	"attest/timing"
 )
@@ -20,7 +21,7 @@ func Example() {
 		return
 	}
 	defer r.Close()
-	p, err := r.Prepare(ctx, rival.Case{Shape: rival.Shapes["mission"], DType: "f16", Implementation: "flash"})
+	p, err := r.Prepare(ctx, rival.Case{Shape: ref.Square(1, 8, 512, 64), DType: "f16", Implementation: "flash"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"attest/fp8"
 	"attest/timing"
 )
 
@@ -29,7 +30,7 @@ func (r *Rival) Prepare(ctx context.Context, c Case) (*Prepared, error) {
 	p := &Prepared{Case: c, r: r, id: r.cases}
 	r.mu.Unlock()
 	request := map[string]any{
-		"op": "prepare", "case": p.id, "shape": []int{c.Shape.B, c.Shape.H, c.Shape.S, c.Shape.D},
+		"op": "prepare", "case": p.id, "q": extents(c.Shape.Q()), "kv": extents(c.Shape.KV()), "causal": c.Causal,
 		"dtype": c.DType, "implementation": c.Implementation, "seed": c.Seed, "inputs": c.Inputs, "scale": c.Scale,
 	}
 	var answer struct {
@@ -42,6 +43,8 @@ func (r *Rival) Prepare(ctx context.Context, c Case) (*Prepared, error) {
 	p.Note, p.Bytes = answer.Note, answer.Bytes
 	return p, nil
 }
+
+func extents(d fp8.Dims) []int { return []int{d.B, d.H, d.S, d.D} }
 
 // Close frees what the case holds.
 func (p *Prepared) Close() error {
@@ -73,8 +76,7 @@ func (p *Prepared) Output(ctx context.Context, values bool) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := p.Case.Shape
-	if want := 4 * s.B * s.H * s.S * s.D; len(data) != want {
+	if want := 4 * p.Case.Shape.Q().Len(); len(data) != want {
 		return nil, fmt.Errorf("%s: %d bytes of output, want %d", p.Name(), len(data), want)
 	}
 	out.Values = make([]float32, len(data)/4)

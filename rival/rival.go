@@ -19,7 +19,7 @@ import (
 var script embed.FS
 
 // Libraries are those that can be rivals.
-var Libraries = []string{"torch", "triton", "jax"}
+var Libraries = []string{"torch", "fa3", "triton", "jax"}
 
 // ErrMissing is in the error when there is no Python, no library or no GPU.
 var ErrMissing = errors.New("not there")

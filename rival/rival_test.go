@@ -3,14 +3,17 @@ package rival
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"attest/ref"
 	"attest/timing"
 )
 
@@ -40,7 +43,7 @@ func fake(t *testing.T, o Options) *Rival {
 	return r
 }
 
-var tiny = Shape{1, 1, 2, 2}
+var tiny = ref.Square(1, 1, 2, 2)
 
 func TestRival(t *testing.T) {
 	var said bytes.Buffer
@@ -52,7 +55,7 @@ func TestRival(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Note != "seed 7" || a.Bytes != 4096 || a.Name() != "fake good f16" {
+	if a.Note != "seed 7, Q [1, 1, 2, 2], K [1, 1, 2, 2], causal False" || a.Bytes != 4096 || a.Name() != "fake good f16" {
 		t.Errorf("%+v", a)
 	}
 	b, err := r.Prepare(t.Context(), Case{Shape: tiny, DType: "f16", Implementation: "subprocess", Seed: 8})
@@ -100,6 +103,90 @@ func TestRival(t *testing.T) {
 	if !strings.Contains(said.String(), "greets") {
 		t.Errorf("standard output did not go to standard error: %q", said.String())
 	}
+}
+
+// TestSharedHeads: K and V have extents of their own, and there is a mask.
+func TestSharedHeads(t *testing.T) {
+	p, err := fake(t, Options{}).Prepare(t.Context(), Case{Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64}, Causal: true, Implementation: "good"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "seed 0, Q [1, 4, 3, 64], K [1, 2, 5, 64], causal True"; p.Note != want {
+		t.Errorf("%q, want %q", p.Note, want)
+	}
+}
+
+// TestCheck has the script's float64 attention compared with ours: shared heads, other
+// lengths, causal masks, rows that see nothing.
+func TestCheck(t *testing.T) {
+	python, err := Python()
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
+		t.Skip("no numpy: ", err)
+	}
+	for _, shape := range []ref.Shape{ref.Square(2, 3, 9, 16), {B: 1, Hq: 4, Hkv: 2, Sq: 5, Skv: 11, D: 8}, {B: 1, Hq: 2, Hkv: 1, Sq: 7, Skv: 3, D: 8}} {
+		for _, causal := range []bool{false, true} {
+			in, err := ref.Generate("normal", 1, shape)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: causal})
+			if err != nil {
+				t.Fatal(err)
+			}
+			off := errorsOf(t, python, map[string]any{
+				"q": extents(shape.Q()), "kv": extents(shape.KV()), "causal": causal,
+				"values": [][]float64{exactly(in.Q.Data), exactly(in.K.Data), exactly(in.V.Data)}, "out": want.O,
+			})
+			if off[0] > 1e-12 || off[1] < 1e-4 {
+				t.Errorf("%v, causal %t: off by %v from what is right, and by %v from that plus 1e-3", shape, causal, off[0], off[1])
+			}
+		}
+	}
+}
+
+// exactly are numbers that JSON does not round to what is enough for 32 bits.
+func exactly(list []float32) (out []float64) {
+	for _, x := range list {
+		out = append(out, float64(x))
+	}
+	return out
+}
+
+// errorsOf are the largest errors that the script finds in an output, and in one that is
+// wrong.
+func errorsOf(t *testing.T, python string, given map[string]any) (off [2]float64) {
+	t.Helper()
+	const program = `
+import json, math, sys
+import numpy
+sys.path.insert(0, "script")
+import check
+given = json.load(sys.stdin)
+shapes = [given["q"], given["kv"], given["kv"]]
+x = [numpy.array(v).reshape(s) for v, s in zip(given["values"], shapes)]
+out = numpy.array(given["out"]).reshape(given["q"])
+def worst(o):
+    e = check.errors(given, 1 / math.sqrt(given["q"][3]), lambda i, b, h: x[i][b, h], lambda b, h, s: o[b, h, s])
+    return e["max"]
+print(json.dumps([worst(out), worst(out + 1e-3)]))
+`
+	line, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(python, "-B", "-c", program)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(line), os.Stderr
+	out, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &off)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return off
 }
 
 // TestRefusals: what a library cannot do does not end it.
@@ -184,21 +271,4 @@ func TestMissing(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-func TestParseShape(t *testing.T) {
-	for text, want := range map[string]Shape{"1,8,512,64": {1, 8, 512, 64}, "mission256": {2, 8, 256, 64}, " 4, 16,4096, 128": {4, 16, 4096, 128}} {
-		if got, err := ParseShape(text); err != nil || got != want {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "1,8,512", "1,8,512,64,2", "1,8,x,64", "1,8,0,64", "tiny"} {
-		if got, err := ParseShape(text); err == nil || !strings.Contains(err.Error(), "mission") {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	// The anchor of FlashAttention-3 at D = 128: 876 TFLOP/s are 628 µs.
-	if got := Shapes["big128"].Teraflops(627.5); got < 875 || got > 877 {
-		t.Errorf("%v TFLOP/s", got)
-	}
 }

@@ -23,7 +23,7 @@ import (
 func benchCommand(env *cli.Env) *cobra.Command {
 	x := &bencher{env: env}
 	c := &cobra.Command{
-		Use:   "bench KERNEL… [--against torch,triton,jax]",
+		Use:   "bench KERNEL… [--against torch,fa3,triton,jax]",
 		Short: "Time kernels against each other and against libraries, on a GPU",
 		Long: `Time kernels on this machine's GPU. The first is the baseline of the others; each of
 them takes turns with it and with the libraries of --against in one process, in random
@@ -48,7 +48,7 @@ JSON, one object a kernel and group of shapes: {"kernel", "baseline", "shapes", 
 		Example: `  attest bench stage3b
   attest bench stage2 stage3b stage5 --shapes mission,long
   attest bench stage3b --against torch,triton --processes 5 --format e4m3
-  attest bench hopper --against torch,triton,jax --shapes mission,long,big64,big128 --json
+  attest bench hopper --against torch,fa3,triton,jax --shapes mission,long,big64,big128 --json
   attest bench hopper --causal --shapes big64,huge128
   attest bench hopper hopper-pair hopper-latency --shapes 1,8,777,64 --evidence evidence
   attest bench stage3b --modes graph --caches warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,

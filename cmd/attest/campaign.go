@@ -39,7 +39,7 @@ func (m *campaign) register(c *cobra.Command, timed bool) {
 	if !timed {
 		return
 	}
-	f.StringSliceVar(&m.against, "against", nil, "libraries to time in the same run: torch, triton, jax; torch:flash names an implementation")
+	f.StringSliceVar(&m.against, "against", nil, "libraries to time in the same run: torch, fa3, triton, jax; torch:flash names an implementation")
 	f.IntVar(&m.processes, "processes", 1, "processes to time in: each is one replicate")
 	complete(c, "against", rival.Libraries...)
 }

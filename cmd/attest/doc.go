@@ -15,7 +15,7 @@
 //	attest compare A B         two kernels, or two records of the evidence
 //	attest profile KERNEL      where the time goes
 //	attest tune KERNEL         search over toggles and tiles for the best three
-//	attest rival torch|triton|jax
+//	attest rival torch|fa3|triton|jax
 //	                           time the attention of another library on this GPU
 //	attest evidence list|show|verify|diff|export|import
 //	                           records and verdicts that were kept
@@ -107,7 +107,7 @@
 //
 // rival writes one object a shape:
 //
-//	"library", "shape", "seed"
+//	"library", "shape", "causal", "seed"
 //	"skipped"   why nothing was timed (no Python, library or GPU), or ""
 //	"failed"    how the Python ended before its time, or ""
 //	"hello"     "python", "versions", "device", "uuid", "implementations"; or null

@@ -14,7 +14,8 @@ func doctorCommand(env *cli.Env) *cobra.Command {
 		Short: "What this machine can do, and what is missing",
 		Long: `Say what this machine can do: the targets of the emulator, the GPUs and how they
 are (clocks, power, temperature, why they are slowed), the tools ptxas, nvdisasm,
-cuobjdump, ncu, compute-sanitizer and nvcc, and Python with torch, triton and jax.
+cuobjdump, ncu, compute-sanitizer and nvcc, and Python with torch, flash_attn_3, triton
+and jax.
 For what is missing it says what that costs.
 
 Everything is optional: the exit code is 0 on a machine with nothing. Cards are

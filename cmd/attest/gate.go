@@ -67,7 +67,7 @@ JSON, one object a kernel: {"kernel", "baseline", "device", "verdict": {"outcome
   attest gate stage5 --baseline stage3b --format e4m3 --shapes mission --seeds 0,1,2
   attest gate --ptx mine.ptx --entry attn --abi mine.json
   attest gate --ptx mine.ptx --abi mine.json --registers 255 --shared 101376
-  attest gate --against torch,triton,jax --time 2s
+  attest gate --against torch,fa3,triton,jax --time 2s
   attest gate --plan full --processes 5 --against torch,triton
   attest gate hopper --plan smoke --shapes mission,long,big64,big128 --against torch,jax
   attest gate --json | jq -r '[.kernel.name, .verdict.outcome] | @tsv'`,

@@ -12,6 +12,7 @@ import (
 
 	"attest/internal/cli"
 	"attest/internal/term"
+	"attest/ref"
 	"attest/rival"
 	"attest/timing"
 )
@@ -21,26 +22,29 @@ func rivalCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rival " + strings.Join(rival.Libraries, "|"),
 		Short: "Time the attention of another library on this GPU",
-		Long: `Time the attention of PyTorch (SDPA: flash, cudnn, efficient, math), of Triton (a
-fused kernel that comes with attest, in 16 bits and FP8) or of JAX (cuDNN, in 16
-bits and FP8) on this machine's GPU, through the Python that is installed.
+		Long: `Time the attention of PyTorch (SDPA: flash, cudnn, efficient, math), of
+FlashAttention-3 (its flash_attn_interface, in 16 bits and FP8), of Triton (a fused
+kernel that comes with attest, in 16 bits and FP8) or of JAX (cuDNN, in 16 bits and
+FP8) on this machine's GPU, through the Python that is installed.
 
 All implementations take turns in random order, in one process. A figure is the
 time of one launch: "graph" is many launches in a graph, replayed, divided by their
 number; "event" is one launch between two events. "warm" uses the same buffers
 again, "cold" others, or flushes the L2 cache. JAX has neither: its "graph" is a
-compiled loop by the host's clock. Inputs are N(0,1), attention is not causal. The
-error is the largest against float64 on the inputs as the library got them.
+compiled loop by the host's clock. Inputs are N(0,1). The error is the largest against
+float64 on the inputs as the library got them. TFLOP/s count 4·B·H·Sq·Skv·D, half for
+causal.
 
 Without Python, the library or a GPU there is nothing to time: the command says so
 and exits with 0. A library that does not serve a case says why. Exit code 1: one
 failed where it should not have.
 
-JSON, one object a shape: {"library", "skipped", "hello", "shape", "seed", "results":
-[{"implementation", "dtype", "mode", "cache", "note", "why", "summary", "tflops",
+JSON, one object a shape: {"library", "skipped", "hello", "shape", "causal", "seed",
+"results": [{"implementation", "dtype", "mode", "cache", "note", "why", "summary", "tflops",
 "max_error", "mean_error"}], "run"}; "run" has every sample, in the order taken.`,
 		Example: `  attest rival torch --shape 1,8,512,64
   attest rival triton --shape mission --shape long --dtype e4m3,e5m2
+  attest rival fa3 --shape big128 --shape 4,32/4,4096,128 --causal
   attest rival jax --shape big128 --mode graph --json | jq '.results[].tflops'
   ATTEST_PYTHON=~/venv/bin/python attest rival torch --shape long --cache warm,cold`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -52,7 +56,8 @@ JSON, one object a shape: {"library", "skipped", "hello", "shape", "seed", "resu
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args[0]) },
 	}
 	f := c.Flags()
-	f.StringArrayVar(&x.shapes, "shape", []string{"mission"}, "B,H,S,D or a name: small, mission, mission256, long, big64, big128, huge64, huge128; may be repeated")
+	f.StringArrayVar(&x.shapes, "shape", []string{"mission"}, "B,H,S,D (H may be Hq/Hkv, S may be Sq/Skv) or a name: small, mission, mission256, long, big64, big128, huge64, huge128; may be repeated")
+	f.BoolVar(&x.causal, "causal", false, "hide keys after the query")
 	f.StringSliceVar(&x.implementations, "implementation", nil, "only these implementations")
 	f.StringSliceVar(&x.dtypes, "dtype", nil, "only these types: f16, bf16, e4m3, e5m2")
 	f.StringSliceVar(&x.modes, "mode", []string{"graph", "event"}, "how a launch is timed: graph, event")
@@ -69,6 +74,7 @@ type rivals struct {
 	env                                    *cli.Env
 	shapes                                 []string
 	implementations, dtypes, modes, caches []string
+	causal                                 bool
 	seed                                   uint64
 	samples                                int
 	time, timeout                          time.Duration
@@ -78,9 +84,9 @@ type rivals struct {
 }
 
 func (x *rivals) run(ctx context.Context, library string) error {
-	var shapes []rival.Shape
+	var shapes []ref.Shape
 	for _, text := range x.shapes {
-		shape, err := rival.ParseShape(text)
+		shape, err := ref.ParseShape(text)
 		if err != nil {
 			return fmt.Errorf("--shape: %w", err)
 		}
@@ -110,8 +116,8 @@ func (x *rivals) run(ctx context.Context, library string) error {
 }
 
 // one measures one shape. What goes wrong with the library is in the report.
-func (x *rivals) one(ctx context.Context, library string, shape rival.Shape) (*rivalReport, error) {
-	report := &rivalReport{Library: library, Shape: [4]int{shape.B, shape.H, shape.S, shape.D}, Seed: x.seed, Results: []*rivalResult{}, shape: shape}
+func (x *rivals) one(ctx context.Context, library string, shape ref.Shape) (*rivalReport, error) {
+	report := &rivalReport{Library: library, Shape: shape, Causal: x.causal, Seed: x.seed, Results: []*rivalResult{}}
 	err := x.measure(ctx, report)
 	var died *rival.Died
 	switch {
@@ -173,8 +179,8 @@ func (x *rivals) measure(ctx context.Context, report *rivalReport) error {
 			if !wanted(x.implementations, i.Name) || !wanted(x.dtypes, dtype) {
 				continue
 			}
-			x.progress.Say("%v: preparing %s %s", report.shape, i.Name, dtype)
-			found, err := x.prepare(ctx, report, rival.Case{Shape: report.shape, DType: dtype, Implementation: i.Name, Seed: x.seed})
+			x.progress.Say("%v: preparing %s %s", report.Shape, i.Name, dtype)
+			found, err := x.prepare(ctx, report, rival.Case{Shape: report.Shape, Causal: x.causal, DType: dtype, Implementation: i.Name, Seed: x.seed})
 			if err != nil {
 				return err
 			}
@@ -191,7 +197,7 @@ func (x *rivals) measure(ctx context.Context, report *rivalReport) error {
 		Seed: x.seed, Sensor: openSensor(hello.UUID),
 		Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time},
 		Each: func(round int, _ timing.Batch) {
-			x.progress.Say("%v: round %d of %d cases", report.shape, round+1, len(candidates))
+			x.progress.Say("%v: round %d of %d cases", report.Shape, round+1, len(candidates))
 		},
 	}
 	var err error

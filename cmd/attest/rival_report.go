@@ -8,6 +8,7 @@ import (
 
 	"attest/internal/cli"
 	"attest/internal/term"
+	"attest/ref"
 	"attest/rival"
 	"attest/stats"
 	"attest/timing"
@@ -19,12 +20,12 @@ type rivalReport struct {
 	Skipped string         `json:"skipped"` // why nothing was timed, or ""
 	Failed  string         `json:"failed"`  // how the Python ended before its time, or ""
 	Hello   *rival.Hello   `json:"hello"`
-	Shape   [4]int         `json:"shape"`
+	Shape   ref.Shape      `json:"shape"`
+	Causal  bool           `json:"causal"`
 	Seed    uint64         `json:"seed"`
 	Results []*rivalResult `json:"results"`
 	Run     *timing.Run    `json:"run"`
 
-	shape rival.Shape
 	timed []*rivalResult // by candidate of the run
 
 	prepared []*rival.Prepared
@@ -56,9 +57,19 @@ func (r *rivalReport) failed() bool {
 func (r *rivalReport) summarise() {
 	for _, res := range r.timed {
 		if s := r.Run.Summary(res.index); s.N > 0 {
-			res.Summary, res.Teraflops = &s, r.shape.Teraflops(s.P50)
+			res.Summary, res.Teraflops = &s, r.teraflops(s.P50)
 		}
 	}
+}
+
+// teraflops is the rate at which attention that takes so many microseconds works. Causal
+// masks leave half of it.
+func (r *rivalReport) teraflops(micros float64) float64 {
+	flop := r.Shape.FLOP()
+	if r.Causal {
+		flop /= 2
+	}
+	return flop / micros / 1e6
 }
 
 // free gives back what the cases hold. A library that has died holds nothing.
@@ -103,7 +114,11 @@ func (r *rivalReport) printHello(env *cli.Env) {
 		versions = append(versions, name+" "+r.Hello.Versions[name])
 	}
 	fmt.Fprintf(env, "%s, Python %s, on %s\n", term.Clean(strings.Join(versions, ", ")), term.Clean(r.Hello.Python), term.Clean(r.Hello.Device))
-	fmt.Fprintf(env, "shape %s, N(0,1) inputs of seed %d, not causal; µs of one launch\n\n", r.shape, r.Seed)
+	mask := "not causal"
+	if r.Causal {
+		mask = "causal"
+	}
+	fmt.Fprintf(env, "shape %s, N(0,1) inputs of seed %d, %s; µs of one launch\n\n", r.Shape, r.Seed, mask)
 }
 
 func (r *rivalReport) printTimes(env *cli.Env) {

@@ -88,6 +88,8 @@ func (m Module) library() string {
 	switch m.Name {
 	case "torch":
 		return "PyTorch"
+	case "fa3":
+		return "FlashAttention-3"
 	case "triton":
 		return "Triton"
 	case "jax":
@@ -102,10 +104,11 @@ const moduleProbe = `
 import json, platform, sys
 from importlib import metadata, util
 def version(name):
+    package, module = {"fa3": ("flash_attn_3", "flash_attn_interface")}.get(name, (name, name))
     try:
-        return metadata.version(name)
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return "of unknown version" if util.find_spec(name) else ""
+        return "of unknown version" if util.find_spec(module) else ""
 print(json.dumps({"version": platform.python_version(), "modules": [{"name": n, "version": version(n)} for n in sys.argv[1:]]}))
 `
 

@@ -5,25 +5,35 @@ import math
 import numpy
 
 
-def rows(shape):
+def rows(q):
     """Eight heads and eight rows of each, spread evenly."""
-    b, h, s, _ = shape
+    b, h, s, _ = q
     spread = lambda n: sorted({i * (n - 1) // 7 for i in range(8)}) if n > 1 else [0]
     return [(i // h, i % h, spread(s)) for i in spread(b * h)]
 
 
-def errors(shape, scale, head, out_row):
+def row(q, k, v, scale):
+    """Attention of one query to these keys, of which there may be none."""
+    if len(k) == 0:
+        return numpy.zeros(v.shape[1])
+    scores = k @ q * scale
+    p = numpy.exp(scores - scores.max())
+    return p @ v / p.sum()
+
+
+def errors(request, scale, head, out_row):
     """The largest and the mean error of out_row(b, h, s) against float64.
 
-    head(b, h) gives Q, K and V of a head as the library got them.
+    head(x, b, h) gives a head of Q, K or V, which is x = 0, 1 or 2, as the library got it.
     """
     worst, total, count = 0.0, 0.0, 0
-    for b, h, picked in rows(shape):
-        q, k, v = (numpy.asarray(x, dtype=numpy.float64) for x in head(b, h))
+    (_, heads, queries, _), (_, heads_kv, keys, _) = request["q"], request["kv"]
+    for b, h, picked in rows(request["q"]):
+        places = (h, h * heads_kv // heads, h * heads_kv // heads)
+        q, k, v = (numpy.asarray(head(x, b, at), dtype=numpy.float64) for x, at in enumerate(places))
         for s in picked:
-            scores = k @ q[s] * scale
-            p = numpy.exp(scores - scores.max())
-            want = p @ v / p.sum()
+            seen = max(s + 1 + keys - queries, 0) if request["causal"] else keys
+            want = row(q[s], k[:seen], v[:seen], scale)
             got = numpy.asarray(out_row(b, h, s), dtype=numpy.float64)
             diff = numpy.abs(got - want)
             if not numpy.isfinite(diff).all():

@@ -1,7 +1,7 @@
 """Attention in one kernel: online softmax over tiles of K and V.
 
-Q, K and O are [heads, S, D], with the batch in the heads. V is too, or, for one
-byte an element, [heads, D, S].
+Q and O are [heads, queries, D], with the batch in the heads, K is [heads, keys, D]. V is
+too, or, for one byte an element, [heads, D, keys]. GROUP heads of Q share one of K and V.
 """
 
 import triton
@@ -27,59 +27,102 @@ def softmax_step(s, m, l, acc):
 
 
 @triton.jit
-def with_descriptors(q_map, k_map, v_map, o, scale, S, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, TURNED: tl.constexpr):
-    block, head = tl.program_id(0), tl.program_id(1)
-    first = head * S
-    q = q_map.load([first + block * BM, 0])
-    m = tl.full([BM], float("-inf"), tl.float32)
-    l = tl.zeros([BM], tl.float32)
-    acc = tl.zeros([BM, D], tl.float32)
-    for n in range(0, S, BN):
+def hide(s, n, rows, BN: tl.constexpr):
+    """Scores of keys that come after the query become -inf."""
+    return tl.where(rows[:, None] >= n + tl.arange(0, BN)[None, :], s, float("-inf"))
+
+
+@triton.jit
+def place(CAUSAL: tl.constexpr):
+    """The program's block of queries: of causal ones the longest first."""
+    return tl.num_programs(0) - 1 - tl.program_id(0) if CAUSAL else tl.program_id(0)
+
+
+@triton.jit
+def by_descriptors(q, k_map, v_map, m, l, acc, scale, rows, kv, first, begin, end, D: tl.constexpr, BN: tl.constexpr, TURNED: tl.constexpr, MASKED: tl.constexpr):
+    """The tiles of keys from begin to end."""
+    for n in range(begin, end, BN):
         k = k_map.load([first + n, 0])
         s = tl.dot(q, k.T) * scale
+        if MASKED:
+            s = hide(s, n, rows, BN)
         p, m, l, acc = softmax_step(s, m, l, acc)
         if TURNED:
-            v = v_map.load([head * D, n]).T
+            v = v_map.load([kv * D, n]).T
         else:
             v = v_map.load([first + n, 0])
         acc = tl.dot(p.to(v.dtype), v, acc)
-    rows = (first + block * BM).to(tl.int64) + tl.arange(0, BM)
-    out = o + rows[:, None] * D + tl.arange(0, D)[None, :]
+    return m, l, acc
+
+
+@triton.jit
+def with_descriptors(q_map, k_map, v_map, o, scale, queries, keys, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr, TURNED: tl.constexpr, CAUSAL: tl.constexpr):
+    block, head = place(CAUSAL), tl.program_id(1)
+    kv = head // GROUP
+    row = head * queries + block * BM
+    q = q_map.load([row, 0])
+    rows = block * BM + tl.arange(0, BM)
+    m = tl.full([BM], float("-inf"), tl.float32)
+    l = tl.zeros([BM], tl.float32)
+    acc = tl.zeros([BM, D], tl.float32)
+    if CAUSAL:
+        all_see = block * BM // BN * BN
+        m, l, acc = by_descriptors(q, k_map, v_map, m, l, acc, scale, rows, kv, kv * keys, 0, all_see, D, BN, TURNED, False)
+        m, l, acc = by_descriptors(q, k_map, v_map, m, l, acc, scale, rows, kv, kv * keys, all_see, (block + 1) * BM, D, BN, TURNED, True)
+    else:
+        m, l, acc = by_descriptors(q, k_map, v_map, m, l, acc, scale, rows, kv, kv * keys, 0, keys, D, BN, TURNED, False)
+    to = row.to(tl.int64) + tl.arange(0, BM)
+    out = o + to[:, None] * D + tl.arange(0, D)[None, :]
     tl.store(out, (acc / l[:, None]).to(o.dtype.element_ty))
 
 
 @triton.jit
-def with_pointers(q, k, v, o, scale, S, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, TURNED: tl.constexpr):
-    block = tl.program_id(0)
-    base = tl.program_id(1).to(tl.int64) * S * D
-    rows = block * BM + tl.arange(0, BM)
-    keys, d = tl.arange(0, BN), tl.arange(0, D)
+def by_pointers(q, k, v, m, l, acc, scale, rows, keys, begin, end, D: tl.constexpr, BN: tl.constexpr, TURNED: tl.constexpr, MASKED: tl.constexpr):
+    """The tiles of keys from begin to end."""
+    tile, d = tl.arange(0, BN), tl.arange(0, D)
+    for n in range(begin, end, BN):
+        kt = tl.load(k + (n + tile)[None, :] * D + d[:, None])
+        s = tl.dot(q, kt) * scale
+        if MASKED:
+            s = hide(s, n, rows, BN)
+        p, m, l, acc = softmax_step(s, m, l, acc)
+        if TURNED:
+            vt = tl.load(v + d[None, :] * keys + (n + tile)[:, None])
+        else:
+            vt = tl.load(v + (n + tile)[:, None] * D + d[None, :])
+        acc = tl.dot(p.to(vt.dtype), vt, acc)
+    return m, l, acc
+
+
+@triton.jit
+def with_pointers(q, k, v, o, scale, queries, keys, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr, TURNED: tl.constexpr, CAUSAL: tl.constexpr):
+    block = place(CAUSAL)
+    base = tl.program_id(1).to(tl.int64) * queries * D
+    base_kv = (tl.program_id(1) // GROUP).to(tl.int64) * keys * D
+    rows, d = block * BM + tl.arange(0, BM), tl.arange(0, D)
     tile = tl.load(q + base + rows[:, None] * D + d[None, :])
     m = tl.full([BM], float("-inf"), tl.float32)
     l = tl.zeros([BM], tl.float32)
     acc = tl.zeros([BM, D], tl.float32)
-    for n in range(0, S, BN):
-        kt = tl.load(k + base + (n + keys)[None, :] * D + d[:, None])
-        s = tl.dot(tile, kt) * scale
-        p, m, l, acc = softmax_step(s, m, l, acc)
-        if TURNED:
-            vt = tl.load(v + base + d[None, :] * S + (n + keys)[:, None])
-        else:
-            vt = tl.load(v + base + (n + keys)[:, None] * D + d[None, :])
-        acc = tl.dot(p.to(vt.dtype), vt, acc)
+    if CAUSAL:
+        all_see = block * BM // BN * BN
+        m, l, acc = by_pointers(tile, k + base_kv, v + base_kv, m, l, acc, scale, rows, keys, 0, all_see, D, BN, TURNED, False)
+        m, l, acc = by_pointers(tile, k + base_kv, v + base_kv, m, l, acc, scale, rows, keys, all_see, (block + 1) * BM, D, BN, TURNED, True)
+    else:
+        m, l, acc = by_pointers(tile, k + base_kv, v + base_kv, m, l, acc, scale, rows, keys, 0, keys, D, BN, TURNED, False)
     tl.store(o + base + rows[:, None] * D + d[None, :], (acc / l[:, None]).to(o.dtype.element_ty))
 
 
-def bind(kind, q, k, v, o, scale, config, turned):
+def bind(kind, q, k, v, o, scale, config, turned, causal):
     """A function that launches the kernel on these tensors."""
     rows, keys, warps, stages = config
-    b, h, s, d = q.shape
+    (b, h, s, d), group = q.shape, q.shape[1] // k.shape[1]
     grid = (s // rows, b * h)
     kernel, args = with_pointers, (q, k, v)
     if kind == "descriptors":
-        flat = lambda x, block: TensorDescriptor(x, [b * h * x.shape[2], x.shape[3]], [x.shape[3], 1], block)
+        flat = lambda x, block: TensorDescriptor(x, [x.shape[0] * x.shape[1] * x.shape[2], x.shape[3]], [x.shape[3], 1], block)
         kernel = with_descriptors
         args = (flat(q, [rows, d]), flat(k, [keys, d]), flat(v, [d, keys] if turned else [keys, d]))
     log2e = 1.4426950408889634
-    options = {"D": d, "BM": rows, "BN": keys, "TURNED": turned, "num_warps": warps, "num_stages": stages}
-    return lambda: kernel[grid](*args, o, scale * log2e, s, **options)
+    options = {"D": d, "BM": rows, "BN": keys, "GROUP": group, "TURNED": turned, "CAUSAL": causal, "num_warps": warps, "num_stages": stages}
+    return lambda: kernel[grid](*args, o, scale * log2e, s, k.shape[2], **options)

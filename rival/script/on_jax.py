@@ -61,7 +61,7 @@ class Library:
 
 class Case:
     def __init__(self, request):
-        self.request, self.shape, self.loops = request, tuple(request["shape"]), {}
+        self.request, self.shape, self.kv, self.loops = request, tuple(request["q"]), tuple(request["kv"]), {}
         self.scale = request.get("scale") or 1 / math.sqrt(self.shape[3])
         self.sets = [self.inputs(0)]
         self.choose()
@@ -79,33 +79,39 @@ class Case:
         """Q, K and V as [B, S, H, D]."""
         dtype, files = DTYPES[self.request["dtype"]], self.request.get("inputs")
         if files and which == 0:
-            given = [self.load(files[n], DTYPES[files["dtype"]]) for n in "qkv"]
+            given = [self.load(files[n], s, DTYPES[files["dtype"]]) for n, s in self.operands()]
         else:
             keys = jax.random.split(jax.random.key(self.request["seed"] + 1000 * which), 3)
-            given = [jax.random.normal(k, self.shape, jnp.float32) for k in keys]
+            given = [jax.random.normal(k, s, jnp.float32) for k, (_, s) in zip(keys, self.operands())]
         return [jnp.transpose(x, (0, 2, 1, 3)).astype(dtype) for x in given]
 
-    def load(self, path, dtype):
+    def operands(self):
+        return [("q", self.shape), ("k", self.kv), ("v", self.kv)]
+
+    def load(self, path, shape, dtype):
         data = numpy.fromfile(path, dtype=numpy.dtype(dtype))
-        if data.size != math.prod(self.shape):
-            raise ValueError(f"{path} has {data.size} elements, the shape needs {math.prod(self.shape)}")
-        return jnp.asarray(data.reshape(self.shape))
+        if data.size != math.prod(shape):
+            raise ValueError(f"{path} has {data.size} elements, the shape needs {math.prod(shape)}")
+        return jnp.asarray(data.reshape(shape))
 
     def choose(self):
         """Sets call(q, k, v) to return the output and something small that follows from it."""
+        causal = self.request["causal"]
+        if causal and self.shape[2] != self.kv[2]:
+            raise Unsupported("its causal mask begins with the first key, not at the last one's end")
         if self.eight_bits():
             from jax._src.cudnn.fused_attention_stablehlo import MaskType, dot_product_attention
 
-            params = fp8_params()
+            params, mask = fp8_params(), MaskType.CAUSAL if causal else MaskType.NO_MASK
 
             def call(q, k, v):
-                out, amax, _ = dot_product_attention(q, k, v, scale=self.scale, mask_type=MaskType.NO_MASK, use_fp8=True, fp8_params=params)
+                out, amax, _ = dot_product_attention(q, k, v, scale=self.scale, mask_type=mask, use_fp8=True, fp8_params=params)
                 return out, amax.reshape(())
 
         else:
 
             def call(q, k, v):
-                out = jax.nn.dot_product_attention(q, k, v, scale=self.scale, implementation="cudnn")
+                out = jax.nn.dot_product_attention(q, k, v, scale=self.scale, is_causal=causal, implementation="cudnn")
                 return out, out[0, 0, 0, 0].astype(jnp.float32)
 
         self.call = call
@@ -170,5 +176,5 @@ class Case:
         out = numpy.asarray(out / SCALE_O if self.eight_bits() else out)
         if path:
             out.tofile(path)
-        head = lambda b, h: [numpy.asarray(x[b, :, h].astype(jnp.float32)) for x in self.sets[0]]
-        return {"checksum": check.checksum(out), "error": check.errors(self.shape, self.scale, head, lambda b, h, s: out[b, h, s])}
+        head = lambda x, b, h: numpy.asarray(self.sets[0][x][b, :, h].astype(jnp.float32))
+        return {"checksum": check.checksum(out), "error": check.errors(self.request, self.scale, head, lambda b, h, s: out[b, h, s])}

@@ -54,7 +54,7 @@ class Case:
 
     def __init__(self, request):
         """Makes the inputs and runs once, so that refusals come here."""
-        self.request, self.shape = request, tuple(request["shape"])
+        self.request, self.shape, self.kv = request, tuple(request["q"]), tuple(request["kv"])
         self.scale = request.get("scale") or 1 / math.sqrt(self.shape[3])
         self.l2 = getattr(torch.cuda.get_device_properties(0), "L2_cache_size", 0) or 64 << 20
         self.sets = [self.inputs(0)]
@@ -68,22 +68,29 @@ class Case:
         dtype = DTYPES[self.request["dtype"]]
         files = self.request.get("inputs")
         if files and which == 0:
-            return [self.load(files[name], DTYPES[files["dtype"]]).to(dtype) for name in "qkv"]
+            return [self.load(files[name], shape, DTYPES[files["dtype"]]).to(dtype) for name, shape in self.operands()]
         g = torch.Generator(device="cuda").manual_seed(self.request["seed"] + 1000 * which)
-        return [torch.randn(self.shape, generator=g, device="cuda").to(dtype) for _ in "qkv"]
+        return [torch.randn(shape, generator=g, device="cuda").to(dtype) for _, shape in self.operands()]
 
-    def load(self, path, dtype):
+    def operands(self):
+        return [("q", self.shape), ("k", self.kv), ("v", self.kv)]
+
+    def load(self, path, shape, dtype):
         with open(path, "rb") as f:
             data = torch.frombuffer(bytearray(f.read()), dtype=torch.uint8)
-        want = math.prod(self.shape) * dtype.itemsize
+        want = math.prod(shape) * dtype.itemsize
         if data.numel() != want:
             raise ValueError(f"{path} has {data.numel()} bytes, the shape needs {want}")
-        return data.view(dtype).reshape(self.shape).cuda()
+        return data.view(dtype).reshape(shape).cuda()
 
     def choose(self):
         """Picks what launch calls; returns a remark, or ""."""
         from torch.nn.attention import SDPBackend, sdpa_kernel
 
+        causal = self.request["causal"]
+        if causal and self.shape[2] != self.kv[2]:
+            raise Unsupported("its causal mask begins with the first key, not at the last one's end")
+        options = {"scale": self.scale, "is_causal": causal, "enable_gqa": self.shape[1] != self.kv[1]}
         backend = {
             "flash": SDPBackend.FLASH_ATTENTION,
             "cudnn": SDPBackend.CUDNN_ATTENTION,
@@ -93,7 +100,7 @@ class Case:
 
         def call(q, k, v):
             with sdpa_kernel(backend):
-                return F.scaled_dot_product_attention(q, k, v, scale=self.scale)
+                return F.scaled_dot_product_attention(q, k, v, **options)
 
         self.call = call
         try:
@@ -101,7 +108,7 @@ class Case:
                 call(*self.sets[0])
         except RuntimeError as e:
             if "No available kernel" in str(e):
-                raise Unsupported(f"{self.request['implementation']} has no kernel for {list(self.shape)} in {self.request['dtype']}") from e
+                raise Unsupported(f"{self.request['implementation']} has no kernel for Q {list(self.shape)}, K {list(self.kv)} in {self.request['dtype']}") from e
             raise
         return ""
 
@@ -135,16 +142,20 @@ class Case:
     def output(self, path):
         """Runs once more on the first set and says how right that is."""
         self.launch(0)
-        out = self.out.float().cpu()
+        out = self.result().float().cpu().contiguous()
         if path:
             with open(path, "wb") as f:
                 f.write(out.numpy().tobytes())
-        head = lambda b, h: [self.as_given(i)[b, h].double().cpu().numpy() for i in range(3)]
+        head = lambda x, b, h: self.as_given(x)[b, h].double().cpu().numpy()
         return {
             "checksum": check.checksum(out.numpy()),
-            "error": check.errors(self.shape, self.scale, head, lambda b, h, s: out[b, h, s].numpy()),
+            "error": check.errors(self.request, self.scale, head, lambda b, h, s: out[b, h, s].numpy()),
         }
 
     def as_given(self, i):
         """Q, K or V of the first set, in the shape of the case."""
         return self.sets[0][i]
+
+    def result(self):
+        """O, in the shape of the case."""
+        return self.out

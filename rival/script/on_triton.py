@@ -47,9 +47,11 @@ class Case(on_torch.Case):
         return x.transpose(2, 3) if i == 2 and self.eight_bits() else x
 
     def choose(self):
-        b, h, s, d = self.shape
-        if d not in (32, 64, 128) or s % 32:
-            raise Unsupported(f"this kernel takes D of 32, 64 or 128 and S in steps of 32, not {list(self.shape)}")
+        queries, d, keys = *self.shape[2:], self.kv[2]
+        if d not in (32, 64, 128) or queries % 32 or keys % 32:
+            raise Unsupported(f"this kernel takes D of 32, 64 or 128 and S in steps of 32, not Q {list(self.shape)}, K {list(self.kv)}")
+        if self.request["causal"] and queries != keys:
+            raise Unsupported("this kernel's causal mask needs as many keys as queries")
         self.results = torch.empty(self.shape, dtype=torch.float16, device="cuda")
         if self.request["dtype"] == "bf16":
             self.results = self.results.to(torch.bfloat16)
@@ -57,7 +59,7 @@ class Case(on_torch.Case):
         best, reasons = None, []
         for kind in kinds:
             for config in CONFIGS:
-                if s % config[0] or s % config[1]:
+                if queries % config[0] or keys % config[1]:
                     continue
                 try:
                     micros = self.try_config(kind, config)
@@ -82,7 +84,7 @@ class Case(on_torch.Case):
 
         def call(q, k, v):
             if v.data_ptr() not in made:
-                made[v.data_ptr()] = fused_triton.bind(kind, q, k, v, self.results, self.scale, config, self.eight_bits())
+                made[v.data_ptr()] = fused_triton.bind(kind, q, k, v, self.results, self.scale, config, self.eight_bits(), self.request["causal"])
             made[v.data_ptr()]()
             return self.results
 

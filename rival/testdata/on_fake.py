@@ -38,7 +38,8 @@ class Library:
 
 class Case:
     def __init__(self, request):
-        self.request, self.note, self.warm = request, "seed %d" % request["seed"], 0
+        self.request, self.warm = request, 0
+        self.note = "seed %(seed)d, Q %(q)s, K %(kv)s, causal %(causal)s" % request
 
     def set_bytes(self):
         return 4096
@@ -53,7 +54,7 @@ class Case:
         return {"micros": [first + i / 100 for i in range(n)], "launches": 7, "sets": 1, "clock": "host"}
 
     def output(self, path):
-        b, h, s, d = self.request["shape"]
+        b, h, s, d = self.request["q"]
         if path:
             import array
 

@@ -23,11 +23,11 @@ func variants(d int) []Config {
 	}
 	summed := func(c *Config) { c.SumColumn = !c.SumColumn } // the other way
 	all := []Config{
-		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), func(c *Config) { c.Split = 2 }),
+		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), summed), with(Latency(d), func(c *Config) { c.Split = 2 }),
 		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumColumn = 64, 2, false }),
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
 		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial, c.Stages = true, 64, 4, 3 }),
-		InHalves(1), InHalves(2), with(InHalves(2), summed),
+		InHalves(1), with(InHalves(1), summed), InHalves(2), with(InHalves(2), summed),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
 		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), TwoPairs(), with(TwoPairs(), summed))

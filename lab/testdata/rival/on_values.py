@@ -1,11 +1,13 @@
-"""A library for tests: its attention is V, and it wants to be given files."""
+"""A library for tests, which wants to be given files: its attention is V, or right."""
 
+import array
+import math
 import os
 
 
 class Library:
     def hello(self):
-        kinds = [{"name": name, "dtypes": ["f16"]} for name in ("first", "second")]
+        kinds = [{"name": name, "dtypes": ["f16"]} for name in ("first", "second", "right")]
         return {"versions": {"values": "1.0"}, "device": "no card", "uuid": "GPU-0", "implementations": kinds}
 
     def prepare(self, request):
@@ -16,6 +18,8 @@ class Case:
     def __init__(self, request):
         with open(request["inputs"]["v"], "rb") as f:
             self.values = f.read()
+        if request["implementation"] == "right":
+            self.values = attention(request).tobytes()
         self.note = "given " + os.path.dirname(request["inputs"]["v"])
 
     def set_bytes(self):
@@ -31,3 +35,26 @@ class Case:
         with open(path, "wb") as f:
             f.write(self.values)
         return {"checksum": {"sum": 0.0, "abs": 0.0, "bad": 0}, "error": {"max": 1.0, "mean": 0.5, "rows": 4}}
+
+
+def attention(request):
+    """O in plain Python, over a few rows."""
+    (batch, heads, queries, d), (_, heads_kv, keys, _) = request["q"], request["kv"]
+    files = {}
+    for name in "qkv":
+        with open(request["inputs"][name], "rb") as f:
+            files[name] = array.array("f", f.read())
+    out = array.array("f")
+    row = lambda x, at: x[at * d : (at + 1) * d]
+    for b in range(batch):
+        for h in range(heads):
+            first = (b * heads_kv + h * heads_kv // heads) * keys
+            for s in range(queries):
+                seen = s + 1 + keys - queries if request["causal"] else keys
+                q = row(files["q"], (b * heads + h) * queries + s)
+                scores = [sum(map(float.__mul__, q, row(files["k"], first + j))) / math.sqrt(d) for j in range(seen)]
+                top = max(scores)
+                p = [math.exp(x - top) for x in scores]
+                rows = [row(files["v"], first + j) for j in range(seen)]
+                out.extend(sum(map(float.__mul__, p, column)) / sum(p) for column in zip(*rows))
+    return out
