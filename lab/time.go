@@ -146,7 +146,7 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 			continue
 		}
 		candidates = append(candidates, c)
-		t.Rivals = append(t.Rivals, record.Rival{Name: p.Name(), Version: p.version, RMSE: p.rmse})
+		t.Rivals = append(t.Rivals, record.Rival{Name: p.Name(), Version: p.version, Note: p.Note, RMSE: p.rmse})
 	}
 	for _, c := range candidates {
 		t.Names = append(t.Names, c.Name())

@@ -231,6 +231,7 @@ type Times struct {
 type Rival struct {
 	Name       string           `json:"name"`
 	Version    string           `json:"version"`
+	Note       string           `json:"note,omitempty"` // how it computes, if there is something to say
 	Comparison stats.Comparison `json:"comparison"`
 	RMSE       float64          `json:"rmse"` // of the rival, on the same inputs
 }

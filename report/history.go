@@ -36,7 +36,7 @@ func (v *View) Histories() (out []Figure) {
 func (s *Shape) line(k *Kernel) line {
 	l := line{label: k.Label}
 	for _, item := range k.Items {
-		if !timed(item) || item.Build.Device.Name != s.Device {
+		if !timed(item) || item.Build.Device.Name != s.Device || causal(item) != s.Causal {
 			continue
 		}
 		for i := range item.Performance.Shapes {

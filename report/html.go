@@ -118,7 +118,7 @@ func (t *Table) IsRight(column int) bool { return t.right(column) }
 func (v *View) Best() (best []*Shape) {
 	for _, name := range []string{"mission", "long", "big128", ""} {
 		for _, s := range v.Shapes {
-			if (name == "" || s.Name == name) && s.Best() != nil && len(best) < 3 && !slices.Contains(best, s) {
+			if (name == "" || s.Name == name && !s.Causal) && s.Best() != nil && len(best) < 3 && !slices.Contains(best, s) {
 				best = append(best, s)
 			}
 		}

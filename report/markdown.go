@@ -146,6 +146,9 @@ func (v *View) performance(k *Kernel) string {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "### %s on %s\n\n%s\n%s", escape(s.Title()), escape(s.Device), s.Table().Markdown(), s.Methods().Markdown())
+		if t := s.Rivals(); len(t.Rows) > 0 {
+			fmt.Fprintf(&b, "\n%s", t.Markdown())
+		}
 	}
 	return b.String()
 }

@@ -119,6 +119,33 @@ func TestRivalsAreOfTheSameRun(t *testing.T) {
 	}
 }
 
+// TestCausalIsApart wants a causal kernel's times, which is half the work, in a place of their
+// own, and never as the fastest of what others compute whole.
+func TestCausalIsApart(t *testing.T) {
+	half := timedOn(1, "b", 5)
+	half.Kernel.Config = map[string]string{"causal": "true"}
+	v := view(t, one(timedOn(0, "a", 10), record.Merge), one(half, record.Merge))
+	if len(v.Shapes) != 2 || v.Shapes[0].Causal || !v.Shapes[1].Causal || v.Shapes[1].Title() != v.Shapes[0].Title()+" causal" {
+		t.Fatalf("%+v", v.Shapes)
+	}
+	for i, want := range []float64{10, 5} {
+		s := v.Shapes[i]
+		if got := s.Best().Main().Summary.P50; len(s.Rows) != 3 || got < 0.9*want || got > 1.1*want {
+			t.Errorf("%s: %d rows, best %v µs", s.Title(), len(s.Rows), got)
+		}
+	}
+}
+
+// TestRivalsTable says once who a rival was.
+func TestRivalsTable(t *testing.T) {
+	r := timedOn(0, "a", 10)
+	r.Performance.Shapes[0].Rivals[0].Version, r.Performance.Shapes[0].Rivals[0].Note = "9.9", "in its own way"
+	got := view(t, one(r, record.Merge), one(timedOn(1, "a", 10), "")).Shapes[0].Rivals()
+	if len(got.Rows) != 2 || got.Rows[0][1].Text != "9.9" || got.Rows[0][2].Text != "in its own way" {
+		t.Errorf("%+v", got.Rows)
+	}
+}
+
 // TestOtherMethods wants times with cold caches from another record than those with warm ones,
 // if it is of the same PTX, and no others.
 func TestOtherMethods(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+	"strings"
 
 	"attest/evidence"
 	"attest/record"
@@ -12,20 +13,36 @@ import (
 	"attest/timing"
 )
 
-// Shape is what was timed of one shape on one device.
+// Shape is what was timed of one shape on one device, with a causal mask or without: that
+// is another problem, of half the work.
 type Shape struct {
 	Device string
 	Shape  string
+	Causal bool
 	Name   string // "mission", or ""
 	Rows   []*Row // kernels in the order of the ladder, then rivals, the fastest first
 }
 
 // Title is the name and the extents.
 func (s *Shape) Title() string {
-	if s.Name == "" {
-		return s.Shape
+	words := []string{s.Shape}
+	if s.Name != "" {
+		words = []string{s.Name, s.Shape}
 	}
-	return s.Name + " " + s.Shape
+	return strings.Join(append(words, masked(s.Causal)...), " ")
+}
+
+// short is the name, or the extents where there is none.
+func (s *Shape) short() string {
+	return strings.Join(append([]string{orElse(s.Name, s.Shape)}, masked(s.Causal)...), " ")
+}
+
+// masked is the word for a causal mask, if there is one.
+func masked(causal bool) []string {
+	if causal {
+		return []string{"causal"}
+	}
+	return nil
 }
 
 // Row is the times of a kernel or a rival.
@@ -59,7 +76,7 @@ func (v *View) shapes() {
 			for i := range item.Performance.Shapes {
 				t := &item.Performance.Shapes[i]
 				if len(t.Summaries) > 0 && newest[k.of(item, t)] == item {
-					v.shape(item.Build.Device.Name, t).add(k.Label, k, item, t, 0)
+					v.shape(item, t).add(k.Label, k, item, t, 0)
 				}
 			}
 		}
@@ -76,7 +93,7 @@ func (v *View) shapes() {
 		}
 	}
 	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
-		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)))
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)), cmp.Compare(len(a.Title()), len(b.Title())))
 	})
 }
 
@@ -93,7 +110,7 @@ func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
 			if len(t.Summaries) == 0 || shown == nil || shown == item || shown.Kernel.SHA256 != item.Kernel.SHA256 {
 				continue
 			}
-			s := v.shape(item.Build.Device.Name, t)
+			s := v.shape(item, t)
 			row := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Label == k.Label })
 			same := func(m Mark) bool { return rank(m.Method) == rank(t.Method) }
 			if row >= 0 && !slices.ContainsFunc(s.Rows[row].Marks, same) {
@@ -177,8 +194,9 @@ func flop(shape string) float64 {
 	return s.FLOP()
 }
 
-func (v *View) shape(device string, t *record.Times) *Shape {
-	i := slices.IndexFunc(v.Shapes, func(s *Shape) bool { return s.Device == device && s.Shape == t.Shape })
+func (v *View) shape(item *evidence.Item, t *record.Times) *Shape {
+	device, causal := item.Build.Device.Name, causal(item)
+	i := slices.IndexFunc(v.Shapes, func(s *Shape) bool { return s.Device == device && s.Shape == t.Shape && s.Causal == causal })
 	if i < 0 {
 		name := t.Name
 		for _, n := range ref.Shapes() {
@@ -187,7 +205,7 @@ func (v *View) shape(device string, t *record.Times) *Shape {
 			}
 		}
 		i = len(v.Shapes)
-		v.Shapes = append(v.Shapes, &Shape{Device: device, Shape: t.Shape, Name: name})
+		v.Shapes = append(v.Shapes, &Shape{Device: device, Shape: t.Shape, Causal: causal, Name: name})
 	}
 	return v.Shapes[i]
 }

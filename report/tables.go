@@ -146,6 +146,25 @@ func (s *Shape) Methods() *Table {
 	return t
 }
 
+// Rivals is who was timed beside the kernels of the shape: which version, how it does it, and
+// its error on the kernel's inputs.
+func (s *Shape) Rivals() *Table {
+	t := &Table{Head: []string{"rival", "version", "how", "rms error", "record"}, Right: "lllrl"}
+	seen := map[string]bool{}
+	for _, r := range s.Rows {
+		for i := range r.Marks {
+			for _, x := range r.Marks[i].Times.Rivals {
+				if seen[x.Name] {
+					continue
+				}
+				seen[x.Name] = true
+				t.Rows = append(t.Rows, []Cell{{Text: x.Name, Class: "rival"}, text(orElse(x.Version, none)), text(orElse(x.Note, none)), text(figures(x.RMSE)), source(r.Item)})
+			}
+		}
+	}
+	return t
+}
+
 // HistoryTable is every time that was ever taken by the primary method, oldest first.
 func (v *View) HistoryTable() *Table {
 	t := &Table{Head: []string{"date", "kernel", "device", "shape", "timed", "p50 µs", "TFLOP/s", "against baseline", "outcome", "PTX", "record"}, Right: "lllllrrrlll"}
@@ -167,7 +186,7 @@ func (v *View) HistoryTable() *Table {
 				continue
 			}
 			t.Rows = append(t.Rows, []Cell{
-				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(times.Shape), mute(how(times.Method)),
+				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(strings.Join(append([]string{times.Shape}, masked(causal(item))...), " ")), mute(how(times.Method)),
 				text(figures(m.Summary.P50)), text(figures(times.TFLOPs[0])), text(m.againstBaseline(item)), outcome(o),
 				{Text: short(item.Kernel.SHA256), Class: "hash"}, source(item),
 			})

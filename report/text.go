@@ -89,6 +89,9 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 		for _, s := range New(&evidence.Contents{Items: []*evidence.Item{item}, Check: &evidence.Check{}}).Shapes {
 			fmt.Fprintf(w, "  %s on %s\n", s.Title(), term.Clean(s.Device))
 			s.Methods().WriteText(w, "    ", style)
+			if t := s.Rivals(); len(t.Rows) > 0 {
+				t.WriteText(w, "    ", style)
+			}
 		}
 	}
 	if r.Counters != nil {

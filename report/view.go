@@ -69,9 +69,7 @@ type identity struct{ name, format, target, dim, causal, config string }
 
 func identify(k *record.Kernel) identity {
 	id := identity{name: k.Name, format: k.Format, target: k.Target, dim: k.Config["head_dim"]}
-	if k.Config["causal"] == "true" {
-		id.causal = "causal"
-	}
+	id.causal = strings.Join(masked(k.Config["causal"] == "true"), "")
 	if k.Config["chosen"] != "" {
 		id.config = k.Config["config"]
 	}
@@ -129,6 +127,8 @@ func (k *Kernel) choose() {
 		}
 	}
 }
+
+func causal(item *evidence.Item) bool { return identify(&item.Kernel).causal != "" }
 
 func timed(item *evidence.Item) bool {
 	return item.Performance != nil && len(item.Performance.Shapes) > 0

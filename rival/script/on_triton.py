@@ -6,6 +6,7 @@ import triton
 import fused_triton
 import on_torch
 from refusals import Unsupported
+from timed_torch import Timed
 
 # Rows of a block, keys of a step, warps, stages: tried in turn, the fastest stays.
 CONFIGS = [
@@ -91,14 +92,7 @@ class Case(on_torch.Case):
         return call
 
     def try_config(self, kind, config):
+        """The least of a few replays: launched one by one, a short kernel would wait for Python."""
         call = self.bind(kind, config)
-        for _ in range(2):
-            call(*self.sets[0])
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda._sleep(1_000_000)
-        start.record()
-        for _ in range(10):
-            call(*self.sets[0])
-        end.record()
-        end.synchronize()
-        return start.elapsed_time(end)
+        micros, _ = Timed(lambda _: call(*self.sets[0])).replays(3, 1)
+        return min(micros)
