@@ -46,7 +46,10 @@ func looser(t record.Tolerance) (why []string) {
 // that round them to the format: √(4e/n)·σ in all, of which the mean is √(2/π). The
 // largest error is not held: it is that of the row with the heaviest key,
 // about which arithmetic says little.
-func Held(format string, s ref.Shape, distribution string, causal bool) (mean float64, ok bool) {
+//
+// Of causal outputs it is the mean over the rows that were compared: those that see few keys
+// are further off, and where not all rows are compared, they are more of those that are.
+func Held(format string, s ref.Shape, distribution string, causal bool, compared []ref.Row) (mean float64, ok bool) {
 	const third = 0.288675 // 1/√12, of a step
 	var sigma float64
 	switch format {
@@ -57,19 +60,22 @@ func Held(format string, s ref.Shape, distribution string, causal bool) (mean fl
 	case "e5m2":
 		sigma = third / 4 * belowPower
 	}
-	if sigma == 0 || distribution != "normal" || s.Skv < 32 || s.Sq == 0 {
+	if sigma == 0 || distribution != "normal" || s.Skv < 32 || causal && len(compared) == 0 {
 		return 0, false
 	}
-	var rows float64 // the mean of √(4e/n)
-	for r := range s.Sq {
-		n := s.Skv
-		if causal {
-			n = max(r+s.Skv-s.Sq+1, 1)
+	row := func(n int) float64 { return math.Sqrt(4 * math.E / float64(n)) }
+	rows := row(s.Skv) // the mean of them
+	if causal {
+		rows = 0
+		for _, r := range compared {
+			rows += row(max(r.S+s.Skv-s.Sq+1, 1)) / float64(len(compared))
 		}
-		rows += math.Sqrt(4*math.E/float64(n)) / float64(s.Sq)
 	}
 	return 1.1 * math.Sqrt(2/math.Pi) * sigma * rows, true
 }
+
+// rowsOf are the rows whose errors a case has.
+func rowsOf(s ref.Shape, c *record.Case) []ref.Row { return ref.Rows(s, c.Errors.Elements/s.D, c.Seed) }
 
 // belowPower is the power of 2 below a number over the number, root mean square.
 const belowPower = 0.7355 // √(3/(8·ln 2))
@@ -84,7 +90,11 @@ func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why
 	}
 	why = fixed(t, c)
 	if s, err := ref.ParseShape(c.Shape); err == nil {
-		if mean, ok := Held(format, s, c.Distribution, causal); ok {
+		var compared []ref.Row
+		if causal {
+			compared = rowsOf(s, c)
+		}
+		if mean, ok := Held(format, s, c.Distribution, causal, compared); ok {
 			why = append(why, above("mean error", c.Errors.Mean, mean, "what rounding to "+format+" may cost")...)
 		}
 	}
