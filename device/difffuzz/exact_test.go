@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,6 +60,30 @@ func TestProductsDiffer(t *testing.T) {
 	}
 	if seconds == 0 {
 		t.Error("no node has two products")
+	}
+}
+
+// TestSelectors checks that no slct has a constant that assemblers take for a float of another
+// sign, or for NaN (D40).
+func TestSelectors(t *testing.T) {
+	constants := 0
+	for seed := range uint64(3000) {
+		k := generate(seed, Options{Target: ptx.SM80, Version: ptx.Version{Major: 8, Minor: 4}})
+		walk(k.Body, func(n *Node) {
+			for _, i := range n.Insts {
+				c := i.Args[max(len(i.Args)-1, 0):]
+				if !strings.HasPrefix(i.Op, "slct.") || !strings.HasSuffix(i.Op, ".s32") || strings.HasPrefix(c[0], "%") {
+					continue
+				}
+				constants++
+				if x, err := strconv.Atoi(c[0]); err != nil || x < -1000 || x > 1000 {
+					t.Errorf("seed %d: %s", seed, i)
+				}
+			}
+		})
+	}
+	if constants == 0 {
+		t.Error("no slct has a constant")
 	}
 }
 

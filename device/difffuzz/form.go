@@ -215,6 +215,8 @@ func (g *gen) tamed(n *Node, f *isa.Form, param int, t ptx.Type, arg string) str
 		return g.masked(n, reg, arg, 31)
 	case (f.Op == "shl" || f.Op == "shr") && name == "b" && !reg:
 		return fmt.Sprint(g.IntN(70)) // D23
+	case f.Op == "slct" && name == "c" && t == ptx.S32 && !reg:
+		return fmt.Sprint(g.IntN(2000) - 1000) // D40
 	}
 	return arg
 }
