@@ -8,6 +8,7 @@ import (
 
 	"attest/evidence"
 	"attest/record"
+	"attest/ref"
 	"attest/timing"
 )
 
@@ -47,7 +48,7 @@ func New(c *evidence.Contents) *View {
 	v := &View{Items: c.Items, Check: c.Check}
 	byID := map[identity]*Kernel{}
 	for _, item := range c.Items {
-		id := identify(&item.Kernel)
+		id := identify(item.Record)
 		if byID[id] == nil {
 			byID[id] = &Kernel{id: id}
 			v.Kernels = append(v.Kernels, byID[id])
@@ -63,17 +64,35 @@ func New(c *evidence.Contents) *View {
 }
 
 // identity is what makes records those of one kernel. A kernel of another head dimension,
-// causal or chosen otherwise for its shape is another one, which computes something else;
-// one of other PTX is the same, changed.
-type identity struct{ name, format, target, dim, causal, config string }
+// causal, for heads that share K and V, with the LSE, or chosen otherwise for its shape is
+// another one, which computes something else; one of other PTX is the same, changed.
+type identity struct{ name, format, target, dim, causal, heads, lse, config string }
 
-func identify(k *record.Kernel) identity {
+func identify(r *record.Record) identity {
+	k := &r.Kernel
 	id := identity{name: k.Name, format: k.Format, target: k.Target, dim: k.Config["head_dim"]}
-	id.causal = strings.Join(masked(k.Config["causal"] == "true"), "")
+	if k.Config["causal"] == "true" {
+		id.causal = "causal"
+	}
+	if sharesHeads(r) {
+		id.heads = "shared heads"
+	}
+	if k.Config["lse"] == "true" {
+		id.lse = "lse"
+	}
 	if k.Config["chosen"] != "" {
 		id.config = k.Config["config"]
 	}
 	return id
+}
+
+// sharesHeads says that the kernel was timed with heads that share K and V, for which its
+// text divides.
+func sharesHeads(r *record.Record) bool {
+	return r.Performance != nil && slices.ContainsFunc(r.Performance.Shapes, func(t record.Times) bool {
+		s, err := ref.ParseShape(t.Shape)
+		return err == nil && s.Hq != s.Hkv
+	})
 }
 
 // label names the kernels, with what tells those of one name apart.
@@ -95,11 +114,13 @@ func (v *View) label() {
 		if differ(func(i identity) string { return i.dim }) && k.id.dim != "" {
 			words = append(words, "D "+k.id.dim)
 		}
-		if k.id.causal != "" && differ(func(i identity) string { return i.causal }) {
-			words = append(words, k.id.causal)
-		}
-		if differ(func(i identity) string { return i.config }) && k.id.config != "" {
-			words = append(words, k.id.config)
+		for _, of := range []func(identity) string{
+			func(i identity) string { return i.causal }, func(i identity) string { return i.heads },
+			func(i identity) string { return i.lse }, func(i identity) string { return i.config },
+		} {
+			if word := of(k.id); word != "" && differ(of) {
+				words = append(words, word)
+			}
 		}
 		k.Label = strings.Join(words, " ")
 	}
@@ -128,7 +149,7 @@ func (k *Kernel) choose() {
 	}
 }
 
-func causal(item *evidence.Item) bool { return identify(&item.Kernel).causal != "" }
+func causal(item *evidence.Item) bool { return item.Kernel.Config["causal"] == "true" }
 
 func timed(item *evidence.Item) bool {
 	return item.Performance != nil && len(item.Performance.Shapes) > 0
