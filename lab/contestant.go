@@ -26,7 +26,9 @@ const seedOfTimes = 1 << 20
 type contestant struct {
 	*loaded
 	inputs [2]*inputs
-	right  [2]outputs // bits that were found right
+	right  [2]outputs  // bits that were found right
+	want   *ref.Result // what the first inputs ought to give, over some rows
+	rmse   float64     // of the kernel there
 	sets   []*bench
 	has    []int // which inputs a set has
 	bytes  int64
@@ -72,12 +74,8 @@ func (m *measurement) rehearse(ctx context.Context, c *contestant, shape ref.Sha
 		if c.right[i], err = c.sets[0].run(ctx); err != nil {
 			return err
 		}
-		why, err := m.checkOutput(ctx, c, one, in, c.right[i])
-		if err != nil {
+		if err := m.checkOutput(ctx, c, one, in, c.right[i]); err != nil {
 			return err
-		}
-		if why != "" {
-			c.wrong = why
 		}
 	}
 	c.has[0] = 1
@@ -87,27 +85,29 @@ func (m *measurement) rehearse(ctx context.Context, c *contestant, shape ref.Sha
 // rowsOfTimes is how many rows of what is timed are compared.
 const rowsOfTimes = 512
 
-// checkOutput judges an output as the correctness gate does.
-func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, in *inputs, out outputs) (string, error) {
+// checkOutput judges an output as the correctness gate does, and keeps what is wrong with it.
+func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, in *inputs, out outputs) error {
 	r, err := m.p.References.find(ctx, c.subject.ABI, one, in, rowsOfTimes)
 	if err != nil {
-		return "", err
+		return err
 	}
 	got, err := outputTensor(c.subject.ABI, in.shape.Q(), out.o)
 	if err != nil {
-		return "", err
+		return err
 	}
 	judged := r.blank(one)
 	if err := r.judge(&judged, got); err != nil {
-		return "", err
+		return err
+	}
+	if c.want == nil {
+		c.want, c.rmse = r.original, judged.Errors.RMSE
 	}
 	if n := unwritten(out.o, c.subject.ABI.Output.Bytes()); n > 0 {
-		return fmt.Sprintf("%d elements were never written", n), nil
+		c.wrong = fmt.Sprintf("%d elements were never written", n)
+	} else if why := gate.Within(gate.Tolerance, string(c.subject.ABI.Format), c.subject.ABI.Causal, &judged); len(why) > 0 {
+		c.wrong = why[0]
 	}
-	if why := gate.Within(gate.Tolerance, string(c.subject.ABI.Format), c.subject.ABI.Causal, &judged); len(why) > 0 {
-		return why[0], nil
-	}
-	return "", nil
+	return nil
 }
 
 // add lays out one more set of buffers.

@@ -86,7 +86,7 @@ type preparedRival struct {
 
 // prepare makes the rivals ready for what a contestant computes.
 func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (list []*preparedRival) {
-	g := &given{inputs: c.inputs[0]}
+	g := &given{inputs: c.inputs[0], want: c.want}
 	defer g.remove()
 	for _, one := range r.found {
 		p, err := one.prepare(ctx, g, c.subject.ABI)
@@ -121,7 +121,7 @@ func (s *startedRival) implementation(format abi.Format) (name, dtype string, er
 	return "", "", fmt.Errorf("no implementation %q of %s or f16", s.choice.Implementation, format)
 }
 
-// given is what all rivals compute with, in files, and what ought to come of it. Both are
+// given is what all rivals compute with, in files, and what ought to come of it. The files are
 // made once for all of them: those of a large shape take longer than its times.
 type given struct {
 	*inputs
@@ -130,8 +130,8 @@ type given struct {
 	want  *ref.Result
 }
 
-func (g *given) make(ctx context.Context, causal bool) (err error) {
-	if g.want != nil {
+func (g *given) make() (err error) {
+	if g.files != nil {
 		return nil
 	}
 	if g.dir == "" {
@@ -139,10 +139,7 @@ func (g *given) make(ctx context.Context, causal bool) (err error) {
 			return err
 		}
 	}
-	if g.files, err = writeInputs(g.dir, g.original); err != nil {
-		return err
-	}
-	g.want, err = ref.Attention(ctx, g.original.Q, g.original.K, g.original.V, ref.Options{Rows: ref.Rows(g.shape, rowsOfTimes, 0), Causal: causal})
+	g.files, err = writeInputs(g.dir, g.original)
 	return err
 }
 
@@ -157,7 +154,7 @@ func (s *startedRival) prepare(ctx context.Context, g *given, a *abi.ABI) (*prep
 	if err != nil {
 		return nil, err
 	}
-	if err := g.make(ctx, a.Causal); err != nil {
+	if err := g.make(); err != nil {
 		return nil, err
 	}
 	p, err := s.Prepare(ctx, rival.Case{Shape: g.shape, Causal: a.Causal, DType: dtype, Implementation: name, Inputs: g.files})

@@ -45,7 +45,7 @@ func TestRivals(t *testing.T) {
 		t.Fatalf("%d shapes, notes %q", len(perf.Shapes), perf.Notes)
 	}
 	for _, one := range perf.Shapes {
-		if len(one.Rivals) != 2 || !one.OutputsOK {
+		if len(one.Rivals) != 2 || !one.OutputsOK || one.RMSE <= 0 || one.RMSE > 0.1 {
 			t.Fatalf("%+v", one.Rivals)
 		}
 		for _, r := range one.Rivals {

@@ -128,7 +128,7 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 
 // timeOnce measures one shape by one method, all candidates in turns.
 func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n ref.Named, own []*contestant, prepared []*preparedRival, tick func(share float64)) (err error) {
-	t := record.Times{Shape: n.Shape.String(), Name: n.Name, Inputs: timedInputs}
+	t := record.Times{Shape: n.Shape.String(), Name: n.Name, Inputs: timedInputs, RMSE: own[0].rmse}
 	var candidates []timing.Candidate
 	for _, c := range own {
 		timed, err := c.candidate(ctx, timer, method)

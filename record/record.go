@@ -221,6 +221,7 @@ type Times struct {
 	Baseline  *stats.Comparison `json:"baseline,omitempty"`
 	Rivals    []Rival           `json:"rivals,omitempty"`
 	Floor     float64           `json:"floor_us"`            // by bytes, operations and launch at the ceilings
+	RMSE      float64           `json:"rmse,omitempty"`      // of the kernel, on the inputs and rows that rivals' are of
 	OutputsOK bool              `json:"outputs_ok"`          // outputs of timed launches are right
 	Wrong     string            `json:"wrong,omitempty"`     // what was not right about them
 	Inputs    string            `json:"inputs,omitempty"`    // distribution of what was computed with; new numbers every round
@@ -233,5 +234,5 @@ type Rival struct {
 	Version    string           `json:"version"`
 	Note       string           `json:"note,omitempty"` // how it computes, if there is something to say
 	Comparison stats.Comparison `json:"comparison"`
-	RMSE       float64          `json:"rmse"` // of the rival, on the same inputs
+	RMSE       float64          `json:"rmse"` // of the rival, on the kernel's inputs
 }

@@ -147,18 +147,22 @@ func (s *Shape) Methods() *Table {
 }
 
 // Rivals is who was timed beside the kernels of the shape: which version, how it does it, and
-// its error on the kernel's inputs.
+// its error on the inputs of the kernel, whose own is there, too.
 func (s *Shape) Rivals() *Table {
-	t := &Table{Head: []string{"rival", "version", "how", "rms error", "record"}, Right: "lllrl"}
+	t := &Table{Head: []string{"rival", "version", "how", "rms error", "the kernel's", "record"}, Right: "lllrrl"}
 	seen := map[string]bool{}
 	for _, r := range s.Rows {
 		for i := range r.Marks {
+			own := none
+			if x := r.Marks[i].Times.RMSE; x > 0 {
+				own = figures(x)
+			}
 			for _, x := range r.Marks[i].Times.Rivals {
 				if seen[x.Name] {
 					continue
 				}
 				seen[x.Name] = true
-				t.Rows = append(t.Rows, []Cell{{Text: x.Name, Class: "rival"}, text(orElse(x.Version, none)), text(orElse(x.Note, none)), text(figures(x.RMSE)), source(r.Item)})
+				t.Rows = append(t.Rows, []Cell{{Text: x.Name, Class: "rival"}, text(orElse(x.Version, none)), text(orElse(x.Note, none)), text(figures(x.RMSE)), text(own), source(r.Item)})
 			}
 		}
 	}
