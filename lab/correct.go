@@ -166,7 +166,7 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	if err := r.judge(c, got); err != nil {
 		return err
 	}
-	c.Plain, c.PlainDequantised, c.Powers = r.plain, r.plainDequantised, r.powers
+	c.Plain, c.PlainDequantised, c.Logits, c.Powers = r.plain, r.plainDequantised, r.logits, r.powers
 	if out.lse != nil {
 		if c.LSE, err = r.quantised.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {
 			return err

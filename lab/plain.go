@@ -8,6 +8,7 @@ import (
 
 	"attest/fp8"
 	"attest/lab/abi"
+	"attest/lab/gate"
 	"attest/ref"
 )
 
@@ -15,26 +16,55 @@ import (
 // the same precision cannot avoid: logits are float32, the weights are rounded before
 // they are multiplied with V, and O is rounded. Sums are exact. Its error is what a
 // kernel's is held against.
-func plain(ctx context.Context, a *abi.ABI, in *inputs, rows []ref.Row) (*rowsTensor, error) {
-	out := newRows(in.shape.Q(), rows)
-	toP, scaleP := rounder(a.P)
-	toO, _ := rounder(a.Output)
+type plain struct {
+	*rowsTensor
+	// spread is what these roundings move an element by, root mean square. Over many keys
+	// the error is about that. Over a few it may happen to be nothing, and that of a kernel
+	// that rounds as much and otherwise not.
+	spread *rowsTensor
+	// logits is the most that a logit is moved by where tensor cores cut products of one-byte
+	// numbers off: all the same way, each by half of the last bit that is kept.
+	logits float64
+}
+
+// plainRow is what rows have in common.
+type plainRow struct {
+	k, v     [][]float64
+	scale    float64
+	toP, toO func(float64) float64
+	scaleP   float64
+	weight   float64 // how far rounding moves a weight, of it, root mean square
+	last     float64 // the last bit that sums of products keep, of the largest term
+}
+
+func newPlain(ctx context.Context, a *abi.ABI, in *inputs, rows []ref.Row) (*plain, error) {
+	out := &plain{rowsTensor: newRows(in.shape.Q(), rows), spread: newRows(in.shape.Q(), rows)}
+	logits := make([]float64, len(rows))
+	one := plainRow{scale: 1 / math.Sqrt(float64(in.shape.D)), weight: spreadOf(a.P)}
+	one.toP, one.scaleP = rounder(a.P)
+	one.toO, _ = rounder(a.Output)
+	if _, ok := a.Format.FP8(); ok {
+		one.last = 1.0 / (1 << 13)
+	}
 	byHead := map[[2]int][]int{}
 	for i, r := range rows {
 		byHead[[2]int{r.B, r.H}] = append(byHead[[2]int{r.B, r.H}], i)
 	}
-	scale := 1 / math.Sqrt(float64(in.shape.D))
 	for head, list := range byHead {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		k, v := matrix(in.k, head[0], in.shape.HeadKV(head[1])), matrix(in.v, head[0], in.shape.HeadKV(head[1]))
+		one.k, one.v = matrix(in.k, head[0], in.shape.HeadKV(head[1])), matrix(in.v, head[0], in.shape.HeadKV(head[1]))
 		parallel(len(list), func(n int) {
-			at := rows[list[n]]
+			i := list[n]
+			at := rows[i]
 			q := make([]float64, in.shape.D)
 			in.q.Row(at.B, at.H, at.S, q)
-			plainRow(q, k, v, visible(a, in.shape, at.S), scale, toP, scaleP, toO, out.row(list[n]))
+			logits[i] = one.compute(q, visible(a, in.shape, at.S), out.row(i), out.spread.row(i))
 		})
+	}
+	for _, x := range logits {
+		out.logits = max(out.logits, x)
 	}
 	return out, nil
 }
@@ -47,31 +77,79 @@ func visible(a *abi.ABI, s ref.Shape, row int) int {
 	return s.Skv
 }
 
-func plainRow(q []float64, k, v [][]float64, keys int, scale float64, toP func(float64) float64, scaleP float64, toO func(float64) float64, to []float64) {
-	logits := make([]float64, keys)
+// compute writes a row of O and how far each element may be off, and returns how far a logit
+// may be.
+func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst float64) {
+	logits, moved := make([]float64, keys), make([]float64, keys)
 	most := math.Inf(-1)
 	for j := range logits {
-		var dot float64
-		for i, x := range k[j] {
-			dot += q[i] * x
-		}
-		logits[j] = float64(float32(dot * scale))
-		most = max(most, logits[j])
+		dot, cut, cutAll := p.dot(q, p.k[j])
+		logits[j], moved[j] = float64(float32(dot*p.scale)), cut*p.scale
+		most, worst = max(most, logits[j]), max(worst, cutAll*p.scale)
 	}
 	var sum float64
 	for j, x := range logits {
 		w := math.Exp(x - most)
 		sum += w
-		p := toP(w*scaleP) / scaleP
-		for i, x := range v[j] {
-			to[i] += p * x
+		rounded := p.toP(w*p.scaleP) / p.scaleP
+		for i, x := range p.v[j] {
+			to[i] += rounded * x
 		}
+		logits[j] = w
+	}
+	if sum == 0 {
+		return worst
 	}
 	for i := range to {
-		if sum > 0 {
-			to[i] = toO(to[i] / sum)
+		to[i] = p.toO(to[i] / sum)
+	}
+	// Where the weights are divided by their sum as they were rounded, what moves all of V
+	// alike moves nothing.
+	other := make([]float64, len(spread))
+	for j, w := range logits {
+		off := moved[j]
+		if w < 1 { // the largest is exact
+			off = math.Hypot(off, p.weight)
+		}
+		share := w / sum * off
+		for i, x := range p.v[j] {
+			spread[i] += share * share * x * x
+			other[i] += share * share * (x - to[i]) * (x - to[i])
 		}
 	}
+	for i := range spread {
+		spread[i] = math.Sqrt(max(spread[i], other[i]))
+	}
+	return worst
+}
+
+// dot is the product of two rows, and how far it is off on tensor cores that cut terms off:
+// root mean square, and where all are cut the same way. 32 terms are added to the sum of those
+// before, and of each as many bits are kept as the largest of them has.
+func (p *plainRow) dot(q, k []float64) (dot, cut, cutAll float64) {
+	const terms = 32
+	for i := 0; i < len(q); i += terms {
+		part, largest := 0.0, math.Abs(dot)
+		for j := i; j < min(i+terms, len(q)); j++ {
+			t := q[j] * k[j]
+			part, largest = part+t, max(largest, math.Abs(t))
+		}
+		dot += part
+		cut, cutAll = cut+largest*largest, cutAll+largest
+	}
+	// What is cut off is even between nothing and the last bit, which is 0.72 of what it may be.
+	return dot, p.last * 0.72 * math.Sqrt(terms/3.0*cut), p.last * terms / 2 * cutAll
+}
+
+// spreadOf is how far rounding to a format moves a number, of it, root mean square: a step is
+// the power of 2 below the number, over 2 to the bits of its fraction.
+func spreadOf(f abi.Format) float64 {
+	bits := map[abi.Format]int{abi.F16: 10, abi.BF16: 7, abi.F32: 23, "e5m2": 2}
+	n, ok := bits[f]
+	if !ok {
+		n = 3
+	}
+	return math.Ldexp(gate.Spread, -n)
 }
 
 // rounder rounds to a format. Weights, which are at most 1, are scaled up to fill the

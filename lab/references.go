@@ -25,6 +25,7 @@ type reference struct {
 	plain, plainDequantised *ref.Errors
 	plainTiles              []ref.Part // of plainDequantised, by tile of rows
 	plainRows               []float64  // and the mean of each row that is compared
+	logits                  float64    // the most that a logit is off by
 	powers                  []record.Power
 }
 
@@ -62,7 +63,7 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 	if r.quantised, err = ref.Attention(ctx, in.q, in.k, in.v, opt); err != nil {
 		return nil, err
 	}
-	p, err := plain(ctx, a, in, r.quantised.Rows)
+	p, err := newPlain(ctx, a, in, r.quantised.Rows)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +72,34 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 	}
 	r.plainTiles = r.plainDequantised.ByRowTile
 	r.plainRows = r.rowErrors(p)
-	r.plain, r.plainDequantised = whole(r.plain), whole(r.plainDequantised)
+	r.plain, r.plainDequantised, r.logits = whole(r.plain), whole(r.plainDequantised), p.logits
+	r.expect(p.spread)
 	return r, r.tryImpostors(ctx, a, c, in)
+}
+
+// expect has the errors of the plain computation be no smaller than what its roundings cost
+// root mean square, or twice that for the largest: few of them may happen to cost nothing.
+func (r *reference) expect(spread *rowsTensor) {
+	e := r.plainDequantised
+	var squares float64
+	tiles, elements := map[int]float64{}, map[int]int{}
+	for i, at := range spread.rows {
+		var mean float64
+		for _, x := range spread.row(i) {
+			squares += x * x
+			mean += math.Sqrt(2/math.Pi) * x / float64(spread.dims.D)
+			e.Max = max(e.Max, 2*x)
+		}
+		r.plainRows[i] = max(r.plainRows[i], mean)
+		first := at.S - at.S%rowsOfTile
+		tiles[first] += mean
+		elements[first]++
+	}
+	e.RMSE = max(e.RMSE, math.Sqrt(squares/float64(len(spread.o))))
+	for i := range r.plainTiles {
+		t := &r.plainTiles[i]
+		t.Mean = max(t.Mean, tiles[t.First]/float64(max(elements[t.First], 1)))
+	}
 }
 
 // compare is the errors of an output, against float64 over the inputs as they were
@@ -157,6 +184,6 @@ func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *in
 func (r *reference) blank(c Case) record.Case {
 	return record.Case{
 		Shape: c.Shape.String(), Name: c.Name, Seed: c.Seed, Distribution: c.Distribution,
-		Plain: r.plain, PlainDequantised: r.plainDequantised, Powers: r.powers,
+		Plain: r.plain, PlainDequantised: r.plainDequantised, Logits: r.logits, Powers: r.powers,
 	}
 }

@@ -44,7 +44,7 @@ func TestFewRows(t *testing.T) {
 // exceptRow is the plain computation, with one row wrong.
 func exceptRow(t *testing.T, a *abi.ABI, in *inputs, r *reference, wrong ref.Row) ref.Tensor {
 	t.Helper()
-	p, err := plain(t.Context(), a, in, r.quantised.Rows)
+	p, err := newPlain(t.Context(), a, in, r.quantised.Rows)
 	if err != nil {
 		t.Fatal(err)
 	}

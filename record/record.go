@@ -139,6 +139,9 @@ type Case struct {
 	// PlainDequantised is the plain computation against float64 on the quantised
 	// inputs: what rounding alone costs.
 	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
+	// Logits is the most that a logit of these inputs is off by where tensor cores cut
+	// products of one-byte numbers off.
+	Logits float64 `json:"logits,omitempty"`
 	// WorstTile is the tile of rows whose mean error over the quantised inputs is the most
 	// times that of the plain computation there.
 	WorstTile *TileError `json:"worst_tile,omitempty"`

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"attest/ref"
@@ -20,6 +21,8 @@ const (
 	Tail        = "uninitialised-tail" // the last row is zeros
 	TileOfKeys  = 32                   // keys of MissingTile
 	needed      = 4                    // impostors that some case must catch
+
+	mostCompared = 4096 // rows of an output
 )
 
 // Impostors are all of them, in order.
@@ -31,6 +34,12 @@ func Excuse(impostor string, s ref.Shape, distribution string, causal bool) stri
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}
+	rows := min(s.B*s.Hq*s.Sq, mostCompared)
+	looking := rows // for one of the last keys, perhaps
+	if causal {
+		looking = min(rows, s.B*s.Hq*TileOfKeys/2)
+	}
+	peaked := distribution == "one-hot" || distribution == "large-logits" // a row of O is a row of V
 	switch {
 	case impostor == SwapHeads && s.B*s.Hq < 2:
 		return "there is one head"
@@ -38,18 +47,44 @@ func Excuse(impostor string, s ref.Shape, distribution string, causal bool) stri
 		return "there is one row"
 	case impostor == MeanOfV && s.Skv < 2, impostor == MissingKey && s.Skv < 2:
 		return "there is one key"
+	case impostor == ShiftRows && s.Skv < TileOfKeys, impostor == SwapHeads && s.Hkv < s.Hq && s.Skv < TileOfKeys:
+		return "rows that share a few keys may come out alike"
+	case impostor == SwapHeads && s.Hkv < s.Hq && (distribution == "rising" || distribution == "falling"):
+		return "heads that share keys look for the same ones"
+	case impostor == ShiftRows && peaked && rows < 3:
+		return "two rows may look for the same key"
+	case impostor == MeanOfV && s.Skv < TileOfKeys && rows < 16:
+		return "a few keys may weigh the same in a few rows"
+	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
+		return "too few rows for one to look for the last tile of keys"
 	case impostor == MissingTile && s.Skv <= TileOfKeys:
 		return "there is one tile of keys"
-	case impostor == MissingTile && causal && s.Skv > 40*TileOfKeys:
-		return "only the last rows see the last tile of keys, and it is less than a 40th of what they see"
+	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, causal)*TileOfKeys:
+		return "one tile of keys of many weighs less than rounding does"
 	case impostor == MissingKey && causal:
 		return "only the last row sees the last key"
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many weighs less than rounding does: one-hot inputs show it"
-	case impostor == MissingKey && s.B*s.Hq*s.Sq < 4*s.Skv:
+	case impostor == MissingKey && rows < 4*s.Skv:
 		return "too few rows for one to look for the last key"
 	}
 	return ""
+}
+
+// tilesThatWeigh is how many tiles of keys there may be for one of them to weigh more than
+// rounding does. Of causal outputs only the last rows see the last.
+func tilesThatWeigh(distribution string, causal bool) int {
+	switch {
+	case distribution == "outliers" && causal:
+		return 4
+	case distribution == "outliers":
+		return 16
+	case causal:
+		return 40
+	case distribution == "uniform":
+		return 250
+	}
+	return math.MaxInt32
 }
 
 // blind are the distributions on which some impostors, or all, are right.

@@ -1,0 +1,47 @@
+package lab
+
+import (
+	"testing"
+
+	"attest/lab/gate"
+	"attest/ref"
+)
+
+// TestTiny wants a right kernel to be found right, and its inputs to show what is wrong, on a
+// few keys and rows of any distribution, too: what rounding costs there is a matter of luck,
+// and rows that share keys may come out alike.
+func TestTiny(t *testing.T) {
+	shapes := []ref.Shape{
+		ref.Square(1, 1, 1, 64), {B: 1, Hq: 8, Hkv: 1, Sq: 1, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 2, Skv: 2, D: 64}, {B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 3, D: 64},
+		{B: 1, Hq: 2, Hkv: 2, Sq: 5, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 1, Skv: 5, D: 64}, {B: 1, Hq: 8, Hkv: 1, Sq: 8, Skv: 8, D: 64}, ref.Square(1, 1, 16, 64),
+		{B: 1, Hq: 8, Hkv: 1, Sq: 33, Skv: 33, D: 64}, {B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 64, D: 64},
+	}
+	p := Quick()
+	p.Ask.Ptxas, p.KeepGoing, p.Cases = "", true, nil
+	p.Defects = Defects{Shapes: []ref.Shape{length(1, 1, 5)}, Schedules: []uint64{0, 1}}
+	for _, s := range shapes {
+		for _, d := range ref.Distributions() {
+			for seed := range uint64(2) {
+				p.Cases = append(p.Cases, Case{Shape: s, Seed: 100 + seed, Distribution: d.Name})
+			}
+		}
+	}
+	for _, c := range []Choice{{}, {Causal: true, LSE: true}} {
+		c.Shape = shapes[3]
+		s, err := Preset("hopper", c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Measure(t.Context(), s, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range gate.Judge(r).Gates {
+			for _, why := range g.Reasons {
+				if g.Name == "correctness" {
+					t.Errorf("%+v: %s: %s", c, g.Status, why)
+				}
+			}
+		}
+	}
+}
