@@ -43,7 +43,7 @@ func newPlain(ctx context.Context, a *abi.ABI, in *inputs, rows []ref.Row) (*pla
 	one := plainRow{scale: 1 / math.Sqrt(float64(in.shape.D)), weight: spreadOf(a.P)}
 	one.toP, one.scaleP = rounder(a.P)
 	one.toO, _ = rounder(a.Output)
-	if _, ok := a.Format.FP8(); ok {
+	if _, ok := a.P.FP8(); ok { // both products are of one-byte numbers
 		one.last = 1.0 / (1 << 13)
 	}
 	byHead := map[[2]int][]int{}
