@@ -82,7 +82,7 @@ func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int)
 func (r *reference) expect(spread *rowsTensor) {
 	e := r.plainDequantised
 	var squares float64
-	tiles, elements := map[int]float64{}, map[int]int{}
+	tiles, rows := map[int]float64{}, map[int]int{}
 	for i, at := range spread.rows {
 		var mean float64
 		for _, x := range spread.row(i) {
@@ -93,12 +93,12 @@ func (r *reference) expect(spread *rowsTensor) {
 		r.plainRows[i] = max(r.plainRows[i], mean)
 		first := at.S - at.S%rowsOfTile
 		tiles[first] += mean
-		elements[first]++
+		rows[first]++
 	}
 	e.RMSE = max(e.RMSE, math.Sqrt(squares/float64(len(spread.o))))
 	for i := range r.plainTiles {
 		t := &r.plainTiles[i]
-		t.Mean = max(t.Mean, tiles[t.First]/float64(max(elements[t.First], 1)))
+		t.Mean = max(t.Mean, tiles[t.First]/float64(max(rows[t.First], 1)))
 	}
 }
 

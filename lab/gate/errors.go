@@ -36,9 +36,9 @@ func looser(t record.Tolerance) (why []string) {
 }
 
 // Held is the mean error that rounding Q, K and V from N(0,1) to a format costs, and a
-// tenth more, of fewer than a hundred rows up to twice as much: an encoder and a decoder that do not match are found by it, which no
-// comparison with a plain computation on their output can. ok is false where nothing is
-// known.
+// tenth more, or of fewer than a hundred rows up to twice as much: an encoder and a decoder
+// that do not match are found by it, which no comparison with a plain computation on their
+// output can. ok is false where nothing is known.
 //
 // It is arithmetic, and was not measured. Rounding moves a number by σ, root mean
 // square. A weight of the softmax is about exp(z)/n of its logit z from N(0,1), so that
@@ -75,17 +75,18 @@ func Held(format string, s ref.Shape, distribution string, causal bool, compared
 	return more * math.Sqrt(2/math.Pi) * sigma * rows, true
 }
 
-const third = 0.288675 // 1/√12, of a step
-
 // rowsOf are the rows whose errors a case has.
 func rowsOf(s ref.Shape, c *record.Case) []ref.Row {
 	const most = 1 << 20 // nobody compares more
 	return ref.Rows(s, min(c.Errors.Elements/s.D, most), c.Seed)
 }
 
-// Spread is how far rounding to a step of the power of 2 below a number moves it, of the
-// number, root mean square: a third, and of the power over the number √(3/(8·ln 2)).
-const Spread = third * 0.7355
+const (
+	third = 0.288675 // 1/√12: how far rounding moves a number, of a step, root mean square
+	// Spread is the same of the number, where the step is the power of 2 below it, which is
+	// √(3/(8·ln 2)) of it, root mean square.
+	Spread = third * 0.7355
+)
 
 // Within says why the errors of a case are too large; nothing when they are not.
 func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
@@ -122,8 +123,8 @@ func above(what string, have, most float64, whose string) []string {
 }
 
 // oneRow finds a row that is wrong among many: of causal outputs those that see few keys are
-// off by more than what rows that see many keys hold, and heads share a tile. Outliers may be most of a row, which then hangs on how one
-// weight is rounded.
+// off by more than what rows that see many keys hold, and all heads share a tile. Outliers may
+// be most of a row, which then hangs on how one weight is rounded.
 func oneRow(t record.Tolerance, c *record.Case) []string {
 	w := c.WorstRow
 	if w == nil || c.Distribution == "outliers" {

@@ -55,10 +55,10 @@ func Excuse(impostor string, s ref.Shape, distribution string, causal bool) stri
 		return "two rows may look for the same key"
 	case impostor == MeanOfV && s.Skv < TileOfKeys && rows < 16:
 		return "a few keys may weigh the same in a few rows"
-	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
-		return "too few rows for one to look for the last tile of keys"
 	case impostor == MissingTile && s.Skv <= TileOfKeys:
 		return "there is one tile of keys"
+	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
+		return "too few rows for one to look for the last tile of keys"
 	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, causal)*TileOfKeys:
 		return "one tile of keys of many weighs less than rounding does"
 	case impostor == MissingKey && causal:
