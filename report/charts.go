@@ -212,7 +212,7 @@ func columns(d *svg, spots []spot, x, y scale) {
 		at := x.at(p.intensity)
 		if !named[p.shape] {
 			named[p.shape] = true
-			name := p.shape.short()
+			name := masked(orElse(p.shape.Name, p.shape.Shape), p.shape.Causal)
 			half := 2.8 * float64(len(name)) // half of its width, about
 			line := max(slices.IndexFunc(ends[:], func(end float64) bool { return at-half > end }), 0)
 			ends[line] = at + half + 4

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"slices"
-	"strings"
 
 	"attest/evidence"
 	"attest/record"
@@ -25,24 +24,18 @@ type Shape struct {
 
 // Title is the name and the extents.
 func (s *Shape) Title() string {
-	words := []string{s.Shape}
-	if s.Name != "" {
-		words = []string{s.Name, s.Shape}
+	if s.Name == "" {
+		return masked(s.Shape, s.Causal)
 	}
-	return strings.Join(append(words, masked(s.Causal)...), " ")
+	return masked(s.Name+" "+s.Shape, s.Causal)
 }
 
-// short is the name, or the extents where there is none.
-func (s *Shape) short() string {
-	return strings.Join(append([]string{orElse(s.Name, s.Shape)}, masked(s.Causal)...), " ")
-}
-
-// masked is the word for a causal mask, if there is one.
-func masked(causal bool) []string {
+// masked is a shape, with a word for its causal mask if there is one.
+func masked(shape string, causal bool) string {
 	if causal {
-		return []string{"causal"}
+		return shape + " causal"
 	}
-	return nil
+	return shape
 }
 
 // Row is the times of a kernel or a rival.
@@ -93,7 +86,7 @@ func (v *View) shapes() {
 		}
 	}
 	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
-		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)), cmp.Compare(len(a.Title()), len(b.Title())))
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)), cmp.Compare(a.Shape, b.Shape), cmp.Compare(a.Title(), b.Title()))
 	})
 }
 

@@ -190,7 +190,7 @@ func (v *View) HistoryTable() *Table {
 				continue
 			}
 			t.Rows = append(t.Rows, []Cell{
-				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(strings.Join(append([]string{times.Shape}, masked(causal(item))...), " ")), mute(how(times.Method)),
+				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(masked(times.Shape, causal(item))), mute(how(times.Method)),
 				text(figures(m.Summary.P50)), text(figures(times.TFLOPs[0])), text(m.againstBaseline(item)), outcome(o),
 				{Text: short(item.Kernel.SHA256), Class: "hash"}, source(item),
 			})
