@@ -1,4 +1,4 @@
-module attest
+module github.com/GOATnote-Inc/attest
 
 go 1.26
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // code returns the kernel's instructions and labels, one a line, without
@@ -261,7 +261,7 @@ func TestMisuse(t *testing.T) {
 				t.Errorf("error %q does not say %q", err, c.want)
 			}
 			var e *build.Error
-			if !errors.As(err, &e) || !strings.HasPrefix(e.Where, "attest/build/build_test.go:") {
+			if !errors.As(err, &e) || !strings.HasPrefix(e.Where, "github.com/GOATnote-Inc/attest/build/build_test.go:") {
 				t.Errorf("error %q does not name this file", err)
 			}
 		})
@@ -297,7 +297,7 @@ func TestSameEverywhere(t *testing.T) {
 	if s != write() {
 		t.Error("two texts of one kernel differ")
 	}
-	if !strings.Contains(s, `.file 1 "attest/build/build_test.go"`) {
+	if !strings.Contains(s, `.file 1 "github.com/GOATnote-Inc/attest/build/build_test.go"`) {
 		t.Errorf("no import path in\n%s", s)
 	}
 }

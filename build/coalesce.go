@@ -3,8 +3,8 @@ package build
 import (
 	"slices"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // Var.Get and Var.Set each emit a mov, so that a value never changes under its

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestCommentIsASCII: ptxas 13 refuses other characters even in comments.

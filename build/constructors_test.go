@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/isa/isatest"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // TestConstructors calls every constructor of every type with made-up operands.

@@ -1,6 +1,6 @@
 package build
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // newLabel makes a branch target; place puts it. It gets its name when the kernel
 // is assembled.

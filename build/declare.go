@@ -1,6 +1,6 @@
 package build
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // constant makes a literal operand.
 func (k *Kernel) constant(kind ptx.OperandKind, v int64) val {

@@ -1,6 +1,6 @@
 package build
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // directive adds a performance-tuning directive once.
 func (k *Kernel) directive(name string, args ...int) {

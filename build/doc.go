@@ -26,4 +26,4 @@
 // The same lines travel into the PTX as .loc.
 package build
 
-//go:generate go run ./gen
+//go:generate go run ../internal/buildgen

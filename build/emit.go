@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // Mod is a modifier an instruction may take, with the operand it brings along if

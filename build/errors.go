@@ -6,12 +6,12 @@ import (
 	"runtime"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Error is a misuse, at the line of the author's Go code that made it.
 type Error struct {
-	Where string // "attest/examples/saxpy.go:21"
+	Where string // "github.com/GOATnote-Inc/attest/examples/saxpy.go:21"
 	Msg   string
 }
 

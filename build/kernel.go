@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"strings"
 
-	"attest/ptx"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // Kernel is an .entry being written.

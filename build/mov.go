@@ -1,6 +1,6 @@
 package build
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Pack2 is mov.type d, {lo, hi}: two values side by side in one of twice the size.
 func Pack2[T, E Value](lo, hi E) T {

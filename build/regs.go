@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // regClass is a kind of virtual register. Integers share bits registers, which

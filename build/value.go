@@ -1,6 +1,6 @@
 package build
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Value is a typed value of a kernel: a register or a constant.
 type Value interface {

@@ -1,6 +1,6 @@
 package build
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Var is a register that changes: what a loop carries from round to round, or
 // what the two sides of an If leave behind. Make one with a value's Var method.

@@ -3,7 +3,7 @@
 package build
 
 import (
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 	"math"
 )
 

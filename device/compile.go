@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // CompileError is PTX that a device's compiler refused.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func TestCompileError(t *testing.T) {

@@ -3,7 +3,7 @@ package device
 import (
 	"context"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Device is a GPU, real or emulated.

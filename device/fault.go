@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // ErrDeadlock is in the error of a launch whose threads all wait for each other.

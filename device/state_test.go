@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 func TestThrottle(t *testing.T) {

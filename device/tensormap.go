@@ -3,7 +3,7 @@ package device
 import (
 	"fmt"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TensorMap is an encoded tensor map: what a kernel takes by value, aligned to 64

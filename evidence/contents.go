@@ -1,6 +1,6 @@
 package evidence
 
-import "attest/record"
+import "github.com/GOATnote-Inc/attest/record"
 
 // Judgement is a verdict with its hash.
 type Judgement struct {

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/evidence"
-	"attest/record"
-	"attest/record/recordtest"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func sum(data []byte) string {

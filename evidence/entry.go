@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Kind is what an object is.

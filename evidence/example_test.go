@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"attest/evidence"
-	"attest/record"
-	"attest/record/recordtest"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func Example() {

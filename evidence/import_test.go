@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"attest/evidence"
+	"github.com/GOATnote-Inc/attest/evidence"
 )
 
 func TestImport(t *testing.T) {

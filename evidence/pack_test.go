@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/evidence"
+	"github.com/GOATnote-Inc/attest/evidence"
 )
 
 // TestExport takes a store through a file to another place: hashes, order and head stay.

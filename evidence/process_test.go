@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"attest/evidence"
-	"attest/record"
-	"attest/record/recordtest"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // writeTo names the store that this process, started as a child of a test, adds to

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Problem is a file that is not as it was written, or a note about one that is.

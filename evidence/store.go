@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Dir is where evidence is kept unless another directory is named.

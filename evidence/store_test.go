@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"attest/evidence"
-	"attest/record"
-	"attest/record/recordtest"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func open(t testing.TB, dir string) *evidence.Store {

@@ -1,6 +1,6 @@
 package examples
 
-import "attest/build"
+import "github.com/GOATnote-Inc/attest/build"
 
 // All are the examples, in the order to read them.
 func All() []*build.Kernel {

@@ -1,8 +1,8 @@
 package examples
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Matmul is C = A·B on tensor cores: A is m×kdim and B is kdim×n in f16, C is m×n

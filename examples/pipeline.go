@@ -1,8 +1,8 @@
 package examples
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Pipeline reverses each run of 1024 floats, with the next run under way while

@@ -1,8 +1,8 @@
 package examples
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Ring doubles a matrix of floats that the copy engine brings in tiles of 8×64:

@@ -9,11 +9,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"attest/build"
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // rig runs one example on an emulated GPU.
@@ -204,7 +204,7 @@ func runMatmul(r *rig, k *build.Kernel) {
 	a, bt := whole(2, m*kdim), whole(3, n*kdim)
 	half := func(vs []float32) (b []byte) {
 		for _, v := range vs {
-			b = binary.LittleEndian.AppendUint16(b, num.CvtF16F32(math.Float32bits(v)))
+			b = binary.LittleEndian.AppendUint16(b, scalar.CvtF16F32(math.Float32bits(v)))
 		}
 		return b
 	}
@@ -236,7 +236,7 @@ func runWgmma(r *rig, k *build.Kernel) {
 	quarter := func(vs []float32) device.Param {
 		var data []byte
 		for _, v := range vs {
-			data = append(data, num.CvtE4M3F32(math.Float32bits(v)))
+			data = append(data, scalar.CvtE4M3F32(math.Float32bits(v)))
 		}
 		return r.tensor(ptx.U8, r.buffer(data), kdim, 64, []uint32{kdim, 64}, device.Swizzle128B)
 	}

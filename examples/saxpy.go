@@ -1,8 +1,8 @@
 package examples
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Saxpy is y = a·x + y over n elements, one a thread.

@@ -1,8 +1,8 @@
 package examples
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Transpose writes the transpose of a rows×cols matrix of floats.

@@ -3,4 +3,4 @@
 package fp8_test
 
 // For -device cuda:0.
-import _ "attest/device/cuda"
+import _ "github.com/GOATnote-Inc/attest/device/cuda"

@@ -8,9 +8,9 @@ import (
 	"math"
 	"testing"
 
-	"attest/device"
-	_ "attest/device/emu"
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/device"
+	_ "github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // converter is a kernel that converts pairs of floats, one pair a thread.

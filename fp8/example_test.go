@@ -3,7 +3,7 @@ package fp8_test
 import (
 	"fmt"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 func Example() {

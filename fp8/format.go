@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"attest/device/emu/num"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
 // Format is how a byte stands for a number.
@@ -71,9 +71,9 @@ func (f Format) Max() float64 {
 func (f Format) EncodeSatfinite(x float64) byte {
 	switch f {
 	case E4M3:
-		return num.CvtE4M3F32(roundOdd(x))
+		return scalar.CvtE4M3F32(roundOdd(x))
 	case E5M2:
-		return num.CvtE5M2F32(roundOdd(x))
+		return scalar.CvtE5M2F32(roundOdd(x))
 	case U8Legacy:
 		return encodeLegacy(float32(x), float32(f.Max()))
 	}
@@ -103,8 +103,8 @@ func (f Format) Decode(b byte) float64 { return decoded[f][b] }
 var decoded = func() (t [len(names)][256]float64) {
 	for i := range 256 {
 		b := byte(i)
-		t[E4M3][i] = float64(FromF16(num.CvtF16E4M3(b)))
-		t[E5M2][i] = float64(FromF16(num.CvtF16E5M2(b)))
+		t[E4M3][i] = float64(FromF16(scalar.CvtF16E4M3(b)))
+		t[E5M2][i] = float64(FromF16(scalar.CvtF16E5M2(b)))
 		t[U8][i] = float64(i-128) / 127 * 448
 		t[U8Legacy][i] = t[U8][i]
 	}

@@ -4,21 +4,21 @@ import (
 	"encoding/binary"
 	"math"
 
-	"attest/device/emu/num"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
 // F16 rounds to half precision as cvt.rn.f16.f32 does: ties to even, to infinity
 // from 65520 on.
-func F16(x float32) uint16 { return num.CvtF16F32(math.Float32bits(x)) }
+func F16(x float32) uint16 { return scalar.CvtF16F32(math.Float32bits(x)) }
 
 // FromF16 is the number of a half, without loss.
-func FromF16(b uint16) float32 { return math.Float32frombits(num.CvtF32F16(b)) }
+func FromF16(b uint16) float32 { return math.Float32frombits(scalar.CvtF32F16(b)) }
 
 // BF16 rounds to bfloat16 as cvt.rn.bf16.f32 does.
-func BF16(x float32) uint16 { return num.CvtBF16F32(math.Float32bits(x)) }
+func BF16(x float32) uint16 { return scalar.CvtBF16F32(math.Float32bits(x)) }
 
 // FromBF16 is the number of a bfloat16, without loss.
-func FromBF16(b uint16) float32 { return math.Float32frombits(num.CvtF32BF16(b)) }
+func FromBF16(b uint16) float32 { return math.Float32frombits(scalar.CvtF32BF16(b)) }
 
 // FromF16s reads halves as they lie in memory.
 func FromF16s(b []byte) []float32 { return from16(b, FromF16) }

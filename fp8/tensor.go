@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"attest/device/emu/num"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
 // smallest is the magnitude up to which a group of elements counts as nothing and
@@ -75,11 +75,11 @@ func (t *Tensor) encodeRow(s float32, x []float32, to []byte) {
 		}
 	case E4M3:
 		for i, v := range x {
-			to[i] = num.CvtE4M3F32(roundOdd(float64(v) / float64(s)))
+			to[i] = scalar.CvtE4M3F32(roundOdd(float64(v) / float64(s)))
 		}
 	case E5M2:
 		for i, v := range x {
-			to[i] = num.CvtE5M2F32(roundOdd(float64(v) / float64(s)))
+			to[i] = scalar.CvtE5M2F32(roundOdd(float64(v) / float64(s)))
 		}
 	}
 }

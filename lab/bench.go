@@ -8,8 +8,8 @@ import (
 	"maps"
 	"slices"
 
-	"attest/device"
-	"attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/lab/abi"
 )
 
 // guard is the bytes on either side of a buffer that nobody may write, or read and

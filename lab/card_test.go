@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/nvml"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 var (

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // cause is what the pattern of errors suggests, "" when it suggests nothing.

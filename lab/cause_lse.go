@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // causeOfLSE is what is wrong with logarithms of sums whose O is right.

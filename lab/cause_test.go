@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"attest/lab/abi"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestCauses makes outputs that are wrong in known ways and asks what the cause is.

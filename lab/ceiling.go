@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"attest/build"
-	"attest/device"
-	"attest/ptx"
-	"attest/record"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // ceilings probes what the device can do: nothing that is timed afterwards may be

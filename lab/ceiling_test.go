@@ -5,13 +5,13 @@ import (
 	"context"
 	"testing"
 
-	"attest/build"
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/device/emu/count"
-	"attest/ptx"
-	"attest/resources"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestProbes runs the kernels that probe ceilings under the checkers, and counts what

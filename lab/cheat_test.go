@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // TestCheats times kernels on cards that cheat. The numbers are those of the ways in

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"attest/device"
-	"attest/lab/gate"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // timedInputs is the distribution of what is timed: neither zeros nor anything else

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // correctness runs the cases of the plan.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/count"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Counted is what one launch of a subject did on the emulator.

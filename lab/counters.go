@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"attest/device/emu/count"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // counters counts what kernel and baseline do, on the emulator.

@@ -7,12 +7,12 @@ import (
 	"io"
 	"slices"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/ptx"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // fewSMs is what persistent kernels are launched for on an emulator, so that their

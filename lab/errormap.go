@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"attest/lab/abi"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // tileRows and tileKeys are the tiles of error maps.

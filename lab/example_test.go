@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"log"
 
-	"attest/lab"
-	"attest/lab/gate"
-	"attest/resources"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
 )
 
 // A kernel is measured without a GPU, and judged.

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"attest/build"
-	"attest/device"
-	"attest/fp8"
-	"attest/kernels/attn"
-	"attest/lab/abi"
-	"attest/ptx"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func readABI(t testing.TB, file string) *abi.ABI {
@@ -81,13 +81,13 @@ func TestPresetAsExternal(t *testing.T) {
 // TestPresetLaunch compares the ABI of presets with what kernels/attn says itself.
 func TestPresetLaunch(t *testing.T) {
 	for _, d := range []int{64, 128} {
-		for _, p := range attn.Presets(d) {
+		for _, p := range stages.Presets(d) {
 			s, err := Preset(p.Name, Choice{HeadDim: d})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, n := range []int{1, 64, 65, 1000} {
-				problem := attn.Problem{Batch: 2, Heads: 3, Seq: n, HeadDim: d, Format: fp8.U8}
+				problem := stages.Problem{Batch: 2, Heads: 3, Seq: n, HeadDim: d, Format: fp8.U8}
 				want := p.Config.Launch(problem, 5, 2)
 				got, err := s.ABI.Extents(abi.Vars{Shape: ref.Square(2, 3, n, d), SMs: 5, BlocksPerSM: 2})
 				if err != nil || got.Grid != device.D(want.Grid) || got.Block != device.D(want.Block) || got.Shared != want.Shared {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 
-	"attest/kernels/attn/hopper"
-	"attest/lab/abi"
-	"attest/ptx"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // SMs is how many the cards have that designs are chosen for: H100 and H200.

@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/fp8"
-	"attest/kernels/attn/hopper"
-	"attest/lab/abi"
-	"attest/ptx"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // TestHopper judges kernels for Hopper as it does all others: the one for a shape, causal

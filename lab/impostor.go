@@ -3,10 +3,10 @@ package lab
 import (
 	"context"
 
-	"attest/fp8"
-	"attest/lab/abi"
-	"attest/lab/gate"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // impostor makes the output of one, from the right one over the quantised inputs. It

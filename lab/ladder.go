@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"attest/kernels/attn"
-	"attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 )
 
 // Names are the kernels that Preset knows: the stages, then those for Hopper alone.
 func Names() (names []string) {
-	for _, p := range attn.Presets(64) {
+	for _, p := range stages.Presets(64) {
 		names = append(names, p.Name)
 	}
 	for _, d := range hopper.Designs() {
@@ -25,7 +25,7 @@ const ByShape = "hopper"
 // Rungs are the kernels of the ladder: the stages, and the one for Hopper. Its designs by
 // name are judged when they are named.
 func Rungs() (names []string) {
-	for _, p := range attn.Presets(64) {
+	for _, p := range stages.Presets(64) {
 		names = append(names, p.Name)
 	}
 	return append(names, ByShape)
@@ -33,15 +33,15 @@ func Rungs() (names []string) {
 
 // Idea is what a kernel changes, and over which other: "stage2 + …".
 func Idea(name string) string {
-	stages := attn.Presets(64)
-	if i := slices.IndexFunc(stages, func(p attn.Preset) bool { return p.Name == name }); i >= 0 {
-		return stages[i].Idea
+	ladder := stages.Presets(64)
+	if i := slices.IndexFunc(ladder, func(p stages.Preset) bool { return p.Name == name }); i >= 0 {
+		return ladder[i].Idea
 	}
 	d, err := hopper.FindDesign(name)
 	if err != nil {
 		return ""
 	}
-	return stages[len(stages)-1].Name + " + " + d.Idea
+	return ladder[len(ladder)-1].Name + " + " + d.Idea
 }
 
 // BuildsOn is the kernel that another has to beat, "" for the first: the one that its idea

@@ -6,12 +6,12 @@ import (
 	"runtime"
 	"time"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/lab/gate"
-	"attest/ptx"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Measure measures a subject as a plan says. progress, if not nil, is told of each

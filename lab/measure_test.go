@@ -7,8 +7,8 @@ import (
 	"flag"
 	"testing"
 
-	"attest/lab/gate"
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 var full = flag.Bool("full", false, "every preset in every format, on all shapes of the quick plan")

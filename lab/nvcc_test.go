@@ -4,9 +4,9 @@ import (
 	"os"
 	"testing"
 
-	"attest/lab/abi"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestNvcc judges kernels that nvcc compiled and that are like none of the presets, right

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"attest/fp8"
-	"attest/lab/abi"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // inputs are Q, K and V of a case: as they were, as the kernel sees them, and as the

@@ -6,10 +6,10 @@ import (
 	"runtime"
 	"sync"
 
-	"attest/fp8"
-	"attest/lab/abi"
-	"attest/lab/gate"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // plain is attention as one would write it down, with the roundings that a kernel of

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"attest/device"
-	"attest/ptx"
-	"attest/record"
-	"attest/ref"
-	"attest/resources"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // Plan is what is measured of a subject, and where. Quick and Full make plans; fields

@@ -6,10 +6,10 @@ import (
 	"math"
 	"sync"
 
-	"attest/lab/abi"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // References keeps what cases ought to give, so that a ladder of kernels computes it

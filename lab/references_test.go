@@ -3,8 +3,8 @@ package lab
 import (
 	"testing"
 
-	"attest/lab/abi"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestFewRows wants a row that is compared to be held against its own tile, also where most

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device"
-	"attest/lab/abi"
-	"attest/lab/gate"
-	"attest/ptx"
-	"attest/record"
-	"attest/ref"
-	"attest/resources"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // resources finds what the kernel takes on the targets of the plan that can run it.

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"attest/lab/abi"
-	"attest/record"
-	"attest/ref"
-	"attest/rival"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Libraries are rivals that were started, so that the kernels of a campaign share them:

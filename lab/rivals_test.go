@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ref"
-	"attest/rival"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // beside has the library of testdata found, if there is a Python.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // card is a GPU whose kernels run on the emulator and whose clock only it moves, so

@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"strconv"
 
-	"attest/fp8"
-	"attest/kernels/attn"
-	"attest/kernels/attn/hopper"
-	"attest/lab/abi"
-	"attest/ptx"
-	"attest/ptx/parse"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Subject is a kernel to judge, of any origin: text and how it is called.
@@ -49,7 +49,7 @@ func Preset(name string, c Choice) (*Subject, error) {
 	if d, err := hopper.FindDesign(name); err == nil {
 		return design(d, c)
 	}
-	p, err := attn.FindPreset(name, c.HeadDim)
+	p, err := stages.FindPreset(name, c.HeadDim)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func Preset(name string, c Choice) (*Subject, error) {
 }
 
 // Kernel is a kernel of kernels/attn of any configuration.
-func Kernel(name string, config attn.Config, c Choice) (*Subject, error) {
+func Kernel(name string, config stages.Config, c Choice) (*Subject, error) {
 	p, err := c.problem()
 	if err == nil && c.Causal {
 		err = errors.New("it is not causal; those for Hopper can be")
@@ -69,7 +69,7 @@ func Kernel(name string, config attn.Config, c Choice) (*Subject, error) {
 	if target == (ptx.Target{}) {
 		target = leastTarget(p, config)
 	}
-	k, err := attn.Build(p, config, target)
+	k, err := stages.Build(p, config, target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -97,8 +97,8 @@ func (c Choice) dim() int {
 	return 64
 }
 
-func (c Choice) problem() (attn.Problem, error) {
-	p := attn.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: c.dim(), Format: fp8.U8, LSE: c.LSE}
+func (c Choice) problem() (stages.Problem, error) {
+	p := stages.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: c.dim(), Format: fp8.U8, LSE: c.LSE}
 	var err error
 	if c.Format != "" {
 		p.Format, err = fp8.ParseFormat(c.Format)
@@ -106,7 +106,7 @@ func (c Choice) problem() (attn.Problem, error) {
 	switch c.Output {
 	case "", "f16":
 	case "bf16":
-		p.Output = attn.BF16
+		p.Output = stages.BF16
 	default:
 		err = fmt.Errorf("no output %q: there are f16 and bf16", c.Output)
 	}
@@ -115,7 +115,7 @@ func (c Choice) problem() (attn.Problem, error) {
 
 // leastTarget is the least target that can run a kernel, sm_89 at the least: what is
 // below converts no e4m3.
-func leastTarget(p attn.Problem, c attn.Config) ptx.Target {
+func leastTarget(p stages.Problem, c stages.Config) ptx.Target {
 	for _, t := range []ptx.Target{ptx.SM89, ptx.SM90, ptx.SM90a} {
 		if c.Check(p, t) == nil {
 			return t
@@ -125,7 +125,7 @@ func leastTarget(p attn.Problem, c attn.Config) ptx.Target {
 }
 
 // presetABI is how kernels of kernels/attn are called.
-func presetABI(entry string, p attn.Problem, c attn.Config) *abi.ABI {
+func presetABI(entry string, p stages.Problem, c stages.Config) *abi.ABI {
 	x := abi.MustExpr
 	l := c.Launch(p, 1, 1)
 	grid := fmt.Sprintf("B*H*cdiv(Sq, %d)", c.TileM)

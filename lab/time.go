@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // Time does the performance section alone, in this process: what another process

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // timingPlan is a plan of few samples on a small shape.

@@ -3,8 +3,8 @@ package lab
 import (
 	"testing"
 
-	"attest/lab/gate"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestTiny wants a right kernel to be found right, and its inputs to show what is wrong, on a

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"attest/build"
-	"attest/lab/abi"
-	"attest/lab/gate"
-	"attest/ptx"
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // quickly is Quick without ptxas, whose presence must not change what is tested.

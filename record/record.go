@@ -3,11 +3,11 @@ package record
 import (
 	"time"
 
-	"attest/device"
-	"attest/ref"
-	"attest/resources"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // Schema is the version of the form of records. Readers refuse newer ones.

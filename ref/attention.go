@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Options say which attention is meant.

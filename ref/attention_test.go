@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // plain is attention as one writes it down: all logits, their maximum, the weights,

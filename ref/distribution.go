@@ -1,6 +1,6 @@
 package ref
 
-import "attest/fp8"
+import "github.com/GOATnote-Inc/attest/fp8"
 
 // The tensors, each with a stream of its own, and what they share.
 const (

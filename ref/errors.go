@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Errors is how far numbers are from what they ought to be.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // known is a result of two heads of 40 rows, all ones, with logarithms of two.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"attest/fp8"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // How much of attention's accuracy does a format cost?

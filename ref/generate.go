@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Inputs are the operands of attention. All their numbers are halves.

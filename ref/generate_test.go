@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // golden is the SHA-256 of what each distribution gives, seed 1, the odd shape

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Shape is the extents of an attention problem. Q and O are [B,Hq,Sq,D], K and V

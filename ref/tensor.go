@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Tensor is numbers [B,H,S,D] that are read a row at a time. Quantised tensors,

@@ -3,7 +3,7 @@ package stats_test
 import (
 	"fmt"
 
-	"attest/stats"
+	"github.com/GOATnote-Inc/attest/stats"
 )
 
 func ExampleSummarise() {

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/nvml"
-	"attest/examples"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/examples"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // card is the first GPU with a timer and saxpy on it; without a GPU the test is

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // gpu is a card with a host beside it, both on clocks that only the tests move: a

@@ -3,9 +3,9 @@ package timing
 import (
 	"time"
 
-	"attest/build"
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // hold keeps a stream busy while the host queues what comes next.

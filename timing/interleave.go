@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Order is the order in which candidates take their turns.

@@ -3,8 +3,8 @@ package timing
 import (
 	"time"
 
-	"attest/device"
-	"attest/stats"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/stats"
 )
 
 // Run is what was measured: everything, in the order in which it happened.

@@ -3,7 +3,7 @@ package timing
 import (
 	"time"
 
-	"attest/stats"
+	"github.com/GOATnote-Inc/attest/stats"
 )
 
 // Stop says when enough samples were taken. The zero value is 30 to 500 samples,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Timer times work on a device. One goroutine uses it at a time.

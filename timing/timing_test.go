@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/examples"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/examples"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func timer(t *testing.T, g *gpu) *Timer {

@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Work is what is timed: one launch, or the few that make up an operation.

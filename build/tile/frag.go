@@ -3,7 +3,7 @@ package tile
 import (
 	"math"
 
-	"attest/build"
+	"github.com/GOATnote-Inc/attest/build"
 )
 
 // Frag is a matrix of f32 in the registers of a warp. Its elements are variables:

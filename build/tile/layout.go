@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"attest/build"
+	"github.com/GOATnote-Inc/attest/build"
 )
 
 // Pos is a place in a matrix.

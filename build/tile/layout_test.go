@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/device/emu/tensor/layout"
-	"attest/fp8"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestLayoutsAgree compares every layout with the emulator's own, which is written

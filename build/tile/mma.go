@@ -1,8 +1,8 @@
 package tile
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Warp is what the 32 lanes of a warp do together. All of them must call, and take

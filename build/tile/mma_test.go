@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // put copies a matrix of halves to a tile, by one warp.

@@ -6,12 +6,12 @@ import (
 	"math"
 	"testing"
 
-	"attest/build"
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/emu"
-	"attest/fp8"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // devices are what a test runs on: the emulator in two orders of warps, and a GPU

@@ -1,6 +1,6 @@
 package tile
 
-import "attest/build"
+import "github.com/GOATnote-Inc/attest/build"
 
 // Async is a ring of buffers that cp.async fills, each thread for itself: Stages
 // groups of copies are under way, one a buffer.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestAsync copies runs of words through rings of cp.async. Each thread waits for

@@ -1,6 +1,6 @@
 package tile
 
-import "attest/build"
+import "github.com/GOATnote-Inc/attest/build"
 
 // Tile is a matrix in shared memory, by rows.
 //

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"testing"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/device/emu"
-	"attest/device/emu/count"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // makers are the ways to lay out a tile of halves.

@@ -1,6 +1,6 @@
 package tile
 
-import "attest/build"
+import "github.com/GOATnote-Inc/attest/build"
 
 // Turns lets warps of several groups use a unit that they share one after the other,
 // round and round: the first group's, the second's, and so on. Warps that come to the

@@ -3,9 +3,9 @@ package tile_test
 import (
 	"testing"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestTurns has three pairs of warps enter their numbers in a list of either's, four

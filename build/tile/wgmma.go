@@ -1,8 +1,8 @@
 package tile
 
 import (
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Warpgroup is what four warps, 128 threads, do together: products of 64 rows by

@@ -4,10 +4,10 @@ import (
 	"math"
 	"testing"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/fp8"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // wgmmaKernel computes S = A·Bᵀ with both factors in shared memory and then T = S·Cᵀ,

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/device"
-	"attest/internal/term"
-	"attest/lab"
-	"attest/record"
-	"attest/ref"
-	"attest/rival"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // campaign is what commands that measure share: where, and how often.

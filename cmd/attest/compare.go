@@ -9,16 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/evidence"
-	"attest/internal/cli"
-	"attest/internal/predict"
-	"attest/internal/term"
-	"attest/lab"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
-	"attest/report"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 func compareCommand(env *cli.Env) *cobra.Command {

@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/internal/doctor"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/doctor"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func doctorCommand(env *cli.Env) *cobra.Command {

@@ -5,10 +5,10 @@ package main
 import (
 	"strings"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/nvml"
-	"attest/internal/doctor"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/internal/doctor"
 )
 
 // listGPUs describes the GPUs in the order of CUDA, which is that of --device,

@@ -3,8 +3,8 @@
 package main
 
 import (
-	"attest/device"
-	"attest/internal/doctor"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/doctor"
 )
 
 // listGPUs is nil where NVIDIA has no driver.

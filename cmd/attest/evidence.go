@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/evidence"
-	"attest/internal/cli"
-	"attest/internal/term"
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func evidenceCommand(env *cli.Env) *cobra.Command {

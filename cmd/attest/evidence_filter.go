@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // evidenceFilter says which records are wanted; empty fields take all.

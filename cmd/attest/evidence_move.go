@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/evidence"
-	"attest/internal/atomicfile"
-	"attest/internal/cli"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func (x *evidenceStore) exportCommand() *cobra.Command {

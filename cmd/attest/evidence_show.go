@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/evidence"
-	"attest/report"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/report"
 )
 
 func (x *evidenceStore) showCommand() *cobra.Command {

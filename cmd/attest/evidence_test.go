@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"attest/evidence"
-	"attest/record/recordtest"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
 )
 
 // syntheticEvidence makes a store of figures that nobody measured: synthetic DIR

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/device/emu/check"
-	"attest/device/launchfile"
-	"attest/internal/atomicfile"
-	"attest/internal/cli"
-	"attest/internal/defects"
-	"attest/internal/diag"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func execCommand(env *cli.Env) *cobra.Command {

@@ -4,4 +4,4 @@ package main
 
 // The CUDA driver is opened by its name, --device cuda:0. Opening libraries at run
 // time makes the binary a dynamic one, so it is only where NVIDIA has a driver.
-import _ "attest/device/cuda"
+import _ "github.com/GOATnote-Inc/attest/device/cuda"

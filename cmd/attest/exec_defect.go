@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/device"
-	"attest/device/emu/check"
-	"attest/device/launchfile"
-	"attest/internal/defects"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // failure is a launch that failed, as a defect.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/internal/cli"
-	"attest/internal/term"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // open opens the device that the flags name, with a schedule, watched.

@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
-	emucount "attest/device/emu/count"
-	"attest/internal/defects"
-	"attest/internal/listing"
-	"attest/internal/term"
+	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/internal/listing"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // print writes the report for people: defects on the stream of errors, what was

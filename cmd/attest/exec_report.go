@@ -3,9 +3,9 @@ package main
 import (
 	"math"
 
-	emucount "attest/device/emu/count"
-	"attest/device/launchfile"
-	"attest/internal/defects"
+	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/internal/defects"
 )
 
 // execReport is the JSON of exec.

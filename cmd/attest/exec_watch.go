@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device/emu"
-	"attest/device/emu/check"
-	emucount "attest/device/emu/count"
-	"attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/defects"
 )
 
 // parseKinds reads the value of --check: all, none, or kinds with commas.

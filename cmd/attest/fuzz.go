@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/device"
-	"attest/device/difffuzz"
-	"attest/internal/cli"
-	"attest/internal/term"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/difffuzz"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func fuzzCommand(env *cli.Env) *cobra.Command {

@@ -7,10 +7,10 @@ import (
 	"os/exec"
 	"strings"
 
-	"attest/device"
-	"attest/device/difffuzz"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/difffuzz"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // choose settles which devices are compared and what they are called.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"attest/device/difffuzz"
+	"github.com/GOATnote-Inc/attest/internal/difffuzz"
 )
 
 // fuzzReport is the JSON of fuzz.

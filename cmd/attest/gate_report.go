@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"attest/internal/atomicfile"
-	"attest/internal/cli"
-	"attest/internal/errmap"
-	"attest/internal/term"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/report"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/errmap"
+	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // show writes a result; another one stands before it.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/evidence"
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // keeper keeps what commands measure.

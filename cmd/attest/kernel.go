@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/fp8"
-	"attest/internal/term"
-	"attest/kernels/attn/hopper"
-	"attest/lab"
-	"attest/lab/abi"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // kernelFlags are the flags of commands over kernels: presets by name, or PTX of any

@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
-	"attest/internal/cli"
-	"attest/kernels/attn/hopper"
-	"attest/lab"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/record/recordtest"
-	"attest/ref"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // TestWhole leaves out what cannot be had: stages are not causal, and Hopper has no u8.

@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/internal/predict"
-	"attest/internal/term"
-	"attest/lab"
-	"attest/lab/abi"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // listed is what list can show.

@@ -6,8 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"attest/internal/cli"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func main() {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/device"
-	"attest/internal/cli"
-	"attest/internal/predict"
-	"attest/internal/term"
-	"attest/lab"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func profileCommand(env *cli.Env) *cobra.Command {

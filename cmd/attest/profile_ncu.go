@@ -14,8 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/lab"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // ncuProfile is what Nsight Compute measured: shares of the peak in per cent.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"attest/internal/listing"
-	"attest/internal/predict"
-	"attest/internal/term"
-	"attest/lab"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/internal/listing"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // bars are the three things that a kernel waits for, and the units of each.

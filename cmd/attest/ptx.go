@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/cli"
 )
 
 func ptxCommand(env *cli.Env) *cobra.Command {

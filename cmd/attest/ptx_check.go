@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/internal/diag"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 func checkCommand(env *cli.Env) *cobra.Command {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/atomicfile"
-	"attest/internal/cli"
-	"attest/internal/diag"
-	"attest/internal/term"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 func fmtCommand(env *cli.Env) *cobra.Command {

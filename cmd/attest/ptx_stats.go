@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/internal/diag"
-	"attest/internal/ptxstat"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/ptxstat"
 )
 
 func statsCommand(env *cli.Env) *cobra.Command {

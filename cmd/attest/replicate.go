@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/lab"
-	"attest/lab/abi"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // replica is what another process is asked to time: the very texts, not their names.

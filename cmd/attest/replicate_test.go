@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"attest/lab"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestReplicaKernels wants another process to be asked for the very kernel, with the same

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/evidence"
-	"attest/internal/atomicfile"
-	"attest/internal/cli"
-	"attest/internal/term"
-	"attest/record"
-	"attest/report"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func reportCommand(env *cli.Env) *cobra.Command {

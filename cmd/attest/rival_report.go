@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"attest/internal/cli"
-	"attest/internal/term"
-	"attest/ref"
-	"attest/rival"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // rivalReport is what the rival command found out, as JSON has it.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/cli"
 )
 
 // rootCommand is the whole command line. A new command is a file with a function

@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/internal/errmap"
-	"attest/internal/predict"
-	"attest/internal/term"
-	"attest/lab"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/errmap"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 func runCommand(env *cli.Env) *cobra.Command {

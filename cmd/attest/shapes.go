@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/term"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // shapeList is a flag value: names and extents with commas, "mission,1,8,100,64".

@@ -7,18 +7,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/fp8"
-	"attest/internal/cli"
-	"attest/internal/predict"
-	"attest/internal/term"
-	"attest/internal/tune"
-	"attest/kernels/attn"
-	"attest/kernels/attn/hopper"
-	"attest/lab"
-	"attest/lab/gate"
-	"attest/record"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/tune"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 func tuneCommand(env *cli.Env) *cobra.Command {
@@ -115,7 +115,7 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 		search := &tuning[hopper.Config]{tuner: x, start: d.Config(p, lab.SMs), neighbours: tune.Hopper{Problem: p}.Neighbours, kernel: lab.Hopper}
 		return search.run(c.Context(), names[0])
 	}
-	preset, err := attn.FindPreset(names[0], x.dim)
+	preset, err := stages.FindPreset(names[0], x.dim)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (x *tuner) run(c *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	search := &tuning[attn.Config]{tuner: x, start: preset.Config, neighbours: tune.Stages{Problem: p, Target: x.subject.Target}.Neighbours, kernel: lab.Kernel}
+	search := &tuning[stages.Config]{tuner: x, start: preset.Config, neighbours: tune.Stages{Problem: p, Target: x.subject.Target}.Neighbours, kernel: lab.Kernel}
 	return search.run(c.Context(), names[0])
 }
 
@@ -205,12 +205,12 @@ func (x *tuner) prepare(c *cobra.Command, names []string) (err error) {
 }
 
 // problem is what configurations of stages have to serve.
-func (x *tuner) problem() (attn.Problem, error) {
+func (x *tuner) problem() (stages.Problem, error) {
 	s := x.named.Shape
 	format, err := fp8.ParseFormat(x.format)
-	p := attn.Problem{Batch: s.B, Heads: s.Hq, Seq: s.Sq, HeadDim: s.D, Format: format}
-	if x.output == attn.BF16.String() {
-		p.Output = attn.BF16
+	p := stages.Problem{Batch: s.B, Heads: s.Hq, Seq: s.Sq, HeadDim: s.D, Format: format}
+	if x.output == stages.BF16.String() {
+		p.Output = stages.BF16
 	}
 	return p, err
 }

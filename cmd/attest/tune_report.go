@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"attest/internal/atomicfile"
-	"attest/internal/term"
-	"attest/internal/tune"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/tune"
 )
 
 func (x *tuning[C]) show(r *tuneReport[C], state *tune.State[C]) {

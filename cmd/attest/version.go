@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"attest/internal/cli"
-	"attest/internal/term"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 func versionCommand(env *cli.Env) *cobra.Command {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
 )
 
 // lastText writes the block's rank in its cluster, by way of the last word of its

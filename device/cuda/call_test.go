@@ -9,7 +9,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // stub is testdata/stub.c as a library, and what it was given last.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/examples"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/examples"
 )
 
 func check(t testing.TB, err error) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
 )
 
 // The kernels that go wrong are part of the test, so that it runs where there is

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func TestNewerTarget(t *testing.T) {

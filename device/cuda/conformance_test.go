@@ -3,10 +3,10 @@ package cuda_test
 import (
 	"testing"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/devicetest"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/internal/devicetest"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestConformance runs the suite that the emulator passes on the GPU.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/examples"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/examples"
 )
 
 // gpu opens the first GPU, or skips the test: a machine without one is normal.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // driver opens GPUs for package device.

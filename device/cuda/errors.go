@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Error is a call of the driver that failed.

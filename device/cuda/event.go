@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // event is a CUDA event with its time.

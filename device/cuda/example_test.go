@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"log"
 
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // A program for streams, on the GPU where there is one and on the emulator elsewhere.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // nearlyOne are factors of 2^k - 1 of at most eight bits.

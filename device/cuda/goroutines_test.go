@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // TestManyGoroutines uses everything from many goroutines, for the race detector, and

@@ -3,7 +3,7 @@ package cuda
 import (
 	"errors"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // graph is a CUDA graph that was instantiated.

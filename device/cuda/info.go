@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // The device attributes that are asked for.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unsafe"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // JIT is how the driver compiles PTX. The zero JIT is the driver's own way.

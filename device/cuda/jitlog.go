@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // jitLine is a line of the compiler's log:

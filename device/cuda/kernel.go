@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // kernel is an entry of a module.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // launchConfig is CUlaunchConfig.

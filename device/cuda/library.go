@@ -13,7 +13,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // result is a CUresult.

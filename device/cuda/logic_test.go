@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const kernelText = `.version 8.0

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"attest/build"
-	"attest/device"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestMatrixAgainstEmulator runs matrix products on the GPU and on the emulator,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"unsafe"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Alloc allocates global memory.

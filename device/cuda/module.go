@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"sync"
 
-	"attest/device"
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // module is PTX that the driver has compiled.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 const emptyText = `.version 7.0

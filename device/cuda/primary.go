@@ -7,7 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // primary is the primary context of a GPU, which all Devices of that GPU in the

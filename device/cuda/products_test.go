@@ -3,8 +3,8 @@ package cuda_test
 import (
 	"fmt"
 
-	"attest/build"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 type (

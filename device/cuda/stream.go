@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // stream is a CUDA stream. It keeps step with the null stream, which all that does not

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"unsafe"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TensorMap encodes a tensor map.

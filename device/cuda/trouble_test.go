@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 func TestFault(t *testing.T) {

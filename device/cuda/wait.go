@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // event flags and the null stream.

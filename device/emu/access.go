@@ -3,7 +3,7 @@ package emu
 import (
 	"encoding/binary"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // address is a decoded address operand.

@@ -3,7 +3,7 @@ package emu
 import (
 	"encoding/binary"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // What an observed launch tells as it happens, besides the steps of its

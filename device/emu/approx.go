@@ -1,9 +1,9 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/device/emu/sfu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/sfu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -39,33 +39,33 @@ func buildRcp(d *decoder, x *inst) exec {
 	switch wide, approx := x.typ("d") == ptx.F64, x.has("approx"); {
 	case wide && approx:
 		return op1(d, x, rcpHigh)
-	case wide && r == num.RN:
-		return op1(d, x, num.RcpF64)
+	case wide && r == scalar.RN:
+		return op1(d, x, scalar.RcpF64)
 	case wide:
-		return op1(d, x, func(a uint64) uint64 { return num.RcpF64R(r, a) })
+		return op1(d, x, func(a uint64) uint64 { return scalar.RcpF64R(r, a) })
 	case approx:
 		return unary(sfu.Rcp)(d, x)
 	case x.has("ftz"):
-		return op1(d, x, func(a uint32) uint32 { return num.RcpFtzF32R(r, a) })
-	case r == num.RN:
-		return op1(d, x, num.RcpF32)
+		return op1(d, x, func(a uint32) uint32 { return scalar.RcpFtzF32R(r, a) })
+	case r == scalar.RN:
+		return op1(d, x, scalar.RcpF32)
 	}
-	return op1(d, x, func(a uint32) uint32 { return num.RcpF32R(r, a) })
+	return op1(d, x, func(a uint32) uint32 { return scalar.RcpF32R(r, a) })
 }
 
 func buildSqrt(d *decoder, x *inst) exec {
 	r := roundOf(x)
 	switch wide := x.typ("d") == ptx.F64; {
-	case wide && r == num.RN:
-		return op1(d, x, num.SqrtF64)
+	case wide && r == scalar.RN:
+		return op1(d, x, scalar.SqrtF64)
 	case wide:
-		return op1(d, x, func(a uint64) uint64 { return num.SqrtF64R(r, a) })
+		return op1(d, x, func(a uint64) uint64 { return scalar.SqrtF64R(r, a) })
 	case x.has("approx"):
 		return unary(sfu.Sqrt)(d, x)
-	case r == num.RN:
-		return op1(d, x, flushed1(x, num.SqrtF32))
+	case r == scalar.RN:
+		return op1(d, x, flushed1(x, scalar.SqrtF32))
 	}
-	return op1(d, x, flushed1(x, func(a uint32) uint32 { return num.SqrtF32R(r, a) }))
+	return op1(d, x, flushed1(x, func(a uint32) uint32 { return scalar.SqrtF32R(r, a) }))
 }
 
 func buildRsqrt(d *decoder, x *inst) exec {
@@ -93,9 +93,9 @@ func halfElementary(f16, bf16 func(a uint16) uint16) builder {
 // is subnormal. div.full scales large divisors too.
 func buildFastDiv(d *decoder, x *inst) exec {
 	full, ftz := x.has("full"), x.has("ftz")
-	mul := num.MulF32
+	mul := scalar.MulF32
 	if ftz {
-		mul = num.MulFtzF32
+		mul = scalar.MulFtzF32
 	}
 	return op2(d, x, func(a, b uint32) uint32 {
 		const (

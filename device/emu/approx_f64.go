@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/device/emu/sfu"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/sfu"
 )
 
 // The approximate functions of f64 look at the high word of their operand alone, NaN
@@ -68,16 +68,16 @@ func joinHigh(x uint32, exp int) uint64 {
 func rsqrtF64(a uint64) uint64 {
 	const scale, unscale = 0x4350000000000000, 0x41a0000000000000 // 2^54 and 2^27
 	switch {
-	case num.IsNaNF64(a):
-		return num.AddF64(a, a)
+	case scalar.IsNaNF64(a):
+		return scalar.AddF64(a, a)
 	case a<<1 == 0:
 		return a | inf64
 	case a>>63 != 0:
-		return num.NaNF64
+		return scalar.NaNF64
 	case a == inf64:
 		return 0
 	case a>>52 == 0:
-		return num.MulF64(refineRsqrt(num.MulF64(a, scale)), unscale)
+		return scalar.MulF64(refineRsqrt(scalar.MulF64(a, scale)), unscale)
 	}
 	return refineRsqrt(a)
 }
@@ -85,6 +85,6 @@ func rsqrtF64(a uint64) uint64 {
 func refineRsqrt(a uint64) uint64 {
 	const one, half, threeEighths = 0x3ff0000000000000, 0x3fe0000000000000, 0x3fd8000000000000
 	y := rsqrtHigh(a)
-	e := num.FmaF64(a, num.MulF64(y, y)^1<<63, one)
-	return num.FmaF64(num.FmaF64(e, threeEighths, half), num.MulF64(y, e), y)
+	e := scalar.FmaF64(a, scalar.MulF64(y, y)^1<<63, one)
+	return scalar.FmaF64(scalar.FmaF64(e, threeEighths, half), scalar.MulF64(y, e), y)
 }

@@ -3,7 +3,7 @@ package emu
 import (
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // copyItem is one thread's cp.async, or its arrival at an mbarrier.

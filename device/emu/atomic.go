@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -50,20 +50,20 @@ var combines = map[string]combine{
 	"min s64": func(old, b, _ uint64) uint64 { return uint64(min(int64(old), int64(b))) },
 	"max s64": func(old, b, _ uint64) uint64 { return uint64(max(int64(old), int64(b))) },
 
-	"add f32":    func(old, b, _ uint64) uint64 { return uint64(num.AddF32(uint32(old), uint32(b))) },
-	"add f64":    func(old, b, _ uint64) uint64 { return num.AddF64(old, b) },
-	"add f16":    oneHalf(num.AddF16),
-	"add bf16":   oneHalf(num.AddBF16),
-	"min f16":    oneHalf(num.MinF16),
-	"min bf16":   oneHalf(num.MinBF16),
-	"max f16":    oneHalf(num.MaxF16),
-	"max bf16":   oneHalf(num.MaxBF16),
-	"add f16x2":  twoHalves(num.AddF16),
-	"add bf16x2": twoHalves(num.AddBF16),
-	"min f16x2":  twoHalves(num.MinF16),
-	"min bf16x2": twoHalves(num.MinBF16),
-	"max f16x2":  twoHalves(num.MaxF16),
-	"max bf16x2": twoHalves(num.MaxBF16),
+	"add f32":    func(old, b, _ uint64) uint64 { return uint64(scalar.AddF32(uint32(old), uint32(b))) },
+	"add f64":    func(old, b, _ uint64) uint64 { return scalar.AddF64(old, b) },
+	"add f16":    oneHalf(scalar.AddF16),
+	"add bf16":   oneHalf(scalar.AddBF16),
+	"min f16":    oneHalf(scalar.MinF16),
+	"min bf16":   oneHalf(scalar.MinBF16),
+	"max f16":    oneHalf(scalar.MaxF16),
+	"max bf16":   oneHalf(scalar.MaxBF16),
+	"add f16x2":  twoHalves(scalar.AddF16),
+	"add bf16x2": twoHalves(scalar.AddBF16),
+	"min f16x2":  twoHalves(scalar.MinF16),
+	"min bf16x2": twoHalves(scalar.MinBF16),
+	"max f16x2":  twoHalves(scalar.MaxF16),
+	"max bf16x2": twoHalves(scalar.MaxBF16),
 }
 
 func bitAnd(old, b, _ uint64) uint64  { return old & b }
@@ -92,8 +92,8 @@ func twoHalves(fn func(a, b uint16) uint16) combine {
 // addGlobalF32 is the f32 addition of global memory's atomics, which flushes
 // subnormals; those of shared memory do not.
 func addGlobalF32(old, b, _ uint64) uint64 {
-	sum := num.AddF32(num.FtzF32(uint32(old)), num.FtzF32(uint32(b)))
-	return uint64(num.FtzF32(sum))
+	sum := scalar.AddF32(scalar.FtzF32(uint32(old)), scalar.FtzF32(uint32(b)))
+	return uint64(scalar.FtzF32(sum))
 }
 
 // combineOf finds the operation of an atomic, also for copies that reduce.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestAtomicInteger applies each operation once and compares old and new value, in

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // barrier is one of the sixteen named barriers of a block. A warp arrives when

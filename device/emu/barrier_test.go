@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // store is the end of a kernel that stores %r1 at the thread's word.

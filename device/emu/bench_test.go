@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // benchLoop runs a loop of n instructions for each iteration, in one block, which

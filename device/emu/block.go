@@ -3,7 +3,7 @@ package emu
 import (
 	"slices"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // block is a block of threads with its shared memory.

@@ -3,7 +3,7 @@ package emu
 import (
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // transfer is a copy that mbarriers count: it moves its bytes and then tells each

@@ -1,6 +1,6 @@
 package emu
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // placing is what a copy does with the bytes at its destination: puts its own in
 // their place, or combines them element by element. shared says that other

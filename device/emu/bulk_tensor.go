@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // tile is a box of a tensor: the rows of its innermost dimension in the order they

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // tensorText is a kernel that loads a box of the tensor at the first coordinates,

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestBulkLoad waits for a bulk copy to shared memory by its bytes; before the

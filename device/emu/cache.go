@@ -1,6 +1,6 @@
 package emu
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Caches hold no other data than memory does: what steers them computes nothing.
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // argPlace is where an argument or result of a call lies on one side of it: in a

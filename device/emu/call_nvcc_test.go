@@ -7,8 +7,8 @@ import (
 	"os"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // nvcc runs the kernels of testdata/language.ptx.

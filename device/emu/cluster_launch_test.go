@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // A kernel compiled for a cluster runs in it whether or not the launch asks.

@@ -3,8 +3,8 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -18,11 +18,11 @@ func init() {
 // be anything.
 type test func(f *frame, m uint32) uint32
 
-var cmpOps = map[string]num.Cmp{
-	"eq": num.EQ, "ne": num.NE, "lt": num.LT, "le": num.LE, "gt": num.GT, "ge": num.GE,
-	"lo": num.LO, "ls": num.LS, "hi": num.HI, "hs": num.HS,
-	"equ": num.EQU, "neu": num.NEU, "ltu": num.LTU, "leu": num.LEU, "gtu": num.GTU, "geu": num.GEU,
-	"num": num.NUM, "nan": num.NAN,
+var cmpOps = map[string]scalar.Cmp{
+	"eq": scalar.EQ, "ne": scalar.NE, "lt": scalar.LT, "le": scalar.LE, "gt": scalar.GT, "ge": scalar.GE,
+	"lo": scalar.LO, "ls": scalar.LS, "hi": scalar.HI, "hs": scalar.HS,
+	"equ": scalar.EQU, "neu": scalar.NEU, "ltu": scalar.LTU, "leu": scalar.LEU, "gtu": scalar.GTU, "geu": scalar.GEU,
+	"num": scalar.NUM, "nan": scalar.NAN,
 }
 
 // comparison decodes a cmp b. A packed type gives two tests, of the low halves and
@@ -35,7 +35,7 @@ func comparison(d *decoder, x *inst) (low, high test) {
 	return compareHalves(d, x, op)
 }
 
-func compareWords(d *decoder, x *inst, op num.Cmp) test {
+func compareWords(d *decoder, x *inst, op scalar.Cmp) test {
 	switch x.typ("a") {
 	case ptx.B16, ptx.U16:
 		return compareInts[uint16](d, x, op)
@@ -50,7 +50,7 @@ func compareWords(d *decoder, x *inst, op num.Cmp) test {
 	case ptx.S64:
 		return compareInts[int64](d, x, op)
 	case ptx.F64:
-		return ask2(d, x, func(a, b uint64) bool { return num.CmpF64(op, a, b) })
+		return ask2(d, x, func(a, b uint64) bool { return scalar.CmpF64(op, a, b) })
 	}
 	if x.has("ftz") {
 		return compare32(d, x, relation32{ltFtz, eqFtz, nanF32}, op)
@@ -58,8 +58,8 @@ func compareWords(d *decoder, x *inst, op num.Cmp) test {
 	return compare32(d, x, relation32{ltF32, eqF32, nanF32}, op)
 }
 
-func compareInts[T value](d *decoder, x *inst, op num.Cmp) test {
-	return ask2(d, x, func(a, b T) bool { return num.CmpInt(op, a, b) })
+func compareInts[T value](d *decoder, x *inst, op scalar.Cmp) test {
+	return ask2(d, x, func(a, b T) bool { return scalar.CmpInt(op, a, b) })
 }
 
 // ask2 is a question about a and b, lane by lane.
@@ -76,16 +76,16 @@ func ask2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
 	}
 }
 
-func compareHalves(d *decoder, x *inst, op num.Cmp) (low, high test) {
+func compareHalves(d *decoder, x *inst, op scalar.Cmp) (low, high test) {
 	var cmp func(a, b uint16) bool
 	t := x.typ("a")
 	switch {
 	case t == ptx.BF16 || t == ptx.BF16x2:
-		cmp = func(a, b uint16) bool { return num.CmpBF16(op, a, b) }
+		cmp = func(a, b uint16) bool { return scalar.CmpBF16(op, a, b) }
 	case x.has("ftz"):
-		cmp = func(a, b uint16) bool { return num.CmpF16(op, num.FtzF16(a), num.FtzF16(b)) }
+		cmp = func(a, b uint16) bool { return scalar.CmpF16(op, scalar.FtzF16(a), scalar.FtzF16(b)) }
 	default:
-		cmp = func(a, b uint16) bool { return num.CmpF16(op, a, b) }
+		cmp = func(a, b uint16) bool { return scalar.CmpF16(op, a, b) }
 	}
 	if t.Bits() == 16 {
 		return ask2(d, x, cmp), nil

@@ -3,7 +3,7 @@ package emu
 import (
 	"math"
 
-	"attest/device/emu/num"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
 // relation32 are the questions that comparisons of 32-bit values are made of, over
@@ -13,60 +13,60 @@ type relation32 struct {
 }
 
 // compare32 answers a cmp b from as few of the questions as it takes.
-func compare32(d *decoder, x *inst, r relation32, op num.Cmp) test {
+func compare32(d *decoder, x *inst, r relation32, op scalar.Cmp) test {
 	a, b := srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s
 	ask := func(q func(a, b *lanes32) uint32, a, b slot, flip uint32) test {
 		return func(f *frame, m uint32) uint32 { return q(&f.r32[a], &f.r32[b]) ^ flip }
 	}
 	if r.nan == nil {
 		switch op {
-		case num.LT:
+		case scalar.LT:
 			return ask(r.lt, a, b, 0)
-		case num.GT:
+		case scalar.GT:
 			return ask(r.lt, b, a, 0)
-		case num.LE:
+		case scalar.LE:
 			return ask(r.lt, b, a, fullMask)
-		case num.GE:
+		case scalar.GE:
 			return ask(r.lt, a, b, fullMask)
-		case num.EQ:
+		case scalar.EQ:
 			return ask(r.eq, a, b, 0)
 		}
 		return ask(r.eq, a, b, fullMask)
 	}
 	switch op { // the complement of an ordered comparison is an unordered one
-	case num.LT:
+	case scalar.LT:
 		return ask(r.lt, a, b, 0)
-	case num.GT:
+	case scalar.GT:
 		return ask(r.lt, b, a, 0)
-	case num.GEU:
+	case scalar.GEU:
 		return ask(r.lt, a, b, fullMask)
-	case num.LEU:
+	case scalar.LEU:
 		return ask(r.lt, b, a, fullMask)
-	case num.EQ:
+	case scalar.EQ:
 		return ask(r.eq, a, b, 0)
-	case num.NEU:
+	case scalar.NEU:
 		return ask(r.eq, a, b, fullMask)
-	case num.NAN:
+	case scalar.NAN:
 		return ask(r.nan, a, b, 0)
-	case num.NUM:
+	case scalar.NUM:
 		return ask(r.nan, a, b, fullMask)
 	}
 	return ask(r.any(op), a, b, 0)
 }
 
 // any is a comparison that takes more than one question.
-func (r relation32) any(op num.Cmp) func(a, b *lanes32) uint32 {
+func (r relation32) any(op scalar.Cmp) func(a, b *lanes32) uint32 {
 	return func(a, b *lanes32) (v uint32) {
-		if op&num.LT != 0 {
+		if op&scalar.LT != 0 {
 			v |= r.lt(a, b)
 		}
-		if op&num.GT != 0 {
+		if op&scalar.GT != 0 {
 			v |= r.lt(b, a)
 		}
-		if op&num.EQ != 0 {
+		if op&scalar.EQ != 0 {
 			v |= r.eq(a, b)
 		}
-		if op&num.NAN != 0 {
+		if op&scalar.NAN != 0 {
 			v |= r.nan(a, b)
 		}
 		return v
@@ -112,21 +112,21 @@ func eqF32(a, b *lanes32) (v uint32) {
 
 func nanF32(a, b *lanes32) (v uint32) {
 	for l := 31; l >= 0; l-- {
-		v = v<<1 | bit(num.IsNaNF32(a[l]) || num.IsNaNF32(b[l]))
+		v = v<<1 | bit(scalar.IsNaNF32(a[l]) || scalar.IsNaNF32(b[l]))
 	}
 	return v
 }
 
 func ltFtz(a, b *lanes32) (v uint32) {
 	for l := 31; l >= 0; l-- {
-		v = v<<1 | bit(math.Float32frombits(num.FtzF32(a[l])) < math.Float32frombits(num.FtzF32(b[l])))
+		v = v<<1 | bit(math.Float32frombits(scalar.FtzF32(a[l])) < math.Float32frombits(scalar.FtzF32(b[l])))
 	}
 	return v
 }
 
 func eqFtz(a, b *lanes32) (v uint32) {
 	for l := 31; l >= 0; l-- {
-		v = v<<1 | bit(math.Float32frombits(num.FtzF32(a[l])) == math.Float32frombits(num.FtzF32(b[l])))
+		v = v<<1 | bit(math.Float32frombits(scalar.FtzF32(a[l])) == math.Float32frombits(scalar.FtzF32(b[l])))
 	}
 	return v
 }

@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu"
-	"attest/ptx"
-	"attest/ptx/isa"
-	"attest/ptx/isa/isatest"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // notExecuted are the forms of the table that the emulator refuses when a module is

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"attest/device"
-	"attest/device/devicetest"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/devicetest"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestConformance runs the suite of package devicetest on the target of each case,

@@ -3,7 +3,7 @@ package emu
 import (
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // branchTable is brx.idx: each lane goes where its index says.

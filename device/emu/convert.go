@@ -3,8 +3,8 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -94,67 +94,67 @@ func conversion(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	return floatToFloat(x, dt, at)
 }
 
-func intOf(t ptx.Type) num.Int {
-	return map[ptx.Type]num.Int{
-		ptx.U8: num.U8, ptx.U16: num.U16, ptx.U32: num.U32, ptx.U64: num.U64,
-		ptx.S8: num.S8, ptx.S16: num.S16, ptx.S32: num.S32, ptx.S64: num.S64,
+func intOf(t ptx.Type) scalar.Int {
+	return map[ptx.Type]scalar.Int{
+		ptx.U8: scalar.U8, ptx.U16: scalar.U16, ptx.U32: scalar.U32, ptx.U64: scalar.U64,
+		ptx.S8: scalar.S8, ptx.S16: scalar.S16, ptx.S32: scalar.S32, ptx.S64: scalar.S64,
 	}[t]
 }
 
 // roundOf is the rounding mode of an instruction, .rn when it names none.
-func roundOf(x *inst) num.Round {
+func roundOf(x *inst) scalar.Round {
 	switch {
 	case x.has("rz") || x.has("rzi"):
-		return num.RZ
+		return scalar.RZ
 	case x.has("rm") || x.has("rmi"):
-		return num.RM
+		return scalar.RM
 	case x.has("rp") || x.has("rpi"):
-		return num.RP
+		return scalar.RP
 	}
-	return num.RN
+	return scalar.RN
 }
 
-func intToInt(x *inst, dst, src num.Int) func(a uint64) uint64 {
+func intToInt(x *inst, dst, src scalar.Int) func(a uint64) uint64 {
 	if x.has("sat") {
-		return func(a uint64) uint64 { return num.CvtIntSat(dst, src, a) }
+		return func(a uint64) uint64 { return scalar.CvtIntSat(dst, src, a) }
 	}
-	return func(a uint64) uint64 { return num.CvtInt(dst, src, a) }
+	return func(a uint64) uint64 { return scalar.CvtInt(dst, src, a) }
 }
 
 // floatToInt clamps without being asked, so .sat changes nothing.
-func floatToInt(x *inst, dst num.Int, at ptx.Type) func(a uint64) uint64 {
+func floatToInt(x *inst, dst scalar.Int, at ptx.Type) func(a uint64) uint64 {
 	r := roundOf(x)
 	switch at {
 	case ptx.F16:
-		return func(a uint64) uint64 { return num.CvtIntF16(r, dst, uint16(a)) }
+		return func(a uint64) uint64 { return scalar.CvtIntF16(r, dst, uint16(a)) }
 	case ptx.BF16:
-		return func(a uint64) uint64 { return num.CvtIntBF16(r, dst, uint16(a)) }
+		return func(a uint64) uint64 { return scalar.CvtIntBF16(r, dst, uint16(a)) }
 	case ptx.F32:
 		if x.has("ftz") {
-			return func(a uint64) uint64 { return num.CvtIntF32(r, dst, num.FtzF32(uint32(a))) }
+			return func(a uint64) uint64 { return scalar.CvtIntF32(r, dst, scalar.FtzF32(uint32(a))) }
 		}
-		return func(a uint64) uint64 { return num.CvtIntF32(r, dst, uint32(a)) }
+		return func(a uint64) uint64 { return scalar.CvtIntF32(r, dst, uint32(a)) }
 	}
-	return func(a uint64) uint64 { return num.CvtIntF64(r, dst, a) }
+	return func(a uint64) uint64 { return scalar.CvtIntF64(r, dst, a) }
 }
 
 // intToFloat never meets a subnormal, so .ftz changes nothing.
-func intToFloat(x *inst, dt ptx.Type, src num.Int) func(a uint64) uint64 {
+func intToFloat(x *inst, dt ptx.Type, src scalar.Int) func(a uint64) uint64 {
 	r := roundOf(x)
 	var fn func(a uint64) uint64
 	switch {
-	case dt == ptx.F32 && r == num.RN:
-		fn = func(a uint64) uint64 { return uint64(num.CvtF32Int(src, a)) }
+	case dt == ptx.F32 && r == scalar.RN:
+		fn = func(a uint64) uint64 { return uint64(scalar.CvtF32Int(src, a)) }
 	case dt == ptx.F32:
-		fn = func(a uint64) uint64 { return uint64(num.CvtF32IntR(r, src, a)) }
-	case dt == ptx.F64 && r == num.RN:
-		fn = func(a uint64) uint64 { return num.CvtF64Int(src, a) }
+		fn = func(a uint64) uint64 { return uint64(scalar.CvtF32IntR(r, src, a)) }
+	case dt == ptx.F64 && r == scalar.RN:
+		fn = func(a uint64) uint64 { return scalar.CvtF64Int(src, a) }
 	case dt == ptx.F64:
-		fn = func(a uint64) uint64 { return num.CvtF64IntR(r, src, a) }
+		fn = func(a uint64) uint64 { return scalar.CvtF64IntR(r, src, a) }
 	case dt == ptx.F16:
-		fn = func(a uint64) uint64 { return uint64(num.CvtF16IntR(r, src, a)) }
+		fn = func(a uint64) uint64 { return uint64(scalar.CvtF16IntR(r, src, a)) }
 	default:
-		fn = func(a uint64) uint64 { return uint64(num.CvtBF16IntR(r, src, a)) }
+		fn = func(a uint64) uint64 { return uint64(scalar.CvtBF16IntR(r, src, a)) }
 	}
 	return finish(x, dt, fn)
 }
@@ -180,29 +180,29 @@ func finish(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint6
 func sat(t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
-		return func(a uint64) uint64 { return uint64(num.SatF16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.SatF16(uint16(a))) }
 	case ptx.F32:
-		return func(a uint64) uint64 { return uint64(num.SatF32(uint32(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.SatF32(uint32(a))) }
 	}
-	return num.SatF64
+	return scalar.SatF64
 }
 
 func relu(t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
-		return func(a uint64) uint64 { return uint64(num.ReluF16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.ReluF16(uint16(a))) }
 	case ptx.BF16:
-		return func(a uint64) uint64 { return uint64(num.ReluBF16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.ReluBF16(uint16(a))) }
 	}
-	return func(a uint64) uint64 { return uint64(num.ReluTF32(uint32(a))) }
+	return func(a uint64) uint64 { return uint64(scalar.ReluTF32(uint32(a))) }
 }
 
 func satfinite(t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
-		return func(a uint64) uint64 { return uint64(num.SatfiniteF16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.SatfiniteF16(uint16(a))) }
 	case ptx.BF16:
-		return func(a uint64) uint64 { return uint64(num.SatfiniteBF16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.SatfiniteBF16(uint16(a))) }
 	}
-	return func(a uint64) uint64 { return uint64(num.SatfiniteTF32(uint32(a))) }
+	return func(a uint64) uint64 { return uint64(scalar.SatfiniteTF32(uint32(a))) }
 }

@@ -3,8 +3,8 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // sameFloat is a conversion of a format to itself: rounded to an integer when a
@@ -16,11 +16,11 @@ func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	case x.mod("irnd") != "":
 		fn = toWhole(roundOf(x), t)
 	case t == ptx.F16:
-		fn = func(a uint64) uint64 { return uint64(num.CvtF16F16(uint16(a))) }
+		fn = func(a uint64) uint64 { return uint64(scalar.CvtF16F16(uint16(a))) }
 	case t == ptx.BF16:
-		fn = func(a uint64) uint64 { return uint64(num.AddBF16(uint16(a), negZero>>16)) }
+		fn = func(a uint64) uint64 { return uint64(scalar.AddBF16(uint16(a), negZero>>16)) }
 	case x.has("ftz"):
-		fn = func(a uint64) uint64 { return uint64(num.CvtFtzF32F32(uint32(a))) }
+		fn = func(a uint64) uint64 { return uint64(scalar.CvtFtzF32F32(uint32(a))) }
 	}
 	if x.has("ftz") {
 		fn = flushFirst(fn)
@@ -29,16 +29,16 @@ func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 }
 
 // toWhole rounds to an integer that stays a float.
-func toWhole(r num.Round, t ptx.Type) func(a uint64) uint64 {
+func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
-		return func(a uint64) uint64 { return uint64(num.RintF16(r, uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.RintF16(r, uint16(a))) }
 	case ptx.BF16:
-		return func(a uint64) uint64 { return uint64(num.RintBF16(r, uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.RintBF16(r, uint16(a))) }
 	case ptx.F32:
-		return func(a uint64) uint64 { return uint64(num.RintF32(r, uint32(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.RintF32(r, uint32(a))) }
 	}
-	return func(a uint64) uint64 { return num.RintF64(r, a) }
+	return func(a uint64) uint64 { return scalar.RintF64(r, a) }
 }
 
 // negZero is the f32 that changes no number it is added to.
@@ -46,7 +46,7 @@ const negZero = 1 << 31
 
 // flushFirst is a conversion from f32 under .ftz.
 func flushFirst(fn func(a uint64) uint64) func(a uint64) uint64 {
-	return func(a uint64) uint64 { return fn(uint64(num.FtzF32(uint32(a)))) }
+	return func(a uint64) uint64 { return fn(uint64(scalar.FtzF32(uint32(a)))) }
 }
 
 // floatToFloat is a conversion between two formats.
@@ -75,11 +75,11 @@ func flush(x *inst, dt, at ptx.Type, fn func(a uint64) uint64) func(a uint64) ui
 	switch {
 	case !x.has("ftz"):
 	case dt == ptx.F32 && at == ptx.F64:
-		return func(a uint64) uint64 { return uint64(num.CvtFtzF32F64R(r, a)) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtFtzF32F64R(r, a)) }
 	case dt == ptx.F32 && at == ptx.BF16:
-		return func(a uint64) uint64 { return uint64(num.CvtFtzF32F32(uint32(exact(a)))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtFtzF32F32(uint32(exact(a)))) }
 	case dt == ptx.F64 && at == ptx.F32:
-		return func(a uint64) uint64 { return exact(uint64(num.CvtFtzF32F32(uint32(a)))) }
+		return func(a uint64) uint64 { return exact(uint64(scalar.CvtFtzF32F32(uint32(a)))) }
 	case at == ptx.F32 && dt != ptx.F16:
 		return flushFirst(fn)
 	}
@@ -89,81 +89,81 @@ func flush(x *inst, dt, at ptx.Type, fn func(a uint64) uint64) func(a uint64) ui
 func toF64(at ptx.Type) func(a uint64) uint64 {
 	switch at {
 	case ptx.F32:
-		return func(a uint64) uint64 { return num.CvtF64F32(uint32(a)) }
+		return func(a uint64) uint64 { return scalar.CvtF64F32(uint32(a)) }
 	case ptx.F16:
-		return func(a uint64) uint64 { return num.CvtF64F16(uint16(a)) }
+		return func(a uint64) uint64 { return scalar.CvtF64F16(uint16(a)) }
 	case ptx.BF16:
-		return func(a uint64) uint64 { return num.CvtF64BF16(uint16(a)) }
+		return func(a uint64) uint64 { return scalar.CvtF64BF16(uint16(a)) }
 	}
 	return nil
 }
 
-func toF32(r num.Round, at ptx.Type) func(a uint64) uint64 {
+func toF32(r scalar.Round, at ptx.Type) func(a uint64) uint64 {
 	switch {
-	case at == ptx.F64 && r == num.RN:
-		return func(a uint64) uint64 { return uint64(num.CvtF32F64(a)) }
+	case at == ptx.F64 && r == scalar.RN:
+		return func(a uint64) uint64 { return uint64(scalar.CvtF32F64(a)) }
 	case at == ptx.F64:
-		return func(a uint64) uint64 { return uint64(num.CvtF32F64R(r, a)) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtF32F64R(r, a)) }
 	case at == ptx.F16:
-		return func(a uint64) uint64 { return uint64(num.CvtF32F16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtF32F16(uint16(a))) }
 	case at == ptx.BF16:
-		return func(a uint64) uint64 { return uint64(num.CvtF32BF16(uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtF32BF16(uint16(a))) }
 	}
 	return nil
 }
 
-func toF16(r num.Round, at ptx.Type) func(a uint64) uint64 {
+func toF16(r scalar.Round, at ptx.Type) func(a uint64) uint64 {
 	switch {
-	case at == ptx.F32 && r == num.RN:
-		return func(a uint64) uint64 { return uint64(num.CvtF16F32(uint32(a))) }
+	case at == ptx.F32 && r == scalar.RN:
+		return func(a uint64) uint64 { return uint64(scalar.CvtF16F32(uint32(a))) }
 	case at == ptx.F32:
-		return func(a uint64) uint64 { return uint64(num.CvtF16F32R(r, uint32(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtF16F32R(r, uint32(a))) }
 	case at == ptx.F64:
-		return func(a uint64) uint64 { return uint64(num.CvtF16F64R(r, a)) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtF16F64R(r, a)) }
 	case at == ptx.BF16:
-		return func(a uint64) uint64 { return uint64(num.CvtF16BF16R(r, uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtF16BF16R(r, uint16(a))) }
 	}
 	return nil
 }
 
-func toBF16(r num.Round, at ptx.Type) func(a uint64) uint64 {
+func toBF16(r scalar.Round, at ptx.Type) func(a uint64) uint64 {
 	switch {
-	case at == ptx.F32 && r == num.RN:
-		return func(a uint64) uint64 { return uint64(num.CvtBF16F32(uint32(a))) }
+	case at == ptx.F32 && r == scalar.RN:
+		return func(a uint64) uint64 { return uint64(scalar.CvtBF16F32(uint32(a))) }
 	case at == ptx.F32:
-		return func(a uint64) uint64 { return uint64(num.CvtBF16F32R(r, uint32(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtBF16F32R(r, uint32(a))) }
 	case at == ptx.F64:
-		return func(a uint64) uint64 { return uint64(num.CvtBF16F64R(r, a)) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtBF16F64R(r, a)) }
 	case at == ptx.F16:
-		return func(a uint64) uint64 { return uint64(num.CvtBF16F16R(r, uint16(a))) }
+		return func(a uint64) uint64 { return uint64(scalar.CvtBF16F16R(r, uint16(a))) }
 	}
 	return nil
 }
 
 func toTF32(x *inst) func(a uint64) uint64 {
 	if x.has("rna") {
-		return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(num.CvtRnaTF32F32(uint32(a))) })
+		return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtRnaTF32F32(uint32(a))) })
 	}
 	r := roundOf(x)
-	return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(num.CvtTF32F32(r, uint32(a))) })
+	return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtTF32F32(r, uint32(a))) })
 }
 
 // fp8Pair is a conversion between a pair of fp8 values and a pair of halves.
 func fp8Pair(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	if dt == ptx.F16x2 {
-		from := num.CvtF16E4M3
+		from := scalar.CvtF16E4M3
 		if at == ptx.E5M2x2 {
-			from = num.CvtF16E5M2
+			from = scalar.CvtF16E5M2
 		}
 		if x.has("relu") {
 			exact := from
-			from = func(a uint8) uint16 { return num.ReluF16(exact(a)) }
+			from = func(a uint8) uint16 { return scalar.ReluF16(exact(a)) }
 		}
 		return func(a uint64) uint64 { return uint64(pack16(from(uint8(a)), from(uint8(a>>8)))) }
 	}
-	to := num.CvtE4M3F16
+	to := scalar.CvtE4M3F16
 	if dt == ptx.E5M2x2 {
-		to = num.CvtE5M2F16
+		to = scalar.CvtE5M2F16
 	}
 	last := fp8Relu(x, dt)
 	return func(a uint64) uint64 {
@@ -176,9 +176,9 @@ func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
 	case !x.has("relu"):
 		return func(a uint8) uint8 { return a }
 	case dt == ptx.E5M2x2:
-		return num.ReluE5M2
+		return scalar.ReluE5M2
 	}
-	return num.ReluE4M3
+	return scalar.ReluE4M3
 }
 
 // buildCvtTwo is cvt of two f32 into a packed type, the first into its high part.
@@ -191,9 +191,9 @@ func buildCvtTwo(d *decoder, x *inst) exec {
 	shift := 16
 	switch dt {
 	case ptx.E4M3x2, ptx.E5M2x2:
-		to, last := num.CvtE4M3F32, fp8Relu(x, dt)
+		to, last := scalar.CvtE4M3F32, fp8Relu(x, dt)
 		if dt == ptx.E5M2x2 {
-			to = num.CvtE5M2F32
+			to = scalar.CvtE5M2F32
 		}
 		shift = 8
 		fn = func(a uint32) uint32 { return uint32(last(to(a))) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestCooperative: a cooperative launch has memory for a barrier of the grid, whose size

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
-	"attest/ptx"
-	"attest/ptx/isa"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // inst is an instruction while it is decoded.

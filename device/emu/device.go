@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Device is an emulated GPU.

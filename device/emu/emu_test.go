@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // deviceFor opens an emulator that lives as long as the test.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // raiseAs is raise of a fault of a kind that package check has a name for.

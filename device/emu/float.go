@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -19,30 +19,32 @@ func init() {
 // .ftz; and what the most frequent forms have as loops over registers.
 type sum struct {
 	f32       func(a, b uint32) uint32
-	f32R      func(r num.Round, a, b uint32) uint32
-	ftzR      func(r num.Round, a, b uint32) uint32
+	f32R      func(r scalar.Round, a, b uint32) uint32
+	ftzR      func(r scalar.Round, a, b uint32) uint32
 	f64       func(a, b uint64) uint64
-	f64R      func(r num.Round, a, b uint64) uint64
+	f64R      func(r scalar.Round, a, b uint64) uint64
 	lane, ftz lanes2
 }
 
 var sums = map[string]sum{
-	"add": {num.AddF32, num.AddF32R, flushed(num.AddF32R), num.AddF64, num.AddF64R, addF32Lanes, addFtzLanes},
-	"sub": {num.SubF32, num.SubF32R, flushed(num.SubF32R), num.SubF64, num.SubF64R, subF32Lanes, subFtzLanes},
-	"mul": {num.MulF32, num.MulF32R, num.MulFtzF32R, num.MulF64, num.MulF64R, mulF32Lanes, mulFtzLanes},
-	"div": {num.DivF32, num.DivF32R, num.DivFtzF32R, num.DivF64, num.DivF64R, nil, nil},
+	"add": {scalar.AddF32, scalar.AddF32R, flushed(scalar.AddF32R), scalar.AddF64, scalar.AddF64R, addF32Lanes, addFtzLanes},
+	"sub": {scalar.SubF32, scalar.SubF32R, flushed(scalar.SubF32R), scalar.SubF64, scalar.SubF64R, subF32Lanes, subFtzLanes},
+	"mul": {scalar.MulF32, scalar.MulF32R, scalar.MulFtzF32R, scalar.MulF64, scalar.MulF64R, mulF32Lanes, mulFtzLanes},
+	"div": {scalar.DivF32, scalar.DivF32R, scalar.DivFtzF32R, scalar.DivF64, scalar.DivF64R, nil, nil},
 }
 
 // flushed is .ftz of a sum, which is exact wherever it is subnormal.
-func flushed(fn func(r num.Round, a, b uint32) uint32) func(r num.Round, a, b uint32) uint32 {
-	return func(r num.Round, a, b uint32) uint32 { return num.FtzF32(fn(r, num.FtzF32(a), num.FtzF32(b))) }
+func flushed(fn func(r scalar.Round, a, b uint32) uint32) func(r scalar.Round, a, b uint32) uint32 {
+	return func(r scalar.Round, a, b uint32) uint32 {
+		return scalar.FtzF32(fn(r, scalar.FtzF32(a), scalar.FtzF32(b)))
+	}
 }
 
 // buildFloatSum is add, sub and mul. Without a rounding mode they round to nearest
 // even, too.
 func buildFloatSum(d *decoder, x *inst) exec {
 	s, r := sums[x.in.Op.Name], roundOf(x)
-	switch plain := r == num.RN && !x.has("sat"); {
+	switch plain := r == scalar.RN && !x.has("sat"); {
 	case x.typ("d") == ptx.F64:
 		return s.build64(d, x, r)
 	case plain && x.has("ftz"):
@@ -65,22 +67,22 @@ func buildFloatDiv(d *decoder, x *inst) exec {
 	return s.build32(d, x, r)
 }
 
-func (s sum) build32(d *decoder, x *inst, r num.Round) exec {
+func (s sum) build32(d *decoder, x *inst, r scalar.Round) exec {
 	fn := s.f32
 	switch {
 	case x.has("ftz"):
 		fn = func(a, b uint32) uint32 { return s.ftzR(r, a, b) }
-	case r != num.RN:
+	case r != scalar.RN:
 		fn = func(a, b uint32) uint32 { return s.f32R(r, a, b) }
 	}
 	if x.has("sat") {
-		return op2(d, x, func(a, b uint32) uint32 { return num.SatF32(fn(a, b)) })
+		return op2(d, x, func(a, b uint32) uint32 { return scalar.SatF32(fn(a, b)) })
 	}
 	return op2(d, x, fn)
 }
 
-func (s sum) build64(d *decoder, x *inst, r num.Round) exec {
-	if r == num.RN {
+func (s sum) build64(d *decoder, x *inst, r scalar.Round) exec {
+	if r == scalar.RN {
 		return op2(d, x, s.f64)
 	}
 	return op2(d, x, func(a, b uint64) uint64 { return s.f64R(r, a, b) })
@@ -88,22 +90,22 @@ func (s sum) build64(d *decoder, x *inst, r num.Round) exec {
 
 func buildFloatFma(d *decoder, x *inst) exec {
 	r := roundOf(x)
-	switch plain := r == num.RN && !x.has("sat"); {
-	case x.typ("d") == ptx.F64 && r == num.RN:
-		return op3(d, x, num.FmaF64)
+	switch plain := r == scalar.RN && !x.has("sat"); {
+	case x.typ("d") == ptx.F64 && r == scalar.RN:
+		return op3(d, x, scalar.FmaF64)
 	case x.typ("d") == ptx.F64:
-		return op3(d, x, func(a, b, c uint64) uint64 { return num.FmaF64R(r, a, b, c) })
+		return op3(d, x, func(a, b, c uint64) uint64 { return scalar.FmaF64R(r, a, b, c) })
 	case plain && x.has("ftz"):
 		return hot3(d, x, fmaFtzLanes)
 	case plain:
 		return hot3(d, x, fmaF32Lanes)
 	}
-	any := num.FmaF32R
+	any := scalar.FmaF32R
 	if x.has("ftz") {
-		any = num.FmaFtzF32R
+		any = scalar.FmaFtzF32R
 	}
 	if x.has("sat") {
-		return op3(d, x, func(a, b, c uint32) uint32 { return num.SatF32(any(r, a, b, c)) })
+		return op3(d, x, func(a, b, c uint32) uint32 { return scalar.SatF32(any(r, a, b, c)) })
 	}
 	return op3(d, x, func(a, b, c uint32) uint32 { return any(r, a, b, c) })
 }
@@ -114,49 +116,49 @@ func flushed1(x *inst, fn func(a uint32) uint32) func(a uint32) uint32 {
 	if !x.has("ftz") {
 		return fn
 	}
-	return func(a uint32) uint32 { return num.FtzF32(fn(num.FtzF32(a))) }
+	return func(a uint32) uint32 { return scalar.FtzF32(fn(scalar.FtzF32(a))) }
 }
 
 func flushed2(x *inst, fn func(a, b uint32) uint32) func(a, b uint32) uint32 {
 	if !x.has("ftz") {
 		return fn
 	}
-	return func(a, b uint32) uint32 { return num.FtzF32(fn(num.FtzF32(a), num.FtzF32(b))) }
+	return func(a, b uint32) uint32 { return scalar.FtzF32(fn(scalar.FtzF32(a), scalar.FtzF32(b))) }
 }
 
 func buildFloatSign(d *decoder, x *inst) exec {
 	switch abs := x.in.Op.Name == "abs"; {
 	case x.typ("d") == ptx.F64 && abs:
-		return op1(d, x, num.AbsF64)
+		return op1(d, x, scalar.AbsF64)
 	case x.typ("d") == ptx.F64:
-		return op1(d, x, num.NegF64)
+		return op1(d, x, scalar.NegF64)
 	case abs:
-		return op1(d, x, flushed1(x, num.AbsF32))
+		return op1(d, x, flushed1(x, scalar.AbsF32))
 	}
-	return op1(d, x, flushed1(x, num.NegF32))
+	return op1(d, x, flushed1(x, scalar.NegF32))
 }
 
 func buildFloatExtreme(d *decoder, x *inst) exec {
 	least := x.in.Op.Name == "min"
 	if x.typ("d") == ptx.F64 {
 		if least {
-			return op2(d, x, num.MinF64)
+			return op2(d, x, scalar.MinF64)
 		}
-		return op2(d, x, num.MaxF64)
+		return op2(d, x, scalar.MaxF64)
 	}
-	fn, lane, ftz := num.MaxF32, lanes2(maxF32Lanes), lanes2(maxFtzLanes)
+	fn, lane, ftz := scalar.MaxF32, lanes2(maxF32Lanes), lanes2(maxFtzLanes)
 	switch {
 	case least && x.has("NaN"):
-		fn = num.MinNaNF32
+		fn = scalar.MinNaNF32
 	case least:
-		fn, lane, ftz = num.MinF32, minF32Lanes, minFtzLanes
+		fn, lane, ftz = scalar.MinF32, minF32Lanes, minFtzLanes
 	case x.has("NaN"):
-		fn = num.MaxNaNF32
+		fn = scalar.MaxNaNF32
 	}
 	switch {
 	case x.has("xorsign"):
 		plain := fn
-		fn = func(a, b uint32) uint32 { return num.XorSignF32(plain(a&^negZero, b&^negZero), a, b) }
+		fn = func(a, b uint32) uint32 { return scalar.XorSignF32(plain(a&^negZero, b&^negZero), a, b) }
 	case x.has("NaN"):
 	case x.has("ftz"):
 		return hot2(d, x, ftz)
@@ -168,14 +170,14 @@ func buildFloatExtreme(d *decoder, x *inst) exec {
 
 func buildCopysign(d *decoder, x *inst) exec {
 	if x.typ("d") == ptx.F64 {
-		return op2(d, x, num.CopysignF64)
+		return op2(d, x, scalar.CopysignF64)
 	}
-	return op2(d, x, num.CopysignF32)
+	return op2(d, x, scalar.CopysignF32)
 }
 
-var properties = map[string]num.Property{
-	"finite": num.Finite, "infinite": num.Infinite, "number": num.Number,
-	"notanumber": num.NotANumber, "normal": num.Normal, "subnormal": num.Subnormal,
+var properties = map[string]scalar.Property{
+	"finite": scalar.Finite, "infinite": scalar.Infinite, "number": scalar.Number,
+	"notanumber": scalar.NotANumber, "normal": scalar.Normal, "subnormal": scalar.Subnormal,
 }
 
 func buildTestp(d *decoder, x *inst) exec {
@@ -183,11 +185,11 @@ func buildTestp(d *decoder, x *inst) exec {
 	if x.typ("a") == ptx.F64 {
 		a := srcOf[uint64](d, x, "a")
 		return func(f *frame, m uint32) {
-			f.predOf(p, m, func(l int) bool { return num.TestpF64(prop, a.get(f, l)) })
+			f.predOf(p, m, func(l int) bool { return scalar.TestpF64(prop, a.get(f, l)) })
 		}
 	}
 	a := srcOf[uint32](d, x, "a")
 	return func(f *frame, m uint32) {
-		f.predOf(p, m, func(l int) bool { return num.TestpF32(prop, a.get(f, l)) })
+		f.predOf(p, m, func(l int) bool { return scalar.TestpF32(prop, a.get(f, l)) })
 	}
 }

@@ -3,7 +3,7 @@ package emu
 import (
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {

@@ -3,8 +3,8 @@ package emu
 import (
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestGenericWindows stores by name in each space and loads at the generic

@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -43,23 +43,23 @@ func half3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
 }
 
 func buildHalfSum(d *decoder, x *inst) exec {
-	f16, bf16 := num.AddF16, num.AddBF16
+	f16, bf16 := scalar.AddF16, scalar.AddBF16
 	switch x.in.Op.Name {
 	case "sub":
-		f16, bf16 = num.SubF16, num.SubBF16
+		f16, bf16 = scalar.SubF16, scalar.SubBF16
 	case "mul":
-		f16, bf16 = num.MulF16, num.MulBF16
+		f16, bf16 = scalar.MulF16, scalar.MulBF16
 	}
 	switch {
 	case isBF16(x):
 		return half2(d, x, bf16)
 	case x.has("ftz") && x.in.Op.Name == "mul":
-		f16 = num.MulFtzF16
+		f16 = scalar.MulFtzF16
 	default:
 		f16 = halfFtz2(x, f16)
 	}
 	if x.has("sat") {
-		return half2(d, x, func(a, b uint16) uint16 { return num.SatF16(f16(a, b)) })
+		return half2(d, x, func(a, b uint16) uint16 { return scalar.SatF16(f16(a, b)) })
 	}
 	return half2(d, x, f16)
 }
@@ -68,24 +68,24 @@ func halfFtz2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
 	if !x.has("ftz") {
 		return fn
 	}
-	return func(a, b uint16) uint16 { return num.FtzF16(fn(num.FtzF16(a), num.FtzF16(b))) }
+	return func(a, b uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a), scalar.FtzF16(b))) }
 }
 
 func buildHalfFma(d *decoder, x *inst) exec {
-	fn, last := num.FmaF16, num.ReluF16
+	fn, last := scalar.FmaF16, scalar.ReluF16
 	switch oob := x.has("oob"); {
 	case isBF16(x) && oob:
-		fn, last = num.FmaOobBF16, num.ReluBF16
+		fn, last = scalar.FmaOobBF16, scalar.ReluBF16
 	case isBF16(x):
-		fn, last = num.FmaBF16, num.ReluBF16
+		fn, last = scalar.FmaBF16, scalar.ReluBF16
 	case oob:
-		fn = num.FmaOobF16
+		fn = scalar.FmaOobF16
 	case x.has("ftz"):
-		fn = num.FmaFtzF16
+		fn = scalar.FmaFtzF16
 	}
 	switch {
 	case x.has("sat"):
-		last = num.SatF16
+		last = scalar.SatF16
 	case !x.has("relu"):
 		return half3(d, x, fn)
 	}
@@ -94,31 +94,31 @@ func buildHalfFma(d *decoder, x *inst) exec {
 
 func buildHalfSign(d *decoder, x *inst) exec {
 	abs := x.in.Op.Name == "abs"
-	fn := num.NegF16
+	fn := scalar.NegF16
 	switch {
 	case isBF16(x) && abs:
-		return half1(d, x, num.AbsBF16)
+		return half1(d, x, scalar.AbsBF16)
 	case isBF16(x):
-		return half1(d, x, num.NegBF16)
+		return half1(d, x, scalar.NegBF16)
 	case abs:
-		fn = num.AbsF16
+		fn = scalar.AbsF16
 	}
 	if x.has("ftz") {
-		return half1(d, x, func(a uint16) uint16 { return num.FtzF16(fn(num.FtzF16(a))) })
+		return half1(d, x, func(a uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a))) })
 	}
 	return half1(d, x, fn)
 }
 
 // extremes16 are min and max by format: without and with .NaN.
 var extremes16 = map[string][2][2]func(a, b uint16) uint16{
-	"min": {{num.MinF16, num.MinNaNF16}, {num.MinBF16, num.MinNaNBF16}},
-	"max": {{num.MaxF16, num.MaxNaNF16}, {num.MaxBF16, num.MaxNaNBF16}},
+	"min": {{scalar.MinF16, scalar.MinNaNF16}, {scalar.MinBF16, scalar.MinNaNBF16}},
+	"max": {{scalar.MaxF16, scalar.MaxNaNF16}, {scalar.MaxBF16, scalar.MaxNaNBF16}},
 }
 
 func buildHalfExtreme(d *decoder, x *inst) exec {
-	format, nan, sign := 0, 0, num.XorSignF16
+	format, nan, sign := 0, 0, scalar.XorSignF16
 	if isBF16(x) {
-		format, sign = 1, num.XorSignBF16
+		format, sign = 1, scalar.XorSignBF16
 	}
 	if x.has("NaN") {
 		nan = 1

@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -54,7 +54,7 @@ func buildAdd(d *decoder, x *inst) exec {
 	case x.has("cc"):
 		return buildCarry(d, x)
 	case x.has("sat"):
-		return op2(d, x, num.AddSatS32)
+		return op2(d, x, scalar.AddSatS32)
 	case t == ptx.U16x2 || t == ptx.S16x2:
 		return packed2(d, x, func(a, b uint16) uint16 { return a + b })
 	}
@@ -72,7 +72,7 @@ func buildSub(d *decoder, x *inst) exec {
 	case x.has("cc"):
 		return buildCarry(d, x)
 	case x.has("sat"):
-		return op2(d, x, num.SubSatS32)
+		return op2(d, x, scalar.SubSatS32)
 	case t.Bits() == 16:
 		return op2(d, x, func(a, b uint16) uint16 { return a - b })
 	case t.Bits() == 32:
@@ -81,7 +81,7 @@ func buildSub(d *decoder, x *inst) exec {
 	return hotWide2(d, x, sub64Lanes)
 }
 
-var highHalf = int2{num.MulHiU16, num.MulHiS16, num.MulHiU32, num.MulHiS32, num.MulHiU64, num.MulHiS64}
+var highHalf = int2{scalar.MulHiU16, scalar.MulHiS16, scalar.MulHiU32, scalar.MulHiS32, scalar.MulHiU64, scalar.MulHiS64}
 
 func buildMul(d *decoder, x *inst) exec {
 	switch {
@@ -116,7 +116,7 @@ func buildMad(d *decoder, x *inst) exec {
 	case x.has("cc"):
 		return buildCarryMad(d, x)
 	case x.has("sat"):
-		return op3(d, x, num.MadHiSatS32)
+		return op3(d, x, scalar.MadHiSatS32)
 	case x.has("hi"):
 		return buildMadHi(d, x)
 	case x.has("wide"):
@@ -134,17 +134,17 @@ func buildMad(d *decoder, x *inst) exec {
 func buildMadHi(d *decoder, x *inst) exec {
 	switch x.typ("a") {
 	case ptx.U16:
-		return op3(d, x, func(a, b, c uint16) uint16 { return num.MulHiU16(a, b) + c })
+		return op3(d, x, func(a, b, c uint16) uint16 { return scalar.MulHiU16(a, b) + c })
 	case ptx.S16:
-		return op3(d, x, func(a, b, c int16) int16 { return num.MulHiS16(a, b) + c })
+		return op3(d, x, func(a, b, c int16) int16 { return scalar.MulHiS16(a, b) + c })
 	case ptx.U32:
-		return op3(d, x, func(a, b, c uint32) uint32 { return num.MulHiU32(a, b) + c })
+		return op3(d, x, func(a, b, c uint32) uint32 { return scalar.MulHiU32(a, b) + c })
 	case ptx.S32:
-		return op3(d, x, func(a, b, c int32) int32 { return num.MulHiS32(a, b) + c })
+		return op3(d, x, func(a, b, c int32) int32 { return scalar.MulHiS32(a, b) + c })
 	case ptx.U64:
-		return op3(d, x, func(a, b, c uint64) uint64 { return num.MulHiU64(a, b) + c })
+		return op3(d, x, func(a, b, c uint64) uint64 { return scalar.MulHiU64(a, b) + c })
 	}
-	return op3(d, x, func(a, b, c int64) int64 { return num.MulHiS64(a, b) + c })
+	return op3(d, x, func(a, b, c int64) int64 { return scalar.MulHiS64(a, b) + c })
 }
 
 func buildMadWide(d *decoder, x *inst) exec {
@@ -163,56 +163,56 @@ func buildMul24(d *decoder, x *inst) exec {
 	signed, hi := x.typ("a") == ptx.S32, x.has("hi")
 	switch {
 	case signed && hi:
-		return op2(d, x, num.Mul24HiS32)
+		return op2(d, x, scalar.Mul24HiS32)
 	case signed:
-		return op2(d, x, num.Mul24LoS32)
+		return op2(d, x, scalar.Mul24LoS32)
 	case hi:
-		return op2(d, x, num.Mul24HiU32)
+		return op2(d, x, scalar.Mul24HiU32)
 	}
-	return op2(d, x, num.Mul24LoU32)
+	return op2(d, x, scalar.Mul24LoU32)
 }
 
 func buildMad24(d *decoder, x *inst) exec {
 	signed, hi := x.typ("a") == ptx.S32, x.has("hi")
 	switch {
 	case x.has("sat"):
-		return op3(d, x, num.Mad24HiSatS32)
+		return op3(d, x, scalar.Mad24HiSatS32)
 	case signed && hi:
-		return op3(d, x, func(a, b, c int32) int32 { return num.Mul24HiS32(a, b) + c })
+		return op3(d, x, func(a, b, c int32) int32 { return scalar.Mul24HiS32(a, b) + c })
 	case signed:
-		return op3(d, x, func(a, b, c int32) int32 { return num.Mul24LoS32(a, b) + c })
+		return op3(d, x, func(a, b, c int32) int32 { return scalar.Mul24LoS32(a, b) + c })
 	case hi:
-		return op3(d, x, func(a, b, c uint32) uint32 { return num.Mul24HiU32(a, b) + c })
+		return op3(d, x, func(a, b, c uint32) uint32 { return scalar.Mul24HiU32(a, b) + c })
 	}
-	return op3(d, x, func(a, b, c uint32) uint32 { return num.Mul24LoU32(a, b) + c })
+	return op3(d, x, func(a, b, c uint32) uint32 { return scalar.Mul24LoU32(a, b) + c })
 }
 
 func buildDiv(d *decoder, x *inst) exec {
 	return int2{
-		num.Div[uint16], num.Div[int16], num.Div[uint32],
-		num.Div[int32], num.Div[uint64], num.Div[int64],
+		scalar.Div[uint16], scalar.Div[int16], scalar.Div[uint32],
+		scalar.Div[int32], scalar.Div[uint64], scalar.Div[int64],
 	}.build(d, x)
 }
 
 func buildRem(d *decoder, x *inst) exec {
 	return int2{
-		num.Rem[uint16], num.Rem[int16], num.Rem[uint32],
-		num.Rem[int32], num.Rem[uint64], num.Rem[int64],
+		scalar.Rem[uint16], scalar.Rem[int16], scalar.Rem[uint32],
+		scalar.Rem[int32], scalar.Rem[uint64], scalar.Rem[int64],
 	}.build(d, x)
 }
 
 func buildSad(d *decoder, x *inst) exec {
 	switch x.typ("a") {
 	case ptx.U16:
-		return op3(d, x, num.Sad[uint16])
+		return op3(d, x, scalar.Sad[uint16])
 	case ptx.S16:
-		return op3(d, x, num.Sad[int16])
+		return op3(d, x, scalar.Sad[int16])
 	case ptx.U32:
-		return op3(d, x, num.Sad[uint32])
+		return op3(d, x, scalar.Sad[uint32])
 	case ptx.S32:
-		return op3(d, x, num.Sad[int32])
+		return op3(d, x, scalar.Sad[int32])
 	case ptx.U64:
-		return op3(d, x, num.Sad[uint64])
+		return op3(d, x, scalar.Sad[uint64])
 	}
-	return op3(d, x, num.Sad[int64])
+	return op3(d, x, scalar.Sad[int64])
 }

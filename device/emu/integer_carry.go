@@ -3,8 +3,8 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -50,13 +50,13 @@ func buildCarry(d *decoder, x *inst) exec {
 	sub := x.in.Op.Name[0] == 's'
 	switch wide := widthOf(x.typ("d")) == w64; {
 	case sub && wide:
-		return carryStep(d, x, num.SubC64)
+		return carryStep(d, x, scalar.SubC64)
 	case sub:
-		return carryStep(d, x, num.SubC32)
+		return carryStep(d, x, scalar.SubC32)
 	case wide:
-		return carryStep(d, x, num.AddC64)
+		return carryStep(d, x, scalar.AddC64)
 	}
-	return carryStep(d, x, num.AddC32)
+	return carryStep(d, x, scalar.AddC32)
 }
 
 func carryStep[T value](d *decoder, x *inst, fn func(a, b T, cf uint32) (T, uint32)) exec {
@@ -78,17 +78,17 @@ func buildCarryMad(d *decoder, x *inst) exec {
 	signed := x.typ("a").Class() == ptx.ClassSigned
 	switch wide, hi := widthOf(x.typ("d")) == w64, x.has("hi"); {
 	case wide && hi && signed:
-		return carryMad(d, x, func(a, b uint64) uint64 { return uint64(num.MulHiS64(int64(a), int64(b))) }, num.AddC64)
+		return carryMad(d, x, func(a, b uint64) uint64 { return uint64(scalar.MulHiS64(int64(a), int64(b))) }, scalar.AddC64)
 	case wide && hi:
-		return carryMad(d, x, num.MulHiU64, num.AddC64)
+		return carryMad(d, x, scalar.MulHiU64, scalar.AddC64)
 	case wide:
-		return carryMad(d, x, func(a, b uint64) uint64 { return a * b }, num.AddC64)
+		return carryMad(d, x, func(a, b uint64) uint64 { return a * b }, scalar.AddC64)
 	case hi && signed:
-		return carryMad(d, x, func(a, b uint32) uint32 { return uint32(num.MulHiS32(int32(a), int32(b))) }, num.AddC32)
+		return carryMad(d, x, func(a, b uint32) uint32 { return uint32(scalar.MulHiS32(int32(a), int32(b))) }, scalar.AddC32)
 	case hi:
-		return carryMad(d, x, num.MulHiU32, num.AddC32)
+		return carryMad(d, x, scalar.MulHiU32, scalar.AddC32)
 	}
-	return carryMad(d, x, func(a, b uint32) uint32 { return a * b }, num.AddC32)
+	return carryMad(d, x, func(a, b uint32) uint32 { return a * b }, scalar.AddC32)
 }
 
 func carryMad[T value](d *decoder, x *inst, mul func(a, b T) T, add func(a, b T, cf uint32) (T, uint32)) exec {

@@ -1,14 +1,14 @@
 package emu
 
-import "attest/device/emu/num"
+import "github.com/GOATnote-Inc/attest/numeric/scalar"
 
 func init() {
-	build("dp4a", func(d *decoder, x *inst) exec { return buildDot(d, x, num.Dp4a) })
+	build("dp4a", func(d *decoder, x *inst) exec { return buildDot(d, x, scalar.Dp4a) })
 	build("dp2a", func(d *decoder, x *inst) exec {
 		if x.has("hi") {
-			return buildDot(d, x, num.Dp2aHi)
+			return buildDot(d, x, scalar.Dp2aHi)
 		}
-		return buildDot(d, x, num.Dp2aLo)
+		return buildDot(d, x, scalar.Dp2aLo)
 	})
 }
 

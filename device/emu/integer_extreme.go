@@ -1,6 +1,6 @@
 package emu
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 func buildAbs(d *decoder, x *inst) exec {
 	switch x.typ("a") {

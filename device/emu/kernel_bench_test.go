@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // wholeKernel is a kernel of a file with a launch of some blocks.

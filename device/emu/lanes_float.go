@@ -4,8 +4,8 @@ import (
 	"math"
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // The f32 operations that have loops of their own; see lanes.go. Those called plain
@@ -13,31 +13,31 @@ import (
 
 func addF32Plain(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.AddF32(a[l], b[l])
+		d[l] = scalar.AddF32(a[l], b[l])
 	}
 }
 
 func addFtzPlain(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.FtzF32(num.AddF32(num.FtzF32(a[l]), num.FtzF32(b[l])))
+		d[l] = scalar.FtzF32(scalar.AddF32(scalar.FtzF32(a[l]), scalar.FtzF32(b[l])))
 	}
 }
 
 func subF32Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.SubF32(a[l], b[l])
+		d[l] = scalar.SubF32(a[l], b[l])
 	}
 }
 
 func subFtzLanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.FtzF32(num.SubF32(num.FtzF32(a[l]), num.FtzF32(b[l])))
+		d[l] = scalar.FtzF32(scalar.SubF32(scalar.FtzF32(a[l]), scalar.FtzF32(b[l])))
 	}
 }
 
 func mulF32Plain(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.MulF32(a[l], b[l])
+		d[l] = scalar.MulF32(a[l], b[l])
 	}
 }
 
@@ -45,10 +45,10 @@ func mulF32Plain(d, a, b *lanes32) {
 // number, because the hardware flushes some of it.
 func mulFtzPlain(d, a, b *lanes32) {
 	for l := range d {
-		x, y := num.FtzF32(a[l]), num.FtzF32(b[l])
-		v := num.FtzF32(num.MulF32(x, y))
+		x, y := scalar.FtzF32(a[l]), scalar.FtzF32(b[l])
+		v := scalar.FtzF32(scalar.MulF32(x, y))
 		if v<<1 == 1<<24 {
-			v = num.MulFtzF32(x, y)
+			v = scalar.MulFtzF32(x, y)
 		}
 		d[l] = v
 	}
@@ -56,25 +56,25 @@ func mulFtzPlain(d, a, b *lanes32) {
 
 func minF32Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.MinF32(a[l], b[l])
+		d[l] = scalar.MinF32(a[l], b[l])
 	}
 }
 
 func maxF32Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.MaxF32(a[l], b[l])
+		d[l] = scalar.MaxF32(a[l], b[l])
 	}
 }
 
 func minFtzLanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.MinF32(num.FtzF32(a[l]), num.FtzF32(b[l]))
+		d[l] = scalar.MinF32(scalar.FtzF32(a[l]), scalar.FtzF32(b[l]))
 	}
 }
 
 func maxFtzLanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = num.MaxF32(num.FtzF32(a[l]), num.FtzF32(b[l]))
+		d[l] = scalar.MaxF32(scalar.FtzF32(a[l]), scalar.FtzF32(b[l]))
 	}
 }
 
@@ -92,7 +92,7 @@ func fmaF32Plain(d, a, b, c *lanes32) {
 	}
 	for ; left != 0; left &= left - 1 {
 		l := bits.TrailingZeros32(left) & 31
-		t[l] = num.FmaF32(a[l], b[l], c[l])
+		t[l] = scalar.FmaF32(a[l], b[l], c[l])
 	}
 	*d = t
 }
@@ -101,14 +101,14 @@ func fmaFtzPlain(d, a, b, c *lanes32) {
 	var t lanes32
 	var left uint32
 	for l := range t {
-		v, ok := quickFma(num.FtzF32(a[l]), num.FtzF32(b[l]), num.FtzF32(c[l]))
+		v, ok := quickFma(scalar.FtzF32(a[l]), scalar.FtzF32(b[l]), scalar.FtzF32(c[l]))
 		if t[l] = v; !ok {
 			left |= 1 << l
 		}
 	}
 	for ; left != 0; left &= left - 1 {
 		l := bits.TrailingZeros32(left) & 31
-		t[l] = num.FmaFtzF32(a[l], b[l], c[l])
+		t[l] = scalar.FmaFtzF32(a[l], b[l], c[l])
 	}
 	*d = t
 }
@@ -116,7 +116,7 @@ func fmaFtzPlain(d, a, b, c *lanes32) {
 // quickFma is fma.rn.f32 for nearly all operands, small enough to be part of a
 // loop. In f64 the product is exact and the sum rounded once; rounding that to f32
 // is wrong only where it lies half way between two f32. Those, and results that are
-// no normal f32, are left to num.FmaF32.
+// no normal f32, are left to scalar.FmaF32.
 func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	const (
 		half    = 1 << 28            // of the last bit that f32 keeps
@@ -143,24 +143,24 @@ func convertTwoLanes(d *decoder, x *inst, dt ptx.Type) exec {
 
 func f16x2Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = pack16(num.CvtF16F32(b[l]), num.CvtF16F32(a[l]))
+		d[l] = pack16(scalar.CvtF16F32(b[l]), scalar.CvtF16F32(a[l]))
 	}
 }
 
 func bf16x2Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = pack16(num.CvtBF16F32(b[l]), num.CvtBF16F32(a[l]))
+		d[l] = pack16(scalar.CvtBF16F32(b[l]), scalar.CvtBF16F32(a[l]))
 	}
 }
 
 func e4m3x2Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = uint32(num.CvtE4M3F32(a[l]))<<8 | uint32(num.CvtE4M3F32(b[l]))
+		d[l] = uint32(scalar.CvtE4M3F32(a[l]))<<8 | uint32(scalar.CvtE4M3F32(b[l]))
 	}
 }
 
 func e5m2x2Lanes(d, a, b *lanes32) {
 	for l := range d {
-		d[l] = uint32(num.CvtE5M2F32(a[l]))<<8 | uint32(num.CvtE5M2F32(b[l]))
+		d[l] = uint32(scalar.CvtE5M2F32(a[l]))<<8 | uint32(scalar.CvtE5M2F32(b[l]))
 	}
 }

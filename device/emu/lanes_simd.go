@@ -3,8 +3,8 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/device/emu/simd"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/simd"
 )
 
 // The f32 operations that package simd has loops for. With .ftz, lanes whose results
@@ -43,7 +43,7 @@ func addFtzLanes(d, a, b *lanes32) {
 	var t lanes32
 	for left := simd.AddF32Daz(&t, a, b); left != 0; left &= left - 1 {
 		l := bits.TrailingZeros32(left) & 31
-		t[l] = num.FtzF32(t[l])
+		t[l] = scalar.FtzF32(t[l])
 	}
 	*d = t
 }
@@ -56,7 +56,7 @@ func mulFtzLanes(d, a, b *lanes32) {
 	var t lanes32
 	for left := simd.MulF32Daz(&t, a, b); left != 0; left &= left - 1 {
 		l := bits.TrailingZeros32(left) & 31
-		t[l] = num.MulFtzF32(a[l], b[l])
+		t[l] = scalar.MulFtzF32(a[l], b[l])
 	}
 	*d = t
 }
@@ -69,7 +69,7 @@ func fmaFtzLanes(d, a, b, c *lanes32) {
 	var t lanes32
 	for left := simd.FmaF32Daz(&t, a, b, c); left != 0; left &= left - 1 {
 		l := bits.TrailingZeros32(left) & 31
-		t[l] = num.FmaFtzF32(a[l], b[l], c[l])
+		t[l] = scalar.FmaFtzF32(a[l], b[l], c[l])
 	}
 	*d = t
 }

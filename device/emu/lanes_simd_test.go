@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"attest/device/emu/simd"
+	"github.com/GOATnote-Inc/attest/numeric/simd"
 )
 
 // nastyF32 are numbers at which f32 operations go wrong.

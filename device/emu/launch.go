@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // launch is one run of a kernel.

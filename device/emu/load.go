@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // load parses and decodes a module, and places its variables.

@@ -1,6 +1,6 @@
 package emu
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 func init() {
 	control("ld", func(d *decoder, x *inst, o *op) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestLoadTypes loads every type into every register that may hold it: signs

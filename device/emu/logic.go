@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -110,14 +110,14 @@ func isZero[T value](a T) T {
 func buildLop3(d *decoder, x *inst) exec {
 	lut := uint8(x.arg("immLut").Val)
 	if x.mod("bool") == "" {
-		return op3(d, x, func(a, b, c uint32) uint32 { return num.Lop3(a, b, c, lut) })
+		return op3(d, x, func(a, b, c uint32) uint32 { return scalar.Lop3(a, b, c, lut) })
 	}
 	rd, ra, rb, rc := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b"), srcOf[uint32](d, x, "c")
 	p, q, or := d.dst(x.arg("p"), ptx.Pred), d.truth(x.arg("q")), x.mod("bool") == "or"
 	return func(f *frame, m uint32) {
 		var any uint32
 		eachLane(m, func(l int) {
-			v := num.Lop3(ra.get(f, l), rb.get(f, l), rc.get(f, l), lut)
+			v := scalar.Lop3(ra.get(f, l), rb.get(f, l), rc.get(f, l), lut)
 			rd.set(f, l, v)
 			any |= bit(v != 0) << l
 		})
@@ -160,22 +160,22 @@ func buildShr(d *decoder, x *inst) exec {
 func buildShf(d *decoder, x *inst) exec {
 	switch left, wrap := x.mod("dir") == "l", x.mod("mode") == "wrap"; {
 	case left && wrap:
-		return op3(d, x, num.ShfLWrap)
+		return op3(d, x, scalar.ShfLWrap)
 	case left:
-		return op3(d, x, num.ShfLClamp)
+		return op3(d, x, scalar.ShfLClamp)
 	case wrap:
-		return op3(d, x, num.ShfRWrap)
+		return op3(d, x, scalar.ShfRWrap)
 	}
-	return op3(d, x, num.ShfRClamp)
+	return op3(d, x, scalar.ShfRClamp)
 }
 
 func buildPrmt(d *decoder, x *inst) exec {
-	mode := map[string]num.PrmtMode{
-		"f4e": num.PrmtF4E, "b4e": num.PrmtB4E, "rc8": num.PrmtRC8,
-		"ecl": num.PrmtECL, "ecr": num.PrmtECR, "rc16": num.PrmtRC16,
+	mode := map[string]scalar.PrmtMode{
+		"f4e": scalar.PrmtF4E, "b4e": scalar.PrmtB4E, "rc8": scalar.PrmtRC8,
+		"ecl": scalar.PrmtECL, "ecr": scalar.PrmtECR, "rc16": scalar.PrmtRC16,
 	}[x.mod("mode")]
-	if mode == num.PrmtIndex {
-		return op3(d, x, num.PrmtB32)
+	if mode == scalar.PrmtIndex {
+		return op3(d, x, scalar.PrmtB32)
 	}
-	return op3(d, x, func(a, b, c uint32) uint32 { return num.Prmt(mode, a, b, c) })
+	return op3(d, x, func(a, b, c uint32) uint32 { return scalar.Prmt(mode, a, b, c) })
 }

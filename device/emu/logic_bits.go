@@ -3,8 +3,8 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -43,44 +43,44 @@ func buildBrev(d *decoder, x *inst) exec {
 func buildBfind(d *decoder, x *inst) exec {
 	place := func(found uint32, width int) uint32 { return found }
 	if x.has("shiftamt") {
-		place = num.BfindShift
+		place = scalar.BfindShift
 	}
 	switch x.typ("a") {
 	case ptx.U32:
-		return op1(d, x, func(a uint32) uint32 { return place(num.BfindU32(a), 32) })
+		return op1(d, x, func(a uint32) uint32 { return place(scalar.BfindU32(a), 32) })
 	case ptx.S32:
-		return op1(d, x, func(a int32) uint32 { return place(num.BfindS32(a), 32) })
+		return op1(d, x, func(a int32) uint32 { return place(scalar.BfindS32(a), 32) })
 	case ptx.U64:
-		return op1(d, x, func(a uint64) uint32 { return place(num.BfindU64(a), 64) })
+		return op1(d, x, func(a uint64) uint32 { return place(scalar.BfindU64(a), 64) })
 	}
-	return op1(d, x, func(a int64) uint32 { return place(num.BfindS64(a), 64) })
+	return op1(d, x, func(a int64) uint32 { return place(scalar.BfindS64(a), 64) })
 }
 
 func buildFns(d *decoder, x *inst) exec {
 	rd := dstOf[uint32](d, x, "d")
 	mask, base, offset := srcOf[uint32](d, x, "mask"), srcOf[uint32](d, x, "base"), srcOf[int32](d, x, "offset")
 	return func(f *frame, m uint32) {
-		eachLane(m, func(l int) { rd.set(f, l, num.Fns(mask.get(f, l), base.get(f, l), offset.get(f, l))) })
+		eachLane(m, func(l int) { rd.set(f, l, scalar.Fns(mask.get(f, l), base.get(f, l), offset.get(f, l))) })
 	}
 }
 
 func buildBfe(d *decoder, x *inst) exec {
 	switch x.typ("a") {
 	case ptx.U32:
-		return op3(d, x, num.BfeU32)
+		return op3(d, x, scalar.BfeU32)
 	case ptx.S32:
-		return op3(d, x, num.BfeS32)
+		return op3(d, x, scalar.BfeS32)
 	case ptx.U64:
-		return op3(d, x, num.BfeU64)
+		return op3(d, x, scalar.BfeU64)
 	}
-	return op3(d, x, num.BfeS64)
+	return op3(d, x, scalar.BfeS64)
 }
 
 func buildBfi(d *decoder, x *inst) exec {
 	if x.typ("f").Bits() == 64 {
-		return insertField(d, x, num.BfiB64)
+		return insertField(d, x, scalar.BfiB64)
 	}
-	return insertField(d, x, num.BfiB32)
+	return insertField(d, x, scalar.BfiB32)
 }
 
 // insertField is bfi, the one instruction with four sources; PTX calls its
@@ -97,19 +97,19 @@ func insertField[T value](d *decoder, x *inst, fn func(a, b T, pos, length uint3
 
 func buildBmsk(d *decoder, x *inst) exec {
 	if x.has("wrap") {
-		return op2(d, x, num.BmskWrap)
+		return op2(d, x, scalar.BmskWrap)
 	}
-	return op2(d, x, num.BmskClamp)
+	return op2(d, x, scalar.BmskClamp)
 }
 
 func buildSzext(d *decoder, x *inst) exec {
 	switch wrap, signed := x.has("wrap"), x.typ("a") == ptx.S32; {
 	case wrap && signed:
-		return op2(d, x, func(a int32, n uint32) int32 { return num.SzextS32(a, n&31) })
+		return op2(d, x, func(a int32, n uint32) int32 { return scalar.SzextS32(a, n&31) })
 	case wrap:
-		return op2(d, x, func(a, n uint32) uint32 { return num.SzextU32(a, n&31) })
+		return op2(d, x, func(a, n uint32) uint32 { return scalar.SzextU32(a, n&31) })
 	case signed:
-		return op2(d, x, num.SzextS32)
+		return op2(d, x, scalar.SzextS32)
 	}
-	return op2(d, x, num.SzextU32)
+	return op2(d, x, scalar.SzextU32)
 }

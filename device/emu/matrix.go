@@ -3,8 +3,8 @@ package emu
 import (
 	"fmt"
 
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // aligned makes an instruction one that all lanes of a warp execute together.

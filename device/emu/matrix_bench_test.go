@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // variant is the form of an opcode's text.

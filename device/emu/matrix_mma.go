@@ -1,10 +1,10 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/device/emu/tensor"
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
@@ -72,7 +72,7 @@ func loadAccumulator(f *frame, r *registers, c, d string, to []uint32) {
 	r.loadHalves(f, to)
 	if d == "f32" {
 		for i, v := range to {
-			to[i] = num.CvtF32F16(uint16(v))
+			to[i] = scalar.CvtF32F16(uint16(v))
 		}
 	}
 }
@@ -85,7 +85,7 @@ func storeAccumulator(f *frame, m uint32, r *registers, d, c string, from []uint
 	}
 	if c == "f32" {
 		for i, v := range from {
-			from[i] = uint32(num.CvtF16F32(v))
+			from[i] = uint32(scalar.CvtF16F32(v))
 		}
 	}
 	r.storeHalves(f, m, from)
@@ -105,7 +105,7 @@ func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec
 	rd := rc
 	rd.slots = d.results(x.arg("d"), ptx.F64)
 	round := rounding(x.mod("rnd"))
-	fma := func(a, b, c uint64) uint64 { return num.FmaF64R(round, a, b, c) }
+	fma := func(a, b, c uint64) uint64 { return scalar.FmaF64R(round, a, b, c) }
 	return func(f *frame, m uint32) {
 		va, vb, vc := make([]uint64, s.M*s.K), make([]uint64, s.N*s.K), make([]uint64, s.M*s.N)
 		ra.loadWide(f, va)
@@ -118,16 +118,16 @@ func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec
 	}
 }
 
-func rounding(mod string) num.Round {
+func rounding(mod string) scalar.Round {
 	switch mod {
 	case "rz":
-		return num.RZ
+		return scalar.RZ
 	case "rm":
-		return num.RM
+		return scalar.RM
 	case "rp":
-		return num.RP
+		return scalar.RP
 	}
-	return num.RN
+	return scalar.RN
 }
 
 // loadWide collects the elements of 64-bit registers.

@@ -3,8 +3,8 @@ package emu
 import (
 	"encoding/binary"
 
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // halfwords are n 16-bit values from 1 on.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"attest/device/emu/tensor"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // matrixScratch is room for one product: the factors as packed words and decoded,

@@ -1,10 +1,10 @@
 package emu
 
 import (
-	"attest/device/emu/num"
-	"attest/device/emu/tensor"
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // quarters is a decoded mma.sync.m8n8k4 of f16: four products of eight lanes each.
@@ -69,7 +69,7 @@ func (p *quarters) accumulator(f *frame, lane, i int) uint32 {
 	case !p.halfC:
 		return f.r32[p.c[i]][lane]
 	case !p.halfD:
-		return num.CvtF32F16(uint16(halfOf(f, p.c, lane, i)))
+		return scalar.CvtF32F16(uint16(halfOf(f, p.c, lane, i)))
 	}
 	return halfOf(f, p.c, lane, i)
 }

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu/num"
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // matrixValue encodes a small whole number as an element of a type.
@@ -19,15 +19,15 @@ func matrixValue(t string, v int) uint64 {
 	f := math.Float32bits(float32(v))
 	switch t {
 	case "f16":
-		return uint64(num.CvtF16F32(f))
+		return uint64(scalar.CvtF16F32(f))
 	case "bf16":
-		return uint64(num.CvtBF16F32(f))
+		return uint64(scalar.CvtBF16F32(f))
 	case "f32", "tf32":
 		return uint64(f)
 	case "e4m3":
-		return uint64(num.CvtE4M3F32(f))
+		return uint64(scalar.CvtE4M3F32(f))
 	case "e5m2":
-		return uint64(num.CvtE5M2F32(f))
+		return uint64(scalar.CvtE5M2F32(f))
 	case "f64":
 		return math.Float64bits(float64(v))
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // mbarrier is the 64 bits of a barrier in shared memory. The hardware keeps its

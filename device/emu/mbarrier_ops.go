@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"attest/device/emu"
-	"attest/device/launchfile"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 var updateNvcc = flag.Bool("update-nvcc", false, "write what the references compute to testdata/nvcc")

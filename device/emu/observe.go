@@ -3,9 +3,9 @@ package emu
 import (
 	"math/bits"
 
-	"attest/device"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // Observer is told what launches do. The emulator knows nothing of what observers

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/examples"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/examples"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // recorder writes down what it is told.

@@ -3,7 +3,7 @@ package emu
 import (
 	"math"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // newRegs makes n consecutive registers for values of a type.

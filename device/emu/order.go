@@ -3,7 +3,7 @@ package emu
 import (
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Blocks run in parallel where nothing that a kernel computes can depend on the

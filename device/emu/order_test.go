@@ -3,7 +3,7 @@ package emu
 import (
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestOrder tells kernels whose blocks may run in any order from the others.

@@ -3,7 +3,7 @@ package emu
 import (
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // A thread that waits for another one by reading memory again and again would use

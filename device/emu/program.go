@@ -3,7 +3,7 @@ package emu
 import (
 	"sync"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // exec runs one instruction for the lanes in m, which are never none.

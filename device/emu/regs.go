@@ -1,6 +1,6 @@
 package emu
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // lanes32 and lanes64 are one register of a warp. Values narrower than the lane
 // are kept extended by zeros.

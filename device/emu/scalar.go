@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // value is a Go type that stands for the value of a register: an integer type as

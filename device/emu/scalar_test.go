@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/isa"
-	"attest/ptx/isa/isatest"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // scalarCase is an instruction, or a few, executed once by a thread for each row of

@@ -3,8 +3,8 @@ package emu
 import (
 	"math"
 
-	"attest/device/emu/num"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // buildSelp is selp: a where c holds, else b.
@@ -20,7 +20,7 @@ func buildSlct(d *decoder, x *inst) exec {
 	if x.typ("c") == ptx.F32 {
 		ask = func(a uint32) bool { return math.Float32frombits(a) >= 0 }
 		if x.has("ftz") {
-			ask = func(a uint32) bool { return math.Float32frombits(num.FtzF32(a)) >= 0 }
+			ask = func(a uint32) bool { return math.Float32frombits(scalar.FtzF32(a)) >= 0 }
 		}
 	}
 	return choose(d, x, x.typ("d"), func(f *frame, m uint32) (v uint32) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // sourceLine is the source line of an instruction, from the .loc before it.

@@ -3,7 +3,7 @@ package emu
 import (
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // specialSlot is the slot of a special register, widened to 64 bits when wide.

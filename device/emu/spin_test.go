@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestSpinLock has every lane of every warp take a lock in turn: the lanes that

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // stream does what it is given at once, or notes it down for a graph.

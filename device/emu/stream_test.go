@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const addOne = `.version 7.0

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // tensorMap is a tensor map as the copy engine reads it. Its fields are those that

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // each runs a kernel body on one warp that leaves %r1 for each lane.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // warpOp is an instruction in which lanes of a warp exchange values. Operands it

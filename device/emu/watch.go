@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // watcher is what a launch has for its observer.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/bits"
 
-	"attest/device/emu/tensor"
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {

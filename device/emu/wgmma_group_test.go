@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // wgmmaGroupText is a warpgroup that multiplies ones, first by ones and then by twos,

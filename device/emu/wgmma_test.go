@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu/tensor/layout"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // sharedTile is a factor as wgmma reads it: lines (rows of a, columns of b) of 32

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"attest/device/emu"
-	"attest/device/launchfile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const double = `.version 7.0

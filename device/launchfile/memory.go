@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // params makes the parameters of a launch and the buffers behind them.

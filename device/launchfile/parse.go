@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // File is the launches of a launch file, in their order.

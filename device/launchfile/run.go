@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Runner runs launch files on a device.

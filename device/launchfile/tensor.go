@@ -4,8 +4,8 @@ import (
 	"math"
 	"strings"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // tensor is a tensor map that a launch wants.

@@ -3,7 +3,7 @@ package nvml_test
 import (
 	"fmt"
 
-	"attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/device/nvml"
 )
 
 func ExampleList() {

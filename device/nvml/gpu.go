@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // GPU is a card that NVML sees.

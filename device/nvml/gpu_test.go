@@ -7,8 +7,8 @@ import (
 	"time"
 	"unsafe"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func put(s *byte, n uint32, text string) result {

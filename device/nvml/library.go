@@ -9,7 +9,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // result is an nvmlReturn_t.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func TestCode(t *testing.T) {

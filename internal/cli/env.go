@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // Env is what a command reads from and writes to.

@@ -8,11 +8,11 @@ import (
 	"os"
 	"slices"
 
-	"attest/internal/diag"
-	"attest/internal/ordered"
-	"attest/internal/term"
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/ordered"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // Stdin is the argument that stands for standard input.

@@ -3,8 +3,8 @@ package defects
 import (
 	"slices"
 
-	"attest/device/emu/check"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // The kinds that no checker finds: a run ends with them, or its results show them.

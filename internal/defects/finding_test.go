@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
 // TestListMerges: what two schedules show alike is one finding, also when the

@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
-	"attest/device/emu/check"
-	"attest/internal/diag"
-	"attest/internal/term"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Printer writes findings for people.

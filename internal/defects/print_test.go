@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
-	"attest/internal/term"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const text = `.version 7.0

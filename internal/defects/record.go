@@ -3,8 +3,8 @@ package defects
 import (
 	"math/bits"
 
-	"attest/device/emu/check"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Record is a finding as JSON. Its names are part of the command line's contract;

@@ -1,8 +1,8 @@
 package defects
 
 import (
-	"attest/device/emu/check"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // Rule explains a kind of defect.

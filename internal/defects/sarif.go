@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attest/device/emu/check"
-	"attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/internal/diag"
 )
 
 // Log is what a run found, to be written as SARIF 2.1.0, the form that editors and

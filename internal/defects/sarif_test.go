@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // required are the properties that the schema of SARIF 2.1.0 demands of an object,

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/diag"
 )
 
 // origin is a place in the file that PTX was made from.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device/emu/check"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // mostWaiters is how many rows of waiters are shown: one screen. JSON has all.

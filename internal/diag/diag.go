@@ -3,8 +3,8 @@ package diag
 import (
 	"errors"
 
-	"attest/ptx/parse"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // Diagnostic is one finding. Its JSON form is part of the command line's

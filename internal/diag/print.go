@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // Print writes the findings about a text, each with an excerpt:

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"attest/internal/term"
-	"attest/ptx"
-	"attest/ptx/parse"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 func TestPrint(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/internal/term"
-	"attest/rival"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // onPath makes a PATH of scripts, by their names.

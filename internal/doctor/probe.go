@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"attest/rival"
+	"github.com/GOATnote-Inc/attest/internal/rival"
 )
 
 // Tool is a program that makes attest see more.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"attest/device"
+	"github.com/GOATnote-Inc/attest/device"
 )
 
 // Report is what a machine can do.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // WriteText writes the report for people.

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"attest/internal/term"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // shades are errors from none that is too large to the largest.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/internal/term"
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func draw(c *record.Case) string {

@@ -5,11 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"attest/build"
-	"attest/device"
-	"attest/device/cuda"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Emulator is a GPU of the target.

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"attest/build"
+	"github.com/GOATnote-Inc/attest/build"
 )
 
 var update = flag.Bool("update", false, "rewrite the PTX under testdata")

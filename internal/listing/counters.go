@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device/emu/count"
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // Counters writes the counters of a launch on one screen.

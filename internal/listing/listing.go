@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"attest/device/emu/check"
-	"attest/device/emu/count"
-	"attest/internal/defects"
-	"attest/internal/diag"
-	"attest/internal/term"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // row is the counters of a line of PTX, of all launches.

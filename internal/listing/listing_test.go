@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
-	"attest/device/emu/count"
-	"attest/internal/defects"
-	"attest/internal/term"
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 const text = `.version 7.0

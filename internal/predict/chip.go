@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/device"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Chip is what a GPU does in a clock: figures of its data sheet. Rates are of one SM.

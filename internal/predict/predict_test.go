@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu/count"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestUnits has one instruction a unit and counts the clocks by hand.

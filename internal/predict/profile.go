@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
 )
 
 // Work is what is profiled: the counts of a launch, its blocks, and the bytes of its

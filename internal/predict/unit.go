@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
 )
 
 // Unit is a part of an SM, or the memory of the chip.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"attest/ptx"
-	"attest/ptx/isa"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // Module is the numbers of a module. The JSON forms here are part of the command

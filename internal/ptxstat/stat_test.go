@@ -8,9 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"attest/internal/term"
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 const text = `.version 8.0

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // WriteText writes the numbers for people: the module, a table of its functions

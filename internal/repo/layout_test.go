@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const module = "attest"
+const module = "github.com/GOATnote-Inc/attest"
 
 // layers are the packages in the order of the layout. A package imports only
 // those above it here, so a reader who goes down the list never meets something
@@ -21,24 +21,25 @@ var layers = []string{
 	"internal/ordered",
 	"ptx",
 	"ptx/isa",
-	"ptx/isa/isatest",
+	"internal/isatest",
 	"ptx/parse",
 	"ptx/verify",
-	"build/gen",
+	"ptx/normal",
+	"internal/buildgen",
 	"build",
 	"build/tile",
-	"device/emu/num",
+	"numeric/scalar",
+	"numeric/sfu",
+	"numeric/sfu/solve",
+	"numeric/simd",
+	"numeric/tensor",
+	"numeric/tensor/layout",
 	"fp8",
 	"ref",
 	"device",
 	"device/launchfile",
-	"device/devicetest",
-	"device/difffuzz",
-	"device/emu/sfu",
-	"device/emu/sfu/solve",
-	"device/emu/simd",
-	"device/emu/tensor",
-	"device/emu/tensor/layout",
+	"internal/devicetest",
+	"internal/difffuzz",
 	"device/emu",
 	"device/emu/check",
 	"device/emu/count",
@@ -46,20 +47,20 @@ var layers = []string{
 	"device/nvml",
 	"internal/kerneltest",
 	"examples",
-	"kernels/attn",
+	"kernels/attn/stages",
 	"kernels/attn/hopper",
-	"attn",
+	"attention",
 	"stats",
-	"resources",
+	"internal/resources",
 	"timing",
-	"rival",
+	"internal/rival",
 	"record",
-	"record/recordtest",
+	"internal/recordtest",
 	"lab/abi",
 	"lab/gate",
 	"lab",
 	"evidence",
-	"report",
+	"internal/report",
 	"internal/diag",
 	"internal/defects",
 	"internal/listing",
@@ -70,13 +71,14 @@ var layers = []string{
 	"internal/doctor",
 	"internal/cli",
 	"cmd/attest",
+	"internal/frozen",
 	"internal/repo",
 }
 
 // never are the arrows that the order allows and the design does not.
 var never = []struct{ from, to, why string }{
 	{"kernels", "device", "a kernel is text and never sees a device"},
-	{"report", "lab", "a report shows verdicts and never judges"},
+	{"internal/report", "lab", "a report shows verdicts and never judges"},
 	{"ptx", "internal", "the library does not lean on the command line"},
 	{"build", "internal", "the library does not lean on the command line"},
 }
@@ -86,7 +88,7 @@ var outside = map[string]string{
 	"github.com/spf13/cobra":          "cmd/attest",
 	"github.com/ebitengine/purego":    "device/cuda device/nvml",
 	"github.com/rogpeppe/go-internal": "", // tests only
-	"golang.org/x/tools/txtar":        "device/devicetest",
+	"golang.org/x/tools/txtar":        "internal/devicetest",
 }
 
 // pkg is what go list says of a package.
@@ -156,16 +158,16 @@ func under(path, folder string) bool {
 // TestViolations shows that the test above can fail, for each of its reasons.
 func TestViolations(t *testing.T) {
 	for _, c := range []struct{ from, imp, want string }{
-		{"ptx", "attest/ptx/isa", "comes after it"},
-		{"ptx/verify", "attest/ptx/verify", "comes after it"},
-		{"kernels/attn", "attest/device/emu", "never sees a device"},
-		{"report", "attest/lab", "never judges"},
-		{"ptx", "attest/internal/term", "does not lean"},
+		{"ptx", module + "/ptx/isa", "comes after it"},
+		{"ptx/verify", module + "/ptx/verify", "comes after it"},
+		{"kernels/attn/stages", module + "/device/emu", "never sees a device"},
+		{"internal/report", module + "/lab", "never judges"},
+		{"ptx", module + "/internal/term", "does not lean"},
 		{"device/emu", "github.com/ebitengine/purego", "not its business"},
-		{"report", "github.com/spf13/cobra", "not its business"},
+		{"internal/report", "github.com/spf13/cobra", "not its business"},
 		{"cmd/attest", "github.com/rogpeppe/go-internal/testscript", "not its business"},
 		{"ptx/nowhere", "fmt", "no place in the layout"},
-		{"ptx/isa", "attest/ptx", ""},
+		{"ptx/isa", module + "/ptx", ""},
 		{"device/cuda", "github.com/ebitengine/purego", ""},
 		{"cmd/attest", "github.com/spf13/cobra/doc", ""},
 		{"ptx", "encoding/json", ""},

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attest/evidence"
-	"attest/report"
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/report"
 )
 
 // TestReadmeResults checks that the README's results are those of the evidence, and

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 )
 
 // Hopper are the configurations of kernels/attn/hopper for a problem.

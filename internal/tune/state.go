@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 )
 
 // Schema is the version of the form of states.

@@ -10,17 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
-	"attest/kernels/attn"
-	"attest/kernels/attn/hopper"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-var space = Stages{attn.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.U8}, ptx.SM89}
+var space = Stages{stages.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.U8}, ptx.SM89}
 
-func start(t *testing.T) attn.Config {
+func start(t *testing.T) stages.Config {
 	t.Helper()
-	p, err := attn.FindPreset("stage3b", 64)
+	p, err := stages.FindPreset("stage3b", 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func start(t *testing.T) attn.Config {
 // every field to be varied by some configuration.
 func TestNeighbours(t *testing.T) {
 	varied := map[string]bool{}
-	for _, p := range attn.Presets(64) {
+	for _, p := range stages.Presets(64) {
 		for _, n := range space.Neighbours(p.Config) {
 			if err := n.Check(space.Problem, space.Target); err != nil {
 				t.Errorf("%s: %v", p.Name, err)
@@ -49,8 +49,8 @@ func TestNeighbours(t *testing.T) {
 			varied[fields[0]] = true
 		}
 	}
-	for i := range reflect.TypeFor[attn.Config]().NumField() {
-		if name := reflect.TypeFor[attn.Config]().Field(i).Name; !varied[name] {
+	for i := range reflect.TypeFor[stages.Config]().NumField() {
+		if name := reflect.TypeFor[stages.Config]().Field(i).Name; !varied[name] {
 			t.Errorf("the search never changes %s", name)
 		}
 	}
@@ -88,8 +88,8 @@ func TestHopperNeighbours(t *testing.T) {
 }
 
 // worth makes wide tiles of keys and the swizzle fast, and a table of bytes wrong.
-func worth(tried *int) func(context.Context, attn.Config) (Trial[attn.Config], error) {
-	return func(_ context.Context, c attn.Config) (Trial[attn.Config], error) {
+func worth(tried *int) func(context.Context, stages.Config) (Trial[stages.Config], error) {
+	return func(_ context.Context, c stages.Config) (Trial[stages.Config], error) {
 		*tried++
 		us := 100 - float64(c.TileN)/10
 		if c.Swizzle {
@@ -98,14 +98,14 @@ func worth(tried *int) func(context.Context, attn.Config) (Trial[attn.Config], e
 		if c.TileM != 64 {
 			us += 5
 		}
-		return Trial[attn.Config]{Config: c, Name: c.String(), SHA256: c.String(), Green: !c.LUT && !c.FastExp, Micros: us, Ratio: us / 100}, nil
+		return Trial[stages.Config]{Config: c, Name: c.String(), SHA256: c.String(), Green: !c.LUT && !c.FastExp, Micros: us, Ratio: us / 100}, nil
 	}
 }
 
 func TestSearch(t *testing.T) {
 	tried, saved := 0, 0
-	x := &Search[attn.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 1000, Try: worth(&tried), Each: func(*State[attn.Config]) error { saved++; return nil }}
-	s := &State[attn.Config]{}
+	x := &Search[stages.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 1000, Try: worth(&tried), Each: func(*State[stages.Config]) error { saved++; return nil }}
+	s := &State[stages.Config]{}
 	spent, err := x.Run(t.Context(), s)
 	if err != nil || spent {
 		t.Fatalf("%v, spent %v", err, spent)
@@ -124,8 +124,8 @@ func TestSearch(t *testing.T) {
 
 // TestResume interrupts a search after each number of trials and wants the same end.
 func TestResume(t *testing.T) {
-	whole, tried := &State[attn.Config]{}, 0
-	x := &Search[attn.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(*State[attn.Config]) error { return nil }}
+	whole, tried := &State[stages.Config]{}, 0
+	x := &Search[stages.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(*State[stages.Config]) error { return nil }}
 	if spent, err := x.Run(t.Context(), whole); err != nil || !spent || tried != 40 {
 		t.Fatalf("%v, spent %v after %d", err, spent, tried)
 	}
@@ -133,11 +133,11 @@ func TestResume(t *testing.T) {
 	for at := 1; at < 40; at += 12 {
 		path := filepath.Join(t.TempDir(), "state.json")
 		g := Goal{Kernel: "stage3b"}
-		s, err := Load[attn.Config](path, g)
+		s, err := Load[stages.Config](path, g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Each = func(s *State[attn.Config]) error {
+		x.Each = func(s *State[stages.Config]) error {
 			if err := s.Save(path); err != nil {
 				t.Fatal(err)
 			}
@@ -149,12 +149,12 @@ func TestResume(t *testing.T) {
 		if _, err := x.Run(t.Context(), s); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		again, err := Load[attn.Config](path, g)
+		again, err := Load[stages.Config](path, g)
 		if err != nil || len(again.Trials) != at {
 			t.Fatalf("%v, %d trials", err, len(again.Trials))
 		}
 		tried = 0
-		x.Each = func(*State[attn.Config]) error { return nil }
+		x.Each = func(*State[stages.Config]) error { return nil }
 		if _, err := x.Run(t.Context(), again); err != nil {
 			t.Fatal(err)
 		}
@@ -167,13 +167,13 @@ func TestResume(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	tried := 0
-	x := &Search[attn.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(s *State[attn.Config]) error {
+	x := &Search[stages.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(s *State[stages.Config]) error {
 		if len(s.Trials) == 5 {
 			cancel()
 		}
 		return nil
 	}}
-	if _, err := x.Run(ctx, &State[attn.Config]{}); !errors.Is(err, context.Canceled) || tried != 5 {
+	if _, err := x.Run(ctx, &State[stages.Config]{}); !errors.Is(err, context.Canceled) || tried != 5 {
 		t.Errorf("%v after %d", err, tried)
 	}
 }
@@ -181,7 +181,7 @@ func TestCancelled(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.json")
-	if err := (&State[attn.Config]{Schema: Schema, Goal: Goal{Kernel: "stage2"}}).Save(path); err != nil {
+	if err := (&State[stages.Config]{Schema: Schema, Goal: Goal{Kernel: "stage2"}}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(dir, "broken.json")
@@ -192,7 +192,7 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{path: "is another search (stage2", broken: "is not a search", newer: "has schema 99"} {
-		if _, err := Load[attn.Config](name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load[stages.Config](name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

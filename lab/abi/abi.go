@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 
-	"attest/device"
-	"attest/fp8"
-	"attest/ptx"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Format is how numbers lie in memory: "u8", "u8-legacy", "e4m3", "e5m2", "f16",

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 var vars = Vars{Shape: ref.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 100, Skv: 300, D: 64}, SMs: 132, BlocksPerSM: 2, Qs: 0.5}

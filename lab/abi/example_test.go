@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"log"
 
-	"attest/lab/abi"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // A kernel that wants whole tiles says so, and is launched for what it serves.

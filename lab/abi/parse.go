@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device"
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // Parse reads an ABI. file stands for it in errors, which say line and column.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func judgeDefects(d *record.Defects) record.Gate {

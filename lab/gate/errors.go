@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Tolerance is what errors may be.

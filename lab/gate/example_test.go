@@ -3,9 +3,9 @@ package gate_test
 import (
 	"fmt"
 
-	"attest/lab/gate"
-	"attest/record"
-	"attest/resources"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // A kernel that takes too many registers is not looked at any further.

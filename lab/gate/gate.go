@@ -3,7 +3,7 @@ package gate
 import (
 	"fmt"
 
-	"attest/record"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Rules are what may be chosen. The zero value is the defaults.

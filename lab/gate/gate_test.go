@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"attest/record"
-	"attest/ref"
-	"attest/resources"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // green is a record with which nothing is wrong, of a kernel that takes ratio times as

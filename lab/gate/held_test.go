@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"attest/record"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestHeldByArithmetic derives what rounding Q, K and V costs from the steps of the

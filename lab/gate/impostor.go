@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // The impostors: outputs that look like attention and are not. They are made from the

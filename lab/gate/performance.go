@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"attest/record"
-	"attest/ref"
-	"attest/stats"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // speed judges the figures of a record and what they say.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/record"
-	"attest/resources"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // BudgetFor is what a kernel whose PTX is for a target may take: 128 registers, 64 KB

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Family is a group of instructions that belong together: one file of the table.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // TestFragmentsHoldTheirMatrix counts bits: the registers of all lanes together

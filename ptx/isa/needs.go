@@ -1,6 +1,6 @@
 package isa
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Needs is the least PTX version and architecture something asks for.
 type Needs struct {

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/isa"
-	"attest/ptx/isa/isatest"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 var (

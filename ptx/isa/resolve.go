@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Resolve finds the form of an instruction by its modifiers and operands. The

@@ -3,7 +3,7 @@ package isa
 import (
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // sets are the slots that mean the same in every form.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // TestSpellings looks opcodes up as compilers and libraries write them, which

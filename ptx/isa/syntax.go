@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // The table is written in the notation of the PTX manual, with what the manual

@@ -3,7 +3,7 @@ package isa
 import (
 	"sync"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Families is the table, in the order a reader meets it.

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/isa"
-	"attest/ptx/isa/isatest"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // TestVariantsFindThemselves looks every variant's opcode up: the form must be

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // large is a text of at least n bytes made of the corpus over and over, with the

@@ -3,7 +3,7 @@ package parse
 import (
 	"strconv"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // specifiers reads linkage, space, alignment and type, in any order.

@@ -1,7 +1,7 @@
 package parse
 
 import (
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // directiveStatement reads a statement that starts with a dot.

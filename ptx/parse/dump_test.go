@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // dumper writes everything a module says, without positions. Symbols are

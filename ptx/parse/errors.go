@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Error is one thing wrong with the text.

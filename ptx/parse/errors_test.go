@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 const head = ".version 8.4\n.target sm_90a\n.address_size 64\n"

@@ -3,8 +3,8 @@ package parse_test
 import (
 	"fmt"
 
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 const saxpy = `

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // maxNesting limits parentheses, braces and operators inside each other.

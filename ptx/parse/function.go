@@ -3,7 +3,7 @@ package parse
 import (
 	"slices"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // function reads an .entry or .func after its linking directive.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // FuzzParse looks for text that panics, that fails without saying where, or that

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // hostileTexts make a careless parser recurse, backtrack or allocate without end.

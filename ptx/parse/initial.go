@@ -1,6 +1,6 @@
 package parse
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // initialiser reads the value of a variable: a constant, an address, or braces
 // around more of them.

@@ -3,7 +3,7 @@ package parse
 import (
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // item reads one item of the module.

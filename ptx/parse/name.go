@@ -3,7 +3,7 @@ package parse
 import (
 	"strconv"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // name is a spelling that occurs in the text, with everything it means at the

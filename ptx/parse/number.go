@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // value is a constant while an expression is evaluated.

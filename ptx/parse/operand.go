@@ -1,7 +1,7 @@
 package parse
 
 import (
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Operands are collected on a stack, p.ops. A rule that succeeds leaves one more

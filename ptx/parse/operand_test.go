@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // operand parses one operand of an unknown instruction.

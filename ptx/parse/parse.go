@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // parser reads one text. The rules are methods that return false after they have

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

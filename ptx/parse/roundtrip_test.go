@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // corpus is every PTX text under testdata.

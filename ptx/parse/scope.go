@@ -3,7 +3,7 @@ package parse
 import (
 	"strconv"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // maxScopes limits braces inside braces. Closing a scope hands the names nobody

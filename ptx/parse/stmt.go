@@ -3,7 +3,7 @@ package parse
 import (
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // body reads the statements of a function up to its closing brace.

@@ -1,8 +1,8 @@
 package verify
 
 import (
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // address checks what stands in brackets.

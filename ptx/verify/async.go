@@ -3,7 +3,7 @@ package verify
 import (
 	"slices"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // async reports asynchronous work that an entry starts and never waits for. An

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // barriers checks the barriers of a function: their numbers and counts, and

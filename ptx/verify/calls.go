@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // calls checks that each call passes what its callee takes.
 func (k *checker) calls(c *code) {

@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // CFG is the control-flow graph of a function. Blocks[0] is the entry; the last
 // block is the virtual exit, which holds no statement and follows every ret,

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const header = ".version 8.4\n.target sm_90a\n.address_size 64\n"

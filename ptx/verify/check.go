@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Check reports everything wrong with a module, in the order of its text.

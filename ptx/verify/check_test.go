@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // TestCheck runs Check over testdata/check. A comment "// want SEVERITY KIND:

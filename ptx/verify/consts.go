@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // constants are the registers that hold one number wherever they are read:
 // written once, by a mov of a constant. Compilers pass masks and lanes to

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // TestCorpus holds Check to its first duty: what compilers emit has no errors.

@@ -3,8 +3,8 @@ package verify
 import (
 	"strings"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // code is a function with each instruction resolved once, for all analyses.

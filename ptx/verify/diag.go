@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Severity says how bad a finding is.

@@ -3,7 +3,7 @@ package verify
 import (
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func TestFormat(t *testing.T) {

@@ -3,8 +3,8 @@ package verify_test
 import (
 	"fmt"
 
-	"attest/ptx/parse"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 func ExampleCheck() {

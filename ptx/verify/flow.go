@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // flow reports code that control cannot reach, and control that runs off the
 // end of the function.

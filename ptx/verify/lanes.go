@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // shape is what is known of how a register's value runs over the lanes of a
 // warp. It lets a warp's number, a thread's index divided by 32, count as the

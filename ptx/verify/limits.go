@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // What a kernel may ask for.
 const (

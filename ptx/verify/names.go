@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // names checks that every name of a function is declared, once, and that

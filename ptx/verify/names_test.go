@@ -3,7 +3,7 @@ package verify
 import (
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Text with a name declared twice does not get past the parser; a module built

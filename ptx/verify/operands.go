@@ -3,8 +3,8 @@ package verify
 import (
 	"fmt"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // problem is what is wrong with one instruction.

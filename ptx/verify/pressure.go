@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Estimate is what live ranges say of a function's need of registers. It is an
 // estimate: the assembler reorders, rematerialises and spills, and its own

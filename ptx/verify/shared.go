@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // SharedStatic is the static shared memory, in bytes, that a launch of the entry
 // takes: the module's shared variables that it or a function it calls names, and

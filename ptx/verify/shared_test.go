@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const sharedText = header + `

@@ -3,9 +3,9 @@ package verify
 import (
 	"testing"
 
-	"attest/ptx/isa"
-	"attest/ptx/isa/isatest"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // TestTable has Check accept every variant of the instruction table, at the

@@ -3,8 +3,8 @@ package verify
 import (
 	"strings"
 
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // MinTarget is the least version and architecture that everything in a module

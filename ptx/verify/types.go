@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // agrees reports whether a register of type reg can be an operand of type t.
 // With wider, the register may be larger than the type, as in ld, st and cvt.

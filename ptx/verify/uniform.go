@@ -1,6 +1,6 @@
 package verify
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // Variance says whether a value can differ between the lanes of a warp.
 type Variance uint8

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func TestUniformity(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // uninitialised reports registers that are read where no path has written them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // value is the variance of what a statement writes.

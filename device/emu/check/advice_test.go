@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
 )
 
 // TestAsyncAdvice: who knows that a copy was started lacks a wait for it; who does not

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // barriers finds barriers that only part of the threads reach that they count.

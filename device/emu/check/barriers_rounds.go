@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"attest/device/emu"
-	"attest/ptx"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // Lanes of a warp that come to the same barrier in different rounds of a loop have not

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // bench is a kernel of a file with a launch of some blocks.

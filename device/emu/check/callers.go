@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Nobody looks for a mistake in the toolkit's headers. What happens in a function that

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu"
 )
 
 // Checker watches the launches of a device and collects their defects. It is an

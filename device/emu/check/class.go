@@ -1,8 +1,8 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // role is what an instruction does to the order of things.

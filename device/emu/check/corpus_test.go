@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/device/launchfile"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // The corpus of PTX: testdata/ptx/NAME.txtar holds a kernel with a defect and its

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Kind names a class of defects. The names are stable: they appear in JSON and on

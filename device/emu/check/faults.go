@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // rule is what the report of a defect says about its kind.

@@ -1,8 +1,8 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Local memory is undefined until it is written. What lies behind the top of a

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
 // TestLocal: a load of local memory that nobody wrote is a defect, at its own line,

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 var mutateAll = flag.Bool("mutate-all", false, "mutate the attention kernels as well, which takes a while")

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
-	"attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
 )
 
 // The corpus of CUDA: testdata/nvcc/NAME.cu as nvcc 12.4 compiles it, with its

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu"
 )
 
 // order finds accesses that nothing orders: races, missing proxy fences and waits,

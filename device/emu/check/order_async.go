@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu"
 )
 
 // groups is asynchronous work of a warp's threads that a wait_group counts.

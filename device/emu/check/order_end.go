@@ -5,9 +5,9 @@ import (
 	"math/bits"
 	"sync"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 const sharedSpace = ptx.Shared

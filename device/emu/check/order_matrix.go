@@ -4,8 +4,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Kernels often leave the rows of a tile unwritten that lie past the end of the data,

@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu"
 )
 
 // mbar is an mbarrier. It is an agent whose times are its phases: what an

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math/bits"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // against holds the current access against an earlier one of lanes to the same

@@ -3,8 +3,8 @@ package check
 import (
 	"math/bits"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Most accesses of most kernels are plain reads of shared memory between two barriers:

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 var zoneKernels = flags.Int("zone-kernels", 300, "how many random kernels zones and cells are compared on")

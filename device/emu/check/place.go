@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // shared fills in an address in shared memory: the variable that it lies in, or the

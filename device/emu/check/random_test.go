@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/difffuzz"
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/internal/difffuzz"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 var randomKernels = flag.Int("random-kernels", 150, "how many random kernels are to raise no alarm")

@@ -1,8 +1,8 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Values that are not defined are followed from where they come from — a register

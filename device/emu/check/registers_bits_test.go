@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestUndefinedBits holds the rules against all values that undefined bits may have:

@@ -1,6 +1,6 @@
 package check
 
-import "attest/ptx"
+import "github.com/GOATnote-Inc/attest/ptx"
 
 // undefExchanges are the rules of instructions in which lanes get what others have,
 // and of mov.

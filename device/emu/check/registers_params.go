@@ -1,8 +1,8 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Undefined values go with the arguments and results of calls that lie in .param

@@ -1,9 +1,9 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
-	"attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // undefPlan is what is known beforehand of an instruction that undefined values can

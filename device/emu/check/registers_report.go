@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // undefRules are what the reports of undefined values say.

@@ -3,8 +3,8 @@ package check
 import (
 	"math/bits"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // The rules say which bits of a result are undefined when some of its operands' are.

@@ -1,9 +1,9 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // undefFunc is a function with the registers that undefined values can reach.

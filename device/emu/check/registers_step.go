@@ -1,8 +1,8 @@
 package check
 
 import (
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // undefStep is an instruction that undefined values come to.

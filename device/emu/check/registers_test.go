@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/ptx"
-	"attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
 // oneKernel is a kernel k of some blocks on a buffer of 4096 zeros.

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu"
 )
 
 // event is an instruction that a warp executed at one of its times. Cells of memory

@@ -3,9 +3,9 @@ package check
 import (
 	"fmt"
 
-	"attest/device/emu"
-	"attest/ptx"
-	"attest/ptx/verify"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // shuffleSource is the lane that a shuffle takes a lane's value from, and whether it

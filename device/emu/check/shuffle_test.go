@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
 // TestShuffle: a value from a lane that does not take part is a defect where it is

@@ -1,6 +1,6 @@
 package check
 
-import "attest/device/emu"
+import "github.com/GOATnote-Inc/attest/device/emu"
 
 // staticKey is what the analysis of a program depends on.
 type staticKey struct {

@@ -3,8 +3,8 @@ package check
 import (
 	"strings"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // The registers of wgmma belong to the product from when it starts to the wait that

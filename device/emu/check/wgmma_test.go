@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
 // groupKernel is a kernel of a warpgroup with a zeroed tile and descriptors of it in

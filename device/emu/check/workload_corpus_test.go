@@ -9,12 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/devicetest"
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/device/launchfile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/internal/devicetest"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // workload is a correct kernel with a launch. Its buffers are made on the spot: the

@@ -3,8 +3,8 @@ package count
 import (
 	"math/bits"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // cluster counts the instructions of a cluster's blocks.

@@ -3,7 +3,7 @@ package count
 import (
 	"sync"
 
-	"attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu"
 )
 
 // Counter counts the launches of a device. It is an emu.Observer.

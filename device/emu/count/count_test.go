@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/count"
-	"attest/examples"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/examples"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // run counts a launch. params makes its parameters on the device.

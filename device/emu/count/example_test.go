@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/device/emu/count"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func Example() {

@@ -3,8 +3,8 @@ package count
 import (
 	"fmt"
 
-	"attest/device/emu"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // fact is what is known of an instruction before it runs.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"attest/device"
-	"attest/device/nvml"
-	"attest/fp8"
-	"attest/internal/kerneltest"
-	"attest/ptx"
-	"attest/ref"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 // TestCardBits compares every bit of card and emulator, and of a card that computes the

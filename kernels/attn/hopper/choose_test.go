@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
-	"attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 )
 
 // everyProblem visits sizes that somebody measured, and those between them that nobody
@@ -18,7 +18,7 @@ func everyProblem(visit func(Problem)) {
 					p := Square(1, heads, s, d, fp8.E4M3)
 					p.Causal, p.LSE = turn&1 != 0, turn&2 != 0
 					if turn&4 != 0 {
-						p.Format, p.Output = fp8.E5M2, attn.BF16
+						p.Format, p.Output = fp8.E5M2, stages.BF16
 					}
 					if turn&8 != 0 {
 						p.Batch, p.Heads, p.HeadsKV, p.SeqKV = heads, 8, 1, s+77

@@ -3,8 +3,8 @@ package hopper
 import (
 	"fmt"
 
-	"attest/build/tile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Config is how a kernel computes.

@@ -1,9 +1,9 @@
 package hopper
 
 import (
-	"attest/build"
-	"attest/build/tile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // attention is what a consumer warpgroup keeps through an item.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"testing"
 
-	"attest/fp8"
-	"attest/kernels/attn"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
@@ -42,7 +42,7 @@ func problem(d, sq, skv, turn int) Problem {
 		p.Format = fp8.E5M2
 	}
 	if turn%4 == 3 {
-		p.Output = attn.BF16
+		p.Output = stages.BF16
 	}
 	return p
 }

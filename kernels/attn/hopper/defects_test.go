@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
 // TestNoDefects runs every variant under every checker, in several orders of warps.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"attest/device/emu"
-	"attest/device/emu/check"
-	"attest/fp8"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // edges are lengths at the ends of tiles and beside them.

@@ -5,8 +5,8 @@ import (
 	"log"
 	"strings"
 
-	"attest/fp8"
-	"attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 )
 
 // A kernel for one problem: the text that a driver loads, and how to start it.

@@ -3,9 +3,9 @@ package hopper
 import (
 	"math"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // A merge in one step. The warpgroups that share the keys of a tile of queries, those of

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"attest/device/emu/check"
-	"attest/fp8"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestExchangeBits wants the same bits whatever order the warps run in, so whoever sends

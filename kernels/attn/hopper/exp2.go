@@ -1,6 +1,6 @@
 package hopper
 
-import "attest/build"
+import "github.com/GOATnote-Inc/attest/build"
 
 // exp2 is 2^x for x up to 8, of a lane's element i: most on the special function units,
 // which do 16 a clock, and some by a polynomial on the FMA units, which do 128 and have

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"attest/fp8"
-	"attest/timing"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/timing"
 )
 
 var timesFlag = flag.String("times", "", "what TestCardTimes wrote, several files with commas between: TestChooseFit makes testdata/times.json of it, and the costs in choose.go")

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 	"slices"
 
-	"attest/build"
-	"attest/build/tile"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Build writes the kernel, or says why it cannot be.

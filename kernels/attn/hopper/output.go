@@ -1,14 +1,14 @@
 package hopper
 
 import (
-	"attest/build"
-	"attest/build/tile"
-	"attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 )
 
 // pair rounds two neighbours to the output's type.
 func (g *gen) pair(lo, hi build.F32) build.B32 {
-	if g.p.Output == attn.BF16 {
+	if g.p.Output == stages.BF16 {
 		return build.Cast[build.B32](hi.CvtRnBF16x2(lo))
 	}
 	return build.Cast[build.B32](hi.CvtRnF16x2(lo))

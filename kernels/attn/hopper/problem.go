@@ -3,9 +3,9 @@ package hopper
 import (
 	"fmt"
 
-	"attest/fp8"
-	"attest/kernels/attn"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Problem is what a kernel is to compute: O = softmax(Q·Kᵀ·scale)·V with Q and O
@@ -14,10 +14,10 @@ type Problem struct {
 	Batch          int
 	Heads, HeadsKV int // Heads is a multiple of HeadsKV: so many neighbours share a head of K and V
 	SeqQ, SeqKV    int
-	HeadDim        int         // 64 or 128
-	Format         fp8.Format  // of Q, K and V: E4M3 or E5M2
-	Output         attn.Output // of O
-	LSE            bool        // also write the logarithm of each row's sum of exponentials
+	HeadDim        int           // 64 or 128
+	Format         fp8.Format    // of Q, K and V: E4M3 or E5M2
+	Output         stages.Output // of O
+	LSE            bool          // also write the logarithm of each row's sum of exponentials
 	// Causal hides keys that come after the query. The last query sees all keys, so
 	// query i sees keys 0 to i+SeqKV-SeqQ.
 	Causal bool
@@ -46,7 +46,7 @@ func (p Problem) Check() error {
 		return fmt.Errorf("batch %d, heads %d, sequence %d: more tiles of 64 rows than a grid has blocks", p.Batch, p.Heads, p.SeqQ)
 	case p.Format != fp8.E4M3 && p.Format != fp8.E5M2:
 		return fmt.Errorf("format %s: the tensor cores take e4m3 and e5m2", p.Format)
-	case p.Output > attn.BF16:
+	case p.Output > stages.BF16:
 		return fmt.Errorf("no output type has the number %d", p.Output)
 	}
 	return nil

@@ -1,9 +1,9 @@
 package hopper
 
 import (
-	"attest/build"
-	"attest/build/tile"
-	"attest/fp8"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/fp8"
 )
 
 // produce is the producing warpgroup: warp 0 starts copies, the others transpose V.

@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"testing"
 
-	"attest/fp8"
-	"attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 )
 
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:

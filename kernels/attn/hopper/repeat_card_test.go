@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"attest/build"
-	"attest/device"
-	"attest/fp8"
-	"attest/internal/kerneltest"
-	"attest/ptx"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 var repeat = flag.Duration("repeat", 5*time.Second, "how long TestCardRepeat launches")

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"testing"
 
-	"attest/device"
-	"attest/device/emu"
-	"attest/fp8"
-	"attest/internal/kerneltest"
-	"attest/kernels/attn"
-	"attest/ptx"
-	"attest/ref"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // shape is the problem as the reference names it.
@@ -149,7 +149,7 @@ func (r result) tensor(t testing.TB) ref.Tensor {
 	t.Helper()
 	d := fp8.Dims{B: r.p.Batch, H: r.p.Heads, S: r.p.SeqQ, D: r.p.HeadDim}
 	view := ref.F16
-	if r.p.Output == attn.BF16 {
+	if r.p.Output == stages.BF16 {
 		view = ref.BF16
 	}
 	o, err := view(d, r.o)

@@ -3,8 +3,8 @@ package hopper
 import (
 	"math"
 
-	"attest/build"
-	"attest/build/tile"
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
 )
 
 // rows is the online softmax of a lane's rows, one of each a row slot:

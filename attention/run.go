@@ -1,0 +1,143 @@
+package attention
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/fp8"
+)
+
+// Result is what attention gave, on the host.
+type Result struct {
+	Output Output
+	O      []byte    // [B,H,S,D] as it lies in memory, two bytes an element
+	LSE    []float32 // [B,H,S]: ln Σ exp(logit); only where the problem asks for it
+}
+
+// Float32 is O in float32, without loss.
+func (r *Result) Float32() []float32 {
+	if r.Output == OutputBF16 {
+		return fp8.FromBF16s(r.O)
+	}
+	return fp8.FromF16s(r.O)
+}
+
+// Run computes attention of numbers of the host. Inputs that are not quantised are,
+// with a scale a head. When ctx ends, so does the run, as far as the device can be
+// stopped.
+func (op *Op) Run(ctx context.Context, q, k, v Input) (*Result, error) {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	if op.closed {
+		return nil, op.wrap(ErrClosed)
+	}
+	r, err := op.runHost(ctx, q, k, v)
+	return r, op.wrap(err)
+}
+
+func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	b := &op.own
+	uploads := make([]transfer, 0, 6)
+	for i, in := range []Input{q, k, v} {
+		name := "QKV"[i : i+1]
+		if in == nil {
+			return nil, fmt.Errorf("%s is missing", name)
+		}
+		data, scales, err := in.quantised(op.problem.Format, []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		uploads = append(uploads, transfer{[]*device.Buffer{&b.Q, &b.K, &b.V}[i], data}, transfer{[]*device.Buffer{&b.Qs, &b.Ks, &b.Vs}[i], bytesOf(scales)})
+	}
+	if err := b.alloc(op); err != nil {
+		return nil, err
+	}
+	d := op.Dims()
+	o, lse := make([]byte, 2*d.Len()), []byte(nil)
+	downloads := []transfer{{&b.O, o}}
+	if op.problem.LSE {
+		lse = make([]byte, 4*d.Rows())
+		downloads = append(downloads, transfer{&b.LSE, lse})
+	}
+	if err := op.work()(ctx, uploads, downloads); err != nil {
+		return nil, err
+	}
+	return &Result{Output: op.problem.Output, O: o, LSE: float32s(lse)}, nil
+}
+
+// transfer is a copy between a buffer and the host.
+type transfer struct {
+	buffer *device.Buffer
+	data   []byte
+}
+
+// work is how a run's copies and kernel get done: on the stream, or one by one.
+func (op *Op) work() func(ctx context.Context, up, down []transfer) error {
+	if op.opt.Stream != nil {
+		return op.streamed
+	}
+	return op.stepwise
+}
+
+func (op *Op) stepwise(ctx context.Context, up, down []transfer) error {
+	for _, t := range up {
+		if err := (*t.buffer).Write(0, t.data); err != nil {
+			return err
+		}
+	}
+	if err := op.run(ctx, op.own); err != nil {
+		return err
+	}
+	for _, t := range down {
+		if err := (*t.buffer).Read(0, t.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// streamed waits for the stream even after an error: what was queued before it uses
+// the host's memory.
+func (op *Op) streamed(ctx context.Context, up, down []transfer) error {
+	err := op.queue(op.opt.Stream, up, down)
+	return errors.Join(err, op.opt.Stream.Sync(ctx))
+}
+
+func (op *Op) queue(s device.Stream, up, down []transfer) error {
+	for _, t := range up {
+		if err := s.Write(*t.buffer, 0, t.data); err != nil {
+			return err
+		}
+	}
+	l, err := op.ready(op.own)
+	if err != nil {
+		return err
+	}
+	if err := s.Launch(op.kernel, l); err != nil {
+		return err
+	}
+	for _, t := range down {
+		if err := s.Read(*t.buffer, 0, t.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func float32s(b []byte) []float32 {
+	if b == nil {
+		return nil
+	}
+	x := make([]float32, len(b)/4)
+	for i := range x {
+		x[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return x
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+)
+
+// byHand are the instructions package build gives its own shape: addresses are
+// generic types, control flow is structured.
+var byHand = []string{"ld", "ldu", "st", "atom", "red", "mov", "bra", "brx", "call", "ret", "mapa"}
+
+// shaped reports whether package build writes the form by hand.
+func shaped(f *isa.Form) bool {
+	async := slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "async" })
+	return slices.Contains(byHand, f.Op) && !async
+}
+
+// superseded reports whether no target that kernels are written for has the form:
+// the exchanges of lanes from before sm_70, without .sync.
+func superseded(f *isa.Form) bool {
+	sync := slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "sync" })
+	return (f.Op == "shfl" || f.Op == "vote") && !sync
+}
+
+// plan is every constructor to be written.
+type plan struct {
+	cs   []*constructor
+	mods map[string]*isa.Param // optional modifiers and the operand each brings, or nil
+}
+
+// constructor is one Go method.
+type constructor struct {
+	name   string
+	recv   ptx.Type // NoType: the kernel
+	form   *isa.Form
+	match  isa.Match
+	opt    bool // takes the optional operands too
+	pair   bool // returns both halves of an optional pair
+	suffix string
+	exact  bool // recv is the instruction's own type, not just one of its size
+}
+
+func planTable(families []*isa.Family) *plan {
+	p := &plan{mods: map[string]*isa.Param{}}
+	for _, fam := range families {
+		for _, f := range fam.Forms {
+			f.Family = fam
+			p.addForm(f)
+		}
+	}
+	p.dropInexact()
+	p.name()
+	return p
+}
+
+func (p *plan) addForm(f *isa.Form) {
+	p.addMods(f)
+	if shaped(f) || superseded(f) {
+		return
+	}
+	for _, q := range f.Params {
+		if q.Kind == isa.Label || q.Kind == isa.Name || q.Kind == isa.Args {
+			return
+		}
+	}
+	for m := range bases(f) {
+		for _, recv := range receivers(m) {
+			p.addVariants(constructor{form: f, match: m, recv: recv.typ, exact: recv.exact})
+		}
+	}
+}
+
+// addVariants adds the constructor, and with it those that take its optional
+// operands or return both halves of an optional pair.
+func (p *plan) addVariants(c constructor) {
+	add := func(c constructor) { p.cs = append(p.cs, &c) }
+	add(c)
+	hasPair := false
+	var opts []string
+	for i := range c.form.Params {
+		q := &c.form.Params[i]
+		hasPair = hasPair || q.PairOpt
+		if must, may := c.match.Takes(q); may && !must {
+			opts = append(opts, camel(upperFirst(q.Name)))
+		}
+	}
+	if hasPair {
+		paired := c
+		paired.pair, paired.suffix = true, "Pair"
+		add(paired)
+	}
+	if len(opts) > 0 {
+		full := c
+		full.opt, full.suffix = true, strings.Join(opts, "")
+		add(full)
+	}
+}
+
+// addMods notes the form's optional modifiers: they become options.
+func (p *plan) addMods(f *isa.Form) {
+	for i, s := range f.Slots {
+		if !isOption(f, i) && !isArg(f, i) {
+			continue
+		}
+		for _, a := range s.Alts {
+			if _, ok := p.mods[a]; !ok {
+				p.mods[a] = nil
+			}
+			for j := range f.Params {
+				if f.Params[j].If == a {
+					p.mods[a] = &f.Params[j]
+				}
+			}
+		}
+	}
+}
+
+// isOption reports whether the caller gives the slot's modifier as an option. In
+// the forms written by hand that includes the mandatory ones that choose the
+// form: volatile, relaxed with its scope, nc.
+func isOption(f *isa.Form, slot int) bool {
+	s := f.Slots[slot]
+	if decided(f, slot) || isFreeSpace(f, slot) || ptx.ParseType(s.Alts[0]) != ptx.NoType {
+		return false
+	}
+	if shaped(f) {
+		return s.Opt && s.Name != "vec" || slices.Contains(formChoices, s.Name)
+	}
+	return s.Opt
+}
+
+// formChoices are the mandatory modifiers that choose among the forms of a load,
+// store or atomic.
+var formChoices = []string{"volatile", "nc", "sem", "scope", "mmio", "relaxed", "sys", "noftz", "level::eviction_priority"}
+
+// isFreeSpace reports whether an optional slot names a state space that no
+// operand gives: it becomes part of the name.
+func isFreeSpace(f *isa.Form, slot int) bool {
+	return f.Slots[slot].Opt && ptx.ParseSpace(f.Slots[slot].Alts[0]) != ptx.Generic && !isSpace(f, slot)
+}
+
+// bases yields the form's variants without optional modifiers, one for each
+// choice that the constructor's name or types must make. Slots that the operands
+// decide (lengths, spaces) stand at their first alternative.
+func bases(f *isa.Form) func(yield func(isa.Match) bool) {
+	return func(yield func(isa.Match) bool) {
+		seen := map[string]bool{}
+		for m := range f.Variants() {
+			key := ""
+			skip := false
+			for i, s := range f.Slots {
+				mod := m.At(i)
+				switch {
+				case decided(f, i):
+				case s.Opt && !isFreeSpace(f, i):
+					skip = skip || mod != ""
+				default:
+					key += "." + mod
+				}
+			}
+			if skip || seen[key] {
+				continue
+			}
+			seen[key] = true
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// derived reports whether the length of an operand decides the slot.
+func derived(f *isa.Form, slot int) bool {
+	for i := range f.Params {
+		d := f.Params[i].Deps()
+		if (d.Count == slot || d.Coords == slot) && f.Params[i].Access != isa.Write && !f.Slots[slot].Fixed() {
+			return true
+		}
+	}
+	return false
+}
+
+// isArg reports whether the modifier is an argument of the constructor instead
+// of a part of its name: a comparison with further choices would make thousands.
+func isArg(f *isa.Form, slot int) bool {
+	return f.Slots[slot].Name == "cmp" && (f.Op == "set" || slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "bool" }))
+}
+
+// decided reports whether operands or arguments decide the slot.
+func decided(f *isa.Form, slot int) bool {
+	return derived(f, slot) || isSpace(f, slot) || isArg(f, slot)
+}
+
+// isSpace reports whether the address given decides the slot.
+func isSpace(f *isa.Form, slot int) bool {
+	if f.Slots[slot].Fixed() {
+		return false
+	}
+	return slices.ContainsFunc(f.Params, func(p isa.Param) bool {
+		return p.Kind == isa.Addr && p.Deps().Space == slot
+	})
+}
+
+type receiver struct {
+	typ   ptx.Type
+	exact bool
+}
+
+// receivers are the types the constructor is a method of: those of the first
+// source when PTX calls it a, else the kernel.
+func receivers(m isa.Match) []receiver {
+	q := source1(m)
+	if q == nil {
+		return []receiver{{ptx.NoType, true}}
+	}
+	t := m.Type(q)
+	if t.Class() != ptx.ClassBits || t == ptx.B1 {
+		return []receiver{{t, true}}
+	}
+	var rs []receiver
+	for _, s := range sameBits(t) {
+		exchange := m.Form.Op == "shfl" || m.Form.Op == "match"
+		if s.Class() == ptx.ClassFloat && !exchange {
+			continue // bit twiddling of floats: cast first
+		}
+		rs = append(rs, receiver{s, s == t})
+	}
+	return rs
+}
+
+// source1 is the operand whose type the constructor is a method of, or nil.
+func source1(m isa.Match) *isa.Param {
+	if len(m.Form.Params) == 0 || m.Form.Params[0].Access != isa.Write {
+		return nil
+	}
+	for i := range m.Form.Params {
+		q := &m.Form.Params[i]
+		if q.Access != isa.Read {
+			continue
+		}
+		named := q.Name == "a" || q.Name == "src"
+		if named && q.Kind == isa.Value && m.Count(q) == 0 && slices.Contains(valueTypes, m.Type(q)) {
+			return q
+		}
+		return nil
+	}
+	return nil
+}
+
+// dropInexact takes out what a type gets for its bits alone where the same
+// opcode exists for the type itself: U32 has shr.u32 and needs no shr.b32.
+func (p *plan) dropInexact() {
+	exact := map[string]bool{}
+	key := func(c *constructor) string {
+		return goType(c.recv) + " " + c.words(detail{}) + " " + c.suffix
+	}
+	for _, c := range p.cs {
+		if c.exact {
+			exact[key(c)] = true
+		}
+	}
+	taken := map[string]bool{}
+	p.cs = slices.DeleteFunc(p.cs, func(c *constructor) bool {
+		if c.exact || c.recv == ptx.NoType {
+			return false
+		}
+		k := key(c)
+		drop := exact[k] || taken[k]
+		taken[k] = true
+		return drop
+	})
+}

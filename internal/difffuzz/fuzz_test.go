@@ -1,0 +1,102 @@
+package difffuzz
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
+)
+
+var targets = []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a}
+
+// FuzzKernel demands of the kernel of any seed that it can be parsed and printed again,
+// that the verifier finds no error in it, and that the emulator gives the same bits for
+// it in two schedules and with more blocks.
+func FuzzKernel(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed, uint8(seed))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, target uint8) {
+		o := latest
+		o.Target = targets[int(target)%len(targets)]
+		checkKernel(t, Generate(seed, o))
+	})
+}
+
+func checkKernel(t *testing.T, k *Kernel) {
+	t.Helper()
+	b := NewBatch([]*Kernel{k})
+	m, err := parse.Parse("fuzz.ptx", b.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := m.String()
+	again, err := parse.Parse("again.ptx", printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.String() != printed {
+		t.Error("printed and parsed again it is another text")
+	}
+	for _, d := range verify.Check(m) {
+		if d.Severity == verify.Error {
+			t.Errorf("line %d: %s: %s", d.Pos.Line, strings.Split(b.Text, "\n")[d.Pos.Line-1], d.Msg)
+		}
+	}
+	p := &Pair{&Local{Device: emulator(t, k.Target, 0)}, &Local{Device: emulator(t, k.Target, 1+k.Seed), Extra: 1}}
+	ds, err := p.differ(t.Context(), []*Kernel{k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ds[0] != nil {
+		t.Errorf("seed %d for %s: %v", k.Seed, k.Target, ds[0])
+	}
+}
+
+// TestSeedReplays has a seed give the same text and inputs each time, and another seed
+// others.
+func TestSeedReplays(t *testing.T) {
+	a, b, c := NewBatch([]*Kernel{Generate(7, latest)}), NewBatch([]*Kernel{Generate(7, latest)}), NewBatch([]*Kernel{Generate(8, latest)})
+	if a.Text != b.Text || !bytes.Equal(a.Jobs[0].In, b.Jobs[0].In) || !bytes.Equal(a.Jobs[0].Mem, b.Jobs[0].Mem) {
+		t.Error("the same seed gives two kernels")
+	}
+	if a.Text == c.Text {
+		t.Error("two seeds give one kernel")
+	}
+}
+
+// TestKernelsDoSomething guards against a comparison of nothing: outputs are written and
+// depend on the inputs.
+func TestKernelsDoSomething(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and long")
+	}
+	l := &Local{Device: emulator(t, ptx.SM90a, 0)}
+	for seed := range uint64(20) {
+		k := Generate(seed, latest)
+		first := outcome(t, l, k)
+		if n, _ := differing(first.Out, bytes.Repeat([]byte{0xff}, len(first.Out))); n*4 < len(first.Out)/8 {
+			t.Errorf("seed %d: most of the outputs were not written", seed)
+		}
+		for r := range k.Inputs {
+			for i := range k.Inputs[r] {
+				k.Inputs[r][i][0] ^= 1
+			}
+		}
+		if second := outcome(t, l, k); bytes.Equal(first.Out, second.Out) {
+			t.Errorf("seed %d: other inputs give the same outputs", seed)
+		}
+	}
+}
+
+func outcome(t *testing.T, l *Local, k *Kernel) Outcome {
+	t.Helper()
+	outs, err := l.Run(t.Context(), NewBatch([]*Kernel{k}))
+	if err != nil || outs[0].Fault != "" {
+		t.Fatal(err, outs)
+	}
+	return outs[0]
+}

@@ -1,0 +1,234 @@
+package recordtest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// GPU is the name of the card that does not exist.
+const GPU = "synthetic GPU"
+
+// Start is when the first record is from.
+var Start = time.Date(2026, 1, 5, 9, 30, 0, 0, time.UTC)
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func kernel(name string) record.Kernel {
+	return record.Kernel{
+		Name: name, Entry: "attention", SHA256: hash("the PTX of " + name), Target: "sm_89", Format: "e4m3", Output: "f16",
+		Config: map[string]string{"TileM": "32", "TileN": "32", "Stages": "2"},
+	}
+}
+
+// New is a record of a kernel on the emulator of which nothing was measured.
+func New(name string) *record.Record {
+	return &record.Record{
+		Schema: record.Schema, Kernel: kernel(name),
+		Build: record.Build{
+			Time: Start, Attest: "v0.0.0-synthetic", Go: "go1.26", OS: "linux/amd64",
+			Git:     record.Git{Commit: hash("commit")[:40], Branch: "main"},
+			Device:  device.Info{Name: "emulated sm_89", Driver: "emu", Target: ptx.SM89},
+			Command: []string{"attest", "gate", name},
+		},
+	}
+}
+
+// OnGPU makes the record one of the card that does not exist.
+func OnGPU(r *record.Record) {
+	r.Build.Device = device.Info{
+		Name: GPU, Driver: "cuda", Target: ptx.SM90, SMs: 100, SharedMax: 227 << 10, Memory: 96 << 30,
+		L2: 48 << 20, Clock: 1800, UUID: "GPU-00000000-0000-0000-0000-000000000000",
+	}
+	r.Build.Driver, r.Build.Ptxas = "999.99", "13.0.48"
+}
+
+// Resources gives the record registers a thread, bytes of shared memory a block, and
+// bytes spilt.
+func Resources(r *record.Record, registers, shared, spills int) {
+	f := func(n int) resources.Figure { return resources.Figure{Value: n, Source: resources.Ptxas} }
+	r.Resources = &record.Resources{
+		Usage: []resources.Usage{{
+			Kernel: r.Kernel.Entry, Target: r.Kernel.Target, Registers: f(registers),
+			SpillStores: f(spills), SpillLoads: f(spills), Stack: f(spills), Shared: f(0), Constant: f(404), Barriers: f(1),
+		}},
+		Dynamic:   shared,
+		Occupancy: &device.Occupancy{BlocksPerSM: 3, Warps: 12, Fraction: 12.0 / 64},
+		Budget:    record.Budget{Registers: 128, Shared: 64 << 10},
+	}
+}
+
+// Clean gives the record checkers that found nothing.
+func Clean(r *record.Record) {
+	r.Defects = &record.Defects{Schedules: []uint64{0, 1, 2, 3}, Shapes: []string{"1,1,32,64", "2,2,33,64"}, Found: []record.Defect{}}
+}
+
+// Racy gives the record a race.
+func Racy(r *record.Record) {
+	Clean(r)
+	r.Defects.Errors, r.Defects.Depends = 1, true
+	r.Defects.Found = []record.Defect{{
+		Kind: "shared-race", Severity: "error", Message: "read of kv is not ordered after the asynchronous write at line 412",
+		Line: 530, Other: 412, Source: "load.go:71:12", Who: "block (0,0,0), warp 1, all lanes", Shape: "1,1,32,64", Count: 128,
+	}}
+}
+
+var tolerance = record.Tolerance{Max: 0.06, Mean: 0.02, BadAbove: 0.06, BadShare: 0.01, Relative: 2}
+
+// Correct adds a case whose errors are about so large.
+func Correct(r *record.Record, shape string, worst float64) *record.Case {
+	if r.Correctness == nil {
+		r.Correctness = &record.Correctness{Tolerance: tolerance}
+	}
+	cases := &r.Correctness.Cases
+	seed := uint64(len(*cases))
+	*cases = append(*cases, record.Case{
+		Shape: shape, Seed: seed, Distribution: "normal", Device: r.Build.Device.Name,
+		Errors: errorsOf(shape, worst, seed), Plain: errorsOf(shape, worst*0.9, seed+100),
+		InputsKept: true, Repeatable: true, OutputsHash: hash(r.Kernel.Name + shape),
+		Powers: []record.Power{{Name: "zeros", Caught: true}, {Name: "mean-of-v", Caught: true}, {Name: "swapped-heads", Caught: true}},
+	})
+	return &(*cases)[len(*cases)-1]
+}
+
+// Wrong adds a case whose last tile of rows is wrong in half of the heads.
+func Wrong(r *record.Record, shape string) *record.Case {
+	c := Correct(r, shape, 0.02)
+	s, _ := ref.ParseShape(shape)
+	tiles := (s.Sq + 31) / 32
+	for h := range s.Hq {
+		for t := range tiles {
+			tile := record.Tile{Head: h, RowTile: t, KVTile: -1, Max: 0.01 + 0.01*float64((h*7+t*3)%4)}
+			if t == tiles-1 && h%2 == 1 {
+				tile.Max, tile.Bad, tile.KVTile = 1.9+0.2*float64(h), 1400, tiles-1
+			}
+			c.Map = append(c.Map, tile)
+			c.Errors.Max, c.Errors.Bad = max(c.Errors.Max, tile.Max), c.Errors.Bad+tile.Bad
+		}
+	}
+	c.Errors.BadShare = float64(c.Errors.Bad) / float64(c.Errors.Elements)
+	c.Cause = "only the last tile of rows is wrong: a mask or a wait at the end of the loop"
+	return c
+}
+
+func errorsOf(shape string, worst float64, seed uint64) *ref.Errors {
+	s, _ := ref.ParseShape(shape)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	part := func(first, n int) ref.Part {
+		m := worst * (0.4 + 0.6*rnd.Float64())
+		return ref.Part{First: first, Elements: n, Max: m, Mean: m / 9}
+	}
+	e := &ref.Errors{
+		Elements: s.B * s.Hq * s.Sq * s.D, Max: worst, Mean: worst / 9, RMSE: worst / 7, Tol: tolerance.BadAbove,
+		Worst: ref.Element{H: s.Hq - 1, S: s.Sq / 2, D: 3, Want: 0.25, Got: ref.Float(0.25 + worst)},
+	}
+	for h := range s.Hq {
+		e.ByHead = append(e.ByHead, part(h, s.B*s.Sq*s.D))
+	}
+	for row := 0; row < s.Sq; row += 32 {
+		e.ByRowTile = append(e.ByRowTile, part(row, s.B*s.Hq*32*s.D))
+	}
+	return e
+}
+
+// Ceilings of the card that does not exist.
+var ceilings = record.Ceiling{Bandwidth: 3000, FLOPs: 800, Launch: 1.5}
+
+// Skipped gives the record a performance that was not measured.
+func Skipped(r *record.Record) {
+	r.Performance = &record.Performance{Skipped: "no GPU here: times of the emulator are no times"}
+}
+
+// Timed adds times of the kernel and, where it has one, of its baseline, with a tail
+// such as launches have. rivals are names with their medians.
+func Timed(r *record.Record, shape string, m timing.Method, micros, baseline float64, rivals map[string]float64) {
+	if r.Performance == nil {
+		r.Performance = &record.Performance{Ceiling: ceilings}
+	}
+	s, _ := ref.ParseShape(shape)
+	t := record.Times{
+		Shape: shape, Method: m, OutputsOK: true,
+		Floor: max(ceilings.Launch, s.FLOP()/ceilings.FLOPs/1e6, float64(5*s.B*s.Hq*s.Sq*s.D)/ceilings.Bandwidth/1e3),
+	}
+	medians := []float64{micros}
+	t.Names = []string{r.Kernel.Name}
+	if r.Baseline != nil {
+		t.Names, medians = append(t.Names, r.Baseline.Name), append(medians, baseline)
+	}
+	for _, name := range []string{"torch flash f16", "triton e4m3"} {
+		if median, ok := rivals[name]; ok {
+			t.Names, medians = append(t.Names, name), append(medians, median)
+		}
+	}
+	for process := range 3 {
+		t.Runs = append(t.Runs, run(t.Names, medians, m, uint64(process)+seedOf(r)))
+	}
+	summarise(r, &t, s)
+	r.Performance.Shapes = append(r.Performance.Shapes, t)
+}
+
+func summarise(r *record.Record, t *record.Times, s ref.Shape) {
+	for i := range t.Names {
+		var all []float64
+		for j := range t.Runs {
+			all = append(all, t.Runs[j].Times(i)...)
+		}
+		t.Summaries = append(t.Summaries, stats.Summarise(all))
+		t.TFLOPs = append(t.TFLOPs, s.FLOP()/t.Summaries[i].P50/1e6)
+		if i == 0 {
+			continue
+		}
+		var reps []stats.Replicate
+		for j := range t.Runs {
+			reps = append(reps, t.Runs[j].Replicate(i, 0))
+		}
+		c, _ := stats.Compare(reps, stats.Options{Resamples: 100})
+		if i == 1 && r.Baseline != nil {
+			t.Baseline = &c
+		} else {
+			t.Rivals = append(t.Rivals, record.Rival{Name: t.Names[i], Version: "0.0", Comparison: c, RMSE: 0.002})
+		}
+	}
+}
+
+func run(names []string, medians []float64, m timing.Method, seed uint64) timing.Run {
+	rnd := rand.New(rand.NewPCG(seed, 2))
+	out := timing.Run{Order: timing.Random, Seed: seed, Ended: "precise"}
+	for _, n := range names {
+		out.Candidates = append(out.Candidates, timing.Subject{Name: n, Method: m})
+	}
+	luck := math.Exp(0.003 * rnd.NormFloat64())
+	for batch := range 12 {
+		for i, median := range medians {
+			state := &device.State{SMClock: 1785 - 5*(batch%3), MemoryClock: 2600, Power: 410, Temperature: 51, Performance: "P0"}
+			b := timing.Batch{Candidate: i, Start: Start, End: Start, Before: state, After: state}
+			for range 5 {
+				x := median * luck * (0.995 + 0.01*rnd.ExpFloat64())
+				if rnd.IntN(40) == 0 {
+					x *= 1.15
+				}
+				b.Micros = append(b.Micros, math.Round(x*1000)/1000)
+			}
+			out.Batches = append(out.Batches, b)
+		}
+	}
+	return out
+}
+
+// seedOf differs between kernels and times.
+func seedOf(r *record.Record) uint64 {
+	return uint64(r.Build.Time.Unix()) + uint64(len(r.Kernel.Name))
+}

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Difference is what two records differ in.
+type Difference struct {
+	A string `json:"a"` // hashes
+	B string `json:"b"`
+	// Same says that both are of the same PTX.
+	Same      bool     `json:"same_ptx"`
+	Kernel    []Change `json:"kernel"` // name, formats, config
+	Build     []Change `json:"build"`  // device, driver, tools, sources
+	Outcome   []Change `json:"outcome"`
+	Resources []Number `json:"resources"`
+	Errors    []Number `json:"errors"` // a case each: the largest, and the mean
+	Times     []Number `json:"times"`  // a shape and method each: medians in microseconds
+}
+
+// Change is a text that differs.
+type Change struct {
+	What string `json:"what"`
+	A    string `json:"a"`
+	B    string `json:"b"`
+}
+
+// Number is a figure of both, the same or not; nil where one has none.
+type Number struct {
+	What string   `json:"what"`
+	A    *float64 `json:"a"`
+	B    *float64 `json:"b"`
+	// Ratio is B over A: below 1, B is less. Nil where there is none.
+	Ratio *float64 `json:"ratio"`
+}
+
+// Diff compares two records.
+func Diff(a, b *evidence.Item) *Difference {
+	d := &Difference{A: a.Hash, B: b.Hash, Same: a.Kernel.SHA256 == b.Kernel.SHA256}
+	d.Kernel = texts(kernelTexts(&a.Kernel), kernelTexts(&b.Kernel))
+	d.Build = texts(buildTexts(a.Record), buildTexts(b.Record))
+	d.Outcome = texts(outcomeTexts(a), outcomeTexts(b))
+	d.Resources = numbers(resourceNumbers(a.Resources), resourceNumbers(b.Resources))
+	d.Errors = numbers(errorNumbers(a.Correctness), errorNumbers(b.Correctness))
+	d.Times = numbers(timeNumbers(a.Performance), timeNumbers(b.Performance))
+	return d
+}
+
+type named[T any] struct {
+	name  string
+	value T
+}
+
+func kernelTexts(k *record.Kernel) []named[string] {
+	all := []named[string]{{"name", k.Name}, {"entry", k.Entry}, {"target", k.Target}, {"format", k.Format}, {"output", k.Output}, {"PTX", short(k.SHA256)}}
+	for _, name := range slices.Sorted(maps.Keys(k.Config)) {
+		all = append(all, named[string]{"config " + name, k.Config[name]})
+	}
+	return all
+}
+
+func buildTexts(r *record.Record) []named[string] {
+	b := &r.Build
+	baseline := ""
+	if r.Baseline != nil {
+		baseline = r.Baseline.Name + " " + short(r.Baseline.SHA256)
+	}
+	return []named[string]{
+		{"date", day(b.Time)}, {"device", b.Device.Name}, {"driver", b.Driver}, {"ptxas", b.Ptxas}, {"attest", b.Attest},
+		{"sources", b.Git.Commit + map[bool]string{true: " + changes"}[b.Git.Dirty]}, {"Go", b.Go}, {"system", b.OS}, {"baseline", baseline},
+	}
+}
+
+func outcomeTexts(i *evidence.Item) []named[string] {
+	j := i.Verdict()
+	if j == nil {
+		return nil
+	}
+	return []named[string]{{"outcome", string(j.Outcome)}, {"why", j.Why}}
+}
+
+func resourceNumbers(r *record.Resources) (all []named[float64]) {
+	if r == nil {
+		return nil
+	}
+	say := func(name string, f resources.Figure) {
+		if f.Known() {
+			all = append(all, named[float64]{name, float64(f.Value)})
+		}
+	}
+	for i := range r.Usage {
+		u := &r.Usage[i]
+		say("registers, "+u.Target, u.Registers)
+		say("spill stores, "+u.Target, u.SpillStores)
+		say("spill loads, "+u.Target, u.SpillLoads)
+		say("stack, "+u.Target, u.Stack)
+		say("static shared, "+u.Target, u.Shared)
+	}
+	all = append(all, named[float64]{"dynamic shared", float64(r.Dynamic)})
+	if r.Occupancy != nil {
+		all = append(all, named[float64]{"occupancy", r.Occupancy.Fraction})
+	}
+	return all
+}
+
+func errorNumbers(c *record.Correctness) (all []named[float64]) {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Cases {
+		x := &c.Cases[i]
+		if x.Errors == nil {
+			continue
+		}
+		name := fmt.Sprintf("%s %s seed %d", x.Shape, x.Distribution, x.Seed)
+		all = append(all, named[float64]{name + ", max", x.Errors.Max}, named[float64]{name + ", mean", x.Errors.Mean})
+	}
+	return all
+}
+
+func timeNumbers(p *record.Performance) (all []named[float64]) {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Shapes {
+		t := &p.Shapes[i]
+		if len(t.Summaries) > 0 {
+			all = append(all, named[float64]{t.Shape + " " + how(t.Method), t.Summaries[0].P50})
+		}
+	}
+	return all
+}
+
+// pair is a name with what each side has under it.
+type pair[T any] struct {
+	name string
+	a, b *T
+}
+
+// pairs puts together what has the same name, in the order of a and then of b.
+func pairs[T any](a, b []named[T]) (all []pair[T]) {
+	at := map[string]int{}
+	place := func(name string) *pair[T] {
+		if _, ok := at[name]; !ok {
+			at[name] = len(all)
+			all = append(all, pair[T]{name: name})
+		}
+		return &all[at[name]]
+	}
+	for i := range a {
+		place(a[i].name).a = &a[i].value
+	}
+	for i := range b {
+		place(b[i].name).b = &b[i].value
+	}
+	return all
+}
+
+func texts(a, b []named[string]) []Change {
+	out := []Change{}
+	value := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	for _, p := range pairs(a, b) {
+		if value(p.a) != value(p.b) {
+			out = append(out, Change{p.name, value(p.a), value(p.b)})
+		}
+	}
+	return out
+}
+
+func numbers(a, b []named[float64]) []Number {
+	out := []Number{}
+	for _, p := range pairs(a, b) {
+		n := Number{What: p.name, A: p.a, B: p.b}
+		if p.a != nil && p.b != nil && *p.a != 0 {
+			ratio := *p.b / *p.a
+			n.Ratio = &ratio
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// WriteText writes the difference for a terminal.
+func (d *Difference) WriteText(w io.Writer, style term.Style) {
+	same := "different PTX"
+	if d.Same {
+		same = "the same PTX"
+	}
+	fmt.Fprintf(w, "A %s\nB %s\n%s\n", short(d.A), short(d.B), same)
+	for _, s := range []struct {
+		title   string
+		changes []Change
+	}{{"Kernel", d.Kernel}, {"Build", d.Build}, {"Outcome", d.Outcome}} {
+		if len(s.changes) == 0 {
+			continue
+		}
+		t := &Table{Head: []string{"", "A", "B"}}
+		for _, c := range s.changes {
+			t.Rows = append(t.Rows, []Cell{text(c.What), text(orNone(c.A)), text(orNone(c.B))})
+		}
+		fmt.Fprintf(w, "\n%s\n", style.Bold(s.title))
+		t.WriteText(w, "  ", style)
+	}
+	for _, s := range []struct {
+		title   string
+		numbers []Number
+	}{{"Resources", d.Resources}, {"Errors", d.Errors}, {"Times, medians in µs", d.Times}} {
+		if len(s.numbers) == 0 {
+			continue
+		}
+		t := &Table{Head: []string{"", "A", "B", "B / A"}, Right: "lrrr"}
+		for _, n := range s.numbers {
+			t.Rows = append(t.Rows, []Cell{text(n.What), text(number(n.A)), text(number(n.B)), text(number(n.Ratio))})
+		}
+		fmt.Fprintf(w, "\n%s\n", style.Bold(s.title))
+		t.WriteText(w, "  ", style)
+	}
+	if len(d.Times) > 0 {
+		fmt.Fprintf(w, "\n%s\n", style.Dim("times of two runs: for a claim, time both in one (attest compare)"))
+	}
+}
+
+func number(x *float64) string {
+	switch {
+	case x == nil:
+		return none
+	case *x == float64(int64(*x)):
+		return strconv.FormatInt(int64(*x), 10)
+	}
+	return figures(*x)
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+)
+
+// line is the medians of a kernel over time.
+type line struct {
+	label string
+	items []*evidence.Item
+	p50   []float64
+}
+
+// Histories draws how times went from record to record, a figure a shape and device,
+// of kernels that were timed more than once.
+func (v *View) Histories() (out []Figure) {
+	for _, s := range v.Shapes {
+		var lines []line
+		for _, k := range v.Kernels {
+			if l := s.line(k); len(l.items) > 1 {
+				lines = append(lines, l)
+			}
+		}
+		if len(lines) > 0 {
+			out = append(out, drawHistory(s, lines))
+		}
+	}
+	return out
+}
+
+// line collects the medians of a kernel on the shape by the primary method.
+func (s *Shape) line(k *Kernel) line {
+	l := line{label: k.Label}
+	for _, item := range k.Items {
+		if !timed(item) || item.Build.Device.Name != s.Device || causal(item) != s.Causal {
+			continue
+		}
+		for i := range item.Performance.Shapes {
+			if t := &item.Performance.Shapes[i]; t.Shape == s.Shape && primary(t.Method) && len(t.Summaries) > 0 {
+				l.items, l.p50 = append(l.items, item), append(l.p50, t.Summaries[0].P50)
+			}
+		}
+	}
+	return l
+}
+
+func drawHistory(s *Shape, lines []line) Figure {
+	const top, bottom, left, right = 10.0, 226.0, 40.0, 300.0
+	var values, days []float64
+	most := 0
+	for _, l := range lines {
+		values = append(values, l.p50...)
+		most = max(most, len(l.items))
+		for _, item := range l.items {
+			days = append(days, float64(item.Build.Time.Unix()))
+		}
+	}
+	y := logScale(values, bottom, top)
+	x := scale{low: slices.Min(days), high: slices.Max(days), from: left + 8, to: right - 8}
+	d := drawing(chartWidth, 248, "medians over time, "+s.Title())
+	for _, t := range y.ticks(6) {
+		d.line("grid", left, y.at(t), right, y.at(t))
+		d.text("tick", "end", left-5, y.at(t)+3.5, tick(t))
+	}
+	date := func(l line, i int) string { return l.items[i].Build.Time.UTC().Format("2006-01-02") }
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(y.at(a.p50[len(a.p50)-1]), y.at(b.p50[len(b.p50)-1])) })
+	var ends []float64
+	var items []*evidence.Item
+	first, last := "", ""
+	for _, l := range lines {
+		var points [][2]float64
+		for i, item := range l.items {
+			at := [2]float64{x.at(float64(item.Build.Time.Unix())), y.at(l.p50[i])}
+			points = append(points, at)
+			if first == "" || date(l, i) < first {
+				first = date(l, i)
+			}
+			last = max(last, date(l, i))
+			if !slices.Contains(items, item) {
+				items = append(items, item)
+			}
+		}
+		d.polyline("trend", points)
+		for i, p := range points {
+			d.circle("dot main kernel", p[0], p[1], 2.6, fmt.Sprintf("%s, %s: %s µs, record %s", l.label, date(l, i), figures(l.p50[i]), short(l.items[i].Hash)))
+		}
+		ends = append(ends, points[len(points)-1][1])
+	}
+	for i, at := range apart(ends, 11, bottom) {
+		d.text("label", "start", right, at+3.5, clip(lines[i].label, 16))
+	}
+	d.text("tick", "start", left, 242, first)
+	if last != first {
+		d.text("tick", "end", right, 242, last)
+	}
+	return Figure{Title: s.Title() + " on " + s.Device, Chart: d.done(), Note: fmt.Sprintf("p50 in µs, graph, warm; up to %d records a kernel", most), Items: items}
+}

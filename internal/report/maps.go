@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strconv"
+
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// mostMaps is how many maps of a kernel are drawn; a kernel that is wrong is wrong in
+// many cases alike.
+const mostMaps = 4
+
+// shadesOfHeat is how many colours a heat map has.
+const shadesOfHeat = 5
+
+// Heat is a map of errors: a line a head, a column a tile of rows.
+type Heat struct {
+	Title, Note string
+	Rows        []HeatRow
+	Limit       string // what the shades are against
+	Columns     string // what the columns are
+	Width       int    // pixels, at most
+}
+
+// HeatRow is the cells of one head.
+type HeatRow struct {
+	Label string
+	Cells template.HTML
+}
+
+// Maps are the maps of errors of a kernel's cases, and how many more there are. Where
+// no case has one there are the largest errors of the worst case, by head and by tile.
+func Maps(c *record.Correctness) (maps []Heat, more int) {
+	for i := range c.Cases {
+		x := &c.Cases[i]
+		if len(x.Map) == 0 {
+			continue
+		}
+		if len(maps) == mostMaps {
+			more++
+			continue
+		}
+		maps = append(maps, heatOf(x, c.Tolerance))
+	}
+	if len(maps) > 0 {
+		return maps, more
+	}
+	if i := worstCase(c); i >= 0 {
+		maps = append(maps, margins(&c.Cases[i], c.Tolerance))
+	}
+	return maps, 0
+}
+
+// worstCase is that with the largest error of what is allowed, -1 for none.
+func worstCase(c *record.Correctness) int {
+	at, worst := -1, -1.0
+	for i := range c.Cases {
+		x := &c.Cases[i]
+		if x.Errors == nil || len(x.Errors.ByHead) == 0 {
+			continue
+		}
+		if share := x.Errors.Max / mostOf(x, c.Tolerance); share > worst {
+			at, worst = i, share
+		}
+	}
+	return at
+}
+
+func heatOf(c *record.Case, t record.Tolerance) Heat {
+	m := mapOf(c)
+	limit := limitOf(c, t)
+	h := Heat{Title: fmt.Sprintf("%s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Note: c.Cause, Limit: strconv.FormatFloat(limit, 'g', 3, 64), Columns: "tile of rows", Width: width(m.tiles)}
+	for head := range m.heads {
+		errors := make([]float64, m.tiles)
+		for tile := range errors {
+			errors[tile] = m.at(head, tile)
+		}
+		h.Rows = append(h.Rows, HeatRow{fmt.Sprintf("head %d", head), cells(errors, limit, "tile")})
+	}
+	return h
+}
+
+// limitOf is what the cells of a map are shaded against: less than the tolerance where
+// errors below it are too large, so that they are seen.
+func limitOf(c *record.Case, t record.Tolerance) float64 {
+	var worst float64
+	for i := range c.Map {
+		worst = max(worst, c.Map[i].Max)
+	}
+	if most := mostOf(c, t); worst == 0 || worst > most {
+		return most
+	}
+	return worst / 2.5
+}
+
+func margins(c *record.Case, t record.Tolerance) Heat {
+	h := Heat{
+		Title: fmt.Sprintf("worst case: %s, %s, seed %d", caseName(c), c.Distribution, c.Seed), Limit: strconv.FormatFloat(mostOf(c, t), 'g', 3, 64), Columns: "head, or tile of rows",
+		Width: width(max(len(c.Errors.ByHead), len(c.Errors.ByRowTile))),
+	}
+	for _, p := range []struct {
+		label string
+		parts []ref.Part
+	}{{"by head", c.Errors.ByHead}, {"by rows", c.Errors.ByRowTile}} {
+		errors := make([]float64, len(p.parts))
+		for i, part := range p.parts {
+			errors[i] = part.Max
+		}
+		if len(errors) > 0 {
+			h.Rows = append(h.Rows, HeatRow{p.label, cells(errors, mostOf(c, t), "part")})
+		}
+	}
+	return h
+}
+
+// width keeps the cells of a small map from growing into slabs.
+func width(cells int) int { return max(90, 26*cells) }
+
+func cells(errors []float64, tolerance float64, what string) template.HTML {
+	s := strip(16, "errors")
+	w := 100 / float64(len(errors))
+	for i, e := range errors {
+		fmt.Fprintf(s, `<rect class="heat h%d" x="%s%%" y="1" width="%s%%" height="14"><title>%s %d: %s</title></rect>`,
+			shade(e, tolerance, shadesOfHeat), num2(float64(i)*w+0.04*w), num2(0.92*w), what, i, figures(e))
+	}
+	return s.done()
+}
+
+// heatKey is the legend of the maps.
+func heatKey() (keys []Key) {
+	for i, name := range []string{"≤ ½ of that", "≤ 1", "≤ 1½", "≤ 2", "more"} {
+		keys = append(keys, Key{name, fmt.Sprintf("h%d", i)})
+	}
+	return keys
+}
+
+// Bar is a figure against its budget.
+type Bar struct {
+	Name, Value, Limit string
+	Chart              template.HTML
+}
+
+// Bars are what a kernel takes of its budgets.
+func Bars(r *record.Resources) (bars []Bar) {
+	u := usage(r)
+	add := func(name, value, limit string, have, most int) {
+		share := 0.0
+		if most > 0 {
+			share = float64(have) / float64(most)
+		} else if have > 0 {
+			share = 2
+		}
+		s := strip(12, fmt.Sprintf("%s %s of %s", name, value, limit))
+		class := "fill"
+		if share > 1 {
+			class = "fill over"
+		}
+		// The budget stands at two thirds, so that there is room to be over it.
+		fmt.Fprintf(s, `<rect class="rail" x="0" y="3" width="100%%" height="6" rx="3"/><rect class="%s" x="0" y="3" width="%s%%" height="6" rx="3"/>`, class, num2(min(100, 66.67*share)))
+		s.WriteString(percentLine("limit", 66.67, 0, 12))
+		bars = append(bars, Bar{name, value, limit, s.done()})
+	}
+	add("registers", figure(u.registers), fmt.Sprint(r.Budget.Registers), u.registers.Value, r.Budget.Registers)
+	add("shared", kib(u.shared), kib(r.Budget.Shared), u.shared, r.Budget.Shared)
+	spills := none
+	if u.spills.Known() {
+		spills = kib(u.spills.Value)
+	}
+	add("spills", spills, kib(r.Budget.Spills), u.spills.Value, r.Budget.Spills)
+	return bars
+}

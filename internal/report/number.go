@@ -1,0 +1,219 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// none stands where there is no figure.
+const none = "–"
+
+// figures writes a number with three figures that count, or all before the point.
+func figures(x float64) string {
+	if math.Abs(x) < 100 {
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64) // or 99.96 would be 100.0
+	}
+	a := math.Abs(x)
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0) || a >= math.MaxFloat64:
+		return "not finite"
+	case a == 0:
+		return "0"
+	case a >= 100:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	case a >= 1:
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	case a >= 0.001:
+		return strconv.FormatFloat(x, 'f', 2-int(math.Floor(math.Log10(a))), 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// times writes a speed-up.
+func times(x float64) string { return figures(x) + "×" }
+
+// speedup writes a comparison as a speed-up with its interval.
+func speedup(c *stats.Comparison) string {
+	if c == nil || c.Ratio <= 0 {
+		return none
+	}
+	i := inverse(c.Interval)
+	return fmt.Sprintf("%s (%s–%s)", times(1/c.Ratio), figures(i.Low), figures(i.High))
+}
+
+func percent(x float64) string { return figures(100*x) + " %" }
+
+// limit writes a number that somebody chose, as they wrote it.
+func limit(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// plural is "1 error" or "2 errors".
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// kib writes bytes.
+func kib(n int) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1024, 'f', 1, 64), ".0") + " KB"
+}
+
+func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+
+// short is enough of a hash to find it by.
+func short(hash string) string { return hash[:min(len(hash), 10)] }
+
+// clip is as much of a text as there is room for.
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// how names a method in a few words.
+func how(m timing.Method) string {
+	s := orNone(string(m.Mode)) + ", " + orNone(string(m.Cache))
+	if m.Clock == "host" {
+		s += ", host's clock"
+	}
+	return s
+}
+
+// figure writes what a kernel takes, with a mark on what is only an estimate.
+func figure(f resources.Figure) string {
+	switch {
+	case !f.Known():
+		return none
+	case f.Source == resources.Estimate:
+		return fmt.Sprintf("≈%d", f.Value)
+	}
+	return strconv.Itoa(f.Value)
+}
+
+// use is the largest of what a kernel takes on the targets.
+type use struct {
+	registers, spills, stack, static resources.Figure
+	shared                           int
+}
+
+func usage(r *record.Resources) (u use) {
+	largest := func(a *resources.Figure, b resources.Figure) {
+		if b.Known() && (!a.Known() || b.Value > a.Value) {
+			*a = b
+		}
+	}
+	for i := range r.Usage {
+		x := &r.Usage[i]
+		largest(&u.registers, x.Registers)
+		largest(&u.spills, x.SpillStores)
+		largest(&u.spills, x.SpillLoads)
+		largest(&u.stack, x.Stack)
+		largest(&u.static, x.Shared)
+	}
+	u.shared = u.static.Value + r.Dynamic
+	return u
+}
+
+// maxError is the largest error on ordinary inputs, N(0,1), of a shape or of all for
+// "". On inputs that are made to be hard the format itself is far off, and a figure of
+// those says little of the kernel.
+func maxError(r *record.Record, shape string) string {
+	if r.Correctness == nil {
+		return none
+	}
+	worst := -1.0
+	for i := range r.Correctness.Cases {
+		c := &r.Correctness.Cases[i]
+		if c.Errors != nil && c.Distribution == "normal" && (shape == "" || c.Shape == shape) {
+			worst = max(worst, c.Errors.Max)
+		}
+	}
+	if worst < 0 {
+		return none
+	}
+	return figures(worst)
+}
+
+// ofPlain is the largest root mean square error over that of a plain computation in the
+// same precision, of all cases.
+func ofPlain(r *record.Record) string {
+	worst := 0.0
+	if r.Correctness != nil {
+		for i := range r.Correctness.Cases {
+			c := &r.Correctness.Cases[i]
+			if c.Errors != nil && c.Plain != nil && c.Plain.RMSE > 0 {
+				worst = max(worst, c.Errors.RMSE/c.Plain.RMSE)
+			}
+		}
+	}
+	if worst == 0 {
+		return none
+	}
+	return times(worst)
+}
+
+// cases is how many there are, and how many of them something is odd about.
+func cases(r *record.Record) string {
+	if r.Correctness == nil {
+		return none
+	}
+	odd := 0
+	for i := range r.Correctness.Cases {
+		if remark(&r.Correctness.Cases[i]) != "" {
+			odd++
+		}
+	}
+	n := len(r.Correctness.Cases)
+	if odd > 0 {
+		return fmt.Sprintf("%d, %d odd", n, odd)
+	}
+	return strconv.Itoa(n)
+}
+
+// remark is what is odd about a case, besides the size of its errors.
+func remark(c *record.Case) string {
+	var all []string
+	say := func(when bool, what string) {
+		if when {
+			all = append(all, what)
+		}
+	}
+	say(c.Failure != "", c.Failure)
+	say(c.Unwritten > 0, fmt.Sprintf("%d elements not written", c.Unwritten))
+	say(c.Overrun, "wrote outside of its buffers")
+	say(c.Failure == "" && !c.InputsKept, "changed its inputs")
+	say(c.Failure == "" && !c.Repeatable, "other bits when run again")
+	say(c.Errors != nil && c.Errors.NotFinite > 0, "not finite")
+	for _, p := range c.Powers {
+		say(!p.Caught && p.Why == "", "the impostor "+p.Name+" would pass")
+	}
+	say(c.Cause != "", c.Cause)
+	say(len(c.Map) > 0 && c.Cause == "", "fails")
+	return strings.Join(all, "; ")
+}
+
+// config is toggles in a line.
+func config(c map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		all = append(all, name+"="+c[name])
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,309 @@
+package report
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/stats"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// Shape is what was timed of one shape on one device, with a causal mask or without: that
+// is another problem, of half the work.
+type Shape struct {
+	Device string
+	Shape  string
+	Causal bool
+	Name   string // "mission", or ""
+	Rows   []*Row // kernels in the order of the ladder, then rivals, the fastest first
+}
+
+// Title is the name and the extents.
+func (s *Shape) Title() string {
+	if s.Name == "" {
+		return masked(s.Shape, s.Causal)
+	}
+	return masked(s.Name+" "+s.Shape, s.Causal)
+}
+
+// masked is a shape, with a word for its causal mask if there is one.
+func masked(shape string, causal bool) string {
+	if causal {
+		return shape + " causal"
+	}
+	return shape
+}
+
+// Row is the times of a kernel or a rival.
+type Row struct {
+	Label  string
+	Kernel *Kernel        // nil for a rival, or a baseline that is nothing else
+	Item   *evidence.Item // whose run it was
+	Marks  []Mark         // the primary method first
+}
+
+// Mark is a row's times by one method.
+type Mark struct {
+	Method  timing.Method
+	Summary stats.Summary
+	TFLOPs  float64
+	Times   *record.Times
+	index   int // among the candidates of Times
+}
+
+// Main is the times by the primary method, or the first there are.
+func (r *Row) Main() *Mark { return &r.Marks[0] }
+
+// shapes collects the newest times of each kernel and shape.
+func (v *View) shapes() {
+	newest := v.newest()
+	for _, k := range v.Kernels {
+		for _, item := range k.Items {
+			if !timed(item) || item.Kernel.SHA256 != k.Timed.Kernel.SHA256 {
+				continue
+			}
+			for i := range item.Performance.Shapes {
+				t := &item.Performance.Shapes[i]
+				if len(t.Summaries) > 0 && newest[k.of(item, t)] == item {
+					v.shape(item, t).add(k.Label, k, item, t, 0)
+				}
+			}
+		}
+		v.byOtherMethods(k, newest)
+	}
+	for _, s := range v.Shapes {
+		v.beside(s)
+		for _, r := range s.Rows {
+			slices.SortStableFunc(r.Marks, func(a, b Mark) int { return cmp.Compare(rank(a.Method), rank(b.Method)) })
+		}
+		ours := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Kernel == nil })
+		if ours >= 0 {
+			slices.SortStableFunc(s.Rows[ours:], func(a, b *Row) int { return cmp.Compare(a.Main().Summary.P50, b.Main().Summary.P50) })
+		}
+	}
+	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)), cmp.Compare(a.Shape, b.Shape), cmp.Compare(a.Title(), b.Title()))
+	})
+}
+
+// byOtherMethods adds what the record that is shown for a shape was not timed by, as with cold
+// caches, from the newest record of the same PTX that was.
+func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
+	for _, item := range slices.Backward(k.Items) {
+		if !timed(item) {
+			continue
+		}
+		for i := range item.Performance.Shapes {
+			t := &item.Performance.Shapes[i]
+			shown := newest[k.of(item, t)]
+			if len(t.Summaries) == 0 || shown == nil || shown == item || shown.Kernel.SHA256 != item.Kernel.SHA256 {
+				continue
+			}
+			s := v.shape(item, t)
+			row := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Label == k.Label })
+			same := func(m Mark) bool { return rank(m.Method) == rank(t.Method) }
+			if row >= 0 && !slices.ContainsFunc(s.Rows[row].Marks, same) {
+				s.add(k.Label, k, item, t, 0)
+			}
+		}
+	}
+}
+
+// place is a kernel, by whichever configuration, on a shape and a device.
+type place struct {
+	id            identity
+	device, shape string
+}
+
+func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
+	id := k.id
+	id.config = ""
+	return place{id, item.Build.Device.Name, t.Shape}
+}
+
+// newest is which record has the times of a kernel on a shape: one that was judged before
+// one that was not, of the same PTX one beside more rivals, and the newest of them.
+func (v *View) newest() map[place]*evidence.Item {
+	found := map[place]*evidence.Item{}
+	for _, k := range v.Kernels {
+		for _, item := range k.Items {
+			if !timed(item) || item.Kernel.SHA256 != k.Timed.Kernel.SHA256 {
+				continue
+			}
+			for i := range item.Performance.Shapes {
+				p := k.of(item, &item.Performance.Shapes[i])
+				if was := found[p]; was == nil || overrides(item, was, p.shape) {
+					found[p] = item
+				}
+			}
+		}
+	}
+	return found
+}
+
+// overrides says that a record is to be shown instead of another for a shape.
+func overrides(item, was *evidence.Item, shape string) bool {
+	if judged(item) != judged(was) {
+		return judged(item)
+	}
+	if a, b := rivalsOn(item, shape), rivalsOn(was, shape); item.Kernel.SHA256 == was.Kernel.SHA256 && a != b {
+		return a > b
+	}
+	return item.Seq > was.Seq
+}
+
+func judged(item *evidence.Item) bool { return item.Verdict() != nil }
+
+// rivalsOn is how many rivals were timed beside a kernel on a shape.
+func rivalsOn(item *evidence.Item, shape string) (most int) {
+	for _, t := range item.Performance.Shapes {
+		if t.Shape == shape {
+			most = max(most, len(t.Rivals))
+		}
+	}
+	return most
+}
+
+// rank is the order of methods.
+func rank(m timing.Method) (n int) {
+	if m.Mode != timing.Graph {
+		n += 2
+	}
+	if m.Cache != timing.Warm {
+		n++
+	}
+	return n
+}
+
+func flop(shape string) float64 {
+	s, err := ref.ParseShape(shape)
+	if err != nil {
+		return 0
+	}
+	return s.FLOP()
+}
+
+func (v *View) shape(item *evidence.Item, t *record.Times) *Shape {
+	device, causal := item.Build.Device.Name, causal(item)
+	i := slices.IndexFunc(v.Shapes, func(s *Shape) bool { return s.Device == device && s.Shape == t.Shape && s.Causal == causal })
+	if i < 0 {
+		name := t.Name
+		for _, n := range ref.Shapes() {
+			if name == "" && n.Shape.String() == t.Shape {
+				name = n.Name
+			}
+		}
+		i = len(v.Shapes)
+		v.Shapes = append(v.Shapes, &Shape{Device: device, Shape: t.Shape, Causal: causal, Name: name})
+	}
+	return v.Shapes[i]
+}
+
+func (s *Shape) add(label string, k *Kernel, item *evidence.Item, t *record.Times, candidate int) {
+	i := slices.IndexFunc(s.Rows, func(r *Row) bool { return r.Label == label })
+	if i < 0 {
+		i = len(s.Rows)
+		s.Rows = append(s.Rows, &Row{Label: label, Kernel: k, Item: item})
+	}
+	m := Mark{Method: t.Method, Summary: t.Summaries[candidate], Times: t, index: candidate}
+	if candidate < len(t.TFLOPs) {
+		m.TFLOPs = t.TFLOPs[candidate]
+	}
+	if len(t.Runs) > 0 && candidate < len(t.Runs[0].Candidates) {
+		m.Method = t.Runs[0].Candidates[candidate].Method
+	}
+	s.Rows[i].Marks = append(s.Rows[i].Marks, m)
+}
+
+// beside adds rivals, and baselines that have no row of their own, of the newest run in which
+// each was timed.
+func (v *View) beside(s *Shape) {
+	type key struct {
+		name   string
+		method timing.Method
+	}
+	seen := map[key]bool{}
+	rows := slices.Clone(s.Rows)
+	slices.SortStableFunc(rows, func(a, b *Row) int { return cmp.Compare(b.Item.Seq, a.Item.Seq) })
+	for _, row := range rows {
+		for _, m := range row.Marks {
+			for name, label := range others(row, &m, rows) {
+				i := slices.Index(m.Times.Names, name)
+				id := key{name, m.Times.Method}
+				if i < 1 || i >= len(m.Times.Summaries) || seen[id] {
+					continue
+				}
+				seen[id] = true
+				s.add(label, nil, row.Item, m.Times, i)
+			}
+		}
+	}
+}
+
+// others are the names and labels of what was timed beside a row.
+func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
+	return func(yield func(name, label string) bool) {
+		own := func(r *Row) bool { return r.Item.Kernel.Name == row.Item.Baseline.Name }
+		if b := row.Item.Baseline; b != nil && !slices.ContainsFunc(rows, own) && !yield(b.Name, b.Name+", the baseline") {
+			return
+		}
+		for _, rival := range m.Times.Rivals {
+			if !yield(rival.Name, rival.Name) {
+				return
+			}
+		}
+	}
+}
+
+// Best is the fastest kernel that may be claimed: measured with right outputs, and not
+// rejected. It is nil when there is none.
+func (s *Shape) Best() (best *Row) {
+	for _, r := range s.Rows {
+		if r.Kernel == nil || !r.claimable() {
+			continue
+		}
+		if best == nil || r.Main().Summary.P50 < best.Main().Summary.P50 {
+			best = r
+		}
+	}
+	return best
+}
+
+func (r *Row) claimable() bool {
+	v := r.Item.Verdict()
+	t := r.Main().Times
+	return v != nil && v.Outcome != record.Reject && t.OutputsOK && !t.Predicted && !r.Kernel.Outdated()
+}
+
+// FastestRival is the rival with the least time in a row's own run, and how many times
+// as fast as it the kernel is.
+func (m *Mark) FastestRival() (name string, speedup float64, interval stats.Interval) {
+	ratio := 0.0
+	for i := range m.Times.Rivals {
+		r := &m.Times.Rivals[i]
+		if r.Comparison.Ratio > ratio { // the kernel's time over the rival's: the largest is of the fastest
+			name, ratio, interval = r.Name, r.Comparison.Ratio, r.Comparison.Interval
+		}
+	}
+	if name == "" {
+		return "", 0, stats.Interval{}
+	}
+	return name, 1 / ratio, inverse(interval)
+}
+
+// inverse is the interval of a speed-up where i is one of a ratio of times.
+func inverse(i stats.Interval) stats.Interval {
+	return stats.Interval{Low: 1 / i.High, High: 1 / i.Low, Confidence: i.Confidence}
+}
+
+// Samples are all of a mark's times, process after process, in the order taken.
+func (m *Mark) Samples() (all []float64) {
+	for i := range m.Times.Runs {
+		all = append(all, m.Times.Runs[i].Times(m.index)...)
+	}
+	return all
+}

@@ -1,0 +1,297 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Overview is the ladder with its verdicts.
+func (v *View) Overview() *Table {
+	t := &Table{
+		Head:  []string{"kernel", "outcome", "gates", "registers", "shared", "spills", "cases", "max error", "of plain", "why", "record"},
+		Right: "lllrrrrrrll",
+	}
+	for _, k := range v.Kernels {
+		row := []Cell{{Text: k.Label, Class: "name", Link: "k-" + anchor(k.Label)}, outcome(k.Outcome()), {Text: gates(k.Now.Verdict()), Class: "gates"}}
+		row = append(row, resourceCells(k.Now.Record.Resources)...)
+		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record, "")), text(ofPlain(k.Now.Record)))
+		why := ""
+		if j := k.Now.Verdict(); j != nil {
+			why = j.Why
+		}
+		t.Rows = append(t.Rows, append(row, Cell{Text: why, Class: "why"}, source(k.Now)))
+	}
+	return t
+}
+
+func resourceCells(r *record.Resources) []Cell {
+	if r == nil {
+		return []Cell{mute(none), mute(none), mute(none)}
+	}
+	u := usage(r)
+	return []Cell{text(figure(u.registers)), text(kib(u.shared)), text(figure(u.spills))}
+}
+
+// marks are what gates say in a letter each: the letter of a gate that is green, and so on.
+var marks = map[record.Status]string{record.Green: "✓", record.Red: "✗", record.Void: "∅", record.Skipped: "·"}
+
+// gates are the four gates in four letters.
+func gates(j *evidence.Judgement) string {
+	if j == nil {
+		return none
+	}
+	var b strings.Builder
+	for _, g := range j.Gates {
+		if m, ok := marks[g.Status]; ok {
+			b.WriteString(m)
+		} else {
+			b.WriteString("?")
+		}
+	}
+	return b.String()
+}
+
+// What Overview's columns are.
+const (
+	GatesKey  = "gates: resources, defects, correctness, performance; ✓ green, ✗ red, ∅ void (it could not have failed), · skipped"
+	ErrorsKey = "max error: against float64 on N(0,1); of plain: the worst case's root mean square error over that of a plain computation in the same precision"
+)
+
+// Table is the ladder on the shape: times by the primary method.
+func (s *Shape) Table() *Table {
+	t := &Table{
+		Head:  []string{"", "p50 µs", "p90 µs", "CV", "TFLOP/s", "of floor", "against first", "against baseline", "against the fastest rival", "record"},
+		Right: "lrrrrrrlll",
+	}
+	first := s.Rows[0].Main().Summary.P50
+	for _, r := range s.Rows {
+		m := r.Main()
+		sum := m.Summary
+		row := []Cell{r.name(), text(figures(sum.P50)), text(figures(sum.P90)), text(percent(sum.CV)), text(figures(m.TFLOPs)), text(m.ofFloor())}
+		if r.Kernel == nil {
+			row = append(row, mute(none), mute(none), mute(none))
+		} else {
+			row = append(row, text(times(first/sum.P50)), text(m.againstBaseline(r.Item)), text(m.againstRival()))
+		}
+		t.Rows = append(t.Rows, append(row, source(r.Item)))
+	}
+	return t
+}
+
+func (r *Row) name() Cell {
+	c := Cell{Text: r.Label, Class: "name"}
+	var odd []string
+	if r.Kernel == nil {
+		c.Class = "rival"
+	} else {
+		if r.Main().Times.Predicted {
+			odd = append(odd, "predicted")
+		}
+		if r.Kernel.Outdated() {
+			odd = append(odd, "older PTX")
+		}
+	}
+	if m := r.Main().Method; !primary(m) {
+		odd = append(odd, how(m))
+	}
+	if len(odd) > 0 {
+		c.Text += " (" + strings.Join(odd, "; ") + ")"
+	}
+	return c
+}
+
+// ofFloor is how many times the least possible time it is.
+func (m *Mark) ofFloor() string {
+	if m.Times.Floor <= 0 {
+		return none
+	}
+	return times(m.Summary.P50 / m.Times.Floor)
+}
+
+func (m *Mark) againstBaseline(item *evidence.Item) string {
+	if m.Times.Baseline == nil || item.Baseline == nil {
+		return none
+	}
+	return speedup(m.Times.Baseline) + " " + item.Baseline.Name
+}
+
+func (m *Mark) againstRival() string {
+	name, x, i := m.FastestRival()
+	if name == "" {
+		return none
+	}
+	return fmt.Sprintf("%s (%s–%s) %s", times(x), figures(i.Low), figures(i.High), name)
+}
+
+// Methods is every time of the shape, all methods.
+func (s *Shape) Methods() *Table {
+	t := &Table{Head: []string{"", "timed", "launches", "sets", "samples", "p50 µs", "p90 µs", "mean", "std", "min", "max", "CV", "record"}, Right: "llrrrrrrrrrrl"}
+	for _, r := range s.Rows {
+		for i := range r.Marks {
+			m := &r.Marks[i]
+			x := m.Summary
+			t.Rows = append(t.Rows, []Cell{
+				r.name(), text(how(m.Method)), text(strconv.Itoa(m.Method.Launches)), text(strconv.Itoa(m.Method.Sets)), text(strconv.Itoa(x.N)),
+				text(figures(x.P50)), text(figures(x.P90)), text(figures(x.Mean)), text(figures(x.Std)), text(figures(x.Min)), text(figures(x.Max)),
+				text(percent(x.CV)), source(r.Item),
+			})
+		}
+	}
+	return t
+}
+
+// Rivals is who was timed beside the kernels of the shape: which version, how it does it, and
+// its error on the inputs of the kernel, whose own is there, too.
+func (s *Shape) Rivals() *Table {
+	t := &Table{Head: []string{"rival", "version", "how", "rms error", "the kernel's", "record"}, Right: "lllrrl"}
+	seen := map[string]bool{}
+	for _, r := range s.Rows {
+		for i := range r.Marks {
+			own := none
+			if x := r.Marks[i].Times.RMSE; x > 0 {
+				own = figures(x)
+			}
+			for _, x := range r.Marks[i].Times.Rivals {
+				if seen[x.Name] {
+					continue
+				}
+				seen[x.Name] = true
+				t.Rows = append(t.Rows, []Cell{{Text: x.Name, Class: "rival"}, text(orElse(x.Version, none)), text(orElse(x.Note, none)), text(figures(x.RMSE)), text(own), source(r.Item)})
+			}
+		}
+	}
+	return t
+}
+
+// HistoryTable is every time that was ever taken by the primary method, oldest first.
+func (v *View) HistoryTable() *Table {
+	t := &Table{Head: []string{"date", "kernel", "device", "shape", "timed", "p50 µs", "TFLOP/s", "against baseline", "outcome", "PTX", "record"}, Right: "lllllrrrlll"}
+	for _, item := range v.Items {
+		if !timed(item) {
+			continue
+		}
+		var o record.Outcome
+		if j := item.Verdict(); j != nil {
+			o = j.Outcome
+		}
+		for i := range item.Performance.Shapes {
+			times := &item.Performance.Shapes[i]
+			if len(times.Summaries) == 0 || len(times.TFLOPs) == 0 {
+				continue
+			}
+			m := Mark{Method: times.Method, Summary: times.Summaries[0], Times: times}
+			if !primary(m.Method) && slices.ContainsFunc(item.Performance.Shapes, func(o record.Times) bool { return o.Shape == times.Shape && primary(o.Method) }) {
+				continue
+			}
+			t.Rows = append(t.Rows, []Cell{
+				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(masked(times.Shape, causal(item))), mute(how(times.Method)),
+				text(figures(m.Summary.P50)), text(figures(times.TFLOPs[0])), text(m.againstBaseline(item)), outcome(o),
+				{Text: short(item.Kernel.SHA256), Class: "hash"}, source(item),
+			})
+		}
+	}
+	return t
+}
+
+// Cases is the correctness of a record, case by case.
+func Cases(c *record.Correctness) *Table {
+	t := &Table{Head: []string{"shape", "inputs", "seed", "max", "mean", "above " + limit(c.Tolerance.BadAbove), "plain max", "impostors", "remark"}, Right: "llrrrrrrl"}
+	for i := range c.Cases {
+		x := &c.Cases[i]
+		row := []Cell{text(caseName(x)), text(x.Distribution), text(strconv.FormatUint(x.Seed, 10))}
+		if e := x.Errors; e != nil {
+			row = append(row, text(figures(e.Max)), text(figures(e.Mean)), text(percent(e.BadShare)))
+		} else {
+			row = append(row, mute(none), mute(none), mute(none))
+		}
+		plain := none
+		if x.Plain != nil {
+			plain = figures(x.Plain.Max)
+		}
+		t.Rows = append(t.Rows, append(row, mute(plain), text(caught(x.Powers)), Cell{Text: remark(x), Class: "why"}))
+	}
+	return t
+}
+
+func caseName(c *record.Case) string {
+	if c.Name == "" {
+		return c.Shape
+	}
+	return c.Name + " " + c.Shape
+}
+
+// caught is how many impostors were, of those that apply.
+func caught(powers []record.Power) string {
+	n, of := 0, 0
+	for _, p := range powers {
+		if p.Why == "" || p.Caught {
+			of++
+		}
+		if p.Caught {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d", n, of)
+}
+
+// Counters is what the kernel and its baseline do.
+func Counters(c *record.Counters) *Table {
+	t := &Table{Head: []string{"counter, " + c.Shape, "kernel", "baseline", "ratio"}, Right: "lrrr"}
+	for _, name := range slices.Sorted(maps.Keys(c.Kernel)) {
+		row := []Cell{text(name), text(figures(c.Kernel[name]))}
+		if b, ok := c.Baseline[name]; ok && b != 0 {
+			row = append(row, text(figures(b)), text(times(c.Kernel[name]/b)))
+		} else if ok {
+			row = append(row, text(figures(b)), mute(none))
+		} else {
+			row = append(row, mute(none), mute(none))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// Provenance is where each record is from.
+func (v *View) Provenance() *Table {
+	t := &Table{Head: []string{"record", "kernel", "date", "device", "driver", "attest", "sources", "Go", "ptxas", "PTX", "command"}}
+	for _, item := range slices.Backward(v.Items) {
+		b := item.Build
+		git := b.Git.Commit
+		if len(git) > 10 {
+			git = git[:10]
+		}
+		if b.Git.Dirty {
+			git += " + changes"
+		}
+		t.Rows = append(t.Rows, []Cell{
+			{Text: short(item.Hash), Class: "hash anchor", Link: "r-" + short(item.Hash)}, text(item.Kernel.Name), text(day(b.Time)), text(b.Device.Name),
+			text(orNone(b.Driver)), text(orNone(b.Attest)), text(orNone(git)), text(orNone(strings.TrimSpace(b.Go + " " + b.OS))), text(orNone(b.Ptxas)),
+			{Text: short(item.Kernel.SHA256), Class: "hash"}, {Text: orNone(strings.Join(b.Command, " ")), Class: "why"},
+		})
+	}
+	return t
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return none
+	}
+	return s
+}
+
+// anchor is a label as part of a file's name or an anchor.
+func anchor(label string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '-'
+	}, label)
+}

@@ -1,0 +1,250 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// Nothing is what is said of a store with no records.
+const Nothing = "no evidence yet: attest gate makes it"
+
+// WriteText writes the ladder and its times for a terminal.
+func (v *View) WriteText(w io.Writer, style term.Style) {
+	if len(v.Items) == 0 {
+		fmt.Fprintln(w, Nothing)
+		if !v.Check.OK() {
+			fmt.Fprintln(w, chainLine(v.Check))
+		}
+		return
+	}
+	v.Overview().WriteText(w, "", style)
+	fmt.Fprintf(w, "\n%s\n%s\n", style.Dim(GatesKey), style.Dim(ErrorsKey))
+	for _, s := range v.Shapes {
+		fmt.Fprintf(w, "\n%s\n", style.Bold(term.Clean(s.Title()+" on "+s.Device)))
+		s.Table().WriteText(w, "  ", style)
+	}
+	if len(v.Shapes) == 0 {
+		fmt.Fprintf(w, "\nnothing was timed: %s\n", term.Clean(orElse(strings.Join(v.Skipped(), "; "), "no record has times")))
+	}
+	fmt.Fprintf(w, "\n%s\n", chainLine(v.Check))
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// chainLine is what became of the check of the store.
+func chainLine(c *evidence.Check) string {
+	if !c.OK() {
+		return fmt.Sprintf("the store is damaged, with %s: attest evidence verify names them", plural(len(c.Problems), "problem"))
+	}
+	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", plural(c.Records, "record"), plural(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
+}
+
+// WriteRecord writes all of a record for a terminal.
+func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
+	r := item.Record
+	head := term.Table{}
+	head.Row("record", item.Hash)
+	for _, f := range facts(r) {
+		head.Row(f[0], term.Clean(f[1]))
+	}
+	head.WriteTo(w)
+	for _, j := range item.Verdicts {
+		fmt.Fprintln(w)
+		WriteVerdict(w, j, style)
+	}
+	section := func(title string) { fmt.Fprintf(w, "\n%s\n", style.Bold(title)) }
+	if r.Resources != nil {
+		section("Resources")
+		Budget(r.Resources).WriteText(w, "  ", style)
+	}
+	if r.Defects != nil {
+		section("Defects")
+		for _, line := range defects(r.Defects) {
+			fmt.Fprintf(w, "  %s\n", term.Clean(line))
+		}
+	}
+	if c := r.Correctness; c != nil {
+		section("Correctness")
+		Cases(c).WriteText(w, "  ", style)
+		for i := range c.Cases {
+			writeMap(w, &c.Cases[i], c.Tolerance)
+		}
+	}
+	if p := r.Performance; p != nil {
+		section("Performance")
+		if p.Skipped != "" {
+			fmt.Fprintf(w, "  skipped: %s\n", term.Clean(p.Skipped))
+		}
+		for _, s := range New(&evidence.Contents{Items: []*evidence.Item{item}, Check: &evidence.Check{}}).Shapes {
+			fmt.Fprintf(w, "  %s on %s\n", s.Title(), term.Clean(s.Device))
+			s.Methods().WriteText(w, "    ", style)
+			if t := s.Rivals(); len(t.Rows) > 0 {
+				t.WriteText(w, "    ", style)
+			}
+		}
+	}
+	if r.Counters != nil {
+		section("Counters")
+		Counters(r.Counters).WriteText(w, "  ", style)
+	}
+}
+
+// facts are what a record says of itself.
+func facts(r *record.Record) (all [][2]string) {
+	say := func(name, what string) {
+		if what != "" {
+			all = append(all, [2]string{name, what})
+		}
+	}
+	k, b := &r.Kernel, &r.Build
+	say("kernel", k.Name)
+	say("PTX", k.SHA256)
+	say("entry", strings.TrimSpace(k.Entry+" for "+k.Target))
+	say("formats", strings.TrimSpace(k.Format+" to "+k.Output))
+	say("config", config(k.Config))
+	if r.Baseline != nil {
+		say("baseline", r.Baseline.Name+", PTX "+short(r.Baseline.SHA256))
+	}
+	say("device", b.Device.Name)
+	say("driver", b.Driver)
+	say("ptxas", b.Ptxas)
+	say("date", day(b.Time)+" UTC")
+	say("attest", b.Attest)
+	git := b.Git.Commit
+	if b.Git.Dirty {
+		git += ", with changes that are not committed"
+	}
+	say("sources", git)
+	say("Go", strings.TrimSpace(b.Go+" "+b.OS))
+	say("command", strings.Join(b.Command, " "))
+	return all
+}
+
+// WriteVerdict writes a verdict for a terminal.
+func WriteVerdict(w io.Writer, j evidence.Judgement, style term.Style) {
+	fmt.Fprintf(w, "%s  %s  %s\n", colour(j.Outcome, style), term.Clean(j.Why), style.Dim("verdict "+short(j.Hash)+", "+day(j.Time)))
+	t := term.Table{Indent: "  "}
+	for _, g := range j.Gates {
+		t.Row(marks[g.Status], g.Name, string(g.Status), term.Clean(g.Summary))
+	}
+	t.WriteTo(w)
+}
+
+// colour is an outcome as a terminal shows it.
+func colour(o record.Outcome, style term.Style) string {
+	switch o {
+	case record.Merge:
+		return style.Green(string(o))
+	case record.Reject:
+		return style.Red(string(o))
+	case record.Defer:
+		return style.Yellow(string(o))
+	}
+	return style.Bold(term.Clean(string(o)))
+}
+
+// defects are the findings in a line each.
+func defects(d *record.Defects) (lines []string) {
+	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", plural(d.Errors, "error"), plural(d.Warnings, "warning"), plural(len(d.Schedules), "schedule"), strings.Join(d.Shapes, " and ")))
+	if d.Depends {
+		lines = append(lines, "the bits depend on the schedule")
+	}
+	for _, f := range d.Found {
+		line := fmt.Sprintf("%s: %s [%s] at line %d of the PTX", f.Severity, f.Message, f.Kind, f.Line)
+		if f.Source != "" {
+			line += ", from " + f.Source
+		}
+		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, f.Who, f.Shape, plural(f.Count, "time")))
+	}
+	return lines
+}
+
+// shades are how a terminal shows errors, from none to far above the tolerance.
+var shades = []rune("·░▒▓█")
+
+// writeMap writes where the errors of a case are, a line a head.
+func writeMap(w io.Writer, c *record.Case, t record.Tolerance) {
+	if len(c.Map) == 0 {
+		return
+	}
+	m, most := mapOf(c), mostOf(c, t)
+	fmt.Fprintf(w, "\n  errors of %s, seed %d: a line a head, a column a tile of rows\n", caseName(c), c.Seed)
+	for head := range m.heads {
+		var b strings.Builder
+		for tile := range m.tiles {
+			b.WriteRune(shades[shade(m.at(head, tile), most, len(shades))])
+		}
+		fmt.Fprintf(w, "  %3d  %s\n", head, b.String())
+	}
+	fmt.Fprintf(w, "       %c at most half of %s, which is allowed, %c more than twice it\n", shades[0], limit(most), shades[len(shades)-1])
+}
+
+// Budget is what a kernel takes beside what it may.
+func Budget(r *record.Resources) *Table {
+	t := &Table{Head: []string{"target", "registers", "shared static", "dynamic", "spill stores", "spill loads", "stack", "constant", "by"}, Right: "lrrrrrrrl"}
+	for i := range r.Usage {
+		u := &r.Usage[i]
+		t.Rows = append(t.Rows, []Cell{
+			text(u.Target), text(figure(u.Registers)), text(figure(u.Shared)), text(fmt.Sprint(r.Dynamic)), text(figure(u.SpillStores)),
+			text(figure(u.SpillLoads)), text(figure(u.Stack)), text(figure(u.Constant)), mute(string(u.Registers.Source)),
+		})
+	}
+	b := r.Budget
+	t.Rows = append(t.Rows, []Cell{
+		mute("budget"), mute(fmt.Sprint(b.Registers)), mute(fmt.Sprint(b.Shared)), mute("both"), mute(fmt.Sprint(b.Spills)), mute(fmt.Sprint(b.Spills)), mute(""), mute(""), mute(""),
+	})
+	return t
+}
+
+// errorMap is errors by head and tile of rows. Heads of all batches stand one under
+// the other.
+type errorMap struct {
+	heads, tiles int
+	max          map[[2]int]float64
+}
+
+func mapOf(c *record.Case) *errorMap {
+	m := &errorMap{max: map[[2]int]float64{}}
+	perBatch := 1
+	if s, err := ref.ParseShape(c.Shape); err == nil {
+		perBatch = s.Hq
+	}
+	for _, t := range c.Map {
+		at := [2]int{t.Batch*perBatch + t.Head, t.RowTile}
+		m.heads, m.tiles = max(m.heads, at[0]+1), max(m.tiles, at[1]+1)
+		m.max[at] = max(m.max[at], t.Max)
+	}
+	return m
+}
+
+func (m *errorMap) at(head, tile int) float64 { return m.max[[2]int{head, tile}] }
+
+// mostOf is the error that maps of a case are shaded against: the tolerance, or what the
+// format costs where that is more.
+func mostOf(c *record.Case, t record.Tolerance) float64 {
+	if c.Plain != nil && c.Plain.NotFinite == 0 {
+		return max(t.Max, c.Plain.Max)
+	}
+	return t.Max
+}
+
+// shade is which of n shades an error has: the first up to half of the tolerance, the
+// last above twice it.
+func shade(x, tolerance float64, n int) int {
+	at := 0
+	for limit := tolerance / 2; at < n-1 && x > limit; limit += tolerance / 2 {
+		at++
+	}
+	return at
+}

@@ -1,0 +1,49 @@
+package resources
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
+)
+
+// compile asks the compiler of a device, which speaks for that device alone.
+func (r *Report) compile(name, text string, target ptx.Target, dev device.Device) error {
+	if dev == nil {
+		return errors.New("no GPU: its driver's compiler cannot be asked")
+	}
+	info := dev.Info()
+	if info.Target != target && info.Target.SM != target.SM {
+		return fmt.Errorf("%s is %s: its compiler cannot speak for %s", info.Name, info.Target, target)
+	}
+	m, err := dev.Load(name, text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", info.Name, err)
+	}
+	defer m.Close()
+	return r.each(func(u *Usage) error {
+		k, err := m.Kernel(u.Kernel)
+		if err != nil {
+			return err
+		}
+		i := k.Info()
+		if i.Registers == 0 {
+			return fmt.Errorf("%s knows no registers", info.Name)
+		}
+		u.Registers, u.Stack, u.Shared = Figure{i.Registers, JIT}, Figure{i.Local, JIT}, Figure{i.Shared, JIT}
+		return nil
+	})
+}
+
+// estimate works registers out from live ranges, and shared memory from what is
+// declared, of which the assembler may keep less.
+func (r *Report) estimate(m *ptx.Module) {
+	for i := range r.Kernels {
+		u := &r.Kernels[i]
+		f := m.Func(u.Kernel)
+		u.Registers = Figure{verify.Pressure(f, verify.NewCFG(f)).Registers, Estimate}
+		u.Shared = Figure{int(verify.SharedStatic(m, f)), Estimate}
+	}
+}

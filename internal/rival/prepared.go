@@ -1,0 +1,127 @@
+package rival
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// Prepared is a case that is ready to be timed. Several can be, side by side.
+type Prepared struct {
+	Case  Case
+	Note  string // how the library does it, if there is something to say
+	Bytes int64  // that a launch reads and writes at least
+	r     *Rival
+	id    int
+}
+
+// Prepare makes the inputs, compiles and runs a case once. ErrUnsupported is in
+// the error when the library does not serve it.
+func (r *Rival) Prepare(ctx context.Context, c Case) (*Prepared, error) {
+	r.mu.Lock()
+	r.cases++
+	p := &Prepared{Case: c, r: r, id: r.cases}
+	r.mu.Unlock()
+	request := map[string]any{
+		"op": "prepare", "case": p.id, "q": extents(c.Shape.Q()), "kv": extents(c.Shape.KV()), "causal": c.Causal,
+		"dtype": c.DType, "implementation": c.Implementation, "seed": c.Seed, "inputs": c.Inputs, "scale": c.Scale,
+	}
+	var answer struct {
+		Note  string
+		Bytes int64
+	}
+	if err := r.ask(ctx, request, &answer); err != nil {
+		return nil, fmt.Errorf("%s %s %s: %w", r.library, c.Implementation, c.DType, err)
+	}
+	p.Note, p.Bytes = answer.Note, answer.Bytes
+	return p, nil
+}
+
+func extents(d fp8.Dims) []int { return []int{d.B, d.H, d.S, d.D} }
+
+// Close frees what the case holds.
+func (p *Prepared) Close() error {
+	return p.r.ask(context.Background(), map[string]any{"op": "drop", "case": p.id}, &struct{}{})
+}
+
+// Name is the library, the implementation and the type.
+func (p *Prepared) Name() string {
+	return p.r.library + " " + p.Case.Implementation + " " + p.Case.DType
+}
+
+// Output runs the case once more and compares it with float64. With values, all
+// of O comes along.
+func (p *Prepared) Output(ctx context.Context, values bool) (*Output, error) {
+	request := map[string]any{"op": "output", "case": p.id}
+	file := filepath.Join(p.r.dir, fmt.Sprintf("out%d", p.id))
+	if values {
+		request["file"] = file
+		defer os.Remove(file)
+	}
+	out := &Output{}
+	if err := p.r.ask(ctx, request, out); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name(), err)
+	}
+	if !values {
+		return out, nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if want := 4 * p.Case.Shape.Q().Len(); len(data) != want {
+		return nil, fmt.Errorf("%s: %d bytes of output, want %d", p.Name(), len(data), want)
+	}
+	out.Values = make([]float32, len(data)/4)
+	for i := range out.Values {
+		out.Values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return out, nil
+}
+
+// candidate is a case with a method.
+type candidate struct {
+	*Prepared
+	method timing.Method
+}
+
+// Candidate makes the case one that timing.Interleave takes. It takes one sample,
+// to learn whether the library can be timed so and how many launches a sample is.
+func (p *Prepared) Candidate(ctx context.Context, mode timing.Mode, cache timing.Cache) (timing.Candidate, error) {
+	c := &candidate{Prepared: p, method: timing.Method{Mode: mode, Cache: cache}}
+	if _, err := c.Sample(ctx, 1); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *candidate) Method() timing.Method { return c.method }
+
+func (c *candidate) WarmUp(ctx context.Context, atLeast time.Duration) error {
+	err := c.r.ask(ctx, map[string]any{"op": "warmup", "case": c.id, "ms": atLeast.Milliseconds()}, &struct{}{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	return nil
+}
+
+func (c *candidate) Sample(ctx context.Context, n int) ([]float64, error) {
+	request := map[string]any{"op": "run", "case": c.id, "n": n, "mode": c.method.Mode, "cache": c.method.Cache}
+	var answer struct {
+		Micros         []float64
+		Launches, Sets int
+		Clock          string
+	}
+	if err := c.r.ask(ctx, request, &answer); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Name(), err)
+	}
+	c.method.Launches, c.method.Sets, c.method.Clock = answer.Launches, answer.Sets, answer.Clock
+	return answer.Micros, nil
+}

@@ -1,0 +1,227 @@
+package stages
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// sameTensorCores is the emulator's target whose tensor cores sum as the card's.
+func sameTensorCores(t *testing.T, dev device.Device) ptx.Target {
+	t.Helper()
+	switch sm := dev.Info().Target.SM; {
+	case sm == 90:
+		return ptx.SM90
+	case sm == 80 || sm == 86 || sm == 89:
+		return ptx.Target{SM: sm}
+	default:
+		t.Skipf("no emulator of sm_%d", sm)
+		return ptx.Target{}
+	}
+}
+
+// named is the problem of a shape with a name.
+func named(t testing.TB, name string, f fp8.Format) Problem {
+	t.Helper()
+	s, err := ref.ParseShape(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Problem{Batch: s.B, Heads: s.Hq, Seq: s.Sq, HeadDim: s.D, Format: f}
+}
+
+// TestCardBits compares every bit of card and emulator.
+func TestCardBits(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM80)
+	target := sameTensorCores(t, card)
+	problems := []Problem{named(t, "small", fp8.U8), named(t, "small", fp8.E4M3), named(t, "mission", fp8.U8)}
+	for i, s := range []int{1, 17, 65, 129} {
+		for _, d := range []int{64, 128} {
+			problems = append(problems, variant(Problem{Batch: 2, Heads: 3, Seq: s, HeadDim: d}, i+d/64))
+		}
+	}
+	for _, p := range problems {
+		in := normal(t, p, 1)
+		onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0), in)
+		for _, preset := range Presets(p.HeadDim) {
+			t.Run(fmt.Sprintf("%s/s%d/d%d/%s/%s", preset.Name, p.Seq, p.HeadDim, p.Format, p.Output), func(t *testing.T) {
+				onCard.t, onEmu.t = t, t
+				if a, b := onCard.run(preset.Config, ptx.SM89), onEmu.run(preset.Config, ptx.SM89); !same(a, b) {
+					t.Error("the card's bits are not the emulator's")
+					judge(t, a, in.Q, in.K, in.V, exact(p))
+				}
+			})
+		}
+	}
+	p := named(t, "small", fp8.U8)
+	p.Seq = 150
+	in := normal(t, p, 2)
+	onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0), in)
+	for _, toggle := range toggles {
+		preset, err := FindPreset(toggle.from, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		toggle.change(&preset.Config)
+		if !same(onCard.run(preset.Config, ptx.SM89), onEmu.run(preset.Config, ptx.SM89)) {
+			t.Errorf("%s with %s: the card's bits are not the emulator's", toggle.from, toggle.name)
+		}
+	}
+}
+
+// TestCardMatrix runs all presets on all shapes and seeds and compares with float64.
+func TestCardMatrix(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM80)
+	var problems []Problem
+	for _, name := range []string{"small", "mission", "mission256", "long"} {
+		problems = append(problems, named(t, name, fp8.U8), named(t, name, fp8.E4M3))
+	}
+	for i, s := range []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000} {
+		for _, d := range []int{64, 128} {
+			problems = append(problems, variant(Problem{Batch: 2, Heads: 3, Seq: s, HeadDim: d}, i))
+		}
+	}
+	for _, p := range problems {
+		for seed := range uint64(3) {
+			in := normal(t, p, seed)
+			want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := newBench(t, card, in)
+			for _, preset := range Presets(p.HeadDim) {
+				e, err := want.Compare(b.run(preset.Config, ptx.SM89).tensor(t), ref.CompareOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if limit := exact(p); e.Max > limit.max || e.Mean > limit.mean {
+					t.Errorf("%s, %+v, seed %d: %v", preset.Name, p, seed, e)
+				}
+			}
+		}
+	}
+}
+
+// TestCardParity repeats the comparison of stages on the card, many times: what races
+// differs sometimes.
+func TestCardParity(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM80)
+	for seed := range uint64(3) {
+		for _, d := range []int{64, 128} {
+			for i := range 3 {
+				p := variant(Problem{Batch: 1, Heads: 4, Seq: 500, HeadDim: d}, i)
+				p.LSE = true
+				checkParity(t, card, p, seed)
+			}
+		}
+	}
+	in := normal(t, named(t, "mission", fp8.E4M3), 3)
+	b := newBench(t, card, in)
+	for _, preset := range Presets(64) {
+		first := b.run(preset.Config, ptx.SM89)
+		for range 50 {
+			if !same(b.run(preset.Config, ptx.SM89), first) {
+				t.Errorf("%s gives other bits when run again", preset.Name)
+				break
+			}
+		}
+	}
+}
+
+// TestCardTimes times all presets in turns, warm and in a replayed graph, and what
+// single toggles do to them. With ATTN_OUT set every sample is written there.
+func TestCardTimes(t *testing.T) {
+	card := kerneltest.Card(t, ptx.SM80)
+	timer, err := timing.New(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer timer.Close()
+	var sensor device.Sensor
+	if gpu, err := nvml.Open(card.Info().UUID); err == nil {
+		sensor = gpu
+	}
+	runs := map[string]*timing.Run{}
+	for _, p := range []Problem{named(t, "mission", fp8.U8), named(t, "mission", fp8.E4M3), named(t, "long", fp8.E4M3),
+		{Batch: 4, Heads: 16, Seq: 2048, HeadDim: 128, Format: fp8.E4M3}} {
+		configs := map[string]Config{}
+		var names []string
+		add := func(name string, c Config) {
+			if c.Check(p, ptx.SM89) == nil {
+				names, configs[name] = append(names, name), c
+			}
+		}
+		for _, preset := range Presets(p.HeadDim) {
+			add(preset.Name, preset.Config)
+		}
+		for _, toggle := range toggles {
+			if preset, err := FindPreset(toggle.from, p.HeadDim); err == nil && toggle.from != "stage0" {
+				toggle.change(&preset.Config)
+				add(toggle.from+" with "+toggle.name, preset.Config)
+			}
+		}
+		b := newBench(t, card, normal(t, p, 0))
+		var candidates []timing.Candidate
+		for _, name := range names {
+			timed, err := timer.GraphReplay(t.Context(), b.work(name, configs[name]), timing.Warm, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer timed.Close()
+			candidates = append(candidates, timed)
+		}
+		plan := timing.Plan{WarmUp: 20 * time.Millisecond, Sensor: sensor, Stop: timing.Stop{Least: 30, Most: 100, Time: 20 * time.Second}}
+		run, err := timing.Interleave(t.Context(), plan, candidates...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		title := fmt.Sprintf("[%d,%d,%d,%d] %s", p.Batch, p.Heads, p.Seq, p.HeadDim, p.Format)
+		runs[title] = run
+		t.Logf("%s, µs a launch, graph, warm:", title)
+		for i, name := range names {
+			s := run.Summary(i)
+			flop := 4 * float64(p.Batch*p.Heads) * float64(p.Seq) * float64(p.Seq) * float64(p.HeadDim)
+			t.Logf("  %-32s p50 %8.2f  p90 %8.2f  %6.1f TFLOP/s", name, s.P50, s.P90, flop/s.P50/1e6)
+		}
+	}
+	if path := os.Getenv("ATTN_OUT"); path != "" {
+		text, err := json.Marshal(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// work is a config's launch, to be timed.
+func (b *bench) work(name string, c Config) timing.Work {
+	b.t.Helper()
+	k, err := Build(b.in.p, c, ptx.SM89)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	blocks := 1
+	kernel, launch := b.load(k, c, blocks)
+	if o, ok := kernel.(device.OccupancyKernel); ok && c.Persistent {
+		if occupancy, err := o.Occupancy(launch); err == nil {
+			blocks = max(occupancy.BlocksPerSM, 1)
+			l := c.Launch(b.in.p, b.dev.Info().SMs, blocks)
+			launch.Grid = device.D(l.Grid)
+		}
+	}
+	p := b.in.p
+	bytes := int64(5 * p.Batch * p.Heads * p.Seq * p.HeadDim)
+	return timing.Launches(name, kernel, bytes, launch)
+}

@@ -1,0 +1,91 @@
+package stages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// TestNoDefects runs every preset under every checker, in several orders of warps.
+func TestNoDefects(t *testing.T) {
+	schedules, lengths := []uint64{1}, []int{97}
+	if *full {
+		schedules, lengths = []uint64{0, 1, 2, 3}, []int{1, 64, 97, 200}
+	}
+	for _, d := range []int{64, 128} {
+		for _, preset := range Presets(d) {
+			for _, s := range lengths {
+				for _, schedule := range schedules {
+					t.Run(fmt.Sprintf("%s/d%d/s%d/schedule%d", preset.Name, d, s, schedule), func(t *testing.T) {
+						p := Problem{Batch: 1, Heads: 2, Seq: s, HeadDim: d, Format: fp8.E4M3, LSE: true}
+						for _, defect := range defects(t, p, preset.Config, schedule, nil) {
+							t.Error(defect)
+						}
+					})
+				}
+			}
+		}
+	}
+	if !*full {
+		return
+	}
+	for _, toggle := range toggles {
+		c := config(t, toggle.from)
+		toggle.change(&c)
+		p := Problem{Batch: 1, Heads: 2, Seq: 97, HeadDim: 64, Format: fp8.U8}
+		for _, defect := range defects(t, p, c, 1, nil) {
+			t.Errorf("%s with %s: %v", toggle.from, toggle.name, defect)
+		}
+	}
+}
+
+// defects are what the checkers find in a kernel, its PTX changed by spoil.
+func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []check.Defect {
+	t.Helper()
+	checker := check.New()
+	dev, err := emu.New(ptx.SM90, emu.Options{Schedule: schedule, Observer: checker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, dev, normal(t, p, 1))
+	b.spoil = spoil
+	b.run(c, ptx.SM89)
+	return checker.Defects()
+}
+
+// TestDefectsAreFound spoils kernels the way they have been wrong before: the checkers
+// find each, though results may well be right.
+func TestDefectsAreFound(t *testing.T) {
+	cut := func(what string, n int) func(string) string { // all but the n-th
+		return func(text string) string {
+			at := 0
+			for range n {
+				at += strings.Index(text[at:], what) + len(what)
+			}
+			at += strings.Index(text[at:], what)
+			return text[:at] + text[at+len(what):]
+		}
+	}
+	for _, c := range []struct {
+		name, preset string
+		spoil        func(string) string
+	}{
+		{"the last tiles are not waited for", "stage4", func(s string) string {
+			return strings.ReplaceAll(s, "cp.async.wait_group 2;", "cp.async.wait_group 3;")
+		}},
+		{"no barrier before decoded tiles are overwritten", "stage3b", cut("bar.sync 0;", 0)},
+		{"no barrier after decoding", "stage3b", cut("bar.sync 0;", 1)},
+		{"no barrier between scores and softmax", "stage2", cut("bar.sync 0;", 2)},
+		{"no barrier between softmax and P·V", "stage2", cut("bar.sync 0;", 3)},
+	} {
+		p := Problem{Batch: 1, Heads: 1, Seq: 200, HeadDim: 64, Format: fp8.E4M3}
+		if len(defects(t, p, config(t, c.preset), 1, c.spoil)) == 0 {
+			t.Errorf("%s: %s: nothing found", c.preset, c.name)
+		}
+	}
+}

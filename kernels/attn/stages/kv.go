@@ -1,0 +1,45 @@
+package stages
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+)
+
+// kv brings one decoded tile of K and of V at a time to the whole block.
+type kv struct {
+	g    *gen
+	it   item
+	K, V tile.Tile[build.F16]
+	crew crew
+	ring *ring // nil without cp.async
+}
+
+func (g *gen) openKV(it item, K, V tile.Tile[build.F16]) kv {
+	b := kv{g: g, it: it, K: K, V: V, crew: g.block()}
+	if g.c.Stages > 0 {
+		b.ring = g.openRing(b.crew, it, true, true)
+	}
+	return b
+}
+
+// bring decodes tile j into K and V, with the next tiles' bytes on their way.
+func (b kv) bring(j build.U32) {
+	g := b.g
+	k := g.k
+	if b.ring != nil {
+		b.ring.async.Wait() // tile j's bytes, those this thread copied
+	}
+	k.SyncThreads() // the decoded tiles of the round before are used up
+	if b.ring == nil {
+		row0 := j.MulLo(k.U32(uint32(g.c.TileN)))
+		g.loadTile(b.crew, of(b.it, g.kk), b.it.bytes, row0, b.K, g.decode)
+		g.loadTile(b.crew, of(b.it, g.v), b.it.bytes, row0, b.V, g.decode)
+		k.SyncThreads()
+		return
+	}
+	slot := b.ring.async.Slot()
+	g.decodeTile(b.crew, b.ring.rawK(slot), b.K, k.U32(0))
+	g.decodeTile(b.crew, b.ring.rawV(slot), b.V, k.U32(0))
+	b.ring.next(j)
+	k.SyncThreads() // everybody's share is decoded
+}

@@ -1,0 +1,69 @@
+package stages
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Preset is a Config with a name and a reason.
+type Preset struct {
+	Name   string
+	Idea   string // what it changes, and over which preset
+	Config Config
+}
+
+// Presets are the named stages for heads of dimension d, in the order in which they
+// build on each other. Heads of 64 take KV tiles of 64, heads of 128 tiles of 32, so
+// that all stay within 64 KB of shared memory.
+func Presets(d int) []Preset {
+	n := 64
+	if d > 64 {
+		n = 32
+	}
+	stage0 := Config{TileM: 32, TileN: n}
+	stage1 := stage0
+	stage1.Stages, stage1.TensorQK = 2, true
+	stage2 := stage1
+	stage2.TensorPV = true
+	stage3a := stage2
+	stage3a.ReuseScores = true
+	swizzle := stage2
+	swizzle.VectorDequant, swizzle.Swizzle = true, true
+	stage3b := stage2
+	stage3b.TileM, stage3b.FusedSoftmax, stage3b.VectorDequant = 64, true, true
+	stage4 := stage3b
+	stage4.Stages = 3
+	stage5 := stage3b
+	stage5.Producers = 2
+	if d > 64 {
+		stage5.Stages = 1 // two decoded tiles ahead leave no room for more
+	}
+	persistent := stage5
+	persistent.Persistent = true
+	return []Preset{
+		{"stage0", "scalar baseline: every toggle off", stage0},
+		{"stage1", "stage0 + K and V bytes through a two-stage cp.async ring, Q·Kᵀ on tensor cores", stage1},
+		{"stage2", "stage1 + P·V on tensor cores, P in shared memory", stage2},
+		{"stage3a", "stage2 + P where the scores were", stage3a},
+		{"xor-swizzle", "stage2 + 16 bytes decoded at a time into xor-swizzled tiles", swizzle},
+		{"stage3b", "stage2 + scores and P in registers, a warp owning its 16 rows; 16 bytes decoded at a time", stage3b},
+		{"stage4", "stage3b + a three-stage ring", stage4},
+		{"stage5", "stage3b + two producer warps, one for K and one for V, that load and decode ahead", stage5},
+		{"stage5-persistent", "stage5 + blocks that take one tile of queries after the other", persistent},
+	}
+}
+
+// FindPreset is the preset of a name for heads of dimension d.
+func FindPreset(name string, d int) (Preset, error) {
+	all := Presets(d)
+	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
+	if i < 0 {
+		names := make([]string, len(all))
+		for i, p := range all {
+			names[i] = p.Name
+		}
+		return Preset{}, fmt.Errorf("no preset %q: there are %s", name, strings.Join(names, ", "))
+	}
+	return all[i], nil
+}

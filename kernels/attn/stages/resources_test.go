@@ -1,0 +1,93 @@
+package stages
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+const maxShared = 64 << 10
+
+var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
+
+// resources are what ptxas -v says of a kernel.
+type resources struct{ registers, spills, stack int }
+
+var (
+	registersLine = regexp.MustCompile(`Used (\d+) registers`)
+	spillsLine    = regexp.MustCompile(`(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads`)
+)
+
+// assemble has ptxas compile a kernel for a target.
+func assemble(t *testing.T, p Problem, c Config, target ptx.Target) resources {
+	t.Helper()
+	k, err := Build(p, c, target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := k.PTX()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := filepath.Join(t.TempDir(), "kernel.ptx")
+	if err := os.WriteFile(in, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("ptxas", "-v", "-arch", target.String(), "-o", os.DevNull, in).CombinedOutput()
+	if err != nil {
+		t.Fatalf("ptxas: %v\n%s", err, out)
+	}
+	regs, spills := registersLine.FindSubmatch(out), spillsLine.FindSubmatch(out)
+	if regs == nil || spills == nil {
+		t.Fatalf("ptxas says neither registers nor spills:\n%s", out)
+	}
+	number := func(b []byte) int {
+		n, err := strconv.Atoi(string(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return resources{number(regs[1]), number(spills[2]) + number(spills[3]), number(spills[1])}
+}
+
+// TestResources holds every preset to 128 registers, 64 KB of shared memory and no
+// spills, on Ada and on Hopper.
+func TestResources(t *testing.T) {
+	if _, err := exec.LookPath("ptxas"); err != nil {
+		t.Skip("no ptxas on PATH")
+	}
+	problems := []Problem{{Format: fp8.U8, LSE: true}}
+	if *full {
+		for _, f := range []fp8.Format{fp8.U8, fp8.E4M3, fp8.E5M2} {
+			problems = append(problems, Problem{Format: f}, Problem{Format: f, Output: BF16, LSE: true})
+		}
+	}
+	for _, d := range []int{64, 128} {
+		for _, preset := range Presets(d) {
+			if n := preset.Config.SharedBytes(d); n > maxShared {
+				t.Errorf("%s, D=%d: %d bytes of shared memory", preset.Name, d, n)
+			}
+			for _, target := range []ptx.Target{ptx.SM89, ptx.SM90} {
+				for _, p := range problems {
+					p.Batch, p.Heads, p.Seq, p.HeadDim = 1, 1, 1, d
+					t.Run(fmt.Sprintf("%s/d%d/%s/%s/%s", preset.Name, d, target, p.Format, p.Output), func(t *testing.T) {
+						r := assemble(t, p, preset.Config, target)
+						t.Logf("%d registers, %d bytes of shared memory", r.registers, preset.Config.SharedBytes(d))
+						if r.registers > maxRegisters || r.spills != 0 || r.stack != 0 {
+							t.Errorf("%d registers, %d bytes spilled, %d bytes of stack", r.registers, r.spills, r.stack)
+						}
+					})
+				}
+			}
+		}
+	}
+}

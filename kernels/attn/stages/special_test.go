@@ -1,0 +1,107 @@
+package stages
+
+import (
+	"math"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// kinds are presets of every way to compute.
+var kinds = []string{"stage0", "stage1", "stage2", "stage3a", "stage3b", "stage5-persistent"}
+
+// config is a preset's Config for heads of 64.
+func config(t testing.TB, name string) Config {
+	t.Helper()
+	preset, err := FindPreset(name, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return preset.Config
+}
+
+// TestScales has factors of any sign: a negative and a zero scale, and heads whose
+// scales differ by orders of magnitude.
+func TestScales(t *testing.T) {
+	p := Problem{Batch: 2, Heads: 3, Seq: 70, HeadDim: 64, Format: fp8.E4M3, LSE: true}
+	for _, scale := range []float32{-0.125, 0, 0.03} {
+		in := normal(t, p, 8)
+		in.Q.Scales[1] *= 20
+		in.V.Scales[2] *= 1e-3
+		for _, name := range kinds {
+			b := newBench(t, emulator(t, ptx.SM90, 0), in)
+			b.setScale(scale)
+			r := b.run(config(t, name), ptx.SM89)
+			want := float64(scale)
+			if scale == 0 {
+				want = 1e-300 // ref takes 0 for 1/√D
+			}
+			res, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Scale: want})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := res.Compare(r.tensor(t), ref.CompareOptions{Tol: 2e-3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Max > 2e-3 {
+				t.Errorf("%s, scale %v: %v", name, scale, e)
+			}
+		}
+	}
+}
+
+// TestNaN puts a NaN into one row of Q: that row comes out NaN, the others as before.
+func TestNaN(t *testing.T) {
+	const row = 33
+	p := Problem{Batch: 1, Heads: 1, Seq: 70, HeadDim: 64, Format: fp8.E4M3}
+	for _, name := range append(kinds, "fast exp") {
+		c := config(t, "stage3b")
+		if name == "fast exp" {
+			c.FastExp = true
+		} else {
+			c = config(t, name)
+		}
+		in := normal(t, p, 9)
+		clean := newBench(t, emulator(t, ptx.SM90, 0), in).run(c, ptx.SM89)
+		in.Q.Data[row*64+5] = 0x7f
+		got := newBench(t, emulator(t, ptx.SM90, 0), in).run(c, ptx.SM89)
+		for i := range p.Seq {
+			a, b := make([]float64, 64), make([]float64, 64)
+			got.tensor(t).Row(0, 0, i, a)
+			clean.tensor(t).Row(0, 0, i, b)
+			for j := range a {
+				if i == row && !math.IsNaN(a[j]) || i != row && a[j] != b[j] {
+					t.Fatalf("%s: (%d, %d) is %v, without the NaN %v", name, i, j, a[j], b[j])
+				}
+			}
+		}
+	}
+}
+
+// TestBankConflicts counts conflicts of shared-memory banks: with 16 bytes decoded at
+// a time there are none at D = 64, padded or swizzled; reusing the score buffer, whose
+// rows suit floats, costs some.
+func TestBankConflicts(t *testing.T) {
+	conflicts := map[string]uint64{}
+	for _, preset := range Presets(64) {
+		c := count.New()
+		dev, err := emu.New(ptx.SM90, emu.Options{Observer: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := normal(t, Problem{Batch: 1, Heads: 1, Seq: 128, HeadDim: 64, Format: fp8.U8}, 1)
+		newBench(t, dev, in).run(preset.Config, ptx.SM89)
+		conflicts[preset.Name] = c.Launches()[0].Shared.Conflicts
+		if preset.Config.VectorDequant && conflicts[preset.Name] > 0 {
+			t.Errorf("%s has %d conflicts", preset.Name, conflicts[preset.Name])
+		}
+	}
+	if !(conflicts["stage3a"] > conflicts["stage2"]) {
+		t.Errorf("stage3a has %d conflicts, stage2 %d", conflicts["stage3a"], conflicts["stage2"])
+	}
+}

@@ -1,0 +1,117 @@
+package stages
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+)
+
+// With producer warps the compute warps do nothing but multiply and exponentiate.
+// Producers copy bytes by cp.async, decode them and hand decoded tiles over through a
+// ring of four slots, which K and V take in turn: K, V, K, V. One producer brings both,
+// two bring one each. No barrier spans the block; the slots' mbarriers say which is
+// full or empty.
+
+// openSlots makes the barriers: a warp arrives once for all its lanes.
+func (g *gen) openSlots() {
+	k := g.k
+	g.ring = tile.NewRing(k, build.SharedAs[build.B64](g.shared, g.plan.ring), slots)
+	k.If(g.tid.SetpEq(k.U32(0)), func() { g.ring.Init(1, g.c.computeWarps()) })
+}
+
+// specialised splits the warps by their role. Each role goes through the same items,
+// and its place in the ring goes on from one to the next.
+func (g *gen) specialised() {
+	k := g.k
+	firstProducer := k.U32(uint32(g.c.computeWarps()))
+	k.If(g.warpID.SetpLt(firstProducer), func() {
+		slot := g.ring.Consumer()
+		g.eachItem(func(it item) { g.consume(it, slot) })
+	}).Else(func() {
+		if g.c.Producers == 1 {
+			slot := g.ring.Producer()
+			g.eachItem(func(it item) { g.produceBoth(it, slot) })
+			return
+		}
+		k.If(g.warpID.SetpEq(firstProducer), func() {
+			slot := g.ring.Producer()
+			g.eachItem(func(it item) { g.produceK(it, slot) })
+		}).Else(func() {
+			slot := g.ring.Producer()
+			slot.Next() // V's are every other from the second on
+			g.eachItem(func(it item) { g.produceV(it, slot) })
+		})
+	})
+}
+
+// consume is an item in a compute warp.
+func (g *gen) consume(it item, slot *tile.Side) {
+	k := g.k
+	a := g.newAttention(it)
+	first := g.half(g.plan.k, g.c.TileN, g.d)
+	kt, v := g.w.BT(first), g.w.B(first)
+	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
+		K := g.slotBytes(slot.Wait()) // K is in its slot
+		a.scores(kt.Plus(K))          // S = Q·Kᵀ
+		slot.Signal(g.w)              // the slot may be filled again
+		slot.Next()
+		a.softmax(g.columns(j))       // P = 2^(c·S-c·m'), l = α·l + ΣP, U = α·U
+		V := g.slotBytes(slot.Wait()) // V is in the next
+		a.output(v.Plus(V))           // U += P·V
+		slot.Signal(g.w)
+		slot.Next()
+	})
+	a.end()
+}
+
+// produceBoth is an item in the only producer warp.
+func (g *gen) produceBoth(it item, slot *tile.Side) {
+	r := g.openRing(g.lanes(), it, true, true)
+	r.eachTile(func(raw build.U32) {
+		g.fillSlot(slot, r.crew, r.rawK(raw))
+		slot.Next()
+		g.fillSlot(slot, r.crew, r.rawV(raw))
+		slot.Next()
+	})
+}
+
+// produceK and produceV are an item in a producer of one of the two, which leaves
+// every other slot to its colleague.
+func (g *gen) produceK(it item, slot *tile.Side) {
+	r := g.openRing(g.lanes(), it, true, false)
+	r.eachTile(func(raw build.U32) {
+		g.fillSlot(slot, r.crew, r.rawK(raw))
+		slot.Next()
+		slot.Next()
+	})
+}
+
+func (g *gen) produceV(it item, slot *tile.Side) {
+	r := g.openRing(g.lanes(), it, false, true)
+	r.eachTile(func(raw build.U32) {
+		g.fillSlot(slot, r.crew, r.rawV(raw))
+		slot.Next()
+		slot.Next()
+	})
+}
+
+// eachTile waits for the bytes of one tile after the other, with the next on their way.
+func (r *ring) eachTile(body func(raw build.U32)) {
+	k := r.g.k
+	k.Loop(k.U32(0), r.it.tiles, k.U32(1), func(j build.U32) {
+		r.async.Wait()
+		body(r.async.Slot())
+		r.next(j)
+	})
+}
+
+// fillSlot decodes a raw tile into the slot in turn.
+func (g *gen) fillSlot(slot *tile.Side, c crew, raw build.Shared[build.B8]) {
+	to := g.slotBytes(slot.Wait())
+	g.decodeTile(c, raw, g.half(g.plan.k, g.c.TileN, g.d), to)
+	slot.Signal(g.w)
+}
+
+// slotBytes is how far a slot's tile is from the first.
+func (g *gen) slotBytes(slot build.U32) build.U32 {
+	return slot.MulLo(g.k.U32(uint32(g.plan.half)))
+}

@@ -1,0 +1,132 @@
+package stages
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+)
+
+// Without fused softmax four warps share a tile of 32 or 64 query rows, and scores
+// pass through shared memory: each product and the softmax deal the tile out among
+// the warps in its own way, with a barrier in between.
+//
+//	S = Q·Kᵀ    a warp 16 rows and a part of the columns, or a thread a few of each
+//	softmax     a warp 8 rows at a time, four lanes a row
+//	U += P·V    a warp 16 rows and a part of D, or a thread a few of each
+//
+// The four lanes of a row hold the columns that they would hold in an accumulator,
+// so that sums are added in the same order as with fused softmax.
+
+// softRows is how many rows a warp's softmax takes at a time.
+const softRows = 8
+
+// sharedScores is what the warps of a block keep through an item.
+type sharedScores struct {
+	g       *gen
+	it      item
+	Q, K, V tile.Tile[build.F16]
+	S       tile.Tile[build.F32]
+	P       tile.Tile[build.F16]
+	c       build.F32
+	alpha   build.Shared[build.F32]
+	norm    build.Shared[build.F32]
+	state   []rows // one for each 8 rows of the warp
+	frag    *tile.Frag
+}
+
+// unfused is an item of a kernel whose scores lie in shared memory.
+func (g *gen) unfused(it item) {
+	k, c, d := g.k, g.c, g.d
+	s := &sharedScores{
+		g: g, it: it,
+		Q: g.half(g.plan.q, c.TileM, d), K: g.half(g.plan.k, c.TileN, d), V: g.half(g.plan.v, c.TileN, d),
+		S:     tile.Pitched(k, build.SharedAs[build.F32](g.shared, g.plan.scores), c.TileM, c.TileN, c.scorePitch()),
+		P:     g.probs(),
+		alpha: build.SharedAs[build.F32](g.shared, g.plan.alpha),
+		norm:  build.SharedAs[build.F32](g.shared, g.plan.norm),
+		frag:  tile.NewFrag(k, tile.Accumulator(softRows, c.TileN), k.F32(0)),
+	}
+	for range c.TileM / softRows / 4 {
+		s.state = append(s.state, g.newRows(1))
+	}
+	var flip build.B32
+	s.c, flip = it.logitScale()
+	kv := g.openKV(it, s.K, s.V)
+	g.loadTile(g.block(), of(it, g.q), it.bytes, it.row0, s.Q, g.queries(flip)) // seen after bring's barrier
+	score, sum := s.scalarScores, s.scalarOutput()
+	if c.TensorQK {
+		score = s.tensorScores
+	}
+	if c.TensorPV {
+		sum = s.tensorOutput()
+	}
+	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
+		kv.bring(j)
+		score() // S = Q·Kᵀ
+		k.SyncThreads()
+		s.softmax(g.columns(j)) // P = 2^(c·S-c·m'), α
+		k.SyncThreads()
+		sum.add() // U = α·U + P·V
+	})
+	s.end()
+	k.SyncThreads() // norm is there
+	sum.store()
+}
+
+// output is how U is kept and summed.
+type output struct{ add, store func() }
+
+// probs is P in f16: in a buffer of its own, or at the start of the scores' rows.
+func (g *gen) probs() tile.Tile[build.F16] {
+	if g.c.ReuseScores {
+		mem := build.SharedAs[build.F16](g.shared, g.plan.scores)
+		return tile.Pitched(g.k, mem, g.c.TileM, g.c.TileN, 2*g.c.scorePitch())
+	}
+	if !g.c.TensorPV {
+		return tile.Tile[build.F16]{}
+	}
+	return g.half(g.plan.probs, g.c.TileM, g.c.TileN)
+}
+
+// eachSoftRows runs do for the warp's groups of 8 rows: their first row and softmax.
+func (s *sharedScores) eachSoftRows(do func(row build.U32, r rows)) {
+	k := s.g.k
+	for i, r := range s.state {
+		do(s.g.warpID.Add(k.U32(uint32(4*i))).MulLo(k.U32(softRows)), r)
+	}
+}
+
+// softmax turns the scores into P, n columns of which count, and writes α.
+func (s *sharedScores) softmax(n build.U32) {
+	g := s.g
+	k, lane := g.k, g.w.Lane
+	s.eachSoftRows(func(row build.U32, r rows) {
+		s.frag.Load(lane, s.S.Sub(row, k.U32(0), softRows, g.c.TileN))
+		alpha := r.step(s.frag, s.c, n)
+		if g.c.ReuseScores {
+			g.w.Sync() // all lanes have read their scores before P overwrites them
+		}
+		if g.c.TensorPV {
+			s.frag.StoreF16(lane, s.P.Sub(row, k.U32(0), softRows, g.c.TileN))
+		} else {
+			s.frag.Store(lane, s.S.Sub(row, k.U32(0), softRows, g.c.TileN))
+		}
+		s.putRow(s.alpha, row, alpha[0])
+	})
+}
+
+// putRow writes a value of each of eight rows, by the first lane of the row.
+func (s *sharedScores) putRow(to build.Shared[build.F32], row build.U32, v build.F32) {
+	k := s.g.k
+	r, c := s.frag.Base(k, s.g.w.Lane)
+	k.If(c.SetpEq(k.U32(0)), func() { to.At(row.Add(r)).St(v) })
+}
+
+// end writes what each row's output is to be multiplied by, and the rows' LSE.
+func (s *sharedScores) end() {
+	vScale := s.it.valueScale()
+	s.eachSoftRows(func(row build.U32, r rows) {
+		norm, lse := r.end(s.frag, s.c, vScale)
+		s.putRow(s.norm, row, norm[0])
+		s.g.storeLSE(s.it, s.frag, row, lse)
+	})
+}

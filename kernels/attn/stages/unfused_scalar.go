@@ -1,0 +1,119 @@
+package stages
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+)
+
+// On the scalar path 16 threads go across the columns and 8 down the rows. Each has
+// a few rows and columns, so that what it loads is used several times.
+
+const (
+	across = 16
+	down   = 8
+)
+
+// threadXY is the thread's column and row among the 16×8 threads.
+func (g *gen) threadXY() (x, y build.U32) {
+	k := g.k
+	return g.tid.And(k.U32(across - 1)), g.tid.Shr(k.U32(4))
+}
+
+// floats are n halves of a tile from (row, col) on, 8 or 4 of them, as floats.
+func (g *gen) floats(t tile.Tile[build.F16], row, col build.U32, n int) (fs []build.F32) {
+	at := build.SharedAs[build.B32](t.At(row, col), 0)
+	var words []build.B32
+	if n == 8 {
+		v := at.LdV4()
+		words = v[:]
+	} else {
+		v := at.LdV2()
+		words = v[:]
+	}
+	for _, w := range words {
+		lo, hi := build.Unpack2[build.F16](w)
+		fs = append(fs, lo.CvtF32(), hi.CvtF32())
+	}
+	return fs
+}
+
+// scalarScores is S = Q·Kᵀ, a thread TileM/8 rows next to each other by TileN/16
+// columns 16 apart, summed over D in order.
+func (s *sharedScores) scalarScores() {
+	const step = 8 // of D at a time: 16 bytes
+	g := s.g
+	k := g.k
+	rows, cols := g.c.TileM/down, g.c.TileN/across
+	x, y := g.threadXY()
+	row0 := y.MulLo(k.U32(uint32(rows)))
+	sum := build.Vars(k.F32(0), rows*cols)
+	k.Loop(k.U32(0), k.U32(uint32(g.d)), k.U32(step), func(at build.U32) {
+		q := make([][]build.F32, rows)
+		for i := range q {
+			q[i] = g.floats(s.Q, row0.Add(k.U32(uint32(i))), at, step)
+		}
+		for j := range cols {
+			kv := g.floats(s.K, x.Add(k.U32(uint32(across*j))), at, step)
+			for i := range q {
+				acc := sum[i*cols+j]
+				for e := range kv {
+					acc.Set(q[i][e].FmaRn(kv[e], acc.Get())) // S += q·k
+				}
+			}
+		}
+	})
+	for i := range rows {
+		for j := range cols {
+			s.S.At(row0.Add(k.U32(uint32(i))), x.Add(k.U32(uint32(across*j)))).St(sum[i*cols+j].Get())
+		}
+	}
+}
+
+// scalarOutput keeps U in registers, a thread TileM/8 rows by D/16 columns next to
+// each other, summed over the keys in order.
+func (s *sharedScores) scalarOutput() output {
+	const step = 4 // keys at a time: 16 bytes of P
+	g := s.g
+	k := g.k
+	rows, cols := g.c.TileM/down, g.d/across
+	x, y := g.threadXY()
+	row0, col0 := y.MulLo(k.U32(uint32(rows))), x.MulLo(k.U32(uint32(cols)))
+	U := build.Vars(k.F32(0), rows*cols)
+	add := func() {
+		for i := range rows {
+			alpha := s.alpha.At(row0.Add(k.U32(uint32(i)))).Ld()
+			for j := range cols {
+				u := U[i*cols+j]
+				u.Set(u.Get().Mul(alpha))
+			}
+		}
+		k.Loop(k.U32(0), k.U32(uint32(g.c.TileN)), k.U32(step), func(n build.U32) {
+			p := make([][4]build.F32, rows)
+			for i := range p {
+				p[i] = s.S.At(row0.Add(k.U32(uint32(i))), n).LdV4()
+			}
+			for e := range step {
+				v := g.floats(s.V, n.Add(k.U32(uint32(e))), col0, cols)
+				for i := range p {
+					for j := range v {
+						u := U[i*cols+j]
+						u.Set(p[i][e].FmaRn(v[j], u.Get())) // U += p·v
+					}
+				}
+			}
+		})
+	}
+	return output{add: add, store: func() {
+		for i := range rows {
+			r := row0.Add(k.U32(uint32(i)))
+			norm, at := s.norm.At(r).Ld(), s.it.row0.Add(r)
+			k.If(at.SetpLt(g.seq), func() {
+				to := build.GlobalAt[build.B32](of(s.it, g.o).At(at.MadLo(k.U32(uint32(g.d)), col0)).Addr())
+				for j := 0; j < cols; j += 2 {
+					a, b := U[i*cols+j].Get().Mul(norm), U[i*cols+j+1].Get().Mul(norm)
+					to.Plus(j / 2).St(g.pair(a, b))
+				}
+			})
+		}
+	}}
+}

@@ -1,0 +1,49 @@
+package stages
+
+import "github.com/GOATnote-Inc/attest/build"
+
+// share is the part of a tile that a warp multiplies: 16 rows, and an equal part of
+// the columns with the other warps of those rows.
+func (s *sharedScores) share(cols int) (row, col build.U32, width int) {
+	g := s.g
+	k := g.k
+	groups := uint32(g.c.TileM / warpRows) // of 16 rows
+	width = cols * int(groups) / 4
+	row = g.warpID.Rem(k.U32(groups)).MulLo(k.U32(warpRows))
+	col = g.warpID.Div(k.U32(groups)).MulLo(k.U32(uint32(width)))
+	return row, col, width
+}
+
+// tensorScores is S = Q·Kᵀ on tensor cores.
+func (s *sharedScores) tensorScores() {
+	g := s.g
+	k, w := g.k, g.w
+	row, col, width := s.share(g.c.TileN)
+	S := w.Accumulator(width)
+	w.MMA(S, "S = Q·Kᵀ",
+		w.A(s.Q.Sub(row, k.U32(0), warpRows, g.d)),
+		w.BT(s.K.Sub(col, k.U32(0), width, g.d)))
+	S.Store(w.Lane, s.S.Sub(row, col, warpRows, width))
+}
+
+// tensorOutput keeps U in accumulators, each warp its share of D.
+func (s *sharedScores) tensorOutput() output {
+	g := s.g
+	k, w := g.k, g.w
+	row, col, width := s.share(g.d)
+	U := w.Accumulator(width)
+	p := w.A(s.P.Sub(row, k.U32(0), warpRows, g.c.TileN))
+	v := w.B(s.V.Sub(k.U32(0), col, g.c.TileN, width))
+	rowValues := func(from build.Shared[build.F32]) []build.F32 {
+		r, _ := U.Base(k, w.Lane)
+		at := from.At(row.Add(r))
+		return []build.F32{at.Ld(), at.Plus(U.SlotRow(1)).Ld()}
+	}
+	return output{
+		add: func() {
+			U.MulRows(rowValues(s.alpha))
+			w.MMA(U, "U += P·V", p, v)
+		},
+		store: func() { g.storeOutput(s.it, U, row, col, rowValues(s.norm)) },
+	}
+}

@@ -1,0 +1,123 @@
+package scalar
+
+// FtzF32 and FtzF16 around the operands and the result are not quite .ftz: the
+// hardware rounds to the full precision first, as if exponents had no end, and then
+// flushes what is below the normal numbers. A result in the last half unit below
+// the smallest normal number is flushed, though among subnormals it would have
+// rounded up to it. Sums are exact there; the functions here are for the rest.
+
+// tiny reports whether a finite number, rounded to the full precision, stays below
+// the normal numbers.
+func (f *format) tiny(r Round, v value) bool {
+	emin := 1 - f.bias
+	if v.exp != emin-1 {
+		return v.exp < emin
+	}
+	v.exp = emin
+	return f.round(r, v) < 2<<f.frac
+}
+
+// packFtz is pack with what is tiny flushed.
+func (f *format) packFtz(r Round, v value) uint64 {
+	if v.kind == finite && f.tiny(r, v) {
+		v.kind = zero
+	}
+	return f.pack(r, v)
+}
+
+// MulFtzF32 is mul.rn.ftz.f32.
+func MulFtzF32(a, b uint32) uint32 {
+	d := FtzF32(MulF32(FtzF32(a), FtzF32(b)))
+	if d<<1 == 1<<24 {
+		return MulFtzF32R(RN, a, b)
+	}
+	return d
+}
+
+// FmaFtzF32 is fma.rn.ftz.f32.
+func FmaFtzF32(a, b, c uint32) uint32 {
+	d := FtzF32(FmaF32(FtzF32(a), FtzF32(b), FtzF32(c)))
+	if d<<1 == 1<<24 {
+		return FmaFtzF32R(RN, a, b, c)
+	}
+	return d
+}
+
+// DivFtzF32 is div.rn.ftz.f32. A reciprocal to nearest never comes so close.
+func DivFtzF32(a, b uint32) uint32 {
+	d := FtzF32(DivF32(FtzF32(a), FtzF32(b)))
+	if d<<1 == 1<<24 {
+		return DivFtzF32R(RN, a, b)
+	}
+	return d
+}
+
+// MulFtzF32R is mul.ftz.f32 in any rounding.
+func MulFtzF32R(r Round, a, b uint32) uint32 {
+	a, b = FtzF32(a), FtzF32(b)
+	if IsNaNF32(a) || IsNaNF32(b) {
+		return NaNF32
+	}
+	return uint32(fmtF32.packFtz(r, mulValue(fmtF32.unpack(uint64(a)), fmtF32.unpack(uint64(b)))))
+}
+
+// FmaFtzF32R is fma.ftz.f32 in any rounding.
+func FmaFtzF32R(r Round, a, b, c uint32) uint32 {
+	a, b, c = FtzF32(a), FtzF32(b), FtzF32(c)
+	if IsNaNF32(a) || IsNaNF32(b) || IsNaNF32(c) {
+		return NaNF32
+	}
+	p := mulValue(fmtF32.unpack(uint64(a)), fmtF32.unpack(uint64(b)))
+	if p.kind == nan {
+		return NaNF32
+	}
+	return uint32(fmtF32.packFtz(r, addValue(r, p, fmtF32.unpack(uint64(c)))))
+}
+
+// DivFtzF32R is div.ftz.f32 in any rounding.
+func DivFtzF32R(r Round, a, b uint32) uint32 {
+	a, b = FtzF32(a), FtzF32(b)
+	if IsNaNF32(a) || IsNaNF32(b) {
+		return NaNF32
+	}
+	return uint32(fmtF32.packFtz(r, divValue(fmtF32.unpack(uint64(a)), fmtF32.unpack(uint64(b)))))
+}
+
+// RcpFtzF32R is rcp.ftz.f32 in any rounding.
+func RcpFtzF32R(r Round, a uint32) uint32 { return DivFtzF32R(r, 0x3f800000, a) }
+
+// CvtFtzF32F64R is cvt.ftz.f32.f64 in any rounding.
+func CvtFtzF32F64R(r Round, a uint64) uint32 {
+	v := fmtF64.unpack(a)
+	if v.kind == nan {
+		return uint32(nanNarrow(&fmtF32, a))
+	}
+	return uint32(fmtF32.packFtz(r, v))
+}
+
+// CvtFtzF32F32 is cvt.ftz.f32.f32. Unlike cvt.f32.f32, a move, it is done in the
+// adder, which replaces a NaN; the .ftz of cvt.f64.f32 and cvt.f32.bf16 goes through
+// it, too.
+func CvtFtzF32F32(a uint32) uint32 { return FtzF32(canonicalF32(a)) }
+
+// MulFtzF16 is mul.rn.ftz.f16.
+func MulFtzF16(a, b uint16) uint16 {
+	a, b = FtzF16(a), FtzF16(b)
+	d := FtzF16(MulF16(a, b))
+	if d<<1 == 1<<11 {
+		v := mulValue(fmtF16.unpack(uint64(a)), fmtF16.unpack(uint64(b)))
+		return uint16(fmtF16.packFtz(RN, v))
+	}
+	return d
+}
+
+// FmaFtzF16 is fma.rn.ftz.f16.
+func FmaFtzF16(a, b, c uint16) uint16 {
+	a, b, c = FtzF16(a), FtzF16(b), FtzF16(c)
+	d := FtzF16(FmaF16(a, b, c))
+	if d<<1 == 1<<11 {
+		p := mulValue(fmtF16.unpack(uint64(a)), fmtF16.unpack(uint64(b)))
+		return uint16(fmtF16.packFtz(RN, addValue(RN, p, fmtF16.unpack(uint64(c)))))
+	}
+	return d
+}

@@ -1,0 +1,52 @@
+package scalar
+
+// Round is a rounding mode.
+type Round uint8
+
+// The rounding modes: .rn, .rz, .rm, .rp and .rna. Their integer forms (.rni and
+// so on) are the same modes.
+const (
+	RN  Round = iota // to nearest, ties to even
+	RZ               // towards zero
+	RM               // towards minus infinity
+	RP               // towards plus infinity
+	RNA              // to nearest, ties away from zero
+)
+
+// String is the modifier without its dot.
+func (r Round) String() string {
+	if r > RNA {
+		return "Round(?)"
+	}
+	return [...]string{"rn", "rz", "rm", "rp", "rna"}[r]
+}
+
+// up reports whether a magnitude that was cut must grow by one unit: odd is its
+// last bit, half the first bit cut off, rest whether any later one was set.
+func (r Round) up(neg, odd, half, rest bool) bool {
+	switch r {
+	case RN:
+		return half && (rest || odd)
+	case RNA:
+		return half
+	case RM:
+		return neg && (half || rest)
+	case RP:
+		return !neg && (half || rest)
+	}
+	return false
+}
+
+// overflows reports whether a magnitude too large becomes infinity; otherwise it
+// becomes the largest finite one.
+func (r Round) overflows(neg bool) bool {
+	switch r {
+	case RZ:
+		return false
+	case RM:
+		return neg
+	case RP:
+		return !neg
+	}
+	return true
+}

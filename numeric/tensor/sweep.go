@@ -1,0 +1,105 @@
+package tensor
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/GOATnote-Inc/attest/numeric/simd"
+)
+
+// vector says whether products take the loops of package simd. Tests turn it off.
+var vector = simd.Has
+
+// sweepRows is how many rows are multiplied at a time where c is added afterwards,
+// or the result rounded: d may be where c is.
+const sweepRows = 16
+
+// sweep multiplies the rows from i with panel p in assembly and returns how many it
+// did: none where that cannot be done, and fewer than all before a row that add must
+// look at.
+func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) int {
+	n, at := b.lines, i*b.lines+p*panel
+	if !vector || i >= a.lines || at+panel > i*n+n || f.rule.half && a.blocks > 1 {
+		return 0
+	}
+	row, col := i*a.blocks, p*b.blocks
+	s := simd.Sweep{
+		Rows: int64(a.lines - i), Blocks: int64(a.blocks), Length: int64(a.length),
+		AExps: &a.exps[row*a.length], X: &a.large[row*a.length], ASigns: &a.signs[row], ALow: &a.low[row],
+		Y: &b.val[col*panel*b.length], BSigns: &b.signs[col*panel], BLow: &b.low[col*panel],
+		Keep: int64(f.rule.keep), Cut: math.MaxUint64 << (52 - f.rule.frac),
+		Floor: 1023 + floorExp, Least: int64(1023 + f.rule.minExpC()),
+	}
+	if f.a.wide() {
+		s.BExps = &b.exps[2*col*b.length]
+	} else {
+		s.BExps = &b.exps[col*b.length]
+	}
+	if c != nil {
+		c = c[at:]
+	}
+	switch {
+	case f.rule.half:
+		sweepHalf(&s, d[at:], c, n)
+	case f.rule.twoPass:
+		sweepTwoPass(&s, d[at:], c, n)
+	default:
+		sweepF32(&s, d[at:], c, n, f.a.wide())
+	}
+	return int(s.Done)
+}
+
+// zeroC is the accumulators of a row without any.
+var zeroC [panel]uint32
+
+// sweepF32 has d and c in rows of n elements.
+func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {
+	s.C, s.D, s.DStep = &zeroC[0], unsafe.Pointer(&d[0]), int64(4*n)
+	if c != nil {
+		s.C, s.CStep = &c[0], s.DStep
+	}
+	if wide {
+		s.Run16()
+	} else {
+		s.Run8()
+	}
+}
+
+// sweepTwoPass adds c to the sums.
+func sweepTwoPass(s *simd.Sweep, d, c []uint32, n int) {
+	var sums [sweepRows * panel]uint32
+	s.Rows = min(s.Rows, sweepRows)
+	sweepF32(s, sums[:], nil, panel, false)
+	for r := range int(s.Done) {
+		to, sum := d[r*n:][:panel], sums[r*panel:][:panel]
+		if c == nil {
+			copy(to, sum)
+			continue
+		}
+		for l, v := range c[r*n:][:panel] {
+			to[l] = bitsF32(float64(math.Float32frombits(sum[l]) + math.Float32frombits(v)))
+		}
+	}
+}
+
+// sweepHalf makes f32 of c before and f16 of the sums after.
+func sweepHalf(s *simd.Sweep, d, c []uint32, n int) {
+	var sums [sweepRows * panel]float64
+	var wider [sweepRows * panel]uint32
+	s.Rows = min(s.Rows, sweepRows)
+	s.C, s.CStep, s.D, s.DStep = &wider[0], 4*panel, unsafe.Pointer(&sums[0]), 8*panel
+	if c != nil {
+		for r := range int(s.Rows) {
+			for l, v := range c[r*n:][:panel] {
+				wider[r*panel+l] = math.Float32bits(float32(valueF16(v)))
+			}
+		}
+	}
+	s.RunHalf8()
+	for r := range int(s.Done) {
+		to := d[r*n:][:panel]
+		for l, v := range sums[r*panel:][:panel] {
+			to[l] = bitsF16(v)
+		}
+	}
+}
