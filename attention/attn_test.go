@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -63,7 +64,7 @@ func newTestOp(t *testing.T, dev device.Device, p Problem, opt Options) *Op {
 func inputs(t *testing.T, p Problem) *ref.Inputs {
 	t.Helper()
 	p = p.filled()
-	in, err := ref.Generate("normal", 0, ref.Shape{B: p.Batch, Hq: p.Heads, Hkv: p.HeadsKV, Sq: p.Seq, Skv: p.SeqKV, D: p.HeadDim})
+	in, err := ref.Generate("normal", 0, problem.Shape{B: p.Batch, Hq: p.Heads, Hkv: p.HeadsKV, Sq: p.Seq, Skv: p.SeqKV, D: p.HeadDim})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	_ "github.com/GOATnote-Inc/attest/device/emu" // and _ "github.com/GOATnote-Inc/attest/device/cuda" for GPUs
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -29,7 +30,7 @@ func Example() {
 
 	// Q, K and V are float32, [batch][head][position][dimension]. Yours come from
 	// elsewhere.
-	in, err := ref.Generate("normal", 0, ref.Square(1, 2, 48, 64))
+	in, err := ref.Generate("normal", 0, problem.Square(1, 2, 48, 64))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/cuda"
 	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -70,7 +70,7 @@ func TestCard(t *testing.T) {
 	p := Quick()
 	p.Device, p.Sensor, p.References = dev, sensor, shared
 	p.Times = DefaultTimes()
-	p.Times.Shapes = []ref.Named{p.Times.Shapes[0], p.Times.Shapes[2]}
+	p.Times.Shapes = []problem.Named{p.Times.Shapes[0], p.Times.Shapes[2]}
 	p.Times.Stop = timing.Stop{Least: 30, Most: 200, Time: 3 * time.Second}
 	if *cardRivals != "" {
 		p.Times.Rivals = []RivalChoice{{Library: *cardRivals}}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -15,7 +16,7 @@ import (
 // TestCauses makes outputs that are wrong in known ways and asks what the cause is.
 func TestCauses(t *testing.T) {
 	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
-	shape := ref.Square(2, 3, 200, 64)
+	shape := problem.Square(2, 3, 200, 64)
 	c := Case{Shape: shape, Seed: 3, Distribution: "normal"}
 	in, err := newInputs(a, c)
 	if err != nil {
@@ -121,7 +122,7 @@ func TestImpostors(t *testing.T) {
 	formats := []abi.Format{"u8", "e4m3", "e5m2", abi.F16, "u8-legacy"}
 	turn := 0
 	for _, d := range ref.Distributions() {
-		for _, s := range []ref.Shape{ref.Square(1, 1, 1, 64), ref.Square(2, 2, 17, 64), ref.Square(2, 3, 100, 64), {B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 150, D: 64}} {
+		for _, s := range []problem.Shape{problem.Square(1, 1, 1, 64), problem.Square(2, 2, 17, 64), problem.Square(2, 3, 100, 64), {B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 150, D: 64}} {
 			turn++
 			a := &abi.ABI{Format: formats[turn%len(formats)], Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD, Causal: turn%3 == 0}
 			c := Case{Shape: s, Seed: 1, Distribution: d.Name}
@@ -137,7 +138,7 @@ func TestImpostors(t *testing.T) {
 // TestSampledRows judges impostors where only some rows are computed.
 func TestSampledRows(t *testing.T) {
 	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
-	c := Case{Shape: ref.Square(2, 3, 300, 64), Seed: 1, Distribution: "normal"}
+	c := Case{Shape: problem.Square(2, 3, 300, 64), Seed: 1, Distribution: "normal"}
 	r := referenceOf(t, a, c, 100)
 	if len(r.quantised.Rows) != 100 || len(r.powers) != len(gate.Impostors) {
 		t.Fatalf("%d rows, %d powers", len(r.quantised.Rows), len(r.powers))
@@ -149,7 +150,7 @@ func TestSampledRows(t *testing.T) {
 // what the first ones are off by.
 func TestLongCausal(t *testing.T) {
 	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
-	c := Case{Shape: ref.Square(1, 2, 1500, 64), Seed: 0, Distribution: "normal"}
+	c := Case{Shape: problem.Square(1, 2, 1500, 64), Seed: 0, Distribution: "normal"}
 	wantCaught(t, referenceOf(t, a, c, 0))
 }
 
@@ -179,7 +180,7 @@ func wantCaught(t *testing.T, r *reference) {
 
 // TestCausesOfLSE makes logarithms of sums that are wrong in known ways.
 func TestCausesOfLSE(t *testing.T) {
-	shape := ref.Square(2, 3, 40, 64)
+	shape := problem.Square(2, 3, 40, 64)
 	in, err := ref.Generate("normal", 3, shape)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +218,7 @@ func TestCausesOfLSE(t *testing.T) {
 // whose errors are larger.
 func TestCausalPower(t *testing.T) {
 	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
-	c := Case{Shape: ref.Square(1, 2, 512, 64), Seed: 0, Distribution: "normal"}
+	c := Case{Shape: problem.Square(1, 2, 512, 64), Seed: 0, Distribution: "normal"}
 	in, err := newInputs(a, c)
 	if err != nil {
 		t.Fatal(err)

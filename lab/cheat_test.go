@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -83,7 +83,7 @@ func TestRemembered(t *testing.T) {
 func TestOptional(t *testing.T) {
 	p := timingPlan(newCard())
 	p.Device, p.Times, p.Defects.Shapes = nil, nil, nil
-	p.Cases = append(p.Cases, Case{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 33, Skv: 80}, Distribution: "normal", Optional: true})
+	p.Cases = append(p.Cases, Case{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 33, Skv: 80}, Distribution: "normal", Optional: true})
 	r, _ := measure(t, preset(t, "stage3b"), p)
 	if c := r.Correctness; len(c.Cases) != 2 || len(c.Refused) != 0 {
 		t.Errorf("%d cases, %q refused", len(c.Cases), c.Refused)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -37,7 +38,7 @@ type contestant struct {
 	wrong  string
 }
 
-func (m *measurement) newContestant(ctx context.Context, s *Subject, shape ref.Shape) (*contestant, error) {
+func (m *measurement) newContestant(ctx context.Context, s *Subject, shape problem.Shape) (*contestant, error) {
 	l, err := load(m.dev, s, 0)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (m *measurement) newContestant(ctx context.Context, s *Subject, shape ref.S
 }
 
 // rehearse runs both inputs once, has the outputs judged, and keeps their bits.
-func (m *measurement) rehearse(ctx context.Context, c *contestant, shape ref.Shape) error {
+func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem.Shape) error {
 	for i := range c.inputs {
 		one := Case{Shape: shape, Seed: seedOfTimes + 2*m.p.Times.Seed, Distribution: timedInputs}
 		if c.subject.ABI.ByValue() {

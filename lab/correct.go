@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -68,7 +69,7 @@ func faulty(c *record.Correctness) bool {
 // buffers, so that an answer kept for an address, a shape or a launch is the wrong one.
 type table struct {
 	*loaded
-	shape ref.Shape
+	shape problem.Shape
 	*bench
 	before []byte // O of the case before, of the same shape
 }

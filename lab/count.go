@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Counted is what one launch of a subject did on the emulator.
@@ -20,7 +20,7 @@ type Counted struct {
 
 // Count runs a subject once on the emulator of its target and counts what it does.
 // Persistent kernels are launched for so many SMs; 0 is what the emulator has.
-func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (*Counted, error) {
+func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Counted, error) {
 	counter := count.New()
 	dev, err := emu.New(emulated(s.Target), emu.Options{Observer: counter})
 	if err != nil {
@@ -40,7 +40,7 @@ func Count(ctx context.Context, s *Subject, shape ref.Shape, sms int) (*Counted,
 
 // Launch runs a subject so many times and looks at nothing: for a profiler, which does.
 // Without a device it is the emulator of the subject's target.
-func Launch(ctx context.Context, dev device.Device, s *Subject, shape ref.Shape, times int) error {
+func Launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, times int) error {
 	if dev == nil {
 		e, err := emu.New(emulated(s.Target), emu.Options{})
 		if err != nil {
@@ -54,7 +54,7 @@ func Launch(ctx context.Context, dev device.Device, s *Subject, shape ref.Shape,
 }
 
 // launch runs a subject so many times. The memory of what it returns is free again.
-func launch(ctx context.Context, dev device.Device, s *Subject, shape ref.Shape, sms, times int) (_ *bench, err error) {
+func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, sms, times int) (_ *bench, err error) {
 	if err := s.Serves(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}

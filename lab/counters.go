@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // counters counts what kernel and baseline do, on the emulator.
 func (m *measurement) counters(ctx context.Context) error {
-	if m.p.Counters == (ref.Shape{}) {
+	if m.p.Counters == (problem.Shape{}) {
 		return nil
 	}
 	s, _, ok := m.served(m.p.Counters)
@@ -34,7 +34,7 @@ func (m *measurement) counters(ctx context.Context) error {
 	return nil
 }
 
-func counted(ctx context.Context, s *Subject, shape ref.Shape) (map[string]float64, error) {
+func counted(ctx context.Context, s *Subject, shape problem.Shape) (map[string]float64, error) {
 	c, err := Count(ctx, s, shape, fewSMs)
 	if err != nil {
 		return nil, err

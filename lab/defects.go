@@ -10,9 +10,9 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // fewSMs is what persistent kernels are launched for on an emulator, so that their
@@ -53,7 +53,7 @@ func (m *measurement) defects(ctx context.Context) error {
 }
 
 // watch runs one shape in all schedules. It reports whether all launches ended well.
-func (m *measurement) watch(ctx context.Context, d *record.Defects, s ref.Shape) (ended bool, err error) {
+func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Shape) (ended bool, err error) {
 	in, err := newInputs(m.s.ABI, Case{Shape: s, Seed: 1, Distribution: "normal"})
 	if err != nil {
 		return false, err
@@ -139,7 +139,7 @@ func failed(err error) check.Defect {
 }
 
 // note adds a finding, or counts it when it is known.
-func note(d *record.Defects, f *check.Defect, s ref.Shape) {
+func note(d *record.Defects, f *check.Defect, s problem.Shape) {
 	one := record.Defect{
 		Kind: string(f.Kind), Severity: string(f.Severity), Message: f.Message, Line: int(f.Access.Pos.Line), Source: f.Access.Source,
 		Who: f.Access.Who(), Shape: s.String(), Count: max(f.Count, 1),

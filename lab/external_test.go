@@ -11,9 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func readABI(t testing.TB, file string) *abi.ABI {
@@ -67,7 +67,7 @@ func TestPresetAsExternal(t *testing.T) {
 	plan := smaller(quickly())
 	_, v := measure(t, s, plan)
 	wants(t, v, record.Defer, "no GPU")
-	shape := ref.Square(2, 3, 500, 64)
+	shape := problem.Square(2, 3, 500, 64)
 	for _, sms := range []int{1, 132} {
 		v := abi.Vars{Shape: shape, SMs: sms, BlocksPerSM: 2}
 		x, err1 := s.ABI.Extents(v)
@@ -87,9 +87,9 @@ func TestPresetLaunch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, n := range []int{1, 64, 65, 1000} {
-				problem := stages.Problem{Batch: 2, Heads: 3, Seq: n, HeadDim: d, Format: fp8.U8}
-				want := p.Config.Launch(problem, 5, 2)
-				got, err := s.ABI.Extents(abi.Vars{Shape: ref.Square(2, 3, n, d), SMs: 5, BlocksPerSM: 2})
+				of := stages.Problem{Batch: 2, Heads: 3, Seq: n, HeadDim: d, Format: fp8.U8}
+				want := p.Config.Launch(of, 5, 2)
+				got, err := s.ABI.Extents(abi.Vars{Shape: problem.Square(2, 3, n, d), SMs: 5, BlocksPerSM: 2})
 				if err != nil || got.Grid != device.D(want.Grid) || got.Block != device.D(want.Block) || got.Shared != want.Shared {
 					t.Errorf("%s, D=%d, S=%d: %+v, %v; want %+v", p.Name, d, n, got, err, want)
 				}
@@ -161,11 +161,11 @@ func TestCausalGrouped(t *testing.T) {
 	}
 	p := quickly()
 	p.Cases = []Case{
-		{Shape: ref.Shape{B: 2, Hq: 2, Hkv: 1, Sq: 9, Skv: 37}, Seed: 1, Distribution: "normal"},
-		{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 20, Skv: 20}, Seed: 2, Distribution: "one-hot"},
-		{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 40}, Seed: 2, Distribution: "uniform"},
+		{Shape: problem.Shape{B: 2, Hq: 2, Hkv: 1, Sq: 9, Skv: 37}, Seed: 1, Distribution: "normal"},
+		{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 20, Skv: 20}, Seed: 2, Distribution: "one-hot"},
+		{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 40}, Seed: 2, Distribution: "uniform"},
 	}
-	p.Defects.Shapes, p.Counters = []ref.Shape{{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 7}}, ref.Shape{}
+	p.Defects.Shapes, p.Counters = []problem.Shape{{B: 1, Hq: 2, Hkv: 1, Sq: 5, Skv: 7}}, problem.Shape{}
 	_, v := measure(t, s, p)
 	wants(t, v, record.Defer, "no GPU")
 	wrong := strings.Replace(naiveABI, "1.4426950408889634", "1.0", 1)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // SMs is how many the cards have that designs are chosen for: H100 and H200.
@@ -21,8 +21,8 @@ func (c Choice) hopperProblem() (hopper.Problem, error) {
 	}
 	square, err := c.problem()
 	s := c.Shape
-	if s == (ref.Shape{}) {
-		s = ref.Square(1, 8, 512, square.HeadDim)
+	if s == (problem.Shape{}) {
+		s = problem.Square(1, 8, 512, square.HeadDim)
 	}
 	return hopper.Problem{
 		Batch: s.B, Heads: s.Hq, HeadsKV: s.Hkv, SeqQ: s.Sq, SeqKV: s.Skv, HeadDim: square.HeadDim,

@@ -11,9 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -29,7 +29,7 @@ func TestHopper(t *testing.T) {
 	}{
 		{"hopper", Choice{LSE: true}},
 		{"hopper-throughput", Choice{LSE: true, Causal: true}},
-		{"hopper", Choice{Shape: ref.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2048, Skv: 2048, D: 64}}},
+		{"hopper", Choice{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2048, Skv: 2048, D: 64}}},
 	} {
 		s, err := Preset(c.name, c.choice)
 		if err != nil {
@@ -38,7 +38,7 @@ func TestHopper(t *testing.T) {
 		p := smaller(quickly())
 		p.Cases[3] = Case{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"}
 		if c.choice.Shape.Hkv == 2 {
-			p.Cases[2] = Case{Shape: ref.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 33, Skv: 70, D: 64}, Seed: 1, Distribution: "normal"}
+			p.Cases[2] = Case{Shape: problem.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 33, Skv: 70, D: 64}, Seed: 1, Distribution: "normal"}
 		}
 		_, v := measure(t, s, p)
 		wants(t, v, record.Defer, "no GPU")
@@ -48,8 +48,8 @@ func TestHopper(t *testing.T) {
 // TestHopperLaunch compares the ABI with what kernels/attn/hopper says itself.
 func TestHopperLaunch(t *testing.T) {
 	for _, design := range hopper.Designs() {
-		for _, shape := range []ref.Shape{
-			ref.Square(2, 3, 100, 64), ref.Square(2, 3, 700, 128), ref.Square(1, 8, 2048, 64), ref.Square(4, 16, 4096, 128),
+		for _, shape := range []problem.Shape{
+			problem.Square(2, 3, 100, 64), problem.Square(2, 3, 700, 128), problem.Square(1, 8, 2048, 64), problem.Square(4, 16, 4096, 128),
 			{B: 2, Hq: 8, Hkv: 1, Sq: 300, Skv: 1000, D: 128},
 		} {
 			s, err := Preset(design.Name, Choice{Shape: shape})
@@ -85,7 +85,7 @@ func TestHopperLaunch(t *testing.T) {
 // not pretend to share heads.
 func TestHopperFor(t *testing.T) {
 	for _, name := range []string{"mission", "mission256", "long", "big64", "big128"} {
-		shape, err := ref.ParseShape(name)
+		shape, err := problem.ParseShape(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestHopperFor(t *testing.T) {
 		if want := hopper.Choose(hopper.Square(shape.B, shape.Hq, shape.Sq, shape.D, fp8.E4M3), 132).String(); s.Config["config"] != want {
 			t.Errorf("%s: %s, want %s", name, s.Config["config"], want)
 		}
-		if s.Serves(ref.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 64, Skv: 64, D: 64}) == nil {
+		if s.Serves(problem.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 64, Skv: 64, D: 64}) == nil {
 			t.Errorf("%s: a text for heads of their own serves shared ones", name)
 		}
 	}
@@ -113,7 +113,7 @@ func TestHopperTimed(t *testing.T) {
 	}
 	c := newCard()
 	c.Device = dev
-	choice := Choice{Causal: true, Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
+	choice := Choice{Causal: true, Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
 	s, err := Preset("hopper-halves-cluster", choice)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestHopperTimed(t *testing.T) {
 	if p.Baseline, err = Preset("hopper-throughput", choice); err != nil {
 		t.Fatal(err)
 	}
-	p.Times.Shapes = []ref.Named{{Shape: choice.Shape}}
+	p.Times.Shapes = []problem.Named{{Shape: choice.Shape}}
 	p.Times.Rivals = []RivalChoice{{Library: "values", Implementation: "right"}}
 	p.Times.Stop = timing.Stop{Least: 4, Most: 4, Time: time.Minute}
 	perf, err := Time(t.Context(), s, p, nil)

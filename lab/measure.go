@@ -9,9 +9,9 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Measure measures a subject as a plan says. progress, if not nil, is told of each
@@ -106,7 +106,7 @@ func emulated(t ptx.Target) ptx.Target {
 func dimension(s *Subject) int {
 	for _, d := range []int{64, 128, 32, 96, 256, 16, 48, 80, 112, 192, 512} {
 		for _, n := range lengths(1) {
-			if s.Serves(ref.Square(1, 1, n, d)) == nil {
+			if s.Serves(problem.Square(1, 1, n, d)) == nil {
 				return d
 			}
 		}
@@ -126,7 +126,7 @@ func lengths(n int) []int {
 
 // served is a shape that the subject serves in place of one, the reason why that one
 // is not, and whether there is any.
-func (m *measurement) served(s ref.Shape) (shape ref.Shape, refused error, ok bool) {
+func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused error, ok bool) {
 	if s.D == 0 {
 		s.D = m.dim
 	}
@@ -134,7 +134,7 @@ func (m *measurement) served(s ref.Shape) (shape ref.Shape, refused error, ok bo
 	if first == nil {
 		return s, nil, true
 	}
-	for _, one := range []ref.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
+	for _, one := range []problem.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
 		for _, n := range lengths(one.Sq) {
 			one.Sq, one.Skv = n, n
 			if m.s.Serves(one) == nil {
@@ -152,7 +152,7 @@ func (m *measurement) forgoes(c Case, refused error) bool {
 }
 
 // refusal says that a shape is not served.
-func (m *measurement) refusal(s ref.Shape, why error) string {
+func (m *measurement) refusal(s problem.Shape, why error) string {
 	if s.D == 0 {
 		s.D = m.dim
 	}
@@ -178,7 +178,7 @@ func (m *measurement) foresee() {
 		n := len(m.p.Times.Shapes) * len(m.p.Times.Methods)
 		m.meter.plan(n, float64(n)*weightTimed)
 	}
-	if m.p.Counters != (ref.Shape{}) {
+	if m.p.Counters != (problem.Shape{}) {
 		m.meter.plan(1, m.weight(m.p.Counters))
 	}
 }
@@ -189,13 +189,13 @@ const (
 	weightTimed   = 2e9
 )
 
-func weight(s ref.Shape) float64 {
+func weight(s problem.Shape) float64 {
 	s.D = max(s.D, 1)
 	return weightFixed + s.FLOP()
 }
 
 // weight of a case: on a card the reference is the work.
-func (m *measurement) weight(s ref.Shape) float64 { return weight(s) }
+func (m *measurement) weight(s problem.Shape) float64 { return weight(s) }
 
 // timed reports whether times of a device say something.
 func timed(dev device.Device) bool { return dev.Info().Driver != "emu" }

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // TestNvcc judges kernels that nvcc compiled and that are like none of the presets, right
@@ -44,7 +44,7 @@ func TestNvcc(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := smaller(quickly())
-			p.Defects.Shapes, p.Counters = []ref.Shape{length(1, 2, 17)}, ref.Shape{}
+			p.Defects.Shapes, p.Counters = []problem.Shape{length(1, 2, 17)}, problem.Shape{}
 			p.Cases = append([]Case{{Shape: length(2, 2, 17), Seed: 1, Distribution: "normal"}, {Shape: length(1, 2, 40), Seed: 2, Distribution: "one-hot"}}, Quick().Cases[4:6]...)
 			r, v := measure(t, s, p)
 			wants(t, v, c.outcome, c.why)

@@ -7,13 +7,14 @@ import (
 
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // inputs are Q, K and V of a case: as they were, as the kernel sees them, and as the
 // bytes that it is given.
 type inputs struct {
-	shape    ref.Shape
+	shape    problem.Shape
 	original *ref.Inputs
 	// What the kernel computes with: values after rounding and scaling.
 	q, k, v ref.Tensor

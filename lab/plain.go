@@ -9,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -70,7 +71,7 @@ func newPlain(ctx context.Context, a *abi.ABI, in *inputs, rows []ref.Row) (*pla
 }
 
 // visible is how many keys a row sees.
-func visible(a *abi.ABI, s ref.Shape, row int) int {
+func visible(a *abi.ABI, s problem.Shape, row int) int {
 	if a.Causal {
 		return min(max(row+s.Skv-s.Sq+1, 0), s.Skv)
 	}

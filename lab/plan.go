@@ -6,6 +6,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -33,7 +34,7 @@ type Plan struct {
 	// Baseline is what the subject has to beat; nil for the first of a ladder.
 	Baseline *Subject
 	// Counters is the shape that counters are taken on; none when zero.
-	Counters ref.Shape
+	Counters problem.Shape
 
 	// Build is copied into the record, which adds device, time and versions.
 	Build record.Build
@@ -46,7 +47,7 @@ type Plan struct {
 
 // Defects is what the checkers watch.
 type Defects struct {
-	Shapes    []ref.Shape
+	Shapes    []problem.Shape
 	Schedules []uint64
 }
 
@@ -54,7 +55,7 @@ type Defects struct {
 // one that the subject does not serve is lengthened to one that it does, and the
 // record says so.
 type Case struct {
-	Shape        ref.Shape
+	Shape        problem.Shape
 	Name         string
 	Seed         uint64
 	Distribution string
@@ -67,7 +68,7 @@ type Case struct {
 
 // Times is what is timed.
 type Times struct {
-	Shapes  []ref.Named
+	Shapes  []problem.Named
 	Methods []timing.Method // Mode and Cache count
 	Rivals  []RivalChoice
 	// Libraries are what rivals were started for other subjects; without it they are
@@ -91,21 +92,21 @@ type RivalChoice struct {
 }
 
 // length is a square shape whose D is the subject's.
-func length(b, h, s int) ref.Shape { return ref.Square(b, h, s, 0) }
+func length(b, h, s int) problem.Shape { return problem.Square(b, h, s, 0) }
 
 // Quick is the plan for a machine without a GPU: small shapes that still tell right
 // from wrong.
 func Quick() Plan {
 	return Plan{
 		Targets: []ptx.Target{ptx.SM89, ptx.SM90}, Ask: resources.OnPath(),
-		Defects: Defects{Shapes: []ref.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: []uint64{0, 1, 2}},
+		Defects: Defects{Shapes: []problem.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: []uint64{0, 1, 2}},
 		Cases: []Case{
 			{Shape: length(1, 1, 32), Name: "small", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"},
 			{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
 			{Shape: length(2, 3, 33), Seed: 2, Distribution: "normal"}, // in the same buffers
-			{Shape: ref.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 33, Skv: 80}, Seed: 0, Distribution: "normal", Optional: true},
-			{Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 80, Skv: 33}, Seed: 0, Distribution: "normal", Optional: true},
+			{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 33, Skv: 80}, Seed: 0, Distribution: "normal", Optional: true},
+			{Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 80, Skv: 33}, Seed: 0, Distribution: "normal", Optional: true},
 			{Shape: length(2, 2, 100), Seed: 2, Distribution: "one-hot"},
 			{Shape: length(1, 2, 129), Seed: 0, Distribution: "large-logits"},
 			{Shape: length(1, 2, 65), Seed: 1, Distribution: "outliers"},
@@ -123,7 +124,7 @@ var edges = []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000}
 
 // uneven are shapes whose keys are others in number than the queries, and shared by
 // several heads.
-var uneven = []ref.Shape{
+var uneven = []problem.Shape{
 	{B: 2, Hq: 8, Hkv: 2, Sq: 97, Skv: 97}, {B: 1, Hq: 4, Hkv: 1, Sq: 1, Skv: 300}, {B: 2, Hq: 6, Hkv: 3, Sq: 65, Skv: 200}, {B: 1, Hq: 2, Hkv: 2, Sq: 192, Skv: 64},
 }
 
@@ -132,13 +133,13 @@ var uneven = []ref.Shape{
 func Full() Plan {
 	p := Quick()
 	p.Defects = Defects{
-		Shapes:    []ref.Shape{length(1, 1, 32), length(1, 2, 1), length(1, 2, 64), length(2, 2, 97), length(1, 2, 200)},
+		Shapes:    []problem.Shape{length(1, 1, 32), length(1, 2, 1), length(1, 2, 64), length(2, 2, 97), length(1, 2, 200)},
 		Schedules: []uint64{0, 1, 2, 3},
 	}
 	p.Cases = nil
-	named := []ref.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}
+	named := []problem.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}
 	for _, s := range edges {
-		named = append(named, ref.Named{Shape: length(2, 3, s)})
+		named = append(named, problem.Named{Shape: length(2, 3, s)})
 	}
 	for _, n := range named {
 		for seed := range uint64(3) { // one after the other, in the same buffers
@@ -160,7 +161,7 @@ func Full() Plan {
 // DefaultTimes times mission, mission256 and long by both methods, with warm and cold
 // caches.
 func DefaultTimes() *Times {
-	t := &Times{Shapes: []ref.Named{{Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}}
+	t := &Times{Shapes: []problem.Named{{Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}}
 	for _, mode := range []timing.Mode{timing.Graph, timing.Event} {
 		for _, cache := range []timing.Cache{timing.Warm, timing.Cold} {
 			t.Methods = append(t.Methods, timing.Method{Mode: mode, Cache: cache})

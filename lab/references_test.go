@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -14,7 +15,7 @@ func TestFewRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Case{Shape: ref.Square(1, 2, 700, 64), Seed: 3, Distribution: "normal"}
+	c := Case{Shape: problem.Square(1, 2, 700, 64), Seed: 3, Distribution: "normal"}
 	in, err := newInputs(s.ABI, c)
 	if err != nil {
 		t.Fatal(err)

@@ -11,9 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // resources finds what the kernel takes on the targets of the plan that can run it.
@@ -72,7 +72,7 @@ func (m *measurement) targets() (list []ptx.Target) {
 // launchResources finds the dynamic shared memory of the largest launch of the plan,
 // and how much of it runs at once where the device knows.
 func (m *measurement) launchResources(r *record.Resources) error {
-	var largest ref.Shape
+	var largest problem.Shape
 	for _, c := range m.p.Cases {
 		s, _, ok := m.served(c.Shape)
 		if !ok {
@@ -83,18 +83,18 @@ func (m *measurement) launchResources(r *record.Resources) error {
 			return err
 		}
 		r.Dynamic = max(r.Dynamic, l.Shared)
-		if largest == (ref.Shape{}) || s.FLOP() > largest.FLOP() {
+		if largest == (problem.Shape{}) || s.FLOP() > largest.FLOP() {
 			largest = s
 		}
 	}
 	info := m.dev.Info()
-	if largest == (ref.Shape{}) || !info.Target.Runs(m.s.Target) {
+	if largest == (problem.Shape{}) || !info.Target.Runs(m.s.Target) {
 		return nil
 	}
 	return m.occupy(r, largest, info)
 }
 
-func (m *measurement) occupy(r *record.Resources, s ref.Shape, info device.Info) error {
+func (m *measurement) occupy(r *record.Resources, s problem.Shape, info device.Info) error {
 	l, err := load(m.dev, m.s, info.SMs)
 	if err != nil {
 		r.Notes = append(r.Notes, err.Error()) // correctness will fail for it

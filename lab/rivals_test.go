@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/internal/rival"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // beside has the library of testdata found, if there is a Python.
@@ -36,7 +36,7 @@ func TestRivals(t *testing.T) {
 	}
 	p := timingPlan(newCard())
 	p.Times.Rivals = []RivalChoice{{Library: "values", Implementation: "first"}, {Library: "values", Implementation: "second"}, {Library: "values", Implementation: "third"}}
-	p.Times.Shapes = []ref.Named{{Shape: length(1, 2, 33)}, {Shape: length(1, 2, 40)}}
+	p.Times.Shapes = []problem.Named{{Shape: length(1, 2, 33)}, {Shape: length(1, 2, 40)}}
 	perf, err := Time(t.Context(), preset(t, "stage2"), p, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Subject is a kernel to judge, of any origin: text and how it is called.
@@ -38,7 +38,7 @@ type Choice struct {
 	Target ptx.Target
 	// Shape is what the kernel is to be fast for: kernels for Hopper are written for it,
 	// and then compute other shapes too. The zero value is the mission's.
-	Shape ref.Shape
+	Shape problem.Shape
 }
 
 // Preset is a kernel of ours by its name, one of Names.
@@ -184,4 +184,4 @@ func (s *Subject) Kernel() record.Kernel {
 }
 
 // Serves says why the kernel cannot compute a shape, or nil when it can.
-func (s *Subject) Serves(shape ref.Shape) error { return s.ABI.Serves(shape) }
+func (s *Subject) Serves(shape problem.Shape) error { return s.ABI.Serves(shape) }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -82,7 +82,7 @@ func (m *measurement) timeHere(ctx context.Context) (err error) {
 			perf.Notes = append(perf.Notes, fmt.Sprintf("%v: %v", n.Shape, refused))
 			continue
 		}
-		if err := m.timeShape(ctx, timer, rivals, ref.Named{Name: n.Name, Shape: shape}); err != nil {
+		if err := m.timeShape(ctx, timer, rivals, problem.Named{Name: n.Name, Shape: shape}); err != nil {
 			return fmt.Errorf("%v: %w", shape, err)
 		}
 	}
@@ -90,7 +90,7 @@ func (m *measurement) timeHere(ctx context.Context) (err error) {
 }
 
 // timeShape measures one shape by all methods.
-func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals *rivals, n ref.Named) (err error) {
+func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals *rivals, n problem.Named) (err error) {
 	subjects := []*Subject{m.s}
 	if b := m.p.Baseline; b != nil {
 		if why := b.Serves(n.Shape); why != nil {
@@ -127,7 +127,7 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 }
 
 // timeOnce measures one shape by one method, all candidates in turns.
-func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n ref.Named, own []*contestant, prepared []*preparedRival, tick func(share float64)) (err error) {
+func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n problem.Named, own []*contestant, prepared []*preparedRival, tick func(share float64)) (err error) {
 	t := record.Times{Shape: n.Shape.String(), Name: n.Name, Inputs: timedInputs, RMSE: own[0].rmse}
 	var candidates []timing.Candidate
 	for _, c := range own {
@@ -229,7 +229,7 @@ func (m *measurement) conclude() {
 	for i := range perf.Shapes {
 		t := &perf.Shapes[i]
 		t.Floor = gate.Floor(m.r, t)
-		shape, _ := ref.ParseShape(t.Shape) // it is one of ours
+		shape, _ := problem.ParseShape(t.Shape) // it is one of ours
 		flop := shape.FLOP()
 		if m.s.ABI.Causal {
 			flop /= 2

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -24,7 +24,7 @@ func timingPlan(c *card, methods ...timing.Method) Plan {
 		methods = []timing.Method{{Mode: timing.Graph, Cache: timing.Warm, Launches: 4}}
 	}
 	p.Times = &Times{
-		Shapes: []ref.Named{{Name: "odd", Shape: length(1, 2, 33)}}, Methods: methods,
+		Shapes: []problem.Named{{Name: "odd", Shape: length(1, 2, 33)}}, Methods: methods,
 		Stop: timing.Stop{Least: 10, Most: 15, Time: time.Minute}, WarmUp: time.Nanosecond,
 	}
 	return p

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -11,14 +12,14 @@ import (
 // few keys and rows of any distribution, too: what rounding costs there is a matter of luck,
 // and rows that share keys may come out alike.
 func TestTiny(t *testing.T) {
-	shapes := []ref.Shape{
-		ref.Square(1, 1, 1, 64), {B: 1, Hq: 8, Hkv: 1, Sq: 1, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 2, Skv: 2, D: 64}, {B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 3, D: 64},
-		{B: 1, Hq: 2, Hkv: 2, Sq: 5, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 1, Skv: 5, D: 64}, {B: 1, Hq: 8, Hkv: 1, Sq: 8, Skv: 8, D: 64}, ref.Square(1, 1, 16, 64),
+	shapes := []problem.Shape{
+		problem.Square(1, 1, 1, 64), {B: 1, Hq: 8, Hkv: 1, Sq: 1, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 2, Skv: 2, D: 64}, {B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 3, D: 64},
+		{B: 1, Hq: 2, Hkv: 2, Sq: 5, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 1, Skv: 5, D: 64}, {B: 1, Hq: 8, Hkv: 1, Sq: 8, Skv: 8, D: 64}, problem.Square(1, 1, 16, 64),
 		{B: 1, Hq: 8, Hkv: 1, Sq: 33, Skv: 33, D: 64}, {B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 64, D: 64},
 	}
 	p := Quick()
 	p.Ask.Ptxas, p.KeepGoing, p.Cases = "", true, nil
-	p.Defects = Defects{Shapes: []ref.Shape{length(1, 1, 5)}, Schedules: []uint64{0, 1}}
+	p.Defects = Defects{Shapes: []problem.Shape{length(1, 1, 5)}, Schedules: []uint64{0, 1}}
 	for _, s := range shapes {
 		for _, d := range ref.Distributions() {
 			for seed := range uint64(2) {

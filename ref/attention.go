@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Options say which attention is meant.
@@ -19,7 +20,7 @@ type Options struct {
 	Rows []Row
 }
 
-func (o Options) scale(s Shape) float64 {
+func (o Options) scale(s problem.Shape) float64 {
 	if o.Scale == 0 {
 		return 1 / math.Sqrt(float64(s.D))
 	}
@@ -27,7 +28,7 @@ func (o Options) scale(s Shape) float64 {
 }
 
 // sees is how many keys a row of Q sees: the first so many.
-func (o Options) sees(s Shape, row int) int {
+func (o Options) sees(s problem.Shape, row int) int {
 	if !o.Causal {
 		return s.Skv
 	}
@@ -39,7 +40,7 @@ type Row struct{ B, H, S int }
 
 // Result is rows of attention in float64.
 type Result struct {
-	Shape Shape
+	Shape problem.Shape
 	Rows  []Row
 	O     []float64 // D numbers a row
 	LSE   []float64 // ln Σ exp(logit), one a row; -Inf for one that sees no key
@@ -98,7 +99,7 @@ func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error
 	return r, nil
 }
 
-func newResult(s Shape, rows []Row) *Result {
+func newResult(s problem.Shape, rows []Row) *Result {
 	r := &Result{Shape: s, Rows: rows}
 	if len(rows) == 0 {
 		r.Rows = allRows(s)
@@ -112,19 +113,19 @@ func newResult(s Shape, rows []Row) *Result {
 	return r
 }
 
-func shapeOf(q, k, v Tensor) (Shape, error) {
+func shapeOf(q, k, v Tensor) (problem.Shape, error) {
 	dq, dk, dv := q.Dims(), k.Dims(), v.Dims()
 	switch {
 	case dk != dv:
-		return Shape{}, fmt.Errorf("attention: K is %v and V is %v: they must have the same extents", dk, dv)
+		return problem.Shape{}, fmt.Errorf("attention: K is %v and V is %v: they must have the same extents", dk, dv)
 	case dq.B != dk.B || dq.D != dk.D:
-		return Shape{}, fmt.Errorf("attention: Q is %v and K is %v: batch and columns must be the same", dq, dk)
+		return problem.Shape{}, fmt.Errorf("attention: Q is %v and K is %v: batch and columns must be the same", dq, dk)
 	}
-	s := Shape{dq.B, dq.H, dk.H, dq.S, dk.S, dq.D}
+	s := problem.Shape{dq.B, dq.H, dk.H, dq.S, dk.S, dq.D}
 	return s, s.Check()
 }
 
-func allRows(s Shape) []Row {
+func allRows(s problem.Shape) []Row {
 	rows := make([]Row, 0, s.Q().Rows())
 	for b := range s.B {
 		for h := range s.Hq {
@@ -157,12 +158,12 @@ const tileKV = 128
 // head is one head of K and V in float64, in tiles. V is turned, so that both
 // products are of rows with rows.
 type head struct {
-	shape Shape
+	shape problem.Shape
 	k     []float64 // [tile][key][d]
 	v     []float64 // [tile][d][key]
 }
 
-func expand(s Shape, k, v Tensor, b, h int) *head {
+func expand(s problem.Shape, k, v Tensor, b, h int) *head {
 	tiles := (s.Skv + tileKV - 1) / tileKV
 	x := &head{s, make([]float64, tiles*tileKV*s.D), make([]float64, tiles*tileKV*s.D)}
 	parallel(tiles, func(t int) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // plain is attention as one writes it down: all logits, their maximum, the weights,
@@ -55,7 +56,7 @@ func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 	return o, m + math.Log(l)
 }
 
-func generate(t testing.TB, name string, seed uint64, s Shape) *Inputs {
+func generate(t testing.TB, name string, seed uint64, s problem.Shape) *Inputs {
 	t.Helper()
 	in, err := Generate(name, seed, s)
 	if err != nil {
@@ -74,8 +75,8 @@ func attention(t testing.TB, q, k, v Tensor, opt Options) *Result {
 }
 
 func TestAttention(t *testing.T) {
-	for _, s := range []Shape{
-		Square(1, 1, 1, 64), Square(2, 3, 17, 8), Square(1, 2, 129, 64), Square(1, 1, 300, 5), Square(1, 1, 3, 1),
+	for _, s := range []problem.Shape{
+		problem.Square(1, 1, 1, 64), problem.Square(2, 3, 17, 8), problem.Square(1, 2, 129, 64), problem.Square(1, 1, 300, 5), problem.Square(1, 1, 3, 1),
 		{B: 2, Hq: 6, Hkv: 2, Sq: 33, Skv: 100, D: 16}, {B: 1, Hq: 4, Hkv: 1, Sq: 100, Skv: 33, D: 16}, {B: 1, Hq: 2, Hkv: 2, Sq: 1, Skv: 257, D: 4},
 	} {
 		for _, dist := range []string{"normal", "large-logits", "rising", "falling", "zeros"} {
@@ -113,7 +114,7 @@ func check(t *testing.T, name string, q, k, v Tensor, opt Options) {
 
 // TestSomeRows wants of chosen rows what all rows give.
 func TestSomeRows(t *testing.T) {
-	s := Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8}
+	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8}
 	in := generate(t, "normal", 3, s)
 	all := attention(t, in.Q, in.K, in.V, Options{})
 	some := attention(t, in.Q, in.K, in.V, Options{Rows: Rows(s, 40, 1)})
@@ -129,7 +130,7 @@ func TestSomeRows(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	s := Square(2, 3, 1000, 64)
+	s := problem.Square(2, 3, 1000, 64)
 	rows := Rows(s, 100, 5)
 	if len(rows) != 100 || !slices.Equal(rows, Rows(s, 100, 5)) || slices.Equal(rows, Rows(s, 100, 6)) {
 		t.Errorf("%d rows; the seed decides which", len(rows))
@@ -152,15 +153,15 @@ func TestRows(t *testing.T) {
 	if got := Rows(s, 1<<20, 0); len(got) != 6000 {
 		t.Errorf("all rows are %d", len(got))
 	}
-	if got := Rows(Square(1, 1, 3, 1), 2, 0); len(got) != 2 {
+	if got := Rows(problem.Square(1, 1, 3, 1), 2, 0); len(got) != 2 {
 		t.Errorf("two rows of three are %v", got)
 	}
 }
 
 func TestAttentionRefuses(t *testing.T) {
-	in := generate(t, "zeros", 0, Square(1, 2, 4, 8))
-	other := generate(t, "zeros", 0, Square(1, 2, 4, 16))
-	three := generate(t, "zeros", 0, Square(1, 3, 4, 8))
+	in := generate(t, "zeros", 0, problem.Square(1, 2, 4, 8))
+	other := generate(t, "zeros", 0, problem.Square(1, 2, 4, 16))
+	three := generate(t, "zeros", 0, problem.Square(1, 3, 4, 8))
 	for want, try := range map[string]func() (*Result, error){
 		"must have the same extents": func() (*Result, error) { return Attention(context.Background(), in.Q, in.K, other.V, Options{}) },
 		"batch and columns":          func() (*Result, error) { return Attention(context.Background(), in.Q, other.K, other.V, Options{}) },
@@ -183,7 +184,7 @@ func TestAttentionRefuses(t *testing.T) {
 // TestNaNStays checks that the reference hides nothing: a NaN of V is in all rows of
 // its head.
 func TestNaNStays(t *testing.T) {
-	in := generate(t, "normal", 0, Square(1, 2, 5, 4))
+	in := generate(t, "normal", 0, problem.Square(1, 2, 5, 4))
 	in.V.row(0, 1, 3)[2] = float32(math.NaN())
 	r := attention(t, in.Q, in.K, in.V, Options{})
 	for i, at := range r.Rows {
@@ -198,7 +199,7 @@ func TestNaNStays(t *testing.T) {
 // TestU8 repeats a finding about the original effort: half of its error came from
 // a quantiser that did not fit the kernel's decoding.
 func TestU8(t *testing.T) {
-	s, err := ParseShape("mission")
+	s, err := problem.ParseShape("mission")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func TestU8(t *testing.T) {
 }
 
 func BenchmarkAttention(b *testing.B) {
-	s, _ := ParseShape("mission")
+	s, _ := problem.ParseShape("mission")
 	in := generate(b, "normal", 0, s)
 	for b.Loop() {
 		attention(b, in.Q, in.K, in.V, Options{})

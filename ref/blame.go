@@ -3,6 +3,8 @@ package ref
 import (
 	"fmt"
 	"math"
+
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Blame is what would explain a wrong row of O: a tile of K and V.
@@ -86,7 +88,7 @@ func (p partial) distance(got []float64) (most float64) {
 }
 
 // splitRow is the tiles of a row under one maximum.
-func splitRow(s Shape, q, k, v Tensor, opt Options, at Row, tile int) []partial {
+func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) []partial {
 	h := s.HeadKV(at.H)
 	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.D)
 	q.Row(at.B, at.H, at.S, qr)

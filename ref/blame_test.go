@@ -4,11 +4,13 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // TestBlameKV spoils a row as kernels do and wants the tile named.
 func TestBlameKV(t *testing.T) {
-	s := Shape{B: 1, Hq: 2, Hkv: 1, Sq: 100, Skv: 100, D: 16}
+	s := problem.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 100, Skv: 100, D: 16}
 	in := generate(t, "normal", 4, s)
 	at := Row{0, 1, 70}
 	blame := func(got []float64, opt Options) *Blame {

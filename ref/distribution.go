@@ -1,6 +1,9 @@
 package ref
 
-import "github.com/GOATnote-Inc/attest/fp8"
+import (
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
+)
 
 // The tensors, each with a stream of its own, and what they share.
 const (
@@ -13,7 +16,7 @@ const (
 
 // maker is what the rows of a tensor are made from.
 type maker struct {
-	shape  Shape
+	shape  problem.Shape
 	dims   fp8.Dims
 	seed   uint64
 	tensor int
@@ -21,7 +24,7 @@ type maker struct {
 	shared stream // of all three
 }
 
-func newMaker(seed uint64, s Shape, tensor int) *maker {
+func newMaker(seed uint64, s problem.Shape, tensor int) *maker {
 	m := &maker{shape: s, dims: s.KV(), seed: seed, tensor: tensor, own: newStream(seed, tensor), shared: newStream(seed, sharedByAll)}
 	if tensor == tensorQ {
 		m.dims = s.Q()

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // known is a result of two heads of 40 rows, all ones, with logarithms of two.
 func known() *Result {
-	r := newResult(Square(1, 2, 40, 3), nil)
+	r := newResult(problem.Square(1, 2, 40, 3), nil)
 	for i := range r.O {
 		r.O[i] = 1
 	}

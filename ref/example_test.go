@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // How much of attention's accuracy does a format cost?
 func Example() {
-	in, err := ref.Generate("normal", 0, ref.Square(1, 2, 128, 64))
+	in, err := ref.Generate("normal", 0, problem.Square(1, 2, 128, 64))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,14 +44,4 @@ func Example() {
 	// e5m2      max 0.103, mean 0.0102, 22 of 16384 above 0.06
 	// u8        max 0.015, mean 0.0017, 0 of 16384 above 0.06
 	// u8-legacy max 0.036, mean 0.0152, 0 of 16384 above 0.06
-}
-
-func ExampleParseShape() {
-	s, err := ref.ParseShape("2,32/8,1/4096,128")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(s.Q(), s.KV(), s.HeadKV(31))
-	// Output: [2,32,1,128] [2,8,4096,128] 7
 }

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Inputs are the operands of attention. All their numbers are halves.
 type Inputs struct {
-	Shape   Shape
+	Shape   problem.Shape
 	Q, K, V *Floats
 }
 
@@ -40,7 +41,7 @@ func Distributions() []Distribution {
 
 // Generate makes inputs. The same name, seed and shape give the same bits on every
 // machine.
-func Generate(name string, seed uint64, s Shape) (*Inputs, error) {
+func Generate(name string, seed uint64, s problem.Shape) (*Inputs, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
@@ -54,7 +55,7 @@ func Generate(name string, seed uint64, s Shape) (*Inputs, error) {
 	return nil, fmt.Errorf("no distribution %q: there are %s", name, strings.Join(names, ", "))
 }
 
-func (d Distribution) generate(seed uint64, s Shape) *Inputs {
+func (d Distribution) generate(seed uint64, s problem.Shape) *Inputs {
 	in := &Inputs{Shape: s}
 	in.Q = newMaker(seed, s, tensorQ).rows(d.q)
 	in.K = newMaker(seed, s, tensorK).rows(d.k)
@@ -83,7 +84,7 @@ func (m *maker) rows(row rowFunc) *Floats {
 
 // Quantised is inputs of one byte an element.
 type Quantised struct {
-	Shape   Shape
+	Shape   problem.Shape
 	Q, K, V *fp8.Tensor
 }
 

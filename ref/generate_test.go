@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // golden is the SHA-256 of what each distribution gives, seed 1, the odd shape
@@ -28,7 +29,7 @@ var golden = map[string]string{
 	"zeros":        "881558fddf4e19ef",
 }
 
-var oddShape = Shape{B: 2, Hq: 4, Hkv: 2, Sq: 33, Skv: 45, D: 17}
+var oddShape = problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 33, Skv: 45, D: 17}
 
 func TestGolden(t *testing.T) {
 	for _, d := range Distributions() {
@@ -84,7 +85,7 @@ func TestHalvesOnly(t *testing.T) {
 // TestNormal compares moments and tails with those of the normal distribution. The
 // seed is fixed, so this passes or fails for ever.
 func TestNormal(t *testing.T) {
-	in := generate(t, "normal", 0, Square(1, 1, 1<<14, 64))
+	in := generate(t, "normal", 0, problem.Square(1, 1, 1<<14, 64))
 	n := float64(len(in.Q.Data))
 	var m [5]float64
 	beyond := [6]float64{}
@@ -142,7 +143,7 @@ func correlation(x, y []float32) float64 {
 }
 
 func TestUniform(t *testing.T) {
-	in := generate(t, "uniform", 0, Square(1, 1, 1<<12, 64))
+	in := generate(t, "uniform", 0, problem.Square(1, 1, 1<<12, 64))
 	var bins [16]int
 	for _, v := range in.K.Data {
 		if v < -1 || v > 1 {
@@ -171,7 +172,7 @@ func TestLn(t *testing.T) {
 
 // TestMeaning checks that each distribution provokes what it says.
 func TestMeaning(t *testing.T) {
-	s := Shape{B: 2, Hq: 4, Hkv: 2, Sq: 70, Skv: 200, D: 64}
+	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 70, Skv: 200, D: 64}
 	eachRow := func(name string, check func(in *Inputs, at Row, o []float64, logits []float64) bool) {
 		t.Helper()
 		in := generate(t, name, 0, s)
@@ -235,7 +236,7 @@ func logitsOf(in *Inputs, at Row) []float64 {
 }
 
 func TestOutliersAndTiny(t *testing.T) {
-	s := Square(1, 2, 512, 64)
+	s := problem.Square(1, 2, 512, 64)
 	most := func(x *Floats) (m float64) {
 		for _, v := range x.Data {
 			m = max(m, math.Abs(float64(v)))
@@ -256,47 +257,10 @@ func TestOutliersAndTiny(t *testing.T) {
 }
 
 func TestGenerateRefuses(t *testing.T) {
-	if _, err := Generate("cauchy", 0, Square(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "there are normal, uniform") {
+	if _, err := Generate("cauchy", 0, problem.Square(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "there are normal, uniform") {
 		t.Error(err)
 	}
-	if _, err := Generate("normal", 0, Shape{}); err == nil {
+	if _, err := Generate("normal", 0, problem.Shape{}); err == nil {
 		t.Error("no shape passes")
-	}
-}
-
-func TestShapes(t *testing.T) {
-	for _, n := range Shapes() {
-		got, err := ParseShape(n.Name)
-		if err != nil || got != n.Shape {
-			t.Errorf("%s: %v %v", n.Name, got, err)
-		}
-	}
-	for text, want := range map[string]Shape{
-		"1,8,512,64":       Square(1, 8, 512, 64),
-		"2, 8/2, 1/77, 64": {2, 8, 2, 1, 77, 64},
-	} {
-		got, err := ParseShape(text)
-		if err != nil || got != want {
-			t.Errorf("%s: %v %v", text, got, err)
-		}
-		if back, err := ParseShape(got.String()); err != nil || back != want {
-			t.Errorf("%s comes back as %v, %v", got, back, err)
-		}
-	}
-	for text, want := range map[string]string{
-		"":             "no shape",
-		"medium":       "small, mission, mission256, long",
-		"1,2,3":        "give B,H,S,D",
-		"1,2,x,64":     `"x" is no number`,
-		"1/2,2,3,64":   "only heads and rows",
-		"1,8/3,512,64": "evenly",
-		"1,8,0,64":     "at least 1",
-	} {
-		if _, err := ParseShape(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-	if f := Square(1, 8, 2048, 64).FLOP(); f != 4*8*2048*2048*64 {
-		t.Errorf("%v operations", f)
 	}
 }

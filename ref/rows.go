@@ -3,13 +3,15 @@ package ref
 import (
 	"cmp"
 	"slices"
+
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Rows picks n rows of a shape, or all if there are no more. In the first and the
 // last head it takes the first and the last row and those at the edges of tiles,
 // where kernels go wrong; the others are anywhere. The same shape, number and seed
 // give the same rows, in order.
-func Rows(s Shape, n int, seed uint64) []Row {
+func Rows(s problem.Shape, n int, seed uint64) []Row {
 	if n >= s.Q().Rows() {
 		return allRows(s)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -202,7 +202,7 @@ func (x *bencher) prepare(c *cobra.Command, names []string) ([]batch, error) {
 }
 
 // batch is the kernels for a shape. The first must be had: the others are compared with it.
-func (x *bencher) batch(names []string, n ref.Named) (batch, error) {
+func (x *bencher) batch(names []string, n problem.Named) (batch, error) {
 	x.dim, x.want = n.Shape.D, n.Shape
 	b := batch{shapes: shapeList{n}}
 	for i, name := range names {

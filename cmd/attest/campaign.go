@@ -15,8 +15,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -146,12 +146,12 @@ func planOf(name string) lab.Plan {
 		return lab.Quick()
 	}
 	p := lab.Quick()
-	p.Defects = lab.Defects{Shapes: []ref.Shape{ref.Square(1, 2, 33, 0)}, Schedules: []uint64{0, 1}}
+	p.Defects = lab.Defects{Shapes: []problem.Shape{problem.Square(1, 2, 33, 0)}, Schedules: []uint64{0, 1}}
 	p.Cases = []lab.Case{
-		{Shape: ref.Square(2, 3, 33, 0), Seed: 1, Distribution: "normal"},
-		{Shape: ref.Square(1, 2, 100, 0), Seed: 2, Distribution: "one-hot"},
+		{Shape: problem.Square(2, 3, 33, 0), Seed: 1, Distribution: "normal"},
+		{Shape: problem.Square(1, 2, 100, 0), Seed: 2, Distribution: "one-hot"},
 	}
-	p.Counters = ref.Square(1, 1, 64, 0)
+	p.Counters = problem.Square(1, 1, 64, 0)
 	return p
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -134,7 +134,7 @@ func (x *comparer) kept(c *cobra.Command, hashes []string) error {
 }
 
 // measure measures A alone and B against A.
-func (x *comparer) measure(ctx context.Context, a, b *lab.Subject, shape ref.Named, progress *steps) (*compareReport, error) {
+func (x *comparer) measure(ctx context.Context, a, b *lab.Subject, shape problem.Named, progress *steps) (*compareReport, error) {
 	r := &compareReport{}
 	p := planOf("smoke")
 	p.Device, p.Sensor, p.KeepGoing = x.dev, x.sensor, true
@@ -146,7 +146,7 @@ func (x *comparer) measure(ctx context.Context, a, b *lab.Subject, shape ref.Nam
 	progress.next()
 	p.Baseline = a
 	if x.gpu() {
-		p.Times = x.times(lab.Times{Shapes: []ref.Named{shape}, Methods: methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm, timing.Cold})}, b, a)
+		p.Times = x.times(lab.Times{Shapes: []problem.Named{shape}, Methods: methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm, timing.Cold})}, b, a)
 	}
 	if r.B, err = lab.Measure(ctx, b, p, progress.of(b.Name)); err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // evidenceFilter says which records are wanted; empty fields take all.
@@ -27,7 +27,7 @@ func (f *evidenceFilter) check() error {
 		return fmt.Errorf("--outcome: use one of %s", strings.Join(outcomeNames(), ", "))
 	}
 	if f.shape != "" {
-		s, err := ref.ParseShape(f.shape)
+		s, err := problem.ParseShape(f.shape)
 		if err != nil {
 			return fmt.Errorf("--shape: %w", err)
 		}

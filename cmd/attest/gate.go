@@ -15,6 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -269,7 +270,7 @@ func (x *gater) jobs(name string) (list []job, err error) {
 func (x *gater) moreCases(j job) (list []lab.Case) {
 	shapes := j.shapes
 	if len(shapes) == 0 && len(x.seeds)+len(x.distributions) > 0 {
-		shapes = shapeList{{Shape: ref.Square(2, 3, 33, x.dim)}, {Shape: ref.Square(1, 2, 129, x.dim)}}
+		shapes = shapeList{{Shape: problem.Square(2, 3, 33, x.dim)}, {Shape: problem.Square(1, 2, 129, x.dim)}}
 	}
 	distributions := x.distributions
 	if len(distributions) == 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // kernelFlags are the flags of commands over kernels: presets by name, or PTX of any
@@ -26,7 +26,7 @@ type kernelFlags struct {
 	output string
 	causal bool
 	dim    int
-	want   ref.Shape // what kernels for Hopper are written for; the mission's when zero
+	want   problem.Shape // what kernels for Hopper are written for; the mission's when zero
 	ptx    string
 	entry  string
 	abi    string

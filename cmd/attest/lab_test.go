@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -211,7 +211,7 @@ func TestReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(replica{
-		Device: "emu", Kernel: *newReplicaKernel(s), Baseline: newReplicaKernel(s), Shapes: []ref.Named{{Name: "mission", Shape: ref.Square(1, 8, 512, 64)}},
+		Device: "emu", Kernel: *newReplicaKernel(s), Baseline: newReplicaKernel(s), Shapes: []problem.Named{{Name: "mission", Shape: problem.Square(1, 8, 512, 64)}},
 		Methods: []timing.Method{{Mode: timing.Graph, Cache: timing.Warm}},
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func TestReplica(t *testing.T) {
 	if err != nil || got.PTX != s.PTX || got.Target != s.Target || got.Kernel().SHA256 != s.Kernel().SHA256 || len(got.ABI.Params) != len(s.ABI.Params) {
 		t.Fatalf("another kernel arrived: %v", err)
 	}
-	if r.Shapes[0].Shape != ref.Square(1, 8, 512, 64) || r.Methods[0].Mode != timing.Graph {
+	if r.Shapes[0].Shape != problem.Square(1, 8, 512, 64) || r.Methods[0].Mode != timing.Graph {
 		t.Errorf("another question arrived: %+v", r)
 	}
 	p, err := r.measure(t.Context())

@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -114,7 +115,7 @@ func (x *lister) run(args []string) error {
 				return err
 			}
 		case "shapes":
-			for _, n := range ref.Shapes() {
+			for _, n := range problem.Shapes() {
 				c.Shapes = append(c.Shapes, listedShape{n.Name, n.Shape.String(), n.Shape.FLOP() / 1e9})
 			}
 		case "distributions":
@@ -153,7 +154,7 @@ func presetsListed() (list []listedPreset, err error) {
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ABI.Extents(abi.Vars{Shape: ref.Square(1, 1, 1, d), SMs: 1, BlocksPerSM: 1})
+			l, err := s.ABI.Extents(abi.Vars{Shape: problem.Square(1, 1, 1, d), SMs: 1, BlocksPerSM: 1})
 			if err != nil {
 				return nil, err
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 func profileCommand(env *cli.Env) *cobra.Command {
@@ -146,7 +146,7 @@ func (x *profiler) findChip(s *lab.Subject) (predict.Chip, error) {
 // deals the blocks out over the SMs itself.
 const everyItem = 1 << 20
 
-func profileOf(ctx context.Context, s *lab.Subject, shape ref.Named, chip predict.Chip) (*profileReport, error) {
+func profileOf(ctx context.Context, s *lab.Subject, shape problem.Named, chip predict.Chip) (*profileReport, error) {
 	counted, err := lab.Count(ctx, s, shape.Shape, everyItem)
 	if err != nil {
 		return nil, err

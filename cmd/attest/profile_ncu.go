@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // ncuProfile is what Nsight Compute measured: shares of the peak in per cent.
@@ -47,12 +47,12 @@ func runNCU(ctx context.Context, path, dev string, s *lab.Subject, shape string)
 	for _, section := range ncuSections {
 		args = append(args, "--section", section)
 	}
-	one, err := ref.ParseShape(shape)
+	one, err := problem.ParseShape(shape)
 	if err != nil {
 		return nil, err
 	}
 	ask, err := json.Marshal(replica{
-		Device: dev, Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: one}}, Launches: 2,
+		Device: dev, Kernel: *newReplicaKernel(s), Shapes: []problem.Named{{Shape: one}}, Launches: 2,
 	})
 	if err != nil {
 		return nil, err

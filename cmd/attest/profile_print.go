@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // bars are the three things that a kernel waits for, and the units of each.
@@ -24,7 +24,7 @@ var bars = []struct {
 	{"memory", []predict.Unit{predict.Shared, predict.Global, predict.DRAM}},
 }
 
-func (x *profiler) print(s *lab.Subject, shape ref.Named, r *profileReport) {
+func (x *profiler) print(s *lab.Subject, shape problem.Named, r *profileReport) {
 	style := x.env.OutStyle()
 	p := r.Predicted
 	fmt.Fprintf(x.env, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(fmt.Sprintf("%s, %s%s, %s", s.ABI.Format, s.Target, configured(s.Kernel()), profileShape(shape))))
@@ -42,7 +42,7 @@ func (x *profiler) print(s *lab.Subject, shape ref.Named, r *profileReport) {
 	}
 }
 
-func profileShape(n ref.Named) string {
+func profileShape(n problem.Named) string {
 	if n.Name != "" {
 		return fmt.Sprintf("%s (%v)", n.Name, n.Shape)
 	}

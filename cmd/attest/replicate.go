@@ -14,8 +14,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -24,7 +24,7 @@ type replica struct {
 	Device   string            `json:"device"`
 	Kernel   replicaKernel     `json:"kernel"`
 	Baseline *replicaKernel    `json:"baseline,omitempty"`
-	Shapes   []ref.Named       `json:"shapes"`
+	Shapes   []problem.Named   `json:"shapes"`
 	Methods  []timing.Method   `json:"methods"`
 	Rivals   []lab.RivalChoice `json:"rivals"`
 	Stop     timing.Stop       `json:"stop"`

@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // TestReplicaKernels wants another process to be asked for the very kernel, with the same
 // parameters, grid and memory.
 func TestReplicaKernels(t *testing.T) {
-	mission, err := ref.ParseShape("1,8,512,64")
+	mission, err := problem.ParseShape("1,8,512,64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestReplicaKernels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(replica{Device: "cuda:0", Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: mission}}})
+		text, err := json.Marshal(replica{Device: "cuda:0", Kernel: *newReplicaKernel(s), Shapes: []problem.Named{{Shape: mission}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestReplicaKernels(t *testing.T) {
 
 // TestReplicaLaunches wants a kernel that is launched for a profiler to be timed by nobody.
 func TestReplicaLaunches(t *testing.T) {
-	small, err := ref.ParseShape("1,1,64,64")
+	small, err := problem.ParseShape("1,1,64,64")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +49,11 @@ func TestReplicaLaunches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := replica{Device: "emu", Kernel: *newReplicaKernel(s), Shapes: []ref.Named{{Shape: small}}, Launches: 2}
+	r := replica{Device: "emu", Kernel: *newReplicaKernel(s), Shapes: []problem.Named{{Shape: small}}, Launches: 2}
 	if p, err := r.measure(t.Context()); p != nil || err != nil {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if r.Shapes[0].Shape, err = ref.ParseShape("1,1,64,128"); err != nil {
+	if r.Shapes[0].Shape, err = problem.ParseShape("1,1,64,128"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.measure(t.Context()); err == nil {

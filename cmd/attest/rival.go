@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -84,9 +84,9 @@ type rivals struct {
 }
 
 func (x *rivals) run(ctx context.Context, library string) error {
-	var shapes []ref.Shape
+	var shapes []problem.Shape
 	for _, text := range x.shapes {
-		shape, err := ref.ParseShape(text)
+		shape, err := problem.ParseShape(text)
 		if err != nil {
 			return fmt.Errorf("--shape: %w", err)
 		}
@@ -116,7 +116,7 @@ func (x *rivals) run(ctx context.Context, library string) error {
 }
 
 // one measures one shape. What goes wrong with the library is in the report.
-func (x *rivals) one(ctx context.Context, library string, shape ref.Shape) (*rivalReport, error) {
+func (x *rivals) one(ctx context.Context, library string, shape problem.Shape) (*rivalReport, error) {
 	report := &rivalReport{Library: library, Shape: shape, Causal: x.causal, Seed: x.seed, Results: []*rivalResult{}}
 	err := x.measure(ctx, report)
 	var died *rival.Died

@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -20,7 +20,7 @@ type rivalReport struct {
 	Skipped string         `json:"skipped"` // why nothing was timed, or ""
 	Failed  string         `json:"failed"`  // how the Python ended before its time, or ""
 	Hello   *rival.Hello   `json:"hello"`
-	Shape   ref.Shape      `json:"shape"`
+	Shape   problem.Shape  `json:"shape"`
 	Causal  bool           `json:"causal"`
 	Seed    uint64         `json:"seed"`
 	Results []*rivalResult `json:"results"`

@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -117,7 +118,7 @@ func (x *runner) run(c *cobra.Command, names []string) error {
 	return nil
 }
 
-func (x *runner) measure(c *cobra.Command, s *lab.Subject, shape ref.Named, progress *steps) (*runReport, error) {
+func (x *runner) measure(c *cobra.Command, s *lab.Subject, shape problem.Named, progress *steps) (*runReport, error) {
 	p := lab.Plan{
 		Device: x.dev, Sensor: x.sensor, KeepGoing: true, Rows: rowsCompared,
 		Cases: []lab.Case{{Shape: shape.Shape, Name: shape.Name, Seed: x.seed, Distribution: x.distribution}},
@@ -134,7 +135,7 @@ func (x *runner) measure(c *cobra.Command, s *lab.Subject, shape ref.Named, prog
 	switch {
 	case len(r.Wrong) > 0: // what is wrong is not fast
 	case x.gpu():
-		p.Times = &lab.Times{Shapes: []ref.Named{shape}, Methods: methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm}), Seed: x.seed}
+		p.Times = &lab.Times{Shapes: []problem.Named{shape}, Methods: methods([]timing.Mode{timing.Graph, timing.Event}, []timing.Cache{timing.Warm}), Seed: x.seed}
 		r.Performance, err = lab.Time(c.Context(), s, p, progress.of(s.Name))
 	default:
 		progress.Say("%s, %v: counting", s.Name, shape.Shape)

@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // shapeList is a flag value: names and extents with commas, "mission,1,8,100,64".
-type shapeList []ref.Named
+type shapeList []problem.Named
 
 // Set adds the shapes of a text.
 func (l *shapeList) Set(text string) error {
@@ -50,15 +50,15 @@ func (l shapeList) titles() []string {
 func (l *shapeList) Type() string { return "shapes" }
 
 // parseShape reads one shape, and keeps its name.
-func parseShape(text string) (ref.Named, error) {
-	s, err := ref.ParseShape(text)
+func parseShape(text string) (problem.Named, error) {
+	s, err := problem.ParseShape(text)
 	if err != nil {
 		if near := term.Nearest(text, shapeNames()); near != "" && !strings.Contains(text, ",") {
-			return ref.Named{}, fmt.Errorf("no shape %q; did you mean %q?", text, near)
+			return problem.Named{}, fmt.Errorf("no shape %q; did you mean %q?", text, near)
 		}
-		return ref.Named{}, err
+		return problem.Named{}, err
 	}
-	n := ref.Named{Shape: s}
+	n := problem.Named{Shape: s}
 	if slices.Contains(shapeNames(), text) {
 		n.Name = text
 	}
@@ -66,14 +66,14 @@ func parseShape(text string) (ref.Named, error) {
 }
 
 func shapeNames() (names []string) {
-	for _, n := range ref.Shapes() {
+	for _, n := range problem.Shapes() {
 		names = append(names, n.Name)
 	}
 	return names
 }
 
 // shapeTitle is a shape as people call it.
-func shapeTitle(n ref.Named) string {
+func shapeTitle(n problem.Named) string {
 	if n.Name != "" {
 		return n.Name
 	}
@@ -96,8 +96,8 @@ func shapesFlag(c *cobra.Command, to *shapeList, what string) {
 }
 
 // defaultShape is mission, for heads of a dimension.
-func defaultShape(d int) ref.Named {
-	n := ref.Named{Name: "mission", Shape: ref.Square(1, 8, 512, 64)}
+func defaultShape(d int) problem.Named {
+	n := problem.Named{Name: "mission", Shape: problem.Square(1, 8, 512, 64)}
 	if d != 0 && d != n.Shape.D {
 		n.Name, n.Shape.D = "", d
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -78,7 +78,7 @@ type tuner struct {
 	state  string
 	out    string
 
-	named    ref.Named
+	named    problem.Named
 	subject  *lab.Subject // the start
 	target   predict.Chip
 	plan     lab.Plan
@@ -230,14 +230,14 @@ func (x *tuner) goal(name string) (tune.Goal, error) {
 	g := tune.Goal{Kernel: name, Format: x.format, Output: x.output, Target: x.subject.Target.String(), Shape: x.named.Shape.String(), Causal: x.causal, Measure: tune.Predicted}
 	x.plan = planOf("smoke")
 	x.plan.Device, x.plan.Sensor, x.plan.References = x.dev, x.sensor, &lab.References{}
-	x.plan.Counters = ref.Shape{}
+	x.plan.Counters = problem.Shape{}
 	if x.gpu() {
 		if x.chip != "" {
 			return g, errors.New("--chip is for predictions; on a GPU times are measured: --device emu predicts")
 		}
 		g.Measure, g.Device = tune.Measured, x.dev.Info().Name
 		x.plan.Baseline = x.subject
-		x.plan.Times = &lab.Times{Shapes: []ref.Named{x.named}, Methods: methods([]timing.Mode{timing.Graph}, []timing.Cache{timing.Warm})}
+		x.plan.Times = &lab.Times{Shapes: []problem.Named{x.named}, Methods: methods([]timing.Mode{timing.Graph}, []timing.Cache{timing.Warm})}
 		return g, nil
 	}
 	x.target = predict.For(x.subject.Target, nil)

@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -77,7 +78,7 @@ func bits(t *testing.T, preset string, p attention.Problem) string {
 		return "refused"
 	}
 	defer op.Close()
-	in, err := ref.Generate("normal", 1, ref.Square(p.Batch, p.Heads, p.Seq, p.HeadDim))
+	in, err := ref.Generate("normal", 1, problem.Square(p.Batch, p.Heads, p.Seq, p.HeadDim))
 	if err != nil {
 		t.Fatal(err)
 	}

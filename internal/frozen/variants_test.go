@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/tune"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // sms is the number of SMs that launches are worked out for: an H200's.
@@ -112,7 +112,7 @@ func chosen() (list []variant) {
 				for _, s := range []int{1, 64, 129, 256, 512, 777, 1024, 2048, 3000, 4096, 16384} {
 					p := hopper.Square(1, heads, s, d, fp8.E4M3)
 					p.Causal = causal
-					name := fmt.Sprintf("chosen for %v", ref.Square(1, heads, s, d))
+					name := fmt.Sprintf("chosen for %v", problem.Square(1, heads, s, d))
 					list = append(list, hopperVariant(name, p, hopper.Choose(p, sms)))
 				}
 			}

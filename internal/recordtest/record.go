@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -107,7 +108,7 @@ func Correct(r *record.Record, shape string, worst float64) *record.Case {
 // Wrong adds a case whose last tile of rows is wrong in half of the heads.
 func Wrong(r *record.Record, shape string) *record.Case {
 	c := Correct(r, shape, 0.02)
-	s, _ := ref.ParseShape(shape)
+	s, _ := problem.ParseShape(shape)
 	tiles := (s.Sq + 31) / 32
 	for h := range s.Hq {
 		for t := range tiles {
@@ -125,7 +126,7 @@ func Wrong(r *record.Record, shape string) *record.Case {
 }
 
 func errorsOf(shape string, worst float64, seed uint64) *ref.Errors {
-	s, _ := ref.ParseShape(shape)
+	s, _ := problem.ParseShape(shape)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	part := func(first, n int) ref.Part {
 		m := worst * (0.4 + 0.6*rnd.Float64())
@@ -158,7 +159,7 @@ func Timed(r *record.Record, shape string, m timing.Method, micros, baseline flo
 	if r.Performance == nil {
 		r.Performance = &record.Performance{Ceiling: ceilings}
 	}
-	s, _ := ref.ParseShape(shape)
+	s, _ := problem.ParseShape(shape)
 	t := record.Times{
 		Shape: shape, Method: m, OutputsOK: true,
 		Floor: max(ceilings.Launch, s.FLOP()/ceilings.FLOPs/1e6, float64(5*s.B*s.Hq*s.Sq*s.D)/ceilings.Bandwidth/1e3),
@@ -180,7 +181,7 @@ func Timed(r *record.Record, shape string, m timing.Method, micros, baseline flo
 	r.Performance.Shapes = append(r.Performance.Shapes, t)
 }
 
-func summarise(r *record.Record, t *record.Times, s ref.Shape) {
+func summarise(r *record.Record, t *record.Times, s problem.Shape) {
 	for i := range t.Names {
 		var all []float64
 		for j := range t.Runs {

@@ -35,6 +35,7 @@ var layers = []string{
 	"numeric/tensor",
 	"numeric/tensor/layout",
 	"fp8",
+	"problem",
 	"ref",
 	"device",
 	"device/launchfile",

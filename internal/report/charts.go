@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 )
 
@@ -229,7 +229,7 @@ func columns(d *svg, spots []spot, x, y scale) {
 // intensity is the operations of the two products over the bytes that must move: each
 // of Q, K, V and O once.
 func intensity(r *record.Record, shape string) float64 {
-	s, err := ref.ParseShape(shape)
+	s, err := problem.ParseShape(shape)
 	if err != nil {
 		return 0
 	}

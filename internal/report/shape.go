@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -180,7 +180,7 @@ func rank(m timing.Method) (n int) {
 }
 
 func flop(shape string) float64 {
-	s, err := ref.ParseShape(shape)
+	s, err := problem.ParseShape(shape)
 	if err != nil {
 		return 0
 	}
@@ -192,7 +192,7 @@ func (v *View) shape(item *evidence.Item, t *record.Times) *Shape {
 	i := slices.IndexFunc(v.Shapes, func(s *Shape) bool { return s.Device == device && s.Shape == t.Shape && s.Causal == causal })
 	if i < 0 {
 		name := t.Name
-		for _, n := range ref.Shapes() {
+		for _, n := range problem.Shapes() {
 			if name == "" && n.Shape.String() == t.Shape {
 				name = n.Name
 			}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Nothing is what is said of a store with no records.
@@ -217,7 +217,7 @@ type errorMap struct {
 func mapOf(c *record.Case) *errorMap {
 	m := &errorMap{max: map[[2]int]float64{}}
 	perBatch := 1
-	if s, err := ref.ParseShape(c.Shape); err == nil {
+	if s, err := problem.ParseShape(c.Shape); err == nil {
 		perBatch = s.Hq
 	}
 	for _, t := range c.Map {

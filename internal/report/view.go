@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -90,7 +90,7 @@ func identify(r *record.Record) identity {
 // text divides.
 func sharesHeads(r *record.Record) bool {
 	return r.Performance != nil && slices.ContainsFunc(r.Performance.Shapes, func(t record.Times) bool {
-		s, err := ref.ParseShape(t.Shape)
+		s, err := problem.ParseShape(t.Shape)
 		return err == nil && s.Hq != s.Hkv
 	})
 }

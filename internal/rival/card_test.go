@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/cuda"
 	"github.com/GOATnote-Inc/attest/examples"
 	"github.com/GOATnote-Inc/attest/internal/rival"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -28,7 +28,7 @@ func TestCard(t *testing.T) {
 	}
 	check(t, err)
 	defer r.Close()
-	p, err := r.Prepare(t.Context(), rival.Case{Shape: ref.Square(1, 8, 512, 64), DType: "f16", Implementation: "flash"})
+	p, err := r.Prepare(t.Context(), rival.Case{Shape: problem.Square(1, 8, 512, 64), DType: "f16", Implementation: "flash"})
 	check(t, err)
 	theirs, err := p.Candidate(t.Context(), timing.Graph, timing.Warm)
 	check(t, err)
@@ -69,7 +69,7 @@ func TestCardFiles(t *testing.T) {
 		data = append(data, 0x00, 0x3c) // 1.0
 	}
 	check(t, os.WriteFile(file, data, 0o644))
-	p, err := r.Prepare(t.Context(), rival.Case{Shape: ref.Square(1, 1, 64, 64), DType: "bf16", Implementation: "math",
+	p, err := r.Prepare(t.Context(), rival.Case{Shape: problem.Square(1, 1, 64, 64), DType: "bf16", Implementation: "math",
 		Inputs: &rival.Inputs{Q: file, K: file, V: file, DType: "f16"}})
 	check(t, err)
 	out, err := p.Output(t.Context(), true)
@@ -97,7 +97,7 @@ func TestCardRight(t *testing.T) {
 			defer r.Close()
 			for _, i := range r.Hello().Implementations {
 				for _, dtype := range i.DTypes {
-					for _, shape := range []ref.Shape{ref.Square(1, 2, 256, 64), {B: 2, Hq: 8, Hkv: 2, Sq: 512, Skv: 512, D: 128}} {
+					for _, shape := range []problem.Shape{problem.Square(1, 2, 256, 64), {B: 2, Hq: 8, Hkv: 2, Sq: 512, Skv: 512, D: 128}} {
 						right(t, r, rival.Case{Shape: shape, Causal: true, DType: dtype, Implementation: i.Name})
 					}
 				}

@@ -1,11 +1,11 @@
 package rival
 
-import "github.com/GOATnote-Inc/attest/ref"
+import "github.com/GOATnote-Inc/attest/problem"
 
 // Case is one call of a rival's attention. Causal hides keys after the query: those of the
 // last query are all seen.
 type Case struct {
-	Shape          ref.Shape
+	Shape          problem.Shape
 	Causal         bool
 	DType          string // "f16", "bf16", "e4m3" or "e5m2"
 	Implementation string // as Hello lists them
@@ -17,7 +17,7 @@ type Case struct {
 	Scale  float64 // of Q·Kᵀ, 1/√D when zero
 }
 
-// Inputs are files of elements in the order of [ref.Shape], little-endian, without header.
+// Inputs are files of elements in the order of [problem.Shape], little-endian, without header.
 // They are converted to the type of the case.
 type Inputs struct {
 	Q     string `json:"q"`

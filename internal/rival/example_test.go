@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/internal/rival"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -21,7 +21,7 @@ func Example() {
 		return
 	}
 	defer r.Close()
-	p, err := r.Prepare(ctx, rival.Case{Shape: ref.Square(1, 8, 512, 64), DType: "f16", Implementation: "flash"})
+	p, err := r.Prepare(ctx, rival.Case{Shape: problem.Square(1, 8, 512, 64), DType: "f16", Implementation: "flash"})
 	if err != nil {
 		fmt.Println(err)
 		return

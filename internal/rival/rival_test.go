@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -43,7 +44,7 @@ func fake(t *testing.T, o Options) *Rival {
 	return r
 }
 
-var tiny = ref.Square(1, 1, 2, 2)
+var tiny = problem.Square(1, 1, 2, 2)
 
 func TestRival(t *testing.T) {
 	var said bytes.Buffer
@@ -107,7 +108,7 @@ func TestRival(t *testing.T) {
 
 // TestSharedHeads: K and V have extents of their own, and there is a mask.
 func TestSharedHeads(t *testing.T) {
-	p, err := fake(t, Options{}).Prepare(t.Context(), Case{Shape: ref.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64}, Causal: true, Implementation: "good"})
+	p, err := fake(t, Options{}).Prepare(t.Context(), Case{Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64}, Causal: true, Implementation: "good"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestCheck(t *testing.T) {
 	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
 		t.Skip("no numpy: ", err)
 	}
-	for _, shape := range []ref.Shape{ref.Square(2, 3, 9, 16), {B: 1, Hq: 4, Hkv: 2, Sq: 5, Skv: 11, D: 8}, {B: 1, Hq: 2, Hkv: 1, Sq: 7, Skv: 3, D: 8}} {
+	for _, shape := range []problem.Shape{problem.Square(2, 3, 9, 16), {B: 1, Hq: 4, Hkv: 2, Sq: 5, Skv: 11, D: 8}, {B: 1, Hq: 2, Hkv: 1, Sq: 7, Skv: 3, D: 8}} {
 		for _, causal := range []bool{false, true} {
 			in, err := ref.Generate("normal", 1, shape)
 			if err != nil {

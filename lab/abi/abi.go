@@ -6,8 +6,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Format is how numbers lie in memory: "u8", "u8-legacy", "e4m3", "e5m2", "f16",
@@ -97,7 +97,7 @@ type TensorMap struct {
 
 // Vars are what expressions are over.
 type Vars struct {
-	Shape            ref.Shape
+	Shape            problem.Shape
 	SMs, BlocksPerSM int
 	Scale            float64 // of logits; 0 is 1/√D
 	Qs, Ks, Vs       float64 // the scales of tensors that have one each
@@ -237,7 +237,7 @@ func (a *ABI) ByValue() bool {
 }
 
 // Serves says why the kernel cannot compute a shape, or nil when it can.
-func (a *ABI) Serves(s ref.Shape) error {
+func (a *ABI) Serves(s problem.Shape) error {
 	if err := s.Check(); err != nil {
 		return err
 	}

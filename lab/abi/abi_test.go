@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
-var vars = Vars{Shape: ref.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 100, Skv: 300, D: 64}, SMs: 132, BlocksPerSM: 2, Qs: 0.5}
+var vars = Vars{Shape: problem.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 100, Skv: 300, D: 64}, SMs: 132, BlocksPerSM: 2, Qs: 0.5}
 
 func TestExpr(t *testing.T) {
 	for _, c := range []struct {

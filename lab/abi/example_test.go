@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"github.com/GOATnote-Inc/attest/lab/abi"
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // A kernel that wants whole tiles says so, and is launched for what it serves.
@@ -19,8 +19,8 @@ func ExampleParse() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(a.Serves(ref.Square(1, 8, 100, 64)))
-	l, err := a.Extents(abi.Vars{Shape: ref.Square(1, 8, 512, 64)})
+	fmt.Println(a.Serves(problem.Square(1, 8, 100, 64)))
+	l, err := a.Extents(abi.Vars{Shape: problem.Square(1, 8, 512, 64)})
 	fmt.Println(l.Grid, l.Block, l.Shared, err)
 	// Output:
 	// mine needs S % 64 == 0

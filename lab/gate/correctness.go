@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func judgeCorrectness(r *record.Record) record.Gate {
@@ -91,7 +91,7 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 
 // blindSpots says what a case could not have seen, and notes what it caught.
 func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []string) {
-	s, err := ref.ParseShape(c.Shape)
+	s, err := problem.ParseShape(c.Shape)
 	if err != nil {
 		return []string{err.Error()}
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func judgeDefects(d *record.Defects) record.Gate {
@@ -54,7 +54,7 @@ func thinDefects(d *record.Defects) (why []string) {
 // partial reports whether some shape ends within a tile, whatever the tile is.
 func partial(shapes []string) bool {
 	for _, text := range shapes {
-		if s, err := ref.ParseShape(text); err == nil && (s.Sq%16 != 0 || s.Skv%16 != 0) {
+		if s, err := problem.ParseShape(text); err == nil && (s.Sq%16 != 0 || s.Skv%16 != 0) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -50,7 +51,7 @@ func looser(t record.Tolerance) (why []string) {
 //
 // It is the mean over the rows that were compared: of causal ones those that see few keys are
 // further off, and where not all rows are compared, they are more of those that are.
-func Held(format string, s ref.Shape, distribution string, causal bool, compared []ref.Row) (mean float64, ok bool) {
+func Held(format string, s problem.Shape, distribution string, causal bool, compared []ref.Row) (mean float64, ok bool) {
 	var sigma float64
 	switch format {
 	case "u8": // steps of a 127th of the largest of a head
@@ -76,7 +77,7 @@ func Held(format string, s ref.Shape, distribution string, causal bool, compared
 }
 
 // rowsOf are the rows whose errors a case has.
-func rowsOf(s ref.Shape, c *record.Case) []ref.Row {
+func rowsOf(s problem.Shape, c *record.Case) []ref.Row {
 	const most = 1 << 20 // nobody compares more
 	return ref.Rows(s, min(c.Errors.Elements/s.D, most), c.Seed)
 }
@@ -97,7 +98,7 @@ func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why
 		return []string{fmt.Sprintf("%d of %d elements are not finite, or their reference is not", max(c.Errors.NotFinite, c.Dequantised.NotFinite), c.Errors.Elements)}
 	}
 	why = fixed(t, c)
-	if s, err := ref.ParseShape(c.Shape); err == nil {
+	if s, err := problem.ParseShape(c.Shape); err == nil {
 		if mean, ok := Held(format, s, c.Distribution, causal, rowsOf(s, c)); ok {
 			why = append(why, above("mean error", c.Errors.Mean, mean, "what rounding to "+format+" may cost")...)
 		}

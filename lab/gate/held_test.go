@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -26,10 +27,10 @@ func TestHeldByArithmetic(t *testing.T) {
 	}
 	for _, c := range []struct {
 		format string
-		shape  ref.Shape
+		shape  problem.Shape
 	}{
-		{"e4m3", ref.Square(1, 1, 512, 64)}, {"e5m2", ref.Square(1, 1, 512, 64)}, {"u8", ref.Square(1, 1, 512, 64)},
-		{"e4m3", ref.Square(2, 3, 100, 64)}, {"u8", ref.Square(2, 3, 33, 64)}, {"u8", ref.Square(1, 2, 200, 128)},
+		{"e4m3", problem.Square(1, 1, 512, 64)}, {"e5m2", problem.Square(1, 1, 512, 64)}, {"u8", problem.Square(1, 1, 512, 64)},
+		{"e4m3", problem.Square(2, 3, 100, 64)}, {"u8", problem.Square(2, 3, 33, 64)}, {"u8", problem.Square(1, 2, 200, 128)},
 	} {
 		held, ok := Held(c.format, c.shape, "normal", false, all(c.shape))
 		if !ok {
@@ -53,7 +54,7 @@ func TestHeldByArithmetic(t *testing.T) {
 
 // TestHeldCausal: rows that see few keys are further off, and a row has no fewer than one.
 func TestHeldCausal(t *testing.T) {
-	s := ref.Square(1, 1, 512, 64)
+	s := problem.Square(1, 1, 512, 64)
 	full, _ := Held("e4m3", s, "normal", false, all(s))
 	causal, ok := Held("e4m3", s, "normal", true, all(s))
 	if !ok || causal < 1.8*full || causal > 2.2*full {
@@ -67,7 +68,7 @@ func TestHeldCausal(t *testing.T) {
 // TestHeldFewRows: of a long causal output 512 rows are compared, the first ones among them,
 // which see few keys. An H200 was 0.00128 off there with 192x128, and it was right.
 func TestHeldFewRows(t *testing.T) {
-	s := ref.Square(2, 16, 16384, 128)
+	s := problem.Square(2, 16, 16384, 128)
 	few := &record.Case{Errors: &ref.Errors{Elements: 512 * s.D}}
 	held, ok := Held("e4m3", s, "normal", true, rowsOf(s, few))
 	if !ok || held < 1.2*0.00128 || held > 1.8*0.00128 {
@@ -78,7 +79,7 @@ func TestHeldFewRows(t *testing.T) {
 	}
 }
 
-func all(s ref.Shape) []ref.Row { return ref.Rows(s, s.Q().Rows(), 0) }
+func all(s problem.Shape) []ref.Row { return ref.Rows(s, s.Q().Rows(), 0) }
 
 // steps are the distances between neighbours of a format at the numbers of a head.
 func steps(x []float32, format string) []float64 {
@@ -103,7 +104,7 @@ func steps(x []float32, format string) []float64 {
 }
 
 // deviations are the standard deviations of the elements of O.
-func deviations(in *ref.Inputs, s ref.Shape, format string) (sigma []float64) {
+func deviations(in *ref.Inputs, s problem.Shape, format string) (sigma []float64) {
 	n, d := s.Skv, s.D
 	for head := range s.B * s.Hq {
 		part := func(x *ref.Floats) []float32 { return x.Data[head*n*d : (head+1)*n*d] }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // The impostors: outputs that look like attention and are not. They are made from the
@@ -30,7 +30,7 @@ var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, Missing
 
 // Excuse says why an impostor cannot be told from the truth on a case, or "" when it
 // must be. Nobody else may excuse one.
-func Excuse(impostor string, s ref.Shape, distribution string, causal bool) string {
+func Excuse(impostor string, s problem.Shape, distribution string, causal bool) string {
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -262,7 +262,7 @@ func samples(t *record.Times, candidate int) (all []float64) {
 // the two products, and with a cold cache the bytes of Q, K and V; what is written may
 // stay in the cache.
 func Floor(r *record.Record, t *record.Times) float64 {
-	s, err := ref.ParseShape(t.Shape)
+	s, err := problem.ParseShape(t.Shape)
 	if err != nil || r.Performance == nil {
 		return 0
 	}

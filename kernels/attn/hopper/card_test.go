@@ -28,7 +28,7 @@ func TestCardBits(t *testing.T) {
 		for _, c := range variants(d) {
 			for _, n := range [][2]int{{1, 1}, {65, 200}, {100, 777}} {
 				turn++
-				p := c.able(problem(d, n[0], n[1], turn))
+				p := c.able(mixed(d, n[0], n[1], turn))
 				in := generate(t, "normal", p, uint64(turn))
 				b := newBench(t, card, in)
 				got, want := b.run(c), newBench(t, emulator(t, 0, nil), in).run(c)

@@ -35,8 +35,8 @@ func variants(d int) []Config {
 	return all
 }
 
-// problem is a problem of the given lengths, its other choices by turns.
-func problem(d, sq, skv, turn int) Problem {
+// mixed is a problem of the given lengths whose other choices depend on turn.
+func mixed(d, sq, skv, turn int) Problem {
 	p := Problem{Batch: 1 + turn/2%2, Heads: 2, HeadsKV: 2 - turn%2, SeqQ: sq, SeqKV: skv, HeadDim: d, Format: fp8.E4M3, LSE: turn%3 != 0, Causal: turn/3%2 == 0}
 	if turn%5 == 4 {
 		p.Format = fp8.E5M2
@@ -93,7 +93,7 @@ func TestLengths(t *testing.T) {
 				if !*full && (i+turn/len(lengths))%3 != 0 {
 					continue
 				}
-				p := c.able(problem(d, n[0], n[1], turn))
+				p := c.able(mixed(d, n[0], n[1], turn))
 				t.Run(c.String()+"/"+p.String(), func(t *testing.T) {
 					in := generate(t, "normal", p, uint64(turn))
 					b := newBench(t, emulator(t, 0, nil), in)

@@ -20,7 +20,7 @@ func TestNoDefects(t *testing.T) {
 			for _, n := range lengths {
 				for _, schedule := range schedules {
 					turn++
-					for _, defect := range defects(t, c.able(problem(d, n[0], n[1], turn)), c, schedule, nil) {
+					for _, defect := range defects(t, c.able(mixed(d, n[0], n[1], turn)), c, schedule, nil) {
 						t.Errorf("%v, schedule %d: %v", c, schedule, defect)
 					}
 				}
@@ -62,7 +62,7 @@ func TestDefectsAreFound(t *testing.T) {
 			return regexp.MustCompile(`mbarrier.try_wait.parity.acquire.cluster(.*), 0;`).ReplaceAllString(s, "mbarrier.try_wait.parity.acquire.cluster$1, 1;")
 		}},
 	} {
-		p := c.c.able(problem(64, 100, 500, 1))
+		p := c.c.able(mixed(64, 100, 500, 1))
 		if len(defects(t, p, c.c, 1, c.spoil)) == 0 {
 			t.Errorf("%v: %s: nothing found", c.c, c.name)
 		}

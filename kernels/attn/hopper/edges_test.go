@@ -17,7 +17,7 @@ var edges = []int{1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257,
 // edgeProblem is a problem of a length whose other choices go by turns: also what
 // problem has, groups of eight, and K and V of a length beside Q's.
 func edgeProblem(d, s, turn int) Problem {
-	p := problem(d, s, s, turn)
+	p := mixed(d, s, s, turn)
 	switch turn % 7 {
 	case 3:
 		p.Heads, p.HeadsKV = 8, 1

@@ -32,7 +32,7 @@ func TestResources(t *testing.T) {
 			}
 		}
 		for _, c := range configs {
-			k, err := Build(c.able(problem(d, 1, 1, turn)), c)
+			k, err := Build(c.able(mixed(d, 1, 1, turn)), c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -13,13 +13,14 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // shape is the problem as the reference names it.
-func (p Problem) shape() ref.Shape {
-	return ref.Shape{B: p.Batch, Hq: p.Heads, Hkv: p.HeadsKV, Sq: p.SeqQ, Skv: p.SeqKV, D: p.HeadDim}
+func (p Problem) shape() problem.Shape {
+	return problem.Shape{B: p.Batch, Hq: p.Heads, Hkv: p.HeadsKV, Sq: p.SeqQ, Skv: p.SeqKV, D: p.HeadDim}
 }
 
 // inputs are a problem with its factors, quantised and as they were before.
@@ -168,7 +169,7 @@ func emulator(t testing.TB, schedule uint64, o emu.Observer) device.Device {
 // named is the problem of a shape with a name.
 func named(t testing.TB, name string) Problem {
 	t.Helper()
-	s, err := ref.ParseShape(name)
+	s, err := problem.ParseShape(name)
 	if err != nil {
 		t.Fatal(err)
 	}

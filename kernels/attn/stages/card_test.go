@@ -11,6 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/nvml"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -33,7 +34,7 @@ func sameTensorCores(t *testing.T, dev device.Device) ptx.Target {
 // named is the problem of a shape with a name.
 func named(t testing.TB, name string, f fp8.Format) Problem {
 	t.Helper()
-	s, err := ref.ParseShape(name)
+	s, err := problem.ParseShape(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -120,7 +121,7 @@ func TestOriginalInputs(t *testing.T) {
 		}
 	}
 	for _, name := range shapes {
-		shape, err := ref.ParseShape(name)
+		shape, err := problem.ParseShape(name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -31,7 +32,7 @@ func normal(t testing.TB, p Problem, seed uint64) inputs {
 
 func generate(t testing.TB, distribution string, p Problem, seed uint64) inputs {
 	t.Helper()
-	in, err := ref.Generate(distribution, seed, ref.Square(p.Batch, p.Heads, p.Seq, p.HeadDim))
+	in, err := ref.Generate(distribution, seed, problem.Square(p.Batch, p.Heads, p.Seq, p.HeadDim))
 	if err != nil {
 		t.Fatal(err)
 	}
