@@ -121,7 +121,7 @@ func shapeOf(q, k, v Tensor) (problem.Shape, error) {
 	case dq.B != dk.B || dq.D != dk.D:
 		return problem.Shape{}, fmt.Errorf("attention: Q is %v and K is %v: batch and columns must be the same", dq, dk)
 	}
-	s := problem.Shape{dq.B, dq.H, dk.H, dq.S, dk.S, dq.D}
+	s := problem.Shape{B: dq.B, Hq: dq.H, Hkv: dk.H, Sq: dq.S, Skv: dk.S, D: dq.D}
 	return s, s.Check()
 }
 
