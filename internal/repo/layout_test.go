@@ -19,6 +19,7 @@ var layers = []string{
 	"internal/term",
 	"internal/atomicfile",
 	"internal/ordered",
+	"expr",
 	"ptx",
 	"ptx/isa",
 	"internal/isatest",
