@@ -22,7 +22,7 @@ type Counted struct {
 // Persistent kernels are launched for so many SMs; 0 is what the emulator has.
 func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Counted, error) {
 	counter := count.New()
-	dev, err := emu.New(emulated(s.Target), emu.Options{Observer: counter})
+	dev, err := emulator(s.Target, emu.Options{Observer: counter})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 // Without a device it is the emulator of the subject's target.
 func Launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, times int) error {
 	if dev == nil {
-		e, err := emu.New(emulated(s.Target), emu.Options{})
+		e, err := emulator(s.Target, emu.Options{})
 		if err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Sh
 // watchOnce runs the kernel once under the checkers. A launch that fails is a defect.
 func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]check.Defect, *outputs, error) {
 	checker := check.New()
-	dev, err := emu.New(m.emulated(), emu.Options{
+	dev, err := emulator(m.emulated(), emu.Options{
 		Schedule: schedule, Observer: checker, GuardShared: true, MaxInstructions: mostWatched, Output: io.Discard,
 	})
 	if err != nil {
@@ -119,13 +119,13 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	return found, &out, err
 }
 
-// emulated is the target of the emulator that watches: that of the device, if it
-// emulates one, so that bits are the same.
+// emulated returns the target for the emulator that the checkers watch. Where cases run on
+// an emulator, it is that emulator's target, so that both give the same bits.
 func (m *measurement) emulated() ptx.Target {
 	if info := m.dev.Info(); info.Driver == "emu" {
 		return info.Target
 	}
-	return emulated(m.s.Target)
+	return m.s.Target
 }
 
 // failed is a launch that failed without a checker's finding.

@@ -53,7 +53,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		return nil, fmt.Errorf("no head dimension is served: look at what the abi requires")
 	}
 	if m.dev == nil {
-		dev, err := emu.New(emulated(s.Target), emu.Options{})
+		dev, err := emulator(s.Target, emu.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +76,15 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 	return m, nil
 }
 
+// emulator opens the emulator of the least target that runs code for t.
+func emulator(t ptx.Target, o emu.Options) (*emu.Device, error) {
+	target, err := emu.TargetFor(t)
+	if err != nil {
+		return nil, err
+	}
+	return emu.New(target, o)
+}
+
 func (m *measurement) close() {
 	if m.own {
 		m.dev.Close()
@@ -90,16 +99,6 @@ func (m *measurement) red() bool {
 		}
 	}
 	return false
-}
-
-// emulated is the emulator's target for a kernel.
-func emulated(t ptx.Target) ptx.Target {
-	for _, known := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
-		if known.Runs(t) {
-			return known
-		}
-	}
-	return ptx.SM90a
 }
 
 // dimension is a head dimension that the subject serves, 0 when there is none.

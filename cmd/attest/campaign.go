@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/version"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -72,7 +74,7 @@ func (m *campaign) open() error {
 	}
 	m.dev = dev
 	if info.Driver != "emu" {
-		m.sensor = openSensor(info.UUID)
+		m.sensor = gpus.Sensor(info.UUID)
 	}
 	return nil
 }
@@ -167,7 +169,7 @@ func methods(modes []timing.Mode, caches []timing.Cache) (list []timing.Method) 
 
 // build says with what a campaign is run, as far as the command line knows.
 func (m *campaign) build(ctx context.Context) record.Build {
-	v := thisVersion()
+	v := version.This()
 	b := record.Build{Attest: v.Version, Command: os.Args, Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
 	if v.Revision != "" {
 		return b // what attest was built from, wherever it runs

@@ -92,7 +92,7 @@ func (x *comparer) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if len(subjects) != 2 {
-		return fmt.Errorf("%s given, want two, or two hashes of the evidence; see %s --help", count(len(subjects), "KERNEL"), c.CommandPath())
+		return fmt.Errorf("%s given, want two, or two hashes of the evidence; see %s --help", term.Count(len(subjects), "KERNEL"), c.CommandPath())
 	}
 	if err := x.open(); err != nil {
 		return err

@@ -5,7 +5,9 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/doctor"
+	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/version"
 )
 
 func doctorCommand(env *cli.Env) *cobra.Command {
@@ -29,7 +31,7 @@ JSON: {"emulator", "gpus": [{"index", "name", "target", "memory", "driver",
 		RunE: func(c *cobra.Command, _ []string) error {
 			progress := term.StartProgress(env.Err)
 			defer progress.Stop()
-			r, err := doctor.Examine(c.Context(), doctor.Machine{Emulator: thisVersion().Targets, GPUs: listGPUs, Say: progress.Say})
+			r, err := doctor.Examine(c.Context(), doctor.Machine{Emulator: version.Targets(), GPUs: gpus.List, Say: progress.Say})
 			if err != nil {
 				return err
 			}

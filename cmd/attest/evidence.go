@@ -102,14 +102,14 @@ JSON: {"entries", "records", "verdicts", "head", "problems": [{"path", "what"}],
 				fmt.Fprintf(x.env, "note: %s\n", term.Clean(n.String()))
 			}
 			if err := x.damaged(c.Problems); err != nil {
-				fmt.Fprintf(x.env, "bad: %s; %d entries are in order\n", count(len(c.Problems), "problem"), c.Entries)
+				fmt.Fprintf(x.env, "bad: %s; the other %s in order\n", term.Count(len(c.Problems), "problem"), term.Are(c.Entries, "entry"))
 				return err
 			}
 			if c.Entries == 0 {
 				fmt.Fprintf(x.env, "ok: there is no evidence in %s\n", term.Clean(x.dir))
 				return nil
 			}
-			fmt.Fprintf(x.env, "ok: %s and %s, the chain is whole\nhead %s\n", count(c.Records, "record"), count(c.Verdicts, "verdict"), c.Head)
+			fmt.Fprintf(x.env, "ok: %s and %s, the chain is whole\nhead %s\n", term.Count(c.Records, "record"), term.Count(c.Verdicts, "verdict"), c.Head)
 			return nil
 		},
 	}
@@ -188,7 +188,7 @@ func (x *evidenceStore) list(c *evidence.Contents, want *evidenceFilter) error {
 		if n > 0 {
 			t.WriteTo(x.env)
 		} else if len(c.Items) > 0 {
-			fmt.Fprintf(x.env, "none of %d records is like that\n", len(c.Items))
+			fmt.Fprintf(x.env, "none of %s matches\n", term.Count(len(c.Items), "record"))
 		} else {
 			fmt.Fprintf(x.env, "there is no evidence in %s\n", term.Clean(x.dir))
 		}

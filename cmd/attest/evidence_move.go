@@ -59,7 +59,7 @@ which verify shows too. It goes to standard error when the file is standard outp
 				to.Encode(n)
 				return nil
 			}
-			fmt.Fprintf(to, "%s and %s, %d bytes, in %s\nhead %s\n", count(n.Records, "record"), count(n.Verdicts, "verdict"), n.Bytes, term.Clean(args[0]), n.Head)
+			fmt.Fprintf(to, "%s and %s, %s, in %s\nhead %s\n", term.Count(n.Records, "record"), term.Count(n.Verdicts, "verdict"), term.Count(n.Bytes, "byte"), term.Clean(args[0]), n.Head)
 			return nil
 		},
 	}
@@ -160,6 +160,6 @@ func (x *evidenceStore) importFrom(name, dir string) error {
 		x.env.Encode(n)
 		return nil
 	}
-	fmt.Fprintf(x.env, "%s and %s added, %d were there already\n", count(n.Records, "record"), count(n.Verdicts, "verdict"), n.Known)
+	fmt.Fprintf(x.env, "%s and %s added, %d already present\n", term.Count(n.Records, "record"), term.Count(n.Verdicts, "verdict"), n.Known)
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func (x *evidenceStore) showCommand() *cobra.Command {
@@ -35,7 +36,7 @@ JSON: {"hash", "kind", "seq", "object", "verdicts"}. "kind" is "record" or "verd
 func hashArgs(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {
-			return fmt.Errorf("%d arguments, want %d: hashes or their first letters, as attest evidence list shows them; see %s --help", len(args), n, c.CommandPath())
+			return fmt.Errorf("%s given, want %d: hashes or their first letters, as attest evidence list shows them; see %s --help", term.Count(len(args), "argument"), n, c.CommandPath())
 		}
 		return nil
 	}

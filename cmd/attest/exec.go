@@ -20,6 +20,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/defects"
 	"github.com/GOATnote-Inc/attest/internal/diag"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/version"
 )
 
 func execCommand(env *cli.Env) *cobra.Command {
@@ -76,7 +77,7 @@ JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
 				return errors.New("--listing takes its file with an equals sign: --listing=FILE")
 			}
 			if len(args) != 1 {
-				return fmt.Errorf("%s given, want one; see %s --help", count(len(args), "FILE"), c.CommandPath())
+				return fmt.Errorf("%s given, want one; see %s --help", term.Count(len(args), "FILE"), c.CommandPath())
 			}
 			return nil
 		},
@@ -168,7 +169,7 @@ func (x *executor) save(r *execReport, code int) error {
 	if x.sarif == "" {
 		return nil
 	}
-	log := defects.Log{Version: thisVersion().Version, File: x.file.File, Text: x.file.Text, ExitCode: code}
+	log := defects.Log{Version: version.This().Version, File: x.file.File, Text: x.file.Text, ExitCode: code}
 	for i, l := range r.Launches {
 		log.Findings = append(log.Findings, l.found.All()...)
 		log.Findings = append(log.Findings, l.mismatches(i)...)

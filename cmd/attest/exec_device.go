@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -19,12 +18,13 @@ func (x *executor) open(seed uint64, out io.Writer, w *watch) (device.Device, er
 	kind, arg, named := strings.Cut(x.device, ":")
 	switch {
 	case kind == "emu":
-		target := emulated(x.file.Module.Target)
+		choose := func() (ptx.Target, error) { return emu.TargetFor(x.file.Module.Target) }
 		if named {
-			var err error
-			if target, err = ptx.ParseTarget(arg); err != nil {
-				return nil, fmt.Errorf("--device %s: %w", x.device, err)
-			}
+			choose = func() (ptx.Target, error) { return ptx.ParseTarget(arg) }
+		}
+		target, err := choose()
+		if err != nil {
+			return nil, fmt.Errorf("--device %s: %w", x.device, err)
 		}
 		dev, err := emu.New(target, emu.Options{
 			Schedule: seed, Output: out, MaxInstructions: x.maxInstructions,
@@ -42,15 +42,6 @@ func (x *executor) open(seed uint64, out io.Writer, w *watch) (device.Device, er
 		return nil, fmt.Errorf("--device %s: %w", x.device, err)
 	}
 	return dev, nil
-}
-
-// emulated is the target to emulate for a module: its own if there is an emulator
-// of it, else the newest.
-func emulated(t ptx.Target) ptx.Target {
-	if slices.Contains([]ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a}, t) {
-		return t
-	}
-	return ptx.SM90a
 }
 
 // output is what kernels print: shown at once, or kept for the JSON.

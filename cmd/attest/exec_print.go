@@ -70,24 +70,24 @@ func (x *executor) printVerdict(r *execReport) {
 	}
 	what := []string{"nothing compared"}
 	if compared > 0 {
-		what = []string{count(int(compared), "value") + " compared", countOf(mismatches, "mismatch", "mismatches")}
+		what = []string{term.Count(compared, "value") + " compared", term.Count(mismatches, "mismatch")}
 	}
 	if r.Schedules > 1 {
-		what = append(what, fmt.Sprintf("%d schedules", r.Schedules))
+		what = append(what, term.Count(r.Schedules, "schedule"))
 	}
 	if errs > 0 {
-		what = append(what, count(errs, "error"))
+		what = append(what, term.Count(errs, "error"))
 	}
 	if warnings > 0 {
-		what = append(what, count(warnings, "warning"))
+		what = append(what, term.Count(warnings, "warning"))
 	}
 	if errs+warnings == 0 && len(x.kinds) > 0 {
 		what = append(what, "no defects")
 	}
 	if r.skipped > 0 {
-		what = append(what, countOf(int64(r.skipped), "launch", "launches")+" not run")
+		what = append(what, term.Count(r.skipped, "launch")+" not run")
 	}
-	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, countOf(int64(len(r.Launches)), "launch", "launches"), r.Device, strings.Join(what, ", "))
+	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, term.Count(len(r.Launches), "launch"), r.Device, strings.Join(what, ", "))
 }
 
 // list writes the annotated PTX.
@@ -99,13 +99,6 @@ func (x *executor) list(w io.Writer, s term.Style, r *execReport) {
 		}
 	}
 	listing.Write(w, s, x.file.Module, x.file.Text, counts, r.findings())
-}
-
-func countOf(n int64, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func (r *execReport) printStats(x *executor) {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/difffuzz"
 	"github.com/GOATnote-Inc/attest/internal/term"
@@ -131,7 +133,7 @@ func (z *fuzzing) fuzz(ctx context.Context, start time.Time) (difffuzz.Stats, er
 		},
 		Progress: func(s difffuzz.Stats) {
 			rate := float64(s.Kernels) / time.Since(start).Seconds()
-			progress.Say("%d kernels, %.1f a second, %d differ", s.Kernels, rate, len(s.Finds))
+			progress.Say("%s, %.1f per second, %s", term.Count(s.Kernels, "kernel"), rate, term.Count(len(s.Finds), "difference"))
 		},
 	}
 	return f.Run(ctx)
@@ -148,7 +150,7 @@ func (z *fuzzing) misuse() error {
 	}
 	least := max(t.SM, 80)
 	switch {
-	case emulated(t) != t:
+	case !slices.Contains(emu.Targets(), t):
 		return fmt.Errorf("--target %s: there are kernels for sm_80, sm_86, sm_89, sm_90 and sm_90a", z.target)
 	case v.Less(ptx.Version{Major: 7, Minor: 8}) || v.Less(t.MinVersion()):
 		return fmt.Errorf("--ptx %s: kernels for sm_%d need 7.8 at least, those for sm_90a 8.0", z.ptx, least)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -54,8 +55,10 @@ func (z *fuzzing) pair() (*difffuzz.Pair, [2]string, error) {
 			child.Close()
 			return nil, names, fmt.Errorf("%s does not run code for %s: choose another --target", info.Name, z.options.Target)
 		}
-		runners[i], target = child, emulated(info.Target)
-		names[i] = info.Name
+		runners[i], names[i] = child, info.Name
+		if slices.Contains(emu.Targets(), info.Target) {
+			target = info.Target
+		}
 	}
 	for i, name := range []string{z.against, z.device} {
 		if runners[i] != nil {

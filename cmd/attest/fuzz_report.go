@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/difffuzz"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // fuzzReport is the JSON of fuzz.
@@ -52,8 +53,8 @@ func (z *fuzzing) report(s difffuzz.Stats, took time.Duration) {
 		if f.First != nil {
 			fmt.Fprintf(z.env, "  first: %s\n", f.First)
 		}
-		fmt.Fprintf(z.env, "  seed %d, shrunk from %d instructions to %d; %s of this cause\n", f.Seed, f.Original.Size(), f.Kernel.Size(),
-			count(1+f.Repeats, "kernel"))
+		fmt.Fprintf(z.env, "  seed %d, shrunk from %s to %d; %s of this cause\n", f.Seed, term.Count(f.Original.Size(), "instruction"), f.Kernel.Size(),
+			term.Count(1+f.Repeats, "kernel"))
 		fmt.Fprintf(z.env, "  %s\n", f.Again())
 	}
 	verdict := style.Green("ok")
@@ -61,10 +62,10 @@ func (z *fuzzing) report(s difffuzz.Stats, took time.Duration) {
 		verdict = style.Red("bad")
 	}
 	if n := len(s.Crashed); n > 0 {
-		fmt.Fprintf(z.env, "%s: on %s the compiler of %s crashed: seeds %v\n", style.Yellow("warning"), count(n, "kernel"), z.deviceName, s.Crashed)
+		fmt.Fprintf(z.env, "%s: on %s the compiler of %s crashed: seeds %v\n", style.Yellow("warning"), term.Count(n, "kernel"), z.deviceName, s.Crashed)
 	}
-	fmt.Fprintf(z.env, "%s: %s for %s on %s and %s: %s; the next seed is %d\n", verdict, count(s.Kernels, "kernel"), z.options.Target,
-		z.againstName, z.deviceName, countOf(int64(len(s.Finds)), "difference", "differences"), s.Next)
+	fmt.Fprintf(z.env, "%s: %s for %s on %s and %s: %s; the next seed is %d\n", verdict, term.Count(s.Kernels, "kernel"), z.options.Target,
+		z.againstName, z.deviceName, term.Count(len(s.Finds), "difference"), s.Next)
 }
 
 func (z *fuzzing) json(s difffuzz.Stats, took time.Duration) *fuzzReport {

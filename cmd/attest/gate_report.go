@@ -144,7 +144,7 @@ func (x *gater) told(results []*gateResult, of int) {
 	if x.store == nil {
 		return
 	}
-	fmt.Fprintf(x.env.Err, "%d of %s judged; what was found is kept in %s\n", len(results), count(of, "kernel"), x.evidence)
+	fmt.Fprintf(x.env.Err, "%d of %s judged; what was found is kept in %s\n", len(results), term.Count(of, "kernel"), x.evidence)
 }
 
 // finish says what became of all, and where the evidence and the report are.
@@ -163,7 +163,7 @@ func (x *gater) finish(results []*gateResult) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n[o], outcome(x.env.OutStyle(), o)))
 		}
 	}
-	fmt.Fprintf(x.env, "\n%s on %s: %s\n", count(len(results), "kernel"), x.where(), strings.Join(parts, ", "))
+	fmt.Fprintf(x.env, "\n%s on %s: %s\n", term.Count(len(results), "kernel"), x.where(), strings.Join(parts, ", "))
 	if x.store != nil {
 		fmt.Fprintf(x.env, "evidence  %s\nreport    %s\n", x.evidence, filepath.ToSlash(page))
 	}

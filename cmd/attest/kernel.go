@@ -111,7 +111,7 @@ func (k *kernelFlags) one(c *cobra.Command, names []string) (*lab.Subject, error
 	}
 	list, err := k.subjects(names)
 	if err == nil && len(list) != 1 {
-		err = fmt.Errorf("%s given, want one; see %s --help", count(len(list), "KERNEL"), c.CommandPath())
+		err = fmt.Errorf("%s given, want one; see %s --help", term.Count(len(list), "KERNEL"), c.CommandPath())
 	}
 	if err != nil {
 		return nil, err

@@ -8,8 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/version"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -168,17 +170,17 @@ func presetsListed() (list []listedPreset, err error) {
 
 // devicesListed are what --device may name here.
 func devicesListed() (list []listedWord) {
-	for _, t := range thisVersion().Targets {
+	for _, t := range version.Targets() {
 		list = append(list, listedWord{"emu:" + t, "emulator"})
 	}
-	if listGPUs == nil {
+	if gpus.List == nil {
 		return list
 	}
-	gpus, err := listGPUs()
+	cards, err := gpus.List()
 	if err != nil {
 		return list // doctor says why
 	}
-	for _, g := range gpus {
+	for _, g := range cards {
 		list = append(list, listedWord{fmt.Sprintf("cuda:%d", g.Index), fmt.Sprintf("%s, %s", g.Name, g.Target)})
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
@@ -95,16 +96,9 @@ func (c *checked) print(env *cli.Env) {
 	case c.Warnings > 0:
 		verdict = s.Yellow("ok")
 	}
-	what := count(c.files, "file") + ", " + count(c.entries, "kernel")
+	what := term.Count(c.files, "file") + ", " + term.Count(c.entries, "kernel")
 	if c.funcs > 0 {
-		what += ", " + count(c.funcs, "device function")
+		what += ", " + term.Count(c.funcs, "device function")
 	}
-	fmt.Fprintf(env, "%s: %s: %s, %s\n", verdict, what, count(c.Errors, "error"), count(c.Warnings, "warning"))
-}
-
-func count(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
+	fmt.Fprintf(env, "%s: %s: %s, %s\n", verdict, what, term.Count(c.Errors, "error"), term.Count(c.Warnings, "warning"))
 }

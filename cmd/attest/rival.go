@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -194,10 +195,10 @@ func (x *rivals) measure(ctx context.Context, report *rivalReport) error {
 		return nil
 	}
 	plan := timing.Plan{
-		Seed: x.seed, Sensor: openSensor(hello.UUID),
+		Seed: x.seed, Sensor: gpus.Sensor(hello.UUID),
 		Stop: timing.Stop{Least: min(30, x.samples), Most: x.samples, Time: x.time},
 		Each: func(round int, _ timing.Batch) {
-			x.progress.Say("%v: round %d of %d cases", report.Shape, round+1, len(candidates))
+			x.progress.Say("%v: round %d over %s", report.Shape, round+1, term.Count(len(candidates), "case"))
 		},
 	}
 	var err error

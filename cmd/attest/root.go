@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/version"
 )
 
 // rootCommand is the whole command line. A new command is a file with a function
@@ -26,7 +27,8 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
   attest exec kernel.ptx --launch launch.json
   nvcc -ptx -o - kernel.cu | attest ptx check -`)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = version.This().String()
+	root.SetVersionTemplate("attest {{.Version}}\n")
 	root.SetIn(env.In)
 	root.SetOut(env)
 	root.SetErr(env.Err)

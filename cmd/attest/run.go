@@ -158,7 +158,7 @@ func wrongWith(r *runReport) []string {
 		is   bool
 		what string
 	}{
-		{c.Unwritten > 0, fmt.Sprintf("%s of the output never written", count(c.Unwritten, "element"))},
+		{c.Unwritten > 0, fmt.Sprintf("%s of the output never written", term.Count(c.Unwritten, "element"))},
 		{c.Overrun, "memory outside of the buffers was written"},
 		{!c.InputsKept, "the inputs were changed"},
 		{!c.Repeatable, "a second run gave other bits"},

@@ -150,7 +150,7 @@ func (x *tuning[C]) run(ctx context.Context, name string) error {
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
 	if n := len(state.Trials); n > 0 {
-		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.state, count(n, "configuration")) })
+		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.state, term.Count(n, "configuration")) })
 		x.startLow = state.Trials[0].Micros
 	}
 	steps := startSteps(progress, x.budget-len(state.Trials))
@@ -166,7 +166,7 @@ func (x *tuning[C]) run(ctx context.Context, name string) error {
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			progress.Print(func() {
-				fmt.Fprintf(x.env.Err, "%s tried; the same command goes on from %s\n", count(len(state.Trials), "configuration"), x.state)
+				fmt.Fprintf(x.env.Err, "%s tried; the same command goes on from %s\n", term.Count(len(state.Trials), "configuration"), x.state)
 			})
 		}
 		return err

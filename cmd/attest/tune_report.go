@@ -23,7 +23,7 @@ func (x *tuning[C]) show(r *tuneReport[C], state *tune.State[C]) {
 		word = s.Green(r.Goal.Measure)
 	}
 	fmt.Fprintf(x.env, "%s  %s\n", s.Bold(r.Goal.Kernel), s.Dim(fmt.Sprintf("%s, %s, %s", r.Goal.Format, r.Goal.Target, profileShape(x.named))))
-	fmt.Fprintf(x.env, "%s tried, %d green; times are %s for %s\n\n", count(r.Tried, "configuration"), r.Green, word, r.Goal.Device)
+	fmt.Fprintf(x.env, "%s tried, %d green; times are %s for %s\n\n", term.Count(r.Tried, "configuration"), r.Green, word, r.Goal.Device)
 	t := term.Table{Indent: "  ", Right: "rrrl", Style: s}
 	t.Head("", "µs", "over start", "configuration")
 	for i, b := range r.Best {

@@ -71,7 +71,7 @@ func (f *Function) writeText(w io.Writer, s term.Style, top int) {
 }
 
 func (e *Estimate) text() string {
-	text := fmt.Sprintf("%d of 32 bits and %d %s at once (estimate)", e.Registers, e.Predicates, plural(e.Predicates, "predicate"))
+	text := fmt.Sprintf("%d of 32 bits and %s at once (estimate)", e.Registers, term.Count(e.Predicates, "predicate"))
 	if e.Partial {
 		text += ", at least"
 	}
@@ -141,14 +141,7 @@ func list(cs []Count, prefix string) string {
 	return strings.Join(parts, ", ")
 }
 
-func bytes(n int64) string { return fmt.Sprintf("%d %s", n, plural(int(n), "byte")) }
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
-}
+func bytes(n int64) string { return term.Count(n, "byte") }
 
 // shortName keeps the table narrow: mangled C++ names have no upper limit, and
 // both their ends tell them apart.

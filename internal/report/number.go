@@ -58,14 +58,6 @@ func percent(x float64) string { return figures(100*x) + " %" }
 // limit writes a number that somebody chose, as they wrote it.
 func limit(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// plural is "1 error" or "2 errors".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // kib writes bytes.
 func kib(n int) string {
 	if n < 1024 {

@@ -45,9 +45,9 @@ func orElse(s, otherwise string) string {
 // chainLine is what became of the check of the store.
 func chainLine(c *evidence.Check) string {
 	if !c.OK() {
-		return fmt.Sprintf("the store is damaged, with %s: attest evidence verify names them", plural(len(c.Problems), "problem"))
+		return fmt.Sprintf("the store is damaged, with %s: attest evidence verify names them", term.Count(len(c.Problems), "problem"))
 	}
-	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", plural(c.Records, "record"), plural(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
+	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", term.Count(c.Records, "record"), term.Count(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
 }
 
 // WriteRecord writes all of a record for a terminal.
@@ -156,7 +156,7 @@ func colour(o record.Outcome, style term.Style) string {
 
 // defects are the findings in a line each.
 func defects(d *record.Defects) (lines []string) {
-	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", plural(d.Errors, "error"), plural(d.Warnings, "warning"), plural(len(d.Schedules), "schedule"), strings.Join(d.Shapes, " and ")))
+	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", term.Count(d.Errors, "error"), term.Count(d.Warnings, "warning"), term.Count(len(d.Schedules), "schedule"), strings.Join(d.Shapes, " and ")))
 	if d.Depends {
 		lines = append(lines, "the bits depend on the schedule")
 	}
@@ -165,7 +165,7 @@ func defects(d *record.Defects) (lines []string) {
 		if f.Source != "" {
 			line += ", from " + f.Source
 		}
-		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, f.Who, f.Shape, plural(f.Count, "time")))
+		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, f.Who, f.Shape, term.Count(f.Count, "time")))
 	}
 	return lines
 }

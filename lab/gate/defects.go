@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -19,7 +20,7 @@ func judgeDefects(d *record.Defects) record.Gate {
 		}
 	}
 	if d.Errors > 0 && len(red) == 0 {
-		red = append(red, plural(d.Errors, "error"))
+		red = append(red, term.Count(d.Errors, "error"))
 	}
 	if d.Depends {
 		red = append(red, "bits depend on the order in which warps run")
@@ -27,14 +28,14 @@ func judgeDefects(d *record.Defects) record.Gate {
 	if len(red) > 0 {
 		return verdictOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", strings.Join(d.Shapes, " "), plural(len(d.Schedules), "schedule"))+warnings(d.Warnings))
+	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", strings.Join(d.Shapes, " "), term.Count(len(d.Schedules), "schedule"))+warnings(d.Warnings))
 }
 
 func warnings(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return ", " + plural(n, "warning")
+	return ", " + term.Count(n, "warning")
 }
 
 // thinDefects says why a clean run proves little.

@@ -88,10 +88,3 @@ func verdictOf(bad record.Status, reasons []string, green string) record.Gate {
 func skip(format string, args ...any) record.Gate {
 	return record.Gate{Status: record.Skipped, Summary: fmt.Sprintf(format, args...)}
 }
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}

@@ -1,7 +1,9 @@
 //go:build linux && (amd64 || arm64)
 
-package main
+package gpus
 
+// Opening libraries at run time makes the binary a dynamic one, so the CUDA driver is only
+// linked where NVIDIA has one. The import also makes device.Open know "cuda:0".
 import (
 	"strings"
 
@@ -11,9 +13,9 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/doctor"
 )
 
-// listGPUs describes the GPUs in the order of CUDA, which is that of --device,
-// and what NVML says of each.
-var listGPUs = func() ([]doctor.GPU, error) {
+// List describes the GPUs in the order of CUDA, which is the order of --device cuda:N, with
+// what NVML reports about each. It is nil where NVIDIA has no driver.
+var List = func() ([]doctor.GPU, error) {
 	infos, err := cuda.List()
 	if err != nil {
 		return nil, err
@@ -31,7 +33,7 @@ var listGPUs = func() ([]doctor.GPU, error) {
 	return gpus, nil
 }
 
-// readState adds what NVML knows of a card.
+// readState adds what NVML reports about a card.
 func readState(g *doctor.GPU) {
 	card, err := nvml.Open(g.UUID)
 	if err != nil {
@@ -53,10 +55,9 @@ func readState(g *doctor.GPU) {
 	g.State = &state
 }
 
-// openSensor is what reads the state of a card while it is measured; nil without
-// NVML. A library that does not tell which card it uses is taken to use the only
-// one.
-func openSensor(uuid string) device.Sensor {
+// Sensor returns the reader of a card's state, by its UUID, or nil without NVML. A library
+// that does not report its card ("") uses the only card of the machine, if there is one.
+func Sensor(uuid string) device.Sensor {
 	if card, err := nvml.Open(uuid); err == nil {
 		return card
 	}
