@@ -49,6 +49,7 @@ var layers = []string{
 	"device/nvml",
 	"internal/kerneltest",
 	"examples",
+	"kernels/attn/part",
 	"kernels/attn/stages",
 	"kernels/attn/hopper",
 	"attention",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // rows is the online softmax of a lane's rows, one of each a row slot:
@@ -119,7 +120,7 @@ func (r rows) step(S *tile.Frag, begin func(), done func(keys int, last build.F3
 	for _, keys := range g.c.parts() {
 		var xs []build.F32
 		for i := from; i < keys/2; i++ {
-			xs = append(xs, g.exp2(i, S.Get(i).FmaRn(c, shift[i/2%slots])))
+			xs = append(xs, g.c.exp2().Element(k, i, S.Get(i).FmaRn(c, shift[i/2%slots])))
 		}
 		P = append(P, tile.PackE4M3(xs)...)
 		if !g.c.SumColumn {
@@ -140,6 +141,9 @@ func (r rows) step(S *tile.Frag, begin func(), done func(keys int, last build.F3
 	}
 	return P, w
 }
+
+// exp2 says how the exponentials are computed.
+func (c Config) exp2() part.Exp2 { return part.Exp2{Every: c.Polynomial, Polynomial: part.ForE4M3} }
 
 // ownMaxima has P of a tile be relative to the tile's own largest scores, and not to the
 // largest so far. The largest weight of each row and tile is then exact in e4m3, and none
