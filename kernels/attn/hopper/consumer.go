@@ -3,6 +3,7 @@ package hopper
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -24,7 +25,7 @@ func (g *gen) consume() {
 	// cluster, in each round.
 	g.lieAt(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	a := g.newAttention()
-	g.eachItem(func(it item) {
+	g.work.Each(func(it part.Item) {
 		a.begin(it)
 		a.inTurn(it)
 		a.end(it)
@@ -65,7 +66,7 @@ func (g *gen) newTurn() *tile.Turn {
 }
 
 // begin starts an item: nothing seen, and the queries are there.
-func (a *attention) begin(it item) {
+func (a *attention) begin(it part.Item) {
 	a.rows.begin(it)
 	a.O.Fill(a.g.k.F32(0))
 	if a.g.c.Split > 1 {
@@ -77,12 +78,12 @@ func (a *attention) begin(it item) {
 
 // queries is the ring of Q at an item's slot, worked out when it is needed: through the
 // rounds there is no register for it.
-func (a *attention) queries(it item) *tile.Side { return a.g.ringQ.ConsumerAt(it.number) }
+func (a *attention) queries(it part.Item) *tile.Side { return a.g.ringQ.ConsumerAt(it.Number) }
 
 // inTurn does one tile of keys and values after the other. While a warpgroup
 // multiplies, the others of the SM take their exponentials.
-func (a *attention) inTurn(it item) {
-	a.g.eachTile(it, a.g.inBlock(), a.g.c.perBlock(), func(j build.U32) {
+func (a *attention) inTurn(it part.Item) {
+	a.g.work.EachTile(it, a.g.inBlock(), a.g.c.perBlock(), func(j build.U32) {
 		a.scores(a.S) // S = Q·Kᵀ
 		a.wg.Wait(0)
 		a.k.Signal(a.wg.Warp)
@@ -101,7 +102,7 @@ func (a *attention) waitForTurn() {
 	switch c := a.g.c; {
 	case c.Turns == 0:
 	case c.Stages == 2*c.perBlock():
-		a.rows.turn.WaitIn(a.g.over(a.k.Slot(), c.perBlock()))
+		a.rows.turn.WaitIn(part.Divide(a.g.k, a.k.Slot(), c.perBlock()))
 	default:
 		a.rows.turn.Wait()
 	}
@@ -143,8 +144,9 @@ func (a *attention) values(P tile.Bytes8) {
 }
 
 // softmax masks the scores of tile j and turns them into P.
-func (a *attention) softmax(S *tile.Frag, it item, j build.U32) (P tile.Bytes8, w []build.F32) {
-	a.mask(S, it, j)
+func (a *attention) softmax(S *tile.Frag, it part.Item, j build.U32) (P tile.Bytes8, w []build.F32) {
+	key0 := j.MulLo(a.g.k.U32(uint32(a.g.c.TileN)))
+	a.g.mask.Apply(S, a.wg.Thread, key0, it.Row0.Add(a.g.groupRow()))
 	return a.rows.step(S, a.waitForTurn, a.handOn, a.rescale)
 }
 
@@ -172,37 +174,9 @@ func (a *attention) rescale(by []build.F32) {
 // beside it, for they would take registers.
 func (a *attention) kept(at tile.Pos) bool { return at.Col <= a.g.d }
 
-// mask gives the logit -∞ to what a row does not see: keys beyond the end, and with
-// causal masks those after the query. Most tiles have neither.
-func (a *attention) mask(S *tile.Frag, it item, j build.U32) {
-	g := a.g
-	k, n := g.k, uint32(g.c.TileN)
-	key0 := j.MulLo(k.U32(n))
-	end := g.seqKV
-	row := it.row0.Add(g.groupRow()) // the warpgroup's first
-	if g.p.Causal {
-		end = g.sees(row.Add(k.U32(1))).Min(end)
-	}
-	k.If(key0.Add(k.U32(n)).SetpGt(end), func() {
-		r, c := S.Base(k, a.wg.Thread)
-		key := key0.Add(c)
-		var sees []build.S32 // columns from the lane's first on, by row slot
-		for s := range S.Slots() {
-			end := g.seqKV
-			if g.p.Causal {
-				end = g.sees(row.Add(r).Add(k.U32(uint32(S.SlotRow(s) + 1)))).Min(end)
-			}
-			sees = append(sees, build.Cast[build.S32](end.Sub(key)))
-		}
-		S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
-			return x.Selp(tile.NegInf(k), sees[slot].SetpGt(k.S32(int32(at.Col))))
-		})
-	})
-}
-
 // end hands the queries back and writes O, by itself or together with those that have
 // other keys.
-func (a *attention) end(it item) {
+func (a *attention) end(it part.Item) {
 	a.queries(it).Signal(a.wg.Warp)
 	base, l := a.rows.sums(a.O)
 	if a.g.c.sharers() > 1 {
@@ -210,7 +184,7 @@ func (a *attention) end(it item) {
 		return
 	}
 	norm, lse := a.rows.finish(it, base, l)
-	a.storeAt(a.places(it, a.g.k.U32(0)), a.O, a.g.d, norm)
+	a.g.out.StoreInterleaved(a.outputRows(it, a.g.k.U32(0)), a.O, a.g.d, norm)
 	a.storeLSE(it, lse)
 }
 

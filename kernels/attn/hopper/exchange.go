@@ -6,6 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // A merge in one step. The warpgroups that share the keys of a tile of queries, those of
@@ -79,7 +80,7 @@ func (g *gen) inboxes(rowTile build.U32) build.Shared[build.B32] {
 }
 
 // exchange sends what belongs to others, and writes this warpgroup's columns of O.
-func (a *attention) exchange(it item, base, l []build.F32) {
+func (a *attention) exchange(it part.Item, base, l []build.F32) {
 	g := a.g
 	k := g.k
 	inBlock := g.inBlock()
@@ -91,7 +92,7 @@ func (a *attention) exchange(it item, base, l []build.F32) {
 	a.sendShares(me, base, l)
 	a.arrive(inBlock)
 	// Worked out now, it costs nothing: what others send is on its way.
-	to := a.places(it, me.MulLo(k.U32(uint32(columns))))
+	to := a.outputRows(it, me.MulLo(k.U32(uint32(columns))))
 	a.awaitShares(inBlock)
 
 	mine := g.inboxes(g.rowTile()).At(inBlock.MulLo(k.U32(uint32(g.plan.inbox / 4))))
@@ -102,7 +103,7 @@ func (a *attention) exchange(it item, base, l []build.F32) {
 			U.Set(i, x.FmaRn(weight[src][i/2%slots], U.Get(i)))
 		}
 	}
-	a.storeAt(to, U, columns, norm)
+	g.out.StoreInterleaved(to, U, columns, norm)
 	if g.p.LSE {
 		k.If(me.SetpEq(k.U32(0)), func() { a.storeLSE(it, lse) })
 	}

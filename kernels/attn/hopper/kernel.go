@@ -2,11 +2,11 @@ package hopper
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -79,6 +79,10 @@ type gen struct {
 	group                        build.U32 // the thread's warpgroup: 0 produces
 	wg                           tile.Warpgroup
 	turns                        tile.Turns
+	mask                         part.Mask
+	work                         part.Work
+	scales                       part.Scales
+	out                          part.Output
 	ringQ, ringK, ringRaw, ringV tile.Ring
 }
 
@@ -98,6 +102,10 @@ func newGen(k *build.Kernel, p Problem, c Config) *gen {
 	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
 	}
+	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
+	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
+	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Group: g.shared}
+	g.out = part.Output{K: k, O: g.o, Type: p.outputType(), SeqQ: g.seqQ, D: g.d}
 	g.lieAt(k.DynamicShared(1024))
 	return g
 }
@@ -185,106 +193,6 @@ func (g *gen) take(n int) {
 	}
 }
 
-// item is one tile of query rows of one head: what a block does at a time.
-type item struct {
-	number build.U32 // how many the block has done before
-	head   build.U32 // of Q, counted through the batch
-	row0   build.U32 // its first row
-	first  build.U32 // the first tile of K and V, which is the last that is worked on
-	tiles  build.U32 // how many
-}
-
-// eachItem runs body for the block's items. A block has one, by its place in the grid;
-// persistent blocks go on to the next as long as there are any. Neighbouring blocks work
-// on the same head, whose K and V then come from the L2 cache. Of causal problems all
-// heads' last tiles of queries come first: they have the most keys, and what is left for
-// the end is short.
-func (g *gen) eachItem(body func(item)) {
-	k, m := g.k, uint32(g.c.rows())
-	if !g.c.Persistent {
-		t, head := g.over(k.CtaidX(), g.c.Split), k.CtaidY()
-		if g.p.Causal {
-			head, t = t, k.NctaidY().Sub(k.U32(1)).Sub(head)
-		}
-		body(g.item(k.U32(0), head, t.MulLo(k.U32(m))))
-		return
-	}
-	rowTiles, number := g.over(g.seqQ.Add(k.U32(m-1)), int(m)), k.U32(0).Var()
-	slow, fast := g.heads, rowTiles // how many there are of what changes seldom, and often
-	if g.p.Causal {
-		slow, fast = rowTiles, g.heads
-	}
-	var i, s build.U32
-	k.While(func() build.Pred {
-		i = g.nth(number.Get())
-		s = i.Div(fast)
-		return s.SetpLt(slow) // one that is beyond the end is in the last round
-	}, func() {
-		head, t := s, i.Sub(s.MulLo(fast))
-		if g.p.Causal {
-			head, t = t, rowTiles.Sub(k.U32(1)).Sub(s)
-		}
-		body(g.item(number.Get(), head, t.MulLo(k.U32(m))))
-		number.Set(number.Get().Add(k.U32(1)))
-	})
-}
-
-// nth is which of all items the block takes in its round n.
-//
-// Of causal ones, the longest come first: every other round goes through the blocks
-// backwards, so that none has the longest of each.
-func (g *gen) nth(n build.U32) build.U32 {
-	k := g.k
-	place := k.CtaidX()
-	if g.p.Causal {
-		back := k.NctaidX().Sub(k.U32(1)).Sub(place)
-		place = back.Selp(place, n.And(k.U32(1)).SetpEq(k.U32(1)))
-	}
-	return n.MadLo(k.NctaidX(), place)
-}
-
-// item is the item of a head that starts at row0.
-func (g *gen) item(number, head, row0 build.U32) item {
-	k, n := g.k, uint32(g.c.TileN)
-	keys := g.seqKV
-	if g.p.Causal { // the item's last row sees the most
-		last := row0.Add(k.U32(uint32(g.c.rows()))).Min(g.seqQ)
-		keys = g.sees(last)
-	}
-	it := item{number: number, head: head, row0: row0, first: k.U32(0), tiles: g.over(keys.Add(k.U32(n-1)), int(n))}
-	if g.c.Split > 1 {
-		share := func(r build.U32) build.U32 { return g.over(r.MulLo(it.tiles), g.c.Split) }
-		it.first = share(g.rank)
-		it.tiles = share(g.rank.Add(k.U32(1))).Sub(it.first)
-	}
-	return it
-}
-
-// over is x/n rounded down, for x below 2^31 and n a power of two or three times one.
-// The assembler makes a reciprocal and a dozen instructions more of a division, by a
-// constant as well, and the first copy would have to wait for them.
-func (g *gen) over(x build.U32, n int) build.U32 {
-	k := g.k
-	shift := bits.TrailingZeros(uint(n))
-	switch n >> shift {
-	case 1:
-		if shift == 0 {
-			return x
-		}
-		return x.Shr(k.U32(uint32(shift)))
-	case 3:
-		return x.MulHi(k.U32((1<<33 + 1) / 3)).Shr(k.U32(uint32(shift + 1)))
-	}
-	k.Errorf("a division by %d: there is one by powers of two and three times these", n)
-	return x
-}
-
-// sees is how many keys the row before row n sees: n+SeqKV-SeqQ, or none.
-func (g *gen) sees(n build.U32) build.U32 {
-	sum := n.Add(g.seqKV)
-	return sum.Max(g.seqQ).Sub(g.seqQ)
-}
-
 // groupRow is the first of the item's rows that the warpgroup computes.
 func (g *gen) groupRow() build.U32 { return g.rowTile().MulLo(g.k.U32(warpgroupRows)) }
 
@@ -296,7 +204,7 @@ func (g *gen) rowTile() build.U32 {
 	}
 	number := g.group.Sub(k.U32(1))
 	if g.c.perBlock() > 1 {
-		return number.Sub(g.over(number, n).MulLo(k.U32(uint32(n))))
+		return number.Sub(part.Divide(k, number, n).MulLo(k.U32(uint32(n))))
 	}
 	return number
 }
@@ -309,13 +217,13 @@ func (g *gen) inBlock() build.U32 {
 	if g.c.perBlock() == 1 {
 		return k.U32(0)
 	}
-	return g.over(g.group.Sub(k.U32(1)), g.c.rowTiles())
+	return part.Divide(k, g.group.Sub(k.U32(1)), g.c.rowTiles())
 }
 
 // headKV is the head of K and V that an item's head shares with others.
-func (g *gen) headKV(it item) build.U32 {
+func (g *gen) headKV(it part.Item) build.U32 {
 	if g.p.HeadsKV == g.p.Heads {
-		return it.head
+		return it.Head
 	}
-	return it.head.Div(g.shared)
+	return it.Head.Div(g.shared)
 }

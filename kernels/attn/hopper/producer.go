@@ -4,6 +4,7 @@ import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // produce is the producing warpgroup: warp 0 starts copies, the others transpose V.
@@ -24,15 +25,15 @@ func (g *gen) produce() {
 func (g *gen) load() {
 	k := g.k
 	c := g.newCopies()
-	g.eachItem(func(it item) {
+	g.work.Each(func(it part.Item) {
 		c.queries(it, c.q.Wait())
 		if g.c.Halves {
-			last := it.first.Add(it.tiles).Sub(k.U32(1))
-			k.If(it.tiles.SetpGt(k.U32(0)), func() { c.keys(it, last, c.k.Wait()) })
+			last := it.First.Add(it.Tiles).Sub(k.U32(1))
+			k.If(it.Tiles.SetpGt(k.U32(0)), func() { c.keys(it, last, c.k.Wait()) })
 		}
-		g.eachTile(it, k.U32(0), 1, func(j build.U32) {
+		g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
 			if g.c.Halves {
-				k.If(j.SetpGt(it.first), func() { c.keys(it, j.Sub(k.U32(1)), c.k.Wait()) })
+				k.If(j.SetpGt(it.First), func() { c.keys(it, j.Sub(k.U32(1)), c.k.Wait()) })
 			} else {
 				c.keys(it, j, c.k.Wait())
 			}
@@ -53,25 +54,25 @@ func (g *gen) newCopies() copies {
 }
 
 // queries brings the item's rows of Q.
-func (c copies) queries(it item, slot build.U32) {
+func (c copies) queries(it part.Item, slot build.U32) {
 	k := c.g.k
 	c.fill(c.q, slot, c.g.q, c.g.plan.q, c.g.plan.qTile, func(i int) []build.U32 {
-		return []build.U32{k.U32(0), it.row0.Add(k.U32(uint32(i * warpgroupRows))), it.head}
+		return []build.U32{k.U32(0), it.Row0.Add(k.U32(uint32(i * warpgroupRows))), it.Head}
 	}, c.g.c.rows()/warpgroupRows)
 }
 
 // keys brings tile j of K.
-func (c copies) keys(it item, j, slot build.U32) {
+func (c copies) keys(it part.Item, j, slot build.U32) {
 	c.fill(c.k, slot, c.g.kk, c.g.plan.k, c.g.plan.tile, c.tile(it, j), 1)
 }
 
 // values brings tile j of V.
-func (c copies) values(it item, j, slot build.U32) {
+func (c copies) values(it part.Item, j, slot build.U32) {
 	c.fill(c.raw, slot, c.g.v, c.g.plan.raw, c.g.plan.tile, c.tile(it, j), 1)
 }
 
 // tile is where tile j of K or V is.
-func (c copies) tile(it item, j build.U32) func(int) []build.U32 {
+func (c copies) tile(it part.Item, j build.U32) func(int) []build.U32 {
 	k, kv := c.g.k, c.g.headKV(it)
 	return func(int) []build.U32 {
 		return []build.U32{k.U32(0), j.MulLo(k.U32(uint32(c.g.c.TileN))), kv}
@@ -99,21 +100,6 @@ func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, byt
 	side.Next()
 }
 
-// eachTile goes through the tiles of K and V from the last to the first, so that the
-// one with keys beyond the end comes first: number from of these, and every step-th
-// after it.
-func (g *gen) eachTile(it item, from build.U32, step int, body func(j build.U32)) {
-	k := g.k
-	k.If(from.SetpLt(it.tiles), func() {
-		left := it.tiles.Sub(from).Var() // the one number that a round has to know
-		k.Until(func() build.Pred {
-			body(it.first.Add(left.Get()).Sub(k.U32(1)))
-			left.Set(left.Get().Sub(k.U32(uint32(step))))
-			return build.Cast[build.S32](left.Get()).SetpLe(k.S32(0))
-		})
-	})
-}
-
 // transpose is a transposing warp: it turns its share of each tile of V, 16 tokens at
 // a time, from token by token to dimension by dimension.
 //
@@ -132,15 +118,15 @@ func (g *gen) transpose() {
 	}
 	from := g.wg.ByRows(raw.Block(0))
 	perBlock := v.Width() / 16
-	g.eachItem(func(it item) {
-		g.eachTile(it, k.U32(0), 1, func(build.U32) {
+	g.work.Each(func(it part.Item) {
+		g.work.EachTile(it, k.U32(0), 1, func(build.U32) {
 			rawAt := g.slotBytes(rawSlot.Wait())
 			vAt := vSlot.Wait().MulLo(k.U32(uint32(g.plan.vTile)))
 			// Which warp this is, is worked out each time: there is no register for it.
 			first := g.wg.Thread.Shr(k.U32(5)).Sub(k.U32(1))
 			k.Loop(first, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
 				tokens := from.Plus(rawAt.Add(t.MulLo(k.U32(uint32(16 * g.d)))))
-				block := g.over(t, perBlock) // of columns in v
+				block := part.Divide(k, t, perBlock) // of columns in v
 				col := t.Sub(block.MulLo(k.U32(uint32(perBlock)))).MulLo(k.U32(8))
 				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(k.U32(uint32(v.Rows * v.Width())))))
 				g.transpose16(tokens, to)

@@ -42,13 +42,12 @@ func (g *gen) newRows() rows {
 }
 
 // begin starts an item: c = log₂e·scale·qs·ks.
-func (r rows) begin(it item) {
+func (r rows) begin(it part.Item) {
 	g := r.g
 	k := g.k
-	qs, ks := g.qs.At(it.head.Rem(g.perBatch)).Ld(), g.ks.At(g.scaleKV(it)).Ld()
-	r.c.Set(g.scale.Mul(k.F32(math.Log2E), build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn))
+	r.c.Set(g.scales.Logit(it.Head))
 	if !g.c.Persistent {
-		r.vs.Set(g.vs.At(g.scaleKV(it)).Ld())
+		r.vs.Set(g.scales.Value(it.Head))
 	}
 	for s := range slots {
 		r.base[s].Set(k.F32(nothing))
@@ -59,15 +58,12 @@ func (r rows) begin(it item) {
 // outputScale is vs. A block of one item has read it at the beginning, while it waited for
 // its tiles: at the end, everything would wait for it. Blocks that stay have other things
 // to do meanwhile, and no register to spare.
-func (r rows) outputScale(it item) build.F32 {
+func (r rows) outputScale(it part.Item) build.F32 {
 	if r.g.c.Persistent {
-		return r.g.vs.At(r.g.scaleKV(it)).Ld()
+		return r.g.scales.Value(it.Head)
 	}
 	return r.vs.Get()
 }
-
-// scaleKV is the head of K and V that an item shares, counted in one of the batch.
-func (g *gen) scaleKV(it item) build.U32 { return it.head.Rem(g.perBatch).Div(g.shared) }
 
 // stepKeys are the keys that a product sums up at a time.
 const stepKeys = 32
@@ -309,7 +305,7 @@ func (r rows) sums(O *tile.Frag) (base, l []build.F32) {
 
 // finish makes of l and what it is relative to what an output is multiplied by, vs/l, and
 // the LSE, ln Σe^x = (log₂ l - base)·ln 2. A row without keys has l = 0: its output is 0.
-func (r rows) finish(it item, base, l []build.F32) (norm, lse []build.F32) {
+func (r rows) finish(it part.Item, base, l []build.F32) (norm, lse []build.F32) {
 	g := r.g
 	k := g.k
 	vs := r.outputScale(it)

@@ -1,0 +1,67 @@
+package part
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Output is O in global memory: [heads of the whole batch, SeqQ, D] of two bytes per
+// element.
+type Output struct {
+	K    *build.Kernel
+	O    build.Global[build.B16]
+	Type ptx.Type // F16 or BF16
+	SeqQ build.U32
+	D    int
+}
+
+// Pair rounds two neighbours to the output's type, lo in the lower half.
+func (o Output) Pair(lo, hi build.F32) build.B32 {
+	if o.Type == ptx.BF16 {
+		return build.Cast[build.B32](hi.CvtRnBF16x2(lo))
+	}
+	return build.Cast[build.B32](hi.CvtRnF16x2(lo))
+}
+
+// Row is one of a lane's rows of O.
+type Row struct {
+	Exists build.Pred // the row is within the sequence
+	To     build.Global[build.B32]
+}
+
+// Rows returns the rows of a lane's row slots. row is the lane's first row and col the
+// lane's first column.
+func (o Output) Rows(f *tile.Frag, head, row, col build.U32) (rows []Row) {
+	for s := range f.Slots() {
+		at := row.Add(o.K.U32(uint32(f.SlotRow(s))))
+		rows = append(rows, Row{at.SetpLt(o.SeqQ), o.at(head, at, col)})
+	}
+	return rows
+}
+
+// at returns the address of an element of O.
+func (o Output) at(head, row, col build.U32) build.Global[build.B32] {
+	k := o.K
+	rows := head.MulWide(o.SeqQ).Add(row.CvtU64())
+	offset := rows.MulLo(k.U64(uint64(2 * o.D))).Add(col.Shl(k.U32(1)).CvtU64())
+	return build.GlobalAt[build.B32](o.O.Addr().Add(offset))
+}
+
+// StoreInterleaved writes cols columns of U·norm to the rows that exist, norm being one
+// factor per row slot. The fragment's columns are permuted: of each sixteen, the first
+// eight are the even columns of O and the last eight the odd ones. A lane's four elements
+// of a row and of sixteen columns are then four neighbours, 4q to 4q+3, in the order 0, 2
+// and 1, 3. The rows' addresses are those of column 4q.
+func (o Output) StoreInterleaved(rows []Row, U *tile.Frag, cols int, norm []build.F32) {
+	for s, row := range rows {
+		o.K.If(row.Exists, func() {
+			for c := 0; c < cols; c += 16 {
+				even, odd := c/2+2*s, c/2+4+2*s // elements of columns c to c+7, and of the next eight
+				x := func(i int) build.F32 { return U.Get(i).Mul(norm[s], build.Rn) }
+				words := [2]build.B32{o.Pair(x(even), x(odd)), o.Pair(x(even+1), x(odd+1))}
+				row.To.Plus(c / 2).StV2(words)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package part
+
+import (
+	"math/bits"
+
+	"github.com/GOATnote-Inc/attest/build"
+)
+
+// Work deals the items of a problem out over the blocks of a grid. An item is one tile of
+// query rows of one head.
+type Work struct {
+	K     *build.Kernel
+	Rows  int // query rows of an item
+	Keys  int // keys of a KV tile
+	Heads build.U32
+	Mask  Mask
+	// Persistent blocks take one item after the other, from a grid of one dimension. Other
+	// blocks have one item, by their place in a grid of items × heads.
+	Persistent bool
+	// Split blocks of a cluster share the KV tiles of an item, one range each. Rank is the
+	// block's number in its cluster.
+	Split int
+	Rank  build.U32
+}
+
+// Item is one tile of query rows of one head: what a block computes at a time.
+type Item struct {
+	Number build.U32 // how many items the block has done before
+	Head   build.U32 // of Q, counted through the batch
+	Row0   build.U32 // its first query row
+	First  build.U32 // its first KV tile
+	Tiles  build.U32 // how many KV tiles it has
+}
+
+// Each runs body for each item of the block. Neighbouring blocks work on the same head,
+// whose K and V then come from the L2 cache. Under a causal mask the last query tiles of
+// all heads come first: they have the most keys, and only short items are left for the
+// end.
+func (w Work) Each(body func(Item)) {
+	k, m := w.K, uint32(w.Rows)
+	if !w.Persistent {
+		t, head := Divide(k, k.CtaidX(), w.Split), k.CtaidY()
+		if w.Mask.Causal {
+			head, t = t, k.NctaidY().Sub(k.U32(1)).Sub(head)
+		}
+		body(w.item(k.U32(0), head, t.MulLo(k.U32(m))))
+		return
+	}
+	rowTiles, number := Divide(k, w.Mask.SeqQ.Add(k.U32(m-1)), w.Rows), k.U32(0).Var()
+	outer, inner := w.Heads, rowTiles // items count through inner first
+	if w.Mask.Causal {
+		outer, inner = rowTiles, w.Heads
+	}
+	var i, o build.U32
+	k.While(func() build.Pred {
+		i = w.nth(number.Get())
+		o = i.Div(inner)
+		return o.SetpLt(outer)
+	}, func() {
+		head, t := o, i.Sub(o.MulLo(inner))
+		if w.Mask.Causal {
+			head, t = t, rowTiles.Sub(k.U32(1)).Sub(o)
+		}
+		body(w.item(number.Get(), head, t.MulLo(k.U32(m))))
+		number.Set(number.Get().Add(k.U32(1)))
+	})
+}
+
+// nth returns the number of the item that a persistent block takes in its round n. Under a
+// causal mask items get shorter, so every other round goes through the blocks backwards:
+// otherwise the same block would get the longest item of every round.
+func (w Work) nth(n build.U32) build.U32 {
+	k := w.K
+	place := k.CtaidX()
+	if w.Mask.Causal {
+		back := k.NctaidX().Sub(k.U32(1)).Sub(place)
+		place = back.Selp(place, n.And(k.U32(1)).SetpEq(k.U32(1)))
+	}
+	return n.MadLo(k.NctaidX(), place)
+}
+
+// item returns the item of a head that starts at row0, with this block's KV tiles.
+func (w Work) item(number, head, row0 build.U32) Item {
+	k := w.K
+	it := Item{Number: number, Head: head, Row0: row0}
+	it.First, it.Tiles = w.Mask.Tiles(row0, w.Rows, w.Keys)
+	if w.Split > 1 {
+		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(it.Tiles), w.Split) }
+		it.First = share(w.Rank)
+		it.Tiles = share(w.Rank.Add(k.U32(1))).Sub(it.First)
+	}
+	return it
+}
+
+// EachTile runs body for KV tiles of an item from the last to the first, so that the tile
+// with keys beyond the end comes first. It skips the first skip tiles of that order and
+// then takes every step-th.
+func (w Work) EachTile(it Item, skip build.U32, step int, body func(j build.U32)) {
+	k := w.K
+	k.If(skip.SetpLt(it.Tiles), func() {
+		left := it.Tiles.Sub(skip).Var() // all that the loop carries from round to round
+		k.Until(func() build.Pred {
+			body(it.First.Add(left.Get()).Sub(k.U32(1)))
+			left.Set(left.Get().Sub(k.U32(uint32(step))))
+			return build.Cast[build.S32](left.Get()).SetpLe(k.S32(0))
+		})
+	})
+}
+
+// Divide returns x/n rounded down, for x below 2^31. Powers of two and three times such
+// powers need no division: the assembler makes a reciprocal and a dozen instructions of
+// one, even by a constant, and the first copy of a block would wait for them.
+func Divide(k *build.Kernel, x build.U32, n int) build.U32 {
+	shift := bits.TrailingZeros(uint(n))
+	switch odd := n >> shift; {
+	case odd == 1 && shift == 0:
+		return x
+	case odd == 1:
+		return x.Shr(k.U32(uint32(shift)))
+	case odd == 3:
+		return x.MulHi(k.U32((1<<33 + 1) / 3)).Shr(k.U32(uint32(shift + 1)))
+	}
+	return x.Div(k.U32(uint32(n)))
+}
