@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -30,7 +31,7 @@ func TestProbes(t *testing.T) {
 			t.Fatal(err)
 		}
 		checker, counter := check.New(), count.New()
-		dev, err := emu.New(ptx.SM90a, emu.Options{Observer: emu.Tee(checker, counter), GuardShared: true})
+		dev, err := emu.New(ptx.SM90a, emu.Options{Observer: observe.Tee(checker, counter), GuardShared: true})
 		if err != nil {
 			t.Fatal(err)
 		}

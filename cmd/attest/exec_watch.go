@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/internal/defects"
 )
 
@@ -43,7 +43,7 @@ func kindsHelp() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// watch is what the flags ask to observe. It is an emu.Observer that makes a checker
+// watch is what the flags ask to observe. It is an observe.Observer that makes a checker
 // and a counter for each launch, so that each has its own results.
 type watch struct {
 	kinds   []check.Kind
@@ -53,7 +53,7 @@ type watch struct {
 }
 
 // observer is the watch, or nil when there is nothing to watch for.
-func (w *watch) observer() emu.Observer {
+func (w *watch) observer() observe.Observer {
 	if len(w.kinds) == 0 && !w.count {
 		return nil
 	}
@@ -61,8 +61,8 @@ func (w *watch) observer() emu.Observer {
 }
 
 // Launch is called by the emulator.
-func (w *watch) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
-	var all []emu.Observer
+func (w *watch) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
+	var all []observe.Observer
 	if len(w.kinds) > 0 {
 		w.checker = check.New(w.kinds...)
 		all = append(all, w.checker)
@@ -71,7 +71,7 @@ func (w *watch) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
 		w.counter = emucount.New()
 		all = append(all, w.counter)
 	}
-	return emu.Tee(all...).Launch(info)
+	return observe.Tee(all...).Launch(info)
 }
 
 // take is what the last launch showed.

@@ -1,8 +1,7 @@
 package emu
 
 import (
-	"encoding/binary"
-
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -25,9 +24,9 @@ func (f *frame) spanned(a *address, m uint32, n int, write bool, base uint64) {
 }
 
 // access is the warp's announcement, to be filled in.
-func (f *frame) access(m uint32, n int, write bool) *Access {
+func (f *frame) access(m uint32, n int, write bool) *observe.Access {
 	acc := &f.w.access
-	*acc = Access{Rank: f.b.rank, Warp: f.w.id, Mask: m, ID: int(f.fn.code[f.w.pc].id), Size: n, Write: write, f: f}
+	*acc = observe.Access{Rank: f.b.rank, Warp: f.w.id, Mask: m, ID: int(f.fn.code[f.w.pc].id), Size: n, Write: write, State: f.state()}
 	return acc
 }
 
@@ -58,8 +57,8 @@ func (f *frame) touchedUnits(m uint32, units []int32, n int) {
 }
 
 // info is what observers know of an allocation.
-func (a *alloc) info() *Alloc {
-	a.once.Do(func() { a.told = &Alloc{Addr: a.addr, Size: len(a.data), Data: a.data, Name: a.name} })
+func (a *alloc) info() *observe.Alloc {
+	a.once.Do(func() { a.told = &observe.Alloc{Addr: a.addr, Size: len(a.data), Data: a.data, Name: a.name} })
 	return a.told
 }
 
@@ -72,7 +71,7 @@ func (f *frame) started(lane int, bars []barRef) (work uint64) {
 	}
 	q := &f.b.cluster.async
 	q.works++
-	a := &Async{Rank: f.b.rank, Warp: f.w.id, Lane: lane, ID: int(f.fn.code[f.w.pc].id), Work: q.works}
+	a := &observe.Async{Rank: f.b.rank, Warp: f.w.id, Lane: lane, ID: int(f.fn.code[f.w.pc].id), Work: q.works}
 	for _, r := range bars {
 		a.Bars = append(a.Bars, r.at())
 	}
@@ -83,7 +82,7 @@ func (f *frame) started(lane int, bars []barRef) (work uint64) {
 // completed tells the cluster's observer that the work has taken effect.
 func (o origin) completed(lane int, work uint64, read bool) {
 	if watch := o.f.b.watch; watch != nil {
-		watch.Complete(&Completion{
+		watch.Complete(&observe.Completion{
 			Rank: o.f.b.rank, Warp: o.f.w.id, Lane: lane, ID: int(o.f.fn.code[o.pc].id), Work: work, Read: read,
 		})
 	}
@@ -91,7 +90,7 @@ func (o origin) completed(lane int, work uint64, read bool) {
 
 // mbarrier tells the cluster's observer of an operation on an mbarrier that had the
 // value old.
-func (o origin) mbarrier(r barRef, e Mbarrier, old mbarrier) {
+func (o origin) mbarrier(r barRef, e observe.Mbarrier, old mbarrier) {
 	watch := o.f.b.watch
 	if watch == nil {
 		return
@@ -103,7 +102,7 @@ func (o origin) mbarrier(r barRef, e Mbarrier, old mbarrier) {
 	}
 	if b, err := loadMbarrier(r.word()); err == nil {
 		e.Expected, e.Pending, e.Bytes = int(b.expected()), int(b.pending()), int(b.bytes())
-		e.Ended = e.Err == nil && e.Op != MbarrierInit && e.Op != MbarrierWait && b.phase() != old.phase()
+		e.Ended = e.Err == nil && e.Op != observe.MbarrierInit && e.Op != observe.MbarrierWait && b.phase() != old.phase()
 	}
 	watch.Mbarrier(&e)
 }
@@ -113,7 +112,7 @@ func (bar *barrier) opened(b *block) {
 	if b.watch == nil {
 		return
 	}
-	o := &Opening{Rank: b.rank, Bar: b.barIndex(bar)}
+	o := &observe.Opening{Rank: b.rank, Bar: b.barIndex(bar)}
 	for i := range bar.warps {
 		o.Warps = append(o.Warps, bar.warps[i].counted)
 	}
@@ -123,7 +122,7 @@ func (bar *barrier) opened(b *block) {
 // opened tells the observer that the cluster's barrier opens.
 func (c *cluster) opened() {
 	if c.blocks[0].watch != nil {
-		c.blocks[0].watch.Open(&Opening{Cluster: true})
+		c.blocks[0].watch.Open(&observe.Opening{Cluster: true})
 	}
 }
 
@@ -136,45 +135,7 @@ func (b *block) barIndex(bar *barrier) int {
 	return -1
 }
 
-// Stored is what a lane's st is about to write; ok is false for other instructions.
-func (a *Access) Stored(in *Inst, lane int) (data []byte, ok bool) {
-	if in.Op.Name != "st" || !a.Write || a.Size > 64 {
-		return nil, false
-	}
-	x := &inst{in.Inst, in.Match, in.at}
-	t := x.typ("b")
-	d := &decoder{p: a.f.fn.prog, fn: a.f.fn, regs: a.f.fn.slots}
-	s := &Step{Inst: in, f: a.f}
-	for _, e := range d.vector(x.arg("b")) {
-		var b [8]byte
-		n := t.Bytes()
-		if n > 8 || e.Kind == ptx.SymOperand {
-			return nil, false
-		}
-		v := s.Value(e, lane)
-		if e.Kind != ptx.RegOperand && e.Kind != ptx.SpecialOperand {
-			v = constant(e, t)
-		}
-		binary.LittleEndian.PutUint64(b[:], v)
-		data = append(data, b[:n]...)
-	}
-	return data, len(data) == a.Size
-}
-
-// Word is what a lane's st of up to four bytes is about to write; ok is false for
-// other instructions, and for lanes whose stores do not lie in one piece.
-func (a *Access) Word(lane int) (v uint32, ok bool) {
-	w := a.f.w
-	if a.Offsets != (*[32]uint64)(&w.offsets) || len(w.moving) != 1 || w.moving[0].width != w32 || a.Size > 4 {
-		return 0, false
-	}
-	return a.f.r32[w.moving[0].s][lane] & (1<<(8*a.Size) - 1), true
-}
-
-// Callers are the source lines of the calls that led to the access, the innermost
-// first.
-func (a *Access) Callers() []string { return a.f.callers() }
-
+// callers are the source lines of the calls that led to the frame, the innermost first.
 func (f *frame) callers() (lines []string) {
 	for ; f != nil && f.parent != nil; f = f.parent {
 		at := f.parent.fn.sourceLine(f.ret - 1)

@@ -22,7 +22,7 @@ func init() {
 // unary is an approximate function of f32.
 func unary(fn func(a uint32, ftz bool) uint32) builder {
 	return func(d *decoder, x *inst) exec {
-		ftz := x.has("ftz")
+		ftz := x.Has("ftz")
 		rd, ra := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s
 		return func(f *frame, m uint32) {
 			to, from := f.whole32(rd, m), &f.r32[ra]
@@ -36,7 +36,7 @@ func unary(fn func(a uint32, ftz bool) uint32) builder {
 
 func buildRcp(d *decoder, x *inst) exec {
 	r := roundOf(x)
-	switch wide, approx := x.typ("d") == ptx.F64, x.has("approx"); {
+	switch wide, approx := x.Type("d") == ptx.F64, x.Has("approx"); {
 	case wide && approx:
 		return op1(d, x, rcpHigh)
 	case wide && r == scalar.RN:
@@ -45,7 +45,7 @@ func buildRcp(d *decoder, x *inst) exec {
 		return op1(d, x, func(a uint64) uint64 { return scalar.RcpF64R(r, a) })
 	case approx:
 		return unary(sfu.Rcp)(d, x)
-	case x.has("ftz"):
+	case x.Has("ftz"):
 		return op1(d, x, func(a uint32) uint32 { return scalar.RcpFtzF32R(r, a) })
 	case r == scalar.RN:
 		return op1(d, x, scalar.RcpF32)
@@ -55,12 +55,12 @@ func buildRcp(d *decoder, x *inst) exec {
 
 func buildSqrt(d *decoder, x *inst) exec {
 	r := roundOf(x)
-	switch wide := x.typ("d") == ptx.F64; {
+	switch wide := x.Type("d") == ptx.F64; {
 	case wide && r == scalar.RN:
 		return op1(d, x, scalar.SqrtF64)
 	case wide:
 		return op1(d, x, func(a uint64) uint64 { return scalar.SqrtF64R(r, a) })
-	case x.has("approx"):
+	case x.Has("approx"):
 		return unary(sfu.Sqrt)(d, x)
 	case r == scalar.RN:
 		return op1(d, x, flushed1(x, scalar.SqrtF32))
@@ -70,9 +70,9 @@ func buildSqrt(d *decoder, x *inst) exec {
 
 func buildRsqrt(d *decoder, x *inst) exec {
 	switch {
-	case x.typ("d") != ptx.F64:
+	case x.Type("d") != ptx.F64:
 		return unary(sfu.Rsqrt)(d, x)
-	case x.has("ftz"):
+	case x.Has("ftz"):
 		return op1(d, x, rsqrtHigh)
 	}
 	return op1(d, x, rsqrtF64)
@@ -92,7 +92,7 @@ func halfElementary(f16, bf16 func(a uint16) uint16) builder {
 // with the reciprocal, the operands scaled out of the range where the reciprocal
 // is subnormal. div.full scales large divisors too.
 func buildFastDiv(d *decoder, x *inst) exec {
-	full, ftz := x.has("full"), x.has("ftz")
+	full, ftz := x.Has("full"), x.Has("ftz")
 	mul := scalar.MulF32
 	if ftz {
 		mul = scalar.MulFtzF32

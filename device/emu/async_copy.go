@@ -3,6 +3,7 @@ package emu
 import (
 	"math/bits"
 
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -63,7 +64,7 @@ func (q *copyQueue) sweep(lanes uint32, due func(*copyItem) bool) {
 func (q *copyQueue) complete(it *copyItem) {
 	if it.bar != nil {
 		q.arrivals--
-		it.from.misuse(it.from.arrive(*it.bar, 1, Mbarrier{Op: MbarrierArrive, Late: true}))
+		it.from.misuse(it.from.arrive(*it.bar, 1, observe.Mbarrier{Op: observe.MbarrierArrive, Late: true}))
 		return
 	}
 	clear(it.dst[copy(it.dst, it.src):])
@@ -72,14 +73,14 @@ func (q *copyQueue) complete(it *copyItem) {
 
 // buildCopyAsync is cp.async of 4, 8 or 16 bytes a thread.
 func buildCopyAsync(d *decoder, x *inst) exec {
-	dst, src := d.addr(x.arg("dst"), x.space("dst")), d.addr(x.arg("src"), x.space("src"))
-	n := int(x.arg("cpSize").Val)
+	dst, src := d.addr(x.Arg("dst"), x.SpaceName("dst")), d.addr(x.Arg("src"), x.SpaceName("src"))
+	n := int(x.Arg("cpSize").Val)
 	size := d.const32(uint32(n))
-	if o := x.arg("srcSize"); o != nil {
+	if o := x.Arg("srcSize"); o != nil {
 		size = d.src32(o, ptx.U32)
 	}
 	ignore, not := slot(-1), false
-	if o := x.arg("ignoreSrc"); o != nil {
+	if o := x.Arg("ignoreSrc"); o != nil {
 		ignore, not = d.pred(o)
 	}
 	return func(f *frame, m uint32) {
@@ -110,8 +111,8 @@ func buildCopyAsync(d *decoder, x *inst) exec {
 // buildCopyArrive is cp.async.mbarrier.arrive: an arrival that follows the
 // thread's copies. Without .noinc the barrier awaits it in addition to others.
 func buildCopyArrive(d *decoder, x *inst) exec {
-	a := d.addr(x.arg("addr"), x.space("addr"))
-	inc := !x.has("noinc")
+	a := d.addr(x.Arg("addr"), x.SpaceName("addr"))
+	inc := !x.Has("noinc")
 	return func(f *frame, m uint32) {
 		q := &f.w.async.copies
 		eachLane(m, func(l int) {
@@ -132,19 +133,19 @@ func buildCopyArrive(d *decoder, x *inst) exec {
 func init() {
 	control("cp", func(d *decoder, x *inst, o *op) {
 		switch {
-		case x.has("bulk"):
+		case x.Has("bulk"):
 			o.run = buildBulk(d, x)
-		case x.has("mbarrier"):
+		case x.Has("mbarrier"):
 			o.run = buildCopyArrive(d, x)
-		case x.has("commit_group"):
+		case x.Has("commit_group"):
 			o.run = func(f *frame, m uint32) { f.w.async.copies.commit(m) }
-		case x.has("wait_all"):
+		case x.Has("wait_all"):
 			o.run = func(f *frame, m uint32) {
 				f.w.async.copies.commit(m)
 				f.w.async.copies.finish(m, 0)
 			}
-		case x.has("wait_group"):
-			keep := uint32(x.arg("N").Val)
+		case x.Has("wait_group"):
+			keep := uint32(x.Arg("N").Val)
 			o.run = func(f *frame, m uint32) { f.w.async.copies.finish(m, keep) }
 		default:
 			o.run = buildCopyAsync(d, x)

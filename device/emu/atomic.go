@@ -114,25 +114,25 @@ type atomicOp struct {
 
 // buildAtomic is atom and red.
 func buildAtomic(d *decoder, x *inst) exec {
-	if x.has("async") {
+	if x.Has("async") {
 		return builders["red.async"](d, x)
 	}
-	t := x.typ("b")
+	t := x.Type("b")
 	if t == ptx.B128 {
 		return buildAtomicWide(d, x)
 	}
-	o := &atomicOp{a: d.addr(x.arg("a"), x.space("a")), size: t.Bytes(), fn: combineOf(atomicName(x), t)}
+	o := &atomicOp{a: d.addr(x.Arg("a"), x.SpaceName("a")), size: t.Bytes(), fn: combineOf(atomicName(x), t)}
 	o.global = o.fn
 	if t == ptx.F32 {
 		o.global = addGlobalF32
 	}
-	for _, e := range d.vector(x.arg("b")) {
+	for _, e := range d.vector(x.Arg("b")) {
 		o.b = append(o.b, d.from(e, t))
 	}
-	if c := x.arg("c"); c != nil {
+	if c := x.Arg("c"); c != nil {
 		o.c, o.hasC = d.from(c, t), true
 	}
-	if dst := x.arg("d"); dst != nil {
+	if dst := x.Arg("d"); dst != nil {
 		for _, e := range d.vector(dst) {
 			o.d = append(o.d, d.into(e, t))
 			o.regBits = append(o.regBits, registerBits(e, t))
@@ -145,11 +145,11 @@ func buildAtomic(d *decoder, x *inst) exec {
 // out.
 func atomicName(x *inst) string {
 	for _, op := range []string{"add", "exch", "cas"} {
-		if x.has(op) {
+		if x.Has(op) {
 			return op
 		}
 	}
-	return x.mod("op")
+	return x.Mod("op")
 }
 
 func (o *atomicOp) run(f *frame, m uint32) {
@@ -226,11 +226,11 @@ func update(mem []byte, shared bool, fn combine, b, c uint64) uint64 {
 
 // buildAtomicWide is atom.exch and atom.cas on 128 bits.
 func buildAtomicWide(d *decoder, x *inst) exec {
-	a := d.addr(x.arg("a"), x.space("a"))
-	to, b := d.dst(x.arg("d"), ptx.B128), d.src64(x.arg("b"), ptx.B128)
-	c, cas := b, x.has("cas")
+	a := d.addr(x.Arg("a"), x.SpaceName("a"))
+	to, b := d.dst(x.Arg("d"), ptx.B128), d.src64(x.Arg("b"), ptx.B128)
+	c, cas := b, x.Has("cas")
 	if cas {
-		c = d.src64(x.arg("c"), ptx.B128)
+		c = d.src64(x.Arg("c"), ptx.B128)
 	}
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {

@@ -47,7 +47,7 @@ type barrierOp struct {
 func init() {
 	control("bar", buildBarrier)
 	control("barrier", func(d *decoder, x *inst, o *op) {
-		if x.has("cluster") {
+		if x.Has("cluster") {
 			controllers["barrier.cluster"](d, x, o)
 			return
 		}
@@ -56,21 +56,21 @@ func init() {
 }
 
 func buildBarrier(d *decoder, x *inst, o *op) {
-	if x.has("warp") {
+	if x.Has("warp") {
 		buildWarpBarrier(d, x, o)
 		return
 	}
-	b := &barrierOp{id: d.src32(x.arg("bar"), ptx.U32), all: true, wait: !x.has("arrive"), in: -1}
-	if n := x.arg("threads"); n != nil {
+	b := &barrierOp{id: d.src32(x.Arg("bar"), ptx.U32), all: true, wait: !x.Has("arrive"), in: -1}
+	if n := x.Arg("threads"); n != nil {
 		b.need, b.all = d.src32(n, ptx.U32), false
 	}
-	if x.has("red") {
-		b.reduction, b.op = true, x.mod("op")
-		b.in, b.neg = d.pred(x.arg("c"))
-		if x.has("popc") {
-			b.op, b.out32 = "popc", d.dst(x.arg("d"), ptx.U32)
+	if x.Has("red") {
+		b.reduction, b.op = true, x.Mod("op")
+		b.in, b.neg = d.pred(x.Arg("c"))
+		if x.Has("popc") {
+			b.op, b.out32 = "popc", d.dst(x.Arg("d"), ptx.U32)
 		} else {
-			b.out = d.dst(x.arg("p"), ptx.Pred)
+			b.out = d.dst(x.Arg("p"), ptx.Pred)
 		}
 	}
 	o.kind, o.try, o.why = opTry, b.try, b.why

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // block is a block of threads with its shared memory.
@@ -20,7 +21,7 @@ type block struct {
 	bars    [16]barrier
 	order   []int  // in which the warps run
 	version uint64 // counts what may let a waiting warp go on
-	watch   ClusterObserver
+	watch   observe.ClusterObserver
 	printed []byte
 }
 

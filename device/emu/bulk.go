@@ -118,20 +118,20 @@ func (q *bulkQueue) add(from origin, load func() []byte, store func([]byte)) {
 // buildBulk is cp.async.bulk and cp.reduce.async.bulk.
 func buildBulk(d *decoder, x *inst) exec {
 	switch {
-	case x.has("commit_group"):
+	case x.Has("commit_group"):
 		return func(f *frame, m uint32) { f.w.async.bulk.commit(m) }
-	case x.has("wait_group"):
-		keep, read := uint32(x.arg("N").Val), x.has("read")
+	case x.Has("wait_group"):
+		keep, read := uint32(x.Arg("N").Val), x.Has("read")
 		return func(f *frame, m uint32) { f.w.async.bulk.finish(m, keep, read) }
-	case x.has("tensor"):
+	case x.Has("tensor"):
 		return buildTensorCopy(d, x)
-	case x.has("prefetch"):
+	case x.Has("prefetch"):
 		src := d.bulkEnd(x, "srcMem")
-		size := d.src32(x.arg("size"), ptx.U32)
+		size := d.src32(x.Arg("size"), ptx.U32)
 		return func(f *frame, m uint32) {
 			eachLane(m, func(l int) { src.bytes(f, l, f.r32[size][l], false) })
 		}
-	case x.has("bulk_group"):
+	case x.Has("bulk_group"):
 		return buildBulkStore(d, x)
 	}
 	return buildBulkLoad(d, x)
@@ -141,7 +141,7 @@ func buildBulk(d *decoder, x *inst) exec {
 type bulkEnd struct{ *address }
 
 func (d *decoder) bulkEnd(x *inst, name string) bulkEnd {
-	return bulkEnd{d.addr(x.arg(name), x.space(name))}
+	return bulkEnd{d.addr(x.Arg(name), x.SpaceName(name))}
 }
 
 // bytes are the n bytes at the lane's address, which like n is a multiple of 16.
@@ -166,8 +166,8 @@ func (e bulkEnd) aligned(f *frame, lane int, n uint32) uint64 {
 // of another one of the cluster or of several.
 func buildBulkLoad(d *decoder, x *inst) exec {
 	dst, src := d.bulkEnd(x, "dstMem"), d.bulkEnd(x, "srcMem")
-	size := d.src32(x.arg("size"), ptx.U32)
-	bar := d.addr(x.arg("mbar"), x.space("mbar"))
+	size := d.src32(x.Arg("size"), ptx.U32)
+	bar := d.addr(x.Arg("mbar"), x.SpaceName("mbar"))
 	cast := d.multicast(x)
 	put := d.placing(x)
 	between := src.space == ptx.Shared
@@ -203,7 +203,7 @@ func buildBulkLoad(d *decoder, x *inst) exec {
 // buildBulkStore is the forms that bulk groups count: to global memory.
 func buildBulkStore(d *decoder, x *inst) exec {
 	dst, src := d.bulkEnd(x, "dstMem"), d.bulkEnd(x, "srcMem")
-	size := d.src32(x.arg("size"), ptx.U32)
+	size := d.src32(x.Arg("size"), ptx.U32)
 	put := d.placing(x)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
@@ -222,7 +222,7 @@ func buildBulkStore(d *decoder, x *inst) exec {
 type multicast slot
 
 func (d *decoder) multicast(x *inst) multicast {
-	if o := x.arg("ctaMask"); o != nil {
+	if o := x.Arg("ctaMask"); o != nil {
 		return multicast(d.src32(o, ptx.U16))
 	}
 	return -1

@@ -11,14 +11,14 @@ func replaceBytes(dst, src []byte, _ bool) { copy(dst, src) }
 
 // placing is what the copy does by its operation and type.
 func (d *decoder) placing(x *inst) placing {
-	op := x.mod("redOp")
-	if x.has("noftz") {
+	op := x.Mod("redOp")
+	if x.Has("noftz") {
 		op = "add"
 	}
 	if op == "" {
 		return replaceBytes
 	}
-	return reduceBytes(op, ptx.ParseType(x.mod("type")))
+	return reduceBytes(op, ptx.ParseType(x.Mod("type")))
 }
 
 // reduceBytes combines elements of a type, or is nil when they cannot be.

@@ -120,7 +120,7 @@ type tensorOperand struct {
 }
 
 func (d *decoder) tensorOperand(x *inst) tensorOperand {
-	o := x.arg("tensorMap")
+	o := x.Arg("tensorMap")
 	t := tensorOperand{addr: d.addr(o, "")}
 	for _, e := range elems(&o.Elems[0]) {
 		t.coords = append(t.coords, d.src32(e, ptx.S32))
@@ -148,25 +148,25 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 
 // buildTensorCopy is cp.async.bulk.tensor, its reductions and its prefetch.
 func buildTensorCopy(d *decoder, x *inst) exec {
-	if x.has("im2col") || x.has("im2col_no_offs") {
+	if x.Has("im2col") || x.Has("im2col_no_offs") {
 		d.fail("the emulator has tensor maps of tiles only: no im2col")
 		return nil
 	}
 	t := d.tensorOperand(x)
 	switch {
-	case x.has("prefetch"):
+	case x.Has("prefetch"):
 		return func(f *frame, m uint32) {
 			eachLane(m, func(l int) { t.tile(f, l, false) })
 		}
-	case x.has("bulk_group"):
+	case x.Has("bulk_group"):
 		return buildTensorStore(d, x, t)
 	}
 	return buildTensorLoad(d, x, t)
 }
 
 func buildTensorLoad(d *decoder, x *inst, t tensorOperand) exec {
-	dst := d.addr(x.arg("dstMem"), x.space("dstMem"))
-	bar := d.addr(x.arg("mbar"), x.space("mbar"))
+	dst := d.addr(x.Arg("dstMem"), x.SpaceName("dstMem"))
+	bar := d.addr(x.Arg("mbar"), x.SpaceName("mbar"))
 	cast := d.multicast(x)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
@@ -204,8 +204,8 @@ func (f *frame) tileRoom(lane int, b *block, off uint64, box *tile) {
 }
 
 func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
-	src := d.addr(x.arg("srcMem"), x.space("srcMem"))
-	op := x.mod("redOp")
+	src := d.addr(x.Arg("srcMem"), x.SpaceName("srcMem"))
+	op := x.Mod("redOp")
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			for _, s := range t.coords {

@@ -16,7 +16,7 @@ func init() {
 // buildDiscard is discard. What the line holds afterwards is undefined: a pattern
 // that is no likely value shows who reads it.
 func buildDiscard(d *decoder, x *inst) exec {
-	a := d.addr(x.arg("a"), x.space("a"))
+	a := d.addr(x.Arg("a"), x.SpaceName("a"))
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			b := a.view(f, l, 128, true)
@@ -33,9 +33,9 @@ const somePolicy = 1 << 60
 
 // buildPolicy is createpolicy.
 func buildPolicy(d *decoder, x *inst) exec {
-	to := d.dst(x.arg("cachePolicy"), ptx.B64)
+	to := d.dst(x.Arg("cachePolicy"), ptx.B64)
 	from := d.const64(somePolicy)
-	if p := x.arg("accessProperty"); p != nil {
+	if p := x.Arg("accessProperty"); p != nil {
 		from = d.src64(p, ptx.B64)
 	}
 	return func(f *frame, m uint32) { move(&f.r64[to], &f.r64[from], m) }

@@ -61,8 +61,8 @@ func buildCall(d *decoder, x *inst, o *op) {
 	site := &callSite{indirect: -1}
 	o.call = site
 	var callee *ptx.Operand
-	for i := range x.in.Args {
-		a := &x.in.Args[i]
+	for i := range x.Args {
+		a := &x.Args[i]
 		switch {
 		case a.Kind == ptx.ListOperand && callee == nil:
 			site.rets = d.actuals(a)

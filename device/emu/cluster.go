@@ -59,9 +59,9 @@ func clusterWait(f *frame, m uint32) status {
 // buildRemoteStore is st.async: a store to shared memory of the cluster that an
 // mbarrier there counts.
 func buildRemoteStore(d *decoder, x *inst) exec {
-	t := x.typ("b")
+	t := x.Type("b")
 	var cells []cell
-	for _, e := range d.vector(x.arg("b")) {
+	for _, e := range d.vector(x.Arg("b")) {
 		cells = append(cells, d.from(e, t))
 	}
 	return remote(d, x, cells, t.Bytes(), replaceBytes)
@@ -69,8 +69,8 @@ func buildRemoteStore(d *decoder, x *inst) exec {
 
 // buildRemoteReduce is red.async.
 func buildRemoteReduce(d *decoder, x *inst) exec {
-	t := x.typ("b")
-	return remote(d, x, []cell{d.from(x.arg("b"), t)}, t.Bytes(), reduceBytes(x.mod("op"), t))
+	t := x.Type("b")
+	return remote(d, x, []cell{d.from(x.Arg("b"), t)}, t.Bytes(), reduceBytes(x.Mod("op"), t))
 }
 
 // inCluster faults as a GPU does when blocks that are not launched in clusters, not even
@@ -83,7 +83,7 @@ func (f *frame) inCluster(m uint32) {
 
 // remote is an asynchronous store of the cells, of n bytes each.
 func remote(d *decoder, x *inst, cells []cell, n int, put placing) exec {
-	a, bar := d.addr(x.arg("a"), x.space("a")), d.addr(x.arg("mbar"), x.space("mbar"))
+	a, bar := d.addr(x.Arg("a"), x.SpaceName("a")), d.addr(x.Arg("mbar"), x.SpaceName("mbar"))
 	size := n * len(cells)
 	return func(f *frame, m uint32) {
 		f.inCluster(m)
@@ -107,7 +107,7 @@ func remote(d *decoder, x *inst, cells []cell, n int, put placing) exec {
 
 func init() {
 	control("barrier.cluster", func(d *decoder, x *inst, o *op) {
-		if x.has("arrive") {
+		if x.Has("arrive") {
 			o.run = clusterArrive
 			return
 		}

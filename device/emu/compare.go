@@ -28,15 +28,15 @@ var cmpOps = map[string]scalar.Cmp{
 // comparison decodes a cmp b. A packed type gives two tests, of the low halves and
 // of the high ones.
 func comparison(d *decoder, x *inst) (low, high test) {
-	op := cmpOps[x.mod("cmp")]
-	if t := x.typ("a"); t.Class() != ptx.ClassPacked && t != ptx.F16 {
+	op := cmpOps[x.Mod("cmp")]
+	if t := x.Type("a"); t.Class() != ptx.ClassPacked && t != ptx.F16 {
 		return compareWords(d, x, op), nil
 	}
 	return compareHalves(d, x, op)
 }
 
 func compareWords(d *decoder, x *inst, op scalar.Cmp) test {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.B16, ptx.U16:
 		return compareInts[uint16](d, x, op)
 	case ptx.S16:
@@ -52,7 +52,7 @@ func compareWords(d *decoder, x *inst, op scalar.Cmp) test {
 	case ptx.F64:
 		return ask2(d, x, func(a, b uint64) bool { return scalar.CmpF64(op, a, b) })
 	}
-	if x.has("ftz") {
+	if x.Has("ftz") {
 		return compare32(d, x, relation32{ltFtz, eqFtz, nanF32}, op)
 	}
 	return compare32(d, x, relation32{ltF32, eqF32, nanF32}, op)
@@ -78,11 +78,11 @@ func ask2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
 
 func compareHalves(d *decoder, x *inst, op scalar.Cmp) (low, high test) {
 	var cmp func(a, b uint16) bool
-	t := x.typ("a")
+	t := x.Type("a")
 	switch {
 	case t == ptx.BF16 || t == ptx.BF16x2:
 		cmp = func(a, b uint16) bool { return scalar.CmpBF16(op, a, b) }
-	case x.has("ftz"):
+	case x.Has("ftz"):
 		cmp = func(a, b uint16) bool { return scalar.CmpF16(op, scalar.FtzF16(a), scalar.FtzF16(b)) }
 	default:
 		cmp = func(a, b uint16) bool { return scalar.CmpF16(op, a, b) }
@@ -96,11 +96,11 @@ func compareHalves(d *decoder, x *inst, op scalar.Cmp) (low, high test) {
 
 // boolean decodes the Boolean operation that combines a comparison with c.
 func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
-	op := x.mod("bool")
+	op := x.Mod("bool")
 	if op == "" {
 		return func(f *frame, v uint32) uint32 { return v }
 	}
-	c := d.truth(x.arg("c"))
+	c := d.truth(x.Arg("c"))
 	switch op {
 	case "and":
 		return func(f *frame, v uint32) uint32 { return v & c.of(f) }
@@ -114,25 +114,25 @@ func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
 // like p; of a packed one it is the result of the high halves.
 func buildSetp(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
-	p := d.dst(x.arg("p"), ptx.Pred)
+	p := d.dst(x.Arg("p"), ptx.Pred)
 	combine := boolean(d, x)
 	switch {
 	case high != nil:
-		q := d.dst(x.arg("q"), ptx.Pred)
+		q := d.dst(x.Arg("q"), ptx.Pred)
 		return func(f *frame, m uint32) {
 			lo, hi := combine(f, low(f, m)), combine(f, high(f, m))
 			f.setPred(p, m, lo)
 			f.setPred(q, m, hi)
 		}
-	case x.arg("q") != nil:
-		q := d.dst(x.arg("q"), ptx.Pred)
+	case x.Arg("q") != nil:
+		q := d.dst(x.Arg("q"), ptx.Pred)
 		return func(f *frame, m uint32) {
 			v := low(f, m)
 			yes, no := combine(f, v), combine(f, ^v)
 			f.setPred(p, m, yes)
 			f.setPred(q, m, no)
 		}
-	case x.mod("bool") == "":
+	case x.Mod("bool") == "":
 		return func(f *frame, m uint32) { f.setPred(p, m, low(f, m)) }
 	}
 	return func(f *frame, m uint32) { f.setPred(p, m, combine(f, low(f, m))) }
@@ -143,15 +143,15 @@ func buildSet(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
 	combine := boolean(d, x)
 	d.fits(x, "d")
-	t := x.typ("d")
+	t := x.Type("d")
 	if high == nil {
-		yes, rd := trueOf(t), d.dst(x.arg("d"), t)
+		yes, rd := trueOf(t), d.dst(x.Arg("d"), t)
 		return func(f *frame, m uint32) {
 			v := combine(f, low(f, m))
 			eachLane(m, func(l int) { f.r32[rd][l] = yes & -(v >> l & 1) })
 		}
 	}
-	yes, rd := trueOf(t)&0xffff, d.dst(x.arg("d"), t)
+	yes, rd := trueOf(t)&0xffff, d.dst(x.Arg("d"), t)
 	return func(f *frame, m uint32) {
 		lo, hi := combine(f, low(f, m)), combine(f, high(f, m))
 		eachLane(m, func(l int) { f.r32[rd][l] = yes&-(lo>>l&1) | yes<<16&-(hi>>l&1) })

@@ -46,7 +46,7 @@ func init() {
 	control("exit", func(d *decoder, x *inst, o *op) { o.kind = opExit })
 	control("bra", func(d *decoder, x *inst, o *op) {
 		o.kind = opBra
-		o.target = d.label(&x.in.Args[0])
+		o.target = d.label(&x.Args[0])
 		if o.target == int32(len(d.fn.code)+len(d.pre)) {
 			// A branch to itself: what is left of a loop that waits for a variable which the
 			// compiler reads once.
@@ -56,8 +56,8 @@ func init() {
 	})
 	control("brx", func(d *decoder, x *inst, o *op) {
 		o.kind = opBrx
-		o.index = d.src32(&x.in.Args[0], ptx.U32)
-		for _, t := range d.targets[x.in.Args[1].Sym].List {
+		o.index = d.src32(&x.Args[0], ptx.U32)
+		for _, t := range d.targets[x.Args[1].Sym].List {
 			o.table = append(o.table, d.label(&t))
 		}
 	})

@@ -14,13 +14,13 @@ func init() {
 // buildCvt is cvt. Registers may be wider than the types: a source gives its low
 // bits, a result is extended by its sign or with zeros.
 func buildCvt(d *decoder, x *inst) exec {
-	if x.has("pack") {
+	if x.Has("pack") {
 		return buildCvtPack(d, x)
 	}
-	if x.arg("b") != nil {
+	if x.Arg("b") != nil {
 		return buildCvtTwo(d, x)
 	}
-	dt, at := x.typ("d"), x.typ("a")
+	dt, at := x.Type("d"), x.Type("a")
 	if e := widenWord(d, x, dt, at); e != nil {
 		return e
 	}
@@ -29,7 +29,7 @@ func buildCvt(d *decoder, x *inst) exec {
 		d.fail("%w", errNoBuilder)
 		return nil
 	}
-	to, from, width := d.into(x.arg("d"), dt), d.from(x.arg("a"), at), registerBits(x.arg("d"), dt)
+	to, from, width := d.into(x.Arg("d"), dt), d.from(x.Arg("a"), at), registerBits(x.Arg("d"), dt)
 	if to.width == w32 && from.width == w32 && to.signed == 0 {
 		cut := uint32(uint64(1)<<width - 1)
 		return func(f *frame, m uint32) {
@@ -54,7 +54,7 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	exact := func(o *ptx.Operand, t ptx.Type) bool {
 		return o.Kind != ptx.RegOperand || o.Sym.Type.Bits() == t.Bits()
 	}
-	if x.has("sat") || !dt.Integer() || !at.Integer() || !exact(x.arg("d"), dt) || !exact(x.arg("a"), at) {
+	if x.Has("sat") || !dt.Integer() || !at.Integer() || !exact(x.Arg("d"), dt) || !exact(x.Arg("a"), at) {
 		return nil
 	}
 	switch {
@@ -63,7 +63,7 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	case dt.Bits() == 64 && at == ptx.U32:
 		return hotWiden1(d, x, extendU32Lanes)
 	case dt.Bits() == 32 && at.Bits() == 64:
-		rd, ra := d.dst(x.arg("d"), dt), d.src64(x.arg("a"), at)
+		rd, ra := d.dst(x.Arg("d"), dt), d.src64(x.Arg("a"), at)
 		return func(f *frame, m uint32) {
 			for a := &f.r64[ra]; m != 0; m &= m - 1 {
 				l := bits.TrailingZeros32(m) & 31
@@ -104,18 +104,18 @@ func intOf(t ptx.Type) scalar.Int {
 // roundOf is the rounding mode of an instruction, .rn when it names none.
 func roundOf(x *inst) scalar.Round {
 	switch {
-	case x.has("rz") || x.has("rzi"):
+	case x.Has("rz") || x.Has("rzi"):
 		return scalar.RZ
-	case x.has("rm") || x.has("rmi"):
+	case x.Has("rm") || x.Has("rmi"):
 		return scalar.RM
-	case x.has("rp") || x.has("rpi"):
+	case x.Has("rp") || x.Has("rpi"):
 		return scalar.RP
 	}
 	return scalar.RN
 }
 
 func intToInt(x *inst, dst, src scalar.Int) func(a uint64) uint64 {
-	if x.has("sat") {
+	if x.Has("sat") {
 		return func(a uint64) uint64 { return scalar.CvtIntSat(dst, src, a) }
 	}
 	return func(a uint64) uint64 { return scalar.CvtInt(dst, src, a) }
@@ -130,7 +130,7 @@ func floatToInt(x *inst, dst scalar.Int, at ptx.Type) func(a uint64) uint64 {
 	case ptx.BF16:
 		return func(a uint64) uint64 { return scalar.CvtIntBF16(r, dst, uint16(a)) }
 	case ptx.F32:
-		if x.has("ftz") {
+		if x.Has("ftz") {
 			return func(a uint64) uint64 { return scalar.CvtIntF32(r, dst, scalar.FtzF32(uint32(a))) }
 		}
 		return func(a uint64) uint64 { return scalar.CvtIntF32(r, dst, uint32(a)) }
@@ -165,13 +165,13 @@ func finish(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint6
 		first := fn
 		fn = func(a uint64) uint64 { return last(first(a)) }
 	}
-	if x.has("satfinite") {
+	if x.Has("satfinite") {
 		then(satfinite(dt))
 	}
-	if x.has("relu") {
+	if x.Has("relu") {
 		then(relu(dt))
 	}
-	if x.has("sat") {
+	if x.Has("sat") {
 		then(sat(dt))
 	}
 	return fn

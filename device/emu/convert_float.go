@@ -13,16 +13,16 @@ import (
 func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	fn := func(a uint64) uint64 { return a }
 	switch {
-	case x.mod("irnd") != "":
+	case x.Mod("irnd") != "":
 		fn = toWhole(roundOf(x), t)
 	case t == ptx.F16:
 		fn = func(a uint64) uint64 { return uint64(scalar.CvtF16F16(uint16(a))) }
 	case t == ptx.BF16:
 		fn = func(a uint64) uint64 { return uint64(scalar.AddBF16(uint16(a), negZero>>16)) }
-	case x.has("ftz"):
+	case x.Has("ftz"):
 		fn = func(a uint64) uint64 { return uint64(scalar.CvtFtzF32F32(uint32(a))) }
 	}
-	if x.has("ftz") {
+	if x.Has("ftz") {
 		fn = flushFirst(fn)
 	}
 	return finish(x, t, fn)
@@ -73,7 +73,7 @@ func floatToFloat(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 func flush(x *inst, dt, at ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
 	r, exact := roundOf(x), fn
 	switch {
-	case !x.has("ftz"):
+	case !x.Has("ftz"):
 	case dt == ptx.F32 && at == ptx.F64:
 		return func(a uint64) uint64 { return uint64(scalar.CvtFtzF32F64R(r, a)) }
 	case dt == ptx.F32 && at == ptx.BF16:
@@ -141,7 +141,7 @@ func toBF16(r scalar.Round, at ptx.Type) func(a uint64) uint64 {
 }
 
 func toTF32(x *inst) func(a uint64) uint64 {
-	if x.has("rna") {
+	if x.Has("rna") {
 		return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtRnaTF32F32(uint32(a))) })
 	}
 	r := roundOf(x)
@@ -155,7 +155,7 @@ func fp8Pair(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 		if at == ptx.E5M2x2 {
 			from = scalar.CvtF16E5M2
 		}
-		if x.has("relu") {
+		if x.Has("relu") {
 			exact := from
 			from = func(a uint8) uint16 { return scalar.ReluF16(exact(a)) }
 		}
@@ -173,7 +173,7 @@ func fp8Pair(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 
 func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
 	switch {
-	case !x.has("relu"):
+	case !x.Has("relu"):
 		return func(a uint8) uint8 { return a }
 	case dt == ptx.E5M2x2:
 		return scalar.ReluE5M2
@@ -183,7 +183,7 @@ func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
 
 // buildCvtTwo is cvt of two f32 into a packed type, the first into its high part.
 func buildCvtTwo(d *decoder, x *inst) exec {
-	dt := x.typ("d")
+	dt := x.Type("d")
 	if e := convertTwoLanes(d, x, dt); e != nil {
 		return e
 	}
@@ -206,7 +206,7 @@ func buildCvtTwo(d *decoder, x *inst) exec {
 		fn = func(a uint32) uint32 { return uint32(one(uint64(a))) }
 	}
 	ra, rb := srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b")
-	to, width := d.into(x.arg("d"), dt), registerBits(x.arg("d"), dt)
+	to, width := d.into(x.Arg("d"), dt), registerBits(x.Arg("d"), dt)
 	return func(f *frame, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
@@ -218,7 +218,7 @@ func buildCvtTwo(d *decoder, x *inst) exec {
 // buildCvtPack is cvt.pack: a above b, both clamped to the narrow type, and above
 // them the low bits of c.
 func buildCvtPack(d *decoder, x *inst) exec {
-	t := x.mod("convertType")
+	t := x.Mod("convertType")
 	n := map[byte]int{'2': 2, '4': 4, '8': 8, '6': 16}[t[len(t)-1]]
 	lo, hi := int32(0), int32(1)<<n-1
 	if t[0] == 's' {
@@ -227,10 +227,10 @@ func buildCvtPack(d *decoder, x *inst) exec {
 	part := func(a int32) uint32 { return uint32(min(max(a, lo), hi)) & (1<<n - 1) }
 	ra, rb := srcOf[int32](d, x, "a"), srcOf[int32](d, x, "b")
 	above := regOf[uint32]{d.const32(0)}
-	if x.arg("c") != nil {
+	if x.Arg("c") != nil {
 		above = srcOf[uint32](d, x, "c")
 	}
-	to, width := d.into(x.arg("d"), x.typ("d")), registerBits(x.arg("d"), x.typ("d"))
+	to, width := d.into(x.Arg("d"), x.Type("d")), registerBits(x.Arg("d"), x.Type("d"))
 	return func(f *frame, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)

@@ -10,53 +10,7 @@ import (
 )
 
 // inst is an instruction while it is decoded.
-type inst struct {
-	in *ptx.Inst
-	m  isa.Match
-	at []int // by parameter of the form: its operand, or -1
-}
-
-// arg is the operand of that name, or nil where an optional one is left out. A
-// pair's second half goes by its own name.
-func (x *inst) arg(name string) *ptx.Operand {
-	for i := range x.m.Form.Params {
-		p := &x.m.Form.Params[i]
-		a := x.at[i]
-		if a < 0 {
-			continue
-		}
-		o := &x.in.Args[a]
-		if o.Kind == ptx.PairOperand {
-			if p.Name == name {
-				return &o.Elems[0]
-			}
-			if p.Pair.Name == name {
-				return &o.Elems[1]
-			}
-			continue
-		}
-		if p.Name == name {
-			return o
-		}
-	}
-	return nil
-}
-
-// typ is the type of the operand of that name in this variant.
-func (x *inst) typ(name string) ptx.Type {
-	for i := range x.m.Form.Params {
-		if p := &x.m.Form.Params[i]; p.Name == name {
-			return x.m.Type(p)
-		}
-	}
-	return ptx.NoType
-}
-
-// has reports whether the opcode carries the modifier.
-func (x *inst) has(mod string) bool { return x.m.Has(mod) }
-
-// mod is the modifier in the slot of that name.
-func (x *inst) mod(slot string) string { return x.m.Mod(slot) }
+type inst = isa.Bound
 
 // builder makes the exec of an instruction.
 type builder func(d *decoder, x *inst) exec
@@ -151,15 +105,10 @@ func (p *program) decode(fn *function) error {
 
 // inst decodes one instruction.
 func (d *decoder) inst(in *ptx.Inst) error {
-	m, err := isa.Resolve(in)
+	x, err := isa.BindInst(in)
 	if err != nil {
 		return err
 	}
-	at, err := m.Bind(in.Args)
-	if err != nil {
-		return err
-	}
-	x := &inst{in, m, at}
 	o := op{in: in, guard: -1, target: -1}
 	d.pre, d.err = nil, nil
 	if in.Guard.Sym != nil {
@@ -167,9 +116,9 @@ func (d *decoder) inst(in *ptx.Inst) error {
 	}
 	switch {
 	case controllers[in.Op.Name] != nil:
-		controllers[in.Op.Name](d, x, &o)
+		controllers[in.Op.Name](d, &x, &o)
 	case builders[in.Op.Name] != nil:
-		o.run = builders[in.Op.Name](d, x)
+		o.run = builders[in.Op.Name](d, &x)
 	default:
 		return errNoBuilder
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -33,7 +34,7 @@ type Options struct {
 	// is ended as one that never would; 0 means 2^34.
 	MaxInstructions uint64
 	// Observer, if not nil, is told what launches do.
-	Observer Observer
+	Observer observe.Observer
 	// GuardShared keeps variables in shared memory apart by guard bands, which an
 	// observer can find accesses in.
 	GuardShared bool

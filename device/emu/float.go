@@ -43,11 +43,11 @@ func flushed(fn func(r scalar.Round, a, b uint32) uint32) func(r scalar.Round, a
 // buildFloatSum is add, sub and mul. Without a rounding mode they round to nearest
 // even, too.
 func buildFloatSum(d *decoder, x *inst) exec {
-	s, r := sums[x.in.Op.Name], roundOf(x)
-	switch plain := r == scalar.RN && !x.has("sat"); {
-	case x.typ("d") == ptx.F64:
+	s, r := sums[x.Op.Name], roundOf(x)
+	switch plain := r == scalar.RN && !x.Has("sat"); {
+	case x.Type("d") == ptx.F64:
 		return s.build64(d, x, r)
-	case plain && x.has("ftz"):
+	case plain && x.Has("ftz"):
 		return hot2(d, x, s.ftz)
 	case plain:
 		return hot2(d, x, s.lane)
@@ -59,9 +59,9 @@ func buildFloatSum(d *decoder, x *inst) exec {
 func buildFloatDiv(d *decoder, x *inst) exec {
 	s, r := sums["div"], roundOf(x)
 	switch {
-	case x.typ("d") == ptx.F64:
+	case x.Type("d") == ptx.F64:
 		return s.build64(d, x, r)
-	case x.mod("mode") != "":
+	case x.Mod("mode") != "":
 		return buildFastDiv(d, x)
 	}
 	return s.build32(d, x, r)
@@ -70,12 +70,12 @@ func buildFloatDiv(d *decoder, x *inst) exec {
 func (s sum) build32(d *decoder, x *inst, r scalar.Round) exec {
 	fn := s.f32
 	switch {
-	case x.has("ftz"):
+	case x.Has("ftz"):
 		fn = func(a, b uint32) uint32 { return s.ftzR(r, a, b) }
 	case r != scalar.RN:
 		fn = func(a, b uint32) uint32 { return s.f32R(r, a, b) }
 	}
-	if x.has("sat") {
+	if x.Has("sat") {
 		return op2(d, x, func(a, b uint32) uint32 { return scalar.SatF32(fn(a, b)) })
 	}
 	return op2(d, x, fn)
@@ -90,21 +90,21 @@ func (s sum) build64(d *decoder, x *inst, r scalar.Round) exec {
 
 func buildFloatFma(d *decoder, x *inst) exec {
 	r := roundOf(x)
-	switch plain := r == scalar.RN && !x.has("sat"); {
-	case x.typ("d") == ptx.F64 && r == scalar.RN:
+	switch plain := r == scalar.RN && !x.Has("sat"); {
+	case x.Type("d") == ptx.F64 && r == scalar.RN:
 		return op3(d, x, scalar.FmaF64)
-	case x.typ("d") == ptx.F64:
+	case x.Type("d") == ptx.F64:
 		return op3(d, x, func(a, b, c uint64) uint64 { return scalar.FmaF64R(r, a, b, c) })
-	case plain && x.has("ftz"):
+	case plain && x.Has("ftz"):
 		return hot3(d, x, fmaFtzLanes)
 	case plain:
 		return hot3(d, x, fmaF32Lanes)
 	}
 	any := scalar.FmaF32R
-	if x.has("ftz") {
+	if x.Has("ftz") {
 		any = scalar.FmaFtzF32R
 	}
-	if x.has("sat") {
+	if x.Has("sat") {
 		return op3(d, x, func(a, b, c uint32) uint32 { return scalar.SatF32(any(r, a, b, c)) })
 	}
 	return op3(d, x, func(a, b, c uint32) uint32 { return any(r, a, b, c) })
@@ -113,24 +113,24 @@ func buildFloatFma(d *decoder, x *inst) exec {
 // flushed1 and flushed2 add .ftz to an operation that does not round.
 
 func flushed1(x *inst, fn func(a uint32) uint32) func(a uint32) uint32 {
-	if !x.has("ftz") {
+	if !x.Has("ftz") {
 		return fn
 	}
 	return func(a uint32) uint32 { return scalar.FtzF32(fn(scalar.FtzF32(a))) }
 }
 
 func flushed2(x *inst, fn func(a, b uint32) uint32) func(a, b uint32) uint32 {
-	if !x.has("ftz") {
+	if !x.Has("ftz") {
 		return fn
 	}
 	return func(a, b uint32) uint32 { return scalar.FtzF32(fn(scalar.FtzF32(a), scalar.FtzF32(b))) }
 }
 
 func buildFloatSign(d *decoder, x *inst) exec {
-	switch abs := x.in.Op.Name == "abs"; {
-	case x.typ("d") == ptx.F64 && abs:
+	switch abs := x.Op.Name == "abs"; {
+	case x.Type("d") == ptx.F64 && abs:
 		return op1(d, x, scalar.AbsF64)
-	case x.typ("d") == ptx.F64:
+	case x.Type("d") == ptx.F64:
 		return op1(d, x, scalar.NegF64)
 	case abs:
 		return op1(d, x, flushed1(x, scalar.AbsF32))
@@ -139,8 +139,8 @@ func buildFloatSign(d *decoder, x *inst) exec {
 }
 
 func buildFloatExtreme(d *decoder, x *inst) exec {
-	least := x.in.Op.Name == "min"
-	if x.typ("d") == ptx.F64 {
+	least := x.Op.Name == "min"
+	if x.Type("d") == ptx.F64 {
 		if least {
 			return op2(d, x, scalar.MinF64)
 		}
@@ -148,19 +148,19 @@ func buildFloatExtreme(d *decoder, x *inst) exec {
 	}
 	fn, lane, ftz := scalar.MaxF32, lanes2(maxF32Lanes), lanes2(maxFtzLanes)
 	switch {
-	case least && x.has("NaN"):
+	case least && x.Has("NaN"):
 		fn = scalar.MinNaNF32
 	case least:
 		fn, lane, ftz = scalar.MinF32, minF32Lanes, minFtzLanes
-	case x.has("NaN"):
+	case x.Has("NaN"):
 		fn = scalar.MaxNaNF32
 	}
 	switch {
-	case x.has("xorsign"):
+	case x.Has("xorsign"):
 		plain := fn
 		fn = func(a, b uint32) uint32 { return scalar.XorSignF32(plain(a&^negZero, b&^negZero), a, b) }
-	case x.has("NaN"):
-	case x.has("ftz"):
+	case x.Has("NaN"):
+	case x.Has("ftz"):
 		return hot2(d, x, ftz)
 	default:
 		return hot2(d, x, lane)
@@ -169,7 +169,7 @@ func buildFloatExtreme(d *decoder, x *inst) exec {
 }
 
 func buildCopysign(d *decoder, x *inst) exec {
-	if x.typ("d") == ptx.F64 {
+	if x.Type("d") == ptx.F64 {
 		return op2(d, x, scalar.CopysignF64)
 	}
 	return op2(d, x, scalar.CopysignF32)
@@ -181,8 +181,8 @@ var properties = map[string]scalar.Property{
 }
 
 func buildTestp(d *decoder, x *inst) exec {
-	p, prop := d.dst(x.arg("p"), ptx.Pred), properties[x.mod("op")]
-	if x.typ("a") == ptx.F64 {
+	p, prop := d.dst(x.Arg("p"), ptx.Pred), properties[x.Mod("op")]
+	if x.Type("a") == ptx.F64 {
 		a := srcOf[uint64](d, x, "a")
 		return func(f *frame, m uint32) {
 			f.predOf(p, m, func(l int) bool { return scalar.TestpF64(prop, a.get(f, l)) })

@@ -19,9 +19,9 @@ func init() {
 // buildCvta is cvta and cvta.to. A state space is a window of the generic one;
 // global and constant memory are where they are.
 func buildCvta(d *decoder, x *inst) exec {
-	to, from := d.dst(x.arg("p"), ptx.U64), d.src64(x.arg("a"), ptx.U64)
-	base := genericBase(ptx.ParseSpace(x.mod("space")))
-	if x.has("to") {
+	to, from := d.dst(x.Arg("p"), ptx.U64), d.src64(x.Arg("a"), ptx.U64)
+	base := genericBase(ptx.ParseSpace(x.Mod("space")))
+	if x.Has("to") {
 		base = -base
 	}
 	if base == 0 {
@@ -32,8 +32,8 @@ func buildCvta(d *decoder, x *inst) exec {
 
 // buildIsspacep is isspacep.
 func buildIsspacep(d *decoder, x *inst) exec {
-	p, a := d.dst(x.arg("p"), ptx.Pred), d.src64(x.arg("a"), ptx.U64)
-	space := x.mod("space")
+	p, a := d.dst(x.Arg("p"), ptx.Pred), d.src64(x.Arg("a"), ptx.U64)
+	space := x.Mod("space")
 	test := func(f *frame, addr uint64) bool {
 		return addr>>windowBits == genericBase(ptx.ParseSpace(space))>>windowBits
 	}
@@ -71,9 +71,9 @@ func (f *frame) rankOf(addr uint64) uint64 {
 // buildMapa is mapa: the same shared address in the block of another rank. A rank
 // that the cluster does not have is found out when the address is used.
 func buildMapa(d *decoder, x *inst) exec {
-	t := x.typ("d")
-	to, a := d.into(x.arg("d"), t), d.from(x.arg("a"), t)
-	rank := d.src32(x.arg("b"), ptx.U32)
+	t := x.Type("d")
+	to, a := d.into(x.Arg("d"), t), d.from(x.Arg("a"), t)
+	rank := d.src32(x.Arg("b"), ptx.U32)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			r := uint64(min(f.r32[rank][l], 0xfe)) + 1
@@ -85,7 +85,7 @@ func buildMapa(d *decoder, x *inst) exec {
 
 // buildCtaRank is getctarank.
 func buildCtaRank(d *decoder, x *inst) exec {
-	to, a := d.dst(x.arg("d"), ptx.U32), d.from(x.arg("a"), x.typ("a"))
+	to, a := d.dst(x.Arg("d"), ptx.U32), d.from(x.Arg("a"), x.Type("a"))
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) { f.r32[to][l] = uint32(f.rankOf(a.get(f, l))) })
 	}
@@ -119,10 +119,10 @@ func (f *frame) highest(m uint32) uint64 {
 // buildAlloca is alloca. The stack grows up: only its users' own arithmetic could
 // tell.
 func buildAlloca(d *decoder, x *inst) exec {
-	t := x.typ("ptr")
-	to, size := d.into(x.arg("ptr"), t), d.from(x.arg("size"), t)
+	t := x.Type("ptr")
+	to, size := d.into(x.Arg("ptr"), t), d.from(x.Arg("size"), t)
 	align := uint64(8)
-	if a := x.arg("immAlign"); a != nil {
+	if a := x.Arg("immAlign"); a != nil {
 		align = max(align, uint64(a.Val))
 	}
 	if align&(align-1) != 0 || align > 1<<23 {
@@ -142,15 +142,15 @@ func buildAlloca(d *decoder, x *inst) exec {
 }
 
 func buildStackSave(d *decoder, x *inst) exec {
-	t := x.typ("d")
-	to := d.into(x.arg("d"), t)
+	t := x.Type("d")
+	to := d.into(x.Arg("d"), t)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) { to.set(f, l, f.top(l), t.Bits()) })
 	}
 }
 
 func buildStackRestore(d *decoder, x *inst) exec {
-	from := d.from(x.arg("a"), x.typ("a"))
+	from := d.from(x.Arg("a"), x.Type("a"))
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) { f.setTop(l, from.get(f, l)) })
 	}

@@ -14,7 +14,7 @@ func init() {
 
 // isBF16 reports whether an instruction works on bf16, alone or packed.
 func isBF16(x *inst) bool {
-	t := x.typ("d")
+	t := x.Type("d")
 	return t == ptx.BF16 || t == ptx.BF16x2
 }
 
@@ -22,21 +22,21 @@ func isBF16(x *inst) bool {
 // of a packed pair.
 
 func half1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
-	if x.typ("d").Bits() == 32 {
+	if x.Type("d").Bits() == 32 {
 		return packed1(d, x, fn)
 	}
 	return op1(d, x, fn)
 }
 
 func half2(d *decoder, x *inst, fn func(a, b uint16) uint16) exec {
-	if x.typ("d").Bits() == 32 {
+	if x.Type("d").Bits() == 32 {
 		return packed2(d, x, fn)
 	}
 	return op2(d, x, fn)
 }
 
 func half3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
-	if x.typ("d").Bits() == 32 {
+	if x.Type("d").Bits() == 32 {
 		return packed3(d, x, fn)
 	}
 	return op3(d, x, fn)
@@ -44,7 +44,7 @@ func half3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
 
 func buildHalfSum(d *decoder, x *inst) exec {
 	f16, bf16 := scalar.AddF16, scalar.AddBF16
-	switch x.in.Op.Name {
+	switch x.Op.Name {
 	case "sub":
 		f16, bf16 = scalar.SubF16, scalar.SubBF16
 	case "mul":
@@ -53,19 +53,19 @@ func buildHalfSum(d *decoder, x *inst) exec {
 	switch {
 	case isBF16(x):
 		return half2(d, x, bf16)
-	case x.has("ftz") && x.in.Op.Name == "mul":
+	case x.Has("ftz") && x.Op.Name == "mul":
 		f16 = scalar.MulFtzF16
 	default:
 		f16 = halfFtz2(x, f16)
 	}
-	if x.has("sat") {
+	if x.Has("sat") {
 		return half2(d, x, func(a, b uint16) uint16 { return scalar.SatF16(f16(a, b)) })
 	}
 	return half2(d, x, f16)
 }
 
 func halfFtz2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
-	if !x.has("ftz") {
+	if !x.Has("ftz") {
 		return fn
 	}
 	return func(a, b uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a), scalar.FtzF16(b))) }
@@ -73,27 +73,27 @@ func halfFtz2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
 
 func buildHalfFma(d *decoder, x *inst) exec {
 	fn, last := scalar.FmaF16, scalar.ReluF16
-	switch oob := x.has("oob"); {
+	switch oob := x.Has("oob"); {
 	case isBF16(x) && oob:
 		fn, last = scalar.FmaOobBF16, scalar.ReluBF16
 	case isBF16(x):
 		fn, last = scalar.FmaBF16, scalar.ReluBF16
 	case oob:
 		fn = scalar.FmaOobF16
-	case x.has("ftz"):
+	case x.Has("ftz"):
 		fn = scalar.FmaFtzF16
 	}
 	switch {
-	case x.has("sat"):
+	case x.Has("sat"):
 		last = scalar.SatF16
-	case !x.has("relu"):
+	case !x.Has("relu"):
 		return half3(d, x, fn)
 	}
 	return half3(d, x, func(a, b, c uint16) uint16 { return last(fn(a, b, c)) })
 }
 
 func buildHalfSign(d *decoder, x *inst) exec {
-	abs := x.in.Op.Name == "abs"
+	abs := x.Op.Name == "abs"
 	fn := scalar.NegF16
 	switch {
 	case isBF16(x) && abs:
@@ -103,7 +103,7 @@ func buildHalfSign(d *decoder, x *inst) exec {
 	case abs:
 		fn = scalar.AbsF16
 	}
-	if x.has("ftz") {
+	if x.Has("ftz") {
 		return half1(d, x, func(a uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a))) })
 	}
 	return half1(d, x, fn)
@@ -120,11 +120,11 @@ func buildHalfExtreme(d *decoder, x *inst) exec {
 	if isBF16(x) {
 		format, sign = 1, scalar.XorSignBF16
 	}
-	if x.has("NaN") {
+	if x.Has("NaN") {
 		nan = 1
 	}
-	fn := extremes16[x.in.Op.Name][format][nan]
-	if x.has("xorsign") {
+	fn := extremes16[x.Op.Name][format][nan]
+	if x.Has("xorsign") {
 		plain := fn
 		fn = func(a, b uint16) uint16 { return sign(plain(a&0x7fff, b&0x7fff), a, b) }
 	}

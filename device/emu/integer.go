@@ -32,7 +32,7 @@ type int2 struct {
 }
 
 func (fn int2) build(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U16:
 		return op2(d, x, fn.u16)
 	case ptx.S16:
@@ -49,11 +49,11 @@ func (fn int2) build(d *decoder, x *inst) exec {
 
 // buildAdd is add; sums are the same for signed and unsigned operands.
 func buildAdd(d *decoder, x *inst) exec {
-	t := x.typ("d")
+	t := x.Type("d")
 	switch {
-	case x.has("cc"):
+	case x.Has("cc"):
 		return buildCarry(d, x)
-	case x.has("sat"):
+	case x.Has("sat"):
 		return op2(d, x, scalar.AddSatS32)
 	case t == ptx.U16x2 || t == ptx.S16x2:
 		return packed2(d, x, func(a, b uint16) uint16 { return a + b })
@@ -68,10 +68,10 @@ func buildAdd(d *decoder, x *inst) exec {
 }
 
 func buildSub(d *decoder, x *inst) exec {
-	switch t := x.typ("d"); {
-	case x.has("cc"):
+	switch t := x.Type("d"); {
+	case x.Has("cc"):
 		return buildCarry(d, x)
-	case x.has("sat"):
+	case x.Has("sat"):
 		return op2(d, x, scalar.SubSatS32)
 	case t.Bits() == 16:
 		return op2(d, x, func(a, b uint16) uint16 { return a - b })
@@ -85,12 +85,12 @@ var highHalf = int2{scalar.MulHiU16, scalar.MulHiS16, scalar.MulHiU32, scalar.Mu
 
 func buildMul(d *decoder, x *inst) exec {
 	switch {
-	case x.has("hi"):
+	case x.Has("hi"):
 		return highHalf.build(d, x)
-	case x.has("wide"):
+	case x.Has("wide"):
 		return buildMulWide(d, x)
 	}
-	switch x.typ("d").Bits() {
+	switch x.Type("d").Bits() {
 	case 16:
 		return op2(d, x, func(a, b uint16) uint16 { return a * b })
 	case 32:
@@ -100,7 +100,7 @@ func buildMul(d *decoder, x *inst) exec {
 }
 
 func buildMulWide(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U16:
 		return op2(d, x, func(a, b uint16) uint32 { return uint32(a) * uint32(b) })
 	case ptx.S16:
@@ -113,16 +113,16 @@ func buildMulWide(d *decoder, x *inst) exec {
 
 func buildMad(d *decoder, x *inst) exec {
 	switch {
-	case x.has("cc"):
+	case x.Has("cc"):
 		return buildCarryMad(d, x)
-	case x.has("sat"):
+	case x.Has("sat"):
 		return op3(d, x, scalar.MadHiSatS32)
-	case x.has("hi"):
+	case x.Has("hi"):
 		return buildMadHi(d, x)
-	case x.has("wide"):
+	case x.Has("wide"):
 		return buildMadWide(d, x)
 	}
-	switch x.typ("d").Bits() {
+	switch x.Type("d").Bits() {
 	case 16:
 		return op3(d, x, func(a, b, c uint16) uint16 { return a*b + c })
 	case 32:
@@ -132,7 +132,7 @@ func buildMad(d *decoder, x *inst) exec {
 }
 
 func buildMadHi(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U16:
 		return op3(d, x, func(a, b, c uint16) uint16 { return scalar.MulHiU16(a, b) + c })
 	case ptx.S16:
@@ -148,7 +148,7 @@ func buildMadHi(d *decoder, x *inst) exec {
 }
 
 func buildMadWide(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U16:
 		return op3(d, x, func(a, b uint16, c uint32) uint32 { return uint32(a)*uint32(b) + c })
 	case ptx.S16:
@@ -160,7 +160,7 @@ func buildMadWide(d *decoder, x *inst) exec {
 }
 
 func buildMul24(d *decoder, x *inst) exec {
-	signed, hi := x.typ("a") == ptx.S32, x.has("hi")
+	signed, hi := x.Type("a") == ptx.S32, x.Has("hi")
 	switch {
 	case signed && hi:
 		return op2(d, x, scalar.Mul24HiS32)
@@ -173,9 +173,9 @@ func buildMul24(d *decoder, x *inst) exec {
 }
 
 func buildMad24(d *decoder, x *inst) exec {
-	signed, hi := x.typ("a") == ptx.S32, x.has("hi")
+	signed, hi := x.Type("a") == ptx.S32, x.Has("hi")
 	switch {
-	case x.has("sat"):
+	case x.Has("sat"):
 		return op3(d, x, scalar.Mad24HiSatS32)
 	case signed && hi:
 		return op3(d, x, func(a, b, c int32) int32 { return scalar.Mul24HiS32(a, b) + c })
@@ -202,7 +202,7 @@ func buildRem(d *decoder, x *inst) exec {
 }
 
 func buildSad(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U16:
 		return op3(d, x, scalar.Sad[uint16])
 	case ptx.S16:

@@ -22,8 +22,8 @@ type chain struct {
 }
 
 func chainOf(x *inst) chain {
-	op := x.in.Op.Name
-	c := chain{in: op[len(op)-1] == 'c', out: x.has("cc")}
+	op := x.Op.Name
+	c := chain{in: op[len(op)-1] == 'c', out: x.Has("cc")}
 	if op[0] == 's' {
 		c.flip = 1
 	}
@@ -47,8 +47,8 @@ func (c chain) carryOut(f *frame, l int, cf uint32) {
 
 // buildCarry is add.cc, addc, sub.cc and subc.
 func buildCarry(d *decoder, x *inst) exec {
-	sub := x.in.Op.Name[0] == 's'
-	switch wide := widthOf(x.typ("d")) == w64; {
+	sub := x.Op.Name[0] == 's'
+	switch wide := widthOf(x.Type("d")) == w64; {
 	case sub && wide:
 		return carryStep(d, x, scalar.SubC64)
 	case sub:
@@ -75,8 +75,8 @@ func carryStep[T value](d *decoder, x *inst, fn func(a, b T, cf uint32) (T, uint
 // buildCarryMad is mad.cc and madc. The low half of a product does not depend on
 // its signs.
 func buildCarryMad(d *decoder, x *inst) exec {
-	signed := x.typ("a").Class() == ptx.ClassSigned
-	switch wide, hi := widthOf(x.typ("d")) == w64, x.has("hi"); {
+	signed := x.Type("a").Class() == ptx.ClassSigned
+	switch wide, hi := widthOf(x.Type("d")) == w64, x.Has("hi"); {
 	case wide && hi && signed:
 		return carryMad(d, x, func(a, b uint64) uint64 { return uint64(scalar.MulHiS64(int64(a), int64(b))) }, scalar.AddC64)
 	case wide && hi:

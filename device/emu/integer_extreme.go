@@ -3,7 +3,7 @@ package emu
 import "github.com/GOATnote-Inc/attest/ptx"
 
 func buildAbs(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.S16:
 		return op1(d, x, absInt[int16])
 	case ptx.S32:
@@ -21,7 +21,7 @@ func absInt[T int16 | int32 | int64](a T) T {
 }
 
 func buildNeg(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.S16:
 		return op1(d, x, func(a uint16) uint16 { return -a })
 	case ptx.S32:
@@ -31,8 +31,8 @@ func buildNeg(d *decoder, x *inst) exec {
 }
 
 func buildMin(d *decoder, x *inst) exec {
-	switch t := x.typ("a"); {
-	case x.has("relu"):
+	switch t := x.Type("a"); {
+	case x.Has("relu"):
 		return buildRelu(d, x, minInt[int16], minInt[int32])
 	case t == ptx.U16x2:
 		return packed2(d, x, minInt[uint16])
@@ -49,8 +49,8 @@ func buildMin(d *decoder, x *inst) exec {
 }
 
 func buildMax(d *decoder, x *inst) exec {
-	switch t := x.typ("a"); {
-	case x.has("relu"):
+	switch t := x.Type("a"); {
+	case x.Has("relu"):
 		return buildRelu(d, x, maxInt[int16], maxInt[int32])
 	case t == ptx.U16x2:
 		return packed2(d, x, maxInt[uint16])
@@ -68,7 +68,7 @@ func buildMax(d *decoder, x *inst) exec {
 
 // buildRelu is min or max whose result is at least zero.
 func buildRelu(d *decoder, x *inst, half func(a, b int16) int16, whole func(a, b int32) int32) exec {
-	if x.typ("a") == ptx.S16x2 {
+	if x.Type("a") == ptx.S16x2 {
 		return packed2(d, x, signed(func(a, b int16) int16 { return max(half(a, b), 0) }))
 	}
 	return op2(d, x, func(a, b int32) int32 { return max(whole(a, b), 0) })

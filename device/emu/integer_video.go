@@ -8,7 +8,7 @@ func init() {
 // buildAbsDiff is the absolute differences of parts of words, width bits each: side
 // by side, or added up.
 func buildAbsDiff(d *decoder, x *inst, width int) exec {
-	if x.has("add") {
+	if x.Has("add") {
 		return op3(d, x, func(a, b, c uint32) uint32 {
 			for at := 0; at < 32; at += width {
 				c += absDiffAt(a, b, at, width)

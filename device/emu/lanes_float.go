@@ -134,11 +134,11 @@ func convertTwoLanes(d *decoder, x *inst, dt ptx.Type) exec {
 	k := map[ptx.Type]lanes2{
 		ptx.F16x2: f16x2Lanes, ptx.BF16x2: bf16x2Lanes, ptx.E4M3x2: e4m3x2Lanes, ptx.E5M2x2: e5m2x2Lanes,
 	}[dt]
-	extra := x.has("relu") || x.has("satfinite") && dt.Bits() == 32
-	if o := x.arg("d"); extra || !x.has("rn") || o.Kind == ptx.RegOperand && widthOf(o.Sym.Type) != w32 {
+	extra := x.Has("relu") || x.Has("satfinite") && dt.Bits() == 32
+	if o := x.Arg("d"); extra || !x.Has("rn") || o.Kind == ptx.RegOperand && widthOf(o.Sym.Type) != w32 {
 		return nil
 	}
-	return whole2(d.dst(x.arg("d"), dt), srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, k)
+	return whole2(d.dst(x.Arg("d"), dt), srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, k)
 }
 
 func f16x2Lanes(d, a, b *lanes32) {

@@ -64,12 +64,12 @@ func (c cell) set(f *frame, lane int, v uint64, reg int) {
 // buildLoad is ld in all its forms. Order and caching modifiers change nothing
 // here: memory has one copy and warps run one at a time.
 func buildLoad(d *decoder, x *inst) exec {
-	t := x.typ("d")
-	a := d.addr(x.arg("a"), x.space("a"))
+	t := x.Type("d")
+	a := d.addr(x.Arg("a"), x.SpaceName("a"))
 	n := t.Bytes()
 	var cells []cell
 	var bits []int
-	for _, e := range d.vector(x.arg("d")) {
+	for _, e := range d.vector(x.Arg("d")) {
 		cells = append(cells, d.into(e, t))
 		bits = append(bits, registerBits(e, t))
 	}
@@ -146,16 +146,6 @@ func (d *decoder) vector(o *ptx.Operand) []*ptx.Operand {
 	return elems(o)
 }
 
-// space is the state space of an address operand as its modifier names it.
-func (x *inst) space(name string) string {
-	for i := range x.m.Form.Params {
-		if p := &x.m.Form.Params[i]; p.Name == name {
-			return x.m.Space(p)
-		}
-	}
-	return ""
-}
-
 // from decodes a source of a store of type t.
 func (d *decoder) from(o *ptx.Operand, t ptx.Type) cell {
 	w := widthOf(t)
@@ -178,14 +168,14 @@ func (c cell) get(f *frame, lane int) uint64 {
 
 // buildStore is st in all its synchronous forms.
 func buildStore(d *decoder, x *inst) exec {
-	if x.has("async") {
+	if x.Has("async") {
 		return builders["st.async"](d, x)
 	}
-	t := x.typ("b")
-	a := d.addr(x.arg("a"), x.space("a"))
+	t := x.Type("b")
+	a := d.addr(x.Arg("a"), x.SpaceName("a"))
 	n := t.Bytes()
 	var cells []cell
-	for _, e := range d.vector(x.arg("b")) {
+	for _, e := range d.vector(x.Arg("b")) {
 		cells = append(cells, d.from(e, t))
 	}
 	slow := func(f *frame, m uint32) {

@@ -42,7 +42,7 @@ type bitwise struct {
 }
 
 func (op bitwise) build(d *decoder, x *inst) exec {
-	switch t := x.typ("d"); {
+	switch t := x.Type("d"); {
 	case t == ptx.Pred:
 		return op.buildPred(d, x)
 	case t.Bits() == 16:
@@ -54,7 +54,7 @@ func (op bitwise) build(d *decoder, x *inst) exec {
 }
 
 func (op bitwise) buildPred(d *decoder, x *inst) exec {
-	to, a, b := d.dst(x.arg("d"), ptx.Pred), d.truth(x.arg("a")), d.truth(x.arg("b"))
+	to, a, b := d.dst(x.Arg("d"), ptx.Pred), d.truth(x.Arg("a")), d.truth(x.Arg("b"))
 	return func(f *frame, m uint32) { f.setPred(to, m, op.pred(a.of(f), b.of(f))) }
 }
 
@@ -76,9 +76,9 @@ func (d *decoder) truth(o *ptx.Operand) truth {
 func (t truth) of(f *frame) uint32 { return f.p[t.s] ^ t.flip }
 
 func buildNot(d *decoder, x *inst) exec {
-	switch t := x.typ("d"); {
+	switch t := x.Type("d"); {
 	case t == ptx.Pred:
-		to, a := d.dst(x.arg("d"), ptx.Pred), d.truth(x.arg("a"))
+		to, a := d.dst(x.Arg("d"), ptx.Pred), d.truth(x.Arg("a"))
 		return func(f *frame, m uint32) { f.setPred(to, m, ^a.of(f)) }
 	case t.Bits() == 16:
 		return op1(d, x, func(a uint16) uint16 { return ^a })
@@ -89,7 +89,7 @@ func buildNot(d *decoder, x *inst) exec {
 }
 
 func buildCnot(d *decoder, x *inst) exec {
-	switch x.typ("d").Bits() {
+	switch x.Type("d").Bits() {
 	case 16:
 		return op1(d, x, isZero[uint16])
 	case 32:
@@ -108,12 +108,12 @@ func isZero[T value](a T) T {
 // buildLop3 is lop3: any function of three bits, and with a Boolean operation also
 // whether any bit of the result is set.
 func buildLop3(d *decoder, x *inst) exec {
-	lut := uint8(x.arg("immLut").Val)
-	if x.mod("bool") == "" {
+	lut := uint8(x.Arg("immLut").Val)
+	if x.Mod("bool") == "" {
 		return op3(d, x, func(a, b, c uint32) uint32 { return scalar.Lop3(a, b, c, lut) })
 	}
 	rd, ra, rb, rc := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b"), srcOf[uint32](d, x, "c")
-	p, q, or := d.dst(x.arg("p"), ptx.Pred), d.truth(x.arg("q")), x.mod("bool") == "or"
+	p, q, or := d.dst(x.Arg("p"), ptx.Pred), d.truth(x.Arg("q")), x.Mod("bool") == "or"
 	return func(f *frame, m uint32) {
 		var any uint32
 		eachLane(m, func(l int) {
@@ -132,7 +132,7 @@ func buildLop3(d *decoder, x *inst) exec {
 // The shifts: Go, too, gives zero or the sign when all bits are shifted out.
 
 func buildShl(d *decoder, x *inst) exec {
-	switch x.typ("d").Bits() {
+	switch x.Type("d").Bits() {
 	case 16:
 		return op2(d, x, func(a uint16, b uint32) uint16 { return a << b })
 	case 32:
@@ -142,7 +142,7 @@ func buildShl(d *decoder, x *inst) exec {
 }
 
 func buildShr(d *decoder, x *inst) exec {
-	switch t, signed := x.typ("d"), x.typ("d").Class() == ptx.ClassSigned; {
+	switch t, signed := x.Type("d"), x.Type("d").Class() == ptx.ClassSigned; {
 	case t.Bits() == 16 && signed:
 		return op2(d, x, func(a int16, b uint32) int16 { return a >> b })
 	case t.Bits() == 16:
@@ -158,7 +158,7 @@ func buildShr(d *decoder, x *inst) exec {
 }
 
 func buildShf(d *decoder, x *inst) exec {
-	switch left, wrap := x.mod("dir") == "l", x.mod("mode") == "wrap"; {
+	switch left, wrap := x.Mod("dir") == "l", x.Mod("mode") == "wrap"; {
 	case left && wrap:
 		return op3(d, x, scalar.ShfLWrap)
 	case left:
@@ -173,7 +173,7 @@ func buildPrmt(d *decoder, x *inst) exec {
 	mode := map[string]scalar.PrmtMode{
 		"f4e": scalar.PrmtF4E, "b4e": scalar.PrmtB4E, "rc8": scalar.PrmtRC8,
 		"ecl": scalar.PrmtECL, "ecr": scalar.PrmtECR, "rc16": scalar.PrmtRC16,
-	}[x.mod("mode")]
+	}[x.Mod("mode")]
 	if mode == scalar.PrmtIndex {
 		return op3(d, x, scalar.PrmtB32)
 	}

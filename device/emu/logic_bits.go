@@ -20,21 +20,21 @@ func init() {
 }
 
 func buildPopc(d *decoder, x *inst) exec {
-	if x.typ("a").Bits() == 64 {
+	if x.Type("a").Bits() == 64 {
 		return op1(d, x, func(a uint64) uint32 { return uint32(bits.OnesCount64(a)) })
 	}
 	return op1(d, x, func(a uint32) uint32 { return uint32(bits.OnesCount32(a)) })
 }
 
 func buildClz(d *decoder, x *inst) exec {
-	if x.typ("a").Bits() == 64 {
+	if x.Type("a").Bits() == 64 {
 		return op1(d, x, func(a uint64) uint32 { return uint32(bits.LeadingZeros64(a)) })
 	}
 	return op1(d, x, func(a uint32) uint32 { return uint32(bits.LeadingZeros32(a)) })
 }
 
 func buildBrev(d *decoder, x *inst) exec {
-	if x.typ("a").Bits() == 64 {
+	if x.Type("a").Bits() == 64 {
 		return op1(d, x, bits.Reverse64)
 	}
 	return op1(d, x, bits.Reverse32)
@@ -42,10 +42,10 @@ func buildBrev(d *decoder, x *inst) exec {
 
 func buildBfind(d *decoder, x *inst) exec {
 	place := func(found uint32, width int) uint32 { return found }
-	if x.has("shiftamt") {
+	if x.Has("shiftamt") {
 		place = scalar.BfindShift
 	}
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U32:
 		return op1(d, x, func(a uint32) uint32 { return place(scalar.BfindU32(a), 32) })
 	case ptx.S32:
@@ -65,7 +65,7 @@ func buildFns(d *decoder, x *inst) exec {
 }
 
 func buildBfe(d *decoder, x *inst) exec {
-	switch x.typ("a") {
+	switch x.Type("a") {
 	case ptx.U32:
 		return op3(d, x, scalar.BfeU32)
 	case ptx.S32:
@@ -77,7 +77,7 @@ func buildBfe(d *decoder, x *inst) exec {
 }
 
 func buildBfi(d *decoder, x *inst) exec {
-	if x.typ("f").Bits() == 64 {
+	if x.Type("f").Bits() == 64 {
 		return insertField(d, x, scalar.BfiB64)
 	}
 	return insertField(d, x, scalar.BfiB32)
@@ -96,14 +96,14 @@ func insertField[T value](d *decoder, x *inst, fn func(a, b T, pos, length uint3
 }
 
 func buildBmsk(d *decoder, x *inst) exec {
-	if x.has("wrap") {
+	if x.Has("wrap") {
 		return op2(d, x, scalar.BmskWrap)
 	}
 	return op2(d, x, scalar.BmskClamp)
 }
 
 func buildSzext(d *decoder, x *inst) exec {
-	switch wrap, signed := x.has("wrap"), x.typ("a") == ptx.S32; {
+	switch wrap, signed := x.Has("wrap"), x.Type("a") == ptx.S32; {
 	case wrap && signed:
 		return op2(d, x, func(a int32, n uint32) int32 { return scalar.SzextS32(a, n&31) })
 	case wrap:

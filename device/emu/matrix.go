@@ -106,8 +106,8 @@ func (d *decoder) results(o *ptx.Operand, t ptx.Type) (s []slot) {
 }
 
 // shape is M, N and K in an instruction's modifiers.
-func (x *inst) shape() (s layout.Shape) {
-	for _, m := range x.in.Op.Mods {
+func shape(x *inst) (s layout.Shape) {
+	for _, m := range x.Op.Mods {
 		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &s.M, &s.N, &s.K); n == 3 {
 			return s
 		}
@@ -116,8 +116,8 @@ func (x *inst) shape() (s layout.Shape) {
 }
 
 // types are the types of matrices in an instruction's modifiers, in their order.
-func (x *inst) types() (ts []string) {
-	for _, m := range x.in.Op.Mods {
+func types(x *inst) (ts []string) {
+	for _, m := range x.Op.Mods {
 		if _, ok := kinds[m]; ok || m == "f64" || m == "s32" {
 			ts = append(ts, m)
 		}

@@ -60,8 +60,8 @@ func BenchmarkWgmma(b *testing.B) {
 	} {
 		b.Run(c.op, func(b *testing.B) {
 			m := variant(b, c.op)
-			x := &inst{in: &ptx.Inst{Op: m.Opcode()}, m: m}
-			s, ts := x.shape(), x.types()
+			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			s, ts := shape(x), types(x)
 			r := rand.New(rand.NewPCG(1, 2))
 			image := make([]byte, wgmmaRoom)
 			ta, tb := &sharedTile{swizzle: device.Swizzle128B, sbo: 1024}, &sharedTile{swizzle: device.Swizzle128B, start: 24 << 10, sbo: 1024}
@@ -85,8 +85,8 @@ func BenchmarkMMA(b *testing.B) {
 	} {
 		b.Run(op, func(b *testing.B) {
 			m := variant(b, op)
-			x := &inst{in: &ptx.Inst{Op: m.Opcode()}, m: m}
-			s := x.shape()
+			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			s := shape(x)
 			in := make([]byte, 16*256)
 			r := rand.New(rand.NewPCG(1, 2))
 			for i := range in {

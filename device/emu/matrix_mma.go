@@ -13,7 +13,7 @@ func init() {
 
 // buildMMA is mma.sync.
 func buildMMA(d *decoder, x *inst) exec {
-	ts, s := x.types(), x.shape()
+	ts, s := types(x), shape(x)
 	switch {
 	case ts[0] == "f64":
 		a, b, c := layout.MMA(s, 64)
@@ -43,13 +43,13 @@ type warpProduct struct {
 func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	s := p.shape
 	per := 32 / p.bits
-	a, b, c := x.arg("a"), x.arg("b"), x.arg("c")
+	a, b, c := x.Arg("a"), x.Arg("b"), x.Arg("c")
 	p.ra = places(p.at[0].At, p.at[0].Elements/per, per, byRow(s.K, per))
 	p.rb = places(p.at[1].At, p.at[1].Elements/per, per, byColumn(s.K, per))
 	p.rc = places(p.at[2].At, p.at[2].Elements, 1, byRow(s.N, 1))
 	p.rd = p.rc
 	p.ra.slots, p.rb.slots, p.rc.slots = d.sources(a), d.sources(b), d.sources(c)
-	p.rd.slots = d.results(x.arg("d"), ptx.B32)
+	p.rd.slots = d.results(x.Arg("d"), ptx.B32)
 	words := s.K / per
 	return func(f *frame, m uint32) {
 		w := &f.b.cluster.async.matrix
@@ -101,10 +101,10 @@ func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec
 		}
 		return s
 	}
-	ra.slots, rb.slots, rc.slots = slots(x.arg("a")), slots(x.arg("b")), slots(x.arg("c"))
+	ra.slots, rb.slots, rc.slots = slots(x.Arg("a")), slots(x.Arg("b")), slots(x.Arg("c"))
 	rd := rc
-	rd.slots = d.results(x.arg("d"), ptx.F64)
-	round := rounding(x.mod("rnd"))
+	rd.slots = d.results(x.Arg("d"), ptx.F64)
+	round := rounding(x.Mod("rnd"))
 	fma := func(a, b, c uint64) uint64 { return scalar.FmaF64R(round, a, b, c) }
 	return func(f *frame, m uint32) {
 		va, vb, vc := make([]uint64, s.M*s.K), make([]uint64, s.N*s.K), make([]uint64, s.M*s.N)

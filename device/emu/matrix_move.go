@@ -27,7 +27,7 @@ func (a *address) rowsOf(f *frame, m uint32, first int, write bool) (rows [8][]b
 }
 
 func buildLoadMatrix(d *decoder, x *inst) exec {
-	to, a, trans := d.results(x.arg("r"), ptx.B32), d.addr(x.arg("p"), x.space("p")), x.has("trans")
+	to, a, trans := d.results(x.Arg("r"), ptx.B32), d.addr(x.Arg("p"), x.SpaceName("p")), x.Has("trans")
 	return func(f *frame, m uint32) {
 		var out [4]lanes32 // an address register may be a destination, too
 		for i := range to {
@@ -65,7 +65,7 @@ func spreadTurned(out *lanes32, rows *[8][]byte) {
 }
 
 func buildStoreMatrix(d *decoder, x *inst) exec {
-	from, a, trans := d.sources(x.arg("r")), d.addr(x.arg("p"), x.space("p")), x.has("trans")
+	from, a, trans := d.sources(x.Arg("r")), d.addr(x.Arg("p"), x.SpaceName("p")), x.Has("trans")
 	return func(f *frame, m uint32) {
 		for i, s := range from {
 			rows := a.rowsOf(f, m, layout.LdMatrixRow(i, 0), true)
@@ -79,7 +79,7 @@ func buildStoreMatrix(d *decoder, x *inst) exec {
 }
 
 func buildMoveMatrix(d *decoder, x *inst) exec {
-	to, from := d.dst(x.arg("d"), ptx.B32), d.src32(x.arg("a"), ptx.B32)
+	to, from := d.dst(x.Arg("d"), ptx.B32), d.src32(x.Arg("a"), ptx.B32)
 	return func(f *frame, m uint32) {
 		var matrix [8][8]uint32
 		for l, v := range f.r32[from] {

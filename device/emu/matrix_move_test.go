@@ -126,8 +126,8 @@ func TestFragmentLoads(t *testing.T) {
 
 func testFragmentLoad(t *testing.T, r *rand.Rand, m isa.Match) {
 	t.Helper()
-	x := &inst{in: &ptx.Inst{Op: m.Opcode()}, m: m}
-	typ, s, matrix := m.Mod("type"), x.shape(), m.Mod("matrix")
+	x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+	typ, s, matrix := m.Mod("type"), shape(x), m.Mod("matrix")
 	bits := typeBits(typ)
 	a, b, c := layout.WMMA(s, bits, typ == "f16")
 	frag, rows, cols := c, s.M, s.N

@@ -135,10 +135,10 @@ func arch(t ptx.Target) tensor.Arch {
 func (d *decoder) product(x *inst, inst tensor.Inst, a, b, result string) product {
 	if result == "s32" {
 		op := tensor.XOR
-		if x.has("and") {
+		if x.Has("and") {
 			op = tensor.AND
 		}
-		p, err := tensor.NewInteger(kinds[a], kinds[b], op, x.has("satfinite"))
+		p, err := tensor.NewInteger(kinds[a], kinds[b], op, x.Has("satfinite"))
 		if err != nil {
 			d.fail("%v", err)
 		}

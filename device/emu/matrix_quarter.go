@@ -15,10 +15,10 @@ type quarters struct {
 }
 
 func buildQuarters(d *decoder, x *inst) exec {
-	ts := x.types()
-	a, b, full, half := layout.Quarter(x.mod("alayout") == "col", x.mod("blayout") == "col")
+	ts := types(x)
+	a, b, full, half := layout.Quarter(x.Mod("alayout") == "col", x.Mod("blayout") == "col")
 	p := &quarters{
-		a: d.sources(x.arg("a")), b: d.sources(x.arg("b")), c: d.sources(x.arg("c")), d: d.results(x.arg("d"), ptx.B32),
+		a: d.sources(x.Arg("a")), b: d.sources(x.Arg("b")), c: d.sources(x.Arg("c")), d: d.results(x.Arg("d"), ptx.B32),
 		atA: a.At, atB: b.At, atC: full.At, atD: full.At, halfC: ts[3] == "f16", halfD: ts[0] == "f16",
 	}
 	if p.halfC {

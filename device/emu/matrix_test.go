@@ -185,8 +185,8 @@ func TestMMA(t *testing.T) {
 	n := 0
 	for _, f := range isa.Forms("mma") {
 		for m := range f.Variants() {
-			x := &inst{in: &ptx.Inst{Op: m.Opcode()}, m: m}
-			ts, s := x.types(), x.shape()
+			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			ts, s := types(x), shape(x)
 			n++
 			if ts[1] == "f16" && s.K == 4 {
 				testQuarters(t, r, m, ts)
@@ -247,8 +247,8 @@ func TestWMMA(t *testing.T) {
 			if !m.Has("mma") {
 				continue
 			}
-			x := &inst{in: &ptx.Inst{Op: m.Opcode()}, m: m}
-			ts, s := x.types(), x.shape()
+			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			ts, s := types(x), shape(x)
 			if len(ts) == 2 {
 				ts = []string{ts[0], "f16", "f16", ts[1]}
 			}

@@ -11,9 +11,9 @@ import (
 func init() {
 	control("wmma", func(d *decoder, x *inst, o *op) {
 		switch {
-		case x.has("load"):
+		case x.Has("load"):
 			aligned(d, o, buildFragmentLoad(d, x))
-		case x.has("store"):
+		case x.Has("store"):
 			aligned(d, o, buildFragmentStore(d, x))
 		default:
 			aligned(d, o, buildWMMA(d, x))
@@ -24,7 +24,7 @@ func init() {
 // buildWMMA is wmma.mma. Where the layouts of a and b are matters to wmma.load
 // alone: fragments of either are the same.
 func buildWMMA(d *decoder, x *inst) exec {
-	ts, s := x.types(), x.shape()
+	ts, s := types(x), shape(x)
 	if len(ts) == 2 { // d and c; the factors are f16
 		ts = []string{ts[0], "f16", "f16", ts[1]}
 	}
@@ -69,8 +69,8 @@ type memoryFragment struct {
 }
 
 func (d *decoder) memoryFragment(x *inst, matrix string) *memoryFragment {
-	t, s := x.mod("type"), x.shape()
-	m := &memoryFragment{a: d.addr(x.arg("p"), x.space("p")), bits: typeBits(t), wide: t == "f64"}
+	t, s := x.Mod("type"), shape(x)
+	m := &memoryFragment{a: d.addr(x.Arg("p"), x.SpaceName("p")), bits: typeBits(t), wide: t == "f64"}
 	a, b, c := layout.WMMA(s, m.bits, t == "f16")
 	frag, rows, cols := c, s.M, s.N
 	switch matrix {
@@ -79,13 +79,13 @@ func (d *decoder) memoryFragment(x *inst, matrix string) *memoryFragment {
 	case "b":
 		frag, rows = b, s.K
 	}
-	col := x.has("col")
+	col := x.Has("col")
 	lead := cols
 	if col {
 		lead = rows
 	}
 	m.stride = d.const32(uint32(lead))
-	if o := x.arg("stride"); o != nil {
+	if o := x.Arg("stride"); o != nil {
 		m.stride = d.src32(o, ptx.U32)
 	}
 	m.per = max(1, 32/m.bits)
@@ -156,16 +156,16 @@ func (m *memoryFragment) span(f *frame, mask uint32, i int, write bool) []byte {
 }
 
 func buildFragmentLoad(d *decoder, x *inst) exec {
-	m := d.memoryFragment(x, x.mod("matrix"))
+	m := d.memoryFragment(x, x.Mod("matrix"))
 	if m.wide {
-		m.regs = d.results(x.arg("r"), ptx.F64)
+		m.regs = d.results(x.Arg("r"), ptx.F64)
 		return func(f *frame, mask uint32) {
 			for i, s := range m.regs {
 				m.each(f, mask, i, false, func(l int, b []byte) { f.r64[s][l] = word(b) })
 			}
 		}
 	}
-	m.regs = d.results(x.arg("r"), ptx.B32)
+	m.regs = d.results(x.Arg("r"), ptx.B32)
 	return func(f *frame, mask uint32) {
 		var out [8]lanes32 // the stride may be a destination, too
 		for r := range m.regs {
@@ -190,7 +190,7 @@ func (m *memoryFragment) elements() int {
 func buildFragmentStore(d *decoder, x *inst) exec {
 	m := d.memoryFragment(x, "d")
 	if m.wide {
-		for _, e := range d.vector(x.arg("r")) {
+		for _, e := range d.vector(x.Arg("r")) {
 			m.regs = append(m.regs, d.src64(e, ptx.F64))
 		}
 		return func(f *frame, mask uint32) {
@@ -199,7 +199,7 @@ func buildFragmentStore(d *decoder, x *inst) exec {
 			}
 		}
 	}
-	m.regs = d.sources(x.arg("r"))
+	m.regs = d.sources(x.Arg("r"))
 	return func(f *frame, mask uint32) {
 		for r, s := range m.regs {
 			for e := range m.per {

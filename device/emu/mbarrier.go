@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -54,8 +55,10 @@ type barRef struct {
 	off uint64
 }
 
-func (r barRef) word() []byte   { return r.b.shared[r.off:][:8] }
-func (r barRef) at() MbarrierAt { return MbarrierAt{r.b.rank, int(r.off)} }
+func (r barRef) word() []byte { return r.b.shared[r.off:][:8] }
+func (r barRef) at() observe.MbarrierAt {
+	return observe.MbarrierAt{Block: r.b.rank, Offset: int(r.off)}
+}
 
 // barRef is the mbarrier at an offset in a block's shared memory.
 func (f *frame) barRef(lane int, b *block, off uint64) barRef {
@@ -65,7 +68,7 @@ func (f *frame) barRef(lane int, b *block, off uint64) barRef {
 
 // change has an operation of the thread change a barrier, tells who observes it and
 // wakes who waits for it when its phase ended.
-func (o origin) change(r barRef, e Mbarrier, to func(b mbarrier) (mbarrier, error)) error {
+func (o origin) change(r barRef, e observe.Mbarrier, to func(b mbarrier) (mbarrier, error)) error {
 	word := r.word()
 	old, err := loadMbarrier(word)
 	b := old
@@ -97,8 +100,8 @@ func (r barRef) settle() {
 }
 
 // arrive counts n arrivals.
-func (o origin) arrive(r barRef, n uint32, e Mbarrier) error {
-	e.Op, e.Count = MbarrierArrive, int(n)
+func (o origin) arrive(r barRef, n uint32, e observe.Mbarrier) error {
+	e.Op, e.Count = observe.MbarrierArrive, int(n)
 	return o.change(r, e, func(b mbarrier) (mbarrier, error) {
 		if n == 0 || n > b.pending() {
 			return b, fmt.Errorf("%d arrivals at an mbarrier that awaits %d", n, b.pending())
@@ -108,8 +111,8 @@ func (o origin) arrive(r barRef, n uint32, e Mbarrier) error {
 }
 
 // arriveDrop counts n arrivals, which phases after this one do not await.
-func (o origin) arriveDrop(r barRef, n uint32, e Mbarrier) error {
-	e.Op, e.Count = MbarrierDrop, int(n)
+func (o origin) arriveDrop(r barRef, n uint32, e observe.Mbarrier) error {
+	e.Op, e.Count = observe.MbarrierDrop, int(n)
 	return o.change(r, e, func(b mbarrier) (mbarrier, error) {
 		if n == 0 || n > b.pending() || n > b.expected() {
 			return b, fmt.Errorf("%d arrivals dropped from an mbarrier that awaits %d of %d", n, b.pending(), b.expected())
@@ -121,9 +124,9 @@ func (o origin) arriveDrop(r barRef, n uint32, e Mbarrier) error {
 // expect has the present phase await n more bytes; a negative n counts bytes as
 // come, of the work of that number.
 func (o origin) expect(r barRef, n int64, work uint64) error {
-	e := Mbarrier{Op: MbarrierExpect, Count: int(n), Work: work}
+	e := observe.Mbarrier{Op: observe.MbarrierExpect, Count: int(n), Work: work}
 	if n < 0 {
-		e.Op, e.Count = MbarrierComplete, int(-n)
+		e.Op, e.Count = observe.MbarrierComplete, int(-n)
 	}
 	return o.change(r, e, func(b mbarrier) (mbarrier, error) {
 		t := int64(b.bytes()) + n

@@ -4,15 +4,16 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func init() {
 	control("mbarrier", func(d *decoder, x *inst, o *op) {
-		switch x.in.Op.Mods[0] {
+		switch x.Op.Mods[0] {
 		case "test_wait", "try_wait":
 			o.kind = opTry
-			o.try, o.why = buildMbarrierWait(d, x), whyMbarrier(d.addr(x.arg("addr"), x.space("addr")))
+			o.try, o.why = buildMbarrierWait(d, x), whyMbarrier(d.addr(x.Arg("addr"), x.SpaceName("addr")))
 		case "init":
 			o.run = buildMbarrierInit(d, x)
 		case "inval":
@@ -30,7 +31,7 @@ func init() {
 }
 
 func buildMbarrierInit(d *decoder, x *inst) exec {
-	a, count := d.addr(x.arg("addr"), x.space("addr")), d.src32(x.arg("count"), ptx.U32)
+	a, count := d.addr(x.Arg("addr"), x.SpaceName("addr")), d.src32(x.Arg("count"), ptx.U32)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			n := f.r32[count][l]
@@ -39,18 +40,18 @@ func buildMbarrierInit(d *decoder, x *inst) exec {
 			}
 			bar := a.barrier(f, l)
 			binary.LittleEndian.PutUint64(bar.word(), uint64(newMbarrier(n)))
-			f.origin(l).mbarrier(bar, Mbarrier{Op: MbarrierInit, Count: int(n)}, 0)
+			f.origin(l).mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierInit, Count: int(n)}, 0)
 		})
 	}
 }
 
 func buildMbarrierInval(d *decoder, x *inst) exec {
-	a := d.addr(x.arg("addr"), x.space("addr"))
+	a := d.addr(x.Arg("addr"), x.SpaceName("addr"))
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			bar, from := a.barrier(f, l), f.origin(l)
 			_, err := loadMbarrier(bar.word())
-			from.mbarrier(bar, Mbarrier{Op: MbarrierInval, Err: err}, 0)
+			from.mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierInval, Err: err}, 0)
 			from.misuse(err)
 			clear(bar.word())
 		})
@@ -60,21 +61,21 @@ func buildMbarrierInval(d *decoder, x *inst) exec {
 // buildMbarrierArrive is arrive and arrive_drop. The state it gives is the barrier
 // as it was before.
 func buildMbarrierArrive(d *decoder, x *inst) exec {
-	a := d.addr(x.arg("addr"), x.space("addr"))
-	state := d.dst(x.arg("state"), ptx.B64)
+	a := d.addr(x.Arg("addr"), x.SpaceName("addr"))
+	state := d.dst(x.Arg("state"), ptx.B64)
 	count := d.const32(1)
-	if o := x.arg("count"); o != nil {
+	if o := x.Arg("count"); o != nil {
 		count = d.src32(o, ptx.U32)
 	}
 	bytes := d.const32(0)
-	if o := x.arg("txCount"); o != nil {
+	if o := x.Arg("txCount"); o != nil {
 		bytes = d.src32(o, ptx.U32)
 	}
 	arrive := origin.arrive
-	if x.has("arrive_drop") {
+	if x.Has("arrive_drop") {
 		arrive = origin.arriveDrop
 	}
-	expects, stays := x.has("expect_tx"), x.has("noComplete")
+	expects, stays := x.Has("expect_tx"), x.Has("noComplete")
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			bar, from := a.barrier(f, l), f.origin(l)
@@ -83,7 +84,7 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 			if expects {
 				from.misuse(from.expect(bar, int64(f.r32[bytes][l]), 0))
 			}
-			from.misuse(arrive(from, bar, f.r32[count][l], Mbarrier{}))
+			from.misuse(arrive(from, bar, f.r32[count][l], observe.Mbarrier{}))
 			if after := binary.LittleEndian.Uint64(bar.word()); stays && mbarrier(after).phase() != mbarrier(before).phase() {
 				f.raiseAs("mbarrier-misuse", l, "the arrivals end the phase; .noComplete promises that they do not")
 			}
@@ -94,7 +95,7 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 
 // buildMbarrierBytes is expect_tx with sign 1 and complete_tx with sign -1.
 func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
-	a, bytes := d.addr(x.arg("addr"), x.space("addr")), d.src32(x.arg("txCount"), ptx.U32)
+	a, bytes := d.addr(x.Arg("addr"), x.SpaceName("addr")), d.src32(x.Arg("txCount"), ptx.U32)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			from := f.origin(l)
@@ -106,12 +107,12 @@ func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 // buildMbarrierWait is test_wait and try_wait. Either lets other threads run when
 // it finds the phase unfinished: programs poll with both.
 func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
-	a := d.addr(x.arg("addr"), x.space("addr"))
-	p := d.dst(x.arg("waitComplete"), ptx.Pred)
+	a := d.addr(x.Arg("addr"), x.SpaceName("addr"))
+	p := d.dst(x.Arg("waitComplete"), ptx.Pred)
 	var over func(f *frame, l int, now uint32) bool
 	parity := slot(-1)
-	if x.has("parity") {
-		parity = d.src32(x.arg("phaseParity"), ptx.U32)
+	if x.Has("parity") {
+		parity = d.src32(x.Arg("phaseParity"), ptx.U32)
 		over = func(f *frame, l int, now uint32) bool {
 			if f.r32[parity][l] > 1 {
 				f.raiseAs("mbarrier-misuse", l, "phase parity %d; it is 0 or 1", f.r32[parity][l])
@@ -119,7 +120,7 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 			return now&1 != f.r32[parity][l]
 		}
 	} else {
-		state := d.src64(x.arg("state"), ptx.B64)
+		state := d.src64(x.Arg("state"), ptx.B64)
 		over = func(f *frame, l int, now uint32) bool { return now != mbarrier(f.r64[state][l]).phase() }
 	}
 	return func(f *frame, m uint32) status {
@@ -127,7 +128,7 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 			bar, from := a.barrier(f, l), f.origin(l)
 			b, err := loadMbarrier(bar.word())
 			if err != nil {
-				from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Err: err}, b)
+				from.mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Err: err}, b)
 			}
 			from.misuse(err)
 			return over(f, l, b.phase())
@@ -143,7 +144,7 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) status {
 }
 
 func buildMbarrierPending(d *decoder, x *inst) exec {
-	count, state := d.dst(x.arg("count"), ptx.U32), d.src64(x.arg("state"), ptx.B64)
+	count, state := d.dst(x.Arg("count"), ptx.U32), d.src64(x.Arg("state"), ptx.B64)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) { f.r32[count][l] = mbarrier(f.r64[state][l]).pending() })
 	}
@@ -182,6 +183,6 @@ func (a *address) waited(f *frame, m uint32, parity slot) {
 			}
 		})
 		m &^= same
-		from.mbarrier(bar, Mbarrier{Op: MbarrierWait, Mask: same, Parity: p}, 0)
+		from.mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Mask: same, Parity: p}, 0)
 	}
 }

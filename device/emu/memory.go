@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // The generic address space: a window for each state space but the global one,
@@ -40,7 +42,7 @@ type alloc struct {
 	readOnly bool
 	heap     bool // from malloc in a kernel
 	once     sync.Once
-	told     *Alloc // what observers know it by
+	told     *observe.Alloc // what observers know it by
 }
 
 // newBytes makes n bytes aligned to 8, so that atomics can work on them.

@@ -8,10 +8,10 @@ import (
 
 // buildMov is mov: copies, packs and unpacks.
 func buildMov(d *decoder, x *inst) exec {
-	dst, src := x.arg("d"), x.arg("a")
-	t := x.typ("d")
+	dst, src := x.Arg("d"), x.Arg("a")
+	t := x.Type("d")
 	switch {
-	case x.mod("vec") != "":
+	case x.Mod("vec") != "":
 		return moveVector(d, dst, src, t)
 	case t == ptx.Pred:
 		return movePred(d, dst, src)

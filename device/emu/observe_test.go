@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/examples"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -23,10 +24,10 @@ type recorder struct {
 	steps  map[string]int // by opcode: lanes
 }
 
-func (r *recorder) Launch(*emu.LaunchInfo) emu.LaunchObserver { return r }
-func (r *recorder) Wants(*emu.Inst) bool                      { return true }
+func (r *recorder) Launch(*observe.LaunchInfo) observe.LaunchObserver { return r }
+func (r *recorder) Wants(*observe.Inst) bool                          { return true }
 
-func (r *recorder) Cluster(c *emu.ClusterInfo) emu.ClusterObserver {
+func (r *recorder) Cluster(c *observe.ClusterInfo) observe.ClusterObserver {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.blocks += len(c.Blocks)
@@ -38,16 +39,16 @@ func (r *recorder) End(error) { r.over++ }
 // clusterRecorder is the recorder of a cluster.
 type clusterRecorder struct{ *recorder }
 
-func (r *clusterRecorder) Start(*emu.Async)       {}
-func (r *clusterRecorder) Mbarrier(*emu.Mbarrier) {}
+func (r *clusterRecorder) Start(*observe.Async)       {}
+func (r *clusterRecorder) Mbarrier(*observe.Mbarrier) {}
 
-func (r *clusterRecorder) Open(o *emu.Opening) {
+func (r *clusterRecorder) Open(o *observe.Opening) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, fmt.Sprintf("open %d %x", o.Bar, o.Warps))
 }
 
-func (r *clusterRecorder) Access(a *emu.Access) {
+func (r *clusterRecorder) Access(a *observe.Access) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a.Warp == 0 && a.Mask>>3&1 != 0 {
@@ -55,7 +56,7 @@ func (r *clusterRecorder) Access(a *emu.Access) {
 	}
 }
 
-func (r *clusterRecorder) Step(s *emu.Step) {
+func (r *clusterRecorder) Step(s *observe.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Lanes(func(int) { r.steps[s.Inst.Op.Text]++ })
@@ -73,7 +74,7 @@ func (r *clusterRecorder) Step(s *emu.Step) {
 	}
 }
 
-func (r *clusterRecorder) Pass(s *emu.Step) {
+func (r *clusterRecorder) Pass(s *observe.Step) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s.Warp == 0 {
@@ -81,7 +82,7 @@ func (r *clusterRecorder) Pass(s *emu.Step) {
 	}
 }
 
-func (r *clusterRecorder) Complete(c *emu.Completion) {
+func (r *clusterRecorder) Complete(c *observe.Completion) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Warp == 0 && c.Lane == 3 {
@@ -163,7 +164,7 @@ func TestObserverChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(o emu.Observer) []byte {
+	run := func(o observe.Observer) []byte {
 		dev, err := emu.New(ptx.SM80, emu.Options{Observer: o})
 		if err != nil {
 			t.Fatal(err)

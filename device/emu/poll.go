@@ -27,19 +27,19 @@ const (
 
 // polls makes an instruction that reads into o's destination one that may poll.
 func (o *op) polls(d *decoder, x *inst) {
-	dst := x.arg("d")
-	if dst == nil || dst.Kind == ptx.SinkOperand || x.typ("d") == ptx.B128 {
+	dst := x.Arg("d")
+	if dst == nil || dst.Kind == ptx.SinkOperand || x.Type("d") == ptx.B128 {
 		return
 	}
 	o.kind = opPoll
 	for _, e := range d.vector(dst) {
-		o.cells = append(o.cells, d.into(e, x.typ("d")))
+		o.cells = append(o.cells, d.into(e, x.Type("d")))
 	}
 }
 
 // mayPoll reports whether a load is of a kind that others' writes are awaited by.
 func mayPoll(x *inst) bool {
-	return x.has("volatile") || x.has("relaxed") || x.has("acquire") || x.has("mmio")
+	return x.Has("volatile") || x.Has("relaxed") || x.Has("acquire") || x.Has("mmio")
 }
 
 // poll executes a load or an atomic for the lanes m of the current split.

@@ -3,6 +3,7 @@ package emu
 import (
 	"sync"
 
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -75,7 +76,7 @@ type program struct {
 	guard    int64 // bytes between shared variables
 
 	numbered sync.Once
-	insts    []Inst
+	insts    []observe.Inst
 }
 
 // function is a decoded function.

@@ -67,19 +67,19 @@ func (r regOf[T]) set(f *frame, l int, x T) { r.in(f).set(l, x) }
 // dstOf is the destination of that name.
 func dstOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	check[T](d, x, name)
-	return regOf[T]{d.dst(x.arg(name), x.typ(name))}
+	return regOf[T]{d.dst(x.Arg(name), x.Type(name))}
 }
 
 // srcOf is the source of that name.
 func srcOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	check[T](d, x, name)
-	return regOf[T]{d.src(x.arg(name), x.typ(name))}
+	return regOf[T]{d.src(x.Arg(name), x.Type(name))}
 }
 
 // check holds the Go type that a builder chose against the type in the table, and
 // that against the register.
 func check[T value](d *decoder, x *inst, name string) {
-	if bits := x.typ(name).Bits(); int(sizeOf[T]())*8 != bits {
+	if bits := x.Type(name).Bits(); int(sizeOf[T]())*8 != bits {
 		d.fail("operand %s has %d bits in the table, %d in the emulator", name, bits, 8*sizeOf[T]())
 	}
 	d.fits(x, name)
@@ -88,8 +88,8 @@ func check[T value](d *decoder, x *inst, name string) {
 // fits wants a register to be as wide as the type the instruction gives it, unless
 // it is one that takes wider ones.
 func (d *decoder) fits(x *inst, name string) {
-	o, t := x.arg(name), x.typ(name)
-	if o == nil || o.Kind != ptx.RegOperand || x.m.Form.Wider {
+	o, t := x.Arg(name), x.Type(name)
+	if o == nil || o.Kind != ptx.RegOperand || x.Match.Form.Wider {
 		return
 	}
 	if r := o.Sym.Type; r.Bits() != t.Bits() {
@@ -189,7 +189,7 @@ func buildIn(family string, b builder, ops ...string) {
 }
 
 func buildShared(d *decoder, x *inst) exec {
-	if b := byFamily[x.in.Op.Name][x.m.Form.Family.Name]; b != nil {
+	if b := byFamily[x.Op.Name][x.Match.Form.Family.Name]; b != nil {
 		return b(d, x)
 	}
 	d.fail("%w", errNoBuilder)

@@ -9,21 +9,21 @@ import (
 
 // buildSelp is selp: a where c holds, else b.
 func buildSelp(d *decoder, x *inst) exec {
-	c := d.truth(x.arg("c"))
-	return choose(d, x, x.typ("d"), func(f *frame, m uint32) uint32 { return c.of(f) })
+	c := d.truth(x.Arg("c"))
+	return choose(d, x, x.Type("d"), func(f *frame, m uint32) uint32 { return c.of(f) })
 }
 
 // buildSlct is slct: a where c is not negative, else b.
 func buildSlct(d *decoder, x *inst) exec {
 	c := srcOf[uint32](d, x, "c")
 	ask := func(a uint32) bool { return int32(a) >= 0 }
-	if x.typ("c") == ptx.F32 {
+	if x.Type("c") == ptx.F32 {
 		ask = func(a uint32) bool { return math.Float32frombits(a) >= 0 }
-		if x.has("ftz") {
+		if x.Has("ftz") {
 			ask = func(a uint32) bool { return math.Float32frombits(scalar.FtzF32(a)) >= 0 }
 		}
 	}
-	return choose(d, x, x.typ("d"), func(f *frame, m uint32) (v uint32) {
+	return choose(d, x, x.Type("d"), func(f *frame, m uint32) (v uint32) {
 		eachLane(m, func(l int) { v |= bit(ask(c.get(f, l))) << l })
 		return v
 	})
@@ -34,7 +34,7 @@ func choose(d *decoder, x *inst, t ptx.Type, c test) exec {
 	d.fits(x, "d")
 	d.fits(x, "a")
 	d.fits(x, "b")
-	rd, a, b := d.dst(x.arg("d"), t), d.src(x.arg("a"), t), d.src(x.arg("b"), t)
+	rd, a, b := d.dst(x.Arg("d"), t), d.src(x.Arg("a"), t), d.src(x.Arg("b"), t)
 	if widthOf(t) == w64 {
 		return func(f *frame, m uint32) { pick(&f.r64[rd], &f.r64[a], &f.r64[b], m, c(f, m)) }
 	}

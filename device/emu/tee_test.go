@@ -6,6 +6,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -38,9 +39,9 @@ func newLaneRecorder() *laneRecorder {
 	return &laneRecorder{&recorder{steps: map[string]int{}}, map[string]uint32{}}
 }
 
-func (r *laneRecorder) Launch(*emu.LaunchInfo) emu.LaunchObserver { return r }
+func (r *laneRecorder) Launch(*observe.LaunchInfo) observe.LaunchObserver { return r }
 
-func (r *laneRecorder) Cluster(*emu.ClusterInfo) emu.ClusterObserver {
+func (r *laneRecorder) Cluster(*observe.ClusterInfo) observe.ClusterObserver {
 	return &laneCluster{&clusterRecorder{r.recorder}, r}
 }
 
@@ -49,7 +50,7 @@ type laneCluster struct {
 	r *laneRecorder
 }
 
-func (c *laneCluster) Step(s *emu.Step) {
+func (c *laneCluster) Step(s *observe.Step) {
 	c.r.active[s.Inst.String()] = s.Active
 	c.clusterRecorder.Step(s)
 }
@@ -57,14 +58,14 @@ func (c *laneCluster) Step(s *emu.Step) {
 // skipRecorder also sees what no lane executes.
 type skipRecorder struct{ *laneRecorder }
 
-func (r skipRecorder) WantsSkipped()                             {}
-func (r skipRecorder) Launch(*emu.LaunchInfo) emu.LaunchObserver { return r }
+func (r skipRecorder) WantsSkipped()                                     {}
+func (r skipRecorder) Launch(*observe.LaunchInfo) observe.LaunchObserver { return r }
 
 // TestTee: two observers see one launch, each what it wants; who asks for them sees
 // the instructions that no lane executes, with the lanes that are there.
 func TestTee(t *testing.T) {
 	plain, skips := newLaneRecorder(), skipRecorder{newLaneRecorder()}
-	dev, err := emu.New(ptx.SM80, emu.Options{Observer: emu.Tee(plain, skips)})
+	dev, err := emu.New(ptx.SM80, emu.Options{Observer: observe.Tee(plain, skips)})
 	if err != nil {
 		t.Fatal(err)
 	}

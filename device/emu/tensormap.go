@@ -124,22 +124,22 @@ func (m *tensorMap) replace(field string, ord int, v uint64) {
 
 // buildTensorMap is tensormap.replace and tensormap.cp_fenceproxy.
 func buildTensorMap(d *decoder, x *inst) exec {
-	if x.has("cp_fenceproxy") {
-		dst, src := d.addr(x.arg("dst"), x.space("dst")), d.addr(x.arg("src"), x.space("src"))
+	if x.Has("cp_fenceproxy") {
+		dst, src := d.addr(x.Arg("dst"), x.SpaceName("dst")), d.addr(x.Arg("src"), x.SpaceName("src"))
 		return func(f *frame, m uint32) {
 			l := firstLane(m)
 			copy(dst.view(f, l, 128, true), src.view(f, l, 128, false))
 		}
 	}
-	a, field, ord := d.addr(x.arg("addr"), x.space("addr")), x.mod("field"), 0
-	if o := x.arg("ord"); o != nil {
+	a, field, ord := d.addr(x.Arg("addr"), x.SpaceName("addr")), x.Mod("field"), 0
+	if o := x.Arg("ord"); o != nil {
 		ord = int(o.Val)
 	}
-	t := x.typ("newVal")
+	t := x.Type("newVal")
 	if t == ptx.NoType {
 		t = ptx.B32
 	}
-	val := d.from(x.arg("newVal"), t)
+	val := d.from(x.Arg("newVal"), t)
 	return func(f *frame, m uint32) {
 		eachLane(m, func(l int) {
 			b := a.view(f, l, 128, true)

@@ -1,6 +1,10 @@
 package emu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+)
 
 // split is a set of lanes of a warp that are at the same place.
 type split struct {
@@ -36,8 +40,8 @@ type warp struct {
 	// reached are, when the launch is observed, the lanes that have been announced at
 	// an instruction that may wait.
 	reached map[int32]uint32
-	step    Step
-	access  Access
+	step    observe.Step
+	access  observe.Access
 	moving  []cell     // registers that an ld or st moves
 	single  [32]uint64 // offsets of an access by lanes one at a time
 }

@@ -13,7 +13,7 @@ func init() {
 	control("redux", buildRedux)
 	control("elect", buildElect)
 	build("activemask", func(d *decoder, x *inst) exec {
-		to := d.dst(x.arg("d"), ptx.B32)
+		to := d.dst(x.Arg("d"), ptx.B32)
 		return func(f *frame, m uint32) {
 			eachLane(m, func(l int) { f.r32[to][l] = m })
 		}
@@ -41,10 +41,10 @@ var shuffles = map[string]shuffle{
 // PTX leaves open what it gets.
 func buildShfl(d *decoder, x *inst, o *op) {
 	w := noOperands()
-	w.a, w.b, w.c = d.src32(x.arg("a"), ptx.B32), d.src32(x.arg("b"), ptx.U32), d.src32(x.arg("c"), ptx.U32)
-	w.d, w.out = d.dst(x.arg("d"), ptx.B32), d.dst(x.arg("p"), ptx.Pred)
-	source := shuffles[x.mod("mode")]
-	if b, c := x.arg("b"), x.arg("c"); b.Kind == ptx.ImmOperand && c.Kind == ptx.ImmOperand {
+	w.a, w.b, w.c = d.src32(x.Arg("a"), ptx.B32), d.src32(x.Arg("b"), ptx.U32), d.src32(x.Arg("c"), ptx.U32)
+	w.d, w.out = d.dst(x.Arg("d"), ptx.B32), d.dst(x.Arg("p"), ptx.Pred)
+	source := shuffles[x.Mod("mode")]
+	if b, c := x.Arg("b"), x.Arg("c"); b.Kind == ptx.ImmOperand && c.Kind == ptx.ImmOperand {
 		w.compute = shuffleBy(source, uint32(b.Val), uint32(c.Val))
 	} else {
 		w.compute = func(x *exchange, m uint32) {
@@ -110,17 +110,17 @@ func shuffleBy(source shuffle, b, c uint32) func(x *exchange, m uint32) {
 // buildVote is vote.
 func buildVote(d *decoder, x *inst, o *op) {
 	w := noOperands()
-	w.in, w.neg = d.pred(x.arg("a"))
-	if x.has("ballot") {
-		w.d = d.dst(x.arg("d"), ptx.B32)
+	w.in, w.neg = d.pred(x.Arg("a"))
+	if x.Has("ballot") {
+		w.d = d.dst(x.Arg("d"), ptx.B32)
 		w.compute = func(x *exchange, m uint32) { x.give(m, x.in&m) }
 	} else {
-		w.out = d.dst(x.arg("d"), ptx.Pred)
+		w.out = d.dst(x.Arg("d"), ptx.Pred)
 		holds := map[string]func(p, m uint32) bool{
 			"all": func(p, m uint32) bool { return p == m },
 			"any": func(p, m uint32) bool { return p != 0 },
 			"uni": func(p, m uint32) bool { return p == m || p == 0 },
-		}[x.mod("mode")]
+		}[x.Mod("mode")]
 		w.compute = func(x *exchange, m uint32) { x.out = allOrNone(holds(x.in&m, m)) }
 	}
 	o.together(d, x, w)
@@ -136,12 +136,12 @@ func (x *exchange) give(m, v uint32) {
 // buildMatch is match.
 func buildMatch(d *decoder, x *inst, o *op) {
 	w := noOperands()
-	w.d = d.dst(x.arg("d"), ptx.B32)
-	t := x.typ("a")
+	w.d = d.dst(x.Arg("d"), ptx.B32)
+	t := x.Type("a")
 	if widthOf(t) == w64 {
-		w.a64 = d.src64(x.arg("a"), t)
+		w.a64 = d.src64(x.Arg("a"), t)
 	} else {
-		w.a = d.src32(x.arg("a"), t)
+		w.a = d.src32(x.Arg("a"), t)
 	}
 	equal := func(x *exchange, m uint32, lane int) uint32 {
 		if w.a < 0 {
@@ -149,8 +149,8 @@ func buildMatch(d *decoder, x *inst, o *op) {
 		}
 		return sameLanes(x.a, m, x.a[lane])
 	}
-	if x.has("all") {
-		w.out = d.dst(x.arg("p"), ptx.Pred)
+	if x.Has("all") {
+		w.out = d.dst(x.Arg("p"), ptx.Pred)
 		w.compute = func(x *exchange, m uint32) {
 			all := equal(x, m, bits.TrailingZeros32(m)) == m
 			x.out = allOrNone(all)
@@ -204,9 +204,9 @@ var reductions = map[string]func(a, b uint32) uint32{
 // buildRedux is redux.
 func buildRedux(d *decoder, x *inst, o *op) {
 	w := noOperands()
-	t := x.typ("src")
-	w.a, w.d = d.src32(x.arg("src"), t), d.dst(x.arg("dst"), t)
-	combine := reductions[x.mod("op")+" "+t.String()]
+	t := x.Type("src")
+	w.a, w.d = d.src32(x.Arg("src"), t), d.dst(x.Arg("dst"), t)
+	combine := reductions[x.Mod("op")+" "+t.String()]
 	w.compute = func(x *exchange, m uint32) {
 		v := x.a[bits.TrailingZeros32(m)]
 		for rest := m & (m - 1); rest != 0; rest &= rest - 1 {
@@ -220,7 +220,7 @@ func buildRedux(d *decoder, x *inst, o *op) {
 // buildElect is elect: the lowest lane leads.
 func buildElect(d *decoder, x *inst, o *op) {
 	w := noOperands()
-	w.d, w.out = d.dst(x.arg("d"), ptx.B32), d.dst(x.arg("p"), ptx.Pred)
+	w.d, w.out = d.dst(x.Arg("d"), ptx.B32), d.dst(x.Arg("p"), ptx.Pred)
 	w.compute = func(x *exchange, m uint32) {
 		x.out = m & -m
 		x.give(m, uint32(bits.TrailingZeros32(m)))
@@ -230,7 +230,7 @@ func buildElect(d *decoder, x *inst, o *op) {
 
 // buildSleep is nanosleep: time passes, and others run.
 func buildSleep(d *decoder, x *inst, o *op) {
-	t := d.src32(x.arg("t"), ptx.U32)
+	t := d.src32(x.Arg("t"), ptx.U32)
 	o.kind = opTry
 	o.try = func(f *frame, m uint32) status {
 		f.w.slept += uint64(f.r32[t][bits.TrailingZeros32(m)])

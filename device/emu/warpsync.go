@@ -194,7 +194,7 @@ func buildWarpBarrier(d *decoder, x *inst, o *op) {
 // that happen to run it where it has none.
 func (o *op) together(d *decoder, x *inst, w *warpOp) {
 	o.run, o.warp = w.run, w
-	if mask := x.arg("membermask"); mask != nil {
+	if mask := x.Arg("membermask"); mask != nil {
 		o.kind = opSync
 		o.index = d.src32(mask, ptx.B32)
 		o.why = o.whySync

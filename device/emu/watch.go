@@ -4,26 +4,27 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // watcher is what a launch has for its observer.
 type watcher struct {
-	observer LaunchObserver
-	program  []Inst
+	observer observe.LaunchObserver
+	program  []observe.Inst
 }
 
 // watch asks the observer about a launch. When it is of interest, the launch runs a
 // twin of the program, in which the instructions that the observer wants announce
 // themselves; the plain program is left as it is.
-func (l *launch) watch(o Observer) {
+func (l *launch) watch(o observe.Observer) {
 	if o == nil {
 		return
 	}
 	k := l.kernel
 	insts := k.prog.number()
-	info := &LaunchInfo{
+	info := &observe.LaunchInfo{
 		File: k.prog.file, Kernel: k.name, Module: k.prog.mod, Launch: l.Launch, Serial: k.entry.serial,
 		Program: insts, Shared: k.sharedVars(l.Shared), Bytes: int(k.entry.statics) + l.Shared,
 	}
@@ -39,7 +40,7 @@ func (l *launch) watch(o Observer) {
 }
 
 // number lists the instructions of a program and gives each op its place there.
-func (p *program) number() []Inst {
+func (p *program) number() []observe.Inst {
 	p.numbered.Do(func() {
 		for _, f := range p.mod.Funcs() {
 			fn := p.funcs[f.Sym.Name]
@@ -50,16 +51,13 @@ func (p *program) number() []Inst {
 				if o.in == nil {
 					continue
 				}
-				m, err := isa.Resolve(o.in)
-				if err != nil {
-					continue
-				}
-				at, err := m.Bind(o.in.Args)
+				b, err := isa.BindInst(o.in)
 				if err != nil {
 					continue
 				}
 				o.id = int32(len(p.insts))
-				p.insts = append(p.insts, Inst{Inst: o.in, Match: m, Func: fn.f, Source: source[o.in].line, Callers: source[o.in].callers, Library: source[o.in].library, ID: int(o.id), at: at})
+				at := source[o.in]
+				p.insts = append(p.insts, observe.Inst{Bound: b, Func: fn.f, Source: at.line, Callers: at.callers, Library: at.library, ID: int(o.id)})
 			}
 		}
 	})
@@ -67,11 +65,11 @@ func (p *program) number() []Inst {
 }
 
 // sharedVars are the variables in the shared memory of a kernel's blocks.
-func (k *kernel) sharedVars(dynamic int) (vars []Shared) {
+func (k *kernel) sharedVars(dynamic int) (vars []observe.Shared) {
 	add := func(offsets map[*ptx.Symbol]int64) {
 		for s, off := range offsets {
 			if s.Var.Space == ptx.Shared {
-				vars = append(vars, Shared{s.Name, int(off), int(s.Var.Size())})
+				vars = append(vars, observe.Shared{Name: s.Name, Offset: int(off), Size: int(s.Var.Size())})
 			}
 		}
 	}
@@ -86,9 +84,9 @@ func (k *kernel) sharedVars(dynamic int) (vars []Shared) {
 		if d := k.prog.dynamic; len(d) > 0 {
 			name = d[0].Name
 		}
-		vars = append(vars, Shared{name, int(k.entry.statics), dynamic})
+		vars = append(vars, observe.Shared{Name: name, Offset: int(k.entry.statics), Size: dynamic})
 	}
-	slices.SortFunc(vars, func(a, b Shared) int {
+	slices.SortFunc(vars, func(a, b observe.Shared) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Name, b.Name))
 	})
 	return vars
@@ -132,13 +130,13 @@ func (w *watcher) op(o op) op {
 		return o
 	}
 	in := &w.program[o.id]
-	_, skips := w.observer.(SkipObserver)
+	_, skips := w.observer.(observe.SkipObserver)
 	parts := o.kind != opSync && o.kind != opTry // those have parted from lanes whose guard fails
-	step := func(f *frame, mask, together uint32) *Step {
+	step := func(f *frame, mask, together uint32) *observe.Step {
 		s := &f.w.step
-		*s = Step{
+		*s = observe.Step{
 			Rank: f.b.rank, Warp: f.w.id, Mask: mask, Together: together,
-			Live: f.w.lanes &^ f.w.exited, Active: mask, Inst: in, f: f,
+			Live: f.w.lanes &^ f.w.exited, Active: mask, Inst: in, State: f.state(),
 		}
 		if parts {
 			s.Active |= f.w.splits[f.w.cur].mask
@@ -167,7 +165,7 @@ func (w *watcher) op(o op) op {
 
 // watchedTry announces lanes when they first reach an instruction that may wait,
 // and when they are through.
-func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m, together uint32) *Step) func(f *frame, m uint32) status {
+func watchedTry(try func(f *frame, m uint32) status, step func(f *frame, m, together uint32) *observe.Step) func(f *frame, m uint32) status {
 	return func(f *frame, m uint32) status {
 		w := f.w
 		if w.reached == nil {
@@ -217,10 +215,10 @@ func (w *warp) announced(o *op, m uint32) outcome {
 }
 
 // watch has the observer watch a cluster.
-func (c *cluster) watch(o LaunchObserver) {
-	info := &ClusterInfo{Index: c.index}
+func (c *cluster) watch(o observe.LaunchObserver) {
+	info := &observe.ClusterInfo{Index: c.index}
 	for _, b := range c.blocks {
-		info.Blocks = append(info.Blocks, BlockInfo{
+		info.Blocks = append(info.Blocks, observe.BlockInfo{
 			Index: b.index, Ctaid: b.ctaid, Threads: b.launch.Block.Count(), Memory: b.shared,
 		})
 	}

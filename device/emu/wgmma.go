@@ -12,12 +12,12 @@ import (
 func init() {
 	control("wgmma", func(d *decoder, x *inst, o *op) {
 		switch {
-		case x.has("mma_async"):
+		case x.Has("mma_async"):
 			aligned(d, o, buildGroupProduct(d, x))
-		case x.has("commit_group"):
+		case x.Has("commit_group"):
 			aligned(d, o, func(f *frame, m uint32) { f.w.commitProducts() })
-		case x.has("wait_group"):
-			g := groupWait(x.arg("N").Val)
+		case x.Has("wait_group"):
+			g := groupWait(x.Arg("N").Val)
 			o.kind, o.try, o.why = opTry, g.try, g.why
 		default:
 			aligned(d, o, func(*frame, uint32) {}) // fence: registers are read in order here
@@ -151,39 +151,39 @@ func (g groupWait) why(f *frame, m uint32) string {
 const warpRows = 16
 
 func buildGroupProduct(d *decoder, x *inst) exec {
-	ts, s := x.types(), x.shape()
+	ts, s := types(x), shape(x)
 	size := kinds[ts[1]].Bits()
 	per := 32 / size
 	p := &groupProduct{
 		product: d.product(x, tensor.WGMMA, ts[1], ts[2], ts[0]),
 		n:       s.N, k: s.K, words: s.K / per, aDesc: -1,
-		bDesc: d.src64(x.arg("bDesc"), ptx.B64), half: ts[0] == "f16",
-		aTurned: x.flag("immTransA"), bTurned: x.flag("immTransB"),
+		bDesc: d.src64(x.Arg("bDesc"), ptx.B64), half: ts[0] == "f16",
+		aTurned: flag(x, "immTransA"), bTurned: flag(x, "immTransB"),
 		aFlip: signFlip(x, "immScaleA", size), bFlip: signFlip(x, "immScaleB", size),
 	}
-	p.scaleD, p.not = d.pred(x.arg("scaleD"))
+	p.scaleD, p.not = d.pred(x.Arg("scaleD"))
 	atA, _, _ := layout.MMA(layout.Shape{M: warpRows, N: 8, K: s.K}, size)
 	_, atC := layout.WGMMA(s, size)
 	p.rc = places(atC.At, atC.Elements, 1, byRow(s.N, 1))
-	p.rc.slots = d.results(x.arg("d"), ptx.B32)
-	if o := x.arg("a"); o != nil {
+	p.rc.slots = d.results(x.Arg("d"), ptx.B32)
+	if o := x.Arg("a"); o != nil {
 		p.ra = places(atA.At, atA.Elements/per, per, byRow(s.K, per))
 		p.ra.slots = d.sources(o)
 	} else {
-		p.aDesc = d.src64(x.arg("aDesc"), ptx.B64)
+		p.aDesc = d.src64(x.Arg("aDesc"), ptx.B64)
 	}
 	return p.start
 }
 
 // flag is an immediate operand that is 0 or 1, or left out.
-func (x *inst) flag(name string) bool {
-	o := x.arg(name)
+func flag(x *inst, name string) bool {
+	o := x.Arg(name)
 	return o != nil && o.Val == 1
 }
 
 // signFlip is what negates the elements of a word when the scale is -1.
 func signFlip(x *inst, scale string, size int) uint32 {
-	if o := x.arg(scale); o == nil || o.Val != -1 {
+	if o := x.Arg(scale); o == nil || o.Val != -1 {
 		return 0
 	}
 	return map[int]uint32{8: 0x80808080, 16: 0x80008000, 32: 0x80000000}[size]

@@ -40,6 +40,7 @@ var layers = []string{
 	"ref",
 	"device",
 	"device/launchfile",
+	"device/emu/observe",
 	"internal/devicetest",
 	"internal/difffuzz",
 	"device/emu",

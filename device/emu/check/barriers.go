@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -32,10 +32,10 @@ func newBarriers(l *launch) part {
 	return b
 }
 
-func isEnd(in *emu.Inst) bool { return in.Op.Name == "ret" || in.Op.Name == "exit" }
+func isEnd(in *observe.Inst) bool { return in.Op.Name == "ret" || in.Op.Name == "exit" }
 
 // labelled reports whether a label stands before an instruction.
-func labelled(in *emu.Inst) bool {
+func labelled(in *observe.Inst) bool {
 	label := false
 	for _, s := range in.Func.Body {
 		switch s := s.(type) {
@@ -51,7 +51,7 @@ func labelled(in *emu.Inst) bool {
 	return false
 }
 
-func (b *barriers) wants(in *emu.Inst) bool {
+func (b *barriers) wants(in *observe.Inst) bool {
 	return isAlignedBarrier(in.Op.Text) || isEnd(in) || b.rounds.counts[in.ID] != nil
 }
 
@@ -89,7 +89,7 @@ type ending struct {
 	lanes uint32
 }
 
-func (b *barrierWatch) step(s *emu.Step) {
+func (b *barrierWatch) step(s *observe.Step) {
 	if loops := b.p.rounds.counts[s.ID]; loops != nil {
 		b.count(s, loops)
 		if !isAlignedBarrier(s.Op.Text) && !isEnd(s.Inst) {
@@ -129,7 +129,7 @@ func (b *barrierWatch) arrive(at warpBar, a arrival) {
 }
 
 // open judges who came to a barrier that opens.
-func (b *barrierWatch) open(o *emu.Opening) {
+func (b *barrierWatch) open(o *observe.Opening) {
 	if o.Cluster {
 		return
 	}

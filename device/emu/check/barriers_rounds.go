@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -153,7 +153,7 @@ func instsOf(f *ptx.Func, b *verify.Block) (list []*ptx.Inst) {
 }
 
 // count counts a round of loops for the lanes that execute an instruction.
-func (b *barrierWatch) count(s *emu.Step, loops []int) {
+func (b *barrierWatch) count(s *observe.Step, loops []int) {
 	of := b.rounds[s.Rank][s.Warp]
 	if of == nil {
 		of = make([][32]uint32, b.p.rounds.n)

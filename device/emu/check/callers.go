@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -52,7 +52,7 @@ func (l *launch) calls() *callers {
 }
 
 // callee is the function that a call names, or nil.
-func callee(in *emu.Inst) *ptx.Func {
+func callee(in *observe.Inst) *ptx.Func {
 	for i := range in.Args {
 		if s := in.Args[i].Sym; s != nil && s.Kind == ptx.FuncSymbol {
 			return s.Func
@@ -70,7 +70,7 @@ type site struct {
 // site is the line to name for an instruction: its own when it is in the kernel's
 // file, else that of the call which leads to it. Calls are known as far as there is
 // only one.
-func (l *launch) site(in *emu.Inst) site {
+func (l *launch) site(in *observe.Inst) site {
 	k := l.calls()
 	at := site{in.Source, in.Callers}
 	if in.Func == k.entry {
@@ -86,7 +86,7 @@ func (l *launch) site(in *emu.Inst) site {
 }
 
 // siteOf is the line to name for an access, and the calls that led to it.
-func (l *launch) siteOf(a *emu.Access) site {
+func (l *launch) siteOf(a *observe.Access) site {
 	in := &l.Program[a.ID]
 	if in.Func == l.calls().entry {
 		return site{in.Source, in.Callers}
@@ -96,7 +96,7 @@ func (l *launch) siteOf(a *emu.Access) site {
 
 // called is the line to name for an instruction that calls led to, the innermost
 // first.
-func (l *launch) called(in *emu.Inst, up []string) site {
+func (l *launch) called(in *observe.Inst, up []string) site {
 	if len(up) == 0 || in.Func == l.calls().entry {
 		return l.site(in)
 	}
@@ -104,7 +104,7 @@ func (l *launch) called(in *emu.Inst, up []string) site {
 }
 
 // library reports whether an instruction is of a header that is not the author's.
-func (l *launch) library(in *emu.Inst) bool {
+func (l *launch) library(in *observe.Inst) bool {
 	k := l.calls()
 	return in.Library || in.Func != k.entry && k.file != "" && fileOf(in.Source) != k.file
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // Checker watches the launches of a device and collects their defects. It is an
-// emu.Observer.
+// observe.Observer.
 type Checker struct {
 	kinds    map[Kind]bool
 	mu       sync.Mutex
@@ -118,7 +118,7 @@ func (f *found) join(g *found) {
 // part is a family of checks. It lives as long as a launch.
 type part interface {
 	// wants reports whether it needs to see an instruction execute.
-	wants(in *emu.Inst) bool
+	wants(in *observe.Inst) bool
 	// cluster makes what watches one cluster.
 	cluster(c *cluster) watch
 }
@@ -126,29 +126,29 @@ type part interface {
 // watch is a family of checks at work on a cluster. Embedding quiet leaves out what
 // is of no interest.
 type watch interface {
-	step(s *emu.Step)
-	pass(s *emu.Step)
-	start(a *emu.Async)
-	complete(c *emu.Completion)
-	mbarrier(e *emu.Mbarrier)
-	open(o *emu.Opening)
+	step(s *observe.Step)
+	pass(s *observe.Step)
+	start(a *observe.Async)
+	complete(c *observe.Completion)
+	mbarrier(e *observe.Mbarrier)
+	open(o *observe.Opening)
 	end()
 }
 
 // quiet is a watch that ignores everything.
 type quiet struct{}
 
-func (quiet) step(*emu.Step)           {}
-func (quiet) pass(*emu.Step)           {}
-func (quiet) start(*emu.Async)         {}
-func (quiet) complete(*emu.Completion) {}
-func (quiet) mbarrier(*emu.Mbarrier)   {}
-func (quiet) open(*emu.Opening)        {}
-func (quiet) end()                     {}
+func (quiet) step(*observe.Step)           {}
+func (quiet) pass(*observe.Step)           {}
+func (quiet) start(*observe.Async)         {}
+func (quiet) complete(*observe.Completion) {}
+func (quiet) mbarrier(*observe.Mbarrier)   {}
+func (quiet) open(*observe.Opening)        {}
+func (quiet) end()                         {}
 
 // launch is a launch that is watched.
 type launch struct {
-	*emu.LaunchInfo
+	*observe.LaunchInfo
 	c     *Checker
 	index int
 	parts []part
@@ -159,7 +159,7 @@ type launch struct {
 }
 
 // Launch is called by the emulator.
-func (c *Checker) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
+func (c *Checker) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	c.mu.Lock()
 	c.launches++
 	l := &launch{LaunchInfo: info, c: c, index: c.launches, steps: make([][]int, len(info.Program))}
@@ -183,11 +183,11 @@ func (c *Checker) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
 // for them to find in it.
 var parts = []func(l *launch) part{newOrder, newBarriers, newUndef, newMembers, newGroups}
 
-func (l *launch) Wants(in *emu.Inst) bool { return len(l.steps[in.ID]) > 0 }
+func (l *launch) Wants(in *observe.Inst) bool { return len(l.steps[in.ID]) > 0 }
 
 // cluster is a cluster that is watched.
 type cluster struct {
-	*emu.ClusterInfo
+	*observe.ClusterInfo
 	l       *launch
 	watches []watch
 	skips   []bool   // by watch: it is told of skipped instructions
@@ -195,7 +195,7 @@ type cluster struct {
 	serial  int      // defects so far
 }
 
-func (l *launch) Cluster(info *emu.ClusterInfo) emu.ClusterObserver {
+func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	c := &cluster{ClusterInfo: info, l: l}
 	for _, p := range l.parts {
 		w := p.cluster(c)
@@ -212,7 +212,7 @@ func (l *launch) Cluster(info *emu.ClusterInfo) emu.ClusterObserver {
 // guard of no lane lets through.
 func (l *launch) WantsSkipped() {}
 
-func (c *cluster) Step(s *emu.Step) {
+func (c *cluster) Step(s *observe.Step) {
 	for _, i := range c.l.steps[s.ID] {
 		if s.Mask != 0 || c.skips[i] {
 			c.watches[i].step(s)
@@ -220,37 +220,37 @@ func (c *cluster) Step(s *emu.Step) {
 	}
 }
 
-func (c *cluster) Pass(s *emu.Step) {
+func (c *cluster) Pass(s *observe.Step) {
 	for _, i := range c.l.steps[s.ID] {
 		c.watches[i].pass(s)
 	}
 }
 
-func (c *cluster) Access(a *emu.Access) {
+func (c *cluster) Access(a *observe.Access) {
 	if c.order != nil {
 		c.order.access(a)
 	}
 }
 
-func (c *cluster) Start(a *emu.Async) {
+func (c *cluster) Start(a *observe.Async) {
 	for _, w := range c.watches {
 		w.start(a)
 	}
 }
 
-func (c *cluster) Complete(d *emu.Completion) {
+func (c *cluster) Complete(d *observe.Completion) {
 	for _, w := range c.watches {
 		w.complete(d)
 	}
 }
 
-func (c *cluster) Mbarrier(e *emu.Mbarrier) {
+func (c *cluster) Mbarrier(e *observe.Mbarrier) {
 	for _, w := range c.watches {
 		w.mbarrier(e)
 	}
 }
 
-func (c *cluster) Open(o *emu.Opening) {
+func (c *cluster) Open(o *observe.Opening) {
 	for _, w := range c.watches {
 		w.open(o)
 	}

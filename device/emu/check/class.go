@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -54,7 +54,7 @@ type class struct {
 }
 
 // classify looks at an instruction once.
-func classify(in *emu.Inst) class {
+func classify(in *observe.Inst) class {
 	op := in.Op
 	c := class{}
 	switch op.Name {
@@ -128,7 +128,7 @@ func (c *class) fence(op *ptx.Opcode) {
 	}
 }
 
-func (c *class) copy(in *emu.Inst) {
+func (c *class) copy(in *observe.Inst) {
 	op := in.Op
 	bulk := op.Has("bulk")
 	switch {
@@ -155,7 +155,7 @@ func (c *class) copy(in *emu.Inst) {
 	}
 }
 
-func (c *class) product(in *emu.Inst) {
+func (c *class) product(in *observe.Inst) {
 	switch op := in.Op; {
 	case op.Has("mma_async"):
 		c.role, c.async, c.proxy = roleProduct, true, true
@@ -166,7 +166,7 @@ func (c *class) product(in *emu.Inst) {
 	}
 }
 
-func constant(in *emu.Inst, name string) int {
+func constant(in *observe.Inst, name string) int {
 	if o := in.Arg(name); o != nil {
 		return int(o.Val)
 	}

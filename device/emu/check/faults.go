@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -52,7 +52,7 @@ func (r rule) of(d Defect) Defect {
 
 // End turns what ended a launch early into defects.
 func (l *launch) End(err error) {
-	c := &cluster{ClusterInfo: &emu.ClusterInfo{Index: 1 << 62}, l: l}
+	c := &cluster{ClusterInfo: &observe.ClusterInfo{Index: 1 << 62}, l: l}
 	var f *device.Fault
 	var dead *device.Deadlock
 	switch {

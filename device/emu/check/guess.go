@@ -1,14 +1,14 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // guesses marks the loads that a loop of compare-and-swap starts from: a plain read of
 // what others change by atomics at the same time. It is formally a race and in every
 // textbook, CUDA's own headers among them; a wrong guess costs another round.
-func guesses(program []emu.Inst, classes []class) {
+func guesses(program []observe.Inst, classes []class) {
 	compared := map[*ptx.Symbol]bool{}
 	for id := range program {
 		if in := &program[id]; in.Op.Name == "atom" && in.Op.Has("cas") {

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -10,7 +10,7 @@ import (
 // undefined, whatever was there.
 
 // cut forgets what lies behind the top of the lanes' stacks.
-func (u *undefWarp) cut(s *emu.Step) {
+func (u *undefWarp) cut(s *observe.Step) {
 	s.Lanes(func(l int) {
 		if top := int(s.Top(l)); top < len(u.local[l]) {
 			u.local[l] = u.local[l][:top]

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // order finds accesses that nothing orders: races, missing proxy fences and waits,
@@ -28,8 +28,8 @@ type order struct {
 
 // place is an address that threads synchronise through.
 type place struct {
-	alloc  *emu.Alloc // or nil: shared memory of
-	block  int        // a block of the cluster
+	alloc  *observe.Alloc // or nil: shared memory of
+	block  int            // a block of the cluster
 	offset int
 }
 
@@ -52,7 +52,7 @@ func newOrder(l *launch) part {
 	return o
 }
 
-func (o *order) wants(in *emu.Inst) bool {
+func (o *order) wants(in *observe.Inst) bool {
 	r := o.classes[in.ID].role
 	return r != roleNone && r != roleBulk && r != roleProduct && r != rolePrefetch
 }
@@ -67,7 +67,7 @@ type ordered struct {
 	shared   []pages // by rank
 	zones    []zones // by rank
 	global   *memory
-	bars     map[emu.MbarrierAt]*mbar
+	bars     map[observe.MbarrierAt]*mbar
 	named    map[[2]int]*released // barriers of a block: what arrivals without a wait pass on
 	meeting  *released            // barrier.cluster: what arrivals pass on
 	met      *released            // and what the last phase's did
@@ -108,7 +108,7 @@ var start = &view{}
 
 func (o *order) cluster(c *cluster) watch {
 	n := &ordered{
-		cluster: c, o: o, global: o.everything, bars: map[emu.MbarrierAt]*mbar{},
+		cluster: c, o: o, global: o.everything, bars: map[observe.MbarrierAt]*mbar{},
 		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, factors: map[factorKey]*bool{}, ends: make([]released, len(c.Blocks)),
 	}
 	if n.global == nil {

@@ -3,13 +3,13 @@ package check
 import (
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // current is the access at hand.
 type current struct {
-	a     *emu.Access
+	a     *observe.Access
 	e     *event
 	v     *view
 	lanes uint32 // that it counts for
@@ -24,7 +24,7 @@ type current struct {
 // strong reports whether it may meet other strong accesses without being ordered.
 func (cur *current) strong() bool { return cur.e.class.strong && cur.e.work == nil }
 
-func (c *ordered) access(a *emu.Access) {
+func (c *ordered) access(a *observe.Access) {
 	if a.Space == ptx.Local || a.Space == ptx.Global && a.Alloc == nil {
 		return
 	}
@@ -79,7 +79,7 @@ func (c *ordered) access(a *emu.Access) {
 }
 
 // locate has an event in a function that was called remember from where.
-func (c *ordered) locate(e *event, a *emu.Access) {
+func (c *ordered) locate(e *event, a *observe.Access) {
 	if c.o.called[a.ID] && e.site == nil {
 		at := c.l.siteOf(a)
 		e.site = &at
@@ -88,7 +88,7 @@ func (c *ordered) locate(e *event, a *emu.Access) {
 
 // rowOf is how many lanes from one on share a cell in order, filling it; 1 when they
 // do not.
-func rowOf(a *emu.Access, lane int) int {
+func rowOf(a *observe.Access, lane int) int {
 	n := cellBytes / a.Size
 	if n < 2 || n*a.Size != cellBytes || lane+n > 32 || a.Offsets[lane]%cellBytes != 0 || a.Mask>>lane&(1<<n-1) != 1<<n-1 {
 		return 1
@@ -102,7 +102,7 @@ func rowOf(a *emu.Access, lane int) int {
 }
 
 // eventOf is the event of an access; an asynchronous one is of a work of its own.
-func (c *ordered) eventOf(w *warp, a *emu.Access, cls *class) *event {
+func (c *ordered) eventOf(w *warp, a *observe.Access, cls *class) *event {
 	switch {
 	case cls.role == roleCopy:
 		return w.copying.start
@@ -413,7 +413,7 @@ func (c *ordered) plain(at *cell) bool {
 }
 
 // cells are those of the memory of an access.
-func (c *ordered) cells(a *emu.Access) pages {
+func (c *ordered) cells(a *observe.Access) pages {
 	if a.Space == ptx.Shared {
 		return c.shared[a.Block]
 	}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // groups is asynchronous work of a warp's threads that a wait_group counts.
@@ -110,7 +110,7 @@ func (c *ordered) waitProducts(w *warp, keep int) {
 }
 
 // start closes a piece of work whose accesses have been told.
-func (c *ordered) start(a *emu.Async) {
+func (c *ordered) start(a *observe.Async) {
 	for _, at := range a.Bars {
 		c.barUsed(a, at)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -139,7 +139,7 @@ func (m *merger) add(c *ordered) {
 	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
 }
 
-func (c *ordered) mergeLeaf(into, f *leaf, a *emu.Alloc, off int) {
+func (c *ordered) mergeLeaf(into, f *leaf, a *observe.Alloc, off int) {
 	for i, p := range f {
 		switch {
 		case p == nil:
@@ -152,8 +152,8 @@ func (c *ordered) mergeLeaf(into, f *leaf, a *emu.Alloc, off int) {
 	}
 }
 
-func (c *ordered) mergePage(into, p *page, a *emu.Alloc, off int) {
-	c.cur = current{a: &emu.Access{Space: ptx.Global, Alloc: a}, v: start}
+func (c *ordered) mergePage(into, p *page, a *observe.Alloc, off int) {
+	c.cur = current{a: &observe.Access{Space: ptx.Global, Alloc: a}, v: start}
 	for i := range p {
 		c.mergeUnit(&into[i], &p[i], off+cellBytes*i, cellBytes)
 	}

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -26,7 +26,7 @@ type factorKey struct {
 
 // rowLoads marks the instructions that bring rows of a factor: ldmatrix whose results
 // are multiplied and nothing else.
-func rowLoads(program []emu.Inst, classes []class) {
+func rowLoads(program []observe.Inst, classes []class) {
 	var loads []int
 	for id := range program {
 		if op := program[id].Op; op.Name == "ldmatrix" && !op.Has("trans") {
@@ -72,7 +72,7 @@ func (c *ordered) factorRows(second bool) *bool {
 }
 
 // brings notes that an ldmatrix has found its rows written.
-func (c *ordered) brings(a *emu.Access) {
+func (c *ordered) brings(a *observe.Access) {
 	n := len(c.o.classes)
 	if c.brought == nil {
 		c.brought = make([]bool, n*len(c.Blocks))
@@ -113,7 +113,7 @@ func (c *ordered) factor(first bool) {
 
 // unitsOfRow is how many units of a factor make a row, or when it may be stored by
 // columns, eight rows.
-func unitsOfRow(in *emu.Inst) int {
+func unitsOfRow(in *observe.Inst) int {
 	for _, name := range []string{"immTransA", "immTransB"} {
 		if o := in.Arg(name); o != nil && o.Val == 1 {
 			return 16

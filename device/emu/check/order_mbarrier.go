@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // mbar is an mbarrier. It is an agent whose times are its phases: what an
@@ -18,7 +18,7 @@ type mbar struct {
 	came    map[*warp]uint32 // the phase in which a warp last arrived
 	latest  arriving         // of all
 	waited  uint32           // phases that somebody has seen over
-	expect  *emu.Mbarrier
+	expect  *observe.Mbarrier
 	bytes   int
 	inited  *event
 	by      uint32 // lanes that initialised it
@@ -29,14 +29,14 @@ type mbar struct {
 // barOf is the mbarrier with an agent's number.
 func (c *ordered) barOf(agent int) *mbar { return c.barList[agent-len(c.warps)] }
 
-func (c *ordered) mbarrier(e *emu.Mbarrier) {
+func (c *ordered) mbarrier(e *observe.Mbarrier) {
 	w := c.warp(e.Rank, e.Warp)
 	b := c.bars[e.MbarrierAt]
 	switch e.Op {
-	case emu.MbarrierInit:
+	case observe.MbarrierInit:
 		c.initBarrier(w, e, b)
 		return
-	case emu.MbarrierInval:
+	case observe.MbarrierInval:
 		c.word8(w, e, true)
 		delete(c.bars, e.MbarrierAt)
 		c.mark(e.MbarrierAt, 0)
@@ -45,7 +45,7 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	if b == nil {
 		return // the emulator says so
 	}
-	if e.Op != emu.MbarrierComplete && !e.Late && !b.suspect { // a late arrival was the engine's, and is ordered by its phase
+	if e.Op != observe.MbarrierComplete && !e.Late && !b.suspect { // a late arrival was the engine's, and is ordered by its phase
 		n := c.serial
 		c.word8(w, e, false)
 		b.suspect = c.serial > n
@@ -55,7 +55,7 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 	}
 	b.bytes = e.Bytes
 	switch e.Op {
-	case emu.MbarrierArrive, emu.MbarrierDrop:
+	case observe.MbarrierArrive, observe.MbarrierDrop:
 		c.inOnePhase(w, b, e)
 		b.came[w] = b.phase
 		if e.Late {
@@ -63,14 +63,14 @@ func (c *ordered) mbarrier(e *emu.Mbarrier) {
 		} else if !c.l.Program[e.ID].Op.Has("relaxed") {
 			b.pending.add(w.tell(e.Mask))
 		}
-	case emu.MbarrierExpect:
+	case observe.MbarrierExpect:
 		kept := *e
 		b.expect = &kept
-	case emu.MbarrierComplete:
+	case observe.MbarrierComplete:
 		if k := c.works[e.Work]; k != nil {
 			k.done = append(k.done, doer{agent: b.agent, lanes: 1<<32 - 1, time: b.phase + 1, bar: true})
 		}
-	case emu.MbarrierWait:
+	case observe.MbarrierWait:
 		c.waits(w, b, e)
 		return
 	}
@@ -89,7 +89,7 @@ type arriving struct {
 
 // inOnePhase demands that lanes which arrive by one instruction do so in one phase:
 // those that come when it is over cannot know that.
-func (c *ordered) inOnePhase(w *warp, b *mbar, e *emu.Mbarrier) {
+func (c *ordered) inOnePhase(w *warp, b *mbar, e *observe.Mbarrier) {
 	now := arriving{w, e.ID, lane(e.Mask), b.phase}
 	old := b.latest
 	b.latest = now
@@ -123,7 +123,7 @@ const kept = 8
 // waits has lanes learn what a wait promises. One for a parity promises no more than
 // the first phase of that parity after those that the thread knows to be over: if the
 // last of those has it already, the wait is for nothing.
-func (c *ordered) waits(w *warp, b *mbar, e *emu.Mbarrier) {
+func (c *ordered) waits(w *warp, b *mbar, e *observe.Mbarrier) {
 	told := &b.over
 	phase := b.phase
 	if e.Parity >= 0 {
@@ -142,7 +142,7 @@ func (c *ordered) waits(w *warp, b *mbar, e *emu.Mbarrier) {
 	}
 }
 
-func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
+func (c *ordered) initBarrier(w *warp, e *observe.Mbarrier, old *mbar) {
 	if old != nil {
 		a := c.mbarrierAccess(e)
 		there := c.at(old.inited.id, old.inited.w.rank, old.inited.w.index, 1<<lane(e.Mask))
@@ -165,7 +165,7 @@ func (c *ordered) initBarrier(w *warp, e *emu.Mbarrier, old *mbar) {
 }
 
 // mark flags the cells of an mbarrier.
-func (c *ordered) mark(at emu.MbarrierAt, f flag) {
+func (c *ordered) mark(at observe.MbarrierAt, f flag) {
 	c.zones[at.Block].bar(at.Offset, at.Offset+8, f != 0)
 	for i := range 2 {
 		x := c.shared[at.Block].part(at.Offset+4*i, 4)
@@ -175,12 +175,12 @@ func (c *ordered) mark(at emu.MbarrierAt, f flag) {
 
 // word8 holds an operation on an mbarrier against what others did to its bytes:
 // initialising and invalidating it are writes, the rest are atomic.
-func (c *ordered) word8(w *warp, e *emu.Mbarrier, write bool) {
+func (c *ordered) word8(w *warp, e *observe.Mbarrier, write bool) {
 	var offsets [32]uint64
 	l := lane(e.Mask)
 	offsets[l] = uint64(e.Offset)
 	cls := &c.o.classes[e.ID]
-	a := &emu.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
+	a := &observe.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
 	c.cur = current{a: a, e: w.event(e.ID, cls, write), v: w.view(l), lanes: e.Mask, write: write, size: 8}
 	if write {
 		c.overwrite(w, a)
@@ -216,7 +216,7 @@ func (c *ordered) unbalanced() {
 }
 
 // barUsed holds a copy that an mbarrier is to count against its initialisation.
-func (c *ordered) barUsed(a *emu.Async, at emu.MbarrierAt) {
+func (c *ordered) barUsed(a *observe.Async, at observe.MbarrierAt) {
 	b := c.bars[at]
 	if b == nil || b.suspect {
 		return
@@ -226,7 +226,7 @@ func (c *ordered) barUsed(a *emu.Async, at emu.MbarrierAt) {
 	k := b.inited
 	var offsets [32]uint64
 	c.cur = current{
-		a: &emu.Access{Rank: a.Rank, Warp: a.Warp, ID: a.ID, Space: sharedSpace, Block: at.Block, Offsets: &offsets},
+		a: &observe.Access{Rank: a.Rank, Warp: a.Warp, ID: a.ID, Space: sharedSpace, Block: at.Block, Offsets: &offsets},
 		e: &event{w: w, id: a.ID, time: w.time, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: 8, unit: 8,
 	}
 	switch there := c.there(k, b.by, true); {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -368,7 +368,7 @@ func (c *ordered) odd(at *cell) bool {
 	if at.flags&isGap != 0 {
 		over := 0
 		for _, v := range c.l.Shared {
-			if emu.SourceName(v.Name) == a.Var {
+			if observe.SourceName(v.Name) == a.Var {
 				over = int(a.Offset) - v.Size
 			}
 		}
@@ -390,7 +390,7 @@ func (c *ordered) odd(at *cell) bool {
 }
 
 // mbarrierAccess describes an operation on an mbarrier.
-func (c *ordered) mbarrierAccess(e *emu.Mbarrier) Access {
+func (c *ordered) mbarrierAccess(e *observe.Mbarrier) Access {
 	a := c.at(e.ID, e.Rank, e.Warp, e.Mask)
 	a.shared(c.l, e.Offset, 8)
 	a.Action = "use"

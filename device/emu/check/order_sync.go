@@ -3,12 +3,12 @@ package check
 import (
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // step follows the instructions that order others.
-func (c *ordered) step(s *emu.Step) {
+func (c *ordered) step(s *observe.Step) {
 	w := c.warp(s.Rank, s.Warp)
 	cls := &c.o.classes[s.ID]
 	switch cls.role {
@@ -57,7 +57,7 @@ func (c *ordered) step(s *emu.Step) {
 }
 
 // pass: lanes are through with a wait.
-func (c *ordered) pass(s *emu.Step) {
+func (c *ordered) pass(s *observe.Step) {
 	cls := &c.o.classes[s.ID]
 	w := c.warp(s.Rank, s.Warp)
 	switch {
@@ -132,7 +132,7 @@ func (w *warp) change(lanes uint32, by func(v *view)) {
 }
 
 // arriveBarrier is bar.arrive: what lanes pass on waits for the barrier to open.
-func (c *ordered) arriveBarrier(w *warp, s *emu.Step) {
+func (c *ordered) arriveBarrier(w *warp, s *observe.Step) {
 	for m := s.Mask; m != 0; {
 		id := s.Value(s.Arg("bar"), bits.TrailingZeros32(m))
 		same := uint32(0)
@@ -170,7 +170,7 @@ func (c *ordered) arriveCluster(w *warp, lanes uint32, relaxed bool) {
 }
 
 // open: a barrier lets lanes go, who all learn what all who came knew and did.
-func (c *ordered) open(o *emu.Opening) {
+func (c *ordered) open(o *observe.Opening) {
 	if o.Cluster {
 		c.met, c.meeting = c.meeting, nil
 		return
@@ -198,7 +198,7 @@ type syncVar struct {
 }
 
 // place is where a lane of an access synchronises.
-func (c *ordered) place(a *emu.Access, lane int) place {
+func (c *ordered) place(a *observe.Access, lane int) place {
 	if a.Space == ptx.Shared {
 		return place{block: a.Block, offset: int(a.Offsets[lane])}
 	}
@@ -207,7 +207,7 @@ func (c *ordered) place(a *emu.Access, lane int) place {
 
 // flagsOf are the places that threads synchronise through in the memory of an
 // access.
-func (c *ordered) flagsOf(a *emu.Access) map[place]*syncVar {
+func (c *ordered) flagsOf(a *observe.Access) map[place]*syncVar {
 	if a.Space == ptx.Shared {
 		return c.flags
 	}
@@ -216,7 +216,7 @@ func (c *ordered) flagsOf(a *emu.Access) map[place]*syncVar {
 
 // publish has a strong write pass on what the thread released: all it knows when it
 // is a release itself, else what it knew at its last fence.
-func (c *ordered) publish(w *warp, a *emu.Access, cls *class) {
+func (c *ordered) publish(w *warp, a *observe.Access, cls *class) {
 	if a.Space == ptx.Global && !c.l.Serial {
 		return
 	}
@@ -270,7 +270,7 @@ func (r *released) abroad(from *ordered) *released {
 
 // listen has a strong read learn what a release passed on. Where the read is no
 // acquire, it takes a fence after it for that to count.
-func (c *ordered) listen(w *warp, a *emu.Access, cls *class) {
+func (c *ordered) listen(w *warp, a *observe.Access, cls *class) {
 	flags := c.flagsOf(a)
 	if len(flags) == 0 || cls.atomic && c.l.Program[a.ID].Op.Name == "red" || !cls.atomic && a.Write {
 		return

@@ -3,7 +3,7 @@ package check
 import (
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -116,7 +116,7 @@ func (zs zones) bar(from, to int, barred bool) {
 
 // inZone are the lanes whose accesses are in the same zone as the first one's, and its
 // index.
-func inZone(a *emu.Access, lanes uint32) (in uint32, index int) {
+func inZone(a *observe.Access, lanes uint32) (in uint32, index int) {
 	i := a.Offsets[bits.TrailingZeros32(lanes)] / zoneBytes
 	if lanes == 1<<32-1 {
 		apart := uint64(0)
@@ -137,7 +137,7 @@ func inZone(a *emu.Access, lanes uint32) (in uint32, index int) {
 
 // putBy puts a plain read of the block's own shared memory by. It reports false for one
 // that the cells must be asked about.
-func (c *ordered) putBy(w *warp, a *emu.Access, cls *class) bool {
+func (c *ordered) putBy(w *warp, a *observe.Access, cls *class) bool {
 	if c.o.cellsOnly || a.Write || a.Space != ptx.Shared || a.Offsets == nil || a.Size > cellBytes || a.Rank != a.Block ||
 		cls.role != roleNone || cls.strong || w.v == nil || w.v.c == nil {
 		return false
@@ -180,7 +180,7 @@ func (c *ordered) putBy(w *warp, a *emu.Access, cls *class) bool {
 
 // readable reports whether all that lanes read is written, and every write to the zone
 // ordered before a clock.
-func (c *ordered) readable(z *zone, by *clock, a *emu.Access, lanes uint32) bool {
+func (c *ordered) readable(z *zone, by *clock, a *observe.Access, lanes uint32) bool {
 	if z.odd {
 		return false
 	}
@@ -202,7 +202,7 @@ func (c *ordered) readable(z *zone, by *clock, a *emu.Access, lanes uint32) bool
 }
 
 // put puts a read by, one of a cluster of so many warps.
-func (z *zone) put(r *putBy, a *emu.Access, warps int) {
+func (z *zone) put(r *putBy, a *observe.Access, warps int) {
 	if z.read == nil {
 		z.read = make([]uint32, warps)
 	}
@@ -251,7 +251,7 @@ func (c *ordered) everybody(does func(by *clock) bool) bool {
 
 // overwrite is the current access as a write to shared memory: reads that it may not be
 // ordered after go to their cells, and the zone takes note of it.
-func (c *ordered) overwrite(w *warp, a *emu.Access) {
+func (c *ordered) overwrite(w *warp, a *observe.Access) {
 	if a.Size > cellBytes || a.Offsets == nil {
 		c.overwriteEach(w, a)
 		return
@@ -271,7 +271,7 @@ func (c *ordered) overwrite(w *warp, a *emu.Access) {
 }
 
 // overwriteEach is overwrite of more than a cell a lane, or of units.
-func (c *ordered) overwriteEach(w *warp, a *emu.Access) {
+func (c *ordered) overwriteEach(w *warp, a *observe.Access) {
 	each := func(from, to int) {
 		for from < to {
 			i := from / zoneBytes
@@ -409,7 +409,7 @@ func (c *ordered) makeRoom(block, i int) {
 func (c *ordered) spread(block, i int) {
 	z, cells := &c.zones[block][i], c.shared[block]
 	var offsets [32]uint64
-	a := &emu.Access{Offsets: &offsets}
+	a := &observe.Access{Offsets: &offsets}
 	for j := range z.reads {
 		r := &z.reads[j]
 		e := r.event(c)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -14,21 +14,21 @@ func (a *Access) shared(l *launch, off, size int) {
 	a.Space, a.Offset, a.Size = ptx.Shared, int64(off), size
 	for _, v := range l.Shared {
 		if v.Offset <= off {
-			a.Var, a.Offset = emu.SourceName(v.Name), int64(off-v.Offset)
+			a.Var, a.Offset = observe.SourceName(v.Name), int64(off-v.Offset)
 		}
 	}
 }
 
 // global fills in an address in global memory.
-func (a *Access) global(l *launch, m *emu.Alloc, off, size int) {
+func (a *Access) global(l *launch, m *observe.Alloc, off, size int) {
 	a.Space, a.Var, a.Offset, a.Size = ptx.Global, l.allocName(m), int64(off), size
 }
 
 // allocName is what an allocation goes by: its variable's name, or that of the
 // parameter that points to it.
-func (l *launch) allocName(m *emu.Alloc) string {
+func (l *launch) allocName(m *observe.Alloc) string {
 	if m.Name != "" {
-		return emu.SourceName(m.Name)
+		return observe.SourceName(m.Name)
 	}
 	for i, p := range l.entry().Params {
 		if i < len(l.Launch.Params) && len(l.Launch.Params[i]) == 8 && binary.LittleEndian.Uint64(l.Launch.Params[i]) == m.Addr {

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -38,7 +38,7 @@ func newUndef(l *launch) part {
 	})
 }
 
-func (p *undefPart) wants(in *emu.Inst) bool {
+func (p *undefPart) wants(in *observe.Inst) bool {
 	if p.plans[in.ID] != nil {
 		return true
 	}
@@ -114,7 +114,7 @@ type undefOrigin struct {
 	from    uint32 // ShuffleInactive: the lanes that do not take part
 }
 
-func (w *undefWatch) warp(s *emu.Step) *undefWarp {
+func (w *undefWatch) warp(s *observe.Step) *undefWarp {
 	u := &w.warps[w.c.warpIndex(s)]
 	if *u == nil {
 		*u = &undefWarp{}
@@ -131,7 +131,7 @@ func (u *undefWarp) depth(n int) *undefDepth {
 }
 
 // frame is the registers of the lanes of a step.
-func (u *undefWarp) frame(s *emu.Step, fn *undefFunc) *undefFrame {
+func (u *undefWarp) frame(s *observe.Step, fn *undefFunc) *undefFrame {
 	f := u.at(s.Depth(), fn)
 	d := u.depth(s.Depth())
 	if fresh := d.fresh & s.Active; fresh != 0 {
@@ -203,7 +203,7 @@ func undefOnes(n int) uint64 {
 	return 1<<n - 1
 }
 
-func (w *undefWatch) step(s *emu.Step) {
+func (w *undefWatch) step(s *observe.Step) {
 	u := w.warp(s)
 	plan := w.p.plans[s.ID]
 	if plan != nil {
@@ -232,7 +232,7 @@ func (w *undefWatch) step(s *emu.Step) {
 func (w *undefWatch) skipped() {}
 
 // follow carries undefined values through an instruction.
-func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *emu.Step) {
+func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *observe.Step) {
 	f := u.frame(s, p.fn)
 	if p.guard >= 0 {
 		w.guard(f, p, s)
@@ -262,7 +262,7 @@ func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *emu.Step) {
 }
 
 // guard looks at a guard that is undefined in some lanes that come to it.
-func (w *undefWatch) guard(f *undefFrame, p *undefPlan, s *emu.Step) {
+func (w *undefWatch) guard(f *undefFrame, p *undefPlan, s *observe.Step) {
 	r := &f.regs[p.guard]
 	lanes := r.lanes & s.Active
 	if lanes == 0 {

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -17,7 +17,7 @@ type undefParam struct {
 
 // isCallParam reports whether the instruction reads or writes an argument or result
 // of a call. What a kernel is launched with is defined.
-func isCallParam(in *emu.Inst) bool {
+func isCallParam(in *observe.Inst) bool {
 	if in.Op.Name != "ld" && in.Op.Name != "st" || in.Space("a") != ptx.Param {
 		return false
 	}
@@ -147,7 +147,7 @@ func paramOf(os []ptx.Operand, i int) *ptx.Symbol {
 }
 
 // call hands the lanes' arguments to the next level.
-func (w *undefWatch) call(u *undefWarp, s *emu.Step) {
+func (w *undefWatch) call(u *undefWarp, s *observe.Step) {
 	f := u.frame(s, w.p.funcs[s.Func])
 	d := u.depth(s.Depth() + 1)
 	rets, args := lists(s.Inst.Inst)
@@ -186,7 +186,7 @@ func (f *undefFrame) arrive(d *undefDepth, lanes uint32) {
 }
 
 // ret hands the lanes' results back to where they were called.
-func (w *undefWatch) ret(u *undefWarp, s *emu.Step) {
+func (w *undefWatch) ret(u *undefWarp, s *observe.Step) {
 	depth := s.Depth()
 	d := u.depth(depth)
 	var f *undefFrame

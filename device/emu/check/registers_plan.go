@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -39,7 +39,7 @@ type undefArg struct {
 
 // undefInst is an instruction with its operands sorted.
 type undefInst struct {
-	in             *emu.Inst
+	in             *observe.Inst
 	src, dst, addr []undefArg
 	guard          int32 // register, or -1
 	copies         bool  // ld: it may be one of several that copy a structure
@@ -47,7 +47,7 @@ type undefInst struct {
 
 // newUndefInst sorts the operands of an instruction. carry is the number that stands
 // for the carry flag.
-func newUndefInst(in *emu.Inst, carry int32) *undefInst {
+func newUndefInst(in *observe.Inst, carry int32) *undefInst {
 	u := &undefInst{in: in, guard: -1}
 	if g := in.Guard.Sym; g != nil {
 		u.guard = g.ID
@@ -248,7 +248,7 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 
 // defined reports whether an instruction whose rule is always asked needs no asking:
 // a shuffle of the whole warp has all its sources.
-func (p *undefPlan) defined(s *emu.Step) bool { return p.whole && s.Mask == 1<<32-1 }
+func (p *undefPlan) defined(s *observe.Step) bool { return p.whole && s.Mask == 1<<32-1 }
 
 // element notes what kind of elements a load or store moves.
 func (p *undefPlan) element(u *undefInst, name string) {

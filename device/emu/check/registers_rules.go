@@ -3,7 +3,7 @@ package check
 import (
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -12,7 +12,7 @@ import (
 // otherwise err on the side of undefined: one undefined bit spoils the result.
 
 // ruleOf is the rule of an instruction that works in each lane for itself.
-func ruleOf(in *emu.Inst) func(x *undefStep, lane int) uint64 {
+func ruleOf(in *observe.Inst) func(x *undefStep, lane int) uint64 {
 	float := false
 	for i := range in.Match.Form.Params {
 		c := in.Match.Type(&in.Match.Form.Params[i]).Class()
@@ -227,7 +227,7 @@ func (x *undefStep) comparedType() ptx.Type {
 }
 
 // undefConvert is cvt: between integers bit by bit, to pairs half by half.
-func undefConvert(in *emu.Inst, float bool) func(x *undefStep, lane int) uint64 {
+func undefConvert(in *observe.Inst, float bool) func(x *undefStep, lane int) uint64 {
 	if in.Op.Has("pack") || in.Op.Has("sat") {
 		return undefSpread
 	}

@@ -1,7 +1,7 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -343,7 +343,7 @@ func (u *undefInst) effects(exposed, kills bitset) {
 
 // constantIn is the value of an operand that is a constant, or a register that one
 // instruction only writes, a mov of a constant.
-func constantIn(o *ptx.Operand, movs map[int32]*emu.Inst) (int64, bool) {
+func constantIn(o *ptx.Operand, movs map[int32]*observe.Inst) (int64, bool) {
 	switch {
 	case o.Kind == ptx.ImmOperand:
 		return o.Val, true

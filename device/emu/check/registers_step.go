@@ -1,13 +1,13 @@
 package check
 
 import (
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // undefStep is an instruction that undefined values come to.
 type undefStep struct {
-	*emu.Step
+	*observe.Step
 	w    *undefWatch
 	u    *undefWarp
 	f    *undefFrame

@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -320,7 +321,7 @@ type wantCounter struct {
 	counted int
 }
 
-func (w *wantCounter) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
+func (w *wantCounter) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	lo := w.Checker.Launch(info)
 	for i := range info.Program {
 		if lo.Wants(&info.Program[i]) {

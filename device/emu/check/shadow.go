@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"sync"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
 // event is an instruction that a warp executed at one of its times. Cells of memory
@@ -441,16 +441,16 @@ func (c *cell) leaves(off, size int, do func(c *cell, off, size int)) {
 
 // memory is what is known of global memory, of what was touched.
 type memory struct {
-	allocs map[*emu.Alloc]pages
-	last   *emu.Alloc
+	allocs map[*observe.Alloc]pages
+	last   *observe.Alloc
 	pages  pages
 }
 
 // of are the cells of an allocation.
-func (m *memory) of(a *emu.Alloc) pages {
+func (m *memory) of(a *observe.Alloc) pages {
 	if m.last != a {
 		if m.allocs == nil {
-			m.allocs = map[*emu.Alloc]pages{}
+			m.allocs = map[*observe.Alloc]pages{}
 		}
 		ps := m.allocs[a]
 		if ps == nil {

@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -33,7 +33,7 @@ func shuffleSource(mode string, lane int, b, c uint32) (j int, ok bool) {
 // the others.
 type safeShuffles struct {
 	full    bool
-	movs    map[int32]*emu.Inst // by register: the one instruction that writes it
+	movs    map[int32]*observe.Inst // by register: the one instruction that writes it
 	blocks  map[*ptx.Inst]int
 	uniform *verify.Uniform
 }
@@ -51,7 +51,7 @@ func newSafeShuffles(l *launch, f *ptx.Func, g *verify.CFG) *safeShuffles {
 		return s
 	}
 	s.uniform = verify.Uniformity(f, g)
-	s.movs = map[int32]*emu.Inst{}
+	s.movs = map[int32]*observe.Inst{}
 	writes := map[int32]int{}
 	for id := range l.Program {
 		in := &l.Program[id]
@@ -69,7 +69,7 @@ func newSafeShuffles(l *launch, f *ptx.Func, g *verify.CFG) *safeShuffles {
 	return s
 }
 
-func (s *safeShuffles) is(in *emu.Inst) bool {
+func (s *safeShuffles) is(in *observe.Inst) bool {
 	mask := in.Arg("membermask")
 	if !s.full || mask == nil || in.Guard.Sym != nil || s.uniform == nil {
 		return false
@@ -121,7 +121,7 @@ func findMembers(l *launch) part {
 	return p
 }
 
-func hasMembers(in *emu.Inst) bool {
+func hasMembers(in *observe.Inst) bool {
 	switch in.Op.Name {
 	case "shfl", "vote", "match", "redux", "elect", "bar":
 		return in.Arg("membermask") != nil
@@ -129,7 +129,7 @@ func hasMembers(in *emu.Inst) bool {
 	return false
 }
 
-func (p *membersPart) wants(in *emu.Inst) bool { return p.want[in.ID] }
+func (p *membersPart) wants(in *observe.Inst) bool { return p.want[in.ID] }
 
 func (p *membersPart) cluster(c *cluster) watch { return &membersWatch{c: c} }
 
@@ -149,7 +149,7 @@ var (
 	}
 )
 
-func (w *membersWatch) step(s *emu.Step) {
+func (w *membersWatch) step(s *observe.Step) {
 	mask := s.Arg("membermask")
 	var stranger, ended uint32
 	s.Lanes(func(l int) {
@@ -179,7 +179,7 @@ func (w *membersWatch) step(s *emu.Step) {
 
 // membersKind is what a wrong mask is called: bar.warp.sync is a barrier, and moves no
 // values.
-func membersKind(s *emu.Step) Kind {
+func membersKind(s *observe.Step) Kind {
 	if s.Op.Name == "bar" {
 		return BarrierDivergence
 	}
@@ -188,7 +188,7 @@ func membersKind(s *emu.Step) Kind {
 
 // readsAbsent reports whether a shuffle gives some lane the value of one that does
 // not take part: that is followed to its use.
-func readsAbsent(s *emu.Step) (absent bool) {
+func readsAbsent(s *observe.Step) (absent bool) {
 	if s.Op.Name != "shfl" {
 		return false
 	}
@@ -202,7 +202,7 @@ func readsAbsent(s *emu.Step) (absent bool) {
 
 // existing are the lanes that the warp started with: what a mask says of lanes that
 // never were does not matter.
-func (w *membersWatch) existing(s *emu.Step) uint32 {
+func (w *membersWatch) existing(s *observe.Step) uint32 {
 	if n := w.c.Blocks[s.Rank].Threads - 32*s.Warp; n < 32 {
 		return 1<<n - 1
 	}

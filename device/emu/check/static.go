@@ -1,11 +1,11 @@
 package check
 
-import "github.com/GOATnote-Inc/attest/device/emu"
+import "github.com/GOATnote-Inc/attest/device/emu/observe"
 
 // staticKey is what the analysis of a program depends on.
 type staticKey struct {
 	part    string
-	program *emu.Inst // its first instruction
+	program *observe.Inst // its first instruction
 	kernel  string
 	full    bool // all warps are full
 }
@@ -36,4 +36,4 @@ func perWarp[T any](c *cluster) []*T { return make([]*T, len(c.Blocks)*c.warpsOf
 
 func (c *cluster) warpsOfBlock() int { return (c.Blocks[0].Threads + 31) / 32 }
 
-func (c *cluster) warpIndex(s *emu.Step) int { return s.Rank*c.warpsOfBlock() + s.Warp }
+func (c *cluster) warpIndex(s *observe.Step) int { return s.Rank*c.warpsOfBlock() + s.Warp }

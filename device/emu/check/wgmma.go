@@ -3,7 +3,7 @@ package check
 import (
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -71,7 +71,7 @@ func findGroups(l *launch) part {
 	return p
 }
 
-func isGroupProduct(in *emu.Inst) bool { return in.Op.Name == "wgmma" && in.Op.Has("mma_async") }
+func isGroupProduct(in *observe.Inst) bool { return in.Op.Name == "wgmma" && in.Op.Has("mma_async") }
 
 func operandRegs(o *ptx.Operand) (list []*ptx.Symbol) {
 	if o == nil {
@@ -105,7 +105,7 @@ func inlineAssembly(f *ptx.Func, asm map[*ptx.Inst]bool) {
 }
 
 // newGroupInst is what matters of an instruction, or nil.
-func newGroupInst(in *emu.Inst, numbers map[*ptx.Symbol]int, asm map[*ptx.Inst]bool) *groupInst {
+func newGroupInst(in *observe.Inst, numbers map[*ptx.Symbol]int, asm map[*ptx.Inst]bool) *groupInst {
 	g := &groupInst{compiled: asm[in.Inst]}
 	if in.Op.Name == "wgmma" {
 		if isGroupProduct(in) {
@@ -144,7 +144,7 @@ func newGroupInst(in *emu.Inst, numbers map[*ptx.Symbol]int, asm map[*ptx.Inst]b
 	return g
 }
 
-func (p *groupPart) wants(in *emu.Inst) bool { return p.insts[in.ID] != nil }
+func (p *groupPart) wants(in *observe.Inst) bool { return p.insts[in.ID] != nil }
 
 func (p *groupPart) cluster(c *cluster) watch {
 	return &groupWatch{p: p, c: c, warps: perWarp[groupWarp](c), groups: map[int]*warpgroup{}}
@@ -189,7 +189,7 @@ type groupWork struct {
 	reported map[Severity]bool
 }
 
-func (w *groupWatch) warp(s *emu.Step) *groupWarp {
+func (w *groupWatch) warp(s *observe.Step) *groupWarp {
 	g := &w.warps[w.c.warpIndex(s)]
 	if *g == nil {
 		*g = &groupWarp{regs: make([]groupReg, len(w.p.regs))}
@@ -200,7 +200,7 @@ func (w *groupWatch) warp(s *emu.Step) *groupWarp {
 	return *g
 }
 
-func (w *groupWatch) step(s *emu.Step) {
+func (w *groupWatch) step(s *observe.Step) {
 	in, g := w.p.insts[s.ID], w.warp(s)
 	switch {
 	case s.Op.Name != "wgmma":
@@ -239,7 +239,7 @@ func (g *groupWarp) wait(keep int) {
 }
 
 // touch is an instruction other than wgmma on its registers.
-func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *emu.Step) {
+func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *observe.Step) {
 	for _, i := range in.reads {
 		if r := &g.regs[i]; r.work != nil {
 			w.early(g, in, s, r, i, false)
@@ -255,7 +255,7 @@ func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *emu.Step) {
 }
 
 // issue is wgmma.mma_async.
-func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *emu.Step) {
+func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *observe.Step) {
 	w.compare(g, s)
 	if bad := g.unordered(in, w.p.insts); bad != nil || !g.fenced {
 		w.unfenced(g, in, s, bad)
@@ -296,7 +296,7 @@ func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
 
 // overlap looks for registers that another product still has in another way: only
 // accumulators of the same shape may be used again before the wait.
-func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *emu.Step) {
+func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *observe.Step) {
 	for _, i := range in.a {
 		if r := &g.regs[i]; r.work != nil && !r.input {
 			w.early(g, in, s, r, i, false)

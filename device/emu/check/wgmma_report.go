@@ -3,7 +3,7 @@ package check
 import (
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -39,7 +39,7 @@ var (
 )
 
 // early reports an instruction on a register that a product still has.
-func (w *groupWatch) early(g *groupWarp, in *groupInst, s *emu.Step, r *groupReg, i int, write bool) {
+func (w *groupWatch) early(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg, i int, write bool) {
 	k := r.work
 	d := Defect{Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
 	text := groupEarly
@@ -76,7 +76,7 @@ func (w *groupWatch) early(g *groupWarp, in *groupInst, s *emu.Step, r *groupReg
 }
 
 // visible reports whether a store goes where others see it.
-func (w *groupWatch) visible(s *emu.Step) bool {
+func (w *groupWatch) visible(s *observe.Step) bool {
 	if s.Op.Name != "st" {
 		return false
 	}
@@ -90,7 +90,7 @@ func (w *groupWatch) visible(s *emu.Step) bool {
 
 // unfenced reports a product whose registers no fence has ordered; r is one that was
 // written after the last, or nil.
-func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *emu.Step, r *groupReg) {
+func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg) {
 	d := Defect{
 		Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
 		Message: "the first wgmma.mma_async of the warp comes without a wgmma.fence before it",
@@ -114,7 +114,7 @@ func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *emu.Step, r *group
 	}
 }
 
-func (w *groupWatch) reshaped(in *groupInst, s *emu.Step, r *groupReg) {
+func (w *groupWatch) reshaped(in *groupInst, s *observe.Step, r *groupReg) {
 	d := Defect{
 		Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
 		Message: fmt.Sprintf("a product of shape %s follows one of shape %s on the same accumulators without a wgmma.fence", in.shape, r.shape),
@@ -127,7 +127,7 @@ func (w *groupWatch) reshaped(in *groupInst, s *emu.Step, r *groupReg) {
 }
 
 // leave is the end of threads: of the whole warp when no lane lives on.
-func (w *groupWatch) leave(g *groupWarp, s *emu.Step) {
+func (w *groupWatch) leave(g *groupWarp, s *observe.Step) {
 	if s.Live&^s.Mask != 0 || len(g.running) == 0 {
 		return
 	}
@@ -160,7 +160,7 @@ type sharedProduct struct {
 }
 
 // compare holds the product of a warp against that of the others of its group.
-func (w *groupWatch) compare(g *groupWarp, s *emu.Step) {
+func (w *groupWatch) compare(g *groupWarp, s *observe.Step) {
 	key := s.Rank<<16 | s.Warp/4
 	group := w.groups[key]
 	if group == nil {
@@ -213,7 +213,7 @@ func (w *groupWatch) compare(g *groupWarp, s *emu.Step) {
 	w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between warps %d and %d of a group", differs, first.warp, s.Warp), first)
 }
 
-func (w *groupWatch) differ(s *emu.Step, message string, first *sharedProduct) {
+func (w *groupWatch) differ(s *observe.Step, message string, first *sharedProduct) {
 	d := Defect{Kind: WgmmaHazard, Severity: Error, Message: message, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
 	d.Access.Action = "asynchronous product"
 	if first != nil {

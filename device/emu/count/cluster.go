@@ -3,7 +3,7 @@ package count
 import (
 	"math/bits"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -27,7 +27,7 @@ type piece struct {
 	size int
 }
 
-func (c *cluster) Step(s *emu.Step) {
+func (c *cluster) Step(s *observe.Step) {
 	c.flush()
 	c.told = 0
 	t, f := &c.tallies[s.ID], &c.l.facts[s.ID]
@@ -40,7 +40,7 @@ func (c *cluster) Step(s *emu.Step) {
 }
 
 // parts reports whether a branch sends lanes to different places.
-func parts(s *emu.Step, f *fact) bool {
+func parts(s *observe.Step, f *fact) bool {
 	if s.Mask == 0 {
 		return false
 	}
@@ -56,7 +56,7 @@ func parts(s *emu.Step, f *fact) bool {
 	return differ
 }
 
-func (c *cluster) Access(a *emu.Access) {
+func (c *cluster) Access(a *observe.Access) {
 	if a.ID < 0 {
 		return
 	}
@@ -98,7 +98,7 @@ func (c *cluster) Access(a *emu.Access) {
 }
 
 // hold keeps the access of a lane until it is known which others belong to it.
-func (c *cluster) hold(a *emu.Access, space, write int) {
+func (c *cluster) hold(a *observe.Access, space, write int) {
 	if a.ID != c.id {
 		c.flush()
 		c.id = a.ID
@@ -134,16 +134,16 @@ func (c *cluster) flush() {
 	}
 }
 
-func (c *cluster) Mbarrier(e *emu.Mbarrier) {
-	if e.Op == emu.MbarrierWait && e.ID >= 0 {
+func (c *cluster) Mbarrier(e *observe.Mbarrier) {
+	if e.Op == observe.MbarrierWait && e.ID >= 0 {
 		c.tallies[e.ID].passed += uint64(bits.OnesCount32(e.Mask))
 	}
 }
 
-func (c *cluster) Pass(*emu.Step)           { c.flush() }
-func (c *cluster) Start(*emu.Async)         {}
-func (c *cluster) Complete(*emu.Completion) {}
-func (c *cluster) Open(*emu.Opening)        {}
+func (c *cluster) Pass(*observe.Step)           { c.flush() }
+func (c *cluster) Start(*observe.Async)         {}
+func (c *cluster) Complete(*observe.Completion) {}
+func (c *cluster) Open(*observe.Opening)        {}
 
 func (c *cluster) End() {
 	c.flush()

@@ -3,10 +3,10 @@ package count
 import (
 	"sync"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
-// Counter counts the launches of a device. It is an emu.Observer.
+// Counter counts the launches of a device. It is an observe.Observer.
 type Counter struct {
 	mu       sync.Mutex
 	launches []*launch
@@ -16,7 +16,7 @@ type Counter struct {
 func New() *Counter { return &Counter{} }
 
 // Launch is called by the emulator.
-func (c *Counter) Launch(info *emu.LaunchInfo) emu.LaunchObserver {
+func (c *Counter) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	l := &launch{LaunchInfo: info, facts: make([]fact, len(info.Program)), total: make([]tally, len(info.Program))}
 	for i := range l.facts {
 		l.facts[i] = factsOf(&info.Program[i])
@@ -74,7 +74,7 @@ func (t *tally) add(u *tally) {
 
 // launch is a launch that is counted.
 type launch struct {
-	*emu.LaunchInfo
+	*observe.LaunchInfo
 	facts []fact
 
 	mu    sync.Mutex
@@ -83,14 +83,14 @@ type launch struct {
 }
 
 // Wants is true: every instruction is counted.
-func (l *launch) Wants(*emu.Inst) bool { return true }
+func (l *launch) Wants(*observe.Inst) bool { return true }
 
-// WantsSkipped makes it an emu.SkipObserver: a warp issues an instruction also when
+// WantsSkipped makes it an observe.SkipObserver: a warp issues an instruction also when
 // no guard lets it through.
 func (l *launch) WantsSkipped() {}
 
 // Cluster is called by the emulator.
-func (l *launch) Cluster(*emu.ClusterInfo) emu.ClusterObserver {
+func (l *launch) Cluster(*observe.ClusterInfo) observe.ClusterObserver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.spare); n > 0 {

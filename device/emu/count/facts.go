@@ -3,7 +3,7 @@ package count
 import (
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -36,7 +36,7 @@ const (
 	byWgmma   = "wgmma"
 )
 
-func factsOf(in *emu.Inst) fact {
+func factsOf(in *observe.Inst) fact {
 	f := fact{by: byThreads, special: in.Op.Has("approx")}
 	switch in.Op.Name {
 	case "bra", "brx":

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -68,7 +68,7 @@ func TestEdges(t *testing.T) {
 				c = c.without(p)
 				ran++
 				var checker *check.Checker
-				var watch emu.Observer
+				var watch observe.Observer
 				if *full {
 					checker = check.New()
 					watch = checker

@@ -10,6 +10,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
@@ -161,7 +162,7 @@ func (r result) tensor(t testing.TB) ref.Tensor {
 }
 
 // emulator is a Hopper GPU with its warps in the order of a schedule.
-func emulator(t testing.TB, schedule uint64, o emu.Observer) device.Device {
+func emulator(t testing.TB, schedule uint64, o observe.Observer) device.Device {
 	t.Helper()
 	return kerneltest.Emulator(t, ptx.SM90a, emu.Options{Schedule: schedule, Observer: o})
 }

@@ -1,6 +1,6 @@
-package emu
+package observe
 
-// Tee is an observer that tells several what it is told.
+// Tee returns an observer that passes everything on to several observers.
 func Tee(observers ...Observer) Observer { return tee(observers) }
 
 type tee []Observer
@@ -23,14 +23,15 @@ func (t tee) Launch(info *LaunchInfo) LaunchObserver {
 	return l
 }
 
-// launchTee is several observers of a launch.
+// launchTee passes the events of a launch on to several observers.
 type launchTee struct {
 	all   []LaunchObserver
-	skips []bool   // which of them want to know of skipped instructions
-	wants []uint64 // by instruction: the set of those that want to see it
+	skips []bool   // which of them are SkipObservers
+	wants []uint64 // by instruction: the set of observers that want it
 }
 
-// WantsSkipped makes it a SkipObserver: those that are none are not told.
+// WantsSkipped makes launchTee a SkipObserver. Step leaves out the observers that are
+// not.
 func (l *launchTee) WantsSkipped() {}
 
 func (l *launchTee) Wants(in *Inst) bool {
@@ -57,7 +58,7 @@ func (l *launchTee) End(err error) {
 	}
 }
 
-// clusterTee is several observers of a cluster.
+// clusterTee passes the events of a cluster on to several observers.
 type clusterTee struct {
 	l   *launchTee
 	all []ClusterObserver
