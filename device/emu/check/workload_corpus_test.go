@@ -52,7 +52,7 @@ var examples = []workload{
 // attention is one of the attention kernels over heads of so many queries.
 func attention(name string, heads, seq, grid, block, shared int) workload {
 	n := 64 * heads * seq
-	return workload{"kernels/attn/testdata/" + name + ".ptx", fmt.Sprintf(`{"entry": "attn_e4m3_d64_f16", "grid": [%d], "block": [%d], "shared": %d, "params": [
+	return workload{"kernels/attn/stages/testdata/" + name + ".ptx", fmt.Sprintf(`{"entry": "attn_e4m3_d64_f16", "grid": [%d], "block": [%d], "shared": %d, "params": [
 		{"buffer": "%d.e4m3.txt"}, {"buffer": "%[4]d.e4m3.txt"}, {"buffer": "%[4]d.e4m3.txt"},
 		{"buffer": "%[5]d.f32.txt"}, {"buffer": "%[5]d.f32.txt"}, {"buffer": "%[5]d.f32.txt"}, {"poison": %[6]d},
 		{"u32": 1}, {"u32": %[5]d}, {"u32": %[7]d}, {"f32": 0.125}]}`, grid, block, shared, n, heads, 2*n, seq)}
