@@ -20,6 +20,7 @@ var layers = []string{
 	"internal/atomicfile",
 	"internal/ordered",
 	"expr",
+	"internal/jsonpos",
 	"ptx",
 	"ptx/isa",
 	"internal/isatest",
