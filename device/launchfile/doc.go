@@ -14,10 +14,10 @@
 //	  ]
 //	}
 //
-// entry and params are what the kernel says. Extents are lists of one to three
-// numbers; what is left out is 1. shared is the bytes of dynamic shared memory.
-// "cooperative": true demands that all blocks run at once, which a barrier of the grid
-// needs.
+// entry names the kernel, and params lists its parameters in their order. grid, block
+// and cluster are lists of one to three numbers; missing ones are 1. shared is the size
+// of the dynamic shared memory in bytes. "cooperative": true demands that all thread
+// blocks run at the same time, as a grid-wide barrier needs.
 //
 // # Parameters
 //
@@ -26,43 +26,43 @@
 //	"buffer": "file"   a device buffer with the bytes of a file
 //	"zeros": n         a device buffer of n bytes, all 0
 //	"poison": n        a device buffer of n bytes, all 0xff: NaN in every type
-//	"ref": "name"      a buffer that an earlier parameter gave a "name"
+//	"ref": "name"      the buffer of an earlier parameter with this "name"
 //	"i8" … "i64", "u8" … "u64", "f16", "bf16", "f32", "f64": value
-//	"bytes": "hex"     the parameter's own bytes, for structures
+//	"bytes": "hex"     the bytes of the parameter itself, for structures
 //	"tensormap": {…}   see below
 //
-// A value is a number, or a string: hexadecimal bits "0x7fc00000" of any type, and
-// "nan", "inf", "-inf" of floats.
+// A value is a number or a string. A string holds hexadecimal bits, as "0x7fc00000",
+// for any type, or "nan", "inf" or "-inf" for a float.
 //
-// A buffer may further have
+// A buffer may also have
 //
-//	"name": "s"        to be the same buffer in later parameters, by "ref"
-//	"expect": "file"   what it must hold after the launch, all of it
-//	"type": "f32"      how to count and show its elements; "u8" when left out. Also
+//	"name": "s"        a name by which later parameters use it with "ref"
+//	"expect": "file"   the content that the whole buffer must have after the launch
+//	"type": "f32"      the type of its elements, by default "u8". Buffers also allow
 //	                   e4m3 and e5m2
 //	"abs": x, "rel": y an element may differ by x + y·|expected|
 //	"ulp": n           or by n representable numbers of its type
-//	"save": "file"     where to write what it holds after the launch
+//	"save": "file"     the file to which its content is written after the launch
 //
-// Without abs, rel and ulp elements must have the same bits. With any of them, all
-// NaNs are equal, and an infinity equals itself alone.
+// Without abs, rel and ulp, elements must have the same bits. With any of them, all
+// NaNs are equal, and an infinity equals only itself.
 //
-// Files are named relative to the launch file. They are bytes, except that a name
-// that ends in a type and .txt, as x.f32.txt, is text: values of that type between
-// white space, each perhaps repeated, 0*32, or a range of integers, 0..31. A # starts
-// a comment. x.hex.txt is bytes in hexadecimal.
+// File names are relative to the launch file. A file holds bytes, unless its name ends
+// in a type and .txt. x.f32.txt is text: values of that type, separated by white space.
+// 0*32 repeats a value, and 0..31 is a range of integers. A # starts a comment.
+// x.hex.txt holds bytes in hexadecimal.
 //
 // # Tensor maps
 //
 //	{"tensormap": {
 //	  "type": "f32",         u8, u16, u32, i32, u64, i64, f16, bf16, f32, f64 or tf32
-//	  "buffer": 1,           the number of a parameter, from 0, that is a buffer; or a
-//	                         file; or a buffer that is no parameter, {"zeros": 4096}
+//	  "buffer": 1,           the index of a parameter, from 0, that is a buffer; or a
+//	                         file; or a buffer that is not a parameter, {"zeros": 4096}
 //	  "dims": [64, 32],      elements, innermost dimension first
-//	  "strides": [256],      bytes, of all but the innermost; packed when left out
+//	  "strides": [256],      bytes, of all but the innermost; contiguous by default
 //	  "box": [64, 8],        elements of a tile
-//	  "steps": [1, 1],       element strides; ones when left out
+//	  "steps": [1, 1],       element strides, by default 1
 //	  "swizzle": "128B",     or "none", "32B", "64B"
-//	  "fill": "zero"         or "nan": what is read out of bounds
+//	  "fill": "zero"         or "nan": the value of elements out of bounds
 //	}}
 package launchfile

@@ -9,14 +9,14 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// params makes the parameters of a launch and the buffers behind them.
+// params makes the parameters of a launch and the buffers to which they point.
 func (r *Runner) params(l *Launch, call *device.Launch) (uses []use, err error) {
 	call.Params = make([]device.Param, len(l.params))
 	on := make([]device.Buffer, len(l.params))
 	take := func(i int, b *buffer) error {
 		u, err := r.place(b)
 		if err != nil {
-			return b.node.errorf("%v", err)
+			return b.node.Errorf("%v", err)
 		}
 		on[i] = u.on
 		uses = append(uses, u)
@@ -45,7 +45,7 @@ func (r *Runner) params(l *Launch, call *device.Launch) (uses []use, err error) 
 				b = on[t.param]
 			}
 			if call.Params[i], err = r.tensorMap(t, b); err != nil {
-				return nil, t.node.errorf("%v", err)
+				return nil, t.node.Errorf("%v", err)
 			}
 		}
 	}
@@ -56,8 +56,8 @@ func (r *Runner) params(l *Launch, call *device.Launch) (uses []use, err error) 
 func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 	d := t.desc
 	d.Addr = b.Addr()
-	// The copy engine reads only what the dimensions say, so a buffer that is
-	// smaller is a mistake that can be named before anything runs.
+	// The copy engine reads what the dimensions say, so a buffer that is too small is
+	// a mistake that can be reported before anything runs.
 	last := uint64(d.Type.Bytes())
 	for i, n := range d.Dims {
 		stride := uint64(d.Type.Bytes())
@@ -70,14 +70,14 @@ func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 		last += (n - 1) * stride
 	}
 	if last > uint64(b.Size()) {
-		return nil, fmt.Errorf("the tensor ends at byte %d of a buffer of %d", last, b.Size())
+		return nil, fmt.Errorf("the tensor ends at byte %d, and the buffer has %d bytes", last, b.Size())
 	}
 	m, err := r.Device.TensorMap(d)
 	return m.Param(), err
 }
 
-// place puts a buffer on the device, or finds the one it refers to, and reads what
-// is expected of it.
+// place puts a buffer on the device, or finds the buffer that it refers to, and reads
+// the content that is expected after the launch.
 func (r *Runner) place(b *buffer) (u use, err error) {
 	u.b = b
 	switch {
@@ -101,10 +101,10 @@ func (r *Runner) place(b *buffer) (u use, err error) {
 		return u, err
 	}
 	if int64(len(u.want)) != u.on.Size() {
-		return u, fmt.Errorf("%s has %d bytes, the buffer that is expected to hold them has %d", b.expect, len(u.want), u.on.Size())
+		return u, fmt.Errorf("%s has %d bytes, and the buffer that is expected to hold them has %d", b.expect, len(u.want), u.on.Size())
 	}
 	if len(u.want)%b.elem.size != 0 {
-		return u, fmt.Errorf("%s has %d bytes, which are no whole number of %s", b.expect, len(u.want), b.elem.name)
+		return u, fmt.Errorf("%s has %d bytes, which is not a whole number of %s elements", b.expect, len(u.want), b.elem.name)
 	}
 	return u, nil
 }
@@ -162,8 +162,8 @@ func (r *Runner) hold(name string, b device.Buffer) {
 	r.named[name] = b
 }
 
-// free gives back the buffers that no later launch can refer to. A buffer that
-// cannot be freed goes with the device.
+// free frees the buffers that no later launch can refer to. It ignores errors: the
+// device frees its memory when it is closed.
 func (r *Runner) free() {
 	for _, b := range r.buffers {
 		b.Free()

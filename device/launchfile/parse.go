@@ -4,11 +4,16 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/jsonpos"
 )
 
-// File is the launches of a launch file, in their order.
+// Error says what is wrong with a launch file, and at which line and column.
+type Error = jsonpos.Error
+
+// File holds the launches of a launch file, in their order.
 type File struct {
 	Launches []Launch
 }
@@ -20,10 +25,10 @@ type Launch struct {
 	Shared               int
 	Cooperative          bool
 	params               []param
-	node                 *node
+	node                 *jsonpos.Node
 }
 
-// param is one parameter: bytes, a buffer or a tensor map.
+// param is one parameter. Exactly one of its fields is set.
 type param struct {
 	bytes  device.Param
 	buffer *buffer
@@ -32,45 +37,48 @@ type param struct {
 
 // buffer is device memory that a launch uses.
 type buffer struct {
-	node *node
+	node *jsonpos.Node
 	what string // "parameter 2", for reports
-	// Exactly one of these says where its content comes from.
+	// Its content comes from a file, from the buffer with the name ref, or is size
+	// bytes of the value fill.
 	file   string
 	ref    string
-	filled bool // size bytes, all fill
+	filled bool
 	fill   byte
 	size   int64
 
 	name   string
 	expect string
 	elem   *elem
-	near   *near // nil: bit by bit
+	near   *near // nil compares bits
 	save   string
 }
 
-// near is how far an element may be off.
+// near is how far an element may differ from the expected one.
 type near struct {
 	abs, rel float64
 	ulp      uint64
 }
 
-// Parse reads a launch file. name stands for it in errors.
+// Parse reads a launch file. name is the file's name in errors, which are of type
+// *Error.
 func Parse(name string, text []byte) (*File, error) {
-	top, err := parseJSON(name, text)
+	top, err := jsonpos.Parse(name, text)
 	if err != nil {
 		return nil, err
 	}
-	list, ok := top.value.([]*node)
-	if !ok {
-		list = []*node{top}
+	list := []*jsonpos.Node{top}
+	if top.Kind() == jsonpos.Array {
+		list = top.Items()
 	}
 	if len(list) == 0 {
-		return nil, top.errorf("there is no launch in the list")
+		return nil, top.Errorf("there is no launch in the list")
 	}
 	f := &File{}
 	names := map[string]bool{}
 	for i, n := range list {
-		l, err := parseLaunch(n.in(fmt.Sprintf("launch %d", i)), names)
+		n.Label("launch %d", i)
+		l, err := parseLaunch(n, i, names)
 		if err != nil {
 			return nil, err
 		}
@@ -79,75 +87,93 @@ func Parse(name string, text []byte) (*File, error) {
 	return f, nil
 }
 
-func parseLaunch(n *node, names map[string]bool) (l Launch, err error) {
+// parseLaunch reads the launch with this index. names are the names of the buffers
+// before it, and it adds its own.
+func parseLaunch(n *jsonpos.Node, index int, names map[string]bool) (l Launch, err error) {
 	l.node = n
-	entry := n.field("entry")
+	entry := n.Field("entry")
 	if entry != nil {
-		if l.Entry, err = entry.text(); err != nil {
+		if l.Entry, err = entry.Text(); err != nil {
 			return l, err
 		}
-		n.mark([]string{n.where[0] + " (" + l.Entry + ")"})
+		n.Label("launch %d (%s)", index, l.Entry)
 	}
-	if err := n.only("entry", "grid", "block", "cluster", "shared", "cooperative", "params"); err != nil {
+	if err := n.Only("a launch", "entry", "grid", "block", "cluster", "shared", "cooperative", "params"); err != nil {
 		return l, err
 	}
 	if entry == nil {
-		return l, n.errorf(`no "entry": name the kernel`)
+		return l, n.Errorf(`a launch needs "entry", the name of the kernel`)
 	}
 	for _, e := range []struct {
 		name string
 		to   *device.Dim
 	}{{"grid", &l.Grid}, {"block", &l.Block}, {"cluster", &l.Cluster}} {
 		*e.to = device.D()
-		if d := n.field(e.name); d != nil {
+		if d := n.Field(e.name); d != nil {
 			if *e.to, err = parseDim(d); err != nil {
 				return l, err
 			}
 		}
 	}
-	if s := n.field("shared"); s != nil {
-		v, err := s.count(math.MaxInt32)
+	if s := n.Field("shared"); s != nil {
+		v, err := s.Int(0, math.MaxInt32)
 		if err != nil {
 			return l, err
 		}
 		l.Shared = int(v)
 	}
-	if c := n.field("cooperative"); c != nil {
-		if l.Cooperative, err = c.truth(); err != nil {
+	if c := n.Field("cooperative"); c != nil {
+		if l.Cooperative, err = c.Bool(); err != nil {
 			return l, err
 		}
 	}
-	if p := n.field("params"); p != nil {
+	if p := n.Field("params"); p != nil {
 		l.params, err = parseParams(p, names)
 	}
 	return l, err
 }
 
-func parseDim(n *node) (device.Dim, error) {
+func parseDim(n *jsonpos.Node) (device.Dim, error) {
 	v, err := counts[int](n, math.MaxInt32)
 	if err != nil {
 		return device.Dim{}, err
 	}
 	if len(v) < 1 || len(v) > 3 {
-		return device.Dim{}, n.errorf("%d extents, want one to three", len(v))
+		return device.Dim{}, n.Errorf("expected one to three extents, found %d", len(v))
 	}
-	for _, x := range v {
-		if x == 0 {
-			return device.Dim{}, n.errorf("an extent is 0, want at least 1")
-		}
+	if slices.Contains(v, 0) {
+		return device.Dim{}, n.Errorf("an extent is 0: it must be at least 1")
 	}
 	return device.D(v...), nil
 }
 
-func parseParams(n *node, names map[string]bool) ([]param, error) {
-	list, ok := n.value.([]*node)
-	if !ok {
-		return nil, n.errorf("%s, want a list of parameters", n.what())
+// counts returns a list of whole numbers from 0 to most.
+func counts[T uint32 | uint64 | int](n *jsonpos.Node, most int64) ([]T, error) {
+	list, err := n.List("numbers")
+	if err != nil {
+		return nil, err
+	}
+	var vs []T
+	for _, e := range list {
+		v, err := e.Int(0, most)
+		if err != nil {
+			return nil, err
+		}
+		vs = append(vs, T(v))
+	}
+	return vs, nil
+}
+
+func parseParams(n *jsonpos.Node, names map[string]bool) ([]param, error) {
+	list, err := n.List("parameters")
+	if err != nil {
+		return nil, err
 	}
 	ps := make([]param, len(list))
 	for i, e := range list {
 		what := fmt.Sprintf("parameter %d", i)
-		p, err := parseParam(e.in(what), what, names)
+		e.Label("%s", what)
+		p, err := parseParam(e, what, names)
 		if err != nil {
 			return nil, err
 		}
@@ -156,85 +182,82 @@ func parseParams(n *node, names map[string]bool) ([]param, error) {
 	for _, p := range ps {
 		if p.tensor != nil && p.tensor.buffer == nil {
 			if i := p.tensor.param; i >= len(ps) || ps[i].buffer == nil {
-				return nil, p.tensor.node.errorf("the tensor map's buffer is parameter %d, which is no buffer of the launch", i)
+				return nil, p.tensor.node.Errorf("the tensor map lies in parameter %d, and the launch has no buffer there", i)
 			}
 		}
 	}
 	return ps, nil
 }
 
-// sources are the fields that say what a parameter is; values of elements come on
-// top.
+// sources are the fields that say what a parameter is. The types of values, such as
+// "i32", are such fields too.
 var sources = []string{"buffer", "zeros", "poison", "ref", "bytes", "tensormap"}
 
-// source is the one field of an object that says what it is.
-func (n *node) source() (*member, error) {
-	list, ok := n.value.([]member)
-	if !ok {
-		return nil, n.errorf("%s, want an object such as {\"i32\": 1}", n.what())
+// source returns the one field of a parameter that says what it is.
+func source(n *jsonpos.Node) (*jsonpos.Field, error) {
+	if n.Kind() != jsonpos.Object {
+		return nil, n.Expected(`an object such as {"i32": 1}`)
 	}
-	var found *member
+	list := n.Fields()
+	var found *jsonpos.Field
 	for i := range list {
 		m := &list[i]
-		known := elemNamed(m.name) != nil
-		for _, s := range sources {
-			known = known || s == m.name
-		}
-		if !known {
+		if elemNamed(m.Name) == nil && !slices.Contains(sources, m.Name) {
 			continue
 		}
 		if found != nil {
-			return nil, n.at(m.offset, "%q and %q in one parameter, want one of them", found.name, m.name)
+			return nil, m.Errorf("a parameter has %q and %q: give one of them", found.Name, m.Name)
 		}
 		found = m
 	}
-	if found == nil && len(list) == 1 {
-		return nil, n.at(list[0].offset, "unknown field %q; want one of buffer, zeros, poison, ref, bytes, tensormap or a type: %s", list[0].name, elemNames())
-	}
-	if found == nil {
-		return nil, n.errorf("want one of buffer, zeros, poison, ref, bytes, tensormap or a type: %s", elemNames())
+	choices := "it needs one of buffer, zeros, poison, ref, bytes, tensormap, or a type: " + elemNames()
+	switch {
+	case found == nil && len(list) == 1:
+		return nil, list[0].Errorf("unknown field %q of a parameter: %s", list[0].Name, choices)
+	case found == nil:
+		return nil, n.Errorf("nothing says what the parameter is: %s", choices)
 	}
 	return found, nil
 }
 
-func parseParam(n *node, what string, names map[string]bool) (p param, err error) {
-	m, err := n.source()
+func parseParam(n *jsonpos.Node, what string, names map[string]bool) (p param, err error) {
+	m, err := source(n)
 	if err != nil {
 		return p, err
 	}
-	switch e := elemNamed(m.name); {
+	switch e := elemNamed(m.Name); {
 	case e != nil:
-		if p.bytes, err = parseValue(m.value, e); err != nil {
+		if p.bytes, err = parseValue(m.Value, e); err != nil {
 			return p, err
 		}
-		return p, n.only(m.name)
-	case m.name == "bytes":
-		s, err := m.value.text()
+		return p, n.Only("a parameter", m.Name)
+	case m.Name == "bytes":
+		s, err := m.Value.Text()
 		if err != nil {
 			return p, err
 		}
 		if p.bytes, err = hex.DecodeString(s); err != nil {
-			return p, m.value.errorf("want hexadecimal digits, two a byte: %v", err)
+			return p, m.Value.Errorf("expected hexadecimal digits, two per byte: %v", err)
 		}
-		return p, n.only(m.name)
-	case m.name == "tensormap":
-		if p.tensor, err = parseTensor(m.value, what, names); err != nil {
+		return p, n.Only("a parameter", m.Name)
+	case m.Name == "tensormap":
+		if p.tensor, err = parseTensor(m.Value, what, names); err != nil {
 			return p, err
 		}
-		return p, n.only(m.name)
+		return p, n.Only("a parameter", m.Name)
 	}
 	p.buffer, err = parseBuffer(n, m, what, names)
 	return p, err
 }
 
-func parseValue(n *node, e *elem) (device.Param, error) {
-	s, err := n.literal()
+func parseValue(n *jsonpos.Node, e *elem) (device.Param, error) {
+	s, err := n.Literal()
 	if err != nil {
 		return nil, err
 	}
 	bits, err := e.parse(s)
 	if err != nil {
-		return nil, n.errorf("%v", err)
+		return nil, n.Errorf("%v", err)
 	}
 	return e.append(nil, bits), nil
 }

@@ -1,10 +1,14 @@
 package launchfile
 
-import "math"
+import (
+	"math"
 
-// parseBuffer reads a parameter that is a buffer; m is the field that says so.
-func parseBuffer(n *node, m *member, what string, names map[string]bool) (*buffer, error) {
-	if err := n.only(m.name, "name", "expect", "type", "abs", "rel", "ulp", "save"); err != nil {
+	"github.com/GOATnote-Inc/attest/internal/jsonpos"
+)
+
+// parseBuffer reads a parameter that is a buffer. m is the field that says so.
+func parseBuffer(n *jsonpos.Node, m *jsonpos.Field, what string, names map[string]bool) (*buffer, error) {
+	if err := n.Only("a buffer", m.Name, "name", "expect", "type", "abs", "rel", "ulp", "save"); err != nil {
 		return nil, err
 	}
 	b := &buffer{node: n, what: what, elem: elemNamed("u8")}
@@ -15,91 +19,92 @@ func parseBuffer(n *node, m *member, what string, names map[string]bool) (*buffe
 		name string
 		to   *string
 	}{{"name", &b.name}, {"expect", &b.expect}, {"save", &b.save}} {
-		f := n.field(e.name)
+		f := n.Field(e.name)
 		if f == nil {
 			continue
 		}
 		var err error
-		if *e.to, err = f.text(); err != nil {
+		if *e.to, err = f.Text(); err != nil {
 			return nil, err
 		}
 		if *e.to == "" {
-			return nil, f.errorf("%q is empty", e.name)
+			return nil, f.Errorf("%q is empty: leave the field out", e.name)
 		}
 	}
 	if b.name != "" {
 		if names[b.name] {
-			return nil, n.field("name").errorf("a buffer %q is there already", b.name)
+			return nil, n.Field("name").Errorf("there already is a buffer with the name %q", b.name)
 		}
 		names[b.name] = true
 	}
 	return b, b.comparison()
 }
 
-// content reads where a buffer's first content comes from.
-func (b *buffer) content(m *member, names map[string]bool) (err error) {
-	switch m.name {
+// content reads what the buffer holds before the first launch that uses it.
+func (b *buffer) content(m *jsonpos.Field, names map[string]bool) (err error) {
+	switch m.Name {
 	case "buffer":
-		b.file, err = m.value.text()
+		b.file, err = m.Value.Text()
 	case "ref":
-		if b.ref, err = m.value.text(); err == nil && !names[b.ref] {
-			err = m.value.errorf("no buffer before this one has the name %q", b.ref)
+		if b.ref, err = m.Value.Text(); err == nil && !names[b.ref] {
+			err = m.Value.Errorf("no buffer before this one has the name %q", b.ref)
 		}
-		if err == nil && b.node.field("name") != nil {
-			err = b.node.errorf("a ref has a name already")
+		if err == nil && b.node.Field("name") != nil {
+			err = b.node.Errorf(`a "ref" has the name of its buffer: leave "name" out`)
 		}
 	case "zeros", "poison":
-		var size uint64
-		size, err = m.value.count(mostBytes)
-		b.filled, b.size = true, int64(size)
-		if m.name == "poison" {
+		b.filled = true
+		b.size, err = m.Value.Int(0, math.MaxInt64)
+		if m.Name == "poison" {
 			b.fill = 0xff
 		}
 	}
 	return err
 }
 
-// comparison reads how the buffer is compared.
+// comparison reads how the buffer is compared with what is expected.
 func (b *buffer) comparison() error {
 	n := b.node
-	if t := n.field("type"); t != nil {
-		name, err := t.text()
+	if t := n.Field("type"); t != nil {
+		name, err := t.Text()
 		if err != nil {
 			return err
 		}
 		if b.elem = elemNamed(name); b.elem == nil {
-			return t.errorf("no type %q: there are %s", name, elemNames())
+			return t.Errorf("unknown type %q: the types are %s", name, elemNames())
 		}
 	}
 	if err := b.tolerances(); err != nil {
 		return err
 	}
 	switch {
-	case b.near != nil && n.field("type") == nil:
-		return n.errorf(`a tolerance needs a "type": how are the bytes to be read?`)
+	case b.near != nil && n.Field("type") == nil:
+		return n.Errorf(`a tolerance needs a "type", which says how to read the bytes`)
 	case b.near != nil && b.expect == "":
-		return n.errorf(`abs, rel and ulp compare with "expect", which is not given`)
+		return n.Errorf(`abs, rel and ulp compare with "expect", which is missing`)
 	}
 	return nil
 }
 
 func (b *buffer) tolerances() (err error) {
 	var t near
-	abs, rel, ulp := b.node.field("abs"), b.node.field("rel"), b.node.field("ulp")
+	abs, rel, ulp := b.node.Field("abs"), b.node.Field("rel"), b.node.Field("ulp")
 	if abs != nil {
-		if t.abs, err = abs.tolerance(); err != nil {
+		if t.abs, err = abs.Float(0, math.MaxFloat64); err != nil {
 			return err
 		}
 	}
 	if rel != nil {
-		if t.rel, err = rel.tolerance(); err != nil {
+		if t.rel, err = rel.Float(0, math.MaxFloat64); err != nil {
 			return err
 		}
 	}
 	if ulp != nil {
-		if t.ulp, err = ulp.count(math.MaxInt64); err != nil {
+		n, err := ulp.Int(0, math.MaxInt64)
+		if err != nil {
 			return err
 		}
+		t.ulp = uint64(n)
 	}
 	if abs != nil || rel != nil || ulp != nil {
 		b.near = &t

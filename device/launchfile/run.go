@@ -14,43 +14,44 @@ import (
 type Runner struct {
 	Device device.Device
 	Module device.Module
-	// Read reads a file that the launch file names, Save writes one. Without Save
-	// nothing is saved.
+	// Read reads a file that the launch file names, and Save writes one. If Save is
+	// nil, nothing is saved.
 	Read func(name string) ([]byte, error)
 	Save func(name string, data []byte) error
-	// Timeout is how long a launch may take; 0 is for ever.
+	// Timeout is how long a launch may take. 0 sets no limit.
 	Timeout time.Duration
-	// Keep has results keep what the buffers hold, for Differs.
+	// Keep makes each Result keep the content of the buffers, which Differs needs.
 	Keep bool
 
 	named   map[string]device.Buffer
-	buffers []device.Buffer // without a name: they go with their launch
+	buffers []device.Buffer // those without a name, which are freed after their launch
 }
 
-// Result is what became of a launch.
+// Result is the outcome of a launch.
 type Result struct {
 	Index       int
 	Entry       string
-	Fault       error // why the launch failed, nil when it did not
+	Fault       error // why the launch failed, or nil
 	Comparisons []*Comparison
-	Stats       *device.Stats // nil when the device does not count
+	Stats       *device.Stats // nil if the device does not count
 	Elapsed     time.Duration
 	kept        []kept
 }
 
-// kept is what a buffer held after a launch.
+// kept is the content of a buffer after a launch.
 type kept struct {
 	b    *buffer
 	data []byte
 }
 
-// OK reports whether the launch did what was expected.
+// OK reports whether the launch succeeded and no element differs from what was
+// expected.
 func (r *Result) OK() bool {
 	_, mismatches := r.Count()
 	return r.Fault == nil && mismatches == 0
 }
 
-// Count is how many elements were compared and how many of them differ.
+// Count returns how many elements were compared and how many of them differ.
 func (r *Result) Count() (compared, mismatches int64) {
 	for _, c := range r.Comparisons {
 		compared += c.Compared
@@ -59,8 +60,8 @@ func (r *Result) Count() (compared, mismatches int64) {
 	return compared, mismatches
 }
 
-// Differs compares what the buffers held after two runs of one launch, bit by bit,
-// and returns the buffers that differ.
+// Differs compares the content of the buffers after two runs of one launch, bit by
+// bit, and returns the buffers that differ.
 func (r *Result) Differs(first *Result) (found []*Comparison) {
 	for i, k := range r.kept {
 		c := k.b.elem.compare(k.data, first.kept[i].data, nil)
@@ -72,15 +73,15 @@ func (r *Result) Differs(first *Result) (found []*Comparison) {
 	return found
 }
 
-// Run runs the launches and hands over the result of each. It ends early, without
-// an error, after a launch that failed: what follows would build on it. An error
-// is a launch that cannot be run.
+// Run runs the launches and calls each with every result. After a launch that failed
+// it stops without an error, because later launches would use its buffers. It returns
+// an error if a launch cannot be run.
 func (r *Runner) Run(ctx context.Context, f *File, each func(*Result)) error {
 	r.named = map[string]device.Buffer{}
 	defer r.freeAll()
 	for i := range f.Launches {
 		if _, err := r.Module.Kernel(f.Launches[i].Entry); err != nil {
-			return f.Launches[i].node.field("entry").errorf("%v", err)
+			return f.Launches[i].node.Field("entry").Errorf("%v", err)
 		}
 	}
 	for i := range f.Launches {
@@ -98,7 +99,7 @@ func (r *Runner) Run(ctx context.Context, f *File, each func(*Result)) error {
 	return nil
 }
 
-// use is a buffer on the device with what is expected of it.
+// use is a buffer on the device with the content that is expected after the launch.
 type use struct {
 	b    *buffer
 	on   device.Buffer
@@ -116,7 +117,7 @@ func (r *Runner) launch(ctx context.Context, l *Launch) (*Result, error) {
 		return nil, err
 	}
 	if err := call.Check(r.Device.Info(), k.Info()); err != nil {
-		return nil, l.node.errorf("%s", strings.TrimPrefix(err.Error(), "launch of "+l.Entry+": "))
+		return nil, l.node.Errorf("%s", strings.TrimPrefix(err.Error(), "launch of "+l.Entry+": "))
 	}
 	res := &Result{Entry: l.Entry}
 	if err := r.run(ctx, k, call, res); err != nil {
@@ -127,14 +128,14 @@ func (r *Runner) launch(ctx context.Context, l *Launch) (*Result, error) {
 	}
 	for _, u := range uses {
 		if err := r.finish(u, res); err != nil {
-			return nil, u.b.node.errorf("%v", err)
+			return nil, u.b.node.Errorf("%v", err)
 		}
 	}
 	return res, nil
 }
 
-// run launches the kernel. Only an interruption from outside is an error: anything
-// else is the kernel's own doing, and in the result.
+// run launches the kernel. Only a cancelled context is an error. A failure of the
+// kernel goes into the result.
 func (r *Runner) run(ctx context.Context, k device.Kernel, call device.Launch, res *Result) (err error) {
 	limited := ctx
 	if r.Timeout > 0 {
@@ -161,7 +162,7 @@ func (r *Runner) run(ctx context.Context, k device.Kernel, call device.Launch, r
 	return nil
 }
 
-// finish compares, saves and keeps what a buffer holds.
+// finish compares, saves and keeps the content of a buffer.
 func (r *Runner) finish(u use, res *Result) error {
 	b := u.b
 	if b.expect == "" && (b.save == "" || r.Save == nil) && !r.Keep {

@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/jsonpos"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// tensor is a tensor map that a launch wants.
+// tensor is a tensor map of a launch.
 type tensor struct {
-	node   *node
-	param  int     // the parameter whose buffer it is of
-	buffer *buffer // or a buffer of its own
+	node   *jsonpos.Node
+	param  int     // the parameter whose buffer it describes, if buffer is nil
+	buffer *buffer // a buffer that is not a parameter
 	desc   device.TensorDesc
 }
 
-// tensorTypes are the types of a tensor's elements.
+// tensorTypes are the types that the elements of a tensor may have.
 var tensorTypes = map[string]ptx.Type{
 	"u8": ptx.U8, "u16": ptx.U16, "u32": ptx.U32, "i32": ptx.S32, "u64": ptx.U64, "i64": ptx.S64,
 	"f16": ptx.F16, "bf16": ptx.BF16, "f32": ptx.F32, "f64": ptx.F64, "tf32": ptx.TF32,
@@ -28,13 +29,13 @@ var swizzles = map[string]device.Swizzle{
 
 var fills = map[string]bool{"zero": false, "nan": true}
 
-func parseTensor(n *node, what string, names map[string]bool) (*tensor, error) {
-	if err := n.only("type", "buffer", "dims", "strides", "box", "steps", "swizzle", "fill"); err != nil {
+func parseTensor(n *jsonpos.Node, what string, names map[string]bool) (*tensor, error) {
+	if err := n.Only("a tensor map", "type", "buffer", "dims", "strides", "box", "steps", "swizzle", "fill"); err != nil {
 		return nil, err
 	}
 	for _, name := range []string{"type", "buffer", "dims", "box"} {
-		if n.field(name) == nil {
-			return nil, n.errorf("a tensor map needs %q", name)
+		if n.Field(name) == nil {
+			return nil, n.Errorf("a tensor map needs %q", name)
 		}
 	}
 	t := &tensor{node: n}
@@ -52,40 +53,41 @@ func parseTensor(n *node, what string, names map[string]bool) (*tensor, error) {
 	if err := t.extents(); err != nil {
 		return nil, err
 	}
-	return t, t.memory(n.field("buffer"), what, names)
+	return t, t.memory(n.Field("buffer"), what, names)
 }
 
-// choice is one of the named values of a field, or the zero value without it.
-func choice[T any](n *node, name string, values map[string]T, known string) (v T, err error) {
-	f := n.field(name)
+// choice returns the value that a field names, or the zero value if the object has no
+// such field.
+func choice[T any](n *jsonpos.Node, name string, values map[string]T, known string) (v T, err error) {
+	f := n.Field(name)
 	if f == nil {
 		return v, nil
 	}
-	s, err := f.text()
+	s, err := f.Text()
 	if err != nil {
 		return v, err
 	}
 	v, ok := values[s]
 	if !ok {
-		return v, f.errorf("%s is %q, want one of %s", name, s, known)
+		return v, f.Errorf("unknown %s %q: use one of %s", name, s, known)
 	}
 	return v, nil
 }
 
 func (t *tensor) extents() (err error) {
 	d, n := &t.desc, t.node
-	if d.Dims, err = counts[uint64](n.field("dims"), math.MaxInt64); err != nil {
+	if d.Dims, err = counts[uint64](n.Field("dims"), math.MaxInt64); err != nil {
 		return err
 	}
-	if d.Box, err = counts[uint32](n.field("box"), math.MaxUint32); err != nil {
+	if d.Box, err = counts[uint32](n.Field("box"), math.MaxUint32); err != nil {
 		return err
 	}
-	if f := n.field("steps"); f != nil {
+	if f := n.Field("steps"); f != nil {
 		if d.Steps, err = counts[uint32](f, math.MaxUint32); err != nil {
 			return err
 		}
 	}
-	if f := n.field("strides"); f != nil {
+	if f := n.Field("strides"); f != nil {
 		if d.Strides, err = counts[uint64](f, math.MaxInt64); err != nil {
 			return err
 		}
@@ -97,31 +99,31 @@ func (t *tensor) extents() (err error) {
 		}
 	}
 	if err := d.Check(); err != nil {
-		return n.errorf("%s", strings.TrimPrefix(err.Error(), "tensor map: "))
+		return n.Errorf("%s", strings.TrimPrefix(err.Error(), "tensor map: "))
 	}
 	return nil
 }
 
 // memory reads which buffer the tensor lies in.
-func (t *tensor) memory(n *node, what string, names map[string]bool) error {
-	switch n.value.(type) {
-	case string:
-		file, err := n.text()
+func (t *tensor) memory(n *jsonpos.Node, what string, names map[string]bool) error {
+	switch n.Kind() {
+	case jsonpos.String:
+		file, err := n.Text()
 		t.buffer = &buffer{node: n, what: what, file: file, elem: elemNamed("u8")}
 		return err
-	case []member:
-		m, err := n.source()
+	case jsonpos.Object:
+		m, err := source(n)
 		if err != nil {
 			return err
 		}
-		switch m.name {
+		switch m.Name {
 		case "buffer", "zeros", "poison", "ref":
 			t.buffer, err = parseBuffer(n, m, what, names)
 			return err
 		}
-		return n.errorf("a tensor lies in a buffer, not in %q", m.name)
+		return n.Errorf("a tensor lies in a buffer, not in %q", m.Name)
 	}
-	i, err := n.count(math.MaxInt32)
+	i, err := n.Int(0, math.MaxInt32)
 	t.param = int(i)
 	return err
 }

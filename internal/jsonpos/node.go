@@ -139,7 +139,7 @@ func shorten(s string) string {
 	return s
 }
 
-// expected is the error for a value of another kind or outside its range.
-func (n *Node) expected(format string, args ...any) error {
+// Expected returns an error at the value: "expected …, found …".
+func (n *Node) Expected(format string, args ...any) error {
 	return n.Errorf("expected %s, found %s", fmt.Sprintf(format, args...), n.describe())
 }

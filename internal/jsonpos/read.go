@@ -14,7 +14,7 @@ import (
 // Text returns the value of a string.
 func (n *Node) Text() (string, error) {
 	if n.kind != String {
-		return "", n.expected("a string")
+		return "", n.Expected("a string")
 	}
 	return n.text, nil
 }
@@ -22,7 +22,7 @@ func (n *Node) Text() (string, error) {
 // Bool returns the value of true or false.
 func (n *Node) Bool() (bool, error) {
 	if n.kind != Boolean {
-		return false, n.expected("true or false")
+		return false, n.Expected("true or false")
 	}
 	return n.truth, nil
 }
@@ -36,7 +36,7 @@ func (n *Node) Int(least, most int64) (int64, error) {
 			return v, nil
 		}
 	}
-	return 0, n.expected("a whole number from %d to %d", least, most)
+	return 0, n.Expected("a whole number from %d to %d", least, most)
 }
 
 // Float returns a finite number from least to most.
@@ -49,18 +49,18 @@ func (n *Node) Float(least, most float64) (float64, error) {
 	}
 	switch {
 	case most < math.MaxFloat64:
-		return 0, n.expected("a number from %g to %g", least, most)
+		return 0, n.Expected("a number from %g to %g", least, most)
 	case least > -math.MaxFloat64:
-		return 0, n.expected("a number of at least %g", least)
+		return 0, n.Expected("a number of at least %g", least)
 	}
-	return 0, n.expected("a number")
+	return 0, n.Expected("a number")
 }
 
 // Literal returns the text of a number or of a string, for values such as "0x7f" and
 // "nan" that JSON numbers cannot express.
 func (n *Node) Literal() (string, error) {
 	if n.kind != Number && n.kind != String {
-		return "", n.expected("a number, or a string that holds one")
+		return "", n.Expected("a number, or a string that holds one")
 	}
 	return n.text, nil
 }
@@ -70,7 +70,7 @@ func (n *Node) Literal() (string, error) {
 // allows all names.
 func (n *Node) Expr(known []string) (expr.Expr, error) {
 	if n.kind != Number && n.kind != String {
-		return expr.Expr{}, n.expected("an expression, which is a string or a number")
+		return expr.Expr{}, n.Expected("an expression, which is a string or a number")
 	}
 	e, err := expr.Parse(n.text)
 	if err == nil && known != nil {
@@ -86,7 +86,7 @@ func (n *Node) Expr(known []string) (expr.Expr, error) {
 // Exprs returns a list of least to most expressions. known is as for Expr.
 func (n *Node) Exprs(least, most int, known []string) ([]expr.Expr, error) {
 	if n.kind != Array {
-		return nil, n.expected("a list of %d to %d expressions", least, most)
+		return nil, n.Expected("a list of %d to %d expressions", least, most)
 	}
 	if len(n.items) < least || len(n.items) > most {
 		return nil, n.Errorf("expected a list of %d to %d expressions, found %d", least, most, len(n.items))
@@ -104,7 +104,7 @@ func (n *Node) Exprs(least, most int, known []string) ([]expr.Expr, error) {
 // List returns the values of a list. what says of what, in the plural.
 func (n *Node) List(what string) ([]*Node, error) {
 	if n.kind != Array {
-		return nil, n.expected("a list of %s", what)
+		return nil, n.Expected("a list of %s", what)
 	}
 	return n.items, nil
 }
@@ -113,7 +113,7 @@ func (n *Node) List(what string) ([]*Node, error) {
 // the object is, with its article: "a launch".
 func (n *Node) Only(what string, known ...string) error {
 	if n.kind != Object {
-		return n.expected("%s, which is an object", what)
+		return n.Expected("%s, which is an object", what)
 	}
 	for i := range n.fields {
 		if f := &n.fields[i]; !slices.Contains(known, f.Name) {
@@ -135,7 +135,7 @@ type Fields map[string]func(*Node) error
 // object is, with its article: "a launch".
 func (n *Node) Object(what string, known Fields, required ...string) error {
 	if n.kind != Object {
-		return n.expected("%s, which is an object", what)
+		return n.Expected("%s, which is an object", what)
 	}
 	for i := range n.fields {
 		f := &n.fields[i]
@@ -199,7 +199,7 @@ func Word[T ~string](to *T, words ...T) func(*Node) error {
 			for i, w := range words {
 				list[i] = string(w)
 			}
-			err = n.expected("one of %s", strings.Join(list, ", "))
+			err = n.Expected("one of %s", strings.Join(list, ", "))
 		}
 		return T(s), err
 	})
