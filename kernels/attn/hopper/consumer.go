@@ -7,188 +7,187 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// attention is what a consumer warpgroup keeps through an item.
-type attention struct {
-	g        *gen
-	wg       tile.Warpgroup
-	k, v     *tile.Side
-	Q0, K, V tile.KMajor // the first slot of each ring; Q0 is the warpgroup's 64 rows
-	Q        tile.KMajor // those of the item
-	S, T, O  *tile.Frag
-	rows     rows
-}
-
-// consume is a computing warpgroup.
+// consume is the role of a computing warpgroup: 64 query rows against every KV tile of one
+// item after the other. While one warpgroup multiplies, the others of the SM compute their
+// exponentials.
 func (g *gen) consume() {
-	g.take(g.c.registers().consumer)
-	// The address of a symbol would be worked out anew, from the block's place in its
-	// cluster, in each round.
-	g.lieAt(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
-	a := g.newAttention()
+	g.setRegisters(g.c.registers().consumer)
+	a := g.newConsumer()
+	k, c, wg, at := g.k, g.c, g.wg, g.c.schedule()
+	S, T, O := a.S, a.T, a.O
+	inputs := g.p.float8()
+
 	g.work.Each(func(it part.Item) {
-		a.begin(it)
-		a.inTurn(it)
-		a.end(it)
+		a.begin(it) // c, vs; l = 0, O = 0
+		if c.Split > 1 {
+			k.BarrierClusterWait() // the other block has initialised its mbarriers
+		}
+		Q := a.Q.Plus(a.queries(it).Wait().MulLo(k.U32(uint32(g.plan.qTile)))) // Q has arrived
+
+		g.work.EachTile(it, g.inBlock(), c.perBlock(), func(j build.U32) {
+			slotK := a.keys.Wait() // K has arrived
+			wg.Fence()
+			wg.MMA(S, "S = Q·Kᵀ", inputs, Q, inputs, a.K.Plus(g.slotBytes(slotK)), false)
+			wg.Commit()
+			wg.Wait(0)
+			a.keys.Signal(wg.Warp) // the loader may overwrite K
+
+			g.mask.Apply(S, wg.Thread, j.MulLo(k.U32(uint32(c.TileN))), it.Row0.Add(g.groupRow()))
+			t := a.softmax.Tile(S) // m = rowmax S
+			var w []build.F32
+			if !c.ownMaxima() {
+				w = t.Raise() // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
+			}
+			if at.pingPong {
+				a.waitForTurn() // one warpgroup at a time begins its exponentials
+			}
+			P, last := at.weights(t, 0, at.first) // P = 2^(c·S - c·m + 8), first keys
+			if at.early {
+				a.values.Wait()                // V has arrived
+				a.turn.Pass(wg.Warp, k.F32(1)) // the next warpgroup begins its exponentials
+			}
+			if at.weightEarly {
+				w = t.Weight(O) // w = 2^(c·m - c·m₀)
+			}
+			if at.first < c.TileN {
+				var rest tile.Bytes8
+				rest, last = at.weights(t, at.first, c.TileN) // remaining keys
+				P = append(P, rest...)
+			}
+			if at.pingPong && !at.early {
+				a.turn.Pass(wg.Warp, last)
+			}
+			if c.ownMaxima() && !at.weightEarly {
+				w = t.Weight(O) // w = 2^(c·m - c·m₀)
+			}
+			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise
+
+			slotV := a.values.Slot()
+			if !at.early {
+				a.values.Wait() // V has arrived
+			}
+			wg.Fence()
+			wg.MMAFromRegisters(T, "T = P·V", ptx.E4M3, P, inputs, a.V.Plus(slotV.MulLo(k.U32(uint32(g.plan.vTile)))), false)
+			wg.Commit()
+			wg.Wait(0)
+			a.values.Signal(wg.Warp)  // the transposing warps may overwrite V
+			a.keys.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V's place is K's
+			if c.ownMaxima() {
+				O.AddScaled(k, T, w) // O = O + w·T
+			} else {
+				O.ScaleAdd(k, w, T) // O = w·O + T
+			}
+		})
+		a.queries(it).Signal(wg.Warp) // the loader may overwrite Q
+		a.end(it)                     // O = vs·O/l
 	})
 }
 
-func (g *gen) newAttention() *attention {
+// consumer is what a computing warpgroup keeps through an item.
+type consumer struct {
+	g            *gen
+	wg           tile.Warpgroup
+	keys, values *tile.Side
+	turn         *tile.Turn  // among the warpgroups that take turns in the exponentials
+	Q, K, V      tile.KMajor // the first slot of each ring; Q is the warpgroup's 64 rows
+	S, T         *tile.Frag
+	O            part.Accumulator
+	c, vs        *build.Var[build.F32] // the factors of scores and of the output
+	softmax      *part.Softmax
+}
+
+func (g *gen) newConsumer() *consumer {
 	k := g.k
+	// The address of a symbol would be worked out anew, from the block's place in its
+	// cluster, in each round.
+	g.lieAt(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	place := func(at int) build.Shared[build.B8] { return build.SharedAs[build.B8](g.mem, at) }
 	mine := g.groupRow().MulLo(k.U32(uint32(g.d)))
 	keys := g.ringK.Consumer()
-	a := &attention{
+	cols := g.c.columns(g.d)
+	a := &consumer{
 		g: g, wg: g.wg,
-		k: keys, v: g.ringV.ConsumerWith(keys),
-		Q0: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
-		K:  tile.NewKMajor(k, place(g.plan.k), g.c.TileN, g.d),
-		V:  g.valueTile(),
-		S:  g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(g.c.columns(g.d)), O: g.wg.Accumulator(g.c.columns(g.d)),
-		rows: g.newRows(),
+		keys: keys, values: g.ringV.ConsumerWith(keys),
+		Q: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
+		K: tile.NewKMajor(k, place(g.plan.k), g.c.TileN, g.d),
+		V: g.valueTile(),
+		S: g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(cols),
+		// Of the extra columns that hold row sums, each lane keeps its first.
+		O:    part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
+		turn: g.newTurn(),
+		c:    k.F32(0).Var(), vs: k.F32(0).Var(),
 	}
-	if g.c.perBlock() > 1 { // the second begins with the second tile
-		a.k.Begin(g.inBlock())
+	a.softmax = part.NewSoftmax(k, g.c.numerics(), a.c, slots)
+	if g.c.perBlock() > 1 { // the second warpgroup begins with the second tile
+		a.keys.Begin(g.inBlock())
 	}
 	return a
 }
 
-// newTurn is the warp's place among those of the same number in the other warpgroups,
-// which share its part of the SM.
+// newTurn returns the warp's place among the warps of the same number in the other
+// warpgroups, which share its quarter of the SM, or nil without ping-pong.
 func (g *gen) newTurn() *tile.Turn {
 	if g.c.Turns == 0 {
 		return nil
 	}
 	k := g.k
 	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
-	// Where warpgroups share keys, some have a tile more than others. They come first
-	// in a round, so none of them waits for a turn that others no longer take.
+	// Where warpgroups share keys, some have one tile more than others. They come first
+	// in a round, so none of them waits for a warpgroup that has finished.
 	return g.turns.Member(g.group.Sub(k.U32(1)).MadLo(k.U32(4), warp), 4)
 }
 
-// begin starts an item: nothing seen, and the queries are there.
-func (a *attention) begin(it part.Item) {
-	a.rows.begin(it)
-	a.O.Fill(a.g.k.F32(0))
-	if a.g.c.Split > 1 {
-		a.g.k.BarrierClusterWait() // the other block's barriers are there as well
-	}
-	slot := a.queries(it).Wait()
-	a.Q = a.Q0.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.qTile))))
-}
-
-// queries is the ring of Q at an item's slot, worked out when it is needed: through the
-// rounds there is no register for it.
-func (a *attention) queries(it part.Item) *tile.Side { return a.g.ringQ.ConsumerAt(it.Number) }
-
-// inTurn does one tile of keys and values after the other. While a warpgroup
-// multiplies, the others of the SM take their exponentials.
-func (a *attention) inTurn(it part.Item) {
-	a.g.work.EachTile(it, a.g.inBlock(), a.g.c.perBlock(), func(j build.U32) {
-		a.scores(a.S) // S = Q·Kᵀ
-		a.wg.Wait(0)
-		a.k.Signal(a.wg.Warp)
-		P, w := a.softmax(a.S, it, j) // P = 2^(c·S-c·m+8), l = l + w·ΣP
-		a.values(P)                   // T = P·V
-		a.wg.Wait(0)
-		a.v.Signal(a.wg.Warp)
-		a.k.Skip(a.g.c.perBlock()) // a half skips the other's tiles
-		a.add(w)                   // O = O + w·T
-	})
-}
-
-// waitForTurn waits until the exponentials are the warp's turn. Where a ring goes round in
-// two rounds, its slot tells one round from the next, and no register has to.
-func (a *attention) waitForTurn() {
-	switch c := a.g.c; {
-	case c.Turns == 0:
-	case c.Stages == 2*c.perBlock():
-		a.rows.turn.WaitIn(part.Divide(a.g.k, a.k.Slot(), c.perBlock()))
-	default:
-		a.rows.turn.Wait()
-	}
-}
-
-// handOn hands the turn on when so many keys are done as a turn has. The values are
-// waited for at the same time, for they are there by then: that is a branch, across which
-// the assembler moves no exponentials. A turn of all keys ends with the last of them, P,
-// wherever the assembler takes it: mostly at a third.
-func (a *attention) handOn(keys int, P build.F32) {
-	switch c := a.g.c; {
-	case keys != c.Turns:
-	case keys < c.TileN:
-		a.v.Wait()
-		a.rows.turn.Pass(a.wg.Warp, a.g.k.F32(1))
-	default:
-		a.rows.turn.Pass(a.wg.Warp, P)
-	}
-}
-
-// scores starts S = Q·Kᵀ.
-func (a *attention) scores(S *tile.Frag) {
-	f := a.g.p.float8()
-	slot := a.k.Wait()
-	a.wg.Fence()
-	a.wg.MMA(S, "S = Q·Kᵀ", f, a.Q, f, a.K.Plus(a.g.slotBytes(slot)), false)
-	a.wg.Commit()
-}
-
-// values starts T = P·V.
-func (a *attention) values(P tile.Bytes8) {
-	slot := a.v.Slot()
-	if c := a.g.c; c.Turns == 0 || c.Turns == c.TileN {
-		a.v.Wait()
-	}
-	a.wg.Fence()
-	a.wg.MMAFromRegisters(a.T, "T = P·V", ptx.E4M3, P, a.g.p.float8(), a.V.Plus(slot.MulLo(a.g.k.U32(uint32(a.g.plan.vTile)))), false)
-	a.wg.Commit()
-}
-
-// softmax masks the scores of tile j and turns them into P.
-func (a *attention) softmax(S *tile.Frag, it part.Item, j build.U32) (P tile.Bytes8, w []build.F32) {
-	key0 := j.MulLo(a.g.k.U32(uint32(a.g.c.TileN)))
-	a.g.mask.Apply(S, a.wg.Thread, key0, it.Row0.Add(a.g.groupRow()))
-	return a.rows.step(S, a.waitForTurn, a.handOn, a.rescale)
-}
-
-// add is O = O + w·T, in f32.
-func (a *attention) add(w []build.F32) {
-	a.O.Map2(a.T, func(o, t build.F32, slot int, at tile.Pos) build.F32 {
-		if !a.kept(at) {
-			return o
-		}
-		return a.g.plus(o, t, w[slot])
-	})
-}
-
-// rescale is O = O·by, for another base.
-func (a *attention) rescale(by []build.F32) {
-	a.O.Map(func(o build.F32, slot int, at tile.Pos) build.F32 {
-		if !a.kept(at) {
-			return o
-		}
-		return o.Mul(by[slot], build.Rn)
-	})
-}
-
-// kept says which columns of O are: of the columns of sums only the first, and not the zeros
-// beside it, for they would take registers.
-func (a *attention) kept(at tile.Pos) bool { return at.Col <= a.g.d }
-
-// end hands the queries back and writes O, by itself or together with those that have
-// other keys.
-func (a *attention) end(it part.Item) {
-	a.queries(it).Signal(a.wg.Warp)
-	base, l := a.rows.sums(a.O)
-	if a.g.c.sharers() > 1 {
-		a.exchange(it, base, l)
+// waitForTurn waits until the warpgroup before has handed the exponentials over. Where a
+// ring goes round in two rounds, its slot tells one round from the next, which saves a
+// register.
+func (a *consumer) waitForTurn() {
+	if c := a.g.c; c.Stages == 2*c.perBlock() {
+		a.turn.WaitIn(part.Divide(a.g.k, a.keys.Slot(), c.perBlock()))
 		return
 	}
-	norm, lse := a.rows.finish(it, base, l)
-	a.g.out.StoreInterleaved(a.outputRows(it, a.g.k.U32(0)), a.O, a.g.d, norm)
+	a.turn.Wait()
+}
+
+// begin starts an item. A block of one item reads vs here, while it waits for its tiles:
+// at the end, everything would wait for it.
+func (a *consumer) begin(it part.Item) {
+	g := a.g
+	a.c.Set(g.scales.Logit(it.Head))
+	if !g.c.Persistent {
+		a.vs.Set(g.scales.Value(it.Head))
+	}
+	a.softmax.Restart()
+	a.O.Fill(g.k.F32(0))
+}
+
+// outputScale returns vs. Persistent blocks read it at the end of an item, where their
+// next item is already under way, and save the register.
+func (a *consumer) outputScale(it part.Item) build.F32 {
+	if a.g.c.Persistent {
+		return a.g.scales.Value(it.Head)
+	}
+	return a.vs.Get()
+}
+
+// queries returns the ring of Q at an item's slot. It is computed when it is needed: there
+// is no register for it through the tiles.
+func (a *consumer) queries(it part.Item) *tile.Side { return a.g.ringQ.ConsumerAt(it.Number) }
+
+// end writes O, alone or together with the warpgroups that have other keys of the same
+// rows.
+func (a *consumer) end(it part.Item) {
+	g := a.g
+	reference, l := a.softmax.Sums(a.O.Frag, g.d)
+	if g.c.sharers() > 1 {
+		a.exchange(it, reference, l)
+		return
+	}
+	norm, lse := a.softmax.Normalise(a.outputScale(it), reference, l, g.p.LSE)
+	g.out.StoreInterleaved(a.outputRows(it, g.k.U32(0)), a.O.Frag, g.d, norm)
 	a.storeLSE(it, lse)
 }
 
-// slotBytes is how far a slot's tile of K or raw V is from the first.
+// slotBytes returns how far a slot's tile of K or raw V is from the first slot.
 func (g *gen) slotBytes(slot build.U32) build.U32 {
 	return slot.MulLo(g.k.U32(uint32(g.plan.tile)))
 }

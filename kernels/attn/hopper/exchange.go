@@ -80,7 +80,7 @@ func (g *gen) inboxes(rowTile build.U32) build.Shared[build.B32] {
 }
 
 // exchange sends what belongs to others, and writes this warpgroup's columns of O.
-func (a *attention) exchange(it part.Item, base, l []build.F32) {
+func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	g := a.g
 	k := g.k
 	inBlock := g.inBlock()
@@ -112,7 +112,7 @@ func (a *attention) exchange(it part.Item, base, l []build.F32) {
 // sendShares gives each sharer its columns of O/l, and log₂ of the sum of the rows'
 // exponentials, those in other blocks first. A row that has seen no key has l = 0 and
 // sends zeros and -∞.
-func (a *attention) sendShares(me build.U32, base, l []build.F32) {
+func (a *consumer) sendShares(me build.U32, base, l []build.F32) {
 	g := a.g
 	k := g.k
 	parts := g.inboxes(g.rowTile())
@@ -154,7 +154,7 @@ func (g *gen) times(x build.F32, f float32) build.F32 {
 // sending is what a warpgroup sends: 1/l, in sentIn's units, and log₂ of the rows' sums,
 // and where this thread's of it go in the first inbox of a block.
 type sending struct {
-	a         *attention
+	a         *consumer
 	inverse   [slots]build.F32
 	logs      [slots]build.B32
 	unit, log build.Shared[build.B32]
@@ -222,7 +222,7 @@ func (g *gen) logOf(src, thread build.U32) build.U32 {
 }
 
 // arrive tells the block's other sharers that their shares are there.
-func (a *attention) arrive(inBlock build.U32) {
+func (a *consumer) arrive(inBlock build.U32) {
 	g := a.g
 	k := g.k
 	a.wg.Sync() // a lane reads what another of its row wrote
@@ -237,7 +237,7 @@ func (a *attention) arrive(inBlock build.U32) {
 }
 
 // awaitShares waits until everything sent to this warpgroup is there.
-func (a *attention) awaitShares(inBlock build.U32) {
+func (a *consumer) awaitShares(inBlock build.U32) {
 	k := a.g.k
 	bar := a.g.exchanged(a.g.rowTile()).At(inBlock)
 	if a.g.c.Split == 1 {
@@ -248,7 +248,7 @@ func (a *attention) awaitShares(inBlock build.U32) {
 }
 
 // received are the elements of sharer src's share.
-func (a *attention) received(inbox build.Shared[build.B32], src int) (xs []build.F32) {
+func (a *consumer) received(inbox build.Shared[build.B32], src int) (xs []build.F32) {
 	g := a.g
 	for u := range g.c.share(g.d).units {
 		for _, w := range inbox.At(g.unitOf(g.k.U32(uint32(src)), u, a.wg.Thread)).LdV4() {
@@ -262,7 +262,7 @@ func (a *attention) received(inbox build.Shared[build.B32], src int) (xs []build
 // weighShares is what each sharer's O/l is multiplied by, by sharer and row slot: its part
 // of the whole sum over the largest part; and the factor and the LSE of the whole.
 // A NaN goes through.
-func (a *attention) weighShares(inbox build.Shared[build.B32]) (weight [][]build.F32, norm, lse []build.F32) {
+func (a *consumer) weighShares(inbox build.Shared[build.B32]) (weight [][]build.F32, norm, lse []build.F32) {
 	g := a.g
 	k := g.k
 	logs := make([][2]build.F32, g.c.sharers())
@@ -282,7 +282,7 @@ func (a *attention) weighShares(inbox build.Shared[build.B32]) (weight [][]build
 			sum = sum.Add(w, build.Rn)
 		}
 		seen := most.SetpGtu(tile.NegInf(k)) // or NaN
-		vs := g.times(a.rows.vs.Get(), g.sentIn())
+		vs := g.times(a.vs.Get(), g.sentIn())
 		norm = append(norm, vs.Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(k.F32(0), seen))
 		if g.p.LSE {
 			whole := base.Add(sum.Lg2Approx(build.Ftz), build.Rn).Mul(k.F32(math.Ln2), build.Rn)

@@ -180,9 +180,9 @@ func (g *gen) arrivals() (counts []int) {
 	return counts
 }
 
-// take gives a warpgroup the registers of its role, if those that all have at first are
-// too few.
-func (g *gen) take(n int) {
+// setRegisters gives each thread of a warpgroup the registers of its role, if the number
+// that all threads start with is too small.
+func (g *gen) setRegisters(n int) {
 	start := g.c.registers().start
 	switch {
 	case g.c.registersNeeded(g.p) <= start:

@@ -18,24 +18,24 @@ func (p Problem) outputType() ptx.Type {
 // outputRows returns where the lane's rows of O go, from column col on. Transposing V put
 // even dimensions into the first eight columns of sixteen and odd ones into the last, so
 // lane q of a quad has the columns 4q to 4q+3 of each sixteen.
-func (a *attention) outputRows(it part.Item, col build.U32) []part.Row {
+func (a *consumer) outputRows(it part.Item, col build.U32) []part.Row {
 	k := a.g.k
 	row := a.row(it)
 	quad := a.wg.Lane.And(k.U32(3))
-	return a.g.out.Rows(a.O, it.Head, row, col.Add(quad.Shl(k.U32(2))))
+	return a.g.out.Rows(a.O.Frag, it.Head, row, col.Add(quad.Shl(k.U32(2))))
 }
 
 // row is the lane's first row of O.
-func (a *attention) row(it part.Item) build.U32 {
+func (a *consumer) row(it part.Item) build.U32 {
 	r, _ := a.O.Base(a.g.k, a.wg.Thread)
 	return it.Row0.Add(a.g.groupRow()).Add(r)
 }
 
 // storeLSE writes the log-sum-exp of the lane's rows.
-func (a *attention) storeLSE(it part.Item, lse []build.F32) {
+func (a *consumer) storeLSE(it part.Item, lse []build.F32) {
 	g := a.g
 	if !g.p.LSE {
 		return
 	}
-	part.LSE{K: g.k, To: g.lse, SeqQ: g.seqQ}.Store(a.O, a.wg.Lane, it.Head, a.row(it), lse)
+	part.LSE{K: g.k, To: g.lse, SeqQ: g.seqQ}.Store(a.O.Frag, a.wg.Lane, it.Head, a.row(it), lse)
 }

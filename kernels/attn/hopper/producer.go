@@ -10,7 +10,7 @@ import (
 // produce is the producing warpgroup: warp 0 starts copies, the others transpose V.
 func (g *gen) produce() {
 	k := g.k
-	g.take(g.c.registers().producer)
+	g.setRegisters(g.c.registers().producer)
 	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
 	k.If(warp.SetpEq(k.U32(0)), g.load).Else(g.transpose)
 	if g.c.Split > 1 { // every thread of a cluster passes its barrier

@@ -1,0 +1,65 @@
+package part
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+)
+
+// rowSum adds up weights of a lane's own columns of a row. Even and odd columns have a
+// chain of additions each, because two chains are half as long as one.
+type rowSum struct {
+	even, odd build.F32
+	begun     bool
+}
+
+// add continues with the elements of one of the row slots.
+func (c *rowSum) add(P []build.F32, slot, slots int) {
+	for i := 2 * slot; i < len(P); i += 2 * slots {
+		if !c.begun {
+			c.even, c.odd, c.begun = P[i], P[i+1], true
+			continue
+		}
+		c.even, c.odd = tile.Add(c.even, P[i]), tile.Add(c.odd, P[i+1])
+	}
+}
+
+func (c *rowSum) total() build.F32 { return tile.Add(c.even, c.odd) }
+
+// Accumulator is O before it is normalised: a fragment of which the columns below Kept are
+// part of the result. Other columns are not computed, which saves their registers.
+type Accumulator struct {
+	*tile.Frag
+	Kept int
+}
+
+// AddScaled is O = O + w·T, with one factor per row slot.
+func (o Accumulator) AddScaled(k *build.Kernel, T *tile.Frag, w []build.F32) {
+	k.Comment("O = O + w·T")
+	o.Map2(T, func(x, t build.F32, slot int, at tile.Pos) build.F32 {
+		if at.Col >= o.Kept {
+			return x
+		}
+		return t.FmaRn(w[slot], x)
+	})
+}
+
+// ScaleAdd is O = w·O + T.
+func (o Accumulator) ScaleAdd(k *build.Kernel, w []build.F32, T *tile.Frag) {
+	k.Comment("O = w·O + T")
+	o.Map2(T, func(x, t build.F32, slot int, at tile.Pos) build.F32 {
+		if at.Col >= o.Kept {
+			return x
+		}
+		return x.FmaRn(w[slot], t)
+	})
+}
+
+// scale is O = O·by.
+func (o Accumulator) scale(by []build.F32) {
+	o.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
+		if at.Col >= o.Kept {
+			return x
+		}
+		return x.Mul(by[slot], build.Rn)
+	})
+}

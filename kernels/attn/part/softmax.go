@@ -1,0 +1,216 @@
+package part
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/build/tile"
+)
+
+// Numerics says how a softmax is computed.
+type Numerics struct {
+	// Lift is the power of two that P is multiplied by. With 8, P reaches from 0 to 256;
+	// e4m3 ends at 448.
+	Lift float32
+	Exp2 Exp2
+	// TileMaxima makes the weights of a KV tile relative to the tile's own maxima instead
+	// of the largest scores so far. The largest weight of each row and tile is then a
+	// power of two, which every format holds exactly, and a weight rounds to 0 only if it
+	// is small beside others of its tile. It costs a branch per tile; see Tile.Weight.
+	TileMaxima bool
+	// SumsInV leaves the row sums to the product with V, which has extra columns of ones.
+	SumsInV bool
+	// IntegerMax compares scores as integers, for chips that take the largest of three
+	// integers in one instruction.
+	IntegerMax bool
+	// KeepMax keeps the largest scores, so that c·m in the log-sum-exp is rounded once. It
+	// takes one register per row.
+	KeepMax bool
+}
+
+// Softmax is the online softmax of the rows that a lane shares with three others. For each
+// row slot it holds
+//
+//	reference  the shift lift - c·m₀ of the score m₀ that the row's sums are relative to
+//	l          the sum of the weights in the lane's own columns
+//
+// All lanes of a row have the same reference. Their l are added up once, at the end. C is
+// the factor that turns scores into logits to base 2; it must be above zero.
+type Softmax struct {
+	Numerics
+	K         *build.Kernel
+	C         *build.Var[build.F32]
+	reference []*build.Var[build.F32]
+	l         []*build.Var[build.F32]
+	max       []*build.Var[build.F32] // with KeepMax
+}
+
+const (
+	// unseen is the reference of a row that has seen no key: above the shift of any score.
+	unseen = 3e38
+	// maxAbove is by how many powers of two the largest weight of a tile may be above the
+	// weights that the sums are relative to. It leaves as much of the range of f32 to the
+	// sums, and is so large that in most rows only the first tile sets the reference.
+	maxAbove = 32
+)
+
+// NewSoftmax returns the softmax of fragments with so many row slots.
+func NewSoftmax(k *build.Kernel, n Numerics, c *build.Var[build.F32], slots int) *Softmax {
+	s := &Softmax{Numerics: n, K: k, C: c, reference: build.Vars(k.F32(unseen), slots), l: build.Vars(k.F32(0), slots)}
+	if n.KeepMax {
+		s.max = build.Vars(tile.NegInf(k), slots)
+	}
+	return s
+}
+
+// Restart forgets all keys, for the next item.
+func (s *Softmax) Restart() {
+	for i := range s.l {
+		s.reference[i].Set(s.K.F32(unseen))
+		s.l[i].Set(s.K.F32(0))
+	}
+	for i := range s.max {
+		s.max[i].Set(tile.NegInf(s.K))
+	}
+}
+
+// Tile is the softmax of one KV tile of scores.
+type Tile struct {
+	*Softmax
+	S     *tile.Frag
+	c     build.F32
+	m     []build.F32 // the rows' largest scores
+	own   []build.F32 // their shifts
+	shift []build.F32 // the shifts of the tile's weights
+	sums  []rowSum
+}
+
+// Tile finds the rows' maxima in a tile of scores: m = rowmax S. A row that has seen
+// nothing but -∞ gets a finite shift, so that its weights are 0.
+func (s *Softmax) Tile(S *tile.Frag) *Tile {
+	k := s.K
+	k.Comment("m = rowmax S")
+	t := &Tile{Softmax: s, S: S, c: s.C.Get(), sums: make([]rowSum, S.Slots())}
+	c := s.C.Get() // t.c lives until the last exponential, this copy ends here
+	lane := laneMax
+	if s.IntegerMax {
+		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S) }
+	}
+	for i, x := range lane(S) {
+		t.m = append(t.m, build.LaneReduce(x, rowLanes, larger))
+		t.own = append(t.own, t.m[i].FmaRn(c.Neg(), k.F32(s.Lift)))
+	}
+	for i, own := range t.own {
+		bound := k.F32(unseen)
+		if !s.TileMaxima {
+			bound = s.reference[i].Get()
+		}
+		t.shift = append(t.shift, own.Min(bound))
+	}
+	return t
+}
+
+// Raise makes the sums relative to the largest scores so far, this tile's included, and
+// returns the factor w of the sums before it. It is for softmaxes without TileMaxima.
+func (t *Tile) Raise() (w []build.F32) {
+	t.K.Comment("w = 2^(c·m₀-c·m), m₀ = m = max(m₀, m)")
+	for i, x := range t.shift {
+		w = append(w, t.Exp2.Factor(t.K, x.Sub(t.reference[i].Get(), build.Rn)))
+		t.reference[i].Set(x)
+	}
+	for i, v := range t.max {
+		v.Set(v.Get().Max(t.m[i]))
+	}
+	return w
+}
+
+// Exp returns the weights of the tile's columns from to to-1, in the fragment's order. The
+// weights are 2^(c·S - c·m + lift).
+func (t *Tile) Exp(from, to int) (P []build.F32) {
+	k := t.K
+	k.Comment(fmt.Sprintf("P = 2^(c·S-c·m+%g), keys %d to %d", t.Lift, from, to-1))
+	perColumn := func(col int) int { return col * t.S.Elements() / t.S.Cols }
+	for i := perColumn(from); i < perColumn(to); i++ {
+		P = append(P, t.Exp2.Element(k, i, t.S.Get(i).FmaRn(t.c, t.shift[i/2%t.S.Slots()])))
+	}
+	return P
+}
+
+// Sum adds weights that Exp returned to the tile's row sums.
+func (t *Tile) Sum(P []build.F32) {
+	if t.SumsInV {
+		return
+	}
+	for s := range t.sums {
+		t.sums[s].add(P, s, len(t.sums))
+	}
+}
+
+// Weight returns the factor w of the tile's sums, with TileMaxima. If a factor would be
+// above 2^32, as a row's first is, the sums become relative to this tile: l and O are
+// scaled. That is a branch, which few tiles take.
+func (t *Tile) Weight(O Accumulator) (w []build.F32) {
+	k := t.K
+	k.Comment("w = 2^(c·m-c·m₀), m₀ = m where w > 2^32")
+	var above []*build.Var[build.F32] // log₂ w
+	for s := range t.own {
+		above = append(above, t.reference[s].Get().Sub(t.own[s], build.Rn).Var())
+	}
+	far := func(x build.F32) build.Pred { return x.SetpGt(k.F32(maxAbove)) }
+	most := above[0].Get()
+	for _, x := range above[1:] {
+		most = larger(most, x.Get())
+	}
+	k.If(anyLane(k, far(most)), func() {
+		var by []build.F32
+		var begun []build.Pred
+		for s := range t.own {
+			x, reference := above[s].Get(), t.reference[s].Get()
+			far := far(x)
+			by = append(by, x.Neg().Ex2Approx(build.Ftz).Selp(k.F32(1), far))
+			begun = append(begun, reference.SetpLt(k.F32(unseen)).And(far))
+			t.reference[s].Set(t.own[s].Selp(reference, far))
+			above[s].Set(k.F32(0).Selp(x, far))
+		}
+		any := begun[0]
+		for _, p := range begun[1:] {
+			any = any.Or(p)
+		}
+		k.If(anyLane(k, any), func() {
+			for s := range by {
+				t.l[s].Set(t.l[s].Get().Mul(by[s], build.Rn))
+			}
+			O.scale(by)
+		})
+	})
+	for _, x := range above {
+		w = append(w, x.Get().Ex2Approx(build.Ftz))
+	}
+	return w
+}
+
+// anyLane reports whether p holds in at least one lane of the warp.
+func anyLane(k *build.Kernel, p build.Pred) build.Pred {
+	return p.VoteSyncAny(k.U32(math.MaxUint32))
+}
+
+// AddSums adds the tile's row sums to l, given the factor of the tile.
+func (t *Tile) AddSums(w []build.F32) {
+	switch {
+	case t.SumsInV:
+		return
+	case t.TileMaxima:
+		t.K.Comment("l = l + w·ΣP")
+	default:
+		t.K.Comment("l = w·l + ΣP")
+	}
+	for s := range t.sums {
+		l, sum := t.l[s].Get(), t.sums[s].total()
+		if t.TileMaxima {
+			t.l[s].Set(sum.FmaRn(w[s], l))
+		} else {
+			t.l[s].Set(l.FmaRn(w[s], sum))
+		}
+	}
+}
