@@ -41,10 +41,10 @@ func TestIfElse(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
 	r := k.U32(7).Var()
-	k.If(n.SetpLt(k.U32(4)), func() {
-		r.Set(n.Add(k.U32(1)))
+	k.If(n.SetpLt(4), func() {
+		r.Set(n.Add(1))
 	}).Else(func() {
-		r.Set(n.Sub(k.U32(1)))
+		r.Set(n.Sub(1))
 	})
 	out.St(r.Get())
 	checkCode(t, k, `
@@ -67,9 +67,9 @@ func TestIfElse(t *testing.T) {
 func TestLoopBreakContinue(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
-	k.Loop(k.U32(2), n, k.U32(3), func(i build.U32) {
-		k.If(i.SetpEq(k.U32(5)), k.Continue)
-		k.If(i.SetpEq(k.U32(8)), k.Break)
+	k.Loop(2, n, 3, func(i build.U32) {
+		k.If(i.SetpEq(5), k.Continue)
+		k.If(i.SetpEq(8), k.Break)
 		out.At(i).St(i)
 	})
 	checkCode(t, k, `
@@ -104,10 +104,10 @@ func TestWhileUntil(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	flag, n := k.ParamGlobalU32("flag"), k.ParamU32("n")
 	left := n.Var()
-	k.While(func() build.Pred { return left.Get().SetpGt(k.U32(0)) }, func() {
-		left.Set(left.Get().Shr(k.U32(1)))
+	k.While(func() build.Pred { return left.Get().SetpGt(0) }, func() {
+		left.Set(left.Get().Shr(1))
 	})
-	k.Until(func() build.Pred { return flag.Ld(build.Acquire, build.Gpu).SetpNe(k.U32(0)) })
+	k.Until(func() build.Pred { return flag.Ld(build.Acquire, build.Gpu).SetpNe(0) })
 	checkCode(t, k, `
 		ld.param.u64 %rd0, [flag];
 		cvta.to.global.u64 %rd1, %rd0;
@@ -128,7 +128,7 @@ func TestWhileUntil(t *testing.T) {
 func TestSwitch(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	out, role := k.ParamGlobalU32("out"), k.ParamU32("role")
-	set := func(v uint32) func() { return func() { out.St(k.U32(v)) } }
+	set := func(v uint32) func() { return func() { out.St(v) } }
 	k.Switch(role, build.Case(0, set(10)), build.Case(3, set(13)), build.Default(set(99)))
 	checkCode(t, k, `
 		ld.param.u64 %rd0, [out];
@@ -158,7 +158,7 @@ func TestVarKeepsOldValues(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
 	a, b := n.Var(), k.U32(1).Var()
-	k.Loop(k.U32(0), n, k.U32(1), func(build.U32) { // (a, b) = (b, a+b)
+	k.Loop(0, n, 1, func(build.U32) { // (a, b) = (b, a+b)
 		old := a.Get()
 		a.Set(b.Get())
 		b.Set(old.Add(b.Get()))
@@ -184,7 +184,7 @@ func TestCoalesceSparesWgmma(t *testing.T) {
 	k.WgmmaFence()
 	k.WgmmaMmaAsyncF32E4M3E4M3A(acc, a, desc, k.Pred(true), 1, 1)
 	k.WgmmaCommitGroup()
-	frag[0].Set(k.B32(5))
+	frag[0].Set(5)
 	k.WgmmaWaitGroup(0)
 	out.St(acc[0].Get())
 	out.Plus(1).St(build.Cast[build.F32](frag[0].Get()))
@@ -205,7 +205,7 @@ func TestMisuse(t *testing.T) {
 	}{
 		{"escape", "made inside If is used outside it", func(k *build.Kernel) {
 			var v build.U32
-			k.If(k.TidX().SetpEq(k.U32(0)), func() { v = k.TidX().Add(k.U32(1)) })
+			k.If(k.TidX().SetpEq(0), func() { v = k.TidX().Add(1) })
 			k.ParamGlobalU32("p").St(v)
 		}},
 		{"zero value", "never given a value", func(k *build.Kernel) {
@@ -216,18 +216,18 @@ func TestMisuse(t *testing.T) {
 			k.TidX().Add(build.New("other", ptx.SM80).TidX())
 		}},
 		{"modifier", "add has no modifier .relu", func(k *build.Kernel) {
-			k.F32(1).Add(k.F32(2), build.Relu)
+			k.F32(1).Add(2, build.Relu)
 		}},
 		{"break", "Break outside of Loop", func(k *build.Kernel) { k.Break() }},
 		{"else", "Else does not directly follow", func(k *build.Kernel) {
-			b := k.If(k.TidX().SetpEq(k.U32(0)), func() {})
+			b := k.If(k.TidX().SetpEq(0), func() {})
 			k.SyncThreads()
 			b.Else(func() {})
 		}},
 		{"name", `"a b" is not a PTX identifier`, func(k *build.Kernel) { k.ParamU32("a b") }},
 		{"taken", `the name "n" is taken`, func(k *build.Kernel) { k.ParamU32("n"); k.ParamF32("n") }},
 		{"parameter in a loop", "declare it at the top", func(k *build.Kernel) {
-			k.If(k.TidX().SetpEq(k.U32(0)), func() { k.ParamU32("n") })
+			k.If(k.TidX().SetpEq(0), func() { k.ParamU32("n") })
 		}},
 		{"cast", "cannot read the 32 bits of a .f32 as .u64", func(k *build.Kernel) { build.Cast[build.U64](k.F32(1)) }},
 		{"pack", "2 values of .u32 make 64 bits", func(k *build.Kernel) {
@@ -247,7 +247,7 @@ func TestMisuse(t *testing.T) {
 		{"shared", "at least one", func(k *build.Kernel) { k.SharedF32("s", 0) }},
 		{"shared too large", "shared", func(k *build.Kernel) {
 			s := k.SharedF32("s", 1<<20)
-			s.St(k.F32(1))
+			s.St(1)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

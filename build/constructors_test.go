@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/isatest"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
@@ -49,10 +50,33 @@ func assembleCalls(t *testing.T, as *isatest.Assembler, cs []*call) {
 	for _, c := range cs {
 		c.run(k)
 	}
+	withRegisters(k)
 	m := k.assemble()
 	m.Version, m.Target = cs[0].version, cs[0].target
 	if err := as.Assemble(m, "-O0"); err != nil {
 		t.Error(err)
+	}
+}
+
+// withRegisters puts a register in place of each immediate where the table takes
+// either: that is what the types of the table are about.
+func withRegisters(k *Kernel) {
+	for _, s := range k.body {
+		in, ok := s.(*ptx.Inst)
+		if !ok {
+			continue
+		}
+		m, err := isa.Resolve(in)
+		if err != nil {
+			continue
+		}
+		at, _ := m.Bind(in.Args)
+		for p, a := range at {
+			q := &m.Form.Params[p]
+			if a >= 0 && q.Kind == isa.Value && in.Args[a].IsConst() {
+				in.Args[a] = ptx.RegOp(newReg(m.Type(q)))
+			}
+		}
 	}
 }
 
@@ -66,7 +90,7 @@ type call struct {
 }
 
 // notConstructors are the methods of Kernel that emit no instruction of their own.
-var notConstructors = strings.Fields(`Name Target Version Comment PTX Module
+var notConstructors = strings.Fields(`AsU32 Name Target Version Comment PTX Module
 	If Loop While Until Break Continue Switch Return
 	MaxNTid ReqNTid MinNCTAPerSM MaxNReg ReqNCTAPerCluster ExplicitCluster MaxClusterRank DynamicShared`)
 
@@ -178,8 +202,10 @@ func (c *call) arg(k *Kernel, t reflect.Type) reflect.Value {
 		return reflect.ValueOf(TensorMap{fresh(k, U64{}).(U64)})
 	case reflect.TypeFor[Mod]():
 		return reflect.ValueOf(Eq)
-	case reflect.TypeFor[int]():
+	case reflect.TypeFor[int](), reflect.TypeFor[Int](), reflect.TypeFor[Float]():
 		return reflect.ValueOf(c.guess.constant)
+	case reflect.TypeFor[Coords]():
+		return c.arg(k, reflect.TypeFor[[]U32]())
 	}
 	switch t.Kind() {
 	case reflect.Array:
@@ -204,5 +230,5 @@ func (c *call) fill(k *Kernel, list reflect.Value) reflect.Value {
 
 // fresh is a value of zero's type in a register of its own.
 func fresh(k *Kernel, zero Value) Value {
-	return zero.make(val{k, ptx.RegOp(newReg(zero.Type())), k.scope})
+	return zero.make(&val{k, ptx.RegOp(newReg(zero.Type())), k.scope})
 }

@@ -69,8 +69,8 @@ func (k *Kernel) looping(l *loop, what string, body func()) {
 }
 
 // Loop runs body for i = from, from+step, … while i < to, compared as unsigned.
-func (k *Kernel) Loop(from, to, step U32, body func(i U32)) {
-	i := from.Var()
+func (k *Kernel) Loop(from, to, step Int, body func(i U32)) {
+	i := k.AsU32(from).Var()
 	l := &loop{next: k.newLabel(), end: k.newLabel()}
 	top := k.newLabel()
 	k.within("Loop", func() {
@@ -168,7 +168,7 @@ func (k *Kernel) Switch(v U32, arms ...Arm) {
 	}
 	for i, a := range arms {
 		if !a.other {
-			is := v.SetpEq(k.U32(a.value))
+			is := v.SetpEq(a.value)
 			k.uniform(starts[i], &is)
 		}
 	}

@@ -3,14 +3,14 @@ package build
 import "github.com/GOATnote-Inc/attest/ptx"
 
 // constant makes a literal operand.
-func (k *Kernel) constant(kind ptx.OperandKind, v int64) val {
-	return val{k: k, op: ptx.Operand{Kind: kind, Val: v}}
+func (k *Kernel) constant(kind ptx.OperandKind, v int64) *val {
+	return &val{k: k, op: ptx.Operand{Kind: kind, Val: v}}
 }
 
 // constBitsOf puts bits in a register, for types PTX has no literals of.
 func constBitsOf[T Value](k *Kernel, bits int64) T {
 	o := ptx.Operand{Kind: ptx.ImmOperand, Val: bits, Flags: ptx.Hex}
-	return emit1[T](k, movOf[T](), nil, val{k: k, op: o})
+	return emit1[T](k, movOf[T](), nil, &val{k: k, op: o})
 }
 
 // Pred is a constant predicate.
@@ -19,14 +19,14 @@ func (k *Kernel) Pred(v bool) Pred {
 	if v {
 		bit = 1
 	}
-	return emit1[Pred](k, "mov.pred", nil, val{k: k, op: ptx.ImmOp(bit)})
+	return emit1[Pred](k, "mov.pred", nil, &val{k: k, op: ptx.ImmOp(bit)})
 }
 
 // special reads a special register into one of its own.
 func special[T Value](k *Kernel, name string) T {
 	s := ptx.Special(name)
 	o := ptx.Operand{Kind: ptx.SpecialOperand, Sym: s}
-	return emit1[T](k, "mov."+s.Type.String(), nil, val{k: k, op: o})
+	return emit1[T](k, "mov."+s.Type.String(), nil, &val{k: k, op: o})
 }
 
 // param declares a scalar parameter and loads it.
@@ -72,20 +72,42 @@ func (t TensorMap) Addr() Generic[B8] {
 
 func (t TensorMap) operand(k *Kernel) (ptx.Operand, bool) { return t.Addr().operand(k) }
 
-// at is [tensor map, {coordinates}].
-func (t TensorMap) at(coords []U32) arg { return tensorAt{t, coords} }
+// at is the operand [tensor map, {coordinates}].
+func (t TensorMap) at(coords Coords) arg { return tensorAt{t, coords} }
 
 type tensorAt struct {
 	t      TensorMap
-	coords []U32
+	coords Coords
 }
+
+// elems are the coordinates as operands.
+func (a tensorAt) elems() vec {
+	var list vec
+	switch cs := a.coords.(type) {
+	case []U32:
+		return vecOf(cs)
+	case []Int:
+		for _, c := range cs {
+			list = append(list, in(ptx.U32, c))
+		}
+	}
+	return list
+}
+
+// dims is how many dimensions a box has.
+func dims(coords Coords) int { return len(tensorAt{coords: coords}.elems()) }
 
 func (a tensorAt) operand(k *Kernel) (ptx.Operand, bool) {
 	o, ok := a.t.operand(k)
 	if !ok {
 		return o, false
 	}
-	c, ok := vecOf(a.coords).operand(k)
+	elems := a.elems()
+	if len(elems) == 0 {
+		k.errorf("%s: the coordinates of a box are a []U32 or an []Int of 1 to 5, not a %T", k.doing, a.coords)
+		return o, false
+	}
+	c, ok := elems.operand(k)
 	o.Elems = []ptx.Operand{c}
 	return o, ok
 }

@@ -36,6 +36,7 @@ func (k *Kernel) opcode(op string, mods []Mod) *ptx.Opcode {
 
 // inst emits one instruction and checks it against the table.
 func (k *Kernel) inst(op string, mods []Mod, dst []ptx.Operand, args []arg) {
+	k.doing = op
 	in := &ptx.Inst{Op: k.opcode(op, mods), Args: make([]ptx.Operand, 0, len(dst)+len(args))}
 	in.Args = append(in.Args, dst...)
 	for _, a := range append(args[:len(args):len(args)], modArgs(in.Op, mods)...) {
@@ -83,7 +84,7 @@ func (k *Kernel) emit(in *ptx.Inst) {
 func reg[T Value](k *Kernel) (T, ptx.Operand) {
 	var zero T
 	op := ptx.RegOp(newReg(zero.Type()))
-	return wrap[T](val{k, op, k.scope}), op
+	return wrap[T](&val{k, op, k.scope}), op
 }
 
 // emit0 is an instruction without a result.
@@ -122,11 +123,11 @@ func emitVec[T Value](k *Kernel, op string, n int, mods []Mod, args ...arg) []T 
 // kernelOf is the kernel the value belongs to. A zero value belongs to none, and
 // there is nobody to report that to.
 func kernelOf(v Value) *Kernel {
-	k := v.base().k
-	if k == nil {
+	b := v.base()
+	if b == nil {
 		panic("build: method of a zero " + strings.ToUpper(v.Type().String()) + ": it was declared and never given a value")
 	}
-	return k
+	return b.k
 }
 
 // withSpace adds the modifier for the address's state space, chosen from those

@@ -23,7 +23,8 @@ type Kernel struct {
 	scope      *scope
 	loops      []*loop
 	src        sources
-	where      place // of New
+	doing      string // the instruction being emitted, for errors
+	where      place  // of New
 	errs       Errors
 }
 

@@ -44,7 +44,7 @@ func unpack[E, T Value](v T, n int) []E {
 func Mov[T, F Value](v F) T {
 	var zero T
 	if zero.Type().Bits() != v.Type().Bits() || zero.Type() == ptx.Pred {
-		v.base().k.errorf("cannot move the %d bits of a .%s to a .%s: convert it with cvt", v.Type().Bits(), v.Type(), zero.Type())
+		kernelOf(v).errorf("cannot move the %d bits of a .%s to a .%s: convert it with cvt", v.Type().Bits(), v.Type(), zero.Type())
 	}
 	return emit1[T](kernelOf(v), bitsMov(zero.Type()), nil, v)
 }

@@ -26,7 +26,7 @@ type SharedAddr interface {
 // declared variable, and a constant number of bytes.
 type ptr[T Value] struct {
 	k     *Kernel
-	base  val // the zero val when sym is the base
+	base  *val // nil when sym is the base
 	sym   *ptx.Symbol
 	off   int64
 	space string
@@ -106,7 +106,7 @@ func (p ptr[T]) LdV4(mods ...Mod) [4]T {
 }
 
 // St is st.space.type [p], v.
-func (p ptr[T]) St(v T, mods ...Mod) { emit0(p.k, p.op("st", ""), mods, p, v) }
+func (p ptr[T]) St(v Operand, mods ...Mod) { emit0(p.k, p.op("st", ""), mods, p, in(typeOf[T](), v)) }
 
 // StV2 is st.space.v2.type [p], {v…}.
 func (p ptr[T]) StV2(v [2]T, mods ...Mod) { emit0(p.k, p.op("st", ".v2"), mods, p, vecOf(v[:])) }
@@ -147,7 +147,7 @@ func addr64[T Value](p ptr[T]) U64 {
 	if p.off == 0 {
 		return U64{base}
 	}
-	return U64{base}.Add(p.k.U64(uint64(p.off)))
+	return U64{base}.Add(uint64(p.off))
 }
 
 func addr32[T Value](p ptr[T]) U32 {
@@ -155,11 +155,11 @@ func addr32[T Value](p ptr[T]) U32 {
 	if p.off == 0 {
 		return U32{base}
 	}
-	return U32{base}.Add(p.k.U32(uint32(p.off)))
+	return U32{base}.Add(uint32(p.off))
 }
 
 // baseReg is the base in a register.
-func (p ptr[T]) baseReg(t ptx.Type) val {
+func (p ptr[T]) baseReg(t ptx.Type) *val {
 	if p.sym == nil {
 		return p.base
 	}
@@ -193,27 +193,35 @@ func (p ptr[T]) bytes(n int) int64 {
 	return int64(n) * int64(size)
 }
 
-// At is the address of the element i further on.
-func (p Global[T]) At(i U32) Global[T] { return Global[T]{p.at64(i)} }
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p Global[T]) At(i Int) Global[T] { return Global[T]{p.at64(i)} }
 
-// At is the address of the element i further on.
-func (p Generic[T]) At(i U32) Generic[T] { return Generic[T]{p.at64(i)} }
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p Generic[T]) At(i Int) Generic[T] { return Generic[T]{p.at64(i)} }
 
-// At is the address of the element i further on.
-func (p Shared[T]) At(i U32) Shared[T] { return Shared[T]{p.at32(i)} }
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p Shared[T]) At(i Int) Shared[T] { return Shared[T]{p.at32(i)} }
 
-// At is the address of the element i further on.
-func (p SharedCluster[T]) At(i U32) SharedCluster[T] { return SharedCluster[T]{p.at32(i)} }
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p SharedCluster[T]) At(i Int) SharedCluster[T] { return SharedCluster[T]{p.at32(i)} }
 
-func (p ptr[T]) at64(i U32) ptr[T] {
+func (p ptr[T]) at64(index Int) ptr[T] {
+	if n, ok := goInt(index); ok {
+		return p.plus(p.bytes(n))
+	}
 	size, _ := p.elem()
-	p.base, p.sym = i.MadWide(p.k.U32(uint32(size)), U64{p.baseReg(ptx.U64)}).val, nil
+	i := p.k.AsU32(index)
+	p.base, p.sym = i.MadWide(size, U64{p.baseReg(ptx.U64)}).val, nil
 	return p
 }
 
-func (p ptr[T]) at32(i U32) ptr[T] {
+func (p ptr[T]) at32(index Int) ptr[T] {
+	if n, ok := goInt(index); ok {
+		return p.plus(p.bytes(n))
+	}
 	size, _ := p.elem()
-	p.base, p.sym = i.MadLo(p.k.U32(uint32(size)), U32{p.baseReg(ptx.U32)}).val, nil
+	i := p.k.AsU32(index)
+	p.base, p.sym = i.MadLo(size, U32{p.baseReg(ptx.U32)}).val, nil
 	return p
 }
 
@@ -234,7 +242,7 @@ func SharedAs[T, F Value](p Shared[F], n int) Shared[T] {
 
 // Mapa is mapa.shared::cluster.u32: the address that p has in block cta of the
 // cluster. Minimum sm_90, PTX 7.8.
-func (p Shared[T]) Mapa(cta U32) SharedCluster[T] {
-	a := emit1[U32](p.k, "mapa.shared::cluster.u32", nil, p.Addr(), cta)
+func (p Shared[T]) Mapa(cta Int) SharedCluster[T] {
+	a := emit1[U32](p.k, "mapa.shared::cluster.u32", nil, p.Addr(), in(ptx.U32, cta))
 	return SharedCluster[T]{ptr[T]{k: p.k, base: a.val, space: "shared::cluster"}}
 }

@@ -7,24 +7,26 @@ type Value interface {
 	arg
 	// Type is the PTX type of the value.
 	Type() ptx.Type
-	base() val
+	base() *val
 	// make wraps v in the value's own type.
-	make(v val) Value
+	make(v *val) Value
 }
 
-// val is what all values hold.
+// val is what all values hold. They hold a pointer, so that a value fits an
+// interface without a copy.
 type val struct {
 	k     *Kernel
 	op    ptx.Operand
 	scope *scope // where it was made; nil for a constant
 }
 
-func (v val) base() val { return v }
+func (v *val) base() *val { return v }
 
-func (v val) operand(k *Kernel) (ptx.Operand, bool) {
+func (v *val) operand(k *Kernel) (ptx.Operand, bool) {
 	switch {
-	case v.k == nil:
+	case v == nil:
 		k.errorf("an operand is a zero value: it was declared and never given a value")
+		return ptx.Operand{}, false
 	case v.k != k:
 		k.errorf("an operand belongs to kernel %s, not to %s", v.k.name, k.name)
 	case !v.scope.holds(k.scope):
@@ -88,7 +90,7 @@ func (s *scope) holds(t *scope) bool {
 }
 
 // wrap gives v the Go type T.
-func wrap[T Value](v val) T {
+func wrap[T Value](v *val) T {
 	var zero T
 	return zero.make(v).(T)
 }
@@ -96,14 +98,15 @@ func wrap[T Value](v val) T {
 // Cast gives a value's bits another type of the same size. It emits nothing.
 func Cast[T, F Value](v F) T {
 	var zero T
-	b := v.base()
+	k := kernelOf(v)
+	b := *v.base()
 	if zero.Type().Bits() != v.Type().Bits() || (zero.Type() == ptx.Pred) != (v.Type() == ptx.Pred) {
-		b.k.errorf("cannot read the %d bits of a .%s as .%s: convert it with cvt", v.Type().Bits(), v.Type(), zero.Type())
+		k.errorf("cannot read the %d bits of a .%s as .%s: convert it with cvt", v.Type().Bits(), v.Type(), zero.Type())
 	}
 	if b.op.IsConst() {
 		b.op = constBits(b.op, zero.Type())
 	}
-	return wrap[T](b)
+	return wrap[T](&b)
 }
 
 // constBits respells a constant for its new type: PTX floats and integers are

@@ -5,13 +5,13 @@ import "github.com/GOATnote-Inc/attest/ptx"
 // Var is a register that changes: what a loop carries from round to round, or
 // what the two sides of an If leave behind. Make one with a value's Var method.
 type Var[T Value] struct {
-	v val
+	v *val
 }
 
 // newVar makes a variable that starts as v.
 func newVar[T Value](v T) *Var[T] {
 	k := kernelOf(v)
-	x := &Var[T]{val{k, ptx.RegOp(newReg(v.Type())), k.scope}}
+	x := &Var[T]{&val{k, ptx.RegOp(newReg(v.Type())), k.scope}}
 	x.Set(v)
 	return x
 }
@@ -22,11 +22,12 @@ func (x *Var[T]) Get() T {
 	return emit1[T](x.v.k, movOf[T](), nil, x.v)
 }
 
-// Set gives the variable a new value.
-func (x *Var[T]) Set(v T) {
+// Set gives the variable a new value: a T, or a Go number where PTX has immediates
+// of that type.
+func (x *Var[T]) Set(v Operand) {
 	k := x.v.k
 	if _, ok := x.v.operand(k); ok {
-		k.inst(movOf[T](), nil, []ptx.Operand{x.v.op}, []arg{v})
+		k.inst(movOf[T](), nil, []ptx.Operand{x.v.op}, []arg{in(typeOf[T](), v)})
 	}
 }
 
@@ -40,6 +41,12 @@ func Vars[T Value](v T, n int) []*Var[T] {
 		xs[i] = newVar(v)
 	}
 	return xs
+}
+
+// typeOf is the PTX type of T.
+func typeOf[T Value]() ptx.Type {
+	var zero T
+	return zero.Type()
 }
 
 // movOf is the mov for values of type T.

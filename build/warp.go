@@ -4,12 +4,12 @@ package build
 func (k *Kernel) FullMask() U32 { return k.U32(0xffffffff) }
 
 // SyncThreads is bar.sync 0: the whole block waits for itself.
-func (k *Kernel) SyncThreads() { k.BarSync(k.U32(0)) }
+func (k *Kernel) SyncThreads() { k.BarSync(0) }
 
 // bflyable is a value that lanes can exchange.
 type bflyable[T any] interface {
 	Value
-	ShflSyncBfly(b, c, membermask U32) T
+	ShflSyncBfly(b, c, membermask Int) T
 }
 
 // WarpReduce combines the 32 lanes' x with op; every lane gets the result. Five
@@ -27,7 +27,7 @@ func LaneReduce[T bflyable[T]](x T, width int, op func(a, b T) T) T {
 		return x
 	}
 	for d := width / 2; d > 0; d /= 2 {
-		x = op(x, x.ShflSyncBfly(k.U32(uint32(d)), k.U32(31), k.FullMask()))
+		x = op(x, x.ShflSyncBfly(d, 31, k.FullMask()))
 	}
 	return x
 }

@@ -2,22 +2,26 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // And is and.b16 d, a, b:
 // d = a & b.
-func (a B16) And(b B16) B16 {
-	return emit1[B16](kernelOf(a), "and.b16", nil, a, b)
+func (a B16) And(b Int) B16 {
+	return emit1[B16](kernelOf(a), "and.b16", nil, a, in(ptx.B16, b))
 }
 
 // Or is or.b16 d, a, b:
 // d = a | b.
-func (a B16) Or(b B16) B16 {
-	return emit1[B16](kernelOf(a), "or.b16", nil, a, b)
+func (a B16) Or(b Int) B16 {
+	return emit1[B16](kernelOf(a), "or.b16", nil, a, in(ptx.B16, b))
 }
 
 // Xor is xor.b16 d, a, b:
 // d = a ^ b.
-func (a B16) Xor(b B16) B16 {
-	return emit1[B16](kernelOf(a), "xor.b16", nil, a, b)
+func (a B16) Xor(b Int) B16 {
+	return emit1[B16](kernelOf(a), "xor.b16", nil, a, in(ptx.B16, b))
 }
 
 // Not is not.b16 d, a:
@@ -34,218 +38,218 @@ func (a B16) Cnot() B16 {
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a B16) Shl(b U32) B16 {
-	return emit1[B16](kernelOf(a), "shl.b16", nil, a, b)
+func (a B16) Shl(b Int) B16 {
+	return emit1[B16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a B16) Shr(b U32) B16 {
-	return emit1[B16](kernelOf(a), "shr.b16", nil, a, b)
+func (a B16) Shr(b Int) B16 {
+	return emit1[B16](kernelOf(a), "shr.b16", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.b16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a B16) SetpEq(b B16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.b16", nil, a, b)
+func (a B16) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.b16", nil, a, in(ptx.B16, b))
 }
 
 // SetpEqPair is setp.eq.b16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B16) SetpEqPair(b B16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b16", nil, a, b)
+func (a B16) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b16", nil, a, in(ptx.B16, b))
 }
 
 // SetpNe is setp.ne.b16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a B16) SetpNe(b B16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.b16", nil, a, b)
+func (a B16) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.b16", nil, a, in(ptx.B16, b))
 }
 
 // SetpNePair is setp.ne.b16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B16) SetpNePair(b B16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b16", nil, a, b)
+func (a B16) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b16", nil, a, in(ptx.B16, b))
 }
 
 // SetpAnd is setp.cmp.and.b16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B16) SetpAnd(cmp Mod, b B16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.b16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B16) SetpAndPair(cmp Mod, b B16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetpOr is setp.cmp.or.b16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B16) SetpOr(cmp Mod, b B16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.b16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B16) SetpOrPair(cmp Mod, b B16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetpXor is setp.cmp.xor.b16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B16) SetpXor(cmp Mod, b B16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.b16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B16) SetpXorPair(cmp Mod, b B16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetU32 is set.cmp.u32.b16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B16) SetU32(cmp Mod, b B16) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b16", withMod(nil, cmp), a, b)
+func (a B16) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.b16", withMod(nil, cmp), a, in(ptx.B16, b))
 }
 
 // SetS32 is set.cmp.s32.b16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B16) SetS32(cmp Mod, b B16) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b16", withMod(nil, cmp), a, b)
+func (a B16) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.b16", withMod(nil, cmp), a, in(ptx.B16, b))
 }
 
 // SetF32 is set.cmp.f32.b16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B16) SetF32(cmp Mod, b B16) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b16", withMod(nil, cmp), a, b)
+func (a B16) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.b16", withMod(nil, cmp), a, in(ptx.B16, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetAndU32(cmp Mod, b B16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetAndS32(cmp Mod, b B16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetAndF32(cmp Mod, b B16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetOrU32(cmp Mod, b B16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetOrS32(cmp Mod, b B16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetOrF32(cmp Mod, b B16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetXorU32(cmp Mod, b B16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetXorS32(cmp Mod, b B16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.b16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B16) SetXorF32(cmp Mod, b B16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetF16 is set.cmp.f16.b16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B16) SetF16(cmp Mod, b B16) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b16", withMod(nil, cmp), a, b)
+func (a B16) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.b16", withMod(nil, cmp), a, in(ptx.B16, b))
 }
 
 // SetBF16 is set.cmp.bf16.b16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B16) SetBF16(cmp Mod, b B16) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b16", withMod(nil, cmp), a, b)
+func (a B16) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.b16", withMod(nil, cmp), a, in(ptx.B16, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B16) SetAndF16(cmp Mod, b B16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B16) SetOrF16(cmp Mod, b B16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B16) SetXorF16(cmp Mod, b B16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B16) SetAndBF16(cmp Mod, b B16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B16) SetOrBF16(cmp Mod, b B16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.b16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B16) SetXorBF16(cmp Mod, b B16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.b16", withMod(nil, cmp), a, b, c)
+func (a B16) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.b16", withMod(nil, cmp), a, in(ptx.B16, b), c)
 }
 
 // Selp is selp.b16 d, a, b, c:
 // d = c ? a : b.
-func (a B16) Selp(b B16, c Pred) B16 {
-	return emit1[B16](kernelOf(a), "selp.b16", nil, a, b, c)
+func (a B16) Selp(b Int, c Pred) B16 {
+	return emit1[B16](kernelOf(a), "selp.b16", nil, a, in(ptx.B16, b), c)
 }
 
 // SlctS32 is slct.b16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a B16) SlctS32(b B16, c S32) B16 {
-	return emit1[B16](kernelOf(a), "slct.b16.s32", nil, a, b, c)
+func (a B16) SlctS32(b Int, c Int) B16 {
+	return emit1[B16](kernelOf(a), "slct.b16.s32", nil, a, in(ptx.B16, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a B16) SlctF32(b B16, c F32, mods ...Mod) B16 {
-	return emit1[B16](kernelOf(a), "slct.b16.f32", mods, a, b, c)
+func (a B16) SlctF32(b Int, c Float, mods ...Mod) B16 {
+	return emit1[B16](kernelOf(a), "slct.b16.f32", mods, a, in(ptx.B16, b), in(ptx.F32, c))
 }

@@ -2,106 +2,110 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Dp4aU32U32 is dp4a.u32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp4aU32U32(b B32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, b, c)
+func (a B32) Dp4aU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp4aU32S32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, b, c)
+func (a B32) Dp4aU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp4aS32U32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, b, c)
+func (a B32) Dp4aS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp4aS32S32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, b, c)
+func (a B32) Dp4aS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aLoU32U32(b B32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, b, c)
+func (a B32) Dp2aLoU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aHiU32U32(b B32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, b, c)
+func (a B32) Dp2aHiU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aLoU32S32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, b, c)
+func (a B32) Dp2aLoU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aLoS32U32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, b, c)
+func (a B32) Dp2aLoS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aLoS32S32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, b, c)
+func (a B32) Dp2aLoS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aHiU32S32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, b, c)
+func (a B32) Dp2aHiU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aHiS32U32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, b, c)
+func (a B32) Dp2aHiS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a B32) Dp2aHiS32S32(b B32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, b, c)
+func (a B32) Dp2aHiS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // And is and.b32 d, a, b:
 // d = a & b.
-func (a B32) And(b B32) B32 {
-	return emit1[B32](kernelOf(a), "and.b32", nil, a, b)
+func (a B32) And(b Int) B32 {
+	return emit1[B32](kernelOf(a), "and.b32", nil, a, in(ptx.B32, b))
 }
 
 // Or is or.b32 d, a, b:
 // d = a | b.
-func (a B32) Or(b B32) B32 {
-	return emit1[B32](kernelOf(a), "or.b32", nil, a, b)
+func (a B32) Or(b Int) B32 {
+	return emit1[B32](kernelOf(a), "or.b32", nil, a, in(ptx.B32, b))
 }
 
 // Xor is xor.b32 d, a, b:
 // d = a ^ b.
-func (a B32) Xor(b B32) B32 {
-	return emit1[B32](kernelOf(a), "xor.b32", nil, a, b)
+func (a B32) Xor(b Int) B32 {
+	return emit1[B32](kernelOf(a), "xor.b32", nil, a, in(ptx.B32, b))
 }
 
 // Not is not.b32 d, a:
@@ -119,68 +123,68 @@ func (a B32) Cnot() B32 {
 // Lop3 is lop3.b32 d, a, b, c, immLut:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_50 and PTX 4.3.
-func (a B32) Lop3(b B32, c B32, immLut int) B32 {
-	return emit1[B32](kernelOf(a), "lop3.b32", nil, a, b, c, imm(immLut))
+func (a B32) Lop3(b Int, c Int, immLut int) B32 {
+	return emit1[B32](kernelOf(a), "lop3.b32", nil, a, in(ptx.B32, b), in(ptx.B32, c), imm(immLut))
 }
 
 // Lop3Or is lop3.or.b32 d|p, a, b, c, immLut, q:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_70 and PTX 8.2.
-func (a B32) Lop3Or(b B32, c B32, immLut int, q Pred) (B32, Pred) {
-	return emitPair[B32, Pred](kernelOf(a), "lop3.or.b32", nil, a, b, c, imm(immLut), q)
+func (a B32) Lop3Or(b Int, c Int, immLut int, q Pred) (B32, Pred) {
+	return emitPair[B32, Pred](kernelOf(a), "lop3.or.b32", nil, a, in(ptx.B32, b), in(ptx.B32, c), imm(immLut), q)
 }
 
 // Lop3And is lop3.and.b32 d|p, a, b, c, immLut, q:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_70 and PTX 8.2.
-func (a B32) Lop3And(b B32, c B32, immLut int, q Pred) (B32, Pred) {
-	return emitPair[B32, Pred](kernelOf(a), "lop3.and.b32", nil, a, b, c, imm(immLut), q)
+func (a B32) Lop3And(b Int, c Int, immLut int, q Pred) (B32, Pred) {
+	return emitPair[B32, Pred](kernelOf(a), "lop3.and.b32", nil, a, in(ptx.B32, b), in(ptx.B32, c), imm(immLut), q)
 }
 
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a B32) Shl(b U32) B32 {
-	return emit1[B32](kernelOf(a), "shl.b32", nil, a, b)
+func (a B32) Shl(b Int) B32 {
+	return emit1[B32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a B32) Shr(b U32) B32 {
-	return emit1[B32](kernelOf(a), "shr.b32", nil, a, b)
+func (a B32) Shr(b Int) B32 {
+	return emit1[B32](kernelOf(a), "shr.b32", nil, a, in(ptx.U32, b))
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a B32) ShfLClamp(b B32, c U32) B32 {
-	return emit1[B32](kernelOf(a), "shf.l.clamp.b32", nil, a, b, c)
+func (a B32) ShfLClamp(b Int, c Int) B32 {
+	return emit1[B32](kernelOf(a), "shf.l.clamp.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a B32) ShfLWrap(b B32, c U32) B32 {
-	return emit1[B32](kernelOf(a), "shf.l.wrap.b32", nil, a, b, c)
+func (a B32) ShfLWrap(b Int, c Int) B32 {
+	return emit1[B32](kernelOf(a), "shf.l.wrap.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a B32) ShfRClamp(b B32, c U32) B32 {
-	return emit1[B32](kernelOf(a), "shf.r.clamp.b32", nil, a, b, c)
+func (a B32) ShfRClamp(b Int, c Int) B32 {
+	return emit1[B32](kernelOf(a), "shf.r.clamp.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a B32) ShfRWrap(b B32, c U32) B32 {
-	return emit1[B32](kernelOf(a), "shf.r.wrap.b32", nil, a, b, c)
+func (a B32) ShfRWrap(b Int, c Int) B32 {
+	return emit1[B32](kernelOf(a), "shf.r.wrap.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c))
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
 // d = four bytes picked from b:a by the selectors in c, or by mode and the low bits of c.
-func (a B32) Prmt(b B32, c B32, mods ...Mod) B32 {
-	return emit1[B32](kernelOf(a), "prmt.b32", mods, a, b, c)
+func (a B32) Prmt(b Int, c Int, mods ...Mod) B32 {
+	return emit1[B32](kernelOf(a), "prmt.b32", mods, a, in(ptx.B32, b), in(ptx.B32, c))
 }
 
 // Popc is popc.b32 d, a:
@@ -203,326 +207,326 @@ func (a B32) Brev() B32 {
 
 // Bfi is bfi.b32 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a B32) Bfi(b B32, c U32, d U32) B32 {
-	return emit1[B32](kernelOf(a), "bfi.b32", nil, a, b, c, d)
+func (a B32) Bfi(b Int, c Int, d Int) B32 {
+	return emit1[B32](kernelOf(a), "bfi.b32", nil, a, in(ptx.B32, b), in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // BmskClamp is bmsk.clamp.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
-func (a B32) BmskClamp(b B32) B32 {
-	return emit1[B32](kernelOf(a), "bmsk.clamp.b32", nil, a, b)
+func (a B32) BmskClamp(b Int) B32 {
+	return emit1[B32](kernelOf(a), "bmsk.clamp.b32", nil, a, in(ptx.B32, b))
 }
 
 // BmskWrap is bmsk.wrap.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
-func (a B32) BmskWrap(b B32) B32 {
-	return emit1[B32](kernelOf(a), "bmsk.wrap.b32", nil, a, b)
+func (a B32) BmskWrap(b Int) B32 {
+	return emit1[B32](kernelOf(a), "bmsk.wrap.b32", nil, a, in(ptx.B32, b))
 }
 
 // SetpEq is setp.eq.b32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a B32) SetpEq(b B32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.b32", nil, a, b)
+func (a B32) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.b32", nil, a, in(ptx.B32, b))
 }
 
 // SetpEqPair is setp.eq.b32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B32) SetpEqPair(b B32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b32", nil, a, b)
+func (a B32) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b32", nil, a, in(ptx.B32, b))
 }
 
 // SetpNe is setp.ne.b32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a B32) SetpNe(b B32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.b32", nil, a, b)
+func (a B32) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.b32", nil, a, in(ptx.B32, b))
 }
 
 // SetpNePair is setp.ne.b32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B32) SetpNePair(b B32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b32", nil, a, b)
+func (a B32) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b32", nil, a, in(ptx.B32, b))
 }
 
 // SetpAnd is setp.cmp.and.b32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B32) SetpAnd(cmp Mod, b B32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.b32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B32) SetpAndPair(cmp Mod, b B32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetpOr is setp.cmp.or.b32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B32) SetpOr(cmp Mod, b B32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.b32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B32) SetpOrPair(cmp Mod, b B32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetpXor is setp.cmp.xor.b32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B32) SetpXor(cmp Mod, b B32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.b32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B32) SetpXorPair(cmp Mod, b B32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetU32 is set.cmp.u32.b32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B32) SetU32(cmp Mod, b B32) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b32", withMod(nil, cmp), a, b)
+func (a B32) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.b32", withMod(nil, cmp), a, in(ptx.B32, b))
 }
 
 // SetS32 is set.cmp.s32.b32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B32) SetS32(cmp Mod, b B32) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b32", withMod(nil, cmp), a, b)
+func (a B32) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.b32", withMod(nil, cmp), a, in(ptx.B32, b))
 }
 
 // SetF32 is set.cmp.f32.b32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B32) SetF32(cmp Mod, b B32) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b32", withMod(nil, cmp), a, b)
+func (a B32) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.b32", withMod(nil, cmp), a, in(ptx.B32, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetAndU32(cmp Mod, b B32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetAndS32(cmp Mod, b B32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetAndF32(cmp Mod, b B32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetOrU32(cmp Mod, b B32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetOrS32(cmp Mod, b B32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetOrF32(cmp Mod, b B32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetXorU32(cmp Mod, b B32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetXorS32(cmp Mod, b B32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.b32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B32) SetXorF32(cmp Mod, b B32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetF16 is set.cmp.f16.b32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B32) SetF16(cmp Mod, b B32) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b32", withMod(nil, cmp), a, b)
+func (a B32) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.b32", withMod(nil, cmp), a, in(ptx.B32, b))
 }
 
 // SetBF16 is set.cmp.bf16.b32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B32) SetBF16(cmp Mod, b B32) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b32", withMod(nil, cmp), a, b)
+func (a B32) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.b32", withMod(nil, cmp), a, in(ptx.B32, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B32) SetAndF16(cmp Mod, b B32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B32) SetOrF16(cmp Mod, b B32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B32) SetXorF16(cmp Mod, b B32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B32) SetAndBF16(cmp Mod, b B32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B32) SetOrBF16(cmp Mod, b B32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.b32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B32) SetXorBF16(cmp Mod, b B32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.b32", withMod(nil, cmp), a, b, c)
+func (a B32) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.b32", withMod(nil, cmp), a, in(ptx.B32, b), c)
 }
 
 // Selp is selp.b32 d, a, b, c:
 // d = c ? a : b.
-func (a B32) Selp(b B32, c Pred) B32 {
-	return emit1[B32](kernelOf(a), "selp.b32", nil, a, b, c)
+func (a B32) Selp(b Int, c Pred) B32 {
+	return emit1[B32](kernelOf(a), "selp.b32", nil, a, in(ptx.B32, b), c)
 }
 
 // SlctS32 is slct.b32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a B32) SlctS32(b B32, c S32) B32 {
-	return emit1[B32](kernelOf(a), "slct.b32.s32", nil, a, b, c)
+func (a B32) SlctS32(b Int, c Int) B32 {
+	return emit1[B32](kernelOf(a), "slct.b32.s32", nil, a, in(ptx.B32, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a B32) SlctF32(b B32, c F32, mods ...Mod) B32 {
-	return emit1[B32](kernelOf(a), "slct.b32.f32", mods, a, b, c)
+func (a B32) SlctF32(b Int, c Float, mods ...Mod) B32 {
+	return emit1[B32](kernelOf(a), "slct.b32.f32", mods, a, in(ptx.B32, b), in(ptx.F32, c))
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncUp(b U32, c U32, membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncUp(b Int, c Int, membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncUpPair is shfl.sync.up.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncUpPair(b U32, c U32, membermask U32) (B32, Pred) {
-	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncUpPair(b Int, c Int, membermask Int) (B32, Pred) {
+	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDown is shfl.sync.down.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncDown(b U32, c U32, membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncDown(b Int, c Int, membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDownPair is shfl.sync.down.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncDownPair(b U32, c U32, membermask U32) (B32, Pred) {
-	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncDownPair(b Int, c Int, membermask Int) (B32, Pred) {
+	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBfly is shfl.sync.bfly.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncBfly(b U32, c U32, membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncBfly(b Int, c Int, membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBflyPair is shfl.sync.bfly.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncBflyPair(b U32, c U32, membermask U32) (B32, Pred) {
-	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncBflyPair(b Int, c Int, membermask Int) (B32, Pred) {
+	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdx is shfl.sync.idx.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncIdx(b U32, c U32, membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncIdx(b Int, c Int, membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdxPair is shfl.sync.idx.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a B32) ShflSyncIdxPair(b U32, c U32, membermask U32) (B32, Pred) {
-	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a B32) ShflSyncIdxPair(b Int, c Int, membermask Int) (B32, Pred) {
+	return emitPair[B32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a B32) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, membermask)
+func (a B32) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a B32) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a B32) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a B32) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a B32) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a B32) ReduxSyncAnd(membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "redux.sync.and.b32", nil, a, membermask)
+func (a B32) ReduxSyncAnd(membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a B32) ReduxSyncOr(membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "redux.sync.or.b32", nil, a, membermask)
+func (a B32) ReduxSyncOr(membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a B32) ReduxSyncXor(membermask U32) B32 {
-	return emit1[B32](kernelOf(a), "redux.sync.xor.b32", nil, a, membermask)
+func (a B32) ReduxSyncXor(membermask Int) B32 {
+	return emit1[B32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MovmatrixM8n8TransB16 is movmatrix.sync.aligned.m8n8.trans.b16 d, a:

@@ -2,22 +2,26 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // And is and.b64 d, a, b:
 // d = a & b.
-func (a B64) And(b B64) B64 {
-	return emit1[B64](kernelOf(a), "and.b64", nil, a, b)
+func (a B64) And(b Int) B64 {
+	return emit1[B64](kernelOf(a), "and.b64", nil, a, in(ptx.B64, b))
 }
 
 // Or is or.b64 d, a, b:
 // d = a | b.
-func (a B64) Or(b B64) B64 {
-	return emit1[B64](kernelOf(a), "or.b64", nil, a, b)
+func (a B64) Or(b Int) B64 {
+	return emit1[B64](kernelOf(a), "or.b64", nil, a, in(ptx.B64, b))
 }
 
 // Xor is xor.b64 d, a, b:
 // d = a ^ b.
-func (a B64) Xor(b B64) B64 {
-	return emit1[B64](kernelOf(a), "xor.b64", nil, a, b)
+func (a B64) Xor(b Int) B64 {
+	return emit1[B64](kernelOf(a), "xor.b64", nil, a, in(ptx.B64, b))
 }
 
 // Not is not.b64 d, a:
@@ -34,14 +38,14 @@ func (a B64) Cnot() B64 {
 
 // Shl is shl.b64 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a B64) Shl(b U32) B64 {
-	return emit1[B64](kernelOf(a), "shl.b64", nil, a, b)
+func (a B64) Shl(b Int) B64 {
+	return emit1[B64](kernelOf(a), "shl.b64", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b64 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a B64) Shr(b U32) B64 {
-	return emit1[B64](kernelOf(a), "shr.b64", nil, a, b)
+func (a B64) Shr(b Int) B64 {
+	return emit1[B64](kernelOf(a), "shr.b64", nil, a, in(ptx.U32, b))
 }
 
 // Popc is popc.b64 d, a:
@@ -64,233 +68,233 @@ func (a B64) Brev() B64 {
 
 // Bfi is bfi.b64 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a B64) Bfi(b B64, c U32, d U32) B64 {
-	return emit1[B64](kernelOf(a), "bfi.b64", nil, a, b, c, d)
+func (a B64) Bfi(b Int, c Int, d Int) B64 {
+	return emit1[B64](kernelOf(a), "bfi.b64", nil, a, in(ptx.B64, b), in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // SetpEq is setp.eq.b64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a B64) SetpEq(b B64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.b64", nil, a, b)
+func (a B64) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.b64", nil, a, in(ptx.B64, b))
 }
 
 // SetpEqPair is setp.eq.b64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B64) SetpEqPair(b B64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b64", nil, a, b)
+func (a B64) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b64", nil, a, in(ptx.B64, b))
 }
 
 // SetpNe is setp.ne.b64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a B64) SetpNe(b B64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.b64", nil, a, b)
+func (a B64) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.b64", nil, a, in(ptx.B64, b))
 }
 
 // SetpNePair is setp.ne.b64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B64) SetpNePair(b B64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b64", nil, a, b)
+func (a B64) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b64", nil, a, in(ptx.B64, b))
 }
 
 // SetpAnd is setp.cmp.and.b64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B64) SetpAnd(cmp Mod, b B64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.b64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B64) SetpAndPair(cmp Mod, b B64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetpOr is setp.cmp.or.b64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B64) SetpOr(cmp Mod, b B64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.b64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B64) SetpOrPair(cmp Mod, b B64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetpXor is setp.cmp.xor.b64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B64) SetpXor(cmp Mod, b B64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.b64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a B64) SetpXorPair(cmp Mod, b B64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetU32 is set.cmp.u32.b64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B64) SetU32(cmp Mod, b B64) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.b64", withMod(nil, cmp), a, b)
+func (a B64) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.b64", withMod(nil, cmp), a, in(ptx.B64, b))
 }
 
 // SetS32 is set.cmp.s32.b64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B64) SetS32(cmp Mod, b B64) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.b64", withMod(nil, cmp), a, b)
+func (a B64) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.b64", withMod(nil, cmp), a, in(ptx.B64, b))
 }
 
 // SetF32 is set.cmp.f32.b64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a B64) SetF32(cmp Mod, b B64) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.b64", withMod(nil, cmp), a, b)
+func (a B64) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.b64", withMod(nil, cmp), a, in(ptx.B64, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetAndU32(cmp Mod, b B64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetAndS32(cmp Mod, b B64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetAndF32(cmp Mod, b B64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetOrU32(cmp Mod, b B64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetOrS32(cmp Mod, b B64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetOrF32(cmp Mod, b B64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetXorU32(cmp Mod, b B64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetXorS32(cmp Mod, b B64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.b64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a B64) SetXorF32(cmp Mod, b B64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetF16 is set.cmp.f16.b64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B64) SetF16(cmp Mod, b B64) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.b64", withMod(nil, cmp), a, b)
+func (a B64) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.b64", withMod(nil, cmp), a, in(ptx.B64, b))
 }
 
 // SetBF16 is set.cmp.bf16.b64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B64) SetBF16(cmp Mod, b B64) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.b64", withMod(nil, cmp), a, b)
+func (a B64) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.b64", withMod(nil, cmp), a, in(ptx.B64, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B64) SetAndF16(cmp Mod, b B64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B64) SetOrF16(cmp Mod, b B64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a B64) SetXorF16(cmp Mod, b B64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B64) SetAndBF16(cmp Mod, b B64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B64) SetOrBF16(cmp Mod, b B64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.b64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a B64) SetXorBF16(cmp Mod, b B64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.b64", withMod(nil, cmp), a, b, c)
+func (a B64) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.b64", withMod(nil, cmp), a, in(ptx.B64, b), c)
 }
 
 // Selp is selp.b64 d, a, b, c:
 // d = c ? a : b.
-func (a B64) Selp(b B64, c Pred) B64 {
-	return emit1[B64](kernelOf(a), "selp.b64", nil, a, b, c)
+func (a B64) Selp(b Int, c Pred) B64 {
+	return emit1[B64](kernelOf(a), "selp.b64", nil, a, in(ptx.B64, b), c)
 }
 
 // SlctS32 is slct.b64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a B64) SlctS32(b B64, c S32) B64 {
-	return emit1[B64](kernelOf(a), "slct.b64.s32", nil, a, b, c)
+func (a B64) SlctS32(b Int, c Int) B64 {
+	return emit1[B64](kernelOf(a), "slct.b64.s32", nil, a, in(ptx.B64, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a B64) SlctF32(b B64, c F32, mods ...Mod) B64 {
-	return emit1[B64](kernelOf(a), "slct.b64.f32", mods, a, b, c)
+func (a B64) SlctF32(b Int, c Float, mods ...Mod) B64 {
+	return emit1[B64](kernelOf(a), "slct.b64.f32", mods, a, in(ptx.B64, b), in(ptx.F32, c))
 }
 
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a B64) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, membermask)
+func (a B64) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a B64) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a B64) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a B64) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a B64) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }

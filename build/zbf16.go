@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // And is and.b16 d, a, b:
 // d = a & b.
 func (a BF16) And(b BF16) BF16 {
@@ -34,14 +38,14 @@ func (a BF16) Cnot() BF16 {
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a BF16) Shl(b U32) BF16 {
-	return emit1[BF16](kernelOf(a), "shl.b16", nil, a, b)
+func (a BF16) Shl(b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a BF16) Shr(b U32) BF16 {
-	return emit1[BF16](kernelOf(a), "shr.b16", nil, a, b)
+func (a BF16) Shr(b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "shr.b16", nil, a, in(ptx.U32, b))
 }
 
 // SetpEqPair is setp.eq.b16 p|q, a, b:
@@ -393,14 +397,14 @@ func (a BF16) Selp(b BF16, c Pred) BF16 {
 
 // SlctS32 is slct.b16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a BF16) SlctS32(b BF16, c S32) BF16 {
-	return emit1[BF16](kernelOf(a), "slct.b16.s32", nil, a, b, c)
+func (a BF16) SlctS32(b BF16, c Int) BF16 {
+	return emit1[BF16](kernelOf(a), "slct.b16.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a BF16) SlctF32(b BF16, c F32, mods ...Mod) BF16 {
-	return emit1[BF16](kernelOf(a), "slct.b16.f32", mods, a, b, c)
+func (a BF16) SlctF32(b BF16, c Float, mods ...Mod) BF16 {
+	return emit1[BF16](kernelOf(a), "slct.b16.f32", mods, a, b, in(ptx.F32, c))
 }
 
 // Add is add{.rn}.bf16 d, a, b:

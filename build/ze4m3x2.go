@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // And is and.b16 d, a, b:
 // d = a & b.
 func (a E4M3x2) And(b E4M3x2) E4M3x2 {
@@ -34,14 +38,14 @@ func (a E4M3x2) Cnot() E4M3x2 {
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a E4M3x2) Shl(b U32) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "shl.b16", nil, a, b)
+func (a E4M3x2) Shl(b Int) E4M3x2 {
+	return emit1[E4M3x2](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a E4M3x2) Shr(b U32) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "shr.b16", nil, a, b)
+func (a E4M3x2) Shr(b Int) E4M3x2 {
+	return emit1[E4M3x2](kernelOf(a), "shr.b16", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.b16 p, a, b:
@@ -240,14 +244,14 @@ func (a E4M3x2) Selp(b E4M3x2, c Pred) E4M3x2 {
 
 // SlctS32 is slct.b16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a E4M3x2) SlctS32(b E4M3x2, c S32) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "slct.b16.s32", nil, a, b, c)
+func (a E4M3x2) SlctS32(b E4M3x2, c Int) E4M3x2 {
+	return emit1[E4M3x2](kernelOf(a), "slct.b16.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a E4M3x2) SlctF32(b E4M3x2, c F32, mods ...Mod) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "slct.b16.f32", mods, a, b, c)
+func (a E4M3x2) SlctF32(b E4M3x2, c Float, mods ...Mod) E4M3x2 {
+	return emit1[E4M3x2](kernelOf(a), "slct.b16.f32", mods, a, b, in(ptx.F32, c))
 }
 
 // CvtRnF16x2 is cvt.rn{.relu}.f16x2.e4m3x2 d, a:

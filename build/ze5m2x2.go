@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // And is and.b16 d, a, b:
 // d = a & b.
 func (a E5M2x2) And(b E5M2x2) E5M2x2 {
@@ -34,14 +38,14 @@ func (a E5M2x2) Cnot() E5M2x2 {
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a E5M2x2) Shl(b U32) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "shl.b16", nil, a, b)
+func (a E5M2x2) Shl(b Int) E5M2x2 {
+	return emit1[E5M2x2](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a E5M2x2) Shr(b U32) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "shr.b16", nil, a, b)
+func (a E5M2x2) Shr(b Int) E5M2x2 {
+	return emit1[E5M2x2](kernelOf(a), "shr.b16", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.b16 p, a, b:
@@ -240,14 +244,14 @@ func (a E5M2x2) Selp(b E5M2x2, c Pred) E5M2x2 {
 
 // SlctS32 is slct.b16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a E5M2x2) SlctS32(b E5M2x2, c S32) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "slct.b16.s32", nil, a, b, c)
+func (a E5M2x2) SlctS32(b E5M2x2, c Int) E5M2x2 {
+	return emit1[E5M2x2](kernelOf(a), "slct.b16.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a E5M2x2) SlctF32(b E5M2x2, c F32, mods ...Mod) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "slct.b16.f32", mods, a, b, c)
+func (a E5M2x2) SlctF32(b E5M2x2, c Float, mods ...Mod) E5M2x2 {
+	return emit1[E5M2x2](kernelOf(a), "slct.b16.f32", mods, a, b, in(ptx.F32, c))
 }
 
 // CvtRnF16x2 is cvt.rn{.relu}.f16x2.e5m2x2 d, a:

@@ -2,456 +2,460 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // SetpEq is setp.eq{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpEq(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.f32", mods, a, b)
+func (a F32) SetpEq(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpEqPair is setp.eq{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpEqPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.f32", mods, a, b)
+func (a F32) SetpEqPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNe is setp.ne{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNe(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.f32", mods, a, b)
+func (a F32) SetpNe(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNePair is setp.ne{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNePair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.f32", mods, a, b)
+func (a F32) SetpNePair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLt is setp.lt{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLt(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.f32", mods, a, b)
+func (a F32) SetpLt(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLtPair is setp.lt{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLtPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.f32", mods, a, b)
+func (a F32) SetpLtPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLe is setp.le{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLe(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.f32", mods, a, b)
+func (a F32) SetpLe(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLePair is setp.le{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLePair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.f32", mods, a, b)
+func (a F32) SetpLePair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGt is setp.gt{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGt(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.f32", mods, a, b)
+func (a F32) SetpGt(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGtPair is setp.gt{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGtPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.f32", mods, a, b)
+func (a F32) SetpGtPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGe is setp.ge{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGe(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.f32", mods, a, b)
+func (a F32) SetpGe(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGePair is setp.ge{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGePair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.f32", mods, a, b)
+func (a F32) SetpGePair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpEqu is setp.equ{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpEqu(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.equ.f32", mods, a, b)
+func (a F32) SetpEqu(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.equ.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpEquPair is setp.equ{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpEquPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.equ.f32", mods, a, b)
+func (a F32) SetpEquPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.equ.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNeu is setp.neu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNeu(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.neu.f32", mods, a, b)
+func (a F32) SetpNeu(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.neu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNeuPair is setp.neu{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNeuPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.neu.f32", mods, a, b)
+func (a F32) SetpNeuPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.neu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLtu is setp.ltu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLtu(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ltu.f32", mods, a, b)
+func (a F32) SetpLtu(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ltu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLtuPair is setp.ltu{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLtuPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ltu.f32", mods, a, b)
+func (a F32) SetpLtuPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ltu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLeu is setp.leu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLeu(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.leu.f32", mods, a, b)
+func (a F32) SetpLeu(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.leu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLeuPair is setp.leu{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpLeuPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.leu.f32", mods, a, b)
+func (a F32) SetpLeuPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.leu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGtu is setp.gtu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGtu(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gtu.f32", mods, a, b)
+func (a F32) SetpGtu(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gtu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGtuPair is setp.gtu{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGtuPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gtu.f32", mods, a, b)
+func (a F32) SetpGtuPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gtu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGeu is setp.geu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGeu(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.geu.f32", mods, a, b)
+func (a F32) SetpGeu(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.geu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGeuPair is setp.geu{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpGeuPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.geu.f32", mods, a, b)
+func (a F32) SetpGeuPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.geu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNum is setp.num{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNum(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.num.f32", mods, a, b)
+func (a F32) SetpNum(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.num.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNumPair is setp.num{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNumPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.num.f32", mods, a, b)
+func (a F32) SetpNumPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.num.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNan is setp.nan{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNan(b F32, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.nan.f32", mods, a, b)
+func (a F32) SetpNan(b Float, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.nan.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNanPair is setp.nan{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpNanPair(b F32, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f32", mods, a, b)
+func (a F32) SetpNanPair(b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpAnd is setp.cmp.and{.ftz}.f32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpAnd(cmp Mod, b F32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetpAnd(cmp Mod, b Float, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetpAndPair is setp.cmp.and{.ftz}.f32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpAndPair(cmp Mod, b F32, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetpAndPair(cmp Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetpOr is setp.cmp.or{.ftz}.f32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpOr(cmp Mod, b F32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetpOr(cmp Mod, b Float, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetpOrPair is setp.cmp.or{.ftz}.f32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpOrPair(cmp Mod, b F32, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetpOrPair(cmp Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetpXor is setp.cmp.xor{.ftz}.f32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpXor(cmp Mod, b F32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetpXor(cmp Mod, b Float, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor{.ftz}.f32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F32) SetpXorPair(cmp Mod, b F32, c Pred, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetpXorPair(cmp Mod, b Float, c Pred, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetU32 is set.cmp{.ftz}.u32.f32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a F32) SetU32(cmp Mod, b F32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f32", withMod(mods, cmp), a, b)
+func (a F32) SetU32(cmp Mod, b Float, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
 }
 
 // SetS32 is set.cmp{.ftz}.s32.f32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a F32) SetS32(cmp Mod, b F32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f32", withMod(mods, cmp), a, b)
+func (a F32) SetS32(cmp Mod, b Float, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
 }
 
 // SetF32 is set.cmp{.ftz}.f32.f32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a F32) SetF32(cmp Mod, b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.f32", withMod(mods, cmp), a, b)
+func (a F32) SetF32(cmp Mod, b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b))
 }
 
 // SetAndU32 is set.cmp.and{.ftz}.u32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetAndU32(cmp Mod, b F32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetAndU32(cmp Mod, b Float, c Pred, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetAndS32 is set.cmp.and{.ftz}.s32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetAndS32(cmp Mod, b F32, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetAndS32(cmp Mod, b Float, c Pred, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetAndF32 is set.cmp.and{.ftz}.f32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetAndF32(cmp Mod, b F32, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetAndF32(cmp Mod, b Float, c Pred, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetOrU32 is set.cmp.or{.ftz}.u32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetOrU32(cmp Mod, b F32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetOrU32(cmp Mod, b Float, c Pred, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetOrS32 is set.cmp.or{.ftz}.s32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetOrS32(cmp Mod, b F32, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetOrS32(cmp Mod, b Float, c Pred, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetOrF32 is set.cmp.or{.ftz}.f32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetOrF32(cmp Mod, b F32, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetOrF32(cmp Mod, b Float, c Pred, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetXorU32 is set.cmp.xor{.ftz}.u32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetXorU32(cmp Mod, b F32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetXorU32(cmp Mod, b Float, c Pred, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetXorS32 is set.cmp.xor{.ftz}.s32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetXorS32(cmp Mod, b F32, c Pred, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetXorS32(cmp Mod, b Float, c Pred, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetXorF32 is set.cmp.xor{.ftz}.f32.f32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F32) SetXorF32(cmp Mod, b F32, c Pred, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetXorF32(cmp Mod, b Float, c Pred, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetF16 is set.cmp{.ftz}.f16.f32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F32) SetF16(cmp Mod, b F32, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f32", withMod(mods, cmp), a, b)
+func (a F32) SetF16(cmp Mod, b Float, mods ...Mod) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b))
 }
 
 // SetBF16 is set.cmp.bf16.f32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F32) SetBF16(cmp Mod, b F32) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f32", withMod(nil, cmp), a, b)
+func (a F32) SetBF16(cmp Mod, b Float) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b))
 }
 
 // SetAndF16 is set.cmp.and{.ftz}.f16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F32) SetAndF16(cmp Mod, b F32, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetAndF16(cmp Mod, b Float, c Pred, mods ...Mod) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetOrF16 is set.cmp.or{.ftz}.f16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F32) SetOrF16(cmp Mod, b F32, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetOrF16(cmp Mod, b Float, c Pred, mods ...Mod) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetXorF16 is set.cmp.xor{.ftz}.f16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F32) SetXorF16(cmp Mod, b F32, c Pred, mods ...Mod) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.f32", withMod(mods, cmp), a, b, c)
+func (a F32) SetXorF16(cmp Mod, b Float, c Pred, mods ...Mod) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.f32", withMod(mods, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F32) SetAndBF16(cmp Mod, b F32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.f32", withMod(nil, cmp), a, b, c)
+func (a F32) SetAndBF16(cmp Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F32) SetOrBF16(cmp Mod, b F32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.f32", withMod(nil, cmp), a, b, c)
+func (a F32) SetOrBF16(cmp Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.f32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F32) SetXorBF16(cmp Mod, b F32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.f32", withMod(nil, cmp), a, b, c)
+func (a F32) SetXorBF16(cmp Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.f32", withMod(nil, cmp), a, in(ptx.F32, b), c)
 }
 
 // Selp is selp.f32 d, a, b, c:
 // d = c ? a : b.
-func (a F32) Selp(b F32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "selp.f32", nil, a, b, c)
+func (a F32) Selp(b Float, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "selp.f32", nil, a, in(ptx.F32, b), c)
 }
 
 // SlctS32 is slct.f32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a F32) SlctS32(b F32, c S32) F32 {
-	return emit1[F32](kernelOf(a), "slct.f32.s32", nil, a, b, c)
+func (a F32) SlctS32(b Float, c Int) F32 {
+	return emit1[F32](kernelOf(a), "slct.f32.s32", nil, a, in(ptx.F32, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.f32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a F32) SlctF32(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "slct.f32.f32", mods, a, b, c)
+func (a F32) SlctF32(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "slct.f32.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // Add is add{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b:
 // d = a + b.
-func (a F32) Add(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "add.f32", mods, a, b)
+func (a F32) Add(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "add.f32", mods, a, in(ptx.F32, b))
 }
 
 // Sub is sub{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b:
 // d = a - b.
-func (a F32) Sub(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "sub.f32", mods, a, b)
+func (a F32) Sub(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "sub.f32", mods, a, in(ptx.F32, b))
 }
 
 // Mul is mul{.rn|.rz|.rm|.rp}{.ftz}{.sat}.f32 d, a, b:
 // d = a · b.
-func (a F32) Mul(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mul.f32", mods, a, b)
+func (a F32) Mul(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "mul.f32", mods, a, in(ptx.F32, b))
 }
 
 // FmaRn is fma.rn{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F32) FmaRn(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rn.f32", mods, a, b, c)
+func (a F32) FmaRn(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "fma.rn.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // FmaRz is fma.rz{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F32) FmaRz(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rz.f32", mods, a, b, c)
+func (a F32) FmaRz(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "fma.rz.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // FmaRm is fma.rm{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F32) FmaRm(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rm.f32", mods, a, b, c)
+func (a F32) FmaRm(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "fma.rm.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // FmaRp is fma.rp{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F32) FmaRp(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "fma.rp.f32", mods, a, b, c)
+func (a F32) FmaRp(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "fma.rp.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // MadRn is mad.rn{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F32) MadRn(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rn.f32", mods, a, b, c)
+func (a F32) MadRn(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "mad.rn.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // MadRz is mad.rz{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F32) MadRz(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rz.f32", mods, a, b, c)
+func (a F32) MadRz(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "mad.rz.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // MadRm is mad.rm{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F32) MadRm(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rm.f32", mods, a, b, c)
+func (a F32) MadRm(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "mad.rm.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // MadRp is mad.rp{.ftz}{.sat}.f32 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F32) MadRp(b F32, c F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "mad.rp.f32", mods, a, b, c)
+func (a F32) MadRp(b Float, c Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "mad.rp.f32", mods, a, in(ptx.F32, b), in(ptx.F32, c))
 }
 
 // DivApprox is div.approx{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F32) DivApprox(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.approx.f32", mods, a, b)
+func (a F32) DivApprox(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "div.approx.f32", mods, a, in(ptx.F32, b))
 }
 
 // DivFull is div.full{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F32) DivFull(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.full.f32", mods, a, b)
+func (a F32) DivFull(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "div.full.f32", mods, a, in(ptx.F32, b))
 }
 
 // DivRn is div.rn{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F32) DivRn(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rn.f32", mods, a, b)
+func (a F32) DivRn(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "div.rn.f32", mods, a, in(ptx.F32, b))
 }
 
 // DivRz is div.rz{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F32) DivRz(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rz.f32", mods, a, b)
+func (a F32) DivRz(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "div.rz.f32", mods, a, in(ptx.F32, b))
 }
 
 // DivRm is div.rm{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F32) DivRm(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rm.f32", mods, a, b)
+func (a F32) DivRm(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "div.rm.f32", mods, a, in(ptx.F32, b))
 }
 
 // DivRp is div.rp{.ftz}.f32 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F32) DivRp(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "div.rp.f32", mods, a, b)
+func (a F32) DivRp(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "div.rp.f32", mods, a, in(ptx.F32, b))
 }
 
 // Abs is abs{.ftz}.f32 d, a:
@@ -468,8 +472,8 @@ func (a F32) Neg(mods ...Mod) F32 {
 
 // Copysign is copysign.f32 d, a, b:
 // d = |b| with the sign of a.
-func (a F32) Copysign(b F32) F32 {
-	return emit1[F32](kernelOf(a), "copysign.f32", nil, a, b)
+func (a F32) Copysign(b Float) F32 {
+	return emit1[F32](kernelOf(a), "copysign.f32", nil, a, in(ptx.F32, b))
 }
 
 // TestpFinite is testp.finite.f32 p, a:
@@ -510,28 +514,28 @@ func (a F32) TestpSubnormal() Pred {
 
 // Min is min{.ftz}{.NaN}.f32 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
-func (a F32) Min(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "min.f32", mods, a, b)
+func (a F32) Min(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "min.f32", mods, a, in(ptx.F32, b))
 }
 
 // MinXorsignAbs is min{.ftz}{.NaN}.xorsign.abs.f32 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
-func (a F32) MinXorsignAbs(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "min.xorsign.abs.f32", mods, a, b)
+func (a F32) MinXorsignAbs(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "min.xorsign.abs.f32", mods, a, in(ptx.F32, b))
 }
 
 // Max is max{.ftz}{.NaN}.f32 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
-func (a F32) Max(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "max.f32", mods, a, b)
+func (a F32) Max(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "max.f32", mods, a, in(ptx.F32, b))
 }
 
 // MaxXorsignAbs is max{.ftz}{.NaN}.xorsign.abs.f32 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
 // Needs sm_86 and PTX 7.2.
-func (a F32) MaxXorsignAbs(b F32, mods ...Mod) F32 {
-	return emit1[F32](kernelOf(a), "max.xorsign.abs.f32", mods, a, b)
+func (a F32) MaxXorsignAbs(b Float, mods ...Mod) F32 {
+	return emit1[F32](kernelOf(a), "max.xorsign.abs.f32", mods, a, in(ptx.F32, b))
 }
 
 // RcpApprox is rcp.approx{.ftz}.f32 d, a:
@@ -935,118 +939,118 @@ func (a F32) CvtRzTF32(mods ...Mod) TF32 {
 // CvtRnF16x2 is cvt.rn{.relu}{.satfinite}.f16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
-func (a F32) CvtRnF16x2(b F32, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "cvt.rn.f16x2.f32", mods, a, b)
+func (a F32) CvtRnF16x2(b Float, mods ...Mod) F16x2 {
+	return emit1[F16x2](kernelOf(a), "cvt.rn.f16x2.f32", mods, a, in(ptx.F32, b))
 }
 
 // CvtRzF16x2 is cvt.rz{.relu}{.satfinite}.f16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
-func (a F32) CvtRzF16x2(b F32, mods ...Mod) F16x2 {
-	return emit1[F16x2](kernelOf(a), "cvt.rz.f16x2.f32", mods, a, b)
+func (a F32) CvtRzF16x2(b Float, mods ...Mod) F16x2 {
+	return emit1[F16x2](kernelOf(a), "cvt.rz.f16x2.f32", mods, a, in(ptx.F32, b))
 }
 
 // CvtRnBF16x2 is cvt.rn{.relu}{.satfinite}.bf16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
-func (a F32) CvtRnBF16x2(b F32, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "cvt.rn.bf16x2.f32", mods, a, b)
+func (a F32) CvtRnBF16x2(b Float, mods ...Mod) BF16x2 {
+	return emit1[BF16x2](kernelOf(a), "cvt.rn.bf16x2.f32", mods, a, in(ptx.F32, b))
 }
 
 // CvtRzBF16x2 is cvt.rz{.relu}{.satfinite}.bf16x2.f32 d, a, b:
 // d = a (high half) and b (low half), rounded; .relu: at least 0, .satfinite: at most the largest finite value.
 // Needs sm_80 and PTX 7.0.
-func (a F32) CvtRzBF16x2(b F32, mods ...Mod) BF16x2 {
-	return emit1[BF16x2](kernelOf(a), "cvt.rz.bf16x2.f32", mods, a, b)
+func (a F32) CvtRzBF16x2(b Float, mods ...Mod) BF16x2 {
+	return emit1[BF16x2](kernelOf(a), "cvt.rz.bf16x2.f32", mods, a, in(ptx.F32, b))
 }
 
 // CvtRnSatfiniteE4M3x2 is cvt.rn.satfinite{.relu}.e4m3x2.f32 d, a, b:
 // d = a (high byte) and b (low byte) as fp8, rounded to nearest, clamped to the largest finite value.
 // Needs sm_89 and PTX 8.1.
-func (a F32) CvtRnSatfiniteE4M3x2(b F32, mods ...Mod) E4M3x2 {
-	return emit1[E4M3x2](kernelOf(a), "cvt.rn.satfinite.e4m3x2.f32", mods, a, b)
+func (a F32) CvtRnSatfiniteE4M3x2(b Float, mods ...Mod) E4M3x2 {
+	return emit1[E4M3x2](kernelOf(a), "cvt.rn.satfinite.e4m3x2.f32", mods, a, in(ptx.F32, b))
 }
 
 // CvtRnSatfiniteE5M2x2 is cvt.rn.satfinite{.relu}.e5m2x2.f32 d, a, b:
 // d = a (high byte) and b (low byte) as fp8, rounded to nearest, clamped to the largest finite value.
 // Needs sm_89 and PTX 8.1.
-func (a F32) CvtRnSatfiniteE5M2x2(b F32, mods ...Mod) E5M2x2 {
-	return emit1[E5M2x2](kernelOf(a), "cvt.rn.satfinite.e5m2x2.f32", mods, a, b)
+func (a F32) CvtRnSatfiniteE5M2x2(b Float, mods ...Mod) E5M2x2 {
+	return emit1[E5M2x2](kernelOf(a), "cvt.rn.satfinite.e5m2x2.f32", mods, a, in(ptx.F32, b))
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncUp(b U32, c U32, membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncUp(b Int, c Int, membermask Int) F32 {
+	return emit1[F32](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncUpPair is shfl.sync.up.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncUpPair(b U32, c U32, membermask U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncUpPair(b Int, c Int, membermask Int) (F32, Pred) {
+	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDown is shfl.sync.down.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncDown(b U32, c U32, membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncDown(b Int, c Int, membermask Int) F32 {
+	return emit1[F32](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDownPair is shfl.sync.down.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncDownPair(b U32, c U32, membermask U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncDownPair(b Int, c Int, membermask Int) (F32, Pred) {
+	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBfly is shfl.sync.bfly.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncBfly(b U32, c U32, membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncBfly(b Int, c Int, membermask Int) F32 {
+	return emit1[F32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBflyPair is shfl.sync.bfly.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncBflyPair(b U32, c U32, membermask U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncBflyPair(b Int, c Int, membermask Int) (F32, Pred) {
+	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdx is shfl.sync.idx.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncIdx(b U32, c U32, membermask U32) F32 {
-	return emit1[F32](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncIdx(b Int, c Int, membermask Int) F32 {
+	return emit1[F32](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdxPair is shfl.sync.idx.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a F32) ShflSyncIdxPair(b U32, c U32, membermask U32) (F32, Pred) {
-	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a F32) ShflSyncIdxPair(b Int, c Int, membermask Int) (F32, Pred) {
+	return emitPair[F32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a F32) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, membermask)
+func (a F32) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a F32) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a F32) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a F32) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a F32) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }

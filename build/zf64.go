@@ -2,444 +2,448 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // SetpEq is setp.eq.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpEq(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.f64", nil, a, b)
+func (a F64) SetpEq(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpEqPair is setp.eq.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpEqPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.f64", nil, a, b)
+func (a F64) SetpEqPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNe is setp.ne.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNe(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.f64", nil, a, b)
+func (a F64) SetpNe(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNePair is setp.ne.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNePair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.f64", nil, a, b)
+func (a F64) SetpNePair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLt is setp.lt.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLt(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.f64", nil, a, b)
+func (a F64) SetpLt(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLtPair is setp.lt.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLtPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.f64", nil, a, b)
+func (a F64) SetpLtPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLe is setp.le.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLe(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.f64", nil, a, b)
+func (a F64) SetpLe(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLePair is setp.le.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLePair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.f64", nil, a, b)
+func (a F64) SetpLePair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGt is setp.gt.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGt(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.f64", nil, a, b)
+func (a F64) SetpGt(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGtPair is setp.gt.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGtPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.f64", nil, a, b)
+func (a F64) SetpGtPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGe is setp.ge.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGe(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.f64", nil, a, b)
+func (a F64) SetpGe(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGePair is setp.ge.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGePair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.f64", nil, a, b)
+func (a F64) SetpGePair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpEqu is setp.equ.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpEqu(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.equ.f64", nil, a, b)
+func (a F64) SetpEqu(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.equ.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpEquPair is setp.equ.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpEquPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.equ.f64", nil, a, b)
+func (a F64) SetpEquPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.equ.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNeu is setp.neu.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNeu(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.neu.f64", nil, a, b)
+func (a F64) SetpNeu(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.neu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNeuPair is setp.neu.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNeuPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.neu.f64", nil, a, b)
+func (a F64) SetpNeuPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.neu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLtu is setp.ltu.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLtu(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ltu.f64", nil, a, b)
+func (a F64) SetpLtu(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ltu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLtuPair is setp.ltu.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLtuPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ltu.f64", nil, a, b)
+func (a F64) SetpLtuPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ltu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLeu is setp.leu.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLeu(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.leu.f64", nil, a, b)
+func (a F64) SetpLeu(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.leu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLeuPair is setp.leu.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpLeuPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.leu.f64", nil, a, b)
+func (a F64) SetpLeuPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.leu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGtu is setp.gtu.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGtu(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gtu.f64", nil, a, b)
+func (a F64) SetpGtu(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gtu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGtuPair is setp.gtu.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGtuPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gtu.f64", nil, a, b)
+func (a F64) SetpGtuPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gtu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGeu is setp.geu.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGeu(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.geu.f64", nil, a, b)
+func (a F64) SetpGeu(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.geu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGeuPair is setp.geu.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpGeuPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.geu.f64", nil, a, b)
+func (a F64) SetpGeuPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.geu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNum is setp.num.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNum(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.num.f64", nil, a, b)
+func (a F64) SetpNum(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.num.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNumPair is setp.num.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNumPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.num.f64", nil, a, b)
+func (a F64) SetpNumPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.num.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNan is setp.nan.f64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNan(b F64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.nan.f64", nil, a, b)
+func (a F64) SetpNan(b Float) Pred {
+	return emit1[Pred](kernelOf(a), "setp.nan.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNanPair is setp.nan.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpNanPair(b F64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f64", nil, a, b)
+func (a F64) SetpNanPair(b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpAnd is setp.cmp.and.f64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F64) SetpAnd(cmp Mod, b F64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetpAnd(cmp Mod, b Float, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.f64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F64) SetpAndPair(cmp Mod, b F64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetpAndPair(cmp Mod, b Float, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetpOr is setp.cmp.or.f64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F64) SetpOr(cmp Mod, b F64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetpOr(cmp Mod, b Float, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.f64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F64) SetpOrPair(cmp Mod, b F64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetpOrPair(cmp Mod, b Float, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetpXor is setp.cmp.xor.f64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F64) SetpXor(cmp Mod, b F64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetpXor(cmp Mod, b Float, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.f64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a F64) SetpXorPair(cmp Mod, b F64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetpXorPair(cmp Mod, b Float, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetU32 is set.cmp.u32.f64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a F64) SetU32(cmp Mod, b F64) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.f64", withMod(nil, cmp), a, b)
+func (a F64) SetU32(cmp Mod, b Float) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.f64", withMod(nil, cmp), a, in(ptx.F64, b))
 }
 
 // SetS32 is set.cmp.s32.f64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a F64) SetS32(cmp Mod, b F64) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.f64", withMod(nil, cmp), a, b)
+func (a F64) SetS32(cmp Mod, b Float) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.f64", withMod(nil, cmp), a, in(ptx.F64, b))
 }
 
 // SetF32 is set.cmp.f32.f64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a F64) SetF32(cmp Mod, b F64) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.f64", withMod(nil, cmp), a, b)
+func (a F64) SetF32(cmp Mod, b Float) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.f64", withMod(nil, cmp), a, in(ptx.F64, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetAndU32(cmp Mod, b F64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetAndU32(cmp Mod, b Float, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetAndS32(cmp Mod, b F64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetAndS32(cmp Mod, b Float, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetAndF32(cmp Mod, b F64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetAndF32(cmp Mod, b Float, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetOrU32(cmp Mod, b F64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetOrU32(cmp Mod, b Float, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetOrS32(cmp Mod, b F64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetOrS32(cmp Mod, b Float, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetOrF32(cmp Mod, b F64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetOrF32(cmp Mod, b Float, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetXorU32(cmp Mod, b F64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetXorU32(cmp Mod, b Float, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetXorS32(cmp Mod, b F64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetXorS32(cmp Mod, b Float, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.f64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a F64) SetXorF32(cmp Mod, b F64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetXorF32(cmp Mod, b Float, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetF16 is set.cmp.f16.f64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F64) SetF16(cmp Mod, b F64) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.f64", withMod(nil, cmp), a, b)
+func (a F64) SetF16(cmp Mod, b Float) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.f64", withMod(nil, cmp), a, in(ptx.F64, b))
 }
 
 // SetBF16 is set.cmp.bf16.f64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F64) SetBF16(cmp Mod, b F64) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.f64", withMod(nil, cmp), a, b)
+func (a F64) SetBF16(cmp Mod, b Float) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.f64", withMod(nil, cmp), a, in(ptx.F64, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F64) SetAndF16(cmp Mod, b F64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetAndF16(cmp Mod, b Float, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F64) SetOrF16(cmp Mod, b F64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetOrF16(cmp Mod, b Float, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a F64) SetXorF16(cmp Mod, b F64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetXorF16(cmp Mod, b Float, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F64) SetAndBF16(cmp Mod, b F64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetAndBF16(cmp Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F64) SetOrBF16(cmp Mod, b F64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetOrBF16(cmp Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.f64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a F64) SetXorBF16(cmp Mod, b F64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.f64", withMod(nil, cmp), a, b, c)
+func (a F64) SetXorBF16(cmp Mod, b Float, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.f64", withMod(nil, cmp), a, in(ptx.F64, b), c)
 }
 
 // Selp is selp.f64 d, a, b, c:
 // d = c ? a : b.
-func (a F64) Selp(b F64, c Pred) F64 {
-	return emit1[F64](kernelOf(a), "selp.f64", nil, a, b, c)
+func (a F64) Selp(b Float, c Pred) F64 {
+	return emit1[F64](kernelOf(a), "selp.f64", nil, a, in(ptx.F64, b), c)
 }
 
 // SlctS32 is slct.f64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a F64) SlctS32(b F64, c S32) F64 {
-	return emit1[F64](kernelOf(a), "slct.f64.s32", nil, a, b, c)
+func (a F64) SlctS32(b Float, c Int) F64 {
+	return emit1[F64](kernelOf(a), "slct.f64.s32", nil, a, in(ptx.F64, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.f64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a F64) SlctF32(b F64, c F32, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "slct.f64.f32", mods, a, b, c)
+func (a F64) SlctF32(b Float, c Float, mods ...Mod) F64 {
+	return emit1[F64](kernelOf(a), "slct.f64.f32", mods, a, in(ptx.F64, b), in(ptx.F32, c))
 }
 
 // Add is add{.rn|.rz|.rm|.rp}.f64 d, a, b:
 // d = a + b.
-func (a F64) Add(b F64, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "add.f64", mods, a, b)
+func (a F64) Add(b Float, mods ...Mod) F64 {
+	return emit1[F64](kernelOf(a), "add.f64", mods, a, in(ptx.F64, b))
 }
 
 // Sub is sub{.rn|.rz|.rm|.rp}.f64 d, a, b:
 // d = a - b.
-func (a F64) Sub(b F64, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "sub.f64", mods, a, b)
+func (a F64) Sub(b Float, mods ...Mod) F64 {
+	return emit1[F64](kernelOf(a), "sub.f64", mods, a, in(ptx.F64, b))
 }
 
 // Mul is mul{.rn|.rz|.rm|.rp}.f64 d, a, b:
 // d = a · b.
-func (a F64) Mul(b F64, mods ...Mod) F64 {
-	return emit1[F64](kernelOf(a), "mul.f64", mods, a, b)
+func (a F64) Mul(b Float, mods ...Mod) F64 {
+	return emit1[F64](kernelOf(a), "mul.f64", mods, a, in(ptx.F64, b))
 }
 
 // FmaRn is fma.rn.f64 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F64) FmaRn(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "fma.rn.f64", nil, a, b, c)
+func (a F64) FmaRn(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "fma.rn.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // FmaRz is fma.rz.f64 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F64) FmaRz(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "fma.rz.f64", nil, a, b, c)
+func (a F64) FmaRz(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "fma.rz.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // FmaRm is fma.rm.f64 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F64) FmaRm(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "fma.rm.f64", nil, a, b, c)
+func (a F64) FmaRm(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "fma.rm.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // FmaRp is fma.rp.f64 d, a, b, c:
 // d = a · b + c, rounded once.
-func (a F64) FmaRp(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "fma.rp.f64", nil, a, b, c)
+func (a F64) FmaRp(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "fma.rp.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // MadRn is mad.rn.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F64) MadRn(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "mad.rn.f64", nil, a, b, c)
+func (a F64) MadRn(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "mad.rn.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // MadRz is mad.rz.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F64) MadRz(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "mad.rz.f64", nil, a, b, c)
+func (a F64) MadRz(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "mad.rz.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // MadRm is mad.rm.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F64) MadRm(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "mad.rm.f64", nil, a, b, c)
+func (a F64) MadRm(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "mad.rm.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // MadRp is mad.rp.f64 d, a, b, c:
 // d = a · b + c, rounded once: another name of fma.
-func (a F64) MadRp(b F64, c F64) F64 {
-	return emit1[F64](kernelOf(a), "mad.rp.f64", nil, a, b, c)
+func (a F64) MadRp(b Float, c Float) F64 {
+	return emit1[F64](kernelOf(a), "mad.rp.f64", nil, a, in(ptx.F64, b), in(ptx.F64, c))
 }
 
 // DivRn is div.rn.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F64) DivRn(b F64) F64 {
-	return emit1[F64](kernelOf(a), "div.rn.f64", nil, a, b)
+func (a F64) DivRn(b Float) F64 {
+	return emit1[F64](kernelOf(a), "div.rn.f64", nil, a, in(ptx.F64, b))
 }
 
 // DivRz is div.rz.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F64) DivRz(b F64) F64 {
-	return emit1[F64](kernelOf(a), "div.rz.f64", nil, a, b)
+func (a F64) DivRz(b Float) F64 {
+	return emit1[F64](kernelOf(a), "div.rz.f64", nil, a, in(ptx.F64, b))
 }
 
 // DivRm is div.rm.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F64) DivRm(b F64) F64 {
-	return emit1[F64](kernelOf(a), "div.rm.f64", nil, a, b)
+func (a F64) DivRm(b Float) F64 {
+	return emit1[F64](kernelOf(a), "div.rm.f64", nil, a, in(ptx.F64, b))
 }
 
 // DivRp is div.rp.f64 d, a, b:
 // d = a / b: approx and full are fast, the others round as IEEE 754 asks.
-func (a F64) DivRp(b F64) F64 {
-	return emit1[F64](kernelOf(a), "div.rp.f64", nil, a, b)
+func (a F64) DivRp(b Float) F64 {
+	return emit1[F64](kernelOf(a), "div.rp.f64", nil, a, in(ptx.F64, b))
 }
 
 // Abs is abs.f64 d, a:
@@ -456,8 +460,8 @@ func (a F64) Neg() F64 {
 
 // Copysign is copysign.f64 d, a, b:
 // d = |b| with the sign of a.
-func (a F64) Copysign(b F64) F64 {
-	return emit1[F64](kernelOf(a), "copysign.f64", nil, a, b)
+func (a F64) Copysign(b Float) F64 {
+	return emit1[F64](kernelOf(a), "copysign.f64", nil, a, in(ptx.F64, b))
 }
 
 // TestpFinite is testp.finite.f64 p, a:
@@ -498,14 +502,14 @@ func (a F64) TestpSubnormal() Pred {
 
 // Min is min.f64 d, a, b:
 // d = min(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
-func (a F64) Min(b F64) F64 {
-	return emit1[F64](kernelOf(a), "min.f64", nil, a, b)
+func (a F64) Min(b Float) F64 {
+	return emit1[F64](kernelOf(a), "min.f64", nil, a, in(ptx.F64, b))
 }
 
 // Max is max.f64 d, a, b:
 // d = max(a, b), the number when one is NaN, or with .NaN the NaN; .xorsign.abs: of magnitudes, with the product's sign.
-func (a F64) Max(b F64) F64 {
-	return emit1[F64](kernelOf(a), "max.f64", nil, a, b)
+func (a F64) Max(b Float) F64 {
+	return emit1[F64](kernelOf(a), "max.f64", nil, a, in(ptx.F64, b))
 }
 
 // RcpRn is rcp.rn.f64 d, a:
@@ -869,20 +873,20 @@ func (a F64) CvtRpBF16() BF16 {
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a F64) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, membermask)
+func (a F64) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a F64) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a F64) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a F64) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a F64) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }

@@ -2,88 +2,92 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // RedAsyncRelaxedClusterInc is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.inc.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterInc(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterInc(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.inc.u32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterDec is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.dec.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterDec(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.dec.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterDec(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.dec.u32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterMinU32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.min.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterMinU32(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterMinU32(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.u32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterMinS32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.min.s32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterMinS32(a SharedAddr, b S32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.s32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterMinS32(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.min.s32", withSpace(nil, a, "shared::cluster"), a, in(ptx.S32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterMaxU32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.max.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterMaxU32(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterMaxU32(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.u32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterMaxS32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.max.s32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterMaxS32(a SharedAddr, b S32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.s32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterMaxS32(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.s32", withSpace(nil, a, "shared::cluster"), a, in(ptx.S32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterAnd is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.and.b32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterAnd(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.and.b32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterAnd(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.and.b32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterOr is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.or.b32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterOr(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.or.b32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterOr(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.or.b32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterXor is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.xor.b32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterXor(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.xor.b32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterXor(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.xor.b32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterAddU32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterAddU32(a SharedAddr, b U32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterAddU32(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u32", withSpace(nil, a, "shared::cluster"), a, in(ptx.U32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterAddS32 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.s32 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterAddS32(a SharedAddr, b S32, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.s32", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterAddS32(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.s32", withSpace(nil, a, "shared::cluster"), a, in(ptx.S32, b), mbar)
 }
 
 // RedAsyncRelaxedClusterAddU64 is red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [mbar]:
 // *a = op(*a, b) in another block's shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.1.
-func (k *Kernel) RedAsyncRelaxedClusterAddU64(a SharedAddr, b U64, mbar SharedAddr) {
-	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u64", withSpace(nil, a, "shared::cluster"), a, b, mbar)
+func (k *Kernel) RedAsyncRelaxedClusterAddU64(a SharedAddr, b Int, mbar SharedAddr) {
+	emit0(k, "red.async.relaxed.cluster.mbarrier::complete_tx::bytes.add.u64", withSpace(nil, a, "shared::cluster"), a, in(ptx.U64, b), mbar)
 }
 
 // StAsyncB32 is st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2|.v4}.b32 [a], b, [mbar]:

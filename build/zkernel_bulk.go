@@ -2,39 +2,43 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // CpAsyncBulkSharedClusterGlobal is cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [srcMem], size, [mbar]:
 // starts copying size bytes to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkSharedClusterGlobal(dstMem SharedAddr, srcMem GlobalAddr, size U32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", mods, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpAsyncBulkSharedClusterGlobal(dstMem SharedAddr, srcMem GlobalAddr, size Int, mbar SharedAddr, mods ...Mod) {
+	emit0(k, "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes", mods, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpAsyncBulkSharedCtaGlobal is cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [srcMem], size, [mbar]:
 // starts copying size bytes to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkSharedCtaGlobal(dstMem SharedAddr, srcMem GlobalAddr, size U32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", mods, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpAsyncBulkSharedCtaGlobal(dstMem SharedAddr, srcMem GlobalAddr, size Int, mbar SharedAddr, mods ...Mod) {
+	emit0(k, "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes", mods, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpAsyncBulkSharedClusterSharedCta is cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [dstMem], [srcMem], size, [mbar]:
 // starts copying size bytes to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkSharedClusterSharedCta(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpAsyncBulkSharedClusterSharedCta(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpAsyncBulkBulkGroup is cp.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint} [dstMem], [srcMem], size:
 // starts copying size bytes to global memory, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkBulkGroup(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.async.bulk.global.shared::cta.bulk_group", mods, dstMem, srcMem, size)
+func (k *Kernel) CpAsyncBulkBulkGroup(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.async.bulk.global.shared::cta.bulk_group", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpAsyncBulkPrefetchL2 is cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [srcMem], size:
 // starts bringing size bytes into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchL2(srcMem GlobalAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.L2.global", mods, srcMem, size)
+func (k *Kernel) CpAsyncBulkPrefetchL2(srcMem GlobalAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.L2.global", mods, srcMem, in(ptx.U32, size))
 }
 
 // CpAsyncBulkCommitGroup is cp.async.bulk.commit_group:
@@ -54,272 +58,272 @@ func (k *Kernel) CpAsyncBulkWaitGroup(n int, mods ...Mod) {
 // CpReduceAsyncBulkAnd is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.and.b32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkAnd(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.and.b32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkAnd(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.and.b32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkOr is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.or.b32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkOr(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.or.b32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkOr(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.or.b32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkXor is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkXor(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkXor(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkAddU32 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkAddU32(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkAddU32(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkAddS32 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.s32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkAddS32(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.s32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkAddS32(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.s32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkAddU64 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkAddU64(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkAddU64(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u64", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkInc is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkInc(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkInc(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.inc.u32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkDec is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.dec.u32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkDec(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.dec.u32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkDec(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.dec.u32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkMinU32 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkMinU32(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkMinU32(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.u32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkMinS32 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.s32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkMinS32(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.s32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkMinS32(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.min.s32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkMaxU32 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.u32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkMaxU32(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.u32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkMaxU32(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.u32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkMaxS32 is cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.s32 [dstMem], [srcMem], size, [mbar]:
 // starts combining size bytes with those at dstMem, element by element, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkMaxS32(dstMem SharedAddr, srcMem SharedAddr, size U32, mbar SharedAddr) {
-	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.s32", nil, dstMem, srcMem, size, mbar)
+func (k *Kernel) CpReduceAsyncBulkMaxS32(dstMem SharedAddr, srcMem SharedAddr, size Int, mbar SharedAddr) {
+	emit0(k, "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.max.s32", nil, dstMem, srcMem, in(ptx.U32, size), mbar)
 }
 
 // CpReduceAsyncBulkBulkGroupAndB32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.and.b32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAndB32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAndB32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAndB64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.and.b64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAndB64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAndB64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.and.b64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupOrB32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.or.b32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupOrB32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.or.b32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupOrB32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.or.b32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupOrB64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.or.b64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupOrB64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.or.b64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupOrB64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.or.b64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupXorB32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.xor.b32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupXorB32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupXorB32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupXorB64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.xor.b64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupXorB64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupXorB64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.xor.b64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddU32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.u32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddU32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddU32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddS32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.s32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddS32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddS32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddU64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.u64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddU64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddU64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddF32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.f32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddF32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddF32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddF64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.f64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddF64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddF64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupInc is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.inc.u32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupInc(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupInc(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.inc.u32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupDec is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.dec.u32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupDec(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.dec.u32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupDec(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.dec.u32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMinU32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min.u32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMinU32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.u32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMinU32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.u32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMinS32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min.s32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMinS32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMinS32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMinU64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min.u64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMinU64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.u64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMinU64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.u64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMinS64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min.s64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMinS64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMinS64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.s64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMinF16 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min.f16 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMinF16(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f16", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMinF16(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f16", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMinBF16 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.min.bf16 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMinBF16(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.bf16", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMinBF16(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.bf16", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMaxU32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.max.u32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxU32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxU32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMaxS32 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.max.s32 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxS32(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s32", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxS32(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s32", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMaxU64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.max.u64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxU64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxU64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.u64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMaxS64 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.max.s64 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxS64(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s64", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxS64(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s64", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMaxF16 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.max.f16 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxF16(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.f16", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxF16(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.f16", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupMaxBF16 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.max.bf16 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxBF16(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.bf16", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupMaxBF16(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.max.bf16", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddNoftzF16 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.noftz.f16 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddNoftzF16(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddNoftzF16(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.f16", mods, dstMem, srcMem, in(ptx.U32, size))
 }
 
 // CpReduceAsyncBulkBulkGroupAddNoftzBF16 is cp.reduce.async.bulk.global.shared::cta.bulk_group{.L2::cache_hint}.add.noftz.bf16 [dstMem], [srcMem], size:
 // starts combining size bytes with those at dstMem, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkBulkGroupAddNoftzBF16(dstMem GlobalAddr, srcMem SharedAddr, size U32, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16", mods, dstMem, srcMem, size)
+func (k *Kernel) CpReduceAsyncBulkBulkGroupAddNoftzBF16(dstMem GlobalAddr, srcMem SharedAddr, size Int, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.noftz.bf16", mods, dstMem, srcMem, in(ptx.U32, size))
 }

@@ -2,256 +2,260 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // CpAsyncBulkTensorSharedClusterGlobal is cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar]:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensorSharedClusterGlobal(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.shared::cluster.global.mbarrier::complete_tx::bytes", withCount(mods, "", len(coords), "d"), dstMem, tensorMap.at(coords), mbar)
+func (k *Kernel) CpAsyncBulkTensorSharedClusterGlobal(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.shared::cluster.global.mbarrier::complete_tx::bytes", withCount(mods, "", dims(coords), "d"), dstMem, tensorMap.at(coords), mbar)
 }
 
 // CpAsyncBulkTensorSharedCtaGlobal is cp.async.bulk.tensor.dim.shared::cta.global{.tile}.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar]:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensorSharedCtaGlobal(dstMem SharedAddr, tensorMap TensorMap, coords []U32, mbar SharedAddr, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.shared::cta.global.mbarrier::complete_tx::bytes", withCount(mods, "", len(coords), "d"), dstMem, tensorMap.at(coords), mbar)
+func (k *Kernel) CpAsyncBulkTensorSharedCtaGlobal(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.shared::cta.global.mbarrier::complete_tx::bytes", withCount(mods, "", dims(coords), "d"), dstMem, tensorMap.at(coords), mbar)
 }
 
 // CpAsyncBulkTensor3dSharedClusterGlobalIm2col is cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensor3dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [3]U32, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor3dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor3dSharedCtaGlobalIm2col is cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensor3dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [3]U32, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor3dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, im2colOffsets [1]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.3d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor4dSharedClusterGlobalIm2col is cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensor4dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [4]U32, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor4dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor4dSharedCtaGlobalIm2col is cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensor4dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [4]U32, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor4dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, im2colOffsets [2]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.4d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor5dSharedClusterGlobalIm2col is cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{.multicast::cluster}{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensor5dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [5]U32, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor5dSharedClusterGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensor5dSharedCtaGlobalIm2col is cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [dstMem], [tensorMap, {coords}], [mbar], im2colOffsets:
 // starts copying a box of the tensor to shared memory, counted at an mbarrier.
 // Needs sm_90 and PTX 8.6.
-func (k *Kernel) CpAsyncBulkTensor5dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords [5]U32, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords[:]), mbar, vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkTensor5dSharedCtaGlobalIm2col(dstMem SharedAddr, tensorMap TensorMap, coords Coords, mbar SharedAddr, im2colOffsets [3]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.5d.shared::cta.global.im2col.mbarrier::complete_tx::bytes", mods, dstMem, tensorMap.at(coords), mbar, vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkTensorBulkGroup is cp.async.bulk.tensor.dim.global.shared::cta{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts copying a box to the tensor, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensorBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.global.shared::cta.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpAsyncBulkTensorBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.global.shared::cta.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpAsyncBulkTensorIm2colNoOffsBulkGroup is cp.async.bulk.tensor.dim.global.shared::cta.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts copying a box to the tensor, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkTensorIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.async.bulk.tensor.global.shared::cta.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpAsyncBulkTensorIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.async.bulk.tensor.global.shared::cta.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorAddBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.add{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorAddBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.add.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorAddBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.add.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorMinBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.min{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorMinBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.min.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorMinBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.min.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorMaxBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.max{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorMaxBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.max.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorMaxBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.max.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorIncBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.inc{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorIncBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.inc.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorIncBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.inc.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorDecBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.dec{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorDecBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.dec.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorDecBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.dec.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorAndBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.and{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorAndBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.and.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorAndBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.and.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorOrBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.or{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorOrBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.or.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorOrBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.or.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorXorBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.xor{.tile}.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorXorBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.xor.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorXorBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.xor.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorAddIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.add.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorAddIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.add.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorAddIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.add.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorMinIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.min.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorMinIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.min.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorMinIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.min.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorMaxIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.max.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorMaxIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.max.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorMaxIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.max.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorIncIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.inc.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorIncIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.inc.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorIncIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.inc.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorDecIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.dec.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorDecIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.dec.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorDecIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.dec.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorAndIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.and.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorAndIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.and.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorAndIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.and.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorOrIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.or.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorOrIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.or.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorOrIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.or.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpReduceAsyncBulkTensorXorIm2colNoOffsBulkGroup is cp.reduce.async.bulk.tensor.dim.global.shared::cta.xor.im2col_no_offs.bulk_group{.L2::cache_hint} [tensorMap, {coords}], [srcMem]:
 // starts combining a box with that of the tensor, element by element, counted in a bulk group.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpReduceAsyncBulkTensorXorIm2colNoOffsBulkGroup(tensorMap TensorMap, coords []U32, srcMem SharedAddr, mods ...Mod) {
-	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.xor.im2col_no_offs.bulk_group", withCount(mods, "", len(coords), "d"), tensorMap.at(coords), srcMem)
+func (k *Kernel) CpReduceAsyncBulkTensorXorIm2colNoOffsBulkGroup(tensorMap TensorMap, coords Coords, srcMem SharedAddr, mods ...Mod) {
+	emit0(k, "cp.reduce.async.bulk.tensor.global.shared::cta.xor.im2col_no_offs.bulk_group", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords), srcMem)
 }
 
 // CpAsyncBulkPrefetchTensorL2Global is cp.async.bulk.prefetch.tensor.dim.L2.global{.tile}{.L2::cache_hint} [tensorMap, {coords}]:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensorL2Global(tensorMap TensorMap, coords []U32, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.L2.global", withCount(mods, "", len(coords), "d"), tensorMap.at(coords))
+func (k *Kernel) CpAsyncBulkPrefetchTensorL2Global(tensorMap TensorMap, coords Coords, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.L2.global", withCount(mods, "", dims(coords), "d"), tensorMap.at(coords))
 }
 
 // CpAsyncBulkPrefetchTensor3dL2GlobalIm2col is cp.async.bulk.prefetch.tensor.3d.L2.global.im2col{.L2::cache_hint} [tensorMap, {coords}], im2colOffsets:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensor3dL2GlobalIm2col(tensorMap TensorMap, coords [3]U32, im2colOffsets [1]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col", mods, tensorMap.at(coords[:]), vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkPrefetchTensor3dL2GlobalIm2col(tensorMap TensorMap, coords Coords, im2colOffsets [1]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.3d.L2.global.im2col", mods, tensorMap.at(coords), vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkPrefetchTensor4dL2GlobalIm2col is cp.async.bulk.prefetch.tensor.4d.L2.global.im2col{.L2::cache_hint} [tensorMap, {coords}], im2colOffsets:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensor4dL2GlobalIm2col(tensorMap TensorMap, coords [4]U32, im2colOffsets [2]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", mods, tensorMap.at(coords[:]), vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkPrefetchTensor4dL2GlobalIm2col(tensorMap TensorMap, coords Coords, im2colOffsets [2]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.4d.L2.global.im2col", mods, tensorMap.at(coords), vecOf(im2colOffsets[:]))
 }
 
 // CpAsyncBulkPrefetchTensor5dL2GlobalIm2col is cp.async.bulk.prefetch.tensor.5d.L2.global.im2col{.L2::cache_hint} [tensorMap, {coords}], im2colOffsets:
 // starts bringing a box of the tensor into the second-level cache.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) CpAsyncBulkPrefetchTensor5dL2GlobalIm2col(tensorMap TensorMap, coords [5]U32, im2colOffsets [3]U16, mods ...Mod) {
-	emit0(k, "cp.async.bulk.prefetch.tensor.5d.L2.global.im2col", mods, tensorMap.at(coords[:]), vecOf(im2colOffsets[:]))
+func (k *Kernel) CpAsyncBulkPrefetchTensor5dL2GlobalIm2col(tensorMap TensorMap, coords Coords, im2colOffsets [3]U16, mods ...Mod) {
+	emit0(k, "cp.async.bulk.prefetch.tensor.5d.L2.global.im2col", mods, tensorMap.at(coords), vecOf(im2colOffsets[:]))
 }
 
 // TensormapReplaceTileGlobalAddressB1024 is tensormap.replace.tile.global_address{.global|.shared::cta}.b1024.b64 [addr], newVal:
 // changes a field of the tensor map at addr.
 // Needs sm_90a and PTX 8.3.
-func (k *Kernel) TensormapReplaceTileGlobalAddressB1024(addr Address, newVal U64) {
-	emit0(k, "tensormap.replace.tile.global_address.b1024.b64", withSpace(nil, addr, "global shared::cta"), addr, newVal)
+func (k *Kernel) TensormapReplaceTileGlobalAddressB1024(addr Address, newVal Int) {
+	emit0(k, "tensormap.replace.tile.global_address.b1024.b64", withSpace(nil, addr, "global shared::cta"), addr, in(ptx.U64, newVal))
 }
 
 // TensormapReplaceTileRankB1024 is tensormap.replace.tile.rank{.global|.shared::cta}.b1024.b32 [addr], newVal:
 // changes a field of the tensor map at addr.
 // Needs sm_90a and PTX 8.3.
-func (k *Kernel) TensormapReplaceTileRankB1024(addr Address, newVal U32) {
-	emit0(k, "tensormap.replace.tile.rank.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, newVal)
+func (k *Kernel) TensormapReplaceTileRankB1024(addr Address, newVal Int) {
+	emit0(k, "tensormap.replace.tile.rank.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, in(ptx.U32, newVal))
 }
 
 // TensormapReplaceTileBoxDimB1024 is tensormap.replace.tile.box_dim{.global|.shared::cta}.b1024.b32 [addr], ord, newVal:
 // changes a field of the tensor map at addr.
 // Needs sm_90a and PTX 8.3.
-func (k *Kernel) TensormapReplaceTileBoxDimB1024(addr Address, ord int, newVal U32) {
-	emit0(k, "tensormap.replace.tile.box_dim.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), newVal)
+func (k *Kernel) TensormapReplaceTileBoxDimB1024(addr Address, ord int, newVal Int) {
+	emit0(k, "tensormap.replace.tile.box_dim.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), in(ptx.U32, newVal))
 }
 
 // TensormapReplaceTileGlobalDimB1024 is tensormap.replace.tile.global_dim{.global|.shared::cta}.b1024.b32 [addr], ord, newVal:
 // changes a field of the tensor map at addr.
 // Needs sm_90a and PTX 8.3.
-func (k *Kernel) TensormapReplaceTileGlobalDimB1024(addr Address, ord int, newVal U32) {
-	emit0(k, "tensormap.replace.tile.global_dim.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), newVal)
+func (k *Kernel) TensormapReplaceTileGlobalDimB1024(addr Address, ord int, newVal Int) {
+	emit0(k, "tensormap.replace.tile.global_dim.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), in(ptx.U32, newVal))
 }
 
 // TensormapReplaceTileElementStrideB1024 is tensormap.replace.tile.element_stride{.global|.shared::cta}.b1024.b32 [addr], ord, newVal:
 // changes a field of the tensor map at addr.
 // Needs sm_90a and PTX 8.3.
-func (k *Kernel) TensormapReplaceTileElementStrideB1024(addr Address, ord int, newVal U32) {
-	emit0(k, "tensormap.replace.tile.element_stride.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), newVal)
+func (k *Kernel) TensormapReplaceTileElementStrideB1024(addr Address, ord int, newVal Int) {
+	emit0(k, "tensormap.replace.tile.element_stride.b1024.b32", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), in(ptx.U32, newVal))
 }
 
 // TensormapReplaceTileGlobalStrideB1024 is tensormap.replace.tile.global_stride{.global|.shared::cta}.b1024.b64 [addr], ord, newVal:
 // changes a field of the tensor map at addr.
 // Needs sm_90a and PTX 8.3.
-func (k *Kernel) TensormapReplaceTileGlobalStrideB1024(addr Address, ord int, newVal U64) {
-	emit0(k, "tensormap.replace.tile.global_stride.b1024.b64", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), newVal)
+func (k *Kernel) TensormapReplaceTileGlobalStrideB1024(addr Address, ord int, newVal Int) {
+	emit0(k, "tensormap.replace.tile.global_stride.b1024.b64", withSpace(nil, addr, "global shared::cta"), addr, imm(ord), in(ptx.U64, newVal))
 }
 
 // TensormapReplaceTileElemtypeB1024 is tensormap.replace.tile.elemtype{.global|.shared::cta}.b1024.b32 [addr], newVal:

@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // PrefetchL1 is prefetch{.global|.local}.L1 [a]:
 // brings the line at a into a cache.
 // Needs sm_20 and PTX 4.0.
@@ -61,29 +65,29 @@ func (k *Kernel) DiscardL2(a GlobalAddr, size int) {
 // CreatepolicyRangeL2EvictLast is createpolicy.range{.global}.L2::evict_last{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, [a], primarySize, totalSize:
 // cachePolicy = one priority for a range of addresses, another around it.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyRangeL2EvictLast(a GlobalAddr, primarySize U32, totalSize U32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.range.L2::evict_last.b64", withSpace(mods, a, "global"), a, primarySize, totalSize)
+func (k *Kernel) CreatepolicyRangeL2EvictLast(a GlobalAddr, primarySize Int, totalSize Int, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.range.L2::evict_last.b64", withSpace(mods, a, "global"), a, in(ptx.U32, primarySize), in(ptx.U32, totalSize))
 }
 
 // CreatepolicyRangeL2EvictNormal is createpolicy.range{.global}.L2::evict_normal{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, [a], primarySize, totalSize:
 // cachePolicy = one priority for a range of addresses, another around it.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyRangeL2EvictNormal(a GlobalAddr, primarySize U32, totalSize U32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.range.L2::evict_normal.b64", withSpace(mods, a, "global"), a, primarySize, totalSize)
+func (k *Kernel) CreatepolicyRangeL2EvictNormal(a GlobalAddr, primarySize Int, totalSize Int, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.range.L2::evict_normal.b64", withSpace(mods, a, "global"), a, in(ptx.U32, primarySize), in(ptx.U32, totalSize))
 }
 
 // CreatepolicyRangeL2EvictFirst is createpolicy.range{.global}.L2::evict_first{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, [a], primarySize, totalSize:
 // cachePolicy = one priority for a range of addresses, another around it.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyRangeL2EvictFirst(a GlobalAddr, primarySize U32, totalSize U32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.range.L2::evict_first.b64", withSpace(mods, a, "global"), a, primarySize, totalSize)
+func (k *Kernel) CreatepolicyRangeL2EvictFirst(a GlobalAddr, primarySize Int, totalSize Int, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.range.L2::evict_first.b64", withSpace(mods, a, "global"), a, in(ptx.U32, primarySize), in(ptx.U32, totalSize))
 }
 
 // CreatepolicyRangeL2EvictUnchanged is createpolicy.range{.global}.L2::evict_unchanged{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, [a], primarySize, totalSize:
 // cachePolicy = one priority for a range of addresses, another around it.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyRangeL2EvictUnchanged(a GlobalAddr, primarySize U32, totalSize U32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.range.L2::evict_unchanged.b64", withSpace(mods, a, "global"), a, primarySize, totalSize)
+func (k *Kernel) CreatepolicyRangeL2EvictUnchanged(a GlobalAddr, primarySize Int, totalSize Int, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.range.L2::evict_unchanged.b64", withSpace(mods, a, "global"), a, in(ptx.U32, primarySize), in(ptx.U32, totalSize))
 }
 
 // CreatepolicyFractionalL2EvictLast is createpolicy.fractional.L2::evict_last{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy:
@@ -96,8 +100,8 @@ func (k *Kernel) CreatepolicyFractionalL2EvictLast(mods ...Mod) U64 {
 // CreatepolicyFractionalL2EvictLastFraction is createpolicy.fractional.L2::evict_last{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, fraction:
 // cachePolicy = one priority for a fraction of the accesses, another for the rest.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyFractionalL2EvictLastFraction(fraction F32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.fractional.L2::evict_last.b64", mods, fraction)
+func (k *Kernel) CreatepolicyFractionalL2EvictLastFraction(fraction Float, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.fractional.L2::evict_last.b64", mods, in(ptx.F32, fraction))
 }
 
 // CreatepolicyFractionalL2EvictNormal is createpolicy.fractional.L2::evict_normal{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy:
@@ -110,8 +114,8 @@ func (k *Kernel) CreatepolicyFractionalL2EvictNormal(mods ...Mod) U64 {
 // CreatepolicyFractionalL2EvictNormalFraction is createpolicy.fractional.L2::evict_normal{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, fraction:
 // cachePolicy = one priority for a fraction of the accesses, another for the rest.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyFractionalL2EvictNormalFraction(fraction F32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.fractional.L2::evict_normal.b64", mods, fraction)
+func (k *Kernel) CreatepolicyFractionalL2EvictNormalFraction(fraction Float, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.fractional.L2::evict_normal.b64", mods, in(ptx.F32, fraction))
 }
 
 // CreatepolicyFractionalL2EvictFirst is createpolicy.fractional.L2::evict_first{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy:
@@ -124,8 +128,8 @@ func (k *Kernel) CreatepolicyFractionalL2EvictFirst(mods ...Mod) U64 {
 // CreatepolicyFractionalL2EvictFirstFraction is createpolicy.fractional.L2::evict_first{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, fraction:
 // cachePolicy = one priority for a fraction of the accesses, another for the rest.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyFractionalL2EvictFirstFraction(fraction F32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.fractional.L2::evict_first.b64", mods, fraction)
+func (k *Kernel) CreatepolicyFractionalL2EvictFirstFraction(fraction Float, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.fractional.L2::evict_first.b64", mods, in(ptx.F32, fraction))
 }
 
 // CreatepolicyFractionalL2EvictUnchanged is createpolicy.fractional.L2::evict_unchanged{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy:
@@ -138,8 +142,8 @@ func (k *Kernel) CreatepolicyFractionalL2EvictUnchanged(mods ...Mod) U64 {
 // CreatepolicyFractionalL2EvictUnchangedFraction is createpolicy.fractional.L2::evict_unchanged{.L2::evict_first|.L2::evict_unchanged}.b64 cachePolicy, fraction:
 // cachePolicy = one priority for a fraction of the accesses, another for the rest.
 // Needs sm_80 and PTX 7.4.
-func (k *Kernel) CreatepolicyFractionalL2EvictUnchangedFraction(fraction F32, mods ...Mod) U64 {
-	return emit1[U64](k, "createpolicy.fractional.L2::evict_unchanged.b64", mods, fraction)
+func (k *Kernel) CreatepolicyFractionalL2EvictUnchangedFraction(fraction Float, mods ...Mod) U64 {
+	return emit1[U64](k, "createpolicy.fractional.L2::evict_unchanged.b64", mods, in(ptx.F32, fraction))
 }
 
 // CreatepolicyCvtL2 is createpolicy.cvt.L2.b64 cachePolicy, accessProperty:

@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Exit is exit:
 // ends the thread.
 func (k *Kernel) Exit() {
@@ -24,8 +28,8 @@ func (k *Kernel) Brkpt() {
 // Nanosleep is nanosleep.u32 t:
 // sleeps for about t nanoseconds.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) Nanosleep(t U32) {
-	emit0(k, "nanosleep.u32", nil, t)
+func (k *Kernel) Nanosleep(t Int) {
+	emit0(k, "nanosleep.u32", nil, in(ptx.U32, t))
 }
 
 // Pmevent is pmevent a:

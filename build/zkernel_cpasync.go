@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // CpAsyncCa is cp.async.ca.ss.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B} [dst], [src], cpSize:
 // starts copying cpSize bytes, of which srcSize are read and the rest are zero.
 // Needs sm_80 and PTX 7.0.
@@ -12,8 +16,8 @@ func (k *Kernel) CpAsyncCa(dst SharedAddr, src GlobalAddr, cpSize int, mods ...M
 // CpAsyncCaSrcSize is cp.async.ca.ss.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B} [dst], [src], cpSize, srcSize:
 // starts copying cpSize bytes, of which srcSize are read and the rest are zero.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) CpAsyncCaSrcSize(dst SharedAddr, src GlobalAddr, cpSize int, srcSize U32, mods ...Mod) {
-	emit0(k, "cp.async.ca.global", withSpace(mods, dst, "shared shared::cta"), dst, src, imm(cpSize), srcSize)
+func (k *Kernel) CpAsyncCaSrcSize(dst SharedAddr, src GlobalAddr, cpSize int, srcSize Int, mods ...Mod) {
+	emit0(k, "cp.async.ca.global", withSpace(mods, dst, "shared shared::cta"), dst, src, imm(cpSize), in(ptx.U32, srcSize))
 }
 
 // CpAsyncCg is cp.async.cg.ss.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B} [dst], [src], cpSize:
@@ -26,8 +30,8 @@ func (k *Kernel) CpAsyncCg(dst SharedAddr, src GlobalAddr, cpSize int, mods ...M
 // CpAsyncCgSrcSize is cp.async.cg.ss.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B} [dst], [src], cpSize, srcSize:
 // starts copying cpSize bytes, of which srcSize are read and the rest are zero.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) CpAsyncCgSrcSize(dst SharedAddr, src GlobalAddr, cpSize int, srcSize U32, mods ...Mod) {
-	emit0(k, "cp.async.cg.global", withSpace(mods, dst, "shared shared::cta"), dst, src, imm(cpSize), srcSize)
+func (k *Kernel) CpAsyncCgSrcSize(dst SharedAddr, src GlobalAddr, cpSize int, srcSize Int, mods ...Mod) {
+	emit0(k, "cp.async.cg.global", withSpace(mods, dst, "shared shared::cta"), dst, src, imm(cpSize), in(ptx.U32, srcSize))
 }
 
 // CpAsyncCaIgnoreSrc is cp.async.ca.ss.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B} [dst], [src], cpSize, ignoreSrc:

@@ -2,9 +2,13 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Fns is fns.b32 d, mask, base, offset:
 // d = the place of the offset-th one of mask, counted from bit base.
 // Needs PTX 6.0.
-func (k *Kernel) Fns(mask U32, base U32, offset S32) U32 {
-	return emit1[U32](k, "fns.b32", nil, mask, base, offset)
+func (k *Kernel) Fns(mask Int, base Int, offset Int) U32 {
+	return emit1[U32](k, "fns.b32", nil, in(ptx.U32, mask), in(ptx.U32, base), in(ptx.S32, offset))
 }

@@ -2,11 +2,15 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // MbarrierInit is mbarrier.init{.shared|.shared::cta}.b64 [addr], count:
 // makes the word at addr a barrier that awaits count arrivals.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) MbarrierInit(addr SharedAddr, count U32) {
-	emit0(k, "mbarrier.init.b64", withSpace(nil, addr, "shared shared::cta"), addr, count)
+func (k *Kernel) MbarrierInit(addr SharedAddr, count Int) {
+	emit0(k, "mbarrier.init.b64", withSpace(nil, addr, "shared shared::cta"), addr, in(ptx.U32, count))
 }
 
 // MbarrierInval is mbarrier.inval{.shared|.shared::cta}.b64 [addr]:
@@ -26,15 +30,15 @@ func (k *Kernel) MbarrierArrive(addr SharedAddr, mods ...Mod) U64 {
 // MbarrierArriveNoComplete is mbarrier.arrive.noComplete{.release}{.cta}{.shared|.shared::cta}.b64 state, [addr], count:
 // arrives, count times, which must not end the phase; state = the phase before.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) MbarrierArriveNoComplete(addr SharedAddr, count U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive.noComplete.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
+func (k *Kernel) MbarrierArriveNoComplete(addr SharedAddr, count Int, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive.noComplete.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, count))
 }
 
 // MbarrierArriveCount is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], count:
 // arrives, count times; state = the phase before.
 // Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierArriveCount(addr SharedAddr, count U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
+func (k *Kernel) MbarrierArriveCount(addr SharedAddr, count Int, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, count))
 }
 
 // MbarrierArriveSharedCluster is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr]:
@@ -47,22 +51,22 @@ func (k *Kernel) MbarrierArriveSharedCluster(addr SharedAddr, mods ...Mod) {
 // MbarrierArriveSharedClusterCount is mbarrier.arrive{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], count:
 // arrives, once or count times, at a barrier of any block of the cluster.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveSharedClusterCount(addr SharedAddr, count U32, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive.shared::cluster.b64", mods, addr, count)
+func (k *Kernel) MbarrierArriveSharedClusterCount(addr SharedAddr, count Int, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive.shared::cluster.b64", mods, addr, in(ptx.U32, count))
 }
 
 // MbarrierArriveExpectTx is mbarrier.arrive.expect_tx{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], txCount:
 // arrives and awaits txCount more bytes in this phase; state = the phase before.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveExpectTx(addr SharedAddr, txCount U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive.expect_tx.b64", withSpace(mods, addr, "shared shared::cta"), addr, txCount)
+func (k *Kernel) MbarrierArriveExpectTx(addr SharedAddr, txCount Int, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive.expect_tx.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, txCount))
 }
 
 // MbarrierArriveExpectTxSharedCluster is mbarrier.arrive.expect_tx{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], txCount:
 // arrives at a barrier of any block of the cluster, which awaits txCount more bytes in this phase.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveExpectTxSharedCluster(addr SharedAddr, txCount U32, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive.expect_tx.shared::cluster.b64", mods, addr, txCount)
+func (k *Kernel) MbarrierArriveExpectTxSharedCluster(addr SharedAddr, txCount Int, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive.expect_tx.shared::cluster.b64", mods, addr, in(ptx.U32, txCount))
 }
 
 // MbarrierArriveDrop is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr]:
@@ -75,15 +79,15 @@ func (k *Kernel) MbarrierArriveDrop(addr SharedAddr, mods ...Mod) U64 {
 // MbarrierArriveDropNoComplete is mbarrier.arrive_drop.noComplete{.release}{.cta}{.shared|.shared::cta}.b64 state, [addr], count:
 // arrives, one arrival less being awaited from the next phase on, count times, which must not end the phase; state = the phase before.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) MbarrierArriveDropNoComplete(addr SharedAddr, count U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive_drop.noComplete.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
+func (k *Kernel) MbarrierArriveDropNoComplete(addr SharedAddr, count Int, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive_drop.noComplete.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, count))
 }
 
 // MbarrierArriveDropCount is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], count:
 // arrives, one arrival less being awaited from the next phase on, count times; state = the phase before.
 // Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierArriveDropCount(addr SharedAddr, count U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive_drop.b64", withSpace(mods, addr, "shared shared::cta"), addr, count)
+func (k *Kernel) MbarrierArriveDropCount(addr SharedAddr, count Int, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive_drop.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, count))
 }
 
 // MbarrierArriveDropSharedCluster is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr]:
@@ -96,36 +100,36 @@ func (k *Kernel) MbarrierArriveDropSharedCluster(addr SharedAddr, mods ...Mod) {
 // MbarrierArriveDropSharedClusterCount is mbarrier.arrive_drop{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], count:
 // arrives, one arrival less being awaited from the next phase on, once or count times, at a barrier of any block of the cluster.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveDropSharedClusterCount(addr SharedAddr, count U32, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive_drop.shared::cluster.b64", mods, addr, count)
+func (k *Kernel) MbarrierArriveDropSharedClusterCount(addr SharedAddr, count Int, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive_drop.shared::cluster.b64", mods, addr, in(ptx.U32, count))
 }
 
 // MbarrierArriveDropExpectTx is mbarrier.arrive_drop.expect_tx{.release|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 state, [addr], txCount:
 // arrives, one arrival less being awaited from the next phase on and awaits txCount more bytes in this phase; state = the phase before.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveDropExpectTx(addr SharedAddr, txCount U32, mods ...Mod) U64 {
-	return emit1[U64](k, "mbarrier.arrive_drop.expect_tx.b64", withSpace(mods, addr, "shared shared::cta"), addr, txCount)
+func (k *Kernel) MbarrierArriveDropExpectTx(addr SharedAddr, txCount Int, mods ...Mod) U64 {
+	return emit1[U64](k, "mbarrier.arrive_drop.expect_tx.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, txCount))
 }
 
 // MbarrierArriveDropExpectTxSharedCluster is mbarrier.arrive_drop.expect_tx{.release|.relaxed}{.cta|.cluster}.shared::cluster.b64 _, [addr], txCount:
 // arrives, one arrival less being awaited from the next phase on at a barrier of any block of the cluster, which awaits txCount more bytes in this phase.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierArriveDropExpectTxSharedCluster(addr SharedAddr, txCount U32, mods ...Mod) {
-	emitSink(k, "mbarrier.arrive_drop.expect_tx.shared::cluster.b64", mods, addr, txCount)
+func (k *Kernel) MbarrierArriveDropExpectTxSharedCluster(addr SharedAddr, txCount Int, mods ...Mod) {
+	emitSink(k, "mbarrier.arrive_drop.expect_tx.shared::cluster.b64", mods, addr, in(ptx.U32, txCount))
 }
 
 // MbarrierExpectTx is mbarrier.expect_tx{.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64 [addr], txCount:
 // awaits txCount more bytes in this phase.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierExpectTx(addr SharedAddr, txCount U32, mods ...Mod) {
-	emit0(k, "mbarrier.expect_tx.b64", withSpace(mods, addr, "shared shared::cta shared::cluster"), addr, txCount)
+func (k *Kernel) MbarrierExpectTx(addr SharedAddr, txCount Int, mods ...Mod) {
+	emit0(k, "mbarrier.expect_tx.b64", withSpace(mods, addr, "shared shared::cta shared::cluster"), addr, in(ptx.U32, txCount))
 }
 
 // MbarrierCompleteTx is mbarrier.complete_tx{.relaxed}{.cta|.cluster}{.shared|.shared::cta|.shared::cluster}.b64 [addr], txCount:
 // counts txCount bytes as come, without copying any.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) MbarrierCompleteTx(addr SharedAddr, txCount U32, mods ...Mod) {
-	emit0(k, "mbarrier.complete_tx.b64", withSpace(mods, addr, "shared shared::cta shared::cluster"), addr, txCount)
+func (k *Kernel) MbarrierCompleteTx(addr SharedAddr, txCount Int, mods ...Mod) {
+	emit0(k, "mbarrier.complete_tx.b64", withSpace(mods, addr, "shared shared::cta shared::cluster"), addr, in(ptx.U32, txCount))
 }
 
 // MbarrierTestWait is mbarrier.test_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state:
@@ -145,29 +149,29 @@ func (k *Kernel) MbarrierTryWait(addr SharedAddr, state U64, mods ...Mod) Pred {
 // MbarrierTryWaitSuspendTimeHint is mbarrier.try_wait{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], state, suspendTimeHint:
 // waitComplete = whether the phase that state names is over.
 // Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierTryWaitSuspendTimeHint(addr SharedAddr, state U64, suspendTimeHint U32, mods ...Mod) Pred {
-	return emit1[Pred](k, "mbarrier.try_wait.b64", withSpace(mods, addr, "shared shared::cta"), addr, state, suspendTimeHint)
+func (k *Kernel) MbarrierTryWaitSuspendTimeHint(addr SharedAddr, state U64, suspendTimeHint Int, mods ...Mod) Pred {
+	return emit1[Pred](k, "mbarrier.try_wait.b64", withSpace(mods, addr, "shared shared::cta"), addr, state, in(ptx.U32, suspendTimeHint))
 }
 
 // MbarrierTestWaitParity is mbarrier.test_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity:
 // waitComplete = whether the phase of that parity is over.
 // Needs sm_80 and PTX 7.1.
-func (k *Kernel) MbarrierTestWaitParity(addr SharedAddr, phaseParity U32, mods ...Mod) Pred {
-	return emit1[Pred](k, "mbarrier.test_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, phaseParity)
+func (k *Kernel) MbarrierTestWaitParity(addr SharedAddr, phaseParity Int, mods ...Mod) Pred {
+	return emit1[Pred](k, "mbarrier.test_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, phaseParity))
 }
 
 // MbarrierTryWaitParity is mbarrier.try_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity:
 // waitComplete = whether the phase of that parity is over.
 // Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierTryWaitParity(addr SharedAddr, phaseParity U32, mods ...Mod) Pred {
-	return emit1[Pred](k, "mbarrier.try_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, phaseParity)
+func (k *Kernel) MbarrierTryWaitParity(addr SharedAddr, phaseParity Int, mods ...Mod) Pred {
+	return emit1[Pred](k, "mbarrier.try_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, phaseParity))
 }
 
 // MbarrierTryWaitParitySuspendTimeHint is mbarrier.try_wait.parity{.acquire|.relaxed}{.cta|.cluster}{.shared|.shared::cta}.b64 waitComplete, [addr], phaseParity, suspendTimeHint:
 // waitComplete = whether the phase of that parity is over.
 // Needs sm_90 and PTX 7.8.
-func (k *Kernel) MbarrierTryWaitParitySuspendTimeHint(addr SharedAddr, phaseParity U32, suspendTimeHint U32, mods ...Mod) Pred {
-	return emit1[Pred](k, "mbarrier.try_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, phaseParity, suspendTimeHint)
+func (k *Kernel) MbarrierTryWaitParitySuspendTimeHint(addr SharedAddr, phaseParity Int, suspendTimeHint Int, mods ...Mod) Pred {
+	return emit1[Pred](k, "mbarrier.try_wait.parity.b64", withSpace(mods, addr, "shared shared::cta"), addr, in(ptx.U32, phaseParity), in(ptx.U32, suspendTimeHint))
 }
 
 // MbarrierPendingCount is mbarrier.pending_count.b64 count, state:

@@ -2,32 +2,36 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // AllocaU32 is alloca.u32 ptr, size:
 // ptr = size bytes of the thread's stack.
 // Needs sm_52 and PTX 7.3.
-func (k *Kernel) AllocaU32(size U32) U32 {
-	return emit1[U32](k, "alloca.u32", nil, size)
+func (k *Kernel) AllocaU32(size Int) U32 {
+	return emit1[U32](k, "alloca.u32", nil, in(ptx.U32, size))
 }
 
 // AllocaU32ImmAlign is alloca.u32 ptr, size, immAlign:
 // ptr = size bytes of the thread's stack.
 // Needs sm_52 and PTX 7.3.
-func (k *Kernel) AllocaU32ImmAlign(size U32, immAlign int) U32 {
-	return emit1[U32](k, "alloca.u32", nil, size, imm(immAlign))
+func (k *Kernel) AllocaU32ImmAlign(size Int, immAlign int) U32 {
+	return emit1[U32](k, "alloca.u32", nil, in(ptx.U32, size), imm(immAlign))
 }
 
 // AllocaU64 is alloca.u64 ptr, size:
 // ptr = size bytes of the thread's stack.
 // Needs sm_52 and PTX 7.3.
-func (k *Kernel) AllocaU64(size U64) U64 {
-	return emit1[U64](k, "alloca.u64", nil, size)
+func (k *Kernel) AllocaU64(size Int) U64 {
+	return emit1[U64](k, "alloca.u64", nil, in(ptx.U64, size))
 }
 
 // AllocaU64ImmAlign is alloca.u64 ptr, size, immAlign:
 // ptr = size bytes of the thread's stack.
 // Needs sm_52 and PTX 7.3.
-func (k *Kernel) AllocaU64ImmAlign(size U64, immAlign int) U64 {
-	return emit1[U64](k, "alloca.u64", nil, size, imm(immAlign))
+func (k *Kernel) AllocaU64ImmAlign(size Int, immAlign int) U64 {
+	return emit1[U64](k, "alloca.u64", nil, in(ptx.U64, size), imm(immAlign))
 }
 
 // StacksaveU32 is stacksave.u32 d:
@@ -47,13 +51,13 @@ func (k *Kernel) StacksaveU64() U64 {
 // StackrestoreU32 is stackrestore.u32 a:
 // the stack pointer = a.
 // Needs sm_52 and PTX 7.3.
-func (k *Kernel) StackrestoreU32(a U32) {
-	emit0(k, "stackrestore.u32", nil, a)
+func (k *Kernel) StackrestoreU32(a Int) {
+	emit0(k, "stackrestore.u32", nil, in(ptx.U32, a))
 }
 
 // StackrestoreU64 is stackrestore.u64 a:
 // the stack pointer = a.
 // Needs sm_52 and PTX 7.3.
-func (k *Kernel) StackrestoreU64(a U64) {
-	emit0(k, "stackrestore.u64", nil, a)
+func (k *Kernel) StackrestoreU64(a Int) {
+	emit0(k, "stackrestore.u64", nil, in(ptx.U64, a))
 }

@@ -2,133 +2,137 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // BarSync is bar{.cta}.sync bar:
 // waits until all threads of the block, or that many, have reached the barrier.
-func (k *Kernel) BarSync(bar U32, mods ...Mod) {
-	emit0(k, "bar.sync", mods, bar)
+func (k *Kernel) BarSync(bar Int, mods ...Mod) {
+	emit0(k, "bar.sync", mods, in(ptx.U32, bar))
 }
 
 // BarSyncThreads is bar{.cta}.sync bar, threads:
 // waits until all threads of the block, or that many, have reached the barrier.
-func (k *Kernel) BarSyncThreads(bar U32, threads U32, mods ...Mod) {
-	emit0(k, "bar.sync", mods, bar, threads)
+func (k *Kernel) BarSyncThreads(bar Int, threads Int, mods ...Mod) {
+	emit0(k, "bar.sync", mods, in(ptx.U32, bar), in(ptx.U32, threads))
 }
 
 // BarrierSync is barrier{.cta}.sync{.aligned} bar:
 // waits until all threads of the block, or that many, have reached the barrier.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierSync(bar U32, mods ...Mod) {
-	emit0(k, "barrier.sync", mods, bar)
+func (k *Kernel) BarrierSync(bar Int, mods ...Mod) {
+	emit0(k, "barrier.sync", mods, in(ptx.U32, bar))
 }
 
 // BarrierSyncThreads is barrier{.cta}.sync{.aligned} bar, threads:
 // waits until all threads of the block, or that many, have reached the barrier.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierSyncThreads(bar U32, threads U32, mods ...Mod) {
-	emit0(k, "barrier.sync", mods, bar, threads)
+func (k *Kernel) BarrierSyncThreads(bar Int, threads Int, mods ...Mod) {
+	emit0(k, "barrier.sync", mods, in(ptx.U32, bar), in(ptx.U32, threads))
 }
 
 // BarArrive is bar{.cta}.arrive bar, threads:
 // counts at the barrier, where that many threads are awaited, and goes on.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarArrive(bar U32, threads U32, mods ...Mod) {
-	emit0(k, "bar.arrive", mods, bar, threads)
+func (k *Kernel) BarArrive(bar Int, threads Int, mods ...Mod) {
+	emit0(k, "bar.arrive", mods, in(ptx.U32, bar), in(ptx.U32, threads))
 }
 
 // BarrierArrive is barrier{.cta}.arrive{.aligned} bar, threads:
 // counts at the barrier, where that many threads are awaited, and goes on.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierArrive(bar U32, threads U32, mods ...Mod) {
-	emit0(k, "barrier.arrive", mods, bar, threads)
+func (k *Kernel) BarrierArrive(bar Int, threads Int, mods ...Mod) {
+	emit0(k, "barrier.arrive", mods, in(ptx.U32, bar), in(ptx.U32, threads))
 }
 
 // BarRedPopc is bar{.cta}.red.popc.u32 d, bar, c:
 // waits at the barrier; d = how many threads came with c true.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarRedPopc(bar U32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](k, "bar.red.popc.u32", mods, bar, c)
+func (k *Kernel) BarRedPopc(bar Int, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "bar.red.popc.u32", mods, in(ptx.U32, bar), c)
 }
 
 // BarRedPopcThreads is bar{.cta}.red.popc.u32 d, bar, threads, c:
 // waits at the barrier; d = how many threads came with c true.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarRedPopcThreads(bar U32, threads U32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](k, "bar.red.popc.u32", mods, bar, threads, c)
+func (k *Kernel) BarRedPopcThreads(bar Int, threads Int, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "bar.red.popc.u32", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarrierRedPopc is barrier{.cta}.red.popc{.aligned}.u32 d, bar, c:
 // waits at the barrier; d = how many threads came with c true.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierRedPopc(bar U32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](k, "barrier.red.popc.u32", mods, bar, c)
+func (k *Kernel) BarrierRedPopc(bar Int, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "barrier.red.popc.u32", mods, in(ptx.U32, bar), c)
 }
 
 // BarrierRedPopcThreads is barrier{.cta}.red.popc{.aligned}.u32 d, bar, threads, c:
 // waits at the barrier; d = how many threads came with c true.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierRedPopcThreads(bar U32, threads U32, c Pred, mods ...Mod) U32 {
-	return emit1[U32](k, "barrier.red.popc.u32", mods, bar, threads, c)
+func (k *Kernel) BarrierRedPopcThreads(bar Int, threads Int, c Pred, mods ...Mod) U32 {
+	return emit1[U32](k, "barrier.red.popc.u32", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarRedAnd is bar{.cta}.red.and.pred p, bar, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarRedAnd(bar U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "bar.red.and.pred", mods, bar, c)
+func (k *Kernel) BarRedAnd(bar Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.and.pred", mods, in(ptx.U32, bar), c)
 }
 
 // BarRedAndThreads is bar{.cta}.red.and.pred p, bar, threads, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarRedAndThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "bar.red.and.pred", mods, bar, threads, c)
+func (k *Kernel) BarRedAndThreads(bar Int, threads Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.and.pred", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarRedOr is bar{.cta}.red.or.pred p, bar, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarRedOr(bar U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "bar.red.or.pred", mods, bar, c)
+func (k *Kernel) BarRedOr(bar Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.or.pred", mods, in(ptx.U32, bar), c)
 }
 
 // BarRedOrThreads is bar{.cta}.red.or.pred p, bar, threads, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_20 and PTX 4.0.
-func (k *Kernel) BarRedOrThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "bar.red.or.pred", mods, bar, threads, c)
+func (k *Kernel) BarRedOrThreads(bar Int, threads Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "bar.red.or.pred", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarrierRedAnd is barrier{.cta}.red.and{.aligned}.pred p, bar, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierRedAnd(bar U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "barrier.red.and.pred", mods, bar, c)
+func (k *Kernel) BarrierRedAnd(bar Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.and.pred", mods, in(ptx.U32, bar), c)
 }
 
 // BarrierRedAndThreads is barrier{.cta}.red.and{.aligned}.pred p, bar, threads, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierRedAndThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "barrier.red.and.pred", mods, bar, threads, c)
+func (k *Kernel) BarrierRedAndThreads(bar Int, threads Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.and.pred", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarrierRedOr is barrier{.cta}.red.or{.aligned}.pred p, bar, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierRedOr(bar U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "barrier.red.or.pred", mods, bar, c)
+func (k *Kernel) BarrierRedOr(bar Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.or.pred", mods, in(ptx.U32, bar), c)
 }
 
 // BarrierRedOrThreads is barrier{.cta}.red.or{.aligned}.pred p, bar, threads, c:
 // waits at the barrier; p = the and, or the or, of all threads' c.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarrierRedOrThreads(bar U32, threads U32, c Pred, mods ...Mod) Pred {
-	return emit1[Pred](k, "barrier.red.or.pred", mods, bar, threads, c)
+func (k *Kernel) BarrierRedOrThreads(bar Int, threads Int, c Pred, mods ...Mod) Pred {
+	return emit1[Pred](k, "barrier.red.or.pred", mods, in(ptx.U32, bar), in(ptx.U32, threads), c)
 }
 
 // BarWarpSync is bar.warp.sync membermask:
 // waits for the lanes of the warp in membermask.
 // Needs sm_30 and PTX 6.0.
-func (k *Kernel) BarWarpSync(membermask U32) {
-	emit0(k, "bar.warp.sync", nil, membermask)
+func (k *Kernel) BarWarpSync(membermask Int) {
+	emit0(k, "bar.warp.sync", nil, in(ptx.U32, membermask))
 }

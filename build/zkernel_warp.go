@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Activemask is activemask.b32 d:
 // d = the mask of the lanes that run.
 // Needs sm_30 and PTX 6.2.
@@ -12,8 +16,8 @@ func (k *Kernel) Activemask() U32 {
 // ElectSync is elect.sync d|p, membermask:
 // elects one lane of membermask: d = its number, p = whether this is it.
 // Needs sm_90 and PTX 8.0.
-func (k *Kernel) ElectSync(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](k, "elect.sync", nil, membermask)
+func (k *Kernel) ElectSync(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](k, "elect.sync", nil, in(ptx.U32, membermask))
 }
 
 // GriddepcontrolLaunchDependents is griddepcontrol.launch_dependents:

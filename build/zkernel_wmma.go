@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // WmmaLoadARowM16n16k16F16 is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p]:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
@@ -12,8 +16,8 @@ func (k *Kernel) WmmaLoadARowM16n16k16F16(p Address) [8]F16x2 {
 // WmmaLoadARowM16n16k16F16Stride is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM16n16k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.row.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM16n16k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.row.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n32k16F16 is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -26,8 +30,8 @@ func (k *Kernel) WmmaLoadARowM8n32k16F16(p Address) [8]F16x2 {
 // WmmaLoadARowM8n32k16F16Stride is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM8n32k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.row.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n32k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.row.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM32n8k16F16 is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -40,8 +44,8 @@ func (k *Kernel) WmmaLoadARowM32n8k16F16(p Address) [8]F16x2 {
 // WmmaLoadARowM32n8k16F16Stride is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM32n8k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.row.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM32n8k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.row.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM16n16k16F16 is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -54,8 +58,8 @@ func (k *Kernel) WmmaLoadAColM16n16k16F16(p Address) [8]F16x2 {
 // WmmaLoadAColM16n16k16F16Stride is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM16n16k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.col.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM16n16k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.col.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM8n32k16F16 is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -68,8 +72,8 @@ func (k *Kernel) WmmaLoadAColM8n32k16F16(p Address) [8]F16x2 {
 // WmmaLoadAColM8n32k16F16Stride is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM8n32k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.col.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM8n32k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.col.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM32n8k16F16 is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -82,8 +86,8 @@ func (k *Kernel) WmmaLoadAColM32n8k16F16(p Address) [8]F16x2 {
 // WmmaLoadAColM32n8k16F16Stride is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM32n8k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.col.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM32n8k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.a.sync.aligned.col.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM16n16k16F16 is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -96,8 +100,8 @@ func (k *Kernel) WmmaLoadBRowM16n16k16F16(p Address) [8]F16x2 {
 // WmmaLoadBRowM16n16k16F16Stride is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM16n16k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.row.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM16n16k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.row.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM8n32k16F16 is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -110,8 +114,8 @@ func (k *Kernel) WmmaLoadBRowM8n32k16F16(p Address) [8]F16x2 {
 // WmmaLoadBRowM8n32k16F16Stride is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM8n32k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.row.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM8n32k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.row.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM32n8k16F16 is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -124,8 +128,8 @@ func (k *Kernel) WmmaLoadBRowM32n8k16F16(p Address) [8]F16x2 {
 // WmmaLoadBRowM32n8k16F16Stride is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM32n8k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.row.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM32n8k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.row.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM16n16k16F16 is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -138,8 +142,8 @@ func (k *Kernel) WmmaLoadBColM16n16k16F16(p Address) [8]F16x2 {
 // WmmaLoadBColM16n16k16F16Stride is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM16n16k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.col.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM16n16k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.col.m16n16k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n32k16F16 is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -152,8 +156,8 @@ func (k *Kernel) WmmaLoadBColM8n32k16F16(p Address) [8]F16x2 {
 // WmmaLoadBColM8n32k16F16Stride is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM8n32k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.col.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n32k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.col.m8n32k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM32n8k16F16 is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -166,8 +170,8 @@ func (k *Kernel) WmmaLoadBColM32n8k16F16(p Address) [8]F16x2 {
 // WmmaLoadBColM32n8k16F16Stride is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM32n8k16F16Stride(p Address, stride U32) [8]F16x2 {
-	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.col.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM32n8k16F16Stride(p Address, stride Int) [8]F16x2 {
+	return [8]F16x2(emitVec[F16x2](k, "wmma.load.b.sync.aligned.col.m32n8k16.f16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM16n16k16F16 is wmma.load.c.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -180,8 +184,8 @@ func (k *Kernel) WmmaLoadCRowM16n16k16F16(p Address) [4]F16x2 {
 // WmmaLoadCRowM16n16k16F16Stride is wmma.load.c.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM16n16k16F16Stride(p Address, stride U32) [4]F16x2 {
-	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.row.m16n16k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM16n16k16F16Stride(p Address, stride Int) [4]F16x2 {
+	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.row.m16n16k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM8n32k16F16 is wmma.load.c.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -194,8 +198,8 @@ func (k *Kernel) WmmaLoadCRowM8n32k16F16(p Address) [4]F16x2 {
 // WmmaLoadCRowM8n32k16F16Stride is wmma.load.c.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM8n32k16F16Stride(p Address, stride U32) [4]F16x2 {
-	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.row.m8n32k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM8n32k16F16Stride(p Address, stride Int) [4]F16x2 {
+	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.row.m8n32k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM32n8k16F16 is wmma.load.c.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -208,8 +212,8 @@ func (k *Kernel) WmmaLoadCRowM32n8k16F16(p Address) [4]F16x2 {
 // WmmaLoadCRowM32n8k16F16Stride is wmma.load.c.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM32n8k16F16Stride(p Address, stride U32) [4]F16x2 {
-	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.row.m32n8k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM32n8k16F16Stride(p Address, stride Int) [4]F16x2 {
+	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.row.m32n8k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM16n16k16F16 is wmma.load.c.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -222,8 +226,8 @@ func (k *Kernel) WmmaLoadCColM16n16k16F16(p Address) [4]F16x2 {
 // WmmaLoadCColM16n16k16F16Stride is wmma.load.c.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM16n16k16F16Stride(p Address, stride U32) [4]F16x2 {
-	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.col.m16n16k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM16n16k16F16Stride(p Address, stride Int) [4]F16x2 {
+	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.col.m16n16k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM8n32k16F16 is wmma.load.c.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -236,8 +240,8 @@ func (k *Kernel) WmmaLoadCColM8n32k16F16(p Address) [4]F16x2 {
 // WmmaLoadCColM8n32k16F16Stride is wmma.load.c.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM8n32k16F16Stride(p Address, stride U32) [4]F16x2 {
-	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.col.m8n32k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM8n32k16F16Stride(p Address, stride Int) [4]F16x2 {
+	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.col.m8n32k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM32n8k16F16 is wmma.load.c.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p]:
@@ -250,8 +254,8 @@ func (k *Kernel) WmmaLoadCColM32n8k16F16(p Address) [4]F16x2 {
 // WmmaLoadCColM32n8k16F16Stride is wmma.load.c.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM32n8k16F16Stride(p Address, stride U32) [4]F16x2 {
-	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.col.m32n8k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM32n8k16F16Stride(p Address, stride Int) [4]F16x2 {
+	return [4]F16x2(emitVec[F16x2](k, "wmma.load.c.sync.aligned.col.m32n8k16.f16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM16n16k16F32 is wmma.load.c.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -264,8 +268,8 @@ func (k *Kernel) WmmaLoadCRowM16n16k16F32(p Address) [8]F32 {
 // WmmaLoadCRowM16n16k16F32Stride is wmma.load.c.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM16n16k16F32Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m16n16k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM16n16k16F32Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m16n16k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM8n32k16F32 is wmma.load.c.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -278,8 +282,8 @@ func (k *Kernel) WmmaLoadCRowM8n32k16F32(p Address) [8]F32 {
 // WmmaLoadCRowM8n32k16F32Stride is wmma.load.c.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM8n32k16F32Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m8n32k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM8n32k16F32Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m8n32k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM32n8k16F32 is wmma.load.c.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -292,8 +296,8 @@ func (k *Kernel) WmmaLoadCRowM32n8k16F32(p Address) [8]F32 {
 // WmmaLoadCRowM32n8k16F32Stride is wmma.load.c.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM32n8k16F32Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m32n8k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM32n8k16F32Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m32n8k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM16n16k16F32 is wmma.load.c.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -306,8 +310,8 @@ func (k *Kernel) WmmaLoadCColM16n16k16F32(p Address) [8]F32 {
 // WmmaLoadCColM16n16k16F32Stride is wmma.load.c.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM16n16k16F32Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m16n16k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM16n16k16F32Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m16n16k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM8n32k16F32 is wmma.load.c.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -320,8 +324,8 @@ func (k *Kernel) WmmaLoadCColM8n32k16F32(p Address) [8]F32 {
 // WmmaLoadCColM8n32k16F32Stride is wmma.load.c.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM8n32k16F32Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m8n32k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM8n32k16F32Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m8n32k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM32n8k16F32 is wmma.load.c.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -334,8 +338,8 @@ func (k *Kernel) WmmaLoadCColM32n8k16F32(p Address) [8]F32 {
 // WmmaLoadCColM32n8k16F32Stride is wmma.load.c.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM32n8k16F32Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m32n8k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM32n8k16F32Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m32n8k16.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM16n16k16BF16 is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -348,8 +352,8 @@ func (k *Kernel) WmmaLoadARowM16n16k16BF16(p Address) [4]BF16x2 {
 // WmmaLoadARowM16n16k16BF16Stride is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadARowM16n16k16BF16Stride(p Address, stride U32) [4]BF16x2 {
-	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.row.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM16n16k16BF16Stride(p Address, stride Int) [4]BF16x2 {
+	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.row.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM16n16k16BF16 is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -362,8 +366,8 @@ func (k *Kernel) WmmaLoadAColM16n16k16BF16(p Address) [4]BF16x2 {
 // WmmaLoadAColM16n16k16BF16Stride is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadAColM16n16k16BF16Stride(p Address, stride U32) [4]BF16x2 {
-	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.col.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM16n16k16BF16Stride(p Address, stride Int) [4]BF16x2 {
+	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.col.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM16n16k16BF16 is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -376,8 +380,8 @@ func (k *Kernel) WmmaLoadBRowM16n16k16BF16(p Address) [4]BF16x2 {
 // WmmaLoadBRowM16n16k16BF16Stride is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBRowM16n16k16BF16Stride(p Address, stride U32) [4]BF16x2 {
-	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.row.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM16n16k16BF16Stride(p Address, stride Int) [4]BF16x2 {
+	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.row.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM16n16k16BF16 is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -390,8 +394,8 @@ func (k *Kernel) WmmaLoadBColM16n16k16BF16(p Address) [4]BF16x2 {
 // WmmaLoadBColM16n16k16BF16Stride is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBColM16n16k16BF16Stride(p Address, stride U32) [4]BF16x2 {
-	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.col.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM16n16k16BF16Stride(p Address, stride Int) [4]BF16x2 {
+	return [4]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.col.m16n16k16.bf16", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n32k16BF16 is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -404,8 +408,8 @@ func (k *Kernel) WmmaLoadARowM8n32k16BF16(p Address) [2]BF16x2 {
 // WmmaLoadARowM8n32k16BF16Stride is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadARowM8n32k16BF16Stride(p Address, stride U32) [2]BF16x2 {
-	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.row.m8n32k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n32k16BF16Stride(p Address, stride Int) [2]BF16x2 {
+	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.row.m8n32k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM8n32k16BF16 is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -418,8 +422,8 @@ func (k *Kernel) WmmaLoadAColM8n32k16BF16(p Address) [2]BF16x2 {
 // WmmaLoadAColM8n32k16BF16Stride is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadAColM8n32k16BF16Stride(p Address, stride U32) [2]BF16x2 {
-	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.col.m8n32k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM8n32k16BF16Stride(p Address, stride Int) [2]BF16x2 {
+	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.col.m8n32k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM8n32k16BF16 is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -432,8 +436,8 @@ func (k *Kernel) WmmaLoadBRowM8n32k16BF16(p Address) [8]BF16x2 {
 // WmmaLoadBRowM8n32k16BF16Stride is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBRowM8n32k16BF16Stride(p Address, stride U32) [8]BF16x2 {
-	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.row.m8n32k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM8n32k16BF16Stride(p Address, stride Int) [8]BF16x2 {
+	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.row.m8n32k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n32k16BF16 is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -446,8 +450,8 @@ func (k *Kernel) WmmaLoadBColM8n32k16BF16(p Address) [8]BF16x2 {
 // WmmaLoadBColM8n32k16BF16Stride is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBColM8n32k16BF16Stride(p Address, stride U32) [8]BF16x2 {
-	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.col.m8n32k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n32k16BF16Stride(p Address, stride Int) [8]BF16x2 {
+	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.col.m8n32k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM32n8k16BF16 is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -460,8 +464,8 @@ func (k *Kernel) WmmaLoadARowM32n8k16BF16(p Address) [8]BF16x2 {
 // WmmaLoadARowM32n8k16BF16Stride is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadARowM32n8k16BF16Stride(p Address, stride U32) [8]BF16x2 {
-	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.row.m32n8k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM32n8k16BF16Stride(p Address, stride Int) [8]BF16x2 {
+	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.row.m32n8k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM32n8k16BF16 is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -474,8 +478,8 @@ func (k *Kernel) WmmaLoadAColM32n8k16BF16(p Address) [8]BF16x2 {
 // WmmaLoadAColM32n8k16BF16Stride is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadAColM32n8k16BF16Stride(p Address, stride U32) [8]BF16x2 {
-	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.col.m32n8k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM32n8k16BF16Stride(p Address, stride Int) [8]BF16x2 {
+	return [8]BF16x2(emitVec[BF16x2](k, "wmma.load.a.sync.aligned.col.m32n8k16.bf16", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM32n8k16BF16 is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -488,8 +492,8 @@ func (k *Kernel) WmmaLoadBRowM32n8k16BF16(p Address) [2]BF16x2 {
 // WmmaLoadBRowM32n8k16BF16Stride is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBRowM32n8k16BF16Stride(p Address, stride U32) [2]BF16x2 {
-	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.row.m32n8k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM32n8k16BF16Stride(p Address, stride Int) [2]BF16x2 {
+	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.row.m32n8k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM32n8k16BF16 is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p]:
@@ -502,8 +506,8 @@ func (k *Kernel) WmmaLoadBColM32n8k16BF16(p Address) [2]BF16x2 {
 // WmmaLoadBColM32n8k16BF16Stride is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.bf16 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBColM32n8k16BF16Stride(p Address, stride U32) [2]BF16x2 {
-	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.col.m32n8k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM32n8k16BF16Stride(p Address, stride Int) [2]BF16x2 {
+	return [2]BF16x2(emitVec[BF16x2](k, "wmma.load.b.sync.aligned.col.m32n8k16.bf16", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM16n16k8 is wmma.load.a.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p]:
@@ -516,8 +520,8 @@ func (k *Kernel) WmmaLoadARowM16n16k8(p Address) [4]B32 {
 // WmmaLoadARowM16n16k8Stride is wmma.load.a.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadARowM16n16k8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM16n16k8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM16n16k8 is wmma.load.a.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p]:
@@ -530,8 +534,8 @@ func (k *Kernel) WmmaLoadAColM16n16k8(p Address) [4]B32 {
 // WmmaLoadAColM16n16k8Stride is wmma.load.a.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadAColM16n16k8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM16n16k8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM16n16k8 is wmma.load.b.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p]:
@@ -544,8 +548,8 @@ func (k *Kernel) WmmaLoadBRowM16n16k8(p Address) [4]B32 {
 // WmmaLoadBRowM16n16k8Stride is wmma.load.b.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBRowM16n16k8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM16n16k8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM16n16k8 is wmma.load.b.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p]:
@@ -558,8 +562,8 @@ func (k *Kernel) WmmaLoadBColM16n16k8(p Address) [4]B32 {
 // WmmaLoadBColM16n16k8Stride is wmma.load.b.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.tf32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBColM16n16k8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM16n16k8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m16n16k8.tf32", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM16n16k8 is wmma.load.c.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -572,8 +576,8 @@ func (k *Kernel) WmmaLoadCRowM16n16k8(p Address) [8]F32 {
 // WmmaLoadCRowM16n16k8Stride is wmma.load.c.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadCRowM16n16k8Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m16n16k8.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM16n16k8Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.row.m16n16k8.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM16n16k8 is wmma.load.c.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.f32 r, [p]:
@@ -586,8 +590,8 @@ func (k *Kernel) WmmaLoadCColM16n16k8(p Address) [8]F32 {
 // WmmaLoadCColM16n16k8Stride is wmma.load.c.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.f32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadCColM16n16k8Stride(p Address, stride U32) [8]F32 {
-	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m16n16k8.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM16n16k8Stride(p Address, stride Int) [8]F32 {
+	return [8]F32(emitVec[F32](k, "wmma.load.c.sync.aligned.col.m16n16k8.f32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n8k4 is wmma.load.a.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p]:
@@ -600,8 +604,8 @@ func (k *Kernel) WmmaLoadARowM8n8k4(p Address) [1]F64 {
 // WmmaLoadARowM8n8k4Stride is wmma.load.a.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadARowM8n8k4Stride(p Address, stride U32) [1]F64 {
-	return [1]F64(emitVec[F64](k, "wmma.load.a.sync.aligned.row.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n8k4Stride(p Address, stride Int) [1]F64 {
+	return [1]F64(emitVec[F64](k, "wmma.load.a.sync.aligned.row.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM8n8k4 is wmma.load.a.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p]:
@@ -614,8 +618,8 @@ func (k *Kernel) WmmaLoadAColM8n8k4(p Address) [1]F64 {
 // WmmaLoadAColM8n8k4Stride is wmma.load.a.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadAColM8n8k4Stride(p Address, stride U32) [1]F64 {
-	return [1]F64(emitVec[F64](k, "wmma.load.a.sync.aligned.col.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM8n8k4Stride(p Address, stride Int) [1]F64 {
+	return [1]F64(emitVec[F64](k, "wmma.load.a.sync.aligned.col.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM8n8k4 is wmma.load.b.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p]:
@@ -628,8 +632,8 @@ func (k *Kernel) WmmaLoadBRowM8n8k4(p Address) [1]F64 {
 // WmmaLoadBRowM8n8k4Stride is wmma.load.b.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBRowM8n8k4Stride(p Address, stride U32) [1]F64 {
-	return [1]F64(emitVec[F64](k, "wmma.load.b.sync.aligned.row.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM8n8k4Stride(p Address, stride Int) [1]F64 {
+	return [1]F64(emitVec[F64](k, "wmma.load.b.sync.aligned.row.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n8k4 is wmma.load.b.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p]:
@@ -642,8 +646,8 @@ func (k *Kernel) WmmaLoadBColM8n8k4(p Address) [1]F64 {
 // WmmaLoadBColM8n8k4Stride is wmma.load.b.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadBColM8n8k4Stride(p Address, stride U32) [1]F64 {
-	return [1]F64(emitVec[F64](k, "wmma.load.b.sync.aligned.col.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n8k4Stride(p Address, stride Int) [1]F64 {
+	return [1]F64(emitVec[F64](k, "wmma.load.b.sync.aligned.col.m8n8k4.f64", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM8n8k4 is wmma.load.c.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p]:
@@ -656,8 +660,8 @@ func (k *Kernel) WmmaLoadCRowM8n8k4(p Address) [2]F64 {
 // WmmaLoadCRowM8n8k4Stride is wmma.load.c.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadCRowM8n8k4Stride(p Address, stride U32) [2]F64 {
-	return [2]F64(emitVec[F64](k, "wmma.load.c.sync.aligned.row.m8n8k4.f64", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM8n8k4Stride(p Address, stride Int) [2]F64 {
+	return [2]F64(emitVec[F64](k, "wmma.load.c.sync.aligned.row.m8n8k4.f64", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM8n8k4 is wmma.load.c.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p]:
@@ -670,8 +674,8 @@ func (k *Kernel) WmmaLoadCColM8n8k4(p Address) [2]F64 {
 // WmmaLoadCColM8n8k4Stride is wmma.load.c.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaLoadCColM8n8k4Stride(p Address, stride U32) [2]F64 {
-	return [2]F64(emitVec[F64](k, "wmma.load.c.sync.aligned.col.m8n8k4.f64", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM8n8k4Stride(p Address, stride Int) [2]F64 {
+	return [2]F64(emitVec[F64](k, "wmma.load.c.sync.aligned.col.m8n8k4.f64", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM16n16k16S8 is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -684,8 +688,8 @@ func (k *Kernel) WmmaLoadARowM16n16k16S8(p Address) [2]B32 {
 // WmmaLoadARowM16n16k16S8Stride is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM16n16k16S8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM16n16k16S8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM16n16k16U8 is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -698,8 +702,8 @@ func (k *Kernel) WmmaLoadARowM16n16k16U8(p Address) [2]B32 {
 // WmmaLoadARowM16n16k16U8Stride is wmma.load.a.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM16n16k16U8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM16n16k16U8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM16n16k16S8 is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -712,8 +716,8 @@ func (k *Kernel) WmmaLoadAColM16n16k16S8(p Address) [2]B32 {
 // WmmaLoadAColM16n16k16S8Stride is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM16n16k16S8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM16n16k16S8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM16n16k16U8 is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -726,8 +730,8 @@ func (k *Kernel) WmmaLoadAColM16n16k16U8(p Address) [2]B32 {
 // WmmaLoadAColM16n16k16U8Stride is wmma.load.a.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM16n16k16U8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM16n16k16U8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM16n16k16S8 is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -740,8 +744,8 @@ func (k *Kernel) WmmaLoadBRowM16n16k16S8(p Address) [2]B32 {
 // WmmaLoadBRowM16n16k16S8Stride is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM16n16k16S8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM16n16k16S8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM16n16k16U8 is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -754,8 +758,8 @@ func (k *Kernel) WmmaLoadBRowM16n16k16U8(p Address) [2]B32 {
 // WmmaLoadBRowM16n16k16U8Stride is wmma.load.b.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM16n16k16U8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM16n16k16U8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM16n16k16S8 is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -768,8 +772,8 @@ func (k *Kernel) WmmaLoadBColM16n16k16S8(p Address) [2]B32 {
 // WmmaLoadBColM16n16k16S8Stride is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM16n16k16S8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM16n16k16S8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m16n16k16.s8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM16n16k16U8 is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -782,8 +786,8 @@ func (k *Kernel) WmmaLoadBColM16n16k16U8(p Address) [2]B32 {
 // WmmaLoadBColM16n16k16U8Stride is wmma.load.b.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM16n16k16U8Stride(p Address, stride U32) [2]B32 {
-	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM16n16k16U8Stride(p Address, stride Int) [2]B32 {
+	return [2]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m16n16k16.u8", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n32k16S8 is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -796,8 +800,8 @@ func (k *Kernel) WmmaLoadARowM8n32k16S8(p Address) [1]B32 {
 // WmmaLoadARowM8n32k16S8Stride is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM8n32k16S8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n32k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n32k16S8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n32k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n32k16U8 is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -810,8 +814,8 @@ func (k *Kernel) WmmaLoadARowM8n32k16U8(p Address) [1]B32 {
 // WmmaLoadARowM8n32k16U8Stride is wmma.load.a.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM8n32k16U8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n32k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n32k16U8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n32k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM8n32k16S8 is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -824,8 +828,8 @@ func (k *Kernel) WmmaLoadAColM8n32k16S8(p Address) [1]B32 {
 // WmmaLoadAColM8n32k16S8Stride is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM8n32k16S8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m8n32k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM8n32k16S8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m8n32k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM8n32k16U8 is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -838,8 +842,8 @@ func (k *Kernel) WmmaLoadAColM8n32k16U8(p Address) [1]B32 {
 // WmmaLoadAColM8n32k16U8Stride is wmma.load.a.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM8n32k16U8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m8n32k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM8n32k16U8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m8n32k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM8n32k16S8 is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -852,8 +856,8 @@ func (k *Kernel) WmmaLoadBRowM8n32k16S8(p Address) [4]B32 {
 // WmmaLoadBRowM8n32k16S8Stride is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM8n32k16S8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m8n32k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM8n32k16S8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m8n32k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM8n32k16U8 is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -866,8 +870,8 @@ func (k *Kernel) WmmaLoadBRowM8n32k16U8(p Address) [4]B32 {
 // WmmaLoadBRowM8n32k16U8Stride is wmma.load.b.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM8n32k16U8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m8n32k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM8n32k16U8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m8n32k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n32k16S8 is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -880,8 +884,8 @@ func (k *Kernel) WmmaLoadBColM8n32k16S8(p Address) [4]B32 {
 // WmmaLoadBColM8n32k16S8Stride is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM8n32k16S8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n32k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n32k16S8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n32k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n32k16U8 is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -894,8 +898,8 @@ func (k *Kernel) WmmaLoadBColM8n32k16U8(p Address) [4]B32 {
 // WmmaLoadBColM8n32k16U8Stride is wmma.load.b.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM8n32k16U8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n32k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n32k16U8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n32k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM32n8k16S8 is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -908,8 +912,8 @@ func (k *Kernel) WmmaLoadARowM32n8k16S8(p Address) [4]B32 {
 // WmmaLoadARowM32n8k16S8Stride is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM32n8k16S8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m32n8k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM32n8k16S8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m32n8k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM32n8k16U8 is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -922,8 +926,8 @@ func (k *Kernel) WmmaLoadARowM32n8k16U8(p Address) [4]B32 {
 // WmmaLoadARowM32n8k16U8Stride is wmma.load.a.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM32n8k16U8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m32n8k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM32n8k16U8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m32n8k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM32n8k16S8 is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -936,8 +940,8 @@ func (k *Kernel) WmmaLoadAColM32n8k16S8(p Address) [4]B32 {
 // WmmaLoadAColM32n8k16S8Stride is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM32n8k16S8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m32n8k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM32n8k16S8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m32n8k16.s8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadAColM32n8k16U8 is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -950,8 +954,8 @@ func (k *Kernel) WmmaLoadAColM32n8k16U8(p Address) [4]B32 {
 // WmmaLoadAColM32n8k16U8Stride is wmma.load.a.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadAColM32n8k16U8Stride(p Address, stride U32) [4]B32 {
-	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m32n8k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadAColM32n8k16U8Stride(p Address, stride Int) [4]B32 {
+	return [4]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.col.m32n8k16.u8", 4, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM32n8k16S8 is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -964,8 +968,8 @@ func (k *Kernel) WmmaLoadBRowM32n8k16S8(p Address) [1]B32 {
 // WmmaLoadBRowM32n8k16S8Stride is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM32n8k16S8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m32n8k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM32n8k16S8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m32n8k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBRowM32n8k16U8 is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -978,8 +982,8 @@ func (k *Kernel) WmmaLoadBRowM32n8k16U8(p Address) [1]B32 {
 // WmmaLoadBRowM32n8k16U8Stride is wmma.load.b.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBRowM32n8k16U8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m32n8k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBRowM32n8k16U8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.row.m32n8k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM32n8k16S8 is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p]:
@@ -992,8 +996,8 @@ func (k *Kernel) WmmaLoadBColM32n8k16S8(p Address) [1]B32 {
 // WmmaLoadBColM32n8k16S8Stride is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM32n8k16S8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m32n8k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM32n8k16S8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m32n8k16.s8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM32n8k16U8 is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p]:
@@ -1006,8 +1010,8 @@ func (k *Kernel) WmmaLoadBColM32n8k16U8(p Address) [1]B32 {
 // WmmaLoadBColM32n8k16U8Stride is wmma.load.b.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.u8 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM32n8k16U8Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m32n8k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM32n8k16U8Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m32n8k16.u8", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM16n16k16S32 is wmma.load.c.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1020,8 +1024,8 @@ func (k *Kernel) WmmaLoadCRowM16n16k16S32(p Address) [8]S32 {
 // WmmaLoadCRowM16n16k16S32Stride is wmma.load.c.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM16n16k16S32Stride(p Address, stride U32) [8]S32 {
-	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m16n16k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM16n16k16S32Stride(p Address, stride Int) [8]S32 {
+	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m16n16k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM8n32k16S32 is wmma.load.c.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1034,8 +1038,8 @@ func (k *Kernel) WmmaLoadCRowM8n32k16S32(p Address) [8]S32 {
 // WmmaLoadCRowM8n32k16S32Stride is wmma.load.c.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM8n32k16S32Stride(p Address, stride U32) [8]S32 {
-	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m8n32k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM8n32k16S32Stride(p Address, stride Int) [8]S32 {
+	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m8n32k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM32n8k16S32 is wmma.load.c.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1048,8 +1052,8 @@ func (k *Kernel) WmmaLoadCRowM32n8k16S32(p Address) [8]S32 {
 // WmmaLoadCRowM32n8k16S32Stride is wmma.load.c.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM32n8k16S32Stride(p Address, stride U32) [8]S32 {
-	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m32n8k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM32n8k16S32Stride(p Address, stride Int) [8]S32 {
+	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m32n8k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM16n16k16S32 is wmma.load.c.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1062,8 +1066,8 @@ func (k *Kernel) WmmaLoadCColM16n16k16S32(p Address) [8]S32 {
 // WmmaLoadCColM16n16k16S32Stride is wmma.load.c.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM16n16k16S32Stride(p Address, stride U32) [8]S32 {
-	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m16n16k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM16n16k16S32Stride(p Address, stride Int) [8]S32 {
+	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m16n16k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM8n32k16S32 is wmma.load.c.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1076,8 +1080,8 @@ func (k *Kernel) WmmaLoadCColM8n32k16S32(p Address) [8]S32 {
 // WmmaLoadCColM8n32k16S32Stride is wmma.load.c.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM8n32k16S32Stride(p Address, stride U32) [8]S32 {
-	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m8n32k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM8n32k16S32Stride(p Address, stride Int) [8]S32 {
+	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m8n32k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM32n8k16S32 is wmma.load.c.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1090,8 +1094,8 @@ func (k *Kernel) WmmaLoadCColM32n8k16S32(p Address) [8]S32 {
 // WmmaLoadCColM32n8k16S32Stride is wmma.load.c.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM32n8k16S32Stride(p Address, stride U32) [8]S32 {
-	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m32n8k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM32n8k16S32Stride(p Address, stride Int) [8]S32 {
+	return [8]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m32n8k16.s32", 8, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n8k32S4 is wmma.load.a.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.s4 r, [p]:
@@ -1104,8 +1108,8 @@ func (k *Kernel) WmmaLoadARowM8n8k32S4(p Address) [1]B32 {
 // WmmaLoadARowM8n8k32S4Stride is wmma.load.a.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.s4 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM8n8k32S4Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n8k32.s4", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n8k32S4Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n8k32.s4", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n8k32U4 is wmma.load.a.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.u4 r, [p]:
@@ -1118,8 +1122,8 @@ func (k *Kernel) WmmaLoadARowM8n8k32U4(p Address) [1]B32 {
 // WmmaLoadARowM8n8k32U4Stride is wmma.load.a.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.u4 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM8n8k32U4Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n8k32.u4", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n8k32U4Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n8k32.u4", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n8k32S4 is wmma.load.b.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.s4 r, [p]:
@@ -1132,8 +1136,8 @@ func (k *Kernel) WmmaLoadBColM8n8k32S4(p Address) [1]B32 {
 // WmmaLoadBColM8n8k32S4Stride is wmma.load.b.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.s4 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM8n8k32S4Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n8k32.s4", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n8k32S4Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n8k32.s4", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n8k32U4 is wmma.load.b.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.u4 r, [p]:
@@ -1146,8 +1150,8 @@ func (k *Kernel) WmmaLoadBColM8n8k32U4(p Address) [1]B32 {
 // WmmaLoadBColM8n8k32U4Stride is wmma.load.b.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.u4 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM8n8k32U4Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n8k32.u4", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n8k32U4Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n8k32.u4", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadARowM8n8k128 is wmma.load.a.sync.aligned.row.m8n8k128{.global|.shared|.shared::cta}.b1 r, [p]:
@@ -1160,8 +1164,8 @@ func (k *Kernel) WmmaLoadARowM8n8k128(p Address) [1]B32 {
 // WmmaLoadARowM8n8k128Stride is wmma.load.a.sync.aligned.row.m8n8k128{.global|.shared|.shared::cta}.b1 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadARowM8n8k128Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n8k128.b1", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadARowM8n8k128Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.a.sync.aligned.row.m8n8k128.b1", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadBColM8n8k128 is wmma.load.b.sync.aligned.col.m8n8k128{.global|.shared|.shared::cta}.b1 r, [p]:
@@ -1174,8 +1178,8 @@ func (k *Kernel) WmmaLoadBColM8n8k128(p Address) [1]B32 {
 // WmmaLoadBColM8n8k128Stride is wmma.load.b.sync.aligned.col.m8n8k128{.global|.shared|.shared::cta}.b1 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadBColM8n8k128Stride(p Address, stride U32) [1]B32 {
-	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n8k128.b1", 1, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadBColM8n8k128Stride(p Address, stride Int) [1]B32 {
+	return [1]B32(emitVec[B32](k, "wmma.load.b.sync.aligned.col.m8n8k128.b1", 1, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM8n8k32 is wmma.load.c.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1188,8 +1192,8 @@ func (k *Kernel) WmmaLoadCRowM8n8k32(p Address) [2]S32 {
 // WmmaLoadCRowM8n8k32Stride is wmma.load.c.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM8n8k32Stride(p Address, stride U32) [2]S32 {
-	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m8n8k32.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM8n8k32Stride(p Address, stride Int) [2]S32 {
+	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m8n8k32.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCRowM8n8k128 is wmma.load.c.sync.aligned.row.m8n8k128{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1202,8 +1206,8 @@ func (k *Kernel) WmmaLoadCRowM8n8k128(p Address) [2]S32 {
 // WmmaLoadCRowM8n8k128Stride is wmma.load.c.sync.aligned.row.m8n8k128{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadCRowM8n8k128Stride(p Address, stride U32) [2]S32 {
-	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m8n8k128.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCRowM8n8k128Stride(p Address, stride Int) [2]S32 {
+	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.row.m8n8k128.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM8n8k32 is wmma.load.c.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1216,8 +1220,8 @@ func (k *Kernel) WmmaLoadCColM8n8k32(p Address) [2]S32 {
 // WmmaLoadCColM8n8k32Stride is wmma.load.c.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM8n8k32Stride(p Address, stride U32) [2]S32 {
-	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m8n8k32.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM8n8k32Stride(p Address, stride Int) [2]S32 {
+	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m8n8k32.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaLoadCColM8n8k128 is wmma.load.c.sync.aligned.col.m8n8k128{.global|.shared|.shared::cta}.s32 r, [p]:
@@ -1230,8 +1234,8 @@ func (k *Kernel) WmmaLoadCColM8n8k128(p Address) [2]S32 {
 // WmmaLoadCColM8n8k128Stride is wmma.load.c.sync.aligned.col.m8n8k128{.global|.shared|.shared::cta}.s32 r, [p], stride:
 // r = the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaLoadCColM8n8k128Stride(p Address, stride U32) [2]S32 {
-	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m8n8k128.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, stride))
+func (k *Kernel) WmmaLoadCColM8n8k128Stride(p Address, stride Int) [2]S32 {
+	return [2]S32(emitVec[S32](k, "wmma.load.c.sync.aligned.col.m8n8k128.s32", 2, withSpace(nil, p, "global shared shared::cta"), p, in(ptx.U32, stride)))
 }
 
 // WmmaStoreDRowM16n16k16F16 is wmma.store.d.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 [p], r:
@@ -1244,8 +1248,8 @@ func (k *Kernel) WmmaStoreDRowM16n16k16F16(p Address, r [4]F16x2) {
 // WmmaStoreDRowM16n16k16F16Stride is wmma.store.d.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f16 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM16n16k16F16Stride(p Address, r [4]F16x2, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM16n16k16F16Stride(p Address, r [4]F16x2, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM8n32k16F16 is wmma.store.d.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 [p], r:
@@ -1258,8 +1262,8 @@ func (k *Kernel) WmmaStoreDRowM8n32k16F16(p Address, r [4]F16x2) {
 // WmmaStoreDRowM8n32k16F16Stride is wmma.store.d.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f16 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM8n32k16F16Stride(p Address, r [4]F16x2, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m8n32k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM8n32k16F16Stride(p Address, r [4]F16x2, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m8n32k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM32n8k16F16 is wmma.store.d.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 [p], r:
@@ -1272,8 +1276,8 @@ func (k *Kernel) WmmaStoreDRowM32n8k16F16(p Address, r [4]F16x2) {
 // WmmaStoreDRowM32n8k16F16Stride is wmma.store.d.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f16 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM32n8k16F16Stride(p Address, r [4]F16x2, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m32n8k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM32n8k16F16Stride(p Address, r [4]F16x2, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m32n8k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM16n16k16F16 is wmma.store.d.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 [p], r:
@@ -1286,8 +1290,8 @@ func (k *Kernel) WmmaStoreDColM16n16k16F16(p Address, r [4]F16x2) {
 // WmmaStoreDColM16n16k16F16Stride is wmma.store.d.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f16 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM16n16k16F16Stride(p Address, r [4]F16x2, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM16n16k16F16Stride(p Address, r [4]F16x2, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM8n32k16F16 is wmma.store.d.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 [p], r:
@@ -1300,8 +1304,8 @@ func (k *Kernel) WmmaStoreDColM8n32k16F16(p Address, r [4]F16x2) {
 // WmmaStoreDColM8n32k16F16Stride is wmma.store.d.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f16 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM8n32k16F16Stride(p Address, r [4]F16x2, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m8n32k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM8n32k16F16Stride(p Address, r [4]F16x2, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m8n32k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM32n8k16F16 is wmma.store.d.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 [p], r:
@@ -1314,8 +1318,8 @@ func (k *Kernel) WmmaStoreDColM32n8k16F16(p Address, r [4]F16x2) {
 // WmmaStoreDColM32n8k16F16Stride is wmma.store.d.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f16 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM32n8k16F16Stride(p Address, r [4]F16x2, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m32n8k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM32n8k16F16Stride(p Address, r [4]F16x2, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m32n8k16.f16", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM16n16k16F32 is wmma.store.d.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1328,8 +1332,8 @@ func (k *Kernel) WmmaStoreDRowM16n16k16F32(p Address, r [8]F32) {
 // WmmaStoreDRowM16n16k16F32Stride is wmma.store.d.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM16n16k16F32Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM16n16k16F32Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM8n32k16F32 is wmma.store.d.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1342,8 +1346,8 @@ func (k *Kernel) WmmaStoreDRowM8n32k16F32(p Address, r [8]F32) {
 // WmmaStoreDRowM8n32k16F32Stride is wmma.store.d.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM8n32k16F32Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m8n32k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM8n32k16F32Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m8n32k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM32n8k16F32 is wmma.store.d.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1356,8 +1360,8 @@ func (k *Kernel) WmmaStoreDRowM32n8k16F32(p Address, r [8]F32) {
 // WmmaStoreDRowM32n8k16F32Stride is wmma.store.d.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM32n8k16F32Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m32n8k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM32n8k16F32Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m32n8k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM16n16k16F32 is wmma.store.d.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1370,8 +1374,8 @@ func (k *Kernel) WmmaStoreDColM16n16k16F32(p Address, r [8]F32) {
 // WmmaStoreDColM16n16k16F32Stride is wmma.store.d.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM16n16k16F32Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM16n16k16F32Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM8n32k16F32 is wmma.store.d.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1384,8 +1388,8 @@ func (k *Kernel) WmmaStoreDColM8n32k16F32(p Address, r [8]F32) {
 // WmmaStoreDColM8n32k16F32Stride is wmma.store.d.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM8n32k16F32Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m8n32k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM8n32k16F32Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m8n32k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM32n8k16F32 is wmma.store.d.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1398,8 +1402,8 @@ func (k *Kernel) WmmaStoreDColM32n8k16F32(p Address, r [8]F32) {
 // WmmaStoreDColM32n8k16F32Stride is wmma.store.d.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_70 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM32n8k16F32Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m32n8k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM32n8k16F32Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m32n8k16.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM16n16k8 is wmma.store.d.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1412,8 +1416,8 @@ func (k *Kernel) WmmaStoreDRowM16n16k8(p Address, r [8]F32) {
 // WmmaStoreDRowM16n16k8Stride is wmma.store.d.sync.aligned.row.m16n16k8{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaStoreDRowM16n16k8Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k8.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM16n16k8Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k8.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM16n16k8 is wmma.store.d.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.f32 [p], r:
@@ -1426,8 +1430,8 @@ func (k *Kernel) WmmaStoreDColM16n16k8(p Address, r [8]F32) {
 // WmmaStoreDColM16n16k8Stride is wmma.store.d.sync.aligned.col.m16n16k8{.global|.shared|.shared::cta}.f32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaStoreDColM16n16k8Stride(p Address, r [8]F32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k8.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM16n16k8Stride(p Address, r [8]F32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k8.f32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM8n8k4 is wmma.store.d.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 [p], r:
@@ -1440,8 +1444,8 @@ func (k *Kernel) WmmaStoreDRowM8n8k4(p Address, r [2]F64) {
 // WmmaStoreDRowM8n8k4Stride is wmma.store.d.sync.aligned.row.m8n8k4{.global|.shared|.shared::cta}.f64 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaStoreDRowM8n8k4Stride(p Address, r [2]F64, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m8n8k4.f64", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM8n8k4Stride(p Address, r [2]F64, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m8n8k4.f64", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM8n8k4 is wmma.store.d.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 [p], r:
@@ -1454,8 +1458,8 @@ func (k *Kernel) WmmaStoreDColM8n8k4(p Address, r [2]F64) {
 // WmmaStoreDColM8n8k4Stride is wmma.store.d.sync.aligned.col.m8n8k4{.global|.shared|.shared::cta}.f64 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_80 and PTX 7.0.
-func (k *Kernel) WmmaStoreDColM8n8k4Stride(p Address, r [2]F64, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m8n8k4.f64", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM8n8k4Stride(p Address, r [2]F64, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m8n8k4.f64", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM16n16k16S32 is wmma.store.d.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1468,8 +1472,8 @@ func (k *Kernel) WmmaStoreDRowM16n16k16S32(p Address, r [8]S32) {
 // WmmaStoreDRowM16n16k16S32Stride is wmma.store.d.sync.aligned.row.m16n16k16{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM16n16k16S32Stride(p Address, r [8]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM16n16k16S32Stride(p Address, r [8]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m16n16k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM8n32k16S32 is wmma.store.d.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1482,8 +1486,8 @@ func (k *Kernel) WmmaStoreDRowM8n32k16S32(p Address, r [8]S32) {
 // WmmaStoreDRowM8n32k16S32Stride is wmma.store.d.sync.aligned.row.m8n32k16{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM8n32k16S32Stride(p Address, r [8]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m8n32k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM8n32k16S32Stride(p Address, r [8]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m8n32k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM32n8k16S32 is wmma.store.d.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1496,8 +1500,8 @@ func (k *Kernel) WmmaStoreDRowM32n8k16S32(p Address, r [8]S32) {
 // WmmaStoreDRowM32n8k16S32Stride is wmma.store.d.sync.aligned.row.m32n8k16{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM32n8k16S32Stride(p Address, r [8]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m32n8k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM32n8k16S32Stride(p Address, r [8]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m32n8k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM16n16k16S32 is wmma.store.d.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1510,8 +1514,8 @@ func (k *Kernel) WmmaStoreDColM16n16k16S32(p Address, r [8]S32) {
 // WmmaStoreDColM16n16k16S32Stride is wmma.store.d.sync.aligned.col.m16n16k16{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM16n16k16S32Stride(p Address, r [8]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM16n16k16S32Stride(p Address, r [8]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m16n16k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM8n32k16S32 is wmma.store.d.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1524,8 +1528,8 @@ func (k *Kernel) WmmaStoreDColM8n32k16S32(p Address, r [8]S32) {
 // WmmaStoreDColM8n32k16S32Stride is wmma.store.d.sync.aligned.col.m8n32k16{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM8n32k16S32Stride(p Address, r [8]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m8n32k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM8n32k16S32Stride(p Address, r [8]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m8n32k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM32n8k16S32 is wmma.store.d.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1538,8 +1542,8 @@ func (k *Kernel) WmmaStoreDColM32n8k16S32(p Address, r [8]S32) {
 // WmmaStoreDColM32n8k16S32Stride is wmma.store.d.sync.aligned.col.m32n8k16{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_72 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM32n8k16S32Stride(p Address, r [8]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m32n8k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM32n8k16S32Stride(p Address, r [8]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m32n8k16.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM8n8k32 is wmma.store.d.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1552,8 +1556,8 @@ func (k *Kernel) WmmaStoreDRowM8n8k32(p Address, r [2]S32) {
 // WmmaStoreDRowM8n8k32Stride is wmma.store.d.sync.aligned.row.m8n8k32{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM8n8k32Stride(p Address, r [2]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m8n8k32.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM8n8k32Stride(p Address, r [2]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m8n8k32.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDRowM8n8k128 is wmma.store.d.sync.aligned.row.m8n8k128{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1566,8 +1570,8 @@ func (k *Kernel) WmmaStoreDRowM8n8k128(p Address, r [2]S32) {
 // WmmaStoreDRowM8n8k128Stride is wmma.store.d.sync.aligned.row.m8n8k128{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaStoreDRowM8n8k128Stride(p Address, r [2]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.row.m8n8k128.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDRowM8n8k128Stride(p Address, r [2]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.row.m8n8k128.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM8n8k32 is wmma.store.d.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1580,8 +1584,8 @@ func (k *Kernel) WmmaStoreDColM8n8k32(p Address, r [2]S32) {
 // WmmaStoreDColM8n8k32Stride is wmma.store.d.sync.aligned.col.m8n8k32{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM8n8k32Stride(p Address, r [2]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m8n8k32.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM8n8k32Stride(p Address, r [2]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m8n8k32.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaStoreDColM8n8k128 is wmma.store.d.sync.aligned.col.m8n8k128{.global|.shared|.shared::cta}.s32 [p], r:
@@ -1594,8 +1598,8 @@ func (k *Kernel) WmmaStoreDColM8n8k128(p Address, r [2]S32) {
 // WmmaStoreDColM8n8k128Stride is wmma.store.d.sync.aligned.col.m8n8k128{.global|.shared|.shared::cta}.s32 [p], r, stride:
 // stores the warp's fragment of the matrix at p.
 // Needs sm_75 and PTX 6.3.
-func (k *Kernel) WmmaStoreDColM8n8k128Stride(p Address, r [2]S32, stride U32) {
-	emit0(k, "wmma.store.d.sync.aligned.col.m8n8k128.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), stride)
+func (k *Kernel) WmmaStoreDColM8n8k128Stride(p Address, r [2]S32, stride Int) {
+	emit0(k, "wmma.store.d.sync.aligned.col.m8n8k128.s32", withSpace(nil, p, "global shared shared::cta"), p, vecOf(r[:]), in(ptx.U32, stride))
 }
 
 // WmmaMmaRowRowM16n16k16F16F16 is wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16 d, a, b, c:

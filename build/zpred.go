@@ -2,6 +2,10 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // And is and.pred d, a, b:
 // d = a & b.
 func (a Pred) And(b Pred) Pred {
@@ -29,27 +33,27 @@ func (a Pred) Not() Pred {
 // VoteSyncAll is vote.sync.all.pred d, a, membermask:
 // d = whether a holds in all lanes, in any, or is the same in all.
 // Needs sm_30 and PTX 6.0.
-func (a Pred) VoteSyncAll(membermask U32) Pred {
-	return emit1[Pred](kernelOf(a), "vote.sync.all.pred", nil, a, membermask)
+func (a Pred) VoteSyncAll(membermask Int) Pred {
+	return emit1[Pred](kernelOf(a), "vote.sync.all.pred", nil, a, in(ptx.U32, membermask))
 }
 
 // VoteSyncAny is vote.sync.any.pred d, a, membermask:
 // d = whether a holds in all lanes, in any, or is the same in all.
 // Needs sm_30 and PTX 6.0.
-func (a Pred) VoteSyncAny(membermask U32) Pred {
-	return emit1[Pred](kernelOf(a), "vote.sync.any.pred", nil, a, membermask)
+func (a Pred) VoteSyncAny(membermask Int) Pred {
+	return emit1[Pred](kernelOf(a), "vote.sync.any.pred", nil, a, in(ptx.U32, membermask))
 }
 
 // VoteSyncUni is vote.sync.uni.pred d, a, membermask:
 // d = whether a holds in all lanes, in any, or is the same in all.
 // Needs sm_30 and PTX 6.0.
-func (a Pred) VoteSyncUni(membermask U32) Pred {
-	return emit1[Pred](kernelOf(a), "vote.sync.uni.pred", nil, a, membermask)
+func (a Pred) VoteSyncUni(membermask Int) Pred {
+	return emit1[Pred](kernelOf(a), "vote.sync.uni.pred", nil, a, in(ptx.U32, membermask))
 }
 
 // VoteSyncBallotB32 is vote.sync.ballot.b32 d, a, membermask:
 // d = the mask of the lanes where a holds.
 // Needs sm_30 and PTX 6.0.
-func (a Pred) VoteSyncBallotB32(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "vote.sync.ballot.b32", nil, a, membermask)
+func (a Pred) VoteSyncBallotB32(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "vote.sync.ballot.b32", nil, a, in(ptx.U32, membermask))
 }

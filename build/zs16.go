@@ -2,70 +2,74 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Add is add.s16 d, a, b:
 // d = a + b.
-func (a S16) Add(b S16) S16 {
-	return emit1[S16](kernelOf(a), "add.s16", nil, a, b)
+func (a S16) Add(b Int) S16 {
+	return emit1[S16](kernelOf(a), "add.s16", nil, a, in(ptx.S16, b))
 }
 
 // Sub is sub.s16 d, a, b:
 // d = a - b.
-func (a S16) Sub(b S16) S16 {
-	return emit1[S16](kernelOf(a), "sub.s16", nil, a, b)
+func (a S16) Sub(b Int) S16 {
+	return emit1[S16](kernelOf(a), "sub.s16", nil, a, in(ptx.S16, b))
 }
 
 // Sad is sad.s16 d, a, b, c:
 // d = |a - b| + c.
-func (a S16) Sad(b S16, c S16) S16 {
-	return emit1[S16](kernelOf(a), "sad.s16", nil, a, b, c)
+func (a S16) Sad(b Int, c Int) S16 {
+	return emit1[S16](kernelOf(a), "sad.s16", nil, a, in(ptx.S16, b), in(ptx.S16, c))
 }
 
 // MulLo is mul.lo.s16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S16) MulLo(b S16) S16 {
-	return emit1[S16](kernelOf(a), "mul.lo.s16", nil, a, b)
+func (a S16) MulLo(b Int) S16 {
+	return emit1[S16](kernelOf(a), "mul.lo.s16", nil, a, in(ptx.S16, b))
 }
 
 // MulHi is mul.hi.s16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S16) MulHi(b S16) S16 {
-	return emit1[S16](kernelOf(a), "mul.hi.s16", nil, a, b)
+func (a S16) MulHi(b Int) S16 {
+	return emit1[S16](kernelOf(a), "mul.hi.s16", nil, a, in(ptx.S16, b))
 }
 
 // MulWide is mul.wide.s16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S16) MulWide(b S16) S32 {
-	return emit1[S32](kernelOf(a), "mul.wide.s16", nil, a, b)
+func (a S16) MulWide(b Int) S32 {
+	return emit1[S32](kernelOf(a), "mul.wide.s16", nil, a, in(ptx.S16, b))
 }
 
 // MadLo is mad.lo.s16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S16) MadLo(b S16, c S16) S16 {
-	return emit1[S16](kernelOf(a), "mad.lo.s16", nil, a, b, c)
+func (a S16) MadLo(b Int, c Int) S16 {
+	return emit1[S16](kernelOf(a), "mad.lo.s16", nil, a, in(ptx.S16, b), in(ptx.S16, c))
 }
 
 // MadHi is mad.hi.s16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S16) MadHi(b S16, c S16) S16 {
-	return emit1[S16](kernelOf(a), "mad.hi.s16", nil, a, b, c)
+func (a S16) MadHi(b Int, c Int) S16 {
+	return emit1[S16](kernelOf(a), "mad.hi.s16", nil, a, in(ptx.S16, b), in(ptx.S16, c))
 }
 
 // MadWide is mad.wide.s16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S16) MadWide(b S16, c S32) S32 {
-	return emit1[S32](kernelOf(a), "mad.wide.s16", nil, a, b, c)
+func (a S16) MadWide(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "mad.wide.s16", nil, a, in(ptx.S16, b), in(ptx.S32, c))
 }
 
 // Div is div.s16 d, a, b:
 // d = a / b, towards zero.
-func (a S16) Div(b S16) S16 {
-	return emit1[S16](kernelOf(a), "div.s16", nil, a, b)
+func (a S16) Div(b Int) S16 {
+	return emit1[S16](kernelOf(a), "div.s16", nil, a, in(ptx.S16, b))
 }
 
 // Rem is rem.s16 d, a, b:
 // d = a mod b, with the sign of a.
-func (a S16) Rem(b S16) S16 {
-	return emit1[S16](kernelOf(a), "rem.s16", nil, a, b)
+func (a S16) Rem(b Int) S16 {
+	return emit1[S16](kernelOf(a), "rem.s16", nil, a, in(ptx.S16, b))
 }
 
 // Abs is abs.s16 d, a:
@@ -82,32 +86,32 @@ func (a S16) Neg() S16 {
 
 // Min is min.s16 d, a, b:
 // d = min(a, b); with .relu at least 0.
-func (a S16) Min(b S16) S16 {
-	return emit1[S16](kernelOf(a), "min.s16", nil, a, b)
+func (a S16) Min(b Int) S16 {
+	return emit1[S16](kernelOf(a), "min.s16", nil, a, in(ptx.S16, b))
 }
 
 // Max is max.s16 d, a, b:
 // d = max(a, b); with .relu at least 0.
-func (a S16) Max(b S16) S16 {
-	return emit1[S16](kernelOf(a), "max.s16", nil, a, b)
+func (a S16) Max(b Int) S16 {
+	return emit1[S16](kernelOf(a), "max.s16", nil, a, in(ptx.S16, b))
 }
 
 // And is and.b16 d, a, b:
 // d = a & b.
-func (a S16) And(b S16) S16 {
-	return emit1[S16](kernelOf(a), "and.b16", nil, a, b)
+func (a S16) And(b Int) S16 {
+	return emit1[S16](kernelOf(a), "and.b16", nil, a, in(ptx.S16, b))
 }
 
 // Or is or.b16 d, a, b:
 // d = a | b.
-func (a S16) Or(b S16) S16 {
-	return emit1[S16](kernelOf(a), "or.b16", nil, a, b)
+func (a S16) Or(b Int) S16 {
+	return emit1[S16](kernelOf(a), "or.b16", nil, a, in(ptx.S16, b))
 }
 
 // Xor is xor.b16 d, a, b:
 // d = a ^ b.
-func (a S16) Xor(b S16) S16 {
-	return emit1[S16](kernelOf(a), "xor.b16", nil, a, b)
+func (a S16) Xor(b Int) S16 {
+	return emit1[S16](kernelOf(a), "xor.b16", nil, a, in(ptx.S16, b))
 }
 
 // Not is not.b16 d, a:
@@ -124,268 +128,268 @@ func (a S16) Cnot() S16 {
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a S16) Shl(b U32) S16 {
-	return emit1[S16](kernelOf(a), "shl.b16", nil, a, b)
+func (a S16) Shl(b Int) S16 {
+	return emit1[S16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.s16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a S16) Shr(b U32) S16 {
-	return emit1[S16](kernelOf(a), "shr.s16", nil, a, b)
+func (a S16) Shr(b Int) S16 {
+	return emit1[S16](kernelOf(a), "shr.s16", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.s16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpEq(b S16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.s16", nil, a, b)
+func (a S16) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpEqPair is setp.eq.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpEqPair(b S16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s16", nil, a, b)
+func (a S16) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpNe is setp.ne.s16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpNe(b S16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.s16", nil, a, b)
+func (a S16) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpNePair is setp.ne.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpNePair(b S16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s16", nil, a, b)
+func (a S16) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpLt is setp.lt.s16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpLt(b S16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.s16", nil, a, b)
+func (a S16) SetpLt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpLtPair is setp.lt.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpLtPair(b S16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s16", nil, a, b)
+func (a S16) SetpLtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpLe is setp.le.s16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpLe(b S16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.s16", nil, a, b)
+func (a S16) SetpLe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpLePair is setp.le.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpLePair(b S16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s16", nil, a, b)
+func (a S16) SetpLePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpGt is setp.gt.s16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpGt(b S16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.s16", nil, a, b)
+func (a S16) SetpGt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpGtPair is setp.gt.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpGtPair(b S16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s16", nil, a, b)
+func (a S16) SetpGtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpGe is setp.ge.s16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpGe(b S16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.s16", nil, a, b)
+func (a S16) SetpGe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpGePair is setp.ge.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpGePair(b S16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s16", nil, a, b)
+func (a S16) SetpGePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpAnd is setp.cmp.and.s16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S16) SetpAnd(cmp Mod, b S16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.s16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S16) SetpAndPair(cmp Mod, b S16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetpOr is setp.cmp.or.s16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S16) SetpOr(cmp Mod, b S16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.s16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S16) SetpOrPair(cmp Mod, b S16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetpXor is setp.cmp.xor.s16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S16) SetpXor(cmp Mod, b S16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.s16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S16) SetpXorPair(cmp Mod, b S16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetU32 is set.cmp.u32.s16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S16) SetU32(cmp Mod, b S16) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s16", withMod(nil, cmp), a, b)
+func (a S16) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.s16", withMod(nil, cmp), a, in(ptx.S16, b))
 }
 
 // SetS32 is set.cmp.s32.s16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S16) SetS32(cmp Mod, b S16) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s16", withMod(nil, cmp), a, b)
+func (a S16) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.s16", withMod(nil, cmp), a, in(ptx.S16, b))
 }
 
 // SetF32 is set.cmp.f32.s16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S16) SetF32(cmp Mod, b S16) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s16", withMod(nil, cmp), a, b)
+func (a S16) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.s16", withMod(nil, cmp), a, in(ptx.S16, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetAndU32(cmp Mod, b S16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetAndS32(cmp Mod, b S16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetAndF32(cmp Mod, b S16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetOrU32(cmp Mod, b S16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetOrS32(cmp Mod, b S16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetOrF32(cmp Mod, b S16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetXorU32(cmp Mod, b S16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetXorS32(cmp Mod, b S16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.s16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S16) SetXorF32(cmp Mod, b S16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetF16 is set.cmp.f16.s16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S16) SetF16(cmp Mod, b S16) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s16", withMod(nil, cmp), a, b)
+func (a S16) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.s16", withMod(nil, cmp), a, in(ptx.S16, b))
 }
 
 // SetBF16 is set.cmp.bf16.s16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S16) SetBF16(cmp Mod, b S16) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s16", withMod(nil, cmp), a, b)
+func (a S16) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.s16", withMod(nil, cmp), a, in(ptx.S16, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S16) SetAndF16(cmp Mod, b S16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S16) SetOrF16(cmp Mod, b S16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S16) SetXorF16(cmp Mod, b S16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S16) SetAndBF16(cmp Mod, b S16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S16) SetOrBF16(cmp Mod, b S16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.s16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S16) SetXorBF16(cmp Mod, b S16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.s16", withMod(nil, cmp), a, b, c)
+func (a S16) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.s16", withMod(nil, cmp), a, in(ptx.S16, b), c)
 }
 
 // Selp is selp.s16 d, a, b, c:
 // d = c ? a : b.
-func (a S16) Selp(b S16, c Pred) S16 {
-	return emit1[S16](kernelOf(a), "selp.s16", nil, a, b, c)
+func (a S16) Selp(b Int, c Pred) S16 {
+	return emit1[S16](kernelOf(a), "selp.s16", nil, a, in(ptx.S16, b), c)
 }
 
 // SlctS32 is slct.s16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a S16) SlctS32(b S16, c S32) S16 {
-	return emit1[S16](kernelOf(a), "slct.s16.s32", nil, a, b, c)
+func (a S16) SlctS32(b Int, c Int) S16 {
+	return emit1[S16](kernelOf(a), "slct.s16.s32", nil, a, in(ptx.S16, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.s16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a S16) SlctF32(b S16, c F32, mods ...Mod) S16 {
-	return emit1[S16](kernelOf(a), "slct.s16.f32", mods, a, b, c)
+func (a S16) SlctF32(b Int, c Float, mods ...Mod) S16 {
+	return emit1[S16](kernelOf(a), "slct.s16.f32", mods, a, in(ptx.S16, b), in(ptx.F32, c))
 }
 
 // CvtU8 is cvt{.sat}.u8.s16 d, a:

@@ -2,94 +2,98 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Add is add{.sat}.s32 d, a, b:
 // d = a + b.
-func (a S32) Add(b S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "add.s32", mods, a, b)
+func (a S32) Add(b Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "add.s32", mods, a, in(ptx.S32, b))
 }
 
 // Sub is sub{.sat}.s32 d, a, b:
 // d = a - b.
-func (a S32) Sub(b S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "sub.s32", mods, a, b)
+func (a S32) Sub(b Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "sub.s32", mods, a, in(ptx.S32, b))
 }
 
 // Sad is sad.s32 d, a, b, c:
 // d = |a - b| + c.
-func (a S32) Sad(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "sad.s32", nil, a, b, c)
+func (a S32) Sad(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "sad.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // MulLo is mul.lo.s32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S32) MulLo(b S32) S32 {
-	return emit1[S32](kernelOf(a), "mul.lo.s32", nil, a, b)
+func (a S32) MulLo(b Int) S32 {
+	return emit1[S32](kernelOf(a), "mul.lo.s32", nil, a, in(ptx.S32, b))
 }
 
 // MulHi is mul.hi.s32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S32) MulHi(b S32) S32 {
-	return emit1[S32](kernelOf(a), "mul.hi.s32", nil, a, b)
+func (a S32) MulHi(b Int) S32 {
+	return emit1[S32](kernelOf(a), "mul.hi.s32", nil, a, in(ptx.S32, b))
 }
 
 // MulWide is mul.wide.s32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S32) MulWide(b S32) S64 {
-	return emit1[S64](kernelOf(a), "mul.wide.s32", nil, a, b)
+func (a S32) MulWide(b Int) S64 {
+	return emit1[S64](kernelOf(a), "mul.wide.s32", nil, a, in(ptx.S32, b))
 }
 
 // MadLo is mad.lo.s32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S32) MadLo(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "mad.lo.s32", nil, a, b, c)
+func (a S32) MadLo(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "mad.lo.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // MadHi is mad.hi{.sat}.s32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S32) MadHi(b S32, c S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "mad.hi.s32", mods, a, b, c)
+func (a S32) MadHi(b Int, c Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "mad.hi.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // MadWide is mad.wide.s32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S32) MadWide(b S32, c S64) S64 {
-	return emit1[S64](kernelOf(a), "mad.wide.s32", nil, a, b, c)
+func (a S32) MadWide(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "mad.wide.s32", nil, a, in(ptx.S32, b), in(ptx.S64, c))
 }
 
 // Mul24Lo is mul24.lo.s32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a S32) Mul24Lo(b S32) S32 {
-	return emit1[S32](kernelOf(a), "mul24.lo.s32", nil, a, b)
+func (a S32) Mul24Lo(b Int) S32 {
+	return emit1[S32](kernelOf(a), "mul24.lo.s32", nil, a, in(ptx.S32, b))
 }
 
 // Mul24Hi is mul24.hi.s32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a S32) Mul24Hi(b S32) S32 {
-	return emit1[S32](kernelOf(a), "mul24.hi.s32", nil, a, b)
+func (a S32) Mul24Hi(b Int) S32 {
+	return emit1[S32](kernelOf(a), "mul24.hi.s32", nil, a, in(ptx.S32, b))
 }
 
 // Mad24Lo is mad24.lo.s32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a S32) Mad24Lo(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "mad24.lo.s32", nil, a, b, c)
+func (a S32) Mad24Lo(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "mad24.lo.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Mad24Hi is mad24.hi{.sat}.s32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a S32) Mad24Hi(b S32, c S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "mad24.hi.s32", mods, a, b, c)
+func (a S32) Mad24Hi(b Int, c Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "mad24.hi.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Div is div.s32 d, a, b:
 // d = a / b, towards zero.
-func (a S32) Div(b S32) S32 {
-	return emit1[S32](kernelOf(a), "div.s32", nil, a, b)
+func (a S32) Div(b Int) S32 {
+	return emit1[S32](kernelOf(a), "div.s32", nil, a, in(ptx.S32, b))
 }
 
 // Rem is rem.s32 d, a, b:
 // d = a mod b, with the sign of a.
-func (a S32) Rem(b S32) S32 {
-	return emit1[S32](kernelOf(a), "rem.s32", nil, a, b)
+func (a S32) Rem(b Int) S32 {
+	return emit1[S32](kernelOf(a), "rem.s32", nil, a, in(ptx.S32, b))
 }
 
 // Abs is abs.s32 d, a:
@@ -106,164 +110,164 @@ func (a S32) Neg() S32 {
 
 // Min is min{.relu}.s32 d, a, b:
 // d = min(a, b); with .relu at least 0.
-func (a S32) Min(b S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "min.s32", mods, a, b)
+func (a S32) Min(b Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "min.s32", mods, a, in(ptx.S32, b))
 }
 
 // Max is max{.relu}.s32 d, a, b:
 // d = max(a, b); with .relu at least 0.
-func (a S32) Max(b S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "max.s32", mods, a, b)
+func (a S32) Max(b Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "max.s32", mods, a, in(ptx.S32, b))
 }
 
 // AddCc is add.cc.s32 d, a, b:
 // d = a + b, carry out to CC.CF.
-func (a S32) AddCc(b S32) S32 {
-	return emit1[S32](kernelOf(a), "add.cc.s32", nil, a, b)
+func (a S32) AddCc(b Int) S32 {
+	return emit1[S32](kernelOf(a), "add.cc.s32", nil, a, in(ptx.S32, b))
 }
 
 // Addc is addc{.cc}.s32 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
-func (a S32) Addc(b S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "addc.s32", mods, a, b)
+func (a S32) Addc(b Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "addc.s32", mods, a, in(ptx.S32, b))
 }
 
 // SubCc is sub.cc.s32 d, a, b:
 // d = a - b, borrow out to CC.CF.
-func (a S32) SubCc(b S32) S32 {
-	return emit1[S32](kernelOf(a), "sub.cc.s32", nil, a, b)
+func (a S32) SubCc(b Int) S32 {
+	return emit1[S32](kernelOf(a), "sub.cc.s32", nil, a, in(ptx.S32, b))
 }
 
 // Subc is subc{.cc}.s32 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
-func (a S32) Subc(b S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "subc.s32", mods, a, b)
+func (a S32) Subc(b Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "subc.s32", mods, a, in(ptx.S32, b))
 }
 
 // MadLoCc is mad.lo.cc.s32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
-func (a S32) MadLoCc(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "mad.lo.cc.s32", nil, a, b, c)
+func (a S32) MadLoCc(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "mad.lo.cc.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // MadHiCc is mad.hi.cc.s32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
-func (a S32) MadHiCc(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "mad.hi.cc.s32", nil, a, b, c)
+func (a S32) MadHiCc(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "mad.hi.cc.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // MadcLo is madc.lo{.cc}.s32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
-func (a S32) MadcLo(b S32, c S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "madc.lo.s32", mods, a, b, c)
+func (a S32) MadcLo(b Int, c Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "madc.lo.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // MadcHi is madc.hi{.cc}.s32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
-func (a S32) MadcHi(b S32, c S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "madc.hi.s32", mods, a, b, c)
+func (a S32) MadcHi(b Int, c Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "madc.hi.s32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp4aU32U32 is dp4a.u32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp4aU32U32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, b, c)
+func (a S32) Dp4aU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp4aU32S32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, b, c)
+func (a S32) Dp4aU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp4aS32U32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, b, c)
+func (a S32) Dp4aS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp4aS32S32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, b, c)
+func (a S32) Dp4aS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aLoU32U32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, b, c)
+func (a S32) Dp2aLoU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aHiU32U32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, b, c)
+func (a S32) Dp2aHiU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aLoU32S32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, b, c)
+func (a S32) Dp2aLoU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aLoS32U32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, b, c)
+func (a S32) Dp2aLoS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aLoS32S32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, b, c)
+func (a S32) Dp2aLoS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aHiU32S32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, b, c)
+func (a S32) Dp2aHiU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aHiS32U32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, b, c)
+func (a S32) Dp2aHiS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a S32) Dp2aHiS32S32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, b, c)
+func (a S32) Dp2aHiS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // And is and.b32 d, a, b:
 // d = a & b.
-func (a S32) And(b S32) S32 {
-	return emit1[S32](kernelOf(a), "and.b32", nil, a, b)
+func (a S32) And(b Int) S32 {
+	return emit1[S32](kernelOf(a), "and.b32", nil, a, in(ptx.S32, b))
 }
 
 // Or is or.b32 d, a, b:
 // d = a | b.
-func (a S32) Or(b S32) S32 {
-	return emit1[S32](kernelOf(a), "or.b32", nil, a, b)
+func (a S32) Or(b Int) S32 {
+	return emit1[S32](kernelOf(a), "or.b32", nil, a, in(ptx.S32, b))
 }
 
 // Xor is xor.b32 d, a, b:
 // d = a ^ b.
-func (a S32) Xor(b S32) S32 {
-	return emit1[S32](kernelOf(a), "xor.b32", nil, a, b)
+func (a S32) Xor(b Int) S32 {
+	return emit1[S32](kernelOf(a), "xor.b32", nil, a, in(ptx.S32, b))
 }
 
 // Not is not.b32 d, a:
@@ -281,68 +285,68 @@ func (a S32) Cnot() S32 {
 // Lop3 is lop3.b32 d, a, b, c, immLut:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_50 and PTX 4.3.
-func (a S32) Lop3(b S32, c S32, immLut int) S32 {
-	return emit1[S32](kernelOf(a), "lop3.b32", nil, a, b, c, imm(immLut))
+func (a S32) Lop3(b Int, c Int, immLut int) S32 {
+	return emit1[S32](kernelOf(a), "lop3.b32", nil, a, in(ptx.S32, b), in(ptx.S32, c), imm(immLut))
 }
 
 // Lop3Or is lop3.or.b32 d|p, a, b, c, immLut, q:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_70 and PTX 8.2.
-func (a S32) Lop3Or(b S32, c S32, immLut int, q Pred) (S32, Pred) {
-	return emitPair[S32, Pred](kernelOf(a), "lop3.or.b32", nil, a, b, c, imm(immLut), q)
+func (a S32) Lop3Or(b Int, c Int, immLut int, q Pred) (S32, Pred) {
+	return emitPair[S32, Pred](kernelOf(a), "lop3.or.b32", nil, a, in(ptx.S32, b), in(ptx.S32, c), imm(immLut), q)
 }
 
 // Lop3And is lop3.and.b32 d|p, a, b, c, immLut, q:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_70 and PTX 8.2.
-func (a S32) Lop3And(b S32, c S32, immLut int, q Pred) (S32, Pred) {
-	return emitPair[S32, Pred](kernelOf(a), "lop3.and.b32", nil, a, b, c, imm(immLut), q)
+func (a S32) Lop3And(b Int, c Int, immLut int, q Pred) (S32, Pred) {
+	return emitPair[S32, Pred](kernelOf(a), "lop3.and.b32", nil, a, in(ptx.S32, b), in(ptx.S32, c), imm(immLut), q)
 }
 
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a S32) Shl(b U32) S32 {
-	return emit1[S32](kernelOf(a), "shl.b32", nil, a, b)
+func (a S32) Shl(b Int) S32 {
+	return emit1[S32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.s32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a S32) Shr(b U32) S32 {
-	return emit1[S32](kernelOf(a), "shr.s32", nil, a, b)
+func (a S32) Shr(b Int) S32 {
+	return emit1[S32](kernelOf(a), "shr.s32", nil, a, in(ptx.U32, b))
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a S32) ShfLClamp(b S32, c U32) S32 {
-	return emit1[S32](kernelOf(a), "shf.l.clamp.b32", nil, a, b, c)
+func (a S32) ShfLClamp(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "shf.l.clamp.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a S32) ShfLWrap(b S32, c U32) S32 {
-	return emit1[S32](kernelOf(a), "shf.l.wrap.b32", nil, a, b, c)
+func (a S32) ShfLWrap(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "shf.l.wrap.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a S32) ShfRClamp(b S32, c U32) S32 {
-	return emit1[S32](kernelOf(a), "shf.r.clamp.b32", nil, a, b, c)
+func (a S32) ShfRClamp(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "shf.r.clamp.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a S32) ShfRWrap(b S32, c U32) S32 {
-	return emit1[S32](kernelOf(a), "shf.r.wrap.b32", nil, a, b, c)
+func (a S32) ShfRWrap(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "shf.r.wrap.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
 // d = four bytes picked from b:a by the selectors in c, or by mode and the low bits of c.
-func (a S32) Prmt(b S32, c S32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "prmt.b32", mods, a, b, c)
+func (a S32) Prmt(b Int, c Int, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "prmt.b32", mods, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // Popc is popc.b32 d, a:
@@ -371,296 +375,296 @@ func (a S32) Brev() S32 {
 
 // Bfe is bfe.s32 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
-func (a S32) Bfe(b U32, c U32) S32 {
-	return emit1[S32](kernelOf(a), "bfe.s32", nil, a, b, c)
+func (a S32) Bfe(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "bfe.s32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Bfi is bfi.b32 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a S32) Bfi(b S32, c U32, d U32) S32 {
-	return emit1[S32](kernelOf(a), "bfi.b32", nil, a, b, c, d)
+func (a S32) Bfi(b Int, c Int, d Int) S32 {
+	return emit1[S32](kernelOf(a), "bfi.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // BmskClamp is bmsk.clamp.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
-func (a S32) BmskClamp(b S32) S32 {
-	return emit1[S32](kernelOf(a), "bmsk.clamp.b32", nil, a, b)
+func (a S32) BmskClamp(b Int) S32 {
+	return emit1[S32](kernelOf(a), "bmsk.clamp.b32", nil, a, in(ptx.S32, b))
 }
 
 // BmskWrap is bmsk.wrap.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
-func (a S32) BmskWrap(b S32) S32 {
-	return emit1[S32](kernelOf(a), "bmsk.wrap.b32", nil, a, b)
+func (a S32) BmskWrap(b Int) S32 {
+	return emit1[S32](kernelOf(a), "bmsk.wrap.b32", nil, a, in(ptx.S32, b))
 }
 
 // SzextClamp is szext.clamp.s32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
-func (a S32) SzextClamp(b U32) S32 {
-	return emit1[S32](kernelOf(a), "szext.clamp.s32", nil, a, b)
+func (a S32) SzextClamp(b Int) S32 {
+	return emit1[S32](kernelOf(a), "szext.clamp.s32", nil, a, in(ptx.U32, b))
 }
 
 // SzextWrap is szext.wrap.s32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
-func (a S32) SzextWrap(b U32) S32 {
-	return emit1[S32](kernelOf(a), "szext.wrap.s32", nil, a, b)
+func (a S32) SzextWrap(b Int) S32 {
+	return emit1[S32](kernelOf(a), "szext.wrap.s32", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.s32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpEq(b S32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.s32", nil, a, b)
+func (a S32) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpEqPair is setp.eq.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpEqPair(b S32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s32", nil, a, b)
+func (a S32) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpNe is setp.ne.s32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpNe(b S32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.s32", nil, a, b)
+func (a S32) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpNePair is setp.ne.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpNePair(b S32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s32", nil, a, b)
+func (a S32) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpLt is setp.lt.s32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpLt(b S32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.s32", nil, a, b)
+func (a S32) SetpLt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpLtPair is setp.lt.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpLtPair(b S32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s32", nil, a, b)
+func (a S32) SetpLtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpLe is setp.le.s32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpLe(b S32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.s32", nil, a, b)
+func (a S32) SetpLe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpLePair is setp.le.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpLePair(b S32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s32", nil, a, b)
+func (a S32) SetpLePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpGt is setp.gt.s32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpGt(b S32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.s32", nil, a, b)
+func (a S32) SetpGt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpGtPair is setp.gt.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpGtPair(b S32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s32", nil, a, b)
+func (a S32) SetpGtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpGe is setp.ge.s32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpGe(b S32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.s32", nil, a, b)
+func (a S32) SetpGe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpGePair is setp.ge.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpGePair(b S32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s32", nil, a, b)
+func (a S32) SetpGePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpAnd is setp.cmp.and.s32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S32) SetpAnd(cmp Mod, b S32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.s32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S32) SetpAndPair(cmp Mod, b S32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetpOr is setp.cmp.or.s32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S32) SetpOr(cmp Mod, b S32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.s32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S32) SetpOrPair(cmp Mod, b S32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetpXor is setp.cmp.xor.s32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S32) SetpXor(cmp Mod, b S32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.s32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S32) SetpXorPair(cmp Mod, b S32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetU32 is set.cmp.u32.s32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S32) SetU32(cmp Mod, b S32) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s32", withMod(nil, cmp), a, b)
+func (a S32) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.s32", withMod(nil, cmp), a, in(ptx.S32, b))
 }
 
 // SetS32 is set.cmp.s32.s32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S32) SetS32(cmp Mod, b S32) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s32", withMod(nil, cmp), a, b)
+func (a S32) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.s32", withMod(nil, cmp), a, in(ptx.S32, b))
 }
 
 // SetF32 is set.cmp.f32.s32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S32) SetF32(cmp Mod, b S32) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s32", withMod(nil, cmp), a, b)
+func (a S32) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.s32", withMod(nil, cmp), a, in(ptx.S32, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetAndU32(cmp Mod, b S32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetAndS32(cmp Mod, b S32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetAndF32(cmp Mod, b S32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetOrU32(cmp Mod, b S32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetOrS32(cmp Mod, b S32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetOrF32(cmp Mod, b S32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetXorU32(cmp Mod, b S32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetXorS32(cmp Mod, b S32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.s32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S32) SetXorF32(cmp Mod, b S32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetF16 is set.cmp.f16.s32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S32) SetF16(cmp Mod, b S32) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s32", withMod(nil, cmp), a, b)
+func (a S32) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.s32", withMod(nil, cmp), a, in(ptx.S32, b))
 }
 
 // SetBF16 is set.cmp.bf16.s32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S32) SetBF16(cmp Mod, b S32) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s32", withMod(nil, cmp), a, b)
+func (a S32) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.s32", withMod(nil, cmp), a, in(ptx.S32, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S32) SetAndF16(cmp Mod, b S32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S32) SetOrF16(cmp Mod, b S32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S32) SetXorF16(cmp Mod, b S32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S32) SetAndBF16(cmp Mod, b S32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S32) SetOrBF16(cmp Mod, b S32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.s32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S32) SetXorBF16(cmp Mod, b S32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.s32", withMod(nil, cmp), a, b, c)
+func (a S32) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.s32", withMod(nil, cmp), a, in(ptx.S32, b), c)
 }
 
 // Selp is selp.s32 d, a, b, c:
 // d = c ? a : b.
-func (a S32) Selp(b S32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "selp.s32", nil, a, b, c)
+func (a S32) Selp(b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "selp.s32", nil, a, in(ptx.S32, b), c)
 }
 
 // SlctS32 is slct.s32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a S32) SlctS32(b S32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "slct.s32.s32", nil, a, b, c)
+func (a S32) SlctS32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "slct.s32.s32", nil, a, in(ptx.S32, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.s32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a S32) SlctF32(b S32, c F32, mods ...Mod) S32 {
-	return emit1[S32](kernelOf(a), "slct.s32.f32", mods, a, b, c)
+func (a S32) SlctF32(b Int, c Float, mods ...Mod) S32 {
+	return emit1[S32](kernelOf(a), "slct.s32.f32", mods, a, in(ptx.S32, b), in(ptx.F32, c))
 }
 
 // CvtU8 is cvt{.sat}.u8.s32 d, a:
@@ -814,176 +818,176 @@ func (a S32) CvtRpBF16() BF16 {
 // CvtPackSatU16 is cvt.pack.sat.u16.s32 d, a, b:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
-func (a S32) CvtPackSatU16(b S32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u16.s32", nil, a, b)
+func (a S32) CvtPackSatU16(b Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.u16.s32", nil, a, in(ptx.S32, b))
 }
 
 // CvtPackSatS16 is cvt.pack.sat.s16.s32 d, a, b:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
-func (a S32) CvtPackSatS16(b S32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s16.s32", nil, a, b)
+func (a S32) CvtPackSatS16(b Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.s16.s32", nil, a, in(ptx.S32, b))
 }
 
 // CvtPackSatU8B32 is cvt.pack.sat.u8.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
-func (a S32) CvtPackSatU8B32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u8.s32.b32", nil, a, b, c)
+func (a S32) CvtPackSatU8B32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.u8.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // CvtPackSatS8B32 is cvt.pack.sat.s8.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_72 and PTX 6.5.
-func (a S32) CvtPackSatS8B32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s8.s32.b32", nil, a, b, c)
+func (a S32) CvtPackSatS8B32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.s8.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // CvtPackSatU4B32 is cvt.pack.sat.u4.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
-func (a S32) CvtPackSatU4B32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u4.s32.b32", nil, a, b, c)
+func (a S32) CvtPackSatU4B32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.u4.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // CvtPackSatS4B32 is cvt.pack.sat.s4.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
-func (a S32) CvtPackSatS4B32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s4.s32.b32", nil, a, b, c)
+func (a S32) CvtPackSatS4B32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.s4.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // CvtPackSatU2B32 is cvt.pack.sat.u2.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
-func (a S32) CvtPackSatU2B32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.u2.s32.b32", nil, a, b, c)
+func (a S32) CvtPackSatU2B32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.u2.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // CvtPackSatS2B32 is cvt.pack.sat.s2.s32.b32 d, a, b, c:
 // d = a and b clamped to the narrow type, packed with a in the higher place, above what c's low bits give.
 // Needs sm_75 and PTX 6.5.
-func (a S32) CvtPackSatS2B32(b S32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "cvt.pack.sat.s2.s32.b32", nil, a, b, c)
+func (a S32) CvtPackSatS2B32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "cvt.pack.sat.s2.s32.b32", nil, a, in(ptx.S32, b), in(ptx.U32, c))
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncUp(b U32, c U32, membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncUp(b Int, c Int, membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncUpPair is shfl.sync.up.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncUpPair(b U32, c U32, membermask U32) (S32, Pred) {
-	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncUpPair(b Int, c Int, membermask Int) (S32, Pred) {
+	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDown is shfl.sync.down.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncDown(b U32, c U32, membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncDown(b Int, c Int, membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDownPair is shfl.sync.down.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncDownPair(b U32, c U32, membermask U32) (S32, Pred) {
-	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncDownPair(b Int, c Int, membermask Int) (S32, Pred) {
+	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBfly is shfl.sync.bfly.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncBfly(b U32, c U32, membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncBfly(b Int, c Int, membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBflyPair is shfl.sync.bfly.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncBflyPair(b U32, c U32, membermask U32) (S32, Pred) {
-	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncBflyPair(b Int, c Int, membermask Int) (S32, Pred) {
+	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdx is shfl.sync.idx.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncIdx(b U32, c U32, membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncIdx(b Int, c Int, membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdxPair is shfl.sync.idx.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a S32) ShflSyncIdxPair(b U32, c U32, membermask U32) (S32, Pred) {
-	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a S32) ShflSyncIdxPair(b Int, c Int, membermask Int) (S32, Pred) {
+	return emitPair[S32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a S32) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, membermask)
+func (a S32) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a S32) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a S32) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a S32) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a S32) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncAdd is redux.sync.add.s32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a S32) ReduxSyncAdd(membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.add.s32", nil, a, membermask)
+func (a S32) ReduxSyncAdd(membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "redux.sync.add.s32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncMin is redux.sync.min.s32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a S32) ReduxSyncMin(membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.min.s32", nil, a, membermask)
+func (a S32) ReduxSyncMin(membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "redux.sync.min.s32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncMax is redux.sync.max.s32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a S32) ReduxSyncMax(membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.max.s32", nil, a, membermask)
+func (a S32) ReduxSyncMax(membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "redux.sync.max.s32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a S32) ReduxSyncAnd(membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.and.b32", nil, a, membermask)
+func (a S32) ReduxSyncAnd(membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a S32) ReduxSyncOr(membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.or.b32", nil, a, membermask)
+func (a S32) ReduxSyncOr(membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a S32) ReduxSyncXor(membermask U32) S32 {
-	return emit1[S32](kernelOf(a), "redux.sync.xor.b32", nil, a, membermask)
+func (a S32) ReduxSyncXor(membermask Int) S32 {
+	return emit1[S32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MovmatrixM8n8TransB16 is movmatrix.sync.aligned.m8n8.trans.b16 d, a:

@@ -2,58 +2,62 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Add is add.s64 d, a, b:
 // d = a + b.
-func (a S64) Add(b S64) S64 {
-	return emit1[S64](kernelOf(a), "add.s64", nil, a, b)
+func (a S64) Add(b Int) S64 {
+	return emit1[S64](kernelOf(a), "add.s64", nil, a, in(ptx.S64, b))
 }
 
 // Sub is sub.s64 d, a, b:
 // d = a - b.
-func (a S64) Sub(b S64) S64 {
-	return emit1[S64](kernelOf(a), "sub.s64", nil, a, b)
+func (a S64) Sub(b Int) S64 {
+	return emit1[S64](kernelOf(a), "sub.s64", nil, a, in(ptx.S64, b))
 }
 
 // Sad is sad.s64 d, a, b, c:
 // d = |a - b| + c.
-func (a S64) Sad(b S64, c S64) S64 {
-	return emit1[S64](kernelOf(a), "sad.s64", nil, a, b, c)
+func (a S64) Sad(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "sad.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // MulLo is mul.lo.s64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S64) MulLo(b S64) S64 {
-	return emit1[S64](kernelOf(a), "mul.lo.s64", nil, a, b)
+func (a S64) MulLo(b Int) S64 {
+	return emit1[S64](kernelOf(a), "mul.lo.s64", nil, a, in(ptx.S64, b))
 }
 
 // MulHi is mul.hi.s64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a S64) MulHi(b S64) S64 {
-	return emit1[S64](kernelOf(a), "mul.hi.s64", nil, a, b)
+func (a S64) MulHi(b Int) S64 {
+	return emit1[S64](kernelOf(a), "mul.hi.s64", nil, a, in(ptx.S64, b))
 }
 
 // MadLo is mad.lo.s64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S64) MadLo(b S64, c S64) S64 {
-	return emit1[S64](kernelOf(a), "mad.lo.s64", nil, a, b, c)
+func (a S64) MadLo(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "mad.lo.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // MadHi is mad.hi.s64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a S64) MadHi(b S64, c S64) S64 {
-	return emit1[S64](kernelOf(a), "mad.hi.s64", nil, a, b, c)
+func (a S64) MadHi(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "mad.hi.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // Div is div.s64 d, a, b:
 // d = a / b, towards zero.
-func (a S64) Div(b S64) S64 {
-	return emit1[S64](kernelOf(a), "div.s64", nil, a, b)
+func (a S64) Div(b Int) S64 {
+	return emit1[S64](kernelOf(a), "div.s64", nil, a, in(ptx.S64, b))
 }
 
 // Rem is rem.s64 d, a, b:
 // d = a mod b, with the sign of a.
-func (a S64) Rem(b S64) S64 {
-	return emit1[S64](kernelOf(a), "rem.s64", nil, a, b)
+func (a S64) Rem(b Int) S64 {
+	return emit1[S64](kernelOf(a), "rem.s64", nil, a, in(ptx.S64, b))
 }
 
 // Abs is abs.s64 d, a:
@@ -70,88 +74,88 @@ func (a S64) Neg() S64 {
 
 // Min is min.s64 d, a, b:
 // d = min(a, b); with .relu at least 0.
-func (a S64) Min(b S64) S64 {
-	return emit1[S64](kernelOf(a), "min.s64", nil, a, b)
+func (a S64) Min(b Int) S64 {
+	return emit1[S64](kernelOf(a), "min.s64", nil, a, in(ptx.S64, b))
 }
 
 // Max is max.s64 d, a, b:
 // d = max(a, b); with .relu at least 0.
-func (a S64) Max(b S64) S64 {
-	return emit1[S64](kernelOf(a), "max.s64", nil, a, b)
+func (a S64) Max(b Int) S64 {
+	return emit1[S64](kernelOf(a), "max.s64", nil, a, in(ptx.S64, b))
 }
 
 // AddCc is add.cc.s64 d, a, b:
 // d = a + b, carry out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) AddCc(b S64) S64 {
-	return emit1[S64](kernelOf(a), "add.cc.s64", nil, a, b)
+func (a S64) AddCc(b Int) S64 {
+	return emit1[S64](kernelOf(a), "add.cc.s64", nil, a, in(ptx.S64, b))
 }
 
 // Addc is addc{.cc}.s64 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) Addc(b S64, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "addc.s64", mods, a, b)
+func (a S64) Addc(b Int, mods ...Mod) S64 {
+	return emit1[S64](kernelOf(a), "addc.s64", mods, a, in(ptx.S64, b))
 }
 
 // SubCc is sub.cc.s64 d, a, b:
 // d = a - b, borrow out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) SubCc(b S64) S64 {
-	return emit1[S64](kernelOf(a), "sub.cc.s64", nil, a, b)
+func (a S64) SubCc(b Int) S64 {
+	return emit1[S64](kernelOf(a), "sub.cc.s64", nil, a, in(ptx.S64, b))
 }
 
 // Subc is subc{.cc}.s64 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) Subc(b S64, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "subc.s64", mods, a, b)
+func (a S64) Subc(b Int, mods ...Mod) S64 {
+	return emit1[S64](kernelOf(a), "subc.s64", mods, a, in(ptx.S64, b))
 }
 
 // MadLoCc is mad.lo.cc.s64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) MadLoCc(b S64, c S64) S64 {
-	return emit1[S64](kernelOf(a), "mad.lo.cc.s64", nil, a, b, c)
+func (a S64) MadLoCc(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "mad.lo.cc.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // MadHiCc is mad.hi.cc.s64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) MadHiCc(b S64, c S64) S64 {
-	return emit1[S64](kernelOf(a), "mad.hi.cc.s64", nil, a, b, c)
+func (a S64) MadHiCc(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "mad.hi.cc.s64", nil, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // MadcLo is madc.lo{.cc}.s64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) MadcLo(b S64, c S64, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "madc.lo.s64", mods, a, b, c)
+func (a S64) MadcLo(b Int, c Int, mods ...Mod) S64 {
+	return emit1[S64](kernelOf(a), "madc.lo.s64", mods, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // MadcHi is madc.hi{.cc}.s64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
-func (a S64) MadcHi(b S64, c S64, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "madc.hi.s64", mods, a, b, c)
+func (a S64) MadcHi(b Int, c Int, mods ...Mod) S64 {
+	return emit1[S64](kernelOf(a), "madc.hi.s64", mods, a, in(ptx.S64, b), in(ptx.S64, c))
 }
 
 // And is and.b64 d, a, b:
 // d = a & b.
-func (a S64) And(b S64) S64 {
-	return emit1[S64](kernelOf(a), "and.b64", nil, a, b)
+func (a S64) And(b Int) S64 {
+	return emit1[S64](kernelOf(a), "and.b64", nil, a, in(ptx.S64, b))
 }
 
 // Or is or.b64 d, a, b:
 // d = a | b.
-func (a S64) Or(b S64) S64 {
-	return emit1[S64](kernelOf(a), "or.b64", nil, a, b)
+func (a S64) Or(b Int) S64 {
+	return emit1[S64](kernelOf(a), "or.b64", nil, a, in(ptx.S64, b))
 }
 
 // Xor is xor.b64 d, a, b:
 // d = a ^ b.
-func (a S64) Xor(b S64) S64 {
-	return emit1[S64](kernelOf(a), "xor.b64", nil, a, b)
+func (a S64) Xor(b Int) S64 {
+	return emit1[S64](kernelOf(a), "xor.b64", nil, a, in(ptx.S64, b))
 }
 
 // Not is not.b64 d, a:
@@ -168,14 +172,14 @@ func (a S64) Cnot() S64 {
 
 // Shl is shl.b64 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a S64) Shl(b U32) S64 {
-	return emit1[S64](kernelOf(a), "shl.b64", nil, a, b)
+func (a S64) Shl(b Int) S64 {
+	return emit1[S64](kernelOf(a), "shl.b64", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.s64 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a S64) Shr(b U32) S64 {
-	return emit1[S64](kernelOf(a), "shr.s64", nil, a, b)
+func (a S64) Shr(b Int) S64 {
+	return emit1[S64](kernelOf(a), "shr.s64", nil, a, in(ptx.U32, b))
 }
 
 // Popc is popc.b64 d, a:
@@ -204,268 +208,268 @@ func (a S64) Brev() S64 {
 
 // Bfe is bfe.s64 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
-func (a S64) Bfe(b U32, c U32) S64 {
-	return emit1[S64](kernelOf(a), "bfe.s64", nil, a, b, c)
+func (a S64) Bfe(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "bfe.s64", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Bfi is bfi.b64 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a S64) Bfi(b S64, c U32, d U32) S64 {
-	return emit1[S64](kernelOf(a), "bfi.b64", nil, a, b, c, d)
+func (a S64) Bfi(b Int, c Int, d Int) S64 {
+	return emit1[S64](kernelOf(a), "bfi.b64", nil, a, in(ptx.S64, b), in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // SetpEq is setp.eq.s64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpEq(b S64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.s64", nil, a, b)
+func (a S64) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpEqPair is setp.eq.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpEqPair(b S64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s64", nil, a, b)
+func (a S64) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpNe is setp.ne.s64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpNe(b S64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.s64", nil, a, b)
+func (a S64) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpNePair is setp.ne.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpNePair(b S64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s64", nil, a, b)
+func (a S64) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpLt is setp.lt.s64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpLt(b S64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.s64", nil, a, b)
+func (a S64) SetpLt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpLtPair is setp.lt.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpLtPair(b S64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s64", nil, a, b)
+func (a S64) SetpLtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpLe is setp.le.s64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpLe(b S64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.s64", nil, a, b)
+func (a S64) SetpLe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpLePair is setp.le.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpLePair(b S64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s64", nil, a, b)
+func (a S64) SetpLePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpGt is setp.gt.s64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpGt(b S64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.s64", nil, a, b)
+func (a S64) SetpGt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpGtPair is setp.gt.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpGtPair(b S64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s64", nil, a, b)
+func (a S64) SetpGtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpGe is setp.ge.s64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpGe(b S64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.s64", nil, a, b)
+func (a S64) SetpGe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpGePair is setp.ge.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpGePair(b S64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s64", nil, a, b)
+func (a S64) SetpGePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpAnd is setp.cmp.and.s64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S64) SetpAnd(cmp Mod, b S64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.s64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S64) SetpAndPair(cmp Mod, b S64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetpOr is setp.cmp.or.s64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S64) SetpOr(cmp Mod, b S64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.s64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S64) SetpOrPair(cmp Mod, b S64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetpXor is setp.cmp.xor.s64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S64) SetpXor(cmp Mod, b S64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.s64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a S64) SetpXorPair(cmp Mod, b S64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetU32 is set.cmp.u32.s64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S64) SetU32(cmp Mod, b S64) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.s64", withMod(nil, cmp), a, b)
+func (a S64) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.s64", withMod(nil, cmp), a, in(ptx.S64, b))
 }
 
 // SetS32 is set.cmp.s32.s64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S64) SetS32(cmp Mod, b S64) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.s64", withMod(nil, cmp), a, b)
+func (a S64) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.s64", withMod(nil, cmp), a, in(ptx.S64, b))
 }
 
 // SetF32 is set.cmp.f32.s64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a S64) SetF32(cmp Mod, b S64) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.s64", withMod(nil, cmp), a, b)
+func (a S64) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.s64", withMod(nil, cmp), a, in(ptx.S64, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetAndU32(cmp Mod, b S64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetAndS32(cmp Mod, b S64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetAndF32(cmp Mod, b S64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetOrU32(cmp Mod, b S64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetOrS32(cmp Mod, b S64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetOrF32(cmp Mod, b S64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetXorU32(cmp Mod, b S64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetXorS32(cmp Mod, b S64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.s64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a S64) SetXorF32(cmp Mod, b S64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetF16 is set.cmp.f16.s64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S64) SetF16(cmp Mod, b S64) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.s64", withMod(nil, cmp), a, b)
+func (a S64) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.s64", withMod(nil, cmp), a, in(ptx.S64, b))
 }
 
 // SetBF16 is set.cmp.bf16.s64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S64) SetBF16(cmp Mod, b S64) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.s64", withMod(nil, cmp), a, b)
+func (a S64) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.s64", withMod(nil, cmp), a, in(ptx.S64, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S64) SetAndF16(cmp Mod, b S64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S64) SetOrF16(cmp Mod, b S64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a S64) SetXorF16(cmp Mod, b S64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S64) SetAndBF16(cmp Mod, b S64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S64) SetOrBF16(cmp Mod, b S64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.s64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a S64) SetXorBF16(cmp Mod, b S64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.s64", withMod(nil, cmp), a, b, c)
+func (a S64) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.s64", withMod(nil, cmp), a, in(ptx.S64, b), c)
 }
 
 // Selp is selp.s64 d, a, b, c:
 // d = c ? a : b.
-func (a S64) Selp(b S64, c Pred) S64 {
-	return emit1[S64](kernelOf(a), "selp.s64", nil, a, b, c)
+func (a S64) Selp(b Int, c Pred) S64 {
+	return emit1[S64](kernelOf(a), "selp.s64", nil, a, in(ptx.S64, b), c)
 }
 
 // SlctS32 is slct.s64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a S64) SlctS32(b S64, c S32) S64 {
-	return emit1[S64](kernelOf(a), "slct.s64.s32", nil, a, b, c)
+func (a S64) SlctS32(b Int, c Int) S64 {
+	return emit1[S64](kernelOf(a), "slct.s64.s32", nil, a, in(ptx.S64, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.s64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a S64) SlctF32(b S64, c F32, mods ...Mod) S64 {
-	return emit1[S64](kernelOf(a), "slct.s64.f32", mods, a, b, c)
+func (a S64) SlctF32(b Int, c Float, mods ...Mod) S64 {
+	return emit1[S64](kernelOf(a), "slct.s64.f32", mods, a, in(ptx.S64, b), in(ptx.F32, c))
 }
 
 // CvtU8 is cvt{.sat}.u8.s64 d, a:
@@ -619,20 +623,20 @@ func (a S64) CvtRpBF16() BF16 {
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a S64) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, membermask)
+func (a S64) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a S64) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a S64) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a S64) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a S64) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }

@@ -2,88 +2,92 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Dp4aU32U32 is dp4a.u32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp4aU32U32(b TF32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, b, c)
+func (a TF32) Dp4aU32U32(b TF32, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, b, in(ptx.U32, c))
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp4aU32S32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, b, c)
+func (a TF32) Dp4aU32S32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp4aS32U32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, b, c)
+func (a TF32) Dp4aS32U32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp4aS32S32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, b, c)
+func (a TF32) Dp4aS32S32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aLoU32U32(b TF32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, b, c)
+func (a TF32) Dp2aLoU32U32(b TF32, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, b, in(ptx.U32, c))
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aHiU32U32(b TF32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, b, c)
+func (a TF32) Dp2aHiU32U32(b TF32, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, b, in(ptx.U32, c))
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aLoU32S32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, b, c)
+func (a TF32) Dp2aLoU32S32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aLoS32U32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, b, c)
+func (a TF32) Dp2aLoS32U32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aLoS32S32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, b, c)
+func (a TF32) Dp2aLoS32S32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aHiU32S32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, b, c)
+func (a TF32) Dp2aHiU32S32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aHiS32U32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, b, c)
+func (a TF32) Dp2aHiS32U32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, b, in(ptx.S32, c))
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a TF32) Dp2aHiS32S32(b TF32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, b, c)
+func (a TF32) Dp2aHiS32S32(b TF32, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // And is and.b32 d, a, b:
@@ -139,42 +143,42 @@ func (a TF32) Lop3And(b TF32, c TF32, immLut int, q Pred) (TF32, Pred) {
 
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a TF32) Shl(b U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shl.b32", nil, a, b)
+func (a TF32) Shl(b Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.b32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a TF32) Shr(b U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shr.b32", nil, a, b)
+func (a TF32) Shr(b Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shr.b32", nil, a, in(ptx.U32, b))
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a TF32) ShfLClamp(b TF32, c U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shf.l.clamp.b32", nil, a, b, c)
+func (a TF32) ShfLClamp(b TF32, c Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shf.l.clamp.b32", nil, a, b, in(ptx.U32, c))
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a TF32) ShfLWrap(b TF32, c U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shf.l.wrap.b32", nil, a, b, c)
+func (a TF32) ShfLWrap(b TF32, c Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shf.l.wrap.b32", nil, a, b, in(ptx.U32, c))
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a TF32) ShfRClamp(b TF32, c U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shf.r.clamp.b32", nil, a, b, c)
+func (a TF32) ShfRClamp(b TF32, c Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shf.r.clamp.b32", nil, a, b, in(ptx.U32, c))
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a TF32) ShfRWrap(b TF32, c U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shf.r.wrap.b32", nil, a, b, c)
+func (a TF32) ShfRWrap(b TF32, c Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shf.r.wrap.b32", nil, a, b, in(ptx.U32, c))
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
@@ -203,8 +207,8 @@ func (a TF32) Brev() TF32 {
 
 // Bfi is bfi.b32 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a TF32) Bfi(b TF32, c U32, d U32) TF32 {
-	return emit1[TF32](kernelOf(a), "bfi.b32", nil, a, b, c, d)
+func (a TF32) Bfi(b TF32, c Int, d Int) TF32 {
+	return emit1[TF32](kernelOf(a), "bfi.b32", nil, a, b, in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // BmskClamp is bmsk.clamp.b32 d, a, b:
@@ -417,112 +421,112 @@ func (a TF32) Selp(b TF32, c Pred) TF32 {
 
 // SlctS32 is slct.b32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a TF32) SlctS32(b TF32, c S32) TF32 {
-	return emit1[TF32](kernelOf(a), "slct.b32.s32", nil, a, b, c)
+func (a TF32) SlctS32(b TF32, c Int) TF32 {
+	return emit1[TF32](kernelOf(a), "slct.b32.s32", nil, a, b, in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.b32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a TF32) SlctF32(b TF32, c F32, mods ...Mod) TF32 {
-	return emit1[TF32](kernelOf(a), "slct.b32.f32", mods, a, b, c)
+func (a TF32) SlctF32(b TF32, c Float, mods ...Mod) TF32 {
+	return emit1[TF32](kernelOf(a), "slct.b32.f32", mods, a, b, in(ptx.F32, c))
 }
 
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncUp(b U32, c U32, membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncUp(b Int, c Int, membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncUpPair is shfl.sync.up.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncUpPair(b U32, c U32, membermask U32) (TF32, Pred) {
-	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncUpPair(b Int, c Int, membermask Int) (TF32, Pred) {
+	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDown is shfl.sync.down.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncDown(b U32, c U32, membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncDown(b Int, c Int, membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDownPair is shfl.sync.down.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncDownPair(b U32, c U32, membermask U32) (TF32, Pred) {
-	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncDownPair(b Int, c Int, membermask Int) (TF32, Pred) {
+	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBfly is shfl.sync.bfly.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncBfly(b U32, c U32, membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncBfly(b Int, c Int, membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBflyPair is shfl.sync.bfly.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncBflyPair(b U32, c U32, membermask U32) (TF32, Pred) {
-	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncBflyPair(b Int, c Int, membermask Int) (TF32, Pred) {
+	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdx is shfl.sync.idx.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncIdx(b U32, c U32, membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncIdx(b Int, c Int, membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdxPair is shfl.sync.idx.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a TF32) ShflSyncIdxPair(b U32, c U32, membermask U32) (TF32, Pred) {
-	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a TF32) ShflSyncIdxPair(b Int, c Int, membermask Int) (TF32, Pred) {
+	return emitPair[TF32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a TF32) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, membermask)
+func (a TF32) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a TF32) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a TF32) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a TF32) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a TF32) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a TF32) ReduxSyncAnd(membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "redux.sync.and.b32", nil, a, membermask)
+func (a TF32) ReduxSyncAnd(membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a TF32) ReduxSyncOr(membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "redux.sync.or.b32", nil, a, membermask)
+func (a TF32) ReduxSyncOr(membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a TF32) ReduxSyncXor(membermask U32) TF32 {
-	return emit1[TF32](kernelOf(a), "redux.sync.xor.b32", nil, a, membermask)
+func (a TF32) ReduxSyncXor(membermask Int) TF32 {
+	return emit1[TF32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MovmatrixM8n8TransB16 is movmatrix.sync.aligned.m8n8.trans.b16 d, a:

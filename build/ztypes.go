@@ -8,23 +8,23 @@ import (
 )
 
 // Pred is a value of PTX type .pred.
-type Pred struct{ val }
+type Pred struct{ *val }
 
 // Type is .pred.
 func (Pred) Type() ptx.Type { return ptx.Pred }
 
-func (Pred) make(v val) Value { return Pred{v} }
+func (Pred) make(v *val) Value { return Pred{v} }
 
 // Var makes a variable that starts as a.
 func (a Pred) Var() *Var[Pred] { return newVar(a) }
 
 // B8 is a value of PTX type .b8.
-type B8 struct{ val }
+type B8 struct{ *val }
 
 // Type is .b8.
 func (B8) Type() ptx.Type { return ptx.B8 }
 
-func (B8) make(v val) Value { return B8{v} }
+func (B8) make(v *val) Value { return B8{v} }
 
 // Var makes a variable that starts as a.
 func (a B8) Var() *Var[B8] { return newVar(a) }
@@ -42,12 +42,12 @@ func (k *Kernel) ParamGlobalB8(name string) Global[B8] { return paramGlobal[B8](
 func (k *Kernel) SharedB8(name string, n int) Shared[B8] { return sharedArray[B8](k, name, n) }
 
 // U8 is a value of PTX type .u8.
-type U8 struct{ val }
+type U8 struct{ *val }
 
 // Type is .u8.
 func (U8) Type() ptx.Type { return ptx.U8 }
 
-func (U8) make(v val) Value { return U8{v} }
+func (U8) make(v *val) Value { return U8{v} }
 
 // Var makes a variable that starts as a.
 func (a U8) Var() *Var[U8] { return newVar(a) }
@@ -65,12 +65,12 @@ func (k *Kernel) ParamGlobalU8(name string) Global[U8] { return paramGlobal[U8](
 func (k *Kernel) SharedU8(name string, n int) Shared[U8] { return sharedArray[U8](k, name, n) }
 
 // S8 is a value of PTX type .s8.
-type S8 struct{ val }
+type S8 struct{ *val }
 
 // Type is .s8.
 func (S8) Type() ptx.Type { return ptx.S8 }
 
-func (S8) make(v val) Value { return S8{v} }
+func (S8) make(v *val) Value { return S8{v} }
 
 // Var makes a variable that starts as a.
 func (a S8) Var() *Var[S8] { return newVar(a) }
@@ -88,12 +88,12 @@ func (k *Kernel) ParamGlobalS8(name string) Global[S8] { return paramGlobal[S8](
 func (k *Kernel) SharedS8(name string, n int) Shared[S8] { return sharedArray[S8](k, name, n) }
 
 // B16 is a value of PTX type .b16.
-type B16 struct{ val }
+type B16 struct{ *val }
 
 // Type is .b16.
 func (B16) Type() ptx.Type { return ptx.B16 }
 
-func (B16) make(v val) Value { return B16{v} }
+func (B16) make(v *val) Value { return B16{v} }
 
 // Var makes a variable that starts as a.
 func (a B16) Var() *Var[B16] { return newVar(a) }
@@ -111,12 +111,12 @@ func (k *Kernel) ParamGlobalB16(name string) Global[B16] { return paramGlobal[B1
 func (k *Kernel) SharedB16(name string, n int) Shared[B16] { return sharedArray[B16](k, name, n) }
 
 // U16 is a value of PTX type .u16.
-type U16 struct{ val }
+type U16 struct{ *val }
 
 // Type is .u16.
 func (U16) Type() ptx.Type { return ptx.U16 }
 
-func (U16) make(v val) Value { return U16{v} }
+func (U16) make(v *val) Value { return U16{v} }
 
 // Var makes a variable that starts as a.
 func (a U16) Var() *Var[U16] { return newVar(a) }
@@ -134,12 +134,12 @@ func (k *Kernel) ParamGlobalU16(name string) Global[U16] { return paramGlobal[U1
 func (k *Kernel) SharedU16(name string, n int) Shared[U16] { return sharedArray[U16](k, name, n) }
 
 // S16 is a value of PTX type .s16.
-type S16 struct{ val }
+type S16 struct{ *val }
 
 // Type is .s16.
 func (S16) Type() ptx.Type { return ptx.S16 }
 
-func (S16) make(v val) Value { return S16{v} }
+func (S16) make(v *val) Value { return S16{v} }
 
 // Var makes a variable that starts as a.
 func (a S16) Var() *Var[S16] { return newVar(a) }
@@ -157,12 +157,12 @@ func (k *Kernel) ParamGlobalS16(name string) Global[S16] { return paramGlobal[S1
 func (k *Kernel) SharedS16(name string, n int) Shared[S16] { return sharedArray[S16](k, name, n) }
 
 // F16 is a value of PTX type .f16.
-type F16 struct{ val }
+type F16 struct{ *val }
 
 // Type is .f16.
 func (F16) Type() ptx.Type { return ptx.F16 }
 
-func (F16) make(v val) Value { return F16{v} }
+func (F16) make(v *val) Value { return F16{v} }
 
 // Var makes a variable that starts as a.
 func (a F16) Var() *Var[F16] { return newVar(a) }
@@ -182,12 +182,12 @@ func (k *Kernel) ParamGlobalF16(name string) Global[F16] { return paramGlobal[F1
 func (k *Kernel) SharedF16(name string, n int) Shared[F16] { return sharedArray[F16](k, name, n) }
 
 // BF16 is a value of PTX type .bf16.
-type BF16 struct{ val }
+type BF16 struct{ *val }
 
 // Type is .bf16.
 func (BF16) Type() ptx.Type { return ptx.BF16 }
 
-func (BF16) make(v val) Value { return BF16{v} }
+func (BF16) make(v *val) Value { return BF16{v} }
 
 // Var makes a variable that starts as a.
 func (a BF16) Var() *Var[BF16] { return newVar(a) }
@@ -207,12 +207,12 @@ func (k *Kernel) ParamGlobalBF16(name string) Global[BF16] { return paramGlobal[
 func (k *Kernel) SharedBF16(name string, n int) Shared[BF16] { return sharedArray[BF16](k, name, n) }
 
 // E4M3x2 is a value of PTX type .e4m3x2.
-type E4M3x2 struct{ val }
+type E4M3x2 struct{ *val }
 
 // Type is .e4m3x2.
 func (E4M3x2) Type() ptx.Type { return ptx.E4M3x2 }
 
-func (E4M3x2) make(v val) Value { return E4M3x2{v} }
+func (E4M3x2) make(v *val) Value { return E4M3x2{v} }
 
 // Var makes a variable that starts as a.
 func (a E4M3x2) Var() *Var[E4M3x2] { return newVar(a) }
@@ -234,12 +234,12 @@ func (k *Kernel) SharedE4M3x2(name string, n int) Shared[E4M3x2] {
 }
 
 // E5M2x2 is a value of PTX type .e5m2x2.
-type E5M2x2 struct{ val }
+type E5M2x2 struct{ *val }
 
 // Type is .e5m2x2.
 func (E5M2x2) Type() ptx.Type { return ptx.E5M2x2 }
 
-func (E5M2x2) make(v val) Value { return E5M2x2{v} }
+func (E5M2x2) make(v *val) Value { return E5M2x2{v} }
 
 // Var makes a variable that starts as a.
 func (a E5M2x2) Var() *Var[E5M2x2] { return newVar(a) }
@@ -261,12 +261,12 @@ func (k *Kernel) SharedE5M2x2(name string, n int) Shared[E5M2x2] {
 }
 
 // B32 is a value of PTX type .b32.
-type B32 struct{ val }
+type B32 struct{ *val }
 
 // Type is .b32.
 func (B32) Type() ptx.Type { return ptx.B32 }
 
-func (B32) make(v val) Value { return B32{v} }
+func (B32) make(v *val) Value { return B32{v} }
 
 // Var makes a variable that starts as a.
 func (a B32) Var() *Var[B32] { return newVar(a) }
@@ -284,12 +284,12 @@ func (k *Kernel) ParamGlobalB32(name string) Global[B32] { return paramGlobal[B3
 func (k *Kernel) SharedB32(name string, n int) Shared[B32] { return sharedArray[B32](k, name, n) }
 
 // U32 is a value of PTX type .u32.
-type U32 struct{ val }
+type U32 struct{ *val }
 
 // Type is .u32.
 func (U32) Type() ptx.Type { return ptx.U32 }
 
-func (U32) make(v val) Value { return U32{v} }
+func (U32) make(v *val) Value { return U32{v} }
 
 // Var makes a variable that starts as a.
 func (a U32) Var() *Var[U32] { return newVar(a) }
@@ -307,12 +307,12 @@ func (k *Kernel) ParamGlobalU32(name string) Global[U32] { return paramGlobal[U3
 func (k *Kernel) SharedU32(name string, n int) Shared[U32] { return sharedArray[U32](k, name, n) }
 
 // S32 is a value of PTX type .s32.
-type S32 struct{ val }
+type S32 struct{ *val }
 
 // Type is .s32.
 func (S32) Type() ptx.Type { return ptx.S32 }
 
-func (S32) make(v val) Value { return S32{v} }
+func (S32) make(v *val) Value { return S32{v} }
 
 // Var makes a variable that starts as a.
 func (a S32) Var() *Var[S32] { return newVar(a) }
@@ -330,12 +330,12 @@ func (k *Kernel) ParamGlobalS32(name string) Global[S32] { return paramGlobal[S3
 func (k *Kernel) SharedS32(name string, n int) Shared[S32] { return sharedArray[S32](k, name, n) }
 
 // F32 is a value of PTX type .f32.
-type F32 struct{ val }
+type F32 struct{ *val }
 
 // Type is .f32.
 func (F32) Type() ptx.Type { return ptx.F32 }
 
-func (F32) make(v val) Value { return F32{v} }
+func (F32) make(v *val) Value { return F32{v} }
 
 // Var makes a variable that starts as a.
 func (a F32) Var() *Var[F32] { return newVar(a) }
@@ -355,12 +355,12 @@ func (k *Kernel) ParamGlobalF32(name string) Global[F32] { return paramGlobal[F3
 func (k *Kernel) SharedF32(name string, n int) Shared[F32] { return sharedArray[F32](k, name, n) }
 
 // F16x2 is a value of PTX type .f16x2.
-type F16x2 struct{ val }
+type F16x2 struct{ *val }
 
 // Type is .f16x2.
 func (F16x2) Type() ptx.Type { return ptx.F16x2 }
 
-func (F16x2) make(v val) Value { return F16x2{v} }
+func (F16x2) make(v *val) Value { return F16x2{v} }
 
 // Var makes a variable that starts as a.
 func (a F16x2) Var() *Var[F16x2] { return newVar(a) }
@@ -380,12 +380,12 @@ func (k *Kernel) ParamGlobalF16x2(name string) Global[F16x2] { return paramGloba
 func (k *Kernel) SharedF16x2(name string, n int) Shared[F16x2] { return sharedArray[F16x2](k, name, n) }
 
 // BF16x2 is a value of PTX type .bf16x2.
-type BF16x2 struct{ val }
+type BF16x2 struct{ *val }
 
 // Type is .bf16x2.
 func (BF16x2) Type() ptx.Type { return ptx.BF16x2 }
 
-func (BF16x2) make(v val) Value { return BF16x2{v} }
+func (BF16x2) make(v *val) Value { return BF16x2{v} }
 
 // Var makes a variable that starts as a.
 func (a BF16x2) Var() *Var[BF16x2] { return newVar(a) }
@@ -407,12 +407,12 @@ func (k *Kernel) SharedBF16x2(name string, n int) Shared[BF16x2] {
 }
 
 // U16x2 is a value of PTX type .u16x2.
-type U16x2 struct{ val }
+type U16x2 struct{ *val }
 
 // Type is .u16x2.
 func (U16x2) Type() ptx.Type { return ptx.U16x2 }
 
-func (U16x2) make(v val) Value { return U16x2{v} }
+func (U16x2) make(v *val) Value { return U16x2{v} }
 
 // Var makes a variable that starts as a.
 func (a U16x2) Var() *Var[U16x2] { return newVar(a) }
@@ -432,12 +432,12 @@ func (k *Kernel) ParamGlobalU16x2(name string) Global[U16x2] { return paramGloba
 func (k *Kernel) SharedU16x2(name string, n int) Shared[U16x2] { return sharedArray[U16x2](k, name, n) }
 
 // S16x2 is a value of PTX type .s16x2.
-type S16x2 struct{ val }
+type S16x2 struct{ *val }
 
 // Type is .s16x2.
 func (S16x2) Type() ptx.Type { return ptx.S16x2 }
 
-func (S16x2) make(v val) Value { return S16x2{v} }
+func (S16x2) make(v *val) Value { return S16x2{v} }
 
 // Var makes a variable that starts as a.
 func (a S16x2) Var() *Var[S16x2] { return newVar(a) }
@@ -457,12 +457,12 @@ func (k *Kernel) ParamGlobalS16x2(name string) Global[S16x2] { return paramGloba
 func (k *Kernel) SharedS16x2(name string, n int) Shared[S16x2] { return sharedArray[S16x2](k, name, n) }
 
 // TF32 is a value of PTX type .tf32.
-type TF32 struct{ val }
+type TF32 struct{ *val }
 
 // Type is .tf32.
 func (TF32) Type() ptx.Type { return ptx.TF32 }
 
-func (TF32) make(v val) Value { return TF32{v} }
+func (TF32) make(v *val) Value { return TF32{v} }
 
 // Var makes a variable that starts as a.
 func (a TF32) Var() *Var[TF32] { return newVar(a) }
@@ -482,12 +482,12 @@ func (k *Kernel) ParamGlobalTF32(name string) Global[TF32] { return paramGlobal[
 func (k *Kernel) SharedTF32(name string, n int) Shared[TF32] { return sharedArray[TF32](k, name, n) }
 
 // B64 is a value of PTX type .b64.
-type B64 struct{ val }
+type B64 struct{ *val }
 
 // Type is .b64.
 func (B64) Type() ptx.Type { return ptx.B64 }
 
-func (B64) make(v val) Value { return B64{v} }
+func (B64) make(v *val) Value { return B64{v} }
 
 // Var makes a variable that starts as a.
 func (a B64) Var() *Var[B64] { return newVar(a) }
@@ -505,12 +505,12 @@ func (k *Kernel) ParamGlobalB64(name string) Global[B64] { return paramGlobal[B6
 func (k *Kernel) SharedB64(name string, n int) Shared[B64] { return sharedArray[B64](k, name, n) }
 
 // U64 is a value of PTX type .u64.
-type U64 struct{ val }
+type U64 struct{ *val }
 
 // Type is .u64.
 func (U64) Type() ptx.Type { return ptx.U64 }
 
-func (U64) make(v val) Value { return U64{v} }
+func (U64) make(v *val) Value { return U64{v} }
 
 // Var makes a variable that starts as a.
 func (a U64) Var() *Var[U64] { return newVar(a) }
@@ -528,12 +528,12 @@ func (k *Kernel) ParamGlobalU64(name string) Global[U64] { return paramGlobal[U6
 func (k *Kernel) SharedU64(name string, n int) Shared[U64] { return sharedArray[U64](k, name, n) }
 
 // S64 is a value of PTX type .s64.
-type S64 struct{ val }
+type S64 struct{ *val }
 
 // Type is .s64.
 func (S64) Type() ptx.Type { return ptx.S64 }
 
-func (S64) make(v val) Value { return S64{v} }
+func (S64) make(v *val) Value { return S64{v} }
 
 // Var makes a variable that starts as a.
 func (a S64) Var() *Var[S64] { return newVar(a) }
@@ -551,12 +551,12 @@ func (k *Kernel) ParamGlobalS64(name string) Global[S64] { return paramGlobal[S6
 func (k *Kernel) SharedS64(name string, n int) Shared[S64] { return sharedArray[S64](k, name, n) }
 
 // F64 is a value of PTX type .f64.
-type F64 struct{ val }
+type F64 struct{ *val }
 
 // Type is .f64.
 func (F64) Type() ptx.Type { return ptx.F64 }
 
-func (F64) make(v val) Value { return F64{v} }
+func (F64) make(v *val) Value { return F64{v} }
 
 // Var makes a variable that starts as a.
 func (a F64) Var() *Var[F64] { return newVar(a) }
@@ -576,12 +576,12 @@ func (k *Kernel) ParamGlobalF64(name string) Global[F64] { return paramGlobal[F6
 func (k *Kernel) SharedF64(name string, n int) Shared[F64] { return sharedArray[F64](k, name, n) }
 
 // B128 is a value of PTX type .b128.
-type B128 struct{ val }
+type B128 struct{ *val }
 
 // Type is .b128.
 func (B128) Type() ptx.Type { return ptx.B128 }
 
-func (B128) make(v val) Value { return B128{v} }
+func (B128) make(v *val) Value { return B128{v} }
 
 // Var makes a variable that starts as a.
 func (a B128) Var() *Var[B128] { return newVar(a) }

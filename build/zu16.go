@@ -2,100 +2,104 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Add is add.u16 d, a, b:
 // d = a + b.
-func (a U16) Add(b U16) U16 {
-	return emit1[U16](kernelOf(a), "add.u16", nil, a, b)
+func (a U16) Add(b Int) U16 {
+	return emit1[U16](kernelOf(a), "add.u16", nil, a, in(ptx.U16, b))
 }
 
 // Sub is sub.u16 d, a, b:
 // d = a - b.
-func (a U16) Sub(b U16) U16 {
-	return emit1[U16](kernelOf(a), "sub.u16", nil, a, b)
+func (a U16) Sub(b Int) U16 {
+	return emit1[U16](kernelOf(a), "sub.u16", nil, a, in(ptx.U16, b))
 }
 
 // Sad is sad.u16 d, a, b, c:
 // d = |a - b| + c.
-func (a U16) Sad(b U16, c U16) U16 {
-	return emit1[U16](kernelOf(a), "sad.u16", nil, a, b, c)
+func (a U16) Sad(b Int, c Int) U16 {
+	return emit1[U16](kernelOf(a), "sad.u16", nil, a, in(ptx.U16, b), in(ptx.U16, c))
 }
 
 // MulLo is mul.lo.u16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U16) MulLo(b U16) U16 {
-	return emit1[U16](kernelOf(a), "mul.lo.u16", nil, a, b)
+func (a U16) MulLo(b Int) U16 {
+	return emit1[U16](kernelOf(a), "mul.lo.u16", nil, a, in(ptx.U16, b))
 }
 
 // MulHi is mul.hi.u16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U16) MulHi(b U16) U16 {
-	return emit1[U16](kernelOf(a), "mul.hi.u16", nil, a, b)
+func (a U16) MulHi(b Int) U16 {
+	return emit1[U16](kernelOf(a), "mul.hi.u16", nil, a, in(ptx.U16, b))
 }
 
 // MulWide is mul.wide.u16 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U16) MulWide(b U16) U32 {
-	return emit1[U32](kernelOf(a), "mul.wide.u16", nil, a, b)
+func (a U16) MulWide(b Int) U32 {
+	return emit1[U32](kernelOf(a), "mul.wide.u16", nil, a, in(ptx.U16, b))
 }
 
 // MadLo is mad.lo.u16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U16) MadLo(b U16, c U16) U16 {
-	return emit1[U16](kernelOf(a), "mad.lo.u16", nil, a, b, c)
+func (a U16) MadLo(b Int, c Int) U16 {
+	return emit1[U16](kernelOf(a), "mad.lo.u16", nil, a, in(ptx.U16, b), in(ptx.U16, c))
 }
 
 // MadHi is mad.hi.u16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U16) MadHi(b U16, c U16) U16 {
-	return emit1[U16](kernelOf(a), "mad.hi.u16", nil, a, b, c)
+func (a U16) MadHi(b Int, c Int) U16 {
+	return emit1[U16](kernelOf(a), "mad.hi.u16", nil, a, in(ptx.U16, b), in(ptx.U16, c))
 }
 
 // MadWide is mad.wide.u16 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U16) MadWide(b U16, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad.wide.u16", nil, a, b, c)
+func (a U16) MadWide(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad.wide.u16", nil, a, in(ptx.U16, b), in(ptx.U32, c))
 }
 
 // Div is div.u16 d, a, b:
 // d = a / b, towards zero.
-func (a U16) Div(b U16) U16 {
-	return emit1[U16](kernelOf(a), "div.u16", nil, a, b)
+func (a U16) Div(b Int) U16 {
+	return emit1[U16](kernelOf(a), "div.u16", nil, a, in(ptx.U16, b))
 }
 
 // Rem is rem.u16 d, a, b:
 // d = a mod b, with the sign of a.
-func (a U16) Rem(b U16) U16 {
-	return emit1[U16](kernelOf(a), "rem.u16", nil, a, b)
+func (a U16) Rem(b Int) U16 {
+	return emit1[U16](kernelOf(a), "rem.u16", nil, a, in(ptx.U16, b))
 }
 
 // Min is min.u16 d, a, b:
 // d = min(a, b); with .relu at least 0.
-func (a U16) Min(b U16) U16 {
-	return emit1[U16](kernelOf(a), "min.u16", nil, a, b)
+func (a U16) Min(b Int) U16 {
+	return emit1[U16](kernelOf(a), "min.u16", nil, a, in(ptx.U16, b))
 }
 
 // Max is max.u16 d, a, b:
 // d = max(a, b); with .relu at least 0.
-func (a U16) Max(b U16) U16 {
-	return emit1[U16](kernelOf(a), "max.u16", nil, a, b)
+func (a U16) Max(b Int) U16 {
+	return emit1[U16](kernelOf(a), "max.u16", nil, a, in(ptx.U16, b))
 }
 
 // And is and.b16 d, a, b:
 // d = a & b.
-func (a U16) And(b U16) U16 {
-	return emit1[U16](kernelOf(a), "and.b16", nil, a, b)
+func (a U16) And(b Int) U16 {
+	return emit1[U16](kernelOf(a), "and.b16", nil, a, in(ptx.U16, b))
 }
 
 // Or is or.b16 d, a, b:
 // d = a | b.
-func (a U16) Or(b U16) U16 {
-	return emit1[U16](kernelOf(a), "or.b16", nil, a, b)
+func (a U16) Or(b Int) U16 {
+	return emit1[U16](kernelOf(a), "or.b16", nil, a, in(ptx.U16, b))
 }
 
 // Xor is xor.b16 d, a, b:
 // d = a ^ b.
-func (a U16) Xor(b U16) U16 {
-	return emit1[U16](kernelOf(a), "xor.b16", nil, a, b)
+func (a U16) Xor(b Int) U16 {
+	return emit1[U16](kernelOf(a), "xor.b16", nil, a, in(ptx.U16, b))
 }
 
 // Not is not.b16 d, a:
@@ -112,316 +116,316 @@ func (a U16) Cnot() U16 {
 
 // Shl is shl.b16 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a U16) Shl(b U32) U16 {
-	return emit1[U16](kernelOf(a), "shl.b16", nil, a, b)
+func (a U16) Shl(b Int) U16 {
+	return emit1[U16](kernelOf(a), "shl.b16", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.u16 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a U16) Shr(b U32) U16 {
-	return emit1[U16](kernelOf(a), "shr.u16", nil, a, b)
+func (a U16) Shr(b Int) U16 {
+	return emit1[U16](kernelOf(a), "shr.u16", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpEq(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.u16", nil, a, b)
+func (a U16) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpEqPair is setp.eq.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpEqPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u16", nil, a, b)
+func (a U16) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpNe is setp.ne.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpNe(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.u16", nil, a, b)
+func (a U16) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpNePair is setp.ne.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpNePair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u16", nil, a, b)
+func (a U16) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLt is setp.lt.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLt(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.u16", nil, a, b)
+func (a U16) SetpLt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLtPair is setp.lt.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLtPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u16", nil, a, b)
+func (a U16) SetpLtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLe is setp.le.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLe(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.u16", nil, a, b)
+func (a U16) SetpLe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLePair is setp.le.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLePair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u16", nil, a, b)
+func (a U16) SetpLePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpGt is setp.gt.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpGt(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.u16", nil, a, b)
+func (a U16) SetpGt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpGtPair is setp.gt.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpGtPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u16", nil, a, b)
+func (a U16) SetpGtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpGe is setp.ge.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpGe(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.u16", nil, a, b)
+func (a U16) SetpGe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpGePair is setp.ge.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpGePair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u16", nil, a, b)
+func (a U16) SetpGePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLo is setp.lo.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLo(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lo.u16", nil, a, b)
+func (a U16) SetpLo(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lo.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLoPair is setp.lo.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLoPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u16", nil, a, b)
+func (a U16) SetpLoPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLs is setp.ls.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLs(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ls.u16", nil, a, b)
+func (a U16) SetpLs(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ls.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLsPair is setp.ls.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpLsPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u16", nil, a, b)
+func (a U16) SetpLsPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpHi is setp.hi.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpHi(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hi.u16", nil, a, b)
+func (a U16) SetpHi(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.hi.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpHiPair is setp.hi.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpHiPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u16", nil, a, b)
+func (a U16) SetpHiPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpHs is setp.hs.u16 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpHs(b U16) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hs.u16", nil, a, b)
+func (a U16) SetpHs(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.hs.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpHsPair is setp.hs.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpHsPair(b U16) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u16", nil, a, b)
+func (a U16) SetpHsPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpAnd is setp.cmp.and.u16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U16) SetpAnd(cmp Mod, b U16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.u16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U16) SetpAndPair(cmp Mod, b U16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetpOr is setp.cmp.or.u16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U16) SetpOr(cmp Mod, b U16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.u16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U16) SetpOrPair(cmp Mod, b U16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetpXor is setp.cmp.xor.u16 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U16) SetpXor(cmp Mod, b U16, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.u16 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U16) SetpXorPair(cmp Mod, b U16, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetU32 is set.cmp.u32.u16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U16) SetU32(cmp Mod, b U16) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u16", withMod(nil, cmp), a, b)
+func (a U16) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.u16", withMod(nil, cmp), a, in(ptx.U16, b))
 }
 
 // SetS32 is set.cmp.s32.u16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U16) SetS32(cmp Mod, b U16) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u16", withMod(nil, cmp), a, b)
+func (a U16) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.u16", withMod(nil, cmp), a, in(ptx.U16, b))
 }
 
 // SetF32 is set.cmp.f32.u16 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U16) SetF32(cmp Mod, b U16) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u16", withMod(nil, cmp), a, b)
+func (a U16) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.u16", withMod(nil, cmp), a, in(ptx.U16, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetAndU32(cmp Mod, b U16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetAndS32(cmp Mod, b U16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetAndF32(cmp Mod, b U16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetOrU32(cmp Mod, b U16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetOrS32(cmp Mod, b U16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetOrF32(cmp Mod, b U16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetXorU32(cmp Mod, b U16, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetXorS32(cmp Mod, b U16, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.u16 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U16) SetXorF32(cmp Mod, b U16, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetF16 is set.cmp.f16.u16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U16) SetF16(cmp Mod, b U16) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u16", withMod(nil, cmp), a, b)
+func (a U16) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.u16", withMod(nil, cmp), a, in(ptx.U16, b))
 }
 
 // SetBF16 is set.cmp.bf16.u16 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U16) SetBF16(cmp Mod, b U16) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u16", withMod(nil, cmp), a, b)
+func (a U16) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.u16", withMod(nil, cmp), a, in(ptx.U16, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U16) SetAndF16(cmp Mod, b U16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U16) SetOrF16(cmp Mod, b U16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U16) SetXorF16(cmp Mod, b U16, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U16) SetAndBF16(cmp Mod, b U16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U16) SetOrBF16(cmp Mod, b U16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.u16 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U16) SetXorBF16(cmp Mod, b U16, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.u16", withMod(nil, cmp), a, b, c)
+func (a U16) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.u16", withMod(nil, cmp), a, in(ptx.U16, b), c)
 }
 
 // Selp is selp.u16 d, a, b, c:
 // d = c ? a : b.
-func (a U16) Selp(b U16, c Pred) U16 {
-	return emit1[U16](kernelOf(a), "selp.u16", nil, a, b, c)
+func (a U16) Selp(b Int, c Pred) U16 {
+	return emit1[U16](kernelOf(a), "selp.u16", nil, a, in(ptx.U16, b), c)
 }
 
 // SlctS32 is slct.u16.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a U16) SlctS32(b U16, c S32) U16 {
-	return emit1[U16](kernelOf(a), "slct.u16.s32", nil, a, b, c)
+func (a U16) SlctS32(b Int, c Int) U16 {
+	return emit1[U16](kernelOf(a), "slct.u16.s32", nil, a, in(ptx.U16, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.u16.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a U16) SlctF32(b U16, c F32, mods ...Mod) U16 {
-	return emit1[U16](kernelOf(a), "slct.u16.f32", mods, a, b, c)
+func (a U16) SlctF32(b Int, c Float, mods ...Mod) U16 {
+	return emit1[U16](kernelOf(a), "slct.u16.f32", mods, a, in(ptx.U16, b), in(ptx.F32, c))
 }
 
 // CvtU8 is cvt{.sat}.u8.u16 d, a:

@@ -2,270 +2,274 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Add is add.u32 d, a, b:
 // d = a + b.
-func (a U32) Add(b U32) U32 {
-	return emit1[U32](kernelOf(a), "add.u32", nil, a, b)
+func (a U32) Add(b Int) U32 {
+	return emit1[U32](kernelOf(a), "add.u32", nil, a, in(ptx.U32, b))
 }
 
 // Sub is sub.u32 d, a, b:
 // d = a - b.
-func (a U32) Sub(b U32) U32 {
-	return emit1[U32](kernelOf(a), "sub.u32", nil, a, b)
+func (a U32) Sub(b Int) U32 {
+	return emit1[U32](kernelOf(a), "sub.u32", nil, a, in(ptx.U32, b))
 }
 
 // Sad is sad.u32 d, a, b, c:
 // d = |a - b| + c.
-func (a U32) Sad(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "sad.u32", nil, a, b, c)
+func (a U32) Sad(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "sad.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // MulLo is mul.lo.u32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U32) MulLo(b U32) U32 {
-	return emit1[U32](kernelOf(a), "mul.lo.u32", nil, a, b)
+func (a U32) MulLo(b Int) U32 {
+	return emit1[U32](kernelOf(a), "mul.lo.u32", nil, a, in(ptx.U32, b))
 }
 
 // MulHi is mul.hi.u32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U32) MulHi(b U32) U32 {
-	return emit1[U32](kernelOf(a), "mul.hi.u32", nil, a, b)
+func (a U32) MulHi(b Int) U32 {
+	return emit1[U32](kernelOf(a), "mul.hi.u32", nil, a, in(ptx.U32, b))
 }
 
 // MulWide is mul.wide.u32 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U32) MulWide(b U32) U64 {
-	return emit1[U64](kernelOf(a), "mul.wide.u32", nil, a, b)
+func (a U32) MulWide(b Int) U64 {
+	return emit1[U64](kernelOf(a), "mul.wide.u32", nil, a, in(ptx.U32, b))
 }
 
 // MadLo is mad.lo.u32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U32) MadLo(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad.lo.u32", nil, a, b, c)
+func (a U32) MadLo(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad.lo.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // MadHi is mad.hi.u32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U32) MadHi(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad.hi.u32", nil, a, b, c)
+func (a U32) MadHi(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad.hi.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // MadWide is mad.wide.u32 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U32) MadWide(b U32, c U64) U64 {
-	return emit1[U64](kernelOf(a), "mad.wide.u32", nil, a, b, c)
+func (a U32) MadWide(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "mad.wide.u32", nil, a, in(ptx.U32, b), in(ptx.U64, c))
 }
 
 // Mul24Lo is mul24.lo.u32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a U32) Mul24Lo(b U32) U32 {
-	return emit1[U32](kernelOf(a), "mul24.lo.u32", nil, a, b)
+func (a U32) Mul24Lo(b Int) U32 {
+	return emit1[U32](kernelOf(a), "mul24.lo.u32", nil, a, in(ptx.U32, b))
 }
 
 // Mul24Hi is mul24.hi.u32 d, a, b:
 // d = a · b of 24-bit values: bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a U32) Mul24Hi(b U32) U32 {
-	return emit1[U32](kernelOf(a), "mul24.hi.u32", nil, a, b)
+func (a U32) Mul24Hi(b Int) U32 {
+	return emit1[U32](kernelOf(a), "mul24.hi.u32", nil, a, in(ptx.U32, b))
 }
 
 // Mad24Lo is mad24.lo.u32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a U32) Mad24Lo(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad24.lo.u32", nil, a, b, c)
+func (a U32) Mad24Lo(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad24.lo.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Mad24Hi is mad24.hi.u32 d, a, b, c:
 // d = a · b + c of 24-bit a and b: with bits 0 to 31 (lo) or 16 to 47 (hi) of the product.
-func (a U32) Mad24Hi(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad24.hi.u32", nil, a, b, c)
+func (a U32) Mad24Hi(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad24.hi.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Div is div.u32 d, a, b:
 // d = a / b, towards zero.
-func (a U32) Div(b U32) U32 {
-	return emit1[U32](kernelOf(a), "div.u32", nil, a, b)
+func (a U32) Div(b Int) U32 {
+	return emit1[U32](kernelOf(a), "div.u32", nil, a, in(ptx.U32, b))
 }
 
 // Rem is rem.u32 d, a, b:
 // d = a mod b, with the sign of a.
-func (a U32) Rem(b U32) U32 {
-	return emit1[U32](kernelOf(a), "rem.u32", nil, a, b)
+func (a U32) Rem(b Int) U32 {
+	return emit1[U32](kernelOf(a), "rem.u32", nil, a, in(ptx.U32, b))
 }
 
 // Min is min.u32 d, a, b:
 // d = min(a, b); with .relu at least 0.
-func (a U32) Min(b U32) U32 {
-	return emit1[U32](kernelOf(a), "min.u32", nil, a, b)
+func (a U32) Min(b Int) U32 {
+	return emit1[U32](kernelOf(a), "min.u32", nil, a, in(ptx.U32, b))
 }
 
 // Max is max.u32 d, a, b:
 // d = max(a, b); with .relu at least 0.
-func (a U32) Max(b U32) U32 {
-	return emit1[U32](kernelOf(a), "max.u32", nil, a, b)
+func (a U32) Max(b Int) U32 {
+	return emit1[U32](kernelOf(a), "max.u32", nil, a, in(ptx.U32, b))
 }
 
 // AddCc is add.cc.u32 d, a, b:
 // d = a + b, carry out to CC.CF.
-func (a U32) AddCc(b U32) U32 {
-	return emit1[U32](kernelOf(a), "add.cc.u32", nil, a, b)
+func (a U32) AddCc(b Int) U32 {
+	return emit1[U32](kernelOf(a), "add.cc.u32", nil, a, in(ptx.U32, b))
 }
 
 // Addc is addc{.cc}.u32 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
-func (a U32) Addc(b U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "addc.u32", mods, a, b)
+func (a U32) Addc(b Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "addc.u32", mods, a, in(ptx.U32, b))
 }
 
 // SubCc is sub.cc.u32 d, a, b:
 // d = a - b, borrow out to CC.CF.
-func (a U32) SubCc(b U32) U32 {
-	return emit1[U32](kernelOf(a), "sub.cc.u32", nil, a, b)
+func (a U32) SubCc(b Int) U32 {
+	return emit1[U32](kernelOf(a), "sub.cc.u32", nil, a, in(ptx.U32, b))
 }
 
 // Subc is subc{.cc}.u32 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
-func (a U32) Subc(b U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "subc.u32", mods, a, b)
+func (a U32) Subc(b Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "subc.u32", mods, a, in(ptx.U32, b))
 }
 
 // MadLoCc is mad.lo.cc.u32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
-func (a U32) MadLoCc(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad.lo.cc.u32", nil, a, b, c)
+func (a U32) MadLoCc(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad.lo.cc.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // MadHiCc is mad.hi.cc.u32 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
-func (a U32) MadHiCc(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "mad.hi.cc.u32", nil, a, b, c)
+func (a U32) MadHiCc(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "mad.hi.cc.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // MadcLo is madc.lo{.cc}.u32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
-func (a U32) MadcLo(b U32, c U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "madc.lo.u32", mods, a, b, c)
+func (a U32) MadcLo(b Int, c Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "madc.lo.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // MadcHi is madc.hi{.cc}.u32 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
-func (a U32) MadcHi(b U32, c U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "madc.hi.u32", mods, a, b, c)
+func (a U32) MadcHi(b Int, c Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "madc.hi.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Dp4aU32U32 is dp4a.u32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp4aU32U32(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, b, c)
+func (a U32) Dp4aU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp4a.u32.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Dp4aU32S32 is dp4a.u32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp4aU32S32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, b, c)
+func (a U32) Dp4aU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp4aS32U32 is dp4a.s32.u32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp4aS32U32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, b, c)
+func (a U32) Dp4aS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.u32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp4aS32S32 is dp4a.s32.s32 d, a, b, c:
 // d = c + the dot product of four bytes of a and of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp4aS32S32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, b, c)
+func (a U32) Dp4aS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp4a.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoU32U32 is dp2a.lo.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aLoU32U32(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, b, c)
+func (a U32) Dp2aLoU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.lo.u32.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Dp2aHiU32U32 is dp2a.hi.u32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aHiU32U32(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, b, c)
+func (a U32) Dp2aHiU32U32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "dp2a.hi.u32.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Dp2aLoU32S32 is dp2a.lo.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aLoU32S32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, b, c)
+func (a U32) Dp2aLoU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoS32U32 is dp2a.lo.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aLoS32U32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, b, c)
+func (a U32) Dp2aLoS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.u32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp2aLoS32S32 is dp2a.lo.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aLoS32S32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, b, c)
+func (a U32) Dp2aLoS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.lo.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiU32S32 is dp2a.hi.u32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aHiU32S32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, b, c)
+func (a U32) Dp2aHiU32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiS32U32 is dp2a.hi.s32.u32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aHiS32U32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, b, c)
+func (a U32) Dp2aHiS32U32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.u32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Dp2aHiS32S32 is dp2a.hi.s32.s32 d, a, b, c:
 // d = c + the dot product of two halves of a and two bytes, low or high, of b.
 // Needs sm_61 and PTX 5.0.
-func (a U32) Dp2aHiS32S32(b U32, c S32) S32 {
-	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, b, c)
+func (a U32) Dp2aHiS32S32(b Int, c Int) S32 {
+	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // Vabsdiff4U32U32 is vabsdiff4.u32.u32.u32{.add} d, a, b, c:
 // d = the differences of four bytes of a and of b; with .add their sum + c.
 // Needs sm_30 and PTX 4.0.
-func (a U32) Vabsdiff4U32U32(b U32, c U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "vabsdiff4.u32.u32.u32", mods, a, b, c)
+func (a U32) Vabsdiff4U32U32(b Int, c Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "vabsdiff4.u32.u32.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Vabsdiff2U32U32 is vabsdiff2.u32.u32.u32{.add} d, a, b, c:
 // d = the differences of two halves of a and of b; with .add their sum + c.
 // Needs sm_30 and PTX 4.0.
-func (a U32) Vabsdiff2U32U32(b U32, c U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "vabsdiff2.u32.u32.u32", mods, a, b, c)
+func (a U32) Vabsdiff2U32U32(b Int, c Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "vabsdiff2.u32.u32.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // And is and.b32 d, a, b:
 // d = a & b.
-func (a U32) And(b U32) U32 {
-	return emit1[U32](kernelOf(a), "and.b32", nil, a, b)
+func (a U32) And(b Int) U32 {
+	return emit1[U32](kernelOf(a), "and.b32", nil, a, in(ptx.U32, b))
 }
 
 // Or is or.b32 d, a, b:
 // d = a | b.
-func (a U32) Or(b U32) U32 {
-	return emit1[U32](kernelOf(a), "or.b32", nil, a, b)
+func (a U32) Or(b Int) U32 {
+	return emit1[U32](kernelOf(a), "or.b32", nil, a, in(ptx.U32, b))
 }
 
 // Xor is xor.b32 d, a, b:
 // d = a ^ b.
-func (a U32) Xor(b U32) U32 {
-	return emit1[U32](kernelOf(a), "xor.b32", nil, a, b)
+func (a U32) Xor(b Int) U32 {
+	return emit1[U32](kernelOf(a), "xor.b32", nil, a, in(ptx.U32, b))
 }
 
 // Not is not.b32 d, a:
@@ -283,68 +287,68 @@ func (a U32) Cnot() U32 {
 // Lop3 is lop3.b32 d, a, b, c, immLut:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_50 and PTX 4.3.
-func (a U32) Lop3(b U32, c U32, immLut int) U32 {
-	return emit1[U32](kernelOf(a), "lop3.b32", nil, a, b, c, imm(immLut))
+func (a U32) Lop3(b Int, c Int, immLut int) U32 {
+	return emit1[U32](kernelOf(a), "lop3.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), imm(immLut))
 }
 
 // Lop3Or is lop3.or.b32 d|p, a, b, c, immLut, q:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_70 and PTX 8.2.
-func (a U32) Lop3Or(b U32, c U32, immLut int, q Pred) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "lop3.or.b32", nil, a, b, c, imm(immLut), q)
+func (a U32) Lop3Or(b Int, c Int, immLut int, q Pred) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "lop3.or.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), imm(immLut), q)
 }
 
 // Lop3And is lop3.and.b32 d|p, a, b, c, immLut, q:
 // d = the function of a, b and c whose truth table is immLut; p = (d != 0) bool q.
 // Needs sm_70 and PTX 8.2.
-func (a U32) Lop3And(b U32, c U32, immLut int, q Pred) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "lop3.and.b32", nil, a, b, c, imm(immLut), q)
+func (a U32) Lop3And(b Int, c Int, immLut int, q Pred) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "lop3.and.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), imm(immLut), q)
 }
 
 // Shl is shl.b32 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a U32) Shl(b U32) U32 {
-	return emit1[U32](kernelOf(a), "shl.b32", nil, a, b)
+func (a U32) Shl(b Int) U32 {
+	return emit1[U32](kernelOf(a), "shl.b32", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.u32 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a U32) Shr(b U32) U32 {
-	return emit1[U32](kernelOf(a), "shr.u32", nil, a, b)
+func (a U32) Shr(b Int) U32 {
+	return emit1[U32](kernelOf(a), "shr.u32", nil, a, in(ptx.U32, b))
 }
 
 // ShfLClamp is shf.l.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a U32) ShfLClamp(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shf.l.clamp.b32", nil, a, b, c)
+func (a U32) ShfLClamp(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "shf.l.clamp.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // ShfLWrap is shf.l.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a U32) ShfLWrap(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shf.l.wrap.b32", nil, a, b, c)
+func (a U32) ShfLWrap(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "shf.l.wrap.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // ShfRClamp is shf.r.clamp.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a U32) ShfRClamp(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shf.r.clamp.b32", nil, a, b, c)
+func (a U32) ShfRClamp(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "shf.r.clamp.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // ShfRWrap is shf.r.wrap.b32 d, a, b, c:
 // d = 32 bits of b:a shifted left (l: its high word) or right (r: its low word) by c.
 // Needs PTX 3.1.
-func (a U32) ShfRWrap(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "shf.r.wrap.b32", nil, a, b, c)
+func (a U32) ShfRWrap(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "shf.r.wrap.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Prmt is prmt.b32{.f4e|.b4e|.rc8|.ecl|.ecr|.rc16} d, a, b, c:
 // d = four bytes picked from b:a by the selectors in c, or by mode and the low bits of c.
-func (a U32) Prmt(b U32, c U32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "prmt.b32", mods, a, b, c)
+func (a U32) Prmt(b Int, c Int, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "prmt.b32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Popc is popc.b32 d, a:
@@ -373,344 +377,344 @@ func (a U32) Brev() U32 {
 
 // Bfe is bfe.u32 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
-func (a U32) Bfe(b U32, c U32) U32 {
-	return emit1[U32](kernelOf(a), "bfe.u32", nil, a, b, c)
+func (a U32) Bfe(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "bfe.u32", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Bfi is bfi.b32 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a U32) Bfi(b U32, c U32, d U32) U32 {
-	return emit1[U32](kernelOf(a), "bfi.b32", nil, a, b, c, d)
+func (a U32) Bfi(b Int, c Int, d Int) U32 {
+	return emit1[U32](kernelOf(a), "bfi.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // BmskClamp is bmsk.clamp.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
-func (a U32) BmskClamp(b U32) U32 {
-	return emit1[U32](kernelOf(a), "bmsk.clamp.b32", nil, a, b)
+func (a U32) BmskClamp(b Int) U32 {
+	return emit1[U32](kernelOf(a), "bmsk.clamp.b32", nil, a, in(ptx.U32, b))
 }
 
 // BmskWrap is bmsk.wrap.b32 d, a, b:
 // d = b ones from bit a.
 // Needs sm_70 and PTX 7.6.
-func (a U32) BmskWrap(b U32) U32 {
-	return emit1[U32](kernelOf(a), "bmsk.wrap.b32", nil, a, b)
+func (a U32) BmskWrap(b Int) U32 {
+	return emit1[U32](kernelOf(a), "bmsk.wrap.b32", nil, a, in(ptx.U32, b))
 }
 
 // SzextClamp is szext.clamp.u32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
-func (a U32) SzextClamp(b U32) U32 {
-	return emit1[U32](kernelOf(a), "szext.clamp.u32", nil, a, b)
+func (a U32) SzextClamp(b Int) U32 {
+	return emit1[U32](kernelOf(a), "szext.clamp.u32", nil, a, in(ptx.U32, b))
 }
 
 // SzextWrap is szext.wrap.u32 d, a, b:
 // d = the low b bits of a, extended by zeros or by their sign.
 // Needs sm_70 and PTX 7.6.
-func (a U32) SzextWrap(b U32) U32 {
-	return emit1[U32](kernelOf(a), "szext.wrap.u32", nil, a, b)
+func (a U32) SzextWrap(b Int) U32 {
+	return emit1[U32](kernelOf(a), "szext.wrap.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpEq is setp.eq.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpEq(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.u32", nil, a, b)
+func (a U32) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpEqPair is setp.eq.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpEqPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u32", nil, a, b)
+func (a U32) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpNe is setp.ne.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpNe(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.u32", nil, a, b)
+func (a U32) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpNePair is setp.ne.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpNePair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u32", nil, a, b)
+func (a U32) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLt is setp.lt.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLt(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.u32", nil, a, b)
+func (a U32) SetpLt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLtPair is setp.lt.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLtPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u32", nil, a, b)
+func (a U32) SetpLtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLe is setp.le.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLe(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.u32", nil, a, b)
+func (a U32) SetpLe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLePair is setp.le.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLePair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u32", nil, a, b)
+func (a U32) SetpLePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpGt is setp.gt.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpGt(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.u32", nil, a, b)
+func (a U32) SetpGt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpGtPair is setp.gt.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpGtPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u32", nil, a, b)
+func (a U32) SetpGtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpGe is setp.ge.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpGe(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.u32", nil, a, b)
+func (a U32) SetpGe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpGePair is setp.ge.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpGePair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u32", nil, a, b)
+func (a U32) SetpGePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLo is setp.lo.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLo(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lo.u32", nil, a, b)
+func (a U32) SetpLo(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lo.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLoPair is setp.lo.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLoPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u32", nil, a, b)
+func (a U32) SetpLoPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLs is setp.ls.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLs(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ls.u32", nil, a, b)
+func (a U32) SetpLs(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ls.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLsPair is setp.ls.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpLsPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u32", nil, a, b)
+func (a U32) SetpLsPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpHi is setp.hi.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpHi(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hi.u32", nil, a, b)
+func (a U32) SetpHi(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.hi.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpHiPair is setp.hi.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpHiPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u32", nil, a, b)
+func (a U32) SetpHiPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpHs is setp.hs.u32 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpHs(b U32) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hs.u32", nil, a, b)
+func (a U32) SetpHs(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.hs.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpHsPair is setp.hs.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpHsPair(b U32) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u32", nil, a, b)
+func (a U32) SetpHsPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpAnd is setp.cmp.and.u32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpAnd(cmp Mod, b U32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.u32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpAndPair(cmp Mod, b U32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetpOr is setp.cmp.or.u32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpOr(cmp Mod, b U32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.u32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpOrPair(cmp Mod, b U32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetpXor is setp.cmp.xor.u32 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpXor(cmp Mod, b U32, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.u32 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U32) SetpXorPair(cmp Mod, b U32, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetU32 is set.cmp.u32.u32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U32) SetU32(cmp Mod, b U32) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u32", withMod(nil, cmp), a, b)
+func (a U32) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
 // SetS32 is set.cmp.s32.u32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U32) SetS32(cmp Mod, b U32) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u32", withMod(nil, cmp), a, b)
+func (a U32) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
 // SetF32 is set.cmp.f32.u32 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U32) SetF32(cmp Mod, b U32) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u32", withMod(nil, cmp), a, b)
+func (a U32) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetAndU32(cmp Mod, b U32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetAndS32(cmp Mod, b U32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetAndF32(cmp Mod, b U32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetOrU32(cmp Mod, b U32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetOrS32(cmp Mod, b U32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetOrF32(cmp Mod, b U32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetXorU32(cmp Mod, b U32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetXorS32(cmp Mod, b U32, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.u32 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U32) SetXorF32(cmp Mod, b U32, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetF16 is set.cmp.f16.u32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U32) SetF16(cmp Mod, b U32) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u32", withMod(nil, cmp), a, b)
+func (a U32) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
 // SetBF16 is set.cmp.bf16.u32 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U32) SetBF16(cmp Mod, b U32) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u32", withMod(nil, cmp), a, b)
+func (a U32) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U32) SetAndF16(cmp Mod, b U32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U32) SetOrF16(cmp Mod, b U32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U32) SetXorF16(cmp Mod, b U32, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U32) SetAndBF16(cmp Mod, b U32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U32) SetOrBF16(cmp Mod, b U32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.u32 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U32) SetXorBF16(cmp Mod, b U32, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.u32", withMod(nil, cmp), a, b, c)
+func (a U32) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.u32", withMod(nil, cmp), a, in(ptx.U32, b), c)
 }
 
 // Selp is selp.u32 d, a, b, c:
 // d = c ? a : b.
-func (a U32) Selp(b U32, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "selp.u32", nil, a, b, c)
+func (a U32) Selp(b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "selp.u32", nil, a, in(ptx.U32, b), c)
 }
 
 // SlctS32 is slct.u32.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a U32) SlctS32(b U32, c S32) U32 {
-	return emit1[U32](kernelOf(a), "slct.u32.s32", nil, a, b, c)
+func (a U32) SlctS32(b Int, c Int) U32 {
+	return emit1[U32](kernelOf(a), "slct.u32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.u32.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a U32) SlctF32(b U32, c F32, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "slct.u32.f32", mods, a, b, c)
+func (a U32) SlctF32(b Int, c Float, mods ...Mod) U32 {
+	return emit1[U32](kernelOf(a), "slct.u32.f32", mods, a, in(ptx.U32, b), in(ptx.F32, c))
 }
 
 // CvtU8 is cvt{.sat}.u8.u32 d, a:
@@ -864,120 +868,120 @@ func (a U32) CvtRpBF16() BF16 {
 // ShflSyncUp is shfl.sync.up.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncUp(b U32, c U32, membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncUp(b Int, c Int, membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncUpPair is shfl.sync.up.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncUpPair(b U32, c U32, membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncUpPair(b Int, c Int, membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.up.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDown is shfl.sync.down.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncDown(b U32, c U32, membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncDown(b Int, c Int, membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncDownPair is shfl.sync.down.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncDownPair(b U32, c U32, membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncDownPair(b Int, c Int, membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.down.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBfly is shfl.sync.bfly.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncBfly(b U32, c U32, membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncBfly(b Int, c Int, membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncBflyPair is shfl.sync.bfly.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncBflyPair(b U32, c U32, membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncBflyPair(b Int, c Int, membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.bfly.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdx is shfl.sync.idx.b32 d, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncIdx(b U32, c U32, membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncIdx(b Int, c Int, membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // ShflSyncIdxPair is shfl.sync.idx.b32 d|p, a, b, c, membermask:
 // d = a of the lane that mode, b and c choose; p = whether it is in range.
 // Needs sm_30 and PTX 6.0.
-func (a U32) ShflSyncIdxPair(b U32, c U32, membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, b, c, membermask)
+func (a U32) ShflSyncIdxPair(b Int, c Int, membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "shfl.sync.idx.b32", nil, a, in(ptx.U32, b), in(ptx.U32, c), in(ptx.U32, membermask))
 }
 
 // MatchAnySync is match.any.sync.b32 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a U32) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, membermask)
+func (a U32) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b32 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a U32) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a U32) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b32 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a U32) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, membermask)
+func (a U32) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncAdd is redux.sync.add.u32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a U32) ReduxSyncAdd(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.add.u32", nil, a, membermask)
+func (a U32) ReduxSyncAdd(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "redux.sync.add.u32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncMin is redux.sync.min.u32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a U32) ReduxSyncMin(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.min.u32", nil, a, membermask)
+func (a U32) ReduxSyncMin(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "redux.sync.min.u32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncMax is redux.sync.max.u32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a U32) ReduxSyncMax(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.max.u32", nil, a, membermask)
+func (a U32) ReduxSyncMax(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "redux.sync.max.u32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncAnd is redux.sync.and.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a U32) ReduxSyncAnd(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.and.b32", nil, a, membermask)
+func (a U32) ReduxSyncAnd(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "redux.sync.and.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncOr is redux.sync.or.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a U32) ReduxSyncOr(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.or.b32", nil, a, membermask)
+func (a U32) ReduxSyncOr(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "redux.sync.or.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // ReduxSyncXor is redux.sync.xor.b32 dst, src, membermask:
 // dst = op over src of the lanes in membermask.
 // Needs sm_80 and PTX 7.0.
-func (a U32) ReduxSyncXor(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "redux.sync.xor.b32", nil, a, membermask)
+func (a U32) ReduxSyncXor(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "redux.sync.xor.b32", nil, a, in(ptx.U32, membermask))
 }
 
 // Getctarank is getctarank.u32 d, a:

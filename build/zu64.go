@@ -2,144 +2,148 @@
 
 package build
 
+import (
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
 // Add is add.u64 d, a, b:
 // d = a + b.
-func (a U64) Add(b U64) U64 {
-	return emit1[U64](kernelOf(a), "add.u64", nil, a, b)
+func (a U64) Add(b Int) U64 {
+	return emit1[U64](kernelOf(a), "add.u64", nil, a, in(ptx.U64, b))
 }
 
 // Sub is sub.u64 d, a, b:
 // d = a - b.
-func (a U64) Sub(b U64) U64 {
-	return emit1[U64](kernelOf(a), "sub.u64", nil, a, b)
+func (a U64) Sub(b Int) U64 {
+	return emit1[U64](kernelOf(a), "sub.u64", nil, a, in(ptx.U64, b))
 }
 
 // Sad is sad.u64 d, a, b, c:
 // d = |a - b| + c.
-func (a U64) Sad(b U64, c U64) U64 {
-	return emit1[U64](kernelOf(a), "sad.u64", nil, a, b, c)
+func (a U64) Sad(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "sad.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // MulLo is mul.lo.u64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U64) MulLo(b U64) U64 {
-	return emit1[U64](kernelOf(a), "mul.lo.u64", nil, a, b)
+func (a U64) MulLo(b Int) U64 {
+	return emit1[U64](kernelOf(a), "mul.lo.u64", nil, a, in(ptx.U64, b))
 }
 
 // MulHi is mul.hi.u64 d, a, b:
 // d = a · b: the low half, the high half, or all of the product.
-func (a U64) MulHi(b U64) U64 {
-	return emit1[U64](kernelOf(a), "mul.hi.u64", nil, a, b)
+func (a U64) MulHi(b Int) U64 {
+	return emit1[U64](kernelOf(a), "mul.hi.u64", nil, a, in(ptx.U64, b))
 }
 
 // MadLo is mad.lo.u64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U64) MadLo(b U64, c U64) U64 {
-	return emit1[U64](kernelOf(a), "mad.lo.u64", nil, a, b, c)
+func (a U64) MadLo(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "mad.lo.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // MadHi is mad.hi.u64 d, a, b, c:
 // d = a · b + c: with the low half, the high half, or all of the product.
-func (a U64) MadHi(b U64, c U64) U64 {
-	return emit1[U64](kernelOf(a), "mad.hi.u64", nil, a, b, c)
+func (a U64) MadHi(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "mad.hi.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // Div is div.u64 d, a, b:
 // d = a / b, towards zero.
-func (a U64) Div(b U64) U64 {
-	return emit1[U64](kernelOf(a), "div.u64", nil, a, b)
+func (a U64) Div(b Int) U64 {
+	return emit1[U64](kernelOf(a), "div.u64", nil, a, in(ptx.U64, b))
 }
 
 // Rem is rem.u64 d, a, b:
 // d = a mod b, with the sign of a.
-func (a U64) Rem(b U64) U64 {
-	return emit1[U64](kernelOf(a), "rem.u64", nil, a, b)
+func (a U64) Rem(b Int) U64 {
+	return emit1[U64](kernelOf(a), "rem.u64", nil, a, in(ptx.U64, b))
 }
 
 // Min is min.u64 d, a, b:
 // d = min(a, b); with .relu at least 0.
-func (a U64) Min(b U64) U64 {
-	return emit1[U64](kernelOf(a), "min.u64", nil, a, b)
+func (a U64) Min(b Int) U64 {
+	return emit1[U64](kernelOf(a), "min.u64", nil, a, in(ptx.U64, b))
 }
 
 // Max is max.u64 d, a, b:
 // d = max(a, b); with .relu at least 0.
-func (a U64) Max(b U64) U64 {
-	return emit1[U64](kernelOf(a), "max.u64", nil, a, b)
+func (a U64) Max(b Int) U64 {
+	return emit1[U64](kernelOf(a), "max.u64", nil, a, in(ptx.U64, b))
 }
 
 // AddCc is add.cc.u64 d, a, b:
 // d = a + b, carry out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) AddCc(b U64) U64 {
-	return emit1[U64](kernelOf(a), "add.cc.u64", nil, a, b)
+func (a U64) AddCc(b Int) U64 {
+	return emit1[U64](kernelOf(a), "add.cc.u64", nil, a, in(ptx.U64, b))
 }
 
 // Addc is addc{.cc}.u64 d, a, b:
 // d = a + b + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) Addc(b U64, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "addc.u64", mods, a, b)
+func (a U64) Addc(b Int, mods ...Mod) U64 {
+	return emit1[U64](kernelOf(a), "addc.u64", mods, a, in(ptx.U64, b))
 }
 
 // SubCc is sub.cc.u64 d, a, b:
 // d = a - b, borrow out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) SubCc(b U64) U64 {
-	return emit1[U64](kernelOf(a), "sub.cc.u64", nil, a, b)
+func (a U64) SubCc(b Int) U64 {
+	return emit1[U64](kernelOf(a), "sub.cc.u64", nil, a, in(ptx.U64, b))
 }
 
 // Subc is subc{.cc}.u64 d, a, b:
 // d = a - (b + CC.CF); with .cc borrow out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) Subc(b U64, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "subc.u64", mods, a, b)
+func (a U64) Subc(b Int, mods ...Mod) U64 {
+	return emit1[U64](kernelOf(a), "subc.u64", mods, a, in(ptx.U64, b))
 }
 
 // MadLoCc is mad.lo.cc.u64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) MadLoCc(b U64, c U64) U64 {
-	return emit1[U64](kernelOf(a), "mad.lo.cc.u64", nil, a, b, c)
+func (a U64) MadLoCc(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "mad.lo.cc.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // MadHiCc is mad.hi.cc.u64 d, a, b, c:
 // d = half of a · b, + c, carry out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) MadHiCc(b U64, c U64) U64 {
-	return emit1[U64](kernelOf(a), "mad.hi.cc.u64", nil, a, b, c)
+func (a U64) MadHiCc(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "mad.hi.cc.u64", nil, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // MadcLo is madc.lo{.cc}.u64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) MadcLo(b U64, c U64, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "madc.lo.u64", mods, a, b, c)
+func (a U64) MadcLo(b Int, c Int, mods ...Mod) U64 {
+	return emit1[U64](kernelOf(a), "madc.lo.u64", mods, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // MadcHi is madc.hi{.cc}.u64 d, a, b, c:
 // d = half of a · b, + c + CC.CF; with .cc carry out to CC.CF.
 // Needs PTX 4.3.
-func (a U64) MadcHi(b U64, c U64, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "madc.hi.u64", mods, a, b, c)
+func (a U64) MadcHi(b Int, c Int, mods ...Mod) U64 {
+	return emit1[U64](kernelOf(a), "madc.hi.u64", mods, a, in(ptx.U64, b), in(ptx.U64, c))
 }
 
 // And is and.b64 d, a, b:
 // d = a & b.
-func (a U64) And(b U64) U64 {
-	return emit1[U64](kernelOf(a), "and.b64", nil, a, b)
+func (a U64) And(b Int) U64 {
+	return emit1[U64](kernelOf(a), "and.b64", nil, a, in(ptx.U64, b))
 }
 
 // Or is or.b64 d, a, b:
 // d = a | b.
-func (a U64) Or(b U64) U64 {
-	return emit1[U64](kernelOf(a), "or.b64", nil, a, b)
+func (a U64) Or(b Int) U64 {
+	return emit1[U64](kernelOf(a), "or.b64", nil, a, in(ptx.U64, b))
 }
 
 // Xor is xor.b64 d, a, b:
 // d = a ^ b.
-func (a U64) Xor(b U64) U64 {
-	return emit1[U64](kernelOf(a), "xor.b64", nil, a, b)
+func (a U64) Xor(b Int) U64 {
+	return emit1[U64](kernelOf(a), "xor.b64", nil, a, in(ptx.U64, b))
 }
 
 // Not is not.b64 d, a:
@@ -156,14 +160,14 @@ func (a U64) Cnot() U64 {
 
 // Shl is shl.b64 d, a, b:
 // d = a << b; 0 when b exceeds the width.
-func (a U64) Shl(b U32) U64 {
-	return emit1[U64](kernelOf(a), "shl.b64", nil, a, b)
+func (a U64) Shl(b Int) U64 {
+	return emit1[U64](kernelOf(a), "shl.b64", nil, a, in(ptx.U32, b))
 }
 
 // Shr is shr.u64 d, a, b:
 // d = a >> b, filled with the sign when a is signed.
-func (a U64) Shr(b U32) U64 {
-	return emit1[U64](kernelOf(a), "shr.u64", nil, a, b)
+func (a U64) Shr(b Int) U64 {
+	return emit1[U64](kernelOf(a), "shr.u64", nil, a, in(ptx.U32, b))
 }
 
 // Popc is popc.b64 d, a:
@@ -192,316 +196,316 @@ func (a U64) Brev() U64 {
 
 // Bfe is bfe.u64 d, a, b, c:
 // d = the field of c bits at bit b of a, extended by zeros or by its sign.
-func (a U64) Bfe(b U32, c U32) U64 {
-	return emit1[U64](kernelOf(a), "bfe.u64", nil, a, b, c)
+func (a U64) Bfe(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "bfe.u64", nil, a, in(ptx.U32, b), in(ptx.U32, c))
 }
 
 // Bfi is bfi.b64 f, a, b, c, d:
 // f = b with its field of d bits at bit c replaced by a.
-func (a U64) Bfi(b U64, c U32, d U32) U64 {
-	return emit1[U64](kernelOf(a), "bfi.b64", nil, a, b, c, d)
+func (a U64) Bfi(b Int, c Int, d Int) U64 {
+	return emit1[U64](kernelOf(a), "bfi.b64", nil, a, in(ptx.U64, b), in(ptx.U32, c), in(ptx.U32, d))
 }
 
 // SetpEq is setp.eq.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpEq(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.eq.u64", nil, a, b)
+func (a U64) SetpEq(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.eq.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpEqPair is setp.eq.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpEqPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u64", nil, a, b)
+func (a U64) SetpEqPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpNe is setp.ne.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpNe(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ne.u64", nil, a, b)
+func (a U64) SetpNe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ne.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpNePair is setp.ne.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpNePair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u64", nil, a, b)
+func (a U64) SetpNePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLt is setp.lt.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLt(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lt.u64", nil, a, b)
+func (a U64) SetpLt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lt.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLtPair is setp.lt.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLtPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u64", nil, a, b)
+func (a U64) SetpLtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLe is setp.le.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLe(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.le.u64", nil, a, b)
+func (a U64) SetpLe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.le.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLePair is setp.le.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLePair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u64", nil, a, b)
+func (a U64) SetpLePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpGt is setp.gt.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpGt(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.gt.u64", nil, a, b)
+func (a U64) SetpGt(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.gt.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpGtPair is setp.gt.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpGtPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u64", nil, a, b)
+func (a U64) SetpGtPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpGe is setp.ge.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpGe(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ge.u64", nil, a, b)
+func (a U64) SetpGe(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ge.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpGePair is setp.ge.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpGePair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u64", nil, a, b)
+func (a U64) SetpGePair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLo is setp.lo.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLo(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.lo.u64", nil, a, b)
+func (a U64) SetpLo(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.lo.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLoPair is setp.lo.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLoPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u64", nil, a, b)
+func (a U64) SetpLoPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLs is setp.ls.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLs(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.ls.u64", nil, a, b)
+func (a U64) SetpLs(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.ls.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLsPair is setp.ls.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpLsPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u64", nil, a, b)
+func (a U64) SetpLsPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpHi is setp.hi.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpHi(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hi.u64", nil, a, b)
+func (a U64) SetpHi(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.hi.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpHiPair is setp.hi.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpHiPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u64", nil, a, b)
+func (a U64) SetpHiPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpHs is setp.hs.u64 p, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpHs(b U64) Pred {
-	return emit1[Pred](kernelOf(a), "setp.hs.u64", nil, a, b)
+func (a U64) SetpHs(b Int) Pred {
+	return emit1[Pred](kernelOf(a), "setp.hs.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpHsPair is setp.hs.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpHsPair(b U64) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u64", nil, a, b)
+func (a U64) SetpHsPair(b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpAnd is setp.cmp.and.u64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U64) SetpAnd(cmp Mod, b U64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.and.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetpAnd(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.and.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetpAndPair is setp.cmp.and.u64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U64) SetpAndPair(cmp Mod, b U64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetpAndPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.and.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetpOr is setp.cmp.or.u64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U64) SetpOr(cmp Mod, b U64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.or.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetpOr(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.or.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetpOrPair is setp.cmp.or.u64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U64) SetpOrPair(cmp Mod, b U64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetpOrPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.or.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetpXor is setp.cmp.xor.u64 p, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U64) SetpXor(cmp Mod, b U64, c Pred) Pred {
-	return emit1[Pred](kernelOf(a), "setp.xor.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetpXor(cmp Mod, b Int, c Pred) Pred {
+	return emit1[Pred](kernelOf(a), "setp.xor.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetpXorPair is setp.cmp.xor.u64 p|q, a, b, c:
 // p = (a cmp b) bool c, q = !(a cmp b) bool c.
-func (a U64) SetpXorPair(cmp Mod, b U64, c Pred) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetpXorPair(cmp Mod, b Int, c Pred) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.xor.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetU32 is set.cmp.u32.u64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U64) SetU32(cmp Mod, b U64) U32 {
-	return emit1[U32](kernelOf(a), "set.u32.u64", withMod(nil, cmp), a, b)
+func (a U64) SetU32(cmp Mod, b Int) U32 {
+	return emit1[U32](kernelOf(a), "set.u32.u64", withMod(nil, cmp), a, in(ptx.U64, b))
 }
 
 // SetS32 is set.cmp.s32.u64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U64) SetS32(cmp Mod, b U64) S32 {
-	return emit1[S32](kernelOf(a), "set.s32.u64", withMod(nil, cmp), a, b)
+func (a U64) SetS32(cmp Mod, b Int) S32 {
+	return emit1[S32](kernelOf(a), "set.s32.u64", withMod(nil, cmp), a, in(ptx.U64, b))
 }
 
 // SetF32 is set.cmp.f32.u64 d, a, b:
 // d = a cmp b: true is all ones, or 1.0 when d is a float.
-func (a U64) SetF32(cmp Mod, b U64) F32 {
-	return emit1[F32](kernelOf(a), "set.f32.u64", withMod(nil, cmp), a, b)
+func (a U64) SetF32(cmp Mod, b Int) F32 {
+	return emit1[F32](kernelOf(a), "set.f32.u64", withMod(nil, cmp), a, in(ptx.U64, b))
 }
 
 // SetAndU32 is set.cmp.and.u32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetAndU32(cmp Mod, b U64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.and.u32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetAndU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.and.u32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetAndS32 is set.cmp.and.s32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetAndS32(cmp Mod, b U64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.and.s32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetAndS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.and.s32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetAndF32 is set.cmp.and.f32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetAndF32(cmp Mod, b U64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.and.f32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetAndF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.and.f32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetOrU32 is set.cmp.or.u32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetOrU32(cmp Mod, b U64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.or.u32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetOrU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.or.u32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetOrS32 is set.cmp.or.s32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetOrS32(cmp Mod, b U64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.or.s32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetOrS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.or.s32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetOrF32 is set.cmp.or.f32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetOrF32(cmp Mod, b U64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.or.f32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetOrF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.or.f32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetXorU32 is set.cmp.xor.u32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetXorU32(cmp Mod, b U64, c Pred) U32 {
-	return emit1[U32](kernelOf(a), "set.xor.u32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetXorU32(cmp Mod, b Int, c Pred) U32 {
+	return emit1[U32](kernelOf(a), "set.xor.u32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetXorS32 is set.cmp.xor.s32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetXorS32(cmp Mod, b U64, c Pred) S32 {
-	return emit1[S32](kernelOf(a), "set.xor.s32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetXorS32(cmp Mod, b Int, c Pred) S32 {
+	return emit1[S32](kernelOf(a), "set.xor.s32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetXorF32 is set.cmp.xor.f32.u64 d, a, b, c:
 // d = (a cmp b) bool c: true is all ones, or 1.0 when d is a float.
-func (a U64) SetXorF32(cmp Mod, b U64, c Pred) F32 {
-	return emit1[F32](kernelOf(a), "set.xor.f32.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetXorF32(cmp Mod, b Int, c Pred) F32 {
+	return emit1[F32](kernelOf(a), "set.xor.f32.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetF16 is set.cmp.f16.u64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U64) SetF16(cmp Mod, b U64) F16 {
-	return emit1[F16](kernelOf(a), "set.f16.u64", withMod(nil, cmp), a, b)
+func (a U64) SetF16(cmp Mod, b Int) F16 {
+	return emit1[F16](kernelOf(a), "set.f16.u64", withMod(nil, cmp), a, in(ptx.U64, b))
 }
 
 // SetBF16 is set.cmp.bf16.u64 d, a, b:
 // d = a cmp b, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U64) SetBF16(cmp Mod, b U64) BF16 {
-	return emit1[BF16](kernelOf(a), "set.bf16.u64", withMod(nil, cmp), a, b)
+func (a U64) SetBF16(cmp Mod, b Int) BF16 {
+	return emit1[BF16](kernelOf(a), "set.bf16.u64", withMod(nil, cmp), a, in(ptx.U64, b))
 }
 
 // SetAndF16 is set.cmp.and.f16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U64) SetAndF16(cmp Mod, b U64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.and.f16.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetAndF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.and.f16.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetOrF16 is set.cmp.or.f16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U64) SetOrF16(cmp Mod, b U64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.or.f16.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetOrF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.or.f16.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetXorF16 is set.cmp.xor.f16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_53 and PTX 4.2.
-func (a U64) SetXorF16(cmp Mod, b U64, c Pred) F16 {
-	return emit1[F16](kernelOf(a), "set.xor.f16.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetXorF16(cmp Mod, b Int, c Pred) F16 {
+	return emit1[F16](kernelOf(a), "set.xor.f16.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetAndBF16 is set.cmp.and.bf16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U64) SetAndBF16(cmp Mod, b U64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.and.bf16.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetAndBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.and.bf16.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetOrBF16 is set.cmp.or.bf16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U64) SetOrBF16(cmp Mod, b U64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.or.bf16.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetOrBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.or.bf16.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // SetXorBF16 is set.cmp.xor.bf16.u64 d, a, b, c:
 // d = (a cmp b) bool c, by half for a packed type: true is all ones, or 1.0 when d is a float.
 // Needs sm_90 and PTX 7.8.
-func (a U64) SetXorBF16(cmp Mod, b U64, c Pred) BF16 {
-	return emit1[BF16](kernelOf(a), "set.xor.bf16.u64", withMod(nil, cmp), a, b, c)
+func (a U64) SetXorBF16(cmp Mod, b Int, c Pred) BF16 {
+	return emit1[BF16](kernelOf(a), "set.xor.bf16.u64", withMod(nil, cmp), a, in(ptx.U64, b), c)
 }
 
 // Selp is selp.u64 d, a, b, c:
 // d = c ? a : b.
-func (a U64) Selp(b U64, c Pred) U64 {
-	return emit1[U64](kernelOf(a), "selp.u64", nil, a, b, c)
+func (a U64) Selp(b Int, c Pred) U64 {
+	return emit1[U64](kernelOf(a), "selp.u64", nil, a, in(ptx.U64, b), c)
 }
 
 // SlctS32 is slct.u64.s32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a U64) SlctS32(b U64, c S32) U64 {
-	return emit1[U64](kernelOf(a), "slct.u64.s32", nil, a, b, c)
+func (a U64) SlctS32(b Int, c Int) U64 {
+	return emit1[U64](kernelOf(a), "slct.u64.s32", nil, a, in(ptx.U64, b), in(ptx.S32, c))
 }
 
 // SlctF32 is slct{.ftz}.u64.f32 d, a, b, c:
 // d = c ≥ 0 ? a : b.
-func (a U64) SlctF32(b U64, c F32, mods ...Mod) U64 {
-	return emit1[U64](kernelOf(a), "slct.u64.f32", mods, a, b, c)
+func (a U64) SlctF32(b Int, c Float, mods ...Mod) U64 {
+	return emit1[U64](kernelOf(a), "slct.u64.f32", mods, a, in(ptx.U64, b), in(ptx.F32, c))
 }
 
 // CvtU8 is cvt{.sat}.u8.u64 d, a:
@@ -823,22 +827,22 @@ func (a U64) IsspacepParamEntry() Pred {
 // MatchAnySync is match.any.sync.b64 d, a, membermask:
 // d = the mask of the lanes whose a equals this lane's.
 // Needs sm_70 and PTX 6.0.
-func (a U64) MatchAnySync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, membermask)
+func (a U64) MatchAnySync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.any.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSync is match.all.sync.b64 d, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a U64) MatchAllSync(membermask U32) U32 {
-	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a U64) MatchAllSync(membermask Int) U32 {
+	return emit1[U32](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // MatchAllSyncPair is match.all.sync.b64 d|p, a, membermask:
 // d = membermask if a is the same in all its lanes, else 0; p = whether it is.
 // Needs sm_70 and PTX 6.0.
-func (a U64) MatchAllSyncPair(membermask U32) (U32, Pred) {
-	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, membermask)
+func (a U64) MatchAllSyncPair(membermask Int) (U32, Pred) {
+	return emitPair[U32, Pred](kernelOf(a), "match.all.sync.b64", nil, a, in(ptx.U32, membermask))
 }
 
 // Getctarank is getctarank.u64 d, a:

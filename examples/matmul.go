@@ -23,28 +23,28 @@ func Matmul() *build.Kernel {
 	as, bs := k.SharedF16("as", 64*aPitch), k.SharedF16("bs", kTile*bPitch)
 
 	tid := k.TidX()
-	lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
-	row0, col0 := k.CtaidY().MulLo(k.U32(64)), k.CtaidX().MulLo(k.U32(64))
+	lane, warp := tid.And(31), tid.Shr(5)
+	row0, col0 := k.CtaidY().MulLo(64), k.CtaidX().MulLo(64)
 	acc := build.Vars(k.F32(0), 8*4) // 8 fragments of 16×8
 
-	k.Loop(k.U32(0), kdim, k.U32(kTile), func(k0 build.U32) {
+	k.Loop(0, kdim, kTile, func(k0 build.U32) {
 		// Both tiles have 256 units of 16 bytes: two a thread.
 		for u := uint32(0); u < 256; u += 128 {
-			unit := tid.Add(k.U32(u))
-			r, q := unit.Shr(k.U32(2)), unit.And(k.U32(3)).Shl(k.U32(3)) // A: 4 units a row
-			k.CpAsyncCg(as.At(r.MadLo(k.U32(aPitch), q)), a.At(row0.Add(r).MadLo(kdim, k0.Add(q))), 16)
-			r, q = unit.Shr(k.U32(3)), unit.And(k.U32(7)).Shl(k.U32(3)) // B: 8 units a row
-			k.CpAsyncCg(bs.At(r.MadLo(k.U32(bPitch), q)), b.At(k0.Add(r).MadLo(n, col0.Add(q))), 16)
+			unit := tid.Add(u)
+			r, q := unit.Shr(2), unit.And(3).Shl(3) // A: 4 units a row
+			k.CpAsyncCg(as.At(r.MadLo(aPitch, q)), a.At(row0.Add(r).MadLo(kdim, k0.Add(q))), 16)
+			r, q = unit.Shr(3), unit.And(7).Shl(3) // B: 8 units a row
+			k.CpAsyncCg(bs.At(r.MadLo(bPitch, q)), b.At(k0.Add(r).MadLo(n, col0.Add(q))), 16)
 		}
 		k.CpAsyncWaitAll()
 		k.SyncThreads()
 
 		// ldmatrix takes a row's address from each lane: 16 rows, two halves of 8.
-		r, h := lane.And(k.U32(15)), lane.Shr(k.U32(4)).Shl(k.U32(3))
+		r, h := lane.And(15), lane.Shr(4).Shl(3)
 		for kk := uint32(0); kk < kTile; kk += 16 {
-			af := k.LdmatrixM8n8X4(as.At(warp.MadLo(k.U32(16), r).MadLo(k.U32(aPitch), h.Add(k.U32(kk)))))
+			af := k.LdmatrixM8n8X4(as.At(warp.MadLo(16, r).MadLo(aPitch, h.Add(kk))))
 			for j := uint32(0); j < 8; j += 2 { // two fragments of B at once
-				bf := k.LdmatrixM8n8X4(bs.At(r.Add(k.U32(kk)).MadLo(k.U32(bPitch), h.Add(k.U32(8*j)))), build.Trans)
+				bf := k.LdmatrixM8n8X4(bs.At(r.Add(kk).MadLo(bPitch, h.Add(8*j))), build.Trans)
 				for i := range uint32(2) {
 					d := acc[4*(j+i):][:4]
 					s := k.MmaM16n8k16RowColF32F16F16F32(af, [2]build.B32{bf[2*i], bf[2*i+1]}, get(d)) // D += A·B
@@ -58,13 +58,13 @@ func Matmul() *build.Kernel {
 	})
 
 	// Fragment: row lane/4 (+8 for the last two values), columns 2·(lane%4) and +1.
-	row := row0.Add(warp.MadLo(k.U32(16), lane.Shr(k.U32(2))))
-	col := col0.Add(lane.And(k.U32(3)).Shl(k.U32(1)))
+	row := row0.Add(warp.MadLo(16, lane.Shr(2)))
+	col := col0.Add(lane.And(3).Shl(1))
 	for j := range uint32(8) {
 		v := get(acc[4*j:][:4])
-		at := row.MadLo(n, col.Add(k.U32(8*j)))
+		at := row.MadLo(n, col.Add(8*j))
 		c.At(at).StV2([2]build.F32{v[0], v[1]})
-		c.At(at.Add(n.Shl(k.U32(3)))).StV2([2]build.F32{v[2], v[3]})
+		c.At(at.Add(n.Shl(3))).StV2([2]build.F32{v[2], v[3]})
 	}
 	return k
 }

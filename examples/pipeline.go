@@ -17,16 +17,16 @@ func Pipeline() *build.Kernel {
 	buffers := k.SharedF32("buffers", 2*tile)
 
 	blocks := k.NctaidX()
-	mine := k.TidX().MulLo(k.U32(4))                    // the thread's first float
+	mine := k.TidX().MulLo(4)                           // the thread's first float
 	mirror := k.U32(tile - 4).Sub(mine)                 // and where it ends up
 	at := func(buf build.U32) build.Shared[build.F32] { // buffer 0 or 1
-		return buffers.At(buf.MulLo(k.U32(tile)))
+		return buffers.At(buf.MulLo(tile))
 	}
 	// fetch starts the copy of a run, if there is one. The group is committed
 	// either way: wait_group counts groups, and the last run must count as well.
 	fetch := func(t, buf build.U32) {
 		k.If(t.SetpLt(tiles), func() {
-			k.CpAsyncCg(at(buf).At(mine), in.At(t.MadLo(k.U32(tile), mine)), 16)
+			k.CpAsyncCg(at(buf).At(mine), in.At(t.MadLo(tile, mine)), 16)
 		})
 		k.CpAsyncCommitGroup()
 	}
@@ -35,13 +35,13 @@ func Pipeline() *build.Kernel {
 	fetch(k.CtaidX(), buf.Get())
 	k.Loop(k.CtaidX(), tiles, blocks, func(t build.U32) {
 		this := buf.Get()
-		next := this.Xor(k.U32(1))
+		next := this.Xor(1)
 		fetch(t.Add(blocks), next)
 		k.CpAsyncWaitGroup(1) // all but the newest group: this run has landed
 		k.SyncThreads()       // for the other threads, too
 
 		v := at(this).At(mirror).LdV4()
-		out.At(t.MadLo(k.U32(tile), mine)).StV4([4]build.F32{v[3], v[2], v[1], v[0]})
+		out.At(t.MadLo(tile, mine)).StV4([4]build.F32{v[3], v[2], v[1], v[0]})
 
 		k.SyncThreads() // before the next round overwrites this buffer
 		buf.Set(next)

@@ -19,8 +19,8 @@ func Reduce() *build.Kernel {
 	partial := k.SharedF32("partial", warps)
 
 	tid := k.TidX()
-	first := k.CtaidX().MadLo(k.U32(threads), tid)
-	stride := k.NctaidX().MulLo(k.U32(threads))
+	first := k.CtaidX().MadLo(threads, tid)
+	stride := k.NctaidX().MulLo(threads)
 	sum := k.F32(0).Var()
 	k.Loop(first, n, stride, func(i build.U32) {
 		sum.Set(sum.Get().Add(x.At(i).Ld()))
@@ -28,17 +28,17 @@ func Reduce() *build.Kernel {
 
 	add := func(a, b build.F32) build.F32 { return a.Add(b) }
 	warpSum := build.WarpReduce(sum.Get(), add)
-	lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
-	k.If(lane.SetpEq(k.U32(0)), func() { partial.At(warp).St(warpSum) })
+	lane, warp := tid.And(31), tid.Shr(5)
+	k.If(lane.SetpEq(0), func() { partial.At(warp).St(warpSum) })
 	k.SyncThreads()
 
-	k.If(tid.SetpLt(k.U32(warps)), func() {
+	k.If(tid.SetpLt(warps), func() {
 		// The first 8 lanes of the first warp: a shuffle among just these.
 		s := partial.At(tid).Ld()
 		for d := uint32(warps / 2); d > 0; d /= 2 {
-			s = s.Add(s.ShflSyncBfly(k.U32(d), k.U32(31), k.U32(1<<warps-1)))
+			s = s.Add(s.ShflSyncBfly(d, 31, 1<<warps-1))
 		}
-		k.If(tid.SetpEq(k.U32(0)), func() { total.RedAdd(s) })
+		k.If(tid.SetpEq(0), func() { total.RedAdd(s) })
 	})
 	return k
 }

@@ -24,10 +24,10 @@ func Ring() *build.Kernel {
 	full, empty := k.SharedB64("full", stages), k.SharedB64("empty", stages)
 
 	tid := k.TidX()
-	k.If(tid.SetpEq(k.U32(0)), func() {
+	k.If(tid.SetpEq(0), func() {
 		for s := range stages {
-			k.MbarrierInit(full.Plus(s), k.U32(1))
-			k.MbarrierInit(empty.Plus(s), k.U32(consumers))
+			k.MbarrierInit(full.Plus(s), 1)
+			k.MbarrierInit(empty.Plus(s), consumers)
 		}
 		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
 	})
@@ -39,31 +39,31 @@ func Ring() *build.Kernel {
 		round := k.U32(0).Var()
 		k.Loop(k.CtaidX(), tiles, k.NctaidX(), func(t build.U32) {
 			r := round.Get()
-			body(t, r.Rem(k.U32(stages)), r.Div(k.U32(stages)))
-			round.Set(r.Add(k.U32(1)))
+			body(t, r.Rem(stages), r.Div(stages))
+			round.Set(r.Add(1))
 		})
 	}
-	parity := func(lap build.U32) build.U32 { return lap.And(k.U32(1)) }
+	parity := func(lap build.U32) build.U32 { return lap.And(1) }
 
-	k.If(tid.SetpEq(k.U32(consumers)), func() { // the producer
+	k.If(tid.SetpEq(consumers), func() { // the producer
 		each(func(t, s, lap build.U32) {
-			k.MbarrierWait(empty.At(s), parity(lap.Add(k.U32(1)))) // lap 0 finds it free
-			k.MbarrierArriveExpectTx(full.At(s), k.U32(4*tile))
-			at := []build.U32{k.U32(0), t.MulLo(k.U32(tile / width))} // column, row
-			k.CpAsyncBulkTensorSharedClusterGlobal(ring.At(s.MulLo(k.U32(tile))), src, at, full.At(s))
+			k.MbarrierWait(empty.At(s), parity(lap.Add(1))) // lap 0 finds it free
+			k.MbarrierArriveExpectTx(full.At(s), 4*tile)
+			at := []build.Int{0, t.MulLo(tile / width)} // column, row
+			k.CpAsyncBulkTensorSharedClusterGlobal(ring.At(s.MulLo(tile)), src, at, full.At(s))
 		})
 	})
-	k.If(tid.SetpLt(k.U32(consumers)), func() { // the consumers: 4 floats each
-		mine := tid.MulLo(k.U32(4))
+	k.If(tid.SetpLt(consumers), func() { // the consumers: 4 floats each
+		mine := tid.MulLo(4)
 		each(func(t, s, lap build.U32) {
 			k.MbarrierWait(full.At(s), parity(lap))
-			v := ring.At(s.MadLo(k.U32(tile), mine)).LdV4()
+			v := ring.At(s.MadLo(tile, mine)).LdV4()
 			k.FenceProxyAsyncSharedCta() // these reads come before the engine's next write
 			k.MbarrierArrive(empty.At(s))
 			for i := range v {
 				v[i] = v[i].Add(v[i])
 			}
-			dst.At(t.MadLo(k.U32(tile), mine)).StV4(v)
+			dst.At(t.MadLo(tile, mine)).StV4(v)
 		})
 	})
 	return k

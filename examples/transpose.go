@@ -21,24 +21,24 @@ func Transpose() *build.Kernel {
 	s := k.SharedF32("tile", tile*pitch)
 
 	x, y := k.TidX(), k.TidY()
-	left, top := k.CtaidX().MulLo(k.U32(tile)), k.CtaidY().MulLo(k.U32(tile))
+	left, top := k.CtaidX().MulLo(tile), k.CtaidY().MulLo(tile)
 
 	// move calls do for each of the thread's four elements (x, y), (x, y+8) … that
 	// lies inside a height×width matrix when the tile's corner is at (x0, y0).
 	move := func(x0, y0, width, height build.U32, do func(j, i, at build.U32)) {
 		for dy := uint32(0); dy < tile; dy += step {
-			j := y.Add(k.U32(dy))
+			j := y.Add(dy)
 			row, col := y0.Add(j), x0.Add(x)
 			inside := col.SetpLt(width).And(row.SetpLt(height))
 			k.If(inside, func() { do(j, x, row.MadLo(width, col)) })
 		}
 	}
 	move(left, top, cols, rows, func(j, i, at build.U32) {
-		s.At(j.MadLo(k.U32(pitch), i)).St(in.At(at).Ld())
+		s.At(j.MadLo(pitch, i)).St(in.At(at).Ld())
 	})
 	k.SyncThreads()
 	move(top, left, rows, cols, func(j, i, at build.U32) {
-		out.At(at).St(s.At(i.MadLo(k.U32(pitch), j)).Ld())
+		out.At(at).St(s.At(i.MadLo(pitch, j)).Ld())
 	})
 	return k
 }

@@ -20,17 +20,17 @@ func Wgmma() *build.Kernel {
 	bs := build.SharedAlign(k.SharedB8("bs", n*kdim), 1024) // 8 rows of 128 bytes
 	landed := k.SharedB64("landed", 1)
 
-	tid, zero := k.TidX(), k.U32(0)
-	k.If(tid.SetpEq(zero), func() {
-		k.MbarrierInit(landed, k.U32(1))
+	tid := k.TidX()
+	k.If(tid.SetpEq(0), func() {
+		k.MbarrierInit(landed, 1)
 		k.FenceMbarrierInitReleaseCluster()
-		k.MbarrierArriveExpectTx(landed, k.U32((m+n)*kdim))
-		origin := []build.U32{zero, zero}
+		k.MbarrierArriveExpectTx(landed, (m+n)*kdim)
+		origin := []build.Int{0, 0}
 		k.CpAsyncBulkTensorSharedClusterGlobal(as, a, origin, landed)
 		k.CpAsyncBulkTensorSharedClusterGlobal(bs, b, origin, landed)
 	})
 	k.SyncThreads() // the barrier is there
-	k.MbarrierWait(landed, zero)
+	k.MbarrierWait(landed, 0)
 
 	acc := build.Vars(k.F32(0), n/2)
 	k.WgmmaFence()
@@ -41,9 +41,9 @@ func Wgmma() *build.Kernel {
 	k.WgmmaWaitGroup(0)
 
 	// Accumulator: row 16·warp + lane/4 (+8), columns 8·j + 2·(lane%4) and +1.
-	lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
-	row, col := warp.MadLo(k.U32(16), lane.Shr(k.U32(2))), lane.And(k.U32(3)).Shl(k.U32(1))
-	at := d.At(row.MadLo(k.U32(n), col))
+	lane, warp := tid.And(31), tid.Shr(5)
+	row, col := warp.MadLo(16, lane.Shr(2)), lane.And(3).Shl(1)
+	at := d.At(row.MadLo(n, col))
 	for j := range n / 8 {
 		v := get(acc[4*j:][:4])
 		at.Plus(8 * j).StV2([2]build.F32{v[0], v[1]})
@@ -56,7 +56,6 @@ func Wgmma() *build.Kernel {
 // address/16, groups of 8 rows 1024 bytes apart, swizzle mode 1.
 func descriptor(tile build.Shared[build.B8]) build.U64 {
 	addr := tile.Addr()
-	k := tile.Kernel()
-	start := addr.Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
-	return start.Or(k.U64(1<<62 | 1024>>4<<32 | 1<<16))
+	start := addr.Shr(4).And(0x3fff).CvtU64()
+	return start.Or(1<<62 | 1024>>4<<32 | 1<<16)
 }

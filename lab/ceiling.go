@@ -103,13 +103,13 @@ const (
 func copyKernel() *build.Kernel {
 	k := build.New("copy", ptx.SM80)
 	from, to := k.ParamGlobalU32("from"), k.ParamGlobalU32("to")
-	first := k.CtaidX().MulLo(k.U32(copyThreads * copyUnits)).Add(k.TidX())
+	first := k.CtaidX().MulLo(copyThreads * copyUnits).Add(k.TidX())
 	var units [copyUnits][4]build.U32
 	for i := range uint32(copyUnits) {
-		units[i] = from.At(first.Add(k.U32(i * copyThreads)).Shl(k.U32(2))).LdV4()
+		units[i] = from.At(first.Add(i * copyThreads).Shl(2)).LdV4()
 	}
 	for i := range uint32(copyUnits) {
-		to.At(first.Add(k.U32(i * copyThreads)).Shl(k.U32(2))).StV4(units[i])
+		to.At(first.Add(i * copyThreads).Shl(2)).StV4(units[i])
 	}
 	return k
 }
@@ -163,10 +163,10 @@ const mmaSums = 8
 func mmaKernel() *build.Kernel {
 	k := build.New("mma_peak", ptx.SM80)
 	rounds := k.ParamU32("rounds")
-	x := build.Cast[build.B32](k.TidX().MulLo(k.U32(0x01030507)))
+	x := build.Cast[build.B32](k.TidX().MulLo(0x01030507))
 	a, b := [4]build.B32{x, x, x, x}, [2]build.B32{x, x}
 	sums := build.Vars(k.S32(0), 4*mmaSums)
-	k.Loop(k.U32(0), rounds, k.U32(1), func(build.U32) {
+	k.Loop(0, rounds, 1, func(build.U32) {
 		for i := range mmaSums {
 			var c [4]build.S32
 			for j := range c {
@@ -188,7 +188,7 @@ func keep[T build.Value](k *build.Kernel, sums []*build.Var[T]) {
 	for _, s := range sums[1:] {
 		x = x.Xor(build.Cast[build.U32](s.Get()))
 	}
-	k.If(x.SetpEq(k.U32(0xdeadbeef)), func() { k.Trap() })
+	k.If(x.SetpEq(0xdeadbeef), func() { k.Trap() })
 }
 
 func wgmmaKernel() *build.Kernel {
@@ -204,7 +204,7 @@ func wgmmaKernel() *build.Kernel {
 	k.SyncThreads()
 	acc := build.Vars(k.F32(0), n/2)
 	k.WgmmaFence()
-	k.Loop(k.U32(0), rounds, k.U32(1), func(build.U32) {
+	k.Loop(0, rounds, 1, func(build.U32) {
 		for kk := 0; kk < kdim; kk += 32 { // D += A·Bᵀ
 			k.WgmmaMmaAsyncF32E4M3E4M3(acc, swizzled(as.Plus(kk)), swizzled(bs.Plus(kk)), k.Pred(true), 1, 1)
 		}
@@ -218,14 +218,13 @@ func wgmmaKernel() *build.Kernel {
 // fill writes numbers that are neither zero nor NaN to shared words, by 128 threads.
 func fill(k *build.Kernel, words build.Shared[build.U32], n uint32) {
 	for i := uint32(0); i < n; i += 128 {
-		at := k.TidX().Add(k.U32(i))
-		words.At(at).St(at.MulLo(k.U32(0x01030507)).And(k.U32(0x3f3f3f3f)))
+		at := k.TidX().Add(i)
+		words.At(at).St(at.MulLo(0x01030507).And(0x3f3f3f3f))
 	}
 }
 
 // swizzled describes rows of 128 bytes in the 128-byte swizzle to wgmma.
 func swizzled(tile build.Shared[build.B8]) build.U64 {
-	k := tile.Kernel()
-	start := tile.Addr().Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
-	return start.Or(k.U64(1<<62 | 1024>>4<<32 | 1<<16))
+	start := tile.Addr().Shr(4).And(0x3fff).CvtU64()
+	return start.Or(1<<62 | 1024>>4<<32 | 1<<16)
 }

@@ -114,13 +114,13 @@ func naive() *build.Kernel {
 	s, h := rest.Div(heads), rest.Rem(heads)
 	hk := h.Div(heads.Div(hkv))
 	qs := k.SharedF32("qs", d)
-	qs.At(col).St(q.At(row.MadLo(k.U32(d), col)).Ld().CvtF32())
+	qs.At(col).St(q.At(row.MadLo(d, col)).Ld().CvtF32())
 	k.SyncThreads()
 	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
-	k.Loop(k.U32(0), s.Add(skv).Sub(sq).Add(k.U32(1)), k.U32(1), func(j build.U32) {
-		at := b.MadLo(skv, j).MadLo(hkv, hk).MulLo(k.U32(d))
+	k.Loop(0, s.Add(skv).Sub(sq).Add(1), 1, func(j build.U32) {
+		at := b.MadLo(skv, j).MadLo(hkv, hk).MulLo(d)
 		logit := k.F32(0).Var()
-		k.Loop(k.U32(0), k.U32(d), k.U32(1), func(i build.U32) {
+		k.Loop(0, d, 1, func(i build.U32) {
 			logit.Set(qs.At(i).Ld().FmaRn(kk.At(at.Add(i)).Ld().CvtF32(), logit.Get()))
 		})
 		x := logit.Get().Mul(c)
@@ -130,7 +130,7 @@ func naive() *build.Kernel {
 		l.Set(l.Get().FmaRn(alpha, p))
 		sum.Set(sum.Get().FmaRn(alpha, p.Mul(v.At(at.Add(col)).Ld().CvtF32())))
 	})
-	k.If(b.SetpLt(batch), func() { o.At(row.MadLo(k.U32(d), col)).St(sum.Get().DivRn(l.Get())) })
+	k.If(b.SetpLt(batch), func() { o.At(row.MadLo(d, col)).St(sum.Get().DivRn(l.Get())) })
 	return k
 }
 

@@ -36,7 +36,7 @@ func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]
 	batch, heads, seq := k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("seq")
 	k.ParamF32("scale")
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
-	k.If(i.SetpLt(batch.MulLo(heads).MulLo(seq).MulLo(k.U32(64))), func() { body(k, in, o, i) })
+	k.If(i.SetpLt(batch.MulLo(heads).MulLo(seq).MulLo(64)), func() { body(k, in, o, i) })
 	text, err := k.PTX()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func wrongKernels() []wrongKernel {
 		}, "correctness", "never written", false},
 		{"7 inputs are changed", func(t testing.TB) kernel {
 			return writer(t, "changes v", func(k *build.Kernel, in map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
-				in["v"].At(i).St(k.U8(0))
+				in["v"].At(i).St(0)
 				o.At(i).St(value(k, 0))
 			})
 		}, "correctness", "the inputs were changed", false},
@@ -124,7 +124,7 @@ func wrongKernels() []wrongKernel {
 		}, "defects", "oob-global", true},
 		{"9 writes beyond the end", func(t testing.TB) kernel {
 			return writer(t, "runs on", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
-				o.At(i.Add(k.U32(8))).St(value(k, 0))
+				o.At(i.Add(8)).St(value(k, 0))
 			})
 		}, "defects", "oob-global", true},
 		{"1 what is there already is kept", func(t testing.TB) kernel {

@@ -78,7 +78,7 @@ func (f *Frag) MulRows(by []build.F32) {
 func (f *Frag) KeepCols(lane, n build.U32, v build.F32) {
 	_, col := f.Base(f.k, lane)
 	f.Map(func(x build.F32, _ int, at Pos) build.F32 {
-		inside := col.Add(f.k.U32(uint32(at.Col))).SetpLt(n)
+		inside := col.Add(at.Col).SetpLt(n)
 		return x.Selp(v, inside)
 	})
 }

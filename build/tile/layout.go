@@ -67,13 +67,13 @@ func weigh(k *build.Kernel, lane build.U32, weight []int) build.U32 {
 		if weight[b] != 0 {
 			f := lane
 			if b > 0 {
-				f = f.Shr(k.U32(uint32(b)))
+				f = f.Shr(b)
 			}
 			if b+n < len(weight) {
-				f = f.And(k.U32(1<<n - 1))
+				f = f.And(1<<n - 1)
 			}
 			if s := bits.TrailingZeros(uint(weight[b])); s > 0 {
-				f = f.Shl(k.U32(uint32(s)))
+				f = f.Shl(s)
 			}
 			if sum != nil {
 				f = sum.Add(f)

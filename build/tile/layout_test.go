@@ -62,8 +62,8 @@ func TestPlaces(t *testing.T) {
 		lane := k.TidX()
 		row, col := l.Base(k, lane)
 		for i := range l.Elements() {
-			r, c := row.Add(k.U32(uint32(l.Elem(i).Row))), col.Add(k.U32(uint32(l.Elem(i).Col)))
-			out.At(lane.MulLo(k.U32(uint32(l.Elements())))).Plus(i).St(r.Shl(k.U32(16)).Or(c))
+			r, c := row.Add(l.Elem(i).Row), col.Add(l.Elem(i).Col)
+			out.At(lane.MulLo(l.Elements())).Plus(i).St(r.Shl(16).Or(c))
 		}
 		for name, dev := range devices(t, ptx.SM80) {
 			got := words(t, dev, k, l.Lanes, l.Lanes*l.Elements())
@@ -87,15 +87,15 @@ var loads = []struct {
 	load   func(k *build.Kernel, in build.Global[build.F16], w tile.Warp) []build.B32
 }{
 	{"wmma.load.a", tile.WmmaA(), 2, false, func(k *build.Kernel, in build.Global[build.F16], _ tile.Warp) []build.B32 {
-		v := k.WmmaLoadARowM16n16k16F16Stride(in, k.U32(16))
+		v := k.WmmaLoadARowM16n16k16F16Stride(in, 16)
 		return bits(v[:])
 	}},
 	{"wmma.load.b", tile.WmmaB(), 2, false, func(k *build.Kernel, in build.Global[build.F16], _ tile.Warp) []build.B32 {
-		v := k.WmmaLoadBRowM16n16k16F16Stride(in, k.U32(16))
+		v := k.WmmaLoadBRowM16n16k16F16Stride(in, 16)
 		return bits(v[:])
 	}},
 	{"wmma.load.c", tile.Accumulator(16, 16), 4, false, func(k *build.Kernel, in build.Global[build.F16], _ tile.Warp) []build.B32 {
-		v := k.WmmaLoadCRowM16n16k16F32Stride(build.GlobalAt[build.F32](in.Addr()), k.U32(16))
+		v := k.WmmaLoadCRowM16n16k16F32Stride(build.GlobalAt[build.F32](in.Addr()), 16)
 		return bits(v[:])
 	}},
 	{"ldmatrix a", tile.OperandA(16, 16), 2, false, ldmatrix(16, 16, func(k *build.Kernel, w tile.Warp, t tile.Tile[build.F16]) []build.B32 {
@@ -107,11 +107,11 @@ var loads = []struct {
 		return v[:]
 	})},
 	{"ldmatrix b", tile.OperandB(16, 16), 2, true, ldmatrix(8, 16, func(k *build.Kernel, w tile.Warp, t tile.Tile[build.F16]) []build.B32 {
-		v := k.LdmatrixM8n8X2(t.At(w.Lane.And(k.U32(7)), w.Lane.And(k.U32(8))))
+		v := k.LdmatrixM8n8X2(t.At(w.Lane.And(7), w.Lane.And(8)))
 		return v[:]
 	})},
 	{"ldmatrix b, bytes", tile.OperandB(32, 8), 1, true, ldmatrix(8, 16, func(k *build.Kernel, w tile.Warp, t tile.Tile[build.F16]) []build.B32 {
-		v := k.LdmatrixM8n8X2(t.At(w.Lane.And(k.U32(7)), w.Lane.And(k.U32(8))))
+		v := k.LdmatrixM8n8X2(t.At(w.Lane.And(7), w.Lane.And(8)))
 		return v[:]
 	})},
 }
@@ -127,8 +127,8 @@ func bits[T build.Value](vs []T) (bs []build.B32) {
 func ldmatrix(rows, cols int, load func(*build.Kernel, tile.Warp, tile.Tile[build.F16]) []build.B32) func(*build.Kernel, build.Global[build.F16], tile.Warp) []build.B32 {
 	return func(k *build.Kernel, in build.Global[build.F16], w tile.Warp) []build.B32 {
 		s := tile.Padded(k, k.SharedF16("s", rows*(cols+8)), rows, cols)
-		k.Loop(w.Lane, k.U32(uint32(rows*cols)), k.U32(32), func(i build.U32) {
-			s.At(i.Div(k.U32(uint32(cols))), i.Rem(k.U32(uint32(cols)))).St(in.At(i).Ld())
+		k.Loop(w.Lane, rows*cols, 32, func(i build.U32) {
+			s.At(i.Div(cols), i.Rem(cols)).St(in.At(i).Ld())
 		})
 		w.Sync()
 		return load(k, w, s)
@@ -142,7 +142,7 @@ func TestLoads(t *testing.T) {
 		lane := k.TidX()
 		regs := c.load(k, in, tile.NewWarp(k, lane))
 		for i, r := range regs {
-			out.At(lane.MulLo(k.U32(uint32(len(regs))))).Plus(i).St(r)
+			out.At(lane.MulLo(len(regs))).Plus(i).St(r)
 		}
 		rows, cols := c.layout.Rows, c.layout.Cols
 		at := number
@@ -198,7 +198,7 @@ func TestWgmma(t *testing.T) {
 		var regs [4]build.B32
 		for w := range regs {
 			e := l.Elem(2 * w)
-			at := a.At(row.MadLo(k.U32(depth), col)).Plus(e.Row*depth + e.Col)
+			at := a.At(row.MadLo(depth, col)).Plus(e.Row*depth + e.Col)
 			regs[w] = build.Pack2[build.B32](at.Ld(), at.Plus(1).Ld())
 		}
 		d := build.Vars(k.F32(0), n/2)
@@ -211,7 +211,7 @@ func TestWgmma(t *testing.T) {
 		k.WgmmaCommitGroup()
 		k.WgmmaWaitGroup(0)
 		for i, v := range d {
-			out.At(lane.MulLo(k.U32(n / 2))).Plus(i).St(v.Get())
+			out.At(lane.MulLo(n / 2)).Plus(i).St(v.Get())
 		}
 
 		bt := func(r, c int) float32 { return small(c+1, r) } // by columns of B
@@ -237,10 +237,10 @@ func TestWgmma(t *testing.T) {
 // cores copies a matrix of 16 halves a row into core matrices of 8 rows of 16 bytes,
 // first the two beside each other, then those below.
 func cores(k *build.Kernel, tid build.U32, from build.Global[build.F16], to build.Shared[build.F16], rows uint32) {
-	k.Loop(tid, k.U32(16*rows), k.U32(128), func(i build.U32) {
-		r, c := i.Shr(k.U32(4)), i.And(k.U32(15))
-		core := r.Shr(k.U32(3)).Shl(k.U32(1)).Add(c.Shr(k.U32(3)))
-		at := core.Shl(k.U32(6)).Add(r.And(k.U32(7)).Shl(k.U32(3))).Add(c.And(k.U32(7)))
+	k.Loop(tid, 16*rows, 128, func(i build.U32) {
+		r, c := i.Shr(4), i.And(15)
+		core := r.Shr(3).Shl(1).Add(c.Shr(3))
+		at := core.Shl(6).Add(r.And(7).Shl(3)).Add(c.And(7))
 		to.At(at).St(from.At(i).Ld())
 	})
 }
@@ -248,8 +248,8 @@ func cores(k *build.Kernel, tid build.U32, from build.Global[build.F16], to buil
 // coreDescriptor describes them to wgmma: no swizzle, 128 bytes from core to core
 // along K, 256 along the rows.
 func coreDescriptor(k *build.Kernel, s build.Shared[build.F16]) build.U64 {
-	start := s.Addr().Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
-	return start.Or(k.U64(256>>4<<32 | 128>>4<<16))
+	start := s.Addr().Shr(4).And(0x3fff).CvtU64()
+	return start.Or(256>>4<<32 | 128>>4<<16)
 }
 
 func ExampleLayout() {

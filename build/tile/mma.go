@@ -26,7 +26,7 @@ func (w Warp) One() build.Pred {
 		_, one := w.k.ElectSync(w.k.FullMask())
 		return one
 	}
-	return w.Lane.SetpEq(w.k.U32(0))
+	return w.Lane.SetpEq(0)
 }
 
 // Accumulator is a fragment of 16 rows of zeros.
@@ -65,16 +65,14 @@ func (w Warp) A(t Tile[build.F16]) ATile {
 // ByRows is the place of the row whose address a lane gives to ldmatrix for a matrix
 // of 16×16: lanes 0 to 15 the left halves of the rows, the others the right ones.
 func (w Warp) ByRows(t Tile[build.F16]) Cursor[build.F16] {
-	k := w.k
-	return t.Cursor(w.Lane.And(k.U32(15)), w.Lane.Shr(k.U32(4)).Shl(k.U32(3)))
+	return t.Cursor(w.Lane.And(15), w.Lane.Shr(4).Shl(3))
 }
 
 // byColumns is that place when the tile holds the transpose: eight lanes go down the
 // left half of eight rows, eight down their right half, then the rows below.
 func (w Warp) byColumns(t Tile[build.F16]) Cursor[build.F16] {
-	k := w.k
-	row := w.Lane.Shr(k.U32(4)).Shl(k.U32(3)).Or(w.Lane.And(k.U32(7)))
-	return t.Cursor(row, w.Lane.And(k.U32(8)))
+	row := w.Lane.Shr(4).Shl(3).Or(w.Lane.And(7))
+	return t.Cursor(row, w.Lane.And(8))
 }
 
 // Load reads all of an operand into registers, to be used in many products.

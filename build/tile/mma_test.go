@@ -13,8 +13,8 @@ import (
 
 // put copies a matrix of halves to a tile, by one warp.
 func put(k *build.Kernel, w tile.Warp, from build.Global[build.F16], to tile.Tile[build.F16]) {
-	k.Loop(w.Lane, k.U32(uint32(to.Rows*to.Cols)), k.U32(32), func(i build.U32) {
-		to.At(i.Div(k.U32(uint32(to.Cols))), i.Rem(k.U32(uint32(to.Cols)))).St(from.At(i).Ld())
+	k.Loop(w.Lane, to.Rows*to.Cols, 32, func(i build.U32) {
+		to.At(i.Div(to.Cols), i.Rem(to.Cols)).St(from.At(i).Ld())
 	})
 	w.Sync()
 }
@@ -22,7 +22,7 @@ func put(k *build.Kernel, w tile.Warp, from build.Global[build.F16], to tile.Til
 // write stores all elements of a fragment, lane by lane.
 func write(k *build.Kernel, lane build.U32, out build.Global[build.F32], f *tile.Frag) {
 	for i := range f.Elements() {
-		out.At(lane.MulLo(k.U32(uint32(f.Elements())))).Plus(i).St(f.Get(i))
+		out.At(lane.MulLo(f.Elements())).Plus(i).St(f.Get(i))
 	}
 }
 
@@ -100,8 +100,8 @@ func TestRows(t *testing.T) {
 		in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
 		lane := k.TidX()
 		s := tile.Padded(k, k.SharedF32("s", l.Rows*(cols+4)), l.Rows, cols)
-		k.Loop(lane, k.U32(uint32(l.Rows*cols)), k.U32(uint32(l.Lanes)), func(i build.U32) {
-			s.At(i.Div(k.U32(cols)), i.Rem(k.U32(cols))).St(in.At(i).Ld())
+		k.Loop(lane, l.Rows*cols, l.Lanes, func(i build.U32) {
+			s.At(i.Div(cols), i.Rem(cols)).St(in.At(i).Ld())
 		})
 		k.SyncThreads()
 		f := tile.NewFrag(k, l, k.F32(0))

@@ -28,7 +28,7 @@ func (r *Async) Fill(copy func(ahead, slot build.U32)) {
 		copy(r.k.U32(s), r.k.U32(s))
 		r.k.CpAsyncCommitGroup()
 	}
-	r.slot.Set(r.k.U32(0))
+	r.slot.Set(0)
 }
 
 // Slot is the number of the buffer in turn.
@@ -53,10 +53,10 @@ func after(k *build.Kernel, slot build.U32, slots int) build.U32 {
 	case 1:
 		return k.U32(0)
 	case 2:
-		return slot.Xor(k.U32(1))
+		return slot.Xor(1)
 	}
-	next := slot.Add(k.U32(1))
-	return k.U32(0).Selp(next, next.SetpEq(k.U32(uint32(slots))))
+	next := slot.Add(1)
+	return k.U32(0).Selp(next, next.SetpEq(slots))
 }
 
 // Ring is a ring of slots between threads that fill them and threads that use them.
@@ -81,8 +81,8 @@ func NewRing(k *build.Kernel, mem build.Shared[build.B64], slots int) Ring {
 // thread does it, and the block synchronises before anybody waits.
 func (r Ring) Init(producers, consumers int) {
 	for s := range r.slots {
-		r.k.MbarrierInit(r.full.Plus(s), r.k.U32(uint32(producers)))
-		r.k.MbarrierInit(r.empty.Plus(s), r.k.U32(uint32(consumers)))
+		r.k.MbarrierInit(r.full.Plus(s), producers)
+		r.k.MbarrierInit(r.empty.Plus(s), consumers)
 	}
 }
 
@@ -117,17 +117,15 @@ func (r Ring) with(s *Side, flipped bool, waits, signal build.Shared[build.B64])
 
 // ConsumerAt is a consumer that has used n slots before, for rings of one or two slots.
 func (r Ring) ConsumerAt(n build.U32) *Side {
-	k := r.k
-	one := k.U32(1)
 	s := r.Consumer()
 	switch r.slots {
 	case 1:
-		s.parity.Set(n.And(one))
+		s.parity.Set(n.And(1))
 	case 2:
-		s.slot.Set(n.And(one))
-		s.parity.Set(n.Shr(one).And(one))
+		s.slot.Set(n.And(1))
+		s.parity.Set(n.Shr(1).And(1))
 	default:
-		k.Errorf("the place in a ring of %d slots by a number: in one of 1 or 2", r.slots)
+		r.k.Errorf("the place in a ring of %d slots by a number: in one of 1 or 2", r.slots)
 	}
 	return s
 }
@@ -140,7 +138,7 @@ func (r Ring) side(parity uint32, waits, signal build.Shared[build.B64]) *Side {
 func (s *Side) Wait() build.U32 {
 	k, slot, parity := s.r.k, s.slot.Get(), s.parity.Get()
 	if s.flipped {
-		parity = parity.Xor(k.U32(1))
+		parity = parity.Xor(1)
 	}
 	bar := s.waits.At(slot)
 	if k.Target().SM >= 90 {
@@ -167,19 +165,19 @@ func (s *Side) Begin(slot build.U32) { s.slot.Set(slot) }
 
 // Skip goes on by n slots, at most once round.
 func (s *Side) Skip(n int) {
-	k, slots := s.r.k, uint32(s.r.slots)
+	k, slots := s.r.k, s.r.slots
 	switch {
 	case n < 1 || n > s.r.slots:
 		k.Errorf("%d slots further on in a ring of %d", n, slots)
 	case n == 1:
 		s.Next()
 	case n == s.r.slots:
-		s.parity.Set(s.parity.Get().Xor(k.U32(1)))
+		s.parity.Set(s.parity.Get().Xor(1))
 	default:
-		next := s.slot.Get().Add(k.U32(uint32(n)))
-		wrapped := next.SetpGe(k.U32(slots))
-		s.slot.Set(next.Sub(k.U32(slots)).Selp(next, wrapped))
-		s.parity.Set(s.parity.Get().Xor(k.U32(1).Selp(k.U32(0), wrapped)))
+		next := s.slot.Get().Add(n)
+		wrapped := next.SetpGe(slots)
+		s.slot.Set(next.Sub(slots).Selp(next, wrapped))
+		s.parity.Set(s.parity.Get().Xor(k.U32(1).Selp(0, wrapped)))
 	}
 }
 
@@ -188,7 +186,7 @@ func (s *Side) Next() {
 	k := s.r.k
 	next := after(k, s.slot.Get(), s.r.slots)
 	s.slot.Set(next)
-	wrapped := k.U32(1).Selp(k.U32(0), next.SetpEq(k.U32(0)))
+	wrapped := k.U32(1).Selp(0, next.SetpEq(0))
 	s.parity.Set(s.parity.Get().Xor(wrapped))
 }
 

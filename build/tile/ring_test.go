@@ -21,20 +21,20 @@ func TestAsync(t *testing.T) {
 			mem := k.SharedU32("mem", stages*threads*4)
 			tid := k.TidX()
 			at := func(slot, thread build.U32) build.Shared[build.U32] {
-				return mem.At(slot.MadLo(k.U32(threads), thread).MulLo(k.U32(4)))
+				return mem.At(slot.MadLo(threads, thread).MulLo(4))
 			}
 			fetch := func(tile, slot build.U32) {
-				k.If(tile.SetpLt(k.U32(uint32(tiles))), func() {
-					k.CpAsyncCg(at(slot, tid), in.At(tile.MadLo(k.U32(threads), tid).MulLo(k.U32(4))), 16)
+				k.If(tile.SetpLt(tiles), func() {
+					k.CpAsyncCg(at(slot, tid), in.At(tile.MadLo(threads, tid).MulLo(4)), 16)
 				})
 			}
 			ring := tile.NewAsync(k, stages)
 			ring.Fill(fetch)
-			k.Loop(k.U32(0), k.U32(uint32(tiles)), k.U32(1), func(j build.U32) {
+			k.Loop(0, tiles, 1, func(j build.U32) {
 				ring.Wait()
 				k.SyncThreads()
-				v := at(ring.Slot(), tid.Xor(k.U32(1))).LdV4() // a neighbour's
-				out.At(j.MadLo(k.U32(threads), tid).MulLo(k.U32(4))).StV4(v)
+				v := at(ring.Slot(), tid.Xor(1)).LdV4() // a neighbour's
+				out.At(j.MadLo(threads, tid).MulLo(4)).StV4(v)
 				k.SyncThreads() // all have read before the buffer is filled again
 				ring.Refill(func(ahead, slot build.U32) { fetch(j.Add(ahead), slot) })
 			})
@@ -65,25 +65,25 @@ func TestRing(t *testing.T) {
 			out := k.ParamGlobalU32("out")
 			mem := k.SharedU32("mem", slots*32)
 			tid := k.TidX()
-			lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+			lane, warp := tid.And(31), tid.Shr(5)
 			w := tile.NewWarp(k, lane)
 			ring := tile.NewRing(k, k.SharedB64("bars", tile.RingBytes(slots)/8), slots)
-			k.If(tid.SetpEq(k.U32(0)), func() { ring.Init(1, consumers) })
+			k.If(tid.SetpEq(0), func() { ring.Init(1, consumers) })
 			k.SyncThreads()
-			k.If(warp.SetpEq(k.U32(0)), func() {
+			k.If(warp.SetpEq(0), func() {
 				side := ring.Producer()
-				k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+				k.Loop(0, rounds, 1, func(i build.U32) {
 					slot := side.Wait()
-					mem.At(slot.MadLo(k.U32(32), lane)).St(i.MadLo(k.U32(100), lane))
+					mem.At(slot.MadLo(32, lane)).St(i.MadLo(100, lane))
 					side.Signal(w)
 					side.Next()
 				})
 			}).Else(func() {
 				side := ring.Consumer()
-				k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+				k.Loop(0, rounds, 1, func(i build.U32) {
 					slot := side.Wait()
-					v := mem.At(slot.MadLo(k.U32(32), lane.Xor(k.U32(31)))).Ld() // another lane's
-					to := i.MadLo(k.U32(consumers), warp.Sub(k.U32(1))).MadLo(k.U32(32), lane)
+					v := mem.At(slot.MadLo(32, lane.Xor(31))).Ld() // another lane's
+					to := i.MadLo(consumers, warp.Sub(1)).MadLo(32, lane)
 					out.At(to).St(v)
 					side.Signal(w)
 					side.Next()
@@ -110,26 +110,26 @@ func TestRingSkip(t *testing.T) {
 		out := k.ParamGlobalU32("out")
 		mem := k.SharedU32("mem", slots*32)
 		tid := k.TidX()
-		lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+		lane, warp := tid.And(31), tid.Shr(5)
 		w := tile.NewWarp(k, lane)
 		ring := tile.NewRing(k, k.SharedB64("bars", tile.RingBytes(slots)/8), slots)
-		k.If(tid.SetpEq(k.U32(0)), func() { ring.Init(1, 1) })
+		k.If(tid.SetpEq(0), func() { ring.Init(1, 1) })
 		k.SyncThreads()
-		k.If(warp.SetpEq(k.U32(0)), func() {
+		k.If(warp.SetpEq(0), func() {
 			side := ring.Producer()
-			k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+			k.Loop(0, rounds, 1, func(i build.U32) {
 				slot := side.Wait()
-				mem.At(slot.MadLo(k.U32(32), lane)).St(i.MadLo(k.U32(100), lane))
+				mem.At(slot.MadLo(32, lane)).St(i.MadLo(100, lane))
 				side.Signal(w)
 				side.Next()
 			})
 		}).Else(func() {
 			side := ring.Consumer()
-			side.Begin(warp.Sub(k.U32(1)))
-			k.Loop(warp.Sub(k.U32(1)), k.U32(rounds), k.U32(consumers), func(i build.U32) {
+			side.Begin(warp.Sub(1))
+			k.Loop(warp.Sub(1), rounds, consumers, func(i build.U32) {
 				slot := side.Wait()
-				v := mem.At(slot.MadLo(k.U32(32), lane)).Ld()
-				out.At(i.MadLo(k.U32(32), lane)).St(v)
+				v := mem.At(slot.MadLo(32, lane)).Ld()
+				out.At(i.MadLo(32, lane)).St(v)
 				side.Signal(w)
 				side.Skip(consumers)
 			})
@@ -155,39 +155,39 @@ func TestRingsTogether(t *testing.T) {
 				out := k.ParamGlobalU32("out")
 				first, second := k.SharedU32("first", slots*32), k.SharedU32("second", slots*32)
 				tid := k.TidX()
-				lane, warp := tid.And(k.U32(31)), tid.Shr(k.U32(5))
+				lane, warp := tid.And(31), tid.Shr(5)
 				w := tile.NewWarp(k, lane)
 				a := tile.NewRing(k, k.SharedB64("a", tile.RingBytes(slots)/8), slots)
 				b := tile.NewRing(k, k.SharedB64("b", tile.RingBytes(slots)/8), slots)
-				k.If(tid.SetpEq(k.U32(0)), func() {
+				k.If(tid.SetpEq(0), func() {
 					a.Init(1, 2)
 					b.Init(1, 1)
 				})
 				k.SyncThreads()
 				at := func(mem build.Shared[build.U32], slot build.U32) build.Shared[build.U32] {
-					return mem.At(slot.MadLo(k.U32(32), lane))
+					return mem.At(slot.MadLo(32, lane))
 				}
-				each := func(body func(i build.U32)) { k.Loop(k.U32(0), k.U32(rounds), k.U32(1), body) }
-				k.If(warp.SetpEq(k.U32(0)), func() {
+				each := func(body func(i build.U32)) { k.Loop(0, rounds, 1, body) }
+				k.If(warp.SetpEq(0), func() {
 					to := a.Producer()
 					each(func(i build.U32) {
-						at(first, to.Wait()).St(i.MadLo(k.U32(100), lane))
+						at(first, to.Wait()).St(i.MadLo(100, lane))
 						to.Signal(w)
 						to.Next()
 					})
 				})
-				k.If(warp.SetpEq(k.U32(1)), func() {
+				k.If(warp.SetpEq(1), func() {
 					from := a.Consumer()
 					to := b.ProducerWith(from)
 					each(func(build.U32) {
 						x := at(first, from.Wait()).Ld()
-						at(second, to.Wait()).St(x.Add(k.U32(7)))
+						at(second, to.Wait()).St(x.Add(7))
 						from.Signal(w)
 						to.Signal(w)
 						from.Next()
 					})
 				})
-				k.If(warp.SetpEq(k.U32(2)), func() {
+				k.If(warp.SetpEq(2), func() {
 					from := a.Consumer()
 					each(func(i build.U32) {
 						also := b.ConsumerWith(from)
@@ -195,7 +195,7 @@ func TestRingsTogether(t *testing.T) {
 							also = b.ConsumerAt(i)
 						}
 						x, y := at(first, from.Wait()).Ld(), at(second, also.Wait()).Ld()
-						out.At(i.MadLo(k.U32(32), lane)).St(y.Sub(x).MadLo(k.U32(1000000), y))
+						out.At(i.MadLo(32, lane)).St(y.Sub(x).MadLo(1000000, y))
 						from.Signal(w)
 						also.Signal(w)
 						from.Next()

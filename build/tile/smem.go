@@ -61,9 +61,10 @@ func sizeOf[T build.Value]() int {
 	return zero.Type().Bytes()
 }
 
-// Sub is the part of a tile that starts at (row, col). row is a multiple of 8, and
-// col of the columns that one access takes.
-func (t Tile[T]) Sub(row, col build.U32, rows, cols int) Tile[T] {
+// Sub is the part of a tile that starts at element (row0, col0). row0 is a multiple of
+// 8, and col0 a multiple of the columns that one access takes.
+func (t Tile[T]) Sub(row0, col0 build.Int, rows, cols int) Tile[T] {
+	row, col := t.k.AsU32(row0), t.k.AsU32(col0)
 	if t.row0 != nil {
 		row, col = t.row0.Add(row), t.col0.Add(col)
 	}
@@ -72,7 +73,7 @@ func (t Tile[T]) Sub(row, col build.U32, rows, cols int) Tile[T] {
 }
 
 // At is the address of element (row, col).
-func (t Tile[T]) At(row, col build.U32) build.Shared[T] { return t.Cursor(row, col).At(0, 0) }
+func (t Tile[T]) At(row, col build.Int) build.Shared[T] { return t.Cursor(row, col).At(0, 0) }
 
 // Cursor is a place in a tile from which others are a known distance away.
 type Cursor[T build.Value] struct {
@@ -83,19 +84,20 @@ type Cursor[T build.Value] struct {
 	t    Tile[T]
 }
 
-// Cursor is the place (row, col).
-func (t Tile[T]) Cursor(row, col build.U32) Cursor[T] {
+// Cursor is the place of element (atRow, atCol).
+func (t Tile[T]) Cursor(atRow, atCol build.Int) Cursor[T] {
 	k := t.k
+	row, col := k.AsU32(atRow), k.AsU32(atCol)
 	if t.row0 != nil {
 		row, col = t.row0.Add(row), t.col0.Add(col)
 	}
 	c := Cursor[T]{k: k, size: sizeOf[T](), t: t}
-	bytes := col.MulLo(k.U32(uint32(c.size)))
+	bytes := col.MulLo(c.size)
 	if !t.swizzle {
-		c.row = row.MadLo(k.U32(uint32(t.pitch)), bytes).Add(t.mem.Addr())
+		c.row = row.MadLo(t.pitch, bytes).Add(t.mem.Addr())
 		return c
 	}
-	c.row = row.MadLo(k.U32(uint32(t.pitch)), t.mem.Addr())
+	c.row = row.MadLo(t.pitch, t.mem.Addr())
 	xored := bytes.Xor(t.turn(row))
 	c.col = &xored
 	return c
@@ -103,11 +105,11 @@ func (t Tile[T]) Cursor(row, col build.U32) Cursor[T] {
 
 // turn is what the places in a row are xored with, in bytes.
 func (t Tile[T]) turn(row build.U32) build.U32 {
-	k, units := t.k, t.pitch/unit
+	units := t.pitch / unit
 	for ; units < 8; units *= 2 { // several rows in the width of all banks
-		row = row.Shr(k.U32(1))
+		row = row.Shr(1)
 	}
-	return row.And(k.U32(uint32(min(t.pitch/unit, 8) - 1))).Shl(k.U32(4))
+	return row.And(min(t.pitch/unit, 8) - 1).Shl(4)
 }
 
 // At is the address rows and cols further on. In a swizzled tile rows is a multiple
@@ -120,7 +122,7 @@ func (c Cursor[T]) At(rows, cols int) build.Shared[T] {
 	}
 	col := *c.col
 	if cols != 0 {
-		col = col.Xor(c.k.U32(uint32(cols * c.size)))
+		col = col.Xor(cols * c.size)
 	}
 	return build.SharedAs[T](build.SharedAt[T](c.row.Add(col)), off)
 }

@@ -48,14 +48,14 @@ func TestTilePlaces(t *testing.T) {
 				out := k.ParamGlobalU32("out")
 				mem := k.SharedF16("mem", rows*(cols+8))
 				s := make(k, mem, rows, cols)
-				k.Loop(k.TidX(), k.U32(uint32(rows*cols)), k.U32(128), func(i build.U32) {
-					r, c := i.Div(k.U32(uint32(cols))), i.Rem(k.U32(uint32(cols)))
+				k.Loop(k.TidX(), rows*cols, 128, func(i build.U32) {
+					r, c := i.Div(cols), i.Rem(cols)
 					at := s.At(r, c).Addr().Sub(mem.Addr())
 					// The same from row r-8, column c mod 16, when r is 8 or more.
 					up := k.U32(8).Min(r)
-					near := s.Cursor(r.Sub(up), c.And(k.U32(15))).At(8, 0).Addr().Sub(mem.Addr())
-					sub := s.Sub(r.And(k.U32(^uint32(7))), k.U32(0), 8, cols).At(r.And(k.U32(7)), c).Addr().Sub(mem.Addr())
-					to := out.At(i.MulLo(k.U32(3)))
+					near := s.Cursor(r.Sub(up), c.And(15)).At(8, 0).Addr().Sub(mem.Addr())
+					sub := s.Sub(r.And(^uint32(7)), k.U32(0), 8, cols).At(r.And(7), c).Addr().Sub(mem.Addr())
+					to := out.At(i.MulLo(3))
 					to.St(at)
 					to.Plus(1).St(near)
 					to.Plus(2).St(sub)
@@ -90,8 +90,8 @@ func TestBankConflicts(t *testing.T) {
 			s := make(k, k.SharedF16("mem", rows*(cols+8)), rows, cols)
 			lane := k.TidX()
 			w := tile.NewWarp(k, lane)
-			k.Loop(lane, k.U32(uint32(rows*cols)), k.U32(32), func(i build.U32) {
-				s.At(i.Div(k.U32(uint32(cols))), i.Rem(k.U32(uint32(cols)))).St(build.Cast[build.F16](i.CvtU16()))
+			k.Loop(lane, rows*cols, 32, func(i build.U32) {
+				s.At(i.Div(cols), i.Rem(cols)).St(build.Cast[build.F16](i.CvtU16()))
 			})
 			w.Sync()
 			A := w.A(s).Load()
@@ -99,7 +99,7 @@ func TestBankConflicts(t *testing.T) {
 			w.MMA(S, "S = A·Bᵀ", A, w.BT(s))
 			w.MMA(U, "U = S·B", S.A(), w.B(s))
 			for i := range U.Elements() {
-				out.At(lane.MulLo(k.U32(uint32(U.Elements())))).Plus(i).St(build.Cast[build.B32](U.Get(i)))
+				out.At(lane.MulLo(U.Elements())).Plus(i).St(build.Cast[build.B32](U.Get(i)))
 			}
 			c := count.New()
 			dev, err := emu.New(ptx.SM80, emu.Options{Observer: c})

@@ -26,7 +26,7 @@ func NewTurns(k *build.Kernel, mem build.Shared[build.B64], members int) Turns {
 // anybody waits.
 func (t Turns) Init() {
 	for i := range t.members {
-		t.k.MbarrierInit(t.bars.Plus(i), t.k.U32(1))
+		t.k.MbarrierInit(t.bars.Plus(i), 1)
 	}
 }
 
@@ -43,11 +43,11 @@ type Turn struct {
 // The members 0 to stride-1 are the first of their rounds.
 func (t Turns) Member(i build.U32, stride int) *Turn {
 	k := t.k
-	after := i.Add(k.U32(uint32(stride)))
-	wrapped := after.SetpGe(k.U32(uint32(t.members)))
-	after = after.Sub(k.U32(uint32(t.members))).Selp(after, wrapped)
+	after := i.Add(stride)
+	wrapped := after.SetpGe(t.members)
+	after = after.Sub(t.members).Selp(after, wrapped)
 	// A barrier in its phase 0 answers as if a phase of parity 1 had ended.
-	first := k.U32(1).Selp(k.U32(0), i.SetpLt(k.U32(uint32(stride))))
+	first := k.U32(1).Selp(0, i.SetpLt(stride))
 	return &Turn{t, t.bars.At(i), t.bars.At(after), first, first.Var()}
 }
 
@@ -55,14 +55,14 @@ func (t Turns) Member(i build.U32, stride int) *Turn {
 func (u *Turn) Wait() {
 	k := u.t.k
 	k.MbarrierWait(u.mine, u.parity.Get())
-	u.parity.Set(u.parity.Get().Xor(k.U32(1)))
+	u.parity.Set(u.parity.Get().Xor(1))
 }
 
 // WaitIn is Wait for who counts the rounds anyhow: all waits or none say their number, of
 // which the last bit will do.
 func (u *Turn) WaitIn(round build.U32) {
 	k := u.t.k
-	k.MbarrierWait(u.mine, round.Xor(u.first).And(k.U32(1)))
+	k.MbarrierWait(u.mine, round.Xor(u.first).And(1))
 }
 
 // Pass hands the turn on. last is a number above zero, or NaN, whose computation is to
@@ -70,6 +70,6 @@ func (u *Turn) WaitIn(round build.U32) {
 // past this call.
 func (u *Turn) Pass(w Warp, last build.F32) {
 	k := u.t.k
-	done := last.SetpGeu(k.F32(0)).And(w.One())
+	done := last.SetpGeu(0).And(w.One())
 	k.If(done, func() { k.MbarrierArrive(u.next) })
 }

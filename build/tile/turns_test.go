@@ -25,28 +25,28 @@ func testTurns(t *testing.T, counted bool) {
 	turns := tile.NewTurns(k, bars, groups*stride)
 	places := k.SharedU32("places", stride)
 	tid := k.TidX()
-	k.If(tid.SetpEq(k.U32(0)), func() {
+	k.If(tid.SetpEq(0), func() {
 		turns.Init()
 		for i := range stride {
-			places.Plus(i).St(k.U32(0))
+			places.Plus(i).St(0)
 		}
 	})
 	k.SyncThreads()
-	w := tile.NewWarp(k, tid.And(k.U32(31)))
-	warp := tid.Shr(k.U32(5))
-	list := warp.And(k.U32(stride - 1))
+	w := tile.NewWarp(k, tid.And(31))
+	warp := tid.Shr(5)
+	list := warp.And(stride - 1)
 	turn := turns.Member(warp, stride)
-	k.Loop(k.U32(0), k.U32(rounds), k.U32(1), func(i build.U32) {
+	k.Loop(0, rounds, 1, func(i build.U32) {
 		if counted {
 			turn.WaitIn(i)
 		} else {
 			turn.Wait()
 		}
-		k.If(w.Lane.SetpEq(k.U32(0)), func() {
+		k.If(w.Lane.SetpEq(0), func() {
 			at := places.At(list)
 			n := at.Ld()
-			out.At(list.MadLo(k.U32(groups*rounds), n)).St(warp)
-			at.St(n.Add(k.U32(1)))
+			out.At(list.MadLo(groups*rounds, n)).St(warp)
+			at.St(n.Add(1))
 		})
 		w.Sync()
 		turn.Pass(w, k.F32(1))

@@ -20,7 +20,7 @@ type Warpgroup struct {
 
 // NewWarpgroup is the warpgroup of a thread whose number in it is thread.
 func NewWarpgroup(k *build.Kernel, thread build.U32) Warpgroup {
-	return Warpgroup{NewWarp(k, thread.And(k.U32(31))), thread}
+	return Warpgroup{NewWarp(k, thread.And(31)), thread}
 }
 
 // Accumulator is a fragment of 64 rows of zeros.
@@ -58,9 +58,9 @@ func NewKMajor(k *build.Kernel, mem build.Shared[build.B8], rows, kBytes int) KM
 		k.Errorf("a factor of wgmma with %d rows of %d bytes: rows come in eights and are a multiple of 32 bytes long", rows, kBytes)
 		return m
 	}
-	start := mem.Addr().Shr(k.U32(4)).CvtU64()
+	start := mem.Addr().Shr(4).CvtU64()
 	eightRows := uint64(8 * m.width)
-	m.desc = start.Or(k.U64(mode<<62 | eightRows>>4<<32 | 1<<16))
+	m.desc = start.Or(mode<<62 | eightRows>>4<<32 | 1<<16)
 	return m
 }
 
@@ -77,7 +77,7 @@ func KMajorWidth(kBytes int) int {
 
 // Plus is the matrix that many bytes further on, a multiple of 1024: another stage.
 func (m KMajor) Plus(bytes build.U32) KMajor {
-	m.desc = m.desc.Add(bytes.Shr(m.k.U32(4)).CvtU64())
+	m.desc = m.desc.Add(bytes.Shr(4).CvtU64())
 	return m
 }
 
@@ -94,7 +94,7 @@ func (m KMajor) Width() int { return m.width }
 func (m KMajor) step(i int) build.U64 {
 	perBlock := m.width / 32
 	off := i/perBlock*m.Rows*m.width + i%perBlock*32
-	return m.desc.Add(m.k.U64(uint64(off >> 4)))
+	return m.desc.Add(off >> 4)
 }
 
 // Bytes8 is operand A of a product of bytes in registers: a lane's four words for each

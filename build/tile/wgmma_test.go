@@ -31,10 +31,10 @@ func wgmmaKernel(k0, n, m int) *build.Kernel {
 		rows, words, width := x[0], x[1]/4, factor[i].Width()/4
 		for block := range words / width {
 			to := factor[i].Block(block)
-			k.Loop(g.Thread, k.U32(uint32(rows*width)), k.U32(128), func(at build.U32) {
-				row, col := at.Div(k.U32(uint32(width))), at.Rem(k.U32(uint32(width)))
-				v := in[i].At(row.MadLo(k.U32(uint32(words)), col).Add(k.U32(uint32(block * width)))).Ld()
-				build.SharedAs[build.B32](to.At(row, col.Shl(k.U32(1))), 0).St(v)
+			k.Loop(g.Thread, rows*width, 128, func(at build.U32) {
+				row, col := at.Div(width), at.Rem(width)
+				v := in[i].At(row.MadLo(words, col).Add(block * width)).Ld()
+				build.SharedAs[build.B32](to.At(row, col.Shl(1)), 0).St(v)
 			})
 		}
 	}
@@ -57,7 +57,7 @@ func wgmmaKernel(k0, n, m int) *build.Kernel {
 	g.Wait(0)
 	for i, f := range []*tile.Frag{S, T} {
 		row, col := f.Base(k, g.Thread)
-		at := out.At(row.MadLo(k.U32(uint32(f.Cols)), col).Add(k.U32(uint32(i * 64 * n))))
+		at := out.At(row.MadLo(f.Cols, col).Add(i * 64 * n))
 		for e := range f.Elements() {
 			at.Plus(f.Elem(e).Row*f.Cols + f.Elem(e).Col).St(f.Get(e))
 		}

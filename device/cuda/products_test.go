@@ -92,8 +92,8 @@ func mmaKernel(name string, factors, words int, f func(k *build.Kernel, w []b32)
 	k.Version(8, 7)
 	in, out := k.ParamGlobalB32("in"), k.ParamGlobalB32("out")
 	i := k.CtaidX().MadLo(k.NtidX(), k.TidX())
-	w := load(in.At(i.MulLo(k.U32(uint32(factors+words)))), factors+words)
-	store(out.At(i.MulLo(k.U32(uint32(words)))), f(k, w))
+	w := load(in.At(i.MulLo(factors+words)), factors+words)
+	store(out.At(i.MulLo(words)), f(k, w))
 	return k
 }
 
@@ -105,19 +105,19 @@ func wgmmaKernel[T build.Value](name string, n, words int, f func(k *build.Kerne
 	tile := 8 * n
 	shared := build.SharedAlign(k.SharedB32("tile", tile), 1024)
 	t := k.TidX()
-	first := k.CtaidX().MulLo(k.U32(uint32(tile + 128*(4+words))))
-	k.Loop(t, k.U32(uint32(tile)), k.U32(128), func(i build.U32) { shared.At(i).St(in.At(first.Add(i)).Ld()) })
+	first := k.CtaidX().MulLo(tile + 128*(4+words))
+	k.Loop(t, tile, 128, func(i build.U32) { shared.At(i).St(in.At(first.Add(i)).Ld()) })
 	k.FenceProxyAsync()
 	k.SyncThreads()
 
-	w := load(in.At(first.Add(k.U32(uint32(tile))).Add(t.MulLo(k.U32(uint32(4+words))))), 4+words)
+	w := load(in.At(first.Add(tile).Add(t.MulLo(4+words))), 4+words)
 	var d []*build.Var[T]
 	for _, c := range cast[T](w[4:]) {
 		d = append(d, build.Vars(c, 1)...)
 	}
 	// Core matrices 128 bytes apart down the rows, the second half of K behind them.
-	start := shared.Addr().Shr(k.U32(4)).And(k.U32(0x3fff)).CvtU64()
-	descriptor := start.Or(k.U64(uint64(n/8*128>>4)<<16 | 128>>4<<32))
+	start := shared.Addr().Shr(4).And(0x3fff).CvtU64()
+	descriptor := start.Or(uint64(n/8*128>>4)<<16 | 128>>4<<32)
 	k.WgmmaFence()
 	f(k, d, [4]b32(w), descriptor)
 	k.WgmmaCommitGroup()
@@ -126,7 +126,7 @@ func wgmmaKernel[T build.Value](name string, n, words int, f func(k *build.Kerne
 	for _, v := range d {
 		result = append(result, v.Get())
 	}
-	store(out.At(k.CtaidX().MadLo(k.U32(128), t).MulLo(k.U32(uint32(words)))), cast[b32](result))
+	store(out.At(k.CtaidX().MadLo(128, t).MulLo(words)), cast[b32](result))
 	return k
 }
 

@@ -164,7 +164,7 @@ func derivedCount(f *isa.Form, q *isa.Param) bool {
 	return d.Count >= 0 && derived(f, d.Count)
 }
 
-// params are the Go parameters for an operand.
+// params are the Go parameters that an operand takes.
 func (c *constructor) params(q *isa.Param) []string {
 	name := goName(q.Name)
 	switch q.Kind {
@@ -173,14 +173,14 @@ func (c *constructor) params(q *isa.Param) []string {
 	case isa.Imm:
 		return []string{name + " int"}
 	case isa.TensorMap:
-		if !derived(c.form, q.Deps().Coords) {
-			return []string{name + " TensorMap", fmt.Sprintf("coords [%d]U32", c.match.Coords(q))}
-		}
-		return []string{name + " TensorMap", "coords []U32"}
+		return []string{name + " TensorMap", "coords Coords"}
 	case isa.Addr:
 		return []string{name + " " + c.addressType(q)}
 	}
 	typ := c.elem(q)
+	if t := c.immediate(q); t != "" {
+		typ = t
+	}
 	if q.Access == isa.ReadWrite {
 		typ = "*Var[" + typ + "]"
 	}
@@ -191,6 +191,26 @@ func (c *constructor) params(q *isa.Param) []string {
 		typ = fmt.Sprintf("[%d]%s", n, typ)
 	}
 	return []string{name + " " + typ}
+}
+
+// registersOnly are the scalar operands that no constant makes sense for: matrix
+// descriptors, cache policies, and the state that an mbarrier returned.
+var registersOnly = []string{"aDesc", "bDesc", "state", "cachePolicy", "accessProperty"}
+
+// immediate is the Go type of an operand that may be a Go number: Int or Float, or ""
+// when it must be a register.
+func (c *constructor) immediate(q *isa.Param) string {
+	scalar := q.Kind == isa.Value && q.Access == isa.Read && c.match.Count(q) == 0 && !derivedCount(c.form, q)
+	if !scalar || slices.Contains(registersOnly, q.Name) {
+		return ""
+	}
+	switch typ := c.elem(q); {
+	case typ == "F32" || typ == "F64":
+		return "Float"
+	case slices.Contains([]string{"U8", "S8", "B8", "U16", "S16", "B16", "U32", "S32", "B32", "U64", "S64", "B64"}, typ):
+		return "Int"
+	}
+	return ""
 }
 
 // spaces are the state spaces an address operand may have.
@@ -222,12 +242,11 @@ func (c *constructor) arg(q *isa.Param) string {
 	case isa.Imm:
 		return "imm(" + name + ")"
 	case isa.TensorMap:
-		if !derived(c.form, q.Deps().Coords) {
-			return name + ".at(coords[:])"
-		}
 		return name + ".at(coords)"
 	}
 	switch {
+	case c.immediate(q) != "":
+		return fmt.Sprintf("in(ptx.%s, %s)", c.elem(q), name)
 	case derivedCount(c.form, q) && c.form.Slots[q.Deps().Count].Opt:
 		return "vecOrOne(" + name + ")"
 	case derivedCount(c.form, q):
@@ -246,7 +265,7 @@ func (c *constructor) modsFor(mods string, q *isa.Param) string {
 		mods = fmt.Sprintf("withSpace(%s, %s, %s)", mods, name, quoted(strings.Join(c.spaces(q), " ")))
 	}
 	if d.Coords >= 0 && derived(c.form, d.Coords) {
-		mods = fmt.Sprintf(`withCount(%s, "", len(coords), "d")`, mods)
+		mods = fmt.Sprintf(`withCount(%s, "", dims(coords), "d")`, mods)
 	}
 	if derivedCount(c.form, q) {
 		alt := c.form.Slots[d.Count].Alts[0]

@@ -44,9 +44,9 @@ func sameBits(t ptx.Type) (ts []ptx.Type) {
 func writeTypes(w *bytes.Buffer) {
 	for _, t := range valueTypes {
 		g := goType(t)
-		fmt.Fprintf(w, "// %s is a value of PTX type .%s.\ntype %s struct{ val }\n\n", g, t, g)
+		fmt.Fprintf(w, "// %s is a value of PTX type .%s.\ntype %s struct{ *val }\n\n", g, t, g)
 		fmt.Fprintf(w, "// Type is .%s.\nfunc (%s) Type() ptx.Type { return ptx.%s }\n\n", t, g, g)
-		fmt.Fprintf(w, "func (%s) make(v val) Value { return %s{v} }\n\n", g, g)
+		fmt.Fprintf(w, "func (%s) make(v *val) Value { return %s{v} }\n\n", g, g)
 		fmt.Fprintf(w, "// Var makes a variable that starts as a.\nfunc (a %s) Var() *Var[%s] { return newVar(a) }\n\n", g, g)
 		writeConstant(w, t)
 		if t == ptx.Pred {
