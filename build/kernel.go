@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -86,8 +87,8 @@ func (k *Kernel) Module() (*ptx.Module, error) {
 	m := k.assemble()
 	var errs Errors
 	for _, d := range verify.Check(m) {
-		if d.Severity == verify.Error && len(errs) < maxErrors {
-			errs = append(errs, &Error{Where: cmp.Or(d.Source, k.where.String()), Msg: d.Msg})
+		if d.Severity == finding.Error && len(errs) < maxErrors {
+			errs = append(errs, &Error{Where: cmp.Or(d.Source, k.where.String()), Msg: d.Message})
 		}
 	}
 	if len(errs) > 0 {

@@ -5,15 +5,16 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func TestCompileError(t *testing.T) {
 	cause := errors.New("refused")
-	e := &device.CompileError{File: "k.ptx", Err: cause, Log: "all of it", Findings: []device.Finding{
-		{Pos: ptx.Pos{Line: 9, Col: 2}, Source: "k.cu:4:1", Kind: "error", Message: "unknown symbol"},
-		{Pos: ptx.Pos{Line: 12}, Kind: "warning", Message: "odd"},
-		{Kind: "error", Message: "too much shared data"},
+	e := &device.CompileError{File: "k.ptx", Err: cause, Log: "all of it", Findings: []finding.Finding{
+		{Place: finding.Place{Pos: ptx.Pos{Line: 9, Col: 2}, Source: "k.cu:4:1"}, Severity: finding.Error, Message: "unknown symbol"},
+		{Place: finding.At(ptx.Pos{Line: 12}), Severity: finding.Warning, Message: "odd"},
+		{Severity: finding.Error, Message: "too much shared data"},
 	}}
 	want := "k.ptx: refused\nk.ptx:9:2: error: unknown symbol (k.cu:4:1)\nk.ptx:12: warning: odd\nk.ptx: error: too much shared data"
 	if e.Error() != want {

@@ -1,78 +1,65 @@
 package device
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // ErrDeadlock is in the error of a launch whose threads all wait for each other.
 var ErrDeadlock = errors.New("deadlock")
 
-// ErrNoDevice is in the error of opening a device that is not there: a machine
-// without a GPU is a normal one.
+// ErrNoDevice is in the error of opening a device that is not there. Programs treat
+// it as a normal case: most machines have no GPU.
 var ErrNoDevice = errors.New("no such device")
 
-// ErrLost is in the error of a launch that faulted so that the device can no
-// longer be used by this process, and in those of all calls after it.
+// ErrLost is in the error of a launch after whose fault this process can no longer
+// use the device, and in the errors of all later calls.
 var ErrLost = errors.New("the device is lost to this process")
 
 // ErrRunning is in the error of a launch that did not end in time and cannot be
-// stopped, and in those of all calls until it does end.
+// stopped, and in the errors of all later calls until it ends.
 var ErrRunning = errors.New("a kernel is still running")
 
-// Fault is a launch that went wrong: where in the PTX, by whom, and why. Devices
-// that know less leave fields empty.
+// Fault is the error of a launch that an instruction stopped. The finding says
+// where in the PTX, which threads and why; a device that knows less leaves fields
+// empty.
 type Fault struct {
-	File   string
-	Pos    ptx.Pos
-	Source string // "file.cu:12:3", from .loc
-	// Callers are the source lines of the calls that led there, the innermost first.
-	Callers []string
-	Inst    string
-	Kernel  string
-	Block   [3]int
-	Warp    int
-	Lane    int    // -1 when it is not one lane's doing
-	Kind    string // the class of defects it belongs to: "oob-global", "misaligned"; "" for others
-	Msg     string
+	finding.Finding        // of kind finding.Fault
+	File            string // the name of the PTX text
+	// Class is the kind that the checkers of the emulator give the fault,
+	// "oob-global" or "misaligned", or "".
+	Class finding.Kind
 }
 
 func (f *Fault) Error() string {
-	at := f.File
-	if f.Pos.IsValid() {
-		at = fmt.Sprintf("%s:%d:%d", f.File, f.Pos.Line, f.Pos.Col)
-	}
-	who := fmt.Sprintf("block (%d,%d,%d), warp %d", f.Block[0], f.Block[1], f.Block[2], f.Warp)
-	if f.Lane >= 0 {
-		who += fmt.Sprintf(", lane %d", f.Lane)
-	}
-	s := fmt.Sprintf("%s: %s: %s in %s, %s", at, f.Inst, f.Msg, f.Kernel, who)
+	s := fmt.Sprintf("%s: %s: %s in %s, %s", f.In(f.File), f.Inst, f.Message, f.Kernel, f.Who())
 	if f.Source != "" {
 		s += " (" + f.Source + ")"
 	}
 	return s
 }
 
-// Deadlock is a launch whose threads all wait. It is ErrDeadlock.
+// Deadlock is the error of a launch whose threads all wait. It is ErrDeadlock.
 type Deadlock struct {
-	Kernel  string
-	Waiters []Waiter
+	finding.Finding // of kind finding.Deadlock
 }
 
-// Waiter is threads of a warp that wait.
-type Waiter struct {
-	Pos    ptx.Pos
-	Source string // "file.cu:12:3", from .loc
-	// Callers are the source lines of the calls that led there, the innermost first.
-	Callers []string
-	Inst    string
-	Block   [3]int
-	Warp    int
-	Lanes   uint32
-	Why     string // what for, or ""
+// NewDeadlock makes the error from the threads of a kernel that wait. The finding
+// is at the place of the first one.
+func NewDeadlock(kernel string, waiters []finding.Waiter) *Deadlock {
+	f := finding.Finding{
+		Kind: finding.Deadlock, Severity: finding.Error, Kernel: kernel, Count: 1, Waiters: waiters,
+		Message: fmt.Sprintf("%v in %s: no thread can continue", ErrDeadlock, kernel), Place: finding.Place{Warp: finding.NoWarp},
+	}
+	if len(waiters) > 0 {
+		first := &waiters[0]
+		f.Func, f.Pos, f.Source, f.Inst, f.Callers = first.Func, first.Pos, first.Source, first.Inst, first.Callers
+	}
+	return &Deadlock{f}
 }
 
 // Is makes a Deadlock an ErrDeadlock.
@@ -81,16 +68,39 @@ func (d *Deadlock) Is(err error) bool { return err == ErrDeadlock }
 func (d *Deadlock) Error() string {
 	const most = 32
 	var s strings.Builder
-	fmt.Fprintf(&s, "%v in %s: no thread can go on", ErrDeadlock, d.Kernel)
+	s.WriteString(d.Message)
 	for i, w := range d.Waiters {
 		if i == most {
 			fmt.Fprintf(&s, "\n  and %d more", len(d.Waiters)-most)
 			break
 		}
-		fmt.Fprintf(&s, "\n  block %v warp %d lanes %08x at line %d: %s", w.Block, w.Warp, w.Lanes, w.Pos.Line, w.Inst)
-		if w.Why != "" {
-			s.WriteString(": " + w.Why)
+		fmt.Fprintf(&s, "\n  block %v warp %d lanes %08x at line %d: %s", w.Block, w.Warp, uint32(w.Lanes), w.Line, w.Inst)
+		if w.For != "" {
+			s.WriteString(": " + w.For)
 		}
 	}
 	return s.String()
+}
+
+// FindingOf returns the error of a launch of a kernel as a finding.
+func FindingOf(kernel string, err error) finding.Finding {
+	var fault *Fault
+	var dead *Deadlock
+	switch {
+	case errors.As(err, &fault):
+		return fault.Finding
+	case errors.As(err, &dead):
+		return dead.Finding
+	}
+	f := finding.Finding{
+		Kind: finding.Fault, Severity: finding.Error, Kernel: kernel, Message: err.Error(), Count: 1,
+		Place: finding.Place{Warp: finding.NoWarp},
+	}
+	switch {
+	case errors.Is(err, ErrDeadlock):
+		f.Kind = finding.Deadlock
+	case errors.Is(err, context.DeadlineExceeded):
+		f.Kind = finding.Timeout
+	}
+	return f
 }

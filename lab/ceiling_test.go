@@ -36,7 +36,7 @@ func TestProbes(t *testing.T) {
 			t.Fatal(err)
 		}
 		run(t, dev, c.kernel.Name(), text, c.launch)
-		for _, d := range checker.Defects() {
+		for _, d := range checker.Findings() {
 			t.Errorf("%s: %v", c.kernel.Name(), &d)
 		}
 		var ops uint64

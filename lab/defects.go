@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -31,6 +32,7 @@ func (m *measurement) defects(ctx context.Context) error {
 		return nil
 	}
 	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Defect{}}
+	var all finding.List
 	for _, wanted := range m.p.Defects.Shapes {
 		s, refused, ok := m.served(wanted)
 		if refused != nil {
@@ -40,7 +42,7 @@ func (m *measurement) defects(ctx context.Context) error {
 			continue
 		}
 		d.Shapes = append(d.Shapes, s.String())
-		ended, err := m.watch(ctx, d, s)
+		ended, err := m.watch(ctx, d, &all, s)
 		if err != nil {
 			return err
 		}
@@ -48,12 +50,16 @@ func (m *measurement) defects(ctx context.Context) error {
 			break // it is red, and may take long to fail again
 		}
 	}
+	for _, f := range all.All() {
+		d.Found = append(d.Found, defectOf(f))
+	}
+	d.Errors, d.Warnings = all.Count()
 	m.r.Defects = d
 	return nil
 }
 
 // watch runs one shape in all schedules. It reports whether all launches ended well.
-func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Shape) (ended bool, err error) {
+func (m *measurement) watch(ctx context.Context, d *record.Defects, all *finding.List, s problem.Shape) (ended bool, err error) {
 	in, err := newInputs(m.s.ABI, Case{Shape: s, Seed: 1, Distribution: "normal"})
 	if err != nil {
 		return false, err
@@ -66,7 +72,8 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Sh
 			return false, err
 		}
 		for _, f := range found {
-			note(d, &f, s)
+			f.Schedule, f.Shape = schedule, s.String()
+			all.Add(f)
 		}
 		switch {
 		case out == nil:
@@ -82,7 +89,7 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Sh
 }
 
 // watchOnce runs the kernel once under the checkers. A launch that fails is a defect.
-func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]check.Defect, *outputs, error) {
+func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, error) {
 	checker := check.New()
 	dev, err := emulator(m.emulated(), emu.Options{
 		Schedule: schedule, Observer: checker, GuardShared: true, MaxInstructions: mostWatched, Output: io.Discard,
@@ -105,13 +112,13 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 		return nil, nil, err
 	}
 	err = b.kernel.Launch(ctx, b.launch)
-	found := checker.Defects()
+	found := checker.Findings()
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
-		if !slices.ContainsFunc(found, func(d check.Defect) bool { return d.Severity == check.Error }) {
-			found = append(found, failed(err))
+		if errs, _ := finding.Count(found); errs == 0 {
+			found = append(found, device.FindingOf(m.s.ABI.Entry, err))
 		}
 		return found, nil, nil
 	}
@@ -128,35 +135,11 @@ func (m *measurement) emulated() ptx.Target {
 	return m.s.Target
 }
 
-// failed is a launch that failed without a checker's finding.
-func failed(err error) check.Defect {
-	d := check.Defect{Kind: "fault", Severity: check.Error, Message: err.Error(), Count: 1}
-	var f *device.Fault
-	if errors.As(err, &f) {
-		d.Message, d.Access = f.Msg, check.Access{Pos: f.Pos, Source: f.Source, Inst: f.Inst, Block: f.Block, Warp: f.Warp}
+// defectOf is a finding as a record holds it.
+func defectOf(f finding.Finding) record.Defect {
+	d := record.Defect{Finding: f, Who: f.Who()}
+	if f.Other != nil {
+		d.OtherLine = int(f.Other.Line)
 	}
 	return d
-}
-
-// note adds a finding, or counts it when it is known.
-func note(d *record.Defects, f *check.Defect, s problem.Shape) {
-	one := record.Defect{
-		Kind: string(f.Kind), Severity: string(f.Severity), Message: f.Message, Line: int(f.Access.Pos.Line), Source: f.Access.Source,
-		Who: f.Access.Who(), Shape: s.String(), Count: max(f.Count, 1),
-	}
-	if f.Other != nil {
-		one.Other = int(f.Other.Pos.Line)
-	}
-	for i := range d.Found {
-		if o := &d.Found[i]; o.Kind == one.Kind && o.Line == one.Line && o.Other == one.Other && o.Message == one.Message {
-			o.Count += one.Count
-			return
-		}
-	}
-	d.Found = append(d.Found, one)
-	if f.Severity == check.Error {
-		d.Errors++
-	} else {
-		d.Warnings++
-	}
 }

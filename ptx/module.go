@@ -2,7 +2,10 @@ package ptx
 
 // Pos is a place in a PTX text. Lines and columns count from one; the zero Pos
 // is "nowhere", as for a statement built in Go.
-type Pos struct{ Line, Col int32 }
+type Pos struct {
+	Line int32 `json:"ptx_line"`   // from 1
+	Col  int32 `json:"ptx_column"` // in bytes, from 1
+}
 
 // IsValid reports whether the position names a place.
 func (p Pos) IsValid() bool { return p.Line > 0 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -94,17 +95,12 @@ type Defects struct {
 	Depends bool `json:"depends_on_schedule"`
 }
 
-// Defect is a finding of a checker, as short as a report needs it.
+// Defect is a finding, with the two texts that older records have in place of its
+// threads and its other access.
 type Defect struct {
-	Kind     string `json:"kind"`
-	Severity string `json:"severity"`
-	Message  string `json:"message"`
-	Line     int    `json:"ptx_line"`
-	Source   string `json:"source,omitempty"`
-	Who      string `json:"who"`
-	Other    int    `json:"other_line,omitempty"`
-	Shape    string `json:"shape"`
-	Count    int    `json:"count"`
+	finding.Finding
+	Who       string `json:"who"`                  // the threads
+	OtherLine int    `json:"other_line,omitempty"` // the line of PTX of the other access
 }
 
 // Correctness is how far outputs are from what they ought to be.

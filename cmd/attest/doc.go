@@ -66,25 +66,26 @@
 //	        "severity"    "error" or "warning"; a warning leaves "ok" true
 //	        "message"     what happened
 //	        "kernel"      the entry that was launched
-//	        an access: where it happened and by whom
+//	        an access: where it happened and which threads did it
 //	            "ptx_line", "ptx_column"   from 1; 0 when it has no place
 //	            "instruction", "source"    the opcode, what the PTX was made from, or ""
 //	            "callers"     the source lines that call the function which "source" is
 //	                          in, inlined or not, the innermost first
 //	            "function"    the PTX function, or ""
 //	            "block", "warp", "lanes"   [x,y,z], in the block, a list of numbers;
-//	                          warp -1 and no lanes for no one
+//	                          warp -1 and no lanes when no threads are known
 //	            "action"      "read", "write", "asynchronous write" …, or ""
 //	            "space", "address"         "shared", "tile+0x40"; "" for no memory
 //	            "variable", "offset", "size"   the parts of the address, and bytes
+//	            "note"        the role of this access in the defect; may be absent
 //	        "lane"        the first of "lanes", or -1
-//	        "other"       the other access of a race, or what the defect refers to: an
+//	        "other"       the other access of a race, or what the message refers to: an
 //	                      access as above, or null
 //	        "why"         the rule that it breaks, or ""
-//	        "fix"         what usually mends it, or ""
+//	        "fix"         what usually repairs it, or ""
 //	        "waiters"     of a deadlock: accesses as above, each with "waits_for"
 //	        "count"       how often it was seen, over all schedules
-//	        "schedule"    the seed it was first seen with
+//	        "schedule"    the seed of the schedule that showed it first
 //	    "output"      what the kernel printed
 //	    "stats"       "thread_instructions", "warp_instructions", "seconds"
 //	    "counters"    with --counters or --listing: attest/device/emu/count.Counts

@@ -8,17 +8,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
-	"github.com/GOATnote-Inc/attest/internal/defects"
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/internal/version"
 )
@@ -114,7 +116,7 @@ type executor struct {
 	timeout         time.Duration
 	maxInstructions uint64
 
-	kinds    []check.Kind // that --check names
+	kinds    []finding.Kind // that --check names
 	file     *cli.File
 	launches *launchfile.File
 }
@@ -128,7 +130,7 @@ func (x *executor) run(ctx context.Context, path string) error {
 	}
 	x.file = x.env.Load(path)
 	if x.file.Module == nil {
-		diag.Print(x.env.Err, x.env.ErrStyle(), &x.file.Report, x.file.Text)
+		x.file.Print(x.env)
 		return cli.Exit(cli.Misuse)
 	}
 	text, err := os.ReadFile(x.launch)
@@ -169,7 +171,10 @@ func (x *executor) save(r *execReport, code int) error {
 	if x.sarif == "" {
 		return nil
 	}
-	log := defects.Log{Version: version.This().Version, File: x.file.File, Text: x.file.Text, ExitCode: code}
+	log := findingtext.Log{
+		Version: version.This().Version, File: x.file.File, Text: x.file.Text, ExitCode: code,
+		Rules: slices.Concat(check.Rules, finding.Rules),
+	}
 	for i, l := range r.Launches {
 		log.Findings = append(log.Findings, l.found.All()...)
 		log.Findings = append(log.Findings, l.mismatches(i)...)
@@ -240,15 +245,15 @@ func (x *executor) all(ctx context.Context) (*execReport, error) {
 
 // add takes in what a schedule showed: what the checkers found, why it failed, and
 // buffers that the first schedule left with other bits.
-func (x *executor) add(l *execLaunch, res *launchfile.Result, found []check.Defect, seed uint64) {
-	l.found.Add(seed, found...)
+func (x *executor) add(l *execLaunch, res *launchfile.Result, found []finding.Finding, seed uint64) {
+	l.add(seed, found...)
 	switch first := l.result; {
 	case res.Fault != nil && (first == res || first.Fault == nil):
 		if !explained(found, res.Fault) {
-			l.found.Add(seed, failure(x.file.Module, l.Entry, res.Fault))
+			l.add(seed, device.FindingOf(l.Entry, res.Fault))
 		}
 	case res.Fault == nil && first.Fault == nil && first != res:
-		l.found.Add(seed, differences(res, first, seed, x.schedule, len(x.kinds) > 0)...)
+		l.add(seed, differences(res, first, seed, x.schedule, len(x.kinds) > 0)...)
 	}
 }
 

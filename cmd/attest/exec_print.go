@@ -6,17 +6,17 @@ import (
 	"strings"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/listing"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// print writes the report for people: defects on the stream of errors, what was
-// compared and counted on that of results.
+// print writes the report for people: findings to the error stream, what was compared
+// and counted to standard output.
 func (x *executor) print(r *execReport) {
-	p := defects.NewPrinter(x.env.Err, x.env.ErrStyle(), x.file.File, x.file.Text)
+	p := findingtext.NewPrinter(x.env.Err, x.env.ErrStyle(), x.file.File, x.file.Text)
 	for i, l := range r.Launches {
-		p.PrintAll(l.found.All())
+		p.Print(l.found.All())
 		x.printMismatches(i, l)
 	}
 	if x.counters {
@@ -52,7 +52,7 @@ func (x *executor) printMismatches(index int, l *execLaunch) {
 	}
 }
 
-// printVerdict is the last line: good or bad, and how much was looked at.
+// printVerdict writes the last line: ok or bad, and how much was looked at.
 func (x *executor) printVerdict(r *execReport) {
 	var compared, mismatches int64
 	for _, l := range r.Launches {

@@ -5,7 +5,8 @@ import (
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/device/launchfile"
-	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 )
 
 // execReport is the JSON of exec.
@@ -17,17 +18,17 @@ type execReport struct {
 }
 
 type execLaunch struct {
-	Entry      string           `json:"entry"`
-	OK         bool             `json:"ok"`
-	Compared   int64            `json:"compared"`
-	Mismatches int64            `json:"mismatches"`
-	Buffers    []execBuffer     `json:"buffers"`
-	Defects    []defects.Record `json:"defects"`
-	Output     string           `json:"output"`
-	Stats      execStats        `json:"stats"`
-	Counters   *emucount.Counts `json:"counters,omitempty"`
+	Entry      string               `json:"entry"`
+	OK         bool                 `json:"ok"`
+	Compared   int64                `json:"compared"`
+	Mismatches int64                `json:"mismatches"`
+	Buffers    []execBuffer         `json:"buffers"`
+	Defects    []findingtext.Record `json:"defects"`
+	Output     string               `json:"output"`
+	Stats      execStats            `json:"stats"`
+	Counters   *emucount.Counts     `json:"counters,omitempty"`
 	result     *launchfile.Result
-	found      defects.List
+	found      finding.List
 }
 
 type execBuffer struct {
@@ -67,11 +68,19 @@ func newExecLaunch(r *launchfile.Result, printed string) *execLaunch {
 	return l
 }
 
+// add adds what a schedule showed.
+func (l *execLaunch) add(schedule uint64, found ...finding.Finding) {
+	for _, f := range found {
+		f.Schedule = schedule
+		l.found.Add(f)
+	}
+}
+
 // finish sums up what all schedules showed.
 func (l *execLaunch) finish() {
-	l.Defects = []defects.Record{}
+	l.Defects = []findingtext.Record{}
 	for _, f := range l.found.All() {
-		l.Defects = append(l.Defects, f.Record())
+		l.Defects = append(l.Defects, findingtext.RecordOf(&f))
 	}
 	errs, _ := l.found.Count()
 	l.OK = l.result.OK() && errs == 0
@@ -107,7 +116,7 @@ func (r *execReport) ok() bool {
 	return true
 }
 
-// count is the number of errors and of warnings.
+// count returns the number of errors and the number of warnings.
 func (r *execReport) count() (errs, warnings int) {
 	for _, l := range r.Launches {
 		e, w := l.found.Count()
@@ -116,8 +125,8 @@ func (r *execReport) count() (errs, warnings int) {
 	return errs, warnings
 }
 
-// findings are those of all launches.
-func (r *execReport) findings() (all []*defects.Finding) {
+// findings returns the findings of all launches.
+func (r *execReport) findings() (all []finding.Finding) {
 	for _, l := range r.Launches {
 		all = append(all, l.found.All()...)
 	}

@@ -8,23 +8,24 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
-	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // parseKinds reads the value of --check: all, none, or kinds with commas.
-func parseKinds(value string) ([]check.Kind, error) {
+func parseKinds(value string) ([]finding.Kind, error) {
 	switch value {
 	case "all":
 		return check.Kinds, nil
 	case "none", "":
 		return nil, nil
 	}
-	var kinds []check.Kind
+	var kinds []finding.Kind
 	for name := range strings.SplitSeq(value, ",") {
-		k := check.Kind(strings.TrimSpace(name))
+		k := finding.Kind(strings.TrimSpace(name))
 		if !slices.Contains(check.Kinds, k) {
 			hint := "all, none and the kinds that attest exec --help lists are understood"
-			if near := defects.Nearest(string(k)); near != "" {
+			if near := nearest(string(k)); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
 			}
 			return nil, fmt.Errorf("--check %s: there is no kind %q; %s", value, k, hint)
@@ -34,11 +35,20 @@ func parseKinds(value string) ([]check.Kind, error) {
 	return kinds, nil
 }
 
-// kindsHelp is a line for each kind.
+// nearest returns the kind whose name is most like a misspelt one, or "".
+func nearest(name string) string {
+	var names []string
+	for _, k := range check.Kinds {
+		names = append(names, string(k))
+	}
+	return term.Nearest(name, names)
+}
+
+// kindsHelp returns one line of help per kind.
 func kindsHelp() string {
 	var b strings.Builder
-	for _, k := range check.Kinds {
-		fmt.Fprintf(&b, "  %-18s  %s\n", k, defects.RuleOf(k).Short)
+	for _, r := range check.Rules {
+		fmt.Fprintf(&b, "  %-18s  %s\n", r.Kind, r.Short)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -46,7 +56,7 @@ func kindsHelp() string {
 // watch is what the flags ask to observe. It is an observe.Observer that makes a checker
 // and a counter for each launch, so that each has its own results.
 type watch struct {
-	kinds   []check.Kind
+	kinds   []finding.Kind
 	count   bool
 	checker *check.Checker
 	counter *emucount.Counter
@@ -75,9 +85,9 @@ func (w *watch) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 }
 
 // take is what the last launch showed.
-func (w *watch) take() (found []check.Defect, counts *emucount.Counts) {
+func (w *watch) take() (found []finding.Finding, counts *emucount.Counts) {
 	if w.checker != nil {
-		found = w.checker.Defects()
+		found = w.checker.Findings()
 	}
 	if w.counter != nil {
 		counts = w.counter.Launches()[0]

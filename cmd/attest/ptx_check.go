@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -35,7 +35,7 @@ JSON: {"file", "diagnostics": [{"line", "column", "severity", "kind", "message",
 	c.RunE = func(c *cobra.Command, paths []string) error {
 		total := checked{strict: *werror}
 		err := cli.EachFile(c.Context(), env, paths, func(f *cli.File) struct{} {
-			f.Verified(verify.Check(f.Module))
+			f.Add(verify.Check(f.Module)...)
 			return struct{}{}
 		}, func(f *cli.File, _ struct{}) {
 			one := total.add(f)
@@ -56,7 +56,7 @@ JSON: {"file", "diagnostics": [{"line", "column", "severity", "kind", "message",
 
 // checked is the result for one file, and the sum over several.
 type checked struct {
-	*diag.Report
+	*findingtext.Report
 	Errors   int  `json:"errors"`
 	Warnings int  `json:"warnings"`
 	strict   bool // warnings fail too

@@ -9,7 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -53,7 +53,7 @@ type formatter struct {
 
 // formatted is the JSON of a file.
 type formatted struct {
-	*diag.Report
+	*findingtext.Report
 	Changed bool    `json:"changed"`
 	Written *bool   `json:"written,omitempty"`
 	Text    *string `json:"text,omitempty"`

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/ptxstat"
 )
 
@@ -36,7 +36,7 @@ of {"name", "count"}, most frequent first. A file with errors has the first two.
 			switch {
 			case env.JSON:
 				env.Encode(struct {
-					*diag.Report
+					*findingtext.Report
 					*ptxstat.Module
 				}{&f.Report, m})
 			case m != nil:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // lastText writes the block's rank in its cluster, by way of the last word of its
@@ -197,7 +198,7 @@ func TestBadPTX(t *testing.T) {
 			t.Errorf("%+v", ce)
 			continue
 		}
-		if f := ce.Findings[0]; f.Pos.Line != 9 || f.Pos.Col != 2 || f.Source != "bad.cu:7:3" || f.Kind != "error" {
+		if f := ce.Findings[0]; f.Pos.Line != 9 || f.Pos.Col != 2 || f.Source != "bad.cu:7:3" || f.Severity != finding.Error {
 			t.Errorf("%+v", f)
 		}
 	}

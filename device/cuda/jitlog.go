@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -17,33 +17,35 @@ import (
 //	ptxas error   : Entry function 'k' uses too much shared data
 var jitLine = regexp.MustCompile(`^(?:ptxas )?(?:.*?, line (\d+); )?\s*(error|warning|fatal|info)\s*:\s*(.*)$`)
 
-// findings reads the complaints out of a log and places them in the module, and by
-// its .loc in the source.
-func findings(m *ptx.Module, log string) (found []device.Finding) {
+// findings reads errors and warnings from a log and finds their places in the
+// module and, by its .loc, in the source.
+func findings(m *ptx.Module, log string) (found []finding.Finding) {
 	for line := range strings.Lines(log) {
 		p := jitLine.FindStringSubmatch(strings.TrimRight(line, "\r\n "))
 		if p == nil || p[2] == "info" {
 			continue
 		}
-		f := device.Finding{Kind: p[2], Message: p[3]}
+		f := finding.Finding{
+			Kind: finding.Compile, Severity: finding.Severity(p[2]), Message: p[3], Count: 1, Place: finding.At(ptx.Pos{}),
+		}
 		if n, err := strconv.Atoi(p[1]); err == nil {
 			f.Pos = ptx.Pos{Line: int32(n)}
 			locate(m, &f)
 		}
-		if f.Kind == "fatal" {
-			if len(found) > 0 { // it only says that there were errors
+		if f.Severity == "fatal" {
+			if len(found) > 0 { // the line only says that there were errors
 				continue
 			}
-			f.Kind = "error"
+			f.Severity = finding.Error
 		}
 		found = append(found, f)
 	}
 	return found
 }
 
-// locate finds the column and the source of a finding: those of the instruction that
-// starts on its line, or of the one that goes on to it.
-func locate(m *ptx.Module, f *device.Finding) {
+// locate finds the column and the source of a finding from the instruction that
+// starts on its line, or from the one that continues on it.
+func locate(m *ptx.Module, f *finding.Finding) {
 	for _, fn := range m.Funcs() {
 		var at *ptx.Loc
 		var inst *ptx.Inst

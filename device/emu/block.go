@@ -5,6 +5,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // block is a block of threads with its shared memory.
@@ -176,21 +177,21 @@ func executed(cs []*cluster) (n uint64) {
 	return n
 }
 
-// deadlock describes who waits for what.
+// deadlock describes which threads wait, and what they wait for.
 func deadlock(cs ...*cluster) error {
-	d := &device.Deadlock{Kernel: cs[0].blocks[0].kernel.name}
+	var all []finding.Waiter
 	for _, c := range cs {
 		for _, blk := range c.blocks {
 			for _, w := range blk.warps {
-				d.Waiters = append(d.Waiters, w.waits()...)
+				all = append(all, w.waits()...)
 			}
 		}
 	}
-	return d
+	return device.NewDeadlock(cs[0].blocks[0].kernel.name, all)
 }
 
 // waits describes what the splits of a warp wait for.
-func (w *warp) waits() (all []device.Waiter) {
+func (w *warp) waits() (all []finding.Waiter) {
 	for i := range w.splits {
 		s := &w.splits[i]
 		f, pc, up := s.f, s.pc, s.f.callers()
@@ -206,15 +207,15 @@ func (w *warp) waits() (all []device.Waiter) {
 			continue
 		}
 		at := f.fn.sourceLine(pc)
-		wait := device.Waiter{
-			Pos: o.in.Pos, Source: at.line, Callers: append(slices.Clip(at.callers), up...), Inst: o.in.Op.Text,
-			Block: w.b.ctaid, Warp: w.id, Lanes: s.mask,
-		}
+		wait := finding.Waiter{Place: finding.Place{
+			Func: f.fn.f.Sym.Name, Pos: o.in.Pos, Source: at.line, Callers: append(slices.Clip(at.callers), up...), Inst: o.in.Op.Text,
+			Block: w.b.ctaid, Warp: w.id, Lanes: finding.Lanes(s.mask),
+		}}
 		switch {
 		case o.why != nil:
-			wait.Why = o.why(f, s.mask)
+			wait.For = o.why(f, s.mask)
 		case o.in.Op.Name == "ld" || o.in.Op.Name == "atom":
-			wait.Why = "what it reads again and again does not change"
+			wait.For = "what it reads again and again does not change"
 		}
 		all = append(all, wait)
 	}

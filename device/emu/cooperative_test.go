@@ -76,7 +76,7 @@ func TestBeforeShared(t *testing.T) {
 	text := ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.shared .align 4 .b32 s[4];\n\t.reg .b64 a;\n\tmov.u64 a, s;\n\tcvta.shared.u64 a, a;\n\tst.u32 [a+-4], 1;\n\tret;\n}\n"
 	err := launchText(t, d, text, device.Launch{Grid: device.D(1), Block: device.D(1)})
 	var fault *device.Fault
-	if !errors.As(err, &fault) || fault.Kind != "oob-shared" || !strings.Contains(fault.Msg, "4 bytes before its start") {
+	if !errors.As(err, &fault) || fault.Class != "oob-shared" || !strings.Contains(fault.Message, "4 bytes before its start") {
 		t.Errorf("%v", err)
 	}
 }

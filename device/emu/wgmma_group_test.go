@@ -101,8 +101,8 @@ func TestWgmmaGroupIncomplete(t *testing.T) {
 		t.Fatalf("%v is no deadlock", err)
 	}
 	for _, w := range lock.Waiters {
-		if w.Warp == 0 && !strings.Contains(w.Why, "which warp 3 of the warpgroup has not committed") {
-			t.Errorf("warp 0: %q", w.Why)
+		if w.Warp == 0 && !strings.Contains(w.For, "which warp 3 of the warpgroup has not committed") {
+			t.Errorf("warp 0: %q", w.For)
 		}
 	}
 }

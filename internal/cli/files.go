@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/ordered"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -20,7 +20,7 @@ const Stdin = "-"
 
 // File is a PTX file on its way through a command.
 type File struct {
-	diag.Report
+	findingtext.Report
 	Path   string
 	Text   string
 	Module *ptx.Module // nil when the file could not be read or parsed
@@ -29,6 +29,11 @@ type File struct {
 
 // Raise makes the exit code at least code.
 func (f *File) Raise(code int) { f.Code = max(f.Code, code) }
+
+// Print writes the findings about the file to the error stream.
+func (f *File) Print(e *Env) {
+	findingtext.NewPrinter(e.Err, e.ErrStyle(), f.File, f.Text).Print(f.Findings())
+}
 
 // EachFile reads and parses the files, has work done on those that parse, on all
 // cores, and shows each in the order it was named. Findings are shown on the
@@ -55,7 +60,7 @@ func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*Fil
 	}, func(i int, d done) {
 		progress.Print(func() {
 			if !e.JSON {
-				diag.Print(e.Err, e.ErrStyle(), &d.file.Report, d.file.Text)
+				d.file.Print(e)
 			}
 			show(d.file, d.result)
 		})
@@ -79,7 +84,7 @@ func (e *Env) Load(path string) *File {
 	if path == Stdin {
 		name = "<stdin>"
 	}
-	f := &File{Path: path, Report: diag.Report{File: name, Diagnostics: []diag.Diagnostic{}}}
+	f := &File{Path: path, Report: findingtext.Report{File: name, Diagnostics: []findingtext.Diagnostic{}}}
 	text, err := e.read(path)
 	if err != nil {
 		f.Fail("unreadable", err)

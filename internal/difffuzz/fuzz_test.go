@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
@@ -42,8 +43,8 @@ func checkKernel(t *testing.T, k *Kernel) {
 		t.Error("printed and parsed again it is another text")
 	}
 	for _, d := range verify.Check(m) {
-		if d.Severity == verify.Error {
-			t.Errorf("line %d: %s: %s", d.Pos.Line, strings.Split(b.Text, "\n")[d.Pos.Line-1], d.Msg)
+		if d.Severity == finding.Error {
+			t.Errorf("line %d: %s: %s", d.Pos.Line, strings.Split(b.Text, "\n")[d.Pos.Line-1], d.Message)
 		}
 	}
 	p := &Pair{&Local{Device: emulator(t, k.Target, 0)}, &Local{Device: emulator(t, k.Target, 1+k.Seed), Extra: 1}}

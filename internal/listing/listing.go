@@ -5,29 +5,28 @@ import (
 	"io"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/internal/defects"
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// row is the counters of a line of PTX, of all launches.
+// row is the counters of one line of PTX, summed over all launches.
 type row struct {
 	executions, active uint64
 	shared             count.SharedUse
 	global             count.GlobalUse
-	there              bool // it has an instruction of a function that ran
+	there              bool // the line has an instruction of a function that ran
 }
 
-// Write writes PTX with counters in front of each line: how often warps executed
-// it, the share of their lanes that were there, conflicts of shared-memory banks a
-// request, sectors of global memory a request. Defects stand below their lines.
-func Write(w io.Writer, s term.Style, m *ptx.Module, text string, launches []*count.Counts, found []*defects.Finding) {
+// Write writes PTX with counters in front of each line: how often warps executed it,
+// the share of lanes that were active, shared-memory bank conflicts per request, and
+// sectors of global memory per request. Findings are below their lines.
+func Write(w io.Writer, s term.Style, m *ptx.Module, text string, launches []*count.Counts, found []finding.Finding) {
 	rows := collect(m, launches)
 	notes := annotate(found)
-	lines := diag.Lines(strings.TrimSuffix(text, "\n"))
+	lines := findingtext.Lines(strings.TrimSuffix(text, "\n"))
 	digits := max(len(fmt.Sprint(len(lines))), 4)
 	fmt.Fprintln(w, s.Dim(fmt.Sprintf("%11s %6s %9s %7s %*s", "executions", "lanes", "conflicts", "sectors", digits, "line")))
 	for i, line := range lines {
@@ -77,7 +76,7 @@ func collect(m *ptx.Module, launches []*count.Counts) map[int]*row {
 	return rows
 }
 
-// cells are the counters as text of one width.
+// cells returns the counters as text of a fixed width.
 func (r *row) cells() string {
 	var executions, lanes, conflicts, sectors string
 	if r != nil && r.there {
@@ -95,37 +94,39 @@ func (r *row) cells() string {
 	return fmt.Sprintf("%11s %6s %9s %7s", executions, lanes, conflicts, sectors)
 }
 
-// remark is a defect at a line.
+// remark is a finding at a line.
 type remark struct {
-	severity, text string
-	column         int
+	severity finding.Severity
+	text     string
+	column   int
 }
 
-// annotate puts the findings to their lines, and to those of the other access.
-func annotate(found []*defects.Finding) map[int][]remark {
+// annotate returns the remarks of each line: the findings, and references to them at
+// the lines of the other accesses.
+func annotate(found []finding.Finding) map[int][]remark {
 	notes := map[int][]remark{}
 	for _, f := range found {
-		at := int(f.Access.Pos.Line)
+		at := int(f.Line)
 		head, _, _ := strings.Cut(f.Message, "\n")
-		notes[at] = append(notes[at], remark{string(f.Severity), fmt.Sprintf("%s [%s]", head, f.Kind), int(f.Access.Pos.Col)})
-		if o := f.Other; o != nil && o.Pos.IsValid() && o.Pos != f.Access.Pos {
-			notes[int(o.Pos.Line)] = append(notes[int(o.Pos.Line)], remark{"note", fmt.Sprintf("see line %d [%s]", at, f.Kind), int(o.Pos.Col)})
+		notes[at] = append(notes[at], remark{f.Severity, fmt.Sprintf("%s [%s]", head, f.Kind), int(f.Col)})
+		if o := f.Other; o != nil && o.IsValid() && o.Pos != f.Pos {
+			notes[int(o.Line)] = append(notes[int(o.Line)], remark{"note", fmt.Sprintf("see line %d [%s]", at, f.Kind), int(o.Col)})
 		}
 	}
 	return notes
 }
 
-// write writes the remark below its line, which starts after margin columns.
+// write writes the remark below its line, whose text starts after margin columns.
 func (n *remark) write(w io.Writer, s term.Style, line string, margin int) {
 	indent := len([]rune(show(line[:min(max(n.column-1, 0), len(line))])))
 	colour := s.Bold
 	switch n.severity {
-	case string(check.Error):
+	case finding.Error:
 		colour = s.Red
-	case string(check.Warning):
+	case finding.Warning:
 		colour = s.Yellow
 	}
-	fmt.Fprintf(w, "%*s%s %s%s %s\n", margin, "", s.Dim(" |"), strings.Repeat(" ", indent), colour("^ "+n.severity+":"), term.Clean(n.text))
+	fmt.Fprintf(w, "%*s%s %s%s %s\n", margin, "", s.Dim(" |"), strings.Repeat(" ", indent), colour("^ "+string(n.severity)+":"), term.Clean(n.text))
 }
 
 func show(s string) string {

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/internal/defects"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
@@ -50,12 +49,12 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	race := &defects.Finding{Defect: check.Defect{
-		Kind: check.SharedRace, Severity: check.Error, Message: "write races",
-		Access: check.Access{Pos: ptx.Pos{Line: 8, Col: 2}}, Other: &check.Access{Pos: ptx.Pos{Line: 9, Col: 2}},
-	}}
+	race := finding.Finding{
+		Kind: "shared-race", Severity: finding.Error, Message: "write races",
+		Place: finding.Place{Pos: ptx.Pos{Line: 8, Col: 2}}, Other: &finding.Place{Pos: ptx.Pos{Line: 9, Col: 2}},
+	}
 	var b strings.Builder
-	Write(&b, term.Style{}, m, text, []*count.Counts{counts(), counts()}, []*defects.Finding{race})
+	Write(&b, term.Style{}, m, text, []*count.Counts{counts(), counts()}, []finding.Finding{race})
 	want := ` executions  lanes conflicts sectors line
                                         1 | .version 7.0
                                         2 | .target sm_80

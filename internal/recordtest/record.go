@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -81,10 +82,12 @@ func Clean(r *record.Record) {
 func Racy(r *record.Record) {
 	Clean(r)
 	r.Defects.Errors, r.Defects.Depends = 1, true
-	r.Defects.Found = []record.Defect{{
-		Kind: "shared-race", Severity: "error", Message: "read of kv is not ordered after the asynchronous write at line 412",
-		Line: 530, Other: 412, Source: "load.go:71:12", Who: "block (0,0,0), warp 1, all lanes", Shape: "1,1,32,64", Count: 128,
-	}}
+	f := finding.Finding{
+		Kind: "shared-race", Severity: finding.Error, Message: "read of kv is not ordered after the asynchronous write at line 412",
+		Place: finding.Place{Pos: ptx.Pos{Line: 530}, Source: "load.go:71:12", Warp: 1, Lanes: 1<<32 - 1},
+		Other: &finding.Place{Pos: ptx.Pos{Line: 412}}, Shape: "1,1,32,64", Count: 128,
+	}
+	r.Defects.Found = []record.Defect{{Finding: f, Who: f.Who(), OtherLine: 412}}
 }
 
 var tolerance = record.Tolerance{Max: 0.06, Mean: 0.02, BadAbove: 0.06, BadShare: 0.01, Relative: 2}

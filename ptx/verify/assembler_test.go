@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 func assembler(t *testing.T) string {
@@ -51,8 +53,8 @@ func TestTypesByAssembler(t *testing.T) {
 
 	ours := map[int]string{}
 	for _, d := range Check(mustParse(t, "types.ptx", text)) {
-		if d.Severity == Error && d.Kind != "uninit-register" {
-			ours[int(d.Pos.Line)] = d.Msg
+		if d.Severity == finding.Error && d.Kind != "uninit-register" {
+			ours[int(d.Pos.Line)] = d.Message
 		}
 	}
 	taken, lax := 0, 0

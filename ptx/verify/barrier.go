@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -178,7 +179,7 @@ type barrierUse struct {
 // arrival is a bar.arrive with constant operands.
 type arrival struct {
 	id, count int64
-	diag      Diag // ready to report, but for its message
+	found     finding.Finding // complete except for its message
 }
 
 // anyNumber stands for a barrier, or a count of threads, that is no constant.
@@ -189,8 +190,7 @@ func (u *barrierUse) note(k *checker, stmt int, id, count int64) {
 	switch {
 	case in.Op.Has("arrive"):
 		if id != anyNumber && count != anyNumber {
-			d := Diag{Pos: in.Pos, Severity: Warning, Kind: "barrier-pairing", Func: k.fn.Sym.Name, Source: k.source(stmt)}
-			u.arrives = append(u.arrives, arrival{id, count, d})
+			u.arrives = append(u.arrives, arrival{id, count, k.finding(stmt, finding.Warning, in.Pos, "barrier-pairing", "")})
 		}
 	case id == anyNumber:
 		u.syncAny = true
@@ -211,12 +211,12 @@ func (k *checker) pairBarriers() {
 		waits := k.bars.syncs[a.id]
 		switch {
 		case waits == nil:
-			a.diag.Msg = fmt.Sprintf("bar.arrive at barrier %d, where nothing in the module waits", a.id)
+			a.found.Message = fmt.Sprintf("bar.arrive at barrier %d, where nothing in the module waits", a.id)
 		case !waits[a.count] && !waits[anyNumber]:
-			a.diag.Msg = fmt.Sprintf("bar.arrive at barrier %d counts %d threads; no bar.sync there counts as many", a.id, a.count)
+			a.found.Message = fmt.Sprintf("bar.arrive at barrier %d counts %d threads; no bar.sync there counts as many", a.id, a.count)
 		default:
 			continue
 		}
-		k.diags = append(k.diags, a.diag)
+		k.found = append(k.found, a.found)
 	}
 }

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Check reports everything wrong with a module, in the order of its text.
-func Check(m *ptx.Module) []Diag {
+// Check reports everything that is wrong with a module, in the order of its text.
+func Check(m *ptx.Module) []finding.Finding {
 	k := &checker{m: m, dec: newDecoder(), files: map[int]string{}}
 	for _, it := range m.Items {
 		if f, ok := it.(*ptx.File); ok {
@@ -22,15 +23,15 @@ func Check(m *ptx.Module) []Diag {
 		k.function(f)
 	}
 	k.pairBarriers()
-	sortDiags(k.diags)
-	return k.diags
+	finding.Sort(k.found)
+	return k.found
 }
 
-// checker collects findings; fn and locs belong to the function at hand.
+// checker collects findings. fn and locs belong to the function that is being checked.
 type checker struct {
 	m     *ptx.Module
 	dec   *decoder
-	diags []Diag
+	found []finding.Finding
 	files map[int]string
 	bars  barrierUse
 
@@ -59,25 +60,35 @@ func (k *checker) function(f *ptx.Func) {
 }
 
 func (k *checker) errorf(stmt int, pos ptx.Pos, kind, format string, args ...any) {
-	k.report(stmt, Error, pos, kind, fmt.Sprintf(format, args...))
+	k.report(stmt, finding.Error, pos, kind, fmt.Sprintf(format, args...))
 }
 
 func (k *checker) warnf(stmt int, pos ptx.Pos, kind, format string, args ...any) {
-	k.report(stmt, Warning, pos, kind, fmt.Sprintf(format, args...))
+	k.report(stmt, finding.Warning, pos, kind, fmt.Sprintf(format, args...))
 }
 
-// report adds a finding. stmt is the statement of the function at hand that it
-// is about, or -1.
-func (k *checker) report(stmt int, s Severity, pos ptx.Pos, kind, msg string) {
-	d := Diag{Pos: pos, Severity: s, Kind: kind, Msg: msg}
-	if k.fn != nil {
-		d.Func = k.fn.Sym.Name
-		d.Source = k.source(stmt)
+// report adds a finding about a statement of the current function. stmt is -1 for
+// a finding that is about no statement.
+func (k *checker) report(stmt int, s finding.Severity, pos ptx.Pos, kind, msg string) {
+	k.found = append(k.found, k.finding(stmt, s, pos, kind, msg))
+}
+
+// finding makes the finding that report adds.
+func (k *checker) finding(stmt int, s finding.Severity, pos ptx.Pos, kind, msg string) finding.Finding {
+	f := finding.Finding{Place: finding.At(pos), Severity: s, Kind: finding.Kind(kind), Message: msg, Count: 1}
+	if k.fn == nil {
+		return f
 	}
-	k.diags = append(k.diags, d)
+	f.Func = k.fn.Sym.Name
+	if f.Source = k.source(stmt); stmt >= 0 {
+		if in, ok := k.fn.Body[stmt].(*ptx.Inst); ok {
+			f.Inst = in.Op.Text
+		}
+	}
+	return f
 }
 
-// source is the place in the original source that the last .loc before the
+// source returns the place in the original source that the last .loc before the
 // statement names.
 func (k *checker) source(stmt int) string {
 	if stmt < 0 {
@@ -109,7 +120,7 @@ func (k *checker) source(stmt int) string {
 	return s
 }
 
-// at says where an instruction stands, for a message about another one.
+// at names the place of an instruction, for a message about another instruction.
 func (k *checker) at(stmt int) string {
 	if in, ok := k.fn.Body[stmt].(*ptx.Inst); ok && in.Pos.IsValid() {
 		return "line " + strconv.Itoa(int(in.Pos.Line))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -56,9 +57,9 @@ func wanted(text string) (want []string) {
 }
 
 // found writes findings as wanted does; those about the header are at line 1.
-func found(ds []Diag) (got []string) {
+func found(ds []finding.Finding) (got []string) {
 	for _, d := range ds {
-		got = append(got, fmt.Sprintf("%d: %s %s: %s", max(d.Pos.Line, 1), d.Severity, d.Kind, d.Msg))
+		got = append(got, fmt.Sprintf("%d: %s %s: %s", max(d.Pos.Line, 1), d.Severity, d.Kind, d.Message))
 	}
 	return got
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
@@ -24,7 +25,7 @@ func TestCorpus(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, d := range Check(mustParse(t, file, string(text))) {
-			if d.Severity == Error {
+			if d.Severity == finding.Error {
 				t.Error(d.Format(file))
 			}
 		}

@@ -3,6 +3,7 @@ package verify
 import (
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -100,14 +101,14 @@ func (d *decoder) resolve(in *ptx.Inst, out *decoded) []problem {
 // unresolved says why the table has no form for the instruction.
 func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
 	if outsideTable[in.Op.Name] {
-		return []problem{{Warning, "unchecked-instruction", in.Pos, in.Op.Name + " is PTX, but not in the table of instructions: nothing about it is checked"}}
+		return []problem{{finding.Warning, "unchecked-instruction", in.Pos, in.Op.Name + " is PTX, but not in the table of instructions: nothing about it is checked"}}
 	}
 	kind := "unknown-instruction"
 	if opcodeKnown {
 		kind = "bad-operand"
 	}
 	if _, err := isa.Resolve(in); err != nil {
-		return []problem{{Error, kind, in.Pos, err.Error()}}
+		return []problem{{finding.Error, kind, in.Pos, err.Error()}}
 	}
 	return nil
 }
@@ -127,7 +128,7 @@ var outsideTable = func() map[string]bool {
 
 func serious(ps []problem) bool {
 	for i := range ps {
-		if ps[i].severity == Error {
+		if ps[i].severity == finding.Error {
 			return true
 		}
 	}

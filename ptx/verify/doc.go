@@ -1,6 +1,6 @@
 // Package verify judges a PTX module without running it.
 //
-// [Check] reports everything it finds as a list of [Diag], each at the line of
+// [Check] reports everything it finds as a list of [finding.Finding], each at the line of
 // the PTX text and, where .loc says so, at the line of the source the PTX came
 // from. An error is something an assembler refuses or a program that cannot
 // work; a warning is something legal that is very likely a mistake. What

@@ -1,6 +1,9 @@
 package verify
 
-import "github.com/GOATnote-Inc/attest/ptx"
+import (
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
 
 // What a kernel may ask for.
 const (
@@ -58,31 +61,31 @@ func (k *checker) launchBounds() {
 	f := k.fn
 	limit, exact := f.Directive(".maxntid"), f.Directive(".reqntid")
 	if limit != nil && exact != nil {
-		k.bounds(Error, exact, "%s has both .maxntid and .reqntid; keep one", f.Sym.Name)
+		k.bounds(finding.Error, exact, "%s has both .maxntid and .reqntid; keep one", f.Sym.Name)
 	}
 	if n := product(exact); n > maxThreads {
-		k.bounds(Error, exact, ".reqntid asks for %d threads; a block has %d at most", n, maxThreads)
+		k.bounds(finding.Error, exact, ".reqntid asks for %d threads; a block has %d at most", n, maxThreads)
 	}
 	if n := product(limit); n > maxThreads {
-		k.bounds(Warning, limit, ".maxntid allows %d threads; a block has %d at most", n, maxThreads)
+		k.bounds(finding.Warning, limit, ".maxntid allows %d threads; a block has %d at most", n, maxThreads)
 	}
 	cluster := f.Directive(".reqnctapercluster")
 	switch n := product(cluster); {
 	case n > largestCluster:
-		k.bounds(Error, cluster, ".reqnctapercluster asks for %d blocks; a cluster has %d at most", n, largestCluster)
+		k.bounds(finding.Error, cluster, ".reqnctapercluster asks for %d blocks; a cluster has %d at most", n, largestCluster)
 	case n > portableCluster:
-		k.bounds(Warning, cluster, ".reqnctapercluster asks for %d blocks; above %d the launch must allow non-portable sizes", n, portableCluster)
+		k.bounds(finding.Warning, cluster, ".reqnctapercluster asks for %d blocks; above %d the launch must allow non-portable sizes", n, portableCluster)
 	}
 	if d := f.Directive(".maxnreg"); product(d) > maxRegisters {
-		k.bounds(Warning, d, ".maxnreg %d is above the %d registers a thread can have", product(d), maxRegisters)
+		k.bounds(finding.Warning, d, ".maxnreg %d is above the %d registers a thread can have", product(d), maxRegisters)
 	}
 	if d := f.Directive(".minnctapersm"); d != nil && limit == nil && exact == nil {
-		k.bounds(Warning, d, ".minnctapersm is ignored without .maxntid or .reqntid")
+		k.bounds(finding.Warning, d, ".minnctapersm is ignored without .maxntid or .reqntid")
 	}
 }
 
-func (k *checker) bounds(s Severity, d *ptx.Directive, format string, args ...any) {
-	if s == Error {
+func (k *checker) bounds(s finding.Severity, d *ptx.Directive, format string, args ...any) {
+	if s == finding.Error {
 		k.errorf(-1, d.Pos, "bad-launch-bounds", format, args...)
 		return
 	}

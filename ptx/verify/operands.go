@@ -3,27 +3,28 @@ package verify
 import (
 	"fmt"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // problem is what is wrong with one instruction.
 type problem struct {
-	severity Severity
+	severity finding.Severity
 	kind     string
 	pos      ptx.Pos
 	msg      string
 }
 
 func (d *decoder) errorf(in *ptx.Inst, o *ptx.Operand, kind, format string, args ...any) {
-	d.add(Error, in, o, kind, format, args...)
+	d.add(finding.Error, in, o, kind, format, args...)
 }
 
 func (d *decoder) warnf(in *ptx.Inst, o *ptx.Operand, kind, format string, args ...any) {
-	d.add(Warning, in, o, kind, format, args...)
+	d.add(finding.Warning, in, o, kind, format, args...)
 }
 
-func (d *decoder) add(s Severity, in *ptx.Inst, o *ptx.Operand, kind, format string, args ...any) {
+func (d *decoder) add(s finding.Severity, in *ptx.Inst, o *ptx.Operand, kind, format string, args ...any) {
 	pos := o.Pos
 	if !pos.IsValid() {
 		pos = in.Pos

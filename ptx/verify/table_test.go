@@ -3,6 +3,7 @@ package verify
 import (
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/isatest"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
@@ -43,8 +44,8 @@ func checkVariants(t *testing.T, ms []isa.Match) {
 	}
 	for _, d := range Check(m) {
 		// Samples read whatever registers are at hand.
-		if d.Severity == Error && d.Kind != "uninit-register" {
-			t.Errorf("%s: %s: %s", ms[0].Form.Family.Name, d.Kind, d.Msg)
+		if d.Severity == finding.Error && d.Kind != "uninit-register" {
+			t.Errorf("%s: %s: %s", ms[0].Form.Family.Name, d.Kind, d.Message)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -39,9 +40,9 @@ func (k *checker) uninitialised(c *code, live *liveness) {
 			if in.Op.Name == "st" && in.Op.Has("param") {
 				continue // the padding of a struct that is passed by value
 			}
-			severity := Error
+			severity := finding.Error
 			if carries(in) {
-				severity = Warning
+				severity = finding.Warning
 			}
 			k.report(i, severity, in.Pos, "uninit-register", fmt.Sprintf("%s reads %s, which nothing has written", in.Op.Text, name))
 		}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -183,20 +184,20 @@ func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
 // parted reports lanes of a warp that came by different instructions.
 func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
 	a, other := b.cluster.at(x.id, rank, warp, x.lanes), b.cluster.at(y.id, rank, warp, y.lanes)
-	b.reportAs(x.serial, faults[BarrierDivergence].of(Defect{
-		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
+	b.reportAs(x.serial, faults[BarrierDivergence].of(finding.Finding{
+		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
 		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
-	}), x.id, y.id)
+	}))
 }
 
 // apart reports lanes of a warp that came by the same instruction in different rounds
 // of a loop.
 func (b *barrierWatch) apart(at warpBar, x, y *arrival) {
 	a, other := b.cluster.at(x.id, at.rank, at.warp, x.lanes), b.cluster.at(y.id, at.rank, at.warp, y.lanes)
-	b.reportAs(x.serial, faults[BarrierDivergence].of(Defect{
-		Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
+	b.reportAs(x.serial, faults[BarrierDivergence].of(finding.Finding{
+		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
 		Message: "lanes of one warp come to this barrier in different rounds of the loop around it: some of them have skipped it",
-	}), x.id, y.id)
+	}))
 }
 
 // absent reports lanes of a warp that ended without coming to a barrier that counts
@@ -205,16 +206,16 @@ func (b *barrierWatch) absent(rank, warp, came int, as *arrival) {
 	for _, e := range b.ends[rank][warp] {
 		a, other := b.cluster.at(as.id, rank, came, 0), b.cluster.at(e.id, rank, warp, e.lanes)
 		if came == warp {
-			a.Lanes = as.lanes
+			a.Lanes = finding.Lanes(as.lanes)
 		}
-		d := faults[BarrierDivergence].of(Defect{
-			Kind: BarrierDivergence, Severity: Error, Access: a, Other: &other,
-			Message: fmt.Sprintf("the barrier counts all threads of the block; %s of warp %d ended without reaching it", Lanes(e.lanes), warp),
+		d := faults[BarrierDivergence].of(finding.Finding{
+			Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
+			Message: fmt.Sprintf("the barrier counts all threads of the block; %s of warp %d ended without reaching it", finding.Lanes(e.lanes), warp),
 		})
 		if b.p.bare[e.id] {
-			d.Severity = Warning
+			d.Severity = finding.Warning
 			d.Why += "; threads that have returned are not waited for, but the rules do not promise it"
 		}
-		b.reportAs(as.serial, d, as.id, e.id)
+		b.reportAs(as.serial, d)
 	}
 }

@@ -81,7 +81,7 @@ func TestTriton(t *testing.T) {
 	for _, k := range benches {
 		c := check.New()
 		k.load(t, emu.Options{Observer: c, GuardShared: true})(t)
-		for _, d := range c.Defects() {
+		for _, d := range c.Findings() {
 			t.Errorf("%s: %s", k.file, d.String())
 		}
 	}

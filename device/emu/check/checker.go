@@ -6,44 +6,32 @@ import (
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // Checker watches the launches of a device and collects their defects. It is an
 // observe.Observer.
 type Checker struct {
-	kinds    map[Kind]bool
+	kinds    map[finding.Kind]bool
 	mu       sync.Mutex
 	launches int
-	found    map[key]*found
+	found    map[finding.Key]*found
 	static   sync.Map // what was found out about programs before they run: see once
 	// cellsOnly has it look at every read at once, for tests.
 	cellsOnly bool
 }
 
-// key is what makes two findings the same defect: what is wrong and the places in the
-// source, or in the PTX where that names none. An unrolled loop is one place.
-type key struct {
-	kind        Kind
-	kernel      string
-	inst, other where
-}
-
-// where is an instruction, or the source line that it comes from.
-type where struct {
-	source string
-	inst   int
-}
-
-// found is a defect and when it was seen first: launches in their order, in one of
-// them clusters, in a cluster its own count. That is the same in every run.
+// found is a finding and when it was seen first: the number of the launch, of the
+// cluster in the launch, and of the report in the cluster. It is the same in every
+// run, whichever goroutine is faster.
 type found struct {
-	Defect
+	finding.Finding
 	launch, cluster, serial int
 }
 
-// New makes a checker for defects of some kinds; none named means all.
-func New(kinds ...Kind) *Checker {
-	c := &Checker{kinds: map[Kind]bool{}, found: map[key]*found{}}
+// New makes a checker for findings of some kinds. Without kinds it looks for all.
+func New(kinds ...finding.Kind) *Checker {
+	c := &Checker{kinds: map[finding.Kind]bool{}, found: map[finding.Key]*found{}}
 	if len(kinds) == 0 {
 		kinds = Kinds
 	}
@@ -53,9 +41,9 @@ func New(kinds ...Kind) *Checker {
 	return c
 }
 
-// Defects are the defects of all launches so far, in the order in which they were
-// met. The first one is usually the cause of the others.
-func (c *Checker) Defects() []Defect {
+// Findings returns the findings of all launches so far, in the order in which they
+// were met. The first one is usually the cause of the others.
+func (c *Checker) Findings() []finding.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := make([]*found, 0, len(c.found))
@@ -63,11 +51,11 @@ func (c *Checker) Defects() []Defect {
 		all = append(all, f)
 	}
 	slices.SortFunc(all, func(a, b *found) int {
-		return cmp.Or(a.before(b), cmp.Compare(a.Access.Pos.Line, b.Access.Pos.Line), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(a.before(b), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind))
 	})
-	list := make([]Defect, len(all))
+	list := make([]finding.Finding, len(all))
 	for i, f := range all {
-		list[i] = f.Defect
+		list[i] = f.Finding
 	}
 	return list
 }
@@ -76,42 +64,24 @@ func (f *found) before(g *found) int {
 	return cmp.Or(cmp.Compare(f.launch, g.launch), cmp.Compare(f.cluster, g.cluster), cmp.Compare(f.serial, g.serial))
 }
 
-// add takes a finding in. Of the same defect, the first in the order of clusters is
-// kept, whichever goroutine was faster; an error outdoes a warning.
-func (c *Checker) add(k key, f *found) {
-	if !c.kinds[k.kind] {
+// add takes in a finding. Of the same finding, the first in the order of clusters
+// is kept, whichever goroutine was faster.
+func (c *Checker) add(f *found) {
+	if !c.kinds[f.Kind] {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	k := f.Key()
 	old := c.found[k]
-	if old == nil {
+	switch {
+	case old == nil:
 		c.found[k] = f
-		return
-	}
-	n := old.Count + f.Count
-	old.join(f)
-	if f.Severity != old.Severity && f.Severity == Error || f.Severity == old.Severity && f.before(old) < 0 {
-		*old = *f
-	}
-	old.Count = n
-}
-
-// join adds the lanes of another sight of the same defect by the same warps. Where
-// one instruction races within a warp and between warps, it takes what mends both.
-func (f *found) join(g *found) {
-	if f.launch != g.launch || (f.Other == nil) != (g.Other == nil) {
-		return
-	}
-	same := func(a, b *Access) bool { return a.Block == b.Block && a.Warp == b.Warp }
-	if same(&f.Access, &g.Access) && (f.Other == nil || same(f.Other, g.Other)) {
-		f.Access.Lanes |= g.Access.Lanes
-		if f.Other != nil {
-			f.Other.Lanes |= g.Other.Lanes
-		}
-	}
-	if f.Other != nil && same(&f.Access, f.Other) && !same(&g.Access, g.Other) {
-		f.Why, f.Fix = g.Why, g.Fix
+	case f.before(old) < 0:
+		f.Merge(&old.Finding)
+		c.found[k] = f
+	default:
+		old.Merge(&f.Finding)
 	}
 }
 
@@ -262,50 +232,28 @@ func (c *cluster) End() {
 	}
 }
 
-// report takes a defect in. inst and other are the IDs of the instructions that it
-// is about, other -1 when there is one only; where they meet again in the same way
-// it is the same defect.
-func (c *cluster) report(d Defect, inst, other int) {
+// report takes in a finding of the cluster.
+func (c *cluster) report(f finding.Finding) {
 	c.serial++
-	c.reportAs(c.serial, d, inst, other)
+	c.reportAs(c.serial, f)
 }
 
-func lineOf(source string, inst int) where {
-	if source == "" {
-		return where{inst: inst}
-	}
-	return where{source: source}
+// reportAs is report of a finding that was met when the cluster's count was serial.
+func (c *cluster) reportAs(serial int, f finding.Finding) {
+	f.Kernel = c.l.Kernel
+	f.Count = max(f.Count, 1)
+	c.l.c.add(&found{f, c.l.index, c.Index, serial})
 }
 
-// where is what tells an access from others: its line and the calls that lead to it.
-func (a *Access) where(inst int) where {
-	w := lineOf(a.Source, inst)
-	for _, c := range a.Callers {
-		w.source += " " + c
-	}
-	return w
-}
-
-// reportAs is report of a defect that was met when the cluster's count was at serial.
-func (c *cluster) reportAs(serial int, d Defect, inst, other int) {
-	d.Kernel = c.l.Kernel
-	d.Count = max(d.Count, 1)
-	k := key{kind: d.Kind, kernel: c.l.Kernel, inst: d.Access.where(inst)}
-	if d.Other != nil {
-		k.other = d.Other.where(other)
-	}
-	c.l.c.add(k, &found{d, c.l.index, c.Index, serial})
-}
-
-// at describes lanes that execute an instruction; where they touch memory is to be
-// filled in.
-func (c *cluster) at(id, rank, warp int, lanes uint32) Access {
+// at describes lanes that execute an instruction. The caller adds what memory they
+// touch.
+func (c *cluster) at(id, rank, warp int, lanes uint32) finding.Place {
 	in := &c.l.Program[id]
-	a := Access{
+	p := finding.Place{
 		Func: in.Func.Sym.Name, Pos: in.Pos, Inst: in.Op.Text,
-		Block: c.Blocks[rank].Ctaid, Warp: warp, Lanes: lanes,
+		Block: c.Blocks[rank].Ctaid, Warp: warp, Lanes: finding.Lanes(lanes),
 	}
 	at := c.l.site(in)
-	a.from(&at)
-	return a
+	from(&p, &at)
+	return p
 }

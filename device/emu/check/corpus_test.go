@@ -17,6 +17,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
@@ -39,11 +40,11 @@ import (
 
 // expectation is what a kernel of the corpus is to be found guilty of.
 type expectation struct {
-	kinds       []check.Kind
-	severity    check.Severity // "" is any
-	also        []check.Kind
+	kinds       []finding.Kind
+	severity    finding.Severity // "" is any
+	also        []finding.Kind
 	here, other []string // lines of PTX, or of the source
-	where       func(a *check.Access) string
+	where       func(a *finding.Place) string
 }
 
 // sample is a kernel of the corpus.
@@ -80,7 +81,7 @@ func readSample(t *testing.T, file string) *sample {
 	}
 	if s.expect != nil {
 		s.expect.here, s.expect.other = marks(s.text, "<- here"), marks(s.text, "<- other")
-		s.expect.where = func(a *check.Access) string { return fmt.Sprint(a.Pos.Line) }
+		s.expect.where = func(a *finding.Place) string { return fmt.Sprint(a.Pos.Line) }
 		if len(s.expect.here) == 0 {
 			t.Fatal("no line is marked <- here")
 		}
@@ -92,9 +93,9 @@ func readSample(t *testing.T, file string) *sample {
 func newExpectation(t *testing.T, text string) *expectation {
 	t.Helper()
 	words := strings.Fields(text)
-	e := &expectation{kinds: kinds(t, strings.Split(words[0], "|")), severity: check.Error}
+	e := &expectation{kinds: kinds(t, strings.Split(words[0], "|")), severity: finding.Error}
 	if len(words) > 1 {
-		e.severity = check.Severity(words[1])
+		e.severity = finding.Severity(words[1])
 		if words[1] == "any" {
 			e.severity = ""
 		}
@@ -102,13 +103,13 @@ func newExpectation(t *testing.T, text string) *expectation {
 	return e
 }
 
-func kinds(t *testing.T, words []string) (list []check.Kind) {
+func kinds(t *testing.T, words []string) (list []finding.Kind) {
 	t.Helper()
 	for _, w := range words {
-		if !slices.Contains(check.Kinds, check.Kind(w)) {
+		if !slices.Contains(check.Kinds, finding.Kind(w)) {
 			t.Fatalf("%q is not a kind", w)
 		}
-		list = append(list, check.Kind(w))
+		list = append(list, finding.Kind(w))
 	}
 	return list
 }
@@ -147,7 +148,7 @@ func (s *sample) read(name string) ([]byte, error) {
 
 // watched is what a checked launch came to.
 type watched struct {
-	defects []check.Defect
+	defects []finding.Finding
 	fault   error
 }
 
@@ -180,7 +181,7 @@ func watch(t *testing.T, text string, launches *launchfile.File, read func(strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.defects = c.Defects()
+	w.defects = c.Findings()
 	return w
 }
 
@@ -222,11 +223,11 @@ func (e *expectation) judge(t *testing.T, schedule uint64, w watched) {
 		switch {
 		case e.matches(d):
 			found = true
-		case d.Severity == check.Warning && e.severity == check.Error || slices.Contains(e.also, d.Kind):
+		case d.Severity == finding.Warning && e.severity == finding.Error || slices.Contains(e.also, d.Kind):
 		default:
 			t.Errorf("schedule %d: %s", schedule, describe(d))
 		}
-		if first := w.defects[0]; i == 0 && !e.matches(&first) && first.Severity == check.Error {
+		if first := w.defects[0]; i == 0 && !e.matches(&first) && first.Severity == finding.Error {
 			t.Errorf("schedule %d: the first defect is not the cause: %s", schedule, describe(d))
 		}
 	}
@@ -237,12 +238,12 @@ func (e *expectation) judge(t *testing.T, schedule uint64, w watched) {
 
 // matches compares a defect with what is expected. Which access of a race comes
 // second depends on the schedule.
-func (e *expectation) matches(d *check.Defect) bool {
+func (e *expectation) matches(d *finding.Finding) bool {
 	if !slices.Contains(e.kinds, d.Kind) || e.severity != "" && d.Severity != e.severity {
 		return false
 	}
-	at := e.where(&d.Access)
-	if slices.ContainsFunc(d.Waiters, func(a check.Access) bool { return slices.Contains(e.here, e.where(&a)) }) {
+	at := e.where(&d.Place)
+	if slices.ContainsFunc(d.Waiters, func(w finding.Waiter) bool { return slices.Contains(e.here, e.where(&w.Place)) }) {
 		return true
 	}
 	if len(e.other) == 0 || d.Other == nil {
@@ -253,10 +254,10 @@ func (e *expectation) matches(d *check.Defect) bool {
 		slices.Contains(e.here, other) && slices.Contains(e.other, at)
 }
 
-func describe(d *check.Defect) string {
-	s := fmt.Sprintf("%v; %s by %s at %s", d, d.Access.Action, d.Access.Who(), d.Access.Where())
-	if d.Access.Source != "" {
-		s += " (" + d.Access.Source + ")"
+func describe(d *finding.Finding) string {
+	s := fmt.Sprintf("%v; %s by %s at %s", d, d.Action, d.Who(), d.Address)
+	if d.Source != "" {
+		s += " (" + d.Source + ")"
 	}
 	if d.Other != nil {
 		s += fmt.Sprintf("; the other access: line %d %s by %s %s", d.Other.Pos.Line, d.Other.Inst, d.Other.Who(), d.Other.Source)

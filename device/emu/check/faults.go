@@ -2,18 +2,20 @@ package check
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
-	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// rule is what the report of a defect says about its kind.
+// rule is what a report says about its kind: the rule that is broken and what
+// repairs it.
 type rule struct{ why, fix string }
 
 // faults are the rules that the emulator itself enforces.
-var faults = map[Kind]rule{
+var faults = map[finding.Kind]rule{
 	OOBGlobal: {
 		"every byte that a kernel touches must lie in an allocation; a GPU may find other data there, or end the kernel",
 		"compare the index with the number of elements, and the launch's buffers with what the kernel expects",
@@ -44,19 +46,19 @@ var faults = map[Kind]rule{
 	},
 }
 
-// defect fills in what the kind's rule says.
-func (r rule) of(d Defect) Defect {
+// of adds the rule to a finding.
+func (r rule) of(d finding.Finding) finding.Finding {
 	d.Why, d.Fix = r.why, r.fix
 	return d
 }
 
-// End turns what ended a launch early into defects.
+// End turns what ended a launch early into findings.
 func (l *launch) End(err error) {
 	c := &cluster{ClusterInfo: &observe.ClusterInfo{Index: 1 << 62}, l: l}
 	var f *device.Fault
 	var dead *device.Deadlock
 	switch {
-	case errors.As(err, &f) && f.Kind != "":
+	case errors.As(err, &f) && f.Class != "":
 		c.fault(f)
 	case errors.As(err, &dead) && len(dead.Waiters) > 0:
 		c.deadlock(dead)
@@ -68,67 +70,51 @@ func (l *launch) End(err error) {
 	}
 }
 
-func (c *cluster) fault(f *device.Fault) {
-	lanes := uint32(0)
-	if f.Lane >= 0 {
-		lanes = 1 << f.Lane
-	}
-	id := c.l.find(f.Pos, f.Inst)
-	a := Access{Pos: f.Pos, Source: f.Source, Inst: f.Inst, Block: f.Block, Warp: f.Warp, Lanes: lanes}
-	if id >= 0 {
-		a.Func = c.l.Program[id].Func.Sym.Name
-		at := c.l.called(&c.l.Program[id], f.Callers)
-		a.from(&at)
-	}
-	kind := Kind(f.Kind)
-	c.report(faults[kind].of(Defect{Kind: kind, Severity: Error, Message: f.Msg, Access: a}), id, -1)
+func (c *cluster) fault(fault *device.Fault) {
+	f := fault.Finding
+	f.Kind = fault.Class
+	c.l.own(&f.Place)
+	c.report(faults[f.Kind].of(f))
 }
 
-// find is the ID of the instruction at a position.
-func (l *launch) find(pos ptx.Pos, op string) int {
+// own gives a place that the emulator reported the source line of the kernel's own
+// file that led there.
+func (l *launch) own(p *finding.Place) {
 	for id := range l.Program {
-		if in := &l.Program[id]; in.Pos == pos && in.Op.Text == op {
-			return id
+		if in := &l.Program[id]; in.Pos == p.Pos && in.Op.Text == p.Inst {
+			at := l.called(in, p.Callers)
+			from(p, &at)
+			return
 		}
 	}
-	return -1
 }
 
-// deadlock tells a barrier that a warp's lanes reach apart from other deadlocks.
+// deadlock tells a barrier that the lanes of a warp reach apart from each other from
+// other deadlocks.
 func (c *cluster) deadlock(dead *device.Deadlock) {
-	var all []Access
-	for _, w := range dead.Waiters {
-		a := Access{Pos: w.Pos, Source: w.Source, Inst: w.Inst, Block: w.Block, Warp: w.Warp, Lanes: w.Lanes, Note: w.Why}
-		if id := c.l.find(w.Pos, w.Inst); id >= 0 {
-			a.Func = c.l.Program[id].Func.Sym.Name
-			at := c.l.called(&c.l.Program[id], w.Callers)
-			a.from(&at)
-		}
-		all = append(all, a)
+	all := slices.Clone(dead.Waiters)
+	for i := range all {
+		c.l.own(&all[i].Place)
 	}
-	first := c.l.find(all[0].Pos, all[0].Inst)
 	for i := range all {
 		for j := range all {
-			a, b := &all[i], &all[j]
+			a, b := &all[i].Place, &all[j].Place
 			if i != j && a.Block == b.Block && a.Warp == b.Warp && isAlignedBarrier(a.Inst) && a.Pos != b.Pos {
-				c.report(faults[BarrierDivergence].of(Defect{
-					Kind: BarrierDivergence, Severity: Error, Access: *a, Other: b, Waiters: all,
+				c.report(faults[BarrierDivergence].of(finding.Finding{
+					Kind: BarrierDivergence, Severity: finding.Error, Place: *a, Other: b, Waiters: all,
 					Message: "part of a warp waits at this barrier, the rest of it elsewhere",
-				}), c.l.find(a.Pos, a.Inst), -1)
+				}))
 				return
 			}
 		}
 	}
-	c.report(faults[Deadlock].of(Defect{
-		Kind: Deadlock, Severity: Error, Access: all[0], Waiters: all, Message: "no thread can go on: " + waitText(&all[0]),
-	}), first, -1)
-}
-
-func waitText(a *Access) string {
-	if a.Note == "" {
-		return "all of them wait"
+	why := all[0].For
+	if why == "" {
+		why = "all of them wait"
 	}
-	return a.Note
+	c.report(faults[Deadlock].of(finding.Finding{
+		Kind: Deadlock, Severity: finding.Error, Place: all[0].Place, Waiters: all, Message: "no thread can continue: " + why,
+	}))
 }
 
 // isAlignedBarrier reports whether an opcode is a barrier of the block that a warp

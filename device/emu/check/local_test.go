@@ -110,8 +110,8 @@ func TestLocalReport(t *testing.T) {
 		t.Fatalf("%d defects", len(ds))
 	}
 	d := ds[0]
-	if d.Access.Inst != "ld.local.u32" || d.Access.Where() != "depot+0x8" || d.Other == nil || d.Other.Inst != "st.global.u32" {
-		t.Errorf("%+v at %s, other %+v", d, d.Access.Where(), d.Other)
+	if d.Inst != "ld.local.u32" || d.Address != "depot+0x8" || d.Other == nil || d.Other.Inst != "st.global.u32" {
+		t.Errorf("%+v at %s, other %+v", d, d.Address, d.Other)
 	}
 	if want := "ld.local.u32 reads local memory that nobody has written, and st.global.u32 at line 18 stores the value"; d.Message != want {
 		t.Errorf("%s\nwant %s", d.Message, want)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -206,7 +206,7 @@ func findOut(t *testing.T, w workload, all []mutant) {
 // caught reports whether a run shows that something is wrong.
 func caught(w watched) bool {
 	for i := range w.defects {
-		if w.defects[i].Severity == check.Error {
+		if w.defects[i].Severity == finding.Error {
 			return true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // The corpus of CUDA: testdata/nvcc/NAME.cu as nvcc 12.4 compiles it, with its
@@ -30,7 +31,7 @@ var (
 )
 
 // consequences are what a defect may bring with it.
-var consequences = map[check.Kind][]check.Kind{
+var consequences = map[finding.Kind][]finding.Kind{
 	check.AsyncRace:         {check.AsyncLeak, check.MbarrierMisuse, check.Deadlock},
 	check.MbarrierMisuse:    {check.Deadlock, check.SharedRace},
 	check.BarrierDivergence: {check.SharedRace, check.UninitShared},
@@ -81,7 +82,7 @@ func owners(named, kernel string) []string {
 }
 
 // sourceLine is "file.cu:12" of an access.
-func sourceLine(a *check.Access) string {
+func sourceLine(a *finding.Place) string {
 	at := strings.LastIndexByte(a.Source, ':')
 	if at < 0 {
 		return ""

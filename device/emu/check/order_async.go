@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // groups is asynchronous work of a warp's threads that a wait_group counts.
@@ -214,17 +215,17 @@ func (k *work) observed(c *ordered, lanes uint32) bool {
 // more, the last round's copies bring what nobody needs: an SM lets them come to their end.
 // That is known by the earlier ones, which were waited for.
 func (c *ordered) leak(k *work, lanes uint32) {
-	severity, why := Error, "the shared memory of a block that has ended belongs to the next one; a copy in flight still reads or writes it"
+	severity, why := finding.Error, "the shared memory of a block that has ended belongs to the next one; a copy in flight still reads or writes it"
 	if w := k.start.w; k.start.class.role == roleCopy && w.waitedFor != nil && w.waitedFor[k.start.id] {
-		severity, why = Warning, "earlier copies of this instruction were waited for; what these bring is read by nobody"
+		severity, why = finding.Warning, "earlier copies of this instruction were waited for; what these bring is read by nobody"
 	}
 	a := c.at(k.start.id, k.start.w.rank, k.start.w.index, lanes)
-	a.from(k.start.site)
+	from(&a, k.start.site)
 	a.Action = "asynchronous copy"
-	c.report(Defect{
-		Kind: AsyncLeak, Severity: severity, Access: a,
+	c.report(finding.Finding{
+		Kind: AsyncLeak, Severity: severity, Place: a,
 		Message: fmt.Sprintf("%s is still in flight when its threads end: nobody has waited for it", c.l.Program[k.start.id].Op.Text),
 		Why:     why,
 		Fix:     asyncFix(k.start.class) + ", before the threads end",
-	}, k.start.id, -1)
+	})
 }

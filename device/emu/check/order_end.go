@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -76,18 +77,18 @@ func (c *ordered) afterlife() {
 
 func (c *ordered) tooLate(e *event, lanes uint32, wrote bool, off, size int) {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
-	a.shared(c.l, off, size)
+	c.l.touchShared(&a, off, size, "")
 	a.Action = action(e, wrote)
 	kind := SharedRace
 	if e.work != nil {
 		kind = AsyncLeak
 	}
-	c.report(Defect{
-		Kind: kind, Severity: Error, Access: a,
-		Message: a.Action + " of " + a.Where() + " of another block of the cluster, which may have ended",
+	c.report(finding.Finding{
+		Kind: kind, Severity: finding.Error, Place: a,
+		Message: a.Action + " of " + a.Address + " of another block of the cluster, which may have ended",
 		Why:     "the shared memory of a block is gone when its threads have ended; nothing makes it wait for this access",
 		Fix:     "end the kernel with barrier.cluster.arrive and wait (cluster.sync()) in all blocks",
-	}, e.id, -1)
+	})
 }
 
 // merger compares what the clusters of a launch did to global memory. They come in

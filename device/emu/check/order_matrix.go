@@ -20,7 +20,8 @@ import (
 // multiply, or bring to be multiplied. One instruction has only some of its rows.
 type factorKey struct {
 	rank   int
-	where  where
+	source string // of the instructions, or "":
+	inst   int    // the instruction; -1 for all ldmatrix without a source line
 	second bool
 }
 
@@ -59,9 +60,13 @@ func rowLoads(program []observe.Inst, classes []class) {
 // factorRows is where it is kept whether a row of a factor was found written.
 func (c *ordered) factorRows(second bool) *bool {
 	in := &c.l.Program[c.cur.a.ID]
-	k := factorKey{c.cur.a.Rank, lineOf(in.Source, in.ID), second}
-	if in.Source == "" && in.Op.Name == "ldmatrix" {
-		k.where.inst = -1
+	k := factorKey{rank: c.cur.a.Rank, source: in.Source, second: second}
+	switch {
+	case in.Source != "":
+	case in.Op.Name == "ldmatrix":
+		k.inst = -1
+	default:
+		k.inst = in.ID
 	}
 	rows := c.factors[k]
 	if rows == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // mbar is an mbarrier. It is an agent whose times are its phases: what an
@@ -98,12 +99,12 @@ func (c *ordered) inOnePhase(w *warp, b *mbar, e *observe.Mbarrier) {
 	}
 	a := c.mbarrierAccess(e)
 	a.Lanes |= 1 << old.lane
-	c.report(Defect{
-		Kind: MbarrierMisuse, Severity: Error, Access: a,
-		Message: fmt.Sprintf("lanes of one warp arrive at the mbarrier at %s together, more of them than are left to come in its phase", a.Where()),
+	c.report(finding.Finding{
+		Kind: MbarrierMisuse, Severity: finding.Error, Place: a,
+		Message: fmt.Sprintf("lanes of one warp arrive at the mbarrier at %s together, more of them than are left to come in its phase", a.Address),
 		Why:     "each phase takes as many arrivals as the mbarrier was initialised for; the others count for the next phase, which nobody has begun",
 		Fix:     "have one lane arrive for its warp, or initialise the mbarrier for all threads that arrive",
-	}, e.ID, -1)
+	})
 }
 
 // end closes a phase: who waits for it learns what its arrivals passed on.
@@ -146,14 +147,14 @@ func (c *ordered) initBarrier(w *warp, e *observe.Mbarrier, old *mbar) {
 	if old != nil {
 		a := c.mbarrierAccess(e)
 		there := c.at(old.inited.id, old.inited.w.rank, old.inited.w.index, 1<<lane(e.Mask))
-		there.shared(c.l, e.Offset, 8)
+		c.l.touchShared(&there, e.Offset, 8, "")
 		there.Action = "initialisation"
-		c.report(Defect{
-			Kind: MbarrierMisuse, Severity: Error, Access: a, Other: &there,
-			Message: fmt.Sprintf("the mbarrier at %s is initialised again while it lives", a.Where()),
+		c.report(finding.Finding{
+			Kind: MbarrierMisuse, Severity: finding.Error, Place: a, Other: &there,
+			Message: fmt.Sprintf("the mbarrier at %s is initialised again while it lives", a.Address),
 			Why:     "mbarrier.init on a living mbarrier is undefined: threads may be waiting for it",
 			Fix:     "initialise once, or invalidate it with mbarrier.inval when nobody uses it any more",
-		}, e.ID, -1)
+		})
 	}
 	c.mark(e.MbarrierAt, 0)
 	c.word8(w, e, true)
@@ -206,12 +207,12 @@ func (c *ordered) unbalanced() {
 		if b.bytes < 0 {
 			more = fmt.Sprintf("%d bytes too few", -b.bytes)
 		}
-		c.report(Defect{
-			Kind: MbarrierMisuse, Severity: Error, Access: a,
-			Message: fmt.Sprintf("the mbarrier at %s expects %s: its copies do not bring what expect_tx announces", a.Where(), more),
+		c.report(finding.Finding{
+			Kind: MbarrierMisuse, Severity: finding.Error, Place: a,
+			Message: fmt.Sprintf("the mbarrier at %s expects %s: its copies do not bring what expect_tx announces", a.Address, more),
 			Why:     "a phase ends when all arrivals have come and the bytes that copies bring equal those expected",
 			Fix:     "expect the sum of the sizes of the copies that name this mbarrier in the phase; a tensor copy brings its whole box, also where it is out of bounds",
-		}, b.expect.ID, -1)
+		})
 	}
 }
 
@@ -234,21 +235,21 @@ func (c *ordered) barUsed(a *observe.Async, at observe.MbarrierAt) {
 		b.suspect = true
 		here := c.here()
 		here.Action, there.Action = "use", "initialisation"
-		c.report(Defect{
-			Kind: MbarrierMisuse, Severity: Error, Access: here, Other: &there,
-			Message: fmt.Sprintf("the mbarrier at %s is to count this copy, but its initialisation at line %d is not ordered before", here.Where(), there.Pos.Line),
+		c.report(finding.Finding{
+			Kind: MbarrierMisuse, Severity: finding.Error, Place: here, Other: &there,
+			Message: fmt.Sprintf("the mbarrier at %s is to count this copy, but its initialisation at line %d is not ordered before", here.Address, there.Pos.Line),
 			Why:     "a copy may complete at once; its mbarrier must be there by then, also in the other blocks of a cluster",
 			Fix:     "fence.mbarrier_init after the initialisation, then bar.sync, or barrier.cluster.arrive and wait for a cluster",
-		}, a.ID, k.id)
+		})
 	case !b.fenced && !c.l.library(&c.l.Program[a.ID]) && !c.known(k, b.by, true, false, v.shared):
 		here := c.here()
 		here.Action, there.Action = "use", "initialisation"
-		c.report(Defect{
-			Kind: ProxyFence, Severity: Warning, Access: here, Other: &there,
-			Message: fmt.Sprintf("the mbarrier at %s, initialised at line %d, is used by a copy without a fence for the async proxy", here.Where(), there.Pos.Line),
+		c.report(finding.Finding{
+			Kind: ProxyFence, Severity: finding.Warning, Place: here, Other: &there,
+			Message: fmt.Sprintf("the mbarrier at %s, initialised at line %d, is used by a copy without a fence for the async proxy", here.Address, there.Pos.Line),
 			Why:     "the async proxy sees an initialisation only after fence.mbarrier_init or fence.proxy.async; it is widely left out",
 			Fix:     "fence.mbarrier_init.release.cluster, or fence.proxy.async, after the initialisation and before the barrier",
-		}, a.ID, k.id)
+		})
 	}
 }
 

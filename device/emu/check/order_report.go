@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -85,14 +86,14 @@ func (c *ordered) sameStore(lanes uint32) {
 }
 
 // here describes the current access.
-func (c *ordered) here() Access {
+func (c *ordered) here() finding.Place {
 	cur := &c.cur
 	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
 	if cur.a.Offsets == nil && cur.e.site != nil { // it was told of before
-		a.from(cur.e.site)
+		from(&a, cur.e.site)
 	} else {
 		at := c.l.siteOf(cur.a)
-		a.from(&at)
+		from(&a, &at)
 	}
 	a.Action = action(cur.e, cur.write)
 	c.placed(&a)
@@ -100,9 +101,9 @@ func (c *ordered) here() Access {
 }
 
 // there describes an earlier access to the same cell.
-func (c *ordered) there(e *event, lanes uint32, wrote bool) Access {
+func (c *ordered) there(e *event, lanes uint32, wrote bool) finding.Place {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
-	a.from(e.site)
+	from(&a, e.site)
 	if e.work != nil && e.work.lane >= 0 {
 		a.Lanes = 1 << e.work.lane
 	}
@@ -112,17 +113,18 @@ func (c *ordered) there(e *event, lanes uint32, wrote bool) Access {
 }
 
 // placed fills in where the current access is.
-func (c *ordered) placed(a *Access) {
+func (c *ordered) placed(a *finding.Place) {
 	cur := &c.cur
 	size := min(cur.size, cur.unit)
 	if cur.a.Space == ptx.Shared {
-		a.shared(c.l, cur.off, size)
+		owner := ""
 		if len(c.Blocks) > 1 {
-			a.Owner = fmt.Sprintf("block %d of the cluster", cur.a.Block)
+			owner = fmt.Sprintf("block %d of the cluster", cur.a.Block)
 		}
+		c.l.touchShared(a, cur.off, size, owner)
 		return
 	}
-	a.global(c.l, cur.a.Alloc, cur.off, size)
+	c.l.touchGlobal(a, cur.a.Alloc, cur.off, size)
 }
 
 func action(e *event, wrote bool) string {
@@ -143,7 +145,7 @@ func action(e *event, wrote bool) string {
 func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 	cur := &c.cur
 	here, there := c.here(), c.there(e, lanes, wrote)
-	d := Defect{Severity: Error, Access: here, Other: &there}
+	d := finding.Finding{Severity: finding.Error, Place: here, Other: &there}
 	async := e.work != nil || cur.e.work != nil
 	switch {
 	case async:
@@ -153,25 +155,25 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 	default:
 		d.Kind = GlobalRace
 	}
-	d.Message = fmt.Sprintf("%s of %s is not ordered after the %s at line %d", here.Action, here.Where(), there.Action, there.Pos.Line)
+	d.Message = fmt.Sprintf("%s of %s is not ordered after the %s at line %d", here.Action, here.Address, there.Action, there.Pos.Line)
 	if e == cur.e {
-		d.Message = fmt.Sprintf("several lanes write %s with this instruction: which value stays is open", here.Where())
+		d.Message = fmt.Sprintf("several lanes write %s with this instruction: which value stays is open", here.Address)
 	}
 	if silent {
-		d.Severity = Warning
+		d.Severity = finding.Warning
 		d.Message += "; it stores the value that is there already"
 	}
 	d.Why, d.Fix = c.raceRule(e, &there)
 	if cur.v.loose != nil && c.known(e, lanes, wrote, true, cur.v.loose) {
 		d.Why = "the thread has seen a flag that was set after the other access, but by a read that is no acquire"
 		if !c.relaxed {
-			d.Severity = Warning
+			d.Severity = finding.Warning
 			d.Why += "; it is widely done, and nothing promises it"
 		}
 		d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
 	}
 	if guessed(e, cur.e) {
-		d.Severity = Warning
+		d.Severity = finding.Warning
 		d.Why = "a plain read beside atomics is a race by the rules; as the first guess of a compare-and-swap it is widely done, since a wrong guess is found out"
 		d.Fix = "read it with ld.relaxed (a volatile access), if at all"
 	}
@@ -179,7 +181,7 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 		c.building.twin(d, e)
 		return
 	}
-	c.report(d, cur.a.ID, e.id)
+	c.report(d)
 }
 
 // lanesOf reports whether other lanes of the warp started two copies by one instruction.
@@ -189,12 +191,12 @@ func (e *event) lanesOf(f *event) bool {
 
 // twin is a race of a copy with that of another lane, by the same instruction.
 type twin struct {
-	d     Defect
+	d     finding.Finding
 	other *event
 }
 
 // twin keeps a race until it is known what the copy reads, once for each other copy.
-func (k *work) twin(d Defect, other *event) {
+func (k *work) twin(d finding.Finding, other *event) {
 	for i := range k.twins {
 		if t := &k.twins[i]; t.other == other {
 			t.d.Count++
@@ -211,21 +213,21 @@ func (k *work) twin(d Defect, other *event) {
 func (c *ordered) judgeTwins(k *work) {
 	for _, t := range k.twins {
 		if t.other.work.source == k.source && k.source >= 0 {
-			t.d.Severity = Warning
+			t.d.Severity = finding.Warning
 			t.d.Message += "; it is the same copy, started by several lanes"
 			t.d.Why = "each lane starts a copy of its own; as all bring the same bytes it does no harm"
 			t.d.Fix = "let one lane start it: elect.sync"
 		}
-		c.report(t.d, k.start.id, t.other.id)
+		c.report(t.d)
 	}
 	k.twins = nil
 }
 
 // raceRule says why two accesses race and what would order them.
-func (c *ordered) raceRule(e *event, there *Access) (why, fix string) {
+func (c *ordered) raceRule(e *event, there *finding.Place) (why, fix string) {
 	cur := &c.cur
 	switch {
-	case e.work != nil && len(e.work.done) == 0 && !c.knowsStart(e.work, there.Lanes):
+	case e.work != nil && len(e.work.done) == 0 && !c.knowsStart(e.work, uint32(there.Lanes)):
 		return "nothing orders this access and the start of the asynchronous work, which takes effect at any time until a wait covers it",
 			"if the access is to come first: a barrier before the start, or an arrival that the starting thread waits for; if it needs what the work brings: " + asyncFix(e.class)
 	case e.work != nil && len(e.work.done) == 0:
@@ -276,21 +278,21 @@ func asyncFix(c *class) string {
 // unfenced reports generic accesses that the async proxy may not see.
 func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
 	here, there := c.here(), c.there(e, lanes, wrote)
-	d := Defect{
-		Kind: ProxyFence, Severity: Error, Access: here, Other: &there,
-		Message: fmt.Sprintf("%s of %s comes after the %s at line %d without fence.proxy.async", here.Action, here.Where(), there.Action, there.Pos.Line),
+	d := finding.Finding{
+		Kind: ProxyFence, Severity: finding.Error, Place: here, Other: &there,
+		Message: fmt.Sprintf("%s of %s comes after the %s at line %d without fence.proxy.async", here.Action, here.Address, there.Action, there.Pos.Line),
 		Why:     "bulk copies and wgmma access memory through the async proxy, which sees what threads did only after a proxy fence",
 		Fix:     "fence.proxy.async after the " + there.Action + " and before the barrier that publishes it, or before the " + here.Action,
 	}
 	switch {
 	case e.class.role == roleCopy && e.work.arrives():
-		d.Severity = Warning
+		d.Severity = finding.Warning
 		d.Why += "; copies that arrive at an mbarrier by themselves need it as well, though for them it is widely left out"
 	case !wrote:
-		d.Severity = Warning
+		d.Severity = finding.Warning
 		d.Why += "; a read that is followed by an asynchronous write needs it too, though it is widely left out"
 	}
-	c.report(d, c.cur.a.ID, e.id)
+	c.report(d)
 }
 
 // early is a read of what nobody had written. It is a defect of its own unless a
@@ -299,7 +301,7 @@ func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
 type early struct {
 	e      *event
 	lanes  uint32
-	a      Access
+	a      finding.Place
 	serial int
 	rows   *bool // of a factor of wgmma, where whole rows are missing: see factor
 }
@@ -347,18 +349,18 @@ func (c *cell) eachEarly(do func(r *early)) {
 }
 
 func (c *ordered) uninitialised(r *early) {
-	d := Defect{
-		Kind: UninitShared, Severity: Error, Access: r.a,
-		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.a.Where()),
+	d := finding.Finding{
+		Kind: UninitShared, Severity: finding.Error, Place: r.a,
+		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.a.Address),
 		Why:     "shared memory holds anything when a block starts",
 		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
 	}
 	if r.rows != nil && *r.rows {
-		d.Severity = Warning
+		d.Severity = finding.Warning
 		d.Message += ", though other rows of the matrix are"
 		d.Why += "; it does no harm if what comes of these rows is masked or never used"
 	}
-	c.reportAs(r.serial, d, r.e.id, -1)
+	c.reportAs(r.serial, d)
 }
 
 // odd judges an access to memory that holds no data. It reports whether that is all
@@ -372,27 +374,27 @@ func (c *ordered) odd(at *cell) bool {
 				over = int(a.Offset) - v.Size
 			}
 		}
-		c.report(faults[OOBShared].of(Defect{
-			Kind: OOBShared, Severity: Error, Access: a,
-			Message: fmt.Sprintf("%s of %s is %d bytes past the end of the variable", a.Action, a.Where(), over),
-		}), c.cur.a.ID, -1)
+		c.report(faults[OOBShared].of(finding.Finding{
+			Kind: OOBShared, Severity: finding.Error, Place: a,
+			Message: fmt.Sprintf("%s of %s is %d bytes past the end of the variable", a.Action, a.Address, over),
+		}))
 		return true
 	}
 	if c.cur.write {
-		c.report(Defect{
-			Kind: MbarrierMisuse, Severity: Error, Access: a,
-			Message: fmt.Sprintf("%s of %s, where an mbarrier lives", a.Action, a.Where()),
+		c.report(finding.Finding{
+			Kind: MbarrierMisuse, Severity: finding.Error, Place: a,
+			Message: fmt.Sprintf("%s of %s, where an mbarrier lives", a.Action, a.Address),
 			Why:     "the bytes of an mbarrier may be used for something else only after mbarrier.inval",
 			Fix:     "invalidate it first, or keep it elsewhere",
-		}, c.cur.a.ID, -1)
+		})
 	}
 	return true
 }
 
 // mbarrierAccess describes an operation on an mbarrier.
-func (c *ordered) mbarrierAccess(e *observe.Mbarrier) Access {
+func (c *ordered) mbarrierAccess(e *observe.Mbarrier) finding.Place {
 	a := c.at(e.ID, e.Rank, e.Warp, e.Mask)
-	a.shared(c.l, e.Offset, 8)
+	c.l.touchShared(&a, e.Offset, 8, "")
 	a.Action = "use"
 	return a
 }

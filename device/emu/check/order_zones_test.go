@@ -10,6 +10,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -59,9 +60,9 @@ func zoneErrors(t *testing.T, text string, schedule uint64, cellsOnly bool) map[
 		t.Fatalf("%v\n%s", err, text)
 	}
 	found := map[string]bool{}
-	for _, d := range c.Defects() {
-		if d.Severity == Error {
-			found[fmt.Sprintf("%s at line %d", d.Kind, d.Access.Pos.Line)] = true
+	for _, d := range c.Findings() {
+		if d.Severity == finding.Error {
+			found[fmt.Sprintf("%s at line %d", d.Kind, d.Pos.Line)] = true
 		}
 	}
 	return found

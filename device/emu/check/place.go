@@ -5,26 +5,36 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// shared fills in an address in shared memory: the variable that it lies in, or the
-// one before it.
-func (a *Access) shared(l *launch, off, size int) {
-	a.Space, a.Offset, a.Size = ptx.Shared, int64(off), size
-	for _, v := range l.Shared {
-		if v.Offset <= off {
-			a.Var, a.Offset = observe.SourceName(v.Name), int64(off-v.Offset)
-		}
+// from sets the source line of a place and its callers, where they are known.
+func from(p *finding.Place, at *site) {
+	if at != nil && at.line != "" {
+		p.Source, p.Callers = at.line, at.callers
 	}
 }
 
-// global fills in an address in global memory.
-func (a *Access) global(l *launch, m *observe.Alloc, off, size int) {
-	a.Space, a.Var, a.Offset, a.Size = ptx.Global, l.allocName(m), int64(off), size
+// touchShared sets the address of a place in shared memory, relative to the last
+// variable that starts at or before it. owner is the block whose memory it is, where
+// a cluster has several.
+func (l *launch) touchShared(p *finding.Place, off, size int, owner string) {
+	name, at := "", off
+	for _, v := range l.Shared {
+		if v.Offset <= off {
+			name, at = observe.SourceName(v.Name), off-v.Offset
+		}
+	}
+	p.Touch("shared", name, int64(at), size, owner)
 }
 
-// allocName is what an allocation goes by: its variable's name, or that of the
+// touchGlobal sets the address of a place in global memory.
+func (l *launch) touchGlobal(p *finding.Place, m *observe.Alloc, off, size int) {
+	p.Touch("global", l.allocName(m), int64(off), size, "")
+}
+
+// allocName returns the name of an allocation: that of its variable or of the
 // parameter that points to it.
 func (l *launch) allocName(m *observe.Alloc) string {
 	if m.Name != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/difffuzz"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -34,9 +35,9 @@ func TestRandomKernels(t *testing.T) {
 		if _, err := (&difffuzz.Local{Device: dev}).Run(context.Background(), b); err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range c.Defects() {
-			if d.Severity == check.Error {
-				t.Errorf("seed %d: %s\n%s", seed, d.String(), strings.Split(b.Text, "\n")[d.Access.Pos.Line-1])
+		for _, d := range c.Findings() {
+			if d.Severity == finding.Error {
+				t.Errorf("seed %d: %s\n%s", seed, d.String(), strings.Split(b.Text, "\n")[d.Pos.Line-1])
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -102,7 +103,7 @@ type undefReg struct {
 
 // undefOrigin is where an undefined value came from.
 type undefOrigin struct {
-	kind Kind
+	kind finding.Kind
 	id   int         // the instruction it came in by, or -1 as long as nothing has read the register
 	sym  *ptx.Symbol // UninitRegister: the register
 	// moved is set while the value has only been moved, as a copy of a structure moves

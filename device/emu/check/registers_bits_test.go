@@ -142,8 +142,8 @@ func (k *bitsKernel) hold(t *testing.T, exact bool) {
 		}
 	}
 	var undefined uint32
-	for _, d := range c.Defects() {
-		if n := int(d.Access.Pos.Line) - first; n >= 0 && n < 64 && n%2 == 0 {
+	for _, d := range c.Findings() {
+		if n := int(d.Pos.Line) - first; n >= 0 && n < 64 && n%2 == 0 {
 			undefined |= 1 << (n / 2)
 		} else {
 			t.Errorf("%v", &d)

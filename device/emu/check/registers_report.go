@@ -3,11 +3,11 @@ package check
 import (
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // undefRules are what the reports of undefined values say.
-var undefRules = map[Kind]rule{
+var undefRules = map[finding.Kind]rule{
 	UninitRegister: {
 		"a register holds nothing until it is written; a GPU finds there what another program left",
 		"give the variable a value on every path to its use, or keep the use under the condition that the write has",
@@ -30,31 +30,28 @@ func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 	c, o := x.w.c, &r.from
 	here := c.at(x.ID, x.Rank, x.Warp, lanes)
 	here.Action = [...]string{"address", "store", "branch", "operand"}[use]
-	d := Defect{Kind: o.kind, Severity: Error}
+	d := finding.Finding{Kind: o.kind, Severity: finding.Error}
 	if partly {
-		d.Severity = Warning
+		d.Severity = finding.Warning
 	}
-	inst, other := x.ID, -1
 	switch o.kind {
 	case UninitRegister:
-		d.Access = here
+		d.Place = here
 		d.Message = fmt.Sprintf("%s %s, %s", x.Op.Text, x.does(use, name), unwrittenText(name, o.sym.Name, partly))
 		d.Other = x.firstRead(o, lanes)
 	case UninitLocal:
-		d.Access, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
-		d.Access.Action = "read"
-		x.place(&d.Access, o)
+		d.Place, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
+		d.Action = "read"
+		x.place(&d.Place, o)
 		d.Message = fmt.Sprintf("%s reads local memory that nobody has written, and %s at line %d %s",
-			d.Access.Inst, x.Op.Text, x.Pos.Line, x.does(use, "the value"))
-		inst = o.id
+			d.Inst, x.Op.Text, x.Pos.Line, x.does(use, "the value"))
 	case ShuffleInactive:
-		d.Access, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
-		d.Access.Action = "read"
+		d.Place, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
+		d.Action = "read"
 		d.Message = fmt.Sprintf("%s reads %s, which %s part in it, and %s at line %d %s",
-			d.Access.Inst, Lanes(o.from), take(o.from), x.Op.Text, x.Pos.Line, x.does(use, "the value"))
-		inst = o.id
+			d.Inst, finding.Lanes(o.from), take(o.from), x.Op.Text, x.Pos.Line, x.does(use, "the value"))
 	}
-	c.report(undefRules[o.kind].of(d), inst, other)
+	c.report(undefRules[o.kind].of(d))
 }
 
 // does says what the instruction does with a value.
@@ -83,7 +80,7 @@ func unwrittenText(name, root string, partly bool) string {
 	if partly {
 		return "part of which is made from " + root + ", which nothing has written"
 	}
-	return "made from " + root + ", " + "which nothing has written"
+	return "made from " + root + ", which nothing has written"
 }
 
 func take(lanes uint32) string {
@@ -95,7 +92,7 @@ func take(lanes uint32) string {
 
 // firstRead is the instruction that read the register first, or where it is
 // declared.
-func (x *undefStep) firstRead(o *undefOrigin, lanes uint32) *Access {
+func (x *undefStep) firstRead(o *undefOrigin, lanes uint32) *finding.Place {
 	if o.id >= 0 && o.id != x.ID {
 		a := x.w.c.at(o.id, x.Rank, x.Warp, lanes)
 		a.Action = "first read of " + o.sym.Name
@@ -104,8 +101,8 @@ func (x *undefStep) firstRead(o *undefOrigin, lanes uint32) *Access {
 	if !o.sym.Pos.IsValid() {
 		return nil
 	}
-	return &Access{
+	return &finding.Place{
 		Func: x.Func.Sym.Name, Pos: o.sym.Pos, Inst: ".reg", Action: "declaration of " + o.sym.Name,
-		Block: x.w.c.Blocks[x.Rank].Ctaid, Warp: x.Warp, Lanes: lanes, Space: ptx.Generic,
+		Block: x.w.c.Blocks[x.Rank].Ctaid, Warp: x.Warp, Lanes: finding.Lanes(lanes),
 	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -188,22 +189,28 @@ const (
 )
 
 // place names the variable that an offset in a kernel's own local memory lies in.
-func (x *undefStep) place(a *Access, o *undefOrigin) {
-	a.Space, a.Offset, a.Size = ptx.Local, int64(o.off), o.size
-	in := &x.w.c.l.Program[o.id]
+func (x *undefStep) place(a *finding.Place, o *undefOrigin) {
+	a.Touch("local", x.w.c.l.onlyLocal(o), int64(o.off), o.size, "")
+}
+
+// onlyLocal returns the name of the local variable that an offset lies in. It is
+// known where the kernel itself declares exactly one variable; else it is "".
+func (l *launch) onlyLocal(o *undefOrigin) string {
+	in := &l.Program[o.id]
 	if !in.Func.Entry {
-		return
+		return ""
 	}
 	var one *ptx.Var
 	for _, s := range in.Func.Body {
 		if v, ok := s.(*ptx.Var); ok && v.Space == ptx.Local {
 			if one != nil {
-				return
+				return ""
 			}
 			one = v
 		}
 	}
 	if one != nil && int64(o.off) < one.Size() {
-		a.Var = one.Sym.Name
+		return one.Sym.Name
 	}
+	return ""
 }

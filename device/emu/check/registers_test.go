@@ -11,6 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -45,7 +46,7 @@ func (k oneKernel) text() string {
 }
 
 // run launches the kernel and gives the defects of these kinds, or of all.
-func (k oneKernel) run(t *testing.T, kinds ...check.Kind) []check.Defect {
+func (k oneKernel) run(t *testing.T, kinds ...finding.Kind) []finding.Finding {
 	t.Helper()
 	mod, err := parse.Parse("k.ptx", k.text())
 	if err != nil {
@@ -57,7 +58,7 @@ func (k oneKernel) run(t *testing.T, kinds ...check.Kind) []check.Defect {
 		t.Fatal(err)
 	}
 	k.launch(t, dev)
-	return c.Defects()
+	return c.Findings()
 }
 
 // launch runs the kernel on a device, and gives its buffer.
@@ -91,19 +92,19 @@ func (k oneKernel) launch(t *testing.T, dev device.Device) device.Buffer {
 	return buf
 }
 
-var undefinedKinds = []check.Kind{check.UninitRegister, check.UninitLocal, check.ShuffleInactive}
+var undefinedKinds = []finding.Kind{check.UninitRegister, check.UninitLocal, check.ShuffleInactive}
 
 // expect runs the kernel and holds what is found against the marks in its text: a
 // line with "<- KIND" has an error of that kind and one with "<- KIND warning" a
 // warning, and there are no others.
-func (k oneKernel) expect(t *testing.T, kinds ...check.Kind) []check.Defect {
+func (k oneKernel) expect(t *testing.T, kinds ...finding.Kind) []finding.Finding {
 	t.Helper()
 	var want []string
 	for i, line := range strings.Split(k.text(), "\n") {
 		if _, mark, ok := strings.Cut(line, "<- "); ok {
 			kind, severity, _ := strings.Cut(mark, " ")
 			if severity == "" {
-				severity = string(check.Error)
+				severity = string(finding.Error)
 			}
 			want = append(want, fmt.Sprintf("line %d: %s %s", i+1, severity, kind))
 		}
@@ -112,7 +113,7 @@ func (k oneKernel) expect(t *testing.T, kinds ...check.Kind) []check.Defect {
 	found := k.run(t, kinds...)
 	for i := range found {
 		d := &found[i]
-		got = append(got, fmt.Sprintf("line %d: %s %s", d.Access.Pos.Line, d.Severity, d.Kind))
+		got = append(got, fmt.Sprintf("line %d: %s %s", d.Pos.Line, d.Severity, d.Kind))
 		if d.Why == "" || d.Fix == "" || d.Message == "" {
 			t.Errorf("%v does not explain itself", d)
 		}
@@ -216,8 +217,8 @@ func TestUndefinedReport(t *testing.T) {
 	if want := "st.global.u32 stores %r6, made from %r5, which nothing has written"; d.Message != want {
 		t.Errorf("%s\nwant %s", d.Message, want)
 	}
-	if d.Access.Lanes != 3<<30 || d.Other == nil || d.Other.Inst != "add.u32" {
-		t.Errorf("lanes %x, other %+v", d.Access.Lanes, d.Other)
+	if d.Lanes != 3<<30 || d.Other == nil || d.Other.Inst != "add.u32" {
+		t.Errorf("%v, other %+v", d.Lanes, d.Other)
 	}
 	ds = oneKernel{body: "st.global.u32 [%rd1], %r5;\n"}.run(t, check.UninitRegister)
 	if len(ds) != 1 || ds[0].Other == nil || ds[0].Other.Inst != ".reg" || ds[0].Other.Pos.Line != 9 {
@@ -304,7 +305,7 @@ func TestUndefinedFree(t *testing.T) {
 }
 
 // wanted is how many instructions a checker wants to see.
-func (k oneKernel) wanted(t *testing.T, kinds ...check.Kind) int {
+func (k oneKernel) wanted(t *testing.T, kinds ...finding.Kind) int {
 	t.Helper()
 	o := &wantCounter{Checker: check.New(kinds...)}
 	dev, err := emu.New(ptx.SM80, emu.Options{Observer: o})

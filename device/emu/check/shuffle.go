@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
@@ -162,24 +163,24 @@ func (w *membersWatch) step(s *observe.Step) {
 	ended &= w.existing(s)
 	if stranger != 0 {
 		a := w.c.at(s.ID, s.Rank, s.Warp, stranger)
-		w.c.report(outsideMask.of(Defect{
-			Kind: membersKind(s), Severity: Error, Access: a,
-			Message: fmt.Sprintf("%s: the member mask of %s does not name the lane itself", s.Op.Text, Lanes(stranger)),
-		}), s.ID, -1)
+		w.c.report(outsideMask.of(finding.Finding{
+			Kind: membersKind(s), Severity: finding.Error, Place: a,
+			Message: fmt.Sprintf("%s: the member mask of %s does not name the lane itself", s.Op.Text, finding.Lanes(stranger)),
+		}))
 		return
 	}
 	if ended != 0 && !readsAbsent(s) {
 		a := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
-		w.c.report(endedMask.of(Defect{
-			Kind: membersKind(s), Severity: Warning, Access: a,
-			Message: fmt.Sprintf("%s: the member mask names %s, which %s ended", s.Op.Text, Lanes(ended), have(ended)),
-		}), s.ID, -1)
+		w.c.report(endedMask.of(finding.Finding{
+			Kind: membersKind(s), Severity: finding.Warning, Place: a,
+			Message: fmt.Sprintf("%s: the member mask names %s, which %s ended", s.Op.Text, finding.Lanes(ended), have(ended)),
+		}))
 	}
 }
 
 // membersKind is what a wrong mask is called: bar.warp.sync is a barrier, and moves no
 // values.
-func membersKind(s *observe.Step) Kind {
+func membersKind(s *observe.Step) finding.Kind {
 	if s.Op.Name == "bar" {
 		return BarrierDivergence
 	}

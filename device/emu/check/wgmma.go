@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -186,7 +187,7 @@ type groupWork struct {
 	id       int
 	group    int // commits before it
 	inst     *groupInst
-	reported map[Severity]bool
+	reported map[finding.Severity]bool
 }
 
 func (w *groupWatch) warp(s *observe.Step) *groupWarp {
@@ -261,7 +262,7 @@ func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *observe.Step) {
 		w.unfenced(g, in, s, bad)
 	}
 	w.overlap(g, in, s)
-	k := &groupWork{id: s.ID, group: g.groups, inst: in, reported: map[Severity]bool{}}
+	k := &groupWork{id: s.ID, group: g.groups, inst: in, reported: map[finding.Severity]bool{}}
 	for _, i := range in.a {
 		r := &g.regs[i]
 		r.work, r.input = k, true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -41,24 +42,24 @@ var (
 // early reports an instruction on a register that a product still has.
 func (w *groupWatch) early(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg, i int, write bool) {
 	k := r.work
-	d := Defect{Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
+	d := finding.Finding{Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
 	text := groupEarly
 	switch {
 	case in.moves && k.inst.compiled && !w.visible(s):
-		d.Severity, text = Warning, groupMoved
+		d.Severity, text = finding.Warning, groupMoved
 	case k.group == g.groups:
 		text = groupUncommitted
 	case r.input && !write:
-		d.Severity = Warning
+		d.Severity = finding.Warning
 	}
 	if k.reported[d.Severity] {
 		return
 	}
 	k.reported[d.Severity] = true
 	verb, role := "reads", "an accumulator of"
-	d.Access.Action = "read"
+	d.Action = "read"
 	if write {
-		verb, d.Access.Action = "writes", "write"
+		verb, d.Action = "writes", "write"
 	}
 	if r.input {
 		role = "an input of"
@@ -72,7 +73,7 @@ func (w *groupWatch) early(g *groupWarp, in *groupInst, s *observe.Step, r *grou
 	d.Other = &other
 	d.Message = fmt.Sprintf("%s %s %s, %s the product of line %d, %s",
 		s.Op.Text, verb, w.p.regs[i].Name, role, other.Pos.Line, state)
-	w.c.report(text.of(d), s.ID, k.id)
+	w.c.report(text.of(d))
 }
 
 // visible reports whether a store goes where others see it.
@@ -91,11 +92,11 @@ func (w *groupWatch) visible(s *observe.Step) bool {
 // unfenced reports a product whose registers no fence has ordered; r is one that was
 // written after the last, or nil.
 func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg) {
-	d := Defect{
-		Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
+	d := finding.Finding{
+		Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
 		Message: "the first wgmma.mma_async of the warp comes without a wgmma.fence before it",
 	}
-	d.Access.Action = "asynchronous product"
+	d.Action = "asynchronous product"
 	if r != nil {
 		other := w.c.at(r.wrote, s.Rank, s.Warp, s.Mask)
 		other.Action = "write"
@@ -106,7 +107,7 @@ func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *g
 		}
 		d.Message = fmt.Sprintf("wgmma.mma_async uses registers that %s at line %d wrote, %s", other.Inst, other.Pos.Line, what)
 	}
-	w.c.report(groupFence.of(d), s.ID, -1)
+	w.c.report(groupFence.of(d))
 	for _, regs := range [][]int{in.d, in.a} { // once for these writes
 		for _, i := range regs {
 			g.regs[i].wrote = -1
@@ -115,15 +116,15 @@ func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *g
 }
 
 func (w *groupWatch) reshaped(in *groupInst, s *observe.Step, r *groupReg) {
-	d := Defect{
-		Kind: WgmmaHazard, Severity: Error, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
+	d := finding.Finding{
+		Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
 		Message: fmt.Sprintf("a product of shape %s follows one of shape %s on the same accumulators without a wgmma.fence", in.shape, r.shape),
 	}
 	if r.work != nil {
 		other := w.c.at(r.work.id, s.Rank, s.Warp, s.Mask)
 		d.Other = &other
 	}
-	w.c.report(groupShape.of(d), s.ID, -1)
+	w.c.report(groupShape.of(d))
 }
 
 // leave is the end of threads: of the whole warp when no lane lives on.
@@ -132,18 +133,18 @@ func (w *groupWatch) leave(g *groupWarp, s *observe.Step) {
 		return
 	}
 	for _, k := range g.running {
-		if k.reported[Error] { // that nobody waits has been said
+		if k.reported[finding.Error] { // that nobody waits has been said
 			return
 		}
 	}
 	k := g.running[0]
 	here := w.c.at(s.ID, s.Rank, s.Warp, s.Mask)
 	here.Action = "end"
-	d := Defect{
-		Kind: WgmmaHazard, Severity: Warning, Access: w.c.at(k.id, s.Rank, s.Warp, s.Mask), Other: &here,
+	d := finding.Finding{
+		Kind: WgmmaHazard, Severity: finding.Warning, Place: w.c.at(k.id, s.Rank, s.Warp, s.Mask), Other: &here,
 		Message: "the warp ends without a wait for this product",
 	}
-	w.c.report(groupLeft.of(d), k.id, -1)
+	w.c.report(groupLeft.of(d))
 	g.running = nil
 }
 
@@ -214,12 +215,12 @@ func (w *groupWatch) compare(g *groupWarp, s *observe.Step) {
 }
 
 func (w *groupWatch) differ(s *observe.Step, message string, first *sharedProduct) {
-	d := Defect{Kind: WgmmaHazard, Severity: Error, Message: message, Access: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
-	d.Access.Action = "asynchronous product"
+	d := finding.Finding{Kind: WgmmaHazard, Severity: finding.Error, Message: message, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
+	d.Action = "asynchronous product"
 	if first != nil {
 		other := w.c.at(first.id, s.Rank, first.warp, 0)
 		other.Action = "asynchronous product"
 		d.Other = &other
 	}
-	w.c.report(groupDiffer.of(d), s.ID, -1)
+	w.c.report(groupDiffer.of(d))
 }

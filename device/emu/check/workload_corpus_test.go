@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/devicetest"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -181,10 +182,10 @@ func TestNvccKernelsAreClean(t *testing.T) {
 }
 
 // errorsIn reports errors of correct kernels. Warnings are for what is widely done.
-func errorsIn(t *testing.T, defects []check.Defect) {
+func errorsIn(t *testing.T, defects []finding.Finding) {
 	t.Helper()
 	for i := range defects {
-		if d := &defects[i]; d.Severity == check.Error {
+		if d := &defects[i]; d.Severity == finding.Error {
 			t.Errorf("%s: %s", d.Kernel, describe(d))
 		}
 	}
@@ -207,6 +208,6 @@ type judged struct {
 }
 
 func (j *judged) Close() error {
-	errorsIn(j.t, j.c.Defects())
+	errorsIn(j.t, j.c.Findings())
 	return j.Device.Close()
 }

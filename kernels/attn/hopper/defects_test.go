@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
 // TestNoDefects runs every variant under every checker, in several orders of warps.
@@ -30,13 +31,13 @@ func TestNoDefects(t *testing.T) {
 }
 
 // defects are what the checkers find in a kernel, its PTX changed by spoil.
-func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []check.Defect {
+func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
 	t.Helper()
 	checker := check.New()
 	b := newBench(t, emulator(t, schedule, checker), generate(t, "normal", p, 1))
 	b.spoil, b.maxGrid = spoil, 2
 	b.run(c)
-	return checker.Defects()
+	return checker.Findings()
 }
 
 // TestDefectsAreFound spoils kernels in ways that go unnoticed on a card most of the

@@ -80,7 +80,7 @@ func TestEdges(t *testing.T) {
 				if checker == nil {
 					continue
 				}
-				for _, defect := range checker.Defects() {
+				for _, defect := range checker.Findings() {
 					t.Errorf("%v, %v, schedule %d: %v", c, p, turn%4, defect)
 				}
 			}

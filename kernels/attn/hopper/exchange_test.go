@@ -28,7 +28,7 @@ func TestExchangeBits(t *testing.T) {
 		for s := range schedules {
 			checker := check.New()
 			r := newBench(t, emulator(t, s, checker), in).run(c)
-			for _, d := range checker.Defects() {
+			for _, d := range checker.Findings() {
 				t.Errorf("%v, schedule %d: %v", c, s, d)
 			}
 			if s == 0 {

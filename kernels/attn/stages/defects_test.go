@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -45,7 +46,7 @@ func TestNoDefects(t *testing.T) {
 }
 
 // defects are what the checkers find in a kernel, its PTX changed by spoil.
-func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []check.Defect {
+func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
 	t.Helper()
 	checker := check.New()
 	dev, err := emu.New(ptx.SM90, emu.Options{Schedule: schedule, Observer: checker})
@@ -55,7 +56,7 @@ func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(stri
 	b := newBench(t, dev, normal(t, p, 1))
 	b.spoil = spoil
 	b.run(c, ptx.SM89)
-	return checker.Defects()
+	return checker.Findings()
 }
 
 // TestDefectsAreFound spoils kernels the way they have been wrong before: the checkers

@@ -6,21 +6,6 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-func TestFormat(t *testing.T) {
-	tests := []struct {
-		d    Diag
-		want string
-	}{
-		{Diag{Pos: ptx.Pos{Line: 12, Col: 3}, Msg: "bad"}, "k.ptx:12:3: error: bad"},
-		{Diag{Pos: ptx.Pos{Line: 12, Col: 3}, Severity: Warning, Msg: "odd", Source: "k.go:7:2"}, "k.ptx:12:3: warning: odd (k.go:7:2)"},
-		{Diag{Msg: "bad", Source: "k.go:7:2"}, "k.go:7:2: error: bad"},
-		{Diag{Msg: "bad"}, "k.ptx: error: bad"},
-	}
-	for _, tt := range tests {
-		same(t, "Format", tt.d.Format("k.ptx"), tt.want)
-	}
-}
-
 // Findings name the source that .loc gives, also when the PTX has no lines.
 func TestSource(t *testing.T) {
 	text := header + `.file 1 "/src/kernel.go"

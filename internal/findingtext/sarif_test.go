@@ -1,4 +1,4 @@
-package defects
+package findingtext
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -70,17 +70,18 @@ func sarif(t *testing.T, l *Log) *sarifLog {
 }
 
 func TestSARIF(t *testing.T) {
+	rules := append([]finding.Rule{{Kind: "shared-race"}}, finding.Rules...)
 	dir := t.TempDir()
 	cu := filepath.Join(dir, "k.cu")
 	if err := os.WriteFile(cu, []byte("// µ\nµµ s[i] = x;\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	f := race()
-	f.Access.Source = "k.cu:2:6" // in bytes: the s
-	f.Waiters = []check.Access{{Pos: ptx.Pos{Line: 7, Col: 2}, Note: "barrier 0"}}
-	log := sarif(t, &Log{File: filepath.Join(dir, "k.ptx"), Text: text, ExitCode: 1, Findings: []*Finding{f}})
+	f.Source = "k.cu:2:6" // in bytes: the s
+	f.Waiters = []finding.Waiter{{Place: finding.Place{Pos: ptx.Pos{Line: 7, Col: 2}}, For: "barrier 0"}}
+	log := sarif(t, &Log{File: filepath.Join(dir, "k.ptx"), Text: text, ExitCode: 1, Rules: rules, Findings: []finding.Finding{f}})
 	run := &log.Runs[0]
-	if len(run.Tool.Driver.Rules) != len(Rules) {
+	if len(run.Tool.Driver.Rules) != len(rules) {
 		t.Errorf("%d rules", len(run.Tool.Driver.Rules))
 	}
 	r := &run.Results[0]
@@ -128,7 +129,7 @@ func TestSARIFWithoutFindings(t *testing.T) {
 
 // TestSARIFNeedsRules: a kind that nobody explained is not written.
 func TestSARIFNeedsRules(t *testing.T) {
-	if _, err := (&Log{Findings: []*Finding{{Defect: check.Defect{Kind: "odd"}}}}).SARIF(); err == nil {
+	if _, err := (&Log{Rules: finding.Rules, Findings: []finding.Finding{{Kind: "odd"}}}).SARIF(); err == nil {
 		t.Error("no error")
 	}
 }

@@ -1,25 +1,26 @@
-package defects
+package findingtext
 
 import (
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
-	"github.com/GOATnote-Inc/attest/internal/diag"
+	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// Log is what a run found, to be written as SARIF 2.1.0, the form that editors and
-// CI services take static analysis in.
+// Log is what a run found, to be written as SARIF 2.1.0, the format in which editors
+// and CI services read the results of analyses.
 type Log struct {
 	Version  string // of attest
 	File     string // the PTX file
 	Text     string
 	ExitCode int
-	Findings []*Finding
+	Rules    []finding.Rule // of every kind that may be found
+	Findings []finding.Finding
 
 	lines []string
 	from  sources
@@ -30,7 +31,7 @@ const (
 	sarifSchema  = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-// The parts of SARIF that are used, by the names of its specification.
+// The parts of SARIF that are used, with the names of its specification.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -107,9 +108,9 @@ type (
 	}
 )
 
-// SARIF is the log as a file's content.
+// SARIF returns the log as the content of a file.
 func (l *Log) SARIF() ([]byte, error) {
-	l.lines, l.from = diag.Lines(l.Text), sources{beside: l.File}
+	l.lines, l.from = Lines(l.Text), sources{beside: l.File}
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "attest", Version: l.Version}},
 		ColumnKind:  "unicodeCodePoints",
@@ -117,11 +118,11 @@ func (l *Log) SARIF() ([]byte, error) {
 		Artifacts:   []sarifArtifact{{sarifArtifactLocation{fileURI(l.File)}}},
 		Results:     []sarifResult{},
 	}
-	for i := range Rules {
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, newSarifRule(&Rules[i]))
+	for i := range l.Rules {
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, newSarifRule(&l.Rules[i]))
 	}
-	for _, f := range l.Findings {
-		r, err := l.result(f)
+	for i := range l.Findings {
+		r, err := l.result(&l.Findings[i])
 		if err != nil {
 			return nil, err
 		}
@@ -135,34 +136,28 @@ func (l *Log) SARIF() ([]byte, error) {
 	return []byte(b.String()), err
 }
 
-func newSarifRule(r *Rule) sarifRule {
+func newSarifRule(r *finding.Rule) sarifRule {
 	s := sarifRule{ID: string(r.Kind), Name: string(r.Kind), Short: sarifText{r.Short}, Full: sarifText{r.Full}, Help: sarifText{r.Help}}
-	s.Config.Level = string(check.Error)
+	s.Config.Level = string(finding.Error)
 	return s
 }
 
-func (l *Log) result(f *Finding) (sarifResult, error) {
-	index := -1
-	for i := range Rules {
-		if Rules[i].Kind == f.Kind {
-			index = i
-		}
-	}
+func (l *Log) result(f *finding.Finding) (sarifResult, error) {
+	index := slices.IndexFunc(l.Rules, func(r finding.Rule) bool { return r.Kind == f.Kind })
 	if index < 0 {
-		return sarifResult{}, fmt.Errorf("no rule explains defects of kind %q", f.Kind)
+		return sarifResult{}, fmt.Errorf("no rule explains findings of kind %q", f.Kind)
 	}
 	r := sarifResult{
 		RuleID: string(f.Kind), RuleIndex: index, Level: string(f.Severity),
-		Message: sarifText{l.message(f)}, Locations: []sarifLocation{l.location(&f.Access)},
-		Count: f.Count, Properties: f.Record(),
-		// A line's number changes with every edit above it; its instruction does not.
-		Fingerprints: map[string]string{"attest/v1": strings.Join([]string{string(f.Kind), f.Kernel, f.Access.Func, f.Access.Inst, f.Access.Var}, "/")},
+		Message: sarifText{l.message(f)}, Locations: []sarifLocation{l.location(&f.Place)},
+		Count: f.Count, Properties: RecordOf(f),
+		Fingerprints: map[string]string{"attest/v1": f.Fingerprint()},
 	}
 	add := func(loc sarifLocation, text string) {
 		loc.ID, loc.Message = len(r.Related)+1, &sarifText{text}
 		r.Related = append(r.Related, loc)
 	}
-	source := func(a *check.Access, text string) {
+	source := func(a *finding.Place, text string) {
 		if loc, ok := l.source(a.Source); ok {
 			add(loc, text)
 		}
@@ -172,7 +167,7 @@ func (l *Log) result(f *Finding) (sarifResult, error) {
 			}
 		}
 	}
-	source(&f.Access, "the source")
+	source(&f.Place, "the source")
 	if f.Other != nil {
 		what := "the other access: "
 		if f.Other.Action == "" {
@@ -183,16 +178,17 @@ func (l *Log) result(f *Finding) (sarifResult, error) {
 	}
 	for i := range f.Waiters {
 		w := &f.Waiters[i]
-		add(l.location(w), w.Who()+" waits for "+w.Note)
+		add(l.location(&w.Place), w.Who()+" waits for "+w.For)
 	}
 	return r, nil
 }
 
-// message is what an editor shows: what, by whom, why and what to do about it.
-func (l *Log) message(f *Finding) string {
+// message is what an editor shows: what happened, which threads did it, why it is wrong
+// and what to do about it.
+func (l *Log) message(f *finding.Finding) string {
 	text := f.Message
 	for _, s := range []struct{ label, text string }{
-		{"", describe(&f.Access)}, {"why: ", f.Why}, {"fix: ", f.Fix},
+		{"", describe(&f.Place)}, {"why: ", f.Why}, {"fix: ", f.Fix},
 	} {
 		if s.text != "" {
 			text += "\n" + s.label + s.text
@@ -202,7 +198,7 @@ func (l *Log) message(f *Finding) string {
 }
 
 // location is an access in the PTX.
-func (l *Log) location(a *check.Access) sarifLocation {
+func (l *Log) location(a *finding.Place) sarifLocation {
 	loc := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifactLocation{fileURI(l.File)}}}
 	if a.Pos.IsValid() {
 		loc.Physical.Region = region(l.lines, int(a.Pos.Line), int(a.Pos.Col))
@@ -228,8 +224,7 @@ func (l *Log) source(line string) (sarifLocation, bool) {
 	}}, true
 }
 
-// region is a place in a text. Columns of attest are bytes, those of the log are
-// characters.
+// region is a place in a text. attest counts columns in bytes, SARIF in characters.
 func region(lines []string, line, column int) *sarifRegion {
 	r := &sarifRegion{Line: line, Column: column}
 	if line > len(lines) {
@@ -243,8 +238,8 @@ func region(lines []string, line, column int) *sarifRegion {
 	return r
 }
 
-// fileURI is a path as a URI reference: relative paths stay relative, so that a
-// log is good on another machine.
+// fileURI returns a path as a URI reference. Relative paths stay relative, so that a
+// log is useful on another machine.
 func fileURI(path string) string {
 	slashed := filepath.ToSlash(path)
 	if !filepath.IsAbs(path) {

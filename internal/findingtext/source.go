@@ -1,12 +1,10 @@
-package defects
+package findingtext
 
 import (
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/GOATnote-Inc/attest/internal/diag"
 )
 
 // origin is a place in the file that PTX was made from.
@@ -48,12 +46,13 @@ type sourceFile struct {
 	lines []string
 }
 
-// largestSource is how large a file is read for an excerpt. A text that people
-// wrote is smaller.
+// largestSource is the size of the largest file, in bytes, that is read for an
+// excerpt. Texts that people write are smaller.
 const largestSource = 16 << 20
 
-// find reads a file by the name that .file gives it: as it is, from the folder of
-// the PTX file or from the working directory. It returns nil when there is none.
+// find reads a file by the name that .file gives it. A relative name is looked up in
+// the folder of the PTX file and in the working directory. It returns nil when there
+// is no such file.
 func (s *sources) find(name string) *sourceFile {
 	if f, known := s.files[name]; known {
 		return f
@@ -72,14 +71,14 @@ func (s *sources) find(name string) *sourceFile {
 			continue
 		}
 		if text, err := os.ReadFile(path); err == nil {
-			s.files[name] = &sourceFile{path, diag.Lines(string(text))}
+			s.files[name] = &sourceFile{path, Lines(string(text))}
 			break
 		}
 	}
 	return s.files[name]
 }
 
-// line is the text of the place, if its file is here.
+// line returns the text of the line, if its file can be read.
 func (s *sources) line(o origin) (text string, ok bool) {
 	f := s.find(o.name)
 	if f == nil || o.line > len(f.lines) {

@@ -1,4 +1,4 @@
-package defects
+package findingtext
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -22,26 +22,29 @@ const text = `.version 7.0
 }
 `
 
-// race is a made-up finding with everything in it.
-func race() *Finding {
-	return &Finding{Defect: check.Defect{
-		Kind: check.SharedRace, Severity: check.Error, Kernel: "k",
+// race returns a made-up finding in which every field is set.
+func race() finding.Finding {
+	f := finding.Finding{
+		Kind: "shared-race", Severity: finding.Error, Kernel: "k",
 		Message: "write to s+0x4 races with a read by warp 0",
-		Access: check.Access{
-			Func: "k", Pos: ptx.Pos{Line: 6, Col: 2}, Source: "k.cu:2:5", Callers: []string{"k.cu:3:1"}, Inst: "st.shared.u32", Action: "write",
-			Warp: 1, Lanes: 0b1111, Space: ptx.Shared, Var: "s", Offset: 4, Size: 4,
+		Place: finding.Place{
+			Func: "k", Pos: ptx.Pos{Line: 6, Col: 2}, Source: "k.cu:2:5", Callers: []string{"k.cu:3:1"}, Inst: "st.shared.u32",
+			Action: "write", Warp: 1, Lanes: 0b1111,
 		},
-		Other: &check.Access{
+		Other: &finding.Place{
 			Func: "k", Pos: ptx.Pos{Line: 8, Col: 2}, Source: "gone.cu:9:1", Inst: "ld.shared.u32", Action: "read",
-			Block: [3]int{1, 0, 0}, Lanes: 1 << 7, Space: ptx.Shared, Var: "s", Size: 1,
+			Block: [3]int{1, 0, 0}, Lanes: 1 << 7,
 		},
 		Why:   "the two touch the same bytes, one of them writes, and no barrier, fence or atomic is between them",
 		Fix:   "bar.sync between them",
 		Count: 32,
-	}}
+	}
+	f.Touch("shared", "s", 4, 4, "")
+	f.Other.Touch("shared", "s", 0, 1, "")
+	return f
 }
 
-func printed(t *testing.T, width int, style term.Style, f *Finding) string {
+func printed(t *testing.T, width int, style term.Style, f finding.Finding) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "k.cu"), []byte("int i;\n    s[i] = x;\nput(i);\n"), 0o644); err != nil {
@@ -50,7 +53,7 @@ func printed(t *testing.T, width int, style term.Style, f *Finding) string {
 	var b strings.Builder
 	p := NewPrinter(&b, style, filepath.Join(dir, "k.ptx"), text)
 	p.width = width
-	p.Print(f)
+	p.Print([]finding.Finding{f})
 	return strings.ReplaceAll(b.String(), dir+string(filepath.Separator), "")
 }
 
@@ -104,19 +107,18 @@ func TestPrintColours(t *testing.T) {
 }
 
 func TestPrintWaiters(t *testing.T) {
-	f := &Finding{Defect: check.Defect{
-		Kind: check.Deadlock, Severity: check.Error, Message: "every thread waits",
-		Access: check.Access{Pos: ptx.Pos{Line: 7, Col: 2}, Warp: NoOne},
-	}}
-	at := func(warp int, lanes uint32, note string) check.Access {
-		return check.Access{Pos: ptx.Pos{Line: 7, Col: 2}, Inst: "bar.sync", Warp: warp, Lanes: lanes, Note: note}
+	f := finding.Finding{
+		Kind: finding.Deadlock, Severity: finding.Error, Message: "every thread waits", Place: finding.At(ptx.Pos{Line: 7, Col: 2}),
 	}
-	full := uint32(1<<32 - 1)
-	f.Waiters = []check.Access{at(0, full, "barrier 0"), at(3, 0b101, "barrier 1"), at(2, full, "barrier 0"), at(1, full, "barrier 0"), at(5, full, "barrier 0")}
+	at := func(warp int, lanes finding.Lanes, why string) finding.Waiter {
+		return finding.Waiter{Place: finding.Place{Pos: ptx.Pos{Line: 7, Col: 2}, Inst: "bar.sync", Warp: warp, Lanes: lanes}, For: why}
+	}
+	full := finding.Lanes(1<<32 - 1)
+	f.Waiters = []finding.Waiter{at(0, full, "barrier 0"), at(3, 0b101, "barrier 1"), at(2, full, "barrier 0"), at(1, full, "barrier 0"), at(5, full, "barrier 0")}
 	want := `k.ptx:7:2: error: every thread waits [deadlock]
     7 |     bar.sync 0;
       |     ^~~~~~~~
-      = who waits, and for what:
+      = threads that wait, and what they wait for:
         block    warps  lanes  line  at        waits for
         (0,0,0)  0-2,5  all       7  bar.sync  barrier 0
         (0,0,0)  3      0,2       7  bar.sync  barrier 1
@@ -126,17 +128,18 @@ func TestPrintWaiters(t *testing.T) {
 	}
 }
 
-// TestPrintBothWays: a race and the same one the other way round are one report.
+// TestPrintBothWays: a race and the same race with its accesses exchanged are one
+// report.
 func TestPrintBothWays(t *testing.T) {
 	f, g := race(), race()
-	g.Access, g.Other = *f.Other, &f.Access
-	g.Severity, g.Message, g.Count = check.Warning, "read races", 1
+	g.Place, g.Other = *f.Other, &f.Place
+	g.Severity, g.Message, g.Count = finding.Warning, "read races", 1
 	again := race()
-	again.Access.Pos.Line, again.Message = 7, "another"
+	again.Line, again.Source, again.Message = 7, "", "another"
 	var b strings.Builder
-	NewPrinter(&b, term.Style{}, "k.ptx", text).PrintAll([]*Finding{f, g, again})
+	NewPrinter(&b, term.Style{}, "k.ptx", text).Print([]finding.Finding{f, g, again})
 	got := b.String()
-	if want := "      = seen 32 times\n      = warning: also the other way round: read races; seen once\nk.ptx:7:2: error: another [shared-race]\n"; !strings.Contains(got, want) {
+	if want := "      = seen 32 times\n      = warning: also with the accesses exchanged: read races; seen once\nk.ptx:7:2: error: another [shared-race]\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	if n := strings.Count(got, "[shared-race]"); n != 2 {
@@ -147,12 +150,12 @@ func TestPrintBothWays(t *testing.T) {
 // TestPrintGuard: the caret is under the opcode; what is no access is named by it.
 func TestPrintGuard(t *testing.T) {
 	var b strings.Builder
-	f := &Finding{Defect: check.Defect{
-		Kind: check.BarrierDivergence, Severity: check.Error, Message: "half a warp",
-		Access: check.Access{Pos: ptx.Pos{Line: 1, Col: 2}, Inst: "bar.sync", Lanes: 0xffff},
-		Other:  &check.Access{Pos: ptx.Pos{Line: 2, Col: 2}, Inst: "ret", Lanes: 0xffff0000},
-	}}
-	NewPrinter(&b, term.Style{}, "k.ptx", "\t@%p1 bar.sync 0;\n\tret;\n").Print(f)
+	f := finding.Finding{
+		Kind: "barrier-divergence", Severity: finding.Error, Message: "half a warp",
+		Place: finding.Place{Pos: ptx.Pos{Line: 1, Col: 2}, Inst: "bar.sync", Lanes: 0xffff},
+		Other: &finding.Place{Pos: ptx.Pos{Line: 2, Col: 2}, Inst: "ret", Lanes: 0xffff0000},
+	}
+	NewPrinter(&b, term.Style{}, "k.ptx", "\t@%p1 bar.sync 0;\n\tret;\n").Print([]finding.Finding{f})
 	want := `k.ptx:1:2: error: half a warp [barrier-divergence]
     1 |     @%p1 bar.sync 0;
       |          ^~~~~~~~
@@ -168,10 +171,9 @@ k.ptx:2:2: note: see also ret by block (0,0,0), warp 0, lanes 16-31
 
 // TestPrintWithoutPlace: a timeout is nobody's doing and has no line.
 func TestPrintWithoutPlace(t *testing.T) {
-	f := &Finding{Defect: check.Defect{
-		Kind: Timeout, Severity: check.Error, Message: "k has not ended\nafter 1 s",
-		Access: check.Access{Warp: NoOne},
-	}}
+	f := finding.Finding{
+		Kind: finding.Timeout, Severity: finding.Error, Message: "k has not ended\nafter 1 s", Place: finding.At(ptx.Pos{}),
+	}
 	want := "k.ptx: error: k has not ended [timeout]\n      after 1 s\n"
 	if got := printed(t, 0, term.Style{}, f); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -1,36 +1,36 @@
-package defects
+package findingtext
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// mostWaiters is how many rows of waiters are shown: one screen. JSON has all.
+// mostWaiters is how many rows of waiters are shown, to fit one screen. JSON has all.
 const mostWaiters = 20
 
-// waiterRow is warps of a block that wait at one line for the same thing.
+// waiterRow is the warps of a block that wait at one line for the same thing.
 type waiterRow struct {
-	*check.Access
+	*finding.Waiter
 	warps []int
 }
 
-// waiters is a table of who waits where and for what, with alike warps in a row.
-func (p *Printer) waiters(all []check.Access) {
+// waiters writes a table of the threads that wait, where, and for what. Warps that wait
+// alike share a row.
+func (p *Printer) waiters(all []finding.Waiter) {
 	if len(all) == 0 {
 		return
 	}
 	rows := groupWaiters(all)
-	p.note("", "who waits, and for what:")
+	p.note("", "threads that wait, and what they wait for:")
 	t := term.Table{Indent: strings.Repeat(" ", gutter+3), Right: "lllrll", Style: p.style}
 	t.Head("block", "warps", "lanes", "line", "at", "waits for")
 	for _, r := range rows[:min(len(rows), mostWaiters)] {
-		lanes := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(check.Lanes(r.Lanes), "lanes "), "lane "), " lanes")
-		t.Row(fmt.Sprintf("(%d,%d,%d)", r.Block[0], r.Block[1], r.Block[2]), ranges(r.warps), lanes,
-			r.Pos.Line, term.Clean(r.Inst), term.Clean(r.Note))
+		t.Row(fmt.Sprintf("(%d,%d,%d)", r.Block[0], r.Block[1], r.Block[2]), ranges(r.warps), r.Lanes.Numbers(),
+			r.Line, term.Clean(r.Inst), term.Clean(r.For))
 	}
 	t.WriteTo(p.out)
 	if more := len(rows) - mostWaiters; more > 0 {
@@ -38,21 +38,22 @@ func (p *Printer) waiters(all []check.Access) {
 	}
 }
 
-// groupWaiters joins the warps that wait alike, in the order of the first of each.
-func groupWaiters(all []check.Access) (rows []*waiterRow) {
+// groupWaiters joins the warps that wait alike, in the order of the first warp of each
+// row.
+func groupWaiters(all []finding.Waiter) (rows []*waiterRow) {
 	type alike struct {
 		block [3]int
-		lanes uint32
+		lanes finding.Lanes
 		line  int32
-		note  string
+		why   string
 	}
 	known := map[alike]*waiterRow{}
 	for i := range all {
 		a := &all[i]
-		k := alike{a.Block, a.Lanes, a.Pos.Line, a.Note}
+		k := alike{a.Block, a.Lanes, a.Line, a.For}
 		r := known[k]
 		if r == nil {
-			r = &waiterRow{Access: a}
+			r = &waiterRow{Waiter: a}
 			known[k] = r
 			rows = append(rows, r)
 		}

@@ -1,0 +1,36 @@
+package finding
+
+// Rule explains a kind of findings.
+type Rule struct {
+	Kind  Kind
+	Short string // a few words, for help texts
+	Full  string // what is wrong and what comes of it
+	Help  string // what usually repairs it
+}
+
+// The kinds that need no checker: a launch ends with them, or its results show them.
+const (
+	Compile  Kind = "compile" // the compiler of a device refused the text
+	Fault    Kind = "fault"
+	Deadlock Kind = "deadlock"
+	Timeout  Kind = "timeout"
+	Schedule Kind = "schedule"
+	Mismatch Kind = "mismatch"
+)
+
+// Rules explain the kinds that a launch can show without a checker. Deadlock is
+// missing here, because the checkers report deadlocks too and explain the kind.
+var Rules = []Rule{
+	{Fault, "the launch was stopped by an instruction that cannot be executed",
+		"An access is out of bounds or not aligned, or an instruction is used against its rules. On a GPU the launch fails or its result is undefined.",
+		"Look at the operands at this line. Run with --check all to see what led to the fault."},
+	{Timeout, "the launch did not end in the time it was given",
+		"The kernel ran longer than --timeout, or a warp executed more instructions than --max-instructions.",
+		"Look for a loop that never ends, or raise the limit."},
+	{Schedule, "the result depends on the order in which warps run",
+		"Two orders of the same warps gave different bits. There is a race, or the kernel uses floating-point atomics, whose sums depend on the order.",
+		"Run with --check all, which names the two accesses of a race."},
+	{Mismatch, "a buffer does not hold what was expected",
+		"After the launch a buffer differed from its \"expect\" by more than the launch file allows.",
+		"Run with --check all: a race or a read of unwritten memory is a common cause."},
+}

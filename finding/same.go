@@ -1,0 +1,124 @@
+package finding
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Key is what makes two findings the same one: the kind, the kernel and the places
+// of both accesses. A place is its source line with the calls that lead to it, so
+// that an unrolled loop is one place. Where the source is not known, the place is
+// the position in the PTX. A finding without any place is told apart by its message.
+//
+// Threads, addresses and messages are not part of a key: they differ between the
+// threads and iterations that do the same thing wrong.
+type Key struct {
+	kind          Kind
+	kernel        string
+	first, second spot
+	message       string
+}
+
+// spot is a place as a Key sees it.
+type spot struct {
+	source string
+	pos    ptx.Pos
+}
+
+func spotOf(p *Place) spot {
+	if p.Source == "" {
+		return spot{pos: p.Pos}
+	}
+	if len(p.Callers) == 0 {
+		return spot{source: p.Source}
+	}
+	return spot{source: p.Source + " " + strings.Join(p.Callers, " ")}
+}
+
+// Key returns the key of the finding.
+func (f *Finding) Key() Key {
+	k := Key{kind: f.Kind, kernel: f.Kernel, first: spotOf(&f.Place)}
+	if f.Other != nil {
+		k.second = spotOf(f.Other)
+	}
+	if k.first == (spot{}) {
+		k.message = f.Message
+	}
+	return k
+}
+
+// turned returns the key of the same race with its accesses exchanged.
+func (k Key) turned() Key {
+	k.first, k.second = k.second, k.first
+	return k
+}
+
+// Same reports whether two findings are the same one.
+//
+// Which access of a race comes second depends on the schedule, so another schedule
+// may show the accesses exchanged. Within one schedule that is another race: a loop
+// can have one before and one after its barrier.
+func Same(f, g *Finding) bool {
+	k := f.Key()
+	return k == g.Key() || f.Schedule != g.Schedule && Turned(f, g)
+}
+
+// Turned reports whether two findings are a race and the same race with its
+// accesses exchanged.
+func Turned(f, g *Finding) bool {
+	k := f.Key()
+	return f.Other != nil && g.Other != nil && k.first != k.second && k.turned() == g.Key()
+}
+
+// Merge adds g, which is the same finding seen later, to f. The counts add up. An
+// error replaces a warning. Otherwise f stays, with the lanes of both where the same
+// warps are concerned.
+func (f *Finding) Merge(g *Finding) {
+	n := max(f.Count, 1) + max(g.Count, 1)
+	if g.Severity == Error && f.Severity != Error {
+		schedule, shape := f.Schedule, f.Shape
+		*f = *g
+		f.Schedule, f.Shape = schedule, shape
+	} else {
+		f.join(g)
+	}
+	f.Count = n
+}
+
+// join adds the lanes of g where the same warps are concerned. Where an
+// instruction races within a warp and also between warps, the advice that repairs
+// both is kept.
+func (f *Finding) join(g *Finding) {
+	if (f.Other == nil) != (g.Other == nil) {
+		return
+	}
+	if sameThreads(&f.Place, &g.Place) && (f.Other == nil || sameThreads(f.Other, g.Other)) {
+		f.Lanes |= g.Lanes
+		if f.Other != nil {
+			other := *f.Other
+			other.Lanes |= g.Other.Lanes
+			f.Other = &other
+		}
+	}
+	if f.Other != nil && sameThreads(&f.Place, f.Other) && !sameThreads(&g.Place, g.Other) {
+		f.Why, f.Fix = g.Why, g.Fix
+	}
+}
+
+// Fingerprint identifies the finding to tools that compare the results of two
+// versions of a kernel. It has no line numbers, since every edit above a line
+// changes the number and leaves the instruction as it is.
+func (f *Finding) Fingerprint() string {
+	return strings.Join([]string{string(f.Kind), f.Kernel, f.Func, f.Inst, f.Var}, "/")
+}
+
+// Sort orders findings by their position in the PTX text. Findings at the same
+// position keep their order.
+func Sort(found []Finding) {
+	slices.SortStableFunc(found, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+	})
+}
