@@ -16,9 +16,6 @@ const SMs = 132
 // hopperProblem is what a choice asks of kernels for Hopper: the shape that it is for, or
 // the mission's.
 func (c Choice) hopperProblem() (hopper.Problem, error) {
-	if c.Format == "" {
-		c.Format = "e4m3"
-	}
 	square, err := c.problem()
 	s := c.Shape
 	if s == (problem.Shape{}) {
@@ -43,9 +40,8 @@ func design(d hopper.Design, c Choice) (*Subject, error) {
 	return s, err
 }
 
-// Hopper is a kernel of kernels/attn/hopper of any configuration. Its format is e4m3
-// when the choice has none. It serves all shapes of its head dimension: where the
-// choice's has heads that share K and V, those too.
+// Hopper is a kernel of kernels/attn/hopper of any configuration. It serves all shapes of
+// its head dimension, and shapes whose heads share K and V if the choice's shape does.
 func Hopper(name string, config hopper.Config, c Choice) (*Subject, error) {
 	p, err := c.hopperProblem()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Names are the kernels that Preset knows: the stages, then those for Hopper alone.
@@ -54,4 +55,13 @@ func BuildsOn(name string) string {
 		return ""
 	}
 	return base
+}
+
+// Configuration returns the configuration behind the name of a design for Hopper, which
+// depends on the shape, and "" for other kernels.
+func Configuration(k record.Kernel) string {
+	if _, err := hopper.FindDesign(k.Name); err != nil {
+		return ""
+	}
+	return k.Config["config"]
 }

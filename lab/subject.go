@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
@@ -29,7 +30,7 @@ type Subject struct {
 // Choice is what a preset leaves open.
 type Choice struct {
 	HeadDim int    // that of Shape when zero, or 64
-	Format  string // of Q, K and V: "u8" when empty
+	Format  string // of Q, K and V: "e4m3" when empty
 	Output  string // of O: "f16" when empty, or "bf16"
 	LSE     bool   // also write the logarithms of sums
 	Causal  bool   // hide keys after the query, which kernels for Hopper alone can
@@ -98,7 +99,7 @@ func (c Choice) dim() int {
 }
 
 func (c Choice) problem() (stages.Problem, error) {
-	p := stages.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: c.dim(), Format: fp8.U8, LSE: c.LSE}
+	p := stages.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: c.dim(), Format: fp8.E4M3, LSE: c.LSE}
 	var err error
 	if c.Format != "" {
 		p.Format, err = fp8.ParseFormat(c.Format)
@@ -163,7 +164,7 @@ func External(name, text string, a *abi.ABI) (*Subject, error) {
 	f := m.Func(a.Entry)
 	switch {
 	case f == nil || !f.Entry:
-		return nil, fmt.Errorf("%s has no .entry %s", name, a.Entry)
+		return nil, noEntry(m, a.Entry)
 	case len(f.Params) != len(a.Params):
 		return nil, fmt.Errorf("%s: %s has %d parameters, its abi describes %d", name, a.Entry, len(f.Params), len(a.Params))
 	}
@@ -172,6 +173,29 @@ func External(name, text string, a *abi.ABI) (*Subject, error) {
 		s.Config["causal"] = "true"
 	}
 	return s, nil
+}
+
+// NoEntry is a text without the entry that is asked for.
+type NoEntry struct {
+	Entry string
+	Has   []string // the entries that the text has
+}
+
+func (e *NoEntry) Error() string {
+	if len(e.Has) == 0 {
+		return fmt.Sprintf("the PTX has no .entry at all, so none is called %s", e.Entry)
+	}
+	return fmt.Sprintf("the PTX has no .entry %s: it has %s", e.Entry, strings.Join(e.Has, ", "))
+}
+
+func noEntry(m *ptx.Module, name string) error {
+	e := &NoEntry{Entry: name}
+	for _, f := range m.Funcs() {
+		if f.Entry {
+			e.Has = append(e.Has, f.Sym.Name)
+		}
+	}
+	return e
 }
 
 // Kernel describes the subject for a record: by the hash of what is run.

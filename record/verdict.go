@@ -45,5 +45,8 @@ type Verdict struct {
 	Counters map[string]float64 `json:"counters,omitempty"`
 }
 
+// Outcomes returns all outcomes.
+func Outcomes() []Outcome { return []Outcome{Merge, Reject, Defer, ValidNegative, NoChange} }
+
 // OK reports whether nothing is wrong with the kernel.
 func (v *Verdict) OK() bool { return v.Outcome != Reject }

@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -34,4 +35,21 @@ func plural(noun string) string {
 		return stem + "ies"
 	}
 	return noun + "s"
+}
+
+// Micros returns a time in microseconds with three significant digits.
+func Micros(us float64) string {
+	switch {
+	case us >= 99.95:
+		return fmt.Sprintf("%.0f", us)
+	case us >= 9.995:
+		return fmt.Sprintf("%.1f", us)
+	}
+	return fmt.Sprintf("%.2f", us)
+}
+
+// Bar draws a share from 0 to 1 as a bar of so many columns.
+func Bar(share float64, columns int) string {
+	full := int(math.Round(min(max(share, 0), 1) * float64(columns)))
+	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
 }

@@ -1,22 +1,49 @@
-package main
+package campaign
 
 import (
 	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/errmap"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// show writes a result; another one stands before it.
-func (r *gateResult) show(env *cli.Env, another bool) {
+// GateResult is the JSON of attest gate: one kernel, judged.
+type GateResult struct {
+	Kernel      record.Kernel   `json:"kernel"`
+	Baseline    string          `json:"baseline"`
+	Device      string          `json:"device"`
+	Verdict     *record.Verdict `json:"verdict"`
+	Record      string          `json:"record"` // hash, "" when it was not kept
+	VerdictHash string          `json:"verdict_hash"`
+	Evidence    string          `json:"evidence"`
+
+	record *record.Record
+}
+
+// newGateResult judges a record.
+func newGateResult(rec *record.Record, dir string) *GateResult {
+	r := &GateResult{Kernel: rec.Kernel, Device: rec.Build.Device.Name, Evidence: dir, record: rec}
+	if rec.Baseline != nil {
+		r.Baseline = rec.Baseline.Name
+	}
+	v := gate.Judge(rec)
+	v.Time = time.Now().UTC()
+	r.Verdict = &v
+	return r
+}
+
+// Show writes the result, after an empty line if it is not the first.
+func (r *GateResult) Show(env *cli.Env, another bool) {
 	if env.JSON {
 		env.Encode(r)
 		return
@@ -27,7 +54,7 @@ func (r *gateResult) show(env *cli.Env, another bool) {
 	r.print(env)
 }
 
-func (r *gateResult) print(env *cli.Env) {
+func (r *GateResult) print(env *cli.Env) {
 	s := env.OutStyle()
 	k := &r.Kernel
 	title := []string{k.Format}
@@ -37,18 +64,21 @@ func (r *gateResult) print(env *cli.Env) {
 	if k.Config["causal"] == "true" {
 		title = append(title, "causal")
 	}
-	title = append(title, k.Target+configured(*k))
+	title = append(title, k.Target)
+	if c := lab.Configuration(*k); c != "" {
+		title = append(title, c)
+	}
 	if r.Baseline != "" {
 		title = append(title, "against "+r.Baseline)
 	}
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(k.Name)), s.Dim(term.Clean(strings.Join(title, ", "))))
 	for i := range r.Verdict.Gates {
-		r.printGate(env, s, &r.Verdict.Gates[i])
+		printGate(env, s, &r.Verdict.Gates[i])
 	}
 	r.printMap(env, s)
 	why := r.Verdict.Why
 	for _, g := range r.Verdict.Gates {
-		why = strings.TrimSuffix(why, ": "+g.Summary) // it stands above
+		why = strings.TrimSuffix(why, ": "+g.Summary) // the line of the gate already says it
 	}
 	line(env, outcome(s, r.Verdict.Outcome), len(r.Verdict.Outcome), why)
 	if r.Record != "" {
@@ -56,20 +86,21 @@ func (r *gateResult) print(env *cli.Env) {
 	}
 }
 
-// Columns of a verdict: the name of a gate, its status, the rest.
+// A verdict has three columns: the name of a gate, its status, and the rest.
 const (
 	nameColumn   = 13
 	statusColumn = 9
 )
 
-// line writes text that begins in the third column, wrapped to the terminal.
+// line writes text that begins in the third column, wrapped to the terminal. width is the
+// number of columns that name takes without its colours.
 func line(env *cli.Env, name string, width int, text string) {
 	pad := max(nameColumn+statusColumn-width, 1)
 	hang := strings.Repeat(" ", 2+nameColumn+statusColumn)
 	fmt.Fprintf(env, "  %s%s%s\n", name, strings.Repeat(" ", pad), wrapped(env, text, hang))
 }
 
-// wrapped is text for the space to the right of an indent.
+// wrapped breaks text into lines that fit to the right of an indent.
 func wrapped(env *cli.Env, text, hang string) string {
 	text = term.Clean(text)
 	columns := term.Width(env.Out)
@@ -79,7 +110,7 @@ func wrapped(env *cli.Env, text, hang string) string {
 	return strings.Join(term.Wrap(text, columns-len(hang)), "\n"+hang)
 }
 
-func (r *gateResult) printGate(env *cli.Env, s term.Style, g *record.Gate) {
+func printGate(env *cli.Env, s term.Style, g *record.Gate) {
 	name := fmt.Sprintf("%-*s%s", nameColumn, g.Name, status(s, g.Status))
 	line(env, name, nameColumn+len(g.Status), g.Summary)
 	if g.Status != record.Red && g.Status != record.Void {
@@ -89,7 +120,7 @@ func (r *gateResult) printGate(env *cli.Env, s term.Style, g *record.Gate) {
 	hang := strings.Repeat(" ", 2+nameColumn+statusColumn)
 	for i, why := range g.Reasons {
 		if i == 0 {
-			continue // it is the summary
+			continue // the summary says it
 		}
 		if i == most {
 			fmt.Fprintf(env, "%sand %d more\n", hang, len(g.Reasons)-most)
@@ -99,8 +130,8 @@ func (r *gateResult) printGate(env *cli.Env, s term.Style, g *record.Gate) {
 	}
 }
 
-// printMap shows where the errors are, of the wrong case that has the most to show.
-func (r *gateResult) printMap(env *cli.Env, s term.Style) {
+// printMap shows where the errors are, for the wrong case with the largest map.
+func (r *GateResult) printMap(env *cli.Env, s term.Style) {
 	c := r.record.Correctness
 	if c == nil || r.Verdict.OK() {
 		return
@@ -139,18 +170,18 @@ func outcome(s term.Style, o record.Outcome) string {
 	return s.Yellow(string(o))
 }
 
-// told says what an interrupted campaign leaves.
-func (x *gater) told(results []*gateResult, of int) {
-	if x.store == nil {
+// interrupted says what an interrupted campaign has kept.
+func (g *Gate) interrupted(env *cli.Env, judged, of int) {
+	if g.store == nil {
 		return
 	}
-	fmt.Fprintf(x.env.Err, "%d of %s judged; what was found is kept in %s\n", len(results), term.Count(of, "kernel"), x.evidence)
+	fmt.Fprintf(env.Err, "%d of %s judged; the results are kept in %s\n", judged, term.Count(of, "kernel"), g.Dir)
 }
 
-// finish says what became of all, and where the evidence and the report are.
-func (x *gater) finish(results []*gateResult) error {
-	page, err := x.report()
-	if err != nil || x.env.JSON {
+// finish writes the report beside the evidence and prints the outcomes of all kernels.
+func (g *Gate) finish(env *cli.Env, results []*GateResult) error {
+	page, err := g.writeReport()
+	if err != nil || env.JSON {
 		return err
 	}
 	n := map[record.Outcome]int{}
@@ -158,27 +189,27 @@ func (x *gater) finish(results []*gateResult) error {
 		n[r.Verdict.Outcome]++
 	}
 	var parts []string
-	for _, o := range []record.Outcome{record.Merge, record.Reject, record.Defer, record.ValidNegative, record.NoChange} {
+	for _, o := range record.Outcomes() {
 		if n[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n[o], outcome(x.env.OutStyle(), o)))
+			parts = append(parts, fmt.Sprintf("%d %s", n[o], outcome(env.OutStyle(), o)))
 		}
 	}
-	fmt.Fprintf(x.env, "\n%s on %s: %s\n", term.Count(len(results), "kernel"), x.where(), strings.Join(parts, ", "))
-	if x.store != nil {
-		fmt.Fprintf(x.env, "evidence  %s\nreport    %s\n", x.evidence, filepath.ToSlash(page))
+	fmt.Fprintf(env, "\n%s on %s: %s\n", term.Count(len(results), "kernel"), g.Where(), strings.Join(parts, ", "))
+	if g.store != nil {
+		fmt.Fprintf(env, "evidence  %s\nreport    %s\n", g.Dir, filepath.ToSlash(page))
 	}
 	return nil
 }
 
-// report writes the page of all evidence beside it, and is its path.
-func (x *gater) report() (string, error) {
-	if x.store == nil {
+// writeReport writes the page of all evidence beside it and returns its path.
+func (g *Gate) writeReport() (string, error) {
+	if g.store == nil {
 		return "", nil
 	}
 	var page bytes.Buffer
-	if err := report.New(x.store.Load()).WriteHTML(&page); err != nil {
+	if err := report.New(g.store.Load()).WriteHTML(&page); err != nil {
 		return "", fmt.Errorf("the report: %w", err)
 	}
-	path := filepath.Join(x.evidence, "report.html")
+	path := filepath.Join(g.Dir, "report.html")
 	return path, atomicfile.Write(path, page.Bytes())
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/campaign"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/internal/version"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// This file has the flags that several commands share, so that a flag has one spelling, one
+// help text and one list of completions.
+
+// complete offers words for the value of a flag to the shell.
+func complete(c *cobra.Command, flag string, words ...string) {
+	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the command has no such flag
+	}
+}
+
+// completeKernels offers the names of kernels that are not among the arguments yet.
+func completeKernels(c *cobra.Command) {
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return slices.DeleteFunc(lab.Names(), func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// formatFlags are about kernels of attest.
+func formatFlags(c *cobra.Command, s *campaign.Selection) {
+	f := c.Flags()
+	f.StringVar(&s.Format, "format", "e4m3", "format of Q, K and V: e4m3, e5m2, u8 (simulated FP8, one byte u means (u-128)/127*448*scale), u8-legacy")
+	f.StringVar(&s.Output, "output", "f16", "format of O: f16, bf16")
+	f.BoolVar(&s.Causal, "causal", false, "hide keys after the query; kernels for Hopper support it")
+	complete(c, "format", campaign.Formats()...)
+	complete(c, "output", campaign.Outputs...)
+	completeKernels(c)
+}
+
+// kernelFlags choose kernels: those of attest, or one of a PTX file.
+func kernelFlags(c *cobra.Command, s *campaign.Selection) {
+	formatFlags(c, s)
+	f := c.Flags()
+	f.BoolVar(&s.LSE, "lse", false, "also compute the log-sum-exp of each row")
+	f.StringVar(&s.PTX, "ptx", "", "take a kernel from this PTX file, of any compiler; needs --abi")
+	f.StringVar(&s.Entry, "entry", "", "the entry in the file of --ptx; the one that --abi names when empty")
+	f.StringVar(&s.ABI, "abi", "", "JSON file that says how the kernel of --ptx is called; go doc github.com/GOATnote-Inc/attest/lab/abi describes it")
+}
+
+// headDimFlag is for commands where no shape need be given.
+func headDimFlag(c *cobra.Command, to *int) {
+	c.Flags().IntVar(to, "head-dim", 0, "head dimension: 64, 128; 0 takes that of --shape, or 64")
+	complete(c, "head-dim", "64", "128")
+}
+
+// deviceFlag says where kernels run.
+func deviceFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "device", "", "where to run: emu, emu:sm_90a …, cuda:0; a GPU if there is one when empty, else emu")
+	completeDevices(c, "device")
+}
+
+func completeDevices(c *cobra.Command, flag string) {
+	words := []string{"emu"}
+	for _, t := range version.Targets() {
+		words = append(words, "emu:"+t)
+	}
+	complete(c, flag, append(words, "cuda:0")...)
+}
+
+// againstFlags say what kernels are timed against, and in how many processes.
+func againstFlags(c *cobra.Command, x *campaign.Campaign) {
+	f := c.Flags()
+	f.StringSliceVar(&x.Against, "against", nil, "libraries to time in the same run: "+strings.Join(rival.Libraries, ", ")+"; torch:flash names an implementation")
+	f.IntVar(&x.Processes, "processes", 1, "how many processes to time in; each is one replicate")
+	complete(c, "against", rival.Libraries...)
+}
+
+// shapeFlag takes one shape.
+func shapeFlag(c *cobra.Command, to *problem.Named, value, what string) {
+	one := &shapeValue{to: to}
+	if err := one.Set(value); err != nil {
+		panic(err) // the default is not a shape
+	}
+	c.Flags().Var(one, "shape", what+": "+shapes.Help())
+	complete(c, "shape", shapes.Names()...)
+}
+
+// shapeValue makes a shape the value of a flag.
+type shapeValue struct {
+	shapes.One
+	to *problem.Named
+}
+
+func (v *shapeValue) Set(text string) error {
+	err := v.One.Set(text)
+	*v.to = v.Named
+	return err
+}
+
+// shapesFlag takes several shapes.
+func shapesFlag(c *cobra.Command, to *shapes.List, what string) {
+	c.Flags().Var(to, "shape", what+": "+shapes.Help()+"; several with commas, or repeat the flag")
+	complete(c, "shape", shapes.Names()...)
+}
+
+// methodFlags say how launches are timed.
+func methodFlags(c *cobra.Command, modes, caches *[]string, cache ...string) {
+	f := c.Flags()
+	f.StringSliceVar(modes, "mode", []string{"graph", "event"}, "how a launch is timed: graph, event")
+	f.StringSliceVar(caches, "cache", cache, "state of the L2 cache: warm, cold")
+	complete(c, "mode", "graph", "event")
+	complete(c, "cache", "warm", "cold")
+}
+
+// keepFlag says where results are kept.
+func keepFlag(c *cobra.Command, to *string, value, what string) {
+	c.Flags().StringVar(to, "evidence", value, "folder that "+what+" are kept in; nothing is kept when empty")
+}
+
+// lookupFlag says where kept results are looked up.
+func lookupFlag(c *cobra.Command, to *string) {
+	c.PersistentFlags().StringVar(to, "evidence", evidence.Dir, "folder of the evidence")
+}
+
+// chipFlag chooses a GPU for predictions.
+func chipFlag(c *cobra.Command, to *string, otherwise string) {
+	var chips []string
+	for _, p := range predict.Chips {
+		chips = append(chips, p.Name)
+	}
+	c.Flags().StringVar(to, "chip", "", "GPU to predict for: "+strings.Join(chips, ", ")+"; "+otherwise+" when empty")
+	complete(c, "chip", chips...)
+}

@@ -1,0 +1,239 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// Bench times kernels. Its fields are the values of the flags of attest bench.
+type Bench struct {
+	Selection
+	Campaign
+	Keeper
+	Shapes        shapes.List
+	Modes, Caches []string
+	Samples       int
+	Time          time.Duration
+	Seed          uint64
+
+	methods    []timing.Method
+	references lab.References
+	built      record.Build
+}
+
+// Run times the named kernels, each against the first. The error asks for exit code 1 when
+// a kernel is wrong.
+func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
+	batches, err := x.prepare(names)
+	if err != nil {
+		return err
+	}
+	if err := x.Open(); err != nil {
+		return err
+	}
+	defer x.Close()
+	total := 0
+	for _, b := range batches {
+		if _, err := x.Fitting(b.subjects, false); err != nil {
+			return err
+		}
+		total += max(len(b.subjects)-1, 1)
+	}
+	if err := x.openStore(); err != nil {
+		return err
+	}
+	x.built = build(ctx)
+	progress := term.StartProgress(env.Err)
+	defer progress.Stop()
+	steps := StartSteps(progress, total)
+	shown, wrong := 0, false
+	show := func(r *BenchResult) {
+		progress.Print(func() { r.Show(env, shown > 0) })
+		shown++
+		wrong = wrong || len(r.Wrong) > 0
+	}
+	for _, b := range batches {
+		more, err := x.batch(ctx, b, steps, show)
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+	}
+	if wrong {
+		return cli.Exit(cli.Red)
+	}
+	return nil
+}
+
+// batch times the kernels of a batch. It reports whether there is a GPU to go on with.
+func (x *Bench) batch(ctx context.Context, b batch, steps *Steps, show func(*BenchResult)) (more bool, err error) {
+	kernels, baseline := b.subjects, (*lab.Subject)(nil)
+	if len(kernels) > 1 {
+		baseline, kernels = kernels[0], kernels[1:] // the baseline is timed with each of the others
+	}
+	for _, s := range kernels {
+		r, err := x.measure(ctx, s, baseline, b.shapes, steps)
+		if r != nil {
+			show(r) // before err is looked at: a full disk must not cost the result
+		}
+		if err != nil {
+			return false, err
+		}
+		steps.Next()
+		if r.Skipped != "" {
+			return false, nil
+		}
+	}
+	for _, l := range b.left {
+		show(&BenchResult{Kernel: record.Kernel{Name: l.name}, Baseline: b.subjects[0].Name, Shapes: b.shapes.Titles(), Skipped: l.why, Wrong: []string{}})
+	}
+	return true, nil
+}
+
+// batch is a group of shapes that the same texts are timed on.
+type batch struct {
+	subjects []*lab.Subject
+	left     []leftOut
+	shapes   shapes.List
+}
+
+// leftOut is a kernel that is not timed on some shapes, and why.
+type leftOut struct {
+	name, why string
+	refused   error // not nil when the kernel does not support the shapes
+}
+
+// prepare checks the flags and groups the shapes by the texts that compute them.
+func (x *Bench) prepare(names []string) ([]batch, error) {
+	if err := errors.Join(x.Selection.Check(), x.Campaign.Check(), x.check()); err != nil {
+		return nil, err
+	}
+	if len(x.Shapes) == 0 {
+		x.Shapes = shapes.List{shapes.Default(x.HeadDim)}
+	}
+	if len(names) == 0 && x.PTX == "" {
+		return nil, errors.New("no KERNEL is given; see attest bench --help")
+	}
+	var list []batch
+	for _, n := range x.Shapes {
+		if x.HeadDim != 0 && x.HeadDim != n.Shape.D {
+			return nil, fmt.Errorf("--head-dim is %d, but --shape %v has %d", x.HeadDim, n.Shape, n.Shape.D)
+		}
+		b, err := x.newBatch(names, n)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(list, func(o batch) bool { return slices.EqualFunc(o.subjects, b.subjects, sameText) })
+		if i < 0 {
+			list = append(list, b)
+			continue
+		}
+		list[i].shapes = append(list[i].shapes, n)
+	}
+	return list, neverSupported(names, list)
+}
+
+func (x *Bench) check() (err error) {
+	if x.methods, err = Methods(x.Modes, x.Caches); err != nil {
+		return err
+	}
+	switch {
+	case x.Samples < 1:
+		return errors.New("--samples must be at least 1")
+	case x.Time <= 0:
+		return errors.New("--time must be above 0")
+	}
+	return nil
+}
+
+// newBatch returns the kernels for a shape. The first must support it: the others are
+// compared with the first.
+func (x *Bench) newBatch(names []string, n problem.Named) (batch, error) {
+	chosen := x.For(n)
+	b := batch{shapes: shapes.List{n}}
+	for i, name := range names {
+		s, err := chosen.Preset(name)
+		switch {
+		case err != nil && i == 0:
+			return b, err
+		case err != nil:
+			b.left = append(b.left, leftOut{name, err.Error(), err})
+		case i > 0 && name != names[0] && sameText(s, b.subjects[0]):
+			b.left = append(b.left, leftOut{name, "it has the same PTX as " + names[0] + " here", nil})
+		default:
+			b.subjects = append(b.subjects, s)
+		}
+	}
+	if chosen.PTX != "" {
+		s, err := chosen.external()
+		if err != nil {
+			return b, err
+		}
+		b.subjects = append(b.subjects, s)
+	}
+	return b, nil
+}
+
+// neverSupported returns why a kernel supports none of the shapes, or nil when each kernel
+// supports at least one.
+func neverSupported(names []string, list []batch) error {
+	for _, name := range names {
+		var why error
+		for _, b := range list {
+			i := slices.IndexFunc(b.left, func(l leftOut) bool { return l.name == name && l.refused != nil })
+			if i < 0 {
+				why = nil
+				break
+			}
+			why = b.left[i].refused
+		}
+		if why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// measure checks a kernel and times it.
+func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes.List, progress *Steps) (*BenchResult, error) {
+	r := &BenchResult{Kernel: s.Kernel(), Shapes: on.Titles(), Wrong: []string{}}
+	if baseline != nil {
+		r.Baseline = baseline.Name
+	}
+	if !x.GPU() {
+		r.Skipped = "no GPU (the emulator does not measure time); attest profile predicts times"
+		return r, nil
+	}
+	quick := lab.Quick()
+	p := lab.Plan{
+		Device: x.Device, Sensor: x.Sensor, Baseline: baseline, Cases: quick.Cases, Rows: quick.Rows, Counters: quick.Counters,
+		References: &x.references, Build: x.built,
+	}
+	p.Times = x.times(lab.Times{Shapes: on, Methods: x.methods, Seed: x.Seed, Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time}}, s, baseline)
+	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
+	if err != nil {
+		return nil, err
+	}
+	r.Performance = rec.Performance
+	for _, g := range gate.Judge(rec).Gates {
+		if g.Status == record.Red || g.Status == record.Void {
+			r.Wrong = append(r.Wrong, g.Reasons...)
+		}
+	}
+	r.Record, _, err = x.keep(rec, nil)
+	return r, err
+}

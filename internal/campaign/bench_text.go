@@ -1,0 +1,115 @@
+package campaign
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/stats"
+)
+
+// BenchResult is the JSON of attest bench: one kernel, timed on a group of shapes.
+type BenchResult struct {
+	Kernel      record.Kernel       `json:"kernel"`
+	Baseline    string              `json:"baseline"`
+	Shapes      []string            `json:"shapes"`
+	Skipped     string              `json:"skipped"` // why nothing was timed, or ""
+	Wrong       []string            `json:"wrong"`   // what is wrong with the kernel, which was then not timed
+	Performance *record.Performance `json:"performance"`
+	Record      string              `json:"record"` // hash, "" when it was not kept
+}
+
+// Show writes the result, after an empty line if it is not the first.
+func (r *BenchResult) Show(env *cli.Env, another bool) {
+	if env.JSON {
+		env.Encode(r)
+		return
+	}
+	if another {
+		fmt.Fprintln(env)
+	}
+	s := env.OutStyle()
+	name := s.Bold(term.Clean(r.Kernel.Name))
+	switch {
+	case r.Skipped != "" && r.Kernel.SHA256 != "":
+		fmt.Fprintf(env, "skipped: %s\n", r.Skipped)
+		return
+	case r.Skipped != "":
+		fmt.Fprintf(env, "%s  %s\n  left out: %s\n", name, s.Dim(strings.Join(r.Shapes, ", ")), term.Clean(r.Skipped))
+		return
+	}
+	fmt.Fprintf(env, "%s  %s\n", name, s.Dim(title(r.Kernel)+"; µs of one launch"))
+	if p := r.Performance; p != nil {
+		printTimes(env, p)
+	}
+	for _, why := range r.Wrong {
+		fmt.Fprintf(env, "  %s: %s\n", s.Red("wrong"), term.Clean(why))
+	}
+	if r.Record != "" {
+		fmt.Fprintf(env, "  record %s\n", r.Record[:12])
+	}
+}
+
+// title describes a kernel beside its name: format, target, and the configuration of a
+// design for Hopper.
+func title(k record.Kernel) string {
+	text := k.Format + ", " + k.Target
+	if c := lab.Configuration(k); c != "" {
+		text += ", " + c
+	}
+	return text
+}
+
+// printTimes prints all candidates, shape by shape and method by method.
+func printTimes(env *cli.Env, p *record.Performance) {
+	s := env.OutStyle()
+	if p.Skipped != "" {
+		fmt.Fprintf(env, "  not timed: %s\n", term.Clean(p.Skipped))
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "lllrrrrrl", Style: s}
+	t.Head("shape", "mode, cache", "candidate", "p50", "95 % interval", "p90", "CV %", "TFLOP/s", "kernel over it")
+	for i := range p.Shapes {
+		one := &p.Shapes[i]
+		for j, sum := range one.Summaries {
+			shape, method := "", ""
+			if j == 0 {
+				shape, method = one.Shape, fmt.Sprintf("%s, %s", one.Method.Mode, one.Method.Cache)
+			}
+			t.Row(shape, method, term.Clean(one.Names[j]), term.Micros(sum.P50), term.Micros(sum.Median.Low)+" – "+term.Micros(sum.Median.High),
+				term.Micros(sum.P90), fmt.Sprintf("%.1f", 100*sum.CV), fmt.Sprintf("%.3g", one.TFLOPs[j]), ratio(comparison(one, j)))
+		}
+	}
+	t.WriteTo(env)
+	fmt.Fprintf(env, "  this card: %.4g GB/s, %.4g TFLOP/s, %s µs for an empty launch, probed in the same run\n", p.Ceiling.Bandwidth, p.Ceiling.FLOPs, term.Micros(p.Ceiling.Launch))
+	for _, n := range p.Notes {
+		fmt.Fprintf(env, "  %s\n", term.Clean(n))
+	}
+}
+
+// comparison returns the kernel against a candidate, nil for the kernel itself.
+func comparison(t *record.Times, candidate int) *stats.Comparison {
+	own := len(t.Names) - len(t.Rivals)
+	switch {
+	case candidate == 0:
+		return nil
+	case candidate < own:
+		return t.Baseline
+	}
+	return &t.Rivals[candidate-own].Comparison
+}
+
+// ratio writes a comparison with its interval. Below 1 the kernel is faster.
+func ratio(c *stats.Comparison) string {
+	if c == nil || c.Ratio == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.3f [%.3f, %.3f]", c.Ratio, c.Interval.Low, c.Interval.High)
+	if c.Replicates < 2 {
+		text += ", 1 process"
+	}
+	return text
+}

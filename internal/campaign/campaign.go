@@ -1,0 +1,98 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/machine"
+	"github.com/GOATnote-Inc/attest/internal/replicate"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/version"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Campaign is where kernels are measured, against which libraries, and in how many
+// processes.
+type Campaign struct {
+	machine.Machine
+	Against   []string // libraries: "torch", "torch:flash"
+	Processes int
+
+	libraries lab.Libraries // of Against, started once for all kernels
+}
+
+// Check refuses values that no campaign can have.
+func (c *Campaign) Check() error {
+	for _, a := range c.Against {
+		library, _, _ := strings.Cut(a, ":")
+		if near := term.Nearest(library, rival.Libraries); near != library {
+			return fmt.Errorf("--against %s: the libraries are %s", a, strings.Join(rival.Libraries, ", "))
+		}
+	}
+	if c.Processes < 0 || c.Processes > 100 {
+		return fmt.Errorf("--processes %d: use 1 to 100", c.Processes)
+	}
+	return nil
+}
+
+// Close stops the libraries and closes the device.
+func (c *Campaign) Close() {
+	c.libraries.Close()
+	c.Machine.Close()
+}
+
+// rivals returns the libraries of --against.
+func (c *Campaign) rivals() (list []lab.RivalChoice) {
+	for _, a := range c.Against {
+		library, implementation, _ := strings.Cut(a, ":")
+		list = append(list, lab.RivalChoice{Library: library, Implementation: implementation})
+	}
+	return list
+}
+
+// times completes what is timed of a kernel with the rivals and the other processes. Each
+// process has its own seed, so that candidates take their turns in another order.
+func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
+	t.Rivals, t.Libraries = c.rivals(), &c.libraries
+	if c.Processes > 1 {
+		t.Processes = c.Processes
+		t.Elsewhere = func(ctx context.Context, process int) (*record.Performance, error) {
+			return replicate.Elsewhere(ctx, replicate.Job{
+				Device: c.Name, Kernel: *replicate.NewKernel(s), Baseline: replicate.NewKernel(baseline),
+				Shapes: t.Shapes, Methods: t.Methods, Rivals: t.Rivals, Stop: t.Stop, Seed: t.Seed + uint64(process),
+			})
+		}
+	}
+	return &t
+}
+
+// build describes the program that measures: its version, the command line, and the
+// revision. A binary without a revision of its own asks git in the current folder.
+func build(ctx context.Context) record.Build {
+	v := version.This()
+	b := record.Build{Attest: v.Version, Command: os.Args, Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
+	if v.Revision != "" {
+		return b
+	}
+	if commit := git(ctx, "rev-parse", "HEAD"); commit != "" {
+		b.Git = record.Git{Commit: commit, Branch: git(ctx, "rev-parse", "--abbrev-ref", "HEAD"), Dirty: git(ctx, "status", "--porcelain") != ""}
+	}
+	return b
+}
+
+// git returns the output of git for the current folder, "" without git or a repository.
+func git(ctx context.Context, args ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "git", args...).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,230 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// Gate judges kernels. Its fields are the values of the flags of attest gate.
+type Gate struct {
+	Selection
+	Campaign
+	Keeper
+	Plan              string
+	Shapes            shapes.List
+	Seeds             []string
+	Distributions     []string
+	Time              time.Duration
+	Registers, Shared int
+	Baseline          string
+
+	seeds []uint64
+}
+
+// Distributions returns the values of --distribution.
+func Distributions() (names []string) {
+	for _, d := range ref.Distributions() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Run judges the named kernels, or the whole ladder without a name. The error asks for exit
+// code 1 when a kernel is rejected.
+func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
+	jobs, err := g.prepare(names)
+	if err != nil {
+		return err
+	}
+	if err := g.Open(); err != nil {
+		return err
+	}
+	defer g.Close()
+	if jobs, err = g.able(jobs, len(names) == 0); err != nil {
+		return err
+	}
+	if err := g.openStore(); err != nil {
+		return err
+	}
+	progress := term.StartProgress(env.Err)
+	defer progress.Stop()
+	results, err := g.judgeAll(ctx, env, jobs, StartSteps(progress, len(jobs)))
+	if err != nil {
+		if len(results) > 0 {
+			progress.Print(func() { g.interrupted(env, len(results), len(jobs)) })
+		}
+		return err
+	}
+	progress.Print(func() { err = g.finish(env, results) })
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(results, func(r *GateResult) bool { return !r.Verdict.OK() }) {
+		return cli.Exit(cli.Red)
+	}
+	return nil
+}
+
+// prepare checks the flags and returns what is to be judged.
+func (g *Gate) prepare(names []string) (jobs []job, err error) {
+	if err := errors.Join(g.Selection.Check(), g.Campaign.Check(), g.check()); err != nil {
+		return nil, err
+	}
+	if g.seeds, err = parseSeeds(g.Seeds); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 && g.PTX == "" {
+		jobs, err = g.ladder()
+	} else {
+		jobs, err = g.named(names)
+	}
+	if err == nil && g.Baseline != "" && g.Baseline != "none" {
+		if _, err = jobs[0].chosen.Preset(g.Baseline); err != nil {
+			err = fmt.Errorf("--baseline: %w", err)
+		}
+	}
+	return jobs, err
+}
+
+func (g *Gate) check() error {
+	switch {
+	case !slices.Contains(PlanNames, g.Plan):
+		return fmt.Errorf("--plan %s: use %s", g.Plan, orList(PlanNames))
+	case g.Time < 0:
+		return errors.New("--time must not be negative")
+	case g.Registers < 0:
+		return errors.New("--registers must not be negative")
+	case g.Shared < 0:
+		return errors.New("--shared must not be negative")
+	}
+	for _, n := range g.Shapes {
+		if g.HeadDim != 0 && g.HeadDim != n.Shape.D {
+			return fmt.Errorf("--head-dim is %d, but --shape %v has %d", g.HeadDim, n.Shape, n.Shape.D)
+		}
+	}
+	for _, d := range g.Distributions {
+		if !slices.Contains(Distributions(), d) {
+			return fmt.Errorf("--distribution %s: use %s", d, orList(Distributions()))
+		}
+	}
+	return nil
+}
+
+// parseSeeds reads the values of --seed; 0 and 1 when there are none.
+func parseSeeds(words []string) (seeds []uint64, err error) {
+	if len(words) == 0 {
+		return []uint64{0, 1}, nil
+	}
+	for _, w := range words {
+		n, err := strconv.ParseUint(w, 0, 64)
+		if err != nil {
+			return nil, fmt.Errorf("--seed %s is not a whole number from 0 on", w)
+		}
+		seeds = append(seeds, n)
+	}
+	return seeds, nil
+}
+
+// moreCases returns the cases that --shape, --seed and --distribution add to the plan.
+func (g *Gate) moreCases(j job) (list []lab.Case) {
+	chosen := j.shapes
+	if len(chosen) == 0 && len(g.Seeds)+len(g.Distributions) > 0 {
+		chosen = shapes.List{{Shape: problem.Square(2, 3, 33, g.HeadDim)}, {Shape: problem.Square(1, 2, 129, g.HeadDim)}}
+	}
+	distributions := g.Distributions
+	if len(distributions) == 0 {
+		distributions = []string{"normal"}
+	}
+	for _, d := range distributions {
+		for _, n := range chosen {
+			for _, seed := range g.seeds {
+				list = append(list, lab.Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: d})
+			}
+		}
+	}
+	return list
+}
+
+// judgeAll measures and judges one kernel after the other. Each result is shown and kept at
+// once, so that an interruption costs one kernel.
+func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress *Steps) (results []*GateResult, err error) {
+	references := &lab.References{}
+	built := build(ctx)
+	for _, j := range jobs {
+		baseline, err := g.baselineOf(j)
+		if err != nil {
+			return results, err
+		}
+		p := g.plan(j, baseline)
+		p.References, p.Build = references, built
+		rec, err := lab.Measure(ctx, j.Subject, p, progress.Of(j.Name))
+		if err != nil {
+			return results, err
+		}
+		r := newGateResult(rec, g.Dir)
+		var kept error
+		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict)
+		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is looked at: a full disk must not cost the result
+		if kept != nil {
+			return results, kept
+		}
+		results = append(results, r)
+		progress.Next()
+	}
+	return results, nil
+}
+
+// plan returns what is measured of a kernel.
+func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
+	p := Plan(g.Plan)
+	p.Device, p.Sensor, p.Baseline = g.Device, g.Sensor, baseline
+	p.Cases = append(p.Cases, g.moreCases(j)...)
+	p.Budget = g.budget(j.Subject)
+	if !g.GPU() {
+		p.Times = nil
+		return p
+	}
+	if p.Times == nil { // smoke and quick time one shape with a warm cache, which decides
+		p.Times = lab.DefaultTimes()
+		p.Times.Stop.Time = 5 * time.Second
+		p.Times.Shapes = p.Times.Shapes[:1]
+		p.Times.Methods = bothModes(timing.Warm)
+	}
+	if len(j.shapes) > 0 {
+		p.Times.Shapes = j.shapes
+	}
+	if g.Time > 0 {
+		p.Times.Stop.Time = g.Time
+	}
+	p.Times = g.times(*p.Times, j.Subject, baseline)
+	return p
+}
+
+// budget returns what a kernel may take; nil selects the default of its target.
+func (g *Gate) budget(s *lab.Subject) *record.Budget {
+	if g.Registers == 0 && g.Shared == 0 {
+		return nil
+	}
+	b := gate.BudgetFor(s.Target.String())
+	if g.Registers > 0 {
+		b.Registers = g.Registers
+	}
+	if g.Shared > 0 {
+		b.Shared = g.Shared
+	}
+	return &b
+}

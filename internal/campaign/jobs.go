@@ -1,0 +1,107 @@
+package campaign
+
+import (
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/lab"
+)
+
+// job is one text to judge, with the shapes of --shape that it computes.
+type job struct {
+	*lab.Subject
+	chosen Selection // that made it; its baseline is made the same way
+	shapes shapes.List
+}
+
+// ladder returns all kernels that exist in the format that is asked for.
+func (g *Gate) ladder() (list []job, err error) {
+	for _, name := range lab.Rungs() {
+		jobs, refused := g.jobs(name)
+		if refused != nil {
+			err = refused
+			continue
+		}
+		list = append(list, jobs...)
+	}
+	if len(list) > 0 {
+		err = nil
+	}
+	return list, err
+}
+
+// named returns the kernels that arguments and --ptx name, in that order.
+func (g *Gate) named(names []string) (list []job, err error) {
+	for _, name := range names {
+		jobs, err := g.jobs(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, jobs...)
+	}
+	if g.PTX != "" {
+		s, err := g.external()
+		if err != nil {
+			return nil, err
+		}
+		chosen := g.Selection
+		if len(g.Shapes) > 0 {
+			chosen = chosen.For(g.Shapes[0])
+		}
+		list = append(list, job{s, chosen, g.Shapes})
+	}
+	return list, nil
+}
+
+// jobs returns the texts of a kernel of attest, each with the shapes that it computes.
+func (g *Gate) jobs(name string) (list []job, err error) {
+	if len(g.Shapes) == 0 {
+		s, err := g.Preset(name)
+		return []job{{s, g.Selection, nil}}, err
+	}
+	for _, n := range g.Shapes {
+		chosen := g.For(n)
+		s, err := chosen.Preset(name)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(list, func(j job) bool { return sameText(j.Subject, s) })
+		if i < 0 {
+			i, list = len(list), append(list, job{s, chosen, nil})
+		}
+		list[i].shapes = append(list[i].shapes, n)
+	}
+	return list, nil
+}
+
+// able returns the jobs that the device can do. With skip it leaves the others out.
+func (g *Gate) able(jobs []job, skip bool) ([]job, error) {
+	var subjects []*lab.Subject
+	for _, j := range jobs {
+		subjects = append(subjects, j.Subject)
+	}
+	fit, err := g.Fitting(subjects, skip)
+	return slices.DeleteFunc(jobs, func(j job) bool { return !slices.Contains(fit, j.Subject) }), err
+}
+
+// baselineOf returns the kernel that another has to beat, or nil.
+func (g *Gate) baselineOf(j job) (*lab.Subject, error) {
+	name := g.Baseline
+	switch {
+	case name == "none":
+		return nil, nil
+	case name == "":
+		if name = lab.BuildsOn(j.Name); name == "" {
+			return nil, nil
+		}
+	case name == j.Name:
+		return nil, nil
+	}
+	same := j.chosen // the baseline computes the same
+	same.Format, same.Output, same.Causal = string(j.ABI.Format), string(j.ABI.Output), j.ABI.Causal
+	b, err := same.Preset(name)
+	if err != nil && g.Baseline == "" {
+		return nil, nil // the default baseline does not support this format or mask
+	}
+	return b, err
+}

@@ -1,0 +1,55 @@
+package campaign
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Keeper keeps what is measured as evidence.
+type Keeper struct {
+	Dir   string // the value of --evidence; "" keeps nothing
+	store *evidence.Store
+}
+
+// openStore finds out before anything is measured whether it can be kept.
+func (k *Keeper) openStore() (err error) {
+	if k.Dir == "" {
+		return nil
+	}
+	if k.store, err = evidence.Open(k.Dir); err != nil {
+		return fmt.Errorf("--evidence: %w", err)
+	}
+	if err = os.MkdirAll(k.Dir, 0o755); err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(k.Dir, ".writable-*.tmp"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--evidence: nothing can be kept there: %w; name another folder, or use --evidence \"\" to keep nothing", err)
+	}
+	return nil
+}
+
+// keep adds a record and, if there is one, the verdict on it. The hashes are "" where
+// nothing is kept.
+func (k *Keeper) keep(r *record.Record, v *record.Verdict) (hash, verdict string, err error) {
+	if k.store == nil {
+		return "", "", nil
+	}
+	if hash, err = k.store.AddRecord(r); err != nil {
+		return "", "", fmt.Errorf("--evidence: %w", err)
+	}
+	if v == nil {
+		return hash, "", nil
+	}
+	v.Record = hash
+	if verdict, err = k.store.AddVerdict(v); err != nil {
+		return hash, "", fmt.Errorf("--evidence: %w", err)
+	}
+	return hash, verdict, nil
+}

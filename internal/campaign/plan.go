@@ -1,0 +1,58 @@
+package campaign
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// PlanNames are the values of --plan, the shortest plan first.
+var PlanNames = []string{"smoke", "quick", "full"}
+
+// Plan returns a plan by its name. The smoke plan is the least that still tells right from
+// wrong, for the loop of editing and trying.
+func Plan(name string) lab.Plan {
+	switch name {
+	case "full":
+		return lab.Full()
+	case "quick":
+		return lab.Quick()
+	}
+	p := lab.Quick()
+	p.Defects = lab.Defects{Shapes: []problem.Shape{problem.Square(1, 2, 33, 0)}, Schedules: []uint64{0, 1}}
+	p.Cases = []lab.Case{
+		{Shape: problem.Square(2, 3, 33, 0), Seed: 1, Distribution: "normal"},
+		{Shape: problem.Square(1, 2, 100, 0), Seed: 2, Distribution: "one-hot"},
+	}
+	p.Counters = problem.Square(1, 1, 64, 0)
+	return p
+}
+
+// Methods returns every combination of the values of --mode and --cache.
+func Methods(modes, caches []string) (list []timing.Method, err error) {
+	for _, m := range modes {
+		if m != string(timing.Graph) && m != string(timing.Event) {
+			return nil, fmt.Errorf("--mode %s: use graph or event", m)
+		}
+		for _, c := range caches {
+			if c != string(timing.Warm) && c != string(timing.Cold) {
+				return nil, fmt.Errorf("--cache %s: use warm or cold", c)
+			}
+			list = append(list, timing.Method{Mode: timing.Mode(m), Cache: timing.Cache(c)})
+		}
+	}
+	return list, nil
+}
+
+// bothModes times in a replayed graph and between events, with the given states of the
+// cache.
+func bothModes(caches ...timing.Cache) (list []timing.Method) {
+	for _, mode := range []timing.Mode{timing.Graph, timing.Event} {
+		for _, cache := range caches {
+			list = append(list, timing.Method{Mode: mode, Cache: cache})
+		}
+	}
+	return list
+}

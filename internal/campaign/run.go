@@ -1,0 +1,126 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/profile"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// Once runs one kernel on one case. Its fields are the values of the flags of attest run.
+type Once struct {
+	Selection
+	Campaign
+	Shape        problem.Named
+	Seed         uint64
+	Distribution string
+}
+
+// rowsCompared is how many rows of a large output are compared with the reference.
+const rowsCompared = 4096
+
+// Run runs the named kernel. The error asks for exit code 1 when its output is wrong.
+func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
+	if !slices.Contains(Distributions(), x.Distribution) {
+		return fmt.Errorf("--distribution %s: use %s", x.Distribution, orList(Distributions()))
+	}
+	s, err := x.Selection.OneFor(x.Shape, names)
+	if err != nil {
+		return err
+	}
+	if err := s.Serves(x.Shape.Shape); err != nil {
+		return fmt.Errorf("--shape: %w", err)
+	}
+	if err := x.Open(); err != nil {
+		return err
+	}
+	defer x.Close()
+	if _, err := x.Fitting([]*lab.Subject{s}, false); err != nil {
+		return err
+	}
+	progress := term.StartProgress(env.Err)
+	defer progress.Stop()
+	r, err := x.measure(ctx, s, StartSteps(progress, 1))
+	if err != nil {
+		return err
+	}
+	progress.Print(func() { r.Show(env) })
+	if len(r.Wrong) > 0 {
+		return cli.Exit(cli.Red)
+	}
+	return nil
+}
+
+func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*RunResult, error) {
+	shape := x.Shape
+	p := lab.Plan{
+		Device: x.Device, Sensor: x.Sensor, KeepGoing: true, Rows: rowsCompared,
+		Cases: []lab.Case{{Shape: shape.Shape, Name: shape.Name, Seed: x.Seed, Distribution: x.Distribution}},
+	}
+	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
+	if err != nil {
+		return nil, err
+	}
+	if rec.Correctness == nil || len(rec.Correctness.Cases) != 1 {
+		return nil, errors.New("the case was not run")
+	}
+	r := &RunResult{Kernel: rec.Kernel, Shape: shape.Shape.String(), Device: rec.Build.Device.Name, Case: &rec.Correctness.Cases[0]}
+	r.Wrong = wrongWith(r)
+	switch {
+	case len(r.Wrong) > 0: // the time of a wrong kernel means nothing
+	case x.GPU():
+		p.Times = &lab.Times{Shapes: []problem.Named{shape}, Methods: bothModes(timing.Warm), Seed: x.Seed}
+		r.Performance, err = lab.Time(ctx, s, p, progress.Of(s.Name))
+	default:
+		progress.Say("%s, %v: counting", s.Name, shape.Shape)
+		var counted *profile.Report
+		if counted, err = profile.Of(ctx, s, shape, predict.For(s.Target, nil)); err == nil {
+			r.Predicted = counted.Predicted
+		}
+	}
+	return r, err
+}
+
+// wrongWith returns what the correctness gate would hold against the one case.
+func wrongWith(r *RunResult) []string {
+	c := r.Case
+	why := []string{}
+	if c.Failure != "" {
+		return []string{c.Failure}
+	}
+	for _, w := range []struct {
+		is   bool
+		what string
+	}{
+		{c.Unwritten > 0, term.Count(c.Unwritten, "element") + " of the output never written"},
+		{c.Overrun, "memory outside of the buffers was written"},
+		{!c.InputsKept, "the inputs were changed"},
+		{!c.Repeatable, "a second run gave other bits"},
+	} {
+		if w.is {
+			why = append(why, w.what)
+		}
+	}
+	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, r.Kernel.Config["causal"] == "true", c)...)
+}
+
+// RunResult is the JSON of attest run.
+type RunResult struct {
+	Kernel      record.Kernel       `json:"kernel"`
+	Shape       string              `json:"shape"`
+	Device      string              `json:"device"`
+	Case        *record.Case        `json:"case"`
+	Wrong       []string            `json:"wrong"`
+	Performance *record.Performance `json:"performance"`
+	Predicted   *predict.Profile    `json:"predicted"`
+}

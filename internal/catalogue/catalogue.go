@@ -1,0 +1,139 @@
+package catalogue
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/internal/gpus"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/version"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// Lists are the names of the lists, in the order in which they are printed.
+var Lists = []string{"kernels", "presets", "shapes", "distributions", "devices"}
+
+// Catalogue is the JSON of attest list. It has the lists that were asked for.
+type Catalogue struct {
+	Kernels       []Kernel `json:"kernels,omitempty"`
+	Presets       []Preset `json:"presets,omitempty"`
+	Shapes        []Shape  `json:"shapes,omitempty"`
+	Distributions []Word   `json:"distributions,omitempty"`
+	Devices       []Word   `json:"devices,omitempty"`
+	Chips         []Chip   `json:"chips,omitempty"` // with devices
+}
+
+// Kernel is a kernel by its name.
+type Kernel struct {
+	Name string `json:"name"`
+	Base string `json:"base"` // the preset that it builds on, or ""
+	Idea string `json:"idea"`
+}
+
+// Preset is a kernel for one head dimension.
+type Preset struct {
+	Name    string `json:"name"`
+	HeadDim int    `json:"head_dim"`
+	Config  string `json:"config"`
+	Threads int    `json:"threads"` // per block
+	Shared  int    `json:"shared"`  // bytes per block
+	Target  string `json:"target"`
+}
+
+// Shape is a shape with a name.
+type Shape struct {
+	Name  string  `json:"name"`
+	Shape string  `json:"shape"`
+	GFLOP float64 `json:"gflop"`
+}
+
+// Word is a name and what it stands for.
+type Word struct {
+	Name string `json:"name"`
+	What string `json:"what"`
+}
+
+// Chip is a GPU whose throughputs are known.
+type Chip struct {
+	Name   string `json:"name"`
+	Target string `json:"target"`
+	SMs    int    `json:"sms"`
+	MHz    int    `json:"mhz"`
+}
+
+// New makes the named lists.
+func New(lists ...string) (*Catalogue, error) {
+	c := &Catalogue{}
+	for _, name := range lists {
+		switch name {
+		case "kernels":
+			for _, name := range lab.Names() {
+				c.Kernels = append(c.Kernels, Kernel{name, lab.BuildsOn(name), lab.Idea(name)})
+			}
+		case "presets":
+			var err error
+			if c.Presets, err = presets(); err != nil {
+				return nil, err
+			}
+		case "shapes":
+			for _, n := range problem.Shapes() {
+				c.Shapes = append(c.Shapes, Shape{n.Name, n.Shape.String(), n.Shape.FLOP() / 1e9})
+			}
+		case "distributions":
+			for _, d := range ref.Distributions() {
+				c.Distributions = append(c.Distributions, Word{d.Name, d.Doc})
+			}
+		case "devices":
+			c.Devices = Devices()
+			for _, p := range predict.Chips {
+				c.Chips = append(c.Chips, Chip{p.Name, p.Target.String(), p.SMs, p.MHz})
+			}
+		default:
+			return nil, fmt.Errorf("there is no list of %q", name)
+		}
+	}
+	return c, nil
+}
+
+func presets() (list []Preset, err error) {
+	for _, d := range []int{64, 128} {
+		for _, name := range lab.Names() {
+			s, err := lab.Preset(name, lab.Choice{HeadDim: d})
+			if err != nil && d > 64 {
+				continue // some designs support only a head dimension of 64
+			}
+			if err != nil {
+				return nil, err
+			}
+			l, err := s.ABI.Extents(abi.Vars{Shape: problem.Square(1, 1, 1, d), SMs: 1, BlocksPerSM: 1})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, Preset{
+				Name: name, HeadDim: d, Config: s.Config["config"], Threads: l.Block.Norm().Count(), Shared: l.Shared, Target: s.Target.String(),
+			})
+		}
+	}
+	return list, nil
+}
+
+// Devices returns what --device may name on this machine. attest doctor says why a GPU is
+// missing here.
+func Devices() (list []Word) {
+	for _, t := range version.Targets() {
+		list = append(list, Word{"emu:" + t, "emulator"})
+	}
+	if gpus.List == nil {
+		return list
+	}
+	cards, err := gpus.List()
+	if err != nil {
+		return list
+	}
+	for _, g := range cards {
+		list = append(list, Word{fmt.Sprintf("cuda:%d", g.Index), fmt.Sprintf("%s, %s", g.Name, g.Target)})
+	}
+	return list
+}

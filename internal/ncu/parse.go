@@ -1,0 +1,81 @@
+package ncu
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Profile is what Nsight Compute measured. Tensor, Arithmetic and Memory are in per cent of
+// the peak.
+type Profile struct {
+	Micros     float64            `json:"us"`
+	Tensor     float64            `json:"tensor"`
+	Arithmetic float64            `json:"arithmetic"`
+	Memory     float64            `json:"memory"`
+	Metrics    map[string]float64 `json:"metrics"` // every metric, by the name that ncu gives it
+}
+
+// These patterns say which metrics belong to which unit. The largest of a unit counts.
+var (
+	tensor     = regexp.MustCompile(`pipe_tensor.*pct`)
+	arithmetic = regexp.MustCompile(`(pipe_(xu|alu|fma|fmaheavy|fp16)|issue_active|inst_issued).*pct`)
+	memory     = regexp.MustCompile(`(dram__throughput|l1tex__data_(pipe|bank)|lts__t_sectors|memory_throughput).*pct`)
+)
+
+// Parse reads the raw page as CSV: a row of names, a row of units, and one row per launch.
+func Parse(text []byte) (*Profile, error) {
+	var table bytes.Buffer
+	var said []string
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, `"`) {
+			table.WriteString(line)
+		} else if strings.Contains(line, "ERROR") {
+			said = append(said, strings.Trim(strings.TrimSpace(line), "= "))
+		}
+	}
+	rows, err := csv.NewReader(&table).ReadAll()
+	if err != nil || len(rows) < 3 {
+		return nil, fmt.Errorf("ncu wrote no table: %s", strings.Join(append(said, "no launch was profiled"), "; "))
+	}
+	p := &Profile{Metrics: map[string]float64{}}
+	names, units, row := rows[0], rows[1], rows[2]
+	for i, name := range names {
+		v, err := strconv.ParseFloat(strings.ReplaceAll(row[i], ",", ""), 64)
+		if err != nil || !strings.Contains(name, "__") {
+			continue // not a metric
+		}
+		p.Metrics[name] = v
+		switch {
+		case name == "gpu__time_duration.sum":
+			p.Micros = v * micros(units[i])
+		case tensor.MatchString(name):
+			p.Tensor = max(p.Tensor, v)
+		case arithmetic.MatchString(name):
+			p.Arithmetic = max(p.Arithmetic, v)
+		case memory.MatchString(name):
+			p.Memory = max(p.Memory, v)
+		}
+	}
+	if p.Micros == 0 {
+		return nil, errors.New("ncu wrote no time")
+	}
+	return p, nil
+}
+
+// micros returns how many microseconds a unit of time is.
+func micros(unit string) float64 {
+	switch unit {
+	case "ns", "nsecond":
+		return 1e-3
+	case "ms", "msecond":
+		return 1e3
+	case "s", "second":
+		return 1e6
+	}
+	return 1
+}

@@ -1,0 +1,38 @@
+package ncu
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	p, err := Parse([]byte(`==PROF== Connected to process 1
+"ID","Process Name","Kernel Name","dram__throughput.avg.pct_of_peak_sustained_elapsed","gpu__time_duration.sum","sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active","sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active","sm__pipe_alu_cycles_active.avg.pct_of_peak_sustained_active"
+"","","","%","ns","%","%","%"
+"0","attest","attn","3.5","1,234.5","41.25","12","20"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Micros != 1.2345 || p.Tensor != 41.25 || p.Arithmetic != 20 || p.Memory != 3.5 || len(p.Metrics) != 5 {
+		t.Errorf("%+v", p)
+	}
+	for text, want := range map[string]string{
+		"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n": "ERR_NVGPUCTRPERM",
+		"":                         "no launch was profiled",
+		"\"a__b\"\n\"%\"\n\"1\"\n": "no time",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestArguments wants an entry to be matched as a whole and as it is spelled.
+func TestArguments(t *testing.T) {
+	args := arguments("attn.v2", "log.csv")
+	if i := slices.Index(args, "--kernel-name"); i < 0 || args[i+1] != `regex:^attn\.v2$` {
+		t.Errorf("%q", args)
+	}
+}

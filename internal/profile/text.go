@@ -1,0 +1,124 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/listing"
+	"github.com/GOATnote-Inc/attest/internal/ncu"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/lab"
+)
+
+// Text says how much of a report is printed.
+type Text struct {
+	Lines    int  // how many source lines at most
+	Counters bool // all counters too
+}
+
+// bars are the three resources that a kernel waits for, with the units of each.
+var bars = []struct {
+	name  string
+	units []predict.Unit
+}{
+	{"tensor", []predict.Unit{predict.Tensor}},
+	{"exp, ALU", []predict.Unit{predict.Exp, predict.Float, predict.Integer, predict.Issue}},
+	{"memory", []predict.Unit{predict.Shared, predict.Global, predict.DRAM}},
+}
+
+// barColumns is the width of a bar.
+const barColumns = 24
+
+// WriteText prints the report on one screen.
+func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
+	p, s := r.Predicted, r.subject
+	title := fmt.Sprintf("%s, %s", s.ABI.Format, s.Target)
+	if c := lab.Configuration(s.Kernel()); c != "" {
+		title += ", " + c
+	}
+	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(title+", "+shapes.Long(r.shape)))
+	fmt.Fprintf(w, "%s for %s: %s µs if the busiest unit hides the others,\n%s µs if nothing is hidden; from throughputs, not measured\n\n",
+		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Low), term.Micros(p.High))
+	for _, b := range bars {
+		writeBar(w, style, p, b.name, b.units)
+	}
+	writePhases(w, style, p)
+	writeLines(w, style, p, t.Lines)
+	writeNCU(w, style, r.NCU, r.NCUNote)
+	if t.Counters {
+		fmt.Fprintln(w)
+		listing.Counters(w, style, r.Counts)
+	}
+}
+
+// writeBar shows how long the units of one kind are busy, relative to the busiest unit.
+func writeBar(w io.Writer, style term.Style, p *predict.Profile, name string, units []predict.Unit) {
+	most := 0.0
+	order := slices.Clone(units)
+	slices.SortStableFunc(order, func(a, b predict.Unit) int { return cmp.Compare(p.Of(b), p.Of(a)) })
+	var parts []string
+	for _, u := range order {
+		most = max(most, p.Of(u))
+		parts = append(parts, fmt.Sprintf("%v %s", u, term.Micros(p.Of(u))))
+	}
+	text := ""
+	if len(parts) > 1 {
+		text = "  " + style.Dim(strings.Join(parts, ", "))
+	}
+	fmt.Fprintf(w, "  %-8s  %s  %6s µs%s\n", name, term.Bar(most/max(p.Low, 1e-12), barColumns), term.Micros(most), text)
+}
+
+// smallest is the least share of the time that a phase or a line must have to be printed.
+// Improving anything smaller does not pay.
+const smallest = 0.005
+
+func writePhases(w io.Writer, style term.Style, p *predict.Profile) {
+	t := term.Table{Indent: "  ", Right: "lrrl", Style: style}
+	t.Head("phase", "µs", "share", "busiest")
+	for _, part := range p.Phases {
+		if part.Share >= smallest {
+			t.Row(term.Clean(part.Name), term.Micros(part.Micros), fmt.Sprintf("%.0f %%", 100*part.Share), part.Limit)
+		}
+	}
+	fmt.Fprintln(w)
+	t.WriteTo(w)
+}
+
+func writeLines(w io.Writer, style term.Style, p *predict.Profile, most int) {
+	t := term.Table{Indent: "  ", Right: "lrrlrrl", Style: style}
+	t.Head("source", "µs", "share", "busiest", "PTX line", "copies", "instruction")
+	n := 0
+	for _, part := range p.Lines {
+		if n == most || part.Share < smallest {
+			break
+		}
+		n++
+		t.Row(term.Clean(path.Base(part.Source)), term.Micros(part.Micros), fmt.Sprintf("%.0f %%", 100*part.Share), part.Limit, part.Line, part.Copies, term.Clean(part.Name))
+	}
+	if n > 0 {
+		fmt.Fprintln(w)
+		t.WriteTo(w)
+	}
+}
+
+// writeNCU shows what Nsight Compute measured, or why it measured nothing.
+func writeNCU(w io.Writer, style term.Style, n *ncu.Profile, note string) {
+	fmt.Fprintln(w)
+	if n == nil {
+		fmt.Fprintf(w, "not measured: %s\n", term.Clean(note))
+		return
+	}
+	fmt.Fprintf(w, "%s by Nsight Compute, which slows a kernel down: %s µs; per cent of the peak\n\n", style.Green("MEASURED"), term.Micros(n.Micros))
+	for _, b := range []struct {
+		name  string
+		share float64
+	}{{"tensor", n.Tensor}, {"exp, ALU", n.Arithmetic}, {"memory", n.Memory}} {
+		fmt.Fprintf(w, "  %-8s  %s  %5.1f %%\n", b.name, term.Bar(b.share/100, barColumns), b.share)
+	}
+}

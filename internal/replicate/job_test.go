@@ -1,0 +1,91 @@
+package replicate
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	_ "github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// roundTrip sends a job through JSON, as another process gets it.
+func roundTrip(t *testing.T, j Job) *Job {
+	t.Helper()
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(bytes.NewReader(text), "the test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestKernels wants another process to get the same kernel, with the same parameters, grid
+// and memory.
+func TestKernels(t *testing.T) {
+	mission := problem.Square(1, 8, 512, 64)
+	for _, name := range []string{"stage5", "hopper", "hopper-throughput"} {
+		s, err := lab.Preset(name, lab.Choice{Shape: mission})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := roundTrip(t, Job{Device: "cuda:0", Kernel: *NewKernel(s), Shapes: []problem.Named{{Shape: mission}}})
+		got, err := j.Kernel.subject()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.PTX != s.PTX || !reflect.DeepEqual(got.ABI, s.ABI) || got.Target != s.Target || j.Shapes[0].Shape != mission {
+			t.Errorf("%s: %+v, want %+v", name, got.ABI, s.ABI)
+		}
+	}
+}
+
+// TestRun does a job that came through JSON. Without a GPU nothing is timed, and the result
+// says so.
+func TestRun(t *testing.T) {
+	s, err := lab.Preset("stage5-persistent", lab.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := roundTrip(t, Job{
+		Device: "emu", Kernel: *NewKernel(s), Baseline: NewKernel(s), Shapes: []problem.Named{{Name: "mission", Shape: problem.Square(1, 8, 512, 64)}},
+		Methods: []timing.Method{{Mode: timing.Graph, Cache: timing.Warm}},
+	})
+	if j.Shapes[0].Name != "mission" || j.Methods[0].Mode != timing.Graph {
+		t.Errorf("the job arrived as %+v", j)
+	}
+	p, err := j.Run(t.Context())
+	if err != nil || !strings.Contains(p.Skipped, "no GPU") {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestLaunches wants a kernel that is launched for a profiler not to be timed.
+func TestLaunches(t *testing.T) {
+	small := problem.Square(1, 1, 64, 64)
+	s, err := lab.Preset("stage3b", lab.Choice{Shape: small})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := Job{Device: "emu", Kernel: *NewKernel(s), Shapes: []problem.Named{{Shape: small}}, Launches: 2}
+	if p, err := j.Run(t.Context()); p != nil || err != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	j.Shapes[0].Shape.D = 128
+	if _, err := j.Run(t.Context()); err == nil {
+		t.Error("a shape that the kernel does not support is launched")
+	}
+}
+
+func TestRead(t *testing.T) {
+	if _, err := Read(strings.NewReader("nonsense"), "standard input"); err == nil || !strings.Contains(err.Error(), "standard input does not hold a job") {
+		t.Error(err)
+	}
+}

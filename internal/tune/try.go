@@ -1,0 +1,64 @@
+package tune
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/internal/campaign"
+	"github.com/GOATnote-Inc/attest/internal/profile"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// try judges a configuration and, if it is green, finds its time.
+func (x *search[C]) try(ctx context.Context, c C, progress *campaign.Steps) (Trial[C], error) {
+	s, err := x.kernel(c.String(), c, x.Choice())
+	if err != nil {
+		return Trial[C]{}, err
+	}
+	k := s.Kernel()
+	t := Trial[C]{Config: c, Name: c.String(), SHA256: k.SHA256}
+	p := x.plan
+	if k.SHA256 == x.subject.Kernel().SHA256 {
+		p.Baseline = nil
+	}
+	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
+	if err != nil {
+		return t, err
+	}
+	for _, g := range gate.Judge(rec).Gates {
+		if g.Status == record.Red || g.Status == record.Void {
+			t.Why = fmt.Sprintf("the %s gate is %s: %s", g.Name, g.Status, g.Summary)
+			return t, nil
+		}
+	}
+	t.Green = true
+	if x.GPU() {
+		return t, measured(&t, rec)
+	}
+	progress.Say("%s: counting", s.Name)
+	r, err := profile.Of(ctx, s, x.Shape, x.chip)
+	if err != nil {
+		return t, err
+	}
+	t.Micros = (r.Predicted.Low + r.Predicted.High) / 2
+	if x.startMicros == 0 {
+		x.startMicros = t.Micros
+	}
+	t.Ratio = t.Micros / x.startMicros
+	return t, nil
+}
+
+// measured takes the time of a trial from its record.
+func measured[C Config](t *Trial[C], rec *record.Record) error {
+	p := rec.Performance
+	if p == nil || len(p.Shapes) != 1 {
+		return fmt.Errorf("%s was not timed", t.Name)
+	}
+	t.Micros, t.Ratio = p.Shapes[0].Summaries[0].P50, 1
+	if c := p.Shapes[0].Baseline; c != nil {
+		t.Ratio = c.Ratio
+	}
+	return nil
+}
