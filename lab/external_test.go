@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/lab/abi"
@@ -192,7 +193,7 @@ func TestExternalErrors(t *testing.T) {
 		t.Error("nonsense was parsed")
 	}
 	a = *p.ABI
-	a.Require = []abi.Expr{abi.MustExpr("1 == 2")}
+	a.Require = []expr.Expr{expr.Must("1 == 2")}
 	s := *p
 	s.ABI = &a
 	if _, err := Measure(context.Background(), &s, quickly(), nil); err == nil || !strings.Contains(err.Error(), "no head dimension is served") {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -66,7 +67,7 @@ func Hopper(name string, config hopper.Config, c Choice) (*Subject, error) {
 
 // hopperABI is how kernels of kernels/attn/hopper are called.
 func hopperABI(entry string, p hopper.Problem, c hopper.Config) *abi.ABI {
-	x := abi.MustExpr
+	x := expr.Must
 	l := c.Launch(p, 1)
 	tiles, heads := fmt.Sprintf("cdiv(Sq, %d)", c.Rows()), "B*H"
 	inX, inY := fmt.Sprintf("%s*%d", tiles, c.Split), heads
@@ -84,8 +85,8 @@ func hopperABI(entry string, p hopper.Problem, c hopper.Config) *abi.ABI {
 	a := &abi.ABI{
 		Entry: entry, Format: abi.Format(p.Format.String()), Scaling: abi.PerHead, Output: abi.Format(p.Output.String()), P: "e4m3",
 		Layout: abi.BHSD, Causal: p.Causal,
-		Grid: []abi.Expr{x(inX), x(inY)}, Block: []abi.Expr{x(strconv.Itoa(l.Block))}, Cluster: []abi.Expr{x(strconv.Itoa(l.Cluster))}, Shared: x(strconv.Itoa(l.Shared)),
-		Require: []abi.Expr{x(shared), x(fmt.Sprintf("D == %d", p.HeadDim))},
+		Grid: []expr.Expr{x(inX), x(inY)}, Block: []expr.Expr{x(strconv.Itoa(l.Block))}, Cluster: []expr.Expr{x(strconv.Itoa(l.Cluster))}, Shared: x(strconv.Itoa(l.Shared)),
+		Require: []expr.Expr{x(shared), x(fmt.Sprintf("D == %d", p.HeadDim))},
 	}
 	if !c.Persistent {
 		a.Require = append(a.Require, x(fmt.Sprintf("%s <= %d", inY, hopper.MaxGridY)))
@@ -96,8 +97,8 @@ func hopperABI(entry string, p hopper.Problem, c hopper.Config) *abi.ABI {
 		from              hopper.Map
 	}{{"q", "H", "Sq", mq}, {"k", "Hkv", "Skv", mk}, {"v", "Hkv", "Skv", mk}} {
 		a.Params = append(a.Params, abi.Param{TensorMap: &abi.TensorMap{
-			Pointer: m.name, Type: "u8", Dims: []abi.Expr{x("D"), x(m.rows), x("B*" + m.heads)},
-			Box: []abi.Expr{x("D"), x(strconv.Itoa(int(m.from.Box[1]))), x("1")}, Swizzle: fmt.Sprintf("%dB", m.from.Swizzle),
+			Pointer: m.name, Type: "u8", Dims: []expr.Expr{x("D"), x(m.rows), x("B*" + m.heads)},
+			Box: []expr.Expr{x("D"), x(strconv.Itoa(int(m.from.Box[1]))), x("1")}, Swizzle: fmt.Sprintf("%dB", m.from.Swizzle),
 		}})
 	}
 	operands := []string{"qs", "ks", "vs", "o"}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
@@ -127,7 +128,7 @@ func leastTarget(p stages.Problem, c stages.Config) ptx.Target {
 
 // presetABI is how kernels of kernels/attn are called.
 func presetABI(entry string, p stages.Problem, c stages.Config) *abi.ABI {
-	x := abi.MustExpr
+	x := expr.Must
 	l := c.Launch(p, 1, 1)
 	grid := fmt.Sprintf("B*H*cdiv(Sq, %d)", c.TileM)
 	if c.Persistent {
@@ -135,8 +136,8 @@ func presetABI(entry string, p stages.Problem, c stages.Config) *abi.ABI {
 	}
 	a := &abi.ABI{
 		Entry: entry, Format: abi.Format(p.Format.String()), Scaling: abi.PerHead, Output: abi.Format(p.Output.String()), P: abi.F16, Layout: abi.BHSD,
-		Grid: []abi.Expr{x(grid)}, Block: []abi.Expr{x(strconv.Itoa(l.Block))}, Shared: x(strconv.Itoa(l.Shared)),
-		Require: []abi.Expr{x("Sq == Skv"), x("H == Hkv"), x(fmt.Sprintf("D == %d", p.HeadDim))},
+		Grid: []expr.Expr{x(grid)}, Block: []expr.Expr{x(strconv.Itoa(l.Block))}, Shared: x(strconv.Itoa(l.Shared)),
+		Require: []expr.Expr{x("Sq == Skv"), x("H == Hkv"), x(fmt.Sprintf("D == %d", p.HeadDim))},
 	}
 	if !c.TensorPV {
 		a.P = abi.F32

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -44,7 +45,7 @@ func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]
 	base := preset(t, "stage0")
 	a := *base.ABI
 	a.Entry = "attn"
-	a.Grid, a.Block, a.Shared = []abi.Expr{abi.MustExpr("cdiv(B*H*Sq*D, 128)")}, []abi.Expr{abi.MustExpr("128")}, abi.Expr{}
+	a.Grid, a.Block, a.Shared = []expr.Expr{expr.Must("cdiv(B*H*Sq*D, 128)")}, []expr.Expr{expr.Must("128")}, expr.Expr{}
 	s, err := External(name, text, &a)
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +106,7 @@ func wrongKernels() []wrongKernel {
 		}, "correctness", "root mean square", false},
 		{"6 a block too few", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", nil, func(a *abi.ABI) {
-				a.Grid = []abi.Expr{abi.MustExpr("max(B*H*cdiv(Sq, 64) - 1, 1)")}
+				a.Grid = []expr.Expr{expr.Must("max(B*H*cdiv(Sq, 64) - 1, 1)")}
 			})
 		}, "correctness", "never written", false},
 		{"7 inputs are changed", func(t testing.TB) kernel {
@@ -120,7 +121,7 @@ func wrongKernels() []wrongKernel {
 			})
 		}, "correctness", "not finite", false},
 		{"9 reads beyond the end", func(t testing.TB) kernel {
-			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[9].Value = abi.MustExpr("Sq + 1") })
+			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[9].Value = expr.Must("Sq + 1") })
 		}, "defects", "oob-global", true},
 		{"9 writes beyond the end", func(t testing.TB) kernel {
 			return writer(t, "runs on", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
@@ -139,10 +140,10 @@ func wrongKernels() []wrongKernel {
 			})
 		}, "defects", "instructions", false},
 		{"a scale of the softmax that is twice too large", func(t testing.TB) kernel {
-			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("2*scale") })
+			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = expr.Must("2*scale") })
 		}, "correctness", "logits are twice too large", false},
 		{"a scale of the softmax that is 2 % too large", func(t testing.TB) kernel {
-			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = abi.MustExpr("1.02*scale") })
+			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = expr.Must("1.02*scale") })
 		}, "correctness", "root mean square error over quantised inputs", false},
 		{"the scales of K and V are swapped", func(t testing.TB) kernel {
 			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[4].Pointer, a.Params[5].Pointer = "vs", "ks" })

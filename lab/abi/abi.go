@@ -3,31 +3,33 @@ package abi
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Format is how numbers lie in memory: "u8", "u8-legacy", "e4m3", "e5m2", "f16",
-// "bf16" or "f32".
+// Format is the format of numbers in memory: "u8", "u8-legacy", "e4m3", "e5m2",
+// "f16", "bf16" or "f32".
 type Format string
 
-// The formats of 16 and 32 bits. Those of one byte are fp8's, by their names.
+// The formats of 16 and 32 bits. Package fp8 defines the formats of one byte.
 const (
 	F16  Format = "f16"
 	BF16 Format = "bf16"
 	F32  Format = "f32"
 )
 
-// FP8 is the format of one byte, and whether it is one.
+// FP8 returns the format as one of package fp8, and whether it is a format of one byte.
 func (f Format) FP8() (fp8.Format, bool) {
 	b, err := fp8.ParseFormat(string(f))
 	return b, err == nil
 }
 
-// Bytes is the size of a number.
+// Bytes returns the size of a number in bytes.
 func (f Format) Bytes() int {
 	switch f {
 	case F32:
@@ -38,7 +40,7 @@ func (f Format) Bytes() int {
 	return 1
 }
 
-// Scaling says what values are multiplied by.
+// Scaling says which scales multiply the values of Q, K and V.
 type Scaling string
 
 // The scalings.
@@ -48,7 +50,7 @@ const (
 	NoScale   Scaling = "none"
 )
 
-// Layout is the order of the extents in memory, the outermost first.
+// Layout is the order of the dimensions in memory, outermost first.
 type Layout string
 
 // The layouts.
@@ -57,88 +59,80 @@ const (
 	BSHD Layout = "BSHD"
 )
 
-// ABI is how a kernel is called. Its JSON form is described in the package comment.
+// ABI describes how a kernel is called. The package comment describes its JSON form.
 type ABI struct {
-	Entry   string  `json:"entry"`
-	Format  Format  `json:"format"`
-	Scaling Scaling `json:"scaling,omitempty"`
-	Output  Format  `json:"output,omitempty"`
-	P       Format  `json:"p,omitempty"`
-	Layout  Layout  `json:"layout,omitempty"`
-	Causal  bool    `json:"causal,omitempty"`
-	Params  []Param `json:"params"`
-	Grid    []Expr  `json:"grid"`
-	Block   []Expr  `json:"block"`
-	Cluster []Expr  `json:"cluster,omitempty"`
-	Shared  Expr    `json:"shared,omitzero"`
-	Require []Expr  `json:"require,omitempty"`
+	Entry   string      `json:"entry"`
+	Format  Format      `json:"format"`
+	Scaling Scaling     `json:"scaling,omitempty"`
+	Output  Format      `json:"output,omitempty"`
+	P       Format      `json:"p,omitempty"`
+	Layout  Layout      `json:"layout,omitempty"`
+	Causal  bool        `json:"causal,omitempty"`
+	Params  []Param     `json:"params"`
+	Grid    []expr.Expr `json:"grid"`
+	Block   []expr.Expr `json:"block"`
+	Cluster []expr.Expr `json:"cluster,omitempty"`
+	Shared  expr.Expr   `json:"shared,omitzero"`
+	Require []expr.Expr `json:"require,omitempty"`
 }
 
 // Param is a parameter: a pointer, a tensor map, or a value of a type.
 type Param struct {
 	Pointer   string
-	Bytes     Expr // of a workspace
-	Zero      bool // the workspace is zeroed before a launch
+	Bytes     expr.Expr // of a workspace
+	Zero      bool      // the workspace is zeroed before a launch
 	TensorMap *TensorMap
 	Type      string // "u32", "f32", …
-	Value     Expr
+	Value     expr.Expr
 }
 
 // TensorMap describes an operand to the copy engine.
 type TensorMap struct {
-	Pointer string `json:"pointer"`
-	Type    string `json:"type"`
-	Dims    []Expr `json:"dims"`
-	Strides []Expr `json:"strides,omitempty"`
-	Box     []Expr `json:"box"`
-	Swizzle string `json:"swizzle,omitempty"`
-	Fill    string `json:"fill,omitempty"`
+	Pointer string      `json:"pointer"`
+	Type    string      `json:"type"`
+	Dims    []expr.Expr `json:"dims"`
+	Strides []expr.Expr `json:"strides,omitempty"`
+	Box     []expr.Expr `json:"box"`
+	Swizzle string      `json:"swizzle,omitempty"`
+	Fill    string      `json:"fill,omitempty"`
 }
 
-// Vars are what expressions are over.
+// Vars are the values of the names in expressions.
 type Vars struct {
 	Shape            problem.Shape
 	SMs, BlocksPerSM int
-	Scale            float64 // of logits; 0 is 1/√D
-	Qs, Ks, Vs       float64 // the scales of tensors that have one each
+	Scale            float64 // factor of the logits; 0 selects 1/√D
+	Qs, Ks, Vs       float64 // the scales of Q, K and V if each tensor has one
 }
 
-// names are the names in expressions; those with a fraction have no integer.
-var names = map[string]func(v Vars) int{
-	"B": func(v Vars) int { return v.Shape.B }, "H": func(v Vars) int { return v.Shape.Hq },
-	"Hkv": func(v Vars) int { return v.Shape.Hkv }, "D": func(v Vars) int { return v.Shape.D },
-	"Sq": func(v Vars) int { return v.Shape.Sq }, "S": func(v Vars) int { return v.Shape.Sq },
-	"Skv": func(v Vars) int { return v.Shape.Skv },
-	"SMs": func(v Vars) int { return v.SMs }, "BlocksPerSM": func(v Vars) int { return v.BlocksPerSM },
-	"scale": nil, "qs": nil, "ks": nil, "vs": nil,
-}
+// names are the names that an expression may use.
+var names = []string{"B", "H", "Hkv", "Sq", "Skv", "S", "D", "SMs", "BlocksPerSM", "scale", "qs", "ks", "vs"}
 
-func (v Vars) float(name string) float64 {
-	switch name {
-	case "scale":
-		if v.Scale != 0 {
-			return v.Scale
-		}
-		return 1 / math.Sqrt(float64(v.Shape.D))
-	case "qs":
-		return v.Qs
-	case "ks":
-		return v.Ks
-	case "vs":
-		return v.Vs
+// Env binds the names to the values.
+func (v Vars) Env() expr.Env {
+	scale := v.Scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(v.Shape.D))
 	}
-	return float64(names[name](v))
+	return expr.Env{
+		"B": count(v.Shape.B), "H": count(v.Shape.Hq), "Hkv": count(v.Shape.Hkv), "D": count(v.Shape.D),
+		"Sq": count(v.Shape.Sq), "S": count(v.Shape.Sq), "Skv": count(v.Shape.Skv),
+		"SMs": count(v.SMs), "BlocksPerSM": count(v.BlocksPerSM),
+		"scale": expr.Float(scale), "qs": expr.Float(v.Qs), "ks": expr.Float(v.Ks), "vs": expr.Float(v.Vs),
+	}
 }
 
-// Operand is memory that a kernel is given.
+func count(n int) expr.Value { return expr.Int(int64(n)) }
+
+// Operand is a piece of memory that a kernel uses.
 type Operand struct {
 	Name  string // "q", …, "o", "lse", "workspace", "workspace2", …
 	Bytes int64
 	Role  Role
-	Zero  bool // a workspace that is zeroed before a launch
+	Zero  bool // the workspace is zeroed before a launch
 }
 
-// Role is what a kernel may do with an operand.
+// Role says what a kernel does with an operand.
 type Role int
 
 // The roles.
@@ -148,8 +142,8 @@ const (
 	Workspace
 )
 
-// Operands are the memory that a launch takes, each once, in the order in which they
-// are first named.
+// Operands returns the memory that a launch uses, each piece once, in the order in
+// which the parameters first name it.
 func (a *ABI) Operands(v Vars) ([]Operand, error) {
 	var list []Operand
 	seen := map[string]bool{}
@@ -176,12 +170,12 @@ func (a *ABI) Operands(v Vars) ([]Operand, error) {
 		case "": // a value or a tensor map of something else
 			continue
 		default:
-			n, err := a.Params[i].Bytes.Int(v)
+			n, err := a.Params[i].Bytes.Int(v.Env())
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			if n < 0 || n > 1<<40 {
-				return nil, fmt.Errorf("%s of %d bytes", name, n)
+				return nil, fmt.Errorf("%s has %d bytes: the size must be from 0 to 2^40", name, n)
 			}
 			o.Bytes, o.Role, o.Zero = max(n, 1), Workspace, a.Params[i].Zero
 		}
@@ -197,8 +191,8 @@ func (a *ABI) scaleBytes(heads int) int64 {
 	return 4 * int64(heads)
 }
 
-// pointers are what the parameters point to: workspaces get numbers from the second
-// on.
+// pointers returns the operand to which each parameter points, or "" for a value.
+// Workspaces from the second on are numbered.
 func (a *ABI) pointers() []string {
 	list := make([]string, len(a.Params))
 	spaces := 0
@@ -216,7 +210,7 @@ func (a *ABI) pointers() []string {
 	return list
 }
 
-// LSE reports whether the kernel writes the logarithms of sums.
+// LSE reports whether the kernel writes the log-sum-exp of each row.
 func (a *ABI) LSE() bool {
 	for _, p := range a.Params {
 		if p.Pointer == "lse" {
@@ -226,23 +220,26 @@ func (a *ABI) LSE() bool {
 	return false
 }
 
-// ByValue reports whether scales of Q, K and V are in values of parameters.
+// ByValue reports whether a parameter's value contains a scale of Q, K or V.
 func (a *ABI) ByValue() bool {
 	for _, p := range a.Params {
-		if !p.Value.IsZero() && p.Value.uses("qs", "ks", "vs") {
-			return true
+		for _, name := range p.Value.Names() {
+			if slices.Contains([]string{"qs", "ks", "vs"}, name) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// Serves says why the kernel cannot compute a shape, or nil when it can.
+// Serves returns the reason why the kernel cannot compute a shape, or nil if it can.
 func (a *ABI) Serves(s problem.Shape) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
+	env := Vars{Shape: s, SMs: 1, BlocksPerSM: 1}.Env()
 	for _, r := range a.Require {
-		ok, err := r.Holds(Vars{Shape: s, SMs: 1, BlocksPerSM: 1})
+		ok, err := r.Bool(env)
 		if err != nil {
 			return err
 		}
@@ -253,19 +250,20 @@ func (a *ABI) Serves(s problem.Shape) error {
 	return nil
 }
 
-// Maker encodes tensor maps: a device does.
+// Maker encodes tensor maps. Every device is a Maker.
 type Maker interface {
 	TensorMap(d device.TensorDesc) (device.TensorMap, error)
 }
 
-// Launch is the launch for a problem whose operands are at some addresses.
+// Launch returns the launch for a problem. at holds the address of each operand.
 func (a *ABI) Launch(v Vars, at map[string]uint64, maker Maker) (device.Launch, error) {
 	l, err := a.Extents(v)
 	if err != nil {
 		return l, err
 	}
+	env := v.Env()
 	for i, name := range a.pointers() {
-		p, err := a.param(i, v, at[name], maker)
+		p, err := a.Params[i].bind(env, at[name], maker)
 		if err != nil {
 			return l, fmt.Errorf("parameter %d of %s: %w", i, a.Entry, err)
 		}
@@ -274,16 +272,17 @@ func (a *ABI) Launch(v Vars, at map[string]uint64, maker Maker) (device.Launch, 
 	return l, nil
 }
 
-// Extents is the launch without its parameters.
+// Extents returns the launch without its parameters.
 func (a *ABI) Extents(v Vars) (l device.Launch, err error) {
+	env := v.Env()
 	for _, e := range []struct {
 		what string
-		from []Expr
+		from []expr.Expr
 		to   *device.Dim
 	}{{"grid", a.Grid, &l.Grid}, {"block", a.Block, &l.Block}, {"cluster", a.Cluster, &l.Cluster}} {
 		extents := make([]int, len(e.from))
 		for i, x := range e.from {
-			n, err := x.Int(v)
+			n, err := x.Int(env)
 			if err != nil {
 				return l, fmt.Errorf("%s of %s: %w", e.what, a.Entry, err)
 			}
@@ -294,7 +293,10 @@ func (a *ABI) Extents(v Vars) (l device.Launch, err error) {
 		}
 		*e.to = device.D(extents...)
 	}
-	n, err := a.Shared.Int(v)
+	if a.Shared.IsZero() {
+		return l, nil
+	}
+	n, err := a.Shared.Int(env)
 	if err == nil && (n < 0 || n > 1<<30) {
 		err = fmt.Errorf("%s is %d for %v", a.Shared, n, v.Shape)
 	}
@@ -305,23 +307,23 @@ func (a *ABI) Extents(v Vars) (l device.Launch, err error) {
 	return l, nil
 }
 
-func (a *ABI) param(i int, v Vars, addr uint64, maker Maker) (device.Param, error) {
-	p := a.Params[i]
+// bind returns the bytes of a parameter. addr is the address of its operand.
+func (p *Param) bind(env expr.Env, addr uint64, maker Maker) (device.Param, error) {
 	switch {
 	case p.Pointer != "":
 		return device.U64(addr), nil
 	case p.TensorMap != nil:
-		d, err := p.TensorMap.describe(v, addr)
+		d, err := p.TensorMap.describe(env, addr)
 		if err != nil {
 			return nil, err
 		}
 		m, err := maker.TensorMap(d)
 		return m.Param(), err
 	}
-	return encode(p.Type, p.Value, v)
+	return encoders[p.Type](p.Value, env)
 }
 
-// tensorTypes are the types of elements that the copy engine knows.
+// tensorTypes are the types of elements that the copy engine supports.
 var tensorTypes = map[string]ptx.Type{
 	"u8": ptx.U8, "u16": ptx.U16, "u32": ptx.U32, "i32": ptx.S32, "u64": ptx.U64, "i64": ptx.S64,
 	"f16": ptx.F16, "bf16": ptx.BF16, "f32": ptx.F32, "f64": ptx.F64, "tf32": ptx.TF32,
@@ -331,24 +333,24 @@ var swizzles = map[string]device.Swizzle{
 	"": device.NoSwizzle, "none": device.NoSwizzle, "32B": device.Swizzle32B, "64B": device.Swizzle64B, "128B": device.Swizzle128B,
 }
 
-func (t *TensorMap) describe(v Vars, addr uint64) (device.TensorDesc, error) {
+func (t *TensorMap) describe(env expr.Env, addr uint64) (device.TensorDesc, error) {
 	d := device.TensorDesc{Type: tensorTypes[t.Type], Addr: addr, Swizzle: swizzles[t.Swizzle], NaNFill: t.Fill == "nan"}
 	for _, x := range t.Dims {
-		n, err := x.Int(v)
+		n, err := x.Int(env)
 		if err != nil {
 			return d, err
 		}
 		d.Dims = append(d.Dims, uint64(n))
 	}
 	for _, x := range t.Box {
-		n, err := x.Int(v)
+		n, err := x.Int(env)
 		if err != nil {
 			return d, err
 		}
 		d.Box = append(d.Box, uint32(n))
 	}
 	for _, x := range t.Strides {
-		n, err := x.Int(v)
+		n, err := x.Int(env)
 		if err != nil {
 			return d, err
 		}

@@ -1,9 +1,9 @@
-// Package abi says how a kernel that computes attention is called: which parameter is
-// what, in which form it takes Q, K and V and gives O, and how it is launched. With
-// it PTX of any origin can be judged.
+// Package abi describes how a kernel that computes attention is called: what each
+// parameter is, the formats of Q, K, V and O, and the launch. With such a description,
+// attest can judge PTX of any origin.
 //
-// It is written down as JSON. This is a kernel of Triton, which takes e5m2 without
-// scales, in blocks of 128 rows, and computes with powers of two:
+// The description is a JSON file. This one is for a Triton kernel that takes e5m2
+// without scales, has tiles of 128 rows, and computes the softmax with powers of two:
 //
 //	{
 //	  "entry": "attn", "format": "e5m2", "scaling": "none", "p": "e5m2",
@@ -19,43 +19,44 @@
 //
 //	"entry"    the kernel's name
 //	"format"   of Q, K and V: u8, u8-legacy, e4m3, e5m2, f16 or bf16
-//	"scaling"  what their values are multiplied by: "per-head" (one float a head, [H]
-//	           for Q and [Hkv] for K and V), "per-tensor" (one float) or "none".
-//	           Left out it is per-head for formats of one byte, else none
-//	"output"   of O: f16, bf16 or f32; f16 when left out
-//	"p"        what the kernel rounds the weights of the softmax to before it
-//	           multiplies them with V: f32, f16, bf16, e4m3 or e5m2; f16 when left
-//	           out. It decides what error is to be expected, no more
-//	"layout"   of Q, K, V and O in memory, BHSD or BSHD; BHSD when left out
-//	"causal"   true when keys after the query are hidden; the last query sees all
+//	"scaling"  the scales that multiply their values: "per-head" (one float per head,
+//	           [H] for Q and [Hkv] for K and V), "per-tensor" (one float) or "none".
+//	           The default is per-head for formats of one byte and none for others
+//	"output"   of O: f16, bf16 or f32; by default f16
+//	"p"        the format to which the kernel rounds the softmax weights before it
+//	           multiplies them with V: f32, f16, bf16, e4m3 or e5m2; by default f16.
+//	           It sets the tolerance of the results and nothing else
+//	"layout"   of Q, K, V and O in memory: BHSD or BSHD; by default BHSD
+//	"causal"   true if a query does not see later keys; the last query sees all keys
 //	"params"   the parameters in their order, see below
-//	"grid", "block", "cluster"  one to three expressions each; what is left out is 1
-//	"shared"   bytes of dynamic shared memory, an expression; 0 when left out
-//	"require"  what must hold of a shape for the kernel to serve it
+//	"grid", "block", "cluster"  one to three expressions each; missing ones are 1
+//	"shared"   the size of the dynamic shared memory in bytes; by default 0
+//	"require"  conditions that a shape must meet; the kernel serves no other shape
 //
 // # Parameters
 //
 // A parameter is an object with exactly one of
 //
 //	"pointer": name    the address of q, k, v, qs, ks, vs (floats), o, lse (floats,
-//	                   [B,H,Sq]) or workspace, which also has "bytes", an
-//	                   expression, and perhaps "zero": true if it must be zeroed
-//	                   before a launch; otherwise it is poisoned
+//	                   [B,H,Sq]) or workspace. A workspace also has "bytes", an
+//	                   expression, and "zero": true if it must be zeroed before each
+//	                   launch; otherwise it is filled with NaNs
 //	"u8" … "u64", "i8" … "i64": expression
-//	"f16", "f32", "f64": expression, which may have fractions and scale
-//	"tensormap": {…}   "pointer" says of what; "type" (u8, f16, bf16, …), "dims" and
-//	                   "box" in elements, innermost first, "strides" in bytes of all
-//	                   but the innermost (packed when left out), "swizzle" ("none",
-//	                   "32B", "64B", "128B") and "fill" ("zero" or "nan")
+//	"f16", "f32", "f64": expression, computed with floats
+//	"tensormap": {…}   a tensor map of the operand "pointer", with "type" (u8, f16,
+//	                   bf16, …), "dims" and "box" in elements, innermost first,
+//	                   "strides" in bytes of all but the innermost (contiguous by
+//	                   default), "swizzle" ("none", "32B", "64B", "128B") and "fill"
+//	                   ("zero" or "nan")
 //
 // # Expressions
 //
-// Strings, or plain numbers: + - * / % and parentheses, min(a, b, …), max(a, b, …),
-// cdiv(a, b), which is a/b rounded up, and comparisons (== != < <= > >=) in "require".
-// Integers are of 64 bits, / rounds towards zero, and overflow is an error. Names are
+// An expression is a string or a number. Package expr describes the operators. The
+// names are
 //
-//	B, H, Hkv, Sq, Skv, D   the extents; S is Sq
-//	SMs, BlocksPerSM        of the device, and how many blocks of the kernel one holds
-//	scale                   what logits are multiplied by, 1/√D; of floats only
-//	qs, ks, vs              the scales, with "per-tensor"; of floats only
+//	B, H, Hkv, Sq, Skv, D   the sizes of the problem; S is Sq
+//	SMs, BlocksPerSM        the multiprocessors of the device, and how many thread
+//	                        blocks of the kernel run on one of them at a time
+//	scale                   the factor of the logits, 1/√D; a float
+//	qs, ks, vs              the scales of Q, K and V with "per-tensor"; floats
 package abi

@@ -7,28 +7,31 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/jsonpos"
 )
 
-// Parse reads an ABI. file stands for it in errors, which say line and column.
+// Error says what is wrong with an ABI file, and at which line and column.
+type Error = jsonpos.Error
+
+// Parse reads an ABI. file is the file's name in errors, which are of type *Error.
 func Parse(file string, text []byte) (*ABI, error) {
-	r := newReader(file, text)
-	v, err := r.whole()
+	n, err := jsonpos.Parse(file, text)
 	if err != nil {
 		return nil, err
 	}
 	a := &ABI{}
-	if err := r.abi(v, a); err != nil {
+	if err := a.read(n); err != nil {
 		return nil, err
 	}
 	a.defaults()
 	return a, nil
 }
 
-// UnmarshalJSON is Parse of a value within another.
+// UnmarshalJSON reads an ABI that is part of a larger JSON text.
 func (a *ABI) UnmarshalJSON(text []byte) error {
 	p, err := Parse("abi", text)
 	if err == nil {
@@ -37,7 +40,8 @@ func (a *ABI) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Check refuses an ABI that was not read by Parse and does not fit together.
+// Check returns an error if Parse would not accept a. It is for an ABI that was built
+// in Go.
 func (a *ABI) Check() error {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -47,7 +51,7 @@ func (a *ABI) Check() error {
 	return err
 }
 
-// defaults are what is left out.
+// defaults sets the fields that the file does not have.
 func (a *ABI) defaults() {
 	set := func(to *Format, f Format) {
 		if *to == "" {
@@ -67,162 +71,110 @@ func (a *ABI) defaults() {
 	}
 }
 
-// oneOf reads a word that must be one of some.
-func oneOf[T ~string](r *reader, v value, to *T, words ...T) error {
-	var s string
-	if err := r.str(v, &s); err != nil {
-		return err
-	}
-	if !slices.Contains(words, T(s)) {
-		list := make([]string, len(words))
-		for i, w := range words {
-			list[i] = string(w)
-		}
-		return r.errorf(v.at, "%q: there are %s", s, strings.Join(list, ", "))
-	}
-	*to = T(s)
-	return nil
-}
-
-// each reads the fields of an object, those that it must have among them.
-func (r *reader) each(v value, what string, must []string, known map[string]func(value) error) error {
-	if v.kind != '{' {
-		return r.errorf(v.at, "%s is an object", what)
-	}
-	for _, f := range v.fields {
-		read := known[f.name]
-		if read == nil {
-			return r.errorf(f.at, "unknown field %q of %s: there are %s", f.name, what, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-		}
-		if err := read(f.value); err != nil {
-			return err
-		}
-	}
-	for _, name := range must {
-		if v.field(name) == nil {
-			return r.errorf(v.at, "%s has no %q", what, name)
-		}
-	}
-	return nil
-}
-
-func (r *reader) abi(v value, a *ABI) error {
-	err := r.each(v, "an abi", []string{"entry", "format", "params", "grid", "block"}, map[string]func(value) error{
-		"entry": func(v value) error { return r.str(v, &a.Entry) },
-		"format": func(v value) error {
-			return oneOf(r, v, &a.Format, "u8", "u8-legacy", "e4m3", "e5m2", F16, BF16)
-		},
-		"scaling": func(v value) error { return oneOf(r, v, &a.Scaling, PerHead, PerTensor, NoScale) },
-		"output":  func(v value) error { return oneOf(r, v, &a.Output, F16, BF16, F32) },
-		"p":       func(v value) error { return oneOf(r, v, &a.P, F32, F16, BF16, "e4m3", "e5m2") },
-		"layout":  func(v value) error { return oneOf(r, v, &a.Layout, BHSD, BSHD) },
-		"causal":  func(v value) error { return r.boolean(v, &a.Causal) },
-		"params":  func(v value) error { return r.params(v, a) },
-		"grid":    func(v value) error { return r.exprs(v, 1, 3, &a.Grid) },
-		"block":   func(v value) error { return r.exprs(v, 1, 3, &a.Block) },
-		"cluster": func(v value) error { return r.exprs(v, 1, 3, &a.Cluster) },
-		"shared":  func(v value) error { return r.expr(v, &a.Shared) },
-		"require": func(v value) error { return r.exprs(v, 0, 64, &a.Require) },
-	})
+func (a *ABI) read(n *jsonpos.Node) error {
+	err := n.Object("an ABI", jsonpos.Fields{
+		"entry":   jsonpos.Text(&a.Entry),
+		"format":  jsonpos.Word(&a.Format, "u8", "u8-legacy", "e4m3", "e5m2", F16, BF16),
+		"scaling": jsonpos.Word(&a.Scaling, PerHead, PerTensor, NoScale),
+		"output":  jsonpos.Word(&a.Output, F16, BF16, F32),
+		"p":       jsonpos.Word(&a.P, F32, F16, BF16, "e4m3", "e5m2"),
+		"layout":  jsonpos.Word(&a.Layout, BHSD, BSHD),
+		"causal":  jsonpos.Bool(&a.Causal),
+		"params":  jsonpos.List("parameters", a.readParam),
+		"grid":    jsonpos.Exprs(&a.Grid, 1, 3, names),
+		"block":   jsonpos.Exprs(&a.Block, 1, 3, names),
+		"cluster": jsonpos.Exprs(&a.Cluster, 1, 3, names),
+		"shared":  jsonpos.Expr(&a.Shared, names),
+		"require": jsonpos.Exprs(&a.Require, 0, 64, names),
+	}, "entry", "format", "params", "grid", "block")
 	if err != nil {
 		return err
 	}
-	return r.whollyDescribed(v, a)
+	return a.complete(n)
 }
 
-// whollyDescribed refuses a kernel that is given no operands or has no scales to take.
-func (r *reader) whollyDescribed(v value, a *ABI) error {
-	params := v.field("params")
+// complete refuses an ABI without one of the operands, or with scales that its format
+// or its scaling does not have.
+func (a *ABI) complete(n *jsonpos.Node) error {
+	fields := n.Fields()
+	params := &fields[slices.IndexFunc(fields, func(f jsonpos.Field) bool { return f.Name == "params" })]
 	have := a.pointers()
 	for _, name := range []string{"q", "k", "v", "o"} {
 		if !slices.Contains(have, name) {
-			return r.errorf(params.at, "no parameter points to %s", name)
+			return params.Errorf("no parameter points to %s", name)
 		}
 	}
-	_, one := a.Format.FP8()
+	_, fp8 := a.Format.FP8()
 	for i, name := range have {
 		scale := name == "qs" || name == "ks" || name == "vs"
-		if scale && (a.Scaling == NoScale || a.Scaling == "" && !one) {
-			return r.errorf(params.list[i].at, "%s is a scale, and there are none: \"scaling\" is %q", name, "none")
+		if scale && (a.Scaling == NoScale || a.Scaling == "" && !fp8) {
+			return params.Value.Items()[i].Errorf("%s is a scale, but \"scaling\" is %q, so there are no scales", name, NoScale)
 		}
 	}
-	if f := v.field("scaling"); f != nil && a.Scaling != NoScale && !one {
-		return r.errorf(f.value.at, "%s is not scaled: the scaling of %s is none", a.Format, a.Format)
+	if s := n.Field("scaling"); s != nil && a.Scaling != NoScale && !fp8 {
+		return s.Errorf("%s is not scaled: its scaling must be %q", a.Format, NoScale)
 	}
 	return nil
 }
 
-func (r *reader) params(v value, a *ABI) error {
-	if v.kind != '[' {
-		return r.errorf(v.at, "a list of parameters is wanted here")
-	}
-	for _, e := range v.list {
-		var p Param
-		if err := r.param(e, &p); err != nil {
-			return err
-		}
-		a.Params = append(a.Params, p)
-	}
-	return nil
-}
-
+// operandNames are the operands to which a parameter may point.
 var operandNames = []string{"q", "k", "v", "qs", "ks", "vs", "o", "lse", "workspace"}
 
-func (r *reader) param(v value, p *Param) error {
-	known := map[string]func(value) error{
-		"pointer":   func(v value) error { return oneOf(r, v, &p.Pointer, operandNames...) },
-		"bytes":     func(v value) error { return r.expr(v, &p.Bytes) },
-		"zero":      func(v value) error { return r.boolean(v, &p.Zero) },
-		"tensormap": func(v value) error { return r.tensorMap(v, p) },
+func (a *ABI) readParam(n *jsonpos.Node) error {
+	var p Param
+	known := jsonpos.Fields{
+		"pointer":   jsonpos.Word(&p.Pointer, operandNames...),
+		"bytes":     jsonpos.Expr(&p.Bytes, names),
+		"zero":      jsonpos.Bool(&p.Zero),
+		"tensormap": p.readTensorMap,
 	}
 	for name := range encoders {
-		known[name] = func(v value) error {
+		known[name] = func(n *jsonpos.Node) error {
 			p.Type = name
-			return r.expr(v, &p.Value)
+			return jsonpos.Expr(&p.Value, names)(n)
 		}
 	}
-	if err := r.each(v, "a parameter", nil, known); err != nil {
+	if err := n.Object("a parameter", known); err != nil {
 		return err
 	}
 	kinds := 0
-	for _, f := range v.fields {
-		if f.name != "bytes" && f.name != "zero" {
+	for _, f := range n.Fields() {
+		if f.Name != "bytes" && f.Name != "zero" {
 			kinds++
 		}
 	}
 	space := p.Pointer == "workspace"
 	switch {
 	case kinds != 1:
-		return r.errorf(v.at, "a parameter is exactly one of pointer, tensormap or a type such as u32")
+		return n.Errorf("a parameter needs exactly one of pointer, tensormap or a type such as u32")
 	case space && p.Bytes.IsZero():
-		return r.errorf(v.at, `a workspace has "bytes"`)
-	case !space && (v.field("bytes") != nil || v.field("zero") != nil):
-		return r.errorf(v.at, `only a workspace has "bytes" and "zero"`)
+		return n.Errorf(`a workspace needs "bytes"`)
+	case !space && (n.Field("bytes") != nil || n.Field("zero") != nil):
+		return n.Errorf(`only a workspace may have "bytes" and "zero"`)
 	}
+	a.Params = append(a.Params, p)
 	return nil
 }
 
-func (r *reader) tensorMap(v value, p *Param) error {
+func (p *Param) readTensorMap(n *jsonpos.Node) error {
 	t := &TensorMap{}
 	p.TensorMap = t
-	err := r.each(v, "a tensor map", []string{"pointer", "type", "dims", "box"}, map[string]func(value) error{
-		"pointer": func(v value) error { return oneOf(r, v, &t.Pointer, "q", "k", "v", "o") },
-		"type": func(v value) error {
-			return oneOf(r, v, &t.Type, slices.Sorted(maps.Keys(tensorTypes))...)
-		},
-		"dims":    func(v value) error { return r.exprs(v, 1, 5, &t.Dims) },
-		"strides": func(v value) error { return r.exprs(v, 0, 4, &t.Strides) },
-		"box":     func(v value) error { return r.exprs(v, 1, 5, &t.Box) },
-		"swizzle": func(v value) error { return oneOf(r, v, &t.Swizzle, "none", "32B", "64B", "128B") },
-		"fill":    func(v value) error { return oneOf(r, v, &t.Fill, "zero", "nan") },
-	})
+	err := n.Object("a tensor map", jsonpos.Fields{
+		"pointer": jsonpos.Word(&t.Pointer, "q", "k", "v", "o"),
+		"type":    jsonpos.Word(&t.Type, slices.Sorted(maps.Keys(tensorTypes))...),
+		"dims":    jsonpos.Exprs(&t.Dims, 1, 5, names),
+		"strides": jsonpos.Exprs(&t.Strides, 0, 4, names),
+		"box":     jsonpos.Exprs(&t.Box, 1, 5, names),
+		"swizzle": jsonpos.Word(&t.Swizzle, "none", "32B", "64B", "128B"),
+		"fill":    jsonpos.Word(&t.Fill, "zero", "nan"),
+	}, "pointer", "type", "dims", "box")
 	switch {
 	case err != nil:
 		return err
 	case len(t.Box) != len(t.Dims):
-		return r.errorf(v.at, "a box of %d extents in %d dimensions", len(t.Box), len(t.Dims))
+		return n.Errorf("the number of extents of the box is %d and the number of dimensions is %d: they must be equal", len(t.Box), len(t.Dims))
 	case len(t.Strides) != 0 && len(t.Strides) != len(t.Dims)-1:
-		return r.errorf(v.at, "%d strides for %d dimensions: all but the innermost have one", len(t.Strides), len(t.Dims))
+		return n.Errorf("the number of strides is %d and the number of dimensions is %d: every dimension but the innermost has a stride", len(t.Strides), len(t.Dims))
 	}
 	return nil
 }
@@ -247,8 +199,11 @@ func (p Param) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// encoders write a value of a type.
-var encoders = map[string]func(Expr, Vars) (device.Param, error){
+// encoder returns the bytes of an expression's value.
+type encoder func(expr.Expr, expr.Env) (device.Param, error)
+
+// encoders are the types of parameters.
+var encoders = map[string]encoder{
 	"u8": integer(1, 0, math.MaxUint8), "u16": integer(2, 0, math.MaxUint16), "u32": integer(4, 0, math.MaxUint32), "u64": integer(8, 0, math.MaxInt64),
 	"i8": integer(1, math.MinInt8, math.MaxInt8), "i16": integer(2, math.MinInt16, math.MaxInt16), "i32": integer(4, math.MinInt32, math.MaxInt32), "i64": integer(8, math.MinInt64, math.MaxInt64),
 	"f16": float(func(x float64) device.Param { return device.U16(fp8.F16(float32(x))) }),
@@ -256,24 +211,20 @@ var encoders = map[string]func(Expr, Vars) (device.Param, error){
 	"f64": float(device.F64),
 }
 
-func encode(typ string, e Expr, v Vars) (device.Param, error) { return encoders[typ](e, v) }
-
-func integer(size int, least, most int64) func(Expr, Vars) (device.Param, error) {
-	return func(e Expr, v Vars) (device.Param, error) {
-		n, err := e.Int(v)
+// integer encodes a value from least to most in size bytes.
+func integer(size int, least, most int64) encoder {
+	return func(e expr.Expr, env expr.Env) (device.Param, error) {
+		n, err := e.Int(env)
 		if err == nil && (n < least || n > most) {
-			err = fmt.Errorf("%s is %d, which does not fit", e, n)
+			err = fmt.Errorf("%s is %d, which does not fit: it must be from %d to %d", e, n, least, most)
 		}
 		return device.Param(binary.LittleEndian.AppendUint64(nil, uint64(n))[:size]), err
 	}
 }
 
-func float(to func(float64) device.Param) func(Expr, Vars) (device.Param, error) {
-	return func(e Expr, v Vars) (device.Param, error) {
-		x, err := e.Float(v)
-		if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			err = fmt.Errorf("%s is %v", e, x)
-		}
+func float(to func(float64) device.Param) encoder {
+	return func(e expr.Expr, env expr.Env) (device.Param, error) {
+		x, err := e.Float(env)
 		return to(x), err
 	}
 }
