@@ -2,83 +2,30 @@ package tile
 
 import "github.com/GOATnote-Inc/attest/build"
 
-// Async is a ring of buffers that cp.async fills, each thread for itself: Stages
-// groups of copies are under way, one a buffer.
-//
-// cp.async.wait_group counts groups, so every refill commits one, also when nothing
-// is left to copy. A ring that stopped committing at the end would wait for fewer
-// groups than it thinks and read its last buffers while they are still being filled.
-type Async struct {
-	k      *build.Kernel
-	stages int
-	slot   *build.Var[build.U32]
-}
-
-// NewAsync is a ring of 1, 2 or more buffers, its first in turn.
-func NewAsync(k *build.Kernel, stages int) *Async {
-	if stages < 1 {
-		k.Errorf("a ring of %d buffers: it needs at least one", stages)
-	}
-	return &Async{k, stages, k.U32(0).Var()}
-}
-
-// Fill starts the copies of the first groups, one a buffer.
-func (r *Async) Fill(copy func(ahead, slot build.U32)) {
-	for s := range uint32(r.stages) {
-		copy(r.k.U32(s), r.k.U32(s))
-		r.k.CpAsyncCommitGroup()
-	}
-	r.slot.Set(0)
-}
-
-// Slot is the number of the buffer in turn.
-func (r *Async) Slot() build.U32 { return r.slot.Get() }
-
-// Wait waits until this thread's copies to the buffer in turn have landed: all but
-// the newest groups. Other threads see them after a barrier.
-func (r *Async) Wait() { r.k.CpAsyncWaitGroup(r.stages - 1) }
-
-// Refill starts the copies that fill the buffer in turn again, which nobody may be
-// reading any more, and goes on to the next.
-func (r *Async) Refill(copy func(ahead, slot build.U32)) {
-	slot := r.slot.Get()
-	copy(r.k.U32(uint32(r.stages)), slot)
-	r.k.CpAsyncCommitGroup()
-	r.slot.Set(after(r.k, slot, r.stages))
-}
-
-// after is the slot that follows.
-func after(k *build.Kernel, slot build.U32, slots int) build.U32 {
-	switch slots {
-	case 1:
-		return k.U32(0)
-	case 2:
-		return slot.Xor(1)
-	}
-	next := slot.Add(1)
-	return k.U32(0).Selp(next, next.SetpEq(slots))
-}
-
-// Ring is a ring of slots between threads that fill them and threads that use them.
-// Each slot has two mbarriers: full completes a phase when the producers have
-// arrived, empty when the consumers have. A phase is waited for by its parity, which
-// flips each time round.
+// Ring is a ring of slots between threads that fill them, the producers, and threads
+// that use them, the consumers. It owns the slots' buffers and two mbarriers per slot:
+// full completes a phase when the producers have arrived, empty when the consumers
+// have. A phase is waited for by its parity, which flips each time round.
 type Ring struct {
-	k           *build.Kernel
-	slots       int
+	Buffers
 	full, empty build.Shared[build.B64]
 }
 
-// RingBytes is the memory that the barriers of a ring take.
+// RingBytes is how many bytes of shared memory the barriers of a ring take.
 func RingBytes(slots int) int { return 2 * slots * 8 }
 
-// NewRing is a ring with its barriers at mem.
-func NewRing(k *build.Kernel, mem build.Shared[build.B64], slots int) Ring {
-	return Ring{k, slots, mem, mem.Plus(slots)}
+// NewBufferRing is a ring of the buffers, with its barriers at bars.
+func NewBufferRing(b Buffers, bars build.Shared[build.B64]) Ring {
+	return Ring{b, bars, bars.Plus(b.slots)}
 }
 
-// Init makes the barriers: how many arrivals complete a phase of either kind. One
-// thread does it, and the block synchronises before anybody waits.
+// NewRing is a ring without buffers of its own, with its barriers at bars.
+func NewRing(k *build.Kernel, bars build.Shared[build.B64], slots int) Ring {
+	return NewBufferRing(Buffers{k: k, slots: slots}, bars)
+}
+
+// Init initialises the barriers: it says how many arrivals complete a phase of either
+// kind. One thread calls it, and the block synchronises before a side waits.
 func (r Ring) Init(producers, consumers int) {
 	for s := range r.slots {
 		r.k.MbarrierInit(r.full.Plus(s), producers)
@@ -86,36 +33,39 @@ func (r Ring) Init(producers, consumers int) {
 	}
 }
 
-// Side is a ring as a producer or a consumer goes round it.
+// Side is a producer's or a consumer's view of a ring: its position, the barriers that
+// it waits for and those that it signals.
 type Side struct {
 	r             Ring
 	slot, parity  *build.Var[build.U32]
-	flipped       bool // waits for the other parity
+	flipped       bool // waits for the opposite parity
 	waits, signal build.Shared[build.B64]
 }
 
-// Producer waits for empty slots and signals full ones. All slots are empty at
-// first: a barrier in its phase 0 answers as if a phase of parity 1 had ended.
+// Producer waits for empty slots and signals full ones. All slots are empty at first: a
+// barrier in its phase 0 answers as if a phase of parity 1 had ended.
 func (r Ring) Producer() *Side { return r.side(1, r.empty, r.full) }
 
 // Consumer waits for full slots and signals empty ones.
 func (r Ring) Consumer() *Side { return r.side(0, r.full, r.empty) }
 
-// ConsumerWith is a consumer that goes round together with another, s, of a ring of as
-// many slots: the place of s is its own, and only s goes on.
+// ConsumerWith is a consumer that shares the position of s, a side of a ring with as
+// many slots. Only s moves on.
 func (r Ring) ConsumerWith(s *Side) *Side { return r.with(s, false, r.full, r.empty) }
 
-// ProducerWith is a producer that goes round together with a consumer.
+// ProducerWith is a producer that shares the position of s, a consumer of a ring with
+// as many slots. Only s moves on.
 func (r Ring) ProducerWith(s *Side) *Side { return r.with(s, true, r.empty, r.full) }
 
 func (r Ring) with(s *Side, flipped bool, waits, signal build.Shared[build.B64]) *Side {
 	if r.slots != s.r.slots {
-		r.k.Errorf("a ring of %d slots goes round with one of %d", r.slots, s.r.slots)
+		r.k.Errorf("a ring of %d slots cannot share the position of a ring of %d slots", r.slots, s.r.slots)
 	}
 	return &Side{r, s.slot, s.parity, flipped, waits, signal}
 }
 
-// ConsumerAt is a consumer that has used n slots before, for rings of one or two slots.
+// ConsumerAt is a consumer that has used n slots before. It works for rings of one or
+// two slots, where the position follows from n by shifts.
 func (r Ring) ConsumerAt(n build.U32) *Side {
 	s := r.Consumer()
 	switch r.slots {
@@ -125,7 +75,7 @@ func (r Ring) ConsumerAt(n build.U32) *Side {
 		s.slot.Set(n.And(1))
 		s.parity.Set(n.Shr(1).And(1))
 	default:
-		r.k.Errorf("the place in a ring of %d slots by a number: in one of 1 or 2", r.slots)
+		r.k.Errorf("ConsumerAt of a ring of %d slots: only rings of 1 or 2 slots know their position from a number", r.slots)
 	}
 	return s
 }
@@ -134,7 +84,7 @@ func (r Ring) side(parity uint32, waits, signal build.Shared[build.B64]) *Side {
 	return &Side{r, r.k.U32(0).Var(), r.k.U32(parity).Var(), false, waits, signal}
 }
 
-// Wait waits until the slot in turn is this side's, and returns its number.
+// Wait waits until the current slot belongs to this side, and returns its number.
 func (s *Side) Wait() build.U32 {
 	k, slot, parity := s.r.k, s.slot.Get(), s.parity.Get()
 	if s.flipped {
@@ -142,14 +92,14 @@ func (s *Side) Wait() build.U32 {
 	}
 	bar := s.waits.At(slot)
 	if k.Target().SM >= 90 {
-		k.MbarrierWait(bar, parity) // try_wait sleeps a while before it says no
+		k.MbarrierWait(bar, parity) // try_wait suspends the thread for a while before it says no
 	} else {
 		k.Until(func() build.Pred { return k.MbarrierTestWaitParity(bar, parity) })
 	}
 	return slot
 }
 
-// Signal hands the slot in turn to the other side, for the whole warp: once all lanes
+// Signal hands the current slot to the other side, for the whole warp: once all lanes
 // are done with it, one of them arrives.
 func (s *Side) Signal(w Warp) {
 	k, slot := s.r.k, s.slot.Get()
@@ -157,21 +107,44 @@ func (s *Side) Signal(w Warp) {
 	k.If(w.One(), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
 
-// Slot is the number of the slot in turn.
+// Load starts the copies of so many boxes of a tensor into a slot, which Wait returned,
+// one box after the other. The copy engine completes the slot's full barrier when all
+// its bytes are there. One lane starts the copies, but every lane computes addresses and
+// coordinates: if lanes could differ in them, ptxas would emit a loop over the lanes.
+func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords func(box int) build.Coords) {
+	k := s.r.k
+	offset := s.r.Offset(slot)
+	full := s.Full()
+	to, from := make([]build.Shared[build.B8], boxes), make([]build.Coords, boxes)
+	for i := range boxes {
+		to[i], from[i] = s.r.Part(offset, i*s.r.bytes/boxes), coords(i)
+	}
+	k.If(w.One(), func() {
+		k.MbarrierArriveExpectTx(full, s.r.bytes)
+		for i := range boxes {
+			k.CpAsyncBulkTensorSharedClusterGlobal(to[i], m, from[i], full)
+		}
+	})
+}
+
+// Slot is the number of the current slot.
 func (s *Side) Slot() build.U32 { return s.slot.Get() }
 
-// Begin goes to a slot of the first round.
-func (s *Side) Begin(slot build.U32) { s.slot.Set(slot) }
+// Buffer is the address of the current slot's buffer.
+func (s *Side) Buffer() build.Shared[build.B8] { return s.r.At(s.slot.Get()) }
 
-// Skip goes on by n slots, at most once round.
+// Begin starts at a slot of the first round.
+func (s *Side) Begin(slot build.Int) { s.slot.Set(slot) }
+
+// Skip moves on by n slots, at most once round.
 func (s *Side) Skip(n int) {
 	k, slots := s.r.k, s.r.slots
 	switch {
-	case n < 1 || n > s.r.slots:
-		k.Errorf("%d slots further on in a ring of %d", n, slots)
+	case n < 1 || n > slots:
+		k.Errorf("Skip(%d) in a ring of %d slots: skip at least 1 and at most %d", n, slots, slots)
 	case n == 1:
 		s.Next()
-	case n == s.r.slots:
+	case n == slots:
 		s.parity.Set(s.parity.Get().Xor(1))
 	default:
 		next := s.slot.Get().Add(n)
@@ -181,14 +154,13 @@ func (s *Side) Skip(n int) {
 	}
 }
 
-// Next goes on to the next slot.
+// Next moves on to the next slot.
 func (s *Side) Next() {
-	k := s.r.k
-	next := after(k, s.slot.Get(), s.r.slots)
+	next := after(s.r.k, s.slot.Get(), s.r.slots)
 	s.slot.Set(next)
-	wrapped := k.U32(1).Selp(0, next.SetpEq(0))
+	wrapped := s.r.k.U32(1).Selp(0, next.SetpEq(0))
 	s.parity.Set(s.parity.Get().Xor(wrapped))
 }
 
-// Full is the barrier that a producer's copies into the slot in turn complete.
+// Full is the barrier that the copies into the current slot complete.
 func (s *Side) Full() build.Shared[build.B64] { return s.r.full.At(s.slot.Get()) }

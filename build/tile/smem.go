@@ -2,26 +2,26 @@ package tile
 
 import "github.com/GOATnote-Inc/attest/build"
 
-// Tile is a matrix in shared memory, by rows.
+// Tile is a matrix in shared memory, stored by rows.
 //
-// Rows that are a power of two long put a column into few banks, and ldmatrix, which
-// reads 16 bytes of each of eight rows at once, meets the same ones up to eight
-// times. Two cures: rows padded by 16 bytes ([Padded]), or units of 16 bytes that
-// trade places within their row, differently in each ([Swizzled]), which costs no
-// memory but an xor an address.
+// When the length of a row is a power of two, a column lies in few banks, and ldmatrix,
+// which reads 16 bytes of each of eight rows at once, has bank conflicts. There are two
+// cures. [Padded] makes each row 16 bytes longer. [Swizzled] permutes the units of 16
+// bytes within each row, which costs no memory but one xor per address.
 type Tile[T build.Value] struct {
 	Rows, Cols int
 	k          *build.Kernel
 	mem        build.Shared[T]
 	pitch      int  // bytes from row to row
-	swizzle    bool // units lie xored
+	swizzle    bool // the units of a row are permuted
 	row0, col0 *build.U32
+	offset     *build.U32 // bytes that are added to every address
 }
 
-// unit is what cp.async, ldmatrix and the widest accesses move.
+// unit is how many bytes cp.async, ldmatrix and the widest loads and stores move.
 const unit = 16
 
-// Bytes is the memory that a tile of the given rows and bytes a row takes.
+// Bytes is how many bytes of memory a tile of the given rows and bytes per row takes.
 func Bytes(rows, rowBytes int, swizzled bool) int {
 	return rows * pitchOf(rowBytes, swizzled)
 }
@@ -43,10 +43,10 @@ func Pitched[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols, pi
 	return Tile[T]{Rows: rows, Cols: cols, k: k, mem: mem, pitch: pitch * sizeOf[T]()}
 }
 
-// Swizzled is the tile at mem with its units of 16 bytes xored by the row: in rows of
-// 128 bytes and more unit u of row r lies at u xor r mod 8, in rows of 64 bytes at u
-// xor r/2 mod 4, in rows of 32 bytes at u xor r/4 mod 2. With rows of just 128, 64
-// and 32 bytes that is how the copy engine swizzles, too.
+// Swizzled is the tile at mem with the units of 16 bytes permuted in each row. In rows of
+// 128 bytes and more, unit u of row r lies at u xor (r mod 8); in rows of 64 bytes at u
+// xor (r/2 mod 4); in rows of 32 bytes at u xor (r/4 mod 2). For rows of exactly 128, 64
+// and 32 bytes the copy engine swizzles in the same way.
 func Swizzled[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols int) Tile[T] {
 	t := Pitched(k, mem, rows, cols, cols)
 	t.swizzle = true
@@ -75,7 +75,7 @@ func (t Tile[T]) Sub(row0, col0 build.Int, rows, cols int) Tile[T] {
 // At is the address of element (row, col).
 func (t Tile[T]) At(row, col build.Int) build.Shared[T] { return t.Cursor(row, col).At(0, 0) }
 
-// Cursor is a place in a tile from which others are a known distance away.
+// Cursor is a place in a tile from which other places are a constant distance away.
 type Cursor[T build.Value] struct {
 	k    *build.Kernel
 	size int
@@ -95,16 +95,33 @@ func (t Tile[T]) Cursor(atRow, atCol build.Int) Cursor[T] {
 	bytes := col.MulLo(c.size)
 	if !t.swizzle {
 		c.row = row.MadLo(t.pitch, bytes).Add(t.mem.Addr())
-		return c
+		return c.moved()
 	}
 	c.row = row.MadLo(t.pitch, t.mem.Addr())
-	xored := bytes.Xor(t.turn(row))
+	xored := bytes.Xor(t.permute(row))
 	c.col = &xored
-	return c
+	return c.moved()
 }
 
-// turn is what the places in a row are xored with, in bytes.
-func (t Tile[T]) turn(row build.U32) build.U32 {
+// Plus is the same tile so many bytes further on: in another slot of a ring.
+func (t Tile[T]) Plus(bytes build.U32) Tile[T] {
+	if t.offset != nil {
+		bytes = t.offset.Add(bytes)
+	}
+	t.offset = &bytes
+	return t
+}
+
+// moved is the cursor in the tile that [Tile.Plus] has moved.
+func (c Cursor[T]) moved() Cursor[T] {
+	if c.t.offset == nil {
+		return c
+	}
+	return c.Plus(*c.t.offset)
+}
+
+// permute is the number of bytes that the columns of a row are xored with.
+func (t Tile[T]) permute(row build.U32) build.U32 {
 	units := t.pitch / unit
 	for ; units < 8; units *= 2 { // several rows in the width of all banks
 		row = row.Shr(1)
@@ -112,9 +129,9 @@ func (t Tile[T]) turn(row build.U32) build.U32 {
 	return row.And(min(t.pitch/unit, 8) - 1).Shl(4)
 }
 
-// At is the address rows and cols further on. In a swizzled tile rows is a multiple
-// of 8, and cols shares no bit with the cursor's own column, so that adding and
-// xoring are the same.
+// At is the address so many rows and columns further on. In a swizzled tile, rows must be
+// a multiple of 8, and cols must share no bit with the cursor's own column: then adding
+// and xoring give the same address.
 func (c Cursor[T]) At(rows, cols int) build.Shared[T] {
 	off := rows * c.t.pitch
 	if c.col == nil {
@@ -127,8 +144,8 @@ func (c Cursor[T]) At(rows, cols int) build.Shared[T] {
 	return build.SharedAs[T](build.SharedAt[T](c.row.Add(col)), off)
 }
 
-// Plus is the same place in a tile that lies so many bytes further on: another stage
-// of a ring.
+// Plus is the same place in a tile that lies so many bytes further on: in another slot of
+// a ring.
 func (c Cursor[T]) Plus(bytes build.U32) Cursor[T] {
 	c.row = c.row.Add(bytes)
 	return c

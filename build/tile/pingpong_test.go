@@ -8,25 +8,25 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestTurns has three pairs of warps enter their numbers in a list of either's, four
+// TestPingPong has three pairs of warps enter their numbers in a list of either's, four
 // times each: in every order of warps they come in turns.
-func TestTurns(t *testing.T) {
+func TestPingPong(t *testing.T) {
 	for _, counted := range []bool{false, true} { // the rounds, by the caller
-		testTurns(t, counted)
+		testPingPong(t, counted)
 	}
 }
 
-func testTurns(t *testing.T, counted bool) {
+func testPingPong(t *testing.T, counted bool) {
 	const groups, stride, rounds = 3, 2, 4
-	k := build.New("turns", ptx.SM90)
+	k := build.New("pingpong", ptx.SM90)
 	k.ReqNTid(32 * groups * stride)
 	out := k.ParamGlobalU32("out")
 	bars := k.SharedB64("bars", groups*stride)
-	turns := tile.NewTurns(k, bars, groups*stride)
+	pingPong := tile.NewPingPong(k, bars, groups*stride)
 	places := k.SharedU32("places", stride)
 	tid := k.TidX()
 	k.If(tid.SetpEq(0), func() {
-		turns.Init()
+		pingPong.Init()
 		for i := range stride {
 			places.Plus(i).St(0)
 		}
@@ -35,7 +35,7 @@ func testTurns(t *testing.T, counted bool) {
 	w := tile.NewWarp(k, tid.And(31))
 	warp := tid.Shr(5)
 	list := warp.And(stride - 1)
-	turn := turns.Member(warp, stride)
+	turn := pingPong.Member(warp, stride)
 	k.Loop(0, rounds, 1, func(i build.U32) {
 		if counted {
 			turn.WaitIn(i)

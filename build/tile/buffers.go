@@ -1,0 +1,85 @@
+package tile
+
+import "github.com/GOATnote-Inc/attest/build"
+
+// Buffers are the slots of a ring: pieces of shared memory of the same size, one after
+// the other.
+type Buffers struct {
+	k     *build.Kernel
+	mem   build.Shared[build.B8]
+	bytes int
+	slots int
+}
+
+// NewBuffers are so many slots of so many bytes each, from mem on.
+func NewBuffers(k *build.Kernel, mem build.Shared[build.B8], bytes, slots int) Buffers {
+	if bytes < 1 || slots < 1 {
+		k.Errorf("%d buffers of %d bytes: both numbers must be above zero", slots, bytes)
+	}
+	return Buffers{k, mem, bytes, slots}
+}
+
+// Bytes is the size of one slot.
+func (b Buffers) Bytes() int { return b.bytes }
+
+// First is the buffer of slot 0, where the tile that [TilesOf] takes lies.
+func (b Buffers) First() build.Shared[build.B8] { return b.mem }
+
+// At is the address of a slot's buffer.
+func (b Buffers) At(slot build.Int) build.Shared[build.B8] {
+	switch n := slot.(type) {
+	case int:
+		if n < 0 || n >= b.slots {
+			b.k.Errorf("slot %d of a ring of %d slots", n, b.slots)
+		}
+		return b.mem.Plus(n * b.bytes)
+	default:
+		return b.mem.At(b.Offset(b.k.AsU32(slot)))
+	}
+}
+
+// Offset is how many bytes the buffer of a slot is from that of slot 0.
+func (b Buffers) Offset(slot build.U32) build.U32 { return slot.MulLo(b.bytes) }
+
+// Part is byte number from of the buffer that [Buffers.Offset] found. A slot that takes
+// several copies has one offset and several parts.
+func (b Buffers) Part(offset build.U32, from int) build.Shared[build.B8] {
+	if from < 0 || from >= b.bytes {
+		b.k.Errorf("byte %d of a slot of %d bytes", from, b.bytes)
+	}
+	return b.mem.Plus(from).At(offset)
+}
+
+// Movable is a view of shared memory that can be moved: a [Tile], a [Cursor], a factor
+// [B] of mma.sync, a factor [KMajor] of wgmma.
+type Movable[V any] interface {
+	// Plus is the same view so many bytes further on.
+	Plus(bytes build.U32) V
+}
+
+// Tiles is one side of a ring together with what its slots hold. A consumer's loop is
+//
+//	K.Wait()
+//	w.MMA(S, "S = Q·Kᵀ", Q, K.Tile())
+//	K.Signal(w)
+//	K.Next()
+type Tiles[V Movable[V]] struct {
+	*Side
+	first V
+}
+
+// TilesOf is a side whose slots hold tiles like first, which is the tile of slot 0. The
+// ring must own its buffers.
+func TilesOf[V Movable[V]](s *Side, first V) Tiles[V] {
+	if s.r.bytes == 0 {
+		s.r.k.Errorf("the ring has no buffers: make it with NewBufferRing")
+	}
+	return Tiles[V]{s, first}
+}
+
+// Tile is the tile in the current slot.
+func (t Tiles[V]) Tile() V { return t.At(t.Slot()) }
+
+// At is the tile in a slot that the caller already knows, such as the one that Wait
+// returned. It saves reading the position again.
+func (t Tiles[V]) At(slot build.U32) V { return t.first.Plus(t.r.Offset(slot)) }
