@@ -23,7 +23,7 @@ func (d *decoder) addr(o *ptx.Operand, space string) *address {
 	switch {
 	case s == nil:
 	case s.Kind == ptx.RegSymbol:
-		a.base, a.wide = d.regs[s.ID], widthOf(s.Type) != w32
+		a.base, a.wide = d.fn.regs[s.ID], widthOf(s.Type) != w32
 	case s.Kind == ptx.VarSymbol:
 		a.off += d.variable(s)
 		if d.moves(s) {
@@ -125,12 +125,12 @@ func (f *frame) within(lane int, mem []byte, addr uint64, n int, what string) []
 func (f *frame) global(lane int, addr uint64, n int, write bool) []byte {
 	c := f.w.cache
 	if c == nil || addr-c.addr >= uint64(len(c.data)) {
-		c = f.b.launch.dev.mem.find(addr)
+		c = f.b.launch.mem.find(addr)
 		if before := sharedBase - addr; c == nil && before <= 1<<rankShift {
 			f.raiseAs("oob-shared", lane, "shared-memory access of %d bytes at an address %d bytes before its start", n, before)
 		}
 		if c == nil {
-			f.raiseAs("oob-global", lane, "global address %#x is %s", addr, f.b.launch.dev.mem.nearest(addr))
+			f.raiseAs("oob-global", lane, "global address %#x is %s", addr, f.b.launch.mem.nearest(addr))
 		}
 		f.w.cache = c
 	}

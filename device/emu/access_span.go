@@ -84,7 +84,7 @@ func (a *address) piece(f *frame, lane int, write bool) (mem []byte, base uint64
 	}
 	c := f.w.cache
 	if c == nil || addr-c.addr >= uint64(len(c.data)) {
-		if c = f.b.launch.dev.mem.find(addr); c == nil {
+		if c = f.b.launch.mem.find(addr); c == nil {
 			return nil, 0
 		}
 		f.w.cache = c

@@ -115,7 +115,7 @@ type atomicOp struct {
 // buildAtomic is atom and red.
 func buildAtomic(d *decoder, x *inst) exec {
 	if x.Has("async") {
-		return builders["red.async"](d, x)
+		return buildRemoteReduce(d, x)
 	}
 	t := x.Type("b")
 	if t == ptx.B128 {
@@ -126,14 +126,14 @@ func buildAtomic(d *decoder, x *inst) exec {
 	if t == ptx.F32 {
 		o.global = addGlobalF32
 	}
-	for _, e := range d.vector(x.Arg("b")) {
+	for _, e := range vector(x.Arg("b")) {
 		o.b = append(o.b, d.from(e, t))
 	}
 	if c := x.Arg("c"); c != nil {
 		o.c, o.hasC = d.from(c, t), true
 	}
 	if dst := x.Arg("d"); dst != nil {
-		for _, e := range d.vector(dst) {
+		for _, e := range vector(dst) {
 			o.d = append(o.d, d.into(e, t))
 			o.regBits = append(o.regBits, registerBits(e, t))
 		}

@@ -48,7 +48,7 @@ func init() {
 	control("bar", buildBarrier)
 	control("barrier", func(d *decoder, x *inst, o *op) {
 		if x.Has("cluster") {
-			controllers["barrier.cluster"](d, x, o)
+			buildClusterBarrier(d, x, o)
 			return
 		}
 		buildBarrier(d, x, o)

@@ -45,7 +45,7 @@ loop:
 	l := device.Launch{Grid: device.D(1), Block: device.D(128), Params: []device.Param{device.Ptr(buf)}}
 	var total uint64
 	for b.Loop() {
-		s, err := k.(*kernel).Run(context.Background(), l)
+		s, err := k.(*entryPoint).Run(context.Background(), l)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -98,7 +98,7 @@ func (c *cluster) run() (moved, ended bool) {
 			case slept:
 				c.idles = max(c.idles, sleepRounds)
 			}
-			if limit := b.launch.dev.options.MaxInstructions; w.steps > limit && len(w.splits) > 0 {
+			if limit := b.launch.limit; w.steps > limit && len(w.splits) > 0 {
 				w.pc = w.splits[0].pc
 				w.splits[0].f.raise(-1, "a warp has executed more than the limit of %d instructions", limit)
 			}

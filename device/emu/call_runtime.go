@@ -67,7 +67,7 @@ func deviceMalloc(f *frame, lane int, args []uint64) uint64 {
 	if len(args) == 0 || args[0] == 0 || args[0] > 1<<40 {
 		return 0
 	}
-	a, err := f.b.launch.dev.mem.alloc(int64(args[0]), 16, "")
+	a, err := f.b.launch.mem.alloc(int64(args[0]), 16, "")
 	if err != nil {
 		return 0
 	}
@@ -80,7 +80,7 @@ func deviceFree(f *frame, lane int, args []uint64) uint64 {
 	if len(args) == 0 || args[0] == 0 {
 		return 0
 	}
-	mem := f.b.launch.dev.mem
+	mem := f.b.launch.mem
 	a := mem.find(args[0])
 	if a == nil || a.addr != args[0] || !a.heap {
 		f.raise(lane, "free of %#x, which malloc did not give", args[0])

@@ -61,7 +61,7 @@ func clusterWait(f *frame, m uint32) status {
 func buildRemoteStore(d *decoder, x *inst) exec {
 	t := x.Type("b")
 	var cells []cell
-	for _, e := range d.vector(x.Arg("b")) {
+	for _, e := range vector(x.Arg("b")) {
 		cells = append(cells, d.from(e, t))
 	}
 	return remote(d, x, cells, t.Bytes(), replaceBytes)
@@ -105,14 +105,11 @@ func remote(d *decoder, x *inst, cells []cell, n int, put placing) exec {
 	}
 }
 
-func init() {
-	control("barrier.cluster", func(d *decoder, x *inst, o *op) {
-		if x.Has("arrive") {
-			o.run = clusterArrive
-			return
-		}
-		o.kind, o.try = opTry, clusterWait
-	})
-	build("st.async", buildRemoteStore)
-	build("red.async", buildRemoteReduce)
+// buildClusterBarrier is barrier.cluster.arrive and barrier.cluster.wait.
+func buildClusterBarrier(d *decoder, x *inst, o *op) {
+	if x.Has("arrive") {
+		o.run = clusterArrive
+		return
+	}
+	o.kind, o.try = opTry, clusterWait
 }

@@ -12,26 +12,10 @@ import (
 // inst is an instruction while it is decoded.
 type inst = isa.Bound
 
-// builder makes the exec of an instruction.
-type builder func(d *decoder, x *inst) exec
-
-var (
-	builders     = map[string]builder{}
-	controllers  = map[string]func(d *decoder, x *inst, o *op){}
-	errNoBuilder = errors.New("not executed by the emulator")
-)
-
-// build registers how instructions of an opcode execute. Files of families call it.
-func build(name string, b builder) { builders[name] = b }
-
-// control registers an instruction that the warp's loop must know.
-func control(name string, c func(d *decoder, x *inst, o *op)) { controllers[name] = c }
-
 // decoder decodes one function.
 type decoder struct {
 	p       *program
 	fn      *function
-	regs    []slot          // by register ID
 	c32     map[uint32]slot // constants
 	c64     map[uint64]slot //
 	special map[string]slot // special registers
@@ -66,7 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // decode decodes a function into p.funcs.
 func (p *program) decode(fn *function) error {
 	d := &decoder{
-		p: p, fn: fn, regs: fn.regs,
+		p: p, fn: fn,
 		c32: map[uint32]slot{}, c64: map[uint64]slot{}, special: map[string]slot{},
 		labels: map[*ptx.Symbol]int32{}, targets: map[*ptx.Symbol]*ptx.Targets{},
 	}
@@ -87,7 +71,6 @@ func (p *program) decode(fn *function) error {
 	fn.code = append(fn.code, op{kind: opRet, guard: -1}) // off the end of the text
 	d.resolveLabels()
 	d.prioritise()
-	fn.slots = d.regs
 	fn.tmpl32 = make([]lanes32, fn.n32)
 	fn.tmpl64 = make([]lanes64, fn.n64)
 	for v, s := range d.c32 {
@@ -112,15 +95,10 @@ func (d *decoder) inst(in *ptx.Inst) error {
 	o := op{in: in, guard: -1, target: -1}
 	d.pre, d.err = nil, nil
 	if in.Guard.Sym != nil {
-		o.guard, o.neg = d.regs[in.Guard.Sym.ID], in.Guard.Neg
+		o.guard, o.neg = d.fn.regs[in.Guard.Sym.ID], in.Guard.Neg
 	}
-	switch {
-	case controllers[in.Op.Name] != nil:
-		controllers[in.Op.Name](d, &x, &o)
-	case builders[in.Op.Name] != nil:
-		o.run = builders[in.Op.Name](d, &x)
-	default:
-		return errNoBuilder
+	if err := d.execute(&x, &o); err != nil {
+		return err
 	}
 	if d.err != nil {
 		return d.err

@@ -141,7 +141,7 @@ func (b *buffer) copy(off int64, n int, from, to []byte) error {
 
 // Load parses and decodes PTX.
 func (d *Device) Load(name, text string) (device.Module, error) {
-	p, err := d.load(name, text)
+	p, err := load(name, text, d.target, d.mem, d.options.GuardShared)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	if fn == nil || !fn.f.Entry {
 		return nil, fmt.Errorf("%s has no kernel %q", m.prog.file, name)
 	}
-	return &kernel{dev: m.dev, prog: m.prog, entry: fn, name: name}, nil
+	return &entryPoint{m.dev, &kernel{prog: m.prog, entry: fn, name: name}}, nil
 }
 
 func (m *module) Global(name string) (device.Buffer, error) {
@@ -177,21 +177,19 @@ func (m *module) Close() error {
 	return nil
 }
 
-// kernel is an entry ready to be launched.
-type kernel struct {
-	dev   *Device
-	prog  *program
-	entry *function
-	name  string
+// entryPoint is a kernel of a module that is loaded on a device.
+type entryPoint struct {
+	dev    *Device
+	kernel *kernel
 }
 
-func (k *kernel) Info() device.KernelInfo {
-	i := device.KernelInfo{Name: k.name, Shared: int(k.entry.declared), Local: int(k.entry.localSize), MaxThreads: 1024}
-	for _, p := range k.entry.f.Params {
+func (k *entryPoint) Info() device.KernelInfo {
+	i := device.KernelInfo{Name: k.kernel.name, Shared: int(k.kernel.entry.declared), Local: int(k.kernel.entry.localSize), MaxThreads: 1024}
+	for _, p := range k.kernel.entry.f.Params {
 		i.Params = append(i.Params, device.ParamInfo{Name: p.Sym.Name, Size: int(p.Size()), Align: p.Alignment()})
 	}
 	for _, name := range []string{".maxntid", ".reqntid"} {
-		if d := k.entry.f.Directive(name); d != nil {
+		if d := k.kernel.entry.f.Directive(name); d != nil {
 			i.MaxThreads = 1
 			for _, a := range d.Args {
 				i.MaxThreads *= int(a.Val)
@@ -202,13 +200,13 @@ func (k *kernel) Info() device.KernelInfo {
 }
 
 // Launch runs the kernel to its end.
-func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
+func (k *entryPoint) Launch(ctx context.Context, l device.Launch) error {
 	_, err := k.Run(ctx, l)
 	return err
 }
 
 // Run is Launch that also counts.
-func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
+func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
 	var err error
 	if l.Cluster, err = k.cluster(l.Cluster); err != nil {
 		return device.Stats{}, err
@@ -217,38 +215,17 @@ func (k *kernel) Run(ctx context.Context, l device.Launch) (device.Stats, error)
 		return device.Stats{}, err
 	}
 	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
-	run := &launch{
-		Launch: l, kernel: k, dev: k.dev, ctx: ctx, sms: chips[k.dev.target].sms,
-		id: k.dev.launches.Add(1), schedule: schedule{k.dev.options.Schedule},
-		clustered: l.Cluster.Count() > 1 || k.entry.f.Directive(".reqnctapercluster") != nil,
-	}
-	for i, p := range k.entry.f.Params {
-		off := k.entry.offsets[p.Sym]
-		if n := int(off) + len(l.Params[i]); n > len(run.params) {
-			run.params = append(run.params, make([]byte, n-len(run.params))...)
-		}
-		copy(run.params[off:], l.Params[i])
-	}
-	if l.Cooperative {
-		if err := run.cooperate(); err != nil {
-			return device.Stats{}, err
-		}
-		defer k.dev.mem.free(run.grid)
-	}
-	run.out.w = k.dev.options.Output
-	run.watch(k.dev.options.Observer)
-	err = run.run()
-	run.out.flush()
-	if run.watcher != nil {
-		run.watcher.observer.End(err)
-	}
-	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
+	d := k.dev
+	return k.kernel.launch(ctx, l, launchSettings{
+		mem: d.mem, sms: chips[d.target].sms, sharedPerSM: chips[d.target].sharedPerSM, id: d.launches.Add(1),
+		seed: d.options.Schedule, limit: d.options.MaxInstructions, output: d.options.Output, observer: d.options.Observer,
+	})
 }
 
 // cluster is the cluster that the kernel runs in: the one it was compiled for, or
 // else the one that the launch asks for.
-func (k *kernel) cluster(asked device.Dim) (device.Dim, error) {
-	d := k.entry.f.Directive(".reqnctapercluster")
+func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
+	d := k.kernel.entry.f.Directive(".reqnctapercluster")
 	if d == nil {
 		return asked, nil
 	}
@@ -258,7 +235,7 @@ func (k *kernel) cluster(asked device.Dim) (device.Dim, error) {
 	}
 	compiled := device.D(n...)
 	if asked.Count() > 1 && asked.Norm() != compiled {
-		return asked, fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.name, asked, compiled)
+		return asked, fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.kernel.name, asked, compiled)
 	}
 	return compiled, nil
 }

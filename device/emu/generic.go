@@ -56,7 +56,7 @@ func buildIsspacep(d *decoder, x *inst) exec {
 }
 
 func (f *frame) isConst(addr uint64) bool {
-	c := f.b.launch.dev.mem.find(addr)
+	c := f.b.launch.mem.find(addr)
 	return c != nil && c.readOnly
 }
 

@@ -48,7 +48,7 @@ func (k wholeKernel) run(b *testing.B) {
 	l := k.launch(b, d)
 	var insts uint64
 	for b.Loop() {
-		s, err := entry.(*kernel).Run(context.Background(), l)
+		s, err := entry.(*entryPoint).Run(context.Background(), l)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,26 +5,45 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
+
+// kernel is an entry of a program, ready to be launched.
+type kernel struct {
+	prog  *program
+	entry *function
+	name  string
+}
+
+// launchSettings are the properties of the device and its options that a launch depends on.
+type launchSettings struct {
+	mem         *memory
+	sms         int
+	sharedPerSM int
+	id          uint64 // number of the launch on its device
+	seed        uint64 // permutes the order of warps; 0 is the natural order
+	limit       uint64 // instructions that a warp may execute
+	output      io.Writer
+	observer    observe.Observer // nil if nobody observes
+}
 
 // launch is one run of a kernel.
 type launch struct {
 	device.Launch
+	launchSettings
 	kernel   *kernel
-	dev      *Device
 	params   []byte
-	id       uint64
-	sms      int
-	schedule schedule
 	ctx      context.Context
 	parallel bool // several goroutines run blocks
 	// clustered says that blocks are in clusters, if of one block each.
 	clustered bool
+	schedule  schedule
 	failed    atomic.Bool
 	threads   atomic.Uint64 // thread instructions
 	warpOps   atomic.Uint64
@@ -32,6 +51,35 @@ type launch struct {
 	printed   atomic.Int64 // bytes
 	watcher   *watcher
 	grid      *alloc // of a cooperative launch: see cooperate
+}
+
+// launch runs the kernel to its end. l has passed device.Launch.Check and is normalised.
+func (k *kernel) launch(ctx context.Context, l device.Launch, s launchSettings) (device.Stats, error) {
+	run := &launch{
+		Launch: l, launchSettings: s, kernel: k, ctx: ctx, schedule: schedule{s.seed},
+		clustered: l.Cluster.Count() > 1 || k.entry.f.Directive(".reqnctapercluster") != nil,
+	}
+	for i, p := range k.entry.f.Params {
+		off := k.entry.offsets[p.Sym]
+		if n := int(off) + len(l.Params[i]); n > len(run.params) {
+			run.params = append(run.params, make([]byte, n-len(run.params))...)
+		}
+		copy(run.params[off:], l.Params[i])
+	}
+	if l.Cooperative {
+		if err := run.cooperate(); err != nil {
+			return device.Stats{}, err
+		}
+		defer s.mem.free(run.grid)
+	}
+	run.out.w = s.output
+	run.watch(s.observer)
+	err := run.run()
+	run.out.flush()
+	if run.watcher != nil {
+		run.watcher.observer.End(err)
+	}
+	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
 }
 
 var errStopped = errors.New("stopped")
@@ -54,7 +102,7 @@ func (l *launch) cooperate() (err error) {
 	if n, most := l.Grid.Count(), l.resident()*l.Cluster.Count(); n > most {
 		return fmt.Errorf("a cooperative launch of %d blocks, of which the device holds %d at once: launch no more than that", n, most)
 	}
-	if l.grid, err = l.dev.mem.alloc(8, globalAlign, ""); err != nil {
+	if l.grid, err = l.mem.alloc(8, globalAlign, ""); err != nil {
 		return err
 	}
 	binary.LittleEndian.PutUint32(l.grid.data, 8)
@@ -152,9 +200,8 @@ func (l *launch) runSerial(count int) (err error) {
 
 // resident is how many clusters the GPU holds at once.
 func (l *launch) resident() int {
-	chip := chips[l.dev.target]
 	shared := int(l.kernel.entry.declared) + l.Shared + 1024 // the driver's own
-	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1), chip.sharedPerSM/shared))
+	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1), l.sharedPerSM/shared))
 	return max(1, l.sms*perSM/l.Cluster.Count())
 }
 

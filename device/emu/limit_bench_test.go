@@ -12,7 +12,7 @@ func BenchmarkLimit(b *testing.B) {
 }
 
 func limitU32(b *testing.B) {
-	var x, y, z lanes32
+	var x, y, z [32]uint32
 	for b.Loop() {
 		for l := range x {
 			x[l] = (x[l]*y[l] + z[l] + y[l]) ^ z[l]

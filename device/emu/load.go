@@ -10,23 +10,23 @@ import (
 )
 
 // load parses and decodes a module, and places its variables.
-func (d *Device) load(name, text string) (*program, error) {
+func load(name, text string, target ptx.Target, mem *memory, guardShared bool) (*program, error) {
 	m, err := parse.Parse(name, text)
 	if err != nil {
 		return nil, err
 	}
-	if !d.target.Runs(m.Target) {
-		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, d.target)
+	if !target.Runs(m.Target) {
+		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, target)
 	}
 	p := &program{
-		file: name, mod: m, target: d.target,
+		file: name, mod: m, target: target,
 		funcs: map[string]*function{}, byAddr: map[uint64]*function{}, addrOf: map[string]uint64{},
 		globals: map[*ptx.Symbol]*alloc{}, shared: map[*ptx.Symbol]int64{},
 	}
-	if d.options.GuardShared {
+	if guardShared {
 		p.guard = guardBytes
 	}
-	if err := p.placeVariables(d.mem); err != nil {
+	if err := p.placeVariables(mem); err != nil {
 		return nil, err
 	}
 	for i, f := range m.Funcs() {

@@ -14,18 +14,6 @@ func init() {
 	build("mov", buildMov)
 }
 
-// elems are the operands of a vector, or the one operand.
-func elems(o *ptx.Operand) []*ptx.Operand {
-	if o.Kind != ptx.VecOperand {
-		return []*ptx.Operand{o}
-	}
-	es := make([]*ptx.Operand, len(o.Elems))
-	for i := range o.Elems {
-		es[i] = &o.Elems[i]
-	}
-	return es
-}
-
 // cell is a register that memory is read into or written from.
 type cell struct {
 	s      slot
@@ -69,7 +57,7 @@ func buildLoad(d *decoder, x *inst) exec {
 	n := t.Bytes()
 	var cells []cell
 	var bits []int
-	for _, e := range d.vector(x.Arg("d")) {
+	for _, e := range vector(x.Arg("d")) {
 		cells = append(cells, d.into(e, t))
 		bits = append(bits, registerBits(e, t))
 	}
@@ -131,21 +119,6 @@ func loadWide(a *address, cells []cell) exec {
 	}
 }
 
-// vector lists the elements of a vector operand; a vector register has its
-// components.
-func (d *decoder) vector(o *ptx.Operand) []*ptx.Operand {
-	if o.Kind == ptx.RegOperand && o.Sym.Vec > 0 && o.Comp == 0 {
-		es := make([]*ptx.Operand, o.Sym.Vec)
-		for i := range es {
-			c := *o
-			c.Comp = "xyzw"[i]
-			es[i] = &c
-		}
-		return es
-	}
-	return elems(o)
-}
-
 // from decodes a source of a store of type t.
 func (d *decoder) from(o *ptx.Operand, t ptx.Type) cell {
 	w := widthOf(t)
@@ -169,13 +142,13 @@ func (c cell) get(f *frame, lane int) uint64 {
 // buildStore is st in all its synchronous forms.
 func buildStore(d *decoder, x *inst) exec {
 	if x.Has("async") {
-		return builders["st.async"](d, x)
+		return buildRemoteStore(d, x)
 	}
 	t := x.Type("b")
 	a := d.addr(x.Arg("a"), x.SpaceName("a"))
 	n := t.Bytes()
 	var cells []cell
-	for _, e := range d.vector(x.Arg("b")) {
+	for _, e := range vector(x.Arg("b")) {
 		cells = append(cells, d.from(e, t))
 	}
 	slow := func(f *frame, m uint32) {

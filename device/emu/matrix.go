@@ -91,7 +91,7 @@ func (r *registers) storeHalves(f *frame, m uint32, words []uint32) {
 
 // sources are the slots of a vector of 32-bit sources.
 func (d *decoder) sources(o *ptx.Operand) (s []slot) {
-	for _, e := range d.vector(o) {
+	for _, e := range vector(o) {
 		s = append(s, d.src32(e, ptx.B32))
 	}
 	return s
@@ -99,7 +99,7 @@ func (d *decoder) sources(o *ptx.Operand) (s []slot) {
 
 // results are the slots of a vector of results of a type.
 func (d *decoder) results(o *ptx.Operand, t ptx.Type) (s []slot) {
-	for _, e := range d.vector(o) {
+	for _, e := range vector(o) {
 		s = append(s, d.dst(e, t))
 	}
 	return s

@@ -60,7 +60,7 @@ func BenchmarkWgmma(b *testing.B) {
 	} {
 		b.Run(c.op, func(b *testing.B) {
 			m := variant(b, c.op)
-			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 			s, ts := shape(x), types(x)
 			r := rand.New(rand.NewPCG(1, 2))
 			image := make([]byte, wgmmaRoom)
@@ -85,7 +85,7 @@ func BenchmarkMMA(b *testing.B) {
 	} {
 		b.Run(op, func(b *testing.B) {
 			m := variant(b, op)
-			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 			s := shape(x)
 			in := make([]byte, 16*256)
 			r := rand.New(rand.NewPCG(1, 2))

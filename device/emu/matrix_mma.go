@@ -96,7 +96,7 @@ func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec
 	ra, rb := places(a.At, a.Elements, 1, byRow(s.K, 1)), places(b.At, b.Elements, 1, byColumn(s.K, 1))
 	rc := places(c.At, c.Elements, 1, byRow(s.N, 1))
 	slots := func(o *ptx.Operand) (s []slot) {
-		for _, e := range d.vector(o) {
+		for _, e := range vector(o) {
 			s = append(s, d.src64(e, ptx.F64))
 		}
 		return s

@@ -126,7 +126,7 @@ func TestFragmentLoads(t *testing.T) {
 
 func testFragmentLoad(t *testing.T, r *rand.Rand, m isa.Match) {
 	t.Helper()
-	x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 	typ, s, matrix := m.Mod("type"), shape(x), m.Mod("matrix")
 	bits := typeBits(typ)
 	a, b, c := layout.WMMA(s, bits, typ == "f16")

@@ -185,7 +185,7 @@ func TestMMA(t *testing.T) {
 	n := 0
 	for _, f := range isa.Forms("mma") {
 		for m := range f.Variants() {
-			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 			ts, s := types(x), shape(x)
 			n++
 			if ts[1] == "f16" && s.K == 4 {
@@ -247,7 +247,7 @@ func TestWMMA(t *testing.T) {
 			if !m.Has("mma") {
 				continue
 			}
-			x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 			ts, s := types(x), shape(x)
 			if len(ts) == 2 {
 				ts = []string{ts[0], "f16", "f16", ts[1]}

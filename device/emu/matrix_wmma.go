@@ -190,7 +190,7 @@ func (m *memoryFragment) elements() int {
 func buildFragmentStore(d *decoder, x *inst) exec {
 	m := d.memoryFragment(x, "d")
 	if m.wide {
-		for _, e := range d.vector(x.Arg("r")) {
+		for _, e := range vector(x.Arg("r")) {
 			m.regs = append(m.regs, d.src64(e, ptx.F64))
 		}
 		return func(f *frame, mask uint32) {

@@ -36,10 +36,10 @@ func buildMov(d *decoder, x *inst) exec {
 // moveVector is mov.v2 and mov.v4: element by element.
 func moveVector(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	var to, from []cell
-	for _, e := range d.vector(src) {
+	for _, e := range vector(src) {
 		from = append(from, d.from(e, t))
 	}
-	for _, e := range d.vector(dst) {
+	for _, e := range vector(dst) {
 		to = append(to, d.into(e, t))
 	}
 	return func(f *frame, m uint32) {
@@ -84,7 +84,7 @@ func (f *frame) setPred(p slot, m, v uint32) { f.p[p] = f.p[p]&^m | v&m }
 
 // parts decodes the elements of a vector that is one value of type t in pieces.
 func parts(d *decoder, o *ptx.Operand, t ptx.Type, write bool) (cs []cell, size int) {
-	es := d.vector(o)
+	es := vector(o)
 	size = t.Bits() / len(es)
 	piece := map[int]ptx.Type{8: ptx.B8, 16: ptx.B16, 32: ptx.B32, 64: ptx.B64}[size]
 	for _, e := range es {

@@ -1,55 +1,14 @@
 package emu
 
 import (
-	"math"
-
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // newRegs makes n consecutive registers for values of a type.
 func (d *decoder) newRegs(t ptx.Type, n int) slot { return d.fn.newRegs(t, n) }
 
-func (fn *function) newRegs(t ptx.Type, n int) slot {
-	var count *int
-	switch widthOf(t) {
-	case wPred:
-		count = &fn.nPred
-	case w32:
-		count = &fn.n32
-	case w64:
-		count = &fn.n64
-	case w128:
-		count, n = &fn.n64, 2*n
-	}
-	s := slot(*count)
-	*count += n
-	return s
-}
-
 // reg is the slot of a register operand.
-func (d *decoder) reg(o *ptx.Operand) slot {
-	s := d.regs[o.Sym.ID]
-	if o.Comp != 0 {
-		step := slot(1)
-		if widthOf(o.Sym.Type) == w128 {
-			step = 2
-		}
-		s += step * slot(componentOf(o.Comp))
-	}
-	return s
-}
-
-func componentOf(c byte) int {
-	switch c {
-	case 'y', 'g':
-		return 1
-	case 'z', 'b':
-		return 2
-	case 'w', 'a':
-		return 3
-	}
-	return 0
-}
+func (d *decoder) reg(o *ptx.Operand) slot { return d.fn.reg(o) }
 
 // src32 is the slot of a source of up to 32 bits that is read as type t.
 func (d *decoder) src32(o *ptx.Operand, t ptx.Type) slot {
@@ -204,25 +163,6 @@ func (d *decoder) const64(v uint64) slot {
 	return s
 }
 
-// constant is a literal's bits as a value of type t.
-func constant(o *ptx.Operand, t ptx.Type) uint64 {
-	v := uint64(o.Val)
-	switch {
-	case o.Kind == ptx.F64Operand && t == ptx.F32:
-		return uint64(math.Float32bits(float32(math.Float64frombits(v))))
-	case o.Kind == ptx.F32Operand && t == ptx.F64:
-		return math.Float64bits(float64(math.Float32frombits(uint32(v))))
-	case o.Kind == ptx.ImmOperand && t == ptx.F32:
-		return uint64(math.Float32bits(float32(o.Val)))
-	case o.Kind == ptx.ImmOperand && t == ptx.F64:
-		return math.Float64bits(float64(o.Val))
-	}
-	if n := t.Bits(); n > 0 && n < 64 {
-		v &= 1<<n - 1
-	}
-	return v
-}
-
 // address is the address of a variable or function, in its own state space.
 func (d *decoder) address(o *ptx.Operand) uint64 {
 	off := uint64(o.Val)
@@ -241,8 +181,6 @@ func (d *decoder) address(o *ptx.Operand) uint64 {
 func (d *decoder) moves(s *ptx.Symbol) bool {
 	return s.Kind == ptx.VarSymbol && !d.fn.f.Entry && (s.Var.Space == ptx.Local || isDynamic(s.Var))
 }
-
-func isDynamic(v *ptx.Var) bool { return v.Space == ptx.Shared && v.Linkage == ptx.Extern }
 
 // basedAddress is a register with the address of what lies at an offset from where
 // variable s moves.
@@ -264,28 +202,9 @@ func (d *decoder) basedAddress(s *ptx.Symbol, off uint64, wide bool) slot {
 
 // variable is the address of a variable in its own state space.
 func (d *decoder) variable(s *ptx.Symbol) uint64 {
-	switch s.Var.Space {
-	case ptx.Global, ptx.Const:
-		if a := d.p.globals[s]; a != nil {
-			return a.addr
-		}
-	case ptx.Shared:
-		if isDynamic(s.Var) && d.fn.f.Entry {
-			return uint64(d.fn.statics)
-		} else if isDynamic(s.Var) {
-			return 0 // from where it moves
-		}
-		if off, ok := d.fn.offsets[s]; ok {
-			return uint64(off)
-		}
-		if off, ok := d.p.shared[s]; ok {
-			return uint64(off)
-		}
-	case ptx.Local, ptx.Param:
-		if off, ok := d.fn.offsets[s]; ok {
-			return uint64(off)
-		}
+	addr, ok := d.fn.variable(s)
+	if !ok {
+		d.fail("variable %s has no storage here", s.Name)
 	}
-	d.fail("variable %s has no storage here", s.Name)
-	return 0
+	return addr
 }

@@ -32,7 +32,7 @@ func (o *op) polls(d *decoder, x *inst) {
 		return
 	}
 	o.kind = opPoll
-	for _, e := range d.vector(dst) {
+	for _, e := range vector(dst) {
 		o.cells = append(o.cells, d.into(e, x.Type("d")))
 	}
 }

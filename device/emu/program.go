@@ -91,7 +91,6 @@ type function struct {
 	tmpl32    []lanes32
 	tmpl64    []lanes64
 	specials  []specialReg
-	slots     []slot // of the registers, by ID
 	based     []basedReg
 	index     int        // in the program
 	regs      []slot     // by register ID

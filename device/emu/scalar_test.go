@@ -125,7 +125,7 @@ func TestPartialMasks(t *testing.T) {
 			}
 			return n
 		}},
-		{"{ .reg .pred p; setp.lt.u32 p, %r1, 10; selp.u32 %r2, 1, 0, p; }", func(l uint32) uint32 { return bit(l < 10) }},
+		{"{ .reg .pred p; setp.lt.u32 p, %r1, 10; selp.u32 %r2, 1, 0, p; }", func(l uint32) uint32 { return b2u(l < 10) }},
 	} {
 		body := `
 	mov.u32 %r1, %r0;
@@ -190,4 +190,12 @@ func TestWidths(t *testing.T) {
 			t.Errorf("%s: %v, want %q", inst, err, want)
 		}
 	}
+}
+
+// b2u returns 1 for true and 0 for false.
+func b2u(v bool) uint32 {
+	if v {
+		return 1
+	}
+	return 0
 }

@@ -57,8 +57,7 @@ func (s *state) Callers() []string { return (*frame)(s).callers() }
 
 // register returns the value of a register in a lane.
 func (s *state) register(o *ptx.Operand, lane int) uint64 {
-	d := &decoder{fn: s.fn, regs: s.fn.slots}
-	r := d.reg(o)
+	r := s.fn.reg(o)
 	var v uint64
 	switch widthOf(o.Sym.Type) {
 	case wPred:
@@ -86,15 +85,14 @@ func (s *state) base(o *ptx.Operand, lane int) uint64 {
 	case o.Sym.Kind == ptx.FuncSymbol:
 		return s.fn.prog.funcAddr(o.Sym)
 	}
-	d := &decoder{p: s.fn.prog, fn: s.fn}
-	return d.variable(o.Sym)
+	addr, _ := s.fn.variable(o.Sym)
+	return addr
 }
 
 // Stored returns the bytes that the st of a lane is about to write.
 func (s *state) Stored(in *observe.Inst, lane, size int) (data []byte, ok bool) {
 	t := in.Type("b")
-	d := &decoder{p: s.fn.prog, fn: s.fn, regs: s.fn.slots}
-	for _, e := range d.vector(in.Arg("b")) {
+	for _, e := range vector(in.Arg("b")) {
 		var b [8]byte
 		n := t.Bytes()
 		if n > 8 || e.Kind == ptx.SymOperand {

@@ -32,7 +32,7 @@ func (s *stream) do(work func() error) error {
 }
 
 func (s *stream) Launch(k device.Kernel, l device.Launch) error {
-	own, ok := k.(*kernel)
+	own, ok := k.(*entryPoint)
 	if !ok || own.dev != s.dev {
 		return fmt.Errorf("launch of %s: the kernel is of another device than the stream", k.Info().Name)
 	}

@@ -47,15 +47,20 @@ type startedProduct struct {
 	from         origin
 	p            *groupProduct
 	mask         uint32
-	group        uint32
 	a            []uint32 // from registers, or nil
 	aDesc, bDesc matrixDesc
 	keep         bool
 }
 
-// productQueue is the wgmma instructions of a warp that have not taken effect.
+// queuedProduct is a wgmma that has not taken effect.
+type queuedProduct struct {
+	group uint32
+	run   func()
+}
+
+// productQueue holds the wgmma instructions of a warp that have not taken effect.
 type productQueue struct {
-	items   []startedProduct
+	items   []queuedProduct
 	groups  uint32
 	last    uint32 // groups up to that of the last product
 	waiting bool   // for the other warps of the group
@@ -202,8 +207,8 @@ func (p *groupProduct) start(f *frame, m uint32) {
 	if p.not {
 		scale = ^scale
 	}
-	s := startedProduct{
-		from: origin{f, f.w.pc, -1}, p: p, mask: m, group: q.groups,
+	s := &startedProduct{
+		from: f.origin(-1), p: p, mask: m,
 		bDesc: matrixDesc(f.r64[p.bDesc][l]), keep: scale>>l&1 != 0,
 	}
 	if p.aDesc >= 0 {
@@ -213,7 +218,7 @@ func (p *groupProduct) start(f *frame, m uint32) {
 		p.ra.load(f, s.a)
 	}
 	s.announce()
-	q.items = append(q.items, s)
+	q.items = append(q.items, queuedProduct{q.groups, s.run})
 	if f.b.cluster.async.early() {
 		q.finishAll()
 	}

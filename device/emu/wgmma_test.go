@@ -178,7 +178,7 @@ func TestWgmma(t *testing.T) {
 
 func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
 	t.Helper()
-	x := &inst{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 	ts, s := types(x), shape(x)
 	a, b, c := randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.N, s.K), randomMatrix(r, ts[0], s.M, s.N)
 	has := func(name string) bool { return strings.Contains(m.Form.Syntax, name+":") }
