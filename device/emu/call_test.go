@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -207,7 +208,7 @@ func TestCallDivergent(t *testing.T) {
 		case i == 20:
 			want = 0
 		case i == 31:
-			want = fullMask &^ (1<<3 | 1<<20)
+			want = machine.FullMask &^ (1<<3 | 1<<20)
 		}
 		if v != want {
 			t.Errorf("thread %d has %#x, want %#x", i, v, want)
@@ -287,17 +288,6 @@ func TestPrintf(t *testing.T) {
 		t.Errorf("printed\n%s", out.String())
 	}
 }
-
-// values are the arguments of a format in a test.
-type values []any
-
-func (v *values) word(size uint64) uint64 {
-	x := (*v)[0].(uint64)
-	*v = (*v)[1:]
-	return x
-}
-
-func (v *values) str(addr uint64) string { return strings.Repeat("s", int(addr)) }
 
 // TestAssert reports the assertion, and where.
 func TestAssert(t *testing.T) {

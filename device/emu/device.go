@@ -9,6 +9,9 @@ import (
 	"sync/atomic"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/decode"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -16,7 +19,7 @@ import (
 // Device is an emulated GPU.
 type Device struct {
 	target   ptx.Target
-	mem      *memory
+	mem      *memory.Global
 	launches atomic.Uint64
 	options  Options
 }
@@ -54,7 +57,7 @@ func New(target ptx.Target, opts Options) (*Device, error) {
 	if opts.MaxInstructions == 0 {
 		opts.MaxInstructions = 1 << 34
 	}
-	return &Device{target: target, mem: newMemory(opts.Memory), options: opts}, nil
+	return &Device{target: target, mem: memory.NewGlobal(opts.Memory), options: opts}, nil
 }
 
 // chip is what limits a target's kernels.
@@ -107,7 +110,7 @@ func (d *Device) Close() error { return nil }
 
 // Alloc allocates global memory, filled with a pattern that is no likely value.
 func (d *Device) Alloc(size int64) (device.Buffer, error) {
-	a, err := d.mem.alloc(size, globalAlign, "")
+	a, err := d.mem.Alloc(size, memory.GlobalAlign, "")
 	if err != nil {
 		return nil, err
 	}
@@ -115,33 +118,35 @@ func (d *Device) Alloc(size int64) (device.Buffer, error) {
 }
 
 type buffer struct {
-	mem *memory
-	a   *alloc
+	mem *memory.Global
+	a   *memory.Alloc
 }
 
-func (b *buffer) Addr() uint64 { return b.a.addr }
-func (b *buffer) Size() int64  { return int64(len(b.a.data)) }
+func (b *buffer) Addr() uint64 { return b.a.Addr }
+
+func (b *buffer) Size() int64 { return int64(len(b.a.Data)) }
 
 func (b *buffer) Free() error {
-	b.mem.free(b.a)
+	b.mem.Free(b.a)
 	return nil
 }
 
 func (b *buffer) Write(off int64, data []byte) error { return b.copy(off, len(data), data, nil) }
-func (b *buffer) Read(off int64, data []byte) error  { return b.copy(off, len(data), nil, data) }
+
+func (b *buffer) Read(off int64, data []byte) error { return b.copy(off, len(data), nil, data) }
 
 func (b *buffer) copy(off int64, n int, from, to []byte) error {
 	if off < 0 || off+int64(n) > b.Size() {
 		return fmt.Errorf("bytes %d to %d of a buffer of %d", off, off+int64(n), b.Size())
 	}
-	copy(to, b.a.data[off:])
-	copy(b.a.data[off:], from)
+	copy(to, b.a.Data[off:])
+	copy(b.a.Data[off:], from)
 	return nil
 }
 
 // Load parses and decodes PTX.
 func (d *Device) Load(name, text string) (device.Module, error) {
-	p, err := load(name, text, d.target, d.mem, d.options.GuardShared)
+	p, err := decode.Load(name, text, d.target, d.mem, d.options.GuardShared)
 	if err != nil {
 		return nil, err
 	}
@@ -150,29 +155,29 @@ func (d *Device) Load(name, text string) (device.Module, error) {
 
 type module struct {
 	dev  *Device
-	prog *program
+	prog *machine.Program
 }
 
 func (m *module) Kernel(name string) (device.Kernel, error) {
-	fn := m.prog.funcs[name]
-	if fn == nil || !fn.f.Entry {
-		return nil, fmt.Errorf("%s has no kernel %q", m.prog.file, name)
+	fn := m.prog.Funcs[name]
+	if fn == nil || !fn.Decl.Entry {
+		return nil, fmt.Errorf("%s has no kernel %q", m.prog.File, name)
 	}
-	return &entryPoint{m.dev, &kernel{prog: m.prog, entry: fn, name: name}}, nil
+	return &entryPoint{m.dev, &machine.Kernel{Prog: m.prog, Entry: fn, Name: name}}, nil
 }
 
 func (m *module) Global(name string) (device.Buffer, error) {
-	for s, a := range m.prog.globals {
+	for s, a := range m.prog.Globals {
 		if s.Name == name {
 			return &buffer{m.dev.mem, a}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s has no variable %q in global memory", m.prog.file, name)
+	return nil, fmt.Errorf("%s has no variable %q in global memory", m.prog.File, name)
 }
 
 func (m *module) Close() error {
-	for _, a := range m.prog.globals {
-		m.dev.mem.free(a)
+	for _, a := range m.prog.Globals {
+		m.dev.mem.Free(a)
 	}
 	return nil
 }
@@ -180,16 +185,16 @@ func (m *module) Close() error {
 // entryPoint is a kernel of a module that is loaded on a device.
 type entryPoint struct {
 	dev    *Device
-	kernel *kernel
+	kernel *machine.Kernel
 }
 
 func (k *entryPoint) Info() device.KernelInfo {
-	i := device.KernelInfo{Name: k.kernel.name, Shared: int(k.kernel.entry.declared), Local: int(k.kernel.entry.localSize), MaxThreads: 1024}
-	for _, p := range k.kernel.entry.f.Params {
+	i := device.KernelInfo{Name: k.kernel.Name, Shared: int(k.kernel.Entry.Declared), Local: int(k.kernel.Entry.LocalSize), MaxThreads: 1024}
+	for _, p := range k.kernel.Entry.Decl.Params {
 		i.Params = append(i.Params, device.ParamInfo{Name: p.Sym.Name, Size: int(p.Size()), Align: p.Alignment()})
 	}
 	for _, name := range []string{".maxntid", ".reqntid"} {
-		if d := k.kernel.entry.f.Directive(name); d != nil {
+		if d := k.kernel.Entry.Decl.Directive(name); d != nil {
 			i.MaxThreads = 1
 			for _, a := range d.Args {
 				i.MaxThreads *= int(a.Val)
@@ -216,16 +221,16 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	}
 	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
 	d := k.dev
-	return k.kernel.launch(ctx, l, launchSettings{
-		mem: d.mem, sms: chips[d.target].sms, sharedPerSM: chips[d.target].sharedPerSM, id: d.launches.Add(1),
-		seed: d.options.Schedule, limit: d.options.MaxInstructions, output: d.options.Output, observer: d.options.Observer,
+	return k.kernel.Launch(ctx, l, machine.Settings{
+		Memory: d.mem, SMs: chips[d.target].sms, SharedPerSM: chips[d.target].sharedPerSM, ID: d.launches.Add(1),
+		Seed: d.options.Schedule, Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
 	})
 }
 
 // cluster is the cluster that the kernel runs in: the one it was compiled for, or
 // else the one that the launch asks for.
 func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
-	d := k.kernel.entry.f.Directive(".reqnctapercluster")
+	d := k.kernel.Entry.Decl.Directive(".reqnctapercluster")
 	if d == nil {
 		return asked, nil
 	}
@@ -235,7 +240,7 @@ func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
 	}
 	compiled := device.D(n...)
 	if asked.Count() > 1 && asked.Norm() != compiled {
-		return asked, fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.kernel.name, asked, compiled)
+		return asked, fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.kernel.Name, asked, compiled)
 	}
 	return compiled, nil
 }
@@ -245,5 +250,5 @@ func (d *Device) TensorMap(t device.TensorDesc) (device.TensorMap, error) {
 	if err := t.Check(); err != nil {
 		return device.TensorMap{}, err
 	}
-	return encodeTensor(t), nil
+	return memory.EncodeTensorMap(t), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/ops"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -61,7 +62,7 @@ func BenchmarkWgmma(b *testing.B) {
 		b.Run(c.op, func(b *testing.B) {
 			m := variant(b, c.op)
 			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-			s, ts := shape(x), types(x)
+			s, ts := ops.Shape(x), ops.Types(x)
 			r := rand.New(rand.NewPCG(1, 2))
 			image := make([]byte, wgmmaRoom)
 			ta, tb := &sharedTile{swizzle: device.Swizzle128B, sbo: 1024}, &sharedTile{swizzle: device.Swizzle128B, start: 24 << 10, sbo: 1024}
@@ -86,7 +87,7 @@ func BenchmarkMMA(b *testing.B) {
 		b.Run(op, func(b *testing.B) {
 			m := variant(b, op)
 			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-			s := shape(x)
+			s := ops.Shape(x)
 			in := make([]byte, 16*256)
 			r := rand.New(rand.NewPCG(1, 2))
 			for i := range in {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/ops"
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
@@ -127,8 +128,8 @@ func TestFragmentLoads(t *testing.T) {
 func testFragmentLoad(t *testing.T, r *rand.Rand, m isa.Match) {
 	t.Helper()
 	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-	typ, s, matrix := m.Mod("type"), shape(x), m.Mod("matrix")
-	bits := typeBits(typ)
+	typ, s, matrix := m.Mod("type"), ops.Shape(x), m.Mod("matrix")
+	bits := ops.TypeBits(typ)
 	a, b, c := layout.WMMA(s, bits, typ == "f16")
 	frag, rows, cols := c, s.M, s.N
 	switch matrix {

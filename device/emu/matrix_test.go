@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/ops"
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -31,7 +32,7 @@ func matrixValue(t string, v int) uint64 {
 	case "f64":
 		return math.Float64bits(float64(v))
 	}
-	return uint64(v) & (1<<typeBits(t) - 1)
+	return uint64(v) & (1<<ops.TypeBits(t) - 1)
 }
 
 // testMatrix is a matrix of small numbers that a type can hold.
@@ -61,7 +62,7 @@ func (m *testMatrix) at(row, col int) int { return m.v[row*m.cols+col] }
 
 // registers are a lane's registers of a fragment of the matrix.
 func (m *testMatrix) registers(f layout.Fragment, lane int) (regs []uint64) {
-	bits := typeBits(m.typ)
+	bits := ops.TypeBits(m.typ)
 	per := max(1, 32/bits)
 	for i := range f.Elements {
 		p := f.At(lane, i)
@@ -186,13 +187,13 @@ func TestMMA(t *testing.T) {
 	for _, f := range isa.Forms("mma") {
 		for m := range f.Variants() {
 			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-			ts, s := types(x), shape(x)
+			ts, s := ops.Types(x), ops.Shape(x)
 			n++
 			if ts[1] == "f16" && s.K == 4 {
 				testQuarters(t, r, m, ts)
 				continue
 			}
-			testProduct(t, r, m, ts, s, func(string) (a, b, c layout.Fragment) { return layout.MMA(s, typeBits(ts[1])) })
+			testProduct(t, r, m, ts, s, func(string) (a, b, c layout.Fragment) { return layout.MMA(s, ops.TypeBits(ts[1])) })
 		}
 	}
 	if n < 80 {
@@ -248,13 +249,13 @@ func TestWMMA(t *testing.T) {
 				continue
 			}
 			x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-			ts, s := types(x), shape(x)
+			ts, s := ops.Types(x), ops.Shape(x)
 			if len(ts) == 2 {
 				ts = []string{ts[0], "f16", "f16", ts[1]}
 			}
 			n++
 			testProduct(t, r, m, ts, s, func(string) (a, b, c layout.Fragment) {
-				return layout.WMMA(s, typeBits(ts[1]), ts[1] == "f16")
+				return layout.WMMA(s, ops.TypeBits(ts[1]), ts[1] == "f16")
 			})
 		}
 	}

@@ -5,27 +5,6 @@ import (
 	"testing"
 )
 
-// TestMbarrierWord checks the packed counts against what went in.
-func TestMbarrierWord(t *testing.T) {
-	b := newMbarrier(5)
-	if b.expected() != 5 || b.pending() != 5 || b.bytes() != 0 || b.phase() != 0 {
-		t.Fatalf("new barrier: %d of %d, %d bytes, phase %d", b.pending(), b.expected(), b.bytes(), b.phase())
-	}
-	for _, bytes := range []int32{1, -1, mbarrierMost, -mbarrierMost} {
-		b = b.with(mbarrierMost, 3, bytes)
-		if b.expected() != mbarrierMost || b.pending() != 3 || b.bytes() != bytes || b.phase() != 0 {
-			t.Errorf("with %d bytes: %d of %d, %d bytes, phase %d", bytes, b.pending(), b.expected(), b.bytes(), b.phase())
-		}
-	}
-	b = newMbarrier(1)
-	for phase := range uint32(9) {
-		if b.phase() != phase&3 {
-			t.Errorf("phase %d is numbered %d", phase, b.phase())
-		}
-		b = b.with(1, 0, 0)
-	}
-}
-
 // mbarrierBody runs on one thread: b is the barrier, of two arrivals. p becomes
 // 0 or 1 at the next word of the output with "show".
 const (

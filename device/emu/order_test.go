@@ -58,7 +58,7 @@ func TestOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := k.(*entryPoint).kernel.entry.serial; got != c.serial {
+		if got := k.(*entryPoint).kernel.Entry.Serial; got != c.serial {
 			t.Errorf("%s: serial is %v, want %v", c.body, got, c.serial)
 		}
 	}

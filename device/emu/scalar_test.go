@@ -29,8 +29,10 @@ type row struct {
 }
 
 // in1, in2 and in3 are rows with as many operands.
-func in1(a, want uint64) row       { return row{[]uint64{a}, want} }
-func in2(a, b, want uint64) row    { return row{[]uint64{a, b}, want} }
+func in1(a, want uint64) row { return row{[]uint64{a}, want} }
+
+func in2(a, b, want uint64) row { return row{[]uint64{a, b}, want} }
+
 func in3(a, b, c, want uint64) row { return row{[]uint64{a, b, c}, want} }
 
 // kernel writes the case as a kernel: thread i reads record i, four words of eight

@@ -59,7 +59,7 @@ func (s *stream) Copy(dst, src device.Buffer) error {
 	if !ok {
 		return errors.New("copy from a buffer of another device")
 	}
-	return s.do(func() error { return dst.Write(0, from.a.data) })
+	return s.do(func() error { return dst.Write(0, from.a.Data) })
 }
 
 func (s *stream) Fill(b device.Buffer, value byte) error {
@@ -68,8 +68,8 @@ func (s *stream) Fill(b device.Buffer, value byte) error {
 		return errors.New("fill of a buffer of another device")
 	}
 	return s.do(func() error {
-		for i := range to.a.data {
-			to.a.data[i] = value
+		for i := range to.a.Data {
+			to.a.Data[i] = value
 		}
 		return nil
 	})
@@ -83,10 +83,13 @@ func (s *stream) Record(e device.Event) error {
 	return s.do(own.record)
 }
 
-func (s *stream) Wait(device.Event) error        { return nil }
-func (s *stream) Done() (bool, error)            { return true, nil }
+func (s *stream) Wait(device.Event) error { return nil }
+
+func (s *stream) Done() (bool, error) { return true, nil }
+
 func (s *stream) Sync(ctx context.Context) error { return ctx.Err() }
-func (s *stream) Close() error                   { return nil }
+
+func (s *stream) Close() error { return nil }
 
 // event is a moment by the host's clock.
 type event struct {
@@ -110,9 +113,11 @@ func (e *event) moment() time.Time {
 	return e.at
 }
 
-func (e *event) Done() (bool, error)            { return true, nil }
+func (e *event) Done() (bool, error) { return true, nil }
+
 func (e *event) Sync(ctx context.Context) error { return ctx.Err() }
-func (e *event) Close() error                   { return nil }
+
+func (e *event) Close() error { return nil }
 
 // Since is how long the emulator took, which says nothing of a GPU.
 func (e *event) Since(start device.Event) (time.Duration, error) {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -133,7 +134,7 @@ func TestVote(t *testing.T) {
 		{"vote.sync.ballot.b32 %r1, !%p1, -1", ^uint32(0x1ff)},
 		{"@%p1 vote.sync.ballot.b32 %r1, %p2, 0x1ff", 0x1ff},
 		{"@%p1 activemask.b32 %r1", 0x1ff},
-		{"activemask.b32 %r1", fullMask},
+		{"activemask.b32 %r1", machine.FullMask},
 	} {
 		got := each(t, `mov.u32 %r1, 0;
 	setp.lt.u32 %p1, %r0, 9;

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/ops"
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
@@ -73,7 +74,7 @@ func randomTile(r *rand.Rand, start, n int, turned bool) *sharedTile {
 
 // put writes a matrix, lines of which are rows, into an image of shared memory.
 func (s *sharedTile) put(image []byte, m *testMatrix) {
-	bits := typeBits(m.typ)
+	bits := ops.TypeBits(m.typ)
 	for line := range m.rows {
 		for k := range m.cols {
 			v := matrixValue(m.typ, m.at(line, k))
@@ -179,7 +180,7 @@ func TestWgmma(t *testing.T) {
 func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
 	t.Helper()
 	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-	ts, s := types(x), shape(x)
+	ts, s := ops.Types(x), ops.Shape(x)
 	a, b, c := randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.N, s.K), randomMatrix(r, ts[0], s.M, s.N)
 	has := func(name string) bool { return strings.Contains(m.Form.Syntax, name+":") }
 	var turnA, turnB bool
@@ -213,7 +214,7 @@ func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
 			}
 		}
 	}
-	fa, fd := layout.WGMMA(s, typeBits(ts[1]))
+	fa, fd := layout.WGMMA(s, ops.TypeBits(ts[1]))
 	var in []byte
 	regs := make([][]uint64, 128)
 	for l := range regs {

@@ -1,0 +1,124 @@
+package decode
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/operand"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/ops"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
+)
+
+// Error is an instruction that the emulator cannot run.
+type Error struct {
+	File string
+	Pos  ptx.Pos
+	Inst string
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %v", e.File, e.Pos.Line, e.Pos.Col, e.Inst, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// decode decodes a function into p.funcs.
+func decode(p *machine.Program, fn *machine.Function) error {
+	d := &operand.Decoder{
+		Prog: p, Func: fn,
+		Consts32: map[uint32]machine.Slot{}, Consts64: map[uint64]machine.Slot{}, Special: map[string]machine.Slot{},
+		Labels: map[*ptx.Symbol]int32{}, Targets: map[*ptx.Symbol]*ptx.Targets{},
+	}
+	var errs []error
+	for _, s := range fn.Decl.Body {
+		switch s := s.(type) {
+		case *ptx.Label:
+			d.Labels[s.Sym] = int32(len(fn.Code))
+		case *ptx.Targets:
+			d.Targets[s.Sym] = s
+		}
+		if in, ok := s.(*ptx.Inst); ok {
+			if err := decodeInst(d, in); err != nil {
+				errs = append(errs, &Error{p.File, in.Pos, in.Op.Text, err})
+			}
+		}
+	}
+	fn.Code = append(fn.Code, machine.Op{Kind: machine.OpRet, Guard: -1}) // off the end of the text
+	resolveLabels(d)
+	prioritise(d)
+	fn.Init32 = make([]machine.Lanes32, fn.N32)
+	fn.Init64 = make([]machine.Lanes64, fn.N64)
+	for v, s := range d.Consts32 {
+		for l := range fn.Init32[s] {
+			fn.Init32[s][l] = v
+		}
+	}
+	for v, s := range d.Consts64 {
+		for l := range fn.Init64[s] {
+			fn.Init64[s][l] = v
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// decodeInst decodes one instruction.
+func decodeInst(d *operand.Decoder, in *ptx.Inst) error {
+	x, err := isa.BindInst(in)
+	if err != nil {
+		return err
+	}
+	o := machine.Op{Inst: in, Guard: -1, Target: -1}
+	d.Pre, d.Err = nil, nil
+	if in.Guard.Sym != nil {
+		o.Guard, o.Neg = d.Func.Regs[in.Guard.Sym.ID], in.Guard.Neg
+	}
+	if err := ops.Decode(d, &x, &o); err != nil {
+		return err
+	}
+	if d.Err != nil {
+		return d.Err
+	}
+	d.Func.Code = append(append(d.Func.Code, d.Pre...), o)
+	return nil
+}
+
+// resolveLabels replaces forward references by where the labels are.
+func resolveLabels(d *operand.Decoder) {
+	fix := func(t *int32) {
+		if *t < -1 {
+			*t = d.Labels[d.Forward[-*t-2]]
+		}
+	}
+	for i := range d.Func.Code {
+		fix(&d.Func.Code[i].Target)
+		for j := range d.Func.Code[i].Table {
+			fix(&d.Func.Code[i].Table[j])
+		}
+	}
+}
+
+// prioritise numbers the instructions in reverse postorder of their blocks.
+func prioritise(d *operand.Decoder) {
+	g := verify.NewCFG(d.Func.Decl)
+	first := map[*ptx.Inst]int32{}
+	n := int32(0)
+	for _, b := range g.RPO {
+		for _, s := range d.Func.Decl.Body[g.Blocks[b].Start:g.Blocks[b].End] {
+			if in, ok := s.(*ptx.Inst); ok {
+				first[in] = n
+				n++
+			}
+		}
+	}
+	for i := len(d.Func.Code) - 1; i >= 0; i-- {
+		o := &d.Func.Code[i]
+		if p, ok := first[o.Inst]; ok && o.Inst != nil {
+			n = p // what runs before an instruction shares its place
+		}
+		o.Prio = n
+	}
+}

@@ -1,0 +1,241 @@
+package decode
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+)
+
+// Load parses and decodes a module, and places its variables.
+func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared bool) (*machine.Program, error) {
+	m, err := parse.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if !target.Runs(m.Target) {
+		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, target)
+	}
+	p := &machine.Program{
+		File: name, Module: m, Target: target,
+		Funcs: map[string]*machine.Function{}, ByAddr: map[uint64]*machine.Function{}, AddrOf: map[string]uint64{},
+		Globals: map[*ptx.Symbol]*memory.Alloc{}, Shared: map[*ptx.Symbol]int64{},
+	}
+	if guardShared {
+		p.Guard = memory.GuardBytes
+	}
+	if err := placeVariables(p, mem); err != nil {
+		return nil, err
+	}
+	for i, f := range m.Funcs() {
+		fn := &machine.Function{Prog: p, Decl: f, Index: i, Offsets: map[*ptx.Symbol]int64{}, Lines: &machine.SourceLines{}}
+		p.Funcs[f.Sym.Name] = fn
+		addr := uint64(machine.FuncBase + 16*i)
+		p.ByAddr[addr], p.AddrOf[f.Sym.Name] = fn, addr
+		placeBody(fn)
+		fn.Signature()
+	}
+	placeShared(p)
+	finishEntries(p)
+	if err := fillGlobals(p); err != nil {
+		return nil, err
+	}
+	var errs []error
+	for _, f := range m.Funcs() {
+		errs = append(errs, decode(p, p.Funcs[f.Sym.Name]))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	orderBlocks(p)
+	return p, nil
+}
+
+// placeVariables gives the variables of module scope their storage.
+func placeVariables(p *machine.Program, mem *memory.Global) error {
+	for _, v := range p.Module.Vars() {
+		switch v.Space {
+		case ptx.Global, ptx.Const:
+			a, err := mem.Alloc(v.Size(), v.Alignment(), v.Sym.Name)
+			if err != nil {
+				return fmt.Errorf("variable %s: %w", v.Sym.Name, err)
+			}
+			a.ReadOnly = v.Space == ptx.Const
+			p.Globals[v.Sym] = a
+		case ptx.Shared:
+			if v.Linkage == ptx.Extern {
+				p.Dynamic = append(p.Dynamic, v.Sym)
+				continue
+			}
+			p.Declared = place(p.Declared, v, p.Shared)
+			p.Statics = place(p.Statics, v, p.Shared) + p.Guard
+		}
+	}
+	return nil
+}
+
+// place gives a variable the next aligned offset and returns where it ends.
+func place(at int64, v *ptx.Var, offsets map[*ptx.Symbol]int64) int64 {
+	a := int64(v.Alignment())
+	at = (at + a - 1) / a * a
+	offsets[v.Sym] = at
+	return at + v.Size()
+}
+
+// placeBody lays out the variables of a function but the .shared ones: its parameters,
+// the .param and .local variables of its body.
+func placeBody(fn *machine.Function) {
+	if !fn.Decl.Entry {
+		for _, v := range fn.Decl.Returns {
+			fn.ParamSize = place(fn.ParamSize, v, fn.Offsets)
+		}
+	}
+	for _, v := range fn.Decl.Params {
+		fn.ParamSize = place(fn.ParamSize, v, fn.Offsets)
+	}
+	if fn.Decl.Entry {
+		fn.ParamSize = 0 // one copy for the whole grid; the body's own follow
+	}
+	for _, s := range fn.Decl.Body {
+		v, ok := s.(*ptx.Var)
+		if !ok {
+			continue
+		}
+		switch v.Space {
+		case ptx.Param:
+			fn.ParamSize = place(fn.ParamSize, v, fn.Offsets)
+		case ptx.Local:
+			fn.LocalSize = place(fn.LocalSize, v, fn.Offsets)
+		case ptx.Shared:
+			if v.Linkage == ptx.Extern {
+				fn.Prog.Dynamic = append(fn.Prog.Dynamic, v.Sym)
+			}
+		}
+	}
+}
+
+// placeShared lays out the .shared variables of the functions' bodies behind those
+// of the module: first what device functions have, which may be called from any
+// kernel, then what each kernel has for itself.
+func placeShared(p *machine.Program) {
+	for _, entry := range []bool{false, true} {
+		for _, f := range p.Module.Funcs() {
+			if f.Entry != entry {
+				continue
+			}
+			fn := p.Funcs[f.Sym.Name]
+			fn.Statics, fn.Declared = p.Statics, p.Declared
+			for _, s := range f.Body {
+				if v, ok := s.(*ptx.Var); ok && v.Space == ptx.Shared && v.Linkage != ptx.Extern {
+					fn.Declared = place(fn.Declared, v, fn.Offsets)
+					fn.Statics = place(fn.Statics, v, fn.Offsets) + p.Guard
+				}
+			}
+			if !entry {
+				p.Statics, p.Declared = fn.Statics, fn.Declared
+			}
+		}
+	}
+}
+
+// finishEntries places dynamic shared memory behind the static one of each kernel.
+// All variables for it start at the same place, aligned for each of them.
+func finishEntries(p *machine.Program) {
+	align := int64(1)
+	for _, s := range p.Dynamic {
+		align = max(align, int64(s.Var.Alignment()))
+	}
+	for _, fn := range p.Funcs {
+		fn.Statics = (fn.Statics + align - 1) / align * align
+		fn.Declared = (fn.Declared + align - 1) / align * align
+	}
+}
+
+// fillGlobals writes the initialisers of the module's variables.
+func fillGlobals(p *machine.Program) error {
+	for _, v := range p.Module.Vars() {
+		a := p.Globals[v.Sym]
+		if a == nil || v.Init == nil {
+			continue
+		}
+		dims := v.Dims
+		if v.Vec > 0 {
+			dims = append(append([]int64{}, dims...), int64(v.Vec))
+		}
+		if err := initialise(p, a.Data, v.Type, dims, v.Init); err != nil {
+			return fmt.Errorf("%s: variable %s: %w", p.File, v.Sym.Name, err)
+		}
+	}
+	return nil
+}
+
+// initialise writes one initialiser, nested by dimension, into data.
+func initialise(p *machine.Program, data []byte, t ptx.Type, dims []int64, o *ptx.Operand) error {
+	if o.Kind != ptx.VecOperand {
+		return initValue(p, data, t, o)
+	}
+	step := int64(t.Bytes())
+	inner := dims
+	if len(dims) > 0 {
+		inner = dims[1:]
+		for _, n := range inner {
+			step *= n
+		}
+	}
+	for i := range o.Elems {
+		if int64(len(data)) < int64(i+1)*step {
+			return errors.New("more initialisers than elements")
+		}
+		if err := initialise(p, data[int64(i)*step:][:step], t, inner, &o.Elems[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func initValue(p *machine.Program, data []byte, t ptx.Type, o *ptx.Operand) error {
+	var v uint64
+	switch o.Kind {
+	case ptx.SymOperand:
+		base, err := symbolAddress(p, o)
+		if err != nil {
+			return err
+		}
+		v = base + uint64(o.Val)
+		if o.Flags&ptx.MaskOf != 0 {
+			v = masked(v, uint64(o.Elems[0].Val))
+		}
+	default:
+		v = machine.Constant(o, t)
+	}
+	var buf [8]byte
+	binary.LittleEndian.PutUint64(buf[:], v)
+	copy(data[:t.Bytes()], buf[:])
+	return nil
+}
+
+// masked picks the bytes of an address that a mask such as 0xFF00 names.
+func masked(v, mask uint64) uint64 {
+	for mask != 0 && mask&0xff == 0 {
+		v, mask = v>>8, mask>>8
+	}
+	return v & mask
+}
+
+// symbolAddress is an address as an initialiser means it: generic(x) and the plain
+// name of a global variable are the same number.
+func symbolAddress(p *machine.Program, o *ptx.Operand) (uint64, error) {
+	switch o.Sym.Kind {
+	case ptx.VarSymbol:
+		if a := p.Globals[o.Sym]; a != nil {
+			return a.Addr, nil
+		}
+	case ptx.FuncSymbol:
+		return p.FuncAddr(o.Sym), nil
+	}
+	return 0, fmt.Errorf("the address of %s is no constant", o.Sym.Name)
+}

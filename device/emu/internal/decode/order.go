@@ -1,0 +1,186 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Blocks run in parallel where nothing that a kernel computes can depend on the
+// order in which they run. Where it can, one goroutine runs them in turns, so that
+// the result is the same every time and blocks may wait for each other.
+
+// traffic is what a function does that other blocks may notice.
+type traffic struct {
+	ordered bool            // its result may depend on the order of blocks
+	adds    map[string]bool // kinds of reductions that any order serves, if they are all of one kind
+	calls   []*machine.Function
+	anyCall bool // calls through a pointer
+}
+
+// orderBlocks decides for each kernel whether its blocks must run in turns.
+func orderBlocks(p *machine.Program) {
+	all := map[*machine.Function]*traffic{}
+	for _, fn := range p.Funcs {
+		all[fn] = trafficOf(p, fn)
+	}
+	for _, fn := range p.Funcs {
+		if fn.Decl.Entry {
+			fn.Serial = needsOrder(p, fn, all)
+		}
+	}
+}
+
+// needsOrder follows the calls of a kernel.
+func needsOrder(p *machine.Program, entry *machine.Function, all map[*machine.Function]*traffic) bool {
+	seen := map[*machine.Function]bool{}
+	adds := map[string]bool{}
+	ordered := false
+	var visit func(fn *machine.Function)
+	visit = func(fn *machine.Function) {
+		if seen[fn] {
+			return
+		}
+		seen[fn] = true
+		t := all[fn]
+		ordered = ordered || t.ordered
+		for k := range t.adds {
+			adds[k] = true
+		}
+		for _, c := range t.calls {
+			visit(c)
+		}
+		if t.anyCall {
+			for _, c := range p.Funcs {
+				if !c.Decl.Entry {
+					visit(c)
+				}
+			}
+		}
+	}
+	visit(entry)
+	return ordered || len(adds) > 1
+}
+
+// trafficOf looks through the instructions of a function.
+func trafficOf(p *machine.Program, fn *machine.Function) *traffic {
+	t := &traffic{adds: map[string]bool{}}
+	uses := usesOf(fn.Decl)
+	for i := range fn.Code {
+		o := &fn.Code[i]
+		if o.Inst == nil {
+			continue
+		}
+		if c := o.Call; c != nil {
+			switch {
+			case c.Fn != nil:
+				t.calls = append(t.calls, c.Fn)
+			case c.Builtin == nil:
+				t.anyCall = true
+			case isHeap(o.Inst):
+				t.ordered = true // addresses come in the order of the calls
+			}
+			continue
+		}
+		t.note(o.Inst, uses)
+	}
+	return t
+}
+
+func isHeap(in *ptx.Inst) bool {
+	for i := range in.Args {
+		if s := in.Args[i].Sym; s != nil && (s.Name == "malloc" || s.Name == "free") {
+			return true
+		}
+	}
+	return false
+}
+
+// note judges one instruction.
+func (t *traffic) note(in *ptx.Inst, uses map[*ptx.Symbol]int) {
+	op := in.Op
+	switch op.Name {
+	case "atom", "red":
+		if op.Has("async") || inShared(op) || op.Has("cta") || op.Has("cluster") {
+			return
+		}
+		if kind := commutes(op); kind != "" && (op.Name == "red" || unused(in, uses)) {
+			t.adds[kind] = true
+		} else {
+			t.ordered = true
+		}
+	case "ld":
+		if (op.Has("volatile") || op.Has("relaxed") || op.Has("acquire") || op.Has("mmio")) && !inShared(op) && !op.Has("cta") && !op.Has("cluster") {
+			t.ordered = true
+		}
+	case "membar", "fence":
+		if (op.Has("gl") || op.Has("gpu") || op.Has("sys")) && !op.Has("proxy") {
+			t.ordered = true
+		}
+	case "cp":
+		if op.Has("reduce") && op.Has("global") {
+			t.ordered = true
+		}
+	}
+}
+
+func inShared(op *ptx.Opcode) bool {
+	for _, m := range op.Mods {
+		if strings.HasPrefix(m, "shared") {
+			return true
+		}
+	}
+	return false
+}
+
+// commutes names the operation of an atomic whose result in memory does not depend
+// on the order, with its type; "" for others. Sums of floats round differently in
+// another order, and inc and dec wrap at a value of their own.
+func commutes(op *ptx.Opcode) string {
+	for _, name := range []string{"add", "min", "max", "and", "or", "xor"} {
+		if !op.Has(name) {
+			continue
+		}
+		switch t := ptx.ParseType(op.Mods[len(op.Mods)-1]); t {
+		case ptx.U32, ptx.S32, ptx.B32, ptx.U64, ptx.S64, ptx.B64:
+			if name == "add" { // of any signedness: the same sum
+				return name + string('0'+rune(t.Bytes()))
+			}
+			return name + t.String()
+		}
+	}
+	return ""
+}
+
+// unused reports whether nobody reads the old value that an atomic gives.
+func unused(in *ptx.Inst, uses map[*ptx.Symbol]int) bool {
+	d := &in.Args[0]
+	return d.Kind == ptx.SinkOperand || d.Kind == ptx.RegOperand && uses[d.Sym] == 1
+}
+
+// usesOf counts how often each register is named in a function.
+func usesOf(f *ptx.Func) map[*ptx.Symbol]int {
+	uses := map[*ptx.Symbol]int{}
+	var count func(os []ptx.Operand)
+	count = func(os []ptx.Operand) {
+		for i := range os {
+			if s := os[i].Sym; s != nil && s.Kind == ptx.RegSymbol {
+				uses[s]++
+			}
+			count(os[i].Elems)
+		}
+	}
+	for _, s := range f.Body {
+		if in, ok := s.(*ptx.Inst); ok {
+			count(in.Args)
+			if in.Guard.Sym != nil {
+				uses[in.Guard.Sym]++
+			}
+		}
+	}
+	for _, v := range f.Returns {
+		uses[v.Sym]++ // a result in a register is read by the caller
+	}
+	return uses
+}

@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"math/bits"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Address is a decoded address operand.
+type Address struct {
+	Space ptx.Space
+	Entry bool // .param of a kernel: one copy for all threads
+	Wide  bool // the base is a 64-bit register
+	Base  Slot // or -1: off is the whole address
+	Off   uint64
+}
+
+// At is the address in a lane.
+func (a *Address) At(f *Frame, lane int) uint64 {
+	switch {
+	case a.Base < 0:
+		return a.Off
+	case a.Wide:
+		return f.R64[a.Base][lane] + a.Off
+	}
+	return uint64(f.R32[a.Base][lane] + uint32(a.Off))
+}
+
+// View is n bytes of memory at a lane's address, which must be aligned to n.
+func (a *Address) View(f *Frame, lane, n int, write bool) []byte {
+	addr := a.At(f, lane)
+	if addr&uint64(n-1) != 0 {
+		f.RaiseAs("misaligned", lane, "address %#x is not aligned to %d bytes", addr, n)
+	}
+	if a.Entry {
+		return f.Within(lane, f.Block.params, addr, n, "kernel parameter")
+	}
+	return f.Memory(lane, a.Space, addr, n, write)
+}
+
+// Memory is n bytes at an address of a state space.
+func (f *Frame) Memory(lane int, space ptx.Space, addr uint64, n int, write bool) []byte {
+	switch space {
+	case ptx.Global, ptx.Const:
+		return f.Global(lane, addr, n, write)
+	case ptx.Shared:
+		return f.shared(lane, addr, n, write)
+	case ptx.Local:
+		return f.stackBytes(lane, addr, n, write)
+	case ptx.Param:
+		return f.Within(lane, f.param(lane), addr, n, "parameter")
+	}
+	switch addr >> memory.WindowBits {
+	case memory.SharedBase >> memory.WindowBits:
+		return f.shared(lane, addr&(1<<32-1), n, write)
+	case memory.LocalBase >> memory.WindowBits:
+		return f.stackBytes(lane, addr&(1<<memory.WindowBits-1), n, write)
+	case memory.ParamBase >> memory.WindowBits:
+		return f.Within(lane, f.Block.params, addr&(1<<memory.WindowBits-1), n, "kernel parameter")
+	}
+	return f.Global(lane, addr, n, write)
+}
+
+func (f *Frame) Within(lane int, mem []byte, addr uint64, n int, what string) []byte {
+	if addr+uint64(n) > uint64(len(mem)) || addr+uint64(n) < addr {
+		kind := ""
+		if what == "shared-memory" {
+			if addr >= memory.ReservedShared {
+				f.Raise(lane, "the emulator has no shared memory that the driver reserves, which cooperative groups of several warps use")
+			}
+			kind = "oob-shared"
+		}
+		f.RaiseAs(kind, lane, "%s access of %d bytes at %#x, past its %d bytes", what, n, addr, len(mem))
+	}
+	return mem[addr:][:n]
+}
+
+// Global is n bytes of global memory.
+func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
+	c := f.Warp.cache
+	if c == nil || addr-c.Addr >= uint64(len(c.Data)) {
+		c = f.Block.Launch.Memory.Find(addr)
+		if before := memory.SharedBase - addr; c == nil && before <= 1<<memory.RankShift {
+			f.RaiseAs("oob-shared", lane, "shared-memory access of %d bytes at an address %d bytes before its start", n, before)
+		}
+		if c == nil {
+			f.RaiseAs("oob-global", lane, "global address %#x is %s", addr, f.Block.Launch.Memory.Nearest(addr))
+		}
+		f.Warp.cache = c
+	}
+	o := addr - c.Addr
+	if o+uint64(n) > uint64(len(c.Data)) {
+		f.RaiseAs("oob-global", lane, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.Data))
+	}
+	if write && c.ReadOnly {
+		f.Raise(lane, "write to constant memory at %#x", addr)
+	}
+	f.Touched(lane, ptx.Global, nil, c, o, n, write)
+	return c.Data[o:][:n]
+}
+
+// shared is n bytes of shared memory, of one's own block or of another one of
+// the cluster.
+func (f *Frame) shared(lane int, addr uint64, n int, write bool) []byte {
+	b := f.Block
+	if r := addr >> memory.RankShift; r != 0 {
+		if r > uint64(len(b.Cluster.Blocks)) {
+			f.RaiseAs("oob-shared", lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(b.Cluster.Blocks))
+		}
+		b = b.Cluster.Blocks[r-1]
+		addr &= memory.SharedMask
+	}
+	mem := f.Within(lane, b.Shared, addr, n, "shared-memory")
+	f.Touched(lane, ptx.Shared, b, nil, addr, n, write)
+	return mem
+}
+
+// LocalBytes is how much local memory a thread may have.
+const LocalBytes = 512 << 10
+
+// stackBytes is n bytes of a thread's local memory, which grows as it is used.
+func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
+	if addr > LocalBytes-uint64(n) {
+		f.RaiseAs("oob-local", lane, "local access at %#x: a thread has %d bytes", addr, LocalBytes)
+	}
+	if top := f.Top(lane); addr+uint64(n) > top {
+		f.RaiseAs("oob-local", lane, "local access of %d bytes at %#x, past the %d bytes of the thread's variables", n, addr, top)
+	}
+	l := &f.Warp.local[lane]
+	if need := int(addr) + n; need > len(*l) {
+		*l = append(*l, make([]byte, need-len(*l))...)
+	}
+	f.Touched(lane, ptx.Local, nil, nil, addr, n, write)
+	return (*l)[addr:][:n]
+}
+
+// Text reads a string that ends with a zero byte at a generic address.
+func (f *Frame) Text(lane int, addr uint64) string {
+	const most = 1 << 16
+	var b []byte
+	for len(b) < most {
+		c := f.Memory(lane, 0, addr+uint64(len(b)), 1, false)[0]
+		if c == 0 {
+			break
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+func (f *Frame) IsConst(addr uint64) bool {
+	c := f.Block.Launch.Memory.Find(addr)
+	return c != nil && c.ReadOnly
+}
+
+// RankOf is the rank of the block whose shared memory an address points into.
+func (f *Frame) RankOf(addr uint64) uint64 {
+	if r := addr >> memory.RankShift & 0xff; r != 0 {
+		return r - 1
+	}
+	return uint64(f.Block.Rank)
+}
+
+// Top is where a lane's stack ends: behind the frame's variables and what alloca
+// has taken.
+func (f *Frame) Top(lane int) uint64 {
+	if f.stack != nil && f.stack[lane] != 0 {
+		return f.stack[lane]
+	}
+	return f.local + uint64(f.fn.LocalSize)
+}
+
+func (f *Frame) SetTop(lane int, at uint64) {
+	if f.stack == nil {
+		f.stack = new(Lanes64)
+	}
+	f.stack[lane] = at
+}
+
+// highest is the highest top of the lanes m, aligned for the next frame.
+func (f *Frame) highest(m uint32) uint64 {
+	var h uint64
+	for ; m != 0; m &= m - 1 {
+		h = max(h, f.Top(bits.TrailingZeros32(m)))
+	}
+	return (h + 15) &^ 15
+}

@@ -1,0 +1,140 @@
+package machine
+
+import (
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// What an observed launch tells as it happens, besides the steps of its
+// instructions.
+
+// Spanned announces an access that span has found to lie in one piece.
+func (f *Frame) Spanned(a *Address, m uint32, n int, write bool, base uint64) {
+	acc := f.access(m, n, write)
+	acc.Offsets = (*[32]uint64)(&f.Warp.Offsets)
+	switch {
+	case a.Entry:
+		return
+	case a.Space == ptx.Shared || base == memory.SharedBase:
+		acc.Space, acc.Block = ptx.Shared, f.Block.Rank
+	default:
+		acc.Space, acc.Alloc = ptx.Global, f.Warp.cache.Info()
+	}
+	f.Block.Watch.Access(acc)
+}
+
+// access is the warp's announcement, to be filled in.
+func (f *Frame) access(m uint32, n int, write bool) *observe.Access {
+	acc := &f.Warp.access
+	*acc = observe.Access{Rank: f.Block.Rank, Warp: f.Warp.ID, Mask: m, ID: int(f.fn.Code[f.Warp.PC].id), Size: n, Write: write, State: f.state()}
+	return acc
+}
+
+// Touched announces the access of one lane; alloc is for global memory, block for
+// shared memory.
+func (f *Frame) Touched(lane int, space ptx.Space, b *Block, c *memory.Alloc, off uint64, n int, write bool) {
+	if f.Block.Watch == nil || n == 0 {
+		return
+	}
+	acc := f.access(1<<lane, n, write)
+	acc.Space = space
+	if b != nil {
+		acc.Block = b.Rank
+	}
+	if c != nil {
+		acc.Alloc = c.Info()
+	}
+	f.Warp.single[lane] = off
+	acc.Offsets = &f.Warp.single
+	f.Block.Watch.Access(acc)
+}
+
+// TouchedUnits announces what a whole warp reads of its block's shared memory.
+func (f *Frame) TouchedUnits(m uint32, units []int32, n int) {
+	acc := f.access(m, n, false)
+	acc.Space, acc.Block, acc.Units = ptx.Shared, f.Block.Rank, units
+	f.Block.Watch.Access(acc)
+}
+
+// Started announces asynchronous work and gives it a number, which completed tells
+// again.
+func (f *Frame) Started(lane int, bars []BarRef) (work uint64) {
+	watch := f.Block.Watch
+	if watch == nil {
+		return 0
+	}
+	q := &f.Block.Cluster.Async
+	q.works++
+	a := &observe.Async{Rank: f.Block.Rank, Warp: f.Warp.ID, Lane: lane, ID: int(f.fn.Code[f.Warp.PC].id), Work: q.works}
+	for _, r := range bars {
+		a.Bars = append(a.Bars, r.at())
+	}
+	watch.Start(a)
+	return q.works
+}
+
+// Completed tells the cluster's observer that the work has taken effect.
+func (o Origin) Completed(lane int, work uint64, read bool) {
+	if watch := o.Frame.Block.Watch; watch != nil {
+		watch.Complete(&observe.Completion{
+			Rank: o.Frame.Block.Rank, Warp: o.Frame.Warp.ID, Lane: lane, ID: int(o.Frame.fn.Code[o.PC].id), Work: work, Read: read,
+		})
+	}
+}
+
+// Mbarrier tells the cluster's observer of an operation on an mbarrier that had the
+// value old.
+func (o Origin) Mbarrier(r BarRef, e observe.Mbarrier, old memory.Mbarrier) {
+	watch := o.Frame.Block.Watch
+	if watch == nil {
+		return
+	}
+	e.MbarrierAt = r.at()
+	e.Rank, e.Warp, e.ID = o.Frame.Block.Rank, o.Frame.Warp.ID, int(o.Frame.fn.Code[o.PC].id)
+	if e.Mask == 0 && o.Lane >= 0 {
+		e.Mask = 1 << o.Lane
+	}
+	if b, err := memory.LoadMbarrier(r.Word()); err == nil {
+		e.Expected, e.Pending, e.Bytes = int(b.Expected()), int(b.Pending()), int(b.Bytes())
+		e.Ended = e.Err == nil && e.Op != observe.MbarrierInit && e.Op != observe.MbarrierWait && b.Phase() != old.Phase()
+	}
+	watch.Mbarrier(&e)
+}
+
+// opened tells the observer that a barrier of the block opens.
+func (bar *Barrier) opened(b *Block) {
+	if b.Watch == nil {
+		return
+	}
+	o := &observe.Opening{Rank: b.Rank, Bar: b.barIndex(bar)}
+	for i := range bar.Warps {
+		o.Warps = append(o.Warps, bar.Warps[i].counted)
+	}
+	b.Watch.Open(o)
+}
+
+// opened tells the observer that the cluster's barrier opens.
+func (c *cluster) opened() {
+	if c.Blocks[0].Watch != nil {
+		c.Blocks[0].Watch.Open(&observe.Opening{Cluster: true})
+	}
+}
+
+func (b *Block) barIndex(bar *Barrier) int {
+	for i := range b.Bars {
+		if &b.Bars[i] == bar {
+			return i
+		}
+	}
+	return -1
+}
+
+// callers are the source lines of the calls that led to the frame, the innermost first.
+func (f *Frame) callers() (lines []string) {
+	for ; f != nil && f.parent != nil; f = f.parent {
+		at := f.parent.fn.sourceLine(f.ret - 1)
+		lines = append(append(lines, at.line), at.callers...)
+	}
+	return lines
+}

@@ -1,0 +1,27 @@
+package machine
+
+// clusterLanes is where the threads of a warp are with the barrier of the cluster.
+type clusterLanes struct {
+	Arrived uint32 // have arrived in this phase
+	Passed  uint32 // arrived in a phase that is over, and have not waited yet
+}
+
+// Settle ends the phase of the cluster's barrier when every thread that lives has
+// arrived.
+func (c *cluster) Settle() {
+	for _, b := range c.Blocks {
+		for _, w := range b.Warps {
+			if w.Lanes&^w.Exited&^w.Async.Cluster.Arrived != 0 {
+				return
+			}
+		}
+	}
+	for _, b := range c.Blocks {
+		for _, w := range b.Warps {
+			l := &w.Async.Cluster
+			l.Passed, l.Arrived = l.Arrived, 0
+		}
+	}
+	c.opened()
+	c.changed()
+}

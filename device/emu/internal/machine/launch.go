@@ -1,0 +1,290 @@
+package machine
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+)
+
+// Kernel is an entry of a program, ready to be launched.
+type Kernel struct {
+	Prog  *Program
+	Entry *Function
+	Name  string
+}
+
+// Settings are the properties of the device and its options that a launch depends on.
+type Settings struct {
+	Memory      *memory.Global
+	SMs         int
+	SharedPerSM int
+	ID          uint64 // number of the launch on its device
+	Seed        uint64 // permutes the order of warps; 0 is the natural order
+	Limit       uint64 // instructions that a warp may execute
+	Output      io.Writer
+	Observer    observe.Observer // nil if nobody observes
+}
+
+// launch is one run of a kernel.
+type launch struct {
+	device.Launch
+	Settings
+	kernel   *Kernel
+	params   []byte
+	ctx      context.Context
+	Parallel bool // several goroutines run blocks
+	// clustered says that blocks are in clusters, if of one block each.
+	Clustered bool
+	schedule  schedule
+	failed    atomic.Bool
+	threads   atomic.Uint64 // thread instructions
+	warpOps   atomic.Uint64
+	out       output
+	Printed   atomic.Int64 // bytes
+	watcher   *watcher
+	grid      *memory.Alloc // of a cooperative launch: see cooperate
+}
+
+// Launch runs the kernel to its end. l has passed device.Launch.Check and is normalised.
+func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (device.Stats, error) {
+	run := &launch{
+		Launch: l, Settings: s, kernel: k, ctx: ctx, schedule: schedule{s.Seed},
+		Clustered: l.Cluster.Count() > 1 || k.Entry.Decl.Directive(".reqnctapercluster") != nil,
+	}
+	for i, p := range k.Entry.Decl.Params {
+		off := k.Entry.Offsets[p.Sym]
+		if n := int(off) + len(l.Params[i]); n > len(run.params) {
+			run.params = append(run.params, make([]byte, n-len(run.params))...)
+		}
+		copy(run.params[off:], l.Params[i])
+	}
+	if l.Cooperative {
+		if err := run.cooperate(); err != nil {
+			return device.Stats{}, err
+		}
+		defer s.Memory.Free(run.grid)
+	}
+	run.out.Writer = s.Output
+	run.watch(s.Observer)
+	err := run.run()
+	run.out.flush()
+	if run.watcher != nil {
+		run.watcher.observer.End(err)
+	}
+	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
+}
+
+var errStopped = errors.New("stopped")
+
+// stop reports why the launch must end early, if it must.
+func (l *launch) stop() error {
+	if l.failed.Load() {
+		return errStopped
+	}
+	if err := l.ctx.Err(); err != nil {
+		return fmt.Errorf("%s was stopped: %w", l.kernel.Name, err)
+	}
+	return nil
+}
+
+// cooperate gives a cooperative launch the memory that a barrier of the grid counts
+// in, as cooperative groups expect it: its size and a word of zero, at the address in
+// %envreg1 and %envreg2.
+func (l *launch) cooperate() (err error) {
+	if n, most := l.Grid.Count(), l.resident()*l.Cluster.Count(); n > most {
+		return fmt.Errorf("a cooperative launch of %d blocks, of which the device holds %d at once: launch no more than that", n, most)
+	}
+	if l.grid, err = l.Memory.Alloc(8, memory.GlobalAlign, ""); err != nil {
+		return err
+	}
+	binary.LittleEndian.PutUint32(l.grid.Data, 8)
+	return nil
+}
+
+// run executes the grid. Blocks that cannot talk to each other run in parallel.
+func (l *launch) run() error {
+	cl := l.Cluster
+	count := l.Grid.Count() / cl.Count()
+	workers := min(runtime.GOMAXPROCS(0), count)
+	if l.kernel.Entry.Serial {
+		return l.runSerial(count)
+	}
+	l.Parallel = workers > 1
+	var next atomic.Int64
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= count || l.failed.Load() {
+					return
+				}
+				if err := l.runCluster(i); err != nil {
+					errs[w] = err
+					l.failed.Store(true)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, errStopped) {
+			return err
+		}
+	}
+	return nil
+}
+
+// runCluster runs one cluster to its end.
+func (l *launch) runCluster(i int) (err error) {
+	c := l.newCluster(i)
+	defer l.close(c)
+	defer recoverFault(&err)
+	return c.finish(l)
+}
+
+// runSerial runs as many clusters side by side as would be resident on the GPU,
+// taking turns, so that blocks may wait for each other.
+func (l *launch) runSerial(count int) (err error) {
+	var active []*cluster
+	defer func() {
+		for _, c := range active {
+			l.close(c)
+		}
+	}()
+	defer recoverFault(&err)
+	next := 0
+	var idle idleness
+	for next < count || len(active) > 0 {
+		for next < count && len(active) < l.resident() {
+			active = append(active, l.newCluster(next))
+			next++
+		}
+		moved, idles := false, 0
+		live := active[:0]
+		for _, c := range active {
+			if err := l.stop(); err != nil {
+				return err
+			}
+			m, ended := c.run()
+			if ended {
+				c.drain()
+				l.close(c)
+				moved = true
+				continue
+			}
+			moved = c.progress(m) || moved
+			idles = max(idles, c.idles)
+			live = append(live, c)
+		}
+		clear(active[len(live):])
+		active = live
+		if moved {
+			idle = idleness{}
+		} else if idle.over(idles/max(1, len(active)), active...) {
+			return deadlock(active...)
+		}
+	}
+	return nil
+}
+
+// resident is how many clusters the GPU holds at once.
+func (l *launch) resident() int {
+	shared := int(l.kernel.Entry.Declared) + l.Shared + 1024 // the driver's own
+	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1), l.SharedPerSM/shared))
+	return max(1, l.SMs*perSM/l.Cluster.Count())
+}
+
+// newCluster makes the blocks of cluster i. Clusters are counted x first.
+func (l *launch) newCluster(i int) *cluster {
+	g, cl := l.Grid, l.Cluster
+	cx, cy := g.X/cl.X, g.Y/cl.Y
+	at := [3]int{i % cx * cl.X, i / cx % cy * cl.Y, i / (cx * cy) * cl.Z}
+	c := &cluster{index: i, Explicit: cl.Count() > 1}
+	c.Async.seed = l.schedule.seedOf(i)
+	for r := range cl.Count() {
+		id := [3]int{at[0] + r%cl.X, at[1] + r/cl.X%cl.Y, at[2] + r/(cl.X*cl.Y)}
+		index := id[0] + g.X*(id[1]+g.Y*id[2])
+		c.Blocks = append(c.Blocks, newBlock(l, c, index, id))
+	}
+	if l.watcher != nil {
+		c.watch(l.watcher.observer)
+	}
+	return c
+}
+
+// close counts what an ended cluster did and passes on what it printed.
+func (l *launch) close(c *cluster) {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	var text []byte
+	if watch := c.Blocks[0].Watch; watch != nil {
+		watch.End()
+	}
+	for _, b := range c.Blocks {
+		text = append(text, b.Printed...)
+		for _, w := range b.Warps {
+			l.threads.Add(w.lanesN)
+			l.warpOps.Add(w.steps)
+		}
+	}
+	l.out.emit(c.index, text)
+}
+
+// recoverFault turns a raised fault into an error.
+func recoverFault(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case *device.Fault:
+		*err = r
+	case runtime.Error:
+		panic(r)
+	default:
+		*err = fmt.Errorf("%v", r)
+	}
+}
+
+// schedule decides the order in which the warps of a block run. Seed 0 is the
+// natural one.
+type schedule struct{ seed uint64 }
+
+// seedOf is where the choices of cluster i start; 0 when there are none to make.
+func (s schedule) seedOf(i int) uint64 {
+	if s.seed == 0 {
+		return 0
+	}
+	return max(1, (s.seed+uint64(i)+1)*0x9e3779b97f4a7c15)
+}
+
+// order is a permutation of n warps for the block of that index.
+func (s schedule) order(block, n int) []int {
+	p := make([]int, n)
+	for i := range p {
+		p[i] = i
+	}
+	if s.seed == 0 {
+		return p
+	}
+	x := s.seed*0x9e3779b97f4a7c15 + uint64(block)*0xbf58476d1ce4e5b9
+	for i := n - 1; i > 0; i-- {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		j := int(x % uint64(i+1))
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}

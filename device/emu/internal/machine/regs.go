@@ -1,0 +1,179 @@
+package machine
+
+import (
+	"math/bits"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// PredOf collects a predicate from a condition on each lane.
+func (f *Frame) PredOf(p Slot, m uint32, cond func(lane int) bool) {
+	var v uint32
+	for rest := m; rest != 0; rest &= rest - 1 {
+		if l := bits.TrailingZeros32(rest); cond(l) {
+			v |= 1 << l
+		}
+	}
+	f.SetPred(p, m, v)
+}
+
+// FirstLane is the lowest lane of a mask.
+func FirstLane(m uint32) int { return bits.TrailingZeros32(m) }
+
+// SameLanes are the lanes of m that have the value.
+func SameLanes(r *Lanes32, m, v uint32) (same uint32) {
+	for l, x := range r {
+		if x == v {
+			same |= 1 << l
+		}
+	}
+	return same & m
+}
+
+// EachLane calls do for the lanes of a mask, in order.
+func EachLane(m uint32, do func(lane int)) {
+	for ; m != 0; m &= m - 1 {
+		do(bits.TrailingZeros32(m))
+	}
+}
+
+// Whole32 is where all lanes of a result are computed: in their register, or aside
+// when only some of them count. keep32 then takes those over.
+func (f *Frame) Whole32(d Slot, m uint32) *Lanes32 {
+	if m == FullMask {
+		return &f.R32[d]
+	}
+	return &f.aside32
+}
+
+func (f *Frame) Keep32(d Slot, m uint32) {
+	if m != FullMask {
+		MoveLanes(&f.R32[d], &f.aside32, m)
+	}
+}
+
+// Whole64 is where all lanes of a result are computed: in their register, or aside
+// when only some of them count. keep64 then takes those over.
+func (f *Frame) Whole64(d Slot, m uint32) *Lanes64 {
+	if m == FullMask {
+		return &f.R64[d]
+	}
+	return &f.aside64
+}
+
+func (f *Frame) Keep64(d Slot, m uint32) {
+	if m != FullMask {
+		MoveLanes(&f.R64[d], &f.aside64, m)
+	}
+}
+
+// Cell is a register that memory is read into or written from.
+type Cell struct {
+	Slot   Slot
+	Width  width
+	Signed int // bits to extend the sign from when a register is wider, or 0
+}
+
+// Set gives a lane of the cell the low bits of v.
+func (c Cell) Set(f *Frame, lane int, v uint64, reg int) {
+	if c.Signed > 0 {
+		v = uint64(int64(v<<(64-c.Signed)) >> (64 - c.Signed))
+	}
+	if c.Width == W32 {
+		if reg < 32 {
+			v &= 1<<reg - 1
+		}
+		f.R32[c.Slot][lane] = uint32(v)
+	} else {
+		f.R64[c.Slot][lane] = v
+	}
+}
+
+// Get is a lane of the cell.
+func (c Cell) Get(f *Frame, lane int) uint64 {
+	if c.Width == W32 {
+		return uint64(f.R32[c.Slot][lane])
+	}
+	return f.R64[c.Slot][lane]
+}
+
+// MoveLanes copies the lanes of m.
+func MoveLanes[E any](to, from *[32]E, m uint32) {
+	if m == FullMask {
+		*to = *from
+		return
+	}
+	for ; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		to[l] = from[l]
+	}
+}
+
+// SetPred gives the lanes m of a predicate the bits of v.
+func (f *Frame) SetPred(p Slot, m, v uint32) { f.Pred[p] = f.Pred[p]&^m | v&m }
+
+// Lanes32 and lanes64 are one register of a warp. Values narrower than the lane
+// are kept extended by zeros.
+type (
+	Lanes32 = [32]uint32
+	Lanes64 = [32]uint64
+)
+
+const FullMask = 1<<32 - 1
+
+// Frame is an activation of a function by some lanes of a warp.
+type Frame struct {
+	Warp   *Warp
+	Block  *Block
+	fn     *Function
+	R32    []Lanes32 // values of up to 32 bits
+	R64    []Lanes64 // 64 bits; a 128-bit value has two, the low one first
+	Pred   []uint32  // predicates: a bit a lane
+	Carry  uint32    // the carry flag CC.CF: a bit a lane
+	params []byte    // the .param variables of a device function and its calls: paramSize bytes a lane
+	local  uint64    // where the frame's .local variables start in each thread's local memory
+	stack  *Lanes64  // where each lane's stack ends once alloca has moved it; 0 where it has not
+	parent *Frame
+	site   *CallSite // of the parent
+	ret    int32     // where the parent goes on
+	depth  int
+	live   int // splits in this frame, and frames it has called
+	// aside32 and aside64 hold what an instruction computes for all lanes when it
+	// runs for some.
+	aside32 Lanes32
+	aside64 Lanes64
+}
+
+// Slot is an index into the registers of a frame: r32, r64 or p by the type.
+type Slot int32
+
+// width is which of the register files holds values of a type.
+type width uint8
+
+const (
+	W32 width = iota
+	W64
+	W128
+	wPred
+)
+
+func WidthOf(t ptx.Type) width {
+	switch {
+	case t == ptx.Pred:
+		return wPred
+	case t.Bits() <= 32:
+		return W32
+	case t.Bits() <= 64:
+		return W64
+	}
+	return W128
+}
+
+func SameLanes64(r *Lanes64, m uint32, v uint64) (same uint32) {
+	for l, x := range r {
+		if x == v {
+			same |= 1 << l
+		}
+	}
+	return same & m
+}

@@ -1,0 +1,54 @@
+package machine
+
+import (
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+)
+
+// Scratch is room for one product: the factors as packed words and decoded,
+// and the accumulator.
+type Scratch struct {
+	A, B, C []uint32
+	Rows    decoded[tensor.Rows]
+	Cols    decoded[tensor.Cols]
+
+	Integer, IntegerOf *tensor.Integer
+}
+
+// Size makes room for n words in each factor and the accumulator.
+func (s *Scratch) Size(a, b, c int) {
+	s.A, s.B, s.C = resize(s.A, a), resize(s.B, b), resize(s.C, c)
+}
+
+func resize(s []uint32, n int) []uint32 {
+	if cap(s) < n {
+		return make([]uint32, n)
+	}
+	return s[:n]
+}
+
+// decoded is the factors that were decoded last. Programs multiply a fragment with
+// several others in a row, and the four warps of a group have their second factors in
+// common, but each goes through a whole group of products before the next one's turn.
+type decoded[T any] struct {
+	entries [16]struct {
+		by    *tensor.Float
+		words []uint32
+		value T
+	}
+	next int
+}
+
+// Find is the decoded factor that is packed in words, or else room for it.
+func (d *decoded[T]) Find(by *tensor.Float, words []uint32) (value *T, found bool) {
+	for i := range d.entries {
+		if e := &d.entries[i]; e.by == by && slices.Equal(e.words, words) {
+			return &e.value, true
+		}
+	}
+	e := &d.entries[d.next]
+	d.next = (d.next + 1) % len(d.entries)
+	e.by, e.words = by, append(e.words[:0], words...)
+	return &e.value, false
+}

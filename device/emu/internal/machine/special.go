@@ -1,0 +1,118 @@
+package machine
+
+import (
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+)
+
+// FillSpecial puts a special register's value into its slot. All but those of the
+// thread itself are the same in all lanes.
+func (w *Warp) FillSpecial(f *Frame, s SpecialReg) {
+	own := strings.HasPrefix(s.Name, "%tid") || strings.HasPrefix(s.Name, "%lane")
+	var v uint64
+	for l := range 32 {
+		if own || l == 0 {
+			v = w.specialValue(s.Name, l)
+		}
+		if s.Wide {
+			f.R64[s.Slot][l] = v
+		} else {
+			f.R32[s.Slot][l] = uint32(v)
+		}
+	}
+}
+
+// special is the value of a special register in a lane.
+func (w *Warp) specialValue(name string, lane int) uint64 {
+	b := w.b
+	if strings.HasPrefix(name, "%reserved_smem_offset_") {
+		return memory.ReservedShared
+	}
+	if base, dim, ok := strings.Cut(name, "."); ok {
+		i := strings.Index("xyzw", dim)
+		if i > 2 {
+			return 0
+		}
+		return uint64(w.vector(base, lane)[i])
+	}
+	switch name {
+	case "%laneid":
+		return uint64(lane)
+	case "%warpid":
+		return uint64(w.ID)
+	case "%nwarpid":
+		return 64
+	case "%smid":
+		return uint64(b.index % b.Launch.SMs)
+	case "%nsmid":
+		return uint64(b.Launch.SMs)
+	case "%gridid":
+		return b.Launch.ID
+	case "%lanemask_eq":
+		return 1 << lane
+	case "%lanemask_le":
+		return 1<<(lane+1) - 1
+	case "%lanemask_lt":
+		return 1<<lane - 1
+	case "%lanemask_ge":
+		return FullMask &^ (1<<lane - 1)
+	case "%lanemask_gt":
+		return FullMask &^ (1<<(lane+1) - 1)
+	case "%clock", "%clock64", "%globaltimer", "%globaltimer_lo":
+		return w.steps + w.Slept
+	case "%clock_hi", "%globaltimer_hi":
+		return (w.steps + w.Slept) >> 32
+	case "%cluster_ctarank":
+		return uint64(b.Rank)
+	case "%cluster_nctarank":
+		return uint64(b.Launch.Cluster.Count())
+	case "%dynamic_smem_size":
+		return uint64(b.Launch.Shared)
+	case "%total_smem_size", "%aggr_smem_size":
+		return uint64(len(b.Shared))
+	case "WARP_SZ":
+		return 32
+	case "%envreg1", "%envreg2":
+		return b.Launch.gridBarrier(name)
+	}
+	return 0
+}
+
+// gridBarrier is half of the address of what a barrier of the grid counts in; 0 when
+// the launch is not cooperative.
+func (l *launch) gridBarrier(name string) uint64 {
+	switch {
+	case l.grid == nil:
+		return 0
+	case name == "%envreg1":
+		return l.grid.Addr >> 32
+	}
+	return l.grid.Addr & 0xffffffff
+}
+
+// vector is the value of a special register of three components.
+func (w *Warp) vector(name string, lane int) [3]int {
+	b, l := w.b, w.b.Launch
+	grid, block, cl := l.Grid, l.Block, l.Cluster
+	switch name {
+	case "%tid":
+		t := w.ID*32 + lane
+		return [3]int{t % block.X, t / block.X % block.Y, t / (block.X * block.Y)}
+	case "%ntid":
+		return [3]int{block.X, block.Y, block.Z}
+	case "%ctaid":
+		return b.ctaid
+	case "%nctaid":
+		return [3]int{grid.X, grid.Y, grid.Z}
+	case "%clusterid":
+		return [3]int{b.ctaid[0] / cl.X, b.ctaid[1] / cl.Y, b.ctaid[2] / cl.Z}
+	case "%nclusterid":
+		return [3]int{grid.X / cl.X, grid.Y / cl.Y, grid.Z / cl.Z}
+	case "%cluster_ctaid":
+		return [3]int{b.ctaid[0] % cl.X, b.ctaid[1] % cl.Y, b.ctaid[2] % cl.Z}
+	case "%cluster_nctaid":
+		return [3]int{cl.X, cl.Y, cl.Z}
+	}
+	return [3]int{}
+}

@@ -1,0 +1,346 @@
+package machine
+
+import (
+	"math/bits"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+)
+
+// split is a set of lanes of a warp that are at the same place.
+type split struct {
+	pc   int32
+	mask uint32
+	f    *Frame
+	wait bool   // its instruction said again
+	ran  int    // instructions since it last made room for other splits
+	poll int32  // where it last polled in vain, plus one,
+	in   *Frame // in this
+}
+
+// Warp is 32 threads.
+type Warp struct {
+	b      *Block
+	ID     int
+	Lanes  uint32 // threads that exist
+	Exited uint32 // threads that have ended
+	splits []split
+	cur    int
+	PC     int32         // of the instruction that runs
+	cache  *memory.Alloc // of the last global access
+	local  [32][]byte
+	Async  warpAsync
+	steps  uint64
+	lanesN uint64 // thread instructions
+	Slept  uint64 // nanoseconds
+	x      Exchange
+	polled poll
+	// offsets are those of an access, see span.
+	Offsets Lanes64
+	spare   [][]*Frame // by function: frames to use again
+	// reached are, when the launch is observed, the lanes that have been announced at
+	// an instruction that may wait.
+	reached map[int32]uint32
+	step    observe.Step
+	access  observe.Access
+	Moving  []Cell     // registers that an ld or st moves
+	single  [32]uint64 // offsets of an access by lanes one at a time
+}
+
+// outcome is why a warp stopped running.
+type outcome uint8
+
+const (
+	ranOut  outcome = iota // of its quantum
+	blocked                // all its splits wait
+	gaveWay                // it polls
+	slept                  // it sleeps
+	over
+)
+
+// run executes up to n instructions.
+func (w *Warp) run(n int) outcome {
+	for n > 0 {
+		if !w.pick() {
+			if len(w.splits) == 0 {
+				return over
+			}
+			return blocked
+		}
+		o := w.runSplit(&n)
+		if o != ranOut {
+			return o
+		}
+	}
+	return ranOut
+}
+
+// pick chooses the split to run: of those that do not wait and have not had a long
+// turn, the deepest in calls and the furthest behind in the function. It joins
+// splits at the same place.
+func (w *Warp) pick() bool {
+	if len(w.splits) > 1 {
+		w.join()
+	}
+	if len(w.splits) == 1 {
+		w.cur = 0
+		w.splits[0].ran = 0
+		return !w.splits[0].wait
+	}
+	w.cur = w.furthestBehind()
+	if w.cur >= 0 {
+		return true
+	}
+	for i := range w.splits {
+		w.splits[i].ran = 0
+	}
+	w.cur = w.furthestBehind()
+	return w.cur >= 0
+}
+
+func (w *Warp) furthestBehind() int {
+	best := -1
+	for i := range w.splits {
+		if s := &w.splits[i]; s.wait || s.ran >= fair {
+			continue
+		}
+		if best < 0 || before(&w.splits[i], &w.splits[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func before(s, t *split) bool {
+	if s.f.depth != t.f.depth {
+		return s.f.depth > t.f.depth
+	}
+	a, b := s.f.fn.Code[s.pc].Prio, t.f.fn.Code[t.pc].Prio
+	if a != b {
+		return a < b
+	}
+	return s.pc < t.pc
+}
+
+// join merges splits that have met.
+func (w *Warp) join() {
+	for i := 0; i < len(w.splits); i++ {
+		for j := i + 1; j < len(w.splits); {
+			s, t := &w.splits[i], &w.splits[j]
+			if s.pc != t.pc || s.f != t.f {
+				j++
+				continue
+			}
+			s.mask |= t.mask
+			s.wait = s.wait && t.wait
+			s.ran = 0
+			s.f.live--
+			w.remove(j)
+		}
+	}
+}
+
+func (w *Warp) remove(i int) {
+	last := len(w.splits) - 1
+	w.splits[i] = w.splits[last]
+	w.splits[last] = split{}
+	w.splits = w.splits[:last]
+}
+
+// noLimit is a priority that no instruction has.
+const noLimit = 1<<31 - 1
+
+// limit is the next place ahead of the current split where another one is, which
+// it may join there.
+func (w *Warp) limit() int32 {
+	cur := &w.splits[w.cur]
+	here, lim := cur.f.fn.Code[cur.pc].Prio, int32(noLimit)
+	for i := range w.splits {
+		s := &w.splits[i]
+		if i == w.cur || s.f != cur.f {
+			continue
+		}
+		if p := s.f.fn.Code[s.pc].Prio; p >= here {
+			lim = min(lim, p)
+		}
+	}
+	return lim
+}
+
+// fair is how many instructions a split runs before others of its warp that can
+// run get their turn, wherever they are: a lane that spins must not keep the lane
+// it waits for from running.
+const fair = 2048
+
+// runSplit runs the current split until something other than straight-line
+// execution happens. It returns ranOut to have the warp pick again.
+func (w *Warp) runSplit(n *int) outcome {
+	s := &w.splits[w.cur]
+	f, pc, mask := s.f, s.pc, s.mask
+	code := f.fn.Code
+	alone := len(w.splits) == 1
+	limit, turn := int32(noLimit), *n
+	if !alone {
+		limit = w.limit()
+		turn = min(turn, fair-s.ran)
+	}
+	lanes := uint64(bits.OnesCount32(mask))
+	start := turn
+	for turn > 0 {
+		o := &code[pc]
+		if o.Prio >= limit && turn != start {
+			break
+		}
+		turn--
+		m := mask
+		if o.Guard >= 0 {
+			g := f.Pred[o.Guard]
+			if o.Neg {
+				g = ^g
+			}
+			m &= g
+		}
+		switch o.Kind {
+		case opRun:
+			if m != 0 {
+				w.PC = pc
+				o.Run(f, m)
+			}
+			pc++
+			continue
+		case OpBra:
+			if m == 0 {
+				pc++
+				continue
+			}
+			if m == mask {
+				pc = o.Target
+				if alone || code[pc].Prio > o.Prio {
+					continue
+				}
+				s.pc = pc // there may be others behind: look again
+				w.account(n, start-turn, lanes)
+				return ranOut
+			}
+		}
+		// The rest is rarer: it may split the split or stop it.
+		w.PC = pc
+		s.pc = pc
+		w.account(n, start-turn, lanes)
+		return w.special(o, m)
+	}
+	s.pc = pc
+	w.account(n, start-turn, lanes)
+	return ranOut
+}
+
+// account counts instructions of the current split.
+func (w *Warp) account(n *int, ran int, lanes uint64) {
+	*n -= ran
+	w.splits[w.cur].ran += ran
+	w.steps += uint64(ran)
+	w.lanesN += uint64(ran) * lanes
+}
+
+// special executes an instruction that is not just a step to the next one. m are
+// the lanes of the current split whose guard holds.
+func (w *Warp) special(o *Op, m uint32) outcome {
+	switch o.Kind {
+	case OpBra:
+		w.Part(m, o.Target)
+		w.splits[w.cur].pc++
+	case OpBrx:
+		w.branchTable(o, m)
+	case OpTry:
+		return w.attempt(o, m)
+	case OpPoll:
+		return w.poll(o, m)
+	case OpSync:
+		return w.sync(o, m)
+	case OpCall:
+		w.call(o, m)
+	case OpRet:
+		w.ret(m)
+	case OpExit:
+		w.exit(m)
+	case opWatched:
+		return w.announced(o, m)
+	}
+	return ranOut
+}
+
+// Part makes the lanes m of the current split a split of their own at pc.
+func (w *Warp) Part(m uint32, pc int32) { w.partOf(w.cur, m, pc) }
+
+func (w *Warp) partOf(i int, m uint32, pc int32) {
+	s := &w.splits[i]
+	s.mask &^= m
+	s.f.live++
+	w.splits = append(w.splits, split{pc: pc, mask: m, f: s.f, ran: s.ran})
+}
+
+// isolate leaves only lanes m in the current split; the others go on behind the
+// instruction, which their guard made them skip.
+func (w *Warp) isolate(m uint32) {
+	if s := &w.splits[w.cur]; m != s.mask {
+		rest := s.mask &^ m
+		w.Part(rest, s.pc+1)
+	}
+}
+
+// attempt runs an instruction that may have to wait.
+func (w *Warp) attempt(o *Op, m uint32) outcome {
+	s := &w.splits[w.cur]
+	if m == 0 {
+		s.pc++
+		return ranOut
+	}
+	w.isolate(m)
+	s = &w.splits[w.cur]
+	switch o.Try(s.f, m) {
+	case Again:
+		s = &w.splits[w.cur]
+		s.wait = true
+	case Yield:
+		s = &w.splits[w.cur]
+		s.poll, s.in = s.pc+1, s.f
+		w.giveWay()
+		return gaveWay
+	case Sleep:
+		w.giveWay()
+		return slept
+	default:
+		s = &w.splits[w.cur]
+		s.pc++
+	}
+	return ranOut
+}
+
+// giveWay lets the current split go on with less of its turn left: polling in vain
+// soon makes room for lanes that would otherwise meet it again.
+func (w *Warp) giveWay() {
+	s := &w.splits[w.cur]
+	s.pc++
+	s.ran += fair / 8
+}
+
+// wake lets all waiting splits look again.
+func (w *Warp) wake() {
+	for i := range w.splits {
+		w.splits[i].wait = false
+	}
+}
+
+// exit ends lanes of the current split.
+func (w *Warp) exit(m uint32) {
+	s := &w.splits[w.cur]
+	w.Exited |= m
+	s.mask &^= m
+	s.pc++
+	if s.mask == 0 {
+		w.leave(s.f)
+		w.remove(w.cur)
+	}
+	w.wake()
+	w.b.Cluster.changed()
+}

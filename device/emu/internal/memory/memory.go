@@ -1,0 +1,151 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// GenericBase is where a state space's window starts in the generic address space.
+func GenericBase(s ptx.Space) uint64 {
+	switch s {
+	case ptx.Shared:
+		return SharedBase
+	case ptx.Local:
+		return LocalBase
+	case ptx.Param:
+		return ParamBase
+	}
+	return 0
+}
+
+// Info is what observers know of an allocation.
+func (a *Alloc) Info() *observe.Alloc {
+	a.once.Do(func() { a.told = &observe.Alloc{Addr: a.Addr, Size: len(a.Data), Data: a.Data, Name: a.name} })
+	return a.told
+}
+
+// The generic address space: a window for each state space but the global one,
+// which has the rest.
+const (
+	WindowBits  = 40
+	SharedBase  = 1 << WindowBits
+	LocalBase   = 2 << WindowBits
+	ParamBase   = 3 << WindowBits
+	globalBase  = 0x7000_0000_0000
+	GuardBytes  = 256 // between allocations
+	GlobalAlign = 512
+)
+
+// Within the shared window, and in 32-bit shared addresses, the top byte names a
+// block of the cluster: 0 is one's own, r+1 the block of rank r.
+const (
+	RankShift  = 24
+	SharedMask = 1<<RankShift - 1
+)
+
+// ReservedShared is where the shared memory would be that a driver reserves. There is
+// none: kernels may ask where, as cooperative groups do before they know whether they
+// need it, and not use it.
+const ReservedShared = 0xff0000
+
+// Alloc is one allocation of global memory.
+type Alloc struct {
+	Addr uint64
+	Data []byte // aligned to 8
+	name string // of a module's variable
+	// readOnly is set for constant memory.
+	ReadOnly bool
+	Heap     bool // from malloc in a kernel
+	once     sync.Once
+	told     *observe.Alloc // what observers know it by
+}
+
+// NewBytes makes n bytes aligned to 8, so that atomics can work on them.
+func NewBytes(n int64) []byte {
+	if n == 0 {
+		return nil
+	}
+	words := make([]uint64, (n+7)/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
+}
+
+// Global is the global memory of a device.
+type Global struct {
+	mu     sync.RWMutex
+	allocs []*Alloc // by address
+	next   uint64
+	used   int64
+	limit  int64
+}
+
+func NewGlobal(limit int64) *Global { return &Global{next: globalBase, limit: limit} }
+
+// Alloc makes an allocation with guard bands around it.
+func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case size < 0:
+		return nil, fmt.Errorf("allocation of %d bytes", size)
+	case m.used+size > m.limit:
+		return nil, fmt.Errorf("out of memory: %d bytes asked for, %d of %d in use", size, m.used, m.limit)
+	}
+	a := uint64(max(align, GlobalAlign))
+	addr := (m.next + GuardBytes + a - 1) &^ (a - 1)
+	al := &Alloc{Addr: addr, Data: NewBytes(size), name: name}
+	m.next = addr + uint64(size)
+	m.used += size
+	m.allocs = append(m.allocs, al)
+	return al, nil
+}
+
+// Free forgets an allocation. Its addresses are not used again, so that a stale
+// pointer is found out.
+func (m *Global) Free(a *Alloc) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.Index(m.allocs, a); i >= 0 {
+		m.allocs = slices.Delete(m.allocs, i, i+1)
+		m.used -= int64(len(a.Data))
+	}
+}
+
+// Find is the allocation that holds the address, or nil.
+func (m *Global) Find(addr uint64) *Alloc {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	i, ok := slices.BinarySearchFunc(m.allocs, addr, func(a *Alloc, addr uint64) int {
+		switch {
+		case a.Addr <= addr && addr < a.Addr+max(uint64(len(a.Data)), 1):
+			return 0
+		case a.Addr < addr:
+			return -1
+		}
+		return 1
+	})
+	if !ok {
+		return nil
+	}
+	return m.allocs[i]
+}
+
+// Nearest describes an address that no allocation holds.
+func (m *Global) Nearest(addr uint64) string {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, a := range m.allocs {
+		end := a.Addr + uint64(len(a.Data))
+		if addr >= end && addr-end < GuardBytes {
+			return fmt.Sprintf("%d bytes past the end of an allocation of %d", addr-end, len(a.Data))
+		}
+		if addr < a.Addr && a.Addr-addr <= GuardBytes {
+			return fmt.Sprintf("%d bytes before an allocation of %d", a.Addr-addr, len(a.Data))
+		}
+	}
+	return "in no allocation"
+}

@@ -1,0 +1,123 @@
+package memory
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// TensorMap is a tensor map as the copy engine reads it. Its fields are those that
+// tensormap.replace knows, with the same numbers.
+type TensorMap struct {
+	Addr       uint64
+	elem       uint8 // index into tensorTypes
+	Rank       uint8
+	Interleave uint8
+	Swizzle    device.Swizzle
+	Fill       uint8     // 1: NaN
+	Steps      [5]uint8  // element strides
+	Box        [5]uint16 // extents of a tile
+	Dims       [5]uint64
+	Strides    [5]uint64 // bytes; of the second dimension first
+}
+
+// tensorTypes are the types of elements by their number.
+var tensorTypes = []ptx.Type{
+	ptx.U8, ptx.U16, ptx.U32, ptx.S32, ptx.U64, ptx.S64, ptx.F16, ptx.F32, ptx.F32, ptx.F64, ptx.BF16, ptx.TF32, ptx.TF32,
+}
+
+// tensorMagic marks the 128 bytes that hold a tensor map.
+const tensorMagic = 0x70616d74
+
+var errNoTensorMap = errors.New("no tensor map of this device is here")
+
+// EncodeTensorMap is the tensor map of a description.
+func EncodeTensorMap(t device.TensorDesc) device.TensorMap {
+	m := TensorMap{Addr: t.Addr, elem: uint8(slices.Index(tensorTypes, t.Type)), Rank: uint8(len(t.Dims)), Swizzle: t.Swizzle}
+	if t.NaNFill {
+		m.Fill = 1
+	}
+	copy(m.Dims[:], t.Dims)
+	copy(m.Strides[:], t.Strides)
+	for i := range t.Box {
+		m.Box[i], m.Steps[i] = uint16(t.Box[i]), 1
+		if len(t.Steps) > 0 {
+			m.Steps[i] = uint8(t.Steps[i])
+		}
+	}
+	var b device.TensorMap
+	m.Encode(b[:])
+	return b
+}
+
+func (m *TensorMap) Encode(b []byte) {
+	le := binary.LittleEndian
+	le.PutUint64(b, m.Addr)
+	le.PutUint32(b[8:], tensorMagic)
+	b[12], b[13], b[14], b[15], b[16] = m.elem, m.Rank, m.Interleave, uint8(m.Swizzle), m.Fill
+	copy(b[17:], m.Steps[:])
+	for i := range 5 {
+		le.PutUint16(b[22+2*i:], m.Box[i])
+		le.PutUint64(b[32+8*i:], m.Dims[i])
+		le.PutUint64(b[72+8*i:], m.Strides[i])
+	}
+}
+
+func DecodeTensorMap(b []byte) (*TensorMap, error) {
+	le := binary.LittleEndian
+	if le.Uint32(b[8:]) != tensorMagic {
+		return nil, errNoTensorMap
+	}
+	m := &TensorMap{
+		Addr: le.Uint64(b), elem: b[12], Rank: b[13], Interleave: b[14], Swizzle: device.Swizzle(b[15]), Fill: b[16],
+	}
+	copy(m.Steps[:], b[17:])
+	for i := range 5 {
+		m.Box[i] = le.Uint16(b[22+2*i:])
+		m.Dims[i] = le.Uint64(b[32+8*i:])
+		m.Strides[i] = le.Uint64(b[72+8*i:])
+	}
+	return m, nil
+}
+
+// Type is the type of the elements.
+func (m *TensorMap) Type() ptx.Type { return tensorTypes[m.elem] }
+
+// Desc is the map as a description, to be checked like one.
+func (m *TensorMap) Desc() device.TensorDesc {
+	n := int(m.Rank)
+	d := device.TensorDesc{Type: m.Type(), Addr: m.Addr, Dims: m.Dims[:n], Strides: m.Strides[:n-1], Swizzle: m.Swizzle, NaNFill: m.Fill == 1}
+	for i := range n {
+		d.Box, d.Steps = append(d.Box, uint32(m.Box[i])), append(d.Steps, uint32(m.Steps[i]))
+	}
+	return d
+}
+
+// Replace changes a field. ord is the dimension, for fields that have one for each.
+func (m *TensorMap) Replace(field string, ord int, v uint64) {
+	switch field {
+	case "global_address":
+		m.Addr = v
+	case "rank":
+		m.Rank = uint8(min(v, 254)) + 1
+	case "box_dim":
+		m.Box[ord] = uint16(v)
+	case "global_dim":
+		m.Dims[ord] = v
+	case "element_stride":
+		m.Steps[ord] = uint8(v)
+	case "global_stride":
+		m.Strides[ord] = v
+	case "elemtype":
+		m.elem = uint8(v)
+	case "interleave_layout":
+		m.Interleave = uint8(v)
+	case "swizzle_mode":
+		m.Swizzle = device.Swizzle(v)
+	case "fill_mode":
+		m.Fill = uint8(v)
+	}
+}

@@ -1,0 +1,39 @@
+package operand
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Decoder decodes one function.
+type Decoder struct {
+	Prog     *machine.Program
+	Func     *machine.Function
+	Consts32 map[uint32]machine.Slot // constants
+	Consts64 map[uint64]machine.Slot //
+	Special  map[string]machine.Slot // special registers
+	Labels   map[*ptx.Symbol]int32
+	Targets  map[*ptx.Symbol]*ptx.Targets
+	Forward  []*ptx.Symbol // labels that were used before they were seen
+	Pre      []machine.Op  // to run before the instruction at hand
+	Err      error
+}
+
+// Fail notes why the instruction cannot be decoded.
+func (d *Decoder) Fail(format string, args ...any) {
+	if d.Err == nil {
+		d.Err = fmt.Errorf(format, args...)
+	}
+}
+
+// Label is the branch target that an operand names. Targets behind the branch are
+// not known yet: the label's symbol is kept until resolveLabels.
+func (d *Decoder) Label(o *ptx.Operand) int32 {
+	if t, ok := d.Labels[o.Sym]; ok {
+		return t
+	}
+	d.Forward = append(d.Forward, o.Sym)
+	return -int32(len(d.Forward)) - 1
+}

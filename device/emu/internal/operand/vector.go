@@ -1,0 +1,67 @@
+package operand
+
+import (
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+)
+
+// Into decodes the destination of a load of type t.
+func (d *Decoder) Into(o *ptx.Operand, t ptx.Type) machine.Cell {
+	r := t
+	if o.Kind == ptx.RegOperand {
+		r = o.Sym.Type
+	}
+	c := machine.Cell{Slot: d.Dst(o, r), Width: machine.WidthOf(r)}
+	if t.Class() == ptx.ClassSigned && r.Bits() > t.Bits() {
+		c.Signed = t.Bits()
+	}
+	return c
+}
+
+func RegisterBits(o *ptx.Operand, t ptx.Type) int {
+	if o.Kind == ptx.RegOperand {
+		return o.Sym.Type.Bits()
+	}
+	return t.Bits()
+}
+
+// From decodes a source of a store of type t.
+func (d *Decoder) From(o *ptx.Operand, t ptx.Type) machine.Cell {
+	w := machine.WidthOf(t)
+	if o.Kind == ptx.RegOperand {
+		w = machine.WidthOf(o.Sym.Type)
+	}
+	if w == machine.W32 {
+		return machine.Cell{Slot: d.Src32(o, t), Width: machine.W32}
+	}
+	return machine.Cell{Slot: d.Src64(o, t), Width: w}
+}
+
+// Sources are the slots of a vector of 32-bit sources.
+func (d *Decoder) Sources(o *ptx.Operand) (s []machine.Slot) {
+	for _, e := range machine.Elements(o) {
+		s = append(s, d.Src32(e, ptx.B32))
+	}
+	return s
+}
+
+// Results are the slots of a vector of results of a type.
+func (d *Decoder) Results(o *ptx.Operand, t ptx.Type) (s []machine.Slot) {
+	for _, e := range machine.Elements(o) {
+		s = append(s, d.Dst(e, t))
+	}
+	return s
+}
+
+// Fits wants a register to be as wide as the type the instruction gives it, unless
+// it is one that takes wider ones.
+func (d *Decoder) Fits(x *isa.Bound, name string) {
+	o, t := x.Arg(name), x.Type(name)
+	if o == nil || o.Kind != ptx.RegOperand || x.Match.Form.Wider {
+		return
+	}
+	if r := o.Sym.Type; r.Bits() != t.Bits() {
+		d.Fail("register %s is .%s; the instruction takes one of %d bits there", o.Sym.Name, r, t.Bits())
+	}
+}

@@ -1,0 +1,90 @@
+package ops
+
+import (
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
+	"github.com/GOATnote-Inc/attest/numeric/sfu"
+)
+
+// The approximate functions of f64 look at the high word of their operand alone, NaN
+// included, and give the high word of the result. They are those of f32 on the same
+// significand, with the result cut to what the word has room for.
+
+const (
+	bias64, bias32 = 1023, 127
+	frac64, frac32 = 20, 23 // bits of a significand in the high word, and in an f32
+	inf64          = 0x7ff << 52
+	nanHigh        = 0x7fffffff << 32
+)
+
+// isNaNHigh reports whether the high word alone makes a NaN.
+func isNaNHigh(a uint64) bool { return a>>32<<33 > inf64<<1 }
+
+// rcpHigh is rcp.approx.ftz.f64.
+func rcpHigh(a uint64) uint64 {
+	sign, exp := a&(1<<63), int(a>>52)&0x7ff
+	switch {
+	case isNaNHigh(a):
+		return nanHigh
+	case exp == 0:
+		return sign | inf64
+	case exp == 0x7ff:
+		return sign
+	}
+	return sign | joinHigh(sfu.Rcp(significand(a, 0), true), -(exp-bias64))
+}
+
+// rsqrtHigh is rsqrt.approx.ftz.f64. An odd exponent gives a factor of two to the
+// significand, so that the rest can be halved.
+func rsqrtHigh(a uint64) uint64 {
+	sign, exp := a&(1<<63), int(a>>52)&0x7ff
+	switch {
+	case exp == 0:
+		return sign | inf64
+	case isNaNHigh(a) || sign != 0:
+		return nanHigh
+	case exp == 0x7ff:
+		return 0
+	}
+	odd := (exp - bias64) & 1
+	return joinHigh(sfu.Rsqrt(significand(a, odd), true), -(exp-bias64-odd)/2)
+}
+
+// significand is that of the high word of a as an f32 with the exponent.
+func significand(a uint64, exp int) uint32 {
+	return uint32(bias32+exp)<<frac32 | uint32(a>>32)&(1<<frac64-1)<<(frac32-frac64)
+}
+
+// joinHigh is the positive f32 x times 2 to the exp, as the high word of an f64. A
+// result that is not normal is zero.
+func joinHigh(x uint32, exp int) uint64 {
+	e := int(x>>frac32) - bias32 + exp + bias64
+	if e <= 0 {
+		return 0
+	}
+	return (uint64(e)<<frac64 | uint64(x)&(1<<frac32-1)>>(frac32-frac64)) << 32
+}
+
+// rsqrtF64 is rsqrt.approx.f64: a step of refinement as the assembler writes it.
+func rsqrtF64(a uint64) uint64 {
+	const scale, unscale = 0x4350000000000000, 0x41a0000000000000 // 2^54 and 2^27
+	switch {
+	case scalar.IsNaNF64(a):
+		return scalar.AddF64(a, a)
+	case a<<1 == 0:
+		return a | inf64
+	case a>>63 != 0:
+		return scalar.NaNF64
+	case a == inf64:
+		return 0
+	case a>>52 == 0:
+		return scalar.MulF64(refineRsqrt(scalar.MulF64(a, scale)), unscale)
+	}
+	return refineRsqrt(a)
+}
+
+func refineRsqrt(a uint64) uint64 {
+	const one, half, threeEighths = 0x3ff0000000000000, 0x3fe0000000000000, 0x3fd8000000000000
+	y := rsqrtHigh(a)
+	e := scalar.FmaF64(a, scalar.MulF64(y, y)^1<<63, one)
+	return scalar.FmaF64(scalar.FmaF64(e, threeEighths, half), scalar.MulF64(y, e), y)
+}

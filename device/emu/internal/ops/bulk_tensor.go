@@ -1,0 +1,234 @@
+package ops
+
+import (
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// tile is a box of a tensor: the rows of its innermost dimension in the order they
+// have in shared memory.
+type tile struct {
+	m     *memory.TensorMap
+	width int // bytes of a row
+	rows  []tileRow
+}
+
+// tileRow is a row of a box. Its middle lies in the tensor; what is before and
+// after is out of bounds.
+type tileRow struct {
+	lead   int
+	global []byte
+}
+
+func (t *tile) size() int { return t.width * len(t.rows) }
+
+// tileAt finds the box at the coordinates.
+func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *tile {
+	es := m.Type().Bytes()
+	t := &tile{m: m, width: int(m.Box[0]) * es}
+	first := max(0, -int64(at[0]))
+	last := int64(m.Dims[0]) - int64(at[0])
+	if write { // rows are written to the end of a unit of 16 bytes, as an H200 does
+		per := int64(16 / es)
+		last = (last + per - 1) / per * per
+	}
+	last = min(last, int64(m.Box[0]))
+	var count [5]int
+	rows := 1
+	for i := 1; i < int(m.Rank); i++ {
+		step := max(1, int(m.Steps[i]))
+		count[i] = (int(m.Box[i]) + step - 1) / step
+		rows *= count[i]
+	}
+	t.rows = make([]tileRow, rows)
+	for r := range t.rows {
+		addr, inside, rest := m.Addr, last > first, r
+		for i := 1; i < int(m.Rank); i++ {
+			c := int64(at[i]) + int64(rest%count[i])*int64(max(1, m.Steps[i]))
+			rest /= count[i]
+			inside = inside && c >= 0 && c < int64(m.Dims[i])
+			addr += uint64(c) * m.Strides[i-1]
+		}
+		if !inside {
+			t.rows[r].lead = t.width
+			continue
+		}
+		addr += uint64((int64(at[0]) + first) * int64(es))
+		t.rows[r] = tileRow{int(first) * es, f.Global(lane, addr, int(last-first)*es, write)}
+	}
+	return t
+}
+
+// load reads the box, filling what is out of bounds.
+func (t *tile) load() []byte {
+	box := make([]byte, t.size())
+	if t.m.Fill == 1 {
+		for i := range box { // every float type's NaN of all ones
+			box[i] = 0xff
+		}
+	}
+	for i, r := range t.rows {
+		copy(box[i*t.width+r.lead:], r.global)
+	}
+	return box
+}
+
+// store writes the part of the box that lies in the tensor.
+func (t *tile) store(box []byte, put placing, shared bool) {
+	for i, r := range t.rows {
+		if len(r.global) > 0 {
+			put(r.global, box[i*t.width+r.lead:][:len(r.global)], shared)
+		}
+	}
+}
+
+// swizzled is where a swizzle has the byte at an offset in shared memory: bits of
+// the 16-byte unit's number are flipped by those of the 128-byte line's.
+func swizzled(s device.Swizzle, off int) int {
+	mask := [...]int{0, 1, 3, 7}[s]
+	return off ^ (off>>7&mask)<<4
+}
+
+// scatter writes a box to shared memory at an offset, swizzled.
+func scatter(shared []byte, off int, s device.Swizzle, box []byte) {
+	if s == device.NoSwizzle {
+		copy(shared[off:], box)
+		return
+	}
+	for i := 0; i < len(box); i += 16 {
+		copy(shared[swizzled(s, off+i):][:16], box[i:])
+	}
+}
+
+// gather is the opposite of scatter.
+func gather(shared []byte, off int, s device.Swizzle, size int) []byte {
+	box := make([]byte, size)
+	if s == device.NoSwizzle {
+		copy(box, shared[off:])
+		return box
+	}
+	for i := 0; i < size; i += 16 {
+		copy(box[i:], shared[swizzled(s, off+i):][:16])
+	}
+	return box
+}
+
+// tensorOperand is a tensor map with coordinates.
+type tensorOperand struct {
+	addr   *machine.Address
+	coords []slot
+}
+
+func tensorOperandOf(d *decoder, x *inst) tensorOperand {
+	o := x.Arg("tensorMap")
+	t := tensorOperand{addr: d.Addr(o, "")}
+	for _, e := range machine.Braced(&o.Elems[0]) {
+		t.coords = append(t.coords, d.Src32(e, ptx.S32))
+	}
+	return t
+}
+
+// tile is the box that a lane names.
+func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
+	m, err := memory.DecodeTensorMap(f.Memory(lane, ptx.Generic, t.addr.At(f, lane), 128, false))
+	f.Origin(lane).Check(err)
+	if int(m.Rank) != len(t.coords) || m.Interleave != 0 {
+		f.Raise(lane, "%d coordinates of a tensor map of rank %d with interleave %d", len(t.coords), m.Rank, m.Interleave)
+	}
+	f.Origin(lane).Check(m.Desc().Check())
+	var at [5]int32
+	for i, c := range t.coords {
+		at[i] = int32(f.R32[c][lane])
+	}
+	if n := int(at[0]) * m.Type().Bytes(); n%16 != 0 {
+		f.Raise(lane, "the box starts %d bytes into its rows: it must be a multiple of 16", n)
+	}
+	return tileAt(f, lane, m, at[:], write)
+}
+
+// buildTensorCopy is cp.async.bulk.tensor, its reductions and its prefetch.
+func buildTensorCopy(d *decoder, x *inst) exec {
+	if x.Has("im2col") || x.Has("im2col_no_offs") {
+		d.Fail("the emulator has tensor maps of tiles only: no im2col")
+		return nil
+	}
+	t := tensorOperandOf(d, x)
+	switch {
+	case x.Has("prefetch"):
+		return func(f *frame, m uint32) {
+			machine.EachLane(m, func(l int) { t.tile(f, l, false) })
+		}
+	case x.Has("bulk_group"):
+		return buildTensorStore(d, x, t)
+	}
+	return buildTensorLoad(d, x, t)
+}
+
+func buildTensorLoad(d *decoder, x *inst, t tensorOperand) exec {
+	dst := d.Addr(x.Arg("dstMem"), x.SpaceName("dstMem"))
+	bar := d.Addr(x.Arg("mbar"), x.SpaceName("mbar"))
+	cast := multicastOf(d, x)
+	return func(f *frame, m uint32) {
+		machine.EachLane(m, func(l int) {
+			box := t.tile(f, l, false)
+			block, off := dst.SharedAt(f, l, 128)
+			barBlock, barOff := bar.SharedAt(f, l, 8)
+			if block != barBlock && cast < 0 {
+				f.Raise(l, "the destination is in block %d of the cluster, the mbarrier in block %d", block.Rank, barBlock.Rank)
+			}
+			to := cast.blocks(f, l, block)
+			var bars []machine.BarRef
+			for _, b := range to {
+				tileRoom(f, l, b, off, box)
+				f.Touched(l, ptx.Shared, b, nil, off, box.size(), true)
+				bars = append(bars, f.BarRef(l, b, barOff))
+			}
+			f.Block.Cluster.Start(machine.Transfer{From: f.Origin(l), Work: f.Started(l, bars), Bars: bars, Bytes: box.size(), Move: func() {
+				data := box.load()
+				for _, b := range to {
+					scatter(b.Shared, int(off), box.m.Swizzle, data)
+				}
+			}})
+		})
+	}
+}
+
+// tileRoom checks that a box fits in shared memory, whole 128-byte lines of it
+// where a swizzle moves units about in them.
+func tileRoom(f *frame, lane int, b *machine.Block, off uint64, box *tile) {
+	n := box.size()
+	if box.m.Swizzle != device.NoSwizzle {
+		n = (n + 127) &^ 127
+	}
+	f.Within(lane, b.Shared, off, n, "shared-memory")
+}
+
+func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
+	src := d.Addr(x.Arg("srcMem"), x.SpaceName("srcMem"))
+	op := x.Mod("redOp")
+	return func(f *frame, m uint32) {
+		machine.EachLane(m, func(l int) {
+			for _, s := range t.coords {
+				if c := int32(f.R32[s][l]); c < 0 { // loads may, but an H200 faults here
+					f.Raise(l, "a store to a box that starts at %d, before the tensor", c)
+				}
+			}
+			box := t.tile(f, l, true)
+			put := placing(replaceBytes)
+			if op != "" {
+				if put = reduceBytes(op, box.m.Type()); put == nil {
+					f.Raise(l, "%s of a tensor of %s", op, box.m.Type())
+				}
+			}
+			b, off := src.SharedAt(f, l, 128)
+			tileRoom(f, l, b, off, box)
+			f.Touched(l, ptx.Shared, b, nil, off, box.size(), false)
+			f.Started(l, nil)
+			f.Warp.Async.Bulk.Add(f.Origin(l),
+				func() []byte { return gather(b.Shared, int(off), box.m.Swizzle, box.size()) },
+				func(data []byte) { box.store(data, put, f.Block.Launch.Parallel) })
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package ops
+
+import (
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Caches hold no other data than memory does: what steers them computes nothing.
+
+func init() {
+	nothing := func(d *decoder, x *inst) exec { return func(*frame, uint32) {} }
+	for _, name := range []string{"prefetch", "prefetchu", "applypriority", "membar", "fence"} {
+		build(name, nothing)
+	}
+	build("discard", buildDiscard)
+	build("createpolicy", buildPolicy)
+}
+
+// buildDiscard is discard. What the line holds afterwards is undefined: a pattern
+// that is no likely value shows who reads it.
+func buildDiscard(d *decoder, x *inst) exec {
+	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
+	return func(f *frame, m uint32) {
+		machine.EachLane(m, func(l int) {
+			b := a.View(f, l, 128, true)
+			for i := range b {
+				b[i] = 0xdb
+			}
+		})
+	}
+}
+
+// somePolicy stands for every cache policy: they are opaque to programs, and no
+// access here heeds them.
+const somePolicy = 1 << 60
+
+// buildPolicy is createpolicy.
+func buildPolicy(d *decoder, x *inst) exec {
+	to := d.Dst(x.Arg("cachePolicy"), ptx.B64)
+	from := d.Const64(somePolicy)
+	if p := x.Arg("accessProperty"); p != nil {
+		from = d.Src64(p, ptx.B64)
+	}
+	return func(f *frame, m uint32) { machine.MoveLanes(&f.R64[to], &f.R64[from], m) }
+}

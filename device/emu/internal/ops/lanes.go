@@ -1,0 +1,141 @@
+package ops
+
+import "github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+
+// The instructions that programs execute most have loops of their own over whole
+// registers: a call for each lane would cost more than the operation. Under a
+// partial mask they compute all lanes aside and keep those of the mask.
+
+type (
+	lanes2   func(d, a, b *machine.Lanes32)
+	lanes3   func(d, a, b, c *machine.Lanes32)
+	lanes2x2 func(d, a, b *machine.Lanes64)
+)
+
+func whole2(d, a, b slot, k lanes2) exec {
+	return func(f *frame, m uint32) {
+		to := f.Whole32(d, m)
+		k(to, &f.R32[a], &f.R32[b])
+		f.Keep32(d, m)
+	}
+}
+
+// hot2 and hot3 decode the operands of such an instruction.
+
+func hot2(d *decoder, x *inst, k lanes2) exec {
+	return whole2(dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, k)
+}
+
+func hot3(d *decoder, x *inst, k lanes3) exec {
+	rd, ra, rb, rc := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint32](d, x, "c").s
+	return func(f *frame, m uint32) {
+		to := f.Whole32(rd, m)
+		k(to, &f.R32[ra], &f.R32[rb], &f.R32[rc])
+		f.Keep32(rd, m)
+	}
+}
+
+func hotWide2(d *decoder, x *inst, k lanes2x2) exec {
+	rd, ra, rb := dstOf[uint64](d, x, "d").s, srcOf[uint64](d, x, "a").s, srcOf[uint64](d, x, "b").s
+	return func(f *frame, m uint32) {
+		to := f.Whole64(rd, m)
+		k(to, &f.R64[ra], &f.R64[rb])
+		f.Keep64(rd, m)
+	}
+}
+
+func addLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] + b[l]
+	}
+}
+
+func subLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] - b[l]
+	}
+}
+
+func mulLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] * b[l]
+	}
+}
+
+func madLanes(d, a, b, c *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l]*b[l] + c[l]
+	}
+}
+
+func andLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] & b[l]
+	}
+}
+
+func orLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] | b[l]
+	}
+}
+
+func xorLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] ^ b[l]
+	}
+}
+
+func shlLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] << b[l]
+	}
+}
+
+func shrLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = a[l] >> b[l]
+	}
+}
+
+func sarLanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = uint32(int32(a[l]) >> b[l])
+	}
+}
+
+func minU32Lanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = min(a[l], b[l])
+	}
+}
+
+func maxU32Lanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = max(a[l], b[l])
+	}
+}
+
+func minS32Lanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = uint32(min(int32(a[l]), int32(b[l])))
+	}
+}
+
+func maxS32Lanes(d, a, b *machine.Lanes32) {
+	for l := range d {
+		d[l] = uint32(max(int32(a[l]), int32(b[l])))
+	}
+}
+
+func add64Lanes(d, a, b *machine.Lanes64) {
+	for l := range d {
+		d[l] = a[l] + b[l]
+	}
+}
+
+func sub64Lanes(d, a, b *machine.Lanes64) {
+	for l := range d {
+		d[l] = a[l] - b[l]
+	}
+}

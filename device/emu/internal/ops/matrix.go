@@ -1,0 +1,110 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+)
+
+// aligned makes an instruction one that all lanes of a warp execute together.
+func aligned(d *decoder, o *op, run exec) {
+	o.Kind, o.Index, o.Run = machine.OpSync, d.Const32(machine.FullMask), run
+}
+
+// registers are the registers of a fragment and where their elements, or words of
+// them, are in a matrix that is kept as a list. The place is the sum of one by
+// register and one by lane.
+type registers struct {
+	slots []slot
+	reg   []uint16 // by register, or by half of one
+	lane  [32]uint16
+}
+
+// places finds where the elements of a fragment are, n of them per place, when
+// index says where in the list an element is.
+func places(at layout.Map, count, n int, index func(layout.Pos) int) (r registers) {
+	for i := range count {
+		r.reg = append(r.reg, uint16(index(at(0, i*n))))
+	}
+	for l := range r.lane {
+		r.lane[l] = uint16(index(at(l, 0))) - r.reg[0]
+		for i := range count {
+			if int(r.reg[i]+r.lane[l]) != index(at(l, i*n)) {
+				panic(fmt.Sprintf("emu: element %d of lane %d is not where its neighbours say", i*n, l))
+			}
+		}
+	}
+	return r
+}
+
+// byRow and byColumn count the places of a matrix in words of per elements.
+func byRow(cols, per int) func(layout.Pos) int {
+	return func(p layout.Pos) int { return (p.Row*cols + p.Col) / per }
+}
+
+func byColumn(rows, per int) func(layout.Pos) int {
+	return func(p layout.Pos) int { return (p.Col*rows + p.Row) / per }
+}
+
+// load collects the words of 32-bit registers.
+func (r *registers) load(f *frame, words []uint32) {
+	for i, s := range r.slots {
+		v, at := &f.R32[s], words[r.reg[i]:]
+		for l := range v {
+			at[r.lane[l]] = v[l]
+		}
+	}
+}
+
+// store is the opposite of load.
+func (r *registers) store(f *frame, m uint32, words []uint32) {
+	for i, s := range r.slots {
+		v, at := f.Whole32(s, m), words[r.reg[i]:]
+		for l := range v {
+			v[l] = at[r.lane[l]]
+		}
+		f.Keep32(s, m)
+	}
+}
+
+// loadHalves collects 16-bit elements, two a register, one a word.
+func (r *registers) loadHalves(f *frame, words []uint32) {
+	for i, s := range r.slots {
+		v, lo, hi := &f.R32[s], words[r.reg[2*i]:], words[r.reg[2*i+1]:]
+		for l := range v {
+			lo[r.lane[l]], hi[r.lane[l]] = v[l]&0xffff, v[l]>>16
+		}
+	}
+}
+
+func (r *registers) storeHalves(f *frame, m uint32, words []uint32) {
+	for i, s := range r.slots {
+		v, lo, hi := &f.R32[s], words[r.reg[2*i]:], words[r.reg[2*i+1]:]
+		for l := range v {
+			if m>>l&1 != 0 {
+				v[l] = lo[r.lane[l]] | hi[r.lane[l]]<<16
+			}
+		}
+	}
+}
+
+// Shape is M, N and K in an instruction's modifiers.
+func Shape(x *inst) (s layout.Shape) {
+	for _, m := range x.Op.Mods {
+		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &s.M, &s.N, &s.K); n == 3 {
+			return s
+		}
+	}
+	return s
+}
+
+// Types are the types of matrices in an instruction's modifiers, in their order.
+func Types(x *inst) (ts []string) {
+	for _, m := range x.Op.Mods {
+		if _, ok := kinds[m]; ok || m == "f64" || m == "s32" {
+			ts = append(ts, m)
+		}
+	}
+	return ts
+}

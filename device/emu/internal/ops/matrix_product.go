@@ -1,0 +1,105 @@
+package ops
+
+import (
+	"sync"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// product is a matrix product: c += a·b with the factors in s.a and s.b, rows of a
+// and columns of b one after the other in packed words, and the accumulator in s.c,
+// one element a word by rows. Without keep c counts as zero.
+type product interface {
+	multiply(s *machine.Scratch, m, n, k int, keep bool)
+}
+
+// floatProduct is a product of floating-point factors.
+type floatProduct struct{ *tensor.Float }
+
+func (p floatProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
+	rows, found := s.Rows.Find(p.Float, s.A)
+	if !found {
+		p.LoadA(rows, m, k, s.A)
+	}
+	cols, found := s.Cols.Find(p.Float, s.B)
+	if !found {
+		p.LoadB(cols, n, k, s.B)
+	}
+	c := s.C
+	if !keep {
+		c = nil
+	}
+	p.MulAdd(s.C, rows, cols, c)
+}
+
+// floats are the products that were asked for; equal ones are the same.
+var floats sync.Map
+
+// floatOf is the product of a target's instruction and types.
+func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.Float, error) {
+	key := [...]uint8{uint8(arch), uint8(inst), uint8(a), uint8(b), uint8(d)}
+	if p, ok := floats.Load(key); ok {
+		return p.(*tensor.Float), nil
+	}
+	p, err := tensor.NewFloat(arch, inst, a, b, d)
+	if err != nil {
+		return nil, err
+	}
+	shared, _ := floats.LoadOrStore(key, p)
+	return shared.(*tensor.Float), nil
+}
+
+// intProduct is a product of whole numbers or of bits.
+type intProduct struct{ *tensor.Integer }
+
+func (p intProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
+	if s.IntegerOf != p.Integer { // it has room of its own, and blocks run in parallel
+		own := *p.Integer
+		s.Integer, s.IntegerOf = &own, p.Integer
+	}
+	c := s.C
+	if !keep {
+		c = nil
+	}
+	s.Integer.MulAdd(s.C, m, n, k, s.A, s.B, c)
+}
+
+// kinds are the types that package tensor multiplies, by their names.
+var kinds = map[string]tensor.Kind{
+	"f16": tensor.F16, "bf16": tensor.BF16, "tf32": tensor.TF32, "e4m3": tensor.E4M3, "e5m2": tensor.E5M2, "f32": tensor.F32,
+	"s8": tensor.S8, "u8": tensor.U8, "s4": tensor.S4, "u4": tensor.U4, "b1": tensor.B1,
+}
+
+// arch is the generation of a target's tensor cores.
+func arch(t ptx.Target) tensor.Arch {
+	switch {
+	case t.SM >= 90:
+		return tensor.Hopper
+	case t.SM >= 89:
+		return tensor.Ada
+	}
+	return tensor.Ampere
+}
+
+// productOf chooses the arithmetic of an instruction by the types of its factors and
+// its result.
+func productOf(d *decoder, x *inst, inst tensor.Inst, a, b, result string) product {
+	if result == "s32" {
+		op := tensor.XOR
+		if x.Has("and") {
+			op = tensor.AND
+		}
+		p, err := tensor.NewInteger(kinds[a], kinds[b], op, x.Has("satfinite"))
+		if err != nil {
+			d.Fail("%v", err)
+		}
+		return intProduct{p}
+	}
+	p, err := floatOf(arch(d.Prog.Target), inst, kinds[a], kinds[b], kinds[result])
+	if err != nil {
+		d.Fail("%v", err)
+	}
+	return floatProduct{p}
+}

@@ -1,0 +1,224 @@
+package ops
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/numeric/tensor"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+func init() {
+	control("wgmma", func(d *decoder, x *inst, o *op) {
+		switch {
+		case x.Has("mma_async"):
+			aligned(d, o, buildGroupProduct(d, x))
+		case x.Has("commit_group"):
+			aligned(d, o, func(f *frame, m uint32) { f.Warp.CommitProducts() })
+		case x.Has("wait_group"):
+			g := groupWait(x.Arg("N").Val)
+			o.Kind, o.Try, o.Why = machine.OpTry, g.try, g.why
+		default:
+			aligned(d, o, func(*frame, uint32) {}) // fence: registers are read in order here
+		}
+	})
+}
+
+// groupProduct is a decoded wgmma.mma_async. Each warp of the group multiplies its
+// 16 of the 64 rows.
+type groupProduct struct {
+	product
+	n, k         int
+	words        int // of a row of either factor: always 32 bytes
+	ra           registers
+	aDesc, bDesc slot
+	scaleD       slot
+	not          bool
+	aTurned      bool // a is stored by columns
+	bTurned      bool // b is stored by rows
+	aFlip, bFlip uint32
+	rc           registers
+	half         bool
+}
+
+// startedProduct is a wgmma that has not taken effect.
+type startedProduct struct {
+	from         machine.Origin
+	p            *groupProduct
+	mask         uint32
+	a            []uint32 // from registers, or nil
+	aDesc, bDesc matrixDesc
+	keep         bool
+}
+
+// groupWait is wgmma.wait_group of all but so many groups. A product is the work of
+// four warps: it ends when all of them have started it, and then for all of them.
+// One thread may tell others that its factors are no longer needed.
+type groupWait uint32
+
+// due is how many groups must have ended.
+func (g groupWait) due(w *machine.Warp) uint32 {
+	q := &w.Async.Products
+	if q.Groups < uint32(g) {
+		return 0
+	}
+	return min(q.Groups-uint32(g), q.Last)
+}
+
+func (g groupWait) try(f *frame, m uint32) machine.Status {
+	w := f.Warp
+	q := &w.Async.Products
+	q.Waiting = m != w.Lanes&^w.Exited || g.awaited(w) != nil
+	if q.Waiting {
+		return machine.Again
+	}
+	due := g.due(w)
+	for _, mate := range w.Warpgroup() {
+		mate.Async.Products.Finish(due)
+	}
+	return machine.Done
+}
+
+// awaited is a warp that has not committed the groups that are due, or nil.
+func (g groupWait) awaited(w *machine.Warp) *machine.Warp {
+	for _, mate := range w.Warpgroup() {
+		if mate.Async.Products.Groups < g.due(w) && mate.Lanes&^mate.Exited != 0 {
+			return mate
+		}
+	}
+	return nil
+}
+
+// why says which warp a wait needs.
+func (g groupWait) why(f *frame, m uint32) string {
+	if live := f.Warp.Lanes &^ f.Warp.Exited; m != live {
+		return fmt.Sprintf("waits for lanes %08x of its warp", live&^m)
+	}
+	mate := g.awaited(f.Warp)
+	if mate == nil {
+		return ""
+	}
+	return fmt.Sprintf("waits for group %d of wgmma, which warp %d of the warpgroup has not committed", g.due(f.Warp), mate.ID)
+}
+
+const warpRows = 16
+
+func buildGroupProduct(d *decoder, x *inst) exec {
+	ts, s := Types(x), Shape(x)
+	size := kinds[ts[1]].Bits()
+	per := 32 / size
+	p := &groupProduct{
+		product: productOf(d, x, tensor.WGMMA, ts[1], ts[2], ts[0]),
+		n:       s.N, k: s.K, words: s.K / per, aDesc: -1,
+		bDesc: d.Src64(x.Arg("bDesc"), ptx.B64), half: ts[0] == "f16",
+		aTurned: flag(x, "immTransA"), bTurned: flag(x, "immTransB"),
+		aFlip: signFlip(x, "immScaleA", size), bFlip: signFlip(x, "immScaleB", size),
+	}
+	p.scaleD, p.not = d.Pred(x.Arg("scaleD"))
+	atA, _, _ := layout.MMA(layout.Shape{M: warpRows, N: 8, K: s.K}, size)
+	_, atC := layout.WGMMA(s, size)
+	p.rc = places(atC.At, atC.Elements, 1, byRow(s.N, 1))
+	p.rc.slots = d.Results(x.Arg("d"), ptx.B32)
+	if o := x.Arg("a"); o != nil {
+		p.ra = places(atA.At, atA.Elements/per, per, byRow(s.K, per))
+		p.ra.slots = d.Sources(o)
+	} else {
+		p.aDesc = d.Src64(x.Arg("aDesc"), ptx.B64)
+	}
+	return p.start
+}
+
+// flag is an immediate operand that is 0 or 1, or left out.
+func flag(x *inst, name string) bool {
+	o := x.Arg(name)
+	return o != nil && o.Val == 1
+}
+
+// signFlip is what negates the elements of a word when the scale is -1.
+func signFlip(x *inst, scale string, size int) uint32 {
+	if o := x.Arg(scale); o == nil || o.Val != -1 {
+		return 0
+	}
+	return map[int]uint32{8: 0x80808080, 16: 0x80008000, 32: 0x80000000}[size]
+}
+
+// start takes note of a product with what it needs of registers other than the
+// accumulator.
+func (p *groupProduct) start(f *frame, m uint32) {
+	l := bits.TrailingZeros32(m)
+	if last := f.Warp.ID | 3; last >= len(f.Block.Warps) {
+		f.Raise(-1, "a warpgroup is four warps; this one lacks warp %d", last)
+	}
+	q := &f.Warp.Async.Products
+	q.Last = q.Groups + 1
+	scale := f.Pred[p.scaleD]
+	if p.not {
+		scale = ^scale
+	}
+	s := &startedProduct{
+		from: f.Origin(-1), p: p, mask: m,
+		bDesc: matrixDesc(f.R64[p.bDesc][l]), keep: scale>>l&1 != 0,
+	}
+	if p.aDesc >= 0 {
+		s.aDesc = matrixDesc(f.R64[p.aDesc][l])
+	} else {
+		s.a = make([]uint32, warpRows*p.words)
+		p.ra.load(f, s.a)
+	}
+	s.announce()
+	q.Items = append(q.Items, machine.QueuedProduct{Group: q.Groups, Run: s.run})
+	if f.Block.Cluster.Async.Early() {
+		q.FinishAll()
+	}
+}
+
+// run multiplies.
+func (s *startedProduct) run() {
+	p, f := s.p, s.from.Frame
+	w := &f.Block.Cluster.Async.Matrix
+	w.Size(warpRows*p.words, p.n*p.words, warpRows*p.n)
+	if s.a != nil {
+		copy(w.A, s.a)
+	} else {
+		s.aDesc.load(s.from, w.A, f.Warp.ID%4*warpRows, warpRows, p.aTurned)
+	}
+	s.bDesc.load(s.from, w.B, 0, p.n, p.bTurned)
+	flip(w.A, p.aFlip)
+	flip(w.B, p.bFlip)
+	if p.half {
+		p.rc.loadHalves(f, w.C)
+	} else {
+		p.rc.load(f, w.C)
+	}
+	p.multiply(w, warpRows, p.n, p.k, s.keep)
+	if p.half {
+		p.rc.storeHalves(f, s.mask, w.C)
+	} else {
+		p.rc.store(f, s.mask, w.C)
+	}
+	s.from.Completed(-1, 0, false)
+}
+
+func flip(words []uint32, sign uint32) {
+	if sign == 0 {
+		return
+	}
+	for i := range words {
+		words[i] ^= sign
+	}
+}
+
+// announce tells the cluster's observer what the product will read.
+func (s *startedProduct) announce() {
+	f, p := s.from.Frame, s.p
+	if f.Block.Watch == nil {
+		return
+	}
+	if p.aDesc >= 0 {
+		f.TouchedUnits(s.mask, s.aDesc.units(s.from, f.Warp.ID%4*warpRows, warpRows, p.aTurned), 16)
+	}
+	f.TouchedUnits(s.mask, s.bDesc.units(s.from, 0, p.n, p.bTurned), 16)
+	f.Started(-1, nil)
+}
