@@ -81,7 +81,7 @@ func Of(m *ptx.Module) *Module {
 			s.ConstBytes += v.Size()
 		}
 	}
-	c := counter{families: map[*ptx.Opcode]string{}}
+	c := counter{kinds: map[*ptx.Opcode]kind{}}
 	for _, f := range m.Funcs() {
 		s.Functions = append(s.Functions, c.function(m, f))
 	}
@@ -109,11 +109,14 @@ func functionOf(m *ptx.Module, in *ptx.Inst) string {
 	return ""
 }
 
-// counter remembers the family of each opcode: a text has many instructions and
-// few opcodes.
+// counter remembers what the instruction table says of each opcode, because a text has
+// many instructions and few opcodes.
 type counter struct {
-	families map[*ptx.Opcode]string
+	kinds map[*ptx.Opcode]kind
 }
+
+// kind is the family of an opcode, and its short name if threads meet at it.
+type kind struct{ family, barrier string }
 
 func (c *counter) function(m *ptx.Module, f *ptx.Func) Function {
 	g := verify.NewCFG(f)
@@ -166,10 +169,11 @@ func (c *counter) body(s *Function, f *ptx.Func) {
 			}
 		case *ptx.Inst:
 			s.Instructions++
-			families[c.family(st.Op)]++
+			k := c.kind(st.Op)
+			families[k.family]++
 			opcodes[st.Op.Text]++
-			if b := barrier(st.Op); b != "" {
-				barriers[b]++
+			if k.barrier != "" {
+				barriers[k.barrier]++
 			}
 		}
 	}
@@ -177,30 +181,30 @@ func (c *counter) body(s *Function, f *ptx.Func) {
 	s.Opcodes, s.Barriers = opcodes.counts(), barriers.counts()
 }
 
-// unknownFamily is where opcodes go that the instruction table does not have.
+// unknownFamily is the family of opcodes that the instruction table does not have.
 const unknownFamily = "unknown"
 
-func (c *counter) family(op *ptx.Opcode) string {
-	name, ok := c.families[op]
+func (c *counter) kind(op *ptx.Opcode) kind {
+	k, ok := c.kinds[op]
 	if ok {
-		return name
+		return k
 	}
-	name = unknownFamily
+	k.family = unknownFamily
 	if ms := isa.Lookup(op); len(ms) > 0 {
-		name = ms[0].Form.Family.Name
+		k.family = ms[0].Form.Family.Name
+		if ms[0].Class().Unit == isa.UnitBarrier {
+			k.barrier = barrier(op)
+		}
 	} else if forms := isa.Forms(op.Name); len(forms) > 0 {
-		name = forms[0].Family.Name
+		k.family = forms[0].Family.Name
 	}
-	c.families[op] = name
-	return name
+	c.kinds[op] = k
+	return k
 }
 
-// barrier is the short name of an instruction at which threads meet, such as
-// "bar.sync", "barrier.cluster.wait" or "mbarrier.try_wait", or "".
+// barrier returns the short name of an instruction at which threads meet, such as
+// "bar.sync", "barrier.cluster.wait" or "mbarrier.try_wait".
 func barrier(op *ptx.Opcode) string {
-	if op.Name != "bar" && op.Name != "barrier" && op.Name != "mbarrier" {
-		return ""
-	}
 	name := op.Name
 	for _, mod := range op.Mods {
 		switch mod {

@@ -5,19 +5,20 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // fact is what is known of an instruction before it runs.
 type fact struct {
 	by      string       // who moves its bytes
-	engine  bool         // not the threads themselves
-	branch  bool         // lanes may part here
+	engine  bool         // an engine moves them, not the threads
+	branch  bool         // lanes may diverge here
 	index   *ptx.Operand // of a branch by table
-	waits   bool         // threads meet or wait here
-	polls   bool         // and may find out that it is not yet time
-	special bool         // done by the special function unit
-	product *product     // done by the tensor cores
-	first   bool         // of wgmma: its first factor is in shared memory
+	waits   bool         // threads wait here for a barrier
+	polls   bool         // the wait may return before the phase is complete
+	special bool         // the special function unit executes it
+	product *product     // the tensor cores execute it
+	first   bool         // of wgmma: the first factor is in shared memory
 }
 
 // product is a matrix product of a warp.
@@ -37,46 +38,44 @@ const (
 )
 
 func factsOf(in *observe.Inst) fact {
-	f := fact{by: byThreads, special: in.Op.Has("approx")}
-	switch in.Op.Name {
-	case "bra", "brx":
-		f.branch = true
-		if in.Op.Name == "brx" && len(in.Args) > 0 {
-			f.index = &in.Args[0]
-		}
-	case "atom", "red", "multimem":
-		f.by = byAtomics
-	case "bar", "barrier":
-		f.waits = !in.Op.Has("arrive")
-	case "mbarrier":
-		f.polls = in.Op.Has("test_wait") || in.Op.Has("try_wait")
-		f.waits = f.polls
-	case "cp":
-		f.by = copier(in.Op)
-		f.engine = f.by != byAsync
-	case "wgmma":
-		f.by, f.engine = byWgmma, true
+	c := in.Match.Class()
+	f := fact{by: moverOf(in, c), special: c.Unit == isa.UnitExp, waits: c.Waits}
+	f.engine = c.Unit == isa.UnitBulkCopy || c.Unit == isa.UnitWGMMA
+	f.polls = f.waits && in.Arg("waitComplete") != nil
+	f.index = in.Arg("index")
+	f.branch = in.Arg("tgt") != nil || f.index != nil
+	switch c.Unit {
+	case isa.UnitTensor:
+		f.product = productOf(in.Op, 1)
+	case isa.UnitWGMMA:
 		f.product = productOf(in.Op, 4)
 		f.first = f.product != nil && in.Arg("aDesc") != nil
-	case "mma", "wmma":
-		f.product = productOf(in.Op, 1)
 	}
 	return f
 }
 
-// copier is what carries out a cp.
-func copier(op *ptx.Opcode) string {
-	switch {
-	case op.Has("tensor"):
-		return byTensor
-	case op.Has("bulk"):
+// moverOf returns who moves the bytes of an instruction.
+func moverOf(in *observe.Inst, c isa.Class) string {
+	switch c.Unit {
+	case isa.UnitBulkCopy:
+		if in.Arg("tensorMap") != nil {
+			return byTensor
+		}
 		return byBulk
+	case isa.UnitAsyncCopy:
+		return byAsync
+	case isa.UnitWGMMA:
+		return byWgmma
 	}
-	return byAsync
+	switch c.Role {
+	case isa.RoleAtomic, isa.RoleReduction, isa.RoleAsyncReduction:
+		return byAtomics
+	}
+	return byThreads
 }
 
-// productOf reads the shape and the types of a product that so many warps share; nil
-// when the instruction is none (wmma.load, wgmma.fence).
+// productOf reads the shape and the types of a product that the given number of warps
+// share. It returns nil if the instruction is not a product (wgmma.fence).
 func productOf(op *ptx.Opcode, warps uint64) *product {
 	var m, n, k uint64
 	var types []string

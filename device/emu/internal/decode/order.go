@@ -1,10 +1,12 @@
 package decode
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/ops"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // Blocks run in parallel where nothing that a kernel computes can depend on the
@@ -97,41 +99,42 @@ func isHeap(in *ptx.Inst) bool {
 	return false
 }
 
-// note judges one instruction.
+// note adds what one instruction does.
 func (t *traffic) note(in *ptx.Inst, uses map[*ptx.Symbol]int) {
-	op := in.Op
-	switch op.Name {
-	case "atom", "red":
-		if op.Has("async") || inShared(op) || op.Has("cta") || op.Has("cluster") {
+	op, ms := in.Op, isa.Lookup(in.Op)
+	if len(ms) == 0 {
+		return
+	}
+	c := ms[0].Class()
+	inBlock := op.Has("cta") || op.Has("cluster") || inShared(op)
+	switch c.Role {
+	case isa.RoleAtomic, isa.RoleReduction:
+		if inBlock {
 			return
 		}
-		if kind := commutes(op); kind != "" && (op.Name == "red" || unused(in, uses)) {
+		if kind := commutes(op); kind != "" && (c.Role == isa.RoleReduction || unused(in, uses)) {
 			t.adds[kind] = true
 		} else {
 			t.ordered = true
 		}
-	case "ld":
-		if (op.Has("volatile") || op.Has("relaxed") || op.Has("acquire") || op.Has("mmio")) && !inShared(op) && !op.Has("cta") && !op.Has("cluster") {
+	case isa.RoleLoad:
+		if ops.MayPoll(ms[0]) && !inBlock {
 			t.ordered = true
 		}
-	case "membar", "fence":
+	case isa.RoleFence:
 		if (op.Has("gl") || op.Has("gpu") || op.Has("sys")) && !op.Has("proxy") {
 			t.ordered = true
 		}
-	case "cp":
-		if op.Has("reduce") && op.Has("global") {
+	case isa.RoleAsyncReduction:
+		if c.Writes.Has(ptx.Global) {
 			t.ordered = true
 		}
 	}
 }
 
+// inShared reports whether the opcode names shared memory.
 func inShared(op *ptx.Opcode) bool {
-	for _, m := range op.Mods {
-		if strings.HasPrefix(m, "shared") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(op.Mods, func(m string) bool { return ptx.ParseSpace(m) == ptx.Shared })
 }
 
 // commutes names the operation of an atomic whose result in memory does not depend

@@ -215,7 +215,7 @@ func (w *Warp) waits() (all []finding.Waiter) {
 		switch {
 		case o.Why != nil:
 			wait.For = o.Why(f, s.mask)
-		case o.Inst.Op.Name == "ld" || o.Inst.Op.Name == "atom":
+		case o.Kind == OpPoll:
 			wait.For = "what it reads again and again does not change"
 		}
 		all = append(all, wait)

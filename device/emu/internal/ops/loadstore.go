@@ -10,7 +10,7 @@ import (
 func init() {
 	control("ld", func(d *decoder, x *inst, o *op) {
 		o.Run = buildLoad(d, x)
-		if mayPoll(x) {
+		if MayPoll(x.Match) {
 			polls(o, d, x)
 		}
 	})

@@ -3,9 +3,10 @@ package ops
 import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// polls makes an instruction that reads into o's destination one that may poll.
+// polls marks an instruction whose destination tells whether a poll was in vain.
 func polls(o *op, d *decoder, x *inst) {
 	dst := x.Arg("d")
 	if dst == nil || dst.Kind == ptx.SinkOperand || x.Type("d") == ptx.B128 {
@@ -17,7 +18,8 @@ func polls(o *op, d *decoder, x *inst) {
 	}
 }
 
-// mayPoll reports whether a load is of a kind that others' writes are awaited by.
-func mayPoll(x *inst) bool {
-	return x.Has("volatile") || x.Has("relaxed") || x.Has("acquire") || x.Has("mmio")
+// MayPoll reports whether a load is of a kind with which threads wait for the writes of
+// others.
+func MayPoll(m isa.Match) bool {
+	return m.Has("volatile") || m.Has("relaxed") || m.Has("acquire") || m.Has("mmio")
 }

@@ -2,7 +2,7 @@ package ops
 
 import "errors"
 
-// builder makes the exec of an instruction.
+// builder returns the function that executes an instruction.
 type builder func(d *decoder, x *inst) exec
 
 var (
@@ -11,10 +11,11 @@ var (
 	errNoBuilder = errors.New("not executed by the emulator")
 )
 
-// build registers how instructions of an opcode execute. Files of families call it.
+// build registers the builder of an opcode.
 func build(name string, b builder) { builders[name] = b }
 
-// control registers an instruction that the warp's loop must know.
+// control registers how an instruction that the loop of the warp must know fills in its
+// op: a branch, a call, or an instruction that may wait.
 func control(name string, c func(d *decoder, x *inst, o *op)) { controllers[name] = c }
 
 // Decode fills in how the machine executes an instruction.
