@@ -3,9 +3,10 @@ package check
 import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// role is what an instruction does to the order of things.
+// role is what an instruction does to the order of accesses.
 type role uint8
 
 const (
@@ -16,7 +17,7 @@ const (
 	roleClusterWait
 	roleFence
 	roleProxyFence
-	roleLanes // lanes of a warp meet: bar.warp.sync, shfl.sync, vote.sync …
+	roleLanes // lanes of a warp meet: bar.warp.sync, shfl.sync, vote.sync
 	roleCopy  // cp.async
 	roleCopyCommit
 	roleCopyWait
@@ -53,44 +54,48 @@ type class struct {
 	blind            bool // an atomic that does not tell what it found: red
 }
 
-// classify looks at an instruction once.
+// classify derives what the checkers need from the instruction table.
 func classify(in *observe.Inst) class {
-	op := in.Op
-	c := class{}
-	switch op.Name {
-	case "ld", "st", "ldu":
-		c.release, c.acquire = op.Has("release"), op.Has("acquire")
-		c.relaxed = op.Name == "ld" && op.Has("relaxed")
-		c.strong = c.release || c.acquire || op.Has("relaxed") || op.Has("volatile") || op.Has("mmio")
-		if op.Has("async") {
-			c.role, c.async = roleBulk, true
+	k, c := in.Match.Class(), class{wide: !in.Has("cta")}
+	switch k.Unit {
+	case isa.UnitBarrier:
+		if k.Writes == 0 { // not an mbarrier, which announces its operations itself
+			c.role, c.relaxed = barrierRole(in.Op), in.Has("relaxed")
 		}
-	case "atom", "red":
-		c.atomic, c.strong, c.blind = true, true, op.Name == "red"
-		c.release, c.acquire = op.Has("release") || op.Has("acq_rel"), op.Has("acquire") || op.Has("acq_rel")
-		if op.Has("async") {
-			c.role, c.async = roleBulk, true
-		}
-	case "bar", "barrier":
-		c.role = barrierRole(op)
-		c.relaxed = op.Has("relaxed")
-	case "fence", "membar":
-		c.fence(op)
-	case "shfl", "vote", "match", "redux", "elect":
-		if in.Arg("membermask") != nil {
-			c.role = roleLanes
-		}
-	case "cp":
-		c.copy(in)
-	case "wgmma":
-		c.product(in)
-	case "ret", "exit":
-		c.role = roleEnd
-	case "prefetch", "prefetchu":
-		c.role = rolePrefetch
+		return c
+	case isa.UnitAsyncCopy, isa.UnitBulkCopy, isa.UnitWGMMA:
+		c.group(in, k)
+		return c
 	}
-	c.wide = !op.Has("cta")
+	switch {
+	case isEnd(in):
+		c.role = roleEnd
+	case hasMembers(in):
+		c.role = roleLanes
+	case k.Role == isa.RoleFence:
+		c.fence(in.Op)
+	case k.Role == isa.RolePrefetch:
+		c.role = rolePrefetch
+	case k.Role != isa.RoleNone:
+		c.access(in, k)
+	}
 	return c
+}
+
+// access reads the memory order of a load, a store or an atomic.
+func (c *class) access(in *observe.Inst, k isa.Class) {
+	sem := in.Mod("sem")
+	c.release, c.acquire = sem == "release" || sem == "acq_rel", sem == "acquire" || sem == "acq_rel"
+	switch k.Role {
+	case isa.RoleAtomic, isa.RoleReduction, isa.RoleAsyncReduction:
+		c.atomic, c.strong, c.blind = true, true, k.Role != isa.RoleAtomic
+	default:
+		c.relaxed = k.Role == isa.RoleLoad && in.Has("relaxed")
+		c.strong = sem != "" || in.Has("volatile") || in.Has("mmio")
+	}
+	if k.Role.Async() {
+		c.role, c.async = roleBulk, true
+	}
 }
 
 func barrierRole(op *ptx.Opcode) role {
@@ -128,41 +133,30 @@ func (c *class) fence(op *ptx.Opcode) {
 	}
 }
 
-func (c *class) copy(in *observe.Inst) {
-	op := in.Op
-	bulk := op.Has("bulk")
-	switch {
-	case op.Has("prefetch"):
-		c.role = rolePrefetch
-	case op.Has("commit_group") && bulk:
-		c.role = roleBulkCommit
-	case op.Has("wait_group") && bulk:
-		c.role, c.read, c.keep = roleBulkWait, op.Has("read"), constant(in, "N")
-	case bulk:
-		c.role, c.async, c.proxy = roleBulk, true, true
-		c.atomic = op.Has("reduce")
-		c.strong = c.atomic
-	case op.Has("commit_group"):
-		c.role = roleCopyCommit
-	case op.Has("wait_group"):
-		c.role, c.keep = roleCopyWait, constant(in, "N")
-	case op.Has("wait_all"):
-		c.role, c.all = roleCopyWait, true
-	case op.Has("mbarrier"):
-		c.role = roleCopyArrive
-	default:
-		c.role, c.async = roleCopy, true
-	}
+// groupRoles are the roles of asynchronous instructions that groups count, by the unit
+// that executes them: starting work, closing a group and waiting for groups.
+var groupRoles = map[isa.Unit]struct{ start, commit, wait role }{
+	isa.UnitAsyncCopy: {roleCopy, roleCopyCommit, roleCopyWait},
+	isa.UnitBulkCopy:  {roleBulk, roleBulkCommit, roleBulkWait},
+	isa.UnitWGMMA:     {roleProduct, roleProductCommit, roleProductWait},
 }
 
-func (c *class) product(in *observe.Inst) {
-	switch op := in.Op; {
-	case op.Has("mma_async"):
-		c.role, c.async, c.proxy = roleProduct, true, true
-	case op.Has("commit_group"):
-		c.role = roleProductCommit
-	case op.Has("wait_group"):
-		c.role, c.keep = roleProductWait, constant(in, "N")
+// group reads an asynchronous copy or product, or what closes or awaits groups of them.
+func (c *class) group(in *observe.Inst, k isa.Class) {
+	roles := groupRoles[k.Unit]
+	switch k.Role {
+	case isa.RoleCommit:
+		c.role = roles.commit
+	case isa.RoleWait:
+		c.role, c.read, c.all, c.keep = roles.wait, in.Has("read"), in.Has("wait_all"), constant(in, "N")
+	case isa.RolePrefetch:
+		c.role = rolePrefetch
+	case isa.RoleBarrier:
+		c.role = roleCopyArrive
+	case isa.RoleAsyncLoad, isa.RoleAsyncStore, isa.RoleAsyncReduction:
+		c.role, c.async, c.proxy = roles.start, true, k.Unit != isa.UnitAsyncCopy
+		c.atomic = k.Role == isa.RoleAsyncReduction
+		c.strong = c.atomic
 	}
 }
 

@@ -19,6 +19,7 @@ type undefPlan struct {
 	always bool
 	whole  bool // but not when the whole warp takes part: shfl
 	halves bool // it computes on two halves of a word apart
+	stores bool // it writes to memory what it reads
 
 	at     *ptx.Operand // ld, st: the address,
 	space  ptx.Space    // its space,
@@ -156,23 +157,15 @@ func (u *undefInst) address(o *ptx.Operand) {
 // defines reports whether the results are defined whatever the operands are: they
 // come from memory or from another function.
 func (u *undefInst) defines() bool {
-	switch u.in.Op.Name {
-	case "ld", "ldu", "atom", "ldmatrix", "call":
-		return true
-	}
-	return u.in.Op.Name == "wmma" && u.in.Op.Has("load")
+	role := u.in.Match.Class().Role
+	return role == isa.RoleLoad || role == isa.RoleAtomic || u.in.Op.Name == "call"
 }
 
 // mayBeLocal reports whether the instruction is a load or store that may touch local
 // memory.
 func (u *undefInst) mayBeLocal() bool {
-	switch u.in.Op.Name {
-	case "ld", "ldu":
-	case "st":
-		if u.in.Op.Has("async") {
-			return false
-		}
-	default:
+	role := u.in.Match.Class().Role
+	if role != isa.RoleLoad && role != isa.RoleStore || u.in.Arg("a") == nil {
 		return false
 	}
 	s := u.in.Space("a")
@@ -236,6 +229,8 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 	case u.defines() && name != "atom" && name != "call":
 		p.rule = (*undefStep).define
 	case name == "atom" || name == "call" || len(p.dst) == 0:
+		k := in.Match.Class()
+		p.stores = k.Unit == isa.UnitLoadStore && k.Writes != 0
 		p.rule = (*undefStep).uses
 	case undefExchanges[name] != nil:
 		p.whole = name == "shfl"

@@ -81,10 +81,10 @@ func (x *undefStep) define() {
 // uses is an instruction whose operands others see, or that acts on them.
 func (x *undefStep) uses() {
 	use := undefOperand
-	switch x.Op.Name {
-	case "atom", "red", "st", "stmatrix", "wmma":
+	switch {
+	case x.p.stores:
 		use = undefStored
-	case "brx":
+	case x.Arg("index") != nil: // of a branch by table
 		use = undefGuard
 	}
 	for i := range x.p.src {

@@ -122,13 +122,8 @@ func findMembers(l *launch) part {
 	return p
 }
 
-func hasMembers(in *observe.Inst) bool {
-	switch in.Op.Name {
-	case "shfl", "vote", "match", "redux", "elect", "bar":
-		return in.Arg("membermask") != nil
-	}
-	return false
-}
+// hasMembers reports whether the instruction names the lanes that execute it together.
+func hasMembers(in *observe.Inst) bool { return in.Arg("membermask") != nil }
 
 func (p *membersPart) wants(in *observe.Inst) bool { return p.want[in.ID] }
 
