@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/kernel"
 )
 
 // Buffers are the operands of a kernel in the memory of its device.
@@ -15,53 +16,64 @@ type Buffers struct {
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
 }
 
-// field is one of the buffers: its name and the bytes it needs.
-type field struct {
-	name string
-	at   *device.Buffer
-	size int64
+// at is where the buffer of an operand is kept, or nil for an operand that is not the
+// caller's.
+func (b *Buffers) at(operand string) *device.Buffer {
+	return map[string]*device.Buffer{
+		"q": &b.Q, "k": &b.K, "v": &b.V, "qs": &b.Qs, "ks": &b.Ks, "vs": &b.Vs, "o": &b.O, "lse": &b.LSE,
+	}[operand]
 }
 
-// fields are the buffers that a problem needs, in the order of the parameters.
-func (b *Buffers) fields(op *Op) []field {
-	d, kv := op.Dims(), op.DimsKV()
-	n, m, heads, headsKV := int64(d.Len()), int64(kv.Len()), int64(4*d.H), int64(4*kv.H)
-	list := []field{
-		{"Q", &b.Q, n}, {"K", &b.K, m}, {"V", &b.V, m},
-		{"Qs", &b.Qs, heads}, {"Ks", &b.Ks, headsKV}, {"Vs", &b.Vs, headsKV},
-		{"O", &b.O, 2 * n},
-	}
-	if op.problem.LSE {
-		list = append(list, field{"LSE", &b.LSE, int64(4 * d.Rows())})
-	}
-	return list
-}
-
-func (b *Buffers) check(op *Op) error {
-	for _, f := range b.fields(op) {
-		switch buf := *f.at; {
-		case buf == nil:
-			return fmt.Errorf("buffer %s is missing: it takes %d bytes", f.name, f.size)
-		case buf.Size() < f.size:
-			return fmt.Errorf("buffer %s has %d bytes, it takes %d", f.name, buf.Size(), f.size)
-		case buf.Addr()%16 != 0:
-			return fmt.Errorf("buffer %s starts at %#x: kernels read 16 bytes at a time from multiples of 16", f.name, buf.Addr())
+// memory is where the kernel's operands are: the caller's buffers, checked, and the
+// operation's own workspaces.
+func (b *Buffers) memory(op *Op) (list []device.Slice, err error) {
+	spaces := 0
+	for _, m := range op.plan.Memory {
+		at := b.at(m.Name)
+		if at == nil {
+			if spaces == len(op.spaces) {
+				buf, err := op.dev.Alloc(m.Bytes)
+				if err != nil {
+					return nil, fmt.Errorf("workspace %s: %w", m.Name, err)
+				}
+				op.spaces = append(op.spaces, buf)
+			}
+			list = append(list, device.Slice{Buffer: op.spaces[spaces]})
+			spaces++
+			continue
 		}
+		if err := check16(m, *at); err != nil {
+			return nil, err
+		}
+		list = append(list, device.Slice{Buffer: *at})
+	}
+	return list, nil
+}
+
+func check16(m kernel.Memory, buf device.Buffer) error {
+	switch {
+	case buf == nil:
+		return fmt.Errorf("buffer %s is missing: it takes %d bytes", m.Name, m.Bytes)
+	case buf.Size() < m.Bytes:
+		return fmt.Errorf("buffer %s has %d bytes, it takes %d", m.Name, buf.Size(), m.Bytes)
+	case buf.Addr()%16 != 0:
+		return fmt.Errorf("buffer %s starts at %#x: kernels read 16 bytes at a time from multiples of 16", m.Name, buf.Addr())
 	}
 	return nil
 }
 
 // alloc allocates those that are not there yet.
 func (b *Buffers) alloc(op *Op) error {
-	for _, f := range b.fields(op) {
-		if *f.at != nil {
+	for _, m := range op.plan.Memory {
+		at := b.at(m.Name)
+		if at == nil || *at != nil {
 			continue
 		}
-		buf, err := op.dev.Alloc(f.size)
+		buf, err := op.dev.Alloc(m.Bytes)
 		if err != nil {
-			return fmt.Errorf("buffer %s: %w", f.name, err)
+			return fmt.Errorf("buffer %s: %w", m.Name, err)
 		}
-		*f.at = buf
+		*at = buf
 	}
 	return nil
 }
@@ -73,5 +85,14 @@ func (b *Buffers) free() (err error) {
 			*at = nil
 		}
 	}
+	return err
+}
+
+// freeSpaces frees the workspaces.
+func (op *Op) freeSpaces() (err error) {
+	for _, buf := range op.spaces {
+		err = errors.Join(err, buf.Free())
+	}
+	op.spaces = nil
 	return err
 }

@@ -2,7 +2,7 @@
 // whatever device there is, with no C++ build and no toolkit.
 //
 //	dev, err := device.Open("") // a GPU if there is one, else the emulator
-//	op, err := attn.New(dev, attn.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.E4M3})
+//	op, err := attn.New(dev, attn.Problem{Shape: Square(1, 8, 512, 64), Format: problem.E4M3})
 //	r, err := op.Run(ctx, attn.F32(q), attn.F32(k), attn.F32(v))
 //
 // [New] picks the kernel: the first of [Preference] that can compute the problem on

@@ -8,7 +8,6 @@ import (
 	"github.com/GOATnote-Inc/attest/attention"
 	"github.com/GOATnote-Inc/attest/device"
 	_ "github.com/GOATnote-Inc/attest/device/emu" // and _ "github.com/GOATnote-Inc/attest/device/cuda" for GPUs
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -22,7 +21,7 @@ func Example() {
 	}
 	defer dev.Close()
 
-	op, err := attention.New(dev, attention.Problem{Batch: 1, Heads: 2, Seq: 48, HeadDim: 64, Format: fp8.E4M3})
+	op, err := attention.New(dev, attention.Problem{Shape: attention.Square(1, 2, 48, 64), Format: problem.E4M3})
 	if err != nil {
 		log.Fatal(err)
 	}

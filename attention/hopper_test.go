@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -21,7 +22,7 @@ import (
 func TestHopperChosen(t *testing.T) {
 	dev := open(t, ptx.SM90a)
 	square := func(b, h, s, d int) Problem {
-		return Problem{Batch: b, Heads: h, Seq: s, HeadDim: d, Format: fp8.E4M3}
+		return Problem{Shape: Square(b, h, s, d), Format: problem.E4M3}
 	}
 	with := func(p Problem, change func(*Problem)) Problem {
 		change(&p)
@@ -33,18 +34,18 @@ func TestHopperChosen(t *testing.T) {
 	}{
 		{square(1, 8, 512, 64), "hopper"},
 		{square(4, 16, 4096, 128), "hopper"},
-		{with(square(1, 1, 1, 64), func(p *Problem) { p.Format = fp8.E5M2 }), "hopper"},
-		{with(square(1, 8, 777, 128), func(p *Problem) { p.HeadsKV, p.Causal, p.LSE = 1, true, true }), "hopper"},
-		{with(square(1, 8, 1, 64), func(p *Problem) { p.SeqKV, p.Output = 20000, OutputBF16 }), "hopper"},
-		{with(square(1, 8, 512, 64), func(p *Problem) { p.Format = fp8.U8 }), "stage3b"},
-		{with(square(1, 8, 512, 128), func(p *Problem) { p.Format = fp8.U8Legacy }), "stage3b"},
+		{with(square(1, 1, 1, 64), func(p *Problem) { p.Format = problem.E5M2 }), "hopper"},
+		{with(square(1, 8, 777, 128), func(p *Problem) { p.Hkv, p.Causal, p.LSE = 1, true, true }), "hopper"},
+		{with(square(1, 8, 1, 64), func(p *Problem) { p.Skv, p.Output = 20000, problem.BF16 }), "hopper"},
+		{with(square(1, 8, 512, 64), func(p *Problem) { p.Format = problem.U8 }), "stage3b"},
+		{with(square(1, 8, 512, 128), func(p *Problem) { p.Format = problem.U8Legacy }), "stage3b"},
 	} {
 		op := newTestOp(t, dev, c.p, Options{})
-		if op.Preset() != c.name {
-			t.Errorf("%+v: %s, want %s", c.p, op.Preset(), c.name)
+		if op.Kernel().Name != c.name {
+			t.Errorf("%+v: %s, want %s", c.p, op.Kernel().Name, c.name)
 		}
-		if want := hopper.Choose(c.p.filled().hopper(), dev.Info().SMs).String(); c.name == "hopper" && op.Config() != want {
-			t.Errorf("%+v: %s, want %s", c.p, op.Config(), want)
+		if want := hopper.Choose(c.p.Filled(), dev.Info().SMs).String(); c.name == "hopper" && op.Kernel().Config["config"] != want {
+			t.Errorf("%+v: %s, want %s", c.p, op.Kernel().Config["config"], want)
 		}
 	}
 }
@@ -53,16 +54,16 @@ func TestHopperChosen(t *testing.T) {
 func TestHopperShapes(t *testing.T) {
 	dev := open(t, ptx.SM90a)
 	for _, p := range []Problem{
-		{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.E4M3},
-		{Batch: 2, Heads: 2, Seq: 65, HeadDim: 64, Format: fp8.E5M2, LSE: true, Causal: true},
-		{Batch: 1, Heads: 8, HeadsKV: 1, Seq: 33, HeadDim: 64, Format: fp8.E4M3, Output: OutputBF16, LSE: true},
-		{Batch: 2, Heads: 4, HeadsKV: 2, Seq: 17, SeqKV: 300, HeadDim: 128, Format: fp8.E4M3, Causal: true},
-		{Batch: 1, Heads: 2, Seq: 130, SeqKV: 40, HeadDim: 128, Format: fp8.E4M3, LSE: true},
-		{Batch: 1, Heads: 2, Seq: 300, HeadDim: 64, Format: fp8.E4M3}, // a cluster
+		{Shape: Square(1, 1, 1, 64), Format: problem.E4M3},
+		{Shape: Square(2, 2, 65, 64), Format: problem.E5M2, LSE: true, Causal: true},
+		{Shape: Shape{B: 1, Hq: 8, Hkv: 1, Sq: 33, Skv: 33, D: 64}, Format: problem.E4M3, Output: problem.BF16, LSE: true},
+		{Shape: Shape{B: 2, Hq: 4, Hkv: 2, Sq: 17, Skv: 300, D: 128}, Format: problem.E4M3, Causal: true},
+		{Shape: Shape{B: 1, Hq: 2, Hkv: 2, Sq: 130, Skv: 40, D: 128}, Format: problem.E4M3, LSE: true},
+		{Shape: Square(1, 2, 300, 64), Format: problem.E4M3}, // a cluster
 	} {
 		op := newTestOp(t, dev, p, Options{})
-		if op.Preset() != "hopper" {
-			t.Errorf("%+v: %s", p, op.Preset())
+		if op.Kernel().Name != "hopper" {
+			t.Errorf("%+v: %s", p, op.Kernel().Name)
 		}
 		in := inputs(t, p)
 		right(t, op, in, runFloats(t, op, in), ref.Options{})
@@ -72,12 +73,12 @@ func TestHopperShapes(t *testing.T) {
 // TestHopperDesigns asks for each by name.
 func TestHopperDesigns(t *testing.T) {
 	dev := open(t, ptx.SM90a)
-	p := Problem{Batch: 1, Heads: 2, Seq: 100, HeadDim: 64, Format: fp8.E4M3}
+	p := Problem{Shape: Square(1, 2, 100, 64), Format: problem.E4M3, Scale: 0.2}
 	in := inputs(t, p)
 	for _, d := range hopper.Designs() {
-		op := newTestOp(t, dev, p, Options{Preset: d.Name, Scale: 0.2})
-		if op.Preset() != d.Name || !strings.Contains(op.PTX(), "wgmma") {
-			t.Errorf("asked for %s, got %s", d.Name, op.Preset())
+		op := newTestOp(t, dev, p, Options{Kernel: d.Name})
+		if op.Kernel().Name != d.Name || !strings.Contains(op.Kernel().PTX, "wgmma") {
+			t.Errorf("asked for %s, got %s", d.Name, op.Kernel().Name)
 		}
 		right(t, op, in, runFloats(t, op, in), ref.Options{Scale: 0.2})
 	}
@@ -85,9 +86,9 @@ func TestHopperDesigns(t *testing.T) {
 
 // TestHopperScales gives one scale for all heads.
 func TestHopperScales(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 4, HeadsKV: 2, Seq: 33, HeadDim: 64, Format: fp8.E4M3}
+	p := Problem{Shape: Shape{B: 1, Hq: 4, Hkv: 2, Sq: 33, Skv: 33, D: 64}, Format: problem.E4M3}
 	op := newTestOp(t, open(t, ptx.SM90a), p, Options{})
-	x, err := inputs(t, p).Quantise(p.Format, fp8.PerTensor)
+	x, err := inputs(t, p).Quantise(codec(p), fp8.PerTensor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestHopperScales(t *testing.T) {
 // the bits of their inputs, whatever the order of warps.
 func TestHopperAgain(t *testing.T) {
 	dev := open(t, ptx.SM90a)
-	p := Problem{Batch: 1, Heads: 2, Seq: 260, HeadDim: 64, Format: fp8.E4M3, LSE: true} // halves and a cluster
+	p := Problem{Shape: Square(1, 2, 260, 64), Format: problem.E4M3, LSE: true} // halves and a cluster
 	op := newTestOp(t, dev, p, Options{})
 	a := inputs(t, p)
 	b, err := ref.Generate("uniform", 1, a.Shape)
@@ -167,7 +168,7 @@ func TestHopperAgain(t *testing.T) {
 
 // TestHopperRefuses gives K the shape of Q where it has its own.
 func TestHopperRefuses(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 2, HeadsKV: 1, Seq: 3, SeqKV: 5, HeadDim: 64, Format: fp8.E4M3}
+	p := Problem{Shape: Shape{B: 1, Hq: 2, Hkv: 1, Sq: 3, Skv: 5, D: 64}, Format: problem.E4M3}
 	op := newTestOp(t, open(t, ptx.SM90a), p, Options{})
 	in := inputs(t, p)
 	_, err := op.Run(context.Background(), F32(in.Q.Data), F32(in.Q.Data), F32(in.V.Data))
@@ -177,7 +178,7 @@ func TestHopperRefuses(t *testing.T) {
 	run(t, op, F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data))
 	b := op.own
 	b.V = b.Vs
-	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer V has 4 bytes, it takes 320") {
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer v has 4 bytes, it takes 320") {
 		t.Error(err)
 	}
 }

@@ -4,20 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels"
 )
 
 // Options are what a problem leaves open. The zero value is the usual choice.
 type Options struct {
-	// Preset names a kernel instead of the best one: a preset of kernels/attn, or a
-	// design of kernels/attn/hopper.
-	Preset string
-	// Scale multiplies the logits; 0 is 1/√HeadDim.
-	Scale float32
+	// Kernel names a kernel instead of the best one: one of kernels.Names.
+	Kernel string
 	// Stream is where Run queues its copies and its kernel; Run still waits for
 	// them. Without one they are done one by one.
 	Stream device.Stream
@@ -32,14 +30,12 @@ type Op struct {
 	dev     device.Device
 	problem Problem
 	opt     Options
-	design  design
-	text    string
-	module  device.Module
-	kernel  device.Kernel
-	launch  device.Launch // but for its parameters
+	program *device.Program
+	plan    *kernel.Plan
 
 	mu     sync.Mutex
-	own    Buffers // of Run
+	own    Buffers         // of Run
+	spaces []device.Buffer // the kernel's workspaces
 	closed bool
 }
 
@@ -56,63 +52,57 @@ func NewWith(dev device.Device, p Problem, opt Options) (*Op, error) {
 }
 
 func newOp(dev device.Device, p Problem, opt Options) (*Op, error) {
-	switch scale := float64(opt.Scale); {
-	case math.IsNaN(scale) || math.IsInf(scale, 0) || scale < 0:
-		return nil, fmt.Errorf("a scale of %v: it must be finite and above zero, or zero for 1/√HeadDim", opt.Scale)
-	case scale == 0:
-		opt.Scale = float32(1 / math.Sqrt(float64(max(p.HeadDim, 1))))
-	}
-	if err := p.Check(); err != nil {
+	p = p.Filled()
+	if err := check(p); err != nil {
 		return nil, err
 	}
-	p = p.filled()
-	chosen, err := choose(dev.Info(), p, opt.Preset)
+	k, err := build(dev.Info(), p, opt.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	op := &Op{dev: dev, problem: p, opt: opt, design: chosen}
-	if err := op.load(); err != nil {
-		return nil, fmt.Errorf("%s: %w", chosen.name(), err)
+	op := &Op{dev: dev, problem: p, opt: opt}
+	if op.program, err = device.LoadProgram(dev, k); err != nil {
+		return nil, fmt.Errorf("%s: %w", k.Name, err)
+	}
+	if op.plan, err = op.program.Bind(p, nil); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", k.Name, err), op.program.Close())
 	}
 	return op, nil
 }
 
-// load writes the kernel and has the device compile it.
-func (op *Op) load() error {
-	k, err := op.design.build()
+// build writes the kernel of a name, or the best one for the problem on the device.
+func build(info device.Info, p Problem, name string) (*kernel.Kernel, error) {
+	chip := info.Chip()
+	if name == "" {
+		var err error
+		if name, err = kernels.Choose(p, chip); err != nil {
+			return nil, fmt.Errorf("%s: %w", info.Name, err)
+		}
+	}
+	if err := kernels.Check(name, p, chip); err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", name, info.Name, err)
+	}
+	k, err := kernels.Build(name, p, chip)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if op.text, err = k.PTX(); err != nil {
-		return err
+	if err := k.Serves(p, chip); err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", name, info.Name, err)
 	}
-	if op.module, err = op.dev.Load(k.Name()+".ptx", op.text); err != nil {
-		return err
-	}
-	if op.kernel, err = op.module.Kernel(k.Name()); err != nil {
-		return errors.Join(err, op.module.Close())
-	}
-	op.launch = op.design.launch(op.kernel)
-	return nil
+	return k, nil
 }
 
-// Problem is what the operation computes, with nothing left to default.
+// Problem is what the operation computes, with nothing left to default but its scale.
 func (op *Op) Problem() Problem { return op.problem }
 
-// Preset is the name of the kernel: "stage3b", or "hopper".
-func (op *Op) Preset() string { return op.design.name() }
-
-// Config is the kernel's configuration in words: its tiles and what is on.
-func (op *Op) Config() string { return op.design.config() }
-
-// PTX is the text of the kernel.
-func (op *Op) PTX() string { return op.text }
+// Kernel is the kernel that computes it, with its text and its call.
+func (op *Op) Kernel() *kernel.Kernel { return op.program.Contract }
 
 // Dims are the extents of Q and O.
-func (op *Op) Dims() fp8.Dims { return op.problem.dims() }
+func (op *Op) Dims() fp8.Dims { return op.problem.Q() }
 
 // DimsKV are the extents of K and V.
-func (op *Op) DimsKV() fp8.Dims { return op.problem.dimsKV() }
+func (op *Op) DimsKV() fp8.Dims { return op.problem.KV() }
 
 // Launch runs the kernel on memory of the device and waits for it.
 func (op *Op) Launch(ctx context.Context, b Buffers) error {
@@ -122,14 +112,14 @@ func (op *Op) Launch(ctx context.Context, b Buffers) error {
 }
 
 func (op *Op) run(ctx context.Context, b Buffers) error {
-	l, err := op.ready(b)
+	w, err := op.ready(b)
 	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return op.kernel.Launch(ctx, l)
+	return w.Run(ctx)
 }
 
 // Queue puts the kernel on a stream and returns. The buffers belong to it until the
@@ -137,25 +127,24 @@ func (op *Op) run(ctx context.Context, b Buffers) error {
 func (op *Op) Queue(s device.Stream, b Buffers) error {
 	op.mu.Lock()
 	defer op.mu.Unlock()
-	l, err := op.ready(b)
+	w, err := op.ready(b)
 	if err == nil {
-		err = s.Launch(op.kernel, l)
+		err = w.Queue(s)
 	}
 	return op.wrap(err)
 }
 
-// ready is the launch on some buffers, if they will do.
-func (op *Op) ready(b Buffers) (device.Launch, error) {
+// ready is the work on some buffers, if they will do. Tensor maps are values that travel
+// with a launch, so launches on different buffers may be under way at once.
+func (op *Op) ready(b Buffers) (*device.Work, error) {
 	if op.closed {
-		return device.Launch{}, ErrClosed
+		return nil, ErrClosed
 	}
-	if err := b.check(op); err != nil {
-		return device.Launch{}, err
+	memory, err := b.memory(op)
+	if err != nil {
+		return nil, err
 	}
-	l := op.launch
-	var err error
-	l.Params, err = op.design.params(op, &b)
-	return l, err
+	return op.program.Work(op.plan, memory)
 }
 
 // Close frees what the operation holds on the device. Later calls fail; another
@@ -167,7 +156,7 @@ func (op *Op) Close() error {
 		return nil
 	}
 	op.closed = true
-	return op.wrap(errors.Join(op.own.free(), op.module.Close()))
+	return op.wrap(errors.Join(op.own.free(), op.freeSpaces(), op.program.Close()))
 }
 
 func (op *Op) wrap(err error) error {

@@ -9,18 +9,19 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Result is what attention gave, on the host.
 type Result struct {
-	Output Output
+	Output problem.Format
 	O      []byte    // [B,H,S,D] as it lies in memory, two bytes an element
 	LSE    []float32 // [B,H,S]: ln Σ exp(logit); only where the problem asks for it
 }
 
 // Float32 is O in float32, without loss.
 func (r *Result) Float32() []float32 {
-	if r.Output == OutputBF16 {
+	if r.Output == problem.BF16 {
 		return fp8.FromBF16s(r.O)
 	}
 	return fp8.FromF16s(r.O)
@@ -50,7 +51,7 @@ func (op *Op) runHost(ctx context.Context, q, k, v Input) (*Result, error) {
 		if in == nil {
 			return nil, fmt.Errorf("%s is missing", name)
 		}
-		data, scales, err := in.quantised(op.problem.Format, []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i])
+		data, scales, err := in.quantised(codec(op.problem), []fp8.Dims{op.Dims(), op.DimsKV(), op.DimsKV()}[i])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -116,11 +117,11 @@ func (op *Op) queue(s device.Stream, up, down []transfer) error {
 			return err
 		}
 	}
-	l, err := op.ready(op.own)
+	w, err := op.ready(op.own)
 	if err != nil {
 		return err
 	}
-	if err := s.Launch(op.kernel, l); err != nil {
+	if err := w.Queue(s); err != nil {
 		return err
 	}
 	for _, t := range down {

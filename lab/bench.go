@@ -9,7 +9,9 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // guard is the bytes on either side of a buffer that nobody may write, or read and
@@ -28,53 +30,35 @@ const (
 
 // loaded is a subject on a device.
 type loaded struct {
+	*device.Program
 	subject *Subject
-	dev     device.Device
-	module  device.Module
-	kernel  device.Kernel
-	sms     int   // that persistent kernels are launched for
 	guard   int64 // bytes around buffers
 }
 
 // load compiles a subject. sms replaces the device's count where it is not zero.
 func load(dev device.Device, s *Subject, sms int) (*loaded, error) {
-	m, err := dev.Load(s.Name, s.PTX)
+	p, err := device.LoadProgram(dev, s.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	k, err := m.Kernel(s.ABI.Entry)
-	if err != nil {
-		return nil, errors.Join(err, m.Close())
-	}
-	if sms == 0 {
-		sms = dev.Info().SMs
-	}
-	return &loaded{s, dev, m, k, sms, guard}, nil
+	p.SMs = sms
+	return &loaded{p, s, guard}, nil
 }
 
-func (l *loaded) close() error { return l.module.Close() }
+func (l *loaded) close() error { return l.Close() }
 
-// occupancy is how much of a launch fits, or nil where the device does not know.
-func (l *loaded) occupancy(v abi.Vars) *device.Occupancy {
-	k, ok := l.kernel.(device.OccupancyKernel)
-	if !ok {
-		return nil
-	}
-	v.SMs, v.BlocksPerSM = l.sms, 1
-	launch, err := l.subject.ABI.Extents(v)
+// occupancy is how much of a problem's launch fits, or nil where the device does not know.
+func (l *loaded) occupancy(shape problem.Shape) *device.Occupancy {
+	plan, err := l.Bind(l.subject.At(shape), anyScales)
 	if err != nil {
 		return nil
 	}
-	o, err := k.Occupancy(launch)
-	if err != nil {
-		return nil
-	}
-	return &o
+	return l.Occupancy(plan.Steps[0])
 }
 
 // operand is a buffer between guard bands.
 type operand struct {
-	abi.Operand
+	kernel.Memory
 	buffer device.Buffer
 	guard  int64
 }
@@ -82,7 +66,7 @@ type operand struct {
 // bands are the guard bands: their content and where they start.
 func (o *operand) bands() (content []byte, at [2]int64) {
 	value := byte(band)
-	if o.Role == abi.Input {
+	if !o.Role.Writable() {
 		value = poison
 	}
 	return filled(o.guard, value), [2]int64{0, o.guard + o.Bytes}
@@ -91,31 +75,26 @@ func (o *operand) bands() (content []byte, at [2]int64) {
 // bench is a subject with the memory of one problem.
 type bench struct {
 	*loaded
-	vars     abi.Vars
 	operands []*operand
-	launch   device.Launch
+	work     *device.Work
 }
 
-// set lays out memory for a problem. Nothing in it is initialised but guard bands.
-func (l *loaded) set(v abi.Vars) (*bench, error) {
-	v.SMs, v.BlocksPerSM = l.sms, 1
-	if o := l.occupancy(v); o != nil {
-		v.BlocksPerSM = max(o.BlocksPerSM, 1)
-	}
-	b := &bench{loaded: l, vars: v}
-	list, err := l.subject.ABI.Operands(v)
+// set lays out memory for a problem: a shape, and the scales that are passed by value.
+// Nothing in it is initialised but guard bands.
+func (l *loaded) set(shape problem.Shape, scales expr.Env) (*bench, error) {
+	plan, err := l.Bind(l.subject.At(shape), scales)
 	if err != nil {
 		return nil, err
 	}
-	at := map[string]uint64{}
-	for _, o := range list {
-		buf, err := l.dev.Alloc(o.Bytes + 2*l.guard)
+	b := &bench{loaded: l}
+	var memory []device.Slice
+	for _, m := range plan.Memory {
+		buf, err := l.Device().Alloc(m.Bytes + 2*l.guard)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", o.Name, o.Bytes, err), b.free())
+			return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", m.Name, m.Bytes, err), b.free())
 		}
-		own := &operand{o, buf, l.guard}
-		b.operands = append(b.operands, own)
-		at[o.Name] = buf.Addr() + uint64(l.guard)
+		own := &operand{m, buf, l.guard}
+		b.operands, memory = append(b.operands, own), append(memory, device.Slice{Buffer: buf, Offset: l.guard})
 		content, places := own.bands()
 		for _, place := range places {
 			if err := buf.Write(place, content); err != nil {
@@ -123,7 +102,7 @@ func (l *loaded) set(v abi.Vars) (*bench, error) {
 			}
 		}
 	}
-	if b.launch, err = l.subject.ABI.Launch(v, at, l.dev); err != nil {
+	if b.work, err = l.Work(plan, memory); err != nil {
 		return nil, errors.Join(err, b.free())
 	}
 	return b, nil
@@ -149,7 +128,7 @@ func (b *bench) operand(name string) *operand {
 // write puts inputs in place.
 func (b *bench) write(in *inputs) error {
 	for _, o := range b.operands {
-		if o.Role != abi.Input {
+		if o.Role.Writable() {
 			continue
 		}
 		data := in.data[o.Name]
@@ -169,11 +148,11 @@ func (b *bench) spoil() error { return b.fill(poison) }
 // fill puts a byte everywhere in outputs and workspaces but in those that want zeros.
 func (b *bench) fill(value byte) error {
 	for _, o := range b.operands {
-		if o.Role == abi.Input {
+		if !o.Role.Writable() {
 			continue
 		}
 		value := value
-		if o.Zero {
+		if o.Init != kernel.AsIs {
 			value = 0
 		}
 		if err := o.buffer.Write(b.guard, filled(o.Bytes, value)); err != nil {
@@ -214,7 +193,7 @@ func (b *bench) runOver(ctx context.Context, value byte) (outputs, error) {
 	if err := b.fill(value); err != nil {
 		return outputs{}, err
 	}
-	if err := b.kernel.Launch(ctx, b.launch); err != nil {
+	if err := b.work.Run(ctx); err != nil {
 		return outputs{}, err
 	}
 	return b.outputs()

@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/cuda"
 	"github.com/GOATnote-Inc/attest/device/nvml"
+	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -75,13 +76,13 @@ func TestCard(t *testing.T) {
 	if *cardRivals != "" {
 		p.Times.Rivals = []RivalChoice{{Library: *cardRivals}}
 	}
-	for _, name := range Names() {
+	for _, name := range kernels.Names() {
 		s := preset(t, name)
 		if !dev.Info().Target.Runs(s.Target) {
 			continue
 		}
 		p.Baseline = nil
-		if base := BuildsOn(name); base != "" {
+		if base := kernels.Base(name); base != "" {
 			p.Baseline = preset(t, base)
 		}
 		r, v := measure(t, s, p)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -15,7 +15,7 @@ import (
 
 // TestCauses makes outputs that are wrong in known ways and asks what the cause is.
 func TestCauses(t *testing.T) {
-	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
+	a := computing("e4m3", problem.F16, false)
 	shape := problem.Square(2, 3, 200, 64)
 	c := Case{Shape: shape, Seed: 3, Distribution: "normal"}
 	in, err := newInputs(a, c)
@@ -119,16 +119,16 @@ func TestImpostors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	formats := []abi.Format{"u8", "e4m3", "e5m2", abi.F16, "u8-legacy"}
+	formats := []problem.Format{"u8", "e4m3", "e5m2", problem.F16, "u8-legacy"}
 	turn := 0
 	for _, d := range ref.Distributions() {
 		for _, s := range []problem.Shape{problem.Square(1, 1, 1, 64), problem.Square(2, 2, 17, 64), problem.Square(2, 3, 100, 64), {B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 150, D: 64}} {
 			turn++
-			a := &abi.ABI{Format: formats[turn%len(formats)], Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD, Causal: turn%3 == 0}
+			a := computing(formats[turn%len(formats)], problem.F16, turn%3 == 0)
 			c := Case{Shape: s, Seed: 1, Distribution: d.Name}
 			for _, p := range referenceOf(t, a, c, 0).powers {
 				if !p.Caught && p.Why == "" {
-					t.Errorf("%s on %v, %s, %s, causal %v: it passes", p.Name, s, d.Name, a.Format, a.Causal)
+					t.Errorf("%s on %v, %s, %s, causal %v: it passes", p.Name, s, d.Name, a.Problem.Format, a.Problem.Causal)
 				}
 			}
 		}
@@ -137,7 +137,7 @@ func TestImpostors(t *testing.T) {
 
 // TestSampledRows judges impostors where only some rows are computed.
 func TestSampledRows(t *testing.T) {
-	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: abi.F16, Layout: abi.BHSD}
+	a := computing("e4m3", problem.F16, false)
 	c := Case{Shape: problem.Square(2, 3, 300, 64), Seed: 1, Distribution: "normal"}
 	r := referenceOf(t, a, c, 100)
 	if len(r.quantised.Rows) != 100 || len(r.powers) != len(gate.Impostors) {
@@ -149,13 +149,21 @@ func TestSampledRows(t *testing.T) {
 // TestLongCausal wants impostors caught among causal rows, most of which hold less than
 // what the first ones are off by.
 func TestLongCausal(t *testing.T) {
-	a := &abi.ABI{Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
+	a := computing("e4m3", "e4m3", true)
 	c := Case{Shape: problem.Square(1, 2, 1500, 64), Seed: 0, Distribution: "normal"}
 	wantCaught(t, referenceOf(t, a, c, 0))
 }
 
 // referenceOf is what so many rows of a case ought to give, all if 0.
-func referenceOf(t *testing.T, a *abi.ABI, c Case, rows int) *reference {
+// computing is a subject without a text, for what only its problem matters to.
+func computing(format, p problem.Format, causal bool) *Subject {
+	return &Subject{
+		Kernel:  &kernel.Kernel{Claims: map[string]string{"p": string(p)}},
+		Problem: problem.Attention{Format: format, Causal: causal}.Filled(),
+	}
+}
+
+func referenceOf(t *testing.T, a *Subject, c Case, rows int) *reference {
 	t.Helper()
 	in, err := newInputs(a, c)
 	if err != nil {
@@ -217,7 +225,7 @@ func TestCausesOfLSE(t *testing.T) {
 // TestCausalPower: the few rows that see the last keys are not lost among the early ones,
 // whose errors are larger.
 func TestCausalPower(t *testing.T) {
-	a := &abi.ABI{Entry: "k", Format: "e4m3", Scaling: abi.PerHead, Output: abi.F16, P: "e4m3", Layout: abi.BHSD, Causal: true}
+	a := computing("e4m3", "e4m3", true)
 	c := Case{Shape: problem.Square(1, 2, 512, 64), Seed: 0, Distribution: "normal"}
 	in, err := newInputs(a, c)
 	if err != nil {

@@ -54,12 +54,12 @@ func (m *measurement) newContestant(ctx context.Context, s *Subject, shape probl
 func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem.Shape) error {
 	for i := range c.inputs {
 		one := Case{Shape: shape, Seed: seedOfTimes + 2*m.p.Times.Seed, Distribution: timedInputs}
-		if c.subject.ABI.ByValue() {
+		if c.subject.ByValue() {
 			one.reversed = i == 1 // a launch's parameters say the scales, and graphs keep them
 		} else {
 			one.Seed += uint64(i)
 		}
-		in, err := newInputs(c.subject.ABI, one)
+		in, err := newInputs(c.subject, one)
 		if err != nil {
 			return err
 		}
@@ -88,11 +88,11 @@ const rowsOfTimes = 512
 
 // checkOutput judges an output as the correctness gate does, and keeps what is wrong with it.
 func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, in *inputs, out outputs) error {
-	r, err := m.p.References.find(ctx, c.subject.ABI, one, in, rowsOfTimes)
+	r, err := m.p.References.find(ctx, c.subject, one, in, rowsOfTimes)
 	if err != nil {
 		return err
 	}
-	got, err := outputTensor(c.subject.ABI, in.shape.Q(), out.o)
+	got, err := outputTensor(c.subject, in.shape.Q(), out.o)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, 
 	if c.want == nil {
 		c.want, c.rmse = r.original, judged.Errors.RMSE
 	}
-	if n := unwritten(out.o, c.subject.ABI.Output.Bytes()); n > 0 {
+	if n := unwritten(out.o, c.subject.Problem.Output.Bytes()); n > 0 {
 		c.wrong = fmt.Sprintf("%d elements were never written", n)
-	} else if why := gate.Within(gate.Tolerance, string(c.subject.ABI.Format), c.subject.ABI.Causal, &judged); len(why) > 0 {
+	} else if why := gate.Within(gate.Tolerance, string(c.subject.Problem.Format), c.subject.Problem.Causal, &judged); len(why) > 0 {
 		c.wrong = why[0]
 	}
 	return nil
@@ -113,7 +113,7 @@ func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, 
 
 // add lays out one more set of buffers.
 func (c *contestant) add(in *inputs) error {
-	b, err := c.set(in.vars)
+	b, err := c.set(in.shape, in.scales)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *contestant) add(in *inputs) error {
 func (c *contestant) candidate(ctx context.Context, t *timing.Timer, m timing.Method) (*timing.Timed, error) {
 	c.used = 1
 	if m.Mode == timing.Graph && m.Cache == timing.Cold {
-		c.used = timing.ColdSets(c.dev.Info(), c.bytes)
+		c.used = timing.ColdSets(c.Device().Info(), c.bytes)
 	}
 	for i := 0; i < c.used; i++ {
 		if i == len(c.sets) {
@@ -214,5 +214,5 @@ func (c *contestant) close() (err error) {
 
 // queue queues a launch on a set.
 func (c *contestant) queue(s device.Stream, set int) error {
-	return s.Launch(c.kernel, c.sets[set].launch)
+	return c.sets[set].work.Queue(s)
 }

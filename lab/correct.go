@@ -76,14 +76,14 @@ type table struct {
 
 // lay has memory for inputs: what is there, if it fits.
 func (t *table) lay(in *inputs) (err error) {
-	if t.bench != nil && t.shape == in.shape && !t.subject.ABI.ByValue() {
+	if t.bench != nil && t.shape == in.shape && !t.subject.ByValue() {
 		return nil
 	}
 	if err := t.clear(false); err != nil {
 		return err
 	}
 	t.shape, t.before = in.shape, nil
-	t.bench, err = t.set(in.vars)
+	t.bench, err = t.set(in.shape, in.scales)
 	return err
 }
 
@@ -104,7 +104,7 @@ func (t *table) clear(faulty bool) error {
 // reference yet whose memory it could find.
 func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
 	c := record.Case{Shape: one.Shape.String(), Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Device: m.dev.Info().Name, Powers: []record.Power{}}
-	in, err := newInputs(m.s.ABI, one)
+	in, err := newInputs(m.s, one)
 	if err != nil {
 		return c, err
 	}
@@ -112,7 +112,7 @@ func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record
 	if err != nil || c.Failure != "" {
 		return c, err
 	}
-	r, err := m.p.References.find(ctx, m.s.ABI, one, in, m.p.Rows)
+	r, err := m.p.References.find(ctx, m.s, one, in, m.p.Rows)
 	if err != nil {
 		return c, err
 	}
@@ -146,7 +146,7 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 		return out, nil
 	}
 	c.Repeatable = out.same(again)
-	c.Unwritten = untouched(out.o, again.o, m.s.ABI.Output.Bytes()) + untouched(out.lse, again.lse, 4)
+	c.Unwritten = untouched(out.o, again.o, m.s.Problem.Output.Bytes()) + untouched(out.lse, again.lse, 4)
 	sum := sha256.Sum256(append(slices.Clone(out.o), out.lse...))
 	c.OutputsHash = hex.EncodeToString(sum[:])
 	over, err := b.overrun()
@@ -160,7 +160,7 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 
 // compare measures the errors and, if there are too many, where they are.
 func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outputs) error {
-	got, err := outputTensor(m.s.ABI, in.shape.Q(), out.o)
+	got, err := outputTensor(m.s, in.shape.Q(), out.o)
 	if err != nil {
 		return err
 	}
@@ -175,11 +175,11 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	}
 	o := *c
 	o.LSE = nil
-	format := string(m.s.ABI.Format)
+	format := string(m.s.Problem.Format)
 	switch {
-	case len(gate.Within(gate.Tolerance, format, m.s.ABI.Causal, &o)) > 0:
-		return blame(m.s.ABI, c, r, in, got)
-	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.ABI.Causal, c)) > 0:
+	case len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, &o)) > 0:
+		return blame(m.s, c, r, in, got)
+	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, c)) > 0:
 		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
 	}
 	return nil

@@ -31,7 +31,7 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 	if err != nil {
 		return nil, err
 	}
-	c := &Counted{Counts: counter.Launches()[0], Launch: b.launch}
+	c := &Counted{Counts: counter.Launches()[0], Launch: b.work.Launches()[0]}
 	for _, o := range b.operands {
 		c.Bytes += o.Bytes
 	}
@@ -55,7 +55,7 @@ func Launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 
 // launch runs a subject so many times. The memory of what it returns is free again.
 func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, sms, times int) (_ *bench, err error) {
-	if err := s.Serves(shape); err != nil {
+	if err := s.ServesShape(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
 	l, err := load(dev, s, sms)
@@ -63,11 +63,11 @@ func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.close()) }()
-	in, err := newInputs(s.ABI, Case{Shape: shape, Seed: 1, Distribution: "normal"})
+	in, err := newInputs(s, Case{Shape: shape, Seed: 1, Distribution: "normal"})
 	if err != nil {
 		return nil, err
 	}
-	b, err := l.set(in.vars)
+	b, err := l.set(in.shape, in.scales)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (m *measurement) counters(ctx context.Context) error {
 	if c.Kernel, err = counted(ctx, m.s, s); err != nil {
 		return err
 	}
-	if b := m.p.Baseline; b != nil && b.Serves(s) == nil {
+	if b := m.p.Baseline; b != nil && b.ServesShape(s) == nil {
 		if c.Baseline, err = counted(ctx, b, s); err != nil {
 			return fmt.Errorf("baseline %s: %w", b.Name, err)
 		}

@@ -60,7 +60,7 @@ func (m *measurement) defects(ctx context.Context) error {
 
 // watch runs one shape in all schedules. It reports whether all launches ended well.
 func (m *measurement) watch(ctx context.Context, d *record.Defects, all *finding.List, s problem.Shape) (ended bool, err error) {
-	in, err := newInputs(m.s.ABI, Case{Shape: s, Seed: 1, Distribution: "normal"})
+	in, err := newInputs(m.s, Case{Shape: s, Seed: 1, Distribution: "normal"})
 	if err != nil {
 		return false, err
 	}
@@ -104,21 +104,21 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	}
 	defer l.close()
 	l.guard = 0
-	b, err := l.set(in.vars)
+	b, err := l.set(in.shape, in.scales)
 	if err != nil {
 		return nil, nil, err
 	}
 	if err := errors.Join(b.write(in), b.spoil()); err != nil {
 		return nil, nil, err
 	}
-	err = b.kernel.Launch(ctx, b.launch)
+	err = b.work.Run(ctx)
 	found := checker.Findings()
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
 		if errs, _ := finding.Count(found); errs == 0 {
-			found = append(found, device.FindingOf(m.s.ABI.Entry, err))
+			found = append(found, device.FindingOf(m.s.Entries()[0], err))
 		}
 		return found, nil, nil
 	}

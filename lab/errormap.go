@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -25,7 +24,7 @@ const (
 
 // faults are the errors of an output, element by element, over the quantised inputs.
 type faults struct {
-	a     *abi.ABI
+	a     *Subject
 	in    *inputs
 	r     *reference
 	got   ref.Tensor
@@ -51,7 +50,7 @@ func (e element) size() float64 {
 }
 
 // blame fills the map of a case's errors and says what they suggest.
-func blame(a *abi.ABI, c *record.Case, r *reference, in *inputs, got ref.Tensor) error {
+func blame(a *Subject, c *record.Case, r *reference, in *inputs, got ref.Tensor) error {
 	f := &faults{a: a, in: in, r: r, got: got, limit: 4*c.PlainDequantised.Max + 1e-4}
 	f.collect()
 	c.Map = f.tiles()
@@ -132,7 +131,7 @@ func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, 
 		tried++
 		row := make([]float64, f.in.shape.D)
 		f.got.Row(worst.B, worst.H, worst.S, row)
-		b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.Options{Causal: f.a.Causal}, worst.Row, row, tileKeys)
+		b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.Options{Causal: f.a.Problem.Causal}, worst.Row, row, tileKeys)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -6,13 +6,15 @@ import (
 	"log"
 
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // A kernel is measured without a GPU, and judged.
 func Example() {
-	s, err := lab.Preset("stage3b", lab.Choice{HeadDim: 64, Format: "e4m3"})
+	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,21 +3,20 @@ package lab
 import (
 	"context"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/build"
-	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/expr"
-	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-func readABI(t testing.TB, file string) *abi.ABI {
+func readABI(t testing.TB, file string) *kernel.Kernel {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -40,7 +39,7 @@ func TestTriton(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := External("triton", string(text), readABI(t, "abi/testdata/triton_e5m2.json"))
+	s, err := External("triton", string(text), readABI(t, "../kernel/abi/testdata/triton_e5m2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +54,12 @@ func TestTriton(t *testing.T) {
 // TestPresetAsExternal judges a preset's text by an ABI from a file, and expects the
 // same of it as of the preset.
 func TestPresetAsExternal(t *testing.T) {
-	p, err := Preset("stage5-persistent", Choice{Format: "u8"})
+	p, err := Preset("stage5-persistent", problem.Attention{Format: "u8"}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := readABI(t, "abi/testdata/stage5-persistent.json")
-	a.Entry = p.ABI.Entry
+	a := readABI(t, "../kernel/abi/testdata/stage5-persistent.json")
+	a.Launches[0].Entry = p.Launches[0].Entry
 	s, err := External("mine.ptx", p.PTX, a)
 	if err != nil {
 		t.Fatal(err)
@@ -70,34 +69,15 @@ func TestPresetAsExternal(t *testing.T) {
 	wants(t, v, record.Defer, "no GPU")
 	shape := problem.Square(2, 3, 500, 64)
 	for _, sms := range []int{1, 132} {
-		v := abi.Vars{Shape: shape, SMs: sms, BlocksPerSM: 2}
-		x, err1 := s.ABI.Extents(v)
-		y, err2 := p.ABI.Extents(v)
-		if err1 != nil || err2 != nil || x.Grid != y.Grid || x.Block != y.Block || x.Shared != y.Shared {
-			t.Errorf("%+v, %+v: %v %v", x, y, err1, err2)
-		}
-	}
-}
-
-// TestPresetLaunch compares the ABI of presets with what kernels/attn says itself.
-func TestPresetLaunch(t *testing.T) {
-	for _, d := range []int{64, 128} {
-		for _, p := range stages.Presets(d) {
-			s, err := Preset(p.Name, Choice{HeadDim: d})
+		extents := func(s *Subject) kernel.Step {
+			plan, err := s.Bind(s.At(shape), kernel.Chip{SMs: sms}, kernel.Options{Resident: func(kernel.Step) int { return 2 }})
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, n := range []int{1, 64, 65, 1000} {
-				of := stages.Problem{Batch: 2, Heads: 3, Seq: n, HeadDim: d, Format: fp8.U8}
-				want := p.Config.Launch(of, 5, 2)
-				got, err := s.ABI.Extents(abi.Vars{Shape: problem.Square(2, 3, n, d), SMs: 5, BlocksPerSM: 2})
-				if err != nil || got.Grid != device.D(want.Grid) || got.Block != device.D(want.Block) || got.Shared != want.Shared {
-					t.Errorf("%s, D=%d, S=%d: %+v, %v; want %+v", p.Name, d, n, got, err, want)
-				}
-			}
-			if err := s.ABI.Check(); err != nil {
-				t.Error(err)
-			}
+			return kernel.Step{Grid: plan.Steps[0].Grid, Block: plan.Steps[0].Block, Shared: plan.Steps[0].Shared}
+		}
+		if x, y := extents(s), extents(p); !reflect.DeepEqual(x, y) {
+			t.Errorf("%+v, want %+v", x, y)
 		}
 	}
 }
@@ -173,29 +153,32 @@ func TestCausalGrouped(t *testing.T) {
 	if a, err = abi.Parse("naive.json", []byte(wrong)); err != nil {
 		t.Fatal(err)
 	}
-	s.ABI = a
+	if s, err = External("naive", text, a); err != nil {
+		t.Fatal(err)
+	}
 	_, v = measure(t, s, p)
 	wants(t, v, record.Reject, "powers of e instead of 2")
 }
 
 func TestExternalErrors(t *testing.T) {
 	p := preset(t, "stage0")
-	a := *p.ABI
-	a.Entry = "nothing"
-	if _, err := External("x.ptx", p.PTX, &a); err == nil || !strings.Contains(err.Error(), "no .entry nothing") {
+	a := copyOf(p.Kernel)
+	a.Launches[0].Entry = "nothing"
+	if _, err := External("x.ptx", p.PTX, a); err == nil || !strings.Contains(err.Error(), `no entry "nothing": it has attn_`) {
 		t.Error(err)
 	}
-	a.Entry, a.Params = p.ABI.Entry, a.Params[1:]
-	if _, err := External("x.ptx", p.PTX, &a); err == nil || !strings.Contains(err.Error(), "11 parameters, its abi describes 10") {
+	a = copyOf(p.Kernel)
+	a.Launches[0].Args = a.Launches[0].Args[1:]
+	if _, err := External("x.ptx", p.PTX, a); err == nil || !strings.Contains(err.Error(), "11 parameters, the call describes 10") {
 		t.Error(err)
 	}
-	if _, err := External("x.ptx", "nonsense", p.ABI); err == nil {
+	if _, err := External("x.ptx", "nonsense", p.Kernel); err == nil {
 		t.Error("nonsense was parsed")
 	}
-	a = *p.ABI
-	a.Require = []expr.Expr{expr.Must("1 == 2")}
+	a = copyOf(p.Kernel)
+	a.Require = []kernel.Rule{{Holds: expr.Must("1 == 2")}}
 	s := *p
-	s.ABI = &a
+	s.Kernel = a
 	if _, err := Measure(context.Background(), &s, quickly(), nil); err == nil || !strings.Contains(err.Error(), "no head dimension is served") {
 		t.Error(err)
 	}

@@ -2,15 +2,14 @@ package lab
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -25,13 +24,13 @@ func TestHopper(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		choice Choice
+		choice problem.Attention
 	}{
-		{"hopper", Choice{LSE: true}},
-		{"hopper-throughput", Choice{LSE: true, Causal: true}},
-		{"hopper", Choice{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2048, Skv: 2048, D: 64}}},
+		{"hopper", problem.Attention{LSE: true}},
+		{"hopper-throughput", problem.Attention{LSE: true, Causal: true}},
+		{"hopper", problem.Attention{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 2, Sq: 2048, Skv: 2048, D: 64}}},
 	} {
-		s, err := Preset(c.name, c.choice)
+		s, err := Preset(c.name, c.choice, kernel.Chip{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,43 +44,37 @@ func TestHopper(t *testing.T) {
 	}
 }
 
-// TestHopperLaunch compares the ABI with what kernels/attn/hopper says itself.
-func TestHopperLaunch(t *testing.T) {
+// TestHopperServes wants every design to serve the shape that it is written for, and its
+// contract to survive JSON.
+func TestHopperServes(t *testing.T) {
 	for _, design := range hopper.Designs() {
 		for _, shape := range []problem.Shape{
 			problem.Square(2, 3, 100, 64), problem.Square(2, 3, 700, 128), problem.Square(1, 8, 2048, 64), problem.Square(4, 16, 4096, 128),
 			{B: 2, Hq: 8, Hkv: 1, Sq: 300, Skv: 1000, D: 128},
 		} {
-			s, err := Preset(design.Name, Choice{Shape: shape})
+			s, err := Preset(design.Name, problem.Attention{Shape: shape}, kernel.Chip{})
 			if err != nil && shape.D == 128 && strings.Contains(err.Error(), "head dimension 128") {
 				continue // not all designs have registers for it
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Serves(shape); err != nil {
+			if err := s.ServesShape(shape); err != nil {
 				t.Errorf("%s for %v: %v", design.Name, shape, err)
 			}
-			p := hopper.Square(shape.B, shape.Hq, shape.Sq, shape.D, fp8.E4M3)
-			p.HeadsKV, p.SeqKV = shape.Hkv, shape.Skv
-			want := design.Config(p, 132).Launch(p, 132)
-			got, err := s.ABI.Extents(abi.Vars{Shape: shape, SMs: 132, BlocksPerSM: 1})
-			if err != nil || got.Grid.Norm() != device.D(want.GridX, want.GridY).Norm() || got.Block != device.D(want.Block) || got.Cluster != device.D(want.Cluster) || got.Shared != want.Shared {
-				t.Errorf("%s for %v: %+v, %v; want %+v", design.Name, shape, got, err, want)
-			}
-			text, err := json.Marshal(s.ABI)
+			text, err := json.Marshal(s.Kernel)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var again abi.ABI
-			if err := json.Unmarshal(text, &again); err != nil || len(again.Params) != len(s.ABI.Params) || again.Params[1].TensorMap.Swizzle != s.ABI.Params[1].TensorMap.Swizzle {
-				t.Errorf("%v: %+v", err, again)
+			var again kernel.Kernel
+			if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(&again, s.Kernel) {
+				t.Errorf("%s: written and read again: %v", design.Name, err)
 			}
 		}
 	}
 }
 
-// TestHopperFor wants the kernel that attn.New takes for a shape too, and one that does
+// TestHopperFor wants the kernel that attention.New takes for a shape too, and one that does
 // not pretend to share heads.
 func TestHopperFor(t *testing.T) {
 	for _, name := range []string{"mission", "mission256", "long", "big64", "big128"} {
@@ -89,14 +82,14 @@ func TestHopperFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := Preset("hopper", Choice{Shape: shape})
+		s, err := Preset("hopper", problem.Attention{Shape: shape}, kernel.Chip{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := hopper.Choose(hopper.Square(shape.B, shape.Hq, shape.Sq, shape.D, fp8.E4M3), 132).String(); s.Config["config"] != want {
+		if want := hopper.Choose(problem.Attention{Shape: shape}.Filled(), 132).String(); s.Config["config"] != want {
 			t.Errorf("%s: %s, want %s", name, s.Config["config"], want)
 		}
-		if s.Serves(problem.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 64, Skv: 64, D: 64}) == nil {
+		if s.ServesShape(problem.Shape{B: 1, Hq: 8, Hkv: 1, Sq: 64, Skv: 64, D: 64}) == nil {
 			t.Errorf("%s: a text for heads of their own serves shared ones", name)
 		}
 	}
@@ -113,13 +106,13 @@ func TestHopperTimed(t *testing.T) {
 	}
 	c := newCard()
 	c.Device = dev
-	choice := Choice{Causal: true, Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
-	s, err := Preset("hopper-halves-cluster", choice)
+	choice := problem.Attention{Causal: true, Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
+	s, err := Preset("hopper-halves-cluster", choice, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := timingPlan(c, timing.Method{Mode: timing.Graph, Cache: timing.Cold, Launches: 4}, timing.Method{Mode: timing.Event, Cache: timing.Warm})
-	if p.Baseline, err = Preset("hopper-throughput", choice); err != nil {
+	if p.Baseline, err = Preset("hopper-throughput", choice, kernel.Chip{}); err != nil {
 		t.Fatal(err)
 	}
 	p.Times.Shapes = []problem.Named{{Shape: choice.Shape}}

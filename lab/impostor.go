@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // impostor makes the output of one, from the right one over the quantised inputs. It
 // is nil where the rows at hand do not allow it.
-func impostor(ctx context.Context, name string, a *abi.ABI, in *inputs, right *ref.Result) (*rowsTensor, error) {
+func impostor(ctx context.Context, name string, a *Subject, in *inputs, right *ref.Result) (*rowsTensor, error) {
 	t := newRows(right.Dims(), right.Rows)
 	copy(t.o, right.O)
 	d := t.dims.D
@@ -84,7 +83,7 @@ func otherRow(rows []ref.Row, i int) int {
 }
 
 // meanOfV writes the mean of the rows of V that a row sees.
-func meanOfV(a *abi.ABI, in *inputs, t *rowsTensor) {
+func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
 	sums := map[[2]int][][]float64{} // running sums of a head
 	for i, at := range t.rows {
 		key := [2]int{at.B, in.shape.HeadKV(at.H)}
@@ -109,7 +108,7 @@ func meanOfV(a *abi.ABI, in *inputs, t *rowsTensor) {
 }
 
 // missing is attention without the keys from the first one on.
-func missing(ctx context.Context, a *abi.ABI, in *inputs, t *rowsTensor, first int) error {
+func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first int) error {
 	if first == 0 {
 		return nil
 	}

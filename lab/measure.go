@@ -59,9 +59,9 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		}
 		m.dev, m.own = dev, true
 	}
-	m.r = &record.Record{Schema: record.Schema, Kernel: s.Kernel(), Build: p.Build}
+	m.r = &record.Record{Schema: record.Schema, Kernel: s.Describe(), Build: p.Build}
 	if p.Baseline != nil {
-		b := p.Baseline.Kernel()
+		b := p.Baseline.Describe()
 		m.r.Baseline = &b
 	}
 	b := &m.r.Build
@@ -105,7 +105,7 @@ func (m *measurement) red() bool {
 func dimension(s *Subject) int {
 	for _, d := range []int{64, 128, 32, 96, 256, 16, 48, 80, 112, 192, 512} {
 		for _, n := range lengths(1) {
-			if s.Serves(problem.Square(1, 1, n, d)) == nil {
+			if s.ServesShape(problem.Square(1, 1, n, d)) == nil {
 				return d
 			}
 		}
@@ -129,14 +129,14 @@ func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused erro
 	if s.D == 0 {
 		s.D = m.dim
 	}
-	first := m.s.Serves(s)
+	first := m.s.ServesShape(s)
 	if first == nil {
 		return s, nil, true
 	}
 	for _, one := range []problem.Shape{s, {B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: s.Sq, Skv: s.Skv, D: m.dim}, {B: 1, Hq: 1, Hkv: 1, Sq: s.Sq, Skv: s.Skv, D: m.dim}} {
 		for _, n := range lengths(one.Sq) {
 			one.Sq, one.Skv = n, n
-			if m.s.Serves(one) == nil {
+			if m.s.ServesShape(one) == nil {
 				return one, first, true
 			}
 		}
@@ -147,7 +147,7 @@ func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused erro
 // forgoes reports whether an optional case is not for the subject. Where keys after the
 // query are hidden, queries that see no key at all are nobody's business.
 func (m *measurement) forgoes(c Case, refused error) bool {
-	return c.Optional && (refused != nil || m.s.ABI.Causal && c.Shape.Sq > c.Shape.Skv)
+	return c.Optional && (refused != nil || m.s.Problem.Causal && c.Shape.Sq > c.Shape.Skv)
 }
 
 // refusal says that a shape is not served.

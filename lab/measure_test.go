@@ -7,7 +7,9 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -35,16 +37,16 @@ func TestPresets(t *testing.T) {
 	}
 	names := []string{"stage0", "stage1", "stage2", "stage3a", "xor-swizzle", "stage3b", "stage4", "stage5", "stage5-persistent"}
 	for i, name := range names {
-		for j, f := range []string{"u8", "e4m3", "e5m2"} {
+		for j, f := range []problem.Format{problem.U8, problem.E4M3, problem.E5M2} {
 			if i%3 != j && !*full {
 				continue
 			}
-			t.Run(name+"/"+f, func(t *testing.T) {
-				c := Choice{Format: f, LSE: i%2 == 0, HeadDim: 64 << (i % 4 / 3)}
+			t.Run(name+"/"+string(f), func(t *testing.T) {
+				c := problem.Attention{Format: f, LSE: i%2 == 0, Shape: problem.Shape{D: 64 << (i % 4 / 3)}}
 				if j == 1 {
 					c.Output = "bf16"
 				}
-				s, err := Preset(name, c)
+				s, err := Preset(name, c, kernel.Chip{})
 				if err != nil {
 					t.Fatal(err)
 				}

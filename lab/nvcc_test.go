@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/expr"
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -22,18 +22,21 @@ func TestNvcc(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, file string
-		change     func(*abi.ABI)
+		change     func(*kernel.Kernel)
 		outcome    record.Outcome
 		why        string
 		cases      int // that are run; not counted where it is 0
 	}{
 		{"f16", "f16_bshd", nil, record.Defer, "no GPU", 4},
-		{"f16, causal", "f16_bshd", func(a *abi.ABI) { a.Causal, a.Params[13].Value = true, expr.Must("1") }, record.Defer, "no GPU", 3},
+		{"f16, causal", "f16_bshd", func(k *kernel.Kernel) {
+			k.Fixed["mask"], k.Launches[0].Args[13].Value = "causal", expr.Must("1")
+			k.Supports = append(k.Supports, problem.CausalMask)
+		}, record.Defer, "no GPU", 3},
 		{"bf16 with workspaces", "bf16_split", nil, record.Defer, "no GPU", 3},
-		{"heads do not share", "f16_bshd", func(a *abi.ABI) { a.Params[6].Value = expr.Must("H") }, record.Reject, "1,4/2,80/33,64", 0},
-		{"the other layout", "f16_bshd", func(a *abi.ABI) { a.Layout = abi.BHSD }, record.Reject, "error", 0},
-		{"a causal mask that nobody asked for", "f16_bshd", func(a *abi.ABI) { a.Params[13].Value = expr.Must("1") }, record.Reject, "error", 0},
-		{"a counter that nobody zeroes", "bf16_split", func(a *abi.ABI) { a.Params[5].Zero = false }, record.Reject, "never written", 0},
+		{"heads do not share", "f16_bshd", func(k *kernel.Kernel) { k.Launches[0].Args[6].Value = expr.Must("H") }, record.Reject, "1,4/2,80/33,64", 0},
+		{"the other layout", "f16_bshd", func(k *kernel.Kernel) { k.Fixed["layout"] = string(problem.BHSD) }, record.Reject, "error", 0},
+		{"a causal mask that nobody asked for", "f16_bshd", func(k *kernel.Kernel) { k.Launches[0].Args[13].Value = expr.Must("1") }, record.Reject, "error", 0},
+		{"a counter that nobody zeroes", "bf16_split", func(k *kernel.Kernel) { k.Operand(k.Launches[0].Args[5].Pointer).Init = kernel.AsIs }, record.Reject, "never written", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := readABI(t, "testdata/nvcc/"+c.file+".json")

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -19,11 +19,11 @@ type inputs struct {
 	// What the kernel computes with: values after rounding and scaling.
 	q, k, v ref.Tensor
 	data    map[string][]byte // of q, k, v, qs, ks and vs
-	vars    abi.Vars          // with the scales of tensors
+	scales  expr.Env          // qs, ks and vs, where each is one number
 }
 
-// newInputs makes the inputs of a case in the form that an ABI wants.
-func newInputs(a *abi.ABI, c Case) (*inputs, error) {
+// newInputs makes the inputs of a case in the form that a subject takes.
+func newInputs(a *Subject, c Case) (*inputs, error) {
 	original, err := ref.Generate(c.Distribution, c.Seed, c.Shape)
 	if err != nil {
 		return nil, err
@@ -31,24 +31,21 @@ func newInputs(a *abi.ABI, c Case) (*inputs, error) {
 	if c.reversed {
 		reverseRows(original.Q)
 	}
-	in := &inputs{shape: c.Shape, original: original, data: map[string][]byte{}, vars: abi.Vars{Shape: c.Shape}}
+	in := &inputs{shape: c.Shape, original: original, data: map[string][]byte{}, scales: expr.Env{}}
 	for _, part := range []struct {
-		name  string
-		from  *ref.Floats
-		to    *ref.Tensor
-		scale *float64
-	}{
-		{"q", original.Q, &in.q, &in.vars.Qs}, {"k", original.K, &in.k, &in.vars.Ks}, {"v", original.V, &in.v, &in.vars.Vs},
-	} {
+		name string
+		from *ref.Floats
+		to   *ref.Tensor
+	}{{"q", original.Q, &in.q}, {"k", original.K, &in.k}, {"v", original.V, &in.v}} {
 		e, err := encodeTensor(a, part.from)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = permute(a.Layout, part.from.Shape, e.data, a.Format.Bytes())
+		in.data[part.name] = permute(a.Problem.Layout, part.from.Shape, e.data, a.Problem.Format.Bytes())
 		in.data[part.name+"s"] = float32s(e.scales)
 		if len(e.scales) == 1 {
-			*part.scale = float64(e.scales[0])
+			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
 		}
 	}
 	return in, nil
@@ -74,10 +71,10 @@ type encoded struct {
 	scales []float32
 }
 
-func encodeTensor(a *abi.ABI, x *ref.Floats) (encoded, error) {
-	format, one := a.Format.FP8()
+func encodeTensor(a *Subject, x *ref.Floats) (encoded, error) {
+	format, one := a.Problem.Format.FP8()
 	switch {
-	case !one && a.Format == abi.F16:
+	case !one && a.Problem.Format == problem.F16:
 		data := halves(x.Data, fp8.F16)
 		t, err := ref.F16(x.Shape, data)
 		return encoded{values: t, data: data}, err
@@ -85,7 +82,7 @@ func encodeTensor(a *abi.ABI, x *ref.Floats) (encoded, error) {
 		data := halves(x.Data, fp8.BF16)
 		t, err := ref.BF16(x.Shape, data)
 		return encoded{values: t, data: data}, err
-	case a.Scaling == abi.NoScale:
+	case a.Problem.Scaling == problem.NoScale:
 		t := &fp8.Tensor{Format: format, Scaling: fp8.PerTensor, Shape: x.Shape, Data: make([]byte, len(x.Data)), Scales: []float32{1}}
 		for i, v := range x.Data {
 			t.Data[i] = format.EncodeSatfinite(float64(v))
@@ -93,7 +90,7 @@ func encodeTensor(a *abi.ABI, x *ref.Floats) (encoded, error) {
 		return encoded{values: t, data: t.Data}, nil
 	}
 	scaling := fp8.PerHead
-	if a.Scaling == abi.PerTensor {
+	if a.Problem.Scaling == problem.PerTensor {
 		scaling = fp8.PerTensor
 	}
 	t, err := fp8.Quantise(format, scaling, x.Shape, x.Data)
@@ -120,16 +117,16 @@ func float32s(x []float32) (data []byte) {
 
 // permute brings [B,H,S,D] into a layout. It is its own inverse but for the extents:
 // see unpermute.
-func permute(l abi.Layout, d fp8.Dims, data []byte, size int) []byte {
-	if l != abi.BSHD {
+func permute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
+	if l != problem.BSHD {
 		return data
 	}
 	return rows(d, data, size, true)
 }
 
 // unpermute brings a layout back to [B,H,S,D].
-func unpermute(l abi.Layout, d fp8.Dims, data []byte, size int) []byte {
-	if l != abi.BSHD {
+func unpermute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
+	if l != problem.BSHD {
 		return data
 	}
 	return rows(d, data, size, false)
@@ -154,12 +151,12 @@ func rows(d fp8.Dims, data []byte, size int, forth bool) []byte {
 }
 
 // outputTensor is O as numbers.
-func outputTensor(a *abi.ABI, d fp8.Dims, data []byte) (ref.Tensor, error) {
-	data = unpermute(a.Layout, d, data, a.Output.Bytes())
-	switch a.Output {
-	case abi.BF16:
+func outputTensor(a *Subject, d fp8.Dims, data []byte) (ref.Tensor, error) {
+	data = unpermute(a.Problem.Layout, d, data, a.Problem.Output.Bytes())
+	switch a.Problem.Output {
+	case problem.BF16:
 		return ref.BF16(d, data)
-	case abi.F32:
+	case problem.F32:
 		return ref.F32(d, toFloat32s(data))
 	}
 	return ref.F16(d, data)

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -38,13 +37,13 @@ type plainRow struct {
 	last     float64 // the last bit that sums of products keep, of the largest term
 }
 
-func newPlain(ctx context.Context, a *abi.ABI, in *inputs, rows []ref.Row) (*plain, error) {
+func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*plain, error) {
 	out := &plain{rowsTensor: newRows(in.shape.Q(), rows), spread: newRows(in.shape.Q(), rows)}
 	logits := make([]float64, len(rows))
-	one := plainRow{scale: 1 / math.Sqrt(float64(in.shape.D)), weight: spreadOf(a.P)}
-	one.toP, one.scaleP = rounder(a.P)
-	one.toO, _ = rounder(a.Output)
-	if _, ok := a.P.FP8(); ok { // both products are of one-byte numbers
+	one := plainRow{scale: 1 / math.Sqrt(float64(in.shape.D)), weight: spreadOf(a.P())}
+	one.toP, one.scaleP = rounder(a.P())
+	one.toO, _ = rounder(a.Problem.Output)
+	if _, ok := a.P().FP8(); ok { // both products are of one-byte numbers
 		one.last = 1.0 / (1 << 13)
 	}
 	byHead := map[[2]int][]int{}
@@ -71,8 +70,8 @@ func newPlain(ctx context.Context, a *abi.ABI, in *inputs, rows []ref.Row) (*pla
 }
 
 // visible is how many keys a row sees.
-func visible(a *abi.ABI, s problem.Shape, row int) int {
-	if a.Causal {
+func visible(a *Subject, s problem.Shape, row int) int {
+	if a.Problem.Causal {
 		return min(max(row+s.Skv-s.Sq+1, 0), s.Skv)
 	}
 	return s.Skv
@@ -144,8 +143,8 @@ func (p *plainRow) dot(q, k []float64) (dot, cut, cutAll float64) {
 
 // spreadOf is how far rounding to a format moves a number, of it, root mean square: a step is
 // the power of 2 below the number, over 2 to the bits of its fraction.
-func spreadOf(f abi.Format) float64 {
-	bits := map[abi.Format]int{abi.F16: 10, abi.BF16: 7, abi.F32: 23, "e5m2": 2}
+func spreadOf(f problem.Format) float64 {
+	bits := map[problem.Format]int{problem.F16: 10, problem.BF16: 7, problem.F32: 23, "e5m2": 2}
 	n, ok := bits[f]
 	if !ok {
 		n = 3
@@ -155,13 +154,13 @@ func spreadOf(f abi.Format) float64 {
 
 // rounder rounds to a format. Weights, which are at most 1, are scaled up to fill the
 // formats of one byte before.
-func rounder(f abi.Format) (round func(float64) float64, scale float64) {
+func rounder(f problem.Format) (round func(float64) float64, scale float64) {
 	switch f {
-	case abi.F16:
+	case problem.F16:
 		return func(x float64) float64 { return float64(fp8.FromF16(fp8.F16(float32(x)))) }, 1
-	case abi.BF16:
+	case problem.BF16:
 		return func(x float64) float64 { return float64(fp8.FromBF16(fp8.BF16(float32(x)))) }, 1
-	case abi.F32:
+	case problem.F32:
 		return func(x float64) float64 { return float64(float32(x)) }, 1
 	}
 	format, _ := f.FP8()

@@ -6,7 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -30,8 +29,8 @@ type reference struct {
 }
 
 // find computes a reference, or finds it. A nil References finds nothing.
-func (r *References) find(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int) (*reference, error) {
-	key := fmt.Sprint(c.Shape, c.Seed, c.reversed, c.Distribution, a.Format, a.Scaling, a.P, a.Output, a.Causal, rows)
+func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
+	key := fmt.Sprint(c.Shape, c.Seed, c.reversed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Problem.Output, a.Problem.Causal, rows)
 	if r == nil {
 		return newReference(ctx, a, c, in, rows)
 	}
@@ -50,8 +49,8 @@ func (r *References) find(ctx context.Context, a *abi.ABI, c Case, in *inputs, r
 	return made, err
 }
 
-func newReference(ctx context.Context, a *abi.ABI, c Case, in *inputs, rows int) (*reference, error) {
-	opt := ref.Options{Causal: a.Causal}
+func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
+	opt := ref.Options{Causal: a.Problem.Causal}
 	if rows > 0 {
 		opt.Rows = ref.Rows(c.Shape, rows, c.Seed)
 	}
@@ -156,9 +155,9 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 }
 
 // tryImpostors judges every impostor as a kernel is judged.
-func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *inputs) error {
+func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *inputs) error {
 	for _, name := range gate.Impostors {
-		why := gate.Excuse(name, c.Shape, c.Distribution, a.Causal)
+		why := gate.Excuse(name, c.Shape, c.Distribution, a.Problem.Causal)
 		if why != "" {
 			r.powers = append(r.powers, record.Power{Name: name, Why: why})
 			continue
@@ -175,7 +174,7 @@ func (r *reference) tryImpostors(ctx context.Context, a *abi.ABI, c Case, in *in
 		if err := r.judge(&judged, t); err != nil {
 			return err
 		}
-		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Format), a.Causal, &judged)) > 0})
+		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Problem.Format), a.Problem.Causal, &judged)) > 0})
 	}
 	return nil
 }

@@ -3,7 +3,7 @@ package lab
 import (
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -11,16 +11,16 @@ import (
 // TestFewRows wants a row that is compared to be held against its own tile, also where most
 // tiles have no row that is.
 func TestFewRows(t *testing.T) {
-	s, err := Preset("stage3b", Choice{})
+	s, err := Preset("stage3b", problem.Attention{Format: problem.U8}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := Case{Shape: problem.Square(1, 2, 700, 64), Seed: 3, Distribution: "normal"}
-	in, err := newInputs(s.ABI, c)
+	in, err := newInputs(s, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := newReference(t.Context(), s.ABI, c, in, 9)
+	few, err := newReference(t.Context(), s, c, in, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestFewRows(t *testing.T) {
 		t.Fatalf("%d tiles of %d have rows: the test is too easy", tiles, 700/rowsOfTile)
 	}
 	for i, row := range few.quantised.Rows {
-		got := exceptRow(t, s.ABI, in, few, row)
+		got := exceptRow(t, s, in, few, row)
 		judged := few.blank(c)
 		if err := few.judge(&judged, got); err != nil {
 			t.Fatal(err)
@@ -43,7 +43,7 @@ func TestFewRows(t *testing.T) {
 }
 
 // exceptRow is the plain computation, with one row wrong.
-func exceptRow(t *testing.T, a *abi.ABI, in *inputs, r *reference, wrong ref.Row) ref.Tensor {
+func exceptRow(t *testing.T, a *Subject, in *inputs, r *reference, wrong ref.Row) ref.Tensor {
 	t.Helper()
 	p, err := newPlain(t.Context(), a, in, r.quantised.Rows)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/internal/resources"
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -32,7 +33,7 @@ func (m *measurement) resources(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if u := report.Usage(m.s.ABI.Entry); u != nil {
+		if u := report.Usage(m.s.Entries()[0]); u != nil {
 			r.Usage = append(r.Usage, *u)
 			if u.Registers.Source == resources.Ptxas && m.r.Build.Ptxas == "" {
 				m.r.Build.Ptxas = ptxasVersion(ctx, ask.Ptxas)
@@ -78,11 +79,13 @@ func (m *measurement) launchResources(r *record.Resources) error {
 		if !ok {
 			continue
 		}
-		l, err := m.s.ABI.Extents(abi.Vars{Shape: s, SMs: 1, BlocksPerSM: 1})
+		plan, err := m.s.Bind(m.s.At(s), kernel.Chip{}, kernel.Options{Values: anyScales})
 		if err != nil {
 			return err
 		}
-		r.Dynamic = max(r.Dynamic, l.Shared)
+		for _, step := range plan.Steps {
+			r.Dynamic = max(r.Dynamic, step.Shared)
+		}
 		if largest == (problem.Shape{}) || s.FLOP() > largest.FLOP() {
 			largest = s
 		}
@@ -94,13 +97,16 @@ func (m *measurement) launchResources(r *record.Resources) error {
 	return m.occupy(r, largest, info)
 }
 
+// anyScales stand for scales that are passed by value, where only extents are asked for.
+var anyScales = expr.Env{"qs": expr.Float(1), "ks": expr.Float(1), "vs": expr.Float(1)}
+
 func (m *measurement) occupy(r *record.Resources, s problem.Shape, info device.Info) error {
 	l, err := load(m.dev, m.s, info.SMs)
 	if err != nil {
 		r.Notes = append(r.Notes, err.Error()) // correctness will fail for it
 		return nil
 	}
-	r.Occupancy = l.occupancy(abi.Vars{Shape: s})
+	r.Occupancy = l.occupancy(s)
 	return l.close()
 }
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/rival"
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -89,7 +89,7 @@ func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (li
 	g := &given{inputs: c.inputs[0], want: c.want}
 	defer g.remove()
 	for _, one := range r.found {
-		p, err := one.prepare(ctx, g, c.subject.ABI)
+		p, err := one.prepare(ctx, g, c.subject)
 		if err != nil {
 			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%s on %v: %v", one.choice.Library, g.shape, err))
 			continue
@@ -107,7 +107,7 @@ func (r *rivals) drop(list []*preparedRival) {
 
 // implementation is which of a library's implementations is meant, and the type that
 // it computes in.
-func (s *startedRival) implementation(format abi.Format) (name, dtype string, err error) {
+func (s *startedRival) implementation(format problem.Format) (name, dtype string, err error) {
 	for _, i := range s.Hello().Implementations {
 		if s.choice.Implementation != "" && s.choice.Implementation != i.Name {
 			continue
@@ -149,15 +149,15 @@ func (g *given) remove() {
 	}
 }
 
-func (s *startedRival) prepare(ctx context.Context, g *given, a *abi.ABI) (*preparedRival, error) {
-	name, dtype, err := s.implementation(a.Format)
+func (s *startedRival) prepare(ctx context.Context, g *given, a *Subject) (*preparedRival, error) {
+	name, dtype, err := s.implementation(a.Problem.Format)
 	if err != nil {
 		return nil, err
 	}
 	if err := g.make(); err != nil {
 		return nil, err
 	}
-	p, err := s.Prepare(ctx, rival.Case{Shape: g.shape, Causal: a.Causal, DType: dtype, Implementation: name, Inputs: g.files})
+	p, err := s.Prepare(ctx, rival.Case{Shape: g.shape, Causal: a.Problem.Causal, DType: dtype, Implementation: name, Inputs: g.files})
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (m *measurement) timeHere(ctx context.Context) (err error) {
 func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals *rivals, n problem.Named) (err error) {
 	subjects := []*Subject{m.s}
 	if b := m.p.Baseline; b != nil {
-		if why := b.Serves(n.Shape); why != nil {
+		if why := b.ServesShape(n.Shape); why != nil {
 			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%v: the baseline does not serve it: %v", n.Shape, why))
 			return nil
 		}
@@ -231,7 +231,7 @@ func (m *measurement) conclude() {
 		t.Floor = gate.Floor(m.r, t)
 		shape, _ := problem.ParseShape(t.Shape) // it is one of ours
 		flop := shape.FLOP()
-		if m.s.ABI.Causal {
+		if m.s.Problem.Causal {
 			flop /= 2
 		}
 		for j := range t.Names {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -35,7 +36,7 @@ var shared = &References{}
 
 func preset(t testing.TB, name string) *Subject {
 	t.Helper()
-	s, err := Preset(name, Choice{Format: "e4m3"})
+	s, err := Preset(name, problem.Attention{Format: "e4m3"}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package lab
 import (
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -27,9 +28,9 @@ func TestTiny(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range []Choice{{}, {Causal: true, LSE: true}} {
+	for _, c := range []problem.Attention{{}, {Causal: true, LSE: true}} {
 		c.Shape = shapes[3]
-		s, err := Preset("hopper", c)
+		s, err := Preset("hopper", c, kernel.Chip{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,12 +2,13 @@ package lab
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/expr"
-	"github.com/GOATnote-Inc/attest/lab/abi"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -43,35 +44,47 @@ func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]
 		t.Fatal(err)
 	}
 	base := preset(t, "stage0")
-	a := *base.ABI
-	a.Entry = "attn"
-	a.Grid, a.Block, a.Shared = []expr.Expr{expr.Must("cdiv(B*H*Sq*D, 128)")}, []expr.Expr{expr.Must("128")}, expr.Expr{}
-	s, err := External(name, text, &a)
+	call := copyOf(base.Kernel)
+	l := &call.Launches[0]
+	l.Entry, l.Grid, l.Block, l.Shared = "attn", []expr.Expr{expr.Must("cdiv(B*H*Sq*D, 128)")}, []expr.Expr{expr.Must("128")}, expr.Expr{}
+	s, err := External(name, text, call)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// mutant is a preset whose text or ABI is changed.
-func mutant(t testing.TB, name string, text func(string) string, call func(*abi.ABI)) *Subject {
+// copyOf is a kernel whose launches can be changed.
+func copyOf(k *kernel.Kernel) *kernel.Kernel {
+	c := *k
+	c.Launches = slices.Clone(k.Launches)
+	for i := range c.Launches {
+		c.Launches[i].Args = slices.Clone(c.Launches[i].Args)
+	}
+	c.Operands = slices.Clone(k.Operands)
+	return &c
+}
+
+// mutant is a preset whose text or launch is changed.
+func mutant(t testing.TB, name string, text func(string) string, call func(*kernel.Launch)) *Subject {
 	t.Helper()
-	s := *preset(t, name)
+	k := copyOf(preset(t, name).Kernel)
 	if text != nil {
-		changed := text(s.PTX)
-		if changed == s.PTX {
+		changed := text(k.PTX)
+		if changed == k.PTX {
 			t.Fatalf("%s: there is nothing to change", name)
 		}
-		s.PTX = changed
+		k.PTX = changed
 	}
 	if call != nil {
-		a := *s.ABI
-		a.Params = append([]abi.Param(nil), a.Params...)
-		call(&a)
-		s.ABI = &a
+		call(&k.Launches[0])
 	}
-	s.Name = "mutant of " + name
-	return &s
+	k.Name = "mutant of " + name
+	s, err := NewSubject(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func value(k *build.Kernel, bits uint16) build.U16 { return k.U16(bits) }
@@ -88,78 +101,78 @@ type wrongKernel struct {
 // wrongKernels are kernels that are wrong. The numbers are those of the ways in which
 // harnesses were fooled.
 func wrongKernels() []wrongKernel {
-	type kernel = *Subject
+	type subject = *Subject
 	mask := regexp.MustCompile(`setp\.lt\.u32 (%p\d+, %r\d+, %r\d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
 	return []wrongKernel{
-		{"1 the output is left as it was", func(t testing.TB) kernel {
+		{"1 the output is left as it was", func(t testing.TB) subject {
 			return writer(t, "nothing", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {})
 		}, "correctness", "never written", false},
-		{"2 zeros", func(t testing.TB) kernel {
+		{"2 zeros", func(t testing.TB) subject {
 			return writer(t, "zeros", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0))
 			})
 		}, "correctness", "O is zero everywhere", false},
-		{"3 a constant", func(t testing.TB) kernel {
+		{"3 a constant", func(t testing.TB) subject {
 			return writer(t, "constant", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0x2000))
 			})
 		}, "correctness", "root mean square", false},
-		{"6 a block too few", func(t testing.TB) kernel {
-			return mutant(t, "stage3b", nil, func(a *abi.ABI) {
-				a.Grid = []expr.Expr{expr.Must("max(B*H*cdiv(Sq, 64) - 1, 1)")}
+		{"6 a block too few", func(t testing.TB) subject {
+			return mutant(t, "stage3b", nil, func(l *kernel.Launch) {
+				l.Grid = []expr.Expr{expr.Must("max(B*H*cdiv(Sq, 64) - 1, 1)")}
 			})
 		}, "correctness", "never written", false},
-		{"7 inputs are changed", func(t testing.TB) kernel {
+		{"7 inputs are changed", func(t testing.TB) subject {
 			return writer(t, "changes v", func(k *build.Kernel, in map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				in["v"].At(i).St(0)
 				o.At(i).St(value(k, 0))
 			})
 		}, "correctness", "the inputs were changed", false},
-		{"8 NaN", func(t testing.TB) kernel {
+		{"8 NaN", func(t testing.TB) subject {
 			return writer(t, "nan", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0x7fff))
 			})
 		}, "correctness", "not finite", false},
-		{"9 reads beyond the end", func(t testing.TB) kernel {
-			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[9].Value = expr.Must("Sq + 1") })
+		{"9 reads beyond the end", func(t testing.TB) subject {
+			return mutant(t, "stage3b", nil, func(l *kernel.Launch) { l.Args[9].Value = expr.Must("Sq + 1") })
 		}, "defects", "oob-global", true},
-		{"9 writes beyond the end", func(t testing.TB) kernel {
+		{"9 writes beyond the end", func(t testing.TB) subject {
 			return writer(t, "runs on", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i.Add(8)).St(value(k, 0))
 			})
 		}, "defects", "oob-global", true},
-		{"1 what is there already is kept", func(t testing.TB) kernel {
+		{"1 what is there already is kept", func(t testing.TB) subject {
 			return mutant(t, "stage0", func(s string) string {
 				return regexp.MustCompile(`st\.global\.b32 (\[%rd\d+(?:\+4)?\]), (%r\d+);`).ReplaceAllString(s,
 					"{\n.reg .b32 %old;\n.reg .pred %kept;\nld.global.b32 %old, $1;\nsetp.ne.u32 %kept, %old, 0xffffffff;\nselp.b32 %old, %old, $2, %kept;\nst.global.b32 $1, %old;\n}")
 			}, nil)
 		}, "correctness", "over an output and a workspace with other contents", false},
-		{"a loop that never ends", func(t testing.TB) kernel {
+		{"a loop that never ends", func(t testing.TB) subject {
 			return writer(t, "endless", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				k.While(func() build.Pred { return k.Pred(true) }, func() {})
 			})
 		}, "defects", "instructions", false},
-		{"a scale of the softmax that is twice too large", func(t testing.TB) kernel {
-			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = expr.Must("2*scale") })
+		{"a scale of the softmax that is twice too large", func(t testing.TB) subject {
+			return mutant(t, "stage2", nil, func(l *kernel.Launch) { l.Args[10].Value = expr.Must("2*scale") })
 		}, "correctness", "logits are twice too large", false},
-		{"a scale of the softmax that is 2 % too large", func(t testing.TB) kernel {
-			return mutant(t, "stage2", nil, func(a *abi.ABI) { a.Params[10].Value = expr.Must("1.02*scale") })
+		{"a scale of the softmax that is 2 % too large", func(t testing.TB) subject {
+			return mutant(t, "stage2", nil, func(l *kernel.Launch) { l.Args[10].Value = expr.Must("1.02*scale") })
 		}, "correctness", "root mean square error over quantised inputs", false},
-		{"the scales of K and V are swapped", func(t testing.TB) kernel {
-			return mutant(t, "stage3b", nil, func(a *abi.ABI) { a.Params[4].Pointer, a.Params[5].Pointer = "vs", "ks" })
+		{"the scales of K and V are swapped", func(t testing.TB) subject {
+			return mutant(t, "stage3b", nil, func(l *kernel.Launch) { l.Args[4].Pointer, l.Args[5].Pointer = "vs", "ks" })
 		}, "correctness", "error", false},
-		{"a mask that is off by one", func(t testing.TB) kernel {
+		{"a mask that is off by one", func(t testing.TB) subject {
 			return mutant(t, "stage0", func(s string) string { return mask.ReplaceAllString(s, "setp.le.u32 $1") }, nil)
 		}, "correctness", "root mean square error over quantised inputs", false},
-		{"the last tile is left out when it is not full", func(t testing.TB) kernel {
+		{"the last tile is left out when it is not full", func(t testing.TB) subject {
 			return mutant(t, "stage0", func(s string) string {
 				return regexp.MustCompile(`(add\.u32 %r\d+, %r\d+, )63;`).ReplaceAllString(s, "${1}0;")
 			}, nil)
 		}, "correctness", "is left out", false},
-		{"21 a barrier is missing", func(t testing.TB) kernel {
+		{"21 a barrier is missing", func(t testing.TB) subject {
 			return mutant(t, "stage3b", func(s string) string { return strings.Replace(s, "bar.sync 0;", "", 1) }, nil)
 		}, "defects", "race", false},
-		{"21 the last tile is not waited for", func(t testing.TB) kernel {
+		{"21 the last tile is not waited for", func(t testing.TB) subject {
 			return mutant(t, "stage4", func(s string) string {
 				return strings.ReplaceAll(s, "cp.async.wait_group 2;", "cp.async.wait_group 3;")
 			}, nil)

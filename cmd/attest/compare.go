@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/report"
-	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/kernels"
 )
 
 func compareCommand(env *cli.Env) *cobra.Command {
@@ -57,7 +57,9 @@ JSON: {"a", "b": the records, "difference": {"kernel", "build", "resources", "er
 var hashLike = regexp.MustCompile(`^[0-9a-f]{4,64}$`)
 
 // isHash reports whether an argument is the hash of a record, or its first letters.
-func isHash(arg string) bool { return hashLike.MatchString(arg) && !slices.Contains(lab.Names(), arg) }
+func isHash(arg string) bool {
+	return hashLike.MatchString(arg) && !slices.Contains(kernels.Names(), arg)
+}
 
 // compareKept compares two records of the evidence.
 func compareKept(kept *evidenceStore, hashes []string) error {

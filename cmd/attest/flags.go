@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/internal/version"
-	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -30,7 +30,7 @@ func complete(c *cobra.Command, flag string, words ...string) {
 // completeKernels offers the names of kernels that are not among the arguments yet.
 func completeKernels(c *cobra.Command) {
 	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return slices.DeleteFunc(lab.Names(), func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
+		return slices.DeleteFunc(kernels.Names(), func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -52,7 +52,7 @@ func kernelFlags(c *cobra.Command, s *campaign.Selection) {
 	f.BoolVar(&s.LSE, "lse", false, "also compute the log-sum-exp of each row")
 	f.StringVar(&s.PTX, "ptx", "", "take a kernel from this PTX file, of any compiler; needs --abi")
 	f.StringVar(&s.Entry, "entry", "", "the entry in the file of --ptx; the one that --abi names when empty")
-	f.StringVar(&s.ABI, "abi", "", "JSON file that says how the kernel of --ptx is called; go doc github.com/GOATnote-Inc/attest/lab/abi describes it")
+	f.StringVar(&s.ABI, "abi", "", "JSON file that says how the kernel of --ptx is called; go doc github.com/GOATnote-Inc/attest/kernel/abi describes it")
 }
 
 // headDimFlag is for commands where no shape need be given.

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
-	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/kernels"
 )
 
 func gateCommand(env *cli.Env) *cobra.Command {
@@ -85,7 +85,7 @@ JSON, one object per kernel: {"kernel", "baseline", "device", "verdict": {"outco
 	f.IntVar(&x.Shared, "shared", 0, "bytes of shared memory that a block may use; 0 is 65536, or 232448 for code of one architecture")
 	f.StringVar(&x.Baseline, "baseline", "", "the kernel to beat, or none; the one that a kernel builds on when empty")
 	complete(c, "plan", campaign.PlanNames...)
-	complete(c, "baseline", append([]string{"none"}, lab.Names()...)...)
+	complete(c, "baseline", append([]string{"none"}, kernels.Names()...)...)
 	complete(c, "distribution", campaign.Distributions()...)
 	return c
 }

@@ -210,7 +210,7 @@ func neverSupported(names []string, list []batch) error {
 
 // measure checks a kernel and times it.
 func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes.List, progress *Steps) (*BenchResult, error) {
-	r := &BenchResult{Kernel: s.Kernel(), Shapes: on.Titles(), Wrong: []string{}}
+	r := &BenchResult{Kernel: s.Describe(), Shapes: on.Titles(), Wrong: []string{}}
 	if baseline != nil {
 		r.Baseline = baseline.Name
 	}

@@ -64,7 +64,7 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 		t.Processes = c.Processes
 		t.Elsewhere = func(ctx context.Context, process int) (*record.Performance, error) {
 			return replicate.Elsewhere(ctx, replicate.Job{
-				Device: c.Name, Kernel: *replicate.NewKernel(s), Baseline: replicate.NewKernel(baseline),
+				Device: c.Name, Kernel: replicate.Contract(s), Baseline: replicate.Contract(baseline),
 				Shapes: t.Shapes, Methods: t.Methods, Rivals: t.Rivals, Stop: t.Stop, Seed: t.Seed + uint64(process),
 			})
 		}

@@ -2,9 +2,9 @@ package campaign
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -50,15 +52,17 @@ func second[T any](_ T, err error) error { return err }
 
 // TestEntry wants an entry that does not exist answered with those that do.
 func TestEntry(t *testing.T) {
-	s, err := lab.Preset("stage3b", lab.Choice{})
+	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
 	file, described := filepath.Join(dir, "k.ptx"), filepath.Join(dir, "k.json")
-	other := *s.ABI
-	other.Entry = "old"
-	text, err := json.Marshal(&other)
+	other := *s.Kernel
+	other.Launches = slices.Clone(other.Launches)
+	other.Launches[0].Entry = "old"
+	other.PTX = ""
+	text, err := abi.Write(&other)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,18 +72,18 @@ func TestEntry(t *testing.T) {
 		}
 	}
 	_, err = (&Selection{PTX: file, ABI: described}).external()
-	if err == nil || !strings.Contains(err.Error(), "--abi: the PTX has no .entry old: it has "+s.ABI.Entry) {
+	if err == nil || !strings.Contains(err.Error(), `--abi: k.ptx:old: the PTX has no entry "old": it has `+s.Entries()[0]) {
 		t.Error(err)
 	}
 	_, err = (&Selection{PTX: file, ABI: described, Entry: "mine"}).external()
-	if err == nil || !strings.Contains(err.Error(), "--entry: the PTX has no .entry mine") {
+	if err == nil || !strings.Contains(err.Error(), `--entry: k.ptx:mine: the PTX has no entry "mine"`) {
 		t.Error(err)
 	}
 }
 
 // TestPlans wants every plan to be able to fail, and longer plans to have more cases.
 func TestPlans(t *testing.T) {
-	s, err := lab.Preset("stage3b", lab.Choice{})
+	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
 )
 
@@ -16,7 +17,7 @@ type job struct {
 
 // ladder returns all kernels that exist in the format that is asked for.
 func (g *Gate) ladder() (list []job, err error) {
-	for _, name := range lab.Rungs() {
+	for _, name := range kernels.Ladder() {
 		jobs, refused := g.jobs(name)
 		if refused != nil {
 			err = refused
@@ -91,14 +92,14 @@ func (g *Gate) baselineOf(j job) (*lab.Subject, error) {
 	case name == "none":
 		return nil, nil
 	case name == "":
-		if name = lab.BuildsOn(j.Name); name == "" {
+		if name = kernels.Base(j.Name); name == "" {
 			return nil, nil
 		}
 	case name == j.Name:
 		return nil, nil
 	}
 	same := j.chosen // the baseline computes the same
-	same.Format, same.Output, same.Causal = string(j.ABI.Format), string(j.ABI.Output), j.ABI.Causal
+	same.Format, same.Output, same.Causal = string(j.Problem.Format), string(j.Problem.Output), j.Problem.Causal
 	b, err := same.Preset(name)
 	if err != nil && g.Baseline == "" {
 		return nil, nil // the default baseline does not support this format or mask

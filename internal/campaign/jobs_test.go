@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
-	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // TestLadder wants kernels left out that the flags exclude: stages are not causal, and
@@ -87,8 +86,7 @@ func byDesign(list shapes.List) string {
 	var keys, groups []string
 	for _, n := range list {
 		s := n.Shape
-		p := hopper.Problem{Batch: s.B, Heads: s.Hq, HeadsKV: s.Hkv, SeqQ: s.Sq, SeqKV: s.Skv, HeadDim: s.D, Format: fp8.E4M3}
-		key := fmt.Sprint(s.D, s.Hq == s.Hkv, hopper.Choose(p, lab.SMs))
+		key := fmt.Sprint(s.D, s.Hq == s.Hkv, hopper.Choose(problem.Attention{Shape: s}.Filled(), 132))
 		i := slices.Index(keys, key)
 		if i < 0 {
 			keys, groups = append(keys, key), append(groups, shapes.Title(n))

@@ -38,7 +38,7 @@ func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Serves(x.Shape.Shape); err != nil {
+	if err := s.ServesShape(x.Shape.Shape); err != nil {
 		return fmt.Errorf("--shape: %w", err)
 	}
 	if err := x.Open(); err != nil {

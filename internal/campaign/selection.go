@@ -10,8 +10,10 @@ import (
 
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
+	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -50,7 +52,7 @@ func (s *Selection) Check() error {
 	case s.PTX == "" && s.Entry != "":
 		return errors.New("--entry names a kernel of --ptx, which is missing")
 	case s.PTX != "" && s.ABI == "":
-		return errors.New("--ptx needs --abi, a JSON file that describes the parameters; see go doc github.com/GOATnote-Inc/attest/lab/abi")
+		return errors.New("--ptx needs --abi, a JSON file that describes the parameters; see go doc github.com/GOATnote-Inc/attest/kernel/abi")
 	case s.Format != "" && !slices.Contains(Formats(), s.Format):
 		return fmt.Errorf("--format %s: use %s", s.Format, orList(Formats()))
 	case s.Output != "" && !slices.Contains(Outputs, s.Output):
@@ -113,9 +115,9 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 
 // Preset returns a kernel of attest by its name.
 func (s *Selection) Preset(name string) (*lab.Subject, error) {
-	if !slices.Contains(lab.Names(), name) {
+	if !slices.Contains(kernels.Names(), name) {
 		hint := "attest list kernels shows the names"
-		if near := term.Nearest(name, lab.Names()); near != "" {
+		if near := term.Nearest(name, kernels.Names()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		} else if strings.HasSuffix(name, ".ptx") {
 			hint = "name files with --ptx FILE --abi ABI.json"
@@ -125,12 +127,16 @@ func (s *Selection) Preset(name string) (*lab.Subject, error) {
 	if s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim) {
 		return nil, fmt.Errorf("--shape %v: head dimension %d is not supported by the kernels of attest: use 64 or 128", s.shape, s.HeadDim)
 	}
-	return lab.Preset(name, s.Choice())
+	return lab.Preset(name, s.Problem(), kernel.Chip{})
 }
 
-// Choice returns what presets leave open.
-func (s *Selection) Choice() lab.Choice {
-	return lab.Choice{HeadDim: s.HeadDim, Format: s.Format, Output: s.Output, Causal: s.Causal, LSE: s.LSE, Shape: s.shape}
+// Problem returns what presets are to compute, and the shape that they are to be fast for.
+func (s *Selection) Problem() problem.Attention {
+	p := problem.Attention{Shape: s.shape, Format: problem.Format(s.Format), Output: problem.Format(s.Output), Causal: s.Causal, LSE: s.LSE}
+	if p.D == 0 {
+		p.D = s.HeadDim
+	}
+	return p
 }
 
 // external returns the kernel of --ptx.
@@ -149,10 +155,10 @@ func (s *Selection) external() (*lab.Subject, error) {
 	}
 	flag := "--abi"
 	if s.Entry != "" {
-		a.Entry, flag = s.Entry, "--entry"
+		a.Launches[0].Entry, flag = s.Entry, "--entry"
 	}
-	k, err := lab.External(filepath.Base(s.PTX)+":"+a.Entry, string(text), a)
-	var missing *lab.NoEntry
+	k, err := lab.External(filepath.Base(s.PTX)+":"+a.Launches[0].Entry, string(text), a)
+	var missing *kernel.NoEntry
 	switch {
 	case errors.As(err, &missing):
 		return nil, fmt.Errorf("%s: %w", flag, err)
@@ -163,4 +169,4 @@ func (s *Selection) external() (*lab.Subject, error) {
 }
 
 // sameText reports whether two kernels have the same PTX.
-func sameText(a, b *lab.Subject) bool { return a.Kernel().SHA256 == b.Kernel().SHA256 }
+func sameText(a, b *lab.Subject) bool { return a.Describe().SHA256 == b.Describe().SHA256 }

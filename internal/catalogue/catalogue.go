@@ -6,8 +6,9 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/version"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -69,8 +70,9 @@ func New(lists ...string) (*Catalogue, error) {
 	for _, name := range lists {
 		switch name {
 		case "kernels":
-			for _, name := range lab.Names() {
-				c.Kernels = append(c.Kernels, Kernel{name, lab.BuildsOn(name), lab.Idea(name)})
+			for _, name := range kernels.Names() {
+				_, v, _ := kernels.Find(name)
+				c.Kernels = append(c.Kernels, Kernel{name, v.Base, v.Idea})
 			}
 		case "presets":
 			var err error
@@ -99,20 +101,21 @@ func New(lists ...string) (*Catalogue, error) {
 
 func presets() (list []Preset, err error) {
 	for _, d := range []int{64, 128} {
-		for _, name := range lab.Names() {
-			s, err := lab.Preset(name, lab.Choice{HeadDim: d})
+		for _, name := range kernels.Names() {
+			s, err := lab.Preset(name, problem.Attention{Shape: problem.Shape{D: d}}, kernel.Chip{})
 			if err != nil && d > 64 {
 				continue // some designs support only a head dimension of 64
 			}
 			if err != nil {
 				return nil, err
 			}
-			l, err := s.ABI.Extents(abi.Vars{Shape: problem.Square(1, 1, 1, d), SMs: 1, BlocksPerSM: 1})
+			plan, err := s.Bind(s.At(problem.Square(1, 1, 1, d)), kernel.Chip{}, kernel.Options{})
 			if err != nil {
 				return nil, err
 			}
+			l := plan.Steps[0]
 			list = append(list, Preset{
-				Name: name, HeadDim: d, Config: s.Config["config"], Threads: l.Block.Norm().Count(), Shared: l.Shared, Target: s.Target.String(),
+				Name: name, HeadDim: d, Config: s.Config["config"], Threads: l.Block[0] * l.Block[1] * l.Block[2], Shared: l.Shared, Target: s.Target.String(),
 			})
 		}
 	}

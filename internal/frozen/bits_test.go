@@ -11,7 +11,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/attention"
 	"github.com/GOATnote-Inc/attest/device/emu"
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -36,9 +35,9 @@ func TestBits(t *testing.T) {
 	var got bytes.Buffer
 	for _, name := range names {
 		for _, d := range []int{64, 128} {
-			for _, f := range []fp8.Format{fp8.E4M3, fp8.E5M2, fp8.U8} {
+			for _, f := range []problem.Format{problem.E4M3, problem.E5M2, problem.U8} {
 				for _, lse := range []bool{false, true} {
-					p := attention.Problem{Batch: 1, Heads: 2, Seq: 97, HeadDim: d, Format: f, LSE: lse}
+					p := attention.Problem{Shape: attention.Square(1, 2, 97, d), Format: f, LSE: lse}
 					fmt.Fprintf(&got, "%s D %d %s%s: %s\n", name, d, f, word(lse, "lse"), bits(t, name, p))
 				}
 			}
@@ -73,12 +72,12 @@ func bits(t *testing.T, preset string, p attention.Problem) string {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	op, err := attention.NewWith(dev, p, attention.Options{Preset: preset})
+	op, err := attention.NewWith(dev, p, attention.Options{Kernel: preset})
 	if err != nil {
 		return "refused"
 	}
 	defer op.Close()
-	in, err := ref.Generate("normal", 1, problem.Square(p.Batch, p.Heads, p.Seq, p.HeadDim))
+	in, err := ref.Generate("normal", 1, problem.Square(p.B, p.Hq, p.Sq, p.D))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/tune"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -18,102 +19,92 @@ const sms = 132
 // sizes are problems whose launches are kept, (B,Hq,Hkv,Sq,Skv).
 var sizes = [][5]int{{1, 1, 1, 1, 1}, {1, 8, 8, 512, 512}, {2, 8, 2, 777, 1300}, {4, 32, 4, 4096, 4096}, {3, 5, 5, 100, 100}}
 
+// chip is what launches are worked out for.
+var chip = kernel.Chip{SMs: sms}
+
 func stageVariants() (list []variant) {
 	for _, d := range []int{64, 128} {
-		for _, f := range []fp8.Format{fp8.E4M3, fp8.E5M2, fp8.U8, fp8.U8Legacy} {
-			for _, o := range []stages.Output{stages.F16, stages.BF16} {
+		for _, f := range []problem.Format{problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy} {
+			for _, o := range outputs {
 				for _, lse := range []bool{false, true} {
-					p := stages.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: d, Format: f, Output: o, LSE: lse}
-					for _, preset := range stages.Presets(d) {
-						list = append(list, stageVariant(preset.Name, p, preset.Config))
-					}
+					p := problem.Attention{Shape: problem.Square(1, 1, 1, d), Format: f, Output: o, LSE: lse}
+					list = append(list, named(stages.Family{}, p)...)
 				}
 			}
 		}
-		p := stages.Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: d, Format: fp8.E4M3}
-		seen := map[stages.Config]bool{}
-		for _, preset := range stages.Presets(d) {
-			for _, n := range (tune.Stages{Problem: p, Target: ptx.SM90}).Neighbours(preset.Config) {
-				if !seen[n] {
-					seen[n] = true
-					list = append(list, stageVariant("neighbour "+n.String(), p, n))
-				}
-			}
-		}
+		p := problem.Attention{Shape: problem.Square(1, 1, 1, d)}.Filled()
+		list = append(list, neighbours(stages.Family{}, p)...)
 	}
 	return list
 }
 
-func stageVariant(name string, p stages.Problem, c stages.Config) variant {
-	return variant{
-		key: fmt.Sprintf("stages %s D %d %s %s%s", name, p.HeadDim, p.Format, p.Output, word(p.LSE, "lse")),
-		write: func() (text, launch string, err error) {
-			k, err := stages.Build(p, c, ptx.SM90)
-			if err != nil {
-				return "", "", err
-			}
-			var all []string
-			for _, s := range sizes {
-				if s[1] == s[2] && s[3] == s[4] {
-					p.Batch, p.Heads, p.Seq = s[0], s[1], s[3]
-					all = append(all, fmt.Sprint(c.Launch(p, sms, 2)))
-				}
-			}
-			text, err = k.PTX()
-			return text, strings.Join(all, " "), err
-		},
-	}
-}
+var outputs = []problem.Format{problem.F16, problem.BF16}
 
 func hopperVariants() (list []variant) {
 	for _, d := range []int{64, 128} {
-		for _, f := range []fp8.Format{fp8.E4M3, fp8.E5M2} {
-			for _, o := range []stages.Output{stages.F16, stages.BF16} {
+		for _, f := range []problem.Format{problem.E4M3, problem.E5M2} {
+			for _, o := range outputs {
 				for i := range 8 {
-					p := hopper.Square(1, 8, 512, d, f)
-					p.Output, p.LSE, p.Causal = o, i&1 != 0, i&2 != 0
+					p := problem.Attention{Shape: problem.Square(1, 8, 512, d), Format: f, Output: o, LSE: i&1 != 0, Causal: i&2 != 0}
 					if i&4 != 0 {
-						p.HeadsKV = 2
+						p.Hkv = 2
 					}
-					for _, design := range hopper.Designs() {
-						list = append(list, hopperVariant(design.Name, p, design.Config(p, sms)))
-					}
+					list = append(list, named(hopper.Family{}, p)...)
 				}
 			}
 		}
 		for _, causal := range []bool{false, true} {
-			p := hopper.Square(1, 8, 512, d, fp8.E4M3)
-			p.Causal = causal
-			list = append(list, neighbours(p)...)
+			p := problem.Attention{Shape: problem.Square(1, 8, 512, d), Causal: causal}.Filled()
+			list = append(list, neighbours(hopper.Family{}, p)...)
 		}
 	}
 	return append(list, chosen()...)
 }
 
-// neighbours are what tuning could step to from each design.
-func neighbours(p hopper.Problem) (list []variant) {
-	seen := map[hopper.Config]bool{}
-	for _, design := range hopper.Designs() {
-		for _, n := range (tune.Hopper{Problem: p}).Neighbours(design.Config(p, sms)) {
+// named are the variants of a family.
+func named(f attn.Family, p problem.Attention) (list []variant) {
+	p = p.Filled()
+	for _, v := range f.Variants() {
+		config, err := f.Configure(v.Name, p, chip)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, frozen(f, v.Name, p, config))
+	}
+	return list
+}
+
+// neighbours are what tuning could step to from each variant.
+func neighbours(f attn.Family, p problem.Attention) (list []variant) {
+	seen := map[attn.Config]bool{}
+	for _, v := range f.Variants() {
+		config, err := f.Configure(v.Name, p, chip)
+		if err != nil {
+			panic(err)
+		}
+		for _, n := range (tune.Space{Family: f, Problem: p, Chip: chipOf(f)}).Neighbours(config) {
 			if !seen[n] {
 				seen[n] = true
-				list = append(list, hopperVariant("neighbour "+n.String(), p, n))
+				list = append(list, frozen(f, "neighbour "+f.Describe(n), p, n))
 			}
 		}
 	}
 	return list
 }
 
-// chosen are the kernels that Choose takes for problems of many sizes.
+// chosen are the kernels that are chosen for problems of many sizes.
 func chosen() (list []variant) {
+	f := hopper.Family{}
 	for _, d := range []int{64, 128} {
 		for _, causal := range []bool{false, true} {
 			for _, heads := range []int{1, 8, 24, 64, 256} {
 				for _, s := range []int{1, 64, 129, 256, 512, 777, 1024, 2048, 3000, 4096, 16384} {
-					p := hopper.Square(1, heads, s, d, fp8.E4M3)
-					p.Causal = causal
-					name := fmt.Sprintf("chosen for %v", problem.Square(1, heads, s, d))
-					list = append(list, hopperVariant(name, p, hopper.Choose(p, sms)))
+					p := problem.Attention{Shape: problem.Square(1, heads, s, d), Causal: causal}.Filled()
+					config, err := f.Configure("hopper", p, chip)
+					if err != nil {
+						panic(err)
+					}
+					list = append(list, frozen(f, fmt.Sprintf("chosen for %v", p.Shape), p, config))
 				}
 			}
 		}
@@ -121,25 +112,49 @@ func chosen() (list []variant) {
 	return list
 }
 
-func hopperVariant(name string, p hopper.Problem, c hopper.Config) variant {
+// chipOf is an H200 with the target that a family's kernels are written for here.
+func chipOf(f attn.Family) kernel.Chip {
+	c := chip
+	if f.Name() == "stages" {
+		c.Target = ptx.SM90
+	}
+	return c
+}
+
+// frozen is one kernel: its text, and its launch on problems of several sizes.
+func frozen(f attn.Family, name string, p problem.Attention, config attn.Config) variant {
 	return variant{
-		key: fmt.Sprintf("hopper %s D %d %s %s%s%s%s", name, p.HeadDim, p.Format, p.Output,
-			word(p.LSE, "lse"), word(p.Causal, "causal"), word(p.HeadsKV != p.Heads, "grouped")),
+		key: fmt.Sprintf("%s %s D %d %s %s%s%s%s", f.Name(), name, p.D, p.Format, p.Output,
+			word(p.LSE, "lse"), word(p.Causal, "causal"), word(p.Hkv != p.Hq, "grouped")),
 		write: func() (text, launch string, err error) {
-			k, err := hopper.Build(p, c)
+			k, err := f.Build(p, chipOf(f), config)
 			if err != nil {
 				return "", "", err
 			}
 			var all []string
 			for _, s := range sizes {
 				q := p
-				q.Batch, q.Heads, q.HeadsKV, q.SeqQ, q.SeqKV = s[0], s[1], s[2], s[3], s[4]
-				all = append(all, fmt.Sprint(c.Launch(q, sms)))
+				q.B, q.Hq, q.Hkv, q.Sq, q.Skv = s[0], s[1], s[2], s[3], s[4]
+				if f.Name() == "stages" && (q.Hq != q.Hkv || q.Sq != q.Skv) {
+					continue
+				}
+				plan, err := k.Bind(q, chip, kernel.Options{Resident: func(kernel.Step) int { return 2 }})
+				if err != nil {
+					return "", "", err
+				}
+				all = append(all, shown(f, plan.Steps[0]))
 			}
-			text, err = k.PTX()
-			return text, strings.Join(all, " "), err
+			return k.PTX, strings.Join(all, " "), nil
 		},
 	}
+}
+
+// shown is a launch: grid, block, cluster and bytes of shared memory.
+func shown(f attn.Family, s kernel.Step) string {
+	if f.Name() == "stages" {
+		return fmt.Sprintf("{%d %d %d}", s.Grid[0], s.Block[0], s.Shared)
+	}
+	return fmt.Sprintf("{%d %d %d %d %d}", s.Grid[0], s.Grid[1], s.Block[0], max(s.Cluster[0], 1), s.Shared)
 }
 
 func word(is bool, w string) string {

@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	_ "github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 func TestFitting(t *testing.T) {
-	ada, hopper := &lab.Subject{Name: "ada", Target: ptx.SM89}, &lab.Subject{Name: "hopper", Target: ptx.SM90a}
+	ada, hopper := &lab.Subject{Kernel: &kernel.Kernel{Name: "ada"}, Target: ptx.SM89}, &lab.Subject{Kernel: &kernel.Kernel{Name: "hopper"}, Target: ptx.SM90a}
 	for _, c := range []struct {
 		device string
 		skip   bool

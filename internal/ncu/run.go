@@ -33,7 +33,7 @@ func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem
 	}
 	defer os.RemoveAll(dir)
 	job, err := json.Marshal(replicate.Job{
-		Device: device, Kernel: *replicate.NewKernel(s), Shapes: []problem.Named{{Shape: shape}}, Launches: 2,
+		Device: device, Kernel: replicate.Contract(s), Shapes: []problem.Named{{Shape: shape}}, Launches: 2,
 	})
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem
 	if err := os.WriteFile(file, job, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, path, append(arguments(s.ABI.Entry, log), self, replicate.Command, file)...)
+	cmd := exec.CommandContext(ctx, path, append(arguments(s.Entries()[0], log), self, replicate.Command, file)...)
 	var told bytes.Buffer
 	cmd.Stderr = &told
 	runErr := cmd.Run()

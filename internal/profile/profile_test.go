@@ -10,13 +10,14 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
 func TestReport(t *testing.T) {
 	shape := problem.Named{Shape: problem.Square(1, 1, 64, 64)}
-	s, err := lab.Preset("stage3b", lab.Choice{Shape: shape.Shape})
+	s, err := lab.Preset("stage3b", problem.Attention{Shape: shape.Shape}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}

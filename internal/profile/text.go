@@ -38,8 +38,8 @@ const barColumns = 24
 // WriteText prints the report on one screen.
 func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	p, s := r.Predicted, r.subject
-	title := fmt.Sprintf("%s, %s", s.ABI.Format, s.Target)
-	if c := lab.Configuration(s.Kernel()); c != "" {
+	title := fmt.Sprintf("%s, %s", s.Problem.Format, s.Target)
+	if c := lab.Configuration(s.Describe()); c != "" {
 		title += ", " + c
 	}
 	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(title+", "+shapes.Long(r.shape)))

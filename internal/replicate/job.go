@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/machine"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab"
-	"github.com/GOATnote-Inc/attest/lab/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -25,8 +25,8 @@ const Command = "replicate"
 // Job is what another process is asked to do.
 type Job struct {
 	Device   string            `json:"device"` // as --device names it
-	Kernel   Kernel            `json:"kernel"`
-	Baseline *Kernel           `json:"baseline,omitempty"`
+	Kernel   *kernel.Kernel    `json:"kernel"`
+	Baseline *kernel.Kernel    `json:"baseline,omitempty"`
 	Shapes   []problem.Named   `json:"shapes"`
 	Methods  []timing.Method   `json:"methods"`
 	Rivals   []lab.RivalChoice `json:"rivals"`
@@ -38,26 +38,19 @@ type Job struct {
 	Launches int `json:"launches,omitempty"`
 }
 
-// Kernel is a kernel as a job carries it.
-type Kernel struct {
-	Name string   `json:"name"`
-	PTX  string   `json:"ptx"`
-	ABI  *abi.ABI `json:"abi"`
-}
-
-// NewKernel returns the kernel of a subject, nil for nil.
-func NewKernel(s *lab.Subject) *Kernel {
+// Contract returns the kernel of a subject, nil for nil.
+func Contract(s *lab.Subject) *kernel.Kernel {
 	if s == nil {
 		return nil
 	}
-	return &Kernel{s.Name, s.PTX, s.ABI}
+	return s.Kernel
 }
 
-func (k *Kernel) subject() (*lab.Subject, error) {
+func subject(k *kernel.Kernel) (*lab.Subject, error) {
 	if k == nil {
 		return nil, nil
 	}
-	return lab.External(k.Name, k.PTX, k.ABI)
+	return lab.NewSubject(k)
 }
 
 // Read reads a job. what names its origin in errors.
@@ -71,11 +64,11 @@ func Read(in io.Reader, what string) (*Job, error) {
 
 // Run does the job. The result is nil for a job that only launches.
 func (j *Job) Run(ctx context.Context) (*record.Performance, error) {
-	s, err := j.Kernel.subject()
+	s, err := subject(j.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	baseline, err := j.Baseline.subject()
+	baseline, err := subject(j.Baseline)
 	if err != nil {
 		return nil, err
 	}

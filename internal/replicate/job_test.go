@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	_ "github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -32,17 +33,17 @@ func roundTrip(t *testing.T, j Job) *Job {
 func TestKernels(t *testing.T) {
 	mission := problem.Square(1, 8, 512, 64)
 	for _, name := range []string{"stage5", "hopper", "hopper-throughput"} {
-		s, err := lab.Preset(name, lab.Choice{Shape: mission})
+		s, err := lab.Preset(name, problem.Attention{Shape: mission}, kernel.Chip{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := roundTrip(t, Job{Device: "cuda:0", Kernel: *NewKernel(s), Shapes: []problem.Named{{Shape: mission}}})
-		got, err := j.Kernel.subject()
+		j := roundTrip(t, Job{Device: "cuda:0", Kernel: Contract(s), Shapes: []problem.Named{{Shape: mission}}})
+		got, err := subject(j.Kernel)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got.PTX != s.PTX || !reflect.DeepEqual(got.ABI, s.ABI) || got.Target != s.Target || j.Shapes[0].Shape != mission {
-			t.Errorf("%s: %+v, want %+v", name, got.ABI, s.ABI)
+		if got.PTX != s.PTX || !reflect.DeepEqual(got.Kernel, s.Kernel) || got.Target != s.Target || j.Shapes[0].Shape != mission {
+			t.Errorf("%s: %+v, want %+v", name, got.Kernel, s.Kernel)
 		}
 	}
 }
@@ -50,12 +51,12 @@ func TestKernels(t *testing.T) {
 // TestRun does a job that came through JSON. Without a GPU nothing is timed, and the result
 // says so.
 func TestRun(t *testing.T) {
-	s, err := lab.Preset("stage5-persistent", lab.Choice{})
+	s, err := lab.Preset("stage5-persistent", problem.Attention{}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	j := roundTrip(t, Job{
-		Device: "emu", Kernel: *NewKernel(s), Baseline: NewKernel(s), Shapes: []problem.Named{{Name: "mission", Shape: problem.Square(1, 8, 512, 64)}},
+		Device: "emu", Kernel: Contract(s), Baseline: Contract(s), Shapes: []problem.Named{{Name: "mission", Shape: problem.Square(1, 8, 512, 64)}},
 		Methods: []timing.Method{{Mode: timing.Graph, Cache: timing.Warm}},
 	})
 	if j.Shapes[0].Name != "mission" || j.Methods[0].Mode != timing.Graph {
@@ -70,11 +71,11 @@ func TestRun(t *testing.T) {
 // TestLaunches wants a kernel that is launched for a profiler not to be timed.
 func TestLaunches(t *testing.T) {
 	small := problem.Square(1, 1, 64, 64)
-	s, err := lab.Preset("stage3b", lab.Choice{Shape: small})
+	s, err := lab.Preset("stage3b", problem.Attention{Shape: small}, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := Job{Device: "emu", Kernel: *NewKernel(s), Shapes: []problem.Named{{Shape: small}}, Launches: 2}
+	j := Job{Device: "emu", Kernel: Contract(s), Shapes: []problem.Named{{Shape: small}}, Launches: 2}
 	if p, err := j.Run(t.Context()); p != nil || err != nil {
 		t.Errorf("%+v, %v", p, err)
 	}

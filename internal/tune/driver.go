@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
-	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -45,23 +45,16 @@ func (x *Driver) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if _, err := x.Fitting([]*lab.Subject{x.subject}, false); err != nil {
 		return err
 	}
-	if d, err := hopper.FindDesign(names[0]); err == nil {
-		p, err := x.hopperProblem()
-		if err != nil {
-			return err
-		}
-		s := &search[hopper.Config]{Driver: x, env: env, start: d.Config(p, lab.SMs), neighbours: Hopper{Problem: p}.Neighbours, kernel: lab.Hopper}
-		return s.run(ctx, names[0])
-	}
-	preset, err := stages.FindPreset(names[0], x.Shape.Shape.D)
+	f, _, err := kernels.Find(names[0])
 	if err != nil {
 		return err
 	}
-	p, err := x.stagesProblem()
+	space := Space{Family: f, Problem: x.subject.At(x.Shape.Shape), Chip: kernel.Chip{Target: x.subject.Target}}
+	start, err := f.Configure(names[0], space.Problem, space.Chip)
 	if err != nil {
 		return err
 	}
-	s := &search[stages.Config]{Driver: x, env: env, start: preset.Config, neighbours: Stages{Problem: p, Target: x.subject.Target}.Neighbours, kernel: lab.Kernel}
+	s := &search{Driver: x, env: env, start: start, space: space}
 	return s.run(ctx, names[0])
 }
 
@@ -73,36 +66,15 @@ func (x *Driver) prepare(names []string) (err error) {
 	if x.subject, err = x.OneFor(x.Shape, names); err != nil {
 		return err
 	}
-	x.Format = string(x.subject.ABI.Format) // the default, where --format is not given
+	x.Format = string(x.subject.Problem.Format) // the default, where --format is not given
 	x.Selection = x.For(x.Shape)
-	if err := x.subject.Serves(x.Shape.Shape); err != nil {
+	if err := x.subject.ServesShape(x.Shape.Shape); err != nil {
 		return fmt.Errorf("--shape: %w", err)
 	}
 	if x.State == "" {
 		x.State = "tune-" + names[0] + ".json"
 	}
 	return nil
-}
-
-// stagesProblem returns what configurations of stages have to compute.
-func (x *Driver) stagesProblem() (stages.Problem, error) {
-	s := x.Shape.Shape
-	format, err := fp8.ParseFormat(x.Format)
-	p := stages.Problem{Batch: s.B, Heads: s.Hq, Seq: s.Sq, HeadDim: s.D, Format: format}
-	if x.Output == stages.BF16.String() {
-		p.Output = stages.BF16
-	}
-	return p, err
-}
-
-// hopperProblem returns what configurations of kernels for Hopper have to compute.
-func (x *Driver) hopperProblem() (hopper.Problem, error) {
-	s := x.Shape.Shape
-	p, err := x.stagesProblem()
-	return hopper.Problem{
-		Batch: s.B, Heads: s.Hq, HeadsKV: s.Hkv, SeqQ: s.Sq, SeqKV: s.Skv, HeadDim: s.D,
-		Format: p.Format, Output: p.Output, Causal: x.Causal,
-	}, err
 }
 
 // goal returns what is searched for. It also decides how times are found: on a GPU they are
@@ -133,22 +105,26 @@ func (x *Driver) goal(name string) (Goal, error) {
 }
 
 // search is a search over the configurations of one kind of kernels.
-type search[C Config] struct {
+type search struct {
 	*Driver
-	env        *cli.Env
-	start      C
-	neighbours func(C) []C
-	kernel     func(name string, c C, choice lab.Choice) (*lab.Subject, error)
+	env   *cli.Env
+	start attn.Config
+	space Space
 
 	startMicros float64 // the predicted time of the start, which ratios refer to
 }
 
-func (x *search[C]) run(ctx context.Context, name string) error {
+// kernel is the kernel of a configuration.
+func (x *search) kernel(name string, c attn.Config) (*lab.Subject, error) {
+	return lab.Configured(x.space.Family, name, x.space.Problem, x.space.Chip, c)
+}
+
+func (x *search) run(ctx context.Context, name string) error {
 	goal, err := x.goal(name)
 	if err != nil {
 		return err
 	}
-	state, err := Load[C](x.State, goal)
+	state, err := Load(x.State, goal)
 	if err != nil {
 		return fmt.Errorf("--state: %w", err)
 	}
@@ -162,10 +138,10 @@ func (x *search[C]) run(ctx context.Context, name string) error {
 		x.startMicros = state.Trials[0].Micros
 	}
 	steps := campaign.StartSteps(progress, x.Budget-len(state.Trials))
-	s := &Search[C]{
-		Neighbours: x.neighbours, Start: x.start, Budget: x.Budget,
-		Try: func(ctx context.Context, c C) (Trial[C], error) { return x.try(ctx, c, steps) },
-		Each: func(s *State[C]) error {
+	s := &Search{
+		Neighbours: x.space.Neighbours, Start: x.start, Budget: x.Budget,
+		Try: func(ctx context.Context, c attn.Config) (Trial, error) { return x.try(ctx, c, steps) },
+		Each: func(s *State) error {
 			steps.Next()
 			return s.Save(x.State)
 		},

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -12,27 +11,28 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Report is the JSON of attest tune.
-type Report[C Config] struct {
-	Goal  Goal       `json:"goal"`
-	Tried int        `json:"tried"`
-	Green int        `json:"green"`
-	Spent bool       `json:"spent"` // the budget ended the search
-	Start Trial[C]   `json:"start"`
-	Best  []Trial[C] `json:"best"`
-	State string     `json:"state"`
+type Report struct {
+	Goal  Goal    `json:"goal"`
+	Tried int     `json:"tried"`
+	Green int     `json:"green"`
+	Spent bool    `json:"spent"` // the budget ended the search
+	Start Trial   `json:"start"`
+	Best  []Trial `json:"best"`
+	State string  `json:"state"`
 
-	trials []Trial[C]
+	trials []Trial
 }
 
-func newReport[C Config](s *State[C], spent bool, path string) *Report[C] {
-	return &Report[C]{Goal: s.Goal, Tried: len(s.Trials), Green: s.Green(), Spent: spent, Start: s.Trials[0], Best: s.Best(Keep), State: path, trials: s.Trials}
+func newReport(s *State, spent bool, path string) *Report {
+	return &Report{Goal: s.Goal, Tried: len(s.Trials), Green: s.Green(), Spent: spent, Start: s.Trials[0], Best: s.Best(Keep), State: path, trials: s.Trials}
 }
 
-func (r *Report[C]) show(env *cli.Env, shape problem.Named, budget int) {
+func (r *Report) show(env *cli.Env, shape problem.Named, budget int) {
 	if env.JSON {
 		env.Encode(r)
 		return
@@ -55,7 +55,7 @@ func (r *Report[C]) show(env *cli.Env, shape problem.Named, budget int) {
 		fmt.Fprintf(env, "  the start is not green: %s\n", term.Clean(r.Start.Why))
 	}
 	t.WriteTo(env)
-	if i := slices.IndexFunc(r.trials, func(t Trial[C]) bool { return !t.Green }); i >= 0 {
+	if i := slices.IndexFunc(r.trials, func(t Trial) bool { return !t.Green }); i >= 0 {
 		fmt.Fprintf(env, "\n  %d not green, the first is %s: %s\n", r.Tried-r.Green, r.trials[i].Name, term.Clean(r.trials[i].Why))
 	}
 	if r.Spent {
@@ -64,7 +64,7 @@ func (r *Report[C]) show(env *cli.Env, shape problem.Named, budget int) {
 }
 
 // write puts the best kernels where attest gate --ptx finds them.
-func (x *search[C]) write(r *Report[C]) error {
+func (x *search) write(r *Report) error {
 	if x.Out == "" {
 		return nil
 	}
@@ -72,16 +72,16 @@ func (x *search[C]) write(r *Report[C]) error {
 		return fmt.Errorf("--out: %w", err)
 	}
 	for i, b := range r.Best {
-		s, err := x.kernel(b.Name, b.Config, x.Choice())
+		s, err := x.kernel(b.Name, b.Config)
 		if err != nil {
 			return err
 		}
-		described, err := json.MarshalIndent(s.ABI, "", "\t")
+		described, err := abi.Write(s.Kernel)
 		if err != nil {
 			return err
 		}
 		base := filepath.Join(x.Out, fmt.Sprintf("%s-%d", r.Goal.Kernel, i+1))
-		if err := errors.Join(atomicfile.Write(base+".ptx", []byte(s.PTX)), atomicfile.Write(base+".json", append(described, '\n'))); err != nil {
+		if err := errors.Join(atomicfile.Write(base+".ptx", []byte(s.PTX)), atomicfile.Write(base+".json", described)); err != nil {
 			return fmt.Errorf("--out: %w", err)
 		}
 	}

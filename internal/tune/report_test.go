@@ -7,16 +7,15 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
 )
 
 func TestReport(t *testing.T) {
-	s := &State[stages.Config]{
+	s := &State{
 		Goal: Goal{Kernel: "stage3b", Format: "e4m3", Target: "sm_89", Measure: Predicted, Device: "L4"},
-		Trials: []Trial[stages.Config]{
+		Trials: []Trial{
 			{Name: "start", SHA256: "a", Green: true, Micros: 20, Ratio: 1},
 			{Name: "red", SHA256: "b", Why: "the defects gate is red: 1 error"},
 			{Name: "fast", SHA256: "c", Green: true, Micros: 15, Ratio: 0.75},
@@ -36,7 +35,7 @@ func TestReport(t *testing.T) {
 
 // TestMeasured wants the ratio of one run, and 1 where there is no baseline.
 func TestMeasured(t *testing.T) {
-	var trial Trial[stages.Config]
+	var trial Trial
 	if err := measured(&trial, &record.Record{}); err == nil {
 		t.Error("a record without times has a time")
 	}

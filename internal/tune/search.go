@@ -2,41 +2,36 @@ package tune
 
 import (
 	"context"
-	"fmt"
-)
 
-// Config is a configuration: one of kernels/attn, or of kernels/attn/hopper.
-type Config interface {
-	comparable
-	fmt.Stringer
-}
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+)
 
 // Keep is how many of the best are kept.
 const Keep = 3
 
 // Search is a search.
-type Search[C Config] struct {
+type Search struct {
 	// Neighbours are the configurations to go on to from one.
-	Neighbours func(C) []C
-	Start      C
+	Neighbours func(attn.Config) []attn.Config
+	Start      attn.Config
 	// Budget is how many configurations are tried at most, those of the state among
 	// them.
 	Budget int
 	// Try says what a configuration is worth. The first that it is asked for is Start.
-	Try func(context.Context, C) (Trial[C], error)
+	Try func(context.Context, attn.Config) (Trial, error)
 	// Each is told of the state after each trial, to save it.
-	Each func(*State[C]) error
+	Each func(*State) error
 }
 
 // Run goes on from a state until the best have no untried neighbours, or the budget is
 // spent, which it reports. It takes the way that it would have taken without an
 // interruption: what was tried before is looked up when its turn comes.
-func (x *Search[C]) Run(ctx context.Context, s *State[C]) (spent bool, err error) {
-	seen := &State[C]{}
+func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
+	seen := &State{}
 	if err := x.try(ctx, s, seen, x.Start); err != nil {
 		return false, err
 	}
-	expanded := map[C]bool{}
+	expanded := map[attn.Config]bool{}
 	for {
 		next, ok := seen.next(expanded)
 		if !ok {
@@ -58,7 +53,7 @@ func (x *Search[C]) Run(ctx context.Context, s *State[C]) (spent bool, err error
 }
 
 // next is the best of those to keep that was not expanded yet.
-func (s *State[C]) next(expanded map[C]bool) (c C, ok bool) {
+func (s *State) next(expanded map[attn.Config]bool) (c attn.Config, ok bool) {
 	for _, t := range s.Best(Keep) {
 		if !expanded[t.Config] {
 			return t.Config, true
@@ -68,7 +63,7 @@ func (s *State[C]) next(expanded map[C]bool) (c C, ok bool) {
 }
 
 // try tries a configuration, unless the state has it.
-func (x *Search[C]) try(ctx context.Context, s, seen *State[C], c C) error {
+func (x *Search) try(ctx context.Context, s, seen *State, c attn.Config) error {
 	if t := s.find(c); t != nil {
 		seen.Trials = append(seen.Trials, *t)
 		return nil

@@ -10,10 +10,11 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 )
 
 // Schema is the version of the form of states.
-const Schema = 1
+const Schema = 2
 
 // Goal is what is searched for. A state is of one goal.
 type Goal struct {
@@ -42,12 +43,12 @@ func (g Goal) String() string {
 }
 
 // Trial is a configuration that was tried.
-type Trial[C Config] struct {
-	Config C      `json:"config"`
-	Name   string `json:"name"`   // of the configuration
-	SHA256 string `json:"sha256"` // of its PTX
-	Green  bool   `json:"green"`
-	Why    string `json:"why,omitempty"` // it is not green
+type Trial struct {
+	Config attn.Config `json:"config"`
+	Name   string      `json:"name"`   // of the configuration
+	SHA256 string      `json:"sha256"` // of its PTX
+	Green  bool        `json:"green"`
+	Why    string      `json:"why,omitempty"` // it is not green
 	// Micros is the time of one launch, and Ratio that time over the start's, in the
 	// same run. Of PREDICTED times it is their ratio.
 	Micros float64 `json:"us,omitempty"`
@@ -55,23 +56,23 @@ type Trial[C Config] struct {
 }
 
 // State is a search as far as it has come.
-type State[C Config] struct {
-	Schema int        `json:"schema"`
-	Goal   Goal       `json:"goal"`
-	Trials []Trial[C] `json:"trials"` // in the order tried; the first is the start
+type State struct {
+	Schema int     `json:"schema"`
+	Goal   Goal    `json:"goal"`
+	Trials []Trial `json:"trials"` // in the order tried; the first is the start
 }
 
 // Load reads a state, or begins one where there is no file. It refuses one of another
 // goal.
-func Load[C Config](path string, g Goal) (*State[C], error) {
+func Load(path string, g Goal) (*State, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &State[C]{Schema: Schema, Goal: g, Trials: []Trial[C]{}}, nil
+		return &State{Schema: Schema, Goal: g, Trials: []Trial{}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &State[C]{}
+	s := &State{}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(s); err != nil {
@@ -87,7 +88,7 @@ func Load[C Config](path string, g Goal) (*State[C], error) {
 }
 
 // Save writes the state. A crash leaves the one before.
-func (s *State[C]) Save(path string) error {
+func (s *State) Save(path string) error {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
 		return err
@@ -96,8 +97,8 @@ func (s *State[C]) Save(path string) error {
 }
 
 // find is the trial of a configuration, nil when it was not tried.
-func (s *State[C]) find(c C) *Trial[C] {
-	i := slices.IndexFunc(s.Trials, func(t Trial[C]) bool { return t.Config == c })
+func (s *State) find(c attn.Config) *Trial {
+	i := slices.IndexFunc(s.Trials, func(t Trial) bool { return t.Config == c })
 	if i < 0 {
 		return nil
 	}
@@ -106,7 +107,7 @@ func (s *State[C]) find(c C) *Trial[C] {
 
 // Best are the fastest of the green ones, the fastest first. Of the same PTX, which
 // several configurations may give, there is one.
-func (s *State[C]) Best(n int) (list []Trial[C]) {
+func (s *State) Best(n int) (list []Trial) {
 	seen := map[string]bool{}
 	for _, t := range s.ranked() {
 		if !seen[t.SHA256] && len(list) < n {
@@ -118,13 +119,13 @@ func (s *State[C]) Best(n int) (list []Trial[C]) {
 }
 
 // ranked are the green trials, the fastest first.
-func (s *State[C]) ranked() (list []Trial[C]) {
+func (s *State) ranked() (list []Trial) {
 	for _, t := range s.Trials {
 		if t.Green {
 			list = append(list, t)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Trial[C]) int {
+	slices.SortStableFunc(list, func(a, b Trial) int {
 		switch {
 		case a.Ratio < b.Ratio:
 			return -1
@@ -137,4 +138,4 @@ func (s *State[C]) ranked() (list []Trial[C]) {
 }
 
 // Green is how many trials are.
-func (s *State[C]) Green() int { return len(s.ranked()) }
+func (s *State) Green() int { return len(s.ranked()) }

@@ -6,21 +6,23 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/profile"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
 // try judges a configuration and, if it is green, finds its time.
-func (x *search[C]) try(ctx context.Context, c C, progress *campaign.Steps) (Trial[C], error) {
-	s, err := x.kernel(c.String(), c, x.Choice())
+func (x *search) try(ctx context.Context, c attn.Config, progress *campaign.Steps) (Trial, error) {
+	name := x.space.Family.Describe(c)
+	s, err := x.kernel(name, c)
 	if err != nil {
-		return Trial[C]{}, err
+		return Trial{}, err
 	}
-	k := s.Kernel()
-	t := Trial[C]{Config: c, Name: c.String(), SHA256: k.SHA256}
+	k := s.Describe()
+	t := Trial{Config: c, Name: name, SHA256: k.SHA256}
 	p := x.plan
-	if k.SHA256 == x.subject.Kernel().SHA256 {
+	if k.SHA256 == x.subject.Describe().SHA256 {
 		p.Baseline = nil
 	}
 	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
@@ -51,7 +53,7 @@ func (x *search[C]) try(ctx context.Context, c C, progress *campaign.Steps) (Tri
 }
 
 // measured takes the time of a trial from its record.
-func measured[C Config](t *Trial[C], rec *record.Record) error {
+func measured(t *Trial, rec *record.Record) error {
 	p := rec.Performance
 	if p == nil || len(p.Shapes) != 1 {
 		return fmt.Errorf("%s was not timed", t.Name)

@@ -10,87 +10,80 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-var space = Stages{stages.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.U8}, ptx.SM89}
+var space = Space{stages.Family{}, problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.U8}, kernel.Chip{Target: ptx.SM89}}
 
-func start(t *testing.T) stages.Config {
+func start(t *testing.T) attn.Config {
 	t.Helper()
-	p, err := stages.FindPreset("stage3b", 64)
+	c, err := space.Family.Configure("stage3b", space.Problem, space.Chip)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Config
+	return c
 }
 
-// TestNeighbours wants every neighbour to be possible and to differ in one field, and
-// every field to be varied by some configuration.
+// TestNeighbours wants every neighbour to be possible, every axis to be varied by some
+// configuration, and every variant that can compute the problem to be reached from every
+// other, in each family.
 func TestNeighbours(t *testing.T) {
-	varied := map[string]bool{}
-	for _, p := range stages.Presets(64) {
-		for _, n := range space.Neighbours(p.Config) {
-			if err := n.Check(space.Problem, space.Target); err != nil {
-				t.Errorf("%s: %v", p.Name, err)
+	for _, f := range kernels.Families() {
+		space := Space{f, problem.Attention{Shape: problem.Square(1, 8, 512, 64)}.Filled(), kernel.Chip{}}
+		varied := map[string]bool{}
+		var variants []attn.Config
+		for _, v := range f.Variants() {
+			c, err := f.Configure(v.Name, space.Problem, space.Chip)
+			if err != nil {
+				t.Fatal(err)
 			}
-			a, b := reflect.ValueOf(p.Config), reflect.ValueOf(n)
-			var fields []string
-			for i := range a.NumField() {
-				if a.Field(i).Interface() != b.Field(i).Interface() {
-					fields = append(fields, a.Type().Field(i).Name)
+			if f.Check(space.Problem, space.Chip, c) == nil {
+				variants = append(variants, c)
+			}
+		}
+		for _, c := range variants {
+			near := space.Neighbours(c)
+			for _, n := range near {
+				if err := f.Check(space.Problem, space.Chip, n); err != nil {
+					t.Errorf("%s: %v", n, err)
+				}
+				for _, axis := range f.Axes() {
+					for _, v := range axis.Values {
+						if same, err := n.With(axis.Path, v); err == nil && same == n {
+							if was, err := c.With(axis.Path, v); err == nil && was != c {
+								varied[strings.Join(axis.Path, ".")] = true
+							}
+						}
+					}
 				}
 			}
-			if len(fields) != 1 {
-				t.Errorf("%s: %v differs in %v", p.Name, n, fields)
-			}
-			varied[fields[0]] = true
-		}
-	}
-	for i := range reflect.TypeFor[stages.Config]().NumField() {
-		if name := reflect.TypeFor[stages.Config]().Field(i).Name; !varied[name] {
-			t.Errorf("the search never changes %s", name)
-		}
-	}
-}
-
-// TestHopperNeighbours wants the same of those for Hopper, and all designs among them.
-func TestHopperNeighbours(t *testing.T) {
-	space := Hopper{hopper.Square(1, 8, 512, 64, fp8.E4M3)}
-	varied := map[string]bool{}
-	for _, d := range hopper.Designs() {
-		c := d.Config(space.Problem, sms)
-		near := space.Neighbours(c)
-		for _, n := range near {
-			if err := n.Check(space.Problem); err != nil {
-				t.Errorf("%s: %v", d.Name, err)
-			}
-			a, b := reflect.ValueOf(c), reflect.ValueOf(n)
-			for i := range a.NumField() {
-				if a.Field(i).Interface() != b.Field(i).Interface() {
-					varied[a.Type().Field(i).Name] = true
+			for _, other := range variants {
+				if other != c && !slices.Contains(near, other) {
+					t.Errorf("%s is not reached from %s", other, c)
 				}
 			}
 		}
-		for _, other := range hopper.Designs() {
-			if n := other.Config(space.Problem, sms); n != c && n.Check(space.Problem) == nil && !slices.Contains(near, n) {
-				t.Errorf("%s is not reached from %s", other.Name, d.Name)
+		for _, axis := range f.Axes() {
+			if name := strings.Join(axis.Path, "."); !varied[name] {
+				t.Errorf("%s: the search never changes %s", f.Name(), name)
 			}
-		}
-	}
-	for i := range reflect.TypeFor[hopper.Config]().NumField() {
-		if name := reflect.TypeFor[hopper.Config]().Field(i).Name; !varied[name] {
-			t.Errorf("the search never changes %s", name)
 		}
 	}
 }
 
 // worth makes wide tiles of keys and the swizzle fast, and a table of bytes wrong.
-func worth(tried *int) func(context.Context, stages.Config) (Trial[stages.Config], error) {
-	return func(_ context.Context, c stages.Config) (Trial[stages.Config], error) {
+func worth(tried *int) func(context.Context, attn.Config) (Trial, error) {
+	return func(_ context.Context, config attn.Config) (Trial, error) {
 		*tried++
+		c, err := attn.Decode[stages.Config](config)
+		if err != nil {
+			return Trial{}, err
+		}
 		us := 100 - float64(c.TileN)/10
 		if c.Swizzle {
 			us -= 30
@@ -98,20 +91,21 @@ func worth(tried *int) func(context.Context, stages.Config) (Trial[stages.Config
 		if c.TileM != 64 {
 			us += 5
 		}
-		return Trial[stages.Config]{Config: c, Name: c.String(), SHA256: c.String(), Green: !c.LUT && !c.FastExp, Micros: us, Ratio: us / 100}, nil
+		return Trial{Config: config, Name: c.String(), SHA256: c.String(), Green: !c.LUT && !c.FastExp, Micros: us, Ratio: us / 100}, nil
 	}
 }
 
 func TestSearch(t *testing.T) {
 	tried, saved := 0, 0
-	x := &Search[stages.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 1000, Try: worth(&tried), Each: func(*State[stages.Config]) error { saved++; return nil }}
-	s := &State[stages.Config]{}
+	x := &Search{Neighbours: space.Neighbours, Start: start(t), Budget: 1000, Try: worth(&tried), Each: func(*State) error { saved++; return nil }}
+	s := &State{}
 	spent, err := x.Run(t.Context(), s)
 	if err != nil || spent {
 		t.Fatalf("%v, spent %v", err, spent)
 	}
 	best := s.Best(Keep)
-	if len(best) != Keep || !best[0].Config.Swizzle || best[0].Config.TileN != 128 || best[0].Config.LUT {
+	first, err := attn.Decode[stages.Config](best[0].Config)
+	if err != nil || len(best) != Keep || !first.Swizzle || first.TileN != 128 || first.LUT {
 		t.Errorf("the best are %+v", best)
 	}
 	if tried != len(s.Trials) || saved != tried || s.Green() == tried {
@@ -124,8 +118,8 @@ func TestSearch(t *testing.T) {
 
 // TestResume interrupts a search after each number of trials and wants the same end.
 func TestResume(t *testing.T) {
-	whole, tried := &State[stages.Config]{}, 0
-	x := &Search[stages.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(*State[stages.Config]) error { return nil }}
+	whole, tried := &State{}, 0
+	x := &Search{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(*State) error { return nil }}
 	if spent, err := x.Run(t.Context(), whole); err != nil || !spent || tried != 40 {
 		t.Fatalf("%v, spent %v after %d", err, spent, tried)
 	}
@@ -133,11 +127,11 @@ func TestResume(t *testing.T) {
 	for at := 1; at < 40; at += 12 {
 		path := filepath.Join(t.TempDir(), "state.json")
 		g := Goal{Kernel: "stage3b"}
-		s, err := Load[stages.Config](path, g)
+		s, err := Load(path, g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Each = func(s *State[stages.Config]) error {
+		x.Each = func(s *State) error {
 			if err := s.Save(path); err != nil {
 				t.Fatal(err)
 			}
@@ -149,12 +143,12 @@ func TestResume(t *testing.T) {
 		if _, err := x.Run(t.Context(), s); !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		again, err := Load[stages.Config](path, g)
+		again, err := Load(path, g)
 		if err != nil || len(again.Trials) != at {
 			t.Fatalf("%v, %d trials", err, len(again.Trials))
 		}
 		tried = 0
-		x.Each = func(*State[stages.Config]) error { return nil }
+		x.Each = func(*State) error { return nil }
 		if _, err := x.Run(t.Context(), again); err != nil {
 			t.Fatal(err)
 		}
@@ -167,13 +161,13 @@ func TestResume(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	tried := 0
-	x := &Search[stages.Config]{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(s *State[stages.Config]) error {
+	x := &Search{Neighbours: space.Neighbours, Start: start(t), Budget: 40, Try: worth(&tried), Each: func(s *State) error {
 		if len(s.Trials) == 5 {
 			cancel()
 		}
 		return nil
 	}}
-	if _, err := x.Run(ctx, &State[stages.Config]{}); !errors.Is(err, context.Canceled) || tried != 5 {
+	if _, err := x.Run(ctx, &State{}); !errors.Is(err, context.Canceled) || tried != 5 {
 		t.Errorf("%v after %d", err, tried)
 	}
 }
@@ -181,7 +175,7 @@ func TestCancelled(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.json")
-	if err := (&State[stages.Config]{Schema: Schema, Goal: Goal{Kernel: "stage2"}}).Save(path); err != nil {
+	if err := (&State{Schema: Schema, Goal: Goal{Kernel: "stage2"}}).Save(path); err != nil {
 		t.Fatal(err)
 	}
 	broken := filepath.Join(dir, "broken.json")
@@ -192,7 +186,7 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{path: "is another search (stage2", broken: "is not a search", newer: "has schema 99"} {
-		if _, err := Load[stages.Config](name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

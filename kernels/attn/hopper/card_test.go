@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/nvml"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -32,7 +33,7 @@ func TestCardBits(t *testing.T) {
 				in := generate(t, "normal", p, uint64(turn))
 				b := newBench(t, card, in)
 				got, want := b.run(c), newBench(t, emulator(t, 0, nil), in).run(c)
-				if !got.same(want) {
+				if !got.Same(want) {
 					t.Errorf("%v, %v: the card's bits are not the emulator's", c, p)
 					judge(t, in, got)
 				}
@@ -41,7 +42,7 @@ func TestCardBits(t *testing.T) {
 					if err := kernel.Launch(t.Context(), launch); err != nil {
 						t.Fatal(err)
 					}
-					if again := b.read(); !again.same(got) {
+					if again := b.Read(); !again.Same(got) {
 						t.Errorf("%v, %v gives other bits when run again", c, p)
 						break
 					}
@@ -57,18 +58,18 @@ func TestCardLong(t *testing.T) {
 	for _, dist := range []string{"normal", "outliers"} {
 		for _, d := range []int{64, 128} {
 			for _, s := range []int{2048, 20000} {
-				p := Square(1, 2, s, d, fp8.E4M3)
+				p := square(1, 2, s, d, problem.E4M3)
 				in := generate(t, dist, p, 5)
 				var rows []ref.Row
 				for i := range 40 {
 					rows = append(rows, ref.Row{H: i % 2, S: i * (s - 1) / 39})
 				}
-				want, err := ref.Attention(t.Context(), in.original.Q, in.original.K, in.original.V, ref.Options{Rows: rows})
+				want, err := ref.Attention(t.Context(), in.Original.Q, in.Original.K, in.Original.V, ref.Options{Rows: rows})
 				if err != nil {
 					t.Fatal(err)
 				}
 				c := Choose(p, card.Info().SMs)
-				e, err := want.Compare(newBench(t, card, in).run(c).tensor(t), ref.CompareOptions{Tol: 0.1})
+				e, err := want.Compare(newBench(t, card, in).run(c).Tensor(t), ref.CompareOptions{Tol: 0.1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -79,14 +80,15 @@ func TestCardLong(t *testing.T) {
 }
 
 // random is a problem whose bytes are quantised normal numbers, made fast.
-func random(p Problem) inputs {
+func random(p problem.Attention) inputs {
+	codec, _ := p.Format.FP8()
 	values := make([]byte, 1<<16)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range values {
-		values[i] = p.Format.EncodeSatfinite(r.NormFloat64() * 448 / 4.8)
+		values[i] = codec.EncodeSatfinite(r.NormFloat64() * 448 / 4.8)
 	}
 	tensor := func(heads, seq int) *fp8.Tensor {
-		x := &fp8.Tensor{Format: p.Format, Shape: fp8.Dims{B: p.Batch, H: heads, S: seq, D: p.HeadDim}}
+		x := &fp8.Tensor{Format: codec, Shape: fp8.Dims{B: p.B, H: heads, S: seq, D: p.D}}
 		x.Data = make([]byte, x.Shape.Len())
 		for i := 0; i < len(x.Data); i += 4 {
 			w := r.Uint64()
@@ -100,8 +102,8 @@ func random(p Problem) inputs {
 		}
 		return x
 	}
-	q := &ref.Quantised{Shape: p.shape(), Q: tensor(p.Heads, p.SeqQ), K: tensor(p.HeadsKV, p.SeqKV), V: tensor(p.HeadsKV, p.SeqKV)}
-	return inputs{p: p, Quantised: q}
+	q := &ref.Quantised{Shape: p.Shape, Q: tensor(p.Hq, p.Sq), K: tensor(p.Hkv, p.Skv), V: tensor(p.Hkv, p.Skv)}
+	return inputs{P: p, Quantised: q}
 }
 
 var (
@@ -155,7 +157,7 @@ func TestCardTimes(t *testing.T) {
 		}
 		runs[x.name] = run
 		p := x.p
-		flop := 4 * float64(p.Batch*p.Heads) * float64(p.SeqQ) * float64(p.SeqKV) * float64(p.HeadDim)
+		flop := 4 * float64(p.B*p.Hq) * float64(p.Sq) * float64(p.Skv) * float64(p.D)
 		if p.Causal {
 			flop /= 2
 		}
@@ -203,7 +205,7 @@ func TestCardProfile(t *testing.T) {
 // candidate is a problem and the configurations to time on it.
 type candidate struct {
 	name    string
-	p       Problem
+	p       problem.Attention
 	configs []Config
 }
 
@@ -213,26 +215,26 @@ func candidates() (all []candidate) {
 	const sms = 132
 	for _, d := range []int{64, 128} {
 		configs := configurations(d)
-		add := func(name string, p Problem) {
+		add := func(name string, p problem.Attention) {
 			all = append(all, candidate{fmt.Sprintf("%s, D = %d", name, d), p, append([]Config{Choose(p, sms)}, configs...)})
 		}
-		add("mission", Square(1, 8, 512, d, fp8.E4M3))
-		add("mission256", Square(2, 8, 256, d, fp8.E4M3))
-		add("long", Square(1, 8, 2048, d, fp8.E4M3))
+		add("mission", square(1, 8, 512, d, problem.E4M3))
+		add("mission256", square(2, 8, 256, d, problem.E4M3))
+		add("long", square(1, 8, 2048, d, problem.E4M3))
 		for _, s := range [][3]int{
 			{1, 8, 128}, {1, 8, 384}, {1, 8, 777}, {1, 8, 1024}, {1, 8, 1536}, {1, 8, 3000}, {1, 8, 4096},
 			{1, 1, 1024}, {1, 1, 4096}, {1, 1, 16384}, {1, 2, 3000}, {1, 3, 2048}, {1, 4, 512},
 			{2, 8, 512}, {2, 16, 384}, {2, 16, 1024}, {4, 16, 512}, {4, 32, 777}, {8, 32, 1536},
 		} {
-			add(fmt.Sprintf("%d,%d,%d", s[0], s[1], s[2]), Square(s[0], s[1], s[2], d, fp8.E4M3))
+			add(fmt.Sprintf("%d,%d,%d", s[0], s[1], s[2]), square(s[0], s[1], s[2], d, problem.E4M3))
 		}
-		big := Square(4, 2048/d, 4096, d, fp8.E4M3)
+		big := square(4, 2048/d, 4096, d, problem.E4M3)
 		add("big", big)
-		for name, p := range map[string]Problem{"big": big, "1,8,1024": Square(1, 8, 1024, d, fp8.E4M3), "1,8,4096": Square(1, 8, 4096, d, fp8.E4M3), "2,16,2048": Square(2, 16, 2048, d, fp8.E4M3)} {
+		for name, p := range map[string]problem.Attention{"big": big, "1,8,1024": square(1, 8, 1024, d, problem.E4M3), "1,8,4096": square(1, 8, 4096, d, problem.E4M3), "2,16,2048": square(2, 16, 2048, d, problem.E4M3)} {
 			p.Causal = true
 			add(name+" causal", p)
 		}
-		add("huge", Square(2, 2048/d, 16384, d, fp8.E4M3))
+		add("huge", square(2, 2048/d, 16384, d, problem.E4M3))
 	}
 	return all
 }

@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"math"
 	"slices"
+
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Throughput is the design for problems that fill the card: three or four warpgroups a
@@ -56,9 +58,9 @@ func InHalves(split int) Config {
 // Choose is the configuration for a problem on a GPU of so many SMs: the one of [choices]
 // that is estimated to take the least time. What decides is mostly how well the blocks'
 // rows divide the problem's: a wave that a few SMs work in takes as long as a full one.
-func Choose(p Problem, sms int) Config {
-	best, least := Throughput(p.HeadDim, 3).without(p), math.Inf(1) // which computes every problem
-	for _, o := range choices(p.HeadDim) {
+func Choose(p problem.Attention, sms int) Config {
+	best, least := Throughput(p.D, 3).without(p), math.Inf(1) // which computes every problem
+	for _, o := range choices(p.D) {
 		c := o.without(p)
 		if t := o.costs.dot(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
 			best, least = c, t
@@ -146,16 +148,16 @@ func choices(headDim int) []choice {
 // Two blocks on an SM go through their tiles side by side, a round of these taking longer
 // than one block alone would but not twice as long. Their beginnings and ends do not
 // overlap.
-func (c Config) load(p Problem, sms int) terms {
+func (c Config) load(p problem.Attention, sms int) terms {
 	sms = max(sms, 1)
-	blocks := p.Batch * p.Heads * ceil(p.SeqQ, c.rows()) * c.Split
+	blocks := p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split
 	items := ceil(blocks, sms)
 	rounds := ceil(items, c.BlocksPerSM)
 	crowded := 0 // rounds with more than one block
 	if c.BlocksPerSM > 1 {
 		crowded = (items + c.BlocksPerSM - 2) / c.BlocksPerSM
 	}
-	load := terms{perLaunch: 1, perItem: float64(items), perTile: float64(rounds * c.tiles(p, p.SeqQ))}
+	load := terms{perLaunch: 1, perItem: float64(items), perTile: float64(rounds * c.tiles(p, p.Sq))}
 	if p.Causal {
 		load[perTile] = c.causalTiles(p, blocks, rounds, sms*c.BlocksPerSM)
 		load[perCausal] = load[perTile]
@@ -168,10 +170,10 @@ func (c Config) load(p Problem, sms int) terms {
 func ceil(n, by int) int { return (n + by - 1) / by }
 
 // tiles are those of the keys that a block goes through for rows that end before row last.
-func (c Config) tiles(p Problem, last int) int {
-	keys := p.SeqKV
+func (c Config) tiles(p problem.Attention, last int) int {
+	keys := p.Skv
 	if p.Causal {
-		keys = max(last+p.SeqKV-p.SeqQ, 0)
+		keys = max(last+p.Skv-p.Sq, 0)
 	}
 	return ceil(ceil(keys, c.TileN), c.Split)
 }
@@ -183,11 +185,11 @@ const walked = 1 << 11
 // causalTiles are the tiles of the SM, or of the place on it, that has the most. Blocks
 // that stay take their items as gen.nth deals them out, and how even that is depends on
 // the sizes. Others come, the longest first, when one before them has ended.
-func (c Config) causalTiles(p Problem, items, rounds, blocks int) float64 {
-	perHead := ceil(p.SeqQ, c.rows())
+func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) float64 {
+	perHead := ceil(p.Sq, c.rows())
 	tiles := make([]int, perHead)
 	for i := range tiles {
-		tiles[i] = c.tiles(p, min((i+1)*c.rows(), p.SeqQ))
+		tiles[i] = c.tiles(p, min((i+1)*c.rows(), p.Sq))
 	}
 	switch most := tiles[perHead-1]; {
 	case items > walked:

@@ -4,24 +4,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // everyProblem visits sizes that somebody measured, and those between them that nobody
 // did, with everything else that a problem may want.
-func everyProblem(visit func(Problem)) {
+func everyProblem(visit func(problem.Attention)) {
 	for _, d := range []int{64, 128} {
 		for _, s := range []int{1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 384, 512, 777, 1024, 1536, 2048, 3000, 4096, 16384, 20000} {
 			for heads := 1; heads <= 256; heads++ {
 				for turn := range 16 {
-					p := Square(1, heads, s, d, fp8.E4M3)
+					p := square(1, heads, s, d, problem.E4M3)
 					p.Causal, p.LSE = turn&1 != 0, turn&2 != 0
 					if turn&4 != 0 {
-						p.Format, p.Output = fp8.E5M2, stages.BF16
+						p.Format, p.Output = problem.E5M2, problem.BF16
 					}
 					if turn&8 != 0 {
-						p.Batch, p.Heads, p.HeadsKV, p.SeqKV = heads, 8, 1, s+77
+						p.B, p.Hq, p.Hkv, p.Skv = heads, 8, 1, s+77
 					}
 					visit(p)
 				}
@@ -39,33 +40,33 @@ func TestChooseEverywhere(t *testing.T) {
 		lse, causal, group bool
 	}
 	built := map[text]bool{}
-	everyProblem(func(p Problem) {
+	everyProblem(func(p problem.Attention) {
 		for _, sms := range []int{132, 114, 1} {
-			if sms != 132 && p.Heads%16 != 1 {
+			if sms != 132 && p.Hq%16 != 1 {
 				continue // every number of heads on an H200, some on others
 			}
 			c := Choose(p, sms)
 			if err := c.Check(p); err != nil {
 				t.Fatalf("%v on %d SMs: %v", p, sms, err)
 			}
-			if c.SumColumn && !c.ownMaxima() && p.SeqKV > 2048 {
+			if c.SumColumn && !c.ownMaxima() && p.Skv > 2048 {
 				t.Fatalf("%v on %d SMs: the column of %v would miss many weights", p, sms, c)
 			}
-			l := c.Launch(p, sms)
-			if l.GridX < 1 || l.GridY < 1 || l.GridY > MaxGridY || l.GridX%l.Cluster != 0 || l.Block > 1024 || l.Shared > sharedLimit {
-				t.Fatalf("%v on %d SMs: %v is launched as %+v", p, sms, c, l)
+			grid := gridOf(t, c, p, sms)
+			if grid[0] < 1 || grid[1] < 1 || grid[1] > maxGridY || grid[0]%c.Split != 0 {
+				t.Fatalf("%v on %d SMs: %v is launched as %v", p, sms, c, grid)
 			}
-			if covers := l.GridX / c.Split * l.GridY * c.rows(); !c.Persistent && covers < p.Batch*p.Heads*p.SeqQ {
+			if covers := grid[0] / c.Split * grid[1] * c.rows(); !c.Persistent && covers < p.B*p.Hq*p.Sq {
 				t.Fatalf("%v on %d SMs: %v covers %d rows", p, sms, c, covers)
 			}
-			one := text{c, p.HeadDim, p.LSE, p.Causal, p.Heads != p.HeadsKV}
+			one := text{c, p.D, p.LSE, p.Causal, p.Hq != p.Hkv}
 			if built[one] {
 				continue
 			}
 			built[one] = true
-			k, err := Build(p, c)
+			k, err := New(p, c)
 			if err == nil {
-				_, err = k.PTX()
+				err = k.Serves(p, kernel.Chip{SMs: sms, SharedMax: sharedLimit})
 			}
 			if err != nil {
 				t.Fatalf("%v on %d SMs: %v", p, sms, err)
@@ -77,13 +78,28 @@ func TestChooseEverywhere(t *testing.T) {
 	}
 }
 
+// gridOf is the grid of a configuration's launch, in blocks.
+func gridOf(t *testing.T, c Config, p problem.Attention, sms int) (grid [2]int) {
+	t.Helper()
+	names := p.Names()
+	names["SMs"] = expr.Int(int64(sms))
+	for i, e := range c.grid(p) {
+		n, err := e.Int(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grid[i] = int(n)
+	}
+	return grid
+}
+
 // TestDesigns wants every named design to serve small and large problems, with and
 // without what a configuration may have to give up.
 func TestDesigns(t *testing.T) {
 	for _, design := range Designs() {
 		for _, d := range []int{64, 128} {
 			for _, lse := range []bool{false, true} {
-				p := Square(2, 8, 300, d, fp8.E4M3)
+				p := square(2, 8, 300, d, problem.E4M3)
 				p.LSE = lse
 				if err := design.Config(p, 132).Check(p); err != nil && !(d == 128 && strings.HasSuffix(design.Idea, "heads of 64")) {
 					t.Errorf("%s, %v: %v", design.Name, p, err)

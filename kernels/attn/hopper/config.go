@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/build/tile"
-	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Config is how a kernel computes.
@@ -71,8 +71,9 @@ const (
 )
 
 // Check says why a kernel of this Config cannot compute the problem, or nil when it can.
-func (c Config) Check(p Problem) error {
-	if err := p.Check(); err != nil {
+func (c Config) Check(p problem.Attention) error {
+	p = p.Filled()
+	if err := checkProblem(p); err != nil {
 		return err
 	}
 	switch {
@@ -100,16 +101,15 @@ func (c Config) Check(p Problem) error {
 		return fmt.Errorf("a column of sums with the LSE: it sums P as rounded to e4m3, which is right for O and off by up to a hundredth for the LSE")
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks an SM: 1 to 4", c.BlocksPerSM)
-	case c.Launch(p, 1).GridY > MaxGridY && p.Causal:
-		return fmt.Errorf("%d causal queries: blocks of %d that are not persistent take at most %d", p.SeqQ, c.rows(), MaxGridY*c.rows())
-	case c.Launch(p, 1).GridY > MaxGridY:
-		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.Batch, p.Heads, MaxGridY)
 	}
-	if n := c.plan(p.HeadDim).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
-		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory a block, an SM has %d and a block at most %d", p.HeadDim, c, n, sharedPerSM, sharedLimit)
+	if err := c.checkGrid(p); err != nil {
+		return err
+	}
+	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
+		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory a block, an SM has %d and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
 	}
 	if need, has := c.registersNeeded(p), c.registers(); need > has.consumer {
-		return fmt.Errorf("head dimension %d with %v: a consumer needs about %d registers and has %d", p.HeadDim, c, need, has.consumer)
+		return fmt.Errorf("head dimension %d with %v: a consumer needs about %d registers and has %d", p.D, c, need, has.consumer)
 	}
 	return nil
 }
@@ -149,67 +149,19 @@ const enoughRegisters = 168
 
 // short says that assemblers spill a few words in the rounds of the kernel: four
 // warpgroups that stay have no registers for a causal mask, or for sums.
-func (c Config) short(p Problem) bool {
+func (c Config) short(p problem.Attention) bool {
 	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumColumn)
 }
 
 // registersNeeded is an estimate of what a consumer's round has alive at once.
-func (c Config) registersNeeded(p Problem) int {
+func (c Config) registersNeeded(p problem.Attention) int {
 	others := 12 // bases, l, c, w, places in the rings
-	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.HeadDim)/2
+	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.D)/2
 	O := T
 	if c.SumColumn { // no l, and of the columns beside the sums none is kept
 		O, others = O-2, others-2
 	}
 	return max(S, P+T) + O + others
-}
-
-// Launch is how a kernel is started: blocks in x and y, threads a block, blocks a
-// cluster, and bytes of dynamic shared memory.
-type Launch struct{ GridX, GridY, Block, Cluster, Shared int }
-
-// MaxGridY is how many blocks a grid may have in y.
-const MaxGridY = 65535
-
-// Launch is the launch of a kernel for the problem on a GPU of so many SMs. Blocks start
-// in the order of x, then of y: a head's one after the other, so that its K and V are in
-// the cache, but of causal ones all heads' longest tiles of queries first.
-func (c Config) Launch(p Problem, sms int) Launch {
-	tiles, heads := ceil(p.SeqQ, c.rows()), p.Batch*p.Heads
-	x, y := tiles*c.Split, heads
-	switch {
-	case c.Persistent:
-		x, y = min(tiles*heads, max(sms*c.BlocksPerSM, 1)), 1
-	case p.Causal:
-		x, y = heads*c.Split, tiles
-	}
-	return Launch{GridX: x, GridY: y, Block: c.threads(), Cluster: c.Split, Shared: c.plan(p.HeadDim).total}
-}
-
-// Map describes Q, K or V to the copy engine: a tensor of bytes, the innermost
-// dimension first.
-type Map struct {
-	Type    ptx.Type
-	Dims    []uint64
-	Strides []uint64 // bytes, of all dimensions but the innermost
-	Box     []uint32
-	Swizzle int // bytes: 64 or 128
-}
-
-// Maps are the tensor maps that the kernel takes for Q, K and V.
-func (c Config) Maps(p Problem) (q, k, v Map) {
-	m := func(heads, seq, rows int) Map {
-		d := uint64(p.HeadDim)
-		return Map{
-			Type:    ptx.U8,
-			Dims:    []uint64{d, uint64(seq), uint64(p.Batch * heads)},
-			Strides: []uint64{d, d * uint64(seq)},
-			Box:     []uint32{uint32(d), uint32(rows), 1},
-			Swizzle: tile.KMajorWidth(p.HeadDim),
-		}
-	}
-	k = m(p.HeadsKV, p.SeqKV, c.TileN)
-	return m(p.Heads, p.SeqQ, warpgroupRows), k, k
 }
 
 // plan is what lies where in a block's shared memory, in bytes from its beginning.
@@ -293,6 +245,3 @@ func (c Config) plan(d int) plan {
 	p.exchanged += at
 	return p
 }
-
-// SharedBytes is the dynamic shared memory of a kernel for heads of dimension d.
-func (c Config) SharedBytes(d int) int { return c.plan(d).total }

@@ -15,7 +15,7 @@ func (g *gen) consume() {
 	a := g.newConsumer()
 	k, c, wg, at := g.k, g.c, g.wg, g.c.schedule()
 	S, T, O := a.S, a.T, a.O
-	inputs := g.p.float8()
+	inputs := float8(g.p)
 
 	g.work.Each(func(it part.Item) {
 		a.begin(it) // c, vs; l = 0, O = 0

@@ -6,8 +6,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
-	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -36,19 +35,19 @@ func variants(d int) []Config {
 }
 
 // mixed is a problem of the given lengths whose other choices depend on turn.
-func mixed(d, sq, skv, turn int) Problem {
-	p := Problem{Batch: 1 + turn/2%2, Heads: 2, HeadsKV: 2 - turn%2, SeqQ: sq, SeqKV: skv, HeadDim: d, Format: fp8.E4M3, LSE: turn%3 != 0, Causal: turn/3%2 == 0}
+func mixed(d, sq, skv, turn int) problem.Attention {
+	p := problem.Attention{Shape: problem.Shape{B: 1 + turn/2%2, Hq: 2, Hkv: 2 - turn%2, Sq: sq, Skv: skv, D: d}, Format: problem.E4M3, LSE: turn%3 != 0, Causal: turn/3%2 == 0}
 	if turn%5 == 4 {
-		p.Format = fp8.E5M2
+		p.Format = problem.E5M2
 	}
 	if turn%4 == 3 {
-		p.Output = stages.BF16
+		p.Output = problem.BF16
 	}
 	return p
 }
 
 // able is the problem as far as a configuration computes it.
-func (c Config) able(p Problem) Problem {
+func (c Config) able(p problem.Attention) problem.Attention {
 	p.LSE = p.LSE && !c.SumColumn
 	return p
 }
@@ -58,21 +57,21 @@ func (c Config) able(p Problem) Problem {
 // weights average out where there are many.
 func judge(t testing.TB, in inputs, r result) *ref.Errors {
 	t.Helper()
-	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.p.Causal})
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.P.Causal})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: 0.1})
+	e, err := want.Compare(r.Tensor(t), ref.CompareOptions{Tol: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e.Max > 0.12 || e.RMSE > 0.016 {
-		t.Errorf("%v: %v", in.p, e)
+		t.Errorf("%v: %v", in.P, e)
 	}
-	if r.lse != nil {
-		e, err := want.CompareLSE(r.lse, ref.CompareOptions{Tol: 2e-3})
+	if r.LSE != nil {
+		e, err := want.CompareLSE(r.LSE, ref.CompareOptions{Tol: 2e-3})
 		if err != nil || e.Bad > 0 {
-			t.Errorf("%v: lse %v, %v", in.p, e, err)
+			t.Errorf("%v: lse %v, %v", in.P, e, err)
 		}
 	}
 	return e
@@ -97,7 +96,7 @@ func TestLengths(t *testing.T) {
 				t.Run(c.String()+"/"+p.String(), func(t *testing.T) {
 					in := generate(t, "normal", p, uint64(turn))
 					b := newBench(t, emulator(t, 0, nil), in)
-					b.maxGrid = 3
+					b.SMs = 3
 					judge(t, in, b.run(c))
 				})
 			}
@@ -111,7 +110,7 @@ func TestChoose(t *testing.T) {
 		for _, lse := range []bool{false, true} {
 			for _, heads := range []int{1, 8, 300, 70000} {
 				for _, seq := range []int{1, 64, 257, 2048, 20000} {
-					p := Square(1, heads, seq, d, fp8.E4M3)
+					p := square(1, heads, seq, d, problem.E4M3)
 					p.LSE = lse
 					if err := Choose(p, 132).Check(p); err != nil {
 						t.Errorf("%v: %v", p, err)
@@ -130,10 +129,10 @@ func TestChoose(t *testing.T) {
 // TestGroups has eight heads share one of K and V.
 func TestGroups(t *testing.T) {
 	for i, c := range []Config{Throughput(64, 4), InHalves(2), Throughput(128, 3)} {
-		p := Problem{Batch: 2, Heads: 8, HeadsKV: 1, SeqQ: 70, SeqKV: 150, HeadDim: 64 << (i / 2), Format: fp8.E4M3, Causal: i != 1}
+		p := problem.Attention{Shape: problem.Shape{B: 2, Hq: 8, Hkv: 1, Sq: 70, Skv: 150, D: 64 << (i / 2)}, Format: problem.E4M3, Causal: i != 1}
 		in := generate(t, "normal", p, 7)
 		b := newBench(t, emulator(t, 0, nil), in)
-		b.maxGrid = 5
+		b.SMs = 5
 		judge(t, in, b.run(c))
 	}
 }
@@ -143,7 +142,7 @@ func TestGroups(t *testing.T) {
 func TestDistributions(t *testing.T) {
 	for _, dist := range ref.Distributions() {
 		for _, c := range []Config{Throughput(64, 4), InHalves(1)} {
-			in := generate(t, dist.Name, Square(1, 2, 150, 64, fp8.E4M3), 3)
+			in := generate(t, dist.Name, square(1, 2, 150, 64, problem.E4M3), 3)
 			r := newBench(t, emulator(t, 0, nil), in).run(c)
 			holdsWeights(t, dist.Name, c, in, r)
 		}
@@ -154,7 +153,7 @@ func TestDistributions(t *testing.T) {
 // at most, and so is what follows from it. It returns what is right.
 func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref.Result {
 	t.Helper()
-	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.p.Causal})
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.P.Causal})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,12 +161,12 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref
 	for _, x := range want.O {
 		most = max(most, math.Abs(x))
 	}
-	e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: 0.1})
+	e, err := want.Compare(r.Tensor(t), ref.CompareOptions{Tol: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if limit := 0.02 + most/16; !(e.Max <= limit) {
-		t.Errorf("%s, %v, %v: %v, at most %g is right", dist, c, in.p, e, limit)
+		t.Errorf("%s, %v, %v: %v, at most %g is right", dist, c, in.P, e, limit)
 	}
 	return want
 }
@@ -178,13 +177,13 @@ func TestOwnMaxima(t *testing.T) {
 	running := Throughput(64, 3)
 	running.Turns = 0
 	for dist, most := range map[string]float64{"normal": 0.95, "outliers": 0.7} {
-		in := generate(t, dist, Square(1, 1, 1024, 64, fp8.E4M3), 1)
+		in := generate(t, dist, square(1, 1, 1024, 64, problem.E4M3), 1)
 		want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rmse := func(c Config) float64 {
-			e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).tensor(t), ref.CompareOptions{})
+			e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).Tensor(t), ref.CompareOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,13 +199,13 @@ func TestOwnMaxima(t *testing.T) {
 
 // TestNaN wants a NaN in any key to come out in every row that sees it.
 func TestNaN(t *testing.T) {
-	p := Square(1, 1, 40, 64, fp8.E4M3)
+	p := square(1, 1, 40, 64, problem.E4M3)
 	for key := range 32 {
 		in := generate(t, "normal", p, 1)
 		in.K.Data[key*64+5] = 0x7f
 		r := newBench(t, emulator(t, 0, nil), in).run(Throughput(64, 4))
-		for i := 0; i < len(r.o); i += 2 {
-			if h := binary.LittleEndian.Uint16(r.o[i:]); h&0x7fff <= 0x7c00 {
+		for i := 0; i < len(r.O); i += 2 {
+			if h := binary.LittleEndian.Uint16(r.O[i:]); h&0x7fff <= 0x7c00 {
 				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)
 			}
 		}
@@ -229,12 +228,12 @@ func TestOriginalInputs(t *testing.T) {
 			p := named(t, c.shape)
 			in := generate(t, "normal", p, 0)
 			r := newBench(t, emulator(t, 0, nil), in).run(config)
-			o := in.original
+			o := in.Original
 			want, err := ref.Attention(t.Context(), o.Q, o.K, o.V, ref.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: 0.1})
+			e, err := want.Compare(r.Tensor(t), ref.CompareOptions{Tol: 0.1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // TestNoDefects runs every variant under every checker, in several orders of warps.
@@ -31,11 +32,11 @@ func TestNoDefects(t *testing.T) {
 }
 
 // defects are what the checkers find in a kernel, its PTX changed by spoil.
-func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
+func defects(t *testing.T, p problem.Attention, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
 	t.Helper()
 	checker := check.New()
 	b := newBench(t, emulator(t, schedule, checker), generate(t, "normal", p, 1))
-	b.spoil, b.maxGrid = spoil, 2
+	b.Spoil, b.SMs = spoil, 2
 	b.run(c)
 	return checker.Findings()
 }

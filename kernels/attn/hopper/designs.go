@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Design is a way to a configuration that has a name.
@@ -11,14 +13,14 @@ type Design struct {
 	Name string
 	Idea string // what it is for
 	// Config is the design's configuration for a problem on a GPU of so many SMs.
-	Config func(p Problem, sms int) Config
+	Config func(p problem.Attention, sms int) Config
 }
 
 // Designs are those with names: first hopper, which is what [Choose] takes, then each by
 // itself. Some refuse heads of 128: [Config.Check] says so.
 func Designs() []Design {
-	of := func(c func(headDim int) Config) func(Problem, int) Config {
-		return func(p Problem, _ int) Config { return c(p.HeadDim).without(p) }
+	of := func(c func(headDim int) Config) func(problem.Attention, int) Config {
+		return func(p problem.Attention, _ int) Config { return c(p.D).without(p) }
 	}
 	return []Design{
 		{"hopper", "FP8 straight to wgmma, tiles by TMA, warpgroups with roles, sm_90a alone; the design by the shape", Choose},
@@ -54,14 +56,14 @@ func FindDesign(name string) (Design, error) {
 	return all[i], nil
 }
 
+// maxColumnKeys is up to how many keys a column of sums is accurate without maxima of
+// each tile's own.
+const maxColumnKeys = 2048
+
 // without is the configuration less what the problem forbids. Weights that are 0 in e4m3 are
 // not in a column of sums: without maxima of their own for each tile these become many where
 // there are many keys, and with outliers their sum is missed.
-func (c Config) without(p Problem) Config {
-	const keys = 2048
-	c.SumColumn = c.SumColumn && !p.LSE && (c.ownMaxima() || p.SeqKV <= keys)
+func (c Config) without(p problem.Attention) Config {
+	c.SumColumn = c.SumColumn && !p.LSE && (c.ownMaxima() || p.Skv <= maxColumnKeys)
 	return c
 }
-
-// Rows are the query rows of a block.
-func (c Config) Rows() int { return c.rows() }

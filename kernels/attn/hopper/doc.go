@@ -1,7 +1,7 @@
 // Package hopper writes FP8 attention kernels for Hopper: O = softmax(Q·Kᵀ·scale)·V on
 // sm_90a, with e4m3 or e5m2 going to the tensor cores as they are.
 //
-//	p := hopper.Problem{Batch: 1, Heads: 8, HeadsKV: 8, SeqQ: 512, SeqKV: 512, HeadDim: 64, Format: fp8.E4M3}
+//	p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 8, Hkv: 8, Sq: 512, Skv: 512, D: 64}, Format: problem.E4M3}
 //	c := hopper.Choose(p, 132) // an H200 has 132 SMs
 //	k, err := hopper.Build(p, c)
 //

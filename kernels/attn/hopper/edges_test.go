@@ -8,6 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -16,22 +17,22 @@ var edges = []int{1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257,
 
 // edgeProblem is a problem of a length whose other choices go by turns: also what
 // problem has, groups of eight, and K and V of a length beside Q's.
-func edgeProblem(d, s, turn int) Problem {
+func edgeProblem(d, s, turn int) problem.Attention {
 	p := mixed(d, s, s, turn)
 	switch turn % 7 {
 	case 3:
-		p.Heads, p.HeadsKV = 8, 1
+		p.Hq, p.Hkv = 8, 1
 	case 5:
-		p.SeqKV = s + 1
+		p.Skv = s + 1
 	case 6:
-		p.SeqQ = max(s-1, 1)
+		p.Sq = max(s-1, 1)
 	}
 	return p
 }
 
 // designed are the configurations with names, and what Choose takes for much larger
 // problems: those that lengths near the edges would never get.
-func designed(p Problem) (all []Config) {
+func designed(p problem.Attention) (all []Config) {
 	for _, d := range Designs()[1:] {
 		if c := d.Config(p, 132); c.Check(p) == nil {
 			all = append(all, c)
@@ -39,7 +40,7 @@ func designed(p Problem) (all []Config) {
 	}
 	for _, heads := range []int{1, 7, 9, 17, 24, 70} {
 		large := p
-		large.Batch, large.Heads, large.HeadsKV, large.SeqQ, large.SeqKV = 1, heads, heads, 1000, 1000
+		large.B, large.Hq, large.Hkv, large.Sq, large.Skv = 1, heads, heads, 1000, 1000
 		if c := Choose(large, 132); !slices.Contains(all, c) {
 			all = append(all, c)
 		}
@@ -59,7 +60,7 @@ func TestEdges(t *testing.T) {
 	turn, ran := 0, 0
 	for _, d := range []int{64, 128} {
 		for i, s := range lengths {
-			for j, c := range designed(Square(1, 2, s, d, fp8.E4M3)) {
+			for j, c := range designed(square(1, 2, s, d, problem.E4M3)) {
 				turn++
 				if !*full && (5*i+j+d/64)%19 != 0 {
 					continue
@@ -75,7 +76,7 @@ func TestEdges(t *testing.T) {
 				}
 				in := generate(t, "normal", p, uint64(turn))
 				b := newBench(t, emulator(t, uint64(turn%4), watch), in)
-				b.maxGrid = 3
+				b.SMs = 3
 				judge(t, in, b.run(c))
 				if checker == nil {
 					continue
@@ -96,18 +97,18 @@ func TestEveryDistribution(t *testing.T) {
 	for i, dist := range ref.Distributions() {
 		for _, d := range []int{64, 128} {
 			turn := i
-			for j, c := range designed(Square(1, 2, 150, d, fp8.E4M3)) {
+			for j, c := range designed(square(1, 2, 150, d, problem.E4M3)) {
 				turn++
 				if !*full && (i+j)%19 != d/128 {
 					continue
 				}
 				p := edgeProblem(d, 150, turn)
-				p.Batch = 1
+				p.B = 1
 				c = c.without(p)
 				in := generate(t, dist.Name, p, 3)
 				r := newBench(t, emulator(t, uint64(turn%4), nil), in).run(c)
 				want := holdsWeights(t, dist.Name, c, in, r)
-				if r.lse == nil {
+				if r.LSE == nil {
 					continue
 				}
 				largest := 0.0
@@ -119,7 +120,7 @@ func TestEveryDistribution(t *testing.T) {
 				// A score's accumulator cuts each of 33 terms off at 2^-13 of the largest, D/32
 				// times. For terms of either sign that is off by √(11·D/32)·2^-13 of it, one σ:
 				// 1/1750 at D = 64, 1/1235 at D = 128.
-				if e, err := want.CompareLSE(r.lse, ref.CompareOptions{Tol: 2e-3 + largest/1024}); err != nil || e.Bad > 0 {
+				if e, err := want.CompareLSE(r.LSE, ref.CompareOptions{Tol: 2e-3 + largest/1024}); err != nil || e.Bad > 0 {
 					t.Errorf("%s, %v, %v: lse %v, %v", dist.Name, c, p, e, err)
 				}
 			}
@@ -140,22 +141,23 @@ func TestFarApart(t *testing.T) {
 		"low":     func(key float64) float64 { return -480 + math.Mod(key, 7) },
 	} {
 		for _, d := range []int{64, 128} {
-			for i, c := range designed(Square(1, 1, n, d, fp8.E4M3)) {
+			for i, c := range designed(square(1, 1, n, d, problem.E4M3)) {
 				if !*full && i%5 != len(name)%5 {
 					continue
 				}
 				p := edgeProblem(d, n, i)
-				p.Batch = 1
+				p.B = 1
 				c = c.without(p)
 				in := generate(t, "normal", p, 1)
-				for k := range p.SeqKV * p.HeadsKV {
-					x := logit(float64(k%p.SeqKV)) / math.Sqrt(float64(d)) // of a query of ones
+				codec, _ := p.Format.FP8()
+				for k := range p.Skv * p.Hkv {
+					x := logit(float64(k%p.Skv)) / math.Sqrt(float64(d)) // of a query of ones
 					for e := range d {
-						in.K.Data[k*d+e] = p.Format.EncodeSatfinite(x)
+						in.K.Data[k*d+e] = codec.EncodeSatfinite(x)
 					}
 				}
 				for e := range in.Q.Data {
-					in.Q.Data[e] = p.Format.EncodeSatfinite(1)
+					in.Q.Data[e] = codec.EncodeSatfinite(1)
 				}
 				for _, x := range []*fp8.Tensor{in.Q, in.K} {
 					for h := range x.Scales {

@@ -5,25 +5,27 @@ import (
 	"log"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // A kernel for one problem: the text that a driver loads, and how to start it.
 func Example() {
-	p := hopper.Square(1, 8, 512, 64, fp8.E4M3)
+	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
 	c := hopper.InHalves(2)
-	k, err := hopper.Build(p, c)
+	k, err := hopper.New(p, c)
 	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := k.PTX()
+	plan, err := k.Bind(p, kernel.Chip{SMs: 132}, kernel.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(strings.Contains(text, ".target sm_90a"))
-	fmt.Printf("%+v\n", c.Launch(p, 132))
+	s := plan.Steps[0]
+	fmt.Println(strings.Contains(k.PTX, ".target sm_90a"))
+	fmt.Printf("grid %v, block %v, cluster %v, %d bytes of shared memory\n", s.Grid, s.Block, s.Cluster, s.Shared)
 	// Output:
 	// true
-	// {GridX:16 GridY:8 Block:384 Cluster:2 Shared:72704}
+	// grid [16 8 1], block [384 1 1], cluster [2 1 1], 72704 bytes of shared memory
 }

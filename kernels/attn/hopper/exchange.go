@@ -5,8 +5,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // A merge in one step. The warpgroups that share the keys of a tile of queries, those of
@@ -137,7 +137,7 @@ func (a *consumer) sendShares(me build.U32, base, l []build.F32) {
 
 // sentIn is the power of two that O/l is sent in units of.
 func (g *gen) sentIn() float32 {
-	if g.p.Format == fp8.E5M2 {
+	if g.p.Format == problem.E5M2 {
 		return 16
 	}
 	return 1

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device/emu/check"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
@@ -18,9 +18,9 @@ func TestExchangeBits(t *testing.T) {
 		schedules = 20
 	}
 	for i, c := range []Config{InHalves(2), TwoPairs(), InHalves(1)} {
-		p := Problem{Batch: 1, Heads: 1, HeadsKV: 1, SeqQ: 70, SeqKV: 140 + 200*i, HeadDim: 64, Format: fp8.E4M3, LSE: true, Causal: i == 1}
+		p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 70, Skv: 140 + 200*i, D: 64}, Format: problem.E4M3, LSE: true, Causal: i == 1}
 		if i == 2 {
-			p.Format = fp8.E5M2
+			p.Format = problem.E5M2
 		}
 		p = c.able(p)
 		in := generate(t, "normal", p, uint64(i))
@@ -34,7 +34,7 @@ func TestExchangeBits(t *testing.T) {
 			if s == 0 {
 				first = r
 				judge(t, in, r)
-			} else if !bytes.Equal(first.o, r.o) {
+			} else if !bytes.Equal(first.O, r.O) {
 				t.Errorf("%v: schedule %d gives other bits", c, s)
 			}
 		}
@@ -45,7 +45,7 @@ func TestExchangeBits(t *testing.T) {
 // error against float64 is that of P's rounding to e4m3, and what f16 adds is a hundredth
 // of it.
 func TestExchangeRounding(t *testing.T) {
-	p := Square(1, 2, 300, 64, fp8.E4M3)
+	p := square(1, 2, 300, 64, problem.E4M3)
 	in := generate(t, "normal", p, 4)
 	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})
 	if err != nil {
@@ -53,7 +53,7 @@ func TestExchangeRounding(t *testing.T) {
 	}
 	var rmse [2]float64
 	for i, c := range []Config{{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}, InHalves(2)} {
-		e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).tensor(t), ref.CompareOptions{Tol: 0.1})
+		e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).Tensor(t), ref.CompareOptions{Tol: 0.1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,13 +66,13 @@ func TestExchangeRounding(t *testing.T) {
 
 // TestExchangeNaN wants a NaN in one warpgroup's keys to come out in every row.
 func TestExchangeNaN(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 1, HeadsKV: 1, SeqQ: 10, SeqKV: 500, HeadDim: 64, Format: fp8.E4M3}
+	p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 10, Skv: 500, D: 64}, Format: problem.E4M3}
 	for _, key := range []int{0, 200, 300, 499} {
 		in := generate(t, "normal", p, 1)
 		in.K.Data[key*64+5] = 0x7f
 		r := newBench(t, emulator(t, 0, nil), in).run(InHalves(2))
-		for i := 0; i < len(r.o); i += 2 {
-			if h := binary.LittleEndian.Uint16(r.o[i:]); h&0x7fff <= 0x7c00 {
+		for i := 0; i < len(r.O); i += 2 {
+			if h := binary.LittleEndian.Uint16(r.O[i:]); h&0x7fff <= 0x7c00 {
 				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)
 			}
 		}

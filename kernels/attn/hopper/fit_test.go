@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -20,7 +20,7 @@ const timesFile = "testdata/times.json"
 
 // timed is a problem and the medians of configurations, in microseconds, by their names.
 type timed struct {
-	p      Problem
+	p      problem.Attention
 	micros map[string]float64
 }
 
@@ -46,7 +46,7 @@ func readTimes(t *testing.T) (all []timed) {
 		t.Fatalf("%s: %v", timesFile, err)
 	}
 	for _, l := range lines {
-		p := Square(l.B, l.H, l.S, l.D, fp8.E4M3)
+		p := square(l.B, l.H, l.S, l.D, problem.E4M3)
 		p.Causal = l.Causal
 		all = append(all, timed{p, l.Micros})
 	}
@@ -64,7 +64,7 @@ func writeTimes(t *testing.T, all []timed) {
 		if x.p.Causal {
 			causal = `"causal": true, `
 		}
-		lines = append(lines, fmt.Sprintf(`{"b": %d, "h": %d, "s": %d, "d": %d, %s"micros": %s}`, x.p.Batch, x.p.Heads, x.p.SeqQ, x.p.HeadDim, causal, micros))
+		lines = append(lines, fmt.Sprintf(`{"b": %d, "h": %d, "s": %d, "d": %d, %s"micros": %s}`, x.p.B, x.p.Hq, x.p.Sq, x.p.D, causal, micros))
 	}
 	if err := os.WriteFile(timesFile, []byte("[\n"+strings.Join(lines, ",\n")+"\n]\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func fromRuns(t *testing.T, paths []string) (all []timed) {
 	}
 	for _, x := range candidates() {
 		row := timed{x.p, map[string]float64{}}
-		for _, c := range choices(x.p.HeadDim) {
+		for _, c := range choices(x.p.D) {
 			for _, r := range runs {
 				if r[x.name] == nil {
 					continue
@@ -180,7 +180,7 @@ func TestChooseFit(t *testing.T) {
 		all = fromRuns(t, strings.Split(*timesFlag, ","))
 	}
 	for _, d := range []int{64, 128} {
-		some := slices.DeleteFunc(slices.Clone(all), func(x timed) bool { return x.p.HeadDim != d })
+		some := slices.DeleteFunc(slices.Clone(all), func(x timed) bool { return x.p.D != d })
 		for _, c := range choices(d) {
 			costs, worst := fit(t, c.Config, some)
 			t.Logf("D = %d, %v, off by at most %.1f %%:\n%s", d, c, 100*worst, source(costs))
@@ -212,7 +212,7 @@ func TestChooseTimes(t *testing.T) {
 			t.Errorf("%v: Choose takes %v, which was not timed: choices says how", x.p, got)
 			continue
 		}
-		for _, c := range choices(x.p.HeadDim) {
+		for _, c := range choices(x.p.D) {
 			other, ok := x.micros[c.key()]
 			switch miss := micros/other - 1; {
 			case c.without(x.p).short(x.p):

@@ -6,30 +6,18 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Build writes the kernel, or says why it cannot be.
-//
-// Parameters, in this order:
-//
-//	q, k, v       tensor maps as [Config.Maps] describes them
-//	qs            float [Heads], ks and vs float [HeadsKV], what a byte's value is
-//	              multiplied by; all above zero
-//	o             f16 or bf16 [B,Heads,SeqQ,D]
-//	lse           float [B,Heads,SeqQ], only with Problem.LSE
-//	heads, group  u32: heads of Q in all of the batch, and how many share one of K and V
-//	perBatch      u32: heads of Q in one of the batch
-//	seqQ, seqKV   u32
-//	scale         float above zero, what scores are multiplied by, mostly 1/√D
-//
-// [Config.Launch] gives grid, block, cluster and dynamic shared memory. The text
-// depends on the problem's HeadDim, Format, Output, LSE and Causal, and on whether heads
-// share K and V, not on its sizes.
-func Build(p Problem, c Config) (*build.Kernel, error) {
+// write writes the text of the kernel and the arguments of its launch. The text depends on
+// the problem's facts and on whether heads share K and V, not on its sizes.
+func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	if err := c.Check(p); err != nil {
-		return nil, fmt.Errorf("hopper attention kernel %v: %w", c, err)
+		return nil, nil, fmt.Errorf("hopper attention kernel %v: %w", c, err)
 	}
 	k := build.New(name(p), ptx.SM90a)
 	k.ReqNTid(c.threads())
@@ -48,11 +36,11 @@ func Build(p Problem, c Config) (*build.Kernel, error) {
 	g.open()
 	g.group = g.uniform(k.TidX().Shr(k.U32(7))) // not before the first copies: it takes a while
 	k.If(g.group.SetpEq(k.U32(0)), g.produce).Else(g.consume)
-	return k, nil
+	return k, g.args, nil
 }
 
-func name(p Problem) string {
-	n := fmt.Sprintf("attn_hopper_%s_d%d_%s", p.Format, p.HeadDim, p.Output)
+func name(p problem.Attention) string {
+	n := fmt.Sprintf("attn_hopper_%s_d%d_%s", p.Format, p.D, p.Output)
 	if p.Causal {
 		n += "_causal"
 	}
@@ -62,10 +50,11 @@ func name(p Problem) string {
 // gen is a kernel being written: what all its parts need.
 type gen struct {
 	k    *build.Kernel
-	p    Problem
+	p    problem.Attention
 	c    Config
 	d    int // head dimension
 	plan plan
+	args []kernel.Arg // of the launch, in the order of the parameters
 
 	q, kk, v                     build.TensorMap
 	qs, ks, vs                   build.Global[build.F32]
@@ -86,17 +75,19 @@ type gen struct {
 	ringQ, ringK, ringRaw, ringV tile.Ring
 }
 
-func newGen(k *build.Kernel, p Problem, c Config) *gen {
-	g := &gen{k: k, p: p, c: c, d: p.HeadDim, plan: c.plan(p.HeadDim)}
-	g.q, g.kk, g.v = k.ParamTensorMap("q"), k.ParamTensorMap("k"), k.ParamTensorMap("v")
-	g.qs, g.ks, g.vs = k.ParamGlobalF32("qs"), k.ParamGlobalF32("ks"), k.ParamGlobalF32("vs")
-	g.o = k.ParamGlobalB16("o")
+func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
+	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p.D)}
+	params := attn.NewParams(k)
+	g.q, g.kk, g.v = params.Map(tensorMap("q", "H", "Sq", p.D, warpgroupRows)), params.Map(tensorMap("k", "Hkv", "Skv", p.D, c.TileN)), params.Map(tensorMap("v", "Hkv", "Skv", p.D, c.TileN))
+	g.qs, g.ks, g.vs = params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
+	g.o = params.Halves("o")
 	if p.LSE {
-		g.lse = k.ParamGlobalF32("lse")
+		g.lse = params.Floats("lse")
 	}
-	g.heads, g.shared, g.perBatch = k.ParamU32("heads"), k.ParamU32("group"), k.ParamU32("perBatch")
-	g.seqQ, g.seqKV = k.ParamU32("seqQ"), k.ParamU32("seqKV")
-	g.scale = k.ParamF32("scale")
+	g.heads, g.shared, g.perBatch = params.U32("heads", "B*H"), params.U32("group", "H/Hkv"), params.U32("perBatch", "H")
+	g.seqQ, g.seqKV = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv")
+	g.scale = params.F32("scale", "scale")
+	g.args = params.Args()
 	g.wg = tile.NewWarpgroup(k, k.TidX().And(k.U32(warpgroupThreads-1)))
 	g.rank = k.U32(0)
 	if c.Split > 1 {
@@ -105,7 +96,7 @@ func newGen(k *build.Kernel, p Problem, c Config) *gen {
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
 	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
 	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Group: g.shared}
-	g.out = part.Output{K: k, O: g.o, Type: p.outputType(), SeqQ: g.seqQ, D: g.d}
+	g.out = part.Output{K: k, O: g.o, Type: outputType(p), SeqQ: g.seqQ, D: g.d}
 	g.lieAt(k.DynamicShared(1024))
 	return g
 }
@@ -222,7 +213,7 @@ func (g *gen) inBlock() build.U32 {
 
 // headKV is the head of K and V that an item's head shares with others.
 func (g *gen) headKV(it part.Item) build.U32 {
-	if g.p.HeadsKV == g.p.Heads {
+	if g.p.Hkv == g.p.Hq {
 		return it.Head
 	}
 	return it.Head.Div(g.shared)

@@ -3,13 +3,13 @@ package hopper
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
-	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // outputType is the type of O as PTX names it.
-func (p Problem) outputType() ptx.Type {
-	if p.Output == stages.BF16 {
+func outputType(p problem.Attention) ptx.Type {
+	if p.Output == problem.BF16 {
 		return ptx.BF16
 	}
 	return ptx.F16

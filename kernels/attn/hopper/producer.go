@@ -5,6 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // produce is the producing warpgroup: warp 0 starts copies, the others transpose V.
@@ -178,7 +179,7 @@ func (g *gen) valueTile() tile.KMajor {
 func (g *gen) fillSumColumn() {
 	k := g.k
 	one := uint32(fp8.E4M3.Encode(1))
-	if g.p.Format == fp8.E5M2 {
+	if g.p.Format == problem.E5M2 {
 		one = uint32(fp8.E5M2.Encode(1))
 	}
 	v := g.valueTile()

@@ -4,46 +4,46 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
 	for name, c := range map[string]Config{"throughput": Throughput(64, 4), "latency": Latency(64), "halves": InHalves(2)} {
-		k, err := Build(Square(1, 1, 1, 64, fp8.E4M3), c)
+		k, err := New(square(1, 1, 1, 64, problem.E4M3), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		kerneltest.Golden(t, name, k)
+		kerneltest.Golden(t, name, k.PTX)
 	}
 }
 
 // TestRefusals wants a reason for what cannot be.
 func TestRefusals(t *testing.T) {
-	square := Square(1, 2, 100, 64, fp8.E4M3)
+	square := square(1, 2, 100, 64, problem.E4M3)
 	for name, c := range map[string]struct {
-		change func(*Problem)
+		change func(*problem.Attention)
 		config Config
 		want   string
 	}{
-		"format":    {func(p *Problem) { p.Format = fp8.U8 }, Throughput(64, 4), "the tensor cores take e4m3 and e5m2"},
-		"groups":    {func(p *Problem) { p.Heads = 3 }, Throughput(64, 4), "it must be a multiple"},
-		"dim":       {func(p *Problem) { p.HeadDim = 96 }, Throughput(64, 4), "there are kernels for 64 and 128"},
-		"lse":       {func(p *Problem) { p.LSE = true }, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 2, SumColumn: true}, "off by up to a hundredth"},
-		"memory":    {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 2, TileN: 192, Stages: 4, Split: 1, BlocksPerSM: 1}, "bytes of shared memory"},
-		"registers": {func(p *Problem) { p.HeadDim = 128 }, Config{Warpgroups: 4, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}, "registers and has 112"},
-		"split":     {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, BlocksPerSM: 1}, "1 or 2"},
-		"halves":    {func(*Problem) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
-		"stages":    {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 3, Split: 1, Halves: true, BlocksPerSM: 1}, "slots of its own"},
-		"heads":     {func(p *Problem) { p.Heads, p.HeadsKV = 70000, 70000 }, Pair(), "take at most 65535 heads"},
-		"queries":   {func(p *Problem) { p.SeqQ, p.Causal = 65535*128+1, true }, Pair(), "take at most 8388480"},
-		"clusters":  {func(*Problem) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
+		"format":    {func(p *problem.Attention) { p.Format = problem.U8 }, Throughput(64, 4), "the tensor cores take e4m3 and e5m2"},
+		"groups":    {func(p *problem.Attention) { p.Hq = 3 }, Throughput(64, 4), "cannot share 2 heads of K and V evenly"},
+		"dim":       {func(p *problem.Attention) { p.D = 96 }, Throughput(64, 4), "use 64 or 128"},
+		"lse":       {func(p *problem.Attention) { p.LSE = true }, Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 2, SumColumn: true}, "off by up to a hundredth"},
+		"memory":    {func(p *problem.Attention) { p.D = 128 }, Config{Warpgroups: 2, TileN: 192, Stages: 4, Split: 1, BlocksPerSM: 1}, "bytes of shared memory"},
+		"registers": {func(p *problem.Attention) { p.D = 128 }, Config{Warpgroups: 4, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}, "registers and has 112"},
+		"split":     {func(*problem.Attention) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 4, Halves: true, BlocksPerSM: 1}, "1 or 2"},
+		"halves":    {func(*problem.Attention) {}, Config{Warpgroups: 3, TileN: 128, Stages: 2, Split: 1, Halves: true, BlocksPerSM: 1}, "it takes two or four warpgroups"},
+		"stages":    {func(*problem.Attention) {}, Config{Warpgroups: 2, TileN: 128, Stages: 3, Split: 1, Halves: true, BlocksPerSM: 1}, "slots of its own"},
+		"heads":     {func(p *problem.Attention) { p.Hq, p.Hkv = 70000, 70000 }, Pair(), "take at most 65535 heads"},
+		"queries":   {func(p *problem.Attention) { p.Sq, p.Causal = 65535*128+1, true }, Pair(), "take at most 8388480"},
+		"clusters":  {func(*problem.Attention) {}, Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 2, BlocksPerSM: 1}, "blocks that merge have 64 rows"},
 	} {
 		p := square
 		c.change(&p)
-		_, err := Build(p, c.config)
+		_, err := New(p, c.config)
 		if err == nil || !regexp.MustCompile(regexp.QuoteMeta(c.want)).MatchString(err.Error()) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -46,17 +46,17 @@ func TestCardRepeat(t *testing.T) {
 
 // repeated are problems of all designs: few blocks and many, whole tiles and not, causal,
 // and with heads that share K and V.
-func repeated() (all []Problem) {
+func repeated() (all []problem.Attention) {
 	for _, d := range []int{64, 128} {
-		causal := Square(1, 8, 2048, d, fp8.E4M3)
+		causal := square(1, 8, 2048, d, problem.E4M3)
 		causal.Causal = true
-		shared := Square(2, 16, 1000, d, fp8.E4M3)
-		shared.HeadsKV, shared.LSE = 2, true
-		bigCausal := Square(1, 2048/d, 4096, d, fp8.E5M2)
-		bigCausal.Causal, bigCausal.HeadsKV = true, 256/d
+		shared := square(2, 16, 1000, d, problem.E4M3)
+		shared.Hkv, shared.LSE = 2, true
+		bigCausal := square(1, 2048/d, 4096, d, problem.E5M2)
+		bigCausal.Causal, bigCausal.Hkv = true, 256/d
 		all = append(all,
-			Square(1, 8, 512, d, fp8.E4M3), Square(2, 8, 256, d, fp8.E4M3), Square(1, 8, 777, d, fp8.E4M3), Square(1, 8, 2048, d, fp8.E4M3),
-			causal, shared, Square(2, 2048/d, 4096, d, fp8.E4M3), bigCausal)
+			square(1, 8, 512, d, problem.E4M3), square(2, 8, 256, d, problem.E4M3), square(1, 8, 777, d, problem.E4M3), square(1, 8, 2048, d, problem.E4M3),
+			causal, shared, square(2, 2048/d, 4096, d, problem.E4M3), bigCausal)
 	}
 	return all
 }
@@ -87,25 +87,25 @@ const (
 )
 
 func newRepeater(b *bench, c Config) *repeater {
-	b.t.Helper()
+	b.T.Helper()
 	r := &repeater{bench: b, config: c, size: 4}
 	r.kernel, r.launch = b.load(c)
-	r.compare = kerneltest.Load(b.t, b.dev, differing(), nil)
-	stream, err := b.dev.(device.Streamer).NewStream()
+	r.compare = kerneltest.Load(b.T, b.Dev, differing(), nil)
+	stream, err := b.Dev.(device.Streamer).NewStream()
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	b.t.Cleanup(func() { stream.Close() })
+	b.T.Cleanup(func() { stream.Close() })
 	r.stream = stream
-	r.counts = kerneltest.Buffer(b.t, b.dev, make([]byte, 8*mostLaunches))
-	r.outputs = append(r.outputs, output{b.o, kerneltest.Buffer(b.t, b.dev, make([]byte, b.o.Size()))})
-	if b.lse != nil {
-		r.outputs = append(r.outputs, output{b.lse, kerneltest.Buffer(b.t, b.dev, make([]byte, b.lse.Size()))})
+	r.counts = kerneltest.Buffer(b.T, b.Dev, make([]byte, 8*mostLaunches))
+	r.outputs = append(r.outputs, output{b.O, kerneltest.Buffer(b.T, b.Dev, make([]byte, b.O.Size()))})
+	if b.LSE != nil {
+		r.outputs = append(r.outputs, output{b.LSE, kerneltest.Buffer(b.T, b.Dev, make([]byte, b.LSE.Size()))})
 	}
 	return r
 }
 
-func (r *repeater) String() string { return fmt.Sprintf("%v by %v", r.in.p, r.config) }
+func (r *repeater) String() string { return fmt.Sprintf("%v by %v", r.In.P, r.config) }
 
 // turn launches a number of times and compares each launch with the very first. What is
 // not written is found too: outputs are filled with another byte before each launch. The
@@ -198,7 +198,7 @@ func differing() *build.Kernel {
 // TestRepeat has the emulator repeat: the kernel's bits are the same, and one byte that is
 // not is found, whichever output has it, and so is what nobody writes.
 func TestRepeat(t *testing.T) {
-	p := Square(1, 2, 70, 64, fp8.E4M3)
+	p := square(1, 2, 70, 64, problem.E4M3)
 	p.LSE = true
 	in := generate(t, "normal", p, 1)
 	change := func(to device.Buffer, at int64, launch int) func(device.Stream, int) error {
@@ -219,10 +219,10 @@ func TestRepeat(t *testing.T) {
 		want  string
 	}{
 		{"nothing", func(*repeater) {}, ""},
-		{"O", func(r *repeater) { r.between = change(r.o, 4*1001+3, 6) }, "launch 6 gives other bits than the first: 1 words differ, word 1001 "},
-		{"LSE", func(r *repeater) { r.between = change(r.lse, 4*139, 1) }, "launch 1 gives other bits than the first: 1 words differ, word 139 "},
+		{"O", func(r *repeater) { r.between = change(r.O, 4*1001+3, 6) }, "launch 6 gives other bits than the first: 1 words differ, word 1001 "},
+		{"LSE", func(r *repeater) { r.between = change(r.LSE, 4*139, 1) }, "launch 1 gives other bits than the first: 1 words differ, word 139 "},
 		{"what nobody writes", func(r *repeater) {
-			idle := []device.Param{device.Ptr(r.o), device.Ptr(r.o), device.Ptr(r.o), device.U32(0), device.U32(0)}
+			idle := []device.Param{device.Ptr(r.O), device.Ptr(r.O), device.Ptr(r.O), device.U32(0), device.U32(0)}
 			r.kernel, r.launch = r.compare, device.Launch{Grid: device.D(1), Block: device.D(32), Params: idle}
 		}, "launch 1 gives other bits than the first: 4620 words differ, word 0 "},
 	} {
@@ -248,7 +248,7 @@ func TestRepeated(t *testing.T) {
 		if err := Choose(p, 132).Check(p); err != nil {
 			t.Errorf("%v: %v", p, err)
 		}
-		for n, is := range map[*int]bool{&causal: p.Causal, &shared: p.Heads == 8*p.HeadsKV, &lse: p.LSE} {
+		for n, is := range map[*int]bool{&causal: p.Causal, &shared: p.Hq == 8*p.Hkv, &lse: p.LSE} {
 			if is {
 				*n++
 			}

@@ -32,16 +32,12 @@ func TestResources(t *testing.T) {
 			}
 		}
 		for _, c := range configs {
-			k, err := Build(c.able(mixed(d, 1, 1, turn)), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := k.PTX()
+			k, err := New(c.able(mixed(d, 1, 1, turn)), c)
 			if err != nil {
 				t.Fatal(err)
 			}
 			in := filepath.Join(t.TempDir(), "kernel.ptx")
-			if err := os.WriteFile(in, []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(in, []byte(k.PTX), 0o644); err != nil {
 				t.Fatal(err)
 			}
 			out, err := exec.Command("ptxas", "-v", "-arch", "sm_90a", "-o", os.DevNull, in).CombinedOutput()

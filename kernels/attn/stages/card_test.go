@@ -9,7 +9,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/nvml"
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -32,40 +31,40 @@ func sameTensorCores(t *testing.T, dev device.Device) ptx.Target {
 }
 
 // named is the problem of a shape with a name.
-func named(t testing.TB, name string, f fp8.Format) Problem {
+func named(t testing.TB, name string, f problem.Format) problem.Attention {
 	t.Helper()
 	s, err := problem.ParseShape(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Problem{Batch: s.B, Heads: s.Hq, Seq: s.Sq, HeadDim: s.D, Format: f}
+	return problem.Attention{Shape: problem.Square(s.B, s.Hq, s.Sq, s.D), Format: f}
 }
 
 // TestCardBits compares every bit of card and emulator.
 func TestCardBits(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM80)
 	target := sameTensorCores(t, card)
-	problems := []Problem{named(t, "small", fp8.U8), named(t, "small", fp8.E4M3), named(t, "mission", fp8.U8)}
+	problems := []problem.Attention{named(t, "small", problem.U8), named(t, "small", problem.E4M3), named(t, "mission", problem.U8)}
 	for i, s := range []int{1, 17, 65, 129} {
 		for _, d := range []int{64, 128} {
-			problems = append(problems, variant(Problem{Batch: 2, Heads: 3, Seq: s, HeadDim: d}, i+d/64))
+			problems = append(problems, variant(problem.Attention{Shape: problem.Square(2, 3, s, d)}, i+d/64))
 		}
 	}
 	for _, p := range problems {
 		in := normal(t, p, 1)
 		onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0), in)
-		for _, preset := range Presets(p.HeadDim) {
-			t.Run(fmt.Sprintf("%s/s%d/d%d/%s/%s", preset.Name, p.Seq, p.HeadDim, p.Format, p.Output), func(t *testing.T) {
-				onCard.t, onEmu.t = t, t
-				if a, b := onCard.run(preset.Config, ptx.SM89), onEmu.run(preset.Config, ptx.SM89); !same(a, b) {
+		for _, preset := range Presets(p.D) {
+			t.Run(fmt.Sprintf("%s/s%d/d%d/%s/%s", preset.Name, p.Sq, p.D, p.Format, p.Output), func(t *testing.T) {
+				onCard.T, onEmu.T = t, t
+				if a, b := onCard.run(preset.Config, ptx.SM89), onEmu.run(preset.Config, ptx.SM89); !a.Same(b) {
 					t.Error("the card's bits are not the emulator's")
 					judge(t, a, in.Q, in.K, in.V, exact(p))
 				}
 			})
 		}
 	}
-	p := named(t, "small", fp8.U8)
-	p.Seq = 150
+	p := named(t, "small", problem.U8)
+	p.Sq = 150
 	in := normal(t, p, 2)
 	onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0), in)
 	for _, toggle := range toggles {
@@ -74,7 +73,7 @@ func TestCardBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		toggle.change(&preset.Config)
-		if !same(onCard.run(preset.Config, ptx.SM89), onEmu.run(preset.Config, ptx.SM89)) {
+		if !onCard.run(preset.Config, ptx.SM89).Same(onEmu.run(preset.Config, ptx.SM89)) {
 			t.Errorf("%s with %s: the card's bits are not the emulator's", toggle.from, toggle.name)
 		}
 	}
@@ -83,13 +82,13 @@ func TestCardBits(t *testing.T) {
 // TestCardMatrix runs all presets on all shapes and seeds and compares with float64.
 func TestCardMatrix(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM80)
-	var problems []Problem
+	var problems []problem.Attention
 	for _, name := range []string{"small", "mission", "mission256", "long"} {
-		problems = append(problems, named(t, name, fp8.U8), named(t, name, fp8.E4M3))
+		problems = append(problems, named(t, name, problem.U8), named(t, name, problem.E4M3))
 	}
 	for i, s := range []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000} {
 		for _, d := range []int{64, 128} {
-			problems = append(problems, variant(Problem{Batch: 2, Heads: 3, Seq: s, HeadDim: d}, i))
+			problems = append(problems, variant(problem.Attention{Shape: problem.Square(2, 3, s, d)}, i))
 		}
 	}
 	for _, p := range problems {
@@ -100,8 +99,8 @@ func TestCardMatrix(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := newBench(t, card, in)
-			for _, preset := range Presets(p.HeadDim) {
-				e, err := want.Compare(b.run(preset.Config, ptx.SM89).tensor(t), ref.CompareOptions{})
+			for _, preset := range Presets(p.D) {
+				e, err := want.Compare(b.run(preset.Config, ptx.SM89).Tensor(t), ref.CompareOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -120,18 +119,18 @@ func TestCardParity(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, d := range []int{64, 128} {
 			for i := range 3 {
-				p := variant(Problem{Batch: 1, Heads: 4, Seq: 500, HeadDim: d}, i)
+				p := variant(problem.Attention{Shape: problem.Square(1, 4, 500, d)}, i)
 				p.LSE = true
 				checkParity(t, card, p, seed)
 			}
 		}
 	}
-	in := normal(t, named(t, "mission", fp8.E4M3), 3)
+	in := normal(t, named(t, "mission", problem.E4M3), 3)
 	b := newBench(t, card, in)
 	for _, preset := range Presets(64) {
 		first := b.run(preset.Config, ptx.SM89)
 		for range 50 {
-			if !same(b.run(preset.Config, ptx.SM89), first) {
+			if !b.run(preset.Config, ptx.SM89).Same(first) {
 				t.Errorf("%s gives other bits when run again", preset.Name)
 				break
 			}
@@ -153,8 +152,8 @@ func TestCardTimes(t *testing.T) {
 		sensor = gpu
 	}
 	runs := map[string]*timing.Run{}
-	for _, p := range []Problem{named(t, "mission", fp8.U8), named(t, "mission", fp8.E4M3), named(t, "long", fp8.E4M3),
-		{Batch: 4, Heads: 16, Seq: 2048, HeadDim: 128, Format: fp8.E4M3}} {
+	for _, p := range []problem.Attention{named(t, "mission", problem.U8), named(t, "mission", problem.E4M3), named(t, "long", problem.E4M3),
+		{Shape: problem.Square(4, 16, 2048, 128), Format: problem.E4M3}} {
 		configs := map[string]Config{}
 		var names []string
 		add := func(name string, c Config) {
@@ -162,11 +161,11 @@ func TestCardTimes(t *testing.T) {
 				names, configs[name] = append(names, name), c
 			}
 		}
-		for _, preset := range Presets(p.HeadDim) {
+		for _, preset := range Presets(p.D) {
 			add(preset.Name, preset.Config)
 		}
 		for _, toggle := range toggles {
-			if preset, err := FindPreset(toggle.from, p.HeadDim); err == nil && toggle.from != "stage0" {
+			if preset, err := FindPreset(toggle.from, p.D); err == nil && toggle.from != "stage0" {
 				toggle.change(&preset.Config)
 				add(toggle.from+" with "+toggle.name, preset.Config)
 			}
@@ -186,12 +185,12 @@ func TestCardTimes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		title := fmt.Sprintf("[%d,%d,%d,%d] %s", p.Batch, p.Heads, p.Seq, p.HeadDim, p.Format)
+		title := fmt.Sprintf("[%d,%d,%d,%d] %s", p.B, p.Hq, p.Sq, p.D, p.Format)
 		runs[title] = run
 		t.Logf("%s, µs a launch, graph, warm:", title)
 		for i, name := range names {
 			s := run.Summary(i)
-			flop := 4 * float64(p.Batch*p.Heads) * float64(p.Seq) * float64(p.Seq) * float64(p.HeadDim)
+			flop := 4 * float64(p.B*p.Hq) * float64(p.Sq) * float64(p.Sq) * float64(p.D)
 			t.Logf("  %-32s p50 %8.2f  p90 %8.2f  %6.1f TFLOP/s", name, s.P50, s.P90, flop/s.P50/1e6)
 		}
 	}
@@ -208,21 +207,10 @@ func TestCardTimes(t *testing.T) {
 
 // work is a config's launch, to be timed.
 func (b *bench) work(name string, c Config) timing.Work {
-	b.t.Helper()
-	k, err := Build(b.in.p, c, ptx.SM89)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	blocks := 1
-	kernel, launch := b.load(k, c, blocks)
-	if o, ok := kernel.(device.OccupancyKernel); ok && c.Persistent {
-		if occupancy, err := o.Occupancy(launch); err == nil {
-			blocks = max(occupancy.BlocksPerSM, 1)
-			l := c.Launch(b.in.p, b.dev.Info().SMs, blocks)
-			launch.Grid = device.D(l.Grid)
-		}
-	}
-	p := b.in.p
-	bytes := int64(5 * p.Batch * p.Heads * p.Seq * p.HeadDim)
+	b.T.Helper()
+	b.SMs = 0 // those of the card
+	kernel, launch := b.Only(b.kernel(c, ptx.SM89))
+	p := b.In.P
+	bytes := int64(5 * p.B * p.Hq * p.Sq * p.D)
 	return timing.Launches(name, kernel, bytes, launch)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -65,8 +65,9 @@ func (c Config) String() string {
 
 // Check says why a kernel of this Config cannot compute the problem on the target, or
 // nil when it can.
-func (c Config) Check(p Problem, t ptx.Target) error {
-	if err := p.Check(); err != nil {
+func (c Config) Check(p problem.Attention, t ptx.Target) error {
+	p = p.Filled()
+	if err := checkProblem(p); err != nil {
 		return err
 	}
 	if err := c.checkToggles(); err != nil {
@@ -78,11 +79,11 @@ func (c Config) Check(p Problem, t ptx.Target) error {
 	switch limit := sharedLimit(t); {
 	case t.SM < 80:
 		return fmt.Errorf("%s has neither cp.async nor mma.sync of f16 with k = 16: the least is sm_80", t)
-	case p.Format == fp8.E4M3 && t.SM < 89:
+	case p.Format == problem.E4M3 && t.SM < 89:
 		return fmt.Errorf("%s cannot convert e4m3: the least is sm_89", t)
-	case c.plan(p.HeadDim).total > limit:
+	case c.plan(p.D).total > limit:
 		return fmt.Errorf("head dimension %d with tiles of %d×%d and %d stages: %d bytes of shared memory, %s has %d a block",
-			p.HeadDim, c.TileM, c.TileN, c.Stages, c.plan(p.HeadDim).total, t, limit)
+			p.D, c.TileM, c.TileN, c.Stages, c.plan(p.D).total, t, limit)
 	}
 	return nil
 }
@@ -132,20 +133,6 @@ func sharedLimit(t ptx.Target) int {
 		return 163 << 10
 	}
 	return 99 << 10
-}
-
-// Launch is how a kernel is started: blocks, threads a block, and bytes of dynamic
-// shared memory.
-type Launch struct{ Grid, Block, Shared int }
-
-// Launch is the launch of a kernel for the problem. A persistent kernel gets no more
-// blocks than sms times blocksPerSM; others do not look at these.
-func (c Config) Launch(p Problem, sms, blocksPerSM int) Launch {
-	grid := p.Batch * p.Heads * ((p.Seq + c.TileM - 1) / c.TileM)
-	if c.Persistent {
-		grid = min(grid, max(sms*blocksPerSM, 1))
-	}
-	return Launch{Grid: grid, Block: c.threads(), Shared: c.plan(p.HeadDim).total}
 }
 
 // computeWarps are the warps that compute.

@@ -5,39 +5,39 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestRefusals has a case for every reason that Check gives.
 func TestRefusals(t *testing.T) {
-	fine := Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.E4M3}
+	fine := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
 	for _, c := range []struct {
 		preset string
-		change func(*Problem, *Config)
+		change func(*problem.Attention, *Config)
 		target ptx.Target
 		want   string
 	}{
-		{"stage0", func(p *Problem, _ *Config) { p.Batch = 0 }, ptx.SM89, "at least 1"},
-		{"stage0", func(p *Problem, _ *Config) { p.HeadDim = 256 }, ptx.SM89, "64 and 128"},
-		{"stage0", func(p *Problem, _ *Config) { p.Seq = 1 << 24 }, ptx.SM89, "fit 32 bits"},
-		{"stage0", func(p *Problem, _ *Config) { p.Batch = 1 << 26 }, ptx.SM89, "than a grid has"},
-		{"stage0", func(p *Problem, _ *Config) { p.Format = 9 }, ptx.SM89, "no format"},
-		{"stage0", func(p *Problem, _ *Config) { p.Output = 9 }, ptx.SM89, "no output type"},
-		{"stage0", func(_ *Problem, c *Config) { c.Stages = 4 }, ptx.SM89, "1, 2 or 3"},
-		{"stage5", func(_ *Problem, c *Config) { c.Producers = 3 }, ptx.SM89, "0, 1 or 2"},
-		{"stage1", func(_ *Problem, c *Config) { c.FusedSoftmax = true }, ptx.SM89, "tensor cores for both"},
-		{"stage3b", func(_ *Problem, c *Config) { c.ReuseScores = true }, ptx.SM89, "no score buffer"},
-		{"stage1", func(_ *Problem, c *Config) { c.ReuseScores = true }, ptx.SM89, "P is f32"},
-		{"stage2", func(_ *Problem, c *Config) { c.Producers = 1 }, ptx.SM89, "without fused softmax"},
-		{"stage5", func(_ *Problem, c *Config) { c.Stages = 0 }, ptx.SM89, "without cp.async"},
-		{"stage3b", func(_ *Problem, c *Config) { c.TileM = 40 }, ptx.SM89, "steps of 16"},
-		{"stage2", func(_ *Problem, c *Config) { c.TileM = 48 }, ptx.SM89, "32 or 64"},
-		{"stage2", func(_ *Problem, c *Config) { c.TileN = 48 }, ptx.SM89, "KV tiles of 48"},
-		{"xor-swizzle", func(_ *Problem, c *Config) { c.TileN = 96 }, ptx.SM89, "power of two"},
-		{"stage0", func(*Problem, *Config) {}, ptx.Target{SM: 75}, "least is sm_80"},
-		{"stage0", func(*Problem, *Config) {}, ptx.SM86, "least is sm_89"},
-		{"stage5", func(p *Problem, c *Config) { p.HeadDim, c.TileN = 128, 128 }, ptx.SM89, "bytes of shared memory, sm_89 has 101376"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.B = 0 }, ptx.SM89, "at least 1"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.D = 256 }, ptx.SM89, "use 64 or 128"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.Sq, p.Skv = 1<<24, 1<<24 }, ptx.SM89, "fit 32 bits"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.B, p.Sq, p.Skv = 1<<29, 1, 1 }, ptx.SM89, "than a grid has"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.Format = "e3m4" }, ptx.SM89, "format \"e3m4\" is not known"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.Output = "f64" }, ptx.SM89, "output \"f64\" is not known"},
+		{"stage0", func(_ *problem.Attention, c *Config) { c.Stages = 4 }, ptx.SM89, "1, 2 or 3"},
+		{"stage5", func(_ *problem.Attention, c *Config) { c.Producers = 3 }, ptx.SM89, "0, 1 or 2"},
+		{"stage1", func(_ *problem.Attention, c *Config) { c.FusedSoftmax = true }, ptx.SM89, "tensor cores for both"},
+		{"stage3b", func(_ *problem.Attention, c *Config) { c.ReuseScores = true }, ptx.SM89, "no score buffer"},
+		{"stage1", func(_ *problem.Attention, c *Config) { c.ReuseScores = true }, ptx.SM89, "P is f32"},
+		{"stage2", func(_ *problem.Attention, c *Config) { c.Producers = 1 }, ptx.SM89, "without fused softmax"},
+		{"stage5", func(_ *problem.Attention, c *Config) { c.Stages = 0 }, ptx.SM89, "without cp.async"},
+		{"stage3b", func(_ *problem.Attention, c *Config) { c.TileM = 40 }, ptx.SM89, "steps of 16"},
+		{"stage2", func(_ *problem.Attention, c *Config) { c.TileM = 48 }, ptx.SM89, "32 or 64"},
+		{"stage2", func(_ *problem.Attention, c *Config) { c.TileN = 48 }, ptx.SM89, "KV tiles of 48"},
+		{"xor-swizzle", func(_ *problem.Attention, c *Config) { c.TileN = 96 }, ptx.SM89, "power of two"},
+		{"stage0", func(*problem.Attention, *Config) {}, ptx.Target{SM: 75}, "least is sm_80"},
+		{"stage0", func(*problem.Attention, *Config) {}, ptx.SM86, "least is sm_89"},
+		{"stage5", func(p *problem.Attention, c *Config) { p.D, c.TileN = 128, 128 }, ptx.SM89, "bytes of shared memory, sm_89 has 101376"},
 	} {
 		preset, err := FindPreset(c.preset, 64)
 		if err != nil {
@@ -49,14 +49,14 @@ func TestRefusals(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.preset, err, c.want)
 		}
-		if _, buildErr := Build(p, config, c.target); buildErr == nil {
+		if _, buildErr := New(p, config, c.target); buildErr == nil {
 			t.Errorf("%s was built although %v", c.preset, err)
 		}
 	}
 	for _, d := range []int{64, 128} {
 		for _, preset := range Presets(d) {
 			p := fine
-			p.HeadDim = d
+			p.D = d
 			if err := preset.Config.Check(p, ptx.SM89); err != nil {
 				t.Errorf("%s, D=%d: %v", preset.Name, d, err)
 			}
@@ -108,13 +108,9 @@ func TestEveryToggle(t *testing.T) {
 
 func text(t *testing.T, c Config) string {
 	t.Helper()
-	k, err := Build(Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.U8}, c, ptx.SM89)
+	k, err := New(problem.Attention{Shape: problem.Square(1, 1, 1, 64), Format: problem.U8}, c, ptx.SM89)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := k.PTX()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return k.PTX
 }

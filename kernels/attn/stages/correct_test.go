@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -16,12 +15,12 @@ type bounds struct{ max, mean float64 }
 // exact are the errors against float64 over the same quantised inputs, N(0,1): those
 // of rounding P and O. They do not depend on the format. A bfloat16 has three bits
 // less than a half, and the fewer keys there are the larger is O.
-func exact(p Problem) bounds {
+func exact(p problem.Attention) bounds {
 	b := bounds{8e-4, 6e-5}
-	if p.Seq < 32 {
+	if p.Sq < 32 {
 		b = bounds{1e-3, 2e-4}
 	}
-	if p.Output == BF16 {
+	if p.Output == problem.BF16 {
 		b.max, b.mean = 8*b.max, 8*b.mean
 	}
 	return b
@@ -34,15 +33,15 @@ func judge(t testing.TB, r result, q, k, v ref.Tensor, b bounds) *ref.Errors {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := want.Compare(r.tensor(t), ref.CompareOptions{Tol: b.max})
+	e, err := want.Compare(r.Tensor(t), ref.CompareOptions{Tol: b.max})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e.Max > b.max || e.Mean > b.mean {
 		t.Errorf("max %g and mean %g, at most %g and %g are right: %v", e.Max, e.Mean, b.max, b.mean, e)
 	}
-	if r.lse != nil {
-		e, err := want.CompareLSE(r.lse, ref.CompareOptions{Tol: 1e-5})
+	if r.LSE != nil {
+		e, err := want.CompareLSE(r.LSE, ref.CompareOptions{Tol: 1e-5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,9 +53,9 @@ func judge(t testing.TB, r result, q, k, v ref.Tensor, b bounds) *ref.Errors {
 }
 
 // variants are the formats and outputs by turns.
-func variant(p Problem, i int) Problem {
-	p.Format = []fp8.Format{fp8.U8, fp8.E4M3, fp8.E5M2}[i%3]
-	p.Output = Output(i / 3 % 2)
+func variant(p problem.Attention, i int) problem.Attention {
+	p.Format = []problem.Format{problem.U8, problem.E4M3, problem.E5M2}[i%3]
+	p.Output = []problem.Format{problem.F16, problem.BF16}[i/3%2]
 	p.LSE = i%2 == 0
 	return p
 }
@@ -76,7 +75,7 @@ func TestLengths(t *testing.T) {
 					continue
 				}
 				turn++
-				p := variant(Problem{Batch: 1 + turn%2, Heads: 2, Seq: s, HeadDim: d}, turn)
+				p := variant(problem.Attention{Shape: problem.Square(1+turn%2, 2, s, d)}, turn)
 				t.Run(fmt.Sprintf("%s/d%d/s%d/%s/%s", preset.Name, d, s, p.Format, p.Output), func(t *testing.T) {
 					in := normal(t, p, uint64(turn))
 					r := newBench(t, emulator(t, ptx.SM90, 0), in).run(preset.Config, ptx.SM89)
@@ -91,7 +90,7 @@ func TestLengths(t *testing.T) {
 func TestFormats(t *testing.T) {
 	for _, preset := range Presets(64) {
 		for i := range 6 {
-			p := variant(Problem{Batch: 1, Heads: 1, Seq: 32, HeadDim: 64}, i)
+			p := variant(problem.Attention{Shape: problem.Square(1, 1, 32, 64)}, i)
 			t.Run(fmt.Sprintf("%s/%s/%s", preset.Name, p.Format, p.Output), func(t *testing.T) {
 				in := normal(t, p, 0)
 				r := newBench(t, emulator(t, ptx.SM89, 0), in).run(preset.Config, ptx.SM89)
@@ -132,9 +131,9 @@ func TestOriginalInputs(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					in := normal(t, Problem{Batch: shape.B, Heads: shape.Hq, Seq: shape.Sq, HeadDim: shape.D, Format: fp8.U8}, uint64(seed))
+					in := normal(t, problem.Attention{Shape: problem.Square(shape.B, shape.Hq, shape.Sq, shape.D), Format: problem.U8}, uint64(seed))
 					r := newBench(t, emulator(t, ptx.SM90, 0), in).run(c.Config, ptx.SM89)
-					o := in.original
+					o := in.Original
 					e := judge(t, r, o.Q, o.K, o.V, original[name])
 					t.Logf("max %.5f, mean %.6f", e.Max, e.Mean)
 				})
@@ -153,7 +152,7 @@ func TestDistributions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				in := generate(t, dist.Name, Problem{Batch: 1, Heads: 2, Seq: 150, HeadDim: 64, Format: fp8.E4M3}, 3)
+				in := generate(t, dist.Name, problem.Attention{Shape: problem.Square(1, 2, 150, 64), Format: problem.E4M3}, 3)
 				r := newBench(t, emulator(t, ptx.SM90, 0), in).run(c.Config, ptx.SM89)
 				judge(t, r, in.Q, in.K, in.V, bounds{1e-2, 1e-3})
 			})

@@ -2,7 +2,7 @@ package stages
 
 import (
 	"github.com/GOATnote-Inc/attest/build"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Decoding makes halves of bytes, without rounding:
@@ -15,10 +15,10 @@ import (
 func (g *gen) decodeConstants() {
 	k := g.k
 	switch g.p.Format {
-	case fp8.U8, fp8.U8Legacy:
+	case problem.U8, problem.U8Legacy:
 		g.letter = k.B32(0x64646464).Var().Get() // 0x64uu is the half 1024+u
 		g.bias = k.B32(0x64806480).Var().Get()   // 1024+128, twice
-	case fp8.E5M2:
+	case problem.E5M2:
 		g.zero = k.B32(0).Var().Get()
 	}
 }
@@ -27,10 +27,10 @@ func (g *gen) decodeConstants() {
 func (g *gen) arithmetic(word build.B32) [2]build.B32 {
 	k := g.k
 	switch g.p.Format {
-	case fp8.E4M3:
+	case problem.E4M3:
 		lo, hi := build.Unpack2[build.E4M3x2](word)
 		return [2]build.B32{build.Cast[build.B32](lo.CvtRnF16x2()), build.Cast[build.B32](hi.CvtRnF16x2())}
-	case fp8.E5M2: // a byte of zeros below each byte
+	case problem.E5M2: // a byte of zeros below each byte
 		return [2]build.B32{word.Prmt(g.zero, k.B32(0x1404)), word.Prmt(g.zero, k.B32(0x3424))}
 	}
 	var halves [2]build.B32 // (1024+u) - (1024+128)

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/finding"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -23,7 +23,7 @@ func TestNoDefects(t *testing.T) {
 			for _, s := range lengths {
 				for _, schedule := range schedules {
 					t.Run(fmt.Sprintf("%s/d%d/s%d/schedule%d", preset.Name, d, s, schedule), func(t *testing.T) {
-						p := Problem{Batch: 1, Heads: 2, Seq: s, HeadDim: d, Format: fp8.E4M3, LSE: true}
+						p := problem.Attention{Shape: problem.Square(1, 2, s, d), Format: problem.E4M3, LSE: true}
 						for _, defect := range defects(t, p, preset.Config, schedule, nil) {
 							t.Error(defect)
 						}
@@ -38,7 +38,7 @@ func TestNoDefects(t *testing.T) {
 	for _, toggle := range toggles {
 		c := config(t, toggle.from)
 		toggle.change(&c)
-		p := Problem{Batch: 1, Heads: 2, Seq: 97, HeadDim: 64, Format: fp8.U8}
+		p := problem.Attention{Shape: problem.Square(1, 2, 97, 64), Format: problem.U8}
 		for _, defect := range defects(t, p, c, 1, nil) {
 			t.Errorf("%s with %s: %v", toggle.from, toggle.name, defect)
 		}
@@ -46,7 +46,7 @@ func TestNoDefects(t *testing.T) {
 }
 
 // defects are what the checkers find in a kernel, its PTX changed by spoil.
-func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
+func defects(t *testing.T, p problem.Attention, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
 	t.Helper()
 	checker := check.New()
 	dev, err := emu.New(ptx.SM90, emu.Options{Schedule: schedule, Observer: checker})
@@ -54,7 +54,7 @@ func defects(t *testing.T, p Problem, c Config, schedule uint64, spoil func(stri
 		t.Fatal(err)
 	}
 	b := newBench(t, dev, normal(t, p, 1))
-	b.spoil = spoil
+	b.Spoil = spoil
 	b.run(c, ptx.SM89)
 	return checker.Findings()
 }
@@ -84,7 +84,7 @@ func TestDefectsAreFound(t *testing.T) {
 		{"no barrier between scores and softmax", "stage2", cut("bar.sync 0;", 2)},
 		{"no barrier between softmax and P·V", "stage2", cut("bar.sync 0;", 3)},
 	} {
-		p := Problem{Batch: 1, Heads: 1, Seq: 200, HeadDim: 64, Format: fp8.E4M3}
+		p := problem.Attention{Shape: problem.Square(1, 1, 200, 64), Format: problem.E4M3}
 		if len(defects(t, p, config(t, c.preset), 1, c.spoil)) == 0 {
 			t.Errorf("%s: %s: nothing found", c.preset, c.name)
 		}

@@ -1,8 +1,8 @@
 // Package attn writes attention kernels: O = softmax(Q·Kᵀ·scale)·V with Q, K and V in
 // one byte an element and a scale a head.
 //
-//	p := attn.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.E4M3}
-//	preset, err := attn.FindPreset("stage3b", p.HeadDim)
+//	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
+//	preset, err := attn.FindPreset("stage3b", p.D)
 //	k, err := attn.Build(p, preset.Config, ptx.SM89)
 //
 // A [Config] has a field for each decision, and [Config.Check] says why a combination

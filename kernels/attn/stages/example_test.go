@@ -4,32 +4,37 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-func ExampleBuild() {
-	p := stages.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 64, Format: fp8.E4M3}
-	preset, err := stages.FindPreset("stage3b", p.HeadDim)
+func ExampleNew() {
+	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
+	preset, err := stages.FindPreset("stage3b", p.D)
 	if err != nil {
 		log.Fatal(err)
 	}
-	k, err := stages.Build(p, preset.Config, ptx.SM89)
+	k, err := stages.New(p, preset.Config, ptx.SM89)
 	if err != nil {
 		log.Fatal(err)
 	}
-	l := preset.Config.Launch(p, 132, 1)
-	fmt.Printf("%s: %v\n", k.Name(), preset.Config)
-	fmt.Printf("%d blocks of %d threads, %d bytes of shared memory\n", l.Grid, l.Block, l.Shared)
+	plan, err := k.Bind(p, kernel.Chip{SMs: 132}, kernel.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := plan.Steps[0]
+	fmt.Printf("%s: %v\n", s.Entry, preset.Config)
+	fmt.Printf("%d blocks of %d threads, %d bytes of shared memory\n", s.Grid[0], s.Block[0], s.Shared)
 	// Output:
 	// attn_e4m3_d64_f16: 64x64 cp-async-2 vector-dequant tensor-qk tensor-pv fused-softmax
 	// 64 blocks of 128 threads, 44032 bytes of shared memory
 }
 
 func ExampleConfig_Check() {
-	p := stages.Problem{Batch: 1, Heads: 8, Seq: 512, HeadDim: 128, Format: fp8.E4M3}
-	preset, err := stages.FindPreset("stage5", p.HeadDim)
+	p := problem.Attention{Shape: problem.Square(1, 8, 512, 128), Format: problem.E4M3}
+	preset, err := stages.FindPreset("stage5", p.D)
 	if err != nil {
 		log.Fatal(err)
 	}

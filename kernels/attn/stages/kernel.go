@@ -6,28 +6,19 @@ import (
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Build writes the kernel, or says why it cannot be.
-//
-// Parameters, in this order:
-//
-//	q, k, v     bytes [B,H,S,D], each aligned to 16 bytes
-//	qs, ks, vs  float [H], what a byte's value is multiplied by
-//	o           f16 or bf16 [B,H,S,D]
-//	lse         float [B,H,S], only with Problem.LSE
-//	batch, heads, seq  u32
-//	scale       float, what scores are multiplied by, mostly 1/√D
-//
-// [Config.Launch] gives grid, block and dynamic shared memory. The text depends on
-// the problem's HeadDim, Format, Output and LSE, not on its sizes.
-func Build(p Problem, c Config, t ptx.Target) (*build.Kernel, error) {
+// write writes the text of the kernel and the arguments of its launch. The text depends on
+// the problem's facts, not on its sizes.
+func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel.Arg, error) {
 	if err := c.Check(p, t); err != nil {
-		return nil, fmt.Errorf("attention kernel %v: %w", c, err)
+		return nil, nil, fmt.Errorf("attention kernel %v: %w", c, err)
 	}
-	k := build.New(fmt.Sprintf("attn_%s_d%d_%s", p.decodeName(), p.HeadDim, p.Output), t)
+	k := build.New(fmt.Sprintf("attn_%s_d%d_%s", p.Format.Decoded(), p.D, p.Output), t)
 	k.Version(version(p, t))
 	k.ReqNTid(c.threads())
 	k.MaxNReg(maxRegisters)
@@ -40,23 +31,15 @@ func Build(p Problem, c Config, t ptx.Target) (*build.Kernel, error) {
 	default:
 		g.eachItem(g.unfused)
 	}
-	return k, nil
-}
-
-// decodeName is the format as far as decoding goes.
-func (p Problem) decodeName() string {
-	if p.Format == fp8.U8Legacy {
-		return fp8.U8.String()
-	}
-	return p.Format.String()
+	return k, g.args, nil
 }
 
 // version is the least PTX version: 8.1 brought e4m3 to sm_89, 7.1 waiting for an
 // mbarrier by parity to sm_80.
-func version(p Problem, t ptx.Target) (major, minor int) {
+func version(p problem.Attention, t ptx.Target) (major, minor int) {
 	v := t.MinVersion()
 	for _, need := range []ptx.Version{{Major: 7, Minor: 1}, {Major: 8, Minor: 1}} {
-		if (need.Major == 7 || p.Format == fp8.E4M3 && t.SM < 90) && v.Less(need) {
+		if (need.Major == 7 || p.Format == problem.E4M3 && t.SM < 90) && v.Less(need) {
 			v = need
 		}
 	}
@@ -68,10 +51,11 @@ const maxRegisters = 128
 
 // gen is a kernel being written: what all its parts need.
 type gen struct {
-	k *build.Kernel
-	p Problem
-	c Config
-	d int // head dimension
+	k    *build.Kernel
+	p    problem.Attention
+	c    Config
+	d    int          // head dimension
+	args []kernel.Arg // of the launch, in the order of the parameters
 
 	q, kk, v           build.Global[build.B8]
 	qs, ks, vs         build.Global[build.F32]
@@ -87,16 +71,18 @@ type gen struct {
 	ring               tile.Ring // of decoded tiles, with producers
 }
 
-func newGen(k *build.Kernel, p Problem, c Config) *gen {
-	g := &gen{k: k, p: p, c: c, d: p.HeadDim, plan: c.plan(p.HeadDim)}
-	g.q, g.kk, g.v = k.ParamGlobalB8("q"), k.ParamGlobalB8("k"), k.ParamGlobalB8("v")
-	g.qs, g.ks, g.vs = k.ParamGlobalF32("qs"), k.ParamGlobalF32("ks"), k.ParamGlobalF32("vs")
-	g.o = k.ParamGlobalB16("o")
+func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
+	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p.D)}
+	params := attn.NewParams(k)
+	g.q, g.kk, g.v = params.Bytes("q"), params.Bytes("k"), params.Bytes("v")
+	g.qs, g.ks, g.vs = params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
+	g.o = params.Halves("o")
 	if p.LSE {
-		g.lse = k.ParamGlobalF32("lse")
+		g.lse = params.Floats("lse")
 	}
-	g.batch, g.heads, g.seq = k.ParamU32("batch"), k.ParamU32("heads"), k.ParamU32("seq")
-	g.scale = k.ParamF32("scale")
+	g.batch, g.heads, g.seq = params.U32("batch", "B"), params.U32("heads", "H"), params.U32("seq", "Sq")
+	g.scale = params.F32("scale", "scale")
+	g.args = params.Args()
 	g.shared = k.DynamicShared(128)
 
 	g.tid = k.TidX()
@@ -173,7 +159,7 @@ func of[T build.Value](it item, p build.Global[T]) build.Global[T] {
 // logits still round to zero.
 func (it item) logitScale() (c build.F32, flip build.B32) {
 	g := it.g
-	k, step := g.k, g.p.step()
+	k, step := g.k, step(g.p)
 	h := it.head.Rem(g.heads)
 	c = g.scale.Mul(k.F32(float32(math.Log2E * step * step)))
 	c = c.Mul(g.qs.At(h).Ld()).Mul(g.ks.At(h).Ld())
@@ -184,7 +170,7 @@ func (it item) logitScale() (c build.F32, flip build.B32) {
 // valueScale is vs·step: what sums of V's codes are multiplied by.
 func (it item) valueScale() build.F32 {
 	g := it.g
-	return g.vs.At(it.head.Rem(g.heads)).Ld().Mul(g.k.F32(float32(g.p.step())))
+	return g.vs.At(it.head.Rem(g.heads)).Ld().Mul(g.k.F32(float32(step(g.p))))
 }
 
 // move is the address n elements further on.

@@ -3,11 +3,12 @@ package stages
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // pair rounds two neighbours to the output's type.
 func (g *gen) pair(lo, hi build.F32) build.B32 {
-	if g.p.Output == BF16 {
+	if g.p.Output == problem.BF16 {
 		return build.Cast[build.B32](hi.CvtRnBF16x2(lo))
 	}
 	return build.Cast[build.B32](hi.CvtRnF16x2(lo))

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -20,22 +20,22 @@ var parity = []struct {
 }
 
 // checkParity compares the presets that must agree, on one device.
-func checkParity(t *testing.T, dev device.Device, p Problem, seed uint64) {
+func checkParity(t *testing.T, dev device.Device, p problem.Attention, seed uint64) {
 	b := newBench(t, dev, normal(t, p, seed))
 	run := func(name string) result {
-		preset, err := FindPreset(name, p.HeadDim)
+		preset, err := FindPreset(name, p.D)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.run(preset.Config, ptx.SM89)
 	}
 	for _, group := range parity {
-		if group.u8 && p.Format != fp8.U8 {
+		if group.u8 && p.Format != problem.U8 {
 			continue
 		}
 		want := run(group.first)
 		for _, other := range group.others {
-			if !same(run(other), want) {
+			if !run(other).Same(want) {
 				t.Errorf("%s differs from %s", other, group.first)
 			}
 		}
@@ -45,7 +45,7 @@ func checkParity(t *testing.T, dev device.Device, p Problem, seed uint64) {
 func TestParity(t *testing.T) {
 	for _, d := range []int{64, 128} {
 		for i := range 3 {
-			p := variant(Problem{Batch: 1, Heads: 2, Seq: 150, HeadDim: d}, i)
+			p := variant(problem.Attention{Shape: problem.Square(1, 2, 150, d)}, i)
 			p.LSE = true
 			t.Run(fmt.Sprintf("d%d/%s", d, p.Format), func(t *testing.T) {
 				checkParity(t, emulator(t, ptx.SM90, 0), p, 5)
@@ -96,7 +96,7 @@ func TestToggles(t *testing.T) {
 }
 
 func testToggles(t *testing.T, d int) {
-	in := normal(t, Problem{Batch: 1, Heads: 2, Seq: 150, HeadDim: d, Format: fp8.U8, LSE: true}, 6)
+	in := normal(t, problem.Attention{Shape: problem.Square(1, 2, 150, d), Format: problem.U8, LSE: true}, 6)
 	b := newBench(t, emulator(t, ptx.SM90, 0), in)
 	before := map[string]result{}
 	for _, toggle := range toggles {
@@ -117,8 +117,8 @@ func testToggles(t *testing.T, d int) {
 				before[toggle.from] = b.run(preset.Config, ptx.SM89)
 			}
 			r := b.run(c, ptx.SM89)
-			judge(t, r, in.Q, in.K, in.V, exact(in.p))
-			if equal := same(r, before[toggle.from]); equal == toggle.changes {
+			judge(t, r, in.Q, in.K, in.V, exact(in.P))
+			if equal := r.Same(before[toggle.from]); equal == toggle.changes {
 				t.Errorf("same bits as before: %t", equal)
 			}
 		})
@@ -127,12 +127,12 @@ func testToggles(t *testing.T, d int) {
 
 // TestSchedules runs the warps in several orders, which must not matter.
 func TestSchedules(t *testing.T) {
-	in := normal(t, Problem{Batch: 1, Heads: 2, Seq: 97, HeadDim: 64, Format: fp8.E4M3, LSE: true}, 7)
+	in := normal(t, problem.Attention{Shape: problem.Square(1, 2, 97, 64), Format: problem.E4M3, LSE: true}, 7)
 	for _, preset := range Presets(64) {
 		t.Run(preset.Name, func(t *testing.T) {
 			want := newBench(t, emulator(t, ptx.SM90, 0), in).run(preset.Config, ptx.SM90)
 			for schedule := uint64(1); schedule < 4; schedule++ {
-				if !same(newBench(t, emulator(t, ptx.SM90, schedule), in).run(preset.Config, ptx.SM90), want) {
+				if !newBench(t, emulator(t, ptx.SM90, schedule), in).run(preset.Config, ptx.SM90).Same(want) {
 					t.Errorf("schedule %d gives other bits", schedule)
 				}
 			}

@@ -59,6 +59,3 @@ func (c Config) plan(d int) plan {
 	}
 	return p
 }
-
-// SharedBytes is the dynamic shared memory of a kernel for heads of dimension d.
-func (c Config) SharedBytes(d int) int { return c.plan(d).total }

@@ -9,7 +9,8 @@ import (
 // Preset is a Config with a name and a reason.
 type Preset struct {
 	Name   string
-	Idea   string // what it changes, and over which preset
+	Idea   string // what it changes over Base
+	Base   string // the preset that it builds on
 	Config Config
 }
 
@@ -42,15 +43,15 @@ func Presets(d int) []Preset {
 	persistent := stage5
 	persistent.Persistent = true
 	return []Preset{
-		{"stage0", "scalar baseline: every toggle off", stage0},
-		{"stage1", "stage0 + K and V bytes through a two-stage cp.async ring, Q·Kᵀ on tensor cores", stage1},
-		{"stage2", "stage1 + P·V on tensor cores, P in shared memory", stage2},
-		{"stage3a", "stage2 + P where the scores were", stage3a},
-		{"xor-swizzle", "stage2 + 16 bytes decoded at a time into xor-swizzled tiles", swizzle},
-		{"stage3b", "stage2 + scores and P in registers, a warp owning its 16 rows; 16 bytes decoded at a time", stage3b},
-		{"stage4", "stage3b + a three-stage ring", stage4},
-		{"stage5", "stage3b + two producer warps, one for K and one for V, that load and decode ahead", stage5},
-		{"stage5-persistent", "stage5 + blocks that take one tile of queries after the other", persistent},
+		{"stage0", "scalar baseline: every toggle off", "", stage0},
+		{"stage1", "stage0 + K and V bytes through a two-stage cp.async ring, Q·Kᵀ on tensor cores", "stage0", stage1},
+		{"stage2", "stage1 + P·V on tensor cores, P in shared memory", "stage1", stage2},
+		{"stage3a", "stage2 + P where the scores were", "stage2", stage3a},
+		{"xor-swizzle", "stage2 + 16 bytes decoded at a time into xor-swizzled tiles", "stage2", swizzle},
+		{"stage3b", "stage2 + scores and P in registers, a warp owning its 16 rows; 16 bytes decoded at a time", "stage2", stage3b},
+		{"stage4", "stage3b + a three-stage ring", "stage3b", stage4},
+		{"stage5", "stage3b + two producer warps, one for K and one for V, that load and decode ahead", "stage3b", stage5},
+		{"stage5-persistent", "stage5 + blocks that take one tile of queries after the other", "stage5", persistent},
 	}
 }
 

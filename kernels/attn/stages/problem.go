@@ -3,61 +3,44 @@ package stages
 import (
 	"fmt"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 )
-
-// Problem is what a kernel is to compute: O = softmax(Q·Kᵀ·scale)·V over
-// [Batch, Heads, Seq, HeadDim].
-type Problem struct {
-	Batch, Heads, Seq int
-	HeadDim           int        // 64 or 128
-	Format            fp8.Format // of Q, K and V
-	Output            Output     // of O
-	LSE               bool       // also write the logarithm of each row's sum of exponentials
-}
-
-// Output is the type of O.
-type Output uint8
-
-// The types of O. The zero value is F16.
-const (
-	F16 Output = iota
-	BF16
-)
-
-func (o Output) String() string {
-	if o == BF16 {
-		return "bf16"
-	}
-	return "f16"
-}
 
 // maxSeq keeps the byte offsets within a head below 2^32.
 const maxSeq = 1 << 23
 
-// Check refuses a problem that no kernel here computes.
-func (p Problem) Check() error {
+// checkProblem refuses a problem that no stage computes.
+func checkProblem(p problem.Attention) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
 	switch {
-	case p.Batch < 1 || p.Heads < 1 || p.Seq < 1:
-		return fmt.Errorf("batch %d, heads %d, sequence %d: each must be at least 1", p.Batch, p.Heads, p.Seq)
-	case p.HeadDim != 64 && p.HeadDim != 128:
-		return fmt.Errorf("head dimension %d: there are kernels for 64 and 128", p.HeadDim)
-	case p.Seq > maxSeq:
-		return fmt.Errorf("sequence of %d: at most %d, so that offsets within a head fit 32 bits", p.Seq, maxSeq)
-	case p.Batch > 1<<30/p.Heads/((p.Seq+15)/16):
-		return fmt.Errorf("batch %d, heads %d, sequence %d: more tiles of 16 rows than a grid has blocks", p.Batch, p.Heads, p.Seq)
-	case p.Format > fp8.U8Legacy:
-		return fmt.Errorf("no format has the number %d", p.Format)
-	case p.Output > BF16:
-		return fmt.Errorf("no output type has the number %d", p.Output)
+	case p.Causal:
+		return fmt.Errorf("the stages have no causal mask: use a kernel of another family")
+	case p.Hq != p.Hkv || p.Sq != p.Skv:
+		return fmt.Errorf("K and V of %d heads and %d positions beside Q of %d and %d: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
+	case p.D != 64 && p.D != 128:
+		return fmt.Errorf("head dimension %d is not supported: use 64 or 128", p.D)
+	case p.Sq > maxSeq:
+		return fmt.Errorf("a sequence of %d is too long: at most %d, so that offsets within a head fit 32 bits", p.Sq, maxSeq)
+	case p.B > 1<<30/p.Hq/((p.Sq+15)/16):
+		return fmt.Errorf("batch %d, heads %d, sequence %d: more tiles of 16 rows than a grid has blocks", p.B, p.Hq, p.Sq)
+	case !p.Format.OneByte():
+		return fmt.Errorf("format %s is not supported: use e4m3, e5m2 or u8", p.Format)
+	case p.Output != problem.F16 && p.Output != problem.BF16:
+		return fmt.Errorf("output %s is not supported: use f16 or bf16", p.Output)
+	case p.Layout != problem.BHSD:
+		return fmt.Errorf("layout %s is not supported: use %s", p.Layout, problem.BHSD)
+	case p.Scaling != problem.PerHead:
+		return fmt.Errorf("scaling %s is not supported: use %s", p.Scaling, problem.PerHead)
 	}
 	return nil
 }
 
 // step is the value of one step of a byte's code before its scale, where the kernel
 // computes with codes: u8 counts in steps of 448/127, floats are values themselves.
-func (p Problem) step() float64 {
-	if p.Format == fp8.U8 || p.Format == fp8.U8Legacy {
+func step(p problem.Attention) float64 {
+	if p.Format.Decoded() == problem.U8 {
 		return 448.0 / 127
 	}
 	return 1

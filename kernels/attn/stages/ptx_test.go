@@ -3,8 +3,8 @@ package stages
 import (
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/kerneltest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -13,11 +13,11 @@ import (
 func TestPTX(t *testing.T) {
 	for _, preset := range Presets(64) {
 		t.Run(preset.Name, func(t *testing.T) {
-			k, err := Build(Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.E4M3}, preset.Config, ptx.SM89)
+			k, err := New(problem.Attention{Shape: problem.Square(1, 1, 1, 64), Format: problem.E4M3}, preset.Config, ptx.SM89)
 			if err != nil {
 				t.Fatal(err)
 			}
-			kerneltest.Golden(t, preset.Name, k)
+			kerneltest.Golden(t, preset.Name, k.PTX)
 		})
 	}
 }
@@ -27,13 +27,13 @@ func TestTargets(t *testing.T) {
 	for _, target := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
 		for _, name := range []string{"stage0", "stage5-persistent"} {
 			last := ""
-			for _, f := range fp8.Formats() {
+			for _, f := range []problem.Format{problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy} {
 				preset, err := FindPreset(name, 64)
 				if err != nil {
 					t.Fatal(err)
 				}
-				k, err := Build(Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: f}, preset.Config, target)
-				if f == fp8.E4M3 && target.SM < 89 {
+				k, err := New(problem.Attention{Shape: problem.Square(1, 1, 1, 64), Format: f}, preset.Config, target)
+				if f == problem.E4M3 && target.SM < 89 {
 					if err == nil {
 						t.Errorf("%s takes e4m3", target)
 					}
@@ -42,14 +42,10 @@ func TestTargets(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %v for %s: %v", name, f, target, err)
 				}
-				text, err := k.PTX()
-				if err != nil {
-					t.Fatalf("%s, %v for %s: %v", name, f, target, err)
-				}
-				if f == fp8.U8Legacy && text != last { // U8 came before
+				if f == problem.U8Legacy && k.PTX != last { // U8 came before
 					t.Errorf("%s for %s: u8-legacy is not decoded as u8", name, target)
 				}
-				last = text
+				last = k.PTX
 			}
 		}
 	}

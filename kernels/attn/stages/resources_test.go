@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -27,18 +27,14 @@ var (
 )
 
 // assemble has ptxas compile a kernel for a target.
-func assemble(t *testing.T, p Problem, c Config, target ptx.Target) resources {
+func assemble(t *testing.T, p problem.Attention, c Config, target ptx.Target) resources {
 	t.Helper()
-	k, err := Build(p, c, target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := k.PTX()
+	k, err := New(p, c, target)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := filepath.Join(t.TempDir(), "kernel.ptx")
-	if err := os.WriteFile(in, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(in, []byte(k.PTX), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("ptxas", "-v", "-arch", target.String(), "-o", os.DevNull, in).CombinedOutput()
@@ -65,23 +61,23 @@ func TestResources(t *testing.T) {
 	if _, err := exec.LookPath("ptxas"); err != nil {
 		t.Skip("no ptxas on PATH")
 	}
-	problems := []Problem{{Format: fp8.U8, LSE: true}}
+	problems := []problem.Attention{{Format: problem.U8, LSE: true}}
 	if *full {
-		for _, f := range []fp8.Format{fp8.U8, fp8.E4M3, fp8.E5M2} {
-			problems = append(problems, Problem{Format: f}, Problem{Format: f, Output: BF16, LSE: true})
+		for _, f := range []problem.Format{problem.U8, problem.E4M3, problem.E5M2} {
+			problems = append(problems, problem.Attention{Format: f}, problem.Attention{Format: f, Output: problem.BF16, LSE: true})
 		}
 	}
 	for _, d := range []int{64, 128} {
 		for _, preset := range Presets(d) {
-			if n := preset.Config.SharedBytes(d); n > maxShared {
+			if n := preset.Config.plan(d).total; n > maxShared {
 				t.Errorf("%s, D=%d: %d bytes of shared memory", preset.Name, d, n)
 			}
 			for _, target := range []ptx.Target{ptx.SM89, ptx.SM90} {
 				for _, p := range problems {
-					p.Batch, p.Heads, p.Seq, p.HeadDim = 1, 1, 1, d
+					p.Shape = problem.Square(1, 1, 1, d)
 					t.Run(fmt.Sprintf("%s/d%d/%s/%s/%s", preset.Name, d, target, p.Format, p.Output), func(t *testing.T) {
 						r := assemble(t, p, preset.Config, target)
-						t.Logf("%d registers, %d bytes of shared memory", r.registers, preset.Config.SharedBytes(d))
+						t.Logf("%d registers, %d bytes of shared memory", r.registers, preset.Config.plan(d).total)
 						if r.registers > maxRegisters || r.spills != 0 || r.stack != 0 {
 							t.Errorf("%d registers, %d bytes spilled, %d bytes of stack", r.registers, r.spills, r.stack)
 						}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -27,14 +28,14 @@ func config(t testing.TB, name string) Config {
 // TestScales has factors of any sign: a negative and a zero scale, and heads whose
 // scales differ by orders of magnitude.
 func TestScales(t *testing.T) {
-	p := Problem{Batch: 2, Heads: 3, Seq: 70, HeadDim: 64, Format: fp8.E4M3, LSE: true}
+	p := problem.Attention{Shape: problem.Square(2, 3, 70, 64), Format: problem.E4M3, LSE: true}
 	for _, scale := range []float32{-0.125, 0, 0.03} {
 		in := normal(t, p, 8)
 		in.Q.Scales[1] *= 20
 		in.V.Scales[2] *= 1e-3
 		for _, name := range kinds {
 			b := newBench(t, emulator(t, ptx.SM90, 0), in)
-			b.setScale(scale)
+			b.Values = expr.Env{"scale": expr.Float(float64(scale))}
 			r := b.run(config(t, name), ptx.SM89)
 			want := float64(scale)
 			if scale == 0 {
@@ -44,7 +45,7 @@ func TestScales(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := res.Compare(r.tensor(t), ref.CompareOptions{Tol: 2e-3})
+			e, err := res.Compare(r.Tensor(t), ref.CompareOptions{Tol: 2e-3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +59,7 @@ func TestScales(t *testing.T) {
 // TestNaN puts a NaN into one row of Q: that row comes out NaN, the others as before.
 func TestNaN(t *testing.T) {
 	const row = 33
-	p := Problem{Batch: 1, Heads: 1, Seq: 70, HeadDim: 64, Format: fp8.E4M3}
+	p := problem.Attention{Shape: problem.Square(1, 1, 70, 64), Format: problem.E4M3}
 	for _, name := range append(kinds, "fast exp") {
 		c := config(t, "stage3b")
 		if name == "fast exp" {
@@ -70,10 +71,10 @@ func TestNaN(t *testing.T) {
 		clean := newBench(t, emulator(t, ptx.SM90, 0), in).run(c, ptx.SM89)
 		in.Q.Data[row*64+5] = 0x7f
 		got := newBench(t, emulator(t, ptx.SM90, 0), in).run(c, ptx.SM89)
-		for i := range p.Seq {
+		for i := range p.Sq {
 			a, b := make([]float64, 64), make([]float64, 64)
-			got.tensor(t).Row(0, 0, i, a)
-			clean.tensor(t).Row(0, 0, i, b)
+			got.Tensor(t).Row(0, 0, i, a)
+			clean.Tensor(t).Row(0, 0, i, b)
 			for j := range a {
 				if i == row && !math.IsNaN(a[j]) || i != row && a[j] != b[j] {
 					t.Fatalf("%s: (%d, %d) is %v, without the NaN %v", name, i, j, a[j], b[j])
@@ -94,7 +95,7 @@ func TestBankConflicts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := normal(t, Problem{Batch: 1, Heads: 1, Seq: 128, HeadDim: 64, Format: fp8.U8}, 1)
+		in := normal(t, problem.Attention{Shape: problem.Square(1, 1, 128, 64), Format: problem.U8}, 1)
 		newBench(t, dev, in).run(preset.Config, ptx.SM89)
 		conflicts[preset.Name] = c.Launches()[0].Shared.Conflicts
 		if preset.Config.VectorDequant && conflicts[preset.Name] > 0 {

@@ -1,4 +1,4 @@
-package lab
+package kernels
 
 import (
 	"slices"
@@ -6,28 +6,33 @@ import (
 	"testing"
 )
 
-// TestBuildsOn wants every kernel but the first to have one to beat: a stage before it,
+// TestBase wants every kernel but the first to have one to beat: a stage before it,
 // and for designs for Hopper the same, of which none is a design.
-func TestBuildsOn(t *testing.T) {
+func TestBase(t *testing.T) {
 	names := Names()
 	for i, name := range names {
-		base := BuildsOn(name)
+		base := Base(name)
 		if (base == "") != (i == 0) || slices.Index(names, base) >= i {
 			t.Errorf("%s builds on %q", name, base)
 		}
-		if strings.HasPrefix(name, ByShape) && base != "stage5-persistent" {
+		if strings.HasPrefix(name, "hopper") && base != "stage5-persistent" {
 			t.Errorf("%s is judged against %s", name, base)
 		}
-		if i > 0 && !strings.HasPrefix(Idea(name), base+" + ") {
-			t.Errorf("%s: the idea is %q", name, Idea(name))
+		if i > 0 && !strings.HasPrefix(idea(name), base+" + ") {
+			t.Errorf("%s: the idea is %q", name, idea(name))
 		}
 	}
 	for name, want := range map[string]string{"stage3b": "stage2", "stage4": "stage3b", "stage5": "stage3b", "nothing": ""} {
-		if got := BuildsOn(name); got != want {
+		if got := Base(name); got != want {
 			t.Errorf("%s builds on %q, want %q", name, got, want)
 		}
 	}
-	if rungs := Rungs(); rungs[len(rungs)-1] != ByShape || !slices.Contains(names, rungs[0]) {
+	if rungs := Ladder(); rungs[len(rungs)-1] != "hopper" || !slices.Contains(names, rungs[0]) {
 		t.Errorf("the ladder is %v", rungs)
 	}
+}
+
+func idea(name string) string {
+	_, v, _ := Find(name)
+	return v.Idea
 }

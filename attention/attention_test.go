@@ -14,6 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -63,8 +64,8 @@ func newTestOp(t *testing.T, dev device.Device, p Problem, opt Options) *Op {
 
 func inputs(t *testing.T, p Problem) *ref.Inputs {
 	t.Helper()
-	p = p.filled()
-	in, err := ref.Generate("normal", 0, problem.Shape{B: p.Batch, Hq: p.Heads, Hkv: p.HeadsKV, Sq: p.Seq, Skv: p.SeqKV, D: p.HeadDim})
+	p = p.Filled()
+	in, err := ref.Generate("normal", 0, problem.Shape{B: p.B, Hq: p.Hq, Hkv: p.Hkv, Sq: p.Sq, Skv: p.Skv, D: p.D})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func runFloats(t *testing.T, op *Op, in *ref.Inputs) *Result {
 func right(t *testing.T, op *Op, in *ref.Inputs, r *Result, opt ref.Options) {
 	t.Helper()
 	p := op.Problem()
-	x, err := in.Quantise(p.Format, fp8.PerHead)
+	x, err := in.Quantise(codec(p), fp8.PerHead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +101,10 @@ func right(t *testing.T, op *Op, in *ref.Inputs, r *Result, opt ref.Options) {
 		t.Fatal(err)
 	}
 	view, tol, rms := ref.F16, 0.004, 0.004
-	if p.Output == OutputBF16 {
+	if p.Output == problem.BF16 {
 		view, tol = ref.BF16, 0.02
 	}
-	if strings.HasPrefix(op.Preset(), "hopper") {
+	if strings.HasPrefix(op.Kernel().Name, "hopper") {
 		tol, rms = 0.12, 0.016
 	}
 	got, err := view(op.Dims(), r.O)
@@ -115,12 +116,12 @@ func right(t *testing.T, op *Op, in *ref.Inputs, r *Result, opt ref.Options) {
 		t.Fatal(err)
 	}
 	if e.Bad > 0 || e.RMSE > rms {
-		t.Errorf("%s of %+v: %v", op.Preset(), p, e)
+		t.Errorf("%s of %+v: %v", op.Kernel().Name, p, e)
 	}
 	if p.LSE {
 		e, err := want.CompareLSE(r.LSE, ref.CompareOptions{Tol: 0.005})
 		if err != nil || e.Bad > 0 {
-			t.Errorf("%s of %+v: lse %v, %v", op.Preset(), p, e, err)
+			t.Errorf("%s of %+v: lse %v, %v", op.Kernel().Name, p, e, err)
 		}
 	}
 }
@@ -128,11 +129,11 @@ func right(t *testing.T, op *Op, in *ref.Inputs, r *Result, opt ref.Options) {
 func TestShapes(t *testing.T) {
 	dev := open(t, ptx.SM89)
 	for _, p := range []Problem{
-		{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.E4M3},
-		{Batch: 2, Heads: 2, Seq: 17, HeadDim: 64, Format: fp8.U8, LSE: true},
-		{Batch: 1, Heads: 3, Seq: 33, HeadDim: 64, Format: fp8.E5M2, Output: OutputBF16},
-		{Batch: 2, Heads: 1, Seq: 100, HeadDim: 64, Format: fp8.E4M3, LSE: true},
-		{Batch: 1, Heads: 2, Seq: 33, HeadDim: 128, Format: fp8.U8Legacy},
+		{Shape: Square(1, 1, 1, 64), Format: problem.E4M3},
+		{Shape: Square(2, 2, 17, 64), Format: problem.U8, LSE: true},
+		{Shape: Square(1, 3, 33, 64), Format: problem.E5M2, Output: problem.BF16},
+		{Shape: Square(2, 1, 100, 64), Format: problem.E4M3, LSE: true},
+		{Shape: Square(1, 2, 33, 128), Format: problem.U8Legacy},
 	} {
 		op := newTestOp(t, dev, p, Options{})
 		in := inputs(t, p)
@@ -143,7 +144,7 @@ func TestShapes(t *testing.T) {
 // TestAgain runs one operation twice with different inputs: buffers are used again,
 // results are not.
 func TestAgain(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.U8}
+	p := Problem{Shape: Square(1, 2, 33, 64), Format: problem.U8}
 	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
 	in := inputs(t, p)
 	first := runFloats(t, op, in)
@@ -165,35 +166,36 @@ func TestAgain(t *testing.T) {
 // for none.
 func TestPresets(t *testing.T) {
 	dev := open(t, ptx.SM89)
-	p := Problem{Batch: 1, Heads: 1, Seq: 20, HeadDim: 64, Format: fp8.E4M3}
+	p := Problem{Shape: Square(1, 1, 20, 64), Format: problem.E4M3}
 	in := inputs(t, p)
-	for _, name := range Preference()[1:] {
-		op := newTestOp(t, dev, p, Options{Preset: name})
-		if op.Preset() != name || op.Config() == "" || !strings.Contains(op.PTX(), ".entry") {
-			t.Errorf("asked for %s, got %s", name, op.Preset())
+	for _, v := range (stages.Family{}).Variants() {
+		name := v.Name
+		op := newTestOp(t, dev, p, Options{Kernel: name})
+		if op.Kernel().Name != name || op.Kernel().Config["config"] == "" || !strings.Contains(op.Kernel().PTX, ".entry") {
+			t.Errorf("asked for %s, got %s", name, op.Kernel().Name)
 		}
 		right(t, op, in, runFloats(t, op, in), ref.Options{})
 	}
-	want := Preference()[1]
+	want := "stage3b"
 	if dev.Info().Target.Runs(ptx.SM90a) {
-		want = Preference()[0]
+		want = "hopper"
 	}
-	if op := newTestOp(t, dev, p, Options{}); op.Preset() != want {
-		t.Errorf("the best kernel is %s, want %s", op.Preset(), want)
+	if op := newTestOp(t, dev, p, Options{}); op.Kernel().Name != want {
+		t.Errorf("the best kernel is %s, want %s", op.Kernel().Name, want)
 	}
 }
 
 func TestScale(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 1, Seq: 40, HeadDim: 64, Format: fp8.U8, LSE: true}
-	op := newTestOp(t, open(t, ptx.SM89), p, Options{Scale: 0.5})
+	p := Problem{Shape: Square(1, 1, 40, 64), Format: problem.U8, LSE: true, Scale: 0.5}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
 	in := inputs(t, p)
 	right(t, op, in, runFloats(t, op, in), ref.Options{Scale: 0.5})
 }
 
 // TestInputs wants the same bits of the same numbers, however they are given.
 func TestInputs(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.E5M2}
-	op := newTestOp(t, open(t, ptx.SM89), p, Options{Preset: "stage3b"})
+	p := Problem{Shape: Square(1, 2, 33, 64), Format: problem.E5M2}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{Kernel: "stage3b"})
 	in := inputs(t, p)
 	want := runFloats(t, op, in)
 	halves := func(x []float32) Input {
@@ -206,7 +208,7 @@ func TestInputs(t *testing.T) {
 	if got := run(t, op, halves(in.Q.Data), halves(in.K.Data), halves(in.V.Data)); !slices.Equal(got.O, want.O) {
 		t.Error("halves give other bits")
 	}
-	x, err := in.Quantise(p.Format, fp8.PerHead)
+	x, err := in.Quantise(codec(p), fp8.PerHead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +216,7 @@ func TestInputs(t *testing.T) {
 		t.Error("quantised tensors give other bits")
 	}
 	// A scale a block is a scale a head where each head is one block.
-	blocks, err := in.Quantise(p.Format, fp8.PerBlock(64))
+	blocks, err := in.Quantise(codec(p), fp8.PerBlock(64))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +236,7 @@ func TestInputs(t *testing.T) {
 	if want := runFloats(t, op, in); !slices.Equal(got.O, want.O) {
 		t.Error("bfloat16s give other bits")
 	}
-	one, err := in.Quantise(p.Format, fp8.PerTensor)
+	one, err := in.Quantise(codec(p), fp8.PerTensor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +262,7 @@ func TestStream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Problem{Batch: 1, Heads: 2, Seq: 33, HeadDim: 64, Format: fp8.U8, LSE: true}
+	p := Problem{Shape: Square(1, 2, 33, 64), Format: problem.U8, LSE: true}
 	in := inputs(t, p)
 	want := runFloats(t, newTestOp(t, dev, p, Options{}), in)
 	op := newTestOp(t, dev, p, Options{Stream: s})
@@ -288,7 +290,7 @@ func TestStream(t *testing.T) {
 }
 
 func TestGoroutines(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 1, Seq: 17, HeadDim: 64, Format: fp8.U8}
+	p := Problem{Shape: Square(1, 1, 17, 64), Format: problem.U8}
 	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
 	in := inputs(t, p)
 	want := runFloats(t, op, in)
@@ -305,7 +307,7 @@ func TestGoroutines(t *testing.T) {
 }
 
 func TestClosed(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 1, Seq: 1, HeadDim: 64, Format: fp8.U8}
+	p := Problem{Shape: Square(1, 1, 1, 64), Format: problem.U8}
 	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
 	in := inputs(t, p)
 	runFloats(t, op, in)
@@ -321,7 +323,7 @@ func TestClosed(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 1, Seq: 17, HeadDim: 64, Format: fp8.U8}
+	p := Problem{Shape: Square(1, 1, 17, 64), Format: problem.U8}
 	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
 	in := inputs(t, p)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -340,8 +342,8 @@ func TestCancelledMeanwhile(t *testing.T) {
 	if *deviceName != "" {
 		t.Skip("a GPU may be done before")
 	}
-	p := Problem{Batch: 1, Heads: 8, Seq: 2048, HeadDim: 64, Format: fp8.U8}
-	op := newTestOp(t, open(t, ptx.SM89), p, Options{Preset: "stage0"})
+	p := Problem{Shape: Square(1, 8, 2048, 64), Format: problem.U8}
+	op := newTestOp(t, open(t, ptx.SM89), p, Options{Kernel: "stage0"})
 	d := op.Dims()
 	zeros := Quantised(&fp8.Tensor{Format: fp8.U8, Shape: d, Data: make([]byte, d.Len()), Scales: slices.Repeat([]float32{1}, d.H)})
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
@@ -352,25 +354,25 @@ func TestCancelledMeanwhile(t *testing.T) {
 }
 
 func TestNewRefuses(t *testing.T) {
-	p := Problem{Batch: 1, Heads: 1, Seq: 16, HeadDim: 64, Format: fp8.E4M3}
+	p := Problem{Shape: Square(1, 1, 16, 64), Format: problem.E4M3}
 	for _, c := range []struct {
 		target ptx.Target
 		opt    Options
 		change func(*Problem)
 		want   string
 	}{
-		{ptx.SM89, Options{}, func(p *Problem) { p.HeadDim = 96 }, "attention: head dimension 96: there are kernels for 64 and 128"},
-		{ptx.SM89, Options{}, func(p *Problem) { p.Seq = 0 }, "must be at least 1"},
-		{ptx.SM89, Options{}, func(p *Problem) { p.Format = 9 }, "no format"},
-		{ptx.SM80, Options{}, func(*Problem) {}, "no kernel for this problem on emulated sm_80: sm_80 does not run the kernels for sm_90a; sm_80 cannot convert e4m3: the least is sm_89"},
-		{ptx.SM90a, Options{}, func(p *Problem) { p.Causal, p.Format = true, fp8.U8 }, "on emulated sm_90a: format u8: the tensor cores take e4m3 and e5m2; the stages are not causal"},
-		{ptx.SM90, Options{}, func(p *Problem) { p.SeqKV = 5 }, "sm_90 does not run the kernels for sm_90a; the stages want K and V of the shape of Q"},
-		{ptx.SM89, Options{}, func(p *Problem) { p.Heads, p.HeadsKV = 3, 2 }, "attention: 3 heads of Q over 2 of K and V: it must be a multiple"},
-		{ptx.SM90, Options{Preset: "hopper-halves"}, func(*Problem) {}, "hopper-halves on emulated sm_90: sm_90 does not run the kernels for sm_90a"},
-		{ptx.SM80, Options{Preset: "stage2"}, func(*Problem) {}, "stage2 on emulated sm_80: sm_80 cannot convert e4m3"},
-		{ptx.SM89, Options{Preset: "stage9"}, func(*Problem) {}, `no preset "stage9": there are stage0`},
-		{ptx.SM89, Options{Scale: float32(math.NaN())}, func(*Problem) {}, "a scale of NaN"},
-		{ptx.SM89, Options{Scale: -1}, func(*Problem) {}, "a scale of -1"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.D = 96 }, "head dimension 96 is not supported: use 64 or 128"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Sq = 0 }, "must be at least 1"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Format = "e3m4" }, `format "e3m4" is not known`},
+		{ptx.SM80, Options{}, func(*Problem) {}, "attention: emulated sm_80: no kernel computes this problem: hopper: sm_80 does not run code for sm_90a; stages: sm_80 cannot convert e4m3: the least is sm_89"},
+		{ptx.SM90a, Options{}, func(p *Problem) { p.Causal, p.Format = true, problem.U8 }, "hopper: format u8 is not supported: the tensor cores take e4m3 and e5m2; stages: the stages have no causal mask"},
+		{ptx.SM90, Options{}, func(p *Problem) { p.Skv = 5 }, "hopper: sm_90 does not run code for sm_90a; stages: K and V of 1 heads and 5 positions beside Q of 1 and 16"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Hq, p.Hkv = 3, 2 }, "3 heads of Q cannot share 2 heads of K and V evenly"},
+		{ptx.SM90, Options{Kernel: "hopper-halves"}, func(*Problem) {}, "hopper-halves on emulated sm_90: sm_90 does not run code for sm_90a"},
+		{ptx.SM80, Options{Kernel: "stage2"}, func(*Problem) {}, "stage2 on emulated sm_80: sm_80 cannot convert e4m3"},
+		{ptx.SM89, Options{Kernel: "stage9"}, func(*Problem) {}, `no kernel is called "stage9": there are stage0`},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Scale = math.NaN() }, "scale NaN is not a finite number above zero"},
+		{ptx.SM89, Options{}, func(p *Problem) { p.Scale = -1 }, "scale -1 is not"},
 	} {
 		p := p
 		c.change(&p)
@@ -382,7 +384,7 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func TestRunRefuses(t *testing.T) {
-	p := Problem{Batch: 2, Heads: 2, Seq: 16, HeadDim: 64, Format: fp8.E4M3, LSE: true}
+	p := Problem{Shape: Square(2, 2, 16, 64), Format: problem.E4M3, LSE: true}
 	op := newTestOp(t, open(t, ptx.SM89), p, Options{})
 	in := inputs(t, p)
 	q, k, v := F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data)
@@ -423,11 +425,11 @@ func TestRunRefuses(t *testing.T) {
 	run(t, op, q, k, v)
 	b := op.own
 	b.LSE = nil
-	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer LSE is missing") {
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer lse is missing") {
 		t.Error(err)
 	}
 	b.LSE, b.O = op.own.LSE, b.Q
-	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer O has 4096 bytes, it takes 8192") {
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer o has 4096 bytes, it takes 8192") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,158 @@
+package kerneltest
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// Inputs are an attention problem with Q, K and V, quantised and as they were before.
+type Inputs struct {
+	P        problem.Attention
+	Original *ref.Inputs
+	*ref.Quantised
+}
+
+// Generate makes the inputs of a problem.
+func Generate(t testing.TB, distribution string, p problem.Attention, seed uint64) Inputs {
+	t.Helper()
+	p = p.Filled()
+	in, err := ref.Generate(distribution, seed, p.Shape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codec, ok := p.Format.FP8()
+	if !ok {
+		t.Fatalf("%s is no one-byte format", p.Format)
+	}
+	q, err := in.Quantise(codec, fp8.PerHead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Inputs{p, in, q}
+}
+
+// Bench is a device with the memory of one attention problem. Its kernels may be of any
+// family: their contracts say how they are called.
+type Bench struct {
+	T    testing.TB
+	Dev  device.Device
+	In   Inputs
+	O    device.Buffer
+	LSE  device.Buffer // nil where the problem has none
+	data map[string]device.Buffer
+
+	Spoil  func(ptx string) string // changes kernels before they are loaded, if set
+	SMs    int                     // for persistent kernels, if set
+	Values expr.Env                // names for expressions that replace the problem's, if set
+}
+
+// NewBench lays out the memory of a problem.
+func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
+	t.Helper()
+	b := &Bench{T: t, Dev: dev, In: in, data: map[string]device.Buffer{}}
+	for name, x := range map[string]*fp8.Tensor{"q": in.Q, "k": in.K, "v": in.V} {
+		b.data[name], b.data[name+"s"] = Buffer(t, dev, x.Data), Buffer(t, dev, Bytes(x.Scales))
+	}
+	rows := in.P.Q().Rows()
+	b.O = Buffer(t, dev, make([]byte, in.P.Output.Bytes()*rows*in.P.D))
+	b.data["o"] = b.O
+	if in.P.LSE {
+		b.LSE = Buffer(t, dev, make([]byte, 4*rows))
+		b.data["lse"] = b.LSE
+	}
+	return b
+}
+
+// Data is the memory of an operand.
+func (b *Bench) Data(operand string) device.Buffer { return b.data[operand] }
+
+// Load compiles a kernel and binds it to the problem.
+func (b *Bench) Load(k *kernel.Kernel) (*device.Program, *device.Work) {
+	b.T.Helper()
+	if b.Spoil != nil {
+		spoilt := *k
+		if spoilt.PTX = b.Spoil(k.PTX); spoilt.PTX == k.PTX {
+			b.T.Fatalf("%s: there is nothing to spoil", k.Name)
+		}
+		k = &spoilt
+	}
+	p, err := device.LoadProgram(b.Dev, k)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	p.SMs = b.SMs
+	plan, err := p.Bind(b.In.P, b.Values)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	var memory []device.Slice
+	for _, m := range plan.Memory {
+		memory = append(memory, device.Slice{Buffer: b.data[m.Name]})
+	}
+	w, err := p.Work(plan, memory)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	return p, w
+}
+
+// Only is the entry and the launch of a kernel that has one.
+func (b *Bench) Only(k *kernel.Kernel) (device.Kernel, device.Launch) {
+	b.T.Helper()
+	p, w := b.Load(k)
+	return p.Entry(k.Launches[0].Entry), w.Launches()[0]
+}
+
+// Run runs a kernel over the problem, its outputs poisoned before.
+func (b *Bench) Run(k *kernel.Kernel) Result {
+	b.T.Helper()
+	_, w := b.Load(k)
+	Poison(b.T, b.O, b.LSE)
+	if err := w.Run(context.Background()); err != nil {
+		b.T.Fatalf("%s: %v", k.Name, err)
+	}
+	return b.Read()
+}
+
+// Read is what the last kernel wrote.
+func (b *Bench) Read() Result {
+	b.T.Helper()
+	return Result{P: b.In.P, O: Read(b.T, b.O), LSE: Floats(Read(b.T, b.LSE))}
+}
+
+// Result is what a kernel wrote, bit for bit.
+type Result struct {
+	P   problem.Attention
+	O   []byte
+	LSE []float32
+}
+
+// Same reports whether two results agree in every bit.
+func (r Result) Same(as Result) bool {
+	bits := func(x, y float32) bool { return math.Float32bits(x) == math.Float32bits(y) }
+	return bytes.Equal(r.O, as.O) && slices.EqualFunc(r.LSE, as.LSE, bits)
+}
+
+// Tensor is O as numbers.
+func (r Result) Tensor(t testing.TB) ref.Tensor {
+	t.Helper()
+	view := ref.F16
+	if r.P.Output == problem.BF16 {
+		view = ref.BF16
+	}
+	o, err := view(r.P.Q(), r.O)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

@@ -1,0 +1,164 @@
+package abi
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/internal/jsonpos"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// short is a file of the short form.
+type short struct {
+	p      problem.Attention
+	weight problem.Format // what the weights of the softmax are rounded to
+	launch kernel.Launch
+	spaces []kernel.Operand // workspaces
+	rules  []kernel.Rule
+	named  []string // operands that parameters name
+}
+
+func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
+	s := &short{weight: problem.F16}
+	l := &s.launch
+	err := n.Object("an abi", jsonpos.Fields{
+		"entry":   jsonpos.Text(&l.Entry),
+		"format":  jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16),
+		"scaling": jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.NoScale),
+		"output":  jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
+		"p":       jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
+		"layout":  jsonpos.Word(&s.p.Layout, problem.BHSD, problem.BSHD),
+		"causal":  jsonpos.Bool(&s.p.Causal),
+		"params":  jsonpos.List("parameters", s.readParam),
+		"grid":    jsonpos.Exprs(&l.Grid, 1, 3, names),
+		"block":   jsonpos.Exprs(&l.Block, 1, 3, names),
+		"cluster": jsonpos.Exprs(&l.Cluster, 1, 3, names),
+		"shared":  jsonpos.Expr(&l.Shared, names),
+		"require": jsonpos.List("rules", ruleReader(&s.rules, names)),
+	}, "entry", "format", "params", "grid", "block")
+	if err != nil {
+		return nil, err
+	}
+	s.p.LSE = slices.Contains(s.named, "lse")
+	s.p = s.p.Filled()
+	if err := s.check(n); err != nil {
+		return nil, err
+	}
+	return s.kernel(), nil
+}
+
+// check refuses a kernel that is given no operands or has no scales to take.
+func (s *short) check(n *jsonpos.Node) error {
+	params := n.Field("params")
+	for _, name := range []string{"q", "k", "v", "o"} {
+		if !slices.Contains(s.named, name) {
+			return params.Errorf("no parameter points to %s", name)
+		}
+	}
+	if f := n.Field("scaling"); f != nil && s.p.Scaling != problem.NoScale && !s.p.Format.OneByte() {
+		return f.Errorf("%s has no scales: the scaling of %s is none", s.p.Format, s.p.Format)
+	}
+	for i, a := range s.launch.Args {
+		if scale := a.Pointer == "qs" || a.Pointer == "ks" || a.Pointer == "vs"; scale && s.p.Scaling == problem.NoScale {
+			return params.Items()[i].Errorf("%s is a scale, and the scaling is none", a.Pointer)
+		}
+	}
+	return nil
+}
+
+// kernel is the call in its whole form. The short form names what a kernel does not serve
+// in its rules, so the features that it can describe are supported.
+func (s *short) kernel() *kernel.Kernel {
+	k := &kernel.Kernel{
+		Name: s.launch.Entry, Op: s.p.Op(), Fixed: s.p.Facts(), Require: s.rules,
+		Supports: []string{problem.GroupedHeads, problem.CrossLengths, problem.CustomScale},
+		Launches: []kernel.Launch{s.launch}, Claims: map[string]string{"p": string(s.weight)},
+		Config: map[string]string{},
+	}
+	delete(k.Fixed, "D") // a rule says it
+	if s.p.Causal {
+		k.Supports = append(k.Supports, problem.CausalMask)
+		k.Config["causal"] = "true"
+	}
+	if s.p.LSE {
+		k.Supports = append(k.Supports, problem.LogSumExp)
+	}
+	for _, o := range attn.Operands(s.p) {
+		if slices.Contains(s.named, o.Name) {
+			k.Operands = append(k.Operands, o)
+		}
+	}
+	k.Operands = append(k.Operands, s.spaces...)
+	return k
+}
+
+var operandNames = []string{"q", "k", "v", "qs", "ks", "vs", "o", "lse", "workspace"}
+
+func (s *short) readParam(n *jsonpos.Node) error {
+	var a kernel.Arg
+	var bytes expr.Expr
+	var zero bool
+	fields := valueFields(&a)
+	fields["pointer"] = jsonpos.Word(&a.Pointer, operandNames...)
+	fields["bytes"] = jsonpos.Expr(&bytes, names)
+	fields["zero"] = jsonpos.Bool(&zero)
+	fields["tensormap"] = func(n *jsonpos.Node) (err error) {
+		a.Map, err = readMap(n, names, "pointer", "q", "k", "v", "o")
+		return err
+	}
+	if err := n.Object("a parameter", fields); err != nil {
+		return err
+	}
+	space := a.Pointer == "workspace"
+	switch {
+	case kinds(n) != 1:
+		return n.Errorf("a parameter is exactly one of pointer, tensormap or a type such as u32")
+	case space && bytes.IsZero():
+		return n.Errorf(`a workspace has "bytes"`)
+	case !space && (n.Field("bytes") != nil || n.Field("zero") != nil):
+		return n.Errorf(`only a workspace has "bytes" and "zero"`)
+	}
+	if space {
+		a.Pointer = s.addSpace(bytes, zero)
+	}
+	for _, name := range []string{a.Pointer, mapped(a)} {
+		if name != "" {
+			s.named = append(s.named, name)
+		}
+	}
+	s.launch.Args = append(s.launch.Args, a)
+	return nil
+}
+
+func mapped(a kernel.Arg) string {
+	if a.Map == nil {
+		return ""
+	}
+	return a.Map.Operand
+}
+
+// kinds counts what a parameter could be.
+func kinds(n *jsonpos.Node) (count int) {
+	for _, f := range n.Fields() {
+		if f.Name != "bytes" && f.Name != "zero" {
+			count++
+		}
+	}
+	return count
+}
+
+// addSpace adds a workspace: "workspace", then "workspace2" and so on.
+func (s *short) addSpace(bytes expr.Expr, zero bool) string {
+	o := kernel.Operand{Name: "workspace", Type: "u8", Role: kernel.Workspace, Dims: []expr.Expr{bytes}}
+	if n := len(s.spaces); n > 0 {
+		o.Name = fmt.Sprintf("workspace%d", n+1)
+	}
+	if zero {
+		o.Init = kernel.Zero
+	}
+	s.spaces = append(s.spaces, o)
+	return o.Name
+}

@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Serves says why the kernel does not compute a problem on a chip, or returns nil when it
+// does.
+func (k *Kernel) Serves(p Problem, c Chip) error {
+	if err := p.Check(); err != nil {
+		return err
+	}
+	if p.Op() != k.Op {
+		return fmt.Errorf("the kernel computes %s, not %s", k.Op, p.Op())
+	}
+	facts := p.Facts()
+	for _, name := range sortedKeys(k.Fixed) {
+		if facts[name] != k.Fixed[name] {
+			return fmt.Errorf("%s is %s: this kernel is written for %s", name, facts[name], k.Fixed[name])
+		}
+	}
+	for _, feature := range p.Uses() {
+		if !slices.Contains(k.Supports, feature) {
+			return fmt.Errorf("the problem uses %s: this kernel supports %s", feature, listed(k.Supports))
+		}
+	}
+	env, err := k.env(p, c, nil)
+	if err != nil {
+		return err
+	}
+	for _, r := range k.Require {
+		ok, err := r.Holds.Bool(env)
+		switch {
+		case err != nil:
+			return err
+		case !ok && r.Why != "":
+			return errors.New(r.Why)
+		case !ok:
+			return fmt.Errorf("the kernel needs %s", r.Holds)
+		}
+	}
+	return k.fits(p, c)
+}
+
+// fits refuses a chip that does not run the text or lacks shared memory.
+func (k *Kernel) fits(p Problem, c Chip) error {
+	if c == (Chip{}) {
+		return nil
+	}
+	if t, err := k.Target(); err == nil && c.Target != (ptx.Target{}) && !c.Target.Runs(t) {
+		return fmt.Errorf("%s does not run code for %s", c.Target, t)
+	}
+	plan, err := k.Bind(p, c, Options{})
+	if err != nil {
+		return err
+	}
+	for _, s := range plan.Steps {
+		if c.SharedMax > 0 && s.Shared > c.SharedMax {
+			return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", s.Shared, c.SharedMax)
+		}
+	}
+	return nil
+}
+
+func listed(features []string) string {
+	if len(features) == 0 {
+		return "no feature"
+	}
+	return strings.Join(features, ", ")
+}
+
+// Target is the .target of the PTX.
+func (k *Kernel) Target() (ptx.Target, error) {
+	for line := range strings.Lines(k.PTX) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), ".target"); ok {
+			name, _, _ := strings.Cut(strings.TrimSpace(rest), ",")
+			name, _, _ = strings.Cut(name, "//")
+			return ptx.ParseTarget(strings.TrimSpace(name))
+		}
+	}
+	return ptx.Target{}, errors.New("the PTX has no .target")
+}

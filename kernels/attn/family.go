@@ -1,0 +1,100 @@
+package attn
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// Family makes kernels of one kind.
+type Family interface {
+	// Name is the family's folder: "stages", "hopper".
+	Name() string
+	// Variants are the named configurations, in the order in which they build on each
+	// other.
+	Variants() []Variant
+	// Configure returns the configuration of a variant for a problem on a chip.
+	Configure(variant string, p problem.Attention, c kernel.Chip) (Config, error)
+	// Choose returns the variant to use for a problem on a chip, or why there is none.
+	Choose(p problem.Attention, c kernel.Chip) (variant string, err error)
+	// Check says why a configuration cannot compute a problem on a chip.
+	Check(p problem.Attention, c kernel.Chip, config Config) error
+	// Build writes the kernel.
+	Build(p problem.Attention, c kernel.Chip, config Config) (*kernel.Kernel, error)
+	// Axes are the fields of a configuration with the values that tuning tries.
+	Axes() []Axis
+	// Describe is a configuration in words.
+	Describe(config Config) string
+}
+
+// Config is a configuration of some family, as the JSON that encoding/json writes for it.
+type Config string
+
+// Variant is a configuration with a name.
+type Variant struct {
+	Name string
+	Idea string // what it changes
+	Base string // the variant that Idea is relative to; "" for the first
+}
+
+// Axis is a field of a configuration that tuning may change.
+type Axis struct {
+	// Path names the field from the outside in: {"schedule", "stages"}.
+	Path []string
+	// Values are what the field may hold, as JSON.
+	Values []json.RawMessage
+}
+
+// Encode writes a family's own configuration as a Config: fields sorted by name, so that
+// equal configurations are equal texts.
+func Encode[C any](c C) Config {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic("attn: a configuration that JSON cannot hold: " + err.Error()) // numbers, booleans and words
+	}
+	sorted, err := Config(text).sorted()
+	if err != nil {
+		panic("attn: " + err.Error())
+	}
+	return sorted
+}
+
+// sorted is the configuration with its fields in the order of their names.
+func (c Config) sorted() (Config, error) {
+	d := json.NewDecoder(strings.NewReader(string(c)))
+	d.UseNumber()
+	var fields map[string]any
+	if err := d.Decode(&fields); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(fields)
+	return Config(text), err
+}
+
+// Decode reads a family's own configuration. Fields that the family does not have are
+// refused.
+func Decode[C any](config Config) (c C, err error) {
+	d := json.NewDecoder(strings.NewReader(string(config)))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&c); err != nil {
+		err = fmt.Errorf("configuration %s: %w", config, err)
+	}
+	return c, err
+}
+
+// MarshalJSON writes the configuration as the object that it is.
+func (c Config) MarshalJSON() ([]byte, error) {
+	if c == "" {
+		return []byte("null"), nil
+	}
+	return []byte(c), nil
+}
+
+// UnmarshalJSON reads an object.
+func (c *Config) UnmarshalJSON(text []byte) (err error) {
+	*c, err = Config(text).sorted()
+	return err
+}

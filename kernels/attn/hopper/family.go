@@ -1,0 +1,106 @@
+package hopper
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// Family is the designs for Hopper as a family of kernels.
+type Family struct{}
+
+// Name is "hopper".
+func (Family) Name() string { return "hopper" }
+
+// base is the kernel that every design has to beat: the last stage. Beside "hopper" itself,
+// the design that it picks would be no change and all others slower.
+const base = "stage5-persistent"
+
+// Variants are the designs. The first, "hopper", is the one that fits the problem.
+func (Family) Variants() (list []attn.Variant) {
+	for _, d := range Designs() {
+		list = append(list, attn.Variant{Name: d.Name, Idea: base + " + " + d.Idea, Base: base})
+	}
+	return list
+}
+
+// h200SMs are the SMs of an H100 or H200, for which a design is chosen when no chip is
+// given.
+const h200SMs = 132
+
+func sms(c kernel.Chip) int {
+	if c.SMs > 0 {
+		return c.SMs
+	}
+	return h200SMs
+}
+
+// Configure is the configuration of a design for a problem.
+func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (attn.Config, error) {
+	d, err := FindDesign(variant)
+	if err != nil {
+		return "", err
+	}
+	return attn.Encode(d.Config(p.Filled(), sms(c))), nil
+}
+
+// Choose is "hopper" wherever it computes the problem.
+func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
+	name := Designs()[0].Name
+	config, err := f.Configure(name, p, c)
+	if err != nil {
+		return "", err
+	}
+	return name, f.Check(p, c, config)
+}
+
+// Check says why a configuration cannot compute a problem on a chip.
+func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) error {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return err
+	}
+	if c.Target != (ptx.Target{}) && !c.Target.Runs(ptx.SM90a) {
+		return fmt.Errorf("%s does not run code for %s", c.Target, ptx.SM90a)
+	}
+	p = p.Filled()
+	if err := own.Check(p); err != nil {
+		return err
+	}
+	if need := own.plan(p.D).total; c.SharedMax > 0 && need > c.SharedMax {
+		return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", need, c.SharedMax)
+	}
+	return nil
+}
+
+// Build writes the kernel.
+func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*kernel.Kernel, error) {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return nil, err
+	}
+	if c.Target != (ptx.Target{}) && !c.Target.Runs(ptx.SM90a) {
+		return nil, fmt.Errorf("%s does not run code for %s", c.Target, ptx.SM90a)
+	}
+	return New(p, own)
+}
+
+// Axes are the fields of Config.
+func (Family) Axes() []attn.Axis {
+	return attn.AxesOf[Config](map[string][]int{
+		"Warpgroups": {1, 2, 3, 4}, "TileN": {64, 128, 192}, "Stages": {1, 2, 3, 4}, "Split": {1, 2},
+		"Turns": {0, 32, 64, 96, 128, 160, 192}, "Polynomial": {0, 4, 8, 16}, "BlocksPerSM": {1, 2, 3},
+	})
+}
+
+// Describe lists what is chosen.
+func (Family) Describe(config attn.Config) string {
+	own, err := attn.Decode[Config](config)
+	if err != nil {
+		return string(config)
+	}
+	return own.String()
+}

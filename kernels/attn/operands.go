@@ -1,0 +1,61 @@
+package attn
+
+import (
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// Operands are the memory of an attention problem: q, k, v, their scales qs, ks, vs where
+// the problem has them, o, and lse where it is asked for.
+func Operands(p problem.Attention) []kernel.Operand {
+	p = p.Filled()
+	list := []kernel.Operand{
+		{Name: "q", Type: string(p.Format), Role: kernel.Input, Dims: dims(p, "H", "Sq")},
+		{Name: "k", Type: string(p.Format), Role: kernel.Input, Dims: dims(p, "Hkv", "Skv")},
+		{Name: "v", Type: string(p.Format), Role: kernel.Input, Dims: dims(p, "Hkv", "Skv")},
+	}
+	scales := map[problem.Scaling][3]string{problem.PerHead: {"H", "Hkv", "Hkv"}, problem.PerTensor: {"1", "1", "1"}}
+	if n, ok := scales[p.Scaling]; ok {
+		for i, name := range []string{"qs", "ks", "vs"} {
+			list = append(list, kernel.Operand{Name: name, Type: "f32", Role: kernel.Input, Dims: Exprs(n[i])})
+		}
+	}
+	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: dims(p, "H", "Sq")})
+	if p.LSE {
+		list = append(list, kernel.Operand{Name: "lse", Type: "f32", Role: kernel.Output, Dims: Exprs("B", "H", "Sq")})
+	}
+	return list
+}
+
+// dims are the extents of a tensor in the problem's layout.
+func dims(p problem.Attention, heads, rows string) []expr.Expr {
+	if p.Layout == problem.BSHD {
+		return Exprs("B", rows, heads, "D")
+	}
+	return Exprs("B", heads, rows, "D")
+}
+
+// Exprs parses expressions that are known to be right.
+func Exprs(texts ...string) (list []expr.Expr) {
+	for _, t := range texts {
+		list = append(list, expr.Must(t))
+	}
+	return list
+}
+
+// Pointers are arguments that point to operands.
+func Pointers(names ...string) (args []kernel.Arg) {
+	for _, n := range names {
+		args = append(args, kernel.Arg{Pointer: n})
+	}
+	return args
+}
+
+// Values are arguments of one type passed by value.
+func Values(typ string, texts ...string) (args []kernel.Arg) {
+	for _, t := range texts {
+		args = append(args, kernel.Arg{Type: typ, Value: expr.Must(t)})
+	}
+	return args
+}

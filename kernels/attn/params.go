@@ -1,0 +1,58 @@
+package attn
+
+import (
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+)
+
+// Params declares the parameters of an entry and notes the arguments that belong to them,
+// so that their order is written once: in the order of these calls.
+type Params struct {
+	k    *build.Kernel
+	args []kernel.Arg
+}
+
+// NewParams starts the parameters of an entry.
+func NewParams(k *build.Kernel) *Params { return &Params{k: k} }
+
+// Args are the arguments of a launch, in the order of the parameters.
+func (p *Params) Args() []kernel.Arg { return p.args }
+
+func (p *Params) pointer(operand string) string {
+	p.args = append(p.args, kernel.Arg{Pointer: operand})
+	return operand
+}
+
+// Bytes declares a pointer to an operand of one-byte elements.
+func (p *Params) Bytes(operand string) build.Global[build.B8] {
+	return p.k.ParamGlobalB8(p.pointer(operand))
+}
+
+// Halves declares a pointer to an operand of two-byte elements.
+func (p *Params) Halves(operand string) build.Global[build.B16] {
+	return p.k.ParamGlobalB16(p.pointer(operand))
+}
+
+// Floats declares a pointer to an operand of f32.
+func (p *Params) Floats(operand string) build.Global[build.F32] {
+	return p.k.ParamGlobalF32(p.pointer(operand))
+}
+
+// Map declares a tensor map of an operand, which gives the parameter its name.
+func (p *Params) Map(m kernel.TensorMap) build.TensorMap {
+	p.args = append(p.args, kernel.Arg{Map: &m})
+	return p.k.ParamTensorMap(m.Operand)
+}
+
+// U32 declares an integer parameter with the expression that it is passed.
+func (p *Params) U32(name, value string) build.U32 {
+	p.args = append(p.args, kernel.Arg{Type: "u32", Value: expr.Must(value)})
+	return p.k.ParamU32(name)
+}
+
+// F32 declares a float parameter with the expression that it is passed.
+func (p *Params) F32(name, value string) build.F32 {
+	p.args = append(p.args, kernel.Arg{Type: "f32", Value: expr.Must(value)})
+	return p.k.ParamF32(name)
+}

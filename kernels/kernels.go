@@ -1,0 +1,110 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/kernels/attn/hopper"
+	"github.com/GOATnote-Inc/attest/kernels/attn/stages"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// Families are the families of attention kernels, those first that build on no other.
+func Families() []attn.Family { return []attn.Family{stages.Family{}, hopper.Family{}} }
+
+// preference is the order in which Choose asks the families: first those that are written
+// for one architecture.
+func preference() []attn.Family { return []attn.Family{hopper.Family{}, stages.Family{}} }
+
+// Names are the names of all variants, in the order in which they build on each other.
+func Names() (names []string) {
+	for _, f := range Families() {
+		for _, v := range f.Variants() {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
+// Ladder are the kernels that are judged when none is named: every stage, and of the other
+// families the variant that fits the problem.
+func Ladder() (names []string) {
+	for _, f := range Families() {
+		for i, v := range f.Variants() {
+			if i == 0 || f.Name() == (stages.Family{}).Name() {
+				names = append(names, v.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Find returns the family and variant of a name.
+func Find(name string) (attn.Family, attn.Variant, error) {
+	for _, f := range Families() {
+		all := f.Variants()
+		if i := slices.IndexFunc(all, func(v attn.Variant) bool { return v.Name == name }); i >= 0 {
+			return f, all[i], nil
+		}
+	}
+	return nil, attn.Variant{}, fmt.Errorf("no kernel is called %q: there are %s", name, strings.Join(Names(), ", "))
+}
+
+// Base is the name of the kernel that another builds on and has to beat, "" for none.
+func Base(name string) string {
+	_, v, _ := Find(name)
+	return v.Base
+}
+
+// Build writes the kernel of a name for a problem on a chip. The zero chip is none in
+// particular: the text is then for the least target that can run it.
+func Build(name string, p problem.Attention, c kernel.Chip) (*kernel.Kernel, error) {
+	f, _, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.Configure(name, p, c)
+	if err != nil {
+		return nil, err
+	}
+	return BuildConfig(f, name, p, c, config)
+}
+
+// BuildConfig writes the kernel of a configuration under a name.
+func BuildConfig(f attn.Family, name string, p problem.Attention, c kernel.Chip, config attn.Config) (*kernel.Kernel, error) {
+	k, err := f.Build(p, c, config)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	k.Name = name
+	return k, nil
+}
+
+// Choose returns the name of the kernel for a problem on a chip, or why there is none.
+func Choose(p problem.Attention, c kernel.Chip) (string, error) {
+	var why []string
+	for _, f := range preference() {
+		name, err := f.Choose(p, c)
+		if err == nil {
+			return name, nil
+		}
+		why = append(why, fmt.Sprintf("%s: %v", f.Name(), err))
+	}
+	return "", fmt.Errorf("no kernel computes this problem: %s", strings.Join(why, "; "))
+}
+
+// Check says why the kernel of a name cannot compute a problem on a chip.
+func Check(name string, p problem.Attention, c kernel.Chip) error {
+	f, _, err := Find(name)
+	if err != nil {
+		return err
+	}
+	config, err := f.Configure(name, p, c)
+	if err != nil {
+		return err
+	}
+	return f.Check(p, c, config)
+}

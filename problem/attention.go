@@ -1,0 +1,203 @@
+package problem
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/fp8"
+)
+
+// Attention is O = softmax(Q·Kᵀ·scale)·V. The zero values of all fields but Shape are
+// the usual choice: e4m3 inputs with one scale per head, f16 output, no mask.
+type Attention struct {
+	Shape
+	Format  Format  // of Q, K and V; "" is E4M3
+	Output  Format  // of O; "" is F16
+	Scaling Scaling // of Q, K and V; "" is PerHead for one-byte formats, else NoScale
+	Layout  Layout  // of Q, K, V and O in memory; "" is BHSD
+	// Causal hides the keys that come after the query. The last query sees all keys, so
+	// query i sees keys 0 to i+Skv-Sq.
+	Causal bool
+	LSE    bool // also write the log-sum-exp of each row
+	// Scale multiplies the logits; 0 is 1/√D.
+	Scale float64
+}
+
+// Filled returns the problem with every default written out, but for Scale.
+func (a Attention) Filled() Attention {
+	if a.Hkv == 0 {
+		a.Hkv = a.Hq
+	}
+	if a.Skv == 0 {
+		a.Skv = a.Sq
+	}
+	if a.Format == "" {
+		a.Format = E4M3
+	}
+	if a.Output == "" {
+		a.Output = F16
+	}
+	if a.Layout == "" {
+		a.Layout = BHSD
+	}
+	if a.Scaling == "" {
+		a.Scaling = NoScale
+		if a.Format.OneByte() {
+			a.Scaling = PerHead
+		}
+	}
+	return a
+}
+
+// Check refuses what is no attention problem.
+func (a Attention) Check() error {
+	a = a.Filled()
+	if err := a.Shape.Check(); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(inputFormats, a.Format):
+		return fmt.Errorf("format %q is not known: use %s", a.Format, list(inputFormats))
+	case !slices.Contains(outputFormats, a.Output):
+		return fmt.Errorf("output %q is not known: use %s", a.Output, list(outputFormats))
+	case !slices.Contains(scalings, a.Scaling):
+		return fmt.Errorf("scaling %q is not known: use %s", a.Scaling, list(scalings))
+	case a.Scaling != NoScale && !a.Format.OneByte():
+		return fmt.Errorf("%s inputs have no scales: use scaling %q", a.Format, NoScale)
+	case !slices.Contains(layouts, a.Layout):
+		return fmt.Errorf("layout %q is not known: use %s", a.Layout, list(layouts))
+	case math.IsNaN(a.Scale) || math.IsInf(a.Scale, 0) || a.Scale < 0:
+		return fmt.Errorf("scale %v is not a finite number above zero: use 0 for 1/√D", a.Scale)
+	}
+	return nil
+}
+
+// Op names the operation.
+func (a Attention) Op() string { return "attention" }
+
+// LogitScale is the factor of the logits, with the default filled in.
+func (a Attention) LogitScale() float64 {
+	if a.Scale != 0 {
+		return a.Scale
+	}
+	return 1 / math.Sqrt(float64(max(a.D, 1)))
+}
+
+// FLOP is the floating-point operations of the two products. A causal mask halves them,
+// by convention.
+func (a Attention) FLOP() float64 {
+	if a.Causal {
+		return a.Shape.FLOP() / 2
+	}
+	return a.Shape.FLOP()
+}
+
+// Mask names the mask: "none" or "causal".
+func (a Attention) Mask() string {
+	if a.Causal {
+		return "causal"
+	}
+	return "none"
+}
+
+// Facts are the values that the text of a kernel may depend on.
+func (a Attention) Facts() map[string]string {
+	a = a.Filled()
+	return map[string]string{
+		"D": strconv.Itoa(a.D), "format": string(a.Format), "output": string(a.Output),
+		"scaling": string(a.Scaling), "layout": string(a.Layout), "mask": a.Mask(), "lse": strconv.FormatBool(a.LSE),
+	}
+}
+
+// FromFacts is the problem that a kernel's fixed facts describe, without its sizes: only
+// D is set, where the facts have it.
+func FromFacts(facts map[string]string) (Attention, error) {
+	a := Attention{
+		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
+		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true",
+	}
+	if d := facts["D"]; d != "" {
+		var err error
+		if a.D, err = strconv.Atoi(d); err != nil {
+			return a, fmt.Errorf("head dimension %q is not a number", d)
+		}
+	}
+	a = a.Filled()
+	whole := a
+	whole.Shape = Square(1, 1, 1, max(a.D, 1))
+	return a, whole.Check()
+}
+
+// The features that a problem may use.
+const (
+	GroupedHeads = "grouped-heads" // several heads of Q share one of K and V
+	CrossLengths = "cross-lengths" // Sq and Skv differ
+	CausalMask   = "causal"
+	LogSumExp    = "lse"
+	CustomScale  = "scale" // a factor of the logits other than 1/√D
+)
+
+// Uses are the features that the problem needs, in a fixed order.
+func (a Attention) Uses() (features []string) {
+	a = a.Filled()
+	for _, f := range []struct {
+		used bool
+		name string
+	}{
+		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
+		{a.Scale != 0, CustomScale},
+	} {
+		if f.used {
+			features = append(features, f.name)
+		}
+	}
+	return features
+}
+
+// Names are the sizes that expressions of a launch may use.
+func (a Attention) Names() expr.Env {
+	a = a.Filled()
+	env := expr.Env{"scale": expr.Float(a.LogitScale())}
+	for name, n := range map[string]int{"B": a.B, "H": a.Hq, "Hkv": a.Hkv, "Sq": a.Sq, "S": a.Sq, "Skv": a.Skv, "D": a.D} {
+		env[name] = expr.Int(int64(n))
+	}
+	return env
+}
+
+// String is the shape and what differs from the defaults: "1,8,512,64 causal".
+func (a Attention) String() string {
+	words := []string{a.Shape.String()}
+	b := a.Filled()
+	def := Attention{Format: b.Format}.Filled()
+	add := func(is bool, word string) {
+		if is {
+			words = append(words, word)
+		}
+	}
+	add(b.Format != E4M3, string(b.Format))
+	add(b.Output != def.Output, "to "+string(b.Output))
+	add(b.Scaling != def.Scaling, "scaling "+string(b.Scaling))
+	add(b.Layout != def.Layout, string(b.Layout))
+	add(b.Causal, "causal")
+	add(b.LSE, "lse")
+	add(b.Scale != 0, "scale "+strconv.FormatFloat(b.Scale, 'g', -1, 64))
+	return strings.Join(words, " ")
+}
+
+// Dims of Q and O; see also Shape.KV.
+func (a Attention) Dims() (q, kv fp8.Dims) {
+	a = a.Filled()
+	return a.Q(), a.KV()
+}
+
+func list[T ~string](words []T) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = string(w)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,79 @@
+package problem
+
+import "github.com/GOATnote-Inc/attest/fp8"
+
+// Format is how numbers lie in memory.
+type Format string
+
+// The formats. U8 is the simulated FP8 of the original effort: a byte u from 0 to 255
+// means (u-128)/127·448 times the scale. U8Legacy decodes like U8 and is encoded with the
+// original's inconsistent rounding.
+const (
+	E4M3     Format = "e4m3"
+	E5M2     Format = "e5m2"
+	U8       Format = "u8"
+	U8Legacy Format = "u8-legacy"
+	F16      Format = "f16"
+	BF16     Format = "bf16"
+	F32      Format = "f32"
+)
+
+var (
+	inputFormats  = []Format{E4M3, E5M2, U8, U8Legacy, F16, BF16}
+	outputFormats = []Format{F16, BF16, F32}
+)
+
+// FP8 returns the codec of a one-byte format. ok is false for the others.
+func (f Format) FP8() (codec fp8.Format, ok bool) {
+	codec, err := fp8.ParseFormat(string(f))
+	return codec, err == nil
+}
+
+// OneByte reports whether numbers of the format take one byte, and so have scales.
+func (f Format) OneByte() bool {
+	_, ok := f.FP8()
+	return ok
+}
+
+// Bytes is the size of a number.
+func (f Format) Bytes() int {
+	switch f {
+	case F32:
+		return 4
+	case F16, BF16:
+		return 2
+	}
+	return 1
+}
+
+// Decoded is the format as a kernel decodes it: U8Legacy differs from U8 only in how it
+// is encoded.
+func (f Format) Decoded() Format {
+	if f == U8Legacy {
+		return U8
+	}
+	return f
+}
+
+// Scaling says how many elements share a scale.
+type Scaling string
+
+// The scalings.
+const (
+	PerHead   Scaling = "per-head"   // one float per head of Q, and of K and V
+	PerTensor Scaling = "per-tensor" // one float each for Q, K and V
+	NoScale   Scaling = "none"
+)
+
+var scalings = []Scaling{PerHead, PerTensor, NoScale}
+
+// Layout is the order of the extents in memory, the outermost first.
+type Layout string
+
+// The layouts.
+const (
+	BHSD Layout = "BHSD"
+	BSHD Layout = "BSHD"
+)
+
+var layouts = []Layout{BHSD, BSHD}

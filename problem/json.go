@@ -1,0 +1,39 @@
+package problem
+
+import "encoding/json"
+
+// form is the JSON form of a problem. Attention embeds Shape, whose methods would
+// otherwise make a text of the whole problem.
+type form struct {
+	Shape   Shape   `json:"shape"`
+	Format  Format  `json:"format"`
+	Output  Format  `json:"output"`
+	Scaling Scaling `json:"scaling"`
+	Layout  Layout  `json:"layout"`
+	Causal  bool    `json:"causal,omitempty"`
+	LSE     bool    `json:"lse,omitempty"`
+	Scale   float64 `json:"scale,omitempty"`
+}
+
+// MarshalJSON writes the problem with its defaults filled in.
+func (a Attention) MarshalJSON() ([]byte, error) {
+	a = a.Filled()
+	return json.Marshal(form{a.Shape, a.Format, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Fields that are left out have their
+// defaults.
+func (a *Attention) UnmarshalJSON(text []byte) error {
+	var f form
+	if err := json.Unmarshal(text, &f); err != nil {
+		return err
+	}
+	*a = Attention{f.Shape, f.Format, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale}.Filled()
+	return a.Check()
+}
+
+// MarshalText and UnmarshalText of Shape are not the problem's own.
+func (a Attention) MarshalText() ([]byte, error) { return a.MarshalJSON() }
+
+// UnmarshalText reads what MarshalText writes.
+func (a *Attention) UnmarshalText(text []byte) error { return a.UnmarshalJSON(text) }
