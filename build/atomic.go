@@ -1,63 +1,36 @@
 package build
 
-// atom is an atomic that returns what was there before.
-func (p ptr[T]) atom(op string, mods []Mod, args ...Operand) T {
-	operands := []arg{p}
-	for _, a := range args {
-		operands = append(operands, in(typeOf[T](), a))
-	}
-	return emit1[T](p.k, p.op("atom."+op, ""), mods, operands...)
+// AtomicOp is what an atomic does with the value in memory.
+type AtomicOp string
+
+// The operations of Atom and [Red], with old for the value in memory and v for the
+// operand.
+const (
+	AtomicAdd  AtomicOp = "add"  // old + v
+	AtomicMin  AtomicOp = "min"  // min(old, v)
+	AtomicMax  AtomicOp = "max"  // max(old, v)
+	AtomicInc  AtomicOp = "inc"  // old >= v ? 0 : old+1, of .u32
+	AtomicDec  AtomicOp = "dec"  // old == 0 || old > v ? v : old-1, of .u32
+	AtomicAnd  AtomicOp = "and"  // old & v
+	AtomicOr   AtomicOp = "or"   // old | v
+	AtomicXor  AtomicOp = "xor"  // old ^ v
+	AtomicExch AtomicOp = "exch" // v, not of red
+)
+
+// Atom is atom.space.op.type: it replaces the value in memory by op of that value and v,
+// and returns the old one.
+func (p ptr[T]) Atom(op AtomicOp, v Operand, mods ...Mod) T {
+	return emit1[T](p.a.k, p.a.op("atom."+string(op), "", typeOf[T]()), mods, p.a, in(typeOf[T](), v))
 }
 
-// red is an atomic that returns nothing.
-func (p ptr[T]) red(op string, mods []Mod, v Operand) {
-	emit0(p.k, p.op("red."+op, ""), mods, p, in(typeOf[T](), v))
+// AtomCas is atom.space.cas.type: it stores v if the value in memory is old, and returns
+// what was there before.
+func (p ptr[T]) AtomCas(old, v Operand, mods ...Mod) T {
+	t := typeOf[T]()
+	return emit1[T](p.a.k, p.a.op("atom.cas", "", t), mods, p.a, in(t, old), in(t, v))
 }
 
-// AtomAdd is atom.space.add.type: *p += v; it returns the old *p, as all Atoms do.
-func (p ptr[T]) AtomAdd(v Operand, mods ...Mod) T { return p.atom("add", mods, v) }
-
-// AtomMin is atom.space.min.type: *p = min(*p, v).
-func (p ptr[T]) AtomMin(v Operand, mods ...Mod) T { return p.atom("min", mods, v) }
-
-// AtomMax is atom.space.max.type: *p = max(*p, v).
-func (p ptr[T]) AtomMax(v Operand, mods ...Mod) T { return p.atom("max", mods, v) }
-
-// AtomInc is atom.space.inc.u32: *p = *p >= v ? 0 : *p+1.
-func (p ptr[T]) AtomInc(v Operand, mods ...Mod) T { return p.atom("inc", mods, v) }
-
-// AtomDec is atom.space.dec.u32: *p = *p == 0 || *p > v ? v : *p-1.
-func (p ptr[T]) AtomDec(v Operand, mods ...Mod) T { return p.atom("dec", mods, v) }
-
-// AtomAnd is atom.space.and.type: *p &= v.
-func (p ptr[T]) AtomAnd(v Operand, mods ...Mod) T { return p.atom("and", mods, v) }
-
-// AtomOr is atom.space.or.type: *p |= v.
-func (p ptr[T]) AtomOr(v Operand, mods ...Mod) T { return p.atom("or", mods, v) }
-
-// AtomXor is atom.space.xor.type: *p ^= v.
-func (p ptr[T]) AtomXor(v Operand, mods ...Mod) T { return p.atom("xor", mods, v) }
-
-// AtomExch is atom.space.exch.type: *p = v.
-func (p ptr[T]) AtomExch(v Operand, mods ...Mod) T { return p.atom("exch", mods, v) }
-
-// AtomCas is atom.space.cas.type: *p = *p == old ? v : *p.
-func (p ptr[T]) AtomCas(old, v Operand, mods ...Mod) T { return p.atom("cas", mods, old, v) }
-
-// RedAdd is red.space.add.type: *p += v.
-func (p ptr[T]) RedAdd(v Operand, mods ...Mod) { p.red("add", mods, v) }
-
-// RedMin is red.space.min.type: *p = min(*p, v).
-func (p ptr[T]) RedMin(v Operand, mods ...Mod) { p.red("min", mods, v) }
-
-// RedMax is red.space.max.type: *p = max(*p, v).
-func (p ptr[T]) RedMax(v Operand, mods ...Mod) { p.red("max", mods, v) }
-
-// RedAnd is red.space.and.type: *p &= v.
-func (p ptr[T]) RedAnd(v Operand, mods ...Mod) { p.red("and", mods, v) }
-
-// RedOr is red.space.or.type: *p |= v.
-func (p ptr[T]) RedOr(v Operand, mods ...Mod) { p.red("or", mods, v) }
-
-// RedXor is red.space.xor.type: *p ^= v.
-func (p ptr[T]) RedXor(v Operand, mods ...Mod) { p.red("xor", mods, v) }
+// Red is red.space.op.type: Atom without a result.
+func (p ptr[T]) Red(op AtomicOp, v Operand, mods ...Mod) {
+	emit0(p.a.k, p.a.op("red."+string(op), "", typeOf[T]()), mods, p.a, in(typeOf[T](), v))
+}

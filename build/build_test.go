@@ -182,7 +182,7 @@ func TestCoalesceSparesWgmma(t *testing.T) {
 		a[i] = frag[i].Get()
 	}
 	k.WgmmaFence()
-	k.WgmmaMmaAsyncF32E4M3E4M3A(acc, a, desc, k.Pred(true), 1, 1)
+	k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}, acc, a, desc, k.Pred(true))
 	k.WgmmaCommitGroup()
 	frag[0].Set(5)
 	k.WgmmaWaitGroup(0)

@@ -90,7 +90,7 @@ type call struct {
 }
 
 // notConstructors are the methods of Kernel that emit no instruction of their own.
-var notConstructors = strings.Fields(`AsU32 Name Target Version Comment PTX Module
+var notConstructors = strings.Fields(`AsU32 Mma WmmaMma WmmaLoadA WmmaLoadB WmmaLoadC WmmaStoreD WgmmaMmaAsync Name Target Version Comment PTX Module
 	If Loop While Until Break Continue Switch Return
 	MaxNTid ReqNTid MinNCTAPerSM MaxNReg ReqNCTAPerCluster ExplicitCluster MaxClusterRank DynamicShared`)
 
@@ -188,12 +188,12 @@ func (c *call) arg(k *Kernel, t reflect.Type) reflect.Value {
 		return reflect.ValueOf(k)
 	case reflect.TypeFor[SharedAddr]():
 		if c.guess.remote {
-			return reflect.ValueOf(SharedCluster[B64]{ptr[B64]{k: k, base: fresh(k, U32{}).base(), space: "shared::cluster"}})
+			return reflect.ValueOf(SharedCluster[B64]{ptr[B64]{address{k: k, base: fresh(k, U32{}).base(), space: "shared::cluster"}}})
 		}
 		return reflect.ValueOf(SharedAt[B64](fresh(k, U32{}).(U32)))
 	case reflect.TypeFor[Address]():
 		if c.guess.remote {
-			return reflect.ValueOf(Generic[B64]{ptr[B64]{k: k, base: fresh(k, U64{}).base()}})
+			return reflect.ValueOf(Generic[B64]{ptr[B64]{address{k: k, base: fresh(k, U64{}).base()}}})
 		}
 		fallthrough
 	case reflect.TypeFor[GlobalAddr]():

@@ -22,9 +22,9 @@ type SharedAddr interface {
 	shared()
 }
 
-// ptr is what all typed addresses hold: a base, which is a register or a
-// declared variable, and a constant number of bytes.
-type ptr[T Value] struct {
+// address is what all typed addresses hold: a base, which is a register or a declared
+// variable, and a constant number of bytes.
+type address struct {
 	k     *Kernel
 	base  *val // nil when sym is the base
 	sym   *ptx.Symbol
@@ -32,13 +32,7 @@ type ptr[T Value] struct {
 	space string
 }
 
-// Space is the state space as PTX writes it.
-func (p ptr[T]) Space() string { return p.space }
-
-// Kernel is the kernel the address belongs to.
-func (p ptr[T]) Kernel() *Kernel { return p.k }
-
-func (p ptr[T]) operand(k *Kernel) (ptx.Operand, bool) {
+func (p address) operand(k *Kernel) (ptx.Operand, bool) {
 	if p.k == nil {
 		k.errorf("an address is a zero value: it was declared and never given a value")
 		return ptx.Operand{}, false
@@ -50,13 +44,16 @@ func (p ptr[T]) operand(k *Kernel) (ptx.Operand, bool) {
 	return ptx.AddrOp(o.Sym, p.off), ok
 }
 
-func (p ptr[T]) elem() (size int, mem ptx.Type) {
-	var zero T
-	return zero.Type().Bytes(), memType(zero.Type())
+// op spells an instruction on elements of type t: "ld" becomes "ld.global.v4.f32".
+func (p address) op(name, vec string, t ptx.Type) string {
+	if p.space != "" {
+		name += "." + p.space
+	}
+	return name + vec + "." + memType(t).String()
 }
 
-// memType is the type a load or store of t is written with: memory knows no
-// packed types.
+// memType is the type that a load or store of t is written with: memory has no packed
+// types.
 func memType(t ptx.Type) ptx.Type {
 	if t.Class() == ptx.ClassPacked || t == ptx.F16 {
 		switch t.Bits() {
@@ -73,46 +70,113 @@ func memType(t ptx.Type) ptx.Type {
 	return t
 }
 
-// plus is the address n bytes on.
-func (p ptr[T]) plus(n int64) ptr[T] {
+// plus is the address n bytes further on.
+func (p address) plus(n int64) address {
 	p.off += n
 	return p
 }
 
-// op spells an instruction on the address: "ld" becomes "ld.global.v4.f32".
-func (p ptr[T]) op(name, vec string) string {
-	_, mem := p.elem()
-	if p.space != "" {
-		name += "." + p.space
+// plusElems is the address n elements of type t further on.
+func (p address) plusElems(n int, t ptx.Type) address { return p.plus(int64(n) * int64(t.Bytes())) }
+
+// at64 and at32 are the address of an element of type t, in a space of 64-bit or 32-bit
+// addresses.
+func (p address) at64(index Int, t ptx.Type) address {
+	if n, ok := goInt(index); ok {
+		return p.plusElems(n, t)
 	}
-	return name + vec + "." + mem.String()
+	i := p.k.AsU32(index)
+	p.base, p.sym = i.MadWide(t.Bytes(), U64{p.baseReg(ptx.U64)}).val, nil
+	return p
 }
+
+func (p address) at32(index Int, t ptx.Type) address {
+	if n, ok := goInt(index); ok {
+		return p.plusElems(n, t)
+	}
+	i := p.k.AsU32(index)
+	p.base, p.sym = i.MadLo(t.Bytes(), U32{p.baseReg(ptx.U32)}).val, nil
+	return p
+}
+
+// addr64 and addr32 are the address as a number.
+func (p address) addr64() U64 {
+	base := p.baseReg(ptx.U64)
+	if p.off == 0 {
+		return U64{base}
+	}
+	return U64{base}.Add(uint64(p.off))
+}
+
+func (p address) addr32() U32 {
+	base := p.baseReg(ptx.U32)
+	if p.off == 0 {
+		return U32{base}
+	}
+	return U32{base}.Add(uint32(p.off))
+}
+
+// baseReg is the base in a register.
+func (p address) baseReg(t ptx.Type) *val {
+	if p.sym == nil {
+		return p.base
+	}
+	if t == ptx.U64 {
+		return emit1[U64](p.k, "mov.u64", nil, symArg{p.sym}).val
+	}
+	return emit1[U32](p.k, "mov.u32", nil, symArg{p.sym}).val
+}
+
+// symArg is the address of a variable as an operand of mov.
+type symArg struct{ sym *ptx.Symbol }
+
+func (s symArg) operand(*Kernel) (ptx.Operand, bool) { return ptx.SymOp(s.sym), true }
+
+// ptr is what addresses of a T in all spaces have in common. Its methods exist once per
+// type and space, so it has no helpers: those are methods of address.
+type ptr[T Value] struct{ a address }
+
+func (p ptr[T]) operand(k *Kernel) (ptx.Operand, bool) { return p.a.operand(k) }
+
+// Space is the state space as PTX writes it.
+func (p ptr[T]) Space() string { return p.a.space }
+
+// Kernel is the kernel that the address belongs to.
+func (p ptr[T]) Kernel() *Kernel { return p.a.k }
 
 // Ld is ld.space.type d, [p]. Modifiers: Nc, Volatile, Relaxed and Acquire with a
 // scope, cache operators and eviction priorities.
-func (p ptr[T]) Ld(mods ...Mod) T { return emit1[T](p.k, p.op("ld", ""), mods, p) }
-
-// Ldu is ldu.global.type d, [p]: all threads of the warp read the same address.
-func (p ptr[T]) Ldu() T { return emit1[T](p.k, p.op("ldu", ""), nil, p) }
-
-// LdV2 is ld.space.v2.type, two neighbours at once.
-func (p ptr[T]) LdV2(mods ...Mod) [2]T {
-	return [2]T(emitVec[T](p.k, p.op("ld", ".v2"), 2, mods, p))
+func (p ptr[T]) Ld(mods ...Mod) T {
+	return emit1[T](p.a.k, p.a.op("ld", "", typeOf[T]()), mods, p.a)
 }
 
-// LdV4 is ld.space.v4.type, four neighbours at once.
+// Ldu is ldu.global.type d, [p]: all threads of the warp read the same address.
+func (p ptr[T]) Ldu() T { return emit1[T](p.a.k, p.a.op("ldu", "", typeOf[T]()), nil, p.a) }
+
+// LdV2 is ld.space.v2.type: it loads two neighbours at once.
+func (p ptr[T]) LdV2(mods ...Mod) [2]T {
+	return [2]T(emitVec[T](p.a.k, p.a.op("ld", ".v2", typeOf[T]()), 2, mods, p.a))
+}
+
+// LdV4 is ld.space.v4.type: it loads four neighbours at once.
 func (p ptr[T]) LdV4(mods ...Mod) [4]T {
-	return [4]T(emitVec[T](p.k, p.op("ld", ".v4"), 4, mods, p))
+	return [4]T(emitVec[T](p.a.k, p.a.op("ld", ".v4", typeOf[T]()), 4, mods, p.a))
 }
 
 // St is st.space.type [p], v.
-func (p ptr[T]) St(v Operand, mods ...Mod) { emit0(p.k, p.op("st", ""), mods, p, in(typeOf[T](), v)) }
+func (p ptr[T]) St(v Operand, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", "", typeOf[T]()), mods, p.a, in(typeOf[T](), v))
+}
 
 // StV2 is st.space.v2.type [p], {v…}.
-func (p ptr[T]) StV2(v [2]T, mods ...Mod) { emit0(p.k, p.op("st", ".v2"), mods, p, vecOf(v[:])) }
+func (p ptr[T]) StV2(v [2]T, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", ".v2", typeOf[T]()), mods, p.a, vecOf(v[:]))
+}
 
 // StV4 is st.space.v4.type [p], {v…}.
-func (p ptr[T]) StV4(v [4]T, mods ...Mod) { emit0(p.k, p.op("st", ".v4"), mods, p, vecOf(v[:])) }
+func (p ptr[T]) StV4(v [4]T, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", ".v4", typeOf[T]()), mods, p.a, vecOf(v[:]))
+}
 
 // Global is the address of a T in global memory.
 type Global[T Value] struct{ ptr[T] }
@@ -131,118 +195,63 @@ func (Shared[T]) shared()        {}
 func (SharedCluster[T]) shared() {}
 
 // Addr is the address as a number.
-func (p Global[T]) Addr() U64 { return addr64(p.ptr) }
+func (p Global[T]) Addr() U64 { return p.a.addr64() }
 
 // Addr is the address as a number.
-func (p Generic[T]) Addr() U64 { return addr64(p.ptr) }
+func (p Generic[T]) Addr() U64 { return p.a.addr64() }
 
 // Addr is the address as a number.
-func (p Shared[T]) Addr() U32 { return addr32(p.ptr) }
+func (p Shared[T]) Addr() U32 { return p.a.addr32() }
 
 // Addr is the address as a number.
-func (p SharedCluster[T]) Addr() U32 { return addr32(p.ptr) }
+func (p SharedCluster[T]) Addr() U32 { return p.a.addr32() }
 
-func addr64[T Value](p ptr[T]) U64 {
-	base := p.baseReg(ptx.U64)
-	if p.off == 0 {
-		return U64{base}
-	}
-	return U64{base}.Add(uint64(p.off))
-}
+// Plus is the address of the element n further on. It emits nothing.
+func (p Global[T]) Plus(n int) Global[T] { return Global[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
 
-func addr32[T Value](p ptr[T]) U32 {
-	base := p.baseReg(ptx.U32)
-	if p.off == 0 {
-		return U32{base}
-	}
-	return U32{base}.Add(uint32(p.off))
-}
+// Plus is the address of the element n further on. It emits nothing.
+func (p Shared[T]) Plus(n int) Shared[T] { return Shared[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
 
-// baseReg is the base in a register.
-func (p ptr[T]) baseReg(t ptx.Type) *val {
-	if p.sym == nil {
-		return p.base
-	}
-	if t == ptx.U64 {
-		return emit1[U64](p.k, "mov.u64", nil, symArg{p.sym}).val
-	}
-	return emit1[U32](p.k, "mov.u32", nil, symArg{p.sym}).val
-}
-
-// symArg is the address of a variable as an operand of mov.
-type symArg struct{ sym *ptx.Symbol }
-
-func (s symArg) operand(*Kernel) (ptx.Operand, bool) { return ptx.SymOp(s.sym), true }
-
-// Plus is the address of the element n further on; n is known while writing.
-func (p Global[T]) Plus(n int) Global[T] { return Global[T]{p.plus(p.bytes(n))} }
-
-// Plus is the address of the element n further on; n is known while writing.
-func (p Shared[T]) Plus(n int) Shared[T] { return Shared[T]{p.plus(p.bytes(n))} }
-
-// Plus is the address of the element n further on; n is known while writing.
+// Plus is the address of the element n further on. It emits nothing.
 func (p SharedCluster[T]) Plus(n int) SharedCluster[T] {
-	return SharedCluster[T]{p.plus(p.bytes(n))}
+	return SharedCluster[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}}
 }
 
-// Plus is the address of the element n further on; n is known while writing.
-func (p Generic[T]) Plus(n int) Generic[T] { return Generic[T]{p.plus(p.bytes(n))} }
+// Plus is the address of the element n further on. It emits nothing.
+func (p Generic[T]) Plus(n int) Generic[T] { return Generic[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
 
-func (p ptr[T]) bytes(n int) int64 {
-	size, _ := p.elem()
-	return int64(n) * int64(size)
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p Global[T]) At(i Int) Global[T] { return Global[T]{ptr[T]{p.a.at64(i, typeOf[T]())}} }
+
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p Generic[T]) At(i Int) Generic[T] { return Generic[T]{ptr[T]{p.a.at64(i, typeOf[T]())}} }
+
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p Shared[T]) At(i Int) Shared[T] { return Shared[T]{ptr[T]{p.a.at32(i, typeOf[T]())}} }
+
+// At is the address of the element i further on. A Go integer emits nothing.
+func (p SharedCluster[T]) At(i Int) SharedCluster[T] {
+	return SharedCluster[T]{ptr[T]{p.a.at32(i, typeOf[T]())}}
 }
 
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p Global[T]) At(i Int) Global[T] { return Global[T]{p.at64(i)} }
-
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p Generic[T]) At(i Int) Generic[T] { return Generic[T]{p.at64(i)} }
-
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p Shared[T]) At(i Int) Shared[T] { return Shared[T]{p.at32(i)} }
-
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p SharedCluster[T]) At(i Int) SharedCluster[T] { return SharedCluster[T]{p.at32(i)} }
-
-func (p ptr[T]) at64(index Int) ptr[T] {
-	if n, ok := goInt(index); ok {
-		return p.plus(p.bytes(n))
-	}
-	size, _ := p.elem()
-	i := p.k.AsU32(index)
-	p.base, p.sym = i.MadWide(size, U64{p.baseReg(ptx.U64)}).val, nil
-	return p
-}
-
-func (p ptr[T]) at32(index Int) ptr[T] {
-	if n, ok := goInt(index); ok {
-		return p.plus(p.bytes(n))
-	}
-	size, _ := p.elem()
-	i := p.k.AsU32(index)
-	p.base, p.sym = i.MadLo(size, U32{p.baseReg(ptx.U32)}).val, nil
-	return p
-}
-
-// GlobalAt is an address in global memory that the kernel worked out itself.
+// GlobalAt is an address in global memory that the kernel has computed.
 func GlobalAt[T Value](addr U64) Global[T] {
-	return Global[T]{ptr[T]{k: kernelOf(addr), base: addr.val, space: "global"}}
+	return Global[T]{ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "global"}}}
 }
 
-// SharedAt is an address in shared memory that the kernel worked out itself.
+// SharedAt is an address in shared memory that the kernel has computed.
 func SharedAt[T Value](addr U32) Shared[T] {
-	return Shared[T]{ptr[T]{k: kernelOf(addr), base: addr.val, space: "shared"}}
+	return Shared[T]{ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "shared"}}}
 }
 
-// SharedAs is the shared memory n bytes after p, seen as T.
+// SharedAs is the shared memory n bytes after p, seen as elements of type T.
 func SharedAs[T, F Value](p Shared[F], n int) Shared[T] {
-	return Shared[T]{ptr[T]{p.k, p.base, p.sym, p.off + int64(n), p.space}}
+	return Shared[T]{ptr[T]{p.a.plus(int64(n))}}
 }
 
-// Mapa is mapa.shared::cluster.u32: the address that p has in block cta of the
-// cluster. Minimum sm_90, PTX 7.8.
+// Mapa is mapa.shared::cluster.u32: the address that p has in block cta of the cluster.
+// Needs sm_90 and PTX 7.8.
 func (p Shared[T]) Mapa(cta Int) SharedCluster[T] {
-	a := emit1[U32](p.k, "mapa.shared::cluster.u32", nil, p.Addr(), in(ptx.U32, cta))
-	return SharedCluster[T]{ptr[T]{k: p.k, base: a.val, space: "shared::cluster"}}
+	a := emit1[U32](p.a.k, "mapa.shared::cluster.u32", nil, p.Addr(), in(ptx.U32, cta))
+	return SharedCluster[T]{ptr[T]{address{k: p.a.k, base: a.val, space: "shared::cluster"}}}
 }

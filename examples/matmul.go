@@ -26,6 +26,7 @@ func Matmul() *build.Kernel {
 	lane, warp := tid.And(31), tid.Shr(5)
 	row0, col0 := k.CtaidY().MulLo(64), k.CtaidX().MulLo(64)
 	acc := build.Vars(k.F32(0), 8*4) // 8 fragments of 16×8
+	product := build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
 
 	k.Loop(0, kdim, kTile, func(k0 build.U32) {
 		// Both tiles have 256 units of 16 bytes: two a thread.
@@ -47,9 +48,9 @@ func Matmul() *build.Kernel {
 				bf := k.LdmatrixM8n8X4(bs.At(r.Add(kk).MadLo(bPitch, h.Add(8*j))), build.Trans)
 				for i := range uint32(2) {
 					d := acc[4*(j+i):][:4]
-					s := k.MmaM16n8k16RowColF32F16F16F32(af, [2]build.B32{bf[2*i], bf[2*i+1]}, get(d)) // D += A·B
-					for e := range s {
-						d[e].Set(s[e])
+					sums := k.Mma(product, af, bf[2*i:][:2], get(d)).F32() // D += A·B
+					for e, s := range sums {
+						d[e].Set(s)
 					}
 				}
 			}

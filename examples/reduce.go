@@ -38,7 +38,7 @@ func Reduce() *build.Kernel {
 		for d := uint32(warps / 2); d > 0; d /= 2 {
 			s = s.Add(s.ShflSyncBfly(d, 31, 1<<warps-1))
 		}
-		k.If(tid.SetpEq(0), func() { total.RedAdd(s) })
+		k.If(tid.SetpEq(0), func() { total.Red(build.AtomicAdd, s) })
 	})
 	return k
 }

@@ -33,9 +33,10 @@ func Wgmma() *build.Kernel {
 	k.MbarrierWait(landed, 0)
 
 	acc := build.Vars(k.F32(0), n/2)
+	product := build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}
 	k.WgmmaFence()
 	for kk := 0; kk < kdim; kk += 32 { // D += A·Bᵀ, 32 columns of each at a time
-		k.WgmmaMmaAsyncF32E4M3E4M3(acc, descriptor(as.Plus(kk)), descriptor(bs.Plus(kk)), k.Pred(true), 1, 1)
+		k.WgmmaMmaAsync(product, acc, descriptor(as.Plus(kk)), descriptor(bs.Plus(kk)), k.Pred(true))
 	}
 	k.WgmmaCommitGroup()
 	k.WgmmaWaitGroup(0)

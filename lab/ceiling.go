@@ -165,6 +165,7 @@ func mmaKernel() *build.Kernel {
 	rounds := k.ParamU32("rounds")
 	x := build.Cast[build.B32](k.TidX().MulLo(0x01030507))
 	a, b := [4]build.B32{x, x, x, x}, [2]build.B32{x, x}
+	form := build.MmaForm{Shape: build.M16n8k32, D: ptx.S32, A: ptx.S8, B: ptx.S8}
 	sums := build.Vars(k.S32(0), 4*mmaSums)
 	k.Loop(0, rounds, 1, func(build.U32) {
 		for i := range mmaSums {
@@ -172,7 +173,7 @@ func mmaKernel() *build.Kernel {
 			for j := range c {
 				c[j] = sums[4*i+j].Get()
 			}
-			for j, s := range k.MmaM16n8k32RowColS32S8S8S32(a, b, c) { // D += A·B
+			for j, s := range k.Mma(form, a, b, c).S32() { // D += A·B
 				sums[4*i+j].Set(s)
 			}
 		}
@@ -202,11 +203,12 @@ func wgmmaKernel() *build.Kernel {
 	fill(k, build.SharedAs[build.U32](bs, 0), n*kdim/4)
 	k.FenceProxyAsync()
 	k.SyncThreads()
+	form := build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}
 	acc := build.Vars(k.F32(0), n/2)
 	k.WgmmaFence()
 	k.Loop(0, rounds, 1, func(build.U32) {
 		for kk := 0; kk < kdim; kk += 32 { // D += A·Bᵀ
-			k.WgmmaMmaAsyncF32E4M3E4M3(acc, swizzled(as.Plus(kk)), swizzled(bs.Plus(kk)), k.Pred(true), 1, 1)
+			k.WgmmaMmaAsync(form, acc, swizzled(as.Plus(kk)), swizzled(bs.Plus(kk)), k.Pred(true))
 		}
 		k.WgmmaCommitGroup()
 		k.WgmmaWaitGroup(0)

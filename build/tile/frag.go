@@ -44,7 +44,7 @@ func (f *Frag) Map(op func(x build.F32, slot int, at Pos) build.F32) {
 // place). g has the same layout.
 func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32) {
 	if len(g.elems) != len(f.elems) {
-		f.k.Errorf("a fragment of %d elements with one of %d", len(f.elems), len(g.elems))
+		f.k.Errorf("Map2 of a fragment of %d elements with one of %d: the layouts must be the same", len(f.elems), len(g.elems))
 		return
 	}
 	i := 0

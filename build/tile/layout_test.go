@@ -87,16 +87,13 @@ var loads = []struct {
 	load   func(k *build.Kernel, in build.Global[build.F16], w tile.Warp) []build.B32
 }{
 	{"wmma.load.a", tile.WmmaA(), 2, false, func(k *build.Kernel, in build.Global[build.F16], _ tile.Warp) []build.B32 {
-		v := k.WmmaLoadARowM16n16k16F16Stride(in, 16)
-		return bits(v[:])
+		return k.WmmaLoadA(build.M16n16k16, build.Row, ptx.F16, in, 16).B32()
 	}},
 	{"wmma.load.b", tile.WmmaB(), 2, false, func(k *build.Kernel, in build.Global[build.F16], _ tile.Warp) []build.B32 {
-		v := k.WmmaLoadBRowM16n16k16F16Stride(in, 16)
-		return bits(v[:])
+		return k.WmmaLoadB(build.M16n16k16, build.Row, ptx.F16, in, 16).B32()
 	}},
 	{"wmma.load.c", tile.Accumulator(16, 16), 4, false, func(k *build.Kernel, in build.Global[build.F16], _ tile.Warp) []build.B32 {
-		v := k.WmmaLoadCRowM16n16k16F32Stride(build.GlobalAt[build.F32](in.Addr()), 16)
-		return bits(v[:])
+		return bits(k.WmmaLoadC(build.M16n16k16, build.Row, ptx.F32, build.GlobalAt[build.F32](in.Addr()), 16).F32())
 	}},
 	{"ldmatrix a", tile.OperandA(16, 16), 2, false, ldmatrix(16, 16, func(k *build.Kernel, w tile.Warp, t tile.Tile[build.F16]) []build.B32 {
 		v := w.A(t).Load()[0]
@@ -201,12 +198,13 @@ func TestWgmma(t *testing.T) {
 			at := a.At(row.MadLo(depth, col)).Plus(e.Row*depth + e.Col)
 			regs[w] = build.Pack2[build.B32](at.Ld(), at.Plus(1).Ld())
 		}
+		form := build.WgmmaForm{A: ptx.F16, B: ptx.F16}
 		d := build.Vars(k.F32(0), n/2)
 		k.WgmmaFence()
 		if fromRegisters {
-			k.WgmmaMmaAsyncF32F16F16A(d, regs, coreDescriptor(k, bs), k.Pred(true), 1, 1, 0)
+			k.WgmmaMmaAsync(form, d, regs, coreDescriptor(k, bs), k.Pred(true))
 		} else {
-			k.WgmmaMmaAsyncF32F16F16(d, coreDescriptor(k, as), coreDescriptor(k, bs), k.Pred(true), 1, 1, 0, 0)
+			k.WgmmaMmaAsync(form, d, coreDescriptor(k, as), coreDescriptor(k, bs), k.Pred(true))
 		}
 		k.WgmmaCommitGroup()
 		k.WgmmaWaitGroup(0)

@@ -5,22 +5,22 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Warp is what the 32 lanes of a warp do together. All of them must call, and take
-// the same branches.
+// Warp is what the 32 lanes of a warp do together. All of them must make the call and
+// take the same branches.
 type Warp struct {
 	k    *build.Kernel
 	Lane build.U32
 }
 
-// NewWarp is the warp of a thread whose number in it is lane.
+// NewWarp is the warp of the thread that is number lane in it.
 func NewWarp(k *build.Kernel, lane build.U32) Warp { return Warp{k, lane} }
 
-// Sync is bar.warp.sync of all lanes: what any of them wrote to shared memory the
-// others see from here on.
+// Sync is bar.warp.sync of all lanes: from here on every lane sees what the others wrote
+// to shared memory.
 func (w Warp) Sync() { w.k.BarWarpSync(w.k.FullMask()) }
 
-// One is true for one of the lanes, which all have met. On sm_90a the hardware elects it,
-// so that nobody needs to keep, or to read again, which lane it is.
+// One is true in exactly one lane. All lanes must be there. On sm_90a the hardware elects
+// the lane, so that no register has to hold its number.
 func (w Warp) One() build.Pred {
 	if w.k.Target().Runs(ptx.SM90a) {
 		_, one := w.k.ElectSync(w.k.FullMask())
@@ -46,7 +46,7 @@ type A [][4]build.B32
 func (a A) steps() int              { return len(a) }
 func (a A) step(i int) [4]build.B32 { return a[i] }
 
-// ATile is operand A in shared memory, read anew in each product.
+// ATile is operand A in shared memory. Each product reads it again.
 type ATile struct {
 	k    *build.Kernel
 	at   Cursor[build.F16]
@@ -62,14 +62,14 @@ func (w Warp) A(t Tile[build.F16]) ATile {
 	return ATile{w.k, w.ByRows(t), t.Cols}
 }
 
-// ByRows is the place of the row whose address a lane gives to ldmatrix for a matrix
-// of 16×16: lanes 0 to 15 the left halves of the rows, the others the right ones.
+// ByRows is the place of the row whose address a lane gives to ldmatrix for a matrix of
+// 16×16: lanes 0 to 15 give the left halves of the rows, the others the right halves.
 func (w Warp) ByRows(t Tile[build.F16]) Cursor[build.F16] {
 	return t.Cursor(w.Lane.And(15), w.Lane.Shr(4).Shl(3))
 }
 
-// byColumns is that place when the tile holds the transpose: eight lanes go down the
-// left half of eight rows, eight down their right half, then the rows below.
+// byColumns is that place when the tile holds the transpose: eight lanes give the left
+// half of eight rows, eight lanes their right half, and the rest the rows below.
 func (w Warp) byColumns(t Tile[build.F16]) Cursor[build.F16] {
 	row := w.Lane.Shr(4).Shl(3).Or(w.Lane.And(7))
 	return t.Cursor(row, w.Lane.And(8))
@@ -88,8 +88,8 @@ func (a ATile) Load() A {
 type B struct {
 	k     *build.Kernel
 	at    Cursor[build.F16]
-	trans bool // the tile is B itself, and ldmatrix has to transpose it
-	n0    int  // its first column
+	trans bool // the tile is B itself, so ldmatrix has to transpose it
+	n0    int  // the first column
 	K, N  int
 }
 
@@ -103,13 +103,13 @@ func (w Warp) BT(t Tile[build.F16]) B {
 	return B{k: w.k, at: w.byColumns(t), K: t.Cols, N: t.Rows}
 }
 
-// Plus is the operand that many bytes further on: the same in another stage.
+// Plus is the operand so many bytes further on: in another slot of a ring.
 func (b B) Plus(bytes build.U32) B {
 	b.at = b.at.Plus(bytes)
 	return b
 }
 
-// Columns is n columns of the operand from first on, in steps of 16.
+// Columns are n columns of the operand from column first on. Both are multiples of 16.
 func (b B) Columns(first, n int) B {
 	b.n0, b.N = b.n0+first, n
 	return b
@@ -124,8 +124,8 @@ func (b B) words(k, n int) [4]build.B32 {
 	return b.k.LdmatrixM8n8X4(b.at.At(n, k))
 }
 
-// MMA is d += a·b by mma.sync.m16n8k16 in f16 with f32 sums, 16 of K after 16. maths
-// is what the product is in the kernel's own names; it goes into the PTX.
+// MMA is d += a·b by mma.sync.m16n8k16 in f16 with f32 sums, in steps of 16 along K.
+// maths is the product in the kernel's own names; it becomes a comment in the PTX.
 func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 	k := w.k
 	switch {
@@ -133,7 +133,7 @@ func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 		k.Errorf("%s: a product of 16 rows and %d columns does not fit a fragment of %d×%d", maths, b.N, d.Rows, d.Cols)
 		return
 	case 16*a.steps() != b.K:
-		k.Errorf("%s: A has %d columns and B %d rows", maths, 16*a.steps(), b.K)
+		k.Errorf("%s: A has %d columns and B has %d rows", maths, 16*a.steps(), b.K)
 		return
 	}
 	k.Comment(maths + ", mma.sync m16n8k16 f16 f32")
@@ -147,13 +147,16 @@ func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 	}
 }
 
+// halfProduct is the instruction that [Warp.MMA] uses.
+var halfProduct = build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
+
 // mma is one instruction, on the accumulators of the n-th eight columns.
 func (w Warp) mma(d *Frag, n int, a [4]build.B32, b [2]build.B32) {
 	var c [4]build.F32
 	for e := range c {
 		c[e] = d.Get(4*n + e)
 	}
-	for e, sum := range w.k.MmaM16n8k16RowColF32F16F16F32(a, b, c) {
+	for e, sum := range w.k.Mma(halfProduct, a, b, c).F32() {
 		d.Set(4*n+e, sum)
 	}
 }

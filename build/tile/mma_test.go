@@ -145,7 +145,7 @@ func TestMisuse(t *testing.T) {
 		{"does not fit a fragment of 16×16", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
 			w.MMA(w.Accumulator(16), "S = Q·Kᵀ", w.A(s), w.BT(s))
 		}},
-		{"A has 64 columns and B 32 rows", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
+		{"A has 64 columns and B has 32 rows", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
 			w.MMA(w.Accumulator(64), "U = P·V", w.A(s), w.B(s))
 		}},
 		{"rows of 48 bytes", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {

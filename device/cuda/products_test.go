@@ -19,32 +19,32 @@ func products() (ps []*product) {
 		ps = append(ps, &product{mmaKernel(name, factors, words, f), kind, cKind, 0, factors, words})
 	}
 	mma("f16_f32_k16", "f16", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k16RowColF32F16F16F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
+		return cast[b32](k.Mma(f, [4]b32(w), [2]b32(w[4:]), cast[f32](w[6:])).F32())
 	})
 	mma("f16_f16_k16", "f16", "f16", 6, 2, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k16RowColF16F16F16F16([4]b32(w), [2]b32(w[4:]), [2]h2(cast[h2](w[6:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k16, D: ptx.F16, A: ptx.F16, B: ptx.F16}
+		return cast[b32](k.Mma(f, [4]b32(w), [2]b32(w[4:]), cast[h2](w[6:])).F16x2())
 	})
 	mma("bf16_k16", "bf16", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k16RowColF32BF16BF16F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.BF16, B: ptx.BF16}
+		return cast[b32](k.Mma(f, [4]b32(w), [2]b32(w[4:]), cast[f32](w[6:])).F32())
 	})
 	mma("tf32_k8", "f32", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k8RowColF32TF32TF32F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k8, D: ptx.F32, A: ptx.TF32, B: ptx.TF32}
+		return cast[b32](k.Mma(f, [4]b32(w), [2]b32(w[4:]), cast[f32](w[6:])).F32())
 	})
 	mma("e4m3_f32_k32", "e4m3", "f32", 6, 4, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k32RowColF32E4M3E4M3F32([4]b32(w), [2]b32(w[4:]), [4]f32(cast[f32](w[6:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k32, D: ptx.F32, A: ptx.E4M3, B: ptx.E4M3}
+		return cast[b32](k.Mma(f, [4]b32(w), [2]b32(w[4:]), cast[f32](w[6:])).F32())
 	})
 	mma("e5m2_f16_k32", "e5m2", "f16", 6, 2, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k32RowColF16E5M2E5M2F16([4]b32(w), [2]b32(w[4:]), [2]h2(cast[h2](w[6:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k32, D: ptx.F16, A: ptx.E5M2, B: ptx.E5M2}
+		return cast[b32](k.Mma(f, [4]b32(w), [2]b32(w[4:]), cast[h2](w[6:])).F16x2())
 	})
 	mma("e4m3_f32_k16", "e4m3", "f32", 3, 4, func(k *build.Kernel, w []b32) []b32 {
-		d := k.MmaM16n8k16RowColF32E4M3E4M3F32([2]b32(w), [1]b32(w[2:]), [4]f32(cast[f32](w[3:])))
-		return cast[b32](d[:])
+		f := build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.E4M3, B: ptx.E4M3}
+		return cast[b32](k.Mma(f, [2]b32(w), [1]b32(w[2:]), cast[f32](w[3:])).F32())
 	})
 	for _, n := range []int{8, 64} {
 		ps = append(ps, wgmmaProducts(n)...)
@@ -63,25 +63,25 @@ func wgmmaProducts(n int) (ps []*product) {
 		ps = append(ps, &product{k, kind, "f16", 8 * n, 4, n / 4})
 	}
 	single("f16_f32", "f16", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF32F16F16A(d, a, b, k.Pred(true), 1, 1, 0)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.F16, B: ptx.F16}, d, a, b, k.Pred(true))
 	})
 	half("f16_f16", "f16", func(k *build.Kernel, d []*build.Var[h2], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF16F16F16A(d, a, b, k.Pred(true), 1, 1, 0)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.F16, B: ptx.F16}, d, a, b, k.Pred(true))
 	})
 	single("bf16", "bf16", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF32BF16BF16A(d, a, b, k.Pred(true), 1, 1, 0)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.BF16, B: ptx.BF16}, d, a, b, k.Pred(true))
 	})
 	single("tf32", "f32", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF32TF32TF32A(d, a, b, k.Pred(true), 1, 1)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.TF32, B: ptx.TF32}, d, a, b, k.Pred(true))
 	})
 	single("e4m3", "e4m3", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF32E4M3E4M3A(d, a, b, k.Pred(true), 1, 1)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}, d, a, b, k.Pred(true))
 	})
 	single("e5m2_minus", "e5m2", func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF32E5M2E5M2A(d, a, b, k.Pred(true), -1, 1)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.E5M2, B: ptx.E5M2, NegateA: true}, d, a, b, k.Pred(true))
 	})
 	half("e4m3_f16", "e4m3", func(k *build.Kernel, d []*build.Var[h2], a [4]b32, b build.U64) {
-		k.WgmmaMmaAsyncF16E4M3E4M3A(d, a, b, k.Pred(true), 1, 1)
+		k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}, d, a, b, k.Pred(true))
 	})
 	return ps
 }

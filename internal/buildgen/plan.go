@@ -25,6 +25,14 @@ func superseded(f *isa.Form) bool {
 	return (f.Op == "shfl" || f.Op == "vote") && !sync
 }
 
+// isProduct reports whether the form multiplies matrices, or moves the fragments of
+// wmma. These have one method per mnemonic, with shape, layouts and types as arguments:
+// products.go writes them.
+func isProduct(f *isa.Form) bool {
+	async := slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "mma_async" })
+	return f.Op == "mma" || f.Op == "wmma" || async
+}
+
 // plan is every constructor to be written.
 type plan struct {
 	cs   []*constructor
@@ -58,7 +66,7 @@ func planTable(families []*isa.Family) *plan {
 
 func (p *plan) addForm(f *isa.Form) {
 	p.addMods(f)
-	if shaped(f) || superseded(f) {
+	if shaped(f) || superseded(f) || isProduct(f) {
 		return
 	}
 	for _, q := range f.Params {
@@ -222,13 +230,23 @@ func receivers(m isa.Match) []receiver {
 	}
 	var rs []receiver
 	for _, s := range sameBits(t) {
-		exchange := m.Form.Op == "shfl" || m.Form.Op == "match"
-		if s.Class() == ptx.ClassFloat && !exchange {
-			continue // bit twiddling of floats: cast first
+		if !movesBits(m.Form) && !isInteger(s) {
+			continue // bit twiddling of floats and packed values: cast first
 		}
 		rs = append(rs, receiver{s, s == t})
 	}
 	return rs
+}
+
+// movesBits reports whether the form only moves or selects bits, so that it makes sense
+// for a value of any type.
+func movesBits(f *isa.Form) bool {
+	return f.Op == "shfl" || f.Op == "match" || f.Op == "selp"
+}
+
+func isInteger(t ptx.Type) bool {
+	c := t.Class()
+	return c == ptx.ClassBits || c == ptx.ClassUnsigned || c == ptx.ClassSigned
 }
 
 // source1 is the operand whose type the constructor is a method of, or nil.

@@ -11,7 +11,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// byFile sorts the constructors into files: one a receiver, and one a family for
+// heading says what the file of the constructor holds.
+func (c *constructor) heading() string {
+	if c.recv != ptx.NoType {
+		return "Instructions on values of type " + goType(c.recv) + "."
+	}
+	return "Instructions of the kernel: " + c.form.Family.Doc + "."
+}
+
+// byFile sorts the constructors into files: one per receiver, and one per family for
 // those of the kernel.
 func (p *plan) byFile() map[string][]*constructor {
 	m := map[string][]*constructor{}
@@ -133,20 +141,10 @@ func (c *constructor) elem(q *isa.Param) string {
 	if c.tied(q) {
 		return goType(c.recv)
 	}
-	if c.fragment(q) {
-		return "B32"
-	}
 	if t.Class() == ptx.ClassBits && c.match.Count(q) == 0 && !derivedCount(c.form, q) && t.Bits() >= 16 && t.Bits() <= 64 {
 		return fmt.Sprintf("U%d", t.Bits())
 	}
 	return goType(t)
-}
-
-// fragment reports whether an operand is a factor of a matrix product: packed
-// words as ldmatrix loads them, whatever they hold.
-func (c *constructor) fragment(q *isa.Param) bool {
-	product := c.form.Op == "mma" || c.form.Op == "wmma" || c.form.Op == "wgmma"
-	return product && (q.Name == "a" || q.Name == "b") && c.match.Count(q) > 0 && c.match.Type(q).Class() == ptx.ClassPacked
 }
 
 // tied reports whether an operand shares the receiver's type: the receiver is

@@ -188,8 +188,8 @@ func differing() *build.Kernel {
 	first := k.CtaidX().MadLo(k.NtidX(), k.TidX())
 	k.Loop(first, n, k.NctaidX().MulLo(k.NtidX()), func(i build.U32) {
 		k.If(a.At(i).Ld().SetpNe(b.At(i).Ld()), func() {
-			counts.At(here).RedAdd(k.U32(1))
-			counts.At(here.Add(k.U32(1))).RedMin(i)
+			counts.At(here).Red(build.AtomicAdd, k.U32(1))
+			counts.At(here.Add(k.U32(1))).Red(build.AtomicMin, i)
 		})
 	})
 	return k
