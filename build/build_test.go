@@ -245,6 +245,18 @@ func TestMisuse(t *testing.T) {
 			build.LaneReduce(k.F32(1), 5, func(a, b build.F32) build.F32 { return a.Add(b) })
 		}},
 		{"shared", "at least one", func(k *build.Kernel) { k.SharedF32("s", 0) }},
+		{"beyond a shared array", "byte 32 of the shared variable s, which has 32 bytes", func(k *build.Kernel) {
+			k.SharedF32("s", 8).At(8).St(1)
+		}},
+		{"before a shared array", "byte -4 of the shared variable s", func(k *build.Kernel) {
+			k.SharedF32("s", 8).Plus(-1).Ld()
+		}},
+		{"across the end", "ld of 16 bytes at byte 24 of the shared variable s, which has 32 bytes", func(k *build.Kernel) {
+			k.SharedF32("s", 8).At(6).LdV4()
+		}},
+		{"a barrier beyond", "byte 16 of the shared variable bars", func(k *build.Kernel) {
+			k.MbarrierInit(k.SharedB64("bars", 2).At(2), 1)
+		}},
 		{"shared too large", "shared", func(k *build.Kernel) {
 			s := k.SharedF32("s", 1<<20)
 			s.St(1)
@@ -261,7 +273,7 @@ func TestMisuse(t *testing.T) {
 				t.Errorf("error %q does not say %q", err, c.want)
 			}
 			var e *build.Error
-			if !errors.As(err, &e) || !strings.HasPrefix(e.Where, "github.com/GOATnote-Inc/attest/build/build_test.go:") {
+			if !errors.As(err, &e) || !strings.HasPrefix(e.Where, "build_test.go:") {
 				t.Errorf("error %q does not name this file", err)
 			}
 		})
@@ -278,6 +290,21 @@ func TestErrorsAreCollected(t *testing.T) {
 	var errs build.Errors
 	if !errors.As(err, &errs) || len(errs) != 10 {
 		t.Errorf("got %v, want ten errors", err)
+	}
+}
+
+// TestWarnings: what is doubtful is reported at its line, and the text is there.
+func TestWarnings(t *testing.T) {
+	k := build.New("k", ptx.SM80)
+	k.MinNCTAPerSM(2)
+	out := k.ParamGlobalU32("out")
+	out.St(1)
+	if _, err := k.PTX(); err != nil {
+		t.Fatal(err)
+	}
+	w := k.Warnings()
+	if len(w) != 1 || !strings.Contains(w[0].Msg, ".minnctapersm is ignored") || !strings.HasPrefix(w[0].Where, "build_test.go:") {
+		t.Errorf("warnings %v", w)
 	}
 }
 

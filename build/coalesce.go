@@ -7,9 +7,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Var.Get and Var.Set each emit a mov, so that a value never changes under its
-// reader. coalesce takes out the moves that straight-line code shows to be
-// needless: l.Set(l.Get().Add(x)) becomes one add.
+// coalesce removes moves that are not needed. Var.Get and Var.Set each emit a mov, so that
+// a value never changes after it was read. Within straight-line code many of these moves
+// have no effect: l.Set(l.Get().Add(x)) becomes one add.
 func coalesce(body []ptx.Stmt) []ptx.Stmt {
 	c := coalescer{facts: map[*ptx.Symbol]*regFacts{}, cuts: map[int]bool{}}
 	for _, s := range body {
@@ -75,7 +75,7 @@ func (c *coalescer) fact(s *ptx.Symbol) *regFacts {
 	return f
 }
 
-// count collects who reads and writes what.
+// count collects which instructions read and write each register.
 func (c *coalescer) count() {
 	c.reads = make([][]*ptx.Symbol, len(c.insts))
 	c.write = make([][]*ptx.Symbol, len(c.insts))
@@ -143,8 +143,8 @@ func (c *coalescer) move(i int) (dst, src *ptx.Symbol) {
 	return d.Sym, s.Sym
 }
 
-// forward takes out "mov t, v" when v keeps its value until t is last read in
-// the same block.
+// forward removes "mov t, v" if v keeps its value until the last read of t, and that read
+// is in the same block.
 func (c *coalescer) forward(i int) {
 	t, v := c.move(i)
 	if t == nil || c.fact(t).defs != 1 || c.fact(t).pinned || t == v {
@@ -175,9 +175,9 @@ func (c *coalescer) forward(i int) {
 	c.remove(i)
 }
 
-// backward takes out "mov v, t" when the instruction that made t can write v
-// itself: same block, t read here only, v untouched in between. It does not look
-// past a wgmma: one in flight may still be using v.
+// backward removes "mov v, t" if the instruction that computes t can write v instead: it is
+// in the same block, only this mov reads t, and nothing touches v in between. backward
+// does not look past a wgmma, because one in flight may still use v.
 func (c *coalescer) backward(i int) {
 	v, t := c.move(i)
 	if t == nil || c.fact(t).defs != 1 || c.fact(t).uses != 1 || t == v {
@@ -223,7 +223,7 @@ func countOf(list []*ptx.Symbol, s *ptx.Symbol) (n int) {
 	return n
 }
 
-// rename puts register to where from stands in instruction i.
+// rename replaces register from by register to in instruction i.
 func (c *coalescer) rename(i int, from, to *ptx.Symbol) {
 	in := c.insts[i]
 	if in == nil {
@@ -256,7 +256,7 @@ func (c *coalescer) remove(i int) {
 	c.insts[i] = nil
 }
 
-// rest is what is left of the body.
+// rest is the body without the removed instructions.
 func (c *coalescer) rest() []ptx.Stmt {
 	return slices.DeleteFunc(c.body, func(s ptx.Stmt) bool { return s == nil })
 }

@@ -2,8 +2,8 @@ package build
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// newLabel makes a branch target; place puts it. It gets its name when the kernel
-// is assembled.
+// newLabel makes a branch target, and place puts it into the code. It gets its name when
+// the kernel is assembled.
 func (k *Kernel) newLabel() *ptx.Symbol { return &ptx.Symbol{Kind: ptx.LabelSymbol} }
 
 func (k *Kernel) place(l *ptx.Symbol) { k.body = append(k.body, &ptx.Label{Sym: l}) }
@@ -21,14 +21,14 @@ func (k *Kernel) bra(l *ptx.Symbol, p *Pred, neg bool) {
 	k.emit(in)
 }
 
-// within runs body in a scope of its own.
+// within runs body in a new scope.
 func (k *Kernel) within(what string, body func()) {
 	k.scope = &scope{parent: k.scope, what: what}
 	body()
 	k.scope = k.scope.parent
 }
 
-// Branch is an If that an Else may follow.
+// Branch is an If, which an Else may follow.
 type Branch struct {
 	k   *Kernel
 	end *ptx.Label
@@ -43,8 +43,8 @@ func (k *Kernel) If(p Pred, then func()) Branch {
 	return Branch{k, k.body[len(k.body)-1].(*ptx.Label)}
 }
 
-// Else runs otherwise in the threads where the If's predicate does not hold. It
-// must follow its If directly.
+// Else runs otherwise in the threads where the predicate of the If does not hold. It must
+// follow its If directly.
 func (b Branch) Else(otherwise func()) {
 	k := b.k
 	if k.body[len(k.body)-1] != ptx.Stmt(b.end) {
@@ -59,7 +59,7 @@ func (b Branch) Else(otherwise func()) {
 	k.place(end)
 }
 
-// loop is where Break and Continue go.
+// loop holds the targets of Break and Continue.
 type loop struct{ next, end *ptx.Symbol }
 
 func (k *Kernel) looping(l *loop, what string, body func()) {
@@ -88,7 +88,7 @@ func (k *Kernel) Loop(from, to, step Int, body func(i U32)) {
 	k.place(l.end)
 }
 
-// While runs body as long as cond, worked out anew before each round, holds.
+// While runs body as long as cond holds. cond is evaluated before each round.
 func (k *Kernel) While(cond func() Pred, body func()) {
 	l := &loop{next: k.newLabel(), end: k.newLabel()}
 	k.place(l.next)
@@ -101,7 +101,7 @@ func (k *Kernel) While(cond func() Pred, body func()) {
 	k.place(l.end)
 }
 
-// Until runs body again and again until the predicate it returns holds: a wait.
+// Until repeats body until the predicate that it returns holds. It is the loop of a wait.
 func (k *Kernel) Until(body func() Pred) {
 	l := &loop{next: k.newLabel(), end: k.newLabel()}
 	k.place(l.next)
@@ -119,7 +119,7 @@ func (k *Kernel) Break() {
 	}
 }
 
-// Continue goes on with the next round of the innermost Loop, While or Until.
+// Continue starts the next round of the innermost Loop, While or Until.
 func (k *Kernel) Continue() {
 	if l := k.innermost("Continue"); l != nil {
 		k.bra(l.next, nil, false)
@@ -144,11 +144,11 @@ type Arm struct {
 // Case is the arm taken when the value is v.
 func Case(v uint32, body func()) Arm { return Arm{value: v, body: body} }
 
-// Default is the arm taken when no other is.
+// Default is the arm taken when no Case matches.
 func Default(body func()) Arm { return Arm{other: true, body: body} }
 
-// Switch runs the one arm that v chooses. All threads of a warp must agree on v
-// (a role by warp or warpgroup): the branches are uniform.
+// Switch runs the arm that v selects. All threads of a warp must have the same v, such as
+// the role of a warp or a warpgroup, because the branches are uniform.
 func (k *Kernel) Switch(v U32, arms ...Arm) {
 	end := k.newLabel()
 	starts := make([]*ptx.Symbol, len(arms))

@@ -7,7 +7,7 @@ func (k *Kernel) constant(kind ptx.OperandKind, v int64) *val {
 	return &val{k: k, op: ptx.Operand{Kind: kind, Val: v}}
 }
 
-// constBitsOf puts bits in a register, for types PTX has no literals of.
+// constBitsOf puts bits into a register, for types that PTX has no literals of.
 func constBitsOf[T Value](k *Kernel, bits int64) T {
 	o := ptx.Operand{Kind: ptx.ImmOperand, Val: bits, Flags: ptx.Hex}
 	return emit1[T](k, movOf[T](), nil, &val{k: k, op: o})
@@ -22,7 +22,7 @@ func (k *Kernel) Pred(v bool) Pred {
 	return emit1[Pred](k, "mov.pred", nil, &val{k: k, op: ptx.ImmOp(bit)})
 }
 
-// special reads a special register into one of its own.
+// special copies a special register to a new register.
 func special[T Value](k *Kernel, name string) T {
 	s := ptx.Special(name)
 	o := ptx.Operand{Kind: ptx.SpecialOperand, Sym: s}
@@ -52,13 +52,13 @@ func (k *Kernel) newParam(v *ptx.Var, name string) *ptx.Symbol {
 	return k.declare(v, name)
 }
 
-// TensorMap is a tensor map, the 128 bytes that describe a tensor to the copy
-// engine, passed to the kernel by value.
+// TensorMap is a tensor map: 128 bytes that describe a tensor to the copy engine. The
+// kernel gets it by value.
 type TensorMap struct {
 	addr U64
 }
 
-// ParamTensorMap declares a tensor map parameter. Minimum sm_90.
+// ParamTensorMap declares a tensor map parameter. Needs sm_90.
 func (k *Kernel) ParamTensorMap(name string) TensorMap {
 	sym := k.newParam(&ptx.Var{Space: ptx.Param, Align: 64, Type: ptx.B8, Dims: []int64{128}}, name)
 	inParam := emit1[U64](k, "mov.b64", nil, symArg{sym})
@@ -128,22 +128,22 @@ func sharedArray[T Value](k *Kernel, name string, n int) Shared[T] {
 // cp.async and bulk copies of linear data.
 const sharedAlign = 16
 
-// DynamicShared is the shared memory whose size the launch decides, aligned to
-// align bytes (1024 suits every swizzle of the copy engine). A kernel has one;
-// SharedAs carves it up.
+// DynamicShared is the shared memory whose size the launch decides, aligned to align bytes
+// (1024 suits every swizzle of the copy engine). A kernel has one such array, and
+// [SharedAs] divides it.
 func (k *Kernel) DynamicShared(align int) Shared[B8] {
 	if k.dynamic == nil {
 		k.dynamic = &ptx.Var{Linkage: ptx.Extern, Space: ptx.Shared, Align: align, Type: ptx.B8, Dims: []int64{ptx.Unsized}}
 		k.declare(k.dynamic, "dynamic_shared")
 	}
 	if align < 1 || align&(align-1) != 0 {
-		k.errorf("the alignment of shared memory is a power of two, not %d", align)
+		k.errorf("%d is not an alignment of shared memory: use a power of two", align)
 	}
 	k.dynamic.Align = max(k.dynamic.Align, align)
 	return Shared[B8]{ptr[B8]{address{k: k, sym: k.dynamic.Sym, space: "shared"}}}
 }
 
-// SharedAlign asks for an alignment of the static shared array p above the usual 16.
+// SharedAlign raises the alignment of the static shared array p above the usual 16 bytes.
 func SharedAlign[T Value](p Shared[T], align int) Shared[T] {
 	if s := p.a.sym; s != nil && s.Var != nil {
 		s.Var.Align = max(s.Var.Align, align)

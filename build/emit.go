@@ -9,15 +9,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Mod is a modifier an instruction may take, with the operand it brings along if
-// it brings one.
+// Mod is a modifier that an instruction may take, with the operand that belongs to it, if
+// there is one.
 type Mod struct {
 	name string
 	arg  arg
 }
 
-// opcode finds the spelling of an instruction with its optional modifiers: they
-// may be given in any order and are put in PTX's.
+// opcode is the spelling of an instruction with its optional modifiers. The author gives
+// them in any order, and opcode puts them into that of PTX.
 func (k *Kernel) opcode(op string, mods []Mod) *ptx.Opcode {
 	text := op
 	for _, m := range mods {
@@ -53,7 +53,7 @@ func (k *Kernel) inst(op string, mods []Mod, dst []ptx.Operand, args []arg) {
 	k.emit(in)
 }
 
-// modArgs are the operands the modifiers bring, in the order the form has them.
+// modArgs are the operands that belong to the modifiers, in the order of the form.
 func modArgs(op *ptx.Opcode, mods []Mod) (args []arg) {
 	if !slices.ContainsFunc(mods, func(m Mod) bool { return m.arg != nil }) {
 		return nil
@@ -105,7 +105,7 @@ func emitPair[T, U Value](k *Kernel, op string, mods []Mod, args ...arg) (T, U) 
 	return d, p
 }
 
-// emitSink is an instruction whose result is thrown away: "_".
+// emitSink is an instruction that discards its result: "_".
 func emitSink(k *Kernel, op string, mods []Mod, args ...arg) {
 	k.inst(op, mods, []ptx.Operand{{Kind: ptx.SinkOperand}}, args)
 }
@@ -120,8 +120,8 @@ func emitVec[T Value](k *Kernel, op string, n int, mods []Mod, args ...arg) []T 
 	return ds
 }
 
-// kernelOf is the kernel the value belongs to. A zero value belongs to none, and
-// there is nobody to report that to.
+// kernelOf is the kernel that the value belongs to. A zero value belongs to none, so there
+// is no kernel that could report the misuse, and kernelOf panics.
 func kernelOf(v Value) *Kernel {
 	b := v.base()
 	if b == nil {
@@ -149,7 +149,7 @@ func withSpace(mods []Mod, a Address, alts string) []Mod {
 	return withMod(mods, Mod{name: space})
 }
 
-// withMod adds a modifier. It leaves mods, which may be the caller's own, alone.
+// withMod adds a modifier to a copy of mods, because the slice may be the caller's.
 func withMod(mods []Mod, m Mod) []Mod { return append(slices.Clone(mods), m) }
 
 // withCount adds the modifier that says how long an operand is.
@@ -160,7 +160,7 @@ func withCount(mods []Mod, prefix string, n int, suffix string) []Mod {
 	return withMod(mods, Mod{name: prefix + strconv.Itoa(n) + suffix})
 }
 
-// vecOrOne is a vector operand, or a plain one when there is but one element.
+// vecOrOne is a vector operand, or a plain one if there is only one element.
 func vecOrOne[T arg](s []T) arg {
 	if len(s) == 1 {
 		return s[0]

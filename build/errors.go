@@ -2,8 +2,11 @@ package build
 
 import (
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -11,13 +14,16 @@ import (
 
 // Error is a misuse, at the line of the author's Go code that made it.
 type Error struct {
-	Where string // "github.com/GOATnote-Inc/attest/examples/saxpy.go:21"
+	// Where is a path and a line that an editor can open: "examples/saxpy.go:21". The
+	// path is relative to the working directory if the file lies below it, and absolute
+	// otherwise. A file that is not on this machine goes by its import path.
+	Where string
 	Msg   string
 }
 
 func (e *Error) Error() string { return e.Where + ": " + e.Msg }
 
-// Errors is what was wrong with a kernel, in the order it was written.
+// Errors are the misuses in a kernel, in the order in which it was written.
 type Errors []*Error
 
 func (e Errors) Error() string {
@@ -45,22 +51,36 @@ func (k *Kernel) Errorf(format string, args ...any) { k.errorf(format, args...) 
 
 func (k *Kernel) errorf(format string, args ...any) {
 	if len(k.errs) < maxErrors {
-		k.errs = append(k.errs, &Error{k.src.author().String(), fmt.Sprintf(format, args...)})
+		k.errs = append(k.errs, &Error{k.src.author().open(), fmt.Sprintf(format, args...)})
 	}
 }
 
-// place is a line of an author's source file. Files go by import path, not by
-// where a checkout lies, so that a kernel's PTX is the same on every machine.
+// place is a line of an author's source file. In PTX the file goes by its import path,
+// so that a kernel's text is the same on every machine; errors go by its path on disk.
 type place struct {
-	file string
+	file string // import path and name
+	path string // on the machine that compiled the program
 	line int
 }
 
-func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
+// open is the place as an editor can open it.
+func (p place) open() string {
+	file := p.file
+	if _, err := os.Stat(p.path); err == nil {
+		file = p.path
+		if dir, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(dir, p.path); err == nil && filepath.IsLocal(rel) {
+				file = rel
+			}
+		}
+	}
+	return fmt.Sprintf("%s:%d", file, p.line)
+}
 
 // sources finds the author's line of a call, and numbers the files for .loc.
 type sources struct {
-	byPC  map[uintptr]place // where "" is one of our own frames
+	byPC  map[uintptr]place // file "" is one of our own frames
+	paths map[string]string // by import path and name: the path on disk
 	files []*ptx.File
 	index map[string]int
 	last  place
@@ -68,6 +88,7 @@ type sources struct {
 
 func (s *sources) init() {
 	s.byPC = map[uintptr]place{}
+	s.paths = map[string]string{}
 	s.index = map[string]int{}
 }
 
@@ -80,12 +101,26 @@ func (s *sources) author() place {
 		if !ok {
 			p = resolve(pc)
 			s.byPC[pc] = p
+			s.paths[p.file] = p.path
 		}
 		if p.file != "" {
 			return p
 		}
 	}
-	return place{"unknown", 0}
+	return place{file: "unknown"}
+}
+
+// open is a place that a .loc names, "import/path/file.go:12:1", as an editor can open it.
+func (s *sources) open(loc string) string {
+	parts := strings.Split(loc, ":")
+	if len(parts) < 2 {
+		return loc
+	}
+	line, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return loc
+	}
+	return place{parts[0], s.paths[parts[0]], line}.open()
 }
 
 // resolve finds the author's line at a return address: the innermost frame there
@@ -96,7 +131,7 @@ func resolve(pc uintptr) place {
 		f, more := frames.Next()
 		ours := strings.HasPrefix(path.Dir(f.File)+"/", ownFolder)
 		if !ours || strings.HasSuffix(f.File, "_test.go") {
-			return place{packagePath(f.Function) + "/" + path.Base(f.File), f.Line}
+			return place{packagePath(f.Function) + "/" + path.Base(f.File), f.File, f.Line}
 		}
 		if !more {
 			return place{}
@@ -104,8 +139,9 @@ func resolve(pc uintptr) place {
 	}
 }
 
-// ownFolder is where this package and those below it are. The names of functions do not
-// say: a closure of a function that was inlined into an author's is called after that.
+// ownFolder is the folder of this package and those below it. Names of functions cannot
+// tell: a closure of a function that was inlined into the author's is named after the
+// author's.
 var ownFolder = func() string {
 	_, file, _, _ := runtime.Caller(0)
 	return path.Dir(file) + "/"
@@ -122,8 +158,8 @@ func packagePath(fn string) string {
 	return strings.TrimSuffix(fn[:slash+1+dot], "_test")
 }
 
-// loc is the .loc directive for the present author's line, or nil when it is
-// still that of the last instruction.
+// loc is the .loc directive for the author's current line, or nil if the last instruction
+// had the same one.
 func (s *sources) loc() *ptx.Loc {
 	p := s.author()
 	if p == s.last {

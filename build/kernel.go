@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
@@ -29,8 +28,8 @@ type Kernel struct {
 	errs       Errors
 }
 
-// New starts a kernel for the target. The PTX version is the least that knows
-// the target; [Kernel.Version] raises it.
+// New starts a kernel for the target. The PTX version is the first that knows the target;
+// [Kernel.Version] raises it.
 func New(name string, target ptx.Target) *Kernel {
 	k := &Kernel{
 		name:    name,
@@ -51,10 +50,10 @@ func New(name string, target ptx.Target) *Kernel {
 // Name is the entry's name.
 func (k *Kernel) Name() string { return k.name }
 
-// Target is the architecture the kernel is written for.
+// Target is the architecture that the kernel is written for.
 func (k *Kernel) Target() ptx.Target { return k.target }
 
-// Version asks for a PTX version above the target's least.
+// Version raises the PTX version above the first that knows the target.
 func (k *Kernel) Version(major, minor int) {
 	v := ptx.Version{Major: major, Minor: minor}
 	if v.Less(k.version) {
@@ -64,13 +63,14 @@ func (k *Kernel) Version(major, minor int) {
 	k.version = v
 }
 
-// Comment puts a // comment into the PTX, in ASCII: ptxas 13 refuses anything else,
-// also in comments. Q·Kᵀ becomes Q*K^T.
+// Comment puts a // comment into the PTX, in ASCII: Q·Kᵀ becomes Q*K^T. ptxas 13 refuses
+// other characters even in comments.
 func (k *Kernel) Comment(text string) {
 	k.body = append(k.body, &ptx.Comment{Text: "// " + ascii(oneLine(text))})
 }
 
-// PTX is the kernel as text, or what is wrong with it.
+// PTX is the kernel as text, or [Errors]: misuses, and what the verifier finds to be
+// certainly wrong. What it finds doubtful is no error: see [Kernel.Warnings].
 func (k *Kernel) PTX() (string, error) {
 	m, err := k.Module()
 	if err != nil {
@@ -79,25 +79,43 @@ func (k *Kernel) PTX() (string, error) {
 	return m.String(), nil
 }
 
-// Module is the kernel as a module of its own, verified. The error is [Errors].
+// Module is the kernel as a verified module of its own. The error is that of PTX.
 func (k *Kernel) Module() (*ptx.Module, error) {
 	if len(k.errs) > 0 {
 		return nil, k.errs
 	}
 	m := k.assemble()
-	var errs Errors
-	for _, d := range verify.Check(m) {
-		if d.Severity == finding.Error && len(errs) < maxErrors {
-			errs = append(errs, &Error{Where: cmp.Or(d.Source, k.where.String()), Msg: d.Message})
-		}
-	}
-	if len(errs) > 0 {
-		return nil, errs
+	if errs := k.found(m, finding.Error); len(errs) > 0 {
+		return nil, errs[:min(maxErrors, len(errs))]
 	}
 	return m, nil
 }
 
-// assemble lays the parts out. It can be called again after more was written.
+// Warnings are what the verifier finds doubtful in a kernel, each at the author's line. A
+// kernel that has warnings may still be right, so PTX returns its text all the same.
+func (k *Kernel) Warnings() Errors {
+	if len(k.errs) > 0 {
+		return nil
+	}
+	return k.found(k.assemble(), finding.Warning)
+}
+
+// found are the verifier's findings of a severity, at the author's lines.
+func (k *Kernel) found(m *ptx.Module, s finding.Severity) (errs Errors) {
+	for _, d := range verify.Check(m) {
+		if d.Severity != s {
+			continue
+		}
+		where := k.where.open()
+		if d.Source != "" {
+			where = k.src.open(d.Source)
+		}
+		errs = append(errs, &Error{where, d.Message})
+	}
+	return errs
+}
+
+// assemble makes a module of the parts. It can be called again after more was written.
 func (k *Kernel) assemble() *ptx.Module {
 	m := &ptx.Module{File: k.name + ".ptx", Version: k.version, Target: k.target, AddressSize: 64}
 	for _, f := range k.src.files {
@@ -126,7 +144,7 @@ func (k *Kernel) assemble() *ptx.Module {
 	return m
 }
 
-// declare checks a parameter's or variable's name and makes its symbol.
+// declare checks the name of a parameter or variable and makes its symbol.
 func (k *Kernel) declare(v *ptx.Var, name string) *ptx.Symbol {
 	switch {
 	case !validName(name):
@@ -149,7 +167,7 @@ func validName(s string) bool {
 	return s != ""
 }
 
-// signs are how the signs of formulas are written in ASCII.
+// signs maps the signs of formulas to ASCII.
 var signs = strings.NewReplacer("·", "*", "ᵀ", "^T", "×", "x", "−", "-", "²", "^2", "√", "sqrt ", "Σ", "sum ",
 	"≤", "<=", "≥", ">=", "≠", "!=", "∞", "inf", "→", "->", "←", "<-", "…", "...", "α", "alpha", "µ", "u", "½", "1/2")
 

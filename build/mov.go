@@ -2,13 +2,13 @@ package build
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// Pack2 is mov.type d, {lo, hi}: two values side by side in one of twice the size.
+// Pack2 is mov.type d, {lo, hi}: two values in one of twice the size.
 func Pack2[T, E Value](lo, hi E) T {
 	return pack[T](kernelOf(lo), lo, hi)
 }
 
-// Pack4 is mov.type d, {a, b, c, d}: four values in one of four times the size,
-// the first lowest.
+// Pack4 is mov.type d, {a, b, c, d}: four values in one of four times the size, the first
+// in the lowest bits.
 func Pack4[T, E Value](e [4]E) T {
 	return pack[T](kernelOf(e[0]), e[0], e[1], e[2], e[3])
 }
@@ -39,8 +39,9 @@ func unpack[E, T Value](v T, n int) []E {
 	return emitVec[E](k, bitsMov(v.Type()), n, nil, v)
 }
 
-// Mov is mov.b32 or its like: a value's bits in a register of another type, for
-// instructions that refuse the one it has. Between most types [Cast] will do.
+// Mov is mov.b32, or the mov of another size: it copies a value's bits to a register of
+// another type, for instructions that refuse the type that it has. Between most types
+// [Cast] is enough.
 func Mov[T, F Value](v F) T {
 	var zero T
 	if zero.Type().Bits() != v.Type().Bits() || zero.Type() == ptx.Pred {

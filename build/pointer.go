@@ -1,6 +1,10 @@
 package build
 
-import "github.com/GOATnote-Inc/attest/ptx"
+import (
+	"math"
+
+	"github.com/GOATnote-Inc/attest/ptx"
+)
 
 // Address is an address in some state space.
 type Address interface {
@@ -38,14 +42,36 @@ func (p address) operand(k *Kernel) (ptx.Operand, bool) {
 		return ptx.Operand{}, false
 	}
 	if p.sym != nil {
+		if n := p.sharedBytes(); p.off < 0 || p.off >= n {
+			k.errorf("byte %d of the shared variable %s, which has %d bytes", p.off, p.sym.Name, n)
+			return ptx.Operand{}, false
+		}
 		return ptx.AddrOp(p.sym, p.off), true
 	}
 	o, ok := p.base.operand(k)
 	return ptx.AddrOp(o.Sym, p.off), ok
 }
 
-// op spells an instruction on elements of type t: "ld" becomes "ld.global.v4.f32".
+// sharedBytes is the size of the shared variable that is the base. Of other bases, and of
+// dynamic shared memory, it is not known: then it is as large as can be.
+func (p address) sharedBytes() int64 {
+	if p.sym == nil || p.sym.Var == nil || p.sym.Var.Space != ptx.Shared || p.sym.Var.Dims[0] == ptx.Unsized {
+		return math.MaxInt64
+	}
+	return p.sym.Var.Dims[0] * int64(p.sym.Var.Type.Bytes())
+}
+
+// op spells an instruction on elements of type t: "ld" becomes "ld.global.v4.f32". It
+// reports an access that begins inside a shared variable and ends beyond it.
 func (p address) op(name, vec string, t ptx.Type) string {
+	elems := int64(1)
+	if vec != "" {
+		elems = int64(vec[len(vec)-1] - '0')
+	}
+	n, size := p.sharedBytes(), elems*int64(t.Bytes())
+	if p.off >= 0 && p.off < n && size > n-p.off {
+		p.k.errorf("%s of %d bytes at byte %d of the shared variable %s, which has %d bytes", name, size, p.off, p.sym.Name, n)
+	}
 	if p.space != "" {
 		name += "." + p.space
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// regClass is a kind of virtual register. Integers share bits registers, which
-// agree with every type of their size.
+// regClass is a kind of virtual register. Integers of all kinds use registers of bits,
+// which PTX accepts for every type of the same size.
 type regClass struct {
 	typ    ptx.Type
 	prefix string
@@ -34,13 +34,13 @@ func regType(t ptx.Type) ptx.Type {
 	return ptx.B128
 }
 
-// newReg makes a register; it gets its name when the kernel is assembled.
+// newReg makes a register. It gets its name when the kernel is assembled.
 func newReg(t ptx.Type) *ptx.Symbol {
 	return &ptx.Symbol{Kind: ptx.RegSymbol, Type: regType(t), ID: -1}
 }
 
-// numberRegs names the registers in the order of their appearance and returns
-// their declarations.
+// numberRegs names the registers in the order in which they appear, and returns their
+// declarations.
 func numberRegs(f *ptx.Func, code []ptx.Stmt) (decls []ptx.Stmt) {
 	count := map[ptx.Type]int{}
 	seen := map[*ptx.Symbol]bool{}
@@ -67,8 +67,8 @@ func numberRegs(f *ptx.Func, code []ptx.Stmt) (decls []ptx.Stmt) {
 	return decls
 }
 
-// numberLabels makes one of labels at the same place, drops those nobody branches
-// to and names the others in order.
+// numberLabels merges labels at the same place, drops those without a branch, and names
+// the others in order.
 func numberLabels(code []ptx.Stmt) []ptx.Stmt {
 	mergeLabels(code)
 	used := map[*ptx.Symbol]bool{}

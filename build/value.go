@@ -12,7 +12,7 @@ type Value interface {
 	make(v *val) Value
 }
 
-// val is what all values hold. They hold a pointer, so that a value fits an
+// val is the content of a value. Values hold a pointer, so that a value fits an
 // interface without a copy.
 type val struct {
 	k     *Kernel
@@ -37,12 +37,12 @@ func (v *val) operand(k *Kernel) (ptx.Operand, bool) {
 	return v.op, false
 }
 
-// arg is anything that can stand as an operand. It reports its own misuse.
+// arg is anything that can be an operand. It reports its own misuse.
 type arg interface {
 	operand(k *Kernel) (ptx.Operand, bool)
 }
 
-// imm is an integer constant where PTX takes nothing else.
+// imm is an integer constant, for operands that can be nothing else.
 type imm int64
 
 func (i imm) operand(*Kernel) (ptx.Operand, bool) { return ptx.ImmOp(int64(i)), true }
@@ -70,7 +70,7 @@ func vecOf[T arg](s []T) vec {
 	return v
 }
 
-// scope is the body a value is known in.
+// scope is the body in which a value is known.
 type scope struct {
 	parent *scope
 	what   string

@@ -2,8 +2,8 @@ package build
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// Var is a register that changes: what a loop carries from round to round, or
-// what the two sides of an If leave behind. Make one with a value's Var method.
+// Var is a register that changes: state that a loop carries from round to round, or a
+// result of the two branches of an If. Make one with a value's Var method.
 type Var[T Value] struct {
 	v *val
 }
@@ -16,8 +16,8 @@ func newVar[T Value](v T) *Var[T] {
 	return x
 }
 
-// Get is the variable's present value. A later Set does not change what an
-// earlier Get returned.
+// Get is the variable's current value. A later Set does not change what an earlier Get
+// returned.
 func (x *Var[T]) Get() T {
 	return emit1[T](x.v.k, movOf[T](), nil, x.v)
 }
@@ -34,7 +34,7 @@ func (x *Var[T]) Set(v Operand) {
 // operand is the register itself, for instructions that read and write it.
 func (x *Var[T]) operand(k *Kernel) (ptx.Operand, bool) { return x.v.operand(k) }
 
-// Vars makes n variables that all start as v: an accumulator.
+// Vars are n variables that start as v, such as an accumulator.
 func Vars[T Value](v T, n int) []*Var[T] {
 	xs := make([]*Var[T], n)
 	for i := range xs {

@@ -6,8 +6,9 @@ import (
 	"github.com/GOATnote-Inc/attest/build"
 )
 
-// Frag is a matrix of f32 in the registers of a warp. Its elements are variables:
-// they may change in the branches of an If and from round to round of a loop.
+// Frag is a matrix of f32 in the registers of a warp, or of a warpgroup. Its elements are
+// variables: they may change in the branches of an If and from one round of a loop to
+// the next.
 type Frag struct {
 	Layout
 	k     *build.Kernel
@@ -20,10 +21,28 @@ func NewFrag(k *build.Kernel, l Layout, v build.F32) *Frag {
 }
 
 // Get is element i of the lane.
-func (f *Frag) Get(i int) build.F32 { return f.elems[i].Get() }
+func (f *Frag) Get(i int) build.F32 {
+	if !f.has(i) {
+		return f.k.F32(0)
+	}
+	return f.elems[i].Get()
+}
 
 // Set changes element i of the lane.
-func (f *Frag) Set(i int, v build.F32) { f.elems[i].Set(v) }
+func (f *Frag) Set(i int, v build.F32) {
+	if f.has(i) {
+		f.elems[i].Set(v)
+	}
+}
+
+// has reports an index that the fragment does not have.
+func (f *Frag) has(i int) bool {
+	ok := i >= 0 && i < len(f.elems)
+	if !ok {
+		f.k.Errorf("element %d of a fragment of which a lane has %d", i, len(f.elems))
+	}
+	return ok
+}
 
 // Fill sets every element.
 func (f *Frag) Fill(v build.F32) {
@@ -32,7 +51,8 @@ func (f *Frag) Fill(v build.F32) {
 	}
 }
 
-// Map replaces each element x by op(x, the lane's row slot, its place).
+// Map replaces each element x by op(x, slot, at): slot is the lane's row slot that holds
+// x, and at is the place of x in lane 0.
 func (f *Frag) Map(op func(x build.F32, slot int, at Pos) build.F32) {
 	_, slot := f.rowSlots()
 	for i := range f.elems {
@@ -40,8 +60,7 @@ func (f *Frag) Map(op func(x build.F32, slot int, at Pos) build.F32) {
 	}
 }
 
-// Map2 replaces each element x by op(x, the same element of g, the lane's row slot, its
-// place). g has the same layout.
+// Map2 is Map with the same element y of g, which has the same layout.
 func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32) {
 	if len(g.elems) != len(f.elems) {
 		f.k.Errorf("Map2 of a fragment of %d elements with one of %d: the layouts must be the same", len(f.elems), len(g.elems))
@@ -54,8 +73,8 @@ func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32
 	})
 }
 
-// Slots is how many rows a lane has elements of: its row slots. Slot s is
-// SlotRow(s) rows below the lane's base.
+// Slots is how many rows a lane has elements of: its row slots. Slot s is SlotRow(s)
+// rows below the lane's first row.
 func (f *Frag) Slots() int {
 	rows, _ := f.rowSlots()
 	return len(rows)
@@ -67,14 +86,15 @@ func (f *Frag) SlotRow(s int) int {
 	return rows[s]
 }
 
-// MulRows multiplies each row by its factor, one a row slot. Like all arithmetic
-// here it names its rounding: the assembler may not fuse it with what follows, so that
-// every compiler gives the same bits.
+// MulRows multiplies each row by its factor, one per row slot. Like all arithmetic here
+// it names its rounding, so that ptxas may not fuse it with what follows and every
+// version gives the same bits.
 func (f *Frag) MulRows(by []build.F32) {
 	f.Map(func(x build.F32, slot int, _ Pos) build.F32 { return x.Mul(by[slot], build.Rn) })
 }
 
-// KeepCols sets the columns from n on to v: those beyond the end of a matrix.
+// KeepCols keeps the first n columns and sets the others, which lie beyond the end of a
+// matrix, to v.
 func (f *Frag) KeepCols(lane, n build.U32, v build.F32) {
 	_, col := f.Base(f.k, lane)
 	f.Map(func(x build.F32, _ int, at Pos) build.F32 {
@@ -83,8 +103,8 @@ func (f *Frag) KeepCols(lane, n build.U32, v build.F32) {
 	})
 }
 
-// RowMax is the largest element of each of the lane's rows. The lanes of a row
-// exchange theirs, so all of them must be there.
+// RowMax is the largest element of each of the lane's rows. The lanes of a row exchange
+// their values, so all of them must make the call.
 func (f *Frag) RowMax() []build.F32 {
 	biggest := func(a, b build.F32) build.F32 { return a.Max(b) }
 	return f.AcrossLanes(f.LaneMax(), biggest)
@@ -98,7 +118,7 @@ func (f *Frag) RowSum() []build.F32 {
 // Add is a + b, for [Frag.AcrossLanes].
 func Add(a, b build.F32) build.F32 { return a.Add(b, build.Rn) }
 
-// LaneMax is RowMax over the lane's own elements.
+// LaneMax is RowMax over the lane's own elements, without an exchange.
 func (f *Frag) LaneMax() []build.F32 {
 	_, slot := f.rowSlots()
 	most := make([]*build.F32, f.Slots())
@@ -112,9 +132,9 @@ func (f *Frag) LaneMax() []build.F32 {
 	return deref(most)
 }
 
-// LaneSum is RowSum over the lane's own elements: those of even columns and those of
-// odd ones in order, then the two together. Two chains of additions are half as long
-// as one.
+// LaneSum is RowSum over the lane's own elements, without an exchange. It adds the even
+// columns and the odd columns separately, each in order, and then the two sums: two
+// chains of additions have half the latency of one.
 func (f *Frag) LaneSum() []build.F32 {
 	_, slot := f.rowSlots()
 	var sums [2][]*build.F32
@@ -139,7 +159,7 @@ func (f *Frag) LaneSum() []build.F32 {
 	return deref(even)
 }
 
-// AcrossLanes combines what the lanes of a row have, one value a row slot.
+// AcrossLanes combines the values of the lanes of a row, one value per row slot.
 func (f *Frag) AcrossLanes(xs []build.F32, op func(a, b build.F32) build.F32) []build.F32 {
 	all := make([]build.F32, len(xs))
 	for s, x := range xs {
@@ -181,8 +201,8 @@ func (f *Frag) pairs(lane build.U32, t Tile[build.F32], do func(i int, at build.
 	}
 }
 
-// A makes of a fragment of 16 rows the operand A of a product in f16: the columns of
-// accumulators lie as A needs its own, so only the type changes.
+// A is a fragment of 16 rows as operand A of a product in f16. Accumulators have their
+// columns where operand A needs them, so only the type changes.
 func (f *Frag) A() A {
 	var a A
 	for i := 0; i < len(f.elems); i += 8 {
@@ -195,7 +215,7 @@ func (f *Frag) A() A {
 	return a
 }
 
-// half2 is elements i and i+1 rounded to f16, the first lower.
+// half2 are elements i and i+1 rounded to f16, element i in the lower half.
 func (f *Frag) half2(i int) build.B32 {
 	return build.Cast[build.B32](f.Get(i + 1).CvtRnF16x2(f.Get(i)))
 }
@@ -210,5 +230,5 @@ func (f *Frag) StoreF16(lane build.U32, t Tile[build.F16]) {
 	}
 }
 
-// NegInf is minus infinity, the maximum of nothing.
+// NegInf is minus infinity: the maximum of an empty row.
 func NegInf(k *build.Kernel) build.F32 { return k.F32(float32(math.Inf(-1))) }
