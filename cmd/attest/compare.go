@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/archive"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/report"
@@ -15,7 +15,7 @@ import (
 
 func compareCommand(env *cli.Env) *cobra.Command {
 	x := &campaign.Compare{}
-	kept := &evidenceStore{env: env}
+	kept := &archive.Archive{Env: env}
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two kernels: resources, errors, counters, times",
@@ -50,7 +50,7 @@ JSON: {"a", "b": the records, "difference": {"kernel", "build", "resources", "er
 	deviceFlag(c, &x.Name)
 	againstFlags(c, &x.Campaign)
 	shapeFlag(c, &x.Shape, "mission", "what is timed")
-	kept.flag(c)
+	archiveFlag(c, kept)
 	return c
 }
 
@@ -62,18 +62,12 @@ func isHash(arg string) bool {
 }
 
 // compareKept compares two records of the evidence.
-func compareKept(kept *evidenceStore, hashes []string) error {
-	var items [2]*evidence.Item
-	for i, prefix := range hashes {
-		store, entry, err := kept.find(prefix)
-		if err != nil {
-			return err
-		}
-		if items[i], err = kept.item(store, entry); err != nil {
-			return err
-		}
+func compareKept(kept *archive.Archive, hashes []string) error {
+	items, err := kept.Items(hashes...)
+	if err != nil {
+		return err
 	}
 	r := &campaign.CompareResult{A: items[0].Record, B: items[1].Record, Difference: report.Diff(items[0], items[1])}
-	r.Show(kept.env)
+	r.Show(kept.Env)
 	return nil
 }

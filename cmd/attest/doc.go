@@ -3,32 +3,40 @@
 // Usage:
 //
 //	attest ptx check FILE...   parse and verify: every error and warning
-//	attest ptx fmt FILE...     print normalised, or rewrite in place
+//	attest ptx fmt FILE...     print in the normal form, or rewrite in place
 //	attest ptx stats FILE...   registers, memory, instruction mix, minimum target
 //	attest exec FILE --launch LAUNCH.json
 //	                           run kernels and compare what they write
 //	attest fuzz                compare two devices on random kernels
 //	attest list                kernels, presets, shapes, distributions, devices
 //	attest gate [KERNEL...]    judge kernels, with evidence
-//	attest run KERNEL          once: how far from float64, and how long
+//	attest run KERNEL          run once: how far from float64, and how long
 //	attest bench KERNEL...     time kernels against each other and libraries
-//	attest compare A B         two kernels, or two records of the evidence
+//	attest compare A B         compare two kernels, or two records of the evidence
 //	attest profile KERNEL      where the time goes
-//	attest tune KERNEL         search over toggles and tiles for the best three
+//	attest tune KERNEL         search the configurations for the fastest three
 //	attest rival torch|fa3|triton|jax
 //	                           time the attention of another library on this GPU
 //	attest evidence list|show|verify|diff|export|import
 //	                           records and verdicts that were kept
 //	attest report              evidence as tables, Markdown or one HTML page
 //	attest doctor              what this machine can do, and what is missing
-//	attest version             what this binary is
+//	attest completion bash|zsh|fish
+//	                           completion of commands, kernels, shapes and devices
+//	attest version             what this binary is; --version is the short form
+//
+// Flags have one spelling in all commands. --shape takes B,H,S,D, where H may be Hq/Hkv and
+// S may be Sq/Skv (1,32/4,512/2048,128), or a name. --mode is graph or event, --cache is
+// warm or cold. --format is that of Q, K and V: e4m3 by default, or e5m2, u8 and u8-legacy.
+// u8 is the simulated FP8 of the original effort: one byte u in 0..255 means
+// (u-128)/127*448*scale.
 //
 // Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.
 //
 // # JSON
 //
-// With --json every command writes one object a line to standard output, and
-// nothing else. A command over files writes one object a file, in their order,
+// With --json every command writes one object per line to standard output, and
+// nothing else. A command over files writes one object per file, in their order,
 // errors included; it always has
 //
 //	"file"         the path as given, "<stdin>" for standard input
@@ -106,11 +114,11 @@
 // location, the other access, those who wait and the source lines as related
 // locations, and the defect as above in its properties.
 //
-// rival writes one object a shape:
+// rival writes one object per shape:
 //
 //	"library", "shape", "causal", "seed"
 //	"skipped"   why nothing was timed (no Python, library or GPU), or ""
-//	"failed"    how the Python ended before its time, or ""
+//	"failed"    how the Python process ended too early, or ""
 //	"hello"     "python", "versions", "device", "uuid", "implementations"; or null
 //	"results"   a list, one for each implementation, type, mode and cache
 //	    "implementation", "dtype", "mode", "cache"
@@ -144,7 +152,7 @@
 //	"devices"        "name", as --device takes it, "what"
 //	"chips"          "name", as --chip takes it, "target", "sms", "mhz"
 //
-// gate writes one object a kernel, when it is judged:
+// gate writes one object per kernel, as soon as it is judged:
 //
 //	"kernel"    attest/record.Kernel: "name", "entry", "sha256", "config", …
 //	"baseline"  the kernel to beat, or ""
@@ -157,7 +165,7 @@
 // "wrong", a list of what is wrong with it, "performance", attest/record.Performance,
 // null on an emulator, and "predicted", as profile has it, null on a GPU.
 //
-// bench writes one object a kernel and group of shapes: "kernel", "baseline", "shapes",
+// bench writes one object per kernel and group of shapes: "kernel", "baseline", "shapes",
 // "skipped", why nothing was timed or "", "wrong", "performance" with every sample, and
 // "record", in the evidence or "".
 //
@@ -167,7 +175,7 @@
 // profile writes one object:
 //
 //	"kernel", "shape"
-//	"predicted"   microseconds that nobody measured
+//	"predicted"   a prediction in microseconds, not a measurement
 //	    "chip", "blocks", "blocks_of_busiest_sm"
 //	    "low_us", "high_us", "limit"   the busiest unit alone, phase by phase, its name
 //	    "units"       a list of "unit", "us"
@@ -182,7 +190,7 @@
 // it, "start" and "best", lists of "config", "name", "sha256", "green", "why", "us",
 // "ratio" to the start, and "state", the file that the search goes on from.
 //
-// evidence list writes one object a record:
+// evidence list writes one object per record:
 //
 //	"hash", "seq", "time", "kernel", "ptx", "format", "target", "device"
 //	"shapes"    those that it has errors or times of
@@ -203,7 +211,7 @@
 // evidence export writes one object: "records", "verdicts", "head", the hash of the newest
 // entry, and "bytes".
 //
-// evidence import writes one object a directory or file: "from", "records", "verdicts",
+// evidence import writes one object per folder or file: "from", "records", "verdicts",
 // "known".
 //
 // report writes one object:

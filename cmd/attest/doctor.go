@@ -13,15 +13,18 @@ import (
 func doctorCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "What this machine can do, and what is missing",
-		Long: `Say what this machine can do: the targets of the emulator, the GPUs and how they
-are (clocks, power, temperature, why they are slowed), the tools ptxas, nvdisasm,
-cuobjdump, ncu, compute-sanitizer and nvcc, and Python with torch, flash_attn_3, triton
-and jax.
-For what is missing it says what that costs.
+		Short: "Say what this machine can do and what is missing",
+		Long: `Say what this machine can do for attest, and what you lose without the tools that are
+missing.
 
-Everything is optional: the exit code is 0 on a machine with nothing. Cards are
-only read, never set. ATTEST_PYTHON names a Python other than the one on PATH.
+  attest doctor
+
+It lists the targets of the emulator, the GPUs and their state (clocks, power,
+temperature, why they are slowed), the tools ptxas, nvdisasm, cuobjdump, ncu,
+compute-sanitizer and nvcc, and Python with torch, flash_attn_3, triton and jax.
+
+Everything is optional: the exit code is 0 on a machine with nothing. Cards are only
+read, never changed. ATTEST_PYTHON names a Python other than the one on PATH.
 
 JSON: {"emulator", "gpus": [{"index", "name", "target", "memory", "driver",
 "state", …}], "gpu_note", "tools": [{"name", "path", "version", "note"}],

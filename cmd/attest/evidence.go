@@ -1,28 +1,25 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/archive"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/record"
 )
 
 func evidenceCommand(env *cli.Env) *cobra.Command {
-	x := &evidenceStore{env: env}
-	c := group("evidence", "Records and verdicts that were kept: list, show, verify, diff, export, import",
-		`Records of what was measured, and the verdicts on them, are kept in a directory as
-plain JSON files that are named by their SHA-256. A log chains them: each entry has
-the hash of the one before it, so a file that was edited, removed or renamed is found.
-Nothing is ever changed or removed by attest.
+	x := &archive.Archive{Env: env}
+	c := group("evidence", "List, show, verify, compare, export and import kept records and verdicts",
+		`Work with the records of what was measured and the verdicts on them.
+
+Both are kept in a folder as plain JSON files that are named by their SHA-256. A log
+chains them: each entry has the hash of the entry before it, so a file that was edited,
+removed or renamed is found. attest never changes or removes a file.
 
 HASH is the hash of a record or a verdict, or its first letters.`,
 		`  attest evidence list --outcome MERGE
@@ -33,172 +30,141 @@ HASH is the hash of a record or a verdict, or its first letters.`,
   attest evidence import h200.tar.gz
   cat evidence/log/*.json | jq .          the log, without attest
   sha256sum evidence/objects/*/*.json     the names are the sums`)
-	x.flag(c)
-	c.AddCommand(x.listCommand(), x.showCommand(), x.verifyCommand(), x.diffCommand(), x.exportCommand(), x.importCommand())
+	archiveFlag(c, x)
+	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x))
 	return c
 }
 
-// evidenceStore is what the commands on evidence share.
-type evidenceStore struct {
-	env   *cli.Env
-	dir   string
-	flags interface{ Changed(string) bool }
+// archiveFlag says where evidence is looked up.
+func archiveFlag(c *cobra.Command, x *archive.Archive) {
+	lookupFlag(c, &x.Dir)
+	x.Named = func() bool { return c.PersistentFlags().Changed("evidence") }
 }
 
-func (x *evidenceStore) flag(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&x.dir, "evidence", evidence.Dir, "the directory of evidence")
-	x.flags = c.PersistentFlags()
-}
-
-// open opens the store. A directory that somebody named must exist: a typing error must
-// not look like an empty store.
-func (x *evidenceStore) open() (*evidence.Store, error) {
-	if _, err := os.Stat(x.dir); errors.Is(err, fs.ErrNotExist) && x.flags.Changed("evidence") {
-		return nil, fmt.Errorf("--evidence: there is no directory %s", x.dir)
+// arguments checks the number of arguments: exactly n, or at least 1 when n is 0.
+func arguments(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == n && n > 0 || n == 0 && len(args) > 0 {
+			return nil
+		}
+		return fmt.Errorf("%s given, want %s; see %s --help", term.Are(len(args), "argument"), what, c.CommandPath())
 	}
-	return evidence.Open(x.dir)
 }
 
-// damaged tells the problems of a store, and gives the error that the command ends with.
-func (x *evidenceStore) damaged(problems []evidence.Problem) error {
-	for _, p := range problems {
-		fmt.Fprintf(x.env.Err, "%s: %s: %s\n", term.Clean(x.dir), x.env.ErrStyle().Red("damaged"), term.Clean(p.String()))
+func evidenceList(x *archive.Archive) *cobra.Command {
+	var f archive.Filter
+	var shape shapes.One
+	c := &cobra.Command{
+		Use:   "list",
+		Short: "List the records with their verdicts",
+		Long: `List the records, oldest first, with their newest verdicts. Damage is told on standard
+error and makes the exit code 1; the rest is listed.
+
+JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", "target",
+"device", "shapes", "outcome", "why", "verdict"}; outcome, why and verdict (a hash) are
+"" for a record without a verdict.`,
+		Example: "  attest evidence list\n  attest evidence list --kernel stage3b --shape mission\n  attest evidence list --outcome reject --json | jq -r .hash",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			f.Shape = shape.Shape
+			return x.List(f)
+		},
 	}
-	if len(problems) > 0 {
-		return cli.Exit(cli.Red)
-	}
-	return nil
+	flags := c.Flags()
+	flags.StringVar(&f.Kernel, "kernel", "", "only kernels whose name contains this")
+	flags.StringVar(&f.Outcome, "outcome", "", "only this outcome: "+strings.Join(archive.Outcomes(), ", "))
+	flags.Var(&shape, "shape", "only records with this shape: "+shapes.Help())
+	complete(c, "shape", shapes.Names()...)
+	complete(c, "outcome", archive.Outcomes()...)
+	return c
 }
 
-func (x *evidenceStore) verifyCommand() *cobra.Command {
+func evidenceShow(x *archive.Archive) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show HASH",
+		Short: "Show all of a record or a verdict",
+		Long: `Show a record with the verdicts on it, or a verdict with the record that it judged.
+
+JSON: {"hash", "kind", "seq", "object", "verdicts"}. "kind" is "record" or "verdict",
+"object" is what the file holds, "verdicts" are the hashes of those on a record.`,
+		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance",
+		Args:    arguments(1, "one hash, or its first letters, as attest evidence list shows them"),
+		RunE:    func(_ *cobra.Command, args []string) error { return x.Show(args[0]) },
+	}
+}
+
+func evidenceVerify(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
 		Short: "Check every hash and every link of the chain",
-		Long: `Read all of the evidence and check every hash and every link of the chain. A file
-that is not as it was written is named, with what is wrong with it; the exit code is
-then 1. Files that a killed run left behind are harmless, and mentioned.
+		Long: `Check every hash and every link of the chain. A file that differs from what was written is
+named, with what is wrong with it, and the exit code is 1. Files that a killed run left
+behind are harmless; they are mentioned.
 
-The head is the hash of the newest entry. Whoever has noted it can tell later that
-nothing before it was changed: the chain then still has an entry with that hash.
+The head is the hash of the newest entry. Whoever notes it can tell later that nothing
+before it was changed: the chain then still has an entry with that hash.
 
 JSON: {"entries", "records", "verdicts", "head", "problems": [{"path", "what"}],
 "notes": [{"path", "what"}]}.`,
 		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			s, err := x.open()
-			if err != nil {
-				return err
-			}
-			c := s.Verify()
-			if x.env.JSON {
-				x.env.Encode(c)
-				if !c.OK() {
-					return cli.Exit(cli.Red)
-				}
-				return nil
-			}
-			for _, n := range c.Notes {
-				fmt.Fprintf(x.env, "note: %s\n", term.Clean(n.String()))
-			}
-			if err := x.damaged(c.Problems); err != nil {
-				fmt.Fprintf(x.env, "bad: %s; the other %s in order\n", term.Count(len(c.Problems), "problem"), term.Are(c.Entries, "entry"))
-				return err
-			}
-			if c.Entries == 0 {
-				fmt.Fprintf(x.env, "ok: there is no evidence in %s\n", term.Clean(x.dir))
-				return nil
-			}
-			fmt.Fprintf(x.env, "ok: %s and %s, the chain is whole\nhead %s\n", term.Count(c.Records, "record"), term.Count(c.Verdicts, "verdict"), c.Head)
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return x.Verify() },
 	}
 }
 
-func (x *evidenceStore) listCommand() *cobra.Command {
-	var want evidenceFilter
-	c := &cobra.Command{
-		Use:   "list",
-		Short: "What records there are, and their verdicts",
-		Long: `List the records, oldest first, with their newest verdicts. What is damaged is told
-on standard error, and makes the exit code 1; the rest is listed.
+func evidenceDiff(x *archive.Archive) *cobra.Command {
+	return &cobra.Command{
+		Use:   "diff A B",
+		Short: "Compare two records",
+		Long: `Compare two records: config, build and outcome where they differ; resources, errors and
+medians of both with the ratio of B to A. A verdict stands for the record that it judged.
+Times of two runs do not prove a difference; attest compare times both kernels in one
+run. The exit code is 0 whether they differ or not.
 
-JSON, one object a record: {"hash", "seq", "time", "kernel", "ptx", "format", "target",
-"device", "shapes", "outcome", "why", "verdict"}; outcome, why and verdict (a hash) are
-"" for a record that was not judged.`,
-		Example: "  attest evidence list\n  attest evidence list --kernel stage3b --shape mission\n  attest evidence list --outcome reject --json | jq -r .hash",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := want.check(); err != nil {
-				return err
-			}
-			s, err := x.open()
-			if err != nil {
-				return err
-			}
-			return x.list(s.Load(), &want)
-		},
+JSON: {"a", "b", "same_ptx", "kernel", "build", "outcome": [{"what", "a", "b"}],
+"resources", "errors", "times": [{"what", "a", "b", "ratio"}]}; null where one of them
+has no such number.`,
+		Example: "  attest evidence diff 3f9a 81c0\n  attest evidence diff 3f9a 81c0 --json | jq '.times[] | select(.ratio < 0.9)'",
+		Args:    arguments(2, "two hashes, or their first letters, as attest evidence list shows them"),
+		RunE:    func(_ *cobra.Command, args []string) error { return x.Diff(args[0], args[1]) },
 	}
-	f := c.Flags()
-	f.StringVar(&want.kernel, "kernel", "", "only kernels whose name has this in it")
-	f.StringVar(&want.outcome, "outcome", "", "only this outcome: "+strings.Join(outcomeNames(), ", "))
-	f.StringVar(&want.shape, "shape", "", "only records with this shape: B,H,S,D or a name")
-	return c
 }
 
-// evidenceLine is a line of the list.
-type evidenceLine struct {
-	Hash    string         `json:"hash"`
-	Seq     int            `json:"seq"`
-	Time    time.Time      `json:"time"`
-	Kernel  string         `json:"kernel"`
-	PTX     string         `json:"ptx"`
-	Format  string         `json:"format"`
-	Target  string         `json:"target"`
-	Device  string         `json:"device"`
-	Shapes  []string       `json:"shapes"`
-	Outcome record.Outcome `json:"outcome"`
-	Why     string         `json:"why"`
-	Verdict string         `json:"verdict"`
+func evidenceExport(x *archive.Archive) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write all evidence as one file",
+		Long: `Write all records and verdicts as one file, to bring a campaign home from a machine
+without a checkout. The file is a compressed tar of the folder: tar unpacks it, and
+attest evidence import adds it to another folder, where the hashes stay the same.
+Damaged evidence is refused. - is standard output.
+
+JSON: {"records", "verdicts", "head", "bytes"}; head is the hash of the newest entry,
+which verify shows too. It goes to standard error when the file is standard output.`,
+		Example: `  attest evidence export h200.tar.gz
+  ssh box attest/attest evidence export - --evidence attest/evidence > h200.tar.gz
+  attest evidence import h200.tar.gz && attest evidence verify`,
+		Args: arguments(1, "a file to write"),
+		RunE: func(_ *cobra.Command, args []string) error { return x.Export(args[0]) },
+	}
 }
 
-func (x *evidenceStore) list(c *evidence.Contents, want *evidenceFilter) error {
-	t := term.Table{Right: "l", Style: x.env.OutStyle()}
-	t.Head("record", "date", "kernel", "format", "target", "device", "outcome", "why")
-	n := 0
-	for _, item := range c.Items {
-		l := evidenceLine{
-			Hash: item.Hash, Seq: item.Seq, Time: item.Build.Time, Kernel: item.Kernel.Name, PTX: item.Kernel.SHA256, Format: item.Kernel.Format,
-			Target: item.Kernel.Target, Device: item.Build.Device.Name, Shapes: shapesOf(item.Record),
-		}
-		if j := item.Verdict(); j != nil {
-			l.Outcome, l.Why, l.Verdict = j.Outcome, j.Why, j.Hash
-		}
-		if !want.takes(&l) {
-			continue
-		}
-		n++
-		if x.env.JSON {
-			x.env.Encode(l)
-			continue
-		}
-		t.Row(l.Hash[:10], l.Time.UTC().Format("2006-01-02 15:04"), term.Clean(l.Kernel), l.Format, l.Target, term.Clean(l.Device), dash(string(l.Outcome)), term.Clean(l.Why))
-	}
-	if !x.env.JSON {
-		if n > 0 {
-			t.WriteTo(x.env)
-		} else if len(c.Items) > 0 {
-			fmt.Fprintf(x.env, "none of %s matches\n", term.Count(len(c.Items), "record"))
-		} else {
-			fmt.Fprintf(x.env, "there is no evidence in %s\n", term.Clean(x.dir))
-		}
-	}
-	return x.damaged(c.Check.Problems)
-}
+func evidenceImport(x *archive.Archive) *cobra.Command {
+	return &cobra.Command{
+		Use:   "import FOLDER|FILE…",
+		Short: "Add the evidence of other folders or exports",
+		Long: `Add the records and verdicts of other folders of evidence, or of files that attest
+evidence export or tar made of them, in the order given. - is standard input. What is
+present already is not added again. Damaged evidence is refused: nothing of it, nor of
+what comes after it, is added.
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
+JSON, one object per folder or file: {"from", "records", "verdicts", "known"}: how many
+were added, and how many were present already.`,
+		Example: `  attest evidence import h200.tar.gz
+  attest evidence import monday.tar.gz tuesday.tar.gz
+  ssh box attest/attest evidence export - | attest evidence import -
+  scp -r box:attest/evidence /tmp/box && attest evidence import /tmp/box`,
+		Args: arguments(0, "a folder of evidence or an export"),
+		RunE: func(_ *cobra.Command, args []string) error { return x.Import(args...) },
 	}
-	return s
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/version"
 )
 
-// rootCommand is the whole command line. A new command is a file with a function
-// like these and a line here or in its group.
+// rootCommand returns the whole command line. A new command is a file with a function like
+// these and a line here or in its group.
 func rootCommand(env *cli.Env) *cobra.Command {
-	root := group("attest", "GPU kernels as PTX text: read, verify, judge",
-		`attest judges attention kernels for NVIDIA GPUs, its own and those of any compiler,
-and keeps the evidence. It also reads PTX, the text form of GPU programs, tells what
-is wrong with it and what it is made of, and runs it. It needs no GPU and no CUDA.
+	root := group("attest", "Judge, run and read GPU kernels as PTX text",
+		`attest judges attention kernels for NVIDIA GPUs, its own and those of any compiler, and
+keeps the evidence. It also reads PTX, the text form of GPU programs: it says what is
+wrong with it, counts what it is made of, and runs it. It needs no GPU and no CUDA.
 
 Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 		`  attest gate                          judge all kernels: resources, defects, errors, times
@@ -28,12 +28,14 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
   nvcc -ptx -o - kernel.cu | attest ptx check -`)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = version.This().String()
+	root.InitDefaultVersionFlag()
+	root.Flags().Lookup("version").Usage = "print the version and the revision"
 	root.SetVersionTemplate("attest {{.Version}}\n")
 	root.SetIn(env.In)
 	root.SetOut(env)
 	root.SetErr(env.Err)
 	flags := root.PersistentFlags()
-	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object a line (see each command's help)")
+	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object per line (see each command's help)")
 	flags.Var(&env.Color, "color", "colour the output: auto, always or never; NO_COLOR turns auto off")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
@@ -46,8 +48,8 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 	return root
 }
 
-// group is a command that only has others. Named alone it shows its help and
-// fails: a script that lost an argument must not look green.
+// group returns a command that only has other commands. Without one of them it shows its
+// help and fails: a script that lost an argument must not look green.
 func group(use, short, long, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long, Example: example,
@@ -72,7 +74,7 @@ func group(use, short, long, example string) *cobra.Command {
 	}
 }
 
-// files is the argument check of a command over files.
+// files checks the arguments of a command over files.
 func files(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("no FILE is given (- is standard input); see %s --help", c.CommandPath())

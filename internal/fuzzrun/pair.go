@@ -1,4 +1,4 @@
-package main
+package fuzzrun
 
 import (
 	"fmt"
@@ -14,35 +14,35 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// choose settles which devices are compared and what they are called.
-func (z *fuzzing) choose() error {
-	if z.device == "" {
-		z.device = "emu"
+// choose opens both devices once, to find out what they are called and whether they work.
+func (x *Runner) choose() error {
+	if x.Device == "" {
+		x.Device = "emu"
 		if dev, err := device.Open("cuda:0"); err == nil {
-			z.device = "cuda:0"
+			x.Device = "cuda:0"
 			dev.Close()
 		}
 	}
-	pair, names, err := z.pair()
+	pair, names, err := x.pair()
 	if err != nil {
 		return err
 	}
-	z.againstName, z.deviceName = names[0], names[1]
+	x.againstName, x.deviceName = names[0], names[1]
 	return pair.Close()
 }
 
-// open opens both devices for one worker; many do at once.
-func (z *fuzzing) open() (*difffuzz.Pair, error) {
-	pair, _, err := z.pair()
+// open opens both devices for one worker. Several workers call it at once.
+func (x *Runner) open() (*difffuzz.Pair, error) {
+	pair, _, err := x.pair()
 	return pair, err
 }
 
-// pair opens both devices and says what they are called, the reference first.
-func (z *fuzzing) pair() (*difffuzz.Pair, [2]string, error) {
+// pair opens both devices and returns their names, the reference first.
+func (x *Runner) pair() (*difffuzz.Pair, [2]string, error) {
 	var names [2]string
-	target := z.options.Target // emulators are of it, or of the GPU that they are compared with
+	target := x.options.Target // of emulators; a GPU that has an emulator of its own target is compared with that one
 	runners := make([]difffuzz.Runner, 2)
-	for i, name := range []string{z.against, z.device} {
+	for i, name := range []string{x.Against, x.Device} {
 		if isEmulator(name) {
 			continue
 		}
@@ -51,21 +51,21 @@ func (z *fuzzing) pair() (*difffuzz.Pair, [2]string, error) {
 		if err != nil {
 			return nil, names, fmt.Errorf("--device %s: %w", name, err)
 		}
-		if !info.Target.Runs(z.options.Target) {
+		if !info.Target.Runs(x.options.Target) {
 			child.Close()
-			return nil, names, fmt.Errorf("%s does not run code for %s: choose another --target", info.Name, z.options.Target)
+			return nil, names, fmt.Errorf("%s does not run code for %s: choose another --target", info.Name, x.options.Target)
 		}
 		runners[i], names[i] = child, info.Name
 		if slices.Contains(emu.Targets(), info.Target) {
 			target = info.Target
 		}
 	}
-	for i, name := range []string{z.against, z.device} {
+	for i, name := range []string{x.Against, x.Device} {
 		if runners[i] != nil {
 			continue
 		}
 		var err error
-		if runners[i], names[i], err = z.emulator(i, name, target); err != nil {
+		if runners[i], names[i], err = x.emulator(i, name, target); err != nil {
 			return nil, names, fmt.Errorf("--device %s: %w", name, err)
 		}
 	}
@@ -74,12 +74,12 @@ func (z *fuzzing) pair() (*difffuzz.Pair, [2]string, error) {
 
 func isEmulator(name string) bool { return name == "emu" || strings.HasPrefix(name, "emu:") }
 
-// fuzzSteps is how many instructions a warp of a kernel may take; none comes close.
+// fuzzSteps is how many instructions a warp may run. No kernel comes close.
 const fuzzSteps = 1 << 22
 
-// emulator is one of the devices and what it is called. Compared with another emulator, the second runs its
-// warps in another order and has a block more.
-func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runner, string, error) {
+// emulator opens one of the devices and returns its name. An emulator that is compared with
+// another one runs its warps in another order and launches one more block.
+func (x *Runner) emulator(i int, name string, target ptx.Target) (difffuzz.Runner, string, error) {
 	if _, arg, named := strings.Cut(name, ":"); named {
 		var err error
 		if target, err = ptx.ParseTarget(arg); err != nil {
@@ -88,9 +88,9 @@ func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runn
 	}
 	opts := emu.Options{Output: io.Discard, MaxInstructions: fuzzSteps}
 	l := &difffuzz.Local{}
-	other := i == 1 && isEmulator(z.against)
+	other := i == 1 && isEmulator(x.Against)
 	if other {
-		opts.Schedule, l.Extra = 1+z.seed, 1
+		opts.Schedule, l.Extra = 1+x.Seed, 1
 	}
 	dev, err := emu.New(target, opts)
 	if err != nil {
@@ -104,14 +104,14 @@ func (z *fuzzing) emulator(i int, name string, target ptx.Target) (difffuzz.Runn
 	return l, title, nil
 }
 
-// worker is this program as the process that runs kernels on a device.
+// worker returns this program as the process that runs kernels on a device.
 func worker(device string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
 	cmd := exec.Command(self, "fuzz", "--worker", "--device", device)
-	// No kernel comes twice, so compiled code is not worth keeping.
+	// No kernel comes twice, so a cache of compiled code does not pay.
 	cmd.Env = append(os.Environ(), "ATTEST_CACHE=off", "CUDA_CACHE_DISABLE=1")
 	cmd.Stderr = os.Stderr
 	return cmd

@@ -1,4 +1,4 @@
-package main
+package rivalrun
 
 import (
 	"fmt"
@@ -14,47 +14,48 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// rivalReport is what the rival command found out, as JSON has it.
-type rivalReport struct {
-	Library string         `json:"library"`
-	Skipped string         `json:"skipped"` // why nothing was timed, or ""
-	Failed  string         `json:"failed"`  // how the Python ended before its time, or ""
-	Hello   *rival.Hello   `json:"hello"`
-	Shape   problem.Shape  `json:"shape"`
-	Causal  bool           `json:"causal"`
-	Seed    uint64         `json:"seed"`
-	Results []*rivalResult `json:"results"`
-	Run     *timing.Run    `json:"run"`
+// Report is the JSON of attest rival: one library on one shape.
+type Report struct {
+	Library string        `json:"library"`
+	Skipped string        `json:"skipped"` // why nothing was timed, or ""
+	Failed  string        `json:"failed"`  // how the Python process ended too early, or ""
+	Hello   *rival.Hello  `json:"hello"`
+	Shape   problem.Shape `json:"shape"`
+	Causal  bool          `json:"causal"`
+	Seed    uint64        `json:"seed"`
+	Results []*Result     `json:"results"`
+	Run     *timing.Run   `json:"run"`
 
-	timed []*rivalResult // by candidate of the run
+	timed []*Result // in the order of the candidates of Run
 
 	prepared []*rival.Prepared
 }
 
-// rivalResult is one implementation in one type, timed in one way.
-type rivalResult struct {
+// Result is one implementation in one type, timed by one method.
+type Result struct {
 	Implementation string         `json:"implementation"`
 	DType          string         `json:"dtype"`
 	Mode           string         `json:"mode"`
 	Cache          string         `json:"cache"`
 	Note           string         `json:"note"`
-	Why            string         `json:"why"` // it was not timed, or ""
+	Why            string         `json:"why"` // why it was not timed, or ""
 	Unsupported    bool           `json:"unsupported"`
 	Summary        *stats.Summary `json:"summary"` // in microseconds
 	Teraflops      float64        `json:"tflops"`
-	MaxError       *float64       `json:"max_error"` // null when the output has NaN in it
+	MaxError       *float64       `json:"max_error"` // null when the output holds a NaN
 	MeanError      *float64       `json:"mean_error"`
 	index          int
-	unprepared     bool // Why is that of all modes and caches
+	unprepared     bool // Why holds for all modes and caches
 }
 
-// failed reports whether something went wrong, other than not being there.
-func (r *rivalReport) failed() bool {
-	return r.Failed != "" || slices.ContainsFunc(r.Results, func(res *rivalResult) bool { return res.Why != "" && !res.Unsupported })
+// failed reports whether something failed that should not have. A library that is missing,
+// or that does not support a case, has not failed.
+func (r *Report) failed() bool {
+	return r.Failed != "" || slices.ContainsFunc(r.Results, func(res *Result) bool { return res.Why != "" && !res.Unsupported })
 }
 
-// summarise fills in what the run measured.
-func (r *rivalReport) summarise() {
+// summarise fills in the times of the run.
+func (r *Report) summarise() {
 	for _, res := range r.timed {
 		if s := r.Run.Summary(res.index); s.N > 0 {
 			res.Summary, res.Teraflops = &s, r.teraflops(s.P50)
@@ -62,9 +63,9 @@ func (r *rivalReport) summarise() {
 	}
 }
 
-// teraflops is the rate at which attention that takes so many microseconds works. Causal
-// masks leave half of it.
-func (r *rivalReport) teraflops(micros float64) float64 {
+// teraflops returns the rate of an attention that takes so many microseconds. A causal mask
+// leaves half of the work.
+func (r *Report) teraflops(micros float64) float64 {
 	flop := r.Shape.FLOP()
 	if r.Causal {
 		flop /= 2
@@ -72,15 +73,15 @@ func (r *rivalReport) teraflops(micros float64) float64 {
 	return flop / micros / 1e6
 }
 
-// free gives back what the cases hold. A library that has died holds nothing.
-func (r *rivalReport) free() {
+// free releases the memory of the cases. A library that has died holds none.
+func (r *Report) free() {
 	for _, p := range r.prepared {
 		p.Close()
 	}
 }
 
-// show writes the report; another one stands before it.
-func (r *rivalReport) show(env *cli.Env, another bool) {
+// Show writes the report, after an empty line if it is not the first.
+func (r *Report) Show(env *cli.Env, another bool) {
 	if env.JSON {
 		env.Encode(r)
 		return
@@ -91,7 +92,7 @@ func (r *rivalReport) show(env *cli.Env, another bool) {
 	r.print(env)
 }
 
-func (r *rivalReport) print(env *cli.Env) {
+func (r *Report) print(env *cli.Env) {
 	if r.Skipped != "" {
 		fmt.Fprintf(env, "skipped: %s\n", term.Clean(r.Skipped))
 		return
@@ -108,7 +109,7 @@ func (r *rivalReport) print(env *cli.Env) {
 	}
 }
 
-func (r *rivalReport) printHello(env *cli.Env) {
+func (r *Report) printHello(env *cli.Env) {
 	var versions []string
 	for _, name := range slices.Sorted(maps.Keys(r.Hello.Versions)) {
 		versions = append(versions, name+" "+r.Hello.Versions[name])
@@ -121,7 +122,7 @@ func (r *rivalReport) printHello(env *cli.Env) {
 	fmt.Fprintf(env, "shape %s, N(0,1) inputs of seed %d, %s; µs of one launch\n\n", r.Shape, r.Seed, mask)
 }
 
-func (r *rivalReport) printTimes(env *cli.Env) {
+func (r *Report) printTimes(env *cli.Env) {
 	t := term.Table{Right: "llllrrrrrrr", Style: env.OutStyle()}
 	t.Head("implementation", "type", "mode", "cache", "launches", "samples", "median", "p90", "CV %", "TFLOP/s", "max error")
 	for _, res := range r.timed {
@@ -144,8 +145,8 @@ func (r *rivalReport) printTimes(env *cli.Env) {
 	fmt.Fprintln(env)
 }
 
-// printRemarks says how cases were done and why some were not, each once.
-func (r *rivalReport) printRemarks(env *cli.Env) {
+// printRemarks prints the notes of the library and why cases were not timed, each line once.
+func (r *Report) printRemarks(env *cli.Env) {
 	said := map[string]bool{}
 	say := func(format string, args ...any) {
 		if line := term.Clean(fmt.Sprintf(format, args...)); !said[line] {
@@ -166,7 +167,7 @@ func (r *rivalReport) printRemarks(env *cli.Env) {
 	}
 	for _, res := range r.timed {
 		if res.Summary != nil && r.Run.Candidates[res.index].Method.Clock == "host" {
-			say("%s %s: by the host's clock", res.Implementation, res.DType)
+			say("%s %s: timed by the host's clock", res.Implementation, res.DType)
 		}
 	}
 }

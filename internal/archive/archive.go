@@ -1,0 +1,140 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
+)
+
+// Archive is a store of evidence as the commands see it.
+type Archive struct {
+	Env *cli.Env
+	Dir string // the value of --evidence
+	// Named reports whether the user named the folder. A folder that was named must exist: a
+	// typing error must not look like an empty store.
+	Named func() bool
+}
+
+// open opens the store.
+func (a *Archive) open() (*evidence.Store, error) {
+	if _, err := os.Stat(a.Dir); errors.Is(err, fs.ErrNotExist) && a.Named != nil && a.Named() {
+		return nil, fmt.Errorf("--evidence: there is no folder %s", a.Dir)
+	}
+	return evidence.Open(a.Dir)
+}
+
+// damaged prints the problems of a store and returns the error that the command ends with.
+func (a *Archive) damaged(problems []evidence.Problem) error {
+	for _, p := range problems {
+		fmt.Fprintf(a.Env.Err, "%s: %s: %s\n", term.Clean(a.Dir), a.Env.ErrStyle().Red("damaged"), term.Clean(p.String()))
+	}
+	if len(problems) > 0 {
+		return cli.Exit(cli.Red)
+	}
+	return nil
+}
+
+// explain prints the problem that an error is about, if it is about a damaged file.
+func (a *Archive) explain(err error) error {
+	var p evidence.Problem
+	if errors.As(err, &p) {
+		return a.damaged([]evidence.Problem{p})
+	}
+	return err
+}
+
+// Verify checks every hash and every link of the chain.
+func (a *Archive) Verify() error {
+	s, err := a.open()
+	if err != nil {
+		return err
+	}
+	c := s.Verify()
+	if a.Env.JSON {
+		a.Env.Encode(c)
+		if !c.OK() {
+			return cli.Exit(cli.Red)
+		}
+		return nil
+	}
+	for _, n := range c.Notes {
+		fmt.Fprintf(a.Env, "note: %s\n", term.Clean(n.String()))
+	}
+	if err := a.damaged(c.Problems); err != nil {
+		fmt.Fprintf(a.Env, "bad: %s; the other %s in order\n", term.Count(len(c.Problems), "problem"), term.Are(c.Entries, "entry"))
+		return err
+	}
+	if c.Entries == 0 {
+		fmt.Fprintf(a.Env, "ok: there is no evidence in %s\n", term.Clean(a.Dir))
+		return nil
+	}
+	fmt.Fprintf(a.Env, "ok: %s and %s, the chain is whole\nhead %s\n", term.Count(c.Records, "record"), term.Count(c.Verdicts, "verdict"), c.Head)
+	return nil
+}
+
+// Diff compares two records by their hashes, or the first letters of these.
+func (a *Archive) Diff(hashA, hashB string) error {
+	items, err := a.Items(hashA, hashB)
+	if err != nil {
+		return err
+	}
+	d := report.Diff(items[0], items[1])
+	if a.Env.JSON {
+		a.Env.Encode(d)
+	} else {
+		d.WriteText(a.Env, a.Env.OutStyle())
+	}
+	return nil
+}
+
+// Items returns records by their hashes. The hash of a verdict stands for the record that it
+// judged.
+func (a *Archive) Items(hashes ...string) (items []*evidence.Item, err error) {
+	s, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	for _, prefix := range hashes {
+		e, err := s.Find(prefix)
+		if err != nil {
+			return nil, err
+		}
+		item, err := a.item(s, e)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// item returns the record of an entry with all its verdicts.
+func (a *Archive) item(s *evidence.Store, e evidence.Entry) (*evidence.Item, error) {
+	hash := e.Object
+	if e.Kind == evidence.Verdict {
+		hash = e.Judges
+	}
+	r, err := s.Record(hash)
+	if err != nil {
+		return nil, a.explain(err)
+	}
+	item := &evidence.Item{Hash: hash, Seq: e.Seq, Record: r}
+	entries, _ := s.Entries() // damage to other entries does not concern this record
+	for i := range entries {
+		if entries[i].Judges != hash {
+			continue
+		}
+		v, err := s.Verdict(entries[i].Object)
+		if err != nil {
+			return nil, a.explain(err)
+		}
+		item.Verdicts = append(item.Verdicts, evidence.Judgement{Hash: entries[i].Object, Seq: entries[i].Seq, Verdict: v})
+	}
+	return item, nil
+}

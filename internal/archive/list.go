@@ -1,0 +1,130 @@
+package archive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Filter says which records are listed. An empty field takes all.
+type Filter struct {
+	Kernel  string // a part of the name
+	Outcome string // in capitals, or not
+	Shape   problem.Shape
+}
+
+// Line is the JSON of one record in attest evidence list. Outcome, Why and Verdict are those
+// of the newest verdict, or "".
+type Line struct {
+	Hash    string         `json:"hash"`
+	Seq     int            `json:"seq"`
+	Time    time.Time      `json:"time"`
+	Kernel  string         `json:"kernel"`
+	PTX     string         `json:"ptx"`
+	Format  string         `json:"format"`
+	Target  string         `json:"target"`
+	Device  string         `json:"device"`
+	Shapes  []string       `json:"shapes"` // that the record has errors or times of
+	Outcome record.Outcome `json:"outcome"`
+	Why     string         `json:"why"`
+	Verdict string         `json:"verdict"`
+}
+
+// Outcomes returns the values of --outcome.
+func Outcomes() (names []string) {
+	for _, o := range record.Outcomes() {
+		names = append(names, string(o))
+	}
+	return names
+}
+
+// List prints the records that a filter takes, oldest first, with their newest verdicts.
+func (a *Archive) List(f Filter) error {
+	f.Outcome = strings.ToUpper(f.Outcome)
+	if f.Outcome != "" && !slices.Contains(Outcomes(), f.Outcome) {
+		return fmt.Errorf("--outcome %s: use one of %s", f.Outcome, strings.Join(Outcomes(), ", "))
+	}
+	s, err := a.open()
+	if err != nil {
+		return err
+	}
+	c := s.Load()
+	var lines []Line
+	for _, item := range c.Items {
+		if l := newLine(item); f.takes(&l) {
+			lines = append(lines, l)
+		}
+	}
+	if a.Env.JSON {
+		for _, l := range lines {
+			a.Env.Encode(l)
+		}
+	} else {
+		a.printLines(lines, len(c.Items))
+	}
+	return a.damaged(c.Check.Problems)
+}
+
+func newLine(item *evidence.Item) Line {
+	l := Line{
+		Hash: item.Hash, Seq: item.Seq, Time: item.Build.Time, Kernel: item.Kernel.Name, PTX: item.Kernel.SHA256, Format: item.Kernel.Format,
+		Target: item.Kernel.Target, Device: item.Build.Device.Name, Shapes: shapesOf(item.Record),
+	}
+	if j := item.Verdict(); j != nil {
+		l.Outcome, l.Why, l.Verdict = j.Outcome, j.Why, j.Hash
+	}
+	return l
+}
+
+func (a *Archive) printLines(lines []Line, of int) {
+	switch {
+	case of == 0:
+		fmt.Fprintf(a.Env, "there is no evidence in %s\n", term.Clean(a.Dir))
+		return
+	case len(lines) == 0:
+		fmt.Fprintf(a.Env, "none of %s matches\n", term.Count(of, "record"))
+		return
+	}
+	t := term.Table{Right: "l", Style: a.Env.OutStyle()}
+	t.Head("record", "date", "kernel", "format", "target", "device", "outcome", "why")
+	for _, l := range lines {
+		outcome := string(l.Outcome)
+		if outcome == "" {
+			outcome = "-"
+		}
+		t.Row(l.Hash[:10], l.Time.UTC().Format("2006-01-02 15:04"), term.Clean(l.Kernel), l.Format, l.Target, term.Clean(l.Device), outcome, term.Clean(l.Why))
+	}
+	t.WriteTo(a.Env)
+}
+
+func (f *Filter) takes(l *Line) bool {
+	return strings.Contains(l.Kernel, f.Kernel) && (f.Outcome == "" || string(l.Outcome) == f.Outcome) &&
+		(f.Shape == problem.Shape{} || slices.Contains(l.Shapes, f.Shape.String()))
+}
+
+// shapesOf returns the shapes that a record has errors or times of.
+func shapesOf(r *record.Record) []string {
+	shapes := []string{}
+	add := func(s string) {
+		if !slices.Contains(shapes, s) {
+			shapes = append(shapes, s)
+		}
+	}
+	if r.Correctness != nil {
+		for i := range r.Correctness.Cases {
+			add(r.Correctness.Cases[i].Shape)
+		}
+	}
+	if r.Performance != nil {
+		for i := range r.Performance.Shapes {
+			add(r.Performance.Shapes[i].Shape)
+		}
+	}
+	return shapes
+}

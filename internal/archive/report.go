@@ -1,0 +1,136 @@
+package archive
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Pages says which files a report is written to; an empty field writes none.
+type Pages struct {
+	Out      string // an HTML page
+	Markdown string // a folder of Markdown
+	Readme   string // a file whose table of results is replaced
+}
+
+// Report prints the evidence as tables and writes the pages.
+func (a *Archive) Report(p Pages) error {
+	s, err := a.open()
+	if err != nil {
+		return err
+	}
+	v := report.New(s.Load())
+	var written []string
+	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme} {
+		paths, err := write(v)
+		written = append(written, paths...)
+		if err != nil {
+			return err
+		}
+	}
+	if a.Env.JSON {
+		a.Env.Encode(newSummary(v, written))
+	} else {
+		v.WriteText(a.Env, a.Env.OutStyle())
+		for _, path := range written {
+			fmt.Fprintf(a.Env, "wrote %s\n", term.Clean(path))
+		}
+	}
+	return a.damaged(v.Check.Problems)
+}
+
+func (p *Pages) writeHTML(v *report.View) ([]string, error) {
+	if p.Out == "" {
+		return nil, nil
+	}
+	var page bytes.Buffer
+	if err := v.WriteHTML(&page); err != nil {
+		return nil, err
+	}
+	return []string{p.Out}, atomicfile.Write(p.Out, page.Bytes())
+}
+
+func (p *Pages) writeMarkdown(v *report.View) (paths []string, err error) {
+	if p.Markdown == "" {
+		return nil, nil
+	}
+	names, err := v.WriteMarkdown(p.Markdown)
+	for _, name := range names {
+		paths = append(paths, filepath.Join(p.Markdown, name))
+	}
+	return paths, err
+}
+
+func (p *Pages) writeReadme(v *report.View) ([]string, error) {
+	if p.Readme == "" {
+		return nil, nil
+	}
+	old, err := os.ReadFile(p.Readme)
+	if err != nil {
+		return nil, err
+	}
+	now, err := report.ReplaceResults(string(old), v.Results())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Readme, err)
+	}
+	if now == string(old) {
+		return nil, nil
+	}
+	return []string{p.Readme}, atomicfile.Write(p.Readme, []byte(now))
+}
+
+// Summary is the JSON of attest report.
+type Summary struct {
+	Kernels []KernelSummary `json:"kernels"`
+	Shapes  []ShapeSummary  `json:"shapes"`
+	Check   *evidence.Check `json:"check"`
+	Written []string        `json:"written"`
+}
+
+// KernelSummary is what the evidence says about a kernel.
+type KernelSummary struct {
+	Kernel  string         `json:"kernel"`
+	Outcome record.Outcome `json:"outcome"`
+	Why     string         `json:"why"`
+	Record  string         `json:"record"`
+	PTX     string         `json:"ptx"`
+	Timed   string         `json:"timed"` // the record with its times, or ""
+}
+
+// ShapeSummary is the fastest kernel of a shape that was not rejected.
+type ShapeSummary struct {
+	Device string  `json:"device"`
+	Shape  string  `json:"shape"`
+	Best   string  `json:"best"`
+	P50    float64 `json:"p50"` // µs
+	TFLOPs float64 `json:"tflops"`
+	Record string  `json:"record"`
+}
+
+func newSummary(v *report.View, written []string) *Summary {
+	out := &Summary{Kernels: []KernelSummary{}, Shapes: []ShapeSummary{}, Check: v.Check, Written: append([]string{}, written...)}
+	for _, k := range v.Kernels {
+		s := KernelSummary{Kernel: k.Label, Outcome: k.Outcome(), Record: k.Now.Hash, PTX: k.Now.Kernel.SHA256}
+		if j := k.Now.Verdict(); j != nil {
+			s.Why = j.Why
+		}
+		if k.Timed != nil {
+			s.Timed = k.Timed.Hash
+		}
+		out.Kernels = append(out.Kernels, s)
+	}
+	for _, sh := range v.Shapes {
+		if best := sh.Best(); best != nil {
+			m := best.Main()
+			out.Shapes = append(out.Shapes, ShapeSummary{sh.Device, sh.Shape, best.Label, m.Summary.P50, m.TFLOPs, best.Item.Hash})
+		}
+	}
+	return out
+}
