@@ -95,6 +95,7 @@ var layers = []string{
 	"internal/rivalrun",
 	"internal/fuzzrun",
 	"internal/archive",
+	"internal/execrun",
 	"cmd/attest",
 	"internal/frozen",
 	"internal/repo",

@@ -1,4 +1,4 @@
-package main
+package execrun
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func differences(r, first *launchfile.Result, seed, firstSeed uint64, checked bo
 }
 
 // mismatches returns a finding for each buffer that differs from what is expected.
-func (l *execLaunch) mismatches(index int) (found []finding.Finding) {
+func (l *Launch) mismatches(index int) (found []finding.Finding) {
 	for _, c := range l.result.Comparisons {
 		if c.Mismatches > 0 {
 			found = append(found, finding.Finding{

@@ -1,4 +1,4 @@
-package main
+package execrun
 
 import (
 	"fmt"
@@ -13,13 +13,13 @@ import (
 
 // print writes the report for people: findings to the error stream, what was compared
 // and counted to standard output.
-func (x *executor) print(r *execReport) {
+func (x *Runner) print(r *Report) {
 	p := findingtext.NewPrinter(x.env.Err, x.env.ErrStyle(), x.file.File, x.file.Text)
 	for i, l := range r.Launches {
 		p.Print(l.found.All())
 		x.printMismatches(i, l)
 	}
-	if x.counters {
+	if x.Counters {
 		for i, l := range r.Launches {
 			if l.Counters != nil {
 				fmt.Fprintf(x.env, "launch %d: ", i)
@@ -28,16 +28,16 @@ func (x *executor) print(r *execReport) {
 			}
 		}
 	}
-	if x.listing == stdout {
+	if x.Listing == Stdout {
 		x.list(x.env, x.env.OutStyle(), r)
 	}
-	if x.stats {
+	if x.Stats {
 		r.printStats(x)
 	}
 	x.printVerdict(r)
 }
 
-func (x *executor) printMismatches(index int, l *execLaunch) {
+func (x *Runner) printMismatches(index int, l *Launch) {
 	for _, c := range l.result.Comparisons {
 		if c.Mismatches == 0 {
 			continue
@@ -53,7 +53,7 @@ func (x *executor) printMismatches(index int, l *execLaunch) {
 }
 
 // printVerdict writes the last line: ok or bad, and how much was looked at.
-func (x *executor) printVerdict(r *execReport) {
+func (x *Runner) printVerdict(r *Report) {
 	var compared, mismatches int64
 	for _, l := range r.Launches {
 		compared += l.Compared
@@ -91,7 +91,7 @@ func (x *executor) printVerdict(r *execReport) {
 }
 
 // list writes the annotated PTX.
-func (x *executor) list(w io.Writer, s term.Style, r *execReport) {
+func (x *Runner) list(w io.Writer, s term.Style, r *Report) {
 	var counts []*emucount.Counts
 	for _, l := range r.Launches {
 		if l.Counters != nil {
@@ -101,9 +101,9 @@ func (x *executor) list(w io.Writer, s term.Style, r *execReport) {
 	listing.Write(w, s, x.file.Module, x.file.Text, counts, r.findings())
 }
 
-func (r *execReport) printStats(x *executor) {
+func (r *Report) printStats(x *Runner) {
 	t := term.Table{Right: "rlrrrr", Style: x.env.OutStyle()}
-	t.Head("launch", "kernel", "thread instructions", "warp instructions", "seconds", "million a second")
+	t.Head("launch", "kernel", "thread instructions", "warp instructions", "seconds", "million per second")
 	for i, l := range r.Launches {
 		rate := float64(l.Stats.ThreadInstructions) / 1e6 / max(l.Stats.Seconds, 1e-9)
 		t.Row(i, l.Entry, l.Stats.ThreadInstructions, l.Stats.WarpInstructions, fmt.Sprintf("%.3f", l.Stats.Seconds), fmt.Sprintf("%.1f", rate))

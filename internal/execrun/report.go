@@ -1,4 +1,4 @@
-package main
+package execrun
 
 import (
 	"math"
@@ -9,57 +9,61 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
 )
 
-// execReport is the JSON of exec.
-type execReport struct {
-	Device    string        `json:"device"`
-	Schedules int           `json:"schedules"`
-	Launches  []*execLaunch `json:"launches"`
-	skipped   int           // launches after one that failed
+// Report is the JSON of attest exec.
+type Report struct {
+	Device    string    `json:"device"`
+	Schedules int       `json:"schedules"`
+	Launches  []*Launch `json:"launches"`
+	skipped   int       // launches after one that failed
 }
 
-type execLaunch struct {
+// Launch is one launch of a report.
+type Launch struct {
 	Entry      string               `json:"entry"`
 	OK         bool                 `json:"ok"`
 	Compared   int64                `json:"compared"`
 	Mismatches int64                `json:"mismatches"`
-	Buffers    []execBuffer         `json:"buffers"`
+	Buffers    []Buffer             `json:"buffers"`
 	Defects    []findingtext.Record `json:"defects"`
 	Output     string               `json:"output"`
-	Stats      execStats            `json:"stats"`
+	Stats      Stats                `json:"stats"`
 	Counters   *emucount.Counts     `json:"counters,omitempty"`
 	result     *launchfile.Result
 	found      finding.List
 }
 
-type execBuffer struct {
-	What       string         `json:"what"`
-	Expect     string         `json:"expect"`
-	Type       string         `json:"type"`
-	Compared   int64          `json:"compared"`
-	Mismatches int64          `json:"mismatches"`
-	MaxAbs     *float64       `json:"max_abs"`
-	MaxRel     *float64       `json:"max_rel"`
-	MaxULP     *uint64        `json:"max_ulp"`
-	First      []execMismatch `json:"first"`
+// Buffer is a buffer that was compared. The largest differences are null when infinite.
+type Buffer struct {
+	What       string     `json:"what"`
+	Expect     string     `json:"expect"`
+	Type       string     `json:"type"`
+	Compared   int64      `json:"compared"`
+	Mismatches int64      `json:"mismatches"`
+	MaxAbs     *float64   `json:"max_abs"`
+	MaxRel     *float64   `json:"max_rel"`
+	MaxULP     *uint64    `json:"max_ulp"`
+	First      []Mismatch `json:"first"`
 }
 
-type execMismatch struct {
+// Mismatch is an element that differs.
+type Mismatch struct {
 	Index int64  `json:"index"`
 	Got   string `json:"got"`
 	Want  string `json:"want"`
 }
 
-type execStats struct {
+// Stats says how much was executed and how long it took.
+type Stats struct {
 	ThreadInstructions uint64  `json:"thread_instructions"`
 	WarpInstructions   uint64  `json:"warp_instructions"`
 	Seconds            float64 `json:"seconds"`
 }
 
-func newExecLaunch(r *launchfile.Result, printed string) *execLaunch {
-	l := &execLaunch{Entry: r.Entry, Buffers: []execBuffer{}, Output: printed, result: r}
+func newLaunch(r *launchfile.Result, printed string) *Launch {
+	l := &Launch{Entry: r.Entry, Buffers: []Buffer{}, Output: printed, result: r}
 	l.Compared, l.Mismatches = r.Count()
 	for _, c := range r.Comparisons {
-		l.Buffers = append(l.Buffers, newExecBuffer(c))
+		l.Buffers = append(l.Buffers, newBuffer(c))
 	}
 	l.Stats.Seconds = r.Elapsed.Seconds()
 	if r.Stats != nil {
@@ -69,7 +73,7 @@ func newExecLaunch(r *launchfile.Result, printed string) *execLaunch {
 }
 
 // add adds what a schedule showed.
-func (l *execLaunch) add(schedule uint64, found ...finding.Finding) {
+func (l *Launch) add(schedule uint64, found ...finding.Finding) {
 	for _, f := range found {
 		f.Schedule = schedule
 		l.found.Add(f)
@@ -77,7 +81,7 @@ func (l *execLaunch) add(schedule uint64, found ...finding.Finding) {
 }
 
 // finish sums up what all schedules showed.
-func (l *execLaunch) finish() {
+func (l *Launch) finish() {
 	l.Defects = []findingtext.Record{}
 	for _, f := range l.found.All() {
 		l.Defects = append(l.Defects, findingtext.RecordOf(&f))
@@ -86,16 +90,16 @@ func (l *execLaunch) finish() {
 	l.OK = l.result.OK() && errs == 0
 }
 
-func newExecBuffer(c *launchfile.Comparison) execBuffer {
-	b := execBuffer{
+func newBuffer(c *launchfile.Comparison) Buffer {
+	b := Buffer{
 		What: c.What, Expect: c.Expect, Type: c.Type, Compared: c.Compared, Mismatches: c.Mismatches,
-		MaxAbs: finite(c.MaxAbs), MaxRel: finite(c.MaxRel), MaxULP: &c.MaxULP, First: []execMismatch{},
+		MaxAbs: finite(c.MaxAbs), MaxRel: finite(c.MaxRel), MaxULP: &c.MaxULP, First: []Mismatch{},
 	}
 	if b.MaxAbs == nil {
 		b.MaxULP = nil
 	}
 	for _, m := range c.First {
-		b.First = append(b.First, execMismatch(m))
+		b.First = append(b.First, Mismatch(m))
 	}
 	return b
 }
@@ -107,7 +111,7 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-func (r *execReport) ok() bool {
+func (r *Report) ok() bool {
 	for _, l := range r.Launches {
 		if !l.OK {
 			return false
@@ -117,7 +121,7 @@ func (r *execReport) ok() bool {
 }
 
 // count returns the number of errors and the number of warnings.
-func (r *execReport) count() (errs, warnings int) {
+func (r *Report) count() (errs, warnings int) {
 	for _, l := range r.Launches {
 		e, w := l.found.Count()
 		errs, warnings = errs+e, warnings+w
@@ -126,7 +130,7 @@ func (r *execReport) count() (errs, warnings int) {
 }
 
 // findings returns the findings of all launches.
-func (r *execReport) findings() (all []finding.Finding) {
+func (r *Report) findings() (all []finding.Finding) {
 	for _, l := range r.Launches {
 		all = append(all, l.found.All()...)
 	}

@@ -1,4 +1,4 @@
-package main
+package execrun
 
 import (
 	"fmt"
@@ -44,8 +44,8 @@ func nearest(name string) string {
 	return term.Nearest(name, names)
 }
 
-// kindsHelp returns one line of help per kind.
-func kindsHelp() string {
+// KindsHelp returns one line of help per kind.
+func KindsHelp() string {
 	var b strings.Builder
 	for _, r := range check.Rules {
 		fmt.Fprintf(&b, "  %-18s  %s\n", r.Kind, r.Short)
@@ -62,7 +62,7 @@ type watch struct {
 	counter *emucount.Counter
 }
 
-// observer is the watch, or nil when there is nothing to watch for.
+// observer returns the watch, or nil when there is nothing to watch for.
 func (w *watch) observer() observe.Observer {
 	if len(w.kinds) == 0 && !w.count {
 		return nil
@@ -84,7 +84,7 @@ func (w *watch) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	return observe.Tee(all...).Launch(info)
 }
 
-// take is what the last launch showed.
+// take returns what the last launch showed.
 func (w *watch) take() (found []finding.Finding, counts *emucount.Counts) {
 	if w.checker != nil {
 		found = w.checker.Findings()

@@ -1,4 +1,4 @@
-package main
+package execrun
 
 import (
 	"bytes"
@@ -13,9 +13,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// open opens the device that the flags name, with a schedule, watched.
-func (x *executor) open(seed uint64, out io.Writer, w *watch) (device.Device, error) {
-	kind, arg, named := strings.Cut(x.device, ":")
+// open opens the device of --device. An emulator runs a schedule and is watched.
+func (x *Runner) open(seed uint64, out io.Writer, w *watch) (device.Device, error) {
+	kind, arg, named := strings.Cut(x.Device, ":")
 	switch {
 	case kind == "emu":
 		choose := func() (ptx.Target, error) { return emu.TargetFor(x.file.Module.Target) }
@@ -24,35 +24,35 @@ func (x *executor) open(seed uint64, out io.Writer, w *watch) (device.Device, er
 		}
 		target, err := choose()
 		if err != nil {
-			return nil, fmt.Errorf("--device %s: %w", x.device, err)
+			return nil, fmt.Errorf("--device %s: %w", x.Device, err)
 		}
 		dev, err := emu.New(target, emu.Options{
-			Schedule: seed, Output: out, MaxInstructions: x.maxInstructions,
+			Schedule: seed, Output: out, MaxInstructions: x.MaxInstructions,
 			Observer: w.observer(), GuardShared: len(w.kinds) > 0,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("--device %s: %w", x.device, err)
+			return nil, fmt.Errorf("--device %s: %w", x.Device, err)
 		}
 		return dev, nil
-	case seed != 0 || x.schedules > 1 || x.maxInstructions > 0:
-		return nil, fmt.Errorf("--device %s: schedules and limits of instructions are the emulator's", x.device)
+	case seed != 0 || x.Schedules > 1 || x.MaxInstructions > 0:
+		return nil, fmt.Errorf("--device %s: --schedule, --schedules and --max-instructions need the emulator: use --device emu", x.Device)
 	}
-	dev, err := device.Open(x.device)
+	dev, err := device.Open(x.Device)
 	if err != nil {
-		return nil, fmt.Errorf("--device %s: %w", x.device, err)
+		return nil, fmt.Errorf("--device %s: %w", x.Device, err)
 	}
 	return dev, nil
 }
 
-// output is what kernels print: shown at once, or kept for the JSON.
+// output is where kernels print to: the text is shown at once, or kept for the JSON.
 type output struct {
 	env      *cli.Env
 	progress *term.Progress
 	kept     bytes.Buffer
 }
 
-// of is where the kernels of the i-th schedule print: the first is shown, the
-// others print the same.
+// of returns where the kernels of the i-th schedule print to. Only the first schedule is
+// shown, since the others print the same.
 func (o *output) of(i int) io.Writer {
 	if i > 0 {
 		return io.Discard
@@ -68,7 +68,7 @@ func (o *output) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// take is what was kept since the last time.
+// take returns what was kept since the last call.
 func (o *output) take() string {
 	s := o.kept.String()
 	o.kept.Reset()

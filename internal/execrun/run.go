@@ -1,0 +1,212 @@
+package execrun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/launchfile"
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/version"
+)
+
+// Runner runs the launches of a file under one or several schedules. Its exported fields are
+// the values of the flags of attest exec.
+type Runner struct {
+	Launch          string // the launch file
+	Device          string
+	Check           string // all, none or kinds with commas
+	SARIF           string // the file of findings, "" for none
+	Counters        bool
+	Listing         string // the file of the listing, [Stdout], or "" for none
+	Schedule        uint64
+	Schedules       int
+	Stats           bool
+	Timeout         time.Duration
+	MaxInstructions uint64
+
+	env      *cli.Env
+	kinds    []finding.Kind // that Check names
+	file     *cli.File
+	launches *launchfile.File
+}
+
+// Stdout is the name that stands for standard output.
+const Stdout = "-"
+
+// Run runs the kernels of a PTX file. The error asks for exit code 1 when a launch fails,
+// a buffer differs or a checker finds an error, and for 2 when the kernels cannot be run.
+func (x *Runner) Run(ctx context.Context, env *cli.Env, path string) error {
+	x.env = env
+	if err := x.misuse(); err != nil {
+		return err
+	}
+	x.file = x.env.Load(path)
+	if x.file.Module == nil {
+		x.file.Print(x.env)
+		return cli.Exit(cli.Misuse)
+	}
+	text, err := os.ReadFile(x.Launch)
+	if err != nil {
+		return err
+	}
+	if x.launches, err = launchfile.Parse(x.Launch, text); err != nil {
+		return err
+	}
+	report, err := x.all(ctx)
+	if err != nil {
+		return err
+	}
+	if x.env.JSON {
+		x.env.Encode(report)
+	} else {
+		x.print(report)
+	}
+	code := cli.OK
+	if !report.ok() {
+		code = cli.Red
+	}
+	if err := x.save(report, code); err != nil {
+		return err
+	}
+	return cli.Exit(code)
+}
+
+// save writes the files of --listing and --sarif.
+func (x *Runner) save(r *Report, code int) error {
+	if x.Listing != "" && x.Listing != Stdout {
+		var b bytes.Buffer
+		x.list(&b, term.Style{}, r)
+		if err := atomicfile.Write(x.Listing, b.Bytes()); err != nil {
+			return fmt.Errorf("--listing: %w", err)
+		}
+	}
+	if x.SARIF == "" {
+		return nil
+	}
+	log := findingtext.Log{
+		Version: version.This().Version, File: x.file.File, Text: x.file.Text, ExitCode: code,
+		Rules: slices.Concat(check.Rules, finding.Rules),
+	}
+	for i, l := range r.Launches {
+		log.Findings = append(log.Findings, l.found.All()...)
+		log.Findings = append(log.Findings, l.mismatches(i)...)
+	}
+	data, err := log.SARIF()
+	if err == nil {
+		err = atomicfile.Write(x.SARIF, data)
+	}
+	if err != nil {
+		return fmt.Errorf("--sarif: %w", err)
+	}
+	return nil
+}
+
+func (x *Runner) misuse() (err error) {
+	if x.kinds, err = parseKinds(x.Check); err != nil {
+		return err
+	}
+	kind, _, _ := strings.Cut(x.Device, ":")
+	switch {
+	case x.Launch == "":
+		return errors.New("no --launch is given; see attest exec --help")
+	case x.Schedules < 1:
+		return errors.New("--schedules must be at least 1")
+	case x.Timeout < 0:
+		return errors.New("--timeout must not be negative")
+	case x.Listing == Stdout && x.env.JSON:
+		return errors.New("--json has standard output for itself; write the listing to a file: --listing=FILE")
+	case kind != "emu" && (len(x.kinds) > 0 || x.Counters || x.Listing != ""):
+		return fmt.Errorf("--device %s: --check, --counters and --listing watch the emulator and see nothing of a GPU; run them with --device emu", x.Device)
+	}
+	return nil
+}
+
+// all runs the launches under every schedule. The report has the first schedule in full,
+// and of the others what they do differently and what the checkers find.
+func (x *Runner) all(ctx context.Context) (*Report, error) {
+	report := &Report{Schedules: x.Schedules, Launches: []*Launch{}}
+	progress := term.StartProgress(x.env.Err)
+	defer progress.Stop()
+	out := &output{env: x.env, progress: progress}
+	for i := range x.Schedules {
+		seed := x.Schedule + uint64(i)
+		progress.Say("schedule %d of %d: running %s", i+1, x.Schedules, x.file.File)
+		w := &watch{kinds: x.kinds, count: i == 0 && (x.Counters || x.Listing != "")}
+		err := x.once(ctx, seed, out.of(i), w, func(name string, res *launchfile.Result) {
+			found, counts := w.take()
+			if i == 0 {
+				report.Device = name
+				l := newLaunch(res, out.take())
+				l.Counters = counts
+				report.Launches = append(report.Launches, l)
+			} else if res.Index >= len(report.Launches) {
+				return // the first schedule failed earlier
+			}
+			x.add(report.Launches[res.Index], res, found, seed)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, l := range report.Launches {
+		l.finish()
+	}
+	report.skipped = len(x.launches.Launches) - len(report.Launches)
+	return report, nil
+}
+
+// add adds what a schedule showed: what the checkers found, why a launch failed, and the
+// buffers whose bits differ from those of the first schedule.
+func (x *Runner) add(l *Launch, res *launchfile.Result, found []finding.Finding, seed uint64) {
+	l.add(seed, found...)
+	switch first := l.result; {
+	case res.Fault != nil && (first == res || first.Fault == nil):
+		if !explained(found, res.Fault) {
+			l.add(seed, device.FindingOf(l.Entry, res.Fault))
+		}
+	case res.Fault == nil && first.Fault == nil && first != res:
+		l.add(seed, differences(res, first, seed, x.Schedule, len(x.kinds) > 0)...)
+	}
+}
+
+// once runs the launches under one schedule, on a device of its own.
+func (x *Runner) once(ctx context.Context, seed uint64, out io.Writer, w *watch, each func(string, *launchfile.Result)) error {
+	dev, err := x.open(seed, out, w)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	mod, err := dev.Load(x.file.File, x.file.Text)
+	if err != nil {
+		return err
+	}
+	defer mod.Close()
+	r := launchfile.Runner{Device: dev, Module: mod, Timeout: x.Timeout, Keep: x.Schedules > 1}
+	r.Read = func(name string) ([]byte, error) { return os.ReadFile(x.beside(name)) }
+	if seed == x.Schedule {
+		r.Save = func(name string, data []byte) error { return atomicfile.Write(x.beside(name), data) }
+	}
+	return r.Run(ctx, x.launches, func(res *launchfile.Result) { each(dev.Info().Name, res) })
+}
+
+// beside returns a path as the launch file means it: relative to the launch file.
+func (x *Runner) beside(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(filepath.Dir(x.Launch), filepath.FromSlash(name))
+}
