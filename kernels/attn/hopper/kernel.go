@@ -95,7 +95,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	}
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
 	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
-	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Group: g.shared}
+	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.shared, Step: 1}
 	g.out = part.Output{K: k, O: g.o, Type: outputType(p), SeqQ: g.seqQ, D: g.d}
 	g.lieAt(k.DynamicShared(1024))
 	return g

@@ -35,17 +35,33 @@ type Row struct {
 func (o Output) Rows(f *tile.Frag, head, row, col build.U32) (rows []Row) {
 	for s := range f.Slots() {
 		at := row.Add(o.K.U32(uint32(f.SlotRow(s))))
-		rows = append(rows, Row{at.SetpLt(o.SeqQ), o.at(head, at, col)})
+		rows = append(rows, o.Row(head, at, col))
 	}
 	return rows
 }
 
-// at returns the address of an element of O.
-func (o Output) at(head, row, col build.U32) build.Global[build.B32] {
+// Row returns one row of O from column col on.
+func (o Output) Row(head, row, col build.U32) Row {
 	k := o.K
+	exists := row.SetpLt(o.SeqQ)
 	rows := head.MulWide(o.SeqQ).Add(row.CvtU64())
 	offset := rows.MulLo(k.U64(uint64(2 * o.D))).Add(col.Shl(k.U32(1)).CvtU64())
-	return build.GlobalAt[build.B32](o.O.Addr().Add(offset))
+	return Row{exists, build.GlobalAt[build.B32](o.O.Addr().Add(offset))}
+}
+
+// Store writes U·norm to the rows that exist, norm being one factor per row slot. The
+// rows' addresses are those of the lane's first column.
+func (o Output) Store(rows []Row, U *tile.Frag, norm []build.F32) {
+	for s, row := range rows {
+		o.K.If(row.Exists, func() {
+			x := func(i int) build.F32 { return U.Get(i).Mul(norm[s], build.Rn) }
+			for i := 0; i < U.Elements(); i += 2 {
+				if e := U.Elem(i); e.Row == U.SlotRow(s) {
+					row.To.Plus(e.Col / 2).St(o.Pair(x(i), x(i+1)))
+				}
+			}
+		})
+	}
 }
 
 // StoreInterleaved writes cols columns of U·norm to the rows that exist, norm being one

@@ -13,18 +13,34 @@ type Scales struct {
 	Q, Key, V    build.Global[build.F32]
 	Softmax      build.F32 // what scores are multiplied by, usually 1/√D
 	HeadsInBatch build.U32 // heads of Q in one sequence of the batch
-	Group        build.U32 // heads of Q that share one head of K and V
+	Grouped      bool      // Group heads of Q share one head of K and V
+	Group        build.U32
+	// Step is the value of one step of a byte's code before its scale. It is 1 for
+	// floating-point formats, whose codes are values.
+	Step float64
 }
 
-// Logit returns c = log₂e·scale·qs·ks for a head of Q, counted through the batch: the
+// Logit returns c = log₂e·scale·step²·qs·ks for a head of Q, counted through the batch: the
 // factor that turns scores into logits to base 2.
 func (s Scales) Logit(head build.U32) build.F32 {
 	qs, ks := s.Q.At(head.Rem(s.HeadsInBatch)).Ld(), s.Key.At(s.headKV(head)).Ld()
-	return s.Softmax.Mul(s.K.F32(math.Log2E), build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn)
+	return s.Softmax.Mul(s.K.F32(float32(math.Log2E*s.Step*s.Step)), build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn)
 }
 
-// Value returns vs for a head of Q: the factor of the output.
-func (s Scales) Value(head build.U32) build.F32 { return s.V.At(s.headKV(head)).Ld() }
+// Value returns vs·step for a head of Q: the factor of the output.
+func (s Scales) Value(head build.U32) build.F32 {
+	vs := s.V.At(s.headKV(head)).Ld()
+	if s.Step == 1 {
+		return vs
+	}
+	return vs.Mul(s.K.F32(float32(s.Step)), build.Rn)
+}
 
 // headKV returns the head of K and V that a head of Q uses, within its sequence.
-func (s Scales) headKV(head build.U32) build.U32 { return head.Rem(s.HeadsInBatch).Div(s.Group) }
+func (s Scales) headKV(head build.U32) build.U32 {
+	h := head.Rem(s.HeadsInBatch)
+	if !s.Grouped {
+		return h
+	}
+	return h.Div(s.Group)
+}

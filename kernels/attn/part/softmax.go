@@ -114,7 +114,7 @@ func (s *Softmax) Tile(S *tile.Frag) *Tile {
 // Raise makes the sums relative to the largest scores so far, this tile's included, and
 // returns the factor w of the sums before it. It is for softmaxes without TileMaxima.
 func (t *Tile) Raise() (w []build.F32) {
-	t.K.Comment("w = 2^(c·m₀-c·m), m₀ = m = max(m₀, m)")
+	t.K.Comment("w = 2^(c·m0-c·m), m0 = m = max(m0, m)")
 	for i, x := range t.shift {
 		w = append(w, t.Exp2.Factor(t.K, x.Sub(t.reference[i].Get(), build.Rn)))
 		t.reference[i].Set(x)
@@ -129,7 +129,11 @@ func (t *Tile) Raise() (w []build.F32) {
 // weights are 2^(c·S - c·m + lift).
 func (t *Tile) Exp(from, to int) (P []build.F32) {
 	k := t.K
-	k.Comment(fmt.Sprintf("P = 2^(c·S-c·m+%g), keys %d to %d", t.Lift, from, to-1))
+	lift := ""
+	if t.Lift != 0 {
+		lift = fmt.Sprintf("%+g", t.Lift)
+	}
+	k.Comment(fmt.Sprintf("P = 2^(c·S-c·m%s), keys %d to %d", lift, from, to-1))
 	perColumn := func(col int) int { return col * t.S.Elements() / t.S.Cols }
 	for i := perColumn(from); i < perColumn(to); i++ {
 		P = append(P, t.Exp2.Element(k, i, t.S.Get(i).FmaRn(t.c, t.shift[i/2%t.S.Slots()])))
@@ -152,7 +156,7 @@ func (t *Tile) Sum(P []build.F32) {
 // scaled. That is a branch, which few tiles take.
 func (t *Tile) Weight(O Accumulator) (w []build.F32) {
 	k := t.K
-	k.Comment("w = 2^(c·m-c·m₀), m₀ = m where w > 2^32")
+	k.Comment("w = 2^(c·m-c·m0), m0 = m where w > 2^32")
 	var above []*build.Var[build.F32] // log₂ w
 	for s := range t.own {
 		above = append(above, t.reference[s].Get().Sub(t.own[s], build.Rn).Var())

@@ -15,8 +15,12 @@ type Work struct {
 	Heads build.U32
 	Mask  Mask
 	// Persistent blocks take one item after the other, from a grid of one dimension. Other
-	// blocks have one item, by their place in a grid of items × heads.
+	// blocks have one item.
 	Persistent bool
+	// Linear grids have one dimension also when blocks are not persistent: block i has item
+	// i. Otherwise a block has its item by its place in a grid of query tiles × heads,
+	// which saves a division before the first copy.
+	Linear bool
 	// Split blocks of a cluster share the KV tiles of an item, one range each. Rank is the
 	// block's number in its cluster.
 	Split int
@@ -37,31 +41,45 @@ type Item struct {
 // all heads come first: they have the most keys, and only short items are left for the
 // end.
 func (w Work) Each(body func(Item)) {
-	k, m := w.K, uint32(w.Rows)
-	if !w.Persistent {
+	k := w.K
+	if !w.Persistent && !w.Linear {
 		t, head := Divide(k, k.CtaidX(), w.Split), k.CtaidY()
 		if w.Mask.Causal {
 			head, t = t, k.NctaidY().Sub(k.U32(1)).Sub(head)
 		}
-		body(w.item(k.U32(0), head, t.MulLo(k.U32(m))))
+		body(w.item(k.U32(0), head, t))
 		return
 	}
-	rowTiles, number := Divide(k, w.Mask.SeqQ.Add(k.U32(m-1)), w.Rows), k.U32(0).Var()
+	rowTiles := Divide(k, w.Mask.SeqQ.Add(k.U32(uint32(w.Rows-1))), w.Rows)
 	outer, inner := w.Heads, rowTiles // items count through inner first
 	if w.Mask.Causal {
 		outer, inner = rowTiles, w.Heads
 	}
+	place := func(i, o build.U32) (head, t build.U32) { // of item i = o·inner + …
+		head, t = o, i.Sub(o.MulLo(inner))
+		if w.Mask.Causal {
+			head, t = t, rowTiles.Sub(k.U32(1)).Sub(o)
+		}
+		return head, t
+	}
+	if !w.Persistent {
+		i := k.CtaidX()
+		o := i.Div(inner)
+		k.If(o.SetpLt(outer), func() {
+			head, t := place(i, o)
+			body(w.item(k.U32(0), head, t))
+		})
+		return
+	}
+	number := k.U32(0).Var()
 	var i, o build.U32
 	k.While(func() build.Pred {
 		i = w.nth(number.Get())
 		o = i.Div(inner)
 		return o.SetpLt(outer)
 	}, func() {
-		head, t := o, i.Sub(o.MulLo(inner))
-		if w.Mask.Causal {
-			head, t = t, rowTiles.Sub(k.U32(1)).Sub(o)
-		}
-		body(w.item(number.Get(), head, t.MulLo(k.U32(m))))
+		head, t := place(i, o)
+		body(w.item(number.Get(), head, t))
 		number.Set(number.Get().Add(k.U32(1)))
 	})
 }
@@ -79,11 +97,11 @@ func (w Work) nth(n build.U32) build.U32 {
 	return n.MadLo(k.NctaidX(), place)
 }
 
-// item returns the item of a head that starts at row0, with this block's KV tiles.
-func (w Work) item(number, head, row0 build.U32) Item {
+// item returns the item of a head and its query tile t, with this block's KV tiles.
+func (w Work) item(number, head, t build.U32) Item {
 	k := w.K
-	it := Item{Number: number, Head: head, Row0: row0}
-	it.First, it.Tiles = w.Mask.Tiles(row0, w.Rows, w.Keys)
+	it := Item{Number: number, Head: head, Row0: t.MulLo(k.U32(uint32(w.Rows)))}
+	it.First, it.Tiles = w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
 	if w.Split > 1 {
 		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(it.Tiles), w.Split) }
 		it.First = share(w.Rank)

@@ -3,6 +3,7 @@ package stages
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // With fused softmax a warp owns 16 whole query rows: it computes their scores
@@ -26,31 +27,30 @@ const outputCols = 64
 // the output before normalisation.
 type attention struct {
 	g     *gen
-	it    item
+	it    part.Item
 	row   build.U32 // of its first row in the item's tile
 	q     tile.Left
-	c     build.F32
-	state rows
+	state *part.Softmax
 	S     *tile.Frag
 	U     []*tile.Frag // 64 columns each
 }
 
 // newAttention loads the warp's rows of Q. Only this warp reads them, so only this
 // warp has to wait.
-func (g *gen) newAttention(it item) *attention {
+func (g *gen) newAttention(it part.Item) *attention {
 	k := g.k
 	row := g.warpID.MulLo(k.U32(warpRows))
 	Q := g.half(g.plan.q, g.c.TileM, g.d).Sub(row, k.U32(0), warpRows, g.d)
-	c, flip := it.logitScale()
+	c, flip := g.logitScale(it)
 	g.w.Sync() // the rows of the item before are used up
-	g.loadTile(g.lanes(), of(it, g.q), it.bytes, it.row0.Add(row), Q, g.queries(flip))
+	g.loadTile(g.lanes(), g.head(it, g.q), it.Row0.Add(row), Q, g.queries(flip))
 	g.w.Sync()
 
-	a := &attention{g: g, it: it, row: row, c: c, S: g.w.Accumulator(g.c.TileN)}
+	a := &attention{g: g, it: it, row: row, S: g.w.Accumulator(g.c.TileN)}
 	for range g.d / outputCols {
 		a.U = append(a.U, g.w.Accumulator(outputCols))
 	}
-	a.state = g.newRows(a.S.Slots())
+	a.state = g.newSoftmax(c.Var(), a.S.Slots())
 	a.q = g.w.A(Q) // read anew for each tile: kept, it would take D/4 registers beside S and U
 	return a
 }
@@ -61,11 +61,11 @@ func (a *attention) scores(k tile.B) {
 	a.g.w.MMA(a.S, "S = Q·Kᵀ", a.q, k)
 }
 
-// softmax turns S into P and shrinks U; n columns of the tile count.
-func (a *attention) softmax(n build.U32) {
-	alpha := a.state.step(a.S, a.c, n)
+// softmax turns the scores of KV tile j into P, and makes U relative to the new maxima.
+func (a *attention) softmax(j build.U32) {
+	w := a.g.weights(a.state, a.S, j, a.it.Row0.Add(a.row))
 	for _, U := range a.U {
-		U.MulRows(alpha)
+		U.MulRows(w)
 	}
 }
 
@@ -84,31 +84,26 @@ func (a *attention) output(v tile.B) {
 
 // end writes O = U/l.
 func (a *attention) end() {
-	norm, lse := a.state.end(a.S, a.c, a.it.valueScale())
+	g := a.g
+	norm, lse := g.normalise(a.state, a.it)
 	for i, U := range a.U {
-		a.g.storeOutput(a.it, U, a.row, a.g.k.U32(uint32(i*outputCols)), norm)
+		g.storeOutput(a.it, U, a.row, g.k.U32(uint32(i*outputCols)), norm)
 	}
-	a.g.storeLSE(a.it, a.S, a.row, lse)
-}
-
-// columns is how many columns of KV tile j count: as many as are left, which is at
-// least a whole tile but for the last.
-func (g *gen) columns(j build.U32) build.U32 {
-	return g.seq.Sub(j.MulLo(g.k.U32(uint32(g.c.TileN))))
+	g.storeLSE(a.it, a.S, a.row, lse)
 }
 
 // fused is an item of a kernel whose warps all load, decode and compute.
-func (g *gen) fused(it item) {
+func (g *gen) fused(it part.Item) {
 	k := g.k
 	K, V := g.half(g.plan.k, g.c.TileN, g.d), g.half(g.plan.v, g.c.TileN, g.d)
 	kv := g.openKV(it, K, V)
 	a := g.newAttention(it)
 	kt, v := g.w.BT(K), g.w.B(V)
-	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
-		kv.bring(j)             // K, V = tile j, decoded
-		a.scores(kt)            // S = Q·Kᵀ
-		a.softmax(g.columns(j)) // P = 2^(c·S-c·m'), l = α·l + ΣP, U = α·U
-		a.output(v)             // U += P·V
+	k.Loop(k.U32(0), it.Tiles, k.U32(1), func(j build.U32) {
+		kv.bring(j)  // K, V = tile j, decoded
+		a.scores(kt) // S = Q·Kᵀ
+		a.softmax(j) // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
+		a.output(v)  // U += P·V
 	})
 	a.end()
 }

@@ -2,12 +2,12 @@ package stages
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -27,9 +27,9 @@ func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel
 	case c.Producers > 0:
 		g.specialised()
 	case c.FusedSoftmax:
-		g.eachItem(g.fused)
+		g.work.Each(g.fused)
 	default:
-		g.eachItem(g.unfused)
+		g.work.Each(g.unfused)
 	}
 	return k, g.args, nil
 }
@@ -49,7 +49,7 @@ func version(p problem.Attention, t ptx.Target) (major, minor int) {
 // maxRegisters is the most a thread may have: two blocks of 256 threads then fit an SM.
 const maxRegisters = 128
 
-// gen is a kernel being written: what all its parts need.
+// gen is a kernel being written: what all its roles need.
 type gen struct {
 	k    *build.Kernel
 	p    problem.Attention
@@ -58,32 +58,43 @@ type gen struct {
 	args []kernel.Arg // of the launch, in the order of the parameters
 
 	q, kk, v           build.Global[build.B8]
-	qs, ks, vs         build.Global[build.F32]
-	o                  build.Global[build.B16]
-	lse                build.Global[build.F32]
-	batch, heads, seq  build.U32
-	scale              build.F32
+	seq                build.U32
+	headBytes          build.U32 // of one head in each of Q, K and V
 	tid, warpID        build.U32
 	w                  tile.Warp
 	plan               plan
 	shared             build.Shared[build.B8]
 	bias, letter, zero build.B32 // constants of decoding that instructions want in registers
 	ring               tile.Ring // of decoded tiles, with producers
+
+	mask   part.Mask
+	work   part.Work
+	scales part.Scales
+	out    part.Output
+	lse    part.LSE
 }
 
+// newGen declares the parameters and lays out shared memory.
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p.D)}
 	params := attn.NewParams(k)
 	g.q, g.kk, g.v = params.Bytes("q"), params.Bytes("k"), params.Bytes("v")
-	g.qs, g.ks, g.vs = params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
-	g.o = params.Halves("o")
+	qs, ks, vs := params.Floats("qs"), params.Floats("ks"), params.Floats("vs")
+	o := params.Halves("o")
 	if p.LSE {
-		g.lse = params.Floats("lse")
+		g.lse.To = params.Floats("lse")
 	}
-	g.batch, g.heads, g.seq = params.U32("batch", "B"), params.U32("heads", "H"), params.U32("seq", "Sq")
-	g.scale = params.F32("scale", "scale")
+	batch, heads, seq := params.U32("batch", "B"), params.U32("heads", "H"), params.U32("seq", "Sq")
+	scale := params.F32("scale", "scale")
 	g.args = params.Args()
 	g.shared = k.DynamicShared(128)
+
+	g.seq, g.headBytes = seq, seq.MulLo(k.U32(uint32(g.d)))
+	g.mask = part.Mask{K: k, SeqQ: seq, SeqKV: seq}
+	g.work = part.Work{K: k, Rows: c.TileM, Keys: c.TileN, Heads: heads.MulLo(batch), Mask: g.mask, Persistent: c.Persistent, Linear: true}
+	g.scales = part.Scales{K: k, Q: qs, Key: ks, V: vs, Softmax: scale, HeadsInBatch: heads, Step: step(p)}
+	g.out = part.Output{K: k, O: o, Type: outputType(p), SeqQ: seq, D: g.d}
+	g.lse.K, g.lse.SeqQ = k, seq
 
 	g.tid = k.TidX()
 	g.w = tile.NewWarp(k, g.tid.And(k.U32(31)))
@@ -96,90 +107,33 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 		g.openSlots()
 	}
 	if c.LUT || c.Producers > 0 {
-		k.SyncThreads() // table and barriers are there
+		k.SyncThreads() // the table and the barriers are initialised
 	}
 	return g
 }
 
-// item is one tile of query rows of one head: what a block does at a time. What only
-// its beginning or its end needs is worked out there, and takes no registers between.
-type item struct {
-	g     *gen
-	head  build.U32 // counted through the batch
-	row0  build.U32 // its first row
-	bytes build.U32 // of the head in each of Q, K and V
-	tiles build.U32 // of K and V
+// outputType is the type of O as PTX names it.
+func outputType(p problem.Attention) ptx.Type {
+	if p.Output == problem.BF16 {
+		return ptx.BF16
+	}
+	return ptx.F16
 }
 
-// eachItem runs body for the block's items: one, or with persistent blocks as many
-// as it takes. Neighbouring blocks work on the same head, whose K and V then come
-// from the L2 cache.
-func (g *gen) eachItem(body func(item)) {
+// head returns where an item's head begins in Q, K or V.
+func (g *gen) head(it part.Item, p build.Global[build.B8]) build.Global[build.B8] {
+	return build.GlobalAt[build.B8](p.Addr().Add(it.Head.MulWide(g.headBytes)))
+}
+
+// logitScale returns |c|, the factor by which scores become logits to base 2, and flip.
+// The softmax takes the maximum before it multiplies, so the factor must be above zero:
+// its sign goes to Q instead, by xor with flip, and zero becomes a number so small that
+// all logits still round to zero.
+func (g *gen) logitScale(it part.Item) (c build.F32, flip build.B32) {
 	k := g.k
-	m := uint32(g.c.TileM)
-	rowTiles := func() build.U32 { return g.seq.Add(k.U32(m - 1)).Div(k.U32(m)) }
-	more := func(i build.U32) build.Pred {
-		return i.SetpLt(rowTiles().MulLo(g.heads).MulLo(g.batch))
-	}
-	each := func(i build.U32) {
-		n := rowTiles()
-		head := i.Div(n)
-		body(g.item(head, i.Sub(head.MulLo(n)).MulLo(k.U32(m))))
-	}
-	if !g.c.Persistent {
-		block := k.CtaidX()
-		k.If(more(block), func() { each(block) })
-		return
-	}
-	i := k.CtaidX().Var()
-	k.While(func() build.Pred { return more(i.Get()) }, func() {
-		each(i.Get())
-		i.Set(i.Get().Add(k.NctaidX()))
-	})
-}
-
-// item is the item of a head that starts at row0.
-func (g *gen) item(head, row0 build.U32) item {
-	k, n := g.k, uint32(g.c.TileN)
-	return item{
-		g: g, head: head, row0: row0,
-		bytes: g.seq.MulLo(k.U32(uint32(g.d))),
-		tiles: g.seq.Add(k.U32(n - 1)).Div(k.U32(n)),
-	}
-}
-
-// of is where the head's data begin in Q, K, V or O.
-func of[T build.Value](it item, p build.Global[T]) build.Global[T] {
-	return move(p, it.head.MulWide(it.bytes))
-}
-
-// logitScale is c = |log₂e·scale·qs·ks·step²|, by which scores become logits to base 2.
-// The softmax takes the maximum before it multiplies, so c must be above zero: its sign
-// goes to Q instead, by xor with flip, and zero becomes a number so small that all
-// logits still round to zero.
-func (it item) logitScale() (c build.F32, flip build.B32) {
-	g := it.g
-	k, step := g.k, step(g.p)
-	h := it.head.Rem(g.heads)
-	c = g.scale.Mul(k.F32(float32(math.Log2E * step * step)))
-	c = c.Mul(g.qs.At(h).Ld()).Mul(g.ks.At(h).Ld())
+	c = g.scales.Logit(it.Head)
 	flip = k.B32(0x80008000).Selp(k.B32(0), c.SetpLt(k.F32(0)))
 	return c.Abs().Max(k.F32(0x1p-100), build.NaN), flip
-}
-
-// valueScale is vs·step: what sums of V's codes are multiplied by.
-func (it item) valueScale() build.F32 {
-	g := it.g
-	return g.vs.At(it.head.Rem(g.heads)).Ld().Mul(g.k.F32(float32(step(g.p))))
-}
-
-// move is the address n elements further on.
-func move[T build.Value](p build.Global[T], n build.U64) build.Global[T] {
-	var zero T
-	if size := zero.Type().Bytes(); size > 1 {
-		n = n.MulLo(p.Kernel().U64(uint64(size)))
-	}
-	return build.GlobalAt[T](p.Addr().Add(n))
 }
 
 // half is a tile of halves in shared memory, padded or swizzled.

@@ -3,18 +3,19 @@ package stages
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // kv brings one decoded tile of K and of V at a time to the whole block.
 type kv struct {
 	g    *gen
-	it   item
+	it   part.Item
 	K, V tile.Tile[build.F16]
 	crew crew
 	ring *ring // nil without cp.async
 }
 
-func (g *gen) openKV(it item, K, V tile.Tile[build.F16]) kv {
+func (g *gen) openKV(it part.Item, K, V tile.Tile[build.F16]) kv {
 	b := kv{g: g, it: it, K: K, V: V, crew: g.block()}
 	if g.c.Stages > 0 {
 		b.ring = g.openRing(b.crew, it, true, true)
@@ -32,8 +33,8 @@ func (b kv) bring(j build.U32) {
 	k.SyncThreads() // the decoded tiles of the round before are used up
 	if b.ring == nil {
 		row0 := j.MulLo(k.U32(uint32(g.c.TileN)))
-		g.loadTile(b.crew, of(b.it, g.kk), b.it.bytes, row0, b.K, g.decode)
-		g.loadTile(b.crew, of(b.it, g.v), b.it.bytes, row0, b.V, g.decode)
+		g.loadTile(b.crew, g.head(b.it, g.kk), row0, b.K, g.decode)
+		g.loadTile(b.crew, g.head(b.it, g.v), row0, b.V, g.decode)
 		k.SyncThreads()
 		return
 	}

@@ -3,6 +3,7 @@ package stages
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // Tiles of K and V are rows that follow each other in memory, so a tile is one run of
@@ -45,12 +46,12 @@ func (g *gen) units(c crew, bytes int, do func(off int)) {
 
 // copyTile starts the copy of KV tile j of a head to raw. What lies beyond the head's
 // end becomes zero bytes, so that nobody reads what was never written.
-func (g *gen) copyTile(c crew, src build.Global[build.B8], bytes, j build.U32, raw build.Shared[build.B8]) {
+func (g *gen) copyTile(c crew, src build.Global[build.B8], j build.U32, raw build.Shared[build.B8]) {
 	k := g.k
 	first := j.MadLo(k.U32(uint32(g.plan.raw)), c.first)
 	from, to := src.At(first), raw.At(c.first)
 	g.units(c, g.plan.raw, func(off int) {
-		inside := first.Add(k.U32(uint32(off))).SetpLt(bytes)
+		inside := first.Add(k.U32(uint32(off))).SetpLt(g.headBytes)
 		k.CpAsyncCgSrcSize(to.Plus(off), from.Plus(off), unitBytes, k.U32(unitBytes).Selp(k.U32(0), inside))
 	})
 }
@@ -73,14 +74,14 @@ func (g *gen) decodeTile(c crew, raw build.Shared[build.B8], to tile.Tile[build.
 
 // loadTile loads and decodes rows from row0 on of a head without cp.async: K and V
 // when there is no ring, and always Q.
-func (g *gen) loadTile(c crew, src build.Global[build.B8], bytes, row0 build.U32, to tile.Tile[build.F16], decode decoder) {
+func (g *gen) loadTile(c crew, src build.Global[build.B8], row0 build.U32, to tile.Tile[build.F16], decode decoder) {
 	k := g.k
 	first := row0.MadLo(k.U32(uint32(g.d)), c.first)
 	from := build.GlobalAt[build.B32](src.At(first).Addr())
 	place := g.placeIn(c, to, k.U32(0))
 	g.units(c, to.Rows*g.d, func(off int) {
 		words := build.Vars(k.B32(0), 4)
-		k.If(first.Add(k.U32(uint32(off))).SetpLt(bytes), func() {
+		k.If(first.Add(k.U32(uint32(off))).SetpLt(g.headBytes), func() {
 			at := from.Plus(off / 4)
 			if g.c.VectorDequant {
 				for i, w := range at.LdV4() {
@@ -135,20 +136,20 @@ type ring struct {
 	g     *gen
 	async *tile.Async
 	crew  crew
-	it    item
+	it    part.Item
 	k, v  bool // which of the two it brings
 	srcK  build.Global[build.B8]
 	srcV  build.Global[build.B8]
 }
 
 // openRing starts the copies of an item's first tiles.
-func (g *gen) openRing(c crew, it item, bringsK, bringsV bool) *ring {
+func (g *gen) openRing(c crew, it part.Item, bringsK, bringsV bool) *ring {
 	r := &ring{g: g, async: tile.NewAsync(g.k, g.c.Stages), crew: c, it: it, k: bringsK, v: bringsV}
 	if r.k {
-		r.srcK = of(it, g.kk)
+		r.srcK = g.head(it, g.kk)
 	}
 	if r.v {
-		r.srcV = of(it, g.v)
+		r.srcV = g.head(it, g.v)
 	}
 	r.async.Fill(r.copy)
 	return r
@@ -158,12 +159,12 @@ func (g *gen) openRing(c crew, it item, bringsK, bringsV bool) *ring {
 // the head's end and becomes zeros; skipping it is cheaper.
 func (r *ring) copy(j, slot build.U32) {
 	g := r.g
-	g.k.If(j.SetpLt(r.it.tiles), func() {
+	g.k.If(j.SetpLt(r.it.Tiles), func() {
 		if r.k {
-			g.copyTile(r.crew, r.srcK, r.it.bytes, j, r.rawK(slot))
+			g.copyTile(r.crew, r.srcK, j, r.rawK(slot))
 		}
 		if r.v {
-			g.copyTile(r.crew, r.srcV, r.it.bytes, j, r.rawV(slot))
+			g.copyTile(r.crew, r.srcV, j, r.rawV(slot))
 		}
 	})
 }

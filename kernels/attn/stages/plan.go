@@ -18,7 +18,7 @@ type plan struct {
 	raw    int // bytes of one raw tile
 	scores int // S, TileM×TileN floats; P as well when it is f32 or reuses it
 	probs  int // P, TileM×TileN halves
-	alpha  int // the factor of each row's sums, a float a row
+	factor int // the factor w of each row's earlier sums, one float per row
 	norm   int // the factor of each row's output
 	lut    int // 256 halves
 	ring   int // mbarriers of the slots
@@ -49,7 +49,7 @@ func (c Config) plan(d int) plan {
 		if c.TensorPV && !c.ReuseScores {
 			p.probs = take(tile.Bytes(c.TileM, 2*c.TileN, c.Swizzle))
 		}
-		p.alpha, p.norm = take(4*c.TileM), take(4*c.TileM)
+		p.factor, p.norm = take(4*c.TileM), take(4*c.TileM)
 	}
 	if c.LUT {
 		p.lut = take(2 * lutEntries)

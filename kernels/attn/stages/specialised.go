@@ -3,6 +3,7 @@ package stages
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // With producer warps the compute warps do nothing but multiply and exponentiate.
@@ -25,36 +26,36 @@ func (g *gen) specialised() {
 	firstProducer := k.U32(uint32(g.c.computeWarps()))
 	k.If(g.warpID.SetpLt(firstProducer), func() {
 		slot := g.ring.Consumer()
-		g.eachItem(func(it item) { g.consume(it, slot) })
+		g.work.Each(func(it part.Item) { g.consume(it, slot) })
 	}).Else(func() {
 		if g.c.Producers == 1 {
 			slot := g.ring.Producer()
-			g.eachItem(func(it item) { g.produceBoth(it, slot) })
+			g.work.Each(func(it part.Item) { g.produceBoth(it, slot) })
 			return
 		}
 		k.If(g.warpID.SetpEq(firstProducer), func() {
 			slot := g.ring.Producer()
-			g.eachItem(func(it item) { g.produceK(it, slot) })
+			g.work.Each(func(it part.Item) { g.produceK(it, slot) })
 		}).Else(func() {
 			slot := g.ring.Producer()
 			slot.Next() // V's are every other from the second on
-			g.eachItem(func(it item) { g.produceV(it, slot) })
+			g.work.Each(func(it part.Item) { g.produceV(it, slot) })
 		})
 	})
 }
 
 // consume is an item in a compute warp.
-func (g *gen) consume(it item, slot *tile.Side) {
+func (g *gen) consume(it part.Item, slot *tile.Side) {
 	k := g.k
 	a := g.newAttention(it)
 	first := g.half(g.plan.k, g.c.TileN, g.d)
 	kt, v := g.w.BT(first), g.w.B(first)
-	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
+	k.Loop(k.U32(0), it.Tiles, k.U32(1), func(j build.U32) {
 		K := g.slotBytes(slot.Wait()) // K is in its slot
 		a.scores(kt.Plus(K))          // S = Q·Kᵀ
 		slot.Signal(g.w)              // the slot may be filled again
 		slot.Next()
-		a.softmax(g.columns(j))       // P = 2^(c·S-c·m'), l = α·l + ΣP, U = α·U
+		a.softmax(j)                  // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
 		V := g.slotBytes(slot.Wait()) // V is in the next
 		a.output(v.Plus(V))           // U += P·V
 		slot.Signal(g.w)
@@ -64,7 +65,7 @@ func (g *gen) consume(it item, slot *tile.Side) {
 }
 
 // produceBoth is an item in the only producer warp.
-func (g *gen) produceBoth(it item, slot *tile.Side) {
+func (g *gen) produceBoth(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, true)
 	r.eachTile(func(raw build.U32) {
 		g.fillSlot(slot, r.crew, r.rawK(raw))
@@ -76,7 +77,7 @@ func (g *gen) produceBoth(it item, slot *tile.Side) {
 
 // produceK and produceV are an item in a producer of one of the two, which leaves
 // every other slot to its colleague.
-func (g *gen) produceK(it item, slot *tile.Side) {
+func (g *gen) produceK(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, false)
 	r.eachTile(func(raw build.U32) {
 		g.fillSlot(slot, r.crew, r.rawK(raw))
@@ -85,7 +86,7 @@ func (g *gen) produceK(it item, slot *tile.Side) {
 	})
 }
 
-func (g *gen) produceV(it item, slot *tile.Side) {
+func (g *gen) produceV(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, false, true)
 	r.eachTile(func(raw build.U32) {
 		g.fillSlot(slot, r.crew, r.rawV(raw))
@@ -97,7 +98,7 @@ func (g *gen) produceV(it item, slot *tile.Side) {
 // eachTile waits for the bytes of one tile after the other, with the next on their way.
 func (r *ring) eachTile(body func(raw build.U32)) {
 	k := r.g.k
-	k.Loop(k.U32(0), r.it.tiles, k.U32(1), func(j build.U32) {
+	k.Loop(k.U32(0), r.it.Tiles, k.U32(1), func(j build.U32) {
 		r.async.Wait()
 		body(r.async.Slot())
 		r.next(j)

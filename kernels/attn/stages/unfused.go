@@ -3,6 +3,7 @@ package stages
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
 // Without fused softmax four warps share a tile of 32 or 64 query rows, and scores
@@ -22,36 +23,35 @@ const softRows = 8
 // sharedScores is what the warps of a block keep through an item.
 type sharedScores struct {
 	g       *gen
-	it      item
+	it      part.Item
 	Q, K, V tile.Tile[build.F16]
 	S       tile.Tile[build.F32]
 	P       tile.Tile[build.F16]
-	c       build.F32
-	alpha   build.Shared[build.F32]
+	factor  build.Shared[build.F32]
 	norm    build.Shared[build.F32]
-	state   []rows // one for each 8 rows of the warp
+	state   []*part.Softmax // one for each 8 rows of the warp
 	frag    *tile.Frag
 }
 
 // unfused is an item of a kernel whose scores lie in shared memory.
-func (g *gen) unfused(it item) {
+func (g *gen) unfused(it part.Item) {
 	k, c, d := g.k, g.c, g.d
 	s := &sharedScores{
 		g: g, it: it,
 		Q: g.half(g.plan.q, c.TileM, d), K: g.half(g.plan.k, c.TileN, d), V: g.half(g.plan.v, c.TileN, d),
-		S:     tile.Pitched(k, build.SharedAs[build.F32](g.shared, g.plan.scores), c.TileM, c.TileN, c.scorePitch()),
-		P:     g.probs(),
-		alpha: build.SharedAs[build.F32](g.shared, g.plan.alpha),
-		norm:  build.SharedAs[build.F32](g.shared, g.plan.norm),
-		frag:  tile.NewFrag(k, tile.Accumulator(softRows, c.TileN), k.F32(0)),
+		S:      tile.Pitched(k, build.SharedAs[build.F32](g.shared, g.plan.scores), c.TileM, c.TileN, c.scorePitch()),
+		P:      g.probs(),
+		factor: build.SharedAs[build.F32](g.shared, g.plan.factor),
+		norm:   build.SharedAs[build.F32](g.shared, g.plan.norm),
+		frag:   tile.NewFrag(k, tile.Accumulator(softRows, c.TileN), k.F32(0)),
 	}
+	scale, flip := g.logitScale(it)
+	logit := scale.Var()
 	for range c.TileM / softRows / 4 {
-		s.state = append(s.state, g.newRows(1))
+		s.state = append(s.state, g.newSoftmax(logit, s.frag.Slots()))
 	}
-	var flip build.B32
-	s.c, flip = it.logitScale()
 	kv := g.openKV(it, s.K, s.V)
-	g.loadTile(g.block(), of(it, g.q), it.bytes, it.row0, s.Q, g.queries(flip)) // seen after bring's barrier
+	g.loadTile(g.block(), g.head(it, g.q), it.Row0, s.Q, g.queries(flip)) // seen after bring's barrier
 	score, sum := s.scalarScores, s.scalarOutput()
 	if c.TensorQK {
 		score = s.tensorScores
@@ -59,13 +59,13 @@ func (g *gen) unfused(it item) {
 	if c.TensorPV {
 		sum = s.tensorOutput()
 	}
-	k.Loop(k.U32(0), it.tiles, k.U32(1), func(j build.U32) {
+	k.Loop(k.U32(0), it.Tiles, k.U32(1), func(j build.U32) {
 		kv.bring(j)
 		score() // S = Q·Kᵀ
 		k.SyncThreads()
-		s.softmax(g.columns(j)) // P = 2^(c·S-c·m'), α
+		s.softmax(j) // P = 2^(c·S-c·m), w
 		k.SyncThreads()
-		sum.add() // U = α·U + P·V
+		sum.add() // U = w·U + P·V
 	})
 	s.end()
 	k.SyncThreads() // norm is there
@@ -88,20 +88,20 @@ func (g *gen) probs() tile.Tile[build.F16] {
 }
 
 // eachSoftRows runs do for the warp's groups of 8 rows: their first row and softmax.
-func (s *sharedScores) eachSoftRows(do func(row build.U32, r rows)) {
+func (s *sharedScores) eachSoftRows(do func(row build.U32, r *part.Softmax)) {
 	k := s.g.k
 	for i, r := range s.state {
 		do(s.g.warpID.Add(k.U32(uint32(4*i))).MulLo(k.U32(softRows)), r)
 	}
 }
 
-// softmax turns the scores into P, n columns of which count, and writes α.
-func (s *sharedScores) softmax(n build.U32) {
+// softmax turns the scores of KV tile j into P, and writes the factors w of earlier sums.
+func (s *sharedScores) softmax(j build.U32) {
 	g := s.g
 	k, lane := g.k, g.w.Lane
-	s.eachSoftRows(func(row build.U32, r rows) {
+	s.eachSoftRows(func(row build.U32, r *part.Softmax) {
 		s.frag.Load(lane, s.S.Sub(row, k.U32(0), softRows, g.c.TileN))
-		alpha := r.step(s.frag, s.c, n)
+		w := g.weights(r, s.frag, j, s.it.Row0.Add(row))
 		if g.c.ReuseScores {
 			g.w.Sync() // all lanes have read their scores before P overwrites them
 		}
@@ -110,7 +110,7 @@ func (s *sharedScores) softmax(n build.U32) {
 		} else {
 			s.frag.Store(lane, s.S.Sub(row, k.U32(0), softRows, g.c.TileN))
 		}
-		s.putRow(s.alpha, row, alpha[0])
+		s.putRow(s.factor, row, w[0])
 	})
 }
 
@@ -123,9 +123,8 @@ func (s *sharedScores) putRow(to build.Shared[build.F32], row build.U32, v build
 
 // end writes what each row's output is to be multiplied by, and the rows' LSE.
 func (s *sharedScores) end() {
-	vScale := s.it.valueScale()
-	s.eachSoftRows(func(row build.U32, r rows) {
-		norm, lse := r.end(s.frag, s.c, vScale)
+	s.eachSoftRows(func(row build.U32, r *part.Softmax) {
+		norm, lse := s.g.normalise(r, s.it)
 		s.putRow(s.norm, row, norm[0])
 		s.g.storeLSE(s.it, s.frag, row, lse)
 	})

@@ -81,10 +81,10 @@ func (s *sharedScores) scalarOutput() output {
 	U := build.Vars(k.F32(0), rows*cols)
 	add := func() {
 		for i := range rows {
-			alpha := s.alpha.At(row0.Add(k.U32(uint32(i)))).Ld()
+			w := s.factor.At(row0.Add(k.U32(uint32(i)))).Ld()
 			for j := range cols {
 				u := U[i*cols+j]
-				u.Set(u.Get().Mul(alpha))
+				u.Set(u.Get().Mul(w, build.Rn))
 			}
 		}
 		k.Loop(k.U32(0), k.U32(uint32(g.c.TileN)), k.U32(step), func(n build.U32) {
@@ -106,12 +106,11 @@ func (s *sharedScores) scalarOutput() output {
 	return output{add: add, store: func() {
 		for i := range rows {
 			r := row0.Add(k.U32(uint32(i)))
-			norm, at := s.norm.At(r).Ld(), s.it.row0.Add(r)
-			k.If(at.SetpLt(g.seq), func() {
-				to := build.GlobalAt[build.B32](of(s.it, g.o).At(at.MadLo(k.U32(uint32(g.d)), col0)).Addr())
+			norm, row := s.norm.At(r).Ld(), g.out.Row(s.it.Head, s.it.Row0.Add(r), col0)
+			k.If(row.Exists, func() {
 				for j := 0; j < cols; j += 2 {
-					a, b := U[i*cols+j].Get().Mul(norm), U[i*cols+j+1].Get().Mul(norm)
-					to.Plus(j / 2).St(g.pair(a, b))
+					a, b := U[i*cols+j].Get().Mul(norm, build.Rn), U[i*cols+j+1].Get().Mul(norm, build.Rn)
+					row.To.Plus(j / 2).St(g.out.Pair(a, b))
 				}
 			})
 		}

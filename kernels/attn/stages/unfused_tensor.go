@@ -41,7 +41,7 @@ func (s *sharedScores) tensorOutput() output {
 	}
 	return output{
 		add: func() {
-			U.MulRows(rowValues(s.alpha))
+			U.MulRows(rowValues(s.factor))
 			w.MMA(U, "U += P·V", p, v)
 		},
 		store: func() { g.storeOutput(s.it, U, row, col, rowValues(s.norm)) },
