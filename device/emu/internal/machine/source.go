@@ -164,8 +164,12 @@ func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 
 // userCode are those of the calls that led to a place that are in the kernel's own
 // file, or in its folder: not the line of a header of the toolkit, but the one that
-// uses it.
+// uses it. A kernel written in Go names its authors' lines and no others, whatever
+// packages they are in.
 func (p *Program) userCode(chain []ptx.SrcPos) (user []ptx.SrcPos) {
+	if path.Ext(p.Module.FileName(chain[0].File)) == ".go" {
+		return chain
+	}
 	outer := chain[len(chain)-1]
 	dir := path.Dir(p.Module.FileName(outer.File))
 	for _, c := range chain {
