@@ -22,7 +22,7 @@ func (g *gen) consume() {
 		if c.Split > 1 {
 			k.BarrierClusterWait() // the other block has initialised its mbarriers
 		}
-		Q := a.Q.Plus(a.queries(it).Wait().MulLo(k.U32(uint32(g.plan.qTile)))) // Q has arrived
+		Q := a.Q.Plus(a.queries(it).Wait().MulLo(g.plan.qTile)) // Q has arrived
 
 		g.work.EachTile(it, g.inBlock(), c.perBlock(), func(j build.U32) {
 			slotK := a.keys.Wait() // K has arrived
@@ -32,7 +32,7 @@ func (g *gen) consume() {
 			wg.Wait(0)
 			a.keys.Signal(wg.Warp) // the loader may overwrite K
 
-			g.mask.Apply(S, wg.Thread, j.MulLo(k.U32(uint32(c.TileN))), it.Row0.Add(g.groupRow()))
+			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
 			t := a.softmax.Tile(S) // m = rowmax S
 			var w []build.F32
 			if !c.ownMaxima() {
@@ -67,7 +67,7 @@ func (g *gen) consume() {
 				a.values.Wait() // V has arrived
 			}
 			wg.Fence()
-			wg.MMAFromRegisters(T, "T = P·V", ptx.E4M3, P, inputs, a.V.Plus(slotV.MulLo(k.U32(uint32(g.plan.vTile)))), false)
+			wg.MMAFromRegisters(T, "T = P·V", ptx.E4M3, P, inputs, a.V.Plus(slotV.MulLo(g.plan.vTile)), false)
 			wg.Commit()
 			wg.Wait(0)
 			a.values.Signal(wg.Warp)  // the transposing warps may overwrite V
@@ -102,7 +102,7 @@ func (g *gen) newConsumer() *consumer {
 	// cluster, in each round.
 	g.lieAt(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	place := func(at int) build.Shared[build.B8] { return build.SharedAs[build.B8](g.mem, at) }
-	mine := g.groupRow().MulLo(k.U32(uint32(g.d)))
+	mine := g.groupRow().MulLo(g.d)
 	keys := g.ringK.Consumer()
 	cols := g.c.columns(g.d)
 	a := &consumer{
@@ -130,11 +130,10 @@ func (g *gen) newTurn() *tile.Turn {
 	if g.c.Turns == 0 {
 		return nil
 	}
-	k := g.k
-	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
+	warp := g.uniform(g.wg.Thread.Shr(5))
 	// Where warpgroups share keys, some have one tile more than others. They come first
 	// in a round, so none of them waits for a warpgroup that has finished.
-	return g.turns.Member(g.group.Sub(k.U32(1)).MadLo(k.U32(4), warp), 4)
+	return g.turns.Member(g.group.Sub(1).MadLo(4, warp), 4)
 }
 
 // waitForTurn waits until the warpgroup before has handed the exponentials over. Where a
@@ -189,5 +188,5 @@ func (a *consumer) end(it part.Item) {
 
 // slotBytes returns how far a slot's tile of K or raw V is from the first slot.
 func (g *gen) slotBytes(slot build.U32) build.U32 {
-	return slot.MulLo(g.k.U32(uint32(g.plan.tile)))
+	return slot.MulLo(g.plan.tile)
 }

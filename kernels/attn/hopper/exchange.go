@@ -63,19 +63,19 @@ func (c Config) arrivals() int { return 4*(c.perBlock()-1) + c.Split - 1 }
 // expectShares announces what the other block will send to a warpgroup.
 func (g *gen) expectShares(bar build.Shared[build.B64]) {
 	if n := g.c.remote(); n > 0 {
-		g.k.MbarrierArriveExpectTx(bar, g.k.U32(uint32(n*g.c.share(g.d).bytes)))
+		g.k.MbarrierArriveExpectTx(bar, n*g.c.share(g.d).bytes)
 	}
 }
 
 // exchanged is the mbarrier of the block's first sharer of a tile of rows.
 func (g *gen) exchanged(rowTile build.U32) build.Shared[build.B64] {
-	first := rowTile.MulLo(g.k.U32(uint32(g.c.perBlock())))
+	first := rowTile.MulLo(g.c.perBlock())
 	return build.SharedAs[build.B64](g.mem, g.plan.exchanged).At(first)
 }
 
 // inboxes is where what is sent to the sharers of a tile of rows begins.
 func (g *gen) inboxes(rowTile build.U32) build.Shared[build.B32] {
-	first := rowTile.MulLo(g.k.U32(uint32(g.c.perBlock() * g.plan.inbox / 4)))
+	first := rowTile.MulLo(g.c.perBlock() * g.plan.inbox / 4)
 	return build.SharedAs[build.B32](g.mem, g.plan.parts).At(first)
 }
 
@@ -86,16 +86,16 @@ func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	inBlock := g.inBlock()
 	me := inBlock
 	if g.c.Split > 1 {
-		me = g.rank.MadLo(k.U32(uint32(g.c.perBlock())), inBlock)
+		me = g.rank.MadLo(g.c.perBlock(), inBlock)
 	}
 	columns := g.c.share(g.d).columns
 	a.sendShares(me, base, l)
 	a.arrive(inBlock)
 	// Worked out now, it costs nothing: what others send is on its way.
-	to := a.outputRows(it, me.MulLo(k.U32(uint32(columns))))
+	to := a.outputRows(it, me.MulLo(columns))
 	a.awaitShares(inBlock)
 
-	mine := g.inboxes(g.rowTile()).At(inBlock.MulLo(k.U32(uint32(g.plan.inbox / 4))))
+	mine := g.inboxes(g.rowTile()).At(inBlock.MulLo(g.plan.inbox / 4))
 	weight, norm, lse := a.weighShares(mine)
 	U := a.wg.Accumulator(columns)
 	for src := range weight {
@@ -105,7 +105,7 @@ func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	}
 	g.out.StoreInterleaved(to, U, columns, norm)
 	if g.p.LSE {
-		k.If(me.SetpEq(k.U32(0)), func() { a.storeLSE(it, lse) })
+		k.If(me.SetpEq(0), func() { a.storeLSE(it, lse) })
 	}
 }
 
@@ -119,15 +119,15 @@ func (a *consumer) sendShares(me build.U32, base, l []build.F32) {
 	s := sending{
 		a:    a,
 		unit: parts.At(g.unitOf(me, 0, a.wg.Thread)), log: parts.At(g.logOf(me, a.wg.Thread)),
-		first: a.wg.Lane.And(k.U32(3)).SetpEq(k.U32(0)),
+		first: a.wg.Lane.And(3).SetpEq(0),
 	}
 	for i := range slots {
 		inverse := g.times(l[i].RcpApprox(build.Ftz), 1/g.sentIn())
-		s.inverse[i] = inverse.Selp(k.F32(0), l[i].SetpNeu(k.F32(0)))
+		s.inverse[i] = inverse.Selp(0, l[i].SetpNeu(0))
 		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(base[i], build.Rn))
 	}
 	for rank := range g.c.Split { // what is whose lies in other registers for each
-		k.If(g.rank.SetpEq(k.U32(uint32(rank))), func() {
+		k.If(g.rank.SetpEq(rank), func() {
 			for i := range g.c.sharers() {
 				s.send(rank, ((rank+1)*g.c.perBlock()+i)%g.c.sharers())
 			}
@@ -148,7 +148,7 @@ func (g *gen) times(x build.F32, f float32) build.F32 {
 	if f == 1 {
 		return x
 	}
-	return x.Mul(g.k.F32(f), build.Rn)
+	return x.Mul(f, build.Rn)
 }
 
 // sending is what a warpgroup sends: 1/l, in sentIn's units, and log₂ of the rows' sums,
@@ -210,15 +210,13 @@ func (s sending) words(owner int) (words []build.B32) {
 // unitOf and logOf say where in an inbox, in words, sharer src's unit number u of a
 // thread is, and the logarithms of its rows.
 func (g *gen) unitOf(src build.U32, u int, thread build.U32) build.U32 {
-	k := g.k
 	perShare := g.c.share(g.d).units * warpgroupThreads * 4
-	return src.MadLo(k.U32(uint32(perShare)), thread.Shl(k.U32(2))).Add(k.U32(uint32(u * warpgroupThreads * 4)))
+	return src.MadLo(perShare, thread.Shl(2)).Add(u * warpgroupThreads * 4)
 }
 
 func (g *gen) logOf(src, thread build.U32) build.U32 {
-	k := g.k
 	logs := g.c.sharers() * g.c.share(g.d).units * warpgroupThreads * 4
-	return src.MadLo(k.U32(warpgroupRows), thread.Shr(k.U32(2)).Shl(k.U32(1))).Add(k.U32(uint32(logs)))
+	return src.MadLo(warpgroupRows, thread.Shr(2).Shl(1)).Add(logs)
 }
 
 // arrive tells the block's other sharers that their shares are there.
@@ -231,7 +229,7 @@ func (a *consumer) arrive(inBlock build.U32) {
 	}
 	k.If(a.wg.One(), func() {
 		for i := 1; i < g.c.perBlock(); i++ { // a power of two of them
-			k.MbarrierArrive(g.exchanged(g.rowTile()).At(inBlock.Xor(k.U32(uint32(i)))))
+			k.MbarrierArrive(g.exchanged(g.rowTile()).At(inBlock.Xor(i)))
 		}
 	})
 }
@@ -241,10 +239,10 @@ func (a *consumer) awaitShares(inBlock build.U32) {
 	k := a.g.k
 	bar := a.g.exchanged(a.g.rowTile()).At(inBlock)
 	if a.g.c.Split == 1 {
-		k.MbarrierWait(bar, k.U32(0))
+		k.MbarrierWait(bar, 0)
 		return
 	}
-	k.Until(func() build.Pred { return k.MbarrierTryWaitParity(bar, k.U32(0), build.Acquire, build.Cluster) })
+	k.Until(func() build.Pred { return k.MbarrierTryWaitParity(bar, 0, build.Acquire, build.Cluster) })
 }
 
 // received are the elements of sharer src's share.
@@ -283,9 +281,9 @@ func (a *consumer) weighShares(inbox build.Shared[build.B32]) (weight [][]build.
 		}
 		seen := most.SetpGtu(tile.NegInf(k)) // or NaN
 		vs := g.times(a.vs.Get(), g.sentIn())
-		norm = append(norm, vs.Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(k.F32(0), seen))
+		norm = append(norm, vs.Mul(sum.RcpApprox(build.Ftz), build.Rn).Selp(0, seen))
 		if g.p.LSE {
-			whole := base.Add(sum.Lg2Approx(build.Ftz), build.Rn).Mul(k.F32(math.Ln2), build.Rn)
+			whole := base.Add(sum.Lg2Approx(build.Ftz), build.Rn).Mul(math.Ln2, build.Rn)
 			lse = append(lse, whole.Selp(tile.NegInf(k), seen))
 		}
 	}

@@ -34,8 +34,8 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	}
 	g := newGen(k, p, c)
 	g.open()
-	g.group = g.uniform(k.TidX().Shr(k.U32(7))) // not before the first copies: it takes a while
-	k.If(g.group.SetpEq(k.U32(0)), g.produce).Else(g.consume)
+	g.group = g.uniform(k.TidX().Shr(7)) // not before the first copies: it takes a while
+	k.If(g.group.SetpEq(0), g.produce).Else(g.consume)
 	return k, g.args, nil
 }
 
@@ -88,7 +88,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.seqQ, g.seqKV = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv")
 	g.scale = params.F32("scale", "scale")
 	g.args = params.Args()
-	g.wg = tile.NewWarpgroup(k, k.TidX().And(k.U32(warpgroupThreads-1)))
+	g.wg = tile.NewWarpgroup(k, k.TidX().And(warpgroupThreads-1))
 	g.rank = k.U32(0)
 	if c.Split > 1 {
 		g.rank = k.ClusterCtarank()
@@ -114,7 +114,7 @@ func (g *gen) lieAt(mem build.Shared[build.B8]) {
 // knows: it then keeps what follows from it in registers of the warp.
 func (g *gen) uniform(x build.U32) build.U32 {
 	k := g.k
-	return x.ShflSyncIdx(k.U32(0), k.U32(31), k.FullMask())
+	return x.ShflSyncIdx(0, 31, k.FullMask())
 }
 
 // transposers are the warps that transpose V.
@@ -129,10 +129,10 @@ func (g *gen) open() {
 	counts := g.arrivals()
 	exchanged := (g.plan.exchanged - g.plan.barriers[0]) / 8 // the number of the first
 	for w := range warps {
-		k.If(k.TidX().SetpEq(k.U32(uint32(32*w))), func() {
+		k.If(k.TidX().SetpEq(32*w), func() {
 			for i := w; i < len(counts); i += warps {
 				bar := build.SharedAs[build.B64](g.mem, g.plan.barriers[0]).Plus(i)
-				k.MbarrierInit(bar, k.U32(uint32(counts[i])))
+				k.MbarrierInit(bar, counts[i])
 				if i >= exchanged {
 					g.expectShares(bar)
 				}
@@ -140,7 +140,7 @@ func (g *gen) open() {
 			k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
 		})
 	}
-	k.If(k.TidX().SetpEq(k.U32(32*warps)), func() {
+	k.If(k.TidX().SetpEq(32*warps), func() {
 		for _, m := range []build.TensorMap{g.q, g.kk, g.v} {
 			k.PrefetchTensormap(m.Addr())
 		}
@@ -185,7 +185,7 @@ func (g *gen) setRegisters(n int) {
 }
 
 // groupRow is the first of the item's rows that the warpgroup computes.
-func (g *gen) groupRow() build.U32 { return g.rowTile().MulLo(g.k.U32(warpgroupRows)) }
+func (g *gen) groupRow() build.U32 { return g.rowTile().MulLo(warpgroupRows) }
 
 // rowTile is which of the item's tiles of 64 rows the warpgroup computes.
 func (g *gen) rowTile() build.U32 {
@@ -193,9 +193,9 @@ func (g *gen) rowTile() build.U32 {
 	if n == 1 {
 		return k.U32(0)
 	}
-	number := g.group.Sub(k.U32(1))
+	number := g.group.Sub(1)
 	if g.c.perBlock() > 1 {
-		return number.Sub(part.Divide(k, number, n).MulLo(k.U32(uint32(n))))
+		return number.Sub(part.Divide(k, number, n).MulLo(n))
 	}
 	return number
 }
@@ -208,7 +208,7 @@ func (g *gen) inBlock() build.U32 {
 	if g.c.perBlock() == 1 {
 		return k.U32(0)
 	}
-	return part.Divide(k, g.group.Sub(k.U32(1)), g.c.rowTiles())
+	return part.Divide(k, g.group.Sub(1), g.c.rowTiles())
 }
 
 // headKV is the head of K and V that an item's head shares with others.

@@ -19,10 +19,9 @@ func outputType(p problem.Attention) ptx.Type {
 // even dimensions into the first eight columns of sixteen and odd ones into the last, so
 // lane q of a quad has the columns 4q to 4q+3 of each sixteen.
 func (a *consumer) outputRows(it part.Item, col build.U32) []part.Row {
-	k := a.g.k
 	row := a.row(it)
-	quad := a.wg.Lane.And(k.U32(3))
-	return a.g.out.Rows(a.O.Frag, it.Head, row, col.Add(quad.Shl(k.U32(2))))
+	quad := a.wg.Lane.And(3)
+	return a.g.out.Rows(a.O.Frag, it.Head, row, col.Add(quad.Shl(2)))
 }
 
 // row is the lane's first row of O.

@@ -12,8 +12,8 @@ import (
 func (g *gen) produce() {
 	k := g.k
 	g.setRegisters(g.c.registers().producer)
-	warp := g.uniform(g.wg.Thread.Shr(k.U32(5)))
-	k.If(warp.SetpEq(k.U32(0)), g.load).Else(g.transpose)
+	warp := g.uniform(g.wg.Thread.Shr(5))
+	k.If(warp.SetpEq(0), g.load).Else(g.transpose)
 	if g.c.Split > 1 { // every thread of a cluster passes its barrier
 		k.BarWarpSync(k.FullMask())
 		k.BarrierClusterWait()
@@ -29,12 +29,12 @@ func (g *gen) load() {
 	g.work.Each(func(it part.Item) {
 		c.queries(it, c.q.Wait())
 		if g.c.Halves {
-			last := it.First.Add(it.Tiles).Sub(k.U32(1))
-			k.If(it.Tiles.SetpGt(k.U32(0)), func() { c.keys(it, last, c.k.Wait()) })
+			last := it.First.Add(it.Tiles).Sub(1)
+			k.If(it.Tiles.SetpGt(0), func() { c.keys(it, last, c.k.Wait()) })
 		}
 		g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
 			if g.c.Halves {
-				k.If(j.SetpGt(it.First), func() { c.keys(it, j.Sub(k.U32(1)), c.k.Wait()) })
+				k.If(j.SetpGt(it.First), func() { c.keys(it, j.Sub(1), c.k.Wait()) })
 			} else {
 				c.keys(it, j, c.k.Wait())
 			}
@@ -58,7 +58,7 @@ func (g *gen) newCopies() copies {
 func (c copies) queries(it part.Item, slot build.U32) {
 	k := c.g.k
 	c.fill(c.q, slot, c.g.q, c.g.plan.q, c.g.plan.qTile, func(i int) []build.U32 {
-		return []build.U32{k.U32(0), it.Row0.Add(k.U32(uint32(i * warpgroupRows))), it.Head}
+		return []build.U32{k.U32(0), it.Row0.Add(i * warpgroupRows), it.Head}
 	}, c.g.c.rows()/warpgroupRows)
 }
 
@@ -76,7 +76,7 @@ func (c copies) values(it part.Item, j, slot build.U32) {
 func (c copies) tile(it part.Item, j build.U32) func(int) []build.U32 {
 	k, kv := c.g.k, c.g.headKV(it)
 	return func(int) []build.U32 {
-		return []build.U32{k.U32(0), j.MulLo(k.U32(uint32(c.g.c.TileN))), kv}
+		return []build.U32{k.U32(0), j.MulLo(c.g.c.TileN), kv}
 	}
 }
 
@@ -85,7 +85,7 @@ func (c copies) tile(it part.Item, j build.U32) func(int) []build.U32 {
 // numbers that lanes differ in, the assembler would make a loop over lanes.
 func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, bytes int, where func(i int) []build.U32, boxes int) {
 	k := c.g.k
-	to := slot.MulLo(k.U32(uint32(bytes)))
+	to := slot.MulLo(bytes)
 	full := side.Full()
 	var dst []build.Shared[build.B8]
 	var from [][]build.U32
@@ -93,7 +93,7 @@ func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, byt
 		dst, from = append(dst, build.SharedAs[build.B8](c.g.mem, at+i*bytes/boxes).At(to)), append(from, where(i))
 	}
 	k.If(c.g.wg.One(), func() {
-		k.MbarrierArriveExpectTx(full, k.U32(uint32(bytes)))
+		k.MbarrierArriveExpectTx(full, bytes)
 		for i := range boxes {
 			k.CpAsyncBulkTensorSharedClusterGlobal(dst[i], m, from[i], full)
 		}
@@ -122,14 +122,14 @@ func (g *gen) transpose() {
 	g.work.Each(func(it part.Item) {
 		g.work.EachTile(it, k.U32(0), 1, func(build.U32) {
 			rawAt := g.slotBytes(rawSlot.Wait())
-			vAt := vSlot.Wait().MulLo(k.U32(uint32(g.plan.vTile)))
+			vAt := vSlot.Wait().MulLo(g.plan.vTile)
 			// Which warp this is, is worked out each time: there is no register for it.
-			first := g.wg.Thread.Shr(k.U32(5)).Sub(k.U32(1))
-			k.Loop(first, k.U32(uint32(g.c.TileN/16)), k.U32(transposers), func(t build.U32) { // tokens 16·t to 16·t+15
-				tokens := from.Plus(rawAt.Add(t.MulLo(k.U32(uint32(16 * g.d)))))
+			first := g.wg.Thread.Shr(5).Sub(1)
+			k.Loop(first, g.c.TileN/16, transposers, func(t build.U32) { // tokens 16·t to 16·t+15
+				tokens := from.Plus(rawAt.Add(t.MulLo(16 * g.d)))
 				block := part.Divide(k, t, perBlock) // of columns in v
-				col := t.Sub(block.MulLo(k.U32(uint32(perBlock)))).MulLo(k.U32(8))
-				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(k.U32(uint32(v.Rows * v.Width())))))
+				col := t.Sub(block.MulLo(perBlock)).MulLo(8)
+				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(v.Rows * v.Width())))
 				g.transpose16(tokens, to)
 			})
 			// Both rings go on to the asynchronous side: the copy engine writes raw
@@ -188,10 +188,10 @@ func (g *gen) fillSumColumn() {
 	inSlot := g.c.TileN / v.Width()
 	for i := range g.c.slots(ringV) * inSlot { // the last eight rows of each block of columns
 		at := g.plan.v + i/inSlot*g.plan.vTile + i%inSlot*block + g.d*v.Width()
-		k.If(word.SetpLt(k.U32(uint32(8*v.Width()/4))), func() {
+		k.If(word.SetpLt(8*v.Width()/4), func() {
 			ones := k.U64(sumUnits(g.c.TileN, v.Width(), i%inSlot))
-			is := ones.Shr(word.Shr(k.U32(2))).CvtU32().And(k.U32(1))
-			build.SharedAs[build.U32](g.mem, at).At(word).St(is.MulLo(k.U32(one * 0x01010101)))
+			is := ones.Shr(word.Shr(2)).CvtU32().And(1)
+			build.SharedAs[build.U32](g.mem, at).At(word).St(is.MulLo(one * 0x01010101))
 		})
 	}
 	k.FenceProxyAsyncSharedCta()

@@ -78,5 +78,5 @@ func (s schedule) weights(t *part.Tile, from, to int) (P tile.Bytes8, last build
 
 // finite is x, or 0 for -∞. A NaN stays one.
 func finite(k *build.Kernel, x build.F32) build.F32 {
-	return x.Selp(k.F32(0), x.SetpGtu(tile.NegInf(k)))
+	return x.Selp(0, x.SetpGtu(tile.NegInf(k)))
 }

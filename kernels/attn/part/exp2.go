@@ -53,13 +53,13 @@ var (
 // max.NaN keeps it, and it is in f.
 func (p Polynomial) Exp2(k *build.Kernel, x build.F32) build.F32 {
 	const magic = 1.5*(1<<23) + 127
-	x = x.Max(k.F32(p.Least), build.NaN)
-	biased := x.Add(k.F32(magic), build.Rn)
-	f := x.Sub(biased.Sub(k.F32(magic), build.Rn), build.Rn)
+	x = x.Max(p.Least, build.NaN)
+	biased := x.Add(magic, build.Rn)
+	f := x.Sub(biased.Sub(magic, build.Rn), build.Rn)
 	last := len(p.Coefficients) - 1
 	y := k.F32(p.Coefficients[last])
 	for i := last - 1; i >= 0; i-- {
-		y = y.FmaRn(f, k.F32(p.Coefficients[i]))
+		y = y.FmaRn(f, p.Coefficients[i])
 	}
-	return y.Mul(build.Cast[build.F32](build.Cast[build.U32](biased).Shl(k.U32(23))), build.Rn)
+	return y.Mul(build.Cast[build.F32](build.Cast[build.U32](biased).Shl(23)), build.Rn)
 }

@@ -18,10 +18,10 @@ type LSE struct {
 func (l LSE) Store(f *tile.Frag, lane, head, row build.U32, values []build.F32) {
 	k := l.K
 	for s := range values {
-		at := row.Add(k.U32(uint32(f.SlotRow(s))))
-		first := lane.And(k.U32(3)).SetpEq(k.U32(0)).And(at.SetpLt(l.SeqQ))
+		at := row.Add(f.SlotRow(s))
+		first := lane.And(3).SetpEq(0).And(at.SetpLt(l.SeqQ))
 		k.If(first, func() {
-			offset := head.MulWide(l.SeqQ).Add(at.CvtU64()).Shl(k.U32(2))
+			offset := head.MulWide(l.SeqQ).Add(at.CvtU64()).Shl(2)
 			build.GlobalAt[build.F32](l.To.Addr().Add(offset)).St(values[s])
 		})
 	}

@@ -20,7 +20,7 @@ func (m Mask) end(row build.U32) build.U32 {
 	if !m.Causal {
 		return m.SeqKV
 	}
-	return m.before(row.Add(m.K.U32(1))).Min(m.SeqKV)
+	return m.before(row.Add(1)).Min(m.SeqKV)
 }
 
 // before returns the end of the keys that the row before row n sees under the causal
@@ -35,9 +35,9 @@ func (m Mask) before(n build.U32) build.U32 {
 func (m Mask) Tiles(row0 build.U32, rows, keys int) (first, tiles build.U32) {
 	k, end := m.K, m.SeqKV
 	if m.Causal {
-		end = m.before(row0.Add(k.U32(uint32(rows))).Min(m.SeqQ))
+		end = m.before(row0.Add(rows).Min(m.SeqQ))
 	}
-	return k.U32(0), Divide(k, end.Add(k.U32(uint32(keys-1))), keys)
+	return k.U32(0), Divide(k, end.Add(keys-1), keys)
 }
 
 // Apply gives the score -∞ to the keys that a row does not see. S holds the scores of the
@@ -47,7 +47,7 @@ func (m Mask) Tiles(row0 build.U32, rows, keys int) (first, tiles build.U32) {
 func (m Mask) Apply(S *tile.Frag, thread, key0, row build.U32) {
 	k, n := m.K, uint32(S.Cols)
 	end := m.end(row) // the first row sees the fewest keys
-	k.If(key0.Add(k.U32(n)).SetpGt(end), func() {
+	k.If(key0.Add(n).SetpGt(end), func() {
 		r, c := S.Base(k, thread)
 		key := key0.Add(c)
 		var visible []build.S32 // keys from the lane's first column on, by row slot
@@ -55,7 +55,7 @@ func (m Mask) Apply(S *tile.Frag, thread, key0, row build.U32) {
 			visible = append(visible, build.Cast[build.S32](m.slotEnd(row, r, S.SlotRow(s)).Sub(key)))
 		}
 		S.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
-			return x.Selp(tile.NegInf(k), visible[slot].SetpGt(k.S32(int32(at.Col))))
+			return x.Selp(tile.NegInf(k), visible[slot].SetpGt(at.Col))
 		})
 	})
 }
@@ -66,5 +66,5 @@ func (m Mask) slotEnd(row, r build.U32, slot int) build.U32 {
 	if !m.Causal {
 		return m.SeqKV
 	}
-	return m.before(row.Add(r).Add(m.K.U32(uint32(slot + 1)))).Min(m.SeqKV)
+	return m.before(row.Add(r).Add(slot + 1)).Min(m.SeqKV)
 }

@@ -28,19 +28,19 @@ func (s *Softmax) Sums(O *tile.Frag, col int) (reference, l []build.F32) {
 func (s *Softmax) Normalise(vs build.F32, reference, l []build.F32, lse bool) (norm, logs []build.F32) {
 	k := s.K
 	for i := range l {
-		seen := l[i].SetpNeu(k.F32(0)) // also true for NaN
-		norm = append(norm, vs.DivRn(l[i]).Selp(k.F32(0), seen))
+		seen := l[i].SetpNeu(0) // also true for NaN
+		norm = append(norm, vs.DivRn(l[i]).Selp(0, seen))
 		if lse {
 			logit := l[i].Lg2Approx()
 			if s.KeepMax {
 				logit = s.max[i].Get().FmaRn(s.C.Get(), logit)
 				if s.Lift != 0 {
-					logit = logit.Sub(k.F32(s.Lift), build.Rn)
+					logit = logit.Sub(s.Lift, build.Rn)
 				}
 			} else {
 				logit = logit.Sub(reference[i], build.Rn)
 			}
-			logs = append(logs, logit.Mul(k.F32(math.Ln2), build.Rn).Selp(tile.NegInf(k), seen))
+			logs = append(logs, logit.Mul(math.Ln2, build.Rn).Selp(tile.NegInf(k), seen))
 		}
 	}
 	return norm, logs

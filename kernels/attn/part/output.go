@@ -34,7 +34,7 @@ type Row struct {
 // lane's first column.
 func (o Output) Rows(f *tile.Frag, head, row, col build.U32) (rows []Row) {
 	for s := range f.Slots() {
-		at := row.Add(o.K.U32(uint32(f.SlotRow(s))))
+		at := row.Add(f.SlotRow(s))
 		rows = append(rows, o.Row(head, at, col))
 	}
 	return rows
@@ -42,10 +42,9 @@ func (o Output) Rows(f *tile.Frag, head, row, col build.U32) (rows []Row) {
 
 // Row returns one row of O from column col on.
 func (o Output) Row(head, row, col build.U32) Row {
-	k := o.K
 	exists := row.SetpLt(o.SeqQ)
 	rows := head.MulWide(o.SeqQ).Add(row.CvtU64())
-	offset := rows.MulLo(k.U64(uint64(2 * o.D))).Add(col.Shl(k.U32(1)).CvtU64())
+	offset := rows.MulLo(2 * o.D).Add(col.Shl(1).CvtU64())
 	return Row{exists, build.GlobalAt[build.B32](o.O.Addr().Add(offset))}
 }
 

@@ -32,7 +32,7 @@ func laneMaxInteger(k *build.Kernel, S *tile.Frag) (most []build.F32) {
 			signs = signs.Or(x)
 		}
 	}
-	k.If(signs.SetpLt(k.S32(0)), func() {
+	k.If(signs.SetpLt(0), func() {
 		for s, x := range laneMax(S) {
 			vars[s].Set(x)
 		}

@@ -24,7 +24,7 @@ type Scales struct {
 // factor that turns scores into logits to base 2.
 func (s Scales) Logit(head build.U32) build.F32 {
 	qs, ks := s.Q.At(head.Rem(s.HeadsInBatch)).Ld(), s.Key.At(s.headKV(head)).Ld()
-	return s.Softmax.Mul(s.K.F32(float32(math.Log2E*s.Step*s.Step)), build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn)
+	return s.Softmax.Mul(math.Log2E*s.Step*s.Step, build.Rn).Mul(qs, build.Rn).Mul(ks, build.Rn)
 }
 
 // Value returns vs·step for a head of Q: the factor of the output.
@@ -33,7 +33,7 @@ func (s Scales) Value(head build.U32) build.F32 {
 	if s.Step == 1 {
 		return vs
 	}
-	return vs.Mul(s.K.F32(float32(s.Step)), build.Rn)
+	return vs.Mul(s.Step, build.Rn)
 }
 
 // headKV returns the head of K and V that a head of Q uses, within its sequence.

@@ -67,8 +67,8 @@ func NewSoftmax(k *build.Kernel, n Numerics, c *build.Var[build.F32], slots int)
 // Restart forgets all keys, for the next item.
 func (s *Softmax) Restart() {
 	for i := range s.l {
-		s.reference[i].Set(s.K.F32(unseen))
-		s.l[i].Set(s.K.F32(0))
+		s.reference[i].Set(unseen)
+		s.l[i].Set(0)
 	}
 	for i := range s.max {
 		s.max[i].Set(tile.NegInf(s.K))
@@ -99,7 +99,7 @@ func (s *Softmax) Tile(S *tile.Frag) *Tile {
 	}
 	for i, x := range lane(S) {
 		t.m = append(t.m, build.LaneReduce(x, rowLanes, larger))
-		t.own = append(t.own, t.m[i].FmaRn(c.Neg(), k.F32(s.Lift)))
+		t.own = append(t.own, t.m[i].FmaRn(c.Neg(), s.Lift))
 	}
 	for i, own := range t.own {
 		bound := k.F32(unseen)
@@ -161,7 +161,7 @@ func (t *Tile) Weight(O Accumulator) (w []build.F32) {
 	for s := range t.own {
 		above = append(above, t.reference[s].Get().Sub(t.own[s], build.Rn).Var())
 	}
-	far := func(x build.F32) build.Pred { return x.SetpGt(k.F32(maxAbove)) }
+	far := func(x build.F32) build.Pred { return x.SetpGt(maxAbove) }
 	most := above[0].Get()
 	for _, x := range above[1:] {
 		most = larger(most, x.Get())
@@ -172,8 +172,8 @@ func (t *Tile) Weight(O Accumulator) (w []build.F32) {
 		for s := range t.own {
 			x, reference := above[s].Get(), t.reference[s].Get()
 			far := far(x)
-			by = append(by, x.Neg().Ex2Approx(build.Ftz).Selp(k.F32(1), far))
-			begun = append(begun, reference.SetpLt(k.F32(unseen)).And(far))
+			by = append(by, x.Neg().Ex2Approx(build.Ftz).Selp(1, far))
+			begun = append(begun, reference.SetpLt(unseen).And(far))
 			t.reference[s].Set(t.own[s].Selp(reference, far))
 			above[s].Set(k.F32(0).Selp(x, far))
 		}
@@ -196,7 +196,7 @@ func (t *Tile) Weight(O Accumulator) (w []build.F32) {
 
 // anyLane reports whether p holds in at least one lane of the warp.
 func anyLane(k *build.Kernel, p build.Pred) build.Pred {
-	return p.VoteSyncAny(k.U32(math.MaxUint32))
+	return p.VoteSyncAny(math.MaxUint32)
 }
 
 // AddSums adds the tile's row sums to l, given the factor of the tile.

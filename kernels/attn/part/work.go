@@ -45,12 +45,12 @@ func (w Work) Each(body func(Item)) {
 	if !w.Persistent && !w.Linear {
 		t, head := Divide(k, k.CtaidX(), w.Split), k.CtaidY()
 		if w.Mask.Causal {
-			head, t = t, k.NctaidY().Sub(k.U32(1)).Sub(head)
+			head, t = t, k.NctaidY().Sub(1).Sub(head)
 		}
 		body(w.item(k.U32(0), head, t))
 		return
 	}
-	rowTiles := Divide(k, w.Mask.SeqQ.Add(k.U32(uint32(w.Rows-1))), w.Rows)
+	rowTiles := Divide(k, w.Mask.SeqQ.Add(w.Rows-1), w.Rows)
 	outer, inner := w.Heads, rowTiles // items count through inner first
 	if w.Mask.Causal {
 		outer, inner = rowTiles, w.Heads
@@ -58,7 +58,7 @@ func (w Work) Each(body func(Item)) {
 	place := func(i, o build.U32) (head, t build.U32) { // of item i = o·inner + …
 		head, t = o, i.Sub(o.MulLo(inner))
 		if w.Mask.Causal {
-			head, t = t, rowTiles.Sub(k.U32(1)).Sub(o)
+			head, t = t, rowTiles.Sub(1).Sub(o)
 		}
 		return head, t
 	}
@@ -80,7 +80,7 @@ func (w Work) Each(body func(Item)) {
 	}, func() {
 		head, t := place(i, o)
 		body(w.item(number.Get(), head, t))
-		number.Set(number.Get().Add(k.U32(1)))
+		number.Set(number.Get().Add(1))
 	})
 }
 
@@ -91,8 +91,8 @@ func (w Work) nth(n build.U32) build.U32 {
 	k := w.K
 	place := k.CtaidX()
 	if w.Mask.Causal {
-		back := k.NctaidX().Sub(k.U32(1)).Sub(place)
-		place = back.Selp(place, n.And(k.U32(1)).SetpEq(k.U32(1)))
+		back := k.NctaidX().Sub(1).Sub(place)
+		place = back.Selp(place, n.And(1).SetpEq(1))
 	}
 	return n.MadLo(k.NctaidX(), place)
 }
@@ -100,12 +100,12 @@ func (w Work) nth(n build.U32) build.U32 {
 // item returns the item of a head and its query tile t, with this block's KV tiles.
 func (w Work) item(number, head, t build.U32) Item {
 	k := w.K
-	it := Item{Number: number, Head: head, Row0: t.MulLo(k.U32(uint32(w.Rows)))}
+	it := Item{Number: number, Head: head, Row0: t.MulLo(w.Rows)}
 	it.First, it.Tiles = w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
 	if w.Split > 1 {
 		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(it.Tiles), w.Split) }
 		it.First = share(w.Rank)
-		it.Tiles = share(w.Rank.Add(k.U32(1))).Sub(it.First)
+		it.Tiles = share(w.Rank.Add(1)).Sub(it.First)
 	}
 	return it
 }
@@ -118,9 +118,9 @@ func (w Work) EachTile(it Item, skip build.U32, step int, body func(j build.U32)
 	k.If(skip.SetpLt(it.Tiles), func() {
 		left := it.Tiles.Sub(skip).Var() // all that the loop carries from round to round
 		k.Until(func() build.Pred {
-			body(it.First.Add(left.Get()).Sub(k.U32(1)))
-			left.Set(left.Get().Sub(k.U32(uint32(step))))
-			return build.Cast[build.S32](left.Get()).SetpLe(k.S32(0))
+			body(it.First.Add(left.Get()).Sub(1))
+			left.Set(left.Get().Sub(step))
+			return build.Cast[build.S32](left.Get()).SetpLe(0)
 		})
 	})
 }
@@ -134,9 +134,9 @@ func Divide(k *build.Kernel, x build.U32, n int) build.U32 {
 	case odd == 1 && shift == 0:
 		return x
 	case odd == 1:
-		return x.Shr(k.U32(uint32(shift)))
+		return x.Shr(shift)
 	case odd == 3:
-		return x.MulHi(k.U32((1<<33 + 1) / 3)).Shr(k.U32(uint32(shift + 1)))
+		return x.MulHi((1<<33 + 1) / 3).Shr(shift + 1)
 	}
-	return x.Div(k.U32(uint32(n)))
+	return x.Div(n)
 }

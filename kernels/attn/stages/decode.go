@@ -25,17 +25,16 @@ func (g *gen) decodeConstants() {
 
 // arithmetic decodes four bytes to two pairs of halves.
 func (g *gen) arithmetic(word build.B32) [2]build.B32 {
-	k := g.k
 	switch g.p.Format {
 	case problem.E4M3:
 		lo, hi := build.Unpack2[build.E4M3x2](word)
 		return [2]build.B32{build.Cast[build.B32](lo.CvtRnF16x2()), build.Cast[build.B32](hi.CvtRnF16x2())}
 	case problem.E5M2: // a byte of zeros below each byte
-		return [2]build.B32{word.Prmt(g.zero, k.B32(0x1404)), word.Prmt(g.zero, k.B32(0x3424))}
+		return [2]build.B32{word.Prmt(g.zero, 0x1404), word.Prmt(g.zero, 0x3424)}
 	}
 	var halves [2]build.B32 // (1024+u) - (1024+128)
 	for i, pick := range []uint32{0x4140, 0x4342} {
-		biased := build.Cast[build.F16x2](word.Prmt(g.letter, k.B32(pick)))
+		biased := build.Cast[build.F16x2](word.Prmt(g.letter, pick))
 		halves[i] = build.Cast[build.B32](biased.Sub(build.Cast[build.F16x2](g.bias)))
 	}
 	return halves
@@ -47,8 +46,8 @@ func (g *gen) table() build.Shared[build.B16] { return build.SharedAs[build.B16]
 // fillTable writes every byte's half, two at a time.
 func (g *gen) fillTable() {
 	k, threads := g.k, uint32(g.c.threads())
-	k.Loop(g.tid.Shl(k.U32(1)), k.U32(lutEntries), k.U32(2*threads), func(even build.U32) {
-		both := even.Or(even.Add(k.U32(1)).Shl(k.U32(8)))
+	k.Loop(g.tid.Shl(1), lutEntries, 2*threads, func(even build.U32) {
+		both := even.Or(even.Add(1).Shl(8))
 		pair := g.arithmetic(build.Cast[build.B32](both))[0]
 		build.SharedAs[build.B32](g.table().At(even), 0).St(pair)
 	})
@@ -56,9 +55,8 @@ func (g *gen) fillTable() {
 
 // lookUp decodes four bytes through the table.
 func (g *gen) lookUp(word build.B32) [2]build.B32 {
-	k := g.k
 	w := build.Cast[build.U32](word)
-	entry := func(i uint32) build.B16 { return g.table().At(w.Bfe(k.U32(8*i), k.U32(8))).Ld() }
+	entry := func(i uint32) build.B16 { return g.table().At(w.Bfe(8*i, 8)).Ld() }
 	return [2]build.B32{
 		build.Pack2[build.B32](entry(0), entry(1)),
 		build.Pack2[build.B32](entry(2), entry(3)),

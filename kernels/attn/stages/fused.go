@@ -38,9 +38,8 @@ type attention struct {
 // newAttention loads the warp's rows of Q. Only this warp reads them, so only this
 // warp has to wait.
 func (g *gen) newAttention(it part.Item) *attention {
-	k := g.k
-	row := g.warpID.MulLo(k.U32(warpRows))
-	Q := g.half(g.plan.q, g.c.TileM, g.d).Sub(row, k.U32(0), warpRows, g.d)
+	row := g.warpID.MulLo(warpRows)
+	Q := g.half(g.plan.q, g.c.TileM, g.d).Sub(row, 0, warpRows, g.d)
 	c, flip := g.logitScale(it)
 	g.w.Sync() // the rows of the item before are used up
 	g.loadTile(g.lanes(), g.head(it, g.q), it.Row0.Add(row), Q, g.queries(flip))
@@ -99,7 +98,7 @@ func (g *gen) fused(it part.Item) {
 	kv := g.openKV(it, K, V)
 	a := g.newAttention(it)
 	kt, v := g.w.BT(K), g.w.B(V)
-	k.Loop(k.U32(0), it.Tiles, k.U32(1), func(j build.U32) {
+	k.Loop(0, it.Tiles, 1, func(j build.U32) {
 		kv.bring(j)  // K, V = tile j, decoded
 		a.scores(kt) // S = Q·Kᵀ
 		a.softmax(j) // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U

@@ -89,7 +89,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.args = params.Args()
 	g.shared = k.DynamicShared(128)
 
-	g.seq, g.headBytes = seq, seq.MulLo(k.U32(uint32(g.d)))
+	g.seq, g.headBytes = seq, seq.MulLo(g.d)
 	g.mask = part.Mask{K: k, SeqQ: seq, SeqKV: seq}
 	g.work = part.Work{K: k, Rows: c.TileM, Keys: c.TileN, Heads: heads.MulLo(batch), Mask: g.mask, Persistent: c.Persistent, Linear: true}
 	g.scales = part.Scales{K: k, Q: qs, Key: ks, V: vs, Softmax: scale, HeadsInBatch: heads, Step: step(p)}
@@ -97,8 +97,8 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.lse.K, g.lse.SeqQ = k, seq
 
 	g.tid = k.TidX()
-	g.w = tile.NewWarp(k, g.tid.And(k.U32(31)))
-	g.warpID = g.tid.Shr(k.U32(5))
+	g.w = tile.NewWarp(k, g.tid.And(31))
+	g.warpID = g.tid.Shr(5)
 	g.decodeConstants()
 	if c.LUT {
 		g.fillTable()
@@ -132,8 +132,8 @@ func (g *gen) head(it part.Item, p build.Global[build.B8]) build.Global[build.B8
 func (g *gen) logitScale(it part.Item) (c build.F32, flip build.B32) {
 	k := g.k
 	c = g.scales.Logit(it.Head)
-	flip = k.B32(0x80008000).Selp(k.B32(0), c.SetpLt(k.F32(0)))
-	return c.Abs().Max(k.F32(0x1p-100), build.NaN), flip
+	flip = k.B32(0x80008000).Selp(0, c.SetpLt(0))
+	return c.Abs().Max(0x1p-100, build.NaN), flip
 }
 
 // half is a tile of halves in shared memory, padded or swizzled.

@@ -32,7 +32,7 @@ func (b kv) bring(j build.U32) {
 	}
 	k.SyncThreads() // the decoded tiles of the round before are used up
 	if b.ring == nil {
-		row0 := j.MulLo(k.U32(uint32(g.c.TileN)))
+		row0 := j.MulLo(g.c.TileN)
 		g.loadTile(b.crew, g.head(b.it, g.kk), row0, b.K, g.decode)
 		g.loadTile(b.crew, g.head(b.it, g.v), row0, b.V, g.decode)
 		k.SyncThreads()

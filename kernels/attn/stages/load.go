@@ -23,7 +23,7 @@ type crew struct {
 
 // crewOf is a crew whose threads are numbered from 0 by id.
 func (g *gen) crewOf(id build.U32, threads int) crew {
-	return crew{id.MulLo(g.k.U32(unitBytes)), threads}
+	return crew{id.MulLo(unitBytes), threads}
 }
 
 // block is all threads of a kernel without producers, lanes those of a warp.
@@ -40,7 +40,7 @@ func (g *gen) units(c crew, bytes int, do func(off int)) {
 			do(off)
 			continue
 		}
-		k.If(c.first.SetpLt(k.U32(uint32(bytes-off))), func() { do(off) })
+		k.If(c.first.SetpLt(bytes-off), func() { do(off) })
 	}
 }
 
@@ -48,11 +48,11 @@ func (g *gen) units(c crew, bytes int, do func(off int)) {
 // end becomes zero bytes, so that nobody reads what was never written.
 func (g *gen) copyTile(c crew, src build.Global[build.B8], j build.U32, raw build.Shared[build.B8]) {
 	k := g.k
-	first := j.MadLo(k.U32(uint32(g.plan.raw)), c.first)
+	first := j.MadLo(g.plan.raw, c.first)
 	from, to := src.At(first), raw.At(c.first)
 	g.units(c, g.plan.raw, func(off int) {
-		inside := first.Add(k.U32(uint32(off))).SetpLt(g.headBytes)
-		k.CpAsyncCgSrcSize(to.Plus(off), from.Plus(off), unitBytes, k.U32(unitBytes).Selp(k.U32(0), inside))
+		inside := first.Add(off).SetpLt(g.headBytes)
+		k.CpAsyncCgSrcSize(to.Plus(off), from.Plus(off), unitBytes, k.U32(unitBytes).Selp(0, inside))
 	})
 }
 
@@ -76,12 +76,12 @@ func (g *gen) decodeTile(c crew, raw build.Shared[build.B8], to tile.Tile[build.
 // when there is no ring, and always Q.
 func (g *gen) loadTile(c crew, src build.Global[build.B8], row0 build.U32, to tile.Tile[build.F16], decode decoder) {
 	k := g.k
-	first := row0.MadLo(k.U32(uint32(g.d)), c.first)
+	first := row0.MadLo(g.d, c.first)
 	from := build.GlobalAt[build.B32](src.At(first).Addr())
 	place := g.placeIn(c, to, k.U32(0))
 	g.units(c, to.Rows*g.d, func(off int) {
 		words := build.Vars(k.B32(0), 4)
-		k.If(first.Add(k.U32(uint32(off))).SetpLt(g.headBytes), func() {
+		k.If(first.Add(off).SetpLt(g.headBytes), func() {
 			at := from.Plus(off / 4)
 			if g.c.VectorDequant {
 				for i, w := range at.LdV4() {
@@ -102,13 +102,13 @@ func (g *gen) loadTile(c crew, src build.Global[build.B8], row0 build.U32, to ti
 type place func(off, cols int) build.Shared[build.B32]
 
 func (g *gen) placeIn(c crew, to tile.Tile[build.F16], plus build.U32) place {
-	k, d := g.k, uint32(g.d)
-	row, col := c.first.Div(k.U32(d)), c.first.And(k.U32(d-1))
+	d := uint32(g.d)
+	row, col := c.first.Div(d), c.first.And(d-1)
 	first := to.Cursor(row, col).Plus(plus)
 	return func(off, cols int) build.Shared[build.B32] {
 		rows, at := off/g.d, first
 		if g.c.Swizzle && rows%8 != 0 { // these rows are turned differently
-			at, rows = to.Cursor(row.Add(k.U32(uint32(rows))), col).Plus(plus), 0
+			at, rows = to.Cursor(row.Add(rows), col).Plus(plus), 0
 		}
 		return build.SharedAs[build.B32](at.At(rows, cols), 0)
 	}
@@ -174,7 +174,7 @@ func (r *ring) rawK(slot build.U32) build.Shared[build.B8] { return r.g.raw(r.g.
 func (r *ring) rawV(slot build.U32) build.Shared[build.B8] { return r.g.raw(r.g.plan.rawV, slot) }
 
 func (g *gen) raw(first int, slot build.U32) build.Shared[build.B8] {
-	return build.SharedAs[build.B8](g.shared, first).At(slot.MulLo(g.k.U32(uint32(g.plan.raw))))
+	return build.SharedAs[build.B8](g.shared, first).At(slot.MulLo(g.plan.raw))
 }
 
 // next refills the buffer that round j has used, and commits a group also when there

@@ -21,7 +21,7 @@ func (g *gen) newSoftmax(c *build.Var[build.F32], slots int) *part.Softmax {
 // rows are the query rows from row on. It returns the factor w of the sums of earlier
 // tiles.
 func (g *gen) weights(s *part.Softmax, S *tile.Frag, j, row build.U32) (w []build.F32) {
-	g.mask.Apply(S, g.w.Lane, j.MulLo(g.k.U32(uint32(g.c.TileN))), row)
+	g.mask.Apply(S, g.w.Lane, j.MulLo(g.c.TileN), row)
 	t := s.Tile(S)           // m = rowmax S
 	w = t.Raise()            // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
 	P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m)

@@ -16,7 +16,7 @@ import (
 func (g *gen) openSlots() {
 	k := g.k
 	g.ring = tile.NewRing(k, build.SharedAs[build.B64](g.shared, g.plan.ring), slots)
-	k.If(g.tid.SetpEq(k.U32(0)), func() { g.ring.Init(1, g.c.computeWarps()) })
+	k.If(g.tid.SetpEq(0), func() { g.ring.Init(1, g.c.computeWarps()) })
 }
 
 // specialised splits the warps by their role. Each role goes through the same items,
@@ -50,7 +50,7 @@ func (g *gen) consume(it part.Item, slot *tile.Side) {
 	a := g.newAttention(it)
 	first := g.half(g.plan.k, g.c.TileN, g.d)
 	kt, v := g.w.BT(first), g.w.B(first)
-	k.Loop(k.U32(0), it.Tiles, k.U32(1), func(j build.U32) {
+	k.Loop(0, it.Tiles, 1, func(j build.U32) {
 		K := g.slotBytes(slot.Wait()) // K is in its slot
 		a.scores(kt.Plus(K))          // S = Q·Kᵀ
 		slot.Signal(g.w)              // the slot may be filled again
@@ -98,7 +98,7 @@ func (g *gen) produceV(it part.Item, slot *tile.Side) {
 // eachTile waits for the bytes of one tile after the other, with the next on their way.
 func (r *ring) eachTile(body func(raw build.U32)) {
 	k := r.g.k
-	k.Loop(k.U32(0), r.it.Tiles, k.U32(1), func(j build.U32) {
+	k.Loop(0, r.it.Tiles, 1, func(j build.U32) {
 		r.async.Wait()
 		body(r.async.Slot())
 		r.next(j)
@@ -114,5 +114,5 @@ func (g *gen) fillSlot(slot *tile.Side, c crew, raw build.Shared[build.B8]) {
 
 // slotBytes is how far a slot's tile is from the first.
 func (g *gen) slotBytes(slot build.U32) build.U32 {
-	return slot.MulLo(g.k.U32(uint32(g.plan.half)))
+	return slot.MulLo(g.plan.half)
 }

@@ -59,7 +59,7 @@ func (g *gen) unfused(it part.Item) {
 	if c.TensorPV {
 		sum = s.tensorOutput()
 	}
-	k.Loop(k.U32(0), it.Tiles, k.U32(1), func(j build.U32) {
+	k.Loop(0, it.Tiles, 1, func(j build.U32) {
 		kv.bring(j)
 		score() // S = Q·Kᵀ
 		k.SyncThreads()
@@ -89,26 +89,25 @@ func (g *gen) probs() tile.Tile[build.F16] {
 
 // eachSoftRows runs do for the warp's groups of 8 rows: their first row and softmax.
 func (s *sharedScores) eachSoftRows(do func(row build.U32, r *part.Softmax)) {
-	k := s.g.k
 	for i, r := range s.state {
-		do(s.g.warpID.Add(k.U32(uint32(4*i))).MulLo(k.U32(softRows)), r)
+		do(s.g.warpID.Add(4*i).MulLo(softRows), r)
 	}
 }
 
 // softmax turns the scores of KV tile j into P, and writes the factors w of earlier sums.
 func (s *sharedScores) softmax(j build.U32) {
 	g := s.g
-	k, lane := g.k, g.w.Lane
+	lane := g.w.Lane
 	s.eachSoftRows(func(row build.U32, r *part.Softmax) {
-		s.frag.Load(lane, s.S.Sub(row, k.U32(0), softRows, g.c.TileN))
+		s.frag.Load(lane, s.S.Sub(row, 0, softRows, g.c.TileN))
 		w := g.weights(r, s.frag, j, s.it.Row0.Add(row))
 		if g.c.ReuseScores {
 			g.w.Sync() // all lanes have read their scores before P overwrites them
 		}
 		if g.c.TensorPV {
-			s.frag.StoreF16(lane, s.P.Sub(row, k.U32(0), softRows, g.c.TileN))
+			s.frag.StoreF16(lane, s.P.Sub(row, 0, softRows, g.c.TileN))
 		} else {
-			s.frag.Store(lane, s.S.Sub(row, k.U32(0), softRows, g.c.TileN))
+			s.frag.Store(lane, s.S.Sub(row, 0, softRows, g.c.TileN))
 		}
 		s.putRow(s.factor, row, w[0])
 	})
@@ -118,7 +117,7 @@ func (s *sharedScores) softmax(j build.U32) {
 func (s *sharedScores) putRow(to build.Shared[build.F32], row build.U32, v build.F32) {
 	k := s.g.k
 	r, c := s.frag.Base(k, s.g.w.Lane)
-	k.If(c.SetpEq(k.U32(0)), func() { to.At(row.Add(r)).St(v) })
+	k.If(c.SetpEq(0), func() { to.At(row.Add(r)).St(v) })
 }
 
 // end writes what each row's output is to be multiplied by, and the rows' LSE.

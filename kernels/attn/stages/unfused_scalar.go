@@ -15,8 +15,7 @@ const (
 
 // threadXY is the thread's column and row among the 16×8 threads.
 func (g *gen) threadXY() (x, y build.U32) {
-	k := g.k
-	return g.tid.And(k.U32(across - 1)), g.tid.Shr(k.U32(4))
+	return g.tid.And(across - 1), g.tid.Shr(4)
 }
 
 // floats are n halves of a tile from (row, col) on, 8 or 4 of them, as floats.
@@ -45,15 +44,15 @@ func (s *sharedScores) scalarScores() {
 	k := g.k
 	rows, cols := g.c.TileM/down, g.c.TileN/across
 	x, y := g.threadXY()
-	row0 := y.MulLo(k.U32(uint32(rows)))
+	row0 := y.MulLo(rows)
 	sum := build.Vars(k.F32(0), rows*cols)
-	k.Loop(k.U32(0), k.U32(uint32(g.d)), k.U32(step), func(at build.U32) {
+	k.Loop(0, g.d, step, func(at build.U32) {
 		q := make([][]build.F32, rows)
 		for i := range q {
-			q[i] = g.floats(s.Q, row0.Add(k.U32(uint32(i))), at, step)
+			q[i] = g.floats(s.Q, row0.Add(i), at, step)
 		}
 		for j := range cols {
-			kv := g.floats(s.K, x.Add(k.U32(uint32(across*j))), at, step)
+			kv := g.floats(s.K, x.Add(across*j), at, step)
 			for i := range q {
 				acc := sum[i*cols+j]
 				for e := range kv {
@@ -64,7 +63,7 @@ func (s *sharedScores) scalarScores() {
 	})
 	for i := range rows {
 		for j := range cols {
-			s.S.At(row0.Add(k.U32(uint32(i))), x.Add(k.U32(uint32(across*j)))).St(sum[i*cols+j].Get())
+			s.S.At(row0.Add(i), x.Add(across*j)).St(sum[i*cols+j].Get())
 		}
 	}
 }
@@ -77,23 +76,23 @@ func (s *sharedScores) scalarOutput() output {
 	k := g.k
 	rows, cols := g.c.TileM/down, g.d/across
 	x, y := g.threadXY()
-	row0, col0 := y.MulLo(k.U32(uint32(rows))), x.MulLo(k.U32(uint32(cols)))
+	row0, col0 := y.MulLo(rows), x.MulLo(cols)
 	U := build.Vars(k.F32(0), rows*cols)
 	add := func() {
 		for i := range rows {
-			w := s.factor.At(row0.Add(k.U32(uint32(i)))).Ld()
+			w := s.factor.At(row0.Add(i)).Ld()
 			for j := range cols {
 				u := U[i*cols+j]
 				u.Set(u.Get().Mul(w, build.Rn))
 			}
 		}
-		k.Loop(k.U32(0), k.U32(uint32(g.c.TileN)), k.U32(step), func(n build.U32) {
+		k.Loop(0, g.c.TileN, step, func(n build.U32) {
 			p := make([][4]build.F32, rows)
 			for i := range p {
-				p[i] = s.S.At(row0.Add(k.U32(uint32(i))), n).LdV4()
+				p[i] = s.S.At(row0.Add(i), n).LdV4()
 			}
 			for e := range step {
-				v := g.floats(s.V, n.Add(k.U32(uint32(e))), col0, cols)
+				v := g.floats(s.V, n.Add(e), col0, cols)
 				for i := range p {
 					for j := range v {
 						u := U[i*cols+j]
@@ -105,7 +104,7 @@ func (s *sharedScores) scalarOutput() output {
 	}
 	return output{add: add, store: func() {
 		for i := range rows {
-			r := row0.Add(k.U32(uint32(i)))
+			r := row0.Add(i)
 			norm, row := s.norm.At(r).Ld(), g.out.Row(s.it.Head, s.it.Row0.Add(r), col0)
 			k.If(row.Exists, func() {
 				for j := 0; j < cols; j += 2 {

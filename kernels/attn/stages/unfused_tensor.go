@@ -6,23 +6,22 @@ import "github.com/GOATnote-Inc/attest/build"
 // the columns with the other warps of those rows.
 func (s *sharedScores) share(cols int) (row, col build.U32, width int) {
 	g := s.g
-	k := g.k
 	groups := uint32(g.c.TileM / warpRows) // of 16 rows
 	width = cols * int(groups) / 4
-	row = g.warpID.Rem(k.U32(groups)).MulLo(k.U32(warpRows))
-	col = g.warpID.Div(k.U32(groups)).MulLo(k.U32(uint32(width)))
+	row = g.warpID.Rem(groups).MulLo(warpRows)
+	col = g.warpID.Div(groups).MulLo(width)
 	return row, col, width
 }
 
 // tensorScores is S = Q·Kᵀ on tensor cores.
 func (s *sharedScores) tensorScores() {
 	g := s.g
-	k, w := g.k, g.w
+	w := g.w
 	row, col, width := s.share(g.c.TileN)
 	S := w.Accumulator(width)
 	w.MMA(S, "S = Q·Kᵀ",
-		w.A(s.Q.Sub(row, k.U32(0), warpRows, g.d)),
-		w.BT(s.K.Sub(col, k.U32(0), width, g.d)))
+		w.A(s.Q.Sub(row, 0, warpRows, g.d)),
+		w.BT(s.K.Sub(col, 0, width, g.d)))
 	S.Store(w.Lane, s.S.Sub(row, col, warpRows, width))
 }
 
@@ -32,8 +31,8 @@ func (s *sharedScores) tensorOutput() output {
 	k, w := g.k, g.w
 	row, col, width := s.share(g.d)
 	U := w.Accumulator(width)
-	p := w.A(s.P.Sub(row, k.U32(0), warpRows, g.c.TileN))
-	v := w.B(s.V.Sub(k.U32(0), col, g.c.TileN, width))
+	p := w.A(s.P.Sub(row, 0, warpRows, g.c.TileN))
+	v := w.B(s.V.Sub(0, col, g.c.TileN, width))
 	rowValues := func(from build.Shared[build.F32]) []build.F32 {
 		r, _ := U.Base(k, w.Lane)
 		at := from.At(row.Add(r))
