@@ -183,7 +183,7 @@ func (c Config) tiles(p problem.Attention, last int) int {
 const walked = 1 << 11
 
 // causalTiles are the tiles of the SM, or of the place on it, that has the most. Blocks
-// that stay take their items as gen.nth deals them out, and how even that is depends on
+// that stay take their items as part.Work deals them out, and how even that is depends on
 // the sizes. Others come, the longest first, when one before them has ended.
 func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) float64 {
 	perHead := ceil(p.Sq, c.rows())
@@ -201,7 +201,7 @@ func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) floa
 	}
 }
 
-// dealt is the most that any of so many blocks has, as gen.nth deals items out, all heads'
+// dealt is the most that any of so many blocks has, as part.Work deals items out, all heads'
 // longest first.
 func dealt(tiles []int, items, blocks int) (most int) {
 	heads := items / len(tiles)

@@ -43,7 +43,7 @@
 //
 // All kernels share the pieces; the files are in the order of a kernel's life.
 //
-//	kernel.go       parameters, the items of work of a block
+//	kernel.go       parameters and roles
 //	plan.go         what lies where in shared memory
 //	load.go         bytes from global memory; decode.go makes halves of them
 //	kv.go           a decoded tile of K and V for the whole block, tile by tile
@@ -52,6 +52,8 @@
 //	specialised.go  fused, with producer warps
 //	softmax.go      the online softmax that all of them use
 //	output.go       O and the LSE
+//
+// Work items, masks, the softmax, scales and stores are those of package part.
 //
 // # Numbers
 //
