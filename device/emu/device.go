@@ -80,7 +80,7 @@ type driver struct{}
 
 func init() { device.Register("emu", driver{}) }
 
-// Present is true: an emulator can always be had.
+// Present returns true: the emulator is always available.
 func (driver) Present() bool { return true }
 
 // Open opens the emulator of a target, sm_90a when none is named.
@@ -210,7 +210,7 @@ func (k *entryPoint) Launch(ctx context.Context, l device.Launch) error {
 	return err
 }
 
-// Run is Launch that also counts.
+// Run runs the kernel as Launch does and returns what it counted.
 func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
 	var err error
 	if l.Cluster, err = k.cluster(l.Cluster); err != nil {
@@ -227,7 +227,7 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	})
 }
 
-// cluster is the cluster that the kernel runs in: the one it was compiled for, or
+// cluster returns the cluster that the kernel runs in: the one it was compiled for, or
 // else the one that the launch asks for.
 func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
 	d := k.kernel.Entry.Decl.Directive(".reqnctapercluster")

@@ -119,7 +119,7 @@ func (e *event) Sync(ctx context.Context) error { return ctx.Err() }
 
 func (e *event) Close() error { return nil }
 
-// Since is how long the emulator took, which says nothing of a GPU.
+// Since returns how long the emulator took, which says nothing of a GPU.
 func (e *event) Since(start device.Event) (time.Duration, error) {
 	s, ok := start.(*event)
 	if !ok {

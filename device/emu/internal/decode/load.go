@@ -226,7 +226,7 @@ func masked(v, mask uint64) uint64 {
 	return v & mask
 }
 
-// symbolAddress is an address as an initialiser means it: generic(x) and the plain
+// symbolAddress returns an address as an initialiser means it: generic(x) and the plain
 // name of a global variable are the same number.
 func symbolAddress(p *machine.Program, o *ptx.Operand) (uint64, error) {
 	switch o.Sym.Kind {

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// GenericBase is where a state space's window starts in the generic address space.
+// GenericBase returns where a state space's window starts in the generic address space.
 func GenericBase(s ptx.Space) uint64 {
 	switch s {
 	case ptx.Shared:
@@ -23,7 +23,7 @@ func GenericBase(s ptx.Space) uint64 {
 	return 0
 }
 
-// Info is what observers know of an allocation.
+// Info returns what observers know of an allocation.
 func (a *Alloc) Info() *observe.Alloc {
 	a.once.Do(func() { a.told = &observe.Alloc{Addr: a.Addr, Size: len(a.Data), Data: a.Data, Name: a.name} })
 	return a.told
@@ -115,7 +115,7 @@ func (m *Global) Free(a *Alloc) {
 	}
 }
 
-// Find is the allocation that holds the address, or nil.
+// Find returns the allocation that holds the address, or nil.
 func (m *Global) Find(addr uint64) *Alloc {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

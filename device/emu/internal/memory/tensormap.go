@@ -34,7 +34,7 @@ const tensorMagic = 0x70616d74
 
 var errNoTensorMap = errors.New("no tensor map of this device is here")
 
-// EncodeTensorMap is the tensor map of a description.
+// EncodeTensorMap returns the tensor map of a description.
 func EncodeTensorMap(t device.TensorDesc) device.TensorMap {
 	m := TensorMap{Addr: t.Addr, elem: uint8(slices.Index(tensorTypes, t.Type)), Rank: uint8(len(t.Dims)), Swizzle: t.Swizzle}
 	if t.NaNFill {
@@ -83,10 +83,10 @@ func DecodeTensorMap(b []byte) (*TensorMap, error) {
 	return m, nil
 }
 
-// Type is the type of the elements.
+// Type returns the type of the elements.
 func (m *TensorMap) Type() ptx.Type { return tensorTypes[m.elem] }
 
-// Desc is the map as a description, to be checked like one.
+// Desc returns the map as a description, to be checked like one.
 func (m *TensorMap) Desc() device.TensorDesc {
 	n := int(m.Rank)
 	d := device.TensorDesc{Type: m.Type(), Addr: m.Addr, Dims: m.Dims[:n], Strides: m.Strides[:n-1], Swizzle: m.Swizzle, NaNFill: m.Fill == 1}

@@ -28,7 +28,7 @@ func (d *Decoder) Fail(format string, args ...any) {
 	}
 }
 
-// Label is the branch target that an operand names. Targets behind the branch are
+// Label returns the branch target that an operand names. Targets behind the branch are
 // not known yet: the label's symbol is kept until resolveLabels.
 func (d *Decoder) Label(o *ptx.Operand) int32 {
 	if t, ok := d.Labels[o.Sym]; ok {

@@ -96,7 +96,7 @@ func twoHalves(fn func(a, b uint16) uint16) combine {
 	}
 }
 
-// addGlobalF32 is the f32 addition of global memory's atomics, which flushes
+// addGlobalF32 returns the f32 addition of global memory's atomics, which flushes
 // subnormals; those of shared memory do not.
 func addGlobalF32(old, b, _ uint64) uint64 {
 	sum := scalar.AddF32(scalar.FtzF32(uint32(old)), scalar.FtzF32(uint32(b)))
@@ -119,7 +119,7 @@ type atomicOp struct {
 	regBits []int
 }
 
-// buildAtomic is atom and red.
+// buildAtomic builds atom and red.
 func buildAtomic(d *decoder, x *inst) exec {
 	if x.Has("async") {
 		return buildRemoteReduce(d, x)
@@ -148,7 +148,7 @@ func buildAtomic(d *decoder, x *inst) exec {
 	return o.run
 }
 
-// atomicName is the operation, which some forms have in a slot and others spell
+// atomicName returns the operation, which some forms have in a slot and others spell
 // out.
 func atomicName(x *inst) string {
 	for _, op := range []string{"add", "exch", "cas"} {
@@ -231,7 +231,7 @@ func update(mem []byte, shared bool, fn combine, b, c uint64) uint64 {
 	return old
 }
 
-// buildAtomicWide is atom.exch and atom.cas on 128 bits.
+// buildAtomicWide builds atom.exch and atom.cas on 128 bits.
 func buildAtomicWide(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
 	to, b := d.Dst(x.Arg("d"), ptx.B128), d.Src64(x.Arg("b"), ptx.B128)

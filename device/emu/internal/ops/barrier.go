@@ -174,7 +174,7 @@ func (o *barrierOp) why(f *frame, m uint32) string {
 	return s
 }
 
-// allOrNone is a predicate that all lanes share.
+// allOrNone returns a predicate that all lanes share.
 func allOrNone(v bool) uint32 {
 	if v {
 		return machine.FullMask

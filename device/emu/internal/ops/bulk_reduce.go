@@ -12,7 +12,7 @@ type placing func(dst, src []byte, shared bool)
 
 func replaceBytes(dst, src []byte, _ bool) { copy(dst, src) }
 
-// placingOf is what the copy does by its operation and type.
+// placingOf returns what the copy does by its operation and type.
 func placingOf(d *decoder, x *inst) placing {
 	op := x.Mod("redOp")
 	if x.Has("noftz") {
@@ -38,7 +38,7 @@ func reduceBytes(op string, t ptx.Type) placing {
 	}
 }
 
-// reducer is the operation of a reduction. A tensor's elements have the type that
+// reducer returns the operation of a reduction. A tensor's elements have the type that
 // its map says: bits are combined and numbers of 64 bits added whatever their sign.
 func reducer(op string, t ptx.Type) combine {
 	switch {

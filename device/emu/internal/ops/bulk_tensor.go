@@ -84,7 +84,7 @@ func (t *tile) store(box []byte, put placing, shared bool) {
 	}
 }
 
-// swizzled is where a swizzle has the byte at an offset in shared memory: bits of
+// swizzled returns where a swizzle has the byte at an offset in shared memory: bits of
 // the 16-byte unit's number are flipped by those of the 128-byte line's.
 func swizzled(s device.Swizzle, off int) int {
 	mask := [...]int{0, 1, 3, 7}[s]
@@ -102,7 +102,7 @@ func scatter(shared []byte, off int, s device.Swizzle, box []byte) {
 	}
 }
 
-// gather is the opposite of scatter.
+// gather is the inverse of scatter: it reads a box from shared memory.
 func gather(shared []byte, off int, s device.Swizzle, size int) []byte {
 	box := make([]byte, size)
 	if s == device.NoSwizzle {
@@ -130,7 +130,7 @@ func tensorOperandOf(d *decoder, x *inst) tensorOperand {
 	return t
 }
 
-// tile is the box that a lane names.
+// tile returns the box that a lane names.
 func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	m, err := memory.DecodeTensorMap(f.Memory(lane, ptx.Generic, t.addr.At(f, lane), 128, false))
 	f.Origin(lane).Check(err)
@@ -148,7 +148,7 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	return tileAt(f, lane, m, at[:], write)
 }
 
-// buildTensorCopy is cp.async.bulk.tensor, its reductions and its prefetch.
+// buildTensorCopy builds cp.async.bulk.tensor, its reductions and its prefetch.
 func buildTensorCopy(d *decoder, x *inst) exec {
 	if x.Has("im2col") || x.Has("im2col_no_offs") {
 		d.Fail("the emulator has tensor maps of tiles only: no im2col")

@@ -16,7 +16,7 @@ func init() {
 	build("createpolicy", buildPolicy)
 }
 
-// buildDiscard is discard. What the line holds afterwards is undefined: a pattern
+// buildDiscard builds discard. What the line holds afterwards is undefined: a pattern
 // that is no likely value shows who reads it.
 func buildDiscard(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
@@ -34,7 +34,7 @@ func buildDiscard(d *decoder, x *inst) exec {
 // access here heeds them.
 const somePolicy = 1 << 60
 
-// buildPolicy is createpolicy.
+// buildPolicy builds createpolicy.
 func buildPolicy(d *decoder, x *inst) exec {
 	to := d.Dst(x.Arg("cachePolicy"), ptx.B64)
 	from := d.Const64(somePolicy)

@@ -7,7 +7,7 @@ import (
 
 func init() { control("call", buildCall) }
 
-// buildCall is call. Its operands are found by their kinds: lists are what comes
+// buildCall builds call. Its operands are found by their kinds: lists are what comes
 // back and what goes in, the name or register before them is the function.
 func buildCall(d *decoder, x *inst, o *op) {
 	o.Kind = machine.OpCall

@@ -32,7 +32,7 @@ func clusterWait(f *frame, m uint32) machine.Status {
 	return machine.Done
 }
 
-// buildRemoteStore is st.async: a store to shared memory of the cluster that an
+// buildRemoteStore builds st.async: a store to shared memory of the cluster that an
 // mbarrier there counts.
 func buildRemoteStore(d *decoder, x *inst) exec {
 	t := x.Type("b")
@@ -43,7 +43,7 @@ func buildRemoteStore(d *decoder, x *inst) exec {
 	return remote(d, x, cells, t.Bytes(), replaceBytes)
 }
 
-// buildRemoteReduce is red.async.
+// buildRemoteReduce builds red.async.
 func buildRemoteReduce(d *decoder, x *inst) exec {
 	t := x.Type("b")
 	return remote(d, x, []machine.Cell{d.From(x.Arg("b"), t)}, t.Bytes(), reduceBytes(x.Mod("op"), t))
@@ -57,7 +57,7 @@ func inCluster(f *frame, m uint32) {
 	}
 }
 
-// remote is an asynchronous store of the cells, of n bytes each.
+// remote returns an asynchronous store of the cells, of n bytes each.
 func remote(d *decoder, x *inst, cells []machine.Cell, n int, put placing) exec {
 	a, bar := d.Addr(x.Arg("a"), x.SpaceName("a")), d.Addr(x.Arg("mbar"), x.SpaceName("mbar"))
 	size := n * len(cells)
@@ -81,7 +81,7 @@ func remote(d *decoder, x *inst, cells []machine.Cell, n int, put placing) exec 
 	}
 }
 
-// buildClusterBarrier is barrier.cluster.arrive and barrier.cluster.wait.
+// buildClusterBarrier builds barrier.cluster.arrive and barrier.cluster.wait.
 func buildClusterBarrier(d *decoder, x *inst, o *op) {
 	if x.Has("arrive") {
 		o.Run = clusterArrive

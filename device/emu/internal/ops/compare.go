@@ -63,7 +63,7 @@ func compareInts[T value](d *decoder, x *inst, op scalar.Cmp) test {
 	return ask2(d, x, func(a, b T) bool { return scalar.CmpInt(op, a, b) })
 }
 
-// ask2 is a question about a and b, lane by lane.
+// ask2 returns a question about a and b, lane by lane.
 func ask2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
 	ra, rb := srcOf[T](d, x, "a"), srcOf[T](d, x, "b")
 	return func(f *frame, m uint32) (v uint32) {
@@ -111,7 +111,7 @@ func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
 	return func(f *frame, v uint32) uint32 { return v ^ c.of(f) }
 }
 
-// buildSetp is setp. Of a scalar comparison q is the complement, combined with c
+// buildSetp builds setp. Of a scalar comparison q is the complement, combined with c
 // like p; of a packed one it is the result of the high halves.
 func buildSetp(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
@@ -139,7 +139,7 @@ func buildSetp(d *decoder, x *inst) exec {
 	return func(f *frame, m uint32) { f.SetPred(p, m, combine(f, low(f, m))) }
 }
 
-// buildSet is set: a comparison whose result is a number.
+// buildSet builds set: a comparison whose result is a number.
 func buildSet(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
 	combine := boolean(d, x)
@@ -159,7 +159,7 @@ func buildSet(d *decoder, x *inst) exec {
 	}
 }
 
-// trueOf is what set writes where the comparison holds: 1.0, or all ones. Halves
+// trueOf returns what set writes where the comparison holds: 1.0, or all ones. Halves
 // of a packed type get the low 16 bits of it.
 func trueOf(t ptx.Type) uint32 {
 	switch t {

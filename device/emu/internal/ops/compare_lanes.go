@@ -55,7 +55,7 @@ func compare32(d *decoder, x *inst, r relation32, op scalar.Cmp) test {
 	return ask(r.any(op), a, b, 0)
 }
 
-// any is a comparison that takes more than one question.
+// any returns a comparison that combines several relations.
 func (r relation32) any(op scalar.Cmp) func(a, b *machine.Lanes32) uint32 {
 	return func(a, b *machine.Lanes32) (v uint32) {
 		if op&scalar.LT != 0 {

@@ -13,7 +13,7 @@ func init() {
 	build("cvt", buildCvt)
 }
 
-// buildCvt is cvt. Registers may be wider than the types: a source gives its low
+// buildCvt builds cvt. Registers may be wider than the types: a source gives its low
 // bits, a result is extended by its sign or with zeros.
 func buildCvt(d *decoder, x *inst) exec {
 	if x.Has("pack") {
@@ -50,7 +50,7 @@ func buildCvt(d *decoder, x *inst) exec {
 	}
 }
 
-// widenWord is cvt between 32 and 64 bits, which every address goes through: nil
+// widenWord builds cvt between 32 and 64 bits, which every address goes through: nil
 // for anything else.
 func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	exact := func(o *ptx.Operand, t ptx.Type) bool {
@@ -76,7 +76,7 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	return nil
 }
 
-// conversion is the function between two types with the instruction's modifiers,
+// conversion returns the function between two types with the instruction's modifiers,
 // on the bits of the values, or nil if there is none.
 func conversion(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	switch {
@@ -103,7 +103,7 @@ func intOf(t ptx.Type) scalar.Int {
 	}[t]
 }
 
-// roundOf is the rounding mode of an instruction, .rn when it names none.
+// roundOf returns the rounding mode of an instruction, .rn when it names none.
 func roundOf(x *inst) scalar.Round {
 	switch {
 	case x.Has("rz") || x.Has("rzi"):

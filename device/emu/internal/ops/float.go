@@ -33,14 +33,14 @@ var sums = map[string]sum{
 	"div": {scalar.DivF32, scalar.DivF32R, scalar.DivFtzF32R, scalar.DivF64, scalar.DivF64R, nil, nil},
 }
 
-// flushed is .ftz of a sum, which is exact wherever it is subnormal.
+// flushed applies .ftz to a sum, which is exact wherever it is subnormal.
 func flushed(fn func(r scalar.Round, a, b uint32) uint32) func(r scalar.Round, a, b uint32) uint32 {
 	return func(r scalar.Round, a, b uint32) uint32 {
 		return scalar.FtzF32(fn(r, scalar.FtzF32(a), scalar.FtzF32(b)))
 	}
 }
 
-// buildFloatSum is add, sub and mul. Without a rounding mode they round to nearest
+// buildFloatSum builds add, sub and mul. Without a rounding mode they round to nearest
 // even, too.
 func buildFloatSum(d *decoder, x *inst) exec {
 	s, r := sums[x.Op.Name], roundOf(x)
@@ -55,7 +55,7 @@ func buildFloatSum(d *decoder, x *inst) exec {
 	return s.build32(d, x, r)
 }
 
-// buildFloatDiv is div; the fast kinds are in approx.go.
+// buildFloatDiv builds div; the fast kinds are in approx.go.
 func buildFloatDiv(d *decoder, x *inst) exec {
 	s, r := sums["div"], roundOf(x)
 	switch {

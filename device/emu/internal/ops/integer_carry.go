@@ -31,7 +31,7 @@ func chainOf(x *inst) chain {
 	return c
 }
 
-// carryIn is what a lane adds or borrows, 0 where the step does not read it.
+// carryIn returns what a lane adds or borrows, 0 where the step does not read it.
 func (c chain) carryIn(f *frame, l int) uint32 {
 	if !c.in {
 		return 0
@@ -46,7 +46,7 @@ func (c chain) carryOut(f *frame, l int, cf uint32) {
 	}
 }
 
-// buildCarry is add.cc, addc, sub.cc and subc.
+// buildCarry builds add.cc, addc, sub.cc and subc.
 func buildCarry(d *decoder, x *inst) exec {
 	sub := x.Op.Name[0] == 's'
 	switch wide := machine.WidthOf(x.Type("d")) == machine.W64; {
@@ -73,7 +73,7 @@ func carryStep[T value](d *decoder, x *inst, fn func(a, b T, cf uint32) (T, uint
 	}
 }
 
-// buildCarryMad is mad.cc and madc. The low half of a product does not depend on
+// buildCarryMad builds mad.cc and madc. The low half of a product does not depend on
 // its signs.
 func buildCarryMad(d *decoder, x *inst) exec {
 	signed := x.Type("a").Class() == ptx.ClassSigned

@@ -114,7 +114,7 @@ func fmaFtzPlain(d, a, b, c *machine.Lanes32) {
 	*d = t
 }
 
-// quickFma is fma.rn.f32 for nearly all operands, small enough to be part of a
+// quickFma computes fma.rn.f32 for nearly all operands, small enough to be part of a
 // loop. In f64 the product is exact and the sum rounded once; rounding that to f32
 // is wrong only where it lies half way between two f32. Those, and results that are
 // no normal f32, are left to scalar.FmaF32.
@@ -129,7 +129,7 @@ func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	return math.Float32bits(float32(s)), u&(2*half-1) != half && u<<1-least<<1 < normals<<1
 }
 
-// convertTwoLanes is cvt of two f32 into a packed type in its most frequent forms:
+// convertTwoLanes returns cvt of two f32 into a packed type in its most frequent forms:
 // nil for the others.
 func convertTwoLanes(d *decoder, x *inst, dt ptx.Type) exec {
 	k := map[ptx.Type]lanes2{

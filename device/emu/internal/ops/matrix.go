@@ -89,7 +89,7 @@ func (r *registers) storeHalves(f *frame, m uint32, words []uint32) {
 	}
 }
 
-// Shape is M, N and K in an instruction's modifiers.
+// Shape returns M, N and K in an instruction's modifiers.
 func Shape(x *inst) (s layout.Shape) {
 	for _, m := range x.Op.Mods {
 		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &s.M, &s.N, &s.K); n == 3 {
@@ -99,7 +99,7 @@ func Shape(x *inst) (s layout.Shape) {
 	return s
 }
 
-// Types are the types of matrices in an instruction's modifiers, in their order.
+// Types returns the types of matrices in an instruction's modifiers, in their order.
 func Types(x *inst) (ts []string) {
 	for _, m := range x.Op.Mods {
 		if _, ok := kinds[m]; ok || m == "f64" || m == "s32" {

@@ -12,7 +12,7 @@ func init() {
 	control("mma", func(d *decoder, x *inst, o *op) { aligned(d, o, buildMMA(d, x)) })
 }
 
-// buildMMA is mma.sync.
+// buildMMA builds mma.sync.
 func buildMMA(d *decoder, x *inst) exec {
 	ts, s := Types(x), Shape(x)
 	switch {
@@ -92,7 +92,7 @@ func storeAccumulator(f *frame, m uint32, r *registers, d, c string, from []uint
 	r.storeHalves(f, m, from)
 }
 
-// buildF64 is a product of doubles; each register has one element.
+// buildF64 builds a product of doubles; each register has one element.
 func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec {
 	ra, rb := places(a.At, a.Elements, 1, byRow(s.K, 1)), places(b.At, b.Elements, 1, byColumn(s.K, 1))
 	rc := places(c.At, c.Elements, 1, byRow(s.N, 1))

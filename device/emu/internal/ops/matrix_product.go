@@ -37,7 +37,7 @@ func (p floatProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
 // floats are the products that were asked for; equal ones are the same.
 var floats sync.Map
 
-// floatOf is the product of a target's instruction and types.
+// floatOf returns the product of a target's instruction and types.
 func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.Float, error) {
 	key := [...]uint8{uint8(arch), uint8(inst), uint8(a), uint8(b), uint8(d)}
 	if p, ok := floats.Load(key); ok {
@@ -72,7 +72,7 @@ var kinds = map[string]tensor.Kind{
 	"s8": tensor.S8, "u8": tensor.U8, "s4": tensor.S4, "u4": tensor.U4, "b1": tensor.B1,
 }
 
-// arch is the generation of a target's tensor cores.
+// arch returns the generation of a target's tensor cores.
 func arch(t ptx.Target) tensor.Arch {
 	switch {
 	case t.SM >= 90:

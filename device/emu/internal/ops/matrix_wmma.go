@@ -23,7 +23,7 @@ func init() {
 	})
 }
 
-// buildWMMA is wmma.mma. Where the layouts of a and b are matters to wmma.load
+// buildWMMA builds wmma.mma. Where the layouts of a and b are matters to wmma.load
 // alone: fragments of either are the same.
 func buildWMMA(d *decoder, x *inst) exec {
 	ts, s := Types(x), Shape(x)
@@ -41,7 +41,7 @@ func buildWMMA(d *decoder, x *inst) exec {
 	})
 }
 
-// sumType is the type in which a product is summed.
+// sumType returns the type in which a product is summed.
 func sumType(d, c string) string {
 	if c == "f32" {
 		return c
@@ -49,7 +49,7 @@ func sumType(d, c string) string {
 	return d
 }
 
-// TypeBits is the size of an element of a matrix.
+// TypeBits returns the size of an element of a matrix.
 func TypeBits(t string) int {
 	if k, ok := kinds[t]; ok {
 		return k.Bits()
@@ -104,7 +104,7 @@ func memoryFragmentOf(d *decoder, x *inst, matrix string) *memoryFragment {
 	return m
 }
 
-// bytes is the size of an element; of elements smaller than a byte, of the word that
+// bytes returns the size of an element; of elements smaller than a byte, of the word that
 // starts with it.
 func (m *memoryFragment) bytes() int {
 	if m.bits < 8 {
@@ -113,7 +113,7 @@ func (m *memoryFragment) bytes() int {
 	return m.bits / 8
 }
 
-// addr is the address of element i of a lane.
+// addr returns the address of element i of a lane.
 func (m *memoryFragment) addr(f *frame, lane, i int) uint64 {
 	at := uint64(m.outer[i][lane])*uint64(f.R32[m.stride][lane]) + uint64(m.inner[i][lane])
 	return m.a.At(f, lane) + at*uint64(m.bits)/8
@@ -135,7 +135,7 @@ func (m *memoryFragment) each(f *frame, mask uint32, i int, write bool, do func(
 	})
 }
 
-// span is the memory that holds element i of all lanes, with the offsets in f.w.offsets,
+// span returns the memory that holds element i of all lanes, with the offsets in f.w.offsets,
 // or nil; as address.span.
 func (m *memoryFragment) span(f *frame, mask uint32, i int, write bool) []byte {
 	mem, base := m.a.Piece(f, bits.TrailingZeros32(mask), write)
@@ -181,7 +181,7 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 	}
 }
 
-// elements is how many elements of a register are loaded one by one.
+// elements returns how many elements of a register are loaded one by one.
 func (m *memoryFragment) elements() int {
 	if m.bits < 8 {
 		return 1 // its word at once

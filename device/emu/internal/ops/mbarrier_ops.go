@@ -60,7 +60,7 @@ func buildMbarrierInval(d *decoder, x *inst) exec {
 	}
 }
 
-// buildMbarrierArrive is arrive and arrive_drop. The state it gives is the barrier
+// buildMbarrierArrive builds arrive and arrive_drop. The state it gives is the barrier
 // as it was before.
 func buildMbarrierArrive(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
@@ -95,7 +95,7 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 	}
 }
 
-// buildMbarrierBytes is expect_tx with sign 1 and complete_tx with sign -1.
+// buildMbarrierBytes builds expect_tx with sign 1 and complete_tx with sign -1.
 func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 	a, bytes := d.Addr(x.Arg("addr"), x.SpaceName("addr")), d.Src32(x.Arg("txCount"), ptx.U32)
 	return func(f *frame, m uint32) {
@@ -106,7 +106,7 @@ func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 	}
 }
 
-// buildMbarrierWait is test_wait and try_wait. Either lets other threads run when
+// buildMbarrierWait builds test_wait and try_wait. Either lets other threads run when
 // it finds the phase unfinished: programs poll with both.
 func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) machine.Status {
 	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))

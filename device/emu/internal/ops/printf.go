@@ -12,8 +12,8 @@ import (
 // printLimit bounds what a launch may print, in bytes.
 const printLimit = 64 << 20
 
-// printf is vprintf: a format and the address of the packed arguments. It gives
-// the number of arguments, or -1 without a format.
+// printf is vprintf. Its arguments are a format and the address of the packed arguments.
+// It returns the number of arguments, or -1 without a format.
 func printf(f *frame, lane int, args []uint64) uint64 {
 	if len(args) < 2 || args[0] == 0 {
 		return math.MaxUint64
@@ -61,7 +61,7 @@ type printSpec struct {
 	verb                          byte
 }
 
-// format is C's printf as CUDA has it.
+// format formats as C's printf does, with the conversions that CUDA supports.
 func format(s string, args arguments) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -194,7 +194,7 @@ func (c *printSpec) text(args arguments) string {
 	return s
 }
 
-// sign is what stands before a number.
+// sign returns what stands before a number.
 func (c *printSpec) sign(negative bool) string {
 	switch {
 	case negative:

@@ -16,7 +16,7 @@ type value interface {
 // regOf is a register whose lanes are read and written as values of type T.
 type regOf[T value] struct{ s slot }
 
-// sizeOf is a constant in every instance of a generic function, so that what follows
+// sizeOf returns a constant in every instance of a generic function, so that what follows
 // from it is decided when the instance is compiled.
 func sizeOf[T value]() uintptr {
 	var v T
@@ -65,13 +65,13 @@ func (r regOf[T]) get(f *frame, l int) T { return r.in(f).get(l) }
 
 func (r regOf[T]) set(f *frame, l int, x T) { r.in(f).set(l, x) }
 
-// dstOf is the destination of that name.
+// dstOf returns the destination of that name.
 func dstOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	check[T](d, x, name)
 	return regOf[T]{d.Dst(x.Arg(name), x.Type(name))}
 }
 
-// srcOf is the source of that name.
+// srcOf returns the source of that name.
 func srcOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	check[T](d, x, name)
 	return regOf[T]{d.Src(x.Arg(name), x.Type(name))}

@@ -8,13 +8,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildSelp is selp: a where c holds, else b.
+// buildSelp builds selp: a where c holds, else b.
 func buildSelp(d *decoder, x *inst) exec {
 	c := truthOf(d, x.Arg("c"))
 	return choose(d, x, x.Type("d"), func(f *frame, m uint32) uint32 { return c.of(f) })
 }
 
-// buildSlct is slct: a where c is not negative, else b.
+// buildSlct builds slct: a where c is not negative, else b.
 func buildSlct(d *decoder, x *inst) exec {
 	c := srcOf[uint32](d, x, "c")
 	ask := func(a uint32) bool { return int32(a) >= 0 }

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildTensorMap is tensormap.replace and tensormap.cp_fenceproxy.
+// buildTensorMap builds tensormap.replace and tensormap.cp_fenceproxy.
 func buildTensorMap(d *decoder, x *inst) exec {
 	if x.Has("cp_fenceproxy") {
 		dst, src := d.Addr(x.Arg("dst"), x.SpaceName("dst")), d.Addr(x.Arg("src"), x.SpaceName("src"))

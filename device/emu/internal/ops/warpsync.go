@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildWarpBarrier is bar.warp.sync.
+// buildWarpBarrier builds bar.warp.sync.
 func buildWarpBarrier(d *decoder, x *inst, o *op) {
 	together(o, d, x, machine.NoOperands())
 	o.Warp.Compute = func(*machine.Exchange, uint32) {}

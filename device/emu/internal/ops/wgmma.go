@@ -58,7 +58,7 @@ type startedProduct struct {
 // One thread may tell others that its factors are no longer needed.
 type groupWait uint32
 
-// due is how many groups must have ended.
+// due returns how many groups must have ended.
 func (g groupWait) due(w *machine.Warp) uint32 {
 	q := &w.Async.Products
 	if q.Groups < uint32(g) {
@@ -81,7 +81,7 @@ func (g groupWait) try(f *frame, m uint32) machine.Status {
 	return machine.Done
 }
 
-// awaited is a warp that has not committed the groups that are due, or nil.
+// awaited returns a warp that has not committed the groups that are due, or nil.
 func (g groupWait) awaited(w *machine.Warp) *machine.Warp {
 	for _, mate := range w.Warpgroup() {
 		if mate.Async.Products.Groups < g.due(w) && mate.Lanes&^mate.Exited != 0 {
@@ -130,13 +130,13 @@ func buildGroupProduct(d *decoder, x *inst) exec {
 	return p.start
 }
 
-// flag is an immediate operand that is 0 or 1, or left out.
+// flag returns an immediate operand that is 0 or 1, or left out.
 func flag(x *inst, name string) bool {
 	o := x.Arg(name)
 	return o != nil && o.Val == 1
 }
 
-// signFlip is what negates the elements of a word when the scale is -1.
+// signFlip returns what negates the elements of a word when the scale is -1.
 func signFlip(x *inst, scale string, size int) uint32 {
 	if o := x.Arg(scale); o == nil || o.Val != -1 {
 		return 0
