@@ -26,20 +26,20 @@ type Device struct {
 
 // Options choose how kernels run.
 type Options struct {
-	// Schedule permutes the order in which warps run; 0 is the natural order. The
-	// same number gives the same order again.
+	// Schedule permutes the order in which warps run. 0 is the natural order. The same
+	// number always gives the same order.
 	Schedule uint64
-	// Memory is the bytes of global memory; 0 means 16 GiB.
+	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
-	// Output is where kernels print; nil means os.Stdout.
+	// Output receives what kernels print. nil means os.Stdout.
 	Output io.Writer
-	// MaxInstructions is how many instructions a warp may execute before the launch
-	// is ended as one that never would; 0 means 2^34.
+	// MaxInstructions is the number of instructions that a warp may execute before the
+	// launch fails as endless. 0 means 2^34.
 	MaxInstructions uint64
 	// Observer, if not nil, is told what launches do.
 	Observer observe.Observer
-	// GuardShared keeps variables in shared memory apart by guard bands, which an
-	// observer can find accesses in.
+	// GuardShared puts guard bands between variables in shared memory, in which an observer
+	// can find accesses.
 	GuardShared bool
 }
 
@@ -60,7 +60,7 @@ func New(target ptx.Target, opts Options) (*Device, error) {
 	return &Device{target: target, mem: memory.NewGlobal(opts.Memory), options: opts}, nil
 }
 
-// chip is what limits a target's kernels.
+// chip has the limits of a target.
 type chip struct {
 	sms         int
 	sharedPerSM int
@@ -105,10 +105,10 @@ func (d *Device) Info() device.Info {
 	}
 }
 
-// Close frees nothing: memory goes with the device.
+// Close does nothing: the garbage collector frees the memory of the device.
 func (d *Device) Close() error { return nil }
 
-// Alloc allocates global memory, filled with a pattern that is no likely value.
+// Alloc allocates global memory.
 func (d *Device) Alloc(size int64) (device.Buffer, error) {
 	a, err := d.mem.Alloc(size, memory.GlobalAlign, "")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// NewRegs makes n consecutive registers for values of a type.
+// NewRegs reserves n consecutive registers for values of a type.
 func (d *Decoder) NewRegs(t ptx.Type, n int) machine.Slot { return d.Func.NewRegs(t, n) }
 
 // Reg returns the slot of a register operand.
@@ -78,8 +78,8 @@ func (d *Decoder) Pred(o *ptx.Operand) (machine.Slot, bool) {
 	return 0, false
 }
 
-// Dst returns the slot of a destination of the type; what is thrown away gets one that
-// nobody reads.
+// Dst returns the slot of a destination of the type. A result that is not used gets a
+// register that nothing reads.
 func (d *Decoder) Dst(o *ptx.Operand, t ptx.Type) machine.Slot {
 	if o == nil || o.Kind == ptx.SinkOperand {
 		return d.NewRegs(t, 1)
@@ -143,7 +143,7 @@ func (d *Decoder) widen(o *ptx.Operand) machine.Slot {
 	return s
 }
 
-// before has something run before the instruction at hand, whatever its guard.
+// before adds an operation that runs before the present instruction, whatever its guard.
 func (d *Decoder) before(run machine.Exec) {
 	d.Pre = append(d.Pre, machine.Op{Run: run, Guard: -1, Target: -1})
 }
@@ -179,14 +179,15 @@ func (d *Decoder) address(o *ptx.Operand) uint64 {
 	return 0
 }
 
-// moves reports whether where a variable is depends on who called the function: a
-// .local one, and dynamic shared memory, which follows the kernel's static one.
+// moves reports whether the address of a variable depends on the caller of the function.
+// That holds for .local variables, and for dynamic shared memory, which follows the static
+// shared memory of the kernel.
 func (d *Decoder) moves(s *ptx.Symbol) bool {
 	return s.Kind == ptx.VarSymbol && !d.Func.Decl.Entry && (s.Var.Space == ptx.Local || machine.IsDynamic(s.Var))
 }
 
-// basedAddress returns a register with the address of what lies at an offset from where
-// variable s moves.
+// basedAddress returns a register with the address at an offset from the base of the
+// moving variable s.
 func (d *Decoder) basedAddress(s *ptx.Symbol, off uint64, wide bool) machine.Slot {
 	key := machine.BasedReg{Off: off, Shared: machine.IsDynamic(s.Var), Wide: wide}
 	for _, r := range d.Func.Based {

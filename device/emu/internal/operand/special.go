@@ -49,7 +49,7 @@ func (d *Decoder) specialPred(s *ptx.Symbol) machine.Slot {
 	at := d.NewRegs(ptx.Pred, 1)
 	d.before(func(f *machine.Frame, m uint32) {
 		f.Pred[at] = 0
-		if f.Block.Cluster.Explicit { // %is_explicit_cluster, the only one there is
+		if f.Block.Cluster.Explicit { // %is_explicit_cluster, the only special predicate
 			f.Pred[at] = machine.FullMask
 		}
 	})

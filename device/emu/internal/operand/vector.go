@@ -54,8 +54,8 @@ func (d *Decoder) Results(o *ptx.Operand, t ptx.Type) (s []machine.Slot) {
 	return s
 }
 
-// Fits wants a register to be as wide as the type the instruction gives it, unless
-// it is one that takes wider ones.
+// Fits checks that a register is as wide as the type of the operand, unless the
+// instruction allows wider registers.
 func (d *Decoder) Fits(x *isa.Bound, name string) {
 	o, t := x.Arg(name), x.Type(name)
 	if o == nil || o.Kind != ptx.RegOperand || x.Match.Form.Wider {

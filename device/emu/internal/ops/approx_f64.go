@@ -5,13 +5,13 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/sfu"
 )
 
-// The approximate functions of f64 look at the high word of their operand alone, NaN
-// included, and give the high word of the result. They are those of f32 on the same
-// significand, with the result cut to what the word has room for.
+// The approximate functions of f64 read only the high word of their operand, even for a
+// NaN, and compute only the high word of the result. They are the functions of f32 on the
+// same significand, with the result truncated to the bits of the high word.
 
 const (
 	bias64, bias32 = 1023, 127
-	frac64, frac32 = 20, 23 // bits of a significand in the high word, and in an f32
+	frac64, frac32 = 20, 23 // bits of the significand in the high word of an f64, and in an f32
 	inf64          = 0x7ff << 52
 	nanHigh        = 0x7fffffff << 32
 )
@@ -49,7 +49,8 @@ func rsqrtHigh(a uint64) uint64 {
 	return joinHigh(sfu.Rsqrt(significand(a, odd), true), -(exp-bias64-odd)/2)
 }
 
-// significand returns that of the high word of a as an f32 with the exponent.
+// significand returns the significand of the high word of a as an f32 with the given
+// exponent.
 func significand(a uint64, exp int) uint32 {
 	return uint32(bias32+exp)<<frac32 | uint32(a>>32)&(1<<frac64-1)<<(frac32-frac64)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildCopyAsync builds cp.async of 4, 8 or 16 bytes a thread.
+// buildCopyAsync builds cp.async of 4, 8 or 16 bytes per thread.
 func buildCopyAsync(d *decoder, x *inst) exec {
 	dst, src := d.Addr(x.Arg("dst"), x.SpaceName("dst")), d.Addr(x.Arg("src"), x.SpaceName("src"))
 	n := int(x.Arg("cpSize").Val)

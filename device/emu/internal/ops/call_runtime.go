@@ -51,6 +51,6 @@ func deviceFree(f *frame, lane int, args []uint64) uint64 {
 		f.Raise(lane, "free of %#x, which malloc did not give", args[0])
 	}
 	mem.Free(a)
-	a.Data = nil // warps remember allocations: they must not find this one
+	a.Data = nil // warps cache allocations and must not find this one
 	return 0
 }

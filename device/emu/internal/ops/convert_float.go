@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// sameFloat returns a conversion of a format to itself: rounded to an integer when a
-// mode such as .rni is there, else changed by its modifiers alone. The plain ones
-// are moves, except that those the hardware adds zero for replace a NaN.
+// sameFloat returns a conversion of a format to itself: rounded to an integer with
+// a mode such as .rni, else changed only by its modifiers. Plain conversions are moves,
+// except that the hardware implements some by adding zero, which replaces a NaN.
 func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	fn := func(a uint64) uint64 { return a }
 	switch {
@@ -29,7 +29,7 @@ func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	return finish(x, t, fn)
 }
 
-// toWhole rounds to an integer that stays a float.
+// toWhole rounds to an integer in the same float format.
 func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
@@ -42,7 +42,7 @@ func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return scalar.RintF64(r, a) }
 }
 
-// negZero is the f32 that changes no number it is added to.
+// negZero is the f32 -0, which leaves every number that it is added to unchanged.
 const negZero = 1 << 31
 
 // flushFirst returns a conversion from f32 under .ftz.

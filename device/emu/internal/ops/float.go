@@ -15,8 +15,8 @@ func init() {
 	build("testp", buildTestp)
 }
 
-// sum is an operation on two floats: rounded to nearest, in any rounding, and with
-// .ftz; and what the most frequent forms have as loops over registers.
+// sum is an operation on two floats: rounded to nearest, in any rounding mode, and with
+// .ftz. The most frequent forms also have loops over whole registers.
 type sum struct {
 	f32       func(a, b uint32) uint32
 	f32R      func(r scalar.Round, a, b uint32) uint32
@@ -40,8 +40,8 @@ func flushed(fn func(r scalar.Round, a, b uint32) uint32) func(r scalar.Round, a
 	}
 }
 
-// buildFloatSum builds add, sub and mul. Without a rounding mode they round to nearest
-// even, too.
+// buildFloatSum builds add, sub and mul. Without a rounding mode they also round to
+// nearest even.
 func buildFloatSum(d *decoder, x *inst) exec {
 	s, r := sums[x.Op.Name], roundOf(x)
 	switch plain := r == scalar.RN && !x.Has("sat"); {

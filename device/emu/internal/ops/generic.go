@@ -16,8 +16,8 @@ func init() {
 	build("stackrestore", buildStackRestore)
 }
 
-// buildCvta builds cvta and cvta.to. A state space is a window of the generic one;
-// global and constant memory are where they are.
+// buildCvta builds cvta and cvta.to. A state space is a window of the generic
+// address space. Addresses of global and constant memory are the same in both.
 func buildCvta(d *decoder, x *inst) exec {
 	to, from := d.Dst(x.Arg("p"), ptx.U64), d.Src64(x.Arg("a"), ptx.U64)
 	base := memory.GenericBase(ptx.ParseSpace(x.Mod("space")))
@@ -55,8 +55,8 @@ func buildIsspacep(d *decoder, x *inst) exec {
 	}
 }
 
-// buildMapa builds mapa: the same shared address in the block of another rank. A rank
-// that the cluster does not have is found out when the address is used.
+// buildMapa builds mapa: the same shared address in the block of another rank. An
+// invalid rank faults when the address is used.
 func buildMapa(d *decoder, x *inst) exec {
 	t := x.Type("d")
 	to, a := d.Into(x.Arg("d"), t), d.From(x.Arg("a"), t)
@@ -78,8 +78,8 @@ func buildCtaRank(d *decoder, x *inst) exec {
 	}
 }
 
-// buildAlloca builds alloca. The stack grows up: only its users' own arithmetic could
-// tell.
+// buildAlloca builds alloca. The stack grows upwards, which programs cannot notice without
+// arithmetic on its addresses.
 func buildAlloca(d *decoder, x *inst) exec {
 	t := x.Type("ptr")
 	to, size := d.Into(x.Arg("ptr"), t), d.From(x.Arg("size"), t)

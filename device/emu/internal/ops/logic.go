@@ -34,7 +34,7 @@ func init() {
 	build("prmt", buildPrmt)
 }
 
-// bitwise is an operation on bits by what holds them.
+// bitwise is an operation on bits, by the width of the register.
 type bitwise struct {
 	pred func(p, q uint32) uint32
 	b32  lanes2
@@ -130,7 +130,7 @@ func buildLop3(d *decoder, x *inst) exec {
 	}
 }
 
-// The shifts: Go, too, gives zero or the sign when all bits are shifted out.
+// The shifts. As in PTX, Go shifts give zero or the sign if all bits are shifted out.
 
 func buildShl(d *decoder, x *inst) exec {
 	switch x.Type("d").Bits() {

@@ -63,8 +63,8 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	}
 }
 
-// loadAccumulator reads c in the precision in which the product is summed: that of
-// d or, when c alone is f32, that of c.
+// loadAccumulator reads c in the precision of the sum: that of d, or that of c if only c
+// is f32.
 func loadAccumulator(f *frame, r *registers, c, d string, to []uint32) {
 	if c != "f16" {
 		r.load(f, to)

@@ -10,7 +10,7 @@ import (
 
 // product is a matrix product: c += a·b with the factors in s.a and s.b, rows of a
 // and columns of b one after the other in packed words, and the accumulator in s.c,
-// one element a word by rows. Without keep c counts as zero.
+// one element per word by rows. Without keep c counts as zero.
 type product interface {
 	multiply(s *machine.Scratch, m, n, k int, keep bool)
 }
@@ -34,7 +34,7 @@ func (p floatProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
 	p.MulAdd(s.C, rows, cols, c)
 }
 
-// floats are the products that were asked for; equal ones are the same.
+// floats caches the products, so that equal ones share one value.
 var floats sync.Map
 
 // floatOf returns the product of a target's instruction and types.
@@ -55,7 +55,7 @@ func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.F
 type intProduct struct{ *tensor.Integer }
 
 func (p intProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
-	if s.IntegerOf != p.Integer { // it has room of its own, and blocks run in parallel
+	if s.IntegerOf != p.Integer { // it has working memory of its own, and blocks run in parallel
 		own := *p.Integer
 		s.Integer, s.IntegerOf = &own, p.Integer
 	}

@@ -23,8 +23,8 @@ func init() {
 	})
 }
 
-// buildWMMA builds wmma.mma. Where the layouts of a and b are matters to wmma.load
-// alone: fragments of either are the same.
+// buildWMMA builds wmma.mma. The layouts of a and b matter only to wmma.load, because
+// the fragments are the same for both.
 func buildWMMA(d *decoder, x *inst) exec {
 	ts, s := Types(x), Shape(x)
 	if len(ts) == 2 { // d and c; the factors are f16
@@ -57,8 +57,8 @@ func TypeBits(t string) int {
 	return ptx.ParseType(t).Bits()
 }
 
-// memoryFragment is a fragment that is loaded or stored: where in memory each
-// element of a register is, as a multiple of the stride and of an element.
+// memoryFragment is a fragment that is loaded or stored. The place of each element of a
+// register in memory is a multiple of the stride plus a multiple of the element.
 type memoryFragment struct {
 	a      *machine.Address
 	stride slot
@@ -104,8 +104,8 @@ func memoryFragmentOf(d *decoder, x *inst, matrix string) *memoryFragment {
 	return m
 }
 
-// bytes returns the size of an element; of elements smaller than a byte, of the word that
-// starts with it.
+// bytes returns the size of an element, or of the word of several elements if they are
+// smaller than a byte.
 func (m *memoryFragment) bytes() int {
 	if m.bits < 8 {
 		return 4
@@ -135,8 +135,8 @@ func (m *memoryFragment) each(f *frame, mask uint32, i int, write bool, do func(
 	})
 }
 
-// span returns the memory that holds element i of all lanes, with the offsets in f.w.offsets,
-// or nil; as address.span.
+// span returns the memory that holds element i of all lanes, with the offsets in
+// f.Warp.Offsets, or nil: see machine.Address.Span.
 func (m *memoryFragment) span(f *frame, mask uint32, i int, write bool) []byte {
 	mem, base := m.a.Piece(f, bits.TrailingZeros32(mask), write)
 	n := uint64(m.bytes())

@@ -66,7 +66,7 @@ func movePred(d *decoder, dst, src *ptx.Operand) exec {
 	}
 }
 
-// parts decodes the elements of a vector that is one value of type t in pieces.
+// parts decodes the elements of a vector that together are one value of type t.
 func parts(d *decoder, o *ptx.Operand, t ptx.Type, write bool) (cs []machine.Cell, size int) {
 	es := machine.Elements(o)
 	size = t.Bits() / len(es)

@@ -42,7 +42,7 @@ func choose(d *decoder, x *inst, t ptx.Type, c test) exec {
 	return func(f *frame, m uint32) { pick(&f.R32[rd], &f.R32[a], &f.R32[b], m, c(f, m)) }
 }
 
-// pick selects without branches: which lanes hold is data, and unpredictable.
+// pick selects without branches, because the condition is data and cannot be predicted.
 func pick[E uint32 | uint64](d, a, b *[32]E, m, c uint32) {
 	if m == machine.FullMask {
 		for l := range d {
