@@ -79,8 +79,8 @@ func maxFtzLanes(d, a, b *machine.Lanes32) {
 	}
 }
 
-// The lanes that quickFma cannot compute follow after the loop, because a call would slow
-// down for all. Until then d must not lose the operands it may share.
+// The lanes that quickFma cannot compute follow after the loop, because a call inside
+// would slow all lanes down. Until then d must not overwrite operands that it shares.
 
 func fmaF32Plain(d, a, b, c *machine.Lanes32) {
 	var t machine.Lanes32
