@@ -246,9 +246,9 @@ func configurations(d int) []Config {
 		return c
 	}
 	small := func(c *Config) { c.TileN = 64 }
-	all := []Config{InHalves(1), with(InHalves(1), small), InHalves(2), with(InHalves(2), small), Latency(d), Pair(), Throughput(d, 3)}
+	all := []Config{SplitKeys(1), with(SplitKeys(1), small), SplitKeys(2), with(SplitKeys(2), small), Latency(d), Pair(), Throughput(d, 3)}
 	if d == 64 {
-		soon := func(c *Config) { c.Turns = 32 }
+		soon := func(c *Config) { c.PingPong = 32 }
 		return append(all, TwoPairs(), with(TwoPairs(), func(c *Config) { c.Polynomial = 0 }), with(TwoPairs(), soon), Throughput(d, 4), with(Throughput(d, 4), soon))
 	}
 	return append(all, with(Latency(d), func(c *Config) { c.Split = 2 }))

@@ -12,45 +12,45 @@ import (
 // block, blocks that stay. Heads of 128 leave registers for three, and for 128 keys a
 // tile; three with heads of 64 have 192.
 func Throughput(headDim, warpgroups int) Config {
-	c := Config{Warpgroups: warpgroups, TileN: 128, Stages: 2, Split: 1, Persistent: true, Turns: 32, SumColumn: true, BlocksPerSM: 1}
+	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: warpgroups, TileN: 128, Stages: 2, Persistent: true, PingPong: 32, BlocksPerSM: 1}}
 	if headDim == 64 {
 		c.Polynomial = 16
 		if warpgroups == 3 {
 			c.TileN = 192
 		}
-		c.Turns = c.TileN
+		c.PingPong = c.TileN
 	}
 	return c
 }
 
 // Pair is the design between the two: blocks of 128 rows.
 func Pair() Config {
-	return Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, Turns: 96, SumColumn: true, BlocksPerSM: 1}
+	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, PingPong: 96, BlocksPerSM: 1}}
 }
 
 // TwoPairs is the same for heads of 64: two pairs of warpgroups, each sharing the keys of
 // 64 rows. Two warpgroups of 64 rows would leave the units that take exponentials idle
 // half of the time.
 func TwoPairs() Config {
-	return Config{Warpgroups: 4, TileN: 128, Stages: 4, Split: 1, Turns: 128, Halves: true, Polynomial: 16, SumColumn: true, BlocksPerSM: 1}
+	return Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Softmax: Softmax{Polynomial: 16, SumsInV: true}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 4, PingPong: 128, BlocksPerSM: 1}}
 }
 
 // Latency is a design for problems of few tiles: 64 rows a block.
 func Latency(headDim int) Config {
-	c := Config{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, SumColumn: true, BlocksPerSM: 2}
+	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 2}}
 	if headDim == 128 {
 		c.BlocksPerSM = 1 // shared memory for no more
 	}
 	return c
 }
 
-// InHalves is the other: 64 rows a block, the keys over its two warpgroups, and over a
+// SplitKeys is the other: 64 rows a block, the keys over its two warpgroups, and over a
 // cluster of split blocks. In a cluster each has so few tiles that turns, and what else
 // pays off tile by tile, do not.
-func InHalves(split int) Config {
-	c := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: split, Halves: true, BlocksPerSM: 1}
+func SplitKeys(split int) Config {
+	c := Config{Sharing: Sharing{Split: split, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}
 	if split == 1 {
-		c.Turns, c.Polynomial, c.SumColumn = c.TileN, 16, true
+		c.PingPong, c.Polynomial, c.SumsInV = c.TileN, 16, true
 	}
 	return c
 }
@@ -110,13 +110,13 @@ func (t terms) dot(load terms) (micros float64) {
 // The second rewrites testdata/times.json and prints the terms that belong here; without
 // -times it wants these to be the ones that are here.
 func choices(headDim int) []choice {
-	finer := InHalves(2)
+	finer := SplitKeys(2)
 	finer.TileN = 64
 	if headDim == 64 {
 		return []choice{
 			{finer, terms{0.539, 1.94, 0.324, 0, 0.029}},
-			{InHalves(2), terms{0.764, 1.751, 0.582, 0, 0.031}},
-			{InHalves(1), terms{0.639, 1.858, 0.521, 0, 0.033}},
+			{SplitKeys(2), terms{0.764, 1.751, 0.582, 0, 0.031}},
+			{SplitKeys(1), terms{0.639, 1.858, 0.521, 0, 0.033}},
 			{Latency(64), terms{1.188, 0.636, 0.803, 0.208, 0.015}},
 			{Pair(), terms{0.415, 1.964, 0.924, 0, 0.026}},
 			{TwoPairs(), terms{0.519, 2.817, 0.757, 0, 0.027}},
@@ -128,8 +128,8 @@ func choices(headDim int) []choice {
 	split.Split = 2
 	return []choice{
 		{finer, terms{0.62, 2.185, 0.47, 0, 0.059}},
-		{InHalves(2), terms{0.64, 2.39, 0.692, 0, 0.072}},
-		{InHalves(1), terms{0.507, 2.395, 0.683, 0, 0.034}},
+		{SplitKeys(2), terms{0.64, 2.39, 0.692, 0, 0.072}},
+		{SplitKeys(1), terms{0.507, 2.395, 0.683, 0, 0.034}},
 		{split, terms{0.565, 2.114, 0.991, 0, 0.038}},
 		{Latency(128), terms{0.396, 1.699, 1.001, 0, 0.018}},
 		{Pair(), terms{0.043, 2.803, 1.166, 0, 0.04}},

@@ -7,33 +7,48 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Config is how a kernel computes.
+// Config describes a kernel: one field per decision, in three groups.
 type Config struct {
-	Warpgroups int // that compute, 64 query rows each: 1 to 4
-	TileN      int // keys of a step: 64, 128 or 192
-	Stages     int // tiles of K, and of transposed V, that are there or on their way
-	// Split is the number of blocks, a cluster, that share the keys of a tile of
-	// queries: 1 or 2.
-	Split int
-	// Persistent blocks take one tile of queries after the other, the next one's
-	// data on their way.
-	Persistent bool
-	// Turns has the warpgroups begin their exponentials one after the other, so that
-	// one of them takes them while others multiply: the next begins when one is through
-	// with so many keys of its tile, a multiple of 32; see handOn. 0 is no turns, and is
-	// for few tiles: with turns each tile has maxima of its own; see ownMaxima.
-	Turns int
-	// Halves has two warpgroups share 64 query rows: each takes every other tile of
-	// keys, and in the end their results are merged. A block has one such pair or two.
-	Halves bool
-	// Polynomial computes one exponential of so many on the FMA units instead of the
-	// special function units: 0 is none, 4 every fourth.
-	Polynomial int
-	// SumColumn has the tensor cores add up the rows of P: V gets dimensions more that
-	// are 1. It saves an addition a score, and sums P as it was rounded.
-	SumColumn bool
-	// BlocksPerSM is how many blocks the registers are dealt out for.
-	BlocksPerSM int
+	Sharing  `json:"sharing"`
+	Softmax  `json:"softmax"`
+	Schedule `json:"schedule"`
+}
+
+// Sharing says who shares the keys of 64 query rows. Those who do merge their results at
+// the end.
+type Sharing struct {
+	// Split is the number of blocks of a cluster that share the keys: 1 or 2.
+	Split int `json:"split"`
+	// SplitInBlock makes two warpgroups of a block share the keys: each takes every other
+	// KV tile. A block has one such pair or two.
+	SplitInBlock bool `json:"split_in_block"`
+}
+
+// Softmax says how the softmax is computed.
+type Softmax struct {
+	// Polynomial computes one exponential in this many on the FMA units instead of the
+	// special function units: 0 is none, 4 is every fourth.
+	Polynomial int `json:"polynomial"`
+	// SumsInV makes the tensor cores add up the rows of P: V gets extra dimensions of
+	// ones. It saves one addition per score, and sums P after rounding.
+	SumsInV bool `json:"sums_in_v"`
+}
+
+// Schedule says how the work is divided and in which order it is done.
+type Schedule struct {
+	Warpgroups int `json:"warpgroups"` // that compute, 64 query rows each: 1 to 4
+	TileN      int `json:"tile_n"`     // keys of a KV tile: 64, 128 or 192
+	Stages     int `json:"stages"`     // slots of the rings of K and of transposed V
+	// Persistent blocks compute one tile of queries after the other, while the data of the
+	// next tile are loaded.
+	Persistent bool `json:"persistent"`
+	// PingPong makes the warpgroups begin their exponentials one after the other, so that
+	// one computes them while others multiply: the next begins when one has done this many
+	// keys of its tile, a multiple of 32. 0 is no ping-pong, for few tiles. With ping-pong
+	// each tile has maxima of its own; see tileMaxima.
+	PingPong int `json:"ping_pong"`
+	// BlocksPerSM is the number of blocks that share the registers of an SM.
+	BlocksPerSM int `json:"blocks_per_sm"`
 }
 
 // String lists what is chosen.
@@ -45,16 +60,16 @@ func (c Config) String() string {
 	if c.Persistent {
 		s += " persistent"
 	}
-	if c.Turns > 0 {
-		s += fmt.Sprintf(" turns-%d", c.Turns)
+	if c.PingPong > 0 {
+		s += fmt.Sprintf(" turns-%d", c.PingPong)
 	}
-	if c.Halves {
+	if c.SplitInBlock {
 		s += " halves"
 	}
 	if c.Polynomial > 0 {
 		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
 	}
-	if c.SumColumn {
+	if c.SumsInV {
 		s += " sum-column"
 	}
 	if c.BlocksPerSM > 1 {
@@ -87,17 +102,17 @@ func (c Config) Check(p problem.Attention) error {
 		return fmt.Errorf("keys over %d blocks: 1 or 2", c.Split)
 	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
-	case c.Halves && (c.Warpgroups%2 != 0 || c.Persistent):
+	case c.SplitInBlock && (c.Warpgroups%2 != 0 || c.Persistent):
 		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block", c)
 	case c.Stages%c.perBlock() != 0:
 		return fmt.Errorf("keys over %d warpgroups with %d stages: each has slots of its own, equally many", c.perBlock(), c.Stages)
-	case c.Turns < 0 || c.Turns > c.TileN || c.Turns%stepKeys != 0:
-		return fmt.Errorf("a turn ends after %d keys: after a multiple of %d, or all of the tile's %d", c.Turns, stepKeys, c.TileN)
-	case c.Turns > 0 && c.Warpgroups == 1:
-		return fmt.Errorf("turns with one warpgroup: there is nobody to take turns with")
+	case c.PingPong < 0 || c.PingPong > c.TileN || c.PingPong%stepKeys != 0:
+		return fmt.Errorf("the ping-pong hand-over comes after %d keys: use a multiple of %d, at most the tile's %d", c.PingPong, stepKeys, c.TileN)
+	case c.PingPong > 0 && c.Warpgroups == 1:
+		return fmt.Errorf("ping-pong with one warpgroup: it takes at least two")
 	case c.Polynomial < 0 || c.Polynomial == 1:
 		return fmt.Errorf("one of %d exponentials by a polynomial: 0, or 2 and more", c.Polynomial)
-	case c.SumColumn && p.LSE:
+	case c.SumsInV && p.LSE:
 		return fmt.Errorf("a column of sums with the LSE: it sums P as rounded to e4m3, which is right for O and off by up to a hundredth for the LSE")
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks an SM: 1 to 4", c.BlocksPerSM)
@@ -150,7 +165,7 @@ const enoughRegisters = 168
 // short says that assemblers spill a few words in the rounds of the kernel: four
 // warpgroups that stay have no registers for a causal mask, or for sums.
 func (c Config) short(p problem.Attention) bool {
-	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumColumn)
+	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumsInV)
 }
 
 // registersNeeded is an estimate of what a consumer's round has alive at once.
@@ -158,7 +173,7 @@ func (c Config) registersNeeded(p problem.Attention) int {
 	others := 12 // bases, l, c, w, places in the rings
 	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.D)/2
 	O := T
-	if c.SumColumn { // no l, and of the columns beside the sums none is kept
+	if c.SumsInV { // no l, and of the columns beside the sums none is kept
 		O, others = O-2, others-2
 	}
 	return max(S, P+T) + O + others
@@ -185,9 +200,9 @@ const (
 	rings
 )
 
-// turnTakers are the warps that take turns.
-func (c Config) turnTakers() int {
-	if c.Turns == 0 {
+// pingPongWarps is the number of warps that take part in the ping-pong.
+func (c Config) pingPongWarps() int {
+	if c.PingPong == 0 {
 		return 0
 	}
 	return 4 * c.Warpgroups
@@ -209,7 +224,7 @@ func (c Config) slots(ring int) int {
 
 // columns are those of T and O: the dimensions, and a group of eight for the row sums.
 func (c Config) columns(d int) int {
-	if c.SumColumn {
+	if c.SumsInV {
 		return d + 8
 	}
 	return d
@@ -236,7 +251,7 @@ func (c Config) plan(d int) plan {
 		bars += tile.RingBytes(c.slots(r))
 	}
 	p.turns = bars
-	p.exchanged = p.turns + tile.TurnsBytes(c.turnTakers())
+	p.exchanged = p.turns + tile.PingPongBytes(c.pingPongWarps())
 	at := take(p.exchanged + 8*c.Warpgroups)
 	for r := range p.barriers {
 		p.barriers[r] += at

@@ -35,7 +35,7 @@ func (g *gen) consume() {
 			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
 			t := a.softmax.Tile(S) // m = rowmax S
 			var w []build.F32
-			if !c.ownMaxima() {
+			if !c.tileMaxima() {
 				w = t.Raise() // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
 			}
 			if at.pingPong {
@@ -57,7 +57,7 @@ func (g *gen) consume() {
 			if at.pingPong && !at.early {
 				a.turn.Pass(wg.Warp, last)
 			}
-			if c.ownMaxima() && !at.weightEarly {
+			if c.tileMaxima() && !at.weightEarly {
 				w = t.Weight(O) // w = 2^(c·m - c·m₀)
 			}
 			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise
@@ -72,7 +72,7 @@ func (g *gen) consume() {
 			wg.Wait(0)
 			a.values.Signal(wg.Warp)  // the transposing warps may overwrite V
 			a.keys.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V's place is K's
-			if c.ownMaxima() {
+			if c.tileMaxima() {
 				O.AddScaled(k, T, w) // O = O + w·T
 			} else {
 				O.ScaleAdd(k, w, T) // O = w·O + T
@@ -127,7 +127,7 @@ func (g *gen) newConsumer() *consumer {
 // newTurn returns the warp's place among the warps of the same number in the other
 // warpgroups, which share its quarter of the SM, or nil without ping-pong.
 func (g *gen) newTurn() *tile.Turn {
-	if g.c.Turns == 0 {
+	if g.c.PingPong == 0 {
 		return nil
 	}
 	warp := g.uniform(g.wg.Thread.Shr(5))

@@ -15,18 +15,18 @@ var full = flag.Bool("full", false, "the whole matrix of problems and configurat
 // variants are the kernels under test: what Choose may answer, and each other way to
 // compute, at both head dimensions.
 func variants(d int) []Config {
-	two := Config{Warpgroups: 2, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}
+	two := Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}
 	with := func(c Config, change func(*Config)) Config {
 		change(&c)
 		return c
 	}
-	summed := func(c *Config) { c.SumColumn = !c.SumColumn } // the other way
+	summed := func(c *Config) { c.SumsInV = !c.SumsInV } // the other way
 	all := []Config{
 		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), summed), with(Latency(d), func(c *Config) { c.Split = 2 }),
-		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumColumn = 64, 2, false }),
-		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumColumn = 192, true, 1, true }),
-		with(two, func(c *Config) { c.Persistent, c.Turns, c.Polynomial, c.Stages = true, 64, 4, 3 }),
-		InHalves(1), with(InHalves(1), summed), InHalves(2), with(InHalves(2), summed),
+		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumsInV = 64, 2, false }),
+		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumsInV = 192, true, 1, true }),
+		with(two, func(c *Config) { c.Persistent, c.PingPong, c.Polynomial, c.Stages = true, 64, 4, 3 }),
+		SplitKeys(1), with(SplitKeys(1), summed), SplitKeys(2), with(SplitKeys(2), summed),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
 		all = append(all, Throughput(d, 4), with(Throughput(d, 4), summed), TwoPairs(), with(TwoPairs(), summed))
@@ -48,7 +48,7 @@ func mixed(d, sq, skv, turn int) problem.Attention {
 
 // able is the problem as far as a configuration computes it.
 func (c Config) able(p problem.Attention) problem.Attention {
-	p.LSE = p.LSE && !c.SumColumn
+	p.LSE = p.LSE && !c.SumsInV
 	return p
 }
 
@@ -119,7 +119,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]Config{"mission": InHalves(2), "mission256": InHalves(2), "long": TwoPairs()} {
+	for name, want := range map[string]Config{"mission": SplitKeys(2), "mission256": SplitKeys(2), "long": TwoPairs()} {
 		if got := Choose(named(t, name), 132); got != want {
 			t.Errorf("%s takes %v, want %v", name, got, want)
 		}
@@ -128,7 +128,7 @@ func TestChoose(t *testing.T) {
 
 // TestGroups has eight heads share one of K and V.
 func TestGroups(t *testing.T) {
-	for i, c := range []Config{Throughput(64, 4), InHalves(2), Throughput(128, 3)} {
+	for i, c := range []Config{Throughput(64, 4), SplitKeys(2), Throughput(128, 3)} {
 		p := problem.Attention{Shape: problem.Shape{B: 2, Hq: 8, Hkv: 1, Sq: 70, Skv: 150, D: 64 << (i / 2)}, Format: problem.E4M3, Causal: i != 1}
 		in := generate(t, "normal", p, 7)
 		b := newBench(t, emulator(t, 0, nil), in)
@@ -141,7 +141,7 @@ func TestGroups(t *testing.T) {
 // small logits.
 func TestDistributions(t *testing.T) {
 	for _, dist := range ref.Distributions() {
-		for _, c := range []Config{Throughput(64, 4), InHalves(1)} {
+		for _, c := range []Config{Throughput(64, 4), SplitKeys(1)} {
 			in := generate(t, dist.Name, square(1, 2, 150, 64, problem.E4M3), 3)
 			r := newBench(t, emulator(t, 0, nil), in).run(c)
 			holdsWeights(t, dist.Name, c, in, r)
@@ -175,7 +175,7 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref
 // where the largest so far counts: much less with outliers, a few of which have all the weight.
 func TestOwnMaxima(t *testing.T) {
 	running := Throughput(64, 3)
-	running.Turns = 0
+	running.PingPong = 0
 	for dist, most := range map[string]float64{"normal": 0.95, "outliers": 0.7} {
 		in := generate(t, dist, square(1, 1, 1024, 64, problem.E4M3), 1)
 		want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})

@@ -59,8 +59,8 @@ func TestDefectsAreFound(t *testing.T) {
 		{"halves read before they have come", TwoPairs(), func(s string) string {
 			return regexp.MustCompile(`mbarrier.init.shared(::cta)?.b64 (.*), 4;`).ReplaceAllString(s, "mbarrier.init.shared$1.b64 $2, 3;")
 		}},
-		{"shares sent before the others' barriers are there", InHalves(2), cut("barrier.cluster.wait;")},
-		{"shares read before they have come", InHalves(2), func(s string) string {
+		{"shares sent before the others' barriers are there", SplitKeys(2), cut("barrier.cluster.wait;")},
+		{"shares read before they have come", SplitKeys(2), func(s string) string {
 			return regexp.MustCompile(`mbarrier.try_wait.parity.acquire.cluster(.*), 0;`).ReplaceAllString(s, "mbarrier.try_wait.parity.acquire.cluster$1, 1;")
 		}},
 	} {

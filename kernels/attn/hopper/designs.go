@@ -29,8 +29,8 @@ func Designs() []Design {
 		{"hopper-pair", "128 query rows a block, two warpgroups that take turns", of(func(int) Config { return Pair() })},
 		{"hopper-two-pairs", "128 query rows a block, the keys of each 64 over two warpgroups; heads of 64", of(func(int) Config { return TwoPairs() })},
 		{"hopper-latency", "64 query rows a block, two blocks an SM", of(Latency)},
-		{"hopper-halves", "64 query rows a block, the keys over its two warpgroups", of(func(int) Config { return InHalves(1) })},
-		{"hopper-halves-cluster", "the keys over two warpgroups in each of a cluster of two", of(func(int) Config { return InHalves(2) })},
+		{"hopper-halves", "64 query rows a block, the keys over its two warpgroups", of(func(int) Config { return SplitKeys(1) })},
+		{"hopper-halves-cluster", "the keys over two warpgroups in each of a cluster of two", of(func(int) Config { return SplitKeys(2) })},
 	}
 }
 
@@ -64,6 +64,6 @@ const maxColumnKeys = 2048
 // not in a column of sums: without maxima of their own for each tile these become many where
 // there are many keys, and with outliers their sum is missed.
 func (c Config) without(p problem.Attention) Config {
-	c.SumColumn = c.SumColumn && !p.LSE && (c.ownMaxima() || p.Skv <= maxColumnKeys)
+	c.SumsInV = c.SumsInV && !p.LSE && (c.tileMaxima() || p.Skv <= maxColumnKeys)
 	return c
 }

@@ -32,7 +32,7 @@
 //	O = O + w·T             w = 2^(c·m - c·m₀)
 //
 // consumer.go has this loop with every wait, signal and hand-over in its place. While one
-// warpgroup multiplies, the others compute their exponentials: with [Config.Turns] they
+// warpgroup multiplies, the others compute their exponentials: with [Config.PingPong] they
 // begin them one after the other, which is ping-pong scheduling. schedule (softmax.go) says
 // where in a tile a warpgroup hands over.
 //
@@ -54,7 +54,7 @@
 // 2^18 times as large in the same tile. m₀ is a row's first m, until an m is above it by
 // more than 2^32. Designs for few tiles use the largest m so far instead, with
 // O = w·O + T. The row sum l is the sum of P before rounding, except with
-// [Config.SumColumn].
+// [Config.SumsInV].
 //
 // P leaves the accumulator of S and enters wgmma as operand A without crossing lanes: its
 // columns come out in the order of tile.FP8Order, and V's tokens are transposed into the

@@ -13,7 +13,7 @@ import (
 // A kernel for one problem: the text that a driver loads, and how to start it.
 func Example() {
 	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
-	c := hopper.InHalves(2)
+	c := hopper.SplitKeys(2)
 	k, err := hopper.New(p, c)
 	if err != nil {
 		log.Fatal(err)

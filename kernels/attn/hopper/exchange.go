@@ -36,7 +36,7 @@ func (c Config) sharers() int { return c.Split * c.perBlock() }
 
 // perBlock are those of them that are in one block.
 func (c Config) perBlock() int {
-	if c.Halves {
+	if c.SplitInBlock {
 		return 2
 	}
 	return 1

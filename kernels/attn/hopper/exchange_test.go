@@ -17,7 +17,7 @@ func TestExchangeBits(t *testing.T) {
 	if *full {
 		schedules = 20
 	}
-	for i, c := range []Config{InHalves(2), TwoPairs(), InHalves(1)} {
+	for i, c := range []Config{SplitKeys(2), TwoPairs(), SplitKeys(1)} {
 		p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 70, Skv: 140 + 200*i, D: 64}, Format: problem.E4M3, LSE: true, Causal: i == 1}
 		if i == 2 {
 			p.Format = problem.E5M2
@@ -52,7 +52,7 @@ func TestExchangeRounding(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rmse [2]float64
-	for i, c := range []Config{{Warpgroups: 1, TileN: 128, Stages: 2, Split: 1, BlocksPerSM: 1}, InHalves(2)} {
+	for i, c := range []Config{{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 1}}, SplitKeys(2)} {
 		e, err := want.Compare(newBench(t, emulator(t, 0, nil), in).run(c).Tensor(t), ref.CompareOptions{Tol: 0.1})
 		if err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestExchangeNaN(t *testing.T) {
 	for _, key := range []int{0, 200, 300, 499} {
 		in := generate(t, "normal", p, 1)
 		in.K.Data[key*64+5] = 0x7f
-		r := newBench(t, emulator(t, 0, nil), in).run(InHalves(2))
+		r := newBench(t, emulator(t, 0, nil), in).run(SplitKeys(2))
 		for i := 0; i < len(r.O); i += 2 {
 			if h := binary.LittleEndian.Uint16(r.O[i:]); h&0x7fff <= 0x7c00 {
 				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)

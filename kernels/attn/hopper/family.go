@@ -91,8 +91,9 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 // Axes are the fields of Config.
 func (Family) Axes() []attn.Axis {
 	return attn.AxesOf[Config](map[string][]int{
-		"Warpgroups": {1, 2, 3, 4}, "TileN": {64, 128, 192}, "Stages": {1, 2, 3, 4}, "Split": {1, 2},
-		"Turns": {0, 32, 64, 96, 128, 160, 192}, "Polynomial": {0, 4, 8, 16}, "BlocksPerSM": {1, 2, 3},
+		"sharing.split": {1, 2}, "softmax.polynomial": {0, 4, 8, 16},
+		"schedule.warpgroups": {1, 2, 3, 4}, "schedule.tile_n": {64, 128, 192}, "schedule.stages": {1, 2, 3, 4},
+		"schedule.ping_pong": {0, 32, 64, 96, 128, 160, 192}, "schedule.blocks_per_sm": {1, 2, 3},
 	})
 }
 

@@ -67,7 +67,7 @@ type gen struct {
 	rank                         build.U32 // in the cluster
 	group                        build.U32 // the thread's warpgroup: 0 produces
 	wg                           tile.Warpgroup
-	turns                        tile.Turns
+	turns                        tile.PingPong
 	mask                         part.Mask
 	work                         part.Work
 	scales                       part.Scales
@@ -107,7 +107,7 @@ func (g *gen) lieAt(mem build.Shared[build.B8]) {
 	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
 		*r = tile.NewRing(g.k, build.SharedAs[build.B64](mem, g.plan.barriers[i]), g.c.slots(i))
 	}
-	g.turns = tile.NewTurns(g.k, build.SharedAs[build.B64](mem, g.plan.turns), g.c.turnTakers())
+	g.turns = tile.NewPingPong(g.k, build.SharedAs[build.B64](mem, g.plan.turns), g.c.pingPongWarps())
 }
 
 // uniform is a number that all lanes of a warp agree on, said so that the assembler
@@ -145,8 +145,8 @@ func (g *gen) open() {
 			k.PrefetchTensormap(m.Addr())
 		}
 	})
-	if g.c.SumColumn {
-		g.fillSumColumn()
+	if g.c.SumsInV {
+		g.fillSumColumns()
 	}
 	k.SyncThreads()
 	if g.c.Split > 1 {
@@ -164,7 +164,7 @@ func (g *gen) arrivals() (counts []int) {
 			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring))...)
 		}
 	}
-	counts = append(counts, slices.Repeat([]int{1}, g.c.turnTakers())...)
+	counts = append(counts, slices.Repeat([]int{1}, g.c.pingPongWarps())...)
 	if g.c.sharers() > 1 {
 		counts = append(counts, slices.Repeat([]int{g.c.arrivals()}, g.c.Warpgroups)...)
 	}

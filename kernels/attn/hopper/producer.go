@@ -28,12 +28,12 @@ func (g *gen) load() {
 	c := g.newCopies()
 	g.work.Each(func(it part.Item) {
 		c.queries(it, c.q.Wait())
-		if g.c.Halves {
+		if g.c.SplitInBlock {
 			last := it.First.Add(it.Tiles).Sub(1)
 			k.If(it.Tiles.SetpGt(0), func() { c.keys(it, last, c.k.Wait()) })
 		}
 		g.work.EachTile(it, k.U32(0), 1, func(j build.U32) {
-			if g.c.Halves {
+			if g.c.SplitInBlock {
 				k.If(j.SetpGt(it.First), func() { c.keys(it, j.Sub(1), c.k.Wait()) })
 			} else {
 				c.keys(it, j, c.k.Wait())
@@ -171,12 +171,12 @@ func (g *gen) valueTile() tile.KMajor {
 	return tile.NewKMajor(g.k, build.SharedAs[build.B8](g.mem, g.plan.v), g.c.columns(g.d), g.c.TileN)
 }
 
-// fillSumColumn gives each slot of V eight dimensions more, for columns come in eights:
+// fillSumColumns gives each slot of V eight dimensions more, for columns come in eights:
 // four are 1 for a part of the tokens each and 0 for the others, four are 0. Nobody
 // overwrites them. An accumulator of FP8 products keeps 14 bits and cuts the rest off,
 // so a sum of all tokens in one would come out too small, by a bit for every 32 of them.
 // A lane keeps one of the four and adds it up as it does O's.
-func (g *gen) fillSumColumn() {
+func (g *gen) fillSumColumns() {
 	k := g.k
 	one := uint32(fp8.E4M3.Encode(1))
 	if g.p.Format == problem.E5M2 {

@@ -28,7 +28,7 @@ func TestResources(t *testing.T) {
 		if !*full {
 			configs = []Config{Throughput(d, 3), Latency(d)}
 			if d == 64 {
-				configs = append(configs, Throughput(d, 4), TwoPairs(), InHalves(2))
+				configs = append(configs, Throughput(d, 4), TwoPairs(), SplitKeys(2))
 			}
 		}
 		for _, c := range configs {

@@ -17,8 +17,8 @@ func (c Config) numerics() part.Numerics {
 	return part.Numerics{
 		Lift:       lift,
 		Exp2:       part.Exp2{Every: c.Polynomial, Polynomial: part.ForE4M3},
-		TileMaxima: c.ownMaxima(),
-		SumsInV:    c.SumColumn,
+		TileMaxima: c.tileMaxima(),
+		SumsInV:    c.SumsInV,
 		IntegerMax: true,
 	}
 }
@@ -47,22 +47,22 @@ type schedule struct {
 }
 
 func (c Config) schedule() schedule {
-	s := schedule{pingPong: c.Turns > 0, first: c.TileN, round: c.TileN}
-	if s.early = s.pingPong && c.Turns < c.TileN; s.early {
-		s.first = c.Turns
+	s := schedule{pingPong: c.PingPong > 0, first: c.TileN, round: c.TileN}
+	if s.early = s.pingPong && c.PingPong < c.TileN; s.early {
+		s.first = c.PingPong
 	}
-	s.weightEarly = s.early && c.ownMaxima() && c.Turns <= c.TileN/2
-	if !s.pingPong && !c.SumColumn {
+	s.weightEarly = s.early && c.tileMaxima() && c.PingPong <= c.TileN/2
+	if !s.pingPong && !c.SumsInV {
 		s.round = stepKeys
 	}
 	return s
 }
 
-// ownMaxima has P of a tile be relative to the tile's own largest scores, and not to the
+// tileMaxima has P of a tile be relative to the tile's own largest scores, and not to the
 // largest so far. The largest weight of each row and tile is then exact in e4m3, and none
 // becomes 0 that counts among its neighbours: errors are smaller by a tenth, with outliers
 // by half. It takes a branch a tile, which only pays where there are many.
-func (c Config) ownMaxima() bool { return c.Turns > 0 }
+func (c Config) tileMaxima() bool { return c.PingPong > 0 }
 
 // weights computes P of the keys from to to-1 and rounds it to e4m3, round keys at a time.
 // It also returns the last P before rounding: what depends on it comes after all of them.
