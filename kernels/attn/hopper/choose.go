@@ -23,14 +23,15 @@ func Throughput(headDim, warpgroups int) Config {
 	return c
 }
 
-// Pair is the design between the two: blocks of 128 rows.
+// Pair is the design for problems of medium size: blocks of 128 rows, two warpgroups in
+// ping-pong.
 func Pair() Config {
 	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, PingPong: 96, BlocksPerSM: 1}}
 }
 
-// TwoPairs is the same for heads of 64: two pairs of warpgroups, each sharing the keys of
-// 64 rows. Two warpgroups of 64 rows would leave the units that take exponentials idle
-// half of the time.
+// TwoPairs is Pair for heads of 64, with two pairs of warpgroups, each sharing the keys of
+// 64 rows. Two warpgroups alone would leave the special function units idle half of the
+// time.
 func TwoPairs() Config {
 	return Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Softmax: Softmax{Polynomial: 16, SumsInV: true}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 4, PingPong: 128, BlocksPerSM: 1}}
 }
@@ -44,9 +45,9 @@ func Latency(headDim int) Config {
 	return c
 }
 
-// SplitKeys is the other: 64 rows a block, the keys over its two warpgroups, and over a
-// cluster of split blocks. In a cluster each has so few tiles that turns, and what else
-// pays off tile by tile, do not.
+// SplitKeys is the second design for problems of few tiles: 64 rows per block, whose keys
+// are split over its two warpgroups, and over a cluster of split blocks. In a cluster each
+// warpgroup has so few tiles that ping-pong, and what else pays off tile by tile, does not.
 func SplitKeys(split int) Config {
 	c := Config{Sharing: Sharing{Split: split, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}
 	if split == 1 {

@@ -51,7 +51,7 @@ type Schedule struct {
 	BlocksPerSM int `json:"blocks_per_sm"`
 }
 
-// String lists what is chosen.
+// String lists what is set, in the short form that records use.
 func (c Config) String() string {
 	s := fmt.Sprintf("%dx%d stages-%d", c.rows(), c.TileN, c.Stages)
 	if c.Split > 1 {
@@ -78,14 +78,14 @@ func (c Config) String() string {
 	return s
 }
 
-// sharedLimit is the shared memory that a block may have, sharedPerSM what there is.
+// Shared memory in bytes: the most that a block may have, and what an SM has.
 const (
 	sharedLimit = 227 << 10
 	sharedPerSM = 228 << 10
-	sharedBlock = 1 << 10 // that the driver takes of each block
+	sharedBlock = 1 << 10 // reserved by the driver for each block
 )
 
-// Check says why a kernel of this Config cannot compute the problem, or nil when it can.
+// Check returns the reason why a kernel of this Config cannot compute the problem, or nil.
 func (c Config) Check(p problem.Attention) error {
 	p = p.Filled()
 	if err := checkProblem(p); err != nil {
@@ -93,17 +93,17 @@ func (c Config) Check(p problem.Attention) error {
 	}
 	switch {
 	case c.Warpgroups < 1 || c.Warpgroups > 4:
-		return fmt.Errorf("%d warpgroups: 1 to 4 compute", c.Warpgroups)
+		return fmt.Errorf("%d computing warpgroups: use 1 to 4", c.Warpgroups)
 	case c.TileN != 64 && c.TileN != 128 && c.TileN != 192:
-		return fmt.Errorf("KV tiles of %d: 64, 128 or 192 are possible", c.TileN)
+		return fmt.Errorf("KV tiles of %d keys: use 64, 128 or 192", c.TileN)
 	case c.Stages < 1 || c.Stages > 4:
-		return fmt.Errorf("%d stages: 1 to 4", c.Stages)
+		return fmt.Errorf("%d stages: use 1 to 4", c.Stages)
 	case c.Split != 1 && c.Split != 2:
-		return fmt.Errorf("keys over %d blocks: 1 or 2", c.Split)
+		return fmt.Errorf("keys over %d blocks: use 1 or 2", c.Split)
 	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
 		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
 	case c.SplitInBlock && (c.Warpgroups%2 != 0 || c.Persistent):
-		return fmt.Errorf("halves of the keys with %v: it takes two or four warpgroups and one tile of queries a block", c)
+		return fmt.Errorf("keys split within the block with %v: it takes two or four warpgroups and one tile of queries per block", c)
 	case c.Stages%c.perBlock() != 0:
 		return fmt.Errorf("keys over %d warpgroups with %d stages: each has slots of its own, equally many", c.perBlock(), c.Stages)
 	case c.PingPong < 0 || c.PingPong > c.TileN || c.PingPong%stepKeys != 0:
@@ -111,17 +111,17 @@ func (c Config) Check(p problem.Attention) error {
 	case c.PingPong > 0 && c.Warpgroups == 1:
 		return fmt.Errorf("ping-pong with one warpgroup: it takes at least two")
 	case c.Polynomial < 0 || c.Polynomial == 1:
-		return fmt.Errorf("one of %d exponentials by a polynomial: 0, or 2 and more", c.Polynomial)
+		return fmt.Errorf("one exponential in %d by a polynomial: use 0, or 2 and more", c.Polynomial)
 	case c.SumsInV && p.LSE:
-		return fmt.Errorf("a column of sums with the LSE: it sums P as rounded to e4m3, which is right for O and off by up to a hundredth for the LSE")
+		return fmt.Errorf("row sums in columns of V with the LSE: they sum P after rounding to e4m3, which is right for O and off by up to a hundredth for the LSE")
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
-		return fmt.Errorf("%d blocks an SM: 1 to 4", c.BlocksPerSM)
+		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
 	if err := c.checkGrid(p); err != nil {
 		return err
 	}
 	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
-		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory a block, an SM has %d and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
+		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory per block; an SM has %d and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
 	}
 	if need, has := c.registersNeeded(p), c.registers(); need > has.consumer {
 		return fmt.Errorf("head dimension %d with %v: a consumer needs about %d registers and has %d", p.D, c, need, has.consumer)
@@ -129,10 +129,10 @@ func (c Config) Check(p problem.Attention) error {
 	return nil
 }
 
-// rows is the query rows of a block.
+// rows returns the query rows of a block.
 func (c Config) rows() int { return warpgroupRows * c.rowTiles() }
 
-// rowTiles is how many tiles of 64 query rows a block has.
+// rowTiles returns how many tiles of 64 query rows a block has.
 func (c Config) rowTiles() int { return c.Warpgroups / c.perBlock() }
 
 const (
@@ -143,10 +143,10 @@ const (
 // threads of a block: the producers' warpgroup and the consumers'.
 func (c Config) threads() int { return warpgroupThreads * (c.Warpgroups + 1) }
 
-// registers are what the threads of each role have, and what all have at first.
+// registers are the registers per thread: at the start of the kernel, and in each role.
 type registers struct{ start, producer, consumer int }
 
-// registers deals out the 65536 of an SM: few to producers, the rest to consumers.
+// registers divides the 65536 registers of an SM: few for producers, the rest for consumers.
 func (c Config) registers() registers {
 	const inAll, most = 65536, 240
 	producer := 40
@@ -158,17 +158,17 @@ func (c Config) registers() registers {
 	return registers{start, producer, min(start+spare, most)}
 }
 
-// enoughRegisters are those of a thread that has a whole SM's to share with 383 others,
-// more than any design needs.
+// enoughRegisters is more than any design needs: what a thread gets when 384 threads share
+// an SM.
 const enoughRegisters = 168
 
-// short says that assemblers spill a few words in the rounds of the kernel: four
-// warpgroups that stay have no registers for a causal mask, or for sums.
+// short reports whether the assembler spills registers in the loop: four persistent
+// warpgroups have no registers for a causal mask, or for row sums.
 func (c Config) short(p problem.Attention) bool {
 	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumsInV)
 }
 
-// registersNeeded is an estimate of what a consumer's round has alive at once.
+// registersNeeded estimates how many registers are live at once in a consumer's loop.
 func (c Config) registersNeeded(p problem.Attention) int {
 	others := 12 // bases, l, c, w, places in the rings
 	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.D)/2
@@ -179,7 +179,7 @@ func (c Config) registersNeeded(p problem.Attention) int {
 	return max(S, P+T) + O + others
 }
 
-// plan is what lies where in a block's shared memory, in bytes from its beginning.
+// plan is the layout of a block's shared memory, in bytes from its beginning.
 type plan struct {
 	q, k, raw, v int // rings of tiles; see doc.go
 	qTile, tile  int // bytes of a tile of Q, and of K or raw
@@ -208,7 +208,7 @@ func (c Config) pingPongWarps() int {
 	return 4 * c.Warpgroups
 }
 
-// slots are how many tiles each ring holds.
+// slots returns how many tiles a ring holds.
 func (c Config) slots(ring int) int {
 	switch ring {
 	case ringQ:
@@ -222,7 +222,7 @@ func (c Config) slots(ring int) int {
 	return c.Stages
 }
 
-// columns are those of T and O: the dimensions, and a group of eight for the row sums.
+// columns returns the columns of T and O: the head dimension, and eight more for row sums.
 func (c Config) columns(d int) int {
 	if c.SumsInV {
 		return d + 8

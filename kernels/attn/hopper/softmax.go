@@ -58,10 +58,11 @@ func (c Config) schedule() schedule {
 	return s
 }
 
-// tileMaxima has P of a tile be relative to the tile's own largest scores, and not to the
-// largest so far. The largest weight of each row and tile is then exact in e4m3, and none
-// becomes 0 that counts among its neighbours: errors are smaller by a tenth, with outliers
-// by half. It takes a branch a tile, which only pays where there are many.
+// tileMaxima reports whether P of a tile is relative to the tile's own largest scores, and
+// not to the largest so far. The largest weight of each row and tile is then exact in e4m3,
+// and no weight becomes 0 that counts among its neighbours: errors are smaller by a tenth,
+// with outliers by half. It takes one branch per tile, which only pays where there are many
+// tiles: the designs with ping-pong.
 func (c Config) tileMaxima() bool { return c.PingPong > 0 }
 
 // weights computes P of the keys from to to-1 and rounds it to e4m3, round keys at a time.
@@ -76,7 +77,7 @@ func (s schedule) weights(t *part.Tile, from, to int) (P tile.Bytes8, last build
 	return P, last
 }
 
-// finite is x, or 0 for -∞. A NaN stays one.
+// finite returns x, or 0 for -∞. A NaN stays a NaN.
 func finite(k *build.Kernel, x build.F32) build.F32 {
 	return x.Selp(0, x.SetpGtu(tile.NegInf(k)))
 }
