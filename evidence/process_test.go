@@ -17,6 +17,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -43,7 +44,7 @@ func writeForEver(dir string, told io.Writer) error {
 	}
 	for i := 0; ; i++ {
 		r := recordtest.New(fmt.Sprintf("kernel-%d-%d", os.Getpid(), i))
-		recordtest.Correct(r, "1,8,512,64", 0.01) // a few kilobytes: more than one write to a disk
+		recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.01) // a few kilobytes: more than one write to a disk
 		hash, err := s.AddRecord(r)
 		if err != nil {
 			return err

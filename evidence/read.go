@@ -116,43 +116,36 @@ func (s *Store) Object(hash string) ([]byte, error) {
 	return data, nil
 }
 
-// Record is the record with a hash.
+// Record is the record with a hash. One of an older schema is upgraded as it is read; its
+// file stays as it is.
 func (s *Store) Record(hash string) (*record.Record, error) {
-	var r record.Record
-	if err := s.decode(hash, &r, &r.Schema); err != nil {
-		return nil, err
-	}
-	if r.Kernel.Name == "" && r.Kernel.SHA256 == "" {
+	r, err := decode(s, hash, record.Read)
+	if err == nil && r.Kernel.Name == "" && r.Kernel.SHA256 == "" {
 		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is no record"}
 	}
-	return &r, nil
+	return r, err
 }
 
 // Verdict is the verdict with a hash.
 func (s *Store) Verdict(hash string) (*record.Verdict, error) {
-	var v record.Verdict
-	if err := s.decode(hash, &v, &v.Schema); err != nil {
-		return nil, err
-	}
-	if v.Outcome == "" || !isHash(v.Record) {
+	v, err := decode(s, hash, record.ReadVerdict)
+	if err == nil && (v.Outcome == "" || !isHash(v.Record)) {
 		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is no verdict"}
 	}
-	return &v, nil
+	return v, err
 }
 
-func (s *Store) decode(hash string, into any, schema *int) error {
+// decode reads an object.
+func decode[T any](s *Store, hash string, read func([]byte) (*T, error)) (*T, error) {
 	data, err := s.Object(hash)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	file := filepath.ToSlash(objectFile(hash))
-	if err := json.Unmarshal(data, into); err != nil {
-		return Problem{file, "is not what attest writes: " + err.Error()}
+	v, err := read(data)
+	if err != nil {
+		return nil, Problem{filepath.ToSlash(objectFile(hash)), "cannot be read: " + err.Error()}
 	}
-	if *schema > record.Schema {
-		return Problem{file, fmt.Sprintf("has schema %d, this version reads up to %d: use a newer attest", *schema, record.Schema)}
-	}
-	return nil
+	return v, nil
 }
 
 // Find is the entry whose object has a hash that starts so.

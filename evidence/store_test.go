@@ -13,7 +13,9 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 func open(t testing.TB, dir string) *evidence.Store {
@@ -131,11 +133,6 @@ func TestRefuses(t *testing.T) {
 	if _, err := s.AddRecord(r); err == nil || !strings.Contains(err.Error(), "schema") {
 		t.Errorf("a record of another schema: %v", err)
 	}
-	r = recordtest.New("stage1")
-	recordtest.Correct(r, "1,1,32,64", math.NaN())
-	if _, err := s.AddRecord(r); err == nil || !strings.Contains(err.Error(), "NaN") {
-		t.Errorf("a record with NaN: %v", err)
-	}
 	if files, _ := filepath.Glob(filepath.Join(s.Path(), "*", "*")); len(files) > 0 {
 		t.Errorf("refused, and yet there is %v", files)
 	}
@@ -231,5 +228,29 @@ func TestWriteErrorsAreClear(t *testing.T) {
 	var p evidence.Problem
 	if _, err := s.Record(strings.Repeat("0", 64)); !errors.As(err, &p) {
 		t.Errorf("a missing record: %v", err)
+	}
+}
+
+// TestNotFinite wants the errors of a kernel whose outputs are NaN or infinite in the store,
+// and the same when they are read.
+func TestNotFinite(t *testing.T) {
+	s := open(t, t.TempDir())
+	r := recordtest.New("stage1")
+	c := recordtest.Correct(r, problem.Square(1, 1, 32, 64), math.NaN())
+	c.WorstRow = &record.RowError{Mean: ref.Float(math.Inf(1)), Plain: 0.5}
+	hash, err := s.AddRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := s.Record(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &back.Correctness.Cases[0]
+	if e := got.Errors; !math.IsNaN(e.Max) || !math.IsNaN(e.RMSE) || e.Elements != 32*64 || len(e.ByHead) != 1 || !math.IsNaN(e.ByHead[0].Max) {
+		t.Errorf("errors %+v", e)
+	}
+	if !math.IsInf(float64(got.WorstRow.Mean), 1) || got.WorstRow.Plain != 0.5 {
+		t.Errorf("worst row %+v", got.WorstRow)
 	}
 }

@@ -90,7 +90,7 @@ func TestOptional(t *testing.T) {
 	}
 	r, v := measure(t, preset(t, "hopper"), p)
 	wants(t, v, record.Defer, "")
-	if n := len(r.Correctness.Cases); n != 3 || r.Correctness.Cases[2].Shape != "1,2,33/80,64" {
+	if n := len(r.Correctness.Cases); n != 3 || r.Correctness.Cases[2].Shape.String() != "1,2,33/80,64" {
 		t.Errorf("%d cases of a kernel that serves all of them", n)
 	}
 }

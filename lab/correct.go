@@ -29,7 +29,8 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 	}
 	l, err := load(m.dev, m.s, sms)
 	if err != nil {
-		c.Cases = append(c.Cases, record.Case{Shape: m.p.Cases[0].Shape.String(), Device: m.dev.Info().Name, Failure: err.Error()})
+		shape, _, _ := m.served(m.p.Cases[0].Shape) // it has a head dimension, which the plan may leave open
+		c.Cases = append(c.Cases, record.Case{Shape: shape, Device: m.dev.Info().Name, Failure: err.Error()})
 		return nil
 	}
 	table := &table{loaded: l}
@@ -103,7 +104,7 @@ func (t *table) clear(faulty bool) error {
 // judgeCase runs a case and measures its errors. The kernel runs first: there is no
 // reference yet whose memory it could find.
 func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
-	c := record.Case{Shape: one.Shape.String(), Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Device: m.dev.Info().Name, Powers: []record.Power{}}
+	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Device: m.dev.Info().Name, Powers: []record.Power{}}
 	in, err := newInputs(m.s, one)
 	if err != nil {
 		return c, err
@@ -167,7 +168,7 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	if err := r.judge(c, got); err != nil {
 		return err
 	}
-	c.Plain, c.PlainDequantised, c.Logits, c.Powers = r.plain, r.plainDequantised, r.logits, r.powers
+	c.Plain, c.PlainDequantised, c.Logits, c.Powers = r.plain, r.plainDequantised, ref.Float(r.logits), r.powers
 	if out.lse != nil {
 		if c.LSE, err = r.quantised.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {
 			return err

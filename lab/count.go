@@ -11,21 +11,15 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Counted is what one run of a subject did on the emulator.
+// Counted is what one launch of a subject did on the emulator.
 type Counted struct {
-	Launches []CountedLaunch // in stream order
-	Bytes    int64           // of all operands
-}
-
-// CountedLaunch is one launch of a run.
-type CountedLaunch struct {
 	*count.Counts
 	Launch device.Launch
+	Bytes  int64 // of all operands
 }
 
-// Count runs a subject once on the emulator of its target and counts what each of its
-// launches does. Persistent kernels are launched for so many SMs; 0 is what the emulator
-// has.
+// Count runs a subject once on the emulator of its target and counts what it does.
+// Persistent kernels are launched for so many SMs; 0 is what the emulator has.
 func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Counted, error) {
 	counter := count.New()
 	dev, err := emulator(s.Target, emu.Options{Observer: counter})
@@ -37,10 +31,7 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 	if err != nil {
 		return nil, err
 	}
-	c := &Counted{}
-	for i, l := range b.work.Launches() {
-		c.Launches = append(c.Launches, CountedLaunch{counter.Launches()[i], l})
-	}
+	c := &Counted{Counts: counter.Launches()[0], Launch: b.work.Launches()[0]}
 	for _, o := range b.operands {
 		c.Bytes += o.Bytes
 	}

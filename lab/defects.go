@@ -31,17 +31,17 @@ func (m *measurement) defects(ctx context.Context) error {
 	if len(m.p.Defects.Shapes) == 0 {
 		return nil
 	}
-	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Defect{}}
+	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []finding.Finding{}}
 	var all finding.List
 	for _, wanted := range m.p.Defects.Shapes {
 		s, refused, ok := m.served(wanted)
 		if refused != nil {
 			d.Refused = append(d.Refused, m.refusal(wanted, refused))
 		}
-		if !ok || slices.Contains(d.Shapes, s.String()) {
+		if !ok || slices.Contains(d.Shapes, s) {
 			continue
 		}
-		d.Shapes = append(d.Shapes, s.String())
+		d.Shapes = append(d.Shapes, s)
 		ended, err := m.watch(ctx, d, &all, s)
 		if err != nil {
 			return err
@@ -50,9 +50,7 @@ func (m *measurement) defects(ctx context.Context) error {
 			break // it is red, and may take long to fail again
 		}
 	}
-	for _, f := range all.All() {
-		d.Found = append(d.Found, defectOf(f))
-	}
+	d.Found = append(d.Found, all.All()...)
 	d.Errors, d.Warnings = all.Count()
 	m.r.Defects = d
 	return nil
@@ -133,13 +131,4 @@ func (m *measurement) emulated() ptx.Target {
 		return info.Target
 	}
 	return m.s.Target
-}
-
-// defectOf is a finding as a record holds it.
-func defectOf(f finding.Finding) record.Defect {
-	d := record.Defect{Finding: f, Who: f.Who()}
-	if f.Other != nil {
-		d.OtherLine = int(f.Other.Line)
-	}
-	return d
 }

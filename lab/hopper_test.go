@@ -126,7 +126,7 @@ func TestHopperTimed(t *testing.T) {
 		t.Fatalf("%+v", perf)
 	}
 	for _, one := range perf.Shapes {
-		if !one.OutputsOK || one.Baseline == nil || one.Shape != "1,4/2,40/100,64" {
+		if !one.OutputsOK || one.Baseline == nil || one.Shape.String() != "1,4/2,40/100,64" {
 			t.Errorf("%s, %+v: %s", one.Shape, one.Method, one.Wrong)
 		}
 		if python && (len(one.Rivals) != 1 || one.Rivals[0].RMSE > 1e-6) {

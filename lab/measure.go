@@ -94,7 +94,7 @@ func (m *measurement) close() {
 // red reports whether a section that has been measured already stops the line.
 func (m *measurement) red() bool {
 	for _, g := range gate.Judge(m.r).Gates {
-		if g.Status == record.Red || g.Status == record.Void && g.Name != "defects" {
+		if g.Status == record.Red || g.Status == record.Void && g.Name != record.DefectsGate {
 			return true
 		}
 	}
@@ -150,12 +150,12 @@ func (m *measurement) forgoes(c Case, refused error) bool {
 	return c.Optional && (refused != nil || m.s.Problem.Causal && c.Shape.Sq > c.Shape.Skv)
 }
 
-// refusal says that a shape is not served.
-func (m *measurement) refusal(s problem.Shape, why error) string {
+// refusal says that the kernel does not support a shape, and why.
+func (m *measurement) refusal(s problem.Shape, why error) record.Refusal {
 	if s.D == 0 {
 		s.D = m.dim
 	}
-	return fmt.Sprintf("%v: %v", s, why)
+	return record.Refusal{Shape: s, Why: why.Error()}
 }
 
 // foresee plans the steps, so that progress has an end. Weights are about those of

@@ -135,8 +135,8 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	}
 	plain := map[int]float64{} // by the first row of a tile, for where few rows are compared some have none
 	for i, part := range c.Dequantised.ByRowTile {
-		t := record.TileError{First: part.First, Mean: part.Mean, Plain: r.plainTiles[i].Mean}
-		plain[part.First] = t.Plain
+		t := record.TileError{First: part.First, Mean: ref.Float(part.Mean), Plain: ref.Float(r.plainTiles[i].Mean)}
+		plain[part.First] = r.plainTiles[i].Mean
 		// Products, since the plain computation may be exact.
 		if w := c.WorstTile; w == nil || t.Mean*(w.Plain+gate.SlackMean) > w.Mean*(t.Plain+gate.SlackMean) {
 			c.WorstTile = &t
@@ -144,7 +144,7 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	}
 	for i, mean := range r.rowErrors(got) {
 		row := r.quantised.Rows[i]
-		e := record.RowError{Row: row, Mean: mean, Plain: r.plainRows[i] + plain[row.S-row.S%rowsOfTile]}
+		e := record.RowError{Row: row, Mean: ref.Float(mean), Plain: ref.Float(r.plainRows[i] + plain[row.S-row.S%rowsOfTile])}
 		if w := c.WorstRow; w == nil || e.Mean*(w.Plain+gate.SlackMean) > w.Mean*(e.Plain+gate.SlackMean) {
 			c.WorstRow = &e
 		}
@@ -182,7 +182,7 @@ func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *in
 // blank is a case before it is run, with what the plain computation gives.
 func (r *reference) blank(c Case) record.Case {
 	return record.Case{
-		Shape: c.Shape.String(), Name: c.Name, Seed: c.Seed, Distribution: c.Distribution,
-		Plain: r.plain, PlainDequantised: r.plainDequantised, Logits: r.logits, Powers: r.powers,
+		Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution,
+		Plain: r.plain, PlainDequantised: r.plainDequantised, Logits: ref.Float(r.logits), Powers: r.powers,
 	}
 }

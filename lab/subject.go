@@ -103,12 +103,16 @@ func (s *Subject) ServesShape(shape problem.Shape) error {
 	return s.Serves(s.At(shape), kernel.Chip{})
 }
 
-// Describe describes the subject for a record: by the hash of what is run.
+// Describe describes the subject for a record: everything but the text, which the record
+// knows by its hash.
 func (s *Subject) Describe() record.Kernel {
 	sum := sha256.Sum256([]byte(s.PTX))
+	call := *s.Kernel
+	call.Name, call.PTX, call.Config = "", "", nil // the description has them
 	return record.Kernel{
-		Name: s.Name, Entry: s.Entries()[0], SHA256: hex.EncodeToString(sum[:]), Config: s.Config,
+		Name: s.Name, Entry: s.Entries()[0], Identity: s.Identity(), SHA256: hex.EncodeToString(sum[:]), Config: s.Config,
 		Target: s.Target.String(), Format: string(s.Problem.Format), Output: string(s.Problem.Output),
+		Problem: record.Problem{Attention: s.Problem}, Call: &call,
 	}
 }
 

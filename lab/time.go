@@ -11,6 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -128,7 +129,7 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 
 // timeOnce measures one shape by one method, all candidates in turns.
 func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method timing.Method, n problem.Named, own []*contestant, prepared []*preparedRival, tick func(share float64)) (err error) {
-	t := record.Times{Shape: n.Shape.String(), Name: n.Name, Inputs: timedInputs, RMSE: own[0].rmse}
+	t := record.Times{Shape: n.Shape, Name: n.Name, Inputs: timedInputs, RMSE: own[0].rmse}
 	var candidates []timing.Candidate
 	for _, c := range own {
 		timed, err := c.candidate(ctx, timer, method)
@@ -226,14 +227,11 @@ func (m *measurement) merge(other *record.Performance) {
 // conclude works out of the samples what reports show. The gate does so again.
 func (m *measurement) conclude() {
 	perf := m.r.Performance
+	perf.Processes = max(m.p.Times.Processes, 1)
 	for i := range perf.Shapes {
 		t := &perf.Shapes[i]
 		t.Floor = gate.Floor(m.r, t)
-		shape, _ := problem.ParseShape(t.Shape) // it is one of ours
-		flop := shape.FLOP()
-		if m.s.Problem.Causal {
-			flop /= 2
-		}
+		flop := m.s.At(t.Shape).FLOP()
 		for j := range t.Names {
 			var all []float64
 			for k := range t.Runs {
@@ -241,7 +239,7 @@ func (m *measurement) conclude() {
 			}
 			s := stats.Summarise(all)
 			t.Summaries = append(t.Summaries, s)
-			t.TFLOPs = append(t.TFLOPs, flop/s.P50/1e6)
+			t.TFLOPs = append(t.TFLOPs, ref.Float(flop/s.P50/1e6))
 		}
 		own := len(t.Names) - len(t.Rivals)
 		for j := 1; j < len(t.Names); j++ {

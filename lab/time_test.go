@@ -57,7 +57,7 @@ func wants(t testing.TB, v record.Verdict, o record.Outcome, why string) {
 	t.Helper()
 	all := v.Why
 	for _, g := range v.Gates {
-		all += "\n" + g.Name + " " + string(g.Status) + ": " + g.Summary + "\n\t" + strings.Join(g.Reasons, "\n\t")
+		all += "\n" + string(g.Name) + " " + string(g.Status) + ": " + g.Summary + "\n\t" + strings.Join(g.Reasons, "\n\t")
 	}
 	if v.Outcome != o || !strings.Contains(all, why) {
 		t.Errorf("%s, want %s because of %q:\n%s", v.Outcome, o, why, all)
@@ -107,7 +107,7 @@ func TestNoChange(t *testing.T) {
 	p := timingPlan(newCard())
 	p.Baseline = preset(t, "stage3b")
 	_, v := measure(t, preset(t, "stage3b"), p)
-	wants(t, v, record.NoChange, "the PTX is that of")
+	wants(t, v, record.NoChange, "the same kernel as")
 }
 
 // TestMethods takes all four, and expects the flush of a cold cache in none.

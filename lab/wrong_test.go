@@ -93,7 +93,7 @@ func value(k *build.Kernel, bits uint16) build.U16 { return k.U16(bits) }
 type wrongKernel struct {
 	name   string
 	make   func(t testing.TB) *Subject
-	gate   string
+	gate   record.GateName
 	why    string
 	onCard bool // its outputs show it on a GPU too
 }

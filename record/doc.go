@@ -1,10 +1,16 @@
-// Package record is what a campaign leaves behind: plain data, from the kernel that
-// was judged to the verdict, as JSON. It measures nothing and judges nothing.
+// Package record holds what a campaign leaves behind, as plain data: from the kernel that
+// was judged to the verdict. It measures nothing and judges nothing.
 //
-// lab fills a Record and judges it; evidence keeps records and verdicts; report shows
-// them. Since all three speak through these types, a report can be made where nothing
-// was measured, and a record can be judged again years later by the rules of then.
+// lab fills a [Record], lab/gate judges it, evidence keeps records and verdicts, and
+// internal/report shows them. All of them speak through these types, so a report can be
+// made where nothing was measured, and a record can be judged again later by other rules.
 //
-// Every section of a Record is a pointer: nil means that it was not measured. Times
-// are of one launch, in microseconds.
+// Every section of a Record is a pointer; nil means that the section was not measured.
+// Times are those of one launch, in microseconds.
+//
+// # Schemas
+//
+// [Schema] is the version of the JSON form. [Read] and [ReadVerdict] read this version and
+// all older ones: what an older version lacks is worked out from what it has. Stored files
+// are never rewritten. A newer version is refused.
 package record

@@ -2,35 +2,46 @@ package record
 
 import "time"
 
-// Status is what a gate says.
+// Status is the result of a gate.
 type Status string
 
-// What gates say. VOID is a gate that could not have failed, and counts as red.
+// The statuses of a gate. A void gate could not have failed, and counts as red.
 const (
 	Green   Status = "green"
 	Red     Status = "red"
 	Void    Status = "void"
-	Skipped Status = "skipped" // with the reason; or a gate before it was red
+	Skipped Status = "skipped" // the summary says why
 )
 
-// Gate is one gate's judgement.
+// GateName names a gate.
+type GateName string
+
+// The gates, in the order in which they are judged.
+const (
+	ResourcesGate   GateName = "resources"
+	DefectsGate     GateName = "defects"
+	CorrectnessGate GateName = "correctness"
+	PerformanceGate GateName = "performance"
+)
+
+// Gate is the judgement of one gate.
 type Gate struct {
-	Name    string   `json:"name"` // "resources", "defects", "correctness", "performance"
+	Name    GateName `json:"name"`
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // one line
 	Reasons []string `json:"reasons,omitempty"`
 }
 
-// Outcome is what becomes of a kernel.
+// Outcome is the decision on a kernel.
 type Outcome string
 
 // The outcomes.
 const (
 	Merge         Outcome = "MERGE"
 	Reject        Outcome = "REJECT"         // a gate is red
-	Defer         Outcome = "DEFER"          // the run could not tell
-	ValidNegative Outcome = "VALID-NEGATIVE" // right, measured, and does not pay
-	NoChange      Outcome = "NO-CHANGE"      // the same PTX as the baseline
+	Defer         Outcome = "DEFER"          // the run could not decide
+	ValidNegative Outcome = "VALID-NEGATIVE" // right, measured, and not faster by enough
+	NoChange      Outcome = "NO-CHANGE"      // the same kernel as the baseline
 )
 
 // Verdict is the judgement of a record.
@@ -48,5 +59,5 @@ type Verdict struct {
 // Outcomes returns all outcomes.
 func Outcomes() []Outcome { return []Outcome{Merge, Reject, Defer, ValidNegative, NoChange} }
 
-// OK reports whether nothing is wrong with the kernel.
+// OK reports whether the kernel is free of faults: slower than its baseline is no fault.
 func (v *Verdict) OK() bool { return v.Outcome != Reject }

@@ -1,10 +1,8 @@
 package ref
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/GOATnote-Inc/attest/fp8"
 )
@@ -12,8 +10,8 @@ import (
 // Errors is how far numbers are from what they ought to be.
 //
 // An error that is no number, because either side is NaN or one is infinite, is
-// counted in NotFinite and Bad, and makes Max, Mean and RMSE [math.MaxFloat64]: it
-// passes no tolerance, and JSON can write it.
+// counted in NotFinite and Bad, and makes Max, Mean and RMSE [math.MaxFloat64], which
+// passes no tolerance.
 type Errors struct {
 	Elements  int     `json:"elements"`
 	Max       float64 `json:"max"`
@@ -49,28 +47,6 @@ type Part struct {
 	Max      float64 `json:"max"`
 	Mean     float64 `json:"mean"`
 	Bad      int     `json:"bad"`
-}
-
-// Float is a number that JSON gets as a string where it is not finite.
-type Float float64
-
-// MarshalJSON writes a number, or "NaN", "+Inf" or "-Inf".
-func (f Float) MarshalJSON() ([]byte, error) {
-	if x := float64(f); math.IsNaN(x) || math.IsInf(x, 0) {
-		return json.Marshal(strconv.FormatFloat(x, 'g', -1, 64))
-	}
-	return json.Marshal(float64(f))
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (f *Float) UnmarshalJSON(text []byte) error {
-	var word string
-	if json.Unmarshal(text, &word) == nil {
-		x, err := strconv.ParseFloat(word, 64)
-		*f = Float(x)
-		return err
-	}
-	return json.Unmarshal(text, (*float64)(f))
 }
 
 // CompareOptions say how errors are judged and laid out.

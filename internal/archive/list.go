@@ -22,18 +22,18 @@ type Filter struct {
 // Line is the JSON of one record in attest evidence list. Outcome, Why and Verdict are those
 // of the newest verdict, or "".
 type Line struct {
-	Hash    string         `json:"hash"`
-	Seq     int            `json:"seq"`
-	Time    time.Time      `json:"time"`
-	Kernel  string         `json:"kernel"`
-	PTX     string         `json:"ptx"`
-	Format  string         `json:"format"`
-	Target  string         `json:"target"`
-	Device  string         `json:"device"`
-	Shapes  []string       `json:"shapes"` // that the record has errors or times of
-	Outcome record.Outcome `json:"outcome"`
-	Why     string         `json:"why"`
-	Verdict string         `json:"verdict"`
+	Hash    string          `json:"hash"`
+	Seq     int             `json:"seq"`
+	Time    time.Time       `json:"time"`
+	Kernel  string          `json:"kernel"`
+	PTX     string          `json:"ptx"`
+	Format  string          `json:"format"`
+	Target  string          `json:"target"`
+	Device  string          `json:"device"`
+	Shapes  []problem.Shape `json:"shapes"` // that the record has errors or times of
+	Outcome record.Outcome  `json:"outcome"`
+	Why     string          `json:"why"`
+	Verdict string          `json:"verdict"`
 }
 
 // Outcomes returns the values of --outcome.
@@ -105,13 +105,13 @@ func (a *Archive) printLines(lines []Line, of int) {
 
 func (f *Filter) takes(l *Line) bool {
 	return strings.Contains(l.Kernel, f.Kernel) && (f.Outcome == "" || string(l.Outcome) == f.Outcome) &&
-		(f.Shape == problem.Shape{} || slices.Contains(l.Shapes, f.Shape.String()))
+		(f.Shape == problem.Shape{} || slices.Contains(l.Shapes, f.Shape))
 }
 
 // shapesOf returns the shapes that a record has errors or times of.
-func shapesOf(r *record.Record) []string {
-	shapes := []string{}
-	add := func(s string) {
+func shapesOf(r *record.Record) []problem.Shape {
+	shapes := []problem.Shape{}
+	add := func(s problem.Shape) {
 		if !slices.Contains(shapes, s) {
 			shapes = append(shapes, s)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -106,12 +107,12 @@ type KernelSummary struct {
 
 // ShapeSummary is the fastest kernel of a shape that was not rejected.
 type ShapeSummary struct {
-	Device string  `json:"device"`
-	Shape  string  `json:"shape"`
-	Best   string  `json:"best"`
-	P50    float64 `json:"p50"` // µs
-	TFLOPs float64 `json:"tflops"`
-	Record string  `json:"record"`
+	Device string        `json:"device"`
+	Shape  problem.Shape `json:"shape"`
+	Best   string        `json:"best"`
+	P50    float64       `json:"p50"` // µs
+	TFLOPs float64       `json:"tflops"`
+	Record string        `json:"record"`
 }
 
 func newSummary(v *report.View, written []string) *Summary {

@@ -77,7 +77,7 @@ func printTimes(env *cli.Env, p *record.Performance) {
 		for j, sum := range one.Summaries {
 			shape, method := "", ""
 			if j == 0 {
-				shape, method = one.Shape, fmt.Sprintf("%s, %s", one.Method.Mode, one.Method.Cache)
+				shape, method = one.Shape.String(), fmt.Sprintf("%s, %s", one.Method.Mode, one.Method.Cache)
 			}
 			t.Row(shape, method, term.Clean(one.Names[j]), term.Micros(sum.P50), term.Micros(sum.Median.Low)+" – "+term.Micros(sum.Median.High),
 				term.Micros(sum.P90), fmt.Sprintf("%.1f", 100*sum.CV), fmt.Sprintf("%.3g", one.TFLOPs[j]), ratio(comparison(one, j)))

@@ -18,6 +18,7 @@ import (
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -143,8 +144,8 @@ func TestTimes(t *testing.T) {
 	printTimes(&cli.Env{Out: &out, Color: term.Never}, &record.Performance{
 		Ceiling: record.Ceiling{Bandwidth: 4300, FLOPs: 900, Launch: 1.9}, Notes: []string{"jax: not installed"},
 		Shapes: []record.Times{{
-			Shape: "1,8,512,64", Method: timing.Method{Mode: timing.Graph, Cache: timing.Warm}, Names: []string{"stage3b", "stage2", "torch flash f16"},
-			Summaries: []stats.Summary{sum(8), sum(10), sum(123)}, TFLOPs: []float64{67.1, 53.7, 4.36}, Baseline: &base,
+			Shape: problem.Square(1, 8, 512, 64), Method: timing.Method{Mode: timing.Graph, Cache: timing.Warm}, Names: []string{"stage3b", "stage2", "torch flash f16"},
+			Summaries: []stats.Summary{sum(8), sum(10), sum(123)}, TFLOPs: []ref.Float{67.1, 53.7, 4.36}, Baseline: &base,
 			Rivals: []record.Rival{{Name: "torch flash f16", Comparison: compared(0.065, 1)}},
 		}},
 	})

@@ -18,7 +18,7 @@ func (r *CompareResult) Show(env *cli.Env) {
 	}
 	s := env.OutStyle()
 	r.Difference.WriteText(env, s)
-	if r.B.Performance != nil && len(r.B.Performance.Shapes) > 0 && r.B.Baseline != nil && r.B.Baseline.SHA256 == r.A.Kernel.SHA256 {
+	if r.B.Performance != nil && len(r.B.Performance.Shapes) > 0 && r.B.Baseline != nil && r.B.Baseline.Same(&r.A.Kernel) {
 		fmt.Fprintf(env, "\n%s in turns with %s\n", s.Bold(term.Clean(r.B.Kernel.Name)), term.Clean(r.A.Kernel.Name))
 		printTimes(env, r.B.Performance)
 	}
@@ -32,7 +32,7 @@ func printCounters(env *cli.Env, c *record.Counters) {
 		return
 	}
 	t := term.Table{Right: "lrrr", Style: env.OutStyle()}
-	t.Head("counters on "+c.Shape, "A", "B", "B / A")
+	t.Head("counters on "+c.Shape.String(), "A", "B", "B / A")
 	all := maps.Clone(c.Kernel)
 	maps.Copy(all, c.Baseline)
 	n := 0

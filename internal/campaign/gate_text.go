@@ -58,10 +58,10 @@ func (r *GateResult) print(env *cli.Env) {
 	s := env.OutStyle()
 	k := &r.Kernel
 	title := []string{k.Format}
-	if d := k.Config["head_dim"]; d != "" {
-		title = append(title, "D "+d)
+	if d := k.Problem.D; d > 0 {
+		title = append(title, fmt.Sprintf("D %d", d))
 	}
-	if k.Config["causal"] == "true" {
+	if k.Problem.Causal {
 		title = append(title, "causal")
 	}
 	title = append(title, k.Target)

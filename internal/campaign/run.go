@@ -111,7 +111,7 @@ func wrongWith(r *RunResult) []string {
 			why = append(why, w.what)
 		}
 	}
-	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, r.Kernel.Config["causal"] == "true", c)...)
+	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, r.Kernel.Problem.Causal, c)...)
 }
 
 // RunResult is the JSON of attest run.

@@ -169,4 +169,4 @@ func (s *Selection) external() (*lab.Subject, error) {
 }
 
 // sameText reports whether two kernels have the same PTX.
-func sameText(a, b *lab.Subject) bool { return a.Describe().SHA256 == b.Describe().SHA256 }
+func sameText(a, b *lab.Subject) bool { return a.PTX == b.PTX }

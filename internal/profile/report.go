@@ -2,7 +2,6 @@ package profile
 
 import (
 	"context"
-	"fmt"
 	"os/exec"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
@@ -36,13 +35,9 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip predict.C
 	if err != nil {
 		return nil, err
 	}
-	if n := len(counted.Launches); n != 1 {
-		return nil, fmt.Errorf("%s has %d launches: a profile is of kernels with one", s.Name, n)
-	}
-	one := counted.Launches[0]
-	work := predict.Work{Counts: one.Counts, Blocks: one.Launch.Grid.Norm().Count(), Bytes: counted.Bytes}
+	work := predict.Work{Counts: counted.Counts, Blocks: counted.Launch.Grid.Norm().Count(), Bytes: counted.Bytes}
 	return &Report{
-		Kernel: s.Name, Shape: shape.Shape.String(), Predicted: predict.Of(work, chip), Counts: one.Counts,
+		Kernel: s.Name, Shape: shape.Shape.String(), Predicted: predict.Of(work, chip), Counts: counted.Counts,
 		subject: s, shape: shape,
 	}, nil
 }

@@ -3,6 +3,7 @@ package recordtest
 import (
 	"time"
 
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -13,23 +14,26 @@ type Adder interface {
 	AddVerdict(*record.Verdict) (hash string, err error)
 }
 
+// The shapes that the ladder is timed on.
+var mission, long = problem.Square(1, 8, 512, 64), problem.Square(1, 8, 2048, 64)
+
 // gates are the gates in their order.
-var gates = []string{"resources", "defects", "correctness", "performance"}
+var gates = []record.GateName{record.ResourcesGate, record.DefectsGate, record.CorrectnessGate, record.PerformanceGate}
 
 // Judge is a verdict on the record with a hash, with gates that fit the outcome: for a
 // rejection red is the gate that failed.
-func Judge(hash string, at time.Time, outcome record.Outcome, red, why string) *record.Verdict {
+func Judge(hash string, at time.Time, outcome record.Outcome, red record.GateName, why string) *record.Verdict {
 	v := &record.Verdict{Schema: record.Schema, Record: hash, Time: at, Outcome: outcome, Why: why}
 	status := record.Green
 	for _, name := range gates {
-		g := record.Gate{Name: name, Status: status, Summary: name + " as they should be"}
+		g := record.Gate{Name: name, Status: status, Summary: string(name) + " as they should be"}
 		switch {
 		case name == red:
 			g.Status, g.Summary, g.Reasons = record.Red, why, []string{why}
 			status = record.Skipped
 		case status == record.Skipped:
 			g.Summary = "a gate before it is red"
-		case name == "performance" && outcome == record.Defer:
+		case name == record.PerformanceGate && outcome == record.Defer:
 			g.Status, g.Summary = record.Skipped, why
 		}
 		v.Gates = append(v.Gates, g)
@@ -46,7 +50,8 @@ type stage struct {
 	registers, shared int
 	mission, long     float64 // microseconds
 	outcome           record.Outcome
-	red, why          string
+	red               record.GateName
+	why               string
 }
 
 var ladder = []stage{
@@ -56,8 +61,8 @@ var ladder = []stage{
 	{"stage3a", 91, 35 << 10, 57.8, 786, record.ValidNegative, "", "+0.3 %, below the +10 % that it takes"},
 	{"xor-swizzle", 99, 33 << 10, 61.4, 842, record.ValidNegative, "", "-5.5 %: the swizzle costs more than conflicts did"},
 	{"stage3b", 83, 24 << 10, 21.5, 268, record.Merge, "", "2.70 times as fast as stage2"},
-	{"stage4", 84, 30 << 10, 0, 0, record.Reject, "defects", "1 race: shared memory is read before the copy has landed"},
-	{"stage5", 126, 49 << 10, 0, 0, record.Reject, "correctness", "1 of 6 cases fails: max 3.3 > 0.06"},
+	{"stage4", 84, 30 << 10, 0, 0, record.Reject, record.DefectsGate, "1 race: shared memory is read before the copy has landed"},
+	{"stage5", 126, 49 << 10, 0, 0, record.Reject, record.CorrectnessGate, "1 of 6 cases fails: max 3.3 > 0.06"},
 	{"stage5-persistent", 120, 49 << 10, 20.4, 251, record.Defer, "", "+5.4 %, and this run could have told +4.1 % from none"},
 }
 
@@ -91,24 +96,24 @@ func Campaign(to Adder, days int, speed float64) error {
 // measure fills in what a campaign would, up to the gate that is red.
 func measure(r *record.Record, st *stage, baseline stage, speed float64) {
 	Resources(r, st.registers, st.shared, 0)
-	if st.red == "defects" {
+	if st.red == record.DefectsGate {
 		Racy(r)
 		return
 	}
 	Clean(r)
 	for range 3 {
-		Correct(r, "1,8,512,64", 0.012).Name = "mission"
-		Correct(r, "1,8,2048,64", 0.009).Name = "long"
+		Correct(r, mission, 0.012).Name = "mission"
+		Correct(r, long, 0.009).Name = "long"
 	}
-	if st.red == "correctness" {
+	if st.red == record.CorrectnessGate {
 		r.Correctness.Cases = r.Correctness.Cases[:5]
-		Wrong(r, "1,8,512,64").Name = "mission"
+		Wrong(r, mission).Name = "mission"
 		return
 	}
 	for _, m := range methods {
-		Timed(r, "1,8,512,64", m.Method, speed*m.factor*st.mission, speed*m.factor*baseline.mission,
+		Timed(r, mission, m.Method, speed*m.factor*st.mission, speed*m.factor*baseline.mission,
 			map[string]float64{"torch flash f16": 13.2 * m.factor, "triton e4m3": 17.9 * m.factor})
-		Timed(r, "1,8,2048,64", m.Method, speed*m.factor*st.long, speed*m.factor*baseline.long,
+		Timed(r, long, m.Method, speed*m.factor*st.long, speed*m.factor*baseline.long,
 			map[string]float64{"torch flash f16": 88 * m.factor})
 	}
 	for i := range r.Performance.Shapes {
@@ -132,8 +137,8 @@ func Laptop(to Adder) error {
 		r.Build.Time = Start.Add(time.Duration(i) * time.Minute)
 		Resources(r, 90+i, 30<<10, 0)
 		Clean(r)
-		Correct(r, "1,1,32,64", 0.014).Name = "small"
-		Correct(r, "2,2,33,64", 0.011)
+		Correct(r, problem.Square(1, 1, 32, 64), 0.014).Name = "small"
+		Correct(r, problem.Square(2, 2, 33, 64), 0.011)
 		Skipped(r)
 		hash, err := to.AddRecord(r)
 		if err != nil {

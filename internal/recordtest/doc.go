@@ -3,7 +3,7 @@
 // takes them for measurements.
 //
 //	r := recordtest.New("stage1")
-//	recordtest.Correct(r, "1,8,512,64", 0.01)
+//	recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.01)
 //	v := recordtest.Judge(hash, record.Defer, "no GPU here")
 //
 // [Campaign] is a whole ladder, with a kernel for each outcome.

@@ -32,7 +32,8 @@ func hash(text string) string {
 func kernel(name string) record.Kernel {
 	return record.Kernel{
 		Name: name, Entry: "attention", SHA256: hash("the PTX of " + name), Target: "sm_89", Format: "e4m3", Output: "f16",
-		Config: map[string]string{"TileM": "32", "TileN": "32", "Stages": "2"},
+		Config:  map[string]string{"TileM": "32", "TileN": "32", "Stages": "2"},
+		Problem: record.Problem{Attention: problem.Attention{Format: problem.E4M3}.Filled()},
 	}
 }
 
@@ -75,25 +76,24 @@ func Resources(r *record.Record, registers, shared, spills int) {
 
 // Clean gives the record checkers that found nothing.
 func Clean(r *record.Record) {
-	r.Defects = &record.Defects{Schedules: []uint64{0, 1, 2, 3}, Shapes: []string{"1,1,32,64", "2,2,33,64"}, Found: []record.Defect{}}
+	r.Defects = &record.Defects{Schedules: []uint64{0, 1, 2, 3}, Shapes: []problem.Shape{problem.Square(1, 1, 32, 64), problem.Square(2, 2, 33, 64)}, Found: []finding.Finding{}}
 }
 
 // Racy gives the record a race.
 func Racy(r *record.Record) {
 	Clean(r)
 	r.Defects.Errors, r.Defects.Depends = 1, true
-	f := finding.Finding{
+	r.Defects.Found = []finding.Finding{{
 		Kind: "shared-race", Severity: finding.Error, Message: "read of kv is not ordered after the asynchronous write at line 412",
 		Place: finding.Place{Pos: ptx.Pos{Line: 530}, Source: "load.go:71:12", Warp: 1, Lanes: 1<<32 - 1},
 		Other: &finding.Place{Pos: ptx.Pos{Line: 412}}, Shape: "1,1,32,64", Count: 128,
-	}
-	r.Defects.Found = []record.Defect{{Finding: f, Who: f.Who(), OtherLine: 412}}
+	}}
 }
 
 var tolerance = record.Tolerance{Max: 0.06, Mean: 0.02, BadAbove: 0.06, BadShare: 0.01, Relative: 2}
 
 // Correct adds a case whose errors are about so large.
-func Correct(r *record.Record, shape string, worst float64) *record.Case {
+func Correct(r *record.Record, shape problem.Shape, worst float64) *record.Case {
 	if r.Correctness == nil {
 		r.Correctness = &record.Correctness{Tolerance: tolerance}
 	}
@@ -102,16 +102,15 @@ func Correct(r *record.Record, shape string, worst float64) *record.Case {
 	*cases = append(*cases, record.Case{
 		Shape: shape, Seed: seed, Distribution: "normal", Device: r.Build.Device.Name,
 		Errors: errorsOf(shape, worst, seed), Plain: errorsOf(shape, worst*0.9, seed+100),
-		InputsKept: true, Repeatable: true, OutputsHash: hash(r.Kernel.Name + shape),
+		InputsKept: true, Repeatable: true, OutputsHash: hash(r.Kernel.Name + shape.String()),
 		Powers: []record.Power{{Name: "zeros", Caught: true}, {Name: "mean-of-v", Caught: true}, {Name: "swapped-heads", Caught: true}},
 	})
 	return &(*cases)[len(*cases)-1]
 }
 
 // Wrong adds a case whose last tile of rows is wrong in half of the heads.
-func Wrong(r *record.Record, shape string) *record.Case {
-	c := Correct(r, shape, 0.02)
-	s, _ := problem.ParseShape(shape)
+func Wrong(r *record.Record, s problem.Shape) *record.Case {
+	c := Correct(r, s, 0.02)
 	tiles := (s.Sq + 31) / 32
 	for h := range s.Hq {
 		for t := range tiles {
@@ -128,8 +127,7 @@ func Wrong(r *record.Record, shape string) *record.Case {
 	return c
 }
 
-func errorsOf(shape string, worst float64, seed uint64) *ref.Errors {
-	s, _ := problem.ParseShape(shape)
+func errorsOf(s problem.Shape, worst float64, seed uint64) *ref.Errors {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	part := func(first, n int) ref.Part {
 		m := worst * (0.4 + 0.6*rnd.Float64())
@@ -148,6 +146,9 @@ func errorsOf(shape string, worst float64, seed uint64) *ref.Errors {
 	return e
 }
 
+// processes is how many processes measured.
+const processes = 3
+
 // Ceilings of the card that does not exist.
 var ceilings = record.Ceiling{Bandwidth: 3000, FLOPs: 800, Launch: 1.5}
 
@@ -158,13 +159,12 @@ func Skipped(r *record.Record) {
 
 // Timed adds times of the kernel and, where it has one, of its baseline, with a tail
 // such as launches have. rivals are names with their medians.
-func Timed(r *record.Record, shape string, m timing.Method, micros, baseline float64, rivals map[string]float64) {
+func Timed(r *record.Record, s problem.Shape, m timing.Method, micros, baseline float64, rivals map[string]float64) {
 	if r.Performance == nil {
-		r.Performance = &record.Performance{Ceiling: ceilings}
+		r.Performance = &record.Performance{Ceiling: ceilings, Processes: processes}
 	}
-	s, _ := problem.ParseShape(shape)
 	t := record.Times{
-		Shape: shape, Method: m, OutputsOK: true,
+		Shape: s, Method: m, OutputsOK: true,
 		Floor: max(ceilings.Launch, s.FLOP()/ceilings.FLOPs/1e6, float64(5*s.B*s.Hq*s.Sq*s.D)/ceilings.Bandwidth/1e3),
 	}
 	medians := []float64{micros}
@@ -177,21 +177,21 @@ func Timed(r *record.Record, shape string, m timing.Method, micros, baseline flo
 			t.Names, medians = append(t.Names, name), append(medians, median)
 		}
 	}
-	for process := range 3 {
+	for process := range processes {
 		t.Runs = append(t.Runs, run(t.Names, medians, m, uint64(process)+seedOf(r)))
 	}
-	summarise(r, &t, s)
+	summarise(r, &t)
 	r.Performance.Shapes = append(r.Performance.Shapes, t)
 }
 
-func summarise(r *record.Record, t *record.Times, s problem.Shape) {
+func summarise(r *record.Record, t *record.Times) {
 	for i := range t.Names {
 		var all []float64
 		for j := range t.Runs {
 			all = append(all, t.Runs[j].Times(i)...)
 		}
 		t.Summaries = append(t.Summaries, stats.Summarise(all))
-		t.TFLOPs = append(t.TFLOPs, s.FLOP()/t.Summaries[i].P50/1e6)
+		t.TFLOPs = append(t.TFLOPs, ref.Float(t.Shape.FLOP()/t.Summaries[i].P50/1e6))
 		if i == 0 {
 			continue
 		}

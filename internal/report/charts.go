@@ -213,7 +213,7 @@ func columns(d *svg, spots []spot, x, y scale) {
 		at := x.at(p.intensity)
 		if !named[p.shape] {
 			named[p.shape] = true
-			name := masked(orElse(p.shape.Name, p.shape.Shape), p.shape.Causal)
+			name := masked(orElse(p.shape.Name, p.shape.Shape.String()), p.shape.Causal)
 			half := 2.8 * float64(len(name)) // half of its width, about
 			line := max(slices.IndexFunc(ends[:], func(end float64) bool { return at-half > end }), 0)
 			ends[line] = at + half + 4
@@ -229,22 +229,8 @@ func columns(d *svg, spots []spot, x, y scale) {
 
 // intensity is the operations of the two products over the bytes that must move: each
 // of Q, K, V and O once.
-func intensity(r *record.Record, shape string) float64 {
-	s, err := problem.ParseShape(shape)
-	if err != nil {
-		return 0
-	}
-	bytes := size(r.Kernel.Format)*(s.Q().Len()+2*s.KV().Len()) + size(r.Kernel.Output)*s.Q().Len()
+func intensity(r *record.Record, s problem.Shape) float64 {
+	p := &r.Kernel.Problem
+	bytes := p.Format.Bytes()*(s.Q().Len()+2*s.KV().Len()) + p.Output.Bytes()*s.Q().Len()
 	return s.FLOP() / float64(bytes)
-}
-
-// size is the bytes of an element of a format.
-func size(format string) int {
-	switch format {
-	case "f32":
-		return 4
-	case "f16", "bf16":
-		return 2
-	}
-	return 1
 }

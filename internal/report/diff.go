@@ -134,7 +134,7 @@ func timeNumbers(p *record.Performance) (all []named[float64]) {
 	for i := range p.Shapes {
 		t := &p.Shapes[i]
 		if len(t.Summaries) > 0 {
-			all = append(all, named[float64]{t.Shape + " " + how(t.Method), t.Summaries[0].P50})
+			all = append(all, named[float64]{t.Shape.String() + " " + how(t.Method), t.Summaries[0].P50})
 		}
 	}
 	return all

@@ -18,6 +18,7 @@ import (
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -86,9 +87,9 @@ func one(r *record.Record, o record.Outcome) func(recordtest.Adder) error {
 		if err != nil || o == "" {
 			return err
 		}
-		red := ""
+		red := record.GateName("")
 		if o == record.Reject {
-			red = "correctness"
+			red = record.CorrectnessGate
 		}
 		_, err = to.AddVerdict(recordtest.Judge(hash, r.Build.Time, o, red, "for a test"))
 		return err
@@ -202,22 +203,22 @@ func odd() (fills []func(recordtest.Adder) error) {
 	hostile.Build.Device.Name = `</title><img src=x onerror=alert(1)>`
 	hostile.Kernel.Config = map[string]string{"<b>": "\x1b[31m"}
 	recordtest.OnGPU(hostile)
-	recordtest.Timed(hostile, "1,8,512,64", timing.Method{Mode: "graph", Cache: "warm"}, 5, 0, nil)
+	recordtest.Timed(hostile, problem.Square(1, 8, 512, 64), timing.Method{Mode: "graph", Cache: "warm"}, 5, 0, nil)
 
 	bare := recordtest.New("bare")
 	recordtest.OnGPU(bare)
 	bare.Resources = &record.Resources{}
 	bare.Defects = &record.Defects{}
-	bare.Correctness = &record.Correctness{Cases: []record.Case{{Shape: "nonsense", Failure: "illegal address"}, {Errors: &ref.Errors{Max: math.MaxFloat64, NotFinite: 3}}}}
+	bare.Correctness = &record.Correctness{Cases: []record.Case{{Shape: problem.Square(1, 1, 1, 1), Failure: "illegal address"}, {Shape: problem.Square(1, 1, 1, 1), Errors: &ref.Errors{Max: math.NaN(), NotFinite: 3}}}}
 	bare.Performance = &record.Performance{Shapes: []record.Times{
-		{Shape: "nonsense"},
-		{Shape: "1,1,32,64", Summaries: []stats.Summary{{}}, Names: []string{"bare"}, Rivals: []record.Rival{{Name: "nobody"}}},
-		{Shape: "1,8,512,64", Summaries: []stats.Summary{{P50: 3}}, TFLOPs: []float64{1}, Runs: []timing.Run{{}}},
+		{Shape: problem.Square(1, 1, 1, 1)},
+		{Shape: problem.Square(1, 1, 32, 64), Summaries: []stats.Summary{{}}, Names: []string{"bare"}, Rivals: []record.Rival{{Name: "nobody"}}},
+		{Shape: problem.Square(1, 8, 512, 64), Summaries: []stats.Summary{{P50: 3}}, TFLOPs: []ref.Float{1}, Runs: []timing.Run{{}}},
 	}}
 
 	flat := recordtest.New("flat") // all samples alike
 	recordtest.OnGPU(flat)
-	recordtest.Timed(flat, "1,1,32,64", timing.Method{Mode: "event", Cache: "cold", Clock: "host"}, 2, 0, nil)
+	recordtest.Timed(flat, problem.Square(1, 1, 32, 64), timing.Method{Mode: "event", Cache: "cold", Clock: "host"}, 2, 0, nil)
 	for i := range flat.Performance.Shapes[0].Runs {
 		for j := range flat.Performance.Shapes[0].Runs[i].Batches {
 			for k := range flat.Performance.Shapes[0].Runs[i].Batches[j].Micros {

@@ -91,7 +91,7 @@ func (v *View) Validation(k *Kernel) string {
 func verdictTable(j *evidence.Judgement) *Table {
 	t := &Table{Head: []string{"gate", "", "", "reasons"}}
 	for _, g := range j.Gates {
-		t.Rows = append(t.Rows, []Cell{text(g.Name), text(string(g.Status)), text(g.Summary), text(strings.Join(g.Reasons, "; "))})
+		t.Rows = append(t.Rows, []Cell{text(string(g.Name)), text(string(g.Status)), text(g.Summary), text(strings.Join(g.Reasons, "; "))})
 	}
 	return t
 }
@@ -123,7 +123,7 @@ func (v *View) correctness(k *Kernel) string {
 		}
 	}
 	for _, refused := range c.Refused {
-		fmt.Fprintf(&b, "\nNot served: %s\n", escape(refused))
+		fmt.Fprintf(&b, "\nNot supported: %v: %s\n", refused.Shape, escape(refused.Why))
 	}
 	return b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -123,17 +124,17 @@ func usage(r *record.Resources) (u use) {
 	return u
 }
 
-// maxError is the largest error on ordinary inputs, N(0,1), of a shape or of all for
-// "". On inputs that are made to be hard the format itself is far off, and a figure of
+// maxError is the largest error on ordinary inputs, N(0,1), of a shape, or of all
+// shapes for the zero one. On inputs that are made to be hard the format itself is far off, and a figure of
 // those says little of the kernel.
-func maxError(r *record.Record, shape string) string {
+func maxError(r *record.Record, shape problem.Shape) string {
 	if r.Correctness == nil {
 		return none
 	}
 	worst := -1.0
 	for i := range r.Correctness.Cases {
 		c := &r.Correctness.Cases[i]
-		if c.Errors != nil && c.Distribution == "normal" && (shape == "" || c.Shape == shape) {
+		if c.Errors != nil && c.Distribution == "normal" && (shape == (problem.Shape{}) || c.Shape == shape) {
 			worst = max(worst, c.Errors.Max)
 		}
 	}

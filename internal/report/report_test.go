@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -24,7 +25,7 @@ func timedOn(days int, ptx string, micros float64) *record.Record {
 	recordtest.OnGPU(r)
 	r.Kernel.SHA256 = ptx
 	r.Build.Time = recordtest.Start.AddDate(0, 0, days)
-	recordtest.Timed(r, "1,8,512,64", warm, micros, 0, map[string]float64{"torch flash f16": 20, "triton e4m3": 30})
+	recordtest.Timed(r, problem.Square(1, 8, 512, 64), warm, micros, 0, map[string]float64{"torch flash f16": 20, "triton e4m3": 30})
 	return r
 }
 
@@ -123,7 +124,7 @@ func TestRivalsAreOfTheSameRun(t *testing.T) {
 // own, and never as the fastest of what others compute whole.
 func TestCausalIsApart(t *testing.T) {
 	half := timedOn(1, "b", 5)
-	half.Kernel.Config = map[string]string{"causal": "true"}
+	half.Kernel.Problem.Causal = true
 	v := view(t, one(timedOn(0, "a", 10), record.Merge), one(half, record.Merge))
 	if len(v.Shapes) != 2 || v.Shapes[0].Causal || !v.Shapes[1].Causal || v.Shapes[1].Title() != v.Shapes[0].Title()+" causal" {
 		t.Fatalf("%+v", v.Shapes)
@@ -156,7 +157,7 @@ func TestOtherMethods(t *testing.T) {
 		recordtest.OnGPU(r)
 		r.Kernel.SHA256 = ptx
 		r.Build.Time = recordtest.Start.AddDate(0, 0, days)
-		recordtest.Timed(r, "1,8,512,64", m, micros, 0, nil)
+		recordtest.Timed(r, problem.Square(1, 8, 512, 64), m, micros, 0, nil)
 		return r
 	}
 	for _, ptx := range []string{"a", "b"} {
@@ -181,7 +182,7 @@ func TestBaselinesHaveRows(t *testing.T) {
 		recordtest.OnGPU(r)
 		r.Baseline = &old
 		r.Build.Time = recordtest.Start.AddDate(0, 0, days)
-		recordtest.Timed(r, "1,8,512,64", warm, 5, 9, nil)
+		recordtest.Timed(r, problem.Square(1, 8, 512, 64), warm, 5, 9, nil)
 		return r
 	}
 	two := []func(recordtest.Adder) error{one(against("stage2", 1), record.Merge), one(against("stage3a", 2), record.Merge)}
@@ -205,11 +206,12 @@ func TestNamesThatAreNotEnough(t *testing.T) {
 }
 
 // chosen is a record of a kernel whose configuration depends on the shape.
-func chosen(days int, config, shape string, micros float64) *record.Record {
+func chosen(days int, config string, shape problem.Shape, micros float64) *record.Record {
 	r := recordtest.New("hopper")
 	recordtest.OnGPU(r)
 	r.Kernel.SHA256 = config
-	r.Kernel.Config = map[string]string{"config": config, "chosen": "by shape", "head_dim": shape[strings.LastIndex(shape, ",")+1:]}
+	r.Kernel.Config = map[string]string{"config": config, "chosen": "by shape"}
+	r.Kernel.Problem.D = shape.D
 	r.Build.Time = recordtest.Start.AddDate(0, 0, days)
 	recordtest.Timed(r, shape, warm, micros, 0, nil)
 	return r
@@ -219,18 +221,18 @@ func chosen(days int, config, shape string, micros float64) *record.Record {
 // newest that was taken for it.
 func TestChosenByShape(t *testing.T) {
 	v := view(t,
-		one(chosen(0, "narrow", "1,8,512,64", 5), record.Merge),
-		one(chosen(0, "wide", "4,32,4096,64", 800), record.Merge),
-		one(chosen(0, "broad", "4,16,4096,128", 600), record.Merge),
-		one(chosen(1, "narrower", "1,8,512,64", 6), record.Merge), // slower, and what is taken now
-		one(chosen(2, "narrower", "1,8,512,64", 4), ""),           // times that nobody judged
+		one(chosen(0, "narrow", problem.Square(1, 8, 512, 64), 5), record.Merge),
+		one(chosen(0, "wide", problem.Square(4, 32, 4096, 64), 800), record.Merge),
+		one(chosen(0, "broad", problem.Square(4, 16, 4096, 128), 600), record.Merge),
+		one(chosen(1, "narrower", problem.Square(1, 8, 512, 64), 6), record.Merge), // slower, and what is taken now
+		one(chosen(2, "narrower", problem.Square(1, 8, 512, 64), 4), ""),           // times that nobody judged
 	)
 	var got []string
 	for _, s := range v.Shapes {
 		if len(s.Rows) != 1 || s.Best() == nil {
 			t.Fatalf("%s: %+v", s.Shape, s.Rows)
 		}
-		got = append(got, s.Shape+": "+s.Best().Label)
+		got = append(got, s.Shape.String()+": "+s.Best().Label)
 	}
 	want := "1,8,512,64: hopper D 64 narrower|4,32,4096,64: hopper D 64 wide|4,16,4096,128: hopper D 128 broad"
 	slices.Sort(got)
@@ -257,7 +259,7 @@ func TestMoreRivals(t *testing.T) {
 		for _, name := range rivals {
 			times[name] = 20
 		}
-		recordtest.Timed(r, "1,8,512,64", warm, micros, 0, times)
+		recordtest.Timed(r, problem.Square(1, 8, 512, 64), warm, micros, 0, times)
 		return r
 	}
 	for _, c := range []struct {
@@ -274,9 +276,9 @@ func TestMoreRivals(t *testing.T) {
 // TestHeadDimensions wants one name for heads of 64 and of 128 to be two kernels.
 func TestHeadDimensions(t *testing.T) {
 	a, b, c := timedOn(0, "a", 10), timedOn(1, "b", 9), timedOn(2, "c", 9)
-	a.Kernel.Config = map[string]string{"head_dim": "64", "causal": "false"}
-	b.Kernel.Config = map[string]string{"head_dim": "128"}
-	c.Kernel.Config = map[string]string{"head_dim": "128", "causal": "true"}
+	a.Kernel.Problem.D = 64
+	b.Kernel.Problem.D = 128
+	c.Kernel.Problem.D, c.Kernel.Problem.Causal = 128, true
 	var labels []string
 	for _, k := range view(t, one(a, record.Merge), one(b, record.Merge), one(c, record.Merge)).Kernels {
 		labels = append(labels, k.Label)
@@ -343,8 +345,8 @@ func TestDiff(t *testing.T) {
 // the kernel is its error on N(0,1), and how it compares with a plain computation.
 func TestErrorsAreOfOrdinaryInputs(t *testing.T) {
 	r := recordtest.New("stage1")
-	recordtest.Correct(r, "1,8,512,64", 0.012)
-	hard := recordtest.Correct(r, "1,8,512,64", 1.6)
+	recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.012)
+	hard := recordtest.Correct(r, problem.Square(1, 8, 512, 64), 1.6)
 	hard.Distribution = "large-logits"
 	var b bytes.Buffer
 	v := view(t, one(r, record.Defer))

@@ -16,7 +16,7 @@ import (
 // is another problem, of half the work.
 type Shape struct {
 	Device string
-	Shape  string
+	Shape  problem.Shape
 	Causal bool
 	Name   string // "mission", or ""
 	Rows   []*Row // kernels in the order of the ladder, then rivals, the fastest first
@@ -25,9 +25,9 @@ type Shape struct {
 // Title is the name and the extents.
 func (s *Shape) Title() string {
 	if s.Name == "" {
-		return masked(s.Shape, s.Causal)
+		return masked(s.Shape.String(), s.Causal)
 	}
-	return masked(s.Name+" "+s.Shape, s.Causal)
+	return masked(s.Name+" "+s.Shape.String(), s.Causal)
 }
 
 // masked is a shape, with a word for its causal mask if there is one.
@@ -63,7 +63,7 @@ func (v *View) shapes() {
 	newest := v.newest()
 	for _, k := range v.Kernels {
 		for _, item := range k.Items {
-			if !timed(item) || item.Kernel.SHA256 != k.Timed.Kernel.SHA256 {
+			if !timed(item) || !item.Kernel.Same(&k.Timed.Kernel) {
 				continue
 			}
 			for i := range item.Performance.Shapes {
@@ -86,7 +86,7 @@ func (v *View) shapes() {
 		}
 	}
 	slices.SortStableFunc(v.Shapes, func(a, b *Shape) int {
-		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(flop(a.Shape), flop(b.Shape)), cmp.Compare(a.Shape, b.Shape), cmp.Compare(a.Title(), b.Title()))
+		return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(a.Shape.FLOP(), b.Shape.FLOP()), cmp.Compare(a.Shape.String(), b.Shape.String()), cmp.Compare(a.Title(), b.Title()))
 	})
 }
 
@@ -100,7 +100,7 @@ func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
 		for i := range item.Performance.Shapes {
 			t := &item.Performance.Shapes[i]
 			shown := newest[k.of(item, t)]
-			if len(t.Summaries) == 0 || shown == nil || shown == item || shown.Kernel.SHA256 != item.Kernel.SHA256 {
+			if len(t.Summaries) == 0 || shown == nil || shown == item || !shown.Kernel.Same(&item.Kernel) {
 				continue
 			}
 			s := v.shape(item, t)
@@ -115,8 +115,9 @@ func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
 
 // place is a kernel, by whichever configuration, on a shape and a device.
 type place struct {
-	id            identity
-	device, shape string
+	id     identity
+	device string
+	shape  problem.Shape
 }
 
 func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
@@ -131,7 +132,7 @@ func (v *View) newest() map[place]*evidence.Item {
 	found := map[place]*evidence.Item{}
 	for _, k := range v.Kernels {
 		for _, item := range k.Items {
-			if !timed(item) || item.Kernel.SHA256 != k.Timed.Kernel.SHA256 {
+			if !timed(item) || !item.Kernel.Same(&k.Timed.Kernel) {
 				continue
 			}
 			for i := range item.Performance.Shapes {
@@ -146,11 +147,11 @@ func (v *View) newest() map[place]*evidence.Item {
 }
 
 // overrides says that a record is to be shown instead of another for a shape.
-func overrides(item, was *evidence.Item, shape string) bool {
+func overrides(item, was *evidence.Item, shape problem.Shape) bool {
 	if judged(item) != judged(was) {
 		return judged(item)
 	}
-	if a, b := rivalsOn(item, shape), rivalsOn(was, shape); item.Kernel.SHA256 == was.Kernel.SHA256 && a != b {
+	if a, b := rivalsOn(item, shape), rivalsOn(was, shape); item.Kernel.Same(&was.Kernel) && a != b {
 		return a > b
 	}
 	return item.Seq > was.Seq
@@ -159,7 +160,7 @@ func overrides(item, was *evidence.Item, shape string) bool {
 func judged(item *evidence.Item) bool { return item.Verdict() != nil }
 
 // rivalsOn is how many rivals were timed beside a kernel on a shape.
-func rivalsOn(item *evidence.Item, shape string) (most int) {
+func rivalsOn(item *evidence.Item, shape problem.Shape) (most int) {
 	for _, t := range item.Performance.Shapes {
 		if t.Shape == shape {
 			most = max(most, len(t.Rivals))
@@ -179,21 +180,13 @@ func rank(m timing.Method) (n int) {
 	return n
 }
 
-func flop(shape string) float64 {
-	s, err := problem.ParseShape(shape)
-	if err != nil {
-		return 0
-	}
-	return s.FLOP()
-}
-
 func (v *View) shape(item *evidence.Item, t *record.Times) *Shape {
 	device, causal := item.Build.Device.Name, causal(item)
 	i := slices.IndexFunc(v.Shapes, func(s *Shape) bool { return s.Device == device && s.Shape == t.Shape && s.Causal == causal })
 	if i < 0 {
 		name := t.Name
 		for _, n := range problem.Shapes() {
-			if name == "" && n.Shape.String() == t.Shape {
+			if name == "" && n.Shape == t.Shape {
 				name = n.Name
 			}
 		}
@@ -211,7 +204,7 @@ func (s *Shape) add(label string, k *Kernel, item *evidence.Item, t *record.Time
 	}
 	m := Mark{Method: t.Method, Summary: t.Summaries[candidate], Times: t, index: candidate}
 	if candidate < len(t.TFLOPs) {
-		m.TFLOPs = t.TFLOPs[candidate]
+		m.TFLOPs = float64(t.TFLOPs[candidate])
 	}
 	if len(t.Runs) > 0 && candidate < len(t.Runs[0].Candidates) {
 		m.Method = t.Runs[0].Candidates[candidate].Method

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -20,7 +21,7 @@ func (v *View) Overview() *Table {
 	for _, k := range v.Kernels {
 		row := []Cell{{Text: k.Label, Class: "name", Link: "k-" + anchor(k.Label)}, outcome(k.Outcome()), {Text: gates(k.Now.Verdict()), Class: "gates"}}
 		row = append(row, resourceCells(k.Now.Record.Resources)...)
-		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record, "")), text(ofPlain(k.Now.Record)))
+		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record, problem.Shape{})), text(ofPlain(k.Now.Record)))
 		why := ""
 		if j := k.Now.Verdict(); j != nil {
 			why = j.Why
@@ -190,8 +191,8 @@ func (v *View) HistoryTable() *Table {
 				continue
 			}
 			t.Rows = append(t.Rows, []Cell{
-				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(masked(times.Shape, causal(item))), mute(how(times.Method)),
-				text(figures(m.Summary.P50)), text(figures(times.TFLOPs[0])), text(m.againstBaseline(item)), outcome(o),
+				text(day(item.Build.Time)), text(item.Kernel.Name), text(item.Build.Device.Name), text(masked(times.Shape.String(), causal(item))), mute(how(times.Method)),
+				text(figures(m.Summary.P50)), text(figures(float64(times.TFLOPs[0]))), text(m.againstBaseline(item)), outcome(o),
 				{Text: short(item.Kernel.SHA256), Class: "hash"}, source(item),
 			})
 		}
@@ -221,9 +222,9 @@ func Cases(c *record.Correctness) *Table {
 
 func caseName(c *record.Case) string {
 	if c.Name == "" {
-		return c.Shape
+		return c.Shape.String()
 	}
-	return c.Name + " " + c.Shape
+	return c.Name + " " + c.Shape.String()
 }
 
 // caught is how many impostors were, of those that apply.
@@ -242,7 +243,7 @@ func caught(powers []record.Power) string {
 
 // Counters is what the kernel and its baseline do.
 func Counters(c *record.Counters) *Table {
-	t := &Table{Head: []string{"counter, " + c.Shape, "kernel", "baseline", "ratio"}, Right: "lrrr"}
+	t := &Table{Head: []string{"counter, " + c.Shape.String(), "kernel", "baseline", "ratio"}, Right: "lrrr"}
 	for _, name := range slices.Sorted(maps.Keys(c.Kernel)) {
 		row := []Cell{text(name), text(figures(c.Kernel[name]))}
 		if b, ok := c.Baseline[name]; ok && b != 0 {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -136,7 +135,7 @@ func WriteVerdict(w io.Writer, j evidence.Judgement, style term.Style) {
 	fmt.Fprintf(w, "%s  %s  %s\n", colour(j.Outcome, style), term.Clean(j.Why), style.Dim("verdict "+short(j.Hash)+", "+day(j.Time)))
 	t := term.Table{Indent: "  "}
 	for _, g := range j.Gates {
-		t.Row(marks[g.Status], g.Name, string(g.Status), term.Clean(g.Summary))
+		t.Row(marks[g.Status], string(g.Name), string(g.Status), term.Clean(g.Summary))
 	}
 	t.WriteTo(w)
 }
@@ -156,16 +155,17 @@ func colour(o record.Outcome, style term.Style) string {
 
 // defects are the findings in a line each.
 func defects(d *record.Defects) (lines []string) {
-	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", term.Count(d.Errors, "error"), term.Count(d.Warnings, "warning"), term.Count(len(d.Schedules), "schedule"), strings.Join(d.Shapes, " and ")))
+	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", term.Count(d.Errors, "error"), term.Count(d.Warnings, "warning"), term.Count(len(d.Schedules), "schedule"), term.List(d.Shapes, " and ")))
 	if d.Depends {
 		lines = append(lines, "the bits depend on the schedule")
 	}
-	for _, f := range d.Found {
+	for i := range d.Found {
+		f := &d.Found[i]
 		line := fmt.Sprintf("%s: %s [%s] at line %d of the PTX", f.Severity, f.Message, f.Kind, f.Line)
 		if f.Source != "" {
 			line += ", from " + f.Source
 		}
-		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, f.Who, f.Shape, term.Count(f.Count, "time")))
+		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, orElse(f.Who(), f.Note), f.Shape, term.Count(f.Count, "time")))
 	}
 	return lines
 }
@@ -216,10 +216,7 @@ type errorMap struct {
 
 func mapOf(c *record.Case) *errorMap {
 	m := &errorMap{max: map[[2]int]float64{}}
-	perBatch := 1
-	if s, err := problem.ParseShape(c.Shape); err == nil {
-		perBatch = s.Hq
-	}
+	perBatch := max(c.Shape.Hq, 1)
 	for _, t := range c.Map {
 		at := [2]int{t.Batch*perBatch + t.Head, t.RowTile}
 		m.heads, m.tiles = max(m.heads, at[0]+1), max(m.tiles, at[1]+1)

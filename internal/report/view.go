@@ -3,11 +3,11 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
-	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -32,7 +32,7 @@ type Kernel struct {
 
 // Outdated reports whether the times are of other PTX than the rest.
 func (k *Kernel) Outdated() bool {
-	return k.Timed != nil && k.Timed.Kernel.SHA256 != k.Now.Kernel.SHA256
+	return k.Timed != nil && !k.Timed.Kernel.Same(&k.Now.Kernel)
 }
 
 // Outcome is that of the newest verdict on what stands for the kernel, or "".
@@ -70,14 +70,17 @@ type identity struct{ name, format, target, dim, causal, heads, lse, config stri
 
 func identify(r *record.Record) identity {
 	k := &r.Kernel
-	id := identity{name: k.Name, format: k.Format, target: k.Target, dim: k.Config["head_dim"]}
-	if k.Config["causal"] == "true" {
+	id := identity{name: k.Name, format: k.Format, target: k.Target}
+	if k.Problem.D > 0 {
+		id.dim = strconv.Itoa(k.Problem.D)
+	}
+	if k.Problem.Causal {
 		id.causal = "causal"
 	}
 	if sharesHeads(r) {
 		id.heads = "shared heads"
 	}
-	if k.Config["lse"] == "true" {
+	if k.Problem.LSE {
 		id.lse = "lse"
 	}
 	if k.Config["chosen"] != "" {
@@ -90,8 +93,7 @@ func identify(r *record.Record) identity {
 // text divides.
 func sharesHeads(r *record.Record) bool {
 	return r.Performance != nil && slices.ContainsFunc(r.Performance.Shapes, func(t record.Times) bool {
-		s, err := problem.ParseShape(t.Shape)
-		return err == nil && s.Hq != s.Hkv
+		return t.Shape.Hq != t.Shape.Hkv
 	})
 }
 
@@ -138,7 +140,7 @@ func (k *Kernel) choose() {
 	for _, judged := range []bool{true, false} { // a record of times alone says less
 		for _, item := range slices.Backward(k.Items) {
 			v := item.Verdict()
-			if item.Kernel.SHA256 != newest.Kernel.SHA256 || (v != nil) != judged {
+			if !item.Kernel.Same(&newest.Kernel) || (v != nil) != judged {
 				continue
 			}
 			if timed(item) || v != nil && v.Outcome == record.Reject {
@@ -149,7 +151,7 @@ func (k *Kernel) choose() {
 	}
 }
 
-func causal(item *evidence.Item) bool { return item.Kernel.Config["causal"] == "true" }
+func causal(item *evidence.Item) bool { return item.Kernel.Problem.Causal }
 
 func timed(item *evidence.Item) bool {
 	return item.Performance != nil && len(item.Performance.Shapes) > 0

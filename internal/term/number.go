@@ -53,3 +53,12 @@ func Bar(share float64, columns int) string {
 	full := int(math.Round(min(max(share, 0), 1) * float64(columns)))
 	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
 }
+
+// List writes values one after the other, with sep between them.
+func List[T fmt.Stringer](values []T, sep string) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = v.String()
+	}
+	return strings.Join(words, sep)
+}

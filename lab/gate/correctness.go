@@ -15,11 +15,11 @@ func judgeCorrectness(r *record.Record) record.Gate {
 	if c == nil || len(c.Cases) == 0 {
 		return skip("no case was run")
 	}
-	causal := r.Kernel.Config["causal"] == "true"
+	causal := r.Kernel.Problem.Causal
 	red := looser(c.Tolerance)
 	for i := range c.Cases {
 		for _, why := range wrong(c.Tolerance, r.Kernel.Format, causal, &c.Cases[i]) {
-			red = append(red, c.Cases[i].Shape+", "+title(&c.Cases[i])+": "+why)
+			red = append(red, c.Cases[i].Shape.String()+", "+title(&c.Cases[i])+": "+why)
 		}
 	}
 	if len(red) > 0 {
@@ -69,13 +69,13 @@ const leastCompared = 256
 func powerless(c *record.Correctness, causal bool) (why []string) {
 	caught := map[string]bool{}
 	seeds := map[uint64]bool{}
-	var shapes []string
+	var shapes []problem.Shape
 	for i := range c.Cases {
 		one := &c.Cases[i]
 		seeds[one.Seed] = true
 		shapes = append(shapes, one.Shape)
 		for _, w := range blindSpots(one, causal, caught) {
-			why = append(why, one.Shape+", "+title(one)+": "+w)
+			why = append(why, one.Shape.String()+", "+title(one)+": "+w)
 		}
 	}
 	if len(caught) < needed {
@@ -92,10 +92,7 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 
 // blindSpots says what a case could not have seen, and notes what it caught.
 func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []string) {
-	s, err := problem.ParseShape(c.Shape)
-	if err != nil {
-		return []string{err.Error()}
-	}
+	s := c.Shape
 	if e := c.Errors.Elements; e < min(s.Q().Rows(), leastCompared)*s.D {
 		why = append(why, fmt.Sprintf("only %d elements were compared", e))
 	}

@@ -2,8 +2,9 @@ package gate
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -15,7 +16,7 @@ func judgeDefects(d *record.Defects) record.Gate {
 	}
 	var red []string
 	for _, f := range d.Found {
-		if f.Severity == "error" {
+		if f.Severity == finding.Error {
 			red = append(red, fmt.Sprintf("%s at line %d: %s", f.Kind, f.Line, f.Message))
 		}
 	}
@@ -28,7 +29,7 @@ func judgeDefects(d *record.Defects) record.Gate {
 	if len(red) > 0 {
 		return verdictOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", strings.Join(d.Shapes, " "), term.Count(len(d.Schedules), "schedule"))+warnings(d.Warnings))
+	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), term.Count(len(d.Schedules), "schedule"))+warnings(d.Warnings))
 }
 
 func warnings(n int) string {
@@ -53,22 +54,11 @@ func thinDefects(d *record.Defects) (why []string) {
 }
 
 // partial reports whether some shape ends within a tile, whatever the tile is.
-func partial(shapes []string) bool {
-	for _, text := range shapes {
-		if s, err := problem.ParseShape(text); err == nil && (s.Sq%16 != 0 || s.Skv%16 != 0) {
-			return true
-		}
-	}
-	return false
+func partial(shapes []problem.Shape) bool {
+	return slices.ContainsFunc(shapes, func(s problem.Shape) bool { return s.Sq%16 != 0 || s.Skv%16 != 0 })
 }
 
-// refusesPartial reports whether the kernel says itself that it has no partial tiles.
-func refusesPartial(refused []string) bool {
-	for _, r := range refused {
-		shape, _, _ := strings.Cut(r, ":")
-		if partial([]string{shape}) {
-			return true
-		}
-	}
-	return false
+// refusesPartial reports whether the kernel itself refuses shapes with partial tiles.
+func refusesPartial(refused []record.Refusal) bool {
+	return slices.ContainsFunc(refused, func(r record.Refusal) bool { return partial([]problem.Shape{r.Shape}) })
 }

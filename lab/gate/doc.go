@@ -29,7 +29,7 @@
 // The first row that holds.
 //
 //	REJECT          a gate is red or void
-//	NO-CHANGE       the PTX is that of the baseline
+//	NO-CHANGE       it is the same kernel as the baseline: the same instructions, called in the same way
 //	DEFER           a gate was skipped
 //	MERGE           there is no baseline: the first of a ladder
 //	MERGE           by replayed graph and warm cache, some shape is faster by the

@@ -77,9 +77,9 @@ func Held(format string, s problem.Shape, distribution string, causal bool, comp
 }
 
 // rowsOf are the rows whose errors a case has.
-func rowsOf(s problem.Shape, c *record.Case) []ref.Row {
+func rowsOf(c *record.Case) []ref.Row {
 	const most = 1 << 20 // nobody compares more
-	return ref.Rows(s, min(c.Errors.Elements/s.D, most), c.Seed)
+	return ref.Rows(c.Shape, min(c.Errors.Elements/c.Shape.D, most), c.Seed)
 }
 
 const (
@@ -98,10 +98,8 @@ func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why
 		return []string{fmt.Sprintf("%d of %d elements are not finite, or their reference is not", max(c.Errors.NotFinite, c.Dequantised.NotFinite), c.Errors.Elements)}
 	}
 	why = fixed(t, c)
-	if s, err := problem.ParseShape(c.Shape); err == nil {
-		if mean, ok := Held(format, s, c.Distribution, causal, rowsOf(s, c)); ok {
-			why = append(why, above("mean error", c.Errors.Mean, mean, "what rounding to "+format+" may cost")...)
-		}
+	if mean, ok := Held(format, c.Shape, c.Distribution, causal, rowsOf(c)); ok {
+		why = append(why, above("mean error", c.Errors.Mean, mean, "what rounding to "+format+" may cost")...)
 	}
 	why = append(why, relative(t, c)...)
 	why = append(why, oneRow(t, c)...)
@@ -110,7 +108,7 @@ func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why
 	case c.LSE.NotFinite > 0:
 		why = append(why, fmt.Sprintf("%d of %d values of the lse are not finite, or their reference is not", c.LSE.NotFinite, c.LSE.Elements))
 	default:
-		most := worstLSE + max(relativeLSE*math.Abs(float64(c.LSE.Worst.Want)), c.Logits)
+		most := worstLSE + max(relativeLSE*math.Abs(float64(c.LSE.Worst.Want)), float64(c.Logits))
 		why = append(why, above("error of the lse", c.LSE.Max, most, "the tolerance")...)
 	}
 	return why
@@ -131,7 +129,7 @@ func oneRow(t record.Tolerance, c *record.Case) []string {
 	if w == nil || c.Distribution == "outliers" {
 		return nil
 	}
-	return above(fmt.Sprintf("mean error over quantised inputs of row %d of head %d of batch %d", w.S, w.H, w.B), w.Mean, 4*t.Relative*(w.Plain+SlackMean),
+	return above(fmt.Sprintf("mean error over quantised inputs of row %d of head %d of batch %d", w.S, w.H, w.B), float64(w.Mean), 4*t.Relative*(float64(w.Plain)+SlackMean),
 		fmt.Sprintf("%g times that of a plain computation", 4*t.Relative))
 }
 
@@ -174,7 +172,7 @@ func relative(t record.Tolerance, c *record.Case) (why []string) {
 	// A few rows that are wrong are lost in the whole, the more so where causal rows that
 	// see few keys have most of the error.
 	if w := c.WorstTile; w != nil {
-		why = append(why, above(fmt.Sprintf("mean error over quantised inputs of the rows from %d on", w.First), w.Mean, 2*t.Relative*(w.Plain+SlackMean),
+		why = append(why, above(fmt.Sprintf("mean error over quantised inputs of the rows from %d on", w.First), float64(w.Mean), 2*t.Relative*(float64(w.Plain)+SlackMean),
 			fmt.Sprintf("%g times that of a plain computation", 2*t.Relative))...)
 	}
 	return why

@@ -26,13 +26,13 @@ func (u Rules) Judge(r *record.Record) record.Verdict {
 	perf := &speed{Rules: u, r: r}
 	stopped := ""
 	for _, g := range []struct {
-		name  string
+		name  record.GateName
 		judge func() record.Gate
 	}{
-		{"resources", func() record.Gate { return judgeResources(r.Resources, r.Kernel.Target) }},
-		{"defects", func() record.Gate { return judgeDefects(r.Defects) }},
-		{"correctness", func() record.Gate { return judgeCorrectness(r) }},
-		{"performance", perf.judge},
+		{record.ResourcesGate, func() record.Gate { return judgeResources(r.Resources, r.Kernel.Target) }},
+		{record.DefectsGate, func() record.Gate { return judgeDefects(r.Defects) }},
+		{record.CorrectnessGate, func() record.Gate { return judgeCorrectness(r) }},
+		{record.PerformanceGate, perf.judge},
 	} {
 		one := record.Gate{Status: record.Skipped, Summary: "not judged: " + stopped}
 		if stopped == "" {
@@ -63,8 +63,8 @@ func (u Rules) decide(r *record.Record, perf *speed, v *record.Verdict) {
 		}
 	}
 	switch {
-	case r.Baseline != nil && r.Baseline.SHA256 == r.Kernel.SHA256:
-		v.Outcome, v.Why = record.NoChange, fmt.Sprintf("the PTX is that of %s", r.Baseline.Name)
+	case r.Baseline != nil && r.Kernel.Same(r.Baseline):
+		v.Outcome, v.Why = record.NoChange, fmt.Sprintf("it is the same kernel as %s", r.Baseline.Name)
 	case skipped != nil:
 		v.Outcome, v.Why = record.Defer, fmt.Sprintf("%s was skipped: %s", skipped.Name, skipped.Summary)
 	case r.Baseline == nil:

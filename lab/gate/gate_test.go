@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -23,7 +24,7 @@ func green(ratio, noise float64) *record.Record {
 	}
 	one := func(seed uint64, distribution string) record.Case {
 		c := record.Case{
-			Shape: "1,2,33,64", Seed: seed, Distribution: distribution, InputsKept: true, Repeatable: true,
+			Shape: problem.Square(1, 2, 33, 64), Seed: seed, Distribution: distribution, InputsKept: true, Repeatable: true,
 			Errors: errors(0.01, 0.001), Plain: errors(0.01, 0.001), Dequantised: errors(1e-4, 1e-5), PlainDequantised: errors(1e-4, 1e-5),
 		}
 		for _, n := range Impostors {
@@ -36,7 +37,7 @@ func green(ratio, noise float64) *record.Record {
 		Schema: record.Schema, Kernel: record.Kernel{Name: "new", SHA256: "1", Format: "u8", Output: "f16"}, Baseline: &record.Kernel{Name: "old", SHA256: "2"},
 		Resources: &record.Resources{Budget: BudgetFor("sm_89"), Dynamic: 1000,
 			Usage: []resources.Usage{{Target: "sm_89", Registers: figure(128), Shared: figure(0), SpillStores: figure(0), SpillLoads: figure(0)}}},
-		Defects:     &record.Defects{Schedules: []uint64{0, 1}, Shapes: []string{"1,2,33,64"}},
+		Defects:     &record.Defects{Schedules: []uint64{0, 1}, Shapes: []problem.Shape{problem.Square(1, 2, 33, 64)}},
 		Correctness: &record.Correctness{Tolerance: Tolerance, Cases: []record.Case{one(0, "normal"), one(1, "one-hot")}},
 		Counters:    &record.Counters{Kernel: map[string]float64{"bank conflicts": 5}, Baseline: map[string]float64{"bank conflicts": 7}},
 	}
@@ -50,7 +51,7 @@ func green(ratio, noise float64) *record.Record {
 func times(ratio, noise float64, mode timing.Mode, cache timing.Cache) record.Times {
 	random := rand.New(rand.NewPCG(3, 4))
 	m := timing.Method{Mode: mode, Cache: cache, Launches: 1, Clock: "events"}
-	t := record.Times{Shape: "1,2,33,64", Method: m, Names: []string{"new", "old"}, OutputsOK: true, Inputs: "normal"}
+	t := record.Times{Shape: problem.Square(1, 2, 33, 64), Method: m, Names: []string{"new", "old"}, OutputsOK: true, Inputs: "normal"}
 	for range 3 {
 		run := timing.Run{Candidates: []timing.Subject{{Name: "new", Method: m}, {Name: "old", Method: m}}}
 		process := 1 + noise*random.NormFloat64()
@@ -94,7 +95,11 @@ func TestOutcomes(t *testing.T) {
 			r.Performance.Shapes = []record.Times{times(0.8, 0.002, timing.Event, timing.Warm)}
 		}, record.Defer, "which decides"},
 		{"no baseline", green(1, 0.002), func(r *record.Record) { r.Baseline = nil }, record.Merge, "no baseline"},
-		{"the same text", green(1, 0.002), func(r *record.Record) { r.Baseline.SHA256 = "1" }, record.NoChange, "the PTX is that of old"},
+		{"the same text", green(1, 0.002), func(r *record.Record) { r.Baseline.SHA256 = "1" }, record.NoChange, "the same kernel as old"},
+		{"the same kernel in another text", green(1, 0.002), func(r *record.Record) { r.Kernel.Identity, r.Baseline.Identity = "i", "i" }, record.NoChange, "the same kernel as old"},
+		{"the same text in another call", green(1, 0.002), func(r *record.Record) {
+			r.Baseline.SHA256, r.Kernel.Identity, r.Baseline.Identity = "1", "i", "j"
+		}, record.ValidNegative, ""},
 		{"no GPU", green(1, 0.002), func(r *record.Record) { r.Performance = &record.Performance{Skipped: "no GPU"} }, record.Defer, "no GPU"},
 		{"resources unknown", green(0.8, 0.002), func(r *record.Record) { r.Resources = nil }, record.Defer, "resources"},
 		{"one register too many", green(0.8, 0.002), func(r *record.Record) { r.Resources.Usage[0].Registers.Value++ }, record.Reject, "129 registers, the budget is 128"},
@@ -104,25 +109,25 @@ func TestOutcomes(t *testing.T) {
 		{"dynamic shared memory", green(0.8, 0.002), func(r *record.Record) { r.Resources.Dynamic = 65537 }, record.Reject, "65537 bytes of shared memory"},
 		{"spills", green(0.8, 0.002), func(r *record.Record) { r.Resources.Usage[0].SpillLoads.Value = 4 }, record.Reject, "4 bytes of spill loads"},
 		{"a defect", green(0.8, 0.002), func(r *record.Record) {
-			r.Defects.Errors, r.Defects.Found = 1, []record.Defect{{Finding: finding.Finding{
+			r.Defects.Errors, r.Defects.Found = 1, []finding.Finding{{
 				Kind: "shared-race", Severity: finding.Error, Message: "read", Place: finding.At(ptx.Pos{Line: 7}),
-			}}}
+			}}
 		}, record.Reject, "shared-race at line 7"},
 		{"a warning", green(0.8, 0.002), func(r *record.Record) {
-			r.Defects.Warnings, r.Defects.Found = 1, []record.Defect{{Finding: finding.Finding{Kind: "async-leak", Severity: finding.Warning}}}
+			r.Defects.Warnings, r.Defects.Found = 1, []finding.Finding{{Kind: "async-leak", Severity: finding.Warning}}
 		}, record.Merge, ""},
 		{"bits depend on the schedule", green(0.8, 0.002), func(r *record.Record) { r.Defects.Depends = true }, record.Reject, "order in which warps run"},
 		{"one schedule", green(0.8, 0.002), func(r *record.Record) { r.Defects.Schedules = []uint64{0} }, record.Reject, "at least two schedules"},
-		{"whole tiles under the checkers", green(0.8, 0.002), func(r *record.Record) { r.Defects.Shapes = []string{"1,2,64,64"} }, record.Reject, "partial tile"},
+		{"whole tiles under the checkers", green(0.8, 0.002), func(r *record.Record) { r.Defects.Shapes = []problem.Shape{problem.Square(1, 2, 64, 64)} }, record.Reject, "partial tile"},
 		{"a kernel that takes whole tiles only", green(0.8, 0.002), func(r *record.Record) {
-			r.Defects.Shapes, r.Defects.Refused = []string{"1,2,64,64"}, []string{"1,2,33,64: k needs S % 64 == 0"}
+			r.Defects.Shapes, r.Defects.Refused = []problem.Shape{problem.Square(1, 2, 64, 64)}, []record.Refusal{{Shape: problem.Square(1, 2, 33, 64), Why: "k needs S % 64 == 0"}}
 		}, record.Merge, ""},
 		{"a fault", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[1].Failure = "the card is on fire" }, record.Reject, "on fire"},
 		{"guard bands", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[1].Overrun = true }, record.Reject, "outside of the buffers"},
 		{"other bits when run again", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[0].Repeatable = false }, record.Reject, "other bits"},
 		{"a held bound", green(0.8, 0.002), func(r *record.Record) {
 			c := &r.Correctness.Cases[0]
-			c.Shape, c.Errors.Mean, c.Plain.Mean = "1,8,512,64", 0.0015, 0.0015
+			c.Shape, c.Errors.Mean, c.Plain.Mean = problem.Square(1, 8, 512, 64), 0.0015, 0.0015
 		}, record.Reject, "what rounding to u8 may cost"},
 		{"an lse", green(0.8, 0.002), func(r *record.Record) {
 			r.Correctness.Cases[0].LSE = &ref.Errors{Max: 0.01, Worst: ref.Element{Want: 3}}
@@ -164,12 +169,12 @@ func TestMinEffect(t *testing.T) {
 func TestFloor(t *testing.T) {
 	r := green(1, 0.002)
 	r.Performance.Ceiling = record.Ceiling{Bandwidth: 1000, FLOPs: 100, Launch: 2}
-	one := &record.Times{Shape: "1,8,2048,64", Method: timing.Method{Cache: timing.Warm}}
+	one := &record.Times{Shape: problem.Square(1, 8, 2048, 64), Method: timing.Method{Cache: timing.Warm}}
 	// 4·8·2048²·64 operations at 100 TFLOP/s.
 	if got := Floor(r, one); got < 85.8 || got > 86 {
 		t.Errorf("%v µs", got)
 	}
-	r.Kernel.Config = map[string]string{"causal": "true"}
+	r.Kernel.Problem.Causal = true
 	if got := Floor(r, one); got < 42.9 || got > 43 {
 		t.Errorf("causal: %v µs", got)
 	}

@@ -69,12 +69,12 @@ func TestHeldCausal(t *testing.T) {
 // which see few keys. An H200 was 0.00128 off there with 192x128, and it was right.
 func TestHeldFewRows(t *testing.T) {
 	s := problem.Square(2, 16, 16384, 128)
-	few := &record.Case{Errors: &ref.Errors{Elements: 512 * s.D}}
-	held, ok := Held("e4m3", s, "normal", true, rowsOf(s, few))
+	few := &record.Case{Shape: s, Errors: &ref.Errors{Elements: 512 * s.D}}
+	held, ok := Held("e4m3", s, "normal", true, rowsOf(few))
 	if !ok || held < 1.2*0.00128 || held > 1.8*0.00128 {
 		t.Errorf("%.3g is held", held)
 	}
-	if n := len(rowsOf(s, few)); n != 512 {
+	if n := len(rowsOf(few)); n != 512 {
 		t.Errorf("%d rows", n)
 	}
 }
@@ -160,8 +160,8 @@ func TestOneRow(t *testing.T) {
 		{"normal", false, 0.03, true}, {"large-logits", true, 0.03, true}, {"outliers", true, 0.03, false},
 	} {
 		c := &record.Case{
-			Shape: "1,1,100,64", Distribution: x.distribution, Errors: e(0.001), Plain: e(0.001), Dequantised: e(0.001), PlainDequantised: e(0.001),
-			WorstRow: &record.RowError{Row: ref.Row{S: 99}, Mean: x.mean, Plain: 0.002},
+			Shape: problem.Square(1, 1, 100, 64), Distribution: x.distribution, Errors: e(0.001), Plain: e(0.001), Dequantised: e(0.001), PlainDequantised: e(0.001),
+			WorstRow: &record.RowError{Row: ref.Row{S: 99}, Mean: ref.Float(x.mean), Plain: 0.002},
 		}
 		if why := Within(Tolerance, "e4m3", x.causal, c); (len(why) > 0) != x.red {
 			t.Errorf("%+v: %q", x, why)
@@ -192,7 +192,7 @@ func TestNearTheTolerance(t *testing.T) {
 			return &ref.Errors{Max: most, Mean: mean, RMSE: mean, Elements: 128, Bad: bad, BadShare: float64(bad) / 128}
 		}
 		c := &record.Case{
-			Shape: "1,1,2,64", Distribution: "uniform", Errors: e(x.max, x.mean, x.bad), Plain: e(x.plainMax, x.plainMean, x.plainBad),
+			Shape: problem.Square(1, 1, 2, 64), Distribution: "uniform", Errors: e(x.max, x.mean, x.bad), Plain: e(x.plainMax, x.plainMean, x.plainBad),
 			Dequantised: e(0.001, 0.001, 0), PlainDequantised: e(0.001, 0.001, 0),
 		}
 		if why := Within(Tolerance, "e4m3", false, c); (len(why) > 0) != x.red {

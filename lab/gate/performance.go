@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -263,30 +262,20 @@ func samples(t *record.Times, candidate int) (all []float64) {
 // the two products, and with a cold cache the bytes of Q, K and V; what is written may
 // stay in the cache.
 func Floor(r *record.Record, t *record.Times) float64 {
-	s, err := problem.ParseShape(t.Shape)
-	if err != nil || r.Performance == nil {
+	if r.Performance == nil {
 		return 0
 	}
 	c := r.Performance.Ceiling
-	flop := s.FLOP()
-	if r.Kernel.Config["causal"] == "true" {
-		flop /= 2
-	}
+	p := r.Kernel.Problem.Attention
+	p.Shape = t.Shape
+	flop := p.FLOP()
 	floor := c.Launch
 	if c.FLOPs > 0 {
 		floor = max(floor, flop/c.FLOPs/1e6)
 	}
 	if c.Bandwidth > 0 && t.Method.Cache == timing.Cold {
-		bytes := size(r.Kernel.Format) * (s.Q().Len() + 2*s.KV().Len())
+		bytes := p.Format.Bytes() * (p.Q().Len() + 2*p.KV().Len())
 		floor = max(floor, float64(bytes)/c.Bandwidth/1e3)
 	}
 	return floor
-}
-
-// size is the bytes of an input of a format.
-func size(format string) int {
-	if format == "f16" || format == "bf16" {
-		return 2
-	}
-	return 1
 }

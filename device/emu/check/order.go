@@ -59,6 +59,7 @@ func (o *order) wants(in *observe.Inst) bool {
 
 // ordered is order at work on a cluster.
 type ordered struct {
+	quiet
 	*cluster
 	o        *order
 	warps    []*warp // by rank, then by warp
@@ -105,7 +106,7 @@ type warp struct {
 
 var start = &view{}
 
-func (o *order) cluster(c *cluster) any {
+func (o *order) cluster(c *cluster) watch {
 	n := &ordered{
 		cluster: c, o: o, global: o.everything, bars: map[observe.MbarrierAt]*mbar{},
 		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, factors: map[factorKey]*bool{}, ends: make([]released, len(c.Blocks)),

@@ -1,9 +1,10 @@
 package machine
 
-// Asynchronous work takes effect as late as its rules allow: a copy reads and writes when
-// a wait covers it, or when no thread can continue without it. A missing wait then shows
-// in the results. A schedule other than the natural one completes some of the work early,
-// so that a program cannot rely on lateness either.
+// Asynchronous work takes effect as late as its rules allow: a copy reads and
+// writes when a wait covers it, or when no thread can go on without it. What a
+// program forgets to wait for then shows in its results. A schedule other than
+// the natural one completes some of the work early, so that a program may not
+// count on lateness either.
 
 // warpAsync is the asynchronous work of the threads of a warp.
 type warpAsync struct {
@@ -16,10 +17,10 @@ type warpAsync struct {
 // asyncQueue is the asynchronous work of a cluster that mbarriers count.
 type asyncQueue struct {
 	transfers []Transfer // oldest first
-	seed      uint64     // of the random choices of a schedule; 0 makes none
-	rounds    int        // turns since a transfer completed, while threads continue
+	seed      uint64     // of the choices that a schedule makes; 0 for none
+	rounds    int        // since a transfer completed, with threads going on
 	Matrix    Scratch
-	works     uint64 // number of the last work that was announced
+	works     uint64 // started, as observers count
 }
 
 // Origin is the instruction and the thread that started asynchronous work.
@@ -37,14 +38,14 @@ func (o Origin) raise(format string, args ...any) {
 	o.Frame.Raise(o.Lane, format, args...)
 }
 
-// Check raises err if it is not nil.
+// Check raises err, if it is one.
 func (o Origin) Check(err error) {
 	if err != nil {
 		o.raise("%v", err)
 	}
 }
 
-// Misuse raises err, if it is not nil, as misuse of an mbarrier.
+// Misuse raises err, if it is one, as misuse of an mbarrier.
 func (o Origin) Misuse(err error) {
 	if err != nil {
 		o.Frame.Warp.PC = o.PC
@@ -63,12 +64,13 @@ func (q *asyncQueue) Early() bool {
 	return q.seed&3 == 0
 }
 
-// lateness is the number of turns that a transfer may be outstanding while threads
-// continue. It ends the wait of threads that poll something other than an mbarrier.
+// lateness is how many turns of the cluster a transfer may be outstanding while
+// threads go on. It ends the wait of threads that poll something other than an
+// mbarrier.
 const lateness = 64
 
-// progress completes asynchronous work, one piece at a time, when no thread can continue
-// without it. It reports whether the cluster can continue.
+// progress carries out asynchronous work when no thread can go on without it, one
+// piece at a time. It reports whether the cluster may go on.
 func (c *cluster) progress(moved bool) bool {
 	q := &c.Async
 	if moved {
@@ -106,7 +108,7 @@ func (c *cluster) storeOne() bool {
 	return false
 }
 
-// drain completes the outstanding work when all threads have ended.
+// drain completes what is outstanding when all threads have ended.
 func (c *cluster) drain() {
 	for c.transferOne() || c.storeOne() {
 	}

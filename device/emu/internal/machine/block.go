@@ -21,20 +21,20 @@ type Block struct {
 	Shared  []byte
 	params  []byte
 	Bars    [16]Barrier
-	order   []int  // order in which the warps run
-	version uint64 // counts the events that may end the wait of a warp
+	order   []int  // in which the warps run
+	version uint64 // counts what may let a waiting warp go on
 	Watch   observe.ClusterObserver
 	Printed []byte
 }
 
-// cluster is a group of blocks that run together and can access each other's shared
-// memory. A launch without clusters has clusters of one block.
+// cluster is the blocks that run together and see each other's shared memory. A
+// launch without clusters has clusters of one.
 type cluster struct {
 	Blocks   []*Block
 	index    int // in the grid
 	Explicit bool
-	closed   bool // close has counted it and written its output
-	idles    int  // rounds without progress that are not yet a deadlock
+	closed   bool // counted and printed
+	idles    int  // rounds without progress that the last one allows for
 	Async    asyncQueue
 }
 
@@ -60,14 +60,14 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
 	return b
 }
 
-// changed has all waiting splits of the cluster try again.
+// changed lets everything that waits in the cluster look again.
 func (c *cluster) changed() {
 	for _, b := range c.Blocks {
 		b.changed()
 	}
 }
 
-// changed has all waiting splits of the block try again.
+// changed lets everything that waits in the block look again.
 func (b *Block) changed() {
 	b.version++
 	for _, w := range b.Warps {
@@ -75,13 +75,12 @@ func (b *Block) changed() {
 	}
 }
 
-// quantum is the number of instructions that a warp runs before the next warp's turn. It
-// is small enough for a producer and its consumers to alternate, and large enough for
-// switching to cost little.
+// quantum is how many instructions a warp runs before the next one's turn. Small
+// enough that a producer and its consumers alternate, large enough to be cheap.
 const quantum = 4096
 
-// run gives every warp of the cluster a turn. moved reports whether a warp did more than
-// poll or sleep, ended whether all warps have ended.
+// run gives every warp of the cluster a turn. It reports whether any of them got
+// on: moved by more than polling or sleeping.
 func (c *cluster) run() (moved, ended bool) {
 	ended = true
 	c.idles = 0
@@ -111,8 +110,8 @@ func (c *cluster) run() (moved, ended bool) {
 	return moved, ended
 }
 
-// A deadlock is declared after this many rounds in which all warps only poll, or only poll
-// and sleep. If all warps wait without polling, it is declared at once.
+// How many rounds of nothing but polling, or of nothing but polling and sleeping,
+// make a deadlock. Threads that do neither and cannot go on are one at once.
 const (
 	pollRounds  = 1 << 16
 	sleepRounds = 1 << 17
@@ -140,20 +139,20 @@ func (c *cluster) finish(l *launch) error {
 	}
 }
 
-// idleness measures for how long all warps have only polled.
+// idleness is how long nothing but polling has gone on.
 type idleness struct {
 	rounds int
-	since  uint64 // instructions that the warps had executed when it began
+	since  uint64 // what warps had executed when it began
 }
 
-// A polling loop of many instructions needs fewer rounds to be recognised.
+// Polls that take many instructions need fewer rounds to be found in vain.
 const (
 	longRounds = 1 << 10
 	longSteps  = 1 << 20
 )
 
-// over adds a round. It reports whether there have been enough rounds, or enough
-// instructions.
+// over adds a round, and reports whether there have been enough: all that are asked
+// for, or many instructions' worth.
 func (i *idleness) over(rounds int, cs ...*cluster) bool {
 	if i.rounds++; i.rounds > rounds {
 		return true
@@ -167,7 +166,7 @@ func (i *idleness) over(rounds int, cs ...*cluster) bool {
 	return false
 }
 
-// executed returns the number of instructions that the warps of the clusters have executed.
+// executed is the instructions that the warps of clusters have executed.
 func executed(cs []*cluster) (n uint64) {
 	for _, c := range cs {
 		for _, b := range c.Blocks {
@@ -199,7 +198,7 @@ func (w *Warp) waits() (all []finding.Waiter) {
 		f, pc, up := s.f, s.pc, s.f.callers()
 		if !s.wait && s.poll > 0 {
 			f, pc = s.in, s.poll-1
-			if f != s.f { // the split is between two calls of the function that polls
+			if f != s.f { // it is between two calls of the function that polls
 				at := s.f.fn.sourceLine(s.pc)
 				up = append(append([]string{at.line}, at.callers...), up...)
 			}

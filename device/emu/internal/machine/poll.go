@@ -2,11 +2,12 @@ package machine
 
 import "math/bits"
 
-// A thread that polls memory would use up its turn for nothing. Loads and atomics that
-// programs poll with end the turn of the warp if they find the same value again within a
-// few instructions.
+// A thread that waits for another one by reading memory again and again would use
+// up its turn for nothing. Loads and atomics that can serve for it notice when
+// they find, a few instructions later, what they found before: the warp's turn
+// ends.
 
-// poll is the last poll of a warp and what it found.
+// poll is what a warp found when it last polled.
 type poll struct {
 	o     *Op
 	f     *Frame
@@ -16,8 +17,8 @@ type poll struct {
 }
 
 const (
-	pollTight = 64  // at most this many instructions lie between two polls of a loop
-	pollTime  = 500 // nanoseconds that a failed poll takes
+	pollTight = 64  // instructions from one poll to the next that make it a spin
+	pollTime  = 500 // nanoseconds that a poll in vain takes
 )
 
 // poll executes a load or an atomic for the lanes m of the current split.

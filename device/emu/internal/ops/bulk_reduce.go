@@ -5,13 +5,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// placing writes the bytes of a copy to its destination: it replaces what is there, or
-// combines the two element by element. shared is set if other goroutines may do the same.
+// placing is what a copy does with the bytes at its destination: puts its own in
+// their place, or combines them element by element. shared says that other
+// goroutines may do the same.
 type placing func(dst, src []byte, shared bool)
 
 func replaceBytes(dst, src []byte, _ bool) { copy(dst, src) }
 
-// placingOf returns the placing for the operation and the type of a copy.
+// placingOf is what the copy does by its operation and type.
 func placingOf(d *decoder, x *inst) placing {
 	op := x.Mod("redOp")
 	if x.Has("noftz") {
@@ -23,8 +24,7 @@ func placingOf(d *decoder, x *inst) placing {
 	return reduceBytes(op, ptx.ParseType(x.Mod("type")))
 }
 
-// reduceBytes returns the placing that combines elements of a type, or nil if there is no
-// such operation.
+// reduceBytes combines elements of a type, or is nil when they cannot be.
 func reduceBytes(op string, t ptx.Type) placing {
 	fn := reducer(op, t)
 	if fn == nil {
@@ -38,8 +38,8 @@ func reduceBytes(op string, t ptx.Type) placing {
 	}
 }
 
-// reducer returns the operation of a reduction. The elements of a tensor have the
-// type in its map, so bit operations and 64-bit additions ignore the sign.
+// reducer is the operation of a reduction. A tensor's elements have the type that
+// its map says: bits are combined and numbers of 64 bits added whatever their sign.
 func reducer(op string, t ptx.Type) combine {
 	switch {
 	case op == "and" || op == "or" || op == "xor":

@@ -1,0 +1,131 @@
+package record
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// The types below are the parts of schema 1 that differ from today's. A field of theirs
+// takes the place of the field with the same JSON name in what they embed.
+
+type record1 struct {
+	Record
+	Defects     *defects1     `json:"defects"`
+	Correctness *correctness1 `json:"correctness"`
+}
+
+type defects1 struct {
+	Defects
+	Refused []refusal1 `json:"refused"`
+	Found   []defect1  `json:"found"`
+}
+
+// defect1 is a finding. The first records of schema 1 have its threads and the other
+// access only as the texts Who and OtherLine.
+type defect1 struct {
+	finding.Finding
+	Warp      *int   `json:"warp"`
+	Who       string `json:"who"`
+	OtherLine int    `json:"other_line"`
+}
+
+type correctness1 struct {
+	Correctness
+	Cases   []case1    `json:"cases"`
+	Refused []refusal1 `json:"refused"`
+}
+
+// case1 may have a shape without a head dimension, where a kernel could not be loaded.
+type case1 struct {
+	Case
+	Shape shape1 `json:"shape"`
+}
+
+// refusal1 is a shape and a reason: "1,1,33,64: k needs S % 64 == 0".
+type refusal1 string
+
+// shape1 is a shape of which nothing is demanded.
+type shape1 problem.Shape
+
+func (s *shape1) UnmarshalText(text []byte) error {
+	read, _ := problem.ParseShape(string(text)) // sizes that are no numbers stay 0
+	*s = shape1(read)
+	return nil
+}
+
+// upgrade makes a record of today of one of schema 1.
+func (o *record1) upgrade() (*Record, error) {
+	r := &o.Record
+	r.Schema = Schema
+	r.Kernel.upgrade()
+	if r.Baseline != nil {
+		r.Baseline.upgrade()
+	}
+	if d := o.Defects; d != nil {
+		r.Defects = &d.Defects
+		r.Defects.Refused = upgradeRefused(d.Refused)
+		r.Defects.Found = make([]finding.Finding, len(d.Found))
+		for i := range d.Found {
+			r.Defects.Found[i] = d.Found[i].upgrade()
+		}
+	}
+	if c := o.Correctness; c != nil {
+		r.Correctness = &c.Correctness
+		r.Correctness.Refused = upgradeRefused(c.Refused)
+		r.Correctness.Cases = make([]Case, len(c.Cases))
+		for i := range c.Cases {
+			one := c.Cases[i].Case
+			one.Shape = problem.Shape(c.Cases[i].Shape)
+			if err := one.Shape.Check(); err != nil && one.Failure == "" {
+				return nil, fmt.Errorf("case %d: %w", i, err)
+			}
+			r.Correctness.Cases[i] = one
+		}
+	}
+	if p := r.Performance; p != nil {
+		for i := range p.Shapes {
+			p.Processes = max(p.Processes, len(p.Shapes[i].Runs))
+		}
+	}
+	return r, nil
+}
+
+// upgrade works the problem out of the formats and the configuration.
+func (k *Kernel) upgrade() {
+	a := problem.Attention{
+		Format: problem.Format(k.Format), Output: problem.Format(k.Output),
+		Causal: k.Config["causal"] == "true", LSE: k.Config["lse"] == "true",
+	}
+	if d, err := strconv.Atoi(k.Config["head_dim"]); err == nil {
+		a.D = d
+	}
+	k.Problem = Problem{a.Filled()}
+}
+
+func (d *defect1) upgrade() finding.Finding {
+	f := d.Finding
+	if d.Warp != nil {
+		f.Warp = *d.Warp
+	} else {
+		f.Warp, f.Note = finding.NoWarp, d.Who
+	}
+	if f.Other == nil && d.OtherLine > 0 {
+		other := finding.At(ptx.Pos{Line: int32(d.OtherLine)})
+		f.Other = &other
+	}
+	return f
+}
+
+func upgradeRefused(old []refusal1) (list []Refusal) {
+	for _, text := range old {
+		shape, why, _ := strings.Cut(string(text), ": ")
+		s, _ := problem.ParseShape(shape)
+		list = append(list, Refusal{s, why})
+	}
+	return list
+}
