@@ -1,5 +1,5 @@
-// Package examples holds kernels that teach: one idea each, a page at most, read
-// in this order.
+// Package examples holds kernels that teach. Each shows one idea on at most a page. Read
+// them in this order:
 //
 //	saxpy.go      threads, parameters, a bound check
 //	reduce.go     a loop, shuffles, shared memory, a barrier
@@ -9,5 +9,5 @@
 //	ring.go       the copy engine, mbarriers, a producer and its consumers
 //	wgmma.go      a warpgroup's FP8 matrix product from swizzled tiles
 //
-// Each function returns the kernel; [All] lists them. testdata has their PTX.
+// Each function returns a kernel, and [All] lists the kernels. Their PTX is in testdata.
 package examples

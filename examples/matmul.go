@@ -5,16 +5,16 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Matmul is C = A·B on tensor cores: A is m×kdim and B is kdim×n in f16, C is m×n
-// in f32, all by rows. A block of 4 warps makes one 64×64 tile of C, each warp 16
+// Matmul is C = A·B on tensor cores: A is m×kdim and B is kdim×n in f16, C is m×n in f32,
+// all stored by rows. A block of 4 warps computes one 64×64 tile of C, and each warp 16
 // of its rows.
 //
 // Launch: grid (n/64, m/64), blocks of 128 threads; kdim a multiple of 32.
 func Matmul() *build.Kernel {
 	const (
 		kTile  = 32        // depth of a step
-		aPitch = kTile + 8 // halves a row of the A tile: 80 bytes, an odd number of
-		bPitch = 64 + 8    // 16-byte units, so that ldmatrix meets no bank twice
+		aPitch = kTile + 8 // f16 per row of the A tile: 80 bytes are an odd number of
+		bPitch = 64 + 8    // 16-byte units, so that ldmatrix has no bank conflicts
 	)
 	k := build.New("matmul", ptx.SM80)
 	k.ReqNTid(128)
@@ -29,18 +29,18 @@ func Matmul() *build.Kernel {
 	product := build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
 
 	k.Loop(0, kdim, kTile, func(k0 build.U32) {
-		// Both tiles have 256 units of 16 bytes: two a thread.
+		// Both tiles have 256 units of 16 bytes: two per thread.
 		for u := uint32(0); u < 256; u += 128 {
 			unit := tid.Add(u)
-			r, q := unit.Shr(2), unit.And(3).Shl(3) // A: 4 units a row
+			r, q := unit.Shr(2), unit.And(3).Shl(3) // A: 4 units per row
 			k.CpAsyncCg(as.At(r.MadLo(aPitch, q)), a.At(row0.Add(r).MadLo(kdim, k0.Add(q))), 16)
-			r, q = unit.Shr(3), unit.And(7).Shl(3) // B: 8 units a row
+			r, q = unit.Shr(3), unit.And(7).Shl(3) // B: 8 units per row
 			k.CpAsyncCg(bs.At(r.MadLo(bPitch, q)), b.At(k0.Add(r).MadLo(n, col0.Add(q))), 16)
 		}
 		k.CpAsyncWaitAll()
 		k.SyncThreads()
 
-		// ldmatrix takes a row's address from each lane: 16 rows, two halves of 8.
+		// ldmatrix takes the address of a row from each lane: 16 rows, two halves of 8.
 		r, h := lane.And(15), lane.Shr(4).Shl(3)
 		for kk := uint32(0); kk < kTile; kk += 16 {
 			af := k.LdmatrixM8n8X4(as.At(warp.MadLo(16, r).MadLo(aPitch, h.Add(kk))))

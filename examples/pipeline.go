@@ -5,8 +5,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Pipeline reverses each run of 1024 floats, with the next run under way while
-// one is turned round: cp.async into two buffers.
+// Pipeline reverses each run of 1024 floats. While it reverses one run, cp.async brings
+// the next one into a second buffer.
 //
 // Launch: any grid, blocks of 256 threads; the input has tiles·1024 floats.
 func Pipeline() *build.Kernel {
@@ -22,8 +22,8 @@ func Pipeline() *build.Kernel {
 	at := func(buf build.U32) build.Shared[build.F32] { // buffer 0 or 1
 		return buffers.At(buf.MulLo(tile))
 	}
-	// fetch starts the copy of a run, if there is one. The group is committed
-	// either way: wait_group counts groups, and the last run must count as well.
+	// fetch starts the copy of a run, if there is one. It commits a group in any case,
+	// because wait_group counts groups, and the last run must be counted as well.
 	fetch := func(t, buf build.U32) {
 		k.If(t.SetpLt(tiles), func() {
 			k.CpAsyncCg(at(buf).At(mine), in.At(t.MadLo(tile, mine)), 16)
@@ -38,7 +38,7 @@ func Pipeline() *build.Kernel {
 		next := this.Xor(1)
 		fetch(t.Add(blocks), next)
 		k.CpAsyncWaitGroup(1) // all but the newest group: this run has landed
-		k.SyncThreads()       // for the other threads, too
+		k.SyncThreads()       // in all threads
 
 		v := at(this).At(mirror).LdV4()
 		out.At(t.MadLo(tile, mine)).StV4([4]build.F32{v[3], v[2], v[1], v[0]})

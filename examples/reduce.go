@@ -5,10 +5,10 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Reduce adds n floats: each block adds its share and adds the sum to *total.
+// Reduce adds n floats: each block adds its part and then adds the result to *total.
 //
-// Threads walk x in strides of the whole grid, warps add by butterfly shuffles,
-// and the warps' sums meet in shared memory.
+// Threads step through x by the size of the grid. The lanes of a warp add their sums by
+// butterfly shuffles, and the warps exchange their sums in shared memory.
 //
 // Launch: any grid, blocks of 256 threads; *total starts at 0.
 func Reduce() *build.Kernel {
@@ -33,7 +33,7 @@ func Reduce() *build.Kernel {
 	k.SyncThreads()
 
 	k.If(tid.SetpLt(warps), func() {
-		// The first 8 lanes of the first warp: a shuffle among just these.
+		// Only the first 8 lanes of the first warp are here, so only they shuffle.
 		s := partial.At(tid).Ld()
 		for d := uint32(warps / 2); d > 0; d /= 2 {
 			s = s.Add(s.ShflSyncBfly(d, 31, 1<<warps-1))

@@ -5,12 +5,12 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Ring doubles a matrix of floats that the copy engine brings in tiles of 8×64:
-// one thread keeps a ring of three stages full, four warps empty it.
+// Ring doubles a matrix of floats, which the copy engine brings in tiles of 8×64. One
+// thread fills a ring of three pipeline stages, and four warps empty it.
 //
-// Each stage has two mbarriers. full completes when the tile's bytes are there;
-// empty completes when all 128 consumers are done with it. A barrier's phase n is
-// waited for by the parity of n.
+// Each stage has two mbarriers. full completes a phase when the bytes of the tile are
+// there; empty completes one when all 128 consumers are done with the tile. A wait names
+// phase n of a barrier by the parity of n.
 //
 // Launch: any grid, blocks of 160 threads; src is a tensor map of a matrix 64
 // wide and tiles·8 high, its box 64×8, no swizzle.
@@ -29,12 +29,12 @@ func Ring() *build.Kernel {
 			k.MbarrierInit(full.Plus(s), 1)
 			k.MbarrierInit(empty.Plus(s), consumers)
 		}
-		k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
+		k.FenceMbarrierInitReleaseCluster() // makes them visible to the copy engine
 	})
 	k.SyncThreads()
 
-	// each walks the block's tiles: the round's stage, and how often the ring has
-	// gone round before it.
+	// each goes through the tiles of the block. It gives the stage of a tile, and lap, how
+	// many times the ring has gone round before.
 	each := func(body func(t, stage, lap build.U32)) {
 		round := k.U32(0).Var()
 		k.Loop(k.CtaidX(), tiles, k.NctaidX(), func(t build.U32) {
@@ -58,7 +58,7 @@ func Ring() *build.Kernel {
 		each(func(t, s, lap build.U32) {
 			k.MbarrierWait(full.At(s), parity(lap))
 			v := ring.At(s.MadLo(tile, mine)).LdV4()
-			k.FenceProxyAsyncSharedCta() // these reads come before the engine's next write
+			k.FenceProxyAsyncSharedCta() // orders these reads before the next copy's writes
 			k.MbarrierArrive(empty.At(s))
 			for i := range v {
 				v[i] = v[i].Add(v[i])

@@ -5,9 +5,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Saxpy is y = a·x + y over n elements, one a thread.
+// Saxpy is y = a·x + y over n elements, one element per thread.
 //
-// Launch: as many blocks as cover n.
+// Launch: as many blocks as are needed to cover n elements.
 func Saxpy() *build.Kernel {
 	k := build.New("saxpy", ptx.SM80)
 	x, y := k.ParamGlobalF32("x"), k.ParamGlobalF32("y")

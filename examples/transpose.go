@@ -7,9 +7,9 @@ import (
 
 // Transpose writes the transpose of a rows×cols matrix of floats.
 //
-// A block moves one 32×32 tile through shared memory, so that both the reads and
-// the writes of global memory run along rows. Rows of the tile are 33 words long:
-// a column then lies in 32 different banks.
+// A block moves one 32×32 tile through shared memory, so that both reads and writes of
+// global memory go along rows. A row of the tile is 33 words long, so that a column lies
+// in 32 different banks.
 //
 // Launch: grid (⌈cols/32⌉, ⌈rows/32⌉), blocks of (32, 8).
 func Transpose() *build.Kernel {
@@ -23,8 +23,8 @@ func Transpose() *build.Kernel {
 	x, y := k.TidX(), k.TidY()
 	left, top := k.CtaidX().MulLo(tile), k.CtaidY().MulLo(tile)
 
-	// move calls do for each of the thread's four elements (x, y), (x, y+8) … that
-	// lies inside a height×width matrix when the tile's corner is at (x0, y0).
+	// move calls do for each of the thread's four elements (x, y), (x, y+8), … that lies
+	// inside a height×width matrix if the corner of the tile is at (x0, y0).
 	move := func(x0, y0, width, height build.U32, do func(j, i, at build.U32)) {
 		for dy := uint32(0); dy < tile; dy += step {
 			j := y.Add(dy)

@@ -11,15 +11,21 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Counted is what one launch of a subject did on the emulator.
+// Counted is what one run of a subject did on the emulator.
 type Counted struct {
-	*count.Counts
-	Launch device.Launch
-	Bytes  int64 // of all operands
+	Launches []CountedLaunch // in stream order
+	Bytes    int64           // of all operands
 }
 
-// Count runs a subject once on the emulator of its target and counts what it does.
-// Persistent kernels are launched for so many SMs; 0 is what the emulator has.
+// CountedLaunch is one launch of a run.
+type CountedLaunch struct {
+	*count.Counts
+	Launch device.Launch
+}
+
+// Count runs a subject once on the emulator of its target and counts what each of its
+// launches does. Persistent kernels are launched for so many SMs; 0 is what the emulator
+// has.
 func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Counted, error) {
 	counter := count.New()
 	dev, err := emulator(s.Target, emu.Options{Observer: counter})
@@ -31,7 +37,10 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 	if err != nil {
 		return nil, err
 	}
-	c := &Counted{Counts: counter.Launches()[0], Launch: b.work.Launches()[0]}
+	c := &Counted{}
+	for i, l := range b.work.Launches() {
+		c.Launches = append(c.Launches, CountedLaunch{counter.Launches()[i], l})
+	}
 	for _, o := range b.operands {
 		c.Bytes += o.Bytes
 	}

@@ -39,18 +39,26 @@ func counted(ctx context.Context, s *Subject, shape problem.Shape) (map[string]f
 	if err != nil {
 		return nil, err
 	}
-	return flatten(c.Counts), nil
+	all := map[string]float64{}
+	var threads float64
+	for _, l := range c.Launches {
+		flatten(l.Counts, all)
+		threads += float64(l.ThreadInstructions)
+	}
+	all["active lanes"] = threads / max(all["warp instructions"], 1)
+	return all, nil
 }
 
-// flatten names the counters that explain times.
-func flatten(c *count.Counts) map[string]float64 {
-	out := map[string]float64{
-		"warp instructions": float64(c.WarpInstructions), "active lanes": c.ActiveLanes,
-		"shared requests": float64(c.Shared.Requests), "shared wavefronts": float64(c.Shared.Wavefronts), "bank conflicts": float64(c.Shared.Conflicts),
-		"global requests": float64(c.Global.Requests), "global sectors": float64(c.Global.Sectors),
+// flatten adds the counters of a launch that explain times, by their names.
+func flatten(c *count.Counts, out map[string]float64) {
+	for name, n := range map[string]uint64{
+		"warp instructions": c.WarpInstructions, "shared requests": c.Shared.Requests, "shared wavefronts": c.Shared.Wavefronts,
+		"bank conflicts": c.Shared.Conflicts, "global requests": c.Global.Requests, "global sectors": c.Global.Sectors,
+	} {
+		out[name] += float64(n)
 	}
 	for _, f := range c.Families {
-		out["family "+f.Name] = float64(f.Warps)
+		out["family "+f.Name] += float64(f.Warps)
 	}
 	for _, s := range c.Special {
 		out["special functions"] += float64(s.Warps)
@@ -62,5 +70,4 @@ func flatten(c *count.Counts) map[string]float64 {
 		out["tensor operations"] += float64(t.Operations)
 		out["tensor instructions"] += float64(t.Warps)
 	}
-	return out
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/build"
 )
 
-// Pos is a place in a matrix.
+// Pos is the place of an element in a matrix.
 type Pos struct{ Row, Col int }
 
 // Layout says where the elements of a matrix are in the registers of a warp, or of
@@ -15,16 +15,16 @@ type Pos struct{ Row, Col int }
 // registers, and within a register from the lowest bits. A is M×K, B is K×N, and
 // accumulators are M×N.
 //
-// Every layout of the tensor cores is a sum: each bit of the lane's number that is
-// set adds a fixed distance, and so does the element's index. That is all a Layout
-// holds, so the place in Go ([Layout.At]) and the place in a kernel ([Layout.Base]
+// Every layout of the tensor cores is a sum: each bit that is set in the lane's number
+// adds a fixed distance, and so does the element's index. A Layout holds only these
+// distances, so the place in Go ([Layout.At]) and the place in a kernel ([Layout.Base]
 // plus [Layout.Elem]) cannot disagree.
 type Layout struct {
 	Name       string
 	Rows, Cols int
 	Lanes      int   // 32, or 128 in a warpgroup
-	bits       []Pos // what each bit of the lane adds
-	elems      []Pos // what each element adds
+	bits       []Pos // distance that each bit of the lane's number adds
+	elems      []Pos // distance that each element adds
 }
 
 // Elements is how many elements a lane holds.
@@ -42,7 +42,8 @@ func (l Layout) At(lane, i int) Pos {
 	return p
 }
 
-// Elem is the place of element i in lane 0: what to add to the lane's [Layout.Base].
+// Elem is the place of element i in lane 0. Add it to [Layout.Base] to get the place of
+// element i in another lane.
 func (l Layout) Elem(i int) Pos { return l.elems[i] }
 
 // Base is the place of a lane's element 0 as the kernel computes it. lane is the
@@ -55,8 +56,9 @@ func (l Layout) Base(k *build.Kernel, lane build.U32) (row, col build.U32) {
 	return weigh(k, lane, rows), weigh(k, lane, cols)
 }
 
-// weigh adds up the weights of lane's bits. Bits whose weights double from one to
-// the next are one field: shifted down, masked and multiplied by the first.
+// weigh is the sum of the weights of the bits that are set in lane. Bits whose weights
+// double from one to the next are one field, which is shifted down, masked and multiplied
+// by the first weight.
 func weigh(k *build.Kernel, lane build.U32, weight []int) build.U32 {
 	var sum *build.U32
 	for b := 0; b < len(weight); {
@@ -98,9 +100,9 @@ func lanes(quad, group Pos) []Pos {
 // warpgroup adds the two bits of the warp in its group: 16 rows each.
 func warpgroup(bits []Pos) []Pos { return append(bits, Pos{Row: 16}, Pos{Row: 32}) }
 
-// Accumulator is C and D of mma.sync.m16n8 and of wmma.m16n16k16, and any number of
-// those side by side: two neighbours of a row, two of the row eight below, then
-// eight columns on. With rows = 8 there is only the first pair.
+// Accumulator is C and D of mma.sync.m16n8 and of wmma.m16n16k16, and any number of those
+// side by side: two neighbours in a row, two in the row eight below, then the same eight
+// columns further on. With rows = 8 there is only the first pair.
 func Accumulator(rows, cols int) Layout {
 	l := Layout{
 		Name: fmt.Sprintf("accumulator %d×%d", rows, cols), Rows: rows, Cols: cols, Lanes: 32,
@@ -123,8 +125,8 @@ func WgmmaAccumulator(cols int) Layout {
 	return l
 }
 
-// OperandA is A of mma.sync.m16n8 with elements of the given bits: a lane's word of
-// row group, of the row eight below, then both of the words four further right.
+// OperandA is A of mma.sync.m16n8 with elements of so many bits: a lane's word in a row of
+// its group, the word in the row eight below, then the same two four words to the right.
 func OperandA(k, elemBits int) Layout {
 	per := 32 / elemBits
 	l := Layout{
@@ -164,8 +166,8 @@ func WgmmaA(k, elemBits int) Layout {
 	return l
 }
 
-// WmmaA is A of wmma.m16n16k16 in f16 as ptxas for sm_80 to sm_90 has it, which PTX
-// does not promise: A of mma.sync, held twice.
+// WmmaA is A of wmma.m16n16k16 in f16: A of mma.sync, held twice. ptxas uses this layout
+// for sm_80 to sm_90; PTX does not promise it.
 func WmmaA() Layout { return twice(OperandA(16, 16), "wmma A 16×16") }
 
 // WmmaB is B of wmma.m16n16k16 in f16: two of mma.sync side by side, held twice.
@@ -183,7 +185,7 @@ func twice(l Layout, name string) Layout {
 	return l
 }
 
-// rowSlots are the different rows of a lane, and for each element which it is in.
+// rowSlots are the different rows of a lane, and for each element the index of its row.
 func (l Layout) rowSlots() (rows []int, slot []int) {
 	index := map[int]int{}
 	for _, e := range l.elems {

@@ -26,20 +26,20 @@ type Device struct {
 
 // Options choose how kernels run.
 type Options struct {
-	// Schedule permutes the order in which warps run; 0 is the natural order. The
-	// same number gives the same order again.
+	// Schedule permutes the order in which warps run. 0 is the natural order. The same
+	// number always gives the same order.
 	Schedule uint64
-	// Memory is the bytes of global memory; 0 means 16 GiB.
+	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
-	// Output is where kernels print; nil means os.Stdout.
+	// Output receives what kernels print. nil means os.Stdout.
 	Output io.Writer
-	// MaxInstructions is how many instructions a warp may execute before the launch
-	// is ended as one that never would; 0 means 2^34.
+	// MaxInstructions is the number of instructions that a warp may execute before the
+	// launch fails as endless. 0 means 2^34.
 	MaxInstructions uint64
 	// Observer, if not nil, is told what launches do.
 	Observer observe.Observer
-	// GuardShared keeps variables in shared memory apart by guard bands, which an
-	// observer can find accesses in.
+	// GuardShared puts guard bands between variables in shared memory, in which an observer
+	// can find accesses.
 	GuardShared bool
 }
 
@@ -60,7 +60,7 @@ func New(target ptx.Target, opts Options) (*Device, error) {
 	return &Device{target: target, mem: memory.NewGlobal(opts.Memory), options: opts}, nil
 }
 
-// chip is what limits a target's kernels.
+// chip has the limits of a target.
 type chip struct {
 	sms         int
 	sharedPerSM int
@@ -80,7 +80,7 @@ type driver struct{}
 
 func init() { device.Register("emu", driver{}) }
 
-// Present is true: an emulator can always be had.
+// Present returns true: the emulator is always available.
 func (driver) Present() bool { return true }
 
 // Open opens the emulator of a target, sm_90a when none is named.
@@ -105,10 +105,10 @@ func (d *Device) Info() device.Info {
 	}
 }
 
-// Close frees nothing: memory goes with the device.
+// Close does nothing: the garbage collector frees the memory of the device.
 func (d *Device) Close() error { return nil }
 
-// Alloc allocates global memory, filled with a pattern that is no likely value.
+// Alloc allocates global memory.
 func (d *Device) Alloc(size int64) (device.Buffer, error) {
 	a, err := d.mem.Alloc(size, memory.GlobalAlign, "")
 	if err != nil {
@@ -210,7 +210,7 @@ func (k *entryPoint) Launch(ctx context.Context, l device.Launch) error {
 	return err
 }
 
-// Run is Launch that also counts.
+// Run runs the kernel as Launch does and returns what it counted.
 func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
 	var err error
 	if l.Cluster, err = k.cluster(l.Cluster); err != nil {
@@ -227,7 +227,7 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	})
 }
 
-// cluster is the cluster that the kernel runs in: the one it was compiled for, or
+// cluster returns the cluster that the kernel runs in: the one it was compiled for, or
 // else the one that the launch asks for.
 func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
 	d := k.kernel.Entry.Decl.Directive(".reqnctapercluster")

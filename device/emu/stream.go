@@ -10,17 +10,17 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// stream does what it is given at once, or notes it down for a graph.
+// stream executes work at once, or records it for a graph.
 type stream struct {
 	dev   *Device
 	mu    sync.Mutex // work of one stream does not overlap
 	noted *[]func() error
 }
 
-// NewStream makes a stream whose work is done when the call that queues it returns.
+// NewStream returns a stream whose work is complete when the call that queues it returns.
 func (d *Device) NewStream() (device.Stream, error) { return &stream{dev: d}, nil }
 
-// do does work, or notes it down.
+// do executes work, or records it.
 func (s *stream) do(work func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ type event struct {
 	at time.Time
 }
 
-// NewEvent makes an event.
+// NewEvent returns an event.
 func (d *Device) NewEvent() (device.Event, error) { return &event{}, nil }
 
 func (e *event) record() error {
@@ -119,7 +119,7 @@ func (e *event) Sync(ctx context.Context) error { return ctx.Err() }
 
 func (e *event) Close() error { return nil }
 
-// Since is how long the emulator took, which says nothing of a GPU.
+// Since returns how long the emulator took. It does not predict the time on a GPU.
 func (e *event) Since(start device.Event) (time.Duration, error) {
 	s, ok := start.(*event)
 	if !ok {
@@ -132,7 +132,7 @@ func (e *event) Since(start device.Event) (time.Duration, error) {
 	return to.Sub(from), nil
 }
 
-// hostBuffer is memory like any other.
+// hostBuffer is ordinary memory of the process.
 type hostBuffer struct{ data []byte }
 
 // AllocHost allocates memory of the host.
@@ -150,13 +150,13 @@ func (h *hostBuffer) Free() error {
 	return nil
 }
 
-// graph is work that was noted down.
+// graph is recorded work.
 type graph struct {
 	dev  *Device
 	work []func() error
 }
 
-// NewGraph notes down what queue does.
+// NewGraph records the work that queue gives to its stream.
 func (d *Device) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
 	g := &graph{dev: d}
 	if err := queue(&stream{dev: d, noted: &g.work}); err != nil {

@@ -10,8 +10,8 @@ import (
 // detail is how much of its opcode a name spells out.
 type detail struct{ spaces, types bool }
 
-// name gives each constructor the shortest name that is its own: words that the
-// types or the operands say anyway are left out as long as that is unambiguous.
+// name gives each constructor the shortest unambiguous name: it leaves out words that the
+// types or the operands say anyway, as long as no other constructor has the same name.
 func (p *plan) name() {
 	groups := map[string][]*constructor{}
 	for _, c := range p.cs {
@@ -32,7 +32,7 @@ func (p *plan) name() {
 	p.tellApart()
 }
 
-// clashes counts the names that would not be new.
+// clashes counts the names that another constructor of the group already has.
 func clashes(g []*constructor, d detail) (n int) {
 	seen := map[string]bool{}
 	for _, c := range g {
@@ -45,8 +45,8 @@ func clashes(g []*constructor, d detail) (n int) {
 	return n
 }
 
-// tellApart appends to a name that is taken the operand that sets it apart:
-// wgmma with its first factor in registers, cp.async that may ignore its source.
+// tellApart appends an operand to a name that is already taken: the operand in which the
+// two forms differ, as in cp.async that may ignore its source.
 func (p *plan) tellApart() {
 	first := map[string]*constructor{}
 	for _, c := range p.cs {
@@ -84,8 +84,8 @@ func (c *constructor) words(d detail) string {
 	return b.String()
 }
 
-// silent reports whether the name leaves the slot's modifier out: what is never
-// a choice (.sync.aligned), and what types and operands show.
+// silent reports whether the name leaves out the modifier of the slot, because it is never
+// a choice (.sync.aligned) or because types and operands show it.
 func (c *constructor) silent(slot int, d detail) bool {
 	f := c.form
 	mod := c.match.At(slot)
@@ -102,9 +102,8 @@ func (c *constructor) silent(slot int, d detail) bool {
 	return false
 }
 
-// typeShows reports whether a type in the opcode is one the caller sees: the
-// receiver's, or the only one of an instruction of the kernel. Matrix products
-// name all of theirs.
+// typeShows reports whether the caller sees a type of the opcode: it is the type of the
+// receiver, or the only type of an instruction of the kernel.
 func (c *constructor) typeShows(slot int) bool {
 	f := c.form
 	mod := c.match.At(slot)

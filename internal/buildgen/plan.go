@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// byHand are the instructions package build gives its own shape: addresses are
-// generic types, control flow is structured.
+// byHand are the instructions whose methods are written by hand in package build, because
+// addresses are generic types and control flow is structured.
 var byHand = []string{"ld", "ldu", "st", "atom", "red", "mov", "bra", "brx", "call", "ret", "mapa"}
 
 // shaped reports whether package build writes the form by hand.
@@ -18,8 +18,8 @@ func shaped(f *isa.Form) bool {
 	return slices.Contains(byHand, f.Op) && !async
 }
 
-// superseded reports whether no target that kernels are written for has the form:
-// the exchanges of lanes from before sm_70, without .sync.
+// superseded reports whether the form exists only for old targets: the exchanges between
+// lanes from before sm_70, without .sync.
 func superseded(f *isa.Form) bool {
 	sync := slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "sync" })
 	return (f.Op == "shfl" || f.Op == "vote") && !sync
@@ -81,8 +81,8 @@ func (p *plan) addForm(f *isa.Form) {
 	}
 }
 
-// addVariants adds the constructor, and with it those that take its optional
-// operands or return both halves of an optional pair.
+// addVariants adds the constructor, and further ones that take its optional operands or
+// return both halves of an optional pair.
 func (p *plan) addVariants(c constructor) {
 	add := func(c constructor) { p.cs = append(p.cs, &c) }
 	add(c)
@@ -107,7 +107,7 @@ func (p *plan) addVariants(c constructor) {
 	}
 }
 
-// addMods notes the form's optional modifiers: they become options.
+// addMods collects the optional modifiers of the form, which become options.
 func (p *plan) addMods(f *isa.Form) {
 	for i, s := range f.Slots {
 		if !isOption(f, i) && !isArg(f, i) {
@@ -126,9 +126,9 @@ func (p *plan) addMods(f *isa.Form) {
 	}
 }
 
-// isOption reports whether the caller gives the slot's modifier as an option. In
-// the forms written by hand that includes the mandatory ones that choose the
-// form: volatile, relaxed with its scope, nc.
+// isOption reports whether the caller gives the modifier of the slot as an option. In forms
+// that are written by hand this includes mandatory modifiers that select the form:
+// volatile, relaxed with its scope, nc.
 func isOption(f *isa.Form, slot int) bool {
 	s := f.Slots[slot]
 	if decided(f, slot) || isFreeSpace(f, slot) || ptx.ParseType(s.Alts[0]) != ptx.NoType {
@@ -150,9 +150,9 @@ func isFreeSpace(f *isa.Form, slot int) bool {
 	return f.Slots[slot].Opt && ptx.ParseSpace(f.Slots[slot].Alts[0]) != ptx.Generic && !isSpace(f, slot)
 }
 
-// bases yields the form's variants without optional modifiers, one for each
-// choice that the constructor's name or types must make. Slots that the operands
-// decide (lengths, spaces) stand at their first alternative.
+// bases yields the variants of the form without optional modifiers, one for each choice
+// that the name or the types of a constructor must make. Slots that the operands decide
+// (lengths, spaces) have their first alternative.
 func bases(f *isa.Form) func(yield func(isa.Match) bool) {
 	return func(yield func(isa.Match) bool) {
 		seen := map[string]bool{}
@@ -191,8 +191,8 @@ func derived(f *isa.Form, slot int) bool {
 	return false
 }
 
-// isArg reports whether the modifier is an argument of the constructor instead
-// of a part of its name: a comparison with further choices would make thousands.
+// isArg reports whether the modifier is an argument of the constructor instead of a part of
+// its name. Comparisons with further choices would otherwise make thousands of names.
 func isArg(f *isa.Form, slot int) bool {
 	return f.Slots[slot].Name == "cmp" && (f.Op == "set" || slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "bool" }))
 }
@@ -217,8 +217,8 @@ type receiver struct {
 	exact bool
 }
 
-// receivers are the types the constructor is a method of: those of the first
-// source when PTX calls it a, else the kernel.
+// receivers are the types that have the constructor as a method: those of the first source
+// if PTX calls it a, otherwise the kernel.
 func receivers(m isa.Match) []receiver {
 	q := source1(m)
 	if q == nil {
@@ -249,7 +249,7 @@ func isInteger(t ptx.Type) bool {
 	return c == ptx.ClassBits || c == ptx.ClassUnsigned || c == ptx.ClassSigned
 }
 
-// source1 is the operand whose type the constructor is a method of, or nil.
+// source1 is the operand that is the receiver of the method, or nil.
 func source1(m isa.Match) *isa.Param {
 	if len(m.Form.Params) == 0 || m.Form.Params[0].Access != isa.Write {
 		return nil
@@ -268,8 +268,8 @@ func source1(m isa.Match) *isa.Param {
 	return nil
 }
 
-// dropInexact takes out what a type gets for its bits alone where the same
-// opcode exists for the type itself: U32 has shr.u32 and needs no shr.b32.
+// dropInexact removes the methods that a type has only for its bits, if the same opcode
+// exists for the type itself: U32 has shr.u32 and needs no shr.b32.
 func (p *plan) dropInexact() {
 	exact := map[string]bool{}
 	key := func(c *constructor) string {

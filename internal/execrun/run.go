@@ -99,7 +99,7 @@ func (x *Runner) save(r *Report, code int) error {
 	}
 	log := findingtext.Log{
 		Version: version.This().Version, File: x.file.File, Text: x.file.Text, ExitCode: code,
-		Rules: slices.Concat(check.Rules, finding.Rules),
+		Rules: slices.Concat(check.Rules(), finding.Rules),
 	}
 	for i, l := range r.Launches {
 		log.Findings = append(log.Findings, l.found.All()...)

@@ -16,14 +16,14 @@ import (
 func parseKinds(value string) ([]finding.Kind, error) {
 	switch value {
 	case "all":
-		return check.Kinds, nil
+		return check.Kinds(), nil
 	case "none", "":
 		return nil, nil
 	}
 	var kinds []finding.Kind
 	for name := range strings.SplitSeq(value, ",") {
 		k := finding.Kind(strings.TrimSpace(name))
-		if !slices.Contains(check.Kinds, k) {
+		if !slices.Contains(check.Kinds(), k) {
 			hint := "all, none and the kinds that attest exec --help lists are understood"
 			if near := nearest(string(k)); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
@@ -38,7 +38,7 @@ func parseKinds(value string) ([]finding.Kind, error) {
 // nearest returns the kind whose name is most like a misspelt one, or "".
 func nearest(name string) string {
 	var names []string
-	for _, k := range check.Kinds {
+	for _, k := range check.Kinds() {
 		names = append(names, string(k))
 	}
 	return term.Nearest(name, names)
@@ -47,7 +47,7 @@ func nearest(name string) string {
 // KindsHelp returns one line of help per kind.
 func KindsHelp() string {
 	var b strings.Builder
-	for _, r := range check.Rules {
+	for _, r := range check.Rules() {
 		fmt.Fprintf(&b, "  %-18s  %s\n", r.Kind, r.Short)
 	}
 	return strings.TrimSuffix(b.String(), "\n")

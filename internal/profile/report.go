@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"fmt"
 	"os/exec"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
@@ -35,9 +36,13 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip predict.C
 	if err != nil {
 		return nil, err
 	}
-	work := predict.Work{Counts: counted.Counts, Blocks: counted.Launch.Grid.Norm().Count(), Bytes: counted.Bytes}
+	if n := len(counted.Launches); n != 1 {
+		return nil, fmt.Errorf("%s has %d launches: a profile is of kernels with one", s.Name, n)
+	}
+	one := counted.Launches[0]
+	work := predict.Work{Counts: one.Counts, Blocks: one.Launch.Grid.Norm().Count(), Bytes: counted.Bytes}
 	return &Report{
-		Kernel: s.Name, Shape: shape.Shape.String(), Predicted: predict.Of(work, chip), Counts: counted.Counts,
+		Kernel: s.Name, Shape: shape.Shape.String(), Predicted: predict.Of(work, chip), Counts: one.Counts,
 		subject: s, shape: shape,
 	}, nil
 }

@@ -19,7 +19,7 @@ const (
 	UnitFloat          // f32
 	UnitHalf           // f16, bf16 and pairs of them
 	UnitDouble         // f64
-	UnitExp            // the special function unit: ex2, rcp, sin and divisions
+	UnitExp            // the special function unit: ex2, rcp, sin
 	UnitConvert        // conversions between types
 	UnitTensor         // the tensor cores, by a warp
 	UnitWGMMA          // the tensor cores, by a warpgroup, asynchronously
@@ -114,8 +114,7 @@ var classRules = []classRule{
 	{"setp set selp slct", "", UnitInteger, RoleNone},
 	{"div rcp sqrt rsqrt", "approx", UnitExp, RoleNone},
 	{"div rcp sqrt rsqrt", "f64", UnitDouble, RoleNone},
-	{"div", "f32", UnitExp, RoleNone}, // starts from a reciprocal of the special function unit
-	{"div", "", UnitInteger, RoleNone},
+	{"div", "", byType, RoleNone},
 	{"rcp sqrt rsqrt sin cos lg2 ex2 tanh", "", UnitExp, RoleNone},
 	{"cvt", "", UnitConvert, RoleNone},
 

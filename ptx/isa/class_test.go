@@ -71,7 +71,7 @@ func TestClass(t *testing.T) {
 		"fma.rn.f64":           {Unit: UnitDouble, Role: RoleNone},
 		"setp.lt.f32":          {Unit: UnitInteger, Role: RoleNone},
 		"ex2.approx.ftz.f32":   {Unit: UnitExp, Role: RoleNone},
-		"div.rn.f32":           {Unit: UnitExp, Role: RoleNone},
+		"div.rn.f32":           {Unit: UnitFloat, Role: RoleNone},
 		"div.s32":              {Unit: UnitInteger, Role: RoleNone},
 		"rcp.rn.f64":           {Unit: UnitDouble, Role: RoleNone},
 		"cvt.rn.f16x2.f32":     {Unit: UnitConvert, Role: RoleNone},

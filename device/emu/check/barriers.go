@@ -18,6 +18,24 @@ type barriers struct {
 	rounds *rounds
 }
 
+// BarrierDivergence is a barrier that not all threads reach together.
+const BarrierDivergence finding.Kind = "barrier-divergence"
+
+func init() {
+	register(checker{kinds: []kind{{
+		Rule: finding.Rule{
+			Kind:  BarrierDivergence,
+			Short: "a barrier that only some of the threads reach that it is for",
+			Full:  "bar.sync and the other .aligned instructions must be executed by all lanes of a warp together, and by as many threads as the barrier waits for. The result is undefined when a condition that differs between lanes guards the barrier.",
+			Help:  "Move the barrier out of the condition, or give it the number of threads that take part.",
+		},
+		why: alignedRule,
+		fix: "move the barrier out of the divergent branch, or use a named barrier that counts only the warps that reach it",
+	}}, start: newBarriers})
+}
+
+const alignedRule = "bar.sync is .aligned: all threads of a warp execute the same one, and all threads that the barrier counts reach it"
+
 func newBarriers(l *launch) part {
 	b := &barriers{l: l, bare: map[int]bool{}}
 	found := false
@@ -56,7 +74,7 @@ func (b *barriers) wants(in *observe.Inst) bool {
 	return isAlignedBarrier(in.Op.Text) || isEnd(in) || b.rounds.counts[in.ID] != nil
 }
 
-func (b *barriers) cluster(c *cluster) watch {
+func (b *barriers) cluster(c *cluster) any {
 	w := &barrierWatch{cluster: c, p: b, at: map[warpBar][]arrival{}}
 	for _, blk := range c.Blocks {
 		w.ends = append(w.ends, make([][]ending, (blk.Threads+31)/32))
@@ -67,7 +85,6 @@ func (b *barriers) cluster(c *cluster) watch {
 
 // barrierWatch is barriers at work on a cluster.
 type barrierWatch struct {
-	quiet
 	*cluster
 	p    *barriers
 	at   map[warpBar][]arrival // lanes that have come and not been let go
@@ -184,20 +201,20 @@ func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
 // parted reports lanes of a warp that came by different instructions.
 func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
 	a, other := b.cluster.at(x.id, rank, warp, x.lanes), b.cluster.at(y.id, rank, warp, y.lanes)
-	b.reportAs(x.serial, faults[BarrierDivergence].of(finding.Finding{
+	b.reportAs(x.serial, finding.Finding{
 		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
 		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
-	}))
+	})
 }
 
 // apart reports lanes of a warp that came by the same instruction in different rounds
 // of a loop.
 func (b *barrierWatch) apart(at warpBar, x, y *arrival) {
 	a, other := b.cluster.at(x.id, at.rank, at.warp, x.lanes), b.cluster.at(y.id, at.rank, at.warp, y.lanes)
-	b.reportAs(x.serial, faults[BarrierDivergence].of(finding.Finding{
+	b.reportAs(x.serial, finding.Finding{
 		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
 		Message: "lanes of one warp come to this barrier in different rounds of the loop around it: some of them have skipped it",
-	}))
+	})
 }
 
 // absent reports lanes of a warp that ended without coming to a barrier that counts
@@ -208,13 +225,14 @@ func (b *barrierWatch) absent(rank, warp, came int, as *arrival) {
 		if came == warp {
 			a.Lanes = finding.Lanes(as.lanes)
 		}
-		d := faults[BarrierDivergence].of(finding.Finding{
+		d := finding.Finding{
 			Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
 			Message: fmt.Sprintf("the barrier counts all threads of the block; %s of warp %d ended without reaching it", finding.Lanes(e.lanes), warp),
-		})
+		}
 		if b.p.bare[e.id] {
 			d.Severity = finding.Warning
-			d.Why += "; threads that have returned are not waited for, but the rules do not promise it"
+			d.Why = alignedRule + "; a GPU does not wait for threads that have returned, but the rules do not promise it"
+			d.Fix = "let all threads reach the barrier before they return"
 		}
 		b.reportAs(as.serial, d)
 	}

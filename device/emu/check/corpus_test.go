@@ -106,7 +106,7 @@ func newExpectation(t *testing.T, text string) *expectation {
 func kinds(t *testing.T, words []string) (list []finding.Kind) {
 	t.Helper()
 	for _, w := range words {
-		if !slices.Contains(check.Kinds, finding.Kind(w)) {
+		if !slices.Contains(check.Kinds(), finding.Kind(w)) {
 			t.Fatalf("%q is not a kind", w)
 		}
 		list = append(list, finding.Kind(w))

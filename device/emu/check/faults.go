@@ -6,55 +6,86 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// rule is what a report says about its kind: the rule that is broken and what
-// repairs it.
-type rule struct{ why, fix string }
+// The kinds of faults and deadlocks.
+const (
+	OOBGlobal  finding.Kind = "oob-global"
+	OOBShared  finding.Kind = "oob-shared"
+	OOBLocal   finding.Kind = "oob-local"
+	Misaligned finding.Kind = "misaligned"
+	Deadlock   finding.Kind = finding.Deadlock
+)
 
-// faults are the rules that the emulator itself enforces.
-var faults = map[finding.Kind]rule{
-	OOBGlobal: {
-		"every byte that a kernel touches must lie in an allocation; a GPU may find other data there, or end the kernel",
-		"compare the index with the number of elements, and the launch's buffers with what the kernel expects",
+func init() {
+	register(checker{
+		kinds: faultKinds,
+		also:  []finding.Kind{MbarrierMisuse, BarrierDivergence},
+		start: func(*launch) part { return faults{} },
+	})
+}
+
+var faultKinds = []kind{
+	{
+		Rule: finding.Rule{
+			Kind:  OOBGlobal,
+			Short: "a global access outside every allocation",
+			Full:  "The address is not inside an allocation. On a GPU the access is an error, or it silently hits the memory of something else.",
+			Help:  "Guard the access with the size of the data. Look at the last block, which may have more threads than there are elements.",
+		},
+		why: "every byte that a kernel touches must lie in an allocation; a GPU may find other data there, or end the kernel",
+		fix: "compare the index with the number of elements, and the buffers of the launch with what the kernel expects",
 	},
-	OOBShared: {
-		"every byte must lie in the shared memory that the kernel declares and the launch provides",
-		"enlarge the array or the launch's dynamic shared memory, or mend the index",
+	{
+		Rule: finding.Rule{
+			Kind:  OOBShared,
+			Short: "a shared access outside its variable",
+			Full:  "The address is outside the variable that it was computed from, or outside all shared memory of the block. It may hit another variable.",
+			Help:  "Check the index against the size of the array, and the launch's dynamic shared memory, in bytes, against what the kernel assumes.",
+		},
+		why: "every byte must lie in the shared memory that the kernel declares and the launch provides",
+		fix: "enlarge the array or the launch's dynamic shared memory, or correct the index",
 	},
-	OOBLocal: {
-		"every byte must lie in a local variable of the thread",
-		"mend the index into the array",
+	{
+		Rule: finding.Rule{
+			Kind:  OOBLocal,
+			Short: "a local access outside its variable",
+			Full:  "The address is outside the thread's variable in local memory.",
+			Help:  "Check the index against the size of the array.",
+		},
+		why: "every byte must lie in a local variable of the thread",
+		fix: "correct the index into the array",
 	},
-	Misaligned: {
-		"an access of n bytes needs an address that is a multiple of n",
-		"align the base with .align or __align__, and keep the offset a multiple of the access",
+	{
+		Rule: finding.Rule{
+			Kind:  Misaligned,
+			Short: "an address that is not a multiple of the size of the access",
+			Full:  "An access of n bytes needs an address that is a multiple of n; a vector counts as a whole. A GPU ends the kernel with an error.",
+			Help:  "Align the array (.align 16 for vectors of 16 bytes) and keep offsets and row lengths multiples of the size of the access.",
+		},
+		why: "an access of n bytes needs an address that is a multiple of n",
+		fix: "align the base with .align or __align__, and keep the offset a multiple of the access",
 	},
-	MbarrierMisuse: {
-		"an mbarrier must be initialised before it is used, and each phase takes as many arrivals as it was initialised for",
-		"compare the count of mbarrier.init with the threads that arrive in one phase",
-	},
-	BarrierDivergence: {
-		"bar.sync is .aligned: all threads of a warp execute the same one, and all threads that the barrier counts reach it",
-		"move the barrier out of the divergent branch, or use a named barrier that counts only the warps that reach it",
-	},
-	Deadlock: {
-		"each of these waits for something that no thread will do",
-		"compare who arrives with who is awaited: barrier ids and counts, mbarrier counts, bytes and parities",
+	{
+		Rule: finding.Rule{
+			Kind:  Deadlock,
+			Short: "threads that wait for each other for ever",
+			Full:  "Every remaining thread waits, and no thread is left that could end the wait.",
+			Help:  "Compare the threads that wait with those that should arrive: the count of the barrier, the parity of the phase, the bytes of expect_tx, an arrival that a branch skipped.",
+		},
+		why: "each of these threads waits for something that no thread will do",
+		fix: "compare the arrivals with what is waited for: barrier ids and counts, mbarrier counts, bytes and parities",
 	},
 }
 
-// of adds the rule to a finding.
-func (r rule) of(d finding.Finding) finding.Finding {
-	d.Why, d.Fix = r.why, r.fix
-	return d
-}
+// faults turns what ended a launch early into findings. The emulator itself enforces
+// the rules.
+type faults struct{}
 
-// End turns what ended a launch early into findings.
-func (l *launch) End(err error) {
-	c := &cluster{ClusterInfo: &observe.ClusterInfo{Index: 1 << 62}, l: l}
+func (faults) cluster(*cluster) any { return nil }
+
+func (faults) endLaunch(c *cluster, err error) {
 	var f *device.Fault
 	var dead *device.Deadlock
 	switch {
@@ -63,18 +94,13 @@ func (l *launch) End(err error) {
 	case errors.As(err, &dead) && len(dead.Waiters) > 0:
 		c.deadlock(dead)
 	}
-	for _, p := range l.parts {
-		if e, ok := p.(interface{ endLaunch(c *cluster, err error) }); ok {
-			e.endLaunch(c, err)
-		}
-	}
 }
 
 func (c *cluster) fault(fault *device.Fault) {
 	f := fault.Finding
 	f.Kind = fault.Class
 	c.l.own(&f.Place)
-	c.report(faults[f.Kind].of(f))
+	c.report(f)
 }
 
 // own gives a place that the emulator reported the source line of the kernel's own
@@ -100,10 +126,10 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 		for j := range all {
 			a, b := &all[i].Place, &all[j].Place
 			if i != j && a.Block == b.Block && a.Warp == b.Warp && isAlignedBarrier(a.Inst) && a.Pos != b.Pos {
-				c.report(faults[BarrierDivergence].of(finding.Finding{
+				c.report(finding.Finding{
 					Kind: BarrierDivergence, Severity: finding.Error, Place: *a, Other: b, Waiters: all,
 					Message: "part of a warp waits at this barrier, the rest of it elsewhere",
-				}))
+				})
 				return
 			}
 		}
@@ -112,9 +138,9 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 	if why == "" {
 		why = "all of them wait"
 	}
-	c.report(faults[Deadlock].of(finding.Finding{
+	c.report(finding.Finding{
 		Kind: Deadlock, Severity: finding.Error, Place: all[0].Place, Waiters: all, Message: "no thread can continue: " + why,
-	}))
+	})
 }
 
 // isAlignedBarrier reports whether an opcode is a barrier of the block that a warp

@@ -59,7 +59,6 @@ func (o *order) wants(in *observe.Inst) bool {
 
 // ordered is order at work on a cluster.
 type ordered struct {
-	quiet
 	*cluster
 	o        *order
 	warps    []*warp // by rank, then by warp
@@ -106,7 +105,7 @@ type warp struct {
 
 var start = &view{}
 
-func (o *order) cluster(c *cluster) watch {
+func (o *order) cluster(c *cluster) any {
 	n := &ordered{
 		cluster: c, o: o, global: o.everything, bars: map[observe.MbarrierAt]*mbar{},
 		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, factors: map[factorKey]*bool{}, ends: make([]released, len(c.Blocks)),

@@ -39,6 +39,7 @@ func (c *ordered) access(a *observe.Access) {
 	cur := &c.cur
 	first := c.building == nil
 	cur.a, cur.e, cur.size, cur.write, cur.row, cur.rows = a, c.eventOf(w, a, cls), a.Size, a.Write, false, nil
+	cur.e.size = int32(a.Size)
 	c.locate(cur.e, a)
 	if a.Write && a.Space == ptx.Shared {
 		c.overwrite(w, a)

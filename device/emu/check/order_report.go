@@ -96,7 +96,7 @@ func (c *ordered) here() finding.Place {
 		from(&a, &at)
 	}
 	a.Action = action(cur.e, cur.write)
-	c.placed(&a)
+	c.placed(&a, cur.e)
 	return a
 }
 
@@ -108,14 +108,18 @@ func (c *ordered) there(e *event, lanes uint32, wrote bool) finding.Place {
 		a.Lanes = 1 << e.work.lane
 	}
 	a.Action = action(e, wrote)
-	c.placed(&a)
+	c.placed(&a, e)
 	return a
 }
 
-// placed fills in where the current access is.
-func (c *ordered) placed(a *finding.Place) {
+// placed sets the memory of a place: the bytes of the event e that the current access
+// touches.
+func (c *ordered) placed(a *finding.Place, e *event) {
 	cur := &c.cur
 	size := min(cur.size, cur.unit)
+	if e.size > 0 { // a cell that lanes share is larger than the access of each
+		size = min(int(e.size), cur.unit)
+	}
 	if cur.a.Space == ptx.Shared {
 		owner := ""
 		if len(c.Blocks) > 1 {
@@ -374,10 +378,10 @@ func (c *ordered) odd(at *cell) bool {
 				over = int(a.Offset) - v.Size
 			}
 		}
-		c.report(faults[OOBShared].of(finding.Finding{
+		c.report(finding.Finding{
 			Kind: OOBShared, Severity: finding.Error, Place: a,
-			Message: fmt.Sprintf("%s of %s is %d bytes past the end of the variable", a.Action, a.Address, over),
-		}))
+			Message: fmt.Sprintf("%s of %s is %s past the end of the variable", a.Action, a.Address, plural(over, "byte")),
+		})
 		return true
 	}
 	if c.cur.write {

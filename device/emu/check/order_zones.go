@@ -57,7 +57,7 @@ func (r *putBy) event(c *ordered) *event {
 	if e := r.w.events[r.id]; e != nil && e.time == r.time {
 		return e
 	}
-	return &event{w: r.w, id: int(r.id), time: r.time, class: &c.o.classes[r.id]}
+	return &event{w: r.w, id: int(r.id), time: r.time, size: r.size, class: &c.o.classes[r.id]}
 }
 
 // byteSet is a set of the bytes of a zone.
@@ -162,6 +162,7 @@ func (c *ordered) putBy(w *warp, a *observe.Access, cls *class) bool {
 	r := putBy{w: w, id: int32(a.ID), size: int32(a.Size), time: w.time}
 	if c.o.called[a.ID] {
 		r.e = w.event(a.ID, cls, false)
+		r.e.size = r.size
 		c.locate(r.e, a)
 	}
 	if cls.rows {

@@ -27,9 +27,6 @@ type undefPart struct {
 }
 
 func newUndef(l *launch) part {
-	if !l.c.kinds[UninitRegister] && !l.c.kinds[UninitLocal] && !l.c.kinds[ShuffleInactive] {
-		return nil
-	}
 	return l.once("undefined", func() part {
 		p := &undefPart{plans: make([]*undefPlan, len(l.Program))}
 		if !p.analyse(l) {
@@ -56,14 +53,13 @@ func (p *undefPart) wants(in *observe.Inst) bool {
 
 // undefWatch watches a cluster.
 type undefWatch struct {
-	quiet
 	p     *undefPart
 	c     *cluster
 	warps []*undefWarp // see perWarp
 	at    undefStep    // the instruction at hand
 }
 
-func (p *undefPart) cluster(c *cluster) watch {
+func (p *undefPart) cluster(c *cluster) any {
 	return &undefWatch{p: p, c: c, warps: perWarp[undefWarp](c)}
 }
 

@@ -6,20 +6,35 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// undefRules are what the reports of undefined values say.
-var undefRules = map[finding.Kind]rule{
-	UninitRegister: {
-		"a register holds nothing until it is written; a GPU finds there what another program left",
-		"give the variable a value on every path to its use, or keep the use under the condition that the write has",
-	},
-	UninitLocal: {
-		"local memory holds nothing until the thread writes it, in each call anew; a GPU finds there what another thread or call left",
-		"initialise the variable, or the elements of the array that are read",
-	},
-	ShuffleInactive: {
-		"a lane gets an undefined value from a lane that does not execute the shuffle with it: one outside the member mask, or that has ended, or that never was",
-		"let all lanes that are read take part, with a mask that names them, or choose offset and width so that no other lane is read",
-	},
+// The kinds of undefined values.
+const (
+	UninitRegister finding.Kind = "uninit-register"
+	UninitLocal    finding.Kind = "uninit-local"
+)
+
+func init() {
+	register(checker{kinds: []kind{
+		{
+			Rule: finding.Rule{
+				Kind:  UninitRegister,
+				Short: "a register is used that nobody wrote",
+				Full:  "An address, a stored value or a branch depends on a register that has no value on this path.",
+				Help:  "Initialise the register before the branch that skips its definition.",
+			},
+			why: "a register holds nothing until it is written; a GPU finds there what another program left",
+			fix: "give the variable a value on every path to its use, or keep the use under the condition of the write",
+		},
+		{
+			Rule: finding.Rule{
+				Kind:  UninitLocal,
+				Short: "local memory is read that nobody wrote",
+				Full:  "A thread reads a part of its stack or of a spilled array that it never wrote.",
+				Help:  "Initialise the array, or find the path through the code that skips the write.",
+			},
+			why: "local memory holds nothing until the thread writes it, in each call anew; a GPU finds there what another thread or call left",
+			fix: "initialise the variable, or the elements of the array that are read",
+		},
+	}, also: []finding.Kind{ShuffleInactive}, start: newUndef})
 }
 
 // report takes in that the lanes use an undefined value of a register. partly: only
@@ -51,7 +66,7 @@ func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 		d.Message = fmt.Sprintf("%s reads %s, which %s part in it, and %s at line %d %s",
 			d.Inst, finding.Lanes(o.from), take(o.from), x.Op.Text, x.Pos.Line, x.does(use, "the value"))
 	}
-	c.report(undefRules[o.kind].of(d))
+	c.report(d)
 }
 
 // does says what the instruction does with a value.

@@ -91,10 +91,23 @@ type membersPart struct {
 	want []bool // by instruction
 }
 
+// ShuffleInactive is a value from a lane that does not take part in an exchange.
+const ShuffleInactive finding.Kind = "shuffle-inactive"
+
+func init() {
+	register(checker{kinds: []kind{{
+		Rule: finding.Rule{
+			Kind:  ShuffleInactive,
+			Short: "a shuffle reads from a lane that does not take part",
+			Full:  "shfl.sync gives an undefined value when its source lane is not executing the same shuffle.",
+			Help:  "Execute the shuffle in all lanes of the mask, before any branch between them, and choose the value afterwards.",
+		},
+		why: "a lane gets an undefined value from a lane that does not execute the shuffle with it: a lane outside the member mask, a lane that has ended, or a lane that the warp never had",
+		fix: "let all lanes that are read take part, with a mask that names them, or choose offset and width so that no other lane is read",
+	}}, also: []finding.Kind{BarrierDivergence}, start: newMembers})
+}
+
 func newMembers(l *launch) part {
-	if !l.c.kinds[ShuffleInactive] && !l.c.kinds[BarrierDivergence] {
-		return nil
-	}
 	return l.once("members", func() part { return findMembers(l) })
 }
 
@@ -127,12 +140,9 @@ func hasMembers(in *observe.Inst) bool { return in.Arg("membermask") != nil }
 
 func (p *membersPart) wants(in *observe.Inst) bool { return p.want[in.ID] }
 
-func (p *membersPart) cluster(c *cluster) watch { return &membersWatch{c: c} }
+func (p *membersPart) cluster(c *cluster) any { return &membersWatch{c: c} }
 
-type membersWatch struct {
-	quiet
-	c *cluster
-}
+type membersWatch struct{ c *cluster }
 
 var (
 	outsideMask = rule{

@@ -36,10 +36,19 @@ type groupInst struct {
 	moves    bool // it does nothing but move values, and was put there by a compiler
 }
 
+// WgmmaHazard is a use of the registers of wgmma against its rules.
+const WgmmaHazard finding.Kind = "wgmma-hazard"
+
+func init() {
+	register(checker{kinds: []kind{{Rule: finding.Rule{
+		Kind:  WgmmaHazard,
+		Short: "registers or operands of wgmma touched while it may use them",
+		Full:  "wgmma.mma_async uses its registers after the instruction. They may not be touched before wgmma.wait_group, and need wgmma.fence after ordinary writes. All four warps must give the same descriptors.",
+		Help:  "Put wgmma.fence before the first wgmma and after writes to its registers, and wgmma.wait_group before its results are read.",
+	}}}, start: newGroups})
+}
+
 func newGroups(l *launch) part {
-	if !l.c.kinds[WgmmaHazard] {
-		return nil
-	}
 	return l.once("wgmma", func() part { return findGroups(l) })
 }
 
@@ -147,13 +156,12 @@ func newGroupInst(in *observe.Inst, numbers map[*ptx.Symbol]int, asm map[*ptx.In
 
 func (p *groupPart) wants(in *observe.Inst) bool { return p.insts[in.ID] != nil }
 
-func (p *groupPart) cluster(c *cluster) watch {
+func (p *groupPart) cluster(c *cluster) any {
 	return &groupWatch{p: p, c: c, warps: perWarp[groupWarp](c), groups: map[int]*warpgroup{}}
 }
 
 // groupWatch watches a cluster.
 type groupWatch struct {
-	quiet
 	p      *groupPart
 	c      *cluster
 	warps  []*groupWarp       // see perWarp

@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// decode decodes a function into p.funcs.
+// decode decodes the body of a function.
 func decode(p *machine.Program, fn *machine.Function) error {
 	d := &operand.Decoder{
 		Prog: p, Func: fn,
@@ -47,7 +47,7 @@ func decode(p *machine.Program, fn *machine.Function) error {
 			}
 		}
 	}
-	fn.Code = append(fn.Code, machine.Op{Kind: machine.OpRet, Guard: -1}) // off the end of the text
+	fn.Code = append(fn.Code, machine.Op{Kind: machine.OpRet, Guard: -1}) // reached at the end of the text
 	resolveLabels(d)
 	prioritise(d)
 	fn.Init32 = make([]machine.Lanes32, fn.N32)
@@ -86,7 +86,7 @@ func decodeInst(d *operand.Decoder, in *ptx.Inst) error {
 	return nil
 }
 
-// resolveLabels replaces forward references by where the labels are.
+// resolveLabels replaces forward references by the places of the labels.
 func resolveLabels(d *operand.Decoder) {
 	fix := func(t *int32) {
 		if *t < -1 {
@@ -117,7 +117,7 @@ func prioritise(d *operand.Decoder) {
 	for i := len(d.Func.Code) - 1; i >= 0; i-- {
 		o := &d.Func.Code[i]
 		if p, ok := first[o.Inst]; ok && o.Inst != nil {
-			n = p // what runs before an instruction shares its place
+			n = p // operations before an instruction share its number
 		}
 		o.Prio = n
 	}

@@ -78,7 +78,7 @@ func placeVariables(p *machine.Program, mem *memory.Global) error {
 	return nil
 }
 
-// place gives a variable the next aligned offset and returns where it ends.
+// place gives a variable the next aligned offset and returns the offset behind it.
 func place(at int64, v *ptx.Var, offsets map[*ptx.Symbol]int64) int64 {
 	a := int64(v.Alignment())
 	at = (at + a - 1) / a * a
@@ -86,8 +86,8 @@ func place(at int64, v *ptx.Var, offsets map[*ptx.Symbol]int64) int64 {
 	return at + v.Size()
 }
 
-// placeBody lays out the variables of a function but the .shared ones: its parameters,
-// the .param and .local variables of its body.
+// placeBody lays out the parameters of a function and the .param and .local variables of
+// its body.
 func placeBody(fn *machine.Function) {
 	if !fn.Decl.Entry {
 		for _, v := range fn.Decl.Returns {
@@ -98,7 +98,7 @@ func placeBody(fn *machine.Function) {
 		fn.ParamSize = place(fn.ParamSize, v, fn.Offsets)
 	}
 	if fn.Decl.Entry {
-		fn.ParamSize = 0 // one copy for the whole grid; the body's own follow
+		fn.ParamSize = 0 // kernel parameters have one copy for the whole grid
 	}
 	for _, s := range fn.Decl.Body {
 		v, ok := s.(*ptx.Var)
@@ -119,8 +119,8 @@ func placeBody(fn *machine.Function) {
 }
 
 // placeShared lays out the .shared variables of the functions' bodies behind those
-// of the module: first what device functions have, which may be called from any
-// kernel, then what each kernel has for itself.
+// of the module: first those of device functions, which any kernel may call, then
+// those of each kernel.
 func placeShared(p *machine.Program) {
 	for _, entry := range []bool{false, true} {
 		for _, f := range p.Module.Funcs() {
@@ -142,8 +142,8 @@ func placeShared(p *machine.Program) {
 	}
 }
 
-// finishEntries places dynamic shared memory behind the static one of each kernel.
-// All variables for it start at the same place, aligned for each of them.
+// finishEntries places dynamic shared memory behind the static shared memory of each
+// kernel. All its variables start at the same place, aligned for each of them.
 func finishEntries(p *machine.Program) {
 	align := int64(1)
 	for _, s := range p.Dynamic {
@@ -218,7 +218,7 @@ func initValue(p *machine.Program, data []byte, t ptx.Type, o *ptx.Operand) erro
 	return nil
 }
 
-// masked picks the bytes of an address that a mask such as 0xFF00 names.
+// masked returns the bytes of an address that a mask such as 0xFF00 selects.
 func masked(v, mask uint64) uint64 {
 	for mask != 0 && mask&0xff == 0 {
 		v, mask = v>>8, mask>>8
@@ -226,7 +226,7 @@ func masked(v, mask uint64) uint64 {
 	return v & mask
 }
 
-// symbolAddress is an address as an initialiser means it: generic(x) and the plain
+// symbolAddress returns the address that an initialiser names. generic(x) and the plain
 // name of a global variable are the same number.
 func symbolAddress(p *machine.Program, o *ptx.Operand) (uint64, error) {
 	switch o.Sym.Kind {

@@ -9,14 +9,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Blocks run in parallel where nothing that a kernel computes can depend on the
-// order in which they run. Where it can, one goroutine runs them in turns, so that
-// the result is the same every time and blocks may wait for each other.
+// Blocks run in parallel if the result of the kernel cannot depend on their order.
+// Otherwise one goroutine runs them in turns, so that the result is the same every time
+// and blocks can wait for each other.
 
-// traffic is what a function does that other blocks may notice.
+// traffic is what other blocks may notice of a function.
 type traffic struct {
 	ordered bool            // its result may depend on the order of blocks
-	adds    map[string]bool // kinds of reductions that any order serves, if they are all of one kind
+	adds    map[string]bool // kinds of reductions whose order does not matter if all are of one kind
 	calls   []*machine.Function
 	anyCall bool // calls through a pointer
 }
@@ -34,7 +34,7 @@ func orderBlocks(p *machine.Program) {
 	}
 }
 
-// needsOrder follows the calls of a kernel.
+// needsOrder decides for one kernel, following its calls.
 func needsOrder(p *machine.Program, entry *machine.Function, all map[*machine.Function]*traffic) bool {
 	seen := map[*machine.Function]bool{}
 	adds := map[string]bool{}
@@ -65,7 +65,7 @@ func needsOrder(p *machine.Program, entry *machine.Function, all map[*machine.Fu
 	return ordered || len(adds) > 1
 }
 
-// trafficOf looks through the instructions of a function.
+// trafficOf collects the traffic of a function's instructions.
 func trafficOf(p *machine.Program, fn *machine.Function) *traffic {
 	t := &traffic{adds: map[string]bool{}}
 	uses := usesOf(fn.Decl)
@@ -81,7 +81,7 @@ func trafficOf(p *machine.Program, fn *machine.Function) *traffic {
 			case c.Builtin == nil:
 				t.anyCall = true
 			case isHeap(o.Inst):
-				t.ordered = true // addresses come in the order of the calls
+				t.ordered = true // addresses depend on the order of the calls
 			}
 			continue
 		}
@@ -137,9 +137,9 @@ func inShared(op *ptx.Opcode) bool {
 	return slices.ContainsFunc(op.Mods, func(m string) bool { return ptx.ParseSpace(m) == ptx.Shared })
 }
 
-// commutes names the operation of an atomic whose result in memory does not depend
-// on the order, with its type; "" for others. Sums of floats round differently in
-// another order, and inc and dec wrap at a value of their own.
+// commutes returns the operation and type of an atomic whose result in memory does not
+// depend on the order, or "". Sums of floats round differently in another order, and inc
+// and dec wrap at a value of their own.
 func commutes(op *ptx.Opcode) string {
 	for _, name := range []string{"add", "min", "max", "and", "or", "xor"} {
 		if !op.Has(name) {
@@ -147,7 +147,7 @@ func commutes(op *ptx.Opcode) string {
 		}
 		switch t := ptx.ParseType(op.Mods[len(op.Mods)-1]); t {
 		case ptx.U32, ptx.S32, ptx.B32, ptx.U64, ptx.S64, ptx.B64:
-			if name == "add" { // of any signedness: the same sum
+			if name == "add" { // signed and unsigned sums are the same
 				return name + string('0'+rune(t.Bytes()))
 			}
 			return name + t.String()
@@ -156,7 +156,7 @@ func commutes(op *ptx.Opcode) string {
 	return ""
 }
 
-// unused reports whether nobody reads the old value that an atomic gives.
+// unused reports whether nothing reads the old value that an atomic returns.
 func unused(in *ptx.Inst, uses map[*ptx.Symbol]int) bool {
 	d := &in.Args[0]
 	return d.Kind == ptx.SinkOperand || d.Kind == ptx.RegOperand && uses[d.Sym] == 1

@@ -10,13 +10,13 @@ import (
 // Address is a decoded address operand.
 type Address struct {
 	Space ptx.Space
-	Entry bool // .param of a kernel: one copy for all threads
+	Entry bool // a kernel parameter: all threads share one copy
 	Wide  bool // the base is a 64-bit register
-	Base  Slot // or -1: off is the whole address
+	Base  Slot // -1 if Off is the whole address
 	Off   uint64
 }
 
-// At is the address in a lane.
+// At returns the address in a lane.
 func (a *Address) At(f *Frame, lane int) uint64 {
 	switch {
 	case a.Base < 0:
@@ -27,7 +27,7 @@ func (a *Address) At(f *Frame, lane int) uint64 {
 	return uint64(f.R32[a.Base][lane] + uint32(a.Off))
 }
 
-// View is n bytes of memory at a lane's address, which must be aligned to n.
+// View returns n bytes of memory at a lane's address, which must be aligned to n.
 func (a *Address) View(f *Frame, lane, n int, write bool) []byte {
 	addr := a.At(f, lane)
 	if addr&uint64(n-1) != 0 {
@@ -39,7 +39,7 @@ func (a *Address) View(f *Frame, lane, n int, write bool) []byte {
 	return f.Memory(lane, a.Space, addr, n, write)
 }
 
-// Memory is n bytes at an address of a state space.
+// Memory returns n bytes at an address of a state space.
 func (f *Frame) Memory(lane int, space ptx.Space, addr uint64, n int, write bool) []byte {
 	switch space {
 	case ptx.Global, ptx.Const:
@@ -76,7 +76,7 @@ func (f *Frame) Within(lane int, mem []byte, addr uint64, n int, what string) []
 	return mem[addr:][:n]
 }
 
-// Global is n bytes of global memory.
+// Global returns n bytes of global memory.
 func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 	c := f.Warp.cache
 	if c == nil || addr-c.Addr >= uint64(len(c.Data)) {
@@ -100,7 +100,7 @@ func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 	return c.Data[o:][:n]
 }
 
-// shared is n bytes of shared memory, of one's own block or of another one of
+// shared returns n bytes of the shared memory of the own block or of another block of
 // the cluster.
 func (f *Frame) shared(lane int, addr uint64, n int, write bool) []byte {
 	b := f.Block
@@ -119,7 +119,7 @@ func (f *Frame) shared(lane int, addr uint64, n int, write bool) []byte {
 // LocalBytes is how much local memory a thread may have.
 const LocalBytes = 512 << 10
 
-// stackBytes is n bytes of a thread's local memory, which grows as it is used.
+// stackBytes returns n bytes of a thread's local memory, which grows as it is used.
 func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 	if addr > LocalBytes-uint64(n) {
 		f.RaiseAs("oob-local", lane, "local access at %#x: a thread has %d bytes", addr, LocalBytes)
@@ -154,7 +154,7 @@ func (f *Frame) IsConst(addr uint64) bool {
 	return c != nil && c.ReadOnly
 }
 
-// RankOf is the rank of the block whose shared memory an address points into.
+// RankOf returns the rank of the block whose shared memory an address points into.
 func (f *Frame) RankOf(addr uint64) uint64 {
 	if r := addr >> memory.RankShift & 0xff; r != 0 {
 		return r - 1
@@ -162,8 +162,8 @@ func (f *Frame) RankOf(addr uint64) uint64 {
 	return uint64(f.Block.Rank)
 }
 
-// Top is where a lane's stack ends: behind the frame's variables and what alloca
-// has taken.
+// Top returns where the stack of a lane ends: behind the variables of the frame and what
+// alloca has allocated.
 func (f *Frame) Top(lane int) uint64 {
 	if f.stack != nil && f.stack[lane] != 0 {
 		return f.stack[lane]
@@ -178,7 +178,7 @@ func (f *Frame) SetTop(lane int, at uint64) {
 	f.stack[lane] = at
 }
 
-// highest is the highest top of the lanes m, aligned for the next frame.
+// highest returns the highest top of the lanes m, aligned for the next frame.
 func (f *Frame) highest(m uint32) uint64 {
 	var h uint64
 	for ; m != 0; m &= m - 1 {

@@ -8,13 +8,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Nearly all accesses of a warp fall into one piece of memory: one allocation, or
-// the block's shared memory. Then the lanes' addresses are checked together and
-// become offsets into it.
+// Nearly all accesses of a warp fall into one piece of memory: one allocation, or the
+// shared memory of the block. The addresses of the lanes are then checked together and
+// become offsets into that piece.
 
-// Span is the memory that holds the n bytes at each address of the lanes m, with
-// the offsets in f.w.offsets; nil when they do not lie in one piece, or one of them
-// is at fault.
+// Span returns the memory that holds the n bytes at each address of the lanes m, with
+// the offsets in f.Warp.Offsets. It returns nil if the bytes do not lie in one piece, or if
+// an address is at fault.
 func (a *Address) Span(f *Frame, m uint32, n int, write bool) []byte {
 	mem, base := a.Piece(f, bits.TrailingZeros32(m), write)
 	if len(mem) < n {
@@ -62,9 +62,9 @@ func (a *Address) Span(f *Frame, m uint32, n int, write bool) []byte {
 	return mem
 }
 
-// Piece is the piece of memory that a lane's address falls into and the address
-// of its first byte, which is aligned to more than any access. nil stands for
-// memory that each lane has for itself, and for addresses at fault.
+// Piece returns the piece of memory that a lane's address falls into and the address
+// of its first byte, which is aligned to more than any access. It returns nil for memory
+// that each lane has for itself, and for addresses at fault.
 func (a *Address) Piece(f *Frame, lane int, write bool) (mem []byte, base uint64) {
 	switch {
 	case a.Entry:
@@ -96,12 +96,12 @@ func (a *Address) Piece(f *Frame, lane int, write bool) (mem []byte, base uint64
 	return c.Data, c.Addr
 }
 
-// Mover moves one element of lanes m between a register and memory, at f.w.offsets
-// and some bytes further.
+// Mover moves one element of the lanes m between a register and memory. The element is at
+// bytes behind the offsets in f.Warp.Offsets.
 type Mover func(f *Frame, m uint32, mem []byte, at uint64, c Cell)
 
-// LoadMover is the mover of a load of n bytes, or nil when there is none for the
-// register.
+// LoadMover returns the mover of a load of n bytes, or nil if the register
+// needs the general path.
 func LoadMover(n int, c Cell) Mover {
 	switch {
 	case c.Signed > 0:
@@ -156,7 +156,7 @@ func load8(f *Frame, m uint32, mem []byte, at uint64, c Cell) {
 	}
 }
 
-// StoreMover is the mover of a store of n bytes.
+// StoreMover returns the mover of a store of n bytes.
 func StoreMover(n int, c Cell) Mover {
 	switch {
 	case n == 4 && c.Width == W32:

@@ -6,10 +6,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// What an observed launch tells as it happens, besides the steps of its
-// instructions.
+// This file announces what an observed launch does besides the steps of its instructions.
 
-// Spanned announces an access that span has found to lie in one piece.
+// Spanned announces an access that Span has found to lie in one piece of memory.
 func (f *Frame) Spanned(a *Address, m uint32, n int, write bool, base uint64) {
 	acc := f.access(m, n, write)
 	acc.Offsets = (*[32]uint64)(&f.Warp.Offsets)
@@ -24,15 +23,15 @@ func (f *Frame) Spanned(a *Address, m uint32, n int, write bool, base uint64) {
 	f.Block.Watch.Access(acc)
 }
 
-// access is the warp's announcement, to be filled in.
+// access returns the announcement of the warp, without the space and the offsets.
 func (f *Frame) access(m uint32, n int, write bool) *observe.Access {
 	acc := &f.Warp.access
 	*acc = observe.Access{Rank: f.Block.Rank, Warp: f.Warp.ID, Mask: m, ID: int(f.fn.Code[f.Warp.PC].id), Size: n, Write: write, State: f.state()}
 	return acc
 }
 
-// Touched announces the access of one lane; alloc is for global memory, block for
-// shared memory.
+// Touched announces the access of one lane: to allocation c of global memory, or to the
+// shared memory of block b.
 func (f *Frame) Touched(lane int, space ptx.Space, b *Block, c *memory.Alloc, off uint64, n int, write bool) {
 	if f.Block.Watch == nil || n == 0 {
 		return
@@ -57,8 +56,7 @@ func (f *Frame) TouchedUnits(m uint32, units []int32, n int) {
 	f.Block.Watch.Access(acc)
 }
 
-// Started announces asynchronous work and gives it a number, which completed tells
-// again.
+// Started announces asynchronous work and returns its number, which Completed repeats.
 func (f *Frame) Started(lane int, bars []BarRef) (work uint64) {
 	watch := f.Block.Watch
 	if watch == nil {
@@ -130,7 +128,7 @@ func (b *Block) barIndex(bar *Barrier) int {
 	return -1
 }
 
-// callers are the source lines of the calls that led to the frame, the innermost first.
+// callers returns the source lines of the calls that led to the frame, the innermost first.
 func (f *Frame) callers() (lines []string) {
 	for ; f != nil && f.parent != nil; f = f.parent {
 		at := f.parent.fn.sourceLine(f.ret - 1)

@@ -1,10 +1,9 @@
 package machine
 
-// Asynchronous work takes effect as late as its rules allow: a copy reads and
-// writes when a wait covers it, or when no thread can go on without it. What a
-// program forgets to wait for then shows in its results. A schedule other than
-// the natural one completes some of the work early, so that a program may not
-// count on lateness either.
+// Asynchronous work takes effect as late as its rules allow: a copy reads and writes when
+// a wait covers it, or when no thread can continue without it. A missing wait then shows
+// in the results. A schedule other than the natural one completes some of the work early,
+// so that a program cannot rely on lateness either.
 
 // warpAsync is the asynchronous work of the threads of a warp.
 type warpAsync struct {
@@ -17,10 +16,10 @@ type warpAsync struct {
 // asyncQueue is the asynchronous work of a cluster that mbarriers count.
 type asyncQueue struct {
 	transfers []Transfer // oldest first
-	seed      uint64     // of the choices that a schedule makes; 0 for none
-	rounds    int        // since a transfer completed, with threads going on
+	seed      uint64     // of the random choices of a schedule; 0 makes none
+	rounds    int        // turns since a transfer completed, while threads continue
 	Matrix    Scratch
-	works     uint64 // started, as observers count
+	works     uint64 // number of the last work that was announced
 }
 
 // Origin is the instruction and the thread that started asynchronous work.
@@ -38,14 +37,14 @@ func (o Origin) raise(format string, args ...any) {
 	o.Frame.Raise(o.Lane, format, args...)
 }
 
-// Check raises err, if it is one.
+// Check raises err if it is not nil.
 func (o Origin) Check(err error) {
 	if err != nil {
 		o.raise("%v", err)
 	}
 }
 
-// Misuse raises err, if it is one, as misuse of an mbarrier.
+// Misuse raises err, if it is not nil, as misuse of an mbarrier.
 func (o Origin) Misuse(err error) {
 	if err != nil {
 		o.Frame.Warp.PC = o.PC
@@ -64,13 +63,12 @@ func (q *asyncQueue) Early() bool {
 	return q.seed&3 == 0
 }
 
-// lateness is how many turns of the cluster a transfer may be outstanding while
-// threads go on. It ends the wait of threads that poll something other than an
-// mbarrier.
+// lateness is the number of turns that a transfer may be outstanding while threads
+// continue. It ends the wait of threads that poll something other than an mbarrier.
 const lateness = 64
 
-// progress carries out asynchronous work when no thread can go on without it, one
-// piece at a time. It reports whether the cluster may go on.
+// progress completes asynchronous work, one piece at a time, when no thread can continue
+// without it. It reports whether the cluster can continue.
 func (c *cluster) progress(moved bool) bool {
 	q := &c.Async
 	if moved {
@@ -108,7 +106,7 @@ func (c *cluster) storeOne() bool {
 	return false
 }
 
-// drain completes what is outstanding when all threads have ended.
+// drain completes the outstanding work when all threads have ended.
 func (c *cluster) drain() {
 	for c.transferOne() || c.storeOne() {
 	}

@@ -1,25 +1,25 @@
 package machine
 
 // Barrier is one of the sixteen named barriers of a block. A warp arrives when
-// all its threads that have not ended are at it, whichever instruction brought
-// them, and then counts as 32 threads.
+// all its threads that have not ended have reached the barrier, by any instruction. It then
+// counts as 32 threads.
 type Barrier struct {
 	Count  int // threads that have arrived
 	Need   int // threads it waits for; 0 for all of the block
 	Active bool
 	Warps  []Arrival
-	Trues  int // bar.red: threads that came with a true predicate,
-	Falses int // and with a false one
+	Trues  int // bar.red: threads that arrived with a true predicate
+	Falses int // bar.red: threads that arrived with a false predicate
 }
 
 // Arrival is what a barrier knows of one warp.
 type Arrival struct {
 	Came     int    // times the warp has arrived
 	Waiting  uint32 // lanes that wait
-	counted  uint32 // those of them that came with an arrival of the warp
-	Passed   uint32 // lanes that went on without waiting and are not counted yet
-	Released uint32 // lanes that may go on
-	Trues    int    // what bar.red found, for the released ones
+	counted  uint32 // waiting lanes that an arrival of the warp has counted
+	Passed   uint32 // lanes that arrived without waiting and are not counted yet
+	Released uint32 // lanes that may continue
+	Trues    int    // result of bar.red for the released lanes
 	Falses   int
 }
 
@@ -41,7 +41,7 @@ func (b *Block) Settle(bar *Barrier, w *Warp) {
 	}
 }
 
-// Needed is how many threads complete the barrier. Warps that have ended are not
+// Needed returns how many threads complete the barrier. Warps that have ended are not
 // waited for.
 func (bar *Barrier) Needed(b *Block) int {
 	if bar.Need != 0 {
@@ -56,7 +56,7 @@ func (bar *Barrier) Needed(b *Block) int {
 	return n
 }
 
-// open lets all waiting threads go and makes the barrier ready for its next use.
+// open releases all waiting threads and resets the barrier for its next use.
 func (bar *Barrier) open(b *Block) {
 	bar.opened(b)
 	for i := range bar.Warps {
@@ -68,7 +68,7 @@ func (bar *Barrier) open(b *Block) {
 	}
 	bar.Count, bar.Need, bar.Active = 0, 0, false
 	bar.Trues, bar.Falses = 0, 0
-	for i := range bar.Warps { // lanes whose warp had not come yet
+	for i := range bar.Warps { // lanes of warps that have not arrived yet
 		if a := &bar.Warps[i]; a.Waiting|a.Passed != 0 {
 			bar.Active = true
 		}

@@ -21,20 +21,20 @@ type Block struct {
 	Shared  []byte
 	params  []byte
 	Bars    [16]Barrier
-	order   []int  // in which the warps run
-	version uint64 // counts what may let a waiting warp go on
+	order   []int  // order in which the warps run
+	version uint64 // counts the events that may end the wait of a warp
 	Watch   observe.ClusterObserver
 	Printed []byte
 }
 
-// cluster is the blocks that run together and see each other's shared memory. A
-// launch without clusters has clusters of one.
+// cluster is a group of blocks that run together and can access each other's shared
+// memory. A launch without clusters has clusters of one block.
 type cluster struct {
 	Blocks   []*Block
 	index    int // in the grid
 	Explicit bool
-	closed   bool // counted and printed
-	idles    int  // rounds without progress that the last one allows for
+	closed   bool // close has counted it and written its output
+	idles    int  // rounds without progress that are not yet a deadlock
 	Async    asyncQueue
 }
 
@@ -60,14 +60,14 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
 	return b
 }
 
-// changed lets everything that waits in the cluster look again.
+// changed has all waiting splits of the cluster try again.
 func (c *cluster) changed() {
 	for _, b := range c.Blocks {
 		b.changed()
 	}
 }
 
-// changed lets everything that waits in the block look again.
+// changed has all waiting splits of the block try again.
 func (b *Block) changed() {
 	b.version++
 	for _, w := range b.Warps {
@@ -75,12 +75,13 @@ func (b *Block) changed() {
 	}
 }
 
-// quantum is how many instructions a warp runs before the next one's turn. Small
-// enough that a producer and its consumers alternate, large enough to be cheap.
+// quantum is the number of instructions that a warp runs before the next warp's turn. It
+// is small enough for a producer and its consumers to alternate, and large enough for
+// switching to cost little.
 const quantum = 4096
 
-// run gives every warp of the cluster a turn. It reports whether any of them got
-// on: moved by more than polling or sleeping.
+// run gives every warp of the cluster a turn. moved reports whether a warp did more than
+// poll or sleep, ended whether all warps have ended.
 func (c *cluster) run() (moved, ended bool) {
 	ended = true
 	c.idles = 0
@@ -110,8 +111,8 @@ func (c *cluster) run() (moved, ended bool) {
 	return moved, ended
 }
 
-// How many rounds of nothing but polling, or of nothing but polling and sleeping,
-// make a deadlock. Threads that do neither and cannot go on are one at once.
+// A deadlock is declared after this many rounds in which all warps only poll, or only poll
+// and sleep. If all warps wait without polling, it is declared at once.
 const (
 	pollRounds  = 1 << 16
 	sleepRounds = 1 << 17
@@ -139,20 +140,20 @@ func (c *cluster) finish(l *launch) error {
 	}
 }
 
-// idleness is how long nothing but polling has gone on.
+// idleness measures for how long all warps have only polled.
 type idleness struct {
 	rounds int
-	since  uint64 // what warps had executed when it began
+	since  uint64 // instructions that the warps had executed when it began
 }
 
-// Polls that take many instructions need fewer rounds to be found in vain.
+// A polling loop of many instructions needs fewer rounds to be recognised.
 const (
 	longRounds = 1 << 10
 	longSteps  = 1 << 20
 )
 
-// over adds a round, and reports whether there have been enough: all that are asked
-// for, or many instructions' worth.
+// over adds a round. It reports whether there have been enough rounds, or enough
+// instructions.
 func (i *idleness) over(rounds int, cs ...*cluster) bool {
 	if i.rounds++; i.rounds > rounds {
 		return true
@@ -166,7 +167,7 @@ func (i *idleness) over(rounds int, cs ...*cluster) bool {
 	return false
 }
 
-// executed is the instructions that the warps of clusters have executed.
+// executed returns the number of instructions that the warps of the clusters have executed.
 func executed(cs []*cluster) (n uint64) {
 	for _, c := range cs {
 		for _, b := range c.Blocks {
@@ -198,7 +199,7 @@ func (w *Warp) waits() (all []finding.Waiter) {
 		f, pc, up := s.f, s.pc, s.f.callers()
 		if !s.wait && s.poll > 0 {
 			f, pc = s.in, s.poll-1
-			if f != s.f { // it is between two calls of the function that polls
+			if f != s.f { // the split is between two calls of the function that polls
 				at := s.f.fn.sourceLine(s.pc)
 				up = append(append([]string{at.line}, at.callers...), up...)
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 )
 
-// ArgPlace is where an argument or result of a call lies on one side of it: in a
-// register, or in the frame's .param memory.
+// ArgPlace is the place of an argument or result in the caller or the callee: a register,
+// or the frame's .param memory.
 type ArgPlace struct {
 	Cell Cell
 	Bits int   // of the register; 0 in memory
@@ -19,7 +19,7 @@ type ArgPlace struct {
 // CallSite is a decoded call.
 type CallSite struct {
 	Fn       *Function
-	Indirect Slot // of the function's address, when fn is nil
+	Indirect Slot // register with the address of the function if Fn is nil
 	Args     []ArgPlace
 	Rets     []ArgPlace
 	Builtin  Builtin // a function of the runtime
@@ -28,7 +28,7 @@ type CallSite struct {
 // maxDepth bounds recursion.
 const maxDepth = 4096
 
-// Misfit says why the call does not fit the function, if it does not.
+// Misfit returns why the call does not match the function, or "".
 func (c *CallSite) Misfit(fn *Function) string {
 	if len(fn.params) == len(c.Args) && len(fn.returns) >= len(c.Rets) {
 		return ""
@@ -114,8 +114,8 @@ func (w *Warp) call(o *Op, m uint32) {
 	s.f, s.pc = callee, 0
 }
 
-// indirect finds the function that the lanes of m call; lanes that call another
-// one stay behind and call it next.
+// indirect returns the function that the first lane of m calls, and the lanes that call
+// the same. The other lanes become a split that executes the call next.
 func (w *Warp) indirect(c *CallSite, m uint32) (*Function, uint32) {
 	s := &w.splits[w.cur]
 	lead := bits.TrailingZeros32(m)
@@ -156,8 +156,8 @@ func (w *Warp) ret(m uint32) {
 	w.leave(f)
 }
 
-// leave takes a split out of a frame. A frame that nobody is in any more is kept
-// for the next call, and its caller has one frame less to wait for.
+// leave takes a split out of a frame. A frame without splits is kept for the next call of
+// its function, and no longer holds its caller's frame.
 func (w *Warp) leave(f *Frame) {
 	for f != nil {
 		if f.live--; f.live > 0 {
@@ -170,14 +170,14 @@ func (w *Warp) leave(f *Frame) {
 	}
 }
 
-// param is a lane's .param memory of the frame.
+// param returns a lane's .param memory of the frame.
 func (f *Frame) param(lane int) []byte {
 	n := f.fn.ParamSize
 	return f.params[int64(lane)*n:][:n]
 }
 
-// newFrame starts an activation of fn by the lanes m. Registers hold what they
-// did in the last one: a program that reads them before it writes them is wrong.
+// newFrame starts an activation of fn by the lanes m. Registers keep the
+// values of the last activation, because correct programs do not read them.
 func (w *Warp) newFrame(fn *Function, parent *Frame, m uint32) *Frame {
 	f := w.oldFrame(fn)
 	if f == nil {
@@ -215,7 +215,7 @@ func (w *Warp) newFrame(fn *Function, parent *Frame, m uint32) *Frame {
 	return f
 }
 
-// oldFrame is a frame of fn that is free, or nil.
+// oldFrame returns a frame of fn that is free, or nil.
 func (w *Warp) oldFrame(fn *Function) *Frame {
 	if w.spare == nil {
 		w.spare = make([][]*Frame, len(fn.Prog.Funcs))
@@ -228,8 +228,8 @@ func (w *Warp) oldFrame(fn *Function) *Frame {
 	return s[len(s)-1]
 }
 
-// Builtin is a function of the CUDA runtime that device code may call without
-// having its body: it gets a lane's arguments and gives its result.
+// Builtin is a function of the CUDA runtime that device code may call without having its
+// body. It takes the arguments of a lane and returns the result.
 type Builtin func(f *Frame, lane int, args []uint64) uint64
 
 // run calls the builtin for the lanes m, one after the other.

@@ -1,13 +1,13 @@
 package machine
 
-// clusterLanes is where the threads of a warp are with the barrier of the cluster.
+// clusterLanes is the state of the threads of a warp at the barrier of the cluster.
 type clusterLanes struct {
-	Arrived uint32 // have arrived in this phase
-	Passed  uint32 // arrived in a phase that is over, and have not waited yet
+	Arrived uint32 // arrived in this phase
+	Passed  uint32 // arrived in a phase that is complete, and have not waited yet
 }
 
-// Settle ends the phase of the cluster's barrier when every thread that lives has
-// arrived.
+// Settle completes the phase of the cluster's barrier when every thread that has not ended
+// has arrived.
 func (c *cluster) Settle() {
 	for _, b := range c.Blocks {
 		for _, w := range b.Warps {

@@ -2,7 +2,7 @@ package machine
 
 import "math/bits"
 
-// branchTable is brx.idx: each lane goes where its index says.
+// branchTable executes brx.idx: each lane continues at the target that its index selects.
 func (w *Warp) branchTable(o *Op, m uint32) {
 	s := &w.splits[w.cur]
 	idx := &s.f.R32[o.Index]

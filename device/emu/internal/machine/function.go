@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Signature notes where the function's registers, parameters and results lie.
+// Signature assigns places to the registers, parameters and results of the function.
 func (fn *Function) Signature() {
 	fn.Regs = make([]Slot, len(fn.Decl.Regs))
 	for i, r := range fn.Decl.Regs {
@@ -103,7 +103,7 @@ func (fn *Function) Variable(s *ptx.Symbol) (addr uint64, ok bool) {
 
 func IsDynamic(v *ptx.Var) bool { return v.Space == ptx.Shared && v.Linkage == ptx.Extern }
 
-// Constant is a literal's bits as a value of type t.
+// Constant returns a literal's bits as a value of type t.
 func Constant(o *ptx.Operand, t ptx.Type) uint64 {
 	v := uint64(o.Val)
 	switch {
@@ -122,7 +122,7 @@ func Constant(o *ptx.Operand, t ptx.Type) uint64 {
 	return v
 }
 
-// Elements lists the elements of a vector operand; a vector register has its
+// Elements returns the elements of a vector operand. Those of a vector register are its
 // components.
 func Elements(o *ptx.Operand) []*ptx.Operand {
 	if o.Kind == ptx.RegOperand && o.Sym.Vec > 0 && o.Comp == 0 {
@@ -137,7 +137,7 @@ func Elements(o *ptx.Operand) []*ptx.Operand {
 	return Braced(o)
 }
 
-// Braced are the operands of a vector, or the one operand.
+// Braced returns the operands of a vector in braces, or the operand itself.
 func Braced(o *ptx.Operand) []*ptx.Operand {
 	if o.Kind != ptx.VecOperand {
 		return []*ptx.Operand{o}

@@ -41,8 +41,8 @@ type launch struct {
 	kernel   *Kernel
 	params   []byte
 	ctx      context.Context
-	Parallel bool // several goroutines run blocks
-	// clustered says that blocks are in clusters, if of one block each.
+	Parallel bool // several goroutines run blocks at the same time
+	// Clustered is set if the launch has clusters, even of one block each.
 	Clustered bool
 	schedule  schedule
 	failed    atomic.Bool
@@ -51,7 +51,7 @@ type launch struct {
 	out       output
 	Printed   atomic.Int64 // bytes
 	watcher   *watcher
-	grid      *memory.Alloc // of a cooperative launch: see cooperate
+	grid      *memory.Alloc // memory of the grid barrier of a cooperative launch: see cooperate
 }
 
 // Launch runs the kernel to its end. l has passed device.Launch.Check and is normalised.
@@ -96,9 +96,9 @@ func (l *launch) stop() error {
 	return nil
 }
 
-// cooperate gives a cooperative launch the memory that a barrier of the grid counts
-// in, as cooperative groups expect it: its size and a word of zero, at the address in
-// %envreg1 and %envreg2.
+// cooperate allocates the memory in which the grid barrier of a cooperative launch counts.
+// Cooperative groups expect its size and a word of zero at the address in %envreg1 and
+// %envreg2.
 func (l *launch) cooperate() (err error) {
 	if n, most := l.Grid.Count(), l.resident()*l.Cluster.Count(); n > most {
 		return fmt.Errorf("a cooperative launch of %d blocks, of which the device holds %d at once: launch no more than that", n, most)
@@ -110,7 +110,7 @@ func (l *launch) cooperate() (err error) {
 	return nil
 }
 
-// run executes the grid. Blocks that cannot talk to each other run in parallel.
+// run executes the grid. Blocks that cannot communicate run in parallel.
 func (l *launch) run() error {
 	cl := l.Cluster
 	count := l.Grid.Count() / cl.Count()
@@ -154,8 +154,8 @@ func (l *launch) runCluster(i int) (err error) {
 	return c.finish(l)
 }
 
-// runSerial runs as many clusters side by side as would be resident on the GPU,
-// taking turns, so that blocks may wait for each other.
+// runSerial runs as many clusters as would be resident on the GPU, in turns, so that
+// blocks can wait for each other.
 func (l *launch) runSerial(count int) (err error) {
 	var active []*cluster
 	defer func() {
@@ -199,9 +199,9 @@ func (l *launch) runSerial(count int) (err error) {
 	return nil
 }
 
-// resident is how many clusters the GPU holds at once.
+// resident returns how many clusters the GPU holds at once.
 func (l *launch) resident() int {
-	shared := int(l.kernel.Entry.Declared) + l.Shared + 1024 // the driver's own
+	shared := int(l.kernel.Entry.Declared) + l.Shared + 1024 // what the driver reserves
 	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1), l.SharedPerSM/shared))
 	return max(1, l.SMs*perSM/l.Cluster.Count())
 }
@@ -224,7 +224,7 @@ func (l *launch) newCluster(i int) *cluster {
 	return c
 }
 
-// close counts what an ended cluster did and passes on what it printed.
+// close adds up the instructions of an ended cluster and writes what it printed.
 func (l *launch) close(c *cluster) {
 	if c.closed {
 		return
@@ -257,11 +257,11 @@ func recoverFault(err *error) {
 	}
 }
 
-// schedule decides the order in which the warps of a block run. Seed 0 is the
-// natural one.
+// schedule chooses the order in which the warps of a block run. Seed 0 is the natural
+// order.
 type schedule struct{ seed uint64 }
 
-// seedOf is where the choices of cluster i start; 0 when there are none to make.
+// seedOf returns the seed for the choices of cluster i, or 0 in the natural order.
 func (s schedule) seedOf(i int) uint64 {
 	if s.seed == 0 {
 		return 0
@@ -269,7 +269,7 @@ func (s schedule) seedOf(i int) uint64 {
 	return max(1, (s.seed+uint64(i)+1)*0x9e3779b97f4a7c15)
 }
 
-// order is a permutation of n warps for the block of that index.
+// order returns a permutation of n warps for the block of that index.
 func (s schedule) order(block, n int) []int {
 	p := make([]int, n)
 	for i := range p {

@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// BarRef is where an mbarrier lies.
+// BarRef is the place of an mbarrier.
 type BarRef struct {
 	b   *Block
 	off uint64
@@ -21,14 +21,14 @@ func (r BarRef) at() observe.MbarrierAt {
 	return observe.MbarrierAt{Block: r.b.Rank, Offset: int(r.off)}
 }
 
-// BarRef is the mbarrier at an offset in a block's shared memory.
+// BarRef returns the mbarrier at an offset in a block's shared memory.
 func (f *Frame) BarRef(lane int, b *Block, off uint64) BarRef {
 	f.Within(lane, b.Shared, off, 8, "shared-memory")
 	return BarRef{b, off}
 }
 
-// change has an operation of the thread change a barrier, tells who observes it and
-// wakes who waits for it when its phase ended.
+// change applies an operation to an mbarrier and announces it. If the phase ends, waiting
+// threads are woken.
 func (o Origin) change(r BarRef, e observe.Mbarrier, to func(b memory.Mbarrier) (memory.Mbarrier, error)) error {
 	word := r.Word()
 	old, err := memory.LoadMbarrier(word)
@@ -49,8 +49,8 @@ func (o Origin) change(r BarRef, e observe.Mbarrier, to func(b memory.Mbarrier) 
 	return nil
 }
 
-// Settle carries out copies that the present phase awaits, and them alone: who arrives
-// now can only mean the next phase, and may have counted on their being quick.
+// Settle completes the copies that the present phase still awaits if it awaits no arrival.
+// An arrival can then only belong to the next phase: the program relied on quick copies.
 func (r BarRef) Settle() {
 	for {
 		b, err := memory.LoadMbarrier(r.Word())
@@ -82,8 +82,8 @@ func (o Origin) ArriveDrop(r BarRef, n uint32, e observe.Mbarrier) error {
 	})
 }
 
-// Expect has the present phase await n more bytes; a negative n counts bytes as
-// come, of the work of that number.
+// Expect adds n bytes to those that the present phase awaits. A negative n counts bytes
+// that have arrived with the given work.
 func (o Origin) Expect(r BarRef, n int64, work uint64) error {
 	e := observe.Mbarrier{Op: observe.MbarrierExpect, Count: int(n), Work: work}
 	if n < 0 {
@@ -98,13 +98,13 @@ func (o Origin) Expect(r BarRef, n int64, work uint64) error {
 	})
 }
 
-// Barrier is the mbarrier at a lane's address.
+// Barrier returns the mbarrier at a lane's address.
 func (a *Address) Barrier(f *Frame, lane int) BarRef {
 	b, off := a.SharedAt(f, lane, 8)
 	return f.BarRef(lane, b, off)
 }
 
-// SharedAt is the block and the offset of a lane's address in shared memory.
+// SharedAt returns the block and the offset of a lane's address in shared memory.
 func (a *Address) SharedAt(f *Frame, lane, align int) (*Block, uint64) {
 	addr := a.At(f, lane)
 	if addr%uint64(align) != 0 {
@@ -119,8 +119,7 @@ func (a *Address) SharedAt(f *Frame, lane, align int) (*Block, uint64) {
 	return f.sharedBlock(lane, addr)
 }
 
-// sharedBlock is the block of the cluster and the offset that a shared address
-// means.
+// sharedBlock returns the block of the cluster and the offset for a shared address.
 func (f *Frame) sharedBlock(lane int, addr uint64) (*Block, uint64) {
 	r := addr >> memory.RankShift
 	if r == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
-// SharedName is what lies at an offset of the block's shared memory: variable+offset.
+// SharedName describes an offset in the block's shared memory as variable+offset.
 func (b *Block) SharedName(off int) string {
 	name, base := "", 0
 	for _, v := range b.kernel.sharedVars(b.Launch.Shared) {

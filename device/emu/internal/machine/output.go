@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// output writes what clusters print in the order of the clusters, whichever ends
-// first.
+// output writes what clusters print in the order of the clusters, whatever the order in
+// which they end.
 type output struct {
 	mu     sync.Mutex
 	Writer io.Writer
@@ -34,7 +34,7 @@ func (o *output) emit(i int, text []byte) {
 	}
 }
 
-// flush writes what is still held back because clusters before did not end.
+// flush writes what is held back because an earlier cluster did not end.
 func (o *output) flush() {
 	for i, left := o.next, len(o.held); left > 0; i++ {
 		if text, ok := o.held[i]; ok {

@@ -2,12 +2,11 @@ package machine
 
 import "math/bits"
 
-// A thread that waits for another one by reading memory again and again would use
-// up its turn for nothing. Loads and atomics that can serve for it notice when
-// they find, a few instructions later, what they found before: the warp's turn
-// ends.
+// A thread that polls memory would use up its turn for nothing. Loads and atomics that
+// programs poll with end the turn of the warp if they find the same value again within a
+// few instructions.
 
-// poll is what a warp found when it last polled.
+// poll is the last poll of a warp and what it found.
 type poll struct {
 	o     *Op
 	f     *Frame
@@ -17,8 +16,8 @@ type poll struct {
 }
 
 const (
-	pollTight = 64  // instructions from one poll to the next that make it a spin
-	pollTime  = 500 // nanoseconds that a poll in vain takes
+	pollTight = 64  // at most this many instructions lie between two polls of a loop
+	pollTime  = 500 // nanoseconds that a failed poll takes
 )
 
 // poll executes a load or an atomic for the lanes m of the current split.

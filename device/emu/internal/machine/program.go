@@ -18,8 +18,7 @@ func (p *Program) FuncAddr(s *ptx.Symbol) uint64 {
 	return 0
 }
 
-// Function is the function that a name stands for, or nil when it has no body
-// here.
+// Function returns the function of that name, or nil if it has no body in the module.
 func (p *Program) Function(s *ptx.Symbol) *Function {
 	for _, it := range p.Module.Items {
 		if a, ok := it.(*ptx.Alias); ok && a.Name.Name == s.Name {
@@ -29,20 +28,20 @@ func (p *Program) Function(s *ptx.Symbol) *Function {
 	return p.Funcs[s.Name]
 }
 
-// Exec runs one instruction for the lanes in m, which are never none.
+// Exec executes one instruction for the lanes in m, at least one.
 type Exec func(f *Frame, m uint32)
 
-// Status is what became of an instruction that may have to wait.
+// Status is the result of an instruction that may have to wait.
 type Status uint8
 
 const (
-	Done  Status = iota // go on
-	Again               // not possible yet: run it again when something has changed
-	Yield               // done, but let others run: a poll that failed
+	Done  Status = iota // continue
+	Again               // not possible yet: try again when something has changed
+	Yield               // done, but other threads run first: a poll that failed
 	Sleep               // done, and time has passed
 )
 
-// opKind is how the warp's loop treats an instruction.
+// opKind selects how the loop of the warp treats an instruction.
 type opKind uint8
 
 const (
@@ -69,13 +68,13 @@ type Op struct {
 	Neg    bool                                  // the guard is negated
 	Guard  Slot                                  // predicate, or -1
 	Target int32                                 // of a branch
-	Prio   int32                                 // place in the function's reverse postorder: lower runs first
+	Prio   int32                                 // position in the reverse postorder of the function: lower runs first
 	Table  []int32
 	Index  Slot // brx: the index; opSync: the member mask
 	Call   *CallSite
 	Cells  []Cell                          // opPoll: what is read
 	Warp   *WarpOp                         // opSync: an exchange that lanes may join from different places
-	Why    func(f *Frame, m uint32) string // opTry, opSync: what lanes wait for, for reports
+	Why    func(f *Frame, m uint32) string // OpTry, OpSync: describes what lanes wait for
 	Inst   *ptx.Inst
 	id     int32 // in the program's list of instructions, when it is observed
 }
@@ -89,11 +88,11 @@ type Program struct {
 	ByAddr  map[uint64]*Function
 	AddrOf  map[string]uint64 // of functions, by name
 	Globals map[*ptx.Symbol]*memory.Alloc
-	// shared is where the variables of module scope lie in shared memory; dynamic
-	// is the .extern one.
+	// Shared has the offsets of the module's variables in shared memory. Dynamic lists the
+	// .extern ones.
 	Shared   map[*ptx.Symbol]int64
-	Statics  int64 // bytes that all kernels have,
-	Declared int64 // and without guards between
+	Statics  int64 // bytes of static shared memory that all kernels have
+	Declared int64 // the same without guard bands
 	Dynamic  []*ptx.Symbol
 	Guard    int64 // bytes between shared variables
 
@@ -109,7 +108,7 @@ type Function struct {
 	N32   int
 	N64   int
 	nPred int
-	// tmpl32 and tmpl64 are the registers a frame starts with: constants filled in.
+	// Init32 and Init64 are the registers that a frame starts with, including constants.
 	Init32    []Lanes32
 	Init64    []Lanes64
 	Specials  []SpecialReg
@@ -121,13 +120,13 @@ type Function struct {
 	LocalSize int64
 	ParamSize int64
 	Offsets   map[*ptx.Symbol]int64 // of .param, .local and .shared variables
-	Statics   int64                 // bytes of static shared memory, an entry's
-	Declared  int64                 // and without guards between
-	Serial    bool                  // may talk to other blocks: see order.go
+	Statics   int64                 // bytes of static shared memory of an entry
+	Declared  int64                 // the same without guard bands
+	Serial    bool                  // its blocks may communicate and run in turns
 	Lines     *SourceLines
 }
 
-// SpecialReg is a special register that a function reads, filled when a frame
+// SpecialReg is a special register that a function reads. It is filled in when a frame
 // starts.
 type SpecialReg struct {
 	Name string
@@ -135,11 +134,11 @@ type SpecialReg struct {
 	Wide bool
 }
 
-// BasedReg is a register with an address that depends on who called the function,
-// filled when a frame starts.
+// BasedReg is a register with an address that depends on the caller of the function. It is
+// filled in when a frame starts.
 type BasedReg struct {
 	Off    uint64
-	Shared bool // from the start of dynamic shared memory, else of the frame's local memory
+	Shared bool // relative to dynamic shared memory, else to the frame's local memory
 	Wide   bool
 	Slot   Slot
 }

@@ -2,8 +2,8 @@ package machine
 
 import "math/bits"
 
-// bulkItem is a copy that a thread's bulk groups count. It reads and writes apart,
-// since a thread may wait for the reading alone.
+// bulkItem is a copy that a thread's bulk groups count. Reading and writing are separate
+// steps, because a thread can wait for the reading alone.
 type bulkItem struct {
 	from  Origin
 	group uint32
@@ -18,7 +18,7 @@ func (it *bulkItem) read() {
 	}
 }
 
-// bulkQueue is the bulk stores of a warp's threads that have not taken effect.
+// bulkQueue holds the bulk stores of a warp's threads that have not taken effect.
 type bulkQueue struct {
 	items  []bulkItem
 	groups [32]uint32 // how many groups each thread has committed
@@ -30,8 +30,8 @@ func (q *bulkQueue) Commit(lanes uint32) {
 	}
 }
 
-// Finish completes the stores of the lanes but those of the last keep groups and
-// of the one that is not committed; with read, they only read their source.
+// Finish completes the stores of the lanes, except those of the last keep groups and of
+// the group that is not committed. With read, the stores only read their source.
 func (q *bulkQueue) Finish(lanes, keep uint32, read bool) {
 	rest := q.items[:0]
 	for i := range q.items {

@@ -9,13 +9,13 @@ import (
 // CopyItem is one thread's cp.async, or its arrival at an mbarrier.
 type CopyItem struct {
 	From  Origin
-	Group uint32 // which of the thread's groups it belongs to
+	Group uint32 // number of the thread's group that it belongs to
 	Dst   []byte
-	Src   []byte  // the bytes of dst that it does not reach become zero
-	Bar   *BarRef // of an arrival: the mbarrier; nothing is copied
+	Src   []byte  // may be shorter than Dst: the rest of Dst becomes zero
+	Bar   *BarRef // the mbarrier of an arrival, which copies nothing
 }
 
-// copyQueue is the cp.async instructions of a warp's threads that have not taken
+// copyQueue holds the cp.async instructions of a warp's threads that have not taken
 // effect.
 type copyQueue struct {
 	Items    []CopyItem
@@ -23,15 +23,15 @@ type copyQueue struct {
 	Arrivals int
 }
 
-// Commit ends the present group of the lanes.
+// Commit closes the present group of each lane.
 func (q *copyQueue) Commit(lanes uint32) {
 	for ; lanes != 0; lanes &= lanes - 1 {
 		q.Groups[bits.TrailingZeros32(lanes)]++
 	}
 }
 
-// Finish completes the copies of the lanes but those of the last keep groups and
-// of the one that is not committed.
+// Finish completes the copies of the lanes, except those of the last keep groups and of
+// the group that is not committed.
 func (q *copyQueue) Finish(lanes, keep uint32) {
 	q.sweep(lanes, func(it *CopyItem) bool { return it.Group+keep < q.Groups[it.From.Lane] })
 }
@@ -41,8 +41,8 @@ func (q *copyQueue) FinishAll(lanes uint32) {
 	q.sweep(lanes, func(*CopyItem) bool { return true })
 }
 
-// sweep completes the copies of the lanes that are due. An arrival follows as soon
-// as nothing of its thread that came before it is outstanding.
+// sweep completes the copies of the lanes that are due. An arrival takes effect as soon as
+// no earlier copy of its thread is outstanding.
 func (q *copyQueue) sweep(lanes uint32, due func(*CopyItem) bool) {
 	rest := q.Items[:0]
 	var behind uint32 // lanes with outstanding copies

@@ -10,11 +10,11 @@ type QueuedProduct struct {
 type productQueue struct {
 	Items   []QueuedProduct
 	Groups  uint32
-	Last    uint32 // groups up to that of the last product
-	Waiting bool   // for the other warps of the group
+	Last    uint32 // number of groups up to the one with the last product
+	Waiting bool   // the warp waits for other warps of the warpgroup
 }
 
-// Finish carries out the products of the first n groups.
+// Finish computes the products of the first groups.
 func (q *productQueue) Finish(groups uint32) {
 	n := 0
 	for n < len(q.Items) && q.Items[n].Group < groups {
@@ -26,7 +26,7 @@ func (q *productQueue) Finish(groups uint32) {
 	q.Items = q.Items[:rest]
 }
 
-// FinishAll carries out all products.
+// FinishAll computes all products.
 func (q *productQueue) FinishAll() {
 	for i := range q.Items {
 		q.Items[i].Run()
@@ -35,7 +35,7 @@ func (q *productQueue) FinishAll() {
 	q.Items = q.Items[:0]
 }
 
-// Warpgroup is the warps that multiply together with this one.
+// Warpgroup returns the warps of the warpgroup that the warp belongs to.
 func (w *Warp) Warpgroup() []*Warp {
 	first := w.ID &^ 3
 	return w.b.Warps[first:min(first+4, len(w.b.Warps))]

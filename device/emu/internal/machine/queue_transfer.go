@@ -1,7 +1,7 @@
 package machine
 
-// Transfer is a copy that mbarriers count: it moves its bytes and then tells each
-// of them.
+// Transfer is a copy that mbarriers count: it moves its bytes and then completes them at
+// each mbarrier.
 type Transfer struct {
 	From  Origin
 	Move  func()

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// PredOf collects a predicate from a condition on each lane.
+// PredOf sets a predicate from a condition on each lane.
 func (f *Frame) PredOf(p Slot, m uint32, cond func(lane int) bool) {
 	var v uint32
 	for rest := m; rest != 0; rest &= rest - 1 {
@@ -17,10 +17,10 @@ func (f *Frame) PredOf(p Slot, m uint32, cond func(lane int) bool) {
 	f.SetPred(p, m, v)
 }
 
-// FirstLane is the lowest lane of a mask.
+// FirstLane returns the lowest lane of a mask.
 func FirstLane(m uint32) int { return bits.TrailingZeros32(m) }
 
-// SameLanes are the lanes of m that have the value.
+// SameLanes returns the lanes of m that have the value.
 func SameLanes(r *Lanes32, m, v uint32) (same uint32) {
 	for l, x := range r {
 		if x == v {
@@ -37,8 +37,8 @@ func EachLane(m uint32, do func(lane int)) {
 	}
 }
 
-// Whole32 is where all lanes of a result are computed: in their register, or aside
-// when only some of them count. keep32 then takes those over.
+// Whole32 returns where an instruction computes all lanes of a result: the register
+// itself, or a buffer if only the lanes m execute. Keep32 then copies those lanes.
 func (f *Frame) Whole32(d Slot, m uint32) *Lanes32 {
 	if m == FullMask {
 		return &f.R32[d]
@@ -52,8 +52,7 @@ func (f *Frame) Keep32(d Slot, m uint32) {
 	}
 }
 
-// Whole64 is where all lanes of a result are computed: in their register, or aside
-// when only some of them count. keep64 then takes those over.
+// Whole64 is Whole32 for 64-bit registers.
 func (f *Frame) Whole64(d Slot, m uint32) *Lanes64 {
 	if m == FullMask {
 		return &f.R64[d]
@@ -71,7 +70,7 @@ func (f *Frame) Keep64(d Slot, m uint32) {
 type Cell struct {
 	Slot   Slot
 	Width  width
-	Signed int // bits to extend the sign from when a register is wider, or 0
+	Signed int // width to extend the sign from if the register is wider, or 0
 }
 
 // Set gives a lane of the cell the low bits of v.
@@ -89,7 +88,7 @@ func (c Cell) Set(f *Frame, lane int, v uint64, reg int) {
 	}
 }
 
-// Get is a lane of the cell.
+// Get returns a lane of the cell.
 func (c Cell) Get(f *Frame, lane int) uint64 {
 	if c.Width == W32 {
 		return uint64(f.R32[c.Slot][lane])
@@ -112,8 +111,8 @@ func MoveLanes[E any](to, from *[32]E, m uint32) {
 // SetPred gives the lanes m of a predicate the bits of v.
 func (f *Frame) SetPred(p Slot, m, v uint32) { f.Pred[p] = f.Pred[p]&^m | v&m }
 
-// Lanes32 and lanes64 are one register of a warp. Values narrower than the lane
-// are kept extended by zeros.
+// Lanes32 and Lanes64 are one register of a warp. Values narrower than the lane are
+// extended by zeros.
 type (
 	Lanes32 = [32]uint32
 	Lanes64 = [32]uint64
@@ -128,26 +127,25 @@ type Frame struct {
 	fn     *Function
 	R32    []Lanes32 // values of up to 32 bits
 	R64    []Lanes64 // 64 bits; a 128-bit value has two, the low one first
-	Pred   []uint32  // predicates: a bit a lane
-	Carry  uint32    // the carry flag CC.CF: a bit a lane
-	params []byte    // the .param variables of a device function and its calls: paramSize bytes a lane
+	Pred   []uint32  // predicates: one bit per lane
+	Carry  uint32    // the carry flag CC.CF: one bit per lane
+	params []byte    // the .param variables of a device function and its calls: ParamSize bytes per lane
 	local  uint64    // where the frame's .local variables start in each thread's local memory
-	stack  *Lanes64  // where each lane's stack ends once alloca has moved it; 0 where it has not
+	stack  *Lanes64  // where each lane's stack ends after alloca; 0 where alloca has not moved it
 	parent *Frame
 	site   *CallSite // of the parent
-	ret    int32     // where the parent goes on
+	ret    int32     // where the parent continues
 	depth  int
-	live   int // splits in this frame, and frames it has called
-	// aside32 and aside64 hold what an instruction computes for all lanes when it
-	// runs for some.
+	live   int // splits in this frame, and frames that it has called
+	// aside32 and aside64 are the buffers of Whole32 and Whole64.
 	aside32 Lanes32
 	aside64 Lanes64
 }
 
-// Slot is an index into the registers of a frame: r32, r64 or p by the type.
+// Slot is an index into the registers of a frame: R32, R64 or Pred, by the type.
 type Slot int32
 
-// width is which of the register files holds values of a type.
+// width selects the register file that holds values of a type.
 type width uint8
 
 const (

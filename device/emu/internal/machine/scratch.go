@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/tensor"
 )
 
-// Scratch is room for one product: the factors as packed words and decoded,
-// and the accumulator.
+// Scratch is working memory for one matrix product: the factors as packed words and
+// decoded, and the accumulator.
 type Scratch struct {
 	A, B, C []uint32
 	Rows    decoded[tensor.Rows]
@@ -16,7 +16,7 @@ type Scratch struct {
 	Integer, IntegerOf *tensor.Integer
 }
 
-// Size makes room for n words in each factor and the accumulator.
+// Size makes room for the given numbers of words in the factors and the accumulator.
 func (s *Scratch) Size(a, b, c int) {
 	s.A, s.B, s.C = resize(s.A, a), resize(s.B, b), resize(s.C, c)
 }
@@ -28,9 +28,9 @@ func resize(s []uint32, n int) []uint32 {
 	return s[:n]
 }
 
-// decoded is the factors that were decoded last. Programs multiply a fragment with
-// several others in a row, and the four warps of a group have their second factors in
-// common, but each goes through a whole group of products before the next one's turn.
+// decoded caches the factors that were decoded last. Programs multiply a fragment with
+// several others in a row, and the four warps of a warpgroup share their second factors,
+// but each warp computes a whole group of products before the next warp's turn.
 type decoded[T any] struct {
 	entries [16]struct {
 		by    *tensor.Float
@@ -40,7 +40,7 @@ type decoded[T any] struct {
 	next int
 }
 
-// Find is the decoded factor that is packed in words, or else room for it.
+// Find returns the decoded factor that is packed in words, or else room for it.
 func (d *decoded[T]) Find(by *tensor.Float, words []uint32) (value *T, found bool) {
 	for i := range d.entries {
 		if e := &d.entries[i]; e.by == by && slices.Equal(e.words, words) {

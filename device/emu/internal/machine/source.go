@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// sourceLine is the source line of an instruction, from the .loc before it.
+// sourceLine returns the source line of an instruction, from the .loc before it.
 func (fn *Function) sourceLine(pc int32) sourceLine {
 	fn.Lines.once.Do(func() { fn.Lines.of = sources(fn) })
 	return fn.Lines.of[fn.Code[pc].Inst]
@@ -23,14 +23,14 @@ type sourceLine struct {
 	library bool // it is in a header of the toolkit, and line is where that is used
 }
 
-// SourceLines are the source lines of a function's instructions, once they are asked
-// for.
+// SourceLines are the source lines of a function's instructions. They are computed on
+// first use.
 type SourceLines struct {
 	once sync.Once
 	of   map[*ptx.Inst]sourceLine
 }
 
-// sources are the source lines of a function's instructions.
+// sources returns the source lines of a function's instructions.
 func sources(fn *Function) map[*ptx.Inst]sourceLine {
 	chains, by := map[*ptx.Inst][]ptx.SrcPos{}, map[ptx.SrcPos]ptx.SrcPos{}
 	var at []ptx.SrcPos
@@ -43,8 +43,8 @@ func sources(fn *Function) map[*ptx.Inst]sourceLine {
 			nowhere = nil
 		case *ptx.Loc:
 			if zero = s.Line == 0; zero {
-				// What the compiler has moved is of no line. It belongs to what comes next, as
-				// the reads of a loop that stand before it, or else to what was before.
+				// Line 0 marks code that the compiler has moved. It belongs to the line that follows,
+				// as do loads that were hoisted out of a loop, or else to the line before.
 				continue
 			}
 			here := ptx.SrcPos{File: s.File, Line: s.Line, Col: s.Col}
@@ -83,9 +83,9 @@ func sources(fn *Function) map[*ptx.Inst]sourceLine {
 	return lines
 }
 
-// nesting guesses where inlined code was called when nothing says so, as without
-// optimisation: the code stands in the order of the source, and what is called was
-// declared before what calls it.
+// nesting guesses where inlined code was called if .loc does not say so, as in code
+// without optimisation. There the code is in the order of the source, and a function is
+// declared before its callers.
 type nesting struct {
 	levels []level // in the file that the function starts in, the outermost first
 }
@@ -96,7 +96,7 @@ type level struct {
 	at  ptx.SrcPos
 }
 
-// enter is the place here, and the calls that led to it.
+// enter returns the place here, and the calls that led to it.
 func (n *nesting) enter(here ptx.SrcPos) (chain []ptx.SrcPos) {
 	if len(n.levels) == 0 || here.File == n.levels[0].at.File {
 		n.step(here)
@@ -123,13 +123,13 @@ func (n *nesting) step(here ptx.SrcPos) {
 	n.levels[i].at = here
 }
 
-// place is a place of the source as people write it.
+// place formats a place of the source as file:line:column.
 func (p *Program) place(at ptx.SrcPos) string {
 	return fmt.Sprintf("%s:%d:%d", p.Module.FileName(at.File), at.Line, at.Col)
 }
 
-// calls are a place and the calls that led to it, the innermost first. by says where
-// inlined code was called.
+// calls returns a place and the calls that led to it, the innermost first. by maps
+// inlined code to the place of the call.
 func calls(at ptx.SrcPos, by map[ptx.SrcPos]ptx.SrcPos) []ptx.SrcPos {
 	chain := []ptx.SrcPos{at}
 	for len(chain) < 64 {
@@ -142,9 +142,9 @@ func calls(at ptx.SrcPos, by map[ptx.SrcPos]ptx.SrcPos) []ptx.SrcPos {
 	return chain
 }
 
-// entrance is the one line through which nearly all of a kernel is called, if there is
-// one: a library's template that every kernel of it starts with. It says nothing, and
-// whose file it is in did not write the kernel.
+// entrance returns the one line from which nearly all code of a kernel is called, if there
+// is one: the template of a library that each of its kernels starts with. The line tells
+// nothing about the kernel, and its file is not the author's.
 func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	const least, share = 100, 50
 	through, all := map[ptx.SrcPos]int{}, 0
@@ -162,10 +162,10 @@ func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	return ptx.SrcPos{}
 }
 
-// userCode are those of the calls that led to a place that are in the kernel's own
-// file, or in its folder: not the line of a header of the toolkit, but the one that
-// uses it. A kernel written in Go names its authors' lines and no others, whatever
-// packages they are in.
+// userCode returns the calls that led to a place and are in the kernel's own file or
+// folder: the line that uses a header of the toolkit instead of the line in the header.
+// A kernel written in Go names only the lines of its authors, whatever packages they are
+// in, so all of its calls are returned.
 func (p *Program) userCode(chain []ptx.SrcPos) (user []ptx.SrcPos) {
 	if path.Ext(p.Module.FileName(chain[0].File)) == ".go" {
 		return chain

@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 )
 
-// FillSpecial puts a special register's value into its slot. All but those of the
-// thread itself are the same in all lanes.
+// FillSpecial puts the value of a special register into its slot. Only the registers of
+// the thread itself (%tid, %laneid) differ between lanes.
 func (w *Warp) FillSpecial(f *Frame, s SpecialReg) {
 	own := strings.HasPrefix(s.Name, "%tid") || strings.HasPrefix(s.Name, "%lane")
 	var v uint64
@@ -23,7 +23,7 @@ func (w *Warp) FillSpecial(f *Frame, s SpecialReg) {
 	}
 }
 
-// special is the value of a special register in a lane.
+// specialValue returns the value of a special register in a lane.
 func (w *Warp) specialValue(name string, lane int) uint64 {
 	b := w.b
 	if strings.HasPrefix(name, "%reserved_smem_offset_") {
@@ -79,8 +79,8 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 	return 0
 }
 
-// gridBarrier is half of the address of what a barrier of the grid counts in; 0 when
-// the launch is not cooperative.
+// gridBarrier returns one half of the address of the memory that a grid barrier counts in,
+// or 0 if the launch is not cooperative.
 func (l *launch) gridBarrier(name string) uint64 {
 	switch {
 	case l.grid == nil:
@@ -91,7 +91,7 @@ func (l *launch) gridBarrier(name string) uint64 {
 	return l.grid.Addr & 0xffffffff
 }
 
-// vector is the value of a special register of three components.
+// vector returns the value of a special register of three components.
 func (w *Warp) vector(name string, lane int) [3]int {
 	b, l := w.b, w.b.Launch
 	grid, block, cl := l.Grid, l.Block, l.Cluster

@@ -11,7 +11,7 @@ import (
 // state is a frame as observers see it: it implements observe.State.
 type state Frame
 
-// state is what an announcement gives to observers.
+// state returns the frame as observers see it.
 func (f *Frame) state() observe.State { return (*state)(f) }
 
 // Value returns a scalar operand in a lane.

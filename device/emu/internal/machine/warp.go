@@ -12,10 +12,10 @@ type split struct {
 	pc   int32
 	mask uint32
 	f    *Frame
-	wait bool   // its instruction said again
-	ran  int    // instructions since it last made room for other splits
-	poll int32  // where it last polled in vain, plus one,
-	in   *Frame // in this
+	wait bool   // its instruction returned Again
+	ran  int    // instructions since other splits last had a turn
+	poll int32  // place of the last failed poll, plus one
+	in   *Frame // frame of the last failed poll
 }
 
 // Warp is 32 threads.
@@ -35,11 +35,11 @@ type Warp struct {
 	Slept  uint64 // nanoseconds
 	x      Exchange
 	polled poll
-	// offsets are those of an access, see span.
+	// Offsets are the offsets of the present access: see Span.
 	Offsets Lanes64
 	spare   [][]*Frame // by function: frames to use again
-	// reached are, when the launch is observed, the lanes that have been announced at
-	// an instruction that may wait.
+	// reached has, in an observed launch, the lanes that have been announced at an
+	// instruction that may wait.
 	reached map[int32]uint32
 	step    observe.Step
 	access  observe.Access
@@ -47,11 +47,11 @@ type Warp struct {
 	single  [32]uint64 // offsets of an access by lanes one at a time
 }
 
-// outcome is why a warp stopped running.
+// outcome is the reason why a warp stopped running.
 type outcome uint8
 
 const (
-	ranOut  outcome = iota // of its quantum
+	ranOut  outcome = iota // its quantum is used up
 	blocked                // all its splits wait
 	gaveWay                // it polls
 	slept                  // it sleeps
@@ -75,9 +75,9 @@ func (w *Warp) run(n int) outcome {
 	return ranOut
 }
 
-// pick chooses the split to run: of those that do not wait and have not had a long
-// turn, the deepest in calls and the furthest behind in the function. It joins
-// splits at the same place.
+// pick chooses the split to run. Of the splits that do not wait and have not had a long
+// turn, it is the one that is deepest in calls and then furthest behind in the function.
+// pick also joins splits at the same place.
 func (w *Warp) pick() bool {
 	if len(w.splits) > 1 {
 		w.join()
@@ -150,8 +150,7 @@ func (w *Warp) remove(i int) {
 // noLimit is a priority that no instruction has.
 const noLimit = 1<<31 - 1
 
-// limit is the next place ahead of the current split where another one is, which
-// it may join there.
+// limit returns the next place ahead of the current split where it may join another one.
 func (w *Warp) limit() int32 {
 	cur := &w.splits[w.cur]
 	here, lim := cur.f.fn.Code[cur.pc].Prio, int32(noLimit)
@@ -167,9 +166,9 @@ func (w *Warp) limit() int32 {
 	return lim
 }
 
-// fair is how many instructions a split runs before others of its warp that can
-// run get their turn, wherever they are: a lane that spins must not keep the lane
-// it waits for from running.
+// fair is the number of instructions that a split runs before other splits of its warp
+// get a turn, wherever they are. A lane that spins must not block the lane that it waits
+// for.
 const fair = 2048
 
 // runSplit runs the current split until something other than straight-line
@@ -218,12 +217,12 @@ func (w *Warp) runSplit(n *int) outcome {
 				if alone || code[pc].Prio > o.Prio {
 					continue
 				}
-				s.pc = pc // there may be others behind: look again
+				s.pc = pc // other splits may be further behind: pick again
 				w.account(n, start-turn, lanes)
 				return ranOut
 			}
 		}
-		// The rest is rarer: it may split the split or stop it.
+		// Other instructions are rarer. They may divide the split or stop it.
 		w.PC = pc
 		s.pc = pc
 		w.account(n, start-turn, lanes)
@@ -242,8 +241,8 @@ func (w *Warp) account(n *int, ran int, lanes uint64) {
 	w.lanesN += uint64(ran) * lanes
 }
 
-// special executes an instruction that is not just a step to the next one. m are
-// the lanes of the current split whose guard holds.
+// special executes an instruction that does more than step to the next one. m is the set
+// of lanes of the current split whose guard holds.
 func (w *Warp) special(o *Op, m uint32) outcome {
 	switch o.Kind {
 	case OpBra:
@@ -279,8 +278,8 @@ func (w *Warp) partOf(i int, m uint32, pc int32) {
 	w.splits = append(w.splits, split{pc: pc, mask: m, f: s.f, ran: s.ran})
 }
 
-// isolate leaves only lanes m in the current split; the others go on behind the
-// instruction, which their guard made them skip.
+// isolate leaves only the lanes m in the current split. The guard of the other lanes fails:
+// they continue behind the instruction.
 func (w *Warp) isolate(m uint32) {
 	if s := &w.splits[w.cur]; m != s.mask {
 		rest := s.mask &^ m
@@ -316,15 +315,15 @@ func (w *Warp) attempt(o *Op, m uint32) outcome {
 	return ranOut
 }
 
-// giveWay lets the current split go on with less of its turn left: polling in vain
-// soon makes room for lanes that would otherwise meet it again.
+// giveWay continues the current split with less of its turn left, so that a polling split
+// soon makes room for other lanes.
 func (w *Warp) giveWay() {
 	s := &w.splits[w.cur]
 	s.pc++
 	s.ran += fair / 8
 }
 
-// wake lets all waiting splits look again.
+// wake has all waiting splits try again.
 func (w *Warp) wake() {
 	for i := range w.splits {
 		w.splits[i].wait = false

@@ -9,8 +9,8 @@ func (x *Exchange) Give(m, v uint32) {
 	}
 }
 
-// Groups notes that the lanes of m belong together; deliver gives each lane its
-// group. The destination may be the register that the lanes are compared by.
+// Groups records that the lanes m have the same value. Deliver writes each lane's group,
+// because the destination may be the register that is compared.
 func (x *Exchange) Groups(m uint32) {
 	for rest := m; rest != 0; rest &= rest - 1 {
 		x.found[bits.TrailingZeros32(rest)] = m

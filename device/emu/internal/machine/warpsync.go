@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// WarpOp is an instruction in which lanes of a warp exchange values. Operands it
-// does not have are -1.
+// WarpOp is an instruction in which lanes of a warp exchange values. Missing operands are
+// -1.
 type WarpOp struct {
 	A, B, C, D Slot
 	A64        Slot
@@ -16,8 +16,8 @@ type WarpOp struct {
 	Compute    func(x *Exchange, m uint32)
 }
 
-// Exchange is the values that lanes exchange: those of the registers themselves
-// when all lanes are at one instruction, else gathered from where they are.
+// Exchange holds the values that lanes exchange: the registers themselves if all lanes are
+// at one instruction, else copies gathered from several places.
 type Exchange struct {
 	A, B, C, D *Lanes32
 	A64        *Lanes64
@@ -29,7 +29,7 @@ type Exchange struct {
 
 func NoOperands() *WarpOp { return &WarpOp{A: -1, B: -1, C: -1, D: -1, A64: -1, In: -1, Out: -1} }
 
-// Run exchanges values among lanes that are together.
+// Run exchanges values among lanes that are at the same instruction.
 func (o *WarpOp) Run(f *Frame, m uint32) {
 	x := &f.Warp.x
 	for _, r := range [...]struct {
@@ -84,8 +84,8 @@ func (o *WarpOp) scatter(f *Frame, m uint32, x *Exchange) {
 	}
 }
 
-// sync waits for all lanes of the member mask that still live, and then executes
-// the instruction. Lanes with different masks are different groups.
+// sync waits for all lanes of the member mask that have not ended, and then executes the
+// instruction. Lanes with different masks form different groups.
 func (w *Warp) sync(o *Op, m uint32) outcome {
 	if m == 0 {
 		w.splits[w.cur].pc++
@@ -166,8 +166,7 @@ func (w *Warp) meet(o *Op) {
 	}
 }
 
-// meets are the lanes of a waiting split that wait to execute o with these
-// members.
+// meets returns the lanes of a waiting split that wait to execute o with the same members.
 func (w *Warp) meets(s *split, o *Op, members uint32) uint32 {
 	at := &s.f.fn.Code[s.pc]
 	if !s.wait || at.Kind != OpSync || at.Warp == nil || at.Inst.Op.Text != o.Inst.Op.Text {
@@ -176,7 +175,7 @@ func (w *Warp) meets(s *split, o *Op, members uint32) uint32 {
 	return SameLanes(&s.f.R32[at.Index], s.mask, members)
 }
 
-// WhySync says which lanes others wait for.
+// WhySync describes which lanes the others wait for.
 func (o *Op) WhySync(f *Frame, m uint32) string {
 	members := f.R32[o.Index][bits.TrailingZeros32(m)]
 	return fmt.Sprintf("waits for lanes %08x of members %08x", members&f.Warp.Lanes&^f.Warp.Exited&^m, members)

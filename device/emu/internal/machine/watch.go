@@ -9,15 +9,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// watcher is what a launch has for its observer.
+// watcher connects a launch with its observer.
 type watcher struct {
 	observer observe.LaunchObserver
 	program  []observe.Inst
 }
 
-// watch asks the observer about a launch. When it is of interest, the launch runs a
-// twin of the program, in which the instructions that the observer wants announce
-// themselves; the plain program is left as it is.
+// watch asks the observer about a launch. If the launch is of interest, it runs a copy of
+// the program in which the instructions that the observer wants announce themselves. The
+// program itself does not change.
 func (l *launch) watch(o observe.Observer) {
 	if o == nil {
 		return
@@ -39,7 +39,7 @@ func (l *launch) watch(o observe.Observer) {
 	l.kernel = &twin
 }
 
-// number lists the instructions of a program and gives each op its place there.
+// number lists the instructions of a program and stores in each op its index in the list.
 func (p *Program) number() []observe.Inst {
 	p.numbered.Do(func() {
 		for _, f := range p.Module.Funcs() {
@@ -64,7 +64,7 @@ func (p *Program) number() []observe.Inst {
 	return p.insts
 }
 
-// sharedVars are the variables in the shared memory of a kernel's blocks.
+// sharedVars returns the variables in the shared memory of a kernel's blocks.
 func (k *Kernel) sharedVars(dynamic int) (vars []observe.Shared) {
 	add := func(offsets map[*ptx.Symbol]int64) {
 		for s, off := range offsets {
@@ -92,7 +92,8 @@ func (k *Kernel) sharedVars(dynamic int) (vars []observe.Shared) {
 	return vars
 }
 
-// watched is the program as an observed launch runs it.
+// watched returns a copy of the program in which the instructions that the observer wants
+// announce themselves.
 func (p *Program) watched(w *watcher) *Program {
 	twin := &Program{
 		File: p.File, Module: p.Module, Target: p.Target, AddrOf: p.AddrOf, Globals: p.Globals,
@@ -123,15 +124,15 @@ func (p *Program) watched(w *watcher) *Program {
 	return twin
 }
 
-// op is an instruction that announces itself, if it is of interest. What the
-// decoder put in front of one (reading a clock) is part of it and says nothing.
+// op returns the instruction in a form that announces itself, if the observer wants it.
+// Operations that the decoder put in front of it (reading a clock) are not announced.
 func (w *watcher) op(o Op) Op {
 	if o.Inst == nil || o.id < 0 || !w.observer.Wants(&w.program[o.id]) {
 		return o
 	}
 	in := &w.program[o.id]
 	_, skips := w.observer.(observe.SkipObserver)
-	parts := o.Kind != OpSync && o.Kind != OpTry // those have parted from lanes whose guard fails
+	parts := o.Kind != OpSync && o.Kind != OpTry // lanes whose guard fails have already been separated
 	step := func(f *Frame, mask, together uint32) *observe.Step {
 		s := &f.Warp.step
 		*s = observe.Step{
@@ -157,14 +158,14 @@ func (w *watcher) op(o Op) Op {
 				run(f, mask)
 			}
 		}
-	default: // control flow, which the warp's loop carries out itself
+	default: // control flow, which the loop of the warp executes itself
 		o.real, o.Kind, o.skips = o.Kind, opWatched, skips
 	}
 	return o
 }
 
-// watchedTry announces lanes when they first reach an instruction that may wait,
-// and when they are through.
+// watchedTry announces lanes when they first reach an instruction that may wait, and when
+// they have completed it.
 func watchedTry(try func(f *Frame, m uint32) Status, step func(f *Frame, m, together uint32) *observe.Step) func(f *Frame, m uint32) Status {
 	return func(f *Frame, m uint32) Status {
 		w := f.Warp
@@ -185,8 +186,8 @@ func watchedTry(try func(f *Frame, m uint32) Status, step func(f *Frame, m, toge
 	}
 }
 
-// announced carries out control flow after it has been announced, or an instruction
-// that is announced also when no lane executes it.
+// announced executes control flow after announcing it, or an instruction that is announced
+// even if no lane executes it.
 func (w *Warp) announced(o *Op, m uint32) outcome {
 	s := &w.splits[w.cur]
 	if m != 0 || o.skips {
@@ -214,7 +215,7 @@ func (w *Warp) announced(o *Op, m uint32) outcome {
 	return w.special(&plain, m)
 }
 
-// watch has the observer watch a cluster.
+// watch creates the observer of a cluster.
 func (c *cluster) watch(o observe.LaunchObserver) {
 	info := &observe.ClusterInfo{Index: c.index}
 	for _, b := range c.Blocks {

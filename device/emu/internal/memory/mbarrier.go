@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// Mbarrier is the 64 bits of a barrier in shared memory. The hardware keeps its
-// layout to itself; this one is, from the lowest bit: 20 bits of arrivals that
-// each phase awaits, 20 of arrivals that the present one still awaits, 21 of
-// bytes it awaits (with a sign, since bytes may come before they are expected),
-// 2 of the phase's number and one that is set while the barrier lives.
+// Mbarrier is the 64-bit word of an mbarrier in shared memory. NVIDIA does not document
+// the layout of the hardware. Here it is, from the lowest bit: 20 bits for the arrivals
+// that each phase awaits, 20 for those that the present phase still awaits, 21 for the
+// bytes that it awaits (signed, because bytes may arrive before they are expected), 2 for
+// the number of the phase, and 1 that is set while the mbarrier is valid.
 type Mbarrier uint64
 
 const (
-	MbarrierMax   = 1<<20 - 1 // arrivals, and bytes either way
+	MbarrierMax   = 1<<20 - 1 // most arrivals, and most bytes either way
 	mbarrierAlive = Mbarrier(1) << 63
 )
 
@@ -28,7 +28,7 @@ func (b Mbarrier) Bytes() int32 { return int32(b>>40<<11) >> 11 }
 
 func (b Mbarrier) Phase() uint32 { return uint32(b>>61) & 3 }
 
-// With replaces the counts. A phase that awaits nothing more ends.
+// With returns the mbarrier with other counts. A phase that awaits nothing more ends.
 func (b Mbarrier) With(expected, pending uint32, bytes int32) Mbarrier {
 	phase := b.Phase()
 	if pending == 0 && bytes == 0 {
@@ -49,7 +49,7 @@ func LoadMbarrier(word []byte) (Mbarrier, error) {
 	return b, nil
 }
 
-// AwaitOneMore has the present phase await one more arrival.
+// AwaitOneMore adds one arrival to those that the present phase awaits.
 func AwaitOneMore(word []byte) error {
 	b, err := LoadMbarrier(word)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// GenericBase is where a state space's window starts in the generic address space.
+// GenericBase returns where a state space's window starts in the generic address space.
 func GenericBase(s ptx.Space) uint64 {
 	switch s {
 	case ptx.Shared:
@@ -23,13 +23,13 @@ func GenericBase(s ptx.Space) uint64 {
 	return 0
 }
 
-// Info is what observers know of an allocation.
+// Info returns what observers know of an allocation.
 func (a *Alloc) Info() *observe.Alloc {
 	a.once.Do(func() { a.told = &observe.Alloc{Addr: a.Addr, Size: len(a.Data), Data: a.Data, Name: a.name} })
 	return a.told
 }
 
-// The generic address space: a window for each state space but the global one,
+// The generic address space has one window for each state space except global memory,
 // which has the rest.
 const (
 	WindowBits  = 40
@@ -41,16 +41,16 @@ const (
 	GlobalAlign = 512
 )
 
-// Within the shared window, and in 32-bit shared addresses, the top byte names a
-// block of the cluster: 0 is one's own, r+1 the block of rank r.
+// Within the shared window, and in 32-bit shared addresses, the top byte selects a
+// block of the cluster: 0 is the own block, r+1 the block of rank r.
 const (
 	RankShift  = 24
 	SharedMask = 1<<RankShift - 1
 )
 
-// ReservedShared is where the shared memory would be that a driver reserves. There is
-// none: kernels may ask where, as cooperative groups do before they know whether they
-// need it, and not use it.
+// ReservedShared is the address of the shared memory that a driver reserves. The emulator
+// has none: kernels may read the address, as cooperative groups do in any case, but not
+// use it.
 const ReservedShared = 0xff0000
 
 // Alloc is one allocation of global memory.
@@ -62,7 +62,7 @@ type Alloc struct {
 	ReadOnly bool
 	Heap     bool // from malloc in a kernel
 	once     sync.Once
-	told     *observe.Alloc // what observers know it by
+	told     *observe.Alloc // the same allocation for observers
 }
 
 // NewBytes makes n bytes aligned to 8, so that atomics can work on them.
@@ -85,7 +85,7 @@ type Global struct {
 
 func NewGlobal(limit int64) *Global { return &Global{next: globalBase, limit: limit} }
 
-// Alloc makes an allocation with guard bands around it.
+// Alloc allocates memory with guard bands around it.
 func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,8 +104,8 @@ func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
 	return al, nil
 }
 
-// Free forgets an allocation. Its addresses are not used again, so that a stale
-// pointer is found out.
+// Free removes an allocation. Its addresses are not used again, so that the use of a stale
+// pointer faults.
 func (m *Global) Free(a *Alloc) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +115,7 @@ func (m *Global) Free(a *Alloc) {
 	}
 }
 
-// Find is the allocation that holds the address, or nil.
+// Find returns the allocation that holds the address, or nil.
 func (m *Global) Find(addr uint64) *Alloc {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -134,7 +134,7 @@ func (m *Global) Find(addr uint64) *Alloc {
 	return m.allocs[i]
 }
 
-// Nearest describes an address that no allocation holds.
+// Nearest describes an address that is in no allocation.
 func (m *Global) Nearest(addr uint64) string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TensorMap is a tensor map as the copy engine reads it. Its fields are those that
-// tensormap.replace knows, with the same numbers.
+// TensorMap is a tensor map as the copy engine reads it. It has the fields of
+// tensormap.replace, with the same numbers.
 type TensorMap struct {
 	Addr       uint64
 	elem       uint8 // index into tensorTypes
@@ -21,7 +21,7 @@ type TensorMap struct {
 	Steps      [5]uint8  // element strides
 	Box        [5]uint16 // extents of a tile
 	Dims       [5]uint64
-	Strides    [5]uint64 // bytes; of the second dimension first
+	Strides    [5]uint64 // bytes, from the second dimension on
 }
 
 // tensorTypes are the types of elements by their number.
@@ -34,7 +34,7 @@ const tensorMagic = 0x70616d74
 
 var errNoTensorMap = errors.New("no tensor map of this device is here")
 
-// EncodeTensorMap is the tensor map of a description.
+// EncodeTensorMap returns the tensor map of a description.
 func EncodeTensorMap(t device.TensorDesc) device.TensorMap {
 	m := TensorMap{Addr: t.Addr, elem: uint8(slices.Index(tensorTypes, t.Type)), Rank: uint8(len(t.Dims)), Swizzle: t.Swizzle}
 	if t.NaNFill {
@@ -83,10 +83,10 @@ func DecodeTensorMap(b []byte) (*TensorMap, error) {
 	return m, nil
 }
 
-// Type is the type of the elements.
+// Type returns the type of the elements.
 func (m *TensorMap) Type() ptx.Type { return tensorTypes[m.elem] }
 
-// Desc is the map as a description, to be checked like one.
+// Desc returns the map as a description, to be checked like one.
 func (m *TensorMap) Desc() device.TensorDesc {
 	n := int(m.Rank)
 	d := device.TensorDesc{Type: m.Type(), Addr: m.Addr, Dims: m.Dims[:n], Strides: m.Strides[:n-1], Swizzle: m.Swizzle, NaNFill: m.Fill == 1}
@@ -96,7 +96,7 @@ func (m *TensorMap) Desc() device.TensorDesc {
 	return d
 }
 
-// Replace changes a field. ord is the dimension, for fields that have one for each.
+// Replace changes a field. ord is the dimension for fields with one value per dimension.
 func (m *TensorMap) Replace(field string, ord int, v uint64) {
 	switch field {
 	case "global_address":

@@ -15,7 +15,7 @@ func Word(b []byte) uint64 {
 	return uint64(b[0])
 }
 
-// PutWord writes as many of the low bytes of v as b has.
+// PutWord writes the low bytes of v to b.
 func PutWord(b []byte, v uint64) {
 	switch len(b) {
 	case 4:

@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Addr decodes an address operand in the state space that a modifier names; ""
-// is generic.
+// Addr decodes an address operand in the state space that a modifier names. "" means the
+// generic address space.
 func (d *Decoder) Addr(o *ptx.Operand, space string) *machine.Address {
 	a := &machine.Address{Space: ptx.ParseSpace(space), Base: -1, Off: uint64(o.Val)}
 	s := o.Sym

@@ -16,20 +16,20 @@ type Decoder struct {
 	Special  map[string]machine.Slot // special registers
 	Labels   map[*ptx.Symbol]int32
 	Targets  map[*ptx.Symbol]*ptx.Targets
-	Forward  []*ptx.Symbol // labels that were used before they were seen
-	Pre      []machine.Op  // to run before the instruction at hand
+	Forward  []*ptx.Symbol // labels that were used before their definition
+	Pre      []machine.Op  // to run before the present instruction
 	Err      error
 }
 
-// Fail notes why the instruction cannot be decoded.
+// Fail records why the instruction cannot be decoded.
 func (d *Decoder) Fail(format string, args ...any) {
 	if d.Err == nil {
 		d.Err = fmt.Errorf(format, args...)
 	}
 }
 
-// Label is the branch target that an operand names. Targets behind the branch are
-// not known yet: the label's symbol is kept until resolveLabels.
+// Label returns the branch target that an operand names. Targets behind the branch are
+// not known yet: a negative number stands for them until all labels are known.
 func (d *Decoder) Label(o *ptx.Operand) int32 {
 	if t, ok := d.Labels[o.Sym]; ok {
 		return t

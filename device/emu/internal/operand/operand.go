@@ -5,13 +5,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// NewRegs makes n consecutive registers for values of a type.
+// NewRegs reserves n consecutive registers for values of a type.
 func (d *Decoder) NewRegs(t ptx.Type, n int) machine.Slot { return d.Func.NewRegs(t, n) }
 
-// Reg is the slot of a register operand.
+// Reg returns the slot of a register operand.
 func (d *Decoder) Reg(o *ptx.Operand) machine.Slot { return d.Func.Reg(o) }
 
-// Src32 is the slot of a source of up to 32 bits that is read as type t.
+// Src32 returns the slot of a source of up to 32 bits that is read as type t.
 func (d *Decoder) Src32(o *ptx.Operand, t ptx.Type) machine.Slot {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -33,7 +33,7 @@ func (d *Decoder) Src32(o *ptx.Operand, t ptx.Type) machine.Slot {
 	return 0
 }
 
-// Src64 is the slot of a 64-bit source that is read as type t.
+// Src64 returns the slot of a 64-bit source that is read as type t.
 func (d *Decoder) Src64(o *ptx.Operand, t ptx.Type) machine.Slot {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -55,7 +55,7 @@ func (d *Decoder) Src64(o *ptx.Operand, t ptx.Type) machine.Slot {
 	return 0
 }
 
-// Src is the slot of a source by its type's width.
+// Src returns the slot of a source by its type's width.
 func (d *Decoder) Src(o *ptx.Operand, t ptx.Type) machine.Slot {
 	if machine.WidthOf(t) == machine.W32 {
 		return d.Src32(o, t)
@@ -63,7 +63,7 @@ func (d *Decoder) Src(o *ptx.Operand, t ptx.Type) machine.Slot {
 	return d.Src64(o, t)
 }
 
-// Pred is the slot of a predicate source, and whether it is negated.
+// Pred returns the slot of a predicate source, and whether it is negated.
 func (d *Decoder) Pred(o *ptx.Operand) (machine.Slot, bool) {
 	switch o.Kind {
 	case ptx.RegOperand:
@@ -78,8 +78,8 @@ func (d *Decoder) Pred(o *ptx.Operand) (machine.Slot, bool) {
 	return 0, false
 }
 
-// Dst is the slot of a destination of the type; what is thrown away gets one that
-// nobody reads.
+// Dst returns the slot of a destination of the type. A result that is not used gets a
+// register that nothing reads.
 func (d *Decoder) Dst(o *ptx.Operand, t ptx.Type) machine.Slot {
 	if o == nil || o.Kind == ptx.SinkOperand {
 		return d.NewRegs(t, 1)
@@ -91,7 +91,7 @@ func (d *Decoder) Dst(o *ptx.Operand, t ptx.Type) machine.Slot {
 	return d.Reg(o)
 }
 
-// plus32 is a register with the constant that may be written after it: %r1+4.
+// plus32 returns a register with the constant that may be written after it: %r1+4.
 func (d *Decoder) plus32(o *ptx.Operand) machine.Slot {
 	r := d.Reg(o)
 	if o.Val == 0 {
@@ -106,7 +106,7 @@ func (d *Decoder) plus32(o *ptx.Operand) machine.Slot {
 	return s
 }
 
-// plus64 is plus32 of a 64-bit register.
+// plus64 is plus32 for a 64-bit register.
 func (d *Decoder) plus64(o *ptx.Operand) machine.Slot {
 	r := d.Reg(o)
 	if o.Val == 0 {
@@ -121,7 +121,7 @@ func (d *Decoder) plus64(o *ptx.Operand) machine.Slot {
 	return s
 }
 
-// narrow is the low half of a 64-bit register.
+// narrow returns the low half of a 64-bit register.
 func (d *Decoder) narrow(o *ptx.Operand) machine.Slot {
 	s, r := d.NewRegs(ptx.B32, 1), d.Reg(o)
 	d.before(func(f *machine.Frame, m uint32) {
@@ -132,7 +132,7 @@ func (d *Decoder) narrow(o *ptx.Operand) machine.Slot {
 	return s
 }
 
-// widen is a narrow register extended by zeros.
+// widen returns a narrow register extended by zeros.
 func (d *Decoder) widen(o *ptx.Operand) machine.Slot {
 	s, r := d.NewRegs(ptx.B64, 1), d.Reg(o)
 	d.before(func(f *machine.Frame, m uint32) {
@@ -143,7 +143,7 @@ func (d *Decoder) widen(o *ptx.Operand) machine.Slot {
 	return s
 }
 
-// before has something run before the instruction at hand, whatever its guard.
+// before adds an operation that runs before the present instruction, whatever its guard.
 func (d *Decoder) before(run machine.Exec) {
 	d.Pre = append(d.Pre, machine.Op{Run: run, Guard: -1, Target: -1})
 }
@@ -166,7 +166,7 @@ func (d *Decoder) Const64(v uint64) machine.Slot {
 	return s
 }
 
-// address is the address of a variable or function, in its own state space.
+// address returns the address of a variable or function, in its own state space.
 func (d *Decoder) address(o *ptx.Operand) uint64 {
 	off := uint64(o.Val)
 	switch o.Sym.Kind {
@@ -179,14 +179,15 @@ func (d *Decoder) address(o *ptx.Operand) uint64 {
 	return 0
 }
 
-// moves reports whether where a variable is depends on who called the function: a
-// .local one, and dynamic shared memory, which follows the kernel's static one.
+// moves reports whether the address of a variable depends on the caller of the function.
+// That holds for .local variables, and for dynamic shared memory, which follows the static
+// shared memory of the kernel.
 func (d *Decoder) moves(s *ptx.Symbol) bool {
 	return s.Kind == ptx.VarSymbol && !d.Func.Decl.Entry && (s.Var.Space == ptx.Local || machine.IsDynamic(s.Var))
 }
 
-// basedAddress is a register with the address of what lies at an offset from where
-// variable s moves.
+// basedAddress returns a register with the address at an offset from the base of the
+// moving variable s.
 func (d *Decoder) basedAddress(s *ptx.Symbol, off uint64, wide bool) machine.Slot {
 	key := machine.BasedReg{Off: off, Shared: machine.IsDynamic(s.Var), Wide: wide}
 	for _, r := range d.Func.Based {
@@ -203,7 +204,7 @@ func (d *Decoder) basedAddress(s *ptx.Symbol, off uint64, wide bool) machine.Slo
 	return key.Slot
 }
 
-// Variable is the address of a variable in its own state space.
+// Variable returns the address of a variable in its own state space.
 func (d *Decoder) Variable(s *ptx.Symbol) uint64 {
 	addr, ok := d.Func.Variable(s)
 	if !ok {

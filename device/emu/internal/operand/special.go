@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// specialSlot is the slot of a special register, widened to 64 bits when wide.
+// specialSlot returns the slot of a special register, widened to 64 bits when wide.
 func (d *Decoder) specialSlot(s *ptx.Symbol, wide bool) machine.Slot {
 	key := s.Name
 	if wide {
@@ -44,12 +44,12 @@ func readSpecial(name string, at machine.Slot, wide bool) machine.Exec {
 	}
 }
 
-// specialPred is the slot of a special register that is a predicate.
+// specialPred returns the slot of a special register that is a predicate.
 func (d *Decoder) specialPred(s *ptx.Symbol) machine.Slot {
 	at := d.NewRegs(ptx.Pred, 1)
 	d.before(func(f *machine.Frame, m uint32) {
 		f.Pred[at] = 0
-		if f.Block.Cluster.Explicit { // %is_explicit_cluster, the only one there is
+		if f.Block.Cluster.Explicit { // %is_explicit_cluster, the only special predicate
 			f.Pred[at] = machine.FullMask
 		}
 	})

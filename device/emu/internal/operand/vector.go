@@ -38,7 +38,7 @@ func (d *Decoder) From(o *ptx.Operand, t ptx.Type) machine.Cell {
 	return machine.Cell{Slot: d.Src64(o, t), Width: w}
 }
 
-// Sources are the slots of a vector of 32-bit sources.
+// Sources returns the slots of a vector of 32-bit sources.
 func (d *Decoder) Sources(o *ptx.Operand) (s []machine.Slot) {
 	for _, e := range machine.Elements(o) {
 		s = append(s, d.Src32(e, ptx.B32))
@@ -46,7 +46,7 @@ func (d *Decoder) Sources(o *ptx.Operand) (s []machine.Slot) {
 	return s
 }
 
-// Results are the slots of a vector of results of a type.
+// Results returns the slots of a vector of results of a type.
 func (d *Decoder) Results(o *ptx.Operand, t ptx.Type) (s []machine.Slot) {
 	for _, e := range machine.Elements(o) {
 		s = append(s, d.Dst(e, t))
@@ -54,8 +54,8 @@ func (d *Decoder) Results(o *ptx.Operand, t ptx.Type) (s []machine.Slot) {
 	return s
 }
 
-// Fits wants a register to be as wide as the type the instruction gives it, unless
-// it is one that takes wider ones.
+// Fits checks that a register is as wide as the type of the operand, unless the
+// instruction allows wider registers.
 func (d *Decoder) Fits(x *isa.Bound, name string) {
 	o, t := x.Arg(name), x.Type(name)
 	if o == nil || o.Kind != ptx.RegOperand || x.Match.Form.Wider {

@@ -19,7 +19,7 @@ func init() {
 	buildIn("half", halfElementary(sfu.TanhF16, sfu.TanhBF16), "tanh")
 }
 
-// unary is an approximate function of f32.
+// unary builds an approximate function of f32.
 func unary(fn func(a uint32, ftz bool) uint32) builder {
 	return func(d *decoder, x *inst) exec {
 		ftz := x.Has("ftz")
@@ -78,7 +78,7 @@ func buildRsqrt(d *decoder, x *inst) exec {
 	return op1(d, x, rsqrtF64)
 }
 
-// halfElementary is an approximate function of 16-bit floats.
+// halfElementary builds an approximate function of 16-bit floats.
 func halfElementary(f16, bf16 func(a uint16) uint16) builder {
 	return func(d *decoder, x *inst) exec {
 		if isBF16(x) {
@@ -88,7 +88,7 @@ func halfElementary(f16, bf16 func(a uint16) uint16) builder {
 	}
 }
 
-// buildFastDiv is div.full and div.approx as the assembler lowers them: a product
+// buildFastDiv builds div.full and div.approx as the assembler lowers them: a product
 // with the reciprocal, the operands scaled out of the range where the reciprocal
 // is subnormal. div.full scales large divisors too.
 func buildFastDiv(d *decoder, x *inst) exec {

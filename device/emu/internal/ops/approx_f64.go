@@ -5,13 +5,13 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/sfu"
 )
 
-// The approximate functions of f64 look at the high word of their operand alone, NaN
-// included, and give the high word of the result. They are those of f32 on the same
-// significand, with the result cut to what the word has room for.
+// The approximate functions of f64 read only the high word of their operand, even for a
+// NaN, and compute only the high word of the result. They are the functions of f32 on the
+// same significand, with the result truncated to the bits of the high word.
 
 const (
 	bias64, bias32 = 1023, 127
-	frac64, frac32 = 20, 23 // bits of a significand in the high word, and in an f32
+	frac64, frac32 = 20, 23 // bits of the significand in the high word of an f64, and in an f32
 	inf64          = 0x7ff << 52
 	nanHigh        = 0x7fffffff << 32
 )
@@ -19,7 +19,7 @@ const (
 // isNaNHigh reports whether the high word alone makes a NaN.
 func isNaNHigh(a uint64) bool { return a>>32<<33 > inf64<<1 }
 
-// rcpHigh is rcp.approx.ftz.f64.
+// rcpHigh computes rcp.approx.ftz.f64.
 func rcpHigh(a uint64) uint64 {
 	sign, exp := a&(1<<63), int(a>>52)&0x7ff
 	switch {
@@ -33,7 +33,7 @@ func rcpHigh(a uint64) uint64 {
 	return sign | joinHigh(sfu.Rcp(significand(a, 0), true), -(exp-bias64))
 }
 
-// rsqrtHigh is rsqrt.approx.ftz.f64. An odd exponent gives a factor of two to the
+// rsqrtHigh computes rsqrt.approx.ftz.f64. An odd exponent gives a factor of two to the
 // significand, so that the rest can be halved.
 func rsqrtHigh(a uint64) uint64 {
 	sign, exp := a&(1<<63), int(a>>52)&0x7ff
@@ -49,12 +49,13 @@ func rsqrtHigh(a uint64) uint64 {
 	return joinHigh(sfu.Rsqrt(significand(a, odd), true), -(exp-bias64-odd)/2)
 }
 
-// significand is that of the high word of a as an f32 with the exponent.
+// significand returns the significand of the high word of a as an f32 with the given
+// exponent.
 func significand(a uint64, exp int) uint32 {
 	return uint32(bias32+exp)<<frac32 | uint32(a>>32)&(1<<frac64-1)<<(frac32-frac64)
 }
 
-// joinHigh is the positive f32 x times 2 to the exp, as the high word of an f64. A
+// joinHigh returns the positive f32 x times 2 to the exp, as the high word of an f64. A
 // result that is not normal is zero.
 func joinHigh(x uint32, exp int) uint64 {
 	e := int(x>>frac32) - bias32 + exp + bias64
@@ -64,7 +65,7 @@ func joinHigh(x uint32, exp int) uint64 {
 	return (uint64(e)<<frac64 | uint64(x)&(1<<frac32-1)>>(frac32-frac64)) << 32
 }
 
-// rsqrtF64 is rsqrt.approx.f64: a step of refinement as the assembler writes it.
+// rsqrtF64 computes rsqrt.approx.f64: a step of refinement as the assembler writes it.
 func rsqrtF64(a uint64) uint64 {
 	const scale, unscale = 0x4350000000000000, 0x41a0000000000000 // 2^54 and 2^27
 	switch {

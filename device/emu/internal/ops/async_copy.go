@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildCopyAsync is cp.async of 4, 8 or 16 bytes a thread.
+// buildCopyAsync builds cp.async of 4, 8 or 16 bytes per thread.
 func buildCopyAsync(d *decoder, x *inst) exec {
 	dst, src := d.Addr(x.Arg("dst"), x.SpaceName("dst")), d.Addr(x.Arg("src"), x.SpaceName("src"))
 	n := int(x.Arg("cpSize").Val)
@@ -43,7 +43,7 @@ func buildCopyAsync(d *decoder, x *inst) exec {
 	}
 }
 
-// buildCopyArrive is cp.async.mbarrier.arrive: an arrival that follows the
+// buildCopyArrive builds cp.async.mbarrier.arrive: an arrival that follows the
 // thread's copies. Without .noinc the barrier awaits it in addition to others.
 func buildCopyArrive(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))

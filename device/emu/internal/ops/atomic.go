@@ -20,8 +20,8 @@ func init() {
 	build("red", buildAtomic)
 }
 
-// combine is what an atomic makes of the old value and its operands; only cas has
-// a c.
+// combine computes the new value of an atomic from the old value and its operands. Only
+// cas has an operand c.
 type combine func(old, b, c uint64) uint64
 
 // combines are the operations of atom and red, by operation and type.
@@ -96,14 +96,14 @@ func twoHalves(fn func(a, b uint16) uint16) combine {
 	}
 }
 
-// addGlobalF32 is the f32 addition of global memory's atomics, which flushes
-// subnormals; those of shared memory do not.
+// addGlobalF32 is the f32 addition of atomics in global memory, which flushes subnormals.
+// Atomics in shared memory do not.
 func addGlobalF32(old, b, _ uint64) uint64 {
 	sum := scalar.AddF32(scalar.FtzF32(uint32(old)), scalar.FtzF32(uint32(b)))
 	return uint64(scalar.FtzF32(sum))
 }
 
-// combineOf finds the operation of an atomic, also for copies that reduce.
+// combineOf returns the operation of an atomic or of a copy that reduces.
 func combineOf(op string, t ptx.Type) combine { return combines[op+" "+t.String()] }
 
 // atomicOp is a decoded atom or red.
@@ -115,11 +115,11 @@ type atomicOp struct {
 	b       []machine.Cell
 	c       machine.Cell
 	hasC    bool
-	d       []machine.Cell // where the old values go; none for red
+	d       []machine.Cell // registers for the old values; none for red
 	regBits []int
 }
 
-// buildAtomic is atom and red.
+// buildAtomic builds atom and red.
 func buildAtomic(d *decoder, x *inst) exec {
 	if x.Has("async") {
 		return buildRemoteReduce(d, x)
@@ -148,7 +148,7 @@ func buildAtomic(d *decoder, x *inst) exec {
 	return o.run
 }
 
-// atomicName is the operation, which some forms have in a slot and others spell
+// atomicName returns the operation, which some forms have in a slot and others spell
 // out.
 func atomicName(x *inst) string {
 	for _, op := range []string{"add", "exch", "cas"} {
@@ -168,14 +168,14 @@ func (o *atomicOp) run(f *frame, m uint32) {
 		})
 		return
 	}
-	global := inGlobal(o.a, f, lead) // as all of them: they are in one piece
+	global := inGlobal(o.a, f, lead) // of all lanes, because they are in one piece of memory
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		o.update(f, l, mem[f.Warp.Offsets[l]:], global)
 	}
 }
 
-// update carries the operation out for one lane, on the elements at mem.
+// update executes the operation for one lane, on the elements in mem.
 func (o *atomicOp) update(f *frame, lane int, mem []byte, global bool) {
 	fn := o.fn
 	if global {
@@ -187,7 +187,7 @@ func (o *atomicOp) update(f *frame, lane int, mem []byte, global bool) {
 	if o.hasC {
 		c = o.c.Get(f, lane)
 	}
-	var operands [8]uint64 // read first: what is written may be among them
+	var operands [8]uint64 // read first, because a destination may be one of them
 	for i, b := range o.b {
 		operands[i] = b.Get(f, lane)
 	}
@@ -204,9 +204,9 @@ func inGlobal(a *machine.Address, f *frame, lane int) bool {
 	return a.Space == ptx.Global || a.Space == ptx.Generic && a.At(f, lane)>>memory.WindowBits != memory.SharedBase>>memory.WindowBits
 }
 
-// update changes memory in one step and returns what was there. shared says that
-// other goroutines may do the same; only operations on whole words get there, see
-// order.go.
+// update changes memory atomically and returns the old value. shared is set if other
+// goroutines may do the same. That happens only for operations on whole words, because
+// the blocks of kernels with others run in turns.
 func update(mem []byte, shared bool, fn combine, b, c uint64) uint64 {
 	if shared && len(mem) == 4 {
 		p := (*uint32)(unsafe.Pointer(&mem[0]))
@@ -231,7 +231,7 @@ func update(mem []byte, shared bool, fn combine, b, c uint64) uint64 {
 	return old
 }
 
-// buildAtomicWide is atom.exch and atom.cas on 128 bits.
+// buildAtomicWide builds atom.exch and atom.cas on 128 bits.
 func buildAtomicWide(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
 	to, b := d.Dst(x.Arg("d"), ptx.B128), d.Src64(x.Arg("b"), ptx.B128)

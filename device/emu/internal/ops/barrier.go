@@ -14,7 +14,7 @@ type barrierOp struct {
 	id, need  slot
 	all       bool // no count given
 	wait      bool
-	in        slot // bar.red: the predicate that goes in, or -1
+	in        slot // bar.red: the source predicate, or -1
 	neg       bool
 	out32     slot // bar.red.popc
 	out       slot // bar.red.and, .or
@@ -54,7 +54,7 @@ func buildBarrier(d *decoder, x *inst, o *op) {
 	o.Kind, o.Try, o.Why = machine.OpTry, b.try, b.why
 }
 
-// try brings lanes to the barrier and lets them go when it is complete.
+// try has lanes arrive at the barrier and releases them when it is complete.
 func (o *barrierOp) try(f *frame, m uint32) machine.Status {
 	lead := bits.TrailingZeros32(m)
 	id := f.R32[o.id][lead]
@@ -92,8 +92,8 @@ func (o *barrierOp) try(f *frame, m uint32) machine.Status {
 	return machine.Again
 }
 
-// arrive adds lanes to those at the barrier. They may be there already: an
-// instruction that waits runs again and again.
+// arrive adds lanes to those at the barrier. They may be there already, because an
+// instruction that waits is tried several times.
 func (o *barrierOp) arrive(f *frame, bar *machine.Barrier, a *machine.Arrival, m uint32) {
 	bar.Active = true
 	if !o.wait {
@@ -112,7 +112,7 @@ func (o *barrierOp) arrive(f *frame, bar *machine.Barrier, a *machine.Arrival, m
 	}
 }
 
-// expect takes note of how many threads the barrier waits for.
+// expect records how many threads the barrier waits for.
 func expect(bar *machine.Barrier, f *frame, lane int, o *barrierOp) {
 	need := 0
 	if !o.all {
@@ -141,7 +141,7 @@ func threads(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// leave takes released lanes from the barrier with what it found.
+// leave takes released lanes out of the barrier and gives them the result of bar.red.
 func (o *barrierOp) leave(f *frame, a *machine.Arrival, m uint32) {
 	a.Released &^= m
 	switch o.op {
@@ -154,7 +154,7 @@ func (o *barrierOp) leave(f *frame, a *machine.Arrival, m uint32) {
 	}
 }
 
-// why says what lanes wait for at a barrier.
+// why describes what lanes wait for at a barrier.
 func (o *barrierOp) why(f *frame, m uint32) string {
 	id := f.R32[o.id][bits.TrailingZeros32(m)]
 	if id > 15 || f.Block.Bars[id].Warps == nil {
@@ -174,7 +174,7 @@ func (o *barrierOp) why(f *frame, m uint32) string {
 	return s
 }
 
-// allOrNone is a predicate that all lanes share.
+// allOrNone returns a predicate with the same value in all lanes.
 func allOrNone(v bool) uint32 {
 	if v {
 		return machine.FullMask

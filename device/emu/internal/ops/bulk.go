@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildBulk is cp.async.bulk and cp.reduce.async.bulk.
+// buildBulk builds cp.async.bulk and cp.reduce.async.bulk.
 func buildBulk(d *decoder, x *inst) exec {
 	switch {
 	case x.Has("commit_group"):
@@ -34,7 +34,8 @@ func bulkEndOf(d *decoder, x *inst, name string) bulkEnd {
 	return bulkEnd{d.Addr(x.Arg(name), x.SpaceName(name))}
 }
 
-// bytes are the n bytes at the lane's address, which like n is a multiple of 16.
+// bytes returns the n bytes at the lane's address. The address and n must be multiples of
+// 16.
 func (e bulkEnd) bytes(f *frame, lane int, n uint32, write bool) []byte {
 	addr := e.aligned(f, lane, n)
 	if n == 0 {
@@ -43,7 +44,7 @@ func (e bulkEnd) bytes(f *frame, lane int, n uint32, write bool) []byte {
 	return f.Memory(lane, e.Space, addr, int(n), write)
 }
 
-// aligned is the lane's address, which must be a multiple of 16 as n must.
+// aligned returns the lane's address after checking that it and n are multiples of 16.
 func (e bulkEnd) aligned(f *frame, lane int, n uint32) uint64 {
 	addr := e.At(f, lane)
 	if addr%16 != 0 || n%16 != 0 {
@@ -52,7 +53,7 @@ func (e bulkEnd) aligned(f *frame, lane int, n uint32) uint64 {
 	return addr
 }
 
-// buildBulkLoad is the forms that mbarriers count: to shared memory of the block,
+// buildBulkLoad builds the forms that mbarriers count: to shared memory of the block,
 // of another one of the cluster or of several.
 func buildBulkLoad(d *decoder, x *inst) exec {
 	dst, src := bulkEndOf(d, x, "dstMem"), bulkEndOf(d, x, "srcMem")
@@ -90,7 +91,7 @@ func buildBulkLoad(d *decoder, x *inst) exec {
 	}
 }
 
-// buildBulkStore is the forms that bulk groups count: to global memory.
+// buildBulkStore builds the forms that bulk groups count: to global memory.
 func buildBulkStore(d *decoder, x *inst) exec {
 	dst, src := bulkEndOf(d, x, "dstMem"), bulkEndOf(d, x, "srcMem")
 	size := d.Src32(x.Arg("size"), ptx.U32)
@@ -108,7 +109,7 @@ func buildBulkStore(d *decoder, x *inst) exec {
 	}
 }
 
-// multicast is the mask of blocks that a copy goes to, or nothing.
+// multicast is the register with the mask of blocks that a copy goes to, or -1.
 type multicast slot
 
 func multicastOf(d *decoder, x *inst) multicast {
@@ -118,8 +119,8 @@ func multicastOf(d *decoder, x *inst) multicast {
 	return -1
 }
 
-// blocks are the blocks that a lane's copy goes to: without a mask the one it
-// names, with one the same place in each.
+// blocks returns the blocks that a lane's copy goes to: block one without a mask, else
+// all blocks of the mask.
 func (c multicast) blocks(f *frame, lane int, one *machine.Block) []*machine.Block {
 	if c < 0 {
 		return []*machine.Block{one}

@@ -5,14 +5,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// placing is what a copy does with the bytes at its destination: puts its own in
-// their place, or combines them element by element. shared says that other
-// goroutines may do the same.
+// placing writes the bytes of a copy to its destination: it replaces what is there, or
+// combines the two element by element. shared is set if other goroutines may do the same.
 type placing func(dst, src []byte, shared bool)
 
 func replaceBytes(dst, src []byte, _ bool) { copy(dst, src) }
 
-// placingOf is what the copy does by its operation and type.
+// placingOf returns the placing for the operation and the type of a copy.
 func placingOf(d *decoder, x *inst) placing {
 	op := x.Mod("redOp")
 	if x.Has("noftz") {
@@ -24,7 +23,8 @@ func placingOf(d *decoder, x *inst) placing {
 	return reduceBytes(op, ptx.ParseType(x.Mod("type")))
 }
 
-// reduceBytes combines elements of a type, or is nil when they cannot be.
+// reduceBytes returns the placing that combines elements of a type, or nil if there is no
+// such operation.
 func reduceBytes(op string, t ptx.Type) placing {
 	fn := reducer(op, t)
 	if fn == nil {
@@ -38,8 +38,8 @@ func reduceBytes(op string, t ptx.Type) placing {
 	}
 }
 
-// reducer is the operation of a reduction. A tensor's elements have the type that
-// its map says: bits are combined and numbers of 64 bits added whatever their sign.
+// reducer returns the operation of a reduction. The elements of a tensor have the
+// type in its map, so bit operations and 64-bit additions ignore the sign.
 func reducer(op string, t ptx.Type) combine {
 	switch {
 	case op == "and" || op == "or" || op == "xor":

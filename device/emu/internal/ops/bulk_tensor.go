@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// tile is a box of a tensor: the rows of its innermost dimension in the order they
+// tile is a box of a tensor: the rows of its innermost dimension in the order that they
 // have in shared memory.
 type tile struct {
 	m     *memory.TensorMap
@@ -15,8 +15,8 @@ type tile struct {
 	rows  []tileRow
 }
 
-// tileRow is a row of a box. Its middle lies in the tensor; what is before and
-// after is out of bounds.
+// tileRow is a row of a box. The bytes in global lie in the tensor, lead bytes behind the
+// start of the row. The rest of the row is out of bounds.
 type tileRow struct {
 	lead   int
 	global []byte
@@ -24,7 +24,7 @@ type tileRow struct {
 
 func (t *tile) size() int { return t.width * len(t.rows) }
 
-// tileAt finds the box at the coordinates.
+// tileAt returns the box at the coordinates.
 func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *tile {
 	es := m.Type().Bytes()
 	t := &tile{m: m, width: int(m.Box[0]) * es}
@@ -61,11 +61,11 @@ func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *ti
 	return t
 }
 
-// load reads the box, filling what is out of bounds.
+// load reads the box and fills the part that is out of bounds.
 func (t *tile) load() []byte {
 	box := make([]byte, t.size())
 	if t.m.Fill == 1 {
-		for i := range box { // every float type's NaN of all ones
+		for i := range box { // all ones are a NaN in every float type
 			box[i] = 0xff
 		}
 	}
@@ -84,8 +84,8 @@ func (t *tile) store(box []byte, put placing, shared bool) {
 	}
 }
 
-// swizzled is where a swizzle has the byte at an offset in shared memory: bits of
-// the 16-byte unit's number are flipped by those of the 128-byte line's.
+// swizzled returns where a swizzle puts the byte at an offset in shared memory: bits of
+// the number of the 128-byte line flip bits of the number of the 16-byte unit.
 func swizzled(s device.Swizzle, off int) int {
 	mask := [...]int{0, 1, 3, 7}[s]
 	return off ^ (off>>7&mask)<<4
@@ -102,7 +102,7 @@ func scatter(shared []byte, off int, s device.Swizzle, box []byte) {
 	}
 }
 
-// gather is the opposite of scatter.
+// gather is the inverse of scatter: it reads a box from shared memory.
 func gather(shared []byte, off int, s device.Swizzle, size int) []byte {
 	box := make([]byte, size)
 	if s == device.NoSwizzle {
@@ -130,7 +130,7 @@ func tensorOperandOf(d *decoder, x *inst) tensorOperand {
 	return t
 }
 
-// tile is the box that a lane names.
+// tile returns the box that a lane names.
 func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	m, err := memory.DecodeTensorMap(f.Memory(lane, ptx.Generic, t.addr.At(f, lane), 128, false))
 	f.Origin(lane).Check(err)
@@ -148,7 +148,7 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	return tileAt(f, lane, m, at[:], write)
 }
 
-// buildTensorCopy is cp.async.bulk.tensor, its reductions and its prefetch.
+// buildTensorCopy builds cp.async.bulk.tensor, its reductions and its prefetch.
 func buildTensorCopy(d *decoder, x *inst) exec {
 	if x.Has("im2col") || x.Has("im2col_no_offs") {
 		d.Fail("the emulator has tensor maps of tiles only: no im2col")
@@ -195,8 +195,8 @@ func buildTensorLoad(d *decoder, x *inst, t tensorOperand) exec {
 	}
 }
 
-// tileRoom checks that a box fits in shared memory, whole 128-byte lines of it
-// where a swizzle moves units about in them.
+// tileRoom checks that a box fits in shared memory. A swizzled box needs whole 128-byte
+// lines.
 func tileRoom(f *frame, lane int, b *machine.Block, off uint64, box *tile) {
 	n := box.size()
 	if box.m.Swizzle != device.NoSwizzle {
@@ -211,7 +211,7 @@ func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			for _, s := range t.coords {
-				if c := int32(f.R32[s][l]); c < 0 { // loads may, but an H200 faults here
+				if c := int32(f.R32[s][l]); c < 0 { // loads may start there, but an H200 faults on a store
 					f.Raise(l, "a store to a box that starts at %d, before the tensor", c)
 				}
 			}

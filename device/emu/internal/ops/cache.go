@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Caches hold no other data than memory does: what steers them computes nothing.
+// The emulator has no caches, so instructions that control them do nothing.
 
 func init() {
 	nothing := func(d *decoder, x *inst) exec { return func(*frame, uint32) {} }
@@ -16,8 +16,8 @@ func init() {
 	build("createpolicy", buildPolicy)
 }
 
-// buildDiscard is discard. What the line holds afterwards is undefined: a pattern
-// that is no likely value shows who reads it.
+// buildDiscard builds discard. The content of the line is undefined afterwards: a
+// pattern that is an unlikely value makes a read of it visible.
 func buildDiscard(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
 	return func(f *frame, m uint32) {
@@ -30,11 +30,11 @@ func buildDiscard(d *decoder, x *inst) exec {
 	}
 }
 
-// somePolicy stands for every cache policy: they are opaque to programs, and no
-// access here heeds them.
+// somePolicy stands for every cache policy. Policies are opaque to programs, and the
+// emulator ignores them.
 const somePolicy = 1 << 60
 
-// buildPolicy is createpolicy.
+// buildPolicy builds createpolicy.
 func buildPolicy(d *decoder, x *inst) exec {
 	to := d.Dst(x.Arg("cachePolicy"), ptx.B64)
 	from := d.Const64(somePolicy)

@@ -7,8 +7,8 @@ import (
 
 func init() { control("call", buildCall) }
 
-// buildCall is call. Its operands are found by their kinds: lists are what comes
-// back and what goes in, the name or register before them is the function.
+// buildCall builds call. Its operands are found by their kinds: the name or register
+// is the function, the list before it has the results, the list after it the arguments.
 func buildCall(d *decoder, x *inst, o *op) {
 	o.Kind = machine.OpCall
 	site := &machine.CallSite{Indirect: -1}

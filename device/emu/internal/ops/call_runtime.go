@@ -9,8 +9,8 @@ var builtins = map[string]machine.Builtin{
 	"free":         deviceFree,
 }
 
-// assertFail is what a failed assert calls: message, file, line, function and the
-// size of a character.
+// assertFail is called by a failed assert with the message, the file, the line, the
+// function and the size of a character. It ends the launch.
 func assertFail(f *frame, lane int, args []uint64) uint64 {
 	str := func(i int) string {
 		if i >= len(args) || args[i] == 0 {
@@ -26,8 +26,8 @@ func assertFail(f *frame, lane int, args []uint64) uint64 {
 	return 0
 }
 
-// deviceMalloc is malloc of the device's heap. Like the GPU's it gives a null
-// pointer when there is no memory left.
+// deviceMalloc is malloc of the device's heap. As on a GPU, it returns a null pointer
+// when there is no memory left.
 func deviceMalloc(f *frame, lane int, args []uint64) uint64 {
 	if len(args) == 0 || args[0] == 0 || args[0] > 1<<40 {
 		return 0
@@ -51,6 +51,6 @@ func deviceFree(f *frame, lane int, args []uint64) uint64 {
 		f.Raise(lane, "free of %#x, which malloc did not give", args[0])
 	}
 	mem.Free(a)
-	a.Data = nil // warps remember allocations: they must not find this one
+	a.Data = nil // warps cache allocations and must not find this one
 	return 0
 }

@@ -23,7 +23,7 @@ func clusterWait(f *frame, m uint32) machine.Status {
 		f.Raise(machine.FirstLane(never), "a wait without an arrival before")
 	}
 	if m&^l.Passed != 0 {
-		f.Block.Cluster.Settle() // a thread that ended may have been the last
+		f.Block.Cluster.Settle() // a thread that ended may have been the last that was awaited
 	}
 	if m&^l.Passed != 0 {
 		return machine.Again
@@ -32,8 +32,8 @@ func clusterWait(f *frame, m uint32) machine.Status {
 	return machine.Done
 }
 
-// buildRemoteStore is st.async: a store to shared memory of the cluster that an
-// mbarrier there counts.
+// buildRemoteStore builds st.async: a store to shared memory of the cluster, counted by an
+// mbarrier there.
 func buildRemoteStore(d *decoder, x *inst) exec {
 	t := x.Type("b")
 	var cells []machine.Cell
@@ -43,21 +43,21 @@ func buildRemoteStore(d *decoder, x *inst) exec {
 	return remote(d, x, cells, t.Bytes(), replaceBytes)
 }
 
-// buildRemoteReduce is red.async.
+// buildRemoteReduce builds red.async.
 func buildRemoteReduce(d *decoder, x *inst) exec {
 	t := x.Type("b")
 	return remote(d, x, []machine.Cell{d.From(x.Arg("b"), t)}, t.Bytes(), reduceBytes(x.Mod("op"), t))
 }
 
-// inCluster faults as a GPU does when blocks that are not launched in clusters, not even
-// of one, write to shared memory of a cluster asynchronously.
+// inCluster raises the fault of a GPU if blocks that are not launched in clusters (even of
+// one block) write to shared memory of a cluster asynchronously.
 func inCluster(f *frame, m uint32) {
 	if !f.Block.Launch.Clustered {
 		f.Raise(bits.TrailingZeros32(m), "this is an illegal instruction without clusters: launch with some, or compile with .reqnctapercluster")
 	}
 }
 
-// remote is an asynchronous store of the cells, of n bytes each.
+// remote builds an asynchronous store of the cells, n bytes each.
 func remote(d *decoder, x *inst, cells []machine.Cell, n int, put placing) exec {
 	a, bar := d.Addr(x.Arg("a"), x.SpaceName("a")), d.Addr(x.Arg("mbar"), x.SpaceName("mbar"))
 	size := n * len(cells)
@@ -81,7 +81,7 @@ func remote(d *decoder, x *inst, cells []machine.Cell, n int, put placing) exec 
 	}
 }
 
-// buildClusterBarrier is barrier.cluster.arrive and barrier.cluster.wait.
+// buildClusterBarrier builds barrier.cluster.arrive and barrier.cluster.wait.
 func buildClusterBarrier(d *decoder, x *inst, o *op) {
 	if x.Has("arrive") {
 		o.Run = clusterArrive

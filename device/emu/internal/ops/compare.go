@@ -15,8 +15,8 @@ func init() {
 	build("slct", buildSlct)
 }
 
-// test answers a question about the lanes of m: a bit a lane. Bits outside m may
-// be anything.
+// test returns the truth of a condition for the lanes m, one bit per lane. Bits outside m
+// are undefined.
 type test func(f *frame, m uint32) uint32
 
 var cmpOps = map[string]scalar.Cmp{
@@ -26,8 +26,8 @@ var cmpOps = map[string]scalar.Cmp{
 	"num": scalar.NUM, "nan": scalar.NAN,
 }
 
-// comparison decodes a cmp b. A packed type gives two tests, of the low halves and
-// of the high ones.
+// comparison decodes a cmp b. A packed type has two tests, for the low halves and
+// for the high halves.
 func comparison(d *decoder, x *inst) (low, high test) {
 	op := cmpOps[x.Mod("cmp")]
 	if t := x.Type("a"); t.Class() != ptx.ClassPacked && t != ptx.F16 {
@@ -63,7 +63,7 @@ func compareInts[T value](d *decoder, x *inst, op scalar.Cmp) test {
 	return ask2(d, x, func(a, b T) bool { return scalar.CmpInt(op, a, b) })
 }
 
-// ask2 is a question about a and b, lane by lane.
+// ask2 returns the test of a condition on a and b, lane by lane.
 func ask2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
 	ra, rb := srcOf[T](d, x, "a"), srcOf[T](d, x, "b")
 	return func(f *frame, m uint32) (v uint32) {
@@ -111,8 +111,8 @@ func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
 	return func(f *frame, v uint32) uint32 { return v ^ c.of(f) }
 }
 
-// buildSetp is setp. Of a scalar comparison q is the complement, combined with c
-// like p; of a packed one it is the result of the high halves.
+// buildSetp builds setp. In a scalar comparison q is the complement, combined with c
+// like p. In a packed comparison q is the result of the high halves.
 func buildSetp(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
 	p := d.Dst(x.Arg("p"), ptx.Pred)
@@ -139,7 +139,7 @@ func buildSetp(d *decoder, x *inst) exec {
 	return func(f *frame, m uint32) { f.SetPred(p, m, combine(f, low(f, m))) }
 }
 
-// buildSet is set: a comparison whose result is a number.
+// buildSet builds set: a comparison whose result is a number.
 func buildSet(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
 	combine := boolean(d, x)
@@ -159,8 +159,8 @@ func buildSet(d *decoder, x *inst) exec {
 	}
 }
 
-// trueOf is what set writes where the comparison holds: 1.0, or all ones. Halves
-// of a packed type get the low 16 bits of it.
+// trueOf returns what set writes where the comparison holds: 1.0, or all ones. Halves
+// of a packed type get its low 16 bits.
 func trueOf(t ptx.Type) uint32 {
 	switch t {
 	case ptx.F32:

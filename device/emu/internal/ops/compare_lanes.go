@@ -7,13 +7,13 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
-// relation32 are the questions that comparisons of 32-bit values are made of, over
-// whole registers. nan is nil where there is none.
+// relation32 has the relations from which all comparisons of 32-bit values are composed,
+// over whole registers. nan is nil for integers.
 type relation32 struct {
 	lt, eq, nan func(a, b *machine.Lanes32) uint32
 }
 
-// compare32 answers a cmp b from as few of the questions as it takes.
+// compare32 composes a cmp b from as few relations as possible.
 func compare32(d *decoder, x *inst, r relation32, op scalar.Cmp) test {
 	a, b := srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s
 	ask := func(q func(a, b *machine.Lanes32) uint32, a, b slot, flip uint32) test {
@@ -55,7 +55,7 @@ func compare32(d *decoder, x *inst, r relation32, op scalar.Cmp) test {
 	return ask(r.any(op), a, b, 0)
 }
 
-// any is a comparison that takes more than one question.
+// any returns a comparison that combines several relations.
 func (r relation32) any(op scalar.Cmp) func(a, b *machine.Lanes32) uint32 {
 	return func(a, b *machine.Lanes32) (v uint32) {
 		if op&scalar.LT != 0 {
@@ -74,7 +74,7 @@ func (r relation32) any(op scalar.Cmp) func(a, b *machine.Lanes32) uint32 {
 	}
 }
 
-// The questions collect a bit a lane from the last lane down, without branches.
+// The relations collect one bit per lane from the last lane down, without branches.
 
 func ltU32(a, b *machine.Lanes32) (v uint32) {
 	for l := 31; l >= 0; l-- {

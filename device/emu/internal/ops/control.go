@@ -14,8 +14,8 @@ func init() {
 		o.Kind = machine.OpBra
 		o.Target = d.Label(&x.Args[0])
 		if o.Target == int32(len(d.Func.Code)+len(d.Pre)) {
-			// A branch to itself: what is left of a loop that waits for a variable which the
-			// compiler reads once.
+			// A branch to itself remains of a loop that waits for a variable that the compiler
+			// reads only once.
 			o.Kind, o.Try = machine.OpTry, func(*frame, uint32) machine.Status { return machine.Again }
 			o.Why = func(*frame, uint32) string { return "a loop in which nothing is read again, so that nothing ends it" }
 		}

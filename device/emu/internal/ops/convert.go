@@ -13,8 +13,8 @@ func init() {
 	build("cvt", buildCvt)
 }
 
-// buildCvt is cvt. Registers may be wider than the types: a source gives its low
-// bits, a result is extended by its sign or with zeros.
+// buildCvt builds cvt. Registers may be wider than the types: a source uses its low
+// bits, a result is extended by its sign or by zeros.
 func buildCvt(d *decoder, x *inst) exec {
 	if x.Has("pack") {
 		return buildCvtPack(d, x)
@@ -50,8 +50,8 @@ func buildCvt(d *decoder, x *inst) exec {
 	}
 }
 
-// widenWord is cvt between 32 and 64 bits, which every address goes through: nil
-// for anything else.
+// widenWord builds cvt between 32 and 64 bits, which every address goes through. It
+// returns nil for other conversions.
 func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	exact := func(o *ptx.Operand, t ptx.Type) bool {
 		return o.Kind != ptx.RegOperand || o.Sym.Type.Bits() == t.Bits()
@@ -76,7 +76,7 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	return nil
 }
 
-// conversion is the function between two types with the instruction's modifiers,
+// conversion returns the function between two types with the instruction's modifiers,
 // on the bits of the values, or nil if there is none.
 func conversion(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	switch {
@@ -103,7 +103,7 @@ func intOf(t ptx.Type) scalar.Int {
 	}[t]
 }
 
-// roundOf is the rounding mode of an instruction, .rn when it names none.
+// roundOf returns the rounding mode of an instruction, .rn when it names none.
 func roundOf(x *inst) scalar.Round {
 	switch {
 	case x.Has("rz") || x.Has("rzi"):
@@ -123,7 +123,7 @@ func intToInt(x *inst, dst, src scalar.Int) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return scalar.CvtInt(dst, src, a) }
 }
 
-// floatToInt clamps without being asked, so .sat changes nothing.
+// floatToInt always clamps, so .sat changes nothing.
 func floatToInt(x *inst, dst scalar.Int, at ptx.Type) func(a uint64) uint64 {
 	r := roundOf(x)
 	switch at {
@@ -140,7 +140,7 @@ func floatToInt(x *inst, dst scalar.Int, at ptx.Type) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return scalar.CvtIntF64(r, dst, a) }
 }
 
-// intToFloat never meets a subnormal, so .ftz changes nothing.
+// intToFloat never produces a subnormal, so .ftz changes nothing.
 func intToFloat(x *inst, dt ptx.Type, src scalar.Int) func(a uint64) uint64 {
 	r := roundOf(x)
 	var fn func(a uint64) uint64
@@ -161,7 +161,7 @@ func intToFloat(x *inst, dt ptx.Type, src scalar.Int) func(a uint64) uint64 {
 	return finish(x, dt, fn)
 }
 
-// finish adds the modifiers of a result that is a float.
+// finish applies the modifiers of a result that is a float.
 func finish(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
 	then := func(last func(a uint64) uint64) {
 		first := fn

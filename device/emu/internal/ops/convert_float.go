@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// sameFloat is a conversion of a format to itself: rounded to an integer when a
-// mode such as .rni is there, else changed by its modifiers alone. The plain ones
-// are moves, except that those the hardware adds zero for replace a NaN.
+// sameFloat returns a conversion of a format to itself: rounded to an integer with
+// a mode such as .rni, else changed only by its modifiers. Plain conversions are moves,
+// except that the hardware implements some by adding zero, which replaces a NaN.
 func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	fn := func(a uint64) uint64 { return a }
 	switch {
@@ -29,7 +29,7 @@ func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	return finish(x, t, fn)
 }
 
-// toWhole rounds to an integer that stays a float.
+// toWhole rounds to an integer in the same float format.
 func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
@@ -42,15 +42,15 @@ func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return scalar.RintF64(r, a) }
 }
 
-// negZero is the f32 that changes no number it is added to.
+// negZero is the f32 -0, which leaves every number that it is added to unchanged.
 const negZero = 1 << 31
 
-// flushFirst is a conversion from f32 under .ftz.
+// flushFirst returns a conversion from f32 under .ftz.
 func flushFirst(fn func(a uint64) uint64) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return fn(uint64(scalar.FtzF32(uint32(a)))) }
 }
 
-// floatToFloat is a conversion between two formats.
+// floatToFloat returns a conversion between two formats.
 func floatToFloat(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	var fn func(a uint64) uint64
 	switch r := roundOf(x); dt {
@@ -149,7 +149,7 @@ func toTF32(x *inst) func(a uint64) uint64 {
 	return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtTF32F32(r, uint32(a))) })
 }
 
-// fp8Pair is a conversion between a pair of fp8 values and a pair of halves.
+// fp8Pair returns a conversion between a pair of fp8 values and a pair of halves.
 func fp8Pair(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	if dt == ptx.F16x2 {
 		from := scalar.CvtF16E4M3
@@ -182,7 +182,7 @@ func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
 	return scalar.ReluE4M3
 }
 
-// buildCvtTwo is cvt of two f32 into a packed type, the first into its high part.
+// buildCvtTwo builds cvt of two f32 into a packed type, the first into its high part.
 func buildCvtTwo(d *decoder, x *inst) exec {
 	dt := x.Type("d")
 	if e := convertTwoLanes(d, x, dt); e != nil {
@@ -216,7 +216,7 @@ func buildCvtTwo(d *decoder, x *inst) exec {
 	}
 }
 
-// buildCvtPack is cvt.pack: a above b, both clamped to the narrow type, and above
+// buildCvtPack builds cvt.pack: a above b, both clamped to the narrow type, and above
 // them the low bits of c.
 func buildCvtPack(d *decoder, x *inst) exec {
 	t := x.Mod("convertType")

@@ -15,8 +15,8 @@ func init() {
 	build("testp", buildTestp)
 }
 
-// sum is an operation on two floats: rounded to nearest, in any rounding, and with
-// .ftz; and what the most frequent forms have as loops over registers.
+// sum is an operation on two floats: rounded to nearest, in any rounding mode, and with
+// .ftz. The most frequent forms also have loops over whole registers.
 type sum struct {
 	f32       func(a, b uint32) uint32
 	f32R      func(r scalar.Round, a, b uint32) uint32
@@ -33,15 +33,15 @@ var sums = map[string]sum{
 	"div": {scalar.DivF32, scalar.DivF32R, scalar.DivFtzF32R, scalar.DivF64, scalar.DivF64R, nil, nil},
 }
 
-// flushed is .ftz of a sum, which is exact wherever it is subnormal.
+// flushed applies .ftz to a sum, which is exact wherever it is subnormal.
 func flushed(fn func(r scalar.Round, a, b uint32) uint32) func(r scalar.Round, a, b uint32) uint32 {
 	return func(r scalar.Round, a, b uint32) uint32 {
 		return scalar.FtzF32(fn(r, scalar.FtzF32(a), scalar.FtzF32(b)))
 	}
 }
 
-// buildFloatSum is add, sub and mul. Without a rounding mode they round to nearest
-// even, too.
+// buildFloatSum builds add, sub and mul. Without a rounding mode they also round to
+// nearest even.
 func buildFloatSum(d *decoder, x *inst) exec {
 	s, r := sums[x.Op.Name], roundOf(x)
 	switch plain := r == scalar.RN && !x.Has("sat"); {
@@ -55,7 +55,7 @@ func buildFloatSum(d *decoder, x *inst) exec {
 	return s.build32(d, x, r)
 }
 
-// buildFloatDiv is div; the fast kinds are in approx.go.
+// buildFloatDiv builds div; the fast kinds are in approx.go.
 func buildFloatDiv(d *decoder, x *inst) exec {
 	s, r := sums["div"], roundOf(x)
 	switch {

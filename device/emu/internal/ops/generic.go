@@ -16,8 +16,8 @@ func init() {
 	build("stackrestore", buildStackRestore)
 }
 
-// buildCvta is cvta and cvta.to. A state space is a window of the generic one;
-// global and constant memory are where they are.
+// buildCvta builds cvta and cvta.to. A state space is a window of the generic
+// address space. Addresses of global and constant memory are the same in both.
 func buildCvta(d *decoder, x *inst) exec {
 	to, from := d.Dst(x.Arg("p"), ptx.U64), d.Src64(x.Arg("a"), ptx.U64)
 	base := memory.GenericBase(ptx.ParseSpace(x.Mod("space")))
@@ -30,7 +30,7 @@ func buildCvta(d *decoder, x *inst) exec {
 	return un64(to, from, func(a uint64) uint64 { return a + base })
 }
 
-// buildIsspacep is isspacep.
+// buildIsspacep builds isspacep.
 func buildIsspacep(d *decoder, x *inst) exec {
 	p, a := d.Dst(x.Arg("p"), ptx.Pred), d.Src64(x.Arg("a"), ptx.U64)
 	space := x.Mod("space")
@@ -55,8 +55,8 @@ func buildIsspacep(d *decoder, x *inst) exec {
 	}
 }
 
-// buildMapa is mapa: the same shared address in the block of another rank. A rank
-// that the cluster does not have is found out when the address is used.
+// buildMapa builds mapa: the same shared address in the block of another rank. An
+// invalid rank faults when the address is used.
 func buildMapa(d *decoder, x *inst) exec {
 	t := x.Type("d")
 	to, a := d.Into(x.Arg("d"), t), d.From(x.Arg("a"), t)
@@ -70,7 +70,7 @@ func buildMapa(d *decoder, x *inst) exec {
 	}
 }
 
-// buildCtaRank is getctarank.
+// buildCtaRank builds getctarank.
 func buildCtaRank(d *decoder, x *inst) exec {
 	to, a := d.Dst(x.Arg("d"), ptx.U32), d.From(x.Arg("a"), x.Type("a"))
 	return func(f *frame, m uint32) {
@@ -78,8 +78,8 @@ func buildCtaRank(d *decoder, x *inst) exec {
 	}
 }
 
-// buildAlloca is alloca. The stack grows up: only its users' own arithmetic could
-// tell.
+// buildAlloca builds alloca. The stack grows upwards, which programs cannot notice without
+// arithmetic on its addresses.
 func buildAlloca(d *decoder, x *inst) exec {
 	t := x.Type("ptr")
 	to, size := d.Into(x.Arg("ptr"), t), d.From(x.Arg("size"), t)

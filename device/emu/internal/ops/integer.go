@@ -47,7 +47,7 @@ func (fn int2) build(d *decoder, x *inst) exec {
 	return op2(d, x, fn.s64)
 }
 
-// buildAdd is add; sums are the same for signed and unsigned operands.
+// buildAdd builds add; sums are the same for signed and unsigned operands.
 func buildAdd(d *decoder, x *inst) exec {
 	t := x.Type("d")
 	switch {

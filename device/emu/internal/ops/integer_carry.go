@@ -14,9 +14,9 @@ func init() {
 	build("madc", buildCarryMad)
 }
 
-// chain is how a step of an extended-precision sum uses the flag CC.CF. A
-// difference keeps the complement of its borrow there, as the hardware does; it
-// shows where a chain mixes sums and differences.
+// chain tells how a step of an extended-precision sum uses the flag CC.CF. A difference
+// keeps the complement of its borrow there, as the hardware does. That is visible in
+// chains that mix sums and differences.
 type chain struct {
 	in, out bool
 	flip    uint32 // 1 for a difference
@@ -31,7 +31,7 @@ func chainOf(x *inst) chain {
 	return c
 }
 
-// carryIn is what a lane adds or borrows, 0 where the step does not read it.
+// carryIn returns the carry or borrow of a lane, or 0 if the step does not read the flag.
 func (c chain) carryIn(f *frame, l int) uint32 {
 	if !c.in {
 		return 0
@@ -39,14 +39,14 @@ func (c chain) carryIn(f *frame, l int) uint32 {
 	return f.Carry>>l&1 ^ c.flip
 }
 
-// carryOut keeps a lane's flag.
+// carryOut stores the flag of a lane.
 func (c chain) carryOut(f *frame, l int, cf uint32) {
 	if c.out {
 		f.Carry = f.Carry&^(1<<l) | (cf^c.flip)<<l
 	}
 }
 
-// buildCarry is add.cc, addc, sub.cc and subc.
+// buildCarry builds add.cc, addc, sub.cc and subc.
 func buildCarry(d *decoder, x *inst) exec {
 	sub := x.Op.Name[0] == 's'
 	switch wide := machine.WidthOf(x.Type("d")) == machine.W64; {
@@ -73,7 +73,7 @@ func carryStep[T value](d *decoder, x *inst, fn func(a, b T, cf uint32) (T, uint
 	}
 }
 
-// buildCarryMad is mad.cc and madc. The low half of a product does not depend on
+// buildCarryMad builds mad.cc and madc. The low half of a product does not depend on
 // its signs.
 func buildCarryMad(d *decoder, x *inst) exec {
 	signed := x.Type("a").Class() == ptx.ClassSigned

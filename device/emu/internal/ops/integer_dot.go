@@ -12,7 +12,7 @@ func init() {
 	})
 }
 
-// buildDot is a dot product of parts of words, whose types are the last two
+// buildDot builds a dot product of parts of words, whose types are the last two
 // modifiers.
 func buildDot(d *decoder, x *inst, fn func(a, b, c uint32, signedA, signedB bool) uint32) exec {
 	signedA, signedB := x.Mod("atype") == "s32", x.Mod("btype") == "s32"

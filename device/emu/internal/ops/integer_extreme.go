@@ -12,7 +12,7 @@ func buildAbs(d *decoder, x *inst) exec {
 	return op1(d, x, absInt[int64])
 }
 
-// absInt leaves the smallest number as it is: its magnitude is too large.
+// absInt returns the smallest number unchanged, because its magnitude does not fit.
 func absInt[T int16 | int32 | int64](a T) T {
 	if a < 0 {
 		return -a
@@ -66,7 +66,7 @@ func buildMax(d *decoder, x *inst) exec {
 	}.build(d, x)
 }
 
-// buildRelu is min or max whose result is at least zero.
+// buildRelu builds min or max whose result is at least zero.
 func buildRelu(d *decoder, x *inst, half func(a, b int16) int16, whole func(a, b int32) int32) exec {
 	if x.Type("a") == ptx.S16x2 {
 		return packed2(d, x, signed(func(a, b int16) int16 { return max(half(a, b), 0) }))
@@ -78,7 +78,7 @@ func minInt[T value](a, b T) T { return min(a, b) }
 
 func maxInt[T value](a, b T) T { return max(a, b) }
 
-// signed is a function of signed values as packed2 takes it.
+// signed adapts a function of signed values for packed2.
 func signed(fn func(a, b int16) int16) func(a, b uint16) uint16 {
 	return func(a, b uint16) uint16 { return uint16(fn(int16(a), int16(b))) }
 }

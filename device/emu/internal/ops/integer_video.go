@@ -5,7 +5,7 @@ func init() {
 	build("vabsdiff4", func(d *decoder, x *inst) exec { return buildAbsDiff(d, x, 8) })
 }
 
-// buildAbsDiff is the absolute differences of parts of words, width bits each: side
+// buildAbsDiff builds the absolute differences of parts of words, width bits each: side
 // by side, or added up.
 func buildAbsDiff(d *decoder, x *inst, width int) exec {
 	if x.Has("add") {

@@ -2,9 +2,9 @@ package ops
 
 import "github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 
-// The instructions that programs execute most have loops of their own over whole
-// registers: a call for each lane would cost more than the operation. Under a
-// partial mask they compute all lanes aside and keep those of the mask.
+// The most frequent instructions have loops of their own over whole registers, because a
+// call for each lane would cost more than the operation. Under a partial mask they compute
+// all lanes in a buffer and keep those of the mask.
 
 type (
 	lanes2   func(d, a, b *machine.Lanes32)

@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The f32 operations that have loops of their own; see lanes.go. Those called plain
-// serve where package simd has no loops.
+// The f32 operations that have loops of their own: see lanes.go. The plain ones are for
+// machines for which package simd has no loops.
 
 func addF32Plain(d, a, b *machine.Lanes32) {
 	for l := range d {
@@ -42,8 +42,8 @@ func mulF32Plain(d, a, b *machine.Lanes32) {
 	}
 }
 
-// mulFtzPlain does again what may have been rounded up to the smallest normal
-// number, because the hardware flushes some of it.
+// mulFtzPlain computes results again that may have been rounded up to the smallest normal
+// number, because the hardware flushes some of them.
 func mulFtzPlain(d, a, b *machine.Lanes32) {
 	for l := range d {
 		x, y := scalar.FtzF32(a[l]), scalar.FtzF32(b[l])
@@ -79,8 +79,8 @@ func maxFtzLanes(d, a, b *machine.Lanes32) {
 	}
 }
 
-// The lanes that quickFma cannot do are done after the loop, which a call would slow
-// down for all. Until then d must not lose the operands it may share.
+// The lanes that quickFma cannot compute follow after the loop, because a call inside
+// would slow all lanes down. Until then d must not overwrite operands that it shares.
 
 func fmaF32Plain(d, a, b, c *machine.Lanes32) {
 	var t machine.Lanes32
@@ -114,10 +114,10 @@ func fmaFtzPlain(d, a, b, c *machine.Lanes32) {
 	*d = t
 }
 
-// quickFma is fma.rn.f32 for nearly all operands, small enough to be part of a
+// quickFma computes fma.rn.f32 for nearly all operands, small enough to be part of a
 // loop. In f64 the product is exact and the sum rounded once; rounding that to f32
-// is wrong only where it lies half way between two f32. Those, and results that are
-// no normal f32, are left to scalar.FmaF32.
+// is wrong only where it lies half way between two f32. Those, and results that are not
+// normal f32 numbers, are left to scalar.FmaF32.
 func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	const (
 		half    = 1 << 28            // of the last bit that f32 keeps
@@ -129,8 +129,8 @@ func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	return math.Float32bits(float32(s)), u&(2*half-1) != half && u<<1-least<<1 < normals<<1
 }
 
-// convertTwoLanes is cvt of two f32 into a packed type in its most frequent forms:
-// nil for the others.
+// convertTwoLanes builds the most frequent forms of cvt of two f32 into a packed type. It
+// returns nil for the others.
 func convertTwoLanes(d *decoder, x *inst, dt ptx.Type) exec {
 	k := map[ptx.Type]lanes2{
 		ptx.F16x2: f16x2Lanes, ptx.BF16x2: bf16x2Lanes, ptx.E4M3x2: e4m3x2Lanes, ptx.E5M2x2: e5m2x2Lanes,

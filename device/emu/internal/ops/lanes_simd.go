@@ -9,8 +9,8 @@ import (
 )
 
 // The f32 operations that package simd has loops for. With .ftz, lanes whose results
-// are near the end of the normal range are done again one by one: d must not lose
-// the operands it may share before that.
+// are near the end of the normal range are computed again one by one: until then d must
+// not overwrite operands that it shares.
 
 func addF32Lanes(d, a, b *machine.Lanes32) {
 	if !simd.Has {

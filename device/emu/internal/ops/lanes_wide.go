@@ -2,8 +2,8 @@ package ops
 
 import "github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 
-// The instructions that addresses are made with: 32-bit indices become 64-bit
-// offsets. See lanes.go.
+// The instructions that compute addresses: 32-bit indices become 64-bit offsets. See
+// lanes.go.
 
 type (
 	lanesWiden1 func(d *machine.Lanes64, a *machine.Lanes32)

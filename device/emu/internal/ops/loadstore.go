@@ -19,8 +19,8 @@ func init() {
 	build("mov", buildMov)
 }
 
-// buildLoad is ld in all its forms. Order and caching modifiers change nothing
-// here: memory has one copy and warps run one at a time.
+// buildLoad builds ld in all its forms. Modifiers for order and caching have no
+// effect, because memory has one copy and warps run one at a time.
 func buildLoad(d *decoder, x *inst) exec {
 	t := x.Type("d")
 	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
@@ -45,8 +45,8 @@ func buildLoad(d *decoder, x *inst) exec {
 	return spanning(a, cells, n, false, machine.LoadMover, slow)
 }
 
-// spanning is an access that takes the fast way when its lanes fall into one piece
-// of memory, and slow otherwise.
+// spanning returns an access that takes the fast path if its lanes fall into one piece of
+// memory, and calls slow otherwise.
 func spanning(a *machine.Address, cells []machine.Cell, n int, write bool, of func(n int, c machine.Cell) machine.Mover, slow exec) exec {
 	move := of(n, cells[0])
 	for _, c := range cells {
@@ -70,7 +70,7 @@ func spanning(a *machine.Address, cells []machine.Cell, n int, write bool, of fu
 	}
 }
 
-// loadWide is ld.b128.
+// loadWide builds ld.b128.
 func loadWide(a *machine.Address, cells []machine.Cell) exec {
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
@@ -82,7 +82,7 @@ func loadWide(a *machine.Address, cells []machine.Cell) exec {
 	}
 }
 
-// buildStore is st in all its synchronous forms.
+// buildStore builds st in all its synchronous forms.
 func buildStore(d *decoder, x *inst) exec {
 	if x.Has("async") {
 		return buildRemoteStore(d, x)

@@ -34,7 +34,7 @@ func init() {
 	build("prmt", buildPrmt)
 }
 
-// bitwise is an operation on bits by what holds them.
+// bitwise is an operation on bits, by the width of the register.
 type bitwise struct {
 	pred func(p, q uint32) uint32
 	b32  lanes2
@@ -73,7 +73,7 @@ func truthOf(d *decoder, o *ptx.Operand) truth {
 	return truth{s, 0}
 }
 
-// of is a bit a lane.
+// of returns the truth of each lane, one bit per lane.
 func (t truth) of(f *frame) uint32 { return f.Pred[t.s] ^ t.flip }
 
 func buildNot(d *decoder, x *inst) exec {
@@ -106,7 +106,7 @@ func isZero[T value](a T) T {
 	return 0
 }
 
-// buildLop3 is lop3: any function of three bits, and with a Boolean operation also
+// buildLop3 builds lop3: any function of three bits, and with a Boolean operation also
 // whether any bit of the result is set.
 func buildLop3(d *decoder, x *inst) exec {
 	lut := uint8(x.Arg("immLut").Val)
@@ -130,7 +130,7 @@ func buildLop3(d *decoder, x *inst) exec {
 	}
 }
 
-// The shifts: Go, too, gives zero or the sign when all bits are shifted out.
+// The shifts. As in PTX, Go shifts give zero or the sign if all bits are shifted out.
 
 func buildShl(d *decoder, x *inst) exec {
 	switch x.Type("d").Bits() {

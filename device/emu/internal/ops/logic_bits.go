@@ -84,7 +84,7 @@ func buildBfi(d *decoder, x *inst) exec {
 	return insertField(d, x, scalar.BfiB32)
 }
 
-// insertField is bfi, the one instruction with four sources; PTX calls its
+// insertField builds bfi, the only instruction with four sources. PTX calls its
 // destination f.
 func insertField[T value](d *decoder, x *inst, fn func(a, b T, pos, length uint32) T) exec {
 	to, a, b := dstOf[T](d, x, "f"), srcOf[T](d, x, "a"), srcOf[T](d, x, "b")

@@ -7,22 +7,22 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 )
 
-// aligned makes an instruction one that all lanes of a warp execute together.
+// aligned marks an instruction that all lanes of a warp execute together.
 func aligned(d *decoder, o *op, run exec) {
 	o.Kind, o.Index, o.Run = machine.OpSync, d.Const32(machine.FullMask), run
 }
 
-// registers are the registers of a fragment and where their elements, or words of
-// them, are in a matrix that is kept as a list. The place is the sum of one by
-// register and one by lane.
+// registers are the registers of a fragment, and the places of their elements (or words of
+// elements) in a matrix that is stored as a list. A place is the sum of an offset by
+// register and an offset by lane.
 type registers struct {
 	slots []slot
 	reg   []uint16 // by register, or by half of one
 	lane  [32]uint16
 }
 
-// places finds where the elements of a fragment are, n of them per place, when
-// index says where in the list an element is.
+// places computes the places of the elements of a fragment, n elements per place. index
+// returns the place of an element in the list.
 func places(at layout.Map, count, n int, index func(layout.Pos) int) (r registers) {
 	for i := range count {
 		r.reg = append(r.reg, uint16(index(at(0, i*n))))
@@ -38,7 +38,7 @@ func places(at layout.Map, count, n int, index func(layout.Pos) int) (r register
 	return r
 }
 
-// byRow and byColumn count the places of a matrix in words of per elements.
+// byRow and byColumn number the places of a matrix in words of per elements.
 func byRow(cols, per int) func(layout.Pos) int {
 	return func(p layout.Pos) int { return (p.Row*cols + p.Col) / per }
 }
@@ -57,7 +57,7 @@ func (r *registers) load(f *frame, words []uint32) {
 	}
 }
 
-// store is the opposite of load.
+// store is the inverse of load.
 func (r *registers) store(f *frame, m uint32, words []uint32) {
 	for i, s := range r.slots {
 		v, at := f.Whole32(s, m), words[r.reg[i]:]
@@ -68,7 +68,7 @@ func (r *registers) store(f *frame, m uint32, words []uint32) {
 	}
 }
 
-// loadHalves collects 16-bit elements, two a register, one a word.
+// loadHalves collects 16-bit elements, two per register, one per word.
 func (r *registers) loadHalves(f *frame, words []uint32) {
 	for i, s := range r.slots {
 		v, lo, hi := &f.R32[s], words[r.reg[2*i]:], words[r.reg[2*i+1]:]
@@ -89,7 +89,7 @@ func (r *registers) storeHalves(f *frame, m uint32, words []uint32) {
 	}
 }
 
-// Shape is M, N and K in an instruction's modifiers.
+// Shape returns M, N and K in an instruction's modifiers.
 func Shape(x *inst) (s layout.Shape) {
 	for _, m := range x.Op.Mods {
 		if n, _ := fmt.Sscanf(m, "m%dn%dk%d", &s.M, &s.N, &s.K); n == 3 {
@@ -99,7 +99,7 @@ func Shape(x *inst) (s layout.Shape) {
 	return s
 }
 
-// Types are the types of matrices in an instruction's modifiers, in their order.
+// Types returns the types of matrices in an instruction's modifiers, in their order.
 func Types(x *inst) (ts []string) {
 	for _, m := range x.Op.Mods {
 		if _, ok := kinds[m]; ok || m == "f64" || m == "s32" {

@@ -12,7 +12,7 @@ func init() {
 	control("mma", func(d *decoder, x *inst, o *op) { aligned(d, o, buildMMA(d, x)) })
 }
 
-// buildMMA is mma.sync.
+// buildMMA builds mma.sync.
 func buildMMA(d *decoder, x *inst) exec {
 	ts, s := Types(x), Shape(x)
 	switch {
@@ -63,8 +63,8 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	}
 }
 
-// loadAccumulator reads c in the precision in which the product is summed: that of
-// d or, when c alone is f32, that of c.
+// loadAccumulator reads c in the precision of the sum: that of d, or that of c if only c
+// is f32.
 func loadAccumulator(f *frame, r *registers, c, d string, to []uint32) {
 	if c != "f16" {
 		r.load(f, to)
@@ -92,7 +92,7 @@ func storeAccumulator(f *frame, m uint32, r *registers, d, c string, from []uint
 	r.storeHalves(f, m, from)
 }
 
-// buildF64 is a product of doubles; each register has one element.
+// buildF64 builds a product of doubles; each register has one element.
 func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec {
 	ra, rb := places(a.At, a.Elements, 1, byRow(s.K, 1)), places(b.At, b.Elements, 1, byColumn(s.K, 1))
 	rc := places(c.At, c.Elements, 1, byRow(s.N, 1))

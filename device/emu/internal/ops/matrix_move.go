@@ -15,8 +15,8 @@ func init() {
 	control("movmatrix", func(d *decoder, x *inst, o *op) { aligned(d, o, buildMoveMatrix(d, x)) })
 }
 
-// rowsOf is the eight rows of an 8×8 matrix of 16-bit elements, whose addresses
-// the lanes from first on have.
+// rowsOf returns the eight rows of an 8×8 matrix of 16-bit elements, whose addresses
+// are in the eight lanes from first on.
 func rowsOf(a *machine.Address, f *frame, m uint32, first int, write bool) (rows [8][]byte) {
 	for i := range rows {
 		l := first + i

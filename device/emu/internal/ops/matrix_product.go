@@ -10,7 +10,7 @@ import (
 
 // product is a matrix product: c += a·b with the factors in s.a and s.b, rows of a
 // and columns of b one after the other in packed words, and the accumulator in s.c,
-// one element a word by rows. Without keep c counts as zero.
+// one element per word by rows. Without keep c counts as zero.
 type product interface {
 	multiply(s *machine.Scratch, m, n, k int, keep bool)
 }
@@ -34,10 +34,10 @@ func (p floatProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
 	p.MulAdd(s.C, rows, cols, c)
 }
 
-// floats are the products that were asked for; equal ones are the same.
+// floats caches the products, so that equal ones share one value.
 var floats sync.Map
 
-// floatOf is the product of a target's instruction and types.
+// floatOf returns the product of a target's instruction and types.
 func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.Float, error) {
 	key := [...]uint8{uint8(arch), uint8(inst), uint8(a), uint8(b), uint8(d)}
 	if p, ok := floats.Load(key); ok {
@@ -55,7 +55,7 @@ func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.F
 type intProduct struct{ *tensor.Integer }
 
 func (p intProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
-	if s.IntegerOf != p.Integer { // it has room of its own, and blocks run in parallel
+	if s.IntegerOf != p.Integer { // it has working memory of its own, and blocks run in parallel
 		own := *p.Integer
 		s.Integer, s.IntegerOf = &own, p.Integer
 	}
@@ -72,7 +72,7 @@ var kinds = map[string]tensor.Kind{
 	"s8": tensor.S8, "u8": tensor.U8, "s4": tensor.S4, "u4": tensor.U4, "b1": tensor.B1,
 }
 
-// arch is the generation of a target's tensor cores.
+// arch returns the generation of a target's tensor cores.
 func arch(t ptx.Target) tensor.Arch {
 	switch {
 	case t.SM >= 90:

@@ -64,7 +64,7 @@ func (p *quarters) run(f *frame, m uint32) {
 	})
 }
 
-// accumulator is element i of a lane's c, in the type of d.
+// accumulator returns element i of a lane's c, in the type of d.
 func (p *quarters) accumulator(f *frame, lane, i int) uint32 {
 	switch {
 	case !p.halfC:
@@ -75,7 +75,7 @@ func (p *quarters) accumulator(f *frame, lane, i int) uint32 {
 	return halfOf(f, p.c, lane, i)
 }
 
-// halfOf is element i of a lane's registers of two halves.
+// halfOf returns element i of a lane's registers of two halves.
 func halfOf(f *frame, regs []slot, lane, i int) uint32 {
 	return f.R32[regs[i/2]][lane] >> (i % 2 * 16) & 0xffff
 }

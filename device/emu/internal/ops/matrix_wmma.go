@@ -23,8 +23,8 @@ func init() {
 	})
 }
 
-// buildWMMA is wmma.mma. Where the layouts of a and b are matters to wmma.load
-// alone: fragments of either are the same.
+// buildWMMA builds wmma.mma. The layouts of a and b matter only to wmma.load, because
+// the fragments are the same for both.
 func buildWMMA(d *decoder, x *inst) exec {
 	ts, s := Types(x), Shape(x)
 	if len(ts) == 2 { // d and c; the factors are f16
@@ -41,7 +41,7 @@ func buildWMMA(d *decoder, x *inst) exec {
 	})
 }
 
-// sumType is the type in which a product is summed.
+// sumType returns the type in which a product is summed.
 func sumType(d, c string) string {
 	if c == "f32" {
 		return c
@@ -49,7 +49,7 @@ func sumType(d, c string) string {
 	return d
 }
 
-// TypeBits is the size of an element of a matrix.
+// TypeBits returns the size of an element of a matrix.
 func TypeBits(t string) int {
 	if k, ok := kinds[t]; ok {
 		return k.Bits()
@@ -57,8 +57,8 @@ func TypeBits(t string) int {
 	return ptx.ParseType(t).Bits()
 }
 
-// memoryFragment is a fragment that is loaded or stored: where in memory each
-// element of a register is, as a multiple of the stride and of an element.
+// memoryFragment is a fragment that is loaded or stored. The place of each element of a
+// register in memory is a multiple of the stride plus a multiple of the element.
 type memoryFragment struct {
 	a      *machine.Address
 	stride slot
@@ -104,8 +104,8 @@ func memoryFragmentOf(d *decoder, x *inst, matrix string) *memoryFragment {
 	return m
 }
 
-// bytes is the size of an element; of elements smaller than a byte, of the word that
-// starts with it.
+// bytes returns the size of an element, or of the word of several elements if they are
+// smaller than a byte.
 func (m *memoryFragment) bytes() int {
 	if m.bits < 8 {
 		return 4
@@ -113,7 +113,7 @@ func (m *memoryFragment) bytes() int {
 	return m.bits / 8
 }
 
-// addr is the address of element i of a lane.
+// addr returns the address of element i of a lane.
 func (m *memoryFragment) addr(f *frame, lane, i int) uint64 {
 	at := uint64(m.outer[i][lane])*uint64(f.R32[m.stride][lane]) + uint64(m.inner[i][lane])
 	return m.a.At(f, lane) + at*uint64(m.bits)/8
@@ -135,8 +135,8 @@ func (m *memoryFragment) each(f *frame, mask uint32, i int, write bool, do func(
 	})
 }
 
-// span is the memory that holds element i of all lanes, with the offsets in f.w.offsets,
-// or nil; as address.span.
+// span returns the memory that holds element i of all lanes, with the offsets in
+// f.Warp.Offsets, or nil: see machine.Address.Span.
 func (m *memoryFragment) span(f *frame, mask uint32, i int, write bool) []byte {
 	mem, base := m.a.Piece(f, bits.TrailingZeros32(mask), write)
 	n := uint64(m.bytes())
@@ -181,7 +181,7 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 	}
 }
 
-// elements is how many elements of a register are loaded one by one.
+// elements returns how many elements of a register are loaded one by one.
 func (m *memoryFragment) elements() int {
 	if m.bits < 8 {
 		return 1 // its word at once

@@ -60,8 +60,8 @@ func buildMbarrierInval(d *decoder, x *inst) exec {
 	}
 }
 
-// buildMbarrierArrive is arrive and arrive_drop. The state it gives is the barrier
-// as it was before.
+// buildMbarrierArrive builds arrive and arrive_drop. The state that it returns is the
+// barrier before the arrival.
 func buildMbarrierArrive(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
 	state := d.Dst(x.Arg("state"), ptx.B64)
@@ -95,7 +95,7 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 	}
 }
 
-// buildMbarrierBytes is expect_tx with sign 1 and complete_tx with sign -1.
+// buildMbarrierBytes builds expect_tx with sign 1 and complete_tx with sign -1.
 func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 	a, bytes := d.Addr(x.Arg("addr"), x.SpaceName("addr")), d.Src32(x.Arg("txCount"), ptx.U32)
 	return func(f *frame, m uint32) {
@@ -106,8 +106,8 @@ func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 	}
 }
 
-// buildMbarrierWait is test_wait and try_wait. Either lets other threads run when
-// it finds the phase unfinished: programs poll with both.
+// buildMbarrierWait builds test_wait and try_wait. Both let other threads run if the
+// phase is not complete, because programs poll with both.
 func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) machine.Status {
 	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
 	p := d.Dst(x.Arg("waitComplete"), ptx.Pred)
@@ -152,7 +152,7 @@ func buildMbarrierPending(d *decoder, x *inst) exec {
 	}
 }
 
-// whyMbarrier says what lanes wait for at an mbarrier.
+// whyMbarrier describes what lanes wait for at an mbarrier.
 func whyMbarrier(a *machine.Address) func(f *frame, m uint32) string {
 	return func(f *frame, m uint32) string {
 		b, off := a.SharedAt(f, machine.FirstLane(m), 8)
@@ -168,7 +168,7 @@ func whyMbarrier(a *machine.Address) func(f *frame, m uint32) string {
 	}
 }
 
-// waited announces that lanes have found the phases of their mbarriers over.
+// waited announces that lanes have found the phases of their mbarriers complete.
 func waited(a *machine.Address, f *frame, m uint32, parity slot) {
 	phase := func(l int) int {
 		if parity < 0 {

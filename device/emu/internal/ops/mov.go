@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildMov is mov: copies, packs and unpacks.
+// buildMov builds mov: copies, packs and unpacks.
 func buildMov(d *decoder, x *inst) exec {
 	dst, src := x.Arg("d"), x.Arg("a")
 	t := x.Type("d")
@@ -32,7 +32,7 @@ func buildMov(d *decoder, x *inst) exec {
 	return func(f *frame, m uint32) { machine.MoveLanes(&f.R32[to], &f.R32[from], m) }
 }
 
-// moveVector is mov.v2 and mov.v4: element by element.
+// moveVector builds mov.v2 and mov.v4, which move element by element.
 func moveVector(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	var to, from []machine.Cell
 	for _, e := range machine.Elements(src) {
@@ -66,7 +66,7 @@ func movePred(d *decoder, dst, src *ptx.Operand) exec {
 	}
 }
 
-// parts decodes the elements of a vector that is one value of type t in pieces.
+// parts decodes the elements of a vector that together are one value of type t.
 func parts(d *decoder, o *ptx.Operand, t ptx.Type, write bool) (cs []machine.Cell, size int) {
 	es := machine.Elements(o)
 	size = t.Bits() / len(es)

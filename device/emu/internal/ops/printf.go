@@ -12,8 +12,8 @@ import (
 // printLimit bounds what a launch may print, in bytes.
 const printLimit = 64 << 20
 
-// printf is vprintf: a format and the address of the packed arguments. It gives
-// the number of arguments, or -1 without a format.
+// printf is vprintf. Its arguments are a format and the address of the packed arguments.
+// It returns the number of arguments, or -1 without a format.
 func printf(f *frame, lane int, args []uint64) uint64 {
 	if len(args) < 2 || args[0] == 0 {
 		return math.MaxUint64
@@ -27,8 +27,7 @@ func printf(f *frame, lane int, args []uint64) uint64 {
 	return uint64(v.n)
 }
 
-// varargs is the buffer of arguments that a call of printf leaves in memory: each
-// aligned to its own size.
+// varargs is the buffer with the arguments of a printf call, each aligned to its size.
 type varargs struct {
 	f    *frame
 	lane int
@@ -46,8 +45,8 @@ func (v *varargs) word(size uint64) uint64 {
 
 func (v *varargs) str(addr uint64) string { return v.f.Text(v.lane, addr) }
 
-// arguments is where a format's conversions get their values: the next one of a
-// size in bytes, or the string at an address.
+// arguments supplies the values for the conversions of a format: the next value of a size
+// in bytes, or the string at an address.
 type arguments interface {
 	word(size uint64) uint64
 	str(addr uint64) string
@@ -61,7 +60,7 @@ type printSpec struct {
 	verb                          byte
 }
 
-// format is C's printf as CUDA has it.
+// format formats as C's printf does, with the conversions that CUDA supports.
 func format(s string, args arguments) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -71,7 +70,7 @@ func format(s string, args arguments) string {
 			continue
 		}
 		c, n := parseConversion(s[i:], args)
-		if c.verb == 0 { // no conversion: as it stands
+		if c.verb == 0 { // not a conversion: copied unchanged
 			b.WriteString(s[i : i+n])
 		} else {
 			b.WriteString(c.format(args))
@@ -108,7 +107,7 @@ func parseConversion(s string, args arguments) (c printSpec, n int) {
 	return c, i + 1
 }
 
-// flag takes note of a flag, if that is what b is.
+// flag records the flag b. It reports whether b is a flag.
 func (c *printSpec) flag(b byte) bool {
 	switch b {
 	case '-':
@@ -194,7 +193,7 @@ func (c *printSpec) text(args arguments) string {
 	return s
 }
 
-// sign is what stands before a number.
+// sign returns the sign to write before a number.
 func (c *printSpec) sign(negative bool) string {
 	switch {
 	case negative:
@@ -222,7 +221,7 @@ func (c *printSpec) unsigned(v uint64, base int, prefix string) string {
 	return c.pad(prefix, digits, c.prec < 0)
 }
 
-// digits writes an integer with at least as many digits as the precision says.
+// digits formats an integer with at least as many digits as the precision.
 func (c *printSpec) digits(v uint64, base int) string {
 	if c.prec == 0 && v == 0 {
 		return ""
@@ -252,7 +251,7 @@ func (c *printSpec) float(v float64) string {
 	return c.pad(sign, s, !math.IsNaN(v) && !math.IsInf(v, 0))
 }
 
-// decimal writes a finite number of no sign by %e, %f or %g.
+// decimal formats a finite number without its sign by %e, %f or %g.
 func (c *printSpec) decimal(v float64) string {
 	prec := c.prec
 	if prec < 0 {
@@ -277,7 +276,7 @@ func (c *printSpec) decimal(v float64) string {
 	return c.point(strconv.FormatFloat(v, 'f', prec-1, 64))
 }
 
-// point adds the decimal point that # asks for where there are no digits after it.
+// point adds the decimal point that the flag # demands if no digits follow.
 func (c *printSpec) point(s string) string {
 	if !c.alt || strings.Contains(s, ".") {
 		return s
@@ -289,8 +288,8 @@ func (c *printSpec) point(s string) string {
 	return mantissa + "." + exp
 }
 
-// hexFloat writes a finite number of no sign by %a, without the 0x: the leading
-// digit is the implicit bit, and rounding may make it 2.
+// hexFloat formats a finite number without its sign by %a, without the 0x. The leading
+// digit is the implicit bit, which rounding may turn into 2.
 func hexFloat(v float64, prec int, alt bool) string {
 	b := math.Float64bits(v)
 	exp := int(b>>52) - 1023
@@ -323,7 +322,7 @@ func hexFloat(v float64, prec int, alt bool) string {
 	return fmt.Sprintf("%s%sp%+d", lead, rest, exp)
 }
 
-// pad brings sign or prefix and digits to the width.
+// pad extends the prefix and the digits to the width.
 func (c *printSpec) pad(prefix, digits string, zeros bool) string {
 	n := max(0, c.width-len(prefix)-len(digits))
 	switch {

@@ -16,15 +16,15 @@ type value interface {
 // regOf is a register whose lanes are read and written as values of type T.
 type regOf[T value] struct{ s slot }
 
-// sizeOf is a constant in every instance of a generic function, so that what follows
-// from it is decided when the instance is compiled.
+// sizeOf returns the size of T in bytes. It is a constant in every instance of a generic
+// function, so the compiler removes the branches that depend on it.
 func sizeOf[T value]() uintptr {
 	var v T
 	return unsafe.Sizeof(v)
 }
 
-// view is where the lanes of a register of a frame lie: in w when they are of 32
-// bits, in q when they are of 64.
+// view gives access to the lanes of a register of a frame: w if lanes have 32 bits, q if
+// they have 64.
 type view[T value] struct {
 	w *machine.Lanes32
 	q *machine.Lanes64
@@ -46,7 +46,7 @@ func (v view[T]) get(l int) T {
 	return T(v.w[l&31])
 }
 
-// set keeps values narrower than the lane extended by zeros, whatever their sign.
+// set extends values narrower than the lane by zeros, whatever their sign.
 func (v view[T]) set(l int, x T) {
 	switch sizeOf[T]() {
 	case 8:
@@ -65,20 +65,20 @@ func (r regOf[T]) get(f *frame, l int) T { return r.in(f).get(l) }
 
 func (r regOf[T]) set(f *frame, l int, x T) { r.in(f).set(l, x) }
 
-// dstOf is the destination of that name.
+// dstOf returns the destination of that name.
 func dstOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	check[T](d, x, name)
 	return regOf[T]{d.Dst(x.Arg(name), x.Type(name))}
 }
 
-// srcOf is the source of that name.
+// srcOf returns the source of that name.
 func srcOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	check[T](d, x, name)
 	return regOf[T]{d.Src(x.Arg(name), x.Type(name))}
 }
 
-// check holds the Go type that a builder chose against the type in the table, and
-// that against the register.
+// check compares the Go type that a builder chose with the type in the table, and that
+// type with the register.
 func check[T value](d *decoder, x *inst, name string) {
 	if bits := x.Type(name).Bits(); int(sizeOf[T]())*8 != bits {
 		d.Fail("operand %s has %d bits in the table, %d in the emulator", name, bits, 8*sizeOf[T]())

@@ -8,13 +8,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildSelp is selp: a where c holds, else b.
+// buildSelp builds selp: a where c holds, else b.
 func buildSelp(d *decoder, x *inst) exec {
 	c := truthOf(d, x.Arg("c"))
 	return choose(d, x, x.Type("d"), func(f *frame, m uint32) uint32 { return c.of(f) })
 }
 
-// buildSlct is slct: a where c is not negative, else b.
+// buildSlct builds slct: a where c is not negative, else b.
 func buildSlct(d *decoder, x *inst) exec {
 	c := srcOf[uint32](d, x, "c")
 	ask := func(a uint32) bool { return int32(a) >= 0 }
@@ -42,7 +42,7 @@ func choose(d *decoder, x *inst, t ptx.Type, c test) exec {
 	return func(f *frame, m uint32) { pick(&f.R32[rd], &f.R32[a], &f.R32[b], m, c(f, m)) }
 }
 
-// pick selects without branches: which lanes hold is data, and unpredictable.
+// pick selects without branches, because the condition is data and cannot be predicted.
 func pick[E uint32 | uint64](d, a, b *[32]E, m, c uint32) {
 	if m == machine.FullMask {
 		for l := range d {

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildTensorMap is tensormap.replace and tensormap.cp_fenceproxy.
+// buildTensorMap builds tensormap.replace and tensormap.cp_fenceproxy.
 func buildTensorMap(d *decoder, x *inst) exec {
 	if x.Has("cp_fenceproxy") {
 		dst, src := d.Addr(x.Arg("dst"), x.SpaceName("dst")), d.Addr(x.Arg("src"), x.SpaceName("src"))
@@ -31,7 +31,7 @@ func buildTensorMap(d *decoder, x *inst) exec {
 			b := a.View(f, l, 128, true)
 			tm, err := memory.DecodeTensorMap(b)
 			if err != nil && blank(b) {
-				tm, err = &memory.TensorMap{}, nil // a map made from scratch, as Triton makes them
+				tm, err = &memory.TensorMap{}, nil // a new map, as Triton makes them
 			}
 			f.Origin(l).Check(err)
 			tm.Replace(field, ord, val.Get(f, l))

@@ -24,8 +24,8 @@ func init() {
 	control("nanosleep", buildSleep)
 }
 
-// shuffle finds the lane that a lane takes its value from, and whether it is in
-// range: b of the instruction, the bounds of the lane's segment and its mask.
+// shuffle returns the lane that a lane reads from, and whether that lane is in range. It
+// depends on operand b, the bounds of the lane's segment and its mask.
 type shuffle func(lane, b, low, high, segment int) (j int, ok bool)
 
 var shuffles = map[string]shuffle{
@@ -38,8 +38,8 @@ var shuffles = map[string]shuffle{
 	},
 }
 
-// buildShfl is shfl. A lane whose source does not take part keeps its own value:
-// PTX leaves open what it gets.
+// buildShfl builds shfl. A lane whose source does not take part keeps its own value,
+// because PTX does not define the result.
 func buildShfl(d *decoder, x *inst, o *op) {
 	w := machine.NoOperands()
 	w.A, w.B, w.C = d.Src32(x.Arg("a"), ptx.B32), d.Src32(x.Arg("b"), ptx.U32), d.Src32(x.Arg("c"), ptx.U32)
@@ -67,7 +67,7 @@ func buildShfl(d *decoder, x *inst, o *op) {
 	together(o, d, x, w)
 }
 
-// of is the source of a lane by the operands b and c: itself when it is out of
+// of returns the source of a lane by the operands b and c: itself when it is out of
 // range.
 func (s shuffle) of(lane int, b, c uint32) (j int, ok bool) {
 	segment, clamp := int(c>>8&31), int(c&31)
@@ -77,7 +77,7 @@ func (s shuffle) of(lane int, b, c uint32) (j int, ok bool) {
 	return j, ok
 }
 
-// shuffleBy is a shuffle by constants: the lanes' sources are known.
+// shuffleBy builds a shuffle by constants, for which the source lanes are known.
 func shuffleBy(source shuffle, b, c uint32) func(x *machine.Exchange, m uint32) {
 	var table [32]uint8
 	var inRange uint32
@@ -108,7 +108,7 @@ func shuffleBy(source shuffle, b, c uint32) func(x *machine.Exchange, m uint32) 
 	}
 }
 
-// buildVote is vote.
+// buildVote builds vote.
 func buildVote(d *decoder, x *inst, o *op) {
 	w := machine.NoOperands()
 	w.In, w.Neg = d.Pred(x.Arg("a"))
@@ -127,7 +127,7 @@ func buildVote(d *decoder, x *inst, o *op) {
 	together(o, d, x, w)
 }
 
-// buildMatch is match.
+// buildMatch builds match.
 func buildMatch(d *decoder, x *inst, o *op) {
 	w := machine.NoOperands()
 	w.D = d.Dst(x.Arg("d"), ptx.B32)
@@ -176,7 +176,7 @@ var reductions = map[string]func(a, b uint32) uint32{
 	"xor b32": func(a, b uint32) uint32 { return a ^ b },
 }
 
-// buildRedux is redux.
+// buildRedux builds redux.
 func buildRedux(d *decoder, x *inst, o *op) {
 	w := machine.NoOperands()
 	t := x.Type("src")
@@ -192,7 +192,7 @@ func buildRedux(d *decoder, x *inst, o *op) {
 	together(o, d, x, w)
 }
 
-// buildElect is elect: the lowest lane leads.
+// buildElect builds elect: the lowest lane leads.
 func buildElect(d *decoder, x *inst, o *op) {
 	w := machine.NoOperands()
 	w.D, w.Out = d.Dst(x.Arg("d"), ptx.B32), d.Dst(x.Arg("p"), ptx.Pred)
@@ -203,7 +203,7 @@ func buildElect(d *decoder, x *inst, o *op) {
 	together(o, d, x, w)
 }
 
-// buildSleep is nanosleep: time passes, and others run.
+// buildSleep builds nanosleep: time passes and other threads run.
 func buildSleep(d *decoder, x *inst, o *op) {
 	t := d.Src32(x.Arg("t"), ptx.U32)
 	o.Kind = machine.OpTry

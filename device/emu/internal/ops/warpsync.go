@@ -5,14 +5,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// buildWarpBarrier is bar.warp.sync.
+// buildWarpBarrier builds bar.warp.sync.
 func buildWarpBarrier(d *decoder, x *inst, o *op) {
 	together(o, d, x, machine.NoOperands())
 	o.Warp.Compute = func(*machine.Exchange, uint32) {}
 }
 
-// together makes o an exchange among the lanes of its member mask, or among those
-// that happen to run it where it has none.
+// together makes o an exchange among the lanes of its member mask, or among the lanes that
+// execute it if it has none.
 func together(o *op, d *decoder, x *inst, w *machine.WarpOp) {
 	o.Run, o.Warp = w.Run, w
 	if mask := x.Arg("membermask"); mask != nil {

@@ -21,17 +21,17 @@ func init() {
 			g := groupWait(x.Arg("N").Val)
 			o.Kind, o.Try, o.Why = machine.OpTry, g.try, g.why
 		default:
-			aligned(d, o, func(*frame, uint32) {}) // fence: registers are read in order here
+			aligned(d, o, func(*frame, uint32) {}) // a fence has no effect, because registers are read in order
 		}
 	})
 }
 
-// groupProduct is a decoded wgmma.mma_async. Each warp of the group multiplies its
-// 16 of the 64 rows.
+// groupProduct is a decoded wgmma.mma_async. Each warp of the group computes 16 of
+// the 64 rows.
 type groupProduct struct {
 	product
 	n, k         int
-	words        int // of a row of either factor: always 32 bytes
+	words        int // words of a row of either factor, which has 32 bytes
 	ra           registers
 	aDesc, bDesc slot
 	scaleD       slot
@@ -53,12 +53,12 @@ type startedProduct struct {
 	keep         bool
 }
 
-// groupWait is wgmma.wait_group of all but so many groups. A product is the work of
-// four warps: it ends when all of them have started it, and then for all of them.
-// One thread may tell others that its factors are no longer needed.
+// groupWait is wgmma.wait_group with the number of groups that may stay outstanding. Four
+// warps compute a product together: it ends for all of them once all have started it, so
+// one thread may tell others that its factors are no longer needed.
 type groupWait uint32
 
-// due is how many groups must have ended.
+// due returns how many groups must have ended.
 func (g groupWait) due(w *machine.Warp) uint32 {
 	q := &w.Async.Products
 	if q.Groups < uint32(g) {
@@ -81,7 +81,7 @@ func (g groupWait) try(f *frame, m uint32) machine.Status {
 	return machine.Done
 }
 
-// awaited is a warp that has not committed the groups that are due, or nil.
+// awaited returns a warp that has not committed the groups that are due, or nil.
 func (g groupWait) awaited(w *machine.Warp) *machine.Warp {
 	for _, mate := range w.Warpgroup() {
 		if mate.Async.Products.Groups < g.due(w) && mate.Lanes&^mate.Exited != 0 {
@@ -91,7 +91,7 @@ func (g groupWait) awaited(w *machine.Warp) *machine.Warp {
 	return nil
 }
 
-// why says which warp a wait needs.
+// why describes which warp the wait needs.
 func (g groupWait) why(f *frame, m uint32) string {
 	if live := f.Warp.Lanes &^ f.Warp.Exited; m != live {
 		return fmt.Sprintf("waits for lanes %08x of its warp", live&^m)
@@ -130,13 +130,13 @@ func buildGroupProduct(d *decoder, x *inst) exec {
 	return p.start
 }
 
-// flag is an immediate operand that is 0 or 1, or left out.
+// flag reports whether an immediate operand is there and 1.
 func flag(x *inst, name string) bool {
 	o := x.Arg(name)
 	return o != nil && o.Val == 1
 }
 
-// signFlip is what negates the elements of a word when the scale is -1.
+// signFlip returns the mask that negates the elements of a word if the scale is -1.
 func signFlip(x *inst, scale string, size int) uint32 {
 	if o := x.Arg(scale); o == nil || o.Val != -1 {
 		return 0
@@ -144,7 +144,7 @@ func signFlip(x *inst, scale string, size int) uint32 {
 	return map[int]uint32{8: 0x80808080, 16: 0x80008000, 32: 0x80000000}[size]
 }
 
-// start takes note of a product with what it needs of registers other than the
+// start queues a product with a copy of the registers that it reads, except the
 // accumulator.
 func (p *groupProduct) start(f *frame, m uint32) {
 	l := bits.TrailingZeros32(m)
@@ -174,7 +174,7 @@ func (p *groupProduct) start(f *frame, m uint32) {
 	}
 }
 
-// run multiplies.
+// run computes the product.
 func (s *startedProduct) run() {
 	p, f := s.p, s.from.Frame
 	w := &f.Block.Cluster.Async.Matrix
@@ -210,7 +210,7 @@ func flip(words []uint32, sign uint32) {
 	}
 }
 
-// announce tells the cluster's observer what the product will read.
+// announce tells the observer of the cluster what the product will read.
 func (s *startedProduct) announce() {
 	f, p := s.from.Frame, s.p
 	if f.Block.Watch == nil {

@@ -20,18 +20,18 @@ func (d matrixDesc) stride() int { return int(d>>32&0x3fff) << 4 }
 
 func (d matrixDesc) base() int { return int(d >> 49 & 7) }
 
-// span is the bytes of a row of a swizzle's atom; without a swizzle those of a
-// core matrix.
+// span returns the bytes per row of the swizzle's atom, or of a core matrix without a
+// swizzle.
 func (d matrixDesc) span() int { return [...]int{16, 128, 64, 32}[d>>62] }
 
-// place is where the swizzle has the 16 bytes at an address. The base offset says
-// which of the 128-byte lines the pattern starts with.
+// place returns where the swizzle puts the 16 bytes at an address. The base offset is the
+// 128-byte line that the pattern starts with.
 func (d matrixDesc) place(addr int) int {
 	lines := d.span()/16 - 1
 	return addr ^ ((addr>>7-d.base())&lines)<<4
 }
 
-// unit is the 16 bytes of shared memory at an address before it is swizzled.
+// unit returns the 16 bytes of shared memory at an address before it is swizzled.
 func (d matrixDesc) unit(from machine.Origin, addr int) []byte {
 	b := from.Frame.Block
 	addr = d.place(addr)
@@ -42,9 +42,9 @@ func (d matrixDesc) unit(from machine.Origin, addr int) []byte {
 	return b.Shared[addr:][:16]
 }
 
-// load reads lines of 32 bytes along the contraction: rows of a, columns of b,
-// from first on. Turned, memory has the other dimension contiguous, which only
-// 16-bit elements may.
+// load reads lines of 32 bytes along the contraction, from line first on: rows of a or
+// columns of b. If turned, the other dimension is contiguous in memory, which only 16-bit
+// elements allow.
 func (d matrixDesc) load(from machine.Origin, words []uint32, first, lines int, turned bool) {
 	if turned {
 		d.loadTurned(from, words, first, lines)
@@ -99,7 +99,7 @@ func putPairs(words []uint32, lo, hi *[16]byte) {
 	}
 }
 
-// units are the offsets in shared memory that load reads 16 bytes at each.
+// units returns the offsets in shared memory that load reads 16 bytes at each.
 func (d matrixDesc) units(from machine.Origin, first, lines int, turned bool) []int32 {
 	all := make([]int32, 0, 2*lines)
 	add := func(addr int) {

@@ -1,0 +1,139 @@
+package lab
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+const splitDim = 64
+
+// splitEntry is one part of the keys: a block for each row and part, a thread for each
+// column. It leaves the sum of P·V, the maximum and the sum of P in the workspace.
+func splitEntry() *build.Kernel {
+	k := build.New("split", ptx.SM80)
+	q, kk, v, part := k.ParamGlobalF16("q"), k.ParamGlobalF16("k"), k.ParamGlobalF16("v"), k.ParamGlobalF32("part")
+	sq, skv, parts, rows, c := k.ParamU32("sq"), k.ParamU32("skv"), k.ParamU32("parts"), k.ParamU32("rows"), k.ParamF32("c")
+	row, col := k.CtaidX(), k.TidX()
+	head := row.Div(sq)
+	qs := k.SharedF32("qs", splitDim)
+	qs.At(col).St(q.At(row.MadLo(splitDim, col)).Ld().CvtF32())
+	k.SyncThreads()
+	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	each := skv.Add(parts).Sub(1).Div(parts)
+	first := k.CtaidY().MulLo(each)
+	k.Loop(first, first.Add(each).Min(skv), 1, func(j build.U32) {
+		at := head.MadLo(skv, j).MulLo(splitDim)
+		logit := k.F32(0).Var()
+		k.Loop(0, splitDim, 1, func(i build.U32) {
+			logit.Set(qs.At(i).Ld().FmaRn(kk.At(at.Add(i)).Ld().CvtF32(), logit.Get()))
+		})
+		x := logit.Get().Mul(c)
+		most := m.Get().Max(x)
+		alpha, p := m.Get().Sub(most).Ex2Approx(), x.Sub(most).Ex2Approx()
+		m.Set(most)
+		l.Set(l.Get().FmaRn(alpha, p))
+		sum.Set(sum.Get().FmaRn(alpha, p.Mul(v.At(at.Add(col)).Ld().CvtF32())))
+	})
+	to := k.CtaidY().MadLo(rows, row).MulLo(splitDim + 2)
+	part.At(to.Add(col)).St(sum.Get())
+	k.If(col.SetpEq(0), func() {
+		part.At(to.Add(splitDim)).St(m.Get())
+		part.At(to.Add(splitDim + 1)).St(l.Get())
+	})
+	return k
+}
+
+// mergeEntry puts the parts of a row together.
+func mergeEntry() *build.Kernel {
+	k := build.New("merge", ptx.SM80)
+	part, o, parts, rows := k.ParamGlobalF32("part"), k.ParamGlobalF32("o"), k.ParamU32("parts"), k.ParamU32("rows")
+	row, col := k.CtaidX(), k.TidX()
+	m, l, sum := k.F32(-1e30).Var(), k.F32(0).Var(), k.F32(0).Var()
+	k.Loop(0, parts, 1, func(j build.U32) {
+		at := j.MadLo(rows, row).MulLo(splitDim + 2)
+		x := part.At(at.Add(splitDim)).Ld()
+		most := m.Get().Max(x)
+		alpha, w := m.Get().Sub(most).Ex2Approx(), x.Sub(most).Ex2Approx()
+		m.Set(most)
+		l.Set(l.Get().Mul(alpha).Add(part.At(at.Add(splitDim + 1)).Ld().Mul(w)))
+		sum.Set(sum.Get().Mul(alpha).Add(part.At(at.Add(col)).Ld().Mul(w)))
+	})
+	o.At(row.MadLo(splitDim, col)).St(sum.Get().DivRn(l.Get()))
+	return k
+}
+
+const splitCall = `{
+  "op": "attention", "fixed": {"D": "64", "format": "f16", "output": "f32", "scaling": "none", "layout": "BHSD", "mask": "none", "lse": "false"},
+  "supports": ["cross-lengths"], "let": [{"name": "parts", "value": "min(3, cdiv(Skv, 16))"}, {"name": "rows", "value": "B*H*Sq"}],
+  "operands": [
+    {"name": "q", "type": "f16", "role": "input", "dims": ["B", "H", "Sq", "D"]},
+    {"name": "k", "type": "f16", "role": "input", "dims": ["B", "Hkv", "Skv", "D"]},
+    {"name": "v", "type": "f16", "role": "input", "dims": ["B", "Hkv", "Skv", "D"]},
+    {"name": "part", "type": "f32", "role": "workspace", "dims": ["parts", "rows", "D + 2"]},
+    {"name": "o", "type": "f32", "role": "output", "dims": ["B", "H", "Sq", "D"]}
+  ],
+  "launches": [
+    {"entry": "split", "grid": ["rows", "parts"], "block": ["D"], "args": [{"pointer": "q"}, {"pointer": "k"}, {"pointer": "v"}, {"pointer": "part"},
+      {"u32": "Sq"}, {"u32": "Skv"}, {"u32": "parts"}, {"u32": "rows"}, {"f32": "scale*1.4426950408889634"}]},
+    {"entry": "merge", "grid": ["rows"], "block": ["D"], "args": [{"pointer": "part"}, {"pointer": "o"}, {"u32": "parts"}, {"u32": "rows"}]}
+  ],
+  "claims": {"p": "f32"}
+}`
+
+// TestSplitMerge judges a kernel of two launches with a workspace between them, and the
+// same kernel with a merge that forgets a part.
+func TestSplitMerge(t *testing.T) {
+	var texts []string
+	for _, k := range []*build.Kernel{splitEntry(), mergeEntry()} {
+		text, err := k.PTX()
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	_, second, found := strings.Cut(texts[1], ".visible .entry")
+	if !found {
+		t.Fatal("the second entry has no .entry")
+	}
+	text := texts[0] + "\n.visible .entry" + second
+	text = strings.Join(withoutLines(text), "\n")
+	for _, c := range []struct {
+		name, call string
+		outcome    record.Outcome
+		why        string
+	}{
+		{"split and merge", splitCall, record.Defer, "no GPU"},
+		{"a part is forgotten", strings.Replace(splitCall, `{"pointer": "o"}, {"u32": "parts"}`, `{"pointer": "o"}, {"u32": "max(parts - 1, 1)"}`, 1), record.Reject, "error"},
+	} {
+		call, err := abi.Parse(c.name, []byte(c.call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := External(c.name, text, call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := smaller(quickly())
+		p.Defects.Shapes, p.Counters = []problem.Shape{length(1, 2, 17), length(1, 1, 40)}, length(1, 1, 33)
+		p.Cases = []Case{{Shape: length(2, 2, 17), Seed: 1, Distribution: "normal"}, {Shape: length(1, 2, 50), Seed: 2, Distribution: "one-hot"},
+			{Shape: problem.Shape{B: 1, Hq: 2, Hkv: 2, Sq: 9, Skv: 33}, Seed: 3, Distribution: "normal"}}
+		_, v := measure(t, s, p)
+		wants(t, v, c.outcome, c.why)
+	}
+}
+
+// withoutLines drops what names source lines: two modules number their files anew.
+func withoutLines(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		if l := strings.TrimSpace(line); !strings.HasPrefix(l, ".loc") && !strings.HasPrefix(l, ".file") {
+			lines = append(lines, strings.TrimRight(line, "\n"))
+		}
+	}
+	return lines
+}

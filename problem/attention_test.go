@@ -1,0 +1,94 @@
+package problem
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAttentionDefaults(t *testing.T) {
+	p := Attention{Shape: Shape{B: 1, Hq: 8, Sq: 512, D: 64}}.Filled()
+	want := Attention{Shape: Square(1, 8, 512, 64), Format: E4M3, Output: F16, Scaling: PerHead, Layout: BHSD}
+	if p != want {
+		t.Errorf("%+v, want %+v", p, want)
+	}
+	if h := (Attention{Shape: Square(1, 1, 1, 64), Format: F16}).Filled(); h.Scaling != NoScale {
+		t.Errorf("halves have scales: %+v", h)
+	}
+	if len(p.Uses()) != 0 || p.LogitScale() != 0.125 || p.String() != "1,8,512,64" {
+		t.Errorf("%v uses %v with scale %v", p, p.Uses(), p.LogitScale())
+	}
+}
+
+// TestAttentionJSON: the embedded shape must not make a text of the whole problem.
+func TestAttentionJSON(t *testing.T) {
+	p := Attention{Shape: Shape{B: 2, Hq: 8, Hkv: 2, Sq: 1, Skv: 77, D: 128}, Format: E5M2, Output: BF16, Causal: true, LSE: true, Scale: 0.5}.Filled()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), `"shape":"2,8/2,1/77,128"`) || !strings.Contains(string(text), `"causal":true`) {
+		t.Errorf("%s", text)
+	}
+	var again Attention
+	if err := json.Unmarshal(text, &again); err != nil || again != p {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if err := json.Unmarshal([]byte(`{"shape":"1,8,512,64","format":"fp4"}`), &again); err == nil {
+		t.Error("a format that does not exist is read")
+	}
+}
+
+func TestFacts(t *testing.T) {
+	for _, p := range []Attention{
+		{Shape: Square(1, 1, 1, 64)}, {Shape: Square(1, 1, 1, 128), Format: U8, Output: BF16, LSE: true},
+		{Shape: Square(1, 1, 1, 96), Format: BF16, Output: F32, Layout: BSHD, Causal: true}, {Shape: Square(1, 1, 1, 64), Scaling: PerTensor},
+	} {
+		p = p.Filled()
+		back, err := FromFacts(p.Facts())
+		if err != nil {
+			t.Fatal(err)
+		}
+		back.Shape = p.Shape
+		if back != p {
+			t.Errorf("%+v comes back as %+v", p, back)
+		}
+	}
+	// Every field that is not a size is a fact, a feature or a name in expressions.
+	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale"}
+	for i := range reflect.TypeFor[Attention]().NumField() {
+		if f := reflect.TypeFor[Attention]().Field(i).Name; !slices.Contains(known, f) {
+			t.Errorf("is %s a fact, a feature or a name? Facts, Uses, Names and json.go must know it", f)
+		}
+	}
+}
+
+func TestUses(t *testing.T) {
+	p := Attention{Shape: Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64}, Causal: true, LSE: true, Scale: 1}
+	if got := strings.Join(p.Uses(), " "); got != "grouped-heads cross-lengths causal lse scale" {
+		t.Error(got)
+	}
+}
+
+func TestAttentionRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Attention){
+		`format "fp4" is not known`:  func(p *Attention) { p.Format = "fp4" },
+		`output "e4m3" is not known`: func(p *Attention) { p.Output = E4M3 },
+		`scaling "x" is not known`:   func(p *Attention) { p.Scaling = "x" },
+		"f16 inputs have no scales":  func(p *Attention) { p.Format, p.Scaling = F16, PerHead },
+		`layout "SBHD" is not known`: func(p *Attention) { p.Layout = "SBHD" },
+		"scale NaN is not a finite":  func(p *Attention) { p.Scale = math.NaN() },
+		"scale -1 is not a finite":   func(p *Attention) { p.Scale = -1 },
+		"cannot share":               func(p *Attention) { p.Hq, p.Hkv = 3, 2 },
+		"at least 1":                 func(p *Attention) { p.B = 0 },
+	} {
+		p := Attention{Shape: Square(1, 2, 3, 64)}
+		change(&p)
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
