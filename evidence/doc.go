@@ -2,13 +2,16 @@
 // and verdicts in a directory, as plain JSON that is read without attest.
 //
 //	objects/ab/abcd….json   a record or a verdict, named by the SHA-256 of the file
+//	objects/ab/abcd….ptx    the PTX of a kernel, named by its SHA-256, as records name it
 //	log/00000001.json       one line an entry, in order: what was added, and the hash
 //	                        of the entry before it
 //	head.json               the newest entry and its hash
 //	tmp/                    files that are being written
 //
-// So `sha256sum objects/*/*.json` checks the objects, and `cat log/*.json` is an index
-// as JSON lines. A verdict names the hash of the record that it judged.
+// So `sha256sum objects/*/*` checks the objects, and `cat log/*.json` is an index
+// as JSON lines. A verdict names the hash of the record that it judged. A record names the
+// hashes of the texts of its kernels and says how they are called, so that [Store.Kernel]
+// can give any of them back to be run again.
 //
 // Nothing is ever changed. A file that is edited, removed, renamed or put in another's
 // place breaks the chain, and [Store.Verify] names it. What no store can prove by

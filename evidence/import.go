@@ -37,6 +37,11 @@ func (s *Store) Import(from *Store) (Imported, error) {
 		}
 	}
 	entries, _ := from.Entries()
+	for _, it := range v.records { // the texts before the records that name them
+		if err := s.copyTexts(from, it.Record); err != nil {
+			return n, err
+		}
+	}
 	for _, e := range entries {
 		if known[e.Object] {
 			n.Known++

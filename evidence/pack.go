@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -41,6 +43,15 @@ func (s *Store) Export(w io.Writer) (Exported, error) {
 			_, err = t.Write(data)
 		}
 		return err
+	}
+	for _, hash := range slices.Sorted(maps.Keys(v.texts)) {
+		text, err := s.Text(hash)
+		if err != nil {
+			return n, err
+		}
+		if err := put(textFile(hash), []byte(text)); err != nil {
+			return n, err
+		}
 	}
 	last := head{}
 	for _, e := range entries {
@@ -148,14 +159,17 @@ func unpackFile(to string, from io.Reader) error {
 func belongs(name string) (string, bool) {
 	parts := strings.Split(path.Clean(filepath.ToSlash(name)), "/")
 	last := parts[len(parts)-1]
-	hash, isJSON := strings.CutSuffix(last, ".json")
+	hash, isObject := strings.CutSuffix(last, ".json")
+	if !isObject {
+		hash, isObject = strings.CutSuffix(last, ".ptx")
+	}
 	_, isEntry := logNumber(last)
 	switch n := len(parts); {
 	case last == headFile:
 		return headFile, true
 	case n >= 2 && parts[n-2] == "log" && isEntry:
 		return path.Join("log", last), true
-	case n >= 3 && parts[n-3] == "objects" && isJSON && isHash(hash) && parts[n-2] == hash[:2]:
+	case n >= 3 && parts[n-3] == "objects" && isObject && isHash(hash) && parts[n-2] == hash[:2]:
 		return path.Join("objects", hash[:2], last), true
 	}
 	return "", false

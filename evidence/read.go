@@ -98,23 +98,7 @@ func (s *Store) entry(seq int) (*Entry, string, error) {
 }
 
 // Object is the bytes of an object, checked against its name.
-func (s *Store) Object(hash string) ([]byte, error) {
-	if !isHash(hash) {
-		return nil, fmt.Errorf("%q is no hash", hash)
-	}
-	file := filepath.ToSlash(objectFile(hash))
-	data, err := os.ReadFile(s.path(objectFile(hash)))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, Problem{file, "is missing"}
-	case err != nil:
-		return nil, Problem{file, reason(err)}
-	}
-	if got := hashOf(data); got != hash {
-		return nil, Problem{file, fmt.Sprintf("is damaged: its content has the hash %s…, not its name's", got[:12])}
-	}
-	return data, nil
-}
+func (s *Store) Object(hash string) ([]byte, error) { return s.readFile(hash, objectFile) }
 
 // Record is the record with a hash. One of an older schema is upgraded as it is read; its
 // file stays as it is.

@@ -34,12 +34,17 @@ func Open(dir string) (*Store, error) {
 // Path is the directory.
 func (s *Store) Path() string { return s.dir }
 
-// AddRecord adds a record and returns its hash, which a verdict of it must name. A
-// record that is there already is not added again; one whose file was damaged is whole
-// afterwards.
+// AddRecord adds a record and returns its hash, which a verdict of it must name. The PTX
+// texts of its kernels must be in the store; see [Store.AddText]. A record that is present
+// already is not added again; one whose file was damaged is whole afterwards.
 func (s *Store) AddRecord(r *record.Record) (hash string, err error) {
 	if r.Schema != record.Schema {
 		return "", fmt.Errorf("a record of schema %d: this version writes %d", r.Schema, record.Schema)
+	}
+	for _, hash := range textsOf(r) {
+		if _, err := s.Text(hash); err != nil {
+			return "", fmt.Errorf("the PTX of a kernel of the record: %w", err)
+		}
 	}
 	return s.add(r, recordEntry(r))
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Check is what a verification found.
@@ -14,6 +16,7 @@ type Check struct {
 	Entries  int       `json:"entries"` // that are in order
 	Records  int       `json:"records"`
 	Verdicts int       `json:"verdicts"`
+	Texts    int       `json:"texts"`    // PTX of kernels
 	Head     string    `json:"head"`     // hash of the newest entry: cite it
 	Problems []Problem `json:"problems"` // what is damaged
 	Notes    []Problem `json:"notes"`    // what is odd and harmless
@@ -30,12 +33,13 @@ type verification struct {
 	Check
 	store    *Store
 	named    map[string]bool // objects that entries name
+	texts    map[string]bool // PTX texts that records name
 	records  []*Item
 	verdicts []Judgement
 }
 
 func (s *Store) verify() *verification {
-	v := &verification{store: s, named: map[string]bool{}, Check: Check{Problems: []Problem{}, Notes: []Problem{}}}
+	v := &verification{store: s, named: map[string]bool{}, texts: map[string]bool{}, Check: Check{Problems: []Problem{}, Notes: []Problem{}}}
 	h, headErr := s.readHead() // first of all, so that the log has what it names
 	entries, problems := s.Entries()
 	v.Problems = append(v.Problems, problems...)
@@ -108,6 +112,7 @@ func (v *verification) object(e *Entry) {
 		if !again {
 			v.records = append(v.records, &Item{Hash: e.Object, Seq: e.Seq, Record: r})
 			v.Records++
+			v.textsOf(r)
 		}
 	case Verdict:
 		verdict, err := v.store.Verdict(e.Object)
@@ -138,6 +143,21 @@ func (v *verification) object(e *Entry) {
 	v.Entries++
 }
 
+// textsOf checks the PTX texts that a record names.
+func (v *verification) textsOf(r *record.Record) {
+	for _, hash := range textsOf(r) {
+		if v.texts[hash] {
+			continue
+		}
+		v.texts[hash] = true
+		if _, err := v.store.Text(hash); err != nil {
+			v.damaged(err)
+			continue
+		}
+		v.Texts++
+	}
+}
+
 func (v *verification) damaged(err error) {
 	var p Problem
 	if !errors.As(err, &p) {
@@ -149,6 +169,10 @@ func (v *verification) damaged(err error) {
 // strays looks for files that no entry accounts for.
 func (v *verification) strays() {
 	v.each("objects", func(path string) {
+		if strings.HasSuffix(path, ".ptx") {
+			v.strayText(path)
+			return
+		}
 		hash := strings.TrimSuffix(filepath.Base(path), ".json")
 		switch {
 		case !isHash(hash) || objectFile(hash) != path:
@@ -169,6 +193,21 @@ func (v *verification) strays() {
 	v.each("tmp", func(path string) {
 		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is being written, or a write was interrupted"})
 	})
+}
+
+// strayText checks a text that no record may name.
+func (v *verification) strayText(path string) {
+	hash := strings.TrimSuffix(filepath.Base(path), ".ptx")
+	switch {
+	case !isHash(hash) || textFile(hash) != path:
+		v.problem(path, "is not named as a text is: it was renamed or does not belong here")
+	case !v.texts[hash]:
+		if _, err := v.store.Text(hash); err != nil {
+			v.damaged(err)
+			return
+		}
+		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is whole, and no record names it: a write was interrupted"})
+	}
 }
 
 // each visits the files of a folder.

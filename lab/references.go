@@ -145,7 +145,8 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	for i, mean := range r.rowErrors(got) {
 		row := r.quantised.Rows[i]
 		e := record.RowError{Row: row, Mean: ref.Float(mean), Plain: ref.Float(r.plainRows[i] + plain[row.S-row.S%rowsOfTile])}
-		if w := c.WorstRow; w == nil || e.Mean*(w.Plain+gate.SlackMean) > w.Mean*(e.Plain+gate.SlackMean) {
+		lost := math.IsNaN(mean) // it is worse than any number, and compares as less than none
+		if w := c.WorstRow; w == nil || lost && !math.IsNaN(float64(w.Mean)) || e.Mean*(w.Plain+gate.SlackMean) > w.Mean*(e.Plain+gate.SlackMean) {
 			c.WorstRow = &e
 		}
 	}

@@ -198,10 +198,11 @@
 //
 // evidence show writes one object: "hash", "kind" ("record" or "verdict"), "seq", its
 // number in the log, "object", the file as it is (attest/record.Record or Verdict), and
-// "verdicts", the hashes of those on a record.
+// "verdicts", the hashes of those on a record. With --kernel it writes "kernel", the name,
+// and "ptx" and "abi", the files.
 //
-// evidence verify writes one object: "entries", "records" and "verdicts" that are in
-// order, "head", the hash of the newest entry, and "problems" and "notes", lists of
+// evidence verify writes one object: "entries", "records", "verdicts" and "texts" (PTX of
+// kernels) that are in order, "head", the hash of the newest entry, and "problems" and "notes", lists of
 // "path" and "what".
 //
 // evidence diff writes one object: "a", "b", "same_ptx"; "kernel", "build" and

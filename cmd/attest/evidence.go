@@ -29,7 +29,7 @@ HASH is the hash of a record or a verdict, or its first letters.`,
   attest evidence export h200.tar.gz      one file, to bring home
   attest evidence import h200.tar.gz
   cat evidence/log/*.json | jq .          the log, without attest
-  sha256sum evidence/objects/*/*.json     the names are the sums`)
+  sha256sum evidence/objects/*/*          the names are the sums`)
 	archiveFlag(c, x)
 	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x))
 	return c
@@ -80,17 +80,24 @@ JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", 
 }
 
 func evidenceShow(x *archive.Archive) *cobra.Command {
-	return &cobra.Command{
+	var kernel string
+	c := &cobra.Command{
 		Use:   "show HASH",
 		Short: "Show all of a record or a verdict",
 		Long: `Show a record with the verdicts on it, or a verdict with the record that it judged.
 
+With --kernel, write the kernel of the record to a folder instead, so that it can be run
+again: its PTX as kernel.ptx and its call as kernel.json, as --ptx and --abi read them.
+
 JSON: {"hash", "kind", "seq", "object", "verdicts"}. "kind" is "record" or "verdict",
-"object" is what the file holds, "verdicts" are the hashes of those on a record.`,
-		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance",
+"object" is what the file holds, "verdicts" are the hashes of those on a record.
+With --kernel: {"kernel", "ptx", "abi"}, the name and the two files.`,
+		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate --ptx again/kernel.ptx --abi again/kernel.json",
 		Args:    arguments(1, "one hash, or its first letters, as attest evidence list shows them"),
-		RunE:    func(_ *cobra.Command, args []string) error { return x.Show(args[0]) },
+		RunE:    func(_ *cobra.Command, args []string) error { return x.Show(args[0], kernel) },
 	}
+	c.Flags().StringVar(&kernel, "kernel", "", "write the kernel of the record to this `folder`")
+	return c
 }
 
 func evidenceVerify(x *archive.Archive) *cobra.Command {
@@ -104,7 +111,7 @@ behind are harmless; they are mentioned.
 The head is the hash of the newest entry. Whoever notes it can tell later that nothing
 before it was changed: the chain then still has an entry with that hash.
 
-JSON: {"entries", "records", "verdicts", "head", "problems": [{"path", "what"}],
+JSON: {"entries", "records", "verdicts", "texts", "head", "problems": [{"path", "what"}],
 "notes": [{"path", "what"}]}.`,
 		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
 		Args:    cobra.NoArgs,

@@ -2,10 +2,16 @@ package archive
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/kernel/abi"
 )
 
 // Object is the JSON of attest evidence show.
@@ -17,8 +23,9 @@ type Object struct {
 	Verdicts []string        `json:"verdicts"` // the hashes of those on a record
 }
 
-// Show prints a record with the verdicts on it, or a verdict.
-func (a *Archive) Show(prefix string) error {
+// Show prints a record with the verdicts on it, or a verdict. With a folder, it writes the
+// kernel of the record there instead.
+func (a *Archive) Show(prefix, kernelTo string) error {
 	s, err := a.open()
 	if err != nil {
 		return err
@@ -32,6 +39,8 @@ func (a *Archive) Show(prefix string) error {
 		return err
 	}
 	switch {
+	case kernelTo != "":
+		return a.writeKernel(s, item, kernelTo)
 	case a.Env.JSON:
 		return a.showJSON(s, e, item)
 	case e.Kind == evidence.Verdict:
@@ -44,6 +53,38 @@ func (a *Archive) Show(prefix string) error {
 	default:
 		report.WriteRecord(a.Env, item, a.Env.OutStyle())
 	}
+	return nil
+}
+
+// KernelFiles is the JSON of attest evidence show --kernel.
+type KernelFiles struct {
+	Kernel string `json:"kernel"`
+	PTX    string `json:"ptx"` // the file
+	ABI    string `json:"abi"` // the file
+}
+
+// writeKernel writes the PTX and the call of a record's kernel, as --ptx and --abi read them.
+func (a *Archive) writeKernel(s *evidence.Store, item *evidence.Item, dir string) error {
+	k, err := s.Kernel(&item.Kernel)
+	if err != nil {
+		return a.explain(err)
+	}
+	call, err := abi.Write(k)
+	if err != nil {
+		return err
+	}
+	out := KernelFiles{k.Name, filepath.Join(dir, "kernel.ptx"), filepath.Join(dir, "kernel.json")}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("--kernel: %w", err)
+	}
+	if err := errors.Join(atomicfile.Write(out.PTX, []byte(k.PTX)), atomicfile.Write(out.ABI, call)); err != nil {
+		return fmt.Errorf("--kernel: %w", err)
+	}
+	if a.Env.JSON {
+		a.Env.Encode(out)
+		return nil
+	}
+	fmt.Fprintf(a.Env, "%s is in %s and %s; run it with attest gate --ptx %s --abi %s\n", term.Clean(k.Name), out.PTX, out.ABI, out.PTX, out.ABI)
 	return nil
 }
 

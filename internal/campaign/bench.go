@@ -234,6 +234,6 @@ func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes
 			r.Wrong = append(r.Wrong, g.Reasons...)
 		}
 	}
-	r.Record, _, err = x.keep(rec, nil)
+	r.Record, _, err = x.keep(rec, nil, s, baseline)
 	return r, err
 }

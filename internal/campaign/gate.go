@@ -177,7 +177,7 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		}
 		r := newGateResult(rec, g.Dir)
 		var kept error
-		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict)
+		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict, j.Subject, baseline)
 		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is looked at: a full disk must not cost the result
 		if kept != nil {
 			return results, kept

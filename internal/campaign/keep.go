@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -35,11 +36,19 @@ func (k *Keeper) openStore() (err error) {
 	return nil
 }
 
-// keep adds a record and, if there is one, the verdict on it. The hashes are "" where
-// nothing is kept.
-func (k *Keeper) keep(r *record.Record, v *record.Verdict) (hash, verdict string, err error) {
+// keep adds a record with the PTX of the kernels that it names and, if there is one, the
+// verdict on it. The hashes are "" where nothing is kept.
+func (k *Keeper) keep(r *record.Record, v *record.Verdict, kernels ...*lab.Subject) (hash, verdict string, err error) {
 	if k.store == nil {
 		return "", "", nil
+	}
+	for _, s := range kernels {
+		if s == nil {
+			continue
+		}
+		if _, err := k.store.AddText(s.PTX); err != nil {
+			return "", "", fmt.Errorf("--evidence: %w", err)
+		}
 	}
 	if hash, err = k.store.AddRecord(r); err != nil {
 		return "", "", fmt.Errorf("--evidence: %w", err)

@@ -1,0 +1,115 @@
+package evidence
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// textFile is the file of a PTX text. Records name it by its hash, and the log chains
+// records, so that a text needs no entry of its own.
+func textFile(hash string) string { return filepath.Join("objects", hash[:2], hash+".ptx") }
+
+// AddText adds the PTX text of a kernel and returns its hash, the SHA256 of a
+// [record.Kernel]. A text that is present already is not added again.
+func (s *Store) AddText(text string) (hash string, err error) {
+	hash = hashOf([]byte(text))
+	if err := s.writeText(hash, []byte(text)); err != nil {
+		return "", s.explain(err)
+	}
+	return hash, nil
+}
+
+func (s *Store) writeText(hash string, text []byte) error {
+	file := textFile(hash)
+	if there, err := os.ReadFile(s.path(file)); err == nil && bytes.Equal(there, text) {
+		return nil
+	}
+	if err := s.makeFolders(filepath.Dir(file)); err != nil {
+		return err
+	}
+	if err := s.firstHead(); err != nil {
+		return err
+	}
+	draft, err := s.draft(text)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft)
+	if err := os.Rename(draft, s.path(file)); err != nil {
+		return err
+	}
+	return s.sync(filepath.Dir(file))
+}
+
+// Text is the PTX text with a hash, checked against the hash.
+func (s *Store) Text(hash string) (string, error) {
+	data, err := s.readFile(hash, textFile)
+	return string(data), err
+}
+
+// Kernel returns the kernel that a record describes, with its text, as it can be run
+// again. Records of schema 1 have neither the text nor the call.
+func (s *Store) Kernel(k *record.Kernel) (*kernel.Kernel, error) {
+	if k.Call == nil {
+		return nil, fmt.Errorf("the record has schema 1, which keeps neither the PTX of %s nor its call", k.Name)
+	}
+	text, err := s.Text(k.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	return k.Contract(text), nil
+}
+
+// readFile is the content of a file that is named by its hash.
+func (s *Store) readFile(hash string, name func(string) string) ([]byte, error) {
+	if !isHash(hash) {
+		return nil, fmt.Errorf("%q is no hash", hash)
+	}
+	file := filepath.ToSlash(name(hash))
+	data, err := os.ReadFile(s.path(name(hash)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, Problem{file, "is missing"}
+	case err != nil:
+		return nil, Problem{file, reason(err)}
+	}
+	if got := hashOf(data); got != hash {
+		return nil, Problem{file, fmt.Sprintf("is damaged: its content has the hash %s…, not its name's", got[:12])}
+	}
+	return data, nil
+}
+
+// textsOf are the hashes of the texts that a record needs, each once.
+func textsOf(r *record.Record) (hashes []string) {
+	for _, k := range []*record.Kernel{&r.Kernel, r.Baseline} {
+		if k != nil && k.Call != nil && !slices.Contains(hashes, k.SHA256) {
+			hashes = append(hashes, k.SHA256)
+		}
+	}
+	return hashes
+}
+
+// copyTexts adds the texts that records of another store need and that are not here.
+func (s *Store) copyTexts(from *Store, r *record.Record) error {
+	for _, hash := range textsOf(r) {
+		if _, err := s.Text(hash); err == nil {
+			continue
+		}
+		text, err := from.Text(hash)
+		if err != nil {
+			return err
+		}
+		if err := s.writeText(hash, []byte(text)); err != nil {
+			return s.explain(err)
+		}
+	}
+	return nil
+}
