@@ -11,20 +11,23 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/ref"
 )
 
 // Difference is what two records differ in.
 type Difference struct {
 	A string `json:"a"` // hashes
 	B string `json:"b"`
-	// Same says that both are of the same PTX.
-	Same      bool     `json:"same_ptx"`
-	Kernel    []Change `json:"kernel"` // name, formats, config
-	Build     []Change `json:"build"`  // device, driver, tools, sources
-	Outcome   []Change `json:"outcome"`
-	Resources []Number `json:"resources"`
-	Errors    []Number `json:"errors"` // a case each: the largest, and the mean
-	Times     []Number `json:"times"`  // a shape and method each: medians in microseconds
+	// Same says that both have the same PTX, SameKernel that they run the same instructions
+	// in the same way.
+	Same       bool     `json:"same_ptx"`
+	SameKernel bool     `json:"same_kernel"`
+	Kernel     []Change `json:"kernel"` // name, formats, config
+	Build      []Change `json:"build"`  // device, driver, tools, sources
+	Outcome    []Change `json:"outcome"`
+	Resources  []Number `json:"resources"`
+	Errors     []Number `json:"errors"` // a case each: the largest, and the mean
+	Times      []Number `json:"times"`  // a shape and method each: medians in microseconds
 }
 
 // Change is a text that differs.
@@ -36,16 +39,16 @@ type Change struct {
 
 // Number is a figure of both, the same or not; nil where one has none.
 type Number struct {
-	What string   `json:"what"`
-	A    *float64 `json:"a"`
-	B    *float64 `json:"b"`
+	What string     `json:"what"`
+	A    *ref.Float `json:"a"`
+	B    *ref.Float `json:"b"`
 	// Ratio is B over A: below 1, B is less. Nil where there is none.
-	Ratio *float64 `json:"ratio"`
+	Ratio *ref.Float `json:"ratio"`
 }
 
 // Diff compares two records.
 func Diff(a, b *evidence.Item) *Difference {
-	d := &Difference{A: a.Hash, B: b.Hash, Same: a.Kernel.SHA256 == b.Kernel.SHA256}
+	d := &Difference{A: a.Hash, B: b.Hash, Same: a.Kernel.SHA256 == b.Kernel.SHA256, SameKernel: a.Kernel.Same(&b.Kernel)}
 	d.Kernel = texts(kernelTexts(&a.Kernel), kernelTexts(&b.Kernel))
 	d.Build = texts(buildTexts(a.Record), buildTexts(b.Record))
 	d.Outcome = texts(outcomeTexts(a), outcomeTexts(b))
@@ -184,9 +187,9 @@ func texts(a, b []named[string]) []Change {
 func numbers(a, b []named[float64]) []Number {
 	out := []Number{}
 	for _, p := range pairs(a, b) {
-		n := Number{What: p.name, A: p.a, B: p.b}
+		n := Number{What: p.name, A: (*ref.Float)(p.a), B: (*ref.Float)(p.b)}
 		if p.a != nil && p.b != nil && *p.a != 0 {
-			ratio := *p.b / *p.a
+			ratio := ref.Float(*p.b / *p.a)
 			n.Ratio = &ratio
 		}
 		out = append(out, n)
@@ -197,8 +200,11 @@ func numbers(a, b []named[float64]) []Number {
 // WriteText writes the difference for a terminal.
 func (d *Difference) WriteText(w io.Writer, style term.Style) {
 	same := "different PTX"
-	if d.Same {
+	switch {
+	case d.Same:
 		same = "the same PTX"
+	case d.SameKernel:
+		same = "the same kernel in different PTX: comments or source lines differ"
 	}
 	fmt.Fprintf(w, "A %s\nB %s\n%s\n", short(d.A), short(d.B), same)
 	for _, s := range []struct {
@@ -234,12 +240,12 @@ func (d *Difference) WriteText(w io.Writer, style term.Style) {
 	}
 }
 
-func number(x *float64) string {
+func number(x *ref.Float) string {
 	switch {
 	case x == nil:
 		return none
-	case *x == float64(int64(*x)):
+	case *x == ref.Float(int64(*x)):
 		return strconv.FormatInt(int64(*x), 10)
 	}
-	return figures(*x)
+	return figures(float64(*x))
 }

@@ -42,8 +42,13 @@ func figures(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// times writes a speed-up.
-func times(x float64) string { return figures(x) + "×" }
+// times writes a factor.
+func times(x float64) string {
+	if math.IsNaN(x) || math.Abs(x) >= math.MaxFloat64 {
+		return figures(x)
+	}
+	return figures(x) + "×"
+}
 
 // speedup writes a comparison as a speed-up with its interval.
 func speedup(c *stats.Comparison) string {
