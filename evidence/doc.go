@@ -7,6 +7,7 @@
 //	                        of the entry before it
 //	head.json               the newest entry and its hash
 //	tmp/                    files that are being written
+//	identities.json         identities of kernels that the oldest records lack
 //
 // So `sha256sum objects/*/*` checks the objects, and `cat log/*.json` is an index
 // as JSON lines. A verdict names the hash of the record that it judged. A record names the

@@ -107,6 +107,9 @@ func (s *Store) Record(hash string) (*record.Record, error) {
 	if err == nil && r.Kernel.Name == "" && r.Kernel.SHA256 == "" {
 		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is no record"}
 	}
+	if err == nil {
+		s.identify(r)
+	}
 	return r, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -15,7 +16,12 @@ import (
 const Dir = "evidence"
 
 // Store is a directory of evidence.
-type Store struct{ dir string }
+type Store struct {
+	dir string
+
+	once       sync.Once
+	identities map[string]string // of the texts that old records name
+}
 
 // Open is the store in a directory. Nothing is made before something is added, and a
 // directory that does not exist is an empty store.
@@ -28,7 +34,7 @@ func Open(dir string) (*Store, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("evidence in %s: it is a file; name a directory", dir)
 	}
-	return &Store{dir}, nil
+	return &Store{dir: dir}, nil
 }
 
 // Path is the directory.

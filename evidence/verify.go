@@ -48,6 +48,9 @@ func (s *Store) verify() *verification {
 		v.object(&entries[i])
 	}
 	v.strays()
+	if _, err := s.Identities(); err != nil {
+		v.damaged(err)
+	}
 	slices.SortFunc(v.Problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
 	v.Problems = slices.Compact(v.Problems)
 	return v

@@ -1,0 +1,63 @@
+package evidence
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// identitiesFile gives the kernels of schema-1 records their identities. Those records know
+// a kernel by the hash of its text alone, which changes with every source line.
+const identitiesFile = "identities.json"
+
+// Identity is a line of the table: a text that a record of schema 1 names, and the identity
+// of the kernel that the text is of.
+type Identity struct {
+	Kernel   string `json:"kernel"`   // its name in the records
+	SHA256   string `json:"sha256"`   // of the text
+	Identity string `json:"identity"` // see [record.Kernel]
+}
+
+// Identities returns the table of the store. It is empty where there is none: only stores
+// that are older than schema 2 have one.
+func (s *Store) Identities() ([]Identity, error) {
+	data, err := os.ReadFile(s.path(identitiesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, Problem{identitiesFile, reason(err)}
+	}
+	var list []Identity
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, Problem{identitiesFile, "is damaged: " + err.Error()}
+	}
+	seen := map[string]bool{}
+	for _, i := range list {
+		if !isHash(i.SHA256) || !isHash(i.Identity) || i.Kernel == "" || seen[i.SHA256] {
+			return nil, Problem{identitiesFile, fmt.Sprintf("is damaged: the line of %q", i.SHA256)}
+		}
+		seen[i.SHA256] = true
+	}
+	return list, nil
+}
+
+// identify fills in the identities that the kernels of an old record lack.
+func (s *Store) identify(r *record.Record) {
+	s.once.Do(func() {
+		list, _ := s.Identities() // Verify names the damage; the record is as good without
+		s.identities = map[string]string{}
+		for _, i := range list {
+			s.identities[i.SHA256] = i.Identity
+		}
+	})
+	for _, k := range []*record.Kernel{&r.Kernel, r.Baseline} {
+		if k != nil && k.Identity == "" {
+			k.Identity = s.identities[k.SHA256]
+		}
+	}
+}

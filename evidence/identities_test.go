@@ -1,0 +1,141 @@
+package evidence_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/recordtest"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/lab"
+	"github.com/GOATnote-Inc/attest/ptx/normal"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+var texts = flag.String("texts", "", "write identities.json from a folder of PTX texts, each named by its SHA-256, that old versions of attest generated")
+
+// TestIdentities: the table of the repository names texts of its old records, each with the
+// name of its kernel. With -texts it is written: a text has the identity of the kernel that
+// is built today for the same name and problem, if both have the same normal form.
+func TestIdentities(t *testing.T) {
+	s := open(t, ".")
+	c := s.Load()
+	if *texts != "" {
+		writeIdentities(t, c)
+	}
+	list, err := s.Identities()
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d identities: %v", len(list), err)
+	}
+	names := map[string]string{}
+	for _, item := range c.Items {
+		for _, k := range []*record.Kernel{&item.Kernel, item.Baseline} {
+			if k != nil && k.Call == nil {
+				names[k.SHA256+k.Name] = k.Name
+			}
+		}
+	}
+	for _, i := range list {
+		if names[i.SHA256+i.Kernel] == "" {
+			t.Errorf("no old record has a kernel %s with the text %s", i.Kernel, i.SHA256)
+		}
+	}
+}
+
+func writeIdentities(t *testing.T, c *evidence.Contents) {
+	t.Helper()
+	list, seen := []evidence.Identity{}, map[string]bool{}
+	for _, item := range c.Items {
+		for _, k := range []*record.Kernel{&item.Kernel, item.Baseline} {
+			if k == nil || k.Call != nil || seen[k.SHA256] {
+				continue
+			}
+			if id := today(t, k, item.Record); id != "" {
+				seen[k.SHA256] = true
+				list = append(list, evidence.Identity{Kernel: k.Name, SHA256: k.SHA256, Identity: id})
+			}
+		}
+	}
+	text, err := json.MarshalIndent(list, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("identities.json", append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// today returns the identity of the kernel of today that has the normal form of an old text,
+// or "".
+func today(t *testing.T, k *record.Kernel, r *record.Record) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(*texts, k.SHA256))
+	if err != nil {
+		return ""
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != k.SHA256 {
+		t.Fatalf("%s is not named by its hash", k.SHA256)
+	}
+	old, err := normal.Text(k.Name, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := []record.Problem{k.Problem}
+	if r.Performance != nil {
+		for _, one := range r.Performance.Shapes {
+			p := k.Problem
+			p.Shape = one.Shape
+			problems = append(problems, p)
+		}
+	}
+	for _, p := range problems {
+		s, err := lab.Preset(k.Name, p.Attention, kernel.Chip{})
+		if err != nil {
+			continue
+		}
+		if now, err := normal.Text(k.Name, s.PTX); err == nil && now == old {
+			return s.Identity()
+		}
+	}
+	return ""
+}
+
+// TestIdentify: a record of schema 1 gets its identity from the table, and a table that is
+// damaged is named.
+func TestIdentify(t *testing.T) {
+	dir := t.TempDir()
+	r := recordtest.New("stage1")
+	hash, err := open(t, dir).AddRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strings.Repeat("ab", 32)
+	line, err := json.Marshal([]evidence.Identity{{Kernel: "stage1", SHA256: r.Kernel.SHA256, Identity: id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "identities.json")
+	for _, c := range []struct {
+		table, want string
+		ok          bool
+	}{{string(line), id, true}, {string(bytes.ReplaceAll(line, []byte(id), []byte("x"))), "", false}, {"[", "", false}} {
+		if err := os.WriteFile(file, []byte(c.table), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, dir)
+		back, err := s.Record(hash)
+		if err != nil || back.Kernel.Identity != c.want {
+			t.Errorf("%s: %q, %v", c.table, back.Kernel.Identity, err)
+		}
+		if check := s.Verify(); check.OK() != c.ok {
+			t.Errorf("%s: %v", c.table, check.Problems)
+		}
+	}
+}
