@@ -102,7 +102,7 @@ type wrongKernel struct {
 // harnesses were fooled.
 func wrongKernels() []wrongKernel {
 	type subject = *Subject
-	mask := regexp.MustCompile(`setp\.lt\.u32 (%p\d+, %r\d+, %r\d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
+	mask := regexp.MustCompile(`setp\.gt\.s32 (%p\d+, %r\d+, \d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
 	return []wrongKernel{
 		{"1 the output is left as it was", func(t testing.TB) subject {
 			return writer(t, "nothing", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {})
@@ -162,7 +162,7 @@ func wrongKernels() []wrongKernel {
 			return mutant(t, "stage3b", nil, func(l *kernel.Launch) { l.Args[4].Pointer, l.Args[5].Pointer = "vs", "ks" })
 		}, "correctness", "error", false},
 		{"a mask that is off by one", func(t testing.TB) subject {
-			return mutant(t, "stage0", func(s string) string { return mask.ReplaceAllString(s, "setp.le.u32 $1") }, nil)
+			return mutant(t, "stage0", func(s string) string { return mask.ReplaceAllString(s, "setp.ge.s32 $1") }, nil)
 		}, "correctness", "root mean square error over quantised inputs", false},
 		{"the last tile is left out when it is not full", func(t testing.TB) subject {
 			return mutant(t, "stage0", func(s string) string {

@@ -31,15 +31,7 @@ func (s *Softmax) Normalise(vs build.F32, reference, l []build.F32, lse bool) (n
 		seen := l[i].SetpNeu(0) // also true for NaN
 		norm = append(norm, vs.DivRn(l[i]).Selp(0, seen))
 		if lse {
-			logit := l[i].Lg2Approx()
-			if s.KeepMax {
-				logit = s.max[i].Get().FmaRn(s.C.Get(), logit)
-				if s.Lift != 0 {
-					logit = logit.Sub(s.Lift, build.Rn)
-				}
-			} else {
-				logit = logit.Sub(reference[i], build.Rn)
-			}
+			logit := l[i].Lg2Approx().Sub(reference[i], build.Rn)
 			logs = append(logs, logit.Mul(math.Ln2, build.Rn).Selp(tile.NegInf(k), seen))
 		}
 	}

@@ -24,9 +24,6 @@ type Numerics struct {
 	// IntegerMax compares scores as integers, for chips that take the largest of three
 	// integers in one instruction.
 	IntegerMax bool
-	// KeepMax keeps the largest scores, so that c·m in the log-sum-exp is rounded once. It
-	// takes one register per row.
-	KeepMax bool
 }
 
 // Softmax is the online softmax of the rows that a lane shares with three others. For each
@@ -43,7 +40,6 @@ type Softmax struct {
 	C         *build.Var[build.F32]
 	reference []*build.Var[build.F32]
 	l         []*build.Var[build.F32]
-	max       []*build.Var[build.F32] // with KeepMax
 }
 
 const (
@@ -57,11 +53,7 @@ const (
 
 // NewSoftmax returns the softmax of fragments with so many row slots.
 func NewSoftmax(k *build.Kernel, n Numerics, c *build.Var[build.F32], slots int) *Softmax {
-	s := &Softmax{Numerics: n, K: k, C: c, reference: build.Vars(k.F32(unseen), slots), l: build.Vars(k.F32(0), slots)}
-	if n.KeepMax {
-		s.max = build.Vars(tile.NegInf(k), slots)
-	}
-	return s
+	return &Softmax{Numerics: n, K: k, C: c, reference: build.Vars(k.F32(unseen), slots), l: build.Vars(k.F32(0), slots)}
 }
 
 // Restart forgets all keys, for the next item.
@@ -70,9 +62,6 @@ func (s *Softmax) Restart() {
 		s.reference[i].Set(unseen)
 		s.l[i].Set(0)
 	}
-	for i := range s.max {
-		s.max[i].Set(tile.NegInf(s.K))
-	}
 }
 
 // Tile is the softmax of one KV tile of scores.
@@ -80,8 +69,7 @@ type Tile struct {
 	*Softmax
 	S     *tile.Frag
 	c     build.F32
-	m     []build.F32 // the rows' largest scores
-	own   []build.F32 // their shifts
+	own   []build.F32 // the shifts of the rows' largest scores
 	shift []build.F32 // the shifts of the tile's weights
 	sums  []rowSum
 }
@@ -97,9 +85,9 @@ func (s *Softmax) Tile(S *tile.Frag) *Tile {
 	if s.IntegerMax {
 		lane = func(S *tile.Frag) []build.F32 { return laneMaxInteger(k, S) }
 	}
-	for i, x := range lane(S) {
-		t.m = append(t.m, build.LaneReduce(x, rowLanes, larger))
-		t.own = append(t.own, t.m[i].FmaRn(c.Neg(), s.Lift))
+	for _, x := range lane(S) {
+		m := build.LaneReduce(x, rowLanes, larger)
+		t.own = append(t.own, m.FmaRn(c.Neg(), s.Lift))
 	}
 	for i, own := range t.own {
 		bound := k.F32(unseen)
@@ -118,9 +106,6 @@ func (t *Tile) Raise() (w []build.F32) {
 	for i, x := range t.shift {
 		w = append(w, t.Exp2.Factor(t.K, x.Sub(t.reference[i].Get(), build.Rn)))
 		t.reference[i].Set(x)
-	}
-	for i, v := range t.max {
-		v.Set(v.Get().Max(t.m[i]))
 	}
 	return w
 }

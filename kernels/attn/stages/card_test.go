@@ -64,7 +64,7 @@ func TestCardBits(t *testing.T) {
 		}
 	}
 	p := named(t, "small", problem.U8)
-	p.Sq = 150
+	p.Sq, p.Skv = 150, 150
 	in := normal(t, p, 2)
 	onCard, onEmu := newBench(t, card, in), newBench(t, emulator(t, target, 0), in)
 	for _, toggle := range toggles {

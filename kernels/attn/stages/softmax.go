@@ -7,10 +7,9 @@ import (
 )
 
 // newSoftmax returns the online softmax of fragments with so many row slots. P is between
-// 0 and 1, and all tiles are relative to the largest scores so far. The largest scores
-// are kept where the LSE is wanted.
+// 0 and 1, and all tiles are relative to the largest scores so far.
 func (g *gen) newSoftmax(c *build.Var[build.F32], slots int) *part.Softmax {
-	n := part.Numerics{Exp2: part.Exp2{Polynomial: part.ForF16}, KeepMax: g.p.LSE}
+	n := part.Numerics{Exp2: part.Exp2{Polynomial: part.ForF16}}
 	if g.c.FastExp {
 		n.Exp2.Every = 1
 	}
