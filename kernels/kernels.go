@@ -62,7 +62,7 @@ func Base(name string) string {
 // Build writes the kernel of a name for a problem on a chip. The zero chip is none in
 // particular: the text is then for the least target that can run it.
 func Build(name string, p problem.Attention, c kernel.Chip) (*kernel.Kernel, error) {
-	f, _, err := Find(name)
+	f, v, err := Find(name)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,11 @@ func Build(name string, p problem.Attention, c kernel.Chip) (*kernel.Kernel, err
 	if err != nil {
 		return nil, err
 	}
-	return BuildConfig(f, name, p, c, config)
+	k, err := BuildConfig(f, name, p, c, config)
+	if err == nil && v.ByShape {
+		k.Config["chosen"] = "by shape"
+	}
+	return k, err
 }
 
 // BuildConfig writes the kernel of a configuration under a name.

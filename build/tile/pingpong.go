@@ -70,14 +70,3 @@ func (u *Turn) Pass(w Warp, last build.F32) {
 	done := last.SetpGeu(0).And(w.One())
 	u.k.If(done, func() { u.k.MbarrierArrive(u.next) })
 }
-
-// Turns is the former name of PingPong.
-type Turns = PingPong
-
-// TurnsBytes is the former name of PingPongBytes.
-func TurnsBytes(members int) int { return PingPongBytes(members) }
-
-// NewTurns is the former name of NewPingPong.
-func NewTurns(k *build.Kernel, mem build.Shared[build.B64], members int) PingPong {
-	return NewPingPong(k, mem, members)
-}

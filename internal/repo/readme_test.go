@@ -92,6 +92,33 @@ func TestReadmeNamesPackages(t *testing.T) {
 	}
 }
 
+// TestReadmeOrder checks what the README says of its map of packages: a package imports
+// only packages in its own row or above it.
+func TestReadmeOrder(t *testing.T) {
+	rows := map[string]int{}
+	n := 0
+	for line := range strings.Lines(readFile(t, "README.md")) {
+		cell, ok := strings.CutPrefix(line, "| `")
+		if !ok {
+			continue
+		}
+		cell, _, _ = strings.Cut(cell, "|")
+		for _, name := range strings.Split(cell, ",") {
+			rows[strings.Trim(name, " `")] = n
+		}
+		n++
+	}
+	pkgs := list(t)
+	for i := range pkgs {
+		from := pkgs[i].rel()
+		for _, imp := range pkgs[i].Imports {
+			if to, ours := strings.CutPrefix(imp, module+"/"); ours && rows[to] > rows[from] {
+				t.Errorf("%s imports %s, which stands below it in the README", from, to)
+			}
+		}
+	}
+}
+
 // commands are the lines of a console block that someone typed.
 func commands(text string) (cs []string) {
 	for line := range strings.Lines(text) {

@@ -38,6 +38,8 @@ type Variant struct {
 	Name string
 	Idea string // what it changes
 	Base string // the variant that Idea is relative to; "" for the first
+	// ByShape says that the configuration is chosen for the problem's sizes.
+	ByShape bool
 }
 
 // Axis is a field of a configuration that tuning may change.

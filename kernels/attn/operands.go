@@ -43,19 +43,3 @@ func Exprs(texts ...string) (list []expr.Expr) {
 	}
 	return list
 }
-
-// Pointers are arguments that point to operands.
-func Pointers(names ...string) (args []kernel.Arg) {
-	for _, n := range names {
-		args = append(args, kernel.Arg{Pointer: n})
-	}
-	return args
-}
-
-// Values are arguments of one type passed by value.
-func Values(typ string, texts ...string) (args []kernel.Arg) {
-	for _, t := range texts {
-		args = append(args, kernel.Arg{Type: typ, Value: expr.Must(t)})
-	}
-	return args
-}

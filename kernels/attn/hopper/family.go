@@ -21,8 +21,8 @@ const base = "stage5-persistent"
 
 // Variants are the designs. The first, "hopper", is the one that fits the problem.
 func (Family) Variants() (list []attn.Variant) {
-	for _, d := range Designs() {
-		list = append(list, attn.Variant{Name: d.Name, Idea: base + " + " + d.Idea, Base: base})
+	for i, d := range Designs() {
+		list = append(list, attn.Variant{Name: d.Name, Idea: base + " + " + d.Idea, Base: base, ByShape: i == 0})
 	}
 	return list
 }
