@@ -18,7 +18,7 @@ func checkProblem(p problem.Attention) error {
 	case p.Causal:
 		return fmt.Errorf("the stages have no causal mask: use a kernel of another family")
 	case p.Hq != p.Hkv || p.Sq != p.Skv:
-		return fmt.Errorf("K and V of %d heads and %d positions beside Q of %d and %d: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
+		return fmt.Errorf("%d heads and %d positions of K and V beside %d and %d of Q: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
 	case p.D != 64 && p.D != 128:
 		return fmt.Errorf("head dimension %d is not supported: use 64 or 128", p.D)
 	case p.Sq > maxSeq:
