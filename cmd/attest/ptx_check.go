@@ -14,13 +14,17 @@ import (
 func checkCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Parse and verify: every error and warning",
-		Long: `Parse PTX and verify it: names, operand and register types, instruction forms
+		Short: "Parse and verify PTX: every error and warning",
+		Long: `Parse PTX and report every error and warning.
+
+  attest ptx check kernel.ptx
+
+It verifies names, operand and register types, instruction forms
 against the module's .target and .version, control flow, barriers under divergent
 branches, uninitialised registers, limits of a launch.
 
-An error is something an assembler refuses or a program that cannot work. A
-warning is legal and very likely a mistake. Findings go to standard error, each
+An error is something that an assembler refuses, or a program that cannot work. A
+warning is legal PTX that is very likely a mistake. Findings go to standard error, each
 with its line and a caret, and with the source line where .loc gives one.
 
 JSON: {"file", "diagnostics": [{"line", "column", "severity", "kind", "message",

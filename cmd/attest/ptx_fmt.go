@@ -17,13 +17,16 @@ import (
 func fmtCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt [FILE...]",
-		Short: "Print normalised, or rewrite in place",
-		Long: `Print PTX in its normal form: one statement a line, tabs, comments kept. The
-program stays the same: it assembles to the same machine code. Without FILE, or
-with -, standard input is read.
+		Short: "Print PTX in its normal form, or rewrite it in place",
+		Long: `Print PTX in its normal form, or rewrite it in place.
 
--w rewrites files that differ, each in one step: a reader or a crash sees the old
-text or the new, and a file that does not parse is left alone.
+  attest ptx fmt -w kernel.ptx
+
+The normal form has one statement per line, tabs for indentation, and all comments. It
+assembles to the same machine code. Without FILE, or with -, standard input is read.
+
+-w rewrites the files that differ, each in one step: after a crash a file has the old
+text or the new one. A file that does not parse is not changed.
 
 JSON: {"file", "diagnostics", "changed"} for each file, with "text" unless -w or
 -l is given and "written" with -w.`,

@@ -11,10 +11,14 @@ import (
 func statsCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stats FILE...",
-		Short: "Registers, memory, instruction mix, minimum target",
-		Long: `Count what PTX is made of. For each function: parameters, registers declared by
+		Short: "Count registers, memory and instructions; find the minimum target",
+		Long: `Count what PTX is made of.
+
+  attest ptx stats kernel.ptx
+
+For each function it prints parameters, registers declared by
 type, shared and local memory, loops, barriers, instructions by family and opcode.
-For the module: the least target and PTX version that would do, and the
+For the module it prints the least target and PTX version that suffice, and the
 instruction that decides.
 
 Register pressure is an estimate from live ranges. The assembler reorders,
