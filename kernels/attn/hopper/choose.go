@@ -12,7 +12,7 @@ import (
 // block, blocks that stay. Heads of 128 leave registers for three, and for 128 keys a
 // tile; three with heads of 64 have 192.
 func Throughput(headDim, warpgroups int) Config {
-	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: warpgroups, TileN: 128, Stages: 2, Persistent: true, PingPong: 32, BlocksPerSM: 1}}
+	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: warpgroups, TileN: 128, Stages: 2, Persistent: true, PingPong: 32, BlocksPerSM: 1}}
 	if headDim == 64 {
 		c.Polynomial = 16
 		if warpgroups == 3 {
@@ -26,14 +26,14 @@ func Throughput(headDim, warpgroups int) Config {
 // Pair is the design for problems of medium size: blocks of 128 rows, two warpgroups in
 // ping-pong.
 func Pair() Config {
-	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, PingPong: 96, BlocksPerSM: 1}}
+	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, PingPong: 96, BlocksPerSM: 1}}
 }
 
 // TwoPairs is Pair for heads of 64, with two pairs of warpgroups, each sharing the keys of
 // 64 rows. Two warpgroups alone would leave the special function units idle half of the
 // time.
 func TwoPairs() Config {
-	return Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Softmax: Softmax{Polynomial: 16, SumsInV: true}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 4, PingPong: 128, BlocksPerSM: 1}}
+	return Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Softmax: Softmax{Polynomial: 16, SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 4, PingPong: 128, BlocksPerSM: 1}}
 }
 
 // Latency is a design for problems of few tiles: 64 rows a block.
@@ -51,7 +51,7 @@ func Latency(headDim int) Config {
 func SplitKeys(split int) Config {
 	c := Config{Sharing: Sharing{Split: split, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}
 	if split == 1 {
-		c.PingPong, c.Polynomial, c.SumsInV = c.TileN, 16, true
+		c.PingPong, c.TileMaxima, c.Polynomial, c.SumsInV = c.TileN, true, 16, true
 	}
 	return c
 }

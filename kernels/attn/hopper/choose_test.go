@@ -49,7 +49,7 @@ func TestChooseEverywhere(t *testing.T) {
 			if err := c.Check(p); err != nil {
 				t.Fatalf("%v on %d SMs: %v", p, sms, err)
 			}
-			if c.SumsInV && !c.tileMaxima() && p.Skv > 2048 {
+			if c.SumsInV && !c.TileMaxima && p.Skv > 2048 {
 				t.Fatalf("%v on %d SMs: the column of %v would miss many weights", p, sms, c)
 			}
 			grid := gridOf(t, c, p, sms)

@@ -32,6 +32,12 @@ type Softmax struct {
 	// SumsInV makes the tensor cores add up the rows of P: V gets extra dimensions of
 	// ones. It saves one addition per score, and sums P after rounding.
 	SumsInV bool `json:"sums_in_v"`
+	// TileMaxima makes P of a tile relative to the tile's own largest scores, and not to
+	// the largest scores so far. The largest weight of each row and tile is then exact in
+	// e4m3, and no weight rounds to 0 that counts among its neighbours: errors are smaller
+	// by a tenth, with outliers by half. It takes a branch per tile, which pays only where
+	// there are many tiles.
+	TileMaxima bool `json:"tile_maxima"`
 }
 
 // Schedule says how the work is divided and in which order it is done.
@@ -44,8 +50,7 @@ type Schedule struct {
 	Persistent bool `json:"persistent"`
 	// PingPong makes the warpgroups begin their exponentials one after the other, so that
 	// one computes them while others multiply: the next begins when one has done this many
-	// keys of its tile, a multiple of 32. 0 is no ping-pong, for few tiles. With ping-pong
-	// each tile has maxima of its own; see tileMaxima.
+	// keys of its tile, a multiple of 32. 0 is no ping-pong, for few tiles.
 	PingPong int `json:"ping_pong"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
@@ -62,6 +67,12 @@ func (c Config) String() string {
 	}
 	if c.PingPong > 0 {
 		s += fmt.Sprintf(" turns-%d", c.PingPong)
+	}
+	switch { // the designs have both or neither
+	case c.TileMaxima && c.PingPong == 0:
+		s += " tile-maxima"
+	case !c.TileMaxima && c.PingPong > 0:
+		s += " running-maxima"
 	}
 	if c.SplitInBlock {
 		s += " halves"

@@ -35,7 +35,7 @@ func (g *gen) consume() {
 			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
 			t := a.softmax.Tile(S) // m = rowmax S
 			var w []build.F32
-			if !c.tileMaxima() {
+			if !c.TileMaxima {
 				w = t.Raise() // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
 			}
 			if at.pingPong {
@@ -57,7 +57,7 @@ func (g *gen) consume() {
 			if at.pingPong && !at.early {
 				a.turn.Pass(wg.Warp, last)
 			}
-			if c.tileMaxima() && !at.weightEarly {
+			if c.TileMaxima && !at.weightEarly {
 				w = t.Weight(O) // w = 2^(c·m - c·m₀)
 			}
 			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise
@@ -72,7 +72,7 @@ func (g *gen) consume() {
 			wg.Wait(0)
 			a.values.Signal(wg.Warp)  // the transposing warps may overwrite V
 			a.keys.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V's place is K's
-			if c.tileMaxima() {
+			if c.TileMaxima {
 				O.AddScaled(k, T, w) // O = O + w·T
 			} else {
 				O.ScaleAdd(k, w, T) // O = w·O + T

@@ -72,7 +72,7 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 	default:
 		list = append(list, rule(fmt.Sprintf("B*H <= %d", maxGridY), fmt.Sprintf("blocks that are not persistent take at most %d heads in all", maxGridY)))
 	}
-	if c.SumsInV && !c.tileMaxima() {
+	if c.SumsInV && !c.TileMaxima {
 		list = append(list, rule(fmt.Sprintf("Skv <= %d", maxColumnKeys), fmt.Sprintf("row sums in columns of V lose accuracy beyond %d keys where maxima run over all tiles", maxColumnKeys)))
 	}
 	return list

@@ -21,11 +21,13 @@ func variants(d int) []Config {
 		return c
 	}
 	summed := func(c *Config) { c.SumsInV = !c.SumsInV } // the other way
+	maxima := func(c *Config) { c.TileMaxima = !c.TileMaxima }
 	all := []Config{
 		Throughput(d, 3), with(Throughput(d, 3), summed), two, Pair(), with(Pair(), summed), Latency(d), with(Latency(d), summed), with(Latency(d), func(c *Config) { c.Split = 2 }),
 		with(Latency(d), func(c *Config) { c.TileN, c.Split, c.SumsInV = 64, 2, false }),
 		with(two, func(c *Config) { c.TileN, c.Persistent, c.Stages, c.SumsInV = 192, true, 1, true }),
-		with(two, func(c *Config) { c.Persistent, c.PingPong, c.Polynomial, c.Stages = true, 64, 4, 3 }),
+		with(two, func(c *Config) { c.Persistent, c.PingPong, c.TileMaxima, c.Polynomial, c.Stages = true, 64, true, 4, 3 }),
+		with(Throughput(d, 3), maxima), with(Latency(d), maxima), with(SplitKeys(2), maxima),
 		SplitKeys(1), with(SplitKeys(1), summed), SplitKeys(2), with(SplitKeys(2), summed),
 	}
 	if d == 64 { // Heads of 128 have no registers for these.
@@ -175,7 +177,7 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref
 // where the largest so far counts: much less with outliers, a few of which have all the weight.
 func TestOwnMaxima(t *testing.T) {
 	running := Throughput(64, 3)
-	running.PingPong = 0
+	running.PingPong, running.TileMaxima = 0, false
 	for dist, most := range map[string]float64{"normal": 0.95, "outliers": 0.7} {
 		in := generate(t, dist, square(1, 1, 1024, 64, problem.E4M3), 1)
 		want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{})

@@ -64,6 +64,6 @@ const maxColumnKeys = 2048
 // not in a column of sums: without maxima of their own for each tile these become many where
 // there are many keys, and with outliers their sum is missed.
 func (c Config) without(p problem.Attention) Config {
-	c.SumsInV = c.SumsInV && !p.LSE && (c.tileMaxima() || p.Skv <= maxColumnKeys)
+	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxColumnKeys)
 	return c
 }

@@ -27,7 +27,7 @@ type timed struct {
 // key is what a table calls a configuration: how it divides the work, and not how a
 // warpgroup computes. So a table outlives a change of that, until there is a new one.
 func (c Config) key() string {
-	c.PingPong, c.Polynomial, c.SumsInV = 0, 0, false
+	c.PingPong, c.TileMaxima, c.Polynomial, c.SumsInV = 0, false, 0, false
 	return c.String()
 }
 

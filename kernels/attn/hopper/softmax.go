@@ -17,7 +17,7 @@ func (c Config) numerics() part.Numerics {
 	return part.Numerics{
 		Lift:       lift,
 		Exp2:       part.Exp2{Every: c.Polynomial, Polynomial: part.ForE4M3},
-		TileMaxima: c.tileMaxima(),
+		TileMaxima: c.TileMaxima,
 		SumsInV:    c.SumsInV,
 		IntegerMax: true,
 	}
@@ -51,19 +51,12 @@ func (c Config) schedule() schedule {
 	if s.early = s.pingPong && c.PingPong < c.TileN; s.early {
 		s.first = c.PingPong
 	}
-	s.weightEarly = s.early && c.tileMaxima() && c.PingPong <= c.TileN/2
+	s.weightEarly = s.early && c.TileMaxima && c.PingPong <= c.TileN/2
 	if !s.pingPong && !c.SumsInV {
 		s.round = stepKeys
 	}
 	return s
 }
-
-// tileMaxima reports whether P of a tile is relative to the tile's own largest scores, and
-// not to the largest so far. The largest weight of each row and tile is then exact in e4m3,
-// and no weight becomes 0 that counts among its neighbours: errors are smaller by a tenth,
-// with outliers by half. It takes one branch per tile, which only pays where there are many
-// tiles: the designs with ping-pong.
-func (c Config) tileMaxima() bool { return c.PingPong > 0 }
 
 // weights computes P of the keys from to to-1 and rounds it to e4m3, round keys at a time.
 // It also returns the last P before rounding: what depends on it comes after all of them.
