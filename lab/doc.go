@@ -1,7 +1,7 @@
 // Package lab measures kernels that compute attention, and can be fooled by none of
 // the ways in which harnesses have been fooled before.
 //
-//	s, err := lab.Preset("stage3b", lab.Choice{HeadDim: 64, Format: "e4m3"})
+//	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
 //	r, err := lab.Measure(ctx, s, lab.Quick(), nil)
 //	v := gate.Judge(r)
 //

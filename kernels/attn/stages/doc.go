@@ -1,5 +1,5 @@
 // Package attn writes attention kernels: O = softmax(Q·Kᵀ·scale)·V with Q, K and V in
-// one byte an element and a scale a head.
+// one byte per element and one scale per head.
 //
 //	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64), Format: problem.E4M3}
 //	preset, err := attn.FindPreset("stage3b", p.D)
