@@ -5,8 +5,8 @@
 //	r, err := lab.Measure(ctx, s, lab.Quick(), nil)
 //	v := gate.Judge(r)
 //
-// A Subject is a kernel with its ABI: one of ours, or PTX from anywhere with a
-// description of its parameters (package lab/abi). Measure fills the sections of a
+// A Subject is a kernel with its contract: one of ours, or PTX from anywhere with a
+// description of its call (package kernel/abi). Measure fills the sections of a
 // [record.Record]; package lab/gate judges it. The sections are measured in the order
 // of the gates, and one that is red ends the work: green before fast.
 //
