@@ -264,13 +264,14 @@ func lenOf(c *clock) int {
 	return len(c.own)
 }
 
-// event is the event of an instruction at the warp's present time.
-func (w *warp) event(id int, cls *class, write bool) *event {
+// event returns the event of an instruction at the warp's present time, with size bytes
+// per lane.
+func (w *warp) event(id int, cls *class, size int, write bool) *event {
 	w.touched = true
 	if e := w.events[id]; e != nil && e.time == w.time {
 		return e
 	}
-	e := &event{w: w, id: id, time: w.time, class: cls, writes: write}
+	e := &event{w: w, id: id, time: w.time, size: int32(size), class: cls, writes: write}
 	w.events[id] = e
 	return e
 }

@@ -39,7 +39,7 @@ func (c *ordered) access(a *observe.Access) {
 	cur := &c.cur
 	first := c.building == nil
 	cur.a, cur.e, cur.size, cur.write, cur.row, cur.rows = a, c.eventOf(w, a, cls), a.Size, a.Write, false, nil
-	cur.e.size = int32(a.Size)
+	cur.e.size = max(cur.e.size, int32(a.Size)) // cp.async may read less than it writes
 	c.locate(cur.e, a)
 	if a.Write && a.Space == ptx.Shared {
 		c.overwrite(w, a)
@@ -115,7 +115,7 @@ func (c *ordered) eventOf(w *warp, a *observe.Access, cls *class) *event {
 		w.touched = true
 		return c.building.start
 	}
-	return w.event(a.ID, cls, a.Write)
+	return w.event(a.ID, cls, a.Size, a.Write)
 }
 
 // touch holds the current access against the cells at an offset.

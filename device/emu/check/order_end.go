@@ -77,6 +77,8 @@ func (c *ordered) afterlife() {
 
 func (c *ordered) tooLate(e *event, lanes uint32, wrote bool, off, size int) {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
+	c.cur.off, c.cur.unit = off, size
+	off, size = c.extent(e)
 	c.l.touchShared(&a, off, size, "")
 	a.Action = action(e, wrote)
 	kind := SharedRace

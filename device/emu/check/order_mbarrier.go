@@ -7,6 +7,9 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
+// mbarrierBytes is the size of an mbarrier in shared memory.
+const mbarrierBytes = 8
+
 // mbar is an mbarrier. It is an agent whose times are its phases: what an
 // asynchronous copy did counts as done by the mbarrier in the phase that counted its
 // bytes.
@@ -147,7 +150,7 @@ func (c *ordered) initBarrier(w *warp, e *observe.Mbarrier, old *mbar) {
 	if old != nil {
 		a := c.mbarrierAccess(e)
 		there := c.at(old.inited.id, old.inited.w.rank, old.inited.w.index, 1<<lane(e.Mask))
-		c.l.touchShared(&there, e.Offset, 8, "")
+		c.l.touchShared(&there, e.Offset, mbarrierBytes, "")
 		there.Action = "initialisation"
 		c.report(finding.Finding{
 			Kind: MbarrierMisuse, Severity: finding.Error, Place: a, Other: &there,
@@ -159,7 +162,7 @@ func (c *ordered) initBarrier(w *warp, e *observe.Mbarrier, old *mbar) {
 	c.mark(e.MbarrierAt, 0)
 	c.word8(w, e, true)
 	c.mark(e.MbarrierAt, isBarrier)
-	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], true), by: e.Mask, came: map[*warp]uint32{}}
+	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], mbarrierBytes, true), by: e.Mask, came: map[*warp]uint32{}}
 	c.agents++
 	c.barList = append(c.barList, b)
 	c.bars[e.MbarrierAt] = b
@@ -167,7 +170,7 @@ func (c *ordered) initBarrier(w *warp, e *observe.Mbarrier, old *mbar) {
 
 // mark flags the cells of an mbarrier.
 func (c *ordered) mark(at observe.MbarrierAt, f flag) {
-	c.zones[at.Block].bar(at.Offset, at.Offset+8, f != 0)
+	c.zones[at.Block].bar(at.Offset, at.Offset+mbarrierBytes, f != 0)
 	for i := range 2 {
 		x := c.shared[at.Block].part(at.Offset+4*i, 4)
 		x.flags = x.flags&^isBarrier | f
@@ -181,8 +184,8 @@ func (c *ordered) word8(w *warp, e *observe.Mbarrier, write bool) {
 	l := lane(e.Mask)
 	offsets[l] = uint64(e.Offset)
 	cls := &c.o.classes[e.ID]
-	a := &observe.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: 8, Write: write}
-	c.cur = current{a: a, e: w.event(e.ID, cls, write), v: w.view(l), lanes: e.Mask, write: write, size: 8}
+	a := &observe.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: mbarrierBytes, Write: write}
+	c.cur = current{a: a, e: w.event(e.ID, cls, mbarrierBytes, write), v: w.view(l), lanes: e.Mask, write: write, size: mbarrierBytes}
 	if write {
 		c.overwrite(w, a)
 	}
@@ -228,7 +231,7 @@ func (c *ordered) barUsed(a *observe.Async, at observe.MbarrierAt) {
 	var offsets [32]uint64
 	c.cur = current{
 		a: &observe.Access{Rank: a.Rank, Warp: a.Warp, ID: a.ID, Space: sharedSpace, Block: at.Block, Offsets: &offsets},
-		e: &event{w: w, id: a.ID, time: w.time, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: 8, unit: 8,
+		e: &event{w: w, id: a.ID, time: w.time, size: mbarrierBytes, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: mbarrierBytes, unit: mbarrierBytes,
 	}
 	switch there := c.there(k, b.by, true); {
 	case !c.before(k, b.by, true):

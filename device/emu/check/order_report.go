@@ -112,23 +112,41 @@ func (c *ordered) there(e *event, lanes uint32, wrote bool) finding.Place {
 	return a
 }
 
-// placed sets the memory of a place: the bytes of the event e that the current access
-// touches.
+// placed sets the memory of a place: what a lane of the event e accessed, and what the
+// current access meets.
 func (c *ordered) placed(a *finding.Place, e *event) {
+	off, size := c.extent(e)
+	c.located(a, off, size)
+}
+
+// extent returns the offset and the size of the access of a lane by the event e that
+// meets the current access. Accesses of up to 16 bytes are aligned to their size. Of a
+// larger one, a bulk copy or a product of matrices, it returns the bytes that meet.
+func (c *ordered) extent(e *event) (off, size int) {
 	cur := &c.cur
-	size := min(cur.size, cur.unit)
-	if e.size > 0 { // a cell that lanes share is larger than the access of each
-		size = min(int(e.size), cur.unit)
+	if size = int(e.size); size > cellBytes || e.class.role == roleProduct {
+		return cur.off, min(size, cur.unit)
 	}
-	if cur.a.Space == ptx.Shared {
-		owner := ""
-		if len(c.Blocks) > 1 {
-			owner = fmt.Sprintf("block %d of the cluster", cur.a.Block)
-		}
-		c.l.touchShared(a, cur.off, size, owner)
+	return cur.off &^ (size - 1), size
+}
+
+// part returns the address of the part of the current access that is at hand.
+func (c *ordered) part() (p finding.Place) {
+	c.located(&p, c.cur.off, min(c.cur.size, c.cur.unit))
+	return p
+}
+
+// located sets the address of a place in the memory of the current access.
+func (c *ordered) located(a *finding.Place, off, size int) {
+	if c.cur.a.Space != ptx.Shared {
+		c.l.touchGlobal(a, c.cur.a.Alloc, off, size)
 		return
 	}
-	c.l.touchGlobal(a, cur.a.Alloc, cur.off, size)
+	owner := ""
+	if len(c.Blocks) > 1 {
+		owner = fmt.Sprintf("block %d of the cluster", c.cur.a.Block)
+	}
+	c.l.touchShared(a, off, size, owner)
 }
 
 func action(e *event, wrote bool) string {
@@ -306,6 +324,7 @@ type early struct {
 	e      *event
 	lanes  uint32
 	a      finding.Place
+	where  string // the address of the bytes that nobody has written
 	serial int
 	rows   *bool // of a factor of wgmma, where whole rows are missing: see factor
 }
@@ -322,7 +341,7 @@ func (c *ordered) unwritten(at *cell) {
 		}
 	}
 	c.serial++
-	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.serial, c.missingRow()})
+	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow()})
 }
 
 // settle judges early reads of a cell that is written now.
@@ -355,7 +374,7 @@ func (c *cell) eachEarly(do func(r *early)) {
 func (c *ordered) uninitialised(r *early) {
 	d := finding.Finding{
 		Kind: UninitShared, Severity: finding.Error, Place: r.a,
-		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.a.Address),
+		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.where),
 		Why:     "shared memory holds anything when a block starts",
 		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
 	}
@@ -370,24 +389,24 @@ func (c *ordered) uninitialised(r *early) {
 // odd judges an access to memory that holds no data. It reports whether that is all
 // there is to say.
 func (c *ordered) odd(at *cell) bool {
-	a := c.here()
+	a, part := c.here(), c.part()
 	if at.flags&isGap != 0 {
 		over := 0
 		for _, v := range c.l.Shared {
-			if observe.SourceName(v.Name) == a.Var {
-				over = int(a.Offset) - v.Size
+			if observe.SourceName(v.Name) == part.Var {
+				over = int(part.Offset) - v.Size
 			}
 		}
 		c.report(finding.Finding{
 			Kind: OOBShared, Severity: finding.Error, Place: a,
-			Message: fmt.Sprintf("%s of %s is %s past the end of the variable", a.Action, a.Address, plural(over, "byte")),
+			Message: fmt.Sprintf("%s of %s is %s past the end of the variable", a.Action, part.Address, plural(over, "byte")),
 		})
 		return true
 	}
 	if c.cur.write {
 		c.report(finding.Finding{
 			Kind: MbarrierMisuse, Severity: finding.Error, Place: a,
-			Message: fmt.Sprintf("%s of %s, where an mbarrier lives", a.Action, a.Address),
+			Message: fmt.Sprintf("%s of %s, where an mbarrier lives", a.Action, part.Address),
 			Why:     "the bytes of an mbarrier may be used for something else only after mbarrier.inval",
 			Fix:     "invalidate it first, or keep it elsewhere",
 		})
@@ -398,7 +417,7 @@ func (c *ordered) odd(at *cell) bool {
 // mbarrierAccess describes an operation on an mbarrier.
 func (c *ordered) mbarrierAccess(e *observe.Mbarrier) finding.Place {
 	a := c.at(e.ID, e.Rank, e.Warp, e.Mask)
-	c.l.touchShared(&a, e.Offset, 8, "")
+	c.l.touchShared(&a, e.Offset, mbarrierBytes, "")
 	a.Action = "use"
 	return a
 }

@@ -161,8 +161,7 @@ func (c *ordered) putBy(w *warp, a *observe.Access, cls *class) bool {
 	w.touched = true
 	r := putBy{w: w, id: int32(a.ID), size: int32(a.Size), time: w.time}
 	if c.o.called[a.ID] {
-		r.e = w.event(a.ID, cls, false)
-		r.e.size = r.size
+		r.e = w.event(a.ID, cls, a.Size, false)
 		c.locate(r.e, a)
 	}
 	if cls.rows {

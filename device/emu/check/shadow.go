@@ -13,7 +13,7 @@ type event struct {
 	w      *warp
 	id     int
 	time   uint32
-	size   int32 // bytes that each lane accessed; 0 when that is not known
+	size   int32 // bytes that each lane accessed
 	class  *class
 	work   *work // of an asynchronous access
 	writes bool
