@@ -60,14 +60,13 @@ func (s *Store) sync(folder string) error {
 
 // makeFolders makes what is missing of the store.
 func (s *Store) makeFolders(more ...string) error {
-	for _, folder := range append([]string{".", "tmp", "log", "objects"}, more...) {
+	if err := MakeDir(s.dir); err != nil {
+		return err
+	}
+	for _, folder := range append([]string{"tmp", "log", "objects"}, more...) {
 		err := os.Mkdir(s.path(folder), 0o755)
 		switch {
 		case errors.Is(err, fs.ErrExist):
-		case errors.Is(err, fs.ErrNotExist) && folder == ".":
-			if err := os.MkdirAll(s.dir, 0o755); err != nil {
-				return err
-			}
 		case err != nil:
 			return err
 		default:

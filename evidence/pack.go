@@ -38,7 +38,7 @@ func (s *Store) Export(w io.Writer) (Exported, error) {
 	z := gzip.NewWriter(counted)
 	t := tar.NewWriter(z)
 	put := func(name string, data []byte) error {
-		err := t.WriteHeader(&tar.Header{Name: path.Join(Dir, filepath.ToSlash(name)), Mode: readOnly, Size: int64(len(data)), Format: tar.FormatUSTAR})
+		err := t.WriteHeader(&tar.Header{Name: path.Join("evidence", filepath.ToSlash(name)), Mode: readOnly, Size: int64(len(data)), Format: tar.FormatUSTAR})
 		if err == nil {
 			_, err = t.Write(data)
 		}

@@ -9,11 +9,29 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Dir is where evidence is kept unless another directory is named.
-const Dir = "evidence"
+// Dir is the folder of the user's own evidence, in the current directory. Commands write to
+// it unless another folder is named.
+const Dir = ".attest"
+
+// MakeDir makes a folder for evidence, with its parents. A new folder that is called Dir
+// gets a .gitignore that excludes all of its content, so that results do not appear as
+// changes in the user's repository.
+func MakeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if filepath.Base(dir) != Dir {
+		return nil
+	}
+	return atomicfile.Write(filepath.Join(dir, ".gitignore"), []byte("*\n"))
+}
 
 // Store is a directory of evidence.
 type Store struct {

@@ -254,3 +254,25 @@ func TestNotFinite(t *testing.T) {
 		t.Errorf("worst row %+v", got.WorstRow)
 	}
 }
+
+// TestMakeDir wants the user's own folder to be invisible to git, and other folders to be
+// as the user made them.
+func TestMakeDir(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		ignored bool
+	}{{evidence.Dir, true}, {"published", false}} {
+		dir := filepath.Join(t.TempDir(), "project", c.name)
+		s := open(t, dir)
+		if _, err := s.AddRecord(recordtest.New("k")); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
+		if c.ignored && string(text) != "*\n" || !c.ignored && err == nil {
+			t.Errorf("%s: .gitignore holds %q, %v", c.name, text, err)
+		}
+		if check := s.Verify(); !check.OK() || len(check.Notes) > 0 {
+			t.Errorf("%s: %+v", c.name, check)
+		}
+	}
+}

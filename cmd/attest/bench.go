@@ -45,7 +45,7 @@ its hash}.`,
   attest bench stage3b --against torch,triton --processes 5
   attest bench hopper --against torch,fa3,triton,jax --shape mission,long,big64,big128 --json
   attest bench hopper --causal --shape big64,huge128
-  attest bench hopper hopper-pair hopper-latency --shape 1,8,777,64 --evidence evidence
+  attest bench hopper hopper-pair hopper-latency --shape 1,8,777,64 --evidence .attest
   attest bench stage3b --mode graph --cache warm,cold --json | jq '.performance.shapes[].summaries[0].p50'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
 	}

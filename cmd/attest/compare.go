@@ -38,7 +38,7 @@ JSON: {"a", "b": the records, "difference": {"kernel", "build", "resources", "er
 		Example: `  attest compare stage2 stage3b
   attest compare stage3b stage5 --shape long --format u8
   attest compare stage3b --ptx mine.ptx --abi mine.json
-  attest compare 3f9a2c 81c0de --evidence evidence`,
+  attest compare 3f9a2c 81c0de --evidence ~/h200`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 && isHash(args[0]) && isHash(args[1]) {
 				return compareKept(kept, args)

@@ -17,7 +17,8 @@ func evidenceCommand(env *cli.Env) *cobra.Command {
 	c := group("evidence", "List, show, verify, compare, export and import kept records and verdicts",
 		`Work with the records of what was measured and the verdicts on them.
 
-Both are kept in a folder as plain JSON files that are named by their SHA-256. A log
+Both are kept in a folder, .attest in the current directory unless --evidence names
+another one, as plain JSON files that are named by their SHA-256. A log
 chains them: each entry has the hash of the entry before it, so a file that was edited,
 removed or renamed is found. attest never changes or removes a file.
 
@@ -28,8 +29,8 @@ HASH is the hash of a record or a verdict, or its first letters.`,
   attest evidence diff 3f9a 81c0
   attest evidence export h200.tar.gz      one file, to bring home
   attest evidence import h200.tar.gz
-  cat evidence/log/*.json | jq .          the log, without attest
-  sha256sum evidence/objects/*/*          the names are the sums`)
+  cat .attest/log/*.json | jq .           the log, without attest
+  sha256sum .attest/objects/*/*           the names are the sums`)
 	archiveFlag(c, x)
 	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x))
 	return c
@@ -149,7 +150,7 @@ Damaged evidence is refused. - is standard output.
 JSON: {"records", "verdicts", "head", "bytes"}; head is the hash of the newest entry,
 which verify shows too. It goes to standard error when the file is standard output.`,
 		Example: `  attest evidence export h200.tar.gz
-  ssh box attest/attest evidence export - --evidence attest/evidence > h200.tar.gz
+  ssh box attest/attest evidence export - --evidence attest/.attest > h200.tar.gz
   attest evidence import h200.tar.gz && attest evidence verify`,
 		Args: arguments(1, "a file to write"),
 		RunE: func(_ *cobra.Command, args []string) error { return x.Export(args[0]) },
@@ -170,7 +171,7 @@ were added, and how many were present already.`,
 		Example: `  attest evidence import h200.tar.gz
   attest evidence import monday.tar.gz tuesday.tar.gz
   ssh box attest/attest evidence export - | attest evidence import -
-  scp -r box:attest/evidence /tmp/box && attest evidence import /tmp/box`,
+  scp -r box:attest/.attest /tmp/box && attest evidence import /tmp/box`,
 		Args: arguments(0, "a folder of evidence or an export"),
 		RunE: func(_ *cobra.Command, args []string) error { return x.Import(args...) },
 	}

@@ -122,12 +122,12 @@ func methodFlags(c *cobra.Command, modes, caches *[]string, cache ...string) {
 
 // keepFlag says where results are kept.
 func keepFlag(c *cobra.Command, to *string, value, what string) {
-	c.Flags().StringVar(to, "evidence", value, "folder that "+what+" are kept in; nothing is kept when empty")
+	c.Flags().StringVar(to, "evidence", value, "folder that keeps "+what+"; \"\" keeps nothing")
 }
 
 // lookupFlag says where kept results are looked up.
 func lookupFlag(c *cobra.Command, to *string) {
-	c.PersistentFlags().StringVar(to, "evidence", evidence.Dir, "folder of the evidence")
+	c.PersistentFlags().StringVar(to, "evidence", evidence.Dir, "folder that the evidence is read from")
 }
 
 // chipFlag chooses a GPU for predictions.

@@ -29,7 +29,7 @@ page, and makes the exit code 1; the rest is reported.
 JSON: {"kernels": [{"kernel", "outcome", "why", "record", "ptx", "timed"}], "shapes":
 [{"device", "shape", "best", "p50", "tflops", "record"}], "check": as attest evidence
 verify, "written": [paths]}.`,
-		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --readme README.md",
+		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --evidence evidence --readme README.md",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return x.Report(pages) },
 	}

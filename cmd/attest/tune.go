@@ -46,7 +46,7 @@ JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",
 	chipFlag(c, &x.Chip, "one of the kernel's target")
 	f := c.Flags()
 	f.IntVar(&x.Budget, "budget", 60, "how many configurations are tried at most")
-	f.StringVar(&x.State, "state", "", "file that keeps what was tried; tune-KERNEL.json when empty")
+	f.StringVar(&x.State, "state", "", "file that keeps what was tried; .attest/tune-KERNEL.json when empty")
 	f.StringVar(&x.Out, "out", "", "write the PTX and the ABI of the best to this folder")
 	return c
 }

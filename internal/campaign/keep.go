@@ -24,7 +24,7 @@ func (k *Keeper) openStore() (err error) {
 	if k.store, err = evidence.Open(k.Dir); err != nil {
 		return fmt.Errorf("--evidence: %w", err)
 	}
-	if err = os.MkdirAll(k.Dir, 0o755); err == nil {
+	if err = evidence.MakeDir(k.Dir); err == nil {
 		var probe *os.File
 		if probe, err = os.CreateTemp(k.Dir, ".writable-*.tmp"); err == nil {
 			err = errors.Join(probe.Close(), os.Remove(probe.Name()))

@@ -12,7 +12,7 @@ import (
 // TestReadmeResults checks that the README's results are those of the evidence, and
 // that the evidence is what was once written.
 func TestReadmeResults(t *testing.T) {
-	s, err := evidence.Open(filepath.Join(root(t), evidence.Dir))
+	s, err := evidence.Open(filepath.Join(root(t), "evidence"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +31,6 @@ func TestReadmeResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the README's results are not those of evidence/: go run ./cmd/attest report --readme README.md")
+		t.Error("the README's results are not those of evidence/: go run ./cmd/attest report --evidence evidence --readme README.md")
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
+	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/predict"
@@ -24,7 +26,7 @@ type Driver struct {
 	Shape  problem.Named
 	Chip   string // to predict for; "" is one of the kernel's target
 	Budget int    // how many configurations are tried at most
-	State  string // the file of the search; "" is tune-KERNEL.json
+	State  string // the file of the search; "" is tune-KERNEL.json in the folder of evidence
 	Out    string // the folder for the best kernels; "" writes none
 
 	subject *lab.Subject // where the search starts
@@ -72,7 +74,8 @@ func (x *Driver) prepare(names []string) (err error) {
 		return fmt.Errorf("--shape: %w", err)
 	}
 	if x.State == "" {
-		x.State = "tune-" + names[0] + ".json"
+		x.State = filepath.Join(evidence.Dir, "tune-"+names[0]+".json")
+		return evidence.MakeDir(evidence.Dir)
 	}
 	return nil
 }
