@@ -96,7 +96,7 @@ func TestServes(t *testing.T) {
 		{func(p *problem.Attention) { p.LSE = true }, kernel.Chip{}, "the problem uses lse: this kernel supports cross-lengths"},
 		{func(p *problem.Attention) { p.Hq, p.Hkv = 4, 2 }, kernel.Chip{}, "the problem uses grouped-heads"},
 		{func(p *problem.Attention) { p.Scale = 0.5 }, kernel.Chip{}, "the problem uses scale"},
-		{func(p *problem.Attention) { p.B = 9 }, kernel.Chip{}, "the kernel needs B <= 8"},
+		{func(p *problem.Attention) { p.B = 9 }, kernel.Chip{}, "the kernel needs B <= 8 (B is 9)"},
 		{func(*problem.Attention) {}, kernel.Chip{Target: ptx.SM89}, "sm_89 does not run code for sm_90"},
 		{func(*problem.Attention) {}, kernel.Chip{Target: ptx.SM90, SharedMax: 511}, "512 bytes of shared memory, the chip has 511"},
 	} {

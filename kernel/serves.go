@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -34,17 +35,32 @@ func (k *Kernel) Serves(p Problem, c Chip) error {
 		return err
 	}
 	for _, r := range k.Require {
-		ok, err := r.Holds.Bool(env)
-		switch {
-		case err != nil:
+		if err := r.Check(env); err != nil {
 			return err
-		case !ok && r.Why != "":
-			return errors.New(r.Why)
-		case !ok:
-			return fmt.Errorf("the kernel needs %s", r.Holds)
 		}
 	}
 	return k.fits(p, c)
+}
+
+// Check returns an error where the rule does not hold. The error has the rule's sentence,
+// or its expression where it has none, and the values that the rule depends on.
+func (r Rule) Check(env expr.Env) error {
+	ok, err := r.Holds.Bool(env)
+	if err != nil || ok {
+		return err
+	}
+	why := r.Why
+	if why == "" {
+		why = fmt.Sprintf("the kernel needs %s", r.Holds)
+	}
+	var values []string
+	for _, name := range r.Holds.Names() {
+		values = append(values, fmt.Sprintf("%s is %v", name, env[name]))
+	}
+	if len(values) == 0 {
+		return errors.New(why)
+	}
+	return fmt.Errorf("%s (%s)", why, strings.Join(values, ", "))
 }
 
 // fits refuses a chip that does not run the text or lacks shared memory.

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestBase wants every kernel but the first to have one to beat: a stage before it,
@@ -29,6 +33,51 @@ func TestBase(t *testing.T) {
 	}
 	if rungs := Ladder(); rungs[len(rungs)-1] != "hopper" || !slices.Contains(names, rungs[0]) {
 		t.Errorf("the ladder is %v", rungs)
+	}
+}
+
+// TestLimits gives every kernel sizes at a limit and beyond it. Check and the kernel's own
+// contract must answer alike, in the same words.
+func TestLimits(t *testing.T) {
+	chip := kernel.Chip{Target: ptx.SM90a, SMs: 132}
+	small := problem.Attention{Shape: problem.Square(1, 1, 64, 64)}.Filled()
+	refused := 0
+	for _, causal := range []bool{false, true} {
+		for _, name := range Names() {
+			small.Causal = causal
+			if Check(name, small, chip) != nil {
+				continue // the stages have no causal mask
+			}
+			f, _, err := Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config, err := f.Configure(name, small, chip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k, err := BuildConfig(f, name, small, chip, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range [][3]int{
+				{1, 1, 64}, {1, 1, 2048}, {1, 1, 2049}, {1, 65535, 1}, {1, 65536, 1}, {2, 40000, 1}, {1, 1, 65535 * 64}, {1, 1, 65535*64 + 1},
+				{1, 1, 1 << 23}, {1, 1, 1<<23 + 1}, {1, 1, 1<<24 + 1}, {1 << 14, 1 << 14, 1}, {1 << 14, 1<<14 + 1, 1}, {1 << 15, 1<<15 + 1, 1},
+			} {
+				p := small
+				p.Shape = problem.Square(s[0], s[1], s[2], 64)
+				checks, serves := f.Check(p, chip, config), k.Serves(p, chip)
+				if (checks == nil) != (serves == nil) || checks != nil && checks.Error() != serves.Error() {
+					t.Errorf("%s, %v: Check says %v, the contract %v", name, p, checks, serves)
+				}
+				if checks != nil {
+					refused++
+				}
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("no size was refused")
 	}
 }
 

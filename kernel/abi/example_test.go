@@ -28,6 +28,6 @@ func ExampleParse() {
 	s := plan.Steps[0]
 	fmt.Println(s.Grid, s.Block, s.Shared)
 	// Output:
-	// the kernel needs S % 64 == 0
+	// the kernel needs S % 64 == 0 (S is 100)
 	// [8 8 1] [128 1 1] 8192
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/build/tile"
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -128,7 +129,7 @@ func (c Config) Check(p problem.Attention) error {
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
-	if err := c.checkGrid(p); err != nil {
+	if err := attn.CheckRules(c.rules(p), p); err != nil {
 		return err
 	}
 	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {

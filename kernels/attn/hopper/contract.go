@@ -55,39 +55,43 @@ func supports(p problem.Attention) []string {
 	return list
 }
 
-// maxGridY is how many blocks a grid may have in y.
-const maxGridY = 65535
+const (
+	// maxSeq keeps the number of a row, and of a few tiles beyond the last row, in a signed
+	// 32-bit integer.
+	maxSeq = 1 << 24
+	// maxRowTiles keeps the number of a block in a signed 32-bit integer, also where
+	// several blocks share the keys of a tile.
+	maxRowTiles = 1 << 28
+	// maxGridY is the largest extent of a grid in y.
+	maxGridY = 65535
+	// maxSumsInVKeys is the number of keys up to which sums in columns of V are accurate
+	// without TileMaxima.
+	maxSumsInVKeys = 2048
+)
 
-// rules are the sizes that a kernel of the configuration serves.
+// rules are the limits on the sizes of a problem. The contract states them, and
+// [Config.Check] checks them.
 func (c Config) rules(p problem.Attention) []kernel.Rule {
-	rule := func(holds, why string) kernel.Rule { return kernel.Rule{Holds: expr.Must(holds), Why: why} }
 	list := []kernel.Rule{
-		rule(fmt.Sprintf("Sq <= %d && Skv <= %d", maxSeq, maxSeq), fmt.Sprintf("sequences have at most %d positions", maxSeq)),
-		rule(fmt.Sprintf("B*H*cdiv(Sq, 64) <= %d", 1<<28), "there are more tiles of 64 rows than a grid has blocks"),
+		attn.Rule(fmt.Sprintf("Sq <= %d && Skv <= %d", maxSeq, maxSeq),
+			fmt.Sprintf("a sequence has at most %d positions", maxSeq)),
+		attn.Rule(fmt.Sprintf("B*H*cdiv(Sq, %d) <= %d", warpgroupRows, maxRowTiles),
+			fmt.Sprintf("a launch has at most %d tiles of %d query rows: divide the batch", maxRowTiles, warpgroupRows)),
 	}
 	switch {
 	case c.Persistent:
 	case p.Causal:
-		list = append(list, rule(fmt.Sprintf("cdiv(Sq, %d) <= %d", c.rows(), maxGridY), fmt.Sprintf("blocks of %d causal rows that are not persistent take at most %d queries", c.rows(), maxGridY*c.rows())))
+		list = append(list, attn.Rule(fmt.Sprintf("cdiv(Sq, %d) <= %d", c.rows(), maxGridY),
+			fmt.Sprintf("causal blocks of %d rows take at most %d queries: use a persistent design", c.rows(), maxGridY*c.rows())))
 	default:
-		list = append(list, rule(fmt.Sprintf("B*H <= %d", maxGridY), fmt.Sprintf("blocks that are not persistent take at most %d heads in all", maxGridY)))
+		list = append(list, attn.Rule(fmt.Sprintf("B*H <= %d", maxGridY),
+			fmt.Sprintf("blocks that are not persistent take at most %d heads, B*H: use a persistent design", maxGridY)))
 	}
 	if c.SumsInV && !c.TileMaxima {
-		list = append(list, rule(fmt.Sprintf("Skv <= %d", maxColumnKeys), fmt.Sprintf("row sums in columns of V lose accuracy beyond %d keys where maxima run over all tiles", maxColumnKeys)))
+		list = append(list, attn.Rule(fmt.Sprintf("Skv <= %d", maxSumsInVKeys),
+			fmt.Sprintf("row sums in columns of V lose accuracy beyond %d keys: use tile_maxima, or do without sums_in_v", maxSumsInVKeys)))
 	}
 	return list
-}
-
-// checkGrid refuses a problem of more blocks than a grid has.
-func (c Config) checkGrid(p problem.Attention) error {
-	switch {
-	case c.Persistent:
-	case p.Causal && ceil(p.Sq, c.rows()) > maxGridY:
-		return fmt.Errorf("%d causal queries: blocks of %d rows that are not persistent take at most %d", p.Sq, c.rows(), maxGridY*c.rows())
-	case !p.Causal && p.B*p.Hq > maxGridY:
-		return fmt.Errorf("batch %d, heads %d: blocks that are not persistent take at most %d heads in all", p.B, p.Hq, maxGridY)
-	}
-	return nil
 }
 
 // grid has the blocks of one head start one after the other, so that its K and V are in

@@ -56,14 +56,10 @@ func FindDesign(name string) (Design, error) {
 	return all[i], nil
 }
 
-// maxColumnKeys is up to how many keys a column of sums is accurate without maxima of
-// each tile's own.
-const maxColumnKeys = 2048
-
 // without is the configuration less what the problem forbids. Weights that are 0 in e4m3 are
 // not in a column of sums: without maxima of their own for each tile these become many where
 // there are many keys, and with outliers their sum is missed.
 func (c Config) without(p problem.Attention) Config {
-	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxColumnKeys)
+	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
 	return c
 }

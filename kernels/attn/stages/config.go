@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -68,6 +69,9 @@ func (c Config) String() string {
 func (c Config) Check(p problem.Attention, t ptx.Target) error {
 	p = p.Filled()
 	if err := checkProblem(p); err != nil {
+		return err
+	}
+	if err := attn.CheckRules(rules(), p); err != nil {
 		return err
 	}
 	if err := c.checkToggles(); err != nil {

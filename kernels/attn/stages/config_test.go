@@ -21,7 +21,7 @@ func TestRefusals(t *testing.T) {
 		{"stage0", func(p *problem.Attention, _ *Config) { p.B = 0 }, ptx.SM89, "at least 1"},
 		{"stage0", func(p *problem.Attention, _ *Config) { p.D = 256 }, ptx.SM89, "use 64 or 128"},
 		{"stage0", func(p *problem.Attention, _ *Config) { p.Sq, p.Skv = 1<<24, 1<<24 }, ptx.SM89, "fit 32 bits"},
-		{"stage0", func(p *problem.Attention, _ *Config) { p.B, p.Sq, p.Skv = 1<<29, 1, 1 }, ptx.SM89, "than a grid has"},
+		{"stage0", func(p *problem.Attention, _ *Config) { p.B, p.Sq, p.Skv = 1<<29, 1, 1 }, ptx.SM89, "1073741824 tiles of 16 query rows: divide the batch"},
 		{"stage0", func(p *problem.Attention, _ *Config) { p.Format = "e3m4" }, ptx.SM89, "format \"e3m4\" is not known"},
 		{"stage0", func(p *problem.Attention, _ *Config) { p.Output = "f64" }, ptx.SM89, "output \"f64\" is not known"},
 		{"stage0", func(_ *problem.Attention, c *Config) { c.Stages = 4 }, ptx.SM89, "1, 2 or 3"},

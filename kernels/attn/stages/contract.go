@@ -33,10 +33,7 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	}
 	return &kernel.Kernel{
 		Name: k.Name(), PTX: text, Op: p.Op(), Fixed: p.Facts(), Supports: features,
-		Require: []kernel.Rule{
-			{Holds: expr.Must(fmt.Sprintf("Sq <= %d", maxSeq)), Why: fmt.Sprintf("a sequence has at most %d positions, so that offsets within a head fit 32 bits", maxSeq)},
-			{Holds: expr.Must(fmt.Sprintf("B*H*cdiv(Sq, 16) <= %d", 1<<30)), Why: "there are more tiles of 16 rows than a grid has blocks"},
-		},
+		Require:  rules(),
 		Operands: attn.Operands(p),
 		Launches: []kernel.Launch{{
 			Entry: k.Name(), Args: args, Grid: c.grid(),
@@ -49,6 +46,25 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 			"head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE),
 		},
 	}, nil
+}
+
+const (
+	// maxSeq keeps byte offsets within a head below 2^32.
+	maxSeq = 1 << 23
+	// maxRowTiles keeps the number of a block in a signed 32-bit integer. Tiles have at
+	// least warpRows query rows.
+	maxRowTiles = 1 << 30
+)
+
+// rules are the limits on the sizes of a problem. The contract states them, and
+// [Config.Check] checks them.
+func rules() []kernel.Rule {
+	return []kernel.Rule{
+		attn.Rule(fmt.Sprintf("Sq <= %d", maxSeq),
+			fmt.Sprintf("a sequence has at most %d positions, so that offsets within a head fit 32 bits", maxSeq)),
+		attn.Rule(fmt.Sprintf("B*H*cdiv(Sq, %d) <= %d", warpRows, maxRowTiles),
+			fmt.Sprintf("a launch has at most %d tiles of %d query rows: divide the batch", maxRowTiles, warpRows)),
+	}
 }
 
 // grid has one block per tile of queries, or as many blocks as run at once.

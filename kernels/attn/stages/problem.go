@@ -6,10 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// maxSeq keeps the byte offsets within a head below 2^32.
-const maxSeq = 1 << 23
-
-// checkProblem refuses a problem that no stage computes.
+// checkProblem refuses a problem that no stage computes, whatever its sizes: [rules] limits
+// those.
 func checkProblem(p problem.Attention) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -21,10 +19,6 @@ func checkProblem(p problem.Attention) error {
 		return fmt.Errorf("%d heads and %d positions of K and V beside %d and %d of Q: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
 	case p.D != 64 && p.D != 128:
 		return fmt.Errorf("head dimension %d is not supported: use 64 or 128", p.D)
-	case p.Sq > maxSeq:
-		return fmt.Errorf("a sequence of %d is too long: at most %d, so that offsets within a head fit 32 bits", p.Sq, maxSeq)
-	case p.B > 1<<30/p.Hq/((p.Sq+15)/16):
-		return fmt.Errorf("batch %d, heads %d, sequence %d: more tiles of 16 rows than a grid has blocks", p.B, p.Hq, p.Sq)
 	case !p.Format.OneByte():
 		return fmt.Errorf("format %s is not supported: use e4m3, e5m2 or u8", p.Format)
 	case p.Output != problem.F16 && p.Output != problem.BF16:

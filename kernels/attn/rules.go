@@ -1,0 +1,36 @@
+package attn
+
+import (
+	"sync"
+
+	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// parsed holds the expressions of rules by their text. A family states its rules again for
+// each configuration that it checks, and tuning checks many.
+var parsed sync.Map
+
+// Rule is a limit on the sizes of a problem, holds, and the sentence for a problem beyond
+// it. The sentence names the limit and says what to do; [kernel.Rule.Check] adds the
+// problem's values.
+func Rule(holds, why string) kernel.Rule {
+	e, ok := parsed.Load(holds)
+	if !ok {
+		e, _ = parsed.LoadOrStore(holds, expr.Must(holds))
+	}
+	return kernel.Rule{Holds: e.(expr.Expr), Why: why}
+}
+
+// CheckRules returns the error of the first rule that does not hold for the problem. A
+// family checks the rules that its contract states, so that a limit is written once.
+func CheckRules(rules []kernel.Rule, p problem.Attention) error {
+	env := p.Names()
+	for _, r := range rules {
+		if err := r.Check(env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
