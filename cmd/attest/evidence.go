@@ -8,8 +8,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/archive"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
-	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func evidenceCommand(env *cli.Env) *cobra.Command {
@@ -48,7 +48,7 @@ func arguments(n int, what string) cobra.PositionalArgs {
 		if len(args) == n && n > 0 || n == 0 && len(args) > 0 {
 			return nil
 		}
-		return fmt.Errorf("%s given, want %s; see %s --help", term.Are(len(args), "argument"), what, c.CommandPath())
+		return fmt.Errorf("%s given, want %s; see %s --help", english.Are(len(args), "argument"), what, c.CommandPath())
 	}
 }
 

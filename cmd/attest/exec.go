@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/execrun"
-	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 func execCommand(env *cli.Env) *cobra.Command {
@@ -69,7 +69,7 @@ JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
 				return errors.New("--listing takes its file with an equals sign: --listing=FILE")
 			}
 			if len(args) != 1 {
-				return fmt.Errorf("%s given, want one; see %s --help", term.Are(len(args), "file"), c.CommandPath())
+				return fmt.Errorf("%s given, want one; see %s --help", english.Are(len(args), "file"), c.CommandPath())
 			}
 			return nil
 		},

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
@@ -100,9 +100,9 @@ func (c *checked) print(env *cli.Env) {
 	case c.Warnings > 0:
 		verdict = s.Yellow("ok")
 	}
-	what := term.Count(c.files, "file") + ", " + term.Count(c.entries, "kernel")
+	what := english.Count(c.files, "file") + ", " + english.Count(c.entries, "kernel")
 	if c.funcs > 0 {
-		what += ", " + term.Count(c.funcs, "device function")
+		what += ", " + english.Count(c.funcs, "device function")
 	}
-	fmt.Fprintf(env, "%s: %s: %s, %s\n", verdict, what, term.Count(c.Errors, "error"), term.Count(c.Warnings, "warning"))
+	fmt.Fprintf(env, "%s: %s: %s, %s\n", verdict, what, english.Count(c.Errors, "error"), english.Count(c.Warnings, "warning"))
 }

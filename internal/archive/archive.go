@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
@@ -67,14 +68,14 @@ func (a *Archive) Verify() error {
 		fmt.Fprintf(a.Env, "note: %s\n", term.Clean(n.String()))
 	}
 	if err := a.damaged(c.Problems); err != nil {
-		fmt.Fprintf(a.Env, "bad: %s; the other %s in order\n", term.Count(len(c.Problems), "problem"), term.Are(c.Entries, "entry"))
+		fmt.Fprintf(a.Env, "bad: %s; the other %s in order\n", english.Count(len(c.Problems), "problem"), english.Are(c.Entries, "entry"))
 		return err
 	}
 	if c.Entries == 0 {
 		fmt.Fprintf(a.Env, "ok: there is no evidence in %s\n", term.Clean(a.Dir))
 		return nil
 	}
-	fmt.Fprintf(a.Env, "ok: %s and %s, the chain is whole\nhead %s\n", term.Count(c.Records, "record"), term.Count(c.Verdicts, "verdict"), c.Head)
+	fmt.Fprintf(a.Env, "ok: %s and %s, the chain is whole\nhead %s\n", english.Count(c.Records, "record"), english.Count(c.Verdicts, "verdict"), c.Head)
 	return nil
 }
 

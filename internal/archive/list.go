@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -88,7 +89,7 @@ func (a *Archive) printLines(lines []Line, of int) {
 		fmt.Fprintf(a.Env, "there is no evidence in %s\n", term.Clean(a.Dir))
 		return
 	case len(lines) == 0:
-		fmt.Fprintf(a.Env, "none of %s matches\n", term.Count(of, "record"))
+		fmt.Fprintf(a.Env, "none of %s matches\n", english.Count(of, "record"))
 		return
 	}
 	t := term.Table{Right: "l", Style: a.Env.OutStyle()}

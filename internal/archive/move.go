@@ -9,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -44,7 +45,7 @@ func (a *Archive) Export(file string) error {
 		to.Encode(n)
 		return nil
 	}
-	fmt.Fprintf(to, "%s and %s, %s, in %s\nhead %s\n", term.Count(n.Records, "record"), term.Count(n.Verdicts, "verdict"), term.Count(n.Bytes, "byte"), term.Clean(file), n.Head)
+	fmt.Fprintf(to, "%s and %s, %s, in %s\nhead %s\n", english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict"), english.Count(n.Bytes, "byte"), term.Clean(file), n.Head)
 	return nil
 }
 
@@ -113,6 +114,6 @@ func (a *Archive) importFrom(name, dir string) error {
 		a.Env.Encode(n)
 		return nil
 	}
-	fmt.Fprintf(a.Env, "%s and %s added, %d already present\n", term.Count(n.Records, "record"), term.Count(n.Verdicts, "verdict"), n.Known)
+	fmt.Fprintf(a.Env, "%s and %s added, %d already present\n", english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict"), n.Known)
 	return nil
 }

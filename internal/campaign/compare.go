@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/internal/report"
@@ -50,7 +51,7 @@ func (x *Compare) Run(ctx context.Context, env *cli.Env, names []string) error {
 		return err
 	}
 	if len(subjects) != 2 {
-		return fmt.Errorf("%s given, want two kernels or two hashes of the evidence; see attest compare --help", term.Are(len(subjects), "kernel"))
+		return fmt.Errorf("%s given, want two kernels or two hashes of the evidence; see attest compare --help", english.Are(len(subjects), "kernel"))
 	}
 	if err := x.Open(); err != nil {
 		return err

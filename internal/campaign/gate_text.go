@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/errmap"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
@@ -175,7 +176,7 @@ func (g *Gate) interrupted(env *cli.Env, judged, of int) {
 	if g.store == nil {
 		return
 	}
-	fmt.Fprintf(env.Err, "%d of %s judged; the results are kept in %s\n", judged, term.Count(of, "kernel"), g.Dir)
+	fmt.Fprintf(env.Err, "%d of %s judged; the results are kept in %s\n", judged, english.Count(of, "kernel"), g.Dir)
 }
 
 // finish writes the report beside the evidence and prints the outcomes of all kernels.
@@ -194,7 +195,7 @@ func (g *Gate) finish(env *cli.Env, results []*GateResult) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n[o], outcome(env.OutStyle(), o)))
 		}
 	}
-	fmt.Fprintf(env, "\n%s on %s: %s\n", term.Count(len(results), "kernel"), g.Where(), strings.Join(parts, ", "))
+	fmt.Fprintf(env, "\n%s on %s: %s\n", english.Count(len(results), "kernel"), g.Where(), strings.Join(parts, ", "))
 	if g.store != nil {
 		fmt.Fprintf(env, "evidence  %s\nreport    %s\n", g.Dir, filepath.ToSlash(page))
 	}

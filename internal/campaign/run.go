@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/internal/term"
@@ -102,7 +103,7 @@ func wrongWith(r *RunResult) []string {
 		is   bool
 		what string
 	}{
-		{c.Unwritten > 0, term.Count(c.Unwritten, "element") + " of the output never written"},
+		{c.Unwritten > 0, english.Count(c.Unwritten, "element") + " of the output never written"},
 		{c.Overrun, "memory outside of the buffers was written"},
 		{!c.InputsKept, "the inputs were changed"},
 		{!c.Repeatable, "a second run gave other bits"},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
@@ -108,7 +109,7 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 	case len(list) == 0:
 		return nil, errors.New("no KERNEL is given: name one, or use --ptx and --abi; attest list kernels shows the names")
 	case len(list) > 1:
-		return nil, fmt.Errorf("%s given, want one", term.Are(len(list), "kernel"))
+		return nil, fmt.Errorf("%s given, want one", english.Are(len(list), "kernel"))
 	}
 	return list[0], nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/listing"
 	"github.com/GOATnote-Inc/attest/internal/term"
@@ -70,24 +71,24 @@ func (x *Runner) printVerdict(r *Report) {
 	}
 	what := []string{"nothing compared"}
 	if compared > 0 {
-		what = []string{term.Count(compared, "value") + " compared", term.Count(mismatches, "mismatch")}
+		what = []string{english.Count(compared, "value") + " compared", english.Count(mismatches, "mismatch")}
 	}
 	if r.Schedules > 1 {
-		what = append(what, term.Count(r.Schedules, "schedule"))
+		what = append(what, english.Count(r.Schedules, "schedule"))
 	}
 	if errs > 0 {
-		what = append(what, term.Count(errs, "error"))
+		what = append(what, english.Count(errs, "error"))
 	}
 	if warnings > 0 {
-		what = append(what, term.Count(warnings, "warning"))
+		what = append(what, english.Count(warnings, "warning"))
 	}
 	if errs+warnings == 0 && len(x.kinds) > 0 {
 		what = append(what, "no defects")
 	}
 	if r.skipped > 0 {
-		what = append(what, term.Count(r.skipped, "launch")+" not run")
+		what = append(what, english.Count(r.skipped, "launch")+" not run")
 	}
-	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, term.Count(len(r.Launches), "launch"), r.Device, strings.Join(what, ", "))
+	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, english.Count(len(r.Launches), "launch"), r.Device, strings.Join(what, ", "))
 }
 
 // list writes the annotated PTX.

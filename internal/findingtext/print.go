@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -193,7 +194,7 @@ func describe(a *finding.Place) string {
 		parts = append(parts, a.Action)
 	}
 	if a.Size > 0 {
-		parts = append(parts, fmt.Sprintf("of %s", plural(a.Size, "byte")))
+		parts = append(parts, fmt.Sprintf("of %s", english.Count(a.Size, "byte")))
 	}
 	if a.Address != "" {
 		parts = append(parts, "at "+a.Address)
@@ -212,11 +213,4 @@ func times(n int) string {
 		return "once"
 	}
 	return fmt.Sprintf("%d times", n)
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }

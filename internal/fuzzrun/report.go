@@ -7,7 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/difffuzz"
-	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // Report is the JSON of attest fuzz.
@@ -55,8 +55,8 @@ func (x *Runner) show(env *cli.Env, s difffuzz.Stats, took time.Duration) {
 		if f.First != nil {
 			fmt.Fprintf(env, "  first: %s\n", f.First)
 		}
-		fmt.Fprintf(env, "  seed %d, shrunk from %s to %d; %s of this cause\n", f.Seed, term.Count(f.Original.Size(), "instruction"), f.Kernel.Size(),
-			term.Count(1+f.Repeats, "kernel"))
+		fmt.Fprintf(env, "  seed %d, shrunk from %s to %d; %s of this cause\n", f.Seed, english.Count(f.Original.Size(), "instruction"), f.Kernel.Size(),
+			english.Count(1+f.Repeats, "kernel"))
 		fmt.Fprintf(env, "  %s\n", f.Again())
 	}
 	verdict := style.Green("ok")
@@ -64,10 +64,10 @@ func (x *Runner) show(env *cli.Env, s difffuzz.Stats, took time.Duration) {
 		verdict = style.Red("bad")
 	}
 	if n := len(s.Crashed); n > 0 {
-		fmt.Fprintf(env, "%s: the compiler of %[3]s crashed on %[2]s: seeds %[4]v\n", style.Yellow("warning"), term.Count(n, "kernel"), x.deviceName, s.Crashed)
+		fmt.Fprintf(env, "%s: the compiler of %[3]s crashed on %[2]s: seeds %[4]v\n", style.Yellow("warning"), english.Count(n, "kernel"), x.deviceName, s.Crashed)
 	}
-	fmt.Fprintf(env, "%s: %s for %s on %s and %s: %s; the next seed is %d\n", verdict, term.Count(s.Kernels, "kernel"), x.options.Target,
-		x.againstName, x.deviceName, term.Count(len(s.Finds), "difference"), s.Next)
+	fmt.Fprintf(env, "%s: %s for %s on %s and %s: %s; the next seed is %d\n", verdict, english.Count(s.Kernels, "kernel"), x.options.Target,
+		x.againstName, x.deviceName, english.Count(len(s.Finds), "difference"), s.Next)
 }
 
 // report returns the JSON.

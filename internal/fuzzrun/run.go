@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/difffuzz"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/internal/version"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -77,7 +78,7 @@ func (x *Runner) fuzz(ctx context.Context, env *cli.Env, start time.Time) (difff
 		},
 		Progress: func(s difffuzz.Stats) {
 			rate := float64(s.Kernels) / time.Since(start).Seconds()
-			progress.Say("%s, %.1f per second, %s", term.Count(s.Kernels, "kernel"), rate, term.Count(len(s.Finds), "difference"))
+			progress.Say("%s, %.1f per second, %s", english.Count(s.Kernels, "kernel"), rate, english.Count(len(s.Finds), "difference"))
 		},
 	}
 	return f.Run(ctx)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -71,7 +72,7 @@ func (f *Function) writeText(w io.Writer, s term.Style, top int) {
 }
 
 func (e *Estimate) text() string {
-	text := fmt.Sprintf("%d of 32 bits and %s at once (estimate)", e.Registers, term.Count(e.Predicates, "predicate"))
+	text := fmt.Sprintf("%d of 32 bits and %s at once (estimate)", e.Registers, english.Count(e.Predicates, "predicate"))
 	if e.Partial {
 		text += ", at least"
 	}
@@ -141,7 +142,7 @@ func list(cs []Count, prefix string) string {
 	return strings.Join(parts, ", ")
 }
 
-func bytes(n int64) string { return term.Count(n, "byte") }
+func bytes(n int64) string { return english.Count(n, "byte") }
 
 // shortName keeps the table narrow: mangled C++ names have no upper limit, and
 // both their ends tell them apart.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
-	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -72,7 +72,7 @@ func latency(s *Shape, r *Row) Figure {
 	}
 	fmt.Fprintf(d, `<path class="samples" d="%s"/>`, dots.String())
 	histogram(d, all, y, plotSplit, plotRight)
-	d.text("tick", "start", plotLeft, 146, term.Count(len(all), "sample")+", in order")
+	d.text("tick", "start", plotLeft, 146, english.Count(len(all), "sample")+", in order")
 	d.text("tick", "end", plotRight, 146, "how many")
 	if above > 0 {
 		d.text("over", "end", plotRight, plotTop+8, fmt.Sprintf("%d above, up to %s", above, figures(m.Summary.Max)))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -44,9 +45,9 @@ func orElse(s, otherwise string) string {
 // chainLine is what became of the check of the store.
 func chainLine(c *evidence.Check) string {
 	if !c.OK() {
-		return fmt.Sprintf("the store is damaged, with %s: attest evidence verify names them", term.Count(len(c.Problems), "problem"))
+		return fmt.Sprintf("the store is damaged, with %s: attest evidence verify names them", english.Count(len(c.Problems), "problem"))
 	}
-	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", term.Count(c.Records, "record"), term.Count(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
+	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", english.Count(c.Records, "record"), english.Count(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
 }
 
 // WriteRecord writes all of a record for a terminal.
@@ -155,7 +156,7 @@ func colour(o record.Outcome, style term.Style) string {
 
 // defects are the findings in a line each.
 func defects(d *record.Defects) (lines []string) {
-	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", term.Count(d.Errors, "error"), term.Count(d.Warnings, "warning"), term.Count(len(d.Schedules), "schedule"), term.List(d.Shapes, " and ")))
+	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", english.Count(d.Errors, "error"), english.Count(d.Warnings, "warning"), english.Count(len(d.Schedules), "schedule"), term.List(d.Shapes, " and ")))
 	if d.Depends {
 		lines = append(lines, "the bits depend on the schedule")
 	}
@@ -165,7 +166,7 @@ func defects(d *record.Defects) (lines []string) {
 		if f.Source != "" {
 			line += ", from " + f.Source
 		}
-		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, orElse(f.Who(), f.Note), f.Shape, term.Count(f.Count, "time")))
+		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, orElse(f.Who(), f.Note), f.Shape, english.Count(f.Count, "time")))
 	}
 	return lines
 }

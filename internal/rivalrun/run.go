@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
@@ -133,7 +134,7 @@ func (x *Runner) measure(ctx context.Context, report *Report) error {
 		Seed: x.Seed, Sensor: gpus.Sensor(hello.UUID),
 		Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time},
 		Each: func(round int, _ timing.Batch) {
-			x.progress.Say("%v: round %d over %s", report.Shape, round+1, term.Count(len(candidates), "case"))
+			x.progress.Say("%v: round %d over %s", report.Shape, round+1, english.Count(len(candidates), "case"))
 		},
 	}
 	var err error

@@ -6,37 +6,6 @@ import (
 	"strings"
 )
 
-// Count returns a number with its noun, in the plural unless the number is 1: "1 kernel",
-// "2 kernels", "0 mismatches", "3 entries".
-func Count[N int | int64](n N, noun string) string {
-	if n != 1 {
-		noun = plural(noun)
-	}
-	return fmt.Sprintf("%d %s", n, noun)
-}
-
-// Are returns a count with its verb: "1 entry is", "2 entries are".
-func Are[N int | int64](n N, noun string) string {
-	if n == 1 {
-		return Count(n, noun) + " is"
-	}
-	return Count(n, noun) + " are"
-}
-
-// plural follows the spelling rules that the nouns of messages need. Nouns with an
-// irregular plural are not used in counts.
-func plural(noun string) string {
-	for _, end := range []string{"s", "x", "ch", "sh"} {
-		if strings.HasSuffix(noun, end) {
-			return noun + "es"
-		}
-	}
-	if stem, found := strings.CutSuffix(noun, "y"); found && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e") && !strings.HasSuffix(stem, "o") {
-		return stem + "ies"
-	}
-	return noun + "s"
-}
-
 // Micros returns a time in microseconds with three significant digits.
 func Micros(us float64) string {
 	switch {

@@ -9,6 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -137,7 +138,7 @@ func (x *search) run(ctx context.Context, name string) error {
 	progress := term.StartProgress(x.env.Err)
 	defer progress.Stop()
 	if n := len(state.Trials); n > 0 {
-		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.State, term.Count(n, "configuration")) })
+		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.State, english.Count(n, "configuration")) })
 		x.startMicros = state.Trials[0].Micros
 	}
 	steps := campaign.StartSteps(progress, x.Budget-len(state.Trials))
@@ -153,7 +154,7 @@ func (x *search) run(ctx context.Context, name string) error {
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			progress.Print(func() {
-				fmt.Fprintf(x.env.Err, "%s tried; the same command goes on from %s\n", term.Count(len(state.Trials), "configuration"), x.State)
+				fmt.Fprintf(x.env.Err, "%s tried; the same command goes on from %s\n", english.Count(len(state.Trials), "configuration"), x.State)
 			})
 		}
 		return err

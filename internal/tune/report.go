@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
@@ -43,7 +44,7 @@ func (r *Report) show(env *cli.Env, shape problem.Named, budget int) {
 		word = s.Green(r.Goal.Measure)
 	}
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(r.Goal.Kernel), s.Dim(fmt.Sprintf("%s, %s, %s", r.Goal.Format, r.Goal.Target, shapes.Long(shape))))
-	fmt.Fprintf(env, "%s tried, %d green; times are %s for %s\n\n", term.Count(r.Tried, "configuration"), r.Green, word, r.Goal.Device)
+	fmt.Fprintf(env, "%s tried, %d green; times are %s for %s\n\n", english.Count(r.Tried, "configuration"), r.Green, word, r.Goal.Device)
 	t := term.Table{Indent: "  ", Right: "rrrl", Style: s}
 	t.Head("", "µs", "over start", "configuration")
 	for i, b := range r.Best {

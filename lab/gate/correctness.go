@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -79,7 +79,7 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 		}
 	}
 	if len(caught) < needed {
-		why = append(why, fmt.Sprintf("the cases catch %s of impostors, at least %d are needed", term.Count(len(caught), "kind"), needed))
+		why = append(why, fmt.Sprintf("the cases catch %s of impostors, at least %d are needed", english.Count(len(caught), "kind"), needed))
 	}
 	if !partial(shapes) && !refusesPartial(c.Refused) {
 		why = append(why, "no shape has a partial tile")
@@ -140,5 +140,5 @@ func summary(c *record.Correctness) string {
 	if rough != nil {
 		errors = append(errors, fmt.Sprintf("%.3g on %s, of which rounding the inputs makes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max))
 	}
-	return fmt.Sprintf("%s: %s; %d of %d impostors caught", term.Count(len(c.Cases), "case"), strings.Join(errors, ", and "), caught, tried)
+	return fmt.Sprintf("%s: %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), strings.Join(errors, ", and "), caught, tried)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -21,7 +22,7 @@ func judgeDefects(d *record.Defects) record.Gate {
 		}
 	}
 	if d.Errors > 0 && len(red) == 0 {
-		red = append(red, term.Count(d.Errors, "error"))
+		red = append(red, english.Count(d.Errors, "error"))
 	}
 	if d.Depends {
 		red = append(red, "bits depend on the order in which warps run")
@@ -29,14 +30,14 @@ func judgeDefects(d *record.Defects) record.Gate {
 	if len(red) > 0 {
 		return verdictOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), term.Count(len(d.Schedules), "schedule"))+warnings(d.Warnings))
+	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), english.Count(len(d.Schedules), "schedule"))+warnings(d.Warnings))
 }
 
 func warnings(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return ", " + term.Count(n, "warning")
+	return ", " + english.Count(n, "warning")
 }
 
 // thinDefects says why a clean run proves little.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
 	"github.com/GOATnote-Inc/attest/timing"
@@ -240,7 +240,7 @@ func (s *speed) meaningless(t *record.Times) (why []string) {
 		why = append(why, t.Inputs+" as inputs: they draw less power, and a card runs faster")
 	}
 	if n := len(samples(t, 0)); n < leastSamples {
-		why = append(why, fmt.Sprintf("%s, at least %d are needed", term.Count(n, "sample"), leastSamples))
+		why = append(why, fmt.Sprintf("%s, at least %d are needed", english.Count(n, "sample"), leastSamples))
 	}
 	if t.Method.Mode == "" || t.Method.Cache == "" {
 		why = append(why, "the method is not named")

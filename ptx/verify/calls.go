@@ -1,6 +1,9 @@
 package verify
 
-import "github.com/GOATnote-Inc/attest/ptx"
+import (
+	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
 
 // calls checks that each call passes what its callee takes.
 func (k *checker) calls(c *code) {
@@ -83,14 +86,14 @@ func (k *checker) list(stmt int, s callSite, name, what string, args []ptx.Opera
 	}
 	if len(args) != len(formals) {
 		k.errorf(stmt, s.target.Pos, "bad-call", "call of %s has %s; it has %s",
-			name, plural(len(args), what), plural(len(formals), what))
+			name, english.Count(len(args), what), english.Count(len(formals), what))
 		return
 	}
 	for i := range args {
 		got, ok := sizeOf(&args[i])
 		if want := formals[i].Size(); ok && got != want {
 			k.errorf(stmt, s.target.Pos, "bad-call", "call of %s: %s %d, %s, has %s; %s has %s",
-				name, what, i+1, args[i], plural(int(got), "byte"), name, plural(int(want), "byte"))
+				name, what, i+1, args[i], english.Count(int64(got), "byte"), name, english.Count(int64(want), "byte"))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -399,7 +400,7 @@ func (c *ordered) odd(at *cell) bool {
 		}
 		c.report(finding.Finding{
 			Kind: OOBShared, Severity: finding.Error, Place: a,
-			Message: fmt.Sprintf("%s of %s is %s past the end of the variable", a.Action, part.Address, plural(over, "byte")),
+			Message: fmt.Sprintf("%s of %s is %s past the end of the variable", a.Action, part.Address, english.Count(over, "byte")),
 		})
 		return true
 	}
