@@ -17,6 +17,7 @@ type Kernel struct {
 	directives []*ptx.Directive
 	shared     []*ptx.Var // shared-memory declarations, at the top of the body
 	dynamic    *ptx.Var   // the one .extern .shared array
+	print      printer
 	body       []ptx.Stmt
 	opcodes    map[string]*ptx.Opcode
 	names      map[string]bool // parameters and variables
@@ -124,6 +125,7 @@ func (k *Kernel) assemble() *ptx.Module {
 	if k.dynamic != nil {
 		m.Items = append(m.Items, k.dynamic)
 	}
+	m.Items = append(m.Items, k.print.items()...)
 	f := &ptx.Func{
 		Sym:        &ptx.Symbol{Name: k.name, Kind: ptx.FuncSymbol},
 		Linkage:    ptx.Visible,
@@ -138,6 +140,9 @@ func (k *Kernel) assemble() *ptx.Module {
 	decls := numberRegs(f, code)
 	for _, v := range k.shared {
 		decls = append(decls, v)
+	}
+	if k.print.args != nil {
+		decls = append(decls, k.print.args)
 	}
 	f.Body = append(decls, code...)
 	m.Items = append(m.Items, f)
