@@ -1,4 +1,5 @@
-// Package repo tests the repository itself: that imports go one way, that every
-// package says what it is for, that files stay short, and that what the README
-// shows is what happens.
+// Package repo tests the repository itself. It checks that imports go one way, that every
+// package says what it is for and has a row in docs/architecture.md, that files stay short,
+// that links between documents lead somewhere, and that every command, result and picture
+// in a document is what attest produces today.
 package repo

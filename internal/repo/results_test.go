@@ -1,7 +1,6 @@
 package repo
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -9,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/report"
 )
 
-// TestReadmeResults checks that the README's results are those of the evidence, and
-// that the evidence is what was once written.
+// TestReadmeResults checks that the README's results are rendered from the evidence, and
+// that nobody has changed the evidence since it was written.
 func TestReadmeResults(t *testing.T) {
 	s, err := evidence.Open(filepath.Join(root(t), "evidence"))
 	if err != nil {
@@ -27,9 +26,7 @@ func TestReadmeResults(t *testing.T) {
 		t.Fatal(err)
 	case want == readme:
 	case *update:
-		if err := os.WriteFile(filepath.Join(root(t), "README.md"), []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, "README.md", want)
 	default:
 		t.Error("the README's results are not those of evidence/: go run ./cmd/attest report --evidence evidence --readme README.md")
 	}
