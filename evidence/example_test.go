@@ -26,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	verdict := recordtest.Judge(hash, recordtest.Start, record.Defer, "", "no GPU here")
+	verdict := recordtest.Judge(hash, recordtest.Start, record.Correct, "", "correct, not timed: no GPU")
 	if _, err := store.AddVerdict(verdict); err != nil {
 		log.Fatal(err)
 	}
@@ -37,6 +37,6 @@ func Example() {
 	check := store.Verify()
 	fmt.Println(check.Entries, "entries,", len(check.Problems), "problems")
 	// Output:
-	// stage1 DEFER
+	// stage1 CORRECT
 	// 2 entries, 0 problems
 }

@@ -132,7 +132,7 @@ func TestTold(t *testing.T) {
 		budget *record.Budget
 		want   string
 	}{
-		{&record.Budget{Registers: 1}, "stage3b is rejected: resources is red: "},
+		{&record.Budget{Registers: 1}, "stage3b is rejected: the resources gate is red: "},
 		{nil, "stage3b was not timed"},
 	} {
 		p.Budget = c.budget

@@ -34,14 +34,14 @@ func TestCheats(t *testing.T) {
 				}
 				return false, 10 * time.Nanosecond
 			}
-		}, "is the least that"},
+		}, "take at least"},
 		{"12 launches of graphs do nothing", func(c *card) {
 			c.inGraph = func(_ string, _ int, took time.Duration) (bool, time.Duration) { return false, took }
 		}, "the output of timed launches is not that of a launch alone"},
 		{"13 work is left elsewhere, and its time with it", func(c *card) {
 			c.inGraph = func(string, int, time.Duration) (bool, time.Duration) { return true, 50 * time.Nanosecond }
-		}, "is the least that"},
-		{"14 the timer is patched for one kernel", func(c *card) { c.takes["stage3b"] = 0.4 }, "is the least that"},
+		}, "take at least"},
+		{"14 the timer is patched for one kernel", func(c *card) { c.takes["stage3b"] = 0.4 }, "take at least"},
 		{"15 one time is next to nothing", func(c *card) {
 			replayed := 0 // all launches of the sixth replay, which is a sample
 			c.inGraph = func(_ string, _ int, took time.Duration) (bool, time.Duration) {
@@ -50,7 +50,7 @@ func TestCheats(t *testing.T) {
 				}
 				return true, took
 			}
-		}, "is the least that"},
+		}, "take at least"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			gpu := newCard()
@@ -186,7 +186,7 @@ func TestDoctoredRecords(t *testing.T) {
 					}
 				}
 			}
-		}, record.Green, "does not pay"},
+		}, record.Green, "not faster by enough"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bad := clone(t, r)

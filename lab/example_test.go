@@ -35,5 +35,5 @@ func Example() {
 	// defects green
 	// correctness green
 	// performance skipped
-	// DEFER because performance was skipped: no GPU: times of an emulator say nothing
+	// CORRECT because correct, not timed: no GPU
 }

@@ -40,7 +40,7 @@ func (m *measurement) performance(ctx context.Context) error {
 	m.r.Performance = &record.Performance{Shapes: []record.Times{}}
 	switch {
 	case !timed(m.dev):
-		m.r.Performance.Skipped = "no GPU: times of an emulator say nothing"
+		m.r.Performance.Skipped = "no GPU (the emulator does not measure time)"
 		return nil
 	case m.p.Times == nil || len(m.p.Times.Shapes)*len(m.p.Times.Methods) == 0:
 		m.r.Performance.Skipped = "the plan times nothing"

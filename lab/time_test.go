@@ -73,7 +73,7 @@ func TestOutcomes(t *testing.T) {
 		why     string
 	}{
 		{"faster", 1.5, record.Merge, "+50"},
-		{"hardly faster", 1.04, record.ValidNegative, "does not pay"},
+		{"hardly faster", 1.04, record.ValidNegative, "not faster by enough"},
 		{"slower", 0.8, record.ValidNegative, "slower"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -157,13 +157,13 @@ func wrongKernels() []wrongKernel {
 		}, "correctness", "logits are twice too large", false},
 		{"a scale of the softmax that is 2 % too large", func(t testing.TB) subject {
 			return mutant(t, "stage2", nil, func(l *kernel.Launch) { l.Args[10].Value = expr.Must("1.02*scale") })
-		}, "correctness", "root mean square error over quantised inputs", false},
+		}, "correctness", "root mean square error on the quantised inputs", false},
 		{"the scales of K and V are swapped", func(t testing.TB) subject {
 			return mutant(t, "stage3b", nil, func(l *kernel.Launch) { l.Args[4].Pointer, l.Args[5].Pointer = "vs", "ks" })
 		}, "correctness", "error", false},
 		{"a mask that is off by one", func(t testing.TB) subject {
 			return mutant(t, "stage0", func(s string) string { return mask.ReplaceAllString(s, "setp.ge.s32 $1") }, nil)
-		}, "correctness", "root mean square error over quantised inputs", false},
+		}, "correctness", "root mean square error on the quantised inputs", false},
 		{"the last tile is left out when it is not full", func(t testing.TB) subject {
 			return mutant(t, "stage0", func(s string) string {
 				return regexp.MustCompile(`(add\.u32 %r\d+, %r\d+, )63;`).ReplaceAllString(s, "${1}0;")

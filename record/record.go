@@ -46,6 +46,9 @@ type Build struct {
 	Command []string    `json:"command,omitempty"`
 }
 
+// Emulated reports whether the kernel ran on the emulator, which does not measure time.
+func (b *Build) Emulated() bool { return b.Device.Driver == "emu" }
+
 // Git is the state of the sources.
 type Git struct {
 	Commit string `json:"commit,omitempty"`

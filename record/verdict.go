@@ -38,9 +38,10 @@ type Outcome string
 // The outcomes.
 const (
 	Merge         Outcome = "MERGE"
-	Reject        Outcome = "REJECT"         // a gate is red
+	Correct       Outcome = "CORRECT"        // correct, and not timed: there is no GPU
+	Reject        Outcome = "REJECT"         // a gate is red or void
 	Defer         Outcome = "DEFER"          // the run could not decide
-	ValidNegative Outcome = "VALID-NEGATIVE" // right, measured, and not faster by enough
+	ValidNegative Outcome = "VALID-NEGATIVE" // correct, timed, and not faster by enough
 	NoChange      Outcome = "NO-CHANGE"      // the same kernel as the baseline
 )
 
@@ -57,7 +58,14 @@ type Verdict struct {
 }
 
 // Outcomes returns all outcomes.
-func Outcomes() []Outcome { return []Outcome{Merge, Reject, Defer, ValidNegative, NoChange} }
+func Outcomes() []Outcome {
+	return []Outcome{Merge, Correct, ValidNegative, NoChange, Defer, Reject}
+}
 
-// OK reports whether the kernel is free of faults: slower than its baseline is no fault.
+// OK reports whether no fault was found. A kernel that is slower than its baseline has no
+// fault.
 func (v *Verdict) OK() bool { return v.Outcome != Reject }
+
+// Ready reports whether all gates were judged and the kernel can be merged, or is the same
+// kernel as its baseline.
+func (v *Verdict) Ready() bool { return v.Outcome == Merge || v.Outcome == NoChange }

@@ -32,10 +32,18 @@ Four gates run in this order. A gate that is red stops the kernel.
   performance  on a GPU, timed in turns with the baseline and the rivals; the outputs of
                timed launches are checked, and no time may beat physics
 
-Verdicts: MERGE, REJECT (a gate is red or void), DEFER (the run could not tell),
-VALID-NEGATIVE (right and measured, but not faster), NO-CHANGE (the PTX of the baseline).
-attest evidence and attest report show what is kept under --evidence. The exit code is 1
-when any kernel gets REJECT, else 0.
+Each kernel gets one verdict:
+
+  MERGE           all gates are green, and the kernel is faster than its baseline
+  CORRECT         correct, not timed: no GPU
+  NO-CHANGE       the kernel is the same as its baseline
+  VALID-NEGATIVE  correct and timed, but not faster by enough
+  DEFER           the run could not decide
+  REJECT          a gate is red or void
+
+The exit code is 1 when a kernel gets REJECT. With --strict, meant for CI, it is 1 unless
+every kernel gets MERGE or NO-CHANGE. attest evidence and attest report show what
+--evidence keeps.
 
 Without a KERNEL, gate judges the ladder from stage0 to hopper (attest list) as far as
 the format and the device allow. Each kernel is compared with the one that it builds on;
@@ -84,6 +92,7 @@ JSON, one object per kernel: {"kernel", "baseline", "device", "verdict": {"outco
 	f.IntVar(&x.Registers, "registers", 0, "registers that a thread may use; 0 is 128, or 168 for code of one architecture such as sm_90a")
 	f.IntVar(&x.Shared, "shared", 0, "bytes of shared memory that a block may use; 0 is 65536, or 232448 for code of one architecture")
 	f.StringVar(&x.Baseline, "baseline", "", "the kernel to beat, or none; the one that a kernel builds on when empty")
+	f.BoolVar(&x.Strict, "strict", false, "exit with 1 unless every verdict is MERGE or NO-CHANGE, for CI")
 	complete(c, "plan", campaign.PlanNames...)
 	complete(c, "baseline", append([]string{"none"}, kernels.Names()...)...)
 	complete(c, "distribution", campaign.Distributions()...)

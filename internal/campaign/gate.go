@@ -31,6 +31,7 @@ type Gate struct {
 	Time              time.Duration
 	Registers, Shared int
 	Baseline          string
+	Strict            bool // whether every outcome but MERGE and NO-CHANGE is an error
 
 	seeds []uint64
 }
@@ -44,7 +45,7 @@ func Distributions() (names []string) {
 }
 
 // Run judges the named kernels, or the whole ladder without a name. The error asks for exit
-// code 1 when a kernel is rejected.
+// code 1 when a kernel is rejected or, with Strict, when a kernel is not ready to be merged.
 func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	jobs, err := g.prepare(names)
 	if err != nil {
@@ -73,7 +74,7 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(results, func(r *GateResult) bool { return !r.Verdict.OK() }) {
+	if slices.ContainsFunc(results, func(r *GateResult) bool { return !r.Verdict.OK() || g.Strict && !r.Verdict.Ready() }) {
 		return cli.Exit(cli.Red)
 	}
 	return nil

@@ -163,7 +163,7 @@ func status(s term.Style, st record.Status) string {
 
 func outcome(s term.Style, o record.Outcome) string {
 	switch o {
-	case record.Merge:
+	case record.Merge, record.Correct, record.NoChange:
 		return s.Green(string(o))
 	case record.Reject:
 		return s.Red(string(o))

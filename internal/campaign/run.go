@@ -92,26 +92,13 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 	return r, err
 }
 
-// wrongWith returns what the correctness gate would hold against the one case.
+// wrongWith returns what the correctness gate would find wrong with the one case.
 func wrongWith(r *RunResult) []string {
 	c := r.Case
-	why := []string{}
 	if c.Failure != "" {
 		return []string{c.Failure}
 	}
-	for _, w := range []struct {
-		is   bool
-		what string
-	}{
-		{c.Unwritten > 0, english.Count(c.Unwritten, "element") + " of the output never written"},
-		{c.Overrun, "memory outside of the buffers was written"},
-		{!c.InputsKept, "the inputs were changed"},
-		{!c.Repeatable, "a second run gave other bits"},
-	} {
-		if w.is {
-			why = append(why, w.what)
-		}
-	}
+	why := append([]string{}, gate.MemoryFaults(c)...)
 	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, r.Kernel.Problem.Causal, c)...)
 }
 

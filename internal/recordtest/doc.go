@@ -4,7 +4,7 @@
 //
 //	r := recordtest.New("stage1")
 //	recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.01)
-//	v := recordtest.Judge(hash, record.Defer, "no GPU here")
+//	v := recordtest.Judge(hash, at, record.Correct, "", "correct, not timed: no GPU")
 //
 // [Campaign] is a whole ladder, with a kernel for each outcome.
 package recordtest

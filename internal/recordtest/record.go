@@ -154,7 +154,7 @@ var ceilings = record.Ceiling{Bandwidth: 3000, FLOPs: 800, Launch: 1.5}
 
 // Skipped gives the record a performance that was not measured.
 func Skipped(r *record.Record) {
-	r.Performance = &record.Performance{Skipped: "no GPU here: times of the emulator are no times"}
+	r.Performance = &record.Performance{Skipped: "no GPU (the emulator does not measure time)"}
 }
 
 // Timed adds times of the kernel and, where it has one, of its baseline, with a tail

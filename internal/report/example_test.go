@@ -31,8 +31,8 @@ func Example() {
 	}
 	fmt.Print(v.Results())
 	// Output:
-	// stage0 DEFER
-	// stage1 DEFER
-	// stage3b DEFER
+	// stage0 CORRECT
+	// stage1 CORRECT
+	// stage3b CORRECT
 	// No measurements yet.
 }

@@ -131,7 +131,7 @@ func (v *View) Outcomes() (out []struct {
 	Outcome record.Outcome
 	N       int
 }) {
-	for _, o := range []record.Outcome{record.Merge, record.ValidNegative, record.NoChange, record.Defer, record.Reject} {
+	for _, o := range record.Outcomes() {
 		if n := v.Count(o); n > 0 {
 			out = append(out, struct {
 				Outcome record.Outcome

@@ -197,7 +197,7 @@ func remark(c *record.Case) string {
 	say(c.Unwritten > 0, fmt.Sprintf("%d elements not written", c.Unwritten))
 	say(c.Overrun, "wrote outside of its buffers")
 	say(c.Failure == "" && !c.InputsKept, "changed its inputs")
-	say(c.Failure == "" && !c.Repeatable, "other bits when run again")
+	say(c.Failure == "" && !c.Repeatable && c.Unwritten == 0, "a second run gave a different output")
 	say(c.Errors != nil && c.Errors.NotFinite > 0, "not finite")
 	for _, p := range c.Powers {
 		say(!p.Caught && p.Why == "", "the impostor "+p.Name+" would pass")

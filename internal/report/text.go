@@ -144,7 +144,7 @@ func WriteVerdict(w io.Writer, j evidence.Judgement, style term.Style) {
 // colour is an outcome as a terminal shows it.
 func colour(o record.Outcome, style term.Style) string {
 	switch o {
-	case record.Merge:
+	case record.Merge, record.Correct, record.NoChange:
 		return style.Green(string(o))
 	case record.Reject:
 		return style.Red(string(o))

@@ -10,8 +10,9 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-func judgeCorrectness(r *record.Record) record.Gate {
-	c := r.Correctness
+// correctnessGate compares the outputs with float64 and wants wrong outputs to be caught.
+var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gate {
+	r, c := j.r, j.r.Correctness
 	if c == nil || len(c.Cases) == 0 {
 		return skip("no case was run")
 	}
@@ -23,21 +24,30 @@ func judgeCorrectness(r *record.Record) record.Gate {
 		}
 	}
 	if len(red) > 0 {
-		return verdictOf(record.Red, red, "")
+		return gateOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, powerless(c, causal), summary(c))
-}
+	return gateOf(record.Void, powerless(c, causal), summary(c))
+}}
 
-// title names a case but for its shape.
+// title names the inputs of a case.
 func title(c *record.Case) string { return fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed) }
 
-// wrong says what is wrong with the kernel on a case.
+// wrong returns what is wrong with the kernel on a case.
 func wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
 	if c.Failure != "" {
 		return []string{c.Failure}
 	}
+	errors := Within(t, format, causal, c)
+	if len(errors) > 0 && c.Cause != "" {
+		errors[0] += " (" + c.Cause + ")"
+	}
+	return append(MemoryFaults(c), errors...)
+}
+
+// MemoryFaults returns how a kernel misused its buffers on a case.
+func MemoryFaults(c *record.Case) (why []string) {
 	if c.Unwritten > 0 {
-		why = append(why, wasNever(c.Unwritten))
+		why = append(why, unwritten(c.Unwritten))
 	}
 	if c.Overrun {
 		why = append(why, "memory outside of the buffers was written")
@@ -45,27 +55,23 @@ func wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why 
 	if !c.InputsKept {
 		why = append(why, "the inputs were changed")
 	}
-	if !c.Repeatable {
-		why = append(why, "a second run, over an output and a workspace with other contents, gave other bits")
+	if !c.Repeatable && c.Unwritten == 0 { // elements that are not written differ in any case
+		why = append(why, "a second run, with other values in the output and the workspace before it, gave a different output")
 	}
-	errors := Within(t, format, causal, c)
-	if len(errors) > 0 && c.Cause != "" {
-		errors[0] += " (" + c.Cause + ")"
-	}
-	return append(why, errors...)
+	return why
 }
 
-func wasNever(n int) string {
+func unwritten(n int) string {
 	if n == 1 {
 		return "1 element of the output was never written"
 	}
 	return fmt.Sprintf("%d elements of the output were never written", n)
 }
 
-// leastCompared is how many rows of a large output must be compared.
+// leastCompared is the number of rows of a large output that must be compared.
 const leastCompared = 256
 
-// powerless says why the cases prove less than they ought to.
+// powerless returns the reasons why the cases prove too little.
 func powerless(c *record.Correctness, causal bool) (why []string) {
 	caught := map[string]bool{}
 	seeds := map[uint64]bool{}
@@ -79,18 +85,19 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 		}
 	}
 	if len(caught) < needed {
-		why = append(why, fmt.Sprintf("the cases catch %s of impostors, at least %d are needed", english.Count(len(caught), "kind"), needed))
+		why = append(why, fmt.Sprintf("the cases catch %s of impostors, %d are needed", term.Count(len(caught), "kind"), needed))
 	}
 	if !partial(shapes) && !refusesPartial(c.Refused) {
 		why = append(why, "no shape has a partial tile")
 	}
 	if len(seeds) < 2 {
-		why = append(why, "all cases have one seed")
+		why = append(why, "all cases have the same seed")
 	}
 	return why
 }
 
-// blindSpots says what a case could not have seen, and notes what it caught.
+// blindSpots returns what a case could not have noticed, and adds the impostors that it
+// caught to caught.
 func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []string) {
 	s := c.Shape
 	if e := c.Errors.Elements; e < min(s.Q().Rows(), leastCompared)*s.D {
@@ -111,8 +118,8 @@ func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []stri
 	return why
 }
 
-// summary is the errors in a line. Those of inputs that the format itself rounds beyond
-// the tolerance are told apart: they say nothing of the kernel.
+// summary returns the errors in one line. A distribution whose inputs the format rounds by
+// more than the tolerance is listed apart: its errors say nothing about the kernel.
 func summary(c *record.Correctness) string {
 	var most, mean float64
 	var rough *record.Case
@@ -138,7 +145,7 @@ func summary(c *record.Correctness) string {
 		errors = append(errors, fmt.Sprintf("max error %.3g, mean at most %.3g", most, mean))
 	}
 	if rough != nil {
-		errors = append(errors, fmt.Sprintf("%.3g on %s, of which rounding the inputs makes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max))
+		errors = append(errors, fmt.Sprintf("%.3g on %s, of which rounding the inputs causes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max))
 	}
 	return fmt.Sprintf("%s: %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), strings.Join(errors, ", and "), caught, tried)
 }

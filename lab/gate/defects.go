@@ -11,7 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-func judgeDefects(d *record.Defects) record.Gate {
+// defectsGate judges what the emulator's checkers found.
+var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
+	d := j.r.Defects
 	if d == nil {
 		return skip("the checkers did not run")
 	}
@@ -25,22 +27,19 @@ func judgeDefects(d *record.Defects) record.Gate {
 		red = append(red, english.Count(d.Errors, "error"))
 	}
 	if d.Depends {
-		red = append(red, "bits depend on the order in which warps run")
+		red = append(red, "the output depends on the order in which warps run")
 	}
 	if len(red) > 0 {
-		return verdictOf(record.Red, red, "")
+		return gateOf(record.Red, red, "")
 	}
-	return verdictOf(record.Void, thinDefects(d), fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), english.Count(len(d.Schedules), "schedule"))+warnings(d.Warnings))
-}
-
-func warnings(n int) string {
-	if n == 0 {
-		return ""
+	clean := fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), term.Count(len(d.Schedules), "schedule"))
+	if d.Warnings > 0 {
+		clean += ", " + term.Count(d.Warnings, "warning")
 	}
-	return ", " + english.Count(n, "warning")
-}
+	return gateOf(record.Void, thinDefects(d), clean)
+}}
 
-// thinDefects says why a clean run proves little.
+// thinDefects returns the reasons why a run without findings proves too little.
 func thinDefects(d *record.Defects) (why []string) {
 	if len(d.Schedules) < 2 {
 		why = append(why, "one order of warps is not enough: run at least two schedules")
@@ -54,12 +53,13 @@ func thinDefects(d *record.Defects) (why []string) {
 	return why
 }
 
-// partial reports whether some shape ends within a tile, whatever the tile is.
+// partial reports whether at least one shape ends within a tile. Tiles are multiples of 16
+// rows or keys.
 func partial(shapes []problem.Shape) bool {
 	return slices.ContainsFunc(shapes, func(s problem.Shape) bool { return s.Sq%16 != 0 || s.Skv%16 != 0 })
 }
 
-// refusesPartial reports whether the kernel itself refuses shapes with partial tiles.
+// refusesPartial reports whether the kernel refused a shape with a partial tile.
 func refusesPartial(refused []record.Refusal) bool {
 	return slices.ContainsFunc(refused, func(r record.Refusal) bool { return partial([]problem.Shape{r.Shape}) })
 }

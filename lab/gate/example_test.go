@@ -18,5 +18,5 @@ func ExampleJudge() {
 	fmt.Println(v.Why)
 	// Output:
 	// REJECT
-	// resources is red: sm_89: 200 registers, the budget is 128 (ptxas)
+	// the resources gate is red: sm_89: 200 registers, the budget is 128 (ptxas)
 }

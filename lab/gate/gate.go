@@ -2,80 +2,119 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Rules are what may be chosen. The zero value is the defaults.
+// Rules are the rules that a caller may choose. The zero value selects the defaults.
 type Rules struct {
-	// MinEffect is how much faster than its baseline a kernel must be to be worth
-	// having: 0.10 when zero.
+	// MinEffect is the speedup over the baseline from which a kernel is worth merging:
+	// 0.10 is 10 %, the default.
 	MinEffect float64
 }
 
-// Judge judges a record by the default rules. Hash of the record and time of the
-// judgement are for the caller to add.
+// spec is one gate: its name and the function that judges a record.
+type spec struct {
+	name  record.GateName
+	judge func(*judgement) record.Gate
+}
+
+// gates are all gates in the order in which they judge. A new gate is one file that defines
+// its spec, and one line here.
+var gates = []spec{
+	resourcesGate,
+	defectsGate,
+	correctnessGate,
+	performanceGate,
+}
+
+// Names returns the names of the gates in the order in which they judge.
+func Names() (names []record.GateName) {
+	for _, g := range gates {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+// judgement is a record while it is judged.
+type judgement struct {
+	Rules
+	r *record.Record
+	// compared holds the comparisons with the baseline, computed from the samples. The
+	// performance gate fills it.
+	compared []compared
+}
+
+// Judge judges a record by the default rules. The caller adds the hash of the record and
+// the time of the judgement to the verdict.
 func Judge(r *record.Record) record.Verdict { return Rules{}.Judge(r) }
 
-// Judge judges a record.
+// Judge judges a record by these rules.
 func (u Rules) Judge(r *record.Record) record.Verdict {
 	if u.MinEffect == 0 {
 		u.MinEffect = 0.10
 	}
+	j := &judgement{Rules: u, r: r}
 	v := record.Verdict{Schema: record.Schema}
-	perf := &speed{Rules: u, r: r}
 	stopped := ""
-	for _, g := range []struct {
-		name  record.GateName
-		judge func() record.Gate
-	}{
-		{record.ResourcesGate, func() record.Gate { return judgeResources(r.Resources, r.Kernel.Target) }},
-		{record.DefectsGate, func() record.Gate { return judgeDefects(r.Defects) }},
-		{record.CorrectnessGate, func() record.Gate { return judgeCorrectness(r) }},
-		{record.PerformanceGate, perf.judge},
-	} {
-		one := record.Gate{Status: record.Skipped, Summary: "not judged: " + stopped}
+	for _, g := range gates {
+		one := skip("not judged: %s", stopped)
 		if stopped == "" {
-			one = g.judge()
+			one = g.judge(j)
 		}
 		one.Name = g.name
-		if stopped == "" && (one.Status == record.Red || one.Status == record.Void) {
-			stopped = fmt.Sprintf("%s is %s", g.name, one.Status)
+		if stopped == "" && fails(one.Status) {
+			stopped = fmt.Sprintf("the %s gate is %s", g.name, one.Status)
 		}
 		v.Gates = append(v.Gates, one)
 	}
-	u.decide(r, perf, &v)
+	j.decide(&v)
 	return v
 }
 
-// decide finds the outcome from the gates.
-func (u Rules) decide(r *record.Record, perf *speed, v *record.Verdict) {
-	var skipped *record.Gate
-	for i := range v.Gates {
-		switch g := &v.Gates[i]; g.Status {
-		case record.Red, record.Void:
-			v.Outcome, v.Why = record.Reject, fmt.Sprintf("%s is %s: %s", g.Name, g.Status, g.Summary)
-			return
-		case record.Skipped:
-			if skipped == nil {
-				skipped = g
-			}
-		}
+func fails(s record.Status) bool { return s == record.Red || s == record.Void }
+
+// decide sets the outcome from the gates.
+func (j *judgement) decide(v *record.Verdict) {
+	if i := slices.IndexFunc(v.Gates, func(g record.Gate) bool { return fails(g.Status) }); i >= 0 {
+		g := &v.Gates[i]
+		v.Outcome, v.Why = record.Reject, fmt.Sprintf("the %s gate is %s: %s", g.Name, g.Status, g.Summary)
+		return
 	}
+	skipped := slices.DeleteFunc(slices.Clone(v.Gates), func(g record.Gate) bool { return g.Status != record.Skipped })
+	baseline := j.r.Baseline
 	switch {
-	case r.Baseline != nil && r.Kernel.Same(r.Baseline):
-		v.Outcome, v.Why = record.NoChange, fmt.Sprintf("it is the same kernel as %s", r.Baseline.Name)
-	case skipped != nil:
-		v.Outcome, v.Why = record.Defer, fmt.Sprintf("%s was skipped: %s", skipped.Name, skipped.Summary)
-	case r.Baseline == nil:
+	case baseline != nil && j.r.Kernel.Same(baseline):
+		v.Outcome, v.Why = record.NoChange, fmt.Sprintf("it is the same kernel as %s", baseline.Name)
+	case j.r.Build.Emulated() && needGPU(skipped):
+		v.Outcome, v.Why = record.Correct, "correct, not timed: no GPU"
+		if skipped[0].Name == record.ResourcesGate {
+			v.Why += "; the resources gate was skipped"
+		}
+	case len(skipped) > 0:
+		v.Outcome, v.Why = record.Defer, fmt.Sprintf("the %s gate was skipped: %s", skipped[0].Name, skipped[0].Summary)
+	case baseline == nil:
 		v.Outcome, v.Why = record.Merge, "all gates are green, and there is no baseline to beat"
 	default:
-		perf.decide(v)
+		j.decideByTimes(v)
 	}
 }
 
-// verdictOf makes a gate of reasons: the first is its summary when there are any.
-func verdictOf(bad record.Status, reasons []string, green string) record.Gate {
+// needGPU reports whether the performance gate was skipped, and no other gate except for
+// resources, which only ptxas or a GPU knows exactly.
+func needGPU(skipped []record.Gate) bool {
+	last := len(skipped) - 1
+	if last < 0 || skipped[last].Name != record.PerformanceGate {
+		return false
+	}
+	return last == 0 || last == 1 && skipped[0].Name == record.ResourcesGate
+}
+
+// gateOf returns a gate from the reasons against a kernel. Without a reason the gate is
+// green with the given summary; otherwise it has the status bad, and the first reason is
+// its summary.
+func gateOf(bad record.Status, reasons []string, green string) record.Gate {
 	switch len(reasons) {
 	case 0:
 		return record.Gate{Status: record.Green, Summary: green}

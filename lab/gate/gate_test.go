@@ -78,16 +78,16 @@ func TestOutcomes(t *testing.T) {
 		why    string
 	}{
 		{"pays", green(0.8, 0.002), nil, record.Merge, "+2"},
-		{"pays too little", green(0.95, 0.002), nil, record.ValidNegative, "+10 % is wanted"},
-		{"does nothing", green(1, 0.002), nil, record.ValidNegative, "does not pay"},
+		{"pays too little", green(0.95, 0.002), nil, record.ValidNegative, "+10 % is needed"},
+		{"does nothing", green(1, 0.002), nil, record.ValidNegative, "not faster by enough"},
 		{"is slower", green(1.2, 0.002), nil, record.ValidNegative, "slower"},
 		{"is slower in one process", green(1.2, 0.002), func(r *record.Record) {
 			t := &r.Performance.Shapes[0]
 			t.Runs = t.Runs[:1]
 		}, record.ValidNegative, "against old in 1 process"},
-		{"is slower, and nobody knows why", green(1.2, 0.002), func(r *record.Record) { r.Counters = nil }, record.Reject, "no counters say why"},
-		{"pays too little, and nobody knows why", green(0.97, 0.002), func(r *record.Record) { r.Counters = nil }, record.Defer, "no counters say why"},
-		{"noise", green(0.92, 0.08), nil, record.Defer, "it would have seen"},
+		{"is slower, and nobody knows why", green(1.2, 0.002), func(r *record.Record) { r.Counters = nil }, record.Reject, "no counters to explain it"},
+		{"pays too little, and nobody knows why", green(0.97, 0.002), func(r *record.Record) { r.Counters = nil }, record.Defer, "no counters to explain it"},
+		{"noise", green(0.92, 0.08), nil, record.Defer, "it can detect"},
 		{"pays warm and loses cold", green(0.8, 0.002), func(r *record.Record) {
 			r.Performance.Shapes = append(r.Performance.Shapes, times(1.3, 0.002, timing.Graph, timing.Cold))
 		}, record.ValidNegative, "cold"},
@@ -101,11 +101,21 @@ func TestOutcomes(t *testing.T) {
 			r.Baseline.SHA256, r.Kernel.Identity, r.Baseline.Identity = "1", "i", "j"
 		}, record.ValidNegative, ""},
 		{"no GPU", green(1, 0.002), func(r *record.Record) { r.Performance = &record.Performance{Skipped: "no GPU"} }, record.Defer, "no GPU"},
+		{"the emulator", green(1, 0.002), func(r *record.Record) {
+			r.Build.Device.Driver, r.Performance = "emu", &record.Performance{Skipped: "no GPU"}
+		}, record.Correct, "correct, not timed: no GPU"},
+		{"the emulator, with an estimate of one register too many", green(1, 0.002), func(r *record.Record) {
+			r.Build.Device.Driver, r.Performance = "emu", &record.Performance{Skipped: "no GPU"}
+			r.Resources.Usage[0].Registers = resources.Figure{Value: 129, Source: resources.Estimate}
+		}, record.Correct, "no GPU; the resources gate was skipped"},
+		{"the emulator without checkers", green(1, 0.002), func(r *record.Record) {
+			r.Build.Device.Driver, r.Performance, r.Defects = "emu", &record.Performance{Skipped: "no GPU"}, nil
+		}, record.Defer, "the defects gate was skipped"},
 		{"resources unknown", green(0.8, 0.002), func(r *record.Record) { r.Resources = nil }, record.Defer, "resources"},
 		{"one register too many", green(0.8, 0.002), func(r *record.Record) { r.Resources.Usage[0].Registers.Value++ }, record.Reject, "129 registers, the budget is 128"},
 		{"an estimate of one register too many", green(0.8, 0.002), func(r *record.Record) {
 			r.Resources.Usage[0].Registers = resources.Figure{Value: 129, Source: resources.Estimate}
-		}, record.Defer, "ptxas or a GPU would know"},
+		}, record.Defer, "ptxas or a GPU gives the exact number"},
 		{"dynamic shared memory", green(0.8, 0.002), func(r *record.Record) { r.Resources.Dynamic = 65537 }, record.Reject, "65537 bytes of shared memory"},
 		{"spills", green(0.8, 0.002), func(r *record.Record) { r.Resources.Usage[0].SpillLoads.Value = 4 }, record.Reject, "4 bytes of spill loads"},
 		{"a defect", green(0.8, 0.002), func(r *record.Record) {
@@ -124,14 +134,14 @@ func TestOutcomes(t *testing.T) {
 		}, record.Merge, ""},
 		{"a fault", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[1].Failure = "the card is on fire" }, record.Reject, "on fire"},
 		{"guard bands", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[1].Overrun = true }, record.Reject, "outside of the buffers"},
-		{"other bits when run again", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[0].Repeatable = false }, record.Reject, "other bits"},
+		{"other bits when run again", green(0.8, 0.002), func(r *record.Record) { r.Correctness.Cases[0].Repeatable = false }, record.Reject, "a different output"},
 		{"a held bound", green(0.8, 0.002), func(r *record.Record) {
 			c := &r.Correctness.Cases[0]
 			c.Shape, c.Errors.Mean, c.Plain.Mean = problem.Square(1, 8, 512, 64), 0.0015, 0.0015
-		}, record.Reject, "what rounding to u8 may cost"},
+		}, record.Reject, "the bound for rounding to u8"},
 		{"an lse", green(0.8, 0.002), func(r *record.Record) {
 			r.Correctness.Cases[0].LSE = &ref.Errors{Max: 0.01, Worst: ref.Element{Want: 3}}
-		}, record.Reject, "error of the lse"},
+		}, record.Reject, "error of the log-sum-exp"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.change != nil {
@@ -141,7 +151,7 @@ func TestOutcomes(t *testing.T) {
 			if v.Outcome != c.want || !strings.Contains(v.Why, c.why) {
 				t.Errorf("%s: %s; want %s: %s\n%+v", v.Outcome, v.Why, c.want, c.why, v.Gates)
 			}
-			if v.OK() == (v.Outcome == record.Reject) {
+			if v.OK() == (v.Outcome == record.Reject) || v.Ready() && !v.OK() {
 				t.Error("OK and the outcome disagree")
 			}
 			stopped := false
@@ -205,7 +215,7 @@ func TestLargerBudget(t *testing.T) {
 		t.Errorf("%s: %s", v.Outcome, v.Why)
 	}
 	r.Resources.Budget.Registers = 255
-	if g := Judge(r).Gates[0]; g.Status != record.Green || !strings.Contains(g.Summary, "larger budget than usual: 255 registers") {
+	if g := Judge(r).Gates[0]; g.Status != record.Green || !strings.Contains(g.Summary, "larger than the default: 255 registers") {
 		t.Errorf("%s: %s", g.Status, g.Summary)
 	}
 }

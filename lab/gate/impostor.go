@@ -8,38 +8,38 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// The impostors: outputs that look like attention and are not. They are made from the
-// reference on a case's own inputs and judged as the kernel is.
+// The impostors: outputs that look like attention and are wrong. They are derived from the
+// reference on the inputs of a case, and judged like the output of the kernel.
 const (
 	Zeros       = "zeros"
-	Constant    = "constant"           // everywhere the mean of all of O
-	MeanOfV     = "mean-of-v"          // weights that are all the same
-	SwapHeads   = "swapped-heads"      // two neighbouring heads
-	ShiftRows   = "shifted-rows"       // every row is the next one's
-	MissingTile = "missing-last-tile"  // of keys
-	MissingKey  = "missing-last-key"   // a mask that is off by one
+	Constant    = "constant"           // every element is the mean of O
+	MeanOfV     = "mean-of-v"          // all weights are equal
+	SwapHeads   = "swapped-heads"      // two neighbouring heads are exchanged
+	ShiftRows   = "shifted-rows"       // each row is that of the next query
+	MissingTile = "missing-last-tile"  // the last tile of keys is left out
+	MissingKey  = "missing-last-key"   // the mask is off by one
 	Tail        = "uninitialised-tail" // the last row is zeros
-	TileOfKeys  = 32                   // keys of MissingTile
-	needed      = 4                    // impostors that some case must catch
+	TileOfKeys  = 32                   // the number of keys in a tile of MissingTile
+	needed      = 4                    // the number of impostors that the cases must catch
 
-	mostCompared = 4096 // rows of an output
+	mostCompared = 4096 // the largest number of rows that a case compares
 )
 
-// Impostors are all of them, in order.
+// Impostors lists all impostors.
 var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey, Tail}
 
-// Excuse says why an impostor cannot be told from the truth on a case, or "" when it
-// must be. Nobody else may excuse one.
+// Excuse returns why an impostor cannot be distinguished from the right output on a case, or
+// "" when the case must catch it. A record cannot excuse an impostor; only this function can.
 func Excuse(impostor string, s problem.Shape, distribution string, causal bool) string {
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}
 	rows := min(s.B*s.Hq*s.Sq, mostCompared)
-	looking := rows // for one of the last keys, perhaps
+	looking := rows // that may weigh one of the last keys
 	if causal {
 		looking = min(rows, s.B*s.Hq*TileOfKeys/2)
 	}
-	peaked := distribution == "one-hot" || distribution == "large-logits" // a row of O is a row of V
+	peaked := distribution == "one-hot" || distribution == "large-logits" // each row of O is a row of V
 	switch {
 	case impostor == SwapHeads && s.B*s.Hq < 2:
 		return "there is one head"
@@ -48,31 +48,32 @@ func Excuse(impostor string, s problem.Shape, distribution string, causal bool) 
 	case impostor == MeanOfV && s.Skv < 2, impostor == MissingKey && s.Skv < 2:
 		return "there is one key"
 	case impostor == ShiftRows && s.Skv < TileOfKeys, impostor == SwapHeads && s.Hkv < s.Hq && s.Skv < TileOfKeys:
-		return "rows that share a few keys may come out alike"
+		return "rows that share a few keys may be equal"
 	case impostor == SwapHeads && s.Hkv < s.Hq && (distribution == "rising" || distribution == "falling"):
-		return "heads that share keys look for the same ones"
+		return "heads that share keys weigh the same keys"
 	case impostor == ShiftRows && peaked && rows < 3:
-		return "two rows may look for the same key"
+		return "two rows may weigh the same key"
 	case impostor == MeanOfV && s.Skv < TileOfKeys && rows < 16:
-		return "a few keys may weigh the same in a few rows"
+		return "a few keys may have equal weights in a few rows"
 	case impostor == MissingTile && s.Skv <= TileOfKeys:
 		return "there is one tile of keys"
 	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
-		return "too few rows for one to look for the last tile of keys"
+		return "there are too few rows for one of them to weigh the last tile of keys"
 	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, causal)*TileOfKeys:
-		return "one tile of keys of many weighs less than rounding does"
+		return "one tile of many keys changes less than rounding does"
 	case impostor == MissingKey && causal:
 		return "only the last row sees the last key"
 	case impostor == MissingKey && distribution != "one-hot":
-		return "one key of many weighs less than rounding does: one-hot inputs show it"
+		return "one key of many changes less than rounding does: one-hot inputs show it"
 	case impostor == MissingKey && rows < 4*s.Skv:
-		return "too few rows for one to look for the last key"
+		return "there are too few rows for one of them to weigh the last key"
 	}
 	return ""
 }
 
-// tilesThatWeigh is how many tiles of keys there may be for one of them to weigh more than
-// rounding does. Of causal outputs only the last rows see the last.
+// tilesThatWeigh returns the largest number of tiles of keys with which one tile still changes
+// the output by more than rounding does. Only the last rows of a causal output see the last
+// tile.
 func tilesThatWeigh(distribution string, causal bool) int {
 	switch {
 	case distribution == "outliers" && causal:
@@ -87,7 +88,7 @@ func tilesThatWeigh(distribution string, causal bool) int {
 	return math.MaxInt32
 }
 
-// blind are the distributions on which some impostors, or all, are right.
+// blind lists the distributions on which some impostors, or all, give the right output.
 var blind = map[string]struct {
 	to      []string
 	because string
@@ -97,6 +98,6 @@ var blind = map[string]struct {
 	"constant-v": {[]string{Constant, MeanOfV, SwapHeads, ShiftRows, MissingTile, MissingKey}, "all rows of V are equal"},
 	"falling":    {[]string{ShiftRows, MissingTile, MissingKey}, "the first keys have all the weight"},
 	"rising":     {[]string{ShiftRows}, "the last keys have all the weight, in every row"},
-	"outliers":   {[]string{Tail}, "outliers weigh more than a row"},
-	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are alike"},
+	"outliers":   {[]string{Tail}, "outliers change the errors more than a row does"},
+	"ties":       {[]string{MissingTile, MissingKey}, "the tiles of keys are equal"},
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// BudgetFor is what a kernel whose PTX is for a target may take: 128 registers, 64 KB
-// of shared memory and no spills. Code for one architecture alone, as sm_90a, is
-// written to fill an SM with a block of three warpgroups: 168 registers and 227 KB.
+// BudgetFor returns the default budget of a kernel for a PTX target: 128 registers per
+// thread, 64 KiB of shared memory per block and no spills. Code for one architecture, such
+// as sm_90a, fills an SM with one block of three warpgroups: it may use 168 registers and
+// 227 KiB.
 func BudgetFor(target string) record.Budget {
 	if strings.HasSuffix(target, "a") {
 		return record.Budget{Registers: 168, Shared: 227 << 10}
@@ -18,45 +19,57 @@ func BudgetFor(target string) record.Budget {
 	return record.Budget{Registers: 128, Shared: 64 << 10}
 }
 
-func judgeResources(r *record.Resources, target string) record.Gate {
+// resourcesGate compares registers, shared memory and spills with the budget.
+var resourcesGate = spec{record.ResourcesGate, func(j *judgement) record.Gate {
+	r := j.r.Resources
 	if r == nil || len(r.Usage) == 0 {
 		return skip("resources were not measured")
 	}
-	var over, guessed, summary []string
+	var over, unsure, summary []string
 	for i := range r.Usage {
 		u := &r.Usage[i]
-		for _, f := range []struct {
-			what   string
-			figure resources.Figure
-			plus   int
-			most   int
-		}{
-			{"registers", u.Registers, 0, r.Budget.Registers},
-			{"bytes of shared memory", u.Shared, r.Dynamic, r.Budget.Shared},
-			{"bytes of spill stores", u.SpillStores, 0, r.Budget.Spills},
-			{"bytes of spill loads", u.SpillLoads, 0, r.Budget.Spills},
-		} {
-			if n := f.figure.Value + f.plus; f.figure.Known() && n > f.most {
-				text := fmt.Sprintf("%s: %d %s, the budget is %d (%s)", u.Target, n, f.what, f.most, f.figure.Source)
-				if f.figure.Source == resources.Estimate && f.plus == 0 {
-					guessed = append(guessed, text)
-				} else {
-					over = append(over, text)
-				}
-			}
-		}
+		measured, estimated := overBudget(r, u)
+		over, unsure = append(over, measured...), append(unsure, estimated...)
 		if !u.Registers.Known() {
-			guessed = append(guessed, u.Target+": nobody knows the registers")
+			unsure = append(unsure, u.Target+": the number of registers is not known")
 		}
 		summary = append(summary, fmt.Sprintf("%s: %v registers, %d bytes of shared memory", u.Target, u.Registers, u.Shared.Value+r.Dynamic))
 	}
-	if len(over) == 0 && len(guessed) > 0 {
-		g := skip("%s; ptxas or a GPU would know", guessed[0])
-		g.Reasons = guessed
+	if len(over) == 0 && len(unsure) > 0 {
+		g := skip("%s; ptxas or a GPU gives the exact number", unsure[0])
+		g.Reasons = unsure
 		return g
 	}
-	if b, usual := r.Budget, BudgetFor(target); b.Registers > usual.Registers || b.Shared > usual.Shared || b.Spills > usual.Spills {
-		summary = append(summary, fmt.Sprintf("by a larger budget than usual: %d registers, %d bytes, %d of spills", b.Registers, b.Shared, b.Spills))
+	if b, usual := r.Budget, BudgetFor(j.r.Kernel.Target); b.Registers > usual.Registers || b.Shared > usual.Shared || b.Spills > usual.Spills {
+		summary = append(summary, fmt.Sprintf("the budget is larger than the default: %d registers, %d bytes, %d bytes of spills", b.Registers, b.Shared, b.Spills))
 	}
-	return verdictOf(record.Red, over, strings.Join(summary, "; "))
+	return gateOf(record.Red, over, strings.Join(summary, "; "))
+}}
+
+// overBudget returns what a kernel uses beyond its budget on one target, measured and
+// estimated. An estimate of registers or spills does not make the gate red.
+func overBudget(r *record.Resources, u *resources.Usage) (measured, estimated []string) {
+	for _, f := range []struct {
+		what    string
+		figure  resources.Figure
+		dynamic int // bytes of shared memory that the launch adds
+		most    int
+	}{
+		{"registers", u.Registers, 0, r.Budget.Registers},
+		{"bytes of shared memory", u.Shared, r.Dynamic, r.Budget.Shared},
+		{"bytes of spill stores", u.SpillStores, 0, r.Budget.Spills},
+		{"bytes of spill loads", u.SpillLoads, 0, r.Budget.Spills},
+	} {
+		n := f.figure.Value + f.dynamic
+		if !f.figure.Known() || n <= f.most {
+			continue
+		}
+		text := fmt.Sprintf("%s: %d %s, the budget is %d (%s)", u.Target, n, f.what, f.most, f.figure.Source)
+		if f.figure.Source == resources.Estimate && f.dynamic == 0 {
+			estimated = append(estimated, text)
+		} else {
+			measured = append(measured, text)
+		}
+	}
+	return measured, estimated
 }
