@@ -176,7 +176,7 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		if err != nil {
 			return results, err
 		}
-		r := newGateResult(rec, g.Dir)
+		r := newGateResult(rec, j.Subject, j.file, g.Dir)
 		var kept error
 		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict, j.Subject, baseline)
 		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is looked at: a full disk must not cost the result

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/errmap"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
@@ -28,12 +31,17 @@ type GateResult struct {
 	VerdictHash string          `json:"verdict_hash"`
 	Evidence    string          `json:"evidence"`
 
-	record *record.Record
+	record    *record.Record
+	file, ptx string // the PTX of the kernel: the name of its file and its text
 }
 
-// newGateResult judges a record.
-func newGateResult(rec *record.Record, dir string) *GateResult {
-	r := &GateResult{Kernel: rec.Kernel, Device: rec.Build.Device.Name, Evidence: dir, record: rec}
+// newGateResult judges a record of a kernel. file is the PTX file of the kernel, "" for a
+// kernel of attest.
+func newGateResult(rec *record.Record, s *lab.Subject, file, dir string) *GateResult {
+	r := &GateResult{Kernel: rec.Kernel, Device: rec.Build.Device.Name, Evidence: dir, record: rec, file: file, ptx: s.PTX}
+	if file == "" {
+		r.file = s.Name + ".ptx"
+	}
 	if rec.Baseline != nil {
 		r.Baseline = rec.Baseline.Name
 	}
@@ -76,6 +84,7 @@ func (r *GateResult) print(env *cli.Env) {
 	for i := range r.Verdict.Gates {
 		printGate(env, s, &r.Verdict.Gates[i])
 	}
+	r.printFindings(env, s)
 	r.printMap(env, s)
 	why := r.Verdict.Why
 	for _, g := range r.Verdict.Gates {
@@ -114,8 +123,8 @@ func wrapped(env *cli.Env, text, hang string) string {
 func printGate(env *cli.Env, s term.Style, g *record.Gate) {
 	name := fmt.Sprintf("%-*s%s", nameColumn, g.Name, status(s, g.Status))
 	line(env, name, nameColumn+len(g.Status), g.Summary)
-	if g.Status != record.Red && g.Status != record.Void {
-		return
+	if g.Status != record.Red && g.Status != record.Void || g.Name == record.DefectsGate {
+		return // the findings are printed below the gates
 	}
 	const most = 4
 	hang := strings.Repeat(" ", 2+nameColumn+statusColumn)
@@ -129,6 +138,36 @@ func printGate(env *cli.Env, s term.Style, g *record.Gate) {
 		}
 		fmt.Fprintf(env, "%s%s\n", hang, wrapped(env, why, hang))
 	}
+}
+
+// mostFindings is the number of findings that are printed for a kernel.
+const mostFindings = 2
+
+// printFindings prints the defects of a rejected kernel, each with its excerpt, cause and
+// fix, and the reasons of the defects gate that have no finding.
+func (r *GateResult) printFindings(env *cli.Env, s term.Style) {
+	d := r.record.Defects
+	if d == nil || len(d.Found) == 0 || r.Verdict.OK() {
+		return
+	}
+	errors := slices.DeleteFunc(slices.Clone(d.Found), func(f finding.Finding) bool { return f.Severity != finding.Error })
+	if len(errors) == 0 {
+		return
+	}
+	fmt.Fprintln(env)
+	shown := errors[:min(len(errors), mostFindings)]
+	findingtext.NewPrinter(env, s, r.file, r.ptx).Print(shown)
+	if more := len(errors) - len(shown); more > 0 {
+		fmt.Fprintf(env, "and %s", term.Count(more, "more error"))
+		if r.Record != "" {
+			fmt.Fprintf(env, "; attest evidence show %s lists them all", r.Record[:12])
+		}
+		fmt.Fprintln(env)
+	}
+	if d.Depends {
+		fmt.Fprintln(env, "the output depends on the order in which warps run")
+	}
+	fmt.Fprintln(env)
 }
 
 // printMap shows where the errors are, for the wrong case with the largest map.

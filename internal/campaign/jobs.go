@@ -13,6 +13,7 @@ type job struct {
 	*lab.Subject
 	chosen Selection // that made it; its baseline is made the same way
 	shapes shapes.List
+	file   string // the PTX file, "" for a kernel of attest
 }
 
 // ladder returns all kernels that exist in the format that is asked for.
@@ -49,7 +50,7 @@ func (g *Gate) named(names []string) (list []job, err error) {
 		if len(g.Shapes) > 0 {
 			chosen = chosen.For(g.Shapes[0])
 		}
-		list = append(list, job{s, chosen, g.Shapes})
+		list = append(list, job{s, chosen, g.Shapes, g.PTX})
 	}
 	return list, nil
 }
@@ -58,7 +59,7 @@ func (g *Gate) named(names []string) (list []job, err error) {
 func (g *Gate) jobs(name string) (list []job, err error) {
 	if len(g.Shapes) == 0 {
 		s, err := g.Preset(name)
-		return []job{{s, g.Selection, nil}}, err
+		return []job{{Subject: s, chosen: g.Selection}}, err
 	}
 	for _, n := range g.Shapes {
 		chosen := g.For(n)
@@ -68,7 +69,7 @@ func (g *Gate) jobs(name string) (list []job, err error) {
 		}
 		i := slices.IndexFunc(list, func(j job) bool { return sameText(j.Subject, s) })
 		if i < 0 {
-			i, list = len(list), append(list, job{s, chosen, nil})
+			i, list = len(list), append(list, job{Subject: s, chosen: chosen})
 		}
 		list[i].shapes = append(list[i].shapes, n)
 	}
