@@ -158,7 +158,7 @@ func (r *GateResult) printFindings(env *cli.Env, s term.Style) {
 	shown := errors[:min(len(errors), mostFindings)]
 	findingtext.NewPrinter(env, s, r.file, r.ptx).Print(shown)
 	if more := len(errors) - len(shown); more > 0 {
-		fmt.Fprintf(env, "and %s", term.Count(more, "more error"))
+		fmt.Fprintf(env, "and %s", english.Count(more, "more error"))
 		if r.Record != "" {
 			fmt.Fprintf(env, "; attest evidence show %s lists them all", r.Record[:12])
 		}

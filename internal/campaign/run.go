@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
-	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/internal/term"

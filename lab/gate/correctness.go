@@ -85,7 +85,7 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 		}
 	}
 	if len(caught) < needed {
-		why = append(why, fmt.Sprintf("the cases catch %s of impostors, %d are needed", term.Count(len(caught), "kind"), needed))
+		why = append(why, fmt.Sprintf("the cases catch %s of impostors, %d are needed", english.Count(len(caught), "kind"), needed))
 	}
 	if !partial(shapes) && !refusesPartial(c.Refused) {
 		why = append(why, "no shape has a partial tile")

@@ -32,9 +32,9 @@ var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
 	if len(red) > 0 {
 		return gateOf(record.Red, red, "")
 	}
-	clean := fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), term.Count(len(d.Schedules), "schedule"))
+	clean := fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), english.Count(len(d.Schedules), "schedule"))
 	if d.Warnings > 0 {
-		clean += ", " + term.Count(d.Warnings, "warning")
+		clean += ", " + english.Count(d.Warnings, "warning")
 	}
 	return gateOf(record.Void, thinDefects(d), clean)
 }}

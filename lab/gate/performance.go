@@ -237,7 +237,7 @@ func (j *judgement) meaningless(t *record.Times) (why []string) {
 		why = append(why, t.Inputs+" as inputs draw less power, so the GPU runs faster")
 	}
 	if n := len(samples(t, 0)); n < leastSamples {
-		why = append(why, fmt.Sprintf("%s, but at least %d are needed", term.Count(n, "sample"), leastSamples))
+		why = append(why, fmt.Sprintf("%s, but at least %d are needed", english.Count(n, "sample"), leastSamples))
 	}
 	if t.Method.Mode == "" || t.Method.Cache == "" {
 		why = append(why, "the method is not named")
