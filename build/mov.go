@@ -7,20 +7,11 @@ func Pack2[T, E Value](lo, hi E) T {
 	return pack[T](kernelOf(lo), lo, hi)
 }
 
-// Pack4 is mov.type d, {a, b, c, d}: four values in one of four times the size, the first
-// in the lowest bits.
-func Pack4[T, E Value](e [4]E) T {
-	return pack[T](kernelOf(e[0]), e[0], e[1], e[2], e[3])
-}
-
 // Unpack2 is mov.type {lo, hi}, v: the halves of v.
 func Unpack2[E, T Value](v T) (lo, hi E) {
 	e := unpack[E](v, 2)
 	return e[0], e[1]
 }
-
-// Unpack4 is mov.type {a, b, c, d}, v: the quarters of v, the lowest first.
-func Unpack4[E, T Value](v T) [4]E { return [4]E(unpack[E](v, 4)) }
 
 func pack[T Value](k *Kernel, elems ...Value) T {
 	var zero T

@@ -19,9 +19,6 @@ func NewBuffers(k *build.Kernel, mem build.Shared[build.B8], bytes, slots int) B
 	return Buffers{k, mem, bytes, slots}
 }
 
-// Bytes is the size of one slot.
-func (b Buffers) Bytes() int { return b.bytes }
-
 // First is the buffer of slot 0, where the tile that [TilesOf] takes lies.
 func (b Buffers) First() build.Shared[build.B8] { return b.mem }
 
@@ -59,8 +56,8 @@ type Movable[V any] interface {
 
 // Tiles is one side of a ring together with what its slots hold. A consumer's loop is
 //
-//	K.Wait()
-//	w.MMA(S, "S = Q·Kᵀ", Q, K.Tile())
+//	slot := K.Wait()
+//	w.MMA(S, "S = Q·Kᵀ", Q, K.At(slot))
 //	K.Signal(w)
 //	K.Next()
 type Tiles[V Movable[V]] struct {
@@ -68,18 +65,8 @@ type Tiles[V Movable[V]] struct {
 	first V
 }
 
-// TilesOf is a side whose slots hold tiles like first, which is the tile of slot 0. The
-// ring must own its buffers.
-func TilesOf[V Movable[V]](s *Side, first V) Tiles[V] {
-	if s.r.bytes == 0 {
-		s.r.k.Errorf("the ring has no buffers: make it with NewBufferRing")
-	}
-	return Tiles[V]{s, first}
-}
+// TilesOf returns a side whose slots hold tiles like first, the tile in slot 0.
+func TilesOf[V Movable[V]](s *Side, first V) Tiles[V] { return Tiles[V]{s, first} }
 
-// Tile is the tile in the current slot.
-func (t Tiles[V]) Tile() V { return t.At(t.Slot()) }
-
-// At is the tile in a slot that the caller already knows, such as the one that Wait
-// returned. It saves reading the position again.
+// At returns the tile in a slot: the one that Wait returned, mostly.
 func (t Tiles[V]) At(slot build.U32) V { return t.first.Plus(t.r.Offset(slot)) }

@@ -1,12 +1,11 @@
 // Package tile writes the parts of kernels that experts draw on paper: matrices in
 // registers, matrices in shared memory, products of the two, and rings of buffers.
 //
-//	S := w.Accumulator(64)                // 16×64 in the registers of a warp
-//	K.Wait()                              // the ring's next tile of keys is there
-//	w.MMA(S, "S = Q·Kᵀ", w.A(Q), K.Tile()) // ldmatrix and mma.sync
-//	K.Signal(w)                           // its buffer may be filled again
+//	S := w.Accumulator(64)                    // 16×64 in the registers of a warp
+//	slot := K.Wait()                          // the ring's next tile of keys is there
+//	w.MMA(S, "S = Q·Kᵀ", w.A(Q), K.At(slot))  // ldmatrix and mma.sync
+//	K.Signal(w)                               // a producer may fill the slot again
 //	K.Next()
-//	m := S.RowMax()                       // shuffles among the lanes of a row
 //
 // The receiver of a call shows whose work it is: a [Warp] for what 32 lanes do
 // together, a [Warpgroup] for 128 threads, a [Side] of a [Ring] for a producer or a

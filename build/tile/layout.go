@@ -199,15 +199,3 @@ func (l Layout) rowSlots() (rows []int, slot []int) {
 	}
 	return rows, slot
 }
-
-// rowLanes is how many neighbouring lanes share their rows.
-func (l Layout) rowLanes() int {
-	n := 1
-	for _, d := range l.bits {
-		if d.Row != 0 {
-			break
-		}
-		n *= 2
-	}
-	return n
-}

@@ -91,10 +91,10 @@ func TestMMA(t *testing.T) {
 	}
 }
 
-// TestRows reduces rows, scales them and cuts columns off, in fragments of a warp with
-// 8 and 16 rows, and of a warpgroup.
+// TestRows multiplies each row by a factor of its own, in fragments of a warp with 8 and
+// 16 rows, and of a warpgroup.
 func TestRows(t *testing.T) {
-	const cols, kept = 24, 13
+	const cols = 24
 	for _, l := range []tile.Layout{tile.Accumulator(8, cols), tile.Accumulator(16, cols), tile.WgmmaAccumulator(cols)} {
 		k := build.New("rows", ptx.SM80)
 		in, out := k.ParamGlobalF32("in"), k.ParamGlobalF32("out")
@@ -106,12 +106,13 @@ func TestRows(t *testing.T) {
 		k.SyncThreads()
 		f := tile.NewFrag(k, l, k.F32(0))
 		f.Load(lane, s)
-		whole := f.RowSum()
-		f.KeepCols(lane, k.U32(kept), tile.NegInf(k))
-		most := f.RowMax()
-		f.Load(lane, s)
-		f.MulRows(whole)
-		f.Map(func(x build.F32, slot int, at tile.Pos) build.F32 { return x.Add(most[slot]) })
+		row, _ := f.Base(k, lane)
+		var factors []build.F32
+		for slot := range f.Slots() {
+			factors = append(factors, row.Add(f.SlotRow(slot)).CvtRnF32())
+		}
+		f.MulRows(factors)
+		f.Map(func(x build.F32, slot int, at tile.Pos) build.F32 { return x.Add(factors[slot]) })
 		k.SyncThreads()
 		f.Store(lane, s)
 		k.SyncThreads()
@@ -119,16 +120,7 @@ func TestRows(t *testing.T) {
 		f.Load(lane, s)
 		write(k, lane, out, f)
 
-		want := func(r, c int) float32 {
-			sum, most := float32(0), float32(math.Inf(-1))
-			for j := range cols {
-				sum += small(r, j)
-				if j < kept {
-					most = max(most, small(r, j))
-				}
-			}
-			return small(r, c)*sum + most
-		}
+		want := func(r, c int) float32 { return small(r, c)*float32(r) + float32(r) }
 		for name, dev := range devices(t, ptx.SM80) {
 			got := words(t, dev, k, l.Lanes, l.Lanes*f.Elements(), matrix(l.Rows, cols, small, single))
 			wantFrag(t, l.Name+", "+name, f.Layout, got, want)
@@ -175,8 +167,7 @@ func TestComments(t *testing.T) {
 	s := tile.Padded(k, k.SharedF16("s", 32*72), 32, 64)
 	S := w.Accumulator(32)
 	w.MMA(S, "S = Q·Kᵀ", w.A(s), w.BT(s))
-	S.MulRows(S.RowMax())
-	S.KeepCols(w.Lane, k.U32(5), k.F32(0))
+	S.MulRows([]build.F32{k.F32(2), k.F32(3)})
 	text, err := k.PTX()
 	if err != nil {
 		t.Fatal(err)
@@ -198,6 +189,6 @@ func ExampleWarp_MMA() {
 
 	S := w.Accumulator(32) // 16×32
 	w.MMA(S, "S = Q·Kᵀ", w.A(Q), w.BT(K))
-	fmt.Println(len(S.RowMax()), "rows a lane,", S.Elements(), "scores")
-	// Output: 2 rows a lane, 16 scores
+	fmt.Println(S.Slots(), "rows per lane,", S.Elements(), "scores")
+	// Output: 2 rows per lane, 16 scores
 }

@@ -14,14 +14,9 @@ type Ring struct {
 // RingBytes is how many bytes of shared memory the barriers of a ring take.
 func RingBytes(slots int) int { return 2 * slots * 8 }
 
-// NewBufferRing is a ring of the buffers, with its barriers at bars.
-func NewBufferRing(b Buffers, bars build.Shared[build.B64]) Ring {
+// NewRing returns a ring of the buffers, with its barriers at bars.
+func NewRing(b Buffers, bars build.Shared[build.B64]) Ring {
 	return Ring{b, bars, bars.Plus(b.slots)}
-}
-
-// NewRing is a ring without buffers of its own, with its barriers at bars.
-func NewRing(k *build.Kernel, bars build.Shared[build.B64], slots int) Ring {
-	return NewBufferRing(Buffers{k: k, slots: slots}, bars)
 }
 
 // Init initialises the barriers: it says how many arrivals complete a phase of either
@@ -114,7 +109,7 @@ func (s *Side) Signal(w Warp) {
 func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords func(box int) build.Coords) {
 	k := s.r.k
 	offset := s.r.Offset(slot)
-	full := s.Full()
+	full := s.r.full.At(s.slot.Get())
 	to, from := make([]build.Shared[build.B8], boxes), make([]build.Coords, boxes)
 	for i := range boxes {
 		to[i], from[i] = s.r.Part(offset, i*s.r.bytes/boxes), coords(i)
@@ -129,9 +124,6 @@ func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords
 
 // Slot is the number of the current slot.
 func (s *Side) Slot() build.U32 { return s.slot.Get() }
-
-// Buffer is the address of the current slot's buffer.
-func (s *Side) Buffer() build.Shared[build.B8] { return s.r.At(s.slot.Get()) }
 
 // Begin starts at a slot of the first round.
 func (s *Side) Begin(slot build.Int) { s.slot.Set(slot) }
@@ -161,6 +153,3 @@ func (s *Side) Next() {
 	wrapped := s.r.k.U32(1).Selp(0, next.SetpEq(0))
 	s.parity.Set(s.parity.Get().Xor(wrapped))
 }
-
-// Full is the barrier that the copies into the current slot complete.
-func (s *Side) Full() build.Shared[build.B64] { return s.r.full.At(s.slot.Get()) }

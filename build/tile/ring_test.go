@@ -53,6 +53,12 @@ func TestAsync(t *testing.T) {
 	}
 }
 
+// ringOf returns a ring whose slots are 32 words of mem each, one per lane.
+func ringOf(k *build.Kernel, mem build.Shared[build.U32], bars string, slots int) tile.Ring {
+	b := tile.NewBuffers(k, build.SharedAs[build.B8](mem, 0), 4*32, slots)
+	return tile.NewRing(b, k.SharedB64(bars, tile.RingBytes(slots)/8))
+}
+
 // TestRing hands numbers from a warp to two others through slots, many times round.
 func TestRing(t *testing.T) {
 	const rounds, consumers = 11, 2
@@ -67,7 +73,7 @@ func TestRing(t *testing.T) {
 			tid := k.TidX()
 			lane, warp := tid.And(31), tid.Shr(5)
 			w := tile.NewWarp(k, lane)
-			ring := tile.NewRing(k, k.SharedB64("bars", tile.RingBytes(slots)/8), slots)
+			ring := ringOf(k, mem, "bars", slots)
 			k.If(tid.SetpEq(0), func() { ring.Init(1, consumers) })
 			k.SyncThreads()
 			k.If(warp.SetpEq(0), func() {
@@ -112,7 +118,7 @@ func TestRingSkip(t *testing.T) {
 		tid := k.TidX()
 		lane, warp := tid.And(31), tid.Shr(5)
 		w := tile.NewWarp(k, lane)
-		ring := tile.NewRing(k, k.SharedB64("bars", tile.RingBytes(slots)/8), slots)
+		ring := ringOf(k, mem, "bars", slots)
 		k.If(tid.SetpEq(0), func() { ring.Init(1, 1) })
 		k.SyncThreads()
 		k.If(warp.SetpEq(0), func() {
@@ -157,8 +163,8 @@ func TestRingsTogether(t *testing.T) {
 				tid := k.TidX()
 				lane, warp := tid.And(31), tid.Shr(5)
 				w := tile.NewWarp(k, lane)
-				a := tile.NewRing(k, k.SharedB64("a", tile.RingBytes(slots)/8), slots)
-				b := tile.NewRing(k, k.SharedB64("b", tile.RingBytes(slots)/8), slots)
+				a := ringOf(k, first, "a", slots)
+				b := ringOf(k, second, "b", slots)
 				k.If(tid.SetpEq(0), func() {
 					a.Init(1, 2)
 					b.Init(1, 1)
@@ -212,9 +218,10 @@ func TestRingsTogether(t *testing.T) {
 		}
 	}
 	k := build.New("rings", ptx.SM90)
-	mem := k.SharedB64("bars", 32)
-	tile.NewRing(k, mem, 3).ConsumerWith(tile.NewRing(k, mem, 2).Consumer())
-	tile.NewRing(k, mem, 3).ConsumerAt(k.U32(0))
+	mem := k.SharedU32("mem", 3*32)
+	three, two := ringOf(k, mem, "three", 3), ringOf(k, mem, "two", 2)
+	three.ConsumerWith(two.Consumer())
+	three.ConsumerAt(k.U32(0))
 	_, err := k.PTX()
 	for _, want := range []string{"a ring of 3 slots cannot share the position of a ring of 2 slots", "only rings of 1 or 2 slots"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

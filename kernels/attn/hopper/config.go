@@ -197,7 +197,7 @@ type plan struct {
 	qTile, tile  int // bytes of a tile of Q, and of K or raw
 	vTile        int // of transposed V
 	barriers     [rings]int
-	turns        int
+	pingPong     int // the barriers of the ping-pong
 	parts, inbox int // what warpgroups send each other, and how many bytes each receives
 	exchanged    int // the barriers at which they wait for it
 	total        int
@@ -262,13 +262,13 @@ func (c Config) plan(d int) plan {
 		p.barriers[r] = bars
 		bars += tile.RingBytes(c.slots(r))
 	}
-	p.turns = bars
-	p.exchanged = p.turns + tile.PingPongBytes(c.pingPongWarps())
+	p.pingPong = bars
+	p.exchanged = p.pingPong + tile.PingPongBytes(c.pingPongWarps())
 	at := take(p.exchanged + 8*c.Warpgroups)
 	for r := range p.barriers {
 		p.barriers[r] += at
 	}
-	p.turns += at
+	p.pingPong += at
 	p.exchanged += at
 	return p
 }

@@ -22,15 +22,16 @@ func (g *gen) consume() {
 		if c.Split > 1 {
 			k.BarrierClusterWait() // the other block has initialised its mbarriers
 		}
-		Q := a.Q.Plus(a.queries(it).Wait().MulLo(g.plan.qTile)) // Q has arrived
+		queries := a.queries(it)
+		Q := queries.At(queries.Wait()) // Q has arrived
 
 		g.work.EachTile(it, g.inBlock(), c.perBlock(), func(j build.U32) {
-			slotK := a.keys.Wait() // K has arrived
+			slot := a.K.Wait() // K has arrived
 			wg.Fence()
-			wg.MMA(S, "S = Q·Kᵀ", inputs, Q, inputs, a.K.Plus(g.slotBytes(slotK)), false)
+			wg.MMA(S, "S = Q·Kᵀ", inputs, Q, inputs, a.K.At(slot), false)
 			wg.Commit()
 			wg.Wait(0)
-			a.keys.Signal(wg.Warp) // the loader may overwrite K
+			a.K.Signal(wg.Warp) // the loader may overwrite K
 
 			g.mask.Apply(S, wg.Thread, j.MulLo(c.TileN), it.Row0.Add(g.groupRow()))
 			t := a.softmax.Tile(S) // m = rowmax S
@@ -43,7 +44,7 @@ func (g *gen) consume() {
 			}
 			P, last := at.weights(t, 0, at.first) // P = 2^(c·S - c·m + 8), first keys
 			if at.early {
-				a.values.Wait()                // V has arrived
+				a.V.Wait()                     // V has arrived
 				a.turn.Pass(wg.Warp, k.F32(1)) // the next warpgroup begins its exponentials
 			}
 			if at.weightEarly {
@@ -62,16 +63,16 @@ func (g *gen) consume() {
 			}
 			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise
 
-			slotV := a.values.Slot()
+			slot = a.V.Slot()
 			if !at.early {
-				a.values.Wait() // V has arrived
+				a.V.Wait() // V has arrived
 			}
 			wg.Fence()
-			wg.MMAFromRegisters(T, "T = P·V", ptx.E4M3, P, inputs, a.V.Plus(slotV.MulLo(g.plan.vTile)), false)
+			wg.MMAFromRegisters(T, "T = P·V", ptx.E4M3, P, inputs, a.V.At(slot), false)
 			wg.Commit()
 			wg.Wait(0)
-			a.values.Signal(wg.Warp)  // the transposing warps may overwrite V
-			a.keys.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V's place is K's
+			a.V.Signal(wg.Warp)    // the transposing warps may overwrite V
+			a.K.Skip(c.perBlock()) // past the tiles of the warpgroup that shares these rows; V moves with K
 			if c.TileMaxima {
 				O.AddScaled(k, T, w) // O = O + w·T
 			} else {
@@ -85,32 +86,30 @@ func (g *gen) consume() {
 
 // consumer is what a computing warpgroup keeps through an item.
 type consumer struct {
-	g            *gen
-	wg           tile.Warpgroup
-	keys, values *tile.Side
-	turn         *tile.Turn  // among the warpgroups that take turns in the exponentials
-	Q, K, V      tile.KMajor // the first slot of each ring; Q is the warpgroup's 64 rows
-	S, T         *tile.Frag
-	O            part.Accumulator
-	c, vs        *build.Var[build.F32] // the factors of scores and of the output
-	softmax      *part.Softmax
+	g       *gen
+	wg      tile.Warpgroup
+	turn    *tile.Turn  // the warp's turn in the ping-pong; nil without
+	Q       tile.KMajor // the warpgroup's 64 rows in the first slot
+	K, V    tile.Tiles[tile.KMajor]
+	S, T    *tile.Frag
+	O       part.Accumulator
+	c, vs   *build.Var[build.F32] // the factors of scores and of the output
+	softmax *part.Softmax
 }
 
 func (g *gen) newConsumer() *consumer {
 	k := g.k
 	// The address of a symbol would be worked out anew, from the block's place in its
 	// cluster, in each round.
-	g.lieAt(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
-	place := func(at int) build.Shared[build.B8] { return build.SharedAs[build.B8](g.mem, at) }
+	g.placeShared(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	mine := g.groupRow().MulLo(g.d)
 	keys := g.ringK.Consumer()
 	cols := g.c.columns(g.d)
 	a := &consumer{
 		g: g, wg: g.wg,
-		keys: keys, values: g.ringV.ConsumerWith(keys),
-		Q: tile.NewKMajor(k, place(g.plan.q), warpgroupRows, g.d).Plus(mine),
-		K: tile.NewKMajor(k, place(g.plan.k), g.c.TileN, g.d),
-		V: g.valueTile(),
+		Q: tile.NewKMajor(k, g.ringQ.First(), warpgroupRows, g.d).Plus(mine),
+		K: tile.TilesOf(keys, tile.NewKMajor(k, g.ringK.First(), g.c.TileN, g.d)),
+		V: tile.TilesOf(g.ringV.ConsumerWith(keys), g.valueTile()),
 		S: g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(cols),
 		// Of the extra columns that hold row sums, each lane keeps its first.
 		O:    part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
@@ -119,7 +118,7 @@ func (g *gen) newConsumer() *consumer {
 	}
 	a.softmax = part.NewSoftmax(k, g.c.numerics(), a.c, slots)
 	if g.c.perBlock() > 1 { // the second warpgroup begins with the second tile
-		a.keys.Begin(g.inBlock())
+		a.K.Begin(g.inBlock())
 	}
 	return a
 }
@@ -133,7 +132,7 @@ func (g *gen) newTurn() *tile.Turn {
 	warp := g.uniform(g.wg.Thread.Shr(5))
 	// Where warpgroups share keys, some have one tile more than others. They come first
 	// in a round, so none of them waits for a warpgroup that has finished.
-	return g.turns.Member(g.group.Sub(1).MadLo(4, warp), 4)
+	return g.pingPong.Member(g.group.Sub(1).MadLo(4, warp), 4)
 }
 
 // waitForTurn waits until the warpgroup before has handed the exponentials over. Where a
@@ -141,7 +140,7 @@ func (g *gen) newTurn() *tile.Turn {
 // register.
 func (a *consumer) waitForTurn() {
 	if c := a.g.c; c.Stages == 2*c.perBlock() {
-		a.turn.WaitIn(part.Divide(a.g.k, a.keys.Slot(), c.perBlock()))
+		a.turn.WaitIn(part.Divide(a.g.k, a.K.Slot(), c.perBlock()))
 		return
 	}
 	a.turn.Wait()
@@ -170,7 +169,9 @@ func (a *consumer) outputScale(it part.Item) build.F32 {
 
 // queries returns the ring of Q at an item's slot. It is computed when it is needed: there
 // is no register for it through the tiles.
-func (a *consumer) queries(it part.Item) *tile.Side { return a.g.ringQ.ConsumerAt(it.Number) }
+func (a *consumer) queries(it part.Item) tile.Tiles[tile.KMajor] {
+	return tile.TilesOf(a.g.ringQ.ConsumerAt(it.Number), a.Q)
+}
 
 // end writes O, alone or together with the warpgroups that have other keys of the same
 // rows.
@@ -184,9 +185,4 @@ func (a *consumer) end(it part.Item) {
 	norm, lse := a.softmax.Normalise(a.outputScale(it), reference, l, g.p.LSE)
 	g.out.StoreInterleaved(a.outputRows(it, g.k.U32(0)), a.O.Frag, g.d, norm)
 	a.storeLSE(it, lse)
-}
-
-// slotBytes returns how far a slot's tile of K or raw V is from the first slot.
-func (g *gen) slotBytes(slot build.U32) build.U32 {
-	return slot.MulLo(g.plan.tile)
 }

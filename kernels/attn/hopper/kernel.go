@@ -67,7 +67,7 @@ type gen struct {
 	rank                         build.U32 // in the cluster
 	group                        build.U32 // the thread's warpgroup: 0 produces
 	wg                           tile.Warpgroup
-	turns                        tile.PingPong
+	pingPong                     tile.PingPong
 	mask                         part.Mask
 	work                         part.Work
 	scales                       part.Scales
@@ -97,17 +97,23 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
 	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.shared, Step: 1}
 	g.out = part.Output{K: k, O: g.o, Type: outputType(p), SeqQ: g.seqQ, D: g.d}
-	g.lieAt(k.DynamicShared(1024))
+	g.placeShared(k.DynamicShared(1024))
 	return g
 }
 
-// lieAt says where the block's shared memory begins.
-func (g *gen) lieAt(mem build.Shared[build.B8]) {
+// placeShared sets the address of the block's shared memory, and places the rings and the
+// barriers in it.
+func (g *gen) placeShared(mem build.Shared[build.B8]) {
 	g.mem = mem
-	for i, r := range []*tile.Ring{&g.ringQ, &g.ringK, &g.ringRaw, &g.ringV} {
-		*r = tile.NewRing(g.k, build.SharedAs[build.B64](mem, g.plan.barriers[i]), g.c.slots(i))
+	ring := func(number, at, bytes int) tile.Ring {
+		slots := tile.NewBuffers(g.k, build.SharedAs[build.B8](mem, at), bytes, g.c.slots(number))
+		return tile.NewRing(slots, build.SharedAs[build.B64](mem, g.plan.barriers[number]))
 	}
-	g.turns = tile.NewPingPong(g.k, build.SharedAs[build.B64](mem, g.plan.turns), g.c.pingPongWarps())
+	g.ringQ = ring(ringQ, g.plan.q, g.plan.qTile)
+	g.ringK = ring(ringK, g.plan.k, g.plan.tile)
+	g.ringRaw = ring(ringRaw, g.plan.raw, g.plan.tile)
+	g.ringV = ring(ringV, g.plan.v, g.plan.vTile)
+	g.pingPong = tile.NewPingPong(g.k, build.SharedAs[build.B64](mem, g.plan.pingPong), g.c.pingPongWarps())
 }
 
 // uniform is a number that all lanes of a warp agree on, said so that the assembler
@@ -146,7 +152,7 @@ func (g *gen) open() {
 		}
 	})
 	if g.c.SumsInV {
-		g.fillSumColumns()
+		g.writeOnes()
 	}
 	k.SyncThreads()
 	if g.c.Split > 1 {

@@ -43,8 +43,9 @@ func (g *gen) load() {
 	})
 }
 
-// copies are the copy engine's sides of the rings. Each method fills the slot in turn,
-// which is empty, and goes on to the next.
+// copies are the loading warp's sides of the rings. Each method fills a slot, which Wait
+// returned, and moves on to the next. What lies beyond the end of a sequence arrives as
+// zeros.
 type copies struct {
 	g         *gen
 	q, k, raw *tile.Side
@@ -54,49 +55,26 @@ func (g *gen) newCopies() copies {
 	return copies{g, g.ringQ.Producer(), g.ringK.Producer(), g.ringRaw.Producer()}
 }
 
-// queries brings the item's rows of Q.
+// queries copies the item's rows of Q, 64 at a time.
 func (c copies) queries(it part.Item, slot build.U32) {
-	k := c.g.k
-	c.fill(c.q, slot, c.g.q, c.g.plan.q, c.g.plan.qTile, func(i int) []build.U32 {
-		return []build.U32{k.U32(0), it.Row0.Add(i * warpgroupRows), it.Head}
-	}, c.g.c.rows()/warpgroupRows)
+	g := c.g
+	c.q.Load(g.wg.Warp, slot, g.q, g.c.rows()/warpgroupRows, func(box int) build.Coords {
+		return []build.U32{g.k.U32(0), it.Row0.Add(box * warpgroupRows), it.Head}
+	})
+	c.q.Next()
 }
 
-// keys brings tile j of K.
-func (c copies) keys(it part.Item, j, slot build.U32) {
-	c.fill(c.k, slot, c.g.kk, c.g.plan.k, c.g.plan.tile, c.tile(it, j), 1)
-}
+// keys copies tile j of K.
+func (c copies) keys(it part.Item, j, slot build.U32) { c.tile(c.k, c.g.kk, it, j, slot) }
 
-// values brings tile j of V.
-func (c copies) values(it part.Item, j, slot build.U32) {
-	c.fill(c.raw, slot, c.g.v, c.g.plan.raw, c.g.plan.tile, c.tile(it, j), 1)
-}
+// values copies tile j of V.
+func (c copies) values(it part.Item, j, slot build.U32) { c.tile(c.raw, c.g.v, it, j, slot) }
 
-// tile is where tile j of K or V is.
-func (c copies) tile(it part.Item, j build.U32) func(int) []build.U32 {
-	k, kv := c.g.k, c.g.headKV(it)
-	return func(int) []build.U32 {
-		return []build.U32{k.U32(0), j.MulLo(c.g.c.TileN), kv}
-	}
-}
-
-// fill fills a slot with so many boxes, one after the other. What lies beyond the end of
-// a sequence arrives as zeros. One lane starts them, but all work out what it needs: of
-// numbers that lanes differ in, the assembler would make a loop over lanes.
-func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, bytes int, where func(i int) []build.U32, boxes int) {
-	k := c.g.k
-	to := slot.MulLo(bytes)
-	full := side.Full()
-	var dst []build.Shared[build.B8]
-	var from [][]build.U32
-	for i := range boxes {
-		dst, from = append(dst, build.SharedAs[build.B8](c.g.mem, at+i*bytes/boxes).At(to)), append(from, where(i))
-	}
-	k.If(c.g.wg.One(), func() {
-		k.MbarrierArriveExpectTx(full, bytes)
-		for i := range boxes {
-			k.CpAsyncBulkTensorSharedClusterGlobal(dst[i], m, from[i], full)
-		}
+func (c copies) tile(side *tile.Side, from build.TensorMap, it part.Item, j, slot build.U32) {
+	g := c.g
+	head := g.headKV(it)
+	side.Load(g.wg.Warp, slot, from, 1, func(int) build.Coords {
+		return []build.U32{g.k.U32(0), j.MulLo(g.c.TileN), head}
 	})
 	side.Next()
 }
@@ -110,7 +88,7 @@ func (c copies) fill(side *tile.Side, slot build.U32, m build.TensorMap, at, byt
 // and odd ones to the last: eight neighbouring rows have no bank in common.
 func (g *gen) transpose() {
 	k := g.k
-	raw := tile.NewKMajor(k, build.SharedAs[build.B8](g.mem, g.plan.raw), g.c.TileN, g.d)
+	raw := tile.NewKMajor(k, g.ringRaw.First(), g.c.TileN, g.d)
 	v := g.valueTile()
 	rawSlot, vSlot := g.ringRaw.Consumer(), g.ringV.Producer()
 	together := g.c.slots(ringRaw) == g.c.slots(ringV)
@@ -121,8 +99,8 @@ func (g *gen) transpose() {
 	perBlock := v.Width() / 16
 	g.work.Each(func(it part.Item) {
 		g.work.EachTile(it, k.U32(0), 1, func(build.U32) {
-			rawAt := g.slotBytes(rawSlot.Wait())
-			vAt := vSlot.Wait().MulLo(g.plan.vTile)
+			rawAt := g.ringRaw.Offset(rawSlot.Wait())
+			vAt := g.ringV.Offset(vSlot.Wait())
 			// Which warp this is, is worked out each time: there is no register for it.
 			first := g.wg.Thread.Shr(5).Sub(1)
 			k.Loop(first, g.c.TileN/16, transposers, func(t build.U32) { // tokens 16·t to 16·t+15
@@ -168,31 +146,32 @@ func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 
 // valueTile is the first slot of transposed V: a row a dimension, a column a token.
 func (g *gen) valueTile() tile.KMajor {
-	return tile.NewKMajor(g.k, build.SharedAs[build.B8](g.mem, g.plan.v), g.c.columns(g.d), g.c.TileN)
+	return tile.NewKMajor(g.k, g.ringV.First(), g.c.columns(g.d), g.c.TileN)
 }
 
-// fillSumColumns gives each slot of V eight dimensions more, for columns come in eights:
-// four are 1 for a part of the tokens each and 0 for the others, four are 0. Nobody
-// overwrites them. An accumulator of FP8 products keeps 14 bits and cuts the rest off,
-// so a sum of all tokens in one would come out too small, by a bit for every 32 of them.
-// A lane keeps one of the four and adds it up as it does O's.
-func (g *gen) fillSumColumns() {
+// writeOnes fills the extra dimensions of each slot of V, with which the tensor cores sum
+// the rows of P. No other code writes them. There are eight, because columns come in
+// eights. Four of them are 1 for a quarter of the tokens each and 0 for the others; the
+// other four are 0. One sum over all tokens would come out too small: an accumulator of
+// FP8 products keeps 14 bits and cuts off the rest, one bit for every 32 tokens. Each lane
+// keeps one of the four sums and adds it up as it does with O.
+func (g *gen) writeOnes() {
 	k := g.k
 	one := uint32(fp8.E4M3.Encode(1))
 	if g.p.Format == problem.E5M2 {
 		one = uint32(fp8.E5M2.Encode(1))
 	}
 	v := g.valueTile()
-	block := v.Rows * v.Width()
 	word := k.TidX()
-	inSlot := g.c.TileN / v.Width()
-	for i := range g.c.slots(ringV) * inSlot { // the last eight rows of each block of columns
-		at := g.plan.v + i/inSlot*g.plan.vTile + i%inSlot*block + g.d*v.Width()
-		k.If(word.SetpLt(8*v.Width()/4), func() {
-			ones := k.U64(sumUnits(g.c.TileN, v.Width(), i%inSlot))
-			is := ones.Shr(word.Shr(2)).CvtU32().And(1)
-			build.SharedAs[build.U32](g.mem, at).At(word).St(is.MulLo(one * 0x01010101))
-		})
+	for slot := range g.c.slots(ringV) {
+		for block := range g.c.TileN / v.Width() { // its last eight rows
+			to := build.SharedAs[build.U32](g.ringV.At(slot), (block*v.Rows+g.d)*v.Width())
+			k.If(word.SetpLt(8*v.Width()/4), func() {
+				ones := k.U64(sumUnits(g.c.TileN, v.Width(), block))
+				isOne := ones.Shr(word.Shr(2)).CvtU32().And(1)
+				to.At(word).St(isOne.MulLo(one * 0x01010101))
+			})
+		}
 	}
 	k.FenceProxyAsyncSharedCta()
 }

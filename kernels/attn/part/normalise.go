@@ -17,7 +17,7 @@ func (s *Softmax) Sums(O *tile.Frag, col int) (reference, l []build.F32) {
 		if s.SumsInV {
 			mine = O.Get(col/2 + 2*i)
 		}
-		l = append(l, build.LaneReduce(mine, rowLanes, tile.Add))
+		l = append(l, build.LaneReduce(mine, rowLanes, add))
 	}
 	return reference, l
 }

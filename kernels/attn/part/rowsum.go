@@ -12,18 +12,21 @@ type rowSum struct {
 	begun     bool
 }
 
-// add continues with the elements of one of the row slots.
-func (c *rowSum) add(P []build.F32, slot, slots int) {
+// include continues the chains with the elements of one row slot.
+func (c *rowSum) include(P []build.F32, slot, slots int) {
 	for i := 2 * slot; i < len(P); i += 2 * slots {
 		if !c.begun {
 			c.even, c.odd, c.begun = P[i], P[i+1], true
 			continue
 		}
-		c.even, c.odd = tile.Add(c.even, P[i]), tile.Add(c.odd, P[i+1])
+		c.even, c.odd = add(c.even, P[i]), add(c.odd, P[i+1])
 	}
 }
 
-func (c *rowSum) total() build.F32 { return tile.Add(c.even, c.odd) }
+// add is a + b. It names its rounding, as every operation of the parts does.
+func add(a, b build.F32) build.F32 { return a.Add(b, build.Rn) }
+
+func (c *rowSum) total() build.F32 { return add(c.even, c.odd) }
 
 // Accumulator is O before it is normalised: a fragment of which the columns below Kept are
 // part of the result. Other columns are not computed, which saves their registers.

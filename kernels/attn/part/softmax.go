@@ -132,7 +132,7 @@ func (t *Tile) Sum(P []build.F32) {
 		return
 	}
 	for s := range t.sums {
-		t.sums[s].add(P, s, len(t.sums))
+		t.sums[s].include(P, s, len(t.sums))
 	}
 }
 

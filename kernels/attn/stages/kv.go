@@ -39,8 +39,8 @@ func (b kv) bring(j build.U32) {
 		return
 	}
 	slot := b.ring.async.Slot()
-	g.decodeTile(b.crew, b.ring.rawK(slot), b.K, k.U32(0))
-	g.decodeTile(b.crew, b.ring.rawV(slot), b.V, k.U32(0))
+	g.decodeTile(b.crew, b.ring.rawK.At(slot), g.alone(b.K))
+	g.decodeTile(b.crew, b.ring.rawV.At(slot), g.alone(b.V))
 	b.ring.next(j)
 	k.SyncThreads() // everybody's share is decoded
 }

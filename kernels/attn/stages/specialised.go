@@ -15,7 +15,8 @@ import (
 // openSlots makes the barriers: a warp arrives once for all its lanes.
 func (g *gen) openSlots() {
 	k := g.k
-	g.ring = tile.NewRing(k, build.SharedAs[build.B64](g.shared, g.plan.ring), slots)
+	decoded := tile.NewBuffers(k, build.SharedAs[build.B8](g.shared, g.plan.k), g.plan.half, slots)
+	g.ring = tile.NewRing(decoded, build.SharedAs[build.B64](g.shared, g.plan.ring))
 	k.If(g.tid.SetpEq(0), func() { g.ring.Init(1, g.c.computeWarps()) })
 }
 
@@ -49,17 +50,15 @@ func (g *gen) consume(it part.Item, slot *tile.Side) {
 	k := g.k
 	a := g.newAttention(it)
 	first := g.half(g.plan.k, g.c.TileN, g.d)
-	kt, v := g.w.BT(first), g.w.B(first)
+	K, V := tile.TilesOf(slot, g.w.BT(first)), tile.TilesOf(slot, g.w.B(first))
 	k.Loop(0, it.Tiles, 1, func(j build.U32) {
-		K := g.slotBytes(slot.Wait()) // K is in its slot
-		a.scores(kt.Plus(K))          // S = Q·Kᵀ
-		slot.Signal(g.w)              // the slot may be filled again
-		slot.Next()
-		a.softmax(j)                  // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
-		V := g.slotBytes(slot.Wait()) // V is in the next
-		a.output(v.Plus(V))           // U += P·V
-		slot.Signal(g.w)
-		slot.Next()
+		a.scores(K.At(K.Wait())) // S = Q·Kᵀ, once K is there
+		K.Signal(g.w)            // a producer may fill the slot again
+		K.Next()
+		a.softmax(j)             // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
+		a.output(V.At(V.Wait())) // U += P·V, once V is there
+		V.Signal(g.w)
+		V.Next()
 	})
 	a.end()
 }
@@ -68,9 +67,9 @@ func (g *gen) consume(it part.Item, slot *tile.Side) {
 func (g *gen) produceBoth(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, true)
 	r.eachTile(func(raw build.U32) {
-		g.fillSlot(slot, r.crew, r.rawK(raw))
+		g.fillSlot(slot, r.crew, r.rawK.At(raw))
 		slot.Next()
-		g.fillSlot(slot, r.crew, r.rawV(raw))
+		g.fillSlot(slot, r.crew, r.rawV.At(raw))
 		slot.Next()
 	})
 }
@@ -80,7 +79,7 @@ func (g *gen) produceBoth(it part.Item, slot *tile.Side) {
 func (g *gen) produceK(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, false)
 	r.eachTile(func(raw build.U32) {
-		g.fillSlot(slot, r.crew, r.rawK(raw))
+		g.fillSlot(slot, r.crew, r.rawK.At(raw))
 		slot.Next()
 		slot.Next()
 	})
@@ -89,7 +88,7 @@ func (g *gen) produceK(it part.Item, slot *tile.Side) {
 func (g *gen) produceV(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, false, true)
 	r.eachTile(func(raw build.U32) {
-		g.fillSlot(slot, r.crew, r.rawV(raw))
+		g.fillSlot(slot, r.crew, r.rawV.At(raw))
 		slot.Next()
 		slot.Next()
 	})
@@ -107,12 +106,7 @@ func (r *ring) eachTile(body func(raw build.U32)) {
 
 // fillSlot decodes a raw tile into the slot in turn.
 func (g *gen) fillSlot(slot *tile.Side, c crew, raw build.Shared[build.B8]) {
-	to := g.slotBytes(slot.Wait())
-	g.decodeTile(c, raw, g.half(g.plan.k, g.c.TileN, g.d), to)
+	tiles := tile.TilesOf(slot, g.half(g.plan.k, g.c.TileN, g.d))
+	g.decodeTile(c, raw, tiles.At(slot.Wait()))
 	slot.Signal(g.w)
-}
-
-// slotBytes is how far a slot's tile is from the first.
-func (g *gen) slotBytes(slot build.U32) build.U32 {
-	return slot.MulLo(g.plan.half)
 }
