@@ -217,7 +217,7 @@
 //
 // report writes one object:
 //
-//	"kernels"   a list: "kernel", "outcome", "why", "record", "ptx", "timed", the record
+//	"kernels"   a list: "kernel", "config", "outcome", "why", "record", "ptx", "timed", the record
 //	            with its times or ""
 //	"shapes"    a list: "device", "shape", "best", the fastest kernel that was not
 //	            rejected, "p50" in microseconds, "tflops", "record"

@@ -26,7 +26,7 @@ is measured and nothing is judged, and every number names its record.
 The newest PTX stands for a kernel. Damaged evidence is told on standard error and in the
 page, and makes the exit code 1; the rest is reported.
 
-JSON: {"kernels": [{"kernel", "outcome", "why", "record", "ptx", "timed"}], "shapes":
+JSON: {"kernels": [{"kernel", "config", "outcome", "why", "record", "ptx", "timed"}], "shapes":
 [{"device", "shape", "best", "p50", "tflops", "record"}], "check": as attest evidence
 verify, "written": [paths]}.`,
 		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --evidence evidence --readme README.md",

@@ -97,7 +97,8 @@ type Summary struct {
 
 // KernelSummary is what the evidence says about a kernel.
 type KernelSummary struct {
-	Kernel  string         `json:"kernel"`
+	Kernel  string         `json:"kernel"` // its short name
+	Config  string         `json:"config"` // its configuration, where the name does not imply it
 	Outcome record.Outcome `json:"outcome"`
 	Why     string         `json:"why"`
 	Record  string         `json:"record"`
@@ -118,7 +119,7 @@ type ShapeSummary struct {
 func newSummary(v *report.View, written []string) *Summary {
 	out := &Summary{Kernels: []KernelSummary{}, Shapes: []ShapeSummary{}, Check: v.Check, Written: append([]string{}, written...)}
 	for _, k := range v.Kernels {
-		s := KernelSummary{Kernel: k.Label, Outcome: k.Outcome(), Record: k.Now.Hash, PTX: k.Now.Kernel.SHA256}
+		s := KernelSummary{Kernel: k.Label, Config: k.Config, Outcome: k.Outcome(), Record: k.Now.Hash, PTX: k.Now.Kernel.SHA256}
 		if j := k.Now.Verdict(); j != nil {
 			s.Why = j.Why
 		}

@@ -220,7 +220,7 @@ func (g *Gate) interrupted(env *cli.Env, judged, of int) {
 
 // finish writes the report beside the evidence and prints the outcomes of all kernels.
 func (g *Gate) finish(env *cli.Env, results []*GateResult) error {
-	page, err := g.writeReport()
+	page, err := g.writeReport(results)
 	if err != nil || env.JSON {
 		return err
 	}
@@ -241,13 +241,17 @@ func (g *Gate) finish(env *cli.Env, results []*GateResult) error {
 	return nil
 }
 
-// writeReport writes the page of all evidence beside it and returns its path.
-func (g *Gate) writeReport() (string, error) {
+// writeReport writes the page of this run beside the evidence and returns its path.
+func (g *Gate) writeReport(results []*GateResult) (string, error) {
 	if g.store == nil {
 		return "", nil
 	}
+	var run []string
+	for _, r := range results {
+		run = append(run, r.Record)
+	}
 	var page bytes.Buffer
-	if err := report.New(g.store.Load()).WriteHTML(&page); err != nil {
+	if err := report.New(g.store.Load()).WriteHTML(&page, run...); err != nil {
 		return "", fmt.Errorf("the report: %w", err)
 	}
 	path := filepath.Join(g.Dir, "report.html")

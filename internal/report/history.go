@@ -8,20 +8,34 @@ import (
 	"github.com/GOATnote-Inc/attest/evidence"
 )
 
+// historySection shows how times changed from record to record.
+var historySection = section{
+	id: "history", title: "History of times",
+	show: func(p *Page) bool { return len(p.All.HistoryTable().Rows) > 0 },
+	body: `{{$charts := .All.Histories}}{{$table := .All.ShortHistories}}
+{{- with $charts}}<div class="figures wide">{{range .}}{{template "figure" .}}{{end}}</div>{{end}}
+{{- if $table.Rows}}<h3>Kernels with few records</h3>{{template "table" $table}}{{end}}
+{{- if not (or $charts $table.Rows)}}<p class="note">No kernel was timed twice on the same shape and device.</p>{{end}}
+<details><summary>Every time that was taken</summary>{{template "table" .All.HistoryTable}}</details>`,
+}
+
+// leastPoints is the number of records from which a history is drawn. A shorter history is
+// a table.
+const leastPoints = 4
+
 // line is the medians of a kernel over time.
 type line struct {
 	label string
 	items []*evidence.Item
-	p50   []float64
+	p50   []float64 // microseconds
 }
 
-// Histories draws how times went from record to record, a figure a shape and device,
-// of kernels that were timed more than once.
+// Histories draws the medians of kernels over time, one figure per shape and device.
 func (v *View) Histories() (out []Figure) {
 	for _, s := range v.Shapes {
 		var lines []line
 		for _, k := range v.Kernels {
-			if l := s.line(k); len(l.items) > 1 {
+			if l := s.line(k); len(l.items) >= leastPoints {
 				lines = append(lines, l)
 			}
 		}
@@ -32,7 +46,31 @@ func (v *View) Histories() (out []Figure) {
 	return out
 }
 
-// line collects the medians of a kernel on the shape by the primary method.
+// ShortHistories returns the medians of kernels that have too few records for a chart. The
+// change is relative to the record before.
+func (v *View) ShortHistories() *Table {
+	t := &Table{Head: []string{"shape", "device", "kernel", "date", "p50 µs", "change", "record"}, Right: "llllrrl"}
+	for _, s := range v.Shapes {
+		for _, k := range v.Kernels {
+			l := s.line(k)
+			if len(l.items) < 2 || len(l.items) >= leastPoints {
+				continue
+			}
+			for i, item := range l.items {
+				row := []Cell{text(""), text(""), text(""), text(day(item.Build.Time)), text(figures(l.p50[i])), mute(none), source(item)}
+				if i == 0 {
+					row[0], row[1], row[2] = text(s.Title()), text(s.Device), text(l.label)
+				} else {
+					row[5] = text(fmt.Sprintf("%+.1f %%", 100*(l.p50[i]/l.p50[i-1]-1)))
+				}
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	return t
+}
+
+// line returns the medians of a kernel on the shape by the primary method.
 func (s *Shape) line(k *Kernel) line {
 	l := line{label: k.Label}
 	for _, item := range k.Items {
@@ -97,5 +135,5 @@ func drawHistory(s *Shape, lines []line) Figure {
 	if last != first {
 		d.text("tick", "end", right, 242, last)
 	}
-	return Figure{Title: s.Title() + " on " + s.Device, Chart: d.done(), Note: fmt.Sprintf("p50 in µs, graph, warm; up to %d records a kernel", most), Items: items}
+	return Figure{Title: s.Title() + " on " + s.Device, Chart: d.done(), Note: fmt.Sprintf("p50 in µs, graph, warm; up to %d records per kernel", most), Items: items}
 }

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"html/template"
 	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,6 +107,36 @@ func html(t testing.TB, v *report.View) string {
 	return b.String()
 }
 
+// TestRunIsFirst wants the page of a run to start with the verdicts of that run, and older
+// records below, with their machine and date.
+func TestRunIsFirst(t *testing.T) {
+	v := view(t, campaign(0, 1), recordtest.Laptop)
+	var run []string
+	for _, item := range v.Items[len(v.Items)-3:] {
+		run = append(run, item.Hash)
+	}
+	var b bytes.Buffer
+	if err := v.WriteHTML(&b, run...); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	wellFormed(t, text)
+	at := 0
+	for _, want := range []string{
+		"attest: this run", "This run judged 3 kernels on the emulator, 2026-01-05 09:32 UTC.", `3 <span class="badge correct">CORRECT</span>`,
+		"Skipped: no GPU (the emulator does not measure time).", "Earlier records</h2>", "synthetic GPU, 2026-01-05</h3>", `4 <span class="badge merge">MERGE</span>`, "Times: mission",
+	} {
+		i := strings.Index(text[at:], want)
+		if i < 0 {
+			t.Fatalf("no %q after byte %d", want, at)
+		}
+		at += i
+	}
+	if strings.Count(text, `<details class="card kernel"`) != 3 {
+		t.Error("the details are not those of the run")
+	}
+}
+
 func TestPages(t *testing.T) {
 	damaged := store(t, recordtest.Laptop)
 	harm(t, damaged)
@@ -127,6 +159,34 @@ func TestPages(t *testing.T) {
 				t.Error("the same evidence gives another page")
 			}
 		})
+	}
+}
+
+// TestPhone shows a page in a frame of a phone's width, in a browser, with everything
+// unfolded. No part of the page may be wider than the frame.
+func TestPhone(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil || testing.Short() {
+		t.Skip("takes chromium and some seconds")
+	}
+	config := "192x192 stages-2 persistent ping-pong polynomial-16 sum-column"
+	v := view(t, append(odd(), campaign(0, 1.4), campaign(9, 1), one(chosen(20, config, problem.Square(4, 32, 4096, 64), 5), record.Merge))...)
+	page := strings.ReplaceAll(html(t, v), "<details", `<details open=""`)
+	page = strings.Replace(page, "</body>", `<script>parent.document.title = document.documentElement.scrollWidth + " of " + innerWidth</script></body>`, 1)
+	file := filepath.Join(t.TempDir(), "phone.html")
+	text := `<title></title><iframe style="width:360px;height:800px;border:0" srcdoc="` + template.HTMLEscapeString(page) + `"></iframe>`
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+file).Output()
+	if err != nil {
+		t.Skip("the browser does not run here: ", err)
+	}
+	_, title, _ := strings.Cut(string(out), "<title>")
+	title, _, _ = strings.Cut(title, "<")
+	t.Log(title)
+	if got, frame, ok := strings.Cut(title, " of "); !ok || got != frame && got != "345" { // a scroll bar takes 15 pixels
+		t.Errorf("the page is %s pixels wide", title)
 	}
 }
 
@@ -250,7 +310,7 @@ func TestPageShowsWhatItShould(t *testing.T) {
 		"the roof":                       "800 TFLOP/s, tensor cores",
 		"a rival":                        "torch flash f16",
 		"the spread of samples":          "180 samples, in order",
-		"a history":                      "up to 2 records a kernel",
+		"a short history":                "Kernels with few records",
 		"the head of the chain":          "the chain is whole, its head is",
 		"the device":                     "on synthetic GPU",
 		"the method":                     "graph, cold",
@@ -261,9 +321,12 @@ func TestPageShowsWhatItShould(t *testing.T) {
 			t.Errorf("the page lacks %s: %q", what, want)
 		}
 	}
+	if text := html(t, view(t, campaign(0, 1), campaign(1, 0.9), campaign(2, 0.8), campaign(3, 0.8))); !strings.Contains(text, "up to 4 records per kernel") {
+		t.Error("the page lacks a chart of the history")
+	}
 	damaged := store(t, recordtest.Laptop)
 	harm(t, damaged)
-	if text := html(t, report.New(damaged.Load())); !strings.Contains(text, "Not all of the evidence can be read") {
+	if text := html(t, report.New(damaged.Load())); !strings.Contains(text, "Some of the evidence is damaged") {
 		t.Error("the page does not tell of damage")
 	}
 }

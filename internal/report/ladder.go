@@ -8,6 +8,36 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
+// timesSection shows the times of each shape, as a chart and as tables.
+var timesSection = section{
+	id: "times", title: "Times",
+	body: `{{if .Shapes}}
+<p class="note">The median of one launch in microseconds, on a logarithmic scale; less is better.
+{{range .Legend}}<span class="key"><svg width="14" height="14"><circle class="dot kernel {{.Class}}" cx="7" cy="7" r="4.5"/></svg> {{.Name}}</span> {{end}}
+<span class="key"><svg width="14" height="14"><circle class="dot best main" cx="7" cy="7" r="4.5"/></svg> the fastest that was not rejected</span>
+<span class="key"><svg width="14" height="14"><circle class="dot rival main" cx="7" cy="7" r="4.5"/></svg> a rival, timed in the same run</span></p>
+{{- range .Shapes}}{{$chart := .Chart}}
+<figure class="card">
+<figcaption>{{.Title}} <span class="mute">on {{.Device}}</span></figcaption>
+<div class="rungs">
+{{- range $chart.Rungs}}
+<span class="rung {{.Class}}">{{.Label}}</span>{{.Track}}<span class="value {{.Class}}">{{.Value}}</span>
+{{- end}}
+<span class="rung mute">µs</span>{{$chart.Axis}}<span></span>
+</div>
+{{with $chart.Note}}<p class="note">{{.}}</p>{{end}}
+<details><summary>Ratios and rates</summary>{{template "table" .Table}}</details>
+<details><summary>All methods</summary>{{template "table" .Methods}}</details>
+{{- with .Rivals}}{{if .Rows}}
+<details><summary>Rivals</summary>{{template "table" .}}</details>{{end}}{{end}}
+</figure>
+{{- end}}
+{{- else}}
+<div class="card empty"><p>{{range .Skipped}}Skipped: {{.}}.{{else}}Nothing was timed.{{end}}</p>
+<p class="mute">On a machine with an NVIDIA GPU, <code>attest gate</code> times the kernels, and their times are shown here.</p></div>
+{{- end}}`,
+}
+
 // Rung is a row of the ladder's chart.
 type Rung struct {
 	Label, Class string

@@ -137,38 +137,11 @@ func heatKey() (keys []Key) {
 	return keys
 }
 
-// Bar is a figure against its budget.
-type Bar struct {
-	Name, Value, Limit string
-	Chart              template.HTML
-}
-
-// Bars are what a kernel takes of its budgets.
-func Bars(r *record.Resources) (bars []Bar) {
-	u := usage(r)
-	add := func(name, value, limit string, have, most int) {
-		share := 0.0
-		if most > 0 {
-			share = float64(have) / float64(most)
-		} else if have > 0 {
-			share = 2
-		}
-		s := strip(12, fmt.Sprintf("%s %s of %s", name, value, limit))
-		class := "fill"
-		if share > 1 {
-			class = "fill over"
-		}
-		// The budget stands at two thirds, so that there is room to be over it.
-		fmt.Fprintf(s, `<rect class="rail" x="0" y="3" width="100%%" height="6" rx="3"/><rect class="%s" x="0" y="3" width="%s%%" height="6" rx="3"/>`, class, num2(min(100, 66.67*share)))
-		s.WriteString(percentLine("limit", 66.67, 0, 12))
-		bars = append(bars, Bar{name, value, limit, s.done()})
-	}
-	add("registers", figure(u.registers), fmt.Sprint(r.Budget.Registers), u.registers.Value, r.Budget.Registers)
-	add("shared", kib(u.shared), kib(r.Budget.Shared), u.shared, r.Budget.Shared)
-	spills := none
-	if u.spills.Known() {
-		spills = kib(u.spills.Value)
-	}
-	add("spills", spills, kib(r.Budget.Spills), u.spills.Value, r.Budget.Spills)
-	return bars
+// heats returns the maps of a kernel for the template.
+func heats(c *record.Correctness) (h struct {
+	Maps []Heat
+	More int
+}) {
+	h.Maps, h.More = Maps(c)
+	return h
 }

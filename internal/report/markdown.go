@@ -15,13 +15,13 @@ import (
 // Compare is COMPARE.md: the ladder, and its times shape by shape.
 func (v *View) Compare() string {
 	var b strings.Builder
-	b.WriteString("# The ladder\n\n")
+	b.WriteString("# The kernels\n\n")
 	if len(v.Items) == 0 {
 		b.WriteString(capital(Nothing) + ".\n")
 		return b.String()
 	}
 	b.WriteString(v.Overview().Markdown())
-	fmt.Fprintf(&b, "\n%s. %s.\n", capital(GatesKey), capital(ErrorsKey))
+	fmt.Fprintf(&b, "\n%s. %s.\n", capital(v.GatesKey()), v.ErrorsKey())
 	for _, s := range v.Shapes {
 		fmt.Fprintf(&b, "\n## %s on %s\n\n%s", escape(s.Title()), escape(s.Device), s.Table().Markdown())
 	}
@@ -72,7 +72,10 @@ func (v *View) Validation(k *Kernel) string {
 	if r.Defects != nil {
 		b.WriteString("\n## Defects\n\n")
 		for _, line := range defects(r.Defects) {
-			fmt.Fprintf(&b, "- %s\n", escape(line))
+			fmt.Fprintf(&b, "- %s\n", escape(line.Text))
+			if line.Why != "" {
+				fmt.Fprintf(&b, "  Why: %s. Fix: %s.\n", escape(line.Why), escape(line.Fix))
+			}
 		}
 	}
 	if r.Correctness != nil {
@@ -92,19 +95,6 @@ func verdictTable(j *evidence.Judgement) *Table {
 	t := &Table{Head: []string{"gate", "", "", "reasons"}}
 	for _, g := range j.Gates {
 		t.Rows = append(t.Rows, []Cell{text(string(g.Name)), text(string(g.Status)), text(g.Summary), text(strings.Join(g.Reasons, "; "))})
-	}
-	return t
-}
-
-// trailTable is the verdicts on records.
-func trailTable(items []*evidence.Item) *Table {
-	t := &Table{Head: []string{"date", "kernel", "device", "gates", "outcome", "why", "PTX", "record"}}
-	v := View{Items: items}
-	for _, x := range v.Trail() {
-		t.Rows = append(t.Rows, []Cell{
-			text(day(x.Time)), text(x.Item.Kernel.Name), text(x.Item.Build.Device.Name), {Text: gates(&x.Judgement), Class: "gates"}, outcome(x.Outcome),
-			{Text: x.Why, Class: "why"}, {Text: short(x.Item.Kernel.SHA256), Class: "hash"}, source(x.Item),
-		})
 	}
 	return t
 }

@@ -19,8 +19,10 @@ type Table struct {
 // Cell is what stands in a table.
 type Cell struct {
 	Text  string
+	Below string // a second line in small letters, on the page
 	Class string // of the page: "badge merge", "mute"
 	Link  string // an anchor of the page
+	Gates []record.Gate
 }
 
 func text(s string) Cell { return Cell{Text: s} }

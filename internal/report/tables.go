@@ -8,60 +8,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
-	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
-)
-
-// Overview is the ladder with its verdicts.
-func (v *View) Overview() *Table {
-	t := &Table{
-		Head:  []string{"kernel", "outcome", "gates", "registers", "shared", "spills", "cases", "max error", "of plain", "why", "record"},
-		Right: "lllrrrrrrll",
-	}
-	for _, k := range v.Kernels {
-		row := []Cell{{Text: k.Label, Class: "name", Link: "k-" + anchor(k.Label)}, outcome(k.Outcome()), {Text: gates(k.Now.Verdict()), Class: "gates"}}
-		row = append(row, resourceCells(k.Now.Record.Resources)...)
-		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record, problem.Shape{})), text(ofPlain(k.Now.Record)))
-		why := ""
-		if j := k.Now.Verdict(); j != nil {
-			why = j.Why
-		}
-		t.Rows = append(t.Rows, append(row, Cell{Text: why, Class: "why"}, source(k.Now)))
-	}
-	return t
-}
-
-func resourceCells(r *record.Resources) []Cell {
-	if r == nil {
-		return []Cell{mute(none), mute(none), mute(none)}
-	}
-	u := usage(r)
-	return []Cell{text(figure(u.registers)), text(kib(u.shared)), text(figure(u.spills))}
-}
-
-// marks are what gates say in a letter each: the letter of a gate that is green, and so on.
-var marks = map[record.Status]string{record.Green: "✓", record.Red: "✗", record.Void: "∅", record.Skipped: "·"}
-
-// gates are the four gates in four letters.
-func gates(j *evidence.Judgement) string {
-	if j == nil {
-		return none
-	}
-	var b strings.Builder
-	for _, g := range j.Gates {
-		if m, ok := marks[g.Status]; ok {
-			b.WriteString(m)
-		} else {
-			b.WriteString("?")
-		}
-	}
-	return b.String()
-}
-
-// What Overview's columns are.
-const (
-	GatesKey  = "gates: resources, defects, correctness, performance; ✓ green, ✗ red, ∅ void (it could not have failed), · skipped"
-	ErrorsKey = "max error: against float64 on N(0,1); of plain: the worst case's root mean square error over that of a plain computation in the same precision"
 )
 
 // Table is the ladder on the shape: times by the primary method.
@@ -254,27 +201,6 @@ func Counters(c *record.Counters) *Table {
 			row = append(row, mute(none), mute(none))
 		}
 		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
-// Provenance is where each record is from.
-func (v *View) Provenance() *Table {
-	t := &Table{Head: []string{"record", "kernel", "date", "device", "driver", "attest", "sources", "Go", "ptxas", "PTX", "command"}}
-	for _, item := range slices.Backward(v.Items) {
-		b := item.Build
-		git := b.Git.Commit
-		if len(git) > 10 {
-			git = git[:10]
-		}
-		if b.Git.Dirty {
-			git += " + changes"
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: short(item.Hash), Class: "hash anchor", Link: "r-" + short(item.Hash)}, text(item.Kernel.Name), text(day(b.Time)), text(b.Device.Name),
-			text(orNone(b.Driver)), text(orNone(b.Attest)), text(orNone(git)), text(orNone(strings.TrimSpace(b.Go + " " + b.OS))), text(orNone(b.Ptxas)),
-			{Text: short(item.Kernel.SHA256), Class: "hash"}, {Text: orNone(strings.Join(b.Command, " ")), Class: "why"},
-		})
 	}
 	return t
 }

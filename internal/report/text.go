@@ -24,7 +24,8 @@ func (v *View) WriteText(w io.Writer, style term.Style) {
 		return
 	}
 	v.Overview().WriteText(w, "", style)
-	fmt.Fprintf(w, "\n%s\n%s\n", style.Dim(GatesKey), style.Dim(ErrorsKey))
+	v.writeConfigs(w, style)
+	fmt.Fprintf(w, "\n%s\n%s\n", style.Dim(v.GatesKey()), style.Dim(v.ErrorsKey()))
 	for _, s := range v.Shapes {
 		fmt.Fprintf(w, "\n%s\n", style.Bold(term.Clean(s.Title()+" on "+s.Device)))
 		s.Table().WriteText(w, "  ", style)
@@ -33,6 +34,23 @@ func (v *View) WriteText(w io.Writer, style term.Style) {
 		fmt.Fprintf(w, "\nnothing was timed: %s\n", term.Clean(orElse(strings.Join(v.Skipped(), "; "), "no record has times")))
 	}
 	fmt.Fprintf(w, "\n%s\n", chainLine(v.Check))
+}
+
+// writeConfigs writes the configurations that the short names of kernels leave out.
+func (v *View) writeConfigs(w io.Writer, style term.Style) {
+	t := term.Table{Style: style}
+	t.Head("kernel", "configuration")
+	n := 0
+	for _, k := range v.Kernels {
+		if k.Config != "" {
+			t.Row(term.Clean(k.Label), term.Clean(k.Config))
+			n++
+		}
+	}
+	if n > 0 {
+		fmt.Fprintln(w)
+		t.WriteTo(w)
+	}
 }
 
 func orElse(s, otherwise string) string {
@@ -71,7 +89,12 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	if r.Defects != nil {
 		section("Defects")
 		for _, line := range defects(r.Defects) {
-			fmt.Fprintf(w, "  %s\n", term.Clean(line))
+			fmt.Fprintf(w, "  %s\n", term.Clean(line.Text))
+			for _, more := range []struct{ name, text string }{{"why", line.Why}, {"fix", line.Fix}} {
+				if more.text != "" {
+					fmt.Fprintf(w, "    %s: %s\n", more.name, term.Clean(more.text))
+				}
+			}
 		}
 	}
 	if c := r.Correctness; c != nil {
@@ -154,19 +177,24 @@ func colour(o record.Outcome, style term.Style) string {
 	return style.Bold(term.Clean(string(o)))
 }
 
-// defects are the findings in a line each.
-func defects(d *record.Defects) (lines []string) {
-	lines = append(lines, fmt.Sprintf("%s and %s in %s of %s", english.Count(d.Errors, "error"), english.Count(d.Warnings, "warning"), english.Count(len(d.Schedules), "schedule"), term.List(d.Shapes, " and ")))
+// Defect is one line about the defects of a kernel, with the cause and the fix of a finding.
+type Defect struct{ Text, Why, Fix string }
+
+// defects returns how much the checkers ran, and what they found.
+func defects(d *record.Defects) (lines []Defect) {
+	say := func(format string, args ...any) { lines = append(lines, Defect{Text: fmt.Sprintf(format, args...)}) }
+	say("%s and %s in %s of %s", english.Count(d.Errors, "error"), english.Count(d.Warnings, "warning"), english.Count(len(d.Schedules), "schedule"), term.List(d.Shapes, " and "))
 	if d.Depends {
-		lines = append(lines, "the bits depend on the schedule")
+		say("the output depends on the schedule")
 	}
 	for i := range d.Found {
 		f := &d.Found[i]
-		line := fmt.Sprintf("%s: %s [%s] at line %d of the PTX", f.Severity, f.Message, f.Kind, f.Line)
+		text := fmt.Sprintf("%s: %s [%s] at line %d of the PTX", f.Severity, f.Message, f.Kind, f.Line)
 		if f.Source != "" {
-			line += ", from " + f.Source
+			text += ", from " + f.Source
 		}
-		lines = append(lines, fmt.Sprintf("%s; %s, shape %s, seen %s", line, orElse(f.Who(), f.Note), f.Shape, english.Count(f.Count, "time")))
+		say("%s; %s, shape %s, seen %s", text, orElse(f.Who(), f.Note), f.Shape, english.Count(f.Count, "time"))
+		lines[len(lines)-1].Why, lines[len(lines)-1].Fix = f.Why, f.Fix
 	}
 	return lines
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,30 +13,35 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// View is evidence in the order in which people look at it.
+// View is the content of a store, arranged for readers.
 type View struct {
-	Items   []*evidence.Item // as they were added
-	Kernels []*Kernel        // in the order of their first records: a ladder is gated in its order
-	Shapes  []*Shape         // what was timed, a device and shape each
+	Items   []*evidence.Item // in the order in which they were added
+	Kernels []*Kernel        // in the order of their first records, which is that of the ladder
+	Shapes  []*Shape         // what was timed: one entry per device and shape
 	Check   *evidence.Check
 }
 
-// Kernel is all that is known of a kernel.
+// Kernel is everything that is known about one kernel.
 type Kernel struct {
-	Label string           // its name, with what tells it from others of that name
-	Items []*evidence.Item // oldest first
-	Now   *evidence.Item   // what stands for it
-	Timed *evidence.Item   // the newest with times, or nil
+	// Label is the name of the kernel and what distinguishes it from others of that name. It
+	// is short and unique within a view.
+	Label  string
+	Config string           // the whole configuration, where the name does not imply it
+	Items  []*evidence.Item // oldest first
+	Now    *evidence.Item   // the record that represents the kernel
+	Timed  *evidence.Item   // the newest record with times, or nil
 
 	id identity
 }
 
-// Outdated reports whether the times are of other PTX than the rest.
+// Outdated reports whether the times are of other PTX than the record that represents the
+// kernel.
 func (k *Kernel) Outdated() bool {
 	return k.Timed != nil && !k.Timed.Kernel.Same(&k.Now.Kernel)
 }
 
-// Outcome is that of the newest verdict on what stands for the kernel, or "".
+// Outcome returns the outcome of the newest verdict on the record that represents the
+// kernel, or "".
 func (k *Kernel) Outcome() record.Outcome {
 	if v := k.Now.Verdict(); v != nil {
 		return v.Outcome
@@ -43,14 +49,21 @@ func (k *Kernel) Outcome() record.Outcome {
 	return ""
 }
 
-// New arranges the contents of a store.
-func New(c *evidence.Contents) *View {
+// New arranges the content of a store.
+func New(c *evidence.Contents) *View { return newView(c, false) }
+
+// newView arranges records. With apart, each record is a kernel of its own: a run lists what
+// it judged.
+func newView(c *evidence.Contents, apart bool) *View {
 	v := &View{Items: c.Items, Check: c.Check}
 	byID := map[identity]*Kernel{}
 	for _, item := range c.Items {
 		id := identify(item.Record)
+		for apart && byID[id] != nil {
+			id.copy++
+		}
 		if byID[id] == nil {
-			byID[id] = &Kernel{id: id}
+			byID[id] = &Kernel{id: id, Config: id.config}
 			v.Kernels = append(v.Kernels, byID[id])
 		}
 		byID[id].Items = append(byID[id].Items, item)
@@ -63,10 +76,13 @@ func New(c *evidence.Contents) *View {
 	return v
 }
 
-// identity is what makes records those of one kernel. A kernel of another head dimension,
-// causal, for heads that share K and V, with the LSE, or chosen otherwise for its shape is
-// another one, which computes something else; one of other PTX is the same, changed.
-type identity struct{ name, format, target, dim, causal, heads, lse, config string }
+// identity is what two records of one kernel have in common. Records with different head
+// dimensions, masks or configurations are different kernels. Records with different PTX are
+// the same kernel at different times.
+type identity struct {
+	name, format, target, dim, causal, heads, lse, config string
+	copy                                                  int // of records that are kept apart
+}
 
 func identify(r *record.Record) identity {
 	k := &r.Kernel
@@ -89,15 +105,15 @@ func identify(r *record.Record) identity {
 	return id
 }
 
-// sharesHeads says that the kernel was timed with heads that share K and V, for which its
-// text divides.
+// sharesHeads reports whether the kernel was timed with query heads that share K and V.
+// Such a kernel has a text of its own.
 func sharesHeads(r *record.Record) bool {
 	return r.Performance != nil && slices.ContainsFunc(r.Performance.Shapes, func(t record.Times) bool {
 		return t.Shape.Hq != t.Shape.Hkv
 	})
 }
 
-// label names the kernels, with what tells those of one name apart.
+// label names the kernels.
 func (v *View) label() {
 	for _, k := range v.Kernels {
 		var others []identity
@@ -106,29 +122,63 @@ func (v *View) label() {
 				others = append(others, o.id)
 			}
 		}
-		differ := func(of func(identity) string) bool {
-			return slices.ContainsFunc(others, func(o identity) bool { return of(o) != of(k.id) })
-		}
-		words := []string{k.id.name}
-		if differ(func(i identity) string { return i.format + " " + i.target }) {
-			words = append(words, k.id.format, k.id.target)
-		}
-		if differ(func(i identity) string { return i.dim }) && k.id.dim != "" {
-			words = append(words, "D "+k.id.dim)
-		}
-		for _, of := range []func(identity) string{
-			func(i identity) string { return i.causal }, func(i identity) string { return i.heads },
-			func(i identity) string { return i.lse }, func(i identity) string { return i.config },
-		} {
-			if word := of(k.id); word != "" && differ(of) {
-				words = append(words, word)
-			}
-		}
-		k.Label = strings.Join(words, " ")
+		k.Label = k.id.label(others)
 	}
 }
 
-// choose finds what stands for a kernel.
+// label returns the name with what distinguishes it from others of that name.
+func (i identity) label(others []identity) string {
+	differ := func(of func(identity) string) bool {
+		return slices.ContainsFunc(others, func(o identity) bool { return of(o) != of(i) })
+	}
+	words := []string{i.name}
+	if differ(func(i identity) string { return i.format + " " + i.target }) {
+		words = append(words, i.format, i.target)
+	}
+	if differ(func(i identity) string { return i.dim }) && i.dim != "" {
+		words = append(words, "D "+i.dim)
+	}
+	for _, of := range []func(identity) string{
+		func(i identity) string { return i.causal }, func(i identity) string { return i.heads }, func(i identity) string { return i.lse },
+	} {
+		if word := of(i); word != "" && differ(of) {
+			words = append(words, word)
+		}
+	}
+	if i.config != "" && differ(func(i identity) string { return i.config }) {
+		words = append(words, i.design(others)...)
+	}
+	if i.copy > 0 {
+		words = append(words, fmt.Sprintf("(%d)", i.copy+1))
+	}
+	return strings.Join(words, " ")
+}
+
+// design returns the first word of the configuration, which is the tile, and the words in
+// which the configuration differs from others that have the same tile and are otherwise the
+// same kernel.
+func (i identity) design(others []identity) []string {
+	all := strings.Fields(i.config)
+	words := slices.Clone(all[:1])
+	for _, word := range all[1:] {
+		if slices.ContainsFunc(others, func(o identity) bool { return i.sameDesign(o) && !slices.Contains(strings.Fields(o.config), word) }) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// sameDesign reports whether two kernels differ only in the words after the tile of their
+// configurations.
+func (i identity) sameDesign(o identity) bool {
+	tile, _, _ := strings.Cut(i.config, " ")
+	other, _, _ := strings.Cut(o.config, " ")
+	o.config, o.copy = i.config, i.copy
+	return tile == other && o == i
+}
+
+// choose picks the record that represents the kernel: the newest one of its newest PTX that
+// was timed or rejected, or the newest one.
 func (k *Kernel) choose() {
 	newest := k.Items[len(k.Items)-1]
 	k.Now = newest
@@ -137,7 +187,7 @@ func (k *Kernel) choose() {
 			k.Timed = item
 		}
 	}
-	for _, judged := range []bool{true, false} { // a record of times alone says less
+	for _, judged := range []bool{true, false} { // a record without a verdict says less
 		for _, item := range slices.Backward(k.Items) {
 			v := item.Verdict()
 			if !item.Kernel.Same(&newest.Kernel) || (v != nil) != judged {
@@ -157,7 +207,7 @@ func timed(item *evidence.Item) bool {
 	return item.Performance != nil && len(item.Performance.Shapes) > 0
 }
 
-// Latest is when the newest record is from.
+// Latest returns the time of the newest record.
 func (v *View) Latest() (t time.Time) {
 	for _, item := range v.Items {
 		if item.Build.Time.After(t) {
@@ -167,7 +217,7 @@ func (v *View) Latest() (t time.Time) {
 	return t
 }
 
-// Count is how many kernels have an outcome.
+// Count returns the number of kernels with an outcome.
 func (v *View) Count(o record.Outcome) (n int) {
 	for _, k := range v.Kernels {
 		if k.Outcome() == o {
@@ -177,13 +227,13 @@ func (v *View) Count(o record.Outcome) (n int) {
 	return n
 }
 
-// Trail is a verdict and what it was on.
+// Trail is a verdict with its record.
 type Trail struct {
 	evidence.Judgement
 	Item *evidence.Item
 }
 
-// Trail is every verdict, the newest first.
+// Trail returns every verdict, the newest first.
 func (v *View) Trail() (trail []Trail) {
 	for _, item := range v.Items {
 		for _, j := range item.Verdicts {
@@ -194,7 +244,7 @@ func (v *View) Trail() (trail []Trail) {
 	return trail
 }
 
-// Skipped is why kernels were not timed, each reason once.
+// Skipped returns why kernels were not timed, each reason once.
 func (v *View) Skipped() (why []string) {
 	for _, k := range v.Kernels {
 		if p := k.Now.Performance; p != nil && p.Skipped != "" && !slices.Contains(why, p.Skipped) {
@@ -204,6 +254,6 @@ func (v *View) Skipped() (why []string) {
 	return why
 }
 
-// primary reports whether a method is the one that figures are by unless they say
-// otherwise.
+// primary reports whether a method is the default of the tables: a replayed graph with a
+// warm cache.
 func primary(m timing.Method) bool { return m.Mode == timing.Graph && m.Cache == timing.Warm }
