@@ -38,6 +38,7 @@ var layers = []string{
 	"numeric/simd",
 	"numeric/tensor",
 	"numeric/tensor/layout",
+	"internal/layouts",
 	"fp8",
 	"problem",
 	"kernel",

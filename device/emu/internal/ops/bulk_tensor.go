@@ -4,6 +4,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -84,11 +85,9 @@ func (t *tile) store(box []byte, put placing, shared bool) {
 	}
 }
 
-// swizzled returns where a swizzle puts the byte at an offset in shared memory: bits of
-// the number of the 128-byte line flip bits of the number of the 16-byte unit.
+// swizzled returns where a swizzle puts the byte at an offset in shared memory.
 func swizzled(s device.Swizzle, off int) int {
-	mask := [...]int{0, 1, 3, 7}[s]
-	return off ^ (off>>7&mask)<<4
+	return layout.Swizzle([...]int{16, 32, 64, 128}[s], off)
 }
 
 // scatter writes a box to shared memory at an offset, swizzled.
