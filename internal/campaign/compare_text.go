@@ -7,7 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/term"
-	"github.com/GOATnote-Inc/attest/record"
+	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Show writes the result.
@@ -18,28 +18,48 @@ func (r *CompareResult) Show(env *cli.Env) {
 	}
 	s := env.OutStyle()
 	r.Difference.WriteText(env, s)
-	if r.B.Performance != nil && len(r.B.Performance.Shapes) > 0 && r.B.Baseline != nil && r.B.Baseline.Same(&r.A.Kernel) {
+	if r.B.Performance != nil && len(r.B.Performance.Shapes) > 0 && r.timedTogether() {
 		fmt.Fprintf(env, "\n%s in turns with %s\n", s.Bold(term.Clean(r.B.Kernel.Name)), term.Clean(r.A.Kernel.Name))
 		printTimes(env, r.B.Performance)
 	}
-	printCounters(env, r.B.Counters)
+	r.printCounters(env)
 	r.printPredicted(env)
 }
 
+// counters are those of A and of B on the same shape, nil where there are none.
+func (r *CompareResult) counters() (shape problem.Shape, a, b map[string]float64) {
+	ca, cb := r.A.Counters, r.B.Counters
+	switch {
+	case cb == nil:
+		return shape, nil, nil
+	case ca != nil && ca.Shape == cb.Shape:
+		return cb.Shape, ca.Kernel, cb.Kernel
+	case r.timedTogether(): // B's record also has those of its baseline, which is A
+		return cb.Shape, cb.Baseline, cb.Kernel
+	}
+	return shape, nil, nil
+}
+
+// timedTogether reports whether A was the baseline that B was measured beside.
+func (r *CompareResult) timedTogether() bool {
+	return r.B.Baseline != nil && r.B.Baseline.Same(&r.A.Kernel)
+}
+
 // printCounters prints the counters that differ.
-func printCounters(env *cli.Env, c *record.Counters) {
-	if c == nil || len(c.Baseline) == 0 {
+func (r *CompareResult) printCounters(env *cli.Env) {
+	shape, a, b := r.counters()
+	if len(a) == 0 || len(b) == 0 {
 		return
 	}
 	t := term.Table{Right: "lrrr", Style: env.OutStyle()}
-	t.Head("counters on "+c.Shape.String(), "A", "B", "B / A")
-	all := maps.Clone(c.Kernel)
-	maps.Copy(all, c.Baseline)
+	t.Head("counters on "+shape.String(), "A", "B", "B / A")
+	all := maps.Clone(a)
+	maps.Copy(all, b)
 	n := 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if a, b := c.Baseline[name], c.Kernel[name]; a != b {
+		if a[name] != b[name] {
 			n++
-			t.Row(name, fmt.Sprintf("%.6g", a), fmt.Sprintf("%.6g", b), over(b, a))
+			t.Row(name, fmt.Sprintf("%.6g", a[name]), fmt.Sprintf("%.6g", b[name]), over(b[name], a[name]))
 		}
 	}
 	if n > 0 {
