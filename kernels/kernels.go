@@ -42,15 +42,27 @@ func Ladder() (names []string) {
 	return names
 }
 
-// Find returns the family and variant of a name.
+// Find returns the family and variant of a name. A name with toggles is a variant that
+// builds on the one without them.
 func Find(name string) (attn.Family, attn.Variant, error) {
+	base, toggles := cut(name)
 	for _, f := range Families() {
 		all := f.Variants()
-		if i := slices.IndexFunc(all, func(v attn.Variant) bool { return v.Name == name }); i >= 0 {
+		i := slices.IndexFunc(all, func(v attn.Variant) bool { return v.Name == base })
+		if i < 0 {
+			continue
+		}
+		if len(toggles) == 0 {
 			return f, all[i], nil
 		}
+		if _, err := parse(f, toggles); err != nil {
+			return nil, attn.Variant{}, fmt.Errorf("%s: %w", name, err)
+		}
+		return f, attn.Variant{
+			Name: name, Base: base, Idea: base + " + " + strings.Join(toggles, ", "), ByShape: all[i].ByShape,
+		}, nil
 	}
-	return nil, attn.Variant{}, fmt.Errorf("no kernel is called %q: there are %s", name, strings.Join(Names(), ", "))
+	return nil, attn.Variant{}, fmt.Errorf("no kernel is called %q: there are %s", base, strings.Join(Names(), ", "))
 }
 
 // Base is the name of the kernel that another builds on and has to beat, "" for none.
@@ -66,7 +78,7 @@ func Build(name string, p problem.Attention, c kernel.Chip) (*kernel.Kernel, err
 	if err != nil {
 		return nil, err
 	}
-	config, err := f.Configure(name, p, c)
+	config, err := Configure(name, p, c)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +118,7 @@ func Check(name string, p problem.Attention, c kernel.Chip) error {
 	if err != nil {
 		return err
 	}
-	config, err := f.Configure(name, p, c)
+	config, err := Configure(name, p, c)
 	if err != nil {
 		return err
 	}

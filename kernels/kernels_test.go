@@ -85,3 +85,57 @@ func idea(name string) string {
 	_, v, _ := Find(name)
 	return v.Idea
 }
+
+// TestToggles changes configurations by name.
+func TestToggles(t *testing.T) {
+	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64)}.Filled()
+	for name, want := range map[string]string{
+		"stage3a+swizzle":                    `"Swizzle":true`,
+		"stage3b+fast-exp+tile-n=32":         `"TileN":32`,
+		"stage3b+no-vector-dequant":          `"VectorDequant":false`,
+		"stage3b+vector-dequant=off":         `"VectorDequant":false`,
+		"stage1+lut=on":                      `"LUT":true`,
+		"hopper-latency+no-persistent":       `"persistent":false`,
+		"hopper-throughput+polynomial=4":     `"polynomial":4`,
+		Toggled("stage1", "lut, no-swizzle"): `"LUT":true`,
+		Toggled("stage1+lut", ""):            `"LUT":true`,
+	} {
+		config, err := Configure(name, p, kernel.Chip{})
+		if err != nil || !strings.Contains(string(config), want) {
+			t.Errorf("%s: %v, %v, want %s", name, config, err, want)
+		}
+		if err := Check(name, p, kernel.Chip{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	k, err := Build("stage3a+swizzle", p, kernel.Chip{})
+	if err != nil || k.Name != "stage3a+swizzle" || !strings.Contains(k.Config["config"], "swizzle") {
+		t.Errorf("%+v, %v", k, err)
+	}
+	if b := Base("stage3a+swizzle"); b != "stage3a" {
+		t.Errorf("stage3a+swizzle builds on %q", b)
+	}
+}
+
+// TestWrongToggles wants a reason that says what to do.
+func TestWrongToggles(t *testing.T) {
+	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64)}.Filled()
+	for name, want := range map[string]string{
+		"stage3a+warp-speed":       `no toggle "warp-speed"`,
+		"stage3a+":                 `no toggle ""`,
+		"stage3a+tile-n":           "needs a number: tile-n=128",
+		"stage3a+no-tile-n":        "needs a number",
+		"stage3a+tile-n=many":      "needs a number",
+		"stage3a+tile-n=33":        "KV tiles of 33",
+		"stage3a+swizzle=maybe":    "use on or off",
+		"stage3a+swizzle+swizzle":  "set twice",
+		"stage3b+reuse-scores":     "score reuse with fused softmax",
+		"stage9+swizzle":           `no kernel is called "stage9"`,
+		"hopper+swizzle":           "the kernels of the family hopper have",
+		"stage0+tile-n=9999999999": "KV tiles of 9999999999",
+	} {
+		if err := Check(name, p, kernel.Chip{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}

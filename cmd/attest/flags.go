@@ -50,6 +50,7 @@ func kernelFlags(c *cobra.Command, s *campaign.Selection) {
 	formatFlags(c, s)
 	f := c.Flags()
 	f.BoolVar(&s.LSE, "lse", false, "also compute the log-sum-exp of each row")
+	f.StringVar(&s.Set, "set", "", "toggles to change in every named kernel, as in --set swizzle,no-lut,tile-n=32; stage3a+swizzle is the same for one kernel. attest list toggles explains them")
 	f.StringVar(&s.PTX, "ptx", "", "take a kernel from this PTX file, of any compiler; needs --abi")
 	f.StringVar(&s.Entry, "entry", "", "the entry in the file of --ptx; the one that --abi names when empty")
 	f.StringVar(&s.ABI, "abi", "", "JSON file that says how the kernel of --ptx is called; go doc github.com/GOATnote-Inc/attest/kernel/abi describes it")

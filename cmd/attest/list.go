@@ -22,13 +22,14 @@ func listCommand(env *cli.Env) *cobra.Command {
 
 kernels        the kernels of attest, with the idea of each and the one it builds on
 presets        their configurations, threads and shared memory, for each head dimension
+toggles        what a kernel's name can change: stage3a+swizzle+tile-n=32
 shapes         the shapes that have names
 distributions  the distributions of inputs
 devices        emulators and GPUs of this machine, and the chips that profile and tune
                know the throughputs of
 
 JSON: {"kernels": [{"name", "base", "idea"}], "presets": [{"name", "head_dim",
-"config", "threads", "shared", "target"}], "shapes": [{"name", "shape",
+"config", "threads", "shared", "target"}], "toggles": [{"family", "name", "values", "what"}], "shapes": [{"name", "shape",
 "gflop"}], "distributions": [{"name", "what"}], "devices": [{"name", "what"}],
 "chips": [{"name", "target", "sms", "mhz"}]}, as far as they were asked for.`,
 		Example: `  attest list

@@ -125,6 +125,10 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 	if len(x.Shapes) == 0 {
 		x.Shapes = shapes.List{shapes.Default(x.HeadDim)}
 	}
+	names, err := x.Named(names)
+	if err != nil {
+		return nil, err
+	}
 	if len(names) == 0 && x.PTX == "" {
 		return nil, errors.New("no KERNEL is given; see attest bench --help")
 	}

@@ -88,6 +88,9 @@ func (g *Gate) prepare(names []string) (jobs []job, err error) {
 	if g.seeds, err = parseSeeds(g.Seeds); err != nil {
 		return nil, err
 	}
+	if names, err = g.Named(names); err != nil {
+		return nil, err
+	}
 	if len(names) == 0 && g.PTX == "" {
 		jobs, err = g.ladder()
 	} else {

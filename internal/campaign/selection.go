@@ -26,6 +26,7 @@ type Selection struct {
 	HeadDim        int // 0 takes that of the shape, or 64
 	PTX, Entry     string
 	ABI            string
+	Set            string // toggles for every named kernel, separated by commas
 
 	// shape is what kernels for Hopper are written for; zero is mission.
 	shape problem.Shape
@@ -77,8 +78,22 @@ func (s Selection) For(n problem.Named) Selection {
 	return s
 }
 
+// Named returns the kernels that a command line names, with the toggles of --set.
+func (s *Selection) Named(names []string) (list []string, err error) {
+	if s.Set != "" && len(names) == 0 {
+		return nil, errors.New("--set changes named kernels: name at least one")
+	}
+	for _, n := range names {
+		list = append(list, kernels.Toggled(n, s.Set))
+	}
+	return list, nil
+}
+
 // Subjects returns the kernels that arguments and --ptx name, in that order.
 func (s *Selection) Subjects(names []string) (list []*lab.Subject, err error) {
+	if names, err = s.Named(names); err != nil {
+		return nil, err
+	}
 	for _, n := range names {
 		k, err := s.Preset(n)
 		if err != nil {
@@ -116,7 +131,7 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 
 // Preset returns a kernel of attest by its name.
 func (s *Selection) Preset(name string) (*lab.Subject, error) {
-	if !slices.Contains(kernels.Names(), name) {
+	if base, _, _ := strings.Cut(name, "+"); !slices.Contains(kernels.Names(), base) {
 		hint := "attest list kernels shows the names"
 		if near := term.Nearest(name, kernels.Names()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/gpus"
 	"github.com/GOATnote-Inc/attest/internal/predict"
@@ -14,12 +15,13 @@ import (
 )
 
 // Lists are the names of the lists, in the order in which they are printed.
-var Lists = []string{"kernels", "presets", "shapes", "distributions", "devices"}
+var Lists = []string{"kernels", "presets", "toggles", "shapes", "distributions", "devices"}
 
 // Catalogue is the JSON of attest list. It has the lists that were asked for.
 type Catalogue struct {
 	Kernels       []Kernel `json:"kernels,omitempty"`
 	Presets       []Preset `json:"presets,omitempty"`
+	Toggles       []Toggle `json:"toggles,omitempty"`
 	Shapes        []Shape  `json:"shapes,omitempty"`
 	Distributions []Word   `json:"distributions,omitempty"`
 	Devices       []Word   `json:"devices,omitempty"`
@@ -41,6 +43,14 @@ type Preset struct {
 	Threads int    `json:"threads"` // per block
 	Shared  int    `json:"shared"`  // bytes per block
 	Target  string `json:"target"`
+}
+
+// Toggle is a decision of a family's kernels that a name can change: stage3a+swizzle.
+type Toggle struct {
+	Family string `json:"family"`
+	Name   string `json:"name"`
+	Values string `json:"values"` // "on, off", or the numbers that tuning tries
+	What   string `json:"what"`
 }
 
 // Shape is a shape with a name.
@@ -79,6 +89,8 @@ func New(lists ...string) (*Catalogue, error) {
 			if c.Presets, err = presets(); err != nil {
 				return nil, err
 			}
+		case "toggles":
+			c.Toggles = toggles()
 		case "shapes":
 			for _, n := range problem.Shapes() {
 				c.Shapes = append(c.Shapes, Shape{n.Name, n.Shape.String(), n.Shape.FLOP() / 1e9})
@@ -97,6 +109,19 @@ func New(lists ...string) (*Catalogue, error) {
 		}
 	}
 	return c, nil
+}
+
+func toggles() (list []Toggle) {
+	for _, f := range kernels.Families() {
+		for _, a := range f.Axes() {
+			t := Toggle{Family: f.Name(), Name: a.Name, Values: "on, off", What: a.What}
+			if !a.Switch() {
+				t.Values = strings.Trim(strings.ReplaceAll(fmt.Sprintf("%s", a.Values), " ", ", "), "[]")
+			}
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 func presets() (list []Preset, err error) {

@@ -37,6 +37,10 @@ func (c *Catalogue) WriteText(w io.Writer, s term.Style, titles bool) {
 		p := c.Presets[i]
 		return []any{p.Name, p.HeadDim, p.Threads, p.Shared, p.Target, p.Config}
 	})
+	section("toggles", len(c.Toggles), "", []string{"family", "toggle", "values", "what it decides"}, func(i int) []any {
+		t := c.Toggles[i]
+		return []any{t.Family, t.Name, t.Values, t.What}
+	})
 	section("shapes", len(c.Shapes), "llr", []string{"name", "B,H,S,D", "GFLOP"}, func(i int) []any {
 		n := c.Shapes[i]
 		return []any{n.Name, n.Shape, fmt.Sprintf("%.4g", n.GFLOP)}

@@ -48,17 +48,18 @@ func (x *Driver) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if _, err := x.Fitting([]*lab.Subject{x.subject}, false); err != nil {
 		return err
 	}
-	f, _, err := kernels.Find(names[0])
+	name := x.subject.Name
+	f, _, err := kernels.Find(name)
 	if err != nil {
 		return err
 	}
 	space := Space{Family: f, Problem: x.subject.At(x.Shape.Shape), Chip: kernel.Chip{Target: x.subject.Target}}
-	start, err := f.Configure(names[0], space.Problem, space.Chip)
+	start, err := kernels.Configure(name, space.Problem, space.Chip)
 	if err != nil {
 		return err
 	}
 	s := &search{Driver: x, env: env, start: start, space: space}
-	return s.run(ctx, names[0])
+	return s.run(ctx, name)
 }
 
 // prepare checks the flags and builds the kernel that the search starts from.

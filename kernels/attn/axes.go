@@ -5,26 +5,53 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode"
 )
 
-// AxesOf are the axes of a configuration type: every field, in groups within groups. A
-// boolean field has two values. values gives those of the others by their path, joined
-// with dots; a field that it does not name is not tuned.
-func AxesOf[C any](values map[string][]int) (axes []Axis) {
+// Field describes a field of a configuration: what it decides, in one line, and for a
+// number the values that tuning tries.
+type Field struct {
+	What   string
+	Values []int
+}
+
+// AxesOf are the axes of a configuration type: the fields that are described, by their
+// path, joined with dots. A boolean field has two values. AxesOf panics when a field has no
+// description, so that none is forgotten.
+func AxesOf[C any](fields map[string]Field) (axes []Axis) {
 	walk(reflect.TypeFor[C](), nil, func(path []string, kind reflect.Kind) {
-		a := Axis{Path: path}
+		field, ok := fields[strings.Join(path, ".")]
+		if !ok {
+			panic("attn: field " + strings.Join(path, ".") + " has no description")
+		}
+		a := Axis{Name: toggleName(path[len(path)-1]), Path: path, What: field.What}
 		if kind == reflect.Bool {
 			a.Values = []json.RawMessage{json.RawMessage("false"), json.RawMessage("true")}
-		} else {
-			for _, v := range values[strings.Join(path, ".")] {
-				a.Values = append(a.Values, json.RawMessage(fmt.Sprint(v)))
-			}
 		}
-		if len(a.Values) > 0 {
-			axes = append(axes, a)
+		for _, v := range field.Values {
+			a.Values = append(a.Values, json.RawMessage(fmt.Sprint(v)))
 		}
+		axes = append(axes, a)
 	})
 	return axes
+}
+
+// toggleName is the name of a field on the command line: TileM and tile_m are tile-m.
+func toggleName(field string) string {
+	var b strings.Builder
+	for i, r := range field {
+		switch {
+		case r == '_':
+			r = '-'
+		case unicode.IsUpper(r):
+			if i > 0 && !unicode.IsUpper(rune(field[i-1])) {
+				b.WriteByte('-')
+			}
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // walk visits the fields of a structure by the names that JSON has for them.

@@ -42,13 +42,18 @@ type Variant struct {
 	ByShape bool
 }
 
-// Axis is a field of a configuration that tuning may change.
+// Axis is a field of a configuration that tuning and toggles may change.
 type Axis struct {
+	Name string // on the command line: "tile-n"
+	What string // what it decides, in one line
 	// Path names the field from the outside in: {"schedule", "stages"}.
 	Path []string
 	// Values are what the field may hold, as JSON.
 	Values []json.RawMessage
 }
+
+// Switch reports whether the field is on or off, and not a number.
+func (a Axis) Switch() bool { return len(a.Values) > 0 && string(a.Values[0]) == "false" }
 
 // Encode writes a family's own configuration as a Config: fields sorted by name, so that
 // equal configurations are equal texts.

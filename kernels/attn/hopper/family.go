@@ -90,10 +90,18 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 
 // Axes are the fields of Config.
 func (Family) Axes() []attn.Axis {
-	return attn.AxesOf[Config](map[string][]int{
-		"sharing.split": {1, 2}, "softmax.polynomial": {0, 4, 8, 16},
-		"schedule.warpgroups": {1, 2, 3, 4}, "schedule.tile_n": {64, 128, 192}, "schedule.stages": {1, 2, 3, 4},
-		"schedule.ping_pong": {0, 32, 64, 96, 128, 160, 192}, "schedule.blocks_per_sm": {1, 2, 3},
+	return attn.AxesOf[Config](map[string]attn.Field{
+		"sharing.split":          {What: "blocks of a cluster that share the keys", Values: []int{1, 2}},
+		"sharing.split_in_block": {What: "pairs of warpgroups in a block share the keys"},
+		"softmax.polynomial":     {What: "one exponential in so many by a polynomial on the FMA units; 0 is none", Values: []int{0, 4, 8, 16}},
+		"softmax.sums_in_v":      {What: "the tensor cores add up the rows of P through columns of ones in V"},
+		"softmax.tile_maxima":    {What: "P relative to the maxima of its tile instead of the running maxima"},
+		"schedule.warpgroups":    {What: "warpgroups that compute, 64 query rows each", Values: []int{1, 2, 3, 4}},
+		"schedule.tile_n":        {What: "keys per tile", Values: []int{64, 128, 192}},
+		"schedule.stages":        {What: "slots of the rings of K and V", Values: []int{1, 2, 3, 4}},
+		"schedule.persistent":    {What: "as many blocks as fit on the GPU, each working on several tiles"},
+		"schedule.ping_pong":     {What: "keys after which the next warpgroup may begin its exponentials; 0 is none", Values: []int{0, 32, 64, 96, 128, 160, 192}},
+		"schedule.blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3}},
 	})
 }
 

@@ -98,8 +98,20 @@ func (c Config) target(p problem.Attention, chip kernel.Chip) ptx.Target {
 
 // Axes are the fields of Config.
 func (Family) Axes() []attn.Axis {
-	return attn.AxesOf[Config](map[string][]int{
-		"TileM": {16, 32, 48, 64, 80, 96, 112, 128}, "TileN": {32, 64, 96, 128}, "Stages": {0, 1, 2, 3}, "Producers": {0, 1, 2},
+	return attn.AxesOf[Config](map[string]attn.Field{
+		"TileM":         {What: "query rows per block", Values: []int{16, 32, 48, 64, 80, 96, 112, 128}},
+		"TileN":         {What: "keys per tile", Values: []int{32, 64, 96, 128}},
+		"Stages":        {What: "pipeline stages of cp.async; 0 loads without it", Values: []int{0, 1, 2, 3}},
+		"VectorDequant": {What: "decode 16 bytes at a time instead of 4"},
+		"Swizzle":       {What: "xor swizzle of tiles in shared memory instead of padded rows"},
+		"LUT":           {What: "decode K and V through a lookup table in shared memory"},
+		"TensorQK":      {What: "Q·Kᵀ on tensor cores"},
+		"TensorPV":      {What: "P·V on tensor cores"},
+		"ReuseScores":   {What: "keep P in the buffer of the scores"},
+		"FusedSoftmax":  {What: "keep scores and P in registers, with one warp per 16 rows"},
+		"Producers":     {What: "warps that only load and decode", Values: []int{0, 1, 2}},
+		"Persistent":    {What: "as many blocks as fit on the GPU, each working on several tiles"},
+		"FastExp":       {What: "exponentials by a polynomial on the FMA units"},
 	})
 }
 
