@@ -20,8 +20,9 @@ the times of each shape against baselines and rivals.
 
 --out writes one HTML page with charts, which needs no network. --markdown writes
 COMPARE.md, HISTORY.md and one VALIDATION page per kernel into a folder. --readme puts the
-table of the fastest kernels into a file, between the lines that mark its place. Nothing
-is measured and nothing is judged, and every number names its record.
+table of the fastest kernels into a file, between the lines that mark its place. --svg draws the
+times of the fastest kernels beside those of the rivals. Nothing is measured and nothing
+is judged, and every number names its record.
 
 The newest PTX stands for a kernel. Damaged evidence is told on standard error and in the
 page, and makes the exit code 1; the rest is reported.
@@ -29,7 +30,7 @@ page, and makes the exit code 1; the rest is reported.
 JSON: {"kernels": [{"kernel", "config", "outcome", "why", "record", "ptx", "timed"}], "shapes":
 [{"device", "shape", "best", "p50", "tflops", "record"}], "check": as attest evidence
 verify, "written": [paths]}.`,
-		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --evidence evidence --readme README.md",
+		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --evidence evidence --readme README.md\n  attest report --evidence evidence --svg docs/times.svg",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return x.Report(pages) },
 	}
@@ -38,5 +39,6 @@ verify, "written": [paths]}.`,
 	f.StringVar(&pages.Out, "out", "", "write the HTML page to this file")
 	f.StringVar(&pages.Markdown, "markdown", "", "write Markdown into this folder")
 	f.StringVar(&pages.Readme, "readme", "", "put the results into this file")
+	f.StringVar(&pages.SVG, "svg", "", "draw our times beside the rivals' into this file")
 	return c
 }

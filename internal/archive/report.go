@@ -19,6 +19,7 @@ type Pages struct {
 	Out      string // an HTML page
 	Markdown string // a folder of Markdown
 	Readme   string // a file whose table of results is replaced
+	SVG      string // a picture of our times beside those of the rivals
 }
 
 // Report prints the evidence as tables and writes the pages.
@@ -29,7 +30,7 @@ func (a *Archive) Report(p Pages) error {
 	}
 	v := report.New(s.Load())
 	var written []string
-	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme} {
+	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme, p.writeSVG} {
 		paths, err := write(v)
 		written = append(written, paths...)
 		if err != nil {
@@ -85,6 +86,17 @@ func (p *Pages) writeReadme(v *report.View) ([]string, error) {
 		return nil, nil
 	}
 	return []string{p.Readme}, atomicfile.Write(p.Readme, []byte(now))
+}
+
+func (p *Pages) writeSVG(v *report.View) ([]string, error) {
+	if p.SVG == "" {
+		return nil, nil
+	}
+	var picture bytes.Buffer
+	if err := v.WriteSVG(&picture); err != nil {
+		return nil, fmt.Errorf("--svg: %w", err)
+	}
+	return []string{p.SVG}, atomicfile.Write(p.SVG, picture.Bytes())
 }
 
 // Summary is the JSON of attest report.

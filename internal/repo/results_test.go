@@ -1,6 +1,8 @@
 package repo
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -8,9 +10,10 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/report"
 )
 
-// TestReadmeResults checks that the README's results are rendered from the evidence, and
-// that nobody has changed the evidence since it was written.
-func TestReadmeResults(t *testing.T) {
+// published returns the evidence that the repository publishes, and checks that nobody has
+// changed it since it was written.
+func published(t *testing.T) *report.View {
+	t.Helper()
 	s, err := evidence.Open(filepath.Join(root(t), "evidence"))
 	if err != nil {
 		t.Fatal(err)
@@ -19,15 +22,36 @@ func TestReadmeResults(t *testing.T) {
 	for _, p := range contents.Check.Problems {
 		t.Errorf("evidence: %v", p)
 	}
-	readme := readFile(t, "README.md")
-	want, err := report.ReplaceResults(readme, report.New(contents).Results())
-	switch {
-	case err != nil:
+	return report.New(contents)
+}
+
+// TestReadmeResults checks that the README's results are rendered from the evidence.
+func TestReadmeResults(t *testing.T) {
+	want, err := report.ReplaceResults(readFile(t, "README.md"), published(t).Results())
+	if err != nil {
 		t.Fatal(err)
-	case want == readme:
+	}
+	rendered(t, "README.md", want, "--readme README.md")
+}
+
+// TestPicture checks that the picture of the times is drawn from the evidence.
+func TestPicture(t *testing.T) {
+	var b bytes.Buffer
+	if err := published(t).WriteSVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	rendered(t, "docs/times.svg", b.String(), "--svg docs/times.svg")
+}
+
+// rendered checks the content of a file that attest report writes, or writes it with -update.
+func rendered(t *testing.T, file, want, flag string) {
+	t.Helper()
+	have, err := os.ReadFile(filepath.Join(root(t), file))
+	switch {
+	case err == nil && string(have) == want:
 	case *update:
-		writeFile(t, "README.md", want)
+		writeFile(t, file, want)
 	default:
-		t.Error("the README's results are not those of evidence/: go run ./cmd/attest report --evidence evidence --readme README.md")
+		t.Errorf("%s does not show the evidence of today: go run ./cmd/attest report --evidence evidence %s", file, flag)
 	}
 }
