@@ -37,6 +37,7 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
 	flags := root.PersistentFlags()
 	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object per line (see each command's help)")
 	flags.Var(&env.Color, "color", "colour the output: auto, always or never; NO_COLOR turns auto off")
+	flags.BoolVar(&env.Progress, "progress", false, "show progress on standard error even if it is not a terminal")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
 	})

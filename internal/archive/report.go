@@ -28,7 +28,11 @@ func (a *Archive) Report(p Pages) error {
 	if err != nil {
 		return err
 	}
+	progress := a.Env.StartProgress()
+	defer progress.Stop()
+	progress.Say("reading %s", a.Dir)
 	v := report.New(s.Load())
+	progress.Say("writing the report")
 	var written []string
 	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme, p.writeSVG} {
 		paths, err := write(v)
@@ -37,14 +41,16 @@ func (a *Archive) Report(p Pages) error {
 			return err
 		}
 	}
-	if a.Env.JSON {
-		a.Env.Encode(newSummary(v, written))
-	} else {
+	progress.Print(func() {
+		if a.Env.JSON {
+			a.Env.Encode(newSummary(v, written))
+			return
+		}
 		v.WriteText(a.Env, a.Env.OutStyle())
 		for _, path := range written {
 			fmt.Fprintf(a.Env, "wrote %s\n", term.Clean(path))
 		}
-	}
+	})
 	return a.damaged(v.Check.Problems)
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -36,6 +35,9 @@ type Bench struct {
 // Run times the named kernels, each against the first. The error asks for exit code 1 when
 // a kernel is wrong.
 func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
+	progress := env.StartProgress()
+	defer progress.Stop()
+	progress.Say("building the kernels")
 	batches, err := x.prepare(names)
 	if err != nil {
 		return err
@@ -55,8 +57,6 @@ func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 		return err
 	}
 	x.built = build(ctx)
-	progress := term.StartProgress(env.Err)
-	defer progress.Stop()
 	steps := StartSteps(progress, total)
 	shown, wrong := 0, false
 	show := func(r *BenchResult) {

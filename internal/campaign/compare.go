@@ -11,7 +11,6 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/internal/report"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -45,6 +44,9 @@ func (x *Compare) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err := errors.Join(x.Selection.Check(), x.Campaign.Check()); err != nil {
 		return err
 	}
+	progress := env.StartProgress()
+	defer progress.Stop()
+	progress.Say("building the kernels")
 	chosen := x.For(x.Shape)
 	subjects, err := chosen.Subjects(names)
 	if err != nil {
@@ -60,8 +62,6 @@ func (x *Compare) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if _, err := x.Fitting(subjects, false); err != nil {
 		return err
 	}
-	progress := term.StartProgress(env.Err)
-	defer progress.Stop()
 	r, err := x.measure(ctx, subjects[0], subjects[1], StartSteps(progress, 2))
 	if err != nil {
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -47,6 +46,9 @@ func Distributions() (names []string) {
 // Run judges the named kernels, or the whole ladder without a name. The error asks for exit
 // code 1 when a kernel is rejected or, with Strict, when a kernel is not ready to be merged.
 func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
+	progress := env.StartProgress()
+	defer progress.Stop()
+	progress.Say("building the kernels")
 	jobs, err := g.prepare(names)
 	if err != nil {
 		return err
@@ -61,8 +63,6 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err := g.openStore(); err != nil {
 		return err
 	}
-	progress := term.StartProgress(env.Err)
-	defer progress.Stop()
 	results, err := g.judgeAll(ctx, env, jobs, StartSteps(progress, len(jobs)))
 	if err != nil {
 		if len(results) > 0 {

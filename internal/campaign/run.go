@@ -9,7 +9,6 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -34,6 +33,9 @@ func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if !slices.Contains(Distributions(), x.Distribution) {
 		return fmt.Errorf("--distribution %s: use %s", x.Distribution, orList(Distributions()))
 	}
+	progress := env.StartProgress()
+	defer progress.Stop()
+	progress.Say("building the kernel")
 	s, err := x.Selection.OneFor(x.Shape, names)
 	if err != nil {
 		return err
@@ -48,8 +50,6 @@ func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if _, err := x.Fitting([]*lab.Subject{s}, false); err != nil {
 		return err
 	}
-	progress := term.StartProgress(env.Err)
-	defer progress.Stop()
 	r, err := x.measure(ctx, s, StartSteps(progress, 1))
 	if err != nil {
 		return err

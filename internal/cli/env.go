@@ -14,6 +14,7 @@ type Env struct {
 	Out, Err io.Writer
 	JSON     bool // results as JSON, one object a line
 	Color    term.When
+	Progress bool // show progress on Err even if it is no terminal
 
 	outErr error // the first failed write to Out
 }
@@ -49,4 +50,12 @@ func (e *Env) Finish(err error) error {
 		return e.outErr
 	}
 	return err
+}
+
+// StartProgress shows the progress of a command on Err. The caller calls Stop.
+func (e *Env) StartProgress() *term.Progress {
+	if e.Progress {
+		return term.StartLines(e.Err)
+	}
+	return term.StartProgress(e.Err)
 }

@@ -37,7 +37,7 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env, library string) error {
 	if err := x.check(); err != nil {
 		return err
 	}
-	x.progress = term.StartProgress(env.Err)
+	x.progress = env.StartProgress()
 	defer x.progress.Stop()
 	defer x.stop()
 	code := cli.OK

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// Progress is a line that says what is being done, for work that takes longer
-// than a moment. It appears after a delay, only on a terminal, and is gone when
-// the work is.
+// Progress is a line that says what is being done. It appears when the work takes longer
+// than a second. On a terminal it is redrawn in place and removed at the end.
 type Progress struct {
 	out   io.Writer
+	plain bool // whether out is no terminal: each line stays
 	start time.Time
 	stop  chan struct{}
 	done  chan struct{}
@@ -24,11 +24,12 @@ type Progress struct {
 }
 
 const (
-	progressDelay = 2 * time.Second
+	progressDelay = time.Second
 	progressTick  = 250 * time.Millisecond
+	plainTick     = 10 * time.Second
 )
 
-// StartProgress watches over work that reports to out. The caller calls Stop.
+// StartProgress shows progress on out if out is a terminal. The caller calls Stop.
 func StartProgress(out io.Writer) *Progress {
 	p := newProgress(out)
 	if !IsTerminal(out) {
@@ -36,6 +37,18 @@ func StartProgress(out io.Writer) *Progress {
 		return p
 	}
 	go p.run(progressDelay, progressTick)
+	return p
+}
+
+// StartLines shows progress on out, one line every ten seconds if out is no terminal. The
+// caller calls Stop.
+func StartLines(out io.Writer) *Progress {
+	if IsTerminal(out) {
+		return StartProgress(out)
+	}
+	p := newProgress(out)
+	p.plain = true
+	go p.run(progressDelay, plainTick)
 	return p
 }
 
@@ -63,7 +76,12 @@ func (p *Progress) draw() {
 	defer p.mu.Unlock()
 	text := []rune(p.text)
 	text = text[:min(most-len([]rune(p.lead)), len(text))]
-	fmt.Fprintf(p.out, "\r\x1b[K%s%s (%.0f s)", p.lead, string(text), time.Since(p.start).Seconds())
+	line := fmt.Sprintf("%s%s (%.0f s)", p.lead, string(text), time.Since(p.start).Seconds())
+	if p.plain {
+		fmt.Fprintln(p.out, line)
+		return
+	}
+	fmt.Fprint(p.out, "\r\x1b[K"+line)
 	p.shown = true
 }
 

@@ -161,3 +161,19 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressLines wants lines that stay where the output is no terminal.
+func TestProgressLines(t *testing.T) {
+	out := &lockedBuffer{}
+	p := newProgress(out)
+	p.plain = true
+	p.Say("counting")
+	go p.run(time.Millisecond, time.Millisecond)
+	for !strings.Contains(out.String(), "\n") {
+		time.Sleep(time.Millisecond)
+	}
+	p.Stop()
+	if text := out.String(); !strings.HasPrefix(text, "counting (0 s)\n") || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
+	}
+}

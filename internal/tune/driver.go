@@ -38,6 +38,9 @@ type Driver struct {
 // Run searches from the named kernel on. The error asks for exit code 1 when that kernel
 // itself does not pass the gates.
 func (x *Driver) Run(ctx context.Context, env *cli.Env, names []string) error {
+	progress := env.StartProgress()
+	defer progress.Stop()
+	progress.Say("building the kernel")
 	if err := x.prepare(names); err != nil {
 		return err
 	}
@@ -58,7 +61,7 @@ func (x *Driver) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	s := &search{Driver: x, env: env, start: start, space: space}
+	s := &search{Driver: x, env: env, progress: progress, start: start, space: space}
 	return s.run(ctx, name)
 }
 
@@ -112,9 +115,10 @@ func (x *Driver) goal(name string) (Goal, error) {
 // search is a search over the configurations of one kind of kernels.
 type search struct {
 	*Driver
-	env   *cli.Env
-	start attn.Config
-	space Space
+	env      *cli.Env
+	progress *term.Progress
+	start    attn.Config
+	space    Space
 
 	startMicros float64 // the predicted time of the start, which ratios refer to
 }
@@ -136,8 +140,7 @@ func (x *search) run(ctx context.Context, name string) error {
 	if err := state.Save(x.State); err != nil { // now, so that an unwritable file is found before an hour of work
 		return fmt.Errorf("--state: %w", err)
 	}
-	progress := term.StartProgress(x.env.Err)
-	defer progress.Stop()
+	progress := x.progress
 	if n := len(state.Trials); n > 0 {
 		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.State, english.Count(n, "configuration")) })
 		x.startMicros = state.Trials[0].Micros
