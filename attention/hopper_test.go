@@ -111,7 +111,7 @@ func TestHopperScales(t *testing.T) {
 // the bits of their inputs, whatever the order of warps.
 func TestHopperAgain(t *testing.T) {
 	dev := open(t, ptx.SM90a)
-	p := Problem{Shape: Square(1, 2, 260, 64), Format: problem.E4M3, LSE: true} // halves and a cluster
+	p := Problem{Shape: Square(1, 2, 260, 64), Format: problem.E4M3, LSE: true} // keys split within the block and over a cluster
 	op := newTestOp(t, dev, p, Options{})
 	a := inputs(t, p)
 	b, err := ref.Generate("uniform", 1, a.Shape)

@@ -17,7 +17,7 @@ const identitiesFile = "identities.json"
 // Identity is a line of the table: a text that a record of schema 1 names, and the identity
 // of the kernel that the text is of.
 type Identity struct {
-	Kernel   string `json:"kernel"`   // its name in the records
+	Kernel   string `json:"kernel"`   // its name today
 	SHA256   string `json:"sha256"`   // of the text
 	Identity string `json:"identity"` // see [record.Kernel]
 }

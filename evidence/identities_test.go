@@ -139,3 +139,25 @@ func TestIdentify(t *testing.T) {
 		}
 	}
 }
+
+// TestRenamed: a record with an old name of a kernel and old words of its configuration is
+// read with today's, and its file stays as it is.
+func TestRenamed(t *testing.T) {
+	s := open(t, t.TempDir())
+	r := recordtest.New("hopper-halves-cluster")
+	r.Kernel.Config = map[string]string{"config": "64x128 stages-2 turns-128 halves polynomial-16 sum-column"}
+	hash, err := s.AddRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := s.Record(hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "64x128 stages-2 ping-pong-128 split-in-block polynomial-16 sums-in-v"; back.Kernel.Name != "hopper-split-kv-cluster" || back.Kernel.Config["config"] != want {
+		t.Errorf("%s, %q", back.Kernel.Name, back.Kernel.Config["config"])
+	}
+	if file, err := s.Object(hash); err != nil || !bytes.Contains(file, []byte(`"hopper-halves-cluster"`)) {
+		t.Errorf("%s, %v", file, err)
+	}
+}

@@ -100,8 +100,8 @@ func (s *Store) entry(seq int) (*Entry, string, error) {
 // Object is the bytes of an object, checked against its name.
 func (s *Store) Object(hash string) ([]byte, error) { return s.readFile(hash, objectFile) }
 
-// Record is the record with a hash. One of an older schema is upgraded as it is read; its
-// file stays as it is.
+// Record is the record with a hash. One of an older schema is upgraded as it is read, and
+// kernels that have been renamed have their new names; its file stays as it is.
 func (s *Store) Record(hash string) (*record.Record, error) {
 	r, err := decode(s, hash, record.Read)
 	if err == nil && r.Kernel.Name == "" && r.Kernel.SHA256 == "" {
@@ -109,6 +109,7 @@ func (s *Store) Record(hash string) (*record.Record, error) {
 	}
 	if err == nil {
 		s.identify(r)
+		rename(r)
 	}
 	return r, err
 }

@@ -107,7 +107,7 @@ func TestHopperTimed(t *testing.T) {
 	c := newCard()
 	c.Device = dev
 	choice := problem.Attention{Causal: true, Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 40, Skv: 100, D: 64}}
-	s, err := Preset("hopper-halves-cluster", choice, kernel.Chip{})
+	s, err := Preset("hopper-split-kv-cluster", choice, kernel.Chip{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@
 //     [KMajor] is one that wgmma reads.
 //   - A [Ring] owns the [Buffers] and the barriers of a pipeline. [Tiles] is one side of
 //     it together with the tile that its slots hold.
-//   - A [PingPong] schedule lets warpgroups take turns.
+//   - A [PingPong] schedule makes warpgroups use a unit one after the other.
 //
 // Everything here can also be written by hand with package build. The PTX carries the
 // maths of each product as a comment, and the lines of the kernel's author.

@@ -2,10 +2,10 @@ package tile
 
 import "github.com/GOATnote-Inc/attest/build"
 
-// PingPong lets the warps of several warpgroups take turns at a unit that they share:
-// while one warpgroup uses the tensor cores, another computes exponentials. Warps that
-// come to the same unit at the same time would each take as long as all of them
-// together, and would then leave it idle together.
+// PingPong is ping-pong scheduling: the warps of several warpgroups use a unit that they
+// share one after the other. While one warpgroup uses the tensor cores, another computes
+// exponentials. Warps that come to the same unit at the same time would each take as long
+// as all of them together, and would then leave it idle together.
 //
 // Each member has an mbarrier, at which the member before it arrives.
 type PingPong struct {
@@ -30,43 +30,43 @@ func (p PingPong) Init() {
 	}
 }
 
-// Turn is one member's place in the schedule.
-type Turn struct {
+// Member is one warp's place in the schedule.
+type Member struct {
 	k          *build.Kernel
 	mine, next build.Shared[build.B64]
 	first      build.U32 // the parity to wait for in the first round
 	parity     *build.Var[build.U32]
 }
 
-// Member is the place of warp i. Its turn comes after that of warp i-stride and before
-// that of warp i+stride; the last is followed by the first. Members 0 to stride-1 are
-// the first of their rounds.
-func (p PingPong) Member(i build.U32, stride int) *Turn {
+// Member returns the place of warp i. It follows warp i-stride and comes before warp
+// i+stride; the last warps are followed by the first. Warps 0 to stride-1 are the first of
+// their rounds.
+func (p PingPong) Member(i build.U32, stride int) *Member {
 	k := p.k
 	after := i.Add(stride)
 	wrapped := after.SetpGe(p.members)
 	after = after.Sub(p.members).Selp(after, wrapped)
 	// A barrier in its phase 0 answers as if a phase of parity 1 had ended.
 	first := k.U32(1).Selp(0, i.SetpLt(stride))
-	return &Turn{k, p.bars.At(i), p.bars.At(after), first, first.Var()}
+	return &Member{k, p.bars.At(i), p.bars.At(after), first, first.Var()}
 }
 
-// Wait waits for the warp's turn.
-func (u *Turn) Wait() {
-	u.k.MbarrierWait(u.mine, u.parity.Get())
-	u.parity.Set(u.parity.Get().Xor(1))
+// Wait waits until the member before has passed the unit on.
+func (m *Member) Wait() {
+	m.k.MbarrierWait(m.mine, m.parity.Get())
+	m.parity.Set(m.parity.Get().Xor(1))
 }
 
 // WaitIn is Wait for callers that already know the number of the round, of which the
-// lowest bit is enough. Use it for all waits of a Turn or for none.
-func (u *Turn) WaitIn(round build.U32) {
-	u.k.MbarrierWait(u.mine, round.Xor(u.first).And(1))
+// lowest bit is enough. Use it for all waits of a member or for none.
+func (m *Member) WaitIn(round build.U32) {
+	m.k.MbarrierWait(m.mine, round.Xor(m.first).And(1))
 }
 
-// Pass hands the turn to the next member. last is a number above zero, or NaN, that must
-// be computed before: apart from a branch, nothing else keeps ptxas from moving
-// arithmetic past this call.
-func (u *Turn) Pass(w Warp, last build.F32) {
+// Pass lets the next member begin. last is a number above zero, or NaN, that must be
+// computed before: apart from a branch, nothing else keeps ptxas from moving arithmetic
+// past this call.
+func (m *Member) Pass(w Warp, last build.F32) {
 	done := last.SetpGeu(0).And(w.One())
-	u.k.If(done, func() { u.k.MbarrierArrive(u.next) })
+	m.k.If(done, func() { m.k.MbarrierArrive(m.next) })
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestPingPong has three pairs of warps enter their numbers in a list of either's, four
-// times each: in every order of warps they come in turns.
+// TestPingPong has two schedules of three warps each. A warp writes its number to the list
+// of its schedule, four times. In every order of warps, the lists are in the schedule's
+// order.
 func TestPingPong(t *testing.T) {
 	for _, counted := range []bool{false, true} { // the rounds, by the caller
 		testPingPong(t, counted)
@@ -35,12 +36,12 @@ func testPingPong(t *testing.T, counted bool) {
 	w := tile.NewWarp(k, tid.And(31))
 	warp := tid.Shr(5)
 	list := warp.And(stride - 1)
-	turn := pingPong.Member(warp, stride)
+	member := pingPong.Member(warp, stride)
 	k.Loop(0, rounds, 1, func(i build.U32) {
 		if counted {
-			turn.WaitIn(i)
+			member.WaitIn(i)
 		} else {
-			turn.Wait()
+			member.Wait()
 		}
 		k.If(w.Lane.SetpEq(0), func() {
 			at := places.At(list)
@@ -49,7 +50,7 @@ func testPingPong(t *testing.T, counted bool) {
 			at.St(n.Add(1))
 		})
 		w.Sync()
-		turn.Pass(w, k.F32(1))
+		member.Pass(w, k.F32(1))
 	})
 	for name, dev := range devices(t, ptx.SM90) {
 		for i, got := range words(t, dev, k, 32*groups*stride, stride*groups*rounds) {

@@ -67,7 +67,7 @@ func (c Config) String() string {
 		s += " persistent"
 	}
 	if c.PingPong > 0 {
-		s += fmt.Sprintf(" turns-%d", c.PingPong)
+		s += fmt.Sprintf(" ping-pong-%d", c.PingPong)
 	}
 	switch { // the designs have both or neither
 	case c.TileMaxima && c.PingPong == 0:
@@ -76,13 +76,13 @@ func (c Config) String() string {
 		s += " running-maxima"
 	}
 	if c.SplitInBlock {
-		s += " halves"
+		s += " split-in-block"
 	}
 	if c.Polynomial > 0 {
 		s += fmt.Sprintf(" polynomial-%d", c.Polynomial)
 	}
 	if c.SumsInV {
-		s += " sum-column"
+		s += " sums-in-v"
 	}
 	if c.BlocksPerSM > 1 {
 		s += fmt.Sprintf(" blocks-%d", c.BlocksPerSM)

@@ -40,12 +40,12 @@ func (g *gen) consume() {
 				w = t.Raise() // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
 			}
 			if at.pingPong {
-				a.waitForTurn() // one warpgroup at a time begins its exponentials
+				a.waitPingPong() // one warpgroup at a time begins its exponentials
 			}
 			P, last := at.weights(t, 0, at.first) // P = 2^(c·S - c·m + 8), first keys
 			if at.early {
-				a.V.Wait()                     // V has arrived
-				a.turn.Pass(wg.Warp, k.F32(1)) // the next warpgroup begins its exponentials
+				a.V.Wait()                         // V has arrived
+				a.pingPong.Pass(wg.Warp, k.F32(1)) // the next warpgroup begins its exponentials
 			}
 			if at.weightEarly {
 				w = t.Weight(O) // w = 2^(c·m - c·m₀)
@@ -56,7 +56,7 @@ func (g *gen) consume() {
 				P = append(P, rest...)
 			}
 			if at.pingPong && !at.early {
-				a.turn.Pass(wg.Warp, last)
+				a.pingPong.Pass(wg.Warp, last)
 			}
 			if c.TileMaxima && !at.weightEarly {
 				w = t.Weight(O) // w = 2^(c·m - c·m₀)
@@ -86,15 +86,15 @@ func (g *gen) consume() {
 
 // consumer is what a computing warpgroup keeps through an item.
 type consumer struct {
-	g       *gen
-	wg      tile.Warpgroup
-	turn    *tile.Turn  // the warp's turn in the ping-pong; nil without
-	Q       tile.KMajor // the warpgroup's 64 rows in the first slot
-	K, V    tile.Tiles[tile.KMajor]
-	S, T    *tile.Frag
-	O       part.Accumulator
-	c, vs   *build.Var[build.F32] // the factors of scores and of the output
-	softmax *part.Softmax
+	g        *gen
+	wg       tile.Warpgroup
+	pingPong *tile.Member // nil without ping-pong
+	Q        tile.KMajor  // the warpgroup's 64 rows in the first slot
+	K, V     tile.Tiles[tile.KMajor]
+	S, T     *tile.Frag
+	O        part.Accumulator
+	c, vs    *build.Var[build.F32] // the factors of scores and of the output
+	softmax  *part.Softmax
 }
 
 func (g *gen) newConsumer() *consumer {
@@ -112,9 +112,9 @@ func (g *gen) newConsumer() *consumer {
 		V: tile.TilesOf(g.ringV.ConsumerWith(keys), g.valueTile()),
 		S: g.wg.Accumulator(g.c.TileN), T: g.wg.Accumulator(cols),
 		// Of the extra columns that hold row sums, each lane keeps its first.
-		O:    part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
-		turn: g.newTurn(),
-		c:    k.F32(0).Var(), vs: k.F32(0).Var(),
+		O:        part.Accumulator{Frag: g.wg.Accumulator(cols), Kept: g.d + 1},
+		pingPong: g.pingPongMember(),
+		c:        k.F32(0).Var(), vs: k.F32(0).Var(),
 	}
 	a.softmax = part.NewSoftmax(k, g.c.numerics(), a.c, slots)
 	if g.c.perBlock() > 1 { // the second warpgroup begins with the second tile
@@ -123,9 +123,9 @@ func (g *gen) newConsumer() *consumer {
 	return a
 }
 
-// newTurn returns the warp's place among the warps of the same number in the other
+// pingPongMember returns the warp's place among the warps of the same number in the other
 // warpgroups, which share its quarter of the SM, or nil without ping-pong.
-func (g *gen) newTurn() *tile.Turn {
+func (g *gen) pingPongMember() *tile.Member {
 	if g.c.PingPong == 0 {
 		return nil
 	}
@@ -135,15 +135,15 @@ func (g *gen) newTurn() *tile.Turn {
 	return g.pingPong.Member(g.group.Sub(1).MadLo(4, warp), 4)
 }
 
-// waitForTurn waits until the warpgroup before has handed the exponentials over. Where a
-// ring goes round in two rounds, its slot tells one round from the next, which saves a
-// register.
-func (a *consumer) waitForTurn() {
+// waitPingPong waits until the warpgroup before has handed the exponentials over. Where a
+// warpgroup uses two slots of a ring, the slot tells an even round from an odd one, which
+// saves a register.
+func (a *consumer) waitPingPong() {
 	if c := a.g.c; c.Stages == 2*c.perBlock() {
-		a.turn.WaitIn(part.Divide(a.g.k, a.K.Slot(), c.perBlock()))
+		a.pingPong.WaitIn(part.Divide(a.g.k, a.K.Slot(), c.perBlock()))
 		return
 	}
-	a.turn.Wait()
+	a.pingPong.Wait()
 }
 
 // begin starts an item. A block of one item reads vs here, while it waits for its tiles:

@@ -56,7 +56,7 @@ func TestDefectsAreFound(t *testing.T) {
 		{"P·V is not waited for", Throughput(64, 4), func(s string) string {
 			return strings.ReplaceAll(s, "wgmma.wait_group.sync.aligned 0;", "wgmma.wait_group.sync.aligned 1;")
 		}},
-		{"halves read before they have come", TwoPairs(), func(s string) string {
+		{"shares read before they have arrived", TwoPairs(), func(s string) string {
 			return regexp.MustCompile(`mbarrier.init.shared(::cta)?.b64 (.*), 4;`).ReplaceAllString(s, "mbarrier.init.shared$1.b64 $2, 3;")
 		}},
 		{"shares sent before the others' barriers are there", SplitKeys(2), cut("barrier.cluster.wait;")},

@@ -8,29 +8,30 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Design is a way to a configuration that has a name.
+// Design is a named configuration.
 type Design struct {
 	Name string
 	Idea string // what it is for
-	// Config is the design's configuration for a problem on a GPU of so many SMs.
+	// Config returns the design's configuration for a problem on a GPU with sms SMs.
 	Config func(p problem.Attention, sms int) Config
 }
 
-// Designs are those with names: first hopper, which is what [Choose] takes, then each by
-// itself. Some refuse heads of 128: [Config.Check] says so.
+// Designs returns the named designs. The first, "hopper", is the one that [Choose] picks
+// for the problem. Some of the others do not support a head dimension of 128;
+// [Config.Check] says which.
 func Designs() []Design {
 	of := func(c func(headDim int) Config) func(problem.Attention, int) Config {
 		return func(p problem.Attention, _ int) Config { return c(p.D).without(p) }
 	}
 	return []Design{
-		{"hopper", "FP8 straight to wgmma, tiles by TMA, warpgroups with roles, sm_90a alone; the design by the shape", Choose},
-		{"hopper-throughput", "256 query rows a block, with heads of 128 192, blocks that stay: for what fills the card", of(widest)},
-		{"hopper-three", "192 query rows a block, blocks that stay", of(func(d int) Config { return Throughput(d, 3) })},
-		{"hopper-pair", "128 query rows a block, two warpgroups that take turns", of(func(int) Config { return Pair() })},
-		{"hopper-two-pairs", "128 query rows a block, the keys of each 64 over two warpgroups; heads of 64", of(func(int) Config { return TwoPairs() })},
-		{"hopper-latency", "64 query rows a block, two blocks an SM", of(Latency)},
-		{"hopper-halves", "64 query rows a block, the keys over its two warpgroups", of(func(int) Config { return SplitKeys(1) })},
-		{"hopper-halves-cluster", "the keys over two warpgroups in each of a cluster of two", of(func(int) Config { return SplitKeys(2) })},
+		{"hopper", "FP8 wgmma, TMA loads, warp specialisation, only for sm_90a; picks the design that is fastest for the shape", Choose},
+		{"hopper-throughput", "persistent blocks of 256 query rows (192 for D = 128), for problems that fill the GPU", of(widest)},
+		{"hopper-three", "persistent blocks of 192 query rows", of(func(d int) Config { return Throughput(d, 3) })},
+		{"hopper-pair", "128 query rows per block, two warpgroups in ping-pong", of(func(int) Config { return Pair() })},
+		{"hopper-two-pairs", "128 query rows per block, two warpgroups split the keys of each 64 rows; only for D = 64", of(func(int) Config { return TwoPairs() })},
+		{"hopper-latency", "64 query rows per block, two blocks per SM (one for D = 128)", of(Latency)},
+		{"hopper-split-kv", "64 query rows per block, its two warpgroups split the keys", of(func(int) Config { return SplitKeys(1) })},
+		{"hopper-split-kv-cluster", "64 query rows per cluster of two blocks, the four warpgroups split the keys", of(func(int) Config { return SplitKeys(2) })},
 	}
 }
 
@@ -42,7 +43,7 @@ func widest(headDim int) Config {
 	return Throughput(headDim, 3)
 }
 
-// FindDesign is the design of a name.
+// FindDesign returns the design with a name.
 func FindDesign(name string) (Design, error) {
 	all := Designs()
 	i := slices.IndexFunc(all, func(d Design) bool { return d.Name == name })
@@ -56,9 +57,10 @@ func FindDesign(name string) (Design, error) {
 	return all[i], nil
 }
 
-// without is the configuration less what the problem forbids. Weights that are 0 in e4m3 are
-// not in a column of sums: without maxima of their own for each tile these become many where
-// there are many keys, and with outliers their sum is missed.
+// without returns the configuration without SumsInV where the problem forbids it. Sums in V
+// do not include weights that round to 0 in e4m3. Unless each tile has its own maxima, many
+// weights round to 0 when there are many keys and outliers among them, and the sum is too
+// small.
 func (c Config) without(p problem.Attention) Config {
 	c.SumsInV = c.SumsInV && !p.LSE && (c.TileMaxima || p.Skv <= maxSumsInVKeys)
 	return c

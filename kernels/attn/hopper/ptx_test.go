@@ -11,7 +11,7 @@ import (
 // TestPTX keeps the PTX of the designs under testdata, for readers and as a golden:
 // without .loc, which changes whenever a line of Go moves.
 func TestPTX(t *testing.T) {
-	for name, c := range map[string]Config{"throughput": Throughput(64, 4), "latency": Latency(64), "halves": SplitKeys(2)} {
+	for name, c := range map[string]Config{"throughput": Throughput(64, 4), "latency": Latency(64), "split-kv-cluster": SplitKeys(2)} {
 		k, err := New(square(1, 1, 1, 64, problem.E4M3), c)
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +35,7 @@ func TestRefusals(t *testing.T) {
 		"memory":    {func(p *problem.Attention) { p.D = 128 }, Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 2, TileN: 192, Stages: 4, BlocksPerSM: 1}}, "bytes of shared memory"},
 		"registers": {func(p *problem.Attention) { p.D = 128 }, Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "registers and has 112"},
 		"split":     {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 4, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "1 or 2"},
-		"halves":    {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 3, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "it takes two or four warpgroups"},
+		"odd":       {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 3, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "it takes two or four warpgroups"},
 		"stages":    {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 3, BlocksPerSM: 1}}, "slots of its own"},
 		"heads":     {func(p *problem.Attention) { p.Hq, p.Hkv = 70000, 70000 }, Pair(), "take at most 65535 heads"},
 		"queries":   {func(p *problem.Attention) { p.Sq, p.Causal = 65535*128+1, true }, Pair(), "take at most 8388480"},
