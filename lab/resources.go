@@ -85,6 +85,7 @@ func (m *measurement) launchResources(r *record.Resources) error {
 		}
 		for _, step := range plan.Steps {
 			r.Dynamic = max(r.Dynamic, step.Shared)
+			r.Threads = max(r.Threads, step.Block[0]*step.Block[1]*step.Block[2])
 		}
 		if largest == (problem.Shape{}) || s.FLOP() > largest.FLOP() {
 			largest = s

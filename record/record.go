@@ -61,7 +61,8 @@ type Resources struct {
 	Usage     []resources.Usage  `json:"usage"` // one per target
 	Advice    []resources.Advice `json:"advice,omitempty"`
 	Notes     []string           `json:"notes,omitempty"`
-	Dynamic   int                `json:"dynamic_shared"` // bytes, of the launch that uses most
+	Dynamic   int                `json:"dynamic_shared"`    // bytes, of the launch that uses most
+	Threads   int                `json:"threads,omitempty"` // per block, of the largest launch
 	Occupancy *device.Occupancy  `json:"occupancy,omitempty"`
 	Budget    Budget             `json:"budget"`
 }

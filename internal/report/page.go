@@ -31,6 +31,7 @@ var sections = []section{
 	overviewSection,
 	timesSection,
 	limitsSection,
+	occupancySection,
 	kernelsSection,
 	earlierSection,
 	historySection,

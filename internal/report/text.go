@@ -85,6 +85,10 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	if r.Resources != nil {
 		section("Resources")
 		Budget(r.Resources).WriteText(w, "  ", style)
+		if t := Occupancy(r); len(t.Rows) > 0 {
+			section("Blocks per SM")
+			t.WriteText(w, "  ", style)
+		}
 	}
 	if r.Defects != nil {
 		section("Defects")

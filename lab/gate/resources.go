@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/occupancy"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -33,7 +36,7 @@ var resourcesGate = spec{record.ResourcesGate, func(j *judgement) record.Gate {
 		if !u.Registers.Known() {
 			unsure = append(unsure, u.Target+": the number of registers is not known")
 		}
-		summary = append(summary, fmt.Sprintf("%s: %v registers, %d bytes of shared memory", u.Target, u.Registers, u.Shared.Value+r.Dynamic))
+		summary = append(summary, fmt.Sprintf("%s: %v registers, %d bytes of shared memory%s", u.Target, u.Registers, u.Shared.Value+r.Dynamic, blocks(r, u)))
 	}
 	if len(over) == 0 && len(unsure) > 0 {
 		g := skip("%s; ptxas or a GPU gives the exact number", unsure[0])
@@ -45,6 +48,18 @@ var resourcesGate = spec{record.ResourcesGate, func(j *judgement) record.Gate {
 	}
 	return gateOf(record.Red, over, strings.Join(summary, "; "))
 }}
+
+// blocks says how many blocks fit on an SM of the target, where that is known: ", 2 blocks
+// per SM (shared memory)" when a third would lack shared memory.
+func blocks(r *record.Resources, u *resources.Usage) string {
+	target, err := ptx.ParseTarget(u.Target)
+	sm, ok := occupancy.Of(target)
+	if err != nil || !ok || r.Threads == 0 || !u.Registers.Known() {
+		return ""
+	}
+	f := sm.Fit(occupancy.Block{Threads: r.Threads, Registers: u.Registers.Value, Shared: u.Shared.Value + r.Dynamic})
+	return fmt.Sprintf(", %s per SM (%s)", english.Count(f.Blocks, "block"), f.Limit)
+}
 
 // overBudget returns what a kernel uses beyond its budget on one target, measured and
 // estimated. An estimate of registers or spills does not make the gate red.

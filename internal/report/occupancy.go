@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/internal/occupancy"
+	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// occupancySection shows how many blocks of each kernel fit on an SM of every known chip.
+var occupancySection = section{
+	id: "occupancy", title: "Blocks per SM",
+	show: func(p *Page) bool { return len(p.Occupancies().Rows) > 0 },
+	body: `<div class="scroll">{{template "table" .Occupancies}}</div>
+<p class="note">Computed from registers, shared memory with the driver's 1 KiB per block, and threads; in brackets, what another block would lack. The original effort allowed a block 48 KB of shared memory; the budget here is larger.
+A verdict belongs to the chip that it was measured on: where a kernel fits more blocks than its baseline on one chip and not on another, its gain may not carry over.</p>`,
+}
+
+// Occupancies is the table of all kernels of the view.
+func (v *View) Occupancies() *Table {
+	t := &Table{Head: []string{"kernel"}}
+	for _, c := range predict.Chips {
+		t.Head = append(t.Head, c.Name)
+	}
+	t.Head = append(t.Head, "48 KB budget")
+	for _, k := range v.Kernels {
+		row, some := []Cell{text(k.Label)}, false
+		for _, c := range predict.Chips {
+			f, ok := fit(k.Now.Record, c)
+			cell := mute(none)
+			if ok {
+				cell, some = text(fmt.Sprintf("%d (%s)", f.Blocks, f.Limit)), true
+			}
+			row = append(row, cell)
+		}
+		if some {
+			t.Rows = append(t.Rows, append(row, originalBudget(k.Now.Resources)))
+		}
+	}
+	return t
+}
+
+// originalBudget compares the shared memory of a block with the 48 KB that the original
+// effort allowed, the most that a block has without asking the driver for more.
+func originalBudget(r *record.Resources) Cell {
+	const budget = 48 << 10
+	if n := usage(r).shared; n > budget {
+		return text(fmt.Sprintf("%s over", kib(n-budget)))
+	}
+	return text("fits")
+}
+
+// Occupancy is the table of one record, with one row per chip that the kernel runs on.
+func Occupancy(r *record.Record) *Table {
+	t := &Table{Head: []string{"chip", "blocks per SM", "warps in use", "limited by"}, Right: "lrr"}
+	for _, c := range predict.Chips {
+		if f, ok := fit(r, c); ok {
+			t.Rows = append(t.Rows, []Cell{text(c.Name), text(fmt.Sprint(f.Blocks)), text(fmt.Sprintf("%.0f %%", 100*f.Warps)), text(f.Limit)})
+		}
+	}
+	return t
+}
+
+// fit returns how many blocks of a record's kernel an SM of a chip holds. ok is false when
+// the kernel does not run there or the record does not tell what it uses.
+func fit(r *record.Record, c predict.Chip) (f occupancy.Fit, ok bool) {
+	sm, ok := occupancy.Of(c.Target)
+	if !ok || r.Resources == nil {
+		return f, false
+	}
+	b := occupancy.Block{Threads: threads(r.Resources)}
+	u := usageOn(r.Resources, c.Target)
+	if u == nil || b.Threads == 0 || !u.Registers.Known() {
+		return f, false
+	}
+	b.Registers, b.Shared = u.Registers.Value, u.Shared.Value+r.Resources.Dynamic
+	return sm.Fit(b), true
+}
+
+// usageOn is what a kernel uses on an architecture, or nil.
+func usageOn(r *record.Resources, t ptx.Target) *resources.Usage {
+	for i := range r.Usage {
+		if on, err := ptx.ParseTarget(r.Usage[i].Target); err == nil && on.SM == t.SM {
+			return &r.Usage[i]
+		}
+	}
+	return nil
+}
+
+// threads is the number of threads of a block. Older records have it only where the driver
+// reported how many warps fit.
+func threads(r *record.Resources) int {
+	if o := r.Occupancy; r.Threads == 0 && o != nil && o.BlocksPerSM > 0 {
+		return 32 * o.Warps / o.BlocksPerSM
+	}
+	return r.Threads
+}
