@@ -1,0 +1,118 @@
+package repo
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/timing"
+)
+
+// tuning is the document with the times beside the rivals.
+const tuning = "docs/TUNING.md"
+
+// TestTuningTables checks that the tables of rivals are rendered from the evidence.
+func TestTuningTables(t *testing.T) {
+	s, err := evidence.Open(filepath.Join(root(t), "evidence"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := report.New(s.Load())
+	text := readFile(t, tuning)
+	for _, cache := range []timing.Cache{timing.Warm, timing.Cold} {
+		begin := fmt.Sprintf("<!-- rivals, graph, %s: written by go test ./internal/repo -update, from evidence -->\n", cache)
+		before, rest, ok := strings.Cut(text, begin)
+		was, after, closed := strings.Cut(rest, "<!-- end of rivals -->")
+		if !ok || !closed {
+			t.Fatalf("%s has no place for the times with a %s cache: add the lines\n%s<!-- end of rivals -->", tuning, cache, begin)
+		}
+		want := rivals(view, cache)
+		if was != want && !*update {
+			t.Errorf("%s: the times with a %s cache are not those of evidence/: go test ./internal/repo -run Tuning -update", tuning, cache)
+		}
+		text = before + begin + want + "<!-- end of rivals -->" + after
+	}
+	if *update {
+		writeFile(t, tuning, text)
+	}
+}
+
+// rivals returns a Markdown table of the fastest kernel of each shape beside its rivals,
+// by graph replay.
+func rivals(v *report.View, cache timing.Cache) string {
+	var names []string
+	var out strings.Builder
+	for _, s := range v.Shapes {
+		for _, r := range s.Rows {
+			if r.Kernel == nil && mark(r, cache) != nil && isRival(s, r.Label, cache) && !slices.Contains(names, r.Label) {
+				names = append(names, r.Label)
+			}
+		}
+	}
+	slices.Sort(names)
+	fmt.Fprintf(&out, "| shape | attest | %s | speedup |\n|---|---:|%s---|\n", strings.Join(names, " | "), strings.Repeat("---:|", len(names)))
+	for _, s := range v.Shapes {
+		best := s.Best()
+		if best == nil || mark(best, cache) == nil {
+			continue
+		}
+		m := mark(best, cache)
+		if len(m.Times.Rivals) == 0 {
+			continue
+		}
+		cells := []string{s.Title(), timeOf(m)}
+		for _, name := range names {
+			cell := "–"
+			if i := slices.IndexFunc(s.Rows, func(r *report.Row) bool { return r.Label == name }); i >= 0 && mark(s.Rows[i], cache) != nil {
+				cell = timeOf(mark(s.Rows[i], cache))
+			}
+			cells = append(cells, cell)
+		}
+		_, speedup, interval := m.FastestRival()
+		cells = append(cells, fmt.Sprintf("%.2fx (%.2f–%.2f)", speedup, interval.Low, interval.High))
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
+	}
+	return out.String()
+}
+
+// isRival reports whether a label names a rival of some kernel of the shape, and not a
+// baseline.
+func isRival(s *report.Shape, label string, cache timing.Cache) bool {
+	for _, r := range s.Rows {
+		if m := mark(r, cache); m != nil {
+			for i := range m.Times.Rivals {
+				if m.Times.Rivals[i].Name == label {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// mark returns a row's times by graph replay, or nil if there are none.
+func mark(r *report.Row, cache timing.Cache) *report.Mark {
+	for i := range r.Marks {
+		if m := &r.Marks[i]; m.Times.Method.Mode == timing.Graph && m.Times.Method.Cache == cache {
+			return m
+		}
+	}
+	return nil
+}
+
+// timeOf returns the median in µs, with the rate in brackets where the launch takes more
+// than 100 µs.
+func timeOf(m *report.Mark) string {
+	us := m.Summary.P50
+	switch {
+	case us >= 100:
+		return fmt.Sprintf("%.0f (%.0f)", us, m.TFLOPs)
+	case us >= 10:
+		return fmt.Sprintf("%.1f", us)
+	}
+	return fmt.Sprintf("%.2f", us)
+}
