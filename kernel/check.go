@@ -103,8 +103,12 @@ func (a *Arg) check(operands map[string]bool) error {
 	return nil
 }
 
-// NoEntry is the error for a launch of an entry that the PTX does not have.
+// NoEntry is the error for a launch of an entry that the PTX does not have. Have lists the
+// entries of the PTX.
 type NoEntry struct{ Entry, Have string }
+
+// MissingEntry returns the error for an entry that a module does not have.
+func MissingEntry(m *ptx.Module, entry string) *NoEntry { return &NoEntry{entry, entryNames(m)} }
 
 func (e *NoEntry) Error() string {
 	return fmt.Sprintf("the PTX has no entry %q: it has %s", e.Entry, e.Have)
@@ -123,7 +127,7 @@ func (k *Kernel) checkText() error {
 		f := m.Func(l.Entry)
 		switch {
 		case f == nil || !f.Entry:
-			return &NoEntry{l.Entry, entryNames(m)}
+			return MissingEntry(m, l.Entry)
 		case len(f.Params) != len(l.Args):
 			return fmt.Errorf("%s: %s has %d parameters, the call describes %d", k.Name, l.Entry, len(f.Params), len(l.Args))
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device"
+	contract "github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -77,7 +78,7 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	}
 	f := m.mod.Func(name)
 	if f == nil || !f.Entry {
-		return nil, fmt.Errorf("%s has no kernel %q", m.name, name)
+		return nil, fmt.Errorf("%s: %w", m.name, contract.MissingEntry(m.mod, name))
 	}
 	k := &kernel{d: m.d}
 	err := m.d.call("cuModuleGetFunction", func() result {

@@ -216,6 +216,6 @@ A:
 	bar.sync 2, 96;
 END:`
 	failText(t, deviceFor(t, ptx.SM90a, Options{}), kernelText(body), 1, 96,
-		"deadlock in k", "warp 0", "bar.sync: barrier 2 has 64 of 96 threads, not warps 2",
-		"warp 2", "bar.sync: barrier 1 has 32 of 96 threads, not warps 0 1")
+		"deadlock in k", "warp 0", "bar.sync: barrier 2 has 64 of 96 threads; no thread of warps 2 has arrived",
+		"warp 2", "bar.sync: barrier 1 has 32 of 96 threads; no thread of warps 0 1 has arrived")
 }

@@ -317,5 +317,5 @@ func TestTensorRefuses(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	text := strings.Replace(tensorText(3, 16, ""), "cp.async.bulk.tensor.3d.global.shared::cta.tile", "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs", 1)
 	_, err := d.Load("test.ptx", text)
-	wantFault(t, err, "no im2col")
+	wantFault(t, err, "does not support im2col")
 }

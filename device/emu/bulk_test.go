@@ -127,7 +127,7 @@ func TestBulkFaults(t *testing.T) {
 		load + "[a+8], [in], 16, [b];":                                         "multiples of 16",
 		load + "[a], [in+8], 16, [b];":                                         "multiples of 16",
 		load + "[a], [in], 64, [b];":                                           "runs past the end",
-		load + "[a+4096], [in], 16, [b+8];":                                    "no mbarrier lives here",
+		load + "[a+4096], [in], 16, [b+8];":                                    "there is no mbarrier at this address",
 		"cp.async.bulk.global.shared::cta.bulk_group [out], [a+0x100000], 16;": "past its",
 		load[:len(load)-1] + ".multicast::cluster [a], [in], 16, [b], 6;":      "beyond the 1 of the cluster",
 		load + "[a], [in], 16, [b]; wait: mbarrier.try_wait.parity.shared.b64 p, [b], 0; @!p bra wait;": "deadlock",

@@ -223,7 +223,7 @@ func TestCallFaults(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "test.ptx:5:23: call: function elsewhere has no body") {
 		t.Errorf("extern function: %v", err)
 	}
-	failText(t, d, kernelText("mov.u64 %rd1, 64;\nproto: .callprototype _ ();\ncall %rd1, proto;"), 1, 1, "call of 0x40, where no function is")
+	failText(t, d, kernelText("mov.u64 %rd1, 64;\nproto: .callprototype _ ();\ncall %rd1, proto;"), 1, 1, "call of address 0x40: there is no function")
 	failText(t, d, header+`.func f() { call f; ret; }`+strings.TrimPrefix(kernelText("call f;"), header), 1, 1, "nested more than 4096 deep")
 }
 
@@ -350,8 +350,8 @@ func TestHeap(t *testing.T) {
 	}
 	d := deviceFor(t, ptx.SM90a, Options{})
 	failText(t, d, body(alloc+release+use), 1, 1, "in no allocation")
-	failText(t, d, body(alloc+release+release), 1, 1, "which malloc did not give")
-	failText(t, d, body("mov.u64 %rd5, %rd0;\n"+release), 1, 1, "which malloc did not give")
+	failText(t, d, body(alloc+release+release), 1, 1, "malloc did not return this address")
+	failText(t, d, body("mov.u64 %rd5, %rd0;\n"+release), 1, 1, "malloc did not return this address")
 }
 
 // TestKernelParamAddress takes the address of a kernel's parameter.

@@ -35,7 +35,7 @@ func TestCompiledCluster(t *testing.T) {
 		}
 	}
 	err = launchText(t, d, text, device.Launch{Grid: device.D(4), Block: device.D(1), Cluster: device.D(4), Params: []device.Param{device.Ptr(b)}})
-	if err == nil || !strings.Contains(err.Error(), "compiled for (2, 1, 1)") {
+	if err == nil || !strings.Contains(err.Error(), "compiled for clusters of (2, 1, 1)") {
 		t.Errorf("a cluster of 4: %v", err)
 	}
 	err = launchText(t, d, text, device.Launch{Grid: device.D(3), Block: device.D(1), Params: []device.Param{device.Ptr(b)}})

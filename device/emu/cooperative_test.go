@@ -59,7 +59,7 @@ func TestCooperative(t *testing.T) {
 // shared memory that a driver reserves. A kernel may ask where; one that uses it is
 // refused.
 func TestReservedShared(t *testing.T) {
-	for use, want := range map[string]string{"": "", "atom.shared.add.u32 r, [r], 1;": "the emulator has no shared memory that the driver reserves"} {
+	for use, want := range map[string]string{"": "", "atom.shared.add.u32 r, [r], 1;": "the emulator does not have the shared memory that the driver reserves"} {
 		d := deviceFor(t, ptx.SM80, Options{})
 		text := ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 r;\n\tmov.u32 r, %reserved_smem_offset_1;\n\t" + use + "\n\tret;\n}\n"
 		err := launchText(t, d, text, device.Launch{Grid: device.D(1), Block: device.D(32)})

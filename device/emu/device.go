@@ -13,6 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -36,17 +37,17 @@ type Options struct {
 	// MaxInstructions is the number of instructions that a warp may execute before the
 	// launch fails as endless. 0 means 2^34.
 	MaxInstructions uint64
-	// Observer, if not nil, is told what launches do.
+	// Observer, if not nil, observes all launches.
 	Observer observe.Observer
-	// GuardShared puts guard bands between variables in shared memory, in which an observer
-	// can find accesses.
+	// GuardShared puts guard bands between variables in shared memory, so that an observer
+	// can find accesses beyond a variable.
 	GuardShared bool
 }
 
-// New makes an emulated GPU of a target that attest knows in full.
+// New returns an emulated GPU of a target. [Targets] lists the targets.
 func New(target ptx.Target, opts Options) (*Device, error) {
 	if _, ok := chips[target]; !ok {
-		return nil, fmt.Errorf("no emulator for %s: there is one for sm_80, sm_86, sm_89, sm_90 and sm_90a", target)
+		return nil, fmt.Errorf("no emulator for %s: use sm_80, sm_86, sm_89, sm_90 or sm_90a", target)
 	}
 	if opts.Memory == 0 {
 		opts.Memory = 16 << 30
@@ -60,7 +61,7 @@ func New(target ptx.Target, opts Options) (*Device, error) {
 	return &Device{target: target, mem: memory.NewGlobal(opts.Memory), options: opts}, nil
 }
 
-// chip has the limits of a target.
+// chip holds the limits of a target.
 type chip struct {
 	sms         int
 	sharedPerSM int
@@ -83,7 +84,7 @@ func init() { device.Register("emu", driver{}) }
 // Present returns true: the emulator is always available.
 func (driver) Present() bool { return true }
 
-// Open opens the emulator of a target, sm_90a when none is named.
+// Open opens the emulator of a target. An empty arg means sm_90a.
 func (driver) Open(arg string) (device.Device, error) {
 	target := ptx.SM90a
 	if arg != "" {
@@ -137,7 +138,7 @@ func (b *buffer) Read(off int64, data []byte) error { return b.copy(off, len(dat
 
 func (b *buffer) copy(off int64, n int, from, to []byte) error {
 	if off < 0 || off+int64(n) > b.Size() {
-		return fmt.Errorf("bytes %d to %d of a buffer of %d", off, off+int64(n), b.Size())
+		return fmt.Errorf("bytes %d to %d are outside the buffer of %d bytes", off, off+int64(n), b.Size())
 	}
 	copy(to, b.a.Data[off:])
 	copy(b.a.Data[off:], from)
@@ -161,7 +162,7 @@ type module struct {
 func (m *module) Kernel(name string) (device.Kernel, error) {
 	fn := m.prog.Funcs[name]
 	if fn == nil || !fn.Decl.Entry {
-		return nil, fmt.Errorf("%s has no kernel %q", m.prog.File, name)
+		return nil, fmt.Errorf("%s: %w", m.prog.File, kernel.MissingEntry(m.prog.Module, name))
 	}
 	return &entryPoint{m.dev, &machine.Kernel{Prog: m.prog, Entry: fn, Name: name}}, nil
 }
@@ -210,7 +211,7 @@ func (k *entryPoint) Launch(ctx context.Context, l device.Launch) error {
 	return err
 }
 
-// Run runs the kernel as Launch does and returns what it counted.
+// Run runs the kernel as Launch does and returns the numbers of instructions.
 func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, error) {
 	var err error
 	if l.Cluster, err = k.cluster(l.Cluster); err != nil {
@@ -227,8 +228,8 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	})
 }
 
-// cluster returns the cluster that the kernel runs in: the one it was compiled for, or
-// else the one that the launch asks for.
+// cluster returns the shape of the clusters that the kernel runs in: the shape it was
+// compiled for, or else the shape that the launch asks for.
 func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
 	d := k.kernel.Entry.Decl.Directive(".reqnctapercluster")
 	if d == nil {
@@ -240,7 +241,7 @@ func (k *entryPoint) cluster(asked device.Dim) (device.Dim, error) {
 	}
 	compiled := device.D(n...)
 	if asked.Count() > 1 && asked.Norm() != compiled {
-		return asked, fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.kernel.Name, asked, compiled)
+		return asked, fmt.Errorf("launch of %s with clusters of %v: the kernel was compiled for clusters of %v", k.kernel.Name, asked, compiled)
 	}
 	return compiled, nil
 }

@@ -43,7 +43,7 @@ func TestOutsideClusters(t *testing.T) {
 	} {
 		text := strings.NewReplacer("BYTES", c.bytes, "WRITE", c.write).Replace(remoteText)
 		d := deviceFor(t, ptx.SM90a, Options{})
-		failText(t, d, strings.Replace(text, "DIRECTIVE", "", 1), 1, 1, "illegal instruction without clusters")
+		failText(t, d, strings.Replace(text, "DIRECTIVE", "", 1), 1, 1, "this instruction is illegal without clusters")
 		compiled := strings.Replace(text, "DIRECTIVE", ".reqnctapercluster 1, 1, 1", 1)
 		b, err := d.Alloc(16)
 		if err != nil {
@@ -71,5 +71,5 @@ func TestVectorAtomics(t *testing.T) {
 	atom.add.v2.f32 {%r0, %r1}, [%a], {%r0, %r1};
 	ret;
 }
-`, 1, 1, "vectors are for global memory")
+`, 1, 1, "vector atomics work on global memory")
 }

@@ -54,12 +54,12 @@ func TestMbarrierPhases(t *testing.T) {
 
 func TestMbarrierFaults(t *testing.T) {
 	for body, want := range map[string]string{
-		"mov.u32 b, bar; " + arrive1:                                                        "no mbarrier lives here",
+		"mov.u32 b, bar; " + arrive1:                                                        "there is no mbarrier at this address",
 		"mov.u32 b, bar; mbarrier.init.shared.b64 [b], 0;":                                  "for 0 arrivals",
 		"mov.u32 b, bar; mbarrier.init.shared.b64 [b+4], 1;":                                "not aligned to 8",
-		mbarrierBody + "mbarrier.inval.shared.b64 [b];" + test0:                             "no mbarrier lives here",
+		mbarrierBody + "mbarrier.inval.shared.b64 [b];" + test0:                             "there is no mbarrier at this address",
 		mbarrierBody + "mbarrier.arrive.shared.b64 state, [b], 3;":                          "3 arrivals at an mbarrier that awaits 2",
-		mbarrierBody + "mbarrier.arrive.noComplete.shared.b64 state, [b], 2;":               "end the phase",
+		mbarrierBody + "mbarrier.arrive.noComplete.shared.b64 state, [b], 2;":               "complete the phase",
 		mbarrierBody + "mbarrier.expect_tx.shared.b64 [b], 1048576;":                        "counts up to",
 		mbarrierBody + "mbarrier.test_wait.parity.shared.b64 p, [b], 2;":                    "phase parity 2",
 		mbarrierBody + "mbarrier.arrive.b64 state, [in];":                                   "not in shared memory",

@@ -12,9 +12,9 @@ import (
 
 // stream executes work at once, or records it for a graph.
 type stream struct {
-	dev   *Device
-	mu    sync.Mutex // work of one stream does not overlap
-	noted *[]func() error
+	dev      *Device
+	mu       sync.Mutex // serialises the work of the stream
+	recorded *[]func() error
 }
 
 // NewStream returns a stream whose work is complete when the call that queues it returns.
@@ -24,8 +24,8 @@ func (d *Device) NewStream() (device.Stream, error) { return &stream{dev: d}, ni
 func (s *stream) do(work func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.noted != nil {
-		*s.noted = append(*s.noted, work)
+	if s.recorded != nil {
+		*s.recorded = append(*s.recorded, work)
 		return nil
 	}
 	return work()
@@ -34,9 +34,9 @@ func (s *stream) do(work func() error) error {
 func (s *stream) Launch(k device.Kernel, l device.Launch) error {
 	own, ok := k.(*entryPoint)
 	if !ok || own.dev != s.dev {
-		return fmt.Errorf("launch of %s: the kernel is of another device than the stream", k.Info().Name)
+		return fmt.Errorf("launch of %s: the kernel and the stream belong to different devices", k.Info().Name)
 	}
-	if s.noted != nil { // the parameters may change before the graph is replayed
+	if s.recorded != nil { // the parameters may change before the graph is replayed
 		params := make([]device.Param, len(l.Params))
 		for i, p := range l.Params {
 			params[i] = append(device.Param(nil), p...)
@@ -57,7 +57,7 @@ func (s *stream) Read(b device.Buffer, offset int64, data []byte) error {
 func (s *stream) Copy(dst, src device.Buffer) error {
 	from, ok := src.(*buffer)
 	if !ok {
-		return errors.New("copy from a buffer of another device")
+		return errors.New("copy: the source and the stream belong to different devices")
 	}
 	return s.do(func() error { return dst.Write(0, from.a.Data) })
 }
@@ -65,7 +65,7 @@ func (s *stream) Copy(dst, src device.Buffer) error {
 func (s *stream) Fill(b device.Buffer, value byte) error {
 	to, ok := b.(*buffer)
 	if !ok {
-		return errors.New("fill of a buffer of another device")
+		return errors.New("fill: the buffer and the stream belong to different devices")
 	}
 	return s.do(func() error {
 		for i := range to.a.Data {
@@ -78,7 +78,7 @@ func (s *stream) Fill(b device.Buffer, value byte) error {
 func (s *stream) Record(e device.Event) error {
 	own, ok := e.(*event)
 	if !ok {
-		return errors.New("record of an event of another device")
+		return errors.New("record: the event and the stream belong to different devices")
 	}
 	return s.do(own.record)
 }
@@ -123,11 +123,11 @@ func (e *event) Close() error { return nil }
 func (e *event) Since(start device.Event) (time.Duration, error) {
 	s, ok := start.(*event)
 	if !ok {
-		return 0, errors.New("the events are of different devices")
+		return 0, errors.New("the events belong to different devices")
 	}
 	from, to := s.moment(), e.moment()
 	if from.IsZero() || to.IsZero() {
-		return 0, errors.New("the time between events of which one was never recorded: queue Record first")
+		return 0, errors.New("the time between two events needs both to be recorded: queue Record first")
 	}
 	return to.Sub(from), nil
 }
@@ -138,7 +138,7 @@ type hostBuffer struct{ data []byte }
 // AllocHost allocates memory of the host.
 func (d *Device) AllocHost(size int64) (device.HostBuffer, error) {
 	if size < 0 {
-		return nil, fmt.Errorf("a buffer of %d bytes", size)
+		return nil, fmt.Errorf("a host buffer of %d bytes: the size must not be negative", size)
 	}
 	return &hostBuffer{make([]byte, size)}, nil
 }
@@ -159,7 +159,7 @@ type graph struct {
 // NewGraph records the work that queue gives to its stream.
 func (d *Device) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
 	g := &graph{dev: d}
-	if err := queue(&stream{dev: d, noted: &g.work}); err != nil {
+	if err := queue(&stream{dev: d, recorded: &g.work}); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -168,7 +168,7 @@ func (d *Device) NewGraph(queue func(device.Stream) error) (device.Graph, error)
 func (g *graph) Replay(s device.Stream) error {
 	own, ok := s.(*stream)
 	if !ok || own.dev != g.dev {
-		return errors.New("replay of a graph on a stream of another device")
+		return errors.New("replay: the graph and the stream belong to different devices")
 	}
 	for _, work := range g.work {
 		if err := own.do(work); err != nil {

@@ -261,5 +261,5 @@ func TestWgmmaFaults(t *testing.T) {
 	wgmma.wait_group.sync.aligned 0;`
 	d := deviceFor(t, ptx.SM90a, Options{})
 	failText(t, d, kernelText(fmt.Sprintf(body, "0x3fff")), 1, 128, "matrix descriptor", "wgmma.mma_async", "past its")
-	failText(t, d, kernelText(fmt.Sprintf(body, "0")), 1, 96, "warpgroup is four warps")
+	failText(t, d, kernelText(fmt.Sprintf(body, "0")), 1, 96, "warpgroup has four warps")
 }

@@ -47,7 +47,7 @@ func decode(p *machine.Program, fn *machine.Function) error {
 			}
 		}
 	}
-	fn.Code = append(fn.Code, machine.Op{Kind: machine.OpRet, Guard: -1}) // reached at the end of the text
+	fn.Code = append(fn.Code, machine.Op{Kind: machine.OpRet, Guard: -1}) // for a text that does not end with ret
 	resolveLabels(d)
 	prioritise(d)
 	fn.Init32 = make([]machine.Lanes32, fn.N32)
@@ -86,7 +86,7 @@ func decodeInst(d *operand.Decoder, in *ptx.Inst) error {
 	return nil
 }
 
-// resolveLabels replaces forward references by the places of the labels.
+// resolveLabels replaces forward references with the positions of the labels.
 func resolveLabels(d *operand.Decoder) {
 	fix := func(t *int32) {
 		if *t < -1 {

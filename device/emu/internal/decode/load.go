@@ -86,8 +86,8 @@ func place(at int64, v *ptx.Var, offsets map[*ptx.Symbol]int64) int64 {
 	return at + v.Size()
 }
 
-// placeBody lays out the parameters of a function and the .param and .local variables of
-// its body.
+// placeBody assigns offsets to the parameters of a function and to the .param and .local
+// variables of its body.
 func placeBody(fn *machine.Function) {
 	if !fn.Decl.Entry {
 		for _, v := range fn.Decl.Returns {
@@ -118,9 +118,9 @@ func placeBody(fn *machine.Function) {
 	}
 }
 
-// placeShared lays out the .shared variables of the functions' bodies behind those
-// of the module: first those of device functions, which any kernel may call, then
-// those of each kernel.
+// placeShared assigns offsets to the .shared variables in the bodies of functions. They
+// follow the variables of the module: first the variables of device functions, which any
+// kernel may call, then the variables of each kernel.
 func placeShared(p *machine.Program) {
 	for _, entry := range []bool{false, true} {
 		for _, f := range p.Module.Funcs() {
@@ -218,7 +218,7 @@ func initValue(p *machine.Program, data []byte, t ptx.Type, o *ptx.Operand) erro
 	return nil
 }
 
-// masked returns the bytes of an address that a mask such as 0xFF00 selects.
+// masked returns the bytes of v that a mask such as 0xFF00 selects.
 func masked(v, mask uint64) uint64 {
 	for mask != 0 && mask&0xff == 0 {
 		v, mask = v>>8, mask>>8
@@ -226,8 +226,8 @@ func masked(v, mask uint64) uint64 {
 	return v & mask
 }
 
-// symbolAddress returns the address that an initialiser names. generic(x) and the plain
-// name of a global variable are the same number.
+// symbolAddress returns the address that an initialiser names. For a global variable x, x
+// and generic(x) are the same address.
 func symbolAddress(p *machine.Program, o *ptx.Operand) (uint64, error) {
 	switch o.Sym.Kind {
 	case ptx.VarSymbol:
@@ -237,5 +237,5 @@ func symbolAddress(p *machine.Program, o *ptx.Operand) (uint64, error) {
 	case ptx.FuncSymbol:
 		return p.FuncAddr(o.Sym), nil
 	}
-	return 0, fmt.Errorf("the address of %s is no constant", o.Sym.Name)
+	return 0, fmt.Errorf("the address of %s is not a constant", o.Sym.Name)
 }

@@ -13,10 +13,10 @@ import (
 // Otherwise one goroutine runs them in turns, so that the result is the same every time
 // and blocks can wait for each other.
 
-// traffic is what other blocks may notice of a function.
+// traffic describes the effects of a function that other blocks may notice.
 type traffic struct {
-	ordered bool            // its result may depend on the order of blocks
-	adds    map[string]bool // kinds of reductions whose order does not matter if all are of one kind
+	ordered bool            // the result may depend on the order of blocks
+	adds    map[string]bool // reductions; their order does not matter if all are the same operation
 	calls   []*machine.Function
 	anyCall bool // calls through a pointer
 }
@@ -34,7 +34,8 @@ func orderBlocks(p *machine.Program) {
 	}
 }
 
-// needsOrder decides for one kernel, following its calls.
+// needsOrder reports whether the blocks of a kernel must run in turns. It follows the calls
+// of the kernel.
 func needsOrder(p *machine.Program, entry *machine.Function, all map[*machine.Function]*traffic) bool {
 	seen := map[*machine.Function]bool{}
 	adds := map[string]bool{}
@@ -81,11 +82,11 @@ func trafficOf(p *machine.Program, fn *machine.Function) *traffic {
 			case c.Builtin == nil:
 				t.anyCall = true
 			case isHeap(o.Inst):
-				t.ordered = true // addresses depend on the order of the calls
+				t.ordered = true // the addresses that malloc returns depend on the order of the calls
 			}
 			continue
 		}
-		t.note(o.Inst, uses)
+		t.add(o.Inst, uses)
 	}
 	return t
 }
@@ -99,8 +100,8 @@ func isHeap(in *ptx.Inst) bool {
 	return false
 }
 
-// note adds what one instruction does.
-func (t *traffic) note(in *ptx.Inst, uses map[*ptx.Symbol]int) {
+// add adds the effects of one instruction.
+func (t *traffic) add(in *ptx.Inst, uses map[*ptx.Symbol]int) {
 	op, ms := in.Op, isa.Lookup(in.Op)
 	if len(ms) == 0 {
 		return
@@ -112,7 +113,7 @@ func (t *traffic) note(in *ptx.Inst, uses map[*ptx.Symbol]int) {
 		if inBlock {
 			return
 		}
-		if kind := commutes(op); kind != "" && (c.Role == isa.RoleReduction || unused(in, uses)) {
+		if kind := commutativeOp(op); kind != "" && (c.Role == isa.RoleReduction || unused(in, uses)) {
 			t.adds[kind] = true
 		} else {
 			t.ordered = true
@@ -137,10 +138,11 @@ func inShared(op *ptx.Opcode) bool {
 	return slices.ContainsFunc(op.Mods, func(m string) bool { return ptx.ParseSpace(m) == ptx.Shared })
 }
 
-// commutes returns the operation and type of an atomic whose result in memory does not
-// depend on the order, or "". Sums of floats round differently in another order, and inc
-// and dec wrap at a value of their own.
-func commutes(op *ptx.Opcode) string {
+// commutativeOp returns the operation and type of an atomic if the result in memory does
+// not depend on the order of such atomics, else "". Sums of floats are excluded because
+// they round differently in another order; inc and dec because each wraps at the value of
+// its own operand.
+func commutativeOp(op *ptx.Opcode) string {
 	for _, name := range []string{"add", "min", "max", "and", "or", "xor"} {
 		if !op.Has(name) {
 			continue
@@ -156,7 +158,7 @@ func commutes(op *ptx.Opcode) string {
 	return ""
 }
 
-// unused reports whether nothing reads the old value that an atomic returns.
+// unused reports whether no instruction reads the old value that an atomic returns.
 func unused(in *ptx.Inst, uses map[*ptx.Symbol]int) bool {
 	d := &in.Args[0]
 	return d.Kind == ptx.SinkOperand || d.Kind == ptx.RegOperand && uses[d.Sym] == 1

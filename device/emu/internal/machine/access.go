@@ -62,12 +62,14 @@ func (f *Frame) Memory(lane int, space ptx.Space, addr uint64, n int, write bool
 	return f.Global(lane, addr, n, write)
 }
 
+// Within returns the n bytes of mem at addr. It ends the launch with a fault if they are
+// not all in mem. what names the memory in the message.
 func (f *Frame) Within(lane int, mem []byte, addr uint64, n int, what string) []byte {
 	if addr+uint64(n) > uint64(len(mem)) || addr+uint64(n) < addr {
 		kind := ""
 		if what == "shared-memory" {
 			if addr >= memory.ReservedShared {
-				f.Raise(lane, "the emulator has no shared memory that the driver reserves, which cooperative groups of several warps use")
+				f.Raise(lane, "the emulator does not have the shared memory that the driver reserves; cooperative groups of more than one warp use it")
 			}
 			kind = "oob-shared"
 		}
@@ -96,7 +98,7 @@ func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 	if write && c.ReadOnly {
 		f.Raise(lane, "write to constant memory at %#x", addr)
 	}
-	f.Touched(lane, ptx.Global, nil, c, o, n, write)
+	f.AnnounceLane(lane, ptx.Global, nil, c, o, n, write)
 	return c.Data[o:][:n]
 }
 
@@ -106,23 +108,23 @@ func (f *Frame) shared(lane int, addr uint64, n int, write bool) []byte {
 	b := f.Block
 	if r := addr >> memory.RankShift; r != 0 {
 		if r > uint64(len(b.Cluster.Blocks)) {
-			f.RaiseAs("oob-shared", lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(b.Cluster.Blocks))
+			f.RaiseAs("oob-shared", lane, "shared address %#x names block %d of a cluster of %d", addr, r-1, len(b.Cluster.Blocks))
 		}
 		b = b.Cluster.Blocks[r-1]
 		addr &= memory.SharedMask
 	}
 	mem := f.Within(lane, b.Shared, addr, n, "shared-memory")
-	f.Touched(lane, ptx.Shared, b, nil, addr, n, write)
+	f.AnnounceLane(lane, ptx.Shared, b, nil, addr, n, write)
 	return mem
 }
 
-// LocalBytes is how much local memory a thread may have.
+// LocalBytes is the largest size of a thread's local memory, in bytes.
 const LocalBytes = 512 << 10
 
 // stackBytes returns n bytes of a thread's local memory, which grows as it is used.
 func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 	if addr > LocalBytes-uint64(n) {
-		f.RaiseAs("oob-local", lane, "local access at %#x: a thread has %d bytes", addr, LocalBytes)
+		f.RaiseAs("oob-local", lane, "local access at %#x is beyond the %d bytes of local memory that a thread may use", addr, LocalBytes)
 	}
 	if top := f.Top(lane); addr+uint64(n) > top {
 		f.RaiseAs("oob-local", lane, "local access of %d bytes at %#x, past the %d bytes of the thread's variables", n, addr, top)
@@ -131,15 +133,15 @@ func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 	if need := int(addr) + n; need > len(*l) {
 		*l = append(*l, make([]byte, need-len(*l))...)
 	}
-	f.Touched(lane, ptx.Local, nil, nil, addr, n, write)
+	f.AnnounceLane(lane, ptx.Local, nil, nil, addr, n, write)
 	return (*l)[addr:][:n]
 }
 
-// Text reads a string that ends with a zero byte at a generic address.
+// Text returns the zero-terminated string at a generic address. It reads at most 64 KiB.
 func (f *Frame) Text(lane int, addr uint64) string {
-	const most = 1 << 16
+	const maxText = 1 << 16
 	var b []byte
-	for len(b) < most {
+	for len(b) < maxText {
 		c := f.Memory(lane, 0, addr+uint64(len(b)), 1, false)[0]
 		if c == 0 {
 			break
@@ -149,6 +151,7 @@ func (f *Frame) Text(lane int, addr uint64) string {
 	return string(b)
 }
 
+// IsConst reports whether a global address is in constant memory.
 func (f *Frame) IsConst(addr uint64) bool {
 	c := f.Block.Launch.Memory.Find(addr)
 	return c != nil && c.ReadOnly
@@ -162,8 +165,8 @@ func (f *Frame) RankOf(addr uint64) uint64 {
 	return uint64(f.Block.Rank)
 }
 
-// Top returns where the stack of a lane ends: behind the variables of the frame and what
-// alloca has allocated.
+// Top returns the local address where the stack of a lane ends: behind the variables of
+// the frame and the memory that alloca has allocated.
 func (f *Frame) Top(lane int) uint64 {
 	if f.stack != nil && f.stack[lane] != 0 {
 		return f.stack[lane]
@@ -171,6 +174,7 @@ func (f *Frame) Top(lane int) uint64 {
 	return f.local + uint64(f.fn.LocalSize)
 }
 
+// SetTop moves the end of a lane's stack to a local address.
 func (f *Frame) SetTop(lane int, at uint64) {
 	if f.stack == nil {
 		f.stack = new(Lanes64)

@@ -57,14 +57,14 @@ func (a *Address) Span(f *Frame, m uint32, n int, write bool) []byte {
 		}
 	}
 	if f.Block.Watch != nil {
-		f.Spanned(a, all, n, write, base)
+		f.AnnounceSpan(a, all, n, write, base)
 	}
 	return mem
 }
 
 // Piece returns the piece of memory that a lane's address falls into and the address
-// of its first byte, which is aligned to more than any access. It returns nil for memory
-// that each lane has for itself, and for addresses at fault.
+// of its first byte. That address is aligned to the size of the largest access. Piece
+// returns nil for memory that is private to a lane, and for addresses at fault.
 func (a *Address) Piece(f *Frame, lane int, write bool) (mem []byte, base uint64) {
 	switch {
 	case a.Entry:
@@ -96,8 +96,8 @@ func (a *Address) Piece(f *Frame, lane int, write bool) (mem []byte, base uint64
 	return c.Data, c.Addr
 }
 
-// Mover moves one element of the lanes m between a register and memory. The element is at
-// bytes behind the offsets in f.Warp.Offsets.
+// Mover moves one element of each lane of m between a register and memory. A lane's
+// element is at its offset in f.Warp.Offsets plus at.
 type Mover func(f *Frame, m uint32, mem []byte, at uint64, c Cell)
 
 // LoadMover returns the mover of a load of n bytes, or nil if the register

@@ -6,10 +6,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// This file announces what an observed launch does besides the steps of its instructions.
+// This file tells the observers of a launch about accesses, asynchronous work, mbarriers
+// and barriers. The steps of the instructions are announced in watch.go.
 
-// Spanned announces an access that Span has found to lie in one piece of memory.
-func (f *Frame) Spanned(a *Address, m uint32, n int, write bool, base uint64) {
+// AnnounceSpan announces an access that Span has found to lie in one piece of memory.
+func (f *Frame) AnnounceSpan(a *Address, m uint32, n int, write bool, base uint64) {
 	acc := f.access(m, n, write)
 	acc.Offsets = (*[32]uint64)(&f.Warp.Offsets)
 	switch {
@@ -23,16 +24,17 @@ func (f *Frame) Spanned(a *Address, m uint32, n int, write bool, base uint64) {
 	f.Block.Watch.Access(acc)
 }
 
-// access returns the announcement of the warp, without the space and the offsets.
+// access returns the warp's announcement of an access. The caller adds the state space
+// and the offsets.
 func (f *Frame) access(m uint32, n int, write bool) *observe.Access {
 	acc := &f.Warp.access
 	*acc = observe.Access{Rank: f.Block.Rank, Warp: f.Warp.ID, Mask: m, ID: int(f.fn.Code[f.Warp.PC].id), Size: n, Write: write, State: f.state()}
 	return acc
 }
 
-// Touched announces the access of one lane: to allocation c of global memory, or to the
+// AnnounceLane announces the access of one lane: to allocation c of global memory, or to the
 // shared memory of block b.
-func (f *Frame) Touched(lane int, space ptx.Space, b *Block, c *memory.Alloc, off uint64, n int, write bool) {
+func (f *Frame) AnnounceLane(lane int, space ptx.Space, b *Block, c *memory.Alloc, off uint64, n int, write bool) {
 	if f.Block.Watch == nil || n == 0 {
 		return
 	}
@@ -49,15 +51,17 @@ func (f *Frame) Touched(lane int, space ptx.Space, b *Block, c *memory.Alloc, of
 	f.Block.Watch.Access(acc)
 }
 
-// TouchedUnits announces what a whole warp reads of its block's shared memory.
-func (f *Frame) TouchedUnits(m uint32, units []int32, n int) {
+// AnnounceUnits announces that a whole warp reads n bytes at each of the offsets in its
+// block's shared memory.
+func (f *Frame) AnnounceUnits(m uint32, units []int32, n int) {
 	acc := f.access(m, n, false)
 	acc.Space, acc.Block, acc.Units = ptx.Shared, f.Block.Rank, units
 	f.Block.Watch.Access(acc)
 }
 
-// Started announces asynchronous work and returns its number, which Completed repeats.
-func (f *Frame) Started(lane int, bars []BarRef) (work uint64) {
+// AnnounceStart announces asynchronous work and returns its number. AnnounceCompletion
+// uses the same number.
+func (f *Frame) AnnounceStart(lane int, bars []BarRef) (work uint64) {
 	watch := f.Block.Watch
 	if watch == nil {
 		return 0
@@ -72,8 +76,8 @@ func (f *Frame) Started(lane int, bars []BarRef) (work uint64) {
 	return q.works
 }
 
-// Completed tells the cluster's observer that the work has taken effect.
-func (o Origin) Completed(lane int, work uint64, read bool) {
+// AnnounceCompletion tells the cluster's observer that the work has taken effect.
+func (o Origin) AnnounceCompletion(lane int, work uint64, read bool) {
 	if watch := o.Frame.Block.Watch; watch != nil {
 		watch.Complete(&observe.Completion{
 			Rank: o.Frame.Block.Rank, Warp: o.Frame.Warp.ID, Lane: lane, ID: int(o.Frame.fn.Code[o.PC].id), Work: work, Read: read,
@@ -81,9 +85,9 @@ func (o Origin) Completed(lane int, work uint64, read bool) {
 	}
 }
 
-// Mbarrier tells the cluster's observer of an operation on an mbarrier that had the
-// value old.
-func (o Origin) Mbarrier(r BarRef, e observe.Mbarrier, old memory.Mbarrier) {
+// AnnounceMbarrier tells the cluster's observer about an operation on an mbarrier that had
+// the value old before.
+func (o Origin) AnnounceMbarrier(r BarRef, e observe.Mbarrier, old memory.Mbarrier) {
 	watch := o.Frame.Block.Watch
 	if watch == nil {
 		return
@@ -100,8 +104,8 @@ func (o Origin) Mbarrier(r BarRef, e observe.Mbarrier, old memory.Mbarrier) {
 	watch.Mbarrier(&e)
 }
 
-// opened tells the observer that a barrier of the block opens.
-func (bar *Barrier) opened(b *Block) {
+// announceOpen tells the observer that a barrier of the block opens.
+func (bar *Barrier) announceOpen(b *Block) {
 	if b.Watch == nil {
 		return
 	}
@@ -112,8 +116,8 @@ func (bar *Barrier) opened(b *Block) {
 	b.Watch.Open(o)
 }
 
-// opened tells the observer that the cluster's barrier opens.
-func (c *cluster) opened() {
+// announceOpen tells the observer that the cluster's barrier opens.
+func (c *cluster) announceOpen() {
 	if c.Blocks[0].Watch != nil {
 		c.Blocks[0].Watch.Open(&observe.Opening{Cluster: true})
 	}

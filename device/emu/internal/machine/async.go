@@ -1,9 +1,9 @@
 package machine
 
 // Asynchronous work takes effect as late as its rules allow: a copy reads and writes when
-// a wait covers it, or when no thread can continue without it. A missing wait then shows
-// in the results. A schedule other than the natural one completes some of the work early,
-// so that a program cannot rely on lateness either.
+// a wait covers it, or when no thread can continue without it. A missing wait therefore
+// shows in the results. A permuted schedule completes some of the work early, which also
+// exposes programs that rely on late completion.
 
 // warpAsync is the asynchronous work of the threads of a warp.
 type warpAsync struct {
@@ -16,10 +16,10 @@ type warpAsync struct {
 // asyncQueue is the asynchronous work of a cluster that mbarriers count.
 type asyncQueue struct {
 	transfers []Transfer // oldest first
-	seed      uint64     // of the random choices of a schedule; 0 makes none
+	seed      uint64     // of the random choices of a schedule; 0 for the natural schedule
 	rounds    int        // turns since a transfer completed, while threads continue
 	Matrix    Scratch
-	works     uint64 // number of the last work that was announced
+	works     uint64 // number of the last asynchronous work that was announced
 }
 
 // Origin is the instruction and the thread that started asynchronous work.
@@ -29,6 +29,7 @@ type Origin struct {
 	Lane  int
 }
 
+// Origin returns the current instruction and the lane as the origin of asynchronous work.
 func (f *Frame) Origin(lane int) Origin { return Origin{f, f.Warp.PC, lane} }
 
 // raise ends the launch with a fault of the instruction that started the work.
@@ -44,7 +45,7 @@ func (o Origin) Check(err error) {
 	}
 }
 
-// Misuse raises err, if it is not nil, as misuse of an mbarrier.
+// Misuse raises err as misuse of an mbarrier if err is not nil.
 func (o Origin) Misuse(err error) {
 	if err != nil {
 		o.Frame.Warp.PC = o.PC
@@ -52,7 +53,8 @@ func (o Origin) Misuse(err error) {
 	}
 }
 
-// Early decides whether work may complete before anything waits for it.
+// Early reports whether the next work completes before any thread waits for it. A permuted
+// schedule completes a quarter of the work early, the natural schedule none.
 func (q *asyncQueue) Early() bool {
 	if q.seed == 0 {
 		return false

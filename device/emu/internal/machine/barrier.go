@@ -5,16 +5,16 @@ package machine
 // counts as 32 threads.
 type Barrier struct {
 	Count  int // threads that have arrived
-	Need   int // threads it waits for; 0 for all of the block
+	Need   int // threads that it waits for; 0 for all threads of the block
 	Active bool
 	Warps  []Arrival
 	Trues  int // bar.red: threads that arrived with a true predicate
 	Falses int // bar.red: threads that arrived with a false predicate
 }
 
-// Arrival is what a barrier knows of one warp.
+// Arrival is the state of one warp at a barrier.
 type Arrival struct {
-	Came     int    // times the warp has arrived
+	Arrivals int    // how often the warp has arrived
 	Waiting  uint32 // lanes that wait
 	counted  uint32 // waiting lanes that an arrival of the warp has counted
 	Passed   uint32 // lanes that arrived without waiting and are not counted yet
@@ -23,16 +23,16 @@ type Arrival struct {
 	Falses   int
 }
 
-// Settle counts the warp if it has arrived, and opens the barrier if that
-// completes it.
+// Settle counts the warp if it has arrived, and opens the barrier if enough threads have
+// arrived.
 func (b *Block) Settle(bar *Barrier, w *Warp) {
 	a := &bar.Warps[w.ID]
 	live := w.Lanes &^ w.Exited
 	here := a.Waiting&^a.counted | a.Passed&live
-	came := a.Waiting&^a.counted | a.Passed
-	if came != 0 && live&^(here|a.counted) == 0 {
+	arrived := a.Waiting&^a.counted | a.Passed
+	if arrived != 0 && live&^(here|a.counted) == 0 {
 		bar.Count += 32
-		a.Came++
+		a.Arrivals++
 		a.counted = a.Waiting
 		a.Passed = 0
 	}
@@ -41,15 +41,15 @@ func (b *Block) Settle(bar *Barrier, w *Warp) {
 	}
 }
 
-// Needed returns how many threads complete the barrier. Warps that have ended are not
-// waited for.
+// Needed returns how many threads complete the barrier. The barrier does not wait for
+// warps that have ended.
 func (bar *Barrier) Needed(b *Block) int {
 	if bar.Need != 0 {
 		return bar.Need
 	}
 	n := 0
 	for i, w := range b.Warps {
-		if w.Lanes&^w.Exited != 0 || bar.Warps[i].Came > 0 {
+		if w.Lanes&^w.Exited != 0 || bar.Warps[i].Arrivals > 0 {
 			n += 32
 		}
 	}
@@ -58,13 +58,13 @@ func (bar *Barrier) Needed(b *Block) int {
 
 // open releases all waiting threads and resets the barrier for its next use.
 func (bar *Barrier) open(b *Block) {
-	bar.opened(b)
+	bar.announceOpen(b)
 	for i := range bar.Warps {
 		a := &bar.Warps[i]
 		a.Released |= a.counted
 		a.Waiting &^= a.counted
 		a.Trues, a.Falses = bar.Trues, bar.Falses
-		a.counted, a.Came = 0, 0
+		a.counted, a.Arrivals = 0, 0
 	}
 	bar.Count, bar.Need, bar.Active = 0, 0, false
 	bar.Trues, bar.Falses = 0, 0

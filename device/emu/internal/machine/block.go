@@ -30,12 +30,12 @@ type Block struct {
 // cluster is a group of blocks that run together and can access each other's shared
 // memory. A launch without clusters has clusters of one block.
 type cluster struct {
-	Blocks   []*Block
-	index    int // in the grid
-	Explicit bool
-	closed   bool // close has counted it and written its output
-	idles    int  // rounds without progress that are not yet a deadlock
-	Async    asyncQueue
+	Blocks    []*Block
+	index     int // in the grid
+	Explicit  bool
+	closed    bool // close has counted it and written its output
+	idleLimit int  // rounds without progress after which the cluster is in a deadlock
+	Async     asyncQueue
 }
 
 func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
@@ -60,14 +60,14 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
 	return b
 }
 
-// changed has all waiting splits of the cluster try again.
+// changed makes all waiting splits of the cluster try again.
 func (c *cluster) changed() {
 	for _, b := range c.Blocks {
 		b.changed()
 	}
 }
 
-// changed has all waiting splits of the block try again.
+// changed makes all waiting splits of the block try again.
 func (b *Block) changed() {
 	b.version++
 	for _, w := range b.Warps {
@@ -81,10 +81,10 @@ func (b *Block) changed() {
 const quantum = 4096
 
 // run gives every warp of the cluster a turn. moved reports whether a warp did more than
-// poll or sleep, ended whether all warps have ended.
+// poll or sleep. ended reports whether all warps have ended.
 func (c *cluster) run() (moved, ended bool) {
 	ended = true
-	c.idles = 0
+	c.idleLimit = 0
 	for _, b := range c.Blocks {
 		for _, i := range b.order {
 			w := b.Warps[i]
@@ -96,9 +96,9 @@ func (c *cluster) run() (moved, ended bool) {
 			case ranOut, over:
 				moved = true
 			case gaveWay:
-				c.idles = max(c.idles, pollRounds)
+				c.idleLimit = max(c.idleLimit, pollRounds)
 			case slept:
-				c.idles = max(c.idles, sleepRounds)
+				c.idleLimit = max(c.idleLimit, sleepRounds)
 			}
 			if limit := b.Launch.Limit; w.steps > limit && len(w.splits) > 0 {
 				w.PC = w.splits[0].pc
@@ -134,7 +134,7 @@ func (c *cluster) finish(l *launch) error {
 			idle = idleness{}
 			continue
 		}
-		if idle.over(c.idles, c) {
+		if idle.over(c.idleLimit, c) {
 			return deadlock(c)
 		}
 	}
@@ -146,14 +146,16 @@ type idleness struct {
 	since  uint64 // instructions that the warps had executed when it began
 }
 
-// A polling loop of many instructions needs fewer rounds to be recognised.
+// A polling loop of many instructions is recognised after fewer rounds: after each
+// longRounds rounds, the clusters are in a deadlock if they executed more than longSteps
+// instructions since they became idle.
 const (
 	longRounds = 1 << 10
 	longSteps  = 1 << 20
 )
 
-// over adds a round. It reports whether there have been enough rounds, or enough
-// instructions.
+// over adds a round. It reports whether the clusters have been idle for so many rounds, or
+// so many instructions, that they are in a deadlock.
 func (i *idleness) over(rounds int, cs ...*cluster) bool {
 	if i.rounds++; i.rounds > rounds {
 		return true
@@ -197,8 +199,8 @@ func (w *Warp) waits() (all []finding.Waiter) {
 	for i := range w.splits {
 		s := &w.splits[i]
 		f, pc, up := s.f, s.pc, s.f.callers()
-		if !s.wait && s.poll > 0 {
-			f, pc = s.in, s.poll-1
+		if !s.wait && s.polledAt > 0 {
+			f, pc = s.pollFrame, s.polledAt-1
 			if f != s.f { // the split is between two calls of the function that polls
 				at := s.f.fn.sourceLine(s.pc)
 				up = append(append([]string{at.line}, at.callers...), up...)
@@ -217,7 +219,7 @@ func (w *Warp) waits() (all []finding.Waiter) {
 		case o.Why != nil:
 			wait.For = o.Why(f, s.mask)
 		case o.Kind == OpPoll:
-			wait.For = "what it reads again and again does not change"
+			wait.For = "it polls memory that does not change"
 		}
 		all = append(all, wait)
 	}

@@ -28,13 +28,13 @@ type CallSite struct {
 // maxDepth bounds recursion.
 const maxDepth = 4096
 
-// Misfit returns why the call does not match the function, or "".
-func (c *CallSite) Misfit(fn *Function) string {
+// Mismatch returns why the call does not match the function, or "".
+func (c *CallSite) Mismatch(fn *Function) string {
 	if len(fn.params) == len(c.Args) && len(fn.returns) >= len(c.Rets) {
 		return ""
 	}
-	return fmt.Sprintf("%s, which takes %d arguments and gives %d results, with %d and %d",
-		fn.Decl.Sym.Name, len(fn.params), len(fn.returns), len(c.Args), len(c.Rets))
+	return fmt.Sprintf("%s: the call has %d arguments and %d results, the function has %d and %d",
+		fn.Decl.Sym.Name, len(c.Args), len(c.Rets), len(fn.params), len(fn.returns))
 }
 
 // load reads a lane's value of up to 16 bytes.
@@ -123,15 +123,15 @@ func (w *Warp) indirect(c *CallSite, m uint32) (*Function, uint32) {
 	fn := w.b.kernel.Prog.ByAddr[addr]
 	switch {
 	case fn == nil:
-		s.f.Raise(lead, "call of %#x, where no function is", addr)
+		s.f.Raise(lead, "call of address %#x: there is no function", addr)
 	case fn.Decl.Entry:
-		s.f.Raise(lead, "call of %s, which is a kernel", fn.Decl.Sym.Name)
-	case c.Misfit(fn) != "":
-		s.f.Raise(lead, "call of %s", c.Misfit(fn))
+		s.f.Raise(lead, "call of %s: it is a kernel, not a device function", fn.Decl.Sym.Name)
+	case c.Mismatch(fn) != "":
+		s.f.Raise(lead, "call of %s", c.Mismatch(fn))
 	}
 	same := SameLanes64(&s.f.R64[c.Indirect], m, addr)
 	if same != m {
-		w.Part(m&^same, s.pc)
+		w.SplitOff(m&^same, s.pc)
 	}
 	return fn, same
 }
@@ -156,8 +156,8 @@ func (w *Warp) ret(m uint32) {
 	w.leave(f)
 }
 
-// leave takes a split out of a frame. A frame without splits is kept for the next call of
-// its function, and no longer holds its caller's frame.
+// leave removes a split from a frame. A frame without splits is stored for the next call
+// of its function, and releases its caller's frame.
 func (w *Warp) leave(f *Frame) {
 	for f != nil {
 		if f.live--; f.live > 0 {
@@ -176,8 +176,8 @@ func (f *Frame) param(lane int) []byte {
 	return f.params[int64(lane)*n:][:n]
 }
 
-// newFrame starts an activation of fn by the lanes m. Registers keep the
-// values of the last activation, because correct programs do not read them.
+// newFrame starts an activation of fn by the lanes m. A frame that is used again keeps the
+// register values of its last activation, because correct programs do not read them.
 func (w *Warp) newFrame(fn *Function, parent *Frame, m uint32) *Frame {
 	f := w.oldFrame(fn)
 	if f == nil {
@@ -215,7 +215,7 @@ func (w *Warp) newFrame(fn *Function, parent *Frame, m uint32) *Frame {
 	return f
 }
 
-// oldFrame returns a frame of fn that is free, or nil.
+// oldFrame returns a free frame of fn, or nil.
 func (w *Warp) oldFrame(fn *Function) *Frame {
 	if w.spare == nil {
 		w.spare = make([][]*Frame, len(fn.Prog.Funcs))
@@ -228,8 +228,8 @@ func (w *Warp) oldFrame(fn *Function) *Frame {
 	return s[len(s)-1]
 }
 
-// Builtin is a function of the CUDA runtime that device code may call without having its
-// body. It takes the arguments of a lane and returns the result.
+// Builtin implements a function of the CUDA runtime whose body is not in the module. It
+// takes the arguments of a lane and returns the result.
 type Builtin func(f *Frame, lane int, args []uint64) uint64
 
 // run calls the builtin for the lanes m, one after the other.

@@ -22,6 +22,6 @@ func (c *cluster) Settle() {
 			l.Passed, l.Arrived = l.Arrived, 0
 		}
 	}
-	c.opened()
+	c.announceOpen()
 	c.changed()
 }

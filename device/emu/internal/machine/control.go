@@ -7,7 +7,7 @@ func (w *Warp) branchTable(o *Op, m uint32) {
 	s := &w.splits[w.cur]
 	idx := &s.f.R32[o.Index]
 	if m != s.mask {
-		w.Part(s.mask&^m, s.pc+1)
+		w.SplitOff(s.mask&^m, s.pc+1)
 	}
 	for m != 0 {
 		lane := bits.TrailingZeros32(m)
@@ -26,6 +26,6 @@ func (w *Warp) branchTable(o *Op, m uint32) {
 			w.splits[w.cur].pc = o.Table[i]
 			return
 		}
-		w.Part(same, o.Table[i])
+		w.SplitOff(same, o.Table[i])
 	}
 }

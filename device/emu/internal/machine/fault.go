@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// RaiseAs ends the launch as Raise does, with a fault of a class that package check has
-// a name for.
+// RaiseAs is Raise with the class of the fault, one of the kinds that package check
+// reports.
 func (f *Frame) RaiseAs(class string, lane int, format string, args ...any) {
 	flt := f.Warp.fault(f, lane, fmt.Sprintf(format, args...))
 	flt.Class = finding.Kind(class)

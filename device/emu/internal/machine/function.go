@@ -85,7 +85,7 @@ func (fn *Function) Variable(s *ptx.Symbol) (addr uint64, ok bool) {
 		if IsDynamic(s.Var) && fn.Decl.Entry {
 			return uint64(fn.Statics), true
 		} else if IsDynamic(s.Var) {
-			return 0, true // relative to the base that the caller adds
+			return 0, true // relative to the start of dynamic shared memory, which the caller adds
 		}
 		if off, ok := fn.Offsets[s]; ok {
 			return uint64(off), true
@@ -101,9 +101,10 @@ func (fn *Function) Variable(s *ptx.Symbol) (addr uint64, ok bool) {
 	return 0, false
 }
 
+// IsDynamic reports whether a variable is dynamic shared memory.
 func IsDynamic(v *ptx.Var) bool { return v.Space == ptx.Shared && v.Linkage == ptx.Extern }
 
-// Constant returns a literal's bits as a value of type t.
+// Constant returns the bits of a literal as a value of type t.
 func Constant(o *ptx.Operand, t ptx.Type) uint64 {
 	v := uint64(o.Val)
 	switch {
@@ -122,8 +123,8 @@ func Constant(o *ptx.Operand, t ptx.Type) uint64 {
 	return v
 }
 
-// Elements returns the elements of a vector operand. Those of a vector register are its
-// components.
+// Elements returns the elements of a vector operand. The elements of a vector register are
+// its components.
 func Elements(o *ptx.Operand) []*ptx.Operand {
 	if o.Kind == ptx.RegOperand && o.Sym.Vec > 0 && o.Comp == 0 {
 		es := make([]*ptx.Operand, o.Sym.Vec)

@@ -31,7 +31,7 @@ type Settings struct {
 	Seed        uint64 // permutes the order of warps; 0 is the natural order
 	Limit       uint64 // instructions that a warp may execute
 	Output      io.Writer
-	Observer    observe.Observer // nil if nobody observes
+	Observer    observe.Observer // nil if the launch is not observed
 }
 
 // launch is one run of a kernel.
@@ -51,10 +51,12 @@ type launch struct {
 	out       output
 	Printed   atomic.Int64 // bytes
 	watcher   *watcher
-	grid      *memory.Alloc // memory of the grid barrier of a cooperative launch: see cooperate
+	// barrierMemory is the memory of the grid barrier of a cooperative launch.
+	barrierMemory *memory.Alloc
 }
 
-// Launch runs the kernel to its end. l has passed device.Launch.Check and is normalised.
+// Launch runs the kernel to its end. l must be normalised and must have passed
+// device.Launch.Check.
 func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (device.Stats, error) {
 	run := &launch{
 		Launch: l, Settings: s, kernel: k, ctx: ctx, schedule: schedule{s.Seed},
@@ -68,10 +70,10 @@ func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (devic
 		copy(run.params[off:], l.Params[i])
 	}
 	if l.Cooperative {
-		if err := run.cooperate(); err != nil {
+		if err := run.allocGridBarrier(); err != nil {
 			return device.Stats{}, err
 		}
-		defer s.Memory.Free(run.grid)
+		defer s.Memory.Free(run.barrierMemory)
 	}
 	run.out.Writer = s.Output
 	run.watch(s.Observer)
@@ -85,7 +87,7 @@ func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (devic
 
 var errStopped = errors.New("stopped")
 
-// stop reports why the launch must end early, if it must.
+// stop returns why the launch must end early, or nil.
 func (l *launch) stop() error {
 	if l.failed.Load() {
 		return errStopped
@@ -96,17 +98,17 @@ func (l *launch) stop() error {
 	return nil
 }
 
-// cooperate allocates the memory in which the grid barrier of a cooperative launch counts.
-// Cooperative groups expect its size and a word of zero at the address in %envreg1 and
-// %envreg2.
-func (l *launch) cooperate() (err error) {
+// allocGridBarrier allocates the memory in which the grid barrier of a cooperative launch
+// counts. Cooperative groups expect its size and a zero word at the address in %envreg1
+// and %envreg2.
+func (l *launch) allocGridBarrier() (err error) {
 	if n, most := l.Grid.Count(), l.resident()*l.Cluster.Count(); n > most {
-		return fmt.Errorf("a cooperative launch of %d blocks, of which the device holds %d at once: launch no more than that", n, most)
+		return fmt.Errorf("a cooperative launch of %d blocks: the device holds %d at once, so launch at most that many", n, most)
 	}
-	if l.grid, err = l.Memory.Alloc(8, memory.GlobalAlign, ""); err != nil {
+	if l.barrierMemory, err = l.Memory.Alloc(8, memory.GlobalAlign, ""); err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint32(l.grid.Data, 8)
+	binary.LittleEndian.PutUint32(l.barrierMemory.Data, 8)
 	return nil
 }
 
@@ -185,7 +187,7 @@ func (l *launch) runSerial(count int) (err error) {
 				continue
 			}
 			moved = c.progress(m) || moved
-			idles = max(idles, c.idles)
+			idles = max(idles, c.idleLimit)
 			live = append(live, c)
 		}
 		clear(active[len(live):])
@@ -201,7 +203,8 @@ func (l *launch) runSerial(count int) (err error) {
 
 // resident returns how many clusters the GPU holds at once.
 func (l *launch) resident() int {
-	shared := int(l.kernel.Entry.Declared) + l.Shared + 1024 // what the driver reserves
+	const reserved = 1024 // bytes of shared memory per block that the driver reserves
+	shared := int(l.kernel.Entry.Declared) + l.Shared + reserved
 	perSM := max(1, min(32, 2048/max(l.Block.Count(), 1), l.SharedPerSM/shared))
 	return max(1, l.SMs*perSM/l.Cluster.Count())
 }
@@ -237,7 +240,7 @@ func (l *launch) close(c *cluster) {
 	for _, b := range c.Blocks {
 		text = append(text, b.Printed...)
 		for _, w := range b.Warps {
-			l.threads.Add(w.lanesN)
+			l.threads.Add(w.laneSteps)
 			l.warpOps.Add(w.steps)
 		}
 	}
@@ -269,7 +272,7 @@ func (s schedule) seedOf(i int) uint64 {
 	return max(1, (s.seed+uint64(i)+1)*0x9e3779b97f4a7c15)
 }
 
-// order returns a permutation of n warps for the block of that index.
+// order returns the order in which the n warps of a block run. block is its index.
 func (s schedule) order(block, n int) []int {
 	p := make([]int, n)
 	for i := range p {

@@ -15,6 +15,7 @@ type BarRef struct {
 	off uint64
 }
 
+// Word returns the eight bytes of the mbarrier.
 func (r BarRef) Word() []byte { return r.b.Shared[r.off:][:8] }
 
 func (r BarRef) at() observe.MbarrierAt {
@@ -27,8 +28,8 @@ func (f *Frame) BarRef(lane int, b *Block, off uint64) BarRef {
 	return BarRef{b, off}
 }
 
-// change applies an operation to an mbarrier and announces it. If the phase ends, waiting
-// threads are woken.
+// change applies an operation to an mbarrier and announces it. If the phase ends, change
+// wakes the waiting threads.
 func (o Origin) change(r BarRef, e observe.Mbarrier, to func(b memory.Mbarrier) (memory.Mbarrier, error)) error {
 	word := r.Word()
 	old, err := memory.LoadMbarrier(word)
@@ -38,19 +39,20 @@ func (o Origin) change(r BarRef, e observe.Mbarrier, to func(b memory.Mbarrier) 
 	}
 	if err != nil {
 		e.Err = err
-		o.Mbarrier(r, e, old)
+		o.AnnounceMbarrier(r, e, old)
 		return err
 	}
 	binary.LittleEndian.PutUint64(word, uint64(b))
-	o.Mbarrier(r, e, old)
+	o.AnnounceMbarrier(r, e, old)
 	if old.Phase() != b.Phase() {
 		r.b.Cluster.changed()
 	}
 	return nil
 }
 
-// Settle completes the copies that the present phase still awaits if it awaits no arrival.
-// An arrival can then only belong to the next phase: the program relied on quick copies.
+// Settle completes the copies that the present phase still awaits, if it awaits no arrival.
+// The next arrival then belongs to the next phase: the program relied on the copies being
+// fast.
 func (r BarRef) Settle() {
 	for {
 		b, err := memory.LoadMbarrier(r.Word())
@@ -71,7 +73,7 @@ func (o Origin) Arrive(r BarRef, n uint32, e observe.Mbarrier) error {
 	})
 }
 
-// ArriveDrop counts n arrivals, which phases after this one do not await.
+// ArriveDrop counts n arrivals, and lets the later phases await n fewer.
 func (o Origin) ArriveDrop(r BarRef, n uint32, e observe.Mbarrier) error {
 	e.Op, e.Count = observe.MbarrierDrop, int(n)
 	return o.change(r, e, func(b memory.Mbarrier) (memory.Mbarrier, error) {
@@ -82,8 +84,8 @@ func (o Origin) ArriveDrop(r BarRef, n uint32, e observe.Mbarrier) error {
 	})
 }
 
-// Expect adds n bytes to those that the present phase awaits. A negative n counts bytes
-// that have arrived with the given work.
+// Expect adds n to the bytes that the present phase awaits. A negative n counts bytes that
+// have arrived with the given asynchronous work.
 func (o Origin) Expect(r BarRef, n int64, work uint64) error {
 	e := observe.Mbarrier{Op: observe.MbarrierExpect, Count: int(n), Work: work}
 	if n < 0 {
@@ -92,7 +94,7 @@ func (o Origin) Expect(r BarRef, n int64, work uint64) error {
 	return o.change(r, e, func(b memory.Mbarrier) (memory.Mbarrier, error) {
 		t := int64(b.Bytes()) + n
 		if t > memory.MbarrierMax || t < -memory.MbarrierMax {
-			return b, fmt.Errorf("an mbarrier that awaits %d bytes; it counts up to %d", t, memory.MbarrierMax)
+			return b, fmt.Errorf("the mbarrier would await %d bytes: it counts up to %d", t, memory.MbarrierMax)
 		}
 		return b.With(b.Expected(), b.Pending(), int32(t)), nil
 	})
@@ -126,7 +128,7 @@ func (f *Frame) sharedBlock(lane int, addr uint64) (*Block, uint64) {
 		return f.Block, addr
 	}
 	if r > uint64(len(f.Block.Cluster.Blocks)) {
-		f.RaiseAs("oob-shared", lane, "shared address %#x is of block %d of a cluster of %d", addr, r-1, len(f.Block.Cluster.Blocks))
+		f.RaiseAs("oob-shared", lane, "shared address %#x names block %d of a cluster of %d", addr, r-1, len(f.Block.Cluster.Blocks))
 	}
 	return f.Block.Cluster.Blocks[r-1], addr & memory.SharedMask
 }

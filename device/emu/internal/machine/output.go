@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// output writes what clusters print in the order of the clusters, whatever the order in
-// which they end.
+// output writes the text that clusters print. It writes in the order of the clusters, even
+// if they end in a different order.
 type output struct {
 	mu     sync.Mutex
 	Writer io.Writer
@@ -14,7 +14,8 @@ type output struct {
 	held   map[int][]byte
 }
 
-// emit takes what cluster i has printed.
+// emit receives the text that cluster i has printed. It holds the text back until all
+// earlier clusters have ended.
 func (o *output) emit(i int, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -34,7 +35,7 @@ func (o *output) emit(i int, text []byte) {
 	}
 }
 
-// flush writes what is held back because an earlier cluster did not end.
+// flush writes the text that is held back because an earlier cluster did not end.
 func (o *output) flush() {
 	for i, left := o.next, len(o.held); left > 0; i++ {
 		if text, ok := o.held[i]; ok {

@@ -2,7 +2,7 @@ package machine
 
 import "testing"
 
-// TestOutputOrder takes clusters in any order and writes them in theirs.
+// TestOutputOrder checks that clusters which end in any order are written in their own.
 func TestOutputOrder(t *testing.T) {
 	var w writes
 	o := output{Writer: &w}

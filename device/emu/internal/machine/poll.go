@@ -2,17 +2,17 @@ package machine
 
 import "math/bits"
 
-// A thread that polls memory would use up its turn for nothing. Loads and atomics that
-// programs poll with end the turn of the warp if they find the same value again within a
+// A thread that polls memory would waste its turn. A load or an atomic of a kind that
+// programs poll with ends the turn of the warp if it finds the same value again within a
 // few instructions.
 
-// poll is the last poll of a warp and what it found.
+// poll is the last poll of a warp and a hash of the values that it found.
 type poll struct {
 	o     *Op
 	f     *Frame
 	mask  uint32
 	found uint64
-	at    uint64 // instructions that the warp had executed
+	at    uint64 // instructions that the warp had executed before the poll
 }
 
 const (
@@ -28,7 +28,7 @@ func (w *Warp) poll(o *Op, m uint32) outcome {
 		return ranOut
 	}
 	o.Run(s.f, m)
-	now := poll{o: o, f: s.f, mask: m, found: found(s.f, o.Cells, m), at: w.steps}
+	now := poll{o: o, f: s.f, mask: m, found: hashCells(s.f, o.Cells, m), at: w.steps}
 	last := w.polled
 	w.polled = now
 	if now.at-last.at > pollTight {
@@ -40,13 +40,13 @@ func (w *Warp) poll(o *Op, m uint32) outcome {
 		return ranOut
 	}
 	w.Slept += pollTime
-	s.poll, s.in = s.pc+1, s.f
+	s.polledAt, s.pollFrame = s.pc+1, s.f
 	w.giveWay()
 	return slept
 }
 
-// found mixes the values of registers into one number.
-func found(f *Frame, cells []Cell, m uint32) uint64 {
+// hashCells returns a hash of the values of registers in the lanes m.
+func hashCells(f *Frame, cells []Cell, m uint32) uint64 {
 	h := uint64(0)
 	for _, c := range cells {
 		for rest := m; rest != 0; rest &= rest - 1 {

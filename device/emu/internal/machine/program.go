@@ -11,6 +11,7 @@ import (
 // FuncBase is where the addresses of functions start.
 const FuncBase = 4 << memory.WindowBits
 
+// FuncAddr returns the address of a function.
 func (p *Program) FuncAddr(s *ptx.Symbol) uint64 {
 	if fn := p.Function(s); fn != nil {
 		return p.AddrOf[fn.Decl.Sym.Name]
@@ -18,7 +19,7 @@ func (p *Program) FuncAddr(s *ptx.Symbol) uint64 {
 	return 0
 }
 
-// Function returns the function of that name, or nil if it has no body in the module.
+// Function returns the function of a symbol, or nil if it has no body in the module.
 func (p *Program) Function(s *ptx.Symbol) *Function {
 	for _, it := range p.Module.Items {
 		if a, ok := it.(*ptx.Alias); ok && a.Name.Name == s.Name {
@@ -59,24 +60,24 @@ const (
 
 // Op is a decoded instruction.
 type Op struct {
-	Run    Exec
-	Try    func(f *Frame, m uint32) Status
-	Kind   opKind
-	real   opKind                                // opWatched: what it announces
-	said   func(f *Frame, mask, together uint32) // announces the instruction to an observer, or nil
-	skips  bool                                  // opWatched: also when no lane executes it
-	Neg    bool                                  // the guard is negated
-	Guard  Slot                                  // predicate, or -1
-	Target int32                                 // of a branch
-	Prio   int32                                 // position in the reverse postorder of the function: lower runs first
-	Table  []int32
-	Index  Slot // brx: the index; opSync: the member mask
-	Call   *CallSite
-	Cells  []Cell                          // opPoll: what is read
-	Warp   *WarpOp                         // opSync: an exchange that lanes may join from different places
-	Why    func(f *Frame, m uint32) string // OpTry, OpSync: describes what lanes wait for
-	Inst   *ptx.Inst
-	id     int32 // in the program's list of instructions, when it is observed
+	Run             Exec
+	Try             func(f *Frame, m uint32) Status
+	Kind            opKind
+	plainKind       opKind                                // opWatched: the kind of the instruction that it announces
+	announce        func(f *Frame, mask, together uint32) // announces the instruction to an observer; nil if it is not observed
+	announceSkipped bool                                  // opWatched: announce the instruction even if no lane executes it
+	Neg             bool                                  // the guard is negated
+	Guard           Slot                                  // predicate, or -1
+	Target          int32                                 // of a branch
+	Prio            int32                                 // position in the reverse postorder of the function: lower runs first
+	Table           []int32
+	Index           Slot // brx: the index; opSync: the member mask
+	Call            *CallSite
+	Cells           []Cell                          // opPoll: what is read
+	Warp            *WarpOp                         // opSync: an exchange that lanes may join from different places
+	Why             func(f *Frame, m uint32) string // OpTry, OpSync: describes what lanes wait for
+	Inst            *ptx.Inst
+	id              int32 // in the program's list of instructions, when it is observed
 }
 
 // Program is a module decoded for a target.

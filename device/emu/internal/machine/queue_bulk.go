@@ -9,7 +9,7 @@ type bulkItem struct {
 	group uint32
 	load  func() []byte
 	store func(data []byte)
-	data  []byte // what was read, or nil
+	data  []byte // the bytes that were read, or nil
 }
 
 func (it *bulkItem) read() {
@@ -30,8 +30,8 @@ func (q *bulkQueue) Commit(lanes uint32) {
 	}
 }
 
-// Finish completes the stores of the lanes, except those of the last keep groups and of
-// the group that is not committed. With read, the stores only read their source.
+// Finish completes the stores of the lanes, except the stores in the last keep groups and
+// in the group that is not committed. If read is set, the stores only read their source.
 func (q *bulkQueue) Finish(lanes, keep uint32, read bool) {
 	rest := q.items[:0]
 	for i := range q.items {
@@ -41,14 +41,14 @@ func (q *bulkQueue) Finish(lanes, keep uint32, read bool) {
 			it.read()
 		}
 		if due && read {
-			it.from.Completed(it.from.Lane, 0, true)
+			it.from.AnnounceCompletion(it.from.Lane, 0, true)
 		}
 		if !due || read {
 			rest = append(rest, *it)
 			continue
 		}
 		it.store(it.data)
-		it.from.Completed(it.from.Lane, 0, false)
+		it.from.AnnounceCompletion(it.from.Lane, 0, false)
 	}
 	clear(q.items[len(rest):])
 	q.items = rest
@@ -63,7 +63,7 @@ func (q *bulkQueue) finishOne() bool {
 	q.items = append(q.items[:0], q.items[1:]...)
 	it.read()
 	it.store(it.data)
-	it.from.Completed(it.from.Lane, 0, false)
+	it.from.AnnounceCompletion(it.from.Lane, 0, false)
 	return true
 }
 

@@ -30,8 +30,8 @@ func (q *copyQueue) Commit(lanes uint32) {
 	}
 }
 
-// Finish completes the copies of the lanes, except those of the last keep groups and of
-// the group that is not committed.
+// Finish completes the copies of the lanes, except the copies in the last keep groups and
+// in the group that is not committed.
 func (q *copyQueue) Finish(lanes, keep uint32) {
 	q.sweep(lanes, func(it *CopyItem) bool { return it.Group+keep < q.Groups[it.From.Lane] })
 }
@@ -67,5 +67,5 @@ func (q *copyQueue) complete(it *CopyItem) {
 		return
 	}
 	clear(it.Dst[copy(it.Dst, it.Src):])
-	it.From.Completed(it.From.Lane, 0, false)
+	it.From.AnnounceCompletion(it.From.Lane, 0, false)
 }

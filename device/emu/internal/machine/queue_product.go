@@ -10,7 +10,7 @@ type QueuedProduct struct {
 type productQueue struct {
 	Items   []QueuedProduct
 	Groups  uint32
-	Last    uint32 // number of groups up to the one with the last product
+	Last    uint32 // number of groups up to and including the group of the last product
 	Waiting bool   // the warp waits for other warps of the warpgroup
 }
 

@@ -1,7 +1,7 @@
 package machine
 
-// Transfer is a copy that mbarriers count: it moves its bytes and then completes them at
-// each mbarrier.
+// Transfer is a copy that mbarriers count: it moves its bytes and then counts them as
+// arrived at each mbarrier.
 type Transfer struct {
 	From  Origin
 	Move  func()
@@ -28,7 +28,7 @@ func (c *cluster) transferOne() bool {
 	q.transfers[0] = Transfer{}
 	q.transfers = q.transfers[1:]
 	t.Move()
-	t.From.Completed(t.From.Lane, t.Work, false)
+	t.From.AnnounceCompletion(t.From.Lane, t.Work, false)
 	for _, bar := range t.Bars {
 		t.From.Misuse(t.From.Expect(bar, -int64(t.Bytes), t.Work))
 	}

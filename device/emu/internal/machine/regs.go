@@ -20,7 +20,7 @@ func (f *Frame) PredOf(p Slot, m uint32, cond func(lane int) bool) {
 // FirstLane returns the lowest lane of a mask.
 func FirstLane(m uint32) int { return bits.TrailingZeros32(m) }
 
-// SameLanes returns the lanes of m that have the value.
+// SameLanes returns the lanes of m whose value is v.
 func SameLanes(r *Lanes32, m, v uint32) (same uint32) {
 	for l, x := range r {
 		if x == v {
@@ -37,43 +37,46 @@ func EachLane(m uint32, do func(lane int)) {
 	}
 }
 
-// Whole32 returns where an instruction computes all lanes of a result: the register
-// itself, or a buffer if only the lanes m execute. Keep32 then copies those lanes.
-func (f *Frame) Whole32(d Slot, m uint32) *Lanes32 {
+// Result32 returns the lanes into which an instruction computes its whole result: the
+// register d itself if all lanes execute, else a buffer. Commit32 must follow: it copies
+// the lanes m from the buffer to the register.
+func (f *Frame) Result32(d Slot, m uint32) *Lanes32 {
 	if m == FullMask {
 		return &f.R32[d]
 	}
-	return &f.aside32
+	return &f.buffer32
 }
 
-func (f *Frame) Keep32(d Slot, m uint32) {
+// Commit32 completes Result32.
+func (f *Frame) Commit32(d Slot, m uint32) {
 	if m != FullMask {
-		MoveLanes(&f.R32[d], &f.aside32, m)
+		MoveLanes(&f.R32[d], &f.buffer32, m)
 	}
 }
 
-// Whole64 is Whole32 for 64-bit registers.
-func (f *Frame) Whole64(d Slot, m uint32) *Lanes64 {
+// Result64 is Result32 for 64-bit registers.
+func (f *Frame) Result64(d Slot, m uint32) *Lanes64 {
 	if m == FullMask {
 		return &f.R64[d]
 	}
-	return &f.aside64
+	return &f.buffer64
 }
 
-func (f *Frame) Keep64(d Slot, m uint32) {
+// Commit64 completes Result64.
+func (f *Frame) Commit64(d Slot, m uint32) {
 	if m != FullMask {
-		MoveLanes(&f.R64[d], &f.aside64, m)
+		MoveLanes(&f.R64[d], &f.buffer64, m)
 	}
 }
 
-// Cell is a register that memory is read into or written from.
+// Cell is a register that a load writes or a store reads.
 type Cell struct {
 	Slot   Slot
 	Width  width
-	Signed int // width to extend the sign from if the register is wider, or 0
+	Signed int // bits of a signed value that is narrower than the register, or 0
 }
 
-// Set gives a lane of the cell the low bits of v.
+// Set writes the low bits of v to a lane of the cell. The register has reg bits.
 func (c Cell) Set(f *Frame, lane int, v uint64, reg int) {
 	if c.Signed > 0 {
 		v = uint64(int64(v<<(64-c.Signed)) >> (64 - c.Signed))
@@ -108,7 +111,7 @@ func MoveLanes[E any](to, from *[32]E, m uint32) {
 	}
 }
 
-// SetPred gives the lanes m of a predicate the bits of v.
+// SetPred sets the lanes m of a predicate to the bits of v.
 func (f *Frame) SetPred(p Slot, m, v uint32) { f.Pred[p] = f.Pred[p]&^m | v&m }
 
 // Lanes32 and Lanes64 are one register of a warp. Values narrower than the lane are
@@ -137,12 +140,13 @@ type Frame struct {
 	ret    int32     // where the parent continues
 	depth  int
 	live   int // splits in this frame, and frames that it has called
-	// aside32 and aside64 are the buffers of Whole32 and Whole64.
-	aside32 Lanes32
-	aside64 Lanes64
+	// buffer32 and buffer64 are the buffers of Result32 and Result64.
+	buffer32 Lanes32
+	buffer64 Lanes64
 }
 
-// Slot is an index into the registers of a frame: R32, R64 or Pred, by the type.
+// Slot is an index into the registers of a frame. The type of the value says into which:
+// R32, R64 or Pred.
 type Slot int32
 
 // width selects the register file that holds values of a type.

@@ -16,8 +16,8 @@ type Scratch struct {
 	Integer, IntegerOf *tensor.Integer
 }
 
-// Size makes room for the given numbers of words in the factors and the accumulator.
-func (s *Scratch) Size(a, b, c int) {
+// Resize makes room for a and b words in the factors and c words in the accumulator.
+func (s *Scratch) Resize(a, b, c int) {
 	s.A, s.B, s.C = resize(s.A, a), resize(s.B, b), resize(s.C, c)
 }
 
@@ -28,9 +28,10 @@ func resize(s []uint32, n int) []uint32 {
 	return s[:n]
 }
 
-// decoded caches the factors that were decoded last. Programs multiply a fragment with
-// several others in a row, and the four warps of a warpgroup share their second factors,
-// but each warp computes a whole group of products before the next warp's turn.
+// decoded caches the factors that were decoded last, because the same factor is needed
+// several times: programs multiply one fragment with several others in a row, and the four
+// warps of a warpgroup share their second factors. Each warp computes a whole group of
+// products before the next warp's turn, so the cache holds several factors.
 type decoded[T any] struct {
 	entries [16]struct {
 		by    *tensor.Float
@@ -40,7 +41,8 @@ type decoded[T any] struct {
 	next int
 }
 
-// Find returns the decoded factor that is packed in words, or else room for it.
+// Find returns the decoded form of the factor that is packed in words. If found is false,
+// value is where the caller must decode it.
 func (d *decoded[T]) Find(by *tensor.Float, words []uint32) (value *T, found bool) {
 	for i := range d.entries {
 		if e := &d.entries[i]; e.by == by && slices.Equal(e.words, words) {

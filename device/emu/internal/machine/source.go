@@ -15,12 +15,12 @@ func (fn *Function) sourceLine(pc int32) sourceLine {
 	return fn.Lines.of[fn.Code[pc].Inst]
 }
 
-// sourceLine is the source line of an instruction, and where the code around it that
-// was inlined was called, the innermost call first.
+// sourceLine is the source line of an instruction. If the instruction was inlined, callers
+// are the places of the calls, the innermost first.
 type sourceLine struct {
 	line    string
 	callers []string
-	library bool // it is in a header of the toolkit, and line is where that is used
+	library bool // the code is in a header of the toolkit, and line is the line that uses it
 }
 
 // SourceLines are the source lines of a function's instructions. They are computed on
@@ -43,8 +43,8 @@ func sources(fn *Function) map[*ptx.Inst]sourceLine {
 			nowhere = nil
 		case *ptx.Loc:
 			if zero = s.Line == 0; zero {
-				// Line 0 marks code that the compiler has moved. It belongs to the line that follows,
-				// as do loads that were hoisted out of a loop, or else to the line before.
+				// Line 0 marks code that the compiler has moved, such as loads that were hoisted out
+				// of a loop. It belongs to the line that follows, or else to the line before.
 				continue
 			}
 			here := ptx.SrcPos{File: s.File, Line: s.Line, Col: s.Col}
@@ -114,7 +114,7 @@ func (n *nesting) step(here ptx.SrcPos) {
 	if i < 0 {
 		l := level{here.Line, here}
 		if len(n.levels) == 0 && here.Col != 0 {
-			l.low = 0 // this is not where a compiler says that the function starts
+			l.low = 0 // no compiler states this place as the start of the function
 		}
 		n.levels = append(n.levels, l)
 		return
@@ -142,8 +142,8 @@ func calls(at ptx.SrcPos, by map[ptx.SrcPos]ptx.SrcPos) []ptx.SrcPos {
 	return chain
 }
 
-// entrance returns the one line from which nearly all code of a kernel is called, if there
-// is one: the template of a library that each of its kernels starts with. The line tells
+// entrance returns the single line from which nearly all code of a kernel is called, if
+// there is one: a library template with which each of its kernels starts. Such a line says
 // nothing about the kernel, and its file is not the author's.
 func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	const least, share = 100, 50
@@ -162,10 +162,10 @@ func entrance(chains map[*ptx.Inst][]ptx.SrcPos) ptx.SrcPos {
 	return ptx.SrcPos{}
 }
 
-// userCode returns the calls that led to a place and are in the kernel's own file or
-// folder: the line that uses a header of the toolkit instead of the line in the header.
-// A kernel written in Go names only the lines of its authors, whatever packages they are
-// in, so all of its calls are returned.
+// userCode returns those of the calls that led to a place which are in the kernel's own
+// file or folder: the line that uses a header of the toolkit, not the line in the header.
+// For a kernel written in Go it returns all calls, because .loc names only lines of the
+// kernel's authors there.
 func (p *Program) userCode(chain []ptx.SrcPos) (user []ptx.SrcPos) {
 	if path.Ext(p.Module.FileName(chain[0].File)) == ".go" {
 		return chain

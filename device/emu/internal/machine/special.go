@@ -83,12 +83,12 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 // or 0 if the launch is not cooperative.
 func (l *launch) gridBarrier(name string) uint64 {
 	switch {
-	case l.grid == nil:
+	case l.barrierMemory == nil:
 		return 0
 	case name == "%envreg1":
-		return l.grid.Addr >> 32
+		return l.barrierMemory.Addr >> 32
 	}
-	return l.grid.Addr & 0xffffffff
+	return l.barrierMemory.Addr & 0xffffffff
 }
 
 // vector returns the value of a special register of three components.

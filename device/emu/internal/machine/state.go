@@ -90,7 +90,7 @@ func (s *state) base(o *ptx.Operand, lane int) uint64 {
 	return addr
 }
 
-// Stored returns the bytes that the st of a lane is about to write.
+// Stored returns the bytes that a lane is about to write with st.
 func (s *state) Stored(in *observe.Inst, lane, size int) (data []byte, ok bool) {
 	t := in.Type("b")
 	for _, e := range Elements(in.Arg("b")) {
@@ -109,8 +109,8 @@ func (s *state) Stored(in *observe.Inst, lane, size int) (data []byte, ok bool) 
 	return data, len(data) == size
 }
 
-// Word returns what the st of a lane is about to write if that is one register of up to
-// 32 bits and offsets belong to that store.
+// Word returns the value that a lane is about to write with st. ok is false unless the
+// value is one register of up to 32 bits and offsets belong to that store.
 func (s *state) Word(offsets *[32]uint64, lane int) (v uint32, ok bool) {
 	w := s.Warp
 	if offsets != (*[32]uint64)(&w.Offsets) || len(w.Moving) != 1 || w.Moving[0].Width != W32 {

@@ -9,38 +9,38 @@ import (
 
 // split is a set of lanes of a warp that are at the same place.
 type split struct {
-	pc   int32
-	mask uint32
-	f    *Frame
-	wait bool   // its instruction returned Again
-	ran  int    // instructions since other splits last had a turn
-	poll int32  // place of the last failed poll, plus one
-	in   *Frame // frame of the last failed poll
+	pc        int32
+	mask      uint32
+	f         *Frame
+	wait      bool   // its instruction returned Again
+	ran       int    // instructions since other splits last had a turn
+	polledAt  int32  // place of the last failed poll, plus one
+	pollFrame *Frame // frame of the last failed poll
 }
 
 // Warp is 32 threads.
 type Warp struct {
-	b      *Block
-	ID     int
-	Lanes  uint32 // threads that exist
-	Exited uint32 // threads that have ended
-	splits []split
-	cur    int
-	PC     int32         // of the instruction that runs
-	cache  *memory.Alloc // of the last global access
-	local  [32][]byte
-	Async  warpAsync
-	steps  uint64
-	lanesN uint64 // thread instructions
-	Slept  uint64 // nanoseconds
-	x      Exchange
-	polled poll
+	b         *Block
+	ID        int
+	Lanes     uint32 // threads that exist
+	Exited    uint32 // threads that have ended
+	splits    []split
+	cur       int
+	PC        int32         // of the instruction that runs
+	cache     *memory.Alloc // of the last global access
+	local     [32][]byte
+	Async     warpAsync
+	steps     uint64
+	laneSteps uint64 // thread instructions
+	Slept     uint64 // nanoseconds
+	x         Exchange
+	polled    poll
 	// Offsets are the offsets of the present access: see Span.
 	Offsets Lanes64
 	spare   [][]*Frame // by function: frames to use again
 	// reached has, in an observed launch, the lanes that have been announced at an
 	// instruction that may wait.
-	reached map[int32]uint32
+	reached map[int32]uint32 // by PC
 	step    observe.Step
 	access  observe.Access
 	Moving  []Cell     // registers that an ld or st moves
@@ -75,9 +75,10 @@ func (w *Warp) run(n int) outcome {
 	return ranOut
 }
 
-// pick chooses the split to run. Of the splits that do not wait and have not had a long
-// turn, it is the one that is deepest in calls and then furthest behind in the function.
-// pick also joins splits at the same place.
+// pick chooses the split to run and joins splits at the same place. Of the splits that do
+// not wait and have not had a long turn, it chooses the split with the most nested calls.
+// Among splits with equally nested calls, it chooses the split that is furthest behind in
+// the function.
 func (w *Warp) pick() bool {
 	if len(w.splits) > 1 {
 		w.join()
@@ -171,8 +172,8 @@ func (w *Warp) limit() int32 {
 // for.
 const fair = 2048
 
-// runSplit runs the current split until something other than straight-line
-// execution happens. It returns ranOut to have the warp pick again.
+// runSplit runs the current split until it does something other than straight-line
+// execution. It returns ranOut if the warp must pick a split again.
 func (w *Warp) runSplit(n *int) outcome {
 	s := &w.splits[w.cur]
 	f, pc, mask := s.f, s.pc, s.mask
@@ -238,7 +239,7 @@ func (w *Warp) account(n *int, ran int, lanes uint64) {
 	*n -= ran
 	w.splits[w.cur].ran += ran
 	w.steps += uint64(ran)
-	w.lanesN += uint64(ran) * lanes
+	w.laneSteps += uint64(ran) * lanes
 }
 
 // special executes an instruction that does more than step to the next one. m is the set
@@ -246,7 +247,7 @@ func (w *Warp) account(n *int, ran int, lanes uint64) {
 func (w *Warp) special(o *Op, m uint32) outcome {
 	switch o.Kind {
 	case OpBra:
-		w.Part(m, o.Target)
+		w.SplitOff(m, o.Target)
 		w.splits[w.cur].pc++
 	case OpBrx:
 		w.branchTable(o, m)
@@ -268,22 +269,22 @@ func (w *Warp) special(o *Op, m uint32) outcome {
 	return ranOut
 }
 
-// Part makes the lanes m of the current split a split of their own at pc.
-func (w *Warp) Part(m uint32, pc int32) { w.partOf(w.cur, m, pc) }
+// SplitOff makes the lanes m of the current split a separate split at pc.
+func (w *Warp) SplitOff(m uint32, pc int32) { w.splitOffFrom(w.cur, m, pc) }
 
-func (w *Warp) partOf(i int, m uint32, pc int32) {
+func (w *Warp) splitOffFrom(i int, m uint32, pc int32) {
 	s := &w.splits[i]
 	s.mask &^= m
 	s.f.live++
 	w.splits = append(w.splits, split{pc: pc, mask: m, f: s.f, ran: s.ran})
 }
 
-// isolate leaves only the lanes m in the current split. The guard of the other lanes fails:
-// they continue behind the instruction.
+// isolate leaves only the lanes m in the current split. The other lanes, whose guard fails,
+// continue at the next instruction.
 func (w *Warp) isolate(m uint32) {
 	if s := &w.splits[w.cur]; m != s.mask {
 		rest := s.mask &^ m
-		w.Part(rest, s.pc+1)
+		w.SplitOff(rest, s.pc+1)
 	}
 }
 
@@ -302,7 +303,7 @@ func (w *Warp) attempt(o *Op, m uint32) outcome {
 		s.wait = true
 	case Yield:
 		s = &w.splits[w.cur]
-		s.poll, s.in = s.pc+1, s.f
+		s.polledAt, s.pollFrame = s.pc+1, s.f
 		w.giveWay()
 		return gaveWay
 	case Sleep:
@@ -323,7 +324,7 @@ func (w *Warp) giveWay() {
 	s.ran += fair / 8
 }
 
-// wake has all waiting splits try again.
+// wake makes all waiting splits try again.
 func (w *Warp) wake() {
 	for i := range w.splits {
 		w.splits[i].wait = false

@@ -24,9 +24,10 @@ type Exchange struct {
 	In, Out    uint32
 	buf        [4]Lanes32
 	buf64      Lanes64
-	found      Lanes32 // by match
+	groups     Lanes32 // match: the group of each lane
 }
 
+// NoOperands returns a WarpOp without operands.
 func NoOperands() *WarpOp { return &WarpOp{A: -1, B: -1, C: -1, D: -1, A64: -1, In: -1, Out: -1} }
 
 // Run exchanges values among lanes that are at the same instruction.
@@ -59,7 +60,7 @@ func (o *WarpOp) input(f *Frame) uint32 {
 	return f.Pred[o.In]
 }
 
-// gather collects the operands of lanes m of one of several places.
+// gather copies the operands of the lanes m, which are at one of several places, into x.
 func (o *WarpOp) gather(f *Frame, m uint32, x *Exchange) {
 	for i, s := range [...]Slot{o.A, o.B, o.C} {
 		if s >= 0 {
@@ -74,7 +75,7 @@ func (o *WarpOp) gather(f *Frame, m uint32, x *Exchange) {
 	}
 }
 
-// scatter gives lanes m their results.
+// scatter writes the results to the lanes m.
 func (o *WarpOp) scatter(f *Frame, m uint32, x *Exchange) {
 	if o.D >= 0 {
 		MoveLanes(&f.R32[o.D], &x.buf[3], m)
@@ -114,15 +115,15 @@ func (w *Warp) sync(o *Op, m uint32) outcome {
 		s.wait = true
 		w.meet(o)
 	default:
-		w.Part(ready, s.pc+1)
+		w.SplitOff(ready, s.pc+1)
 		w.splits[w.cur].wait = true
 	}
 	return ranOut
 }
 
-// meet lets lanes that are at the same kind of instruction in different places
-// exchange their values when together they are all members of the mask. The
-// current split has just begun to wait.
+// meet executes o for lanes that wait at the same kind of instruction in different places,
+// once together they are all members of the mask. The current split has just begun to
+// wait.
 func (w *Warp) meet(o *Op) {
 	if o.Warp == nil {
 		return
@@ -153,15 +154,15 @@ func (w *Warp) meet(o *Op) {
 		}
 		s := &w.splits[i]
 		at := &s.f.fn.Code[s.pc]
-		if at.said != nil {
-			at.said(s.f, m, all)
+		if at.announce != nil {
+			at.announce(s.f, m, all)
 		}
 		at.Warp.scatter(s.f, m, x)
 		if m == s.mask {
 			s.pc++
 			s.wait = false
 		} else {
-			w.partOf(i, m, s.pc+1)
+			w.splitOffFrom(i, m, s.pc+1)
 		}
 	}
 }

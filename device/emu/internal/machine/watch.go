@@ -15,9 +15,9 @@ type watcher struct {
 	program  []observe.Inst
 }
 
-// watch asks the observer about a launch. If the launch is of interest, it runs a copy of
-// the program in which the instructions that the observer wants announce themselves. The
-// program itself does not change.
+// watch asks the observer whether it wants to observe the launch. If it does, the launch
+// runs a copy of the program in which the instructions that the observer wants announce
+// themselves. The program itself does not change.
 func (l *launch) watch(o observe.Observer) {
 	if o == nil {
 		return
@@ -144,22 +144,22 @@ func (w *watcher) op(o Op) Op {
 		}
 		return s
 	}
-	o.said = func(f *Frame, mask, together uint32) { f.Block.Watch.Step(step(f, mask, together)) }
-	said := o.said
+	o.announce = func(f *Frame, mask, together uint32) { f.Block.Watch.Step(step(f, mask, together)) }
+	announce := o.announce
 	switch run := o.Run; {
 	case o.Kind == OpTry:
 		o.Try = watchedTry(o.Try, step)
 	case skips && o.Kind == opRun && o.Guard >= 0:
-		o.real, o.Kind, o.skips = opRun, opWatched, true
+		o.plainKind, o.Kind, o.announceSkipped = opRun, opWatched, true
 	case o.Kind == OpSync || o.Kind == OpPoll || o.Kind == opRun && run != nil:
 		o.Run = func(f *Frame, mask uint32) {
-			said(f, mask, mask)
+			announce(f, mask, mask)
 			if run != nil {
 				run(f, mask)
 			}
 		}
 	default: // control flow, which the loop of the warp executes itself
-		o.real, o.Kind, o.skips = o.Kind, opWatched, skips
+		o.plainKind, o.Kind, o.announceSkipped = o.Kind, opWatched, skips
 	}
 	return o
 }
@@ -190,10 +190,10 @@ func watchedTry(try func(f *Frame, m uint32) Status, step func(f *Frame, m, toge
 // even if no lane executes it.
 func (w *Warp) announced(o *Op, m uint32) outcome {
 	s := &w.splits[w.cur]
-	if m != 0 || o.skips {
-		o.said(s.f, m, m)
+	if m != 0 || o.announceSkipped {
+		o.announce(s.f, m, m)
 	}
-	if o.real == opRun {
+	if o.plainKind == opRun {
 		if m != 0 {
 			o.Run(s.f, m)
 		}
@@ -201,7 +201,7 @@ func (w *Warp) announced(o *Op, m uint32) outcome {
 		return ranOut
 	}
 	plain := *o
-	plain.Kind = o.real
+	plain.Kind = o.plainKind
 	if plain.Kind == OpBra {
 		switch m {
 		case 0:

@@ -2,7 +2,7 @@ package memory
 
 import "testing"
 
-// TestMbarrierWord checks the packed counts against what went in.
+// TestMbarrierWord checks that the packed counts are the counts that were set.
 func TestMbarrierWord(t *testing.T) {
 	b := NewMbarrier(5)
 	if b.Expected() != 5 || b.Pending() != 5 || b.Bytes() != 0 || b.Phase() != 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// GenericBase returns where a state space's window starts in the generic address space.
+// GenericBase returns the start of a state space's window in the generic address space.
 func GenericBase(s ptx.Space) uint64 {
 	switch s {
 	case ptx.Shared:
@@ -23,14 +23,14 @@ func GenericBase(s ptx.Space) uint64 {
 	return 0
 }
 
-// Info returns what observers know of an allocation.
+// Info returns the allocation as observers see it.
 func (a *Alloc) Info() *observe.Alloc {
-	a.once.Do(func() { a.told = &observe.Alloc{Addr: a.Addr, Size: len(a.Data), Data: a.Data, Name: a.name} })
-	return a.told
+	a.once.Do(func() { a.info = &observe.Alloc{Addr: a.Addr, Size: len(a.Data), Data: a.Data, Name: a.name} })
+	return a.info
 }
 
-// The generic address space has one window for each state space except global memory,
-// which has the rest.
+// The generic address space has one window for each state space except global memory.
+// Global memory has the remaining addresses.
 const (
 	WindowBits  = 40
 	SharedBase  = 1 << WindowBits
@@ -48,21 +48,21 @@ const (
 	SharedMask = 1<<RankShift - 1
 )
 
-// ReservedShared is the address of the shared memory that a driver reserves. The emulator
-// has none: kernels may read the address, as cooperative groups do in any case, but not
-// use it.
+// ReservedShared is the address of the shared memory that the CUDA driver reserves. The
+// emulator does not have this memory: kernels may read the address, as cooperative groups
+// always do, but must not access the memory.
 const ReservedShared = 0xff0000
 
 // Alloc is one allocation of global memory.
 type Alloc struct {
 	Addr uint64
 	Data []byte // aligned to 8
-	name string // of a module's variable
-	// readOnly is set for constant memory.
-	ReadOnly bool
-	Heap     bool // from malloc in a kernel
+	name string // of a module's variable, else empty
+
+	ReadOnly bool // constant memory
+	Heap     bool // allocated by malloc in a kernel
 	once     sync.Once
-	told     *observe.Alloc // the same allocation for observers
+	info     *observe.Alloc // the same allocation for observers
 }
 
 // NewBytes makes n bytes aligned to 8, so that atomics can work on them.
@@ -83,6 +83,7 @@ type Global struct {
 	limit  int64
 }
 
+// NewGlobal returns global memory of limit bytes.
 func NewGlobal(limit int64) *Global { return &Global{next: globalBase, limit: limit} }
 
 // Alloc allocates memory with guard bands around it.
@@ -91,9 +92,9 @@ func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
 	defer m.mu.Unlock()
 	switch {
 	case size < 0:
-		return nil, fmt.Errorf("allocation of %d bytes", size)
+		return nil, fmt.Errorf("an allocation of %d bytes: the size must not be negative", size)
 	case m.used+size > m.limit:
-		return nil, fmt.Errorf("out of memory: %d bytes asked for, %d of %d in use", size, m.used, m.limit)
+		return nil, fmt.Errorf("out of memory: %d bytes requested, %d of %d bytes in use", size, m.used, m.limit)
 	}
 	a := uint64(max(align, GlobalAlign))
 	addr := (m.next + GuardBytes + a - 1) &^ (a - 1)
@@ -104,8 +105,8 @@ func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
 	return al, nil
 }
 
-// Free removes an allocation. Its addresses are not used again, so that the use of a stale
-// pointer faults.
+// Free removes an allocation. Its addresses are never used again, so an access through a
+// stale pointer faults.
 func (m *Global) Free(a *Alloc) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -134,7 +135,7 @@ func (m *Global) Find(addr uint64) *Alloc {
 	return m.allocs[i]
 }
 
-// Nearest describes an address that is in no allocation.
+// Nearest describes an address outside all allocations by the allocation next to it.
 func (m *Global) Nearest(addr uint64) string {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

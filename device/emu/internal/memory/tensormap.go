@@ -10,7 +10,7 @@ import (
 )
 
 // TensorMap is a tensor map as the copy engine reads it. It has the fields of
-// tensormap.replace, with the same numbers.
+// tensormap.replace, and encodes them with the same numbers.
 type TensorMap struct {
 	Addr       uint64
 	elem       uint8 // index into tensorTypes
@@ -24,7 +24,7 @@ type TensorMap struct {
 	Strides    [5]uint64 // bytes, from the second dimension on
 }
 
-// tensorTypes are the types of elements by their number.
+// tensorTypes are the types of elements. The index is the number of the type in a map.
 var tensorTypes = []ptx.Type{
 	ptx.U8, ptx.U16, ptx.U32, ptx.S32, ptx.U64, ptx.S64, ptx.F16, ptx.F32, ptx.F32, ptx.F64, ptx.BF16, ptx.TF32, ptx.TF32,
 }
@@ -32,9 +32,9 @@ var tensorTypes = []ptx.Type{
 // tensorMagic marks the 128 bytes that hold a tensor map.
 const tensorMagic = 0x70616d74
 
-var errNoTensorMap = errors.New("no tensor map of this device is here")
+var errNoTensorMap = errors.New("there is no tensor map of this device at this address")
 
-// EncodeTensorMap returns the tensor map of a description.
+// EncodeTensorMap returns the 128 bytes of the tensor map that t describes.
 func EncodeTensorMap(t device.TensorDesc) device.TensorMap {
 	m := TensorMap{Addr: t.Addr, elem: uint8(slices.Index(tensorTypes, t.Type)), Rank: uint8(len(t.Dims)), Swizzle: t.Swizzle}
 	if t.NaNFill {
@@ -53,6 +53,7 @@ func EncodeTensorMap(t device.TensorDesc) device.TensorMap {
 	return b
 }
 
+// Encode writes the map to the 128 bytes of b.
 func (m *TensorMap) Encode(b []byte) {
 	le := binary.LittleEndian
 	le.PutUint64(b, m.Addr)
@@ -66,6 +67,7 @@ func (m *TensorMap) Encode(b []byte) {
 	}
 }
 
+// DecodeTensorMap reads the map in the 128 bytes of b.
 func DecodeTensorMap(b []byte) (*TensorMap, error) {
 	le := binary.LittleEndian
 	if le.Uint32(b[8:]) != tensorMagic {
@@ -86,7 +88,7 @@ func DecodeTensorMap(b []byte) (*TensorMap, error) {
 // Type returns the type of the elements.
 func (m *TensorMap) Type() ptx.Type { return tensorTypes[m.elem] }
 
-// Desc returns the map as a description, to be checked like one.
+// Desc returns the map as a description, so that it can be checked in the same way.
 func (m *TensorMap) Desc() device.TensorDesc {
 	n := int(m.Rank)
 	d := device.TensorDesc{Type: m.Type(), Addr: m.Addr, Dims: m.Dims[:n], Strides: m.Strides[:n-1], Swizzle: m.Swizzle, NaNFill: m.Fill == 1}

@@ -2,7 +2,7 @@ package memory
 
 import "encoding/binary"
 
-// Word reads up to eight bytes.
+// Word returns the little-endian value of 1, 2, 4 or 8 bytes.
 func Word(b []byte) uint64 {
 	switch len(b) {
 	case 4:
@@ -15,7 +15,7 @@ func Word(b []byte) uint64 {
 	return uint64(b[0])
 }
 
-// PutWord writes the low bytes of v to b.
+// PutWord writes the low bytes of v to b, which has 1, 2, 4 or 8 bytes.
 func PutWord(b []byte, v uint64) {
 	switch len(b) {
 	case 4:

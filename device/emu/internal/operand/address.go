@@ -17,14 +17,14 @@ func (d *Decoder) Addr(o *ptx.Operand, space string) *machine.Address {
 		a.Base, a.Wide = d.Func.Regs[s.ID], machine.WidthOf(s.Type) != machine.W32
 	case s.Kind == ptx.VarSymbol:
 		a.Off += d.Variable(s)
-		if d.moves(s) {
+		if d.callerRelative(s) {
 			a.Base, a.Wide = d.basedAddress(s, 0, true), true
 		}
 		if a.Space == ptx.Generic {
 			a.Off += memory.GenericBase(s.Var.Space)
 		}
 	default:
-		d.Fail("%s is no address", o)
+		d.Fail("operand %s is not an address", o)
 	}
 	a.Entry = a.Space == ptx.Param && d.Func.Decl.Entry && (a.Base >= 0 || d.isKernelParam(s))
 	return a

@@ -17,7 +17,7 @@ type Decoder struct {
 	Labels   map[*ptx.Symbol]int32
 	Targets  map[*ptx.Symbol]*ptx.Targets
 	Forward  []*ptx.Symbol // labels that were used before their definition
-	Pre      []machine.Op  // to run before the present instruction
+	Pre      []machine.Op  // operations that run before the present instruction
 	Err      error
 }
 

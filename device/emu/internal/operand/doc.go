@@ -1,3 +1,3 @@
-// Package operand turns the operands of an instruction into registers of the machine:
-// slots of a frame's register files, cells that loads and stores move, and addresses.
+// Package operand translates the operands of an instruction for the machine: into slots of
+// a frame's registers, cells that loads and stores move, and addresses.
 package operand

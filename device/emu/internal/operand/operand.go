@@ -24,7 +24,7 @@ func (d *Decoder) Src32(o *ptx.Operand, t ptx.Type) machine.Slot {
 	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
 		return d.Const32(uint32(machine.Constant(o, t)))
 	case ptx.SymOperand:
-		if d.moves(o.Sym) {
+		if d.callerRelative(o.Sym) {
 			return d.basedAddress(o.Sym, d.address(o), false)
 		}
 		return d.Const32(uint32(d.address(o)))
@@ -46,7 +46,7 @@ func (d *Decoder) Src64(o *ptx.Operand, t ptx.Type) machine.Slot {
 	case ptx.ImmOperand, ptx.F32Operand, ptx.F64Operand:
 		return d.Const64(machine.Constant(o, t))
 	case ptx.SymOperand:
-		if d.moves(o.Sym) {
+		if d.callerRelative(o.Sym) {
 			return d.basedAddress(o.Sym, d.address(o), true)
 		}
 		return d.Const64(d.address(o))
@@ -55,7 +55,7 @@ func (d *Decoder) Src64(o *ptx.Operand, t ptx.Type) machine.Slot {
 	return 0
 }
 
-// Src returns the slot of a source by its type's width.
+// Src is Src32 or Src64, by the width of the type.
 func (d *Decoder) Src(o *ptx.Operand, t ptx.Type) machine.Slot {
 	if machine.WidthOf(t) == machine.W32 {
 		return d.Src32(o, t)
@@ -91,7 +91,8 @@ func (d *Decoder) Dst(o *ptx.Operand, t ptx.Type) machine.Slot {
 	return d.Reg(o)
 }
 
-// plus32 returns a register with the constant that may be written after it: %r1+4.
+// plus32 returns a register that holds the sum of a register and the constant that may
+// follow it, as in %r1+4.
 func (d *Decoder) plus32(o *ptx.Operand) machine.Slot {
 	r := d.Reg(o)
 	if o.Val == 0 {
@@ -143,11 +144,13 @@ func (d *Decoder) widen(o *ptx.Operand) machine.Slot {
 	return s
 }
 
-// before adds an operation that runs before the present instruction, whatever its guard.
+// before adds an operation that runs before the present instruction, even in lanes whose
+// guard fails.
 func (d *Decoder) before(run machine.Exec) {
 	d.Pre = append(d.Pre, machine.Op{Run: run, Guard: -1, Target: -1})
 }
 
+// Const32 returns the slot of a 32-bit constant.
 func (d *Decoder) Const32(v uint32) machine.Slot {
 	s, ok := d.Consts32[v]
 	if !ok {
@@ -157,6 +160,7 @@ func (d *Decoder) Const32(v uint32) machine.Slot {
 	return s
 }
 
+// Const64 returns the slot of a 64-bit constant.
 func (d *Decoder) Const64(v uint64) machine.Slot {
 	s, ok := d.Consts64[v]
 	if !ok {
@@ -179,15 +183,15 @@ func (d *Decoder) address(o *ptx.Operand) uint64 {
 	return 0
 }
 
-// moves reports whether the address of a variable depends on the caller of the function.
-// That holds for .local variables, and for dynamic shared memory, which follows the static
-// shared memory of the kernel.
-func (d *Decoder) moves(s *ptx.Symbol) bool {
+// callerRelative reports whether the address of a variable depends on the caller of the
+// function. This is true for .local variables, and for dynamic shared memory, which follows
+// the static shared memory of the kernel.
+func (d *Decoder) callerRelative(s *ptx.Symbol) bool {
 	return s.Kind == ptx.VarSymbol && !d.Func.Decl.Entry && (s.Var.Space == ptx.Local || machine.IsDynamic(s.Var))
 }
 
-// basedAddress returns a register with the address at an offset from the base of the
-// moving variable s.
+// basedAddress returns a register with the address of the caller-relative variable s plus
+// off.
 func (d *Decoder) basedAddress(s *ptx.Symbol, off uint64, wide bool) machine.Slot {
 	key := machine.BasedReg{Off: off, Shared: machine.IsDynamic(s.Var), Wide: wide}
 	for _, r := range d.Func.Based {

@@ -14,7 +14,7 @@ func (d *Decoder) specialSlot(s *ptx.Symbol, wide bool) machine.Slot {
 		key += " wide"
 	}
 	if at, ok := d.Special[key]; ok {
-		if changes(s.Name) {
+		if readsAnew(s.Name) {
 			d.before(readSpecial(s.Name, at, wide))
 		}
 		return at
@@ -25,7 +25,7 @@ func (d *Decoder) specialSlot(s *ptx.Symbol, wide bool) machine.Slot {
 	}
 	at := d.NewRegs(t, 1)
 	d.Special[key] = at
-	if changes(s.Name) {
+	if readsAnew(s.Name) {
 		d.before(readSpecial(s.Name, at, wide))
 	} else {
 		d.Func.Specials = append(d.Func.Specials, machine.SpecialReg{Name: s.Name, Slot: at, Wide: wide})
@@ -33,8 +33,9 @@ func (d *Decoder) specialSlot(s *ptx.Symbol, wide bool) machine.Slot {
 	return at
 }
 
-// changes reports whether a special register has a new value at each read.
-func changes(name string) bool {
+// readsAnew reports whether a special register must be read again by each instruction,
+// because its value changes while the kernel runs.
+func readsAnew(name string) bool {
 	return strings.HasPrefix(name, "%clock") || strings.HasPrefix(name, "%globaltimer") || strings.HasPrefix(name, "%pm")
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Into decodes the destination of a load of type t.
-func (d *Decoder) Into(o *ptx.Operand, t ptx.Type) machine.Cell {
+// LoadDst decodes the destination of a load of type t.
+func (d *Decoder) LoadDst(o *ptx.Operand, t ptx.Type) machine.Cell {
 	r := t
 	if o.Kind == ptx.RegOperand {
 		r = o.Sym.Type
@@ -26,8 +26,8 @@ func RegisterBits(o *ptx.Operand, t ptx.Type) int {
 	return t.Bits()
 }
 
-// From decodes a source of a store of type t.
-func (d *Decoder) From(o *ptx.Operand, t ptx.Type) machine.Cell {
+// StoreSrc decodes a source of a store of type t.
+func (d *Decoder) StoreSrc(o *ptx.Operand, t ptx.Type) machine.Cell {
 	w := machine.WidthOf(t)
 	if o.Kind == ptx.RegOperand {
 		w = machine.WidthOf(o.Sym.Type)
@@ -54,14 +54,14 @@ func (d *Decoder) Results(o *ptx.Operand, t ptx.Type) (s []machine.Slot) {
 	return s
 }
 
-// Fits checks that a register is as wide as the type of the operand, unless the
+// CheckWidth fails unless a register is as wide as the type of the operand, or the
 // instruction allows wider registers.
-func (d *Decoder) Fits(x *isa.Bound, name string) {
+func (d *Decoder) CheckWidth(x *isa.Bound, name string) {
 	o, t := x.Arg(name), x.Type(name)
 	if o == nil || o.Kind != ptx.RegOperand || x.Match.Form.Wider {
 		return
 	}
 	if r := o.Sym.Type; r.Bits() != t.Bits() {
-		d.Fail("register %s is .%s; the instruction takes one of %d bits there", o.Sym.Name, r, t.Bits())
+		d.Fail("register %s has type .%s: the instruction needs a register of %d bits here", o.Sym.Name, r, t.Bits())
 	}
 }

@@ -25,11 +25,11 @@ func unary(fn func(a uint32, ftz bool) uint32) builder {
 		ftz := x.Has("ftz")
 		rd, ra := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s
 		return func(f *frame, m uint32) {
-			to, from := f.Whole32(rd, m), &f.R32[ra]
+			to, from := f.Result32(rd, m), &f.R32[ra]
 			for l := range to {
 				to[l] = fn(from[l], ftz)
 			}
-			f.Keep32(rd, m)
+			f.Commit32(rd, m)
 		}
 	}
 }
@@ -88,9 +88,9 @@ func halfElementary(f16, bf16 func(a uint16) uint16) builder {
 	}
 }
 
-// buildFastDiv builds div.full and div.approx as the assembler lowers them: a product
-// with the reciprocal, the operands scaled out of the range where the reciprocal
-// is subnormal. div.full scales large divisors too.
+// buildFastDiv builds div.full and div.approx as ptxas compiles them: it multiplies by the
+// reciprocal, after it has scaled the operands out of the range where the reciprocal is
+// subnormal. div.full also scales large divisors.
 func buildFastDiv(d *decoder, x *inst) exec {
 	full, ftz := x.Has("full"), x.Has("ftz")
 	mul := scalar.MulF32

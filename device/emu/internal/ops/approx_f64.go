@@ -16,7 +16,7 @@ const (
 	nanHigh        = 0x7fffffff << 32
 )
 
-// isNaNHigh reports whether the high word alone makes a NaN.
+// isNaNHigh reports whether a is a NaN by its high word alone.
 func isNaNHigh(a uint64) bool { return a>>32<<33 > inf64<<1 }
 
 // rcpHigh computes rcp.approx.ftz.f64.
@@ -33,8 +33,8 @@ func rcpHigh(a uint64) uint64 {
 	return sign | joinHigh(sfu.Rcp(significand(a, 0), true), -(exp-bias64))
 }
 
-// rsqrtHigh computes rsqrt.approx.ftz.f64. An odd exponent gives a factor of two to the
-// significand, so that the rest can be halved.
+// rsqrtHigh computes rsqrt.approx.ftz.f64. If the exponent is odd, a factor of two moves to
+// the significand, so that the remaining exponent is even and can be halved.
 func rsqrtHigh(a uint64) uint64 {
 	sign, exp := a&(1<<63), int(a>>52)&0x7ff
 	switch {
@@ -65,7 +65,7 @@ func joinHigh(x uint32, exp int) uint64 {
 	return (uint64(e)<<frac64 | uint64(x)&(1<<frac32-1)>>(frac32-frac64)) << 32
 }
 
-// rsqrtF64 computes rsqrt.approx.f64: a step of refinement as the assembler writes it.
+// rsqrtF64 computes rsqrt.approx.f64: rsqrtHigh and the refinement step that ptxas adds.
 func rsqrtF64(a uint64) uint64 {
 	const scale, unscale = 0x4350000000000000, 0x41a0000000000000 // 2^54 and 2^27
 	switch {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// TestHighWordAgainstCard compares the approximate functions of f64 with an H200.
-// A line of testdata/h200-f64.crc has the function, the first of 2^20 consecutive
-// high words, the low word of them all, and the CRC-32 of the results' high words
-// and of their low ones.
+// TestHighWordAgainstCard compares the approximate functions of f64 with an H200. Each
+// line of testdata/h200-f64.crc holds the function, the first of 2^20 consecutive high
+// words of the operands, the low word of all operands, and two CRC-32 sums: of the high
+// words and of the low words of the results.
 func TestHighWordAgainstCard(t *testing.T) {
 	text, err := os.ReadFile("testdata/h200-f64.crc")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestHighWordAgainstCard(t *testing.T) {
 		}
 		gotHigh, gotLow := fmt.Sprintf("%08x", crc32.ChecksumIEEE(high)), fmt.Sprintf("%08x", crc32.ChecksumIEEE(low))
 		if gotHigh != wantHigh || gotLow != wantLow {
-			t.Errorf("%s of %08x%08x and on: CRC %s %s, the card's %s %s", name, first, rest, gotHigh, gotLow, wantHigh, wantLow)
+			t.Errorf("%s from %08x%08x: CRC %s %s, on the card %s %s", name, first, rest, gotHigh, gotLow, wantHigh, wantLow)
 		}
 	}
 }

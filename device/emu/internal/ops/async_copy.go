@@ -43,8 +43,9 @@ func buildCopyAsync(d *decoder, x *inst) exec {
 	}
 }
 
-// buildCopyArrive builds cp.async.mbarrier.arrive: an arrival that follows the
-// thread's copies. Without .noinc the barrier awaits it in addition to others.
+// buildCopyArrive builds cp.async.mbarrier.arrive: an arrival that takes effect after the
+// thread's earlier copies. Without .noinc, the present phase of the mbarrier awaits one
+// more arrival.
 func buildCopyArrive(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
 	inc := !x.Has("noinc")

@@ -15,7 +15,7 @@ import (
 func init() {
 	control("atom", func(d *decoder, x *inst, o *op) {
 		o.Run = buildAtomic(d, x)
-		polls(o, d, x)
+		markPoll(o, d, x)
 	})
 	build("red", buildAtomic)
 }
@@ -96,14 +96,15 @@ func twoHalves(fn func(a, b uint16) uint16) combine {
 	}
 }
 
-// addGlobalF32 is the f32 addition of atomics in global memory, which flushes subnormals.
-// Atomics in shared memory do not.
+// addGlobalF32 is the f32 addition of atomics in global memory. It flushes subnormals.
+// Atomics in shared memory do not flush them.
 func addGlobalF32(old, b, _ uint64) uint64 {
 	sum := scalar.AddF32(scalar.FtzF32(uint32(old)), scalar.FtzF32(uint32(b)))
 	return uint64(scalar.FtzF32(sum))
 }
 
-// combineOf returns the operation of an atomic or of a copy that reduces.
+// combineOf returns the operation of an atomic or of a bulk reduction, or nil if there is
+// none.
 func combineOf(op string, t ptx.Type) combine { return combines[op+" "+t.String()] }
 
 // atomicOp is a decoded atom or red.
@@ -134,22 +135,22 @@ func buildAtomic(d *decoder, x *inst) exec {
 		o.global = addGlobalF32
 	}
 	for _, e := range machine.Elements(x.Arg("b")) {
-		o.b = append(o.b, d.From(e, t))
+		o.b = append(o.b, d.StoreSrc(e, t))
 	}
 	if c := x.Arg("c"); c != nil {
-		o.c, o.hasC = d.From(c, t), true
+		o.c, o.hasC = d.StoreSrc(c, t), true
 	}
 	if dst := x.Arg("d"); dst != nil {
 		for _, e := range machine.Elements(dst) {
-			o.d = append(o.d, d.Into(e, t))
+			o.d = append(o.d, d.LoadDst(e, t))
 			o.regBits = append(o.regBits, operand.RegisterBits(e, t))
 		}
 	}
 	return o.run
 }
 
-// atomicName returns the operation, which some forms have in a slot and others spell
-// out.
+// atomicName returns the name of the operation. In some forms of the table it is a
+// variable modifier, in others it is fixed.
 func atomicName(x *inst) string {
 	for _, op := range []string{"add", "exch", "cas"} {
 		if x.Has(op) {
@@ -168,7 +169,7 @@ func (o *atomicOp) run(f *frame, m uint32) {
 		})
 		return
 	}
-	global := inGlobal(o.a, f, lead) // of all lanes, because they are in one piece of memory
+	global := inGlobal(o.a, f, lead) // the same in all lanes, because they access one piece of memory
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		o.update(f, l, mem[f.Warp.Offsets[l]:], global)
@@ -181,13 +182,13 @@ func (o *atomicOp) update(f *frame, lane int, mem []byte, global bool) {
 	if global {
 		fn = o.global
 	} else if len(o.b) > 1 {
-		f.Raise(lane, "vectors are for global memory, and the address is of shared memory")
+		f.Raise(lane, "vector atomics work on global memory, but the address is in shared memory")
 	}
 	var c uint64
 	if o.hasC {
 		c = o.c.Get(f, lane)
 	}
-	var operands [8]uint64 // read first, because a destination may be one of them
+	var operands [8]uint64 // copies, because a destination may be the same register
 	for i, b := range o.b {
 		operands[i] = b.Get(f, lane)
 	}
@@ -199,14 +200,14 @@ func (o *atomicOp) update(f *frame, lane int, mem []byte, global bool) {
 	}
 }
 
-// inGlobal reports whether a lane's address is one of global memory.
+// inGlobal reports whether a lane's address is in global memory.
 func inGlobal(a *machine.Address, f *frame, lane int) bool {
 	return a.Space == ptx.Global || a.Space == ptx.Generic && a.At(f, lane)>>memory.WindowBits != memory.SharedBase>>memory.WindowBits
 }
 
 // update changes memory atomically and returns the old value. shared is set if other
-// goroutines may do the same. That happens only for operations on whole words, because
-// the blocks of kernels with others run in turns.
+// goroutines may update the same memory at the same time. That happens only for operations
+// on whole words, because the blocks of kernels with other atomics run in turns.
 func update(mem []byte, shared bool, fn combine, b, c uint64) uint64 {
 	if shared && len(mem) == 4 {
 		p := (*uint32)(unsafe.Pointer(&mem[0]))

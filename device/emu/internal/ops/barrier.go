@@ -54,17 +54,17 @@ func buildBarrier(d *decoder, x *inst, o *op) {
 	o.Kind, o.Try, o.Why = machine.OpTry, b.try, b.why
 }
 
-// try has lanes arrive at the barrier and releases them when it is complete.
+// try makes the lanes m arrive at the barrier and releases them when it is complete.
 func (o *barrierOp) try(f *frame, m uint32) machine.Status {
 	lead := bits.TrailingZeros32(m)
 	id := f.R32[o.id][lead]
 	same := machine.SameLanes(&f.R32[o.id], m, id)
 	if same != m {
-		f.Warp.Part(m&^same, f.Warp.PC) // they are at another barrier
+		f.Warp.SplitOff(m&^same, f.Warp.PC) // these lanes are at a different barrier
 		m = same
 	}
 	if id > 15 {
-		f.Raise(lead, "barrier %d; a block has 0 to 15", id)
+		f.Raise(lead, "barrier %d does not exist; a block has 0 to 15", id)
 	}
 	bar := &f.Block.Bars[id]
 	if bar.Warps == nil {
@@ -76,7 +76,7 @@ func (o *barrierOp) try(f *frame, m uint32) machine.Status {
 		if free == m {
 			return machine.Done
 		}
-		f.Warp.Part(free, f.Warp.PC+1)
+		f.Warp.SplitOff(free, f.Warp.PC+1)
 		m &^= free
 	}
 	expect(bar, f, lead, o)
@@ -92,7 +92,7 @@ func (o *barrierOp) try(f *frame, m uint32) machine.Status {
 	return machine.Again
 }
 
-// arrive adds lanes to those at the barrier. They may be there already, because an
+// arrive adds lanes to the lanes at the barrier. They may be there already, because an
 // instruction that waits is tried several times.
 func (o *barrierOp) arrive(f *frame, bar *machine.Barrier, a *machine.Arrival, m uint32) {
 	bar.Active = true
@@ -118,19 +118,19 @@ func expect(bar *machine.Barrier, f *frame, lane int, o *barrierOp) {
 	if !o.all {
 		need = int(f.R32[o.need][lane])
 		if need == 0 || need%32 != 0 {
-			f.RaiseAs("barrier-divergence", lane, "a barrier of %d threads; the count is a multiple of 32", need)
+			f.RaiseAs("barrier-divergence", lane, "a barrier of %d threads: the count must be a multiple of 32", need)
 		}
 		if need > 32*len(f.Block.Warps) {
-			f.RaiseAs("barrier-divergence", lane, "a barrier of %d threads in a block of %d", need, f.Block.Launch.Block.Count())
+			f.RaiseAs("barrier-divergence", lane, "a barrier of %d threads in a block of %d threads", need, f.Block.Launch.Block.Count())
 		}
 	}
 	switch full := 32 * len(f.Block.Warps); {
 	case !bar.Active:
 		bar.Need = need
 	case bar.Need != need && max(bar.Need, need) != full:
-		f.RaiseAs("barrier-divergence", lane, "barrier %d awaits %s, and others came for %s", f.R32[o.id][lane], threads(need), threads(bar.Need))
+		f.RaiseAs("barrier-divergence", lane, "barrier %d awaits %s here, but other threads arrived for %s", f.R32[o.id][lane], threads(need), threads(bar.Need))
 	case bar.Need != need && min(bar.Need, need) != 0:
-		f.RaiseAs("barrier-divergence", lane, "barrier %d awaits %s, and others came for %s", f.R32[o.id][lane], threads(need), threads(bar.Need))
+		f.RaiseAs("barrier-divergence", lane, "barrier %d awaits %s here, but other threads arrived for %s", f.R32[o.id][lane], threads(need), threads(bar.Need))
 	}
 }
 
@@ -141,7 +141,7 @@ func threads(n int) string {
 	return fmt.Sprintf("%d threads", n)
 }
 
-// leave takes released lanes out of the barrier and gives them the result of bar.red.
+// leave removes released lanes from the barrier and writes the result of bar.red to them.
 func (o *barrierOp) leave(f *frame, a *machine.Arrival, m uint32) {
 	a.Released &^= m
 	switch o.op {
@@ -163,18 +163,18 @@ func (o *barrierOp) why(f *frame, m uint32) string {
 	bar := &f.Block.Bars[id]
 	var missing []string
 	for i, w := range f.Block.Warps {
-		if w.Lanes&^w.Exited != 0 && bar.Warps[i].Came == 0 {
+		if w.Lanes&^w.Exited != 0 && bar.Warps[i].Arrivals == 0 {
 			missing = append(missing, fmt.Sprint(i))
 		}
 	}
 	s := fmt.Sprintf("barrier %d has %d of %d threads", id, bar.Count, bar.Needed(f.Block))
 	if len(missing) > 0 {
-		s += ", not warps " + strings.Join(missing, " ")
+		s += "; no thread of warps " + strings.Join(missing, " ") + " has arrived"
 	}
 	return s
 }
 
-// allOrNone returns a predicate with the same value in all lanes.
+// allOrNone returns a predicate that has the value v in all lanes.
 func allOrNone(v bool) uint32 {
 	if v {
 		return machine.FullMask

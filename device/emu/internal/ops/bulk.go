@@ -48,23 +48,23 @@ func (e bulkEnd) bytes(f *frame, lane int, n uint32, write bool) []byte {
 func (e bulkEnd) aligned(f *frame, lane int, n uint32) uint64 {
 	addr := e.At(f, lane)
 	if addr%16 != 0 || n%16 != 0 {
-		f.RaiseAs("misaligned", lane, "a bulk copy of %d bytes at %#x: both must be multiples of 16", n, addr)
+		f.RaiseAs("misaligned", lane, "a bulk copy of %d bytes at %#x: the size and the address must be multiples of 16", n, addr)
 	}
 	return addr
 }
 
-// buildBulkLoad builds the forms that mbarriers count: to shared memory of the block,
-// of another one of the cluster or of several.
+// buildBulkLoad builds the forms whose bytes mbarriers count: copies to the shared memory
+// of the block, of another block of the cluster, or of several blocks.
 func buildBulkLoad(d *decoder, x *inst) exec {
 	dst, src := bulkEndOf(d, x, "dstMem"), bulkEndOf(d, x, "srcMem")
 	size := d.Src32(x.Arg("size"), ptx.U32)
 	bar := d.Addr(x.Arg("mbar"), x.SpaceName("mbar"))
 	cast := multicastOf(d, x)
-	put := placingOf(d, x)
+	put := bulkWriteOf(d, x)
 	between := src.Space == ptx.Shared
 	return func(f *frame, m uint32) {
 		if between {
-			inCluster(f, m)
+			requireCluster(f, m)
 		}
 		machine.EachLane(m, func(l int) {
 			n := f.R32[size][l]
@@ -79,10 +79,10 @@ func buildBulkLoad(d *decoder, x *inst) exec {
 			var bars []machine.BarRef
 			for _, b := range cast.blocks(f, l, block) {
 				to = append(to, f.Within(l, b.Shared, off, int(n), "shared-memory"))
-				f.Touched(l, ptx.Shared, b, nil, off, int(n), true)
+				f.AnnounceLane(l, ptx.Shared, b, nil, off, int(n), true)
 				bars = append(bars, f.BarRef(l, b, barOff))
 			}
-			f.Block.Cluster.Start(machine.Transfer{From: f.Origin(l), Work: f.Started(l, bars), Bars: bars, Bytes: int(n), Move: func() {
+			f.Block.Cluster.Start(machine.Transfer{From: f.Origin(l), Work: f.AnnounceStart(l, bars), Bars: bars, Bytes: int(n), Move: func() {
 				for _, t := range to {
 					put(t, from, false)
 				}
@@ -91,17 +91,17 @@ func buildBulkLoad(d *decoder, x *inst) exec {
 	}
 }
 
-// buildBulkStore builds the forms that bulk groups count: to global memory.
+// buildBulkStore builds the forms that belong to bulk groups: copies to global memory.
 func buildBulkStore(d *decoder, x *inst) exec {
 	dst, src := bulkEndOf(d, x, "dstMem"), bulkEndOf(d, x, "srcMem")
 	size := d.Src32(x.Arg("size"), ptx.U32)
-	put := placingOf(d, x)
+	put := bulkWriteOf(d, x)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			n := f.R32[size][l]
 			from, to := src.bytes(f, l, n, false), dst.bytes(f, l, n, true)
 			shared := f.Block.Launch.Parallel
-			f.Started(l, nil)
+			f.AnnounceStart(l, nil)
 			f.Warp.Async.Bulk.Add(f.Origin(l),
 				func() []byte { return append([]byte{}, from...) },
 				func(data []byte) { put(to, data, shared) })
@@ -109,7 +109,7 @@ func buildBulkStore(d *decoder, x *inst) exec {
 	}
 }
 
-// multicast is the register with the mask of blocks that a copy goes to, or -1.
+// multicast is the register that holds the mask of the destination blocks, or -1.
 type multicast slot
 
 func multicastOf(d *decoder, x *inst) multicast {
@@ -119,8 +119,8 @@ func multicastOf(d *decoder, x *inst) multicast {
 	return -1
 }
 
-// blocks returns the blocks that a lane's copy goes to: block one without a mask, else
-// all blocks of the mask.
+// blocks returns the destination blocks of a lane's copy: only block one without a mask,
+// else all blocks of the mask.
 func (c multicast) blocks(f *frame, lane int, one *machine.Block) []*machine.Block {
 	if c < 0 {
 		return []*machine.Block{one}

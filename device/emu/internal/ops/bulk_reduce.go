@@ -5,14 +5,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// placing writes the bytes of a copy to its destination: it replaces what is there, or
-// combines the two element by element. shared is set if other goroutines may do the same.
-type placing func(dst, src []byte, shared bool)
+// bulkWrite writes the bytes of a copy to its destination: it replaces the bytes there, or
+// combines both element by element. shared is set if other goroutines may write to the
+// same destination at the same time.
+type bulkWrite func(dst, src []byte, shared bool)
 
 func replaceBytes(dst, src []byte, _ bool) { copy(dst, src) }
 
-// placingOf returns the placing for the operation and the type of a copy.
-func placingOf(d *decoder, x *inst) placing {
+// bulkWriteOf returns the bulkWrite for the operation and the type of a copy.
+func bulkWriteOf(d *decoder, x *inst) bulkWrite {
 	op := x.Mod("redOp")
 	if x.Has("noftz") {
 		op = "add"
@@ -23,9 +24,9 @@ func placingOf(d *decoder, x *inst) placing {
 	return reduceBytes(op, ptx.ParseType(x.Mod("type")))
 }
 
-// reduceBytes returns the placing that combines elements of a type, or nil if there is no
-// such operation.
-func reduceBytes(op string, t ptx.Type) placing {
+// reduceBytes returns the bulkWrite that combines elements of a type, or nil if there is
+// no such operation.
+func reduceBytes(op string, t ptx.Type) bulkWrite {
 	fn := reducer(op, t)
 	if fn == nil {
 		return nil

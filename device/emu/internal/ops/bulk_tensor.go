@@ -8,16 +8,16 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// tile is a box of a tensor: the rows of its innermost dimension in the order that they
-// have in shared memory.
+// tile is a box of a tensor: its rows along the innermost dimension, in the order of shared
+// memory.
 type tile struct {
 	m     *memory.TensorMap
 	width int // bytes of a row
 	rows  []tileRow
 }
 
-// tileRow is a row of a box. The bytes in global lie in the tensor, lead bytes behind the
-// start of the row. The rest of the row is out of bounds.
+// tileRow is a row of a box. The bytes in global are the part of the row that lies in the
+// tensor. They start lead bytes after the start of the row. The rest is out of bounds.
 type tileRow struct {
 	lead   int
 	global []byte
@@ -31,7 +31,7 @@ func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *ti
 	t := &tile{m: m, width: int(m.Box[0]) * es}
 	first := max(0, -int64(at[0]))
 	last := int64(m.Dims[0]) - int64(at[0])
-	if write { // rows are written to the end of a unit of 16 bytes, as an H200 does
+	if write { // an H200 writes rows up to a multiple of 16 bytes
 		per := int64(16 / es)
 		last = (last + per - 1) / per * per
 	}
@@ -66,7 +66,7 @@ func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *ti
 func (t *tile) load() []byte {
 	box := make([]byte, t.size())
 	if t.m.Fill == 1 {
-		for i := range box { // all ones are a NaN in every float type
+		for i := range box { // a value with all bits set is a NaN in every float type
 			box[i] = 0xff
 		}
 	}
@@ -77,7 +77,7 @@ func (t *tile) load() []byte {
 }
 
 // store writes the part of the box that lies in the tensor.
-func (t *tile) store(box []byte, put placing, shared bool) {
+func (t *tile) store(box []byte, put bulkWrite, shared bool) {
 	for i, r := range t.rows {
 		if len(r.global) > 0 {
 			put(r.global, box[i*t.width+r.lead:][:len(r.global)], shared)
@@ -85,7 +85,8 @@ func (t *tile) store(box []byte, put placing, shared bool) {
 	}
 }
 
-// swizzled returns where a swizzle puts the byte at an offset in shared memory.
+// swizzled returns the offset to which a swizzle moves the byte at an offset in shared
+// memory.
 func swizzled(s device.Swizzle, off int) int {
 	return layout.Swizzle([...]int{16, 32, 64, 128}[s], off)
 }
@@ -129,12 +130,12 @@ func tensorOperandOf(d *decoder, x *inst) tensorOperand {
 	return t
 }
 
-// tile returns the box that a lane names.
+// tile returns the box at a lane's coordinates.
 func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	m, err := memory.DecodeTensorMap(f.Memory(lane, ptx.Generic, t.addr.At(f, lane), 128, false))
 	f.Origin(lane).Check(err)
 	if int(m.Rank) != len(t.coords) || m.Interleave != 0 {
-		f.Raise(lane, "%d coordinates of a tensor map of rank %d with interleave %d", len(t.coords), m.Rank, m.Interleave)
+		f.Raise(lane, "%d coordinates for a tensor map of rank %d with interleave %d", len(t.coords), m.Rank, m.Interleave)
 	}
 	f.Origin(lane).Check(m.Desc().Check())
 	var at [5]int32
@@ -142,7 +143,7 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 		at[i] = int32(f.R32[c][lane])
 	}
 	if n := int(at[0]) * m.Type().Bytes(); n%16 != 0 {
-		f.Raise(lane, "the box starts %d bytes into its rows: it must be a multiple of 16", n)
+		f.Raise(lane, "the box starts %d bytes into a row: this must be a multiple of 16", n)
 	}
 	return tileAt(f, lane, m, at[:], write)
 }
@@ -150,7 +151,7 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 // buildTensorCopy builds cp.async.bulk.tensor, its reductions and its prefetch.
 func buildTensorCopy(d *decoder, x *inst) exec {
 	if x.Has("im2col") || x.Has("im2col_no_offs") {
-		d.Fail("the emulator has tensor maps of tiles only: no im2col")
+		d.Fail("the emulator does not support im2col: use tensor maps of tiles")
 		return nil
 	}
 	t := tensorOperandOf(d, x)
@@ -180,11 +181,11 @@ func buildTensorLoad(d *decoder, x *inst, t tensorOperand) exec {
 			to := cast.blocks(f, l, block)
 			var bars []machine.BarRef
 			for _, b := range to {
-				tileRoom(f, l, b, off, box)
-				f.Touched(l, ptx.Shared, b, nil, off, box.size(), true)
+				checkTileFits(f, l, b, off, box)
+				f.AnnounceLane(l, ptx.Shared, b, nil, off, box.size(), true)
 				bars = append(bars, f.BarRef(l, b, barOff))
 			}
-			f.Block.Cluster.Start(machine.Transfer{From: f.Origin(l), Work: f.Started(l, bars), Bars: bars, Bytes: box.size(), Move: func() {
+			f.Block.Cluster.Start(machine.Transfer{From: f.Origin(l), Work: f.AnnounceStart(l, bars), Bars: bars, Bytes: box.size(), Move: func() {
 				data := box.load()
 				for _, b := range to {
 					scatter(b.Shared, int(off), box.m.Swizzle, data)
@@ -194,9 +195,9 @@ func buildTensorLoad(d *decoder, x *inst, t tensorOperand) exec {
 	}
 }
 
-// tileRoom checks that a box fits in shared memory. A swizzled box needs whole 128-byte
-// lines.
-func tileRoom(f *frame, lane int, b *machine.Block, off uint64, box *tile) {
+// checkTileFits raises a fault unless a box fits in shared memory. A swizzled box needs
+// whole 128-byte lines.
+func checkTileFits(f *frame, lane int, b *machine.Block, off uint64, box *tile) {
 	n := box.size()
 	if box.m.Swizzle != device.NoSwizzle {
 		n = (n + 127) &^ 127
@@ -210,21 +211,21 @@ func buildTensorStore(d *decoder, x *inst, t tensorOperand) exec {
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			for _, s := range t.coords {
-				if c := int32(f.R32[s][l]); c < 0 { // loads may start there, but an H200 faults on a store
+				if c := int32(f.R32[s][l]); c < 0 { // a load may start before the tensor, but an H200 faults on a store
 					f.Raise(l, "a store to a box that starts at %d, before the tensor", c)
 				}
 			}
 			box := t.tile(f, l, true)
-			put := placing(replaceBytes)
+			put := bulkWrite(replaceBytes)
 			if op != "" {
 				if put = reduceBytes(op, box.m.Type()); put == nil {
-					f.Raise(l, "%s of a tensor of %s", op, box.m.Type())
+					f.Raise(l, "the reduction %s is not defined for a tensor of type %s", op, box.m.Type())
 				}
 			}
 			b, off := src.SharedAt(f, l, 128)
-			tileRoom(f, l, b, off, box)
-			f.Touched(l, ptx.Shared, b, nil, off, box.size(), false)
-			f.Started(l, nil)
+			checkTileFits(f, l, b, off, box)
+			f.AnnounceLane(l, ptx.Shared, b, nil, off, box.size(), false)
+			f.AnnounceStart(l, nil)
 			f.Warp.Async.Bulk.Add(f.Origin(l),
 				func() []byte { return gather(b.Shared, int(off), box.m.Swizzle, box.size()) },
 				func(data []byte) { box.store(data, put, f.Block.Launch.Parallel) })

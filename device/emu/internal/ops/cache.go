@@ -16,8 +16,8 @@ func init() {
 	build("createpolicy", buildPolicy)
 }
 
-// buildDiscard builds discard. The content of the line is undefined afterwards: a
-// pattern that is an unlikely value makes a read of it visible.
+// buildDiscard builds discard. The content of the line is undefined afterwards. The
+// emulator writes an unlikely value, so that a program that reads it gets wrong results.
 func buildDiscard(d *decoder, x *inst) exec {
 	a := d.Addr(x.Arg("a"), x.SpaceName("a"))
 	return func(f *frame, m uint32) {
@@ -30,14 +30,14 @@ func buildDiscard(d *decoder, x *inst) exec {
 	}
 }
 
-// somePolicy stands for every cache policy. Policies are opaque to programs, and the
+// anyPolicy is the value of every cache policy. Policies are opaque to programs, and the
 // emulator ignores them.
-const somePolicy = 1 << 60
+const anyPolicy = 1 << 60
 
 // buildPolicy builds createpolicy.
 func buildPolicy(d *decoder, x *inst) exec {
 	to := d.Dst(x.Arg("cachePolicy"), ptx.B64)
-	from := d.Const64(somePolicy)
+	from := d.Const64(anyPolicy)
 	if p := x.Arg("accessProperty"); p != nil {
 		from = d.Src64(p, ptx.B64)
 	}

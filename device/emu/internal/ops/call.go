@@ -7,8 +7,8 @@ import (
 
 func init() { control("call", buildCall) }
 
-// buildCall builds call. Its operands are found by their kinds: the name or register
-// is the function, the list before it has the results, the list after it the arguments.
+// buildCall builds call. The kinds of the operands tell their roles: a name or register is
+// the function, a list before it holds the results, a list after it the arguments.
 func buildCall(d *decoder, x *inst, o *op) {
 	o.Kind = machine.OpCall
 	site := &machine.CallSite{Indirect: -1}
@@ -18,9 +18,9 @@ func buildCall(d *decoder, x *inst, o *op) {
 		a := &x.Args[i]
 		switch {
 		case a.Kind == ptx.ListOperand && callee == nil:
-			site.Rets = actuals(d, a)
+			site.Rets = callArgs(d, a)
 		case a.Kind == ptx.ListOperand:
-			site.Args = actuals(d, a)
+			site.Args = callArgs(d, a)
 		case callee == nil:
 			callee = a
 		}
@@ -30,25 +30,25 @@ func buildCall(d *decoder, x *inst, o *op) {
 		return
 	}
 	if site.Fn = d.Prog.Function(callee.Sym); site.Fn != nil {
-		if why := site.Misfit(site.Fn); why != "" {
+		if why := site.Mismatch(site.Fn); why != "" {
 			d.Fail("call of %s", why)
 		}
 		return
 	}
 	if site.Builtin = builtins[callee.Sym.Name]; site.Builtin == nil {
-		d.Fail("function %s has no body in this module and is none of the runtime's: link it in first", callee.Sym.Name)
+		d.Fail("function %s has no body in this module and is not a function of the CUDA runtime: link it in first", callee.Sym.Name)
 	}
 }
 
-// actuals decodes the arguments or results of a call.
-func actuals(d *decoder, list *ptx.Operand) (ps []machine.ArgPlace) {
+// callArgs decodes the arguments or results of a call.
+func callArgs(d *decoder, list *ptx.Operand) (ps []machine.ArgPlace) {
 	for i := range list.Elems {
-		ps = append(ps, actual(d, &list.Elems[i]))
+		ps = append(ps, callArg(d, &list.Elems[i]))
 	}
 	return ps
 }
 
-func actual(d *decoder, o *ptx.Operand) machine.ArgPlace {
+func callArg(d *decoder, o *ptx.Operand) machine.ArgPlace {
 	switch o.Kind {
 	case ptx.SymOperand:
 		if o.Sym.Kind == ptx.VarSymbol && o.Sym.Var.Space == ptx.Param {
@@ -67,6 +67,6 @@ func actual(d *decoder, o *ptx.Operand) machine.ArgPlace {
 	case ptx.SinkOperand:
 		return machine.ArgPlace{Cell: machine.Cell{Slot: d.NewRegs(ptx.B64, 1), Width: machine.W64}, Bits: 64, Size: 8}
 	}
-	d.Fail("%s is no argument of a call", o)
+	d.Fail("operand %s cannot be an argument of a call", o)
 	return machine.ArgPlace{}
 }

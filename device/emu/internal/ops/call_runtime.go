@@ -9,8 +9,8 @@ var builtins = map[string]machine.Builtin{
 	"free":         deviceFree,
 }
 
-// assertFail is called by a failed assert with the message, the file, the line, the
-// function and the size of a character. It ends the launch.
+// assertFail is the function that a failed assert calls with the message, the file, the
+// line, the function and the size of a character. It ends the launch.
 func assertFail(f *frame, lane int, args []uint64) uint64 {
 	str := func(i int) string {
 		if i >= len(args) || args[i] == 0 {
@@ -26,8 +26,8 @@ func assertFail(f *frame, lane int, args []uint64) uint64 {
 	return 0
 }
 
-// deviceMalloc is malloc of the device's heap. As on a GPU, it returns a null pointer
-// when there is no memory left.
+// deviceMalloc is malloc in device code. As on a GPU, it returns a null pointer when there
+// is no memory left.
 func deviceMalloc(f *frame, lane int, args []uint64) uint64 {
 	if len(args) == 0 || args[0] == 0 || args[0] > 1<<40 {
 		return 0
@@ -40,7 +40,7 @@ func deviceMalloc(f *frame, lane int, args []uint64) uint64 {
 	return a.Addr
 }
 
-// deviceFree is free of the device's heap.
+// deviceFree is free in device code.
 func deviceFree(f *frame, lane int, args []uint64) uint64 {
 	if len(args) == 0 || args[0] == 0 {
 		return 0
@@ -48,9 +48,9 @@ func deviceFree(f *frame, lane int, args []uint64) uint64 {
 	mem := f.Block.Launch.Memory
 	a := mem.Find(args[0])
 	if a == nil || a.Addr != args[0] || !a.Heap {
-		f.Raise(lane, "free of %#x, which malloc did not give", args[0])
+		f.Raise(lane, "free of %#x: malloc did not return this address", args[0])
 	}
 	mem.Free(a)
-	a.Data = nil // warps cache allocations and must not find this one
+	a.Data = nil // a warp that has cached this allocation must not access it
 	return 0
 }

@@ -15,7 +15,7 @@ func init() {
 	build("slct", buildSlct)
 }
 
-// test returns the truth of a condition for the lanes m, one bit per lane. Bits outside m
+// test evaluates a condition for the lanes m and returns one bit per lane. Bits outside m
 // are undefined.
 type test func(f *frame, m uint32) uint32
 
@@ -51,7 +51,7 @@ func compareWords(d *decoder, x *inst, op scalar.Cmp) test {
 	case ptx.S64:
 		return compareInts[int64](d, x, op)
 	case ptx.F64:
-		return ask2(d, x, func(a, b uint64) bool { return scalar.CmpF64(op, a, b) })
+		return test2(d, x, func(a, b uint64) bool { return scalar.CmpF64(op, a, b) })
 	}
 	if x.Has("ftz") {
 		return compare32(d, x, relation32{ltFtz, eqFtz, nanF32}, op)
@@ -60,11 +60,11 @@ func compareWords(d *decoder, x *inst, op scalar.Cmp) test {
 }
 
 func compareInts[T value](d *decoder, x *inst, op scalar.Cmp) test {
-	return ask2(d, x, func(a, b T) bool { return scalar.CmpInt(op, a, b) })
+	return test2(d, x, func(a, b T) bool { return scalar.CmpInt(op, a, b) })
 }
 
-// ask2 returns the test of a condition on a and b, lane by lane.
-func ask2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
+// test2 returns the test that evaluates fn on a and b, lane by lane.
+func test2[T value](d *decoder, x *inst, fn func(a, b T) bool) test {
 	ra, rb := srcOf[T](d, x, "a"), srcOf[T](d, x, "b")
 	return func(f *frame, m uint32) (v uint32) {
 		for ; m != 0; m &= m - 1 {
@@ -89,13 +89,13 @@ func compareHalves(d *decoder, x *inst, op scalar.Cmp) (low, high test) {
 		cmp = func(a, b uint16) bool { return scalar.CmpF16(op, a, b) }
 	}
 	if t.Bits() == 16 {
-		return ask2(d, x, cmp), nil
+		return test2(d, x, cmp), nil
 	}
-	return ask2(d, x, func(a, b uint32) bool { return cmp(uint16(a), uint16(b)) }),
-		ask2(d, x, func(a, b uint32) bool { return cmp(uint16(a>>16), uint16(b>>16)) })
+	return test2(d, x, func(a, b uint32) bool { return cmp(uint16(a), uint16(b)) }),
+		test2(d, x, func(a, b uint32) bool { return cmp(uint16(a>>16), uint16(b>>16)) })
 }
 
-// boolean decodes the Boolean operation that combines a comparison with c.
+// boolean returns the Boolean operation that combines a comparison with c.
 func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
 	op := x.Mod("bool")
 	if op == "" {
@@ -104,11 +104,11 @@ func boolean(d *decoder, x *inst) func(f *frame, v uint32) uint32 {
 	c := truthOf(d, x.Arg("c"))
 	switch op {
 	case "and":
-		return func(f *frame, v uint32) uint32 { return v & c.of(f) }
+		return func(f *frame, v uint32) uint32 { return v & c.lanes(f) }
 	case "or":
-		return func(f *frame, v uint32) uint32 { return v | c.of(f) }
+		return func(f *frame, v uint32) uint32 { return v | c.lanes(f) }
 	}
-	return func(f *frame, v uint32) uint32 { return v ^ c.of(f) }
+	return func(f *frame, v uint32) uint32 { return v ^ c.lanes(f) }
 }
 
 // buildSetp builds setp. In a scalar comparison q is the complement, combined with c
@@ -143,25 +143,25 @@ func buildSetp(d *decoder, x *inst) exec {
 func buildSet(d *decoder, x *inst) exec {
 	low, high := comparison(d, x)
 	combine := boolean(d, x)
-	d.Fits(x, "d")
+	d.CheckWidth(x, "d")
 	t := x.Type("d")
 	if high == nil {
-		yes, rd := trueOf(t), d.Dst(x.Arg("d"), t)
+		yes, rd := trueBits(t), d.Dst(x.Arg("d"), t)
 		return func(f *frame, m uint32) {
 			v := combine(f, low(f, m))
 			machine.EachLane(m, func(l int) { f.R32[rd][l] = yes & -(v >> l & 1) })
 		}
 	}
-	yes, rd := trueOf(t)&0xffff, d.Dst(x.Arg("d"), t)
+	yes, rd := trueBits(t)&0xffff, d.Dst(x.Arg("d"), t)
 	return func(f *frame, m uint32) {
 		lo, hi := combine(f, low(f, m)), combine(f, high(f, m))
 		machine.EachLane(m, func(l int) { f.R32[rd][l] = yes&-(lo>>l&1) | yes<<16&-(hi>>l&1) })
 	}
 }
 
-// trueOf returns what set writes where the comparison holds: 1.0, or all ones. Halves
-// of a packed type get its low 16 bits.
-func trueOf(t ptx.Type) uint32 {
+// trueBits returns the bits that set writes where the comparison holds: 1.0 for a float,
+// all ones for an integer. The halves of a packed type get the low 16 bits.
+func trueBits(t ptx.Type) uint32 {
 	switch t {
 	case ptx.F32:
 		return 0x3f800000

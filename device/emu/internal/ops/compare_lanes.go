@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
-// relation32 has the relations from which all comparisons of 32-bit values are composed,
-// over whole registers. nan is nil for integers.
+// relation32 holds relations over whole registers. All comparisons of 32-bit values are
+// composed of them. nan is nil for integers.
 type relation32 struct {
 	lt, eq, nan func(a, b *machine.Lanes32) uint32
 }

@@ -31,7 +31,7 @@ func buildCvt(d *decoder, x *inst) exec {
 		d.Fail("%w", errNoBuilder)
 		return nil
 	}
-	to, from, width := d.Into(x.Arg("d"), dt), d.From(x.Arg("a"), at), operand.RegisterBits(x.Arg("d"), dt)
+	to, from, width := d.LoadDst(x.Arg("d"), dt), d.StoreSrc(x.Arg("a"), at), operand.RegisterBits(x.Arg("d"), dt)
 	if to.Width == machine.W32 && from.Width == machine.W32 && to.Signed == 0 {
 		cut := uint32(uint64(1)<<width - 1)
 		return func(f *frame, m uint32) {
@@ -50,8 +50,8 @@ func buildCvt(d *decoder, x *inst) exec {
 	}
 }
 
-// widenWord builds cvt between 32 and 64 bits, which every address goes through. It
-// returns nil for other conversions.
+// widenWord builds cvt between 32 and 64 bits, which programs need for nearly every
+// address. It returns nil for other conversions.
 func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	exact := func(o *ptx.Operand, t ptx.Type) bool {
 		return o.Kind != ptx.RegOperand || o.Sym.Type.Bits() == t.Bits()
@@ -76,8 +76,8 @@ func widenWord(d *decoder, x *inst, dt, at ptx.Type) exec {
 	return nil
 }
 
-// conversion returns the function between two types with the instruction's modifiers,
-// on the bits of the values, or nil if there is none.
+// conversion returns the function that converts the bits of a value from type at to type
+// dt with the instruction's modifiers, or nil if there is none.
 func conversion(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	switch {
 	case dt.Integer() && at.Integer():
@@ -103,7 +103,7 @@ func intOf(t ptx.Type) scalar.Int {
 	}[t]
 }
 
-// roundOf returns the rounding mode of an instruction, .rn when it names none.
+// roundOf returns the rounding mode of an instruction, .rn if it names none.
 func roundOf(x *inst) scalar.Round {
 	switch {
 	case x.Has("rz") || x.Has("rzi"):
@@ -158,11 +158,11 @@ func intToFloat(x *inst, dt ptx.Type, src scalar.Int) func(a uint64) uint64 {
 	default:
 		fn = func(a uint64) uint64 { return uint64(scalar.CvtBF16IntR(r, src, a)) }
 	}
-	return finish(x, dt, fn)
+	return resultModifiers(x, dt, fn)
 }
 
-// finish applies the modifiers of a result that is a float.
-func finish(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
+// resultModifiers returns fn followed by the modifiers of a float result.
+func resultModifiers(x *inst, dt ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
 	then := func(last func(a uint64) uint64) {
 		first := fn
 		fn = func(a uint64) uint64 { return last(first(a)) }

@@ -8,14 +8,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// sameFloat returns a conversion of a format to itself: rounded to an integer with
-// a mode such as .rni, else changed only by its modifiers. Plain conversions are moves,
-// except that the hardware implements some by adding zero, which replaces a NaN.
+// sameFloat returns a conversion of a format to itself. With a mode such as .rni it rounds
+// to an integer, else only the modifiers change the value. Plain conversions are moves,
+// but the hardware implements some of them by adding zero, which replaces a NaN.
 func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	fn := func(a uint64) uint64 { return a }
 	switch {
 	case x.Mod("irnd") != "":
-		fn = toWhole(roundOf(x), t)
+		fn = toIntegral(roundOf(x), t)
 	case t == ptx.F16:
 		fn = func(a uint64) uint64 { return uint64(scalar.CvtF16F16(uint16(a))) }
 	case t == ptx.BF16:
@@ -26,11 +26,11 @@ func sameFloat(x *inst, t ptx.Type) func(a uint64) uint64 {
 	if x.Has("ftz") {
 		fn = flushFirst(fn)
 	}
-	return finish(x, t, fn)
+	return resultModifiers(x, t, fn)
 }
 
-// toWhole rounds to an integer in the same float format.
-func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
+// toIntegral returns the function that rounds to an integer in the same float format.
+func toIntegral(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	switch t {
 	case ptx.F16:
 		return func(a uint64) uint64 { return uint64(scalar.RintF16(r, uint16(a))) }
@@ -42,10 +42,10 @@ func toWhole(r scalar.Round, t ptx.Type) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return scalar.RintF64(r, a) }
 }
 
-// negZero is the f32 -0, which leaves every number that it is added to unchanged.
+// negZero is the f32 -0. Adding it leaves every number unchanged.
 const negZero = 1 << 31
 
-// flushFirst returns a conversion from f32 under .ftz.
+// flushFirst returns fn, a conversion from f32, with .ftz.
 func flushFirst(fn func(a uint64) uint64) func(a uint64) uint64 {
 	return func(a uint64) uint64 { return fn(uint64(scalar.FtzF32(uint32(a)))) }
 }
@@ -66,11 +66,11 @@ func floatToFloat(x *inst, dt, at ptx.Type) func(a uint64) uint64 {
 	if fn == nil {
 		return nil
 	}
-	return finish(x, dt, flush(x, dt, at, fn))
+	return resultModifiers(x, dt, flush(x, dt, at, fn))
 }
 
-// flush adds .ftz to a conversion between formats: to f16 the assembler drops it,
-// and elsewhere it is a step of its own, through the adder.
+// flush adds .ftz to a conversion between formats. For conversions to f16, ptxas drops
+// .ftz. For others, flushing is a separate step through the adder.
 func flush(x *inst, dt, at ptx.Type, fn func(a uint64) uint64) func(a uint64) uint64 {
 	r, exact := roundOf(x), fn
 	switch {
@@ -143,10 +143,10 @@ func toBF16(r scalar.Round, at ptx.Type) func(a uint64) uint64 {
 
 func toTF32(x *inst) func(a uint64) uint64 {
 	if x.Has("rna") {
-		return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtRnaTF32F32(uint32(a))) })
+		return resultModifiers(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtRnaTF32F32(uint32(a))) })
 	}
 	r := roundOf(x)
-	return finish(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtTF32F32(r, uint32(a))) })
+	return resultModifiers(x, ptx.TF32, func(a uint64) uint64 { return uint64(scalar.CvtTF32F32(r, uint32(a))) })
 }
 
 // fp8Pair returns a conversion between a pair of fp8 values and a pair of halves.
@@ -182,7 +182,7 @@ func fp8Relu(x *inst, dt ptx.Type) func(a uint8) uint8 {
 	return scalar.ReluE4M3
 }
 
-// buildCvtTwo builds cvt of two f32 into a packed type, the first into its high part.
+// buildCvtTwo builds cvt of two f32 into a packed type. The first goes into the high part.
 func buildCvtTwo(d *decoder, x *inst) exec {
 	dt := x.Type("d")
 	if e := convertTwoLanes(d, x, dt); e != nil {
@@ -207,7 +207,7 @@ func buildCvtTwo(d *decoder, x *inst) exec {
 		fn = func(a uint32) uint32 { return uint32(one(uint64(a))) }
 	}
 	ra, rb := srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b")
-	to, width := d.Into(x.Arg("d"), dt), operand.RegisterBits(x.Arg("d"), dt)
+	to, width := d.LoadDst(x.Arg("d"), dt), operand.RegisterBits(x.Arg("d"), dt)
 	return func(f *frame, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)
@@ -231,7 +231,7 @@ func buildCvtPack(d *decoder, x *inst) exec {
 	if x.Arg("c") != nil {
 		above = srcOf[uint32](d, x, "c")
 	}
-	to, width := d.Into(x.Arg("d"), x.Type("d")), operand.RegisterBits(x.Arg("d"), x.Type("d"))
+	to, width := d.LoadDst(x.Arg("d"), x.Type("d")), operand.RegisterBits(x.Arg("d"), x.Type("d"))
 	return func(f *frame, m uint32) {
 		for ; m != 0; m &= m - 1 {
 			l := bits.TrailingZeros32(m)

@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	buildIn("float", buildFloatSum, "add", "sub", "mul")
+	buildIn("float", buildFloatArith, "add", "sub", "mul")
 	buildIn("float", buildFloatFma, "fma", "mad")
 	buildIn("float", buildFloatDiv, "div")
 	buildIn("float", buildFloatSign, "abs", "neg")
@@ -15,9 +15,10 @@ func init() {
 	build("testp", buildTestp)
 }
 
-// sum is an operation on two floats: rounded to nearest, in any rounding mode, and with
-// .ftz. The most frequent forms also have loops over whole registers.
-type sum struct {
+// floatOp2 holds the forms of an operation on two floats: rounded to nearest, in any
+// rounding mode, and with .ftz. The most frequent forms also have loops over whole
+// registers.
+type floatOp2 struct {
 	f32       func(a, b uint32) uint32
 	f32R      func(r scalar.Round, a, b uint32) uint32
 	ftzR      func(r scalar.Round, a, b uint32) uint32
@@ -26,23 +27,24 @@ type sum struct {
 	lane, ftz lanes2
 }
 
-var sums = map[string]sum{
+var sums = map[string]floatOp2{
 	"add": {scalar.AddF32, scalar.AddF32R, flushed(scalar.AddF32R), scalar.AddF64, scalar.AddF64R, addF32Lanes, addFtzLanes},
 	"sub": {scalar.SubF32, scalar.SubF32R, flushed(scalar.SubF32R), scalar.SubF64, scalar.SubF64R, subF32Lanes, subFtzLanes},
 	"mul": {scalar.MulF32, scalar.MulF32R, scalar.MulFtzF32R, scalar.MulF64, scalar.MulF64R, mulF32Lanes, mulFtzLanes},
 	"div": {scalar.DivF32, scalar.DivF32R, scalar.DivFtzF32R, scalar.DivF64, scalar.DivF64R, nil, nil},
 }
 
-// flushed applies .ftz to a sum, which is exact wherever it is subnormal.
+// flushed returns fn, an addition or subtraction, with .ftz. It may flush the rounded
+// result, because a subnormal sum is always exact.
 func flushed(fn func(r scalar.Round, a, b uint32) uint32) func(r scalar.Round, a, b uint32) uint32 {
 	return func(r scalar.Round, a, b uint32) uint32 {
 		return scalar.FtzF32(fn(r, scalar.FtzF32(a), scalar.FtzF32(b)))
 	}
 }
 
-// buildFloatSum builds add, sub and mul. Without a rounding mode they also round to
-// nearest even.
-func buildFloatSum(d *decoder, x *inst) exec {
+// buildFloatArith builds add, sub and mul. Without a rounding mode they round to nearest
+// even.
+func buildFloatArith(d *decoder, x *inst) exec {
 	s, r := sums[x.Op.Name], roundOf(x)
 	switch plain := r == scalar.RN && !x.Has("sat"); {
 	case x.Type("d") == ptx.F64:
@@ -55,7 +57,7 @@ func buildFloatSum(d *decoder, x *inst) exec {
 	return s.build32(d, x, r)
 }
 
-// buildFloatDiv builds div; the fast kinds are in approx.go.
+// buildFloatDiv builds div. The approximate forms are in approx.go.
 func buildFloatDiv(d *decoder, x *inst) exec {
 	s, r := sums["div"], roundOf(x)
 	switch {
@@ -67,7 +69,7 @@ func buildFloatDiv(d *decoder, x *inst) exec {
 	return s.build32(d, x, r)
 }
 
-func (s sum) build32(d *decoder, x *inst, r scalar.Round) exec {
+func (s floatOp2) build32(d *decoder, x *inst, r scalar.Round) exec {
 	fn := s.f32
 	switch {
 	case x.Has("ftz"):
@@ -81,7 +83,7 @@ func (s sum) build32(d *decoder, x *inst, r scalar.Round) exec {
 	return op2(d, x, fn)
 }
 
-func (s sum) build64(d *decoder, x *inst, r scalar.Round) exec {
+func (s floatOp2) build64(d *decoder, x *inst, r scalar.Round) exec {
 	if r == scalar.RN {
 		return op2(d, x, s.f64)
 	}

@@ -59,7 +59,7 @@ func buildIsspacep(d *decoder, x *inst) exec {
 // invalid rank faults when the address is used.
 func buildMapa(d *decoder, x *inst) exec {
 	t := x.Type("d")
-	to, a := d.Into(x.Arg("d"), t), d.From(x.Arg("a"), t)
+	to, a := d.LoadDst(x.Arg("d"), t), d.StoreSrc(x.Arg("a"), t)
 	rank := d.Src32(x.Arg("b"), ptx.U32)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
@@ -72,17 +72,17 @@ func buildMapa(d *decoder, x *inst) exec {
 
 // buildCtaRank builds getctarank.
 func buildCtaRank(d *decoder, x *inst) exec {
-	to, a := d.Dst(x.Arg("d"), ptx.U32), d.From(x.Arg("a"), x.Type("a"))
+	to, a := d.Dst(x.Arg("d"), ptx.U32), d.StoreSrc(x.Arg("a"), x.Type("a"))
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) { f.R32[to][l] = uint32(f.RankOf(a.Get(f, l))) })
 	}
 }
 
-// buildAlloca builds alloca. The stack grows upwards, which programs cannot notice without
-// arithmetic on its addresses.
+// buildAlloca builds alloca. The stack of the emulator grows upwards. Programs notice this
+// only if they compare addresses of different allocations.
 func buildAlloca(d *decoder, x *inst) exec {
 	t := x.Type("ptr")
-	to, size := d.Into(x.Arg("ptr"), t), d.From(x.Arg("size"), t)
+	to, size := d.LoadDst(x.Arg("ptr"), t), d.StoreSrc(x.Arg("size"), t)
 	align := uint64(8)
 	if a := x.Arg("immAlign"); a != nil {
 		align = max(align, uint64(a.Val))
@@ -95,7 +95,7 @@ func buildAlloca(d *decoder, x *inst) exec {
 			at := (f.Top(l) + align - 1) &^ (align - 1)
 			n := size.Get(f, l)
 			if n > machine.LocalBytes {
-				f.Raise(l, "%d bytes of stack; a thread has %d", n, machine.LocalBytes)
+				f.Raise(l, "alloca needs %d bytes of stack: a thread has %d", n, machine.LocalBytes)
 			}
 			f.SetTop(l, at+n)
 			to.Set(f, l, at, t.Bits())
@@ -105,14 +105,14 @@ func buildAlloca(d *decoder, x *inst) exec {
 
 func buildStackSave(d *decoder, x *inst) exec {
 	t := x.Type("d")
-	to := d.Into(x.Arg("d"), t)
+	to := d.LoadDst(x.Arg("d"), t)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) { to.Set(f, l, f.Top(l), t.Bits()) })
 	}
 }
 
 func buildStackRestore(d *decoder, x *inst) exec {
-	from := d.From(x.Arg("a"), x.Type("a"))
+	from := d.StoreSrc(x.Arg("a"), x.Type("a"))
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) { f.SetTop(l, from.Get(f, l)) })
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	buildIn("half", buildHalfSum, "add", "sub", "mul")
+	buildIn("half", buildHalfArith, "add", "sub", "mul")
 	buildIn("half", buildHalfFma, "fma")
 	buildIn("half", buildHalfSign, "abs", "neg")
 	buildIn("half", buildHalfExtreme, "min", "max")
@@ -42,7 +42,7 @@ func half3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
 	return op3(d, x, fn)
 }
 
-func buildHalfSum(d *decoder, x *inst) exec {
+func buildHalfArith(d *decoder, x *inst) exec {
 	f16, bf16 := scalar.AddF16, scalar.AddBF16
 	switch x.Op.Name {
 	case "sub":

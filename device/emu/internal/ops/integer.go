@@ -21,7 +21,7 @@ func init() {
 	build("mad24", buildMad24)
 }
 
-// int2 are the functions of an instruction with two sources by its type.
+// int2 holds the functions of an instruction with two sources, one per type.
 type int2 struct {
 	u16 func(a, b uint16) uint16
 	s16 func(a, b int16) int16

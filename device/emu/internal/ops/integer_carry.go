@@ -14,12 +14,12 @@ func init() {
 	build("madc", buildCarryMad)
 }
 
-// chain tells how a step of an extended-precision sum uses the flag CC.CF. A difference
-// keeps the complement of its borrow there, as the hardware does. That is visible in
-// chains that mix sums and differences.
+// chain says how one instruction of an extended-precision sum uses the flag CC.CF. A
+// subtraction stores the complement of its borrow there, as the hardware does. Programs
+// that mix additions and subtractions can see the difference.
 type chain struct {
 	in, out bool
-	flip    uint32 // 1 for a difference
+	flip    uint32 // 1 for a subtraction
 }
 
 func chainOf(x *inst) chain {

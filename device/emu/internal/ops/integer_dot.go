@@ -12,8 +12,8 @@ func init() {
 	})
 }
 
-// buildDot builds a dot product of parts of words, whose types are the last two
-// modifiers.
+// buildDot builds a dot product of parts of words. The last two modifiers are the types of
+// the parts.
 func buildDot(d *decoder, x *inst, fn func(a, b, c uint32, signedA, signedB bool) uint32) exec {
 	signedA, signedB := x.Mod("atype") == "s32", x.Mod("btype") == "s32"
 	return op3(d, x, func(a, b, c uint32) uint32 { return fn(a, b, c, signedA, signedB) })

@@ -12,7 +12,8 @@ func buildAbs(d *decoder, x *inst) exec {
 	return op1(d, x, absInt[int64])
 }
 
-// absInt returns the smallest number unchanged, because its magnitude does not fit.
+// absInt returns the absolute value. The smallest number is returned unchanged, because
+// its absolute value does not fit.
 func absInt[T int16 | int32 | int64](a T) T {
 	if a < 0 {
 		return -a
@@ -66,7 +67,7 @@ func buildMax(d *decoder, x *inst) exec {
 	}.build(d, x)
 }
 
-// buildRelu builds min or max whose result is at least zero.
+// buildRelu builds min.relu and max.relu, whose results are at least zero.
 func buildRelu(d *decoder, x *inst, half func(a, b int16) int16, whole func(a, b int32) int32) exec {
 	if x.Type("a") == ptx.S16x2 {
 		return packed2(d, x, signed(func(a, b int16) int16 { return max(half(a, b), 0) }))

@@ -5,8 +5,8 @@ func init() {
 	build("vabsdiff4", func(d *decoder, x *inst) exec { return buildAbsDiff(d, x, 8) })
 }
 
-// buildAbsDiff builds the absolute differences of parts of words, width bits each: side
-// by side, or added up.
+// buildAbsDiff builds the absolute differences of parts of words, width bits each. The
+// results are packed into a word, or added up.
 func buildAbsDiff(d *decoder, x *inst, width int) exec {
 	if x.Has("add") {
 		return op3(d, x, func(a, b, c uint32) uint32 {

@@ -2,9 +2,9 @@ package ops
 
 import "github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 
-// The most frequent instructions have loops of their own over whole registers, because a
-// call for each lane would cost more than the operation. Under a partial mask they compute
-// all lanes in a buffer and keep those of the mask.
+// The most frequent instructions have their own loops over whole registers, because a call
+// for each lane would cost more than the operation. Under a partial mask they compute all
+// lanes in a buffer and copy the lanes of the mask.
 
 type (
 	lanes2   func(d, a, b *machine.Lanes32)
@@ -14,13 +14,13 @@ type (
 
 func whole2(d, a, b slot, k lanes2) exec {
 	return func(f *frame, m uint32) {
-		to := f.Whole32(d, m)
+		to := f.Result32(d, m)
 		k(to, &f.R32[a], &f.R32[b])
-		f.Keep32(d, m)
+		f.Commit32(d, m)
 	}
 }
 
-// hot2 and hot3 decode the operands of such an instruction.
+// hot2 and hot3 build such an instruction with two or three sources.
 
 func hot2(d *decoder, x *inst, k lanes2) exec {
 	return whole2(dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, k)
@@ -29,18 +29,18 @@ func hot2(d *decoder, x *inst, k lanes2) exec {
 func hot3(d *decoder, x *inst, k lanes3) exec {
 	rd, ra, rb, rc := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint32](d, x, "c").s
 	return func(f *frame, m uint32) {
-		to := f.Whole32(rd, m)
+		to := f.Result32(rd, m)
 		k(to, &f.R32[ra], &f.R32[rb], &f.R32[rc])
-		f.Keep32(rd, m)
+		f.Commit32(rd, m)
 	}
 }
 
 func hotWide2(d *decoder, x *inst, k lanes2x2) exec {
 	rd, ra, rb := dstOf[uint64](d, x, "d").s, srcOf[uint64](d, x, "a").s, srcOf[uint64](d, x, "b").s
 	return func(f *frame, m uint32) {
-		to := f.Whole64(rd, m)
+		to := f.Result64(rd, m)
 		k(to, &f.R64[ra], &f.R64[rb])
-		f.Keep64(rd, m)
+		f.Commit64(rd, m)
 	}
 }
 

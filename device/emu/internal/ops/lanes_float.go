@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The f32 operations that have loops of their own: see lanes.go. The plain ones are for
-// machines for which package simd has no loops.
+// The f32 operations that have their own loops: see lanes.go. The functions with Plain in
+// their names are for processors for which package simd has no loops.
 
 func addF32Plain(d, a, b *machine.Lanes32) {
 	for l := range d {
@@ -42,8 +42,8 @@ func mulF32Plain(d, a, b *machine.Lanes32) {
 	}
 }
 
-// mulFtzPlain computes results again that may have been rounded up to the smallest normal
-// number, because the hardware flushes some of them.
+// mulFtzPlain computes a result a second time if it may have been rounded up to the
+// smallest normal number, because the hardware flushes some of these results.
 func mulFtzPlain(d, a, b *machine.Lanes32) {
 	for l := range d {
 		x, y := scalar.FtzF32(a[l]), scalar.FtzF32(b[l])
@@ -79,8 +79,9 @@ func maxFtzLanes(d, a, b *machine.Lanes32) {
 	}
 }
 
-// The lanes that quickFma cannot compute follow after the loop, because a call inside
-// would slow all lanes down. Until then d must not overwrite operands that it shares.
+// The lanes that quickFma cannot compute are computed after the loop, because a call in
+// the loop would slow all lanes down. Until then d must not overwrite the operands, which
+// may be the same register.
 
 func fmaF32Plain(d, a, b, c *machine.Lanes32) {
 	var t machine.Lanes32
@@ -114,15 +115,15 @@ func fmaFtzPlain(d, a, b, c *machine.Lanes32) {
 	*d = t
 }
 
-// quickFma computes fma.rn.f32 for nearly all operands, small enough to be part of a
-// loop. In f64 the product is exact and the sum rounded once; rounding that to f32
-// is wrong only where it lies half way between two f32. Those, and results that are not
-// normal f32 numbers, are left to scalar.FmaF32.
+// quickFma computes fma.rn.f32 for nearly all operands. It is small enough to be inlined
+// in a loop. In f64 the product is exact and the sum is rounded once. Rounding this sum to
+// f32 is wrong only if it lies half way between two f32. For such sums, and for results
+// that are not normal f32 numbers, ok is false and the caller uses scalar.FmaF32.
 func quickFma(a, b, c uint32) (d uint32, ok bool) {
 	const (
 		half    = 1 << 28            // of the last bit that f32 keeps
 		least   = (1023 - 126) << 52 // the smallest normal f32, as an f64
-		normals = 254 << 52          // as many f64 follow before f32 overflows
+		normals = 254 << 52          // distance from least to the first f64 that overflows f32
 	)
 	s := float64(math.Float32frombits(a))*float64(math.Float32frombits(b)) + float64(math.Float32frombits(c))
 	u := math.Float64bits(s)

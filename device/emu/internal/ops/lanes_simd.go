@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/simd"
 )
 
-// The f32 operations that package simd has loops for. With .ftz, lanes whose results
-// are near the end of the normal range are computed again one by one: until then d must
-// not overwrite operands that it shares.
+// The f32 operations for which package simd has loops. With .ftz, lanes whose results are
+// near the lower end of the normal range are computed again one by one. Until then d must
+// not overwrite the operands, which may be the same register.
 
 func addF32Lanes(d, a, b *machine.Lanes32) {
 	if !simd.Has {

@@ -8,20 +8,20 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/simd"
 )
 
-// nastyF32 are numbers at which f32 operations go wrong.
-var nastyF32 = []uint32{
+// edgeF32 are numbers at which implementations of f32 operations tend to be wrong.
+var edgeF32 = []uint32{
 	0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000, 0x00800001, 0x00ffffff, 0x01000000,
 	0x3f800000, 0xbf800000, 0x3f800001, 0x3f7fffff, 0x3f000000, 0x34000000, 0x33800000, 0x20000000, 0x1fffffff, 0x20000001,
 	0x7f7fffff, 0xff7fffff, 0x7f000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345, 0x7fffffff,
 }
 
-// operandsF32 draws operands: nasty ones, any bits, ordinary numbers, and numbers
-// whose products are about the smallest normal ones.
+// operandsF32 draws operands: numbers of edgeF32, random bits, ordinary numbers, and
+// numbers whose products are close to the smallest normal number.
 func operandsF32(r *rand.Rand) (v machine.Lanes32) {
 	for l := range v {
 		switch r.IntN(4) {
 		case 0:
-			v[l] = nastyF32[r.IntN(len(nastyF32))]
+			v[l] = edgeF32[r.IntN(len(edgeF32))]
 		case 1:
 			v[l] = r.Uint32()
 		case 2:
@@ -33,11 +33,11 @@ func operandsF32(r *rand.Rand) (v machine.Lanes32) {
 	return v
 }
 
-// TestLanesArePlain compares the assembly with the Go code, also where the result
-// takes an operand's place.
+// TestLanesArePlain compares the assembly with the Go code, including calls where the
+// result overwrites an operand.
 func TestLanesArePlain(t *testing.T) {
 	if !simd.Has {
-		t.Skip("this processor does not have what package simd needs")
+		t.Skip("this processor lacks the instructions that package simd needs")
 	}
 	three := func(k lanes2) lanes3 { return func(d, a, b, _ *machine.Lanes32) { k(d, a, b) } }
 	for _, c := range []struct {

@@ -15,36 +15,36 @@ type (
 func hotWiden1(d *decoder, x *inst, k lanesWiden1) exec {
 	rd, ra := dstOf[uint64](d, x, "d").s, srcOf[uint32](d, x, "a").s
 	return func(f *frame, m uint32) {
-		to := f.Whole64(rd, m)
+		to := f.Result64(rd, m)
 		k(to, &f.R32[ra])
-		f.Keep64(rd, m)
+		f.Commit64(rd, m)
 	}
 }
 
 func hotWiden2(d *decoder, x *inst, k lanesWiden2) exec {
 	rd, ra, rb := dstOf[uint64](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s
 	return func(f *frame, m uint32) {
-		to := f.Whole64(rd, m)
+		to := f.Result64(rd, m)
 		k(to, &f.R32[ra], &f.R32[rb])
-		f.Keep64(rd, m)
+		f.Commit64(rd, m)
 	}
 }
 
 func hotWiden3(d *decoder, x *inst, k lanesWiden3) exec {
 	rd, ra, rb, rc := dstOf[uint64](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint64](d, x, "c").s
 	return func(f *frame, m uint32) {
-		to := f.Whole64(rd, m)
+		to := f.Result64(rd, m)
 		k(to, &f.R32[ra], &f.R32[rb], &f.R64[rc])
-		f.Keep64(rd, m)
+		f.Commit64(rd, m)
 	}
 }
 
 func hotShift(d *decoder, x *inst, k lanesShift) exec {
 	rd, ra, rb := dstOf[uint64](d, x, "d").s, srcOf[uint64](d, x, "a").s, srcOf[uint32](d, x, "b").s
 	return func(f *frame, m uint32) {
-		to := f.Whole64(rd, m)
+		to := f.Result64(rd, m)
 		k(to, &f.R64[ra], &f.R32[rb])
-		f.Keep64(rd, m)
+		f.Commit64(rd, m)
 	}
 }
 

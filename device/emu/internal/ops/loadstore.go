@@ -11,7 +11,7 @@ func init() {
 	control("ld", func(d *decoder, x *inst, o *op) {
 		o.Run = buildLoad(d, x)
 		if MayPoll(x.Match) {
-			polls(o, d, x)
+			markPoll(o, d, x)
 		}
 	})
 	build("ldu", buildLoad)
@@ -28,7 +28,7 @@ func buildLoad(d *decoder, x *inst) exec {
 	var cells []machine.Cell
 	var bits []int
 	for _, e := range machine.Elements(x.Arg("d")) {
-		cells = append(cells, d.Into(e, t))
+		cells = append(cells, d.LoadDst(e, t))
 		bits = append(bits, operand.RegisterBits(e, t))
 	}
 	if t == ptx.B128 {
@@ -45,8 +45,8 @@ func buildLoad(d *decoder, x *inst) exec {
 	return spanning(a, cells, n, false, machine.LoadMover, slow)
 }
 
-// spanning returns an access that takes the fast path if its lanes fall into one piece of
-// memory, and calls slow otherwise.
+// spanning returns an access that takes the fast path if the addresses of all lanes are in
+// one piece of memory, and calls slow otherwise.
 func spanning(a *machine.Address, cells []machine.Cell, n int, write bool, of func(n int, c machine.Cell) machine.Mover, slow exec) exec {
 	move := of(n, cells[0])
 	for _, c := range cells {
@@ -92,7 +92,7 @@ func buildStore(d *decoder, x *inst) exec {
 	n := t.Bytes()
 	var cells []machine.Cell
 	for _, e := range machine.Elements(x.Arg("b")) {
-		cells = append(cells, d.From(e, t))
+		cells = append(cells, d.StoreSrc(e, t))
 	}
 	slow := func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {

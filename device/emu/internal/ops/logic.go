@@ -34,7 +34,7 @@ func init() {
 	build("prmt", buildPrmt)
 }
 
-// bitwise is an operation on bits, by the width of the register.
+// bitwise holds the functions of an operation on bits, one per register width.
 type bitwise struct {
 	pred func(p, q uint32) uint32
 	b32  lanes2
@@ -56,7 +56,7 @@ func (op bitwise) build(d *decoder, x *inst) exec {
 
 func (op bitwise) buildPred(d *decoder, x *inst) exec {
 	to, a, b := d.Dst(x.Arg("d"), ptx.Pred), truthOf(d, x.Arg("a")), truthOf(d, x.Arg("b"))
-	return func(f *frame, m uint32) { f.SetPred(to, m, op.pred(a.of(f), b.of(f))) }
+	return func(f *frame, m uint32) { f.SetPred(to, m, op.pred(a.lanes(f), b.lanes(f))) }
 }
 
 // truth is a predicate source, which may be negated.
@@ -73,14 +73,14 @@ func truthOf(d *decoder, o *ptx.Operand) truth {
 	return truth{s, 0}
 }
 
-// of returns the truth of each lane, one bit per lane.
-func (t truth) of(f *frame) uint32 { return f.Pred[t.s] ^ t.flip }
+// lanes returns the value of the predicate, one bit per lane.
+func (t truth) lanes(f *frame) uint32 { return f.Pred[t.s] ^ t.flip }
 
 func buildNot(d *decoder, x *inst) exec {
 	switch t := x.Type("d"); {
 	case t == ptx.Pred:
 		to, a := d.Dst(x.Arg("d"), ptx.Pred), truthOf(d, x.Arg("a"))
-		return func(f *frame, m uint32) { f.SetPred(to, m, ^a.of(f)) }
+		return func(f *frame, m uint32) { f.SetPred(to, m, ^a.lanes(f)) }
 	case t.Bits() == 16:
 		return op1(d, x, func(a uint16) uint16 { return ^a })
 	case t.Bits() == 32:
@@ -106,8 +106,8 @@ func isZero[T value](a T) T {
 	return 0
 }
 
-// buildLop3 builds lop3: any function of three bits, and with a Boolean operation also
-// whether any bit of the result is set.
+// buildLop3 builds lop3: any function of three bits. With a Boolean operation it also
+// returns whether any bit of the result is set.
 func buildLop3(d *decoder, x *inst) exec {
 	lut := uint8(x.Arg("immLut").Val)
 	if x.Mod("bool") == "" {
@@ -123,14 +123,14 @@ func buildLop3(d *decoder, x *inst) exec {
 			any |= bit(v != 0) << l
 		})
 		if or {
-			f.SetPred(p, m, any|q.of(f))
+			f.SetPred(p, m, any|q.lanes(f))
 		} else {
-			f.SetPred(p, m, any&q.of(f))
+			f.SetPred(p, m, any&q.lanes(f))
 		}
 	}
 }
 
-// The shifts. As in PTX, Go shifts give zero or the sign if all bits are shifted out.
+// If all bits are shifted out, shifts in Go give zero or the sign, as in PTX.
 
 func buildShl(d *decoder, x *inst) exec {
 	switch x.Type("d").Bits() {

@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 )
 
-// aligned marks an instruction that all lanes of a warp execute together.
+// aligned makes o an instruction that all lanes of a warp execute together.
 func aligned(d *decoder, o *op, run exec) {
 	o.Kind, o.Index, o.Run = machine.OpSync, d.Const32(machine.FullMask), run
 }
@@ -31,14 +31,15 @@ func places(at layout.Map, count, n int, index func(layout.Pos) int) (r register
 		r.lane[l] = uint16(index(at(l, 0))) - r.reg[0]
 		for i := range count {
 			if int(r.reg[i]+r.lane[l]) != index(at(l, i*n)) {
-				panic(fmt.Sprintf("emu: element %d of lane %d is not where its neighbours say", i*n, l))
+				panic(fmt.Sprintf("emu: the place of element %d of lane %d is not a sum of offsets by register and lane", i*n, l))
 			}
 		}
 	}
 	return r
 }
 
-// byRow and byColumn number the places of a matrix in words of per elements.
+// byRow and byColumn return the index of a place in a matrix that is stored by rows or by
+// columns, in words of per elements.
 func byRow(cols, per int) func(layout.Pos) int {
 	return func(p layout.Pos) int { return (p.Row*cols + p.Col) / per }
 }
@@ -60,11 +61,11 @@ func (r *registers) load(f *frame, words []uint32) {
 // store is the inverse of load.
 func (r *registers) store(f *frame, m uint32, words []uint32) {
 	for i, s := range r.slots {
-		v, at := f.Whole32(s, m), words[r.reg[i]:]
+		v, at := f.Result32(s, m), words[r.reg[i]:]
 		for l := range v {
 			v[l] = at[r.lane[l]]
 		}
-		f.Keep32(s, m)
+		f.Commit32(s, m)
 	}
 }
 

@@ -54,7 +54,7 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	words := s.K / per
 	return func(f *frame, m uint32) {
 		w := &f.Block.Cluster.Async.Matrix
-		w.Size(s.M*words, s.N*words, s.M*s.N)
+		w.Resize(s.M*words, s.N*words, s.M*s.N)
 		p.ra.load(f, w.A)
 		p.rb.load(f, w.B)
 		loadAccumulator(f, &p.rc, p.c, p.d, w.C)
@@ -63,8 +63,8 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	}
 }
 
-// loadAccumulator reads c in the precision of the sum: that of d, or that of c if only c
-// is f32.
+// loadAccumulator reads c in the precision of the sum: the precision of d, or the
+// precision of c if only c is f32.
 func loadAccumulator(f *frame, r *registers, c, d string, to []uint32) {
 	if c != "f16" {
 		r.load(f, to)
@@ -92,7 +92,7 @@ func storeAccumulator(f *frame, m uint32, r *registers, d, c string, from []uint
 	r.storeHalves(f, m, from)
 }
 
-// buildF64 builds a product of doubles; each register has one element.
+// buildF64 builds a product of doubles. Each register holds one element.
 func buildF64(d *decoder, x *inst, s layout.Shape, a, b, c layout.Fragment) exec {
 	ra, rb := places(a.At, a.Elements, 1, byRow(s.K, 1)), places(b.At, b.Elements, 1, byColumn(s.K, 1))
 	rc := places(c.At, c.Elements, 1, byRow(s.N, 1))

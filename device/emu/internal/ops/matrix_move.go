@@ -21,7 +21,7 @@ func rowsOf(a *machine.Address, f *frame, m uint32, first int, write bool) (rows
 	for i := range rows {
 		l := first + i
 		if m>>l&1 == 0 {
-			f.Raise(-1, "lane %d has the address of a row and takes no part", l)
+			f.Raise(-1, "lane %d holds the address of a row but does not execute the instruction", l)
 		}
 		rows[i] = a.View(f, l, 16, write)
 	}
@@ -31,11 +31,11 @@ func rowsOf(a *machine.Address, f *frame, m uint32, first int, write bool) (rows
 func buildLoadMatrix(d *decoder, x *inst) exec {
 	to, a, trans := d.Results(x.Arg("r"), ptx.B32), d.Addr(x.Arg("p"), x.SpaceName("p")), x.Has("trans")
 	return func(f *frame, m uint32) {
-		var out [4]machine.Lanes32 // an address register may be a destination, too
+		var out [4]machine.Lanes32 // a buffer, because a destination may be the address register
 		for i := range to {
 			rows := rowsOf(a, f, m, layout.LdMatrixRow(i, 0), false)
 			if trans {
-				spreadTurned(&out[i], &rows)
+				spreadTransposed(&out[i], &rows)
 			} else {
 				spread(&out[i], &rows)
 			}
@@ -46,8 +46,8 @@ func buildLoadMatrix(d *decoder, x *inst) exec {
 	}
 }
 
-// spread gives each lane its two elements of the rows, as layout.LdMatrix has them:
-// four lanes share a row.
+// spread writes to each lane its two elements of the rows, in the layout of
+// layout.LdMatrix: four lanes share a row.
 func spread(out *machine.Lanes32, rows *[8][]byte) {
 	for r, row := range rows {
 		for i := range 4 {
@@ -56,8 +56,8 @@ func spread(out *machine.Lanes32, rows *[8][]byte) {
 	}
 }
 
-// spreadTurned is spread of the transpose: four lanes share a column.
-func spreadTurned(out *machine.Lanes32, rows *[8][]byte) {
+// spreadTransposed is spread for the transposed matrix: four lanes share a column.
+func spreadTransposed(out *machine.Lanes32, rows *[8][]byte) {
 	for i := range 4 {
 		lo, hi := rows[2*i], rows[2*i+1]
 		for c := range 8 {

@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// product is a matrix product: c += a·b with the factors in s.a and s.b, rows of a
-// and columns of b one after the other in packed words, and the accumulator in s.c,
-// one element per word by rows. Without keep c counts as zero.
+// product is a matrix product: c += a·b. The factors are in s.a and s.b: the rows of a and
+// the columns of b one after the other, in packed words. The accumulator is in s.c, by
+// rows, one element per word. If keep is false, the product starts from zero instead of c.
 type product interface {
 	multiply(s *machine.Scratch, m, n, k int, keep bool)
 }
@@ -55,7 +55,7 @@ func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.F
 type intProduct struct{ *tensor.Integer }
 
 func (p intProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
-	if s.IntegerOf != p.Integer { // it has working memory of its own, and blocks run in parallel
+	if s.IntegerOf != p.Integer { // a product has working memory, so blocks that run in parallel need copies
 		own := *p.Integer
 		s.Integer, s.IntegerOf = &own, p.Integer
 	}

@@ -57,8 +57,8 @@ func TypeBits(t string) int {
 	return ptx.ParseType(t).Bits()
 }
 
-// memoryFragment is a fragment that is loaded or stored. The place of each element of a
-// register in memory is a multiple of the stride plus a multiple of the element.
+// memoryFragment is a fragment that is loaded or stored. The offset of each element in
+// memory is a multiple of the stride plus a multiple of the size of an element.
 type memoryFragment struct {
 	a      *machine.Address
 	stride slot
@@ -152,7 +152,7 @@ func (m *memoryFragment) span(f *frame, mask uint32, i int, write bool) []byte {
 	}
 	if f.Block.Watch != nil {
 		f.Warp.Moving = nil
-		f.Spanned(m.a, mask, int(n), write, base)
+		f.AnnounceSpan(m.a, mask, int(n), write, base)
 	}
 	return mem
 }
@@ -169,7 +169,7 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 	}
 	m.regs = d.Results(x.Arg("r"), ptx.B32)
 	return func(f *frame, mask uint32) {
-		var out [8]machine.Lanes32 // the stride may be a destination, too
+		var out [8]machine.Lanes32 // a buffer, because a destination may be the register of the stride
 		for r := range m.regs {
 			for e := range m.elements() {
 				m.each(f, mask, r*m.per+e, false, func(l int, b []byte) { out[r][l] |= uint32(memory.Word(b)) << (e * m.bits) })
@@ -184,7 +184,7 @@ func buildFragmentLoad(d *decoder, x *inst) exec {
 // elements returns how many elements of a register are loaded one by one.
 func (m *memoryFragment) elements() int {
 	if m.bits < 8 {
-		return 1 // its word at once
+		return 1 // the whole word
 	}
 	return m.per
 }

@@ -38,11 +38,11 @@ func buildMbarrierInit(d *decoder, x *inst) exec {
 		machine.EachLane(m, func(l int) {
 			n := f.R32[count][l]
 			if n == 0 || n > memory.MbarrierMax {
-				f.RaiseAs("mbarrier-misuse", l, "an mbarrier for %d arrivals; it takes 1 to %d", n, memory.MbarrierMax)
+				f.RaiseAs("mbarrier-misuse", l, "an mbarrier for %d arrivals: the count must be 1 to %d", n, memory.MbarrierMax)
 			}
 			bar := a.Barrier(f, l)
 			binary.LittleEndian.PutUint64(bar.Word(), uint64(memory.NewMbarrier(n)))
-			f.Origin(l).Mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierInit, Count: int(n)}, 0)
+			f.Origin(l).AnnounceMbarrier(bar, observe.Mbarrier{Op: observe.MbarrierInit, Count: int(n)}, 0)
 		})
 	}
 }
@@ -53,7 +53,7 @@ func buildMbarrierInval(d *decoder, x *inst) exec {
 		machine.EachLane(m, func(l int) {
 			bar, from := a.Barrier(f, l), f.Origin(l)
 			_, err := memory.LoadMbarrier(bar.Word())
-			from.Mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierInval, Err: err}, 0)
+			from.AnnounceMbarrier(bar, observe.Mbarrier{Op: observe.MbarrierInval, Err: err}, 0)
 			from.Misuse(err)
 			clear(bar.Word())
 		})
@@ -88,7 +88,7 @@ func buildMbarrierArrive(d *decoder, x *inst) exec {
 			}
 			from.Misuse(arrive(from, bar, f.R32[count][l], observe.Mbarrier{}))
 			if after := binary.LittleEndian.Uint64(bar.Word()); stays && memory.Mbarrier(after).Phase() != memory.Mbarrier(before).Phase() {
-				f.RaiseAs("mbarrier-misuse", l, "the arrivals end the phase; .noComplete promises that they do not")
+				f.RaiseAs("mbarrier-misuse", l, "the arrivals complete the phase, but .noComplete promises that they do not")
 			}
 			f.R64[state][l] = before
 		})
@@ -117,7 +117,7 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) machine.Sta
 		parity = d.Src32(x.Arg("phaseParity"), ptx.U32)
 		over = func(f *frame, l int, now uint32) bool {
 			if f.R32[parity][l] > 1 {
-				f.RaiseAs("mbarrier-misuse", l, "phase parity %d; it is 0 or 1", f.R32[parity][l])
+				f.RaiseAs("mbarrier-misuse", l, "phase parity %d: it must be 0 or 1", f.R32[parity][l])
 			}
 			return now&1 != f.R32[parity][l]
 		}
@@ -130,13 +130,13 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) machine.Sta
 			bar, from := a.Barrier(f, l), f.Origin(l)
 			b, err := memory.LoadMbarrier(bar.Word())
 			if err != nil {
-				from.Mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Err: err}, b)
+				from.AnnounceMbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Err: err}, b)
 			}
 			from.Misuse(err)
 			return over(f, l, b.Phase())
 		})
 		if f.Block.Watch != nil {
-			waited(a, f, f.Pred[p]&m, parity)
+			announceWait(a, f, f.Pred[p]&m, parity)
 		}
 		if f.Pred[p]&m != m {
 			return machine.Yield
@@ -168,8 +168,8 @@ func whyMbarrier(a *machine.Address) func(f *frame, m uint32) string {
 	}
 }
 
-// waited announces that lanes have found the phases of their mbarriers complete.
-func waited(a *machine.Address, f *frame, m uint32, parity slot) {
+// announceWait announces that lanes have found the phases of their mbarriers complete.
+func announceWait(a *machine.Address, f *frame, m uint32, parity slot) {
 	phase := func(l int) int {
 		if parity < 0 {
 			return -1
@@ -185,6 +185,6 @@ func waited(a *machine.Address, f *frame, m uint32, parity slot) {
 			}
 		})
 		m &^= same
-		from.Mbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Mask: same, Parity: p}, 0)
+		from.AnnounceMbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Mask: same, Parity: p}, 0)
 	}
 }

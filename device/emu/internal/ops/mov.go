@@ -36,10 +36,10 @@ func buildMov(d *decoder, x *inst) exec {
 func moveVector(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	var to, from []machine.Cell
 	for _, e := range machine.Elements(src) {
-		from = append(from, d.From(e, t))
+		from = append(from, d.StoreSrc(e, t))
 	}
 	for _, e := range machine.Elements(dst) {
-		to = append(to, d.Into(e, t))
+		to = append(to, d.LoadDst(e, t))
 	}
 	return func(f *frame, m uint32) {
 		var v [4]uint64
@@ -73,15 +73,16 @@ func parts(d *decoder, o *ptx.Operand, t ptx.Type, write bool) (cs []machine.Cel
 	piece := map[int]ptx.Type{8: ptx.B8, 16: ptx.B16, 32: ptx.B32, 64: ptx.B64}[size]
 	for _, e := range es {
 		if write {
-			cs = append(cs, d.Into(e, piece))
+			cs = append(cs, d.LoadDst(e, piece))
 		} else {
-			cs = append(cs, d.From(e, piece))
+			cs = append(cs, d.StoreSrc(e, piece))
 		}
 	}
 	return cs, size
 }
 
-// pack puts pieces side by side, the first lowest.
+// pack builds a mov that packs the elements of a vector into one value, the first element
+// in the lowest bits.
 func pack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	cs, size := parts(d, src, t, false)
 	to := machine.Cell{Slot: d.Dst(dst, t), Width: machine.WidthOf(t)}
@@ -102,10 +103,10 @@ func pack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	}
 }
 
-// unpack takes a value apart, the lowest piece first.
+// unpack builds the inverse of pack.
 func unpack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	cs, size := parts(d, dst, t, true)
-	from := d.From(src, t)
+	from := d.StoreSrc(src, t)
 	if machine.WidthOf(t) == machine.W128 {
 		return func(f *frame, m uint32) {
 			machine.EachLane(m, func(l int) {

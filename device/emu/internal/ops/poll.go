@@ -6,20 +6,21 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// polls marks an instruction whose destination tells whether a poll was in vain.
-func polls(o *op, d *decoder, x *inst) {
+// markPoll marks an instruction with which a program may poll. If its destination gets the
+// same value again, the poll has failed.
+func markPoll(o *op, d *decoder, x *inst) {
 	dst := x.Arg("d")
 	if dst == nil || dst.Kind == ptx.SinkOperand || x.Type("d") == ptx.B128 {
 		return
 	}
 	o.Kind = machine.OpPoll
 	for _, e := range machine.Elements(dst) {
-		o.Cells = append(o.Cells, d.Into(e, x.Type("d")))
+		o.Cells = append(o.Cells, d.LoadDst(e, x.Type("d")))
 	}
 }
 
-// MayPoll reports whether a load is of a kind with which threads wait for the writes of
-// others.
+// MayPoll reports whether threads may use a load of this kind to wait for writes of other
+// threads.
 func MayPoll(m isa.Match) bool {
 	return m.Has("volatile") || m.Has("relaxed") || m.Has("acquire") || m.Has("mmio")
 }

@@ -12,8 +12,8 @@ import (
 // printLimit bounds what a launch may print, in bytes.
 const printLimit = 64 << 20
 
-// printf is vprintf. Its arguments are a format and the address of the packed arguments.
-// It returns the number of arguments, or -1 without a format.
+// printf implements vprintf. args are the addresses of the format and of the packed
+// arguments. It returns the number of arguments, or -1 without a format.
 func printf(f *frame, lane int, args []uint64) uint64 {
 	if len(args) < 2 || args[0] == 0 {
 		return math.MaxUint64
@@ -126,16 +126,16 @@ func (c *printSpec) flag(b byte) bool {
 	return true
 }
 
-// widest bounds widths and precisions: a hostile one must not exhaust memory.
-const widest = 1 << 16
+// maxWidth limits widths and precisions, so that a format cannot exhaust memory.
+const maxWidth = 1 << 16
 
 // number reads a width or precision: digits or a star.
 func number(s string, i int, args arguments) (n, next int) {
 	if i < len(s) && s[i] == '*' {
-		return min(max(int(int32(args.word(4))), -widest), widest), i + 1
+		return min(max(int(int32(args.word(4))), -maxWidth), maxWidth), i + 1
 	}
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		n = min(n*10+int(s[i]-'0'), widest)
+		n = min(n*10+int(s[i]-'0'), maxWidth)
 	}
 	return n, i
 }
@@ -265,7 +265,7 @@ func (c *printSpec) decimal(v float64) string {
 	if !c.alt {
 		return strconv.FormatFloat(v, 'g', prec, 64)
 	}
-	// With # trailing zeros stay: %e and %f do that, %g in Go does not.
+	// The flag # preserves trailing zeros. In Go, %e and %f do so, but %g does not.
 	e := strconv.FormatFloat(v, 'e', prec-1, 64)
 	_, exp, _ := strings.Cut(e, "e")
 	if x, _ := strconv.Atoi(exp); v != 0 && (x < -4 || x >= prec) {

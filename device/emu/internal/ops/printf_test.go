@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFormat compares with what C's printf writes.
+// TestFormat compares the formatted texts with the output of printf in C.
 func TestFormat(t *testing.T) {
 	f := math.Float64bits
 	neg := func(n int64) uint64 { return uint64(n) }

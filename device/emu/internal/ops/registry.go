@@ -8,17 +8,17 @@ type builder func(d *decoder, x *inst) exec
 var (
 	builders     = map[string]builder{}
 	controllers  = map[string]func(d *decoder, x *inst, o *op){}
-	errNoBuilder = errors.New("not executed by the emulator")
+	errNoBuilder = errors.New("the emulator does not support this instruction")
 )
 
 // build registers the builder of an opcode.
 func build(name string, b builder) { builders[name] = b }
 
-// control registers how an instruction that the loop of the warp must know fills in its
-// op: a branch, a call, or an instruction that may wait.
+// control registers the controller of an opcode that the loop of the warp must know: a
+// branch, a call, or an instruction that may wait. The controller fills in the whole op.
 func control(name string, c func(d *decoder, x *inst, o *op)) { controllers[name] = c }
 
-// Decode fills in how the machine executes an instruction.
+// Decode fills in o, so that the machine executes the instruction x.
 func Decode(d *decoder, x *inst, o *op) error {
 	switch {
 	case controllers[x.Op.Name] != nil:

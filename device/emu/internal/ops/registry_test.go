@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// strangers lists the opcodes that the instruction table does not have, or has without a
-// unit or a memory role.
-func strangers(opcodes []string) (list []string) {
+// unclassified returns the opcodes that are not in the instruction table, or that have no
+// unit or no memory role there.
+func unclassified(opcodes []string) (list []string) {
 	for _, op := range opcodes {
 		known := len(isa.Forms(op)) > 0
 		for _, f := range isa.Forms(op) {
@@ -27,8 +27,8 @@ func strangers(opcodes []string) (list []string) {
 	return list
 }
 
-// TestExecutedOpcodesHaveAClass names the opcodes that the emulator executes and that the
-// instruction table does not classify.
+// TestExecutedOpcodesHaveAClass checks that the instruction table classifies all opcodes
+// that the emulator executes.
 func TestExecutedOpcodesHaveAClass(t *testing.T) {
 	executed := slices.Collect(maps.Keys(builders))
 	executed = slices.AppendSeq(executed, maps.Keys(controllers))
@@ -36,10 +36,10 @@ func TestExecutedOpcodesHaveAClass(t *testing.T) {
 	if len(executed) < 80 {
 		t.Errorf("only %d opcodes are registered", len(executed))
 	}
-	for _, op := range strangers(executed) {
+	for _, op := range unclassified(executed) {
 		t.Errorf("the emulator executes %s, which the instruction table does not classify", op)
 	}
-	if got := strangers([]string{"add", "frobnicate"}); !slices.Equal(got, []string{"frobnicate"}) {
-		t.Errorf("of add and an unknown opcode, the test names %q", got)
+	if got := unclassified([]string{"add", "frobnicate"}); !slices.Equal(got, []string{"frobnicate"}) {
+		t.Errorf("unclassified returns %q for add and an unknown opcode", got)
 	}
 }

@@ -77,17 +77,17 @@ func srcOf[T value](d *decoder, x *inst, name string) regOf[T] {
 	return regOf[T]{d.Src(x.Arg(name), x.Type(name))}
 }
 
-// check compares the Go type that a builder chose with the type in the table, and that
-// type with the register.
+// check fails unless the Go type that a builder chose has the size of the type in the
+// table, and the register has the width of that type.
 func check[T value](d *decoder, x *inst, name string) {
 	if bits := x.Type(name).Bits(); int(sizeOf[T]())*8 != bits {
 		d.Fail("operand %s has %d bits in the table, %d in the emulator", name, bits, 8*sizeOf[T]())
 	}
-	d.Fits(x, name)
+	d.CheckWidth(x, name)
 }
 
-// op1, op2 and op3 are instructions with one, two and three sources named a, b and
-// c and a destination d, lane by lane.
+// op1, op2 and op3 build an instruction with one, two and three sources named a, b and c
+// and a destination d. It calls fn for each lane.
 
 func op1[D, A value](d *decoder, x *inst, fn func(a A) D) exec {
 	rd, ra := dstOf[D](d, x, "d"), srcOf[A](d, x, "a")
@@ -122,7 +122,7 @@ func op3[D, A, B, C value](d *decoder, x *inst, fn func(a A, b B, c C) D) exec {
 	}
 }
 
-// packed1, packed2 and packed3 are the same for both halves of 32-bit values.
+// packed1, packed2 and packed3 do the same for both halves of 32-bit values.
 
 func packed1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
 	rd, ra := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a")
@@ -162,11 +162,11 @@ func packed3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
 
 func pack16(lo, hi uint16) uint32 { return uint32(hi)<<16 | uint32(lo) }
 
-// byFamily are the builders of opcodes that several families of the table share,
-// such as add: by opcode, then by the family's name.
+// byFamily holds the builders of opcodes that several families of the table share, such as
+// add. The keys are the opcode and the name of the family.
 var byFamily = map[string]map[string]builder{}
 
-// buildIn registers how the forms of an opcode that belong to one family execute.
+// buildIn registers the builder for the forms of opcodes that belong to one family.
 func buildIn(family string, b builder, ops ...string) {
 	for _, op := range ops {
 		if byFamily[op] == nil {

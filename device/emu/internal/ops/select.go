@@ -11,7 +11,7 @@ import (
 // buildSelp builds selp: a where c holds, else b.
 func buildSelp(d *decoder, x *inst) exec {
 	c := truthOf(d, x.Arg("c"))
-	return choose(d, x, x.Type("d"), func(f *frame, m uint32) uint32 { return c.of(f) })
+	return choose(d, x, x.Type("d"), func(f *frame, m uint32) uint32 { return c.lanes(f) })
 }
 
 // buildSlct builds slct: a where c is not negative, else b.
@@ -30,11 +30,11 @@ func buildSlct(d *decoder, x *inst) exec {
 	})
 }
 
-// choose writes a where the test holds and b elsewhere.
+// choose builds an instruction that writes a where the test holds and b elsewhere.
 func choose(d *decoder, x *inst, t ptx.Type, c test) exec {
-	d.Fits(x, "d")
-	d.Fits(x, "a")
-	d.Fits(x, "b")
+	d.CheckWidth(x, "d")
+	d.CheckWidth(x, "a")
+	d.CheckWidth(x, "b")
 	rd, a, b := d.Dst(x.Arg("d"), t), d.Src(x.Arg("a"), t), d.Src(x.Arg("b"), t)
 	if machine.WidthOf(t) == machine.W64 {
 		return func(f *frame, m uint32) { pick(&f.R64[rd], &f.R64[a], &f.R64[b], m, c(f, m)) }
@@ -42,7 +42,8 @@ func choose(d *decoder, x *inst, t ptx.Type, c test) exec {
 	return func(f *frame, m uint32) { pick(&f.R32[rd], &f.R32[a], &f.R32[b], m, c(f, m)) }
 }
 
-// pick selects without branches, because the condition is data and cannot be predicted.
+// pick selects without branches, because the processor cannot predict a condition that
+// depends on data.
 func pick[E uint32 | uint64](d, a, b *[32]E, m, c uint32) {
 	if m == machine.FullMask {
 		for l := range d {

@@ -25,13 +25,13 @@ func buildTensorMap(d *decoder, x *inst) exec {
 	if t == ptx.NoType {
 		t = ptx.B32
 	}
-	val := d.From(x.Arg("newVal"), t)
+	val := d.StoreSrc(x.Arg("newVal"), t)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			b := a.View(f, l, 128, true)
 			tm, err := memory.DecodeTensorMap(b)
 			if err != nil && blank(b) {
-				tm, err = &memory.TensorMap{}, nil // a new map, as Triton makes them
+				tm, err = &memory.TensorMap{}, nil // a new map: Triton fills zeroed memory with replace
 			}
 			f.Origin(l).Check(err)
 			tm.Replace(field, ord, val.Get(f, l))

@@ -24,8 +24,8 @@ func init() {
 	control("nanosleep", buildSleep)
 }
 
-// shuffle returns the lane that a lane reads from, and whether that lane is in range. It
-// depends on operand b, the bounds of the lane's segment and its mask.
+// shuffle returns the lane j that a lane reads from, and whether j is in range. The result
+// depends on operand b, the bounds of the lane's segment and the segment's mask.
 type shuffle func(lane, b, low, high, segment int) (j int, ok bool)
 
 var shuffles = map[string]shuffle{
@@ -64,11 +64,11 @@ func buildShfl(d *decoder, x *inst, o *op) {
 			}
 		}
 	}
-	together(o, d, x, w)
+	syncExchange(o, d, x, w)
 }
 
-// of returns the source of a lane by the operands b and c: itself when it is out of
-// range.
+// of returns the source of a lane for the operands b and c: the lane itself if the source
+// is out of range.
 func (s shuffle) of(lane int, b, c uint32) (j int, ok bool) {
 	segment, clamp := int(c>>8&31), int(c&31)
 	if j, ok = s(lane, int(b&31), lane&segment, lane&segment|clamp&^segment, segment); !ok {
@@ -114,7 +114,7 @@ func buildVote(d *decoder, x *inst, o *op) {
 	w.In, w.Neg = d.Pred(x.Arg("a"))
 	if x.Has("ballot") {
 		w.D = d.Dst(x.Arg("d"), ptx.B32)
-		w.Compute = func(x *machine.Exchange, m uint32) { x.Give(m, x.In&m) }
+		w.Compute = func(x *machine.Exchange, m uint32) { x.SetAll(m, x.In&m) }
 	} else {
 		w.Out = d.Dst(x.Arg("d"), ptx.Pred)
 		holds := map[string]func(p, m uint32) bool{
@@ -124,7 +124,7 @@ func buildVote(d *decoder, x *inst, o *op) {
 		}[x.Mod("mode")]
 		w.Compute = func(x *machine.Exchange, m uint32) { x.Out = allOrNone(holds(x.In&m, m)) }
 	}
-	together(o, d, x, w)
+	syncExchange(o, d, x, w)
 }
 
 // buildMatch builds match.
@@ -148,19 +148,19 @@ func buildMatch(d *decoder, x *inst, o *op) {
 		w.Compute = func(x *machine.Exchange, m uint32) {
 			all := equal(x, m, bits.TrailingZeros32(m)) == m
 			x.Out = allOrNone(all)
-			x.Give(m, m&x.Out)
+			x.SetAll(m, m&x.Out)
 		}
 	} else {
 		w.Compute = func(x *machine.Exchange, m uint32) {
 			for rest := m; rest != 0; {
 				same := equal(x, rest, bits.TrailingZeros32(rest))
 				rest &^= same
-				x.Groups(same)
+				x.SetGroup(same)
 			}
-			x.Deliver(m)
+			x.WriteGroups(m)
 		}
 	}
-	together(o, d, x, w)
+	syncExchange(o, d, x, w)
 }
 
 // reductions combine the values of redux.
@@ -187,9 +187,9 @@ func buildRedux(d *decoder, x *inst, o *op) {
 		for rest := m & (m - 1); rest != 0; rest &= rest - 1 {
 			v = combine(v, x.A[bits.TrailingZeros32(rest)])
 		}
-		x.Give(m, v)
+		x.SetAll(m, v)
 	}
-	together(o, d, x, w)
+	syncExchange(o, d, x, w)
 }
 
 // buildElect builds elect: the lowest lane leads.
@@ -198,12 +198,12 @@ func buildElect(d *decoder, x *inst, o *op) {
 	w.D, w.Out = d.Dst(x.Arg("d"), ptx.B32), d.Dst(x.Arg("p"), ptx.Pred)
 	w.Compute = func(x *machine.Exchange, m uint32) {
 		x.Out = m & -m
-		x.Give(m, uint32(bits.TrailingZeros32(m)))
+		x.SetAll(m, uint32(bits.TrailingZeros32(m)))
 	}
-	together(o, d, x, w)
+	syncExchange(o, d, x, w)
 }
 
-// buildSleep builds nanosleep: time passes and other threads run.
+// buildSleep builds nanosleep: it advances the clock and lets other threads run.
 func buildSleep(d *decoder, x *inst, o *op) {
 	t := d.Src32(x.Arg("t"), ptx.U32)
 	o.Kind = machine.OpTry

@@ -7,13 +7,13 @@ import (
 
 // buildWarpBarrier builds bar.warp.sync.
 func buildWarpBarrier(d *decoder, x *inst, o *op) {
-	together(o, d, x, machine.NoOperands())
+	syncExchange(o, d, x, machine.NoOperands())
 	o.Warp.Compute = func(*machine.Exchange, uint32) {}
 }
 
-// together makes o an exchange among the lanes of its member mask, or among the lanes that
-// execute it if it has none.
-func together(o *op, d *decoder, x *inst, w *machine.WarpOp) {
+// syncExchange makes o an exchange among the lanes of its member mask, or among the lanes
+// that execute it if it has no member mask.
+func syncExchange(o *op, d *decoder, x *inst, w *machine.WarpOp) {
 	o.Run, o.Warp = w.Run, w
 	if mask := x.Arg("membermask"); mask != nil {
 		o.Kind = machine.OpSync

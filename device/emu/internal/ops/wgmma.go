@@ -36,8 +36,8 @@ type groupProduct struct {
 	aDesc, bDesc slot
 	scaleD       slot
 	not          bool
-	aTurned      bool // a is stored by columns
-	bTurned      bool // b is stored by rows
+	aTransposed  bool // a is stored by columns
+	bTransposed  bool // b is stored by rows
 	aFlip, bFlip uint32
 	rc           registers
 	half         bool
@@ -53,12 +53,13 @@ type startedProduct struct {
 	keep         bool
 }
 
-// groupWait is wgmma.wait_group with the number of groups that may stay outstanding. Four
-// warps compute a product together: it ends for all of them once all have started it, so
-// one thread may tell others that its factors are no longer needed.
+// groupWait is wgmma.wait_group with the number of groups that may stay outstanding. The
+// four warps of a warpgroup compute a product together: the product ends for all of them
+// once all have started it. One thread may therefore signal for the whole warpgroup that
+// the factors are no longer needed.
 type groupWait uint32
 
-// due returns how many groups must have ended.
+// due returns the number of groups that must have ended.
 func (g groupWait) due(w *machine.Warp) uint32 {
 	q := &w.Async.Products
 	if q.Groups < uint32(g) {
@@ -81,7 +82,8 @@ func (g groupWait) try(f *frame, m uint32) machine.Status {
 	return machine.Done
 }
 
-// awaited returns a warp that has not committed the groups that are due, or nil.
+// awaited returns a warp of w's warpgroup that has not yet committed the groups that are
+// due, or nil.
 func (g groupWait) awaited(w *machine.Warp) *machine.Warp {
 	for _, mate := range w.Warpgroup() {
 		if mate.Async.Products.Groups < g.due(w) && mate.Lanes&^mate.Exited != 0 {
@@ -91,7 +93,7 @@ func (g groupWait) awaited(w *machine.Warp) *machine.Warp {
 	return nil
 }
 
-// why describes which warp the wait needs.
+// why describes the warp or the lanes that the wait needs.
 func (g groupWait) why(f *frame, m uint32) string {
 	if live := f.Warp.Lanes &^ f.Warp.Exited; m != live {
 		return fmt.Sprintf("waits for lanes %08x of its warp", live&^m)
@@ -113,7 +115,7 @@ func buildGroupProduct(d *decoder, x *inst) exec {
 		product: productOf(d, x, tensor.WGMMA, ts[1], ts[2], ts[0]),
 		n:       s.N, k: s.K, words: s.K / per, aDesc: -1,
 		bDesc: d.Src64(x.Arg("bDesc"), ptx.B64), half: ts[0] == "f16",
-		aTurned: flag(x, "immTransA"), bTurned: flag(x, "immTransB"),
+		aTransposed: flag(x, "immTransA"), bTransposed: flag(x, "immTransB"),
 		aFlip: signFlip(x, "immScaleA", size), bFlip: signFlip(x, "immScaleB", size),
 	}
 	p.scaleD, p.not = d.Pred(x.Arg("scaleD"))
@@ -130,7 +132,7 @@ func buildGroupProduct(d *decoder, x *inst) exec {
 	return p.start
 }
 
-// flag reports whether an immediate operand is there and 1.
+// flag reports whether an immediate operand is present and equal to 1.
 func flag(x *inst, name string) bool {
 	o := x.Arg(name)
 	return o != nil && o.Val == 1
@@ -149,7 +151,7 @@ func signFlip(x *inst, scale string, size int) uint32 {
 func (p *groupProduct) start(f *frame, m uint32) {
 	l := bits.TrailingZeros32(m)
 	if last := f.Warp.ID | 3; last >= len(f.Block.Warps) {
-		f.Raise(-1, "a warpgroup is four warps; this one lacks warp %d", last)
+		f.Raise(-1, "a warpgroup has four warps: this one lacks warp %d", last)
 	}
 	q := &f.Warp.Async.Products
 	q.Last = q.Groups + 1
@@ -178,15 +180,15 @@ func (p *groupProduct) start(f *frame, m uint32) {
 func (s *startedProduct) run() {
 	p, f := s.p, s.from.Frame
 	w := &f.Block.Cluster.Async.Matrix
-	w.Size(warpRows*p.words, p.n*p.words, warpRows*p.n)
+	w.Resize(warpRows*p.words, p.n*p.words, warpRows*p.n)
 	if s.a != nil {
 		copy(w.A, s.a)
 	} else {
-		s.aDesc.load(s.from, w.A, f.Warp.ID%4*warpRows, warpRows, p.aTurned)
+		s.aDesc.load(s.from, w.A, f.Warp.ID%4*warpRows, warpRows, p.aTransposed)
 	}
-	s.bDesc.load(s.from, w.B, 0, p.n, p.bTurned)
-	flip(w.A, p.aFlip)
-	flip(w.B, p.bFlip)
+	s.bDesc.load(s.from, w.B, 0, p.n, p.bTransposed)
+	flipSigns(w.A, p.aFlip)
+	flipSigns(w.B, p.bFlip)
 	if p.half {
 		p.rc.loadHalves(f, w.C)
 	} else {
@@ -198,10 +200,10 @@ func (s *startedProduct) run() {
 	} else {
 		p.rc.store(f, s.mask, w.C)
 	}
-	s.from.Completed(-1, 0, false)
+	s.from.AnnounceCompletion(-1, 0, false)
 }
 
-func flip(words []uint32, sign uint32) {
+func flipSigns(words []uint32, sign uint32) {
 	if sign == 0 {
 		return
 	}
@@ -210,15 +212,15 @@ func flip(words []uint32, sign uint32) {
 	}
 }
 
-// announce tells the observer of the cluster what the product will read.
+// announce tells the observer of the cluster which shared memory the product will read.
 func (s *startedProduct) announce() {
 	f, p := s.from.Frame, s.p
 	if f.Block.Watch == nil {
 		return
 	}
 	if p.aDesc >= 0 {
-		f.TouchedUnits(s.mask, s.aDesc.units(s.from, f.Warp.ID%4*warpRows, warpRows, p.aTurned), 16)
+		f.AnnounceUnits(s.mask, s.aDesc.units(s.from, f.Warp.ID%4*warpRows, warpRows, p.aTransposed), 16)
 	}
-	f.TouchedUnits(s.mask, s.bDesc.units(s.from, 0, p.n, p.bTurned), 16)
-	f.Started(-1, nil)
+	f.AnnounceUnits(s.mask, s.bDesc.units(s.from, 0, p.n, p.bTransposed), 16)
+	f.AnnounceStart(-1, nil)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 )
 
-// matrixDesc describes a factor of wgmma in shared memory: from the lowest bit the
-// start address, from bit 16 the leading and from bit 32 the stride dimension's
-// byte offset, all without their low four bits; at bit 49 the base offset; at bit
-// 62 the swizzle: none, 128, 64 or 32 bytes.
+// matrixDesc is the descriptor of a wgmma factor in shared memory. It holds the start
+// address from bit 0, the byte offset of the leading dimension from bit 16, and the byte
+// offset of the stride dimension from bit 32, all without their low four bits. The base
+// offset is at bit 49. The swizzle is at bit 62: none, 128, 64 or 32 bytes.
 type matrixDesc uint64
 
 func (d matrixDesc) start() int { return int(d&0x3fff) << 4 }
@@ -20,18 +20,18 @@ func (d matrixDesc) stride() int { return int(d>>32&0x3fff) << 4 }
 
 func (d matrixDesc) base() int { return int(d >> 49 & 7) }
 
-// span returns the bytes per row of the swizzle's atom, or of a core matrix without a
-// swizzle.
+// span returns the bytes per row of the swizzle's atom. Without a swizzle it returns the
+// bytes per row of a core matrix.
 func (d matrixDesc) span() int { return [...]int{16, 128, 64, 32}[d>>62] }
 
-// place returns where the swizzle puts the 16 bytes at an address. The base offset is the
-// 128-byte line that the pattern starts with.
+// place returns the address to which the swizzle moves the 16 bytes at addr. The base
+// offset is the 128-byte line with which the pattern starts.
 func (d matrixDesc) place(addr int) int {
 	lines := d.span()/16 - 1
 	return addr ^ ((addr>>7-d.base())&lines)<<4
 }
 
-// unit returns the 16 bytes of shared memory at an address before it is swizzled.
+// unit returns the 16 bytes of shared memory at an unswizzled address.
 func (d matrixDesc) unit(from machine.Origin, addr int) []byte {
 	b := from.Frame.Block
 	addr = d.place(addr)
@@ -43,15 +43,15 @@ func (d matrixDesc) unit(from machine.Origin, addr int) []byte {
 }
 
 // load reads lines of 32 bytes along the contraction, from line first on: rows of a or
-// columns of b. If turned, the other dimension is contiguous in memory, which only 16-bit
-// elements allow.
-func (d matrixDesc) load(from machine.Origin, words []uint32, first, lines int, turned bool) {
-	if turned {
-		d.loadTurned(from, words, first, lines)
+// columns of b. If transposed is set, the other dimension is contiguous in memory, which is
+// possible only for 16-bit elements.
+func (d matrixDesc) load(from machine.Origin, words []uint32, first, lines int, transposed bool) {
+	if transposed {
+		d.loadTransposed(from, words, first, lines)
 		return
 	}
-	// Eight lines are an atom: span bytes each, the next atom one stride further.
-	// Without a swizzle its 16-byte columns are one leading offset apart.
+	// An atom has eight lines of span bytes. The next atom is one stride further. Without a
+	// swizzle, the 16-byte columns are one leading offset apart.
 	next := 16
 	if d.span() == 16 {
 		next = d.leading()
@@ -70,11 +70,11 @@ func putUnit(words []uint32, unit []byte) {
 	}
 }
 
-// loadTurned reads 16 steps of the contraction, each of them 16-byte units of
-// eight lines. An atom is eight steps, span bytes each; with a swizzle the next
-// atom along the lines is one leading offset away and the next eight steps one
-// stride, without one it is the other way round.
-func (d matrixDesc) loadTurned(from machine.Origin, words []uint32, first, lines int) {
+// loadTransposed reads 16 steps of the contraction. A step consists of 16-byte units, each
+// with elements of eight lines. An atom has eight steps of span bytes. With a swizzle, the
+// next atom along the lines is one leading offset away, and the next eight steps are one
+// stride away. Without a swizzle, the two offsets are exchanged.
+func (d matrixDesc) loadTransposed(from machine.Origin, words []uint32, first, lines int) {
 	units := d.span() / 16
 	along, deeper := d.leading(), d.stride()
 	if units == 1 {
@@ -91,7 +91,7 @@ func (d matrixDesc) loadTurned(from machine.Origin, words []uint32, first, lines
 	}
 }
 
-// putPairs makes words of the elements of two steps, eight words apart.
+// putPairs packs the elements of two steps into words, which are eight words apart.
 func putPairs(words []uint32, lo, hi *[16]byte) {
 	_ = words[8*7]
 	for e := range 8 {
@@ -99,14 +99,14 @@ func putPairs(words []uint32, lo, hi *[16]byte) {
 	}
 }
 
-// units returns the offsets in shared memory that load reads 16 bytes at each.
-func (d matrixDesc) units(from machine.Origin, first, lines int, turned bool) []int32 {
+// units returns the offsets in shared memory at which load reads 16 bytes each.
+func (d matrixDesc) units(from machine.Origin, first, lines int, transposed bool) []int32 {
 	all := make([]int32, 0, 2*lines)
 	add := func(addr int) {
-		d.unit(from, addr) // its bounds
+		d.unit(from, addr) // checks the bounds
 		all = append(all, int32(d.place(addr)))
 	}
-	if !turned {
+	if !transposed {
 		next := 16
 		if d.span() == 16 {
 			next = d.leading()
