@@ -260,7 +260,7 @@ func TestGlobal(t *testing.T) {
 	if _, err := m.Global("nowhere"); err == nil || !strings.Contains(err.Error(), "attest ptx stats") {
 		t.Error(err)
 	}
-	if _, err := m.Kernel("nowhere"); err == nil || !strings.Contains(err.Error(), `no kernel "nowhere"`) {
+	if _, err := m.Kernel("nowhere"); err == nil || !strings.Contains(err.Error(), `no entry "nowhere": it has scale`) {
 		t.Error(err)
 	}
 }

@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 		{"wrong value", "0 2 4 6", "0 2 5 6", "element 2: got 4, want 5"},
 		{"wrong size", "0 2 4 6", "0 2 4", "12 bytes"},
 		{"fault", `"block": [4]`, `"block": [5]`, "st.global.u32"},
-		{"no kernel", "entry k", "entry j", `no kernel "k"`},
+		{"no kernel", "entry k", "entry j", `no entry "k": it has j`},
 		{"bad module", "%r2, %r1, %r1", "%r2, %r1", "kernel.ptx:11"},
 		{"nothing expected", `, "expect": "out.u32.txt", "type": "u32"`, "", "expects nothing"},
 		{"unused file", "-- out.u32.txt --", "-- more --\n-- out.u32.txt --", "does not use more"},
