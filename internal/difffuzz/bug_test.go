@@ -18,13 +18,13 @@ import (
 	_ "github.com/GOATnote-Inc/attest/device/cuda"
 )
 
-// bugs is the folder of cases that were found, in the form Find.Write gives them.
+// bugs is the folder of earlier finds, in the form that Find.Write writes.
 const bugs = "../../testdata/bug"
 
-// TestBugs replays what was found: each case has to give what it expects, on the
-// emulator of its target and on a GPU where there is one. A case with a file deviation is
-// one of the ledger's: a GPU may give something else, and what it does is logged. One that
-// hangs or faults there, as the file then says, runs on the emulator alone.
+// TestBugs replays earlier finds: each case must give the expected values on the emulator of
+// its target and, if there is one, on a GPU. A case with a file named deviation belongs to an
+// entry of DEVIATIONS.md: a GPU may give other values, and the test logs them. If the file
+// says that the case hangs or faults on a GPU, it runs only on the emulator.
 func TestBugs(t *testing.T) {
 	cases, err := filepath.Glob(filepath.Join(bugs, "*", "launch.json"))
 	if err != nil {
@@ -59,7 +59,7 @@ func TestBugs(t *testing.T) {
 			}
 			deviation, err := os.ReadFile(filepath.Join(dir, "deviation"))
 			if len(strings.Fields(string(deviation))) > 1 {
-				return // it hangs or faults, and takes the context with it
+				return // the case would hang or fault and destroy the CUDA context
 			}
 			switch got := runFolder(t.Context(), dir, gpu); {
 			case err == nil:
@@ -71,7 +71,7 @@ func TestBugs(t *testing.T) {
 	}
 }
 
-// runFolder runs a case and returns what is not as expected.
+// runFolder runs a case and returns an error if a value is not as expected.
 func runFolder(ctx context.Context, dir string, dev device.Device) error {
 	text, err := os.ReadFile(filepath.Join(dir, "kernel.ptx"))
 	if err != nil {

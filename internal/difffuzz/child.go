@@ -13,13 +13,13 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// Child runs batches in another process, which may die of them. A kernel that faults on
-// a GPU takes the process's context with it, so the process is then replaced.
+// Child runs batches in a separate process. A kernel that faults on a GPU destroys the CUDA
+// context of its process, so Child then starts a new process.
 type Child struct {
-	// Command is the process: one that calls Serve on its standard input and output.
+	// Command returns the process. It must call Serve on its standard input and output.
 	Command func() *exec.Cmd
-	// Wait is how long the process may be silent; 0 is two minutes.
-	Wait time.Duration
+	// Timeout is how long the process may take for one answer. 0 means two minutes.
+	Timeout time.Duration
 
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -28,13 +28,14 @@ type Child struct {
 	info  device.Info
 }
 
-// reply is what the process answers: first what its device is, then for each batch that
-// it was loaded or refused, and one outcome a job.
+// reply is one answer of the process. The first reply describes the device. For each batch,
+// one reply says whether the module was loaded or refused, and one reply per job holds its
+// outcome.
 type reply struct {
 	Info    *device.Info
 	Refused string
 	Outcome *Outcome
-	err     error // of reading it
+	err     error // why no reply could be read
 }
 
 // Serve runs the batches that arrive on r on a device and answers on w.
@@ -50,7 +51,7 @@ func Serve(r io.Reader, w io.Writer, open func() (device.Device, error)) error {
 	}
 	l := &Local{Device: dev}
 	if info.Driver == "cuda" {
-		l.Guard = gpuGuard
+		l.GuardBytes = gpuGuard
 	}
 	for {
 		var b Batch
@@ -65,7 +66,7 @@ func Serve(r io.Reader, w io.Writer, open func() (device.Device, error)) error {
 	}
 }
 
-// serve answers for one batch.
+// serve runs one batch and sends the replies.
 func (l *Local) serve(b *Batch, enc *gob.Encoder) error {
 	mod, err := l.Device.Load("fuzz.ptx", b.Text)
 	if err != nil {
@@ -87,7 +88,7 @@ func (l *Local) serve(b *Batch, enc *gob.Encoder) error {
 	return nil
 }
 
-// Info starts the process and says what its device is.
+// Info starts the process and describes its device.
 func (c *Child) Info() (device.Info, error) { return c.info, c.start() }
 
 func (c *Child) start() error {
@@ -117,7 +118,8 @@ func (c *Child) start() error {
 	return nil
 }
 
-// read hands on what the process answers, and at last why there is no more.
+// read sends the replies of the process to a channel. The last reply says why there are no
+// more.
 func read(out io.Reader, to chan<- reply) {
 	dec := gob.NewDecoder(bufio.NewReader(out))
 	for {
@@ -131,11 +133,11 @@ func read(out io.Reader, to chan<- reply) {
 	}
 }
 
-var errSilent = errors.New("no answer in time")
+var errNoAnswer = errors.New("no answer in time")
 
-// receive waits for the next answer.
+// receive waits for the next reply.
 func (c *Child) receive() reply {
-	wait := c.Wait
+	wait := c.Timeout
 	if wait == 0 {
 		wait = 2 * time.Minute
 	}
@@ -145,18 +147,18 @@ func (c *Child) receive() reply {
 	case r := <-c.lines:
 		return r
 	case <-t.C:
-		return reply{err: errSilent}
+		return reply{err: errNoAnswer}
 	}
 }
 
-// kill ends the process; the next batch starts another.
+// kill ends the process. The next batch starts a new one.
 func (c *Child) kill() {
 	if c.cmd == nil {
 		return
 	}
 	c.in.Close()
 	c.cmd.Process.Kill()
-	for range c.lines { // until its reader has seen the end
+	for range c.lines { // wait until read has seen the end
 	}
 	c.cmd.Wait()
 	c.cmd = nil
@@ -168,7 +170,7 @@ func (c *Child) Close() error {
 	return nil
 }
 
-// Run launches the jobs. Those behind one that faults run in a new process.
+// Run launches the jobs. If a job faults, the jobs after it run in a new process.
 func (c *Child) Run(ctx context.Context, b *Batch) (outs []Outcome, err error) {
 	for len(outs) < len(b.Jobs) {
 		if err := ctx.Err(); err != nil {
@@ -180,7 +182,7 @@ func (c *Child) Run(ctx context.Context, b *Batch) (outs []Outcome, err error) {
 		part := Batch{Text: b.Text, Jobs: b.Jobs[len(outs):]}
 		if err := c.enc.Encode(&part); err != nil {
 			c.kill()
-			return nil, &Refused{Msg: "the process ended: " + err.Error()}
+			return nil, &Refused{Msg: "the process that runs the kernels ended: " + err.Error()}
 		}
 		got, err := c.outcomes(len(part.Jobs))
 		if err != nil {
@@ -191,17 +193,17 @@ func (c *Child) Run(ctx context.Context, b *Batch) (outs []Outcome, err error) {
 	return outs, nil
 }
 
-// outcomes collects the answers up to the last, or to a fault.
+// outcomes collects the outcomes of n jobs, or of fewer if one of them faults.
 func (c *Child) outcomes(n int) (outs []Outcome, err error) {
 	for len(outs) < n {
 		r := c.receive()
 		switch {
 		case r.err != nil && len(outs) == 0:
 			c.kill()
-			return nil, &Refused{Msg: fmt.Sprintf("the process that loads the module ended: %v", r.err), Crashed: !errors.Is(r.err, errSilent)}
+			return nil, &Refused{Msg: fmt.Sprintf("the process that loads the module ended: %v", r.err), Crashed: !errors.Is(r.err, errNoAnswer)}
 		case r.err != nil:
 			c.kill()
-			return append(outs, Outcome{Fault: "the process ended: " + r.err.Error(), Hung: errors.Is(r.err, errSilent)}), nil
+			return append(outs, Outcome{Fault: "the process that runs the kernels ended: " + r.err.Error(), Hung: errors.Is(r.err, errNoAnswer)}), nil
 		case r.Refused != "":
 			return nil, &Refused{Msg: r.Refused}
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestChild runs a batch in another process and gets what this one gets.
+// TestChild checks that a batch has the same outcomes in another process.
 func TestChild(t *testing.T) {
 	c := &Child{Command: workerProcess("emu")}
 	defer c.Close()
@@ -36,8 +36,8 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestChildSurvives has one kernel of three fault: the others still run, in a new
-// process, and a module that is refused harms nothing.
+// TestChildSurvives runs three kernels, one of which faults: the others must still run. A
+// module that is refused before them must have no effect.
 func TestChildSurvives(t *testing.T) {
 	c := &Child{Command: workerProcess("emu")}
 	defer c.Close()
@@ -56,7 +56,7 @@ func TestChildSurvives(t *testing.T) {
 	}
 }
 
-// faulty is a kernel that stores to no memory.
+// faulty returns a kernel that stores to an address without memory.
 func faulty() *Kernel {
 	k := Generate(3, latest)
 	k.Body = []*Node{node(act("st.global.b32", "[%no]", "0")).with(".reg .b64 %no;")}
@@ -64,9 +64,9 @@ func faulty() *Kernel {
 	return k
 }
 
-// TestChildDies has the process die while it loads a module.
+// TestChildDies checks the error if the process ends while it loads a module.
 func TestChildDies(t *testing.T) {
-	c := &Child{Command: workerProcess("dies"), Wait: 20 * time.Second}
+	c := &Child{Command: workerProcess("dies"), Timeout: 20 * time.Second}
 	defer c.Close()
 	_, err := c.Run(t.Context(), NewBatch([]*Kernel{Generate(1, latest)}))
 	if !errors.As(err, new(*Refused)) {
@@ -79,7 +79,8 @@ func TestChildDies(t *testing.T) {
 	}
 }
 
-// TestCrash has a compiler die on every kernel: they are counted, and no finds.
+// TestCrash uses a compiler that crashes on every kernel: the kernels must be counted as
+// crashes, not as finds.
 func TestCrash(t *testing.T) {
 	f := &Fuzzer{Options: latest, Seed: 7, Batch: 2, Kernels: 3, Open: func() (*Pair, error) {
 		return &Pair{&Local{Device: emulator(t, ptx.SM90a, 0)}, &Child{Command: workerProcess("dies")}}, nil
@@ -93,7 +94,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestFaultIsFound plants a fault on one side: a find of its own kind.
+// TestFaultIsFound plants a fault on one device: it must be found as a difference of kind
+// fault.
 func TestFaultIsFound(t *testing.T) {
 	bad := &mutant{Device: emulator(t, ptx.SM90a, 0), change: func(s string) string {
 		return strings.ReplaceAll(s, "brev.b32 ", "trap; brev.b32 ")
@@ -115,12 +117,12 @@ func TestFaultIsFound(t *testing.T) {
 	}
 }
 
-// TestBlocksMatter has a device whose kernels see how many blocks there are: the same
-// kernels with a block more show it.
+// TestBlocksMatter uses a device on which results depend on the number of blocks: a launch
+// with one more block must show the difference.
 func TestBlocksMatter(t *testing.T) {
 	sees := func(s string) string { return strings.ReplaceAll(s, ", %laneid;", ", %nctaid.x;") }
 	open := func() device.Device { return &mutant{Device: emulator(t, ptx.SM90a, 0), change: sees} }
-	p := &Pair{&Local{Device: open()}, &Local{Device: open(), Extra: 1}}
+	p := &Pair{&Local{Device: open()}, &Local{Device: open(), ExtraBlocks: 1}}
 	k := Generate(1, latest)
 	k.Body = []*Node{node(inst("mov.u32", "%r1", "%laneid"))}
 	ds, err := p.differ(t.Context(), []*Kernel{k})
@@ -129,11 +131,11 @@ func TestBlocksMatter(t *testing.T) {
 	}
 }
 
-// TestGuard has a kernel store right behind its outputs: what is told is that, and a
-// kernel that stays in its buffers is not accused.
+// TestGuard runs a kernel that stores right behind its outputs: the outcome must say so. A
+// kernel that stays in its buffers must have no fault.
 func TestGuard(t *testing.T) {
 	b := NewBatch([]*Kernel{Generate(1, latest)})
-	l := &Local{Device: emulator(t, ptx.SM90a, 0), Guard: gpuGuard}
+	l := &Local{Device: emulator(t, ptx.SM90a, 0), GuardBytes: gpuGuard}
 	outs, err := l.Run(t.Context(), b)
 	if err != nil || outs[0].Fault != "" {
 		t.Fatal(outs, err)

@@ -5,14 +5,15 @@ import (
 	"fmt"
 )
 
-// Difference is what two devices do not agree about.
+// Difference describes how the results of two devices differ.
 type Difference struct {
-	// Kind is "bits", "fault", "hang", "refused" or "crash", which is of the other's compiler.
+	// Kind is "bits", "fault", "hang", "refused" or "crash". In a crash, the compiler of the
+	// other device crashed.
 	Kind string
 	Place
-	// Reference and Other are the bits, or the errors, of the two.
+	// Reference and Other are the bits or the errors of the two devices.
 	Reference, Other string
-	// Count is how many words of the outputs differ.
+	// Count is the number of words of the outputs that differ.
 	Count int
 }
 
@@ -28,7 +29,7 @@ func (d *Difference) String() string {
 	if d.Thread >= 0 {
 		who += fmt.Sprintf(", thread %d (lane %d)", d.Thread, d.Thread%32)
 	}
-	return fmt.Sprintf("%s of %s: reference %s, other %s; %d in all", at, who, d.Reference, d.Other, d.Count)
+	return fmt.Sprintf("%s of %s: reference %s, other %s; words that differ: %d", at, who, d.Reference, d.Other, d.Count)
 }
 
 func orNone(s string) string {
@@ -38,8 +39,8 @@ func orNone(s string) string {
 	return s
 }
 
-// compare finds what differs, or nil. A kernel that faults is worth a look even when
-// both agree, since none should.
+// compare returns the difference of two outcomes, or nil. A fault on both devices counts as
+// a difference, because no generated kernel should fault.
 func (k *Kernel) compare(ref, other *Outcome) *Difference {
 	switch {
 	case ref.Hung != other.Hung:
@@ -48,24 +49,25 @@ func (k *Kernel) compare(ref, other *Outcome) *Difference {
 		return &Difference{Kind: "fault", Reference: ref.Fault, Other: other.Fault}
 	}
 	l := k.layout()
-	out, first := differing(ref.Out, other.Out)
-	mem, firstMem := differing(ref.Mem, other.Mem)
+	out, first := countDiffering(ref.Out, other.Out)
+	mem, firstMem := countDiffering(ref.Mem, other.Mem)
 	d := &Difference{Kind: "bits", Count: out + mem}
 	switch {
 	case out > 0:
 		d.Place = k.place(l, first)
-		d.Reference, d.Other = show(ref.Out, first), show(other.Out, first)
+		d.Reference, d.Other = hexWord(ref.Out, first), hexWord(other.Out, first)
 	case mem > 0:
 		d.Place = k.memPlace(firstMem)
-		d.Reference, d.Other = show(ref.Mem, firstMem), show(other.Mem, firstMem)
+		d.Reference, d.Other = hexWord(ref.Mem, firstMem), hexWord(other.Mem, firstMem)
 	default:
 		return nil
 	}
 	return d
 }
 
-// differing counts the words of 8 bytes that differ and finds the first.
-func differing(a, b []byte) (n, first int) {
+// countDiffering returns the number of 8-byte words that differ, and the offset of the
+// first.
+func countDiffering(a, b []byte) (n, first int) {
 	first = -1
 	for at := 0; at < max(len(a), len(b)); at += 8 {
 		if !bytes.Equal(word(a, at), word(b, at)) {
@@ -79,8 +81,8 @@ func differing(a, b []byte) (n, first int) {
 
 func word(b []byte, at int) []byte { return b[min(at, len(b)):min(at+8, len(b))] }
 
-// show is a word in hexadecimal, highest digit first.
-func show(b []byte, at int) string {
+// hexWord returns the word at an offset in hexadecimal, highest digit first.
+func hexWord(b []byte, at int) string {
 	s := "0x"
 	w := word(b, at)
 	for i := range w {

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// notGenerated are the forms that kernels never have, each with its reason: a piece of
-// the form's syntax, and why.
+// notGenerated lists the forms that kernels never contain: a piece of the form's syntax, and
+// the reason.
 var notGenerated = []struct{ syntax, why string }{
 	{"bulk.tensor", "a tensor map is made by a device and is no part of a text; devicetest has them"},
 	{"fence.proxy.tensormap::generic.acquire", "for tensor maps in memory"},
@@ -44,11 +44,11 @@ var notGenerated = []struct{ syntax, why string }{
 
 var coverageSeeds = flag.Uint64("coverage", 800, "how many seeds TestCoverage looks at")
 
-// TestCoverage generates kernels until every form of the table was seen, or is in the
-// list above with its reason; and nothing is in the list that was seen.
+// TestCoverage generates kernels until they contain every form of the table that is not in
+// notGenerated. A form that is generated must not be in that list.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
-		t.Skip("thousands of kernels")
+		t.Skip("generates thousands of kernels")
 	}
 	seen := map[*isa.Form]bool{}
 	o := Options{Target: ptx.SM90a, Version: ptx.Version{Major: 9}, Size: 60}
@@ -77,20 +77,20 @@ func TestCoverage(t *testing.T) {
 			used[reason] = used[reason] || reason != ""
 			switch {
 			case seen[f] && reason != "":
-				t.Errorf("%s is generated: take it off the list", f.Syntax)
+				t.Errorf("%s is generated: remove it from notGenerated", f.Syntax)
 			case !seen[f] && reason == "":
-				t.Errorf("%s: never generated", f.Syntax)
+				t.Errorf("%s is never generated", f.Syntax)
 			}
 		}
 	}
 	for _, n := range notGenerated {
 		if !used[n.syntax] {
-			t.Errorf("the table has no form with %q: take it off the list", n.syntax)
+			t.Errorf("the table has no form with %q: remove it from notGenerated", n.syntax)
 		}
 	}
 }
 
-// allowed is the entry of the list that the form falls under, or "".
+// allowed returns the entry of notGenerated that matches the form, or "".
 func allowed(f *isa.Form) string {
 	for _, n := range notGenerated {
 		if strings.Contains(f.Syntax, n.syntax) {

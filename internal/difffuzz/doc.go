@@ -1,27 +1,28 @@
 // Package difffuzz compares two devices on random kernels.
 //
-// [Generate] makes a small kernel from a seed: instructions of the table in
-// attest/ptx/isa on operands that are nasty by construction, with branches, loops,
-// calls, shared memory, warp exchanges and matrix products around them. Such a kernel
-// ends, faults nowhere, has no race and uses nothing that PTX leaves undefined, so
-// whatever two devices disagree about is a defect of one of them. A [Fuzzer] runs
-// kernels on both and compares what they wrote to the bit.
+// [Generate] makes a small kernel from a seed. It combines instructions of the table in
+// ptx/isa with operands at the edges of their formats, branches, loops, calls, shared
+// memory, warp exchanges and matrix products. Such a kernel always ends, does not fault,
+// has no race and uses nothing that PTX leaves undefined. If two devices disagree about its
+// results, one of them has a defect. A [Fuzzer] runs kernels on both devices and compares
+// the bits that they wrote.
 //
-// Every register of a kernel has a value from memory before its first instruction and
-// goes back to memory after the last. So any instruction can be taken out and what is
-// left is still a kernel of the same kind, which is what [Shrink] lives on: it takes
-// out all that does not matter to a difference. What remains is written to a folder as
-// PTX with a launch file, for attest exec to replay.
+// A kernel loads every register from memory before its first instruction and stores every
+// register after its last. Any instruction can therefore be removed, and the remaining
+// instructions are still a valid kernel. [Shrink] relies on this: it removes everything
+// that does not matter to a difference. The shrunk kernel is written to a folder as PTX
+// with a launch file, so that attest exec can replay it.
 //
-// A GPU runs what an assembler makes of a kernel, and those make mistakes. The ones that
-// are known are left out, under their numbers in DEVIATIONS.md. Many come from what an
-// assembler believes to know about a register, so every result is combined with a zero
-// that it cannot know. Others come from many predicates that live long, so these lie in
-// registers between the pieces of a kernel: kernels show what instructions do, one by one,
-// and not how they are optimised together.
+// A GPU runs the machine code that ptxas makes of a kernel, and ptxas has defects. The
+// generator avoids the defects that are known; comments name them by their numbers in
+// DEVIATIONS.md. Many of them come from wrong assumptions of ptxas about the value of a
+// register. Every result is therefore combined with a zero that ptxas cannot know. Others
+// come from many predicates that live long. Between the pieces of a kernel, predicates are
+// therefore stored as numbers in registers. For these reasons the kernels test what single
+// instructions do, not how ptxas optimises several instructions together.
 //
-// One device is the reference, as a rule the emulator. The other may be a GPU: it is
-// then driven by a process of its own ([Child]), because a kernel that faults takes
-// the process's context with it. Where there is no GPU the emulator is compared with
-// itself under another schedule and with more blocks, which must not matter.
+// One device is the reference, usually the emulator. The other device may be a GPU. A
+// separate process ([Child]) then drives it, because a kernel that faults destroys the CUDA
+// context of its process. Without a GPU, the emulator is compared with itself under another
+// schedule and with more blocks. Neither may change the results.
 package difffuzz

@@ -9,21 +9,22 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// This file keeps kernels to what an assembler has to translate faithfully: it leaves
-// out what PTX does not settle, and what assemblers are known to get wrong.
+// This file excludes instructions whose result PTX does not define exactly, and
+// instructions that ptxas is known to compile incorrectly.
 
-// registersOnly reports whether an instruction must not have constants: an assembler
-// wants none, or computes an approximate function of one more exactly than the GPU (D24).
+// registersOnly reports whether an instruction must not have constant operands: ptxas does
+// not accept them, or computes an approximate function of a constant more exactly than the
+// GPU (D24).
 func registersOnly(m isa.Match) bool {
 	op := m.Form.Op
 	return op == "cvt" || strings.HasPrefix(op, "vabsdiff") || m.Has("approx") || m.Has("full")
 }
 
-// leftOut is the entry of DEVIATIONS.md by which kernels never have an instruction, "" for
-// most. A set with a float for its result is written as one with an integer, and what
-// converts that is at times lost (D21); half of a sum in shared memory is not done (D15); a
-// load loses its policy (D32).
-func leftOut(m isa.Match) string {
+// excludedBy returns the entry of DEVIATIONS.md because of which kernels never contain an
+// instruction, or "". D21: ptxas compiles set with a float result to a comparison with an
+// integer result and a conversion, and sometimes loses the conversion. D15: an addition of
+// f16x2 in shared memory changes only one half. D32: a load loses its cache policy.
+func excludedBy(m isa.Match) string {
 	switch m.Form.Op {
 	case "set":
 		if _, float := infinities[m.Type(&m.Form.Params[0])]; float {
@@ -41,9 +42,9 @@ func leftOut(m isa.Match) string {
 	return ""
 }
 
-// same reports whether an instruction is the minimum or maximum of a float with itself,
-// which assemblers take for a move, whereas it makes NaNs the canonical one.
-func same(m isa.Match, args []string) bool {
+// minMaxOfItself reports whether an instruction is the minimum or maximum of a float with
+// itself. ptxas compiles it to a move, but the instruction must canonicalise NaNs.
+func minMaxOfItself(m isa.Match, args []string) bool {
 	op, t := m.Form.Op, m.Type(&m.Form.Params[0])
 	if op != "min" && op != "max" || t.Integer() {
 		return false
@@ -52,10 +53,10 @@ func same(m isa.Match, args []string) bool {
 	return len(slices.Compact(sources)) < len(args)-1
 }
 
-// anyNaN reports whether PTX leaves open which NaN the instruction gives: of two NaNs of
-// f64 that of either operand, since an assembler may swap them, and of a sign that is
-// changed the NaN of the operand or another.
-func anyNaN(m isa.Match) bool {
+// nanUnspecified reports whether PTX does not specify which NaN the instruction returns.
+// For two f64 NaNs it may be either operand, because ptxas may swap them. For neg and abs it
+// may be the operand's NaN or another one.
+func nanUnspecified(m isa.Match) bool {
 	t := m.Type(&m.Form.Params[0])
 	switch m.Form.Op {
 	case "add", "sub", "mul", "fma", "mad", "min", "max":
@@ -66,19 +67,19 @@ func anyNaN(m isa.Match) bool {
 	return false
 }
 
-// infinities are by the bits of a type the largest numbers that are no NaN.
+// infinities holds the bits of +∞ by type. Magnitudes with larger bits are NaNs.
 var infinities = map[ptx.Type]uint64{ptx.F64: 0x7ff << 52, ptx.F32: 0x7f800000, ptx.F16: 0x7c00, ptx.BF16: 0x7f80}
 
-// halves are the types of which a packed one has two.
+// halves maps a packed type to the type of its two halves.
 var halves = map[ptx.Type]ptx.Type{ptx.F16x2: ptx.F16, ptx.BF16x2: ptx.BF16}
 
-// oneNaN makes all NaNs in a register the same.
-func (n *Node) oneNaN(t ptx.Type, reg string) {
+// canonicalNaN adds instructions that replace every NaN in a register with the same NaN.
+func (n *Node) canonicalNaN(t ptx.Type, reg string) {
 	if half, packed := halves[t]; packed {
 		n.with(".reg .b16 %lo, %hi;")
 		n.Insts = append(n.Insts, inst("mov.b32", "{%lo, %hi}", reg))
-		n.oneNaN(half, "%lo")
-		n.oneNaN(half, "%hi")
+		n.canonicalNaN(half, "%lo")
+		n.canonicalNaN(half, "%hi")
 		n.Insts = append(n.Insts, inst("mov.b32", reg, "{%lo, %hi}"))
 		return
 	}
@@ -93,10 +94,11 @@ func (n *Node) oneNaN(t ptx.Type, reg string) {
 		inst(fmt.Sprintf("selp.b%d", size), reg, fmt.Sprint(all), reg, "%nan"))
 }
 
-// apart reports whether a product may have its accumulators in c and its results in d.
-// Those of fp8 are put together from others on sm_90, and then a register must not be a
-// result and, in another place, an accumulator (D25).
-func apart(m isa.Match, d, c string) bool {
+// separateAccumulator reports whether a product may have its accumulators in the registers
+// c and its results in the registers d. On sm_90, an fp8 product is a sequence of other
+// instructions. There, a register must not be an accumulator and a result at different
+// positions (D25).
+func separateAccumulator(m isa.Match, d, c string) bool {
 	if !m.Has("e4m3") && !m.Has("e5m2") {
 		return true
 	}

@@ -12,13 +12,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// TestLeftOut looks for what assemblers are known to get wrong in many kernels.
+// TestLeftOut checks that many kernels contain no code that ptxas is known to compile
+// incorrectly.
 func TestLeftOut(t *testing.T) {
 	onPool := regexp.MustCompile(`@!?%p\d+ bra`)
 	for seed := range uint64(400) {
 		k := generate(seed, Options{Target: ptx.SM90a, Version: ptx.Version{Major: 8, Minor: 4}})
 		if s := onPool.FindString(Text([]*Kernel{k}, []string{"k"})); s != "" {
-			t.Errorf("seed %d: %q is a branch on a predicate that the kernel goes on with (D33)", seed, s)
+			t.Errorf("seed %d: %q branches on a predicate that the kernel uses later (D33)", seed, s)
 		}
 		for _, n := range k.Body {
 			walk(append(slices.Clone(n.Body), n.Else...), func(n *Node) {
@@ -32,8 +33,9 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// TestProductsDiffer checks that no node has two products which an assembler can see to be
-// the same (D38): the second's descriptor is the first's, combined with what it cannot know.
+// TestProductsDiffer checks that no node has two products that are the same as far as ptxas
+// can see (D38): the second descriptor is the first combined with a value that ptxas cannot
+// know.
 func TestProductsDiffer(t *testing.T) {
 	seconds := 0
 	for seed := range uint64(400) {
@@ -46,12 +48,12 @@ func TestProductsDiffer(t *testing.T) {
 					continue
 				}
 				if seen[i.String()] {
-					t.Errorf("seed %d: %s is there twice", seed, i)
+					t.Errorf("seed %d: %s occurs twice", seed, i)
 				}
 				if slices.Contains(i.Args, "%bd2") {
 					seconds++
 					if !hidden {
-						t.Errorf("seed %d: %s has a descriptor that nothing made", seed, i)
+						t.Errorf("seed %d: %s has a descriptor that no instruction computes", seed, i)
 					}
 				}
 				seen[i.String()] = true
@@ -63,8 +65,8 @@ func TestProductsDiffer(t *testing.T) {
 	}
 }
 
-// TestSelectors checks that no slct has a constant that assemblers take for a float of another
-// sign, or for NaN (D40).
+// TestSelectors checks that no slct has a constant that is a float with the other sign, or a
+// NaN, because ptxas compares it as a float (D40).
 func TestSelectors(t *testing.T) {
 	constants := 0
 	for seed := range uint64(3000) {
@@ -87,7 +89,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// loops are the operations that are a loop in shared memory.
+// loops are the atomics that ptxas compiles to a loop in shared memory.
 var loops = regexp.MustCompile(`^(atom|red)\..*(\.(add|min|max|and|or|xor|inc|dec)\..*(64|f16x?2?|bf16x?2?|f32)|\.cas\.b16|b128)$`)
 
 func spinsInShared(i Inst) bool {
@@ -96,9 +98,10 @@ func spinsInShared(i Inst) bool {
 	return shared && loops.MatchString(i.Op) && !strings.Contains(i.Op, ".v")
 }
 
-// TestPredicatesAreShort checks that no predicate of the pool outlives a node: all that is
-// read was declared there and made of its word (D33, D35, D36), and what goes back to the
-// word is not what an instruction gave, as far as an assembler can tell (D37).
+// TestPredicatesAreShort checks that no predicate of the pool is live between nodes. A node
+// declares the predicates that it reads and sets them from their words (D33, D35, D36). The
+// value that it stores in a word differs, as far as ptxas can tell, from the result of the
+// instruction (D37).
 func TestPredicatesAreShort(t *testing.T) {
 	for seed := range uint64(200) {
 		k := generate(seed, Options{Target: ptx.SM90a, Version: ptx.Version{Major: 8, Minor: 4}})
@@ -110,7 +113,7 @@ func TestPredicatesAreShort(t *testing.T) {
 				for _, r := range f[2:] {
 					declared[r] = true
 				}
-			case len(f) == 4 && f[0] == "setp.ne.b32" && declared[f[1]] && f[2] == word32(f[1]):
+			case len(f) == 4 && f[0] == "setp.ne.b32" && declared[f[1]] && f[2] == predicateWord(f[1]):
 				fresh[f[1]] = true
 			case len(f) == 4 && f[0] == "xor.pred" && fresh[f[1]] && f[3] == "%nilp":
 				hidden[f[1]] = true
@@ -120,12 +123,12 @@ func TestPredicatesAreShort(t *testing.T) {
 				}
 			case len(f) == 5 && f[0] == "selp.b32" && strings.HasPrefix(f[1], "%is"):
 				if !hidden[f[4]] {
-					t.Errorf("seed %d: %s is for all to see", seed, strings.TrimSpace(line))
+					t.Errorf("seed %d: %s is declared outside the nodes", seed, strings.TrimSpace(line))
 				}
 			default:
 				for _, r := range pool.FindAllString(line, -1) {
 					if r[1] == 'p' && !fresh[r] {
-						t.Errorf("seed %d: %s has %s from another node", seed, strings.TrimSpace(line), r)
+						t.Errorf("seed %d: %s uses %s of another node", seed, strings.TrimSpace(line), r)
 					}
 				}
 			}
@@ -133,8 +136,8 @@ func TestPredicatesAreShort(t *testing.T) {
 	}
 }
 
-// TestLeftOutCount counts the opcodes that kernels never have because of what assemblers
-// get wrong, as the help of attest fuzz says.
+// TestLeftOutCount counts the opcodes that kernels never contain because of defects of
+// ptxas. The help of attest fuzz states these numbers.
 func TestLeftOutCount(t *testing.T) {
 	got := map[string]int{}
 	for _, op := range []string{"set", "ld", "atom", "red"} {
@@ -145,7 +148,7 @@ func TestLeftOutCount(t *testing.T) {
 			each(f, 0, f.Op, func(op string) {
 				for _, m := range isa.Lookup(ptx.NewOpcode(op)) {
 					if m.Form == f && m.RunsOn(ptx.Version{Major: 9}, ptx.SM90a) {
-						got[leftOut(m)]++
+						got[excludedBy(m)]++
 					}
 				}
 			})
@@ -153,11 +156,12 @@ func TestLeftOutCount(t *testing.T) {
 	}
 	delete(got, "")
 	if want := map[string]int{"D15": 200, "D21": 1320, "D32": 7488}; !maps.Equal(got, want) {
-		t.Errorf("%v are left out, want %v", got, want)
+		t.Errorf("%v are excluded, want %v", got, want)
 	}
 }
 
-// each visits the opcodes that a form's slots make from the i-th on.
+// each visits the opcodes that start with op and continue with all choices for the form's
+// slots from the i-th on.
 func each(f *isa.Form, i int, op string, visit func(op string)) {
 	if i == len(f.Slots) {
 		visit(op)

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The emulator must give the same bits in another schedule and with a block more.
+// The emulator must give the same bits under another schedule and with one more block.
 func Example() {
 	f := &difffuzz.Fuzzer{
 		Options: difffuzz.Options{Target: ptx.SM80, Version: ptx.Version{Major: 8}},
@@ -24,7 +24,7 @@ func Example() {
 			if err != nil {
 				return nil, err
 			}
-			return &difffuzz.Pair{Reference: &difffuzz.Local{Device: a}, Other: &difffuzz.Local{Device: b, Extra: 1}}, nil
+			return &difffuzz.Pair{Reference: &difffuzz.Local{Device: a}, Other: &difffuzz.Local{Device: b, ExtraBlocks: 1}}, nil
 		},
 	}
 	stats, err := f.Run(context.Background())

@@ -15,46 +15,49 @@ import (
 // Find is a kernel on which two devices differ.
 type Find struct {
 	Seed uint64
-	// Kernel is the shrunk kernel, Original the generated one.
+	// Kernel is the shrunk kernel. Original is the generated kernel.
 	Kernel, Original *Kernel
 	Difference       *Difference
-	First            *First   // nil when storing every result hides the difference
-	Expect           *Outcome // what the reference gives for Kernel
-	Repeats          int      // further kernels with the same cause, as far as can be told
-	Path             string   // the folder it was written to
+	First            *FirstDifference // nil when storing every result hides the difference
+	Expect           *Outcome         // the outcome of Kernel on the reference
+	Repeats          int              // further kernels that probably have the same cause
+	Path             string           // the folder it was written to
 	// Seen is in how many of Runs runs of Kernel, alone in its module, the devices differed.
 	// When it is 0 they did so only among the other kernels of the batch, and nothing is
 	// shrunk.
-	Seen int
+	Reproduced int
 	// Cut says that time was up before Kernel was as small as it gets.
-	Cut bool
+	Interrupted bool
 }
 
-// shrink has Kernel be the shrunk one, if that shows the difference when it is run again.
+// shrink replaces Kernel with the shrunk kernel, if that kernel still shows the difference
+// when it runs again.
 func (f *Find) shrink(ctx context.Context, p *Pair) error {
 	small, d, err := Shrink(ctx, p, f.Original, f.Difference)
 	if err != nil {
 		return err
 	}
-	f.Cut = ctx.Err() != nil
-	seen, err := p.again(context.WithoutCancel(ctx), small, d.Kind)
+	f.Interrupted = ctx.Err() != nil
+	seen, err := p.countReproduced(context.WithoutCancel(ctx), small, d.Kind)
 	if err == nil && seen > 0 {
-		f.Kernel, f.Difference, f.Seen = small, d, seen
+		f.Kernel, f.Difference, f.Reproduced = small, d, seen
 	}
 	return err
 }
 
-// Again says how surely the kernel shows the difference, and whether it was shrunk in full.
-func (f *Find) Again() string {
-	s := fmt.Sprintf("run again alone, it differs %d of %d times", f.Seen, Runs)
-	if f.Cut {
-		s += "; time was up before it was as small as it gets"
+// Reproducibility says how often the kernel showed the difference when it ran again, and
+// whether shrinking was interrupted.
+func (f *Find) Reproducibility() string {
+	s := fmt.Sprintf("alone in its module, the kernel differs in %d of %d runs", f.Reproduced, Runs)
+	if f.Interrupted {
+		s += "; the time ended before it was fully shrunk"
 	}
 	return s
 }
 
-// cause is by what finds count as the same: the instruction that gives another result
-// or, where none is known to, the instructions that are left.
+// cause identifies the cause of a find: finds with equal causes count as one. It is the
+// instruction whose result differs or, if no such instruction is known, the list of the
+// remaining instructions.
 func (f *Find) cause() string {
 	if f.First != nil {
 		return f.Difference.Kind + " " + opcode(f.First.Inst)
@@ -68,19 +71,19 @@ func (f *Find) cause() string {
 	return f.Difference.Kind + " " + strings.Join(slices.Sorted(maps.Keys(ops)), " ")
 }
 
-// opcode is an instruction without its guard and operands.
+// opcode returns an instruction without its guard and operands.
 func opcode(inst string) string {
 	op, _, _ := strings.Cut(strings.TrimLeft(inst, "@!%p0123456789 "), " ")
 	return op
 }
 
-// Name is the folder of the find.
+// Name returns the name of the find's folder.
 func (f *Find) Name() string {
 	return fmt.Sprintf("%s-%s-%d", f.Kernel.Target, f.Difference.Kind, f.Seed)
 }
 
-// Write writes the find to a folder of its own in dir: the kernel, its launch file and
-// buffers for attest exec, and a README. The folder is there in full or not at all.
+// Write writes the find to its own folder in dir: the kernel, its launch file and buffers
+// for attest exec, and a README. It creates the folder completely or not at all.
 func (f *Find) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -89,7 +92,7 @@ func (f *Find) Write(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp) // nothing is there after the rename
+	defer os.RemoveAll(tmp) // has no effect after the rename
 	for name, data := range f.files() {
 		if err := os.WriteFile(filepath.Join(tmp, name), data, 0o644); err != nil {
 			return err
@@ -143,13 +146,13 @@ func (f *Find) files() map[string][]byte {
 		"entry": "k", "grid": []int{blocks}, "block": []int{b.X, b.Y, b.Z}, "params": params,
 	}, "", "  ")
 	if err != nil {
-		panic(err) // plain maps of plain values
+		panic(err) // cannot happen: the maps hold only numbers, strings and lists
 	}
 	files["launch.json"] = append(launch, '\n')
 	return files
 }
 
-// hexText is bytes as text, 32 a line.
+// hexText returns bytes as hexadecimal text, 32 bytes per line.
 func hexText(data []byte) []byte {
 	var b strings.Builder
 	for at := 0; at < len(data); at += 32 {
@@ -166,14 +169,14 @@ func (f *Find) readme() string {
 	if f.First != nil {
 		fmt.Fprintf(&b, "The first result that differs: %s\n\n", f.First)
 	}
-	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(f.Again()[:1])+f.Again()[1:])
-	if f.Cut {
+	fmt.Fprintf(&b, "%s.\n\n", strings.ToUpper(f.Reproducibility()[:1])+f.Reproducibility()[1:])
+	if f.Interrupted {
 		fmt.Fprintf(&b, "To shrink it:\n\n    attest fuzz --target %s --ptx %s --seed %d --kernels 1 --duration 10m --device DEVICE\n\n",
 			f.Original.Target, f.Original.Version, f.Seed)
 	}
-	fmt.Fprintf(&b, "%d instructions of %d, from seed %d for %s, PTX %s. Replay it with\n\n", f.Kernel.Size(), f.Original.Size(),
+	fmt.Fprintf(&b, "The kernel has %d of the %d instructions that seed %d generates for %s, PTX %s. Replay it with\n\n", f.Kernel.Size(), f.Original.Size(),
 		f.Seed, f.Original.Target, f.Original.Version)
 	fmt.Fprintf(&b, "    attest exec kernel.ptx --launch launch.json --device DEVICE\n\n")
-	fmt.Fprintf(&b, "What is expected is what the reference gives.\n")
+	fmt.Fprintf(&b, "The expected values are the results of the reference.\n")
 	return b.String()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// plainForms are the forms that compute registers from registers.
-var plainForms = func() (list []*isa.Form) {
+// registerForms are the forms that compute registers from registers.
+var registerForms = func() (list []*isa.Form) {
 	for _, f := range isa.Families {
 		switch f.Name {
 		case "integer", "logic", "compare", "float", "half", "approx", "convert":
@@ -24,7 +24,7 @@ var plainForms = func() (list []*isa.Form) {
 	return list
 }()
 
-// carries reports whether a form takes part in a chain by the carry flag.
+// carries reports whether a form reads or writes the carry flag.
 func carries(f *isa.Form) bool {
 	return f.Op == "addc" || f.Op == "subc" || f.Op == "madc" || hasSlot(f, "cc")
 }
@@ -38,9 +38,9 @@ func hasSlot(f *isa.Form, name string) bool {
 	return false
 }
 
-// variant fills the slots of a form at random. must says which modifiers a slot has to
-// choose from, "" being none at all, or nil for any. It reports false when what came
-// out is not legal in the module.
+// variant fills the slots of a form at random. must returns the modifiers that a slot may
+// have ("" stands for no modifier), or nil for all. ok is false if the result is not legal
+// in the module.
 func (g *gen) variant(f *isa.Form, must func(*isa.Slot) []string) (isa.Match, bool) {
 	for range 8 {
 		op := f.Op
@@ -58,61 +58,61 @@ func (g *gen) variant(f *isa.Form, must func(*isa.Slot) []string) (isa.Match, bo
 	return isa.Match{}, false
 }
 
-// modifier is what stands in a slot, or "".
+// modifier returns a random modifier for a slot, or "".
 func (g *gen) modifier(s *isa.Slot, must func(*isa.Slot) []string) string {
 	if must != nil {
 		if only := must(s); only != nil {
 			return g.pick(only...)
 		}
 	}
-	if s.Opt && g.one(2) {
+	if s.Opt && g.oneIn(2) {
 		return ""
 	}
 	return g.pick(s.Alts...)
 }
 
-// plain is an instruction of plainForms, at times under a predicate.
-func (g *gen) plain(scope) *Node {
-	f := plainForms[g.IntN(len(plainForms))]
-	if f.Op == "cvt" && g.one(2) { // few forms, but most variants
+// registerInst makes an instruction of registerForms, sometimes with a guard.
+func (g *gen) registerInst(scope) *Node {
+	f := registerForms[g.IntN(len(registerForms))]
+	if f.Op == "cvt" && g.oneIn(2) { // cvt has few forms but the most variants
 		cvts := isa.Forms("cvt")
 		f = cvts[g.IntN(len(cvts))]
 	}
-	m, ok := g.variant(f, g.rounded(f))
-	if !ok || leftOut(m) != "" {
+	m, ok := g.variant(f, g.roundingSlots(f))
+	if !ok || excludedBy(m) != "" {
 		return nil
 	}
 	n := &Node{}
 	in := Inst{Op: m.Opcode().Text, Out: 1}
-	imm := g.one(4)
+	imm := g.oneIn(4)
 	for i := range f.Params {
 		p := &f.Params[i]
 		must, may := m.Takes(p)
-		if !may || !must && g.one(2) {
+		if !may || !must && g.oneIn(2) {
 			continue
 		}
 		arg := g.operand(m, p, &imm)
-		if p.Pair != nil && (!p.PairOpt || g.one(2)) {
+		if p.Pair != nil && (!p.PairOpt || g.oneIn(2)) {
 			arg += "|" + g.operand(m, p.Pair, &imm)
 		}
-		in.Args = append(in.Args, g.tamed(n, f, i, m.Type(p), arg))
+		in.Args = append(in.Args, g.inRange(n, f, i, m.Type(p), arg))
 	}
-	if same(m, in.Args) {
+	if minMaxOfItself(m, in.Args) {
 		return nil
 	}
-	if g.one(5) && f.Op != "set" && f.Op != "testp" { // D21, D22
+	if g.oneIn(5) && f.Op != "set" && f.Op != "testp" { // D21, D22
 		in.Guard = "@" + g.pred()
 	}
 	n.Insts = append(n.Insts, in)
-	if anyNaN(m) {
-		n.oneNaN(m.Type(&f.Params[0]), in.Args[0])
+	if nanUnspecified(m) {
+		n.canonicalNaN(m.Type(&f.Params[0]), in.Args[0])
 	}
 	return n
 }
 
-// rounded keeps products and sums from being fused: of the two, one kind at most may
-// come without a rounding modifier.
-func (g *gen) rounded(f *isa.Form) func(*isa.Slot) []string {
+// roundingSlots prevents ptxas from fusing products and sums: in a kernel, either products
+// or sums may lack a rounding modifier, but not both.
+func (g *gen) roundingSlots(f *isa.Form) func(*isa.Slot) []string {
 	free := true
 	switch f.Op {
 	case "mul":
@@ -128,15 +128,15 @@ func (g *gen) rounded(f *isa.Form) func(*isa.Slot) []string {
 	}
 }
 
-// operand is a register or constant for a parameter. One operand may be a constant
-// while imm holds.
+// operand returns a register or constant for a parameter. At most one operand of an
+// instruction is a constant: imm says whether a constant is still allowed.
 func (g *gen) operand(m isa.Match, p *isa.Param, imm *bool) string {
 	t := m.Type(p)
 	if p.Kind == isa.Imm {
 		return fmt.Sprint(p.Values[g.IntN(len(p.Values))])
 	}
 	letter := class(t)
-	if t.Bits() == 8 && g.one(2) {
+	if t.Bits() == 8 && g.oneIn(2) {
 		letter = 'h'
 	}
 	if letter == 'p' {
@@ -148,7 +148,7 @@ func (g *gen) operand(m isa.Match, p *isa.Param, imm *bool) string {
 		}
 		return g.reg('p')
 	}
-	if m.Form.Wider && !m.Has("pack") && (t.Integer() || t.Class() == ptx.ClassBits) && g.one(8) {
+	if m.Form.Wider && !m.Has("pack") && (t.Integer() || t.Class() == ptx.ClassBits) && g.oneIn(8) {
 		letter = map[byte]byte{'h': 'r', 'r': 'd', 'd': 'd', 'q': 'q'}[letter]
 	}
 	if n := m.Count(p); n > 0 {
@@ -157,7 +157,7 @@ func (g *gen) operand(m isa.Match, p *isa.Param, imm *bool) string {
 	if p.Access != isa.Read {
 		return g.out(letter)
 	}
-	if *imm && !registersOnly(m) && g.one(2) {
+	if *imm && !registersOnly(m) && g.oneIn(2) {
 		if c := constant(g.Rand, t); c != "" {
 			*imm = false
 			return c
@@ -166,21 +166,21 @@ func (g *gen) operand(m isa.Match, p *isa.Param, imm *bool) string {
 	return g.reg(letter)
 }
 
-// constant is a constant of the type, or "" where PTX has none. Floats that are no
-// operation (0, 1 and their negatives) are left out: an assembler may drop the whole
-// instruction, and with it what it does to NaNs and subnormals.
+// constant returns a constant of the type, or "" if PTX has none. It never returns ±0 or
+// ±1 as a float: ptxas may then remove the whole instruction, and with it the effect on
+// NaNs and subnormals.
 func constant(r *rand.Rand, t ptx.Type) string {
 	switch t {
 	case ptx.F32:
 		for {
-			v := formats[1].nasty(r)
+			v := formats[1].edgeValue(r)
 			if v&0x7fffffff != 0 && v&0x7fffffff != 0x3f800000 {
 				return fmt.Sprintf("0f%08X", v)
 			}
 		}
 	case ptx.F64:
 		for {
-			v := formats[0].nasty(r)
+			v := formats[0].edgeValue(r)
 			if v<<1 != 0 && v<<1 != 0x3ff<<53 {
 				return fmt.Sprintf("0d%016X", v)
 			}
@@ -189,7 +189,7 @@ func constant(r *rand.Rand, t ptx.Type) string {
 	if t.Bits() < 16 || t.Bits() > 64 || t.Class() == ptx.ClassFloat || t.Class() == ptx.ClassPacked {
 		return ""
 	}
-	v := nastyInt(r)
+	v := edgeInt(r)
 	unused := 64 - t.Bits()
 	if t.Class() == ptx.ClassSigned {
 		return fmt.Sprint(int64(v) << unused >> unused)
@@ -197,10 +197,10 @@ func constant(r *rand.Rand, t ptx.Type) string {
 	return fmt.Sprint(v << unused >> unused)
 }
 
-// tamed keeps an operand in the range for which PTX says what happens, by an
-// instruction before it where need be: divisors are not 0, positions and lengths of bit
-// fields are below 256, the bit that fns starts at is one of the word.
-func (g *gen) tamed(n *Node, f *isa.Form, param int, t ptx.Type, arg string) string {
+// inRange returns an operand that is in the range for which PTX defines the result. If
+// necessary it adds instructions that compute the operand: divisors are not 0, positions
+// and lengths of bit fields are below 256, and fns starts at a bit of the word.
+func (g *gen) inRange(n *Node, f *isa.Form, param int, t ptx.Type, arg string) string {
 	name := f.Params[param].Name
 	reg := strings.HasPrefix(arg, "%")
 	switch {
@@ -221,7 +221,7 @@ func (g *gen) tamed(n *Node, f *isa.Form, param int, t ptx.Type, arg string) str
 	return arg
 }
 
-// nonzero replaces a divisor of 0 by another.
+// nonzero adds instructions that replace a zero divisor with another number.
 func (g *gen) nonzero(n *Node, t ptx.Type, arg string) string {
 	size := fmt.Sprint(t.Bits())
 	n.with(".reg .pred %zero;", ".reg .b"+size+" %by;")
@@ -229,7 +229,7 @@ func (g *gen) nonzero(n *Node, t ptx.Type, arg string) string {
 	return "%by"
 }
 
-// masked is the low bits of an operand.
+// masked returns an operand that holds the low bits of arg.
 func (g *gen) masked(n *Node, reg bool, arg string, mask int) string {
 	if !reg {
 		return fmt.Sprint(g.IntN(min(mask, 70) + 1))
@@ -240,7 +240,7 @@ func (g *gen) masked(n *Node, reg bool, arg string, mask int) string {
 	return low
 }
 
-// carry is a chain of sums or differences by the carry flag.
+// carry makes a chain of additions or subtractions with the carry flag.
 func (g *gen) carry(scope) *Node {
 	size, letter := g.pick("32", "64"), byte('r')
 	if size == "64" {
@@ -256,7 +256,7 @@ func (g *gen) carry(scope) *Node {
 		n.Insts = append(n.Insts, in)
 	}
 	step(g.pick("add.cc", "sub.cc", "mad.lo.cc", "mad.hi.cc"))
-	for g.one(3) {
+	for g.oneIn(3) {
 		step(g.pick("addc.cc", "subc.cc", "madc.lo.cc", "madc.hi.cc"))
 	}
 	step(g.pick("addc", "subc", "madc.lo", "madc.hi"))

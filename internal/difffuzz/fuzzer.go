@@ -10,46 +10,47 @@ import (
 // Fuzzer compares two devices on one kernel after the other.
 type Fuzzer struct {
 	Options
-	// Seed is that of the first kernel; the others follow it.
+	// Seed is the seed of the first kernel. The next kernels have the next seeds.
 	Seed uint64
-	// Batch is how many kernels a module has; 0 is 32.
+	// Batch is the number of kernels per module. 0 means 32.
 	Batch int
-	// Kernels is how many to try at most; 0 is no limit.
+	// Kernels is the number of kernels to try. 0 means no limit.
 	Kernels int
-	// Workers is how many batches are under way at once; 0 is 1.
+	// Workers is the number of batches that run at the same time. 0 means 1.
 	Workers int
 	// Open opens a pair of devices for a worker.
 	Open func() (*Pair, error)
-	// Found, if not nil, is told of each find once it is shrunk, one at a time.
+	// Found, if not nil, is called with each find after it was shrunk. Calls do not overlap.
 	Found func(*Find) error
-	// Progress, if not nil, is told of the numbers so far, one at a time.
+	// Progress, if not nil, is called with the statistics after each batch. Calls do not
+	// overlap.
 	Progress func(Stats)
 
-	mu    sync.Mutex
-	next  int
-	stats Stats
-	seen  map[string]*Find
-	// unexplained are by kind the finds without a First.
+	mu      sync.Mutex
+	next    int
+	stats   Stats
+	byCause map[string]*Find
+	// unexplained holds the finds without a FirstDifference, by kind.
 	unexplained map[string][]*Find
 	err         error
 }
 
-// Stats is what a Fuzzer has done.
+// Stats summarises the work of a Fuzzer.
 type Stats struct {
 	Kernels int
-	Finds   []*Find // by seed; of one cause only the first
-	// Crashed are the seeds of kernels that the other device's compiler crashed on. That
-	// is its own defect and says nothing about what a kernel computes.
+	Finds   []*Find // sorted by seed; only the first find of each cause
+	// Crashed holds the seeds of kernels on which the compiler of the other device crashed.
+	// Such a crash is a defect of the compiler and not a difference of results.
 	Crashed []uint64
-	// Next is the seed to go on with.
+	// Next is the seed to continue with.
 	Next uint64
 }
 
-// Run fuzzes until ctx ends or the kernels are done. When ctx ends, batches under way
-// are finished and what was found is still told.
+// Run fuzzes until ctx ends or all kernels have run. When ctx ends, Run finishes the
+// batches that are running and still reports their finds.
 func (f *Fuzzer) Run(ctx context.Context) (Stats, error) {
 	f.Batch, f.Workers = cmp.Or(f.Batch, 32), cmp.Or(f.Workers, 1)
-	f.seen, f.unexplained = map[string]*Find{}, map[string][]*Find{}
+	f.byCause, f.unexplained = map[string]*Find{}, map[string][]*Find{}
 	var wait sync.WaitGroup
 	for range f.Workers {
 		wait.Go(func() {
@@ -72,8 +73,8 @@ func (f *Fuzzer) fail(err error) {
 	}
 }
 
-// take is the seeds of the next batch; none when it is time to stop.
-func (f *Fuzzer) take(ctx context.Context) (seeds []uint64) {
+// nextSeeds returns the seeds of the next batch, or none when it is time to stop.
+func (f *Fuzzer) nextSeeds(ctx context.Context) (seeds []uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if ctx.Err() != nil || f.err != nil {
@@ -97,7 +98,7 @@ func (f *Fuzzer) work(ctx context.Context) error {
 	}
 	defer pair.Close()
 	for {
-		seeds := f.take(ctx)
+		seeds := f.nextSeeds(ctx)
 		if len(seeds) == 0 {
 			return nil
 		}
@@ -112,7 +113,7 @@ func (f *Fuzzer) batch(ctx context.Context, pair *Pair, seeds []uint64) error {
 	for i, seed := range seeds {
 		ks[i] = Generate(seed, f.Options)
 	}
-	whole := context.WithoutCancel(ctx) // a batch is finished even when time is up
+	whole := context.WithoutCancel(ctx) // a batch is finished even after ctx has ended
 	diffs, err := pair.differ(whole, ks)
 	if err != nil {
 		return err
@@ -138,8 +139,9 @@ func (f *Fuzzer) batch(ctx context.Context, pair *Pair, seeds []uint64) error {
 	return nil
 }
 
-// find runs a kernel again, shrinks it, unless its cause is known, and tells of it. One on
-// which the devices differ no more is told, too: batched and alone it is the same kernel.
+// find handles a kernel on which the devices differ. Unless the cause is known, it runs the
+// kernel again, shrinks it and reports it. It also reports a kernel that shows no
+// difference when it runs alone, because a kernel must give the same results in a batch.
 func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference) error {
 	whole := context.WithoutCancel(ctx)
 	find := &Find{Seed: k.Seed, Kernel: k, Original: k, Difference: d}
@@ -147,13 +149,13 @@ func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference)
 	if find.First, err = pair.explain(whole, k); err != nil {
 		return err
 	}
-	if f.known(find) || f.enough(find) {
+	if f.isKnown(find) || f.tooManyUnexplained(find) {
 		return nil
 	}
-	if find.Seen, err = pair.again(whole, k, d.Kind); err != nil {
+	if find.Reproduced, err = pair.countReproduced(whole, k, d.Kind); err != nil {
 		return err
 	}
-	if find.Seen > 0 {
+	if find.Reproduced > 0 {
 		if err := find.shrink(ctx, pair); err != nil {
 			return err
 		}
@@ -161,7 +163,7 @@ func (f *Fuzzer) find(ctx context.Context, pair *Pair, k *Kernel, d *Difference)
 	if find.First, err = pair.explain(whole, find.Kernel); err != nil {
 		return err
 	}
-	if f.known(find) {
+	if f.isKnown(find) {
 		return nil
 	}
 	outs, err := pair.Reference.Run(whole, NewBatch([]*Kernel{find.Kernel}))
@@ -183,35 +185,36 @@ func (f *Fuzzer) crashed(seed uint64) {
 	f.stats.Crashed = append(f.stats.Crashed, seed)
 }
 
-// known counts a find whose cause was seen before.
-func (f *Fuzzer) known(find *Find) bool {
+// isKnown reports whether the cause of a find was seen before, and counts the repetition.
+func (f *Fuzzer) isKnown(find *Find) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	cause := find.cause()
-	first := f.seen[cause]
+	first := f.byCause[cause]
 	switch first {
 	case nil:
-		f.seen[cause] = find
+		f.byCause[cause] = find
 		return false
 	case find:
 		return false
 	}
 	first.Repeats++
-	for c, of := range f.seen { // what it stood for before it was shrunk
+	for c, of := range f.byCause { // the cause that this find had before it was shrunk
 		if of == find {
-			f.seen[c] = first
+			f.byCause[c] = first
 		}
 	}
 	return true
 }
 
-// mostUnexplained is how many finds of a kind are shrunk without knowing which
-// instruction is behind them.
-const mostUnexplained = 10
+// maxUnexplained is the number of finds per kind that are shrunk although no instruction
+// is known to cause them.
+const maxUnexplained = 10
 
-// enough counts a find that is not worth the work any more: no instruction is known to
-// be behind it, as behind many of its kind before.
-func (f *Fuzzer) enough(find *Find) bool {
+// tooManyUnexplained reports whether a find is not worth shrinking: no instruction is known
+// to cause it, and maxUnexplained such finds of its kind are known already. The find counts
+// as a repetition of one of them.
+func (f *Fuzzer) tooManyUnexplained(find *Find) bool {
 	if find.First != nil {
 		return false
 	}
@@ -219,7 +222,7 @@ func (f *Fuzzer) enough(find *Find) bool {
 	defer f.mu.Unlock()
 	kind := find.Difference.Kind
 	f.unexplained[kind] = append(f.unexplained[kind], find)
-	if len(f.unexplained[kind]) <= mostUnexplained {
+	if len(f.unexplained[kind]) <= maxUnexplained {
 		return false
 	}
 	f.unexplained[kind][0].Repeats++

@@ -9,12 +9,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Options choose what kernels are made of.
+// Options choose the instructions and the size of kernels.
 type Options struct {
-	// Target and Version are those of the module: only what they have is generated.
+	// Target and Version are the .target and .version of the module. The generator uses only
+	// instructions that they allow.
 	Target  ptx.Target
 	Version ptx.Version
-	// Size is about how many pieces a kernel has; 0 is 24.
+	// Size is the approximate number of nodes of a kernel. 0 means 24.
 	Size int
 }
 
@@ -23,25 +24,25 @@ type gen struct {
 	*rand.Rand
 	Options
 	threads int
-	next    map[byte]int // by class: the register that is written next
+	next    map[byte]int // the register that is written next, by class
 	funcs   int
-	// An assembler may fuse a product and a sum without rounding modifiers, so a
-	// kernel has only one of the two without.
+	// ptxas may fuse a product and a sum without rounding modifiers. A kernel therefore has
+	// only products or only sums without them.
 	plainMul, plainAdd bool
 	depth              int
 }
 
-// scope is what is known about who runs a piece of a kernel.
+// scope says which threads execute a node.
 type scope struct {
-	mask  uint32 // the lanes of each warp that are here together; 0 when not known
-	block bool   // all threads of the block are
+	mask  uint32 // the lanes of each warp that execute the node together; 0 if not known
+	block bool   // all threads of the block execute it
 }
 
 func (s scope) warp() bool { return s.mask == allLanes }
 
 const allLanes = 0xffffffff
 
-// Generate makes the kernel of a seed. The same seed and options give the same one.
+// Generate makes the kernel of a seed. The same seed and options give the same kernel.
 func Generate(seed uint64, o Options) *Kernel {
 	k := generate(seed, o)
 	k.inputs()
@@ -71,16 +72,16 @@ func generate(seed uint64, o Options) *Kernel {
 	return k
 }
 
-// blocks are the extents of blocks: whole warps, up to a warpgroup.
+// blocks are the shapes of thread blocks: whole warps, up to a warpgroup.
 var blocks = []device.Dim{
 	device.D(32), device.D(32), device.D(64), device.D(64), device.D(96), device.D(128), device.D(128), device.D(128),
 	device.D(16, 2), device.D(8, 4, 2), device.D(4, 8, 4),
 }
 
-// mostBlocks is how many blocks a launch has at most; with more, inputs repeat.
-const mostBlocks = 4
+// maxBlocks is the largest number of blocks of a launch. Inputs exist for that many blocks.
+const maxBlocks = 4
 
-// inputs gives the registers that the body uses their first values.
+// inputs chooses the initial values of the registers that the body uses.
 func (k *Kernel) inputs() {
 	used, _ := k.registers()
 	for i, reg := range poolRegisters {
@@ -88,28 +89,29 @@ func (k *Kernel) inputs() {
 			continue
 		}
 		r := rand.New(rand.NewPCG(k.Seed, uint64(i)))
-		ws := make([]Word, mostBlocks*k.Threads())
+		ws := make([]Word, maxBlocks*k.Threads())
 		for i := range ws {
 			switch reg[1] {
 			case 'p':
 				ws[i] = Word{r.Uint64N(2)}
 			case 'q':
-				ws[i] = Word{nasty(r), nasty(r)}
+				ws[i] = Word{edgeWord(r), edgeWord(r)}
 			default:
-				ws[i] = Word{nasty(r)}
+				ws[i] = Word{edgeWord(r)}
 			}
 		}
 		k.Inputs[reg] = ws
 	}
 }
 
-// one is true once in n times.
-func (g *gen) one(n int) bool { return g.IntN(n) == 0 }
+// oneIn returns true with probability 1/n.
+func (g *gen) oneIn(n int) bool { return g.IntN(n) == 0 }
 
-// pick is one of the words.
+// pick returns one of the words at random.
 func (g *gen) pick(words ...string) string { return words[g.IntN(len(words))] }
 
-// has reports whether the module may have what needs a version and an architecture.
+// has reports whether the module allows an instruction that needs architecture sm and PTX
+// version isa.
 func (g *gen) has(sm, isa int) bool {
 	return g.Target.SM >= sm && !g.Version.Less(ptx.Version{Major: isa / 10, Minor: isa % 10})
 }
@@ -121,15 +123,15 @@ func (g *gen) nodes(n int, s scope) (list []*Node) {
 	return list
 }
 
-// producer makes a node where its scope allows it.
+// producer makes nodes of one kind in scopes that allow them.
 type producer struct {
 	weight int
 	fits   func(g *gen, s scope) bool
-	make   func(g *gen, s scope) *Node // nil when it came to nothing
+	make   func(g *gen, s scope) *Node // may return nil: then another producer is tried
 }
 
 func anywhere(*gen, scope) bool        { return true }
-func together(_ *gen, s scope) bool    { return s.mask != 0 }
+func knownLanes(_ *gen, s scope) bool  { return s.mask != 0 }
 func wholeWarp(_ *gen, s scope) bool   { return s.warp() }
 func wholeBlock(_ *gen, s scope) bool  { return s.block }
 func shallow(g *gen, _ scope) bool     { return g.depth < 3 }
@@ -141,10 +143,10 @@ func warpgroup(g *gen, s scope) bool {
 
 var producers []producer
 
-// init, because the producers of branches lead back here.
+// The list is filled in init because producers of branches refer to it.
 func init() {
 	producers = []producer{
-		{70, anywhere, (*gen).plain},
+		{70, anywhere, (*gen).registerInst},
 		{4, anywhere, (*gen).carry},
 		{4, anywhere, (*gen).pack},
 		{2, anywhere, (*gen).special},
@@ -160,8 +162,8 @@ func init() {
 		{1, anywhere, (*gen).jumpTable},
 		{3, anywhere, (*gen).asyncCopy},
 		{3, anywhere, (*gen).ownBarrier},
-		{4, together, (*gen).shuffle},
-		{6, together, (*gen).vote},
+		{4, knownLanes, (*gen).shuffle},
+		{6, knownLanes, (*gen).vote},
 		{2, wholeWarp, (*gen).moveMatrix},
 		{7, wholeWarp, (*gen).mma},
 		{4, wholeWarp, (*gen).wmma},
@@ -202,41 +204,42 @@ func (g *gen) node(s scope) *Node {
 	}
 }
 
-// branch parts threads by a predicate, which may be different for each.
+// branch makes an If with a predicate, which may differ between threads.
 func (g *gen) branch(s scope) *Node {
 	g.depth++
 	defer func() { g.depth-- }()
-	n := &Node{Kind: If, Cond: g.pred(), Meet: s.warp()}
+	n := &Node{Kind: If, Cond: g.pred(), Reconverge: s.warp()}
 	n.Body = g.nodes(1+g.IntN(3), scope{})
-	if g.one(2) {
+	if g.oneIn(2) {
 		n.Else = g.nodes(1+g.IntN(3), scope{})
 	}
 	return n
 }
 
-// lanes parts a warp by a bit of the lane's number: who is where is known.
+// lanes makes an If with a bit of the lane's number, so the lanes on each side are known.
 func (g *gen) lanes(scope) *Node {
 	g.depth++
 	defer func() { g.depth-- }()
-	n := &Node{Kind: If, Lane: g.IntN(5), Meet: true}
+	n := &Node{Kind: If, Lane: g.IntN(5), Reconverge: true}
 	mask := laneMasks[n.Lane]
 	n.Body = g.nodes(1+g.IntN(3), scope{mask: mask})
-	if g.one(2) {
+	if g.oneIn(2) {
 		n.Else = g.nodes(1+g.IntN(3), scope{mask: ^mask})
 	}
 	return n
 }
 
-// laneMasks are the lanes whose number has the bit.
+// laneMasks[i] holds the lanes whose number has bit i set.
 var laneMasks = [5]uint32{0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00, 0xffff0000}
 
-// loop repeats a few nodes, as often for all threads or by a register.
+// loop makes a Loop of a few nodes. The number of rounds is a constant, or a register's
+// value in each thread.
 func (g *gen) loop(s scope) *Node {
 	g.depth++
 	defer func() { g.depth-- }()
 	n := &Node{Kind: Loop, Count: 1 + g.IntN(4)}
-	if g.one(3) {
-		n.Count, n.From, n.Meet = 3, g.reg('r'), s.warp()
+	if g.oneIn(3) {
+		n.Count, n.From, n.Reconverge = 3, g.reg('r'), s.warp()
 		s = scope{}
 	}
 	n.Body = g.nodes(1+g.IntN(3), s)

@@ -6,7 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// asyncCopy copies to a thread's own shared memory, waits and reads it.
+// asyncCopy makes a node that copies to the thread's own shared memory with cp.async, waits
+// and reads it.
 func (g *gen) asyncCopy(scope) *Node {
 	var forms []*isa.Form
 	for _, f := range isa.Forms("cp") {
@@ -23,16 +24,16 @@ func (g *gen) asyncCopy(scope) *Node {
 	if m.Has("ca") {
 		size = 4 << g.IntN(3)
 	}
-	src := homes["global"]
-	if g.one(2) {
+	src := ownMemories["global"]
+	if g.oneIn(2) {
 		src = readOnly
 	}
 	to := size * g.IntN(ownSize/size)
-	in := act(m.Opcode().Text, fmt.Sprintf("[%%own+%d]", to), g.at(src, size), itoa(size))
+	in := act(m.Opcode().Text, fmt.Sprintf("[%%own+%d]", to), g.addressIn(src, size), itoa(size))
 	switch last := f.Params[3]; {
 	case last.Name == "ignoreSrc":
 		in.Args = append(in.Args, g.reg('p'))
-	case g.one(2) || m.Has("L2::cache_hint"):
+	case g.oneIn(2) || m.Has("L2::cache_hint"):
 		in.Args = append(in.Args, itoa(g.IntN(size+1)))
 	}
 	if m.Has("L2::cache_hint") {
@@ -46,12 +47,12 @@ func (g *gen) asyncCopy(scope) *Node {
 		n.Insts = append(n.Insts, act("cp.async.wait_all"))
 	case 2:
 		noinc := g.pick("", ".noinc")
-		count := "2" // the copy's arrival is added to what is awaited, unless .noinc
+		count := "2" // with .noinc, the phase must await the arrival of the copy as well
 		if noinc == "" {
 			count = "1"
 		}
 		n.Insts = append([]Inst{act("mbarrier.init.shared.b64", "[%mb]", count)}, n.Insts...)
-		n.Insts = append(n.Insts, act("cp.async.mbarrier.arrive"+noinc+g.window()+".b64", "[%mb]"),
+		n.Insts = append(n.Insts, act("cp.async.mbarrier.arrive"+noinc+g.sharedSpace()+".b64", "[%mb]"),
 			inst("mbarrier.arrive.shared.b64", "%state", "[%mb]"))
 		n.Insts = append(n.Insts, g.wait("[%mb]")...)
 		n.Insts = append(n.Insts, act("mbarrier.inval.shared.b64", "[%mb]"))
@@ -61,21 +62,21 @@ func (g *gen) asyncCopy(scope) *Node {
 	return n
 }
 
-// phase is what a thread's own mbarrier awaits.
-type phase struct{ pending, expected, bytes int }
+// mbarrierPhase models the counts of a thread's own mbarrier.
+type mbarrierPhase struct{ pending, expected, bytes int }
 
-// step ends the phase when nothing is awaited.
-func (p *phase) step() {
+// step starts the next phase if no arrivals and no bytes are left to wait for.
+func (p *mbarrierPhase) step() {
 	if p.pending == 0 && p.bytes == 0 {
 		p.pending = p.expected
 	}
 }
 
-// ownBarrier takes an mbarrier that no other thread uses through some phases.
+// ownBarrier makes a node in which each thread runs its own mbarrier through some phases.
 func (g *gen) ownBarrier(scope) *Node {
-	p := phase{pending: 1 + g.IntN(4)}
+	p := mbarrierPhase{pending: 1 + g.IntN(4)}
 	p.expected = p.pending
-	n := node(act("mbarrier.init"+g.window()+".b64", "[%mb]", itoa(p.pending)))
+	n := node(act("mbarrier.init"+g.sharedSpace()+".b64", "[%mb]", itoa(p.pending)))
 	n.with(".reg .b64 %state;")
 	tx := g.has(90, 80)
 	for range 2 + g.IntN(4) {
@@ -84,17 +85,17 @@ func (g *gen) ownBarrier(scope) *Node {
 		case op == 0 && p.pending > 1:
 			count := 1 + g.IntN(p.pending-1)
 			p.pending -= count
-			n.arrive("arrive.noComplete"+g.sem("release")+g.window(), count)
+			n.arrive("arrive.noComplete"+g.ordering("release")+g.sharedSpace(), count)
 		case op == 1 && tx && p.pending > 0:
 			count := 1 + g.IntN(p.pending)
 			p.pending -= count
-			n.arrive("arrive"+g.sem("release")+g.window(), count)
+			n.arrive("arrive"+g.ordering("release")+g.sharedSpace(), count)
 		case op == 2 && p.pending > 0 && p.expected > 1:
 			p.pending, p.expected = p.pending-1, p.expected-1
-			n.arrive("arrive_drop"+g.sem("release")+g.window(), 0)
+			n.arrive("arrive_drop"+g.ordering("release")+g.sharedSpace(), 0)
 		case op == 3 && tx && p.pending > 0:
 			p.pending, p.bytes = p.pending-1, p.bytes+size
-			n.arrive("arrive.expect_tx"+g.sem("release")+g.window(), size)
+			n.arrive("arrive.expect_tx"+g.ordering("release")+g.sharedSpace(), size)
 		case op == 4 && tx && p.pending > 0:
 			p.bytes += size
 			n.Insts = append(n.Insts, act("mbarrier.expect_tx"+g.pick("", ".relaxed.cta")+".shared::cta.b64", "[%mb]", itoa(size)))
@@ -106,26 +107,27 @@ func (g *gen) ownBarrier(scope) *Node {
 			continue
 		case p.pending > 0:
 			p.pending--
-			n.arrive("arrive"+g.sem("release")+g.window(), 0)
+			n.arrive("arrive"+g.ordering("release")+g.sharedSpace(), 0)
 		default:
 			continue
 		}
 		p.step()
-		if g.one(2) {
+		if g.oneIn(2) {
 			n.Insts = append(n.Insts, inst("mbarrier.pending_count.b64", g.out('r'), "%state"))
 		}
-		if g.one(2) {
-			n.Insts = append(n.Insts, inst("mbarrier.test_wait"+g.sem("acquire")+g.window()+".b64", g.out('p'), "[%mb]", "%state"))
+		if g.oneIn(2) {
+			n.Insts = append(n.Insts, inst("mbarrier.test_wait"+g.ordering("acquire")+g.sharedSpace()+".b64", g.out('p'), "[%mb]", "%state"))
 		}
 	}
 	if p.bytes > 0 {
 		n.Insts = append(n.Insts, act("mbarrier.complete_tx.shared::cta.b64", "[%mb]", itoa(p.bytes)))
 	}
-	n.Insts = append(n.Insts, act("mbarrier.inval"+g.window()+".b64", "[%mb]"))
+	n.Insts = append(n.Insts, act("mbarrier.inval"+g.sharedSpace()+".b64", "[%mb]"))
 	return n
 }
 
-// arrive adds an arrival with a count, or a number of bytes, where there is one.
+// arrive adds an operation on the thread's own mbarrier. A count of 0 omits the operand, so
+// that the default applies.
 func (n *Node) arrive(op string, count int) {
 	in := inst("mbarrier."+op+".b64", "%state", "[%mb]")
 	if count > 0 {
@@ -134,7 +136,7 @@ func (n *Node) arrive(op string, count int) {
 	n.Insts = append(n.Insts, in)
 }
 
-// bulkForms are the copies and reductions by bulk whose destination is the block's own
+// bulkForms returns the bulk copies and reductions whose destination is the block's own
 // shared memory or global memory.
 func bulkForms() (list []*isa.Form) {
 	for _, f := range isa.Forms("cp") {
@@ -145,7 +147,7 @@ func bulkForms() (list []*isa.Form) {
 	return list
 }
 
-// bulk has the copy engine move or reduce bytes.
+// bulk makes a node that copies or reduces bytes with the copy engine.
 func (g *gen) bulk(scope) *Node {
 	forms := bulkForms()
 	f := forms[g.IntN(len(forms))]
@@ -167,7 +169,7 @@ func (g *gen) bulk(scope) *Node {
 	if global {
 		dst = "[%mem]"
 	} else if m.Space(&f.Params[1]) == "global" {
-		src = g.at(readOnly, size)
+		src = g.addressIn(readOnly, size)
 	}
 	n.Cluster = m.Has("shared::cluster") && m.Has("shared::cta")
 	copyIt := act(m.Opcode().Text, dst, src, itoa(size))
@@ -185,14 +187,14 @@ func (g *gen) bulk(scope) *Node {
 		return n
 	}
 	n.Insts = append(n.Insts, raw("poll:"),
-		inst("mbarrier.try_wait.parity"+g.sem("acquire")+g.window()+".b64", "%over", "[%bb]", "0"),
+		inst("mbarrier.try_wait.parity"+g.ordering("acquire")+g.sharedSpace()+".b64", "%over", "[%bb]", "0"),
 		Inst{Guard: "@!%over", Op: "bra", Args: []string{"poll"}},
 		inst("ld.shared.b32", g.out('r'), fmt.Sprintf("[%%bx+%d]", 256+4*g.IntN(size/4))),
 		act("bar.sync", "0"), leader(act("mbarrier.inval.shared.b64", "[%bb]")), act("bar.sync", "0"))
 	return n
 }
 
-// cluster is what blocks of a cluster do with each other, in a cluster of one.
+// cluster makes a node with instructions for clusters. The cluster has one block.
 func (g *gen) cluster(scope) *Node {
 	switch g.IntN(4) {
 	case 0:
@@ -212,7 +214,7 @@ func (g *gen) cluster(scope) *Node {
 	return g.remote()
 }
 
-// remote stores to, or reduces in, shared memory of the cluster.
+// remote makes a node that stores to shared memory of the cluster, or reduces there.
 func (g *gen) remote() *Node {
 	if !g.has(90, 81) {
 		return nil
@@ -225,7 +227,7 @@ func (g *gen) remote() *Node {
 	}
 	f := forms[g.IntN(len(forms))]
 	m, ok := g.variant(f, func(s *isa.Slot) []string {
-		if s.Name == "shared::cluster" { // the addresses are not generic ones
+		if s.Name == "shared::cluster" { // required, because the addresses are not generic
 			return s.Alts
 		}
 		return nil
@@ -236,7 +238,7 @@ func (g *gen) remote() *Node {
 	b := &f.Params[1]
 	size := accessBytes(m, b)
 	at := size * g.IntN(ownSize/size)
-	// Threads take part one at a time: each has its own barrier and destination.
+	// The threads do not interact: each has its own mbarrier and destination.
 	n := node(
 		act("mbarrier.init.shared.b64", "[%mb]", "1"), act("fence.mbarrier_init.release.cluster"),
 		inst("mapa.shared::cluster.u32", "%there", "%own", "0"), inst("mapa.shared::cluster.u32", "%bar", "%mb", "0"),

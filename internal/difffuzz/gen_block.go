@@ -4,19 +4,20 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// threadsWord stands for the number of threads in a block: a smaller launch of the same
-// nodes has fewer.
+// threadsWord stands for the number of threads in a block. The printer replaces it, because
+// shrinking may reduce the number.
 const threadsWord = "THREADS"
 
-// sync has the threads of the block wait for each other, most often at barrier 0.
+// sync returns a barrier of all threads of the block, usually barrier 0.
 func (g *gen) sync() Inst {
-	if g.one(4) {
+	if g.oneIn(4) {
 		return act(g.pick("barrier.sync.aligned", "barrier.sync", "bar.sync"), itoa(g.IntN(16)), threadsWord)
 	}
 	return act("bar.sync", "0")
 }
 
-// neighbour puts the address of another thread's place in %from and this one's in %mine.
+// neighbour returns instructions that put the exchange address of another thread into %from
+// and the exchange address of this thread into %mine.
 func (g *gen) neighbour() (insts []Inst, regs string) {
 	return []Inst{
 		inst("mad.lo.u32", "%mine", "%t", itoa(exchangeSize), "%bx"),
@@ -26,11 +27,11 @@ func (g *gen) neighbour() (insts []Inst, regs string) {
 	}, ".reg .b32 %mine, %from;"
 }
 
-// exchange gives registers to another thread of the block.
+// exchange makes a node that passes registers to another thread of the block.
 func (g *gen) exchange(scope) *Node {
 	insts, regs := g.neighbour()
 	insts = append(insts, g.sync(), act("st.shared.v4.b32", "[%mine]", g.vector('r', 4, false)), g.sync())
-	if g.one(2) {
+	if g.oneIn(2) {
 		insts = append(insts, inst("ld.shared.v4.b32", g.vector('r', 4, true), "[%from]"))
 	} else {
 		insts = append(insts, inst("ld.shared.v2.b64", g.vector('d', 2, true), "[%from]"))
@@ -38,9 +39,10 @@ func (g *gen) exchange(scope) *Node {
 	return node(insts...).with(regs)
 }
 
-// barrier reduces a predicate over the block, or has half of the warps only arrive.
+// barrier makes a node that reduces a predicate over the block, or a barrier at which half
+// of the warps arrive without waiting.
 func (g *gen) barrier(scope) *Node {
-	if g.threads >= 64 && g.one(3) {
+	if g.threads >= 64 && g.oneIn(3) {
 		id, n := itoa(1+g.IntN(15)), threadsWord
 		return node(
 			inst("and.b32", "%odd", "%t", "32"), inst("setp.ne.u32", "%goes", "%odd", "0"),
@@ -65,69 +67,72 @@ func (g *gen) barrier(scope) *Node {
 		letter = 'r'
 	}
 	args := []string{g.out(letter), itoa(g.IntN(16))}
-	if g.one(2) {
+	if g.oneIn(2) {
 		args = append(args, threadsWord)
 	}
 	return node(inst(m.Opcode().Text, append(args, g.pred())...))
 }
 
-// sem is how an mbarrier's operation orders memory, in words or by default.
-func (g *gen) sem(order string) string {
-	if g.has(80, 80) && g.one(3) {
+// ordering returns the modifiers for the memory order of an mbarrier operation, or none for
+// the default.
+func (g *gen) ordering(order string) string {
+	if g.has(80, 80) && g.oneIn(3) {
 		return "." + order + ".cta"
 	}
 	return ""
 }
 
-// window is how the block's own shared memory is named.
-func (g *gen) window() string {
-	if g.has(80, 78) && g.one(2) {
+// sharedSpace returns a name for the block's own shared memory.
+func (g *gen) sharedSpace() string {
+	if g.has(80, 78) && g.oneIn(2) {
 		return ".shared::cta"
 	}
 	return ".shared"
 }
 
-// wait polls an mbarrier: by the phase's state in %state, or by parity 0 of a barrier
-// in its first phase.
+// wait returns a loop that polls an mbarrier with the state in %state, or with parity 0 if
+// the mbarrier is in its first phase.
 func (g *gen) wait(bar string) []Inst {
 	op, what := "mbarrier.test_wait", "%state"
-	if g.has(90, 78) && g.one(2) {
+	if g.has(90, 78) && g.oneIn(2) {
 		op = "mbarrier.try_wait"
 	}
-	if g.has(80, 71) && g.one(2) {
+	if g.has(80, 71) && g.oneIn(2) {
 		op, what = op+".parity", "0"
 	}
 	return []Inst{
-		raw("poll:"), inst(op+g.sem("acquire")+g.window()+".b64", "%over", bar, what),
+		raw("poll:"), inst(op+g.ordering("acquire")+g.sharedSpace()+".b64", "%over", bar, what),
 		{Guard: "@!%over", Op: "bra", Args: []string{"poll"}},
 	}
 }
 
-// leader is an instruction of the block's first thread, which is where %lead holds.
+// leader makes i an instruction that only the first thread of the block executes. There,
+// %lead is true.
 func leader(i Inst) Inst {
 	i.Guard = "@%lead"
 	return i
 }
 
-// blockBarrier has threads exchange registers by way of an mbarrier.
+// blockBarrier makes a node in which threads exchange registers and synchronise with an
+// mbarrier.
 func (g *gen) blockBarrier(scope) *Node {
 	insts, regs := g.neighbour()
-	arrive := inst("mbarrier.arrive"+g.sem("release")+g.window()+".b64", "%state", "[%bb]")
-	if g.one(3) {
-		arrive.Op = "mbarrier.arrive_drop" + g.sem("release") + g.window() + ".b64"
+	arrive := inst("mbarrier.arrive"+g.ordering("release")+g.sharedSpace()+".b64", "%state", "[%bb]")
+	if g.oneIn(3) {
+		arrive.Op = "mbarrier.arrive_drop" + g.ordering("release") + g.sharedSpace() + ".b64"
 	}
-	if g.has(90, 80) && g.one(3) {
-		arrive = inst("mbarrier.arrive"+g.sem("release")+g.window()+".b64", "%state", "[%bb]", "1")
+	if g.has(90, 80) && g.oneIn(3) {
+		arrive = inst("mbarrier.arrive"+g.ordering("release")+g.sharedSpace()+".b64", "%state", "[%bb]", "1")
 	}
 	insts = append(insts,
 		inst("setp.eq.u32", "%lead", "%t", "0"),
 		act("bar.sync", "0"),
-		leader(act("mbarrier.init"+g.window()+".b64", "[%bb]", threadsWord)),
+		leader(act("mbarrier.init"+g.sharedSpace()+".b64", "[%bb]", threadsWord)),
 		act("st.shared.v2.b32", "[%mine]", g.vector('r', 2, false)),
 		act("bar.sync", "0"), arrive)
 	insts = append(insts, g.wait("[%bb]")...)
 	insts = append(insts,
 		inst("ld.shared.v2.b32", g.vector('r', 2, true), "[%from]"),
-		act("bar.sync", "0"), leader(act("mbarrier.inval"+g.window()+".b64", "[%bb]")), act("bar.sync", "0"))
+		act("bar.sync", "0"), leader(act("mbarrier.inval"+g.sharedSpace()+".b64", "[%bb]")), act("bar.sync", "0"))
 	return node(insts...).with(regs, ".reg .pred %lead, %over;", ".reg .b64 %state;")
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// stack takes memory of the stack, writes and reads it, and gives it back.
+// stack makes a node that allocates memory on the stack, writes and reads it, and frees it.
 func (g *gen) stack(scope) *Node {
 	if !g.has(52, 73) {
 		return nil
@@ -21,7 +21,7 @@ func (g *gen) stack(scope) *Node {
 	return n.with(".reg .b64 %sp, %room;")
 }
 
-// callee are what functions do with a, b and c of 32 bits.
+// callees are bodies of functions with 32-bit arguments a, b and c.
 var callees = []string{
 	"add.u32 %o, %a, %b; xor.b32 %o, %o, %c;",
 	"fma.rn.f32 %o, %a, %b, %c;",
@@ -33,7 +33,8 @@ var callees = []string{
 		".reg .pred %z; setp.ne.u32 %z, %n, 0; @%z bra again; }",
 }
 
-// function writes a function with three arguments and one result, or one result less.
+// function returns the name and text of a function with three arguments and at most one
+// result.
 func (g *gen) function() (name, text string) {
 	name = fmt.Sprintf("FN%d", g.funcs)
 	g.funcs++
@@ -47,9 +48,9 @@ func (g *gen) function() (name, text string) {
 	return name, text
 }
 
-// call calls a function, by its name or by its address.
+// call makes a node that calls a function by name or by address.
 func (g *gen) call(s scope) *Node {
-	if g.one(4) {
+	if g.oneIn(4) {
 		return g.procedure(s)
 	}
 	name, text := g.function()
@@ -59,14 +60,14 @@ func (g *gen) call(s scope) *Node {
 		act("st.param.b32", "[a]", g.reg('r')),
 		act("st.param.b32", "[bc]", g.reg('r')),
 		act("st.param.b32", "[bc+4]", g.reg('r')))
-	if s.block && g.one(3) { // ptxas of CUDA 12.4 crashes on some calls by address inside branches
+	if s.block && g.oneIn(3) { // ptxas of CUDA 12.4 crashes on some calls by address inside branches
 		n.with(".reg .b64 %fp;")
 		n.Insts = append(n.Insts, inst("mov.u64", "%fp", name),
 			raw("proto: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[8]);"),
 			act("call", "(o)", "%fp", "(a, bc)", "proto"))
 	} else {
 		op := "call"
-		if s.block && g.one(2) {
+		if s.block && g.oneIn(2) {
 			op = "call.uni"
 		}
 		n.Insts = append(n.Insts, act(op, "(o)", name, "(a, bc)"))
@@ -75,7 +76,7 @@ func (g *gen) call(s scope) *Node {
 	return n
 }
 
-// procedure calls functions that lack arguments or results.
+// procedure makes a node that calls functions without arguments or without results.
 func (g *gen) procedure(s scope) *Node {
 	name := fmt.Sprintf("FN%d", g.funcs)
 	g.funcs++
@@ -94,27 +95,27 @@ func (g *gen) procedure(s scope) *Node {
 		return n.with(".param .b32 o;")
 	case 2:
 		n := node(act("st.param.b64", "[a]", "%mem"), act("call", name, "(a)"), inst("ld.global.b32", g.out('r'), "[%mem+32]"))
-		n.Funcs = []string{storing(name)}
+		n.Funcs = []string{addingFunction(name)}
 		return n.with(".param .b64 a;")
 	}
-	if g.one(2) {
+	if g.oneIn(2) {
 		n := node(inst("mov.u64", "%fp", name), raw("proto: .callprototype _ ();"), act("call", "%fp", "proto"))
 		n.Funcs = []string{".func " + name + "()\n{\n\tret;\n}"}
 		return n.with(".reg .b64 %fp;")
 	}
 	n := node(act("st.param.b64", "[a]", "%mem"), inst("mov.u64", "%fp", name),
 		raw("proto: .callprototype _ (.param .b64 _);"), act("call", "%fp", "(a)", "proto"))
-	n.Funcs = []string{storing(name)}
+	n.Funcs = []string{addingFunction(name)}
 	return n.with(".param .b64 a;", ".reg .b64 %fp;")
 }
 
-// storing is a function that adds to a word of memory.
-func storing(name string) string {
+// addingFunction returns the text of a function that adds to a word of memory.
+func addingFunction(name string) string {
 	return ".func " + name + "(.param .b64 a)\n{\n\t.reg .b64 %a;\n\t.reg .b32 %o;\n\tld.param.b64 %a, [a];\n" +
 		"\tld.global.b32 %o, [%a+32];\n\tadd.u32 %o, %o, 77;\n\tst.global.b32 [%a+32], %o;\n\tret;\n}"
 }
 
-// jumpTable goes to one of four places by a register.
+// jumpTable makes a node that branches to one of four labels, selected by a register.
 func (g *gen) jumpTable(s scope) *Node {
 	d := g.out('r')
 	n := node(
@@ -126,6 +127,6 @@ func (g *gen) jumpTable(s scope) *Node {
 		raw("two:"), inst("mul.hi.u32", d, g.reg('r'), g.reg('r')),
 		raw("three:"), inst("sub.u32", d, d, g.reg('r')),
 		raw("join:"), inst("not.b32", d, d))
-	n.Meet = s.warp()
+	n.Reconverge = s.warp()
 	return n.with(".reg .b32 %way;")
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// member is the mask of the lanes that are here, as a constant or in a register.
+// member returns the mask of the lanes that execute the node, as a constant or in a
+// register.
 func (g *gen) member(n *Node, s scope) string {
 	mask := fmt.Sprintf("%#08x", s.mask)
-	if !g.one(4) {
+	if !g.oneIn(4) {
 		return mask
 	}
 	n.with(".reg .b32 %mask;")
@@ -18,16 +19,17 @@ func (g *gen) member(n *Node, s scope) string {
 	return "%mask"
 }
 
-// shuffle reads a register of another lane. Of a part of a warp, segments keep it to
-// the lanes that take part: what others would give is undefined.
+// shuffle makes a node that reads a register of another lane. If only a part of the warp
+// executes it, segments restrict the source to that part, because values of other lanes are
+// undefined.
 func (g *gen) shuffle(s scope) *Node {
 	n := &Node{}
 	mode := g.pick("up", "down", "bfly", "idx")
 	b, c := g.reg('r'), g.reg('r')
-	if g.one(2) {
+	if g.oneIn(2) {
 		b = itoa(g.IntN(40))
 	}
-	if g.one(2) || !s.warp() {
+	if g.oneIn(2) || !s.warp() {
 		segments := 0
 		for i, m := range laneMasks {
 			if s.mask == m || s.mask == ^m {
@@ -44,7 +46,7 @@ func (g *gen) shuffle(s scope) *Node {
 		c = fmt.Sprintf("%#x", segments<<8|clamp)
 	}
 	d := g.out('r')
-	if g.one(2) {
+	if g.oneIn(2) {
 		d += "|" + g.out('p')
 	}
 	mask := g.member(n, s)
@@ -52,7 +54,7 @@ func (g *gen) shuffle(s scope) *Node {
 	return n
 }
 
-// vote is a vote, match or reduction of the lanes that are here.
+// vote makes a vote, match or redux of the lanes that execute the node.
 func (g *gen) vote(s scope) *Node {
 	n := &Node{}
 	mask := g.member(n, s)
@@ -67,13 +69,13 @@ func (g *gen) vote(s scope) *Node {
 		n.Insts = append(n.Insts, inst("match.any.sync.b64", g.out('r'), g.reg('d'), mask))
 	case 4:
 		letter, size := byte('r'), "32"
-		if g.one(2) {
+		if g.oneIn(2) {
 			letter, size = 'd', "64"
 		}
 		n.Insts = append(n.Insts, inst("match.all.sync.b"+size, g.out('r')+"|"+g.out('p'), g.reg(letter), mask))
 	case 5:
 		n.Insts = append(n.Insts, act("bar.warp.sync", mask))
-	case 6: // which lane is elected is open, that there is one is not
+	case 6: // PTX does not say which lane is elected, so only the number of elected lanes is used
 		if !g.has(90, 80) {
 			return nil
 		}
@@ -87,7 +89,8 @@ func (g *gen) vote(s scope) *Node {
 	return n
 }
 
-// moveMatrix moves 8x8 matrices between registers and the warp's shared memory.
+// moveMatrix makes a node that moves 8×8 matrices between registers and the warp's shared
+// memory.
 func (g *gen) moveMatrix(scope) *Node {
 	op := g.pick("ldmatrix", "stmatrix", "movmatrix")
 	m, ok := g.variant(isa.Forms(op)[0], nil)
@@ -98,7 +101,7 @@ func (g *gen) moveMatrix(scope) *Node {
 	if op == "movmatrix" {
 		return node(inst(name, g.out('r'), g.reg('r')))
 	}
-	count := isaNumber(m.Mod("num"))
+	count := modifierCount(m.Mod("num"))
 	n := node(
 		inst("mad.lo.u32", "%line", "%lane", "16", "%wx"),
 		act("bar.warp.sync", "0xffffffff"),
@@ -123,21 +126,21 @@ func (g *gen) moveMatrix(scope) *Node {
 	return n
 }
 
-// isaNumber is the number in a modifier such as x4.
-func isaNumber(mod string) int { return int(mod[len(mod)-1] - '0') }
+// modifierCount returns the number in a modifier such as x4.
+func modifierCount(mod string) int { return int(mod[len(mod)-1] - '0') }
 
-// mma multiplies fragments of whatever bits the registers hold.
+// mma makes a node that multiplies fragments. The registers may hold any bits.
 func (g *gen) mma(scope) *Node {
 	forms := isa.Forms("mma")
 	f := forms[g.IntN(len(forms))]
 	m, ok := g.variant(f, nil)
 	if !ok || g.plainMul && (m.Has("e4m3") || m.Has("e5m2")) {
-		return nil // fp8 products are added by an add that a product may be fused into
+		return nil // fp8 products are added with an add, into which ptxas may fuse another product
 	}
 	in := inst(m.Opcode().Text)
 	for i := range f.Params {
 		arg := g.operand(m, &f.Params[i], new(bool))
-		for i == len(f.Params)-1 && !apart(m, in.Args[0], arg) {
+		for i == len(f.Params)-1 && !separateAccumulator(m, in.Args[0], arg) {
 			arg = g.operand(m, &f.Params[i], new(bool))
 		}
 		in.Args = append(in.Args, arg)
@@ -145,8 +148,8 @@ func (g *gen) mma(scope) *Node {
 	return node(in)
 }
 
-// wmma loads fragments, multiplies them and stores the result; where fragments lie in
-// registers is the hardware's own business, so only the stored matrix is looked at.
+// wmma makes a node that loads fragments, multiplies them and stores the result. Only the
+// stored matrix is compared, because PTX does not define the layout of fragments.
 func (g *gen) wmma(scope) *Node {
 	var forms []*isa.Form
 	for _, f := range isa.Forms("wmma") {
@@ -191,7 +194,7 @@ func (g *gen) wmma(scope) *Node {
 	return n
 }
 
-// product is what the opcode of a wmma.mma says.
+// product holds the modifiers of a wmma.mma.
 type product struct {
 	alayout, blayout, shape string
 	types                   [4]string // of d, a, b and c
@@ -214,7 +217,7 @@ func describeWmma(m isa.Match) (w product) {
 	return w
 }
 
-// temps are n registers of a name in braces.
+// temps returns n registers with a common prefix in braces.
 func temps(prefix string, n int) string {
 	s := "{"
 	for i := range n {

@@ -10,65 +10,67 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Kernel is a generated kernel and all that its launch takes.
+// Kernel is a generated kernel and everything that its launch needs.
 type Kernel struct {
 	Seed        uint64
 	Version     ptx.Version
 	Target      ptx.Target
 	Grid, Block device.Dim
 	Body        []*Node
-	// Inputs is what the registers hold at first, by name and thread.
+	// Inputs holds the initial values of registers, by name and thread.
 	Inputs map[string][]Word
-	// Fill is the seed of what memory holds at first; 0 stands for zeros.
+	// Fill is the seed of the initial content of memory. 0 means zeros.
 	Fill uint64
 }
 
-// Word is the bits of a register, low half first.
+// Word holds the bits of a register, low half first.
 type Word [2]uint64
 
-// Kind is what a node does.
+// Kind is the control flow of a node.
 type Kind int
 
-// The kinds.
+// The kinds of nodes.
 const (
-	Straight Kind = iota // its instructions, in their order
-	If                   // Body for threads where the condition holds, else Else
-	Loop                 // Body, several times
+	Straight Kind = iota // executes Insts in order
+	If                   // executes Body in threads where the condition holds, Else in the others
+	Loop                 // executes Body several times
 )
 
-// Node is a piece of a kernel that can be taken out as a whole.
+// Node is a piece of a kernel that can be removed as a whole.
 type Node struct {
 	Kind Kind
-	// Insts belong together: the divisor that is made not to be 0 and the division.
+	// Insts belong together, for example a division and the instructions that make its
+	// divisor nonzero.
 	Insts []Inst
-	// Regs are declarations of registers that only Insts use.
+	// Regs declares registers that only Insts use.
 	Regs []string
 	// Funcs are the texts of functions that Insts call.
 	Funcs []string
-	// Matrix is the bytes of shared memory for matrices that Insts use.
+	// Matrix is the size in bytes of the shared memory for matrices that Insts use.
 	Matrix int
-	// Cluster says that Insts fault in a kernel that is not compiled for clusters.
+	// Cluster is set if Insts fault in a kernel that is not compiled for clusters.
 	Cluster bool
-	// Cond is an If's predicate, "%p1" or "!%p1"; empty when bit Lane of the lane's
-	// number is the condition.
+	// Cond is the predicate of an If, "%p1" or "!%p1". If it is empty, the condition is bit
+	// Lane of the lane's number.
 	Cond string
 	Lane int
-	// Count is how often a Loop runs: that often when From is empty, else the low
-	// bits of register From, masked by Count, and once more.
+	// Count is the number of rounds of a Loop if From is empty. Otherwise the number of
+	// rounds is the value of register From masked by Count, plus one.
 	Count int
 	From  string
-	// Meet has the lanes of a warp meet after an If or Loop that may have parted them.
-	Meet       bool
+	// Reconverge synchronises the lanes of a warp after an If or Loop that may have
+	// separated them.
+	Reconverge bool
 	Body, Else []*Node
 }
 
-// Inst is an instruction, or with Raw a line of text such as a label.
+// Inst is an instruction, or a line of text such as a label if Raw is set.
 type Inst struct {
 	Raw   string
 	Guard string // "@%p1", or empty
 	Op    string
 	Args  []string
-	// Out is how many of Args, from the first, are written.
+	// Out is the number of leading Args that the instruction writes.
 	Out int
 }
 
@@ -86,28 +88,28 @@ func (i Inst) String() string {
 	return s + ";"
 }
 
-// inst is an instruction that writes its first argument.
+// inst returns an instruction that writes its first argument.
 func inst(op string, args ...string) Inst { return Inst{Op: op, Args: args, Out: 1} }
 
-// act is an instruction that writes no register.
+// act returns an instruction that writes no register.
 func act(op string, args ...string) Inst { return Inst{Op: op, Args: args} }
 
-// raw is a line of text.
+// raw returns a line of text.
 func raw(format string, args ...any) Inst { return Inst{Raw: fmt.Sprintf(format, args...)} }
 
-// node is instructions that belong together.
+// node returns a node of instructions that belong together.
 func node(insts ...Inst) *Node { return &Node{Insts: insts} }
 
-// with declares registers of the node's own.
+// with declares registers that only the node uses.
 func (n *Node) with(regs ...string) *Node {
 	n.Regs = append(n.Regs, regs...)
 	return n
 }
 
-// Threads is how many threads a launch has in a block.
+// Threads returns the number of threads per block.
 func (k *Kernel) Threads() int { return k.Block.Count() }
 
-// Size is how many instructions the body has.
+// Size returns the number of instructions of the body.
 func (k *Kernel) Size() int {
 	n := 0
 	walk(k.Body, func(x *Node) {
@@ -129,7 +131,7 @@ func walk(ns []*Node, visit func(*Node)) {
 	}
 }
 
-// clone is a deep copy, for shrinking to change.
+// clone returns a deep copy, which shrinking may change.
 func (k *Kernel) clone() *Kernel {
 	c := *k
 	c.Body = cloneNodes(k.Body)
@@ -155,13 +157,13 @@ func cloneNodes(ns []*Node) []*Node {
 	return out
 }
 
-// names are the words in the body: registers, bases, variables.
+// names matches the words in the body: registers, bases and variables.
 var names = regexp.MustCompile(`%?[A-Za-z_][A-Za-z_0-9]*`)
 
-// pool matches the registers that have a value from memory and go back to it.
+// pool matches the registers that are loaded before the body and stored after it.
 var pool = regexp.MustCompile(`%[hrdqp][0-9]+\b`)
 
-// words collects the names that the body uses.
+// words returns the names that the body uses.
 func (k *Kernel) words() map[string]bool {
 	used := map[string]bool{}
 	add := func(s string) {
@@ -182,8 +184,8 @@ func (k *Kernel) words() map[string]bool {
 	return used
 }
 
-// registers are the pool's registers that the body uses, and those it writes, in the
-// order of the pool.
+// registers returns the registers of the pool that the body uses and that it writes, in
+// the order of the pool.
 func (k *Kernel) registers() (used, written []string) {
 	all, out := map[string]bool{}, map[string]bool{}
 	walk(k.Body, func(n *Node) {
@@ -210,7 +212,7 @@ func (k *Kernel) registers() (used, written []string) {
 	return used, written
 }
 
-// writes are the registers of the pool that the instruction writes.
+// writes returns the registers of the pool that the instruction writes.
 func (i Inst) writes() []string {
 	return pool.FindAllString(strings.Join(i.Args[:i.Out], " "), -1)
 }

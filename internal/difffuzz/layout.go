@@ -1,28 +1,28 @@
 package difffuzz
 
-// The sizes of what a thread or block has of each memory, in bytes.
+// The sizes of each memory per thread or per block, in bytes.
 const (
-	constantSize = 256 // read-only, at the start of the inputs, shared by all
-	ownSize      = 64  // of shared and of local memory, a thread
-	memSize      = 128 // of global memory, a thread
-	commonSize   = 256 // of shared and of global memory, a block
+	constantSize = 256 // read-only memory at the start of the inputs, shared by all threads
+	ownSize      = 64  // shared memory and local memory per thread
+	memSize      = 128 // global memory per thread
+	commonSize   = 256 // shared memory and global memory per block
 	warpSize     = 1024
-	exchangeSize = 16 // a thread
+	exchangeSize = 16 // per thread
 	paramSize    = 64
 )
 
-// layout says where the values of a kernel lie in its buffers.
+// layout holds the places of a kernel's values in its buffers.
 type layout struct {
 	words    map[string]bool
 	in, out  []string // registers, in the order of the records
-	inSize   int      // bytes of a thread's record of inputs
+	inSize   int      // bytes of a thread's input record
 	outSize  int
-	fillAt   int // of inSize: what shared and local memory start with
-	sharedAt int // of outSize: the thread's shared memory, or -1
+	fillAt   int // offset in the input record of the initial content of shared and local memory
+	sharedAt int // offset in the output record of the thread's shared memory, or -1
 	localAt  int
 	matrix   int
 	cluster  bool
-	// points are the traced results, traceSize the bytes of a thread's record of them.
+	// points are the traced results. traceSize is the size in bytes of a thread's trace.
 	points    []point
 	traceSize int
 }
@@ -67,7 +67,7 @@ func (k *Kernel) layout() *layout {
 
 func align(n int) int { return (n + 15) &^ 15 }
 
-// blockOut is the bytes of a block's outputs.
+// blockOut returns the size in bytes of a block's outputs.
 func (k *Kernel) blockOut(l *layout) int {
 	n := k.Threads() * l.outSize
 	if l.words["%com"] {
@@ -78,17 +78,17 @@ func (k *Kernel) blockOut(l *layout) int {
 
 func (k *Kernel) blockMem() int { return k.Threads()*memSize + commonSize }
 
-// usesMem reports whether the kernel takes a buffer that it reads and writes.
+// usesMem reports whether the kernel has a buffer that it reads and writes.
 func (l *layout) usesMem() bool { return l.words["%mem"] || l.words["%gcom"] }
 
 // Data is the content of the buffers of a launch.
 type Data struct {
-	In, Mem, Par []byte // Mem and Par are nil when the kernel has none
-	Out          int    // bytes of the output buffer
-	Trace        int    // bytes of the trace, 0 for none
+	In, Mem, Par []byte // Mem and Par are nil if the kernel does not use them
+	Out          int    // size of the output buffer in bytes
+	Trace        int    // size of the trace in bytes, 0 without a trace
 }
 
-// data makes the inputs of a launch with that many blocks.
+// data makes the inputs of a launch with the given number of blocks.
 func (k *Kernel) data(l *layout, blocks int) Data {
 	threads := k.Threads()
 	d := Data{Out: blocks * k.blockOut(l)}
@@ -99,7 +99,7 @@ func (k *Kernel) data(l *layout, blocks int) Data {
 		at := 0
 		for _, r := range l.in {
 			var w Word
-			if ws := k.Inputs[r]; len(ws) > 0 { // a register that shrinking brought in has none
+			if ws := k.Inputs[r]; len(ws) > 0 { // a register that shrinking has added has no inputs
 				w = ws[t%len(ws)]
 			}
 			put(rec[at:], w[0])
@@ -127,7 +127,7 @@ func (k *Kernel) data(l *layout, blocks int) Data {
 	return d
 }
 
-// threadSeed is a seed for one thread's memory; zeros stay zeros.
+// threadSeed returns the seed of one thread's memory. Seed 0, which means zeros, stays 0.
 func threadSeed(seed uint64, thread int) uint64 {
 	if seed <= 2 {
 		return 0
@@ -135,15 +135,15 @@ func threadSeed(seed uint64, thread int) uint64 {
 	return seed*0x9e3779b97f4a7c15 + uint64(thread) + 1
 }
 
-// Place says what lies at a byte of the outputs.
+// Place describes the value at a byte of the outputs.
 type Place struct {
 	What   string // "%r3", "shared memory", "global memory", "common memory"
 	Block  int
 	Thread int
-	Offset int // of the memory, in bytes
+	Offset int // in the memory, in bytes
 }
 
-// place finds what is at an offset of the output buffer.
+// place returns the place at an offset of the output buffer.
 func (k *Kernel) place(l *layout, at int) Place {
 	size := k.blockOut(l)
 	p := Place{Block: at / size}
@@ -170,7 +170,7 @@ func (k *Kernel) place(l *layout, at int) Place {
 	return p
 }
 
-// memPlace finds what is at an offset of the buffer of global memory.
+// memPlace returns the place at an offset of the buffer of global memory.
 func (k *Kernel) memPlace(at int) Place {
 	size := k.blockMem()
 	p := Place{What: "global memory", Block: at / size}

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// workerVar has the test program be the process that a Child drives.
+// workerVar is the environment variable that makes the test program the process of a Child.
 const workerVar = "DIFFFUZZ_WORKER"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func openWorker(mode string) (device.Device, error) {
 	return dev, err
 }
 
-// workerProcess is this program as such a process.
+// workerProcess returns this program as the process of a Child.
 func workerProcess(mode string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		cmd := exec.Command(os.Args[0])
@@ -57,7 +57,7 @@ func emulator(t testing.TB, target ptx.Target, schedule uint64) *emu.Device {
 	return dev
 }
 
-// mutant is a device that runs another text than it is given.
+// mutant is a device that changes the text before it loads it.
 type mutant struct {
 	device.Device
 	change func(text string) string

@@ -9,11 +9,11 @@ import (
 	"github.com/GOATnote-Inc/attest/device/launchfile"
 )
 
-// TestMutants plants differences and demands that each is found, shrunk to a handful of
-// instructions, blamed on the right one, and can be replayed.
+// TestMutants plants differences. Each must be found, shrunk to a few instructions,
+// attributed to the right instruction, and replayable.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
-		t.Skip("one goroutine, and long")
+		t.Skip("slow: it runs on one goroutine")
 	}
 	for _, c := range []struct{ from, to string }{
 		{"min.s32 %r", "max.s32 %r"},
@@ -25,21 +25,21 @@ func TestMutants(t *testing.T) {
 		t.Run(strings.TrimSpace(c.from), func(t *testing.T) {
 			f := findMutant(t, c.from, c.to)
 			if n := f.Kernel.Size(); n > 4 {
-				t.Errorf("shrunk to %d instructions only:\n%s", n, Text([]*Kernel{f.Kernel}, []string{"k"}))
+				t.Errorf("shrunk only to %d instructions:\n%s", n, Text([]*Kernel{f.Kernel}, []string{"k"}))
 			}
 			if f.First == nil || !strings.Contains(f.First.Inst, strings.TrimSpace(c.from)) {
-				t.Errorf("blames %v", f.First)
+				t.Errorf("the first difference is %v", f.First)
 			}
-			if f.Seen != Runs {
-				t.Errorf("seen %d of %d times", f.Seen, Runs)
+			if f.Reproduced != Runs {
+				t.Errorf("reproduced in %d of %d runs", f.Reproduced, Runs)
 			}
 			replay(t, f)
 		})
 	}
 }
 
-// TestSeenInBatch plants a difference that is there only in a module of several kernels:
-// what is told is the kernel as it was made, and that it did not differ again.
+// TestSeenInBatch plants a difference that appears only in a module of several kernels: the
+// find must hold the generated kernel, and say that the difference was not reproduced.
 func TestSeenInBatch(t *testing.T) {
 	fz := &Fuzzer{Options: latest, Batch: 8, Kernels: 400, Open: func() (*Pair, error) {
 		bad := &mutant{Device: emulator(t, latest.Target, 0), change: func(s string) string {
@@ -57,16 +57,16 @@ func TestSeenInBatch(t *testing.T) {
 		t.Fatal(stats, err)
 	}
 	f := stats.Finds[0]
-	if f.Seen != 0 || f.Kernel != f.Original || f.Cut {
-		t.Errorf("seen %d times, %d instructions of %d, cut: %v", f.Seen, f.Kernel.Size(), f.Original.Size(), f.Cut)
+	if f.Reproduced != 0 || f.Kernel != f.Original || f.Interrupted {
+		t.Errorf("reproduced in %d runs, %d instructions of %d, interrupted: %v", f.Reproduced, f.Kernel.Size(), f.Original.Size(), f.Interrupted)
 	}
 	if readme := f.readme(); !strings.Contains(readme, "Run again alone, it differs 0 of 4 times.") {
 		t.Error(readme)
 	}
 }
 
-// TestCut has time be up once something differs: the find is told as it is, with a word on
-// how to shrink it.
+// TestCut ends the time as soon as a kernel differs: the find must be reported without
+// shrinking, and its README must say how to shrink it.
 func TestCut(t *testing.T) {
 	ctx, stop := contextWithStop(t)
 	bad := &mutant{Device: emulator(t, latest.Target, 0), change: func(s string) string {
@@ -83,8 +83,8 @@ func TestCut(t *testing.T) {
 		t.Fatal(stats, err)
 	}
 	f := stats.Finds[0]
-	if !f.Cut || f.Seen != Runs || f.Kernel.Size() != f.Original.Size() {
-		t.Errorf("cut: %v, seen %d times, %d instructions of %d", f.Cut, f.Seen, f.Kernel.Size(), f.Original.Size())
+	if !f.Interrupted || f.Reproduced != Runs || f.Kernel.Size() != f.Original.Size() {
+		t.Errorf("interrupted: %v, reproduced in %d runs, %d instructions of %d", f.Interrupted, f.Reproduced, f.Kernel.Size(), f.Original.Size())
 	}
 	if readme := f.readme(); !strings.Contains(readme, "--kernels 1") {
 		t.Error(readme)
@@ -109,12 +109,12 @@ func findMutant(t *testing.T, from, to string) *Find {
 	return stats.Finds[0]
 }
 
-// replay writes the find and runs its launch file: the reference gives what is expected
-// there, and the folder has no leftovers beside it.
+// replay writes the find and runs its launch file: the reference must give the expected
+// values, and no temporary folder may remain.
 func replay(t *testing.T, f *Find) {
 	t.Helper()
 	dir := t.TempDir()
-	for range 2 { // a find may be written again
+	for range 2 { // a second Write replaces the folder
 		if err := f.Write(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// Pair is two devices that must agree.
+// Pair is a pair of devices whose results must agree.
 type Pair struct{ Reference, Other Runner }
 
-// Close closes both.
+// Close closes both devices.
 func (p *Pair) Close() error { return errors.Join(p.Reference.Close(), p.Other.Close()) }
 
-// differ runs kernels on both and returns for each what they differ in, or nil.
+// differ runs kernels on both devices. It returns the difference for each kernel, or nil.
 func (p *Pair) differ(ctx context.Context, ks []*Kernel) ([]*Difference, error) {
 	b := NewBatch(ks)
 	refs, refErr := p.Reference.Run(ctx, b)
@@ -26,7 +26,7 @@ func (p *Pair) differ(ctx context.Context, ks []*Kernel) ([]*Difference, error) 
 		if len(ks) == 1 {
 			return []*Difference{refusal(refErr, otherErr)}, nil
 		}
-		return p.apart(ctx, ks) // to see whose fault it is
+		return p.differOneByOne(ctx, ks) // to find the kernel that is the cause
 	}
 	diffs := make([]*Difference, len(ks))
 	for i, k := range ks {
@@ -35,8 +35,8 @@ func (p *Pair) differ(ctx context.Context, ks []*Kernel) ([]*Difference, error) 
 	return diffs, nil
 }
 
-// apart is differ for one kernel at a time.
-func (p *Pair) apart(ctx context.Context, ks []*Kernel) ([]*Difference, error) {
+// differOneByOne is differ with one module per kernel.
+func (p *Pair) differOneByOne(ctx context.Context, ks []*Kernel) ([]*Difference, error) {
 	diffs := make([]*Difference, len(ks))
 	for i, k := range ks {
 		d, err := p.differ(ctx, []*Kernel{k})
@@ -48,11 +48,13 @@ func (p *Pair) apart(ctx context.Context, ks []*Kernel) ([]*Difference, error) {
 	return diffs, nil
 }
 
-// Runs is how often a kernel on which devices differ is run again, by itself.
+// Runs is the number of times that a kernel on which devices differ runs again, alone in
+// its module.
 const Runs = 4
 
-// again counts in how many of Runs runs of a kernel there is a difference of a kind.
-func (p *Pair) again(ctx context.Context, k *Kernel, kind string) (seen int, err error) {
+// countReproduced runs a kernel Runs times and returns in how many runs there was a
+// difference of the kind.
+func (p *Pair) countReproduced(ctx context.Context, k *Kernel, kind string) (seen int, err error) {
 	for range Runs {
 		ds, err := p.differ(ctx, []*Kernel{k})
 		if err != nil {
@@ -65,7 +67,7 @@ func (p *Pair) again(ctx context.Context, k *Kernel, kind string) (seen int, err
 	return seen, nil
 }
 
-// fatal is an error that is not about the kernels.
+// fatal returns err if the kernels are not its cause, else nil.
 func fatal(err error) error {
 	if err == nil || errors.As(err, new(*Refused)) {
 		return nil
@@ -73,7 +75,7 @@ func fatal(err error) error {
 	return err
 }
 
-// refusal compares what two devices say of a module.
+// refusal returns the difference if one of the devices refused a module.
 func refusal(ref, other error) *Difference {
 	d := &Difference{Kind: "refused"}
 	if r := new(Refused); ref == nil && errors.As(other, &r) && r.Crashed {

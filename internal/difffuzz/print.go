@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Text is a module with the kernels under their names.
+// Text returns a module with the kernels under the given names.
 func Text(ks []*Kernel, names []string) string {
 	var p printer
 	p.line(".version %s", ks[0].Version)
@@ -17,12 +17,12 @@ func Text(ks []*Kernel, names []string) string {
 	return p.String()
 }
 
-// traced is a module with one kernel that also stores what each instruction gives, and
-// where.
+// traced returns a module with one kernel that also stores the result of each instruction,
+// and the layout of these results.
 func traced(k *Kernel, name string) (string, *layout) {
 	l := k.layout()
 	var p printer
-	for range 2 { // the first time to see how much there is to store
+	for range 2 { // the first pass finds the size of the trace
 		p = printer{}
 		p.line(".version %s", k.Version)
 		p.line(".target %s", k.Target)
@@ -36,14 +36,14 @@ func traced(k *Kernel, name string) (string, *layout) {
 // printer writes PTX.
 type printer struct {
 	strings.Builder
-	k      *Kernel
-	l      *layout
-	name   string
-	labels int
-	nils   int     // how often %nilp was set
-	trace  bool    // store every result
-	at     int     // where the next one goes
-	points []point // what was stored
+	k         *Kernel
+	l         *layout
+	name      string
+	labels    int
+	nilpCount int     // how often %nilp was set
+	trace     bool    // store every result
+	at        int     // offset of the next result
+	points    []point // the stored results
 }
 
 func (p *printer) line(format string, args ...any) {
@@ -51,7 +51,8 @@ func (p *printer) line(format string, args ...any) {
 	p.WriteByte('\n')
 }
 
-// put is line inside a body: names that must be unique in a module get the kernel's.
+// put is line for the body of a kernel: names that must be unique in a module get the
+// kernel's name as a prefix.
 func (p *printer) put(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	s = strings.ReplaceAll(s, "CST", "cst_"+p.name)
@@ -62,7 +63,7 @@ func (p *printer) put(format string, args ...any) {
 }
 
 func (p *printer) kernel(k *Kernel, name string, l *layout, trace bool) {
-	p.k, p.l, p.name, p.trace, p.nils = k, l, name, trace, 0
+	p.k, p.l, p.name, p.trace, p.nilpCount = k, l, name, trace, 0
 	p.line("")
 	if l.words["CST"] {
 		p.line(".const .align 16 .b8 cst_%s[%d] = {%s};", name, paramSize, bytesList(fill(threadSeed(k.Fill, 1<<21), paramSize)))
@@ -110,7 +111,7 @@ func bytesList(b []byte) string {
 	return strings.Join(s, ", ")
 }
 
-// declare names registers and shared memory.
+// declare declares registers and shared memory.
 func (p *printer) declare() {
 	used := map[byte]bool{}
 	for _, r := range append(p.l.in, p.l.out...) {
@@ -163,13 +164,14 @@ func (p *printer) declare() {
 	}
 }
 
-// bases are the registers that say where a thread's memories are.
+// bases are the registers with the addresses of a thread's memories.
 var bases = []struct{ reg, decl string }{
 	{"%lane", ".b32"}, {"%own", ".b32"}, {"%com", ".b32"}, {"%wx", ".b32"}, {"%bx", ".b32"}, {"%mb", ".b32"},
 	{"%bb", ".b32"}, {"%mat", ".b32"}, {"%loc", ".b64"}, {"%mem", ".b64"}, {"%gcom", ".b64"}, {"%pol", ".b64"},
 }
 
-// threads works out who the thread is and where its records are.
+// threads writes the code that computes the thread's index and the addresses of its
+// records.
 func (p *printer) threads() {
 	b := p.k.Block.Norm()
 	p.put("ld.param.u64 %%ro, [in];")
@@ -186,7 +188,7 @@ func (p *printer) threads() {
 	p.put("mov.u32 %%c, %%ctaid.x;")
 	p.put("mad.lo.u32 %%g, %%c, %d, %%t;", p.k.Threads())
 	p.put("mad.wide.u32 %%in, %%g, %d, %%ro;", p.l.inSize)
-	p.put("and.b64 %%nild, %%in, 15;") // 0, but no assembler knows, nor that it is the same for all lanes
+	p.put("and.b64 %%nild, %%in, 15;") // 0, but ptxas does not know this, nor that all lanes have the same value
 	p.put("cvt.u32.u64 %%nilr, %%nild;")
 	p.put("cvt.u16.u64 %%nilh, %%nild;")
 	p.put("mad.wide.u32 %%out, %%c, %d, %%out;", p.k.blockOut(p.l))
@@ -197,7 +199,7 @@ func (p *printer) threads() {
 	}
 }
 
-// memories sets the bases of the memories that are used and what these start with.
+// memories writes the code that sets the bases of the memories and their initial content.
 func (p *printer) memories() {
 	w := p.l.words
 	if w["%lane"] {
@@ -249,7 +251,7 @@ func (p *printer) memories() {
 	}
 }
 
-// copy moves a thread's part of a memory.
+// copy writes the code that copies a thread's part of a memory.
 func (p *printer) copy(load, from string, at int, store, to string, off int) {
 	for i := 0; i < ownSize; i += 16 {
 		p.put("%s.v4.b32 {%%k0, %%k1, %%k2, %%k3}, [%s+%d];", load, from, at+i)
@@ -257,13 +259,13 @@ func (p *printer) copy(load, from string, at int, store, to string, off int) {
 	}
 }
 
-// load gives the registers of the pool their values.
+// load writes the code that loads the registers of the pool.
 func (p *printer) load() {
 	at := constantSize
 	for _, r := range p.l.in {
 		switch r[1] {
 		case 'p':
-			p.put("ld.global.b32 %s, [%%in+%d];", word32(r), at)
+			p.put("ld.global.b32 %s, [%%in+%d];", predicateWord(r), at)
 		case 'q':
 			p.put("{ .reg .b64 %%y; ld.global.b64 %%x, [%%in+%d]; ld.global.b64 %%y, [%%in+%d]; mov.b128 %s, {%%x, %%y}; }", at, at+8, r)
 		default:
@@ -273,12 +275,12 @@ func (p *printer) load() {
 	}
 }
 
-// bits is the type of a register's load or store.
+// bits returns the type with which a register is loaded or stored.
 func bits(reg string) string {
 	return map[byte]string{'h': "b16", 'r': "b32", 'd': "b64"}[reg[1]]
 }
 
-// store writes the results.
+// store writes the code that stores the results.
 func (p *printer) store() {
 	at := 0
 	for _, r := range p.l.out {
@@ -293,7 +295,7 @@ func (p *printer) store() {
 	}
 	if p.l.words["%com"] {
 		p.put("bar.sync 0;")
-		p.put("add.u32 %%w, %%t, %%nilr;") // so that the first %few need not be kept
+		p.put("add.u32 %%w, %%t, %%nilr;") // so that ptxas does not keep the first %few alive
 		p.put("setp.lt.u32 %%few, %%w, 32;")
 		p.put("mad.lo.u32 %%w, %%t, 8, %%com;")
 		p.put("mad.wide.u32 %%x, %%t, 8, %%out;")
@@ -302,11 +304,11 @@ func (p *printer) store() {
 	}
 }
 
-// save stores a register, extended to its slot.
+// save writes the code that stores a register, extended to the size of its slot.
 func (p *printer) save(r, base string, at int) {
 	switch r[1] {
 	case 'p':
-		p.put("cvt.u64.u32 %%x, %s;", word32(r))
+		p.put("cvt.u64.u32 %%x, %s;", predicateWord(r))
 		p.put("st.global.b64 [%s+%d], %%x;", base, at)
 	case 'q':
 		p.put("{ .reg .b64 %%y; mov.b128 {%%x, %%y}, %s; st.global.b64 [%s+%d], %%x; st.global.b64 [%s+%d], %%y; }", r, base, at, base, at+8)

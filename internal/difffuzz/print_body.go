@@ -16,7 +16,7 @@ func (p *printer) nodes(ns []*Node) {
 		default:
 			p.straight(n)
 		}
-		if n.Meet {
+		if n.Reconverge {
 			p.put("bar.warp.sync 0xffffffff;")
 		}
 	}
@@ -35,7 +35,7 @@ func (p *printer) straight(n *Node) {
 		p.put("%s", r)
 	}
 	for _, r := range preds {
-		p.put("setp.ne.b32 %s, %s, 0;", r, word32(r))
+		p.put("setp.ne.b32 %s, %s, 0;", r, predicateWord(r))
 	}
 	for _, i := range n.Insts {
 		p.put("%s", i)
@@ -58,12 +58,11 @@ func (p *printer) straight(n *Node) {
 	}
 }
 
-// opaque has an assembler forget where results come from. It knows much about registers
-// of bits that were written as one type and are read as another, and some of that is
-// wrong (D27): a shift count that a float instruction wrote is converted to an integer.
-// Predicates go back to their words, as others than those that were compared: a comparison
-// that decides about little more than the word is joined with the branch it stands in, and
-// loses its .ftz (D37).
+// opaque hides the origin of results from ptxas. If a register is written as one type and
+// read as another, ptxas sometimes makes wrong assumptions (D27): it converts a shift count
+// that a float instruction wrote to an integer. Predicates are stored in their words after
+// an exclusive or with a false predicate. Otherwise ptxas may merge a comparison whose
+// result only sets the word with the branch around it, and lose its .ftz (D37).
 func (p *printer) opaque(n *Node) {
 	done, nilp := map[string]bool{}, false
 	for _, i := range n.Insts {
@@ -77,7 +76,7 @@ func (p *printer) opaque(n *Node) {
 				}
 				nilp = true
 				p.put("xor.pred %s, %s, %%nilp;", r, r)
-				p.put("selp.b32 %s, 1, 0, %s;", word32(r), r)
+				p.put("selp.b32 %s, 1, 0, %s;", predicateWord(r), r)
 			} else if typ := opaqueTypes[r[1]]; typ != "" {
 				p.put("xor.%s %s, %s, %%nil%c;", typ, r, r, r[1])
 			}
@@ -88,25 +87,25 @@ func (p *printer) opaque(n *Node) {
 
 var opaqueTypes = map[byte]string{'h': "b16", 'r': "b32", 'd': "b64"}
 
-// word32 is the register that holds a predicate of the pool between nodes, as 0 or 1. An
-// assembler that has to keep many predicates, or one that is set under a condition, loses
-// some (D33, D35, D36), so none outlives the node that it is used in.
-func word32(pred string) string { return "%is" + pred[2:] }
+// predicateWord returns the register that holds a predicate of the pool between nodes, as 0
+// or 1. ptxas sometimes loses a predicate if many are live, or if one is set under a
+// condition (D33, D35, D36). Therefore no predicate is live between nodes.
+func predicateWord(pred string) string { return "%is" + pred[2:] }
 
-// nilPredicate sets %nilp, which is false, by a comparison that is another each time, so
-// that it is not kept for long.
+// nilPredicate sets %nilp to false. It uses a different comparison each time, so that ptxas
+// does not keep the predicate alive.
 func (p *printer) nilPredicate() {
-	p.nils++
-	p.put("setp.gt.u32 %%nilp, %%nilr, %d;", p.nils%15) // %nilr is below 16 for all that is known
+	p.nilpCount++
+	p.put("setp.gt.u32 %%nilp, %%nilr, %d;", p.nilpCount%15) // ptxas knows only that %nilr is below 16
 }
 
-// forget has an assembler not know that a predicate is what it was when last used. A sum,
-// since two exclusive ors with the same register are none.
+// forget hides from ptxas that a predicate has the same value as before. It adds zero,
+// because ptxas would cancel two exclusive ors with the same register.
 func (p *printer) forget(pred string) {
-	p.put("add.u32 %s, %s, %%nilr;", word32(pred), word32(pred))
+	p.put("add.u32 %s, %s, %%nilr;", predicateWord(pred), predicateWord(pred))
 }
 
-// predicates are those of the pool that a node's instructions use.
+// predicates returns the predicates of the pool that a node's instructions use.
 func (n *Node) predicates() (list []string) {
 	for _, i := range n.Insts {
 		for _, r := range pool.FindAllString(i.String(), -1) {
@@ -137,7 +136,7 @@ func (p *printer) branch(n *Node) {
 		reg := strings.TrimPrefix(n.Cond, "!")
 		p.put("{")
 		p.put(".reg .pred %%side;")
-		p.put("setp.ne.b32 %%side, %s, 0;", word32(reg))
+		p.put("setp.ne.b32 %%side, %s, 0;", predicateWord(reg))
 		p.forget(reg)
 		p.put("@%s bra $%s_else%d;", negated(strings.Replace(n.Cond, reg, "%side", 1)), p.name, id)
 		p.put("}")

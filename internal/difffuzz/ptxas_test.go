@@ -14,8 +14,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestPtxas has NVIDIA's assembler judge some hundred kernels: it refuses none. That it
-// crashes on one is its own defect, and told.
+// TestPtxas compiles some hundred kernels with ptxas, which must not refuse any. A crash is
+// a defect of ptxas: the test only logs it.
 func TestPtxas(t *testing.T) {
 	a, err := isatest.Find()
 	if err != nil {
@@ -79,7 +79,7 @@ func assemble(t *testing.T, path string, target ptx.Target, text string) (string
 	return string(out), err
 }
 
-// withLine adds the line of the text that a complaint is about.
+// withLine adds to the output of ptxas the line of the text that it names.
 func withLine(text, out string) string {
 	out, _, _ = strings.Cut(out, "\n")
 	_, after, _ := strings.Cut(out, "line ")

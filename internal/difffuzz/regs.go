@@ -7,7 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The pool: registers of bits, which any type of their size fits.
+// classes are the registers of the pool. They are untyped: a register holds any type of
+// its size.
 var classes = []struct {
 	letter byte
 	decl   string
@@ -21,7 +22,7 @@ var classes = []struct {
 	{'p', ".pred", 4, 5},
 }
 
-// poolRegisters are all of them, by name.
+// poolRegisters are the names of all registers of the pool.
 var poolRegisters = func() (list []string) {
 	for _, c := range classes {
 		for i := range c.count {
@@ -31,7 +32,7 @@ var poolRegisters = func() (list []string) {
 	return list
 }()
 
-// slot is the bytes that a register of the pool takes in memory.
+// slot returns the size in bytes of a register of the pool in memory.
 func slot(reg string) int {
 	if reg[1] == 'q' {
 		return 16
@@ -39,7 +40,7 @@ func slot(reg string) int {
 	return 8
 }
 
-// class is the letter of the registers that hold a type.
+// class returns the letter of the registers that hold a type.
 func class(t ptx.Type) byte {
 	switch bits := t.Bits(); {
 	case t == ptx.Pred:
@@ -51,7 +52,7 @@ func class(t ptx.Type) byte {
 	case bits == 16:
 		return 'h'
 	}
-	return 'r' // bytes, too: PTX has no registers of 8 bits
+	return 'r' // also for bytes, because PTX has no 8-bit registers
 }
 
 func count(letter byte) int {
@@ -63,20 +64,20 @@ func count(letter byte) int {
 	return 0
 }
 
-// reg is a random register of a class to read.
+// reg returns a random register of a class, to be read.
 func (g *gen) reg(letter byte) string {
 	return "%" + string(letter) + strconv.Itoa(g.IntN(count(letter)))
 }
 
-// out is the register of a class that was written longest ago, so that results live
-// long enough to be read and to reach memory.
+// out returns the register of a class that was written longest ago. Results then live long
+// enough to be read by other instructions and to be stored.
 func (g *gen) out(letter byte) string {
 	n := g.next[letter]
 	g.next[letter]++
 	return "%" + string(letter) + strconv.Itoa(n%count(letter))
 }
 
-// vector is n registers in braces: all different when they are written.
+// vector returns n registers in braces. They are all different if written is set.
 func (g *gen) vector(letter byte, n int, written bool) string {
 	regs := make([]string, n)
 	for i := range regs {
@@ -89,9 +90,9 @@ func (g *gen) vector(letter byte, n int, written bool) string {
 	return "{" + strings.Join(regs, ", ") + "}"
 }
 
-// pred is a predicate to read, at times negated.
+// pred returns a predicate to read, sometimes negated.
 func (g *gen) pred() string {
-	if g.one(3) {
+	if g.oneIn(3) {
 		return "!" + g.reg('p')
 	}
 	return g.reg('p')

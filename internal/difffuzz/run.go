@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// Job is a kernel of a module to launch, in a form that can cross to another process.
+// Job is the launch of one kernel of a module. It can be sent to another process.
 type Job struct {
 	Name   string
 	Blocks int
@@ -23,48 +23,48 @@ type Batch struct {
 	Jobs []Job
 }
 
-// Outcome is what became of a launch: what it wrote, or why it failed.
+// Outcome is the result of a launch: the bytes that it wrote, or why it failed.
 type Outcome struct {
 	Out, Mem, Trace []byte
 	Fault           string
-	// Hung says that the launch did not end in time.
+	// Hung is set if the launch did not end in time.
 	Hung bool
 }
 
 // Runner runs batches on a device.
 type Runner interface {
-	// Run launches the jobs. An error means that the module was refused, or that the
-	// device is not to be had at all; what a kernel does wrong is in its outcome.
+	// Run launches the jobs. An error means that the device refused the module or cannot be
+	// used at all. The fault of a kernel is in its outcome.
 	Run(ctx context.Context, b *Batch) ([]Outcome, error)
 	Close() error
 }
 
-// Refused is the error of a device that does not load a module.
+// Refused is the error of a device that refuses to load a module.
 type Refused struct {
 	Msg string
-	// Crashed says that the process ended while it loaded the module.
+	// Crashed is set if the process ended while it loaded the module.
 	Crashed bool
 }
 
 func (r *Refused) Error() string { return r.Msg }
 
-// Timeout is how long one launch may take; a generated kernel takes moments.
+// Timeout is the time limit of one launch. A generated kernel runs for milliseconds.
 const Timeout = 8 * time.Second
 
-// Local runs batches on a device of this process.
+// Local runs batches in this process.
 type Local struct {
 	Device device.Device
 	// Extra is how many blocks more than asked for a launch has. The outputs of the
 	// others must not depend on it.
-	Extra int
-	// Guard is how many bytes lie behind each buffer that a kernel must leave alone. What a
-	// GPU stores there, by a mistake of its assembler, would change whatever lies there: the
-	// code or constants of another kernel, which then is the one that differs. The emulator
-	// faults by itself.
-	Guard int
+	ExtraBlocks int
+	// GuardBytes is the number of bytes behind each buffer that a kernel must not change.
+	// Without them, a wrong store that ptxas generated could change the code or constants of
+	// another kernel, and that other kernel would show the difference. The emulator needs no
+	// guard, because it faults on such a store.
+	GuardBytes int
 }
 
-// gpuGuard is the Guard for GPUs.
+// gpuGuard is GuardBytes for GPUs.
 const gpuGuard = 4 << 10
 
 // Close closes the device.
@@ -88,7 +88,7 @@ func (l *Local) Run(ctx context.Context, b *Batch) ([]Outcome, error) {
 		}
 		outs = append(outs, out)
 		if out.Fault != "" && l.Device.Info().Driver == "cuda" {
-			break // the context is lost
+			break // the fault has destroyed the CUDA context
 		}
 	}
 	return outs, nil
@@ -112,7 +112,7 @@ func (l *Local) job(ctx context.Context, mod device.Module, j *Job) (o Outcome, 
 			}
 		}
 	}()
-	grow := j.Blocks + l.Extra
+	grow := j.Blocks + l.ExtraBlocks
 	sizes := [4]int{len(j.In), j.Out * grow / j.Blocks, len(j.Mem) * grow / j.Blocks, j.Trace * grow / j.Blocks}
 	launch := device.Launch{Grid: device.D(grow), Block: j.Block}
 	for i, content := range [4][]byte{j.In, nil, j.Mem, nil} {
@@ -141,34 +141,33 @@ func (l *Local) job(ctx context.Context, mod device.Module, j *Job) (o Outcome, 
 		return Outcome{Fault: err.Error(), Hung: limited.Err() != nil}, nil
 	}
 	for i, b := range bufs {
-		if stray, err := l.stray(b, sizes[i]); err != nil || stray {
-			return Outcome{Fault: orStray(err, sizes[i])}, nil
+		if stray, err := l.guardChanged(b, sizes[i]); err != nil || stray {
+			return Outcome{Fault: faultOrStray(err, sizes[i])}, nil
 		}
 	}
 	return l.download(j, bufs)
 }
 
-// stray reports whether something was stored behind a buffer.
-func (l *Local) stray(b device.Buffer, size int) (bool, error) {
-	if b == nil || l.Guard == 0 {
+// guardChanged reports whether a kernel stored behind a buffer.
+func (l *Local) guardChanged(b device.Buffer, size int) (bool, error) {
+	if b == nil || l.GuardBytes == 0 {
 		return false, nil
 	}
-	behind := make([]byte, l.Guard)
+	behind := make([]byte, l.GuardBytes)
 	err := b.Read(int64(size), behind)
 	return bytes.Count(behind, []byte{0xff}) < len(behind), err
 }
 
-func orStray(err error, size int) string {
+func faultOrStray(err error, size int) string {
 	if err != nil {
 		return err.Error()
 	}
 	return fmt.Sprintf("a store behind a buffer of %d bytes", size)
 }
 
-// upload makes a buffer with the content at its start and ones behind it: what is
-// compared is only what the kernel has written.
+// upload makes a buffer that starts with the content and has all bits set behind it.
 func (l *Local) upload(content []byte, size int) (device.Buffer, error) {
-	size += l.Guard
+	size += l.GuardBytes
 	b, err := l.Device.Alloc(int64(size))
 	if err != nil {
 		return nil, err
@@ -193,16 +192,16 @@ func (l *Local) download(j *Job, bufs [4]device.Buffer) (o Outcome, err error) {
 	return o, nil
 }
 
-// job is the launch of a kernel.
+// job returns the launch of a kernel.
 func (k *Kernel) job(name string, l *layout) Job {
 	blocks := k.Grid.Norm().X
 	d := k.data(l, blocks)
-	// Inputs for more blocks than are launched, for a device that runs more.
-	d.In = k.data(l, mostBlocks).In
+	// There are inputs for more blocks than the launch has, because a device may run more.
+	d.In = k.data(l, maxBlocks).In
 	return Job{Name: name, Blocks: blocks, Block: k.Block, Data: d}
 }
 
-// NewBatch is the kernels as one module.
+// NewBatch returns the batch that runs the kernels in one module.
 func NewBatch(ks []*Kernel) *Batch {
 	b := &Batch{}
 	var names []string

@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// Shrink takes out of a kernel all that does not matter to a difference of the kind:
-// instructions first, then what is left of their guards and operands, then blocks and
-// threads, then the values it starts with. It returns the smaller kernel and how the
+// Shrink removes everything from a kernel that does not matter to a difference of the same
+// kind. It removes instructions first, then simplifies guards and operands, the numbers of
+// blocks and threads, and the initial values. It returns the smaller kernel and how the
 // devices differ on it.
 func Shrink(ctx context.Context, p *Pair, k *Kernel, d *Difference) (*Kernel, *Difference, error) {
 	s := &shrinker{ctx: ctx, pair: p, best: k, diff: d}
@@ -26,7 +26,7 @@ func Shrink(ctx context.Context, p *Pair, k *Kernel, d *Difference) (*Kernel, *D
 		}
 	}
 	if ctx.Err() != nil {
-		return s.best, s.diff, nil // what there is by now
+		return s.best, s.diff, nil // the smallest kernel so far
 	}
 	return s.best, s.diff, s.err
 }
@@ -40,13 +40,13 @@ type shrinker struct {
 	err   error
 }
 
-// mostTries bounds the work on one find.
-const mostTries = 2000
+// maxTries limits the work on one find.
+const maxTries = 2000
 
-// try makes a change to a copy and keeps it if the devices still differ. It reports
-// whether they do.
+// try applies a change to a copy of the kernel and keeps the copy if the devices still
+// differ. It reports whether they do.
 func (s *shrinker) try(change func(k *Kernel)) bool {
-	if s.err != nil || s.tries >= mostTries || s.ctx.Err() != nil {
+	if s.err != nil || s.tries >= maxTries || s.ctx.Err() != nil {
 		return false
 	}
 	s.tries++
@@ -64,13 +64,14 @@ func (s *shrinker) try(change func(k *Kernel)) bool {
 	return true
 }
 
-// list is a place where nodes stand: the body, or that of the i-th node, or its Else.
-type list struct {
-	node int // in the order of walk, -1 for the kernel's body
+// nodeList identifies a list of nodes: the body of the kernel, or the Body or Else of a
+// node.
+type nodeList struct {
+	node int // index in the order of walk; -1 for the body of the kernel
 	els  bool
 }
 
-func (l list) of(k *Kernel) *[]*Node {
+func (l nodeList) of(k *Kernel) *[]*Node {
 	if l.node < 0 {
 		return &k.Body
 	}
@@ -88,26 +89,27 @@ func (l list) of(k *Kernel) *[]*Node {
 	return found
 }
 
-// lists are all places where nodes stand, outer ones first.
-func lists(k *Kernel) []list {
-	all := []list{{-1, false}}
+// nodeLists returns all lists of nodes, outer lists first.
+func nodeLists(k *Kernel) []nodeList {
+	all := []nodeList{{-1, false}}
 	i := 0
 	walk(k.Body, func(n *Node) {
 		if len(n.Body) > 0 {
-			all = append(all, list{i, false})
+			all = append(all, nodeList{i, false})
 		}
 		if len(n.Else) > 0 {
-			all = append(all, list{i, true})
+			all = append(all, nodeList{i, true})
 		}
 		i++
 	})
 	return all
 }
 
-// nodes takes out runs of nodes: halves first, then ever shorter ones.
+// nodes removes sequences of nodes: first halves of a list, then shorter and shorter
+// sequences.
 func (s *shrinker) nodes() {
-	for at := 0; at < len(lists(s.best)); at++ {
-		l := lists(s.best)[at]
+	for at := 0; at < len(nodeLists(s.best)); at++ {
+		l := nodeLists(s.best)[at]
 		for size := max(len(*l.of(s.best))/2, 1); ; size /= 2 {
 			for from := 0; from < len(*l.of(s.best)); {
 				if !s.try(func(k *Kernel) {
@@ -124,16 +126,16 @@ func (s *shrinker) nodes() {
 	}
 }
 
-// flatten puts the nodes inside branches and loops in their place.
+// flatten replaces branches and loops with the nodes inside them.
 func (s *shrinker) flatten() {
-	for at := 0; at < len(lists(s.best)); at++ {
-		l := lists(s.best)[at]
+	for at := 0; at < len(nodeLists(s.best)); at++ {
+		l := nodeLists(s.best)[at]
 		for i := 0; i < len(*l.of(s.best)); i++ {
 			n := (*l.of(s.best))[i]
 			if n.Kind == Straight {
 				continue
 			}
-			known := n.Kind == If && n.Cond == "" // who is inside is in the masks of instructions there
+			known := n.Kind == If && n.Cond == "" // instructions inside have masks with these lanes
 			if !known && s.try(func(k *Kernel) {
 				ns := l.of(k)
 				inner := (*ns)[i]
@@ -172,7 +174,8 @@ func instAt(k *Kernel, at, inst int) *Inst {
 	return found
 }
 
-// operands takes guards away that are the pool's own, and has fewer registers serve.
+// operands removes guards that are predicates of the pool, and reduces the number of
+// registers.
 func (s *shrinker) operands() {
 	s.eachInst(func(at, i int) {
 		in := *instAt(s.best, at, i)
@@ -185,7 +188,7 @@ func (s *shrinker) operands() {
 			}
 			r := pool.FindString(in.Args[a])
 			if r == "" || strings.HasSuffix(r, "0") || slices.Contains(instAt(s.best, at, i).Args, r[:2]+"0") {
-				continue // of one register twice an assembler makes another instruction
+				continue // ptxas compiles an instruction with the same register twice differently
 			}
 			s.try(func(k *Kernel) {
 				arg := &instAt(k, at, i).Args[a]
@@ -195,7 +198,7 @@ func (s *shrinker) operands() {
 	})
 }
 
-// threads makes the launch smaller.
+// threads reduces the numbers of blocks and threads.
 func (s *shrinker) threads() {
 	if s.best.Grid.X > 1 {
 		s.try(func(k *Kernel) { k.Grid = device.D(1) })
@@ -210,14 +213,14 @@ func (s *shrinker) threads() {
 	}
 }
 
-// usesMatrix reports whether a warpgroup is needed.
+// usesMatrix reports whether the kernel uses wgmma, which needs a whole warpgroup.
 func usesMatrix(k *Kernel) bool {
 	found := false
 	walk(k.Body, func(n *Node) { found = found || n.Matrix > 0 })
 	return found
 }
 
-// values makes what registers and memory start with plainer: the same in all threads,
+// values simplifies the initial values of registers and memory: the same in all threads,
 // then zero or one.
 func (s *shrinker) values() {
 	if s.best.Fill != 0 {
@@ -233,15 +236,15 @@ func (s *shrinker) values() {
 	}
 	thread := max(s.diff.Thread, 0) + s.diff.Block*s.best.Threads()
 	for _, r := range used {
-		if ws := s.best.Inputs[r]; len(ws) > 0 && !alike(ws) {
+		if ws := s.best.Inputs[r]; len(ws) > 0 && !allEqual(ws) {
 			s.uniform(r, ws[thread%len(ws)])
 		}
 	}
 }
 
-// uniform gives a register the same value in all threads.
+// uniform tries to give a register the same value in all threads.
 func (s *shrinker) uniform(r string, w Word) bool {
-	if ws := s.best.Inputs[r]; len(ws) == 0 || alike(ws) && ws[0] == w {
+	if ws := s.best.Inputs[r]; len(ws) == 0 || allEqual(ws) && ws[0] == w {
 		return true
 	}
 	return s.try(func(k *Kernel) {
@@ -251,7 +254,7 @@ func (s *shrinker) uniform(r string, w Word) bool {
 	})
 }
 
-func alike(ws []Word) bool {
+func allEqual(ws []Word) bool {
 	for _, w := range ws {
 		if w != ws[0] {
 			return false

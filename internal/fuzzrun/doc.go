@@ -1,3 +1,3 @@
-// Package fuzzrun is the campaign of attest fuzz: it opens the two devices that are
-// compared, runs the fuzzer with a line of progress, and prints what it found.
+// Package fuzzrun implements attest fuzz: it opens the two devices that are compared, runs
+// the fuzzer with a progress line, and prints the differences that it found.
 package fuzzrun

@@ -40,7 +40,9 @@ func (x *Runner) open() (*difffuzz.Pair, error) {
 // pair opens both devices and returns their names, the reference first.
 func (x *Runner) pair() (*difffuzz.Pair, [2]string, error) {
 	var names [2]string
-	target := x.options.Target // of emulators; a GPU that has an emulator of its own target is compared with that one
+	// target is the target of emulators. A GPU is compared with the emulator of the same
+	// target, if there is one.
+	target := x.options.Target
 	runners := make([]difffuzz.Runner, 2)
 	for i, name := range []string{x.Against, x.Device} {
 		if isEmulator(name) {
@@ -74,11 +76,12 @@ func (x *Runner) pair() (*difffuzz.Pair, [2]string, error) {
 
 func isEmulator(name string) bool { return name == "emu" || strings.HasPrefix(name, "emu:") }
 
-// fuzzSteps is how many instructions a warp may run. No kernel comes close.
+// fuzzSteps is the number of instructions that a warp may run. Generated kernels run far
+// fewer.
 const fuzzSteps = 1 << 22
 
-// emulator opens one of the devices and returns its name. An emulator that is compared with
-// another one runs its warps in another order and launches one more block.
+// emulator opens emulator i of the pair and returns its name. If both devices are
+// emulators, the second runs its warps in another order and launches one more block.
 func (x *Runner) emulator(i int, name string, target ptx.Target) (difffuzz.Runner, string, error) {
 	if _, arg, named := strings.Cut(name, ":"); named {
 		var err error
@@ -90,7 +93,7 @@ func (x *Runner) emulator(i int, name string, target ptx.Target) (difffuzz.Runne
 	l := &difffuzz.Local{}
 	other := i == 1 && isEmulator(x.Against)
 	if other {
-		opts.Schedule, l.Extra = 1+x.Seed, 1
+		opts.Schedule, l.ExtraBlocks = 1+x.Seed, 1
 	}
 	dev, err := emu.New(target, opts)
 	if err != nil {
@@ -111,7 +114,7 @@ func worker(device string) *exec.Cmd {
 		self = os.Args[0]
 	}
 	cmd := exec.Command(self, "fuzz", "--worker", "--device", device)
-	// No kernel comes twice, so a cache of compiled code does not pay.
+	// No kernel runs twice, so a cache of compiled code would only cost time.
 	cmd.Env = append(os.Environ(), "ATTEST_CACHE=off", "CUDA_CACHE_DISABLE=1")
 	cmd.Stderr = os.Stderr
 	return cmd

@@ -42,7 +42,7 @@ type Find struct {
 	Path         string `json:"path"`
 }
 
-// show writes what was done and found.
+// show prints the finds and a summary.
 func (x *Runner) show(env *cli.Env, s difffuzz.Stats, took time.Duration) {
 	if env.JSON {
 		env.Encode(x.report(s, took))
@@ -55,9 +55,9 @@ func (x *Runner) show(env *cli.Env, s difffuzz.Stats, took time.Duration) {
 		if f.First != nil {
 			fmt.Fprintf(env, "  first: %s\n", f.First)
 		}
-		fmt.Fprintf(env, "  seed %d, shrunk from %s to %d; %s of this cause\n", f.Seed, english.Count(f.Original.Size(), "instruction"), f.Kernel.Size(),
+		fmt.Fprintf(env, "  seed %d, shrunk from %s to %d; %s with this cause\n", f.Seed, english.Count(f.Original.Size(), "instruction"), f.Kernel.Size(),
 			english.Count(1+f.Repeats, "kernel"))
-		fmt.Fprintf(env, "  %s\n", f.Again())
+		fmt.Fprintf(env, "  %s\n", f.Reproducibility())
 	}
 	verdict := style.Green("ok")
 	if len(s.Finds) > 0 {
@@ -80,7 +80,7 @@ func (x *Runner) report(s difffuzz.Stats, took time.Duration) *Report {
 		d := f.Difference
 		j := Find{
 			Seed: f.Seed, Kind: d.Kind, What: d.What, Block: d.Block, Thread: d.Thread, Reference: d.Reference, Other: d.Other,
-			Instructions: f.Kernel.Size(), Repeats: f.Repeats, Seen: f.Seen, Runs: difffuzz.Runs, Cut: f.Cut, Path: f.Path,
+			Instructions: f.Kernel.Size(), Repeats: f.Repeats, Seen: f.Reproduced, Runs: difffuzz.Runs, Cut: f.Interrupted, Path: f.Path,
 		}
 		if f.First != nil {
 			j.Instruction = f.First.Inst
@@ -90,7 +90,7 @@ func (x *Runner) report(s difffuzz.Stats, took time.Duration) *Report {
 	return r
 }
 
-// firstLine leaves out the log that a driver adds below.
+// firstLine returns the first line of s, without the log that a driver adds below it.
 func firstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
 	return s

@@ -24,21 +24,21 @@ type Runner struct {
 	Device, Against, Target, Version string
 	Out                              string // the folder of finds
 	Seed                             uint64
-	Duration                         time.Duration // 0 is without end
-	Kernels                          int           // at most; 0 is without limit
+	Duration                         time.Duration // 0 means no limit
+	Kernels                          int           // 0 means no limit
 	Batch, Workers                   int
 
 	options                 difffuzz.Options
 	deviceName, againstName string
 }
 
-// Serve runs the batches that come on in, as the other half of a fuzzer with a GPU: a crash
-// of the driver then costs this process and not the campaign.
+// Serve runs the batches that arrive on in. It is the process that drives the GPU: a crash
+// of the driver ends only this process, not the fuzzer.
 func (x *Runner) Serve(in io.Reader, out io.Writer) error {
 	return difffuzz.Serve(in, out, func() (device.Device, error) { return device.Open(x.Device) })
 }
 
-// Run fuzzes. The error asks for exit code 1 when the devices differ.
+// Run fuzzes. If the devices differ, it returns an error for exit code 1.
 func (x *Runner) Run(ctx context.Context, env *cli.Env) error {
 	if err := x.check(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env) error {
 	start := time.Now()
 	stats, err := x.fuzz(ctx, env, start)
 	if err != nil {
-		return fmt.Errorf("%w; go on with --seed %d", err, stats.Next)
+		return fmt.Errorf("%w; continue with --seed %d", err, stats.Next)
 	}
 	x.show(env, stats, time.Since(start))
 	if len(stats.Finds) > 0 {
@@ -58,7 +58,7 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env) error {
 	return nil
 }
 
-// fuzz runs the fuzzer with a line that says how far it is.
+// fuzz runs the fuzzer and shows its progress.
 func (x *Runner) fuzz(ctx context.Context, env *cli.Env, start time.Time) (difffuzz.Stats, error) {
 	if x.Duration > 0 {
 		var cancel context.CancelFunc
@@ -71,7 +71,7 @@ func (x *Runner) fuzz(ctx context.Context, env *cli.Env, start time.Time) (difff
 		Options: x.options, Seed: x.Seed, Batch: x.Batch, Kernels: x.Kernels, Workers: x.Workers, Open: x.open,
 		Found: func(find *difffuzz.Find) error {
 			if err := find.Write(x.Out); err != nil {
-				return fmt.Errorf("writing what was found: %w", err)
+				return fmt.Errorf("writing the find: %w", err)
 			}
 			progress.Print(func() { fmt.Fprintf(env.Err, "%s: %s\n", find.Path, firstLine(find.Difference.String())) })
 			return nil
@@ -95,9 +95,9 @@ func (x *Runner) check() error {
 	}
 	switch {
 	case !slices.Contains(emu.Targets(), t):
-		return fmt.Errorf("--target %s: kernels are made for %s", x.Target, strings.Join(version.Targets(), ", "))
+		return fmt.Errorf("--target %s: kernels are generated only for %s", x.Target, strings.Join(version.Targets(), ", "))
 	case v.Less(ptx.Version{Major: 7, Minor: 8}) || v.Less(t.MinVersion()):
-		return fmt.Errorf("--ptx %s: kernels for sm_%d need 7.8 at least, those for sm_90a 8.0", x.Version, max(t.SM, 80))
+		return fmt.Errorf("--ptx %s: kernels for sm_%d need at least 7.8, kernels for sm_90a at least 8.0", x.Version, max(t.SM, 80))
 	case x.Duration < 0:
 		return errors.New("--duration must not be negative")
 	case x.Kernels < 0:
