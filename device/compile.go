@@ -7,11 +7,11 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// CompileError is the error of loading PTX that the compiler of a device refused.
+// CompileError is the error of loading PTX that the compiler of a device refuses.
 type CompileError struct {
 	File     string
-	Findings []finding.Finding // of kind finding.Compile: what could be read from the log
-	Log      string            // all that the compiler wrote
+	Findings []finding.Finding // of kind finding.Compile, parsed from the log
+	Log      string            // the complete log of the compiler
 	Err      error             // the error of the device
 }
 
@@ -34,7 +34,7 @@ func (e *CompileError) Unwrap() error { return e.Err }
 // succeeds.
 type LoggedModule interface {
 	Module
-	// Log returns what the compiler wrote. It is empty when the device had the code in
-	// its cache.
+	// Log returns the log of the compiler. It is empty if the device had the code in its
+	// cache.
 	Log() string
 }

@@ -12,26 +12,26 @@ import (
 // ErrDeadlock is in the error of a launch whose threads all wait for each other.
 var ErrDeadlock = errors.New("deadlock")
 
-// ErrNoDevice is in the error of opening a device that is not there. Programs treat
-// it as a normal case: most machines have no GPU.
+// ErrNoDevice is in the error of opening a device that does not exist. Programs should
+// treat it as a normal case, because most machines have no GPU.
 var ErrNoDevice = errors.New("no such device")
 
-// ErrLost is in the error of a launch after whose fault this process can no longer
-// use the device, and in the errors of all later calls.
-var ErrLost = errors.New("the device is lost to this process")
+// ErrLost is in the error of a launch whose fault makes the device unusable for this
+// process, and in the errors of all later calls.
+var ErrLost = errors.New("this process can no longer use the device")
 
 // ErrRunning is in the error of a launch that did not end in time and cannot be
 // stopped, and in the errors of all later calls until it ends.
 var ErrRunning = errors.New("a kernel is still running")
 
-// Fault is the error of a launch that an instruction stopped. The finding says
-// where in the PTX, which threads and why; a device that knows less leaves fields
+// Fault is the error of a launch that ended because of an instruction. The finding holds the
+// place in the PTX, the threads and the reason. Fields that the device does not know are
 // empty.
 type Fault struct {
 	finding.Finding        // of kind finding.Fault
 	File            string // the name of the PTX text
-	// Class is the kind that the checkers of the emulator give the fault,
-	// "oob-global" or "misaligned", or "".
+	// Class is the kind under which the emulator's checkers report the fault, for example
+	// "oob-global" or "misaligned". It may be empty.
 	Class finding.Kind
 }
 
@@ -48,8 +48,8 @@ type Deadlock struct {
 	finding.Finding // of kind finding.Deadlock
 }
 
-// NewDeadlock makes the error from the threads of a kernel that wait. The finding
-// is at the place of the first one.
+// NewDeadlock returns the error for a kernel whose threads wait. The place of the finding is
+// the place of the first waiter.
 func NewDeadlock(kernel string, waiters []finding.Waiter) *Deadlock {
 	f := finding.Finding{
 		Kind: finding.Deadlock, Severity: finding.Error, Kernel: kernel, Count: 1, Waiters: waiters,
@@ -62,16 +62,16 @@ func NewDeadlock(kernel string, waiters []finding.Waiter) *Deadlock {
 	return &Deadlock{f}
 }
 
-// Is makes a Deadlock an ErrDeadlock.
+// Is reports whether err is ErrDeadlock.
 func (d *Deadlock) Is(err error) bool { return err == ErrDeadlock }
 
 func (d *Deadlock) Error() string {
-	const most = 32
+	const maxShown = 32
 	var s strings.Builder
 	s.WriteString(d.Message)
 	for i, w := range d.Waiters {
-		if i == most {
-			fmt.Fprintf(&s, "\n  and %d more", len(d.Waiters)-most)
+		if i == maxShown {
+			fmt.Fprintf(&s, "\n  and %d more", len(d.Waiters)-maxShown)
 			break
 		}
 		fmt.Fprintf(&s, "\n  block %v warp %d lanes %08x at line %d: %s", w.Block, w.Warp, uint32(w.Lanes), w.Line, w.Inst)
@@ -82,7 +82,7 @@ func (d *Deadlock) Error() string {
 	return s.String()
 }
 
-// FindingOf returns the error of a launch of a kernel as a finding.
+// FindingOf returns the error of a kernel's launch as a finding.
 func FindingOf(kernel string, err error) finding.Finding {
 	var fault *Fault
 	var dead *Deadlock

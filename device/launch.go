@@ -9,16 +9,16 @@ import (
 // Dim is an extent in x, y and z. A zero counts as one.
 type Dim struct{ X, Y, Z int }
 
-// D is a Dim of up to three extents.
+// D returns a Dim of up to three extents.
 func D(n ...int) Dim {
 	n = append(n, 1, 1, 1)
 	return Dim{n[0], n[1], n[2]}
 }
 
-// Norm is the Dim with zeros made ones.
+// Norm returns the Dim with ones instead of zeros.
 func (d Dim) Norm() Dim { return Dim{max(d.X, 1), max(d.Y, 1), max(d.Z, 1)} }
 
-// Count is the number of points of the extent.
+// Count returns the product of the extents.
 func (d Dim) Count() int {
 	d = d.Norm()
 	return d.X * d.Y * d.Z
@@ -31,62 +31,56 @@ type Launch struct {
 	Grid, Block, Cluster Dim
 	Shared               int // bytes of dynamic shared memory
 	Params               []Param
-	// Dependent lets the launch start while the one before it in the stream is
-	// ending, as soon as that one's blocks have all executed
-	// griddepcontrol.launch_dependents: programmatic dependent launch. The kernel
-	// must itself wait with griddepcontrol.wait for what it reads.
+	// Dependent selects programmatic dependent launch: the launch may start before the
+	// previous launch in the stream has ended, as soon as all blocks of that launch have
+	// executed griddepcontrol.launch_dependents. The kernel must execute griddepcontrol.wait
+	// before it reads results of the previous launch.
 	Dependent bool
-	// Cooperative demands that all blocks run at once, so that they may wait for
+	// Cooperative requires that all blocks run at the same time, so that they may wait for
 	// each other.
 	Cooperative bool
 }
 
-// Param is the bytes of one kernel parameter.
+// Param holds the bytes of one kernel parameter.
 type Param []byte
 
-// Ptr is a parameter that points to the start of a buffer.
+// Ptr returns a parameter that points to the start of a buffer.
 func Ptr(b Buffer) Param { return U64(b.Addr()) }
 
-// U8 is a one-byte parameter.
+// U8 returns a parameter of one byte.
 func U8(v uint8) Param { return Param{v} }
 
-// U16 is a two-byte parameter.
-func U16(v uint16) Param { return binary.LittleEndian.AppendUint16(nil, v) }
-
-// U32 is a four-byte parameter.
+// U32 returns a parameter of four bytes.
 func U32(v uint32) Param { return binary.LittleEndian.AppendUint32(nil, v) }
 
-// U64 is an eight-byte parameter.
+// U64 returns a parameter of eight bytes.
 func U64(v uint64) Param { return binary.LittleEndian.AppendUint64(nil, v) }
 
-// F32 is a float parameter.
+// F32 returns a parameter of type float.
 func F32(v float32) Param { return U32(math.Float32bits(v)) }
 
-// F64 is a double parameter.
-func F64(v float64) Param { return U64(math.Float64bits(v)) }
-
-// Check compares a launch with the limits of the device and with what the kernel
-// declares. Every device calls it, so that all refuse the same launches with the
-// same words.
+// Check returns an error if a launch exceeds the limits of the device or does not fit the
+// kernel's declaration. Every device calls it, so that all devices refuse the same launches
+// with the same messages.
 func (l Launch) Check(dev Info, k KernelInfo) error {
 	b, c := l.Block.Norm(), l.Cluster.Norm()
 	switch n := b.Count(); {
 	case l.Grid.X < 0 || l.Grid.Y < 0 || l.Grid.Z < 0 || l.Block.X < 0 || l.Block.Y < 0 || l.Block.Z < 0:
 		return fmt.Errorf("launch of %s: grid %v of blocks %v has a negative extent", k.Name, l.Grid, l.Block)
 	case b.X > 1024 || b.Y > 1024 || b.Z > 64 || n > dev.MaxThreads:
-		return fmt.Errorf("launch of %s: blocks of %v are %d threads; %s takes at most %d, and (1024, 1024, 64) by dimension", k.Name, l.Block, n, dev.Name, dev.MaxThreads)
+		return fmt.Errorf("launch of %s: blocks of %v have %d threads; %s allows at most %d, and (1024, 1024, 64) by dimension", k.Name, l.Block, n, dev.Name, dev.MaxThreads)
 	case k.MaxThreads > 0 && n > k.MaxThreads:
 		return fmt.Errorf("launch of %s: blocks of %d threads; the kernel was compiled for at most %d", k.Name, n, k.MaxThreads)
 	case l.Grid.Y > 65535 || l.Grid.Z > 65535 || l.Grid.X > math.MaxInt32:
 		return fmt.Errorf("launch of %s: grid %v is larger than (2147483647, 65535, 65535)", k.Name, l.Grid)
 	case l.Shared < 0 || k.Shared+l.Shared > dev.SharedMax:
-		return fmt.Errorf("launch of %s: %d bytes of shared memory (%d static, %d dynamic); %s has %d a block", k.Name, k.Shared+l.Shared, k.Shared, l.Shared, dev.Name, dev.SharedMax)
+		return fmt.Errorf("launch of %s: %d bytes of shared memory (%d static, %d dynamic); %s has %d per block", k.Name, k.Shared+l.Shared, k.Shared, l.Shared, dev.Name, dev.SharedMax)
 	case c.Count() > 1 && dev.Target.SM < 90:
 		return fmt.Errorf("launch of %s: clusters need sm_90, %s is %s", k.Name, dev.Name, dev.Target)
 	case l.Dependent && dev.Target.SM < 90:
 		return fmt.Errorf("launch of %s: programmatic dependent launch needs sm_90, %s is %s", k.Name, dev.Name, dev.Target)
 	case c.Count() > 16:
-		return fmt.Errorf("launch of %s: a cluster of %d blocks; at most 16 fit", k.Name, c.Count())
+		return fmt.Errorf("launch of %s: a cluster of %d blocks; at most 16 are allowed", k.Name, c.Count())
 	}
 	g := l.Grid.Norm()
 	if g.X%c.X != 0 || g.Y%c.Y != 0 || g.Z%c.Z != 0 {
@@ -97,11 +91,11 @@ func (l Launch) Check(dev Info, k KernelInfo) error {
 
 func (l Launch) checkParams(k KernelInfo) error {
 	if len(l.Params) != len(k.Params) {
-		return fmt.Errorf("launch of %s: %d parameters given, it declares %d", k.Name, len(l.Params), len(k.Params))
+		return fmt.Errorf("launch of %s: %d parameters given, the kernel declares %d", k.Name, len(l.Params), len(k.Params))
 	}
 	for i, p := range k.Params {
 		if len(l.Params[i]) != p.Size {
-			return fmt.Errorf("launch of %s: parameter %d, %s, has %d bytes, %d are given", k.Name, i, p.Name, p.Size, len(l.Params[i]))
+			return fmt.Errorf("launch of %s: parameter %d (%s) has %d bytes, %d are given", k.Name, i, p.Name, p.Size, len(l.Params[i]))
 		}
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 
 // Driver opens devices of one kind.
 type Driver interface {
-	// Open opens the device that arg names: a target for the emulator, an index
-	// for a GPU. An empty arg is the default one.
+	// Open opens the device that arg names: a target for the emulator, an index for a GPU. An
+	// empty arg means the default.
 	Open(arg string) (Device, error)
 	// Present reports whether there is any device of the kind.
 	Present() bool
@@ -22,15 +22,15 @@ var (
 	drivers = map[string]Driver{}
 )
 
-// Register makes a driver known under a name. Packages of drivers call it.
+// Register registers a driver under a name. The packages of drivers call it in init.
 func Register(name string, d Driver) {
 	mu.Lock()
 	defer mu.Unlock()
 	drivers[name] = d
 }
 
-// Open opens a device by its name: "emu", "emu:sm_89", "cuda:0". With an empty
-// name it opens a GPU if there is one, else the emulator.
+// Open opens a device by its name: "emu", "emu:sm_89", "cuda:0". An empty name means a GPU
+// if there is one, else the emulator.
 func Open(name string) (Device, error) {
 	mu.Lock()
 	defer mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel"
 )
 
-// Chip is what a kernel may know of the device.
+// Chip returns the properties of the device that a kernel may depend on.
 func (i Info) Chip() kernel.Chip {
 	return kernel.Chip{Target: i.Target, SMs: i.SMs, SharedMax: i.SharedMax, SharedPerSM: i.SharedPerSM}
 }
 
-// Program is a kernel that a device has compiled, ready to be bound to problems.
+// Program is a kernel that a device has compiled. It can be bound to problems.
 type Program struct {
 	Contract *kernel.Kernel
-	// SMs replaces the device's number of SMs where it is not zero, so that persistent
-	// kernels get several tiles per block even of a small problem.
+	// SMs, if not zero, replaces the device's number of SMs. With few SMs, a persistent kernel
+	// gets several tiles per block even for a small problem.
 	SMs int
 
 	dev     Device
@@ -44,10 +44,10 @@ func LoadProgram(dev Device, k *kernel.Kernel) (*Program, error) {
 // Close unloads the kernel.
 func (p *Program) Close() error { return p.module.Close() }
 
-// Entry is a loaded entry of the kernel, or nil.
+// Entry returns a loaded entry of the kernel, or nil.
 func (p *Program) Entry(name string) Kernel { return p.entries[name] }
 
-// Device is where the program was loaded.
+// Device returns the device on which the program was loaded.
 func (p *Program) Device() Device { return p.dev }
 
 func (p *Program) chip() kernel.Chip {
@@ -58,13 +58,14 @@ func (p *Program) chip() kernel.Chip {
 	return c
 }
 
-// Bind evaluates the kernel for a problem on this device. values are further names for
-// its expressions, and may be nil.
+// Bind evaluates the kernel for a problem on this device. values holds further names for its
+// expressions and may be nil.
 func (p *Program) Bind(problem kernel.Problem, values expr.Env) (*kernel.Plan, error) {
 	return p.Contract.Bind(problem, p.chip(), kernel.Options{Values: values, Resident: p.resident})
 }
 
-// resident is how many blocks of a step one SM holds, 1 where the device cannot tell.
+// resident returns the number of blocks of a step that fit on one SM, or 1 if the device
+// does not report it.
 func (p *Program) resident(s kernel.Step) int {
 	o := p.Occupancy(s)
 	if o == nil {
@@ -73,7 +74,8 @@ func (p *Program) resident(s kernel.Step) int {
 	return o.BlocksPerSM
 }
 
-// Occupancy is how much of a step runs at once, or nil where the device cannot tell.
+// Occupancy returns how much of a step fits on the device at once, or nil if the device does
+// not report it.
 func (p *Program) Occupancy(s kernel.Step) *Occupancy {
 	able, ok := p.entries[s.Entry].(OccupancyKernel)
 	if !ok {
@@ -86,7 +88,7 @@ func (p *Program) Occupancy(s kernel.Step) *Occupancy {
 	return &o
 }
 
-// launchOf is a step without its parameters.
+// launchOf returns the launch of a step without its parameters.
 func launchOf(s kernel.Step) Launch {
 	return Launch{
 		Grid: dim(s.Grid), Block: dim(s.Block), Cluster: dim(s.Cluster), Shared: s.Shared,
@@ -96,16 +98,16 @@ func launchOf(s kernel.Step) Launch {
 
 func dim(n [3]int) Dim { return Dim{n[0], n[1], n[2]} }
 
-// Slice is a part of a buffer: an operand in memory.
+// Slice is a part of a buffer that holds an operand.
 type Slice struct {
 	Buffer Buffer
 	Offset int64
 }
 
-// Addr is the address of the first byte.
+// Addr returns the address of the first byte.
 func (s Slice) Addr() uint64 { return s.Buffer.Addr() + uint64(s.Offset) }
 
-// Work is a plan with its memory: everything that a run needs.
+// Work is a plan together with its memory: everything that a run needs.
 type Work struct {
 	steps []step
 	zero  []Slice // operands that must be zero before each run
@@ -117,11 +119,11 @@ type step struct {
 	launch Launch
 }
 
-// Work gives a plan its memory, one slice for each of plan.Memory. Operands that are zero
-// once are zeroed now.
+// Work combines a plan with its memory: one slice for each element of plan.Memory. It zeroes
+// the operands that must be zero once.
 func (p *Program) Work(plan *kernel.Plan, memory []Slice) (*Work, error) {
 	if len(memory) != len(plan.Memory) {
-		return nil, fmt.Errorf("%d operands in memory, the kernel has %d", len(memory), len(plan.Memory))
+		return nil, fmt.Errorf("memory for %d operands is given, the kernel has %d", len(memory), len(plan.Memory))
 	}
 	w := &Work{}
 	for i, m := range plan.Memory {
@@ -163,7 +165,7 @@ func (p *Program) param(a kernel.Bound, memory []Slice) (Param, error) {
 	return t.Param(), err
 }
 
-// Launches are the launches of one run, in their order.
+// Launches returns the launches of one run, in order.
 func (w *Work) Launches() (list []Launch) {
 	for _, s := range w.steps {
 		list = append(list, s.launch)
@@ -171,7 +173,8 @@ func (w *Work) Launches() (list []Launch) {
 	return list
 }
 
-// Run zeroes what has to be zero, launches and waits for the end.
+// Run zeroes the operands that must be zero before each run, launches all steps and waits
+// until they end.
 func (w *Work) Run(ctx context.Context) error {
 	for i, z := range w.zero {
 		if err := z.Buffer.Write(z.Offset, make([]byte, w.sizes[i])); err != nil {

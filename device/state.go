@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// State is how a GPU is at a moment. What could not be read is zero.
+// State is the state of a GPU at one moment. Values that could not be read are zero.
 type State struct {
 	Time        time.Time `json:"time"`
 	SMClock     int       `json:"sm_mhz"`
@@ -15,20 +15,20 @@ type State struct {
 	Temperature int       `json:"celsius"`
 	Performance string    `json:"performance"` // "P0" is the fastest
 	Throttle    Throttle  `json:"throttle"`
-	Processes   int       `json:"processes"` // that have a context on the GPU
+	Processes   int       `json:"processes"` // number of processes with a context on the GPU
 }
 
-// Sensor reads the state of a GPU and never changes it.
+// Sensor reads the state of a GPU without changing it.
 type Sensor interface {
 	State() (State, error)
 }
 
-// Throttle is the reasons for which a GPU runs slower than it could.
+// Throttle is a set of reasons why a GPU runs slower than it could.
 type Throttle uint64
 
-// The reasons, as NVML numbers them.
+// The reasons, with the numbers of NVML.
 const (
-	ThrottleIdle         Throttle = 1 << iota // nothing to do
+	ThrottleIdle         Throttle = 1 << iota // the GPU has no work
 	ThrottleApplications                      // clocks set by a user
 	ThrottlePowerCap
 	ThrottleSlowdown // by the hardware, for heat or power
@@ -44,11 +44,11 @@ var throttleNames = []string{
 	"thermal", "hardware thermal slowdown", "power brake", "display clocks",
 }
 
-// Slowed is the reasons but for idleness, which says nothing of a GPU that has
-// nothing to do.
+// Slowed returns the reasons without ThrottleIdle, because a GPU without work always runs
+// slower.
 func (t Throttle) Slowed() Throttle { return t &^ ThrottleIdle }
 
-// String names the reasons, "none" when there are none.
+// String returns the names of the reasons, or "none".
 func (t Throttle) String() string {
 	var names []string
 	for i, n := range throttleNames {
@@ -65,10 +65,10 @@ func (t Throttle) String() string {
 	return strings.Join(names, ", ")
 }
 
-// MarshalText writes the names.
+// MarshalText returns the names of the reasons.
 func (t Throttle) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the names that MarshalText returns.
 func (t *Throttle) UnmarshalText(text []byte) error {
 	*t = 0
 	for word := range strings.SplitSeq(string(text), ", ") {

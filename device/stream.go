@@ -5,50 +5,51 @@ import (
 	"time"
 )
 
-// Streamer is a Device on which work can be queued. The emulator is one too: it
-// does the work of a stream at once, so that a program for streams runs on both.
+// Streamer is a Device with streams. The emulator is a Streamer too: it executes the work of
+// a stream immediately, so that programs with streams run on both devices.
 type Streamer interface {
 	Device
-	// NewStream makes a stream with nothing in it.
+	// NewStream returns an empty stream.
 	NewStream() (Stream, error)
-	// NewEvent makes an event that nothing has recorded yet.
+	// NewEvent returns an event that was not recorded yet.
 	NewEvent() (Event, error)
-	// AllocHost allocates memory of the host that the device copies to and from
-	// without a detour: page-locked memory. Its content is undefined.
+	// AllocHost allocates page-locked memory of the host, which the device can access
+	// directly. Its content is undefined.
 	AllocHost(size int64) (HostBuffer, error)
-	// NewGraph hands queue a stream that notes the work down instead of doing it,
-	// and makes of it a graph, which is queued as one. The stream ends with queue,
-	// and only Launch, Write, Read, Copy, Fill, Record and Wait mean something on
-	// it.
+	// NewGraph calls queue with a stream that records work instead of executing it, and
+	// returns the recorded work as a graph. The stream is valid only during the call. Only
+	// Launch, Write, Read, Copy, Fill, Record and Wait may be called on it.
 	NewGraph(queue func(Stream) error) (Graph, error)
 }
 
-// Stream is work that runs in the order in which it was queued, beside that of
-// other streams. Goroutines may share one.
+// Stream executes work in the order in which it was queued. The work of several streams may
+// overlap. Goroutines may share a stream.
 //
-// What does not go through a stream ([Kernel.Launch], [Buffer.Write] and
-// [Buffer.Read]) comes after everything that was queued before it, in any stream.
+// Calls outside a stream ([Kernel.Launch], [Buffer.Write] and [Buffer.Read]) take effect
+// after all work that was queued before them, in any stream.
 //
 // A kernel that faults makes a later call fail, usually Sync.
 type Stream interface {
 	// Launch queues a run of k. The parameters are copied before it returns.
 	Launch(k Kernel, l Launch) error
-	// Write and Read queue a copy to or from b at a byte offset. data belongs to
-	// the copy until the stream has come that far. The host goes on meanwhile only
-	// if data is in a HostBuffer.
+	// Write queues a copy of data to b at a byte offset. data must not change before the copy
+	// has ended. Write returns before the copy ends only if data is in a HostBuffer.
 	Write(b Buffer, offset int64, data []byte) error
+	// Read queues a copy from b at a byte offset to data. The rules for data are those of
+	// Write.
 	Read(b Buffer, offset int64, data []byte) error
 	// Copy queues a copy of all of src to the start of dst.
 	Copy(dst, src Buffer) error
-	// Fill queues the writing of value to every byte of b.
+	// Fill queues a write of value to every byte of b.
 	Fill(b Buffer, value byte) error
-	// Record has e note the moment at which the stream comes this far.
+	// Record queues the recording of e: e passes when all earlier work of the stream has
+	// ended.
 	Record(e Event) error
-	// Wait has the stream wait for what e last recorded; the host goes on.
+	// Wait queues a wait for e, as recorded last. The host does not wait.
 	Wait(e Event) error
 	// Done reports whether all the work has ended.
 	Done() (bool, error)
-	// Sync waits for all the work. When ctx ends first, the error says what is
+	// Sync waits for all the work. If ctx ends first, the error describes the work that is
 	// still running.
 	Sync(ctx context.Context) error
 	// Close frees the stream once its work has ended.
@@ -57,18 +58,18 @@ type Stream interface {
 
 // Event is a moment in a stream.
 type Event interface {
-	// Done reports whether the stream has come as far as Record was called.
+	// Done reports whether the event has passed.
 	Done() (bool, error)
-	// Sync waits until it has.
+	// Sync waits until the event has passed.
 	Sync(ctx context.Context) error
-	// Since is the time from another event to this one by the device's own clock.
-	// Both must be done.
+	// Since returns the time from another event to this one, by the clock of the device. Both
+	// events must have passed.
 	Since(start Event) (time.Duration, error)
 	Close() error
 }
 
-// Graph is work that was noted down once and is queued as one, which costs the
-// host little and leaves no gaps between launches.
+// Graph is recorded work that is queued with one call. A replay costs the host little time
+// and leaves no gaps between launches.
 type Graph interface {
 	// Replay queues the work on a stream.
 	Replay(s Stream) error
@@ -77,23 +78,23 @@ type Graph interface {
 
 // HostBuffer is page-locked memory of the host.
 type HostBuffer interface {
-	// Bytes is the memory itself, until Free.
+	// Bytes returns the memory. It is valid until Free.
 	Bytes() []byte
 	Free() error
 }
 
-// OccupancyKernel is a Kernel of a device that knows what fits on it.
+// OccupancyKernel is a Kernel of a device that reports occupancy.
 type OccupancyKernel interface {
 	Kernel
-	// Occupancy is how much of a launch runs at once. Its parameters are not
-	// needed.
+	// Occupancy returns how much of a launch fits on the device at once. The launch needs no
+	// parameters.
 	Occupancy(l Launch) (Occupancy, error)
 }
 
 // Occupancy is how much of a launch fits on the device at once.
 type Occupancy struct {
 	BlocksPerSM int
-	Warps       int     // on an SM
-	Fraction    float64 // of the warps an SM can hold
+	Warps       int     // per SM
+	Fraction    float64 // Warps divided by the number of warps that an SM can hold
 	Clusters    int     // on the whole device; 0 for a launch without clusters
 }

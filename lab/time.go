@@ -152,7 +152,7 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 	for _, c := range candidates {
 		t.Names = append(t.Names, c.Name())
 	}
-	start, longest := time.Now(), m.p.Times.Stop.Longest()
+	start, longest := time.Now(), m.p.Times.Stop.MaxTime()
 	plan := timing.Plan{
 		WarmUp: m.p.Times.WarmUp, Stop: m.p.Times.Stop, Seed: m.p.Times.Seed, Sensor: m.p.Sensor,
 		Each: func(round int, b timing.Batch) {

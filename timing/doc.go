@@ -1,21 +1,18 @@
-// Package timing measures how long work takes on a device, in parts that are
-// named and can be used alone.
+// Package timing measures the time of launches on a device.
 //
-// [Timer.EventTime] is one launch between two events; [Timer.GraphReplay] is many
-// launches in a graph, replayed, and their time divided by their number, which is
-// what a microsecond kernel costs in a stream of others. Both exist [Warm], on the
-// same buffers again and again, and [Cold], with the L2 cache made to forget. A
-// figure without these two words is half a figure, so every result carries its
-// [Method].
+// [Timer.EventTime] measures one launch between two events. [Timer.GraphReplay] replays a
+// graph of many launches and divides the time by their number. This is the cost of a short
+// kernel that runs among others in a stream. Both methods work with a [Warm] cache, on the
+// same buffers again and again, or with a [Cold] L2 cache. A time is meaningful only with
+// the method and the state of the cache, so every result carries its [Method].
 //
-// [Interleave] takes several candidates in turns, in one process, for two things
-// that are timed one after the other are also timed on a cooler and a warmer
-// card. It ends by a [Stop] rule. A [Run] holds every sample in the order taken,
-// none is dropped, with the state of the card around each batch, which is read
-// and never changed.
+// [Interleave] measures several candidates in turns, in one process. If they were measured
+// one after the other, the first would run on a cooler GPU than the last. A [Stop] rule ends
+// the measurement. A [Run] holds all samples in the order in which they were taken, and the
+// state of the GPU before and after each batch. The state is read and never changed.
 //
-// What the host does must not be in the figures. Before each sample a kernel that
-// only waits holds the stream, until all of the sample is queued behind it; when
-// the host was too slow, which the start event tells, the sample does not count
-// as taken, and the next wait is longer.
+// The time of the host must not be part of a sample. Before each sample, a kernel that only
+// waits blocks the stream until the whole sample is queued behind it. If the host was too
+// slow, the start event has already passed when the sample is queued. Such a sample is
+// discarded and taken again with a longer wait.
 package timing

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// hold keeps a stream busy while the host queues what comes next.
+// hold blocks a stream while the host queues a sample.
 type hold struct {
 	module device.Module
 	kernel device.Kernel
@@ -20,8 +20,8 @@ const (
 	mostHold  = 20 * time.Millisecond
 )
 
-// holdKernel waits so many nanoseconds. One thread does: it takes nothing from
-// what it holds up.
+// holdKernel returns a kernel that waits for a number of nanoseconds. It runs with one
+// thread, so that it does not slow down the kernels behind it.
 func holdKernel() *build.Kernel {
 	k := build.New("hold", ptx.SM80)
 	wait := k.ParamU64("wait")
@@ -49,7 +49,7 @@ func (h *hold) queue(s device.Stream) error {
 	})
 }
 
-// lengthen doubles the wait. It reports whether it did: there is an end.
+// lengthen doubles the wait. It returns false if the wait has reached its limit.
 func (h *hold) lengthen() bool {
 	if h.wait >= mostHold {
 		return false

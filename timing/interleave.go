@@ -16,19 +16,19 @@ type Order string
 
 // The orders.
 const (
-	ABBA   Order = "abba"   // forwards and backwards by turns: a steady drift cancels
-	Random Order = "random" // shuffled anew each round, from the seed
+	ABBA   Order = "abba"   // alternately forwards and backwards, so that a steady drift cancels
+	Random Order = "random" // shuffled in each round, with the seed
 )
 
-// Plan is how candidates are measured. The zero value is a good one.
+// Plan says how candidates are measured. The zero value is a good default.
 type Plan struct {
-	WarmUp time.Duration // of each candidate, 200 ms when zero
-	Batch  int           // samples of a turn, 5 when zero
-	Order  Order         // Random when empty
+	WarmUp time.Duration // per candidate; 0 means 200 ms
+	Batch  int           // samples per turn; 0 means 5
+	Order  Order         // empty means Random
 	Seed   uint64
 	Stop   Stop
-	Sensor device.Sensor            // read around each batch, if there is one
-	Each   func(round int, b Batch) // told of each batch, if set
+	Sensor device.Sensor            // if not nil, read before and after each batch
+	Each   func(round int, b Batch) // if not nil, called after each batch
 }
 
 func (p Plan) orDefaults() (Plan, error) {
@@ -46,13 +46,14 @@ func (p Plan) orDefaults() (Plan, error) {
 	case p.Order != ABBA && p.Order != Random:
 		return p, fmt.Errorf("order %q: use %q or %q", p.Order, ABBA, Random)
 	case p.Batch < 0 || p.Stop.Most < 0 || p.Stop.Least > p.Stop.Most:
-		return p, fmt.Errorf("batches of %d, from %d to %d samples: that is no plan", p.Batch, p.Stop.Least, p.Stop.Most)
+		return p, fmt.Errorf("batches of %d samples, at least %d and at most %d samples: the numbers do not fit together", p.Batch, p.Stop.Least, p.Stop.Most)
 	}
 	return p, nil
 }
 
-// Interleave measures candidates in turns until the plan says that it is enough.
-// All get the same number of samples. On an error, the run has what was taken.
+// Interleave measures candidates in turns until the plan's Stop rule ends the run. All
+// candidates get the same number of samples. After an error, the run holds the samples that
+// were taken.
 func Interleave(ctx context.Context, p Plan, candidates ...Candidate) (*Run, error) {
 	p, err := p.orDefaults()
 	if err != nil {
@@ -71,7 +72,7 @@ func Interleave(ctx context.Context, p Plan, candidates ...Candidate) (*Run, err
 	return r, r.rounds(ctx, p, candidates)
 }
 
-// rounds gives every candidate a turn, over and over.
+// rounds gives every candidate a turn in each round.
 func (r *Run) rounds(ctx context.Context, p Plan, candidates []Candidate) error {
 	order := make([]int, len(candidates))
 	for i := range order {
@@ -97,13 +98,14 @@ func (r *Run) rounds(ctx context.Context, p Plan, candidates []Candidate) error 
 				p.Each(round, b)
 			}
 		}
-		if r.Ended = p.Stop.now(times, time.Since(start)); r.Ended != "" {
+		if r.Ended = p.Stop.reason(times, time.Since(start)); r.Ended != "" {
 			return nil
 		}
 	}
 }
 
-// batch takes n samples of a candidate and notes how the card was around them.
+// batch takes n samples of a candidate and records the state of the GPU before and after
+// them.
 func (r *Run) batch(ctx context.Context, s device.Sensor, c Candidate, i, n int) (Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return Batch{}, err
@@ -113,14 +115,14 @@ func (r *Run) batch(ctx context.Context, s device.Sensor, c Candidate, i, n int)
 	b.Micros, err = c.Sample(ctx, n)
 	b.End, b.After = time.Now(), r.state(s)
 	if err == nil && len(b.Micros) != n {
-		err = fmt.Errorf("%s gave %d samples of %d", c.Name(), len(b.Micros), n)
+		err = fmt.Errorf("%s returned %d samples instead of %d", c.Name(), len(b.Micros), n)
 	}
 	r.Batches = append(r.Batches, b)
 	return b, err
 }
 
-// before is what was read after the last batch, for nothing happened since: to
-// ask a driver takes it a while.
+// before returns the state before a batch. It is the state after the last batch, because
+// nothing has run since then and reading the sensor takes time.
 func (r *Run) before(s device.Sensor) *device.State {
 	if n := len(r.Batches); n > 0 {
 		return r.Batches[n-1].After
@@ -128,7 +130,7 @@ func (r *Run) before(s device.Sensor) *device.State {
 	return r.state(s)
 }
 
-// state reads the sensor. What it cannot read is noted once and spoils nothing.
+// state reads the sensor. The first error is recorded in the run, and the run continues.
 func (r *Run) state(s device.Sensor) *device.State {
 	if s == nil {
 		return nil

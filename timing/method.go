@@ -5,40 +5,40 @@ import (
 	"time"
 )
 
-// Mode is what a sample is.
+// Mode says what one sample measures.
 type Mode string
 
 // The modes.
 const (
 	Event Mode = "event" // one launch between two events
-	Graph Mode = "graph" // many launches in a graph, their time divided by their number
+	Graph Mode = "graph" // a replay of a graph, divided by its number of launches
 )
 
-// Cache is what is in the L2 cache when a launch starts.
+// Cache is the state of the L2 cache when a launch starts.
 type Cache string
 
 // The states of the cache.
 const (
-	Warm Cache = "warm" // what the launch before left: the same buffers
-	Cold Cache = "cold" // other things
+	Warm Cache = "warm" // it holds the buffers of the launch, from an earlier launch
+	Cold Cache = "cold" // it holds other data
 )
 
-// Method is how samples were taken.
+// Method says how samples were taken.
 type Method struct {
 	Mode     Mode   `json:"mode"`
 	Cache    Cache  `json:"cache"`
-	Launches int    `json:"launches"` // in a sample
-	Sets     int    `json:"sets"`     // of buffers, taken in turn
-	Clock    string `json:"clock"`    // "events", or "host" where a rival has no events
+	Launches int    `json:"launches"` // per sample
+	Sets     int    `json:"sets"`     // number of sets of buffers, which are used in turn
+	Clock    string `json:"clock"`    // "events", or "host" for a rival without events
 }
 
-// Candidate is what is timed: work of ours by one method, or a rival.
+// Candidate is something that can be timed: work with a method, or a rival.
 type Candidate interface {
 	Name() string
 	Method() Method
-	// WarmUp runs for at least a time, so that nothing happens for the first time
-	// while it is measured.
+	// WarmUp runs the candidate for at least the given time, so that one-time costs are not
+	// measured.
 	WarmUp(ctx context.Context, atLeast time.Duration) error
-	// Sample takes n times of one launch, in microseconds.
+	// Sample takes n samples. Each is the time of one launch in microseconds.
 	Sample(ctx context.Context, n int) ([]float64, error)
 }

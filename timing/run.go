@@ -7,34 +7,34 @@ import (
 	"github.com/GOATnote-Inc/attest/stats"
 )
 
-// Run is what was measured: everything, in the order in which it happened.
+// Run holds everything that was measured, in the order in which it was measured.
 type Run struct {
 	Candidates []Subject `json:"candidates"`
 	Order      Order     `json:"order"`
 	Seed       uint64    `json:"seed"`
 	Batches    []Batch   `json:"batches"`
-	Ended      Reason    `json:"ended"` // "" when an error ended it
-	// SensorError is why some states have gaps, or "".
+	Ended      Reason    `json:"ended"` // "" if an error ended the run
+	// SensorError is the reason why some states are incomplete, or "".
 	SensorError string `json:"sensor_error,omitempty"`
 }
 
-// Subject is what a candidate was called and how it was timed.
+// Subject is the name of a candidate and how it was timed.
 type Subject struct {
 	Name   string `json:"name"`
 	Method Method `json:"method"`
 }
 
-// Batch is the samples of one turn.
+// Batch holds the samples of one turn.
 type Batch struct {
-	Candidate int           `json:"candidate"` // its index
-	Micros    []float64     `json:"micros"`    // the time of one launch, in the order taken
+	Candidate int           `json:"candidate"` // index of the candidate
+	Micros    []float64     `json:"micros"`    // times of one launch in microseconds, in the order taken
 	Start     time.Time     `json:"start"`
 	End       time.Time     `json:"end"`
 	Before    *device.State `json:"before,omitempty"`
 	After     *device.State `json:"after,omitempty"`
 }
 
-// Times are the samples of a candidate, in the order taken.
+// Times returns the samples of a candidate in microseconds, in the order taken.
 func (r *Run) Times(candidate int) []float64 {
 	var all []float64
 	for _, b := range r.Batches {
@@ -48,12 +48,14 @@ func (r *Run) Times(candidate int) []float64 {
 // Summary describes the samples of a candidate.
 func (r *Run) Summary(candidate int) stats.Summary { return stats.Summarise(r.Times(candidate)) }
 
-// Replicate is two candidates as one process saw them, to compare with others.
+// Replicate returns the samples of two candidates as one replicate of a comparison over
+// several processes.
 func (r *Run) Replicate(old, new int) stats.Replicate {
 	return stats.Replicate{Old: r.Times(old), New: r.Times(new)}
 }
 
-// Throttle is all that slowed the card during the run, as far as the sensor saw.
+// Throttle returns all reasons that slowed the GPU down during the run, as far as the sensor
+// saw them.
 func (r *Run) Throttle() (t device.Throttle) {
 	for s := range r.states {
 		t |= s.Throttle.Slowed()
@@ -61,8 +63,8 @@ func (r *Run) Throttle() (t device.Throttle) {
 	return t
 }
 
-// Clocks is the lowest and the highest clock of the SMs that was seen after a
-// batch, in MHz; before one the card may idle.
+// Clocks returns the lowest and the highest clock of the SMs after a batch, in MHz. It
+// ignores the clocks before a batch, because the GPU may be idle then.
 func (r *Run) Clocks() (low, high int) {
 	for _, b := range r.Batches {
 		if b.After == nil || b.After.SMClock == 0 {
@@ -76,7 +78,7 @@ func (r *Run) Clocks() (low, high int) {
 	return low, high
 }
 
-// states yields what the sensor read, in order.
+// states yields the states that the sensor read, in order.
 func (r *Run) states(yield func(*device.State) bool) {
 	for _, b := range r.Batches {
 		for _, s := range []*device.State{b.Before, b.After} {

@@ -6,21 +6,21 @@ import (
 	"github.com/GOATnote-Inc/attest/stats"
 )
 
-// Stop says when enough samples were taken. The zero value is 30 to 500 samples,
-// at most 20 seconds, and a median known to half a per cent.
+// Stop says when enough samples were taken. The zero value means 30 to 500 samples, at most
+// 20 seconds, and a median that is known to 0.5 %.
 type Stop struct {
-	// Relative is how well the median must be known: half the width of its 95 %
-	// interval, over the median.
+	// Relative is the required precision of the median: half the width of its 95 % confidence
+	// interval, divided by the median.
 	Relative float64 `json:"relative"`
-	// Least samples are taken in any case, and never more than Most.
+	// Least and Most are the smallest and the largest number of samples per candidate.
 	Least int `json:"least"`
 	Most  int `json:"most"`
-	// Time ends a run after the round in which it is over.
+	// Time is the time limit. The run ends after the round in which it is exceeded.
 	Time time.Duration `json:"time"`
 }
 
-// Longest is Time, or what it is when it is zero.
-func (s Stop) Longest() time.Duration { return s.orDefaults().Time }
+// MaxTime returns Time, or its default if it is zero.
+func (s Stop) MaxTime() time.Duration { return s.orDefaults().Time }
 
 func (s Stop) orDefaults() Stop {
 	if s.Relative == 0 {
@@ -43,13 +43,14 @@ type Reason string
 
 // The reasons.
 const (
-	Precise Reason = "precise" // the medians are known well enough
-	Samples Reason = "samples" // there are as many as were allowed
-	Time    Reason = "time"    // it took as long as it might
+	Precise Reason = "precise" // the medians are known with the required precision
+	Samples Reason = "samples" // the largest number of samples was taken
+	Time    Reason = "time"    // the time limit was exceeded
 )
 
-// now is the reason to end, or "" to go on. times are those of each candidate.
-func (s Stop) now(times [][]float64, spent time.Duration) Reason {
+// reason returns the reason to end, or "" to continue. times holds the samples of each
+// candidate.
+func (s Stop) reason(times [][]float64, spent time.Duration) Reason {
 	switch n := len(times[0]); {
 	case n < s.Least && n < s.Most && spent < s.Time:
 		return ""

@@ -9,21 +9,21 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// Timer times work on a device. One goroutine uses it at a time.
+// Timer times work on a device. Only one goroutine may use it at a time.
 type Timer struct {
-	dev        device.Streamer
-	stream     device.Stream
-	start, end device.Event
-	hold       *hold         // nil where a stream does its work at once
-	rubbish    device.Buffer // what fills the cache for a cold start; nil until then
-	byte       byte
+	dev         device.Streamer
+	stream      device.Stream
+	start, end  device.Event
+	hold        *hold         // nil if the device executes the work of a stream immediately
+	flushBuffer device.Buffer // its writes flush the L2 cache; nil until the first cold sample
+	fillByte    byte
 }
 
-// New makes a timer of a device that has streams.
+// New returns a timer for a device with streams.
 func New(dev device.Device) (*Timer, error) {
 	s, ok := dev.(device.Streamer)
 	if !ok {
-		return nil, fmt.Errorf("%s has no streams, and so no events to time with", dev.Info().Name)
+		return nil, fmt.Errorf("%s has no streams, so there are no events to measure times with", dev.Info().Name)
 	}
 	t := &Timer{dev: s}
 	if err := t.open(); err != nil {
@@ -49,14 +49,14 @@ func (t *Timer) open() (err error) {
 	return err
 }
 
-// Close frees what the timer holds on the device.
+// Close frees the resources of the timer on the device.
 func (t *Timer) Close() error {
 	var errs []error
 	if t.hold != nil {
 		errs = append(errs, t.hold.module.Close())
 	}
-	if t.rubbish != nil {
-		errs = append(errs, t.rubbish.Free())
+	if t.flushBuffer != nil {
+		errs = append(errs, t.flushBuffer.Free())
 	}
 	for _, e := range []device.Event{t.start, t.end} {
 		if e != nil {
@@ -69,25 +69,24 @@ func (t *Timer) Close() error {
 	return errors.Join(errs...)
 }
 
-// between is the time from before to after what queue queues, by the device's
-// clock.
+// between returns the time of the work that queue queues, by the clock of the device.
 func (t *Timer) between(ctx context.Context, cold bool, queue func(device.Stream) error) (time.Duration, error) {
 	for {
-		late, err := t.once(ctx, cold, queue)
+		late, err := t.tryOnce(ctx, cold, queue)
 		switch {
 		case err != nil:
 			return 0, err
 		case !late:
 			return t.elapsed()
 		case !t.hold.lengthen():
-			return 0, fmt.Errorf("the host does not manage to queue a launch within %v: is it overloaded?", t.hold.wait)
+			return 0, fmt.Errorf("the host cannot queue a launch within %v: it may be overloaded", t.hold.wait)
 		}
 	}
 }
 
-// once queues a sample and waits for it. It is late when the device came to the
+// tryOnce queues a sample and waits for it. late reports whether the device started the
 // sample before the host had queued all of it.
-func (t *Timer) once(ctx context.Context, cold bool, queue func(device.Stream) error) (late bool, err error) {
+func (t *Timer) tryOnce(ctx context.Context, cold bool, queue func(device.Stream) error) (late bool, err error) {
 	steps := []func() error{
 		func() error { return t.stream.Record(t.start) },
 		func() error { return queue(t.stream) },
@@ -98,7 +97,7 @@ func (t *Timer) once(ctx context.Context, cold bool, queue func(device.Stream) e
 		steps = append(steps, func() (err error) { late, err = t.start.Done(); return err })
 	}
 	if cold {
-		steps = append([]func() error{t.forget}, steps...)
+		steps = append([]func() error{t.flushCache}, steps...)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -111,22 +110,22 @@ func (t *Timer) once(ctx context.Context, cold bool, queue func(device.Stream) e
 func (t *Timer) elapsed() (time.Duration, error) {
 	d, err := t.end.Since(t.start)
 	if err == nil && d <= 0 {
-		return 0, fmt.Errorf("the events are %v apart, which no launch takes: was it queued on another stream?", d)
+		return 0, fmt.Errorf("the time between the events is %v, which is too short for a launch: it may have been queued on another stream", d)
 	}
 	return d, err
 }
 
-// forget queues writes all over a buffer twice as large as the L2 cache.
-func (t *Timer) forget() (err error) {
-	if t.rubbish == nil {
+// flushCache queues writes to a buffer that is twice as large as the L2 cache.
+func (t *Timer) flushCache() (err error) {
+	if t.flushBuffer == nil {
 		l2 := t.dev.Info().L2
 		if l2 == 0 {
-			l2 = 64 << 20 // more than cards have whose driver does not say
+			l2 = 64 << 20 // larger than the cache of any GPU whose driver does not report it
 		}
-		if t.rubbish, err = t.dev.Alloc(2 * l2); err != nil {
-			return fmt.Errorf("a buffer of %d MB to flush the L2 cache with: %w", 2*l2>>20, err)
+		if t.flushBuffer, err = t.dev.Alloc(2 * l2); err != nil {
+			return fmt.Errorf("a buffer of %d MiB to flush the L2 cache: %w", 2*l2>>20, err)
 		}
 	}
-	t.byte++ // never the zeros that a compressing cache makes small
-	return t.stream.Fill(t.rubbish, t.byte|1)
+	t.fillByte++ // a different value each time: the cache may compress zeros
+	return t.stream.Fill(t.flushBuffer, t.fillByte|1)
 }

@@ -221,7 +221,7 @@ func TestStop(t *testing.T) {
 		{"few and long", [][]float64{wild[:7]}, time.Minute, Time},
 		{"wild and many", [][]float64{slices.Concat(wild, wild)}, 0, Samples},
 	} {
-		if got := s.now(c.times, c.spent); got != c.want {
+		if got := s.reason(c.times, c.spent); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

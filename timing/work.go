@@ -10,19 +10,19 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// Work is what is timed: one launch, or the few that make up an operation.
+// Work is the work to be timed: one launch, or the launches of one operation.
 type Work struct {
 	Name string
-	// Sets is how many sets of buffers there are. Warm measurements use set 0
-	// alone, cold ones take all in turn. 0 counts as 1.
+	// Sets is the number of sets of buffers. Warm measurements use only set 0, cold
+	// measurements use all sets in turn. 0 means 1.
 	Sets int
-	// Bytes is how much memory a set touches, inputs and outputs.
+	// Bytes is the size of the inputs and outputs of one set.
 	Bytes int64
-	// Queue queues the work once, on one of the sets.
+	// Queue queues the work once, with one of the sets.
 	Queue func(s device.Stream, set int) error
 }
 
-// Launches is the work of one kernel, with a launch for each set of buffers.
+// Launches returns the work of one kernel, with one launch per set of buffers.
 func Launches(name string, k device.Kernel, bytes int64, sets ...device.Launch) Work {
 	return Work{Name: name, Sets: len(sets), Bytes: bytes, Queue: func(s device.Stream, set int) error {
 		return s.Launch(k, sets[set])
@@ -31,12 +31,13 @@ func Launches(name string, k device.Kernel, bytes int64, sets ...device.Launch) 
 
 func (w Work) sets() int { return max(w.Sets, 1) }
 
-// coldFactor is how many times over the sets must fill the L2 cache: its
-// replacement is not exact, and halves of it may keep copies of each other's lines.
+// coldFactor is the required size of all sets, in multiples of the L2 cache. It is more than
+// 1 because the replacement is not exactly LRU, and the two halves of the cache may hold
+// copies of each other's lines.
 const coldFactor = 3
 
-// ColdSets is how many sets of so many bytes it takes for each to be gone from
-// the L2 cache when its turn comes again.
+// ColdSets returns how many sets of the given size are necessary, so that a set is no longer
+// in the L2 cache when its turn comes again.
 func ColdSets(dev device.Info, bytes int64) int {
 	if dev.L2 == 0 || bytes <= 0 {
 		return 1
@@ -44,20 +45,20 @@ func ColdSets(dev device.Info, bytes int64) int {
 	return max(2, int((coldFactor*dev.L2+bytes-1)/bytes))
 }
 
-// Timed is work with the method by which it is timed.
+// Timed is work with the method to time it.
 type Timed struct {
 	t      *Timer
 	w      Work
 	method Method
-	graph  device.Graph // of the mode Graph
-	next   int          // the set whose turn it is
+	graph  device.Graph // only in mode Graph
+	next   int          // the set of the next launch
 }
 
-// EventTime times one launch between two events. Cold, the L2 cache is flushed
-// before each by writes to a buffer larger than it.
+// EventTime times one launch between two events. If c is Cold, it flushes the L2 cache before
+// each launch by writes to a buffer that is larger than the cache.
 func (t *Timer) EventTime(w Work, c Cache) (*Timed, error) {
 	if w.Queue == nil {
-		return nil, errors.New("work without Queue: there is nothing to time")
+		return nil, errors.New("the work has no Queue function")
 	}
 	sets := 1
 	if c == Cold {
@@ -66,9 +67,9 @@ func (t *Timer) EventTime(w Work, c Cache) (*Timed, error) {
 	return &Timed{t: t, w: w, method: Method{Mode: Event, Cache: c, Launches: 1, Sets: sets, Clock: "events"}}, nil
 }
 
-// GraphReplay times replays of a graph of so many launches; 0 chooses a number
-// with which a replay lasts about a millisecond. Cold, the launches of a graph
-// rotate through the sets of the work, which must be more than the L2 cache holds.
+// GraphReplay times replays of a graph with the given number of launches. 0 chooses a number
+// with which a replay takes about a millisecond. If c is Cold, the launches use the sets of
+// the work in turn, and the sets must be larger than the L2 cache together.
 func (t *Timer) GraphReplay(ctx context.Context, w Work, c Cache, launches int) (*Timed, error) {
 	p, err := t.EventTime(w, c)
 	if err != nil {
@@ -77,7 +78,7 @@ func (t *Timer) GraphReplay(ctx context.Context, w Work, c Cache, launches int) 
 	p.method.Mode = Graph
 	if c == Cold {
 		if need := ColdSets(t.dev.Info(), w.Bytes); w.sets() < need {
-			return nil, fmt.Errorf("%s: %d sets of %d bytes stay in an L2 cache of %d: cold launches in a graph need %d sets",
+			return nil, fmt.Errorf("%s: %d sets of %d bytes fit in the L2 cache of %d bytes: cold launches in a graph need %d sets",
 				w.Name, w.sets(), w.Bytes, t.dev.Info().L2, need)
 		}
 	}
@@ -95,13 +96,13 @@ const (
 	mostInGraph   = 1000
 )
 
-// calibrate chooses how many launches a graph has.
+// calibrate returns the number of launches for a graph.
 func (p *Timed) calibrate(ctx context.Context) (int, error) {
 	if err := p.capture(fewestInGraph); err != nil {
 		return 0, err
 	}
 	defer p.Close()
-	if _, err := p.one(ctx); err != nil { // the first replay does other things too
+	if _, err := p.one(ctx); err != nil { // not used, because the first replay has one-time costs
 		return 0, err
 	}
 	each, err := p.one(ctx)
@@ -112,8 +113,8 @@ func (p *Timed) calibrate(ctx context.Context) (int, error) {
 	return int(min(max(n, fewestInGraph), mostInGraph)), nil
 }
 
-// capture makes the graph. Cold, it goes a whole number of times through the sets,
-// so that a replay ends where the next begins.
+// capture records the graph. In a cold graph, every set is used equally often, so that the
+// next replay continues with the first set.
 func (p *Timed) capture(launches int) (err error) {
 	sets := p.method.Sets
 	launches = (launches + sets - 1) / sets * sets
@@ -132,10 +133,10 @@ func (p *Timed) capture(launches int) (err error) {
 	return nil
 }
 
-// Name is the name of the work.
+// Name returns the name of the work.
 func (p *Timed) Name() string { return p.w.Name }
 
-// Method is how the work is timed.
+// Method returns the method by which the work is timed.
 func (p *Timed) Method() Method { return p.method }
 
 // Close frees the graph.
@@ -148,7 +149,7 @@ func (p *Timed) Close() error {
 	return g.Close()
 }
 
-// WarmUp runs the work for at least a time, and at least three times.
+// WarmUp runs the work at least three times and for at least the given time.
 func (p *Timed) WarmUp(ctx context.Context, atLeast time.Duration) error {
 	start := time.Now()
 	for i := 0; i < 3 || time.Since(start) < atLeast; i++ {
@@ -162,9 +163,8 @@ func (p *Timed) WarmUp(ctx context.Context, atLeast time.Duration) error {
 	return nil
 }
 
-// Sample takes n times of one launch, in microseconds. Warm, it first runs the
-// work once without timing it: who was timed before left other things in the
-// cache.
+// Sample takes n samples, each the time of one launch in microseconds. With a warm cache it
+// first runs the work once without timing, because another candidate may have used the cache.
 func (p *Timed) Sample(ctx context.Context, n int) ([]float64, error) {
 	if p.method.Cache == Warm {
 		if err := p.queue(p.t.stream); err != nil {
@@ -182,7 +182,7 @@ func (p *Timed) Sample(ctx context.Context, n int) ([]float64, error) {
 	return times, nil
 }
 
-// one takes one time of one launch.
+// one takes one sample.
 func (p *Timed) one(ctx context.Context) (float64, error) {
 	cold := p.method.Cache == Cold && p.method.Mode == Event
 	d, err := p.t.between(ctx, cold, p.queue)

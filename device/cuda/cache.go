@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-// cached is compiled code and what the compiler said of it.
+// cached is compiled code with the log of the compiler.
 type cached struct {
 	cubin []byte
 	log   string
 }
 
-// cache keeps compiled code, in the process and in a folder. All processes may share
-// a folder: files appear whole, under a name that says what they were made from, and
-// carry a checksum. What cannot be read or written is not kept; compiling again is
-// never wrong.
+// cache stores compiled code in the process and in a folder. Several processes may share a
+// folder: a file appears complete or not at all, its name is a hash of what the code was
+// compiled from, and it contains a checksum. A file that cannot be read or written is
+// ignored, because compiling again is always correct.
 type cache struct {
-	dir   string // "" keeps nothing on disk
-	limit int64  // bytes on disk
-	local int64  // bytes in the process
+	dir       string // "" stores nothing on disk
+	diskLimit int64  // bytes on disk
+	heldLimit int64  // bytes in the process
 
-	mu     sync.Mutex
-	held   map[string]cached
-	order  []string // of held, the oldest first
-	inside int64    // bytes of held
+	mu        sync.Mutex
+	held      map[string]cached
+	order     []string // keys of held, the oldest first
+	heldBytes int64    // bytes of held
 }
 
 const (
@@ -40,8 +40,8 @@ const (
 	localLimit = 64 << 20
 )
 
-// openCache is the cache that the options and ATTEST_CACHE ask for; nil, which keeps
-// nothing, when they ask for none.
+// openCache returns the cache that the options and ATTEST_CACHE ask for. It returns nil,
+// which stores nothing, if they ask for none.
 func openCache(o Options) *cache {
 	env := os.Getenv("ATTEST_CACHE")
 	if o.NoCache || o.CacheDir == "" && env == "off" {
@@ -59,38 +59,38 @@ func openCache(o Options) *cache {
 	if dir != "" {
 		dir = filepath.Join(dir, "cubin")
 	}
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	c := shared.of[dir]
+	openCaches.mu.Lock()
+	defer openCaches.mu.Unlock()
+	c := openCaches.of[dir]
 	if c == nil {
 		c = newCache(dir)
-		shared.of[dir] = c
+		openCaches.of[dir] = c
 	}
 	return c
 }
 
-// shared are the caches of the process, by their folder.
-var shared = struct {
+// openCaches holds the caches of the process, by folder.
+var openCaches = struct {
 	mu sync.Mutex
 	of map[string]*cache
 }{of: map[string]*cache{}}
 
 func newCache(dir string) *cache {
-	return &cache{dir: dir, limit: diskLimit, local: localLimit, held: map[string]cached{}}
+	return &cache{dir: dir, diskLimit: diskLimit, heldLimit: localLimit, held: map[string]cached{}}
 }
 
-// cacheKey is the name of what was made from these parts, in this order.
+// cacheKey returns the name of code that was compiled from these parts, in this order.
 func cacheKey(parts ...string) string {
 	h := sha256.New()
 	for _, p := range append([]string{format}, parts...) {
-		// The length keeps "ab", "c" apart from "a", "bc".
+		// The length distinguishes "ab", "c" from "a", "bc".
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(p))))
 		h.Write([]byte(p))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// get finds code that was kept.
+// get returns stored code.
 func (c *cache) get(key string) (cached, bool) {
 	if c == nil {
 		return cached{}, false
@@ -111,12 +111,12 @@ func (c *cache) get(key string) (cached, bool) {
 		return e, false
 	}
 	now := time.Now()
-	os.Chtimes(path, now, now) // the limit takes what was not used for longest
+	os.Chtimes(path, now, now) // trim removes the least recently used files
 	c.hold(key, e)
 	return e, true
 }
 
-// put keeps code.
+// put stores code.
 func (c *cache) put(key string, e cached) {
 	if c == nil {
 		return
@@ -143,12 +143,12 @@ func (c *cache) put(key string, e cached) {
 	c.trim()
 }
 
-// drop forgets code that turned out to be of no use.
+// drop removes code that turned out to be unusable.
 func (c *cache) drop(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.held[key]; ok {
-		c.inside -= e.size()
+		c.heldBytes -= e.size()
 		delete(c.held, key)
 		c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
 	}
@@ -157,17 +157,17 @@ func (c *cache) drop(key string) {
 	}
 }
 
-// hold keeps code in the process.
+// hold stores code in the process.
 func (c *cache) hold(key string, e cached) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.held[key]; ok || e.size() > c.local {
+	if _, ok := c.held[key]; ok || e.size() > c.heldLimit {
 		return
 	}
 	c.held[key] = e
 	c.order = append(c.order, key)
-	for c.inside += e.size(); c.inside > c.local; {
-		c.inside -= c.held[c.order[0]].size()
+	for c.heldBytes += e.size(); c.heldBytes > c.heldLimit; {
+		c.heldBytes -= c.held[c.order[0]].size()
 		delete(c.held, c.order[0])
 		c.order = c.order[1:]
 	}
@@ -179,8 +179,8 @@ const suffix = ".cubin"
 
 func (c *cache) path(key string) string { return filepath.Join(c.dir, key+suffix) }
 
-// trim removes what was not used for longest until the folder is within its limit,
-// and what processes that died left behind.
+// trim removes the least recently used files until the folder is within its limit, and
+// temporary files of processes that died.
 func (c *cache) trim() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -201,7 +201,7 @@ func (c *cache) trim() {
 	}
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, f := range files {
-		if total <= c.limit {
+		if total <= c.diskLimit {
 			return
 		}
 		if os.Remove(filepath.Join(c.dir, f.Name())) == nil {
@@ -210,11 +210,11 @@ func (c *cache) trim() {
 	}
 }
 
-// format is the first line of a file; a change of the form changes it.
+// format is the first line of a file. It must change whenever the format changes.
 const format = "attest cubin 1\n"
 
-// encode is the bytes of a file: the format, a checksum of the rest, the length of the
-// log, the log, the code.
+// encode returns the bytes of a file: the format, a checksum of the rest, the length of the
+// log, the log, and the code.
 func encode(e cached) []byte {
 	body := binary.LittleEndian.AppendUint64(nil, uint64(len(e.log)))
 	body = append(append(body, e.log...), e.cubin...)
@@ -222,7 +222,7 @@ func encode(e cached) []byte {
 	return slices.Concat([]byte(format), sum[:], body)
 }
 
-// decode reads what encode wrote; not ok when it is damaged.
+// decode reads the bytes of a file. ok is false if they are damaged.
 func decode(data []byte) (e cached, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(format))
 	if !ok || len(rest) < sha256.Size+8 {
@@ -233,7 +233,7 @@ func decode(data []byte) (e cached, ok bool) {
 		return e, false
 	}
 	n := binary.LittleEndian.Uint64(body)
-	if n >= uint64(len(body)-8) { // there is always some code
+	if n >= uint64(len(body)-8) { // the code is never empty
 		return e, false
 	}
 	return cached{log: string(body[8 : 8+n]), cubin: body[8+n:]}, true

@@ -54,7 +54,7 @@ func TestDamage(t *testing.T) {
 
 func TestCacheLimits(t *testing.T) {
 	c := newCache(t.TempDir())
-	c.limit, c.local = 2000, 1000
+	c.diskLimit, c.heldLimit = 2000, 1000
 	code := bytes.Repeat([]byte{1}, 400)
 	old := filepath.Join(c.dir, ".new-left")
 	if err := os.WriteFile(old, code, 0o644); err != nil {
@@ -74,8 +74,8 @@ func TestCacheLimits(t *testing.T) {
 		}
 	}
 	c.trim()
-	if c.inside != 800 || len(c.held) != 2 || len(c.order) != 2 {
-		t.Errorf("the process holds %d bytes of %d", c.inside, len(c.held))
+	if c.heldBytes != 800 || len(c.held) != 2 || len(c.order) != 2 {
+		t.Errorf("the process holds %d bytes of %d", c.heldBytes, len(c.held))
 	}
 	names, err := os.ReadDir(c.dir)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestCacheTogether(t *testing.T) {
 	for w := range 8 {
 		wg.Go(func() {
 			c := newCache(dir)
-			c.limit = 4000
+			c.diskLimit = 4000
 			for i := range 50 {
 				key := fmt.Sprint((i + w) % 10)
 				want := strings.Repeat(key, 500)

@@ -7,9 +7,9 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// bind has a field of the table call the entry at addr. Most entries are called
-// through reflection, which is no matter beside what they do. Those that are called
-// with every launch are called directly.
+// bind makes a field of the table call the entry at addr. Most entries are called through
+// reflection, which costs little compared with the call itself. Entries that every launch
+// needs are called directly.
 func (l *library) bind(fn any, addr uintptr) {
 	switch f := fn.(type) {
 	case *func(*launchCall) result:
@@ -33,8 +33,8 @@ func (l *library) bind(fn any, addr uintptr) {
 	}
 }
 
-// call calls cuLaunchKernelEx. The arguments are in the launchCall because a list
-// made here would be allocated anew with every launch.
+// call calls cuLaunchKernelEx. The list of arguments is part of the launchCall, because a
+// local list would be allocated with every launch.
 func (c *launchCall) call(addr uintptr) result {
 	c.args = [11]uintptr{uintptr(unsafe.Pointer(&c.cfg)), c.fn, uintptr(unsafe.Pointer(unsafe.SliceData(c.ptrs))), 0}
 	r, _, _ := purego.SyscallN(addr, c.args[:4]...)
@@ -42,7 +42,7 @@ func (c *launchCall) call(addr uintptr) result {
 	return result(r)
 }
 
-// callPlain calls cuLaunchKernel, which takes no attributes.
+// callPlain calls cuLaunchKernel, which does not accept attributes.
 func (c *launchCall) callPlain(addr uintptr) result {
 	g, b := &c.cfg.grid, &c.cfg.block
 	c.args = [11]uintptr{

@@ -17,7 +17,7 @@ func TestNewerTarget(t *testing.T) {
 	text := strings.Replace(kernelText, "sm_90", "sm_100a", 1)
 	_, err := d.Load("new.ptx", text)
 	var ce *device.CompileError
-	if !errors.As(err, &ce) || !strings.Contains(err.Error(), "new.ptx: .target sm_100a does not run on Fake GPU, which is sm_90a") {
+	if !errors.As(err, &ce) || !strings.Contains(err.Error(), "new.ptx: .target sm_100a does not run on Fake GPU: compile it for sm_90a") {
 		t.Error(err)
 	}
 }
@@ -89,7 +89,7 @@ func TestCacheOfModules(t *testing.T) {
 			t.Errorf("compiled %d times, want %d", got, compiled)
 		}
 	}
-	forget := func() { d.cache.held, d.cache.order, d.cache.inside = map[string]cached{}, nil, 0 }
+	forget := func() { d.cache.held, d.cache.order, d.cache.heldBytes = map[string]cached{}, nil, 0 }
 	j := JIT{Relocatable: true}
 	load(d, j, 1)
 	load(d, j, 0) // from the process

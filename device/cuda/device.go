@@ -23,7 +23,7 @@ func (driver) Present() bool {
 	return err == nil
 }
 
-// Open opens a GPU by its index, 0 when none is given.
+// Open opens a GPU by its index. An empty arg means GPU 0.
 func (driver) Open(arg string) (device.Device, error) {
 	index := 0
 	if arg != "" {
@@ -58,14 +58,14 @@ var (
 type Options struct {
 	// JIT is how modules are compiled.
 	JIT JIT
-	// CacheDir is where relocatable code is kept; empty means what ATTEST_CACHE
-	// says, or else attest's folder of os.UserCacheDir.
+	// CacheDir is the folder for relocatable code. If it is empty, ATTEST_CACHE names the
+	// folder, or else it is attest's folder in os.UserCacheDir.
 	CacheDir string
-	// NoCache keeps nothing.
+	// NoCache disables the cache.
 	NoCache bool
 }
 
-// Open opens the GPU of that index.
+// Open opens the GPU with an index.
 func Open(index int) (*Device, error) { return OpenWith(index, Options{}) }
 
 // OpenWith is Open with options.
@@ -95,16 +95,16 @@ func (l *library) open(index int, opts Options) (*Device, error) {
 // Info describes the GPU.
 func (d *Device) Info() device.Info { return d.info }
 
-// FreeMemory is how much of the GPU's memory nobody uses, in bytes.
+// FreeMemory returns the number of free bytes of the GPU's memory.
 func (d *Device) FreeMemory() (int64, error) {
 	var free, total uint64
 	err := d.call("cuMemGetInfo", func() result { return d.lib.memGetInfo(&free, &total) })
 	return int64(free), err
 }
 
-// Close gives the context back, and with it everything that was made on the GPU
-// once no other Device of the process has it open. It does not wait for a kernel
-// that hangs: the error is then [device.ErrRunning].
+// Close releases the context. When the last Device of the process releases it, the driver
+// frees everything that was created on the GPU. Close does not wait for a kernel that hangs:
+// the error is then [device.ErrRunning].
 func (d *Device) Close() error {
 	if d.closed.Swap(true) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// event is a CUDA event with its time.
+// event is a CUDA event that records its time.
 type event struct {
 	d      *Device
 	handle uintptr
@@ -25,11 +25,11 @@ func (d *Device) NewEvent() (device.Event, error) {
 	return e, nil
 }
 
-// ownEvent finds the GPU's event behind an interface.
+// ownEvent returns e as an event of this GPU.
 func (d *Device) ownEvent(e device.Event) (*event, error) {
 	own, ok := e.(*event)
 	if !ok || own.d.primary != d.primary {
-		return nil, errors.New("the event is of another device")
+		return nil, errors.New("the event belongs to another device")
 	}
 	return own, nil
 }
@@ -52,10 +52,10 @@ func (e *event) Sync(ctx context.Context) error {
 	if err := e.d.ready(); err != nil {
 		return err
 	}
-	return e.d.await(ctx, e.handle, func() string { return "what comes before an event" })
+	return e.d.await(ctx, e.handle, func() string { return "the work before an event" })
 }
 
-// Since is the time between events to about half a microsecond.
+// Since returns the time between two events, with a resolution of about 0.5 µs.
 func (e *event) Since(start device.Event) (time.Duration, error) {
 	from, err := e.d.ownEvent(start)
 	if err != nil {
@@ -64,7 +64,7 @@ func (e *event) Since(start device.Event) (time.Duration, error) {
 	var ms float32
 	err = e.d.call("cuEventElapsedTime", func() result { return e.d.lib.eventElapsed(&ms, from.handle, e.handle) })
 	if err != nil {
-		return 0, fmt.Errorf("the time between two events, both of which must have been recorded: %w", err)
+		return 0, fmt.Errorf("the time between two events needs both to be recorded: %w", err)
 	}
 	return time.Duration(float64(ms) * float64(time.Millisecond)), nil
 }

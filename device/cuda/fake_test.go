@@ -55,7 +55,7 @@ func newFake(without ...string) *fake {
 	for _, e := range f.entries() {
 		for _, w := range without {
 			if strings.HasPrefix(e.name, w) {
-				absent(e.fn)
+				bindMissing(e.fn)
 			}
 		}
 	}

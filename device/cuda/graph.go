@@ -10,17 +10,18 @@ import (
 type graph struct {
 	d      *Device
 	exec   uintptr
-	stream *stream // what it was noted down on: the launches, the memory it holds on to
+	stream *stream // the stream on which it was recorded: it holds the launches and their memory
 }
 
 const (
 	streamNonBlocking = 1
-	captureRelaxed    = 2 // other goroutines do as they please meanwhile
+	captureRelaxed    = 2 // other goroutines may call the driver during the capture
 )
 
-// NewGraph notes down what queue does.
+// NewGraph records the work that queue puts into its stream.
 func (d *Device) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
-	// Not in step with the null stream: using that would break a capture.
+	// The stream does not synchronise with the null stream, because use of the null stream
+	// would break a capture.
 	s := &stream{d: d, capturing: true}
 	err := d.call("cuStreamCreate", func() result { return d.lib.streamCreate(&s.handle, streamNonBlocking) })
 	if err != nil {
@@ -42,7 +43,7 @@ func (d *Device) NewGraph(queue func(device.Stream) error) (device.Graph, error)
 	return out, nil
 }
 
-// capture has the driver note down what queue does.
+// capture makes the driver record the work that queue puts into s.
 func (d *Device) capture(s *stream, queue func(device.Stream) error) (g uintptr, err error) {
 	err = d.call("cuStreamBeginCapture", func() result { return d.lib.streamBeginCapture(s.handle, captureRelaxed) })
 	if err != nil {
@@ -68,10 +69,10 @@ func (d *Device) capture(s *stream, queue func(device.Stream) error) (g uintptr,
 func (g *graph) Replay(s device.Stream) error {
 	own, ok := s.(*stream)
 	if !ok || own.d.primary != g.d.primary {
-		return errors.New("replay of a graph on a stream of another device")
+		return errors.New("replay: the graph and the stream belong to different devices")
 	}
 	if own.capturing {
-		return errors.New("replay of a graph inside another: queue its work there again")
+		return errors.New("a graph cannot be replayed while another graph is recorded: queue its work again")
 	}
 	if err := g.d.ready(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The device attributes that are asked for.
+// The device attributes that the package queries.
 const (
 	attrMaxThreads     = 1
 	attrSharedDefault  = 8
@@ -25,8 +25,8 @@ const (
 	attrSharedMax      = 97
 )
 
-// List describes the GPUs of the machine, by index. Without a driver or a GPU the
-// error is [device.ErrNoDevice]. It makes no context on any of them.
+// List describes the GPUs of the machine, by index. Without a driver or a GPU the error is
+// [device.ErrNoDevice]. List does not create a context.
 func List() ([]device.Info, error) {
 	l, err := load()
 	if err != nil {
@@ -51,7 +51,7 @@ func (l *library) list() ([]device.Info, error) {
 	return infos, nil
 }
 
-// count is the number of GPUs, which is never 0.
+// count returns the number of GPUs. If there are none, it returns an error.
 func (l *library) count() (int, error) {
 	var n int32
 	if r := l.deviceGetCount(&n); r != success {
@@ -63,19 +63,19 @@ func (l *library) count() (int, error) {
 	return int(n), nil
 }
 
-// device finds the driver's number of a GPU.
+// device returns the driver's handle of a GPU.
 func (l *library) device(index int) (dev int32, err error) {
 	n, err := l.count()
 	if err != nil {
 		return 0, err
 	}
 	if index < 0 || index >= n {
-		return 0, fmt.Errorf("%w: no GPU %d; there are %d, counted from 0", device.ErrNoDevice, index, n)
+		return 0, fmt.Errorf("%w: no GPU %d: the last GPU is %d", device.ErrNoDevice, index, n-1)
 	}
 	return dev, l.err("cuDeviceGet", l.deviceGet(&dev, int32(index)))
 }
 
-// describe asks for what there is to know of a GPU. What an old driver cannot say
+// describe queries the properties of a GPU. A property that an old driver cannot report
 // stays zero.
 func (l *library) describe(dev int32) device.Info {
 	attr := func(a int32) int {
@@ -93,7 +93,7 @@ func (l *library) describe(dev int32) device.Info {
 	l.deviceGetBus(&bus[0], int32(len(bus)), dev)
 	t := ptx.Target{SM: 10*attr(attrMajor) + attr(attrMinor)}
 	if t.SM >= 90 {
-		t.Feature = 'a' // a GPU runs the code that is for it alone
+		t.Feature = 'a' // a GPU runs architecture-specific code for its own architecture
 	}
 	return device.Info{
 		Name: cString(&name[0]), Driver: "cuda", Target: t, SMs: attr(attrSMs),
@@ -105,7 +105,8 @@ func (l *library) describe(dev int32) device.Info {
 	}
 }
 
-// driverVersion is "CUDA 13.0, driver 580.95.05", or less where less is known.
+// driverVersion returns a text such as "CUDA 13.0, driver 580.95.05". It omits the parts
+// that are not known.
 func (l *library) driverVersion() string {
 	v := "CUDA " + l.cudaVersion()
 	if b := strings.TrimPrefix(l.build, "libcuda.so."); strings.Contains(b, ".") && b != l.build {
@@ -114,7 +115,7 @@ func (l *library) driverVersion() string {
 	return v
 }
 
-// uuid is the GPU's own number as nvidia-smi writes it.
+// uuid returns the GPU's UUID in the form of nvidia-smi.
 func (l *library) uuid(dev int32) string {
 	var u [16]byte
 	if l.deviceGetUUID(&u, dev) != success {

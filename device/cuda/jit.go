@@ -10,33 +10,34 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// JIT is how the driver compiles PTX. The zero JIT is the driver's own way.
+// JIT selects how the driver compiles PTX. The zero JIT uses the driver's defaults.
 type JIT struct {
-	// Level is the optimisation level, 0 to 4; nil is the driver's own, the highest.
+	// Level is the optimisation level, 0 to 4. nil means the driver's default, which is the
+	// highest.
 	Level *int
-	// MaxRegisters is how many registers a thread may have; 0 sets no limit beyond
-	// the GPU's and the kernel's own.
+	// MaxRegisters is the limit of registers per thread. 0 sets no limit beyond the limits of
+	// the GPU and of the kernel.
 	MaxRegisters int
-	// LineInfo keeps for profilers which line of the source code comes from.
+	// LineInfo generates line information for profilers.
 	LineInfo bool
-	// Debug compiles for debuggers: slowly running code.
+	// Debug compiles for debuggers. The code is slow.
 	Debug bool
-	// Relocatable compiles with the driver's linker, whose code can be kept: see
-	// the package comment for what that costs.
+	// Relocatable compiles with the driver's linker, whose code can be cached. The package
+	// comment describes the disadvantages.
 	Relocatable bool
 }
 
 func (j JIT) check() error {
 	switch {
 	case j.Level != nil && (*j.Level < 0 || *j.Level > 4):
-		return fmt.Errorf("JIT level %d: it is 0 to 4", *j.Level)
+		return fmt.Errorf("JIT level %d: it must be 0 to 4", *j.Level)
 	case j.MaxRegisters < 0 || j.MaxRegisters > 255:
-		return fmt.Errorf("JIT with %d registers a thread: the limit is 1 to 255, or 0 for none", j.MaxRegisters)
+		return fmt.Errorf("JIT with at most %d registers per thread: the limit must be 1 to 255, or 0 for none", j.MaxRegisters)
 	}
 	return nil
 }
 
-// String says how it compiles, the same for all JITs that compile alike.
+// String describes the options. JITs that compile in the same way have the same text.
 func (j JIT) String() string {
 	var parts []string
 	if j.Level != nil {
@@ -69,7 +70,7 @@ const (
 	jitLineInfo     = 13
 )
 
-// jitCall is the options of one call with the logs it fills.
+// jitCall holds the options of one call and the logs that the call fills.
 type jitCall struct {
 	opts        []int32
 	vals        []uintptr
@@ -101,7 +102,7 @@ func (j JIT) call() *jitCall {
 	return c
 }
 
-// log is what the compiler wrote, without the padding.
+// log returns the two logs of the compiler without their padding.
 func (c *jitCall) log() (info, errors string) { return trimLog(c.info), trimLog(c.error) }
 
 func trimLog(b []byte) string {
@@ -109,13 +110,13 @@ func trimLog(b []byte) string {
 	return strings.TrimSpace(s)
 }
 
-// image is a text as the driver takes it.
+// image returns a text in the form that the driver expects, with a zero byte at the end.
 func image(text string) []byte { return append([]byte(text), 0) }
 
-// compile loads a module and returns what the compiler said.
+// compile loads a module and returns its handle and the log of the compiler.
 func (d *Device) compile(m *ptx.Module, name, text string, j JIT) (handle uintptr, log string, err error) {
 	if j.Relocatable {
-		return d.compileKept(m, name, text, j)
+		return d.compileCached(m, name, text, j)
 	}
 	c, img := j.call(), image(text)
 	err = d.call("cuModuleLoadDataEx", func() result {
@@ -128,8 +129,8 @@ func (d *Device) compile(m *ptx.Module, name, text string, j JIT) (handle uintpt
 	return handle, log, nil
 }
 
-// compileKept compiles with the linker, or finds what it made of the text before.
-func (d *Device) compileKept(m *ptx.Module, name, text string, j JIT) (handle uintptr, log string, err error) {
+// compileCached is compile with the driver's linker and the cache.
+func (d *Device) compileCached(m *ptx.Module, name, text string, j JIT) (handle uintptr, log string, err error) {
 	key := d.key(text, j)
 	if e, ok := d.cache.get(key); ok {
 		if handle, err = d.loadCubin(e.cubin); err == nil {
@@ -138,7 +139,7 @@ func (d *Device) compileKept(m *ptx.Module, name, text string, j JIT) (handle ui
 		if d.ready() != nil {
 			return 0, "", err
 		}
-		d.cache.drop(key) // damaged in a way the checksum does not show
+		d.cache.drop(key) // the code is damaged although the checksum is right
 	}
 	e, err := d.link(m, name, text, j)
 	if err != nil {
@@ -151,7 +152,7 @@ func (d *Device) compileKept(m *ptx.Module, name, text string, j JIT) (handle ui
 	return handle, e.log, nil
 }
 
-// key is what compiled code is kept under.
+// key returns the key of compiled code in the cache.
 func (d *Device) key(text string, j JIT) string {
 	return cacheKey(text, j.String(), d.lib.build, fmt.Sprint(d.lib.version), d.info.Name, d.info.Target.String())
 }
@@ -167,8 +168,8 @@ const jitInputPTX = 1
 
 // link compiles with the driver's linker, which returns the machine code.
 func (d *Device) link(m *ptx.Module, name, text string, j JIT) (e cached, err error) {
-	// All calls of a link come from one thread. When they did not have to, the compiler of
-	// driver 580 crashed once in one of them, on a busy machine.
+	// All calls of a link are made from one thread. Without this, the compiler of driver 580
+	// once crashed on a busy machine.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, img := j.call(), image(text)
@@ -181,7 +182,7 @@ func (d *Device) link(m *ptx.Module, name, text string, j JIT) (e cached, err er
 	}
 	defer func() {
 		d.call("cuLinkDestroy", func() result { return d.lib.linkDestroy(link) })
-		runtime.KeepAlive(c) // the link refers to its options and logs to the end
+		runtime.KeepAlive(c) // the linker uses the options and logs until it is destroyed
 		runtime.KeepAlive(img)
 	}()
 	err = d.call("cuLinkAddData", func() result {
@@ -199,11 +200,11 @@ func (d *Device) link(m *ptx.Module, name, text string, j JIT) (e cached, err er
 	if size == 0 {
 		return e, fmt.Errorf("%s: the driver's linker returned no code", name)
 	}
-	// The code is the link's own, and goes with it.
+	// Copy the code, because it belongs to the linker and is freed with it.
 	return cached{cubin: append([]byte(nil), unsafe.Slice((*byte)(cubin), size)...), log: info}, nil
 }
 
-// refused is the error of a text that the compiler did not take.
+// refused returns the error for a text that the compiler refused.
 func refused(m *ptx.Module, name, log string, err error) error {
 	if log == "" {
 		return fmt.Errorf("%s: %w", name, err)

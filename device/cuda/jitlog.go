@@ -10,15 +10,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// jitLine is a line of the compiler's log:
+// jitLine matches a line of the compiler's log:
 //
 //	ptxas application ptx input, line 9; error   : Unknown symbol 'x'
 //	ptxas fatal   : Ptx assembly aborted due to errors
 //	ptxas error   : Entry function 'k' uses too much shared data
 var jitLine = regexp.MustCompile(`^(?:ptxas )?(?:.*?, line (\d+); )?\s*(error|warning|fatal|info)\s*:\s*(.*)$`)
 
-// findings reads errors and warnings from a log and finds their places in the
-// module and, by its .loc, in the source.
+// findings returns the errors and warnings of a log, with their places in the module and,
+// from .loc, in the source.
 func findings(m *ptx.Module, log string) (found []finding.Finding) {
 	for line := range strings.Lines(log) {
 		p := jitLine.FindStringSubmatch(strings.TrimRight(line, "\r\n "))
@@ -33,7 +33,7 @@ func findings(m *ptx.Module, log string) (found []finding.Finding) {
 			locate(m, &f)
 		}
 		if f.Severity == "fatal" {
-			if len(found) > 0 { // the line only says that there were errors
+			if len(found) > 0 { // this line only says that there were errors
 				continue
 			}
 			f.Severity = finding.Error
@@ -43,8 +43,8 @@ func findings(m *ptx.Module, log string) (found []finding.Finding) {
 	return found
 }
 
-// locate finds the column and the source of a finding from the instruction that
-// starts on its line, or from the one that continues on it.
+// locate sets the column and the source line of a finding, from the instruction that starts
+// or continues on its line.
 func locate(m *ptx.Module, f *finding.Finding) {
 	for _, fn := range m.Funcs() {
 		var at *ptx.Loc

@@ -14,12 +14,12 @@ type kernel struct {
 	d        *Device
 	fn       uintptr
 	info     device.KernelInfo
-	offsets  []int      // of the parameters in a launchCall
-	size     int        // bytes of all parameters there
-	compiled device.Dim // the cluster it was compiled for; zero when for none
+	offsets  []int      // of the parameters in launchCall.data
+	size     int        // bytes of all parameters in launchCall.data
+	compiled device.Dim // the cluster that the kernel was compiled for; zero if for none
 
-	mu      sync.Mutex   // of setting attributes
-	dynamic atomic.Int64 // bytes of dynamic shared memory that were asked for
+	mu      sync.Mutex   // held while an attribute is set
+	dynamic atomic.Int64 // bytes of dynamic shared memory that are allowed
 	large   atomic.Bool  // clusters of more than 8 blocks are allowed
 }
 
@@ -33,7 +33,7 @@ const (
 	funcNonPortableCluster = 14
 )
 
-// describe asks for the kernel's attributes and lays out its parameters.
+// describe queries the kernel's attributes and computes the layout of its parameters.
 func (k *kernel) describe(f *ptx.Func) {
 	attr := func(a int32) int {
 		var v int32
@@ -63,14 +63,14 @@ func (k *kernel) describe(f *ptx.Func) {
 	k.dynamic.Store(int64(k.d.info.SharedDefault - k.info.Shared))
 }
 
-// Info is what the driver knows of the kernel.
+// Info describes the kernel.
 func (k *kernel) Info() device.KernelInfo { return k.info }
 
-// admit checks a launch and has the driver allow what it needs.
+// admit checks a launch and sets the attributes that the kernel needs for it.
 func (k *kernel) admit(l *device.Launch) error {
 	if k.compiled != (device.Dim{}) {
 		if l.Cluster.Count() > 1 && l.Cluster.Norm() != k.compiled {
-			return fmt.Errorf("launch of %s: clusters of %v; the kernel was compiled for %v", k.info.Name, l.Cluster, k.compiled)
+			return fmt.Errorf("launch of %s with clusters of %v: the kernel was compiled for clusters of %v", k.info.Name, l.Cluster, k.compiled)
 		}
 		l.Cluster = k.compiled
 	}
@@ -88,8 +88,8 @@ func (k *kernel) admit(l *device.Launch) error {
 	return nil
 }
 
-// allowShared raises the limit of dynamic shared memory. It is never lowered: another
-// goroutine may rely on it.
+// allowShared raises the limit of dynamic shared memory. The limit is never lowered, because
+// another goroutine may rely on it.
 func (k *kernel) allowShared(n int64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -118,7 +118,7 @@ func (k *kernel) set(attr, v int32) error {
 	return k.d.call("cuFuncSetAttribute", func() result { return k.d.lib.funcSetAttribute(k.fn, attr, v) })
 }
 
-// Occupancy is how much of a launch runs at once.
+// Occupancy returns how much of a launch fits on the GPU at once.
 func (k *kernel) Occupancy(l device.Launch) (o device.Occupancy, err error) {
 	l.Params = make([]device.Param, len(k.info.Params))
 	for i, p := range k.info.Params {
@@ -145,7 +145,7 @@ func (k *kernel) Occupancy(l device.Launch) (o device.Occupancy, err error) {
 	}
 	c := k.pack(nullStream, &l)
 	defer c.free()
-	c.cluster(l.Cluster) // of a compiled one too: the driver asks for it here
+	c.cluster(l.Cluster) // this call needs the attribute even if the kernel was compiled for a cluster
 	err = k.d.call("cuOccupancyMaxActiveClusters", func() result { return k.d.lib.maxActiveCluster(&n, k.fn, &c.cfg) })
 	if err != nil {
 		return o, fmt.Errorf("occupancy of %s: %w", k.info.Name, err)

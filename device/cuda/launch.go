@@ -18,7 +18,7 @@ type launchConfig struct {
 	numAttrs    uint32
 }
 
-// launchAttr is CUlaunchAttribute with room for any value.
+// launchAttr is CUlaunchAttribute with space for any value.
 type launchAttr struct {
 	id    int32
 	_     int32
@@ -29,11 +29,11 @@ type launchAttr struct {
 const (
 	attrCooperative  = 2
 	attrClusterDim   = 4
-	attrProgrammatic = 6 // stream serialisation: programmatic dependent launch
+	attrProgrammatic = 6 // programmatic stream serialisation, for programmatic dependent launch
 )
 
-// launchCall is everything the driver reads during a launch, in one place that is
-// used again: a launch allocates nothing.
+// launchCall holds everything that the driver reads during a launch. It is taken from a
+// pool, so that a launch does not allocate.
 type launchCall struct {
 	cfg   launchConfig
 	fn    uintptr
@@ -47,16 +47,16 @@ var launchCalls = sync.Pool{New: func() any { return new(launchCall) }}
 
 func (c *launchCall) free() { launchCalls.Put(c) }
 
-// paramAlign is the alignment of the first parameter; a kernel declares none larger
-// than a tensor map's, 64, or a vector's.
+// paramAlign is the alignment of the first parameter. No parameter needs more: a tensor map
+// needs 64 bytes.
 const paramAlign = 128
 
-// pack lays a launch out as the driver takes it.
+// pack converts a launch to the form that the driver expects.
 func (k *kernel) pack(stream uintptr, l *device.Launch) *launchCall {
 	c := launchCalls.Get().(*launchCall)
 	c.fn = k.fn
 	c.cfg = launchConfig{grid: dims(l.Grid), block: dims(l.Block), shared: uint32(l.Shared), stream: stream}
-	// A kernel that was compiled for a cluster gets it without being told.
+	// The driver launches a kernel that was compiled for a cluster without the attribute.
 	if k.compiled == (device.Dim{}) && l.Cluster.Count() > 1 {
 		c.cluster(l.Cluster)
 	}
@@ -90,7 +90,7 @@ func (c *launchCall) attr(id int32) *launchAttr {
 	return a
 }
 
-// cluster adds the attribute of a cluster, unless it is there.
+// cluster adds the attribute of a cluster, unless the call already has it.
 func (c *launchCall) cluster(d device.Dim) {
 	for i := range c.cfg.numAttrs {
 		if c.attrs[i].id == attrClusterDim {
@@ -122,20 +122,21 @@ func (k *kernel) queue(stream uintptr, l *device.Launch, capturing bool) error {
 		return nil
 	}
 	err := p.check("cuLaunchKernelEx", r)
-	if faultOf(err) != nil { // of an earlier launch
-		return p.accuse(err)
+	if faultOf(err) != nil { // the fault of an earlier launch
+		return p.nameLaunches(err)
 	}
-	return k.blame(l, 0, err)
+	return k.launchError(l, 0, err)
 }
 
-// blame says of which launch an error is.
-func (k *kernel) blame(l *device.Launch, others int, err error) error {
+// launchError returns err as the error of a launch. others is the number of other launches
+// that may be the cause.
+func (k *kernel) launchError(l *device.Launch, others int, err error) error {
 	return &LaunchError{Kernel: k.info.Name, Launch: *l, Others: others, Err: err}
 }
 
-// Launch runs the kernel and waits for it. A GPU cannot be stopped: when ctx ends
-// first the error is [device.ErrRunning], and so are those of all calls until the
-// kernel has ended.
+// Launch runs the kernel and waits for it. A kernel on a GPU cannot be stopped: if ctx ends
+// first, the error is [device.ErrRunning], and all calls return this error until the kernel
+// has ended.
 func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
 	p := k.d.primary
 	p.waiting.Add(1)
@@ -149,7 +150,7 @@ func (k *kernel) Launch(ctx context.Context, l device.Launch) error {
 	}
 	if e := faultOf(err); e != nil {
 		_, _, n := p.launched()
-		return p.lose(k.blame(&l, n+int(p.waiting.Load())-1, e))
+		return p.lose(k.launchError(&l, n+int(p.waiting.Load())-1, e))
 	}
 	return fmt.Errorf("launch of %s: %w", k.info.Name, err)
 }

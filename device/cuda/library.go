@@ -19,9 +19,8 @@ import (
 // result is a CUresult.
 type result int32
 
-// library is the entries of libcuda that the package uses. An entry that the driver
-// does not have returns missing, so that whoever calls it gets an error that names
-// it.
+// library holds the entries of libcuda that the package uses. An entry that the driver does
+// not have returns missing, so that its caller gets an error with the name of the entry.
 type library struct {
 	init             func(flags uint32) result
 	driverGetVersion func(version *int32) result
@@ -85,18 +84,18 @@ type library struct {
 	graphExecDestroy   func(exec uintptr) result
 	graphDestroy       func(graph uintptr) result
 
-	build    string // which build of the driver it is: "libcuda.so.580.95.05"
-	version  int32  // as cuDriverGetVersion has it: 13000
-	mu       sync.Mutex
-	contexts map[int32]*primary
-	several  atomic.Bool // contexts of more than one GPU have been made
+	build        string // the file name of the library: "libcuda.so.580.95.05"
+	version      int32  // the result of cuDriverGetVersion: 13000
+	mu           sync.Mutex
+	contexts     map[int32]*primary
+	manyContexts atomic.Bool // contexts of more than one GPU have been made
 }
 
-// entry is one function of libcuda.
+// entry describes one function of libcuda.
 type entry struct {
-	name  string // or names with a | between, the first that exists
-	fn    any    // pointer to the field it goes to
-	since string // the CUDA version of the driver that first has it
+	name  string // several names are separated by |: the first that exists is used
+	fn    any    // pointer to the field of library
+	since string // the first CUDA version whose driver has it
 }
 
 func (l *library) entries() []entry {
@@ -183,7 +182,7 @@ var load = sync.OnceValues(func() (*library, error) {
 // dlopen opens the library of the driver.
 func dlopen() (uintptr, error) {
 	if runtime.GOOS != "linux" {
-		return 0, fmt.Errorf("%w: there is no CUDA driver on %s; kernels run on the emulator here", device.ErrNoDevice, runtime.GOOS)
+		return 0, fmt.Errorf("%w: there is no CUDA driver for %s: use the emulator", device.ErrNoDevice, runtime.GOOS)
 	}
 	names := []string{"libcuda.so.1", "libcuda.so"}
 	var errs []error
@@ -194,15 +193,14 @@ func dlopen() (uintptr, error) {
 		}
 		errs = append(errs, err)
 	}
-	return 0, fmt.Errorf("%w: no CUDA driver: install NVIDIA's, or use the emulator (%v)", device.ErrNoDevice, errs[0])
+	return 0, fmt.Errorf("%w: no CUDA driver: install the NVIDIA driver, or use the emulator (%v)", device.ErrNoDevice, errs[0])
 }
 
-// newLibrary fills the table. find gives the address of an entry, 0 when there is
-// none.
+// newLibrary fills the table. find returns the address of an entry, or 0 if there is none.
 func newLibrary(find func(name string) uintptr) *library {
 	l := &library{contexts: map[int32]*primary{}}
 	for _, e := range l.entries() {
-		absent(e.fn)
+		bindMissing(e.fn)
 		for name := range strings.SplitSeq(e.name, "|") {
 			if addr := find(name); addr != 0 {
 				l.bind(e.fn, addr)
@@ -213,8 +211,8 @@ func newLibrary(find func(name string) uintptr) *library {
 	return l
 }
 
-// absent has an entry return missing.
-func absent(fn any) {
+// bindMissing makes an entry return missing.
+func bindMissing(fn any) {
 	v := reflect.ValueOf(fn).Elem()
 	out := []reflect.Value{reflect.ValueOf(missing)}
 	v.Set(reflect.MakeFunc(v.Type(), func([]reflect.Value) []reflect.Value { return out }))
@@ -224,7 +222,7 @@ func absent(fn any) {
 func (l *library) start() error {
 	switch r := l.init(0); {
 	case r == missing:
-		return fmt.Errorf("%w: libcuda has no cuInit; it is not the driver's", device.ErrNoDevice)
+		return fmt.Errorf("%w: libcuda has no cuInit, so it is not the library of the driver", device.ErrNoDevice)
 	case r == noDevice || r == stubLibrary:
 		return fmt.Errorf("%w: %w", device.ErrNoDevice, l.err("cuInit", r))
 	case r != success:
@@ -233,12 +231,12 @@ func (l *library) start() error {
 	return l.err("cuDriverGetVersion", l.driverGetVersion(&l.version))
 }
 
-// cudaVersion is the newest CUDA that the driver is for.
+// cudaVersion returns the newest CUDA version that the driver supports.
 func (l *library) cudaVersion() string {
 	return fmt.Sprintf("%d.%d", l.version/1000, l.version%1000/10)
 }
 
-// missingEntry is the error of an entry that the driver does not have.
+// missingEntry returns the error for an entry that the driver does not have.
 func (l *library) missingEntry(call string) error {
 	e := &MissingError{Entry: call, Have: l.cudaVersion()}
 	for _, known := range l.entries() {
@@ -251,9 +249,9 @@ func (l *library) missingEntry(call string) error {
 	return e
 }
 
-// buildOf is the file that libcuda was mapped from, whose name has the driver's full
-// version: cuDriverGetVersion has only the CUDA version, and two drivers of one CUDA
-// version compile differently.
+// buildOf returns the name of the file from which libcuda was mapped. The name contains the
+// full version of the driver. cuDriverGetVersion returns only the CUDA version, but two
+// drivers with the same CUDA version may compile differently.
 func buildOf(maps string) string {
 	text, err := os.ReadFile(maps)
 	if err != nil {

@@ -74,7 +74,7 @@ func TestNoDevice(t *testing.T) {
 	for name, change := range map[string]func(*fake){
 		"no GPU at init": func(f *fake) { f.init = func(uint32) result { return noDevice } },
 		"stub library":   func(f *fake) { f.init = func(uint32) result { return stubLibrary } },
-		"not a driver":   func(f *fake) { absent(&f.init) },
+		"not a driver":   func(f *fake) { bindMissing(&f.init) },
 		"no GPU":         func(f *fake) { f.deviceGetCount = func(n *int32) result { *n = 0; return success } },
 	} {
 		f := newFake()
@@ -88,7 +88,7 @@ func TestNoDevice(t *testing.T) {
 		}
 	}
 	f := newFake()
-	if _, err := f.open(3, Options{}); !errors.Is(err, device.ErrNoDevice) || !strings.Contains(err.Error(), "no GPU 3; there are 1") {
+	if _, err := f.open(3, Options{}); !errors.Is(err, device.ErrNoDevice) || !strings.Contains(err.Error(), "no GPU 3: the last GPU is 0") {
 		t.Error(err)
 	}
 	f.init = func(uint32) result { return 803 }
@@ -195,7 +195,7 @@ func TestPacking(t *testing.T) {
 		t.Errorf("%v: the limit was lowered to %d", err, f.attrs[funcMaxDynamicShared])
 	}
 	l.Shared = 300000
-	if err := k.Launch(t.Context(), l); err == nil || !strings.Contains(err.Error(), "has 232448 a block") {
+	if err := k.Launch(t.Context(), l); err == nil || !strings.Contains(err.Error(), "has 232448 per block") {
 		t.Error(err)
 	}
 	l = launchOf(42)
@@ -231,7 +231,7 @@ func TestContext(t *testing.T) {
 	sets("a thread with the context", 0)
 	f.noContext.Store(1)
 	sets("a thread without", 1)
-	f.several.Store(true)
+	f.manyContexts.Store(true)
 	sets("several contexts", 1)
 }
 

@@ -10,7 +10,7 @@ import (
 // Alloc allocates global memory.
 func (d *Device) Alloc(size int64) (device.Buffer, error) {
 	if size < 0 {
-		return nil, fmt.Errorf("a buffer of %d bytes", size)
+		return nil, fmt.Errorf("a buffer of %d bytes: the size must not be negative", size)
 	}
 	b := &buffer{p: d.primary, size: size}
 	err := d.call("cuMemAlloc", func() result { return d.lib.memAlloc(&b.addr, uint64(max(size, 1))) })
@@ -53,16 +53,16 @@ func (b *buffer) Read(off int64, data []byte) error {
 
 func (b *buffer) bounds(off int64, n int) error {
 	if off < 0 || off+int64(n) > b.size {
-		return fmt.Errorf("bytes %d to %d of a buffer of %d", off, off+int64(n), b.size)
+		return fmt.Errorf("bytes %d to %d are outside the buffer of %d bytes", off, off+int64(n), b.size)
 	}
 	return nil
 }
 
-// buffer finds the GPU's buffer behind an interface.
+// buffer returns b as a buffer of this GPU.
 func (p *primary) buffer(b device.Buffer) (*buffer, error) {
 	own, ok := b.(*buffer)
 	if !ok || own.p != p {
-		return nil, fmt.Errorf("the buffer is of another device than the stream")
+		return nil, fmt.Errorf("the buffer and the stream belong to different devices")
 	}
 	return own, nil
 }

@@ -22,13 +22,13 @@ type module struct {
 	kernels map[string]*kernel
 }
 
-// Load has the driver compile PTX, in the way that the Device was opened with. The
-// error of a text that its compiler refuses is a [*device.CompileError].
+// Load compiles PTX with the options of the Device. If the compiler refuses the text, the
+// error is a [*device.CompileError].
 func (d *Device) Load(name, text string) (device.Module, error) {
 	return d.LoadWith(name, text, d.opts.JIT)
 }
 
-// LoadWith is Load in another way.
+// LoadWith is Load with other options.
 func (d *Device) LoadWith(name, text string, j JIT) (device.Module, error) {
 	if err := j.check(); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (d *Device) LoadWith(name, text string, j JIT) (device.Module, error) {
 	}
 	if !d.info.Target.Runs(m.Target) {
 		return nil, &device.CompileError{File: name, Err: fmt.Errorf(
-			".target %s does not run on %s, which is %s: compile it for that, or take a newer GPU",
+			".target %s does not run on %s: compile it for %s, or use a newer GPU",
 			m.Target, d.info.Name, d.info.Target)}
 	}
 	out := &module{d: d, mod: m, name: name, kernels: map[string]*kernel{}}
@@ -49,8 +49,7 @@ func (d *Device) LoadWith(name, text string, j JIT) (device.Module, error) {
 	return out, nil
 }
 
-// Log is what the compiler said. It is empty when the driver had the code from an
-// earlier time.
+// Log returns the log of the compiler. It is empty if the driver had the code in its cache.
 func (m *module) Log() string { return m.log }
 
 func (m *module) Close() error {
@@ -68,8 +67,8 @@ func (m *module) Global(name string) (device.Buffer, error) {
 	return b, nil
 }
 
-// Kernel finds a kernel, always the same value for a name: what was set for a kernel
-// holds for all who launch it.
+// Kernel returns a kernel by its name. It always returns the same value for a name, so that
+// all users of a kernel share the attributes that were set.
 func (m *module) Kernel(name string) (device.Kernel, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

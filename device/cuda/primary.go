@@ -19,20 +19,20 @@ type primary struct {
 	refs   int // guarded by lib.mu
 
 	trouble atomic.Pointer[trouble]
-	waiting atomic.Int32 // launches that are waited for at once
+	waiting atomic.Int32 // number of launches that goroutines wait for
 
-	mu      sync.Mutex
-	idle    []uintptr        // events that only say that something is over
-	streams map[*stream]bool // all that there are
+	mu          sync.Mutex
+	spareEvents []uintptr        // events without times, to use again
+	streams     map[*stream]bool // all open streams
 }
 
-// trouble is why calls are refused.
+// trouble is the reason why calls fail.
 type trouble struct {
 	err   error
-	event uintptr // of a launch that did not end in time; 0 when the context is lost
+	event uintptr // of a launch that did not end in time; 0 if the context is lost
 }
 
-// retain finds or makes the primary context of a GPU.
+// retain returns the primary context of a GPU and creates it if necessary.
 func (l *library) retain(dev int32) (*primary, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +40,7 @@ func (l *library) retain(dev int32) (*primary, error) {
 	if p == nil {
 		p = &primary{lib: l, dev: dev}
 		l.contexts[dev] = p
-		l.several.Store(len(l.contexts) > 1)
+		l.manyContexts.Store(len(l.contexts) > 1)
 	}
 	if p.refs > 0 {
 		if err := p.ready(); err != nil {
@@ -52,13 +52,13 @@ func (l *library) retain(dev int32) (*primary, error) {
 	}
 	if p.refs++; p.refs == 1 {
 		p.trouble.Store(nil)
-		p.idle, p.streams = nil, map[*stream]bool{} // those from before went with their context
+		p.spareEvents, p.streams = nil, map[*stream]bool{} // the old events and streams were destroyed with the old context
 	}
 	return p, nil
 }
 
-// release gives the context back. While a kernel hangs it is kept: the driver would
-// wait for the kernel.
+// release releases the context. If a kernel hangs, release does nothing, because the driver
+// would wait for the kernel.
 func (p *primary) release() error {
 	p.lib.mu.Lock()
 	defer p.lib.mu.Unlock()
@@ -69,12 +69,12 @@ func (p *primary) release() error {
 	p.refs--
 	r := p.lib.ctxRelease(p.dev)
 	if err != nil {
-		return nil // the fault was reported where it happened
+		return nil // the fault was already reported
 	}
 	return p.lib.err("cuDevicePrimaryCtxRelease", r)
 }
 
-// ready returns why the context cannot be used, nil when it can.
+// ready returns why the context cannot be used, or nil.
 func (p *primary) ready() error {
 	t := p.trouble.Load()
 	if t == nil {
@@ -82,7 +82,7 @@ func (p *primary) ready() error {
 	}
 	if t.event != 0 {
 		switch r := p.query(t.event); {
-		case r == success: // it did end after all
+		case r == success: // the launch has ended late
 			p.trouble.CompareAndSwap(t, nil)
 			return nil
 		case fatal[r]:
@@ -98,9 +98,9 @@ func (p *primary) lose(err error) error {
 	return err
 }
 
-// accuse names the launches that may be behind a fault that came up in a call that
-// launches nothing.
-func (p *primary) accuse(err error) error {
+// nameLaunches adds to a fault the launches that may have caused it, if the call that
+// returned the fault is not a launch.
+func (p *primary) nameLaunches(err error) error {
 	e := faultOf(err)
 	if e == nil {
 		return err
@@ -109,11 +109,11 @@ func (p *primary) accuse(err error) error {
 	if n == 0 {
 		return err
 	}
-	return p.lose(k.blame(&l, n-1, e))
+	return p.lose(k.launchError(&l, n-1, e))
 }
 
-// launched is how many launches the streams hold that may not have ended, and one of
-// them.
+// launched returns the number of launches in all streams that may not have ended, and one
+// of them.
 func (p *primary) launched() (k *kernel, l device.Launch, n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,8 +128,8 @@ func (p *primary) launched() (k *kernel, l device.Launch, n int) {
 	return k, l, n
 }
 
-// faultOf is the fault that an error is, and not the refusal of a call after one; nil
-// when it is none.
+// faultOf returns err as a fault of a kernel. It returns nil for other errors, including the
+// errors of calls after a fault.
 func faultOf(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) && fatal[result(e.Code)] {
@@ -138,13 +138,13 @@ func faultOf(err error) *Error {
 	return nil
 }
 
-// block marks the context as one with a kernel that does not end.
+// block marks the context as blocked by a kernel that does not end.
 func (p *primary) block(event uintptr, err error) error {
 	p.trouble.CompareAndSwap(nil, &trouble{err: err, event: event})
 	return err
 }
 
-// check turns a result into an error, and takes notice of a fault.
+// check converts a result to an error. After a fault it marks the context as lost.
 func (p *primary) check(call string, r result) error {
 	if r == success {
 		return nil
@@ -156,20 +156,19 @@ func (p *primary) check(call string, r result) error {
 	return err
 }
 
-// call makes a call of the driver with the context current.
+// call calls the driver on a thread with the context.
 func (p *primary) call(name string, f func() result) error {
 	if err := p.ready(); err != nil {
 		return err
 	}
 	r, set := p.within(f)
 	if set != success {
-		return p.accuse(p.check("cuCtxSetCurrent", set))
+		return p.nameLaunches(p.check("cuCtxSetCurrent", set))
 	}
-	return p.accuse(p.check(name, r))
+	return p.nameLaunches(p.check(name, r))
 }
 
-// within runs f on a thread that has the context; set is the result of giving it
-// that.
+// within runs f on a thread with the context. set is the result of setting the context.
 func (p *primary) within(f func() result) (r, set result) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -179,10 +178,10 @@ func (p *primary) within(f func() result) (r, set result) {
 	return f(), success
 }
 
-// try makes a call that is made often. Where only one context was ever made, a
-// thread has that one or none, and setting it can be left to when there is none.
+// try is within for frequent calls. If the process has created only one context, a thread
+// has that context or none. try then sets the context only if the call fails without it.
 func (p *primary) try(f func() result) result {
-	if !p.lib.several.Load() {
+	if !p.lib.manyContexts.Load() {
 		switch r := f(); r {
 		case notInitialised, invalidContext, invalidHandle, contextIsGone:
 		default:
@@ -193,13 +192,14 @@ func (p *primary) try(f func() result) result {
 	return r
 }
 
-// launch starts a kernel. A driver from before attributes has another entry.
+// launch starts a kernel. Old drivers, which do not support attributes, have a different
+// entry.
 func (p *primary) launch(c *launchCall, capturing bool) result {
 	start := p.lib.launchKernelEx
 	if p.lib.version < 11080 && c.cfg.numAttrs == 0 {
 		start = p.lib.launchKernel
 	}
-	if capturing { // a call that fails could end the capture
+	if capturing { // set the context first, because a failed call could end the capture
 		r, _ := p.within(func() result { return start(c) })
 		return r
 	}

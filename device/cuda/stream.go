@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// stream is a CUDA stream. It keeps step with the null stream, which all that does not
-// go through a stream uses.
+// stream is a CUDA stream. It synchronises with the null stream, which calls outside
+// streams use.
 type stream struct {
 	d         *Device
 	handle    uintptr
@@ -20,9 +20,9 @@ type stream struct {
 	mu       sync.Mutex
 	last     *kernel
 	launch   device.Launch // of last
-	launches int           // since everything was last known to be over
-	held     [][]byte      // what copies since then read and write: not for the collector
-	queued   int           // launches and copies, ever
+	launches int           // number of launches that may not have ended
+	copyData [][]byte      // host memory of copies that may not have ended, so that it is not collected
+	queued   int           // number of launches and copies since the stream was created
 }
 
 // NewStream makes a stream.
@@ -38,12 +38,13 @@ func (d *Device) NewStream() (device.Stream, error) {
 	return s, nil
 }
 
-// call makes a call on the stream and says whose fault a fault is.
+// call calls the driver for the stream. It adds to a fault the launches that may have caused
+// it.
 func (s *stream) call(name string, f func() result) error {
 	return s.fault(s.d.call(name, f))
 }
 
-// fault names the launches of the stream that may be behind a fault.
+// fault adds to a fault the launches of the stream that may have caused it.
 func (s *stream) fault(err error) error {
 	e := faultOf(err)
 	if e == nil {
@@ -53,15 +54,15 @@ func (s *stream) fault(err error) error {
 	k, l, n := s.last, s.launch, s.launches
 	s.mu.Unlock()
 	if n == 0 {
-		return s.d.accuse(err)
+		return s.d.nameLaunches(err)
 	}
-	return s.d.lose(k.blame(&l, n-1, e))
+	return s.d.lose(k.launchError(&l, n-1, e))
 }
 
 func (s *stream) Launch(k device.Kernel, l device.Launch) error {
 	own, ok := k.(*kernel)
 	if !ok || own.d.primary != s.d.primary {
-		return fmt.Errorf("launch of %s: the kernel is of another device than the stream", k.Info().Name)
+		return fmt.Errorf("launch of %s: the kernel and the stream belong to different devices", k.Info().Name)
 	}
 	if err := own.queue(s.handle, &l, s.capturing); err != nil {
 		return err
@@ -87,7 +88,7 @@ func (s *stream) Read(b device.Buffer, off int64, data []byte) error {
 	})
 }
 
-// copy queues a copy and holds on to the host's side of it.
+// copy queues a copy and keeps the host memory alive.
 func (s *stream) copy(name string, b device.Buffer, off int64, data []byte, f func(p unsafe.Pointer, addr, n uint64) result) error {
 	own, err := s.d.buffer(b)
 	if err != nil {
@@ -99,10 +100,10 @@ func (s *stream) copy(name string, b device.Buffer, off int64, data []byte, f fu
 	err = s.call(name, func() result {
 		return f(unsafe.Pointer(unsafe.SliceData(data)), own.addr+uint64(off), uint64(len(data)))
 	})
-	// Only now, or a Sync between could let go of it.
+	// Only after the copy is queued: otherwise a Sync in between could release the memory.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = append(s.held, data)
+	s.copyData = append(s.copyData, data)
 	s.queued++
 	return err
 }
@@ -155,7 +156,7 @@ func (s *stream) Done() (bool, error) {
 	n := s.count()
 	switch r := s.d.try(func() result { return s.d.lib.streamQuery(s.handle) }); r {
 	case success:
-		s.over(n)
+		s.allEnded(n)
 		return true, nil
 	case notReady:
 		return false, nil
@@ -166,34 +167,33 @@ func (s *stream) Done() (bool, error) {
 
 func (s *stream) Sync(ctx context.Context) error {
 	if s.capturing {
-		return errors.New("a graph that is noted down has nothing to wait for: call Sync on the stream it is replayed on")
+		return errors.New("the stream of a graph cannot be waited for while it is recorded: call Sync on the stream of the replay")
 	}
 	n := s.count()
 	if err := s.d.finish(ctx, s.handle, s.what); err != nil {
 		return s.fault(err)
 	}
-	s.over(n)
+	s.allEnded(n)
 	return nil
 }
 
-// count is how much was ever queued.
+// count returns the number of launches and copies since the stream was created.
 func (s *stream) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.queued
 }
 
-// over takes notice that everything has ended, if nothing was queued since the count
-// was n.
-func (s *stream) over(n int) {
+// allEnded records that all work has ended, if nothing was queued since count returned n.
+func (s *stream) allEnded(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.queued == n {
-		s.launches, s.held = 0, nil
+		s.launches, s.copyData = 0, nil
 	}
 }
 
-// what is in the stream, for an error.
+// what describes the work of the stream in an error.
 func (s *stream) what() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +203,7 @@ func (s *stream) what() string {
 	case s.launches == 1:
 		return s.last.info.Name
 	}
-	return fmt.Sprintf("one of %d launches, the last of them of %s,", s.launches, s.last.info.Name)
+	return fmt.Sprintf("one of %d launches, the last of which is %s,", s.launches, s.last.info.Name)
 }
 
 func (s *stream) Close() error {

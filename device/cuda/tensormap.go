@@ -16,7 +16,7 @@ func (d *Device) TensorMap(t device.TensorDesc) (device.TensorMap, error) {
 	}
 	typ, ok := tensorTypes[t.Type]
 	if !ok {
-		return m, fmt.Errorf("tensor map: the copy engine has no elements of type %s", t.Type)
+		return m, fmt.Errorf("tensor map: the copy engine does not support elements of type %s", t.Type)
 	}
 	steps := t.Steps
 	if len(steps) == 0 {
@@ -27,7 +27,7 @@ func (d *Device) TensorMap(t device.TensorDesc) (device.TensorMap, error) {
 	if t.NaNFill {
 		fill = 1
 	}
-	// The driver wants the map itself aligned to 64 bytes.
+	// The driver requires that the map is aligned to 64 bytes.
 	buf := make([]byte, 128+64)
 	off := -uintptr(unsafe.Pointer(&buf[0])) & 63
 	err := d.call("cuTensorMapEncodeTiled", func() result {

@@ -9,19 +9,19 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// event flags and the null stream.
+// Event flags and the null stream.
 const (
 	eventTiming   = 0
 	eventNoTiming = 2
 	nullStream    = 0
 )
 
-// event takes an event that only says that something is over.
+// event returns an event without a time, a spare one if there is any.
 func (p *primary) event() (uintptr, error) {
 	p.mu.Lock()
-	if n := len(p.idle); n > 0 {
-		e := p.idle[n-1]
-		p.idle = p.idle[:n-1]
+	if n := len(p.spareEvents); n > 0 {
+		e := p.spareEvents[n-1]
+		p.spareEvents = p.spareEvents[:n-1]
 		p.mu.Unlock()
 		return e, nil
 	}
@@ -31,15 +31,15 @@ func (p *primary) event() (uintptr, error) {
 	return e, err
 }
 
-// recycle takes an event back whose moment has passed.
+// recycle stores an event that has passed for the next use.
 func (p *primary) recycle(e uintptr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.idle = append(p.idle, e)
+	p.spareEvents = append(p.spareEvents, e)
 }
 
-// finish waits for everything that is in a stream now. what names it in the error of
-// a context that ends first.
+// finish waits for the work that is in a stream now. what describes this work in the error
+// if ctx ends first.
 func (p *primary) finish(ctx context.Context, stream uintptr, what func() string) error {
 	e, err := p.event()
 	if err != nil {
@@ -51,14 +51,13 @@ func (p *primary) finish(ctx context.Context, stream uintptr, what func() string
 	if err := p.await(ctx, e, what); err != nil {
 		return err
 	}
-	// What kernels print comes out when something is waited for, and asking is not
-	// waiting.
+	// The driver writes the output of printf when it waits. Polling is not waiting.
 	err = p.call("cuEventSynchronize", func() result { return p.lib.eventSync(e) })
 	p.recycle(e)
 	return err
 }
 
-// await polls an event until it is over or ctx ends.
+// await polls an event until it has passed or ctx ends.
 func (p *primary) await(ctx context.Context, event uintptr, what func() string) error {
 	r, err := poll(ctx, func() result { return p.query(event) })
 	if err != nil {
@@ -68,18 +67,18 @@ func (p *primary) await(ctx context.Context, event uintptr, what func() string) 
 	return p.check("cuEventQuery", r)
 }
 
-// query asks whether the moment of an event has passed.
+// query returns success if an event has passed, else notReady.
 func (p *primary) query(event uintptr) result {
 	return p.try(func() result { return p.lib.eventQuery(event) })
 }
 
-// How long poll asks without pause, and how long its longest pause is.
+// The time for which poll polls without a pause, and its longest pause.
 const (
 	spins    = 200
 	maxPause = time.Millisecond
 )
 
-// poll asks until the answer is another than notReady, or ctx ends.
+// poll calls query until the result is not notReady, or ctx ends.
 func poll(ctx context.Context, query func() result) (result, error) {
 	for range spins {
 		if r := query(); r != notReady {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// decode is the bytes of a data file: as they are, or read from text where the
-// name says so.
+// decode returns the bytes of a data file. If the name says that the file is text, decode
+// parses it.
 func decode(name string, content []byte) ([]byte, error) {
 	base, isText := strings.CutSuffix(name, ".txt")
 	if !isText {
@@ -48,10 +48,11 @@ func appendHex(out []byte, word string) ([]byte, error) {
 	return append(out, b...), nil
 }
 
-// mostRepeats bounds what one word of text may stand for.
-const mostRepeats = 1 << 24
+// maxRepeats is the largest number of values that one word of text may stand for.
+const maxRepeats = 1 << 24
 
-// appendWord writes what one word stands for: a value, value*count or first..last.
+// appendWord appends the values that one word stands for: a value, value*count or
+// first..last.
 func (e *elem) appendWord(out []byte, word string) ([]byte, error) {
 	if first, last, ok := strings.Cut(word, ".."); ok {
 		return e.appendRange(out, first, last)
@@ -60,8 +61,8 @@ func (e *elem) appendWord(out []byte, word string) ([]byte, error) {
 	count := uint64(1)
 	if repeated {
 		var err error
-		if count, err = strconv.ParseUint(times, 10, 64); err != nil || count > mostRepeats {
-			return nil, fmt.Errorf("%q repeats a value %q times, want a number up to %d", word, times, mostRepeats)
+		if count, err = strconv.ParseUint(times, 10, 64); err != nil || count > maxRepeats {
+			return nil, fmt.Errorf("%q repeats a value %q times, want a number up to %d", word, times, maxRepeats)
 		}
 	}
 	bits, err := e.parse(value)
@@ -77,14 +78,14 @@ func (e *elem) appendWord(out []byte, word string) ([]byte, error) {
 func (e *elem) appendRange(out []byte, first, last string) ([]byte, error) {
 	a, err := strconv.ParseInt(first, 10, 62)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no whole number", first)
+		return nil, fmt.Errorf("%q is not an integer", first)
 	}
 	b, err := strconv.ParseInt(last, 10, 62)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no whole number", last)
+		return nil, fmt.Errorf("%q is not an integer", last)
 	}
-	if b < a || b-a >= mostRepeats {
-		return nil, fmt.Errorf("%d..%d is no range of at most %d values", a, b, mostRepeats)
+	if b < a || b-a >= maxRepeats {
+		return nil, fmt.Errorf("%d..%d is not a range of 1 to %d values", a, b, maxRepeats)
 	}
 	for v := a; v <= b; v++ {
 		bits, err := e.parse(strconv.FormatInt(v, 10))

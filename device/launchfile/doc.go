@@ -1,5 +1,5 @@
-// Package launchfile reads launch files and runs them: kernel launches written
-// down as JSON, with their inputs and the outputs they must give.
+// Package launchfile reads and runs launch files: JSON files that describe kernel launches,
+// their inputs and their expected outputs.
 //
 // A launch file is one launch, or a list of launches that run one after the other:
 //

@@ -10,14 +10,15 @@ import (
 	"strings"
 )
 
-// elem is a type of elements: how its bits are read, written and compared.
+// elem is a type of elements. It defines how their bits are read, written and compared.
 type elem struct {
 	name   string
 	size   int // bytes
 	signed bool
-	// A float has exp bits of exponent and man of mantissa; an integer has none.
+	// exp and man are the numbers of exponent and mantissa bits of a float. They are 0 for an
+	// integer.
 	exp, man int
-	finite   bool // no infinities, and NaN is all ones
+	finite   bool // the type has no infinities, and in a NaN all exponent and mantissa bits are set
 }
 
 var elems = []elem{
@@ -29,7 +30,7 @@ var elems = []elem{
 	{name: "e4m3", size: 1, exp: 4, man: 3, finite: true}, {name: "e5m2", size: 1, exp: 5, man: 2},
 }
 
-// elemNamed finds a type, or nil.
+// elemNamed returns the type with a name, or nil.
 func elemNamed(name string) *elem {
 	for i := range elems {
 		if elems[i].name == name {
@@ -49,7 +50,7 @@ func elemNames() string {
 
 func (e *elem) float() bool { return e.exp > 0 }
 
-// get reads the bits of element i.
+// get returns the bits of element i.
 func (e *elem) get(b []byte, i int) uint64 {
 	switch b = b[i*e.size:]; e.size {
 	case 1:
@@ -62,20 +63,20 @@ func (e *elem) get(b []byte, i int) uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// append writes the bits of an element.
+// append appends the bits of an element to b.
 func (e *elem) append(b []byte, bits uint64) []byte {
 	var w [8]byte
 	binary.LittleEndian.PutUint64(w[:], bits)
 	return append(b, w[:e.size]...)
 }
 
-// signExtend is the bits of an integer as a number.
+// signExtend returns the value of a signed integer.
 func (e *elem) signExtend(bits uint64) int64 {
 	shift := 64 - 8*e.size
 	return int64(bits<<shift) >> shift
 }
 
-// value is the number that bits stand for.
+// value returns the number that bits represent.
 func (e *elem) value(bits uint64) float64 {
 	switch {
 	case e.float():
@@ -110,8 +111,8 @@ func (e *elem) floatValue(bits uint64) float64 {
 	return sign * math.Ldexp(float64(man|1<<e.man), int(exp)-bias-e.man)
 }
 
-// ordinal numbers the floats in their order, so that neighbours differ by one and
-// both zeros are 0.
+// ordinal returns the position of a float in the order of all floats: neighbours differ by
+// one, and both zeros are 0.
 func (e *elem) ordinal(bits uint64) int64 {
 	sign := uint64(1) << (e.man + e.exp)
 	if bits&sign != 0 {
@@ -120,7 +121,7 @@ func (e *elem) ordinal(bits uint64) int64 {
 	return int64(bits)
 }
 
-// ulps is the distance of two values in representable numbers.
+// ulps returns the distance of two values, counted in representable numbers.
 func (e *elem) ulps(a, b uint64) uint64 {
 	var x, y int64
 	switch {
@@ -137,9 +138,9 @@ func (e *elem) ulps(a, b uint64) uint64 {
 	return uint64(x) - uint64(y)
 }
 
-// show writes bits for people: a float so that it reads back the same, a NaN with
-// its bits.
-func (e *elem) show(bits uint64) string {
+// format returns the value of bits as text. Parsing the text of a float gives the same bits.
+// The text of a NaN contains its bits.
+func (e *elem) format(bits uint64) string {
 	v := e.value(bits)
 	switch {
 	case e.float() && math.IsNaN(v):
@@ -162,31 +163,31 @@ var errRange = errors.New("out of range")
 func (e *elem) parse(s string) (uint64, error) {
 	if hex, ok := strings.CutPrefix(strings.ToLower(s), "0x"); ok && !strings.Contains(hex, "p") {
 		bits, err := strconv.ParseUint(hex, 16, 8*e.size)
-		return bits, e.explain(s, err)
+		return bits, e.parseError(s, err)
 	}
 	switch {
 	case e.float():
 		bits, err := e.parseFloat(s)
-		return bits, e.explain(s, err)
+		return bits, e.parseError(s, err)
 	case e.signed:
 		v, err := strconv.ParseInt(s, 10, 8*e.size)
-		return uint64(v) & (math.MaxUint64 >> (64 - 8*e.size)), e.explain(s, err)
+		return uint64(v) & (math.MaxUint64 >> (64 - 8*e.size)), e.parseError(s, err)
 	}
 	v, err := strconv.ParseUint(s, 10, 8*e.size)
-	return v, e.explain(s, err)
+	return v, e.parseError(s, err)
 }
 
-func (e *elem) explain(s string, err error) error {
+func (e *elem) parseError(s string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, strconv.ErrRange), errors.Is(err, errRange):
 		return fmt.Errorf("%s does not fit in %s", s, e.name)
 	}
-	return fmt.Errorf("%q is no value of type %s", s, e.name)
+	return fmt.Errorf("%q is not a value of type %s", s, e.name)
 }
 
-// parseFloat rounds a literal to the type once, to nearest even.
+// parseFloat returns the value of a literal, rounded once to the type, to nearest even.
 func (e *elem) parseFloat(s string) (uint64, error) {
 	switch strings.ToLower(s) {
 	case "nan":
@@ -211,7 +212,7 @@ func (e *elem) parseFloat(s string) (uint64, error) {
 	return e.round(f)
 }
 
-// round finds the nearest value of the type.
+// round returns the nearest value of the type.
 func (e *elem) round(f *big.Float) (uint64, error) {
 	var sign uint64
 	if f.Signbit() {
@@ -219,13 +220,14 @@ func (e *elem) round(f *big.Float) (uint64, error) {
 	}
 	abs := new(big.Float).Abs(f)
 	bias := 1<<(e.exp-1) - 1
-	least := max(abs.MantExp(nil)-1, 1-bias) // the exponent of the value, or of the subnormals
+	least := max(abs.MantExp(nil)-1, 1-bias) // the exponent of the value, or the exponent of subnormals
 	units := new(big.Float).SetMantExp(abs, e.man-least)
 	n := nearest(units)
 	if abs.Sign() == 0 {
 		return sign, nil
 	}
-	// n has man+1 bits when normal; adding the exponent lets a carry run into it.
+	// n has man+1 bits if the value is normal. Its top bit adds one to the exponent, as does a
+	// carry from rounding.
 	bits := uint64(least+bias-1)<<e.man + n
 	if most := uint64(1<<e.exp-1) << e.man; !e.finite && bits >= most || e.finite && bits >= most|(1<<e.man-1) {
 		return 0, errRange
@@ -233,7 +235,7 @@ func (e *elem) round(f *big.Float) (uint64, error) {
 	return sign | bits, nil
 }
 
-// nearest rounds to a whole number, ties to even.
+// nearest returns f rounded to an integer, ties to even.
 func nearest(f *big.Float) uint64 {
 	n, _ := f.Uint64()
 	rest := new(big.Float).Sub(f, new(big.Float).SetUint64(n))

@@ -52,8 +52,8 @@ func TestValuesReadBack(t *testing.T) {
 			if e.float() && math.IsNaN(e.value(bits)) {
 				continue
 			}
-			if got, err := e.parse(e.show(bits)); err != nil || got != bits {
-				t.Fatalf("%s %#x is shown as %s, which is %#x (%v)", name, bits, e.show(bits), got, err)
+			if got, err := e.parse(e.format(bits)); err != nil || got != bits {
+				t.Fatalf("%s %#x is shown as %s, which is %#x (%v)", name, bits, e.format(bits), got, err)
 			}
 		}
 	}
@@ -87,28 +87,28 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		got, want uint64
-		near      *near
+		tol       *tolerance
 		ok        bool
 	}{
 		{"equal", one, one, nil, true},
 		{"other bits", one, one + 1, nil, false},
 		{"zeros, exactly", zero, minus, nil, false},
-		{"zeros, nearly", zero, minus, &near{}, true},
+		{"zeros, nearly", zero, minus, &tolerance{}, true},
 		{"same NaN", nan, nan, nil, true},
 		{"NaNs, exactly", nan, nan + 1, nil, false},
-		{"NaNs, nearly", nan, nan + 1, &near{}, true},
-		{"NaN and number", nan, one, &near{abs: 1e30, rel: 1e30, ulp: math.MaxInt64}, false},
-		{"infinity and largest", inf, inf - 1, &near{abs: math.MaxFloat64, ulp: 1}, false},
-		{"infinities", inf, inf | minus, &near{rel: 10}, false},
-		{"one ulp", one, one + 1, &near{ulp: 1}, true},
-		{"two ulp", one, one + 2, &near{ulp: 1}, false},
-		{"abs", one, 0x3f000000, &near{abs: 0.5}, true},
-		{"abs, too far", one, 0x3effffff, &near{abs: 0.5}, false},
-		{"rel", 0x40000000, one, &near{rel: 1}, true},
-		{"rel, too far", 0x40000001, one, &near{rel: 1}, false},
-		{"abs and rel add up", 0x40200000, one, &near{rel: 1, abs: 0.5}, true},
+		{"NaNs, nearly", nan, nan + 1, &tolerance{}, true},
+		{"NaN and number", nan, one, &tolerance{abs: 1e30, rel: 1e30, ulp: math.MaxInt64}, false},
+		{"infinity and largest", inf, inf - 1, &tolerance{abs: math.MaxFloat64, ulp: 1}, false},
+		{"infinities", inf, inf | minus, &tolerance{rel: 10}, false},
+		{"one ulp", one, one + 1, &tolerance{ulp: 1}, true},
+		{"two ulp", one, one + 2, &tolerance{ulp: 1}, false},
+		{"abs", one, 0x3f000000, &tolerance{abs: 0.5}, true},
+		{"abs, too far", one, 0x3effffff, &tolerance{abs: 0.5}, false},
+		{"rel", 0x40000000, one, &tolerance{rel: 1}, true},
+		{"rel, too far", 0x40000001, one, &tolerance{rel: 1}, false},
+		{"abs and rel add up", 0x40200000, one, &tolerance{rel: 1, abs: 0.5}, true},
 	} {
-		r := e.compare(words(one, c.got), words(one, c.want), c.near)
+		r := e.compare(words(one, c.got), words(one, c.want), c.tol)
 		if ok := r.Mismatches == 0; ok != c.ok || r.Compared != 2 {
 			t.Errorf("%s: %d mismatches of %d", c.name, r.Mismatches, r.Compared)
 		}

@@ -61,7 +61,7 @@ func Example() {
 	})
 	fmt.Println(err)
 	// Output:
-	// double false parameter 0: 1 of 4 u32 differ from out.u32.txt, at most by 1
+	// double false parameter 0: 1 of 4 u32 differ from out.u32.txt, by at most 1
 	// first: 3 8 9
 	// <nil>
 }

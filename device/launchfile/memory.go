@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// params makes the parameters of a launch and the buffers to which they point.
+// params creates the parameters of a launch and the buffers to which they point.
 func (r *Runner) params(l *Launch, call *device.Launch) (uses []use, err error) {
 	call.Params = make([]device.Param, len(l.params))
 	on := make([]device.Buffer, len(l.params))
@@ -56,8 +56,8 @@ func (r *Runner) params(l *Launch, call *device.Launch) (uses []use, err error) 
 func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 	d := t.desc
 	d.Addr = b.Addr()
-	// The copy engine reads what the dimensions say, so a buffer that is too small is
-	// a mistake that can be reported before anything runs.
+	// The dimensions define which bytes the copy engine may read. A buffer that is too small
+	// is reported before the kernel runs.
 	last := uint64(d.Type.Bytes())
 	for i, n := range d.Dims {
 		stride := uint64(d.Type.Bytes())
@@ -76,8 +76,8 @@ func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 	return m.Param(), err
 }
 
-// place puts a buffer on the device, or finds the buffer that it refers to, and reads
-// the content that is expected after the launch.
+// place creates a buffer on the device, or finds the buffer that it refers to. It also reads
+// the expected content.
 func (r *Runner) place(b *buffer) (u use, err error) {
 	u.b = b
 	switch {
@@ -101,7 +101,7 @@ func (r *Runner) place(b *buffer) (u use, err error) {
 		return u, err
 	}
 	if int64(len(u.want)) != u.on.Size() {
-		return u, fmt.Errorf("%s has %d bytes, and the buffer that is expected to hold them has %d", b.expect, len(u.want), u.on.Size())
+		return u, fmt.Errorf("the expected content %s has %d bytes, the buffer has %d", b.expect, len(u.want), u.on.Size())
 	}
 	if len(u.want)%b.elem.size != 0 {
 		return u, fmt.Errorf("%s has %d bytes, which is not a whole number of %s elements", b.expect, len(u.want), b.elem.name)

@@ -39,8 +39,8 @@ type param struct {
 type buffer struct {
 	node *jsonpos.Node
 	what string // "parameter 2", for reports
-	// Its content comes from a file, from the buffer with the name ref, or is size
-	// bytes of the value fill.
+	// The content is the content of a file, the buffer with the name ref, or size bytes with
+	// the value fill.
 	file   string
 	ref    string
 	filled bool
@@ -50,12 +50,12 @@ type buffer struct {
 	name   string
 	expect string
 	elem   *elem
-	near   *near // nil compares bits
+	tol    *tolerance // nil compares bits
 	save   string
 }
 
-// near is how far an element may differ from the expected one.
-type near struct {
+// tolerance is how much an element may differ from its expected value.
+type tolerance struct {
 	abs, rel float64
 	ulp      uint64
 }
@@ -87,8 +87,8 @@ func Parse(name string, text []byte) (*File, error) {
 	return f, nil
 }
 
-// parseLaunch reads the launch with this index. names are the names of the buffers
-// before it, and it adds its own.
+// parseLaunch reads the launch with an index. names holds the names of earlier buffers.
+// parseLaunch adds the names of its own buffers.
 func parseLaunch(n *jsonpos.Node, index int, names map[string]bool) (l Launch, err error) {
 	l.node = n
 	entry := n.Field("entry")
@@ -147,7 +147,7 @@ func parseDim(n *jsonpos.Node) (device.Dim, error) {
 	return device.D(v...), nil
 }
 
-// counts returns a list of whole numbers from 0 to most.
+// counts returns a list of integers from 0 to most.
 func counts[T uint32 | uint64 | int](n *jsonpos.Node, most int64) ([]T, error) {
 	list, err := n.List("numbers")
 	if err != nil {
@@ -182,18 +182,18 @@ func parseParams(n *jsonpos.Node, names map[string]bool) ([]param, error) {
 	for _, p := range ps {
 		if p.tensor != nil && p.tensor.buffer == nil {
 			if i := p.tensor.param; i >= len(ps) || ps[i].buffer == nil {
-				return nil, p.tensor.node.Errorf("the tensor map lies in parameter %d, and the launch has no buffer there", i)
+				return nil, p.tensor.node.Errorf("the tensor map refers to parameter %d, which is not a buffer", i)
 			}
 		}
 	}
 	return ps, nil
 }
 
-// sources are the fields that say what a parameter is. The types of values, such as
-// "i32", are such fields too.
+// sources are the fields that select the kind of a parameter. The types of values, such as
+// "i32", are further such fields.
 var sources = []string{"buffer", "zeros", "poison", "ref", "bytes", "tensormap"}
 
-// source returns the one field of a parameter that says what it is.
+// source returns the field of a parameter that selects its kind.
 func source(n *jsonpos.Node) (*jsonpos.Field, error) {
 	if n.Kind() != jsonpos.Object {
 		return nil, n.Expected(`an object such as {"i32": 1}`)
@@ -215,7 +215,7 @@ func source(n *jsonpos.Node) (*jsonpos.Field, error) {
 	case found == nil && len(list) == 1:
 		return nil, list[0].Errorf("unknown field %q of a parameter: %s", list[0].Name, choices)
 	case found == nil:
-		return nil, n.Errorf("nothing says what the parameter is: %s", choices)
+		return nil, n.Errorf("the kind of the parameter is missing: %s", choices)
 	}
 	return found, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/jsonpos"
 )
 
-// parseBuffer reads a parameter that is a buffer. m is the field that says so.
+// parseBuffer reads a parameter that is a buffer. m is the field that selects this kind.
 func parseBuffer(n *jsonpos.Node, m *jsonpos.Field, what string, names map[string]bool) (*buffer, error) {
 	if err := n.Only("a buffer", m.Name, "name", "expect", "type", "abs", "rel", "ulp", "save"); err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func parseBuffer(n *jsonpos.Node, m *jsonpos.Field, what string, names map[strin
 			return nil, err
 		}
 		if *e.to == "" {
-			return nil, f.Errorf("%q is empty: leave the field out", e.name)
+			return nil, f.Errorf("%q is empty: remove the field", e.name)
 		}
 	}
 	if b.name != "" {
@@ -40,17 +40,17 @@ func parseBuffer(n *jsonpos.Node, m *jsonpos.Field, what string, names map[strin
 	return b, b.comparison()
 }
 
-// content reads what the buffer holds before the first launch that uses it.
+// content reads the initial content of the buffer.
 func (b *buffer) content(m *jsonpos.Field, names map[string]bool) (err error) {
 	switch m.Name {
 	case "buffer":
 		b.file, err = m.Value.Text()
 	case "ref":
 		if b.ref, err = m.Value.Text(); err == nil && !names[b.ref] {
-			err = m.Value.Errorf("no buffer before this one has the name %q", b.ref)
+			err = m.Value.Errorf("no earlier buffer has the name %q", b.ref)
 		}
 		if err == nil && b.node.Field("name") != nil {
-			err = b.node.Errorf(`a "ref" has the name of its buffer: leave "name" out`)
+			err = b.node.Errorf(`a "ref" already names its buffer: remove "name"`)
 		}
 	case "zeros", "poison":
 		b.filled = true
@@ -62,7 +62,7 @@ func (b *buffer) content(m *jsonpos.Field, names map[string]bool) (err error) {
 	return err
 }
 
-// comparison reads how the buffer is compared with what is expected.
+// comparison reads the fields that say how the buffer is compared with its expected content.
 func (b *buffer) comparison() error {
 	n := b.node
 	if t := n.Field("type"); t != nil {
@@ -78,16 +78,16 @@ func (b *buffer) comparison() error {
 		return err
 	}
 	switch {
-	case b.near != nil && n.Field("type") == nil:
+	case b.tol != nil && n.Field("type") == nil:
 		return n.Errorf(`a tolerance needs a "type", which says how to read the bytes`)
-	case b.near != nil && b.expect == "":
+	case b.tol != nil && b.expect == "":
 		return n.Errorf(`abs, rel and ulp compare with "expect", which is missing`)
 	}
 	return nil
 }
 
 func (b *buffer) tolerances() (err error) {
-	var t near
+	var t tolerance
 	abs, rel, ulp := b.node.Field("abs"), b.node.Field("rel"), b.node.Field("ulp")
 	if abs != nil {
 		if t.abs, err = abs.Float(0, math.MaxFloat64); err != nil {
@@ -107,7 +107,7 @@ func (b *buffer) tolerances() (err error) {
 		t.ulp = uint64(n)
 	}
 	if abs != nil || rel != nil || ulp != nil {
-		b.near = &t
+		b.tol = &t
 	}
 	return nil
 }

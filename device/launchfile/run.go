@@ -14,8 +14,8 @@ import (
 type Runner struct {
 	Device device.Device
 	Module device.Module
-	// Read reads a file that the launch file names, and Save writes one. If Save is
-	// nil, nothing is saved.
+	// Read reads a file that the launch file names. Save writes one; if it is nil, no file is
+	// written.
 	Read func(name string) ([]byte, error)
 	Save func(name string, data []byte) error
 	// Timeout is how long a launch may take. 0 sets no limit.
@@ -24,7 +24,7 @@ type Runner struct {
 	Keep bool
 
 	named   map[string]device.Buffer
-	buffers []device.Buffer // those without a name, which are freed after their launch
+	buffers []device.Buffer // the buffers without a name, which are freed after their launch
 }
 
 // Result is the outcome of a launch.
@@ -35,17 +35,16 @@ type Result struct {
 	Comparisons []*Comparison
 	Stats       *device.Stats // nil if the device does not count
 	Elapsed     time.Duration
-	kept        []kept
+	kept        []savedBuffer
 }
 
-// kept is the content of a buffer after a launch.
-type kept struct {
+// savedBuffer is the content of a buffer after a launch.
+type savedBuffer struct {
 	b    *buffer
 	data []byte
 }
 
-// OK reports whether the launch succeeded and no element differs from what was
-// expected.
+// OK reports whether the launch succeeded and no element differs from its expected value.
 func (r *Result) OK() bool {
 	_, mismatches := r.Count()
 	return r.Fault == nil && mismatches == 0
@@ -99,7 +98,7 @@ func (r *Runner) Run(ctx context.Context, f *File, each func(*Result)) error {
 	return nil
 }
 
-// use is a buffer on the device with the content that is expected after the launch.
+// use is a buffer on the device with its expected content.
 type use struct {
 	b    *buffer
 	on   device.Buffer
@@ -173,12 +172,12 @@ func (r *Runner) finish(u use, res *Result) error {
 		return err
 	}
 	if b.expect != "" {
-		c := b.elem.compare(got, u.want, b.near)
+		c := b.elem.compare(got, u.want, b.tol)
 		c.What, c.Expect = b.what, b.expect
 		res.Comparisons = append(res.Comparisons, c)
 	}
 	if r.Keep {
-		res.kept = append(res.kept, kept{b, got})
+		res.kept = append(res.kept, savedBuffer{b, got})
 	}
 	if b.save != "" && r.Save != nil {
 		return r.Save(b.save, got)

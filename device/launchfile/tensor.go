@@ -104,7 +104,7 @@ func (t *tensor) extents() (err error) {
 	return nil
 }
 
-// memory reads which buffer the tensor lies in.
+// memory reads the buffer in which the tensor lies.
 func (t *tensor) memory(n *jsonpos.Node, what string, names map[string]bool) error {
 	switch n.Kind() {
 	case jsonpos.String:

@@ -1,9 +1,9 @@
-// Package nvml reads the state of NVIDIA GPUs, their clocks, power, temperature
-// and why they run slower than they could, through the NVIDIA Management Library,
-// without cgo. It reads and never sets: a measurement takes a card as it is and
-// says how that was.
+// Package nvml reads the state of NVIDIA GPUs through the NVIDIA Management Library (NVML),
+// without cgo: clocks, power, temperature, and the reasons why a GPU runs slower than it
+// could. It only reads and never changes a setting: a measurement uses a GPU in its present
+// state and reports that state.
 //
-// A machine without the library is a normal one: [Open] then returns an error in
-// which errors.Is finds device.ErrNoDevice. An entry that a driver lacks, or a
-// reading that a card refuses, leaves its figure zero.
+// A machine without the library is a normal case: [Open] then returns an error that is
+// device.ErrNoDevice. If a driver lacks an entry, or a GPU does not support a reading, the
+// value is zero.
 package nvml

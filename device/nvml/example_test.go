@@ -9,7 +9,7 @@ import (
 func ExampleList() {
 	gpus, err := nvml.List()
 	if err != nil {
-		fmt.Println(err) // no NVIDIA driver here
+		fmt.Println(err) // there is no NVIDIA driver
 		return
 	}
 	for _, g := range gpus {

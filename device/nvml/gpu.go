@@ -8,16 +8,16 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// GPU is a card that NVML sees.
+// GPU is a GPU that NVML sees.
 type GPU struct {
 	lib    *library
 	handle handle
 }
 
-// Info is what of a GPU does not change while it is watched.
+// Info holds the properties of a GPU that do not change.
 type Info struct {
 	Name           string
-	UUID           string // "GPU-…", also of device.Info
+	UUID           string // "GPU-…", the same as in device.Info
 	Driver         string // "580.159.03"
 	Target         ptx.Target
 	Memory         int64   // bytes
@@ -26,8 +26,8 @@ type Info struct {
 	PowerLimit     float64 // watts
 }
 
-// List is the GPUs of the machine, in the order of nvidia-smi, which
-// CUDA_VISIBLE_DEVICES does not touch.
+// List returns the GPUs of the machine, in the order of nvidia-smi. CUDA_VISIBLE_DEVICES
+// does not affect it.
 func List() ([]*GPU, error) {
 	l, err := load()
 	if err != nil {
@@ -51,8 +51,8 @@ func (l *library) list() ([]*GPU, error) {
 	return gpus, nil
 }
 
-// Open finds the GPU that has a UUID, which a device.Info tells: NVML and CUDA
-// may number cards differently.
+// Open returns the GPU with a UUID, which is in device.Info. NVML and CUDA may number GPUs
+// differently, so an index would not be enough.
 func Open(uuid string) (*GPU, error) {
 	l, err := load()
 	if err != nil {
@@ -63,7 +63,7 @@ func Open(uuid string) (*GPU, error) {
 
 func (l *library) open(uuid string) (*GPU, error) {
 	if l.byUUID == nil {
-		return nil, fmt.Errorf("nvmlDeviceGetHandleByUUID is missing: %w", device.ErrNoDevice)
+		return nil, fmt.Errorf("the NVIDIA driver does not have nvmlDeviceGetHandleByUUID: %w", device.ErrNoDevice)
 	}
 	g := &GPU{lib: l}
 	if r := l.byUUID(uuid, &g.handle); r != 0 {
@@ -91,8 +91,8 @@ func (g *GPU) Info() Info {
 	return i
 }
 
-// target is what the code of a GPU is compiled for: from sm_90 on, the variant
-// that is for it alone.
+// target returns the target that code for a GPU is compiled for. From sm_90 on, it is the
+// architecture-specific target.
 func target(major, minor int) ptx.Target {
 	t := ptx.Target{SM: 10*major + minor}
 	if t.SM >= 90 {
@@ -101,13 +101,13 @@ func target(major, minor int) ptx.Target {
 	return t
 }
 
-// The clocks that are asked for.
+// The clocks that the package reads.
 const (
 	clockSM     = 1
 	clockMemory = 2
 )
 
-// State reads how the GPU is now.
+// State reads the present state of the GPU.
 func (g *GPU) State() (device.State, error) {
 	l := g.lib
 	s := device.State{
@@ -133,22 +133,23 @@ func (g *GPU) State() (device.State, error) {
 	return s, err
 }
 
-// throttle is the one reading whose absence is an error: without it a slow card
-// cannot be told from a slow kernel.
+// throttle reads the reasons for throttling. If they cannot be read, it returns an error,
+// because a throttled GPU cannot be distinguished from a slow kernel without them.
 func (g *GPU) throttle() (device.Throttle, error) {
 	name, ask := "nvmlDeviceGetCurrentClocksEventReasons", g.lib.eventReasons
 	if ask == nil {
 		name, ask = "nvmlDeviceGetCurrentClocksThrottleReasons", g.lib.throttleReasons
 	}
 	if ask == nil {
-		return 0, fmt.Errorf("%s is missing: update the driver to learn whether the GPU is throttled", name)
+		return 0, fmt.Errorf("the NVIDIA driver does not have %s: update the driver to find out whether the GPU is throttled", name)
 	}
 	var reasons uint64
 	r := ask(g.handle, &reasons)
 	return device.Throttle(reasons), g.lib.err(name, r)
 }
 
-// processCount asks with no room for an answer: NVML then says how many there are.
+// processCount returns the number of processes on the GPU. It passes an empty buffer to
+// NVML, which then returns only their number.
 func (g *GPU) processCount() int {
 	var n uint32
 	if g.lib.processes == nil {
@@ -177,7 +178,7 @@ func (g *GPU) megahertz(ask func(handle, int32, *uint32) result, kind int32) int
 }
 
 func (g *GPU) text(ask func(handle, *byte, uint32) result) string {
-	var b [96]byte // the longest that NVML documents
+	var b [96]byte // the largest size that NVML documents
 	if ask == nil || ask(g.handle, &b[0], uint32(len(b))) != 0 {
 		return ""
 	}

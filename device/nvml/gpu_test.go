@@ -16,7 +16,7 @@ func put(s *byte, n uint32, text string) result {
 	return 0
 }
 
-// stub is a library with two cards, the second of which refuses everything.
+// stub returns a library with two GPUs. The second GPU supports no reading.
 func stub() *library {
 	number := func(v uint32) func(handle, *uint32) result {
 		return func(h handle, to *uint32) result {
@@ -102,8 +102,8 @@ func TestInfoAndState(t *testing.T) {
 	}
 }
 
-// TestRefusals: a card that answers nothing leaves zeros, and the reading that
-// must not be missing is an error.
+// TestRefusals checks that a GPU without readings leaves zeros, and that a missing reading of
+// the throttling is an error.
 func TestRefusals(t *testing.T) {
 	gpus, _ := stub().list()
 	if info := gpus[1].Info(); info != (Info{Driver: "580.1"}) {
@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOldDriver has nothing but the entries without which there is no list.
+// TestOldDriver uses a library with only the entries that List needs.
 func TestOldDriver(t *testing.T) {
 	full := stub()
 	l := &library{init: full.init, count: full.count, byIndex: full.byIndex}
@@ -154,7 +154,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestCard reads a real card, where there is one.
+// TestCard reads a real GPU, if there is one.
 func TestCard(t *testing.T) {
 	gpus, err := List()
 	if errors.Is(err, device.ErrNoDevice) || err == nil && len(gpus) == 0 {

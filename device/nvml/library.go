@@ -26,8 +26,7 @@ type memoryInfo struct {
 	_     [2]uint64 // free and used
 }
 
-// library is the entries of libnvidia-ml that the package uses. Any of them may
-// be nil.
+// library holds the entries of libnvidia-ml that the package uses. Any of them may be nil.
 type library struct {
 	init            func() result
 	errorString     func(r result) *byte
@@ -46,12 +45,12 @@ type library struct {
 	energy          func(h handle, millijoules *uint64) result
 	temperature     func(h handle, sensor int32, celsius *uint32) result
 	throttleReasons func(h handle, reasons *uint64) result
-	eventReasons    func(h handle, reasons *uint64) result // the newer name of the same
+	eventReasons    func(h handle, reasons *uint64) result // the new name of throttleReasons
 	performance     func(h handle, state *int32) result
 	processes       func(h handle, n *uint32, infos unsafe.Pointer) result
 }
 
-// entries are where the library's functions go, by their names in it.
+// entries maps the names of the library's functions to the fields of library.
 func (l *library) entries() map[string]any {
 	return map[string]any{
 		"nvmlInit_v2": &l.init, "nvmlErrorString": &l.errorString,
@@ -69,8 +68,8 @@ func (l *library) entries() map[string]any {
 	}
 }
 
-// load opens libnvidia-ml once and initialises it. It stays open: the library
-// counts who uses it, and the process ends some day.
+// load opens libnvidia-ml once and initialises it. The library stays open until the process
+// ends.
 var load = sync.OnceValues(func() (*library, error) {
 	if runtime.GOOS != "linux" {
 		return nil, fmt.Errorf("no NVML on %s: %w", runtime.GOOS, device.ErrNoDevice)
@@ -84,7 +83,7 @@ var load = sync.OnceValues(func() (*library, error) {
 		}
 	}
 	if so == 0 {
-		return nil, fmt.Errorf("%s cannot be opened, so clocks, power and temperature stay unknown; it comes with the NVIDIA driver: %w",
+		return nil, fmt.Errorf("%s cannot be opened, so clocks, power and temperature are unknown; it is part of the NVIDIA driver: %w",
 			strings.Join(names, " and "), device.ErrNoDevice)
 	}
 	l := &library{}
@@ -99,7 +98,7 @@ var load = sync.OnceValues(func() (*library, error) {
 // start initialises the library.
 func (l *library) start() error {
 	if l.init == nil || l.count == nil || l.byIndex == nil {
-		return fmt.Errorf("libnvidia-ml lacks the entries that list GPUs, is it a stub library?: %w", device.ErrNoDevice)
+		return fmt.Errorf("libnvidia-ml does not have the entries that list GPUs; it may be a stub library: %w", device.ErrNoDevice)
 	}
 	return l.err("nvmlInit_v2", l.init())
 }
@@ -113,7 +112,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%d)", e.Call, e.Text, e.Code) }
 
-// err describes a failed call; nil when it did not fail.
+// err returns the error of a call, or nil if it did not fail.
 func (l *library) err(call string, r result) error {
 	if r == 0 {
 		return nil

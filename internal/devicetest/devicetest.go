@@ -19,14 +19,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// The cases are part of the package, so that a compiled test runs on a machine
-// that has nothing else.
+// The cases are embedded, so that a compiled test runs without other files.
 //
 //go:embed testdata/*.txtar
 var cases embed.FS
 
-// Run runs every case as a subtest. open opens a device that runs code for a
-// target, or a newer one; cases that the device is too old for are skipped.
+// Run runs every case as a subtest. open opens a device for a target; the device may also be
+// an older or newer one. Run skips the cases that the device cannot run.
 func Run(t *testing.T, open func(target ptx.Target) (device.Device, error)) {
 	t.Helper()
 	entries, err := fs.ReadDir(cases, "testdata")
@@ -52,10 +51,10 @@ func Run(t *testing.T, open func(target ptx.Target) (device.Device, error)) {
 
 var errTooOld = errors.New("the device is too old")
 
-// timeout is how long a launch may take; a case takes moments.
+// timeout is the time limit of a launch. Launches normally take milliseconds.
 const timeout = time.Minute
 
-// run runs one case and returns everything that is wrong.
+// run runs one case and returns all failures.
 func run(ctx context.Context, text []byte, open func(ptx.Target) (device.Device, error)) error {
 	files := archive(text)
 	kernel, err := files.read("kernel.ptx")
@@ -87,10 +86,10 @@ func run(ctx context.Context, text []byte, open func(ptx.Target) (device.Device,
 		return err
 	}
 	defer mod.Close()
-	return files.judge(ctx, &launchfile.Runner{Device: dev, Module: mod, Read: files.read, Timeout: timeout}, f)
+	return files.check(ctx, &launchfile.Runner{Device: dev, Module: mod, Read: files.read, Timeout: timeout}, f)
 }
 
-// content is the files of an archive, and which of them were used.
+// content holds the files of an archive and records which of them were used.
 type content map[string]*entry
 
 type entry struct {
@@ -115,9 +114,9 @@ func (c content) read(name string) ([]byte, error) {
 	return e.data, nil
 }
 
-// judge runs the launches and demands that they do what is expected, and that
-// something is.
-func (c content) judge(ctx context.Context, r *launchfile.Runner, f *launchfile.File) error {
+// check runs the launches and returns an error if a result is wrong, if the case expects no
+// results, or if it does not use all of its files.
+func (c content) check(ctx context.Context, r *launchfile.Runner, f *launchfile.File) error {
 	var errs []error
 	var compared int64
 	err := r.Run(ctx, f, func(res *launchfile.Result) {
@@ -137,7 +136,7 @@ func (c content) judge(ctx context.Context, r *launchfile.Runner, f *launchfile.
 		return err
 	}
 	if compared == 0 {
-		return errors.New("the case expects nothing")
+		return errors.New("the case has no expected results")
 	}
 	for name, e := range c {
 		if !e.used {

@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 		{"fault", `"block": [4]`, `"block": [5]`, "st.global.u32"},
 		{"no kernel", "entry k", "entry j", `no entry "k": it has j`},
 		{"bad module", "%r2, %r1, %r1", "%r2, %r1", "kernel.ptx:11"},
-		{"nothing expected", `, "expect": "out.u32.txt", "type": "u32"`, "", "expects nothing"},
+		{"nothing expected", `, "expect": "out.u32.txt", "type": "u32"`, "", "has no expected results"},
 		{"unused file", "-- out.u32.txt --", "-- more --\n-- out.u32.txt --", "does not use more"},
 		{"missing file", "-- out.u32.txt --", "-- out.f32.txt --", "out.u32.txt is not in the archive"},
 		{"bad launch", `"block"`, `"blocks"`, `unknown field "blocks"`},

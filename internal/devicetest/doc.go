@@ -1,14 +1,14 @@
-// Package devicetest is the suite that every device must pass: small kernels whose
-// results are known, run through the device interface.
+// Package devicetest is the conformance suite for devices: small kernels with known
+// results, which run through the device interface.
 //
-// A case is an archive testdata/NAME.txtar. Its comment says what is tried and why
-// the results are what they are; its files are
+// A case is an archive testdata/NAME.txtar. Its comment says what it tests and why the
+// expected results are right. Its files are
 //
-//	kernel.ptx    the module; its .target is the least device that runs it
-//	launch.json   a launch file, as package launchfile describes it
-//	…             the data files that it names, mostly text: in.f32.txt
+//	kernel.ptx    the module; its .target is the oldest target that runs it
+//	launch.json   a launch file: see package launchfile
+//	…             the data files that it names, usually text: in.f32.txt
 //
-// A new case is a new archive. It must expect something of a buffer and use all of
-// its files. Results that hardware leaves open do not belong here, nor do errors,
-// which devices word differently.
+// To add a case, add an archive. It must have expected content for at least one buffer and
+// use all of its files. Results that PTX leaves undefined do not belong here, and neither do
+// errors, because their texts depend on the device.
 package devicetest

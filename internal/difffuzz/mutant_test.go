@@ -60,7 +60,7 @@ func TestSeenInBatch(t *testing.T) {
 	if f.Reproduced != 0 || f.Kernel != f.Original || f.Interrupted {
 		t.Errorf("reproduced in %d runs, %d instructions of %d, interrupted: %v", f.Reproduced, f.Kernel.Size(), f.Original.Size(), f.Interrupted)
 	}
-	if readme := f.readme(); !strings.Contains(readme, "Run again alone, it differs 0 of 4 times.") {
+	if readme := f.readme(); !strings.Contains(readme, "Alone in its module, the kernel differs in 0 of 4 runs.") {
 		t.Error(readme)
 	}
 }
