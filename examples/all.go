@@ -2,7 +2,7 @@ package examples
 
 import "github.com/GOATnote-Inc/attest/build"
 
-// All are the kernels of the examples, in the order in which to read them.
+// All returns the kernels of the examples, in the order in which to read them.
 func All() []*build.Kernel {
 	return []*build.Kernel{Saxpy(), Reduce(), Transpose(), Pipeline(), Matmul(), Ring(), Wgmma()}
 }

@@ -5,11 +5,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Matmul is C = A·B on tensor cores: A is m×kdim and B is kdim×n in f16, C is m×n in f32,
-// all stored by rows. A block of 4 warps computes one 64×64 tile of C, and each warp 16
-// of its rows.
+// Matmul computes C = A·B on tensor cores: A is m×kdim and B is kdim×n in f16, C is m×n in
+// f32, all stored by rows. A block of 4 warps computes one 64×64 tile of C, and each warp
+// computes 16 rows of it.
 //
-// Launch: grid (n/64, m/64), blocks of 128 threads; kdim a multiple of 32.
+// Launch: grid (n/64, m/64), blocks of 128 threads; kdim is a multiple of 32.
 func Matmul() *build.Kernel {
 	const (
 		kTile  = 32        // depth of a step
@@ -70,7 +70,7 @@ func Matmul() *build.Kernel {
 	return k
 }
 
-// get reads four variables.
+// get returns the values of four variables.
 func get(d []*build.Var[build.F32]) [4]build.F32 {
 	return [4]build.F32{d[0].Get(), d[1].Get(), d[2].Get(), d[3].Get()}
 }

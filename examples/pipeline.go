@@ -5,12 +5,12 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Pipeline reverses each run of 1024 floats. While it reverses one run, cp.async brings
-// the next one into a second buffer.
+// Pipeline reverses each tile of 1024 floats. While it reverses one tile, cp.async copies the
+// next one into a second buffer.
 //
 // Launch: any grid, blocks of 256 threads; the input has tiles·1024 floats.
 func Pipeline() *build.Kernel {
-	const threads, tile = 256, 1024 // 4 floats, 16 bytes, a thread
+	const threads, tile = 256, 1024 // 4 floats (16 bytes) per thread
 	k := build.New("pipeline", ptx.SM80)
 	k.ReqNTid(threads)
 	in, out, tiles := k.ParamGlobalF32("in"), k.ParamGlobalF32("out"), k.ParamU32("tiles")
@@ -22,8 +22,8 @@ func Pipeline() *build.Kernel {
 	at := func(buf build.U32) build.Shared[build.F32] { // buffer 0 or 1
 		return buffers.At(buf.MulLo(tile))
 	}
-	// fetch starts the copy of a run, if there is one. It commits a group in any case,
-	// because wait_group counts groups, and the last run must be counted as well.
+	// fetch starts the copy of a tile, if there is one. It always commits a group, because
+	// wait_group counts groups and must cover the last tile as well.
 	fetch := func(t, buf build.U32) {
 		k.If(t.SetpLt(tiles), func() {
 			k.CpAsyncCg(at(buf).At(mine), in.At(t.MadLo(tile, mine)), 16)
@@ -37,7 +37,7 @@ func Pipeline() *build.Kernel {
 		this := buf.Get()
 		next := this.Xor(1)
 		fetch(t.Add(blocks), next)
-		k.CpAsyncWaitGroup(1) // all but the newest group: this run has landed
+		k.CpAsyncWaitGroup(1) // waits for all groups except the newest: this tile has arrived
 		k.SyncThreads()       // in all threads
 
 		v := at(this).At(mirror).LdV4()

@@ -5,11 +5,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Ring doubles a matrix of floats, which the copy engine brings in tiles of 8×64. One
-// thread fills a ring of three pipeline stages, and four warps empty it.
+// Ring doubles a matrix of floats, which the copy engine loads in tiles of 8×64. One thread
+// fills a ring of three pipeline stages, and four warps empty it.
 //
-// Each stage has two mbarriers. full completes a phase when the bytes of the tile are
-// there; empty completes one when all 128 consumers are done with the tile. A wait names
+// Each stage has two mbarriers. full completes a phase when the bytes of the tile have
+// arrived. empty completes a phase when all 128 consumers have read the tile. A wait selects
 // phase n of a barrier by the parity of n.
 //
 // Launch: any grid, blocks of 160 threads; src is a tensor map of a matrix 64
@@ -33,8 +33,8 @@ func Ring() *build.Kernel {
 	})
 	k.SyncThreads()
 
-	// each goes through the tiles of the block. It gives the stage of a tile, and lap, how
-	// many times the ring has gone round before.
+	// each calls body for the tiles of the block, with the stage of the tile and lap, the
+	// number of times that the ring was used completely before.
 	each := func(body func(t, stage, lap build.U32)) {
 		round := k.U32(0).Var()
 		k.Loop(k.CtaidX(), tiles, k.NctaidX(), func(t build.U32) {
@@ -47,7 +47,7 @@ func Ring() *build.Kernel {
 
 	k.If(tid.SetpEq(consumers), func() { // the producer
 		each(func(t, s, lap build.U32) {
-			k.MbarrierWait(empty.At(s), parity(lap.Add(1))) // lap 0 finds it free
+			k.MbarrierWait(empty.At(s), parity(lap.Add(1))) // does not wait in lap 0
 			k.MbarrierArriveExpectTx(full.At(s), 4*tile)
 			at := []build.Int{0, t.MulLo(tile / width)} // column, row
 			k.CpAsyncBulkTensorSharedClusterGlobal(ring.At(s.MulLo(tile)), src, at, full.At(s))

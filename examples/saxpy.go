@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Saxpy is y = a·x + y over n elements, one element per thread.
+// Saxpy computes y = a·x + y over n elements, one element per thread.
 //
 // Launch: as many blocks as are needed to cover n elements.
 func Saxpy() *build.Kernel {

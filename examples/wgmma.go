@@ -5,8 +5,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Wgmma is one tile of an FP8 matrix product, D = A·Bᵀ: A and B are 64×128 in e4m3, D is
-// 64×64 in f32. One warpgroup computes it. The copy engine brings both factors in the
+// Wgmma computes one tile of an FP8 matrix product, D = A·Bᵀ: A and B are 64×128 in e4m3, D
+// is 64×64 in f32. One warpgroup computes it. The copy engine loads both factors with the
 // 128-byte swizzle, which wgmma reads without bank conflicts.
 //
 // Launch: one block of 128 threads; a and b are tensor maps of u8, box 128×64,
@@ -53,7 +53,7 @@ func Wgmma() *build.Kernel {
 	return k
 }
 
-// descriptor is the matrix descriptor of a tile of 128-byte rows in the 128-byte swizzle:
+// descriptor returns the matrix descriptor of a tile of 128-byte rows in the 128-byte swizzle:
 // address/16, groups of 8 rows 1024 bytes apart, swizzle mode 1.
 func descriptor(tile build.Shared[build.B8]) build.U64 {
 	addr := tile.Addr()

@@ -2,9 +2,10 @@ package scalar
 
 import "math"
 
-// Sums and products of two bf16 go through f32, which has more than twice their
-// digits and two more. A product below the range of f32 is cut there, far below
-// half of the smallest bf16, where no tie is.
+// Sums and products of two bf16 are computed in f32 and rounded again. An f32 has at least
+// two bits more than twice the precision of bf16, so the second rounding gives the right
+// result. A product below the range of f32 is rounded there, but it is far below half of
+// the smallest bf16, so it cannot become a tie.
 
 // AddBF16 is add.rn.bf16.
 func AddBF16(a, b uint16) uint16 { return roundBF16(floatBF16(a) + floatBF16(b)) }
@@ -15,8 +16,8 @@ func SubBF16(a, b uint16) uint16 { return roundBF16(floatBF16(a) - floatBF16(b))
 // MulBF16 is mul.rn.bf16.
 func MulBF16(a, b uint16) uint16 { return roundBF16(floatBF16(a) * floatBF16(b)) }
 
-// FmaBF16 is fma.rn.bf16. As in [FmaF32] the slow path takes what f64 rounded to a
-// tie and what is not a normal number.
+// FmaBF16 is fma.rn.bf16. As in [FmaF32], the slow path handles sums that f64 rounded to a
+// tie, and results that are not normal numbers.
 func FmaBF16(a, b, c uint16) uint16 {
 	s := float64(floatBF16(a))*float64(floatBF16(b)) + float64(floatBF16(c))
 	u := math.Float64bits(s)
@@ -43,7 +44,7 @@ func floatBF16(a uint16) float32 { return math.Float32frombits(uint32(a) << 16) 
 
 func roundBF16(x float32) uint16 { return CvtBF16F32(math.Float32bits(x)) }
 
-// FmaOobBF16 is fma.rn.oob.bf16, as [FmaOobF16].
+// FmaOobBF16 is fma.rn.oob.bf16: see [FmaOobF16].
 func FmaOobBF16(a, b, c uint16) uint16 {
 	if isOob(a) || isOob(b) {
 		return 0

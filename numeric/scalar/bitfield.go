@@ -5,17 +5,17 @@ import (
 	"math/bits"
 )
 
-// BfeU32 is bfe.u32. Only the low byte of pos and length counts.
+// BfeU32 is bfe.u32. It uses only the low byte of pos and length.
 func BfeU32(a, pos, length uint32) uint32 {
 	return a >> (pos & 0xff) & (1<<(length&0xff) - 1)
 }
 
-// BfeU64 is bfe.u64. Unlike those of 32 bits, the operations on 64 bits look at all
-// of pos and length, whatever the manual says.
+// BfeU64 is bfe.u64. Unlike the 32-bit operations and the manual, the 64-bit operations use
+// all bits of pos and length.
 func BfeU64(a uint64, pos, length uint32) uint64 { return a >> pos & (1<<length - 1) }
 
-// BfeS32 is bfe.s32: the field is extended by its sign, which is that of a where
-// the field reaches beyond it.
+// BfeS32 is bfe.s32: the field is sign-extended. If the field reaches beyond a, its sign is
+// the sign of a.
 func BfeS32(a int32, pos, length uint32) int32 {
 	return int32(bfeS(int64(a), uint64(pos&0xff), uint64(length&0xff), 31))
 }
@@ -25,8 +25,7 @@ func BfeS64(a int64, pos, length uint32) int64 {
 	return bfeS(a, uint64(pos), uint64(length), 63)
 }
 
-// bfeS brings the last bit of the field to the top and back down; a is already
-// extended by its sign to 64 bits.
+// bfeS sign-extends the field by two shifts. a is already sign-extended to 64 bits.
 func bfeS(a int64, pos, length, msb uint64) int64 {
 	if length == 0 {
 		return 0
@@ -48,20 +47,20 @@ func BfiB64(a, b uint64, pos, length uint32) uint64 {
 	return b&^mask | a<<pos&mask
 }
 
-// BfindU32 is bfind.u32: the position of the highest one, or all ones.
+// BfindU32 is bfind.u32: the position of the highest set bit, or all ones.
 func BfindU32(a uint32) uint32 { return uint32(bits.Len32(a)) - 1 }
 
 // BfindU64 is bfind.u64.
 func BfindU64(a uint64) uint32 { return uint32(bits.Len64(a)) - 1 }
 
-// BfindS32 is bfind.s32: the position of the highest bit unlike the sign.
+// BfindS32 is bfind.s32: the position of the highest bit that differs from the sign.
 func BfindS32(a int32) uint32 { return BfindU32(uint32(a ^ a>>31)) }
 
 // BfindS64 is bfind.s64.
 func BfindS64(a int64) uint32 { return BfindU64(uint64(a ^ a>>63)) }
 
-// BfindShift turns the result of a bfind of that many bits into the one of
-// bfind.shiftamt: how far left the bit must move to the top.
+// BfindShift converts the result of bfind on width bits to the result of bfind.shiftamt: the
+// shift to the left that moves the bit to the top.
 func BfindShift(found uint32, width int) uint32 {
 	if found == ^uint32(0) {
 		return found
@@ -69,9 +68,10 @@ func BfindShift(found uint32, width int) uint32 {
 	return uint32(width) - 1 - found
 }
 
-// Fns is fns.b32: the position of the n-th one of mask from bit base, n being
-// offset; upwards if it is positive, downwards if negative. A base beyond the mask
-// finds nothing, and the offset that has no opposite finds bit 0.
+// Fns is fns.b32: the position of the n-th set bit of mask, counted from bit base, where n
+// is the absolute value of offset. It counts upwards if offset is positive and downwards if
+// it is negative. A base beyond the mask finds no bit, and the smallest int32 as offset
+// finds bit 0.
 func Fns(mask, base uint32, offset int32) uint32 {
 	if offset == math.MinInt32 {
 		return 0
@@ -92,7 +92,7 @@ func Fns(mask, base uint32, offset int32) uint32 {
 	return 31 - found
 }
 
-// nthOne is the position of the n-th one from the bottom, or all ones.
+// nthOne returns the position of the n-th set bit from the bottom, or all ones.
 func nthOne(mask, n uint32) uint32 {
 	for ; mask != 0; mask &= mask - 1 {
 		if n--; n == 0 {
@@ -107,13 +107,13 @@ func BmskClamp(pos, width uint32) uint32 {
 	return ^uint32(0) << pos &^ (^uint32(0) << (min(pos, 32) + min(width, 32)))
 }
 
-// BmskWrap is bmsk.wrap.b32: only the low five bits of the operands count.
+// BmskWrap is bmsk.wrap.b32: it uses only the low five bits of the operands.
 func BmskWrap(pos, width uint32) uint32 { return BmskClamp(pos&31, width&31) }
 
 // SzextU32 is szext.clamp.u32: the low n bits of a. For .wrap the caller passes n&31.
 func SzextU32(a, n uint32) uint32 { return a &^ (^uint32(0) << n) }
 
-// SzextS32 is szext.clamp.s32: the low n bits of a, extended by their sign.
+// SzextS32 is szext.clamp.s32: the low n bits of a, sign-extended.
 func SzextS32(a int32, n uint32) int32 {
 	if n == 0 {
 		return 0

@@ -2,13 +2,13 @@ package scalar
 
 import "math/bits"
 
-// The flag CC.CF of an extended-precision chain is 0 or 1: what add.cc and mad.cc
-// carry out and what sub.cc borrows. A mad.cc takes the half of the product it wants
-// and adds it with these: its carry is that of the addition alone.
+// The flag CC.CF of extended-precision arithmetic is 0 or 1: the carry of add.cc and mad.cc,
+// and the borrow of sub.cc. mad.cc selects one half of the product and adds it with these
+// functions: its carry is the carry of the addition alone.
 //
-// The hardware keeps the complement of a borrow, which shows only in a chain that
-// mixes: an addc after a sub.cc adds one where there was none, and a subc after an
-// add.cc subtracts one where nothing was carried.
+// The hardware stores the complement of a borrow. Programs see this only if they mix
+// additions and subtractions: an addc after a sub.cc adds one if there was no borrow, and a
+// subc after an add.cc subtracts one if there was no carry.
 
 // AddC32 is add.cc (cf = 0) and addc.cc of 32 bits.
 func AddC32(a, b, cf uint32) (d, cfOut uint32) { return bits.Add32(a, b, cf) }

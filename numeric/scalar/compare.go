@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// Cmp is a comparison operator of setp and set: the set of relations in which it
-// holds. Evaluating one is an intersection with how the operands relate.
+// Cmp is a comparison operator of setp and set: the set of relations for which it is true.
+// To evaluate it, intersect it with the relation of the operands.
 type Cmp uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	unordered
 )
 
-// The comparison operators. LO, LS, HI and HS are the unsigned names of LT, LE, GT
-// and GE; those ending in U also hold when an operand is NaN.
+// The comparison operators. LO, LS, HI and HS are the unsigned names of LT, LE, GT and GE.
+// Operators that end in U are also true if an operand is NaN.
 const (
 	LT = less
 	EQ = equal
@@ -39,7 +39,7 @@ const (
 	NAN = unordered
 )
 
-// CmpInt compares integers; their Go type says whether they are signed.
+// CmpInt compares integers. Their Go type determines whether they are signed.
 func CmpInt[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](op Cmp, a, b T) bool {
 	return op&(1<<(cmp.Compare(a, b)+1)) != 0
 }

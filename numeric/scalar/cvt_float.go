@@ -17,7 +17,7 @@ func CvtF32F16(a uint16) uint32 {
 	return NaNF32
 }
 
-// CvtF32BF16 is cvt.f32.bf16, which is exact. It is a shift and keeps a NaN's bits.
+// CvtF32BF16 is cvt.f32.bf16, which is exact. It is a shift and preserves the bits of a NaN.
 func CvtF32BF16(a uint16) uint32 { return uint32(a) << 16 }
 
 // CvtF64F32 is cvt.f64.f32, which is exact.
@@ -52,11 +52,11 @@ func CvtF16F32(a uint32) uint16 {
 	sign, mag := uint16(a>>16)&0x8000, a&0x7fffffff
 	switch {
 	case mag-minNormalF16inF32 < normalsF16inF32:
-		// A carry runs into the exponent, from the largest one into infinity.
+		// A carry increments the exponent. From the largest exponent it gives infinity.
 		return sign | uint16((mag-(127-15)<<23+1<<12-1+mag>>13&1)>>13)
 	case mag < minNormalF16inF32:
-		// Beside 1/2 the last bit of an f32 is worth as much as that of a
-		// subnormal f16, so the addition rounds.
+		// The last bit of an f32 near 1/2 has the same value as the last bit of a subnormal
+		// f16, so the addition rounds.
 		return sign | uint16(math.Float32bits(math.Float32frombits(mag)+0.5)-0x3f000000)
 	case mag > 0x7f800000:
 		return NaNF16
@@ -77,8 +77,8 @@ func CvtBF16F32(a uint32) uint16 {
 	return uint16((a + 0x7fff + a>>16&1) >> 16)
 }
 
-// tf32Drop is how many bits of an f32 a tf32 lacks. A tf32 lies in a register as
-// the f32 of the same value.
+// tf32Drop is the number of fraction bits that an f32 has and a tf32 does not. A register
+// holds a tf32 as the f32 of the same value.
 const tf32Drop = 13
 
 // CvtTF32F32 is cvt.rn.tf32.f32 and cvt.rz.tf32.f32.
@@ -86,8 +86,8 @@ func CvtTF32F32(r Round, a uint32) uint32 {
 	return uint32(convert(r, &fmtTF32, &fmtF32, uint64(a))) << tf32Drop
 }
 
-// CvtRnaTF32F32 is cvt.rna.tf32.f32. It is an addition and a mask on the bits: a NaN
-// loses the end of its payload, and with it may become an infinity.
+// CvtRnaTF32F32 is cvt.rna.tf32.f32. It adds to the bits and masks them: a NaN loses the low
+// bits of its payload and may thereby become an infinity.
 func CvtRnaTF32F32(a uint32) uint32 {
 	if a&0x7fffffff < 0x7f800000 {
 		a += 1 << (tf32Drop - 1)
@@ -95,8 +95,8 @@ func CvtRnaTF32F32(a uint32) uint32 {
 	return a >> tf32Drop << tf32Drop
 }
 
-// SatfiniteTF32 is .satfinite of cvt.rna.tf32.f32: an infinity becomes the largest
-// finite number. It takes a step down from a NaN, too.
+// SatfiniteTF32 is .satfinite of cvt.rna.tf32.f32: an infinity becomes the largest finite
+// number. The bits of a NaN are decremented as well.
 func SatfiniteTF32(a uint32) uint32 {
 	if a&0x7fffffff >= 0x7f800000 {
 		return a - 1<<tf32Drop
@@ -104,10 +104,12 @@ func SatfiniteTF32(a uint32) uint32 {
 	return a
 }
 
-// CvtF16F16 is cvt.f16.f16. Those of f32 and f64 are moves and keep a NaN's bits.
+// CvtF16F16 is cvt.f16.f16. It replaces a NaN. cvt.f32.f32 and cvt.f64.f64 are moves and
+// preserve the bits of a NaN.
 func CvtF16F16(a uint16) uint16 { return canonical16(IsNaNF16(a), a) }
 
-// The conversions below take any rounding. In a widening one it changes nothing.
+// The conversions below support any rounding mode. It has no effect on a widening
+// conversion.
 
 // CvtF32F64R is cvt.f32.f64 in any rounding.
 func CvtF32F64R(r Round, a uint64) uint32 { return uint32(narrowF64(r, &fmtF32, a)) }

@@ -14,8 +14,8 @@ func CvtE4M3F32(a uint32) uint8 {
 	const (
 		minNormal = (127 - 6) << 23
 		cut       = 23 - 3
-		// Beside 2^14 the last bit of an f32 is worth 2^-9, the unit of a
-		// subnormal e4m3, so that the addition rounds.
+		// The last bit of an f32 near 2^14 has the value 2^-9, which is the unit of a
+		// subnormal e4m3, so the addition rounds.
 		aligner     = 0x1p14
 		alignerBits = (127 + 14) << 23
 	)
@@ -34,7 +34,7 @@ func CvtE5M2F32(a uint32) uint8 {
 	const (
 		minNormal = (127 - 14) << 23
 		cut       = 23 - 2
-		// As for e4m3: the unit of a subnormal e5m2 is 2^-16.
+		// The same for e5m2: the unit of a subnormal number is 2^-16.
 		aligner     = 0x1p7
 		alignerBits = (127 + 7) << 23
 	)
@@ -57,8 +57,8 @@ func CvtE5M2F16(a uint16) uint8 { return CvtE5M2F32(CvtF32F16(a)) }
 // CvtF16E4M3 is one half of cvt.rn.f16x2.e4m3x2, which is exact.
 func CvtF16E4M3(a uint8) uint16 { return f16ofE4M3[a] }
 
-// CvtF16E5M2 is one half of cvt.rn.f16x2.e5m2x2, which is exact: an e5m2 is an f16
-// cut short.
+// CvtF16E5M2 is one half of cvt.rn.f16x2.e5m2x2, which is exact: an e5m2 is the upper half
+// of an f16.
 func CvtF16E5M2(a uint8) uint16 {
 	if a&0x7f > fmtE5M2Inf {
 		return NaNF16

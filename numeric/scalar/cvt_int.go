@@ -20,13 +20,13 @@ const (
 	S64
 )
 
-// Bits is the width.
+// Bits returns the width in bits.
 func (t Int) Bits() int { return 8 << (t & 3) }
 
 // Signed reports whether the type has negative values.
 func (t Int) Signed() bool { return t >= S8 }
 
-// String is PTX's name without its dot.
+// String returns the name in PTX without the dot.
 func (t Int) String() string {
 	if t > S64 {
 		return "Int(?)"
@@ -34,8 +34,8 @@ func (t Int) String() string {
 	return [...]string{"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"}[t]
 }
 
-// Extend widens the low bits of x, a value of the type, to 64 bits by its sign or
-// with zeros.
+// Extend extends the low bits of x, a value of the type, to 64 bits with its sign or with
+// zeros.
 func (t Int) Extend(x uint64) uint64 {
 	n := 64 - t.Bits()
 	if t.Signed() {
@@ -44,7 +44,7 @@ func (t Int) Extend(x uint64) uint64 {
 	return x << n >> n
 }
 
-// max is the largest value of the type.
+// max returns the largest value of the type.
 func (t Int) max() uint64 {
 	if t.Signed() {
 		return 1<<(t.Bits()-1) - 1
@@ -52,7 +52,7 @@ func (t Int) max() uint64 {
 	return math.MaxUint64 >> (64 - t.Bits())
 }
 
-// min is the smallest value of the type, extended to 64 bits.
+// min returns the smallest value of the type, extended to 64 bits.
 func (t Int) min() uint64 {
 	if t.Signed() {
 		return ^t.max()
@@ -60,12 +60,11 @@ func (t Int) min() uint64 {
 	return 0
 }
 
-// CvtInt is cvt between integer types: the low bits of x are a value of src, and
-// the result is one of dst, extended to 64 bits as PTX extends it into a wider
-// register.
+// CvtInt is cvt between integer types. The low bits of x are a value of type src. The result
+// is a value of type dst, extended to 64 bits as PTX extends it in a wider register.
 func CvtInt(dst, src Int, x uint64) uint64 { return dst.Extend(src.Extend(x)) }
 
-// CvtIntSat is cvt.sat between integer types: what dst cannot hold is clamped.
+// CvtIntSat is cvt.sat between integer types: a value outside the range of dst is clamped.
 func CvtIntSat(dst, src Int, x uint64) uint64 {
 	x = src.Extend(x)
 	if src.Signed() && int64(x) < 0 {

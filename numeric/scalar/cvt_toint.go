@@ -2,8 +2,8 @@ package scalar
 
 import "math"
 
-// CvtIntF64 is cvt to an integer type from f64: rounded to an integer, then clamped
-// to what dst can hold. The result is extended to 64 bits.
+// CvtIntF64 is cvt from f64 to an integer type: it rounds to an integer, then clamps to the
+// range of dst. The result is extended to 64 bits.
 func CvtIntF64(r Round, dst Int, a uint64) uint64 {
 	if IsNaNF64(a) {
 		return nanToInt(dst, true)
@@ -25,8 +25,8 @@ func CvtIntF16(r Round, dst Int, a uint16) uint64 { return CvtIntF32(r, dst, Cvt
 // CvtIntBF16 is cvt to an integer type from bf16.
 func CvtIntBF16(r Round, dst Int, a uint16) uint64 { return CvtIntF32(r, dst, CvtF32BF16(a)) }
 
-// nanToInt is what a NaN becomes: zero, except that a conversion with 64 bits on
-// either side gives the top bit alone.
+// nanToInt returns the result for a NaN: zero, or only the top bit if the source or the
+// destination has 64 bits.
 func nanToInt(dst Int, fromF64 bool) uint64 {
 	if fromF64 || dst.Bits() == 64 {
 		return dst.Extend(1 << (dst.Bits() - 1))
@@ -69,8 +69,8 @@ func roundInt(r Round, x float64) float64 {
 	return math.Trunc(x)
 }
 
-// RintF64 is cvt.rni.f64.f64 and its siblings: rounded to an integer that stays a
-// float. A zero keeps the sign of what became it.
+// RintF64 is cvt.rni.f64.f64, or the same conversion with .rzi, .rmi or .rpi: it rounds to
+// an integer in the float format. A zero has the sign of the operand.
 func RintF64(r Round, a uint64) uint64 {
 	if IsNaNF64(a) {
 		return nanF64(a, a, a)
@@ -78,7 +78,7 @@ func RintF64(r Round, a uint64) uint64 {
 	return math.Float64bits(roundInt(r, math.Float64frombits(a)))
 }
 
-// RintF32 is cvt.rni.f32.f32 and its siblings.
+// RintF32 is RintF64 for f32.
 func RintF32(r Round, a uint32) uint32 {
 	if IsNaNF32(a) {
 		return NaNF32
@@ -86,8 +86,8 @@ func RintF32(r Round, a uint32) uint32 {
 	return math.Float32bits(float32(roundInt(r, float64(math.Float32frombits(a)))))
 }
 
-// RintF16 is cvt.rni.f16.f16 and its siblings.
+// RintF16 is RintF64 for f16.
 func RintF16(r Round, a uint16) uint16 { return CvtF16F32(RintF32(r, CvtF32F16(a))) }
 
-// RintBF16 is cvt.rni.bf16.bf16 and its siblings.
+// RintBF16 is RintF64 for bf16.
 func RintBF16(r Round, a uint16) uint16 { return CvtBF16F32(RintF32(r, CvtF32BF16(a))) }

@@ -16,7 +16,7 @@ func Rem[T integer](a, b T) T {
 	return a % b
 }
 
-// divByZero and remByZero are all ones, for signed types, too.
+// divByZero and remByZero return all ones, for signed types as well.
 
 func divByZero[T integer]() T { return ^T(0) }
 

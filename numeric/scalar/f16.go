@@ -2,8 +2,9 @@ package scalar
 
 import "math"
 
-// Sums and products of two f16 go through f32, which has more than twice their
-// digits and two more, so that rounding the result again is harmless.
+// Sums and products of two f16 are computed in f32 and rounded again. An f32 has at least
+// two bits more than twice the precision of f16, so the second rounding gives the right
+// result.
 
 // AddF16 is add.rn.f16.
 func AddF16(a, b uint16) uint16 { return roundF16(floatF16(a) + floatF16(b)) }
@@ -16,16 +17,16 @@ func MulF16(a, b uint16) uint16 { return roundF16(floatF16(a) * floatF16(b)) }
 
 // FmaF16 is fma.rn.f16.
 //
-// The product is exact in f64. The sum may not be, but then one term is so much
-// smaller than the other that no tie of f16 is near, or the result overflows.
+// The product is exact in f64. The sum may be inexact. In that case one term is so much
+// smaller than the other that the sum is not near a tie of f16, or the result overflows.
 func FmaF16(a, b, c uint16) uint16 {
 	s := float64(floatF16(a))*float64(floatF16(b)) + float64(floatF16(c))
 	u := math.Float64bits(s)
 	if u<<1-minNormalF16<<1 >= normalsF16<<1 {
 		return fmaF16(s)
 	}
-	// The sign is the top bit of both; a carry out of the fraction runs into the
-	// exponent, and from the largest exponent into infinity.
+	// The sign is the top bit in both formats. A carry out of the fraction increments the
+	// exponent. From the largest exponent it gives infinity.
 	const cut = 52 - 10
 	return uint16(u>>48)&0x8000 | uint16((u<<1>>1+1<<(cut-1)-1+u>>cut&1-rebiasF16)>>cut)
 }
@@ -36,8 +37,8 @@ const (
 	rebiasF16    = (1023 - 15) << 52
 )
 
-// fmaF16 rounds a sum that is not in the range of normal f16. Below it the sum is
-// exact: its last bit is worth at least 2^-48.
+// fmaF16 rounds a sum that is not in the range of normal f16. Below that range the sum is
+// exact, because its last bit has at least the value 2^-48.
 func fmaF16(s float64) uint16 {
 	if s != s {
 		return NaNF16
@@ -49,12 +50,12 @@ func floatF16(a uint16) float32 { return math.Float32frombits(CvtF32F16(a)) }
 
 func roundF16(x float32) uint16 { return CvtF16F32(math.Float32bits(x)) }
 
-// isOob reports whether a is the NaN that stands for a value out of bounds, of either
-// sign, in both 16-bit formats.
+// isOob reports whether a is the NaN that marks a value out of bounds, with either sign. It
+// is the same in both 16-bit formats.
 func isOob(a uint16) bool { return a&0x7fff == 0x7ff7 }
 
-// FmaOobF16 is fma.rn.oob.f16: positive zero where a factor is the NaN that stands
-// for a value out of bounds.
+// FmaOobF16 is fma.rn.oob.f16: the result is positive zero if a factor is the NaN that marks
+// a value out of bounds.
 func FmaOobF16(a, b, c uint16) uint16 {
 	if isOob(a) || isOob(b) {
 		return 0

@@ -25,8 +25,8 @@ func DivF32(a, b uint32) uint32 {
 // RcpF32 is rcp.rn.f32.
 func RcpF32(a uint32) uint32 { return canonF32(1 / math.Float32frombits(a)) }
 
-// SqrtF32 is sqrt.rn.f32. A double has more than twice the digits, so that rounding
-// its root again is harmless.
+// SqrtF32 is sqrt.rn.f32. It rounds the root in f64 again. An f64 has more than twice the
+// precision of f32, so the second rounding gives the right result.
 func SqrtF32(a uint32) uint32 {
 	return canonF32(float32(math.Sqrt(float64(math.Float32frombits(a)))))
 }
@@ -40,9 +40,9 @@ func canonF32(x float32) uint32 {
 
 // FmaF32 is fma.rn.f32 (and mad.rn.f32, which is the same).
 //
-// The product is exact in f64, so the sum is rounded once, to 53 bits. Rounding it
-// again to 24 bits goes wrong only where the first rounding landed half way between
-// two f32; that, and whatever is not a normal f32, is left to the slow path.
+// The product is exact in f64, so the sum is rounded once, to 53 bits. The second rounding,
+// to 24 bits, is wrong only if the first rounding gave a number half way between two f32.
+// The slow path handles these sums, and results that are not normal f32 numbers.
 func FmaF32(a, b, c uint32) uint32 {
 	s := float64(math.Float32frombits(a))*float64(math.Float32frombits(b)) + float64(math.Float32frombits(c))
 	u := math.Float64bits(s)
@@ -60,7 +60,7 @@ const (
 func fmaF32(a, b, c uint32, s float64) uint32 {
 	switch {
 	case s == 0:
-		// Nothing underflows in f64: this zero is exact.
+		// The sum cannot underflow in f64, so this zero is exact.
 		return math.Float32bits(float32(s))
 	case IsNaNF32(a) || IsNaNF32(b) || IsNaNF32(c):
 		return NaNF32
@@ -98,22 +98,22 @@ func FmaF32R(r Round, a, b, c uint32) uint32 {
 	return uint32(fmtF32.fma(r, uint64(a), uint64(b), uint64(c)))
 }
 
-// addOdd is x+y, cut off after 53 bits with the last one set if that lost anything:
-// enough to round it to 24 bits in any way.
+// addOdd returns x+y rounded to odd: truncated to 53 bits, with the last bit set if bits were
+// lost. This can be rounded correctly to 24 bits in any rounding mode.
 func addOdd(x, y float64) uint64 {
 	s := x + y
 	t := s - x
 	lost := (x - (s - t)) + (y - t)
 	u := math.Float64bits(s)
 	if lost != 0 && u&1 == 0 {
-		// One step from an even number to the odd one on the side of the lost part.
+		// Step from the even number to the odd neighbour on the side of the lost part.
 		u += uint64(int64(math.Float64bits(lost)^u)>>63) | 1
 	}
 	return u
 }
 
-// directF32 rounds an f64 that is exact or odd to a normal f32, and leaves others,
-// and roundings to nearest, to the general core.
+// directF32 rounds an f64 that is exact, or a result of addOdd, to a normal f32. ok is false
+// for other results and for rounding to nearest, which need the general implementation.
 func directF32(r Round, u uint64) (d uint32, ok bool) {
 	if r == RN || r == RNA || u<<1-minNormalF32<<1 >= (normalsF32-1<<52)<<1 {
 		return 0, false

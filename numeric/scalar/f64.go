@@ -2,7 +2,7 @@ package scalar
 
 import "math"
 
-// The CPU's choice of NaN is not the GPU's: see nanF64.
+// The CPU and the GPU return different NaNs: see nanF64.
 
 // AddF64 is add.rn.f64.
 func AddF64(a, b uint64) uint64 {
@@ -55,7 +55,8 @@ func RcpF64(a uint64) uint64 { return settleF64(1/math.Float64frombits(a), a) }
 // SqrtF64 is sqrt.rn.f64.
 func SqrtF64(a uint64) uint64 { return settleF64(math.Sqrt(math.Float64frombits(a)), a) }
 
-// settleF64 is the result x of an operation on a.
+// settleF64 returns the bits of x, the result of an operation on a, or the GPU's NaN if x is
+// a NaN.
 func settleF64(x float64, a uint64) uint64 {
 	if x != x {
 		return nanF64(a, a, a)

@@ -2,15 +2,15 @@ package scalar
 
 import "math/bits"
 
-// format describes a binary floating-point format. Patterns are magnitudes: the
-// sign bit lies above them.
+// format describes a binary floating-point format. Bit patterns are without the sign bit,
+// unless stated otherwise.
 type format struct {
-	width  int    // bits in all
+	width  int    // total number of bits
 	frac   int    // bits of fraction
 	bias   int    // of the exponent
 	maxExp int    // of a finite number
 	max    uint64 // largest finite number
-	inf    uint64 // what overflow gives: for e4m3, which has no infinity, its NaN
+	inf    uint64 // the result of an overflow; e4m3 has no infinity, so it is the NaN there
 	nan    uint64 // the NaN of an invalid operation, with its sign
 }
 
@@ -23,7 +23,7 @@ var (
 	fmtE4M3 = format{width: 8, frac: 3, bias: 7, maxExp: 8, max: 0x7e, inf: 0x7f, nan: NaNE4M3}
 )
 
-// kind is what sort of number a value is.
+// kind is the class of a number.
 type kind uint8
 
 const (
@@ -33,9 +33,9 @@ const (
 	nan
 )
 
-// value is a number taken out of its format: ±(hi:lo)·2^(exp-127) with the top bit
-// of hi set. 128 bits hold any product exactly; where a result has more, the last
-// bit of lo says that something was cut off.
+// value is an unpacked number: ±(hi:lo)·2^(exp-127) with the top bit of hi set. 128 bits
+// hold any product exactly. If a result has more bits, the last bit of lo is set if any of
+// the lost bits is set.
 type value struct {
 	kind   kind
 	neg    bool
@@ -43,7 +43,7 @@ type value struct {
 	hi, lo uint64
 }
 
-// unpack takes the number out of its bits.
+// unpack returns the number that the bits represent.
 func (f *format) unpack(b uint64) value {
 	mag := b & (1<<(f.width-1) - 1)
 	v := value{neg: b>>(f.width-1)&1 != 0}
@@ -95,8 +95,8 @@ func (f *format) pack(r Round, v value) uint64 {
 	return sign | f.max
 }
 
-// round gives the magnitude of a finite number, which may lie above max. A carry
-// out of the fraction runs into the exponent, as it should.
+// round returns the magnitude of a finite number, which may be larger than max. A carry out
+// of the fraction correctly increments the exponent.
 func (f *format) round(r Round, v value) uint64 {
 	emin := 1 - f.bias
 	keep, base := f.frac+1, uint64(0)

@@ -1,13 +1,13 @@
 package scalar
 
-// FtzF32 and FtzF16 around the operands and the result are not quite .ftz: the
-// hardware rounds to the full precision first, as if exponents had no end, and then
-// flushes what is below the normal numbers. A result in the last half unit below
-// the smallest normal number is flushed, though among subnormals it would have
-// rounded up to it. Sums are exact there; the functions here are for the rest.
+// Applying FtzF32 or FtzF16 to the operands and the result is not exactly .ftz. The hardware
+// first rounds to full precision, as if the exponent had no limit, and then flushes results
+// below the normal numbers. It flushes a result in the last half unit below the smallest
+// normal number, although rounding as a subnormal would give the smallest normal number.
+// Sums are exact there. The functions in this file are for all other operations.
 
-// tiny reports whether a finite number, rounded to the full precision, stays below
-// the normal numbers.
+// tiny reports whether a finite number, rounded to full precision, is below the normal
+// numbers.
 func (f *format) tiny(r Round, v value) bool {
 	emin := 1 - f.bias
 	if v.exp != emin-1 {
@@ -17,7 +17,7 @@ func (f *format) tiny(r Round, v value) bool {
 	return f.round(r, v) < 2<<f.frac
 }
 
-// packFtz is pack with what is tiny flushed.
+// packFtz is pack, but flushes tiny numbers to zero.
 func (f *format) packFtz(r Round, v value) uint64 {
 	if v.kind == finite && f.tiny(r, v) {
 		v.kind = zero
@@ -43,7 +43,8 @@ func FmaFtzF32(a, b, c uint32) uint32 {
 	return d
 }
 
-// DivFtzF32 is div.rn.ftz.f32. A reciprocal to nearest never comes so close.
+// DivFtzF32 is div.rn.ftz.f32. rcp.rn.ftz.f32 does not need such a function, because its
+// results are never so close to the smallest normal number.
 func DivFtzF32(a, b uint32) uint32 {
 	d := FtzF32(DivF32(FtzF32(a), FtzF32(b)))
 	if d<<1 == 1<<24 {
@@ -95,9 +96,8 @@ func CvtFtzF32F64R(r Round, a uint64) uint32 {
 	return uint32(fmtF32.packFtz(r, v))
 }
 
-// CvtFtzF32F32 is cvt.ftz.f32.f32. Unlike cvt.f32.f32, a move, it is done in the
-// adder, which replaces a NaN; the .ftz of cvt.f64.f32 and cvt.f32.bf16 goes through
-// it, too.
+// CvtFtzF32F32 is cvt.ftz.f32.f32. cvt.f32.f32 is a move, but with .ftz the hardware uses the
+// adder, which replaces a NaN. The .ftz of cvt.f64.f32 and cvt.f32.bf16 uses it as well.
 func CvtFtzF32F32(a uint32) uint32 { return FtzF32(canonicalF32(a)) }
 
 // MulFtzF16 is mul.rn.ftz.f16.

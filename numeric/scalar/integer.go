@@ -34,14 +34,14 @@ func MulHiU64(a, b uint64) uint64 {
 	return hi
 }
 
-// MulHiS64 is mul.hi.s64. As unsigned numbers the factors are larger by 2^64 where
-// they are negative, and the product by the other factor.
+// MulHiS64 is mul.hi.s64. It corrects the unsigned product: a negative factor, read as
+// unsigned, is larger by 2^64, which adds the other factor to the high half.
 func MulHiS64(a, b int64) int64 {
 	hi, _ := bits.Mul64(uint64(a), uint64(b))
 	return int64(hi) - a>>63&b - b>>63&a
 }
 
-// Mul24LoU32 is mul24.lo.u32: only the low 24 bits of the factors count.
+// Mul24LoU32 is mul24.lo.u32: it uses only the low 24 bits of the factors.
 func Mul24LoU32(a, b uint32) uint32 { return uint32(mul24U(a, b)) }
 
 // Mul24HiU32 is mul24.hi.u32: bits 47 to 16 of the product.
@@ -60,12 +60,12 @@ func mul24U(a, b uint32) uint64 { return uint64(a&0xffffff) * uint64(b&0xffffff)
 
 func mul24S(a, b int32) int64 { return int64(a<<8>>8) * int64(b<<8>>8) }
 
-// integer is any integer that fits a register.
+// integer is any integer type of a register.
 type integer interface {
 	int16 | int32 | int64 | uint16 | uint32 | uint64
 }
 
-// Sad is sad: c + |a-b|, wrapping.
+// Sad is sad: c + |a-b|, with wrap-around.
 func Sad[T integer](a, b, c T) T {
 	if a < b {
 		return c + (b - a)

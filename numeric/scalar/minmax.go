@@ -2,10 +2,9 @@ package scalar
 
 import "math"
 
-// A minimum or maximum takes the number where the other operand is a NaN, and the
-// .NaN form the canonical NaN where either is. Negative zero is less than positive
-// zero, as Go has it, too. With .xorsign.abs the magnitudes are compared and the
-// signs multiplied.
+// If one operand is a NaN, the minimum or maximum is the other operand. With .NaN it is the
+// canonical NaN. Negative zero is less than positive zero, as in Go. With .xorsign.abs the
+// magnitudes are compared, and the sign of the result is the product of the signs.
 
 // MinF32 is min.f32.
 func MinF32(a, b uint32) uint32 {
@@ -41,7 +40,7 @@ func MaxNaNF32(a, b uint32) uint32 {
 	return canonF32(max(math.Float32frombits(a), math.Float32frombits(b)))
 }
 
-// XorSignF32 finishes .xorsign.abs: d is the minimum or maximum of |a| and |b|.
+// XorSignF32 returns the result of .xorsign.abs. d is the minimum or maximum of |a| and |b|.
 func XorSignF32(d, a, b uint32) uint32 {
 	if IsNaNF32(d) {
 		return d
@@ -73,7 +72,7 @@ func MaxF64(a, b uint64) uint64 {
 	return math.Float64bits(max(x, y))
 }
 
-// The 16-bit formats differ only in which bits are a NaN.
+// The 16-bit formats differ only in the bits of NaNs.
 
 // MinF16 is min.f16.
 func MinF16(a, b uint16) uint16 {
@@ -107,7 +106,7 @@ func MaxNaNF16(a, b uint16) uint16 {
 	return choose(order16(a) > order16(b), a, b)
 }
 
-// XorSignF16 finishes .xorsign.abs: d is the minimum or maximum of |a| and |b|.
+// XorSignF16 returns the result of .xorsign.abs. d is the minimum or maximum of |a| and |b|.
 func XorSignF16(d, a, b uint16) uint16 {
 	if IsNaNF16(d) {
 		return d
@@ -147,7 +146,8 @@ func MaxNaNBF16(a, b uint16) uint16 {
 	return choose(order16(a) > order16(b), a, b)
 }
 
-// XorSignBF16 finishes .xorsign.abs: d is the minimum or maximum of |a| and |b|.
+// XorSignBF16 returns the result of .xorsign.abs. d is the minimum or maximum of |a| and
+// |b|.
 func XorSignBF16(d, a, b uint16) uint16 {
 	if IsNaNBF16(d) {
 		return d
@@ -155,7 +155,7 @@ func XorSignBF16(d, a, b uint16) uint16 {
 	return d&0x7fff | (a^b)&0x8000
 }
 
-// otherF64 is the operand beside a, which is a NaN.
+// otherF64 returns the operand that is not the NaN.
 func otherF64(a, b uint64) uint64 {
 	if IsNaNF64(b) {
 		return nanF64(b, b, b)
@@ -163,8 +163,8 @@ func otherF64(a, b uint64) uint64 {
 	return b
 }
 
-// other16 is the operand beside a NaN, or the canonical NaN that f16 and bf16
-// share.
+// other16 returns the operand that is not a NaN. If both are NaNs, it returns the canonical
+// NaN, which is the same for f16 and bf16.
 func other16(nanA, nanB bool, a, b uint16) uint16 {
 	switch {
 	case !nanB:
@@ -175,8 +175,8 @@ func other16(nanA, nanB bool, a, b uint16) uint16 {
 	return NaNF16
 }
 
-// order16 maps the bits of a number to an integer that compares as the number does,
-// with negative zero before positive zero.
+// order16 maps the bits of a number to an integer with the same order. Negative zero comes
+// before positive zero.
 func order16(a uint16) int16 { return int16(a) ^ int16(a)>>15&0x7fff }
 
 func choose(first bool, a, b uint16) uint16 {

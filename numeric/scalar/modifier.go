@@ -1,7 +1,7 @@
 package scalar
 
-// FtzF32 is .ftz: a subnormal becomes zero and keeps its sign. It goes around each
-// operand, and around the result of a sum; for products see [MulFtzF32].
+// FtzF32 is .ftz: a subnormal becomes a zero with the same sign. Apply it to each operand
+// and to the result of a sum. For products see [MulFtzF32].
 func FtzF32(a uint32) uint32 {
 	if a&0x7f800000 == 0 {
 		return a & 0x80000000
@@ -9,7 +9,7 @@ func FtzF32(a uint32) uint32 {
 	return a
 }
 
-// FtzF16 is .ftz for f16. There is none for bf16.
+// FtzF16 is .ftz for f16. bf16 has no .ftz.
 func FtzF16(a uint16) uint16 {
 	if a&0x7c00 == 0 {
 		return a & 0x8000
@@ -43,7 +43,7 @@ func SatF64(a uint64) uint64 {
 // SatF16 is .sat for f16.
 func SatF16(a uint16) uint16 { return sat16(a, 0x7c00, 0x3c00) }
 
-// SatBF16 is .sat for bf16, where it exists on conversions.
+// SatBF16 is .sat for bf16. Only conversions to bf16 have it.
 func SatBF16(a uint16) uint16 { return sat16(a, 0x7f80, 0x3f80) }
 
 func sat16(a, inf, one uint16) uint16 {
@@ -56,7 +56,8 @@ func sat16(a, inf, one uint16) uint16 {
 	return a
 }
 
-// ReluF16 is .relu: what is negative becomes positive zero, a NaN the canonical one.
+// ReluF16 is .relu: a negative number becomes positive zero, and a NaN becomes the canonical
+// NaN.
 func ReluF16(a uint16) uint16 {
 	if IsNaNF16(a) {
 		return NaNF16

@@ -3,8 +3,8 @@ package scalar
 // Round is a rounding mode.
 type Round uint8
 
-// The rounding modes: .rn, .rz, .rm, .rp and .rna. Their integer forms (.rni and
-// so on) are the same modes.
+// The rounding modes .rn, .rz, .rm, .rp and .rna. The integer forms, such as .rni, are the
+// same modes.
 const (
 	RN  Round = iota // to nearest, ties to even
 	RZ               // towards zero
@@ -13,7 +13,7 @@ const (
 	RNA              // to nearest, ties away from zero
 )
 
-// String is the modifier without its dot.
+// String returns the modifier without the dot.
 func (r Round) String() string {
 	if r > RNA {
 		return "Round(?)"
@@ -21,8 +21,8 @@ func (r Round) String() string {
 	return [...]string{"rn", "rz", "rm", "rp", "rna"}[r]
 }
 
-// up reports whether a magnitude that was cut must grow by one unit: odd is its
-// last bit, half the first bit cut off, rest whether any later one was set.
+// up reports whether a truncated magnitude must be incremented. odd is its last bit, half is
+// the first bit that was cut off, and rest reports whether any later bit was set.
 func (r Round) up(neg, odd, half, rest bool) bool {
 	switch r {
 	case RN:
@@ -37,8 +37,8 @@ func (r Round) up(neg, odd, half, rest bool) bool {
 	return false
 }
 
-// overflows reports whether a magnitude too large becomes infinity; otherwise it
-// becomes the largest finite one.
+// overflows reports whether a magnitude that is too large becomes infinity. Otherwise it
+// becomes the largest finite number.
 func (r Round) overflows(neg bool) bool {
 	switch r {
 	case RZ:

@@ -5,7 +5,7 @@ func ShfLClamp(a, b, c uint32) uint32 {
 	return uint32((uint64(b)<<32 | uint64(a)) << min(c, 32) >> 32)
 }
 
-// ShfLWrap is shf.l.wrap.b32: only the low five bits of c count.
+// ShfLWrap is shf.l.wrap.b32: it uses only the low five bits of c.
 func ShfLWrap(a, b, c uint32) uint32 { return ShfLClamp(a, b, c&31) }
 
 // ShfRClamp is shf.r.clamp.b32: the low half of b:a shifted right by up to 32.
@@ -30,8 +30,8 @@ const (
 	PrmtRC16
 )
 
-// prmtSelectors are, by mode but the first and by the low two bits of the control,
-// the selectors that the plain mode would need.
+// prmtSelectors holds the selectors of the plain mode that have the same effect as another
+// mode. The indices are the mode (without the plain one) and the low two bits of the control.
 var prmtSelectors = [...][4]uint32{
 	PrmtF4E - 1:  {0x3210, 0x4321, 0x5432, 0x6543},
 	PrmtB4E - 1:  {0x5670, 0x6701, 0x7012, 0x0123},
@@ -41,7 +41,7 @@ var prmtSelectors = [...][4]uint32{
 	PrmtRC16 - 1: {0x1010, 0x3232, 0x1010, 0x3232},
 }
 
-// Prmt is prmt.b32: four bytes chosen from b:a.
+// Prmt is prmt.b32: it selects four bytes of b:a.
 func Prmt(mode PrmtMode, a, b, c uint32) uint32 {
 	if mode == PrmtIndex {
 		return PrmtB32(a, b, c)
@@ -49,8 +49,8 @@ func Prmt(mode PrmtMode, a, b, c uint32) uint32 {
 	return PrmtB32(a, b, prmtSelectors[mode-1][c&3])
 }
 
-// PrmtB32 is prmt.b32 without a mode. Each of the four selectors names a byte, and
-// its top bit asks for that byte's sign in all eight bits.
+// PrmtB32 is prmt.b32 without a mode. Each of the four selectors names a byte. If the top bit
+// of a selector is set, the result is the byte's sign in all eight bits.
 func PrmtB32(a, b, c uint32) uint32 {
 	src := uint64(b)<<32 | uint64(a)
 	d := uint32(uint8(src>>(c<<3&56))) | uint32(uint8(src>>(c>>1&56)))<<8 |
@@ -61,7 +61,7 @@ func PrmtB32(a, b, c uint32) uint32 {
 	return d
 }
 
-// prmtSigns replaces the bytes of d that c wants the sign of.
+// prmtSigns replaces bytes of d with their sign, where c selects it.
 func prmtSigns(d, c uint32) uint32 {
 	for i := 0; i < 32; i += 8 {
 		if c>>(i/2+3)&1 != 0 {
@@ -71,15 +71,15 @@ func prmtSigns(d, c uint32) uint32 {
 	return d
 }
 
-// Lop3 is lop3.b32: the function of three bits whose truth table is lut, with a
-// choosing among its halves, b among quarters and c among single bits.
+// Lop3 is lop3.b32: the function of three bits with the truth table lut. a selects a half of
+// the table, b a quarter and c a single bit.
 func Lop3(a, b, c uint32, lut uint8) uint32 {
 	k := &lop3Terms[lut]
 	return k[0] ^ k[1]&c ^ b&(k[2]^k[3]&c) ^ a&(k[4]^k[5]&c^b&(k[6]^k[7]&c))
 }
 
-// lop3Terms has, for each truth table, the terms of its polynomial over the field of
-// two elements, all ones or zero: 1, c, b, bc, a, ac, ab, abc.
+// lop3Terms holds, for each truth table, the coefficients of its polynomial over GF(2), each
+// all ones or zero: of 1, c, b, bc, a, ac, ab and abc.
 var lop3Terms = func() (terms [256][8]uint32) {
 	for lut := range terms {
 		p := uint8(lut)
@@ -93,8 +93,8 @@ var lop3Terms = func() (terms [256][8]uint32) {
 	return terms
 }()
 
-// Dp4a is dp4a: c plus the products of the four bytes of a and b, which are signed
-// where the flags say so.
+// Dp4a is dp4a: c plus the products of the four bytes of a and b. signedA and signedB say
+// whether the bytes are signed.
 func Dp4a(a, b, c uint32, signedA, signedB bool) uint32 {
 	for i := 0; i < 32; i += 8 {
 		c += lane(a, i, 8, signedA) * lane(b, i, 8, signedB)
@@ -114,7 +114,7 @@ func Dp2aHi(a, b, c uint32, signedA, signedB bool) uint32 {
 	return Dp2aLo(a, b>>16, c, signedA, signedB)
 }
 
-// lane is the field of that many bits at i, extended to 32 bits.
+// lane returns the i-th field of width bits, extended to 32 bits.
 func lane(x uint32, i, width int, signed bool) uint32 {
 	x = x << (32 - width - i)
 	if signed {

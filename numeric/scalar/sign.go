@@ -6,8 +6,8 @@ func NegF32(a uint32) uint32 { return canonicalF32(a ^ 0x80000000) }
 // AbsF32 is abs.f32.
 func AbsF32(a uint32) uint32 { return canonicalF32(a &^ 0x80000000) }
 
-// canonicalF32 is the result of an operation that changes the sign alone: the
-// hardware does it in its adder, which replaces a NaN.
+// canonicalF32 returns a, or the canonical NaN if a is a NaN. Operations that only change the
+// sign need it, because the hardware computes them in the adder, which replaces a NaN.
 func canonicalF32(a uint32) uint32 {
 	if IsNaNF32(a) {
 		return NaNF32
@@ -50,16 +50,17 @@ func canonical16(isNaN bool, a uint16) uint16 {
 	return a
 }
 
-// CopysignF32 is copysign.f32: the sign of a on the magnitude of b, bits as they are.
+// CopysignF32 is copysign.f32: the sign of a and the magnitude of b. It preserves the bits of
+// a NaN.
 func CopysignF32(a, b uint32) uint32 { return a&0x80000000 | b&0x7fffffff }
 
 // CopysignF64 is copysign.f64.
 func CopysignF64(a, b uint64) uint64 { return a&(1<<63) | b&(1<<63-1) }
 
-// Property is what testp asks of a number.
+// Property is a property of a number that testp tests.
 type Property uint8
 
-// The properties. Zero counts as normal, as PTX has it.
+// The properties. As in PTX, zero counts as normal.
 const (
 	Finite Property = iota
 	Infinite

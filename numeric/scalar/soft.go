@@ -2,8 +2,8 @@ package scalar
 
 import "math/bits"
 
-// The functions here are the general core: any format, any rounding. They take
-// values, not NaN, and give the exact result or one that rounds as it does.
+// This file is the general implementation for all formats and rounding modes. Operands must
+// not be NaN. A result is exact, or rounds in the same way as the exact result.
 
 var invalid = value{kind: nan}
 
@@ -27,9 +27,9 @@ func mulValue(a, b value) value {
 	return value{neg: neg, exp: exp, hi: hi, lo: lo}
 }
 
-// addValue adds two numbers; the rounding mode decides the sign of a zero that
-// cancellation leaves. At most one of them may need more than 106 bits, which
-// leaves room so that a bit is cut off only where it cannot cancel.
+// addValue returns a+b. If the terms cancel to zero, the rounding mode determines the sign.
+// At most one term may have more than 106 bits. Bits are then lost only if the terms cannot
+// cancel.
 func addValue(r Round, a, b value) value {
 	switch {
 	case a.kind == infinite && b.kind == infinite && a.neg != b.neg:
@@ -69,7 +69,7 @@ func addMagnitudes(a, b value) value {
 	return a
 }
 
-// subMagnitudes is a-b for |a| ≥ |b|.
+// subMagnitudes returns a-b for |a| ≥ |b|.
 func subMagnitudes(r Round, a, b value) value {
 	hi, lo := shiftRightJam(b.hi, b.lo, uint(a.exp-b.exp))
 	lo, borrow := bits.Sub64(a.lo, lo, 0)
@@ -87,7 +87,7 @@ func subMagnitudes(r Round, a, b value) value {
 	return a
 }
 
-// shiftRightJam shifts right and keeps in the last bit whether a one was lost.
+// shiftRightJam shifts right and sets the last bit if a set bit was lost.
 func shiftRightJam(hi, lo uint64, n uint) (uint64, uint64) {
 	switch {
 	case n == 0:
@@ -117,8 +117,8 @@ func divValue(a, b value) value {
 	case a.kind == zero || b.kind == infinite:
 		return value{kind: zero, neg: neg}
 	}
-	// The dividend is halved so that the quotient fits in 64 bits: it lies between
-	// 1/4 and 1, and two bits fewer than 64 are plenty for any format.
+	// Halve the dividend, so that the quotient is between 1/4 and 1 and fits in 64 bits. It
+	// has at least 62 significant bits, which is enough for all formats.
 	hi, rem := bits.Div64(a.hi>>1, a.hi<<63, b.hi)
 	exp := a.exp - b.exp
 	if hi>>63 == 0 {
@@ -137,7 +137,8 @@ func sqrtValue(a value) value {
 	case a.kind == infinite:
 		return a
 	}
-	// An even exponent halves exactly; an odd one leaves a factor of two inside.
+	// An even exponent can be halved exactly. For an odd exponent, a factor of two moves into
+	// the significand.
 	hi, lo := a.hi, uint64(0)
 	if a.exp&1 == 0 {
 		hi, lo = a.hi>>1, a.hi<<63
@@ -150,8 +151,8 @@ func sqrtValue(a value) value {
 	return v
 }
 
-// sqrt128 is the integer square root of hi:lo, which is at least 2^126, and
-// whether it is exact. It goes bit by bit from the top.
+// sqrt128 returns the integer square root of hi:lo, which must be at least 2^126, and whether
+// it is exact. It computes one bit at a time, from the top.
 func sqrt128(hi, lo uint64) (root uint64, exact bool) {
 	for bit := uint64(1) << 63; bit != 0; bit >>= 1 {
 		try := root | bit
@@ -164,8 +165,8 @@ func sqrt128(hi, lo uint64) (root uint64, exact bool) {
 	return root, h == hi && l == lo
 }
 
-// The operations on bits. None of the operands is a NaN: which NaN comes out
-// differs between formats and is settled before.
+// The operations on bits. No operand may be a NaN: callers handle NaNs, because the rules
+// differ between formats.
 
 func (f *format) add(r Round, a, b uint64) uint64 {
 	return f.pack(r, addValue(r, f.unpack(a), f.unpack(b)))

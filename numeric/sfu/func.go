@@ -14,7 +14,7 @@ const (
 	expMax = 255
 )
 
-// flush makes a subnormal a zero of its sign.
+// flush replaces a subnormal with a zero of the same sign.
 func flush(x uint32) uint32 {
 	if x>>23&0xff == 0 {
 		return x & sign
@@ -24,8 +24,8 @@ func flush(x uint32) uint32 {
 
 func isNaN(x uint32) bool { return x&^sign > inf }
 
-// normal takes a positive finite number apart: value = 1.frac · 2^exp. A subnormal
-// one is scaled first.
+// normal splits a positive finite number: value = 1.frac · 2^exp. It scales a subnormal
+// number first.
 func normal(x uint32) (frac uint32, exp int) {
 	if x>>23 == 0 {
 		n := bits.LeadingZeros32(x) - 8
@@ -48,7 +48,7 @@ func Ex2(x uint32, ftz bool) uint32 {
 	case x>>23&0xff == 0:
 		return one
 	}
-	deep := x > least && !ftz // without ftz, half the exponent and square
+	deep := x > least && !ftz // the result is subnormal: compute 2^(x/2) and square it
 	if deep {
 		x -= 1 << 23
 	}
@@ -63,13 +63,13 @@ func Ex2(x uint32, ftz bool) uint32 {
 	return r
 }
 
-// fixed splits a normal number into its floor and 23 bits of fraction, cut; a
-// negative fraction is complemented, not negated.
+// fixed splits a normal number into its floor and 23 bits of fraction. The fraction is
+// truncated. For a negative number it is complemented, not negated.
 func fixed(x uint32) (whole int, frac uint32) {
 	exp := int(x>>23&0xff) - 127
 	v := uint64(x&fracs | 1<<23)
 	if exp >= 0 {
-		v <<= min(exp, 20) // more than enough to overflow
+		v <<= min(exp, 20) // 20 is enough to overflow
 	} else {
 		v >>= min(-exp, 24)
 	}
@@ -83,7 +83,7 @@ func fixed(x uint32) (whole int, frac uint32) {
 	return whole, frac
 }
 
-// scale multiplies 1.f by a power of two; below the normal range it is zero.
+// scale multiplies 1.f by a power of two. A result below the normal range is zero.
 func scale(x uint32, n int) uint32 {
 	switch {
 	case n > 127:
@@ -94,8 +94,8 @@ func scale(x uint32, n int) uint32 {
 	return uint32(int(x) + n<<23)
 }
 
-// ldexp multiplies a normal positive number by a power of two, rounding to even
-// below the normal range.
+// ldexp multiplies a normal positive number by a power of two. A result below the normal
+// range is rounded to nearest even.
 func ldexp(x uint32, n int) uint32 {
 	if e := int(x>>23) + n; e > 0 && e < expMax {
 		return uint32(int(x) + n<<23)
@@ -184,7 +184,7 @@ func Sqrt(x uint32, ftz bool) uint32 {
 	return ldexp(one|uint32(sum>>(sqrtPoly.weight-23))&fracs, exp/2)
 }
 
-// lg2Cut is how many low bits of the logarithm's sum are dropped.
+// lg2Cut is the number of low bits of the logarithm's sum that are dropped.
 const lg2Cut = 20
 
 // Lg2 is lg2.approx.f32: the logarithm of x to base 2.
@@ -204,7 +204,7 @@ func Lg2(x uint32, ftz bool) uint32 {
 	case x == one:
 		return 0
 	}
-	if x>>23 == 0 { // scaled by 2^24 on the way in, taken off the result
+	if x>>23 == 0 { // scale a subnormal number by 2^24 and subtract 24 from the result
 		r := Lg2(math.Float32bits(math.Float32frombits(x)*(1<<24)), false)
 		return math.Float32bits(math.Float32frombits(r) - 24)
 	}
@@ -218,8 +218,8 @@ func Lg2(x uint32, ftz bool) uint32 {
 	return s | fromFixed(uint64(sum)&^(1<<lg2Cut-1), lg2Poly.weight)
 }
 
-// fromFixed is a fixed-point number with weight fraction bits as a float, cut to 24
-// bits.
+// fromFixed converts a fixed-point number with weight fraction bits to a float, truncated to
+// 24 bits.
 func fromFixed(v uint64, weight int) uint32 {
 	if v == 0 {
 		return 0
@@ -232,8 +232,8 @@ func fromFixed(v uint64, weight int) uint32 {
 	return e<<23 | uint32(v<<(23-top))&fracs
 }
 
-// turns is 1/2π, which the argument of sin and cos is multiplied by, rounded
-// towards zero, before the unit sees it.
+// turns is 1/2π. The argument of sin and cos is multiplied by it, rounded towards zero, before
+// it reaches the unit.
 const turns = 0x3e22f983
 
 // Sin is sin.approx.f32.
@@ -250,7 +250,7 @@ func sinCos(x uint32, ftz bool, shift uint32) uint32 {
 	quadrant, frac := reduce(x&^sign, ftz)
 	quadrant += shift
 	if shift == 1 {
-		s = 0 // cosine is even
+		s = 0 // the cosine does not depend on the sign
 	}
 	if quadrant&1 != 0 {
 		frac = ^frac & fracs
@@ -263,12 +263,12 @@ func sinCos(x uint32, ftz bool, shift uint32) uint32 {
 	return s | fromFixed(sum, sinPoly.weight)
 }
 
-// reduce turns a positive angle into a quadrant and 23 bits of fraction of one.
+// reduce converts a positive angle to a quadrant and 23 bits of the position in the quadrant.
 func reduce(x uint32, ftz bool) (quadrant, frac uint32) {
 	if x>>23 == 0 {
 		return 0, 0
 	}
-	// The product of two 24-bit significands, cut to 24 bits.
+	// The product of two 24-bit significands, truncated to 24 bits.
 	p := uint64(x&fracs|1<<23) * uint64(turns&fracs|1<<23)
 	exp := int(x>>23) - 127 + turns>>23 - 127 // p has 46 fraction bits
 	top := 63 - bits.LeadingZeros64(p)
@@ -287,9 +287,9 @@ func reduce(x uint32, ftz bool) (quadrant, frac uint32) {
 	return uint32(u>>23) & 3, uint32(u) & fracs
 }
 
-// The hyperbolic tangent has segments by exponent, finer for small arguments:
-// tanhSplit is the logarithm of how many each exponent from tanhLeast on has. Below
-// them tanh x is x, above them 1.
+// The segments of the hyperbolic tangent depend on the exponent. tanhSplit holds, for each
+// exponent from tanhLeast on, the base-2 logarithm of its number of segments. Below these
+// exponents tanh x is x, above them it is 1.
 const (
 	tanhLeast    = -8
 	tanhSegments = 51
@@ -297,8 +297,8 @@ const (
 
 var tanhSplit = [...]int{0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3}
 
-// tanhSegment is the segment of a positive argument, and 17 bits of where it lies
-// in that.
+// tanhSegment returns the segment of a positive argument, and 17 bits of its position in the
+// segment.
 func tanhSegment(x uint32) (index, rest uint32) {
 	e := int(x>>23) - 127 - tanhLeast
 	for _, n := range tanhSplit[:e] {

@@ -2,7 +2,7 @@ package sfu
 
 import "github.com/GOATnote-Inc/attest/numeric/scalar"
 
-// The 16-bit functions are those of f32 with the result cut, not rounded.
+// The 16-bit functions are the f32 functions with a truncated result.
 
 // Ex2F16 is ex2.approx.f16.
 func Ex2F16(a uint16) uint16 { return cutF16(Ex2(scalar.CvtF32F16(a), false)) }
@@ -16,7 +16,7 @@ func Ex2BF16(a uint16) uint16 { return cutBF16(flush(Ex2(flush(uint32(a)<<16), t
 // TanhBF16 is tanh.approx.bf16.
 func TanhBF16(a uint16) uint16 { return cutBF16(Tanh(uint32(a)<<16, false)) }
 
-// cutF16 rounds towards zero, but what is too large is infinite.
+// cutF16 rounds to f16 towards zero, but a number that is too large becomes infinite.
 func cutF16(x uint32) uint16 {
 	const tooLarge = (127 + 16) << 23
 	switch {

@@ -1,17 +1,17 @@
 package sfu
 
-// coef are the coefficients of one segment.
+// coef holds the coefficients of one segment.
 type coef [3]uint32
 
-// poly is a function's interpolation: where the coefficients stand in the sum, and
-// the bits below the result that are added before it is cut.
+// poly describes the interpolation of a function: the positions of the coefficients in the
+// sum, and the rounding constant that is added before the sum is truncated.
 type poly struct {
-	m      int  // bits of the significand that pick the segment
+	m      int  // number of bits of the significand that select the segment
 	a0, a1 int  // shifts of C0 and of C1·x
 	minus1 bool // C1·x is subtracted
 	minus2 bool // C2·x² is subtracted
-	half   bool // the squarer gets 2x and its result is taken down two bits
-	weight int  // the bit of the sum that stands for 1
+	half   bool // the squarer computes (2x)², and the result is shifted right by two bits
+	weight int  // the bit of the sum with the value 1
 	bias   uint64
 }
 
@@ -25,14 +25,14 @@ var (
 	tanhPoly  = poly{a0: 33, a1: 18, minus2: true, weight: 57}
 )
 
-// segment is the index of the coefficients for a 23-bit fraction, and what is left
-// of it.
+// segment returns the index of the coefficients for a 23-bit fraction, and the remaining
+// bits of the fraction.
 func (p *poly) segment(frac uint32) (index, rest uint32) {
 	n := 23 - p.m
 	return frac >> n, frac & (1<<n - 1)
 }
 
-// tail is the sum but for C0.
+// tail returns the sum without C0.
 func (p *poly) tail(c1, c2 uint32, x uint32) uint64 {
 	var sum uint64
 	if t := uint64(c1) * uint64(x) << (p.a1 & 63); p.minus1 {
@@ -48,7 +48,7 @@ func (p *poly) tail(c1, c2 uint32, x uint32) uint64 {
 	return sum + p.bias>>(64-p.weight+23)
 }
 
-// square is x² as this function's squarer gives it.
+// square returns x² as the squarer of this function computes it.
 func (p *poly) square(x uint32) uint64 {
 	if p.half {
 		return square(x<<1) >> 2
@@ -56,20 +56,20 @@ func (p *poly) square(x uint32) uint64 {
 	return square(x)
 }
 
-// eval is the sum for a 23-bit fraction.
+// eval returns the sum for a 23-bit fraction.
 func (p *poly) eval(c *coef, x uint32) uint64 {
 	return uint64(c[0])<<(p.a0&63) + p.tail(c[1], c[2], x)
 }
 
-// squareColumns is how many low columns of partial products the squarer lacks.
+// squareColumns is the number of low columns of partial products that the squarer omits.
 const squareColumns = 19
 
-// square is x² without the partial products in the low columns. Row i of the
-// triangle holds the products of bit i with the higher bits; the products of each
-// bit with itself are a diagonal.
+// square returns x² without the partial products in the low columns. The partial products
+// form a triangle: row i holds the products of bit i with the higher bits, and the products
+// of each bit with itself are the diagonal.
 //
-// What bits 0…7 lose with those from 10 on lies in the upper eight of the low
-// columns: (high·2^i mod 2^8)·2^11 for bit i. Two tables have the sums of that over
+// The omitted products of bits 0…7 with the bits from 10 on are in the upper eight of the low
+// columns: (high·2^i mod 2^8)·2^11 for bit i. Two tables hold the sums of these products for
 // four bits each.
 func square(x uint32) uint64 {
 	high := x >> squareLow & 0xff
@@ -78,8 +78,8 @@ func square(x uint32) uint64 {
 }
 
 const (
-	squareRows = 9  // rows of the triangle that reach into the low columns
-	squareLow  = 10 // bits whose squares lie there
+	squareRows = 9  // number of rows of the triangle that reach into the low columns
+	squareLow  = 10 // number of bits whose squares are in the low columns
 )
 
 var (
@@ -101,7 +101,7 @@ var (
 	}()
 )
 
-// cross is the sum of high·2^i mod 2^8 over the bits i of low.
+// cross returns the sum of high·2^i mod 2^8 over the bits i of low.
 func cross(low, high int) (sum uint16) {
 	for i := range 8 {
 		if low>>i&1 != 0 {
@@ -111,7 +111,7 @@ func cross(low, high int) (sum uint16) {
 	return sum
 }
 
-// squares is what the products of the low bits with each other lose.
+// squares holds the sums of the omitted products of the low bits with each other.
 var squares = func() (t [1 << squareLow]uint32) {
 	const mask = 1<<squareColumns - 1
 	for x := range uint32(len(t)) {
@@ -125,7 +125,7 @@ var squares = func() (t [1 << squareLow]uint32) {
 	return t
 }()
 
-// spread puts bit i of x at 2i: the products of each bit with itself.
+// spread moves bit i of x to bit 2i. This gives the products of each bit with itself.
 func spread(x uint32) uint64 {
 	v := uint64(x & 0xffff)
 	v = (v | v<<8) & 0x00ff00ff

@@ -1,10 +1,11 @@
 package simd
 
-// f32 operations on the 32 lanes of a warp, as bits, rounded to nearest. Any NaN
-// comes out as 0x7fffffff. d may be one of the operands.
+// These functions compute f32 operations on the 32 lanes of a warp, given as bits, rounded to
+// nearest. A result that is a NaN is 0x7fffffff. d may be one of the operands.
 //
-// Those with Daz read subnormal operands as zeros of their sign, and return a mask of
-// the lanes whose result is other than zero and at most the smallest normal number.
+// The functions with Daz (denormals are zero) read subnormal operands as zeros with the same
+// sign. They return a mask of the lanes whose result is not zero and at most the smallest
+// normal number in magnitude.
 
 //go:noescape
 func AddF32(d, a, b *[32]uint32)

@@ -1,18 +1,19 @@
 package simd
 
-// Has says whether this processor can run the loops.
+// Has reports whether this processor can run the loops.
 var Has = detect()
 
 func detect() bool
 
-// Run8 multiplies as many rows as are ordinary, whose exponents have 8-bit lanes.
+// Run8 multiplies rows until it reaches a row that is not ordinary. The exponents of the
+// factors are in 8-bit lanes.
 func (s *Sweep) Run8() { sweep8(s) }
 
 // Run16 is Run8 for exponents in 16-bit lanes.
 func (s *Sweep) Run16() { sweep16(s) }
 
-// RunHalf8 is Run8 for an f16 result, which it leaves to be rounded: C is f32 as
-// before, D is float64, and rows have one block.
+// RunHalf8 is Run8 for an f16 result, which the caller must round: C is f32, D is float64,
+// and a row has one block.
 func (s *Sweep) RunHalf8() { half8(s) }
 
 //go:noescape
@@ -24,8 +25,8 @@ func sweep8(s *Sweep)
 //go:noescape
 func sweep16(s *Sweep)
 
-// Rows8 and Rows16 survey a first factor, Cols8 and Cols16 a second one, with
-// exponents in lanes of 8 or 16 bits.
+// Rows8 and Rows16 survey a first factor, Cols8 and Cols16 survey a second factor. The
+// exponents are in lanes of 8 or 16 bits.
 
 func (s *Survey) Rows8()  { rows8(s) }
 func (s *Survey) Rows16() { rows16(s) }

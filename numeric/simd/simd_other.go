@@ -2,10 +2,10 @@
 
 package simd
 
-// Has says whether this processor can run the loops.
+// Has reports whether this processor can run the loops.
 const Has = false
 
-// The loops are never called here.
+// The loops are never called, because Has is false.
 
 func (s *Sweep) Run8()     { absent() }
 func (s *Sweep) Run16()    { absent() }

@@ -1,16 +1,16 @@
 package simd
 
-// Survey is what is to be found out about a decoded factor: the exponents, signs and
-// least exponents of its blocks, as package tensor keeps them.
+// Survey is a computation on a decoded factor: it finds the exponents, signs and smallest
+// exponents of its blocks, in the form of package tensor.
 type Survey struct {
-	Tiles  int64 // blocks of rows, or panels of columns: at least one
-	Length int64 // of a block: a multiple of four
+	Tiles  int64 // number of blocks of rows, or of panels of columns; at least one
+	Length int64 // elements of a block; a multiple of four
 
 	Val   *float64
-	Large *float64 // of rows: the values as sums want them
+	Large *float64 // only for rows: the values in the form that the sums need
 	Exps  *uint64
 	Signs *uint64
 	Low   *int32
 
-	MinExp int64 // of a subnormal number, as an exponent of a float64
+	MinExp int64 // the exponent of subnormal numbers, as an exponent of a float64
 }

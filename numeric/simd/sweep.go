@@ -2,14 +2,14 @@ package simd
 
 import "unsafe"
 
-// Sweep is rows of a decoded matrix to be multiplied with a panel of eight columns
-// into an f32 or f16 result. The factors are those of package tensor, which knows what they
-// mean; all pointers are to the first of the elements that the loop walks along.
+// Sweep multiplies rows of a decoded matrix with a panel of eight columns into an f32 or f16
+// result. Package tensor defines the form of the factors. All pointers point to the first
+// element that the loop accesses.
 type Sweep struct {
 	Rows   int64 // at least one
-	Done   int64 // how many rows were finished: the next one is not ordinary
-	Blocks int64 // of a row
-	Length int64 // of a block: a multiple of four
+	Done   int64 // result: the number of rows before the first row that is not ordinary
+	Blocks int64 // blocks of a row
+	Length int64 // elements of a block; a multiple of four
 
 	AExps  *uint64
 	X      *float64
@@ -26,9 +26,9 @@ type Sweep struct {
 	CStep, DStep int64 // bytes from one row to the next
 
 	Keep int64  // bits kept below the largest exponent
-	Cut  uint64 // the bits of a float64 that results keep
+	Cut  uint64 // mask of the bits of a float64 that results keep
 
-	// Exponents, as a float64 has them: the least one that terms are aligned to, and
-	// that of the smallest normal number of C's type.
+	// Floor is the smallest exponent to which terms are aligned. Least is the exponent of the
+	// smallest normal number of C's type. Both are exponents of a float64.
 	Floor, Least int64
 }

@@ -16,7 +16,7 @@ func (k Kind) unpack(dst []float64, words []uint32) {
 			pair[0], pair[1] = valueF32(w<<16), valueF32(w&0xffff0000)
 		}
 	case TF32:
-		const dropped = 1<<13 - 1 // a tf32 in a register is an f32 whose last bits are ignored
+		const dropped = 1<<13 - 1 // a tf32 in a register is an f32 whose low bits are ignored
 		for i, w := range words {
 			dst[i] = valueF32(w &^ dropped)
 		}
@@ -39,7 +39,7 @@ func unpackBytes(dst []float64, words []uint32, values *[256]float64) {
 
 func valueF32(bits uint32) float64 { return float64(math.Float32frombits(bits)) }
 
-// valueF16 is the number that the low 16 bits are.
+// valueF16 returns the value of the f16 in the low 16 bits.
 func valueF16(h uint32) float64 {
 	if e := h & 0x7c00; e-0x400 < 0x7800 {
 		const rebias = (1023 - 15) << 52
@@ -48,7 +48,7 @@ func valueF16(h uint32) float64 {
 	return oddF16(h)
 }
 
-// oddF16 is a number without an ordinary exponent.
+// oddF16 returns the value of an f16 that is not a normal number.
 func oddF16(h uint32) float64 {
 	sign, frac := uint64(h&0x8000)<<48, h&0x3ff
 	if h&0x7c00 != 0 {
@@ -59,7 +59,7 @@ func oddF16(h uint32) float64 {
 
 var valuesE4M3, valuesE5M2 = tableE4M3(), tableE5M2()
 
-// tableE5M2 uses that an e5m2 is the upper half of an f16.
+// tableE5M2 returns the values of all e5m2. An e5m2 is the upper half of an f16.
 func tableE5M2() (t [256]float64) {
 	for i := range t {
 		t[i] = valueF16(uint32(i) << 8)
@@ -67,8 +67,8 @@ func tableE5M2() (t [256]float64) {
 	return t
 }
 
-// tableE4M3 has no infinity: the largest exponent is an ordinary one, but for the
-// one pattern that is NaN.
+// tableE4M3 returns the values of all e4m3. The format has no infinity: the largest exponent
+// is an ordinary exponent, except for one pattern that is the NaN.
 func tableE4M3() (t [256]float64) {
 	for i := range t {
 		exp, sig := i>>3&0xf, float64(i&7)
@@ -86,8 +86,8 @@ func tableE4M3() (t [256]float64) {
 	return t
 }
 
-// exponent is that of a finite number which is not zero, in a type whose subnormals
-// have the exponent min.
+// exponent returns the exponent of a finite nonzero number, in a type whose subnormals have
+// the exponent min.
 func exponent(x float64, min int) int {
 	return max(int(math.Float64bits(x)>>52&0x7ff)-1023, min)
 }

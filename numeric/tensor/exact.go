@@ -2,13 +2,13 @@ package tensor
 
 import "math"
 
-// floorExp is the least exponent that terms are aligned to, however small they are.
-// An H200 keeps bits down to 2^-158 and no further, which is this with the 25 bits
-// it keeps.
+// floorExp is the smallest exponent to which terms are aligned, even if all terms are
+// smaller. An H200 keeps bits down to 2^-158, which is floorExp minus the 25 bits that it
+// keeps below the largest exponent.
 const floorExp = -133
 
-// exact is one block, by the rules: c + Σ a·b for factors whose subnormals have
-// the exponents minA and minB, before the result is rounded.
+// exact returns the sum of one block by the rules: c + Σ a·b before the result is rounded.
+// The subnormals of the factors have the exponents minA and minB.
 func (r *rule) exact(c float64, a, b []float64, minA, minB int) float64 {
 	b = b[:len(a)]
 	any := c
@@ -35,7 +35,7 @@ func (r *rule) exact(c float64, a, b []float64, minA, minB int) float64 {
 	return float64(sum) * pow2(m-r.keep)
 }
 
-// minExpC is the exponent of a subnormal accumulator.
+// minExpC returns the exponent of a subnormal accumulator.
 func (r *rule) minExpC() int {
 	if r.half {
 		return kindInfo[F16].minExp
@@ -43,7 +43,7 @@ func (r *rule) minExpC() int {
 	return kindInfo[F32].minExp
 }
 
-// round is the result of a block.
+// round returns the result of a block.
 func (r *rule) round(x float64) float64 {
 	if r.half {
 		return valueF16(bitsF16(x))
@@ -51,5 +51,5 @@ func (r *rule) round(x float64) float64 {
 	return cutF32(x, r.frac)
 }
 
-// pow2 is 2^e for the exponents of normal float64.
+// pow2 returns 2^e. e must be the exponent of a normal float64.
 func pow2(e int) float64 { return math.Float64frombits(uint64(e+1023) << 52) }

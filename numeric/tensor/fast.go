@@ -5,23 +5,24 @@ import (
 	"math/bits"
 )
 
-// The fast path cuts products towards zero to multiples of the unit q = 2^(M-F)
-// and adds them up in one addition each, without a shift. With t for a product in
-// units:
+// The fast path truncates products towards zero to multiples of the unit q = 2^(M-F) and adds
+// each with one addition, without a shift. Let t be a product in units of q.
 //
-//   - The sum starts at 1.5·2^52, where the unit of a float64 is one, so that adding
-//     rounds to a whole number. With ½ subtracted before, rounding to nearest is the
-//     floor, but for ties.
-//   - The first factor is made larger by a factor of 1+ε beforehand. So a t that is
-//     not zero is no tie; the floor of a positive t stays what it was; that of a
-//     negative t is one less than t cut towards zero, also where t is whole. The
-//     number of negative products, a count of bits, is added at the end.
-//   - The ½ is the largest number below, which leaves the sum as it is if t is zero.
+//   - The sum starts at 1.5·2^52. There the last bit of a float64 has the value one, so that
+//     an addition rounds to an integer. If ½ is subtracted before, rounding to nearest gives
+//     the floor, except for ties.
+//   - The first factor is multiplied by 1+ε in advance. Therefore a nonzero t is never a tie.
+//     The floor of a positive t does not change. The floor of a negative t is one less than t
+//     truncated towards zero, even if t is an integer. At the end, the number of negative
+//     products, which is a count of bits, is added.
+//   - Instead of ½, the largest number below ½ is subtracted. It does not change the sum if t
+//     is zero.
 //
-// ε = 2^-30 moves a product by less than the unit of its own last bit and, with at
-// most 27 bits before the point, by less than one; and the larger product still has
-// an exact float64. A negative t may not be smaller than 2^-53, as it would be lost
-// beside ½: the exponents of the smallest factors decide that for a whole block.
+// ε = 2^-30 changes a product by less than the value of its last bit and, with at most 27
+// bits before the point, by less than one. The product with the larger factor is still exact
+// in a float64. The magnitude of a negative t must not be smaller than 2^-53, because it
+// would be lost when ½ is subtracted. The exponents of the smallest factors are checked for a
+// whole block.
 const (
 	larger     = 1 + 0x1p-30
 	almostHalf = 0x1.fffffffffffffp-2
@@ -29,16 +30,16 @@ const (
 	start      = 0x1.8p52
 )
 
-// tile is one block of a row with eight columns: c + Σ a·b for each.
+// tile computes one block of a row with eight columns: c + Σ a·b for each column.
 type tile struct {
 	acc  [panel]float64
 	tops [panel]int     // largest exponents of the products
 	negs [panel]int64   // numbers of negative products
 	unit [panel]float64 // q
-	rest [panel]float64 // what the sum of floors lacks
+	rest [panel]float64 // the correction of the sum of floors
 }
 
-// add puts block t of row i and of panel p into the accumulators.
+// add adds block t of row i and panel p to the accumulators.
 func (f *Float) add(w *tile, a *Rows, b *Cols, i, p, t int) {
 	length, row, col := a.length, i*a.blocks+t, p*b.blocks+t
 	exps := a.exps[row*length:][:length]
@@ -71,11 +72,11 @@ func (w *tile) negatives(row uint64, cols *[panel]uint64) {
 	}
 }
 
-// prepare finds the units and what is to be added to the sums of floors: the
-// accumulator, cut, and one for each negative product. It reports whether the fast
-// path can serve all columns.
+// prepare computes the units and the corrections of the sums of floors: the truncated
+// accumulator, plus one for each negative product. It reports whether the fast path can
+// compute all columns.
 //
-// Exponents are those of float64 here, biased by 1023.
+// Exponents are exponents of a float64 here, biased by 1023.
 func (w *tile) prepare(r *rule, low int, lows *[panel]int32) bool {
 	ok, keep, least := true, r.keep, 1023+r.minExpC()
 	low += 1023 - faintest
@@ -85,7 +86,7 @@ func (w *tile) prepare(r *rule, low int, lows *[panel]int32) bool {
 		u := math.Float64bits(c) << 1
 		e := int(u >> 53)
 		if u != 0 {
-			e = max(e, least) // a subnormal number has the exponent of a normal one
+			e = max(e, least) // a subnormal number has the exponent of the smallest normal number
 		}
 		m := max(w.tops[l]+1023, e) - keep
 		if low+int(lows[l]) < m {
@@ -108,13 +109,13 @@ func (w *tile) settle(r *rule) {
 			w.acc[l] = r.round(x)
 			continue
 		}
-		w.acc[l] = math.Float64frombits(u &^ cut) // an f32 of the normal range
+		w.acc[l] = math.Float64frombits(u &^ cut) // an f32 in the normal range
 	}
 }
 
-// sums adds the sums of floors to the rest. Four columns at a time are as many as
-// the registers of most processors hold with what they need; a block is a multiple
-// of four elements long.
+// sums adds the sums of floors to rest. It computes four columns at a time, because their
+// values fit in the registers of most processors. The length of a block is a multiple of
+// four.
 func (w *tile) sums(x, ys []float64) {
 	for h := 0; h < panel; h += 4 {
 		unit, rest, y := (*[4]float64)(w.unit[h:]), (*[4]float64)(w.rest[h:]), ys[h:]

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// BitOp is how single bits are multiplied before they are counted.
+// BitOp is the operation that combines single bits before they are counted.
 type BitOp uint8
 
 // The operations of .b1 products.
@@ -15,33 +15,32 @@ const (
 	AND
 )
 
-// Integer multiplies matrices of whole numbers, or of single bits, into s32. All
-// targets agree. The sum is exact; what does not fit wraps, or with .satfinite is
-// clamped.
+// Integer multiplies matrices of integers or of single bits into s32. All targets give the
+// same results. A sum that does not fit wraps around, or is clamped with .satfinite.
 type Integer struct {
 	a, b Kind
 	op   BitOp
 	sat  bool
-	rows []int32 // factors, decoded
+	rows []int32 // decoded factors
 	cols []int32
 }
 
-// NewInteger is the product of factors s8 and u8 in any mix, s4 and u4 in any mix,
-// or b1, for which op counts and sat must be false.
+// NewInteger returns the product of factors of type s8 or u8, s4 or u4, or b1. The two
+// factors must have the same width. Only b1 uses op, and sat must be false for b1.
 func NewInteger(a, b Kind, op BitOp, sat bool) (*Integer, error) {
 	whole := a >= S8 && b >= S8 && a < kinds && b < kinds
 	switch {
 	case !whole || a.Bits() != b.Bits():
-		return nil, fmt.Errorf("s32.%v.%v: factors are both s8 or u8, both s4 or u4, or both b1", a, b)
+		return nil, fmt.Errorf("s32.%v.%v: the factors must both be s8 or u8, both s4 or u4, or both b1", a, b)
 	case a == B1 && sat:
-		return nil, fmt.Errorf("s32.b1.b1: single bits have no .satfinite")
+		return nil, fmt.Errorf("s32.b1.b1: products of single bits do not have .satfinite")
 	}
 	return &Integer{a: a, b: b, op: op, sat: sat}, nil
 }
 
-// MulAdd is d = c + a·b: a has m rows and b n columns of k packed elements, as for
-// [Float.LoadA]; d and c have rows of n elements. A nil c is zero. d and c may be
-// the same slice.
+// MulAdd computes d = c + a·b: a has m rows and b has n columns of k elements, packed as for
+// [Float.LoadA]. d and c have rows of n elements. A nil c means zero. d and c may be the same
+// slice.
 func (x *Integer) MulAdd(d []uint32, m, n, k int, a, b, c []uint32) {
 	if x.a == B1 {
 		x.countBits(d, m, n, k/32, a, b, c)
@@ -53,7 +52,7 @@ func (x *Integer) MulAdd(d []uint32, m, n, k int, a, b, c []uint32) {
 		row := x.rows[i*k:][:k]
 		for j := range n {
 			col := x.cols[j*k:][:len(row)]
-			var sum int32 // 64 products of bytes cannot overflow
+			var sum int32 // cannot overflow: it is a sum of at most 64 products of bytes
 			for e, v := range row {
 				sum += v * col[e]
 			}

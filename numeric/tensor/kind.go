@@ -21,7 +21,7 @@ const (
 
 var kindInfo = [kinds]struct {
 	name   string
-	bits   int // an element takes in a register
+	bits   int // size of an element in a register
 	minExp int // exponent of the smallest normal number
 }{
 	F16:  {"f16", 16, -14},
@@ -37,7 +37,7 @@ var kindInfo = [kinds]struct {
 	B1:   {name: "b1", bits: 1},
 }
 
-// String is the name of the type in PTX.
+// String returns the name of the type in PTX.
 func (k Kind) String() string {
 	if k >= kinds {
 		return "Kind(?)"
@@ -45,15 +45,15 @@ func (k Kind) String() string {
 	return kindInfo[k].name
 }
 
-// Bits is the space that an element takes in a register.
+// Bits returns the size of an element in a register, in bits.
 func (k Kind) Bits() int { return kindInfo[k].bits }
 
-// Words is the number of 32-bit words that n elements take.
+// Words returns the size of n elements in 32-bit words.
 func (k Kind) Words(n int) int { return n * k.Bits() / 32 }
 
 func (k Kind) fp8() bool { return k == E4M3 || k == E5M2 }
 
-// wide reports whether exponents of the type need more than a byte.
+// wide reports whether exponents of the type need more than 8 bits.
 func (k Kind) wide() bool { return k == BF16 || k == TF32 }
 
 // Arch is a generation of tensor cores.
@@ -66,7 +66,7 @@ const (
 	Hopper             // sm_90, sm_90a
 )
 
-// String is the generation's name.
+// String returns the name of the generation.
 func (a Arch) String() string {
 	if a > Hopper {
 		return "Arch(?)"
@@ -74,7 +74,7 @@ func (a Arch) String() string {
 	return [...]string{"Ampere", "Ada", "Hopper"}[a]
 }
 
-// Inst is the instruction that multiplies.
+// Inst is an instruction that multiplies matrices.
 type Inst uint8
 
 // The instructions.
@@ -84,7 +84,7 @@ const (
 	WGMMA             // wgmma.mma_async
 )
 
-// String is the instruction's name in PTX.
+// String returns the name of the instruction in PTX.
 func (i Inst) String() string {
 	if i > WGMMA {
 		return "Inst(?)"

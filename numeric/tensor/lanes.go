@@ -1,25 +1,28 @@
 package tensor
 
-// Exponents are kept biased in the lanes of a 64-bit word, so that one addition
-// gives the exponents of many products and a few more operations the larger of two
-// for all lanes. The top bit of a lane stays free for that. The bias keeps sums
-// with a zero factor below all others, which have one bit in common:
+// Biased exponents are stored in the lanes of a 64-bit word. One addition then gives the
+// exponents of several products, and a few more operations give the larger of two exponents
+// in all lanes. These operations need the top bit of each lane. The bias is chosen so that a
+// sum with a zero factor is smaller than all other sums, and that all other sums have one
+// common bit set:
 //
 //	lane     types             exponent     biased     sum of two    with a zero
 //	8 bits   f16, e4m3, e5m2   -14…15       32…61      64…122        0…61
 //	16 bits  bf16, tf32        -126…127     512…765    1024…1530     0…765
 //
-// Infinities and NaN have any exponent here and spoil their neighbours', which does
-// no harm: a tile that has one goes the exact way as a whole.
+// The exponents of infinities and NaNs are arbitrary here and may change the neighbouring
+// lanes. This has no effect, because a tile with an infinity or a NaN is computed by exact as
+// a whole.
 //
-// A row has each element's exponent in all lanes of a word, and the top bits set. A tile of eight columns
-// has those of all columns in one word for each element, or in two: first the words
-// of columns 0…3, then those of 4…7.
+// For a row, a word holds the exponent of one element in all lanes, with the top bits set.
+// For a tile of eight columns, one word holds the exponents of all columns for one element. If
+// the lanes have 16 bits there are two words: first all words of columns 0…3, then all words
+// of columns 4…7.
 const (
 	bias8, bias16   = 32 + 14, 512 + 126
 	top8, top16     = 0x8080808080808080, 0x8000800080008000
 	every8, every16 = 0x0101010101010101, 0x0001000100010001
-	some8           = 0x40 * every8 // the bit in common
+	some8           = 0x40 * every8 // the common bit
 )
 
 func (k Kind) bias() int {
@@ -29,8 +32,8 @@ func (k Kind) bias() int {
 	return bias8
 }
 
-// maxima8 finds the largest exponents of the products of a row with eight columns,
-// and floorExp where all products are zero.
+// maxima8 computes the largest exponents of the products of a row with eight columns. It is
+// floorExp for a column where all products are zero.
 func (w *tile) maxima8(a, b []uint64) {
 	var m0, m1, m2, m3 uint64
 	for ; len(a) >= 8 && len(b) >= 8; a, b = a[8:], b[8:] {
@@ -53,8 +56,8 @@ func (w *tile) maxima8(a, b []uint64) {
 	}
 }
 
-// maxima16 is the same for lanes of 16 bits: b has the words of four columns and
-// then of the other four. Here exponents may be below floorExp, too.
+// maxima16 is maxima8 for lanes of 16 bits: b holds the words of the first four columns and
+// then those of the last four. Here exponents may be smaller than floorExp.
 func (w *tile) maxima16(a, b []uint64) {
 	for h := range 2 {
 		m := max16s(a, b[h*len(a):][:len(a)])
@@ -77,15 +80,15 @@ func max16s(a, b []uint64) uint64 {
 	return max16(max16(m0|top16, m1)|top16, max16(m2|top16, m3))
 }
 
-// max8 is the larger value in each 8-bit lane of x and y, where x has the top bits
-// of lanes set and y has not: it stays where x ≥ y.
+// max8 returns the larger value in each 8-bit lane of x and y. The top bits of the lanes are
+// set in x and clear in y. After a subtraction, the top bit of a lane is still set if x ≥ y.
 func max8(x, y uint64) uint64 {
 	d := x - y
 	ge := d & top8
 	return y + d&(ge-ge>>7)
 }
 
-// max16 is the same for 16-bit lanes.
+// max16 is max8 for 16-bit lanes.
 func max16(x, y uint64) uint64 {
 	d := x - y
 	ge := d & top16

@@ -1,8 +1,8 @@
 package tensor
 
-// MulAdd is d = c + a·b: d and c have a row of n elements for each row of a, one
-// element a word (an f16 in the low half). A nil c is zero. d and c may be the
-// same slice.
+// MulAdd computes d = c + a·b: d and c have one row of n elements for each row of a, one
+// element per word (an f16 is in the low half). A nil c means zero. d and c may be the same
+// slice.
 func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
 	for p := 0; p*panel < b.lines; p++ {
 		for i := f.sweep(d, a, b, c, p, 0); i < a.lines; i += f.sweep(d, a, b, c, p, i) {
@@ -12,7 +12,7 @@ func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
 	}
 }
 
-// mulAddRow is the elements of row i and panel p.
+// mulAddRow computes the elements of row i and panel p.
 func (f *Float) mulAddRow(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) {
 	n := b.lines
 	width := min(panel, n-p*panel)
@@ -44,7 +44,7 @@ func (f *Float) values(acc []float64, c []uint32) {
 	}
 }
 
-// addC is the ordinary addition of c after the products.
+// addC adds c after the products, with an ordinary addition.
 func (f *Float) addC(acc []float64, c []uint32) {
 	var add [panel]float64
 	f.values(add[:], c)

@@ -1,31 +1,31 @@
 package tensor
 
-// Rows is the first factor, decoded: m rows of k elements. The zero value is ready
-// for [Float.LoadA], and may be loaded again, which reuses its memory.
+// Rows is the decoded first factor: m rows of k elements. [Float.LoadA] fills it. Loading it
+// again reuses its memory.
 type Rows struct {
 	factor
-	large []float64 // val as the fast path wants it, see fast.go
+	large []float64 // val multiplied by 1+ε for the fast path: see fast.go
 }
 
-// Cols is the second factor, decoded: n columns of k elements, for [Float.LoadB].
-// Columns are kept in panels of eight, the last one filled up with zeros; val has the
-// eight columns' elements side by side.
+// Cols is the decoded second factor: n columns of k elements. [Float.LoadB] fills it. Columns
+// are stored in panels of eight, and the last panel is filled up with zeros. In val, the
+// elements of the eight columns are side by side.
 type Cols struct{ factor }
 
 // panel is the number of elements of a row that are computed together.
 const panel = 8
 
-// factor has lines (rows of A, columns of B) of k elements, in the order in which
-// blocks take them. A tile is a block of a row, or of all columns of a panel.
+// factor holds lines (rows of A, columns of B) of k elements, in the order of the blocks. A
+// tile is a block of a row, or of all columns of a panel.
 type factor struct {
 	lines  int
-	blocks int // in a line
-	length int // of a block
-	minExp int // of a subnormal element
+	blocks int // blocks per line
+	length int // elements per block
+	minExp int // exponent of a subnormal element
 	val    []float64
-	exps   []uint64 // exponents, in lanes of words, see lanes.go
+	exps   []uint64 // exponents in lanes of words: see lanes.go
 	// For each block of each line:
-	signs []uint64 // positive elements in one half, negative ones in the other
+	signs []uint64 // bits of positive elements in one half, of negative elements in the other
 	low   []int32  // exponent of the smallest element, or noFast
 }
 
@@ -35,9 +35,8 @@ const (
 	maxLength = 32       // of a block
 )
 
-// LoadA decodes the first factor from its packed elements: m rows of k, each row
-// [Kind.Words](k) words, the first element in the lowest bits. k is that of one
-// instruction.
+// LoadA decodes the first factor: m rows of k packed elements. A row has [Kind.Words](k)
+// words, and the first element is in the lowest bits. k is the depth of one instruction.
 func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 	f.size(&r.factor, f.a, m, k)
 	r.val, r.large, r.exps = resize(r.val, m*k), resize(r.large, m*k), resize(r.exps, m*k)
@@ -86,7 +85,7 @@ func (f *Float) size(x *factor, kind Kind, lines, k int) {
 	x.minExp = kindInfo[kind].minExp
 }
 
-// fill decodes block t of the blocks of a line.
+// fill decodes block t of a line.
 func (f *Float) fill(val []float64, kind Kind, line []uint32, t, blocks int) {
 	if !f.rule.twoPass {
 		n := len(line) / blocks

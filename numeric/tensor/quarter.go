@@ -2,13 +2,14 @@ package tensor
 
 import "math"
 
-// MulAddQuarter is one of the four products of mma.sync.m8n8k4 with f16 factors: a
-// has 8 rows and b 8 columns of 4 elements, one a word; d and c are 8×8, of f32 or,
-// with half, of f16. An instruction with f32 results and c in f16 converts c first.
+// MulAddQuarter computes one of the four products of mma.sync.m8n8k4 with f16 factors: a has
+// 8 rows and b has 8 columns of 4 elements, one element per word. d and c are 8×8 matrices of
+// f32, or of f16 if half is set. For an instruction with f32 results and c in f16, the caller
+// must convert c first.
 //
-// From sm_80 on no tensor core does this one: it is a subroutine of ordinary f32
-// arithmetic, each step rounded to nearest. Products of f16 are exact there, so that
-// its multiply-adds are additions:
+// From sm_80 on, tensor cores do not support this instruction. It is a subroutine of ordinary
+// f32 arithmetic, and each step is rounded to nearest. Products of f16 are exact in f32, so
+// the multiply-adds are additions:
 //
 //	f32: d = c + (((0 + p₀) + p₁) + p₂) + p₃
 //	f16: d = f16((c + (p₀ + p₁)) + (p₂ + p₃))
@@ -33,7 +34,8 @@ func MulAddQuarter(d, a, b, c []uint32, half bool) {
 	}
 }
 
-// signedF16 is bitsF16 with the sign of a zero, which a tensor core's sum has not.
+// signedF16 is bitsF16, but preserves the sign of a zero. A zero sum of a tensor core has no
+// sign.
 func signedF16(x float32) uint32 {
 	h := bitsF16(float64(x))
 	if h == 0 && math.Signbit(float64(x)) {

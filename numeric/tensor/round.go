@@ -8,12 +8,12 @@ const (
 	nanF16 = 0x7fff
 )
 
-// cutF32 is x cut towards zero to an f32 with frac bits of fraction, as a float64.
-// What is too large is infinite.
+// cutF32 returns x truncated towards zero to an f32 with frac bits of fraction, as a float64.
+// A number that is too large becomes infinite.
 func cutF32(x float64, frac int) float64 {
 	if a := math.Abs(x); a < 0x1p-126 && a != 0 {
-		// Below the normal range the unit stays that of the smallest normal number. What
-		// is cut to nothing has no sign.
+		// Below the normal range, the unit is the unit of the smallest normal number. A
+		// result of zero has no sign.
 		cut := math.Ldexp(math.Trunc(math.Ldexp(a, 126+frac)), -126-frac)
 		if x < 0 && cut != 0 {
 			return -cut
@@ -34,7 +34,7 @@ func sign(x float64) int {
 	return 1
 }
 
-// bitsF32 is a result that is an f32 already.
+// bitsF32 returns the bits of x, which must have the value of an f32.
 func bitsF32(x float64) uint32 {
 	if x != x {
 		return nanF32
@@ -42,8 +42,7 @@ func bitsF32(x float64) uint32 {
 	return math.Float32bits(float32(x))
 }
 
-// bitsF16 is x rounded to the nearest f16, ties to even. x is at least as exact
-// as a sum of tensor cores is.
+// bitsF16 returns the bits of x rounded to the nearest f16, ties to even.
 func bitsF16(x float64) uint32 {
 	u := math.Float64bits(x)
 	s, u := uint32(u>>48&0x8000), u&(1<<63-1)
@@ -52,8 +51,8 @@ func bitsF16(x float64) uint32 {
 	case u > 0x7ff<<52:
 		return nanF16
 	case u < 0x3f1<<52: // 2^-14
-		// The unit of 2^28 is that of subnormal f16, so that adding rounds. What is
-		// rounded to nothing has no sign.
+		// The last bit of a float64 near 2^28 has the value of the last bit of a subnormal f16,
+		// so the addition rounds. A result of zero has no sign.
 		r := uint32(math.Float64bits(math.Float64frombits(u)+0x1p28) & 0x7ff)
 		if r == 0 {
 			return 0
@@ -62,7 +61,7 @@ func bitsF16(x float64) uint32 {
 	case u >= 0x40f<<52: // 2^16
 		return s | 0x7c00
 	}
-	// A carry out of the fraction runs into the exponent, and from the largest
-	// exponent into infinity.
+	// A carry out of the fraction increments the exponent. From the largest exponent it gives
+	// infinity.
 	return s | uint32((u+1<<(cut-1)-1+u>>cut&1-rebias)>>cut)
 }

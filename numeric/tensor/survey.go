@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/simd"
 )
 
-// survey finds out what the sums need to know of rows.
+// survey computes the exponents, signs and smallest exponents of the rows.
 func (r *Rows) survey(kind Kind) {
 	if !vector {
 		r.surveyPlain(kind)
@@ -22,7 +22,7 @@ func (r *Rows) survey(kind Kind) {
 	}
 }
 
-// survey finds out what the sums need to know of columns.
+// survey computes the exponents, signs and smallest exponents of the columns.
 func (c *Cols) survey(kind Kind) {
 	if !vector {
 		c.surveyPlain(kind)
@@ -73,7 +73,8 @@ func (c *Cols) surveyPlain(kind Kind) {
 			block[e] = from[e*panel]
 		}
 		signs, low := surveyBlock(&lanes, block[:c.length], c.minExp, kind.bias())
-		// Turned round, so that & with a row's signs finds the negative products.
+		// The halves are exchanged, so that an AND with the signs of a row gives the negative
+		// products.
 		c.signs[line], c.low[line] = signs<<32|signs>>32, low
 		exps, shift := c.exps[line/perWord*c.length:][:c.length], column%perWord*bits
 		for e := range exps {
@@ -82,8 +83,8 @@ func (c *Cols) surveyPlain(kind Kind) {
 	}
 }
 
-// surveyBlock looks at the elements of a block: their exponents with the bias, which
-// are positive and which negative, and the exponent of the smallest.
+// surveyBlock computes the biased exponents of the elements of a block, the bits of positive
+// and negative elements, and the exponent of the smallest element.
 func surveyBlock(lanes *[maxLength]uint16, block []float64, minExp, bias int) (signs uint64, low int32) {
 	least, most := noneLow, 0
 	for i, v := range block[:min(len(block), maxLength)] {

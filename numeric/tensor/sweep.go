@@ -7,16 +7,16 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/simd"
 )
 
-// vector says whether products take the loops of package simd. Tests turn it off.
+// vector is set if products use the loops of package simd. Tests clear it.
 var vector = simd.Has
 
-// sweepRows is how many rows are multiplied at a time where c is added afterwards,
-// or the result rounded: d may be where c is.
+// sweepRows is the number of rows that are multiplied at a time if c is added or the result
+// is rounded afterwards. These rows are buffered, because d and c may be the same slice.
 const sweepRows = 16
 
-// sweep multiplies the rows from i with panel p in assembly and returns how many it
-// did: none where that cannot be done, and fewer than all before a row that add must
-// look at.
+// sweep multiplies the rows from i on with panel p in assembly and returns the number of rows
+// that it completed. It stops before a row that add must compute. It returns 0 if assembly
+// cannot be used.
 func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) int {
 	n, at := b.lines, i*b.lines+p*panel
 	if !vector || i >= a.lines || at+panel > i*n+n || f.rule.half && a.blocks > 1 {
@@ -49,10 +49,10 @@ func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) int {
 	return int(s.Done)
 }
 
-// zeroC is the accumulators of a row without any.
+// zeroC holds the accumulators of a row if c is nil.
 var zeroC [panel]uint32
 
-// sweepF32 has d and c in rows of n elements.
+// sweepF32 computes f32 results. d and c have rows of n elements.
 func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {
 	s.C, s.D, s.DStep = &zeroC[0], unsafe.Pointer(&d[0]), int64(4*n)
 	if c != nil {
@@ -65,7 +65,7 @@ func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {
 	}
 }
 
-// sweepTwoPass adds c to the sums.
+// sweepTwoPass computes the products without c and then adds c.
 func sweepTwoPass(s *simd.Sweep, d, c []uint32, n int) {
 	var sums [sweepRows * panel]uint32
 	s.Rows = min(s.Rows, sweepRows)
@@ -82,7 +82,8 @@ func sweepTwoPass(s *simd.Sweep, d, c []uint32, n int) {
 	}
 }
 
-// sweepHalf makes f32 of c before and f16 of the sums after.
+// sweepHalf computes f16 results: it converts c to f32 before the products and rounds the
+// sums to f16 afterwards.
 func sweepHalf(s *simd.Sweep, d, c []uint32, n int) {
 	var sums [sweepRows * panel]float64
 	var wider [sweepRows * panel]uint32

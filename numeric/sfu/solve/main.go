@@ -1,10 +1,11 @@
-// Command solve finds the coefficients of package sfu from a card's own results.
+// Command solve computes the coefficients of package sfu from the results of a GPU.
 //
 //	solve DIR > ztables.go
 //
-// DIR has, for each function, NAME.bin: the results as little-endian words for all
-// consecutive inputs of a range: ex2 and rcp over [1, 2), rsqrt and sqrt over
-// [1, 4), lg2 over [½, 2), sin over [1, 4); of tanh every sixteenth over [2^-8, 8).
+// DIR contains one file NAME.bin per function. It holds the results as little-endian words,
+// for all consecutive arguments of a range: ex2 and rcp over [1, 2), rsqrt and sqrt over
+// [1, 4), lg2 over [½, 2), sin over [1, 4). For tanh it holds the results for every sixteenth
+// argument of [2^-8, 8).
 package main
 
 import (

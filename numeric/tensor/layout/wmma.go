@@ -2,12 +2,12 @@ package layout
 
 import "fmt"
 
-// WMMA gives the fragments of wmma for factors of the given bits an element; d is
-// also c, and the same for f16, f32 and s32. Layouts in memory do not matter: load
-// and store put elements in the same places from rows and from columns.
+// WMMA returns the fragments of wmma for factors of the given number of bits per element. c
+// has the same fragment as d. It is the same for f16, f32 and s32. The fragments do not
+// depend on the layout in memory.
 //
-// The f16 fragments a and b have eight registers in any shape and repeat their
-// elements to fill them; copies says so, and is true for f16 alone.
+// In f16, the fragments a and b always have eight registers and repeat their elements to fill
+// them. copies must be set for f16, and only for f16.
 func WMMA(s Shape, bits int, copies bool) (a, b, d Fragment) {
 	if s.M == 8 && s.N == 8 {
 		return MMA(s, bits)
@@ -15,19 +15,20 @@ func WMMA(s Shape, bits int, copies bool) (a, b, d Fragment) {
 	switch (Shape{s.M, s.N, 0}) {
 	case Shape{16, 16, 0}, Shape{32, 8, 0}, Shape{8, 32, 0}:
 	default:
-		panic(fmt.Sprintf("layout: wmma has no shape %v", s))
+		panic(fmt.Sprintf("layout: wmma does not have the shape %v", s))
 	}
-	// A factor of 32 lines is two of 16 one below the other; one of 8 lines is half
-	// of one. Eight columns of the other factor beside 16 rows are as in mma.sync.
-	words := s.K * bits / 32 / 4 // of a line in a lane
+	// A factor of 32 lines consists of two factors of 16 lines, one below the other. A factor
+	// of 8 lines is half of one. For 16 rows, each eight columns of the other factor are as in
+	// mma.sync.
+	words := s.K * bits / 32 / 4 // words of a line per lane
 	a = Fragment{s.M, s.K, 32, s.M * s.K / 32, 1, lines(bits, words, s.M > 8)}
-	b = Fragment{s.K, s.N, 32, s.K * s.N / 32, 1, turned(lines(bits, words, s.N == 32))}
+	b = Fragment{s.K, s.N, 32, s.K * s.N / 32, 1, transposed(lines(bits, words, s.N == 32))}
 	d = Fragment{s.M, s.N, 32, s.M * s.N / 32, 1, accumulator}
 	switch {
 	case s.M == 32:
 		d.At = stacked
 	case s.M == 8:
-		d.At = turned(stacked) // the product is that of the transposed matrices
+		d.At = transposed(stacked) // the product is computed with the transposed matrices
 	}
 	if copies {
 		a, b = repeat(a), repeat(b)
@@ -35,9 +36,9 @@ func WMMA(s Shape, bits int, copies bool) (a, b, d Fragment) {
 	return a, b, d
 }
 
-// lines is the layout of a factor with consecutive k in a word. Registers go
-// through the words of a line and then down by eight lines; with pairs they first
-// go to the line eight below, as the first factor of mma.sync.
+// lines returns the layout of a factor with consecutive k in a word. Consecutive registers
+// hold the words of a line, then the words of the line eight below. With pairs they alternate
+// between the two lines, as for the first factor of mma.sync.
 func lines(bits, words int, pairs bool) Map {
 	per := 32 / bits
 	return func(lane, i int) Pos {
@@ -50,14 +51,14 @@ func lines(bits, words int, pairs bool) Map {
 	}
 }
 
-// stacked is the accumulator of 32 rows and eight columns.
+// stacked is the layout of an accumulator of 32 rows and eight columns.
 func stacked(lane, i int) Pos { return Pos{group(lane) + 8*(i>>1), 2*quad(lane) + i&1} }
 
-func turned(m Map) Map {
+func transposed(m Map) Map {
 	return func(lane, i int) Pos { return transpose(m(lane, i)) }
 }
 
-// repeat fills eight registers of two elements.
+// repeat repeats the elements of a fragment to fill eight registers of two elements.
 func repeat(f Fragment) Fragment {
 	held, at := f.Elements, f.At
 	f.Elements, f.Copies = 16, 16/held
