@@ -160,6 +160,8 @@
 //	"verdict"   attest/record.Verdict: "outcome", "why", "gates", …
 //	"record", "verdict_hash"   in the evidence; "" when nothing is kept
 //	"evidence"  the folder, or ""
+//	"parity"    "with", "same", "of": on how many cases the bits are those of the kernel
+//	            that this one builds on; null where no case is common to both
 //
 // run writes one object: "kernel", "shape", "device", "case", attest/record.Case,
 // "wrong", a list of what is wrong with it, "performance", attest/record.Performance,

@@ -129,7 +129,7 @@ medians of both with the ratio of B to A. A verdict stands for the record that i
 Times of two runs do not prove a difference; attest compare times both kernels in one
 run. The exit code is 0 whether they differ or not.
 
-JSON: {"a", "b", "same_ptx", "same_kernel", "kernel", "build", "outcome": [{"what", "a", "b"}],
+JSON: {"a", "b", "same_ptx", "same_kernel", "parity", "kernel", "build", "outcome": [{"what", "a", "b"}],
 "resources", "errors", "times": [{"what", "a", "b", "ratio"}]}; null where one of them
 has no such number.`,
 		Example: "  attest evidence diff 3f9a 81c0\n  attest evidence diff 3f9a 81c0 --json | jq '.times[] | select(.ratio < 0.9)'",

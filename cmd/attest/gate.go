@@ -65,7 +65,7 @@ original effort: one byte u in 0..255 means (u-128)/127*448*scale.
 
 JSON, one object per kernel: {"kernel", "baseline", "device", "verdict": {"outcome",
 "why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
-"verdict_hash", "evidence"}; the record itself is in the evidence.`,
+"verdict_hash", "evidence", "parity": {"with", "same", "of"}}; the record itself is in the evidence.`,
 		Example: `  attest gate
   attest gate stage3b stage4
   attest gate stage3b --plan smoke --evidence ""

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -180,6 +182,7 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 			return results, err
 		}
 		r := newGateResult(rec, j.Subject, j.file, g.Dir)
+		r.Parity = g.parity(r, results)
 		var kept error
 		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict, j.Subject, baseline)
 		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is looked at: a full disk must not cost the result
@@ -190,6 +193,32 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		progress.Next()
 	}
 	return results, nil
+}
+
+// parity compares the bits of a kernel with those of the kernel that it builds on: in this
+// run, or in the newest record of it that the store had before.
+func (g *Gate) parity(r *GateResult, results []*GateResult) *report.Parity {
+	base := kernels.Base(r.Kernel.Name)
+	if base == "" {
+		return nil
+	}
+	same := func(other *record.Record) *report.Parity {
+		if p := report.ParityOf(other, r.record); other.Kernel.Name == base && p.Of > 0 {
+			return &p
+		}
+		return nil
+	}
+	for _, other := range slices.Backward(results) {
+		if p := same(other.record); p != nil {
+			return p
+		}
+	}
+	for _, item := range slices.Backward(g.before()) {
+		if p := same(item.Record); p != nil {
+			return p
+		}
+	}
+	return nil
 }
 
 // plan returns what is measured of a kernel.

@@ -30,6 +30,9 @@ type GateResult struct {
 	Record      string          `json:"record"` // hash, "" when it was not kept
 	VerdictHash string          `json:"verdict_hash"`
 	Evidence    string          `json:"evidence"`
+	// Parity is the comparison of bits with the kernel that this one builds on, nil where
+	// no record of that kernel has a case in common.
+	Parity *report.Parity `json:"parity"`
 
 	record    *record.Record
 	file, ptx string // the PTX of the kernel: the name of its file and its text
@@ -83,6 +86,9 @@ func (r *GateResult) print(env *cli.Env) {
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(k.Name)), s.Dim(term.Clean(strings.Join(title, ", "))))
 	for i := range r.Verdict.Gates {
 		printGate(env, s, &r.Verdict.Gates[i])
+	}
+	if r.Parity != nil {
+		line(env, "parity", len("parity"), r.Parity.String())
 	}
 	r.printFindings(env, s)
 	r.printMap(env, s)

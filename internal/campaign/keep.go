@@ -14,6 +14,18 @@ import (
 type Keeper struct {
 	Dir   string // the value of --evidence; "" keeps nothing
 	store *evidence.Store
+	kept  *evidence.Contents // what before has read
+}
+
+// before returns the records that the store had when it was first asked, oldest first.
+func (k *Keeper) before() []*evidence.Item {
+	if k.store == nil {
+		return nil
+	}
+	if k.kept == nil {
+		k.kept = k.store.Load()
+	}
+	return k.kept.Items
 }
 
 // openStore finds out before anything is measured whether it can be kept.

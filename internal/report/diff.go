@@ -22,6 +22,7 @@ type Difference struct {
 	// in the same way.
 	Same       bool     `json:"same_ptx"`
 	SameKernel bool     `json:"same_kernel"`
+	Parity     Parity   `json:"parity"` // of B with A
 	Kernel     []Change `json:"kernel"` // name, formats, config
 	Build      []Change `json:"build"`  // device, driver, tools, sources
 	Outcome    []Change `json:"outcome"`
@@ -48,7 +49,7 @@ type Number struct {
 
 // Diff compares two records.
 func Diff(a, b *evidence.Item) *Difference {
-	d := &Difference{A: a.Hash, B: b.Hash, Same: a.Kernel.SHA256 == b.Kernel.SHA256, SameKernel: a.Kernel.Same(&b.Kernel)}
+	d := &Difference{A: a.Hash, B: b.Hash, Same: a.Kernel.SHA256 == b.Kernel.SHA256, SameKernel: a.Kernel.Same(&b.Kernel), Parity: ParityOf(a.Record, b.Record)}
 	d.Kernel = texts(kernelTexts(&a.Kernel), kernelTexts(&b.Kernel))
 	d.Build = texts(buildTexts(a.Record), buildTexts(b.Record))
 	d.Outcome = texts(outcomeTexts(a), outcomeTexts(b))
@@ -207,6 +208,9 @@ func (d *Difference) WriteText(w io.Writer, style term.Style) {
 		same = "the same kernel in different PTX: comments or source lines differ"
 	}
 	fmt.Fprintf(w, "A %s\nB %s\n%s\n", short(d.A), short(d.B), same)
+	if d.Parity.Of > 0 {
+		fmt.Fprintf(w, "B has the %s\n", d.Parity)
+	}
 	for _, s := range []struct {
 		title   string
 		changes []Change
