@@ -1,7 +1,10 @@
 package repo
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -10,6 +13,7 @@ import (
 // start with "$ ", and compares what they print on both streams with what the document
 // shows.
 func TestCommands(t *testing.T) {
+	w := workspace(t)
 	ran := 0
 	for _, d := range documents(t) {
 		for i := range d.blocks {
@@ -20,18 +24,105 @@ func TestCommands(t *testing.T) {
 			var now strings.Builder
 			for _, line := range commands(b.text) {
 				ran++
-				args := strings.Fields(line)
-				cmd := exec.Command(args[0], args[1:]...)
-				cmd.Dir = root(t)
-				out, _ := cmd.CombinedOutput() // a command may fail on purpose: go run then prints its exit status
-				now.WriteString("$ " + line + "\n" + string(out))
+				out, _ := w.run(line) // a command may fail on purpose
+				now.WriteString("$ " + line + "\n" + out)
 			}
-			d.compare(t, b, now.String())
+			d.compare(t, b, sameHashes(now.String(), b.text))
 		}
 	}
 	if ran == 0 {
 		t.Error("no document shows a command with its output")
 	}
+}
+
+// TestShellBlocks runs the shell blocks that are marked <!-- run -->. They must succeed.
+func TestShellBlocks(t *testing.T) {
+	w := workspace(t)
+	ran := 0
+	for _, d := range documents(t) {
+		for i := range d.blocks {
+			b := &d.blocks[i]
+			if b.lang != "sh" || b.from != "run" {
+				continue
+			}
+			ran++
+			if strings.Contains(b.text, "clang ") && !w.clang {
+				t.Logf("%s:%d: skipped, clang is not installed", d.path, b.line)
+				continue
+			}
+			if out, err := w.run("set -e\n" + strings.ReplaceAll(b.text, "/tmp/", t.TempDir()+"/")); err != nil {
+				t.Errorf("%s:%d: %v\n%s", d.path, b.line, err, out)
+			}
+		}
+	}
+	if ran == 0 {
+		t.Error("no document marks a shell block <!-- run -->")
+	}
+}
+
+// place is where commands run: a folder that shows the files of the repository, so that
+// what the commands write is not left in the repository.
+type place struct {
+	dir, bin string
+	clang    bool
+}
+
+// workspace builds attest and returns a place to run it.
+func workspace(t *testing.T) *place {
+	t.Helper()
+	w := &place{dir: t.TempDir(), bin: t.TempDir()}
+	build := exec.Command("go", "build", "-o", filepath.Join(w.bin, "attest"), "./cmd/attest")
+	build.Dir = root(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	entries, err := os.ReadDir(root(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			symlink(t, filepath.Join(root(t), e.Name()), filepath.Join(w.dir, e.Name()))
+		}
+	}
+	for _, name := range []string{"clang", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14"} {
+		if path, err := exec.LookPath(name); err == nil {
+			symlink(t, path, filepath.Join(w.bin, "clang"))
+			w.clang = true
+			break
+		}
+	}
+	return w
+}
+
+func symlink(t *testing.T, from, to string) {
+	t.Helper()
+	if err := os.Symlink(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs a shell command where no GPU is visible, and returns what it prints.
+func (w *place) run(line string) (string, error) {
+	cmd := exec.Command("sh", "-c", line)
+	cmd.Dir = w.dir
+	cmd.Env = append(os.Environ(), "PATH="+w.bin+":"+os.Getenv("PATH"), "CUDA_VISIBLE_DEVICES=", "NO_COLOR=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// recordHash matches the hash of a record, which depends on the time of the run.
+var recordHash = regexp.MustCompile(`record [0-9a-f]{12}\b`)
+
+// sameHashes returns an output with the record hashes of another one.
+func sameHashes(out, shown string) string {
+	hashes := recordHash.FindAllString(shown, -1)
+	return recordHash.ReplaceAllStringFunc(out, func(hash string) string {
+		if len(hashes) > 0 {
+			hash, hashes = hashes[0], hashes[1:]
+		}
+		return hash
+	})
 }
 
 // commands returns the command lines of a console block.

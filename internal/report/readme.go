@@ -12,15 +12,15 @@ const (
 	resultsEnd   = "<!-- end of results -->"
 )
 
-// NoResults is what stands in a README before anything was timed.
+// NoResults is the text of a README before any kernel was timed.
 const NoResults = "No measurements yet."
 
-// Results is the table for a README: the fastest kernel of each shape and device that
-// was not rejected, and what it beats or does not.
+// Results returns the table for a README: for each shape and device the fastest kernel that
+// was not rejected, beside the fastest rival of the same run.
 func (v *View) Results() string {
 	t := &Table{
-		Head:  []string{"shape", "kernel", "graph, warm µs", "graph, cold µs", "event, warm µs", "TFLOP/s", "max error", "against the fastest rival", "record"},
-		Right: "llrrrrrll",
+		Head:  []string{"shape", "kernel", "µs", "TFLOP/s", "max error", "speedup over the fastest rival", "record"},
+		Right: "llrrrll",
 	}
 	var devices []string
 	for _, s := range v.Shapes {
@@ -33,18 +33,18 @@ func (v *View) Results() string {
 		}
 		m := best.Main()
 		t.Rows = append(t.Rows, []Cell{
-			text(s.Title()), text(best.Label), text(best.by("graph, warm")), text(best.by("graph, cold")), text(best.by("event, warm")), text(figures(m.TFLOPs)),
+			text(s.Title()), text(best.Label), text(best.by("graph, warm")), text(figures(m.TFLOPs)),
 			text(maxError(best.Item.Record, s.Shape)), text(m.againstRival()), source(best.Item),
 		})
 	}
 	if len(t.Rows) == 0 {
 		return NoResults + "\n"
 	}
-	return fmt.Sprintf("The fastest kernel of each shape on %s, median of one launch, rivals in the same run; `attest evidence show RECORD` has every sample.\n\n%s",
+	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. `attest evidence show RECORD --evidence evidence` prints every sample.\n\n%s",
 		escape(strings.Join(devices, " and ")), t.Markdown())
 }
 
-// by is the median by a method.
+// by returns the median time by a method, in µs.
 func (r *Row) by(method string) string {
 	for i := range r.Marks {
 		if how(r.Marks[i].Method) == method {
@@ -54,12 +54,12 @@ func (r *Row) by(method string) string {
 	return none
 }
 
-// ReplaceResults puts results into a README, between the lines that mark them.
+// ReplaceResults returns a README with the results between the lines that mark their place.
 func ReplaceResults(readme, results string) (string, error) {
 	before, rest, ok := strings.Cut(readme, resultsBegin+"\n")
 	_, after, closed := strings.Cut(rest, resultsEnd)
 	if !ok || !closed {
-		return "", fmt.Errorf("there is no place for the results: put the lines\n%s\n%s\nwhere they are to stand", resultsBegin, resultsEnd)
+		return "", fmt.Errorf("there is no place for the results: put the lines\n%s\n%s\nwhere the results belong", resultsBegin, resultsEnd)
 	}
 	return before + resultsBegin + "\n" + results + resultsEnd + after, nil
 }
