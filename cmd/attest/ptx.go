@@ -14,6 +14,6 @@ in parallel and reported in order; a bad file does not stop the rest.`,
 		`  attest ptx check *.ptx
   attest ptx stats --json kernel.ptx
   attest ptx fmt --check *.ptx`)
-	c.AddCommand(checkCommand(env), fmtCommand(env), statsCommand(env), layoutCommand(env))
+	c.AddCommand(checkCommand(env), fmtCommand(env), statsCommand(env), layoutCommand(env), cudaHeaderCommand(env))
 	return c
 }
