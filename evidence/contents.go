@@ -17,7 +17,7 @@ type Item struct {
 	Verdicts []Judgement
 }
 
-// Verdict is the newest verdict, nil for none.
+// Verdict returns the newest verdict, or nil.
 func (i *Item) Verdict() *Judgement {
 	if len(i.Verdicts) == 0 {
 		return nil
@@ -25,13 +25,13 @@ func (i *Item) Verdict() *Judgement {
 	return &i.Verdicts[len(i.Verdicts)-1]
 }
 
-// Contents is all that a store has.
+// Contents is everything in a store.
 type Contents struct {
 	Items []*Item // in the order they were added
 	Check *Check  // of the whole store
 }
 
-// Load reads and verifies all of a store. What is damaged is left out and is among the
+// Load reads and verifies a whole store. Damaged objects are left out and listed among the
 // problems of the check.
 func (s *Store) Load() *Contents {
 	v := s.verify()

@@ -60,17 +60,17 @@ func TestDamageIsFound(t *testing.T) {
 			[]string{"OBJECT0: is damaged", "OBJECT1: judges", "OBJECT4: is missing"}},
 		{"object renamed", func(t *testing.T, dir string, h []string) {
 			os.Rename(object(dir, h[4]), filepath.Join(dir, "objects", "x.json"))
-		}, []string{"OBJECT4: is missing", "objects/x.json: is not named"}},
+		}, []string{"OBJECT4: is missing", "objects/x.json: does not have the name"}},
 		{"entry edited", func(t *testing.T, dir string, h []string) { edit(t, entry(dir, 2), "MERGE", "REJECT") },
-			[]string{"log/00000002.json: was changed", "log/00000002.json: says something else"}},
+			[]string{"log/00000002.json: was changed", "log/00000002.json: does not match the object"}},
 		{"last entry edited", func(t *testing.T, dir string, h []string) { edit(t, entry(dir, 5), "stage2", "stage3") },
-			[]string{"log/00000005.json: was changed", "log/00000005.json: says something else"}},
+			[]string{"log/00000005.json: was changed", "log/00000005.json: does not match the object"}},
 		{"entry cut", func(t *testing.T, dir string, h []string) { put(t, entry(dir, 3), `{"seq":3`) },
 			[]string{"OBJECT3: judges", "log/00000003.json: is damaged", "log/00000003.json: was changed"}},
 		{"entry removed", func(t *testing.T, dir string, h []string) { os.Remove(entry(dir, 2)) },
 			[]string{"log/00000002.json: is missing"}},
 		{"two entries removed", func(t *testing.T, dir string, h []string) { os.Remove(entry(dir, 1)); os.Remove(entry(dir, 2)) },
-			[]string{"log/00000001.json: is missing, and so is all up to log/00000002.json"}},
+			[]string{"log/00000001.json: is missing, and all entries up to log/00000002.json"}},
 		{"last entry and its object removed", func(t *testing.T, dir string, h []string) {
 			os.Remove(entry(dir, 5))
 			os.Remove(object(dir, h[4]))
@@ -88,7 +88,7 @@ func TestDamageIsFound(t *testing.T) {
 		{"head damaged", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "head.json"), "{") },
 			[]string{"head.json: is damaged"}},
 		{"stray in the log", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "log", "5.json"), "{}") },
-			[]string{"log/5.json: is not named"}},
+			[]string{"log/5.json: does not have the name"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, hashes := filled(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Kind is what an object is.
+// Kind is the kind of an object.
 type Kind string
 
 // The kinds.
@@ -24,21 +24,21 @@ const (
 	Verdict Kind = "verdict"
 )
 
-// Entry is one line of the log: what was added, and enough of it to be found again.
+// Entry is one entry of the log: what was added, and what a reader searches for.
 type Entry struct {
 	Seq      int       `json:"seq"`      // from 1
 	Previous string    `json:"previous"` // hash of the entry before, "" for the first
 	Kind     Kind      `json:"kind"`
-	Object   string    `json:"object"` // hash, and so the name of the file
+	Object   string    `json:"object"` // the hash, which is also the name of the file
 	Time     time.Time `json:"time"`   // of the record or the verdict
 	Kernel   string    `json:"kernel"`
 	Device   string    `json:"device"`
-	// Of a verdict only.
+	// The fields below are set for verdicts only.
 	Judges  string         `json:"judges,omitempty"` // hash of the record
 	Outcome record.Outcome `json:"outcome,omitempty"`
 }
 
-// head is the newest entry as its writer knew it.
+// head names the newest entry that its writer knew.
 type head struct {
 	Seq   int    `json:"seq"`
 	Entry string `json:"entry"` // hash
@@ -55,7 +55,7 @@ func isHash(text string) bool {
 	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// encode is the bytes of a file: one line, as a program and jq read it.
+// encode returns the bytes of a file: one line of JSON.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -64,7 +64,7 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// readHead is what head.json says.
+// readHead reads head.json.
 func (s *Store) readHead() (h head, err error) {
 	data, err := os.ReadFile(s.path(headFile))
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Store) readHead() (h head, err error) {
 	return h, nil
 }
 
-// firstHead writes the head of an empty store, so that one without a head has lost it.
+// firstHead writes the head of an empty store. A store without a head has therefore lost it.
 func (s *Store) firstHead() error {
 	if _, err := os.Lstat(s.path(headFile)); err == nil {
 		return nil
@@ -99,7 +99,7 @@ func (s *Store) firstHead() error {
 	return s.sync(".")
 }
 
-// newest is the highest number in the log, 0 for none.
+// newest returns the highest number in the log, 0 if there is none.
 func (s *Store) newest() (int, error) {
 	files, err := os.ReadDir(s.path("log"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -114,14 +114,14 @@ func (s *Store) newest() (int, error) {
 	return newest, err
 }
 
-// logNumber is the number in the name of an entry's file.
+// logNumber returns the number in the name of an entry's file.
 func logNumber(name string) (seq int, ok bool) {
 	seq, err := strconv.Atoi(strings.TrimSuffix(name, ".json"))
 	return seq, err == nil && seq > 0 && logFile(seq) == filepath.Join("log", name)
 }
 
-// tail is what the next entry is chained to. Where the head knows the newest entry it
-// is believed over the file: a file that was changed must not be vouched for.
+// tail returns the entry that the next entry is chained to. If the head names the newest
+// entry, tail trusts the head and not the file, which may have been changed.
 func (s *Store) tail() (head, error) {
 	seq, err := s.newest()
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// hashOf is what a file with this content is known by.
+// hashOf returns the hash that names a file with this content.
 func hashOf(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// stale is when a file in tmp/ is certain to have no writer.
+// stale is the age from which a file in tmp/ has no writer any more.
 const stale = time.Hour
 
-// readOnly are the permissions of what is never changed again.
+// readOnly is the mode of files that are never changed again.
 const readOnly = 0o444
 
 // draft writes a complete file under tmp/ and returns its path.
@@ -32,7 +32,7 @@ func (s *Store) draft(data []byte) (path string, err error) {
 	}
 	defer func() {
 		if err != nil {
-			f.Close() // closed already on a late error; closing again is harmless
+			f.Close() // closing twice is harmless
 			os.Remove(f.Name())
 		}
 	}()
@@ -42,13 +42,13 @@ func (s *Store) draft(data []byte) (path string, err error) {
 	if err = f.Chmod(readOnly); err != nil {
 		return "", err
 	}
-	if err = f.Sync(); err != nil { // before it has a name: a crash must not leave a name without content
+	if err = f.Sync(); err != nil { // before the file gets its name: a crash must not leave a name without content
 		return "", err
 	}
 	return f.Name(), f.Close()
 }
 
-// sync makes the names in a folder last.
+// sync makes the names in a folder durable.
 func (s *Store) sync(folder string) error {
 	d, err := os.Open(s.path(folder))
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) sync(folder string) error {
 	return d.Sync()
 }
 
-// makeFolders makes what is missing of the store.
+// makeFolders makes the missing folders of the store.
 func (s *Store) makeFolders(more ...string) error {
 	if err := MakeDir(s.dir); err != nil {
 		return err
@@ -78,11 +78,11 @@ func (s *Store) makeFolders(more ...string) error {
 	return nil
 }
 
-// sweep removes what killed writers left under tmp/.
+// sweep removes the files that killed writers left under tmp/.
 func (s *Store) sweep() {
 	files, err := os.ReadDir(s.path("tmp"))
 	if err != nil {
-		return // nothing to tidy
+		return // there is no tmp/
 	}
 	for _, f := range files {
 		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > stale {
@@ -91,16 +91,16 @@ func (s *Store) sweep() {
 	}
 }
 
-// explain says what to do about an error of the file system.
+// explain adds what to do about an error of the file system.
 func (s *Store) explain(err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		hint = "; the disk is full: make room and run again, nothing was half-written"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		hint = "; the directory cannot be written: choose another"
+		hint = "; the folder cannot be written: choose another one"
 	case errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
-		hint = "; this file system has no hard links: keep evidence on another"
+		hint = "; this file system has no hard links: choose a folder on another one"
 	}
 	return fmt.Errorf("evidence in %s: %w%s", s.dir, err, hint)
 }

@@ -14,16 +14,15 @@ import (
 // a kernel by the hash of its text alone, which changes with every source line.
 const identitiesFile = "identities.json"
 
-// Identity is a line of the table: a text that a record of schema 1 names, and the identity
-// of the kernel that the text is of.
+// Identity is one entry of the table: a text that a record of schema 1 names, and the
+// identity of its kernel.
 type Identity struct {
 	Kernel   string `json:"kernel"`   // its name today
 	SHA256   string `json:"sha256"`   // of the text
 	Identity string `json:"identity"` // see [record.Kernel]
 }
 
-// Identities returns the table of the store. It is empty where there is none: only stores
-// that are older than schema 2 have one.
+// Identities returns the table of the store. Only a store with records of schema 1 has one.
 func (s *Store) Identities() ([]Identity, error) {
 	data, err := os.ReadFile(s.path(identitiesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +38,7 @@ func (s *Store) Identities() ([]Identity, error) {
 	seen := map[string]bool{}
 	for _, i := range list {
 		if !isHash(i.SHA256) || !isHash(i.Identity) || i.Kernel == "" || seen[i.SHA256] {
-			return nil, Problem{identitiesFile, fmt.Sprintf("is damaged: the line of %q", i.SHA256)}
+			return nil, Problem{identitiesFile, fmt.Sprintf("is damaged at %q", i.SHA256)}
 		}
 		seen[i.SHA256] = true
 	}
@@ -49,7 +48,7 @@ func (s *Store) Identities() ([]Identity, error) {
 // identify fills in the identities that the kernels of an old record lack.
 func (s *Store) identify(r *record.Record) {
 	s.once.Do(func() {
-		list, _ := s.Identities() // Verify names the damage; the record is as good without
+		list, _ := s.Identities() // Verify reports damage; a record is usable without identities
 		s.identities = map[string]string{}
 		for _, i := range list {
 			s.identities[i.SHA256] = i.Identity

@@ -2,27 +2,26 @@ package evidence
 
 import "fmt"
 
-// Imported is what an import added.
+// Imported counts what an import added.
 type Imported struct {
 	From     string `json:"from"`
 	Records  int    `json:"records"`
 	Verdicts int    `json:"verdicts"`
-	Known    int    `json:"known"` // that were there already
+	Known    int    `json:"known"` // objects that were present before
 }
 
-// Damage is the error of something that will not be done with a damaged store.
+// Damage is the error of an operation that refuses a damaged store.
 type Damage struct {
 	Dir      string
 	Problems []Problem
 }
 
 func (d *Damage) Error() string {
-	return fmt.Sprintf("evidence in %s is damaged, first of all %s; see attest evidence verify --evidence %s", d.Dir, d.Problems[0], d.Dir)
+	return fmt.Sprintf("evidence in %s is damaged: %s; see attest evidence verify --evidence %s", d.Dir, d.Problems[0], d.Dir)
 }
 
-// Import adds what another store has, in its order, and keeps the hashes of records and
-// verdicts. A damaged store is refused with a *Damage: what is taken from it would look
-// as sound as all the rest.
+// Import adds the objects of another store in their order, with their hashes. It refuses a
+// damaged store with a *Damage, since its objects would look sound here.
 func (s *Store) Import(from *Store) (Imported, error) {
 	n := Imported{From: from.dir}
 	v := from.verify()
@@ -30,7 +29,7 @@ func (s *Store) Import(from *Store) (Imported, error) {
 		return n, &Damage{from.dir, v.Problems}
 	}
 	known := map[string]bool{}
-	ours, _ := s.Entries() // of what is damaged here, another copy is welcome
+	ours, _ := s.Entries() // an object that is damaged here is added again
 	for i := range ours {
 		if _, err := s.Object(ours[i].Object); err == nil {
 			known[ours[i].Object] = true
@@ -51,7 +50,7 @@ func (s *Store) Import(from *Store) (Imported, error) {
 		if err != nil {
 			return n, err
 		}
-		// The bytes are copied, not written anew: a later version may write them otherwise.
+		// The bytes are copied, since this version could encode them differently.
 		if err := s.publish(data, e); err != nil {
 			return n, s.explain(err)
 		}

@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Exported is what an export has in it.
+// Exported counts what an export holds.
 type Exported struct {
 	Records  int    `json:"records"`
 	Verdicts int    `json:"verdicts"`
@@ -24,9 +24,9 @@ type Exported struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// Export writes the store as one file, a tar of its directory that is compressed with
-// gzip: `tar xzf` makes the directory of it, and Unpack does. The same evidence gives
-// the same bytes. A damaged store is refused with a *Damage.
+// Export writes the store as one file: a tar of its folder, compressed with gzip. `tar xzf`
+// or Unpack restores the folder. The same evidence gives the same bytes. Export refuses a
+// damaged store with a *Damage.
 func (s *Store) Export(w io.Writer) (Exported, error) {
 	var n Exported
 	v := s.verify()
@@ -73,7 +73,7 @@ func (s *Store) Export(w io.Writer) (Exported, error) {
 			n.Verdicts++
 		}
 	}
-	// The head of what is in here: others may be adding meanwhile.
+	// The head of the exported entries: other processes may add entries meanwhile.
 	data, err := encode(last)
 	if err != nil {
 		return n, err
@@ -94,19 +94,19 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// mostUnpacked is how large a file of a store may be.
+// mostUnpacked is the largest file that Unpack accepts, in bytes.
 const mostUnpacked = 1 << 30
 
-// Unpack makes the directory of an export, or of any tar of a directory of evidence,
-// compressed or not. What does not belong to a store is left out. Nothing is checked:
-// Verify and Import do.
+// Unpack restores the folder of an export, or of any tar of a folder of evidence, compressed
+// or not. It skips files that do not belong to a store. It checks nothing; Verify and Import
+// do.
 func Unpack(r io.Reader, dir string) error {
 	b := bufio.NewReader(r)
 	r = b
 	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return fmt.Errorf("it is no export: %w", err)
+			return fmt.Errorf("this is not an export: %w", err)
 		}
 		r = z
 	}
@@ -116,21 +116,21 @@ func Unpack(r io.Reader, dir string) error {
 		h, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF) && found > 0:
-			if _, err := io.Copy(io.Discard, r); err != nil { // the sum of gzip is at the end
-				return fmt.Errorf("it is no export, or not all of one: %w", err)
+			if _, err := io.Copy(io.Discard, r); err != nil { // the checksum of gzip is at the end
+				return fmt.Errorf("this is not an export, or a part of one is missing: %w", err)
 			}
 			return nil
 		case errors.Is(err, io.EOF):
-			return errors.New("it is no export: there is no evidence in it")
+			return errors.New("this is not an export: it holds no evidence")
 		case err != nil:
-			return fmt.Errorf("it is no export, or not all of one: %w", err)
+			return fmt.Errorf("this is not an export, or a part of one is missing: %w", err)
 		}
 		name, ok := belongs(h.Name)
 		if !ok || h.Typeflag != tar.TypeReg {
 			continue
 		}
 		if h.Size > mostUnpacked {
-			return fmt.Errorf("%s has %d bytes: no record is that large", h.Name, h.Size)
+			return fmt.Errorf("%s has %d bytes, which is too large for a record", h.Name, h.Size)
 		}
 		if err := unpackFile(filepath.Join(dir, filepath.FromSlash(name)), t); err != nil {
 			return err
@@ -149,13 +149,14 @@ func unpackFile(to string, from io.Reader) error {
 	}
 	_, err = io.Copy(f, from)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("it is no export, or not all of one: %w", err)
+		return fmt.Errorf("this is not an export, or a part of one is missing: %w", err)
 	}
 	return nil
 }
 
-// belongs is the name of a file within its store, and whether it has one. It is made of
-// nothing but what a store's names are, so that no archive can write elsewhere.
+// belongs returns the name of an archived file within a store, and whether it has one. The
+// name is built only from the parts that names in a store have, so an archive cannot write
+// anywhere else.
 func belongs(name string) (string, bool) {
 	parts := strings.Split(path.Clean(filepath.ToSlash(name)), "/")
 	last := parts[len(parts)-1]

@@ -41,7 +41,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestUnpackErrors: what is no export, or a part of one, says so.
+// TestUnpackErrors: a file that is not a whole export is refused.
 func TestUnpackErrors(t *testing.T) {
 	var file bytes.Buffer
 	s, _ := filled(t)
@@ -51,7 +51,7 @@ func TestUnpackErrors(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"nothing": nil, "text": []byte("not a tar"), "gzip": {0x1f, 0x8b, 0}, "half": file.Bytes()[:file.Len()/2], "but the end": file.Bytes()[:file.Len()-4],
 	} {
-		if err := evidence.Unpack(bytes.NewReader(data), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no export") {
+		if err := evidence.Unpack(bytes.NewReader(data), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not an export") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Problem is a file that is not as it was written, or a note about one that is.
+// Problem is a damaged file, or a note about a file.
 type Problem struct {
 	Path string `json:"path"` // in the store
 	What string `json:"what"`
@@ -23,7 +23,8 @@ func (p Problem) String() string { return p.Path + ": " + p.What }
 
 func (p Problem) Error() string { return p.String() }
 
-// Entries are the log in its order, and what could not be read of it.
+// Entries returns the entries of the log in order, and the problems of those that cannot be
+// read.
 func (s *Store) Entries() (entries []Entry, problems []Problem) {
 	h, headErr := s.readHead() // before the log, so that the log has what the head names
 	newest, err := s.newest()
@@ -56,7 +57,7 @@ func (s *Store) Entries() (entries []Entry, problems []Problem) {
 	return entries, problems
 }
 
-// gap is the last of the entries that are missing from a number on.
+// gap returns the last number of a range of missing entries that starts at seq.
 func (s *Store) gap(seq, newest int) int {
 	for seq < newest {
 		if _, err := os.Lstat(s.path(logFile(seq + 1))); err == nil {
@@ -70,12 +71,12 @@ func (s *Store) gap(seq, newest int) int {
 func missing(from, to int) Problem {
 	p := Problem{filepath.ToSlash(logFile(from)), "is missing: it was removed or renamed"}
 	if to > from {
-		p.What = fmt.Sprintf("is missing, and so is all up to %s: they were removed or renamed", filepath.ToSlash(logFile(to)))
+		p.What = fmt.Sprintf("is missing, and all entries up to %s: they were removed or renamed", filepath.ToSlash(logFile(to)))
 	}
 	return p
 }
 
-// entry reads one line of the log, and its hash.
+// entry reads one entry of the log and returns it with its hash.
 func (s *Store) entry(seq int) (*Entry, string, error) {
 	data, err := os.ReadFile(s.path(logFile(seq)))
 	if err != nil {
@@ -97,15 +98,15 @@ func (s *Store) entry(seq int) (*Entry, string, error) {
 	return &e, hash, nil
 }
 
-// Object is the bytes of an object, checked against its name.
+// Object returns the bytes of an object, checked against its hash.
 func (s *Store) Object(hash string) ([]byte, error) { return s.readFile(hash, objectFile) }
 
-// Record is the record with a hash. One of an older schema is upgraded as it is read, and
-// kernels that have been renamed have their new names; its file stays as it is.
+// Record returns the record with a hash. A record of an older schema is upgraded in memory, and
+// kernels that were renamed get their new names; the file stays as it is.
 func (s *Store) Record(hash string) (*record.Record, error) {
 	r, err := decode(s, hash, record.Read)
 	if err == nil && r.Kernel.Name == "" && r.Kernel.SHA256 == "" {
-		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is no record"}
+		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is not a record"}
 	}
 	if err == nil {
 		s.identify(r)
@@ -114,11 +115,11 @@ func (s *Store) Record(hash string) (*record.Record, error) {
 	return r, err
 }
 
-// Verdict is the verdict with a hash.
+// Verdict returns the verdict with a hash.
 func (s *Store) Verdict(hash string) (*record.Verdict, error) {
 	v, err := decode(s, hash, record.ReadVerdict)
 	if err == nil && (v.Outcome == "" || !isHash(v.Record)) {
-		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is no verdict"}
+		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is not a verdict"}
 	}
 	return v, err
 }
@@ -136,13 +137,13 @@ func decode[T any](s *Store, hash string, read func([]byte) (*T, error)) (*T, er
 	return v, nil
 }
 
-// Find is the entry whose object has a hash that starts so.
+// Find returns the entry of the only object whose hash starts with a prefix.
 func (s *Store) Find(prefix string) (Entry, error) {
 	prefix = strings.TrimSuffix(strings.ToLower(prefix), "…")
 	entries, problems := s.Entries()
 	var found []Entry
 	for i := range entries {
-		named := func(e Entry) bool { return e.Object == entries[i].Object } // lost once, and added anew
+		named := func(e Entry) bool { return e.Object == entries[i].Object } // an object that was lost and added again
 		if strings.HasPrefix(entries[i].Object, prefix) && !slices.ContainsFunc(found, named) {
 			found = append(found, entries[i])
 		}
@@ -157,14 +158,14 @@ func (s *Store) Find(prefix string) (Entry, error) {
 		for i := range found[:min(len(found), 4)] {
 			names = append(names, found[i].Object[:min(64, len(prefix)+6)])
 		}
-		return Entry{}, fmt.Errorf("%s is the start of %d hashes (%s, …): give more of it", prefix, len(found), strings.Join(names, ", "))
+		return Entry{}, fmt.Errorf("%s is the start of %d hashes (%s, …): give more letters", prefix, len(found), strings.Join(names, ", "))
 	case len(problems) > 0:
-		return Entry{}, fmt.Errorf("nothing in %s has a hash that starts with %s; but parts of the store are damaged, see attest evidence verify", s.dir, prefix)
+		return Entry{}, fmt.Errorf("nothing in %s has a hash that starts with %s, but parts of the store are damaged; see attest evidence verify", s.dir, prefix)
 	}
-	return Entry{}, fmt.Errorf("nothing in %s has a hash that starts with %s; attest evidence list shows what there is", s.dir, prefix)
+	return Entry{}, fmt.Errorf("nothing in %s has a hash that starts with %s; attest evidence list shows all hashes", s.dir, prefix)
 }
 
-// reason is an error without the path, where the path is said already.
+// reason returns the text of an error without its path, which the problem already names.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {

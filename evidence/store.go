@@ -33,16 +33,16 @@ func MakeDir(dir string) error {
 	return atomicfile.Write(filepath.Join(dir, ".gitignore"), []byte("*\n"))
 }
 
-// Store is a directory of evidence.
+// Store is a folder of evidence.
 type Store struct {
 	dir string
 
 	once       sync.Once
-	identities map[string]string // of the texts that old records name
+	identities map[string]string // of the PTX texts that old records name
 }
 
-// Open is the store in a directory. Nothing is made before something is added, and a
-// directory that does not exist is an empty store.
+// Open returns the store in a folder. A folder that does not exist is an empty store; it is
+// made when something is added.
 func Open(dir string) (*Store, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -50,17 +50,17 @@ func Open(dir string) (*Store, error) {
 	case err != nil:
 		return nil, fmt.Errorf("evidence in %s: %w", dir, err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("evidence in %s: it is a file; name a directory", dir)
+		return nil, fmt.Errorf("evidence in %s: it is a file; name a folder", dir)
 	}
 	return &Store{dir: dir}, nil
 }
 
-// Path is the directory.
+// Path returns the folder of the store.
 func (s *Store) Path() string { return s.dir }
 
-// AddRecord adds a record and returns its hash, which a verdict of it must name. The PTX
-// texts of its kernels must be in the store; see [Store.AddText]. A record that is present
-// already is not added again; one whose file was damaged is whole afterwards.
+// AddRecord adds a record and returns its hash, which verdicts on it name. The PTX texts of
+// its kernels must be in the store; see [Store.AddText]. A record that is present is not
+// added again, but its file is restored if it was damaged.
 func (s *Store) AddRecord(r *record.Record) (hash string, err error) {
 	if r.Schema != record.Schema {
 		return "", fmt.Errorf("a record of schema %d: this version writes %d", r.Schema, record.Schema)
@@ -98,7 +98,7 @@ func verdictEntry(v *record.Verdict, r *record.Record) Entry {
 func (s *Store) add(object any, e Entry) (hash string, err error) {
 	data, err := encode(object)
 	if err != nil {
-		return "", fmt.Errorf("a %s that JSON cannot hold: %w", e.Kind, err)
+		return "", fmt.Errorf("the %s cannot be written as JSON: %w", e.Kind, err)
 	}
 	e.Object = hashOf(data)
 	if err := s.publish(data, e); err != nil {
@@ -107,8 +107,8 @@ func (s *Store) add(object any, e Entry) (hash string, err error) {
 	return e.Object, nil
 }
 
-// publish makes an object and its entry visible, in an order in which a crash between
-// any two steps leaves the store whole.
+// publish makes an object and its entry visible. A crash between any two of its steps leaves
+// the store intact.
 func (s *Store) publish(data []byte, e Entry) error {
 	file := objectFile(e.Object)
 	if err := s.makeFolders(filepath.Dir(file)); err != nil {
@@ -119,7 +119,7 @@ func (s *Store) publish(data []byte, e Entry) error {
 		return err
 	}
 	there, err := os.ReadFile(s.path(file))
-	logged := err == nil && s.logged(e.Object) // without a file the log need not be read
+	logged := err == nil && s.logged(e.Object) // without the file, the log need not be read
 	if logged && bytes.Equal(there, data) {
 		return nil
 	}
@@ -130,8 +130,8 @@ func (s *Store) publish(data []byte, e Entry) error {
 	defer os.Remove(draft)
 	var d drafts
 	defer d.remove()
-	// The entry is written before the object is visible: a disk that fills up in
-	// between leaves nothing behind.
+	// The entry is drafted before the object is visible, so a full disk leaves nothing
+	// behind.
 	if !logged {
 		if err := s.draftEntry(&d, e); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (s *Store) publish(data []byte, e Entry) error {
 	return s.append(&d, e)
 }
 
-// drafts are the files of an entry before it is visible.
+// drafts are the files of an entry that is not visible yet.
 type drafts struct {
 	seq         int
 	entry, head string
@@ -160,7 +160,7 @@ func (d *drafts) remove() {
 	}
 }
 
-// draftEntry drafts an entry that follows the newest one.
+// draftEntry drafts the entry after the newest one.
 func (s *Store) draftEntry(d *drafts, e Entry) error {
 	d.remove()
 	*d = drafts{}
@@ -185,8 +185,8 @@ func (s *Store) draftEntry(d *drafts, e Entry) error {
 	return err
 }
 
-// append gives the entry the next free number. That the link fails means that another
-// process has added something, so in all some process always gets on.
+// append gives the entry the next free number. If the number is taken, another process has
+// added an entry, so at least one process always makes progress.
 func (s *Store) append(d *drafts, e Entry) error {
 	for {
 		err := os.Link(d.entry, s.path(logFile(d.seq)))
@@ -209,8 +209,8 @@ func (s *Store) append(d *drafts, e Entry) error {
 	return s.catchUp(d.seq)
 }
 
-// catchUp brings the head up to the newest entry, where another process wrote its own
-// head first and this one has put it back.
+// catchUp moves the head to the newest entry. Another process may have written a newer head
+// that this process replaced by its own.
 func (s *Store) catchUp(seq int) error {
 	for {
 		newest, err := s.newest()

@@ -162,7 +162,7 @@ func TestFind(t *testing.T) {
 	}
 	ambiguous := 0
 	for _, letter := range "0123456789abcdef" {
-		if _, err := s.Find(string(letter)); err != nil && strings.Contains(err.Error(), "give more of it") {
+		if _, err := s.Find(string(letter)); err != nil && strings.Contains(err.Error(), "give more letters") {
 			ambiguous++
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// textFile is the file of a PTX text. Records name it by its hash, and the log chains
-// records, so that a text needs no entry of its own.
+// textFile returns the file of a PTX text. Records name a text by its hash and the log chains
+// the records, so a text needs no entry of its own.
 func textFile(hash string) string { return filepath.Join("objects", hash[:2], hash+".ptx") }
 
 // AddText adds the PTX text of a kernel and returns its hash, the SHA256 of a
@@ -49,14 +49,14 @@ func (s *Store) writeText(hash string, text []byte) error {
 	return s.sync(filepath.Dir(file))
 }
 
-// Text is the PTX text with a hash, checked against the hash.
+// Text returns the PTX text with a hash, checked against the hash.
 func (s *Store) Text(hash string) (string, error) {
 	data, err := s.readFile(hash, textFile)
 	return string(data), err
 }
 
-// Kernel returns the kernel that a record describes, with its text, as it can be run
-// again. Records of schema 1 have neither the text nor the call.
+// Kernel returns the kernel that a record describes, with its text, ready to be run again.
+// Records of schema 1 have neither the text nor the call.
 func (s *Store) Kernel(k *record.Kernel) (*kernel.Kernel, error) {
 	if k.Call == nil {
 		return nil, fmt.Errorf("the record has schema 1, which keeps neither the PTX of %s nor its call", k.Name)
@@ -68,10 +68,10 @@ func (s *Store) Kernel(k *record.Kernel) (*kernel.Kernel, error) {
 	return k.Contract(text), nil
 }
 
-// readFile is the content of a file that is named by its hash.
+// readFile returns the content of a file that is named by its hash.
 func (s *Store) readFile(hash string, name func(string) string) ([]byte, error) {
 	if !isHash(hash) {
-		return nil, fmt.Errorf("%q is no hash", hash)
+		return nil, fmt.Errorf("%q is not a hash", hash)
 	}
 	file := filepath.ToSlash(name(hash))
 	data, err := os.ReadFile(s.path(name(hash)))
@@ -82,12 +82,12 @@ func (s *Store) readFile(hash string, name func(string) string) ([]byte, error) 
 		return nil, Problem{file, reason(err)}
 	}
 	if got := hashOf(data); got != hash {
-		return nil, Problem{file, fmt.Sprintf("is damaged: its content has the hash %s…, not its name's", got[:12])}
+		return nil, Problem{file, fmt.Sprintf("is damaged: its content has the hash %s…, which is not its name", got[:12])}
 	}
 	return data, nil
 }
 
-// textsOf are the hashes of the texts that a record needs, each once.
+// textsOf returns the hashes of the texts that a record names, each once.
 func textsOf(r *record.Record) (hashes []string) {
 	for _, k := range []*record.Kernel{&r.Kernel, r.Baseline} {
 		if k != nil && k.Call != nil && !slices.Contains(hashes, k.SHA256) {
@@ -97,7 +97,7 @@ func textsOf(r *record.Record) (hashes []string) {
 	return hashes
 }
 
-// copyTexts adds the texts that records of another store need and that are not here.
+// copyTexts copies the texts that a record of another store names.
 func (s *Store) copyTexts(from *Store, r *record.Record) error {
 	for _, hash := range textsOf(r) {
 		if _, err := s.Text(hash); err == nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Check is what a verification found.
+// Check is the result of a verification.
 type Check struct {
-	Entries  int       `json:"entries"` // that are in order
+	Entries  int       `json:"entries"` // entries without a problem
 	Records  int       `json:"records"`
 	Verdicts int       `json:"verdicts"`
 	Texts    int       `json:"texts"`    // PTX of kernels
-	Head     string    `json:"head"`     // hash of the newest entry: cite it
-	Problems []Problem `json:"problems"` // what is damaged
-	Notes    []Problem `json:"notes"`    // what is odd and harmless
+	Head     string    `json:"head"`     // the hash of the newest entry
+	Problems []Problem `json:"problems"` // damaged files
+	Notes    []Problem `json:"notes"`    // harmless oddities
 }
 
-// OK reports whether everything is as it was written.
+// OK reports whether no file is damaged.
 func (c *Check) OK() bool { return len(c.Problems) == 0 }
 
-// Verify reads all of the store and checks every hash and every link of the chain.
+// Verify reads the whole store and checks every hash and every link of the chain.
 func (s *Store) Verify() *Check { return &s.verify().Check }
 
-// verification is a check on its way, with what it has read.
+// verification is a check in progress, with what it has read.
 type verification struct {
 	Check
 	store    *Store
@@ -40,7 +40,7 @@ type verification struct {
 
 func (s *Store) verify() *verification {
 	v := &verification{store: s, named: map[string]bool{}, texts: map[string]bool{}, Check: Check{Problems: []Problem{}, Notes: []Problem{}}}
-	h, headErr := s.readHead() // first of all, so that the log has what it names
+	h, headErr := s.readHead() // before the log, so that the log has the entry that it names
 	entries, problems := s.Entries()
 	v.Problems = append(v.Problems, problems...)
 	v.chain(h, headErr)
@@ -60,12 +60,12 @@ func (v *verification) problem(path, format string, args ...any) {
 	v.Problems = append(v.Problems, Problem{filepath.ToSlash(path), fmt.Sprintf(format, args...)})
 }
 
-// chain walks the log from its end. Whoever comes after an entry vouches for it, the
-// head for the newest, so the file that was changed is named and not its neighbour.
+// chain walks the log backwards. Each entry holds the hash of the entry before it, and the
+// head that of the newest, so chain names the file that was changed and not its neighbour.
 func (v *verification) chain(h head, headErr error) {
 	newest, err := v.store.newest()
 	if err != nil {
-		return // told as a problem of the log
+		return // Entries reports it
 	}
 	vouched, by := "", ""
 	for seq := newest; seq >= 1; seq-- {
@@ -73,7 +73,7 @@ func (v *verification) chain(h head, headErr error) {
 			vouched, by = h.Entry, headFile
 		}
 		e, hash, err := v.store.entry(seq)
-		if hash == "" { // missing, or unreadable: told already
+		if hash == "" { // missing or unreadable: Entries reports it
 			vouched = ""
 			continue
 		}
@@ -81,27 +81,27 @@ func (v *verification) chain(h head, headErr error) {
 			v.Head = hash
 		}
 		if vouched != "" && hash != vouched {
-			v.problem(logFile(seq), "was changed: %s names it by another hash", filepath.ToSlash(by))
+			v.problem(logFile(seq), "was changed: %s has another hash for it", filepath.ToSlash(by))
 		}
 		if seq == h.Seq && h.Entry != hash && h.Entry != vouched {
-			v.problem(headFile, "names another entry %d than the log has", seq)
+			v.problem(headFile, "names an entry %d that differs from that of the log", seq)
 		}
 		vouched, by = "", logFile(seq)
 		if err == nil {
 			vouched = e.Previous
 			if seq == 1 && e.Previous != "" {
-				v.problem(logFile(seq), "is the first and names one before it: entries were removed")
+				v.problem(logFile(seq), "is the first entry, but names an entry before it: entries were removed")
 			}
 		}
 	}
 	if headErr == nil && h.Seq < newest {
-		v.Notes = append(v.Notes, Problem{headFile, "is behind the log: a write is under way, or was interrupted"})
+		v.Notes = append(v.Notes, Problem{headFile, "is behind the log: a write is in progress or was interrupted"})
 	}
 }
 
-// object checks what an entry names.
+// object checks the object of an entry.
 func (v *verification) object(e *Entry) {
-	again := v.named[e.Object] // it was lost once, and added anew
+	again := v.named[e.Object] // it was lost and added again
 	v.named[e.Object] = true
 	var want Entry
 	switch e.Kind {
@@ -125,7 +125,7 @@ func (v *verification) object(e *Entry) {
 		}
 		i := slices.IndexFunc(v.records, func(it *Item) bool { return it.Hash == verdict.Record })
 		if i < 0 {
-			v.problem(objectFile(e.Object), "judges %s…, of which there is no sound record before it", verdict.Record[:12])
+			v.problem(objectFile(e.Object), "judges %s…, but the log has no sound record of that hash before it", verdict.Record[:12])
 			return
 		}
 		want = verdictEntry(verdict, v.records[i].Record)
@@ -136,13 +136,13 @@ func (v *verification) object(e *Entry) {
 	}
 	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object
 	if !want.Time.Equal(e.Time) {
-		v.problem(logFile(e.Seq), "says another time than what it names")
+		v.problem(logFile(e.Seq), "has another time than the object that it names")
 		return
 	}
-	says := *e
-	says.Kernel = nameToday(says.Kernel) // as records are read
-	if want.Time = e.Time; want != says {
-		v.problem(logFile(e.Seq), "says something else of %s… than stands there", e.Object[:12])
+	logged := *e
+	logged.Kernel = nameToday(logged.Kernel) // records are read with the names of today
+	if want.Time = e.Time; want != logged {
+		v.problem(logFile(e.Seq), "does not match the object %s…", e.Object[:12])
 		return
 	}
 	v.Entries++
@@ -171,7 +171,7 @@ func (v *verification) damaged(err error) {
 	v.Problems = append(v.Problems, p)
 }
 
-// strays looks for files that no entry accounts for.
+// strays looks for files that no entry names.
 func (v *verification) strays() {
 	v.each("objects", func(path string) {
 		if strings.HasSuffix(path, ".ptx") {
@@ -181,37 +181,37 @@ func (v *verification) strays() {
 		hash := strings.TrimSuffix(filepath.Base(path), ".json")
 		switch {
 		case !isHash(hash) || objectFile(hash) != path:
-			v.problem(path, "is not named as an object is: it was renamed or does not belong here")
+			v.problem(path, "does not have the name of an object: it was renamed or does not belong here")
 		case !v.named[hash]:
 			if _, err := v.store.Object(hash); err != nil {
 				v.damaged(err)
 				return
 			}
-			v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is whole, and no entry names it: a write was interrupted"})
+			v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is intact, but no entry names it: a write was interrupted"})
 		}
 	})
 	v.each("log", func(path string) {
 		if _, ok := logNumber(filepath.Base(path)); !ok {
-			v.problem(path, "is not named as an entry is: it was renamed or does not belong here")
+			v.problem(path, "does not have the name of an entry: it was renamed or does not belong here")
 		}
 	})
 	v.each("tmp", func(path string) {
-		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is being written, or a write was interrupted"})
+		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is being written, or its write was interrupted"})
 	})
 }
 
-// strayText checks a text that no record may name.
+// strayText checks a text, and notes it if no record names it.
 func (v *verification) strayText(path string) {
 	hash := strings.TrimSuffix(filepath.Base(path), ".ptx")
 	switch {
 	case !isHash(hash) || textFile(hash) != path:
-		v.problem(path, "is not named as a text is: it was renamed or does not belong here")
+		v.problem(path, "does not have the name of a text: it was renamed or does not belong here")
 	case !v.texts[hash]:
 		if _, err := v.store.Text(hash); err != nil {
 			v.damaged(err)
 			return
 		}
-		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is whole, and no record names it: a write was interrupted"})
+		v.Notes = append(v.Notes, Problem{filepath.ToSlash(path), "is intact, but no record names it: a write was interrupted"})
 	}
 }
 

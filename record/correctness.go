@@ -5,25 +5,25 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// Correctness is how far outputs are from what they ought to be.
+// Correctness holds the errors of the outputs.
 type Correctness struct {
 	Tolerance Tolerance `json:"tolerance"`
 	Cases     []Case    `json:"cases"`
 	Refused   []Refusal `json:"refused,omitempty"`
 }
 
-// Tolerance is what errors may be. It is fixed before anything is run.
+// Tolerance is the largest error that is accepted. It is set before anything runs.
 type Tolerance struct {
 	Max      float64 `json:"max"`
 	Mean     float64 `json:"mean"`
 	BadAbove float64 `json:"bad_above"`
 	BadShare float64 `json:"bad_share"`
-	// Relative is how many times the error of a plain computation in the same
-	// precision the kernel's may be.
+	// Relative limits the kernel's error to this multiple of the error of a plain computation
+	// in the same precision.
 	Relative float64 `json:"relative"`
 }
 
-// Case is one shape, seed and distribution.
+// Case is the result of one shape, seed and distribution.
 type Case struct {
 	Shape        problem.Shape `json:"shape"`
 	Name         string        `json:"name,omitempty"`
@@ -33,33 +33,33 @@ type Case struct {
 	Errors       *ref.Errors   `json:"errors,omitempty"` // against float64 on the original inputs
 	Dequantised  *ref.Errors   `json:"dequantised,omitempty"`
 	Plain        *ref.Errors   `json:"plain,omitempty"` // of a plain computation in the same precision
-	// PlainDequantised is the plain computation against float64 on the quantised
-	// inputs: what rounding alone costs.
+	// PlainDequantised is the error of the plain computation against float64 on the quantised
+	// inputs: the error of rounding alone.
 	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
-	// Logits is the most that a logit of these inputs is off by where tensor cores cut
-	// products of one-byte numbers off.
+	// Logits is the largest error of a logit that the truncation in tensor cores can cause
+	// on these inputs.
 	Logits ref.Float `json:"logits,omitempty"`
-	// WorstTile is the tile of rows whose mean error over the quantised inputs is the most
-	// times that of the plain computation there.
+	// WorstTile is the tile of rows with the largest ratio of its mean error, on the quantised
+	// inputs, to that of the plain computation.
 	WorstTile *TileError `json:"worst_tile,omitempty"`
-	// WorstRow is the same of single rows. What it is measured by is the plain
-	// computation's errors of the row and of its tile, added up: those of one row alone
-	// may happen to be small.
+	// WorstRow is the row with the largest ratio of its mean error to the sum of the plain
+	// computation's mean errors of the row and of its tile. The error of the row alone could
+	// happen to be small.
 	WorstRow *RowError   `json:"worst_row,omitempty"`
 	LSE      *ref.Errors `json:"lse,omitempty"`
 	Failure  string      `json:"failure,omitempty"` // why there are no errors: a fault, a timeout
-	// What a harness must not be fooled by.
-	Unwritten   int     `json:"unwritten"`       // elements that still have the poison
-	Overrun     bool    `json:"overrun"`         // the guard bands were written
-	InputsKept  bool    `json:"inputs_kept"`     // inputs are unchanged
-	Repeatable  bool    `json:"repeatable"`      // a second run gave the same bits
+	// The checks of the buffers.
+	Unwritten   int     `json:"unwritten"`       // elements that still hold the poison of the harness
+	Overrun     bool    `json:"overrun"`         // whether the guard bands were written
+	InputsKept  bool    `json:"inputs_kept"`     // whether the inputs are unchanged
+	Repeatable  bool    `json:"repeatable"`      // whether a second run gave the same bits
 	OutputsHash string  `json:"outputs_hash"`    // SHA-256 of O
-	Powers      []Power `json:"powers"`          // impostors that must fail
-	Map         []Tile  `json:"map,omitempty"`   // where errors are, when the case fails
-	Cause       string  `json:"cause,omitempty"` // what the pattern of errors suggests
+	Powers      []Power `json:"powers"`          // the impostors that must fail
+	Map         []Tile  `json:"map,omitempty"`   // where the errors are, when the case fails
+	Cause       string  `json:"cause,omitempty"` // the likely cause, from the pattern of errors
 }
 
-// TileError is the mean errors of a tile of rows, in all heads.
+// TileError is the mean error of a tile of rows over all heads.
 type TileError struct {
 	First int       `json:"first"` // row
 	Mean  ref.Float `json:"mean"`
@@ -69,20 +69,20 @@ type TileError struct {
 // RowError is the mean error of a row.
 type RowError struct {
 	ref.Row
-	Mean  ref.Float `json:"mean"`  // NaN or infinite where an output is
-	Plain ref.Float `json:"plain"` // of the plain computation, the row and its tile of rows added up
+	Mean  ref.Float `json:"mean"`  // NaN or infinite if an output is
+	Plain ref.Float `json:"plain"` // of the plain computation: the sum of the row and of its tile of rows
 }
 
-// Power is an impostor judged on a case's own inputs. If it would pass, the case
-// proves nothing.
+// Power is an impostor that was judged on the inputs of a case. A case on which an impostor
+// passes proves nothing.
 type Power struct {
 	Name   string `json:"name"` // "zeros", "mean-of-v", "swapped-heads", …
 	Caught bool   `json:"caught"`
-	Why    string `json:"why,omitempty"` // it does not apply: one head cannot be swapped
+	Why    string `json:"why,omitempty"` // why the impostor does not apply: one head cannot be swapped
 }
 
-// Tile is the errors of one head and tile of rows, and the tile of keys that is to
-// blame when that is known.
+// Tile is the errors of one head and tile of rows, and the tile of keys that causes them if
+// it is known.
 type Tile struct {
 	Batch   int     `json:"batch"`
 	Head    int     `json:"head"`

@@ -1,9 +1,9 @@
-// Package record holds what a campaign leaves behind, as plain data: from the kernel that
-// was judged to the verdict. It measures nothing and judges nothing.
+// Package record holds the results of a campaign as plain data: the kernel, what was
+// measured, and the verdict. It measures nothing and judges nothing.
 //
 // lab fills a [Record], lab/gate judges it, evidence keeps records and verdicts, and
-// internal/report shows them. All of them speak through these types, so a report can be
-// made where nothing was measured, and a record can be judged again later by other rules.
+// internal/report shows them. All of them use these types, so one machine can measure and
+// another can report, and a record can be judged again later by other rules.
 //
 // Every section of a Record is a pointer; nil means that the section was not measured.
 // Times are those of one launch, in microseconds.
@@ -11,6 +11,6 @@
 // # Schemas
 //
 // [Schema] is the version of the JSON form. [Read] and [ReadVerdict] read this version and
-// all older ones: what an older version lacks is worked out from what it has. Stored files
-// are never rewritten. A newer version is refused.
+// all older ones; fields that an older version lacks are derived from the others. Stored
+// files are never rewritten. A newer version is refused.
 package record

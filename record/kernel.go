@@ -7,13 +7,13 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Kernel describes a kernel. Together with the PTX text, which evidence keeps under
-// SHA256, it is everything that is needed to run the kernel again.
+// Kernel describes a kernel. Together with the PTX text, which evidence keeps by its SHA256,
+// it holds everything that is needed to run the kernel again.
 type Kernel struct {
-	Name  string `json:"name"`  // preset, or file and entry
-	Entry string `json:"entry"` // the first that is launched
+	Name  string `json:"name"`  // the preset, or the file and the entry
+	Entry string `json:"entry"` // the entry that is launched first
 	// Identity is [kernel.Kernel.Identity]: the hash of the normal form of the text and of
-	// the call. It is "" where an old record does not have it.
+	// the call. It is "" in an old record without one.
 	Identity string            `json:"identity,omitempty"`
 	SHA256   string            `json:"sha256"`           // of the PTX text, in hex
 	Config   map[string]string `json:"config,omitempty"` // how the kernel was built
@@ -21,9 +21,9 @@ type Kernel struct {
 	Format   string            `json:"format"`           // of Q, K and V: "u8", "e4m3", …
 	Output   string            `json:"output"`           // of O: "f16", "bf16"
 	Problem  Problem           `json:"problem"`          // what it computes
-	// Call is how the kernel is called, and what it claims: the type that it rounds the
-	// weights of the softmax to, for one. It has no name, text and configuration: they are
-	// above. It is nil in old records.
+	// Call is how the kernel is called and what it claims, such as the type that it rounds
+	// the weights of the softmax to. Its name, text and configuration are empty, since the
+	// fields above hold them. It is nil in old records.
 	Call *kernel.Kernel `json:"call,omitempty"`
 }
 
@@ -38,9 +38,8 @@ func (k *Kernel) Contract(text string) *kernel.Kernel {
 	return &whole
 }
 
-// Same reports whether two descriptions are of the same kernel: by identity, so that a
-// comment or a source line that moved makes no difference, or by the text where one of
-// them has no identity.
+// Same reports whether two descriptions are of the same kernel. It compares identities, so
+// a changed comment makes no difference, or the texts if one of them has no identity.
 func (k *Kernel) Same(other *Kernel) bool {
 	if k.Identity != "" && other.Identity != "" {
 		return k.Identity == other.Identity
@@ -48,8 +47,8 @@ func (k *Kernel) Same(other *Kernel) bool {
 	return k.SHA256 == other.SHA256
 }
 
-// Problem is what a kernel computes, but for the sizes: of its shape only D is set, where
-// the kernel has a fixed one. Its JSON is the problem's facts.
+// Problem is what a kernel computes, without the sizes: only D of the shape is set, if the
+// kernel fixes it. Its JSON is the facts of the problem.
 type Problem struct{ problem.Attention }
 
 // MarshalJSON writes the facts of the problem.
@@ -66,7 +65,7 @@ func (p *Problem) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// MarshalText is MarshalJSON; that of the shape inside is not the problem's.
+// MarshalText is MarshalJSON. It hides the method of the embedded shape.
 func (p Problem) MarshalText() ([]byte, error) { return p.MarshalJSON() }
 
 // UnmarshalText is UnmarshalJSON.

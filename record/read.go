@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Read reads a record of this schema or an older one.
+// Read reads a record of this schema or of an older one.
 func Read(text []byte) (*Record, error) {
 	schema, err := schemaOf(text)
 	if err != nil {
@@ -25,8 +25,8 @@ func Read(text []byte) (*Record, error) {
 	return &r, nil
 }
 
-// ReadVerdict reads a verdict of this schema or an older one. Verdicts of schema 1 have
-// the form of today's.
+// ReadVerdict reads a verdict of this schema or of an older one. The form of verdicts has
+// not changed since schema 1.
 func ReadVerdict(text []byte) (*Verdict, error) {
 	if _, err := schemaOf(text); err != nil {
 		return nil, err
@@ -39,18 +39,18 @@ func ReadVerdict(text []byte) (*Verdict, error) {
 	return &v, nil
 }
 
-// schemaOf returns the schema of a record or a verdict. It refuses those that this
-// version does not know.
+// schemaOf returns the schema of a record or a verdict. It refuses a schema that this version
+// does not know.
 func schemaOf(text []byte) (int, error) {
 	var head struct {
 		Schema int `json:"schema"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return 0, fmt.Errorf("it is not what attest writes: %w", err)
+		return 0, fmt.Errorf("this is not a file of attest: %w", err)
 	}
 	switch {
 	case head.Schema < 1:
-		return 0, fmt.Errorf("it is not what attest writes: there is no schema %d", head.Schema)
+		return 0, fmt.Errorf("this is not a file of attest: there is no schema %d", head.Schema)
 	case head.Schema > Schema:
 		return 0, fmt.Errorf("it has schema %d, this version reads up to %d: use a newer attest", head.Schema, Schema)
 	}

@@ -96,7 +96,7 @@ func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"schema":3}`: "has schema 3, this version reads up to 2: use a newer attest",
 		`{"schema":0}`: "no schema 0",
-		`[]`:           "not what attest writes",
+		`[]`:           "not a file of attest",
 		`{"schema":1,"correctness":{"cases":[{"shape":"1,8,512,0"}]}}`: "case 0",
 		`{"schema":2,"kernel":{"problem":{"format":"e3m4"}}}`:          "e3m4",
 	} {

@@ -12,11 +12,11 @@ import (
 // Schema is the version of the JSON form that is written.
 const Schema = 2
 
-// Record is everything that was measured of one kernel in one campaign.
+// Record holds everything that was measured about one kernel in one campaign.
 type Record struct {
 	Schema      int          `json:"schema"`
 	Kernel      Kernel       `json:"kernel"`
-	Baseline    *Kernel      `json:"baseline,omitempty"` // what performance is compared with
+	Baseline    *Kernel      `json:"baseline,omitempty"` // the kernel that performance is compared with
 	Build       Build        `json:"build"`
 	Resources   *Resources   `json:"resources,omitempty"`
 	Defects     *Defects     `json:"defects,omitempty"`
@@ -25,15 +25,15 @@ type Record struct {
 	Counters    *Counters    `json:"counters,omitempty"`
 }
 
-// Counters are what the kernel and its baseline do on the emulator. They explain why one
-// of them is faster.
+// Counters are the counts of the kernel and of its baseline on the emulator. They explain
+// why one of the two is faster.
 type Counters struct {
 	Shape    problem.Shape      `json:"shape"`
 	Kernel   map[string]float64 `json:"kernel"`
 	Baseline map[string]float64 `json:"baseline,omitempty"`
 }
 
-// Build is where and with what a campaign ran.
+// Build is the machine, the tools and the sources of a campaign.
 type Build struct {
 	Time    time.Time   `json:"time"`
 	Attest  string      `json:"attest"` // version of this tool
@@ -42,7 +42,7 @@ type Build struct {
 	OS      string      `json:"os"` // "linux/amd64"
 	Device  device.Info `json:"device"`
 	Driver  string      `json:"driver,omitempty"` // version of the GPU's driver
-	Ptxas   string      `json:"ptxas,omitempty"`  // version, where ptxas was used
+	Ptxas   string      `json:"ptxas,omitempty"`  // version, if ptxas was used
 	Command []string    `json:"command,omitempty"`
 }
 
@@ -56,12 +56,12 @@ type Git struct {
 	Dirty  bool   `json:"dirty"`
 }
 
-// Resources is what the kernel uses on each target, and what it may use.
+// Resources is what the kernel uses on each target, and its budget.
 type Resources struct {
 	Usage     []resources.Usage  `json:"usage"` // one per target
 	Advice    []resources.Advice `json:"advice,omitempty"`
 	Notes     []string           `json:"notes,omitempty"`
-	Dynamic   int                `json:"dynamic_shared"`    // bytes, of the launch that uses most
+	Dynamic   int                `json:"dynamic_shared"`    // bytes, of the launch that uses the most
 	Threads   int                `json:"threads,omitempty"` // per block, of the largest launch
 	Occupancy *device.Occupancy  `json:"occupancy,omitempty"`
 	Budget    Budget             `json:"budget"`
@@ -74,20 +74,20 @@ type Budget struct {
 	Spills    int `json:"spills"` // bytes
 }
 
-// Refusal is a shape of the plan that the kernel does not support, and why.
+// Refusal is a shape that the kernel does not support, and the reason.
 type Refusal struct {
 	Shape problem.Shape `json:"shape"`
 	Why   string        `json:"why"`
 }
 
-// Defects is what the checkers found.
+// Defects holds the findings of the checkers.
 type Defects struct {
 	Schedules []uint64          `json:"schedules"` // the seeds of the warp orders that were tried
 	Shapes    []problem.Shape   `json:"shapes"`
 	Refused   []Refusal         `json:"refused,omitempty"`
 	Errors    int               `json:"errors"`
 	Warnings  int               `json:"warnings"`
-	Found     []finding.Finding `json:"found"` // each with the shape and schedule on which it was seen first
-	// Depends says that bits differed between schedules.
+	Found     []finding.Finding `json:"found"` // each with the shape and the schedule on which it was first seen
+	// Depends reports whether the output differed between schedules.
 	Depends bool `json:"depends_on_schedule"`
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The types below are the parts of schema 1 that differ from today's. A field of theirs
-// takes the place of the field with the same JSON name in what they embed.
+// The types below are the parts of schema 1 that differ from those of today. Their fields
+// hide the embedded fields with the same JSON names.
 
 type record1 struct {
 	Record
@@ -25,8 +25,8 @@ type defects1 struct {
 	Found   []defect1  `json:"found"`
 }
 
-// defect1 is a finding. The first records of schema 1 have its threads and the other
-// access only as the texts Who and OtherLine.
+// defect1 is a finding. The first records of schema 1 hold its threads only as the text Who,
+// and the other access only as OtherLine.
 type defect1 struct {
 	finding.Finding
 	Warp      *int   `json:"warp"`
@@ -40,7 +40,7 @@ type correctness1 struct {
 	Refused []refusal1 `json:"refused"`
 }
 
-// case1 may have a shape without a head dimension, where a kernel could not be loaded.
+// case1 is a case. Its shape may lack the head dimension if the kernel could not be loaded.
 type case1 struct {
 	Case
 	Shape shape1 `json:"shape"`
@@ -49,16 +49,16 @@ type case1 struct {
 // refusal1 is a shape and a reason: "1,1,33,64: k needs S % 64 == 0".
 type refusal1 string
 
-// shape1 is a shape of which nothing is demanded.
+// shape1 is a shape that is not checked.
 type shape1 problem.Shape
 
 func (s *shape1) UnmarshalText(text []byte) error {
-	read, _ := problem.ParseShape(string(text)) // sizes that are no numbers stay 0
+	read, _ := problem.ParseShape(string(text)) // sizes that are not numbers stay 0
 	*s = shape1(read)
 	return nil
 }
 
-// upgrade makes a record of today of one of schema 1.
+// upgrade returns a record of schema 1 in the form of today.
 func (o *record1) upgrade() (*Record, error) {
 	r := &o.Record
 	r.Schema = Schema
@@ -95,7 +95,7 @@ func (o *record1) upgrade() (*Record, error) {
 	return r, nil
 }
 
-// upgrade works the problem out of the formats and the configuration.
+// upgrade derives the problem from the formats and the configuration.
 func (k *Kernel) upgrade() {
 	a := problem.Attention{
 		Format: problem.Format(k.Format), Output: problem.Format(k.Output),

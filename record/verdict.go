@@ -45,15 +45,15 @@ const (
 	NoChange      Outcome = "NO-CHANGE"      // the same kernel as the baseline
 )
 
-// Verdict is the judgement of a record.
+// Verdict is the judgement on a record.
 type Verdict struct {
 	Schema  int       `json:"schema"`
 	Record  string    `json:"record"` // hash of the record that was judged
 	Time    time.Time `json:"time"`
 	Outcome Outcome   `json:"outcome"`
 	Gates   []Gate    `json:"gates"` // in order; after a red one the rest are skipped
-	Why     string    `json:"why"`   // in one line
-	// Counters explain a valid negative: where the time went.
+	Why     string    `json:"why"`   // one line
+	// Counters explain a valid negative: they show where the time goes.
 	Counters map[string]float64 `json:"counters,omitempty"`
 }
 
