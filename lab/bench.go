@@ -14,14 +14,14 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// guard is the bytes on either side of a buffer that nobody may write, or read and
-// use.
+// guard is the size in bytes of the bands on both sides of a buffer. A kernel must not write
+// them, nor use what it reads there.
 const guard = 256
 
-// poison fills outputs and workspaces, and what lies around inputs: a NaN in every
-// type, and one that instructions do not make. antidote fills them before a second
-// run, finite numbers in every type: what depends on one cannot hide from the other.
-// band is what lies around the others.
+// poison fills outputs, workspaces and the bands around inputs: it is a NaN in every type,
+// with bits that no instruction produces. antidote fills outputs and workspaces before a
+// second run: it is a finite number in every type. A kernel whose output depends on their
+// content gives different outputs. band fills the other bands.
 const (
 	poison   = 0xff
 	antidote = 0x3a
@@ -35,7 +35,7 @@ type loaded struct {
 	guard   int64 // bytes around buffers
 }
 
-// load compiles a subject. sms replaces the device's count where it is not zero.
+// load compiles a subject. sms replaces the number of SMs of the device unless it is 0.
 func load(dev device.Device, s *Subject, sms int) (*loaded, error) {
 	p, err := device.LoadProgram(dev, s.Kernel)
 	if err != nil {
@@ -47,7 +47,7 @@ func load(dev device.Device, s *Subject, sms int) (*loaded, error) {
 
 func (l *loaded) close() error { return l.Close() }
 
-// occupancy is how much of a problem's launch fits, or nil where the device does not know.
+// occupancy returns the occupancy of the first launch, or nil if the device does not know it.
 func (l *loaded) occupancy(shape problem.Shape) *device.Occupancy {
 	plan, err := l.Bind(l.subject.At(shape), anyScales)
 	if err != nil {
@@ -63,7 +63,7 @@ type operand struct {
 	guard  int64
 }
 
-// bands are the guard bands: their content and where they start.
+// bands returns the content of the guard bands and the offsets where they start.
 func (o *operand) bands() (content []byte, at [2]int64) {
 	value := byte(band)
 	if !o.Role.Writable() {
@@ -79,8 +79,8 @@ type bench struct {
 	work     *device.Work
 }
 
-// set lays out memory for a problem: a shape, and the scales that are passed by value.
-// Nothing in it is initialised but guard bands.
+// set allocates the memory of a problem: a shape, and the scales that are passed by value.
+// Only the guard bands are initialised.
 func (l *loaded) set(shape problem.Shape, scales expr.Env) (*bench, error) {
 	plan, err := l.Bind(l.subject.At(shape), scales)
 	if err != nil {
@@ -125,7 +125,7 @@ func (b *bench) operand(name string) *operand {
 	return b.operands[i]
 }
 
-// write puts inputs in place.
+// write writes the inputs.
 func (b *bench) write(in *inputs) error {
 	for _, o := range b.operands {
 		if o.Role.Writable() {
@@ -133,7 +133,7 @@ func (b *bench) write(in *inputs) error {
 		}
 		data := in.data[o.Name]
 		if int64(len(data)) != o.Bytes {
-			return fmt.Errorf("%s has %d bytes, the kernel takes %d", o.Name, len(data), o.Bytes)
+			return fmt.Errorf("%s has %d bytes, but the kernel expects %d", o.Name, len(data), o.Bytes)
 		}
 		if err := o.buffer.Write(b.guard, data); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (b *bench) write(in *inputs) error {
 // spoil poisons outputs and workspaces.
 func (b *bench) spoil() error { return b.fill(poison) }
 
-// fill puts a byte everywhere in outputs and workspaces but in those that want zeros.
+// fill sets every byte of outputs and workspaces, or zero where the kernel wants zeros.
 func (b *bench) fill(value byte) error {
 	for _, o := range b.operands {
 		if !o.Role.Writable() {
@@ -162,7 +162,7 @@ func (b *bench) fill(value byte) error {
 	return nil
 }
 
-// read is what an operand holds, nil for one that is not there.
+// read returns the content of an operand, or nil if the kernel has no such operand.
 func (b *bench) read(name string) ([]byte, error) {
 	o := b.operand(name)
 	if o == nil {
@@ -172,7 +172,7 @@ func (b *bench) read(name string) ([]byte, error) {
 	return data, o.buffer.Read(b.guard, data)
 }
 
-// outputs are what the kernel wrote.
+// outputs are the outputs of a kernel.
 type outputs struct{ o, lse []byte }
 
 func (a outputs) same(b outputs) bool { return bytes.Equal(a.o, b.o) && bytes.Equal(a.lse, b.lse) }
@@ -185,10 +185,11 @@ func (b *bench) outputs() (out outputs, err error) {
 	return out, err
 }
 
-// run poisons, launches and reads.
+// run poisons the outputs, launches the kernel and reads the outputs.
 func (b *bench) run(ctx context.Context) (outputs, error) { return b.runOver(ctx, poison) }
 
-// runOver launches over outputs and workspaces that are full of a byte, and reads.
+// runOver launches the kernel with outputs and workspaces that are full of a byte, and reads
+// the outputs.
 func (b *bench) runOver(ctx context.Context, value byte) (outputs, error) {
 	if err := b.fill(value); err != nil {
 		return outputs{}, err
@@ -199,7 +200,7 @@ func (b *bench) runOver(ctx context.Context, value byte) (outputs, error) {
 	return b.outputs()
 }
 
-// overrun names the buffers whose guard bands were written.
+// overrun returns the names of the buffers whose guard bands were written.
 func (b *bench) overrun() ([]string, error) {
 	var names []string
 	have := make([]byte, b.guard)
@@ -218,7 +219,7 @@ func (b *bench) overrun() ([]string, error) {
 	return names, nil
 }
 
-// changed names the inputs that are not what they were.
+// changed returns the names of the inputs that were changed.
 func (b *bench) changed(in *inputs) ([]string, error) {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(in.data)) {
@@ -233,7 +234,7 @@ func (b *bench) changed(in *inputs) ([]string, error) {
 	return names, nil
 }
 
-// unwritten is how many elements still are as they were poisoned.
+// unwritten returns the number of elements that still hold the poison.
 func unwritten(data []byte, size int) (n int) {
 	for i := 0; i+size <= len(data); i += size {
 		if all(data[i:i+size], poison) {
@@ -243,7 +244,7 @@ func unwritten(data []byte, size int) (n int) {
 	return n
 }
 
-// untouched is how many elements two runs left as they were.
+// untouched returns the number of elements that neither of two runs wrote.
 func untouched(poisoned, filled []byte, size int) (n int) {
 	for i := 0; i+size <= len(poisoned); i += size {
 		if all(poisoned[i:i+size], poison) && all(filled[i:i+size], antidote) {

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// cause is what the pattern of errors suggests, "" when it suggests nothing.
+// cause returns the likely cause of the errors from their pattern, or "".
 func (f *faults) cause(blamed []*ref.Blame, tried int) (string, error) {
 	if len(f.bad) == 0 {
 		return "", nil
@@ -33,7 +33,7 @@ func (f *faults) cause(blamed []*ref.Blame, tried int) (string, error) {
 	return "", nil
 }
 
-// notFinite: rows that are NaN, or were never written.
+// notFinite finds elements that are NaN or were never written.
 func (f *faults) notFinite() (string, error) {
 	n := 0
 	for _, e := range f.bad {
@@ -54,7 +54,7 @@ func (f *faults) notFinite() (string, error) {
 	return "NaN, or never written: " + where, nil
 }
 
-// counts are how many bad elements there are by some number.
+// counts returns the number of bad elements for each value of a function.
 func (f *faults) counts(of func(element) int) map[int]int {
 	m := map[int]int{}
 	for _, e := range f.bad {
@@ -63,7 +63,7 @@ func (f *faults) counts(of func(element) int) map[int]int {
 	return m
 }
 
-// oneColumn: every n-th column, or one half of them.
+// oneColumn finds errors in every n-th column, or in a range of columns.
 func (f *faults) oneColumn() (string, error) {
 	d := f.in.shape.D
 	columns := f.counts(func(e element) int { return e.col })
@@ -72,7 +72,7 @@ func (f *faults) oneColumn() (string, error) {
 	}
 	for _, n := range []int{32, 16, 8, 4, 2} {
 		if rest := f.counts(func(e element) int { return e.col % n }); len(rest) == 1 && len(columns) > 1 {
-			return f.within(fmt.Sprintf("every %dth column, from column %d on: a fragment's layout", n, one(rest)))
+			return f.within(fmt.Sprintf("every %dth column, from column %d on: the layout of a fragment", n, one(rest)))
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(columns))
@@ -85,7 +85,7 @@ func (f *faults) oneColumn() (string, error) {
 	return "", nil
 }
 
-// within adds the rows or heads that a cause is confined to.
+// within adds the rows or heads where a cause applies.
 func (f *faults) within(what string) (string, error) {
 	where, err := f.rowsOrHeads()
 	if where == "" || err != nil {
@@ -101,7 +101,7 @@ func one(m map[int]int) int {
 	return 0
 }
 
-// list is numbers as a text: "1, 2 and 7".
+// list returns numbers as a text: "1, 2 and 7".
 func list(m map[int]int) string {
 	var words []string
 	for _, n := range slices.Sorted(maps.Keys(m)) {
@@ -114,7 +114,7 @@ func list(m map[int]int) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// factor: all of O is the right one times something.
+// factor finds an output that is the right one times a constant.
 func (f *faults) factor() (string, error) {
 	if f.wantWant == 0 || 2*len(f.bad) < f.total {
 		return "", nil
@@ -128,10 +128,11 @@ func (f *faults) factor() (string, error) {
 	if math.Abs(c) < 1e-3 {
 		return "O is zero everywhere", nil
 	}
-	return fmt.Sprintf("all of O is %.4g times what it must be: a scale of V, or the sum of the softmax", c), nil
+	return fmt.Sprintf("all of O is %.4g times the right value: a scale of V, or the sum of the softmax", c), nil
 }
 
-// keys: a tile of keys is left out or counted twice in most of the rows looked at.
+// keys finds a tile of keys that is left out or counted twice in most of the rows that were
+// searched.
 func (f *faults) keys(blamed []*ref.Blame, tried int) string {
 	count := map[[2]any]int{}
 	for _, b := range blamed {
@@ -154,7 +155,7 @@ func (f *faults) keys(blamed []*ref.Blame, tried int) string {
 	return ""
 }
 
-// worstRow is the row of the worst finite element, and what the kernel gave there.
+// worstRow returns the row of the worst finite element, and the output of the kernel there.
 func (f *faults) worstRow() (ref.Row, []float64) {
 	worst := slices.MaxFunc(f.bad, func(a, b element) int {
 		switch x, y := a.size(), b.size(); {
@@ -170,8 +171,8 @@ func (f *faults) worstRow() (ref.Row, []float64) {
 	return worst.Row, row
 }
 
-// oneKey: a mask that is off by one, or anything else that concerns one key alone. It
-// must explain all of the error, for in some rows one key is most of a tile.
+// oneKey finds a single key that is left out or counted twice, as by a mask that is off by
+// one. The key must explain the whole error, since one key may be most of a tile.
 func (f *faults) oneKey() (string, error) {
 	if f.in.shape.Skv < 2 {
 		return "", nil
@@ -191,7 +192,7 @@ func (f *faults) oneKey() (string, error) {
 	return fmt.Sprintf("key %d is %s", b.First, what), nil
 }
 
-// logits: the softmax of logits times something.
+// logits finds a softmax whose logits have a wrong factor.
 func (f *faults) logits() (string, error) {
 	at, row := f.worstRow()
 	scale := 1 / math.Sqrt(float64(f.in.shape.D))
@@ -214,21 +215,25 @@ func (f *faults) logits() (string, error) {
 		times float64
 		what  string
 	}{
-		{1 / scale, "not scaled at all"}, {scale, "scaled twice"}, {math.Log2E, "taken as powers of 2 without need"}, {math.Ln2, "taken as powers of e instead of 2"},
-		{2, "twice too large"}, {0.5, "half as large as they must be"},
+		{1 / scale, "not scaled: the scale of the softmax"},
+		{scale, "scaled twice: the scale of the softmax"},
+		{math.Log2E, "1.44 times too large: they are multiplied by log2(e), but the exponential has base e"},
+		{math.Ln2, "0.69 times as large as they must be: the exponential has base 2, but they are not multiplied by log2(e)"},
+		{2, "twice too large: the scale of the softmax"},
+		{0.5, "half as large as they must be: the scale of the softmax"},
 	} {
 		after, err := distance(c.times)
 		if err != nil {
 			return "", err
 		}
 		if after < before/4 {
-			return "logits are " + c.what + ": the scale of the softmax", nil
+			return "logits are " + c.what, nil
 		}
 	}
 	return "", nil
 }
 
-// rowsOrHeads: where the errors are, if they are not everywhere.
+// rowsOrHeads returns where the errors are, or "" if they are everywhere.
 func (f *faults) rowsOrHeads() (string, error) {
 	s := f.in.shape
 	heads := f.counts(func(e element) int { return e.B*s.Hq + e.H })
@@ -253,7 +258,7 @@ func (f *faults) rowsOrHeads() (string, error) {
 	for _, block := range []int{128, 64, 32} {
 		if warps := f.counts(func(e element) int { return e.S % block / 16 }); len(warps) == 1 && s.Sq > 16 {
 			w := one(warps)
-			return fmt.Sprintf("rows %d to %d of every %d: one warp's", 16*w, 16*w+15, block), nil
+			return fmt.Sprintf("rows %d to %d of every %d: the rows of one warp", 16*w, 16*w+15, block), nil
 		}
 	}
 	if last-first < s.Sq/2 {

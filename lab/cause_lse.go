@@ -7,11 +7,10 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// causeOfLSE is what is wrong with logarithms of sums whose O is right.
+// causeOfLSE returns what is wrong with the log-sum-exp of an output that is right.
 func causeOfLSE(right *ref.Result, got []float32) string {
 	s := right.Shape
-	// all reports whether every row is as it ought to be, found in one place and taken
-	// for something else.
+	// all reports whether every row is right when it is read at another place and converted.
 	all := func(at func(ref.Row) int, as func(float64) float64) bool {
 		for i, row := range right.Rows {
 			want := right.LSE[i]
@@ -34,15 +33,15 @@ func causeOfLSE(right *ref.Result, got []float32) string {
 	}
 	switch {
 	case missing > 0:
-		return fmt.Sprintf("the lse of %d of %d rows is NaN, or was never written", missing, len(right.Rows))
+		return fmt.Sprintf("the log-sum-exp of %d of %d rows is NaN or was never written", missing, len(right.Rows))
 	case all(place, func(x float64) float64 { return x * math.Ln2 }):
-		return "the lse is a logarithm to base 2, and must be natural"
+		return "the log-sum-exp has base 2 and must have base e"
 	case all(func(r ref.Row) int { return (r.B*s.Sq+r.S)*s.Hq + r.H }, same):
-		return "the lse lies as [B,Sq,H], and must as [B,H,Sq]"
+		return "the log-sum-exp has the layout [B,Sq,H] and must have [B,H,Sq]"
 	case all(place, func(x float64) float64 { return -x }):
-		return "the lse has the wrong sign"
+		return "the log-sum-exp has the wrong sign"
 	case below && s.Skv > 1:
-		return "the lse is that of logits less their largest, which must be added again"
+		return "the log-sum-exp lacks the largest logit, which was subtracted and must be added again"
 	}
-	return "the lse alone is wrong"
+	return "only the log-sum-exp is wrong"
 }

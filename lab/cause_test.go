@@ -49,17 +49,18 @@ func TestCauses(t *testing.T) {
 	}{
 		{"last tile", attention(ref.Options{}, 192), "the last tile of keys, 192 to 199, is left out"},
 		{"last key", attention(ref.Options{}, 199), "the last key is left out: a mask that is off by one"},
-		{"scale", attention(ref.Options{Scale: 1}, 200), "logits are not scaled at all"},
-		{"base", attention(ref.Options{Scale: math.Ln2 / 8}, 200), "powers of e instead of 2"},
+		{"scale", attention(ref.Options{Scale: 1}, 200), "logits are not scaled"},
+		{"base", attention(ref.Options{Scale: math.Ln2 / 8}, 200), "logits are 0.69 times as large as they must be"},
+		{"other base", attention(ref.Options{Scale: math.Log2E / 8}, 200), "logits are 1.44 times too large"},
 		{"factor", scaled(r.quantised.O, 0.5), "all of O is 0.5 times"},
 		{"zeros", scaled(r.quantised.O, 0), "O is zero everywhere"},
 		{"one head", each(func(at ref.Row, _ int) bool { return at.H == 1 && at.B == 0 }, 1), "only head 1 of batch 0"},
 		{"one batch", each(func(at ref.Row, _ int) bool { return at.B == 1 }, 1), "only batch 1"},
 		{"some heads", each(func(at ref.Row, _ int) bool { return at.H > 0 }, 1), "only heads 1 and 2, in every batch"},
-		{"one warp", each(func(at ref.Row, _ int) bool { return at.S%64/16 == 2 }, 1), "rows 32 to 47 of every 64: one warp's"},
+		{"one warp", each(func(at ref.Row, _ int) bool { return at.S%64/16 == 2 }, 1), "rows 32 to 47 of every 64: the rows of one warp"},
 		{"columns", each(func(_ ref.Row, col int) bool { return col%16 == 5 }, 1), "every 16th column, from column 5 on"},
 		{"one column", each(func(_ ref.Row, col int) bool { return col == 5 }, 1), "only column 5"},
-		{"one column of a row", each(func(at ref.Row, col int) bool { return col%16 == 5 && at.S == 199 }, 1), "from column 5 on: a fragment's layout; only row 199"},
+		{"one column of a row", each(func(at ref.Row, col int) bool { return col%16 == 5 && at.S == 199 }, 1), "from column 5 on: the layout of a fragment; only row 199"},
 		{"half", each(func(_ ref.Row, col int) bool { return col >= 32 }, 1), "columns 32 to 63 only"},
 		{"tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, 1), "the last rows, 190 to 199"},
 		{"NaN tail", each(func(at ref.Row, _ int) bool { return at.S >= 190 }, math.NaN()), "NaN, or never written: the last rows, 190 to 199"},
@@ -214,7 +215,7 @@ func TestCausesOfLSE(t *testing.T) {
 		{"sign", all(func(i int) float64 { return -r.LSE[i] }), "wrong sign"},
 		{"sum alone", all(func(i int) float64 { return 0.5 + float64(i%3) }), "must be added again"},
 		{"unwritten", all(func(i int) float64 { return math.NaN() }), "240 of 240 rows is NaN"},
-		{"else", all(func(i int) float64 { return 2 * r.LSE[i] }), "alone is wrong"},
+		{"else", all(func(i int) float64 { return 2 * r.LSE[i] }), "only the log-sum-exp is wrong"},
 	} {
 		if got := causeOfLSE(r, c.lse); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)

@@ -13,14 +13,14 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// ceilings probes what the device can do: nothing that is timed afterwards may be
-// faster than these allow.
+// ceilings probes the speed of the device. A time that would need more than these ceilings is
+// rejected.
 func ceilings(ctx context.Context, dev device.Device, t *timing.Timer) (c record.Ceiling, err error) {
 	for _, p := range []struct {
 		what  string
 		probe func() (probe, error)
 		to    *float64
-		unit  float64 // what Sample's microseconds are divided into
+		unit  float64 // the amount per microsecond is divided by it; 0 reports the time itself
 	}{
 		{"launch", emptyProbe, &c.Launch, 0},
 		{"memory", func() (probe, error) { return copyProbe(dev) }, &c.Bandwidth, 1e3},
@@ -42,16 +42,16 @@ func ceilings(ctx context.Context, dev device.Device, t *timing.Timer) (c record
 	return c, nil
 }
 
-// probe is a kernel that does nothing but one thing.
+// probe is a kernel that loads one unit of the device.
 type probe struct {
 	kernel  *build.Kernel
 	launch  device.Launch
 	buffers []device.Buffer
-	amount  float64 // bytes or operations of a launch
+	amount  float64 // bytes or operations per launch
 	mode    timing.Mode
 }
 
-// best is the shortest time of a launch in microseconds.
+// best returns the shortest time of a launch in microseconds.
 func (p *probe) best(ctx context.Context, dev device.Device, t *timing.Timer) (best float64, err error) {
 	defer func() {
 		for _, b := range p.buffers {
@@ -96,10 +96,10 @@ func emptyProbe() (probe, error) {
 
 const (
 	copyThreads = 256
-	copyUnits   = 8 // of 16 bytes, a thread
+	copyUnits   = 8 // units of 16 bytes per thread
 )
 
-// copyKernel copies: each block a piece, its threads 16 bytes at a time.
+// copyKernel copies memory: each block copies one piece, each thread 16 bytes at a time.
 func copyKernel() *build.Kernel {
 	k := build.New("copy", ptx.SM80)
 	from, to := k.ParamGlobalU32("from"), k.ParamGlobalU32("to")
@@ -114,7 +114,7 @@ func copyKernel() *build.Kernel {
 	return k
 }
 
-// copyProbe moves much more than the cache holds.
+// copyProbe copies much more than the L2 cache holds.
 func copyProbe(dev device.Device) (p probe, err error) {
 	const block = 16 * copyThreads * copyUnits
 	info := dev.Info()
@@ -136,12 +136,12 @@ func copyProbe(dev device.Device) (p probe, err error) {
 	return p, nil
 }
 
-// tensorRounds is how many rounds of products a block does, so that its start does
-// not count.
+// tensorRounds is the number of rounds of products per block: enough to make the start of a
+// block negligible.
 const tensorRounds = 512
 
-// tensorProbe multiplies as fast as the tensor cores can: wgmma of e4m3 on Hopper,
-// mma.sync of s8 elsewhere, which no type outruns.
+// tensorProbe runs the fastest products of the tensor cores: wgmma of e4m3 on Hopper, and
+// mma.sync of s8 elsewhere, since no type is faster.
 func tensorProbe(info device.Info) (probe, error) {
 	blocks := max(info.SMs, 1)
 	if info.Target.SM == 90 {
@@ -152,12 +152,12 @@ func tensorProbe(info device.Info) (probe, error) {
 	p := probe{kernel: mmaKernel(), mode: timing.Event, amount: float64(2*blocks*8) * tensorRounds * mmaSums * 2 * 16 * 8 * 32,
 		launch: device.Launch{Grid: device.D(2 * blocks), Block: device.D(256), Params: []device.Param{device.U32(tensorRounds)}}}
 	if info.Target.SM >= 100 {
-		p.amount *= 4 // tcgen05, which is not probed, does at most four times as much
+		p.amount *= 4 // tcgen05 is not probed; it is at most four times as fast
 	}
 	return p, nil
 }
 
-// mmaSums is how many sums a warp has under way.
+// mmaSums is the number of accumulators per warp, which hides the latency of mma.
 const mmaSums = 8
 
 func mmaKernel() *build.Kernel {
@@ -182,8 +182,8 @@ func mmaKernel() *build.Kernel {
 	return k
 }
 
-// keep uses sums, so that no compiler leaves them out: a value that they never have
-// would stop the kernel.
+// keep uses the sums, so that the compiler does not remove them. The kernel would trap on a
+// value that the sums never have.
 func keep[T build.Value](k *build.Kernel, sums []*build.Var[T]) {
 	x := build.Cast[build.U32](sums[0].Get())
 	for _, s := range sums[1:] {
@@ -217,7 +217,7 @@ func wgmmaKernel() *build.Kernel {
 	return k
 }
 
-// fill writes numbers that are neither zero nor NaN to shared words, by 128 threads.
+// fill writes numbers that are neither zero nor NaN to shared memory, with 128 threads.
 func fill(k *build.Kernel, words build.Shared[build.U32], n uint32) {
 	for i := uint32(0); i < n; i += 128 {
 		at := k.TidX().Add(i)
@@ -225,7 +225,7 @@ func fill(k *build.Kernel, words build.Shared[build.U32], n uint32) {
 	}
 }
 
-// swizzled describes rows of 128 bytes in the 128-byte swizzle to wgmma.
+// swizzled returns the wgmma descriptor of rows of 128 bytes in the 128-byte swizzle.
 func swizzled(tile build.Shared[build.B8]) build.U64 {
 	start := tile.Addr().Shr(4).And(0x3fff).CvtU64()
 	return start.Or(1<<62 | 1024>>4<<32 | 1<<16)

@@ -37,7 +37,7 @@ func TestCheats(t *testing.T) {
 		}, "take at least"},
 		{"12 launches of graphs do nothing", func(c *card) {
 			c.inGraph = func(_ string, _ int, took time.Duration) (bool, time.Duration) { return false, took }
-		}, "the output of timed launches is not that of a launch alone"},
+		}, "the output of timed launches differs from that of a single launch"},
 		{"13 work is left elsewhere, and its time with it", func(c *card) {
 			c.inGraph = func(string, int, time.Duration) (bool, time.Duration) { return true, 50 * time.Nanosecond }
 		}, "take at least"},
@@ -73,7 +73,7 @@ func TestRemembered(t *testing.T) {
 	p := timingPlan(gpu)
 	p.Times, p.Defects.Shapes = nil, nil
 	_, v := measure(t, preset(t, "stage3b"), p)
-	wants(t, v, record.Reject, "it is remembered")
+	wants(t, v, record.Reject, "the kernel stored it")
 	if v.Gates[2].Status != record.Red {
 		t.Errorf("correctness is %s", v.Gates[2].Status)
 	}

@@ -13,28 +13,28 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// timedInputs is the distribution of what is timed: neither zeros nor anything else
-// that a card computes with less power.
+// timedInputs is the distribution of timed inputs. With zeros, a GPU would draw less power and
+// run faster.
 const timedInputs = "normal"
 
-// seedOfTimes is far from those of the cases, so that timed inputs are new ones.
+// seedOfTimes is far from the seeds of the cases, so that timed inputs are new to the kernel.
 const seedOfTimes = 1 << 20
 
-// contestant is a kernel of ours that is timed on a shape, with the memory for it.
+// contestant is a kernel that is timed on a shape, with its memory.
 //
-// There are two inputs, and each set of buffers has one of them. A witness changes
-// them between turns: a kernel that remembers an answer gives the wrong one.
+// There are two inputs, and each set of buffers holds one of them. The witness exchanges them
+// between turns, so a kernel that returns a stored output gives a wrong one.
 type contestant struct {
 	*loaded
 	inputs [2]*inputs
-	right  [2]outputs  // bits that were found right
-	want   *ref.Result // what the first inputs ought to give, over some rows
-	rmse   float64     // of the kernel there
+	right  [2]outputs  // the right outputs, for each of the inputs
+	want   *ref.Result // the reference of the first inputs, for some rows
+	rmse   float64     // of the kernel on these rows
 	sets   []*bench
-	has    []int // which inputs a set has
+	has    []int // the inputs that each set holds
 	bytes  int64
 	random *rand.Rand
-	used   int // sets that the method in use launches on
+	used   int // the number of sets that the current method launches on
 	wrong  string
 }
 
@@ -50,12 +50,12 @@ func (m *measurement) newContestant(ctx context.Context, s *Subject, shape probl
 	return c, nil
 }
 
-// rehearse runs both inputs once, has the outputs judged, and keeps their bits.
+// rehearse runs the kernel once on both inputs, checks the outputs, and stores them.
 func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem.Shape) error {
 	for i := range c.inputs {
 		one := Case{Shape: shape, Seed: seedOfTimes + 2*m.p.Times.Seed, Distribution: timedInputs}
 		if c.subject.ByValue() {
-			one.reversed = i == 1 // a launch's parameters say the scales, and graphs keep them
+			one.reversed = i == 1 // the scales are parameters, which a graph keeps: the second inputs must have the same
 		} else {
 			one.Seed += uint64(i)
 		}
@@ -83,10 +83,10 @@ func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem
 	return nil
 }
 
-// rowsOfTimes is how many rows of what is timed are compared.
+// rowsOfTimes is the number of rows of a timed output that are compared.
 const rowsOfTimes = 512
 
-// checkOutput judges an output as the correctness gate does, and keeps what is wrong with it.
+// checkOutput judges an output like the correctness gate, and stores what is wrong with it.
 func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, in *inputs, out outputs) error {
 	r, err := m.p.References.find(ctx, c.subject, one, in, rowsOfTimes)
 	if err != nil {
@@ -111,7 +111,7 @@ func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, 
 	return nil
 }
 
-// add lays out one more set of buffers.
+// add allocates one more set of buffers.
 func (c *contestant) add(in *inputs) error {
 	b, err := c.set(in.shape, in.scales)
 	if err != nil {
@@ -125,7 +125,7 @@ func (c *contestant) add(in *inputs) error {
 	return nil
 }
 
-// candidate is the work by a method, its outputs poisoned.
+// candidate returns the kernel as a candidate for a method, with poisoned outputs.
 func (c *contestant) candidate(ctx context.Context, t *timing.Timer, m timing.Method) (*timing.Timed, error) {
 	c.used = 1
 	if m.Mode == timing.Graph && m.Cache == timing.Cold {
@@ -149,8 +149,8 @@ func (c *contestant) candidate(ctx context.Context, t *timing.Timer, m timing.Me
 	return t.EventTime(work, m.Cache)
 }
 
-// witness looks at what the timed launches left in two of the sets, and has one
-// launch compute with other inputs.
+// witness checks the outputs of the timed launches in up to two sets, and runs one launch with
+// the other inputs in each.
 func (c *contestant) witness(ctx context.Context, round int) {
 	if c.wrong != "" {
 		return
@@ -178,7 +178,7 @@ func (c *contestant) look(ctx context.Context, set int) (string, error) {
 		return "", err
 	}
 	if !out.same(c.right[c.has[set]]) {
-		return "the output of timed launches is not that of a launch alone", nil
+		return "the output of timed launches differs from that of a single launch", nil
 	}
 	c.has[set] = 1 - c.has[set]
 	if err := b.write(c.inputs[c.has[set]]); err != nil {
@@ -188,12 +188,12 @@ func (c *contestant) look(ctx context.Context, set int) (string, error) {
 		return "", err
 	}
 	if !out.same(c.right[c.has[set]]) {
-		return "new inputs in the same buffers, and the output is not theirs", nil
+		return "with new inputs in the same buffers, the output is not the right one", nil
 	}
 	return c.harmed(b, b.spoil())
 }
 
-// harmed looks around the buffers of a set.
+// harmed checks the guard bands of a set.
 func (c *contestant) harmed(b *bench, err error) (string, error) {
 	if err != nil {
 		return "", err

@@ -29,7 +29,7 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 	}
 	l, err := load(m.dev, m.s, sms)
 	if err != nil {
-		shape, _, _ := m.served(m.p.Cases[0].Shape) // it has a head dimension, which the plan may leave open
+		shape, _, _ := m.served(m.p.Cases[0].Shape) // the plan may leave the head dimension open
 		c.Cases = append(c.Cases, record.Case{Shape: shape, Device: m.dev.Info().Name, Failure: err.Error()})
 		return nil
 	}
@@ -61,21 +61,21 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 	return nil
 }
 
-// faulty reports whether a launch failed: none comes after it.
+// faulty reports whether a launch failed. No other launch follows it.
 func faulty(c *record.Correctness) bool {
 	return slices.ContainsFunc(c.Cases, func(one record.Case) bool { return one.Failure != "" })
 }
 
-// table is where cases are run. Those of one shape that follow each other have the same
-// buffers, so that an answer kept for an address, a shape or a launch is the wrong one.
+// table holds the memory of the cases. Consecutive cases of one shape use the same buffers, so
+// a kernel that stores its output by address or shape gives a wrong one.
 type table struct {
 	*loaded
 	shape problem.Shape
 	*bench
-	before []byte // O of the case before, of the same shape
+	before []byte // O of the previous case, which has the same shape
 }
 
-// lay has memory for inputs: what is there, if it fits.
+// lay allocates memory for inputs, unless the current memory fits.
 func (t *table) lay(in *inputs) (err error) {
 	if t.bench != nil && t.shape == in.shape && !t.subject.ByValue() {
 		return nil
@@ -88,7 +88,7 @@ func (t *table) lay(in *inputs) (err error) {
 	return err
 }
 
-// clear frees the memory. After a fault a device may not be able to, which is no news.
+// clear frees the memory. After a fault it ignores errors, since the device may be unusable.
 func (t *table) clear(faulty bool) error {
 	if t.bench == nil {
 		return nil
@@ -101,8 +101,8 @@ func (t *table) clear(faulty bool) error {
 	return err
 }
 
-// judgeCase runs a case and measures its errors. The kernel runs first: there is no
-// reference yet whose memory it could find.
+// judgeCase runs a case and measures its errors. The kernel runs before the reference is
+// computed, so it cannot find the reference in memory.
 func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
 	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Device: m.dev.Info().Name, Powers: []record.Power{}}
 	in, err := newInputs(m.s, one)
@@ -119,14 +119,14 @@ func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record
 	}
 	err = m.compare(&c, r, in, out)
 	if c.Map != nil && bytes.Equal(out.o, t.before) {
-		c.Cause = "the output is that of the inputs before these, in the same buffers: it is remembered"
+		c.Cause = "the output is that of the previous inputs in the same buffers: the kernel stored it"
 	}
 	t.before = out.o
 	return c, err
 }
 
-// runCase runs the kernel twice, over other contents of what it has to write, and notes
-// what it did besides computing.
+// runCase runs the kernel twice, with different content in its outputs and workspaces, and
+// records how it used its buffers.
 func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *record.Case) (out outputs, err error) {
 	if err := t.lay(in); err != nil {
 		return out, err
@@ -159,7 +159,7 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 	return out, err
 }
 
-// compare measures the errors and, if there are too many, where they are.
+// compare measures the errors and, if they are too large, finds where they are.
 func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outputs) error {
 	got, err := outputTensor(m.s, in.shape.Q(), out.o)
 	if err != nil {
@@ -186,7 +186,7 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	return nil
 }
 
-// whole is errors without those of the parts, which would be most of a record.
+// whole returns the errors without their parts, which would be most of a record.
 func whole(e *ref.Errors) *ref.Errors {
 	short := *e
 	short.ByBatch, short.ByHead, short.ByRowTile, short.ByColumn = nil, nil, nil, nil

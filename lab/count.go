@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Counted is what one run of a subject did on the emulator.
+// Counted holds the counts of one run of a subject on the emulator.
 type Counted struct {
 	Launches []CountedLaunch // in stream order
 	Bytes    int64           // of all operands
@@ -23,9 +23,8 @@ type CountedLaunch struct {
 	Launch device.Launch
 }
 
-// Count runs a subject once on the emulator of its target and counts what each of its
-// launches does. Persistent kernels are launched for so many SMs; 0 is what the emulator
-// has.
+// Count runs a subject once on the emulator of its target and counts what each launch does.
+// Persistent kernels are launched for sms SMs; 0 is the number of SMs of the emulator.
 func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Counted, error) {
 	counter := count.New()
 	dev, err := emulator(s.Target, emu.Options{Observer: counter})
@@ -47,8 +46,8 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 	return c, nil
 }
 
-// Launch runs a subject so many times and looks at nothing: for a profiler, which does.
-// Without a device it is the emulator of the subject's target.
+// Launch runs a subject several times without checking it, for a profiler. A nil device is
+// the emulator of the subject's target.
 func Launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, times int) error {
 	if dev == nil {
 		e, err := emulator(s.Target, emu.Options{})
@@ -62,7 +61,7 @@ func Launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 	return err
 }
 
-// launch runs a subject so many times. The memory of what it returns is free again.
+// launch runs a subject several times. It frees the memory of the bench that it returns.
 func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Shape, sms, times int) (_ *bench, err error) {
 	if err := s.ServesShape(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// counters counts what kernel and baseline do, on the emulator.
+// counters counts what the kernel and the baseline do, on the emulator.
 func (m *measurement) counters(ctx context.Context) error {
 	if m.p.Counters == (problem.Shape{}) {
 		return nil
@@ -49,7 +49,7 @@ func counted(ctx context.Context, s *Subject, shape problem.Shape) (map[string]f
 	return all, nil
 }
 
-// flatten adds the counters of a launch that explain times, by their names.
+// flatten adds the counters of a launch that explain times to out.
 func flatten(c *count.Counts, out map[string]float64) {
 	for name, n := range map[string]uint64{
 		"warp instructions": c.WarpInstructions, "shared requests": c.Shared.Requests, "shared wavefronts": c.Shared.Wavefronts,

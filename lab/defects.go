@@ -16,17 +16,17 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// fewSMs is what persistent kernels are launched for on an emulator, so that their
-// blocks have several items of work even of small problems.
+// fewSMs is the number of SMs that persistent kernels are launched for on the emulator, so
+// that each block has several work items even for small problems.
 const fewSMs = 3
 
-// mostWatched is how many instructions a warp may execute under the checkers before
-// it is one that never ends; the presets need a hundredth on the plans' shapes.
+// mostWatched is the number of instructions per warp after which a kernel under the checkers
+// counts as endless. The presets need a hundredth of it on the shapes of the plans.
 const mostWatched = 1 << 24
 
-// defects runs the kernel under all checkers, on shapes and in several orders of
-// warps, and compares the bits. There are no guard bands here: the emulator's own
-// stand around the buffers, and see reads as well.
+// defects runs the kernel under all checkers, on several shapes and in several orders of
+// warps, and compares the outputs. It adds no guard bands, since the emulator has its own,
+// which also catch reads.
 func (m *measurement) defects(ctx context.Context) error {
 	if len(m.p.Defects.Shapes) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (m *measurement) defects(ctx context.Context) error {
 			return err
 		}
 		if !ended {
-			break // it is red, and may take long to fail again
+			break // the gate is red, and another failure may take long
 		}
 	}
 	d.Found = append(d.Found, all.All()...)
@@ -56,7 +56,7 @@ func (m *measurement) defects(ctx context.Context) error {
 	return nil
 }
 
-// watch runs one shape in all schedules. It reports whether all launches ended well.
+// watch runs one shape in all schedules. It reports whether all launches succeeded.
 func (m *measurement) watch(ctx context.Context, d *record.Defects, all *finding.List, s problem.Shape) (ended bool, err error) {
 	in, err := newInputs(m.s, Case{Shape: s, Seed: 1, Distribution: "normal"})
 	if err != nil {

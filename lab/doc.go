@@ -1,5 +1,5 @@
-// Package lab measures kernels that compute attention, and can be fooled by none of
-// the ways in which harnesses have been fooled before.
+// Package lab measures kernels that compute attention. It assumes that a kernel may cheat:
+// stored outputs, predictable inputs and unchecked launches do not help it.
 //
 //	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
 //	r, err := lab.Measure(ctx, s, lab.Quick(), nil)
@@ -8,30 +8,28 @@
 // A Subject is a kernel with its contract: one of ours, or PTX from anywhere with a
 // description of its call (package kernel/abi). Measure fills the sections of a
 // [record.Record]; package lab/gate judges it. The sections are measured in the order
-// of the gates, and one that is red ends the work: green before fast.
+// of the gates, and a red one ends the measurement.
 //
-//	resources    what ptxas, the driver or an estimate say
-//	defects      the emulator's checkers, over shapes and schedules; bits compared
-//	correctness  the plan's cases on its device, against float64
-//	counters     what kernel and baseline do on the emulator
-//	performance  on a GPU, interleaved with the baseline and rivals, over several
-//	             processes if somebody starts them (Times.Elsewhere)
+//	resources    by ptxas, the driver or an estimate
+//	defects      the checkers of the emulator, on several shapes and schedules
+//	correctness  the cases of the plan on its device, against float64
+//	counters     the counts of the kernel and its baseline on the emulator
+//	performance  on a GPU, in turns with the baseline and the rivals, in several
+//	             processes if the caller starts them (Times.Elsewhere)
 //
 // # How a case is run
 //
-// Every buffer lies between guard bands, which are checked afterwards. Outputs and
-// workspaces are filled with a NaN that no kernel writes. The kernel runs before its
-// reference is computed, twice, and must give the same bits. Inputs are read back and
-// must be what they were. Then O is compared with float64 over the inputs as they
-// were and as they were quantised, and so are the impostors (gate.Impostors), which
-// are made from that very reference. A case that fails gets a map of its errors, and
-// the cause in words where the pattern is known.
+// Every buffer is between guard bands, which are checked afterwards. Outputs and workspaces
+// are filled with a NaN that no kernel writes. The kernel runs twice, before its reference is
+// computed, and must give the same bits. The inputs are read back and must be unchanged. Then
+// O is compared with float64 on the inputs before and after quantisation. The impostors
+// (gate.Impostors), which are derived from the same reference, must fail this comparison. A
+// case that fails gets a map of its errors, and the likely cause if the pattern is known.
 //
 // # How times are taken
 //
-// As package timing does, candidate, baseline and rivals in turns. Between the turns
-// the inputs are replaced and the output is poisoned; one launch must give the bits
-// that are right for the new inputs, and so must the last of the timed ones. The
-// ceilings of the device (memory, tensor cores, an empty launch) are probed in the
-// same run.
+// Package timing times the kernel, its baseline and the rivals in turns. Between the turns the
+// lab checks the output of the last timed launch, replaces the inputs, poisons the output and
+// checks one more launch. It probes the ceilings of the device (memory, tensor cores, an
+// empty launch) in the same run.
 package lab

@@ -9,26 +9,26 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// tileRows and tileKeys are the tiles of error maps.
+// tileRows and tileKeys are the sizes of the tiles of error maps.
 const (
 	tileRows = 32
 	tileKeys = 32
 )
 
-// mostBlamed is how many tiles of rows are searched for the tile of keys to blame, and
-// mostTiles how many a map has.
+// mostBlamed is the number of tiles of rows that are searched for the tile of keys that
+// explains the error. mostTiles is the number of tiles that a map keeps.
 const (
 	mostBlamed = 8
 	mostTiles  = 4096
 )
 
-// faults are the errors of an output, element by element, over the quantised inputs.
+// faults are the errors of an output, element by element, on the quantised inputs.
 type faults struct {
 	a     *Subject
 	in    *inputs
 	r     *reference
 	got   ref.Tensor
-	limit float64 // above it an element is bad
+	limit float64 // an element with a larger error is bad
 	bad   []element
 	total int
 	// The sums of got·want and want², whose ratio is the factor by which O is off.
@@ -49,7 +49,7 @@ func (e element) size() float64 {
 	return math.Abs(e.got - e.want)
 }
 
-// blame fills the map of a case's errors and says what they suggest.
+// blame fills in the map of the errors of a case and their likely cause.
 func blame(a *Subject, c *record.Case, r *reference, in *inputs, got ref.Tensor) error {
 	f := &faults{a: a, in: in, r: r, got: got, limit: 4*c.PlainDequantised.Max + 1e-4}
 	f.collect()
@@ -82,8 +82,8 @@ func (f *faults) collect() {
 	}
 }
 
-// tiles sums the errors up by head and tile of rows, the worst first when there are too
-// many to keep.
+// tiles sums up the errors by head and tile of rows. If there are too many tiles, it keeps the
+// worst.
 func (f *faults) tiles() []record.Tile {
 	type key struct{ b, h, t int }
 	at := map[key]int{}
@@ -113,8 +113,8 @@ func (f *faults) tiles() []record.Tile {
 	return list
 }
 
-// blameKeys looks, in the worst row of some bad tiles, for the keys that explain it, and
-// says in how many it looked.
+// blameKeys searches the worst row of some bad tiles for the keys that explain its error. tried
+// is the number of rows that it searched.
 func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, err error) {
 	order := make([]*record.Tile, 0, len(tiles))
 	for i := range tiles {
@@ -143,7 +143,7 @@ func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, 
 	return found, tried, nil
 }
 
-// worst is the worst element of a tile.
+// worst returns the worst element of a tile.
 func (f *faults) worst(t *record.Tile) (worst element) {
 	for _, e := range f.bad {
 		if e.B == t.Batch && e.H == t.Head && e.S/tileRows == t.RowTile && e.size() >= worst.size() {

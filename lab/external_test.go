@@ -157,7 +157,7 @@ func TestCausalGrouped(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, v = measure(t, s, p)
-	wants(t, v, record.Reject, "powers of e instead of 2")
+	wants(t, v, record.Reject, "0.69 times as large as they must be: the exponential has base 2")
 }
 
 func TestExternalErrors(t *testing.T) {
@@ -179,7 +179,7 @@ func TestExternalErrors(t *testing.T) {
 	a.Require = []kernel.Rule{{Holds: expr.Must("1 == 2")}}
 	s := *p
 	s.Kernel = a
-	if _, err := Measure(context.Background(), &s, quickly(), nil); err == nil || !strings.Contains(err.Error(), "no head dimension is served") {
+	if _, err := Measure(context.Background(), &s, quickly(), nil); err == nil || !strings.Contains(err.Error(), "no head dimension is supported") {
 		t.Error(err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// impostor makes the output of one, from the right one over the quantised inputs. It
-// is nil where the rows at hand do not allow it.
+// impostor returns the output of an impostor, derived from the right output on the quantised
+// inputs. It returns nil if the rows that are compared do not allow it.
 func impostor(ctx context.Context, name string, a *Subject, in *inputs, right *ref.Result) (*rowsTensor, error) {
 	t := newRows(right.Dims(), right.Rows)
 	copy(t.o, right.O)
 	d := t.dims.D
-	from := func(other func(i int) int) *rowsTensor { // each row is another one of the right ones
+	from := func(other func(i int) int) *rowsTensor { // each row is another row of the right output
 		for i := range t.rows {
 			j := other(i)
 			if j < 0 {
@@ -51,8 +51,8 @@ func impostor(ctx context.Context, name string, a *Subject, in *inputs, right *r
 	return t, nil
 }
 
-// otherHead is the row of the same position in a neighbouring head, or of any position
-// where that was not computed; -1 where there is no other head.
+// otherHead returns the row at the same position in a neighbouring head, or at another
+// position if that row is not compared, or -1 if there is no other head.
 func otherHead(rows []ref.Row, i int) int {
 	found := -1
 	for step := 1; step < len(rows); step++ {
@@ -70,7 +70,7 @@ func otherHead(rows []ref.Row, i int) int {
 	return found
 }
 
-// otherRow is the next row of the same head, the first one after the last.
+// otherRow returns the next row of the same head; the first row follows the last.
 func otherRow(rows []ref.Row, i int) int {
 	if j := i + 1; j < len(rows) && rows[j].B == rows[i].B && rows[j].H == rows[i].H {
 		return j
@@ -84,7 +84,7 @@ func otherRow(rows []ref.Row, i int) int {
 
 // meanOfV writes the mean of the rows of V that a row sees.
 func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
-	sums := map[[2]int][][]float64{} // running sums of a head
+	sums := map[[2]int][][]float64{} // the running sums of each head
 	for i, at := range t.rows {
 		key := [2]int{at.B, in.shape.HeadKV(at.H)}
 		m, ok := sums[key]
@@ -107,7 +107,7 @@ func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
 	}
 }
 
-// missing is attention without the keys from the first one on.
+// missing computes attention without the keys from first on.
 func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first int) error {
 	if first == 0 {
 		return nil
@@ -121,7 +121,7 @@ func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first i
 	if len(affected) == 0 {
 		return nil
 	}
-	// Rows that see a key that is missing see all that are left, causal or not.
+	// A row that sees a missing key sees all remaining keys, causal or not.
 	r, err := ref.Attention(ctx, in.q, cut{in.k, first}, cut{in.v, first}, ref.Options{Rows: affected})
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first i
 	return nil
 }
 
-// cut is the first rows of each head of a tensor.
+// cut is a tensor with only the first rows of each head.
 type cut struct {
 	ref.Tensor
 	rows int

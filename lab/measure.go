@@ -14,9 +14,9 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Measure measures a subject as a plan says. progress, if not nil, is told of each
-// step. What is wrong with the kernel is in the record; an error means that it could
-// not be measured, or that ctx ended.
+// Measure measures a subject by a plan. It calls progress, if not nil, before each step. The
+// record holds what is wrong with the kernel; an error means that the kernel could not be
+// measured, or that ctx ended.
 func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*record.Record, error) {
 	m, err := newMeasurement(s, p, progress)
 	if err != nil {
@@ -36,21 +36,21 @@ func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (
 	return m.r, nil
 }
 
-// measurement is a subject being measured.
+// measurement is the state of Measure.
 type measurement struct {
 	s     *Subject
 	p     Plan
 	r     *record.Record
 	meter *meter
 	dev   device.Device
-	own   bool // dev was opened here
-	dim   int  // D of shapes that leave it open
+	own   bool // whether dev was opened here
+	dim   int  // the head dimension of shapes that leave it open
 }
 
 func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, error) {
 	m := &measurement{s: s, p: p, meter: &meter{tell: progress, start: time.Now()}, dev: p.Device}
 	if m.dim = dimension(s); m.dim == 0 {
-		return nil, fmt.Errorf("no head dimension is served: look at what the abi requires")
+		return nil, fmt.Errorf("no head dimension is supported: check what the ABI file requires")
 	}
 	if m.dev == nil {
 		dev, err := emulator(s.Target, emu.Options{})
@@ -76,7 +76,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 	return m, nil
 }
 
-// emulator opens the emulator of the least target that runs code for t.
+// emulator opens the emulator of the lowest target that runs code for t.
 func emulator(t ptx.Target, o emu.Options) (*emu.Device, error) {
 	target, err := emu.TargetFor(t)
 	if err != nil {
@@ -91,7 +91,7 @@ func (m *measurement) close() {
 	}
 }
 
-// red reports whether a section that has been measured already stops the line.
+// red reports whether a measured section is red, so that the measurement can stop.
 func (m *measurement) red() bool {
 	for _, g := range gate.Judge(m.r).Gates {
 		if g.Status == record.Red || g.Status == record.Void && g.Name != record.DefectsGate {
@@ -101,7 +101,7 @@ func (m *measurement) red() bool {
 	return false
 }
 
-// dimension is a head dimension that the subject serves, 0 when there is none.
+// dimension returns a head dimension that the subject supports, or 0.
 func dimension(s *Subject) int {
 	for _, d := range []int{64, 128, 32, 96, 256, 16, 48, 80, 112, 192, 512} {
 		for _, n := range lengths(1) {
@@ -113,7 +113,7 @@ func dimension(s *Subject) int {
 	return 0
 }
 
-// lengths are a length and those that it may be made of a kernel that wants whole
+// lengths returns a length and its multiples of tiles, for kernels that accept only whole
 // tiles.
 func lengths(n int) []int {
 	list := []int{n}
@@ -123,8 +123,8 @@ func lengths(n int) []int {
 	return list
 }
 
-// served is a shape that the subject serves in place of one, the reason why that one
-// is not, and whether there is any.
+// served returns the nearest shape that the subject supports, the reason why the requested one
+// is not supported, and whether any shape is.
 func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused error, ok bool) {
 	if s.D == 0 {
 		s.D = m.dim
@@ -144,13 +144,13 @@ func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused erro
 	return s, first, false
 }
 
-// forgoes reports whether an optional case is not for the subject. Where keys after the
-// query are hidden, queries that see no key at all are nobody's business.
+// forgoes reports whether an optional case is skipped: the subject does not support it, or it
+// has causal queries that see no key at all.
 func (m *measurement) forgoes(c Case, refused error) bool {
 	return c.Optional && (refused != nil || m.s.Problem.Causal && c.Shape.Sq > c.Shape.Skv)
 }
 
-// refusal says that the kernel does not support a shape, and why.
+// refusal returns the reason why the kernel does not support a shape.
 func (m *measurement) refusal(s problem.Shape, why error) record.Refusal {
 	if s.D == 0 {
 		s.D = m.dim
@@ -158,8 +158,8 @@ func (m *measurement) refusal(s problem.Shape, why error) record.Refusal {
 	return record.Refusal{Shape: s, Why: why.Error()}
 }
 
-// foresee plans the steps, so that progress has an end. Weights are about those of
-// the emulator: a step's operations, and what it costs to start one.
+// foresee plans the steps for the progress. The weight of a step estimates its time on the
+// emulator: its operations, and a fixed part.
 func (m *measurement) foresee() {
 	m.meter.plan(len(m.p.Targets), float64(len(m.p.Targets))*weightFixed)
 	for _, s := range m.p.Defects.Shapes {
@@ -184,7 +184,7 @@ func (m *measurement) foresee() {
 
 const (
 	weightFixed   = 5e6
-	weightChecked = 6 // times as long as a plain run
+	weightChecked = 6 // a run under the checkers takes this many times as long
 	weightTimed   = 2e9
 )
 
@@ -193,8 +193,8 @@ func weight(s problem.Shape) float64 {
 	return weightFixed + s.FLOP()
 }
 
-// weight of a case: on a card the reference is the work.
+// weight returns the weight of a case. On a GPU the reference takes the time.
 func (m *measurement) weight(s problem.Shape) float64 { return weight(s) }
 
-// timed reports whether times of a device say something.
+// timed reports whether a device can be timed: the emulator cannot.
 func timed(dev device.Device) bool { return dev.Info().Driver != "emu" }

@@ -11,18 +11,18 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// inputs are Q, K and V of a case: as they were, as the kernel sees them, and as the
-// bytes that it is given.
+// inputs are Q, K and V of a case: the original values, the values after quantisation, and the
+// bytes that the kernel reads.
 type inputs struct {
 	shape    problem.Shape
 	original *ref.Inputs
-	// What the kernel computes with: values after rounding and scaling.
+	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
 	data    map[string][]byte // of q, k, v, qs, ks and vs
-	scales  expr.Env          // qs, ks and vs, where each is one number
+	scales  expr.Env          // qs, ks and vs, if each is one number
 }
 
-// newInputs makes the inputs of a case in the form that a subject takes.
+// newInputs returns the inputs of a case in the formats of a subject.
 func newInputs(a *Subject, c Case) (*inputs, error) {
 	original, err := ref.Generate(c.Distribution, c.Seed, c.Shape)
 	if err != nil {
@@ -51,7 +51,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	return in, nil
 }
 
-// reverseRows puts the rows of each head in reverse.
+// reverseRows reverses the order of the rows of each head.
 func reverseRows(x *ref.Floats) {
 	d := x.Shape
 	for head := range d.B * d.H {
@@ -64,7 +64,7 @@ func reverseRows(x *ref.Floats) {
 	}
 }
 
-// encoded is a tensor in the form of a kernel.
+// encoded is a tensor in the format of a kernel.
 type encoded struct {
 	values ref.Tensor
 	data   []byte // [B,H,S,D]
@@ -115,8 +115,7 @@ func float32s(x []float32) (data []byte) {
 	return data
 }
 
-// permute brings [B,H,S,D] into a layout. It is its own inverse but for the extents:
-// see unpermute.
+// permute converts [B,H,S,D] to a layout. unpermute is its inverse.
 func permute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
 	if l != problem.BSHD {
 		return data
@@ -124,7 +123,7 @@ func permute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
 	return rows(d, data, size, true)
 }
 
-// unpermute brings a layout back to [B,H,S,D].
+// unpermute converts a layout back to [B,H,S,D].
 func unpermute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
 	if l != problem.BSHD {
 		return data
@@ -132,7 +131,7 @@ func unpermute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
 	return rows(d, data, size, false)
 }
 
-// rows moves the rows of [B,H,S,D] to where [B,S,H,D] has them, or back.
+// rows moves the rows of [B,H,S,D] to their places in [B,S,H,D], or back.
 func rows(d fp8.Dims, data []byte, size int, forth bool) []byte {
 	out := make([]byte, len(data))
 	n := d.D * size
@@ -150,7 +149,7 @@ func rows(d fp8.Dims, data []byte, size int, forth bool) []byte {
 	return out
 }
 
-// outputTensor is O as numbers.
+// outputTensor returns O as numbers.
 func outputTensor(a *Subject, d fp8.Dims, data []byte) (ref.Tensor, error) {
 	data = unpermute(a.Problem.Layout, d, data, a.Problem.Output.Bytes())
 	switch a.Problem.Output {

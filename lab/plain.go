@@ -12,29 +12,29 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// plain is attention as one would write it down, with the roundings that a kernel of
-// the same precision cannot avoid: logits are float32, the weights are rounded before
-// they are multiplied with V, and O is rounded. Sums are exact. Its error is what a
-// kernel's is held against.
+// plain is a direct computation of attention with the roundings that a kernel of the same
+// precision cannot avoid: logits are float32, the weights are rounded before they are
+// multiplied with V, and O is rounded. Sums are exact. The errors of kernels are compared
+// with its error.
 type plain struct {
 	*rowsTensor
-	// spread is what these roundings move an element by, root mean square. Over many keys
-	// the error is about that. Over a few it may happen to be nothing, and that of a kernel
-	// that rounds as much and otherwise not.
+	// spread is the error that these roundings cause in each element, root mean square. With
+	// many keys the actual error is about as large. With few keys it may happen to be zero,
+	// although a kernel that rounds in another order has an error.
 	spread *rowsTensor
-	// logits is the most that a logit is moved by where tensor cores cut products of one-byte
-	// numbers off: all the same way, each by half of the last bit that is kept.
+	// logits is the largest error of a logit that tensor cores cause by truncating products of
+	// one-byte numbers, if all are truncated in the same direction.
 	logits float64
 }
 
-// plainRow is what rows have in common.
+// plainRow holds what the rows of a head share.
 type plainRow struct {
 	k, v     [][]float64
 	scale    float64
 	toP, toO func(float64) float64
 	scaleP   float64
-	weight   float64 // how far rounding moves a weight, of it, root mean square
-	last     float64 // the last bit that sums of products keep, of the largest term
+	weight   float64 // the relative error of a rounded weight, root mean square
+	last     float64 // the last bit that sums of products keep, relative to the largest term
 }
 
 func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*plain, error) {
@@ -69,7 +69,7 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 	return out, nil
 }
 
-// visible is how many keys a row sees.
+// visible returns the number of keys that a row sees.
 func visible(a *Subject, s problem.Shape, row int) int {
 	if a.Problem.Causal {
 		return min(max(row+s.Skv-s.Sq+1, 0), s.Skv)
@@ -77,8 +77,8 @@ func visible(a *Subject, s problem.Shape, row int) int {
 	return s.Skv
 }
 
-// compute writes a row of O and how far each element may be off, and returns how far a logit
-// may be.
+// compute writes a row of O and the spread of each element. It returns the largest error of a
+// logit.
 func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst float64) {
 	logits, moved := make([]float64, keys), make([]float64, keys)
 	most := math.Inf(-1)
@@ -103,8 +103,8 @@ func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst f
 	for i := range to {
 		to[i] = p.toO(to[i] / sum)
 	}
-	// Where the weights are divided by their sum as they were rounded, what moves all of V
-	// alike moves nothing.
+	// A kernel that divides by the sum of the rounded weights has no error where all rows of V
+	// are equal. The spread is the larger one of both kinds of kernels.
 	other := make([]float64, len(spread))
 	for j, w := range logits {
 		off := moved[j]
@@ -123,9 +123,9 @@ func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst f
 	return worst
 }
 
-// dot is the product of two rows, and how far it is off on tensor cores that cut terms off:
-// root mean square, and where all are cut the same way. 32 terms are added to the sum of those
-// before, and of each as many bits are kept as the largest of them has.
+// dot returns the product of two rows and the error that truncation in tensor cores causes:
+// root mean square, and if all terms are truncated in the same direction. Tensor cores add 32
+// terms to the sum so far and align all of them to the largest.
 func (p *plainRow) dot(q, k []float64) (dot, cut, cutAll float64) {
 	const terms = 32
 	for i := 0; i < len(q); i += terms {
@@ -137,12 +137,13 @@ func (p *plainRow) dot(q, k []float64) (dot, cut, cutAll float64) {
 		dot += part
 		cut, cutAll = cut+largest*largest, cutAll+largest
 	}
-	// What is cut off is even between nothing and the last bit, which is 0.72 of what it may be.
+	// The truncated part is uniform between 0 and the last bit. The last bit is on average 0.72
+	// of its upper bound, which assumes that the largest term is a power of 2.
 	return dot, p.last * 0.72 * math.Sqrt(terms/3.0*cut), p.last * terms / 2 * cutAll
 }
 
-// spreadOf is how far rounding to a format moves a number, of it, root mean square: a step is
-// the power of 2 below the number, over 2 to the bits of its fraction.
+// spreadOf returns the relative error of rounding to a format, root mean square. A step is the
+// power of 2 below the number, divided by 2 to the number of bits of the fraction.
 func spreadOf(f problem.Format) float64 {
 	bits := map[problem.Format]int{problem.F16: 10, problem.BF16: 7, problem.F32: 23, "e5m2": 2}
 	n, ok := bits[f]
@@ -152,8 +153,9 @@ func spreadOf(f problem.Format) float64 {
 	return math.Ldexp(gate.Spread, -n)
 }
 
-// rounder rounds to a format. Weights, which are at most 1, are scaled up to fill the
-// formats of one byte before.
+// rounder returns a function that rounds to a format, and the factor that weights are
+// multiplied by before. Weights are at most 1, so the factor uses the range of one-byte
+// formats.
 func rounder(f problem.Format) (round func(float64) float64, scale float64) {
 	switch f {
 	case problem.F16:
@@ -167,7 +169,7 @@ func rounder(f problem.Format) (round func(float64) float64, scale float64) {
 	return func(x float64) float64 { return format.Decode(format.EncodeSatfinite(x)) }, 256
 }
 
-// matrix is the rows of a head.
+// matrix returns the rows of a head.
 func matrix(t ref.Tensor, b, h int) [][]float64 {
 	d := t.Dims()
 	m := make([][]float64, d.S)
@@ -178,7 +180,7 @@ func matrix(t ref.Tensor, b, h int) [][]float64 {
 	return m
 }
 
-// parallel does n things on all cores.
+// parallel calls do for 0 to n-1 on all cores.
 func parallel(n int, do func(i int)) {
 	var wg sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), n)
@@ -192,7 +194,7 @@ func parallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
-// rowsTensor is some rows of a tensor; the others are NaN.
+// rowsTensor holds some rows of a tensor. The others are NaN.
 type rowsTensor struct {
 	dims  fp8.Dims
 	rows  []ref.Row

@@ -13,89 +13,87 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Plan is what is measured of a subject, and where. Quick and Full make plans; fields
-// may be changed before Measure.
+// Plan says what is measured about a subject, and where. Quick and Full return plans; a caller
+// may change their fields before Measure.
 type Plan struct {
-	// Device is where cases are run and times are taken; nil is an emulator of the
-	// subject's target. Checkers and counters are always the emulator's.
+	// Device runs the cases and is timed; nil is the emulator of the subject's target.
+	// Checkers and counters always use the emulator.
 	Device device.Device
 	Sensor device.Sensor // read around timed batches, if there is one
 
-	Targets []ptx.Target    // that resources are found for
-	Budget  *record.Budget  // what the kernel may take; nil is gate.BudgetFor
-	Ask     resources.Asked // who is asked for resources
+	Targets []ptx.Target    // the targets whose resources are measured
+	Budget  *record.Budget  // nil is gate.BudgetFor
+	Ask     resources.Asked // the sources of resources
 
 	Defects Defects
 	Cases   []Case
-	// Rows is how many rows of an output are compared where it has more; 0 is all.
+	// Rows is the largest number of rows of an output that are compared; 0 compares all.
 	Rows int
-	// Times is what is timed, if Device is a GPU; nothing when nil.
+	// Times says what is timed if Device is a GPU; nil times nothing.
 	Times *Times
-	// Baseline is what the subject has to beat; nil for the first of a ladder.
+	// Baseline is the kernel that the subject must beat; nil for the first of a ladder.
 	Baseline *Subject
-	// Counters is the shape that counters are taken on; none when zero.
+	// Counters is the shape for counters; the zero shape counts nothing.
 	Counters problem.Shape
 
-	// Build is copied into the record, which adds device, time and versions.
+	// Build is copied into the record. Measure adds the device, the time and versions.
 	Build record.Build
-	// KeepGoing measures what comes after a red section too.
+	// KeepGoing measures the sections after a red one too.
 	KeepGoing bool
-	// References keeps what was computed for one subject for the next. Nil keeps
-	// nothing.
+	// References keeps references for the next subjects; nil keeps none.
 	References *References
 }
 
-// Defects is what the checkers watch.
+// Defects says what runs under the checkers.
 type Defects struct {
 	Shapes    []problem.Shape
 	Schedules []uint64
 }
 
-// Case is inputs that a subject is run on. A shape whose D is zero gets the subject's;
-// one that the subject does not serve is lengthened to one that it does, and the
-// record says so.
+// Case describes inputs of a subject. A shape with D = 0 gets the D of the subject. A shape that
+// the subject does not support is replaced by a longer one that it supports, and the record
+// lists the refusal.
 type Case struct {
 	Shape        problem.Shape
 	Name         string
 	Seed         uint64
 	Distribution string
-	// Optional is a case that is run where the subject serves its shape, and forgotten
-	// where it does not.
+	// Optional skips the case, without a refusal, if the subject does not support its shape.
 	Optional bool
 
-	reversed bool // the rows of each head of Q are in reverse: other inputs, the same scales
+	reversed bool // the rows of each head of Q are reversed: other inputs with the same scales
 }
 
-// Times is what is timed.
+// Times says what is timed, and how.
 type Times struct {
 	Shapes  []problem.Named
-	Methods []timing.Method // Mode and Cache count
+	Methods []timing.Method // only Mode and Cache are used
 	Rivals  []RivalChoice
-	// Libraries are what rivals were started for other subjects; without it they are
-	// started for this one alone.
+	// Libraries are the rivals that other subjects have started; nil starts them for this
+	// subject alone.
 	Libraries *Libraries
 	Stop      timing.Stop
 	WarmUp    time.Duration
 	Seed      uint64
-	// Elsewhere has another process measure the same and gives what it measured: the
-	// process is the replicate. It is called for processes 1 to Processes-1; without
-	// it there is one process, and comparisons say so.
+	// Elsewhere measures the same in another process, as one more replicate. It is called for
+	// the processes 1 to Processes-1. nil measures in one process only, and comparisons say
+	// so.
 	Elsewhere func(ctx context.Context, process int) (*record.Performance, error)
 	Processes int
 }
 
 // RivalChoice is a library to compare with.
 type RivalChoice struct {
-	Library        string // of rival.Libraries
-	Implementation string // "" is the library's first
-	DType          string // "" is the subject's format if the library has it, else f16
+	Library        string // one of rival.Libraries
+	Implementation string // "" is the first one of the library
+	DType          string // "" is the format of the subject if the library supports it, else f16
 }
 
-// length is a square shape whose D is the subject's.
+// length returns a square shape that gets the D of the subject.
 func length(b, h, s int) problem.Shape { return problem.Square(b, h, s, 0) }
 
-// Quick is the plan for a machine without a GPU: small shapes that still tell right
-// from wrong.
+// Quick returns the plan for a machine without a GPU: small shapes that still distinguish right
+// kernels from wrong ones.
 func Quick() Plan {
 	return Plan{
 		Targets: []ptx.Target{ptx.SM89, ptx.SM90}, Ask: resources.OnPath(),
@@ -119,16 +117,16 @@ func Quick() Plan {
 	}
 }
 
-// edges are lengths at the ends of tiles and beside them.
+// edges are lengths at and beside the ends of tiles.
 var edges = []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000}
 
-// uneven are shapes whose keys are others in number than the queries, and shared by
-// several heads.
+// uneven are shapes with different numbers of queries and keys, or with heads that share
+// keys.
 var uneven = []problem.Shape{
 	{B: 2, Hq: 8, Hkv: 2, Sq: 97, Skv: 97}, {B: 1, Hq: 4, Hkv: 1, Sq: 1, Skv: 300}, {B: 2, Hq: 6, Hkv: 3, Sq: 65, Skv: 200}, {B: 1, Hq: 2, Hkv: 2, Sq: 192, Skv: 64},
 }
 
-// Full is the plan for a GPU: all named shapes of the ladder, all edges, seeds and
+// Full returns the plan for a GPU: the named shapes up to long, all edges, several seeds and all
 // distributions.
 func Full() Plan {
 	p := Quick()

@@ -2,37 +2,36 @@ package lab
 
 import "time"
 
-// Progress is how far a measurement is.
+// Progress is the progress of a measurement.
 type Progress struct {
 	Section string // "resources", "defects", "correctness", "performance", "counters"
-	What    string // what is done now: "1,2,100,64 one-hot"
-	Done    int    // steps of the whole measurement
+	What    string // the current step: "1,2,100,64 one-hot"
+	Done    int    // the number of finished steps
 	Total   int
-	// Share is how much of the work is done, from 0 to 1, and Left an estimate of what
-	// the rest takes.
+	// Share is the finished part of the work, from 0 to 1. Left estimates the time of the rest.
 	Share float64
 	Left  time.Duration
 }
 
-// meter tells how far the work is. Steps have weights, since some take a thousand
-// times as long as others.
+// meter reports progress. Steps have weights, since some take a thousand times as long as
+// others.
 type meter struct {
 	tell           func(Progress)
 	start          time.Time
 	done, total    int
-	weight, weighs float64 // done and all
+	weight, weighs float64 // of finished steps, and of all steps
 }
 
-// plan announces steps that are still to come.
+// plan adds future steps.
 func (m *meter) plan(steps int, weight float64) {
 	m.total += steps
 	m.weighs += weight
 }
 
-// at says what is done next.
+// at reports the start of a step.
 func (m *meter) at(section, what string) { m.part(section, what, 0) }
 
-// part says that so much of a step is done.
+// part reports that a part of a step, given by its weight, is finished.
 func (m *meter) part(section, what string, weight float64) {
 	if m.tell == nil {
 		return

@@ -11,24 +11,24 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// References keeps what cases ought to give, so that a ladder of kernels computes it
-// once. Goroutines may share one; the zero value is empty.
+// References keeps the references of cases, so that several kernels share them. It is safe for
+// concurrent use. The zero value is empty.
 type References struct {
 	mu   sync.Mutex
 	kept map[string]*reference
 }
 
-// reference is what a case ought to give, and what its inputs can tell apart.
+// reference is the right output of a case, and the impostors that the case catches.
 type reference struct {
 	original, quantised     *ref.Result
 	plain, plainDequantised *ref.Errors
-	plainTiles              []ref.Part // of plainDequantised, by tile of rows
-	plainRows               []float64  // and the mean of each row that is compared
-	logits                  float64    // the most that a logit is off by
+	plainTiles              []ref.Part // the errors of plainDequantised by tile of rows
+	plainRows               []float64  // the mean error of each row that is compared
+	logits                  float64    // the largest error of a logit
 	powers                  []record.Power
 }
 
-// find computes a reference, or finds it. A nil References finds nothing.
+// find returns a reference, and computes it if it is not kept. A nil References keeps none.
 func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
 	key := fmt.Sprint(c.Shape, c.Seed, c.reversed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Problem.Output, a.Problem.Causal, rows)
 	if r == nil {
@@ -76,8 +76,9 @@ func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int)
 	return r, r.tryImpostors(ctx, a, c, in)
 }
 
-// expect has the errors of the plain computation be no smaller than what its roundings cost
-// root mean square, or twice that for the largest: few of them may happen to cost nothing.
+// expect raises the errors of the plain computation to at least the spread of its roundings,
+// or twice the spread for the largest error: with few roundings the actual error may happen
+// to be zero.
 func (r *reference) expect(spread *rowsTensor) {
 	e := r.plainDequantised
 	var squares float64
@@ -101,8 +102,8 @@ func (r *reference) expect(spread *rowsTensor) {
 	}
 }
 
-// compare is the errors of an output, against float64 over the inputs as they were
-// and as they were quantised.
+// compare returns the errors of an output against float64, on the original inputs and on the
+// quantised ones.
 func (r *reference) compare(got ref.Tensor) (original, quantised *ref.Errors, err error) {
 	opt := ref.CompareOptions{Tol: gate.Tolerance.BadAbove, RowTile: rowsOfTile}
 	if original, err = r.original.Compare(got, opt); err != nil {
@@ -112,10 +113,10 @@ func (r *reference) compare(got ref.Tensor) (original, quantised *ref.Errors, er
 	return original, quantised, err
 }
 
-// rowsOfTile are the rows of a tile whose errors are told apart.
+// rowsOfTile is the number of rows in a tile of errors.
 const rowsOfTile = 32
 
-// rowErrors are the mean errors over the quantised inputs of the rows that are compared.
+// rowErrors returns the mean error on the quantised inputs of each row that is compared.
 func (r *reference) rowErrors(got ref.Tensor) []float64 {
 	d := r.quantised.Shape.D
 	row, means := make([]float64, d), make([]float64, len(r.quantised.Rows))
@@ -133,11 +134,11 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	if c.Errors, c.Dequantised, err = r.compare(got); err != nil {
 		return err
 	}
-	plain := map[int]float64{} // by the first row of a tile, for where few rows are compared some have none
+	plain := map[int]float64{} // by the first row of a tile: not every tile has a row that is compared
 	for i, part := range c.Dequantised.ByRowTile {
 		t := record.TileError{First: part.First, Mean: ref.Float(part.Mean), Plain: ref.Float(r.plainTiles[i].Mean)}
 		plain[part.First] = r.plainTiles[i].Mean
-		// Products, since the plain computation may be exact.
+		// This compares products and not ratios, since the error of the plain computation may be 0.
 		if w := c.WorstTile; w == nil || t.Mean*(w.Plain+gate.SlackMean) > w.Mean*(t.Plain+gate.SlackMean) {
 			c.WorstTile = &t
 		}
@@ -145,17 +146,17 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 	for i, mean := range r.rowErrors(got) {
 		row := r.quantised.Rows[i]
 		e := record.RowError{Row: row, Mean: ref.Float(mean), Plain: ref.Float(r.plainRows[i] + plain[row.S-row.S%rowsOfTile])}
-		lost := math.IsNaN(mean) // it is worse than any number, and compares as less than none
+		lost := math.IsNaN(mean) // NaN is the worst error, although it compares as false
 		if w := c.WorstRow; w == nil || lost && !math.IsNaN(float64(w.Mean)) || e.Mean*(w.Plain+gate.SlackMean) > w.Mean*(e.Plain+gate.SlackMean) {
 			c.WorstRow = &e
 		}
 	}
-	c.Errors.ByColumn, c.Errors.ByBatch = nil, nil // reports show heads and tiles of rows
+	c.Errors.ByColumn, c.Errors.ByBatch = nil, nil // reports show only heads and tiles of rows
 	c.Dequantised = whole(c.Dequantised)
 	return nil
 }
 
-// tryImpostors judges every impostor as a kernel is judged.
+// tryImpostors judges every impostor like the output of a kernel.
 func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *inputs) error {
 	for _, name := range gate.Impostors {
 		why := gate.Excuse(name, c.Shape, c.Distribution, a.Problem.Causal)
@@ -180,7 +181,7 @@ func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *in
 	return nil
 }
 
-// blank is a case before it is run, with what the plain computation gives.
+// blank returns a case without errors, with the results of the plain computation.
 func (r *reference) blank(c Case) record.Case {
 	return record.Case{
 		Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution,

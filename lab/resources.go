@@ -17,7 +17,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// resources finds what the kernel takes on the targets of the plan that can run it.
+// resources finds what the kernel uses on each target of the plan that can run it.
 func (m *measurement) resources(ctx context.Context) error {
 	r := &record.Resources{Budget: gate.BudgetFor(m.s.Target.String())}
 	if m.p.Budget != nil {
@@ -54,7 +54,7 @@ func (m *measurement) resources(ctx context.Context) error {
 	return nil
 }
 
-// targets are those of the plan that can run the PTX, or its own.
+// targets returns the targets of the plan that can run the PTX, or the target of the PTX.
 func (m *measurement) targets() (list []ptx.Target) {
 	for _, t := range m.p.Targets {
 		if t.SM == m.s.Target.SM && m.s.Target.Feature != 0 {
@@ -70,8 +70,8 @@ func (m *measurement) targets() (list []ptx.Target) {
 	return list
 }
 
-// launchResources finds the dynamic shared memory of the largest launch of the plan,
-// and how much of it runs at once where the device knows.
+// launchResources finds the dynamic shared memory of the largest launch of the plan, and its
+// occupancy if the device knows it.
 func (m *measurement) launchResources(r *record.Resources) error {
 	var largest problem.Shape
 	for _, c := range m.p.Cases {
@@ -98,13 +98,13 @@ func (m *measurement) launchResources(r *record.Resources) error {
 	return m.occupy(r, largest, info)
 }
 
-// anyScales stand for scales that are passed by value, where only extents are asked for.
+// anyScales stand for scales that are passed by value, where only sizes matter.
 var anyScales = expr.Env{"qs": expr.Float(1), "ks": expr.Float(1), "vs": expr.Float(1)}
 
 func (m *measurement) occupy(r *record.Resources, s problem.Shape, info device.Info) error {
 	l, err := load(m.dev, m.s, info.SMs)
 	if err != nil {
-		r.Notes = append(r.Notes, err.Error()) // correctness will fail for it
+		r.Notes = append(r.Notes, err.Error()) // the correctness section fails with this error
 		return nil
 	}
 	r.Occupancy = l.occupancy(s)
@@ -113,7 +113,7 @@ func (m *measurement) occupy(r *record.Resources, s problem.Shape, info device.I
 
 var releaseLine = regexp.MustCompile(`release ([0-9.]+), (V[0-9.]+)`)
 
-// ptxasVersion is what the assembler says of itself.
+// ptxasVersion returns the version that ptxas prints.
 func ptxasVersion(ctx context.Context, path string) string {
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {

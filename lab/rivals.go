@@ -15,16 +15,16 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// Libraries are rivals that were started, so that the kernels of a campaign share them:
-// an interpreter with its libraries takes longer to start than a kernel to time. The zero
-// value has none, and Close ends them.
+// Libraries are the rivals that were started. The kernels of a campaign share them, since
+// starting Python with its libraries takes longer than timing a kernel. The zero value is
+// empty, and Close stops all rivals.
 type Libraries struct {
 	started map[string]*rival.Rival
 	failed  map[string]error
 }
 
-// start is a library, started if it was not. What is not there is not there the next
-// time either.
+// start returns a library and starts it if necessary. A library that failed to start is not
+// tried again.
 func (l *Libraries) start(ctx context.Context, name string) (*rival.Rival, error) {
 	if l.started == nil {
 		l.started, l.failed = map[string]*rival.Rival{}, map[string]error{}
@@ -44,15 +44,15 @@ func (l *Libraries) start(ctx context.Context, name string) (*rival.Rival, error
 	return r, nil
 }
 
-// Close ends all that were started.
+// Close stops all libraries.
 func (l *Libraries) Close() {
 	for _, r := range l.started {
-		r.Close() // it ends with this process in any case
+		r.Close() // the library ends with this process in any case
 	}
 	l.started, l.failed = nil, nil
 }
 
-// rivals are libraries that were found.
+// rivals are the libraries that this machine has.
 type rivals struct {
 	found []startedRival
 }
@@ -62,8 +62,7 @@ type startedRival struct {
 	choice RivalChoice
 }
 
-// startRivals starts what is there, and notes what is not: that is a normal state of
-// a machine.
+// startRivals starts the libraries that are installed, and notes those that are missing.
 func startRivals(ctx context.Context, libraries *Libraries, choices []RivalChoice, perf *record.Performance) *rivals {
 	r := &rivals{}
 	for _, c := range choices {
@@ -77,14 +76,14 @@ func startRivals(ctx context.Context, libraries *Libraries, choices []RivalChoic
 	return r
 }
 
-// preparedRival is a rival's attention of a shape, ready to be timed.
+// preparedRival is the attention of a rival for a shape, ready to be timed.
 type preparedRival struct {
 	*rival.Prepared
 	version string
-	rmse    float64 // against float64 on the inputs that our kernel has
+	rmse    float64 // against float64, on the inputs of our kernel
 }
 
-// prepare makes the rivals ready for what a contestant computes.
+// prepare prepares the rivals for the problem of a contestant.
 func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (list []*preparedRival) {
 	g := &given{inputs: c.inputs[0], want: c.want}
 	defer g.remove()
@@ -101,12 +100,12 @@ func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (li
 
 func (r *rivals) drop(list []*preparedRival) {
 	for _, p := range list {
-		p.Close() // a rival that cannot forget is ended with its process
+		p.Close() // an error does not matter: the rival ends with its process
 	}
 }
 
-// implementation is which of a library's implementations is meant, and the type that
-// it computes in.
+// implementation returns the implementation of a library that was chosen, and the type that it
+// computes in.
 func (s *startedRival) implementation(format problem.Format) (name, dtype string, err error) {
 	for _, i := range s.Hello().Implementations {
 		if s.choice.Implementation != "" && s.choice.Implementation != i.Name {
@@ -118,11 +117,11 @@ func (s *startedRival) implementation(format problem.Format) (name, dtype string
 			}
 		}
 	}
-	return "", "", fmt.Errorf("no implementation %q of %s or f16", s.choice.Implementation, format)
+	return "", "", fmt.Errorf("there is no implementation %q for %s or f16", s.choice.Implementation, format)
 }
 
-// given is what all rivals compute with, in files, and what ought to come of it. The files are
-// made once for all of them: those of a large shape take longer than its times.
+// given is the inputs of all rivals, in files, and the reference. The files are written once for
+// all rivals, since writing large ones takes longer than timing.
 type given struct {
 	*inputs
 	dir   string
@@ -188,7 +187,7 @@ func writeInputs(dir string, in *ref.Inputs) (*rival.Inputs, error) {
 	return files, nil
 }
 
-// error is the root mean square error of a rival's output.
+// error returns the root mean square error of the output of a rival.
 func (g *given) error(ctx context.Context, p *rival.Prepared) (float64, error) {
 	out, err := p.Output(ctx, true)
 	if err != nil {

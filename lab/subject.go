@@ -16,15 +16,15 @@ import (
 // Subject is a kernel to judge, of any origin.
 type Subject struct {
 	*kernel.Kernel
-	Problem problem.Attention // what the kernel computes, but for the sizes
+	Problem problem.Attention // what the kernel computes, without the sizes
 	Target  ptx.Target        // .target of the PTX
 }
 
-// NewSubject is the subject of a kernel that computes attention.
+// NewSubject returns the subject of a kernel that computes attention.
 func NewSubject(k *kernel.Kernel) (*Subject, error) {
 	p, err := problem.FromFacts(k.Fixed)
 	if err == nil && k.Op != p.Op() {
-		err = fmt.Errorf("it computes %s: only %s is judged", k.Op, p.Op())
+		err = fmt.Errorf("the kernel computes %s: only %s can be judged", k.Op, p.Op())
 	}
 	if err == nil {
 		err = k.Check()
@@ -39,16 +39,16 @@ func NewSubject(k *kernel.Kernel) (*Subject, error) {
 	return s, nil
 }
 
-// External is PTX from anywhere, with its call. name stands for it in the record.
+// External returns a kernel of any compiler, with its call. name names it in the record.
 func External(name, text string, call *kernel.Kernel) (*Subject, error) {
 	k := *call
 	k.Name, k.PTX = name, text
 	return NewSubject(&k)
 }
 
-// Preset is a kernel of ours by its name, one of [kernels.Names]. p is what it computes and
-// the shape that it is to be fast for: kernels that are written for a shape compute others
-// too. Without a shape it is the mission's. The zero chip is none in particular.
+// Preset returns a kernel of attest by its name, one of [kernels.Names]. p is what it computes
+// and the shape that it is optimised for; the kernel computes other shapes too. Without a
+// shape it is optimised for mission. The zero chip stands for any chip.
 func Preset(name string, p problem.Attention, c kernel.Chip) (*Subject, error) {
 	k, err := kernels.Build(name, sized(p), c)
 	if err != nil {
@@ -57,7 +57,7 @@ func Preset(name string, p problem.Attention, c kernel.Chip) (*Subject, error) {
 	return NewSubject(k)
 }
 
-// Configured is a kernel of a family by its configuration.
+// Configured returns a kernel of a family by its configuration.
 func Configured(f attn.Family, name string, p problem.Attention, c kernel.Chip, config attn.Config) (*Subject, error) {
 	k, err := kernels.BuildConfig(f, name, sized(p), c, config)
 	if err != nil {
@@ -66,8 +66,8 @@ func Configured(f attn.Family, name string, p problem.Attention, c kernel.Chip, 
 	return NewSubject(k)
 }
 
-// sized gives a problem without a shape that of the mission, with the problem's D if it has
-// one.
+// sized returns a problem with the shape of mission if it has no shape. It keeps D if that is
+// set.
 func sized(p problem.Attention) problem.Attention {
 	if p.B == 0 {
 		d := p.D
@@ -79,15 +79,15 @@ func sized(p problem.Attention) problem.Attention {
 	return p.Filled()
 }
 
-// At is the subject's problem at some sizes.
+// At returns the problem of the subject with a shape.
 func (s *Subject) At(shape problem.Shape) problem.Attention {
 	p := s.Problem
 	p.Shape = shape
 	return p
 }
 
-// P is what the kernel claims to round the weights of the softmax to before it multiplies
-// them with V.
+// P returns the format that the kernel claims to round the weights of the softmax to before it
+// multiplies them with V.
 func (s *Subject) P() problem.Format {
 	if p := problem.Format(s.Claims["p"]); p != "" {
 		return p
@@ -98,13 +98,13 @@ func (s *Subject) P() problem.Format {
 // ByValue reports whether scales of Q, K and V are passed by value.
 func (s *Subject) ByValue() bool { return s.ArgsUse("qs", "ks", "vs") }
 
-// ServesShape says why the kernel cannot compute a shape, or returns nil when it can.
+// ServesShape returns why the kernel cannot compute a shape, or nil if it can.
 func (s *Subject) ServesShape(shape problem.Shape) error {
 	return s.Serves(s.At(shape), kernel.Chip{})
 }
 
-// Describe describes the subject for a record: everything but the text, which the record
-// knows by its hash.
+// Describe returns the description of the subject for a record. It holds everything except the
+// text, which the record names by its hash.
 func (s *Subject) Describe() record.Kernel {
 	sum := sha256.Sum256([]byte(s.PTX))
 	call := *s.Kernel
@@ -116,8 +116,8 @@ func (s *Subject) Describe() record.Kernel {
 	}
 }
 
-// Configuration returns the configuration behind a kernel's name where the name alone does
-// not tell it, because it depends on the shape. For other kernels it returns "".
+// Configuration returns the configuration of a kernel whose name does not imply it, because the
+// configuration depends on the shape. It returns "" for other kernels.
 func Configuration(k record.Kernel) string {
 	f, _, err := kernels.Find(k.Name)
 	if err != nil || f.Name() == "stages" {

@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Time does the performance section alone, in this process: what another process
-// gives Plan.Times.Elsewhere.
+// Time measures only the performance section, in this process. Another process calls it for
+// Plan.Times.Elsewhere.
 func Time(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*record.Performance, error) {
 	if p.Times != nil {
 		alone := *p.Times
@@ -35,7 +35,7 @@ func Time(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*re
 	return m.r.Performance, nil
 }
 
-// performance times the kernel, where there is something to time on.
+// performance times the kernel if the device is a GPU.
 func (m *measurement) performance(ctx context.Context) error {
 	m.r.Performance = &record.Performance{Shapes: []record.Times{}}
 	switch {
@@ -95,7 +95,7 @@ func (m *measurement) timeShape(ctx context.Context, timer *timing.Timer, rivals
 	subjects := []*Subject{m.s}
 	if b := m.p.Baseline; b != nil {
 		if why := b.ServesShape(n.Shape); why != nil {
-			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%v: the baseline does not serve it: %v", n.Shape, why))
+			m.r.Performance.Notes = append(m.r.Performance.Notes, fmt.Sprintf("%v: the baseline does not support it: %v", n.Shape, why))
 			return nil
 		}
 		subjects = append(subjects, b)
@@ -176,7 +176,7 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 	return nil
 }
 
-// timeElsewhere adds what other processes measured.
+// timeElsewhere adds the measurements of other processes.
 func (m *measurement) timeElsewhere(ctx context.Context) error {
 	times := m.p.Times
 	if times.Elsewhere == nil {
@@ -196,8 +196,8 @@ func (m *measurement) timeElsewhere(ctx context.Context) error {
 	return nil
 }
 
-// merge adds the runs of another process to those of the same shape and method. The
-// ceilings are the higher ones.
+// merge adds the runs of another process to those of the same shape and method, and keeps the
+// higher ceilings.
 func (m *measurement) merge(other *record.Performance) {
 	perf := m.r.Performance
 	c, o := &perf.Ceiling, other.Ceiling
@@ -219,12 +219,12 @@ func (m *measurement) merge(other *record.Performance) {
 			}
 		}
 		if len(t.Runs) == before {
-			perf.Notes = append(perf.Notes, fmt.Sprintf("%s, %s, %s cache: another process did not time all of %s, and does not count", t.Shape, t.Method.Mode, t.Method.Cache, strings.Join(t.Names, ", ")))
+			perf.Notes = append(perf.Notes, fmt.Sprintf("%s, %s, %s cache: another process did not time all of %s, so its times do not count", t.Shape, t.Method.Mode, t.Method.Cache, strings.Join(t.Names, ", ")))
 		}
 	}
 }
 
-// conclude works out of the samples what reports show. The gate does so again.
+// conclude computes from the samples what reports show. The gate computes it again.
 func (m *measurement) conclude() {
 	perf := m.r.Performance
 	perf.Processes = max(m.p.Times.Processes, 1)
@@ -245,7 +245,7 @@ func (m *measurement) conclude() {
 		for j := 1; j < len(t.Names); j++ {
 			c, err := against(t, j)
 			if err != nil {
-				continue // the gate says so
+				continue // the gate reports it
 			}
 			if j < own {
 				t.Baseline = &c

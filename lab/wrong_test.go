@@ -146,7 +146,7 @@ func wrongKernels() []wrongKernel {
 				return regexp.MustCompile(`st\.global\.b32 (\[%rd\d+(?:\+4)?\]), (%r\d+);`).ReplaceAllString(s,
 					"{\n.reg .b32 %old;\n.reg .pred %kept;\nld.global.b32 %old, $1;\nsetp.ne.u32 %kept, %old, 0xffffffff;\nselp.b32 %old, %old, $2, %kept;\nst.global.b32 $1, %old;\n}")
 			}, nil)
-		}, "correctness", "over an output and a workspace with other contents", false},
+		}, "correctness", "with other values in the output and the workspace", false},
 		{"a loop that never ends", func(t testing.TB) subject {
 			return writer(t, "endless", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				k.While(func() build.Pred { return k.Pred(true) }, func() {})
