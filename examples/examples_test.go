@@ -9,7 +9,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the PTX under testdata")
 
-// TestPTX keeps each example's PTX under testdata, for readers and as a golden.
+// TestPTX compares the PTX of each example with a golden file in testdata, which is also for
+// readers.
 func TestPTX(t *testing.T) {
 	for _, k := range All() {
 		t.Run(k.Name(), func(t *testing.T) {
@@ -28,7 +29,7 @@ func TestPTX(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("%s has changed; if that was the intention: go test ./examples -update", golden)
+				t.Errorf("%s has changed; if this is intended, run go test ./examples -update", golden)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ type rig struct {
 	dev device.Device
 }
 
-// buffer is a device buffer with data.
+// buffer returns a device buffer with data.
 func (r *rig) buffer(data []byte) device.Buffer {
 	r.t.Helper()
 	b, err := r.dev.Alloc(int64(len(data)))
@@ -35,7 +35,7 @@ func (r *rig) buffer(data []byte) device.Buffer {
 	return b
 }
 
-// tensor is the tensor map of a matrix of that many columns and rows.
+// tensor returns the tensor map of a matrix with the given numbers of columns and rows.
 func (r *rig) tensor(t ptx.Type, b device.Buffer, cols, rows uint64, box []uint32, s device.Swizzle) device.Param {
 	r.t.Helper()
 	m, err := r.dev.TensorMap(device.TensorDesc{
@@ -83,7 +83,7 @@ func (r *rig) want(b device.Buffer, want []float32) {
 	}
 }
 
-// floats are the bytes of numbers.
+// floats returns the bytes of numbers.
 func floats(vs []float32) (b []byte) {
 	for _, v := range vs {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
@@ -91,7 +91,7 @@ func floats(vs []float32) (b []byte) {
 	return b
 }
 
-// poisoned is n floats that nobody expects.
+// poisoned returns n floats with a value that is never a result.
 func poisoned(n int) []byte {
 	b := make([]byte, 4*n)
 	for i := range b {
@@ -100,7 +100,7 @@ func poisoned(n int) []byte {
 	return b
 }
 
-// whole are small whole numbers, whose sums and products are exact in any order.
+// whole returns small integers, whose sums and products are exact in any order.
 func whole(seed uint64, n int) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	vs := make([]float32, n)
@@ -110,7 +110,7 @@ func whole(seed uint64, n int) []float32 {
 	return vs
 }
 
-// product is A·Bᵀ of an m×kdim and an n×kdim matrix.
+// product returns A·Bᵀ of an m×kdim matrix and an n×kdim matrix.
 func product(a, b []float32, m, n, kdim int) []float32 {
 	c := make([]float32, m*n)
 	for i := range m {
@@ -123,8 +123,8 @@ func product(a, b []float32, m, n, kdim int) []float32 {
 	return c
 }
 
-// TestRun runs every example on the emulator of its target, the warps in several
-// orders, against the same work done in Go.
+// TestRun runs every example on the emulator of its target under several schedules, and
+// compares the results with the same computation in Go.
 func TestRun(t *testing.T) {
 	runs := map[string]func(*rig, *build.Kernel){
 		"saxpy": runSaxpy, "reduce": runReduce, "transpose": runTranspose, "pipeline": runPipeline,
@@ -133,7 +133,7 @@ func TestRun(t *testing.T) {
 	for _, k := range All() {
 		run := runs[k.Name()]
 		if run == nil {
-			t.Errorf("%s is run by no test", k.Name())
+			t.Errorf("no test runs %s", k.Name())
 			continue
 		}
 		for seed := range uint64(4) {
@@ -208,7 +208,7 @@ func runMatmul(r *rig, k *build.Kernel) {
 		}
 		return b
 	}
-	b := make([]float32, kdim*n) // by rows, where product takes columns
+	b := make([]float32, kdim*n) // stored by rows; product needs it by columns
 	for i, v := range bt {
 		b[i%kdim*n+i/kdim] = v
 	}

@@ -17,8 +17,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// card is the first GPU with a timer and saxpy on it; without a GPU the test is
-// skipped.
+// card is the first GPU with a timer and the kernel saxpy.
 type card struct {
 	*timing.Timer
 	dev    device.Device
@@ -58,7 +57,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// saxpy is work on n floats, with as many sets of buffers as cold takes.
+// saxpy returns work on n floats, with enough sets of buffers for cold launches.
 func (c *card) saxpy(t *testing.T, n int) timing.Work {
 	t.Helper()
 	bytes := int64(8 * n)
@@ -85,11 +84,11 @@ func (c *card) floats(t *testing.T, n int) device.Buffer {
 	return b
 }
 
-// TestCard times one kernel in all four ways, in turns, and twice in one of them.
-// With TIMING_OUT set, the run is written there.
+// TestCard times one kernel with all four methods in turns, and twice with one of them. If
+// TIMING_OUT is set, it writes the run to this file.
 func TestCard(t *testing.T) {
 	c := openCard(t)
-	w := c.saxpy(t, 1<<20) // 8 MB: in the cache when warm
+	w := c.saxpy(t, 1<<20) // 8 MiB, which fit in the cache
 	var cands []timing.Candidate
 	for _, cache := range []timing.Cache{timing.Warm, timing.Cold} {
 		e, err := c.EventTime(w, cache)
@@ -125,13 +124,13 @@ func TestCard(t *testing.T) {
 	if !(median(graphWarm) <= median(eventWarm) && median(eventWarm) < median(eventCold)) {
 		t.Errorf("warm: replayed %.2f µs, between events %.2f; cold %.2f", median(graphWarm), median(eventWarm), median(eventCold))
 	}
-	// 8 MB read and 4 written: no card moves that from memory at 20 TB/s.
+	// 8 MiB are read and 4 MiB are written. No GPU has a memory bandwidth of 20 TB/s.
 	if floor := 12e6 / 20e6; median(graphCold) < floor {
-		t.Errorf("%.2f µs, which is below the %.2f µs of any memory", median(graphCold), floor)
+		t.Errorf("%.2f µs is less than the %.2f µs that the memory needs", median(graphCold), floor)
 	}
 	cmp, err := stats.Compare([]stats.Replicate{run.Replicate(graphWarm, graphAgain)}, stats.Options{})
 	check(t, err)
-	t.Logf("the same twice: %+v", cmp)
+	t.Logf("the same work twice: %+v", cmp)
 	if cmp.Differs(0.02) {
 		t.Errorf("the same work differs from itself: ratio %.4f", cmp.Ratio)
 	}

@@ -10,14 +10,13 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// gpu is a card with a host beside it, both on clocks that only the tests move: a
-// call costs the host some time, and the card starts what is queued when it is
-// free, but not before it was queued. Kernels are slower when their buffer is not
-// in the L2 cache.
+// gpu simulates a GPU and its host, both with clocks that only the tests advance. A call costs
+// the host some time. The GPU starts queued work as soon as it is free. Kernels are slower if
+// their buffer is not in the L2 cache.
 type gpu struct {
 	device.Device
-	hostNow, free time.Duration // the host's clock, and when the card is idle
-	call          time.Duration // of the host
+	hostNow, free time.Duration // the clock of the host, and the time when the GPU is free
+	call          time.Duration // cost of a call on the host
 	l2            int64
 	cached        []*memory // the most recently used last
 	buffers       map[uint64]*memory
@@ -25,7 +24,7 @@ type gpu struct {
 	fills         int
 	fail          string // a kernel whose launch fails
 	scale         func(n int) float64
-	open          int // streams, events, graphs, modules and buffers that are not closed
+	open          int // number of streams, events, graphs, modules and buffers that are not closed
 }
 
 func newGPU() *gpu {
@@ -52,7 +51,7 @@ func (m *memory) Addr() uint64 { return m.addr }
 func (m *memory) Size() int64  { return m.size }
 func (m *memory) Free() error  { m.g.open--; return nil }
 
-// touch brings a buffer into the cache and reports whether it was there.
+// touch loads a buffer into the cache and reports whether it was there before.
 func (g *gpu) touch(m *memory) bool {
 	at := slices.Index(g.cached, m)
 	if at >= 0 {
@@ -80,7 +79,7 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	return &kernel{name: name, g: m.g}, nil
 }
 
-// kernel takes warm of time, three times that when its buffer is not cached.
+// kernel runs for the time warm, or three times as long if its buffer is not cached.
 type kernel struct {
 	device.Kernel
 	g    *gpu
@@ -110,7 +109,7 @@ type stream struct {
 
 func (g *gpu) NewStream() (device.Stream, error) { g.open++; return &stream{g: g}, nil }
 
-// queue has the card do something as soon as it is free.
+// queue queues work, which the GPU starts as soon as it is free.
 func (s *stream) queue(work func() time.Duration) {
 	do := func() { s.g.free = max(s.g.free, s.g.hostNow) + work() }
 	if s.noted != nil {
@@ -180,7 +179,7 @@ func (g *gpu) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
 }
 
 func (gr *graph) Replay(device.Stream) error {
-	gr.g.hostNow += 10 * gr.g.call // queueing a graph is the slower call
+	gr.g.hostNow += 10 * gr.g.call // queueing a graph is slower than other calls
 	for _, w := range gr.work {
 		w()
 	}
@@ -189,7 +188,7 @@ func (gr *graph) Replay(device.Stream) error {
 
 func (gr *graph) Close() error { gr.g.open--; return nil }
 
-// work is a kernel on sets of buffers.
+// work returns the work of a kernel on sets of buffers.
 func (g *gpu) work(name string, warm time.Duration, bytes int64, sets int) Work {
 	var ls []device.Launch
 	for range sets {
@@ -199,7 +198,7 @@ func (g *gpu) work(name string, warm time.Duration, bytes int64, sets int) Work 
 	return Launches(name, &kernel{g: g, name: name, warm: warm}, bytes, ls...)
 }
 
-// thermometer is a sensor whose clock falls with every reading.
+// thermometer is a sensor whose clock decreases with every reading.
 type thermometer struct {
 	readings int
 	err      error

@@ -37,7 +37,7 @@ func all(t *testing.T, xs []float64, want float64) {
 
 func TestEventTime(t *testing.T) {
 	g := newGPU()
-	g.call = 100 * time.Microsecond // a slow host must not be in the figures
+	g.call = 100 * time.Microsecond // the time of a slow host must not be in the samples
 	tm := timer(t, g)
 	for _, c := range []struct {
 		cache Cache
@@ -57,12 +57,11 @@ func TestEventTime(t *testing.T) {
 		t.Errorf("the cache was flushed %d times for 20 cold samples", g.fills)
 	}
 	if tm.hold.wait < 3*g.call {
-		t.Errorf("held for %v while the host needs %v", tm.hold.wait, 3*g.call)
+		t.Errorf("the stream was held for %v, but the host needs %v", tm.hold.wait, 3*g.call)
 	}
 }
 
-// TestSlowHost: a host that never manages to queue in time is an error and not a
-// figure.
+// TestSlowHost checks that a host which cannot queue in time gives an error, not a sample.
 func TestSlowHost(t *testing.T) {
 	g := newGPU()
 	g.call = time.Second
@@ -88,7 +87,7 @@ func TestGraphReplay(t *testing.T) {
 	}
 	all(t, xs, 10)
 
-	// Cold: 30 sets of 100 bytes are three times the cache.
+	// Cold launches: 30 sets of 100 bytes are three times the size of the cache.
 	if _, err := tm.GraphReplay(t.Context(), g.work("k", time.Microsecond, 100, 29), Cold, 0); err == nil || !strings.Contains(err.Error(), "need 30 sets") {
 		t.Errorf("too few sets: %v", err)
 	}
@@ -97,7 +96,7 @@ func TestGraphReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := cold.Method(); got.Launches != 60 || got.Sets != 30 {
-		t.Errorf("%+v: want a whole number of turns", got)
+		t.Errorf("%+v: every set must be used equally often", got)
 	}
 	if xs, err = cold.Sample(t.Context(), 3); err != nil {
 		t.Fatal(err)
@@ -123,16 +122,16 @@ func TestClose(t *testing.T) {
 	if _, err := e.Sample(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if g.open != held+2 { // a graph and the buffer to flush with
-		t.Errorf("%d things are open, want %d", g.open, held+2)
+	if g.open != held+2 { // a graph and the buffer that flushes the cache
+		t.Errorf("%d objects are open, want %d", g.open, held+2)
 	}
 	p.Close()
 	e.Close()
 	if err := tm.Close(); err != nil {
 		t.Error(err)
 	}
-	if g.open != 1 { // the work's own buffer
-		t.Errorf("%d things are left open", g.open-1)
+	if g.open != 1 { // the buffer of the work
+		t.Errorf("%d objects are still open", g.open-1)
 	}
 }
 
@@ -147,7 +146,7 @@ func TestColdSets(t *testing.T) {
 	}
 }
 
-// TestInterleaveOrder looks at who was launched when.
+// TestInterleaveOrder checks the order of the launches.
 func TestInterleaveOrder(t *testing.T) {
 	turns := func(order Order, seed uint64) string {
 		g := newGPU()
@@ -168,7 +167,7 @@ func TestInterleaveOrder(t *testing.T) {
 		t.Errorf("ABBA is %s", got)
 	}
 	if first, again := turns(Random, 1), turns(Random, 1); first != again {
-		t.Error("one seed gives two orders")
+		t.Error("the same seed gives two orders")
 	}
 	seen := map[string]bool{}
 	for seed := range uint64(8) {
@@ -179,8 +178,8 @@ func TestInterleaveOrder(t *testing.T) {
 	}
 }
 
-// TestDriftCancels: a card that slows down steadily makes the later of two equal
-// kernels look slower, but not when they take turns.
+// TestDriftCancels measures two equal kernels on a GPU that becomes slower steadily: measured
+// in turns, they must not differ.
 func TestDriftCancels(t *testing.T) {
 	g := newGPU()
 	g.scale = func(n int) float64 { return 1 + float64(n)/1000 }
@@ -227,7 +226,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestRunIsARecord: states stand around each batch, and a run survives JSON.
+// TestRunIsARecord checks the states before and after each batch, and that a run can be
+// encoded as JSON and decoded again.
 func TestRunIsARecord(t *testing.T) {
 	g := newGPU()
 	a, _ := timer(t, g).EventTime(g.work("A", time.Microsecond, 10, 1), Warm)
@@ -307,14 +307,14 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// TestHoldKernel: what holds a stream up is legal PTX.
+// TestHoldKernel checks that the kernel that blocks a stream is valid PTX.
 func TestHoldKernel(t *testing.T) {
 	if _, err := holdKernel().PTX(); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Example times a kernel on the emulator; on a GPU it is the same but for the name.
+// Example times a kernel on the emulator. On a GPU only the name of the device differs.
 func Example() {
 	dev, err := emu.New(ptx.SM80, emu.Options{})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// lastText writes the block's rank in its cluster, by way of the last word of its
-// dynamic shared memory, to its own place in p.
+// lastText is a kernel that writes the block's rank in its cluster through the last word of
+// its dynamic shared memory to the block's word of p.
 const lastText = `.version 7.8
 .target sm_90
 .address_size 64
@@ -36,8 +36,8 @@ const lastText = `.version 7.8
 }
 `
 
-// TestSharedAndClusters: all the shared memory that a block may have, and clusters of
-// up to 16 blocks.
+// TestSharedAndClusters launches with all the shared memory that a block may use, and with
+// clusters of up to 16 blocks.
 func TestSharedAndClusters(t *testing.T) {
 	d := gpu(t)
 	if d.Info().Target.SM < 90 {
@@ -69,11 +69,11 @@ func TestSharedAndClusters(t *testing.T) {
 	}
 	l := device.Launch{Grid: device.D(1), Block: device.D(32), Shared: d.Info().SharedMax + 1, Params: []device.Param{device.Ptr(b), device.U32(4)}}
 	if err := k.Launch(t.Context(), l); err == nil || !strings.Contains(err.Error(), "bytes of shared memory") {
-		t.Errorf("more shared memory than there is: %v", err)
+		t.Errorf("more shared memory than the GPU has: %v", err)
 	}
 }
 
-// togetherText has every block wait until all n have arrived.
+// togetherText is a kernel in which every block waits until all n blocks have arrived.
 const togetherText = `.version 7.8
 .target sm_60
 .address_size 64
@@ -93,8 +93,8 @@ again:
 }
 `
 
-// TestCooperative: blocks that wait for each other, as many as the GPU holds, and one
-// too many, which is refused instead of hanging.
+// TestCooperative launches blocks that wait for each other, as many as fit on the GPU. A
+// launch with one block more must be refused instead of hanging.
 func TestCooperative(t *testing.T) {
 	d := gpu(t)
 	k := loadKernel(t, d, "together.ptx", togetherText, "together")
@@ -112,11 +112,11 @@ func TestCooperative(t *testing.T) {
 	if err := k.Launch(t.Context(), l); !errors.As(err, &e) || e.Name != "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" {
 		t.Errorf("%d blocks at once: %v", blocks+1, err)
 	}
-	check(t, b.Write(0, make([]byte, 4))) // the context lives
+	check(t, b.Write(0, make([]byte, 4))) // the context is still usable
 }
 
-// chainText adds to a word after waiting for the launch before it, having let the next
-// one start.
+// chainText is a kernel that lets the next launch start, waits for the previous launch and
+// adds to a word.
 const chainText = `.version 7.8
 .target sm_90
 .address_size 64
@@ -134,7 +134,8 @@ const chainText = `.version 7.8
 }
 `
 
-// TestDependent: programmatic dependent launches see what the launch before them wrote.
+// TestDependent checks that programmatic dependent launches see the writes of the launch
+// before them.
 func TestDependent(t *testing.T) {
 	d := gpu(t)
 	if d.Info().Target.SM < 90 {
@@ -174,7 +175,7 @@ func TestDependent(t *testing.T) {
 	}
 }
 
-// TestBadPTX: the compiler's own words reach the caller, at their line.
+// TestBadPTX checks that errors of the compiler reach the caller with their lines.
 func TestBadPTX(t *testing.T) {
 	d := gpu(t)
 	text := `.version 7.8
@@ -204,7 +205,8 @@ func TestBadPTX(t *testing.T) {
 	}
 }
 
-// TestNewerPTX: a target and a version that are newer than the machine.
+// TestNewerPTX loads PTX for a target, and of a version, that is newer than the GPU and the
+// driver.
 func TestNewerPTX(t *testing.T) {
 	d := gpu(t)
 	i := d.Info()
@@ -212,11 +214,11 @@ func TestNewerPTX(t *testing.T) {
 	t.Log(err)
 	var ce *device.CompileError
 	if !errors.As(err, &ce) || !strings.Contains(err.Error(), i.Name) || !strings.Contains(err.Error(), "does not run on") {
-		t.Error("a newer target is not named")
+		t.Error("the error does not name the newer target")
 	}
 	_, err = d.Load("newer.ptx", strings.Replace(countText, ".version 7.8", ".version 99.0", 1))
 	t.Log(err)
 	if err == nil || !strings.Contains(err.Error(), "lower its .version") && !strings.Contains(err.Error(), "ersion") {
-		t.Error("a newer version is taken")
+		t.Error("a newer version is accepted")
 	}
 }

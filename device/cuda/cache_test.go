@@ -14,19 +14,19 @@ import (
 func TestCacheKey(t *testing.T) {
 	a := cacheKey("text", "options", "driver", "GPU")
 	if a != cacheKey("text", "options", "driver", "GPU") || len(a) != 64 {
-		t.Errorf("%s is no key", a)
+		t.Errorf("%s is not a key", a)
 	}
 	for _, other := range [][]string{
 		{"text ", "options", "driver", "GPU"}, {"text", "", "optionsdriver", "GPU"}, {"texto", "ptions", "driver", "GPU"},
 		{"text", "options", "driver2", "GPU"}, {"text", "options", "driver", "GPU2"}, {"text", "options", "driver"},
 	} {
 		if cacheKey(other...) == a {
-			t.Errorf("%q has the key of something else", other)
+			t.Errorf("%q has the same key as other parts", other)
 		}
 	}
 }
 
-// TestDamage: whatever happens to a file, it is read as it was written or not at all.
+// TestDamage checks that a damaged file is never decoded.
 func TestDamage(t *testing.T) {
 	e := cached{cubin: []byte("some machine code"), log: "a log"}
 	whole := encode(e)
@@ -38,17 +38,17 @@ func TestDamage(t *testing.T) {
 		bad := bytes.Clone(whole)
 		bad[i] ^= 0x40
 		if _, ok := decode(bad); ok {
-			t.Errorf("byte %d may change", i)
+			t.Errorf("a change of byte %d is not detected", i)
 		}
 		if _, ok := decode(whole[:i]); ok {
-			t.Errorf("%d bytes of %d are enough", i, len(whole))
+			t.Errorf("%d bytes of %d are accepted", i, len(whole))
 		}
 	}
 	if _, ok := decode(append(bytes.Clone(whole), 0)); ok {
-		t.Error("a byte too many is taken")
+		t.Error("an additional byte is accepted")
 	}
 	if _, ok := decode(encode(cached{log: "only a log"})); ok {
-		t.Error("no code is taken")
+		t.Error("empty code is accepted")
 	}
 }
 
@@ -67,7 +67,7 @@ func TestCacheLimits(t *testing.T) {
 	for i := range 10 {
 		key := fmt.Sprint(i)
 		c.put(key, cached{cubin: code})
-		// Files of one moment would have no order.
+		// Files with the same time would have no order.
 		when := time.Now().Add(time.Duration(i-20) * time.Minute)
 		if err := os.Chtimes(c.path(key), when, when); err != nil {
 			t.Fatal(err)
@@ -89,14 +89,14 @@ func TestCacheLimits(t *testing.T) {
 		t.Errorf("left on disk: %s", got)
 	}
 	if _, ok := c.get("9"); !ok {
-		t.Error("the newest is gone")
+		t.Error("the newest file was removed")
 	}
 	if _, ok := c.get("0"); ok {
-		t.Error("the oldest is still there")
+		t.Error("the oldest file was not removed")
 	}
 }
 
-// TestCacheTogether: caches of one folder, as processes would have, at once.
+// TestCacheTogether uses several caches of one folder at once, as several processes do.
 func TestCacheTogether(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -123,7 +123,8 @@ func TestCacheTogether(t *testing.T) {
 	}
 }
 
-// TestNoFolder: a folder that cannot be written keeps nothing on disk and hurts nobody.
+// TestNoFolder checks that a folder that cannot be written is not an error: code is stored
+// only in the process.
 func TestNoFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -132,7 +133,7 @@ func TestNoFolder(t *testing.T) {
 	c := newCache(filepath.Join(file, "below"))
 	c.put("k", cached{cubin: []byte("code")})
 	if _, ok := c.get("k"); !ok {
-		t.Error("not even in the process")
+		t.Error("the code is not in the process either")
 	}
 	if _, ok := newCache(c.dir).get("k"); ok {
 		t.Error("found on disk")
@@ -143,7 +144,7 @@ func TestOpenCache(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("ATTEST_CACHE", "off")
 	if openCache(Options{}) != nil {
-		t.Error("ATTEST_CACHE=off keeps something")
+		t.Error("ATTEST_CACHE=off opens a cache")
 	}
 	if c := openCache(Options{CacheDir: dir}); c == nil || c.dir != filepath.Join(dir, "cubin") {
 		t.Errorf("%+v", c)
@@ -154,7 +155,7 @@ func TestOpenCache(t *testing.T) {
 		t.Errorf("%+v, %+v", a, b)
 	}
 	if openCache(Options{NoCache: true}) != nil {
-		t.Error("NoCache keeps something")
+		t.Error("NoCache opens a cache")
 	}
 	t.Setenv("ATTEST_CACHE", "")
 	t.Setenv("XDG_CACHE_HOME", dir)

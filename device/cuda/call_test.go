@@ -12,12 +12,13 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// stub is testdata/stub.c as a library, and what it was given last.
+// stub compiles and loads testdata/stub.c as a library. seen returns the arguments of the
+// last call.
 func stub(t testing.TB) (l *library, seen func() [16]uint64) {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
 	if err != nil || runtime.GOOS != "linux" {
-		t.Skip("no C compiler for the stand-in of libcuda")
+		t.Skip("no C compiler to build the stub of libcuda")
 	}
 	so := filepath.Join(t.TempDir(), "libstub.so")
 	if out, err := exec.Command(cc, "-O1", "-shared", "-fPIC", "-o", so, "testdata/stub.c").CombinedOutput(); err != nil {
@@ -40,7 +41,7 @@ func stub(t testing.TB) (l *library, seen func() [16]uint64) {
 	return l, func() (s [16]uint64) { get(&s[0]); return s }
 }
 
-// TestCalls: the arguments arrive in C as they were meant.
+// TestCalls checks that the arguments arrive in C correctly.
 func TestCalls(t *testing.T) {
 	l, seen := stub(t)
 	k := scaleOf(t, openFake(t, newFake(), Options{}))
@@ -85,11 +86,11 @@ func TestCalls(t *testing.T) {
 		t.Errorf("cuTensorMapEncodeTiled: %d, %v", r, s)
 	}
 	if r := l.streamQuery(1); r != missing {
-		t.Errorf("an entry that is not there: %d", r)
+		t.Errorf("an entry that does not exist: %d", r)
 	}
 }
 
-// BenchmarkCall is what it costs to call C, beside what C does.
+// BenchmarkCall measures the cost of a call from Go to C.
 func BenchmarkCall(b *testing.B) {
 	l, _ := stub(b)
 	k := scaleOf(b, openFake(b, newFake(), Options{}))

@@ -24,7 +24,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// loadKernel loads a module and finds a kernel of it.
+// loadKernel loads a module and returns one of its kernels.
 func loadKernel(t testing.TB, d *cuda.Device, name, text, kernel string) device.Kernel {
 	t.Helper()
 	m, err := d.Load(name, text)
@@ -42,7 +42,7 @@ func newStream(t testing.TB, d *cuda.Device) device.Stream {
 	return s
 }
 
-// countText adds n to a word, once a block.
+// countText is a kernel that adds n to a word, once per block.
 const countText = `.version 7.8
 .target sm_52
 .address_size 64
@@ -60,7 +60,8 @@ const countText = `.version 7.8
 }
 `
 
-// counter is a word of zero on the GPU, a launch that adds to it, and what it holds.
+// counter returns a zero word on the GPU, a launch that adds to it, and a function that reads
+// it.
 func counter(t testing.TB, d *cuda.Device) (l device.Launch, b device.Buffer, value func() uint32) {
 	t.Helper()
 	b, err := d.Alloc(4)
@@ -84,14 +85,14 @@ func TestListAndInfo(t *testing.T) {
 	}
 	t.Logf("%+v", i)
 	if i.Name == "" || i.SMs == 0 || i.L2 == 0 || i.Memory == 0 || i.Bus == "" || i.UUID == "" || i.ThreadsPerSM == 0 || !strings.Contains(i.Version, "driver") {
-		t.Error("something is missing")
+		t.Error("a property is missing")
 	}
 	if _, err := cuda.Open(len(infos)); !errors.Is(err, device.ErrNoDevice) {
-		t.Errorf("one GPU more than there are: %v", err)
+		t.Errorf("a GPU that does not exist: %v", err)
 	}
 }
 
-// TestStream: copies, a launch, fills and events in a stream.
+// TestStream queues copies, a launch, fills and events in a stream.
 func TestStream(t *testing.T) {
 	d := gpu(t)
 	k := loadKernel(t, d, "count.ptx", countText, "count")
@@ -106,7 +107,7 @@ func TestStream(t *testing.T) {
 	end, err := d.NewEvent()
 	check(t, err)
 	binary.LittleEndian.PutUint32(h.Bytes(), 40)
-	back := make([]byte, 4) // memory of Go's own
+	back := make([]byte, 4) // ordinary Go memory
 	for _, err := range []error{
 		s.Record(start), s.Write(b, 0, h.Bytes()), s.Launch(k, l), s.Record(end),
 		other.Wait(end), other.Copy(c, b), other.Fill(b, 0xff), other.Read(c, 0, back), other.Sync(t.Context()),
@@ -134,7 +135,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestOrder: what goes through no stream comes after what is in one.
+// TestOrder checks that calls outside streams take effect after the work in streams.
 func TestOrder(t *testing.T) {
 	d := gpu(t)
 	k := loadKernel(t, d, "count.ptx", countText, "count")
@@ -167,9 +168,9 @@ func TestGraph(t *testing.T) {
 		return errors.Join(errs...)
 	})
 	check(t, err)
-	n[0] = 9 // the graph has its own
+	n[0] = 9 // the graph has a copy
 	if got := value(); got != 0 {
-		t.Errorf("noting down ran something: %d", got)
+		t.Errorf("recording the graph ran a launch: %d", got)
 	}
 	for range replays {
 		check(t, g.Replay(s))
@@ -185,8 +186,8 @@ func TestGraph(t *testing.T) {
 	check(t, b.Free())
 }
 
-// TestManyLaunches: 10,000 launches from many goroutines, some that wait, some through
-// streams of their own, some through one stream.
+// TestManyLaunches makes 10,000 launches from many goroutines: some wait, some use their own
+// streams, some share one stream.
 func TestManyLaunches(t *testing.T) {
 	d := gpu(t)
 	k := loadKernel(t, d, "count.ptx", countText, "count")
@@ -228,8 +229,9 @@ func TestManyLaunches(t *testing.T) {
 	}
 }
 
-// TestManyModules: modules loaded, run and closed leave the memory as it was. Others may use
-// the GPU meanwhile; what is lost with each module is lost in every round.
+// TestManyModules checks that loading, running and closing modules does not leak memory.
+// Other processes may use the GPU meanwhile, so only memory that is lost in every round
+// counts as a leak.
 func TestManyModules(t *testing.T) {
 	d := gpu(t)
 	l, _, value := counter(t, d)
@@ -261,14 +263,14 @@ func TestManyModules(t *testing.T) {
 	grown := rss(t) - resident
 	t.Logf("lost on the GPU: %d bytes, in each round; the process grew by %d", lost, grown)
 	if slices.Min(lost) > 4<<20 || grown > 128<<20 {
-		t.Error("memory was lost")
+		t.Error("memory leaks")
 	}
 	if got := value(); got != 2*(warm+rounds*modules) {
 		t.Errorf("%d blocks ran", got)
 	}
 }
 
-// rss is how much memory of the host the process has.
+// rss returns the resident memory of the process in bytes.
 func rss(t testing.TB) int64 {
 	t.Helper()
 	runtime.GC()
@@ -280,7 +282,7 @@ func rss(t testing.TB) int64 {
 	return resident * int64(os.Getpagesize())
 }
 
-// TestRelocatable: the other way of compiling runs the same, from the cache too.
+// TestRelocatable checks that relocatable code, new or from the cache, gives the same results.
 func TestRelocatable(t *testing.T) {
 	gpu(t)
 	dir := t.TempDir()
@@ -297,7 +299,7 @@ func TestRelocatable(t *testing.T) {
 	}
 }
 
-// TestCompilers logs what the two ways of compiling make of the examples.
+// TestCompilers logs the resources of the examples for both ways of compiling.
 func TestCompilers(t *testing.T) {
 	d := gpu(t)
 	for _, k := range examples.All() {

@@ -15,8 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/cuda"
 )
 
-// The kernels that go wrong are part of the test, so that it runs where there is
-// nothing else.
+// The kernels that fault or hang are embedded, so that the test runs without other files.
 //
 //go:embed testdata/*.ptx
 var texts embed.FS
@@ -28,11 +27,11 @@ func text(t *testing.T, name string) string {
 	return string(b)
 }
 
-// child is the variable that has the test program be one of its own children.
+// child is the environment variable that makes the test program a child process.
 const child = "ATTEST_CUDA_CHILD"
 
-// TestWrongKernels runs kernels that go wrong, each in a process of its own: the context
-// is lost with the first. The process must report and end by itself.
+// TestWrongKernels runs kernels that fault or hang, each in its own process, because a fault
+// makes the context unusable. The process must report the error and end by itself.
 func TestWrongKernels(t *testing.T) {
 	gpu(t) // or skip
 	for name, want := range map[string][]string{
@@ -61,7 +60,7 @@ func TestWrongKernels(t *testing.T) {
 	}
 }
 
-// TestChild is what the children run.
+// TestChild is the test that the child processes run.
 func TestChild(t *testing.T) {
 	name := os.Getenv(child)
 	if name == "" {
@@ -97,8 +96,8 @@ func TestChild(t *testing.T) {
 	fmt.Printf("child: closed: %v\n", d.Close())
 }
 
-// TestSlowKernel: a kernel that outlasts its time and then ends leaves the device as it
-// was.
+// TestSlowKernel checks that the device is usable again after a kernel that exceeded its time
+// has ended.
 func TestSlowKernel(t *testing.T) {
 	d := gpu(t)
 	k := loadKernel(t, d, "slow.ptx", slowText, "slow")
@@ -121,7 +120,7 @@ func TestSlowKernel(t *testing.T) {
 	}
 }
 
-// slowText writes 7 after two seconds.
+// slowText is a kernel that writes 7 after two seconds.
 const slowText = `.version 7.0
 .target sm_52
 .address_size 64

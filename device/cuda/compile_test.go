@@ -29,7 +29,7 @@ func TestRefusedText(t *testing.T) {
 		"ptxas fatal   : Ptx assembly aborted due to errors"
 	d := openFake(t, f, Options{})
 	for _, j := range []JIT{{}, {Relocatable: true}} {
-		if j.Relocatable { // the linker refuses when it is given the text
+		if j.Relocatable { // the linker refuses the text when it is added
 			f.linkCreate = func(uint32, *int32, *uintptr, *uintptr) result { return success }
 			f.linkAddData = func(uintptr, int32, unsafe.Pointer, uint64, string, uint32, *int32, *uintptr) result { return 218 }
 			f.linkDestroy = func(uintptr) result { return success }
@@ -96,7 +96,7 @@ func TestCacheOfModules(t *testing.T) {
 	forget()
 	load(d, j, 0) // from disk
 	load(d, JIT{Relocatable: true, MaxRegisters: 64}, 1)
-	load(d, JIT{}, 1) // whole programs are the driver's to keep
+	load(d, JIT{}, 1) // the driver caches whole programs itself
 
 	files, err := filepath.Glob(filepath.Join(dir, "cubin", "*.cubin"))
 	if err != nil || len(files) != 2 {
@@ -116,7 +116,7 @@ func TestCacheOfModules(t *testing.T) {
 	load(d, j, 1) // damaged: compiled again
 	forget()
 	load(d, j, 0)
-	// Whole, but not code that the driver takes.
+	// An undamaged file with code that the driver refuses.
 	d.cache.put(d.key(kernelText, JIT{Relocatable: true, LineInfo: true}), cached{cubin: []byte("CUBIN damaged\x00")})
 	load(d, JIT{Relocatable: true, LineInfo: true}, 1)
 	load(d, JIT{Relocatable: true, LineInfo: true}, 0)
@@ -138,12 +138,12 @@ func TestJITOptions(t *testing.T) {
 		delete(want, o)
 	}
 	if len(want) > 0 {
-		t.Errorf("not given: %v", want)
+		t.Errorf("missing options: %v", want)
 	}
 	f := newFake()
 	for _, bad := range []JIT{{Level: new(5)}, {Level: new(-1)}, {MaxRegisters: 256}} {
 		if _, err := f.open(0, Options{JIT: bad}); err == nil {
-			t.Errorf("%v was taken", bad)
+			t.Errorf("%v was accepted", bad)
 		}
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestConformance runs the suite that the emulator passes on the GPU.
+// TestConformance runs the suite of package devicetest on the GPU.
 func TestConformance(t *testing.T) {
 	gpu(t) // or skip
 	devicetest.Run(t, func(ptx.Target) (device.Device, error) { return cuda.Open(0) })
 }
 
-// TestConformanceRelocatable runs it with the driver's other way of compiling.
+// TestConformanceRelocatable runs the suite with relocatable code.
 func TestConformanceRelocatable(t *testing.T) {
 	gpu(t) // or skip
 	opts := cuda.Options{JIT: cuda.JIT{Relocatable: true}, CacheDir: t.TempDir()}

@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/examples"
 )
 
-// gpu opens the first GPU, or skips the test: a machine without one is normal.
+// gpu opens the first GPU, or skips the test if there is none.
 func gpu(t *testing.T) *cuda.Device {
 	t.Helper()
 	d, err := cuda.Open(0)
@@ -59,7 +59,7 @@ func TestSaxpy(t *testing.T) {
 	}
 }
 
-// floats is a buffer of n floats from first on.
+// floats returns a buffer of n consecutive floats that starts with first.
 func floats(t *testing.T, d device.Device, n int, first float32) device.Buffer {
 	t.Helper()
 	b, err := d.Alloc(int64(4 * n))

@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// A program for streams, on the GPU where there is one and on the emulator elsewhere.
+// This program uses streams. It runs on the GPU if there is one, and else on the emulator.
 func ExampleOpen() {
 	dev, err := open()
 	if err != nil {
@@ -33,7 +33,7 @@ func ExampleOpen() {
 
 func open() (device.Streamer, error) {
 	dev, err := cuda.Open(0)
-	if errors.Is(err, device.ErrNoDevice) { // which is normal
+	if errors.Is(err, device.ErrNoDevice) { // a normal case: most machines have no GPU
 		return emu.New(ptx.SM90a, emu.Options{})
 	}
 	return dev, err

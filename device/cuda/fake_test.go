@@ -10,9 +10,8 @@ import (
 	"unsafe"
 )
 
-// fake stands in for libcuda, so that what the package makes of the driver is tested
-// where there is none. It has one GPU of sm_90 whose kernels do nothing but what on
-// says. Its memory is the host's.
+// fake replaces libcuda in tests, so that they run without a driver. It has one GPU of sm_90.
+// Its kernels only call the function on. Its memory is memory of the host.
 type fake struct {
 	*library
 	mu      sync.Mutex
@@ -28,17 +27,17 @@ type fake struct {
 
 	contexts  atomic.Int64 // how often the context was made current
 	launched  atomic.Int64
-	compiled  atomic.Int64 // texts that were compiled
+	compiled  atomic.Int64 // how many texts were compiled
 	retained  atomic.Int64
-	attrs     map[int32]int32 // that were set on functions
-	sticky    atomic.Int32    // the result of everything after a fault
+	attrs     map[int32]int32 // the attributes that were set on functions
+	sticky    atomic.Int32    // the result of all calls after a fault
 	noContext atomic.Int32    // how many launches find no context
-	busy      atomic.Bool     // events do not end
-	badText   string          // the log of a text that is refused
+	busy      atomic.Bool     // events do not pass
+	badText   string          // if not empty, texts are refused with this log
 	onLaunch  func(c *launchCall) result
 }
 
-// newFake makes a driver of CUDA 13.0 without the entries named.
+// newFake returns a driver of CUDA 13.0 that lacks the named entries.
 func newFake(without ...string) *fake {
 	f := &fake{
 		library: newLibrary(func(string) uintptr { return 0 }),
@@ -62,7 +61,7 @@ func newFake(without ...string) *fake {
 	return f
 }
 
-// openFake opens its GPU.
+// openFake opens the GPU of f.
 func openFake(t testing.TB, f *fake, o Options) *Device {
 	t.Helper()
 	if err := f.start(); err != nil {
@@ -78,7 +77,7 @@ func openFake(t testing.TB, f *fake, o Options) *Device {
 	return d
 }
 
-// do is a result that a fault replaces.
+// do returns r, or the result of an earlier fault.
 func (f *fake) do(r result) result {
 	if s := result(f.sticky.Load()); s != success {
 		return s
@@ -88,7 +87,7 @@ func (f *fake) do(r result) result {
 
 func (f *fake) handle() uintptr { return uintptr(f.next.Add(1)) }
 
-// add makes a handle of a set, and remove takes it out again.
+// add creates a handle in a set, and remove removes it.
 func (f *fake) add(set map[uintptr]bool, h *uintptr) result {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,7 +106,7 @@ func (f *fake) remove(set map[uintptr]bool, h uintptr) result {
 	return f.do(success)
 }
 
-// live is what was made and not freed.
+// live describes the objects that were created and not freed.
 func (f *fake) live() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,7 +116,7 @@ func (f *fake) live() string {
 
 const nothingLive = "0 buffers, 0 host buffers, 0 modules, 0 streams, 0 links, 0 graphs, 0 instances"
 
-// word is a C string.
+// word returns s as a C string.
 func word(s string) *byte { return &append([]byte(s), 0)[0] }
 
 func (f *fake) basics() {
@@ -207,7 +206,7 @@ func (f *fake) memories() {
 	}
 }
 
-// at is the memory from an address on.
+// at returns the memory from an address on.
 func (f *fake) at(p uint64) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()

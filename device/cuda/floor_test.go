@@ -10,15 +10,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// nearlyOne are factors of 2^k - 1 of at most eight bits.
+// nearlyOne holds factors of 2^k - 1 with at most eight bits.
 var nearlyOne = map[int][2]int{
 	2: {3, 1}, 3: {7, 1}, 4: {15, 1}, 5: {31, 1}, 6: {63, 1}, 7: {127, 1}, 8: {255, 1},
 	9: {7, 73}, 10: {33, 31}, 11: {23, 89}, 12: {63, 65}, 14: {129, 127}, 15: {217, 151},
 }
 
-// TestAlignmentFloor adds (2^k-1)·2^(-149-k) and 2^(-149-k), which is the smallest
-// f32 if, and only if, the sum keeps bits of that weight: how far down terms are
-// aligned although all of them are tiny. Emulator and GPU must agree.
+// TestAlignmentFloor adds (2^k-1)·2^(-149-k) and 2^(-149-k). The sum is the smallest f32 if
+// and only if bits of this weight are kept. This shows the smallest exponent to which terms
+// are aligned. The emulator and the GPU must agree.
 func TestAlignmentFloor(t *testing.T) {
 	d := gpu(t)
 	e, err := emu.New(ptx.SM90a, emu.Options{})
@@ -50,7 +50,7 @@ func TestAlignmentFloor(t *testing.T) {
 	}
 }
 
-// tinySum is an input whose first result is f[0]·f[1]·2^exp + 2^exp.
+// tinySum returns an input whose first result is f[0]·f[1]·2^exp + 2^exp.
 func (p *product) tinySum(f [2]int, exp int, halves bool) []byte {
 	data := make([]byte, 4*blocks*(p.tile+128*(p.factors+p.words)))
 	x, y := exp/2, exp-exp/2
@@ -79,5 +79,5 @@ func (p *product) tinySum(f [2]int, exp int, halves bool) []byte {
 	return data
 }
 
-// bits is n·2^exp as an f32.
+// bits returns the bits of n·2^exp as an f32.
 func bits(n, exp int) uint32 { return math.Float32bits(float32(math.Ldexp(float64(n), exp))) }

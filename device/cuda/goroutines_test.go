@@ -12,8 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// TestManyGoroutines uses everything from many goroutines, for the race detector, and
-// leaves nothing behind.
+// TestManyGoroutines uses all objects from many goroutines, for the race detector, and checks
+// that everything is freed.
 func TestManyGoroutines(t *testing.T) {
 	f := newFake()
 	d := openFake(t, f, Options{CacheDir: t.TempDir()})
@@ -41,20 +41,20 @@ func TestManyGoroutines(t *testing.T) {
 		t.Error(err)
 	}
 	f.mu.Lock()
-	clear(f.modules) // the shared one
+	clear(f.modules) // the shared module is still open
 	f.mu.Unlock()
 	if live := f.live(); live != nothingLive {
 		t.Error(live)
 	}
 	if n := len(f.events); n > workers+1 {
-		t.Errorf("%d events for %d waits at once", n, workers)
+		t.Errorf("%d events for %d simultaneous waits", n, workers)
 	}
 	if err := d.Close(); err != nil || f.retained.Load() != 0 {
 		t.Error(err, f.retained.Load())
 	}
 }
 
-// exercise makes one of everything, uses it and frees it.
+// exercise creates one object of each kind, uses it and frees it.
 func exercise(d *Device, common device.Stream, shared *kernel, i uint32) error {
 	var errs []error
 	check := func(err error) { errs = append(errs, err) }

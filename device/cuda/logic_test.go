@@ -69,7 +69,7 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// TestNoDevice: a machine without a GPU is told from a broken one.
+// TestNoDevice checks that a missing GPU and a broken driver give different errors.
 func TestNoDevice(t *testing.T) {
 	for name, change := range map[string]func(*fake){
 		"no GPU at init": func(f *fake) { f.init = func(uint32) result { return noDevice } },
@@ -97,7 +97,8 @@ func TestNoDevice(t *testing.T) {
 	}
 }
 
-// TestMissingEntries: what an old driver lacks fails with its name, and only that.
+// TestMissingEntries checks that a call fails with the name of an entry that an old driver
+// lacks, and that all other calls work.
 func TestMissingEntries(t *testing.T) {
 	f := newFake("cuTensorMapEncodeTiled", "cuStreamBeginCapture", "cuLinkCreate", "cuDeviceGetUuid", "cuGetErrorName")
 	f.driverGetVersion = func(v *int32) result { *v = 11040; return success }
@@ -116,19 +117,19 @@ func TestMissingEntries(t *testing.T) {
 		}
 	}
 	if d.Info().UUID != "" {
-		t.Errorf("there is a UUID: %s", d.Info().UUID)
+		t.Errorf("the UUID is %s, want none", d.Info().UUID)
 	}
 	if _, err := d.Alloc(1 << 50); err == nil || !strings.Contains(err.Error(), "unknown result (2)") {
 		t.Errorf("an error without a name: %v", err)
 	}
-	k := scaleOf(t, d) // and everything else works
+	k := scaleOf(t, d) // all other calls work
 	if err := k.Launch(t.Context(), launchOf(1)); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestOldLaunch: before CUDA 11.8 there is another entry for a plain launch, and none
-// for the rest.
+// TestOldLaunch checks drivers before CUDA 11.8: a plain launch uses a different entry, and a
+// launch with attributes fails.
 func TestOldLaunch(t *testing.T) {
 	f := newFake("cuLaunchKernelEx")
 	f.driverGetVersion = func(v *int32) result { *v = 11040; return success }
@@ -144,8 +145,8 @@ func TestOldLaunch(t *testing.T) {
 	}
 }
 
-// TestPacking: the driver finds each parameter where its pointer says, aligned, and the
-// attributes that were asked for.
+// TestPacking checks that the driver gets pointers to all parameters, correctly aligned, and
+// the attributes of the launch.
 func TestPacking(t *testing.T) {
 	f := newFake()
 	k := scaleOf(t, openFake(t, f, Options{}))
@@ -163,7 +164,7 @@ func TestPacking(t *testing.T) {
 			}
 		}
 		if *(*byte)(c.ptrs[0]) != 9 || *(*uint64)(c.ptrs[1]) != 0x1122334455667788 || *(*uint32)(c.ptrs[3]) != 42 {
-			t.Error("parameters are not what was given")
+			t.Error("the parameters have changed")
 		}
 		if m := unsafe.Slice((*byte)(c.ptrs[2]), 128); !bytes.Equal(m, bytes.Repeat([]byte{7}, 128)) {
 			t.Errorf("the map is %v", m)
@@ -204,12 +205,12 @@ func TestPacking(t *testing.T) {
 		t.Error("a cluster of 16:", err)
 	}
 	if unsafe.Sizeof(launchAttr{}) != 72 || unsafe.Sizeof(launchConfig{}) != 56 || unsafe.Offsetof(cfg.stream) != 32 {
-		t.Error("the structures are not C's")
+		t.Error("the structures differ from those of C")
 	}
 }
 
-// TestContext: a launch sets the context only where there is none, and always where
-// there could be another.
+// TestContext checks that a launch sets the context only if the thread has none, but always
+// if the process has used several GPUs.
 func TestContext(t *testing.T) {
 	f := newFake()
 	d := openFake(t, f, Options{})
@@ -265,7 +266,8 @@ func TestGlobal(t *testing.T) {
 	}
 }
 
-// A launch must not allocate: it would disturb the times of short kernels.
+// TestLaunchAllocates checks that a launch does not allocate, because an allocation would
+// disturb the times of short kernels.
 func TestLaunchAllocates(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector makes sync.Pool drop objects")

@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestMatrixAgainstEmulator runs matrix products on the GPU and on the emulator,
-// over numbers of every kind down to random bits, and demands the same bits.
+// TestMatrixAgainstEmulator runs matrix products on the GPU and on the emulator, on all kinds
+// of numbers including random bits. Both must give the same bits.
 func TestMatrixAgainstEmulator(t *testing.T) {
 	d := gpu(t)
 	e, err := emu.New(ptx.SM90a, emu.Options{})
@@ -46,9 +46,9 @@ func TestMatrixAgainstEmulator(t *testing.T) {
 	}
 }
 
-// product is a kernel that multiplies once: each block of 128 threads reads tile
-// words for shared memory and then, for each thread, factor words of A (and B) and
-// as many accumulator words as it writes.
+// product is a kernel that multiplies once. Each block of 128 threads reads tile words for
+// shared memory. Each thread reads its factor words of A (and B) and its accumulator words,
+// and writes the same number of result words.
 type product struct {
 	kernel               *build.Kernel
 	kind, cKind          string
@@ -57,7 +57,7 @@ type product struct {
 
 const blocks = 16
 
-// inputs are random words of the product's types in one style.
+// inputs returns random words of the product's types in one style.
 func (p *product) inputs(style string) (data []byte) {
 	r := rand.New(rand.NewPCG(uint64(len(p.kernel.Name())), uint64(len(style))))
 	add := func(kind string, n int) {
@@ -116,8 +116,8 @@ func (p *product) run(t *testing.T, d device.Device, data []byte) []byte {
 	return result
 }
 
-// randomWord is 32 bits of a kind of numbers: random bits, numbers near one, tiny
-// ones, ones of all exponents, or mostly zeros.
+// randomWord returns 32 bits in a style: random bits, numbers near one, tiny numbers, numbers
+// of all exponents, or mostly zeros.
 func randomWord(r *rand.Rand, kind, style string) uint32 {
 	field := func(exp, frac, least, most int) uint32 { // sign, exponent, fraction
 		e := uint32(least + r.IntN(most-least))

@@ -21,8 +21,9 @@ const emptyText = `.version 7.0
 }
 `
 
-// TestLaunchOverhead compares what a launch costs here with what it costs the C program
-// testdata/launch.c, whose path ATTEST_C_LAUNCH gives, in turns.
+// TestLaunchOverhead compares the cost of a launch with the cost in the C program
+// testdata/launch.c. Both are measured in turns. ATTEST_C_LAUNCH is the path of the compiled
+// C program.
 func TestLaunchOverhead(t *testing.T) {
 	program := os.Getenv("ATTEST_C_LAUNCH")
 	if program == "" {
@@ -51,7 +52,8 @@ func TestLaunchOverhead(t *testing.T) {
 	}
 }
 
-// launchCost is the median over batches of the nanoseconds a launch takes the host.
+// launchCost returns the time of a launch on the host in nanoseconds, as the median over
+// batches.
 func launchCost(t *testing.T, k device.Kernel, s device.Stream) float64 {
 	t.Helper()
 	const batches, warm, launches = 220, 20, 256

@@ -13,7 +13,7 @@ type (
 	h2  = build.F16x2
 )
 
-// products are one kernel for each type of mma.sync and wgmma.
+// products returns one kernel for each type of mma.sync and wgmma.
 func products() (ps []*product) {
 	mma := func(name, kind, cKind string, factors, words int, f func(k *build.Kernel, w []b32) []b32) {
 		ps = append(ps, &product{mmaKernel(name, factors, words, f), kind, cKind, 0, factors, words})
@@ -52,7 +52,8 @@ func products() (ps []*product) {
 	return ps
 }
 
-// wgmmaProducts have A in registers and n rows of 32 bytes of B in shared memory.
+// wgmmaProducts returns kernels with A in registers and n rows of 32 bytes of B in shared
+// memory.
 func wgmmaProducts(n int) (ps []*product) {
 	single := func(name, kind string, f func(k *build.Kernel, d []*build.Var[f32], a [4]b32, b build.U64)) {
 		k := wgmmaKernel(fmt.Sprintf("wgmma_%s_n%d", name, n), n, n/2, f)
@@ -86,7 +87,7 @@ func wgmmaProducts(n int) (ps []*product) {
 	return ps
 }
 
-// mmaKernel gives each thread its factor and accumulator words.
+// mmaKernel returns a kernel in which each thread loads its factor and accumulator words.
 func mmaKernel(name string, factors, words int, f func(k *build.Kernel, w []b32) []b32) *build.Kernel {
 	k := build.New(name, ptx.SM90a)
 	k.Version(8, 7)
@@ -97,8 +98,8 @@ func mmaKernel(name string, factors, words int, f func(k *build.Kernel, w []b32)
 	return k
 }
 
-// wgmmaKernel puts the tile into shared memory as core matrices of 8 rows by 16
-// bytes, without swizzle, and multiplies once.
+// wgmmaKernel returns a kernel that copies the tile to shared memory as core matrices of 8
+// rows by 16 bytes, without a swizzle, and multiplies once.
 func wgmmaKernel[T build.Value](name string, n, words int, f func(k *build.Kernel, d []*build.Var[T], a [4]b32, b build.U64)) *build.Kernel {
 	k := build.New(name, ptx.SM90a)
 	in, out := k.ParamGlobalB32("in"), k.ParamGlobalB32("out")
@@ -115,7 +116,7 @@ func wgmmaKernel[T build.Value](name string, n, words int, f func(k *build.Kerne
 	for _, c := range cast[T](w[4:]) {
 		d = append(d, build.Vars(c, 1)...)
 	}
-	// Core matrices 128 bytes apart down the rows, the second half of K behind them.
+	// Core matrices are 128 bytes apart along the rows. The second half of K follows them.
 	start := shared.Addr().Shr(4).And(0x3fff).CvtU64()
 	descriptor := start.Or(uint64(n/8*128>>4)<<16 | 128>>4<<32)
 	k.WgmmaFence()
@@ -143,7 +144,7 @@ func store(p build.Global[b32], w []b32) {
 	}
 }
 
-// cast gives values another type of the same size.
+// cast converts values to another type of the same size.
 func cast[T, F build.Value](from []F) (to []T) {
 	for _, v := range from {
 		to = append(to, build.Cast[T](v))

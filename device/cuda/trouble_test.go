@@ -39,7 +39,7 @@ func TestFault(t *testing.T) {
 			t.Errorf("%q is not in %v", part, err)
 		}
 	}
-	f.sticky.Store(0) // even if the driver were to forget it
+	f.sticky.Store(0) // the error must stay even if the driver forgets the fault
 	if err := b.Write(0, make([]byte, 4)); !errors.Is(err, device.ErrLost) {
 		t.Errorf("after a fault: %v", err)
 	}
@@ -51,7 +51,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestAccused: a fault that comes up elsewhere is laid to those who launched.
+// TestAccused checks that a fault which another call returns names the launches that may have
+// caused it.
 func TestAccused(t *testing.T) {
 	for _, how := range []string{"read", "launch", "run", "replay"} {
 		f := newFake()
@@ -82,7 +83,7 @@ func TestAccused(t *testing.T) {
 			f.launchKernelEx = func(*launchCall) result { return success }
 			f.eventRecord = func(uintptr, uintptr) result { return success }
 			err = k.Launch(t.Context(), l)
-			others = 1 // itself or the one in the stream
+			others = 1 // this launch or the launch in the stream
 		case "replay":
 			err = g.Replay(other)
 		}
@@ -108,7 +109,8 @@ func mustStream(t testing.TB, d *Device) device.Stream {
 	return s
 }
 
-// TestHang: a kernel that does not end ends the wait, and blocks nothing.
+// TestHang checks that the wait for a kernel that does not end stops, and that later calls do
+// not block.
 func TestHang(t *testing.T) {
 	f := newFake()
 	d := openFake(t, f, Options{})

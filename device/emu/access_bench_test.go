@@ -2,8 +2,8 @@ package emu
 
 import "testing"
 
-// BenchmarkMemory measures instructions that touch memory or other lanes, one warp
-// in a loop of four instructions; "loop" is the loop without them.
+// BenchmarkMemory measures instructions that access memory or other lanes. One warp runs a
+// loop of four instructions. "loop" is the loop without them.
 func BenchmarkMemory(b *testing.B) {
 	const loops = 100000
 	for _, c := range []struct{ name, inst string }{

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// asyncHead starts a kernel of one block: %in and %out are its buffers, %tid the
-// thread and buf its shared memory.
+// asyncHead is the start of a kernel of one block: %in and %out are its buffers, %tid is the
+// thread, and buf is its shared memory.
 const asyncHead = `.version 8.4
 .target sm_90a
 .address_size 64
@@ -27,8 +27,8 @@ const asyncHead = `.version 8.4
 	mov.u32 tid, %tid.x;
 `
 
-// runAsync runs the body of a kernel on a block of n threads. The output has as
-// many bytes as the input.
+// runAsync runs the body of a kernel on a block of n threads. The output has the size of the
+// input.
 func runAsync(t *testing.T, opts Options, n int, body string, in []byte) ([]byte, error) {
 	t.Helper()
 	d := deviceFor(t, ptx.SM90a, opts)
@@ -39,7 +39,7 @@ func runAsync(t *testing.T, opts Options, n int, body string, in []byte) ([]byte
 	return contents(t, dst), err
 }
 
-// counting is n 32-bit values from 1 on.
+// counting returns the 32-bit values 1 to n.
 func counting(n int) []byte {
 	v := make([]uint32, n)
 	for i := range v {
@@ -62,8 +62,8 @@ func wantFault(t *testing.T, err error, text string) {
 	}
 }
 
-// TestCopyAsyncIsLate checks that a copy takes effect when a wait covers its group
-// and not before.
+// TestCopyAsyncIsLate checks that a copy takes effect when a wait covers its group, and not
+// earlier.
 func TestCopyAsyncIsLate(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;
@@ -94,7 +94,7 @@ func TestCopyAsyncIsLate(t *testing.T) {
 	wantWords(t, got, 0, 1, 0, 2, 0, 3)
 }
 
-// TestCopyAsyncGroupsOfThreads lets the lanes of a warp commit at different places.
+// TestCopyAsyncGroupsOfThreads commits groups at different places in the lanes of a warp.
 func TestCopyAsyncGroupsOfThreads(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;
@@ -146,8 +146,8 @@ loop:
 	wantWords(t, got, 0x01020304, 0x0708, 0, 0, 0, 0, 0, 0, 0x01020304, 0x05060708, 3, 4, 0, 0)
 }
 
-// TestCopyAsyncArrives has 32 threads copy and a thread of another warp wait for
-// the mbarrier, with and without .noinc.
+// TestCopyAsyncArrives copies with 32 threads, while a thread of another warp waits for the
+// mbarrier, with and without .noinc.
 func TestCopyAsyncArrives(t *testing.T) {
 	for _, c := range []struct {
 		arrive string
@@ -186,8 +186,8 @@ consumer:
 	}
 }
 
-// TestScheduleCompletesEarly finds a schedule under which a copy is there before
-// the wait, and has each give the same answer twice.
+// TestScheduleCompletesEarly checks that under some schedule a copy completes before the
+// wait, and that each schedule gives the same result twice.
 func TestScheduleCompletesEarly(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;
@@ -207,7 +207,7 @@ func TestScheduleCompletesEarly(t *testing.T) {
 		seen[u32s(got)[0]] = true
 	}
 	if !seen[0] || !seen[1] {
-		t.Errorf("schedules gave %v, want both orders", seen)
+		t.Errorf("schedules give %v, want both orders", seen)
 	}
 }
 
@@ -222,7 +222,7 @@ func TestCopyAsyncFaults(t *testing.T) {
 	}
 }
 
-// bufferWith is a buffer with the data in it.
+// bufferWith returns a buffer with the data.
 func bufferWith(t testing.TB, d *Device, data []byte) device.Buffer {
 	t.Helper()
 	b, err := d.Alloc(int64(len(data)))
@@ -235,7 +235,7 @@ func bufferWith(t testing.TB, d *Device, data []byte) device.Buffer {
 	return b
 }
 
-// contents is what a buffer holds.
+// contents returns the content of a buffer.
 func contents(t testing.TB, b device.Buffer) []byte {
 	t.Helper()
 	data := make([]byte, b.Size())

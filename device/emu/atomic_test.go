@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestAtomicInteger applies each operation once and compares old and new value, in
-// every space and at a generic address.
+// TestAtomicInteger applies each operation once and compares the old and the new value, in
+// every state space and at a generic address.
 func TestAtomicInteger(t *testing.T) {
 	const old32, b32 = 0xfffffff0, 0x0000001f
 	const old64, b64 = 0xffffffff_fffffff0, 0x1_0000001f
@@ -46,8 +46,8 @@ func TestAtomicInteger(t *testing.T) {
 	}
 }
 
-// atomicOnce gives what atom leaves in memory and as the old value, and what red
-// leaves in memory.
+// atomicOnce returns the memory after atom, the old value that atom returns, and the memory
+// after red.
 func atomicOnce(t *testing.T, op, space string, wide bool) []uint64 {
 	addr, mod := "%rd0", space
 	switch space {
@@ -73,7 +73,7 @@ func atomicOnce(t *testing.T, op, space string, wide bool) []uint64 {
 }
 
 func TestAtomicWrap(t *testing.T) {
-	// inc wraps to 0 behind b, dec to b behind 0 and from above b.
+	// inc wraps from b to 0. dec wraps from 0, and from values above b, to b.
 	got := u32s(runText(t, kernelText(`atom.global.inc.u32 %r1, [%rd0], 4;
 	atom.global.dec.u32 %r1, [%rd0+4], 4;`), 1, 7, 8))
 	if got[0] != 7%5 || got[1] != 3 {
@@ -125,8 +125,8 @@ func TestAtomicCas(t *testing.T) {
 	}
 }
 
-// TestAtomicFloat adds floats of every type. f32 in global memory flushes
-// subnormals, in shared memory it does not.
+// TestAtomicFloat adds floats of every type. Additions of f32 flush subnormals in global
+// memory, but not in shared memory.
 func TestAtomicFloat(t *testing.T) {
 	body := `.shared .align 8 .b8 s[16];
 	mov.f32 %f1, 0f00000001;
@@ -189,7 +189,7 @@ func TestAtomicVector(t *testing.T) {
 	}
 }
 
-// TestAtomicLanes gives every lane its own old value, in the order of the lanes.
+// TestAtomicLanes checks that every lane gets its own old value, in the order of the lanes.
 func TestAtomicLanes(t *testing.T) {
 	got := u32s(runText(t, kernelText(`mov.u32 %r2, 2;
 	and.b32 %r3, %r0, 1;
@@ -210,7 +210,7 @@ func TestAtomicLanes(t *testing.T) {
 	}
 }
 
-// TestAtomicParallel has many blocks add to the same words at once.
+// TestAtomicParallel adds to the same words from many blocks at once.
 func TestAtomicParallel(t *testing.T) {
 	body := `and.b32 %r2, %r0, 7;
 	mul.wide.u32 %rd1, %r2, 8;

@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// store is the end of a kernel that stores %r1 at the thread's word.
+// store is the end of a kernel: it stores %r1 in the thread's word.
 const store = `
 	mul.wide.u32 %rd1, %r0, 4;
 	add.u64 %rd1, %rd0, %rd1;
@@ -37,7 +37,7 @@ func TestBarrierExchange(t *testing.T) {
 	}
 }
 
-// TestBarrierInLoop uses one barrier many times: no thread may run ahead.
+// TestBarrierInLoop uses one barrier many times: no thread may be a round ahead.
 func TestBarrierInLoop(t *testing.T) {
 	body := `.shared .b32 s[128];
 	mov.u32 %r2, s;
@@ -67,7 +67,7 @@ LOOP:
 	}
 }
 
-// TestBarrierReduce is bar.red in all its forms.
+// TestBarrierReduce tests all forms of bar.red.
 func TestBarrierReduce(t *testing.T) {
 	for _, c := range []struct {
 		inst string
@@ -134,8 +134,8 @@ END:
 	}
 }
 
-// TestBarrierExited goes on when other threads have ended, before or after the
-// first have arrived, whole warps or parts of them.
+// TestBarrierExited checks that a barrier does not wait for threads that have ended: whole
+// warps or parts of them, before or after the first threads have arrived.
 func TestBarrierExited(t *testing.T) {
 	for _, leave := range []string{"32", "40", "100", "127"} {
 		body := fmt.Sprintf(`mov.u32 %%r1, 7;
@@ -155,7 +155,7 @@ func TestBarrierExited(t *testing.T) {
 	}
 }
 
-// TestBarrierDivergent meets at one barrier from two instructions.
+// TestBarrierDivergent arrives at one barrier with two different instructions.
 func TestBarrierDivergent(t *testing.T) {
 	body := `.shared .b32 s[64];
 	mov.u32 %r2, s;
@@ -182,7 +182,7 @@ JOIN:
 	}
 }
 
-// TestBarrierPartialWarp is a block that does not fill its last warp.
+// TestBarrierPartialWarp uses a block whose last warp is not full.
 func TestBarrierPartialWarp(t *testing.T) {
 	body := `setp.lt.u32 %p1, %r0, 999;
 	bar.red.popc.u32 %r1, 0, %p1;` + store
@@ -206,7 +206,7 @@ func TestBarrierFaults(t *testing.T) {
 	}
 }
 
-// TestBarrierDeadlock says who waits for whom.
+// TestBarrierDeadlock checks that the error says which warps wait and which are missing.
 func TestBarrierDeadlock(t *testing.T) {
 	body := `setp.lt.u32 %p1, %r0, 64;
 	@%p1 bra A;

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// benchLoop runs a loop of n instructions for each iteration, in one block, which
-// one core executes, and reports thread instructions a second.
+// benchLoop runs a loop with the given instructions in one block, which runs on one core. It
+// reports thread instructions per second.
 func benchLoop(b *testing.B, lines ...string) {
 	const unroll, loops = 8, 2000
 	text := kernelText(`

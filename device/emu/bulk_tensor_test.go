@@ -11,8 +11,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// tensorText is a kernel that loads a box of the tensor at the first coordinates,
-// copies the shared memory it got to out, and stores the box at the second ones.
+// tensorText returns a kernel that loads a box of the tensor at the first coordinates,
+// copies it from shared memory to out, and stores the box at the second coordinates.
 func tensorText(rank, size int, op string) string {
 	var regs, from, to []string
 	var loads strings.Builder
@@ -63,8 +63,8 @@ loop:
 `, strings.Join(regs, ", "), size, loads.String(), rank, strings.Join(from, ", "), strings.Join(to, ", "), store, op)
 }
 
-// boxOffset is where element e of a box, counted innermost first, is in global
-// memory, or -1 when it is out of bounds.
+// boxOffset returns the offset in global memory of element e of a box, counted from the
+// innermost dimension, or -1 if it is out of bounds.
 func boxOffset(d *device.TensorDesc, at []int32, e int) int {
 	off := 0
 	for i := range d.Dims {
@@ -84,9 +84,9 @@ func boxOffset(d *device.TensorDesc, at []int32, e int) int {
 	return off
 }
 
-// swizzleBytes gives for each byte of a box its place in shared memory, following
-// the tables of the PTX manual: the 16-byte unit u of the 128-byte line r is at
-// unit u^r of the line, with as many bits as the swizzle has.
+// swizzlePlace returns the offset in shared memory of byte i of a box, by the tables of the
+// PTX manual: the 16-byte unit u of the 128-byte line r is at unit u^r of the line, with as
+// many bits as the swizzle has.
 func swizzlePlace(s device.Swizzle, i int) int {
 	line, unit, in := i/128, i/16%8, i%16
 	switch s {
@@ -100,7 +100,7 @@ func swizzlePlace(s device.Swizzle, i int) int {
 	return line*128 + unit*16 + in
 }
 
-// randomTensor is a tensor whose memory has n bytes.
+// randomTensor returns a random tensor and the size n of its memory in bytes.
 func randomTensor(r *rand.Rand, rank int) (d device.TensorDesc, n int) {
 	types := []ptx.Type{ptx.U8, ptx.U16, ptx.U32, ptx.S32, ptx.U64, ptx.F16, ptx.BF16, ptx.F32, ptx.F64}
 	d.Type = types[r.IntN(len(types))]
@@ -151,7 +151,7 @@ func TestTensorCopies(t *testing.T) {
 		var at [2][]int32
 		for i := range 2 * rank {
 			c := int32(r.IntN(12) - 4)
-			if i >= rank { // stores may not start before the tensor
+			if i >= rank { // a store must not start before the tensor
 				c = max(c, 0)
 			}
 			if i%rank == 0 { // boxes start at a multiple of 16 bytes
@@ -189,7 +189,7 @@ func testTensorCopy(t *testing.T, desc device.TensorDesc, data, old []byte, from
 	}
 	wantShared := make([]byte, room)
 	want := append([]byte{}, old...)
-	whole := desc // stores write the last 16 bytes of a row whole
+	whole := desc // a store writes all of the last 16 bytes of a row
 	whole.Dims = append([]uint64{}, desc.Dims...)
 	whole.Dims[0] = (desc.Dims[0]*uint64(es) + 15) / 16 * 16 / uint64(es)
 	for e := range size / es {
@@ -312,7 +312,8 @@ func TestTensorFaults(t *testing.T) {
 	}
 }
 
-// TestTensorRefuses has what the emulator lacks refused before anything runs.
+// TestTensorRefuses checks that unsupported instructions are refused when the module is
+// loaded.
 func TestTensorRefuses(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	text := strings.Replace(tensorText(3, 16, ""), "cp.async.bulk.tensor.3d.global.shared::cta.tile", "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs", 1)

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestBulkLoad waits for a bulk copy to shared memory by its bytes; before the
-// wait nothing is there.
+// TestBulkLoad waits for the bytes of a bulk copy to shared memory. Before the wait, the
+// bytes are not there.
 func TestBulkLoad(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;
@@ -32,8 +32,8 @@ wait: mbarrier.try_wait.parity.shared.b64 p, [b], 0;
 	wantWords(t, got, 0, 0, 0, 0, 5, 6, 7, 8)
 }
 
-// TestBulkStore overwrites the source of bulk stores after waits that do and do not
-// cover them, and reads the destination likewise.
+// TestBulkStore overwrites the source of bulk stores, and reads their destination, after
+// waits that do and do not cover them.
 func TestBulkStore(t *testing.T) {
 	const set = "st.shared.v4.u32 [a], {v, v, v, v};\n"
 	const issue = "cp.async.bulk.global.shared::cta.bulk_group [out+16], [a], 16; cp.async.bulk.commit_group;\n"
@@ -60,8 +60,8 @@ func TestBulkStore(t *testing.T) {
 	}
 }
 
-// TestBulkReduce combines 16 bytes of shared memory with those of global memory by
-// each operation and type.
+// TestBulkReduce combines 16 bytes of shared memory with 16 bytes of global memory, by each
+// operation and type.
 func TestBulkReduce(t *testing.T) {
 	old := bytesOf(5, 0xfffffff0, 0, 0x3c004400)
 	add := bytesOf(7, 3, 0, 0x3c003c00)
@@ -137,8 +137,8 @@ func TestBulkFaults(t *testing.T) {
 	}
 }
 
-// runCluster runs the body of a kernel on a cluster of n blocks of 32 threads; it
-// finds its rank in rank, and both buffers have 4 KB.
+// runCluster runs the body of a kernel on a cluster of n blocks of 32 threads. The register
+// rank holds the rank of the block. Both buffers have 4 KiB.
 func runCluster(t *testing.T, opts Options, n int, body string) []byte {
 	t.Helper()
 	d := deviceFor(t, ptx.SM90a, opts)
@@ -154,7 +154,7 @@ func runCluster(t *testing.T, opts Options, n int, body string) []byte {
 
 const clusterSync = "barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;\n"
 
-// TestClusterBarrier has each block read its neighbour's shared memory.
+// TestClusterBarrier reads the shared memory of the neighbouring block after a barrier.
 func TestClusterBarrier(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;
@@ -188,7 +188,7 @@ func TestClusterBarrier(t *testing.T) {
 	}
 }
 
-// TestClusterExited lets threads that have ended count as arrived.
+// TestClusterExited checks that threads that have ended count as arrived.
 func TestClusterExited(t *testing.T) {
 	const body = `
 	setp.eq.u32 p, rank, 1;
@@ -205,7 +205,7 @@ func TestClusterExited(t *testing.T) {
 	wantWords(t, got, 7, 7, 7, 7, 0)
 }
 
-// TestMulticast has one block bring the same bytes to all.
+// TestMulticast copies the same bytes to all blocks from one block.
 func TestMulticast(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;
@@ -242,8 +242,8 @@ show:
 	}
 }
 
-// TestRemoteStores has block 0 write and reduce into block 1, which counts the
-// bytes, and copy its shared memory there.
+// TestRemoteStores stores, reduces and copies from block 0 to the shared memory of block 1,
+// whose mbarrier counts the bytes.
 func TestRemoteStores(t *testing.T) {
 	const body = `
 	mov.u32 a, buf;

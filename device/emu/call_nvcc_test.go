@@ -115,7 +115,7 @@ func TestNvccGroups(t *testing.T) {
 	}
 }
 
-// groupsWant is what a thread of the kernel groups computes.
+// groupsWant returns the expected results of a thread of the kernel groups.
 func groupsWant(in []uint32, t int) [6]uint32 {
 	var sum, most, same, count, hist uint32
 	for _, v := range in[t&^7:][:8] {

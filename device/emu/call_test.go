@@ -44,7 +44,7 @@ func TestCallParam(t *testing.T) {
 	}
 }
 
-// TestCallReg passes everything in registers, a constant and a predicate included.
+// TestCallReg passes all arguments in registers, including a constant and a predicate.
 func TestCallReg(t *testing.T) {
 	text := header + `
 .func (.reg .u32 sum, .reg .u64 wide) f(.reg .u32 a, .reg .u32 b, .reg .f32 c, .reg .pred p)
@@ -73,8 +73,8 @@ func TestCallReg(t *testing.T) {
 	}
 }
 
-// TestCallRecursive computes Fibonacci numbers, a different one in each lane, with
-// a local variable in each frame.
+// TestCallRecursive computes a different Fibonacci number in each lane, with a local
+// variable in each frame.
 func TestCallRecursive(t *testing.T) {
 	text := header + `
 .func (.param .b32 back) fib(.param .b32 n)
@@ -132,8 +132,8 @@ LEAF:
 	}
 }
 
-// TestCallIndirect calls through a table of functions, a different one by lane,
-// with a prototype, a list of targets and an alias.
+// TestCallIndirect calls different functions of a table in different lanes, with a
+// prototype, a list of targets and an alias.
 func TestCallIndirect(t *testing.T) {
 	for _, last := range []string{
 		"proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n\tcall (b), %rd3, (a), proto;",
@@ -169,8 +169,7 @@ func TestCallIndirect(t *testing.T) {
 	}
 }
 
-// TestCallDivergent has lanes leave a function at different places, one of them by
-// ending the thread.
+// TestCallDivergent leaves a function at different places. At one of them the thread ends.
 func TestCallDivergent(t *testing.T) {
 	text := header + `
 .func (.param .b32 r) f(.param .b32 x)
@@ -227,8 +226,7 @@ func TestCallFaults(t *testing.T) {
 	failText(t, d, header+`.func f() { call f; ret; }`+strings.TrimPrefix(kernelText("call f;"), header), 1, 1, "nested more than 4096 deep")
 }
 
-// printer is a kernel that prints a format with arguments that code puts into
-// memory at [%SP].
+// printer returns a kernel that prints a format. code stores the arguments at [%SP].
 func printer(format, code string) string {
 	var bytes []string
 	for _, c := range []byte(format + "\x00") {
@@ -276,7 +274,7 @@ func TestPrintf(t *testing.T) {
 	st.local.u64 [depot+24], %rd6;`)
 	data := runOn(t, d, text, 20, 2, make([]byte, 8))
 	if got := u32s(data); got[0] != 4 {
-		t.Errorf("printf gave %d, want 4 arguments", got[0])
+		t.Errorf("printf returned %d, want 4 arguments", got[0])
 	}
 	var want strings.Builder
 	for b := range 20 {
@@ -289,7 +287,7 @@ func TestPrintf(t *testing.T) {
 	}
 }
 
-// TestAssert reports the assertion, and where.
+// TestAssert checks that the error names the assertion and its place.
 func TestAssert(t *testing.T) {
 	text := header + `
 .extern .func __assertfail (.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s) .noreturn;
@@ -319,7 +317,8 @@ END:`), header)
 	failText(t, deviceFor(t, ptx.SM90a, Options{}), text, 1, 32, "a.cu:42: k: assertion `x > 0` failed", "lane 5")
 }
 
-// TestHeap allocates in every thread, and finds a second free and a stale use out.
+// TestHeap allocates memory in every thread. A second free and an access after free must
+// fault.
 func TestHeap(t *testing.T) {
 	externs := header + `
 .extern .func (.param .b64 p) malloc (.param .b64 n);
@@ -354,7 +353,7 @@ func TestHeap(t *testing.T) {
 	failText(t, d, body("mov.u64 %rd5, %rd0;\n"+release), 1, 1, "malloc did not return this address")
 }
 
-// TestKernelParamAddress takes the address of a kernel's parameter.
+// TestKernelParamAddress uses the address of a kernel parameter.
 func TestKernelParamAddress(t *testing.T) {
 	text := header + `.visible .entry k(.param .u64 out, .param .align 4 .b8 s[64])
 {
@@ -394,9 +393,9 @@ func TestKernelParamAddress(t *testing.T) {
 	}
 }
 
-// TestSharedOfKernels places dynamic shared memory behind the static memory of the
-// kernel that runs, also for a function that several kernels call, whose own
-// static memory nobody else uses.
+// TestSharedOfKernels checks that dynamic shared memory follows the static shared memory of
+// the kernel that runs, even in a function that several kernels call. The static shared
+// memory of that function must not overlap with other variables.
 func TestSharedOfKernels(t *testing.T) {
 	kernel := func(name, static string) string {
 		return ".visible .entry " + name + `(.param .u64 out)
@@ -454,7 +453,7 @@ func TestSharedOfKernels(t *testing.T) {
 	}
 }
 
-// TestRegisterPlusConstant adds the constant that an operand carries.
+// TestRegisterPlusConstant checks operands of the form register+constant.
 func TestRegisterPlusConstant(t *testing.T) {
 	for i, v := range u32s(runText(t, kernelText(`cvt.u64.u32 %rd2, %r0;
 	mov.u32 %r2, %r0+4;

@@ -8,7 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// A kernel compiled for a cluster runs in it whether or not the launch asks.
+// TestCompiledCluster checks that a kernel compiled for clusters runs in clusters even if the
+// launch does not ask for them.
 func TestCompiledCluster(t *testing.T) {
 	text := strings.Replace(kernelText(`
 	mov.u32 %r1, %ctaid.x;

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSetpF32 compares with every operator, NaN and both zeros included.
+// TestSetpF32 tests every operator, with NaN and both zeros among the operands.
 func TestSetpF32(t *testing.T) {
 	const one, two, nan, negZero32 = 0x3f800000, 0x40000000, 0x7fc00000, 0x80000000
 	pairs := [][2]uint64{{one, two}, {one, one}, {two, one}, {one, nan}, {nan, nan}, {0, negZero32}}
@@ -24,7 +24,7 @@ func TestSetpF32(t *testing.T) {
 	}
 }
 
-// TestSetpInt compares small, large and negative numbers in every type.
+// TestSetpInt compares small, large and negative numbers of every type.
 func TestSetpInt(t *testing.T) {
 	for _, bits := range []int{16, 32, 64} {
 		minus := uint64(1)<<bits - 1

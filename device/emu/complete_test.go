@@ -10,14 +10,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// notExecuted are the forms of the table that the emulator refuses when a module is
-// loaded, each with its reason: a piece of the form's syntax, and why.
+// notExecuted lists the forms of the table that the emulator refuses when a module is
+// loaded: a piece of the form's syntax, and the reason.
 var notExecuted = []struct{ syntax, why string }{
 	{".im2col", "tensor maps of the im2col kind cannot be described to a device yet (D4)"},
 }
 
-// TestComplete loads every variant of every form of the table. Each must be
-// executed or be in the list above; and nothing is in the list that is executed.
+// TestComplete loads every variant of every form of the table. A form must be either
+// executed or in notExecuted.
 func TestComplete(t *testing.T) {
 	dev, err := emu.New(ptx.SM90a, emu.Options{})
 	if err != nil {
@@ -37,19 +37,19 @@ func TestComplete(t *testing.T) {
 				case err != nil:
 					refused[reason] = true
 				case reason != "":
-					t.Errorf("%s is executed: take it off the list", f.Syntax)
+					t.Errorf("%s is executed: remove it from notExecuted", f.Syntax)
 				}
 			}
 		}
 	}
 	for _, n := range notExecuted {
 		if !refused[n.syntax] {
-			t.Errorf("nothing with %s is refused: take it off the list", n.syntax)
+			t.Errorf("no form with %s is refused: remove it from notExecuted", n.syntax)
 		}
 	}
 }
 
-// why is the entry of the list that the form falls under, or "".
+// why returns the entry of notExecuted that matches the form, or "".
 func why(syntax string) string {
 	for _, n := range notExecuted {
 		if strings.Contains(syntax, n.syntax) {
@@ -59,8 +59,8 @@ func why(syntax string) string {
 	return ""
 }
 
-// batches are the form's variants, some hundred at a time; of forms with thousands,
-// which differ in hints that change nothing, every seventh.
+// batches returns the variants of a form in batches of some hundred. Of forms with thousands
+// of variants, which differ only in hints without effect, it returns every seventh variant.
 func batches(f *isa.Form) (bs [][]isa.Match) {
 	var all []isa.Match
 	for m := range f.Variants() {

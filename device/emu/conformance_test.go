@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestConformance runs the suite of package devicetest on the target of each case,
-// in the natural order of warps and in others.
+// TestConformance runs the suite of package devicetest on the target of each case, under the
+// natural schedule and others.
 func TestConformance(t *testing.T) {
 	for _, seed := range []uint64{0, 1, 7} {
 		t.Run(fmt.Sprintf("schedule%d", seed), func(t *testing.T) {
@@ -22,7 +22,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestConformanceOfTargets runs all that a target can run on it, as one GPU does.
+// TestConformanceOfTargets runs, on each target, all cases that the target can run.
 func TestConformanceOfTargets(t *testing.T) {
 	for _, target := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
 		t.Run(target.String(), func(t *testing.T) {

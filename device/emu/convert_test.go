@@ -13,7 +13,7 @@ func TestConvertInt(t *testing.T) {
 		{"cvt.s32.s16 %d, %a;", [4]int{32, 16}, []row{in1(0xfffe, 0xfffffffe)}},
 		{"cvt.s16.s32 %d, %a;", [4]int{16, 32}, []row{in1(0xfffffffe, 0xfffe)}},
 		{"cvt.u16.u64 %d, %a;", [4]int{16, 64}, []row{in1(0x123456789a, 0x789a)}},
-		// registers wider than the types
+		// Registers that are wider than the types.
 		{"cvt.s8.s32 %d, %a;", r, []row{in1(0x180, 0xffffff80)}},
 		{"cvt.u8.u32 %d, %a;", r, []row{in1(0x180, 0x80)}},
 		{"cvt.s8.s8 %d, %a;", h, []row{in1(0x280, 0xff80)}},

@@ -9,8 +9,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestCooperative: a cooperative launch has memory for a barrier of the grid, whose size
-// comes first and whose count starts at 0, each time; another launch has none.
+// TestCooperative checks that a cooperative launch has memory for a grid barrier: its size is
+// in the first word, and its count starts at 0 in each launch. Other launches have no such
+// memory.
 func TestCooperative(t *testing.T) {
 	const text = `.version 7.4
 .target sm_80
@@ -55,9 +56,8 @@ func TestCooperative(t *testing.T) {
 	}
 }
 
-// TestReservedShared: what cooperative groups keep for tiles of several warps lies in
-// shared memory that a driver reserves. A kernel may ask where; one that uses it is
-// refused.
+// TestReservedShared checks the shared memory that the driver reserves, which cooperative
+// groups use for tiles of several warps: a kernel may read its address, but an access faults.
 func TestReservedShared(t *testing.T) {
 	for use, want := range map[string]string{"": "", "atom.shared.add.u32 r, [r], 1;": "the emulator does not have the shared memory that the driver reserves"} {
 		d := deviceFor(t, ptx.SM80, Options{})
@@ -69,8 +69,8 @@ func TestReservedShared(t *testing.T) {
 	}
 }
 
-// TestBeforeShared: a generic address before the first variable in shared memory is no
-// global one.
+// TestBeforeShared checks that a generic address just before shared memory is reported as a
+// shared-memory fault, not as a global one.
 func TestBeforeShared(t *testing.T) {
 	d := deviceFor(t, ptx.SM80, Options{})
 	text := ".version 7.6\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\t.shared .align 4 .b32 s[4];\n\t.reg .b64 a;\n\tmov.u64 a, s;\n\tcvta.shared.u64 a, a;\n\tst.u32 [a+-4], 1;\n\tret;\n}\n"

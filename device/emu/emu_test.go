@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// deviceFor opens an emulator that lives as long as the test.
+// deviceFor opens an emulator and closes it when the test ends.
 func deviceFor(t testing.TB, target ptx.Target, opts Options) *Device {
 	t.Helper()
 	d, err := New(target, opts)
@@ -25,8 +25,8 @@ func deviceFor(t testing.TB, target ptx.Target, opts Options) *Device {
 // header is the start of a module for the newest target.
 const header = ".version 8.6\n.target sm_90a\n.address_size 64\n"
 
-// kernelText wraps the body of a kernel k with one pointer parameter: %rd0 holds
-// it, %tid is in %r0, and the body may use the registers declared here.
+// kernelText returns a module with a kernel k that has one pointer parameter: %rd0 holds the
+// pointer and %r0 holds %tid.x. The body may use the registers declared here.
 func kernelText(body string) string {
 	return header + `.visible .entry k(.param .u64 out)
 {
@@ -45,8 +45,8 @@ func kernelText(body string) string {
 `
 }
 
-// launchText loads a module and launches its kernel k, and returns the error of
-// the launch. It fails the test when the module does not load.
+// launchText loads a module, launches its kernel k and returns the error of the launch. It
+// fails the test if the module cannot be loaded.
 func launchText(t testing.TB, d *Device, text string, l device.Launch) error {
 	t.Helper()
 	m, err := d.Load("test.ptx", text)
@@ -62,14 +62,14 @@ func launchText(t testing.TB, d *Device, text string, l device.Launch) error {
 	return k.Launch(ctx, l)
 }
 
-// runText runs the kernel k of a module with one buffer of n bytes, zeros at
-// first, and returns what the buffer holds in the end.
+// runText runs the kernel k of a module with one zeroed buffer of n bytes and returns the
+// final content of the buffer.
 func runText(t testing.TB, text string, grid, block, n int) []byte {
 	t.Helper()
 	return runOn(t, deviceFor(t, ptx.SM90a, Options{}), text, grid, block, make([]byte, n))
 }
 
-// runOn is runText on a device, with the first content of the buffer.
+// runOn is runText on a given device, with the initial content of the buffer.
 func runOn(t testing.TB, d *Device, text string, grid, block int, data []byte) []byte {
 	t.Helper()
 	b, err := d.Alloc(int64(len(data)))
@@ -90,8 +90,8 @@ func runOn(t testing.TB, d *Device, text string, grid, block int, data []byte) [
 	return out
 }
 
-// failText runs the kernel k of a module as runText does and wants an error that
-// contains each of the words.
+// failText runs the kernel k of a module as runText does. It fails the test unless the launch
+// returns an error that contains all of the words.
 func failText(t testing.TB, d *Device, text string, grid, block int, words ...string) error {
 	t.Helper()
 	b, err := d.Alloc(4096)
@@ -110,7 +110,7 @@ func failText(t testing.TB, d *Device, text string, grid, block int, words ...st
 	return err
 }
 
-// u32s reads little-endian words.
+// u32s returns the little-endian words of b.
 func u32s(b []byte) []uint32 {
 	v := make([]uint32, len(b)/4)
 	for i := range v {
@@ -119,7 +119,7 @@ func u32s(b []byte) []uint32 {
 	return v
 }
 
-// u64s reads little-endian double words.
+// u64s returns the little-endian 64-bit words of b.
 func u64s(b []byte) []uint64 {
 	v := make([]uint64, len(b)/8)
 	for i := range v {
@@ -128,7 +128,7 @@ func u64s(b []byte) []uint64 {
 	return v
 }
 
-// bytesOf is the little-endian bytes of words.
+// bytesOf returns the little-endian bytes of words.
 func bytesOf(v ...uint32) []byte {
 	var b []byte
 	for _, x := range v {

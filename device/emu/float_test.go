@@ -30,7 +30,7 @@ func TestFloat(t *testing.T) {
 		{"fma.rn.f32 %d, %a, %b, %c;", r, []row{
 			in3(0x3f800001, 0x3f800001, minus|0x3f800002, 0x28800000), in3(one, one, one, two), in3(0, inf, one, nan),
 			in3(0, one, 0, 0), in3(small, half, 0, 0x00400000), in3(0x3f800000, 0x3f800000, 0x33800000, 0x3f800000),
-			in3(0x39800001, 0x397ffffe, 0x3f800001, 0x3f800001), // just below the middle, which f64 cannot tell
+			in3(0x39800001, 0x397ffffe, 0x3f800001, 0x3f800001), // just below the tie; in f64 it is the tie
 		}},
 		{"fma.rn.ftz.f32 %d, %a, %b, %c;", r, []row{in3(small, half, 0, 0), in3(1, one, one, one), in3(two, two, one, 0x40a00000)}},
 		{"fma.rz.sat.f32 %d, %a, %b, %c;", r, []row{in3(two, two, one, one), in3(one, half, tiny, half)}},

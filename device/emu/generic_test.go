@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestGenericWindows stores by name in each space and loads at the generic
-// address, and back.
+// TestGenericWindows stores by name in each state space and loads at the generic address, and
+// the reverse.
 func TestGenericWindows(t *testing.T) {
 	text := header + `.global .align 4 .u32 g = 1000;
 .const .align 4 .u32 c = 7;
@@ -87,8 +87,8 @@ func TestIsspacep(t *testing.T) {
 	}
 }
 
-// TestMapa writes into the shared memory of the next block of a cluster, by 32-bit
-// and generic addresses, and asks whose memory an address points into.
+// TestMapa writes to the shared memory of the next block of a cluster, at 32-bit and generic
+// addresses, and reads the rank of the block of an address.
 func TestMapa(t *testing.T) {
 	text := kernelText(`.shared .align 8 .b32 s[4];
 	mov.u32 %r2, %cluster_ctarank;
@@ -141,8 +141,8 @@ func TestMapa(t *testing.T) {
 	}
 }
 
-// TestAlloca takes different amounts of stack in different lanes, calls a function
-// that has its own, and gives it back.
+// TestAlloca allocates different sizes of stack memory in different lanes, calls a function
+// with its own stack memory, and restores the stack.
 func TestAlloca(t *testing.T) {
 	text := header + `.func (.reg .u32 r) sum(.reg .u64 a, .reg .u32 n)
 {
@@ -203,7 +203,7 @@ func TestGenericFaults(t *testing.T) {
 	failText(t, d, kernelText(".shared .b32 s;\nmapa.shared::cluster.u32 %r1, s, 3;\nst.shared::cluster.u32 [%r1], 1;"), 1, 1, "block 3 of a cluster of 1")
 }
 
-// TestDiscard leaves no old value behind.
+// TestDiscard checks that discard replaces all old values.
 func TestDiscard(t *testing.T) {
 	data := make([]byte, 256)
 	for i := range data {

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// remoteText writes to shared memory of the cluster, which is the block's own.
+// remoteText is a kernel that writes asynchronously to the block's own shared memory.
 const remoteText = `.version 8.6
 .target sm_90a
 .address_size 64
@@ -34,7 +34,8 @@ poll:
 }
 `
 
-// TestOutsideClusters faults as a GPU does, unless the kernel is compiled for clusters.
+// TestOutsideClusters checks that st.async and red.async fault, as on a GPU, unless the
+// kernel is compiled for clusters.
 func TestOutsideClusters(t *testing.T) {
 	for _, c := range []struct{ bytes, write string }{
 		{"4", "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%own], %r0, [%bar];"},
@@ -56,7 +57,7 @@ func TestOutsideClusters(t *testing.T) {
 	}
 }
 
-// TestVectorAtomics: vectors are for global memory, whatever the address looks like.
+// TestVectorAtomics checks that vector atomics at generic addresses of shared memory fault.
 func TestVectorAtomics(t *testing.T) {
 	failText(t, deviceFor(t, ptx.SM90a, Options{}), `.version 8.6
 .target sm_90a

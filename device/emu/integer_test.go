@@ -52,7 +52,7 @@ func TestInteger(t *testing.T) {
 	})
 }
 
-// TestCarry adds, subtracts and multiplies numbers of 64 bits in pieces of 32.
+// TestCarry adds, subtracts and multiplies 64-bit numbers with 32-bit instructions.
 func TestCarry(t *testing.T) {
 	split := "{ .reg .b32 al, ah, bl, bh, x, y; mov.b64 {al, ah}, %a; mov.b64 {bl, bh}, %b; "
 	join := " mov.b64 %d, {x, y}; }"
@@ -62,7 +62,7 @@ func TestCarry(t *testing.T) {
 	runCases(t, []scalarCase{
 		{split + "add.cc.u32 x, al, bl; addc.u32 y, ah, bh;" + join, d, []row{in2(a, b, a+b), in2(b, a, a+b), in2(1, 2, 3)}},
 		{split + "sub.cc.u32 x, al, bl; subc.u32 y, ah, bh;" + join, d, []row{in2(a, b, a-b), in2(b, a, b-a), in2(5, 2, 3)}},
-		// the middle of a product: its carry goes into the next word
+		// The middle words of a product: the carry goes into the next word.
 		{split + "mul.lo.u32 x, al, bl; mul.hi.u32 y, al, bl; mad.lo.cc.u32 y, al, bh, y; madc.hi.u32 x, al, bh, 0;" + join, d,
 			[]row{in2(a, b, middle(lo, a, b)), in2(b, a, middle(lo, b, a))}},
 		{"add.cc.u64 %d, %a, %b; addc.u64 %d, 0, 0;", d, []row{in2(a, b, 1), in2(1, 2, 0)}},
@@ -70,8 +70,8 @@ func TestCarry(t *testing.T) {
 	})
 }
 
-// middle is what the case of products leaves: the second word below, and above it
-// the high half of al·bh with the carry.
+// middle returns the expected result for products: the second word in the low half, and the
+// high half of al·bh with the carry above it.
 func middle(lo, a, b uint64) uint64 {
 	cross := uint64(uint32(a)) * (b >> 32)
 	sum := lo>>32 + uint64(uint32(cross))

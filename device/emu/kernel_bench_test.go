@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// wholeKernel is a kernel of a file with a launch of some blocks.
+// wholeKernel is a kernel from a file with a launch of some blocks.
 type wholeKernel struct {
 	file, entry string
 	target      ptx.Target
@@ -18,9 +18,8 @@ type wholeKernel struct {
 	launch      func(b *testing.B, d *Device) device.Launch
 }
 
-// BenchmarkKernel runs whole kernels: staging, products, softmax and epilogue
-// together. It reports thread instructions and, where the tensor cores multiply,
-// their floating-point operations.
+// BenchmarkKernel runs whole kernels. It reports thread instructions per second and, for
+// kernels that use tensor cores, floating-point operations per second.
 func BenchmarkKernel(b *testing.B) {
 	for _, k := range []wholeKernel{
 		{"../../examples/testdata/matmul.ptx", "matmul", ptx.SM80, 2 * 128 * 128 * 512, launchMatmul},
@@ -58,8 +57,8 @@ func (k wholeKernel) run(b *testing.B) {
 	b.ReportMetric(k.flops*float64(b.N)/1e9/b.Elapsed().Seconds(), "GFLOP/s")
 }
 
-// randomBuffer has n bytes whose numbers are moderate, whether they are read as f16
-// or as fp8: both signs, and exponents around zero.
+// randomBuffer returns a buffer of n random bytes. As f16 and as fp8, they are numbers of
+// both signs with exponents around zero.
 func randomBuffer(b *testing.B, d *Device, n int) device.Param {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	data := make([]byte, n)

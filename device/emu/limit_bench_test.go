@@ -2,9 +2,9 @@ package emu
 
 import "testing"
 
-// BenchmarkLimit is the arithmetic of the other benchmarks without an emulator: plain
-// Go loops over the lanes of a warp, and a plain product of matrices. What a
-// processor does here is what its other figures are to be measured against.
+// BenchmarkLimit measures the arithmetic of the other benchmarks without the emulator: Go
+// loops over the lanes of a warp, and a product of matrices. Its results are upper limits for
+// the results of the other benchmarks on the same processor.
 func BenchmarkLimit(b *testing.B) {
 	b.Run("u32", limitU32)
 	b.Run("fma", limitFma)
@@ -31,8 +31,8 @@ func limitFma(b *testing.B) {
 	b.ReportMetric(32*float64(b.N)/1e6/b.Elapsed().Seconds(), "Minst/s")
 }
 
-// limitProduct has the shape of a warp's part of a wgmma. Four sums at a time are as
-// many as keep the adder busy.
+// limitProduct computes a product with the shape of a warp's part of a wgmma. It computes
+// four sums at a time, which is enough to keep the adder busy.
 func limitProduct(b *testing.B) {
 	const m, n, k = 16, 128, 32
 	var x [m][k]float32

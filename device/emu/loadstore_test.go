@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestLoadTypes loads every type into every register that may hold it: signs
-// extend, the rest is zeros.
+// TestLoadTypes loads every type into every register that may hold it: signed values are
+// sign-extended, others are zero-extended.
 func TestLoadTypes(t *testing.T) {
 	word := uint64(0x8182838485868788)
 	regs := []struct {
@@ -35,8 +35,8 @@ func TestLoadTypes(t *testing.T) {
 	}
 }
 
-// loadThrough stores a word in a space, loads it as a type and stores the register
-// with its full width.
+// loadThrough stores a word in a state space, loads it as a type and returns the whole
+// register.
 func loadThrough(t *testing.T, space string, typ ptx.Type, reg string, bits int, word uint64) uint64 {
 	t.Helper()
 	at := "%rd0+64"
@@ -54,8 +54,8 @@ func loadThrough(t *testing.T, space string, typ ptx.Type, reg string, bits int,
 	return u64s(runText(t, kernelText(body), 1, 1, 128))[0]
 }
 
-// TestVectors moves vectors of every shape, in some lanes and in all, between all
-// spaces, at addresses that run backwards.
+// TestVectors stores and loads vectors of every shape in all state spaces, in some lanes and
+// in all, at descending addresses.
 func TestVectors(t *testing.T) {
 	for _, c := range []struct{ vec, in, out string }{
 		{"v2.u32", "{%r10, %r11}", "{%r12, %r13}"},
@@ -82,7 +82,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// vectorText stores a vector and loads it again: its elements are 7*lane and 1.
+// vectorText returns a kernel that stores a vector and loads it again. Its elements are
+// 7*lane and 1.
 func vectorText(vec, in, out, guard, space string) string {
 	addr := "%rd2"
 	switch space {
@@ -132,7 +133,8 @@ func vectorText(vec, in, out, guard, space string) string {
 	add.u32 %r1, %r12, %r13;` + store)
 }
 
-// TestStoreConflict has all lanes store to one word: the last one wins.
+// TestStoreConflict stores to one word from all lanes: the word must hold the value of the
+// last lane.
 func TestStoreConflict(t *testing.T) {
 	got := u32s(runText(t, kernelText("st.global.u32 [%rd0], %r0;\nsetp.lt.u32 %p1, %r0, 20;\n@%p1 st.global.u32 [%rd0+4], %r0;"), 1, 32, 8))
 	if got[0] != 31 || got[1] != 19 {
@@ -167,7 +169,7 @@ func TestScattered(t *testing.T) {
 	}
 }
 
-// TestInitialisers reads variables of every kind of initialiser.
+// TestInitialisers reads variables with every kind of initialiser.
 func TestInitialisers(t *testing.T) {
 	text := header + `.global .align 4 .u32 value[3] = {10, 20, 30};
 .global .align 8 .u64 where[2] = {value+4, generic(value)};

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// variant is the form of an opcode's text.
+// variant returns the form of an opcode.
 func variant(b *testing.B, opcode string) isa.Match {
 	b.Helper()
 	ms := isa.Lookup(ptx.NewOpcode(opcode))
@@ -22,8 +22,8 @@ func variant(b *testing.B, opcode string) isa.Match {
 	return ms[0]
 }
 
-// benchProduct runs a kernel on one block, over and over, and reports the rate of
-// its floating-point operations.
+// benchProduct runs a kernel repeatedly on one block and reports floating-point operations
+// per second.
 func benchProduct(b *testing.B, text string, block, shared, flops int, params func(d *Device) []device.Param) {
 	b.Helper()
 	d := deviceFor(b, ptx.SM90a, Options{})
@@ -46,7 +46,7 @@ func benchProduct(b *testing.B, text string, block, shared, flops int, params fu
 
 const benchRepeat = 256
 
-// repeatInst has the instruction of an opcode many times in a text.
+// repeatInst repeats the instruction with an opcode many times in a text.
 func repeatInst(text, opcode string) string {
 	at := strings.Index(text, opcode)
 	line := text[at : at+strings.Index(text[at:], ";\n")+2]

@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// halfwords are n 16-bit values from 1 on.
+// halfwords returns the 16-bit values 1 to n.
 func halfwords(n int) (b []byte) {
 	for i := range n {
 		b = binary.LittleEndian.AppendUint16(b, uint16(i+1))
@@ -22,8 +22,8 @@ func halfwords(n int) (b []byte) {
 	return b
 }
 
-// matrixMoveText loads matrices with ldmatrix from shared memory filled from in,
-// rows in reverse order, stores them with stmatrix behind it, rows in order, and
+// matrixMoveText returns a kernel that copies in to shared memory, loads matrices from it with
+// ldmatrix, rows in reverse order, and stores them behind it with stmatrix, rows in order. It
 // writes the registers and then the shared memory to out.
 func matrixMoveText(num, load, store string) string {
 	regs := map[string]string{"x1": "{v}", "x2": "{v, w}", "x4": "{v, w, n, s}"}[num]
@@ -54,8 +54,8 @@ func matrixMoveText(num, load, store string) string {
 `, num, load, regs, num, store, regs)
 }
 
-// TestMatrixMoves compares ldmatrix and stmatrix with the manual's figure: lane l
-// has elements 2·(l%4) and the next of row l/4 of each matrix.
+// TestMatrixMoves compares ldmatrix and stmatrix with the figure in the manual: lane l holds
+// elements 2·(l%4) and 2·(l%4)+1 of row l/4 of each matrix.
 func TestMatrixMoves(t *testing.T) {
 	in := halfwords(256)
 	value := func(matrix, row, col int) uint32 { return uint32((31-(8*matrix+row))*8 + col + 1) }
@@ -112,8 +112,8 @@ func TestMoveMatrix(t *testing.T) {
 	}
 }
 
-// TestFragmentLoads loads fragments with every variant of wmma.load and compares
-// the registers; those of c go back to memory through wmma.store.
+// TestFragmentLoads loads fragments with every variant of wmma.load and compares the
+// registers. It stores fragments of c with wmma.store and compares the memory.
 func TestFragmentLoads(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, f := range isa.Forms("wmma") {
@@ -177,12 +177,13 @@ func testFragmentLoad(t *testing.T, r *rand.Rand, m isa.Match) {
 		}
 	}
 	if matrix == "c" && string(contents(t, back)) != string(data) {
-		t.Fatalf("%s: wmma.store gives something else back", m.Opcode().Text)
+		t.Fatalf("%s: wmma.store stores different values", m.Opcode().Text)
 	}
 }
 
-// fragmentText loads a fragment from in, or from shared memory filled from it,
-// stores its registers to out and, of an accumulator, the matrix to back.
+// fragmentText returns a kernel that loads a fragment from in, or from shared memory that
+// holds a copy of in. It stores the registers to out and, for an accumulator, the matrix to
+// back.
 func fragmentText(m isa.Match, regs int, wide, strided bool, stride int) string {
 	size, list := "b32", []string{}
 	if wide {
@@ -231,7 +232,8 @@ func fragmentText(m isa.Match, regs int, wide, strided bool, stride int) string 
 ` + copyLoop("fb", "ld.global.b32 v, [z]; st.shared.b32 [a], v;", "z") + text + "ret;\n}\n"
 }
 
-// copyLoop runs a step for each word of buf: a and one pointer go along.
+// copyLoop returns a loop that executes a step for each word of buf. It increments a and one
+// pointer.
 func copyLoop(label, step, pointer string) string {
 	return "mov.u32 a, buf; mov.u32 n, 0;\n" + label + ": " + step + " add.u32 a, a, 4; add.u64 " + pointer + ", " + pointer +
 		", 4; add.u32 n, n, 4; setp.lt.u32 p, n, 4096; @p bra " + label + ";\n"

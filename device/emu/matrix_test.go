@@ -15,7 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// matrixValue encodes a small whole number as an element of a type.
+// matrixValue encodes a small integer as an element of a type.
 func matrixValue(t string, v int) uint64 {
 	f := math.Float32bits(float32(v))
 	switch t {
@@ -60,7 +60,7 @@ func randomMatrix(r *rand.Rand, typ string, rows, cols int) *testMatrix {
 
 func (m *testMatrix) at(row, col int) int { return m.v[row*m.cols+col] }
 
-// registers are a lane's registers of a fragment of the matrix.
+// registers returns a lane's registers of a fragment of the matrix.
 func (m *testMatrix) registers(f layout.Fragment, lane int) (regs []uint64) {
 	bits := ops.TypeBits(m.typ)
 	per := max(1, 32/bits)
@@ -74,7 +74,7 @@ func (m *testMatrix) registers(f layout.Fragment, lane int) (regs []uint64) {
 	return regs
 }
 
-// times is m·b + c, or the count of bits of op.
+// times returns m·b + c, or for single bits the number of set bits after op.
 func (m *testMatrix) times(b, c *testMatrix, typ, op string) *testMatrix {
 	d := &testMatrix{typ, c.rows, c.cols, make([]int, len(c.v))}
 	for i := range c.rows {
@@ -85,7 +85,7 @@ func (m *testMatrix) times(b, c *testMatrix, typ, op string) *testMatrix {
 				switch op {
 				case "xor":
 					sum += x ^ y
-				default: // and, of bits, is a product
+				default: // for single bits, and is a product
 					sum += x * y
 				}
 			}
@@ -95,8 +95,8 @@ func (m *testMatrix) times(b, c *testMatrix, typ, op string) *testMatrix {
 	return d
 }
 
-// productText is a kernel of one warp that loads the registers of a, b and c from
-// in, 8 bytes a register and lane, multiplies and stores those of d to out.
+// productText returns a kernel of one warp that loads the registers of a, b and c from in, 8
+// bytes per register and lane, multiplies, and stores the registers of d to out.
 func productText(m isa.Match) string {
 	var decl, load, args, store strings.Builder
 	at := 0
@@ -138,8 +138,8 @@ func productText(m isa.Match) string {
 ` + decl.String() + load.String() + m.Opcode().Text + " " + args.String() + ";\n" + store.String() + "ret;\n}\n"
 }
 
-// testProduct runs one instruction on random small numbers, whose sums are exact in
-// every type, and compares all registers of the result.
+// testProduct runs one instruction on small random numbers, whose sums are exact in every
+// type, and compares all registers of the result.
 func testProduct(t *testing.T, r *rand.Rand, m isa.Match, ts []string, s layout.Shape, frag func(t string) (a, b, c layout.Fragment)) {
 	t.Helper()
 	a, b, c := randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.K, s.N), randomMatrix(r, ts[3], s.M, s.N)
@@ -171,7 +171,7 @@ func testProduct(t *testing.T, r *rand.Rand, m isa.Match, ts []string, s layout.
 		for i, v := range want.registers(fd, l) {
 			got := u64s(out[i*256+l*8:][:8])[0]
 			if m.Has("rm") && got == 1<<63 {
-				got = 0 // what cancels is -0 when it is rounded down
+				got = 0 // a sum that cancels is -0 if it is rounded down
 			}
 			if got != v {
 				t.Fatalf("%s: register %d of lane %d is %#x, want %#x", m.Opcode().Text, i, l, got, v)
@@ -180,7 +180,7 @@ func testProduct(t *testing.T, r *rand.Rand, m isa.Match, ts []string, s layout.
 	}
 }
 
-// TestMMA tries every variant of mma.sync.
+// TestMMA tests every variant of mma.sync.
 func TestMMA(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	n := 0
@@ -201,7 +201,7 @@ func TestMMA(t *testing.T) {
 	}
 }
 
-// testQuarters tests m8n8k4 on four products side by side.
+// testQuarters tests m8n8k4, which computes four products at once.
 func testQuarters(t *testing.T, r *rand.Rand, m isa.Match, ts []string) {
 	t.Helper()
 	fa, fb, full, half := layout.Quarter(m.Mod("alayout") == "col", m.Mod("blayout") == "col")
@@ -239,7 +239,7 @@ func testQuarters(t *testing.T, r *rand.Rand, m isa.Match, ts []string) {
 	}
 }
 
-// TestWMMA tries every variant of wmma.mma.
+// TestWMMA tests every variant of wmma.mma.
 func TestWMMA(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	n := 0
@@ -285,7 +285,7 @@ func TestMMASaturates(t *testing.T) {
 	}
 }
 
-// TestMMAWaitsForLanes has the lanes of a warp come to an mma from two branches.
+// TestMMAWaitsForLanes reaches an mma with the lanes of a warp from two branches.
 func TestMMAWaitsForLanes(t *testing.T) {
 	text := kernelText(`
 	mov.b32 %r1, 0x3c003c00;

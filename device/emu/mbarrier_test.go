@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// mbarrierBody runs on one thread: b is the barrier, of two arrivals. p becomes
-// 0 or 1 at the next word of the output with "show".
+// mbarrierBody runs on one thread. b is an mbarrier for two arrivals. "show" writes p as 0 or
+// 1 to the next word of the output.
 const (
 	mbarrierBody = "mov.u32 b, bar; mbarrier.init.shared::cta.b64 [b], 2;\n"
 	show         = "selp.u32 v, 1, 0, p; st.global.u32 [out], v; add.u64 out, out, 4;\n"
@@ -71,8 +71,8 @@ func TestMbarrierFaults(t *testing.T) {
 	}
 }
 
-// TestMbarrierPingPong has two warps and the lanes of each hand a token to and fro,
-// under several schedules.
+// TestMbarrierPingPong passes a token back and forth between two warps, and between two lanes
+// of a warp, under several schedules.
 func TestMbarrierPingPong(t *testing.T) {
 	const body = `
 	mov.u32 b, bar;
@@ -80,7 +80,7 @@ func TestMbarrierPingPong(t *testing.T) {
 	@p mbarrier.init.shared.b64 [b], 1;
 	@p mbarrier.init.shared.b64 [b+8], 1;
 	bar.sync 0;
-	// Threads 0 and %d are the players: each adds one, 50 times.
+	// Threads 0 and %d each add one, 50 times, in turns.
 	mov.u32 a, buf;
 	mov.u32 n, 0;
 	setp.eq.u32 p, tid, %d;

@@ -2,7 +2,7 @@ package emu_test
 
 import "math/bits"
 
-// ffs is the position of the lowest bit set, from 1, or 0.
+// ffs returns the position of the lowest set bit, counted from 1, or 0.
 func ffs(x uint64) uint32 {
 	if x == 0 {
 		return 0
@@ -10,7 +10,7 @@ func ffs(x uint64) uint32 {
 	return uint32(bits.TrailingZeros64(x)) + 1
 }
 
-// bytePerm picks bytes of two words as __byte_perm does: three bits choose each.
+// bytePerm selects bytes of two words as __byte_perm does, with three bits per byte.
 func bytePerm(x, y, selector uint32) (r uint32) {
 	w := uint64(y)<<32 | uint64(x)
 	for i := range 4 {
@@ -22,7 +22,7 @@ func bytePerm(x, y, selector uint32) (r uint32) {
 
 func absDiff(a, b int64) uint32 { return uint32(max(a, b) - min(a, b)) }
 
-// dot multiplies bytes, signed or not, and adds up.
+// dot returns sum plus the products of the bytes of x and y.
 func dot(x, y uint32, isSigned bool, sum uint32) uint32 {
 	for i := range 4 {
 		a, b := x>>(8*i)&0xff, y>>(8*i)&0xff
@@ -54,8 +54,8 @@ func refBits(in nvccInputs) []byte {
 	})...)
 }
 
-// lanesOf applies f to the parts of two words, sign-extended, and packs the low
-// bits of what it returns.
+// lanesOf applies f to the sign-extended parts of two words and packs the low bits of the
+// results.
 func lanesOf(width int, x, y uint32, f func(a, b int32) int32) (r uint32) {
 	for at := 0; at < 32; at += width {
 		up := 32 - width
@@ -65,7 +65,7 @@ func lanesOf(width int, x, y uint32, f func(a, b int32) int32) (r uint32) {
 	return r
 }
 
-// sumOfDiffs adds up how far the parts of two words are apart.
+// sumOfDiffs returns the sum of the absolute differences of the parts of two words.
 func sumOfDiffs(width int, x, y uint32) (sum uint32) {
 	for at := 0; at < 32; at += width {
 		part := uint32(1)<<width - 1

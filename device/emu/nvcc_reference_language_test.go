@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// perThread makes the result of n threads.
+// perThread returns the results of n threads.
 func perThread(n int, f func(t int) uint32) []byte {
 	var out []uint32
 	for t := range n {
@@ -65,7 +65,7 @@ func refRecursion(nvccInputs) []byte {
 		if t%3 == 0 {
 			return uint32(fib(t % 12))
 		}
-		return uint32(2*(t%5) + 3) // Ackermann's function of 2 and t%5
+		return uint32(2*(t%5) + 3) // the Ackermann function of 2 and t%5
 	})
 }
 
@@ -132,8 +132,8 @@ func refConstants(nvccInputs) []byte {
 	})
 }
 
-// refInterpreter runs the program that the words are. A thread that returns early
-// leaves what was there.
+// refInterpreter interprets the words as a program. A thread that returns early does not
+// write its result.
 func refInterpreter(in nvccInputs) []byte {
 	code := bytesOf(in.words...)
 	return perThread(64, func(t int) uint32 {
@@ -249,8 +249,8 @@ func refEditDistance(in nvccInputs) []byte {
 	return bytesOf(uint32(row[100]))
 }
 
-// fma32 is a·b + c rounded once. The operands are no larger than a few units, so
-// the sum is never close to the ends of the range.
+// fma32 returns a·b + c rounded once. The operands are small, so the sum is never close to
+// the ends of the range.
 func fma32(a, b, c float32) float32 {
 	p := new(big.Float).SetPrec(300).Mul(big.NewFloat(float64(a)), big.NewFloat(float64(b)))
 	v, _ := p.Add(p, big.NewFloat(float64(c))).Float32()
@@ -286,7 +286,7 @@ func refWmmaBytes(in nvccInputs) []byte {
 	})
 }
 
-// refWgmma is a product of small whole numbers, 64 by 32, k deep: exact.
+// refWgmma computes an exact 64×32 product of small integers with depth k.
 func refWgmma(k int, at func(n, k int) int, first func(row, col int) float64, sign float64) func(nvccInputs) []byte {
 	return func(in nvccInputs) []byte {
 		return perThread(64*32, func(i int) uint32 {
@@ -300,7 +300,7 @@ func refWgmma(k int, at func(n, k int) int, first func(row, col int) float64, si
 	}
 }
 
-// wgmmaFirst is the number of the register that an element is in.
+// wgmmaFirst returns the number of the register that holds an element.
 func wgmmaFirst(row, col int) float64 { return float64(col/8*4 + row%16/8*2 + col%2) }
 
 func refWgmmaBytes(in nvccInputs) []byte {
@@ -315,7 +315,7 @@ func refWgmmaBytes(in nvccInputs) []byte {
 	})
 }
 
-// wholeHalves reads halves that are small whole numbers.
+// wholeHalves returns the values of f16 numbers, which are small integers.
 func wholeHalves(data []byte) []float64 {
 	var f []float64
 	for i := 0; i < len(data); i += 2 {

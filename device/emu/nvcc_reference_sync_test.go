@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Kernels whose threads wait for each other, and asynchronous copies: whatever the
-// order, there is one right result.
+// References of kernels whose threads wait for each other, and of asynchronous copies. The
+// results do not depend on the order of threads.
 
 func refDiffusion(in nvccInputs) []byte {
 	a, b := slices.Clone(in.words), make([]uint32, len(in.words))
@@ -135,7 +135,8 @@ func refStaged(in nvccInputs) []byte {
 	return bytesOf(out...)
 }
 
-// refPartial is copies of which a part is zeros, beside words that none touches.
+// refPartial computes copies that are partly filled with zeros, next to words that no copy
+// writes.
 func refPartial(in nvccInputs) (out []byte) {
 	data := bytesOf(in.words...)
 	for t := range 32 {
@@ -187,7 +188,7 @@ func refBulkSums(in nvccInputs) []byte {
 	return bytesOf(sums...)
 }
 
-// The tensor is 20 rows of 50 words, 52 apart.
+// The tensor has 20 rows of 50 words with a pitch of 52 words.
 const tensorWidth, tensorHeight, tensorPitch = 50, 20, 52
 
 // tensorTiles calls f with every word of the tiles that the blocks copy.
@@ -205,7 +206,7 @@ func refTensorOut(in nvccInputs) []byte {
 	out := make([]uint32, 4160/4)
 	tensorTiles(func(_, x, y, _, _ int) {
 		if x >= tensorWidth && x < tensorPitch && inTensor(0, y) {
-			out[y*tensorPitch+x] = 1 // a row's last 16 bytes are written whole: the fill, plus 1
+			out[y*tensorPitch+x] = 1 // the fill plus 1: all of the last 16 bytes of a row are written
 		}
 		if inTensor(x, y) {
 			out[y*tensorPitch+x] = in.words[y*tensorPitch+x] + 1
@@ -214,8 +215,8 @@ func refTensorOut(in nvccInputs) []byte {
 	return bytesOf(out...)
 }
 
-// refTensorRaw is the tiles as they lie in shared memory: the 16-byte units of a
-// row change places by the low bits of the row's number where it is swizzled.
+// refTensorRaw returns the tiles in the layout of shared memory. If they are swizzled, the
+// low bits of the row number permute the 16-byte units of a row.
 func refTensorRaw(swizzled bool) func(nvccInputs) []byte {
 	return func(in nvccInputs) []byte {
 		out := make([]uint32, 6*256)
@@ -235,7 +236,7 @@ func refClusterSum(in nvccInputs) []byte {
 	var out []uint32
 	for b := range 8 {
 		rank, first := b%4, b/4*4
-		from := (rank + 3) % 4 // who writes to this block
+		from := (rank + 3) % 4 // the block that writes to this block
 		sum := uint32(0)
 		for r := range 4 {
 			part := uint32(0)
@@ -279,8 +280,9 @@ func refRemoteStores(in nvccInputs) []byte {
 	return bytesOf(out...)
 }
 
-// refOddsAndEnds is what stmatrix.trans leaves: matrix j's rows start where lanes
-// 8j and up point; lane t holds two elements of one row, and they become a column.
+// refOddsAndEnds computes the result of stmatrix.trans. The rows of matrix j start at the
+// addresses of the lanes from 8j on. Lane t holds two elements of one row, which become part
+// of a column.
 func refOddsAndEnds(in nvccInputs) []byte {
 	s := make([]byte, 512)
 	for t, v := range in.words[:32] {

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// nvccInputs is what the kernels of testdata/nvcc read.
+// nvccInputs holds the inputs of the kernels in testdata/nvcc.
 type nvccInputs struct {
-	words, others []uint32 // any bits; others has small numbers too
+	words, others []uint32 // random bits; others also contains small numbers
 	a, b          []uint32 // sorted
 	gauss         []float32
-	small         []float64 // whole numbers
+	small         []float64 // integers
 }
 
-// nvccReferences compute what kernels of integers must write, by the name of the
-// expected file.
+// nvccReferences compute the expected results of kernels. The keys are the names of the
+// expected files.
 var nvccReferences = map[string]func(nvccInputs) []byte{
 	"block_sum.bin":      refBlockSum,
 	"grid_sum.bin":       refGridSum,
@@ -96,7 +96,7 @@ var nvccReferences = map[string]func(nvccInputs) []byte{
 	"odds_and_ends.bin":     refOddsAndEnds,
 }
 
-// u32s reads words, bytesOf writes them.
+// u32s converts bytes to words, and bytesOf converts words to bytes.
 func u32s(data []byte) []uint32 {
 	w := make([]uint32, len(data)/4)
 	for i := range w {
@@ -113,7 +113,7 @@ func bytesOf(words ...uint32) []byte {
 	return b
 }
 
-// wide64 reads pairs of words as 64-bit numbers.
+// wide64 returns pairs of words as 64-bit numbers.
 func wide64(words []uint32) []uint64 {
 	w := make([]uint64, len(words)/2)
 	for i := range w {
@@ -172,7 +172,7 @@ func refScanExclusive(in nvccInputs) []byte {
 	return bytesOf(out...)
 }
 
-// mask has the lanes of a warp for which f holds.
+// mask returns the lanes of a warp for which f is true.
 func mask(warp []uint32, f func(v uint32) bool) (m uint32) {
 	for i, v := range warp {
 		if f(v) {
@@ -268,7 +268,8 @@ func refOdd(in nvccInputs) (odd []uint32) {
 	return odd
 }
 
-// columns lays results out as the kernels do: all first ones, all second ones, …
+// columns orders results as the kernels do: the first results of all threads, then the second
+// results, and so on.
 func columns[T uint32 | uint64](n, of int, f func(i int) []T) []T {
 	out := make([]T, n*of)
 	for i := range n {

@@ -20,9 +20,8 @@ var updateNvcc = flag.Bool("update-nvcc", false, "write what the references comp
 
 const nvccDir = "testdata/nvcc"
 
-// TestNvcc runs kernels that nvcc compiled as their launch files say, in the
-// natural order of warps and in another one: what they write must be what is
-// expected, and the same.
+// TestNvcc runs the launch files of kernels that nvcc compiled, under the natural schedule
+// and another one. Both must give the expected results, and the same results.
 func TestNvcc(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(nvccDir, "*.json"))
 	if err != nil || len(files) == 0 {
@@ -41,7 +40,7 @@ func TestNvcc(t *testing.T) {
 	}
 }
 
-// runNvcc runs all launches of a file on the target it was compiled for.
+// runNvcc runs all launches of a file on the target that it was compiled for.
 func runNvcc(t *testing.T, name string, schedule uint64) (results []*launchfile.Result) {
 	t.Helper()
 	text := readNvcc(t, name+".ptx")
@@ -92,8 +91,7 @@ func readNvcc(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestNvccReferences holds the expected files against what plain Go computes from
-// the same inputs.
+// TestNvccReferences compares the expected files with references in Go on the same inputs.
 func TestNvccReferences(t *testing.T) {
 	in := nvccInputs{
 		words: u32s(readNvcc(t, "words.bin")), others: u32s(readNvcc(t, "words2.bin")),
@@ -108,7 +106,7 @@ func TestNvccReferences(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(readNvcc(t, name), want) {
-			t.Errorf("%s is not what the reference computes", name)
+			t.Errorf("%s differs from the reference", name)
 		}
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// recorder writes down what it is told.
+// recorder is an observer that records all events.
 type recorder struct {
 	mu     sync.Mutex
 	blocks int
 	ended  int
 	over   int
 	lines  []string
-	steps  map[string]int // by opcode: lanes
+	steps  map[string]int // number of lanes, by opcode
 }
 
 func (r *recorder) Launch(*observe.LaunchInfo) observe.LaunchObserver { return r }
@@ -119,8 +119,8 @@ DONE:
 }
 `
 
-// TestObserver: what happens is announced in its order, with operands that can be
-// read, and the waits and completions after their starts.
+// TestObserver checks that events are announced in order, that operands can be read, and that
+// waits and completions follow their starts.
 func TestObserver(t *testing.T) {
 	r := &recorder{steps: map[string]int{}}
 	dev, err := emu.New(ptx.SM80, emu.Options{Observer: r})
@@ -150,7 +150,7 @@ func TestObserver(t *testing.T) {
 	}
 	for op, lanes := range map[string]int{"bar.sync": 64, "bra": 48, "cp.async.ca.shared.global": 16, "ret": 64, "setp.ge.u32": 64} {
 		if r.steps[op] != lanes {
-			t.Errorf("%s was announced for %d lanes, not %d", op, r.steps[op], lanes)
+			t.Errorf("%s was announced for %d lanes, want %d", op, r.steps[op], lanes)
 		}
 	}
 	if r.blocks != 1 || r.ended != 1 || r.over != 1 {
@@ -158,7 +158,8 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// TestObserverChangesNothing: an observed launch gives the bits of a plain one.
+// TestObserverChangesNothing checks that an observed launch gives the same bits as an
+// unobserved one.
 func TestObserverChangesNothing(t *testing.T) {
 	text, err := examples.Reduce().PTX()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestOrder tells kernels whose blocks may run in any order from the others.
+// TestOrder checks for which kernels blocks may run in any order.
 func TestOrder(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	for _, c := range []struct {
@@ -64,8 +64,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestOrderRepeats sums floats over many blocks: rounding depends on the order,
-// which must be the same every time.
+// TestOrderRepeats adds floats in many blocks: rounding depends on the order, which must be
+// the same in each run.
 func TestOrderRepeats(t *testing.T) {
 	text := kernelText(`mov.u32 %r2, %ctaid.x;
 	mad.lo.u32 %r2, %r2, 64, %r0;

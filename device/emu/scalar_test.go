@@ -11,32 +11,31 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// scalarCase is an instruction, or a few, executed once by a thread for each row of
-// operands.
+// scalarCase is one or a few instructions. One thread per row of operands executes them.
 type scalarCase struct {
-	// text has %d for the result and %a, %b, %c for the operands; %p and %q are
+	// text contains %d for the result and %a, %b, %c for the operands. %p and %q are
 	// predicates.
 	text string
-	// regs are the widths of the registers: of d, then of the operands.
+	// regs are the widths of the registers of d and of the operands.
 	regs [4]int
 	rows []row
 }
 
-// row is the operands of a thread and its result.
+// row holds the operands of a thread and its expected result.
 type row struct {
 	in   []uint64
 	want uint64
 }
 
-// in1, in2 and in3 are rows with as many operands.
+// in1, in2 and in3 return rows with one, two and three operands.
 func in1(a, want uint64) row { return row{[]uint64{a}, want} }
 
 func in2(a, b, want uint64) row { return row{[]uint64{a, b}, want} }
 
 func in3(a, b, c, want uint64) row { return row{[]uint64{a, b, c}, want} }
 
-// kernel writes the case as a kernel: thread i reads record i, four words of eight
-// bytes, and writes its result over the first.
+// kernel returns the case as a kernel: thread i reads record i, which has four words of eight
+// bytes, and overwrites the first word with its result.
 func (c *scalarCase) kernel() string {
 	var b strings.Builder
 	b.WriteString("\tmad.wide.u32 %rd1, %r0, 32, %rd0;\n\t.reg .pred %p, %q;\n")
@@ -79,8 +78,7 @@ func runCases(t *testing.T, cases []scalarCase) {
 	}
 }
 
-// TestScalarFamilies decodes every variant of the families that compute on
-// registers alone.
+// TestScalarFamilies decodes every variant of the families that compute only on registers.
 func TestScalarFamilies(t *testing.T) {
 	for _, f := range isa.Families {
 		switch f.Name {
@@ -103,10 +101,10 @@ func TestScalarFamilies(t *testing.T) {
 	}
 }
 
-// TestPartialMasks runs instructions with loops of their own in some lanes of a
-// warp: the others keep what they had.
+// TestPartialMasks runs instructions with their own loops in some lanes of a warp: the other
+// lanes must not change.
 func TestPartialMasks(t *testing.T) {
-	const lanes = 29 // the last three do not exist
+	const lanes = 29 // the last three lanes do not exist
 	for _, c := range []struct {
 		inst string
 		want func(l uint32) uint32
@@ -154,7 +152,7 @@ skip:
 	}
 }
 
-// TestGuards runs an instruction under a guard, plain and negated.
+// TestGuards runs an instruction with a plain and a negated guard.
 func TestGuards(t *testing.T) {
 	got := u32s(runText(t, kernelText(`
 	mov.u32 %r2, 100;
@@ -174,8 +172,8 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// TestWidths refuses registers of another size than the instruction's type, except
-// where PTX lets them be wider.
+// TestWidths checks that registers whose size differs from the instruction's type are
+// refused, except where PTX allows wider registers.
 func TestWidths(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	for inst, want := range map[string]string{

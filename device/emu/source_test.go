@@ -11,9 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestSourceLine: the line of an instruction is the innermost one of the author's own
-// code. Where everything is called through one line of a library, the author is who is
-// called there.
+// TestSourceLine checks that the line of an instruction is the innermost line of the author's
+// own code. If a single line of a library calls all the code, the called code is the author's
+// code.
 func TestSourceLine(t *testing.T) {
 	const text = `.version 7.4
 .target sm_80
@@ -61,8 +61,8 @@ names:
 	}
 }
 
-// TestLineZero: what the compiler moved in front of a loop has no line of its own, and
-// belongs to the line after it; at the end of a block to the one before it.
+// TestLineZero checks instructions without a line, which the compiler has moved: they belong
+// to the line after them, or at the end of a block to the line before them.
 func TestLineZero(t *testing.T) {
 	const text = `.version 7.4
 .target sm_80
@@ -95,8 +95,8 @@ AFTER:
 	}
 }
 
-// TestNesting: where nothing says what was inlined, lines above the function are of
-// functions that it calls.
+// TestNesting checks that without information about inlining, lines above the function are
+// attributed to functions that it calls.
 func TestNesting(t *testing.T) {
 	const text = `.version 7.4
 .target sm_80

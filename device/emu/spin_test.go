@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestSpinLock has every lane of every warp take a lock in turn: the lanes that
-// spin must let the one that holds it run.
+// TestSpinLock acquires a lock in every lane of every warp: the lanes that spin must let the
+// lane that holds the lock run.
 func TestSpinLock(t *testing.T) {
 	for _, c := range []struct{ name, space, lock, count, wait string }{
 		{"shared", ".shared", "s", "s+4", ""},
@@ -41,8 +41,8 @@ SPIN:
 	}
 }
 
-// TestSpinLockNested is a lock around a branch that only some lanes take: the
-// others are already further on.
+// TestSpinLockNested acquires a lock around a branch that only some lanes take, while the
+// other lanes are already further ahead.
 func TestSpinLockNested(t *testing.T) {
 	text := kernelText(`and.b32 %r3, %r0, 3;
 	setp.eq.u32 %p2, %r3, 0;
@@ -66,7 +66,7 @@ SKIP:
 	}
 }
 
-// TestSpinInWarp has lane 0 wait for a flag that lane 31 sets behind it.
+// TestSpinInWarp waits in lane 0 for a flag that lane 31 sets later in the program.
 func TestSpinInWarp(t *testing.T) {
 	text := kernelText(`.shared .align 4 .b32 s;
 	st.shared.u32 [s], 0;
@@ -89,8 +89,8 @@ END:`)
 	}
 }
 
-// TestSpinWarps passes a token from warp to warp through shared memory, last to
-// first, so that all but one of them spin.
+// TestSpinWarps passes a token from warp to warp through shared memory, from the last to the
+// first, so that all warps except one spin.
 func TestSpinWarps(t *testing.T) {
 	text := kernelText(`.shared .align 4 .b32 turn;
 	st.shared.u32 [turn], 7;
@@ -116,8 +116,8 @@ WAIT:
 	}
 }
 
-// TestSpinBlocks is a barrier of the whole grid, and a chain in which each block
-// waits for the one after it.
+// TestSpinBlocks runs a barrier of the whole grid, and a chain in which each block waits for
+// the next block.
 func TestSpinBlocks(t *testing.T) {
 	text := kernelText(`mov.u32 %r2, %ctaid.x;
 	mov.u32 %r3, %nctaid.x;
@@ -147,8 +147,8 @@ JOIN:
 	}
 }
 
-// TestSelfBranch: lanes in a loop of nothing but its branch wait for ever, and the
-// others go on to their end.
+// TestSelfBranch checks that lanes in a loop that consists only of its branch wait for ever,
+// and that the other lanes run to their end.
 func TestSelfBranch(t *testing.T) {
 	text := kernelText("setp.eq.u32 %p1, %r0, 3;\nLOOP:\n@%p1 bra LOOP;\nbar.warp.sync 0xfffffff7;")
 	err := launchText(t, deviceFor(t, ptx.SM90a, Options{}), text, device.Launch{Grid: device.D(1), Block: device.D(32), Params: []device.Param{device.U64(0)}})
@@ -158,7 +158,8 @@ func TestSelfBranch(t *testing.T) {
 	}
 }
 
-// TestEndless stops a kernel that never ends, by the limit and by cancelling it.
+// TestEndless stops a kernel that never ends, by the instruction limit and by cancelling the
+// context.
 func TestEndless(t *testing.T) {
 	text := kernelText("LOOP:\nadd.u32 %r1, %r1, 1;\nbra LOOP;")
 	d := deviceFor(t, ptx.SM90a, Options{MaxInstructions: 100000})
@@ -189,7 +190,7 @@ func TestEndless(t *testing.T) {
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("it took %v to stop", took)
 		}
-		// Threads that only poll or sleep may be found out before the time is up.
+		// If all threads only poll or sleep, the deadlock may be detected before the timeout.
 		idle := i > 0 && errors.Is(err, device.ErrDeadlock)
 		if !idle && !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("stopped with %v", err)
@@ -197,8 +198,8 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// TestPollInVain ends when all threads wait for words that nobody will write, and
-// lets one give up by the clock.
+// TestPollInVain checks that a launch ends if all threads wait for words that no thread
+// writes, and that a thread can stop waiting by the clock.
 func TestPollInVain(t *testing.T) {
 	failText(t, deviceFor(t, ptx.SM90a, Options{}), kernelText(`WAIT:
 	ld.acquire.gpu.global.u32 %r1, [%rd0];
@@ -213,11 +214,11 @@ WAIT:
 	@%p1 bra WAIT;
 	st.global.u32 [%rd0], 1;`), 1, 32, 4))
 	if got[0] != 1 {
-		t.Error("nobody gave up")
+		t.Error("the thread did not stop waiting")
 	}
 }
 
-// TestSleepers ends when nobody does anything but sleep.
+// TestSleepers checks that a launch ends if all threads only sleep.
 func TestSleepers(t *testing.T) {
 	text := kernelText(`.shared .b32 s;
 	st.shared.u32 [s], 0;

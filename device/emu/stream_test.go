@@ -25,7 +25,7 @@ const addOne = `.version 7.0
 }
 `
 
-// TestStream: a program for streams runs on the emulator.
+// TestStream runs a program with streams, events and graphs on the emulator.
 func TestStream(t *testing.T) {
 	d, err := emu.New(ptx.SM80, emu.Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func TestStream(t *testing.T) {
 	end, err := dev.NewEvent()
 	check(err)
 	if _, err := end.Since(start); err == nil {
-		t.Error("there is a time between events that nothing recorded")
+		t.Error("Since returns a time between events that were not recorded")
 	}
 
 	copy(h.Bytes(), []byte{7, 0, 0, 0})
@@ -79,7 +79,7 @@ func TestStream(t *testing.T) {
 		return s.Fill(b, 0)
 	})
 	check(err)
-	param[0] = 100 // the graph has the old one
+	param[0] = 100 // the graph has a copy of the old value
 	check(g.Replay(s))
 	check(s.Read(c, 0, h.Bytes()))
 	check(s.Sync(t.Context()))

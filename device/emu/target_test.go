@@ -27,12 +27,12 @@ func TestTargetFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := emu.TargetFor(asked); err == nil || !strings.Contains(err.Error(), text) {
-			t.Errorf("code for %s runs on %s, %v; want a refusal that names it", text, got, err)
+			t.Errorf("code for %s runs on %s, %v; want an error that names the target", text, got, err)
 		}
 	}
 }
 
-// TestTargets wants an emulator for each target that the list promises, in its order.
+// TestTargets checks that each target of the list has an emulator, and checks the order.
 func TestTargets(t *testing.T) {
 	list := emu.Targets()
 	for i, target := range list {

@@ -29,7 +29,7 @@ DONE:
 }
 `
 
-// laneRecorder writes down which lanes are at each instruction.
+// laneRecorder records the lanes at each instruction.
 type laneRecorder struct {
 	*recorder
 	active map[string]uint32
@@ -55,14 +55,15 @@ func (c *laneCluster) Step(s *observe.Step) {
 	c.clusterRecorder.Step(s)
 }
 
-// skipRecorder also sees what no lane executes.
+// skipRecorder also records instructions that no lane executes.
 type skipRecorder struct{ *laneRecorder }
 
 func (r skipRecorder) WantsSkipped()                                     {}
 func (r skipRecorder) Launch(*observe.LaunchInfo) observe.LaunchObserver { return r }
 
-// TestTee: two observers see one launch, each what it wants; who asks for them sees
-// the instructions that no lane executes, with the lanes that are there.
+// TestTee observes one launch with two observers: each gets the instructions that it wants.
+// Only an observer that asks for skipped instructions gets the instructions that no lane
+// executes, with their active lanes.
 func TestTee(t *testing.T) {
 	plain, skips := newLaneRecorder(), skipRecorder{newLaneRecorder()}
 	dev, err := emu.New(ptx.SM80, emu.Options{Observer: observe.Tee(plain, skips)})
@@ -86,7 +87,7 @@ func TestTee(t *testing.T) {
 		}
 	}
 	if _, told := plain.active["@%p1 sub.u32 %r1, %r0, 1;"]; told {
-		t.Error("a plain observer is told of an instruction that no lane executes")
+		t.Error("a plain observer gets an instruction that no lane executes")
 	}
 	for in, want := range map[string]uint32{
 		"@%p0 add.u32 %r1, %r0, 1;": 1<<32 - 1, "@%p1 sub.u32 %r1, %r0, 1;": 1<<32 - 1,

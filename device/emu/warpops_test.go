@@ -9,13 +9,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// each runs a kernel body on one warp that leaves %r1 for each lane.
+// each runs a kernel body on one warp and returns %r1 of each lane.
 func each(t *testing.T, body string) []uint32 {
 	t.Helper()
 	return u32s(runText(t, kernelText(body+store), 1, 32, 128))
 }
 
-// TestShfl compares every mode, with and without segments, with the definition.
+// TestShfl compares every mode with the definition, with and without segments.
 func TestShfl(t *testing.T) {
 	source := func(mode string, lane, b, c int) (int, bool) {
 		seg, clamp := c>>8&31, c&31
@@ -69,7 +69,8 @@ func TestShfl(t *testing.T) {
 	}
 }
 
-// TestShflPartial reads from lanes that do not take part: a lane keeps its own.
+// TestShflPartial reads from lanes that do not execute the shuffle: a lane must keep its own
+// value.
 func TestShflPartial(t *testing.T) {
 	got := each(t, `mov.u32 %r1, 77;
 	setp.lt.u32 %p1, %r0, 12;
@@ -94,8 +95,7 @@ func TestShflPartial(t *testing.T) {
 	}
 }
 
-// TestGroups has one instruction with different member masks: halves of a warp
-// that vote for themselves.
+// TestGroups executes one vote with different member masks in the two halves of a warp.
 func TestGroups(t *testing.T) {
 	got := each(t, `setp.lt.u32 %p1, %r0, 16;
 	selp.b32 %r2, 0x0000ffff, 0xffff0000, %p1;
@@ -237,8 +237,8 @@ func TestElect(t *testing.T) {
 	}
 }
 
-// TestSyncApart exchanges values between lanes that are at two different
-// instructions, one of them inside a function.
+// TestSyncApart exchanges values between lanes at two different instructions, one of them in
+// a function.
 func TestSyncApart(t *testing.T) {
 	text := header + `
 .func (.reg .b32 d) swap(.reg .b32 a)
@@ -268,7 +268,7 @@ END:
 	}
 }
 
-// TestSyncWaits has a lane arrive late at every place that the others wait at.
+// TestSyncWaits makes a lane arrive late at every place where the others wait.
 func TestSyncWaits(t *testing.T) {
 	got := each(t, `mov.u32 %r2, 0;
 	mov.u32 %r3, 0;
@@ -290,7 +290,7 @@ DONE:
 	}
 }
 
-// TestSyncExited does not wait for lanes that have ended or never were.
+// TestSyncExited checks that there is no wait for lanes that have ended or do not exist.
 func TestSyncExited(t *testing.T) {
 	text := kernelText(`setp.gt.u32 %p1, %r0, 13;
 	@%p1 exit;
@@ -308,7 +308,7 @@ func TestSyncExited(t *testing.T) {
 	}
 }
 
-// TestSyncDeadlock names the lanes that do not come.
+// TestSyncDeadlock checks that the error names the missing lanes.
 func TestSyncDeadlock(t *testing.T) {
 	failText(t, deviceFor(t, ptx.SM90a, Options{}), kernelText(`setp.lt.u32 %p1, %r0, 4;
 	@%p1 bra A;
@@ -319,7 +319,7 @@ A:	bar.warp.sync -1;
 END:`), 1, 32, "lanes 0000000f", "waits for lanes fffffff0 of members ffffffff", "barrier 0 has 0 of 32 threads")
 }
 
-// TestNoOps are instructions that leave no trace.
+// TestNoOps executes instructions that have no visible effect.
 func TestNoOps(t *testing.T) {
 	for lane, v := range each(t, `griddepcontrol.wait;
 	griddepcontrol.launch_dependents;
@@ -342,7 +342,7 @@ func TestNoOps(t *testing.T) {
 	}
 }
 
-// TestSleepTime lets time pass for those who sleep.
+// TestSleepTime checks that nanosleep advances the clock of the thread.
 func TestSleepTime(t *testing.T) {
 	got := each(t, `mov.u64 %rd2, %globaltimer;
 	nanosleep.u32 5000;

@@ -9,9 +9,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// wgmmaGroupText is a warpgroup that multiplies ones, first by ones and then by twos,
-// and a fifth warp that overwrites the factor in between, as soon as warp 0 says that
-// the first product has ended. LATE is what comes before the first product.
+// wgmmaGroupText is a kernel in which a warpgroup multiplies ones, first by ones and then by
+// twos. A fifth warp overwrites the factor in between, as soon as warp 0 signals that the
+// first product has ended. LATE stands for instructions before the first product.
 const wgmmaGroupText = `.version 8.0
 .target sm_90a
 .address_size 64
@@ -68,8 +68,8 @@ FIFTH:
 }
 `
 
-// TestWgmmaGroup: when one warp's wait is over, the product has ended for all four, so
-// that its factors may be overwritten.
+// TestWgmmaGroup checks that when the wait of one warp has ended, the product has ended for
+// all four warps, so that its factors may be overwritten.
 func TestWgmmaGroup(t *testing.T) {
 	const late = `setp.ne.u32 p, warp, 3;
 	@p bra GO;
@@ -88,8 +88,8 @@ GO:`
 	}
 }
 
-// TestWgmmaGroupIncomplete: a product that a warp of the group does not start never
-// ends.
+// TestWgmmaGroupIncomplete checks that a product never ends if one warp of the warpgroup does
+// not start it.
 func TestWgmmaGroupIncomplete(t *testing.T) {
 	const never = `setp.eq.u32 p, warp, 3;
 	@p bar.sync 4, 32;
@@ -98,7 +98,7 @@ func TestWgmmaGroupIncomplete(t *testing.T) {
 	err := failText(t, d, strings.Replace(wgmmaGroupText, "LATE", never, 1), 1, 160, "deadlock")
 	var lock *device.Deadlock
 	if !errors.As(err, &lock) {
-		t.Fatalf("%v is no deadlock", err)
+		t.Fatalf("%v is not a deadlock", err)
 	}
 	for _, w := range lock.Waiters {
 		if w.Warp == 0 && !strings.Contains(w.For, "which warp 3 of the warpgroup has not committed") {

@@ -13,31 +13,31 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// sharedTile is a factor as wgmma reads it: lines (rows of a, columns of b) of 32
+// sharedTile is a factor of wgmma in shared memory: lines (rows of a, columns of b) of 32
 // bytes along the contraction.
 type sharedTile struct {
-	swizzle  device.Swizzle
-	turned   bool // lines are contiguous, not the contraction
-	start    int
-	lbo, sbo int
+	swizzle    device.Swizzle
+	transposed bool // lines are contiguous, not the contraction
+	start      int
+	lbo, sbo   int
 }
 
-// desc is the tile's matrix descriptor.
+// desc returns the matrix descriptor of the tile.
 func (s *sharedTile) desc() uint64 {
 	mode := [...]uint64{0, 3, 2, 1}[s.swizzle]
 	return uint64(s.start>>4) | uint64(s.lbo>>4)<<16 | uint64(s.sbo>>4)<<32 | mode<<62
 }
 
-// place is where byte b of the contraction of a line is in shared memory.
+// place returns the offset in shared memory of byte b of a line.
 func (s *sharedTile) place(line, b int) int {
 	span := [...]int{16, 32, 64, 128}[s.swizzle]
 	var at int
 	switch {
-	case !s.turned && s.swizzle == device.NoSwizzle: // 8×16-byte core matrices
+	case !s.transposed && s.swizzle == device.NoSwizzle: // 8×16-byte core matrices
 		at = line/8*s.sbo + b/16*s.lbo + line%8*16 + b%16
-	case !s.turned:
+	case !s.transposed:
 		at = line/8*s.sbo + line%8*span + b
-	default: // 16-bit elements; 8 lines are 16 bytes
+	default: // 16-bit elements: 8 lines have 16 bytes
 		k, unit, in := b/2, line/8, line%8*2+b%2
 		if s.swizzle == device.NoSwizzle {
 			at = unit*s.sbo + k/8*s.lbo + k%8*16 + in
@@ -49,17 +49,18 @@ func (s *sharedTile) place(line, b int) int {
 	return swizzlePlace(s.swizzle, s.start+at)
 }
 
-// randomTile picks offsets that keep all parts of a tile of n lines apart.
-func randomTile(r *rand.Rand, start, n int, turned bool) *sharedTile {
-	s := &sharedTile{swizzle: device.Swizzle(r.IntN(4)), turned: turned, start: start}
+// randomTile returns a tile of n lines with random offsets, such that its parts do not
+// overlap.
+func randomTile(r *rand.Rand, start, n int, transposed bool) *sharedTile {
+	s := &sharedTile{swizzle: device.Swizzle(r.IntN(4)), transposed: transposed, start: start}
 	span := [...]int{16, 32, 64, 128}[s.swizzle]
 	atom := 8 * span
 	units := span / 16
 	switch {
-	case !turned && span == 16, turned && span == 16:
+	case !transposed && span == 16, transposed && span == 16:
 		s.lbo = atom * (1 + r.IntN(2))
 		s.sbo = 2 * s.lbo * (1 + r.IntN(2))
-	case !turned:
+	case !transposed:
 		s.sbo = atom * (1 + r.IntN(2))
 		s.lbo = 16 // ignored
 		if units > 2 {
@@ -86,11 +87,11 @@ func (s *sharedTile) put(image []byte, m *testMatrix) {
 	}
 }
 
-const wgmmaRoom = 96 << 10 // of the image: a from 0, b from 24 KB on
+const wgmmaRoom = 96 << 10 // bytes of the image: a is at 0, b is at 24 KiB
 
-// wgmmaText is a kernel of a warpgroup that fills shared memory from image, loads
-// the registers of d and of a, multiplies and stores those of d twice: before and
-// after the wait.
+// wgmmaText returns a kernel of one warpgroup that fills shared memory from image, loads the
+// registers of d and a, and multiplies. It stores the registers of d before and after the
+// wait.
 func wgmmaText(m isa.Match, tail string) string {
 	var decl, load, args, early, late strings.Builder
 	at := 0
@@ -157,8 +158,8 @@ fill:	ld.global.b32 v, [image];
 		"wgmma.wait_group.sync.aligned 0;\n" + late.String() + "ret;\n}\n"
 }
 
-// TestWgmma tries each form with some of its shapes and types, layouts, swizzles
-// and scales, on numbers whose sums are exact.
+// TestWgmma tests each form with some of its shapes and types, layouts, swizzles and scales,
+// on numbers whose sums are exact.
 func TestWgmma(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	n := 0

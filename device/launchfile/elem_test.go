@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestParseFloat compares with strconv, which rounds f32 and f64 once, and with
-// values of the small types worked out by hand.
+// TestParseFloat compares f32 and f64 with strconv, which rounds once, and the small types
+// with values that were computed by hand.
 func TestParseFloat(t *testing.T) {
 	for _, s := range []string{"0", "-0", "1", "0.1", "-2.5e-3", "3.4028234e38", "1e-45", "7e-46", "1.1754943e-38", "16777217", "0x1p-149", "1.00000005960464477539062500001"} {
 		f32, _ := strconv.ParseFloat(s, 32)
@@ -39,12 +39,12 @@ func TestParseFloat(t *testing.T) {
 		{"u8", "0x100"}, {"f32", "one"}, {"u32", "1.5"}, {"f32", ""}, {"f64", "1e400"}, {"f32", "0x"},
 	} {
 		if got, err := elemNamed(c.elem).parse(c.text); err == nil {
-			t.Errorf("%s takes %q as %#x", c.elem, c.text, got)
+			t.Errorf("%s parses %q as %#x", c.elem, c.text, got)
 		}
 	}
 }
 
-// TestValuesReadBack parses what every value of the small types is shown as.
+// TestValuesReadBack formats and parses every value of the small types.
 func TestValuesReadBack(t *testing.T) {
 	for _, name := range []string{"f16", "bf16", "e4m3", "e5m2", "i8", "u16"} {
 		e := elemNamed(name)
@@ -53,7 +53,7 @@ func TestValuesReadBack(t *testing.T) {
 				continue
 			}
 			if got, err := e.parse(e.format(bits)); err != nil || got != bits {
-				t.Fatalf("%s %#x is shown as %s, which is %#x (%v)", name, bits, e.format(bits), got, err)
+				t.Fatalf("%s %#x is formatted as %s, which is parsed as %#x (%v)", name, bits, e.format(bits), got, err)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %d mismatches of %d", c.name, r.Mismatches, r.Compared)
 		}
 		if !c.ok && r.First[0].Index != 1 {
-			t.Errorf("%s: the mismatch is told of element %d, want 1", c.name, r.First[0].Index)
+			t.Errorf("%s: the mismatch is at element %d, want 1", c.name, r.First[0].Index)
 		}
 	}
 }

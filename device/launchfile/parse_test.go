@@ -63,7 +63,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// tensorWith is a launch with a tensor map that has one more field.
+// tensorWith returns a launch with a tensor map that has one more field.
 func tensorWith(field string) string {
 	return `{"entry": "k", "params": [{"tensormap": {"type": "f32", "buffer": 1, "dims": [64, 4], "box": [16, 4], ` + field + `}}, {"zeros": 1024}]}`
 }

@@ -32,7 +32,7 @@ const store = `
 0 2 4 6
 `
 
-// TestRun shows that a case can fail, for each of its reasons.
+// TestRun checks that a case fails for each possible reason.
 func TestRun(t *testing.T) {
 	open := func(target ptx.Target) (device.Device, error) { return emu.New(target, emu.Options{}) }
 	for _, c := range []struct{ name, old, new, want string }{
@@ -57,7 +57,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestTooOld has a device that cannot run a case skip it.
+// TestTooOld checks that a case is skipped on a device that cannot run it.
 func TestTooOld(t *testing.T) {
 	old := func(ptx.Target) (device.Device, error) { return emu.New(ptx.SM80, emu.Options{}) }
 	err := run(t.Context(), []byte(strings.Replace(store, "sm_80", "sm_90", 1)), old)

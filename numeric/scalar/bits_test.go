@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The tests here spell the definitions of the PTX manual out bit by bit.
+// The tests in this file implement the definitions of the PTX manual bit by bit.
 
 func bit(x uint64, i int) uint64 {
 	if i < 0 || i > 63 {
@@ -15,11 +15,11 @@ func bit(x uint64, i int) uint64 {
 	return x >> i & 1
 }
 
-// counts are shift amounts, positions and lengths, in range and out of it.
+// counts are shift amounts, positions and lengths, inside and outside the valid range.
 var counts = []uint32{0, 1, 2, 5, 8, 15, 16, 17, 24, 30, 31, 32, 33, 40, 62, 63, 64, 65, 127, 128, 200, 254, 255, 256, 257, 260, 288, 0xffffffe0, 0xffffffff}
 
-// reach is a position or length: a byte in operations on 32 bits, which the manual
-// wants for those on 64 bits, too, but the hardware does not do.
+// reach returns the effective position or length: 32-bit operations use only the low byte.
+// The manual says the same of 64-bit operations, but the hardware uses all bits.
 func reach(n uint32, msb int) int {
 	if msb == 31 {
 		return int(n & 0xff)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// bigOf is the value that the low bits of x have in a type.
+// bigOf returns the value of the low bits of x in a type.
 func bigOf(t Int, x uint64) *big.Int {
 	n := new(big.Int).SetUint64(x)
 	n.Mod(n, new(big.Int).Lsh(big.NewInt(1), uint(t.Bits())))
@@ -18,7 +18,7 @@ func bigOf(t Int, x uint64) *big.Int {
 }
 
 func someInts() []uint64 {
-	list := nastyInts()
+	list := edgeInts()
 	for range 300 {
 		list = append(list, rand.Uint64(), rand.Uint64()>>rand.IntN(64))
 	}

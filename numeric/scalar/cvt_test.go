@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// table is all finite magnitudes of a small format in order; the index of one is
-// its bit pattern. Rounding is then a search, with no arithmetic on significands.
+// table holds all finite magnitudes of a small format in order: the index of a magnitude is
+// its bit pattern. Rounding is then a search, without arithmetic on significands.
 type table struct {
 	values []float64
-	inf    uint64 // what overflow gives
+	inf    uint64 // the result of an overflow
 	beyond float64
 }
 
@@ -35,7 +35,7 @@ func tableE4M3() *table {
 	return t
 }
 
-// round gives the bits of x without its sign.
+// round returns the bits of x without its sign.
 func (t *table) round(r Round, x float64) uint64 {
 	neg := math.Signbit(x)
 	x = math.Abs(x)
@@ -64,8 +64,8 @@ func (t *table) round(r Round, x float64) uint64 {
 	return uint64(i)
 }
 
-// eachF32 calls back with every sign and exponent, all leading bits of the fraction,
-// and the endings that make ties and their neighbours.
+// eachF32 calls try with every sign and exponent, all leading bits of the fraction, and the
+// low bits that give ties and their neighbours.
 func eachF32(step int, try func(a uint32)) {
 	for hi := 0; hi < 1<<16; hi += step {
 		for _, lo := range []uint32{0, 1, 0xfff, 0x1000, 0x1001, 0x3000, 0x7fff, 0x8000, 0x8001, 0xffff} {
@@ -116,8 +116,8 @@ func TestNarrowF32(t *testing.T) {
 	}
 }
 
-// TestRnaTF32 wants of a number what the general core gives, and of a NaN its bits
-// without the last thirteen.
+// TestRnaTF32 compares numbers with the general implementation. A NaN must lose its last
+// thirteen bits.
 func TestRnaTF32(t *testing.T) {
 	eachF32(1, func(a uint32) {
 		want := CvtTF32F32(RNA, a)
@@ -135,8 +135,8 @@ func TestRnaTF32(t *testing.T) {
 	}
 }
 
-// TestNarrowF64 holds the conversions from f64 and between the 16-bit formats to
-// the exact oracle.
+// TestNarrowF64 compares the conversions from f64 and between the 16-bit formats with the
+// exact oracle.
 func TestNarrowF64(t *testing.T) {
 	for _, a := range doubles(3000) {
 		for _, r := range roundings {
@@ -160,11 +160,11 @@ func TestNarrowF64(t *testing.T) {
 	}
 }
 
-// doubles are nasty f64 and ones near the borders of narrower formats.
+// doubles returns edge values of f64, and f64 numbers near the limits of narrower formats.
 func doubles(n int) []uint64 {
-	list := oF64.nasty()
+	list := oF64.edges()
 	for _, f := range []ieee{oF32, oF16, oBF16} {
-		for _, b := range f.nasty() {
+		for _, b := range f.edges() {
 			if !f.isInf(b) && !f.isNaN(b) {
 				x, _ := f.rat(b).Float64()
 				list = append(list, math.Float64bits(x), math.Float64bits(x)+1, math.Float64bits(x)-1)
@@ -172,14 +172,14 @@ func doubles(n int) []uint64 {
 		}
 	}
 	for range n {
-		// Exponents as f32 has them, and fractions that end early.
+		// Exponents in the range of f32, and fractions with trailing zeros.
 		x := rand.Uint64()&(1<<63|1<<52-1) | (1023-160+rand.Uint64N(300))<<52
 		list = append(list, x, x>>rand.IntN(44)<<44)
 	}
 	return list
 }
 
-// from is the conversion of b from another format.
+// from returns the conversion of b from another format.
 func (f ieee) from(r Round, src ieee, b, nan uint64) uint64 {
 	var sign uint64
 	if src.neg(b) {
@@ -196,7 +196,7 @@ func (f ieee) from(r Round, src ieee, b, nan uint64) uint64 {
 	return f.round(r, src.rat(b))
 }
 
-// TestHalves goes through all numbers of the 16-bit formats.
+// TestHalves tests all numbers of the 16-bit formats.
 func TestHalves(t *testing.T) {
 	for i := range 1 << 16 {
 		h := uint16(i)
@@ -225,7 +225,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// widened and narrowed are a NaN whose payload goes along from its top bits down.
+// widened and narrowed convert a NaN. The top bits of the payload are preserved.
 
 func (f ieee) widened(b uint64) uint64 {
 	return b>>(f.width()-1)<<63 | oF64.inf() | 1<<51 | b<<(52-f.frac)&(1<<52-1)
@@ -272,7 +272,7 @@ func TestFP8(t *testing.T) {
 	}
 }
 
-// toInt is x rounded to an integer.
+// ratToInt returns x rounded to an integer.
 func ratToInt(r Round, x *big.Rat) *big.Int {
 	floor, rest := new(big.Int).DivMod(x.Num(), x.Denom(), new(big.Int))
 	tie := new(big.Int).Lsh(rest, 1).Cmp(x.Denom())
@@ -293,7 +293,7 @@ func ratToInt(r Round, x *big.Rat) *big.Int {
 	return floor
 }
 
-// clampTo is n held to the range of a type, as its bits extended to 64.
+// clampTo returns n clamped to the range of a type, as bits extended to 64.
 func clampTo(t Int, n *big.Int) uint64 {
 	lo, hi := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), uint(t.Bits()))
 	if t.Signed() {
@@ -338,7 +338,7 @@ func TestFloatToInt(t *testing.T) {
 		check("f16", oF16, uint64(h), CvtIntF16(r, dst, h), r, dst)
 		check("bf16", oBF16, uint64(h), CvtIntBF16(r, dst, h), r, dst)
 	}
-	singles := oF32.nasty()
+	singles := oF32.edges()
 	for range 2000 {
 		singles = append(singles, uint64(rand.Uint32()&0x807fffff|(120+rand.Uint32N(75))<<23))
 	}
@@ -354,7 +354,7 @@ func TestFloatToInt(t *testing.T) {
 	}
 }
 
-// TestRint wants the integer, with the sign of what became zero.
+// TestRint checks the integer, and that a zero has the sign of the operand.
 func TestRint(t *testing.T) {
 	check := func(name string, f ieee, b, got uint64, r Round, nan uint64) {
 		t.Helper()

@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
-// fma.rn.ftz.sat.f32 is the fast fused operation inside its modifiers.
+// fma.rn.ftz.sat.f32 is FmaF32 with the functions of the modifiers.
 func Example() {
 	fma := func(a, b, c uint32) uint32 {
 		return scalar.SatF32(scalar.FmaFtzF32(a, b, c))

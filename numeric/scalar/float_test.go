@@ -9,11 +9,11 @@ import (
 
 var roundings = []Round{RN, RZ, RM, RP}
 
-// arith is the arithmetic of a format under test, through 64-bit words.
+// arith holds the functions of a format under test, on 64-bit words.
 type arith struct {
 	name string
 	ieee
-	nan  uint64 // zero: not compared
+	nan  uint64 // the NaN; 0 if it is not compared
 	fast map[string]func(a, b, c uint64) uint64
 	any  map[string]func(r Round, a, b, c uint64) uint64
 }
@@ -74,7 +74,7 @@ var formats = []arith{
 	}, nil},
 }
 
-// want is what the oracle says.
+// want returns the result of the oracle.
 func (f *arith) want(op string, r Round, a, b, c uint64) (uint64, bool) {
 	switch op {
 	case "add":
@@ -107,7 +107,7 @@ func (f *arith) check(t *testing.T, op string, r Round, a, b, c, got uint64) {
 	}
 }
 
-// TestArithmetic holds every operation in every rounding to the oracle.
+// TestArithmetic compares every operation in every rounding mode with the oracle.
 func TestArithmetic(t *testing.T) {
 	for i := range formats {
 		f := &formats[i]
@@ -130,9 +130,9 @@ func TestArithmetic(t *testing.T) {
 	}
 }
 
-// sweep calls back with nasty and with random operands.
+// sweep calls try with edge values and random operands.
 func (f *arith) sweep(op string, try func(a, b, c uint64)) {
-	list := f.nasty()
+	list := f.edges()
 	n := 1000
 	if f.name == "f64" {
 		n = 200
@@ -144,11 +144,11 @@ func (f *arith) sweep(op string, try func(a, b, c uint64)) {
 		}
 		for _, b := range list {
 			if f.name == "f64" && rand.IntN(3) > 0 {
-				continue // its fractions have thousands of digits
+				continue // the oracle's fractions would have thousands of digits
 			}
 			try(a, b, list[rand.IntN(len(list))])
 			if op == "fma" && f.name != "f64" {
-				// The addend that nearly cancels the product.
+				// An addend that nearly cancels the product.
 				p, _ := f.ieee.mul(RN, a, b)
 				try(a, b, p^f.sign())
 				try(a, b, p^f.sign()^1)
@@ -169,13 +169,13 @@ func (f *arith) sweep(op string, try func(a, b, c uint64)) {
 	}
 }
 
-// TestFmaTies aims at the case that a sum in f64 gets wrong: a product just beside
-// the half way between two f32.
+// TestFmaTies tests the case that a sum in f64 rounds incorrectly: a product next to the
+// middle between two f32.
 func TestFmaTies(t *testing.T) {
 	f := &formats[0]
 	for range 4000 {
 		c := uint64(127+rand.IntN(20))<<23 | uint64(rand.Uint32N(1<<23))
-		// a·b is half a unit of c, and a hair more or less: (1+x)(1-x) = 1-x².
+		// a·b is slightly more or less than half a unit of c: (1+x)(1-x) = 1-x².
 		d := uint64(1) << rand.IntN(12)
 		e := int(c>>23) - 24 - rand.IntN(2)
 		a := uint64(127)<<23 + d
@@ -186,8 +186,8 @@ func TestFmaTies(t *testing.T) {
 	}
 }
 
-// TestLastBit adds a product with one bit far below all others to numbers of all
-// sizes: that bit alone decides a tie or a directed rounding, wherever it is shifted.
+// TestLastBit adds a product with one bit far below its other bits to numbers of all sizes:
+// only this bit determines the rounding of a tie or a directed rounding.
 func TestLastBit(t *testing.T) {
 	f := &formats[1]
 	// A product that is 1 modulo 2^75.
@@ -202,10 +202,10 @@ func TestLastBit(t *testing.T) {
 	}
 }
 
-// TestSingleRounding pins down a case where rounding twice goes wrong.
+// TestSingleRounding tests a case that two roundings compute incorrectly.
 func TestSingleRounding(t *testing.T) {
-	// The product is 2^-24 and 2^-70 more, the sum a hair above the tie between 1
-	// and its successor; in f64 it is the tie itself.
+	// The product is 2^-24 + 2^-70, so the sum is slightly above the tie between 1 and the
+	// next number. In f64 it is exactly the tie.
 	if got := FmaF32(0x33801001, 0x3f7fe002, 0x3f800000); got != 0x3f800001 {
 		t.Errorf("fma = %#x, want 0x3f800001", got)
 	}
@@ -215,7 +215,7 @@ func TestSingleRounding(t *testing.T) {
 		t.Errorf("fma = %#x, want 0x3a000400", got)
 	}
 	if got := SubF32(MulF32(x, x), 0x3f800000); got != 0x3a000000 {
-		t.Errorf("mul then sub = %#x, want 0x3a000000: has it been fused?", got)
+		t.Errorf("mul then sub = %#x, want 0x3a000000: the operations may have been fused", got)
 	}
 }
 

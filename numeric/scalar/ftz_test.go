@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// flushed is x rounded as .ftz has it: to the digits of the format with exponents
-// that go further down, and then to zero if that is below the normal numbers. The
-// sign of a zero comes from the operands and is not compared.
+// flushed returns x rounded as .ftz does: first to the precision of the format with an
+// unlimited exponent, then to zero if the result is below the normal numbers. The sign of a
+// zero depends on the operands and is not compared.
 func (f ieee) flushed(r Round, x *big.Rat) (bits uint64) {
 	if x.Sign() == 0 {
 		return 0
@@ -20,7 +20,7 @@ func (f ieee) flushed(r Round, x *big.Rat) (bits uint64) {
 	return f.round(r, x)
 }
 
-// input is a finite operand as .ftz sees it, and false for one that is not finite.
+// input returns a finite operand as .ftz reads it. ok is false if the operand is not finite.
 func (f ieee) input(b uint64) (*big.Rat, bool) {
 	b &= f.sign()<<1 - 1
 	switch {
@@ -71,14 +71,14 @@ func TestFlushF32(t *testing.T) {
 		if b.Sign() != 0 {
 			check("div", RN, DivFtzF32(x.r(0), x.r(1)), new(big.Rat).Quo(a, b))
 		}
-		// A sum of two, and a reciprocal to nearest, need no more than FtzF32.
+		// For a sum of two numbers, and for a reciprocal to nearest, FtzF32 is enough.
 		check("add", RN, FtzF32(AddF32(FtzF32(x.r(0)), FtzF32(x.r(2)))), new(big.Rat).Add(a, c))
 		if a.Sign() != 0 {
 			check("rcp", RN, FtzF32(RcpF32(FtzF32(x.r(0)))), new(big.Rat).Inv(a))
 		}
 	}
 	if tiny < 1000 {
-		t.Errorf("only %d results were flushed: the operands miss the place", tiny)
+		t.Errorf("only %d results were flushed: the operands are not close enough to the limit", tiny)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestFlushF16(t *testing.T) {
 	}
 }
 
-// TestFlushSpecial is what is not a finite number, and the sign of zero.
+// TestFlushSpecial tests operands that are not finite, and the sign of zero.
 func TestFlushSpecial(t *testing.T) {
 	const inf, one, sub = 0x7f800000, 0x3f800000, 0x80000001
 	for _, c := range []struct {

@@ -111,10 +111,10 @@ func TestDotProducts(t *testing.T) {
 	}
 }
 
-// TestCarryChain adds and subtracts 128 bits in steps of 32 and of 64.
+// TestCarryChain adds and subtracts 128-bit numbers in steps of 32 and of 64 bits.
 func TestCarryChain(t *testing.T) {
 	mod := new(big.Int).Lsh(big.NewInt(1), 128)
-	list := nastyInts()
+	list := edgeInts()
 	for range 2000 {
 		x := [2]uint64{list[rand.IntN(len(list))], rand.Uint64()}
 		y := [2]uint64{list[rand.IntN(len(list))], ^x[1] + rand.Uint64N(3)}

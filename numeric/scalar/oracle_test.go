@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// The oracle computes with exact fractions and rounds by the definition. It shares
-// nothing with the package but the names of the rounding modes.
+// The oracle computes with exact fractions and rounds by the definition. It uses nothing of
+// the package except the names of the rounding modes.
 
-// ieee is a format by its widths alone.
+// ieee is a format, given only by the widths of its fields.
 type ieee struct{ exp, frac int }
 
 var (
@@ -39,7 +39,7 @@ func pow2(e int) *big.Rat {
 	return new(big.Rat).SetFrac(big.NewInt(1), one.Lsh(one, uint(-e)))
 }
 
-// rat is the exact value of a finite number.
+// rat returns the exact value of a finite number.
 func (f ieee) rat(b uint64) *big.Rat {
 	frac, e := b&(1<<f.frac-1), int(b&^f.sign()>>f.frac)
 	if e > 0 {
@@ -54,7 +54,7 @@ func (f ieee) rat(b uint64) *big.Rat {
 	return x
 }
 
-// exponent is the e with 2^e ≤ |x| < 2^(e+1).
+// exponent returns the e with 2^e ≤ |x| < 2^(e+1).
 func exponent(x *big.Rat) int {
 	x = new(big.Rat).Abs(x)
 	e := x.Num().BitLen() - x.Denom().BitLen()
@@ -64,10 +64,10 @@ func exponent(x *big.Rat) int {
 	return e
 }
 
-// unit is the exponent of the last place of numbers as large as x.
+// unit returns the exponent of the last bit of numbers with exponent e.
 func (f ieee) unit(e int) int { return max(e-f.frac, f.minExp()) }
 
-// round is the number of the format for x, which is not zero.
+// round returns x, which must not be zero, rounded to the format.
 func (f ieee) round(r Round, x *big.Rat) uint64 {
 	e := exponent(x)
 	q := new(big.Rat).Abs(x)
@@ -77,8 +77,8 @@ func (f ieee) round(r Round, x *big.Rat) uint64 {
 	return f.finish(r, x.Sign() < 0, f.unit(e), n, tie, rest.Sign() != 0)
 }
 
-// finish rounds n units, where the rest beyond them compares to half a unit as tie
-// says.
+// finish rounds n units plus a rest. tie is the result of comparing the rest with half a
+// unit.
 func (f ieee) finish(r Round, neg bool, unit int, n *big.Int, tie int, inexact bool) uint64 {
 	grow := false
 	switch r {
@@ -117,7 +117,7 @@ func (f ieee) finish(r Round, neg bool, unit int, n *big.Int, tie int, inexact b
 	return sign | (mag + uint64(unit-f.minExp())<<f.frac)
 }
 
-// The operations give what IEEE 754 asks for, and ok = false for a NaN.
+// The operations return the results of IEEE 754. ok is false if the result is a NaN.
 
 func (f ieee) fma(r Round, a, b, c uint64) (d uint64, ok bool) {
 	pneg := f.neg(a) != f.neg(b)
@@ -154,13 +154,13 @@ func (f ieee) fma(r Round, a, b, c uint64) (d uint64, ok bool) {
 	return 0, true
 }
 
-// one is 1 in the format.
+// one returns 1 in the format.
 func (f ieee) one() uint64 { return uint64(f.bias()) << f.frac }
 
 func (f ieee) add(r Round, a, b uint64) (uint64, bool) { return f.fma(r, a, f.one(), b) }
 
 func (f ieee) mul(r Round, a, b uint64) (uint64, bool) {
-	// A zero of the product's own sign changes nothing.
+	// A zero with the sign of the product does not change the result.
 	return f.fma(r, a, b, (a^b)&f.sign())
 }
 
@@ -192,7 +192,7 @@ func (f ieee) sqrt(r Round, a uint64) (uint64, bool) {
 	x := f.rat(a)
 	half := exponent(x) >> 1
 	unit := f.unit(half)
-	// One bit more than the result has: it tells on which side of the tie x lies.
+	// One bit more than the result has, to decide on which side of the tie x is.
 	q := new(big.Rat).Mul(x, pow2(-2*unit+2))
 	n, rest := new(big.Int).QuoRem(q.Num(), q.Denom(), new(big.Int))
 	root := new(big.Int).Sqrt(n)
@@ -208,14 +208,15 @@ func (f ieee) sqrt(r Round, a uint64) (uint64, bool) {
 	return f.finish(r, false, unit, root.Rsh(root, 1), tie, inexact), true
 }
 
-// nasty are the numbers around which arithmetic goes wrong, in both signs.
-func (f ieee) nasty() (list []uint64) {
+// edges returns the numbers at which implementations of arithmetic tend to be wrong, with
+// both signs.
+func (f ieee) edges() (list []uint64) {
 	mags := []uint64{
 		0, 1, 2, 3, 1<<f.frac - 1, 1 << f.frac, 1<<f.frac + 1, 2<<f.frac - 1, 2 << f.frac,
 		f.one() - 1, f.one(), f.one() + 1, f.one() + 1<<(f.frac-1), f.one() + 1<<f.frac, f.one() + 3<<(f.frac-1),
 		f.inf() - 1, f.inf() - 2, f.inf() - 1<<f.frac, f.inf(), f.inf() + 1, f.inf() | 1<<(f.frac-1), f.sign() - 1,
 	}
-	// Powers of two whose products and quotients lie at the borders, and neighbours.
+	// Powers of two whose products and quotients are at the limits, and their neighbours.
 	for _, e := range []int{f.bias() / 2, f.frac, f.frac + 1, 2 * f.frac, f.bias() - f.frac} {
 		for _, e := range []int{f.bias() + e, f.bias() - e} {
 			if e > 0 && e < 2*f.bias() {
@@ -229,14 +230,14 @@ func (f ieee) nasty() (list []uint64) {
 	return list
 }
 
-// near is a random number whose exponent is close to that of x, where sums cancel
-// and ties are.
+// near returns a random number whose exponent is close to the exponent of x, so that sums
+// cancel or are ties.
 func (f ieee) near(x uint64) uint64 {
 	e := int(x&^f.sign()>>f.frac) + rand.IntN(2*f.frac+4) - f.frac - 2
 	e = min(max(e, 0), 2*f.bias())
 	y := f.random()&^f.inf() | uint64(e)<<f.frac
 	if rand.IntN(2) == 0 {
-		y &^= 1<<rand.IntN(f.frac) - 1 // trailing zeros make ties
+		y &^= 1<<rand.IntN(f.frac) - 1 // trailing zeros give ties
 	}
 	return y
 }

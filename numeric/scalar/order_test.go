@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// order is a minimum and maximum of one format, through 64-bit words.
+// order holds the minimum and maximum functions of one format, on 64-bit words.
 type order struct {
 	name                   string
 	ieee                   ieee
-	nan                    uint64 // zero: any NaN
+	nan                    uint64 // the NaN; 0 accepts any NaN
 	min, max               func(a, b uint64) uint64
 	minNaN, maxNaN, minXor func(a, b uint64) uint64
 }
@@ -36,7 +36,7 @@ var orders = []order{
 		pair(func(a, b uint16) uint16 { return XorSignBF16(MinBF16(AbsBF16(a), AbsBF16(b)), a, b) })},
 }
 
-// below is a < b for numbers, with negative zero below positive zero.
+// below reports whether a < b. Negative zero is below positive zero.
 func (f ieee) below(a, b uint64) bool {
 	if f.neg(a) != f.neg(b) {
 		return f.neg(a)
@@ -59,7 +59,7 @@ func TestMinMax(t *testing.T) {
 		o := &orders[i]
 		f := o.ieee
 		canon := max(o.nan, f.inf()+1)
-		list := f.nasty()
+		list := f.edges()
 		for range 60 {
 			list = append(list, f.random())
 		}
@@ -103,8 +103,8 @@ func TestMinMax(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	for _, a := range oF32.nasty() {
-		for _, b := range oF32.nasty() {
+	for _, a := range oF32.edges() {
+		for _, b := range oF32.edges() {
 			x, y := math.Float32frombits(uint32(a)), math.Float32frombits(uint32(b))
 			un := x != x || y != y
 			for _, c := range []struct {
@@ -169,12 +169,12 @@ func TestSigns(t *testing.T) {
 			t.Fatalf("copysign.f32(%#x, 0x12345678) = %#x", a, got)
 		}
 	}
-	for _, a := range oF64.nasty() {
+	for _, a := range oF64.edges() {
 		if !oF64.isNaN(a) && (NegF64(a) != a^1<<63 || AbsF64(a) != a&^(1<<63)) {
 			t.Errorf("f64 %#x: neg %#x, abs %#x", a, NegF64(a), AbsF64(a))
 		}
 		if oF64.isNaN(a) && !oF64.isNaN(NegF64(a)) {
-			t.Errorf("neg.f64(%#x) = %#x is no NaN", a, NegF64(a))
+			t.Errorf("neg.f64(%#x) = %#x is not a NaN", a, NegF64(a))
 		}
 		if got := CopysignF64(a, 5); got != a&(1<<63)|5 {
 			t.Errorf("copysign.f64(%#x, 5) = %#x", a, got)
@@ -186,7 +186,7 @@ func TestProperties(t *testing.T) {
 	for _, c := range []struct {
 		f32  uint32
 		f64  uint64
-		want string // by the order of the properties
+		want string // in the order of the properties
 	}{
 		{0, 0, "y-y-y-"}, {0x80000000, 1 << 63, "y-y-y-"}, {1, 1, "y-y--y"}, {0x807fffff, 0x800fffffffffffff, "y-y--y"},
 		{0x00800000, 1 << 52, "y-y-y-"}, {0x7f7fffff, 0x7fefffffffffffff, "y-y-y-"},
@@ -270,17 +270,17 @@ func TestModifiers(t *testing.T) {
 func TestOutOfBounds(t *testing.T) {
 	const one, oob = 0x3c00, 0xfff7
 	if FmaOobF16(oob, one, one) != 0 || FmaOobF16(one, oob, one) != 0 || FmaOobF16(one, one, one) != 0x4000 {
-		t.Error("fma.oob.f16: a factor out of bounds must give zero, and only that")
+		t.Error("fma.oob.f16: only a factor out of bounds must give zero")
 	}
 	if FmaOobF16(one, one, oob) != NaNF16 || FmaOobBF16(0xffff, 0, 0) != NaNBF16 {
-		t.Error("fma.oob: another NaN must stay one")
+		t.Error("fma.oob: another NaN must give a NaN")
 	}
 	if FmaOobBF16(oob, 0x3f80, 0x3f80) != 0 || FmaOobBF16(0x3f80, 0x3f80, 0x3f80) != 0x4000 {
-		t.Error("fma.oob.bf16: a factor out of bounds must give zero, and only that")
+		t.Error("fma.oob.bf16: only a factor out of bounds must give zero")
 	}
 }
 
-// TestNaNF64 holds the rule of payloads, as measured.
+// TestNaNF64 checks the rule for payloads of NaNs, which was measured on hardware.
 func TestNaNF64(t *testing.T) {
 	const signalling, other, inf, one = 0x7ff0000000000123, 0xfff8000000000456, 0x7ff << 52, 0x3ff << 52
 	for _, c := range []struct {

@@ -2,7 +2,7 @@ package scalar
 
 import "fmt"
 
-// pair16 and pair32 are a minimum or maximum.
+// pair16 and pair32 are a minimum or maximum function.
 type (
 	pair16 = func(a, b uint16) uint16
 	pair32 = func(a, b uint32) uint32

@@ -1,6 +1,6 @@
 package scalar
 
-// finisher is what follows the rounding of a conversion to f16 or bf16.
+// finisher is a modifier that is applied after the rounding of a conversion to f16 or bf16.
 type finisher struct {
 	mods    string
 	f16, bf func(uint16) uint16
@@ -88,7 +88,7 @@ func widenProbes() []probe {
 	}
 }
 
-// pack2 is two results of 8 bits side by side, the first operand above.
+// pack2 packs two 8-bit results. The first operand is in the high byte.
 func pack2(hi, lo uint8) uint64 { return uint64(hi)<<8 | uint64(lo) }
 
 func fp8Probes() []probe {
@@ -114,8 +114,8 @@ func fp8Probes() []probe {
 	}
 }
 
-// class is the register that holds an integer type. PTX has no 8-bit operations, so
-// that 8 bits lie in 32; the results are extended to all of it.
+// class returns the class and width of the register that holds an integer type. PTX has no
+// 8-bit operations, so 8-bit values are in 32-bit registers and results are extended.
 func class(t Int) (letter string, width int) {
 	switch t.Bits() {
 	case 16:
@@ -180,7 +180,7 @@ func fromIntProbes() (list []probe) {
 	return list
 }
 
-// clamps reports whether src has values that dst has not; elsewhere PTX refuses .sat.
+// clamps reports whether src has values that dst does not have. Otherwise PTX refuses .sat.
 func clamps(dst, src Int) bool {
 	return src.max() > dst.max() || src.Signed() && int64(src.min()) < int64(dst.min())
 }

@@ -40,13 +40,13 @@ func truth(b bool) uint64 {
 	return 0
 }
 
-// f32Op is an operation on f32: the fast form and the one for any rounding.
+// f32Op is an operation on f32: the fast form and the form for any rounding mode.
 type f32Op struct {
 	name, sig string
 	sat       bool
 	fast      func(x record) uint32
 	any       func(r Round, x record) uint32
-	ftz       func(r Round, x record) uint32 // nil: operands and result flushed
+	ftz       func(r Round, x record) uint32 // nil if .ftz only flushes the operands and the result
 }
 
 var f32Ops = []f32Op{
@@ -126,10 +126,10 @@ func mod(on bool, text string) string {
 	return ""
 }
 
-// halfOps are the operations that f16 and bf16 share.
+// halfOps are the operations that f16 and bf16 have in common.
 var halfOps = []struct {
 	name, sig      string
-	f16, bf16, ftz func(x record) uint16 // ftz nil: operands and result flushed
+	f16, bf16, ftz func(x record) uint16 // ftz is nil if .ftz only flushes the operands and the result
 }{
 	{"add", "hhh", func(x record) uint16 { return AddF16(x.h(0), x.h(1)) }, func(x record) uint16 { return AddBF16(x.h(0), x.h(1)) }, nil},
 	{"sub", "hhh", func(x record) uint16 { return SubF16(x.h(0), x.h(1)) }, func(x record) uint16 { return SubBF16(x.h(0), x.h(1)) }, nil},

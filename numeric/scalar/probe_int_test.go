@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// intOp is an operation for the six types of integer arithmetic.
+// intOp returns the probes of an operation for the six types of integer arithmetic.
 func intOp(name, sig string, u16 func(a, b, c uint16) uint16, s16 func(a, b, c int16) int16,
 	u32 func(a, b, c uint32) uint32, s32 func(a, b, c int32) int32,
 	u64 func(a, b, c uint64) uint64, s64 func(a, b, c int64) int64) []probe {
@@ -29,7 +29,7 @@ func intOp(name, sig string, u16 func(a, b, c uint16) uint16, s16 func(a, b, c i
 func divOf[T integer](a, b, _ T) T { return Div(a, b) }
 func remOf[T integer](a, b, _ T) T { return Rem(a, b) }
 
-// hi drops the operand that mul.hi does not have.
+// hi adapts a function of two operands, such as mul.hi, to three operands.
 func hi[T integer](f func(a, b T) T) func(a, b, c T) T { return func(a, b, _ T) T { return f(a, b) } }
 
 func divideProbes() (list []probe) {
@@ -123,7 +123,7 @@ func fieldProbes() []probe {
 	}
 }
 
-// carryProbes put a sum and the flag after it side by side, or chain two steps.
+// carryProbes returns probes that pack a sum and the flag after it, or that chain two steps.
 func carryProbes() []probe {
 	flag := func(d, cf uint32) uint64 { return uint64(cf)<<32 | uint64(d) }
 	pair := func(text string) string {

@@ -7,19 +7,20 @@ import (
 
 const recordCount = 4096
 
-// probeRecords are the operands: a quarter each for f64, f32, the 16-bit formats
-// and integers. What is meant for one type is a fair random operand for another.
+// probeRecords returns the operands: a quarter each for f64, f32, the 16-bit formats and
+// integers. All probes use all records, because an operand for one type is a random operand
+// for another.
 func probeRecords() []record {
 	rng := rand.New(rand.NewPCG(8, 4))
 	pick := func(list []uint64) uint64 { return list[rng.IntN(len(list))] }
-	f64s, f32s := oF64.nasty(), oF32.nasty()
-	halves := append(oF16.nasty(), oBF16.nasty()...)
-	ints := nastyInts()
+	f64s, f32s := oF64.edges(), oF32.edges()
+	halves := append(oF16.edges(), oBF16.edges()...)
+	ints := edgeInts()
 	list := make([]record, recordCount)
 	for i := range list {
 		for j := range list[i] {
 			x, high := rng.Uint64(), rng.Uint64()<<32
-			plain := rng.IntN(4) == 0 // some operands are just numbers
+			plain := rng.IntN(4) == 0 // some operands are ordinary numbers
 			switch i * 4 / recordCount {
 			case 0:
 				if !plain {
@@ -35,7 +36,7 @@ func probeRecords() []record {
 			case 3:
 				x = pick(ints)
 				if rng.IntN(3) == 0 {
-					x = high | x&0xffffffff // both halves matter
+					x = high | x&0xffffffff // an edge value in each half
 				}
 			}
 			list[i][j] = x
@@ -44,9 +45,9 @@ func probeRecords() []record {
 	return list
 }
 
-// nastyInts are the borders of the integer types and small numbers, which are also
-// shift counts, positions and lengths.
-func nastyInts() (list []uint64) {
+// edgeInts returns the limits of the integer types and small numbers, which are also shift
+// counts, positions and lengths.
+func edgeInts() (list []uint64) {
 	for n := range uint64(70) {
 		list = append(list, n)
 	}
@@ -56,8 +57,8 @@ func nastyInts() (list []uint64) {
 	return append(list, 127, 128, 200, 255, 256, 257, 264, 0x100000004, 0x5410, 0x7632, 0xba98fedc, 0x12345678)
 }
 
-// edgeRecords look closely at three places: results just below the smallest normal
-// number, f64 that round to it, and every NaN of 16 bits.
+// edgeRecords returns records for three special cases: results just below the smallest normal
+// number, f64 numbers that round to it, and all 16-bit NaNs.
 func edgeRecords() []record {
 	rng := rand.New(rand.NewPCG(9, 0))
 	var list []record
@@ -82,8 +83,8 @@ func edgeRecords() []record {
 	return list
 }
 
-// edgeF32 has a product, a quotient or a reciprocal close to 2^-126, and an addend
-// that leaves it there or brings it there.
+// edgeF32 returns operands with a product, a quotient or a reciprocal close to 2^-126, and an
+// addend such that the sum is also close to it.
 func edgeF32(rng *rand.Rand) record {
 	const border = 0x1p-126
 	near := func(x float64) uint64 {
@@ -101,7 +102,7 @@ func edgeF32(rng *rand.Rand) record {
 	case 1:
 		a = near(0x1p126)
 	case 2:
-		// The product of the other sign and twice the border.
+		// The product with the other sign, and twice the limit.
 		a |= 1 << 31
 		c = near(2 * border)
 	}
@@ -109,7 +110,7 @@ func edgeF32(rng *rand.Rand) record {
 	return record{a ^ flip(), b ^ flip(), c ^ flip(), rng.Uint64()}
 }
 
-// edgeF16 is the same around 2^-14.
+// edgeF16 is edgeF32 for numbers close to 2^-14.
 func edgeF16(rng *rand.Rand) record {
 	const border = 0x1p-14
 	near := func(x float64) uint64 {

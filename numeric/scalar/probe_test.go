@@ -13,23 +13,23 @@ import (
 	"testing"
 )
 
-// The probes ask the hardware itself: one kernel an instruction, all over the same
+// The probes compare the package with hardware: one kernel per instruction, all on the same
 // records of operands.
 //
 //	ATTEST_PROBE_WRITE=dir go test -run TestProbeWrite   writes dir/probes.ptx, probes.in, edges.in
 //	ATTEST_PROBE=dir       go test -run TestProbeCompare compares dir/out/ENTRY.bin and dir/out.edges/ENTRY.bin
 //
-// Every entry takes (.param .u64 in, .param .u64 out, .param .u32 n). Thread i reads
-// record i of in, four words of 8 bytes, and writes 8 bytes to out[i].
+// Every entry has the parameters (.param .u64 in, .param .u64 out, .param .u32 n). Thread i
+// reads record i of in, which has four words of 8 bytes, and writes 8 bytes to out[i].
 
-// record is the operands of one thread. A narrow operand is the low bits of its word.
+// record holds the operands of one thread. A narrow operand is in the low bits of its word.
 type record [4]uint64
 
 func (x record) b(i int) uint8  { return uint8(x[i]) }
 func (x record) h(i int) uint16 { return uint16(x[i]) }
 func (x record) r(i int) uint32 { return uint32(x[i]) }
 
-// probe is one instruction, or a few, and what this package says of it.
+// probe is one or a few instructions with the function of this package that computes them.
 type probe struct {
 	name string
 	sig  string // classes of the operands, the result first: h, r, d (16, 32, 64 bits), p (predicate)
@@ -37,15 +37,15 @@ type probe struct {
 	eval func(x record) uint64
 }
 
-// op is the probe of one instruction whose operands are in their usual order. A
-// result is compared as a word of 64 bits, zero-extended.
+// op returns the probe of one instruction whose operands are in their usual order. The result
+// is compared as a zero-extended 64-bit word.
 func op(inst, sig string, eval func(x record) uint64) probe {
 	regs := []string{"{d}", "{a}", "{b}", "{c}", "{e}"}[:len(sig)]
 	return body(strings.NewReplacer(".", "_", "::", "_").Replace(inst), sig, inst+" "+strings.Join(regs, ", ")+";", eval)
 }
 
-// body is a probe with its own text; {d} is the result and {a} {b} {c} {e} the
-// operands, in the registers that sig gives them.
+// body returns a probe with its own text. {d} is the result, and {a} {b} {c} {e} are the
+// operands, in registers of the classes in sig.
 func body(name, sig, text string, eval func(x record) uint64) probe {
 	var args []string
 	for i, place := range []string{"{d}", "{a}", "{b}", "{c}", "{e}"} {
@@ -71,7 +71,7 @@ func probes() []probe {
 	return append(all, carryProbes()...)
 }
 
-// kernel is the probe as a PTX entry.
+// kernel returns the probe as a PTX entry.
 func (p *probe) kernel() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
@@ -128,8 +128,8 @@ func probeModule() []byte {
 	return b.Bytes()
 }
 
-// inputs is a set of records that all probes run over. The results of an entry are in
-// the folder out, one file each.
+// inputs is a set of records on which all probes run. The folder out holds one file with
+// results per entry.
 type inputs struct {
 	name, out string
 	records   []record
@@ -142,7 +142,7 @@ func probeInputs() []inputs {
 func TestProbeWrite(t *testing.T) {
 	dir := os.Getenv("ATTEST_PROBE_WRITE")
 	if dir == "" {
-		t.Skip("ATTEST_PROBE_WRITE names no directory to write probes into")
+		t.Skip("ATTEST_PROBE_WRITE, the directory to write probes to, is not set")
 	}
 	files := map[string][]byte{"probes.ptx": probeModule()}
 	for _, p := range probes() {
@@ -163,12 +163,12 @@ func TestProbeWrite(t *testing.T) {
 	t.Logf("%d entries, %d records", len(probes()), recordCount)
 }
 
-// TestProbeCompare reports where the hardware differs. Where it agrees throughout,
-// the digests of its answers are written to testdata with -update.
+// TestProbeCompare reports results that differ from the hardware. If all agree, -update
+// writes the digests of the hardware's results to testdata.
 func TestProbeCompare(t *testing.T) {
 	dir := os.Getenv("ATTEST_PROBE")
 	if dir == "" {
-		t.Skip("ATTEST_PROBE names no directory with results of probes")
+		t.Skip("ATTEST_PROBE, the directory with the results of probes, is not set")
 	}
 	var digests bytes.Buffer
 	for _, in := range probeInputs() {
@@ -199,7 +199,8 @@ func TestProbeCompare(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the digests of the hardware's answers to testdata")
 
-// digestFile has a line for each set of inputs and entry: what an H200 answered.
+// digestFile holds the digests of the results of an H200, one line per set of inputs and
+// entry.
 const digestFile = "testdata/h200.txt"
 
 func digest(set, entry string, results []byte) string {
@@ -207,7 +208,7 @@ func digest(set, entry string, results []byte) string {
 	return fmt.Sprintf("%s %s %x", set, entry, sum[:8])
 }
 
-// TestHardwareDigests is the comparison with the hardware where there is none.
+// TestHardwareDigests compares the results with the stored digests of the hardware's results.
 func TestHardwareDigests(t *testing.T) {
 	text, err := os.ReadFile(digestFile)
 	if err != nil {
@@ -220,7 +221,7 @@ func TestHardwareDigests(t *testing.T) {
 	for _, in := range probeInputs() {
 		t.Run(in.out, func(t *testing.T) {
 			if !strings.Contains(string(text), in.out+" ") {
-				t.Skipf("%s has no answers for %s", digestFile, in.name)
+				t.Skipf("%s has no digests for %s", digestFile, in.name)
 			}
 			results := make([]byte, 8*len(in.records))
 			for _, p := range probes() {
@@ -228,7 +229,7 @@ func TestHardwareDigests(t *testing.T) {
 					binary.LittleEndian.PutUint64(results[8*i:], p.eval(x))
 				}
 				if !known[digest(in.out, p.name, results)] {
-					t.Errorf("%s over %s is not what the hardware gave", p.name, in.name)
+					t.Errorf("%s on %s: the results differ from the hardware", p.name, in.name)
 				}
 			}
 		})
@@ -245,7 +246,7 @@ func (p *probe) compare(t *testing.T, records []record, hardware []byte) {
 			continue
 		}
 		if wrong++; wrong <= shown {
-			t.Errorf("%s: hardware %#x, here %#x", p.show(x), hw, we)
+			t.Errorf("%s: hardware %#x, package %#x", p.show(x), hw, we)
 		}
 	}
 	if wrong > 0 {
@@ -253,7 +254,7 @@ func (p *probe) compare(t *testing.T, records []record, hardware []byte) {
 	}
 }
 
-// show is the operands as the instruction sees them.
+// show formats the operands of the instruction.
 func (p *probe) show(x record) string {
 	var args []string
 	for i, class := range p.sig[1:] {
@@ -269,14 +270,14 @@ func (p *probe) show(x record) string {
 	return p.name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// TestProbes evaluates every probe on every record, which no operand may upset, and
-// wants a result to fit its register.
+// TestProbes evaluates every probe on every record. No operand may cause a panic, and each
+// result must fit its register.
 func TestProbes(t *testing.T) {
 	seen := map[string]bool{}
 	records := probeRecords()
 	for _, p := range probes() {
 		if seen[p.name] {
-			t.Errorf("%s is there twice", p.name)
+			t.Errorf("%s occurs twice", p.name)
 		}
 		seen[p.name] = true
 		width := map[byte]int{'p': 1, 'h': 16, 'r': 32, 'd': 64}[p.sig[0]]
@@ -289,7 +290,7 @@ func TestProbes(t *testing.T) {
 			}
 		}
 		if len(distinct) < 2 {
-			t.Errorf("%s gives the same for all records: it proves nothing", p.name)
+			t.Errorf("%s has the same result for all records, so it tests nothing", p.name)
 		}
 	}
 }

@@ -6,7 +6,7 @@ func BenchmarkEx2(b *testing.B) { bench(b, Ex2) }
 func BenchmarkRcp(b *testing.B) { bench(b, Rcp) }
 func BenchmarkSin(b *testing.B) { bench(b, Sin) }
 
-// bench runs over arguments around one, of both signs for ex2 and sin.
+// bench calls fn with arguments around one. For ex2 and sin they have both signs.
 func bench(b *testing.B, fn func(uint32, bool) uint32) {
 	var sum uint32
 	x := uint32(one)

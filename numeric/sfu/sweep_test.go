@@ -12,9 +12,9 @@ import (
 
 var sweep = flag.Bool("sweep", false, "compare all 2^32 inputs of each function, not a few runs of them")
 
-// TestAgainstCard compares with the results of an H200. testdata/h200.crc has, for
-// each function, the CRC-32 of its results (little-endian words) for each run of
-// 2^24 inputs: all there are.
+// TestAgainstCard compares the functions with an H200. For each function, testdata/h200.crc
+// holds the CRC-32 sums of the results (little-endian words) for each of the 256 ranges of
+// 2^24 arguments.
 func TestAgainstCard(t *testing.T) {
 	text, err := os.ReadFile("testdata/h200.crc")
 	if err != nil {
@@ -33,8 +33,8 @@ func TestAgainstCard(t *testing.T) {
 	}
 }
 
-// telling are the runs that are compared when not all are: around zero, around
-// one, and large negative numbers.
+// telling are the ranges that are compared if not all are: around zero, around one, and large
+// negative numbers.
 var telling = map[int]bool{0x00: true, 0x3f: true, 0xc2: true}
 
 func compareRuns(t *testing.T, fn func(uint32, bool) uint32, ftz bool, crcs []string) {
@@ -50,13 +50,13 @@ func compareRuns(t *testing.T, fn func(uint32, bool) uint32, ftz bool, crcs []st
 			binary.LittleEndian.PutUint32(buf[4*i:], fn(uint32(run)<<24|i, ftz))
 		}
 		if got := fmt.Sprintf("%08x", crc32.ChecksumIEEE(buf)); got != want {
-			t.Errorf("inputs %02x000000 to %02xffffff: CRC %s, the card's is %s", run, run, got, want)
+			t.Errorf("arguments %02x000000 to %02xffffff: CRC %s, on the card %s", run, run, got, want)
 		}
 	}
 }
 
-// TestHalvesAgainstCard compares all 65,536 inputs of the 16-bit functions: the
-// CRC-32 of an H200's results as little-endian half-words.
+// TestHalvesAgainstCard compares the 16-bit functions with an H200 on all 65,536 arguments,
+// by the CRC-32 of the results as little-endian 16-bit words.
 func TestHalvesAgainstCard(t *testing.T) {
 	text, err := os.ReadFile("testdata/h200-half.crc")
 	if err != nil {
@@ -72,7 +72,7 @@ func TestHalvesAgainstCard(t *testing.T) {
 			binary.LittleEndian.PutUint16(buf[2*i:], funcs[f[0]](uint16(i)))
 		}
 		if got := fmt.Sprintf("%08x", crc32.ChecksumIEEE(buf)); got != f[1] {
-			t.Errorf("%s: CRC %s, the card's is %s", f[0], got, f[1])
+			t.Errorf("%s: CRC %s, on the card %s", f[0], got, f[1])
 		}
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkMulAdd reports GFLOP/s (two operations for each product) of one
-// instruction on factors that are decoded; BenchmarkInstruction decodes them, too.
+// BenchmarkMulAdd reports GFLOP/s (two operations per product) of one instruction on decoded
+// factors. BenchmarkInstruction includes decoding.
 func BenchmarkMulAdd(b *testing.B) { benchProducts(b, false) }
 
 func BenchmarkInstruction(b *testing.B) { benchProducts(b, true) }
@@ -51,12 +51,12 @@ func benchProducts(b *testing.B, decode bool) {
 	}
 }
 
-// gaussian are numbers of the normal distribution.
+// gaussian returns normally distributed numbers.
 func gaussian(rng *rand.Rand, k Kind, n int) []uint32 {
 	return draw(n, func(int) uint32 { return quantise(k, rng.NormFloat64()) })
 }
 
-// BenchmarkInteger has the same figure for products of bytes.
+// BenchmarkInteger reports the same rate for products of bytes.
 func BenchmarkInteger(b *testing.B) {
 	const m, n, k = 64, 128, 32
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMulAddF64 compares with exact sums that are rounded after each product.
+// TestMulAddF64 compares the results with exact sums that are rounded after each product.
 func TestMulAddF64(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	const m, n, k = 8, 8, 4
@@ -37,7 +37,7 @@ func TestMulAddF64(t *testing.T) {
 	}
 }
 
-// TestMulAddQuarter compares with the subroutine's steps in exact arithmetic.
+// TestMulAddQuarter compares the results with the steps of the subroutine in exact arithmetic.
 func TestMulAddQuarter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	round := func(x *big.Float) *big.Float {

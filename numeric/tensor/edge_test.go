@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestMaxima compares the largest exponents, found in lanes, with a plain search.
+// TestMaxima compares the largest exponents, which are computed in lanes, with a simple
+// search.
 func TestMaxima(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 13))
 	for _, kind := range []Kind{F16, BF16, TF32, E4M3, E5M2} {
@@ -42,7 +43,7 @@ func TestMaxima(t *testing.T) {
 	}
 }
 
-// TestEdges has sums at the limits of results.
+// TestEdges tests sums at the limits of results.
 func TestEdges(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 15))
 	faint := func(k Kind) uint32 { return near(rng, k, -65, 4) } // products around the smallest f32

@@ -7,9 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/tensor"
 )
 
-// A sum of fp8 products keeps 13 bits below its largest term: beside 1, 2^-14 is
-// lost on the tensor cores that wgmma uses, but not on those of mma.sync, which
-// multiply the same numbers as f16.
+// With wgmma, a sum of fp8 products keeps 13 bits below its largest term: in a sum with 1, the
+// term 2^-14 is lost. mma.sync multiplies the same numbers as f16 and keeps the term.
 func ExampleFloat() {
 	const one, small = 0x38, 0x04 // 1 and 2^-7 in e4m3
 	a := make([]uint32, 8)        // a row of 32 elements

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFastIsExact compares the fast path with the rules as exact.go has them, on
-// more numbers than the oracle has time for.
+// TestFastIsExact compares the fast path with exact.go, on more numbers than the slow oracle
+// can test.
 func TestFastIsExact(t *testing.T) {
 	rounds := 64
 	if testing.Short() {
@@ -58,8 +58,7 @@ func (f *Float) bits(x float64) uint32 {
 	return d[0]
 }
 
-// TestFastIsTaken makes sure that ordinary numbers do not go the slow way, and that
-// infinities do.
+// TestFastIsTaken checks that ordinary numbers take the fast path, and that NaNs do not.
 func TestFastIsTaken(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 11))
 	for _, s := range specs() {
@@ -73,18 +72,18 @@ func TestFastIsTaken(t *testing.T) {
 		f.values(w.acc[:], gaussian(rng, s.d, panel))
 		lows := (*[panel]int32)(cols.low)
 		if !w.prepare(&f.rule, int(rows.low[0]), lows) {
-			t.Errorf("%v: ordinary numbers go the slow way", s)
+			t.Errorf("%v: ordinary numbers take the slow path", s)
 		}
 		a[0] = mask(s.a) // a NaN
 		f.LoadA(&rows, 1, s.k, pack(s.a, a))
 		if w.prepare(&f.rule, int(rows.low[0]), lows) {
-			t.Errorf("%v: a NaN goes the fast way", s)
+			t.Errorf("%v: a NaN takes the fast path", s)
 		}
 	}
 }
 
-// TestFaintest has the smallest negative products that the fast path must see, and
-// those next to them that it need not.
+// TestFaintest tests the smallest negative products that change the result, and smaller ones
+// that do not.
 func TestFaintest(t *testing.T) {
 	f := mustFloat(t, Hopper, MMA, F16, F16, F32)
 	for _, top := range []uint32{0x7800, 0x7400, 0x7bff} {

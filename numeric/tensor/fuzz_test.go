@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzMulAdd compares a product of any bits with the oracle. The first byte chooses
-// the product; the rest fills the factors, repeated as needed.
+// FuzzMulAdd compares a product of any bits with the oracle. The first byte selects the
+// product. The other bytes, repeated as needed, fill the factors.
 func FuzzMulAdd(f *testing.F) {
 	all := specs()
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7})

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInteger compares with sums of big integers, element by element.
+// TestInteger compares each element with a sum of big integers.
 func TestInteger(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, pair := range [][2]Kind{{S8, S8}, {S8, U8}, {U8, S8}, {U8, U8}, {S4, S4}, {S4, U4}, {U4, S4}, {U4, U4}, {B1, B1}} {
@@ -16,7 +16,7 @@ func TestInteger(t *testing.T) {
 				x, err := NewInteger(pair[0], pair[1], op, sat)
 				if sat && pair[0] == B1 {
 					if err == nil {
-						t.Error("single bits saturate")
+						t.Error("single bits with .satfinite are accepted")
 					}
 					continue
 				}
@@ -62,7 +62,7 @@ func checkInteger(t *testing.T, rng *rand.Rand, x *Integer, a, b Kind, op BitOp,
 	}
 }
 
-// number8 is the value of a whole number's bits.
+// number8 returns the value of an integer from its bits.
 func number8(k Kind, bits uint32) int64 {
 	v := int64(bits)
 	if (k == S8 || k == S4) && bits>>(k.Bits()-1) != 0 {
@@ -71,7 +71,7 @@ func number8(k Kind, bits uint32) int64 {
 	return v
 }
 
-// TestIntegerRefusals names pairs that no instruction has.
+// TestIntegerRefusals checks that pairs of types that no instruction has are refused.
 func TestIntegerRefusals(t *testing.T) {
 	for _, pair := range [][2]Kind{{S8, S4}, {B1, U4}, {F16, F16}, {S8, F16}, {kinds, kinds}} {
 		if _, err := NewInteger(pair[0], pair[1], AND, false); err == nil {
@@ -80,7 +80,7 @@ func TestIntegerRefusals(t *testing.T) {
 	}
 }
 
-// TestIntegerWithoutC has a nil accumulator.
+// TestIntegerWithoutC tests a nil accumulator.
 func TestIntegerWithoutC(t *testing.T) {
 	x, err := NewInteger(S8, U8, XOR, true)
 	if err != nil {

@@ -19,7 +19,7 @@ func (s spec) String() string {
 	return fmt.Sprintf("%v/%v.%v.%v.%v.k%d", s.arch, s.inst, s.d, s.a, s.b, s.k)
 }
 
-// specs are all products of floating-point numbers.
+// specs returns all products of floating-point numbers.
 func specs() (all []spec) {
 	for arch := Ampere; arch <= Hopper; arch++ {
 		for inst := MMA; inst <= WGMMA; inst++ {
@@ -48,7 +48,7 @@ func depths(inst Inst, a Kind) []int {
 	return []int{full}
 }
 
-// TestAgainstOracle multiplies small matrices of numbers chosen to hurt.
+// TestAgainstOracle multiplies small matrices of difficult numbers.
 func TestAgainstOracle(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
@@ -80,27 +80,27 @@ func TestAgainstOracle(t *testing.T) {
 	}
 }
 
-// generators make the bits of n numbers.
+// generators return the bits of n numbers.
 var generators = []func(rng *rand.Rand, k Kind, n int) []uint32{
 	normals, anyBits, finite, subnormals, sparse, cancelling, extremes, integers,
 }
 
-// anyBits has infinities and NaN among its numbers.
+// anyBits returns random bits, including infinities and NaNs.
 func anyBits(rng *rand.Rand, k Kind, n int) []uint32 {
 	return draw(n, func(int) uint32 { return rng.Uint32() & mask(k) })
 }
 
-// finite has all exponents alike.
+// finite returns finite numbers with uniformly distributed exponents.
 func finite(rng *rand.Rand, k Kind, n int) []uint32 {
 	return draw(n, func(int) uint32 { return anyFinite(rng, k) })
 }
 
-// normals are numbers as they come in practice, around one.
+// normals returns numbers around one, as in practice.
 func normals(rng *rand.Rand, k Kind, n int) []uint32 {
 	return draw(n, func(int) uint32 { return near(rng, k, 0, 4) })
 }
 
-// subnormals are at the low end of the range, with some zeros.
+// subnormals returns numbers at the low end of the range, with some zeros.
 func subnormals(rng *rand.Rand, k Kind, n int) []uint32 {
 	f := formats[k]
 	return draw(n, func(int) uint32 {
@@ -108,7 +108,7 @@ func subnormals(rng *rand.Rand, k Kind, n int) []uint32 {
 	})
 }
 
-// sparse is mostly zeros, of both signs.
+// sparse returns mostly zeros, with both signs.
 func sparse(rng *rand.Rand, k Kind, n int) []uint32 {
 	f := formats[k]
 	return draw(n, func(int) uint32 {
@@ -119,7 +119,7 @@ func sparse(rng *rand.Rand, k Kind, n int) []uint32 {
 	})
 }
 
-// cancelling repeats numbers with the other sign.
+// cancelling returns numbers and the same numbers with the other sign.
 func cancelling(rng *rand.Rand, k Kind, n int) []uint32 {
 	f := formats[k]
 	x := near(rng, k, 0, 6)
@@ -131,7 +131,7 @@ func cancelling(rng *rand.Rand, k Kind, n int) []uint32 {
 	})
 }
 
-// extremes are the largest and the smallest numbers side by side.
+// extremes returns a mixture of the largest and the smallest numbers.
 func extremes(rng *rand.Rand, k Kind, n int) []uint32 {
 	f := formats[k]
 	top := 1<<(f.exp-1) - 1
@@ -143,7 +143,7 @@ func extremes(rng *rand.Rand, k Kind, n int) []uint32 {
 	})
 }
 
-// integers are small whole numbers, whose sums are exact.
+// integers returns small integers, whose sums are exact.
 func integers(rng *rand.Rand, k Kind, n int) []uint32 {
 	return draw(n, func(int) uint32 {
 		r := oracleRule{frac: 23}
@@ -161,7 +161,7 @@ func draw(n int, one func(i int) uint32) []uint32 {
 	return out
 }
 
-// near has an exponent close to exp and any sign and fraction.
+// near returns a number with an exponent close to exp and any sign and fraction.
 func near(rng *rand.Rand, k Kind, exp, spread int) uint32 {
 	f := formats[k]
 	bias := 1<<(f.exp-1) - 1
@@ -213,7 +213,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestRefusals names products that no target has.
+// TestRefusals checks that products which no target has are refused.
 func TestRefusals(t *testing.T) {
 	for _, s := range []spec{
 		{Ampere, MMA, E4M3, E4M3, F32, 0},

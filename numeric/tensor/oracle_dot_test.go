@@ -2,7 +2,7 @@ package tensor
 
 import "math"
 
-// oracleDot is one element of a product, from bits to bits.
+// oracleDot returns the bits of one element of a product.
 func oracleDot(arch Arch, inst Inst, ka, kb, kd Kind, a, b []uint32, c uint32) uint32 {
 	r, length := oracleOf(arch, inst, ka, kd)
 	if ka.fp8() && arch == Hopper && inst == MMA {
@@ -25,8 +25,8 @@ func oracleTerms(fa, fb, fd format, a, b []uint32, c uint32) []term {
 	return terms
 }
 
-// oracleHopperFP8 multiplies as f16 the elements k with k mod 4 of 0 and 1, then
-// those of 2 and 3, and adds c at the end.
+// oracleHopperFP8 multiplies the elements as f16, first those with k mod 4 < 2, then the
+// others, and adds c at the end.
 func oracleHopperFP8(r oracleRule, ka, kb, kd Kind, a, b []uint32, c uint32) uint32 {
 	var x, y [2][]uint32
 	for k := range a {
@@ -48,7 +48,7 @@ func oracleHopperFP8(r oracleRule, ka, kb, kd Kind, a, b []uint32, c uint32) uin
 	return oracleAddF16(acc, c)
 }
 
-// asF16 is an fp8 number as f16.
+// asF16 returns an fp8 number as f16.
 func asF16(k Kind, bits uint32) uint32 {
 	n := formats[k].decode(bits)
 	switch {
@@ -79,7 +79,7 @@ func oracleAddF16(a, b uint32) uint32 {
 	return r.round(s.Add(s, y.units()))
 }
 
-// oracleOf writes the table of targets out once more.
+// oracleOf repeats the table of targets independently of the package.
 func oracleOf(arch Arch, inst Inst, ka, kd Kind) (r oracleRule, length int) {
 	half := kd == F16
 	type key struct {

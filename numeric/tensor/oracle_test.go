@@ -2,13 +2,13 @@ package tensor
 
 import "math/big"
 
-// The oracle follows the rules in whole numbers of 2^-oracleUnit, and shares
-// nothing with the package but the names of types.
+// The oracle follows the rules with integers in units of 2^-oracleUnit. It uses nothing of the
+// package except the names of types.
 const oracleUnit = 700
 
-// format is a type as its definition gives it.
+// format is the definition of a type.
 type format struct {
-	exp, frac, drop int  // bits of exponent and fraction, and ignored ones below
+	exp, frac, drop int  // bits of exponent and fraction, and ignored bits below them
 	ieee            bool // the largest exponent is for infinity and NaN
 }
 
@@ -50,7 +50,7 @@ func (f format) decode(bits uint32) number {
 	return n
 }
 
-// units is a finite number in units of 2^-oracleUnit.
+// units returns a finite number in units of 2^-oracleUnit.
 func (n number) units() *big.Int {
 	x := big.NewInt(int64(n.sig))
 	x.Lsh(x, uint(oracleUnit+n.exp-n.frac))
@@ -74,7 +74,7 @@ func times(a, b number) term {
 	return t
 }
 
-// oracleBlock is one block: terms aligned and summed, and the result rounded.
+// oracleBlock computes one block: it aligns and adds the terms and rounds the result.
 func oracleBlock(r oracleRule, terms []term) uint32 {
 	var plus, minus bool
 	for _, t := range terms {
@@ -106,7 +106,7 @@ func oracleBlock(r oracleRule, terms []term) uint32 {
 	return r.round(sum.Mul(sum, unit))
 }
 
-// oracleRule is how a target sums.
+// oracleRule defines how a target computes sums.
 type oracleRule struct {
 	keep, frac int
 	half       bool
@@ -137,7 +137,8 @@ func (r oracleRule) sign(neg bool) uint32 {
 	return 0x80000000
 }
 
-// round is a sum in units as a result: an f16 to nearest even, an f32 cut.
+// round returns the result for a sum in units: an f16 rounded to nearest even, or a truncated
+// f32.
 func (r oracleRule) round(sum *big.Int) uint32 {
 	neg := sum.Sign() < 0
 	mag := new(big.Int).Abs(sum)
@@ -159,7 +160,7 @@ func (r oracleRule) round(sum *big.Int) uint32 {
 		}
 	}
 	if q.Sign() == 0 {
-		return 0 // what is cut or rounded to nothing has no sign
+		return 0 // a result of zero has no sign
 	}
 	sig := uint32(q.Int64()) << (frac - keep)
 	// The leading bit of the significand adds one to the field of the exponent.

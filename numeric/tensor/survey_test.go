@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestSurveyIsPlain compares the assembly with the Go code, but for the lanes of
-// exponents beside infinities and NaN, which mean nothing.
+// TestSurveyIsPlain compares the assembly with the Go code. It ignores the exponents next to
+// infinities and NaNs, which are not used.
 func TestSurveyIsPlain(t *testing.T) {
 	if !vector {
-		t.Skip("this processor does not have what package simd needs")
+		t.Skip("this processor lacks the instructions that package simd needs")
 	}
 	const m, n = 5, 19
 	for _, s := range specs() {

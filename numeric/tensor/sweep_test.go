@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and
-// nasty numbers, more rows than are summed before c is added, columns that fill no
-// panel, a missing c, and a result that takes c's place.
+// TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and difficult
+// numbers, more rows than sweepRows, columns that do not fill a panel, a nil c, and a result
+// that overwrites c.
 func TestSweepIsAdd(t *testing.T) {
 	if !vector {
-		t.Skip("this processor does not have what package simd needs")
+		t.Skip("this processor lacks the instructions that package simd needs")
 	}
 	rounds := 100
 	if testing.Short() {
@@ -50,10 +50,10 @@ func TestSweepIsAdd(t *testing.T) {
 	}
 }
 
-// TestSweepIsTaken makes sure that the assembly does ordinary numbers.
+// TestSweepIsTaken checks that the assembly computes ordinary numbers.
 func TestSweepIsTaken(t *testing.T) {
 	if !vector {
-		t.Skip("this processor does not have what package simd needs")
+		t.Skip("this processor lacks the instructions that package simd needs")
 	}
 	const m, n = 16, panel
 	for _, s := range specs() {

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// vectorDir has results of real hardware, kept beside the repository.
+// vectorDir is a directory next to the repository with results of hardware.
 const vectorDir = "../../../shared/vectors"
 
-// TestHardwareVectors compares with results of an Ada card and of an H200.
+// TestHardwareVectors compares products with the results of an Ada GPU and of an H200.
 func TestHardwareVectors(t *testing.T) {
 	if _, err := os.Stat(vectorDir); err != nil {
 		t.Skip("no hardware vectors here: ", err)
@@ -23,7 +23,7 @@ func TestHardwareVectors(t *testing.T) {
 		arch         Arch
 		inst         Inst
 		kind, d      Kind
-		noC          bool // the card had c = 0
+		noC          bool // the results are for c = 0
 	}{
 		{"Ada", "fp16", Ada, MMA, F16, F32, false},
 		{"Ada", "fp16", Ada, MMA, F16, F16, false},
@@ -93,7 +93,7 @@ func readVectors(t *testing.T, dir, name string, base int) (lines [][]uint32) {
 	return lines
 }
 
-// encode is an f32 in another type, rounded to nearest even.
+// encode converts an f32 to another type, rounded to nearest even.
 func encode(k Kind, f32 uint32) uint32 {
 	switch k {
 	case F32, TF32:
@@ -150,7 +150,7 @@ func dotBits(f *Float, a, b []uint32, k int, c uint32) uint32 {
 	return d[0]
 }
 
-// quantise is x cut to the digits of a type, and within the range of fp8.
+// quantise returns x truncated to the precision of a type and clamped to the range of fp8.
 func quantise(k Kind, x float64) uint32 {
 	keep := max(52-formats[k].frac, 29) // a float32 holds the rest
 	x = math.Float64frombits(math.Float64bits(x) &^ (1<<keep - 1))

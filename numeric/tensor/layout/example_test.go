@@ -6,7 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 )
 
-// The accumulator of mma.sync.m16n8k16: where lane 5 has its four elements.
+// This prints the places of the four elements of lane 5 in the accumulator of
+// mma.sync.m16n8k16.
 func ExampleMMA() {
 	_, _, d := layout.MMA(layout.Shape{M: 16, N: 8, K: 16}, 16)
 	for i := range d.Elements {

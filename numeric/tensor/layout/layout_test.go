@@ -2,8 +2,8 @@ package layout
 
 import "testing"
 
-// TestEveryElementIsHeld checks that the lanes together hold each element of a
-// matrix, as often as the fragment says and none outside.
+// TestEveryElementIsHeld checks that the lanes together hold each element of a matrix as often
+// as Copies says, and no element outside the matrix.
 func TestEveryElementIsHeld(t *testing.T) {
 	check := func(name string, f Fragment) {
 		t.Helper()
@@ -64,7 +64,7 @@ func TestEveryElementIsHeld(t *testing.T) {
 	}
 }
 
-// TestQuarters checks the same of the four products of m8n8k4.
+// TestQuarters checks the same for the four products of m8n8k4.
 func TestQuarters(t *testing.T) {
 	for _, col := range []bool{false, true} {
 		a, b, d, dHalf := Quarter(col, col)
@@ -92,8 +92,8 @@ func TestQuarters(t *testing.T) {
 	}
 }
 
-// TestPlaces compares with places that PTX's manual gives, and for wmma with those
-// that ptxas loads from.
+// TestPlaces compares places with the PTX manual and, for wmma, with the places from which
+// code of ptxas loads.
 func TestPlaces(t *testing.T) {
 	aHalf, bHalf, dHalf := MMA(Shape{16, 8, 16}, 16)
 	aByte, bByte, _ := MMA(Shape{16, 8, 32}, 8)
@@ -153,8 +153,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestLdMatrix moves a matrix through registers: what ldmatrix.trans loads is the
-// transpose of what ldmatrix loads, and each row has a lane of its own.
+// TestLdMatrix checks that ldmatrix.trans loads the transpose of ldmatrix, and that each row
+// has its own lane.
 func TestLdMatrix(t *testing.T) {
 	plain, trans := map[Pos]bool{}, map[Pos]bool{}
 	for lane := range 32 {
