@@ -22,6 +22,9 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 		return nil
 	}
 	c := &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{}}
+	if m.p.Tolerance != nil {
+		c.Tolerance = *m.p.Tolerance
+	}
 	m.r.Correctness = c
 	sms := 0
 	if !timed(m.dev) {

@@ -59,7 +59,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		}
 		m.dev, m.own = dev, true
 	}
-	m.r = &record.Record{Schema: record.Schema, Kernel: s.Describe(), Build: p.Build}
+	m.r = &record.Record{Schema: record.Schema, Kernel: s.Describe(), Build: p.Build, Criteria: p.Criteria}
 	if p.Baseline != nil {
 		b := p.Baseline.Describe()
 		m.r.Baseline = &b

@@ -24,6 +24,11 @@ type Plan struct {
 	Targets []ptx.Target    // the targets whose resources are measured
 	Budget  *record.Budget  // nil is gate.BudgetFor
 	Ask     resources.Asked // the sources of resources
+	// Criteria are recorded before anything is measured; nil selects the defaults.
+	Criteria *record.Criteria
+	// Tolerance is what errors may be; nil is gate.Tolerance, and a looser one is refused by
+	// the gate.
+	Tolerance *record.Tolerance
 
 	Defects Defects
 	Cases   []Case

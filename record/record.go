@@ -18,6 +18,7 @@ type Record struct {
 	Kernel      Kernel       `json:"kernel"`
 	Baseline    *Kernel      `json:"baseline,omitempty"` // the kernel that performance is compared with
 	Build       Build        `json:"build"`
+	Criteria    *Criteria    `json:"criteria,omitempty"`
 	Resources   *Resources   `json:"resources,omitempty"`
 	Defects     *Defects     `json:"defects,omitempty"`
 	Correctness *Correctness `json:"correctness,omitempty"`

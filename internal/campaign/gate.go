@@ -25,6 +25,7 @@ type Gate struct {
 	Selection
 	Campaign
 	Keeper
+	Criteria
 	Plan              string
 	Shapes            shapes.List
 	Seeds             []string
@@ -84,7 +85,7 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 
 // prepare checks the flags and returns what is to be judged.
 func (g *Gate) prepare(names []string) (jobs []job, err error) {
-	if err := errors.Join(g.Selection.Check(), g.Campaign.Check(), g.check()); err != nil {
+	if err := errors.Join(g.Selection.Check(), g.Campaign.Check(), g.Criteria.Check(), g.check()); err != nil {
 		return nil, err
 	}
 	if g.seeds, err = parseSeeds(g.Seeds); err != nil {
@@ -227,6 +228,8 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	p.Device, p.Sensor, p.Baseline = g.Device, g.Sensor, baseline
 	p.Cases = append(p.Cases, g.moreCases(j)...)
 	p.Budget = g.budget(j.Subject)
+	p.Criteria, _ = g.criteria() // prepare has checked both
+	p.Tolerance, _ = g.tolerance()
 	if !g.GPU() {
 		p.Times = nil
 		return p

@@ -97,6 +97,9 @@ func (r *GateResult) print(env *cli.Env) {
 		why = strings.TrimSuffix(why, ": "+g.Summary) // the line of the gate already says it
 	}
 	line(env, outcome(s, r.Verdict.Outcome), len(r.Verdict.Outcome), why)
+	if p := report.Prediction(r.record); p != "" {
+		line(env, "prediction", len("prediction"), p)
+	}
 	if r.Record != "" {
 		line(env, s.Dim("evidence"), len("evidence"), "record "+r.Record[:12])
 	}

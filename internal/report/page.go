@@ -32,6 +32,7 @@ var sections = []section{
 	timesSection,
 	limitsSection,
 	occupancySection,
+	predictionsSection,
 	kernelsSection,
 	earlierSection,
 	historySection,

@@ -7,13 +7,6 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Rules are the rules that a caller may choose. The zero value selects the defaults.
-type Rules struct {
-	// MinEffect is the speedup over the baseline from which a kernel is worth merging:
-	// 0.10 is 10 %, the default.
-	MinEffect float64
-}
-
 // spec is one gate: its name and the function that judges a record.
 type spec struct {
 	name  record.GateName
@@ -39,23 +32,16 @@ func Names() (names []record.GateName) {
 
 // judgement is a record while it is judged.
 type judgement struct {
-	Rules
 	r *record.Record
 	// compared holds the comparisons with the baseline, computed from the samples. The
 	// performance gate fills it.
 	compared []compared
 }
 
-// Judge judges a record by the default rules. The caller adds the hash of the record and
-// the time of the judgement to the verdict.
-func Judge(r *record.Record) record.Verdict { return Rules{}.Judge(r) }
-
-// Judge judges a record by these rules.
-func (u Rules) Judge(r *record.Record) record.Verdict {
-	if u.MinEffect == 0 {
-		u.MinEffect = 0.10
-	}
-	j := &judgement{Rules: u, r: r}
+// Judge judges a record by the criteria that it holds. The caller adds the hash of the
+// record and the time of the judgement to the verdict.
+func Judge(r *record.Record) record.Verdict {
+	j := &judgement{r: r}
 	v := record.Verdict{Schema: record.Schema}
 	stopped := ""
 	for _, g := range gates {

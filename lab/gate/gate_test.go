@@ -165,13 +165,16 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestMinEffect has the same figures judged by other rules.
-func TestMinEffect(t *testing.T) {
+// TestMinGain has the same figures judged by other criteria.
+func TestMinGain(t *testing.T) {
 	r := green(0.95, 0.002)
-	if v := (Rules{MinEffect: 0.03}).Judge(r); v.Outcome != record.Merge {
+	r.Criteria = &record.Criteria{MinGain: 0.03}
+	if v := Judge(r); v.Outcome != record.Merge {
 		t.Errorf("%s: %s", v.Outcome, v.Why)
 	}
-	if v := (Rules{MinEffect: 0.5}).Judge(green(0.8, 0.002)); v.Outcome != record.ValidNegative || v.Counters["baseline bank conflicts"] != 7 {
+	r = green(0.8, 0.002)
+	r.Criteria = &record.Criteria{MinGain: 0.5}
+	if v := Judge(r); v.Outcome != record.ValidNegative || v.Counters["baseline bank conflicts"] != 7 {
 		t.Errorf("%s: %s, %v", v.Outcome, v.Why, v.Counters)
 	}
 }

@@ -124,13 +124,14 @@ func (j *judgement) alone() string {
 
 // decideByTimes sets the outcome where all gates are green and there is a baseline.
 func (j *judgement) decideByTimes(v *record.Verdict) {
+	needed := j.r.MinGain()
 	deciding := slices.DeleteFunc(slices.Clone(j.compared), func(c compared) bool { return !c.decides })
-	pays := slices.ContainsFunc(deciding, func(c compared) bool { return c.pays(j.MinEffect) })
+	pays := slices.ContainsFunc(deciding, func(c compared) bool { return c.pays(needed) })
 	slower := slices.IndexFunc(j.compared, compared.slower)
 	all := len(deciding) > 0
 	detectable := 0.0
 	for _, c := range deciding {
-		all = all && c.tooSmall(j.MinEffect)
+		all = all && c.tooSmall(needed)
 		detectable = max(detectable, c.Detectable)
 	}
 	switch {
@@ -140,14 +141,14 @@ func (j *judgement) decideByTimes(v *record.Verdict) {
 		v.Outcome, v.Why = record.Merge, j.headline()
 	case j.r.Counters != nil && (slower >= 0 || all):
 		v.Outcome = record.ValidNegative
-		v.Why = fmt.Sprintf("not faster by enough: %s, +%.0f %% is needed", j.headline(), 100*j.MinEffect)
+		v.Why = fmt.Sprintf("not faster by enough: %s, +%.0f %% is needed", j.headline(), 100*needed)
 		if slower >= 0 {
 			v.Why = "slower: " + j.against(slower)
 		}
 		v.Counters = explain(j.r.Counters)
 	default:
 		v.Outcome = record.Defer
-		v.Why = fmt.Sprintf("%s: the run could not decide: it can detect %.1f %%, and +%.0f %% is needed", j.headline(), 100*detectable, 100*j.MinEffect)
+		v.Why = fmt.Sprintf("%s: the run could not decide: it can detect %.1f %%, and +%.0f %% is needed", j.headline(), 100*detectable, 100*needed)
 		if all {
 			v.Why = fmt.Sprintf("not faster by enough: %s; there are no counters to explain it", j.headline())
 		}
