@@ -207,7 +207,7 @@
 // kernels) that are in order, "head", the hash of the newest entry, and "problems" and
 // "notes", lists of "path" and "what".
 //
-// evidence diff writes one object: "a", "b", "same_ptx", "same_kernel"; "kernel", "build" and
+// evidence diff writes one object: "a", "b", "same_ptx", "same_kernel", "parity"; "kernel", "build" and
 // "outcome", lists of "what", "a", "b" where texts differ; "resources", "errors" and
 // "times", lists of "what", "a", "b", "ratio", null where one has no such figure.
 //
