@@ -14,15 +14,15 @@ import (
 	"github.com/GOATnote-Inc/attest/stats"
 )
 
-// Figure is a chart with what it is of and where it is from.
+// Figure is a chart with its title and the records that it shows.
 type Figure struct {
 	Title string
 	Chart template.HTML
 	Note  string
-	Items []*evidence.Item // whose figures it shows
+	Items []*evidence.Item // the records that it shows
 }
 
-// Links are the cells for where a figure is from.
+// Links returns one cell per record of the figure.
 func (f *Figure) Links() (cells []Cell) {
 	for _, item := range f.Items {
 		cells = append(cells, source(item))
@@ -32,11 +32,11 @@ func (f *Figure) Links() (cells []Cell) {
 
 const (
 	chartWidth = 400
-	mostDots   = 600 // of a strip of samples
+	mostDots   = 600 // the number of samples that are drawn
 )
 
-// Latencies draws the samples of a kernel, in the order taken and as a histogram, a
-// figure a shape.
+// Latencies draws the samples of a kernel in their order and as a histogram, one figure per
+// shape.
 func (v *View) Latencies(k *Kernel) (out []Figure) {
 	for _, s := range v.Shapes {
 		for _, r := range s.Rows {
@@ -73,25 +73,25 @@ func latency(s *Shape, r *Row) Figure {
 	fmt.Fprintf(d, `<path class="samples" d="%s"/>`, dots.String())
 	histogram(d, all, y, plotSplit, plotRight)
 	d.text("tick", "start", plotLeft, 146, english.Count(len(all), "sample")+", in order")
-	d.text("tick", "end", plotRight, 146, "how many")
+	d.text("tick", "end", plotRight, 146, "count")
 	if above > 0 {
 		d.text("over", "end", plotRight, plotTop+8, fmt.Sprintf("%d above, up to %s", above, figures(m.Summary.Max)))
 	}
-	note := fmt.Sprintf("p90, p50 and least in µs, %s; CV %s, drift %s", how(m.Method), percent(m.Summary.CV), percent(m.Summary.Drift))
+	note := fmt.Sprintf("p90, p50 and minimum in µs, %s; CV %s, drift %s", how(m.Method), percent(m.Summary.CV), percent(m.Summary.Drift))
 	if step > 1 {
-		note += fmt.Sprintf("; one of %d samples is drawn", step)
+		note += fmt.Sprintf("; every %dth sample is drawn", step)
 	}
 	if low, high := m.Times.Runs[0].Clocks(); high > 0 {
-		note += fmt.Sprintf("; SM clock %d–%d MHz, slowed by: %v", low, high, m.Times.Runs[0].Throttle())
+		note += fmt.Sprintf("; SM clock %d–%d MHz, throttled by: %v", low, high, m.Times.Runs[0].Throttle())
 	}
 	return Figure{Title: s.Title() + " on " + s.Device, Chart: d.done(), Note: note, Items: []*evidence.Item{r.Item}}
 }
 
-// The place of the samples and the histogram in their drawing.
+// The positions of the samples and the histogram in the drawing.
 const plotTop, plotBottom, plotLeft, plotSplit, plotRight = 8.0, 132.0, 44.0, 300.0, 392.0
 
-// latencyScale gives the room to where the samples are. Those far above stand at its
-// edge, and are counted: one launch that met an interrupt would hide all the rest.
+// latencyScale returns a scale for most of the samples, and the number of samples above it.
+// Those are drawn at the edge: one launch that was interrupted would compress all others.
 func latencyScale(all []float64, s stats.Summary) (y scale, above int) {
 	high := min(s.Max, s.P90+3*(s.P90-s.Min))
 	pad := max((high-s.Min)*0.08, high*1e-4)
@@ -104,12 +104,12 @@ func latencyScale(all []float64, s stats.Summary) (y scale, above int) {
 	return y, above
 }
 
-// histogram draws how often each time was seen, as bars to the right.
+// histogram draws the number of samples for each range of times, as bars to the right.
 func histogram(d *svg, all []float64, y scale, left, right float64) {
 	const bins = 31
 	var counts [bins]int
 	for _, v := range all {
-		if v <= y.high { // the others are counted in words
+		if v <= y.high { // the others are counted in the text
 			at := int(float64(bins) * (v - y.low) / (y.high - y.low))
 			counts[min(max(at, 0), bins-1)]++
 		}
@@ -123,8 +123,8 @@ func histogram(d *svg, all []float64, y scale, left, right float64) {
 	}
 }
 
-// Rooflines draws, for each device, rates against arithmetic intensity, under what the
-// device was found able to do.
+// Rooflines draws one figure per device: rates against arithmetic intensity, below the probed
+// ceilings.
 func (v *View) Rooflines() (out []Figure) {
 	var devices []string
 	for _, s := range v.Shapes {
@@ -175,7 +175,7 @@ func (v *View) roofline(device string) (Figure, bool) {
 func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 	const top, bottom, left, right = 14.0, 220.0, 40.0, 392.0
 	c := from.Performance.Ceiling
-	ridge := 1e3 * c.FLOPs / c.Bandwidth // FLOP a byte
+	ridge := 1e3 * c.FLOPs / c.Bandwidth // FLOP per byte
 	xs, ys := []float64{ridge / 3, ridge * 3}, []float64{c.FLOPs * 1.2}
 	for _, p := range spots {
 		xs, ys = append(xs, p.intensity/1.5, p.intensity*1.5), append(ys, p.rate/1.2)
@@ -196,25 +196,25 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 	d.text("label", "end", right-2, y.at(c.FLOPs)-4, fmt.Sprintf("%s TFLOP/s, tensor cores", figures(c.FLOPs)))
 	d.text("label", "start", x.at(start)+14, y.at(roof(start))+12, fmt.Sprintf("%s GB/s", figures(c.Bandwidth)))
 	columns(d, spots, x, y)
-	d.text("tick", "middle", (left+right)/2, 280, "FLOP a byte of Q, K, V and O")
+	d.text("tick", "middle", (left+right)/2, 280, "FLOP per byte of Q, K, V and O")
 	d.text("tick", "start", left+4, top+9, "TFLOP/s")
 	return Figure{
 		Title: "Roofline of " + device, Chart: d.done(), Items: []*evidence.Item{from},
-		Note: "A column is a shape, a dot a kernel, filled the fastest that was not rejected; the ceilings were probed in the run of the record",
+		Note: "Each column is a shape and each dot a kernel; the filled dot is the fastest that was not rejected. The ceilings were probed in the run of the record",
 	}
 }
 
-// columns draws the dots of each shape, one above the other, with its name below.
+// columns draws the dots of each shape in one column, with the name of the shape below.
 func columns(d *svg, spots []spot, x, y scale) {
 	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Compare(a.intensity, b.intensity) })
 	named := map[*Shape]bool{}
-	ends := [3]float64{} // of the last name in each line of names
+	ends := [3]float64{} // where the last name ends in each line of names
 	for _, p := range spots {
 		at := x.at(p.intensity)
 		if !named[p.shape] {
 			named[p.shape] = true
 			name := masked(orElse(p.shape.Name, p.shape.Shape.String()), p.shape.Causal)
-			half := 2.8 * float64(len(name)) // half of its width, about
+			half := 2.8 * float64(len(name)) // about half of the width of the name
 			line := max(slices.IndexFunc(ends[:], func(end float64) bool { return at-half > end }), 0)
 			ends[line] = at + half + 4
 			d.text("label", "middle", at, y.from+24+10*float64(line), name)
@@ -223,12 +223,12 @@ func columns(d *svg, spots []spot, x, y scale) {
 		if p.best {
 			class = "dot main best"
 		}
-		d.circle(class, at, y.at(p.rate), 3.5, fmt.Sprintf("%s, %s: %s TFLOP/s at %s FLOP a byte", p.row.Label, p.shape.Title(), figures(p.rate), figures(p.intensity)))
+		d.circle(class, at, y.at(p.rate), 3.5, fmt.Sprintf("%s, %s: %s TFLOP/s at %s FLOP per byte", p.row.Label, p.shape.Title(), figures(p.rate), figures(p.intensity)))
 	}
 }
 
-// intensity is the operations of the two products over the bytes that must move: each
-// of Q, K, V and O once.
+// intensity returns the operations of the two products divided by the bytes of Q, K, V and O,
+// each read or written once.
 func intensity(r *record.Record, s problem.Shape) float64 {
 	p := &r.Kernel.Problem
 	bytes := p.Format.Bytes()*(s.Q().Len()+2*s.KV().Len()) + p.Output.Bytes()*s.Q().Len()

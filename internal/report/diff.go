@@ -14,12 +14,12 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// Difference is what two records differ in.
+// Difference is the difference of two records.
 type Difference struct {
 	A string `json:"a"` // hashes
 	B string `json:"b"`
-	// Same says that both have the same PTX, SameKernel that they run the same instructions
-	// in the same way.
+	// Same reports whether both have the same PTX, and SameKernel whether they run the same
+	// instructions in the same way.
 	Same       bool     `json:"same_ptx"`
 	SameKernel bool     `json:"same_kernel"`
 	Parity     Parity   `json:"parity"` // of B with A
@@ -27,8 +27,8 @@ type Difference struct {
 	Build      []Change `json:"build"`  // device, driver, tools, sources
 	Outcome    []Change `json:"outcome"`
 	Resources  []Number `json:"resources"`
-	Errors     []Number `json:"errors"` // a case each: the largest, and the mean
-	Times      []Number `json:"times"`  // a shape and method each: medians in microseconds
+	Errors     []Number `json:"errors"` // the largest and the mean error of each case
+	Times      []Number `json:"times"`  // the median of each shape and method, in microseconds
 }
 
 // Change is a text that differs.
@@ -38,12 +38,12 @@ type Change struct {
 	B    string `json:"b"`
 }
 
-// Number is a figure of both, the same or not; nil where one has none.
+// Number is a number of both records; nil where a record has none.
 type Number struct {
 	What string     `json:"what"`
 	A    *ref.Float `json:"a"`
 	B    *ref.Float `json:"b"`
-	// Ratio is B over A: below 1, B is less. Nil where there is none.
+	// Ratio is B / A, or nil. Below 1, B is smaller.
 	Ratio *ref.Float `json:"ratio"`
 }
 
@@ -144,13 +144,13 @@ func timeNumbers(p *record.Performance) (all []named[float64]) {
 	return all
 }
 
-// pair is a name with what each side has under it.
+// pair is a name with the value of each side, or nil.
 type pair[T any] struct {
 	name string
 	a, b *T
 }
 
-// pairs puts together what has the same name, in the order of a and then of b.
+// pairs joins the values with the same name, in the order of a and then of b.
 func pairs[T any](a, b []named[T]) (all []pair[T]) {
 	at := map[string]int{}
 	place := func(name string) *pair[T] {
@@ -240,7 +240,7 @@ func (d *Difference) WriteText(w io.Writer, style term.Style) {
 		t.WriteText(w, "  ", style)
 	}
 	if len(d.Times) > 0 {
-		fmt.Fprintf(w, "\n%s\n", style.Dim("times of two runs: for a claim, time both in one (attest compare)"))
+		fmt.Fprintf(w, "\n%s\n", style.Dim("these times are from two runs; attest compare times both kernels in one run"))
 	}
 }
 

@@ -1,19 +1,22 @@
 // Package report shows evidence: as tables in a terminal, as Markdown, and as one HTML
 // page with charts that needs no network. It measures nothing and judges nothing; every
-// figure carries the hash of the record that it is from.
+// number names the hash of its record.
 //
 //	v := report.New(store.Load())
 //	v.WriteText(os.Stdout, style)   // tables
-//	v.Compare()                     // COMPARE.md: the ladder, shape by shape
-//	v.History()                     // HISTORY.md: every time that was ever taken
-//	v.Validation(kernel)            // one page a kernel
-//	v.WriteHTML(w)                  // the page
+//	v.Compare()                     // COMPARE.md: verdicts, and times of each shape
+//	v.History()                     // HISTORY.md: every time that was taken
+//	v.Validation(kernel)            // the page of one kernel
+//	v.WriteHTML(w, hashes...)       // the HTML page, the records of a run first
+//	v.WriteSVG(w)                   // our times beside those of the rivals
 //	v.Results()                     // the table for a README
 //
-// A kernel here is a name with its format and target. What is shown of it is its newest
-// PTX: the newest record that was timed or rejected, so that a later run on a machine
-// without a GPU does not hide what a GPU has shown. Times of older PTX are shown, and
-// marked as that.
+// A kernel is a name with its format, target and problem. It is represented by the newest
+// record of its newest PTX that was timed or rejected, so a later run on a machine without a
+// GPU does not hide the results of a GPU. Times of older PTX are shown and marked.
 //
-// The page is written from the evidence alone: the same evidence gives the same bytes.
+// The page has sections. A new section is one file with its spec and one line in the list of
+// sections.
+//
+// The same evidence gives the same bytes.
 package report

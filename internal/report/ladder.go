@@ -38,15 +38,15 @@ var timesSection = section{
 {{- end}}`,
 }
 
-// Rung is a row of the ladder's chart.
+// Rung is one row of the chart of a shape.
 type Rung struct {
 	Label, Class string
 	Track        template.HTML
 	Value        string
 }
 
-// Ladder is the chart of a shape: a row a kernel or rival, time across on a
-// logarithmic scale.
+// Ladder is the chart of a shape: one row per kernel or rival, with time on a logarithmic
+// scale.
 type Ladder struct {
 	*Shape
 	Rungs []Rung
@@ -56,8 +56,8 @@ type Ladder struct {
 
 const trackHeight = 26
 
-// Chart draws the ladder. A dot has no false zero, as the bar of a logarithmic scale
-// would have.
+// Chart draws the times of the shape as dots. Bars would need a zero, which a logarithmic scale
+// does not have.
 func (s *Shape) Chart() *Ladder {
 	var values []float64
 	floor := 0.0
@@ -84,12 +84,12 @@ func (s *Shape) Chart() *Ladder {
 		l.Rungs = append(l.Rungs, Rung{r.name().Text, class, r.track(x, floor, class), figures(r.Main().Summary.P50)})
 	}
 	if floor > 0 {
-		l.Note = fmt.Sprintf("The shaded part is below %s µs, the least that bytes, operations and a launch take here.", figures(floor))
+		l.Note = fmt.Sprintf("The shaded part is below %s µs, the least time that bytes, operations and a launch take.", figures(floor))
 	}
 	return l
 }
 
-// percentLine is a line from top to bottom of a strip.
+// percentLine returns a vertical line at a position in per cent.
 func percentLine(class string, at, y1, y2 float64) string {
 	return fmt.Sprintf(`<line class="%s" x1="%s%%" x2="%s%%" y1="%s" y2="%s"/>`, class, num2(at), num2(at), num(y1), num(y2))
 }
@@ -116,8 +116,8 @@ func (r *Row) track(x scale, floor float64, class string) template.HTML {
 	return s.done()
 }
 
-// markClass tells methods apart: the main one is filled, others are rings, cold ones
-// broken.
+// markClass returns the CSS class of a method: the main one is filled, the others are rings, and
+// cold ones are dashed.
 func markClass(m timing.Method, main bool) string {
 	switch {
 	case main:
@@ -143,7 +143,7 @@ func axis(x scale) template.HTML {
 	return s.done()
 }
 
-// Legend says what the marks of the ladders mean, of the methods that there are.
+// Legend returns the legend of the methods that occur.
 func (v *View) Legend() (keys []Key) {
 	seen := map[string]bool{}
 	for _, s := range v.Shapes {
@@ -160,5 +160,5 @@ func (v *View) Legend() (keys []Key) {
 	return keys
 }
 
-// Key is a line of a legend.
+// Key is one entry of a legend.
 type Key struct{ Name, Class string }

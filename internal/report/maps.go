@@ -9,20 +9,20 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// mostMaps is how many maps of a kernel are drawn; a kernel that is wrong is wrong in
-// many cases alike.
+// mostMaps is the number of maps that are drawn for a kernel. A wrong kernel usually fails many
+// cases in the same way.
 const mostMaps = 4
 
-// shadesOfHeat is how many colours a heat map has.
+// shadesOfHeat is the number of colours of a heat map.
 const shadesOfHeat = 5
 
-// Heat is a map of errors: a line a head, a column a tile of rows.
+// Heat is a map of errors: one line per head, one column per tile of rows.
 type Heat struct {
 	Title, Note string
 	Rows        []HeatRow
-	Limit       string // what the shades are against
-	Columns     string // what the columns are
-	Width       int    // pixels, at most
+	Limit       string // the error that the shades are relative to
+	Columns     string // the meaning of the columns
+	Width       int    // the largest width in pixels
 }
 
 // HeatRow is the cells of one head.
@@ -31,8 +31,8 @@ type HeatRow struct {
 	Cells template.HTML
 }
 
-// Maps are the maps of errors of a kernel's cases, and how many more there are. Where
-// no case has one there are the largest errors of the worst case, by head and by tile.
+// Maps returns the maps of errors of the cases of a kernel, and the number of further maps. If
+// no case has a map, it returns the errors of the worst case by head and by tile.
 func Maps(c *record.Correctness) (maps []Heat, more int) {
 	for i := range c.Cases {
 		x := &c.Cases[i]
@@ -54,7 +54,7 @@ func Maps(c *record.Correctness) (maps []Heat, more int) {
 	return maps, 0
 }
 
-// worstCase is that with the largest error of what is allowed, -1 for none.
+// worstCase returns the case with the largest error relative to its limit, or -1.
 func worstCase(c *record.Correctness) int {
 	at, worst := -1, -1.0
 	for i := range c.Cases {
@@ -83,8 +83,8 @@ func heatOf(c *record.Case, t record.Tolerance) Heat {
 	return h
 }
 
-// limitOf is what the cells of a map are shaded against: less than the tolerance where
-// errors below it are too large, so that they are seen.
+// limitOf returns the error that the shades of a map are relative to. It is less than the
+// tolerance where smaller errors are already too large, so that they are visible.
 func limitOf(c *record.Case, t record.Tolerance) float64 {
 	var worst float64
 	for i := range c.Map {
@@ -116,7 +116,7 @@ func margins(c *record.Case, t record.Tolerance) Heat {
 	return h
 }
 
-// width keeps the cells of a small map from growing into slabs.
+// width limits the width of a map with few cells.
 func width(cells int) int { return max(90, 26*cells) }
 
 func cells(errors []float64, tolerance float64, what string) template.HTML {
@@ -129,9 +129,9 @@ func cells(errors []float64, tolerance float64, what string) template.HTML {
 	return s.done()
 }
 
-// heatKey is the legend of the maps.
+// heatKey returns the legend of the maps.
 func heatKey() (keys []Key) {
-	for i, name := range []string{"≤ ½ of that", "≤ 1", "≤ 1½", "≤ 2", "more"} {
+	for i, name := range []string{"≤ ½ of it", "≤ 1", "≤ 1½", "≤ 2", "more"} {
 		keys = append(keys, Key{name, fmt.Sprintf("h%d", i)})
 	}
 	return keys

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 )
 
-// Compare is COMPARE.md: the ladder, and its times shape by shape.
+// Compare returns COMPARE.md: the verdicts, and the times of each shape.
 func (v *View) Compare() string {
 	var b strings.Builder
 	b.WriteString("# The kernels\n\n")
@@ -28,15 +28,15 @@ func (v *View) Compare() string {
 	if len(v.Shapes) == 0 {
 		fmt.Fprintf(&b, "\n## Times\n\nNothing was timed: %s.\n", escape(orElse(strings.Join(v.Skipped(), "; "), "no record has times")))
 	} else {
-		b.WriteString("\nTimes are of one launch. *graph* is many launches in a replayed graph, divided by their number; *event* one launch between two events. " +
-			"*warm* uses the same buffers again, *cold* others. *Of floor* is against the least time that bytes, operations and a launch take on this device. " +
-			"Speed-ups are ratios of medians with their 95 % intervals, from runs in which both took turns.\n")
+		b.WriteString("\nA time is that of one launch. *graph*: many launches in a replayed graph, divided by their number. *event*: one launch between two events. " +
+			"*warm* uses the same buffers again, *cold* uses others. *Of floor* is relative to the least time that bytes, operations and a launch take on this device. " +
+			"Speedups are ratios of medians with 95 % intervals, from runs in which both kernels took turns.\n")
 	}
 	fmt.Fprintf(&b, "\n%s.\n", capital(chainLine(v.Check)))
 	return b.String()
 }
 
-// History is HISTORY.md: every time that was ever taken.
+// History returns HISTORY.md: every time that was taken.
 func (v *View) History() string {
 	t := v.HistoryTable()
 	if len(t.Rows) == 0 {
@@ -45,7 +45,7 @@ func (v *View) History() string {
 	return "# Performance history\n\n" + t.Markdown()
 }
 
-// Validation is the report on one kernel.
+// Validation returns the page of one kernel.
 func (v *View) Validation(k *Kernel) string {
 	var b strings.Builder
 	r := k.Now.Record
@@ -103,7 +103,7 @@ func (v *View) correctness(k *Kernel) string {
 	c := k.Now.Correctness
 	t := c.Tolerance
 	var b strings.Builder
-	fmt.Fprintf(&b, "Errors against float64. Tolerance: max %s, mean %s, at most %s %% above %s, %s times a plain computation in the same precision.\n\n",
+	fmt.Fprintf(&b, "Errors against float64. Tolerance: max %s, mean %s, at most %s %% above %s, %s times the error of a plain computation in the same precision.\n\n",
 		limit(t.Max), limit(t.Mean), limit(100*t.BadShare), limit(t.BadAbove), limit(t.Relative))
 	b.WriteString(Cases(c).Markdown())
 	for i := range c.Cases {
@@ -143,8 +143,8 @@ func (v *View) performance(k *Kernel) string {
 	return b.String()
 }
 
-// WriteMarkdown writes COMPARE.md, HISTORY.md and a page a kernel into a directory,
-// and returns their names.
+// WriteMarkdown writes COMPARE.md, HISTORY.md and one page per kernel into a folder, and
+// returns their names.
 func (v *View) WriteMarkdown(dir string) (names []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -163,5 +163,5 @@ func (v *View) WriteMarkdown(dir string) (names []string, err error) {
 	return names, err
 }
 
-// capital makes a sentence of a line.
+// capital returns a text with a capital first letter.
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

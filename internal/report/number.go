@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -16,13 +17,13 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// none stands where there is no figure.
+// none stands in tables where there is no number.
 const none = "–"
 
-// figures writes a number with three figures that count, or all before the point.
+// figures returns a number with three significant digits, or all digits before the point.
 func figures(x float64) string {
 	if math.Abs(x) < 100 {
-		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64) // or 99.96 would be 100.0
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64) // without this, 99.96 would become 100.0
 	}
 	a := math.Abs(x)
 	switch {
@@ -42,7 +43,7 @@ func figures(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// times writes a factor.
+// times returns a factor as a text.
 func times(x float64) string {
 	if math.IsNaN(x) || math.Abs(x) >= math.MaxFloat64 {
 		return figures(x)
@@ -50,7 +51,7 @@ func times(x float64) string {
 	return figures(x) + "×"
 }
 
-// speedup writes a comparison as a speed-up with its interval.
+// speedup returns a comparison as a speedup with its interval.
 func speedup(c *stats.Comparison) string {
 	if c == nil || c.Ratio <= 0 {
 		return none
@@ -61,23 +62,23 @@ func speedup(c *stats.Comparison) string {
 
 func percent(x float64) string { return figures(100*x) + " %" }
 
-// limit writes a number that somebody chose, as they wrote it.
+// limit returns a chosen number with all its digits.
 func limit(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// kib writes bytes.
+// kib returns a number of bytes in KiB.
 func kib(n int) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1024, 'f', 1, 64), ".0") + " KB"
+	return strings.TrimSuffix(strconv.FormatFloat(float64(n)/1024, 'f', 1, 64), ".0") + " KiB"
 }
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// short is enough of a hash to find it by.
+// short returns the first letters of a hash, enough to find it.
 func short(hash string) string { return hash[:min(len(hash), 10)] }
 
-// clip is as much of a text as there is room for.
+// clip shortens a text to at most most letters.
 func clip(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -85,16 +86,16 @@ func clip(s string, most int) string {
 	return s
 }
 
-// how names a method in a few words.
+// how returns a method in a few words.
 func how(m timing.Method) string {
 	s := orNone(string(m.Mode)) + ", " + orNone(string(m.Cache))
 	if m.Clock == "host" {
-		s += ", host's clock"
+		s += ", host clock"
 	}
 	return s
 }
 
-// figure writes what a kernel takes, with a mark on what is only an estimate.
+// figure returns the use of a resource; ≈ marks an estimate.
 func figure(f resources.Figure) string {
 	switch {
 	case !f.Known():
@@ -105,7 +106,7 @@ func figure(f resources.Figure) string {
 	return strconv.Itoa(f.Value)
 }
 
-// use is the largest of what a kernel takes on the targets.
+// use is the largest use of each resource over all targets.
 type use struct {
 	registers, spills, stack, static resources.Figure
 	shared                           int
@@ -129,9 +130,8 @@ func usage(r *record.Resources) (u use) {
 	return u
 }
 
-// maxError is the largest error on ordinary inputs, N(0,1), of a shape, or of all
-// shapes for the zero one. On inputs that are made to be hard the format itself is far off, and a figure of
-// those says little of the kernel.
+// maxError returns the largest error on inputs from N(0,1), of one shape or, for the zero shape,
+// of all shapes. The error on other inputs is mostly that of the format.
 func maxError(r *record.Record, shape problem.Shape) string {
 	if r.Correctness == nil {
 		return none
@@ -149,8 +149,8 @@ func maxError(r *record.Record, shape problem.Shape) string {
 	return figures(worst)
 }
 
-// ofPlain is the largest root mean square error over that of a plain computation in the
-// same precision, of all cases.
+// ofPlain returns the largest ratio, over all cases, of the root mean square error to that of a
+// plain computation in the same precision.
 func ofPlain(r *record.Record) string {
 	worst := 0.0
 	if r.Correctness != nil {
@@ -167,7 +167,7 @@ func ofPlain(r *record.Record) string {
 	return times(worst)
 }
 
-// cases is how many there are, and how many of them something is odd about.
+// cases returns the number of cases, and how many have a remark.
 func cases(r *record.Record) string {
 	if r.Correctness == nil {
 		return none
@@ -180,12 +180,12 @@ func cases(r *record.Record) string {
 	}
 	n := len(r.Correctness.Cases)
 	if odd > 0 {
-		return fmt.Sprintf("%d, %d odd", n, odd)
+		return fmt.Sprintf("%d, %d bad", n, odd)
 	}
 	return strconv.Itoa(n)
 }
 
-// remark is what is odd about a case, besides the size of its errors.
+// remark returns what is wrong with a case besides the size of its errors.
 func remark(c *record.Case) string {
 	var all []string
 	say := func(when bool, what string) {
@@ -194,20 +194,20 @@ func remark(c *record.Case) string {
 		}
 	}
 	say(c.Failure != "", c.Failure)
-	say(c.Unwritten > 0, fmt.Sprintf("%d elements not written", c.Unwritten))
+	say(c.Unwritten > 0, english.Count(c.Unwritten, "element")+" not written")
 	say(c.Overrun, "wrote outside of its buffers")
 	say(c.Failure == "" && !c.InputsKept, "changed its inputs")
 	say(c.Failure == "" && !c.Repeatable && c.Unwritten == 0, "a second run gave a different output")
 	say(c.Errors != nil && c.Errors.NotFinite > 0, "not finite")
 	for _, p := range c.Powers {
-		say(!p.Caught && p.Why == "", "the impostor "+p.Name+" would pass")
+		say(!p.Caught && p.Why == "", "the impostor "+p.Name+" passes")
 	}
 	say(c.Cause != "", c.Cause)
 	say(len(c.Map) > 0 && c.Cause == "", "fails")
 	return strings.Join(all, "; ")
 }
 
-// config is toggles in a line.
+// config returns the configuration as one line.
 func config(c map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(c)) {

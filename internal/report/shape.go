@@ -12,8 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Shape is what was timed of one shape on one device, with a causal mask or without: that
-// is another problem, of half the work.
+// Shape holds the times of one shape on one device. With a causal mask it is another problem,
+// with half the work.
 type Shape struct {
 	Device string
 	Shape  problem.Shape
@@ -22,7 +22,7 @@ type Shape struct {
 	Rows   []*Row // kernels in the order of the ladder, then rivals, the fastest first
 }
 
-// Title is the name and the extents.
+// Title returns the name and the sizes.
 func (s *Shape) Title() string {
 	if s.Name == "" {
 		return masked(s.Shape.String(), s.Causal)
@@ -30,7 +30,7 @@ func (s *Shape) Title() string {
 	return masked(s.Name+" "+s.Shape.String(), s.Causal)
 }
 
-// masked is a shape, with a word for its causal mask if there is one.
+// masked adds "causal" to a shape with a causal mask.
 func masked(shape string, causal bool) string {
 	if causal {
 		return shape + " causal"
@@ -38,24 +38,24 @@ func masked(shape string, causal bool) string {
 	return shape
 }
 
-// Row is the times of a kernel or a rival.
+// Row is the times of a kernel, a baseline or a rival.
 type Row struct {
 	Label  string
-	Kernel *Kernel        // nil for a rival, or a baseline that is nothing else
-	Item   *evidence.Item // whose run it was
+	Kernel *Kernel        // nil for a rival, or for a baseline without a record of its own
+	Item   *evidence.Item // the record of the run
 	Marks  []Mark         // the primary method first
 }
 
-// Mark is a row's times by one method.
+// Mark is the times of a row by one method.
 type Mark struct {
 	Method  timing.Method
 	Summary stats.Summary
 	TFLOPs  float64
 	Times   *record.Times
-	index   int // among the candidates of Times
+	index   int // of the row, among the candidates of Times
 }
 
-// Main is the times by the primary method, or the first there are.
+// Main returns the times by the primary method, or by the first method that there is.
 func (r *Row) Main() *Mark { return &r.Marks[0] }
 
 // shapes collects the newest times of each kernel and shape.
@@ -90,8 +90,8 @@ func (v *View) shapes() {
 	})
 }
 
-// byOtherMethods adds what the record that is shown for a shape was not timed by, as with cold
-// caches, from the newest record of the same PTX that was.
+// byOtherMethods adds the methods that the record shown for a shape lacks, such as a cold
+// cache, from the newest record of the same PTX.
 func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
 	for _, item := range slices.Backward(k.Items) {
 		if !timed(item) {
@@ -113,7 +113,7 @@ func (v *View) byOtherMethods(k *Kernel, newest map[place]*evidence.Item) {
 	}
 }
 
-// place is a kernel, by whichever configuration, on a shape and a device.
+// place is a kernel of any configuration on a shape and a device.
 type place struct {
 	id     identity
 	device string
@@ -126,8 +126,9 @@ func (k *Kernel) of(item *evidence.Item, t *record.Times) place {
 	return place{id, item.Build.Device.Name, t.Shape}
 }
 
-// newest is which record has the times of a kernel on a shape: one that was judged before
-// one that was not, of the same PTX one beside more rivals, and the newest of them.
+// newest returns the record whose times are shown for each kernel and shape: a judged record
+// rather than one without a verdict, of the same PTX the one with more rivals, and then the
+// newest.
 func (v *View) newest() map[place]*evidence.Item {
 	found := map[place]*evidence.Item{}
 	for _, k := range v.Kernels {
@@ -146,7 +147,7 @@ func (v *View) newest() map[place]*evidence.Item {
 	return found
 }
 
-// overrides says that a record is to be shown instead of another for a shape.
+// overrides reports whether a record is shown instead of another for a shape.
 func overrides(item, was *evidence.Item, shape problem.Shape) bool {
 	if judged(item) != judged(was) {
 		return judged(item)
@@ -159,7 +160,7 @@ func overrides(item, was *evidence.Item, shape problem.Shape) bool {
 
 func judged(item *evidence.Item) bool { return item.Verdict() != nil }
 
-// rivalsOn is how many rivals were timed beside a kernel on a shape.
+// rivalsOn returns the number of rivals that were timed beside a kernel on a shape.
 func rivalsOn(item *evidence.Item, shape problem.Shape) (most int) {
 	for _, t := range item.Performance.Shapes {
 		if t.Shape == shape {
@@ -169,7 +170,7 @@ func rivalsOn(item *evidence.Item, shape problem.Shape) (most int) {
 	return most
 }
 
-// rank is the order of methods.
+// rank returns the place of a method in the order of methods.
 func rank(m timing.Method) (n int) {
 	if m.Mode != timing.Graph {
 		n += 2
@@ -212,8 +213,8 @@ func (s *Shape) add(label string, k *Kernel, item *evidence.Item, t *record.Time
 	s.Rows[i].Marks = append(s.Rows[i].Marks, m)
 }
 
-// beside adds rivals, and baselines that have no row of their own, of the newest run in which
-// each was timed.
+// beside adds rivals, and baselines without a row of their own, each from the newest run that
+// timed it.
 func (v *View) beside(s *Shape) {
 	type key struct {
 		name   string
@@ -237,7 +238,7 @@ func (v *View) beside(s *Shape) {
 	}
 }
 
-// others are the names and labels of what was timed beside a row.
+// others returns the names and labels of the candidates that were timed beside a row.
 func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
 	return func(yield func(name, label string) bool) {
 		own := func(r *Row) bool { return r.Item.Kernel.Name == row.Item.Baseline.Name }
@@ -252,8 +253,8 @@ func others(row *Row, m *Mark, rows []*Row) iter.Seq2[string, string] {
 	}
 }
 
-// Best is the fastest kernel that may be claimed: measured with right outputs, and not
-// rejected. It is nil when there is none.
+// Best returns the fastest kernel that was measured with right outputs and not rejected, or
+// nil.
 func (s *Shape) Best() (best *Row) {
 	for _, r := range s.Rows {
 		if r.Kernel == nil || !r.claimable() {
@@ -272,13 +273,13 @@ func (r *Row) claimable() bool {
 	return v != nil && v.Outcome != record.Reject && t.OutputsOK && !t.Predicted && !r.Kernel.Outdated()
 }
 
-// FastestRival is the rival with the least time in a row's own run, and how many times
-// as fast as it the kernel is.
+// FastestRival returns the fastest rival of the same run, the speedup of the kernel over it, and
+// the interval of the speedup.
 func (m *Mark) FastestRival() (name string, speedup float64, interval stats.Interval) {
 	ratio := 0.0
 	for i := range m.Times.Rivals {
 		r := &m.Times.Rivals[i]
-		if r.Comparison.Ratio > ratio { // the kernel's time over the rival's: the largest is of the fastest
+		if r.Comparison.Ratio > ratio { // the time of the kernel over that of the rival: the largest ratio is that of the fastest rival
 			name, ratio, interval = r.Name, r.Comparison.Ratio, r.Comparison.Interval
 		}
 	}
@@ -288,12 +289,12 @@ func (m *Mark) FastestRival() (name string, speedup float64, interval stats.Inte
 	return name, 1 / ratio, inverse(interval)
 }
 
-// inverse is the interval of a speed-up where i is one of a ratio of times.
+// inverse converts the interval of a ratio of times to that of a speedup.
 func inverse(i stats.Interval) stats.Interval {
 	return stats.Interval{Low: 1 / i.High, High: 1 / i.Low, Confidence: i.Confidence}
 }
 
-// Samples are all of a mark's times, process after process, in the order taken.
+// Samples returns all times, process after process, in the order in which they were taken.
 func (m *Mark) Samples() (all []float64) {
 	for i := range m.Times.Runs {
 		all = append(all, m.Times.Runs[i].Times(m.index)...)

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// svg is a drawing on its way. Colours are classes of the style sheet, so that they
-// follow the reader's light or dark.
+// svg is an SVG drawing that is being written. Colours are CSS classes, so that they follow the
+// light or dark preference of the reader.
 type svg struct{ strings.Builder }
 
-// drawing starts one that scales with its place, w by h units large.
+// drawing starts a drawing of w by h units that scales with the page.
 func drawing(w, h float64, label string) *svg {
 	s := &svg{}
 	fmt.Fprintf(s, `<svg class="chart" viewBox="0 0 %s %s" role="img" aria-label="%s">`, num(w), num(h), html.EscapeString(label))
 	return s
 }
 
-// strip starts one that is as wide as its place, with positions across in per cent,
-// and h pixels high: text and marks keep their size on any screen.
+// strip starts a drawing that is as wide as its container and h pixels high. Horizontal
+// positions are in per cent, so text and marks keep their size on any screen.
 func strip(h float64, label string) *svg {
 	s := &svg{}
 	fmt.Fprintf(s, `<svg class="strip" width="100%%" height="%s" role="img" aria-label="%s">`, num(h), html.EscapeString(label))
@@ -30,7 +30,7 @@ func strip(h float64, label string) *svg {
 
 func (s *svg) done() template.HTML { return template.HTML(s.String() + "</svg>") }
 
-// num writes a coordinate in as few letters as can be.
+// num returns a coordinate, rounded to 0.1.
 func num(x float64) string {
 	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64)
 }
@@ -39,7 +39,7 @@ func (s *svg) line(class string, x1, y1, x2, y2 float64) {
 	fmt.Fprintf(s, `<line class="%s" x1="%s" y1="%s" x2="%s" y2="%s"/>`, class, num(x1), num(y1), num(x2), num(y2))
 }
 
-// text writes at a point; anchor is "start", "middle" or "end".
+// text writes words at a point; anchor is "start", "middle" or "end".
 func (s *svg) text(class, anchor string, x, y float64, words string) {
 	fmt.Fprintf(s, `<text class="%s" text-anchor="%s" x="%s" y="%s">%s</text>`, class, anchor, num(x), num(y), html.EscapeString(words))
 }
@@ -52,7 +52,7 @@ func (s *svg) rect(class string, x, y, w, h float64) {
 	fmt.Fprintf(s, `<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>`, class, num(x), num(y), num(w), num(h))
 }
 
-// polyline joins points.
+// polyline draws a line through points.
 func (s *svg) polyline(class string, points [][2]float64) {
 	var b strings.Builder
 	for _, p := range points {
@@ -71,7 +71,7 @@ type scale struct {
 func (c scale) at(x float64) float64 {
 	low, high := c.low, c.high
 	if c.log {
-		x = max(x, low) // there is no place for 0
+		x = max(x, low) // a logarithmic scale has no 0
 		x, low, high = math.Log(x), math.Log(low), math.Log(high)
 	}
 	if high == low {
@@ -80,7 +80,7 @@ func (c scale) at(x float64) float64 {
 	return c.from + (x-low)/(high-low)*(c.to-c.from)
 }
 
-// logScale is one over round numbers that hold all values above 0.
+// logScale returns a logarithmic scale between round numbers that holds all values above 0.
 func logScale(values []float64, from, to float64) scale {
 	low, high := math.Inf(1), 0.0
 	for _, v := range values {
@@ -94,7 +94,7 @@ func logScale(values []float64, from, to float64) scale {
 	return scale{low: roundDown(low * 0.97), high: roundUp(high * 1.03), from: from, to: to, log: true}
 }
 
-// steps are the numbers that axes have, in each decade.
+// steps are the round numbers of each decade.
 var steps = []float64{1, 2, 5, 10}
 
 func roundDown(x float64) float64 {
@@ -118,7 +118,7 @@ func roundUp(x float64) float64 {
 	return 10 * decade
 }
 
-// ticks are round numbers on a logarithmic scale: at most about most of them.
+// ticks returns at most most round numbers of a logarithmic scale.
 func (c scale) ticks(most int) (ts []float64) {
 	for _, in := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
 		ts = ts[:0]
@@ -133,7 +133,7 @@ func (c scale) ticks(most int) (ts []float64) {
 			return ts
 		}
 	}
-	for len(ts) > most { // decades are too many: every other
+	for len(ts) > most { // there are too many decades: keep every other one
 		var half []float64
 		for i := 0; i < len(ts); i += 2 {
 			half = append(half, ts[i])
@@ -143,7 +143,7 @@ func (c scale) ticks(most int) (ts []float64) {
 	return ts
 }
 
-// tick writes the number of an axis.
+// tick returns a number of an axis.
 func tick(x float64) string {
 	switch {
 	case x >= 10000:
@@ -154,8 +154,7 @@ func tick(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-// apart moves labels so that none covers another, keeping their order. It returns the
-// new positions.
+// apart returns the positions of labels, moved so that no label covers another.
 func apart(at []float64, gap, most float64) []float64 {
 	out := append([]float64(nil), at...)
 	for i := 1; i < len(out); i++ {

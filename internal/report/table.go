@@ -9,32 +9,32 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Table is rows and columns, to be shown in any form.
+// Table is a table for the terminal, Markdown and the page.
 type Table struct {
 	Head  []string
 	Right string // as in term.Table: an 'r' for columns of numbers
 	Rows  [][]Cell
 }
 
-// Cell is what stands in a table.
+// Cell is one cell of a table.
 type Cell struct {
 	Text  string
-	Below string // a second line in small letters, on the page
-	Class string // of the page: "badge merge", "mute"
-	Link  string // an anchor of the page
-	Gates []record.Gate
+	Below string        // a second line in small letters, on the page
+	Class string        // the CSS class on the page: "badge merge", "mute"
+	Link  string        // an anchor on the page
+	Gates []record.Gate // of a cell of class "gates"
 }
 
 func text(s string) Cell { return Cell{Text: s} }
 
 func mute(s string) Cell { return Cell{Text: s, Class: "mute"} }
 
-// source is the cell for the record that a row is from.
+// source returns the cell for the record of a row.
 func source(item *evidence.Item) Cell {
 	return Cell{Text: short(item.Hash), Class: "hash", Link: "r-" + short(item.Hash)}
 }
 
-// outcome is the cell for a verdict.
+// outcome returns the cell for a verdict.
 func outcome(o record.Outcome) Cell {
 	if o == "" {
 		return mute("not judged")
@@ -56,7 +56,7 @@ func (t *Table) WriteText(w io.Writer, indent string, style term.Style) {
 	out.WriteTo(w)
 }
 
-// Markdown is the table for Markdown.
+// Markdown returns the table in Markdown.
 func (t *Table) Markdown() string {
 	var b strings.Builder
 	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
@@ -95,7 +95,7 @@ func (c Cell) markdown() string {
 	return s
 }
 
-// escape keeps text from a record from being taken for Markdown or HTML.
+// escape escapes text from a record for Markdown.
 func escape(s string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;", "*", `\*`, "`", "'", "[", `\[`, "]", `\]`).Replace(term.Clean(s))
 }

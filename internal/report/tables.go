@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Table is the ladder on the shape: times by the primary method.
+// Table returns the times of the shape by the primary method.
 func (s *Shape) Table() *Table {
 	t := &Table{
 		Head:  []string{"", "p50 µs", "p90 µs", "CV", "TFLOP/s", "of floor", "against first", "against baseline", "against the fastest rival", "record"},
@@ -54,7 +54,7 @@ func (r *Row) name() Cell {
 	return c
 }
 
-// ofFloor is how many times the least possible time it is.
+// ofFloor returns the time as a multiple of the least possible time.
 func (m *Mark) ofFloor() string {
 	if m.Times.Floor <= 0 {
 		return none
@@ -77,7 +77,7 @@ func (m *Mark) againstRival() string {
 	return fmt.Sprintf("%s (%s–%s) %s", times(x), figures(i.Low), figures(i.High), name)
 }
 
-// Methods is every time of the shape, all methods.
+// Methods returns the times of the shape by all methods.
 func (s *Shape) Methods() *Table {
 	t := &Table{Head: []string{"", "timed", "launches", "sets", "samples", "p50 µs", "p90 µs", "mean", "std", "min", "max", "CV", "record"}, Right: "llrrrrrrrrrrl"}
 	for _, r := range s.Rows {
@@ -94,10 +94,10 @@ func (s *Shape) Methods() *Table {
 	return t
 }
 
-// Rivals is who was timed beside the kernels of the shape: which version, how it does it, and
-// its error on the inputs of the kernel, whose own is there, too.
+// Rivals returns the rivals of the shape: version, how they compute, and their errors beside
+// those of the kernel on the same inputs.
 func (s *Shape) Rivals() *Table {
-	t := &Table{Head: []string{"rival", "version", "how", "rms error", "the kernel's", "record"}, Right: "lllrrl"}
+	t := &Table{Head: []string{"rival", "version", "how", "rms error", "rms error of the kernel", "record"}, Right: "lllrrl"}
 	seen := map[string]bool{}
 	for _, r := range s.Rows {
 		for i := range r.Marks {
@@ -117,9 +117,9 @@ func (s *Shape) Rivals() *Table {
 	return t
 }
 
-// HistoryTable is every time that was ever taken by the primary method, oldest first.
+// HistoryTable returns every time by the primary method, the oldest first.
 func (v *View) HistoryTable() *Table {
-	t := &Table{Head: []string{"date", "kernel", "device", "shape", "timed", "p50 µs", "TFLOP/s", "against baseline", "outcome", "PTX", "record"}, Right: "lllllrrrlll"}
+	t := &Table{Head: []string{"date", "kernel", "device", "shape", "timed", "p50 µs", "TFLOP/s", "against baseline", "verdict", "PTX", "record"}, Right: "lllllrrrlll"}
 	for _, item := range v.Items {
 		if !timed(item) {
 			continue
@@ -147,7 +147,7 @@ func (v *View) HistoryTable() *Table {
 	return t
 }
 
-// Cases is the correctness of a record, case by case.
+// Cases returns the errors of a record, case by case.
 func Cases(c *record.Correctness) *Table {
 	t := &Table{Head: []string{"shape", "inputs", "seed", "max", "mean", "above " + limit(c.Tolerance.BadAbove), "plain max", "impostors", "remark"}, Right: "llrrrrrrl"}
 	for i := range c.Cases {
@@ -174,7 +174,7 @@ func caseName(c *record.Case) string {
 	return c.Name + " " + c.Shape.String()
 }
 
-// caught is how many impostors were, of those that apply.
+// caught returns how many of the applicable impostors were caught.
 func caught(powers []record.Power) string {
 	n, of := 0, 0
 	for _, p := range powers {
@@ -188,7 +188,7 @@ func caught(powers []record.Power) string {
 	return fmt.Sprintf("%d of %d", n, of)
 }
 
-// Counters is what the kernel and its baseline do.
+// Counters returns the counters of the kernel and its baseline.
 func Counters(c *record.Counters) *Table {
 	t := &Table{Head: []string{"counter, " + c.Shape.String(), "kernel", "baseline", "ratio"}, Right: "lrrr"}
 	for _, name := range slices.Sorted(maps.Keys(c.Kernel)) {
@@ -212,7 +212,7 @@ func orNone(s string) string {
 	return s
 }
 
-// anchor is a label as part of a file's name or an anchor.
+// anchor returns a label with only the characters that file names and anchors may have.
 func anchor(label string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -11,10 +11,10 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Nothing is what is said of a store with no records.
-const Nothing = "no evidence yet: attest gate makes it"
+// Nothing is the text for a store without records.
+const Nothing = "no evidence yet: attest gate writes it"
 
-// WriteText writes the ladder and its times for a terminal.
+// WriteText writes the verdicts and the times for a terminal.
 func (v *View) WriteText(w io.Writer, style term.Style) {
 	if len(v.Items) == 0 {
 		fmt.Fprintln(w, Nothing)
@@ -60,15 +60,15 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-// chainLine is what became of the check of the store.
+// chainLine returns the result of the check of the store.
 func chainLine(c *evidence.Check) string {
 	if !c.OK() {
-		return fmt.Sprintf("the store is damaged, with %s: attest evidence verify names them", english.Count(len(c.Problems), "problem"))
+		return fmt.Sprintf("the evidence is damaged (%s): attest evidence verify lists the files", english.Count(len(c.Problems), "problem"))
 	}
 	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", english.Count(c.Records, "record"), english.Count(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
 }
 
-// WriteRecord writes all of a record for a terminal.
+// WriteRecord writes a whole record for a terminal.
 func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	r := item.Record
 	head := term.Table{}
@@ -127,7 +127,7 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	}
 }
 
-// facts are what a record says of itself.
+// facts returns the kernel, the machine and the sources of a record.
 func facts(r *record.Record) (all [][2]string) {
 	say := func(name, what string) {
 		if what != "" {
@@ -168,7 +168,7 @@ func WriteVerdict(w io.Writer, j evidence.Judgement, style term.Style) {
 	t.WriteTo(w)
 }
 
-// colour is an outcome as a terminal shows it.
+// colour returns an outcome in its colour.
 func colour(o record.Outcome, style term.Style) string {
 	switch o {
 	case record.Merge, record.Correct, record.NoChange:
@@ -203,16 +203,16 @@ func defects(d *record.Defects) (lines []Defect) {
 	return lines
 }
 
-// shades are how a terminal shows errors, from none to far above the tolerance.
+// shades are the letters of a map of errors, from small errors to large ones.
 var shades = []rune("·░▒▓█")
 
-// writeMap writes where the errors of a case are, a line a head.
+// writeMap writes a map of the errors of a case, one line per head.
 func writeMap(w io.Writer, c *record.Case, t record.Tolerance) {
 	if len(c.Map) == 0 {
 		return
 	}
 	m, most := mapOf(c), mostOf(c, t)
-	fmt.Fprintf(w, "\n  errors of %s, seed %d: a line a head, a column a tile of rows\n", caseName(c), c.Seed)
+	fmt.Fprintf(w, "\n  errors of %s, seed %d: one line per head, one column per tile of rows\n", caseName(c), c.Seed)
 	for head := range m.heads {
 		var b strings.Builder
 		for tile := range m.tiles {
@@ -220,10 +220,10 @@ func writeMap(w io.Writer, c *record.Case, t record.Tolerance) {
 		}
 		fmt.Fprintf(w, "  %3d  %s\n", head, b.String())
 	}
-	fmt.Fprintf(w, "       %c at most half of %s, which is allowed, %c more than twice it\n", shades[0], limit(most), shades[len(shades)-1])
+	fmt.Fprintf(w, "       %c at most half of the limit %s, %c more than twice the limit\n", shades[0], limit(most), shades[len(shades)-1])
 }
 
-// Budget is what a kernel takes beside what it may.
+// Budget returns the resources of a kernel beside its budget.
 func Budget(r *record.Resources) *Table {
 	t := &Table{Head: []string{"target", "registers", "shared static", "dynamic", "spill stores", "spill loads", "stack", "constant", "by"}, Right: "lrrrrrrrl"}
 	for i := range r.Usage {
@@ -240,8 +240,8 @@ func Budget(r *record.Resources) *Table {
 	return t
 }
 
-// errorMap is errors by head and tile of rows. Heads of all batches stand one under
-// the other.
+// errorMap holds the errors by head and tile of rows. The heads of all batches are numbered
+// consecutively.
 type errorMap struct {
 	heads, tiles int
 	max          map[[2]int]float64
@@ -260,8 +260,8 @@ func mapOf(c *record.Case) *errorMap {
 
 func (m *errorMap) at(head, tile int) float64 { return m.max[[2]int{head, tile}] }
 
-// mostOf is the error that maps of a case are shaded against: the tolerance, or what the
-// format costs where that is more.
+// mostOf returns the limit of the errors of a case: the tolerance, or the error of the format
+// where that is larger.
 func mostOf(c *record.Case, t record.Tolerance) float64 {
 	if c.Plain != nil && c.Plain.NotFinite == 0 {
 		return max(t.Max, c.Plain.Max)
@@ -269,8 +269,8 @@ func mostOf(c *record.Case, t record.Tolerance) float64 {
 	return t.Max
 }
 
-// shade is which of n shades an error has: the first up to half of the tolerance, the
-// last above twice it.
+// shade returns the number of the shade of an error, out of n: the first up to half of the
+// tolerance, the last above twice the tolerance.
 func shade(x, tolerance float64, n int) int {
 	at := 0
 	for limit := tolerance / 2; at < n-1 && x > limit; limit += tolerance / 2 {
