@@ -1,4 +1,4 @@
-// Package kernels lists the families of kernels: who wants a kernel by its name, or the
-// best one for a problem, asks here and knows no family. A new family is a folder and one
-// line of [Families].
+// Package kernels lists the families of kernels. Callers find a kernel here by its name, or
+// have the best one for a problem chosen, without importing a family. A new family is a
+// folder and one line in [Families].
 package kernels

@@ -12,14 +12,15 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Families are the families of attention kernels, those first that build on no other.
+// Families returns the families of attention kernels. A family comes after the families that
+// it builds on.
 func Families() []attn.Family { return []attn.Family{stages.Family{}, hopper.Family{}} }
 
 // preference is the order in which Choose asks the families: first those that are written
 // for one architecture.
 func preference() []attn.Family { return []attn.Family{hopper.Family{}, stages.Family{}} }
 
-// Names are the names of all variants, in the order in which they build on each other.
+// Names returns the names of all variants, in the order in which they build on each other.
 func Names() (names []string) {
 	for _, f := range Families() {
 		for _, v := range f.Variants() {
@@ -29,8 +30,8 @@ func Names() (names []string) {
 	return names
 }
 
-// Ladder are the kernels that are judged when none is named: every stage, and of the other
-// families the variant that fits the problem.
+// Ladder returns the kernels that are judged when the user names none: every stage, and from
+// each other family the variant that is chosen by the shape.
 func Ladder() (names []string) {
 	for _, f := range Families() {
 		for i, v := range f.Variants() {
@@ -42,8 +43,8 @@ func Ladder() (names []string) {
 	return names
 }
 
-// Find returns the family and variant of a name. A name with toggles is a variant that
-// builds on the one without them.
+// Find returns the variant with a name, and its family. A name with toggles is a variant
+// that builds on the one without them.
 func Find(name string) (attn.Family, attn.Variant, error) {
 	base, toggles := cut(name)
 	for _, f := range Families() {
@@ -62,17 +63,17 @@ func Find(name string) (attn.Family, attn.Variant, error) {
 			Name: name, Base: base, Idea: base + " + " + strings.Join(toggles, ", "), ByShape: all[i].ByShape,
 		}, nil
 	}
-	return nil, attn.Variant{}, fmt.Errorf("no kernel is called %q: there are %s", base, strings.Join(Names(), ", "))
+	return nil, attn.Variant{}, fmt.Errorf("no kernel is called %q: use one of %s", base, strings.Join(Names(), ", "))
 }
 
-// Base is the name of the kernel that another builds on and has to beat, "" for none.
+// Base returns the name of the kernel that a kernel builds on and has to beat, or "".
 func Base(name string) string {
 	_, v, _ := Find(name)
 	return v.Base
 }
 
-// Build writes the kernel of a name for a problem on a chip. The zero chip is none in
-// particular: the text is then for the least target that can run it.
+// Build writes the kernel with a name for a problem on a chip. With the zero chip, the text
+// is for the lowest target that can run it.
 func Build(name string, p problem.Attention, c kernel.Chip) (*kernel.Kernel, error) {
 	f, v, err := Find(name)
 	if err != nil {
@@ -112,7 +113,8 @@ func Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	return "", fmt.Errorf("no kernel computes this problem: %s", strings.Join(why, "; "))
 }
 
-// Check says why the kernel of a name cannot compute a problem on a chip.
+// Check returns the reason why the kernel with a name cannot compute a problem on a chip, or
+// nil.
 func Check(name string, p problem.Attention, c kernel.Chip) error {
 	f, _, err := Find(name)
 	if err != nil {

@@ -15,9 +15,9 @@ type Field struct {
 	Values []int
 }
 
-// AxesOf are the axes of a configuration type: the fields that are described, by their
-// path, joined with dots. A boolean field has two values. AxesOf panics when a field has no
-// description, so that none is forgotten.
+// AxesOf returns the axes of a configuration type, one for each field, nested groups
+// included. fields describes each field by its path, joined with dots. A boolean field has
+// two values. AxesOf panics if a field has no description, so that none is forgotten.
 func AxesOf[C any](fields map[string]Field) (axes []Axis) {
 	walk(reflect.TypeFor[C](), nil, func(path []string, kind reflect.Kind) {
 		field, ok := fields[strings.Join(path, ".")]
@@ -36,7 +36,7 @@ func AxesOf[C any](fields map[string]Field) (axes []Axis) {
 	return axes
 }
 
-// toggleName is the name of a field on the command line: TileM and tile_m are tile-m.
+// toggleName returns the name of a field on the command line: tile-m for TileM or tile_m.
 func toggleName(field string) string {
 	var b strings.Builder
 	for i, r := range field {
@@ -54,7 +54,7 @@ func toggleName(field string) string {
 	return b.String()
 }
 
-// walk visits the fields of a structure by the names that JSON has for them.
+// walk visits the fields of a structure by their JSON names.
 func walk(t reflect.Type, path []string, visit func(path []string, kind reflect.Kind)) {
 	for _, f := range reflect.VisibleFields(t) {
 		if !f.IsExported() || len(f.Index) > 1 {
@@ -73,7 +73,7 @@ func walk(t reflect.Type, path []string, visit func(path []string, kind reflect.
 	}
 }
 
-// With is the configuration with one field changed.
+// With returns the configuration with one field changed.
 func (c Config) With(path []string, value json.RawMessage) (Config, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(c), &fields); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Family makes kernels of one kind.
+// Family builds kernels of one kind.
 type Family interface {
 	// Name is the family's folder: "stages", "hopper".
 	Name() string
@@ -18,27 +18,28 @@ type Family interface {
 	Variants() []Variant
 	// Configure returns the configuration of a variant for a problem on a chip.
 	Configure(variant string, p problem.Attention, c kernel.Chip) (Config, error)
-	// Choose returns the variant to use for a problem on a chip, or why there is none.
+	// Choose returns the variant to use for a problem on a chip, or an error that says why
+	// there is none.
 	Choose(p problem.Attention, c kernel.Chip) (variant string, err error)
-	// Check says why a configuration cannot compute a problem on a chip.
+	// Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
 	Check(p problem.Attention, c kernel.Chip, config Config) error
 	// Build writes the kernel.
 	Build(p problem.Attention, c kernel.Chip, config Config) (*kernel.Kernel, error)
-	// Axes are the fields of a configuration with the values that tuning tries.
+	// Axes returns the fields of a configuration with the values that tuning tries.
 	Axes() []Axis
-	// Describe is a configuration in words.
+	// Describe returns a configuration in words.
 	Describe(config Config) string
 }
 
-// Config is a configuration of some family, as the JSON that encoding/json writes for it.
+// Config is a configuration of any family, as a JSON object.
 type Config string
 
-// Variant is a configuration with a name.
+// Variant is a named configuration.
 type Variant struct {
 	Name string
 	Idea string // what it changes
 	Base string // the variant that Idea is relative to; "" for the first
-	// ByShape says that the configuration is chosen for the problem's sizes.
+	// ByShape reports whether the configuration is chosen for the problem's sizes.
 	ByShape bool
 }
 
@@ -55,8 +56,8 @@ type Axis struct {
 // Switch reports whether the field is on or off, and not a number.
 func (a Axis) Switch() bool { return len(a.Values) > 0 && string(a.Values[0]) == "false" }
 
-// Encode writes a family's own configuration as a Config: fields sorted by name, so that
-// equal configurations are equal texts.
+// Encode returns a family's own configuration as a Config. The fields are sorted by name, so
+// that equal configurations are equal texts.
 func Encode[C any](c C) Config {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -69,7 +70,7 @@ func Encode[C any](c C) Config {
 	return sorted
 }
 
-// sorted is the configuration with its fields in the order of their names.
+// sorted returns the configuration with its fields in the order of their names.
 func (c Config) sorted() (Config, error) {
 	d := json.NewDecoder(strings.NewReader(string(c)))
 	d.UseNumber()
@@ -92,7 +93,7 @@ func Decode[C any](config Config) (c C, err error) {
 	return c, err
 }
 
-// MarshalJSON writes the configuration as the object that it is.
+// MarshalJSON writes the configuration as a JSON object, not as a string.
 func (c Config) MarshalJSON() ([]byte, error) {
 	if c == "" {
 		return []byte("null"), nil

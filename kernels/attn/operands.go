@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Operands are the memory of an attention problem: q, k, v, their scales qs, ks, vs where
-// the problem has them, o, and lse where it is asked for.
+// Operands returns the memory of an attention problem: q, k and v, their scales qs, ks and vs
+// if the problem has scales, o, and lse if the problem asks for the log-sum-exp.
 func Operands(p problem.Attention) []kernel.Operand {
 	p = p.Filled()
 	list := []kernel.Operand{
@@ -28,7 +28,7 @@ func Operands(p problem.Attention) []kernel.Operand {
 	return list
 }
 
-// dims are the extents of a tensor in the problem's layout.
+// dims returns the extents of a tensor in the problem's layout.
 func dims(p problem.Attention, heads, rows string) []expr.Expr {
 	if p.Layout == problem.BSHD {
 		return Exprs("B", rows, heads, "D")
@@ -36,7 +36,7 @@ func dims(p problem.Attention, heads, rows string) []expr.Expr {
 	return Exprs("B", heads, rows, "D")
 }
 
-// Exprs parses expressions that are known to be right.
+// Exprs parses expressions that the program itself wrote: a mistake in one is a panic.
 func Exprs(texts ...string) (list []expr.Expr) {
 	for _, t := range texts {
 		list = append(list, expr.Must(t))

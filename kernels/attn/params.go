@@ -6,17 +6,17 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel"
 )
 
-// Params declares the parameters of an entry and notes the arguments that belong to them,
-// so that their order is written once: in the order of these calls.
+// Params declares the parameters of an entry and records the argument for each, so that the
+// order of parameters is written once: it is the order of these calls.
 type Params struct {
 	k    *build.Kernel
 	args []kernel.Arg
 }
 
-// NewParams starts the parameters of an entry.
+// NewParams returns an empty list of parameters.
 func NewParams(k *build.Kernel) *Params { return &Params{k: k} }
 
-// Args are the arguments of a launch, in the order of the parameters.
+// Args returns the arguments of a launch, in the order of the parameters.
 func (p *Params) Args() []kernel.Arg { return p.args }
 
 func (p *Params) pointer(operand string) string {
@@ -39,19 +39,19 @@ func (p *Params) Floats(operand string) build.Global[build.F32] {
 	return p.k.ParamGlobalF32(p.pointer(operand))
 }
 
-// Map declares a tensor map of an operand, which gives the parameter its name.
+// Map declares a tensor map of an operand. The parameter has the operand's name.
 func (p *Params) Map(m kernel.TensorMap) build.TensorMap {
 	p.args = append(p.args, kernel.Arg{Map: &m})
 	return p.k.ParamTensorMap(m.Operand)
 }
 
-// U32 declares an integer parameter with the expression that it is passed.
+// U32 declares an integer parameter. value is the expression for its argument.
 func (p *Params) U32(name, value string) build.U32 {
 	p.args = append(p.args, kernel.Arg{Type: "u32", Value: expr.Must(value)})
 	return p.k.ParamU32(name)
 }
 
-// F32 declares a float parameter with the expression that it is passed.
+// F32 declares a float parameter. value is the expression for its argument.
 func (p *Params) F32(name, value string) build.F32 {
 	p.args = append(p.args, kernel.Arg{Type: "f32", Value: expr.Must(value)})
 	return p.k.ParamF32(name)

@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Throughput is the design for problems that fill the card: three or four warpgroups a
-// block, blocks that stay. Heads of 128 leave registers for three, and for 128 keys a
-// tile; three with heads of 64 have 192.
+// Throughput returns the design for problems that fill the GPU: persistent blocks of three
+// or four warpgroups. With D = 128 there are registers for three warpgroups and tiles of 128
+// keys. With D = 64, three warpgroups have tiles of 192 keys.
 func Throughput(headDim, warpgroups int) Config {
 	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: warpgroups, TileN: 128, Stages: 2, Persistent: true, PingPong: 32, BlocksPerSM: 1}}
 	if headDim == 64 {
@@ -23,31 +23,30 @@ func Throughput(headDim, warpgroups int) Config {
 	return c
 }
 
-// Pair is the design for problems of medium size: blocks of 128 rows, two warpgroups in
+// Pair returns the design for problems of medium size: blocks of 128 rows, two warpgroups in
 // ping-pong.
 func Pair() Config {
 	return Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, PingPong: 96, BlocksPerSM: 1}}
 }
 
-// TwoPairs is Pair for heads of 64, with two pairs of warpgroups, each sharing the keys of
-// 64 rows. Two warpgroups alone would leave the special function units idle half of the
-// time.
+// TwoPairs returns Pair for D = 64 with two pairs of warpgroups: each pair splits the keys of
+// 64 rows. Two warpgroups alone leave the special function units idle half of the time.
 func TwoPairs() Config {
 	return Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Softmax: Softmax{Polynomial: 16, SumsInV: true, TileMaxima: true}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 4, PingPong: 128, BlocksPerSM: 1}}
 }
 
-// Latency is a design for problems of few tiles: 64 rows a block.
+// Latency returns a design for problems of few tiles: 64 rows per block.
 func Latency(headDim int) Config {
 	c := Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 2}}
 	if headDim == 128 {
-		c.BlocksPerSM = 1 // shared memory for no more
+		c.BlocksPerSM = 1 // there is not enough shared memory for two
 	}
 	return c
 }
 
-// SplitKeys is the second design for problems of few tiles: 64 rows per block, whose keys
-// are split over its two warpgroups, and over a cluster of split blocks. In a cluster each
-// warpgroup has so few tiles that ping-pong, and what else pays off tile by tile, does not.
+// SplitKeys returns the second design for problems of few tiles: 64 rows per block, with the
+// keys split over its two warpgroups and over a cluster of split blocks. In a cluster, each
+// warpgroup has too few tiles for ping-pong and the other options to pay off.
 func SplitKeys(split int) Config {
 	c := Config{Sharing: Sharing{Split: split, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}
 	if split == 1 {
@@ -56,11 +55,12 @@ func SplitKeys(split int) Config {
 	return c
 }
 
-// Choose is the configuration for a problem on a GPU of so many SMs: the one of [choices]
-// that is estimated to take the least time. What decides is mostly how well the blocks'
-// rows divide the problem's: a wave that a few SMs work in takes as long as a full one.
+// Choose returns the configuration for a problem on a GPU with sms SMs: the one of [choices]
+// with the lowest estimated time. The estimate depends mostly on how well the rows of a
+// block divide the rows of the problem, because a wave takes as long for a few SMs as for
+// all of them.
 func Choose(p problem.Attention, sms int) Config {
-	best, least := Throughput(p.D, 3).without(p), math.Inf(1) // which computes every problem
+	best, least := Throughput(p.D, 3).without(p), math.Inf(1) // this design computes every problem
 	for _, o := range choices(p.D) {
 		c := o.without(p)
 		if t := o.costs.dot(c.load(p, sms)); t < least && !c.short(p) && c.Check(p) == nil {
@@ -70,25 +70,25 @@ func Choose(p problem.Attention, sms int) Config {
 	return best
 }
 
-// choice is a configuration that Choose may take, and what it costs.
+// choice is a configuration that Choose may return, and its costs.
 type choice struct {
 	Config
 	costs terms
 }
 
-// terms are the parts of an estimate: either what each costs, in microseconds, or how
-// often a launch pays it.
+// terms are the terms of an estimate: either the cost of each, in microseconds, or how often
+// a launch has it.
 type terms [5]float64
 
 const (
-	perLaunch = iota // what it takes before the first item and after the last
-	perItem          // an item's beginning and end
-	perTile          // a tile of keys
-	perBeside        // more, for a tile with another block on the SM
-	perCausal        // more, for a tile of a causal problem: its kernel is another text
+	perLaunch = iota // before the first item and after the last
+	perItem          // the beginning and the end of an item
+	perTile          // a KV tile
+	perBeside        // added to a KV tile while another block runs on the SM
+	perCausal        // added to a KV tile of a causal problem, which has its own kernel
 )
 
-// dot is the time of a load at these costs.
+// dot returns the time of a load at these costs.
 func (t terms) dot(load terms) (micros float64) {
 	for i, cost := range t {
 		micros += cost * load[i]
@@ -96,20 +96,19 @@ func (t terms) dot(load terms) (micros float64) {
 	return micros
 }
 
-// choices are what Choose weighs up: each was the fastest by some percent on a problem
-// that was timed. The costs are least squares of the relative error over
-// testdata/times.json, medians on an H200 in a replayed graph with warm caches, and come
-// within a few percent of nearly all. Where sums in a column are forbidden they are taken
-// to be the same.
+// choices returns the configurations that Choose compares. Each was the fastest on a problem
+// that was timed. The costs minimise the squared relative error over testdata/times.json:
+// medians on an H200, in a replayed graph with warm caches. The estimates are within a few
+// percent of nearly all of these times. A problem that forbids SumsInV has the same costs.
 //
-// After a change of the kernels, or with a design more, time them on the card and have
-// the costs fitted:
+// After a change of the kernels, or to add a design, time the kernels on the GPU and fit the
+// costs:
 //
 //	HOPPER_OUT=t.json hopper.test -test.run TestCardTimes
 //	go test ./kernels/attn/hopper -run TestChooseFit -times $PWD/t.json -v
 //
-// The second rewrites testdata/times.json and prints the terms that belong here; without
-// -times it wants these to be the ones that are here.
+// The second command rewrites testdata/times.json and prints the terms for this function.
+// Without -times it checks that the terms here fit the file.
 func choices(headDim int) []choice {
 	finer := SplitKeys(2)
 	finer.TileN = 64
@@ -138,17 +137,15 @@ func choices(headDim int) []choice {
 	}
 }
 
-// load is what the SM with the most work has to do: with one block an SM
+// load returns the work of the SM that has the most. With one block per SM it is
 //
 //	1 launch, items, and items·tiles
 //
-// where all items have equally many tiles, but for causal ones. The tiles are those that
-// a block brings in and transposes, also where warpgroups share them: an odd one takes
-// half of the time of two.
+// All items have equally many tiles, except under a causal mask. Tiles are counted as a
+// block loads and transposes them, also if two warpgroups split them.
 //
-// Two blocks on an SM go through their tiles side by side, a round of these taking longer
-// than one block alone would but not twice as long. Their beginnings and ends do not
-// overlap.
+// Two blocks on an SM compute their tiles at the same time: a round takes longer than with
+// one block, but not twice as long. Their beginnings and ends do not overlap.
 func (c Config) load(p problem.Attention, sms int) terms {
 	sms = max(sms, 1)
 	blocks := p.B * p.Hq * ceil(p.Sq, c.rows()) * c.Split
@@ -167,10 +164,10 @@ func (c Config) load(p problem.Attention, sms int) terms {
 	return load
 }
 
-// ceil is n/by, rounded up.
+// ceil returns n/by, rounded up.
 func ceil(n, by int) int { return (n + by - 1) / by }
 
-// tiles are those of the keys that a block goes through for rows that end before row last.
+// tiles returns the KV tiles of a block whose rows end before row last.
 func (c Config) tiles(p problem.Attention, last int) int {
 	keys := p.Skv
 	if p.Causal {
@@ -179,13 +176,14 @@ func (c Config) tiles(p problem.Attention, last int) int {
 	return ceil(ceil(keys, c.TileN), c.Split)
 }
 
-// walked is up to how many items the tiles of a causal problem are counted, block by
-// block. Above that it is many rounds, and all blocks have about as many.
-const walked = 1 << 11
+// maxCounted is the number of items up to which the tiles of a causal problem are counted
+// block by block. With more items there are many rounds, and all blocks have about the same
+// number of tiles.
+const maxCounted = 1 << 11
 
-// causalTiles are the tiles of the SM, or of the place on it, that has the most. Blocks
-// that stay take their items as part.Work deals them out, and how even that is depends on
-// the sizes. Others come, the longest first, when one before them has ended.
+// causalTiles returns the most tiles that an SM, or one of its resident blocks, has. For
+// persistent blocks, part.Work deals out the items, and the sizes decide how evenly. Other
+// blocks start, longest first, when an earlier one has ended.
 func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) float64 {
 	perHead := ceil(p.Sq, c.rows())
 	tiles := make([]int, perHead)
@@ -193,7 +191,7 @@ func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) floa
 		tiles[i] = c.tiles(p, min((i+1)*c.rows(), p.Sq))
 	}
 	switch most := tiles[perHead-1]; {
-	case items > walked:
+	case items > maxCounted:
 		return max(float64(rounds*(tiles[0]+most))/2, float64(most))
 	case c.Persistent:
 		return float64(dealt(tiles, items, blocks))
@@ -202,8 +200,8 @@ func (c Config) causalTiles(p problem.Attention, items, rounds, blocks int) floa
 	}
 }
 
-// dealt is the most that any of so many blocks has, as part.Work deals items out, all heads'
-// longest first.
+// dealt returns the most tiles that any of the persistent blocks has when part.Work deals out
+// the items, the longest of all heads first.
 func dealt(tiles []int, items, blocks int) (most int) {
 	heads := items / len(tiles)
 	for b := range min(items, blocks) {
@@ -222,9 +220,9 @@ func dealt(tiles []int, items, blocks int) (most int) {
 	return most
 }
 
-// queued is when the last of the items ends that so many places take one after the other,
-// each when it is free, all heads' longest first. Clusters of split blocks take as many
-// places at once.
+// queued returns the tiles after which the last item ends, if each of the places for resident
+// blocks takes the next item as soon as it is free, the longest of all heads first. A
+// cluster of split blocks takes split places at once.
 func queued(tiles []int, items, places, split int) (last int) {
 	free := make(times, max(places/split, 1))
 	heads := items / split / len(tiles)
@@ -238,11 +236,11 @@ func queued(tiles []int, items, places, split int) (last int) {
 	return last
 }
 
-// times is a heap, the earliest first.
+// times is a heap with the earliest time first.
 type times []int
 
 func (t times) Len() int           { return len(t) }
 func (t times) Less(i, j int) bool { return t[i] < t[j] }
 func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
 func (t *times) Push(x any)        { *t = append(*t, x.(int)) }
-func (t *times) Pop() any          { panic("nothing is taken out") }
+func (t *times) Pop() any          { panic("hopper: the heap only changes its first element") }

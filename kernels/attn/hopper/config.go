@@ -15,12 +15,12 @@ type Config struct {
 	Schedule `json:"schedule"`
 }
 
-// Sharing says who shares the keys of 64 query rows. Those who do merge their results at
-// the end.
+// Sharing says over how many warpgroups the keys of 64 query rows are split. They merge
+// their results at the end.
 type Sharing struct {
-	// Split is the number of blocks of a cluster that share the keys: 1 or 2.
+	// Split is the number of blocks of a cluster that split the keys: 1 or 2.
 	Split int `json:"split"`
-	// SplitInBlock makes two warpgroups of a block share the keys: each takes every other
+	// SplitInBlock splits the keys over two warpgroups of a block: each computes every other
 	// KV tile. A block has one such pair or two.
 	SplitInBlock bool `json:"split_in_block"`
 }
@@ -35,9 +35,9 @@ type Softmax struct {
 	SumsInV bool `json:"sums_in_v"`
 	// TileMaxima makes P of a tile relative to the tile's own largest scores, and not to
 	// the largest scores so far. The largest weight of each row and tile is then exact in
-	// e4m3, and no weight rounds to 0 that counts among its neighbours: errors are smaller
-	// by a tenth, with outliers by half. It takes a branch per tile, which pays only where
-	// there are many tiles.
+	// e4m3, and a weight rounds to 0 only beside much larger ones of its tile. Errors are a
+	// tenth smaller, and half as large with outliers. It takes a branch per tile, which pays
+	// only if there are many tiles.
 	TileMaxima bool `json:"tile_maxima"`
 }
 
@@ -50,8 +50,9 @@ type Schedule struct {
 	// next tile are loaded.
 	Persistent bool `json:"persistent"`
 	// PingPong makes the warpgroups begin their exponentials one after the other, so that
-	// one computes them while others multiply: the next begins when one has done this many
-	// keys of its tile, a multiple of 32. 0 is no ping-pong, for few tiles.
+	// one computes them while others multiply. A warpgroup lets the next begin when it has
+	// computed this many keys of its tile, a multiple of 32. 0 turns ping-pong off, which
+	// suits few tiles.
 	PingPong int `json:"ping_pong"`
 	// BlocksPerSM is the number of blocks that share the registers of an SM.
 	BlocksPerSM int `json:"blocks_per_sm"`
@@ -69,7 +70,7 @@ func (c Config) String() string {
 	if c.PingPong > 0 {
 		s += fmt.Sprintf(" ping-pong-%d", c.PingPong)
 	}
-	switch { // the designs have both or neither
+	switch { // not listed in the usual case: ping-pong with tile maxima, or none of the two
 	case c.TileMaxima && c.PingPong == 0:
 		s += " tile-maxima"
 	case !c.TileMaxima && c.PingPong > 0:
@@ -111,21 +112,21 @@ func (c Config) Check(p problem.Attention) error {
 	case c.Stages < 1 || c.Stages > 4:
 		return fmt.Errorf("%d stages: use 1 to 4", c.Stages)
 	case c.Split != 1 && c.Split != 2:
-		return fmt.Errorf("keys over %d blocks: use 1 or 2", c.Split)
+		return fmt.Errorf("keys split over %d blocks: use 1 or 2", c.Split)
 	case c.Split > 1 && (c.rows() > warpgroupRows || c.Persistent):
-		return fmt.Errorf("keys split over a cluster with %d rows a block, persistent %t: blocks that merge have 64 rows and one tile", c.rows(), c.Persistent)
+		return fmt.Errorf("keys split over a cluster with %d rows per block, persistent %t: a block that splits keys must have 64 rows and must not be persistent", c.rows(), c.Persistent)
 	case c.SplitInBlock && (c.Warpgroups%2 != 0 || c.Persistent):
-		return fmt.Errorf("keys split within the block with %v: it takes two or four warpgroups and one tile of queries per block", c)
+		return fmt.Errorf("keys split within the block with %v: use two or four warpgroups that are not persistent", c)
 	case c.Stages%c.perBlock() != 0:
-		return fmt.Errorf("keys over %d warpgroups with %d stages: each has slots of its own, equally many", c.perBlock(), c.Stages)
+		return fmt.Errorf("keys split over %d warpgroups with %d stages: the stages must be a multiple of the warpgroups, which have equally many slots", c.perBlock(), c.Stages)
 	case c.PingPong < 0 || c.PingPong > c.TileN || c.PingPong%stepKeys != 0:
-		return fmt.Errorf("the ping-pong hand-over comes after %d keys: use a multiple of %d, at most the tile's %d", c.PingPong, stepKeys, c.TileN)
+		return fmt.Errorf("ping-pong hands over after %d keys: use a multiple of %d up to the %d keys of a tile", c.PingPong, stepKeys, c.TileN)
 	case c.PingPong > 0 && c.Warpgroups == 1:
-		return fmt.Errorf("ping-pong with one warpgroup: it takes at least two")
+		return fmt.Errorf("ping-pong with one warpgroup: use at least two warpgroups, or ping_pong 0")
 	case c.Polynomial < 0 || c.Polynomial == 1:
 		return fmt.Errorf("one exponential in %d by a polynomial: use 0, or 2 and more", c.Polynomial)
 	case c.SumsInV && p.LSE:
-		return fmt.Errorf("row sums in columns of V with the LSE: they sum P after rounding to e4m3, which is right for O and off by up to a hundredth for the LSE")
+		return fmt.Errorf("row sums in columns of V with the LSE: such sums are of P after rounding to e4m3, which makes the LSE wrong by up to 0.01; turn sums_in_v off")
 	case c.BlocksPerSM < 1 || c.BlocksPerSM > 4:
 		return fmt.Errorf("%d blocks per SM: use 1 to 4", c.BlocksPerSM)
 	}
@@ -133,7 +134,7 @@ func (c Config) Check(p problem.Attention) error {
 		return err
 	}
 	if n := c.plan(p.D).total; n > sharedLimit || c.BlocksPerSM*(n+sharedBlock) > sharedPerSM {
-		return fmt.Errorf("head dimension %d with %v: %d bytes of shared memory per block; an SM has %d and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
+		return fmt.Errorf("head dimension %d with %v: a block needs %d bytes of shared memory; an SM has %d bytes and a block at most %d", p.D, c, n, sharedPerSM, sharedLimit)
 	}
 	if need, has := c.registersNeeded(p), c.registers(); need > has.consumer {
 		return fmt.Errorf("head dimension %d with %v: a consumer needs about %d registers and has %d", p.D, c, need, has.consumer)
@@ -152,7 +153,7 @@ const (
 	warpgroupThreads = 128
 )
 
-// threads of a block: the producers' warpgroup and the consumers'.
+// threads returns the threads of a block: one producing warpgroup and the consumers.
 func (c Config) threads() int { return warpgroupThreads * (c.Warpgroups + 1) }
 
 // registers are the registers per thread: at the start of the kernel, and in each role.
@@ -163,29 +164,29 @@ func (c Config) registers() registers {
 	const inAll, most = 65536, 240
 	producer := 40
 	if c.Warpgroups >= 3 {
-		producer = 32 // 8 a thread less here are 8 more for some consumers
+		producer = 32 // 8 fewer per thread here are 8 more for some consumers
 	}
 	start := min(inAll/c.BlocksPerSM/c.threads()/8*8, most)
 	spare := (start - producer) / c.Warpgroups / 8 * 8
 	return registers{start, producer, min(start+spare, most)}
 }
 
-// enoughRegisters is more than any design needs: what a thread gets when 384 threads share
-// an SM.
+// enoughRegisters is the registers per thread when 384 threads share an SM. No design needs
+// more.
 const enoughRegisters = 168
 
-// short reports whether the assembler spills registers in the loop: four persistent
-// warpgroups have no registers for a causal mask, or for row sums.
+// short reports whether ptxas spills registers in the loop: four persistent warpgroups have
+// no registers for a causal mask or for row sums.
 func (c Config) short(p problem.Attention) bool {
 	return c.Persistent && c.Warpgroups == 4 && (p.Causal || !c.SumsInV)
 }
 
 // registersNeeded estimates how many registers are live at once in a consumer's loop.
 func (c Config) registersNeeded(p problem.Attention) int {
-	others := 12 // bases, l, c, w, places in the rings
+	others := 12 // references, l, c, w, positions in the rings
 	S, P, T := c.TileN/2, c.TileN/8, c.columns(p.D)/2
 	O := T
-	if c.SumsInV { // no l, and of the columns beside the sums none is kept
+	if c.SumsInV { // no l; a lane keeps one of its four columns of sums
 		O, others = O-2, others-2
 	}
 	return max(S, P+T) + O + others
@@ -198,7 +199,8 @@ type plan struct {
 	vTile        int // of transposed V
 	barriers     [rings]int
 	pingPong     int // the barriers of the ping-pong
-	parts, inbox int // what warpgroups send each other, and how many bytes each receives
+	inboxes      int // what warpgroups that split keys receive; see exchange.go
+	inbox        int // bytes of one inbox
 	exchanged    int // the barriers at which they wait for it
 	total        int
 }
@@ -255,7 +257,7 @@ func (c Config) plan(d int) plan {
 	p.v = take(c.slots(ringV) * p.vTile)
 	if c.sharers() > 1 {
 		p.inbox = c.sharers() * c.share(d).bytes
-		p.parts = take(c.Warpgroups * p.inbox)
+		p.inboxes = take(c.Warpgroups * p.inbox)
 	}
 	bars := 0
 	for r := range p.barriers {

@@ -84,7 +84,7 @@ func (g *gen) consume() {
 	})
 }
 
-// consumer is what a computing warpgroup keeps through an item.
+// consumer is the state of a computing warpgroup.
 type consumer struct {
 	g        *gen
 	wg       tile.Warpgroup
@@ -99,8 +99,8 @@ type consumer struct {
 
 func (g *gen) newConsumer() *consumer {
 	k := g.k
-	// The address of a symbol would be worked out anew, from the block's place in its
-	// cluster, in each round.
+	// In a register: otherwise ptxas computes the address of the symbol again in each round,
+	// from the block's place in its cluster.
 	g.placeShared(build.SharedAt[build.B8](g.uniform(g.mem.Addr())))
 	mine := g.groupRow().MulLo(g.d)
 	keys := g.ringK.Consumer()
@@ -117,7 +117,7 @@ func (g *gen) newConsumer() *consumer {
 		c:        k.F32(0).Var(), vs: k.F32(0).Var(),
 	}
 	a.softmax = part.NewSoftmax(k, g.c.numerics(), a.c, slots)
-	if g.c.perBlock() > 1 { // the second warpgroup begins with the second tile
+	if g.c.perBlock() > 1 { // the second warpgroup of a pair begins with the second tile
 		a.K.Begin(g.inBlock())
 	}
 	return a
@@ -130,8 +130,8 @@ func (g *gen) pingPongMember() *tile.Member {
 		return nil
 	}
 	warp := g.uniform(g.wg.Thread.Shr(5))
-	// Where warpgroups share keys, some have one tile more than others. They come first
-	// in a round, so none of them waits for a warpgroup that has finished.
+	// If warpgroups split keys, some have one tile more than others. They come first in a
+	// round, so none of them waits for a warpgroup that has finished.
 	return g.pingPong.Member(g.group.Sub(1).MadLo(4, warp), 4)
 }
 
@@ -146,8 +146,8 @@ func (a *consumer) waitPingPong() {
 	a.pingPong.Wait()
 }
 
-// begin starts an item. A block of one item reads vs here, while it waits for its tiles:
-// at the end, everything would wait for it.
+// begin starts an item. A block that is not persistent reads vs here, while it waits for its
+// tiles; at the end it would have to wait for the read.
 func (a *consumer) begin(it part.Item) {
 	g := a.g
 	a.c.Set(g.scales.Logit(it.Head))
@@ -158,8 +158,8 @@ func (a *consumer) begin(it part.Item) {
 	a.O.Fill(g.k.F32(0))
 }
 
-// outputScale returns vs. Persistent blocks read it at the end of an item, where their
-// next item is already under way, and save the register.
+// outputScale returns vs. A persistent block reads it at the end of an item, which saves a
+// register; the copies of its next item are already running.
 func (a *consumer) outputScale(it part.Item) build.F32 {
 	if a.g.c.Persistent {
 		return a.g.scales.Value(it.Head)
@@ -167,14 +167,13 @@ func (a *consumer) outputScale(it part.Item) build.F32 {
 	return a.vs.Get()
 }
 
-// queries returns the ring of Q at an item's slot. It is computed when it is needed: there
-// is no register for it through the tiles.
+// queries returns the ring of Q at an item's slot. The caller computes it again each time,
+// because there is no register to hold it while tiles are computed.
 func (a *consumer) queries(it part.Item) tile.Tiles[tile.KMajor] {
 	return tile.TilesOf(a.g.ringQ.ConsumerAt(it.Number), a.Q)
 }
 
-// end writes O, alone or together with the warpgroups that have other keys of the same
-// rows.
+// end writes O, or merges it with the warpgroups that have other keys of the same rows.
 func (a *consumer) end(it part.Item) {
 	g := a.g
 	reference, l := a.softmax.Sums(a.O.Frag, g.d)

@@ -12,8 +12,8 @@ import (
 )
 
 // New writes the kernel of a configuration with its call. It serves every problem with the
-// facts of p, and problems with grouped heads if p has them: a text for heads that have K
-// and V of their own does not divide.
+// facts of p. It serves grouped heads only if p has them, because the text for other problems
+// saves the division that finds the head of K and V.
 func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 	p = p.Filled()
 	k, args, err := write(p, c)
@@ -94,9 +94,9 @@ func (c Config) rules(p problem.Attention) []kernel.Rule {
 	return list
 }
 
-// grid has the blocks of one head start one after the other, so that its K and V are in
-// the cache. Causal blocks start with the longest rows of all heads instead: a long one
-// that starts last would keep the card waiting.
+// grid returns the extents of the grid. The blocks of one head start one after the other, so
+// that its K and V are in the L2 cache. Causal blocks start with the longest rows of all
+// heads instead: if a long one started last, the rest of the GPU would wait for it.
 func (c Config) grid(p problem.Attention) []expr.Expr {
 	tiles := fmt.Sprintf("cdiv(Sq, %d)", c.rows())
 	switch {
@@ -108,7 +108,7 @@ func (c Config) grid(p problem.Attention) []expr.Expr {
 	return attn.Exprs(fmt.Sprintf("%s*%d", tiles, c.Split), "B*H")
 }
 
-// tensorMap describes q, k or v to the copy engine: bytes, in boxes of so many rows.
+// tensorMap describes q, k or v to the copy engine: bytes, in boxes of rows rows.
 func tensorMap(operand, heads, seq string, d, rows int) kernel.TensorMap {
 	return kernel.TensorMap{
 		Operand: operand, Type: "u8", Dims: attn.Exprs("D", seq, "B*"+heads),

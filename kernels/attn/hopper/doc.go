@@ -5,13 +5,13 @@
 //	c := hopper.Choose(p, 132) // an H200 has 132 SMs
 //	k, err := hopper.New(p, c)
 //
-// One generator serves all designs. A [Config] describes one, and [Choose] returns a good
-// one for a problem. The throughput designs have blocks of three or four consumer
-// warpgroups with 64 query rows each, and persistent blocks that compute one item after
-// the other. The latency designs have 64 query rows per block and split their keys over
-// two warpgroups, over a cluster of two blocks, or over both. Between them are two designs
-// of 128 rows: one with two warpgroups, and one with four, of which two and two share the
-// keys of 64 rows. docs/TUNING.md records what was tried and what it gave.
+// One generator writes all designs. A [Config] describes a design, and [Choose] returns the
+// fastest one for a problem. The throughput designs have persistent blocks of three or four
+// consumer warpgroups, with 64 query rows each. The latency designs have 64 query rows per
+// block. They may split the keys over two warpgroups, over a cluster of two blocks, or over
+// both. Between them are two designs of 128 rows: one with two warpgroups, and one with two
+// pairs of warpgroups, each of which splits the keys of 64 rows. docs/TUNING.md records what
+// was tried and what it gave.
 //
 // # A block
 //
@@ -37,23 +37,23 @@
 // where in a tile a warpgroup hands over.
 //
 // What does not depend on Hopper is in package part: work items, masks, the softmax, scales
-// and stores. Here are the roles: kernel.go has the parameters and the barriers, producer.go
-// the copies and the transposition of V, consumer.go the loop and the end of an item, and
-// exchange.go the merge of results where warpgroups share the keys of the same rows.
+// and stores. This package has the roles: kernel.go declares the parameters and the barriers,
+// producer.go copies tiles and transposes V, consumer.go has the loop and the end of an item,
+// and exchange.go merges the results of warpgroups that split the keys of the same rows.
 //
 // # Numbers
 //
-// Scores become e4m3 as P in [0, 256], so that the range of e4m3 is used; the 2^8 cancels
-// in O/l. The accumulators of FP8 products keep 14 bits, so a sum over thousands of keys
+// P is between 0 and 256 and is rounded to e4m3; the factor 2^8, which uses the range of
+// e4m3, cancels in O/l. The accumulators of FP8 products keep 14 bits, so a sum over thousands of keys
 // would lose accuracy with its length. T is therefore a fresh accumulator for each KV tile,
 // and one fma adds it to O in f32.
 //
-// The maxima m may be those of the tile alone. The factor w then turns what is relative to
-// m into what O is relative to, the m₀ of an earlier tile. The largest weight of each row
-// and tile is 256, which e4m3 holds exactly, and a weight becomes 0 only beside one that is
-// 2^18 times as large in the same tile. m₀ is a row's first m, until an m is above it by
-// more than 2^32. Designs for few tiles use the largest m so far instead, with
-// O = w·O + T. The row sum l is the sum of P before rounding, except with
+// With [Config.TileMaxima], m is the largest score of the tile alone. O is then relative to
+// m₀, the m of an earlier tile, and the factor w converts T from m to m₀. The largest weight
+// of each row and tile is 256, which e4m3 holds exactly, and a weight rounds to 0 only if
+// the tile has one that is 2^18 times as large. m₀ is a row's first m, and is replaced when
+// w would exceed 2^32. Without TileMaxima, which suits few tiles, m is the largest score so
+// far, and O = w·O + T. The row sum l is the sum of P before rounding, except with
 // [Config.SumsInV].
 //
 // P leaves the accumulator of S and enters wgmma as operand A without crossing lanes: its

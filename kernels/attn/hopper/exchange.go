@@ -9,32 +9,30 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// A merge in one step. The warpgroups that share the keys of a tile of queries, those of
-// a block and those of the cluster's other block, each write a part of the columns.
-// Each ends with O and l over its own keys, and sends every one its columns of O/l, and
-// the rows' log₂ l, straight from registers:
+// Warpgroups that split the keys of a tile of queries merge their results in one step. They
+// are in one block, or in both blocks of a cluster. Each has O and l over its own keys and
+// owns a share of the columns of the output. It sends every owner the owner's columns of
+// O/l, and the log₂ of its row sums, from registers to the owner's inbox:
 //
-//	within the block  st.shared, and a warp's arrival at the owner's mbarrier
-//	to another block  st.async, which the owner's mbarrier counts in bytes
+//	within the block  st.shared, then one arrival per warp at the owner's mbarrier
+//	to another block  st.async, whose bytes the owner's mbarrier counts
 //
-// An owner waits at its own mbarrier alone, which has known from the start how many bytes
-// will come. Nobody fences or waits for what it has sent, and the cluster's barrier is
-// passed once: all arrive when their mbarriers are made, and see that the others did
-// while they wait for their queries.
+// An owner waits only at its own mbarrier, which expects the bytes from the beginning. No
+// warpgroup waits for what it has sent. The barrier of the cluster is used once: all threads
+// arrive after their mbarriers are initialised, and wait before they send.
 //
-// No block ends while anything is on its way to it, for each of its warpgroups waits for
-// all that is sent to it; what a block has sent is no longer its own. A block may send
-// before the owner has finished its tiles, so what is received has memory to itself.
+// A block does not end while data is on its way to it, because each of its warpgroups waits
+// for all shares that it receives. A block may send before the owner has finished its tiles,
+// so inboxes have memory of their own.
 //
-// O/l is about as large as the largest of V's values at most, so that it can go as f16:
-// half the bytes between two SMs, and rounded no more than the output is. What P's
-// rounding to e4m3 adds could make it twice as large, which for e5m2 is beyond f16: these
-// go as sixteenths.
+// O/l is at most about as large as the largest value of V, so it is sent as f16: half the
+// bytes, and no more rounding than in the output. Rounding P to e4m3 can make it twice as
+// large, which for e5m2 exceeds the range of f16: O/l is then sent in units of 16.
 
-// sharers are the warpgroups that share the keys of a tile of queries.
+// sharers returns the number of warpgroups that split the keys of a tile of queries.
 func (c Config) sharers() int { return c.Split * c.perBlock() }
 
-// perBlock are those of them that are in one block.
+// perBlock returns how many of the sharers are in one block.
 func (c Config) perBlock() int {
 	if c.SplitInBlock {
 		return 2
@@ -42,8 +40,8 @@ func (c Config) perBlock() int {
 	return 1
 }
 
-// share describes what one warpgroup sends to another: so many columns of O/l, which are
-// so many elements and units of 16 bytes a thread, and a number a row.
+// share is what one warpgroup sends to another: columns of O/l and one number per row. A
+// thread has elements of it in units of 16 bytes; all threads together have bytes.
 type share struct{ columns, elements, units, bytes int }
 
 func (c Config) share(d int) share {
@@ -53,33 +51,33 @@ func (c Config) share(d int) share {
 	return share{columns, elements, units, (warpgroupThreads*units + warpgroupRows*4/16) * 16}
 }
 
-// remote are the sharers in the cluster's other block.
+// remote returns how many sharers are in the other block of the cluster.
 func (c Config) remote() int { return c.sharers() - c.perBlock() }
 
-// arrivals are those that complete what a warpgroup waits for: the other warps of the
-// block, and one that announces the bytes from the other.
+// arrivals returns how many arrivals complete the phase that a warpgroup waits for: one per
+// warp of the block's other sharers, and one that announces the bytes from the other block.
 func (c Config) arrivals() int { return 4*(c.perBlock()-1) + c.Split - 1 }
 
-// expectShares announces what the other block will send to a warpgroup.
+// expectShares announces the bytes that the other block will send to a warpgroup.
 func (g *gen) expectShares(bar build.Shared[build.B64]) {
 	if n := g.c.remote(); n > 0 {
 		g.k.MbarrierArriveExpectTx(bar, n*g.c.share(g.d).bytes)
 	}
 }
 
-// exchanged is the mbarrier of the block's first sharer of a tile of rows.
+// exchanged returns the mbarrier of the block's first sharer of a tile of rows.
 func (g *gen) exchanged(rowTile build.U32) build.Shared[build.B64] {
 	first := rowTile.MulLo(g.c.perBlock())
 	return build.SharedAs[build.B64](g.mem, g.plan.exchanged).At(first)
 }
 
-// inboxes is where what is sent to the sharers of a tile of rows begins.
+// inboxes returns the inbox of the block's first sharer of a tile of rows.
 func (g *gen) inboxes(rowTile build.U32) build.Shared[build.B32] {
 	first := rowTile.MulLo(g.c.perBlock() * g.plan.inbox / 4)
-	return build.SharedAs[build.B32](g.mem, g.plan.parts).At(first)
+	return build.SharedAs[build.B32](g.mem, g.plan.inboxes).At(first)
 }
 
-// exchange sends what belongs to others, and writes this warpgroup's columns of O.
+// exchange sends the other sharers their shares, and writes this warpgroup's columns of O.
 func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	g := a.g
 	k := g.k
@@ -91,7 +89,7 @@ func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	columns := g.c.share(g.d).columns
 	a.sendShares(me, base, l)
 	a.arrive(inBlock)
-	// Worked out now, it costs nothing: what others send is on its way.
+	// Computed here, the addresses cost no time: the shares from others are on their way.
 	to := a.outputRows(it, me.MulLo(columns))
 	a.awaitShares(inBlock)
 
@@ -109,9 +107,8 @@ func (a *consumer) exchange(it part.Item, base, l []build.F32) {
 	}
 }
 
-// sendShares gives each sharer its columns of O/l, and log₂ of the sum of the rows'
-// exponentials, those in other blocks first. A row that has seen no key has l = 0 and
-// sends zeros and -∞.
+// sendShares sends each sharer its columns of O/l and the log₂ of the row sums, to the other
+// block first. A row that has seen no key has l = 0 and sends zeros and -∞.
 func (a *consumer) sendShares(me build.U32, base, l []build.F32) {
 	g := a.g
 	k := g.k
@@ -126,7 +123,7 @@ func (a *consumer) sendShares(me build.U32, base, l []build.F32) {
 		s.inverse[i] = inverse.Selp(0, l[i].SetpNeu(0))
 		s.logs[i] = build.Cast[build.B32](l[i].Lg2Approx(build.Ftz).Sub(base[i], build.Rn))
 	}
-	for rank := range g.c.Split { // what is whose lies in other registers for each
+	for rank := range g.c.Split { // the registers of a share depend on the rank
 		k.If(g.rank.SetpEq(rank), func() {
 			for i := range g.c.sharers() {
 				s.send(rank, ((rank+1)*g.c.perBlock()+i)%g.c.sharers())
@@ -135,7 +132,7 @@ func (a *consumer) sendShares(me build.U32, base, l []build.F32) {
 	}
 }
 
-// sentIn is the power of two that O/l is sent in units of.
+// sentIn returns the unit, a power of two, in which O/l is sent.
 func (g *gen) sentIn() float32 {
 	if g.p.Format == problem.E5M2 {
 		return 16
@@ -143,7 +140,7 @@ func (g *gen) sentIn() float32 {
 	return 1
 }
 
-// times is x·f.
+// times returns x·f.
 func (g *gen) times(x build.F32, f float32) build.F32 {
 	if f == 1 {
 		return x
@@ -151,8 +148,8 @@ func (g *gen) times(x build.F32, f float32) build.F32 {
 	return x.Mul(f, build.Rn)
 }
 
-// sending is what a warpgroup sends: 1/l, in sentIn's units, and log₂ of the rows' sums,
-// and where this thread's of it go in the first inbox of a block.
+// sending holds what a thread needs to send: 1/l in units of sentIn, the log₂ of the row
+// sums, and where its part of a share goes in the first inbox of a block.
 type sending struct {
 	a         *consumer
 	inverse   [slots]build.F32
@@ -164,7 +161,7 @@ type sending struct {
 // put writes two or four words to an inbox.
 type put func(at build.Shared[build.B32], x []build.B32)
 
-// send puts an owner's share into its inbox, from block rank.
+// send writes an owner's share to its inbox, from block rank.
 func (s sending) send(rank, owner int) {
 	g := s.a.g
 	p := store
@@ -187,7 +184,8 @@ func store(at build.Shared[build.B32], x []build.B32) {
 	at.StV4([4]build.B32(x))
 }
 
-// storeAsync writes to the owner's block, counted by its mbarrier there.
+// storeAsync returns a put that writes to the owner's block. The owner's mbarrier counts the
+// bytes.
 func (s sending) storeAsync(owner int) put {
 	g := s.a.g
 	k := g.k
@@ -196,7 +194,7 @@ func (s sending) storeAsync(owner int) put {
 	return func(at build.Shared[build.B32], x []build.B32) { k.StAsyncB32(at.Mapa(to), x, bar) }
 }
 
-// words are the elements of an owner's share of O/l as they are sent.
+// words returns a thread's elements of an owner's share, as pairs of f16.
 func (s sending) words(owner int) (words []build.B32) {
 	g := s.a.g
 	n := g.c.share(g.d).elements
@@ -207,23 +205,23 @@ func (s sending) words(owner int) (words []build.B32) {
 	return words
 }
 
-// unitOf and logOf say where in an inbox, in words, sharer src's unit number u of a
-// thread is, and the logarithms of its rows.
+// unitOf returns the offset, in words, of a thread's unit u from sharer src in an inbox.
 func (g *gen) unitOf(src build.U32, u int, thread build.U32) build.U32 {
 	perShare := g.c.share(g.d).units * warpgroupThreads * 4
 	return src.MadLo(perShare, thread.Shl(2)).Add(u * warpgroupThreads * 4)
 }
 
+// logOf returns the offset, in words, of the logarithms of a thread's rows from sharer src.
 func (g *gen) logOf(src, thread build.U32) build.U32 {
 	logs := g.c.sharers() * g.c.share(g.d).units * warpgroupThreads * 4
 	return src.MadLo(warpgroupRows, thread.Shr(2).Shl(1)).Add(logs)
 }
 
-// arrive tells the block's other sharers that their shares are there.
+// arrive tells the block's other sharers that their shares have arrived.
 func (a *consumer) arrive(inBlock build.U32) {
 	g := a.g
 	k := g.k
-	a.wg.Sync() // a lane reads what another of its row wrote
+	a.wg.Sync() // the logarithms of a row are written by one of its lanes and read by all
 	if g.c.perBlock() == 1 {
 		return
 	}
@@ -234,7 +232,7 @@ func (a *consumer) arrive(inBlock build.U32) {
 	})
 }
 
-// awaitShares waits until everything sent to this warpgroup is there.
+// awaitShares waits until all shares for this warpgroup have arrived.
 func (a *consumer) awaitShares(inBlock build.U32) {
 	k := a.g.k
 	bar := a.g.exchanged(a.g.rowTile()).At(inBlock)
@@ -245,7 +243,7 @@ func (a *consumer) awaitShares(inBlock build.U32) {
 	k.Until(func() build.Pred { return k.MbarrierTryWaitParity(bar, 0, build.Acquire, build.Cluster) })
 }
 
-// received are the elements of sharer src's share.
+// received returns the elements of the share from sharer src.
 func (a *consumer) received(inbox build.Shared[build.B32], src int) (xs []build.F32) {
 	g := a.g
 	for u := range g.c.share(g.d).units {
@@ -257,9 +255,9 @@ func (a *consumer) received(inbox build.Shared[build.B32], src int) (xs []build.
 	return xs
 }
 
-// weighShares is what each sharer's O/l is multiplied by, by sharer and row slot: its part
-// of the whole sum over the largest part; and the factor and the LSE of the whole.
-// A NaN goes through.
+// weighShares returns the weight of each sharer's O/l, by sharer and row slot: its row sum
+// divided by the largest one. It also returns the factor that normalises the weighted sum,
+// and the LSE. A NaN stays a NaN.
 func (a *consumer) weighShares(inbox build.Shared[build.B32]) (weight [][]build.F32, norm, lse []build.F32) {
 	g := a.g
 	k := g.k

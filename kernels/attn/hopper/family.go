@@ -9,17 +9,17 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Family is the designs for Hopper as a family of kernels.
+// Family is the family of the designs for Hopper.
 type Family struct{}
 
 // Name is "hopper".
 func (Family) Name() string { return "hopper" }
 
-// base is the kernel that every design has to beat: the last stage. Beside "hopper" itself,
-// the design that it picks would be no change and all others slower.
+// base is the kernel that every design has to beat: the last stage. Compared with "hopper",
+// the design that hopper chooses would be no change, and all others would be slower.
 const base = "stage5-persistent"
 
-// Variants are the designs. The first, "hopper", is the one that fits the problem.
+// Variants returns the designs. The first, "hopper", is chosen by the shape.
 func (Family) Variants() (list []attn.Variant) {
 	for i, d := range Designs() {
 		list = append(list, attn.Variant{Name: d.Name, Idea: base + " + " + d.Idea, Base: base, ByShape: i == 0})
@@ -27,8 +27,8 @@ func (Family) Variants() (list []attn.Variant) {
 	return list
 }
 
-// h200SMs are the SMs of an H100 or H200, for which a design is chosen when no chip is
-// given.
+// h200SMs is the number of SMs of an H100 SXM or H200, for which a design is chosen when no
+// chip is given.
 const h200SMs = 132
 
 func sms(c kernel.Chip) int {
@@ -38,7 +38,7 @@ func sms(c kernel.Chip) int {
 	return h200SMs
 }
 
-// Configure is the configuration of a design for a problem.
+// Configure returns the configuration of a design for a problem.
 func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (attn.Config, error) {
 	d, err := FindDesign(variant)
 	if err != nil {
@@ -47,7 +47,7 @@ func (Family) Configure(variant string, p problem.Attention, c kernel.Chip) (att
 	return attn.Encode(d.Config(p.Filled(), sms(c))), nil
 }
 
-// Choose is "hopper" wherever it computes the problem.
+// Choose returns "hopper" if it computes the problem.
 func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	name := Designs()[0].Name
 	config, err := f.Configure(name, p, c)
@@ -57,7 +57,7 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	return name, f.Check(p, c, config)
 }
 
-// Check says why a configuration cannot compute a problem on a chip.
+// Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
 func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) error {
 	own, err := attn.Decode[Config](config)
 	if err != nil {
@@ -88,24 +88,24 @@ func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*ke
 	return New(p, own)
 }
 
-// Axes are the fields of Config.
+// Axes returns the fields of Config.
 func (Family) Axes() []attn.Axis {
 	return attn.AxesOf[Config](map[string]attn.Field{
-		"sharing.split":          {What: "blocks of a cluster that share the keys", Values: []int{1, 2}},
-		"sharing.split_in_block": {What: "pairs of warpgroups in a block share the keys"},
-		"softmax.polynomial":     {What: "one exponential in so many by a polynomial on the FMA units; 0 is none", Values: []int{0, 4, 8, 16}},
+		"sharing.split":          {What: "blocks of a cluster that split the keys", Values: []int{1, 2}},
+		"sharing.split_in_block": {What: "pairs of warpgroups in a block split the keys"},
+		"softmax.polynomial":     {What: "one exponential in this many by a polynomial on the FMA units; 0 turns it off", Values: []int{0, 4, 8, 16}},
 		"softmax.sums_in_v":      {What: "the tensor cores add up the rows of P through columns of ones in V"},
 		"softmax.tile_maxima":    {What: "P relative to the maxima of its tile instead of the running maxima"},
 		"schedule.warpgroups":    {What: "warpgroups that compute, 64 query rows each", Values: []int{1, 2, 3, 4}},
 		"schedule.tile_n":        {What: "keys per tile", Values: []int{64, 128, 192}},
 		"schedule.stages":        {What: "slots of the rings of K and V", Values: []int{1, 2, 3, 4}},
 		"schedule.persistent":    {What: "as many blocks as fit on the GPU, each working on several tiles"},
-		"schedule.ping_pong":     {What: "keys after which the next warpgroup may begin its exponentials; 0 is none", Values: []int{0, 32, 64, 96, 128, 160, 192}},
+		"schedule.ping_pong":     {What: "ping-pong: the next warpgroup begins its exponentials after this many keys; 0 turns it off", Values: []int{0, 32, 64, 96, 128, 160, 192}},
 		"schedule.blocks_per_sm": {What: "blocks that share an SM", Values: []int{1, 2, 3}},
 	})
 }
 
-// Describe lists what is chosen.
+// Describe returns [Config.String].
 func (Family) Describe(config attn.Config) string {
 	own, err := attn.Decode[Config](config)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// write writes the text of the kernel and the arguments of its launch. The text depends on
-// the problem's facts and on whether heads share K and V, not on its sizes.
+// write returns the kernel and the arguments of its launch. The text depends on the
+// problem's facts and on whether heads share K and V, but not on its sizes.
 func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	if err := c.Check(p); err != nil {
 		return nil, nil, fmt.Errorf("hopper attention kernel %v: %w", c, err)
@@ -22,19 +22,17 @@ func write(p problem.Attention, c Config) (*build.Kernel, []kernel.Arg, error) {
 	k := build.New(name(p), ptx.SM90a)
 	k.ReqNTid(c.threads())
 	if start := c.registers().start; start > enoughRegisters {
-		k.MaxNReg(enoughRegisters) // an assembler that may take more does
+		k.MaxNReg(enoughRegisters) // ptxas would use every register that it is allowed
 	} else {
 		k.MinNCTAPerSM(c.BlocksPerSM)
 	}
 	if c.Split > 1 {
 		k.ReqNCTAPerCluster(c.Split, 1, 1)
-	}
-	if c.Split > 1 {
 		k.Version(8, 1) // has st.async
 	}
 	g := newGen(k, p, c)
 	g.open()
-	g.group = g.uniform(k.TidX().Shr(7)) // not before the first copies: it takes a while
+	g.group = g.uniform(k.TidX().Shr(7)) // after open: the shuffle would delay the barriers
 	k.If(g.group.SetpEq(0), g.produce).Else(g.consume)
 	return k, g.args, nil
 }
@@ -47,7 +45,7 @@ func name(p problem.Attention) string {
 	return n
 }
 
-// gen is a kernel being written: what all its parts need.
+// gen holds what all parts of the kernel that is being written need.
 type gen struct {
 	k    *build.Kernel
 	p    problem.Attention
@@ -116,24 +114,24 @@ func (g *gen) placeShared(mem build.Shared[build.B8]) {
 	g.pingPong = tile.NewPingPong(g.k, build.SharedAs[build.B64](mem, g.plan.pingPong), g.c.pingPongWarps())
 }
 
-// uniform is a number that all lanes of a warp agree on, said so that the assembler
-// knows: it then keeps what follows from it in registers of the warp.
+// uniform returns x, which has the same value in all lanes of a warp. Through a shuffle,
+// ptxas knows that too, and keeps values that depend on x in uniform registers.
 func (g *gen) uniform(x build.U32) build.U32 {
 	k := g.k
 	return x.ShflSyncIdx(0, 31, k.FullMask())
 }
 
-// transposers are the warps that transpose V.
+// transposers is the number of warps that transpose V.
 const transposers = 3
 
-// open makes the barriers, four warps a part of them: they are made one after the other,
-// and the first copy waits for them. A consumer warp, or a transposing one, arrives once
-// for all its lanes; a copy is announced by the one thread that starts it.
+// open initialises the barriers. The first copy waits for them, so four warps share the work.
+// A consumer warp or a transposing warp arrives once for all its lanes; for a copy, the
+// thread that starts it arrives.
 func (g *gen) open() {
 	const warps = 4
 	k := g.k
 	counts := g.arrivals()
-	exchanged := (g.plan.exchanged - g.plan.barriers[0]) / 8 // the number of the first
+	exchanged := (g.plan.exchanged - g.plan.barriers[0]) / 8 // index of the first such barrier
 	for w := range warps {
 		k.If(k.TidX().SetpEq(32*w), func() {
 			for i := w; i < len(counts); i += warps {
@@ -143,7 +141,7 @@ func (g *gen) open() {
 					g.expectShares(bar)
 				}
 			}
-			k.FenceMbarrierInitReleaseCluster() // the copy engine sees them, too
+			k.FenceMbarrierInitReleaseCluster() // makes them visible to the copy engine
 		})
 	}
 	k.If(k.TidX().SetpEq(32*warps), func() {
@@ -156,15 +154,15 @@ func (g *gen) open() {
 	}
 	k.SyncThreads()
 	if g.c.Split > 1 {
-		k.BarrierClusterArrive(build.Relaxed) // this block is there: see exchange.go
+		k.BarrierClusterArrive(build.Relaxed) // the barriers are initialised: see exchange.go
 	}
 }
 
-// arrivals are how many complete a phase of each barrier, in the order in which they lie
-// in memory.
+// arrivals returns how many arrivals complete a phase of each barrier, in the order of the
+// barriers in memory.
 func (g *gen) arrivals() (counts []int) {
 	consumers := 4 * g.c.Warpgroups
-	users := 4 * g.c.rowTiles() // of a slot of K or V
+	users := 4 * g.c.rowTiles() // warps that use one slot of K or V
 	for ring, n := range [rings][2]int{{1, consumers}, {1, users}, {1, transposers}, {transposers, users}} {
 		for _, side := range n {
 			counts = append(counts, slices.Repeat([]int{side}, g.c.slots(ring))...)
@@ -190,10 +188,10 @@ func (g *gen) setRegisters(n int) {
 	}
 }
 
-// groupRow is the first of the item's rows that the warpgroup computes.
+// groupRow returns the first of the item's rows that the warpgroup computes.
 func (g *gen) groupRow() build.U32 { return g.rowTile().MulLo(warpgroupRows) }
 
-// rowTile is which of the item's tiles of 64 rows the warpgroup computes.
+// rowTile returns the number of the warpgroup's tile of 64 rows within the item.
 func (g *gen) rowTile() build.U32 {
 	k, n := g.k, g.c.rowTiles()
 	if n == 1 {
@@ -206,9 +204,9 @@ func (g *gen) rowTile() build.U32 {
 	return number
 }
 
-// inBlock is the warpgroup's number among those of the block that share its rows, and
-// that of its first tile of keys. The first ones of all tiles of rows come before the
-// second ones.
+// inBlock returns the warpgroup's number among the warpgroups of the block that split the
+// keys of its rows. Its first KV tile has the same number. Warpgroups are numbered first
+// through all tiles of rows, then through the warpgroups that split the keys.
 func (g *gen) inBlock() build.U32 {
 	k := g.k
 	if g.c.perBlock() == 1 {
@@ -217,7 +215,7 @@ func (g *gen) inBlock() build.U32 {
 	return part.Divide(k, g.group.Sub(1), g.c.rowTiles())
 }
 
-// headKV is the head of K and V that an item's head shares with others.
+// headKV returns the head of K and V for an item.
 func (g *gen) headKV(it part.Item) build.U32 {
 	if g.p.Hkv == g.p.Hq {
 		return it.Head

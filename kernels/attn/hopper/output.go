@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// outputType is the type of O as PTX names it.
+// outputType returns the PTX type of O.
 func outputType(p problem.Attention) ptx.Type {
 	if p.Output == problem.BF16 {
 		return ptx.BF16
@@ -24,7 +24,7 @@ func (a *consumer) outputRows(it part.Item, col build.U32) []part.Row {
 	return a.g.out.Rows(a.O.Frag, it.Head, row, col.Add(quad.Shl(2)))
 }
 
-// row is the lane's first row of O.
+// row returns the lane's first row of O.
 func (a *consumer) row(it part.Item) build.U32 {
 	r, _ := a.O.Base(a.g.k, a.wg.Thread)
 	return it.Row0.Add(a.g.groupRow()).Add(r)

@@ -28,7 +28,7 @@ func checkProblem(p problem.Attention) error {
 	return nil
 }
 
-// float8 is the format of Q, K and V as PTX names it.
+// float8 returns the PTX type of Q, K and V.
 func float8(p problem.Attention) ptx.Type {
 	if p.Format == problem.E5M2 {
 		return ptx.E5M2

@@ -8,21 +8,21 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// produce is the producing warpgroup: warp 0 starts copies, the others transpose V.
+// produce is the role of the producing warpgroup: warp 0 starts copies, the others transpose
+// V.
 func (g *gen) produce() {
 	k := g.k
 	g.setRegisters(g.c.registers().producer)
 	warp := g.uniform(g.wg.Thread.Shr(5))
 	k.If(warp.SetpEq(0), g.load).Else(g.transpose)
-	if g.c.Split > 1 { // every thread of a cluster passes its barrier
+	if g.c.Split > 1 { // every thread of a cluster must wait at the cluster's barrier
 		k.BarWarpSync(k.FullMask())
 		k.BarrierClusterWait()
 	}
 }
 
-// load starts the copies of all items, as far ahead as the rings have room. Where two
-// warpgroups begin with a tile of keys each, keys are one tile ahead of values, which are
-// multiplied last.
+// load starts the copies of all items, as far ahead as the rings have room. If two
+// warpgroups split the keys, both begin with a tile of K, so K is one tile ahead of V.
 func (g *gen) load() {
 	k := g.k
 	c := g.newCopies()
@@ -79,13 +79,13 @@ func (c copies) tile(side *tile.Side, from build.TensorMap, it part.Item, j, slo
 	side.Next()
 }
 
-// transpose is a transposing warp: it turns its share of each tile of V, 16 tokens at
-// a time, from token by token to dimension by dimension.
+// transpose is the role of a transposing warp. It transposes its share of each tile of V,
+// 16 tokens at a time: rows of raw are tokens, rows of V are dimensions.
 //
-// ldmatrix.trans moves pairs of bytes, so a lane gets two dimensions of two tokens in
-// a word; two words of tokens 8 apart make one of four tokens for either dimension, in
-// the order of tile.FP8Order. Even dimensions go to the first eight rows of sixteen
-// and odd ones to the last: eight neighbouring rows have no bank in common.
+// ldmatrix.trans moves pairs of bytes, so a lane gets two dimensions of two tokens in a
+// word. From two words, of tokens 8 apart, prmt makes one word of four tokens for each of the
+// two dimensions, in the order of tile.FP8Order. Even dimensions go to the first eight rows
+// of sixteen and odd ones to the last eight, so that stores have no bank conflicts.
 func (g *gen) transpose() {
 	k := g.k
 	raw := tile.NewKMajor(k, g.ringRaw.First(), g.c.TileN, g.d)
@@ -101,7 +101,7 @@ func (g *gen) transpose() {
 		g.work.EachTile(it, k.U32(0), 1, func(build.U32) {
 			rawAt := g.ringRaw.Offset(rawSlot.Wait())
 			vAt := g.ringV.Offset(vSlot.Wait())
-			// Which warp this is, is worked out each time: there is no register for it.
+			// The warp's number is computed each time, because there is no register to hold it.
 			first := g.wg.Thread.Shr(5).Sub(1)
 			k.Loop(first, g.c.TileN/16, transposers, func(t build.U32) { // tokens 16·t to 16·t+15
 				tokens := from.Plus(rawAt.Add(t.MulLo(16 * g.d)))
@@ -110,8 +110,8 @@ func (g *gen) transpose() {
 				to := v.Block(0).Cursor(g.wg.Lane, col).Plus(vAt.Add(block.MulLo(v.Rows * v.Width())))
 				g.transpose16(tokens, to)
 			})
-			// Both rings go on to the asynchronous side: the copy engine writes raw
-			// again, and wgmma reads v.
+			// The asynchronous proxy uses both slots next: the copy engine writes raw again,
+			// and wgmma reads V.
 			k.FenceProxyAsyncSharedCta()
 			rawSlot.Signal(g.wg.Warp)
 			vSlot.Signal(g.wg.Warp)
@@ -123,8 +123,8 @@ func (g *gen) transpose() {
 	})
 }
 
-// transpose16 moves all dimensions of 16 tokens: as many are read before they are written
-// as a producer has registers for, 64 or half of that.
+// transpose16 transposes all dimensions of 16 tokens. It reads 64 dimensions before it writes
+// them, or 32 if producers have no registers for more.
 func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	k := g.k
 	even, odd := k.B32(0x6420), k.B32(0x7531)
@@ -144,7 +144,7 @@ func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	}
 }
 
-// valueTile is the first slot of transposed V: a row a dimension, a column a token.
+// valueTile returns the first slot of transposed V. A row is a dimension, a column a token.
 func (g *gen) valueTile() tile.KMajor {
 	return tile.NewKMajor(g.k, g.ringV.First(), g.c.columns(g.d), g.c.TileN)
 }
@@ -176,9 +176,9 @@ func (g *gen) writeOnes() {
 	k.FenceProxyAsyncSharedCta()
 }
 
-// sumUnits is the set of units of 16 bytes that are ones in the eight rows of sums of a
-// block of columns, in the order in which they lie in memory: row 2·i has part i of the
-// products' steps of 32 tokens.
+// sumUnits returns which units of 16 bytes hold ones in the eight extra rows of a block of
+// columns, one bit per unit in the order of memory. Row 2·i is 1 for the i-th quarter of the
+// steps of 32 tokens.
 func sumUnits(tokens, width, block int) (ones uint64) {
 	units, steps := width/16, tokens/32
 	for row := 0; row < 8; row += 2 {

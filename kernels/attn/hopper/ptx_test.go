@@ -31,15 +31,15 @@ func TestRefusals(t *testing.T) {
 		"format":    {func(p *problem.Attention) { p.Format = problem.U8 }, Throughput(64, 4), "the tensor cores take e4m3 and e5m2"},
 		"groups":    {func(p *problem.Attention) { p.Hq = 3 }, Throughput(64, 4), "cannot share 2 heads of K and V evenly"},
 		"dim":       {func(p *problem.Attention) { p.D = 96 }, Throughput(64, 4), "use 64 or 128"},
-		"lse":       {func(p *problem.Attention) { p.LSE = true }, Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 2}}, "off by up to a hundredth"},
+		"lse":       {func(p *problem.Attention) { p.LSE = true }, Config{Sharing: Sharing{Split: 1}, Softmax: Softmax{SumsInV: true}, Schedule: Schedule{Warpgroups: 1, TileN: 128, Stages: 2, BlocksPerSM: 2}}, "the LSE wrong by up to 0.01"},
 		"memory":    {func(p *problem.Attention) { p.D = 128 }, Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 2, TileN: 192, Stages: 4, BlocksPerSM: 1}}, "bytes of shared memory"},
 		"registers": {func(p *problem.Attention) { p.D = 128 }, Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 4, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "registers and has 112"},
 		"split":     {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 4, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "1 or 2"},
-		"odd":       {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 3, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "it takes two or four warpgroups"},
-		"stages":    {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 3, BlocksPerSM: 1}}, "slots of its own"},
+		"odd":       {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 3, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "use two or four warpgroups"},
+		"stages":    {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 1, SplitInBlock: true}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 3, BlocksPerSM: 1}}, "a multiple of the warpgroups"},
 		"heads":     {func(p *problem.Attention) { p.Hq, p.Hkv = 70000, 70000 }, Pair(), "take at most 65535 heads"},
 		"queries":   {func(p *problem.Attention) { p.Sq, p.Causal = 65535*128+1, true }, Pair(), "take at most 8388480"},
-		"clusters":  {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 2}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "blocks that merge have 64 rows"},
+		"clusters":  {func(*problem.Attention) {}, Config{Sharing: Sharing{Split: 2}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}, "must have 64 rows"},
 	} {
 		p := square
 		c.change(&p)

@@ -9,10 +9,10 @@ import (
 // lift multiplies P by 2^8: P reaches from 0 to 256, where e4m3 ends at 448.
 const lift = 8
 
-// slots are the rows that a lane of an accumulator has.
+// slots is the number of rows of an accumulator in which a lane has elements.
 const slots = 2
 
-// numerics says how the softmax is computed.
+// numerics returns how the softmax is computed.
 func (c Config) numerics() part.Numerics {
 	return part.Numerics{
 		Lift:       lift,
@@ -26,20 +26,21 @@ func (c Config) numerics() part.Numerics {
 // stepKeys are the keys of one wgmma of P·V.
 const stepKeys = 32
 
-// schedule says where in a tile's exponentials a consumer does what else has to be done.
+// schedule says where, among the exponentials of a tile, a consumer hands over, waits for V
+// and computes the weight of the tile.
 type schedule struct {
 	pingPong bool
 	// first is how many keys' exponentials a warp computes before the early hand-over:
 	// all keys of the tile, if there is none.
 	first int
 	// early hands the exponentials over to the next warpgroup after the first keys. The
-	// values are waited for at the same place, for they have arrived by then: the wait is
-	// a branch, and the assembler moves no exponential across it. A late hand-over comes
-	// after the last exponential, and the values are waited for before their product.
+	// consumer waits for V at the same place, because V has arrived by then and ptxas moves
+	// no exponential across the branch of a wait. A late hand-over comes after the last
+	// exponential, and the consumer waits for V before P·V.
 	early bool
-	// weightEarly computes the weight of the tile, which is a branch as well, after the
-	// first keys. Near the end of a tile two branches would be too many, so the weight
-	// then comes after the last key.
+	// weightEarly computes the weight of the tile, which takes a branch, right after an early
+	// hand-over. If the hand-over is in the second half of the tile, the weight comes after
+	// the last key instead.
 	weightEarly bool
 	// round is how many keys are rounded to e4m3 at a time. Sums in registers are fastest
 	// 32 keys at a time, unless a hand-over cuts the tile.
@@ -59,7 +60,8 @@ func (c Config) schedule() schedule {
 }
 
 // weights computes P of the keys from to to-1 and rounds it to e4m3, round keys at a time.
-// It also returns the last P before rounding: what depends on it comes after all of them.
+// It also returns the last P before rounding: code that depends on it comes after all of
+// them.
 func (s schedule) weights(t *part.Tile, from, to int) (P tile.Bytes8, last build.F32) {
 	for ; from < to; from += s.round {
 		xs := t.Exp(from, min(from+s.round, to))

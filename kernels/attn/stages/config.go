@@ -9,40 +9,41 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Config is how a kernel computes. Each field is one decision; what a kernel does
-// follows from its Config and its [Problem] alone.
+// Config describes a kernel, one field per decision. The text of a kernel depends only on
+// its Config, the facts of the problem and the target.
 type Config struct {
-	TileM int // query rows of a block
-	TileN int // keys and values of a step
+	TileM int // query rows per block
+	TileN int // keys per KV tile
 
-	// Stages is how many tiles of K and V bytes cp.async has under way: 1, 2 or 3.
-	// With 0 threads load the bytes themselves.
+	// Stages is the number of tiles of K and V that cp.async loads ahead: 1, 2 or 3. With 0,
+	// threads load the bytes through registers.
 	Stages int
 	// VectorDequant decodes 16 bytes at a time instead of 4.
 	VectorDequant bool
-	// Swizzle lays shared tiles out by xor instead of padding their rows.
+	// Swizzle permutes the units of 16 bytes in a row of a shared tile instead of padding
+	// the rows.
 	Swizzle bool
-	// LUT decodes K and V through a table of 256 halves in shared memory.
+	// LUT decodes K and V through a table of 256 f16 values in shared memory.
 	LUT bool
 
 	TensorQK bool // Q·Kᵀ on tensor cores
 	TensorPV bool // P·V on tensor cores, P rounded to f16
 
-	// ReuseScores puts P where the scores were instead of in a buffer of its own.
+	// ReuseScores makes P overwrite the scores instead of having its own buffer.
 	ReuseScores bool
 	// FusedSoftmax keeps scores and P in the registers of the one warp that owns
 	// their rows.
 	FusedSoftmax bool
-	// Producers is the number of warps that only load and decode, 0, 1 or 2: with 2
-	// one brings K and the other V.
+	// Producers is the number of warps that only load and decode: 0, 1 or 2. With 2, one
+	// loads K and the other V.
 	Producers int
-	// Persistent blocks take one tile of queries after the other.
+	// Persistent blocks compute one tile of queries after the other.
 	Persistent bool
 	// FastExp computes powers of two by a polynomial on the FMA units.
 	FastExp bool
 }
 
-// String lists what is on.
+// String lists the fields that are set.
 func (c Config) String() string {
 	on := []string{fmt.Sprintf("%dx%d", c.TileM, c.TileN)}
 	add := func(is bool, name string) {
@@ -64,8 +65,8 @@ func (c Config) String() string {
 	return strings.Join(on, " ")
 }
 
-// Check says why a kernel of this Config cannot compute the problem on the target, or
-// nil when it can.
+// Check returns the reason why a kernel of this Config cannot compute the problem on the
+// target, or nil.
 func (c Config) Check(p problem.Attention, t ptx.Target) error {
 	p = p.Filled()
 	if err := checkProblem(p); err != nil {
@@ -82,53 +83,53 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 	}
 	switch limit := sharedLimit(t); {
 	case t.SM < 80:
-		return fmt.Errorf("%s has neither cp.async nor mma.sync of f16 with k = 16: the least is sm_80", t)
+		return fmt.Errorf("%s has neither cp.async nor mma.sync.m16n8k16: the least is sm_80", t)
 	case p.Format == problem.E4M3 && t.SM < 89:
 		return fmt.Errorf("%s cannot convert e4m3: the least is sm_89", t)
 	case c.plan(p.D).total > limit:
-		return fmt.Errorf("head dimension %d with tiles of %d×%d and %d stages: %d bytes of shared memory, %s has %d a block",
+		return fmt.Errorf("head dimension %d with tiles of %d×%d and %d stages: %d bytes of shared memory, %s has %d per block",
 			p.D, c.TileM, c.TileN, c.Stages, c.plan(p.D).total, t, limit)
 	}
 	return nil
 }
 
-// checkToggles refuses combinations that mean nothing.
+// checkToggles refuses combinations of fields that contradict each other.
 func (c Config) checkToggles() error {
 	switch {
 	case c.Stages < 0 || c.Stages > 3:
-		return fmt.Errorf("%d stages: cp.async rings have 1, 2 or 3, and 0 is without cp.async", c.Stages)
+		return fmt.Errorf("%d stages: use 1, 2 or 3, or 0 to load without cp.async", c.Stages)
 	case c.Producers < 0 || c.Producers > 2:
-		return fmt.Errorf("%d producer warps: there may be 0, 1 or 2", c.Producers)
+		return fmt.Errorf("%d producer warps: use 0, 1 or 2", c.Producers)
 	case c.FusedSoftmax && !(c.TensorQK && c.TensorPV):
 		return fmt.Errorf("fused softmax without tensor cores for both products: scores in registers are fragments of mma.sync")
 	case c.ReuseScores && c.FusedSoftmax:
 		return fmt.Errorf("score reuse with fused softmax: there is no score buffer")
 	case c.ReuseScores && !c.TensorPV:
-		return fmt.Errorf("score reuse without tensor cores for P·V: P is f32 and lies where the scores were anyway")
+		return fmt.Errorf("score reuse without tensor cores for P·V: P is f32 then and always overwrites the scores")
 	case c.Producers > 0 && !c.FusedSoftmax:
-		return fmt.Errorf("producer warps without fused softmax: the other warps would have to meet over the scores while producers run on")
+		return fmt.Errorf("producer warps without fused softmax: compute warps that share scores need barriers of the whole block, at which producers do not wait")
 	case c.Producers > 0 && c.Stages == 0:
 		return fmt.Errorf("producer warps without cp.async stages: give them at least 1")
 	}
 	return nil
 }
 
-// checkTiles refuses tiles that the warps cannot be dealt out over.
+// checkTiles refuses tiles that cannot be divided among the warps.
 func (c Config) checkTiles() error {
 	switch {
 	case c.FusedSoftmax && (c.TileM < 16 || c.TileM > 128 || c.TileM%16 != 0):
-		return fmt.Errorf("%d query rows with fused softmax: a warp owns 16, so 16 to 128 in steps of 16", c.TileM)
+		return fmt.Errorf("%d query rows with fused softmax: use 16 to 128 in steps of 16, because a warp owns 16 rows", c.TileM)
 	case !c.FusedSoftmax && c.TileM != 32 && c.TileM != 64:
-		return fmt.Errorf("%d query rows: four warps share 32 or 64", c.TileM)
+		return fmt.Errorf("%d query rows: use 32 or 64, which four warps share", c.TileM)
 	case c.TileN < 32 || c.TileN > 128 || c.TileN%32 != 0:
-		return fmt.Errorf("KV tiles of %d: 32, 64, 96 or 128 are possible", c.TileN)
+		return fmt.Errorf("KV tiles of %d: use 32, 64, 96 or 128", c.TileN)
 	case c.Swizzle && c.TileN&(c.TileN-1) != 0:
-		return fmt.Errorf("KV tiles of %d with the swizzle: it needs a power of two", c.TileN)
+		return fmt.Errorf("KV tiles of %d with the swizzle: use a power of two", c.TileN)
 	}
 	return nil
 }
 
-// sharedLimit is the shared memory that a block may have.
+// sharedLimit returns the bytes of shared memory that a block may have.
 func sharedLimit(t ptx.Target) int {
 	switch {
 	case t.SM >= 90:
@@ -139,7 +140,7 @@ func sharedLimit(t ptx.Target) int {
 	return 99 << 10
 }
 
-// computeWarps are the warps that compute.
+// computeWarps returns the number of warps that compute.
 func (c Config) computeWarps() int {
 	if c.FusedSoftmax {
 		return c.TileM / 16

@@ -67,7 +67,8 @@ func rules() []kernel.Rule {
 	}
 }
 
-// grid has one block per tile of queries, or as many blocks as run at once.
+// grid returns the extents of the grid: one block per tile of queries, or as many blocks as
+// are resident at once.
 func (c Config) grid() []expr.Expr {
 	tiles := fmt.Sprintf("B*H*cdiv(Sq, %d)", c.TileM)
 	if c.Persistent {

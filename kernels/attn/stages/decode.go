@@ -5,25 +5,25 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Decoding makes halves of bytes, without rounding:
+// Decoding converts bytes to f16 without rounding:
 //
-//	u8    u-128, a whole number; the step 448/127 goes into the scales
+//	u8    u-128, an integer; the step 448/127 is a factor of the scales
 //	e4m3  cvt.rn.f16x2.e4m3x2
-//	e5m2  the upper byte of a half
+//	e5m2  the byte is the upper half of the f16
 
-// decodeConstants puts constants into registers for the whole kernel.
+// decodeConstants loads the constants of decoding into registers for the whole kernel.
 func (g *gen) decodeConstants() {
 	k := g.k
 	switch g.p.Format {
 	case problem.U8, problem.U8Legacy:
-		g.letter = k.B32(0x64646464).Var().Get() // 0x64uu is the half 1024+u
-		g.bias = k.B32(0x64806480).Var().Get()   // 1024+128, twice
+		g.exponent = k.B32(0x64646464).Var().Get() // 0x64uu is the f16 1024+u
+		g.bias = k.B32(0x64806480).Var().Get()     // 1024+128, twice
 	case problem.E5M2:
 		g.zero = k.B32(0).Var().Get()
 	}
 }
 
-// arithmetic decodes four bytes to two pairs of halves.
+// arithmetic decodes four bytes to two pairs of f16.
 func (g *gen) arithmetic(word build.B32) [2]build.B32 {
 	switch g.p.Format {
 	case problem.E4M3:
@@ -34,16 +34,16 @@ func (g *gen) arithmetic(word build.B32) [2]build.B32 {
 	}
 	var halves [2]build.B32 // (1024+u) - (1024+128)
 	for i, pick := range []uint32{0x4140, 0x4342} {
-		biased := build.Cast[build.F16x2](word.Prmt(g.letter, pick))
+		biased := build.Cast[build.F16x2](word.Prmt(g.exponent, pick))
 		halves[i] = build.Cast[build.B32](biased.Sub(build.Cast[build.F16x2](g.bias)))
 	}
 	return halves
 }
 
-// table is the lookup table in shared memory.
+// table returns the lookup table in shared memory.
 func (g *gen) table() build.Shared[build.B16] { return build.SharedAs[build.B16](g.shared, g.plan.lut) }
 
-// fillTable writes every byte's half, two at a time.
+// fillTable writes the f16 of every byte, two at a time.
 func (g *gen) fillTable() {
 	k, threads := g.k, uint32(g.c.threads())
 	k.Loop(g.tid.Shl(1), lutEntries, 2*threads, func(even build.U32) {
@@ -63,8 +63,8 @@ func (g *gen) lookUp(word build.B32) [2]build.B32 {
 	}
 }
 
-// queries decodes Q with the sign of the logits' scale. Q is read once and never uses
-// the table.
+// queries returns the decoder of Q, which flips signs if the factor of the scores is
+// negative. Q is read once, so it does not use the table.
 func (g *gen) queries(flip build.B32) decoder {
 	return func(word build.B32) [2]build.B32 {
 		h := g.arithmetic(word)
@@ -72,7 +72,7 @@ func (g *gen) queries(flip build.B32) decoder {
 	}
 }
 
-// decode is how K and V are decoded.
+// decode decodes four bytes of K or V.
 func (g *gen) decode(word build.B32) [2]build.B32 {
 	if g.c.LUT {
 		return g.lookUp(word)

@@ -12,13 +12,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Family is the stages as a family of kernels.
+// Family is the family of the stages.
 type Family struct{}
 
 // Name is "stages".
 func (Family) Name() string { return "stages" }
 
-// Variants are the presets.
+// Variants returns the presets.
 func (Family) Variants() (list []attn.Variant) {
 	for _, p := range Presets(64) {
 		list = append(list, attn.Variant{Name: p.Name, Idea: p.Idea, Base: p.Base})
@@ -26,18 +26,18 @@ func (Family) Variants() (list []attn.Variant) {
 	return list
 }
 
-// Configure is the configuration of a preset.
+// Configure returns the configuration of a preset.
 func (Family) Configure(variant string, p problem.Attention, _ kernel.Chip) (attn.Config, error) {
 	preset, err := FindPreset(variant, p.D)
 	return attn.Encode(preset.Config), err
 }
 
-// preference is the order in which Choose tries presets, those first that keep scores in
+// preference is the order in which Choose tries presets: first the presets with scores in
 // registers. Timed on an H200 on three problems of D = 64, stage3b, stage4 and stage5 were
 // within 4 % of each other; on (4,16,2048,128) stage3b was fastest by 5 %.
 var preference = []string{"stage3b", "stage4", "stage5", "stage5-persistent", "xor-swizzle", "stage3a", "stage2", "stage1", "stage0"}
 
-// Choose is the first preset of a fixed order that computes the problem on the chip.
+// Choose returns the first preset of a fixed order that computes the problem on the chip.
 func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	var why []string
 	for _, name := range preference {
@@ -55,7 +55,7 @@ func (f Family) Choose(p problem.Attention, c kernel.Chip) (string, error) {
 	return "", errors.New(strings.Join(why, "; "))
 }
 
-// Check says why a configuration cannot compute a problem on a chip.
+// Check returns the reason why a configuration cannot compute a problem on a chip, or nil.
 func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) error {
 	own, err := attn.Decode[Config](config)
 	if err != nil {
@@ -71,19 +71,19 @@ func (Family) Check(p problem.Attention, c kernel.Chip, config attn.Config) erro
 	return nil
 }
 
-// Build writes the kernel for the chip's target, or for the least that can run it.
+// Build writes the kernel for the chip's target, or for the lowest target that can run it.
 func (Family) Build(p problem.Attention, c kernel.Chip, config attn.Config) (*kernel.Kernel, error) {
 	own, err := attn.Decode[Config](config)
 	if err != nil {
 		return nil, err
 	}
 	p = p.Filled()
-	p.Shape = problem.Square(1, 1, 1, p.D) // the text does not depend on sizes, and the contract says which it serves
+	p.Shape = problem.Square(1, 1, 1, p.D) // the text does not depend on sizes; the contract limits them
 	return New(p, own, own.target(p, c))
 }
 
-// target is the chip's, or the least target that can run the kernel, from sm_89 on: what
-// is below converts no e4m3.
+// target returns the chip's target, or the lowest target from sm_89 on that can run the
+// kernel. Lower ones cannot convert e4m3.
 func (c Config) target(p problem.Attention, chip kernel.Chip) ptx.Target {
 	if chip.Target != (ptx.Target{}) {
 		return chip.Target
@@ -93,10 +93,10 @@ func (c Config) target(p problem.Attention, chip kernel.Chip) ptx.Target {
 			return t
 		}
 	}
-	return ptx.SM89 // Check says what is wrong
+	return ptx.SM89 // for which Check returns the reason
 }
 
-// Axes are the fields of Config.
+// Axes returns the fields of Config.
 func (Family) Axes() []attn.Axis {
 	return attn.AxesOf[Config](map[string]attn.Field{
 		"TileM":         {What: "query rows per block", Values: []int{16, 32, 48, 64, 80, 96, 112, 128}},
@@ -115,7 +115,7 @@ func (Family) Axes() []attn.Axis {
 	})
 }
 
-// Describe lists what is on.
+// Describe returns [Config.String].
 func (Family) Describe(config attn.Config) string {
 	own, err := attn.Decode[Config](config)
 	if err != nil {

@@ -6,29 +6,27 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// With fused softmax a warp owns 16 whole query rows: it computes their scores
-// against all of a KV tile, keeps them in its accumulator registers, turns them into
-// P there, and multiplies P by V from registers. Row reductions stay within four
-// lanes, and nothing of S or P touches shared memory.
+// With fused softmax a warp owns 16 whole query rows. It computes their scores against all of
+// a KV tile in its accumulator registers, turns them into P there, and multiplies P by V
+// from registers. Row reductions stay within four lanes, and neither S nor P touches shared
+// memory.
 //
-// The stage of this name that came before gave each 16 rows to two warps, one for
-// either half of the KV tile. Both then updated m, l and U of the same rows from
-// half of the scores, each overwriting the other. It was taken for a mistake in the
-// lane layout, which was right. Either one warp owns whole rows, as here, or halves
-// are kept apart and merged at the end.
+// A warp must own whole rows. If two warps each have half of the keys of the same rows, each
+// must have its own m, l and U, to be merged at the end: with common ones, each overwrites
+// the update of the other.
 
 // warpRows is how many query rows a warp owns.
 const warpRows = 16
 
-// outputCols is how many columns of U are multiplied at a time.
+// outputCols is the number of columns of U that one product computes.
 const outputCols = 64
 
-// attention is what a warp keeps through an item: its rows of Q, their softmax and
-// the output before normalisation.
+// attention is the state of a warp for one item: its rows of Q, their softmax and the output
+// before normalisation.
 type attention struct {
 	g     *gen
 	it    part.Item
-	row   build.U32 // of its first row in the item's tile
+	row   build.U32 // the warp's first row in the item's tile
 	q     tile.Left
 	state *part.Softmax
 	S     *tile.Frag
@@ -41,7 +39,7 @@ func (g *gen) newAttention(it part.Item) *attention {
 	row := g.warpID.MulLo(warpRows)
 	Q := g.half(g.plan.q, g.c.TileM, g.d).Sub(row, 0, warpRows, g.d)
 	c, flip := g.logitScale(it)
-	g.w.Sync() // the rows of the item before are used up
+	g.w.Sync() // the warp is done with the rows of the item before
 	g.loadTile(g.lanes(), g.head(it, g.q), it.Row0.Add(row), Q, g.queries(flip))
 	g.w.Sync()
 
@@ -50,7 +48,7 @@ func (g *gen) newAttention(it part.Item) *attention {
 		a.U = append(a.U, g.w.Accumulator(outputCols))
 	}
 	a.state = g.newSoftmax(c.Var(), a.S.Slots())
-	a.q = g.w.A(Q) // read anew for each tile: kept, it would take D/4 registers beside S and U
+	a.q = g.w.A(Q) // each tile reads it again: in registers it would take D/4 beside S and U
 	return a
 }
 
@@ -73,8 +71,8 @@ func (a *attention) output(v tile.B) {
 	P := a.S.A()
 	for i, U := range a.U {
 		if i > 0 {
-			// Only the assembler needs this: it would load all of V's columns at
-			// once and spill, but it moves no load across a barrier.
+			// Only for ptxas: without a barrier, which loads do not cross, it loads all
+			// columns of V at once and spills registers.
 			a.g.w.Sync()
 		}
 		a.g.w.MMA(U, "U += P·V", P, v.Columns(i*outputCols, outputCols))
@@ -99,7 +97,7 @@ func (g *gen) fused(it part.Item) {
 	a := g.newAttention(it)
 	kt, v := g.w.BT(K), g.w.B(V)
 	k.Loop(0, it.Tiles, 1, func(j build.U32) {
-		kv.bring(j)  // K, V = tile j, decoded
+		kv.load(j)   // K, V = tile j, decoded
 		a.scores(kt) // S = Q·Kᵀ
 		a.softmax(j) // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
 		a.output(v)  // U += P·V

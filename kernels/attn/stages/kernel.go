@@ -12,8 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// write writes the text of the kernel and the arguments of its launch. The text depends on
-// the problem's facts, not on its sizes.
+// write returns the kernel and the arguments of its launch. The text depends on the
+// problem's facts, but not on its sizes.
 func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel.Arg, error) {
 	if err := c.Check(p, t); err != nil {
 		return nil, nil, fmt.Errorf("attention kernel %v: %w", c, err)
@@ -34,8 +34,8 @@ func write(p problem.Attention, c Config, t ptx.Target) (*build.Kernel, []kernel
 	return k, g.args, nil
 }
 
-// version is the least PTX version: 8.1 brought e4m3 to sm_89, 7.1 waiting for an
-// mbarrier by parity to sm_80.
+// version returns the lowest PTX version: sm_89 has e4m3 since 8.1, and sm_80 can wait for
+// the parity of an mbarrier since 7.1.
 func version(p problem.Attention, t ptx.Target) (major, minor int) {
 	v := t.MinVersion()
 	for _, need := range []ptx.Version{{Major: 7, Minor: 1}, {Major: 8, Minor: 1}} {
@@ -46,10 +46,11 @@ func version(p problem.Attention, t ptx.Target) (major, minor int) {
 	return v.Major, v.Minor
 }
 
-// maxRegisters is the most a thread may have: two blocks of 256 threads then fit an SM.
+// maxRegisters is the limit of registers per thread: two blocks of 256 threads then fit on an
+// SM.
 const maxRegisters = 128
 
-// gen is a kernel being written: what all its roles need.
+// gen holds what all roles of the kernel that is being written need.
 type gen struct {
 	k    *build.Kernel
 	p    problem.Attention
@@ -57,15 +58,15 @@ type gen struct {
 	d    int          // head dimension
 	args []kernel.Arg // of the launch, in the order of the parameters
 
-	q, kk, v           build.Global[build.B8]
-	seq                build.U32
-	headBytes          build.U32 // of one head in each of Q, K and V
-	tid, warpID        build.U32
-	w                  tile.Warp
-	plan               plan
-	shared             build.Shared[build.B8]
-	bias, letter, zero build.B32 // constants of decoding that instructions want in registers
-	ring               tile.Ring // of decoded tiles, with producers
+	q, kk, v             build.Global[build.B8]
+	seq                  build.U32
+	headBytes            build.U32 // of one head in each of Q, K and V
+	tid, warpID          build.U32
+	w                    tile.Warp
+	plan                 plan
+	shared               build.Shared[build.B8]
+	bias, exponent, zero build.B32 // constants of decoding that instructions need in registers
+	ring                 tile.Ring // of decoded tiles, with producers
 
 	mask   part.Mask
 	work   part.Work
@@ -74,7 +75,7 @@ type gen struct {
 	lse    part.LSE
 }
 
-// newGen declares the parameters and lays out shared memory.
+// newGen declares the parameters and initialises shared memory.
 func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g := &gen{k: k, p: p, c: c, d: p.D, plan: c.plan(p.D)}
 	params := attn.NewParams(k)
@@ -112,7 +113,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	return g
 }
 
-// outputType is the type of O as PTX names it.
+// outputType returns the PTX type of O.
 func outputType(p problem.Attention) ptx.Type {
 	if p.Output == problem.BF16 {
 		return ptx.BF16
@@ -126,9 +127,9 @@ func (g *gen) head(it part.Item, p build.Global[build.B8]) build.Global[build.B8
 }
 
 // logitScale returns |c|, the factor by which scores become logits to base 2, and flip.
-// The softmax takes the maximum before it multiplies, so the factor must be above zero:
-// its sign goes to Q instead, by xor with flip, and zero becomes a number so small that
-// all logits still round to zero.
+// The softmax finds the maximum before it multiplies, so the factor must be above zero. A
+// negative sign is moved to Q, by xor with flip. A zero is replaced by a number so small
+// that all logits still round to zero.
 func (g *gen) logitScale(it part.Item) (c build.F32, flip build.B32) {
 	k := g.k
 	c = g.scales.Logit(it.Head)
@@ -136,7 +137,7 @@ func (g *gen) logitScale(it part.Item) (c build.F32, flip build.B32) {
 	return c.Abs().Max(0x1p-100, build.NaN), flip
 }
 
-// half is a tile of halves in shared memory, padded or swizzled.
+// half returns a tile of f16 in shared memory, padded or swizzled.
 func (g *gen) half(at, rows, cols int) tile.Tile[build.F16] {
 	mem := build.SharedAs[build.F16](g.shared, at)
 	if g.c.Swizzle {

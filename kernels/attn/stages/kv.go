@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// kv brings one decoded tile of K and of V at a time to the whole block.
+// kv loads and decodes one tile of K and of V at a time for the whole block.
 type kv struct {
 	g    *gen
 	it   part.Item
@@ -23,14 +23,14 @@ func (g *gen) openKV(it part.Item, K, V tile.Tile[build.F16]) kv {
 	return b
 }
 
-// bring decodes tile j into K and V, with the next tiles' bytes on their way.
-func (b kv) bring(j build.U32) {
+// load decodes tile j into K and V, while the bytes of the next tiles are being copied.
+func (b kv) load(j build.U32) {
 	g := b.g
 	k := g.k
 	if b.ring != nil {
-		b.ring.async.Wait() // tile j's bytes, those this thread copied
+		b.ring.async.Wait() // the bytes of tile j that this thread copied have arrived
 	}
-	k.SyncThreads() // the decoded tiles of the round before are used up
+	k.SyncThreads() // all warps are done with the tiles of the round before
 	if b.ring == nil {
 		row0 := j.MulLo(g.c.TileN)
 		g.loadTile(b.crew, g.head(b.it, g.kk), row0, b.K, g.decode)
@@ -42,5 +42,5 @@ func (b kv) bring(j build.U32) {
 	g.decodeTile(b.crew, b.ring.rawK.At(slot), g.alone(b.K))
 	g.decodeTile(b.crew, b.ring.rawV.At(slot), g.alone(b.V))
 	b.ring.next(j)
-	k.SyncThreads() // everybody's share is decoded
+	k.SyncThreads() // all threads have decoded their share
 }

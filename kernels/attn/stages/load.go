@@ -6,32 +6,34 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// Tiles of K and V are rows that follow each other in memory, so a tile is one run of
-// bytes. It moves in units of 16 bytes, unit i to the thread i mod threads. A thread
-// decodes the units that it copied itself: its own wait for cp.async is enough, and
-// barriers are needed only for the decoded tile.
+// The rows of a tile of K or V follow each other in memory, so a tile is one run of bytes. It
+// is copied in units of 16 bytes; unit i belongs to thread i mod threads. A thread decodes
+// the units that it copied itself, so it waits only for its own cp.async, and barriers are
+// needed only for the decoded tile.
 
-// unitBytes is what one cp.async brings.
+// unitBytes is the number of bytes that one cp.async copies.
 const unitBytes = 16
 
-// crew is who moves a tile: a number of threads. They go through it together, so that
-// all of a thread's units are whole rows apart: known distances.
+// crew is the threads that copy a tile together. The units of a thread are whole rows apart,
+// so their distances are constants.
 type crew struct {
-	first   build.U32 // byte of the thread's first unit
+	first   build.U32 // offset of the thread's first unit, in bytes
 	threads int
 }
 
-// crewOf is a crew whose threads are numbered from 0 by id.
+// crewOf returns a crew whose threads are numbered from 0 by id.
 func (g *gen) crewOf(id build.U32, threads int) crew {
 	return crew{id.MulLo(unitBytes), threads}
 }
 
-// block is all threads of a kernel without producers, lanes those of a warp.
+// block returns the crew of all threads of a kernel without producers.
 func (g *gen) block() crew { return g.crewOf(g.tid, g.c.threads()) }
+
+// lanes returns the crew of the lanes of a warp.
 func (g *gen) lanes() crew { return g.crewOf(g.w.Lane, 32) }
 
-// units runs do for the thread's units of a tile: how many bytes each is from the
-// first.
+// units runs do for each unit of the thread in a tile, with its distance from the first one
+// in bytes.
 func (g *gen) units(c crew, bytes int, do func(off int)) {
 	k := g.k
 	stride := unitBytes * c.threads
@@ -44,8 +46,8 @@ func (g *gen) units(c crew, bytes int, do func(off int)) {
 	}
 }
 
-// copyTile starts the copy of KV tile j of a head to raw. What lies beyond the head's
-// end becomes zero bytes, so that nobody reads what was never written.
+// copyTile starts the copy of KV tile j of a head to raw. Bytes beyond the end of the head
+// become zeros, so that no thread reads uninitialised shared memory.
 func (g *gen) copyTile(c crew, src build.Global[build.B8], j build.U32, raw build.Shared[build.B8]) {
 	k := g.k
 	first := j.MadLo(g.plan.raw, c.first)
@@ -56,7 +58,7 @@ func (g *gen) copyTile(c crew, src build.Global[build.B8], j build.U32, raw buil
 	})
 }
 
-// decodeTile decodes the thread's own units of a raw tile to a tile of halves.
+// decodeTile decodes the thread's own units of a raw tile to a tile of f16.
 func (g *gen) decodeTile(c crew, raw build.Shared[build.B8], to tile.Tile[build.F16]) {
 	from := build.SharedAs[build.B32](raw.At(c.first), 0)
 	place := g.placeIn(c, to)
@@ -71,8 +73,8 @@ func (g *gen) decodeTile(c crew, raw build.Shared[build.B8], to tile.Tile[build.
 	})
 }
 
-// loadTile loads and decodes rows from row0 on of a head without cp.async: K and V
-// when there is no ring, and always Q.
+// loadTile loads and decodes the rows of a head from row0 on without cp.async. Q is always
+// loaded this way, K and V if there is no ring.
 func (g *gen) loadTile(c crew, src build.Global[build.B8], row0 build.U32, to tile.Tile[build.F16], decode decoder) {
 	k := g.k
 	first := row0.MadLo(g.d, c.first)
@@ -96,8 +98,8 @@ func (g *gen) loadTile(c crew, src build.Global[build.B8], row0 build.U32, to ti
 	})
 }
 
-// place is where the halves of the thread's unit off bytes from its first go, so many
-// columns into it.
+// place returns where a decoded unit of the thread goes: off is the unit's distance from the
+// thread's first one in bytes, cols a column within the unit.
 type place func(off, cols int) build.Shared[build.B32]
 
 // alone is a tile that is not a slot of a ring, seen as one: at an offset of 0. Adding the 0
@@ -105,23 +107,24 @@ type place func(off, cols int) build.Shared[build.B32]
 // their text.
 func (g *gen) alone(t tile.Tile[build.F16]) tile.Tile[build.F16] { return t.Plus(g.k.U32(0)) }
 
+// placeIn returns the places of a crew's units in a tile.
 func (g *gen) placeIn(c crew, to tile.Tile[build.F16]) place {
 	d := uint32(g.d)
 	row, col := c.first.Div(d), c.first.And(d-1)
 	first := to.Cursor(row, col)
 	return func(off, cols int) build.Shared[build.B32] {
 		rows, at := off/g.d, first
-		if g.c.Swizzle && rows%8 != 0 { // these rows are turned differently
+		if g.c.Swizzle && rows%8 != 0 { // these rows have another permutation
 			at, rows = to.Cursor(row.Add(rows), col), 0
 		}
 		return build.SharedAs[build.B32](at.At(rows, cols), 0)
 	}
 }
 
-// decoder makes two pairs of halves of four bytes.
+// decoder decodes four bytes to two pairs of f16.
 type decoder func(build.B32) [2]build.B32
 
-// put decodes a unit's four words and stores the halves, 8 or 16 bytes at a time.
+// put decodes the four words of a unit and stores them as f16, 8 or 16 bytes at a time.
 func (g *gen) put(word func(int) build.B32, at place, off int, decode decoder) {
 	for i := 0; i < 4; i += 2 {
 		a, cols := decode(word(i)), 4*i
@@ -164,8 +167,8 @@ func (g *gen) openRing(c crew, it part.Item, bringsK, bringsV bool) *ring {
 	return r
 }
 
-// copy starts the copies of tile j to a slot. A tile beyond the last is all beyond
-// the head's end and becomes zeros; skipping it is cheaper.
+// copy starts the copies of tile j to a slot. It skips tiles beyond the last one, which would
+// only be zeros.
 func (r *ring) copy(j, slot build.U32) {
 	g := r.g
 	g.k.If(j.SetpLt(r.it.Tiles), func() {
@@ -183,10 +186,8 @@ func (g *gen) rawBuffers(at int) tile.Buffers {
 	return tile.NewBuffers(g.k, build.SharedAs[build.B8](g.shared, at), g.plan.raw, g.c.Stages)
 }
 
-// next refills the buffer that round j has used, and commits a group also when there
-// is nothing left to copy. The three-stage kernel that came before this one did not:
-// it then read its last tile while that was still on its way, and was wrong about one
-// time in six.
+// next refills the buffer that round j has used. It commits a group even if no tile is left
+// to copy: otherwise the kernel would read its last tile while it is still being copied.
 func (r *ring) next(j build.U32) {
 	r.async.Refill(func(ahead, slot build.U32) { r.copy(j.Add(ahead), slot) })
 }

@@ -2,31 +2,31 @@ package stages
 
 import "github.com/GOATnote-Inc/attest/build/tile"
 
-// slots is how many decoded tiles producers may be ahead: K, V, K, V.
+// slots is the number of decoded tiles in the ring of producers: K, V, K, V.
 const slots = 4
 
-// lutEntries is the number of bytes there are.
+// lutEntries is the number of values of a byte.
 const lutEntries = 256
 
-// plan is where everything lies in shared memory, in bytes from its start.
+// plan is the layout of shared memory, in bytes from its start.
 type plan struct {
-	q      int // Q, TileM×D halves
-	k, v   int // decoded K and V, TileN×D halves; with producers the first of four slots
+	q      int // Q, TileM×D f16
+	k, v   int // decoded K and V, TileN×D f16; with producers k is the first of four slots
 	half   int // bytes of one decoded tile
-	rawK   int // bytes of K and V under way, Stages of each
-	rawV   int
+	rawK   int // bytes of K that cp.async copies, Stages tiles
+	rawV   int // the same for V
 	raw    int // bytes of one raw tile
-	scores int // S, TileM×TileN floats; P as well when it is f32 or reuses it
-	probs  int // P, TileM×TileN halves
-	factor int // the factor w of each row's earlier sums, one float per row
-	norm   int // the factor of each row's output
-	lut    int // 256 halves
+	scores int // S, TileM×TileN f32; also P if it is f32 or overwrites S
+	probs  int // P, TileM×TileN f16
+	factor int // the factor w of each row's earlier sums, one f32 per row
+	norm   int // the factor that normalises each row
+	lut    int // the lookup table, 256 f16
 	ring   int // mbarriers of the slots
 	total  int
 }
 
-// scorePitch is the floats from row to row of the scores: eight more than a multiple
-// of 32, so that four rows of two floats a lane fall into 32 different banks.
+// scorePitch returns the distance between rows of scores, in f32. It is eight more than a
+// multiple of 32, so that two f32 per lane in four rows lie in 32 different banks.
 func (c Config) scorePitch() int { return (c.TileN+31)/32*32 + 8 }
 
 func (c Config) plan(d int) plan {

@@ -14,9 +14,9 @@ type Preset struct {
 	Config Config
 }
 
-// Presets are the named stages for heads of dimension d, in the order in which they
-// build on each other. Heads of 64 take KV tiles of 64, heads of 128 tiles of 32, so
-// that all stay within 64 KB of shared memory.
+// Presets returns the named stages for head dimension d, in the order in which they build on
+// each other. KV tiles have 64 keys for d = 64 and 32 keys for d = 128, so that all presets
+// need at most 64 KiB of shared memory.
 func Presets(d int) []Preset {
 	n := 64
 	if d > 64 {
@@ -38,7 +38,7 @@ func Presets(d int) []Preset {
 	stage5 := stage3b
 	stage5.Producers = 2
 	if d > 64 {
-		stage5.Stages = 1 // two decoded tiles ahead leave no room for more
+		stage5.Stages = 1 // the ring of decoded tiles leaves no room for more
 	}
 	persistent := stage5
 	persistent.Persistent = true
@@ -46,16 +46,16 @@ func Presets(d int) []Preset {
 		{"stage0", "scalar baseline: every toggle off", "", stage0},
 		{"stage1", "stage0 + K and V bytes through a two-stage cp.async ring, Q·Kᵀ on tensor cores", "stage0", stage1},
 		{"stage2", "stage1 + P·V on tensor cores, P in shared memory", "stage1", stage2},
-		{"stage3a", "stage2 + P where the scores were", "stage2", stage3a},
+		{"stage3a", "stage2 + P overwrites the scores", "stage2", stage3a},
 		{"xor-swizzle", "stage2 + 16 bytes decoded at a time into xor-swizzled tiles", "stage2", swizzle},
-		{"stage3b", "stage2 + scores and P in registers, a warp owning its 16 rows; 16 bytes decoded at a time", "stage2", stage3b},
+		{"stage3b", "stage2 + scores and P in registers, one warp per 16 rows; 16 bytes decoded at a time", "stage2", stage3b},
 		{"stage4", "stage3b + a three-stage ring", "stage3b", stage4},
 		{"stage5", "stage3b + two producer warps, one for K and one for V, that load and decode ahead", "stage3b", stage5},
-		{"stage5-persistent", "stage5 + blocks that take one tile of queries after the other", "stage5", persistent},
+		{"stage5-persistent", "stage5 + persistent blocks, which compute one tile of queries after the other", "stage5", persistent},
 	}
 }
 
-// FindPreset is the preset of a name for heads of dimension d.
+// FindPreset returns the preset with a name for head dimension d.
 func FindPreset(name string, d int) (Preset, error) {
 	all := Presets(d)
 	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
@@ -64,7 +64,7 @@ func FindPreset(name string, d int) (Preset, error) {
 		for i, p := range all {
 			names[i] = p.Name
 		}
-		return Preset{}, fmt.Errorf("no preset %q: there are %s", name, strings.Join(names, ", "))
+		return Preset{}, fmt.Errorf("no preset %q: use one of %s", name, strings.Join(names, ", "))
 	}
 	return all[i], nil
 }

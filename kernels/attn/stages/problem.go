@@ -16,7 +16,7 @@ func checkProblem(p problem.Attention) error {
 	case p.Causal:
 		return fmt.Errorf("the stages have no causal mask: use a kernel of another family")
 	case p.Hq != p.Hkv || p.Sq != p.Skv:
-		return fmt.Errorf("%d heads and %d positions of K and V beside %d and %d of Q: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
+		return fmt.Errorf("K and V have %d heads and %d positions, Q has %d and %d: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
 	case p.D != 64 && p.D != 128:
 		return fmt.Errorf("head dimension %d is not supported: use 64 or 128", p.D)
 	case !p.Format.OneByte():
@@ -31,8 +31,8 @@ func checkProblem(p problem.Attention) error {
 	return nil
 }
 
-// step is the value of one step of a byte's code before its scale, where the kernel
-// computes with codes: u8 counts in steps of 448/127, floats are values themselves.
+// step returns the value of one step of a byte before its scale. u8 counts in steps of
+// 448/127; floating-point formats are values themselves.
 func step(p problem.Attention) float64 {
 	if p.Format.Decoded() == problem.U8 {
 		return 448.0 / 127

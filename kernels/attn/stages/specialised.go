@@ -6,13 +6,12 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// With producer warps the compute warps do nothing but multiply and exponentiate.
-// Producers copy bytes by cp.async, decode them and hand decoded tiles over through a
-// ring of four slots, which K and V take in turn: K, V, K, V. One producer brings both,
-// two bring one each. No barrier spans the block; the slots' mbarriers say which is
-// full or empty.
+// With producer warps, the compute warps only multiply and compute exponentials. Producers
+// copy bytes with cp.async, decode them and pass decoded tiles on through a ring of four
+// slots, which hold K, V, K and V. One producer loads both, two load one each. There is no
+// barrier of the whole block; the mbarriers of the slots say which are full or empty.
 
-// openSlots makes the barriers: a warp arrives once for all its lanes.
+// openSlots initialises the barriers. A warp arrives once for all its lanes.
 func (g *gen) openSlots() {
 	k := g.k
 	decoded := tile.NewBuffers(k, build.SharedAs[build.B8](g.shared, g.plan.k), g.plan.half, slots)
@@ -20,8 +19,8 @@ func (g *gen) openSlots() {
 	k.If(g.tid.SetpEq(0), func() { g.ring.Init(1, g.c.computeWarps()) })
 }
 
-// specialised splits the warps by their role. Each role goes through the same items,
-// and its place in the ring goes on from one to the next.
+// specialised runs the role of each warp. Each role computes the same items, and its position
+// in the ring continues from one item to the next.
 func (g *gen) specialised() {
 	k := g.k
 	firstProducer := k.U32(uint32(g.c.computeWarps()))
@@ -39,13 +38,13 @@ func (g *gen) specialised() {
 			g.work.Each(func(it part.Item) { g.produceK(it, slot) })
 		}).Else(func() {
 			slot := g.ring.Producer()
-			slot.Next() // V's are every other from the second on
+			slot.Next() // V has every other slot, from the second on
 			g.work.Each(func(it part.Item) { g.produceV(it, slot) })
 		})
 	})
 }
 
-// consume is an item in a compute warp.
+// consume computes an item in a compute warp.
 func (g *gen) consume(it part.Item, slot *tile.Side) {
 	k := g.k
 	a := g.newAttention(it)
@@ -63,7 +62,7 @@ func (g *gen) consume(it part.Item, slot *tile.Side) {
 	a.end()
 }
 
-// produceBoth is an item in the only producer warp.
+// produceBoth loads an item in the only producer warp.
 func (g *gen) produceBoth(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, true)
 	r.eachTile(func(raw build.U32) {
@@ -74,8 +73,7 @@ func (g *gen) produceBoth(it part.Item, slot *tile.Side) {
 	})
 }
 
-// produceK and produceV are an item in a producer of one of the two, which leaves
-// every other slot to its colleague.
+// produceK loads the keys of an item. The other producer fills every other slot.
 func (g *gen) produceK(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, false)
 	r.eachTile(func(raw build.U32) {
@@ -85,6 +83,7 @@ func (g *gen) produceK(it part.Item, slot *tile.Side) {
 	})
 }
 
+// produceV loads the values of an item. The other producer fills every other slot.
 func (g *gen) produceV(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, false, true)
 	r.eachTile(func(raw build.U32) {
@@ -94,7 +93,7 @@ func (g *gen) produceV(it part.Item, slot *tile.Side) {
 	})
 }
 
-// eachTile waits for the bytes of one tile after the other, with the next on their way.
+// eachTile waits for the bytes of one tile after the other, while the next are being copied.
 func (r *ring) eachTile(body func(raw build.U32)) {
 	k := r.g.k
 	k.Loop(0, r.it.Tiles, 1, func(j build.U32) {
@@ -104,7 +103,7 @@ func (r *ring) eachTile(body func(raw build.U32)) {
 	})
 }
 
-// fillSlot decodes a raw tile into the slot in turn.
+// fillSlot decodes a raw tile into the current slot.
 func (g *gen) fillSlot(slot *tile.Side, c crew, raw build.Shared[build.B8]) {
 	tiles := tile.TilesOf(slot, g.half(g.plan.k, g.c.TileN, g.d))
 	g.decodeTile(c, raw, tiles.At(slot.Wait()))

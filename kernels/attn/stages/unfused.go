@@ -6,21 +6,21 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// Without fused softmax four warps share a tile of 32 or 64 query rows, and scores
-// pass through shared memory: each product and the softmax deal the tile out among
-// the warps in its own way, with a barrier in between.
+// Without fused softmax, four warps share a tile of 32 or 64 query rows, and scores pass
+// through shared memory. Each product and the softmax divide the tile among the warps in
+// their own way, with a barrier in between.
 //
-//	S = Q·Kᵀ    a warp 16 rows and a part of the columns, or a thread a few of each
-//	softmax     a warp 8 rows at a time, four lanes a row
-//	U += P·V    a warp 16 rows and a part of D, or a thread a few of each
+//	S = Q·Kᵀ    a warp has 16 rows and some columns, or a thread a few of each
+//	softmax     a warp has 8 rows at a time, with four lanes per row
+//	U += P·V    a warp has 16 rows and some of D, or a thread a few of each
 //
-// The four lanes of a row hold the columns that they would hold in an accumulator,
-// so that sums are added in the same order as with fused softmax.
+// The four lanes of a row hold the columns that they would hold in an accumulator, so that
+// sums are added in the same order as with fused softmax.
 
-// softRows is how many rows a warp's softmax takes at a time.
+// softRows is the number of rows that the softmax of a warp computes at a time.
 const softRows = 8
 
-// sharedScores is what the warps of a block keep through an item.
+// sharedScores is the state of the warps of a block for one item.
 type sharedScores struct {
 	g       *gen
 	it      part.Item
@@ -51,7 +51,7 @@ func (g *gen) unfused(it part.Item) {
 		s.state = append(s.state, g.newSoftmax(logit, s.frag.Slots()))
 	}
 	kv := g.openKV(it, s.K, s.V)
-	g.loadTile(g.block(), g.head(it, g.q), it.Row0, s.Q, g.queries(flip)) // seen after bring's barrier
+	g.loadTile(g.block(), g.head(it, g.q), it.Row0, s.Q, g.queries(flip)) // visible after the barrier of kv.load
 	score, sum := s.scalarScores, s.scalarOutput()
 	if c.TensorQK {
 		score = s.tensorScores
@@ -60,7 +60,7 @@ func (g *gen) unfused(it part.Item) {
 		sum = s.tensorOutput()
 	}
 	k.Loop(0, it.Tiles, 1, func(j build.U32) {
-		kv.bring(j)
+		kv.load(j)
 		score() // S = Q·Kᵀ
 		k.SyncThreads()
 		s.softmax(j) // P = 2^(c·S-c·m), w
@@ -68,14 +68,14 @@ func (g *gen) unfused(it part.Item) {
 		sum.add() // U = w·U + P·V
 	})
 	s.end()
-	k.SyncThreads() // norm is there
+	k.SyncThreads() // all rows of norm are written
 	sum.store()
 }
 
-// output is how U is kept and summed.
+// output adds P·V of a tile to U and stores O.
 type output struct{ add, store func() }
 
-// probs is P in f16: in a buffer of its own, or at the start of the scores' rows.
+// probs returns P in f16: in its own buffer, or at the start of the rows of the scores.
 func (g *gen) probs() tile.Tile[build.F16] {
 	if g.c.ReuseScores {
 		mem := build.SharedAs[build.F16](g.shared, g.plan.scores)
@@ -87,7 +87,8 @@ func (g *gen) probs() tile.Tile[build.F16] {
 	return g.half(g.plan.probs, g.c.TileM, g.c.TileN)
 }
 
-// eachSoftRows runs do for the warp's groups of 8 rows: their first row and softmax.
+// eachSoftRows runs do for each group of 8 rows of the warp, with its first row and its
+// softmax.
 func (s *sharedScores) eachSoftRows(do func(row build.U32, r *part.Softmax)) {
 	for i, r := range s.state {
 		do(s.g.warpID.Add(4*i).MulLo(softRows), r)
@@ -113,14 +114,14 @@ func (s *sharedScores) softmax(j build.U32) {
 	})
 }
 
-// putRow writes a value of each of eight rows, by the first lane of the row.
+// putRow writes one value for each of eight rows; the first lane of a row writes.
 func (s *sharedScores) putRow(to build.Shared[build.F32], row build.U32, v build.F32) {
 	k := s.g.k
 	r, c := s.frag.Base(k, s.g.w.Lane)
 	k.If(c.SetpEq(0), func() { to.At(row.Add(r)).St(v) })
 }
 
-// end writes what each row's output is to be multiplied by, and the rows' LSE.
+// end writes the factor that normalises each row, and the LSE.
 func (s *sharedScores) end() {
 	s.eachSoftRows(func(row build.U32, r *part.Softmax) {
 		norm, lse := s.g.normalise(r, s.it)

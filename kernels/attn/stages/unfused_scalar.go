@@ -5,20 +5,20 @@ import (
 	"github.com/GOATnote-Inc/attest/build/tile"
 )
 
-// On the scalar path 16 threads go across the columns and 8 down the rows. Each has
-// a few rows and columns, so that what it loads is used several times.
+// On the scalar path, 16 threads divide the columns and 8 the rows. Each has a few rows and
+// columns, so that it uses each value that it loads several times.
 
 const (
 	across = 16
 	down   = 8
 )
 
-// threadXY is the thread's column and row among the 16×8 threads.
+// threadXY returns the thread's column and row among the 16×8 threads.
 func (g *gen) threadXY() (x, y build.U32) {
 	return g.tid.And(across - 1), g.tid.Shr(4)
 }
 
-// floats are n halves of a tile from (row, col) on, 8 or 4 of them, as floats.
+// floats returns n elements of a tile from (row, col) on as f32; n is 8 or 4.
 func (g *gen) floats(t tile.Tile[build.F16], row, col build.U32, n int) (fs []build.F32) {
 	at := build.SharedAs[build.B32](t.At(row, col), 0)
 	var words []build.B32
@@ -36,8 +36,8 @@ func (g *gen) floats(t tile.Tile[build.F16], row, col build.U32, n int) (fs []bu
 	return fs
 }
 
-// scalarScores is S = Q·Kᵀ, a thread TileM/8 rows next to each other by TileN/16
-// columns 16 apart, summed over D in order.
+// scalarScores computes S = Q·Kᵀ, summed over D in order. A thread has TileM/8 neighbouring
+// rows and TileN/16 columns that are 16 apart.
 func (s *sharedScores) scalarScores() {
 	const step = 8 // of D at a time: 16 bytes
 	g := s.g
@@ -68,8 +68,8 @@ func (s *sharedScores) scalarScores() {
 	}
 }
 
-// scalarOutput keeps U in registers, a thread TileM/8 rows by D/16 columns next to
-// each other, summed over the keys in order.
+// scalarOutput has U in registers, summed over the keys in order. A thread has TileM/8
+// neighbouring rows and D/16 neighbouring columns.
 func (s *sharedScores) scalarOutput() output {
 	const step = 4 // keys at a time: 16 bytes of P
 	g := s.g

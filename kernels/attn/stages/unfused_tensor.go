@@ -2,8 +2,8 @@ package stages
 
 import "github.com/GOATnote-Inc/attest/build"
 
-// share is the part of a tile that a warp multiplies: 16 rows, and an equal part of
-// the columns with the other warps of those rows.
+// share returns the part of a tile that a warp multiplies: 16 rows, of which the warps of
+// these rows have equally many columns each.
 func (s *sharedScores) share(cols int) (row, col build.U32, width int) {
 	g := s.g
 	groups := uint32(g.c.TileM / warpRows) // of 16 rows
@@ -13,7 +13,7 @@ func (s *sharedScores) share(cols int) (row, col build.U32, width int) {
 	return row, col, width
 }
 
-// tensorScores is S = Q·Kᵀ on tensor cores.
+// tensorScores computes S = Q·Kᵀ on tensor cores.
 func (s *sharedScores) tensorScores() {
 	g := s.g
 	w := g.w
@@ -25,7 +25,7 @@ func (s *sharedScores) tensorScores() {
 	S.Store(w.Lane, s.S.Sub(row, col, warpRows, width))
 }
 
-// tensorOutput keeps U in accumulators, each warp its share of D.
+// tensorOutput has U in accumulators; each warp has its share of D.
 func (s *sharedScores) tensorOutput() output {
 	g := s.g
 	k, w := g.k, g.w
