@@ -43,7 +43,7 @@ type Result struct {
 	Shape problem.Shape
 	Rows  []Row
 	O     []float64 // D numbers a row
-	LSE   []float64 // ln Σ exp(logit), one a row; -Inf for one that sees no key
+	LSE   []float64 // ln Σ exp(logit), one per row; -Inf for a row that is zero because no key has a weight
 
 	place map[Row]int // of the rows, unless there are all of them in order
 }
@@ -66,7 +66,8 @@ func (r *Result) Row(b, h, s int, to []float64) {
 	}
 }
 
-// Attention computes softmax(Q·Kᵀ·scale)·V. A row that sees no key is zero.
+// Attention computes softmax(Q·Kᵀ·scale)·V. A row that sees no key, or whose logits are all
+// -∞, is zero and has an LSE of -∞, as in FlashAttention-3.
 //
 // The result is good to some 1e-14 of the largest magnitude of V. Its last bits may
 // differ between architectures.
@@ -222,8 +223,8 @@ func (w *sweep) rows(r *Result, which []int) {
 	}
 	for i, at := range which {
 		r.LSE[at] = w.m[i] + math.Log(w.l[i])
-		if w.sees[i] == 0 {
-			continue // the row stays zero: 0/0 is not what no key means
+		if w.l[i] == 0 {
+			continue // no key has a weight: the row stays zero
 		}
 		for j, o := range w.o[i*d:][:d] {
 			r.O[at*d+j] = o / w.l[i]
@@ -259,6 +260,10 @@ func (w *sweep) softmax(lane int, p []float64, sees int) (alpha float64) {
 	m := before
 	for _, s := range seen {
 		m = max(m, s)
+	}
+	if math.IsInf(m, -1) { // every logit so far is -∞: no key has a weight
+		clear(seen)
+		return 1
 	}
 	sum := 0.0
 	for i, s := range seen {

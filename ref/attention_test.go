@@ -196,6 +196,50 @@ func TestNaNStays(t *testing.T) {
 	}
 }
 
+// TestNoWeight: keys with the logit -∞ count as little as keys that a row does not see. A row
+// of such keys alone is zero and has an LSE of -∞.
+func TestNoWeight(t *testing.T) {
+	const keys = 2*tileKV + 5
+	for name, hidden := range map[string]func(key int) bool{
+		"all":        func(int) bool { return true },
+		"first tile": func(key int) bool { return key < tileKV },
+		"last tile":  func(key int) bool { return key >= tileKV },
+	} {
+		in := generate(t, "normal", 0, problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 5, Skv: keys, D: 4})
+		for i := range 5 {
+			in.Q.row(0, 0, i)[0] = 1
+		}
+		var seen []int
+		for key := range keys {
+			if hidden(key) {
+				in.K.row(0, 0, key)[0] = float32(math.Inf(-1))
+			} else {
+				seen = append(seen, key)
+			}
+		}
+		r := attention(t, in.Q, in.K, in.V, Options{})
+		if len(seen) == 0 {
+			for i := range r.Rows {
+				if !math.IsInf(r.LSE[i], -1) || !slices.Equal(r.O[i*4:][:4], make([]float64, 4)) {
+					t.Errorf("%s: row %d is %v with an LSE of %v", name, i, r.O[i*4:][:4], r.LSE[i])
+				}
+			}
+			continue
+		}
+		few := generate(t, "normal", 0, problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 5, Skv: len(seen), D: 4})
+		for i, key := range seen {
+			copy(few.K.row(0, 0, i), in.K.row(0, 0, key))
+			copy(few.V.row(0, 0, i), in.V.row(0, 0, key))
+		}
+		want := attention(t, in.Q, few.K, few.V, Options{})
+		for i, o := range r.O {
+			if math.Abs(o-want.O[i]) > 1e-13 {
+				t.Errorf("%s: element %d is %v, want %v", name, i, o, want.O[i])
+			}
+		}
+	}
+}
+
 // TestU8 repeats a finding about the original effort: half of its error came from
 // a quantiser that did not fit the kernel's decoding.
 func TestU8(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -210,6 +211,27 @@ func TestNaN(t *testing.T) {
 			if h := binary.LittleEndian.Uint16(r.O[i:]); h&0x7fff <= 0x7c00 {
 				t.Fatalf("key %d is NaN, element %d of O is not", key, i/2)
 			}
+		}
+	}
+}
+
+// TestMinusInfinity has keys whose score is -∞ for every query. They count as little as masked
+// keys. If all scores of a row are -∞, its output is 0 and its LSE -∞, as in the reference.
+func TestMinusInfinity(t *testing.T) {
+	for what, hidden := range map[string]func(key int) bool{
+		"all keys":   func(int) bool { return true },
+		"first keys": func(key int) bool { return key < 200 },
+		"last keys":  func(key int) bool { return key >= 200 },
+	} {
+		for i, d := range Designs()[1:] {
+			p := square(1, 1, 400, 64, problem.E5M2)
+			p.LSE, p.Causal = i%2 == 0, i%3 == 0
+			c := d.Config(p, 132)
+			p.Sq = c.rows() // whole tiles: the zeros after the last query would give NaN, 0·∞
+			in := generate(t, "normal", p, 11)
+			in.Hide(hidden)
+			r := newBench(t, emulator(t, 0, nil), in).run(c)
+			kerneltest.JudgeHidden(t, d.Name+", "+what, in, r, what == "all keys", 0.1)
 		}
 	}
 }

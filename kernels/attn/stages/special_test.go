@@ -7,6 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/expr"
+	"github.com/GOATnote-Inc/attest/internal/kerneltest"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -80,6 +81,24 @@ func TestNaN(t *testing.T) {
 					t.Fatalf("%s: (%d, %d) is %v, without the NaN %v", name, i, j, a[j], b[j])
 				}
 			}
+		}
+	}
+}
+
+// TestMinusInfinity has keys whose score is -∞ for every query. They count as little as masked
+// keys. If all scores of a row are -∞, its output is 0 and its LSE -∞, as in the reference.
+func TestMinusInfinity(t *testing.T) {
+	p := problem.Attention{Shape: problem.Square(1, 1, 150, 64), Format: problem.E5M2, LSE: true}
+	for what, hidden := range map[string]func(key int) bool{
+		"all keys":   func(int) bool { return true },
+		"first keys": func(key int) bool { return key < 70 },
+		"last keys":  func(key int) bool { return key >= 70 },
+	} {
+		in := normal(t, p, 10)
+		in.Hide(hidden)
+		for _, name := range kinds {
+			r := newBench(t, emulator(t, ptx.SM90, 0), in).run(config(t, name), ptx.SM89)
+			kerneltest.JudgeHidden(t, name+", "+what, in, r, what == "all keys", 5e-3)
 		}
 	}
 }
