@@ -95,6 +95,7 @@ JSON, one object per kernel: {"kernel", "baseline", "device", "verdict": {"outco
 	f.StringVar(&x.MinGain, "min-gain", "", "speedup over the baseline that MERGE requires, such as 5%; 10% when empty")
 	f.StringVar(&x.Expect, "expect", "", "predicted speedup, +10% or conservative,realistic,optimistic as in 2%,10%,20%; the report compares it with the result")
 	f.StringSliceVar(&x.Tolerance, "tolerance", nil, "stricter limits on errors: max=X, mean=X, bad-share=X, relative=X; looser ones are refused")
+	f.StringVar(&x.Tag, "tag", "", "git tag to set on the current commit when every verdict is MERGE")
 	f.BoolVar(&x.Strict, "strict", false, "exit with 1 unless every verdict is MERGE or NO-CHANGE, for CI")
 	complete(c, "plan", campaign.PlanNames...)
 	complete(c, "baseline", append([]string{"none"}, kernels.Names()...)...)

@@ -77,10 +77,14 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 func build(ctx context.Context) record.Build {
 	v := version.This()
 	b := record.Build{Attest: v.Version, Command: os.Args, Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
+	commit := git(ctx, "rev-parse", "HEAD")
 	if v.Revision != "" {
+		if commit == v.Revision { // the current folder is where attest was built
+			b.Git.Branch = git(ctx, "rev-parse", "--abbrev-ref", "HEAD")
+		}
 		return b
 	}
-	if commit := git(ctx, "rev-parse", "HEAD"); commit != "" {
+	if commit != "" {
 		b.Git = record.Git{Commit: commit, Branch: git(ctx, "rev-parse", "--abbrev-ref", "HEAD"), Dirty: git(ctx, "status", "--porcelain") != ""}
 	}
 	return b

@@ -33,7 +33,8 @@ type Gate struct {
 	Time              time.Duration
 	Registers, Shared int
 	Baseline          string
-	Strict            bool // whether every outcome but MERGE and NO-CHANGE is an error
+	Tag               string // the git tag to set when every verdict is MERGE
+	Strict            bool   // whether every outcome but MERGE and NO-CHANGE is an error
 
 	seeds []uint64
 }
@@ -56,6 +57,9 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
+	if err := g.checkTag(ctx); err != nil {
+		return err
+	}
 	if err := g.Open(); err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 		}
 		return err
 	}
-	progress.Print(func() { err = g.finish(env, results) })
+	progress.Print(func() { err = g.finish(ctx, env, results) })
 	if err != nil {
 		return err
 	}

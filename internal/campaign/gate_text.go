@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -228,8 +229,12 @@ func (g *Gate) interrupted(env *cli.Env, judged, of int) {
 }
 
 // finish writes the report beside the evidence and prints the outcomes of all kernels.
-func (g *Gate) finish(env *cli.Env, results []*GateResult) error {
+func (g *Gate) finish(ctx context.Context, env *cli.Env, results []*GateResult) error {
 	page, err := g.writeReport(results)
+	if err != nil {
+		return err
+	}
+	tagged, err := g.setTag(ctx, results)
 	if err != nil || env.JSON {
 		return err
 	}
@@ -246,6 +251,9 @@ func (g *Gate) finish(env *cli.Env, results []*GateResult) error {
 	fmt.Fprintf(env, "\n%s on %s: %s\n", english.Count(len(results), "kernel"), g.Where(), strings.Join(parts, ", "))
 	if g.store != nil {
 		fmt.Fprintf(env, "evidence  %s\nreport    %s\n", g.Dir, filepath.ToSlash(page))
+	}
+	if tagged != "" {
+		fmt.Fprintln(env, tagged)
 	}
 	return nil
 }
