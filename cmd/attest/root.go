@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,10 +28,11 @@ Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
   attest exec kernel.ptx --launch launch.json
   nvcc -ptx -o - kernel.cu | attest ptx check -`)
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.Version = version.This().String()
+	root.Version = version.This().Version // cobra has --version where this is set
 	root.InitDefaultVersionFlag()
 	root.Flags().Lookup("version").Usage = "print the version and the revision"
-	root.SetVersionTemplate("attest {{.Version}}\n")
+	cobra.AddTemplateFunc("attestVersion", func() string { return version.WithSource(context.Background()).String() })
+	root.SetVersionTemplate("attest {{attestVersion}}\n")
 	root.SetIn(env.In)
 	root.SetOut(env)
 	root.SetErr(env.Err)
