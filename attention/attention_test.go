@@ -406,15 +406,15 @@ func TestRunRefuses(t *testing.T) {
 		q, k, v Input
 		want    string
 	}{
-		{F32(in.Q.Data[1:]), k, v, "attention: Q: 4095 elements given, [2,2,16,64] has 4096"},
-		{q, F16(make([]uint16, 7)), v, "K: 7 elements given"},
+		{F32(in.Q.Data[1:]), k, v, "attention: Q: 4095 elements are given, but [2,2,16,64] has 4096"},
+		{q, F16(make([]uint16, 7)), v, "K: 7 elements are given"},
 		{q, k, nil, "V is missing"},
 		{q, k, F32(nan), "V: quantise: element [0,1,0,5] is NaN"},
 		{q, Quantised(nil), v, "K: there is no tensor"},
 		{q, Quantised(tensor(fp8.E5M2, fp8.PerHead, d)), v, "K: the tensor is e5m2, the problem takes e4m3"},
 		{q, Quantised(tensor(fp8.E4M3, fp8.PerHead, fp8.Dims{B: 1, H: 4, S: 16, D: 64})), v, "K: the tensor is [1,4,16,64], the problem [2,2,16,64]"},
 		{q, Quantised(spoilt), v, "K: scale 1 is 0"},
-		{q, Quantised(short), v, "K: 1 scales"},
+		{q, Quantised(short), v, "K: 1 scale,"},
 		{q, Quantised(tensor(fp8.E4M3, fp8.PerBlock(16), d)), v, "quantise with fp8.PerHead or fp8.PerTensor"},
 	} {
 		_, err := op.Run(context.Background(), c.q, c.k, c.v)
@@ -429,7 +429,7 @@ func TestRunRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	b.LSE, b.O = op.own.LSE, b.Q
-	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer o has 4096 bytes, it takes 8192") {
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer o has 4096 bytes, it needs 8192") {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/kernel"
 )
 
@@ -53,9 +54,9 @@ func (b *Buffers) memory(op *Op) (list []device.Slice, err error) {
 func check16(m kernel.Memory, buf device.Buffer) error {
 	switch {
 	case buf == nil:
-		return fmt.Errorf("buffer %s is missing: it takes %d bytes", m.Name, m.Bytes)
+		return fmt.Errorf("buffer %s is missing: it needs %s", m.Name, english.Count(m.Bytes, "byte"))
 	case buf.Size() < m.Bytes:
-		return fmt.Errorf("buffer %s has %d bytes, it takes %d", m.Name, buf.Size(), m.Bytes)
+		return fmt.Errorf("buffer %s has %s, it needs %d", m.Name, english.Count(buf.Size(), "byte"), m.Bytes)
 	case buf.Addr()%16 != 0:
 		return fmt.Errorf("buffer %s starts at %#x: kernels read 16 bytes at a time from multiples of 16", m.Name, buf.Addr())
 	}

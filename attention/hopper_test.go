@@ -172,13 +172,13 @@ func TestHopperRefuses(t *testing.T) {
 	op := newTestOp(t, open(t, ptx.SM90a), p, Options{})
 	in := inputs(t, p)
 	_, err := op.Run(context.Background(), F32(in.Q.Data), F32(in.Q.Data), F32(in.V.Data))
-	if err == nil || !strings.Contains(err.Error(), "K: 384 elements given, [1,1,5,64] has 320") {
+	if err == nil || !strings.Contains(err.Error(), "K: 384 elements are given, but [1,1,5,64] has 320") {
 		t.Error(err)
 	}
 	run(t, op, F32(in.Q.Data), F32(in.K.Data), F32(in.V.Data))
 	b := op.own
 	b.V = b.Vs
-	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer v has 4 bytes, it takes 320") {
+	if err := op.Launch(context.Background(), b); err == nil || !strings.Contains(err.Error(), "buffer v has 4 bytes, it needs 320") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // Input is Q, K or V of the host, [B,H,S,D]: [F32], [F16], [BF16] or [Quantised].
@@ -40,7 +41,7 @@ func widen(bits []uint16, from func(uint16) float32) floats {
 
 func (x floats) quantised(f fp8.Format, d fp8.Dims) ([]byte, []float32, error) {
 	if len(x) != d.Len() {
-		return nil, nil, fmt.Errorf("%d elements given, %v has %d", len(x), d, d.Len())
+		return nil, nil, fmt.Errorf("%s given, but %v has %d", english.Are(len(x), "element"), d, d.Len())
 	}
 	t, err := fp8.Quantise(f, fp8.PerHead, d, x)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
@@ -31,7 +32,7 @@ func Quantise(f Format, s Scaling, d Dims, x []float32) (*Tensor, error) {
 		return nil, err
 	}
 	if len(x) != d.Len() {
-		return nil, fmt.Errorf("quantise: %d elements given, a tensor %v has %d", len(x), d, d.Len())
+		return nil, fmt.Errorf("quantise: %s given, but a tensor %v has %d", english.Are(len(x), "element"), d, d.Len())
 	}
 	largest, err := absmax(s, d, x)
 	if err != nil {
@@ -146,10 +147,10 @@ func (t *Tensor) Check() error {
 		return err
 	}
 	if len(t.Data) != t.Shape.Len() {
-		return fmt.Errorf("%d bytes of data, a tensor %v has %d", len(t.Data), t.Shape, t.Shape.Len())
+		return fmt.Errorf("%s of data, but a tensor %v has %d", english.Count(len(t.Data), "byte"), t.Shape, t.Shape.Len())
 	}
 	if n := t.Scaling.Count(t.Shape); len(t.Scales) != n {
-		return fmt.Errorf("%d scales, a tensor %v has %d %v", len(t.Scales), t.Shape, n, t.Scaling)
+		return fmt.Errorf("%s, but a tensor %v has %d %v", english.Count(len(t.Scales), "scale"), t.Shape, n, t.Scaling)
 	}
 	for i, s := range t.Scales {
 		if !(s > 0 && s <= math.MaxFloat32) {

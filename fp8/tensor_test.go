@@ -153,7 +153,7 @@ func TestRefused(t *testing.T) {
 		x    []float32
 		want string
 	}{
-		{E4M3, PerHead, d, x[1:], "23 elements given, a tensor [1,2,3,4] has 24"},
+		{E4M3, PerHead, d, x[1:], "23 elements are given, but a tensor [1,2,3,4] has 24"},
 		{E4M3, PerHead, Dims{1, 2, 0, 4}, nil, "every extent must be at least 1"},
 		{E4M3, PerHead, Dims{1 << 20, 1 << 20, 1 << 20, 1 << 20}, nil, "more than"},
 		{Format(7), PerHead, d, x, "no format has the number 7"},
@@ -177,7 +177,7 @@ func TestCheck(t *testing.T) {
 	}
 	for want, spoil := range map[string]func(*Tensor){
 		"23 bytes of data":    func(t *Tensor) { t.Data = t.Data[1:] },
-		"1 scales":            func(t *Tensor) { t.Scales = t.Scales[1:] },
+		"1 scale,":            func(t *Tensor) { t.Scales = t.Scales[1:] },
 		"scale 1 is 0":        func(t *Tensor) { t.Scales[1] = 0 },
 		"scale 0 is NaN":      func(t *Tensor) { t.Scales[0] = float32(math.NaN()) },
 		"scale 0 is +Inf":     func(t *Tensor) { t.Scales[0] = float32(math.Inf(1)) },

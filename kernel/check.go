@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -48,7 +49,7 @@ func (o *Operand) check() error {
 	case !slices.Contains([]Init{AsIs, Zero, ZeroOnce}, o.Init):
 		return fmt.Errorf("init %q is not known: use zero or zero-once", o.Init)
 	case len(o.Strides) != 0 && len(o.Strides) != len(o.Dims):
-		return fmt.Errorf("%d strides for %d dimensions: each has one", len(o.Strides), len(o.Dims))
+		return fmt.Errorf("%s for %s: each dimension needs one", english.Count(len(o.Strides), "stride"), english.Count(len(o.Dims), "dimension"))
 	case !slices.Contains([]string{"", "lengths", "offsets", "pages"}, o.Meaning):
 		return fmt.Errorf("meaning %q is not known: use lengths, offsets or pages", o.Meaning)
 	}
@@ -94,7 +95,7 @@ func (a *Arg) check(operands map[string]bool) error {
 	case len(m.Dims) < 1 || len(m.Dims) > 5 || len(m.Box) != len(m.Dims):
 		return fmt.Errorf("a tensor map has 1 to 5 dimensions and a box of as many: %d and %d", len(m.Dims), len(m.Box))
 	case len(m.Strides) != 0 && len(m.Strides) != len(m.Dims)-1:
-		return fmt.Errorf("%d strides for %d dimensions: all but the innermost have one", len(m.Strides), len(m.Dims))
+		return fmt.Errorf("%s for %s: all but the innermost have one", english.Count(len(m.Strides), "stride"), english.Count(len(m.Dims), "dimension"))
 	case !known:
 		return fmt.Errorf("swizzle %q is not known: use 32B, 64B or 128B", m.Swizzle)
 	case m.Fill != "" && m.Fill != "zero" && m.Fill != "nan":
@@ -129,7 +130,7 @@ func (k *Kernel) checkText() error {
 		case f == nil || !f.Entry:
 			return MissingEntry(m, l.Entry)
 		case len(f.Params) != len(l.Args):
-			return fmt.Errorf("%s: %s has %d parameters, the call describes %d", k.Name, l.Entry, len(f.Params), len(l.Args))
+			return fmt.Errorf("%s: %s has %s, the call describes %d", k.Name, l.Entry, english.Count(len(f.Params), "parameter"), len(l.Args))
 		}
 	}
 	return nil

@@ -118,7 +118,7 @@ func TestCheck(t *testing.T) {
 		"two operands are called":              func(k *kernel.Kernel) { k.Operands[1].Name = "q" },
 		`type "f17" is not known`:              func(k *kernel.Kernel) { k.Operands[0].Type = "f17" },
 		`role "" is not known`:                 func(k *kernel.Kernel) { k.Operands[0].Role = "" },
-		"1 strides for 4 dimensions":           func(k *kernel.Kernel) { k.Operands[0].Strides = exprs("1") },
+		"1 stride for 4 dimensions":            func(k *kernel.Kernel) { k.Operands[0].Strides = exprs("1") },
 		"names no operation":                   func(k *kernel.Kernel) { k.Op = "" },
 		"exactly one of":                       func(k *kernel.Kernel) { k.Launches[0].Args[0] = kernel.Arg{} },
 	} {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -104,7 +105,7 @@ func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, 
 		c.want, c.rmse = r.original, judged.Errors.RMSE
 	}
 	if n := unwritten(out.o, c.subject.Problem.Output.Bytes()); n > 0 {
-		c.wrong = fmt.Sprintf("%d elements were never written", n)
+		c.wrong = "the kernel never wrote " + english.Count(n, "element") + " of the output"
 	} else if why := gate.Within(gate.Tolerance, string(c.subject.Problem.Format), c.subject.Problem.Causal, &judged); len(why) > 0 {
 		c.wrong = why[0]
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // Shape is the extents of an attention problem. Q and O are [B,Hq,Sq,D], K and V
@@ -122,7 +123,7 @@ func (s Shape) Check() error {
 		}
 	}
 	if s.Hq%s.Hkv != 0 {
-		return fmt.Errorf("shape %v: %d heads of Q cannot share %d heads of K and V evenly", s, s.Hq, s.Hkv)
+		return fmt.Errorf("shape %v: %s of Q cannot share %s of K and V evenly: Hq must be a multiple of Hkv", s, english.Count(s.Hq, "head"), english.Count(s.Hkv, "head"))
 	}
 	return nil
 }

@@ -5,9 +5,13 @@ import (
 	"strings"
 )
 
+type integer interface {
+	~int | ~int32 | ~int64 | ~uint32 | ~uint64
+}
+
 // Count returns a number with its noun, in the plural unless the number is 1: "1 kernel",
 // "2 kernels", "0 mismatches", "3 entries".
-func Count[N int | int64](n N, noun string) string {
+func Count[N integer](n N, noun string) string {
 	if n != 1 {
 		noun = plural(noun)
 	}
@@ -15,7 +19,7 @@ func Count[N int | int64](n N, noun string) string {
 }
 
 // Are returns a count with its verb: "1 entry is", "2 entries are".
-func Are[N int | int64](n N, noun string) string {
+func Are[N integer](n N, noun string) string {
 	if n == 1 {
 		return Count(n, noun) + " is"
 	}

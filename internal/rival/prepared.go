@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
@@ -77,7 +78,7 @@ func (p *Prepared) Output(ctx context.Context, values bool) (*Output, error) {
 		return nil, err
 	}
 	if want := 4 * p.Case.Shape.Q().Len(); len(data) != want {
-		return nil, fmt.Errorf("%s: %d bytes of output, want %d", p.Name(), len(data), want)
+		return nil, fmt.Errorf("%s: %s of output, want %d", p.Name(), english.Count(len(data), "byte"), want)
 	}
 	out.Values = make([]float32, len(data)/4)
 	for i := range out.Values {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -111,6 +112,6 @@ func (v Info) WriteText(w io.Writer) {
 	}
 	t.Row("go", fmt.Sprintf("%s %s/%s", v.Go, v.OS, v.Arch))
 	t.Row("targets", strings.Join(v.Targets, ", "))
-	t.Row("instructions", term.Count(v.Forms, "form"))
+	t.Row("instructions", english.Count(v.Forms, "form"))
 	t.WriteTo(w)
 }

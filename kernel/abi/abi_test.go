@@ -59,7 +59,7 @@ func TestParseErrors(t *testing.T) {
 		{`"block": [128]`, `"block": [128], "block": [1]`, `"block"`},
 		{`"entry": "k"`, `"entry": 1`, `string`},
 		{`"entry": "k"`, `"entry": "k", "causal": 1`, `true or false`},
-		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k", "type": "u8", "dims": ["D", "S"], "box": [1]}}`, `a box of 1 extents in 2 dimensions`},
+		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k", "type": "u8", "dims": ["D", "S"], "box": [1]}}`, `a box of 1 extent in 2 dimensions`},
 		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k", "type": "u8", "dims": ["D", "S"], "strides": [1, 2], "box": [1, 1]}}`, `2 strides for 2 dimensions`},
 		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k"}}`, `"type"`},
 		{`e4m3"`, `f16", "scaling": "per-head"`, `f16 has no scales`},

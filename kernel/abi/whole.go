@@ -3,6 +3,7 @@ package abi
 import (
 	"fmt"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/jsonpos"
 	"github.com/GOATnote-Inc/attest/kernel"
 )
@@ -164,9 +165,9 @@ func readMap(n *jsonpos.Node, known []string, of string, operands ...string) (*k
 	case err != nil:
 		return nil, err
 	case len(m.Box) != len(m.Dims):
-		return nil, n.Errorf("a box of %d extents in %d dimensions", len(m.Box), len(m.Dims))
+		return nil, n.Errorf("a box of %s in %s", english.Count(len(m.Box), "extent"), english.Count(len(m.Dims), "dimension"))
 	case len(m.Strides) != 0 && len(m.Strides) != len(m.Dims)-1:
-		return nil, n.Errorf("%d strides for %d dimensions: all but the innermost have one", len(m.Strides), len(m.Dims))
+		return nil, n.Errorf("%s for %s: all but the innermost have one", english.Count(len(m.Strides), "stride"), english.Count(len(m.Dims), "dimension"))
 	}
 	return m, nil
 }

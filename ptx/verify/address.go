@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
@@ -54,6 +55,6 @@ func (d *decoder) coordinates(in *ptx.Inst, o *ptx.Operand, n int) {
 		return
 	}
 	if got := len(o.Elems[0].Elems); got != n {
-		d.errorf(in, o, "bad-operand", "%s has %d coordinates; a tensor of %d dimensions takes %d", o, got, n, n)
+		d.errorf(in, o, "bad-operand", "%s has %s; a tensor of %s takes %d", o, english.Count(got, "coordinate"), english.Count(n, "dimension"), n)
 	}
 }
