@@ -99,6 +99,37 @@ func Of(w Work, chip Chip) *Profile {
 	return p
 }
 
+// Sum returns the profile of launches that run one after the other. names are the names of
+// the launches; phases carry them in front, so that equal files of two launches stay apart.
+func Sum(launches []*Profile, names []string) *Profile {
+	if len(launches) == 1 {
+		return launches[0]
+	}
+	sum := &Profile{Chip: launches[0].Chip, Units: make([]Busy, units)}
+	for i, p := range launches {
+		sum.Blocks += p.Blocks
+		sum.Waves += p.Waves
+		sum.Low += p.Low
+		sum.High += p.High
+		for u, b := range p.Units {
+			sum.Units[u].Unit = b.Unit
+			sum.Units[u].Micros += b.Micros
+		}
+		for _, phase := range p.Phases {
+			phase.Name = names[i] + " " + phase.Name
+			sum.Phases = append(sum.Phases, phase)
+		}
+		sum.Lines = append(sum.Lines, p.Lines...)
+	}
+	for _, b := range sum.Units {
+		if b.Micros > sum.Of(sum.Limit) {
+			sum.Limit = b.Unit
+		}
+	}
+	sum.finish()
+	return sum
+}
+
 // place is an instruction of a line of the source, however often it was unrolled. PTX
 // without sources has its own lines.
 type place struct {

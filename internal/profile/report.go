@@ -17,13 +17,20 @@ import (
 type Report struct {
 	Kernel    string           `json:"kernel"`
 	Shape     string           `json:"shape"`
-	Predicted *predict.Profile `json:"predicted"`
+	Predicted *predict.Profile `json:"predicted"` // the sum over all launches
+	Launches  []Launch         `json:"launches"`  // in stream order
 	NCU       *ncu.Profile     `json:"ncu"`
 	NCUNote   string           `json:"ncu_note"` // why NCU is null, or ""
-	Counts    *emucount.Counts `json:"counters"`
 
 	subject *lab.Subject
 	shape   problem.Named
+}
+
+// Launch is one launch of a kernel.
+type Launch struct {
+	Entry     string           `json:"entry"`
+	Predicted *predict.Profile `json:"predicted"`
+	Counts    *emucount.Counts `json:"counters"`
 }
 
 // everyItem is a number of SMs that makes persistent kernels start one block per item of
@@ -36,15 +43,38 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip predict.C
 	if err != nil {
 		return nil, err
 	}
-	if n := len(counted.Launches); n != 1 {
-		return nil, fmt.Errorf("%s has %d launches: a profile is of kernels with one", s.Name, n)
+	r := &Report{Kernel: s.Name, Shape: shape.Shape.String(), subject: s, shape: shape}
+	var parts []*predict.Profile
+	var entries []string
+	for i, l := range counted.Launches {
+		work := predict.Work{Counts: l.Counts, Blocks: l.Launch.Grid.Norm().Count(), Bytes: bytesOf(counted, i)}
+		one := Launch{Entry: l.Counts.Kernel, Predicted: predict.Of(work, chip), Counts: l.Counts}
+		r.Launches = append(r.Launches, one)
+		parts, entries = append(parts, one.Predicted), append(entries, one.Entry)
 	}
-	one := counted.Launches[0]
-	work := predict.Work{Counts: one.Counts, Blocks: one.Launch.Grid.Norm().Count(), Bytes: counted.Bytes}
-	return &Report{
-		Kernel: s.Name, Shape: shape.Shape.String(), Predicted: predict.Of(work, chip), Counts: one.Counts,
-		subject: s, shape: shape,
-	}, nil
+	r.Predicted = predict.Sum(parts, entries)
+	return r, nil
+}
+
+// bytesOf returns the bytes that a launch moves between DRAM and the chip: its share of all
+// operands, by the traffic of global memory.
+func bytesOf(c *lab.Counted, launch int) int64 {
+	var all, own uint64
+	for i, l := range c.Launches {
+		for _, b := range l.Counts.Bytes {
+			if b.Space != "global" {
+				continue
+			}
+			all += b.Bytes
+			if i == launch {
+				own += b.Bytes
+			}
+		}
+	}
+	if len(c.Launches) == 1 || all == 0 {
+		return c.Bytes
+	}
+	return int64(float64(c.Bytes) * float64(own) / float64(all))
 }
 
 // Measure adds what Nsight Compute measures on a machine, or the reason why it does not. A
@@ -57,6 +87,9 @@ func (r *Report) Measure(ctx context.Context, m *machine.Machine) error {
 		return nil
 	case err != nil:
 		r.NCUNote = "ncu is not on PATH"
+		return nil
+	case len(r.Launches) > 1:
+		r.NCUNote = fmt.Sprintf("Nsight Compute is used for kernels with one launch, and %s has %d", r.Kernel, len(r.Launches))
 		return nil
 	}
 	r.NCU, err = ncu.Run(ctx, path, m.Name, r.subject, r.shape.Shape)

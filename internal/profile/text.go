@@ -45,6 +45,7 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(title+", "+shapes.Long(r.shape)))
 	fmt.Fprintf(w, "%s for %s: %s µs if the busiest unit hides the others,\n%s µs if nothing is hidden; from throughputs, not measured\n\n",
 		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Low), term.Micros(p.High))
+	writeLaunches(w, style, r.Launches)
 	for _, b := range bars {
 		writeBar(w, style, p, b.name, b.units)
 	}
@@ -52,9 +53,29 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	writeLines(w, style, p, t.Lines)
 	writeNCU(w, style, r.NCU, r.NCUNote)
 	if t.Counters {
-		fmt.Fprintln(w)
-		listing.Counters(w, style, r.Counts)
+		for _, l := range r.Launches {
+			fmt.Fprintln(w)
+			listing.Counters(w, style, l.Counts)
+		}
 	}
+}
+
+// writeLaunches shows each launch of a kernel that has several, and their sum.
+func writeLaunches(w io.Writer, style term.Style, launches []Launch) {
+	if len(launches) < 2 {
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "lrrrl", Style: style}
+	t.Head("launch", "blocks", "low µs", "high µs", "busiest")
+	var low, high float64
+	for _, l := range launches {
+		p := l.Predicted
+		low, high = low+p.Low, high+p.High
+		t.Row(term.Clean(l.Entry), p.Blocks, term.Micros(p.Low), term.Micros(p.High), p.Limit)
+	}
+	t.Row("sum", "", term.Micros(low), term.Micros(high), "")
+	t.WriteTo(w)
+	fmt.Fprintln(w)
 }
 
 // writeBar shows how long the units of one kind are busy, relative to the busiest unit.
