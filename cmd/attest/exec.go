@@ -44,7 +44,7 @@ the kernels cannot be run.
 a thousand runs. Each has its line, its threads and, for a race, the other access. Errors
 make the exit code 1, warnings do not. The kinds are
 
-` + execrun.KindsHelp() + `
+` + cli.KindsHelp() + `
 
 --counters prints what the kernel did. --listing prints its PTX with counters beside each
 line: how often warps executed it, the share of active lanes, bank conflicts, and sectors

@@ -40,6 +40,7 @@ JSON: {"kernel", "shape", "case": the errors, as in the evidence, "wrong": [why]
 	f := c.Flags()
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs")
 	f.StringVar(&x.Distribution, "distribution", "normal", "distribution of the inputs; attest list distributions")
+	f.StringVar(&x.Check, "check", "none", "defects to look for, on the emulator: all, none or kinds with commas; attest exec --help lists them")
 	complete(c, "distribution", campaign.Distributions()...)
 	return c
 }

@@ -1,11 +1,14 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
@@ -23,6 +26,9 @@ type Once struct {
 	Shape        problem.Named
 	Seed         uint64
 	Distribution string
+	Check        string // kinds of defects that the checkers look for: all, none or a list
+
+	kinds []finding.Kind // of Check
 }
 
 // rowsCompared is how many rows of a large output are compared with the reference.
@@ -32,6 +38,10 @@ const rowsCompared = 4096
 func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if !slices.Contains(Distributions(), x.Distribution) {
 		return fmt.Errorf("--distribution %s: use %s", x.Distribution, orList(Distributions()))
+	}
+	var err error
+	if x.kinds, err = cli.ParseKinds(x.Check); err != nil {
+		return err
 	}
 	progress := env.StartProgress()
 	defer progress.Stop()
@@ -67,6 +77,9 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 		Device: x.Device, Sensor: x.Sensor, KeepGoing: true, Rows: rowsCompared,
 		Cases: []lab.Case{{Shape: shape.Shape, Name: shape.Name, Seed: x.Seed, Distribution: x.Distribution}},
 	}
+	if len(x.kinds) > 0 {
+		p.Defects = lab.Defects{Shapes: []problem.Shape{shape.Shape}, Schedules: checkedSchedules}
+	}
 	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))
 	if err != nil {
 		return nil, err
@@ -75,6 +88,8 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 		return nil, errors.New("the case was not run")
 	}
 	r := &RunResult{Kernel: rec.Kernel, Shape: shape.Shape.String(), Device: rec.Build.Device.Name, Case: &rec.Correctness.Cases[0]}
+	r.Defects = x.chosen(rec.Defects)
+	r.file, r.ptx = cmp.Or(x.PTX, s.Name+".ptx"), s.PTX
 	r.Wrong = wrongWith(r)
 	switch {
 	case len(r.Wrong) > 0: // the time of a wrong kernel means nothing
@@ -89,6 +104,24 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 		}
 	}
 	return r, err
+}
+
+// checkedSchedules are the orders of warps that the checkers watch: the natural one and
+// another.
+var checkedSchedules = []uint64{0, 1}
+
+// chosen returns the defects of the kinds that --check names, together with everything that
+// needs no checker, such as a fault. It returns nil when no checker ran.
+func (x *Once) chosen(d *record.Defects) *record.Defects {
+	if d == nil {
+		return nil
+	}
+	c := *d
+	c.Found = slices.DeleteFunc(slices.Clone(d.Found), func(f finding.Finding) bool {
+		return slices.Contains(check.Kinds(), f.Kind) && !slices.Contains(x.kinds, f.Kind)
+	})
+	c.Errors, c.Warnings = finding.Count(c.Found)
+	return &c
 }
 
 // wrongWith returns what the correctness gate would find wrong with the one case.
@@ -108,6 +141,9 @@ type RunResult struct {
 	Device      string              `json:"device"`
 	Case        *record.Case        `json:"case"`
 	Wrong       []string            `json:"wrong"`
+	Defects     *record.Defects     `json:"defects"` // nil without --check
 	Performance *record.Performance `json:"performance"`
 	Predicted   *predict.Profile    `json:"predicted"`
+
+	file, ptx string // the kernel, for excerpts
 }

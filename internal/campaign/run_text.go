@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/errmap"
+	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -24,13 +26,27 @@ func (r *RunResult) Show(env *cli.Env) {
 		errmap.Write(env, s, c, gate.Tolerance.Max)
 	}
 	r.printTime(env)
+	if r.Defects != nil {
+		findingtext.NewPrinter(env, s, r.file, r.ptx).Print(r.Defects.Found)
+	}
 	if len(r.Wrong) == 0 {
-		fmt.Fprintf(env, "%s: within the tolerance, inputs and memory kept, the same bits twice\n", s.Green("ok"))
+		fmt.Fprintf(env, "%s: within the tolerance, inputs and memory kept, the same bits twice%s\n", s.Green("ok"), r.checked())
 		return
 	}
 	for _, why := range r.Wrong {
 		fmt.Fprintf(env, "%s: %s\n", s.Red("bad"), term.Clean(why))
 	}
+}
+
+// checked returns what the checkers add to the line of a kernel that is right.
+func (r *RunResult) checked() string {
+	switch d := r.Defects; {
+	case d == nil:
+		return ""
+	case d.Warnings > 0:
+		return ", " + english.Count(d.Warnings, "warning")
+	}
+	return ", no defects"
 }
 
 // printErrors prints the errors against float64, each above those of a plain computation in

@@ -116,7 +116,7 @@ func (x *Runner) save(r *Report, code int) error {
 }
 
 func (x *Runner) misuse() (err error) {
-	if x.kinds, err = parseKinds(x.Check); err != nil {
+	if x.kinds, err = cli.ParseKinds(x.Check); err != nil {
 		return err
 	}
 	kind, _, _ := strings.Cut(x.Device, ":")
