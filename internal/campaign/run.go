@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/lab"
@@ -127,10 +128,17 @@ func (x *Once) chosen(d *record.Defects) *record.Defects {
 // wrongWith returns what the correctness gate would find wrong with the one case.
 func wrongWith(r *RunResult) []string {
 	c := r.Case
-	if c.Failure != "" {
-		return []string{c.Failure}
+	why := []string{}
+	if d := r.Defects; d != nil && d.Errors > 0 {
+		why = append(why, "the checkers found "+english.Count(d.Errors, "error"))
 	}
-	why := append([]string{}, gate.MemoryFaults(c)...)
+	if d := r.Defects; d != nil && d.Depends {
+		why = append(why, "the output depends on the order in which warps run")
+	}
+	if c.Failure != "" {
+		return append(why, c.Failure)
+	}
+	why = append(why, gate.MemoryFaults(c)...)
 	return append(why, gate.Within(gate.Tolerance, r.Kernel.Format, r.Kernel.Problem.Causal, c)...)
 }
 
