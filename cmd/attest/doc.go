@@ -164,8 +164,9 @@
 //	            that this one builds on; null where no case is common to both
 //
 // run writes one object: "kernel", "shape", "device", "case", attest/record.Case,
-// "wrong", a list of what is wrong with it, "performance", attest/record.Performance,
-// null on an emulator, and "predicted", as profile has it, null on a GPU.
+// "wrong", a list of what is wrong with it, "defects", attest/record.Defects, null without
+// --check, "performance", attest/record.Performance, null on an emulator, and "predicted",
+// as profile has it, null on a GPU.
 //
 // bench writes one object per kernel and group of shapes: "kernel", "baseline", "shapes",
 // "skipped", why nothing was timed or "", "wrong", "performance" with every sample, and
@@ -177,7 +178,7 @@
 // profile writes one object:
 //
 //	"kernel", "shape"
-//	"predicted"   a prediction in microseconds, not a measurement
+//	"predicted"   a prediction in microseconds, not a measurement; the sum of all launches
 //	    "chip", "blocks", "blocks_of_busiest_sm"
 //	    "low_us", "high_us", "limit"   the busiest unit alone, phase by phase, its name
 //	    "units"       a list of "unit", "us"
@@ -186,7 +187,7 @@
 //	"ncu"         null, or "us", "tensor", "arithmetic", "memory" in per cent of the
 //	              peak, and all "metrics"
 //	"ncu_note"    why it is null, or ""
-//	"counters"    as exec has them
+//	"launches"    a list of "entry", "predicted" as above, "counters" as exec has them
 //
 // tune writes one object: "goal", "tried", "green", "spent", whether the budget ended
 // it, "start" and "best", lists of "config", "name", "sha256", "green", "why", "us",

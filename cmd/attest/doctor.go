@@ -6,7 +6,6 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/doctor"
 	"github.com/GOATnote-Inc/attest/internal/gpus"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/internal/version"
 )
 
@@ -32,7 +31,7 @@ JSON: {"emulator", "gpus": [{"index", "name", "target", "memory", "driver",
 		Example: "  attest doctor\n  attest doctor --json | jq '.lacks[].what'",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			progress := term.StartProgress(env.Err)
+			progress := env.StartProgress()
 			defer progress.Stop()
 			r, err := doctor.Examine(c.Context(), doctor.Machine{Emulator: version.Targets(), GPUs: gpus.List, Say: progress.Say})
 			if err != nil {

@@ -52,15 +52,19 @@ JSON: {"kernels": [{"name", "base", "idea"}], "presets": [{"name", "head_dim",
 			if len(args) == 0 {
 				args = catalogue.Lists
 			}
-			list, err := catalogue.New(args...)
-			switch {
-			case err != nil:
+			progress := env.StartProgress()
+			defer progress.Stop()
+			list, err := catalogue.New(progress.Say, args...)
+			if err != nil {
 				return err
-			case env.JSON:
-				env.Encode(list)
-			default:
-				list.WriteText(env, env.OutStyle(), len(args) > 1)
 			}
+			progress.Print(func() {
+				if env.JSON {
+					env.Encode(list)
+				} else {
+					list.WriteText(env, env.OutStyle(), term.Width(env.Out), len(args) > 1)
+				}
+			})
 			return nil
 		},
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -38,12 +37,13 @@ if the busiest unit hid all others, one as if nothing were hidden.
 
 On a machine with a GPU and Nsight Compute (ncu), the kernel is also profiled there, and
 those numbers are measured. Phases are the source files of the kernel, or its lines where
-there is one file; nvcc -lineinfo gives them for other kernels.
+there is one file; nvcc -lineinfo gives them for other kernels. A kernel of several
+launches gets a row for each launch and their sum.
 
 JSON: {"kernel", "shape", "predicted": {"chip", "blocks", "low_us", "high_us",
-"limit", "units": [{"unit", "us"}], "phases", "lines"}, "ncu": {"us", "tensor",
-"arithmetic", "memory", "metrics"} or null, "ncu_note", "counters"}; shares of ncu are
-per cent of the peak.`,
+"limit", "units": [{"unit", "us"}], "phases", "lines"}, "launches": [{"entry",
+"predicted", "counters"}], "ncu": {"us", "tensor", "arithmetic", "memory", "metrics"} or
+null, "ncu_note"}. Times are in microseconds, shares of ncu in per cent of the peak.`,
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
   attest profile --ptx mine.ptx --abi mine.json --shape 1,8,512,64 --lines 20
@@ -74,6 +74,9 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	if x.text.Lines < 0 {
 		return errors.New("--lines must not be negative")
 	}
+	progress := x.env.StartProgress()
+	defer progress.Stop()
+	progress.Say("building the kernel")
 	s, err := x.OneFor(x.shape, names)
 	if err != nil {
 		return err
@@ -86,8 +89,6 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	progress := term.StartProgress(x.env.Err)
-	defer progress.Stop()
 	progress.Say("%s, %v: counting on the emulator", s.Name, x.shape.Shape)
 	r, err := profile.Of(ctx, s, x.shape, chip)
 	if err != nil {

@@ -60,7 +60,7 @@ type Shape struct {
 	GFLOP float64 `json:"gflop"`
 }
 
-// Word is a name and what it stands for.
+// Word is a name with its description.
 type Word struct {
 	Name string `json:"name"`
 	What string `json:"what"`
@@ -74,8 +74,9 @@ type Chip struct {
 	MHz    int    `json:"mhz"`
 }
 
-// New makes the named lists.
-func New(lists ...string) (*Catalogue, error) {
+// New makes the named lists. say is told which kernel is built, since building all of them
+// takes seconds on a busy machine.
+func New(say func(format string, args ...any), lists ...string) (*Catalogue, error) {
 	c := &Catalogue{}
 	for _, name := range lists {
 		switch name {
@@ -86,7 +87,7 @@ func New(lists ...string) (*Catalogue, error) {
 			}
 		case "presets":
 			var err error
-			if c.Presets, err = presets(); err != nil {
+			if c.Presets, err = presets(say); err != nil {
 				return nil, err
 			}
 		case "toggles":
@@ -100,6 +101,7 @@ func New(lists ...string) (*Catalogue, error) {
 				c.Distributions = append(c.Distributions, Word{d.Name, d.Doc})
 			}
 		case "devices":
+			say("looking for GPUs")
 			c.Devices = Devices()
 			for _, p := range predict.Chips {
 				c.Chips = append(c.Chips, Chip{p.Name, p.Target.String(), p.SMs, p.MHz})
@@ -124,9 +126,10 @@ func toggles() (list []Toggle) {
 	return list
 }
 
-func presets() (list []Preset, err error) {
+func presets(say func(string, ...any)) (list []Preset, err error) {
 	for _, d := range []int{64, 128} {
 		for _, name := range kernels.Names() {
+			say("building %s for D = %d", name, d)
 			s, err := lab.Preset(name, problem.Attention{Shape: problem.Shape{D: d}}, kernel.Chip{})
 			if err != nil && d > 64 {
 				continue // some designs support only a head dimension of 64

@@ -9,8 +9,10 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
+func silent(string, ...any) {}
+
 func TestNew(t *testing.T) {
-	c, err := New(Lists...)
+	c, err := New(silent, Lists...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,19 +27,19 @@ func TestNew(t *testing.T) {
 	if !slices.Contains(c.Devices, Word{"emu:sm_90a", "emulator"}) || len(c.Chips) == 0 {
 		t.Errorf("devices: %+v, chips: %+v", c.Devices, c.Chips)
 	}
-	if _, err := New("socks"); err == nil {
+	if _, err := New(silent, "socks"); err == nil {
 		t.Error("there is a list of socks")
 	}
 }
 
 func TestWriteText(t *testing.T) {
-	c, err := New("shapes")
+	c, err := New(silent, "shapes")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var plain, titled bytes.Buffer
-	c.WriteText(&plain, term.Style{}, false)
-	c.WriteText(&titled, term.Style{}, true)
+	c.WriteText(&plain, term.Style{}, term.Unlimited, false)
+	c.WriteText(&titled, term.Style{}, term.Unlimited, true)
 	if strings.Contains(plain.String(), "shapes\n") || !strings.HasPrefix(titled.String(), "shapes\n  name ") || !strings.Contains(plain.String(), "\nmission ") {
 		t.Errorf("%s\n%s", &plain, &titled)
 	}

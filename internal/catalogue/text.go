@@ -7,14 +7,15 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// WriteText prints the lists, each below its title if titles is set.
-func (c *Catalogue) WriteText(w io.Writer, s term.Style, titles bool) {
+// WriteText prints the lists, each below its title if titles is set. width is the number of
+// columns of the terminal, or term.Unlimited.
+func (c *Catalogue) WriteText(w io.Writer, s term.Style, width int, titles bool) {
 	first := true
 	section := func(title string, n int, right string, head []string, row func(i int) []any) {
 		if n == 0 {
 			return
 		}
-		t := term.Table{Right: right, Style: s}
+		t := term.Table{Right: right, Width: width, Style: s}
 		if titles {
 			if !first {
 				fmt.Fprintln(w)
@@ -29,11 +30,11 @@ func (c *Catalogue) WriteText(w io.Writer, s term.Style, titles bool) {
 		}
 		t.WriteTo(w)
 	}
-	section("kernels", len(c.Kernels), "", []string{"name", "over", "idea"}, func(i int) []any {
+	section("kernels", len(c.Kernels), "", []string{"name", "builds on", "idea"}, func(i int) []any {
 		k := c.Kernels[i]
 		return []any{k.Name, k.Base, k.Idea}
 	})
-	section("presets", len(c.Presets), "lrrrl", []string{"name", "D", "threads", "shared", "target", "config"}, func(i int) []any {
+	section("presets", len(c.Presets), "lrrrl", []string{"name", "D", "threads", "shared bytes", "target", "configuration"}, func(i int) []any {
 		p := c.Presets[i]
 		return []any{p.Name, p.HeadDim, p.Threads, p.Shared, p.Target, p.Config}
 	})
@@ -48,7 +49,7 @@ func (c *Catalogue) WriteText(w io.Writer, s term.Style, titles bool) {
 	section("distributions", len(c.Distributions), "", []string{"name", "what it is for"}, func(i int) []any {
 		return []any{c.Distributions[i].Name, c.Distributions[i].What}
 	})
-	section("devices", len(c.Devices), "", []string{"--device", "what"}, func(i int) []any {
+	section("devices", len(c.Devices), "", []string{"--device", "what it is"}, func(i int) []any {
 		return []any{c.Devices[i].Name, c.Devices[i].What}
 	})
 	section("chips", len(c.Chips), "llrr", []string{"--chip", "target", "SMs", "MHz"}, func(i int) []any {

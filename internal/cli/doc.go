@@ -1,7 +1,7 @@
-// Package cli is what the commands share: their streams and common flags, their
-// exit codes, and the way a command goes over several files.
+// Package cli has the parts that the commands share: streams and common flags, exit codes,
+// the loop over several PTX files, and the value of --check.
 //
-// Exit codes are 0 when all is well, 1 when a file is bad, 2 when the command
-// itself is: an unknown flag, a missing argument, a path that cannot be read.
-// With several files the highest wins, and one bad file does not stop the rest.
+// The exit code is 0 for success, 1 when a file has errors or a result is wrong, and 2 when
+// the command cannot run: an unknown flag, a missing argument, a file that cannot be read.
+// Of several files, the highest code counts; one bad file does not stop the rest.
 package cli

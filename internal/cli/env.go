@@ -8,25 +8,26 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// Env is what a command reads from and writes to.
+// Env holds the streams that a command reads and writes, and the flags that all commands
+// have.
 type Env struct {
 	In       io.Reader
 	Out, Err io.Writer
-	JSON     bool // results as JSON, one object a line
+	JSON     bool // results are JSON, one object per line
 	Color    term.When
 	Progress bool // show progress on Err even if it is no terminal
 
 	outErr error // the first failed write to Out
 }
 
-// OutStyle is how text on Out is coloured.
+// OutStyle returns how text on Out is coloured.
 func (e *Env) OutStyle() term.Style { return term.Style{On: e.Color.Colour(e.Out)} }
 
-// ErrStyle is OutStyle for the stream of errors.
+// ErrStyle returns how text on Err is coloured.
 func (e *Env) ErrStyle() term.Style { return term.Style{On: e.Color.Colour(e.Err)} }
 
-// Write writes to Out and remembers a failure, so that a full disk is an error
-// in the end and not at every line.
+// Write writes to Out. It remembers the first failure, which Finish reports, so that callers
+// need not check every line.
 func (e *Env) Write(b []byte) (int, error) {
 	n, err := e.Out.Write(b)
 	if err != nil && e.outErr == nil {
@@ -44,7 +45,7 @@ func (e *Env) Encode(v any) {
 	}
 }
 
-// Finish is the error a command ends with: err, or a failed write.
+// Finish returns the error that a command ends with: err, or the first failed write.
 func (e *Env) Finish(err error) error {
 	if err == nil {
 		return e.outErr

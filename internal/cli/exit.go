@@ -10,17 +10,17 @@ import (
 // The exit codes.
 const (
 	OK          = 0
-	Red         = 1   // a file has errors, or a check failed
-	Misuse      = 2   // the command cannot do what it was asked
-	Interrupted = 130 // as a shell reports a command ended by Ctrl-C
+	Red         = 1   // a file has errors, or a result is wrong
+	Misuse      = 2   // the command line is wrong, or a file cannot be read
+	Interrupted = 130 // Ctrl-C, as shells report it
 )
 
-// exit is an error whose reasons were shown already.
+// exit is an error whose reasons the command has printed already.
 type exit struct{ code int }
 
 func (e *exit) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// Exit is the error for a code: nil for OK.
+// Exit returns an error that asks for an exit code, or nil for OK.
 func Exit(code int) error {
 	if code == OK {
 		return nil
@@ -28,8 +28,8 @@ func Exit(code int) error {
 	return &exit{code}
 }
 
-// Code is the exit code an error asks for. An error that Exit did not make is
-// told on w first: it is the command line's own, a misuse.
+// Code returns the exit code that an error asks for. It prints the error to w unless Exit
+// made it.
 func Code(err error, w io.Writer) int {
 	var e *exit
 	switch {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/ordered"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
@@ -18,16 +17,16 @@ import (
 // Stdin is the argument that stands for standard input.
 const Stdin = "-"
 
-// File is a PTX file on its way through a command.
+// File is a PTX file that a command works on, with what was found in it.
 type File struct {
 	findingtext.Report
 	Path   string
 	Text   string
 	Module *ptx.Module // nil when the file could not be read or parsed
-	Code   int         // the exit code it has earned
+	Code   int         // the exit code that the file asks for
 }
 
-// Raise makes the exit code at least code.
+// Raise sets the exit code to code, unless it is higher already.
 func (f *File) Raise(code int) { f.Code = max(f.Code, code) }
 
 // Print writes the findings about the file to the error stream.
@@ -35,10 +34,10 @@ func (f *File) Print(e *Env) {
 	findingtext.NewPrinter(e.Err, e.ErrStyle(), f.File, f.Text).Print(f.Findings())
 }
 
-// EachFile reads and parses the files, has work done on those that parse, on all
-// cores, and shows each in the order it was named. Findings are shown on the
-// error stream before show is called, unless they are to be JSON: then show
-// writes the file's Report with what else it has. The error is one for Code.
+// EachFile reads and parses files on all cores, calls work for those that parse, and then
+// show for each file, in the order of paths. Findings are printed to the error stream before
+// show is called. With --json they are not printed, and show writes them as part of its
+// object. The error carries the exit code for Code.
 func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*File) T, show func(*File, T)) error {
 	type done struct {
 		file   *File
@@ -47,7 +46,7 @@ func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*Fil
 	if first := slices.Index(paths, Stdin); first >= 0 && slices.Contains(paths[first+1:], Stdin) {
 		return errors.New("- is given twice: standard input can be read only once")
 	}
-	progress := term.StartProgress(e.Err)
+	progress := e.StartProgress()
 	defer progress.Stop()
 	progress.Say("reading %s", paths[0])
 	code := OK
@@ -78,7 +77,7 @@ func EachFile[T any](ctx context.Context, e *Env, paths []string, work func(*Fil
 	return Exit(code)
 }
 
-// Load reads and parses a file. Its Report has what went wrong.
+// Load reads and parses a file. Its Report says what went wrong.
 func (e *Env) Load(path string) *File {
 	name := path
 	if path == Stdin {

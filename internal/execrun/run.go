@@ -139,7 +139,7 @@ func (x *Runner) misuse() (err error) {
 // and of the others what they do differently and what the checkers find.
 func (x *Runner) all(ctx context.Context) (*Report, error) {
 	report := &Report{Schedules: x.Schedules, Launches: []*Launch{}}
-	progress := term.StartProgress(x.env.Err)
+	progress := x.env.StartProgress()
 	defer progress.Stop()
 	out := &output{env: x.env, progress: progress}
 	for i := range x.Schedules {

@@ -14,7 +14,6 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/difffuzz"
 	"github.com/GOATnote-Inc/attest/internal/english"
-	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/internal/version"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -65,7 +64,7 @@ func (x *Runner) fuzz(ctx context.Context, env *cli.Env, start time.Time) (difff
 		ctx, cancel = context.WithTimeout(ctx, x.Duration)
 		defer cancel()
 	}
-	progress := term.StartProgress(env.Err)
+	progress := env.StartProgress()
 	defer progress.Stop()
 	f := &difffuzz.Fuzzer{
 		Options: x.options, Seed: x.Seed, Batch: x.Batch, Kernels: x.Kernels, Workers: x.Workers, Open: x.open,

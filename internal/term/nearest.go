@@ -2,7 +2,8 @@ package term
 
 import "strings"
 
-// Nearest is the name that somebody who wrote another one probably meant, or "".
+// Nearest returns the one of names that is most like a misspelt name, or "" when none is
+// similar.
 func Nearest(name string, names []string) string {
 	best, least := "", len(name)/2+1
 	for _, n := range names {
@@ -16,7 +17,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// distance is how many letters must be put in, left out or changed.
+// distance returns the number of letters that must be inserted, removed or changed to turn a
+// into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -18,7 +18,7 @@ type Progress struct {
 	done  chan struct{}
 
 	mu    sync.Mutex
-	lead  string // the bar, if there is one
+	lead  string // the bar, or ""
 	text  string
 	shown bool
 }
@@ -85,11 +85,11 @@ func (p *Progress) draw() {
 	p.shown = true
 }
 
-// most is the columns of the line: one that wraps cannot be erased.
+// most is the number of columns of the line. A line that wraps cannot be erased.
 const most = 64
 
-// Share says how much is done, from 0 to 1, and how long the rest takes: the line
-// then begins with a bar. A time of 0 is one that nobody knows yet.
+// Share puts a bar in front of the line: done is the finished share of the work, from 0 to
+// 1, and left is the time that the rest takes, or 0 when it is not known.
 func (p *Progress) Share(done float64, left time.Duration) {
 	const cells = 12
 	done = min(max(done, 0), 1)
@@ -104,14 +104,14 @@ func (p *Progress) Share(done float64, left time.Duration) {
 	p.lead = lead
 }
 
-// Say sets what is being done.
+// Say sets the text of the line.
 func (p *Progress) Say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = Clean(fmt.Sprintf(format, args...))
 }
 
-// Print runs print while the line is out of its way.
+// Print erases the line and runs print. The line reappears at its next tick.
 func (p *Progress) Print(print func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,7 +119,7 @@ func (p *Progress) Print(print func()) {
 	print()
 }
 
-// Stop ends the line.
+// Stop erases the line and ends it.
 func (p *Progress) Stop() {
 	close(p.stop)
 	<-p.done

@@ -1,7 +1,7 @@
 package term
 
 import (
-	"fmt"
+	"errors"
 	"io"
 	"os"
 	"strings"
@@ -11,30 +11,30 @@ import (
 // When says whether output is coloured.
 type When string
 
-// The choices: Auto colours on a terminal unless the environment objects.
+// Auto colours the output on a terminal unless NO_COLOR or TERM=dumb is set.
 const (
 	Auto   When = "auto"
 	Always When = "always"
 	Never  When = "never"
 )
 
-// Set makes When a flag value.
+// Set sets the value of the flag.
 func (w *When) Set(s string) error {
 	switch When(s) {
 	case Auto, Always, Never:
 		*w = When(s)
 		return nil
 	}
-	return fmt.Errorf("use auto, always or never")
+	return errors.New("use auto, always or never")
 }
 
 func (w *When) String() string { return string(*w) }
 
-// Type names the value in a flag's help.
+// Type returns the name of the value in the flag's help.
 func (w *When) Type() string { return "when" }
 
-// Colour reports whether text written to w is to be coloured. NO_COLOR
-// (https://no-color.org) and TERM=dumb turn Auto off.
+// Colour reports whether text on out is coloured. NO_COLOR (https://no-color.org) and
+// TERM=dumb turn Auto off.
 func (w When) Colour(out io.Writer) bool {
 	if w != Auto {
 		return w == Always
@@ -42,8 +42,8 @@ func (w When) Colour(out io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && IsTerminal(out)
 }
 
-// IsTerminal reports whether a reader or writer is a terminal. The null device
-// is a character device too, and nobody watches it.
+// IsTerminal reports whether a reader or writer is a terminal. The null device is a
+// character device, too, but no terminal.
 func IsTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -57,7 +57,7 @@ func IsTerminal(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// Style colours text, or leaves it alone when it is the zero value.
+// Style colours text. The zero value does not change it.
 type Style struct{ On bool }
 
 func (s Style) wrap(code, text string) string {
@@ -67,23 +67,23 @@ func (s Style) wrap(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Bold marks what a reader looks for first.
+// Bold is for names and titles.
 func (s Style) Bold(text string) string { return s.wrap("1", text) }
 
-// Dim marks what a reader may skip.
+// Dim is for details.
 func (s Style) Dim(text string) string { return s.wrap("2", text) }
 
-// Red marks errors.
+// Red is for errors.
 func (s Style) Red(text string) string { return s.wrap("1;31", text) }
 
-// Yellow marks warnings.
+// Yellow is for warnings.
 func (s Style) Yellow(text string) string { return s.wrap("1;33", text) }
 
-// Green marks success.
+// Green is for success.
 func (s Style) Green(text string) string { return s.wrap("1;32", text) }
 
-// Clean makes text from a file safe to show: a hostile one may hold escape
-// sequences that would move the cursor or rename the window. Tabs stay.
+// Clean replaces control characters other than tabs. Text from a file may contain escape
+// sequences that move the cursor or rename the window.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && r != utf8.RuneError {

@@ -3,17 +3,22 @@ package term
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Table is rows of cells whose columns line up.
+// Table prints rows of cells in columns.
 type Table struct {
-	// Indent is in front of every row.
+	// Indent is printed in front of every row.
 	Indent string
-	// Right has an 'r' for each column whose cells stand at its right edge, as
-	// numbers do, and any other letter for those at the left: "lrr".
+	// Right has one letter per column: 'r' aligns the column to the right, for numbers,
+	// and any other letter aligns it to the left. Columns beyond its end are aligned to
+	// the left.
 	Right string
+	// Width is the number of columns of the terminal, or Unlimited. The last cell of a row
+	// that is wider is wrapped below itself.
+	Width int
 	Style Style
 	head  []string
 	rows  [][]string
@@ -22,7 +27,7 @@ type Table struct {
 // Head sets the row of column names.
 func (t *Table) Head(cells ...string) { t.head = cells }
 
-// Row adds a row. Cells are written as fmt.Sprint does.
+// Row adds a row. Cells are formatted by fmt.Sprint.
 func (t *Table) Row(cells ...any) {
 	row := make([]string, len(cells))
 	for i, c := range cells {
@@ -31,7 +36,7 @@ func (t *Table) Row(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// WriteTo writes the table. Nothing is written after the last cell of a row.
+// WriteTo writes the table. Rows have no trailing spaces.
 func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	widths := t.widths()
 	var b strings.Builder
@@ -39,10 +44,30 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 		b.WriteString(t.Indent + t.Style.Dim(t.line(t.head, widths)) + "\n")
 	}
 	for _, row := range t.rows {
-		b.WriteString(t.Indent + t.line(row, widths) + "\n")
+		t.row(&b, row, widths)
 	}
 	n, err := io.WriteString(w, b.String())
 	return int64(n), err
+}
+
+// row writes a row, and its last cell on several lines if it is too wide.
+func (t *Table) row(b *strings.Builder, row []string, widths []int) {
+	last := len(row) - 1
+	left := len(t.Indent)
+	for _, w := range widths[:max(last, 0)] {
+		left += w + 2
+	}
+	if t.Width == Unlimited || last < 1 || left+utf8.RuneCountInString(row[last]) <= t.Width {
+		b.WriteString(t.Indent + t.line(row, widths) + "\n")
+		return
+	}
+	for i, part := range Wrap(row[last], t.Width-left) {
+		if i == 0 {
+			b.WriteString(t.Indent + t.line(append(slices.Clone(row[:last]), part), widths) + "\n")
+		} else {
+			b.WriteString(strings.Repeat(" ", left) + part + "\n")
+		}
+	}
 }
 
 func (t *Table) widths() []int {

@@ -76,6 +76,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestTableWraps wants the last cell of a row to stay within the width of the terminal.
+func TestTableWraps(t *testing.T) {
+	tab := Table{Indent: "  ", Width: 46}
+	tab.Head("name", "idea")
+	tab.Row("stage3b", "scores and P in registers, one warp for 16 rows")
+	var b strings.Builder
+	tab.WriteTo(&b)
+	want := "  name     idea\n" +
+		"  stage3b  scores and P in registers, one warp\n" +
+		"           for 16 rows\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
 // lockedBuffer is a buffer that two goroutines may use.
 type lockedBuffer struct {
 	mu sync.Mutex

@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// Unlimited is the width of what is no terminal: lines are as long as they need to
-// be, and prose is wrapped where it reads well.
+// Unlimited is the width of an output that is not a terminal. Tables are then as wide as
+// they need to be.
 const Unlimited = 0
 
-// Width is how many columns a terminal has, or Unlimited.
+// Width returns the number of columns of a terminal, or Unlimited.
 func Width(out any) int {
 	if !IsTerminal(out) {
 		return Unlimited
@@ -18,12 +18,12 @@ func Width(out any) int {
 	return columns(out.(*os.File).Fd())
 }
 
-// narrowest is what a line is never wrapped below: a word a line reads worse than
-// a line that the terminal breaks.
+// narrowest is the least number of columns that text is wrapped to. One word per line is
+// harder to read than lines that the terminal breaks.
 const narrowest = 30
 
-// Wrap cuts prose into lines of at most so many columns, between words. A word
-// that is longer has a line to itself.
+// Wrap breaks text between words into lines of at most the given number of columns. A word
+// that is longer gets a line of its own.
 func Wrap(text string, columns int) (lines []string) {
 	columns = max(columns, narrowest)
 	line, n := "", 0
