@@ -50,6 +50,8 @@ func newFake(without ...string) *fake {
 	f.basics()
 	f.memories()
 	f.programs()
+	f.linker()
+	f.functions()
 	f.queues()
 	for _, e := range f.entries() {
 		for _, w := range without {
@@ -218,26 +220,28 @@ func (f *fake) at(p uint64) []byte {
 	panic(fmt.Sprintf("no memory at %#x", p))
 }
 
-func (f *fake) programs() {
-	compile := func(opts *int32, vals *uintptr, n uint32) result {
-		f.compiled.Add(1)
-		if f.badText == "" {
-			return success
-		}
-		for i, o := range unsafe.Slice(opts, n) {
-			if o == jitErrorLog {
-				p := *(*unsafe.Pointer)(unsafe.Pointer(&unsafe.Slice(vals, n)[i]))
-				copy(unsafe.Slice((*byte)(p), logSize), f.badText)
-			}
-		}
-		return 218
+// compile counts a compilation. It fails with the log badText if that is set.
+func (f *fake) compile(opts *int32, vals *uintptr, n uint32) result {
+	f.compiled.Add(1)
+	if f.badText == "" {
+		return success
 	}
+	for i, o := range unsafe.Slice(opts, n) {
+		if o == jitErrorLog {
+			p := *(*unsafe.Pointer)(unsafe.Pointer(&unsafe.Slice(vals, n)[i]))
+			copy(unsafe.Slice((*byte)(p), logSize), f.badText)
+		}
+	}
+	return 218
+}
+
+func (f *fake) programs() {
 	f.moduleLoadDataEx = func(m *uintptr, img unsafe.Pointer, n uint32, opts *int32, vals *uintptr) result {
 		switch text := cString((*byte)(img)); {
 		case strings.HasPrefix(text, "CUBIN damaged"):
 			return 200
 		case !strings.HasPrefix(text, "CUBIN"):
-			if r := compile(opts, vals, n); r != success {
+			if r := f.compile(opts, vals, n); r != success {
 				return r
 			}
 		}
@@ -252,9 +256,12 @@ func (f *fake) programs() {
 		*p, *n = 64, 4
 		return f.do(success)
 	}
+}
+
+func (f *fake) linker() {
 	var cubin = append([]byte("CUBIN good"), 0)
 	f.linkCreate = func(n uint32, opts *int32, vals *uintptr, l *uintptr) result {
-		if r := compile(opts, vals, n); r != success {
+		if r := f.compile(opts, vals, n); r != success {
 			return r
 		}
 		return f.add(f.links, l)
@@ -267,6 +274,9 @@ func (f *fake) programs() {
 		return f.do(success)
 	}
 	f.linkDestroy = func(l uintptr) result { return f.remove(f.links, l) }
+}
+
+func (f *fake) functions() {
 	f.funcGetAttribute = func(v *int32, a int32, _ uintptr) result {
 		*v = map[int32]int32{funcRegisters: 32, funcShared: 1024, funcMaxThreads: 1024}[a]
 		return success

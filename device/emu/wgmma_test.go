@@ -178,50 +178,67 @@ func TestWgmma(t *testing.T) {
 	}
 }
 
-func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
-	t.Helper()
-	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
-	ts, s := ops.Types(x), ops.Shape(x)
-	a, b, c := randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.N, s.K), randomMatrix(r, ts[0], s.M, s.N)
-	has := func(name string) bool { return strings.Contains(m.Form.Syntax, name+":") }
-	var turnA, turnB bool
-	scaleA, scaleB, tail := 1, 1, ""
-	if has("immScaleA") {
-		scaleA, scaleB = 1-2*r.IntN(2), 1-2*r.IntN(2)
-		tail = fmt.Sprintf(", %d, %d", scaleA, scaleB)
-	}
-	if has("immTransA") {
-		turnA = r.IntN(2) == 1
-		tail += fmt.Sprintf(", %d", map[bool]int{true: 1}[turnA])
-	}
-	if has("immTransB") {
-		turnB = r.IntN(2) == 1
-		tail += fmt.Sprintf(", %d", map[bool]int{true: 1}[turnB])
-	}
-	keep := r.IntN(3) > 0
-	image := make([]byte, wgmmaRoom)
-	ta, tb := randomTile(r, 0, s.M, turnA), randomTile(r, 24<<10, s.N, turnB)
-	ta.put(image, a)
-	tb.put(image, b)
+// wgmmaCase is a product with random factors, layouts and scales.
+type wgmmaCase struct {
+	m             isa.Match
+	a, b, c, want *testMatrix
+	ta, tb        *sharedTile
+	tail          string // the immediate operands
+	keep          bool   // add c
+}
 
-	want := &testMatrix{ts[0], s.M, s.N, make([]int, s.M*s.N)}
+func randomWgmma(r *rand.Rand, m isa.Match, ts []string, s layout.Shape) *wgmmaCase {
+	w := &wgmmaCase{m: m}
+	w.a, w.b, w.c = randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.N, s.K), randomMatrix(r, ts[0], s.M, s.N)
+	var transA, transB bool
+	sign := 1
+	if w.has("immScaleA") {
+		scaleA, scaleB := 1-2*r.IntN(2), 1-2*r.IntN(2)
+		sign = scaleA * scaleB
+		w.tail = fmt.Sprintf(", %d, %d", scaleA, scaleB)
+	}
+	if w.has("immTransA") {
+		transA = r.IntN(2) == 1
+		w.tail += fmt.Sprintf(", %d", b2u(transA))
+	}
+	if w.has("immTransB") {
+		transB = r.IntN(2) == 1
+		w.tail += fmt.Sprintf(", %d", b2u(transB))
+	}
+	w.keep = r.IntN(3) > 0
+	w.ta, w.tb = randomTile(r, 0, s.M, transA), randomTile(r, 24<<10, s.N, transB)
+	w.want = &testMatrix{ts[0], s.M, s.N, make([]int, s.M*s.N)}
 	for i := range s.M {
 		for j := range s.N {
 			for k := range s.K {
-				want.v[i*s.N+j] += a.at(i, k) * b.at(j, k) * scaleA * scaleB
+				w.want.v[i*s.N+j] += w.a.at(i, k) * w.b.at(j, k) * sign
 			}
-			if keep {
-				want.v[i*s.N+j] += c.at(i, j)
+			if w.keep {
+				w.want.v[i*s.N+j] += w.c.at(i, j)
 			}
 		}
 	}
-	fa, fd := layout.WGMMA(s, ops.TypeBits(ts[1]))
-	var in []byte
+	return w
+}
+
+// has reports whether the instruction has an operand.
+func (w *wgmmaCase) has(name string) bool { return strings.Contains(w.m.Form.Syntax, name+":") }
+
+// image returns the initial content of shared memory.
+func (w *wgmmaCase) image() []byte {
+	image := make([]byte, wgmmaRoom)
+	w.ta.put(image, w.a)
+	w.tb.put(image, w.b)
+	return image
+}
+
+// inputs returns the registers of d and of a, if a is in registers.
+func (w *wgmmaCase) inputs(fa, fd layout.Fragment) (in []byte) {
 	regs := make([][]uint64, 128)
 	for l := range regs {
-		regs[l] = c.registers(fd, l)
-		if !has("aDesc") {
-			regs[l] = append(regs[l], a.registers(fa, l)...)
+		regs[l] = w.c.registers(fd, l)
+		if !w.has("aDesc") {
+			regs[l] = append(regs[l], w.a.registers(fa, l)...)
 		}
 	}
 	for i := range regs[0] {
@@ -229,24 +246,34 @@ func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
 			in = append(in, bytesOf(uint32(regs[l][i]))...)
 		}
 	}
+	return in
+}
+
+func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
+	t.Helper()
+	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
+	ts, s := ops.Types(x), ops.Shape(x)
+	w := randomWgmma(r, m, ts, s)
+	fa, fd := layout.WGMMA(s, ops.TypeBits(ts[1]))
 	d := deviceFor(t, ptx.SM90a, Options{})
 	out := bufferWith(t, d, make([]byte, 128<<10))
-	text := wgmmaText(m, tail)
+	text := wgmmaText(m, w.tail)
 	err := launchText(t, d, text, device.Launch{Block: device.D(128), Shared: wgmmaRoom, Params: []device.Param{
-		device.Ptr(bufferWith(t, d, image)), device.Ptr(bufferWith(t, d, in)), device.Ptr(out),
-		device.U64(ta.desc()), device.U64(tb.desc()), device.U32(uint32(map[bool]int{true: 1}[keep]))}})
+		device.Ptr(bufferWith(t, d, w.image())), device.Ptr(bufferWith(t, d, w.inputs(fa, fd))), device.Ptr(out),
+		device.U64(w.ta.desc()), device.U64(w.tb.desc()), device.U32(b2u(w.keep))}})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	got := u32s(contents(t, out))
 	for l := range 128 {
-		before, after := c.registers(fd, l), want.registers(fd, l)
+		before, after := w.c.registers(fd, l), w.want.registers(fd, l)
 		for i := range after {
 			if v := got[i*128+l]; v != uint32(before[i]) {
-				t.Fatalf("%s%s: register %d of thread %d is %#x before the wait, was %#x", m.Opcode().Text, tail, i, l, v, before[i])
+				t.Fatalf("%s%s: register %d of thread %d is %#x before the wait, was %#x", m.Opcode().Text, w.tail, i, l, v, before[i])
 			}
 			if v := got[16384+i*128+l]; v != uint32(after[i]) {
-				t.Fatalf("%s%s (a %+v, b %+v, keep %v): register %d of thread %d is %#x, want %#x", m.Opcode().Text, tail, *ta, *tb, keep, i, l, v, after[i])
+				t.Fatalf("%s%s (a %+v, b %+v, keep %v): register %d of thread %d is %#x, want %#x",
+					m.Opcode().Text, w.tail, *w.ta, *w.tb, w.keep, i, l, v, after[i])
 			}
 		}
 	}
