@@ -1,4 +1,4 @@
-// Prints what a launch costs a C program, in nanoseconds: the median over batches of
+// Prints the cost of a launch in a C program, in nanoseconds: the median over batches of
 // launches of an empty kernel. TestLaunchOverhead does the same in Go.
 //
 //	cc -O2 -o launch launch.c -ldl

@@ -1,5 +1,5 @@
-// A library with the entries whose way of being called is worth a test: each notes
-// down what it was given, and "seen" hands that out.
+// A library with the entries whose calling convention is tested: each records its
+// arguments, and "seen" returns them.
 #include <stdint.h>
 #include <string.h>
 

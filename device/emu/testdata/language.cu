@@ -1,4 +1,4 @@
-// What the language needs of the device: virtual and recursive functions, structs
+// Language features that need device support: virtual and recursive functions, structs
 // by value, function pointers, the heap, printf and assert, groups of lanes,
 // barriers that count, dynamic shared memory, atomics, locks, and a last block.
 //

@@ -22,7 +22,7 @@ extern "C" __global__ void staged(const uint32_t *in, uint32_t *out, int tiles) 
   out[t] = sum;
 }
 
-// Small copies, and the rest of a partial one filled with zeros.
+// Small copies, and a partial copy whose rest is filled with zeros.
 extern "C" __global__ void partial(const uint8_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[32][8];
   int t = threadIdx.x;
@@ -35,7 +35,7 @@ extern "C" __global__ void partial(const uint8_t *in, uint32_t *out) {
   for (int i = 0; i < 8; i++) out[8 * t + i] = s[t][i];
 }
 
-// Arrivals on an mbarrier, by threads and by their copies.
+// Arrivals of threads and of their copies at an mbarrier.
 extern "C" __global__ void arrivals(const uint32_t *in, uint32_t *out, int rounds) {
   __shared__ __align__(16) uint32_t buffer[64];
   __shared__ __align__(8) uint64_t bar;

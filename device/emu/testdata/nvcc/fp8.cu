@@ -1,4 +1,4 @@
-// fp8: conversions both ways, and a product of rows scaled to fp8.
+// fp8: conversions in both directions, and a product of rows that are scaled to fp8.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -35,7 +35,7 @@ extern "C" __global__ void from_fp8(half *out) {
   out[768 + i] = __float2half(f.x + f.y - f.z * f.w);
 }
 
-// Quantise rows by their largest value, multiply, scale back.
+// Quantises rows by their largest value, multiplies and scales the result.
 extern "C" __global__ void quantised_dot(const float *a, const float *b, float *out, int n) {
   __shared__ uint8_t qa[256], qb[256];
   __shared__ float scale[2];

@@ -1,4 +1,4 @@
-// Matrix products: naive, tiled, and by the tensor cores through wmma and mma.
+// Matrix products: naive, tiled, and on tensor cores with wmma and mma.
 #include <cstdint>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -13,7 +13,7 @@ extern "C" __global__ void naive(const float *a, const float *b, float *c, int n
   c[i * n + j] = sum;
 }
 
-// With alpha and beta, and edges that do not fill a tile.
+// A product with alpha and beta, and with edges that do not fill a tile.
 extern "C" __global__ void tiled(const float *a, const float *b, float *c, int m, int n, int k, float alpha, float beta) {
   __shared__ float ta[8][9], tb[8][9];
   int i = blockIdx.y * 8 + threadIdx.y, j = blockIdx.x * 8 + threadIdx.x;
@@ -37,7 +37,7 @@ extern "C" __global__ void doubles(const double *a, const double *b, double *c, 
   c[i * n + j] = sum;
 }
 
-// 32x32x32 by wmma, a warp a tile.
+// 32x32x32 with wmma, one tile per warp.
 extern "C" __global__ void wmma_half(const half *a, const half *b, float *c) {
   wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> fa;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> fb;
@@ -52,7 +52,7 @@ extern "C" __global__ void wmma_half(const half *a, const half *b, float *c) {
   wmma::store_matrix_sync(c + blockIdx.y * 16 * 32 + blockIdx.x * 16, fc, 32, wmma::mem_row_major);
 }
 
-// Half accumulators, a tall tile, columns stored.
+// f16 accumulators, a tall tile, a store by columns.
 extern "C" __global__ void wmma_tall(const half *a, const half *b, half *c) {
   wmma::fragment<wmma::matrix_a, 32, 8, 16, half, wmma::col_major> fa;
   wmma::fragment<wmma::matrix_b, 32, 8, 16, half, wmma::row_major> fb;
@@ -99,7 +99,7 @@ extern "C" __global__ void wmma_tf32(const float *a, const float *b, float *c) {
   wmma::store_matrix_sync(c, fc, 16, wmma::mem_row_major);
 }
 
-// bf16 through shared memory, ldmatrix and mma.
+// bf16 with shared memory, ldmatrix and mma.
 extern "C" __global__ void mma_bf16(const float *a, const float *b, float *c) {
   __shared__ __align__(16) __nv_bfloat16 sa[16][24], sb[16][8];
   for (int i = threadIdx.x; i < 256; i += 32) sa[i / 16][i % 16] = __float2bfloat16(a[i]);

@@ -95,7 +95,7 @@ extern "C" __global__ void conversions(const float *a, uint32_t *out, int n) {
   *o = __float_as_uint(__int2float_rd((int)__float_as_uint(x))) ^ __float_as_uint(__ull2float_rz((unsigned long long)__float_as_uint(x) << 17 | 5)), o += n;
 }
 
-// A softmax over a row of halves, as attention does it.
+// A softmax over a row of halves, as in attention.
 extern "C" __global__ void softmax(const half *in, half *out, int n) {
   __shared__ float part[32];
   const half *row = in + blockIdx.x * n;
@@ -110,7 +110,7 @@ extern "C" __global__ void softmax(const half *in, half *out, int n) {
   for (int i = threadIdx.x; i < n; i += 32) out[blockIdx.x * n + i] = __float2half(__expf(__half2float(row[i]) - most) / sum);
 }
 
-// Small whole numbers, so that the order of the atomics does not matter.
+// Small integers, so that the order of the atomics does not matter.
 extern "C" __global__ void half_atomics(half *h, half2 *p, __nv_bfloat16 *b, __nv_bfloat162 *q) {
   int i = threadIdx.x;
   atomicAdd(h + i % 3, __int2half_rn(i % 5));

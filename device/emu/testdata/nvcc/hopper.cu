@@ -20,7 +20,7 @@ __device__ __forceinline__ void bulk(void *to, const void *from, int bytes, uint
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared(to)), "l"(from), "r"(bytes), "r"(shared(b)) : "memory");
 }
 
-// A ring of four stages: one warp fetches, three work.
+// A ring of four stages: one warp loads, three warps compute.
 extern "C" __global__ void ring(const uint32_t *in, uint32_t *out, int tiles) {
   __shared__ __align__(128) uint32_t stage[4][96];
   __shared__ __align__(8) uint64_t full[4], empty[4];
@@ -48,7 +48,7 @@ extern "C" __global__ void ring(const uint32_t *in, uint32_t *out, int tiles) {
   out[t] = sum;
 }
 
-// In and out by the copy engine, reversed on the way, and added to what is there.
+// The copy engine loads, the kernel reverses, the copy engine stores and adds.
 extern "C" __global__ void bulk_out(const uint32_t *in, uint32_t *out, uint32_t *sums) {
   __shared__ __align__(128) uint32_t a[256], b[256];
   __shared__ __align__(8) uint64_t bar;
@@ -72,7 +72,7 @@ __device__ __forceinline__ void tensor2(void *to, const TensorMap &map, int x, i
                ::"r"(shared(to)), "l"(&map), "r"(shared(b)), "r"(x), "r"(y) : "memory");
 }
 
-// A tile of 32 by 8 words in and out again elsewhere, partly out of bounds.
+// A tile of 32 by 8 words is loaded and stored elsewhere, partly out of bounds.
 extern "C" __global__ void tensor_copy(const __grid_constant__ TensorMap from, const __grid_constant__ TensorMap to, uint32_t *raw) {
   __shared__ __align__(1024) uint32_t tile[256];
   __shared__ __align__(8) uint64_t bar;
@@ -90,7 +90,7 @@ extern "C" __global__ void tensor_copy(const __grid_constant__ TensorMap from, c
                  ::"l"(&to), "r"(shared(tile)), "r"(x), "r"(y) : "memory");
 }
 
-// Each block of a cluster of four adds up its part and reads the others'.
+// Each block of a cluster of four adds up its part and reads the other sums.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_sum(const uint32_t *in, uint32_t *out) {
   __shared__ uint32_t part, all[128];
   cg::cluster_group cluster = cg::this_cluster();
@@ -117,7 +117,7 @@ extern "C" __global__ void cluster_histogram(const uint8_t *in, uint32_t *bins, 
   for (int i = threadIdx.x; i < 128; i += blockDim.x) bins[cluster.block_rank() * 128 + i] = mine[i];
 }
 
-// One block's copy lands in both blocks; each tells the other when it has read.
+// A copy of one block goes to both blocks; each signals when it has read.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) multicast(const uint32_t *in, uint32_t *out, int rounds) {
   __shared__ __align__(128) uint32_t tile[128];
   __shared__ __align__(8) uint64_t full, empty;
@@ -130,7 +130,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) multicast(const uint32_t *i
     if (t == 0) {
       expect(&full, 512);
       if (r > 0) wait(&empty, (r - 1) & 1);
-      // Each fetches a half for both.
+      // Each block loads one half for both.
       asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1], %2, [%3], %4;"
                    ::"r"(shared(tile + 64 * rank)), "l"(in + 128 * r + 64 * rank), "r"(256), "r"(shared(&full)), "h"((uint16_t)3) : "memory");
     }
@@ -160,7 +160,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) remote_stores(const uint32_
   cluster.sync();
 }
 
-// One lane elected, packed votes, reductions and stmatrix, as kernels for sm_90 have.
+// An elected lane, packed votes, reductions and stmatrix, as in kernels for sm_90.
 extern "C" __global__ void odds_and_ends(const uint32_t *in, uint32_t *out) {
   __shared__ __align__(16) uint32_t s[128];
   int t = threadIdx.x;

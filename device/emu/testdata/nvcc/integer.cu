@@ -1,4 +1,4 @@
-// Integers: division of 64 bits, wide products, bit tricks, packed bytes.
+// Integers: 64-bit division, wide products, bit operations, packed bytes.
 #include <cstdint>
 
 extern "C" __global__ void divide64(const uint64_t *a, const uint64_t *b, uint64_t *out, int n) {
@@ -95,7 +95,7 @@ __constant__ uint32_t round_keys[64] = {
     0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f,
     0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-// SHA-256 of messages of 32 bytes, one a thread.
+// SHA-256 of messages of 32 bytes, one message per thread.
 extern "C" __global__ void sha256(const uint32_t *in, uint32_t *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

@@ -62,7 +62,7 @@ __device__ __noinline__ Matrix product(Matrix a, const Matrix &b) {
   return r;
 }
 
-// A structure in, by value, with padding; another through the stack.
+// A structure with padding as a parameter, and another one on the stack.
 struct Job { uint8_t tag; double scale; int16_t at[3]; Matrix first; };
 
 extern "C" __global__ void structures(Job job, double *out) {
@@ -122,7 +122,7 @@ extern "C" __global__ void prints(int n) {
   if (threadIdx.x < n) printf("thread %d: %s %5.2f %llx %c%%\n", threadIdx.x, names[threadIdx.x % 3], threadIdx.x * 0.75, 0x123456789abull + threadIdx.x, 'a' + threadIdx.x);
 }
 
-// A switch that nvcc makes a jump table of, inside a loop that lanes leave early.
+// A switch that nvcc compiles to a jump table, in a loop that lanes leave early.
 extern "C" __global__ void interpreter(const uint8_t *code, int *out, int length) {
   int t = threadIdx.x, acc = t, at = t % 8;
   for (int steps = 0; steps < 200 && at < length; steps++) {

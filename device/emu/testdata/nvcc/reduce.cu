@@ -1,5 +1,5 @@
 // Reductions and scans: shuffles, shared memory, warp-wide instructions and a
-// grid whose last block adds up what the others left.
+// grid whose last block adds up the results of the others.
 #include <cstdint>
 
 extern "C" __global__ void block_sum(const uint32_t *in, uint32_t *out, int n) {
@@ -34,7 +34,7 @@ template <typename T> __device__ T block_reduce(T v) {
 
 __device__ unsigned blocks_done;
 
-// out is the sum; scratch has a word a block.
+// out is the sum; scratch has one word per block.
 extern "C" __global__ void grid_sum(const uint32_t *in, volatile uint64_t *scratch, uint64_t *out, int n) {
   __shared__ bool last;
   uint64_t sum = 0;
@@ -68,7 +68,7 @@ extern "C" __global__ void double_sum(const double *in, double *out, int n) {
   if (threadIdx.x == 0) out[0] = sum;
 }
 
-// Inclusive scan of a block, warp by warp.
+// Inclusive scan of a block.
 extern "C" __global__ void scan_inclusive(const uint32_t *in, uint32_t *out, int n) {
   __shared__ uint32_t totals[32];
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -98,7 +98,7 @@ extern "C" __global__ void scan_inclusive(const uint32_t *in, uint32_t *out, int
   }
 }
 
-// Work-efficient exclusive scan in shared memory, two elements a thread.
+// Work-efficient exclusive scan in shared memory, two elements per thread.
 extern "C" __global__ void scan_exclusive(const uint32_t *in, uint32_t *out) {
   extern __shared__ uint32_t tree[];
   int t = threadIdx.x, n = 2 * blockDim.x, step = 1;
@@ -124,7 +124,7 @@ extern "C" __global__ void scan_exclusive(const uint32_t *in, uint32_t *out) {
   out[2 * t + 1] = tree[2 * t + 1];
 }
 
-// Votes, matches and the warp-wide reductions, with every mask they take.
+// Votes, matches and warp-wide reductions with several masks.
 extern "C" __global__ void votes(const uint32_t *in, uint32_t *out) {
   int t = threadIdx.x, lane = t % 32;
   uint32_t v = in[t], *o = out + t * 16;

@@ -70,7 +70,7 @@ extern "C" __global__ void histogram_global(const uint32_t *in, unsigned long lo
   }
 }
 
-// Keeps the odd keys; lanes of a warp take their places with one atomic.
+// Keeps the odd keys; the lanes of a warp get their places with one atomic.
 extern "C" __global__ void compact(const uint32_t *in, uint32_t *kept, uint32_t *count, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
     uint32_t v = in[i];

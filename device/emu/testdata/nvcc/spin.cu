@@ -1,7 +1,7 @@
-// Lanes of a warp that wait for each other, which independent scheduling allows.
+// Lanes of a warp that wait for each other (independent thread scheduling).
 #include <cstdint>
 
-// A lock taken the naive way: lanes that lost spin for the lane that won.
+// A naive lock: lanes that do not get it spin while one lane holds it.
 extern "C" __global__ void naive_lock(int *lock, volatile uint32_t *value) {
   while (atomicCAS(lock, 0, 1) != 0) {}
   __threadfence();
@@ -10,7 +10,7 @@ extern "C" __global__ void naive_lock(int *lock, volatile uint32_t *value) {
   atomicExch(lock, 0);
 }
 
-// Lanes of one warp hand a value on, each waiting for the one before.
+// Lanes of one warp pass a value on, each waiting for the previous lane.
 extern "C" __global__ void lane_chain(volatile uint32_t *flags, uint32_t *out) {
   int t = threadIdx.x;
   if (t > 0)

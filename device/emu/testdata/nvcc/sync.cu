@@ -31,7 +31,7 @@ extern "C" __global__ void diffusion(uint32_t *a, uint32_t *b, int n, int steps)
   }
 }
 
-// Persistent blocks take work until there is none.
+// Persistent blocks take work from a queue until it is empty.
 extern "C" __global__ void work_queue(const uint32_t *in, uint32_t *out, unsigned *next, int items) {
   __shared__ unsigned item;
   for (;;) {
@@ -46,7 +46,7 @@ extern "C" __global__ void work_queue(const uint32_t *in, uint32_t *out, unsigne
   }
 }
 
-// A lock of one word, taken by single lanes of diverging warps.
+// A lock of one word, which single lanes of divergent warps acquire.
 extern "C" __global__ void spin_lock(int *lock, volatile uint64_t *value, int rounds) {
   for (int r = 0; r < rounds; r++) {
     bool done = false;
@@ -74,7 +74,7 @@ extern "C" __global__ void ticket_lock(unsigned *tickets, volatile unsigned *ser
   }
 }
 
-// Each block waits for the one before it, so that a scan needs one pass.
+// Each block waits for the previous block, so that a scan needs one pass.
 extern "C" __global__ void chained_scan(const uint32_t *in, uint32_t *out, volatile uint32_t *prefix, volatile int *ready) {
   __shared__ uint32_t s[128], carry;
   int t = threadIdx.x, b = blockIdx.x;
@@ -101,7 +101,7 @@ extern "C" __global__ void chained_scan(const uint32_t *in, uint32_t *out, volat
   out[b * 128 + t] = s[t] + carry;
 }
 
-// One warp fills slots, three empty them, with named barriers.
+// One warp fills slots, three warps empty them, with named barriers.
 extern "C" __global__ void producer_consumer(const uint32_t *in, uint32_t *out, int rounds) {
   __shared__ uint32_t slot[2][32];
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;

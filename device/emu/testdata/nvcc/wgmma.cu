@@ -1,5 +1,5 @@
-// Products by warpgroups: operands that the copy engine swizzled, operands without
-// swizzle, A from registers, fp8 and bytes.
+// Products of warpgroups: operands that the copy engine swizzled, operands without
+// a swizzle, A in registers, fp8 and bytes.
 #include <cstdint>
 #include <cuda_fp16.h>
 
@@ -24,13 +24,13 @@ template <int Kind> __device__ __forceinline__ void multiply(float (&d)[16], uin
     asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %18, 0;\nwgmma.mma_async.sync.aligned.m64n32k32.f32.e4m3.e5m2 " LIST ", %16, %17, p, 1, 1;\n}" : REGS(d) : "l"(a), "l"(b), "r"(accumulate));
 }
 
-// Where a thread's registers belong in a tile of 64 by 32.
+// The place of a thread's registers in a tile of 64 by 32.
 __device__ __forceinline__ void store(const float (&d)[16], float *c) {
   int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   for (int i = 0; i < 16; i++) c[(warp * 16 + lane / 4 + i / 2 % 2 * 8) * 32 + i / 4 * 8 + lane % 4 * 2 + i % 2] = d[i];
 }
 
-// C = A B^T, A of 64 and B of 32 rows of 128 bytes that the copy engine brings.
+// C = A B^T: the copy engine loads 64 rows of A and 32 rows of B, 128 bytes each.
 template <int Kind> __device__ __forceinline__ void tensor_product(const TensorMap &ma, const TensorMap &mb, float *c) {
   __shared__ __align__(1024) uint8_t a[64 * 128], b[32 * 128];
   __shared__ __align__(8) uint64_t bar;
@@ -53,7 +53,7 @@ template <int Kind> __device__ __forceinline__ void tensor_product(const TensorM
 extern "C" __global__ void __launch_bounds__(128) halves(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float *c) { tensor_product<0>(a, b, c); }
 extern "C" __global__ void __launch_bounds__(128) fp8(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, float *c) { tensor_product<1>(a, b, c); }
 
-// Without swizzle: 8 rows of 16 bytes lie together. B is read transposed.
+// Without a swizzle: 8 rows of 16 bytes are contiguous. B is read transposed.
 extern "C" __global__ void __launch_bounds__(128) plain(const half *a, const half *b, float *c) {
   __shared__ __align__(128) half sa[64 * 16], sb[32 * 16];
   for (int i = threadIdx.x; i < 1024; i += 128) {
@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(128) plain(const half *a, const hal
   store(d, c);
 }
 
-// A from registers.
+// A in registers.
 extern "C" __global__ void __launch_bounds__(128) registers(const half *a, const half *b, float *c) {
   __shared__ __align__(128) half sb[32 * 16];
   for (int i = threadIdx.x; i < 512; i += 128) { // b is 32 rows of 16
