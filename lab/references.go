@@ -50,7 +50,7 @@ func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, r
 }
 
 func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
-	opt := ref.Options{Causal: a.Problem.Causal}
+	opt := ref.For(a.Problem)
 	if rows > 0 {
 		opt.Rows = ref.Rows(c.Shape, rows, c.Seed)
 	}

@@ -20,6 +20,9 @@ type Options struct {
 	Rows []Row
 }
 
+// For returns the options for a problem: its mask and its softmax scale.
+func For(p problem.Attention) Options { return Options{Scale: p.Scale, Causal: p.Causal} }
+
 func (o Options) scale(s problem.Shape) float64 {
 	if o.Scale == 0 {
 		return 1 / math.Sqrt(float64(s.D))

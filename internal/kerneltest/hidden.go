@@ -28,7 +28,7 @@ func (in Inputs) Hide(hidden func(key int) bool) {
 // every LSE -∞.
 func JudgeHidden(t testing.TB, what string, in Inputs, r Result, none bool, tol float64) {
 	t.Helper()
-	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.P.Causal})
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.For(in.P))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (c Config) able(p problem.Attention) problem.Attention {
 // weights average out where there are many.
 func judge(t testing.TB, in inputs, r result) *ref.Errors {
 	t.Helper()
-	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.P.Causal})
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.For(in.P))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestDistributions(t *testing.T) {
 // at most, and so is what follows from it. It returns what is right.
 func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref.Result {
 	t.Helper()
-	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.Options{Causal: in.P.Causal})
+	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.For(in.P))
 	if err != nil {
 		t.Fatal(err)
 	}

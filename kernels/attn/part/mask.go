@@ -30,6 +30,9 @@ func (m Mask) before(n build.U32) build.U32 {
 	return sum.Max(m.SeqQ).Sub(m.SeqQ)
 }
 
+// fromZero reports whether every row sees key 0 if it sees any.
+func (m Mask) fromZero() bool { return true }
+
 // Tiles returns the range of KV tiles that the rows from row0 on see, the first tile and
 // how many there are. The last of the rows sees the most keys.
 func (m Mask) Tiles(row0 build.U32, rows, keys int) (first, tiles build.U32) {

@@ -34,6 +34,16 @@ type Item struct {
 	Row0   build.U32 // its first query row
 	First  build.U32 // its first KV tile
 	Tiles  build.U32 // how many KV tiles it has
+
+	fromZero bool // First is 0 in every item
+}
+
+// Tile returns the number of the item's n-th KV tile.
+func (it Item) Tile(n build.U32) build.U32 {
+	if it.fromZero {
+		return n
+	}
+	return it.First.Add(n)
 }
 
 // Each runs body for each item of the block. Neighbouring blocks work on the same head,
@@ -101,11 +111,13 @@ func (w Work) nth(n build.U32) build.U32 {
 func (w Work) item(number, head, t build.U32) Item {
 	k := w.K
 	it := Item{Number: number, Head: head, Row0: t.MulLo(w.Rows)}
-	it.First, it.Tiles = w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
+	first, tiles := w.Mask.Tiles(it.Row0, w.Rows, w.Keys)
+	it.First, it.Tiles, it.fromZero = first, tiles, w.Mask.fromZero()
 	if w.Split > 1 {
-		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(it.Tiles), w.Split) }
-		it.First = share(w.Rank)
-		it.Tiles = share(w.Rank.Add(1)).Sub(it.First)
+		share := func(rank build.U32) build.U32 { return Divide(k, rank.MulLo(tiles), w.Split) }
+		from := share(w.Rank)
+		it.Tiles = share(w.Rank.Add(1)).Sub(from)
+		it.First, it.fromZero = it.Tile(from), false
 	}
 	return it
 }

@@ -58,9 +58,10 @@ func (a *attention) scores(k tile.B) {
 	a.g.w.MMA(a.S, "S = Q·Kᵀ", a.q, k)
 }
 
-// softmax turns the scores of KV tile j into P, and makes U relative to the new maxima.
-func (a *attention) softmax(j build.U32) {
-	w := a.g.weights(a.state, a.S, j, a.it.Row0.Add(a.row))
+// softmax turns the scores of the item's n-th KV tile into P, and makes U relative to the new
+// maxima.
+func (a *attention) softmax(n build.U32) {
+	w := a.g.weights(a.state, a.S, a.it.Tile(n), a.it.Row0.Add(a.row))
 	for _, U := range a.U {
 		U.MulRows(w)
 	}
@@ -96,10 +97,10 @@ func (g *gen) fused(it part.Item) {
 	kv := g.openKV(it, K, V)
 	a := g.newAttention(it)
 	kt, v := g.w.BT(K), g.w.B(V)
-	k.Loop(0, it.Tiles, 1, func(j build.U32) {
-		kv.load(j)   // K, V = tile j, decoded
+	k.Loop(0, it.Tiles, 1, func(n build.U32) {
+		kv.load(n)   // K, V = the item's n-th tile, decoded
 		a.scores(kt) // S = Q·Kᵀ
-		a.softmax(j) // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
+		a.softmax(n) // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
 		a.output(v)  // U += P·V
 	})
 	a.end()

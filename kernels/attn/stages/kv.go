@@ -23,16 +23,17 @@ func (g *gen) openKV(it part.Item, K, V tile.Tile[build.F16]) kv {
 	return b
 }
 
-// load decodes tile j into K and V, while the bytes of the next tiles are being copied.
-func (b kv) load(j build.U32) {
+// load decodes the item's n-th tile into K and V, while the bytes of the next tiles are being
+// copied.
+func (b kv) load(n build.U32) {
 	g := b.g
 	k := g.k
 	if b.ring != nil {
-		b.ring.async.Wait() // the bytes of tile j that this thread copied have arrived
+		b.ring.async.Wait() // the bytes of the tile that this thread copied have arrived
 	}
 	k.SyncThreads() // all warps are done with the tiles of the round before
 	if b.ring == nil {
-		row0 := j.MulLo(g.c.TileN)
+		row0 := b.it.Tile(n).MulLo(g.c.TileN)
 		g.loadTile(b.crew, g.head(b.it, g.kk), row0, b.K, g.decode)
 		g.loadTile(b.crew, g.head(b.it, g.v), row0, b.V, g.decode)
 		k.SyncThreads()
@@ -41,6 +42,6 @@ func (b kv) load(j build.U32) {
 	slot := b.ring.async.Slot()
 	g.decodeTile(b.crew, b.ring.rawK.At(slot), g.alone(b.K))
 	g.decodeTile(b.crew, b.ring.rawV.At(slot), g.alone(b.V))
-	b.ring.next(j)
+	b.ring.next(n)
 	k.SyncThreads() // all threads have decoded their share
 }

@@ -167,16 +167,16 @@ func (g *gen) openRing(c crew, it part.Item, bringsK, bringsV bool) *ring {
 	return r
 }
 
-// copy starts the copies of tile j to a slot. It skips tiles beyond the last one, which would
-// only be zeros.
-func (r *ring) copy(j, slot build.U32) {
+// copy starts the copies of the item's n-th tile to a slot. It skips tiles beyond the last
+// one, which would only be zeros.
+func (r *ring) copy(n, slot build.U32) {
 	g := r.g
-	g.k.If(j.SetpLt(r.it.Tiles), func() {
+	g.k.If(n.SetpLt(r.it.Tiles), func() {
 		if r.k {
-			g.copyTile(r.crew, r.srcK, j, r.rawK.At(slot))
+			g.copyTile(r.crew, r.srcK, r.it.Tile(n), r.rawK.At(slot))
 		}
 		if r.v {
-			g.copyTile(r.crew, r.srcV, j, r.rawV.At(slot))
+			g.copyTile(r.crew, r.srcV, r.it.Tile(n), r.rawV.At(slot))
 		}
 	})
 }
@@ -186,8 +186,8 @@ func (g *gen) rawBuffers(at int) tile.Buffers {
 	return tile.NewBuffers(g.k, build.SharedAs[build.B8](g.shared, at), g.plan.raw, g.c.Stages)
 }
 
-// next refills the buffer that round j has used. It commits a group even if no tile is left
+// next refills the buffer that round n has used. It commits a group even if no tile is left
 // to copy: otherwise the kernel would read its last tile while it is still being copied.
-func (r *ring) next(j build.U32) {
-	r.async.Refill(func(ahead, slot build.U32) { r.copy(j.Add(ahead), slot) })
+func (r *ring) next(n build.U32) {
+	r.async.Refill(func(ahead, slot build.U32) { r.copy(n.Add(ahead), slot) })
 }

@@ -50,11 +50,11 @@ func (g *gen) consume(it part.Item, slot *tile.Side) {
 	a := g.newAttention(it)
 	first := g.half(g.plan.k, g.c.TileN, g.d)
 	K, V := tile.TilesOf(slot, g.w.BT(first)), tile.TilesOf(slot, g.w.B(first))
-	k.Loop(0, it.Tiles, 1, func(j build.U32) {
+	k.Loop(0, it.Tiles, 1, func(n build.U32) {
 		a.scores(K.At(K.Wait())) // S = Q·Kᵀ, once K is there
 		K.Signal(g.w)            // a producer may fill the slot again
 		K.Next()
-		a.softmax(j)             // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
+		a.softmax(n)             // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
 		a.output(V.At(V.Wait())) // U += P·V, once V is there
 		V.Signal(g.w)
 		V.Next()
@@ -96,10 +96,10 @@ func (g *gen) produceV(it part.Item, slot *tile.Side) {
 // eachTile waits for the bytes of one tile after the other, while the next are being copied.
 func (r *ring) eachTile(body func(raw build.U32)) {
 	k := r.g.k
-	k.Loop(0, r.it.Tiles, 1, func(j build.U32) {
+	k.Loop(0, r.it.Tiles, 1, func(n build.U32) {
 		r.async.Wait()
 		body(r.async.Slot())
-		r.next(j)
+		r.next(n)
 	})
 }
 

@@ -59,11 +59,11 @@ func (g *gen) unfused(it part.Item) {
 	if c.TensorPV {
 		sum = s.tensorOutput()
 	}
-	k.Loop(0, it.Tiles, 1, func(j build.U32) {
-		kv.load(j)
+	k.Loop(0, it.Tiles, 1, func(n build.U32) {
+		kv.load(n)
 		score() // S = Q·Kᵀ
 		k.SyncThreads()
-		s.softmax(j) // P = 2^(c·S-c·m), w
+		s.softmax(n) // P = 2^(c·S-c·m), w
 		k.SyncThreads()
 		sum.add() // U = w·U + P·V
 	})
@@ -95,13 +95,14 @@ func (s *sharedScores) eachSoftRows(do func(row build.U32, r *part.Softmax)) {
 	}
 }
 
-// softmax turns the scores of KV tile j into P, and writes the factors w of earlier sums.
-func (s *sharedScores) softmax(j build.U32) {
+// softmax turns the scores of the item's n-th KV tile into P, and writes the factors w of
+// earlier sums.
+func (s *sharedScores) softmax(n build.U32) {
 	g := s.g
 	lane := g.w.Lane
 	s.eachSoftRows(func(row build.U32, r *part.Softmax) {
 		s.frag.Load(lane, s.S.Sub(row, 0, softRows, g.c.TileN))
-		w := g.weights(r, s.frag, j, s.it.Row0.Add(row))
+		w := g.weights(r, s.frag, s.it.Tile(n), s.it.Row0.Add(row))
 		if g.c.ReuseScores {
 			g.w.Sync() // all lanes have read their scores before P overwrites them
 		}
