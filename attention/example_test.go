@@ -15,7 +15,7 @@ import (
 // A program that computes attention: on a GPU if the machine has one and the program
 // imports device/cuda, otherwise on the emulator.
 func Example() {
-	dev, err := device.Open("emu:sm_89") // "" takes a GPU if there is one
+	dev, err := device.Open("emu:sm_89") // "" selects a GPU if there is one
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,8 +27,7 @@ func Example() {
 	}
 	defer op.Close()
 
-	// Q, K and V are float32, [batch][head][position][dimension]. Yours come from
-	// elsewhere.
+	// Q, K and V are float32, [batch][head][position][dimension]. Here they are random.
 	in, err := ref.Generate("normal", 0, problem.Square(1, 2, 48, 64))
 	if err != nil {
 		log.Fatal(err)
