@@ -191,7 +191,7 @@
 //
 // tune writes one object: "goal", "tried", "green", "spent", whether the budget ended
 // it, "start" and "best", lists of "config", "name", "sha256", "green", "why", "us",
-// "ratio" to the start, and "state", the file that the search goes on from.
+// "ratio" to the start, and "state", the file that the search continues from.
 //
 // evidence list writes one object per record:
 //

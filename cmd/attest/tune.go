@@ -18,7 +18,7 @@ func tuneCommand(env *cli.Env) *cobra.Command {
 
 The search starts from a preset and changes one decision at a time: tiles of rows and
 keys, pipeline stages, producer warps and every toggle; for kernels for Hopper, tiles,
-warpgroups, splits, toggles and the named designs. It always goes on from the best
+warpgroups, splits, toggles and the named designs. It always continues from the best
 configuration, until the best three have no neighbour left that was not tried, or until
 --budget configurations were tried.
 
@@ -28,7 +28,7 @@ the preset. Without a GPU they are PREDICTED from throughputs alone: the middle 
 the two times of attest profile. Gate and measure the best before you believe them.
 
 Everything that was tried is in --state, which is written after each configuration; the
-same command goes on from there after Ctrl-C or a crash. --out writes the PTX of the best
+same command continues from there after Ctrl-C or a crash. --out writes the PTX of the best
 three and their ABI files, ready for attest gate --ptx.
 
 JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",

@@ -13,12 +13,12 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// Archive is a store of evidence as the commands see it.
+// Archive is the store of evidence of a command.
 type Archive struct {
 	Env *cli.Env
 	Dir string // the value of --evidence
-	// Named reports whether the user named the folder. A folder that was named must exist: a
-	// typing error must not look like an empty store.
+	// Named reports whether the user named the folder. A named folder must exist, since a typing
+	// error must not look like an empty store.
 	Named func() bool
 }
 
@@ -30,7 +30,7 @@ func (a *Archive) open() (*evidence.Store, error) {
 	return evidence.Open(a.Dir)
 }
 
-// damaged prints the problems of a store and returns the error that the command ends with.
+// damaged prints the problems of a store and returns the error of the command.
 func (a *Archive) damaged(problems []evidence.Problem) error {
 	for _, p := range problems {
 		fmt.Fprintf(a.Env.Err, "%s: %s: %s\n", term.Clean(a.Dir), a.Env.ErrStyle().Red("damaged"), term.Clean(p.String()))
@@ -41,7 +41,7 @@ func (a *Archive) damaged(problems []evidence.Problem) error {
 	return nil
 }
 
-// explain prints the problem that an error is about, if it is about a damaged file.
+// explain prints the problem if an error is about a damaged file.
 func (a *Archive) explain(err error) error {
 	var p evidence.Problem
 	if errors.As(err, &p) {
@@ -79,7 +79,7 @@ func (a *Archive) Verify() error {
 	return nil
 }
 
-// Diff compares two records by their hashes, or the first letters of these.
+// Diff compares two records, given by their hashes or the first letters of them.
 func (a *Archive) Diff(hashA, hashB string) error {
 	items, err := a.Items(hashA, hashB)
 	if err != nil {
@@ -94,8 +94,8 @@ func (a *Archive) Diff(hashA, hashB string) error {
 	return nil
 }
 
-// Items returns records by their hashes. The hash of a verdict stands for the record that it
-// judged.
+// Items returns records by their hashes. The hash of a verdict selects the record that it
+// judges.
 func (a *Archive) Items(hashes ...string) (items []*evidence.Item, err error) {
 	s, err := a.open()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package archive is the work of attest evidence and attest report on a store of evidence:
-// it lists, shows, verifies, compares, exports, imports and reports what is kept. Damage is
-// told on standard error and makes the exit code 1; the rest is shown all the same.
+// Package archive is the work of attest evidence and attest report: it lists, shows, verifies,
+// compares, exports, imports and reports the records of a store. It reports damaged files on
+// standard error and with exit code 1, and shows the rest.
 package archive

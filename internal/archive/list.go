@@ -13,15 +13,15 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Filter says which records are listed. An empty field takes all.
+// Filter selects records. An empty field selects all.
 type Filter struct {
 	Kernel  string // a part of the name
-	Outcome string // in capitals, or not
+	Outcome string // in upper or lower case
 	Shape   problem.Shape
 }
 
-// Line is the JSON of one record in attest evidence list. Outcome, Why and Verdict are those
-// of the newest verdict, or "".
+// Line is the JSON of one record in attest evidence list. Outcome, Why and Verdict belong to the
+// newest verdict, or are "".
 type Line struct {
 	Hash    string          `json:"hash"`
 	Seq     int             `json:"seq"`
@@ -31,7 +31,7 @@ type Line struct {
 	Format  string          `json:"format"`
 	Target  string          `json:"target"`
 	Device  string          `json:"device"`
-	Shapes  []problem.Shape `json:"shapes"` // that the record has errors or times of
+	Shapes  []problem.Shape `json:"shapes"` // the shapes with errors or times
 	Outcome record.Outcome  `json:"outcome"`
 	Why     string          `json:"why"`
 	Verdict string          `json:"verdict"`
@@ -45,7 +45,7 @@ func Outcomes() (names []string) {
 	return names
 }
 
-// List prints the records that a filter takes, oldest first, with their newest verdicts.
+// List prints the records that a filter selects, the oldest first, with their newest verdicts.
 func (a *Archive) List(f Filter) error {
 	f.Outcome = strings.ToUpper(f.Outcome)
 	if f.Outcome != "" && !slices.Contains(Outcomes(), f.Outcome) {
@@ -109,7 +109,7 @@ func (f *Filter) takes(l *Line) bool {
 		(f.Shape == problem.Shape{} || slices.Contains(l.Shapes, f.Shape))
 }
 
-// shapesOf returns the shapes that a record has errors or times of.
+// shapesOf returns the shapes of a record that have errors or times.
 func shapesOf(r *record.Record) []problem.Shape {
 	shapes := []problem.Shape{}
 	add := func(s problem.Shape) {

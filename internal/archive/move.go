@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// Export writes all evidence as one file; "-" is standard output, and what was exported is
-// then told on standard error.
+// Export writes all evidence as one file. "-" is standard output; the summary then goes to
+// standard error.
 func (a *Archive) Export(file string) error {
 	s, err := a.open()
 	if err != nil {
@@ -49,7 +49,7 @@ func (a *Archive) Export(file string) error {
 	return nil
 }
 
-// Import adds what other folders of evidence, or exports, have; "-" is standard input.
+// Import adds the records of other folders of evidence or of exports; "-" is standard input.
 func (a *Archive) Import(names ...string) error {
 	for _, name := range names {
 		dir, done, err := a.unpacked(name)
@@ -65,8 +65,8 @@ func (a *Archive) Import(names ...string) error {
 	return nil
 }
 
-// unpacked returns the folder behind a name: the folder itself, or a temporary one with what
-// an export holds. done removes the latter.
+// unpacked returns the folder of a name: the folder itself, or a temporary one with the content
+// of an export. done removes the temporary folder.
 func (a *Archive) unpacked(name string) (dir string, done func(), err error) {
 	in := a.Env.In
 	if name != cli.Stdin {
@@ -91,7 +91,7 @@ func (a *Archive) unpacked(name string) (dir string, done func(), err error) {
 	return dir, done, nil
 }
 
-// importFrom adds what a folder holds. name is what the user called it.
+// importFrom adds the records of a folder. name is the argument of the user.
 func (a *Archive) importFrom(name, dir string) error {
 	from, err := evidence.Open(dir)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Pages says which files a report is written to; an empty field writes none.
+// Pages are the files that a report is written to; an empty field writes none.
 type Pages struct {
 	Out      string // an HTML page
 	Markdown string // a folder of Markdown
@@ -113,7 +113,7 @@ type Summary struct {
 	Written []string        `json:"written"`
 }
 
-// KernelSummary is what the evidence says about a kernel.
+// KernelSummary is one kernel in the JSON of attest report.
 type KernelSummary struct {
 	Kernel  string         `json:"kernel"` // its short name
 	Config  string         `json:"config"` // its configuration, where the name does not imply it
@@ -121,7 +121,7 @@ type KernelSummary struct {
 	Why     string         `json:"why"`
 	Record  string         `json:"record"`
 	PTX     string         `json:"ptx"`
-	Timed   string         `json:"timed"` // the record with its times, or ""
+	Timed   string         `json:"timed"` // the hash of the record with its times, or ""
 }
 
 // ShapeSummary is the fastest kernel of a shape that was not rejected.

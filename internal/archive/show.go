@@ -19,8 +19,8 @@ type Object struct {
 	Hash     string          `json:"hash"`
 	Kind     evidence.Kind   `json:"kind"`
 	Seq      int             `json:"seq"`
-	Object   json.RawMessage `json:"object"`   // the file as it is
-	Verdicts []string        `json:"verdicts"` // the hashes of those on a record
+	Object   json.RawMessage `json:"object"`   // the content of the file
+	Verdicts []string        `json:"verdicts"` // the hashes of the verdicts on a record
 }
 
 // Show prints a record with the verdicts on it, or a verdict. With a folder, it writes the

@@ -16,7 +16,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Bench times kernels. Its fields are the values of the flags of attest bench.
+// Bench times kernels. Its exported fields are the values of the flags of attest bench.
 type Bench struct {
 	Selection
 	Campaign
@@ -79,7 +79,7 @@ func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 	return nil
 }
 
-// batch times the kernels of a batch. It reports whether there is a GPU to go on with.
+// batch times the kernels of a batch. more is false if there is no GPU.
 func (x *Bench) batch(ctx context.Context, b batch, steps *Steps, show func(*BenchResult)) (more bool, err error) {
 	kernels, baseline := b.subjects, (*lab.Subject)(nil)
 	if len(kernels) > 1 {
@@ -88,7 +88,7 @@ func (x *Bench) batch(ctx context.Context, b batch, steps *Steps, show func(*Ben
 	for _, s := range kernels {
 		r, err := x.measure(ctx, s, baseline, b.shapes, steps)
 		if r != nil {
-			show(r) // before err is looked at: a full disk must not cost the result
+			show(r) // before err is checked: a full disk must not lose the result
 		}
 		if err != nil {
 			return false, err
@@ -104,20 +104,20 @@ func (x *Bench) batch(ctx context.Context, b batch, steps *Steps, show func(*Ben
 	return true, nil
 }
 
-// batch is a group of shapes that the same texts are timed on.
+// batch is a group of shapes that the same kernels are timed on.
 type batch struct {
 	subjects []*lab.Subject
 	left     []leftOut
 	shapes   shapes.List
 }
 
-// leftOut is a kernel that is not timed on some shapes, and why.
+// leftOut is a kernel that is not timed on some shapes, and the reason.
 type leftOut struct {
 	name, why string
 	refused   error // not nil when the kernel does not support the shapes
 }
 
-// prepare checks the flags and groups the shapes by the texts that compute them.
+// prepare checks the flags and groups the shapes by the kernels that compute them.
 func (x *Bench) prepare(names []string) ([]batch, error) {
 	if err := errors.Join(x.Selection.Check(), x.Campaign.Check(), x.check()); err != nil {
 		return nil, err
@@ -164,8 +164,8 @@ func (x *Bench) check() (err error) {
 	return nil
 }
 
-// newBatch returns the kernels for a shape. The first must support it: the others are
-// compared with the first.
+// newBatch returns the kernels for a shape. The first one must support it, since the others are
+// compared with it.
 func (x *Bench) newBatch(names []string, n problem.Named) (batch, error) {
 	chosen := x.For(n)
 	b := batch{shapes: shapes.List{n}}

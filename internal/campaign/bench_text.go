@@ -17,7 +17,7 @@ type BenchResult struct {
 	Baseline    string              `json:"baseline"`
 	Shapes      []string            `json:"shapes"`
 	Skipped     string              `json:"skipped"` // why nothing was timed, or ""
-	Wrong       []string            `json:"wrong"`   // what is wrong with the kernel, which was then not timed
+	Wrong       []string            `json:"wrong"`   // what is wrong with the kernel; a wrong kernel is not timed
 	Performance *record.Performance `json:"performance"`
 	Record      string              `json:"record"` // hash, "" when it was not kept
 }
@@ -41,7 +41,10 @@ func (r *BenchResult) Show(env *cli.Env, another bool) {
 		fmt.Fprintf(env, "%s  %s\n  left out: %s\n", name, s.Dim(strings.Join(r.Shapes, ", ")), term.Clean(r.Skipped))
 		return
 	}
-	fmt.Fprintf(env, "%s  %s\n", name, s.Dim(title(r.Kernel)+"; µs of one launch"))
+	fmt.Fprintf(env, "%s  %s\n", name, s.Dim(r.Kernel.Format+", "+r.Kernel.Target+"; µs of one launch"))
+	if c := lab.Configuration(r.Kernel); c != "" {
+		fmt.Fprintf(env, "  %s\n", s.Dim(term.Clean(c)))
+	}
 	if p := r.Performance; p != nil {
 		printTimes(env, p)
 	}
@@ -53,8 +56,8 @@ func (r *BenchResult) Show(env *cli.Env, another bool) {
 	}
 }
 
-// title describes a kernel beside its name: format, target, and the configuration of a
-// design for Hopper.
+// title returns the description beside the name of a kernel: format, target, and the
+// configuration if the name does not imply it.
 func title(k record.Kernel) string {
 	text := k.Format + ", " + k.Target
 	if c := lab.Configuration(k); c != "" {
@@ -71,7 +74,7 @@ func printTimes(env *cli.Env, p *record.Performance) {
 		return
 	}
 	t := term.Table{Indent: "  ", Right: "lllrrrrrl", Style: s}
-	t.Head("shape", "mode, cache", "candidate", "p50", "95 % interval", "p90", "CV %", "TFLOP/s", "kernel over it")
+	t.Head("shape", "mode, cache", "candidate", "p50", "95 % interval", "p90", "CV %", "TFLOP/s", "kernel / candidate")
 	for i := range p.Shapes {
 		one := &p.Shapes[i]
 		for j, sum := range one.Summaries {
@@ -90,7 +93,8 @@ func printTimes(env *cli.Env, p *record.Performance) {
 	}
 }
 
-// comparison returns the kernel against a candidate, nil for the kernel itself.
+// comparison returns the comparison of the kernel with a candidate, or nil for the kernel
+// itself.
 func comparison(t *record.Times, candidate int) *stats.Comparison {
 	own := len(t.Names) - len(t.Rivals)
 	switch {
@@ -102,7 +106,7 @@ func comparison(t *record.Times, candidate int) *stats.Comparison {
 	return &t.Rivals[candidate-own].Comparison
 }
 
-// ratio writes a comparison with its interval. Below 1 the kernel is faster.
+// ratio returns a comparison with its interval as a text. Below 1 the kernel is faster.
 func ratio(c *stats.Comparison) string {
 	if c == nil || c.Ratio == 0 {
 		return ""

@@ -17,8 +17,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Campaign is where kernels are measured, against which libraries, and in how many
-// processes.
+// Campaign says where kernels are measured, against which libraries, and in how many processes.
 type Campaign struct {
 	machine.Machine
 	Against   []string // libraries: "torch", "torch:flash"
@@ -27,7 +26,7 @@ type Campaign struct {
 	libraries lab.Libraries // of Against, started once for all kernels
 }
 
-// Check refuses values that no campaign can have.
+// Check returns an error for invalid values.
 func (c *Campaign) Check() error {
 	for _, a := range c.Against {
 		library, _, _ := strings.Cut(a, ":")
@@ -56,8 +55,8 @@ func (c *Campaign) rivals() (list []lab.RivalChoice) {
 	return list
 }
 
-// times completes what is timed of a kernel with the rivals and the other processes. Each
-// process has its own seed, so that candidates take their turns in another order.
+// times adds the rivals and the other processes to what is timed. Each process has its own
+// seed, so that the candidates take turns in different orders.
 func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 	t.Rivals, t.Libraries = c.rivals(), &c.libraries
 	if c.Processes > 1 {
@@ -72,8 +71,8 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 	return &t
 }
 
-// build describes the program that measures: its version, the command line, and the
-// revision. A binary without a revision of its own asks git in the current folder.
+// build returns the version, the command line and the revision of this program. A binary
+// without a revision asks git in the current folder.
 func build(ctx context.Context) record.Build {
 	v := version.This()
 	b := record.Build{Attest: v.Version, Command: os.Args, Git: record.Git{Commit: v.Revision, Dirty: v.Modified}}
@@ -90,7 +89,7 @@ func build(ctx context.Context) record.Build {
 	return b
 }
 
-// git returns the output of git for the current folder, "" without git or a repository.
+// git returns the output of git for the current folder, or "" without git or a repository.
 func git(ctx context.Context, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

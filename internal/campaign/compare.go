@@ -18,7 +18,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Compare measures two kernels. Its fields are the values of the flags of attest compare.
+// Compare measures two kernels. Its exported fields are the values of the flags of attest
+// compare.
 type Compare struct {
 	Selection
 	Campaign
@@ -30,7 +31,7 @@ type CompareResult struct {
 	A          *record.Record     `json:"a"`
 	B          *record.Record     `json:"b"`
 	Difference *report.Difference `json:"difference"`
-	Predicted  *PredictedPair     `json:"predicted"` // nil where times were measured
+	Predicted  *PredictedPair     `json:"predicted"` // nil if the times were measured
 }
 
 // PredictedPair holds the predicted times of two kernels.

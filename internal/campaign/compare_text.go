@@ -68,7 +68,7 @@ func (r *CompareResult) printCounters(env *cli.Env) {
 	}
 }
 
-// over writes b divided by a, "" where a is 0.
+// over returns b / a as a text, or "" if a is 0.
 func over(b, a float64) string {
 	if a <= 0 {
 		return ""

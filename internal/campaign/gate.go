@@ -20,7 +20,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Gate judges kernels. Its fields are the values of the flags of attest gate.
+// Gate judges kernels. Its exported fields are the values of the flags of attest gate.
 type Gate struct {
 	Selection
 	Campaign
@@ -87,7 +87,7 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	return nil
 }
 
-// prepare checks the flags and returns what is to be judged.
+// prepare checks the flags and returns the jobs.
 func (g *Gate) prepare(names []string) (jobs []job, err error) {
 	if err := errors.Join(g.Selection.Check(), g.Campaign.Check(), g.Criteria.Check(), g.check()); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (g *Gate) check() error {
 	return nil
 }
 
-// parseSeeds reads the values of --seed; 0 and 1 when there are none.
+// parseSeeds returns the values of --seed, or 0 and 1 if there are none.
 func parseSeeds(words []string) (seeds []uint64, err error) {
 	if len(words) == 0 {
 		return []uint64{0, 1}, nil
@@ -190,7 +190,7 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		r.Parity = g.parity(r, results)
 		var kept error
 		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict, j.Subject, baseline)
-		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is looked at: a full disk must not cost the result
+		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is checked: a full disk must not lose the result
 		if kept != nil {
 			return results, kept
 		}
@@ -226,7 +226,7 @@ func (g *Gate) parity(r *GateResult, results []*GateResult) *report.Parity {
 	return nil
 }
 
-// plan returns what is measured of a kernel.
+// plan returns the plan for a kernel.
 func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	p := Plan(g.Plan)
 	p.Device, p.Sensor, p.Baseline = g.Device, g.Sensor, baseline
@@ -238,7 +238,7 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 		p.Times = nil
 		return p
 	}
-	if p.Times == nil { // smoke and quick time one shape with a warm cache, which decides
+	if p.Times == nil { // smoke and quick time one shape with a warm cache, which decides the verdict
 		p.Times = lab.DefaultTimes()
 		p.Times.Stop.Time = 5 * time.Second
 		p.Times.Shapes = p.Times.Shapes[:1]
@@ -254,7 +254,7 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	return p
 }
 
-// budget returns what a kernel may take; nil selects the default of its target.
+// budget returns the budget of a kernel; nil selects the default of its target.
 func (g *Gate) budget(s *lab.Subject) *record.Budget {
 	if g.Registers == 0 && g.Shared == 0 {
 		return nil

@@ -22,7 +22,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// GateResult is the JSON of attest gate: one kernel, judged.
+// GateResult is the JSON of attest gate: the verdict on one kernel.
 type GateResult struct {
 	Kernel      record.Kernel   `json:"kernel"`
 	Baseline    string          `json:"baseline"`
@@ -78,13 +78,13 @@ func (r *GateResult) print(env *cli.Env) {
 		title = append(title, "causal")
 	}
 	title = append(title, k.Target)
-	if c := lab.Configuration(*k); c != "" {
-		title = append(title, c)
-	}
 	if r.Baseline != "" {
 		title = append(title, "against "+r.Baseline)
 	}
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(term.Clean(k.Name)), s.Dim(term.Clean(strings.Join(title, ", "))))
+	if c := lab.Configuration(*k); c != "" {
+		fmt.Fprintf(env, "  %s\n", s.Dim(term.Clean(c)))
+	}
 	for i := range r.Verdict.Gates {
 		printGate(env, s, &r.Verdict.Gates[i])
 	}
@@ -95,7 +95,7 @@ func (r *GateResult) print(env *cli.Env) {
 	r.printMap(env, s)
 	why := r.Verdict.Why
 	for _, g := range r.Verdict.Gates {
-		why = strings.TrimSuffix(why, ": "+g.Summary) // the line of the gate already says it
+		why = strings.TrimSuffix(why, ": "+g.Summary) // the line of the gate shows it
 	}
 	line(env, outcome(s, r.Verdict.Outcome), len(r.Verdict.Outcome), why)
 	if p := report.Prediction(r.record); p != "" {
@@ -106,14 +106,14 @@ func (r *GateResult) print(env *cli.Env) {
 	}
 }
 
-// A verdict has three columns: the name of a gate, its status, and the rest.
+// The text of a verdict has three columns: the name of a gate, its status, and its summary.
 const (
 	nameColumn   = 13
 	statusColumn = 9
 )
 
-// line writes text that begins in the third column, wrapped to the terminal. width is the
-// number of columns that name takes without its colours.
+// line writes a name and a text that starts in the third column, wrapped to the terminal. width
+// is the width of name without its colours.
 func line(env *cli.Env, name string, width int, text string) {
 	pad := max(nameColumn+statusColumn-width, 1)
 	hang := strings.Repeat(" ", 2+nameColumn+statusColumn)
@@ -140,7 +140,7 @@ func printGate(env *cli.Env, s term.Style, g *record.Gate) {
 	hang := strings.Repeat(" ", 2+nameColumn+statusColumn)
 	for i, why := range g.Reasons {
 		if i == 0 {
-			continue // the summary says it
+			continue // the summary is the first reason
 		}
 		if i == most {
 			fmt.Fprintf(env, "%sand %d more\n", hang, len(g.Reasons)-most)
@@ -180,7 +180,7 @@ func (r *GateResult) printFindings(env *cli.Env, s term.Style) {
 	fmt.Fprintln(env)
 }
 
-// printMap shows where the errors are, for the wrong case with the largest map.
+// printMap prints the map of errors of the wrong case with the largest map.
 func (r *GateResult) printMap(env *cli.Env, s term.Style) {
 	c := r.record.Correctness
 	if c == nil || r.Verdict.OK() {
@@ -220,7 +220,7 @@ func outcome(s term.Style, o record.Outcome) string {
 	return s.Yellow(string(o))
 }
 
-// interrupted says what an interrupted campaign has kept.
+// interrupted prints what an interrupted campaign has kept.
 func (g *Gate) interrupted(env *cli.Env, judged, of int) {
 	if g.store == nil {
 		return

@@ -8,15 +8,15 @@ import (
 	"github.com/GOATnote-Inc/attest/lab"
 )
 
-// job is one text to judge, with the shapes of --shape that it computes.
+// job is one kernel to judge, with the shapes of --shape that it computes.
 type job struct {
 	*lab.Subject
-	chosen Selection // that made it; its baseline is made the same way
+	chosen Selection // that built the kernel; it also builds the baseline
 	shapes shapes.List
 	file   string // the PTX file, "" for a kernel of attest
 }
 
-// ladder returns all kernels that exist in the format that is asked for.
+// ladder returns all kernels that support the format.
 func (g *Gate) ladder() (list []job, err error) {
 	for _, name := range kernels.Ladder() {
 		jobs, refused := g.jobs(name)
@@ -55,7 +55,8 @@ func (g *Gate) named(names []string) (list []job, err error) {
 	return list, nil
 }
 
-// jobs returns the texts of a kernel of attest, each with the shapes that it computes.
+// jobs returns the jobs of a kernel of attest: one per PTX text, with the shapes that it
+// computes.
 func (g *Gate) jobs(name string) (list []job, err error) {
 	if len(g.Shapes) == 0 {
 		s, err := g.Preset(name)
@@ -76,7 +77,7 @@ func (g *Gate) jobs(name string) (list []job, err error) {
 	return list, nil
 }
 
-// able returns the jobs that the device can do. With skip it leaves the others out.
+// able returns the jobs that the device can run. With skip it leaves out the others.
 func (g *Gate) able(jobs []job, skip bool) ([]job, error) {
 	var subjects []*lab.Subject
 	for _, j := range jobs {
@@ -86,7 +87,7 @@ func (g *Gate) able(jobs []job, skip bool) ([]job, error) {
 	return slices.DeleteFunc(jobs, func(j job) bool { return !slices.Contains(fit, j.Subject) }), err
 }
 
-// baselineOf returns the kernel that another has to beat, or nil.
+// baselineOf returns the baseline of a job, or nil.
 func (g *Gate) baselineOf(j job) (*lab.Subject, error) {
 	name := g.Baseline
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// Keeper keeps what is measured as evidence.
+// Keeper keeps records and verdicts as evidence.
 type Keeper struct {
 	Dir   string // the value of --evidence; "" keeps nothing
 	store *evidence.Store
@@ -28,7 +28,7 @@ func (k *Keeper) before() []*evidence.Item {
 	return k.kept.Items
 }
 
-// openStore finds out before anything is measured whether it can be kept.
+// openStore opens the store, and checks before anything is measured that it can be written.
 func (k *Keeper) openStore() (err error) {
 	if k.Dir == "" {
 		return nil
@@ -43,13 +43,13 @@ func (k *Keeper) openStore() (err error) {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("--evidence: nothing can be kept there: %w; name another folder, or use --evidence \"\" to keep nothing", err)
+		return fmt.Errorf("--evidence: the folder cannot be written: %w; name another folder, or use --evidence \"\" to keep nothing", err)
 	}
 	return nil
 }
 
-// keep adds a record with the PTX of the kernels that it names and, if there is one, the
-// verdict on it. The hashes are "" where nothing is kept.
+// keep adds a record, the PTX of its kernels and, if v is not nil, the verdict. The hashes are
+// "" if nothing is kept.
 func (k *Keeper) keep(r *record.Record, v *record.Verdict, kernels ...*lab.Subject) (hash, verdict string, err error) {
 	if k.store == nil {
 		return "", "", nil

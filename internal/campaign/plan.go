@@ -11,8 +11,8 @@ import (
 // PlanNames are the values of --plan, the shortest plan first.
 var PlanNames = []string{"smoke", "quick", "full"}
 
-// Plan returns a plan by its name. The smoke plan is the least that still tells right from
-// wrong, for the loop of editing and trying.
+// Plan returns a plan by its name. The smoke plan is the shortest one that still distinguishes
+// right kernels from wrong ones.
 func Plan(name string) lab.Plan {
 	switch name {
 	case "full":
@@ -46,8 +46,7 @@ func Methods(modes, caches []string) (list []timing.Method, err error) {
 	return list, nil
 }
 
-// bothModes times in a replayed graph and between events, with the given states of the
-// cache.
+// bothModes returns the methods graph and event for each state of the cache.
 func bothModes(caches ...timing.Cache) (list []timing.Method) {
 	for _, mode := range []timing.Mode{timing.Graph, timing.Event} {
 		for _, cache := range caches {

@@ -20,7 +20,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Once runs one kernel on one case. Its fields are the values of the flags of attest run.
+// Once runs one kernel on one case. Its exported fields are the values of the flags of attest
+// run.
 type Once struct {
 	Selection
 	Campaign
@@ -32,7 +33,7 @@ type Once struct {
 	kinds []finding.Kind // of Check
 }
 
-// rowsCompared is how many rows of a large output are compared with the reference.
+// rowsCompared is the number of rows of a large output that are compared with the reference.
 const rowsCompared = 4096
 
 // Run runs the named kernel. The error asks for exit code 1 when its output is wrong.
@@ -93,7 +94,7 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 	r.file, r.ptx = cmp.Or(x.PTX, s.Name+".ptx"), s.PTX
 	r.Wrong = wrongWith(r)
 	switch {
-	case len(r.Wrong) > 0: // the time of a wrong kernel means nothing
+	case len(r.Wrong) > 0: // a wrong kernel is not timed
 	case x.GPU():
 		p.Times = &lab.Times{Shapes: []problem.Named{shape}, Methods: bothModes(timing.Warm), Seed: x.Seed}
 		r.Performance, err = lab.Time(ctx, s, p, progress.Of(s.Name))

@@ -30,7 +30,7 @@ func (r *RunResult) Show(env *cli.Env) {
 		findingtext.NewPrinter(env, s, r.file, r.ptx).Print(r.Defects.Found)
 	}
 	if len(r.Wrong) == 0 {
-		fmt.Fprintf(env, "%s: within the tolerance, inputs and memory kept, the same bits twice%s\n", s.Green("ok"), r.checked())
+		fmt.Fprintf(env, "%s: within the tolerance, inputs and guard bands unchanged, the same bits in both runs%s\n", s.Green("ok"), r.checked())
 		return
 	}
 	for _, why := range r.Wrong {
@@ -49,8 +49,8 @@ func (r *RunResult) checked() string {
 	return ", no defects"
 }
 
-// printErrors prints the errors against float64, each above those of a plain computation in
-// the same precision.
+// printErrors prints the errors against float64, each with that of a plain computation in the
+// same precision below it.
 func (r *RunResult) printErrors(env *cli.Env) {
 	c := r.Case
 	if c.Errors == nil {

@@ -18,12 +18,12 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Selection chooses kernels: kernels of attest by name, or PTX of any compiler with a
-// description of its parameters. Its fields are the values of the flags with these names.
+// Selection chooses kernels: kernels of attest by name, or PTX of any compiler with an ABI
+// file. Its exported fields are the values of the flags with these names.
 type Selection struct {
 	Format, Output string
 	Causal, LSE    bool
-	HeadDim        int // 0 takes that of the shape, or 64
+	HeadDim        int // 0 selects that of the shape, or 64
 	PTX, Entry     string
 	ABI            string
 	Set            string // toggles for every named kernel, separated by commas
@@ -65,7 +65,7 @@ func (s *Selection) Check() error {
 	return nil
 }
 
-// orList writes words for a sentence: "a, b or c".
+// orList joins words: "a, b or c".
 func orList(words []string) string {
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
@@ -146,7 +146,7 @@ func (s *Selection) Preset(name string) (*lab.Subject, error) {
 	return lab.Preset(name, s.Problem(), kernel.Chip{})
 }
 
-// Problem returns what presets are to compute, and the shape that they are to be fast for.
+// Problem returns the problem that presets compute, with the shape that they are optimised for.
 func (s *Selection) Problem() problem.Attention {
 	p := problem.Attention{Shape: s.shape, Format: problem.Format(s.Format), Output: problem.Format(s.Output), Causal: s.Causal, LSE: s.LSE}
 	if p.D == 0 {

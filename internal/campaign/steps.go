@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/lab"
 )
 
-// Steps shows the progress of several measurements, one after the other, as one.
+// Steps shows several consecutive measurements as one progress.
 type Steps struct {
 	*term.Progress
 	start time.Time
@@ -16,12 +16,12 @@ type Steps struct {
 	done  int
 }
 
-// StartSteps begins a number of measurements.
+// StartSteps starts the progress of total measurements.
 func StartSteps(p *term.Progress, total int) *Steps {
 	return &Steps{Progress: p, start: time.Now(), total: max(total, 1)}
 }
 
-// Of returns a function that is told how far the measurement of a kernel is.
+// Of returns a function that shows the progress of the measurement of a kernel.
 func (s *Steps) Of(name string) func(lab.Progress) {
 	return func(p lab.Progress) {
 		s.show(p.Share)
@@ -29,7 +29,7 @@ func (s *Steps) Of(name string) func(lab.Progress) {
 	}
 }
 
-// Next ends a measurement.
+// Next counts a measurement as finished.
 func (s *Steps) Next() {
 	s.done++
 	s.show(0)

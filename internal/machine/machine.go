@@ -8,14 +8,14 @@ import (
 	"github.com/GOATnote-Inc/attest/lab"
 )
 
-// Machine is where kernels run.
+// Machine is the device that kernels run on.
 type Machine struct {
 	// Name is the value of --device: "emu", "emu:sm_90a", "cuda:0". The empty name picks a
 	// GPU if there is one, else the emulator.
 	Name string
-	// Device is nil where each kernel runs on the emulator of its own target.
+	// Device is nil if each kernel runs on the emulator of its own target.
 	Device device.Device
-	Sensor device.Sensor // of the card, or nil
+	Sensor device.Sensor // of the GPU, or nil
 }
 
 // Open opens the device. The caller closes the machine.
@@ -46,10 +46,10 @@ func (m *Machine) Close() error {
 	return m.Device.Close()
 }
 
-// GPU reports whether the device is a GPU. Only a GPU gives times that mean anything.
+// GPU reports whether the device is a GPU. Only a GPU is timed.
 func (m *Machine) GPU() bool { return m.Device != nil && m.Device.Info().Driver != "emu" }
 
-// Where names what kernels run on.
+// Where returns the name of the device.
 func (m *Machine) Where() string {
 	if m.Device == nil {
 		return "the emulator"
@@ -57,8 +57,8 @@ func (m *Machine) Where() string {
 	return m.Device.Info().Name
 }
 
-// Fitting returns the kernels that the device can run. With skip it leaves the others out;
-// otherwise the first of them is an error. It is also an error when no kernel fits.
+// Fitting returns the kernels that the device can run. With skip it leaves out the others;
+// otherwise the first of them is an error. It is also an error if the device runs none.
 func (m *Machine) Fitting(subjects []*lab.Subject, skip bool) (list []*lab.Subject, err error) {
 	for _, s := range subjects {
 		switch {

@@ -20,7 +20,7 @@ type Profile struct {
 	Metrics    map[string]float64 `json:"metrics"` // every metric, by the name that ncu gives it
 }
 
-// These patterns say which metrics belong to which unit. The largest of a unit counts.
+// These patterns select the metrics of each unit. The largest metric of a unit counts.
 var (
 	tensor     = regexp.MustCompile(`pipe_tensor.*pct`)
 	arithmetic = regexp.MustCompile(`(pipe_(xu|alu|fma|fmaheavy|fp16)|issue_active|inst_issued).*pct`)
@@ -67,7 +67,7 @@ func Parse(text []byte) (*Profile, error) {
 	return p, nil
 }
 
-// micros returns how many microseconds a unit of time is.
+// micros returns the length of a unit of time in microseconds.
 func micros(unit string) float64 {
 	switch unit {
 	case "ns", "nsecond":

@@ -17,7 +17,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// sections hold the use of all pipes and memories, by the names that the chip gives them.
+// sections are the sections of ncu with the use of all pipes and memories.
 var sections = []string{"SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis"}
 
 // Run profiles one launch of a kernel on a device, in a process of its own. path is the ncu
@@ -38,7 +38,7 @@ func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem
 	if err != nil {
 		return nil, err
 	}
-	// The job is a file because ncu need not pass its standard input on.
+	// The job is a file, since ncu may not forward its standard input.
 	file, log := filepath.Join(dir, "job.json"), filepath.Join(dir, "ncu.csv")
 	if err := os.WriteFile(file, job, 0o600); err != nil {
 		return nil, err

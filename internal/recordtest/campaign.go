@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Adder is where records go. It is what a store of evidence is to those who add.
+// Adder receives records and verdicts. A store of evidence is one.
 type Adder interface {
 	AddRecord(*record.Record) (hash string, err error)
 	AddVerdict(*record.Verdict) (hash string, err error)
@@ -20,8 +20,8 @@ var mission, long = problem.Square(1, 8, 512, 64), problem.Square(1, 8, 2048, 64
 // gates are the gates in their order.
 var gates = []record.GateName{record.ResourcesGate, record.DefectsGate, record.CorrectnessGate, record.PerformanceGate}
 
-// Judge is a verdict on the record with a hash, with gates that fit the outcome: for a
-// rejection red is the gate that failed.
+// Judge returns a verdict on the record with a hash. Its gates fit the outcome; red is the gate
+// that fails in a rejection.
 func Judge(hash string, at time.Time, outcome record.Outcome, red record.GateName, why string) *record.Verdict {
 	v := &record.Verdict{Schema: record.Schema, Record: hash, Time: at, Outcome: outcome, Why: why}
 	status := record.Green
@@ -66,9 +66,9 @@ var ladder = []stage{
 	{"stage5-persistent", 120, 49 << 10, 20.4, 251, record.Defer, "", "+5.4 %, and this run could have told +4.1 % from none"},
 }
 
-// Campaign adds a whole ladder on the card that does not exist: kernels that are merged,
-// deferred, rejected and valid negatives, with rivals. speed is a factor on all times,
-// and days is how much later than Start it was.
+// Campaign adds a ladder of kernels on the synthetic GPU, with rivals: kernels that are merged,
+// deferred, rejected and valid negatives. speed is a factor on all times, and days is the
+// number of days after Start.
 func Campaign(to Adder, days int, speed float64) error {
 	var base *record.Kernel
 	var baseline stage
@@ -93,7 +93,7 @@ func Campaign(to Adder, days int, speed float64) error {
 	return nil
 }
 
-// measure fills in what a campaign would, up to the gate that is red.
+// measure fills in a record up to the gate that is red.
 func measure(r *record.Record, st *stage, baseline stage, speed float64) {
 	Resources(r, st.registers, st.shared, 0)
 	if st.red == record.DefectsGate {
@@ -130,7 +130,7 @@ var methods = []struct {
 	{timing.Method{Mode: timing.Event, Cache: timing.Warm, Launches: 1, Sets: 1, Clock: "events"}, 1.3},
 }
 
-// Laptop adds a ladder as a machine without a GPU leaves it: right, and not timed.
+// Laptop adds the records of a machine without a GPU: correct kernels that were not timed.
 func Laptop(to Adder) error {
 	for i, name := range []string{"stage0", "stage1", "stage3b"} {
 		r := New(name)

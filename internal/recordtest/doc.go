@@ -1,10 +1,10 @@
-// Package recordtest makes up records for tests of those who keep and show them. Its
-// figures come from a random generator and its GPU is called synthetic, so that no one
-// takes them for measurements.
+// Package recordtest makes synthetic records for the tests of packages that keep and show
+// records. Its numbers come from a random generator, and its GPU is called synthetic, so that
+// nobody takes them for measurements.
 //
 //	r := recordtest.New("stage1")
 //	recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.01)
 //	v := recordtest.Judge(hash, at, record.Correct, "", "correct, not timed: no GPU")
 //
-// [Campaign] is a whole ladder, with a kernel for each outcome.
+// [Campaign] adds a whole ladder, with kernels for most outcomes.
 package recordtest

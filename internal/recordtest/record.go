@@ -18,10 +18,10 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// GPU is the name of the card that does not exist.
+// GPU is the name of the synthetic GPU.
 const GPU = "synthetic GPU"
 
-// Start is when the first record is from.
+// Start is the time of the first record.
 var Start = time.Date(2026, 1, 5, 9, 30, 0, 0, time.UTC)
 
 func hash(text string) string {
@@ -37,7 +37,7 @@ func kernel(name string) record.Kernel {
 	}
 }
 
-// New is a record of a kernel on the emulator of which nothing was measured.
+// New returns the record of a kernel on the emulator, without any measurement.
 func New(name string) *record.Record {
 	return &record.Record{
 		Schema: record.Schema, Kernel: kernel(name),
@@ -50,7 +50,7 @@ func New(name string) *record.Record {
 	}
 }
 
-// OnGPU makes the record one of the card that does not exist.
+// OnGPU moves a record to the synthetic GPU.
 func OnGPU(r *record.Record) {
 	r.Build.Device = device.Info{
 		Name: GPU, Driver: "cuda", Target: ptx.SM90, SMs: 100, SharedMax: 227 << 10, Memory: 96 << 30,
@@ -59,8 +59,8 @@ func OnGPU(r *record.Record) {
 	r.Build.Driver, r.Build.Ptxas = "999.99", "13.0.48"
 }
 
-// Resources gives the record registers a thread, bytes of shared memory a block, and
-// bytes spilt.
+// Resources sets the registers per thread, the bytes of shared memory per block and the bytes
+// of spills of a record.
 func Resources(r *record.Record, registers, shared, spills int) {
 	f := func(n int) resources.Figure { return resources.Figure{Value: n, Source: resources.Ptxas} }
 	r.Resources = &record.Resources{
@@ -74,12 +74,12 @@ func Resources(r *record.Record, registers, shared, spills int) {
 	}
 }
 
-// Clean gives the record checkers that found nothing.
+// Clean sets the result of checkers that found nothing.
 func Clean(r *record.Record) {
 	r.Defects = &record.Defects{Schedules: []uint64{0, 1, 2, 3}, Shapes: []problem.Shape{problem.Square(1, 1, 32, 64), problem.Square(2, 2, 33, 64)}, Found: []finding.Finding{}}
 }
 
-// Racy gives the record a race.
+// Racy sets the result of checkers that found a race.
 func Racy(r *record.Record) {
 	Clean(r)
 	r.Defects.Errors, r.Defects.Depends = 1, true
@@ -92,7 +92,7 @@ func Racy(r *record.Record) {
 
 var tolerance = record.Tolerance{Max: 0.06, Mean: 0.02, BadAbove: 0.06, BadShare: 0.01, Relative: 2}
 
-// Correct adds a case whose errors are about so large.
+// Correct adds a case whose largest error is worst.
 func Correct(r *record.Record, shape problem.Shape, worst float64) *record.Case {
 	if r.Correctness == nil {
 		r.Correctness = &record.Correctness{Tolerance: tolerance}
@@ -146,19 +146,19 @@ func errorsOf(s problem.Shape, worst float64, seed uint64) *ref.Errors {
 	return e
 }
 
-// processes is how many processes measured.
+// processes is the number of processes that measured.
 const processes = 3
 
-// Ceilings of the card that does not exist.
+// ceilings are those of the synthetic GPU.
 var ceilings = record.Ceiling{Bandwidth: 3000, FLOPs: 800, Launch: 1.5}
 
-// Skipped gives the record a performance that was not measured.
+// Skipped sets a performance section that was not measured.
 func Skipped(r *record.Record) {
 	r.Performance = &record.Performance{Skipped: "no GPU (the emulator does not measure time)"}
 }
 
-// Timed adds times of the kernel and, where it has one, of its baseline, with a tail
-// such as launches have. rivals are names with their medians.
+// Timed adds times of the kernel, of its baseline if it has one, and of rivals, given by their
+// medians. The samples have the tail of real launches.
 func Timed(r *record.Record, s problem.Shape, m timing.Method, micros, baseline float64, rivals map[string]float64) {
 	if r.Performance == nil {
 		r.Performance = &record.Performance{Ceiling: ceilings, Processes: processes}
@@ -232,7 +232,7 @@ func run(names []string, medians []float64, m timing.Method, seed uint64) timing
 	return out
 }
 
-// seedOf differs between kernels and times.
+// seedOf returns a seed that differs between kernels and between dates.
 func seedOf(r *record.Record) uint64 {
 	return uint64(r.Build.Time.Unix()) + uint64(len(r.Kernel.Name))
 }

@@ -22,7 +22,7 @@ import (
 // the file of the job; without one the job comes on standard input.
 const Command = "replicate"
 
-// Job is what another process is asked to do.
+// Job is the work of another process.
 type Job struct {
 	Device   string            `json:"device"` // as --device names it
 	Kernel   *kernel.Kernel    `json:"kernel"`
@@ -84,7 +84,7 @@ func (j *Job) Run(ctx context.Context) (*record.Performance, error) {
 	return lab.Time(ctx, s, lab.Plan{Device: m.Device, Sensor: m.Sensor, Baseline: baseline, Times: times}, nil)
 }
 
-// Elsewhere has another process of this program do the job and returns what it measured.
+// Elsewhere runs the job in another process of this program and returns its measurements.
 func Elsewhere(ctx context.Context, j Job) (*record.Performance, error) {
 	self, err := os.Executable()
 	if err != nil {

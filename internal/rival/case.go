@@ -2,17 +2,17 @@ package rival
 
 import "github.com/GOATnote-Inc/attest/problem"
 
-// Case is one call of a rival's attention. Causal hides keys after the query: those of the
-// last query are all seen.
+// Case is one call of the attention of a rival. Causal hides the keys after the query; the last
+// query sees all keys.
 type Case struct {
 	Shape          problem.Shape
 	Causal         bool
 	DType          string // "f16", "bf16", "e4m3" or "e5m2"
 	Implementation string // as Hello lists them
-	// Seed makes N(0,1) inputs, by the library's own generator; other sets, for
-	// cold launches, come from seeds that follow from it.
+	// Seed is the seed of the inputs from N(0,1), which the library generates. The seeds of
+	// further sets, for cold launches, are derived from it.
 	Seed uint64
-	// Inputs are files that replace the first set.
+	// Inputs are files that replace the first set of inputs; nil generates all sets.
 	Inputs *Inputs
 	Scale  float64 // of Q·Kᵀ, 1/√D when zero
 }
@@ -23,40 +23,40 @@ type Inputs struct {
 	Q     string `json:"q"`
 	K     string `json:"k"`
 	V     string `json:"v"`
-	DType string `json:"dtype"` // what is in the files: also "f32"
+	DType string `json:"dtype"` // the type in the files; "f32" is also possible
 }
 
-// Hello is what the rival says of itself.
+// Hello describes a rival.
 type Hello struct {
 	Python          string            `json:"python"`
 	Versions        map[string]string `json:"versions"`
 	Device          string            `json:"device"`
-	UUID            string            `json:"uuid"` // "GPU-…", or "" where the library does not tell
+	UUID            string            `json:"uuid"` // "GPU-…", or "" if the library does not know it
 	Implementations []Implementation  `json:"implementations"`
 }
 
-// Implementation is a way in which a library computes attention.
+// Implementation is one implementation of attention in a library.
 type Implementation struct {
 	Name   string   `json:"name"`
 	DTypes []string `json:"dtypes"`
 }
 
-// Output is what a rival computed.
+// Output is the output of a rival.
 type Output struct {
-	// Checksum is of all elements: their sum, the sum of their absolute values, and
-	// how many are infinite or NaN, which the sums leave out.
+	// Checksum holds the sum of all elements, the sum of their absolute values, and the number
+	// of elements that are infinite or NaN, which the sums skip.
 	Checksum struct {
 		Sum float64 `json:"sum"`
 		Abs float64 `json:"abs"`
 		Bad int     `json:"bad"`
 	} `json:"checksum"`
-	// Error is against float64 on the inputs as the library got them, over a few
-	// rows of several heads. A result with NaN in it has none.
+	// Error is the error against float64 on the inputs of the library, for a few rows of
+	// several heads. An output with a NaN has no error.
 	Error struct {
 		Max  *float64 `json:"max"`
 		Mean *float64 `json:"mean"`
 		Rows int      `json:"rows"`
 	} `json:"error"`
-	// Values are all of O, if they were asked for.
+	// Values are the elements of O, if they were requested.
 	Values []float32 `json:"-"`
 }

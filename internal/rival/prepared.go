@@ -14,17 +14,17 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Prepared is a case that is ready to be timed. Several can be, side by side.
+// Prepared is a case that is ready to be timed. Several cases can be prepared at a time.
 type Prepared struct {
 	Case  Case
-	Note  string // how the library does it, if there is something to say
-	Bytes int64  // that a launch reads and writes at least
+	Note  string // how the library computes, if it matters
+	Bytes int64  // the bytes that a launch reads and writes at least
 	r     *Rival
 	id    int
 }
 
-// Prepare makes the inputs, compiles and runs a case once. ErrUnsupported is in
-// the error when the library does not serve it.
+// Prepare makes the inputs of a case, compiles it and runs it once. The error wraps
+// ErrUnsupported if the library does not support the case.
 func (r *Rival) Prepare(ctx context.Context, c Case) (*Prepared, error) {
 	r.mu.Lock()
 	r.cases++
@@ -47,18 +47,18 @@ func (r *Rival) Prepare(ctx context.Context, c Case) (*Prepared, error) {
 
 func extents(d fp8.Dims) []int { return []int{d.B, d.H, d.S, d.D} }
 
-// Close frees what the case holds.
+// Close frees the memory of the case.
 func (p *Prepared) Close() error {
 	return p.r.ask(context.Background(), map[string]any{"op": "drop", "case": p.id}, &struct{}{})
 }
 
-// Name is the library, the implementation and the type.
+// Name returns the library, the implementation and the type.
 func (p *Prepared) Name() string {
 	return p.r.library + " " + p.Case.Implementation + " " + p.Case.DType
 }
 
-// Output runs the case once more and compares it with float64. With values, all
-// of O comes along.
+// Output runs the case once more and compares it with float64. With values, the result holds
+// all of O.
 func (p *Prepared) Output(ctx context.Context, values bool) (*Output, error) {
 	request := map[string]any{"op": "output", "case": p.id}
 	file := filepath.Join(p.r.dir, fmt.Sprintf("out%d", p.id))
@@ -93,8 +93,8 @@ type candidate struct {
 	method timing.Method
 }
 
-// Candidate makes the case one that timing.Interleave takes. It takes one sample,
-// to learn whether the library can be timed so and how many launches a sample is.
+// Candidate returns the case as a candidate for timing.Interleave. It takes one sample to find
+// out whether the library supports the method, and how many launches a sample has.
 func (p *Prepared) Candidate(ctx context.Context, mode timing.Mode, cache timing.Cache) (timing.Candidate, error) {
 	c := &candidate{Prepared: p, method: timing.Method{Mode: mode, Cache: cache}}
 	if _, err := c.Sample(ctx, 1); err != nil {

@@ -15,22 +15,22 @@ import (
 	"time"
 )
 
-// process is a Python that answers requests.
+// process is a Python process that answers requests.
 type process struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
-	answers chan []byte   // its lines; closed when there are no more
-	ended   chan struct{} // closed when it has ended, and err is set
+	answers chan []byte   // the lines that it writes; closed at its end
+	ended   chan struct{} // closed when it has ended; err is set before
 	err     error
 	stderr  *tail
 }
 
-// startProcess runs a program that speaks the protocol.
+// startProcess starts a program that speaks the protocol.
 func startProcess(also io.Writer, name string, args ...string) (*process, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // with the compilers it starts
-	cmd.WaitDelay = 2 * time.Second                       // one of them may outlive it with its end of a pipe
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // kill ends the compilers that it starts, too
+	cmd.WaitDelay = 2 * time.Second                       // a compiler may outlive it and hold a pipe open
 	p := &process{cmd: cmd, answers: make(chan []byte, 1), ended: make(chan struct{}), stderr: &tail{also: also}}
 	cmd.Stderr = p.stderr
 	var err error
@@ -48,7 +48,7 @@ func startProcess(also io.Writer, name string, args ...string) (*process, error)
 	return p, nil
 }
 
-// read passes lines on until the program ends.
+// read forwards lines until the program ends.
 func (p *process) read(out io.Reader) {
 	r := bufio.NewReader(out)
 	for {
@@ -63,8 +63,8 @@ func (p *process) read(out io.Reader) {
 	close(p.ended)
 }
 
-// ask sends a request and waits for its answer. When ctx ends first the program is
-// killed: what it would still say no longer has a question.
+// ask sends a request and waits for its answer. If ctx ends first, it kills the program, since
+// a late answer would be taken for that of the next request.
 func (p *process) ask(ctx context.Context, request any) ([]byte, error) {
 	line, err := json.Marshal(request)
 	if err != nil {
@@ -88,7 +88,7 @@ func (p *process) ask(ctx context.Context, request any) ([]byte, error) {
 	}
 }
 
-// died describes how the program ended without being asked to.
+// died returns how the program ended unexpectedly.
 func (p *process) died() error {
 	p.kill()
 	reason := "it ended by itself"
@@ -98,8 +98,8 @@ func (p *process) died() error {
 	return &Died{Reason: reason, Stderr: p.stderr.String(), Err: p.err}
 }
 
-// kill ends the program and what it started, if it is still there: the number of
-// a process that has ended may be another's by now.
+// kill ends the program and its children, unless it has already ended: its process number may
+// belong to another process by then.
 func (p *process) kill() {
 	select {
 	case <-p.ended:
@@ -110,7 +110,7 @@ func (p *process) kill() {
 	p.drain()
 }
 
-// close asks the program to end, and sees to it.
+// close asks the program to end, and kills it if it does not.
 func (p *process) close() {
 	io.WriteString(p.in, `{"op": "close"}`+"\n")
 	p.in.Close()
@@ -121,17 +121,17 @@ func (p *process) close() {
 	p.kill()
 }
 
-// drain waits for the end, whatever is still said before it.
+// drain waits for the end of the program and discards its output.
 func (p *process) drain() {
 	for range p.answers {
 	}
 	<-p.ended
 }
 
-// Died is a Python that ended, or was ended, before its time.
+// Died is the error of a Python process that ended too early.
 type Died struct {
 	Reason string
-	Stderr string // the last it said
+	Stderr string // the end of its error output
 	Err    error
 }
 
@@ -161,7 +161,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.kept = t.kept[max(0, len(t.kept)-mostKept):]
 	if t.also != nil {
 		if _, err := t.also.Write(b); err != nil {
-			return 0, fmt.Errorf("passing on what python says: %w", err)
+			return 0, fmt.Errorf("forwarding the output of Python: %w", err)
 		}
 	}
 	return len(b), nil

@@ -18,33 +18,32 @@ import (
 //go:embed script/*.py
 var script embed.FS
 
-// Libraries are those that can be rivals.
+// Libraries are the libraries that can be rivals.
 var Libraries = []string{"torch", "fa3", "triton", "jax"}
 
-// ErrMissing is in the error when there is no Python, no library or no GPU.
+// ErrMissing is wrapped by the error if Python, the library or a GPU is missing.
 var ErrMissing = errors.New("not there")
 
-// ErrUnsupported is in the error of a case that the library does not serve.
+// ErrUnsupported is wrapped by the error of a case that the library does not support.
 var ErrUnsupported = errors.New("not supported")
 
-// Options are how a rival is started.
+// Options are the options of Start.
 type Options struct {
 	// Python is the interpreter; empty is $ATTEST_PYTHON, else python3 or python on
 	// PATH.
 	Python string
-	// Timeout is how long one request may take, 5 minutes when zero: compilers are
-	// slow the first time.
+	// Timeout is the longest time of one request; 0 is 5 minutes, since compiling takes long.
 	Timeout time.Duration
-	// Stderr gets what Python says, if set.
+	// Stderr receives the error output of Python, if it is not nil.
 	Stderr io.Writer
 }
 
-// Rival is another library, ready to be timed. Goroutines may share it; one
-// request is served at a time.
+// Rival is another library, ready to be timed. It is safe for concurrent use and answers one
+// request at a time.
 type Rival struct {
 	hello   Hello
 	library string
-	dir     string // where the script is
+	dir     string // the folder of the script
 	timeout time.Duration
 
 	mu    sync.Mutex
@@ -52,7 +51,7 @@ type Rival struct {
 	cases int
 }
 
-// Python finds the interpreter: ErrMissing when there is none.
+// Python returns the path of the interpreter, or ErrMissing.
 func Python() (string, error) {
 	if p := os.Getenv("ATTEST_PYTHON"); p != "" {
 		path, err := exec.LookPath(p)
@@ -69,7 +68,7 @@ func Python() (string, error) {
 	return "", &refusal{"python3 is not on PATH; install it or set ATTEST_PYTHON", ErrMissing}
 }
 
-// Start starts a library of Libraries and waits until it has said what it is.
+// Start starts one of Libraries and waits for its description.
 func Start(ctx context.Context, library string, o Options) (*Rival, error) {
 	python := o.Python
 	if python == "" {
@@ -89,8 +88,8 @@ func Start(ctx context.Context, library string, o Options) (*Rival, error) {
 	return r, nil
 }
 
-// start writes the script to a folder of its own, for Triton wants to read the
-// source of its kernels, and runs it.
+// start writes the script to a folder and runs it. It must be a file, since Triton reads the
+// source of its kernels.
 func (r *Rival) start(ctx context.Context, python string, stderr io.Writer) (err error) {
 	if r.dir, err = os.MkdirTemp("", "attest-rival-"); err != nil {
 		return err
@@ -108,10 +107,10 @@ func (r *Rival) start(ctx context.Context, python string, stderr io.Writer) (err
 	return r.ask(ctx, map[string]any{"op": "hello"}, &r.hello)
 }
 
-// Hello is what the library says of itself.
+// Hello returns the description of the library.
 func (r *Rival) Hello() Hello { return r.hello }
 
-// Close ends the Python.
+// Close ends the Python process.
 func (r *Rival) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +140,7 @@ func (r *Rival) ask(ctx context.Context, request map[string]any, to any) error {
 		Why  string
 	}
 	if err := json.Unmarshal(line, &status); err != nil {
-		return fmt.Errorf("python answers %.80q, which is not JSON: %w", line, err)
+		return fmt.Errorf("Python answered %.80q, which is not JSON: %w", line, err)
 	}
 	switch {
 	case status.OK:
@@ -154,7 +153,7 @@ func (r *Rival) ask(ctx context.Context, request map[string]any, to any) error {
 	return errors.New(status.Why)
 }
 
-// refusal is an error of a kind, in the library's words alone.
+// refusal is an error with a text of the library and a kind for errors.Is.
 type refusal struct {
 	why  string
 	kind error

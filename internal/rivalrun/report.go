@@ -63,8 +63,8 @@ func (r *Report) summarise() {
 	}
 }
 
-// teraflops returns the rate of an attention that takes so many microseconds. A causal mask
-// leaves half of the work.
+// teraflops returns the rate of attention in TFLOP/s for a time in microseconds. A causal mask
+// halves the work.
 func (r *Report) teraflops(micros float64) float64 {
 	flop := r.Shape.FLOP()
 	if r.Causal {
@@ -140,7 +140,7 @@ func (r *Report) printTimes(env *cli.Env) {
 	t.WriteTo(env)
 	fmt.Fprintf(env, "\nended: %s", r.Run.Ended)
 	if low, high := r.Run.Clocks(); high > 0 {
-		fmt.Fprintf(env, "; SM clock %d to %d MHz, slowed by: %v", low, high, r.Run.Throttle())
+		fmt.Fprintf(env, "; SM clock %d to %d MHz, throttled by: %v", low, high, r.Run.Throttle())
 	}
 	fmt.Fprintln(env)
 }

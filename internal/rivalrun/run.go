@@ -20,7 +20,7 @@ import (
 // Runner times one library. Its fields are the values of the flags of attest rival.
 type Runner struct {
 	Shapes                  shapes.List
-	Implementations, DTypes []string // empty takes all
+	Implementations, DTypes []string // empty selects all
 	Methods                 []timing.Method
 	Causal                  bool
 	Seed                    uint64
@@ -28,7 +28,7 @@ type Runner struct {
 	Time, Timeout           time.Duration
 
 	progress *term.Progress
-	rival    *rival.Rival // nil while none runs
+	rival    *rival.Rival // nil if it does not run
 }
 
 // Run times a library on all shapes. The error asks for exit code 1 when the library fails
@@ -125,7 +125,7 @@ func (x *Runner) measure(ctx context.Context, report *Report) error {
 		}
 	}
 	if len(report.Results) == 0 {
-		return fmt.Errorf("%s has no implementation that --implementation and --dtype leave: it has %v", report.Library, hello.Implementations)
+		return fmt.Errorf("--implementation and --dtype leave no implementation of %s: it has %v", report.Library, hello.Implementations)
 	}
 	if len(candidates) == 0 {
 		return nil

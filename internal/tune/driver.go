@@ -25,18 +25,18 @@ type Driver struct {
 	campaign.Selection
 	campaign.Campaign
 	Shape  problem.Named
-	Chip   string // to predict for; "" is one of the kernel's target
-	Budget int    // how many configurations are tried at most
+	Chip   string // the chip to predict for; "" is a chip of the kernel's target
+	Budget int    // the largest number of configurations that are tried
 	State  string // the file of the search; "" is tune-KERNEL.json in the folder of evidence
 	Out    string // the folder for the best kernels; "" writes none
 
-	subject *lab.Subject // where the search starts
+	subject *lab.Subject // the kernel that the search starts from
 	chip    predict.Chip
 	plan    lab.Plan
 }
 
-// Run searches from the named kernel on. The error asks for exit code 1 when that kernel
-// itself does not pass the gates.
+// Run searches from the named kernel. The error asks for exit code 1 when that kernel does not
+// pass the gates.
 func (x *Driver) Run(ctx context.Context, env *cli.Env, names []string) error {
 	progress := env.StartProgress()
 	defer progress.Stop()
@@ -73,7 +73,7 @@ func (x *Driver) prepare(names []string) (err error) {
 	if x.subject, err = x.OneFor(x.Shape, names); err != nil {
 		return err
 	}
-	x.Format = string(x.subject.Problem.Format) // the default, where --format is not given
+	x.Format = string(x.subject.Problem.Format) // the default if --format is not given
 	x.Selection = x.For(x.Shape)
 	if err := x.subject.ServesShape(x.Shape.Shape); err != nil {
 		return fmt.Errorf("--shape: %w", err)
@@ -85,8 +85,8 @@ func (x *Driver) prepare(names []string) (err error) {
 	return nil
 }
 
-// goal returns what is searched for. It also decides how times are found: on a GPU they are
-// measured, without one they are predicted.
+// goal returns the goal of the search. On a GPU times are measured, without one they are
+// predicted.
 func (x *Driver) goal(name string) (Goal, error) {
 	g := Goal{Kernel: name, Format: x.Format, Output: x.Output, Target: x.subject.Target.String(), Shape: x.Shape.Shape.String(), Causal: x.Causal, Measure: Predicted}
 	x.plan = campaign.Plan("smoke")
@@ -94,7 +94,7 @@ func (x *Driver) goal(name string) (Goal, error) {
 	x.plan.Counters = problem.Shape{}
 	if x.GPU() {
 		if x.Chip != "" {
-			return g, errors.New("--chip is for predictions, and on a GPU times are measured: use --device emu to predict")
+			return g, errors.New("--chip is for predictions, but on a GPU times are measured; use --device emu to predict")
 		}
 		g.Measure, g.Device = Measured, x.Device.Info().Name
 		x.plan.Baseline = x.subject
@@ -112,7 +112,7 @@ func (x *Driver) goal(name string) (Goal, error) {
 	return g, nil
 }
 
-// search is a search over the configurations of one kind of kernels.
+// search is a search over the configurations of one family of kernels.
 type search struct {
 	*Driver
 	env      *cli.Env
@@ -120,10 +120,10 @@ type search struct {
 	start    attn.Config
 	space    Space
 
-	startMicros float64 // the predicted time of the start, which ratios refer to
+	startMicros float64 // the predicted time of the start; ratios are relative to it
 }
 
-// kernel is the kernel of a configuration.
+// kernel returns the kernel of a configuration.
 func (x *search) kernel(name string, c attn.Config) (*lab.Subject, error) {
 	return lab.Configured(x.space.Family, name, x.space.Problem, x.space.Chip, c)
 }
@@ -137,12 +137,14 @@ func (x *search) run(ctx context.Context, name string) error {
 	if err != nil {
 		return fmt.Errorf("--state: %w", err)
 	}
-	if err := state.Save(x.State); err != nil { // now, so that an unwritable file is found before an hour of work
+	if err := state.Save(x.State); err != nil { // before the search, which may take hours, to find out whether the file can be written
 		return fmt.Errorf("--state: %w", err)
 	}
 	progress := x.progress
 	if n := len(state.Trials); n > 0 {
-		progress.Print(func() { fmt.Fprintf(x.env.Err, "%s: going on after %s\n", x.State, english.Count(n, "configuration")) })
+		progress.Print(func() {
+			fmt.Fprintf(x.env.Err, "%s: continuing after %s\n", x.State, english.Count(n, "configuration"))
+		})
 		x.startMicros = state.Trials[0].Micros
 	}
 	steps := campaign.StartSteps(progress, x.Budget-len(state.Trials))
@@ -158,7 +160,7 @@ func (x *search) run(ctx context.Context, name string) error {
 	if err != nil {
 		if errors.Is(err, context.Canceled) {
 			progress.Print(func() {
-				fmt.Fprintf(x.env.Err, "%s tried; the same command goes on from %s\n", english.Count(len(state.Trials), "configuration"), x.State)
+				fmt.Fprintf(x.env.Err, "%s tried; the same command continues from %s\n", english.Count(len(state.Trials), "configuration"), x.State)
 			})
 		}
 		return err

@@ -21,7 +21,7 @@ type Report struct {
 	Goal  Goal    `json:"goal"`
 	Tried int     `json:"tried"`
 	Green int     `json:"green"`
-	Spent bool    `json:"spent"` // the budget ended the search
+	Spent bool    `json:"spent"` // whether the budget ended the search
 	Start Trial   `json:"start"`
 	Best  []Trial `json:"best"`
 	State string  `json:"state"`
@@ -46,7 +46,7 @@ func (r *Report) show(env *cli.Env, shape problem.Named, budget int) {
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(r.Goal.Kernel), s.Dim(fmt.Sprintf("%s, %s, %s", r.Goal.Format, r.Goal.Target, shapes.Long(shape))))
 	fmt.Fprintf(env, "%s tried, %d green; times are %s for %s\n\n", english.Count(r.Tried, "configuration"), r.Green, word, r.Goal.Device)
 	t := term.Table{Indent: "  ", Right: "rrrl", Style: s}
-	t.Head("", "µs", "over start", "configuration")
+	t.Head("", "µs", "of start", "configuration")
 	for i, b := range r.Best {
 		t.Row(i+1, term.Micros(b.Micros), fmt.Sprintf("%.3f", b.Ratio), b.Name)
 	}
@@ -60,11 +60,11 @@ func (r *Report) show(env *cli.Env, shape problem.Named, budget int) {
 		fmt.Fprintf(env, "\n  %d not green, the first is %s: %s\n", r.Tried-r.Green, r.trials[i].Name, term.Clean(r.trials[i].Why))
 	}
 	if r.Spent {
-		fmt.Fprintf(env, "\nthe budget is spent: --budget %d goes on from %s\n", 2*budget, r.State)
+		fmt.Fprintf(env, "\nthe budget is spent; --budget %d continues from %s\n", 2*budget, r.State)
 	}
 }
 
-// write puts the best kernels where attest gate --ptx finds them.
+// write writes the best kernels as attest gate --ptx reads them.
 func (x *search) write(r *Report) error {
 	if x.Out == "" {
 		return nil

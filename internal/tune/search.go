@@ -6,26 +6,26 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 )
 
-// Keep is how many of the best are kept.
+// Keep is the number of best configurations that the search reports and expands.
 const Keep = 3
 
-// Search is a search.
+// Search is a search over configurations.
 type Search struct {
-	// Neighbours are the configurations to go on to from one.
+	// Neighbours returns the configurations that differ from one in a single decision.
 	Neighbours func(attn.Config) []attn.Config
 	Start      attn.Config
-	// Budget is how many configurations are tried at most, those of the state among
-	// them.
+	// Budget is the largest number of configurations that are tried, including those of the
+	// state.
 	Budget int
-	// Try says what a configuration is worth. The first that it is asked for is Start.
+	// Try tries a configuration. The first call is for Start.
 	Try func(context.Context, attn.Config) (Trial, error)
-	// Each is told of the state after each trial, to save it.
+	// Each is called with the state after each trial, to save it.
 	Each func(*State) error
 }
 
-// Run goes on from a state until the best have no untried neighbours, or the budget is
-// spent, which it reports. It takes the way that it would have taken without an
-// interruption: what was tried before is looked up when its turn comes.
+// Run continues from a state until the best configurations have no untried neighbour, or until
+// the budget is spent, which it reports. It takes the same path as without an interruption:
+// the results of earlier trials are looked up in the state.
 func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
 	seen := &State{}
 	if err := x.try(ctx, s, seen, x.Start); err != nil {
@@ -52,7 +52,7 @@ func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
 	}
 }
 
-// next is the best of those to keep that was not expanded yet.
+// next returns the best of the Keep best configurations that was not expanded yet.
 func (s *State) next(expanded map[attn.Config]bool) (c attn.Config, ok bool) {
 	for _, t := range s.Best(Keep) {
 		if !expanded[t.Config] {
@@ -62,7 +62,7 @@ func (s *State) next(expanded map[attn.Config]bool) (c attn.Config, ok bool) {
 	return c, false
 }
 
-// try tries a configuration, unless the state has it.
+// try tries a configuration unless the state holds its trial.
 func (x *Search) try(ctx context.Context, s, seen *State, c attn.Config) error {
 	if t := s.find(c); t != nil {
 		seen.Trials = append(seen.Trials, *t)

@@ -15,9 +15,9 @@ type Space struct {
 	Chip    kernel.Chip
 }
 
-// Neighbours are the configurations that differ in one field and can compute the problem on
-// the chip, in a fixed order; then the named variants, which one field at a time would not
-// reach.
+// Neighbours returns the configurations that differ in one field and can compute the problem on
+// the chip, in a fixed order, and then the named variants, which several changes at once would
+// be needed to reach.
 func (s Space) Neighbours(c attn.Config) (list []attn.Config) {
 	add := func(n attn.Config, err error) {
 		if err == nil && n != c && !slices.Contains(list, n) && s.Family.Check(s.Problem, s.Chip, n) == nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 )
 
-// Schema is the version of the form of states.
+// Schema is the version of the JSON form of a state.
 const Schema = 2
 
-// Goal is what is searched for. A state is of one goal.
+// Goal is what a search optimises. A state belongs to one goal.
 type Goal struct {
-	Kernel  string `json:"kernel"` // that the search starts from
+	Kernel  string `json:"kernel"` // the kernel that the search starts from
 	Format  string `json:"format"`
 	Output  string `json:"output"`
 	Target  string `json:"target"` // of the PTX
 	Shape   string `json:"shape"`
 	Causal  bool   `json:"causal,omitempty"`
-	Device  string `json:"device"` // that was measured on, or predicted for
+	Device  string `json:"device"` // the device that was measured, or the chip of the predictions
 	Measure string `json:"measure"`
 }
 
-// What Measure is.
+// The values of Measure.
 const (
 	Measured  = "measured"
 	Predicted = "PREDICTED"
@@ -48,21 +48,21 @@ type Trial struct {
 	Name   string      `json:"name"`   // of the configuration
 	SHA256 string      `json:"sha256"` // of its PTX
 	Green  bool        `json:"green"`
-	Why    string      `json:"why,omitempty"` // it is not green
-	// Micros is the time of one launch, and Ratio that time over the start's, in the
-	// same run. Of PREDICTED times it is their ratio.
+	Why    string      `json:"why,omitempty"` // why it is not green
+	// Micros is the time of one launch in microseconds. Ratio is that time over the time of the
+	// start, in the same run if the times were measured.
 	Micros float64 `json:"us,omitempty"`
 	Ratio  float64 `json:"ratio,omitempty"`
 }
 
-// State is a search as far as it has come.
+// State is the progress of a search.
 type State struct {
 	Schema int     `json:"schema"`
 	Goal   Goal    `json:"goal"`
-	Trials []Trial `json:"trials"` // in the order tried; the first is the start
+	Trials []Trial `json:"trials"` // in their order; the first is the start
 }
 
-// Load reads a state, or begins one where there is no file. It refuses one of another
+// Load reads a state, or returns an empty one if there is no file. It refuses a state of another
 // goal.
 func Load(path string, g Goal) (*State, error) {
 	text, err := os.ReadFile(path)
@@ -76,18 +76,18 @@ func Load(path string, g Goal) (*State, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(s); err != nil {
-		return nil, fmt.Errorf("%s is not a search: %w", path, err)
+		return nil, fmt.Errorf("%s is not the state of a search: %w", path, err)
 	}
 	switch {
 	case s.Schema != Schema:
-		return nil, fmt.Errorf("%s has schema %d, this attest knows %d", path, s.Schema, Schema)
+		return nil, fmt.Errorf("%s has schema %d, but this version of attest reads %d", path, s.Schema, Schema)
 	case s.Goal != g:
-		return nil, fmt.Errorf("%s is another search (%v): name another file, or remove it", path, s.Goal)
+		return nil, fmt.Errorf("%s holds another search (%v): name another file, or remove it", path, s.Goal)
 	}
 	return s, nil
 }
 
-// Save writes the state. A crash leaves the one before.
+// Save writes the state. A crash leaves the previous file.
 func (s *State) Save(path string) error {
 	text, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *State) Save(path string) error {
 	return atomicfile.Write(path, append(text, '\n'))
 }
 
-// find is the trial of a configuration, nil when it was not tried.
+// find returns the trial of a configuration, or nil.
 func (s *State) find(c attn.Config) *Trial {
 	i := slices.IndexFunc(s.Trials, func(t Trial) bool { return t.Config == c })
 	if i < 0 {
@@ -105,8 +105,8 @@ func (s *State) find(c attn.Config) *Trial {
 	return &s.Trials[i]
 }
 
-// Best are the fastest of the green ones, the fastest first. Of the same PTX, which
-// several configurations may give, there is one.
+// Best returns the n fastest green trials, the fastest first. If several configurations give the
+// same PTX, it returns one of them.
 func (s *State) Best(n int) (list []Trial) {
 	seen := map[string]bool{}
 	for _, t := range s.ranked() {
@@ -118,7 +118,7 @@ func (s *State) Best(n int) (list []Trial) {
 	return list
 }
 
-// ranked are the green trials, the fastest first.
+// ranked returns the green trials, the fastest first.
 func (s *State) ranked() (list []Trial) {
 	for _, t := range s.Trials {
 		if t.Green {
@@ -137,5 +137,5 @@ func (s *State) ranked() (list []Trial) {
 	return list
 }
 
-// Green is how many trials are.
+// Green returns the number of green trials.
 func (s *State) Green() int { return len(s.ranked()) }

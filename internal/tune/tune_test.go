@@ -185,7 +185,7 @@ func TestLoadRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{path: "is another search (stage2", broken: "is not a search", newer: "has schema 99"} {
+	for name, want := range map[string]string{path: "holds another search (stage2", broken: "is not the state of a search", newer: "has schema 99"} {
 		if _, err := Load(name, Goal{Kernel: "stage3b"}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
