@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestEveryCrash puts a store into each state that a process can leave behind when it
-// is killed between two steps of adding a record.
+// TestEveryCrash puts a store into each state that a process leaves when it is killed between two
+// steps of adding a record.
 func TestEveryCrash(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -46,7 +46,7 @@ func TestEveryCrash(t *testing.T) {
 			if got := sound(t, s, c.left); len(got.Notes) != c.notes {
 				t.Errorf("%d notes, want %d: %v", len(got.Notes), c.notes, got.Notes)
 			}
-			// The run is made again, and nothing is lost or there twice.
+			// Adding again loses nothing and adds nothing twice.
 			if again := add(t, s, "killed"); again != hash {
 				t.Errorf("the hash is now %s", again)
 			}

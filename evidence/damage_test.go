@@ -19,7 +19,7 @@ func sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// edit replaces text in a file of the store, whatever its permissions.
+// edit replaces text in a file of the store, even if it is read-only.
 func edit(t *testing.T, path, old, new string) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -40,13 +40,13 @@ func put(t *testing.T, path, text string) {
 	}
 }
 
-// TestDamageIsFound harms a store of three records and two verdicts, the entries
-// 1 to 5, and wants to be told of the file that was harmed, and of as few others as can be.
+// TestDamageIsFound damages a store of three records and two verdicts, the entries 1 to 5, and
+// wants exactly the damaged files to be named.
 func TestDamageIsFound(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		harm func(t *testing.T, dir string, hashes []string)
-		want []string // "path: words", with OBJECTn for the n-th object; all of them and no other
+		want []string // all problems: "path: words", with OBJECTn for the n-th object
 	}{
 		{"object edited", func(t *testing.T, dir string, h []string) { edit(t, object(dir, h[2]), "stage1", "stage9") },
 			[]string{"OBJECT2: is damaged", "OBJECT3: judges"}},
@@ -95,7 +95,7 @@ func TestDamageIsFound(t *testing.T) {
 			c.harm(t, s.Path(), hashes)
 			got := s.Verify()
 			compare(t, got.Problems, c.want, hashes)
-			// What is not harmed stays usable, and adding goes on.
+			// The other files stay usable, and records can be added.
 			if n := len(s.Load().Items); n < 1 {
 				t.Errorf("%d records are left", n)
 			}
@@ -115,7 +115,7 @@ func entry(dir string, n int) string {
 	return filepath.Join(dir, "log", "0000000"+string(rune('0'+n))+".json")
 }
 
-// compare matches problems with what is wanted, in any order.
+// compare compares problems with the expected ones, in any order.
 func compare(t *testing.T, problems []evidence.Problem, want, hashes []string) {
 	t.Helper()
 	var names []string
@@ -138,8 +138,7 @@ func compare(t *testing.T, problems []evidence.Problem, want, hashes []string) {
 	}
 }
 
-// TestForgedChain rewrites a record, its name, its entry and all that follows it, but
-// for the head.
+// TestForgedChain rewrites a record, its name, its entry and all later entries, but not the head.
 func TestForgedChain(t *testing.T) {
 	s, hashes := filled(t)
 	dir := s.Path()
@@ -172,7 +171,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
-// TestHealing adds what was damaged once more.
+// TestHealing wants a damaged object to be restored when it is added again.
 func TestHealing(t *testing.T) {
 	s := open(t, t.TempDir())
 	hash := add(t, s, "stage1")

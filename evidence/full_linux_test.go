@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestFullDisk fills a small disk, where one may be made.
+// TestFullDisk fills a small file system, if the test may mount one.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k"); err != nil {

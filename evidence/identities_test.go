@@ -21,9 +21,9 @@ import (
 
 var texts = flag.String("texts", "", "write identities.json from a folder of PTX texts, each named by its SHA-256, that old versions of attest generated")
 
-// TestIdentities: the table of the repository names texts of its old records, each with the
-// name of its kernel. With -texts it is written: a text has the identity of the kernel that
-// is built today for the same name and problem, if both have the same normal form.
+// TestIdentities wants the published table to name texts of old records, each with the name of its
+// kernel. With -texts it writes the table: a text gets the identity of the kernel that is built
+// today for the same name and problem, if both have the same normal form.
 func TestIdentities(t *testing.T) {
 	s := open(t, ".")
 	c := s.Load()
@@ -107,8 +107,8 @@ func today(t *testing.T, k *record.Kernel, r *record.Record) string {
 	return ""
 }
 
-// TestIdentify: a record of schema 1 gets its identity from the table, and a table that is
-// damaged is named.
+// TestIdentify wants a record of schema 1 to get its identity from the table, and a damaged table
+// to be reported.
 func TestIdentify(t *testing.T) {
 	dir := t.TempDir()
 	r := recordtest.New("stage1")

@@ -10,7 +10,7 @@ import (
 func TestImport(t *testing.T) {
 	box, hashes := filled(t)
 	laptop := open(t, t.TempDir())
-	add(t, laptop, "stage0") // the same record as one of the box's
+	add(t, laptop, "stage0") // the same record as in the other store
 	add(t, laptop, "mine")
 	n, err := laptop.Import(box)
 	if err != nil || n.Records != 2 || n.Verdicts != 2 || n.Known != 1 {
@@ -27,7 +27,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportHeals has an object damaged here that another store still has.
+// TestImportHeals wants an import to restore a damaged object.
 func TestImportHeals(t *testing.T) {
 	box, hashes := filled(t)
 	laptop := open(t, t.TempDir())

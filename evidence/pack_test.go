@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/evidence"
 )
 
-// TestExport takes a store through a file to another place: hashes, order and head stay.
+// TestExport wants the same hashes, order and head after an export and an import.
 func TestExport(t *testing.T) {
 	from, _ := filled(t)
 	var file, again bytes.Buffer
@@ -57,7 +57,7 @@ func TestUnpackErrors(t *testing.T) {
 	}
 }
 
-// TestUnpackElsewhere: names in an archive lead nowhere but into the directory.
+// TestUnpackElsewhere wants an archive to write only into the given folder.
 func TestUnpackElsewhere(t *testing.T) {
 	hash := strings.Repeat("ab", 32)
 	var file bytes.Buffer
@@ -93,7 +93,7 @@ func TestUnpackElsewhere(t *testing.T) {
 	}
 }
 
-// TestExportDamaged: what is damaged does not leave.
+// TestExportDamaged wants a damaged store to be refused.
 func TestExportDamaged(t *testing.T) {
 	s, _ := filled(t)
 	if err := os.Remove(entry(s.Path(), 1)); err != nil {

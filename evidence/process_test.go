@@ -21,8 +21,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// writeTo names the store that this process, started as a child of a test, adds to
-// until it is killed or cannot.
+// writeTo is the store that a child process of a test adds to until it is killed or fails.
 const writeTo = "ATTEST_TEST_WRITE_TO"
 
 func TestMain(m *testing.M) {
@@ -36,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeForEver adds records with verdicts and tells the hash of each that has landed.
+// writeForEver adds records with verdicts and prints the hash of each record that was added.
 func writeForEver(dir string, told io.Writer) error {
 	s, err := evidence.Open(dir)
 	if err != nil {
@@ -44,7 +43,7 @@ func writeForEver(dir string, told io.Writer) error {
 	}
 	for i := 0; ; i++ {
 		r := recordtest.New(fmt.Sprintf("kernel-%d-%d", os.Getpid(), i))
-		recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.01) // a few kilobytes: more than one write to a disk
+		recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.01) // a few KiB: more than one write to the disk
 		hash, err := s.AddRecord(r)
 		if err != nil {
 			return err
@@ -63,8 +62,8 @@ func child(dir string) *exec.Cmd {
 	return cmd
 }
 
-// TestKilled kills two writers at a time at random moments, over and over. The store
-// must be in order after each, with all that any of them was told had landed.
+// TestKilled repeatedly kills two writers at random moments. The store must be sound each time and
+// hold every record that a writer has reported.
 func TestKilled(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "evidence")
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -79,7 +78,7 @@ func TestKilled(t *testing.T) {
 			outs = append(outs, strings.Fields(out)...)
 		}
 		for _, hash := range outs {
-			told[hash] = len(hash) == 64 // a last line that was cut is no promise
+			told[hash] = len(hash) == 64 // an incomplete last line does not count
 		}
 		c := open(t, dir).Verify()
 		if !c.OK() {
@@ -124,7 +123,7 @@ func killSome(t *testing.T, dir string, rnd *rand.Rand) (outs []string) {
 		writers = append(writers, writer{cmd, bufio.NewReader(out)})
 	}
 	for _, w := range writers {
-		first, _ := w.out.ReadString('\n') // it is up
+		first, _ := w.out.ReadString('\n') // the process has started
 		time.Sleep(time.Duration(rnd.IntN(25_000)) * time.Microsecond)
 		if err := w.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -138,7 +137,7 @@ func killSome(t *testing.T, dir string, rnd *rand.Rand) (outs []string) {
 	return outs
 }
 
-// TestFileTooLarge has writes fail in the middle of a file, as on a full disk.
+// TestFileTooLarge makes writes fail in the middle of a file, as on a full disk.
 func TestFileTooLarge(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "evidence")
 	add(t, open(t, dir), "before")
@@ -158,7 +157,7 @@ func TestFileTooLarge(t *testing.T) {
 }
 
 func TestReadOnlyDirectory(t *testing.T) {
-	// Others may look, and the child below is one of them.
+	// The child process below must be able to read the folder.
 	dir, err := os.MkdirTemp("", "attest-evidence-*")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +170,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		}
 	}
 	cmd := child(dir)
-	if os.Getuid() == 0 { // to whom nothing is read-only
+	if os.Getuid() == 0 { // root can write read-only folders
 		bin := filepath.Join(os.TempDir(), filepath.Base(dir)+".test")
 		data, err := os.ReadFile(os.Args[0])
 		if err != nil {

@@ -36,7 +36,7 @@ func add(t testing.TB, s *evidence.Store, name string) string {
 	return hash
 }
 
-// filled is a store of three records and two verdicts.
+// filled returns a store of three records and two verdicts.
 func filled(t *testing.T) (*evidence.Store, []string) {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "a", "evidence"))
@@ -55,7 +55,7 @@ func filled(t *testing.T) (*evidence.Store, []string) {
 	return s, hashes
 }
 
-// sound fails the test unless the store is in order, with so many entries.
+// sound fails the test unless the store is sound and has the given number of entries.
 func sound(t *testing.T, s *evidence.Store, entries int) *evidence.Check {
 	t.Helper()
 	c := s.Verify()
@@ -88,7 +88,7 @@ func TestAddAndRead(t *testing.T) {
 	}
 }
 
-// TestReadableWithoutAttest holds the layout to what the package comment promises.
+// TestReadableWithoutAttest checks the layout that the package comment describes.
 func TestReadableWithoutAttest(t *testing.T) {
 	s, hashes := filled(t)
 	previous := ""
@@ -197,7 +197,7 @@ func TestConcurrentWriters(t *testing.T) {
 		})
 	}
 	readers := make(chan struct{})
-	go func() { // whatever a reader sees while they write is in order
+	go func() { // a reader must see a sound store at any time
 		defer close(readers)
 		for range 20 {
 			if c := open(t, dir).Verify(); !c.OK() {
@@ -231,8 +231,7 @@ func TestWriteErrorsAreClear(t *testing.T) {
 	}
 }
 
-// TestNotFinite wants the errors of a kernel whose outputs are NaN or infinite in the store,
-// and the same when they are read.
+// TestNotFinite wants errors that are NaN or infinite to be stored and read back.
 func TestNotFinite(t *testing.T) {
 	s := open(t, t.TempDir())
 	r := recordtest.New("stage1")

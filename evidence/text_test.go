@@ -45,7 +45,7 @@ func preset(t *testing.T, name string) *lab.Subject {
 	return s
 }
 
-// TestKernel wants kernels back as they were, also from an export of an export.
+// TestKernel wants kernels to be returned unchanged, also after two exports.
 func TestKernel(t *testing.T) {
 	subjects := []*lab.Subject{preset(t, "hopper"), preset(t, "stage3b")}
 	s := open(t, t.TempDir())
@@ -87,8 +87,8 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// TestDamagedText wants a text that was edited or removed named, and one that no record
-// names mentioned.
+// TestDamagedText wants a damaged text to be reported as a problem, and a text that no record names
+// as a note.
 func TestDamagedText(t *testing.T) {
 	s := open(t, t.TempDir())
 	a, b := preset(t, "stage1"), preset(t, "stage3b")

@@ -40,7 +40,7 @@ func openCard(t *testing.T) (device.Device, device.Sensor) {
 	return dev, gpu
 }
 
-// TestCardCeilings probes the card twice: what it can do does not change.
+// TestCardCeilings probes the GPU twice and wants the same ceilings.
 func TestCardCeilings(t *testing.T) {
 	dev, _ := openCard(t)
 	timer, err := timing.New(dev)
@@ -65,7 +65,7 @@ func TestCardCeilings(t *testing.T) {
 	near("launch", found[0].Launch, found[1].Launch)
 }
 
-// TestCard judges all kernels on the card, each against the one that it builds on.
+// TestCard judges all kernels on the GPU, each against its baseline.
 func TestCard(t *testing.T) {
 	dev, sensor := openCard(t)
 	p := Quick()
@@ -97,8 +97,8 @@ func TestCard(t *testing.T) {
 	}
 }
 
-// told is a record and its verdict in lines, and what is wrong with them: a kernel of ours
-// that is rejected, or not timed. Of one that is rejected early there are no times.
+// told returns a record and its verdict as lines, and what is wrong: a kernel that is rejected or
+// was not timed. A kernel that is rejected early has no times.
 func told(r *record.Record, v record.Verdict) (lines, wrong []string) {
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	say("%s: %s: %s", r.Kernel.Name, v.Outcome, v.Why)
@@ -124,7 +124,7 @@ func told(r *record.Record, v record.Verdict) (lines, wrong []string) {
 	return lines, wrong
 }
 
-// TestTold wants a sentence of a kernel that is rejected before it is timed.
+// TestTold wants a message about a kernel that is rejected before it is timed.
 func TestTold(t *testing.T) {
 	s := preset(t, "stage3b")
 	p := smaller(quickly())
@@ -161,8 +161,8 @@ func saveRecord(t *testing.T, name string, r *record.Record, v record.Verdict) {
 	}
 }
 
-// TestCardWrong runs wrong kernels on the card, where no checker sees them: guard
-// bands, poison and references do.
+// TestCardWrong runs wrong kernels on the GPU. There are no checkers, so guard bands, poison and
+// references must catch them.
 func TestCardWrong(t *testing.T) {
 	dev, _ := openCard(t)
 	p := smaller(quickly())
@@ -179,7 +179,7 @@ func TestCardWrong(t *testing.T) {
 	}
 }
 
-// TestCardSameText has a kernel timed against itself: the card's noise.
+// TestCardSameText times a kernel against itself, which shows the noise of the GPU.
 func TestCardSameText(t *testing.T) {
 	dev, sensor := openCard(t)
 	p := smaller(quickly())

@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// TestCauses makes outputs that are wrong in known ways and asks what the cause is.
+// TestCauses wants the causes of outputs that are wrong in known ways.
 func TestCauses(t *testing.T) {
 	a := computing("e4m3", problem.F16, false)
 	shape := problem.Square(2, 3, 200, 64)
@@ -96,7 +96,7 @@ func scaled(o []float64, by float64) []float64 {
 	return out
 }
 
-// checkMap wants a tile for every head and 32 rows, with all bad elements in them.
+// checkMap wants a tile for every 32 rows of every head, with all bad elements.
 func checkMap(t *testing.T, c *record.Case, name string) {
 	t.Helper()
 	bad, blamed := 0, 0
@@ -114,8 +114,8 @@ func checkMap(t *testing.T, c *record.Case, name string) {
 	}
 }
 
-// TestImpostors wants every impostor caught on every distribution where it applies,
-// on lengths around tiles, in all formats.
+// TestImpostors wants every applicable impostor to be caught, for all distributions and formats,
+// with lengths around tiles.
 func TestImpostors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -136,7 +136,7 @@ func TestImpostors(t *testing.T) {
 	}
 }
 
-// TestSampledRows judges impostors where only some rows are computed.
+// TestSampledRows judges impostors where only some rows are compared.
 func TestSampledRows(t *testing.T) {
 	a := computing("e4m3", problem.F16, false)
 	c := Case{Shape: problem.Square(2, 3, 300, 64), Seed: 1, Distribution: "normal"}
@@ -147,16 +147,16 @@ func TestSampledRows(t *testing.T) {
 	wantCaught(t, r)
 }
 
-// TestLongCausal wants impostors caught among causal rows, most of which hold less than
-// what the first ones are off by.
+// TestLongCausal wants impostors to be caught in long causal outputs, where the first rows have
+// the largest errors.
 func TestLongCausal(t *testing.T) {
 	a := computing("e4m3", "e4m3", true)
 	c := Case{Shape: problem.Square(1, 2, 1500, 64), Seed: 0, Distribution: "normal"}
 	wantCaught(t, referenceOf(t, a, c, 0))
 }
 
-// referenceOf is what so many rows of a case ought to give, all if 0.
-// computing is a subject without a text, for what only its problem matters to.
+// referenceOf returns the reference of a case for a number of rows; 0 is all rows.
+// computing returns a subject without a text, where only the problem matters.
 func computing(format, p problem.Format, causal bool) *Subject {
 	return &Subject{
 		Kernel:  &kernel.Kernel{Claims: map[string]string{"p": string(p)}},
@@ -177,7 +177,7 @@ func referenceOf(t *testing.T, a *Subject, c Case, rows int) *reference {
 	return r
 }
 
-// wantCaught wants no impostor to pass that is not excused.
+// wantCaught fails the test if an impostor passes without an excuse.
 func wantCaught(t *testing.T, r *reference) {
 	t.Helper()
 	for _, p := range r.powers {
@@ -187,7 +187,7 @@ func wantCaught(t *testing.T, r *reference) {
 	}
 }
 
-// TestCausesOfLSE makes logarithms of sums that are wrong in known ways.
+// TestCausesOfLSE wants the causes of log-sum-exps that are wrong in known ways.
 func TestCausesOfLSE(t *testing.T) {
 	shape := problem.Square(2, 3, 40, 64)
 	in, err := ref.Generate("normal", 3, shape)
@@ -223,8 +223,8 @@ func TestCausesOfLSE(t *testing.T) {
 	}
 }
 
-// TestCausalPower: the few rows that see the last keys are not lost among the early ones,
-// whose errors are larger.
+// TestCausalPower wants errors to be found in the few rows that see the last keys, although the
+// first rows have larger errors.
 func TestCausalPower(t *testing.T) {
 	a := computing("e4m3", "e4m3", true)
 	c := Case{Shape: problem.Square(1, 2, 512, 64), Seed: 0, Distribution: "normal"}

@@ -15,8 +15,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestProbes runs the kernels that probe ceilings under the checkers, and counts what
-// they do: a ceiling is no better than the work that it is computed from.
+// TestProbes runs the probes under the checkers and counts their work, since the ceilings are
+// computed from it.
 func TestProbes(t *testing.T) {
 	for _, c := range []struct {
 		kernel *build.Kernel
@@ -78,7 +78,7 @@ func run(t *testing.T, dev device.Device, name, text string, l device.Launch) {
 	}
 }
 
-// TestCopyProbe wants every byte copied.
+// TestCopyProbe wants every byte to be copied.
 func TestCopyProbe(t *testing.T) {
 	dev, err := emu.New(ptx.SM80, emu.Options{})
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// TestCheats times kernels on cards that cheat. The numbers are those of the ways in
-// which harnesses were fooled.
+// TestCheats times kernels on GPUs that cheat. The numbers count the known ways to fool a
+// harness.
 func TestCheats(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -66,7 +66,7 @@ func TestCheats(t *testing.T) {
 	}
 }
 
-// TestRemembered: 10, without a clock. Cases of one shape have the same buffers.
+// TestRemembered is number 10 without a clock: cases of one shape use the same buffers.
 func TestRemembered(t *testing.T) {
 	gpu := newCard()
 	gpu.memo = true
@@ -79,7 +79,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestOptional: a case that is not served is forgotten, and excuses nothing.
+// TestOptional wants an optional case that is not supported to be skipped without a refusal.
 func TestOptional(t *testing.T) {
 	p := timingPlan(newCard())
 	p.Device, p.Times, p.Defects.Shapes = nil, nil, nil
@@ -95,7 +95,7 @@ func TestOptional(t *testing.T) {
 	}
 }
 
-// TestEventsElsewhere: 14, events of a stream on which nothing happens.
+// TestEventsElsewhere is number 14: events on a stream without work.
 func TestEventsElsewhere(t *testing.T) {
 	gpu := newCard()
 	gpu.clock = 1e-9
@@ -105,7 +105,7 @@ func TestEventsElsewhere(t *testing.T) {
 	}
 }
 
-// TestColdIsCold: 16, the sets of a cold graph are more than the cache holds.
+// TestColdIsCold is number 16: the sets of a cold graph are larger than the cache.
 func TestColdIsCold(t *testing.T) {
 	gpu := newCard()
 	p := timingPlan(gpu, timing.Method{Mode: timing.Graph, Cache: timing.Cold, Launches: 4})
@@ -122,8 +122,7 @@ func TestColdIsCold(t *testing.T) {
 	}
 }
 
-// TestWhatIsTimedIsWhatIsNamed: 18, the text that ran is the one whose hash is in the
-// record.
+// TestWhatIsTimedIsWhatIsNamed is number 18: the record has the hash of the text that ran.
 func TestWhatIsTimedIsWhatIsNamed(t *testing.T) {
 	gpu := newCard()
 	p := timingPlan(gpu)
@@ -137,8 +136,7 @@ func TestWhatIsTimedIsWhatIsNamed(t *testing.T) {
 	}
 }
 
-// TestDoctoredRecords changes records after the fact, or measures so that they would
-// look like this, and has them judged.
+// TestDoctoredRecords judges records that were changed, or measured in a misleading way.
 func TestDoctoredRecords(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

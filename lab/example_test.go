@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// A kernel is measured without a GPU, and judged.
+// Measure and judge a kernel without a GPU.
 func Example() {
 	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
 	if err != nil {

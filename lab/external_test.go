@@ -29,8 +29,8 @@ func readABI(t testing.TB, file string) *kernel.Kernel {
 	return a
 }
 
-// TestTriton judges a kernel that Triton compiled. It takes whole tiles of 128 rows,
-// so the plan's lengths are rounded up, and the record says which were not served.
+// TestTriton judges a kernel that Triton compiled. It accepts only whole tiles of 128 rows, so
+// the lengths of the plan are rounded up, and the record lists the refusals.
 func TestTriton(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -51,8 +51,8 @@ func TestTriton(t *testing.T) {
 	}
 }
 
-// TestPresetAsExternal judges a preset's text by an ABI from a file, and expects the
-// same of it as of the preset.
+// TestPresetAsExternal judges the text of a preset with an ABI file, and wants the same result as
+// for the preset.
 func TestPresetAsExternal(t *testing.T) {
 	p, err := Preset("stage5-persistent", problem.Attention{Format: "u8"}, kernel.Chip{})
 	if err != nil {
@@ -82,8 +82,8 @@ func TestPresetAsExternal(t *testing.T) {
 	}
 }
 
-// naive is attention of halves in [B,S,H,D] without scales, causal, a thread a row
-// and column: everything that presets are not.
+// naive computes attention unlike the presets: f16 in [B,S,H,D] without scales, causal, one
+// thread per row and column.
 func naive() *build.Kernel {
 	k := build.New("naive", ptx.SM80)
 	q, kk, v, o := k.ParamGlobalF16("q"), k.ParamGlobalF16("k"), k.ParamGlobalF16("v"), k.ParamGlobalF32("o")
@@ -122,8 +122,8 @@ const naiveABI = `{
   "grid": ["B*Sq*H"], "block": ["D"], "require": ["D == 64", "H % Hkv == 0", "Sq <= Skv"]
 }`
 
-// TestCausalGrouped judges a kernel of halves: causal, several heads of Q to one of K,
-// fewer rows than keys, another layout.
+// TestCausalGrouped judges an f16 kernel: causal, with shared heads, fewer queries than keys and
+// another layout.
 func TestCausalGrouped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

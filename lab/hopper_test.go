@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// TestHopper judges kernels for Hopper as it does all others: the one for a shape, causal
-// and not, and one whose heads share K and V.
+// TestHopper judges kernels for Hopper: with and without a causal mask, and with heads that share
+// K and V.
 func TestHopper(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -44,7 +44,7 @@ func TestHopper(t *testing.T) {
 	}
 }
 
-// TestHopperServes wants every design to serve the shape that it is written for, and its
+// TestHopperServes wants every design to support the shape that it is written for, and its
 // contract to survive JSON.
 func TestHopperServes(t *testing.T) {
 	for _, design := range hopper.Designs() {
@@ -74,8 +74,8 @@ func TestHopperServes(t *testing.T) {
 	}
 }
 
-// TestHopperFor wants the kernel that attention.New takes for a shape too, and one that does
-// not pretend to share heads.
+// TestHopperFor wants the kernel that attention.New chooses for a shape, without shared heads
+// where the shape has none.
 func TestHopperFor(t *testing.T) {
 	for _, name := range []string{"mission", "mission256", "long", "big64", "big128"} {
 		shape, err := problem.ParseShape(name)
@@ -95,9 +95,8 @@ func TestHopperFor(t *testing.T) {
 	}
 }
 
-// TestHopperTimed times a cluster's kernel against one whose blocks stay, causal, with
-// warm and cold caches: tensor maps are of the buffers that a launch is on. A rival gets
-// the same problem, shared heads and all.
+// TestHopperTimed times a kernel with clusters against a persistent one, causal, with warm and cold
+// caches: each launch must have tensor maps of its own buffers. A rival gets the same problem.
 func TestHopperTimed(t *testing.T) {
 	python := beside(t)
 	dev, err := emu.New(ptx.SM90a, emu.Options{})

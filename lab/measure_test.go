@@ -15,7 +15,7 @@ import (
 
 var full = flag.Bool("full", false, "every preset in every format, on all shapes of the quick plan")
 
-// clone is a record through JSON, which a record must survive.
+// clone returns a record after a round trip through JSON.
 func clone(t testing.TB, r *record.Record) *record.Record {
 	t.Helper()
 	text, err := json.Marshal(r)
@@ -29,8 +29,7 @@ func clone(t testing.TB, r *record.Record) *record.Record {
 	return c
 }
 
-// TestPresets has every preset judged without a GPU: nothing is wrong with any, and
-// nothing can be merged.
+// TestPresets judges every preset without a GPU and wants CORRECT.
 func TestPresets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -64,14 +63,14 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// smaller leaves out what takes long: a few cases and two schedules of one shape.
+// smaller returns a shorter plan: a few cases, and two schedules of one shape.
 func smaller(p Plan) Plan {
 	p.Cases = []Case{p.Cases[2], p.Cases[6], p.Cases[8], p.Cases[9]}
 	p.Defects = Defects{Shapes: p.Defects.Shapes[1:], Schedules: p.Defects.Schedules[:2]}
 	return p
 }
 
-// TestProgress wants steps that only go on, to the end.
+// TestProgress wants steps that only increase and reach the end.
 func TestProgress(t *testing.T) {
 	var last Progress
 	sections := map[string]bool{}
@@ -102,7 +101,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestRepeatable gives the same record twice, but for its time.
+// TestRepeatable wants the same record twice, except for its time.
 func TestRepeatable(t *testing.T) {
 	p := smaller(quickly())
 	a, _ := measure(t, preset(t, "stage4"), p)

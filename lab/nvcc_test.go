@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// TestNvcc judges kernels that nvcc compiled and that are like none of the presets, right
-// ones and with mistakes in how they are called that a wrong kernel would have inside.
+// TestNvcc judges kernels that nvcc compiled and that differ from the presets, with right and with
+// wrong ABI files.
 func TestNvcc(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -25,7 +25,7 @@ func TestNvcc(t *testing.T) {
 		change     func(*kernel.Kernel)
 		outcome    record.Outcome
 		why        string
-		cases      int // that are run; not counted where it is 0
+		cases      int // the number of cases that run; 0 is not checked
 	}{
 		{"f16", "f16_bshd", nil, record.Correct, "no GPU", 4},
 		{"f16, causal", "f16_bshd", func(k *kernel.Kernel) {

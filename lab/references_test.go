@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// TestFewRows wants a row that is compared to be held against its own tile, also where most
-// tiles have no row that is.
+// TestFewRows wants a row to be compared with the errors of its own tile, even if most tiles have
+// no row that is compared.
 func TestFewRows(t *testing.T) {
 	s, err := Preset("stage3b", problem.Attention{Format: problem.U8}, kernel.Chip{})
 	if err != nil {
@@ -42,7 +42,7 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// exceptRow is the plain computation, with one row wrong.
+// exceptRow is the plain computation with one wrong row.
 func exceptRow(t *testing.T, a *Subject, in *inputs, r *reference, wrong ref.Row) ref.Tensor {
 	t.Helper()
 	p, err := newPlain(t.Context(), a, in, r.quantised.Rows)

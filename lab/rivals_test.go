@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// beside has the library of testdata found, if there is a Python.
+// beside makes the library of testdata available, if Python is installed.
 func beside(t *testing.T) bool {
 	t.Helper()
 	if _, err := rival.Python(); err != nil {
@@ -26,8 +26,8 @@ func beside(t *testing.T) bool {
 	return true
 }
 
-// TestRivals times a kernel beside two implementations of a library: both get the inputs
-// that it has, and no file is left behind.
+// TestRivals times a kernel beside two implementations of a library. Both get the inputs of the
+// kernel, and no file is left behind.
 func TestRivals(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -49,7 +49,7 @@ func TestRivals(t *testing.T) {
 			t.Fatalf("%+v", one.Rivals)
 		}
 		for _, r := range one.Rivals {
-			// V instead of its mean: about as far off as V is large.
+			// The output is V and not its mean, so the error is about as large as V.
 			if r.RMSE < 0.5 || r.RMSE > 2 || r.RMSE != one.Rivals[0].RMSE || r.Comparison.Ratio > 0.6 {
 				t.Errorf("%s: error %v, ratio %v", r.Name, r.RMSE, r.Comparison.Ratio)
 			}

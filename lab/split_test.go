@@ -13,8 +13,8 @@ import (
 
 const splitDim = 64
 
-// splitEntry is one part of the keys: a block for each row and part, a thread for each
-// column. It leaves the sum of P·V, the maximum and the sum of P in the workspace.
+// splitEntry computes one part of the keys, with one block per row and part and one thread per
+// column. It writes the sum of P·V, the maximum and the sum of P to the workspace.
 func splitEntry() *build.Kernel {
 	k := build.New("split", ptx.SM80)
 	q, kk, v, part := k.ParamGlobalF16("q"), k.ParamGlobalF16("k"), k.ParamGlobalF16("v"), k.ParamGlobalF32("part")
@@ -49,7 +49,7 @@ func splitEntry() *build.Kernel {
 	return k
 }
 
-// mergeEntry puts the parts of a row together.
+// mergeEntry merges the parts of a row.
 func mergeEntry() *build.Kernel {
 	k := build.New("merge", ptx.SM80)
 	part, o, parts, rows := k.ParamGlobalF32("part"), k.ParamGlobalF32("o"), k.ParamU32("parts"), k.ParamU32("rows")
@@ -128,7 +128,7 @@ func TestSplitMerge(t *testing.T) {
 	}
 }
 
-// withoutLines drops what names source lines: two modules number their files anew.
+// withoutLines removes the source lines: each module numbers its files itself.
 func withoutLines(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if l := strings.TrimSpace(line); !strings.HasPrefix(l, ".loc") && !strings.HasPrefix(l, ".file") {

@@ -15,26 +15,26 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// card is a GPU whose kernels run on the emulator and whose clock only it moves, so
-// that it can cheat in every way in which cards, drivers and kernels have.
+// card is a fake GPU: its kernels run on the emulator and it controls the clock, so that it can
+// cheat in all ways in which GPUs, drivers and kernels have cheated.
 type card struct {
 	*emu.Device
 	now    time.Duration
 	random *rand.Rand
 	// takes is the time of a launch by the name of the module, in microseconds.
 	takes map[string]float64
-	// launched is asked before each launch of a subject: whether it really runs, and
-	// what becomes of its time. Nil runs it.
+	// launched is called before each launch of a subject. It returns whether the launch really
+	// runs, and its time. nil runs every launch.
 	launched func(name string, n int, took time.Duration) (bool, time.Duration)
 	n        map[string]int
-	fill     time.Duration // of a flush of the cache
+	fill     time.Duration // the time of a flush of the cache
 	// inGraph is launched for launches of replayed graphs, if set.
 	inGraph func(name string, n int, took time.Duration) (bool, time.Duration)
-	// memo has launches on buffers that were seen before give what they gave then.
+	// memo makes launches on known buffers return their first output again.
 	memo    bool
 	seen    map[string][]byte
 	buffers []device.Buffer
-	clock   float64 // what events make of a time; 1 when zero
+	clock   float64 // the factor of events on a time; 0 is 1
 	texts   map[string]string
 }
 
@@ -52,7 +52,7 @@ func (c *card) Info() device.Info {
 	return i
 }
 
-// cost is the time of a launch: 1 % of noise, and probes by what they do.
+// cost returns the time of a launch with 1 % of noise; the time of a probe depends on its work.
 func (c *card) cost(k *cardKernel, l device.Launch) time.Duration {
 	us, ok := c.takes[k.module]
 	switch k.name {
@@ -76,7 +76,7 @@ func (c *card) probes(name string) bool {
 	return slices.Contains([]string{"empty", "copy", "mma_peak", "wgmma_peak", "hold"}, name)
 }
 
-// start decides what becomes of a launch.
+// start starts a launch, or pretends to.
 func (c *card) start(k *cardKernel, l device.Launch, graph bool) (run bool) {
 	took := c.cost(k, l)
 	run = !c.probes(k.name)
@@ -98,7 +98,7 @@ func (c *card) Alloc(size int64) (device.Buffer, error) {
 	return b, err
 }
 
-// output is where a launch of a preset writes O: its seventh parameter.
+// output returns the buffer of O, the seventh parameter of a preset.
 func (c *card) output(l device.Launch) (b device.Buffer, offset int64, ok bool) {
 	addr := binary.LittleEndian.Uint64(l.Params[6])
 	for _, b := range c.buffers {
@@ -109,7 +109,7 @@ func (c *card) output(l device.Launch) (b device.Buffer, offset int64, ok bool) 
 	return nil, 0, false
 }
 
-// remembered does a launch from memory, if it has one of its buffers.
+// remembered returns the stored output of a launch on known buffers.
 func (c *card) remembered(k *cardKernel, l device.Launch) (bool, error) {
 	key := string(bytes.Join(asBytes(l.Params), nil))
 	b, at, ok := c.output(l)
@@ -127,7 +127,7 @@ func (c *card) remembered(k *cardKernel, l device.Launch) (bool, error) {
 	return true, b.Read(at, data)
 }
 
-// run does a launch on the emulator.
+// run runs a launch on the emulator.
 func (c *card) run(ctx context.Context, k *cardKernel, l device.Launch) error {
 	if done, err := c.remembered(k, l); done {
 		return err
@@ -168,7 +168,7 @@ func (k *cardKernel) Launch(ctx context.Context, l device.Launch) error {
 	return k.c.run(ctx, k, l)
 }
 
-// cardStream does its work at once, or notes it down.
+// cardStream runs its work at once, or records it for a graph.
 type cardStream struct {
 	device.Stream
 	c     *card
@@ -236,8 +236,8 @@ func (c *card) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
 	return g, queue(&cardStream{c: c, noted: &g.noted})
 }
 
-// Replay runs the launches. Of those on the same buffers only the last one is
-// emulated: its result is that of all.
+// Replay runs the launches. Only the last launch on each buffer is emulated, since it decides the
+// result.
 func (g *cardGraph) Replay(device.Stream) error {
 	last := map[string]cardLaunch{}
 	for _, n := range g.noted {

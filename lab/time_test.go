@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// timingPlan is a plan of few samples on a small shape.
+// timingPlan returns a plan with few samples on a small shape.
 func timingPlan(c *card, methods ...timing.Method) Plan {
 	p := Quick()
 	p.Ask.Ptxas = ""
@@ -52,7 +52,7 @@ func measure(t testing.TB, s *Subject, p Plan) (*record.Record, record.Verdict) 
 	return r, gate.Judge(r)
 }
 
-// wants checks outcome and reason of a verdict.
+// wants checks the outcome and the reason of a verdict.
 func wants(t testing.TB, v record.Verdict, o record.Outcome, why string) {
 	t.Helper()
 	all := v.Why
@@ -68,7 +68,7 @@ func wants(t testing.TB, v record.Verdict, o record.Outcome, why string) {
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		faster  float64 // the baseline's time over the kernel's
+		faster  float64 // the time of the baseline over that of the kernel
 		outcome record.Outcome
 		why     string
 	}{
@@ -89,7 +89,7 @@ func TestOutcomes(t *testing.T) {
 			if c.outcome == record.ValidNegative && v.Counters["baseline bank conflicts"] == 0 {
 				t.Errorf("no counters say why: %v", v.Counters)
 			}
-			// Without counters nobody knows why.
+			// Without counters the time is not explained.
 			r.Counters = nil
 			if v := gate.Judge(r); c.outcome == record.ValidNegative && v.Outcome == record.ValidNegative {
 				t.Errorf("%s without counters", v.Outcome)
@@ -110,7 +110,7 @@ func TestNoChange(t *testing.T) {
 	wants(t, v, record.NoChange, "the same kernel as")
 }
 
-// TestMethods takes all four, and expects the flush of a cold cache in none.
+// TestMethods uses all four methods and wants no time to include the flush of the cache.
 func TestMethods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -131,7 +131,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestProcesses merges what other processes measured.
+// TestProcesses merges the measurements of other processes.
 func TestProcesses(t *testing.T) {
 	gpu := newCard()
 	gpu.takes["stage3b"] = 50

@@ -9,9 +9,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// TestTiny wants a right kernel to be found right, and its inputs to show what is wrong, on a
-// few keys and rows of any distribution, too: what rounding costs there is a matter of luck,
-// and rows that share keys may come out alike.
+// TestTiny wants right kernels to pass and wrong ones to fail with few keys and rows, for all
+// distributions. There the error of rounding depends on chance, and rows that share keys may be
+// equal.
 func TestTiny(t *testing.T) {
 	shapes := []problem.Shape{
 		problem.Square(1, 1, 1, 64), {B: 1, Hq: 8, Hkv: 1, Sq: 1, Skv: 1, D: 64}, {B: 1, Hq: 2, Hkv: 1, Sq: 2, Skv: 2, D: 64}, {B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 3, D: 64},

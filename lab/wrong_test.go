@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// quickly is Quick without ptxas, whose presence must not change what is tested.
+// quickly returns Quick without ptxas, so that the tests do not depend on it.
 func quickly() Plan {
 	p := Quick()
 	p.Ask.Ptxas = ""
@@ -22,8 +22,8 @@ func quickly() Plan {
 	return p
 }
 
-// writer is a kernel with the parameters of a preset that computes no attention: body
-// writes element i of O, a thread each.
+// writer returns a kernel with the parameters of a preset that does not compute attention: body
+// writes element i of O, one thread per element.
 func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32)) *Subject {
 	t.Helper()
 	k := build.New("attn", ptx.SM89)
@@ -54,7 +54,7 @@ func writer(t testing.TB, name string, body func(k *build.Kernel, in map[string]
 	return s
 }
 
-// copyOf is a kernel whose launches can be changed.
+// copyOf returns a copy of a kernel whose launches can be changed.
 func copyOf(k *kernel.Kernel) *kernel.Kernel {
 	c := *k
 	c.Launches = slices.Clone(k.Launches)
@@ -65,7 +65,7 @@ func copyOf(k *kernel.Kernel) *kernel.Kernel {
 	return &c
 }
 
-// mutant is a preset whose text or launch is changed.
+// mutant returns a preset with a changed text or launch.
 func mutant(t testing.TB, name string, text func(string) string, call func(*kernel.Launch)) *Subject {
 	t.Helper()
 	k := copyOf(preset(t, name).Kernel)
@@ -89,17 +89,16 @@ func mutant(t testing.TB, name string, text func(string) string, call func(*kern
 
 func value(k *build.Kernel, bits uint16) build.U16 { return k.U16(bits) }
 
-// wrongKernel is a kernel that some gate must not let pass.
+// wrongKernel is a kernel that a gate must reject.
 type wrongKernel struct {
 	name   string
 	make   func(t testing.TB) *Subject
 	gate   record.GateName
 	why    string
-	onCard bool // its outputs show it on a GPU too
+	onCard bool // its outputs are wrong on a GPU too
 }
 
-// wrongKernels are kernels that are wrong. The numbers are those of the ways in which
-// harnesses were fooled.
+// wrongKernels are wrong kernels. The numbers count the known ways to fool a harness.
 func wrongKernels() []wrongKernel {
 	type subject = *Subject
 	mask := regexp.MustCompile(`setp\.gt\.s32 (%p\d+, %r\d+, \d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
@@ -180,7 +179,7 @@ func wrongKernels() []wrongKernel {
 	}
 }
 
-// TestWrongKernels has them judged, each by the gate that it must not pass.
+// TestWrongKernels wants every wrong kernel to be rejected by its gate.
 func TestWrongKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -201,7 +200,7 @@ func TestWrongKernels(t *testing.T) {
 	}
 }
 
-// TestPowerless has right and wrong kernels judged on cases that prove nothing.
+// TestPowerless judges right and wrong kernels on cases that prove nothing.
 func TestPowerless(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -235,7 +234,7 @@ func TestPowerless(t *testing.T) {
 	}
 }
 
-// TestConstantV shows why 3 is void: weights that are all the same pass there.
+// TestConstantV shows why case 3 is void: equal weights give the right output.
 func TestConstantV(t *testing.T) {
 	why := gate.Excuse(gate.MeanOfV, length(1, 2, 33), "constant-v", false)
 	if why == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// TestReadEvidence reads every object that the repository keeps, whatever its schema.
+// TestReadEvidence reads every published object, of all schemas.
 func TestReadEvidence(t *testing.T) {
 	files, err := filepath.Glob("../evidence/objects/*/*.json")
 	if err != nil || len(files) == 0 {
@@ -62,7 +62,7 @@ const first = `{"schema":1,
 "correctness":{"tolerance":{},"cases":[{"shape":"1,8,512,0","failure":"no room"}],"refused":["1,1,1,64: too short"]},
 "performance":{"shapes":[{"shape":"1,8/2,512,64","runs":[{},{}]}]}}`
 
-// TestUpgrade wants everything that a record of schema 1 says in a record of today.
+// TestUpgrade wants a record of today to hold everything of a record of schema 1.
 func TestUpgrade(t *testing.T) {
 	r, err := record.Read([]byte(first))
 	if err != nil {
@@ -91,7 +91,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// TestReadRefuses: what this version does not know is refused with the reason.
+// TestReadRefuses wants a reason for each file that this version cannot read.
 func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"schema":3}`: "has schema 3, this version reads up to 2: use a newer attest",
@@ -109,7 +109,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: a record of today is read as it was written.
+// TestRoundTrip wants a record to be read as it was written.
 func TestRoundTrip(t *testing.T) {
 	r := recordtest.New("stage1")
 	recordtest.Racy(r)

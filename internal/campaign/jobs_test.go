@@ -35,7 +35,7 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// newBench returns a bench over shapes, with flags that are in order.
+// newBench returns a bench over shapes with valid flags.
 func newBench(t *testing.T, text string) *Bench {
 	t.Helper()
 	x := &Bench{Samples: 1, Time: time.Second, Modes: []string{"graph"}, Caches: []string{"warm"}}
@@ -45,7 +45,7 @@ func newBench(t *testing.T, text string) *Bench {
 	return x
 }
 
-// TestBatches wants shapes together that the same text computes, both in bench and in gate.
+// TestBatches wants the shapes of one text to be grouped, both in bench and in gate.
 func TestBatches(t *testing.T) {
 	x := newBench(t, "mission,mission256,long,big64,huge64,big128,huge128,1,8/1,512,64")
 	for name, want := range map[string]string{
@@ -104,7 +104,7 @@ func TestLeftOut(t *testing.T) {
 	if err != nil || len(list) != 2 {
 		t.Fatalf("%d groups, %v", len(list), err)
 	}
-	if len(list[0].left) != 0 || len(list[0].subjects) != 3 { // a kernel named twice shows the noise of a card
+	if len(list[0].left) != 0 || len(list[0].subjects) != 3 { // a kernel that is named twice shows the noise
 		t.Errorf("D = 64: %+v", list[0])
 	}
 	if b := list[1]; len(b.subjects) != 2 || len(b.left) != 1 || b.left[0].name != "hopper-two-pairs" || !strings.Contains(b.left[0].why, "head dimension 128") {

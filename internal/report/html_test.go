@@ -29,7 +29,7 @@ import (
 
 var out = flag.String("out", "", "write the pages into this directory, to look at them")
 
-// store is a store with what fill puts into it.
+// store returns a store that fill has filled.
 func store(t testing.TB, fill ...func(recordtest.Adder) error) *evidence.Store {
 	t.Helper()
 	s, err := evidence.Open(t.TempDir())
@@ -44,7 +44,7 @@ func store(t testing.TB, fill ...func(recordtest.Adder) error) *evidence.Store {
 	return s
 }
 
-// memory is a store without a disk.
+// memory is a store in memory.
 type memory struct{ evidence.Contents }
 
 func (m *memory) AddRecord(r *record.Record) (string, error) {
@@ -203,8 +203,8 @@ func harm(t *testing.T, s *evidence.Store) {
 	}
 }
 
-// wellFormed checks that tags are closed, that links within the page lead somewhere,
-// that nothing is fetched, and that no coordinate is not a number.
+// wellFormed checks that tags are closed, that links have targets, that nothing is fetched, and that
+// no coordinate is NaN.
 func wellFormed(t *testing.T, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
@@ -257,7 +257,7 @@ func wellFormed(t *testing.T, text string) {
 	}
 }
 
-// odd are records such as nobody would write, but that a store may hold.
+// odd returns unusual records that a store may hold.
 func odd() (fills []func(recordtest.Adder) error) {
 	hostile := recordtest.New(`<script>alert(1)</script> | "a" 'b' #`)
 	hostile.Build.Device.Name = `</title><img src=x onerror=alert(1)>`
@@ -276,7 +276,7 @@ func odd() (fills []func(recordtest.Adder) error) {
 		{Shape: problem.Square(1, 8, 512, 64), Summaries: []stats.Summary{{P50: 3}}, TFLOPs: []ref.Float{1}, Runs: []timing.Run{{}}},
 	}}
 
-	flat := recordtest.New("flat") // all samples alike
+	flat := recordtest.New("flat") // all samples are equal
 	recordtest.OnGPU(flat)
 	recordtest.Timed(flat, problem.Square(1, 1, 32, 64), timing.Method{Mode: "event", Cache: "cold", Clock: "host"}, 2, 0, nil)
 	for i := range flat.Performance.Shapes[0].Runs {

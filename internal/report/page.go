@@ -204,9 +204,10 @@ type OutcomeCount struct {
 	N       int
 }
 
-// Outcomes returns the number of kernels for each outcome that occurs.
+// Outcomes returns the number of kernels for each outcome that occurs. The outcome "" counts the
+// kernels without a verdict.
 func (v *View) Outcomes() (out []OutcomeCount) {
-	for _, o := range record.Outcomes() {
+	for _, o := range append(record.Outcomes(), "") {
 		if n := v.Count(o); n > 0 {
 			out = append(out, OutcomeCount{o, n})
 		}

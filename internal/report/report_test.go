@@ -19,7 +19,7 @@ import (
 
 var warm = timing.Method{Mode: timing.Graph, Cache: timing.Warm, Launches: 100, Clock: "events"}
 
-// timedOn is a record with one time, so many days after the first, of some PTX.
+// timedOn returns a record with one time, for a number of days after the first record and a PTX.
 func timedOn(days int, ptx string, micros float64) *record.Record {
 	r := recordtest.New("stage1")
 	recordtest.OnGPU(r)
@@ -37,7 +37,7 @@ func untimed(days int, ptx string) *record.Record {
 	return r
 }
 
-// TestWhatStandsForAKernel tries the orders in which records come in.
+// TestWhatStandsForAKernel wants the right record to represent a kernel, in all orders of records.
 func TestWhatStandsForAKernel(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -108,7 +108,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestRivalsAreOfTheSameRun wants the ratio from the kernel's own run, and the fastest.
+// TestRivalsAreOfTheSameRun wants the ratio to the fastest rival of the same run.
 func TestRivalsAreOfTheSameRun(t *testing.T) {
 	s := view(t, one(timedOn(0, "a", 10), record.Merge)).Shapes[0]
 	name, x, i := s.Rows[0].Main().FastestRival()
@@ -120,8 +120,8 @@ func TestRivalsAreOfTheSameRun(t *testing.T) {
 	}
 }
 
-// TestCausalIsApart wants a causal kernel's times, which is half the work, in a place of their
-// own, and never as the fastest of what others compute whole.
+// TestCausalIsApart wants the times of causal kernels to be apart from those without a mask, since
+// causal is half the work.
 func TestCausalIsApart(t *testing.T) {
 	half := timedOn(1, "b", 5)
 	half.Kernel.Problem.Causal = true
@@ -137,7 +137,7 @@ func TestCausalIsApart(t *testing.T) {
 	}
 }
 
-// TestRivalsTable says once who a rival was.
+// TestRivalsTable wants each rival once.
 func TestRivalsTable(t *testing.T) {
 	r := timedOn(0, "a", 10)
 	r.Performance.Shapes[0].Rivals[0].Version, r.Performance.Shapes[0].Rivals[0].Note = "9.9", "in its own way"
@@ -147,8 +147,8 @@ func TestRivalsTable(t *testing.T) {
 	}
 }
 
-// TestOtherMethods wants times with cold caches from another record than those with warm ones,
-// if it is of the same PTX, and no others.
+// TestOtherMethods wants times with a cold cache to come from another record only if it has the same
+// PTX.
 func TestOtherMethods(t *testing.T) {
 	cold := warm
 	cold.Cache = timing.Cold
@@ -175,7 +175,7 @@ func TestOtherMethods(t *testing.T) {
 	}
 }
 
-// TestBaselinesHaveRows wants what a kernel was compared with shown beside it, once.
+// TestBaselinesHaveRows wants a baseline to be shown beside the kernel, once.
 func TestBaselinesHaveRows(t *testing.T) {
 	against := func(name string, days int) *record.Record {
 		r, old := recordtest.New(name), recordtest.New("stage1").Kernel
@@ -205,7 +205,7 @@ func TestNamesThatAreNotEnough(t *testing.T) {
 	}
 }
 
-// chosen is a record of a kernel whose configuration depends on the shape.
+// chosen returns a record of a kernel whose configuration depends on the shape.
 func chosen(days int, config string, shape problem.Shape, micros float64) *record.Record {
 	r := recordtest.New("hopper")
 	recordtest.OnGPU(r)
@@ -217,15 +217,15 @@ func chosen(days int, config string, shape problem.Shape, micros float64) *recor
 	return r
 }
 
-// TestChosenByShape wants every shape of a kernel that has several texts, each with the
-// newest that was taken for it.
+// TestChosenByShape wants every shape of a kernel with several texts, each with its newest judged
+// times.
 func TestChosenByShape(t *testing.T) {
 	v := view(t,
 		one(chosen(0, "narrow", problem.Square(1, 8, 512, 64), 5), record.Merge),
 		one(chosen(0, "wide", problem.Square(4, 32, 4096, 64), 800), record.Merge),
 		one(chosen(0, "broad", problem.Square(4, 16, 4096, 128), 600), record.Merge),
-		one(chosen(1, "narrower", problem.Square(1, 8, 512, 64), 6), record.Merge), // slower, and what is taken now
-		one(chosen(2, "narrower", problem.Square(1, 8, 512, 64), 4), ""),           // times that nobody judged
+		one(chosen(1, "narrower", problem.Square(1, 8, 512, 64), 6), record.Merge), // slower, but the newest
+		one(chosen(2, "narrower", problem.Square(1, 8, 512, 64), 4), ""),           // times without a verdict
 	)
 	var got []string
 	for _, s := range v.Shapes {
@@ -247,8 +247,7 @@ func TestChosenByShape(t *testing.T) {
 	}
 }
 
-// TestMoreRivals wants a run beside more rivals shown instead of a later one of the same
-// kernel beside fewer.
+// TestMoreRivals wants a run with more rivals to be shown, even if it is older, for the same kernel.
 func TestMoreRivals(t *testing.T) {
 	beside := func(days int, ptx string, micros float64, rivals ...string) *record.Record {
 		r := recordtest.New("stage1")
@@ -273,7 +272,7 @@ func TestMoreRivals(t *testing.T) {
 	}
 }
 
-// TestHeadDimensions wants one name for heads of 64 and of 128 to be two kernels.
+// TestHeadDimensions wants D = 64 and D = 128 of one name to be two kernels.
 func TestHeadDimensions(t *testing.T) {
 	a, b, c := timedOn(0, "a", 10), timedOn(1, "b", 9), timedOn(2, "c", 9)
 	a.Kernel.Problem.D = 64
@@ -341,8 +340,8 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestErrorsAreOfOrdinaryInputs has a case that is hard for the format: what is shown of
-// the kernel is its error on N(0,1), and how it compares with a plain computation.
+// TestErrorsAreOfOrdinaryInputs wants the overview to show the error on N(0,1), and not that of a
+// case that is hard for the format.
 func TestErrorsAreOfOrdinaryInputs(t *testing.T) {
 	r := recordtest.New("stage1")
 	recordtest.Correct(r, problem.Square(1, 8, 512, 64), 0.012)

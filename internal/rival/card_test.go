@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// TestCard times a kernel of ours and PyTorch's attention in turns, in two
-// processes on one card. It needs a GPU and PyTorch.
+// TestCard times a kernel of ours and the attention of PyTorch in turns, in two processes on one GPU.
+// It needs a GPU and PyTorch.
 func TestCard(t *testing.T) {
 	if _, err := cuda.List(); err != nil {
 		t.Skip(err)
@@ -81,8 +81,8 @@ func TestCardFiles(t *testing.T) {
 	}
 }
 
-// TestCardRight has every library that is there compute what it can, with causal masks and
-// shared heads, and compares it with float64.
+// TestCardRight compares every implementation of every installed library with float64, with causal
+// masks and shared heads.
 func TestCardRight(t *testing.T) {
 	if _, err := cuda.List(); err != nil {
 		t.Skip(err)

@@ -98,7 +98,7 @@ func TestRival(t *testing.T) {
 	if _, err := warm.Sample(t.Context(), 1); err == nil {
 		t.Error("a case that was dropped is timed")
 	}
-	if err := r.Close(); err != nil { // what it says is all there
+	if err := r.Close(); err != nil { // Close waits for the whole error output
 		t.Error(err)
 	}
 	if !strings.Contains(said.String(), "greets") {
@@ -106,7 +106,7 @@ func TestRival(t *testing.T) {
 	}
 }
 
-// TestSharedHeads: K and V have extents of their own, and there is a mask.
+// TestSharedHeads wants the sizes of K and V and the mask to reach the script.
 func TestSharedHeads(t *testing.T) {
 	p, err := fake(t, Options{}).Prepare(t.Context(), Case{Shape: problem.Shape{B: 1, Hq: 4, Hkv: 2, Sq: 3, Skv: 5, D: 64}, Causal: true, Implementation: "good"})
 	if err != nil {
@@ -117,8 +117,8 @@ func TestSharedHeads(t *testing.T) {
 	}
 }
 
-// TestCheck has the script's float64 attention compared with ours: shared heads, other
-// lengths, causal masks, rows that see nothing.
+// TestCheck compares the float64 attention of the script with ours: shared heads, different lengths,
+// causal masks, rows that see no key.
 func TestCheck(t *testing.T) {
 	python, err := Python()
 	if err != nil {
@@ -148,7 +148,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// exactly are numbers that JSON does not round to what is enough for 32 bits.
+// exactly are numbers that JSON must not round to 32 bits.
 func exactly(list []float32) (out []float64) {
 	for _, x := range list {
 		out = append(out, float64(x))
@@ -156,8 +156,7 @@ func exactly(list []float32) (out []float64) {
 	return out
 }
 
-// errorsOf are the largest errors that the script finds in an output, and in one that is
-// wrong.
+// errorsOf returns the largest errors that the script finds in a right and in a wrong output.
 func errorsOf(t *testing.T, python string, given map[string]any) (off [2]float64) {
 	t.Helper()
 	const program = `
@@ -190,7 +189,7 @@ print(json.dumps([worst(out), worst(out + 1e-3)]))
 	return off
 }
 
-// TestRefusals: what a library cannot do does not end it.
+// TestRefusals wants the process to continue after a case that is not supported.
 func TestRefusals(t *testing.T) {
 	r := fake(t, Options{})
 	_, err := r.Prepare(t.Context(), Case{Shape: tiny, Implementation: "unsupported"})
@@ -208,7 +207,7 @@ func TestRefusals(t *testing.T) {
 
 func TestDies(t *testing.T) {
 	r := fake(t, Options{})
-	for range 2 { // and stays dead
+	for range 2 { // the process does not come back
 		_, err := r.Prepare(t.Context(), Case{Shape: tiny, Implementation: "dies"})
 		var died *Died
 		if !errors.As(err, &died) || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "terminate called") {
@@ -220,7 +219,7 @@ func TestDies(t *testing.T) {
 func TestHangs(t *testing.T) {
 	t.Run("timeout", func(t *testing.T) {
 		r := fake(t, Options{})
-		r.timeout = 100 * time.Millisecond // once it has started, however long that took
+		r.timeout = 100 * time.Millisecond // only after the start, which may take long
 		_, err := r.Prepare(t.Context(), Case{Shape: tiny, Implementation: "hangs"})
 		var died *Died
 		if !errors.As(err, &died) || !strings.Contains(err.Error(), "no answer in time") {

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// A kernel that takes too many registers is not looked at any further.
+// A kernel that uses too many registers is rejected by the first gate.
 func ExampleJudge() {
 	v := gate.Judge(&record.Record{Resources: &record.Resources{
 		Budget: gate.BudgetFor("sm_89"),

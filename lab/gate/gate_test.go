@@ -16,8 +16,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// green is a record with which nothing is wrong, of a kernel that takes ratio times as
-// long as its baseline.
+// green returns a record without faults, of a kernel that takes ratio times as long as its
+// baseline.
 func green(ratio, noise float64) *record.Record {
 	errors := func(max, mean float64) *ref.Errors {
 		return &ref.Errors{Elements: 2 * 33 * 64, Max: max, Mean: mean, RMSE: mean}
@@ -201,7 +201,8 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// TestComparisonIsOurs: what a record says of itself does not count.
+// TestComparisonIsOurs wants the comparison to be computed from the samples, not read from the
+// record.
 func TestComparisonIsOurs(t *testing.T) {
 	r := green(1, 0.002)
 	r.Performance.Shapes[0].Baseline = &stats.Comparison{Ratio: 0.1, Interval: stats.Interval{Low: 0.09, High: 0.11}}
@@ -210,7 +211,7 @@ func TestComparisonIsOurs(t *testing.T) {
 	}
 }
 
-// TestLargerBudget: a budget may be larger than usual, and the verdict says so.
+// TestLargerBudget wants the verdict to say that a budget is larger than the default.
 func TestLargerBudget(t *testing.T) {
 	r := green(0.5, 0.002)
 	r.Resources.Usage[0].Registers.Value = 200

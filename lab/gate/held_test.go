@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// TestHeldByArithmetic derives what rounding Q, K and V costs from the steps of the
-// formats, without rounding anything, and holds Held against it.
+// TestHeldByArithmetic derives the error of rounding Q, K and V from the steps of the formats,
+// without rounding anything, and compares Held with it.
 //
 // A number that is rounded to a step h is off by h/√12, root mean square. To the first
 // order in these errors, with weights p, logits z = Σ q·k/√D and O = Σ p·v,
@@ -18,9 +18,8 @@ import (
 //	δz_j = Σ (δq·k_j + q·δk_j)/√D
 //	δO   = Σ p_j·(δv_j + (v_j - O)·δz_j)
 //
-// so that the variance of every element of O is known from the inputs. What Held allows
-// must be above the mean that follows, with room for weights that are rounded too, which
-// make it 2/√3 as large, and not far above.
+// so the inputs determine the variance of every element of O. Held must be above the mean error
+// that follows, with room for rounded weights, which make it 2/√3 as large, and not far above.
 func TestHeldByArithmetic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -52,7 +51,7 @@ func TestHeldByArithmetic(t *testing.T) {
 	}
 }
 
-// TestHeldCausal: rows that see few keys are further off, and a row has no fewer than one.
+// TestHeldCausal wants a larger bound for causal rows, since some see few keys.
 func TestHeldCausal(t *testing.T) {
 	s := problem.Square(1, 1, 512, 64)
 	full, _ := Held("e4m3", s, "normal", false, all(s))
@@ -65,8 +64,8 @@ func TestHeldCausal(t *testing.T) {
 	}
 }
 
-// TestHeldFewRows: of a long causal output 512 rows are compared, the first ones among them,
-// which see few keys. An H200 was 0.00128 off there with 192x128, and it was right.
+// TestHeldFewRows compares 512 rows of a long causal output, including the first ones, which see few
+// keys. A right kernel (192x128) had a mean error of 0.00128 there on an H200.
 func TestHeldFewRows(t *testing.T) {
 	s := problem.Square(2, 16, 16384, 128)
 	few := &record.Case{Shape: s, Errors: &ref.Errors{Elements: 512 * s.D}}
@@ -81,7 +80,7 @@ func TestHeldFewRows(t *testing.T) {
 
 func all(s problem.Shape) []ref.Row { return ref.Rows(s, s.Q().Rows(), 0) }
 
-// steps are the distances between neighbours of a format at the numbers of a head.
+// steps returns the distance between neighbouring values of a format for each number of a head.
 func steps(x []float32, format string) []float64 {
 	var most float64
 	for _, v := range x {
@@ -103,7 +102,7 @@ func steps(x []float32, format string) []float64 {
 	return out
 }
 
-// deviations are the standard deviations of the elements of O.
+// deviations returns the standard deviations of the elements of O.
 func deviations(in *ref.Inputs, s problem.Shape, format string) (sigma []float64) {
 	n, d := s.Skv, s.D
 	for head := range s.B * s.Hq {
@@ -145,7 +144,7 @@ func deviations(in *ref.Inputs, s problem.Shape, format string) (sigma []float64
 	return sigma
 }
 
-// TestOneRow wants a row that is far off to be red, unless an outlier may be all of it.
+// TestOneRow wants a single wrong row to be red, except with outliers.
 func TestOneRow(t *testing.T) {
 	e := func(mean float64) *ref.Errors {
 		return &ref.Errors{Max: 4 * mean, Mean: mean, RMSE: mean, Elements: 6400}
@@ -169,8 +168,8 @@ func TestOneRow(t *testing.T) {
 	}
 }
 
-// TestNearTheTolerance: where rounding alone comes near a tolerance, a right kernel may be
-// beyond it by a little, and one that is beyond it by itself is not right.
+// TestNearTheTolerance wants a kernel to pass slightly above a tolerance if rounding alone comes
+// near it, and to fail otherwise.
 func TestNearTheTolerance(t *testing.T) {
 	for _, x := range []struct {
 		max, mean   float64
