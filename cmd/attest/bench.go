@@ -23,10 +23,11 @@ libraries of --against in one process, in random order; --processes repeats that
 other processes. A kernel whose output is wrong is not timed, and the outputs of timed
 launches are checked.
 
-A number is the time of one launch. "graph" replays many launches in a graph and divides
-by their number; "event" times one launch between two events. "warm" uses the same
-buffers again, "cold" uses others. Ratios are ratios of medians with a 95 % interval;
-below 1 the kernel is faster. TFLOP/s count 4·B·H·Sq·Skv·D, half of that for causal.
+Each number is the time of one launch in microseconds. "graph" replays many launches in a
+graph and divides by their number; "event" times one launch between two events. "warm" uses
+the same buffers again, "cold" uses other buffers. Ratios are ratios of medians with a 95 %
+interval; below 1 the kernel is faster. TFLOP/s count 4·B·H·Sq·Skv·D operations, half of that
+for causal.
 
 A kernel is written for one head dimension, and hopper is written for a shape. Shapes
 that need other texts are timed one group after the other, each with all kernels. A
@@ -57,8 +58,8 @@ its hash}.`,
 	methodFlags(c, &x.Modes, &x.Caches, "warm", "cold")
 	keepFlag(c, &x.Dir, "", "records")
 	f := c.Flags()
-	f.IntVar(&x.Samples, "samples", 500, "how many samples each candidate gets at most")
-	f.DurationVar(&x.Time, "time", 20*time.Second, "how long each shape and method is measured at most")
+	f.IntVar(&x.Samples, "samples", 500, "largest number of samples per candidate")
+	f.DurationVar(&x.Time, "time", 20*time.Second, "longest time for each shape and method")
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the order of candidates")
 	return c
 }

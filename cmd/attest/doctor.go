@@ -12,8 +12,8 @@ import (
 func doctorCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine can do and what is missing",
-		Long: `Say what this machine can do for attest, and what you lose without the tools that are
+		Short: "Show what this machine can do and which tools are missing",
+		Long: `Show what this machine can do for attest, and what you lose without the tools that are
 missing.
 
   attest doctor
@@ -22,14 +22,14 @@ It lists the targets of the emulator, the GPUs and their state (clocks, power,
 temperature, why they are slowed), the tools ptxas, nvdisasm, cuobjdump, ncu,
 compute-sanitizer and nvcc, and Python with torch, flash_attn_3, triton and jax.
 
-Everything is optional: the exit code is 0 on a machine with nothing. Cards are only
-read, never changed. ATTEST_PYTHON names a Python other than the one on PATH.
+Everything is optional, so the exit code is always 0. doctor only reads the state of a GPU
+and never changes it. ATTEST_PYTHON names a Python other than the one on PATH.
 
 JSON: {"emulator", "gpus": [{"index", "name", "target", "memory", "driver",
 "state", …}], "gpu_note", "tools": [{"name", "path", "version", "note"}],
 "python": {"path", "version", "modules", "note"}, "lacks": [{"what", "cost"}]}.`,
 		Example: "  attest doctor\n  attest doctor --json | jq '.lacks[].what'",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			progress := env.StartProgress()
 			defer progress.Stop()

@@ -65,7 +65,7 @@ JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", 
 "device", "shapes", "outcome", "why", "verdict"}; outcome, why and verdict (a hash) are
 "" for a record without a verdict.`,
 		Example: "  attest evidence list\n  attest evidence list --kernel stage3b --shape mission\n  attest evidence list --outcome reject --json | jq -r .hash",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			f.Shape = shape.Shape
 			return x.List(f)
@@ -74,7 +74,8 @@ JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", 
 	flags := c.Flags()
 	flags.StringVar(&f.Kernel, "kernel", "", "only kernels whose name contains this")
 	flags.StringVar(&f.Outcome, "outcome", "", "only this outcome: "+strings.Join(archive.Outcomes(), ", "))
-	flags.Var(&shape, "shape", "only records with this shape: "+shapes.Help())
+	flags.Var(&shape, "shape", "only records with this shape: "+shapes.Help)
+	explainShapes(c)
 	complete(c, "shape", shapes.Names()...)
 	complete(c, "outcome", archive.Outcomes()...)
 	return c
@@ -115,7 +116,7 @@ before it was changed: the chain then still has an entry with that hash.
 JSON: {"entries", "records", "verdicts", "texts", "head", "problems": [{"path", "what"}],
 "notes": [{"path", "what"}]}.`,
 		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return x.Verify() },
 	}
 }

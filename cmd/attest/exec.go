@@ -22,27 +22,27 @@ the buffers that they write with what is expected.
 
   attest exec kernel.ptx --launch launch.json --check all
 
-A launch file is one launch or a list of them, in JSON:
+A launch file describes one launch, or a list of launches, in JSON:
 
   {"entry": "saxpy", "grid": [4], "block": [256], "shared": 0,
    "params": [
-     {"buffer": "x.bin"},                      a device buffer with a file's bytes
-     {"buffer": "y.bin", "expect": "out.bin"}, and what it must hold afterwards
+     {"buffer": "x.bin"},                      a device buffer with the bytes of a file
+     {"buffer": "y.bin", "expect": "out.bin"}, and the bytes that it must hold afterwards
      {"f32": 2.5}, {"u32": 1024}]}             values; also "bytes": "hex"
 
-Other buffers are {"zeros": N} and {"poison": N} of N bytes; a {"tensormap": {…}}
-describes one to the copy engine. A buffer with a "name" is available to later
-launches as {"ref": "name"}. "type", "abs", "rel" and "ulp" loosen "expect";
-"save": "file" writes the buffer out. Files are named relative to the launch file.
-The package comment of attest/device/launchfile describes all fields.
+{"zeros": N} and {"poison": N} are buffers of N bytes, {"tensormap": {…}} is a tensor map of
+a buffer. A later launch uses a buffer with a "name" as {"ref": "name"}. "type", "abs", "rel"
+and "ulp" set the tolerance of "expect", and "save": "file" writes the buffer to a file.
+Paths are relative to the launch file. go doc github.com/GOATnote-Inc/attest/device/launchfile
+describes all fields.
 
 What a kernel prints goes to standard output. The exit code is 1 for a fault, a deadlock,
 a mismatch, a defect that is an error, or bits that depend on the schedule. It is 2 when
 the kernels cannot be run.
 
---check all watches the kernel on the emulator and finds defects that a GPU shows once in
-a thousand runs. Each has its line, its threads and, for a race, the other access. Errors
-make the exit code 1, warnings do not. The kinds are
+--check all watches the kernel on the emulator and finds defects that a GPU may show once in
+a thousand runs. Each finding has its line, its threads and, for a race, the other access.
+Errors make the exit code 1, warnings do not. These are the kinds of defects:
 
 ` + cli.KindsHelp() + `
 
@@ -77,17 +77,17 @@ JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
 	}
 	f := c.Flags()
 	f.StringVar(&x.Launch, "launch", "", "the launch file")
-	f.StringVar(&x.Device, "device", "emu", "where to run: emu, emu:sm_89 …, cuda:0; emu alone is the least target that runs the file")
-	f.StringVar(&x.Check, "check", "none", "defects to look for, on the emulator: all, none or kinds with commas")
+	f.StringVar(&x.Device, "device", "emu", "where to run: emu, emu:sm_89, cuda:0 …; emu is the emulator of the least target that runs the file")
+	f.StringVar(&x.Check, "check", "none", "defects to look for, on the emulator: all, none or kinds with commas between them")
 	f.StringVar(&x.SARIF, "sarif", "", "write the defects to this file as SARIF 2.1.0")
-	f.BoolVar(&x.Counters, "counters", false, "count instructions, bank conflicts, sectors, divergence, bytes (emulator)")
+	f.BoolVar(&x.Counters, "counters", false, "print counts of instructions, bank conflicts, sectors, divergence and bytes (emulator)")
 	f.StringVar(&x.Listing, "listing", "", "print the PTX with counters and defects at its lines; --listing=FILE writes it there (emulator)")
 	f.Lookup("listing").NoOptDefVal = execrun.Stdout
 	f.Uint64Var(&x.Schedule, "schedule", 0, "seed of the order in which warps run; 0 is the natural order")
-	f.IntVar(&x.Schedules, "schedules", 1, "how many schedules to try; all must give the same bits")
-	f.BoolVar(&x.Stats, "stats", false, "print how many instructions ran and how long they took")
-	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "how long a launch may take; 0 is without limit")
-	f.Uint64Var(&x.MaxInstructions, "max-instructions", 0, "how many instructions a warp may run; 0 is the emulator's own limit")
+	f.IntVar(&x.Schedules, "schedules", 1, "number of schedules to try; all must give the same bits")
+	f.BoolVar(&x.Stats, "stats", false, "print the number of instructions and the time in seconds")
+	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "longest time that a launch may take; 0 is no limit")
+	f.Uint64Var(&x.MaxInstructions, "max-instructions", 0, "largest number of instructions that a warp may run; 0 is the limit of the emulator")
 	completeDevices(c, "device")
 	return c
 }

@@ -37,9 +37,9 @@ func completeKernels(c *cobra.Command) {
 // formatFlags are about kernels of attest.
 func formatFlags(c *cobra.Command, s *campaign.Selection) {
 	f := c.Flags()
-	f.StringVar(&s.Format, "format", "e4m3", "format of Q, K and V: e4m3, e5m2, u8 (simulated FP8, one byte u means (u-128)/127*448*scale), u8-legacy")
+	f.StringVar(&s.Format, "format", "e4m3", "format of Q, K and V: e4m3, e5m2, u8 or u8-legacy; in u8 a byte u means (u-128)/127*448*scale")
 	f.StringVar(&s.Output, "output", "f16", "format of O: f16, bf16")
-	f.BoolVar(&s.Causal, "causal", false, "hide keys after the query; kernels for Hopper support it")
+	f.BoolVar(&s.Causal, "causal", false, "mask the keys after each query; only kernels for Hopper support it")
 	complete(c, "format", campaign.Formats()...)
 	complete(c, "output", campaign.Outputs...)
 	completeKernels(c)
@@ -51,20 +51,20 @@ func kernelFlags(c *cobra.Command, s *campaign.Selection) {
 	f := c.Flags()
 	f.BoolVar(&s.LSE, "lse", false, "also compute the log-sum-exp of each row")
 	f.StringVar(&s.Set, "set", "", "toggles to change in every named kernel, as in --set swizzle,no-lut,tile-n=32; stage3a+swizzle is the same for one kernel. attest list toggles explains them")
-	f.StringVar(&s.PTX, "ptx", "", "take a kernel from this PTX file, of any compiler; needs --abi")
-	f.StringVar(&s.Entry, "entry", "", "the entry in the file of --ptx; the one that --abi names when empty")
-	f.StringVar(&s.ABI, "abi", "", "JSON file that says how the kernel of --ptx is called; go doc github.com/GOATnote-Inc/attest/kernel/abi describes it")
+	f.StringVar(&s.PTX, "ptx", "", "use the kernel in this PTX file, from any compiler; needs --abi")
+	f.StringVar(&s.Entry, "entry", "", "the entry of the file of --ptx; the default is the entry that --abi names")
+	f.StringVar(&s.ABI, "abi", "", "JSON file that says how to call the kernel of --ptx; go doc github.com/GOATnote-Inc/attest/kernel/abi explains it")
 }
 
 // headDimFlag is for commands where no shape need be given.
 func headDimFlag(c *cobra.Command, to *int) {
-	c.Flags().IntVar(to, "head-dim", 0, "head dimension: 64, 128; 0 takes that of --shape, or 64")
+	c.Flags().IntVar(to, "head-dim", 0, "head dimension: 64 or 128; the default is the head dimension of --shape, or 64")
 	complete(c, "head-dim", "64", "128")
 }
 
 // deviceFlag says where kernels run.
 func deviceFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "device", "", "where to run: emu, emu:sm_90a …, cuda:0; a GPU if there is one when empty, else emu")
+	c.Flags().StringVar(to, "device", "", "where to run: emu, emu:sm_90a, cuda:0 …; the default is a GPU if there is one, else emu")
 	completeDevices(c, "device")
 }
 
@@ -80,7 +80,7 @@ func completeDevices(c *cobra.Command, flag string) {
 func againstFlags(c *cobra.Command, x *campaign.Campaign) {
 	f := c.Flags()
 	f.StringSliceVar(&x.Against, "against", nil, "libraries to time in the same run: "+strings.Join(rival.Libraries, ", ")+"; torch:flash names an implementation")
-	f.IntVar(&x.Processes, "processes", 1, "how many processes to time in; each is one replicate")
+	f.IntVar(&x.Processes, "processes", 1, "number of processes that repeat the timing")
 	complete(c, "against", rival.Libraries...)
 }
 
@@ -90,7 +90,8 @@ func shapeFlag(c *cobra.Command, to *problem.Named, value, what string) {
 	if err := one.Set(value); err != nil {
 		panic(err) // the default is not a shape
 	}
-	c.Flags().Var(one, "shape", what+": "+shapes.Help())
+	c.Flags().Var(one, "shape", what+": "+shapes.Help)
+	explainShapes(c)
 	complete(c, "shape", shapes.Names()...)
 }
 
@@ -108,15 +109,26 @@ func (v *shapeValue) Set(text string) error {
 
 // shapesFlag takes several shapes.
 func shapesFlag(c *cobra.Command, to *shapes.List, what string) {
-	c.Flags().Var(to, "shape", what+": "+shapes.Help()+"; several with commas, or repeat the flag")
+	c.Flags().Var(to, "shape", what+": "+shapes.Help+"; several with commas, or repeat the flag")
+	explainShapes(c)
 	complete(c, "shape", shapes.Names()...)
+}
+
+// explainShapes adds the paragraph about shapes to the help of a command, in front of the
+// description of its JSON.
+func explainShapes(c *cobra.Command) {
+	text, fields, found := strings.Cut(c.Long, "\n\nJSON")
+	c.Long = text + "\n\n" + shapes.Explanation()
+	if found {
+		c.Long += "\n\nJSON" + fields
+	}
 }
 
 // methodFlags say how launches are timed.
 func methodFlags(c *cobra.Command, modes, caches *[]string, cache ...string) {
 	f := c.Flags()
-	f.StringSliceVar(modes, "mode", []string{"graph", "event"}, "how a launch is timed: graph, event")
-	f.StringSliceVar(caches, "cache", cache, "state of the L2 cache: warm, cold")
+	f.StringSliceVar(modes, "mode", []string{"graph", "event"}, "how a launch is timed: graph (many launches in a replayed graph), event (one launch between two events)")
+	f.StringSliceVar(caches, "cache", cache, "state of the L2 cache: warm (the same buffers again), cold (other buffers)")
 	complete(c, "mode", "graph", "event")
 	complete(c, "cache", "warm", "cold")
 }
@@ -137,6 +149,6 @@ func chipFlag(c *cobra.Command, to *string, otherwise string) {
 	for _, p := range predict.Chips {
 		chips = append(chips, p.Name)
 	}
-	c.Flags().StringVar(to, "chip", "", "GPU to predict for: "+strings.Join(chips, ", ")+"; "+otherwise+" when empty")
+	c.Flags().StringVar(to, "chip", "", "GPU to predict for: "+strings.Join(chips, ", ")+"; the default is "+otherwise)
 	complete(c, "chip", chips...)
 }

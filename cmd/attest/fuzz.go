@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
@@ -54,12 +53,7 @@ Of "runs" runs alone, "seen" differed; "cut" says that time ran out while it was
 		Example: `  attest fuzz --duration 10m --out finds
   attest fuzz --device cuda:0 --target sm_90a --ptx 8.7
   attest fuzz --device emu --seed 1234 --kernels 1`,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("%q is given, but the command takes only flags; see %s --help", args[0], c.CommandPath())
-			}
-			return nil
-		},
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if worker {
 				return x.Serve(env.In, env.Out)

@@ -15,23 +15,27 @@ import (
 func listCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [" + strings.Join(catalogue.Lists, "|") + "]",
-		Short: "List kernels, presets, shapes, distributions and devices",
-		Long: `List what the other commands work with. Without an argument: all of it.
+		Short: "List kernels, presets, toggles, shapes, distributions and devices",
+		Long: `List the names that the other commands understand.
 
   attest list kernels
 
-kernels        the kernels of attest, with the idea of each and the one it builds on
-presets        their configurations, threads and shared memory, for each head dimension
-toggles        what a kernel's name can change: stage3a+swizzle+tile-n=32
-shapes         the shapes that have names
-distributions  the distributions of inputs
-devices        emulators and GPUs of this machine, and the chips that profile and tune
-               know the throughputs of
+Without an argument it prints all lists:
+
+  kernels        the kernels of attest, the kernel that each one builds on, and its idea
+  presets        the configuration of each kernel and head dimension, its threads and its
+                 shared memory in bytes
+  toggles        the decisions that can be changed in a name: stage3a+swizzle+tile-n=32
+  shapes         the shapes that have names, and their work in GFLOP
+  distributions  the distributions of inputs
+  devices        the emulators and GPUs of this machine, and the chips that attest profile
+                 and attest tune can predict times for
 
 JSON: {"kernels": [{"name", "base", "idea"}], "presets": [{"name", "head_dim",
-"config", "threads", "shared", "target"}], "toggles": [{"family", "name", "values", "what"}], "shapes": [{"name", "shape",
-"gflop"}], "distributions": [{"name", "what"}], "devices": [{"name", "what"}],
-"chips": [{"name", "target", "sms", "mhz"}]}, as far as they were asked for.`,
+"config", "threads", "shared", "target"}], "toggles": [{"family", "name", "values",
+"what"}], "shapes": [{"name", "shape", "gflop"}], "distributions": [{"name", "what"}],
+"devices": [{"name", "what"}], "chips": [{"name", "target", "sms", "mhz"}]}, with the lists
+that were asked for.`,
 		Example: `  attest list
   attest list kernels
   attest list presets --json | jq -r '.presets[] | [.name, .config] | @tsv'`,

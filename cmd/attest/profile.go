@@ -21,8 +21,8 @@ func profileCommand(env *cli.Env) *cobra.Command {
 	x := &profiler{env: env}
 	c := &cobra.Command{
 		Use:   "profile KERNEL",
-		Short: "Say where a kernel's time goes: tensor cores, arithmetic or memory",
-		Long: `Say where a kernel's time goes, on one screen.
+		Short: "Show where a kernel's time goes: tensor cores, arithmetic or memory",
+		Long: `Show where a kernel's time goes, on one screen.
 
   attest profile stage3b --shape long
 
@@ -30,10 +30,10 @@ It shows how long the kernel keeps the tensor cores, the arithmetic units (expon
 floats, integers, issue slots) and memory (shared, global) busy, then the same by phase
 and by line. Improving a part that takes a few per cent of the time does not pay.
 
-The numbers are PREDICTED. The kernel runs once on the emulator, which counts what it
-does, and the counts are divided by the throughputs of a chip. Latencies are not
-modelled, nor is what the driver's compiler does to the PTX. Two times are given: one as
-if the busiest unit hid all others, one as if nothing were hidden.
+The times are PREDICTED, in microseconds. The kernel runs once on the emulator, which counts
+instructions and bytes, and the counts are divided by the throughputs of a chip. The model
+has no latencies and does not know what the driver's compiler does to the PTX. It gives two
+times: one as if the busiest unit hid all others, one as if nothing were hidden.
 
 On a machine with a GPU and Nsight Compute (ncu), the kernel is also profiled there, and
 those numbers are measured. Phases are the source files of the kernel, or its lines where
@@ -55,8 +55,8 @@ null, "ncu_note"}. Times are in microseconds, shares of ncu in per cent of the p
 	shapeFlag(c, &x.shape, "mission", "what is computed")
 	chipFlag(c, &x.chip, "the GPU of this machine, or one of the kernel's target")
 	f := c.Flags()
-	f.IntVar(&x.text.Lines, "lines", 8, "how many lines are shown")
-	f.BoolVar(&x.text.Counters, "counters", false, "show all counters too")
+	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
+	f.BoolVar(&x.text.Counters, "counters", false, "also show all counters")
 	return c
 }
 

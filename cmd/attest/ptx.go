@@ -8,9 +8,12 @@ import (
 
 func ptxCommand(env *cli.Env) *cobra.Command {
 	c := group("ptx", "Read, verify and format PTX files",
-		`Work on PTX files from any compiler: nvcc, clang, Triton, or kernels written
-with attest/build. FILE may be - for standard input. Several files are processed
-in parallel and reported in order; a bad file does not stop the rest.`,
+		`Check, format and count PTX files from any compiler: nvcc, clang, Triton, or attest/build.
+
+  attest ptx check kernel.ptx
+
+FILE may be - for standard input. Several files are processed in parallel and reported in
+order; a bad file does not stop the rest.`,
 		`  attest ptx check *.ptx
   attest ptx stats --json kernel.ptx
   attest ptx fmt --check *.ptx`)

@@ -19,13 +19,13 @@ func checkCommand(env *cli.Env) *cobra.Command {
 
   attest ptx check kernel.ptx
 
-It verifies names, operand and register types, instruction forms
-against the module's .target and .version, control flow, barriers under divergent
-branches, uninitialised registers, limits of a launch.
+It checks names, types of operands and registers, instruction forms against .target and
+.version, control flow, barriers in divergent branches, uninitialised registers, and the
+limits of a launch.
 
-An error is something that an assembler refuses, or a program that cannot work. A
-warning is legal PTX that is very likely a mistake. Findings go to standard error, each
-with its line and a caret, and with the source line where .loc gives one.
+An error is PTX that ptxas refuses, or that cannot work. A warning is legal PTX that is very
+likely a mistake. Findings go to standard error, each with its line of PTX and, where .loc
+gives one, its line of source. The exit code is 1 for errors.
 
 JSON: {"file", "diagnostics": [{"line", "column", "severity", "kind", "message",
 "function", "source"}], "errors", "warnings"} for each file.`,

@@ -30,7 +30,7 @@ precision. clang 14 to 19 were tried; only clang 17 and later know sm_90a.
 -gline-tables-only makes findings name the line of the source. Declare kernels extern "C",
 or their entries get names such as _Z5scalePf.`,
 		Example: "  attest ptx cuda-header > attest_cuda.h",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := io.WriteString(env, cudaHeader)
 			return err

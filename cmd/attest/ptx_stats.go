@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
@@ -12,17 +14,16 @@ func statsCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "stats FILE...",
 		Short: "Count registers, memory and instructions; find the minimum target",
-		Long: `Count what PTX is made of.
+		Long: `Count the registers, memory and instructions of PTX files.
 
   attest ptx stats kernel.ptx
 
-For each function it prints parameters, registers declared by
-type, shared and local memory, loops, barriers, instructions by family and opcode.
-For the module it prints the least target and PTX version that suffice, and the
-instruction that decides.
+For each function it prints the parameters, the declared registers by type, shared and local
+memory in bytes, loops, barriers, and the instructions by family and opcode. For the module
+it prints the least target and PTX version that suffice, and the instruction that needs them.
 
-Register pressure is an estimate from live ranges. The assembler reorders,
-rematerialises and spills: its own count decides occupancy.
+The number of live registers is an estimate from live ranges. ptxas reorders and spills, so
+its own count decides the occupancy.
 
 JSON: {"file", "diagnostics", "version", "target", "address_size", "needs",
 "global_bytes", "const_bytes", "functions": [...]} for each file; counts are lists
@@ -32,8 +33,11 @@ of {"name", "count"}, most frequent first. A file with errors has the first two.
   attest ptx stats --json kernel.ptx | jq '.functions[] | {name, instructions}'`,
 		Args: files,
 	}
-	top := c.Flags().Int("top", 10, "how many opcodes to list for each function")
+	top := c.Flags().Int("top", 10, "number of opcodes to list for each function")
 	c.RunE = func(c *cobra.Command, paths []string) error {
+		if *top < 0 {
+			return errors.New("--top must not be negative")
+		}
 		return cli.EachFile(c.Context(), env, paths, func(f *cli.File) *ptxstat.Module {
 			return ptxstat.Of(f.Module)
 		}, func(f *cli.File, m *ptxstat.Module) {

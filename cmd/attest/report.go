@@ -31,7 +31,7 @@ JSON: {"kernels": [{"kernel", "config", "outcome", "why", "record", "ptx", "time
 [{"device", "shape", "best", "p50", "tflops", "record"}], "check": as attest evidence
 verify, "written": [paths]}.`,
 		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --evidence evidence --readme README.md\n  attest report --evidence evidence --svg docs/times.svg",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return x.Report(pages) },
 	}
 	archiveFlag(c, x)

@@ -31,8 +31,8 @@ flash_attn_interface, in 16 bits and FP8). triton is a fused kernel that comes w
 attest, in 16 bits and FP8. jax is JAX (cuDNN, in 16 bits and FP8). ATTEST_PYTHON names a
 Python other than the one on PATH.
 
-All implementations take turns in random order, in one process. A number is the time of
-one launch. "graph" replays many launches in a graph and divides by their number;
+All implementations take turns in random order, in one process. Each number is the time of
+one launch in microseconds. "graph" replays many launches in a graph and divides by their number;
 "event" times one launch between two events. "warm" uses the same buffers again; "cold"
 uses others, or flushes the L2 cache. JAX has neither graphs nor events: its "graph" is a
 compiled loop, timed by the host's clock. Inputs are N(0,1). The error is the largest one
@@ -71,13 +71,13 @@ JSON, one object per shape: {"library", "skipped", "hello", "shape", "causal", "
 	shapesFlag(c, &x.Shapes, "what is timed (default mission)")
 	methodFlags(c, &modes, &caches, "warm")
 	f := c.Flags()
-	f.BoolVar(&x.Causal, "causal", false, "hide keys after the query")
+	f.BoolVar(&x.Causal, "causal", false, "mask the keys after each query")
 	f.StringSliceVar(&x.Implementations, "implementation", nil, "only these implementations")
 	f.StringSliceVar(&x.DTypes, "dtype", nil, "only these types: f16, bf16, e4m3, e5m2")
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs and of the order")
-	f.IntVar(&x.Samples, "samples", 100, "how many samples each candidate gets at most")
-	f.DurationVar(&x.Time, "time", 20*time.Second, "how long is measured at most")
-	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "how long Python may take for one answer")
+	f.IntVar(&x.Samples, "samples", 100, "largest number of samples per candidate")
+	f.DurationVar(&x.Time, "time", 20*time.Second, "longest time for each shape")
+	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "longest time that Python may take for one answer")
 	complete(c, "dtype", "f16", "bf16", "e4m3", "e5m2")
 	return c
 }

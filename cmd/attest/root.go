@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,73 +13,72 @@ import (
 // these and a line here or in its group.
 func rootCommand(env *cli.Env) *cobra.Command {
 	root := group("attest", "Judge, run and read GPU kernels as PTX text",
-		`attest judges attention kernels for NVIDIA GPUs, its own and those of any compiler, and
-keeps the evidence. It also reads PTX, the text form of GPU programs: it says what is
-wrong with it, counts what it is made of, and runs it. It needs no GPU and no CUDA.
+		`attest judges attention kernels for NVIDIA GPUs: its own kernels, and PTX from any
+compiler. It needs no GPU and no CUDA.
 
-Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.`,
-		`  attest gate                          judge all kernels: resources, defects, errors, times
-  attest gate --ptx mine.ptx --abi mine.json
-  attest profile stage3b               where the time goes
-  attest ptx check kernel.ptx          every error and warning, with its line
-  attest ptx stats kernel.ptx          registers, memory, instructions, target
-  attest ptx fmt -w kernel.ptx         rewrite in the normal form
-  attest exec kernel.ptx --launch launch.json
-  nvcc -ptx -o - kernel.cu | attest ptx check -`)
+  attest gate
+
+attest gate measures resources, defects, errors and, on a GPU, times, and gives each kernel a
+verdict. The other commands run one case, compare and profile kernels, search for faster
+ones, and check, format and run any PTX file.
+
+Exit codes: 0 success, 1 a file has errors or a result is wrong, 2 the command cannot run:
+the command line is wrong or a file cannot be read.`,
+		`  attest gate                                  judge all kernels of attest
+  attest gate --ptx mine.ptx --abi mine.json   judge a kernel of your own
+  attest run stage3b --shape 1,8,512,64        run one case and show its errors
+  attest profile stage3b                       show where the time goes
+  attest ptx check kernel.ptx                  find errors in PTX
+  attest exec kernel.ptx --launch launch.json --check all
+                                               run any kernel and find races
+  attest list                                  kernels, shapes and devices`)
+	cobra.EnableCommandSorting = false // the order of the calls below is the order of the help
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.Version = version.This().Version // cobra has --version where this is set
 	root.InitDefaultVersionFlag()
 	root.Flags().Lookup("version").Usage = "print the version and the revision"
 	cobra.AddTemplateFunc("attestVersion", func() string { return version.WithSource(context.Background()).String() })
 	root.SetVersionTemplate("attest {{attestVersion}}\n")
+	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(flagError)
 	root.SetIn(env.In)
 	root.SetOut(env)
 	root.SetErr(env.Err)
 	flags := root.PersistentFlags()
-	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object per line (see each command's help)")
+	flags.BoolVar(&env.JSON, "json", false, "write JSON, one object per line; each command's help lists the fields")
 	flags.Var(&env.Color, "color", "colour the output: auto, always or never; NO_COLOR turns auto off")
 	flags.BoolVar(&env.Progress, "progress", false, "show progress on standard error even if it is not a terminal")
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", err, c.CommandPath())
-	})
-	root.AddCommand(ptxCommand(env), execCommand(env), fuzzCommand(env), versionCommand(env))
-	root.AddCommand(rivalCommand(env), doctorCommand(env))
-	root.AddCommand(evidenceCommand(env), reportCommand(env))
-	root.AddCommand(listCommand(env), gateCommand(env), profileCommand(env), runCommand(env), benchCommand(env),
-		compareCommand(env), tuneCommand(env), replicateCommand(env))
+	addGroup(root, "Judge and measure kernels", gateCommand(env), runCommand(env), profileCommand(env), benchCommand(env),
+		compareCommand(env), tuneCommand(env), rivalCommand(env))
+	addGroup(root, "Work with PTX", ptxCommand(env), execCommand(env), fuzzCommand(env))
+	addGroup(root, "Read the evidence", evidenceCommand(env), reportCommand(env))
+	addGroup(root, "Look things up", listCommand(env), doctorCommand(env), versionCommand(env), completionCommand(root))
+	root.SetHelpCommandGroupID("Look things up")
+	root.AddCommand(replicateCommand(env))
 	return root
 }
 
-// group returns a command that only has other commands. Without one of them it shows its
-// help and fails: a script that lost an argument must not look green.
-func group(use, short, long, example string) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: short, Long: long, Example: example,
-		SuggestionsMinimumDistance: 2,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			hint := "see " + c.CommandPath() + " --help"
-			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf("did you mean %q?", near[0])
-			}
-			return fmt.Errorf("unknown command %q for %q; %s", args[0], c.CommandPath(), hint)
-		},
-		RunE: func(c *cobra.Command, _ []string) error {
-			c.SetOut(c.ErrOrStderr())
-			if err := c.Help(); err != nil {
-				return err
-			}
-			return cli.Exit(cli.Misuse)
-		},
+// addGroup adds commands that the help of root lists below a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	for _, c := range commands {
+		if c.Parent() == nil {
+			root.AddCommand(c)
+		}
 	}
 }
 
-// files checks the arguments of a command over files.
-func files(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("no FILE is given (- is standard input); see %s --help", c.CommandPath())
+// completionCommand returns the command that cobra makes for the completion of shells.
+func completionCommand(root *cobra.Command) *cobra.Command {
+	root.InitDefaultCompletionCmd("completion")
+	c, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		panic(err) // cobra did not make it
 	}
-	return nil
+	c.Short = "Print a script with which a shell completes commands, kernels and shapes"
+	asGroup(c)
+	return c
 }

@@ -11,26 +11,33 @@ func runCommand(env *cli.Env) *cobra.Command {
 	x := &campaign.Once{}
 	c := &cobra.Command{
 		Use:   "run KERNEL",
-		Short: "Run a kernel once: how far it is from float64, and how long it takes",
-		Long: `Run a kernel on one shape, seed and distribution, and say how far its output is from
-attention in float64 and how long it takes.
+		Short: "Run a kernel on one case and show its errors and its time",
+		Long: `Run a kernel on one shape, seed and distribution, and show its errors and its time.
 
   attest run stage3b --shape mission
 
-Errors are given against float64 on the inputs as they were and as they were quantised,
-each beside the error of a plain computation in the same precision.
+The output is compared with attention in float64, computed twice: from the inputs before
+and after their quantisation. Each error stands above the error of a plain computation in
+the same precision.
 
-On a GPU the time of one launch is measured, in a replayed graph and between events,
-with a warm cache. On the emulator it is PREDICTED; attest profile says more. A wrong
-output is not timed. Nothing is judged or kept: attest gate does that. The exit code is
-1 when the output is outside of the tolerance, or when memory or inputs were changed.
+On a GPU, run measures the time of one launch in microseconds, in a replayed graph and
+between events, with a warm cache. On the emulator the time is PREDICTED; attest profile
+explains it. A wrong output is not timed.
 
-JSON: {"kernel", "shape", "case": the errors, as in the evidence, "wrong": [why],
-"performance": the times, as in the evidence, or null, "predicted": {"chip",
-"low_us", "high_us", …} or null}.`,
+--check all also runs the kernel under the checkers of the emulator, in two orders of its
+warps, and shows each race, deadlock or other defect with its line, cause and fix.
+
+run keeps no evidence and gives no verdict: attest gate does. The exit code is 1 when the
+output is outside the tolerance, when the kernel changed its inputs or memory around its
+buffers, or when a checker finds an error.
+
+JSON: {"kernel", "shape", "device", "case": the errors, "wrong": [reasons], "defects": what
+--check found, or null, "performance": the times, or null, "predicted": {"chip", "low_us",
+"high_us", …} or null}; "case", "defects" and "performance" are as in the evidence.`,
 		Example: `  attest run stage3b --shape mission
   attest run stage3b --shape 2,3,100,64 --seed 7 --distribution one-hot --format u8
   attest run hopper --shape 1,32/4,512/2048,128 --lse
+  attest run --ptx mine.ptx --abi mine.json --shape 1,2,100,64 --check all
   attest run --ptx mine.ptx --abi mine.json --shape 1,8,512,64 --json | jq .case.errors.max`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
 	}
@@ -39,7 +46,7 @@ JSON: {"kernel", "shape", "case": the errors, as in the evidence, "wrong": [why]
 	shapeFlag(c, &x.Shape, "small", "what is computed")
 	f := c.Flags()
 	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs")
-	f.StringVar(&x.Distribution, "distribution", "normal", "distribution of the inputs; attest list distributions")
+	f.StringVar(&x.Distribution, "distribution", "normal", "distribution of the inputs; attest list distributions shows them")
 	f.StringVar(&x.Check, "check", "none", "defects to look for, on the emulator: all, none or kinds with commas; attest exec --help lists them")
 	complete(c, "distribution", campaign.Distributions()...)
 	return c

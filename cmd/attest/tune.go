@@ -42,11 +42,11 @@ JSON: {"goal", "tried", "green", "spent", "start", "best": [{"name", "config",
 	}
 	formatFlags(c, &x.Selection)
 	deviceFlag(c, &x.Name)
-	shapeFlag(c, &x.Shape, "mission", "what the kernel is to be fast for")
+	shapeFlag(c, &x.Shape, "mission", "shape that the kernel is made fast for")
 	chipFlag(c, &x.Chip, "one of the kernel's target")
 	f := c.Flags()
-	f.IntVar(&x.Budget, "budget", 60, "how many configurations are tried at most")
+	f.IntVar(&x.Budget, "budget", 60, "largest number of configurations to try")
 	f.StringVar(&x.State, "state", "", "file that keeps what was tried; .attest/tune-KERNEL.json when empty")
-	f.StringVar(&x.Out, "out", "", "write the PTX and the ABI of the best to this folder")
+	f.StringVar(&x.Out, "out", "", "folder to write the PTX and the ABI files of the best three to")
 	return c
 }

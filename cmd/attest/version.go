@@ -26,7 +26,7 @@ makes one, shows the revision of the folder that it was compiled from.
 JSON: {"version", "revision", "modified", "note", "go", "os", "arch", "targets",
 "instruction_forms"}; "note" says where the revision comes from if not from the binary.`,
 		Example: "  attest version\n  attest version --json | jq -r .revision",
-		Args:    cobra.NoArgs,
+		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := version.WithSource(c.Context())
 			if env.JSON {

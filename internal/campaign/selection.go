@@ -122,7 +122,7 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 	case err != nil:
 		return nil, err
 	case len(list) == 0:
-		return nil, errors.New("no KERNEL is given: name one, or use --ptx and --abi; attest list kernels shows the names")
+		return nil, errors.New("no KERNEL is given: name one (attest list kernels), or give a file of your own with --ptx and --abi")
 	case len(list) > 1:
 		return nil, fmt.Errorf("%s given, want one", english.Are(len(list), "kernel"))
 	}

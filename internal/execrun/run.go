@@ -61,7 +61,7 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env, path string) error {
 	}
 	text, err := os.ReadFile(x.Launch)
 	if err != nil {
-		return err
+		return fmt.Errorf("--launch: %w", err)
 	}
 	if x.launches, err = launchfile.Parse(x.Launch, text); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (x *Runner) misuse() (err error) {
 	kind, _, _ := strings.Cut(x.Device, ":")
 	switch {
 	case x.Launch == "":
-		return errors.New("no --launch is given; see attest exec --help")
+		return errors.New("no --launch is given: name the file that describes the launch; attest exec --help explains it")
 	case x.Schedules < 1:
 		return errors.New("--schedules must be at least 1")
 	case x.Timeout < 0:

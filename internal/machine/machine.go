@@ -25,7 +25,7 @@ func (m *Machine) Open() error {
 	}
 	dev, err := device.Open(m.Name)
 	if err != nil {
-		return fmt.Errorf("--device %s: %w", m.Name, err)
+		return fmt.Errorf("--device %s: %w; attest list devices shows what this machine has", m.Name, err)
 	}
 	info := dev.Info()
 	if m.Name == "" && info.Driver == "emu" {
@@ -66,7 +66,7 @@ func (m *Machine) Fitting(subjects []*lab.Subject, skip bool) (list []*lab.Subje
 			list = append(list, s)
 		case !skip:
 			info := m.Device.Info()
-			return nil, fmt.Errorf("%s is written for %s, which %s (%s) does not run", s.Name, s.Target, info.Name, info.Target)
+			return nil, fmt.Errorf("%s is written for %s, which %s (%s) does not run; --device emu runs every kernel", s.Name, s.Target, info.Name, info.Target)
 		}
 	}
 	if len(list) == 0 {

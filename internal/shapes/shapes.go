@@ -107,9 +107,16 @@ func Long(n problem.Named) string {
 	return n.Shape.String()
 }
 
-// Help says what a flag for shapes takes.
-func Help() string {
-	return "B,H,S,D, where H may be Hq/Hkv and S may be Sq/Skv as in 1,32/4,512/2048,128; or a name: " + strings.Join(Names(), ", ")
+// Help returns what the value of a flag for shapes looks like. Explanation says more.
+const Help = "B,H,S,D or a name"
+
+// Explanation returns the paragraph about shapes for the help of every command that takes
+// one.
+func Explanation() string {
+	return `A shape is B,H,S,D: batch, heads, sequence length and head dimension, as in 1,8,512,64. H may
+be Hq/Hkv, the heads of Q and the heads of K and V, and S may be Sq/Skv, the number of queries
+and the number of keys, as in 1,32/4,512/2048,128. These shapes have names:
+` + strings.Join(Names(), ", ") + "."
 }
 
 // Default returns mission, for heads of a dimension; 0 is mission's own.
