@@ -9,10 +9,10 @@ import (
 // daz is a control word that rounds to nearest and reads subnormal operands as zero.
 const daz = 0x1f80 | 1<<6
 
-// lanesOp is an f32 operation on the 32 lanes of a warp: d = a op b, or d = a·b + c.
-// Any NaN becomes the canonical one. With flush, subnormal operands count as zero,
-// and the mask of lanes comes back whose result is not zero and not larger than the
-// smallest normal number: what becomes of those is for the caller to say.
+// lanesOp generates an f32 operation on the 32 lanes of a warp: d = a op b, or d = a·b + c. A
+// result that is a NaN becomes the canonical NaN. With flush, subnormal operands count as
+// zero, and the function returns the mask of the lanes whose result is not zero and not
+// larger than the smallest normal number. The caller computes these lanes again.
 func lanesOp(name string, operands int, flush bool, op func(a, b, c operand.Op, d reg.VecVirtual)) {
 	args := "d, a, b"
 	if operands == 3 {
@@ -61,7 +61,7 @@ func lanesOp(name string, operands int, flush bool, op func(a, b, c operand.Op, 
 	RET()
 }
 
-// markSmall sets bits of left for the elements of v that are small but not zero.
+// markSmall sets the bits of left for the elements of v that are small but not zero.
 func markSmall(v reg.VecVirtual, abs, least operand.Mem, left reg.GPVirtual, part int) {
 	size, small, zero, bits := YMM(), YMM(), YMM(), GP32()
 	VPAND(abs, v, size)

@@ -21,7 +21,8 @@ func main() {
 	Generate()
 }
 
-// detect is whether the processor and the system have AVX2 and FMA.
+// detect generates the function that reports whether the processor and the operating system
+// support AVX2 and FMA.
 func detect() {
 	TEXT("detect", NOSPLIT, "func() bool")
 	Doc("detect reports whether the processor has AVX2 and FMA, and the system keeps their registers.")

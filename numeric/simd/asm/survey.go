@@ -6,14 +6,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The marks of package tensor for a block without numbers, and with one that is not
-// finite: see its operand.go.
+// The values of low in package tensor for a block of zeros, and for a block with a number
+// that is not finite: see operand.go there.
 const (
 	noneLow = 127
 	noFast  = -1 << 20
 )
 
-// surveyor is the registers that walk along a factor.
+// surveyor holds the registers of a loop over a factor.
 type surveyor struct {
 	lanes
 	s                 reg.GPVirtual // the argument
@@ -31,7 +31,7 @@ func newSurveyor(name string, laneBits int) *surveyor {
 	return w
 }
 
-// field is a member of the argument.
+// field returns a field of the argument.
 func (w *surveyor) field(name string) operand.Mem {
 	const word = 8
 	for i, f := range []string{"Tiles", "Length", "Val", "Large", "Exps", "Signs", "Low", "MinExp"} {
@@ -57,8 +57,8 @@ func (w *surveyor) begin(name, doc string) {
 	VPBROADCASTQ(w.field("MinExp"), w.minExp)
 }
 
-// look finds the lanes of four numbers' exponents, and which are zero; least and
-// most are kept up to date.
+// look computes the lanes of the exponents of four numbers, and which numbers are zero. It
+// updates least and most.
 func (w *surveyor) look(v, least, most reg.VecVirtual) (lane, zero reg.VecVirtual) {
 	e, known := YMM(), YMM()
 	lane, zero = YMM(), YMM()
@@ -76,13 +76,14 @@ func (w *surveyor) look(v, least, most reg.VecVirtual) (lane, zero reg.VecVirtua
 	return lane, zero
 }
 
-// start gives least and most their first values.
+// start sets the initial values of least and most.
 func (w *surveyor) start(least, most reg.VecVirtual) {
 	VMOVDQU(w.none, least)
 	VPXOR(most, most, most)
 }
 
-// surveyRows looks at the blocks of rows, which lie one after the other.
+// surveyRows generates the survey of the blocks of rows, which are stored one after the
+// other.
 func surveyRows(name string, laneBits int) {
 	w := newSurveyor(name, laneBits)
 	shuffle := GLOBL(name+"Shuffle", NOPTR|RODATA)
@@ -107,7 +108,7 @@ func surveyRows(name string, laneBits int) {
 	VPSHUFB(shuffle, lane, lane)
 	VPOR(w.top, lane, lane)
 	VMOVDQU(lane, operand.Mem{Base: w.exps, Index: at, Scale: 8})
-	// Positive numbers have a bit in the low half, negative ones in the high half.
+	// Positive numbers have a bit in the low half, negative numbers in the high half.
 	neg, pos := GP64(), GP64()
 	VPANDN(v, zero, v)
 	VMOVMSKPD(v, neg.As32())
@@ -134,7 +135,7 @@ func surveyRows(name string, laneBits int) {
 	RET()
 }
 
-// storeLow stores the least exponent of a block of one row.
+// storeLow stores the smallest exponent of a block of one row.
 func (w *surveyor) storeLow(least, most reg.VecVirtual) {
 	fold := func(v reg.VecVirtual, op func(...operand.Op)) reg.GPVirtual {
 		x, y, r := XMM(), XMM(), GP64()
@@ -154,7 +155,7 @@ func (w *surveyor) storeLow(least, most reg.VecVirtual) {
 	MOVL(low.As32(), operand.Mem{Base: w.low})
 }
 
-// surveyCols looks at panels of eight columns, whose elements lie side by side.
+// surveyCols generates the survey of panels of eight columns, whose elements are side by side.
 func surveyCols(name string, laneBits int) {
 	w := newSurveyor(name, laneBits)
 	shifts := [2]operand.Mem{}
@@ -187,7 +188,7 @@ func surveyCols(name string, laneBits int) {
 		lane, zero := w.look(v, least[h], most[h])
 		VPSLLVQ(shifts[h], lane, lane)
 		packed[h] = lane
-		// Negative numbers have a bit in the low half, positive ones in the high half.
+		// Negative numbers have a bit in the low half, positive numbers in the high half.
 		VPSLLQ(operand.U8(32), bit, high)
 		VBLENDVPD(v, bit, high, high)
 		VPANDN(high, zero, high)
@@ -226,8 +227,8 @@ func surveyCols(name string, laneBits int) {
 	RET()
 }
 
-// storeWord stores the four elements of a vector, which have no bits in common, as
-// one word.
+// storeWord combines the four elements of a vector, which have no common bits, into one word
+// and stores it.
 func (w *surveyor) storeWord(v reg.VecVirtual, to reg.GPVirtual) {
 	x, y := XMM(), XMM()
 	VEXTRACTI128(operand.U8(1), v, x)

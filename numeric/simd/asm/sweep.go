@@ -9,24 +9,25 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The numbers of package tensor that the loops share: see its fast.go and lanes.go.
+// The constants of package tensor that the loops use: see fast.go and lanes.go there.
 const (
 	faintest = -53
 	start    = 0x1.8p52
-	magic    = 0x1p52 // beside it the last bits of a float64 are a whole number
+	magic    = 0x1p52 // in a sum with it, the low bits of a float64 are an integer
 )
 
-// largerBits makes the first factor larger by 2^-30.
+// largerBits holds the bits of the number by which the first factor is multiplied.
 var largerBits = math.Float64bits(1 + 0x1p-30)
 
-// Towards zero is how the products are rounded: the sums lie around 1.5·2^52 units,
-// where that is the floor, so one fused operation multiplies, cuts and adds.
+// towardsZero is the control word that rounds towards zero. The sums are around 1.5·2^52
+// units, where rounding towards zero gives the floor. One fused operation can therefore
+// multiply, truncate and add.
 const towardsZero = 0x7f80
 
-// lanes is how the exponents of a panel of columns are kept.
+// lanes describes how the exponents of a panel of columns are stored.
 type lanes struct {
 	bits, bias int
-	words      int // for each element
+	words      int // per element
 }
 
 func lanesOf(bits int) lanes {
@@ -41,13 +42,13 @@ type pair [2]reg.VecVirtual
 
 func newPair() pair { return pair{YMM(), YMM()} }
 
-// every has an instruction for both halves of a panel.
+// every calls op for both halves of a panel.
 func every(op func(h int)) {
 	op(0)
 	op(1)
 }
 
-// splat is a constant in all four elements of a vector in memory.
+// splat returns a vector in memory with the constant v in all four elements.
 func splat(name string, v uint64) operand.Mem {
 	m := GLOBL(name, NOPTR|RODATA)
 	for i := range 4 {
@@ -56,14 +57,14 @@ func splat(name string, v uint64) operand.Mem {
 	return m
 }
 
-// sweeper is the registers that walk through the factors.
+// sweeper holds the registers of a loop over the factors.
 type sweeper struct {
 	lanes
 	s                         reg.GPVirtual // the argument
 	aExps, x, aSigns, aLow    reg.GPVirtual
 	bExps, y, bSigns, bLow    reg.GPVirtual
 	c, d                      reg.GPVirtual
-	acc                       pair // c, and then each block's result
+	acc                       pair // c, and then the result of each block
 	nibbles, low4, magicBits  operand.Mem
 	laneMask, someBit, rebias operand.Mem
 	maxExp, start             operand.Mem
@@ -71,7 +72,7 @@ type sweeper struct {
 	half                      bool // the result is f16
 }
 
-// constants puts what the loops need into memory.
+// constants stores the constants of the loops in memory.
 func (w *sweeper) constants(name string) {
 	w.nibbles = GLOBL(name+"Nibbles", NOPTR|RODATA)
 	for i := range 32 {
@@ -90,7 +91,7 @@ func (w *sweeper) constants(name string) {
 	w.leastExp, w.mostExp = splat(name+"Least", 1023-126), splat(name+"Most", 1023+127)
 }
 
-// field is a member of the argument.
+// field returns a field of the argument.
 func (w *sweeper) field(name string) operand.Mem {
 	const word = 8
 	for i, f := range []string{"Rows", "Done", "Blocks", "Length", "AExps", "X", "ASigns", "ALow",
@@ -108,8 +109,9 @@ func (w *sweeper) load(name string) reg.GPVirtual {
 	return r
 }
 
-// sweep multiplies rows with a panel of eight columns. For an f16 result, half, rows
-// have one block and the sums are left as they are, each a float64.
+// sweep generates the loop that multiplies rows with a panel of eight columns. If half is
+// set, for an f16 result, a row has one block and the sums are stored as float64 without
+// rounding.
 func sweep(name string, laneBits int, half bool) {
 	w := &sweeper{lanes: lanesOf(laneBits), acc: newPair(), half: half}
 	w.constants(name)
@@ -151,8 +153,8 @@ func sweep(name string, laneBits int, half bool) {
 	RET()
 }
 
-// block adds the products of one block to the accumulator, or leaves the loop when
-// its numbers are not ordinary.
+// block adds the products of one block to the accumulator. It leaves the loop if the numbers
+// of the block are not ordinary.
 func (w *sweeper) block() {
 	m := w.maxima()
 	w.align(m)
@@ -166,7 +168,7 @@ func (w *sweeper) block() {
 	w.settle(sums)
 }
 
-// maxima finds the largest exponents of the products, biased as in a float64.
+// maxima computes the largest exponents of the products, biased as in a float64.
 func (w *sweeper) maxima() pair {
 	var best [2]reg.VecVirtual
 	for h := range w.words {
@@ -218,7 +220,7 @@ func (w *sweeper) maxima() pair {
 	return m
 }
 
-// fold is the largest lanes of the four words of a vector.
+// fold returns the largest value of each lane over the four words of a vector.
 func (w *sweeper) fold(v reg.VecVirtual) reg.VecVirtual {
 	most := func(a, b, d reg.VecVirtual) {
 		if w.bits == 8 {
@@ -235,7 +237,8 @@ func (w *sweeper) fold(v reg.VecVirtual) reg.VecVirtual {
 	return x
 }
 
-// align makes the exponents those of the units, with the accumulator's among them.
+// align computes the exponents of the units from the exponents m of the products and the
+// exponents of the accumulators.
 func (w *sweeper) align(m pair) {
 	keep, least := YMM(), YMM()
 	VPBROADCASTQ(w.field("Keep"), keep)
@@ -243,7 +246,7 @@ func (w *sweeper) align(m pair) {
 	every(func(h int) {
 		e := YMM()
 		VPSLLQ(operand.U8(1), w.acc[h], e)
-		// A subnormal number has the exponent of a normal one.
+		// A subnormal number has the exponent of the smallest normal number.
 		some, zero := YMM(), YMM()
 		VPXOR(zero, zero, zero)
 		VPCMPEQQ(zero, e, zero)
@@ -255,7 +258,7 @@ func (w *sweeper) align(m pair) {
 	})
 }
 
-// checkLow leaves the loop for a product that is too faint, infinite or no number.
+// checkLow leaves the loop if a product is too small, infinite or NaN.
 func (w *sweeper) checkLow(m pair) {
 	row, x, low, bad := GP64(), XMM(), YMM(), newPair()
 	MOVLQSX(operand.Mem{Base: w.aLow}, row)
@@ -273,14 +276,14 @@ func (w *sweeper) checkLow(m pair) {
 	ADDQ(operand.U8(32), w.bLow)
 }
 
-// leaveIf ends the sweep when a column is bad.
+// leaveIf ends the sweep if any column is bad.
 func (w *sweeper) leaveIf(bad pair) {
 	VPOR(bad[0], bad[1], bad[0])
 	VPTEST(bad[0], bad[0])
 	JNZ(operand.LabelRef("end"))
 }
 
-// prepare is the units, and the accumulators cut to them with one more unit for each
+// prepare returns the units, and the accumulators truncated to units plus one unit for each
 // negative product.
 func (w *sweeper) prepare(m pair) (unit, rest pair) {
 	unit, rest = newPair(), newPair()
@@ -316,8 +319,8 @@ func (w *sweeper) prepare(m pair) (unit, rest pair) {
 	return unit, rest
 }
 
-// sums adds up the floors of the products. Four sums for each column, which take
-// turns, hide how long an operation takes.
+// sums adds the floors of the products. It uses four sums per column in turns, to hide the
+// latency of an addition.
 func (w *sweeper) sums(unit, rest pair) pair {
 	const parts = 4
 	var part [parts]pair
@@ -351,8 +354,8 @@ func (w *sweeper) sums(unit, rest pair) pair {
 	return part[0]
 }
 
-// settle cuts the sums to the bits that a result has, and leaves the loop where one
-// is neither zero nor a normal f32.
+// settle truncates the sums to the precision of a result. It leaves the loop if a sum is
+// neither zero nor a normal f32.
 func (w *sweeper) settle(sums pair) {
 	bad, cut := newPair(), YMM()
 	every(func(h int) {

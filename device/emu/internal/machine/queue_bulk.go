@@ -24,6 +24,7 @@ type bulkQueue struct {
 	groups [32]uint32 // how many groups each thread has committed
 }
 
+// Commit closes the present group of each lane.
 func (q *bulkQueue) Commit(lanes uint32) {
 	for ; lanes != 0; lanes &= lanes - 1 {
 		q.groups[bits.TrailingZeros32(lanes)]++

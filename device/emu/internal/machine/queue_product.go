@@ -41,6 +41,7 @@ func (w *Warp) Warpgroup() []*Warp {
 	return w.b.Warps[first:min(first+4, len(w.b.Warps))]
 }
 
+// CommitProducts closes the present group of wgmma instructions.
 func (w *Warp) CommitProducts() {
 	w.Async.Products.Groups++
 	for _, mate := range w.Warpgroup() {

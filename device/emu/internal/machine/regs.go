@@ -159,6 +159,7 @@ const (
 	wPred
 )
 
+// WidthOf returns the width of the register that holds values of a type.
 func WidthOf(t ptx.Type) width {
 	switch {
 	case t == ptx.Pred:
@@ -171,6 +172,7 @@ func WidthOf(t ptx.Type) width {
 	return W128
 }
 
+// SameLanes64 is SameLanes for a 64-bit register.
 func SameLanes64(r *Lanes64, m uint32, v uint64) (same uint32) {
 	for l, x := range r {
 		if x == v {

@@ -19,6 +19,8 @@ func (d *Decoder) LoadDst(o *ptx.Operand, t ptx.Type) machine.Cell {
 	return c
 }
 
+// RegisterBits returns the width of a register operand in bits, or the width of t for other
+// operands.
 func RegisterBits(o *ptx.Operand, t ptx.Type) int {
 	if o.Kind == ptx.RegOperand {
 		return o.Sym.Type.Bits()
