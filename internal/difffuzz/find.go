@@ -18,15 +18,15 @@ type Find struct {
 	// Kernel is the shrunk kernel. Original is the generated kernel.
 	Kernel, Original *Kernel
 	Difference       *Difference
-	First            *FirstDifference // nil when storing every result hides the difference
+	First            *FirstDifference // nil if the difference disappears when every result is stored
 	Expect           *Outcome         // the outcome of Kernel on the reference
 	Repeats          int              // further kernels that probably have the same cause
-	Path             string           // the folder it was written to
-	// Seen is in how many of Runs runs of Kernel, alone in its module, the devices differed.
-	// When it is 0 they did so only among the other kernels of the batch, and nothing is
-	// shrunk.
+	Path             string           // the folder to which the find was written
+	// Reproduced is the number of the Runs runs of Kernel, alone in its module, in which the
+	// devices differed. If it is 0, they differed only when Kernel ran together with the other
+	// kernels of the batch, and Kernel is not shrunk.
 	Reproduced int
-	// Cut says that time was up before Kernel was as small as it gets.
+	// Interrupted is set if the time ended before Kernel was fully shrunk.
 	Interrupted bool
 }
 

@@ -122,7 +122,7 @@ func (k *Kernel) Size() int {
 	return n
 }
 
-// walk visits all nodes, outer ones first.
+// walk visits all nodes. It visits a node before the nodes inside it.
 func walk(ns []*Node, visit func(*Node)) {
 	for _, n := range ns {
 		visit(n)

@@ -54,8 +54,8 @@ const Timeout = 8 * time.Second
 // Local runs batches in this process.
 type Local struct {
 	Device device.Device
-	// Extra is how many blocks more than asked for a launch has. The outputs of the
-	// others must not depend on it.
+	// ExtraBlocks is the number of additional blocks of each launch. The outputs of the other
+	// blocks must not depend on it.
 	ExtraBlocks int
 	// GuardBytes is the number of bytes behind each buffer that a kernel must not change.
 	// Without them, a wrong store that ptxas generated could change the code or constants of

@@ -89,11 +89,11 @@ type Program struct {
 	ByAddr  map[uint64]*Function
 	AddrOf  map[string]uint64 // of functions, by name
 	Globals map[*ptx.Symbol]*memory.Alloc
-	// Shared has the offsets of the module's variables in shared memory. Dynamic lists the
-	// .extern ones.
+	// Shared holds the offsets of the module's variables in shared memory. Dynamic lists the
+	// .extern variables.
 	Shared   map[*ptx.Symbol]int64
-	Statics  int64 // bytes of static shared memory that all kernels have
-	Declared int64 // the same without guard bands
+	Statics  int64 // bytes of the static shared memory of all kernels, including guard bands
+	Declared int64 // Statics without guard bands
 	Dynamic  []*ptx.Symbol
 	Guard    int64 // bytes between shared variables
 
