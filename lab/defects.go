@@ -90,7 +90,7 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, all *finding
 func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, error) {
 	checker := check.New()
 	dev, err := emulator(m.emulated(), emu.Options{
-		Schedule: schedule, Observer: checker, GuardShared: true, MaxInstructions: mostWatched, Output: io.Discard,
+		Schedule: schedule, Observer: checker, GuardShared: true, KeepGoing: true, MaxInstructions: mostWatched, Output: io.Discard,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -42,6 +42,10 @@ type Options struct {
 	// GuardShared puts guard bands between variables in shared memory, so that an observer
 	// can find accesses beyond a variable.
 	GuardShared bool
+	// KeepGoing lets a launch continue after an access that is out of bounds or misaligned,
+	// so that an observer sees more than the first one. A load yields zeros and a store is
+	// dropped. When the launch ends, it fails with the first of these faults.
+	KeepGoing bool
 }
 
 // New returns an emulated GPU of a target. [Targets] lists the targets.
@@ -225,6 +229,7 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	return k.kernel.Launch(ctx, l, machine.Settings{
 		Memory: d.mem, SMs: chips[d.target].sms, SharedPerSM: chips[d.target].sharedPerSM, ID: d.launches.Add(1),
 		Seed: d.options.Schedule, Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
+		KeepGoing: d.options.KeepGoing,
 	})
 }
 

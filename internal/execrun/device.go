@@ -28,7 +28,7 @@ func (x *Runner) open(seed uint64, out io.Writer, w *watch) (device.Device, erro
 		}
 		dev, err := emu.New(target, emu.Options{
 			Schedule: seed, Output: out, MaxInstructions: x.MaxInstructions,
-			Observer: w.observer(), GuardShared: len(w.kinds) > 0,
+			Observer: w.observer(), GuardShared: len(w.kinds) > 0, KeepGoing: len(w.kinds) > 0,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--device %s: %w", x.Device, err)

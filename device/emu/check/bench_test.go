@@ -33,7 +33,7 @@ var benches = []bench{
 func BenchmarkSlowdown(b *testing.B) {
 	for _, k := range benches {
 		b.Run(filepath.Base(k.file), func(b *testing.B) {
-			plain, checked := k.load(b, emu.Options{}), k.load(b, emu.Options{Observer: check.New(), GuardShared: true})
+			plain, checked := k.load(b, emu.Options{}), k.load(b, emu.Options{Observer: check.New(), GuardShared: true, KeepGoing: true})
 			var without, with time.Duration
 			for b.Loop() {
 				without += plain(b)
@@ -80,7 +80,7 @@ func TestTriton(t *testing.T) {
 	}
 	for _, k := range benches {
 		c := check.New()
-		k.load(t, emu.Options{Observer: c, GuardShared: true})(t)
+		k.load(t, emu.Options{Observer: c, GuardShared: true, KeepGoing: true})(t)
 		for _, d := range c.Findings() {
 			t.Errorf("%s: %s", k.file, d.String())
 		}

@@ -160,7 +160,7 @@ func watch(t *testing.T, text string, launches *launchfile.File, read func(strin
 		t.Fatal(err)
 	}
 	c := check.New()
-	dev, err := emu.New(m.Target, emu.Options{Observer: c, GuardShared: true, Schedule: schedule, MaxInstructions: 1 << 23, Output: io.Discard})
+	dev, err := emu.New(m.Target, emu.Options{Observer: c, GuardShared: true, KeepGoing: true, Schedule: schedule, MaxInstructions: 1 << 23, Output: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}

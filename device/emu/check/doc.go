@@ -3,7 +3,7 @@
 // It watches from outside; the emulator knows nothing of it.
 //
 //	c := check.New(check.All)
-//	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: c, GuardShared: true})
+//	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: c, GuardShared: true, KeepGoing: true})
 //	… launch …
 //	for _, d := range c.Defects() { fmt.Println(d) }
 //

@@ -79,28 +79,29 @@ var faultKinds = []kind{
 	},
 }
 
-// faults turns what ended a launch early into findings. The emulator itself enforces
-// the rules.
+// faults turns faults and deadlocks into findings. The emulator itself enforces the rules.
 type faults struct{}
 
-func (faults) cluster(*cluster) any { return nil }
+func (faults) cluster(c *cluster) any { return faultReporter{c} }
 
-func (faults) endLaunch(c *cluster, err error) {
-	var f *device.Fault
-	var dead *device.Deadlock
-	switch {
-	case errors.As(err, &f) && f.Class != "":
-		c.fault(f)
-	case errors.As(err, &dead) && len(dead.Waiters) > 0:
-		c.deadlock(dead)
+// faultReporter reports the faults of a cluster.
+type faultReporter struct{ *cluster }
+
+func (r faultReporter) fault(fault *device.Fault) {
+	if fault.Class == "" {
+		return
 	}
-}
-
-func (c *cluster) fault(fault *device.Fault) {
 	f := fault.Finding
 	f.Kind = fault.Class
-	c.l.own(&f.Place)
-	c.report(f)
+	r.l.own(&f.Place)
+	r.report(f)
+}
+
+func (faults) endLaunch(c *cluster, err error) {
+	var dead *device.Deadlock
+	if errors.As(err, &dead) && len(dead.Waiters) > 0 {
+		c.deadlock(dead)
+	}
 }
 
 // own gives a place that the emulator reported the source line of the kernel's own

@@ -1,6 +1,9 @@
 package check
 
-import "github.com/GOATnote-Inc/attest/device/emu/observe"
+import (
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+)
 
 // The interfaces below are the hooks of a checker. A type assertion finds them once
 // for each launch or cluster, so a hook that a checker does not have costs nothing.
@@ -64,6 +67,11 @@ type mbarrierWatch interface {
 // openWatch is told when a barrier releases lanes.
 type openWatch interface {
 	open(o *observe.Opening)
+}
+
+// faultWatch is told of faults. The launch may continue after a fault.
+type faultWatch interface {
+	fault(f *device.Fault)
 }
 
 // endWatch is told when all threads of the cluster have ended, or when the launch was

@@ -3,6 +3,7 @@ package check
 import (
 	"sync"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
 )
@@ -75,6 +76,7 @@ type cluster struct {
 	completes []completeWatch
 	mbarriers []mbarrierWatch
 	opens     []openWatch
+	faults    []faultWatch
 	ends      []endWatch
 }
 
@@ -106,6 +108,9 @@ func (c *cluster) add(watch any) {
 	}
 	if w, ok := watch.(openWatch); ok {
 		c.opens = append(c.opens, w)
+	}
+	if w, ok := watch.(faultWatch); ok {
+		c.faults = append(c.faults, w)
 	}
 	if w, ok := watch.(endWatch); ok {
 		c.ends = append(c.ends, w)
@@ -155,6 +160,13 @@ func (c *cluster) Mbarrier(e *observe.Mbarrier) {
 func (c *cluster) Open(o *observe.Opening) {
 	for _, w := range c.opens {
 		w.open(o)
+	}
+}
+
+// Fault makes cluster an observe.FaultObserver.
+func (c *cluster) Fault(f *device.Fault) {
+	for _, w := range c.faults {
+		w.fault(f)
 	}
 }
 

@@ -33,10 +33,6 @@ func (u *undefWarp) undefinedAt(lane int, addr uint64, n int) (bits uint64) {
 
 // store notes n ≤ 8 bytes with these undefined bits.
 func (u *undefWarp) store(lane int, addr uint64, n int, bits uint64) {
-	const most = 1 << 20 // the emulator ends the launch long before
-	if addr > most {
-		return
-	}
 	m := &u.local[lane]
 	if need := int(addr) + n; need > len(*m) {
 		old := len(*m)
@@ -53,9 +49,10 @@ func (u *undefWarp) store(lane int, addr uint64, n int, bits uint64) {
 	}
 }
 
-// localAddress is where in local memory a lane's address points, if it does.
+// localAddress returns the place in local memory that a lane's address points to. ok is
+// false for other memory, and for an access that is out of bounds.
 func (x *undefStep) localAddress(lane int) (addr uint64, ok bool) {
-	o := x.p.at
+	o, n := x.p.at, x.p.size*max(len(x.p.src), len(x.p.dst))
 	space, addr := x.Address(o, x.p.space, lane)
 	if space != ptx.Local {
 		return 0, false
@@ -63,7 +60,7 @@ func (x *undefStep) localAddress(lane int) (addr uint64, ok bool) {
 	if o.Sym != nil && o.Sym.Kind == ptx.VarSymbol && x.Depth() > 0 {
 		addr += x.Frame()
 	}
-	return addr, true
+	return addr, addr+uint64(n) <= x.Top(lane)
 }
 
 // load is ld, where it may read local memory. Other memory is not followed.

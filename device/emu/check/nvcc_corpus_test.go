@@ -35,6 +35,10 @@ var consequences = map[finding.Kind][]finding.Kind{
 	check.AsyncRace:         {check.AsyncLeak, check.MbarrierMisuse, check.Deadlock},
 	check.MbarrierMisuse:    {check.Deadlock, check.SharedRace},
 	check.BarrierDivergence: {check.SharedRace, check.UninitShared},
+	check.OOBGlobal:         {check.OOBGlobal, check.GlobalRace},
+	check.OOBShared:         {check.OOBShared},
+	check.OOBLocal:          {check.OOBLocal},
+	check.Misaligned:        {check.Misaligned},
 }
 
 // sourceMarks are the expectations of a source's kernels.

@@ -27,7 +27,7 @@ func TestRandomKernels(t *testing.T) {
 		o := difffuzz.Options{Target: targets[seed%3], Version: ptx.Version{Major: 8, Minor: 7}}
 		k := difffuzz.Generate(seed, o)
 		c := check.New()
-		dev, err := emu.New(o.Target, emu.Options{Output: io.Discard, Observer: c, GuardShared: true, Schedule: seed % 5})
+		dev, err := emu.New(o.Target, emu.Options{Output: io.Discard, Observer: c, GuardShared: true, KeepGoing: true, Schedule: seed % 5})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,7 @@ func TestWidths(t *testing.T) {
 func findIn(t *testing.T, text string, l device.Launch) []finding.Finding {
 	t.Helper()
 	c := check.New()
-	d, err := emu.New(ptx.SM80, emu.Options{Observer: c, GuardShared: true})
+	d, err := emu.New(ptx.SM80, emu.Options{Observer: c, GuardShared: true, KeepGoing: true})
 	if err != nil {
 		t.Fatal(err)
 	}

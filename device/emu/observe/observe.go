@@ -63,6 +63,13 @@ type SkipObserver interface {
 	WantsSkipped()
 }
 
+// FaultObserver is a ClusterObserver that is also told of faults: of the fault that ends
+// the launch, and of the faults after which the launch continues.
+type FaultObserver interface {
+	ClusterObserver
+	Fault(f *device.Fault)
+}
+
 // ClusterInfo describes a cluster that starts.
 type ClusterInfo struct {
 	Index  int

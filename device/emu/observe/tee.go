@@ -1,5 +1,7 @@
 package observe
 
+import "github.com/GOATnote-Inc/attest/device"
+
 // Tee returns an observer that passes everything on to several observers.
 func Tee(observers ...Observer) Observer { return tee(observers) }
 
@@ -115,5 +117,14 @@ func (c *clusterTee) Open(op *Opening) {
 func (c *clusterTee) End() {
 	for _, o := range c.all {
 		o.End()
+	}
+}
+
+// Fault makes clusterTee a FaultObserver. It leaves out the observers that are not.
+func (c *clusterTee) Fault(f *device.Fault) {
+	for _, o := range c.all {
+		if o, ok := o.(FaultObserver); ok {
+			o.Fault(f)
+		}
 	}
 }

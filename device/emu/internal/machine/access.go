@@ -31,7 +31,7 @@ func (a *Address) At(f *Frame, lane int) uint64 {
 func (a *Address) View(f *Frame, lane, n int, write bool) []byte {
 	addr := a.At(f, lane)
 	if addr&uint64(n-1) != 0 {
-		f.RaiseAs("misaligned", lane, "address %#x is not aligned to %d bytes", addr, n)
+		return f.Void("misaligned", lane, n, "address %#x is not aligned to %d bytes", addr, n)
 	}
 	if a.Entry {
 		return f.Within(lane, f.Block.params, addr, n, "kernel parameter")
@@ -39,7 +39,8 @@ func (a *Address) View(f *Frame, lane, n int, write bool) []byte {
 	return f.Memory(lane, a.Space, addr, n, write)
 }
 
-// Memory returns n bytes at an address of a state space.
+// Memory returns n bytes at an address of a state space. Outside of all memory these are
+// the bytes of Void.
 func (f *Frame) Memory(lane int, space ptx.Space, addr uint64, n int, write bool) []byte {
 	switch space {
 	case ptx.Global, ptx.Const:
@@ -65,17 +66,32 @@ func (f *Frame) Memory(lane int, space ptx.Space, addr uint64, n int, write bool
 // Within returns the n bytes of mem at addr. It ends the launch with a fault if they are
 // not all in mem. what names the memory in the message.
 func (f *Frame) Within(lane int, mem []byte, addr uint64, n int, what string) []byte {
-	if addr+uint64(n) > uint64(len(mem)) || addr+uint64(n) < addr {
+	if !holds(mem, addr, n) {
 		kind := ""
-		if what == "shared-memory" {
-			if addr >= memory.ReservedShared {
-				f.Raise(lane, "the emulator does not have the shared memory that the driver reserves; cooperative groups of more than one warp use it")
-			}
+		if what == sharedMemory {
+			f.reserved(lane, addr)
 			kind = "oob-shared"
 		}
-		f.RaiseAs(kind, lane, "%s access of %d bytes at %#x, past its %d bytes", what, n, addr, len(mem))
+		f.RaiseAs(kind, lane, pastEnd, what, n, addr, len(mem))
 	}
 	return mem[addr:][:n]
+}
+
+const (
+	sharedMemory = "shared-memory"
+	pastEnd      = "%s access of %d bytes at %#x, past its %d bytes"
+)
+
+// holds reports whether mem has n bytes at an address.
+func holds(mem []byte, addr uint64, n int) bool {
+	return addr+uint64(n) <= uint64(len(mem)) && addr+uint64(n) >= addr
+}
+
+// reserved ends the launch if a shared address lies in the memory that the driver reserves.
+func (f *Frame) reserved(lane int, addr uint64) {
+	if addr >= memory.ReservedShared {
+		f.Raise(lane, "the emulator does not have the shared memory that the driver reserves; cooperative groups of more than one warp use it")
+	}
 }
 
 // Global returns n bytes of global memory.
@@ -84,16 +100,16 @@ func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 	if c == nil || addr-c.Addr >= uint64(len(c.Data)) {
 		c = f.Block.Launch.Memory.Find(addr)
 		if before := memory.SharedBase - addr; c == nil && before <= 1<<memory.RankShift {
-			f.RaiseAs("oob-shared", lane, "shared-memory access of %d bytes at an address %d bytes before its start", n, before)
+			return f.Void("oob-shared", lane, n, "shared-memory access of %d bytes at an address %d bytes before its start", n, before)
 		}
 		if c == nil {
-			f.RaiseAs("oob-global", lane, "global address %#x is %s", addr, f.Block.Launch.Memory.Nearest(addr))
+			return f.Void("oob-global", lane, n, "global address %#x is %s", addr, f.Block.Launch.Memory.Nearest(addr))
 		}
 		f.Warp.cache = c
 	}
 	o := addr - c.Addr
 	if o+uint64(n) > uint64(len(c.Data)) {
-		f.RaiseAs("oob-global", lane, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.Data))
+		return f.Void("oob-global", lane, n, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.Data))
 	}
 	if write && c.ReadOnly {
 		f.Raise(lane, "write to constant memory at %#x", addr)
@@ -108,14 +124,17 @@ func (f *Frame) shared(lane int, addr uint64, n int, write bool) []byte {
 	b := f.Block
 	if r := addr >> memory.RankShift; r != 0 {
 		if r > uint64(len(b.Cluster.Blocks)) {
-			f.RaiseAs("oob-shared", lane, "shared address %#x names block %d of a cluster of %d", addr, r-1, len(b.Cluster.Blocks))
+			return f.Void("oob-shared", lane, n, "shared address %#x names block %d of a cluster of %d", addr, r-1, len(b.Cluster.Blocks))
 		}
 		b = b.Cluster.Blocks[r-1]
 		addr &= memory.SharedMask
 	}
-	mem := f.Within(lane, b.Shared, addr, n, "shared-memory")
+	if !holds(b.Shared, addr, n) {
+		f.reserved(lane, addr)
+		return f.Void("oob-shared", lane, n, pastEnd, sharedMemory, n, addr, len(b.Shared))
+	}
 	f.AnnounceLane(lane, ptx.Shared, b, nil, addr, n, write)
-	return mem
+	return b.Shared[addr:][:n]
 }
 
 // LocalBytes is the largest size of a thread's local memory, in bytes.
@@ -124,10 +143,10 @@ const LocalBytes = 512 << 10
 // stackBytes returns n bytes of a thread's local memory, which grows as it is used.
 func (f *Frame) stackBytes(lane int, addr uint64, n int, write bool) []byte {
 	if addr > LocalBytes-uint64(n) {
-		f.RaiseAs("oob-local", lane, "local access at %#x is beyond the %d bytes of local memory that a thread may use", addr, LocalBytes)
+		return f.Void("oob-local", lane, n, "local access at %#x is beyond the %d bytes of local memory that a thread may use", addr, LocalBytes)
 	}
 	if top := f.Top(lane); addr+uint64(n) > top {
-		f.RaiseAs("oob-local", lane, "local access of %d bytes at %#x, past the %d bytes of the thread's variables", n, addr, top)
+		return f.Void("oob-local", lane, n, "local access of %d bytes at %#x, past the %d bytes of the thread's variables", n, addr, top)
 	}
 	l := &f.Warp.local[lane]
 	if need := int(addr) + n; need > len(*l) {

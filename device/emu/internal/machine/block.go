@@ -36,6 +36,8 @@ type cluster struct {
 	closed    bool // close has counted it and written its output
 	idleLimit int  // rounds without progress after which the cluster is in a deadlock
 	Async     asyncQueue
+	limit     uint64 // instructions that a warp may execute
+	voids     int    // faulty accesses after which the cluster continued
 }
 
 func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
@@ -100,9 +102,9 @@ func (c *cluster) run() (moved, ended bool) {
 			case slept:
 				c.idleLimit = max(c.idleLimit, sleepRounds)
 			}
-			if limit := b.Launch.Limit; w.steps > limit && len(w.splits) > 0 {
+			if w.steps > c.limit && len(w.splits) > 0 {
 				w.PC = w.splits[0].pc
-				w.splits[0].f.Raise(-1, "a warp has executed more than the limit of %d instructions", limit)
+				w.splits[0].f.Raise(-1, "a warp has executed more than the limit of %d instructions", c.limit)
 			}
 			moved = moved || b.version != before
 			ended = ended && len(w.splits) == 0

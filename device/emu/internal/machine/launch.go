@@ -32,6 +32,7 @@ type Settings struct {
 	Limit       uint64 // instructions that a warp may execute
 	Output      io.Writer
 	Observer    observe.Observer // nil if the launch is not observed
+	KeepGoing   bool             // the launch continues after an access that Void reports
 }
 
 // launch is one run of a kernel.
@@ -46,6 +47,7 @@ type launch struct {
 	Clustered bool
 	schedule  schedule
 	failed    atomic.Bool
+	survived  survived
 	threads   atomic.Uint64 // thread instructions
 	warpOps   atomic.Uint64
 	out       output
@@ -78,6 +80,9 @@ func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (devic
 	run.out.Writer = s.Output
 	run.watch(s.Observer)
 	err := run.run()
+	if flt := run.survived.fault; flt != nil { // what ended the launch may follow from it
+		err = flt
+	}
 	run.out.flush()
 	if run.watcher != nil {
 		run.watcher.observer.End(err)
@@ -214,7 +219,7 @@ func (l *launch) newCluster(i int) *cluster {
 	g, cl := l.Grid, l.Cluster
 	cx, cy := g.X/cl.X, g.Y/cl.Y
 	at := [3]int{i % cx * cl.X, i / cx % cy * cl.Y, i / (cx * cy) * cl.Z}
-	c := &cluster{index: i, Explicit: cl.Count() > 1}
+	c := &cluster{index: i, Explicit: cl.Count() > 1, limit: l.Limit}
 	c.Async.seed = l.schedule.seedOf(i)
 	for r := range cl.Count() {
 		id := [3]int{at[0] + r%cl.X, at[1] + r/cl.X%cl.Y, at[2] + r/(cl.X*cl.Y)}
