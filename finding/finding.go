@@ -30,14 +30,13 @@ type Finding struct {
 	Severity Severity      `json:"severity"`
 	Message  string        `json:"message"` // what happened
 	Place                  // where it happened, and which threads did it
-	Kernel   string        `json:"kernel"`          // the entry that was launched, or ""
-	Other    *Place        `json:"other"`           // the other access of a race, or what the message refers to
-	Why      string        `json:"why"`             // the rule that is broken, or ""
-	Fix      string        `json:"fix"`             // what usually repairs it, or ""
-	Waiters  Items[Waiter] `json:"waiters"`         // all threads that wait in a deadlock
-	Count    int           `json:"count"`           // how often it was seen
-	Schedule uint64        `json:"schedule"`        // the seed of the warp order in which it was seen first
-	Shape    string        `json:"shape,omitempty"` // the shape it was seen on first, "1,2,33,64", or ""
+	Kernel   string        `json:"kernel"`   // the entry that was launched, or ""
+	Other    *Place        `json:"other"`    // the other access of a race, or what the message refers to
+	Why      string        `json:"why"`      // the rule that is broken, or ""
+	Fix      string        `json:"fix"`      // what usually repairs it, or ""
+	Waiters  Items[Waiter] `json:"waiters"`  // all threads that wait in a deadlock
+	Count    int           `json:"count"`    // how often it was seen
+	Schedule uint64        `json:"schedule"` // the seed of the warp order in which it was seen first
 }
 
 // NoWarp is the Warp of a Place that names no threads.

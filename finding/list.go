@@ -7,8 +7,7 @@ type List struct {
 	known map[Key]*Finding
 }
 
-// Add adds findings, each of which keeps the schedule and shape it was first seen
-// with.
+// Add adds findings. Each keeps the schedule in which it was seen first.
 func (l *List) Add(found ...Finding) {
 	if l.known == nil {
 		l.known = map[Key]*Finding{}

@@ -79,9 +79,9 @@ func Turned(f, g *Finding) bool {
 func (f *Finding) Merge(g *Finding) {
 	n := max(f.Count, 1) + max(g.Count, 1)
 	if g.Severity == Error && f.Severity != Error {
-		schedule, shape := f.Schedule, f.Shape
+		schedule := f.Schedule
 		*f = *g
-		f.Schedule, f.Shape = schedule, shape
+		f.Schedule = schedule
 	} else {
 		f.join(g)
 	}

@@ -244,14 +244,22 @@ func unwritten(data []byte, size int) (n int) {
 	return n
 }
 
-// untouched returns the number of elements that neither of two runs wrote.
-func untouched(poisoned, filled []byte, size int) (n int) {
+// twice compares the outputs of two runs: the first over poison, the second over the
+// antidote. It returns the number of elements that no run has written, and whether all other
+// elements have the same bits.
+func twice(poisoned, filled []byte, size int) (unwritten int, same bool) {
+	same = true
 	for i := 0; i+size <= len(poisoned); i += size {
-		if all(poisoned[i:i+size], poison) && all(filled[i:i+size], antidote) {
-			n++
+		p, f := poisoned[i:i+size], filled[i:i+size]
+		switch {
+		case bytes.Equal(p, f):
+		case all(p, poison) && all(f, antidote):
+			unwritten++
+		default:
+			same = false
 		}
 	}
-	return n
+	return unwritten, same
 }
 
 func all(data []byte, value byte) bool { return bytes.Count(data, []byte{value}) == len(data) }

@@ -149,8 +149,9 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 		c.Failure = strings.TrimSpace(err.Error())
 		return out, nil
 	}
-	c.Repeatable = out.same(again)
-	c.Unwritten = untouched(out.o, again.o, m.s.Problem.Output.Bytes()) + untouched(out.lse, again.lse, 4)
+	missing, same := twice(out.o, again.o, m.s.Problem.Output.Bytes())
+	missingLSE, sameLSE := twice(out.lse, again.lse, 4)
+	c.Unwritten, c.Repeatable = missing+missingLSE, same && sameLSE
 	sum := sha256.Sum256(append(slices.Clone(out.o), out.lse...))
 	c.OutputsHash = hex.EncodeToString(sum[:])
 	over, err := b.overrun()

@@ -31,8 +31,7 @@ func (m *measurement) defects(ctx context.Context) error {
 	if len(m.p.Defects.Shapes) == 0 {
 		return nil
 	}
-	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []finding.Finding{}}
-	var all finding.List
+	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Found{}}
 	for _, wanted := range m.p.Defects.Shapes {
 		s, refused, ok := m.served(wanted)
 		if refused != nil {
@@ -42,7 +41,7 @@ func (m *measurement) defects(ctx context.Context) error {
 			continue
 		}
 		d.Shapes = append(d.Shapes, s)
-		ended, err := m.watch(ctx, d, &all, s)
+		ended, err := m.watch(ctx, d, s)
 		if err != nil {
 			return err
 		}
@@ -50,14 +49,12 @@ func (m *measurement) defects(ctx context.Context) error {
 			break // the gate is red, and another failure may take long
 		}
 	}
-	d.Found = append(d.Found, all.All()...)
-	d.Errors, d.Warnings = all.Count()
 	m.r.Defects = d
 	return nil
 }
 
 // watch runs one shape in all schedules. It reports whether all launches succeeded.
-func (m *measurement) watch(ctx context.Context, d *record.Defects, all *finding.List, s problem.Shape) (ended bool, err error) {
+func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Shape) (ended bool, err error) {
 	in, err := newInputs(m.s, Case{Shape: s, Seed: 1, Distribution: "normal"})
 	if err != nil {
 		return false, err
@@ -69,10 +66,10 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, all *finding
 		if err != nil {
 			return false, err
 		}
-		for _, f := range found {
-			f.Schedule, f.Shape = schedule, s.String()
-			all.Add(f)
+		for i := range found {
+			found[i].Schedule = schedule
 		}
+		d.Add(s, found...)
 		switch {
 		case out == nil:
 			return false, nil

@@ -193,6 +193,11 @@ func TestWrongKernels(t *testing.T) {
 					t.Errorf("%s is %s, and %s ought to be red", g.Name, g.Status, c.gate)
 				}
 			}
+			for _, why := range v.Gates[2].Reasons {
+				if c.why == "never written" && strings.Contains(why, "other bits") {
+					t.Errorf("elements that were never written are also said to have other bits: %s", why)
+				}
+			}
 			if v.OK() {
 				t.Error("a kernel that was rejected is OK")
 			}

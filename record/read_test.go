@@ -77,7 +77,7 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("refused %v, want %v", got, want)
 	}
 	a, b := &r.Defects.Found[0], &r.Defects.Found[1]
-	if a.Warp != finding.NoWarp || a.Note != "block (0,0,0), warp 1, lane 2" || a.Other == nil || a.Other.Line != 5 || a.Line != 7 || a.Count != 3 || a.Shape != "1,1,32,64" {
+	if a.Warp != finding.NoWarp || a.Note != "block (0,0,0), warp 1, lane 2" || a.Other == nil || a.Other.Line != 5 || a.Line != 7 || a.Count != 3 || a.Shape != problem.Square(1, 1, 32, 64) {
 		t.Errorf("a finding with texts: %+v", a)
 	}
 	if b.Warp != 1 || b.Lanes != 1<<2 || b.Note != "" || b.Other.Line != 5 {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -81,14 +82,42 @@ type Refusal struct {
 	Why   string        `json:"why"`
 }
 
+// Found is a finding with the shape on which it was seen first. The schedule of the finding
+// belongs to this shape.
+type Found struct {
+	finding.Finding
+	Shape problem.Shape `json:"shape,omitzero"`
+}
+
+// Add adds the findings of a run on a shape. A finding that is known is merged.
+func (d *Defects) Add(s problem.Shape, found ...finding.Finding) {
+	for _, f := range found {
+		f.Count = max(f.Count, 1)
+		at := slices.IndexFunc(d.Found, func(old Found) bool { return finding.Same(&old.Finding, &f) })
+		if at < 0 {
+			d.Found = append(d.Found, Found{f, s})
+		} else {
+			d.Found[at].Merge(&f)
+		}
+	}
+	d.Errors, d.Warnings = 0, 0
+	for i := range d.Found {
+		if d.Found[i].Severity == finding.Error {
+			d.Errors++
+		} else {
+			d.Warnings++
+		}
+	}
+}
+
 // Defects holds the findings of the checkers.
 type Defects struct {
-	Schedules []uint64          `json:"schedules"` // the seeds of the warp orders that were tried
-	Shapes    []problem.Shape   `json:"shapes"`
-	Refused   []Refusal         `json:"refused,omitempty"`
-	Errors    int               `json:"errors"`
-	Warnings  int               `json:"warnings"`
-	Found     []finding.Finding `json:"found"` // each with the shape and the schedule on which it was first seen
+	Schedules []uint64        `json:"schedules"` // the seeds of the warp orders that were tried
+	Shapes    []problem.Shape `json:"shapes"`
+	Refused   []Refusal       `json:"refused,omitempty"`
+	Errors    int             `json:"errors"`
+	Warnings  int             `json:"warnings"`
+	Found     []Found         `json:"found"`
 	// Depends reports whether the output differed between schedules.
 	Depends bool `json:"depends_on_schedule"`
 }

@@ -28,7 +28,8 @@ type defects1 struct {
 // defect1 is a finding. The first records of schema 1 hold its threads only as the text Who,
 // and the other access only as OtherLine.
 type defect1 struct {
-	finding.Finding
+	Found
+	Shape     shape1 `json:"shape"`
 	Warp      *int   `json:"warp"`
 	Who       string `json:"who"`
 	OtherLine int    `json:"other_line"`
@@ -69,7 +70,7 @@ func (o *record1) upgrade() (*Record, error) {
 	if d := o.Defects; d != nil {
 		r.Defects = &d.Defects
 		r.Defects.Refused = upgradeRefused(d.Refused)
-		r.Defects.Found = make([]finding.Finding, len(d.Found))
+		r.Defects.Found = make([]Found, len(d.Found))
 		for i := range d.Found {
 			r.Defects.Found[i] = d.Found[i].upgrade()
 		}
@@ -107,8 +108,8 @@ func (k *Kernel) upgrade() {
 	k.Problem = Problem{a.Filled()}
 }
 
-func (d *defect1) upgrade() finding.Finding {
-	f := d.Finding
+func (d *defect1) upgrade() Found {
+	f := Found{d.Finding, problem.Shape(d.Shape)}
 	if d.Warp != nil {
 		f.Warp = *d.Warp
 	} else {

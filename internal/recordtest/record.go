@@ -76,18 +76,18 @@ func Resources(r *record.Record, registers, shared, spills int) {
 
 // Clean sets the result of checkers that found nothing.
 func Clean(r *record.Record) {
-	r.Defects = &record.Defects{Schedules: []uint64{0, 1, 2, 3}, Shapes: []problem.Shape{problem.Square(1, 1, 32, 64), problem.Square(2, 2, 33, 64)}, Found: []finding.Finding{}}
+	r.Defects = &record.Defects{Schedules: []uint64{0, 1, 2, 3}, Shapes: []problem.Shape{problem.Square(1, 1, 32, 64), problem.Square(2, 2, 33, 64)}, Found: []record.Found{}}
 }
 
 // Racy sets the result of checkers that found a race.
 func Racy(r *record.Record) {
 	Clean(r)
 	r.Defects.Errors, r.Defects.Depends = 1, true
-	r.Defects.Found = []finding.Finding{{
+	r.Defects.Found = []record.Found{{Shape: problem.Square(1, 1, 32, 64), Finding: finding.Finding{
 		Kind: "shared-race", Severity: finding.Error, Message: "read of kv is not ordered after the asynchronous write at line 412",
 		Place: finding.Place{Pos: ptx.Pos{Line: 530}, Source: "load.go:71:12", Warp: 1, Lanes: 1<<32 - 1},
-		Other: &finding.Place{Pos: ptx.Pos{Line: 412}}, Shape: "1,1,32,64", Count: 128,
-	}}
+		Other: &finding.Place{Pos: ptx.Pos{Line: 412}}, Count: 128,
+	}}}
 }
 
 var tolerance = record.Tolerance{Max: 0.06, Mean: 0.02, BadAbove: 0.06, BadShare: 0.01, Relative: 2}

@@ -119,12 +119,12 @@ func TestOutcomes(t *testing.T) {
 		{"dynamic shared memory", green(0.8, 0.002), func(r *record.Record) { r.Resources.Dynamic = 65537 }, record.Reject, "65537 bytes of shared memory"},
 		{"spills", green(0.8, 0.002), func(r *record.Record) { r.Resources.Usage[0].SpillLoads.Value = 4 }, record.Reject, "4 bytes of spill loads"},
 		{"a defect", green(0.8, 0.002), func(r *record.Record) {
-			r.Defects.Errors, r.Defects.Found = 1, []finding.Finding{{
+			r.Defects.Errors, r.Defects.Found = 1, []record.Found{{Finding: finding.Finding{
 				Kind: "shared-race", Severity: finding.Error, Message: "read", Place: finding.At(ptx.Pos{Line: 7}),
-			}}
+			}}}
 		}, record.Reject, "shared-race at line 7"},
 		{"a warning", green(0.8, 0.002), func(r *record.Record) {
-			r.Defects.Warnings, r.Defects.Found = 1, []finding.Finding{{Kind: "async-leak", Severity: finding.Warning}}
+			r.Defects.Warnings, r.Defects.Found = 1, []record.Found{{Finding: finding.Finding{Kind: "async-leak", Severity: finding.Warning}}}
 		}, record.Merge, ""},
 		{"bits depend on the schedule", green(0.8, 0.002), func(r *record.Record) { r.Defects.Depends = true }, record.Reject, "order in which warps run"},
 		{"one schedule", green(0.8, 0.002), func(r *record.Record) { r.Defects.Schedules = []uint64{0} }, record.Reject, "at least two schedules"},
