@@ -168,7 +168,7 @@ func watch(t *testing.T, text string, launches *launchfile.File, read func(strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := launchfile.Runner{Device: dev, Module: mod, Read: read, Timeout: 20 * time.Second}
+	r := launchfile.Runner{Device: dev, Module: mod, Read: read, Timeout: 2 * time.Minute}
 	var w watched
 	err = r.Run(context.Background(), launches, func(res *launchfile.Result) {
 		w.fault = res.Fault
