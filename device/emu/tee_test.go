@@ -58,7 +58,7 @@ func (c *laneCluster) Step(s *observe.Step) {
 // skipRecorder also records instructions that no lane executes.
 type skipRecorder struct{ *laneRecorder }
 
-func (r skipRecorder) WantsSkipped()                                     {}
+func (r skipRecorder) WantsSkipped() bool                                { return true }
 func (r skipRecorder) Launch(*observe.LaunchInfo) observe.LaunchObserver { return r }
 
 // TestTee observes one launch with two observers: each gets the instructions that it wants.

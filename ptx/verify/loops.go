@@ -10,14 +10,6 @@ type Loop struct {
 	Parent, Depth int
 }
 
-// Depth is the number of loops around a block.
-func (g *CFG) Depth(b int) int {
-	if l := g.LoopOf[b]; l >= 0 {
-		return g.Loops[l].Depth
-	}
-	return 0
-}
-
 // InLoop reports whether the block belongs to the loop or one inside it.
 func (g *CFG) InLoop(b, loop int) bool {
 	for l := g.LoopOf[b]; l >= 0; l = g.Loops[l].Parent {

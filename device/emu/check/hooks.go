@@ -31,11 +31,10 @@ type stepWatch interface {
 	step(s *observe.Step)
 }
 
-// skipWatch is a stepWatch that is also told of instructions that no lane executes
-// because every guard fails. Such a step has an empty mask.
+// skipWatch is told of instructions that its part wants and that no lane executes because
+// every guard fails. Such a step has an empty mask.
 type skipWatch interface {
-	stepWatch
-	skipped()
+	skip(s *observe.Step)
 }
 
 // passWatch is told when lanes have completed an instruction that may wait and that

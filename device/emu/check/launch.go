@@ -47,9 +47,9 @@ func (c *Checker) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 
 func (l *launch) Wants(in *observe.Inst) bool { return len(l.steps[in.ID]) > 0 }
 
-// WantsSkipped makes the emulator announce instructions that no lane executes, for
-// the watches that want them.
-func (l *launch) WantsSkipped() {}
+// WantsSkipped makes the emulator announce instructions that no lane executes: see
+// skipWatch.
+func (l *launch) WantsSkipped() bool { return true }
 
 // End is called by the emulator. Findings that are made here come after those of all
 // clusters.
@@ -70,7 +70,7 @@ type cluster struct {
 
 	stepped   []stepWatch // by part, or nil
 	passed    []passWatch // by part, or nil
-	skips     []bool      // by part: it is a skipWatch
+	skips     []skipWatch // by part, or nil
 	accesses  []accessWatch
 	starts    []startWatch
 	completes []completeWatch
@@ -92,8 +92,8 @@ func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 func (c *cluster) add(watch any) {
 	step, _ := watch.(stepWatch)
 	pass, _ := watch.(passWatch)
-	_, skips := watch.(skipWatch)
-	c.stepped, c.passed, c.skips = append(c.stepped, step), append(c.passed, pass), append(c.skips, skips)
+	skip, _ := watch.(skipWatch)
+	c.stepped, c.passed, c.skips = append(c.stepped, step), append(c.passed, pass), append(c.skips, skip)
 	if w, ok := watch.(accessWatch); ok {
 		c.accesses = append(c.accesses, w)
 	}
@@ -119,7 +119,11 @@ func (c *cluster) add(watch any) {
 
 func (c *cluster) Step(s *observe.Step) {
 	for _, i := range c.l.steps[s.ID] {
-		if w := c.stepped[i]; w != nil && (s.Mask != 0 || c.skips[i]) {
+		if s.Mask == 0 {
+			if w := c.skips[i]; w != nil {
+				w.skip(s)
+			}
+		} else if w := c.stepped[i]; w != nil {
 			w.step(s)
 		}
 	}

@@ -206,9 +206,6 @@ func (w *undefWatch) step(s *observe.Step) {
 	if plan != nil {
 		w.follow(u, plan, s)
 	}
-	if s.Mask == 0 {
-		return
-	}
 	switch s.Op.Name {
 	case "call":
 		u.depth(s.Depth() + 1).fresh |= s.Mask
@@ -225,8 +222,12 @@ func (w *undefWatch) step(s *observe.Step) {
 	}
 }
 
-// skipped: it is also told of instructions that no guard lets through.
-func (w *undefWatch) skipped() {}
+// skip checks the guard of an instruction that no lane executes.
+func (w *undefWatch) skip(s *observe.Step) {
+	if plan := w.p.plans[s.ID]; plan != nil {
+		w.follow(w.warp(s), plan, s)
+	}
+}
 
 // follow carries undefined values through an instruction.
 func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *observe.Step) {

@@ -85,9 +85,8 @@ type launch struct {
 // Wants is true: every instruction is counted.
 func (l *launch) Wants(*observe.Inst) bool { return true }
 
-// WantsSkipped makes it an observe.SkipObserver: a warp issues an instruction also when
-// no guard lets it through.
-func (l *launch) WantsSkipped() {}
+// WantsSkipped returns true: a warp also issues an instruction that no lane executes.
+func (l *launch) WantsSkipped() bool { return true }
 
 // Cluster is called by the emulator.
 func (l *launch) Cluster(*observe.ClusterInfo) observe.ClusterObserver {

@@ -56,11 +56,17 @@ type LaunchObserver interface {
 	End(err error)
 }
 
-// SkipObserver is a LaunchObserver that is also told of instructions that no lane
+// SkipObserver is a LaunchObserver that can also be told of instructions that no lane
 // executes because every guard fails. Such a Step has an empty Mask.
 type SkipObserver interface {
 	LaunchObserver
-	WantsSkipped()
+	WantsSkipped() bool
+}
+
+// WantsSkipped reports whether an observer wants instructions that no lane executes.
+func WantsSkipped(l LaunchObserver) bool {
+	s, ok := l.(SkipObserver)
+	return ok && s.WantsSkipped()
 }
 
 // FaultObserver is a ClusterObserver that is also told of faults: of the fault that ends

@@ -1,6 +1,10 @@
 package observe
 
-import "github.com/GOATnote-Inc/attest/device"
+import (
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/device"
+)
 
 // Tee returns an observer that passes everything on to several observers.
 func Tee(observers ...Observer) Observer { return tee(observers) }
@@ -11,9 +15,8 @@ func (t tee) Launch(info *LaunchInfo) LaunchObserver {
 	l := &launchTee{wants: make([]uint64, len(info.Program))}
 	for _, o := range t {
 		if lo := o.Launch(info); lo != nil {
-			_, skips := lo.(SkipObserver)
 			l.all = append(l.all, lo)
-			l.skips = append(l.skips, skips)
+			l.skips = append(l.skips, WantsSkipped(lo))
 		}
 	}
 	switch len(l.all) {
@@ -28,13 +31,13 @@ func (t tee) Launch(info *LaunchInfo) LaunchObserver {
 // launchTee passes the events of a launch on to several observers.
 type launchTee struct {
 	all   []LaunchObserver
-	skips []bool   // which of them are SkipObservers
+	skips []bool   // by observer: it wants instructions that no lane executes
 	wants []uint64 // by instruction: the set of observers that want it
 }
 
-// WantsSkipped makes launchTee a SkipObserver. Step leaves out the observers that are
-// not.
-func (l *launchTee) WantsSkipped() {}
+// WantsSkipped reports whether any of the observers wants instructions that no lane
+// executes. Step leaves out the others.
+func (l *launchTee) WantsSkipped() bool { return slices.Contains(l.skips, true) }
 
 func (l *launchTee) Wants(in *Inst) bool {
 	l.wants[in.ID] = 0

@@ -131,7 +131,7 @@ func (w *watcher) op(o Op) Op {
 		return o
 	}
 	in := &w.program[o.id]
-	_, skips := w.observer.(observe.SkipObserver)
+	skips := observe.WantsSkipped(w.observer)
 	parts := o.Kind != OpSync && o.Kind != OpTry // lanes whose guard fails have already been separated
 	step := func(f *Frame, mask, together uint32) *observe.Step {
 		s := &f.Warp.step
