@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -160,7 +159,12 @@ func (r *GateResult) printFindings(env *cli.Env, s term.Style) {
 	if d == nil || len(d.Found) == 0 || r.Verdict.OK() {
 		return
 	}
-	errors := slices.DeleteFunc(slices.Clone(d.Found), func(f finding.Finding) bool { return f.Severity != finding.Error })
+	var errors []finding.Finding
+	for i := range d.Found {
+		if d.Found[i].Severity == finding.Error {
+			errors = append(errors, d.Found[i].Finding)
+		}
+	}
 	if len(errors) == 0 {
 		return
 	}
