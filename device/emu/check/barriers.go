@@ -9,11 +9,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// barriers finds barriers that only part of the threads reach that they count.
+// barriers finds barriers that not all of the threads reach that they count.
 type barriers struct {
 	l *launch
-	// bare are the instructions that end threads which did nothing else in their basic
-	// block: where an early return goes.
+	// bare are the instructions that end threads and stand alone in their basic block: the
+	// targets of early returns.
 	bare   map[int]bool
 	rounds *rounds
 }
@@ -25,7 +25,7 @@ func init() {
 	register(checker{kinds: []kind{{
 		Rule: finding.Rule{
 			Kind:  BarrierDivergence,
-			Short: "a barrier that only some of the threads reach that it is for",
+			Short: "a barrier that not all of the threads reach that it counts",
 			Full:  "bar.sync and the other .aligned instructions must be executed by all lanes of a warp together, and by as many threads as the barrier waits for. The result is undefined when a condition that differs between lanes guards the barrier.",
 			Help:  "Move the barrier out of the condition, or give it the number of threads that take part.",
 		},
@@ -83,13 +83,13 @@ func (b *barriers) cluster(c *cluster) any {
 	return w
 }
 
-// barrierWatch is barriers at work on a cluster.
+// barrierWatch watches the barriers of a cluster.
 type barrierWatch struct {
 	*cluster
 	p    *barriers
-	at   map[warpBar][]arrival // lanes that have come and not been let go
+	at   map[warpBar][]arrival // lanes that wait at a barrier
 	ends [][][]ending          // by rank and warp: lanes that have ended
-	// rounds is by rank, warp and loop how many rounds each lane has ended.
+	// rounds is the number of rounds that each lane has completed, by rank, warp and loop.
 	rounds [][][][32]uint32
 }
 
@@ -98,8 +98,8 @@ type warpBar struct{ rank, warp, bar int }
 type arrival struct {
 	id     int
 	lanes  uint32
-	all    bool // no count of threads given
-	serial int  // the cluster's count of defects: what is found from here on may follow from it
+	all    bool // the barrier counts all threads of the block
+	serial int  // number of findings of the cluster so far: later findings may follow from this one
 }
 
 type ending struct {
@@ -146,7 +146,7 @@ func (b *barrierWatch) arrive(at warpBar, a arrival) {
 	b.at[at] = append(as, a)
 }
 
-// open judges who came to a barrier that opens.
+// open checks which lanes arrived at a barrier that opens.
 func (b *barrierWatch) open(o *observe.Opening) {
 	if o.Cluster {
 		return
@@ -190,7 +190,7 @@ func firstWarp(warps []uint32) int {
 	return 0
 }
 
-// ended is the lanes of a warp that have ended.
+// ended returns the lanes of a warp that have ended.
 func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
 	for _, e := range b.ends[rank][warp] {
 		lanes |= e.lanes
@@ -198,27 +198,27 @@ func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
 	return lanes
 }
 
-// parted reports lanes of a warp that came by different instructions.
+// parted reports lanes of a warp that arrive at a barrier by different instructions.
 func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
 	a, other := b.cluster.at(x.id, rank, warp, x.lanes), b.cluster.at(y.id, rank, warp, y.lanes)
 	b.reportAs(x.serial, finding.Finding{
 		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
-		Message: fmt.Sprintf("lanes of one warp come to this barrier apart: others of them by line %d", other.Pos.Line),
+		Message: fmt.Sprintf("lanes of one warp reach this barrier separately: other lanes of the warp execute it at line %d", other.Pos.Line),
 	})
 }
 
-// apart reports lanes of a warp that came by the same instruction in different rounds
-// of a loop.
+// apart reports lanes of a warp that arrive by the same instruction in different rounds of a
+// loop.
 func (b *barrierWatch) apart(at warpBar, x, y *arrival) {
 	a, other := b.cluster.at(x.id, at.rank, at.warp, x.lanes), b.cluster.at(y.id, at.rank, at.warp, y.lanes)
 	b.reportAs(x.serial, finding.Finding{
 		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
-		Message: "lanes of one warp come to this barrier in different rounds of the loop around it: some of them have skipped it",
+		Message: "lanes of one warp reach this barrier in different rounds of the loop around it: some lanes have skipped it",
 	})
 }
 
-// absent reports lanes of a warp that ended without coming to a barrier that counts
-// them. Threads that return early, having nothing to do, are widely relied on.
+// absent reports lanes of a warp that ended without reaching a barrier that counts them. It is a
+// warning for threads that return early because they have no work: many kernels rely on that.
 func (b *barrierWatch) absent(rank, warp, came int, as *arrival) {
 	for _, e := range b.ends[rank][warp] {
 		a, other := b.cluster.at(as.id, rank, came, 0), b.cluster.at(e.id, rank, warp, e.lanes)

@@ -9,18 +9,18 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
-// Lanes of a warp that come to the same barrier in different rounds of a loop have not
-// come together, though they wait at the same instruction: some have skipped it in an
-// earlier round.
+// Lanes of a warp may reach the same barrier in different rounds of a loop. They wait at the same
+// instruction but do not execute it together: some lanes have skipped it in an earlier round. So
+// the rounds of loops around barriers are counted for each lane.
 
-// rounds is where the rounds of loops around barriers are counted.
+// rounds says where rounds of loops around barriers are counted. Loops have numbers.
 type rounds struct {
-	n      int           // loops
-	counts map[int][]int // by instruction: the loops that it ends a round of
-	around map[int][]int // by barrier: the loops that it is in
+	n      int           // number of loops
+	counts map[int][]int // by instruction: the loops whose rounds it counts
+	around map[int][]int // by barrier: the loops around it
 }
 
-// loop is a way back in a function: the blocks between a header and a latch.
+// loop is a natural loop with one latch: the blocks between its header and the latch.
 type loop struct {
 	header, latch int
 	body          map[int]bool
@@ -74,7 +74,7 @@ func (r *rounds) function(f *ptx.Func, bars []*ptx.Inst, ids map[*ptx.Inst]int) 
 	}
 }
 
-// loopsOf are the natural loops of a function.
+// loopsOf returns the natural loops of a function.
 func loopsOf(g *verify.CFG) (all []loop) {
 	for latch := range g.Blocks {
 		if !g.Reachable(latch) {
@@ -89,7 +89,7 @@ func loopsOf(g *verify.CFG) (all []loop) {
 	return all
 }
 
-// bodyOf are the blocks from which a latch is reached without the header.
+// bodyOf returns the header and the blocks that reach the latch without the header.
 func bodyOf(g *verify.CFG, header, latch int) map[int]bool {
 	body := map[int]bool{header: true}
 	for work := []int{latch}; len(work) > 0; {
@@ -103,8 +103,8 @@ func bodyOf(g *verify.CFG, header, latch int) map[int]bool {
 	return body
 }
 
-// latchesAround are the latches of the loops around a block, by header. One that is
-// passed more than once a round, in a loop within, makes its loop of no use.
+// latchesAround returns the latches of the loops around a block, by header. It leaves out a loop
+// if one of its latches lies in an inner loop, where it can run more than once per round.
 func latchesAround(loops []loop, block int) map[int][]int {
 	by, never := map[int][]int{}, map[int]bool{}
 	for i := range loops {
@@ -125,8 +125,7 @@ func latchesAround(loops []loop, block int) map[int][]int {
 	return by
 }
 
-// countable are instructions that all lanes in these blocks execute, one in each; nil
-// when there are not.
+// countable returns one instruction without a guard per block, or nil if a block has none.
 func countable(f *ptx.Func, g *verify.CFG, blocks []int, ids map[*ptx.Inst]int) (list []int) {
 	for _, b := range blocks {
 		found := false
@@ -152,7 +151,7 @@ func instsOf(f *ptx.Func, b *verify.Block) (list []*ptx.Inst) {
 	return list
 }
 
-// count counts a round of loops for the lanes that execute an instruction.
+// count counts a round of each of the loops for the lanes of a step.
 func (b *barrierWatch) count(s *observe.Step, loops []int) {
 	of := b.rounds[s.Rank][s.Warp]
 	if of == nil {
@@ -164,8 +163,7 @@ func (b *barrierWatch) count(s *observe.Step, loops []int) {
 	}
 }
 
-// inRound reports whether lanes that come to a barrier are in the same rounds as those
-// that have come, or as each other.
+// inRound reports whether the lanes of y are in the same rounds of all loops as the lanes of x.
 func (b *barrierWatch) inRound(at warpBar, x, y *arrival) bool {
 	of := b.rounds[at.rank][at.warp]
 	if of == nil {

@@ -8,17 +8,17 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Nobody looks for a mistake in the toolkit's headers. What happens in a function that
-// is not of the kernel's own file is therefore told at the line that called it.
+// A defect is rarely in the headers of the toolkit. So a finding in a function from another file
+// than the kernel names the line of the kernel's file that called the function.
 
-// callers is who calls whom, of what a kernel reaches.
+// callers are the calls in the functions that a kernel can reach.
 type callers struct {
 	entry *ptx.Func
-	file  string              // of the kernel
-	sites map[*ptx.Func][]int // the calls of a function
+	file  string              // the source file of the kernel
+	sites map[*ptx.Func][]int // by function: the instructions that call it
 }
 
-// calls is who calls whom in the launch, found out when it is first asked for.
+// calls returns the calls of the kernel. It finds them on the first call.
 func (l *launch) calls() *callers {
 	l.callersOnce.Do(func() {
 		k := &callers{entry: l.entry(), sites: map[*ptx.Func][]int{}}
@@ -51,7 +51,7 @@ func (l *launch) calls() *callers {
 	return l.callers
 }
 
-// callee is the function that a call names, or nil.
+// callee returns the function that a call names, or nil.
 func callee(in *observe.Inst) *ptx.Func {
 	for i := range in.Args {
 		if s := in.Args[i].Sym; s != nil && s.Kind == ptx.FuncSymbol {
@@ -61,15 +61,15 @@ func callee(in *observe.Inst) *ptx.Func {
 	return nil
 }
 
-// site is a line of the source, and the calls that lead to it, the innermost first.
+// site is a source line and the lines of the calls that lead to it, the innermost first.
 type site struct {
 	line    string
 	callers []string
 }
 
-// site is the line to name for an instruction: its own when it is in the kernel's
-// file, else that of the call which leads to it. Calls are known as far as there is
-// only one.
+// site returns the source line to report for an instruction: its own line if that is in the
+// kernel's file, else the line of the call that leads to it. It follows calls upwards while a
+// function is called from one place only.
 func (l *launch) site(in *observe.Inst) site {
 	k := l.calls()
 	at := site{in.Source, in.Callers}
@@ -85,7 +85,7 @@ func (l *launch) site(in *observe.Inst) site {
 	return k.own(at, up)
 }
 
-// siteOf is the line to name for an access, and the calls that led to it.
+// siteOf returns the source line to report for an access, and the calls that led to it.
 func (l *launch) siteOf(a *observe.Access) site {
 	in := &l.Program[a.ID]
 	if in.Func == l.calls().entry {
@@ -94,8 +94,8 @@ func (l *launch) siteOf(a *observe.Access) site {
 	return l.called(in, append(slices.Clip(in.Callers), a.Callers()...))
 }
 
-// called is the line to name for an instruction that calls led to, the innermost
-// first.
+// called returns the source line to report for an instruction. up are the calls that led to it,
+// the innermost first.
 func (l *launch) called(in *observe.Inst, up []string) site {
 	if len(up) == 0 || in.Func == l.calls().entry {
 		return l.site(in)
@@ -103,14 +103,13 @@ func (l *launch) called(in *observe.Inst, up []string) site {
 	return l.calls().own(site{in.Source, in.Callers}, up)
 }
 
-// library reports whether an instruction is of a header that is not the author's.
+// library reports whether an instruction comes from a header that the author did not write.
 func (l *launch) library(in *observe.Inst) bool {
 	k := l.calls()
 	return in.Library || in.Func != k.entry && k.file != "" && fileOf(in.Source) != k.file
 }
 
-// own is a site, given the calls that lead to it, as the author of the kernel's file
-// sees it.
+// own returns a site with only the lines of the kernel's file. It returns at if there are none.
 func (k *callers) own(at site, up []string) site {
 	if k.file == "" {
 		return at
@@ -130,7 +129,7 @@ func (k *callers) own(at site, up []string) site {
 	return site{mine[0], mine[1:]}
 }
 
-// fileOf is the file of "file:line:column".
+// fileOf returns the file of "file:line:column".
 func fileOf(line string) string {
 	for range 2 {
 		if i := strings.LastIndexByte(line, ':'); i >= 0 {

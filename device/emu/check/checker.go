@@ -21,9 +21,9 @@ type Checker struct {
 	cellsOnly bool
 }
 
-// found is a finding and when it was seen first: the number of the launch, of the
-// cluster in the launch, and of the report in the cluster. It is the same in every
-// run, whichever goroutine is faster.
+// found is a finding and the moment at which it was seen first: the number of the launch, the
+// index of the cluster, and the number of the report in the cluster. The moment is the same in
+// every run and does not depend on the timing of goroutines.
 type found struct {
 	finding.Finding
 	launch, cluster, serial int
@@ -41,8 +41,8 @@ func New(kinds ...finding.Kind) *Checker {
 	return c
 }
 
-// Findings returns the findings of all launches so far, in the order in which they
-// were met. The first one is usually the cause of the others.
+// Findings returns the findings of all launches so far, in the order in which they were seen
+// first. The first one is usually the cause of the others.
 func (c *Checker) Findings() []finding.Finding {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,8 +64,8 @@ func (f *found) before(g *found) int {
 	return cmp.Or(cmp.Compare(f.launch, g.launch), cmp.Compare(f.cluster, g.cluster), cmp.Compare(f.serial, g.serial))
 }
 
-// add takes in a finding. Of the same finding, the first in the order of clusters
-// is kept, whichever goroutine was faster.
+// add adds a finding. If the finding is known, the one that was seen first is kept and the other
+// one is merged into it.
 func (c *Checker) add(f *found) {
 	if !c.kinds[f.Kind] {
 		return

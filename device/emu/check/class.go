@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// role is what an instruction does to the order of accesses.
+// role is the effect of an instruction on the order of accesses.
 type role uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 	roleCopyCommit
 	roleCopyWait
 	roleCopyArrive
-	roleBulk // cp.async.bulk and the like, started in one go
+	roleBulk // cp.async.bulk, st.async and red.async
 	roleBulkCommit
 	roleBulkWait
 	roleProduct // wgmma.mma_async
@@ -32,26 +32,26 @@ const (
 	rolePrefetch
 )
 
-// class is what the checkers know of an instruction.
+// class is the properties of an instruction that the order of accesses depends on.
 type class struct {
 	role   role
 	atomic bool
-	strong bool // morally: atomic, volatile, relaxed, acquire, release
-	// release and acquire say that it is one by itself.
+	strong bool // the access is strong: atomic, volatile, relaxed, acquire or release
+	// release and acquire say that the instruction itself is a release or an acquire.
 	release, acquire bool
-	wide             bool // scope of the GPU or the system, or of the cluster
-	async            bool // its accesses are asynchronous
-	proxy            bool // and in the async proxy
-	relaxed          bool // barriers: not a release or acquire; loads: by their own word
-	rows             bool // it brings rows of a factor
-	read             bool // bulk wait_group.read
-	keep             int  // wait_group N
-	all              bool // wait_all
-	shared, global   bool // fence.proxy.async: of which memory
+	wide             bool // the scope is larger than the block
+	async            bool // the accesses are asynchronous
+	proxy            bool // the accesses go through the async proxy
+	relaxed          bool // barriers: neither release nor acquire; loads: ld.relaxed
+	rows             bool // it loads rows of a matrix: see rowLoads
+	read             bool // cp.async.bulk.wait_group.read
+	keep             int  // N of wait_group
+	all              bool // cp.async.wait_all
+	shared, global   bool // fence.proxy.async: the memory that it applies to
 	init             bool // fence.mbarrier_init
-	tensorMap        bool // fence.proxy.tensormap, its acquire
-	guess            bool // a plain load that a compare-and-swap starts from
-	blind            bool // an atomic that does not tell what it found: red
+	tensorMap        bool // fence.proxy.tensormap with acquire
+	guess            bool // a plain load that gives a compare-and-swap its guess
+	blind            bool // an atomic that does not return the old value: red
 }
 
 // classify derives what the checkers need from the instruction table.
@@ -59,7 +59,7 @@ func classify(in *observe.Inst) class {
 	k, c := in.Match.Class(), class{wide: !in.Has("cta")}
 	switch k.Unit {
 	case isa.UnitBarrier:
-		if k.Writes == 0 { // not an mbarrier, which announces its operations itself
+		if k.Writes == 0 { // operations on mbarriers are announced separately
 			c.role, c.relaxed = barrierRole(in.Op), in.Has("relaxed")
 		}
 		return c
@@ -112,9 +112,9 @@ func barrierRole(op *ptx.Opcode) role {
 	return roleBarrier
 }
 
-// fence reads a fence. The one of mbarrier.init is a fence between threads, and so is
-// that of the tensor map's proxy, which also shows copies the maps that were written:
-// they read nothing else of what threads write through it.
+// fence reads the modifiers of a fence. fence.mbarrier_init and fence.proxy.tensormap also are
+// fences between threads. fence.proxy.tensormap makes tensor maps that threads have written
+// visible to copies.
 func (c *class) fence(op *ptx.Opcode) {
 	c.role = roleFence
 	if op.Has("proxy") && (op.Has("async") || op.Has("async::generic")) {
@@ -133,15 +133,15 @@ func (c *class) fence(op *ptx.Opcode) {
 	}
 }
 
-// groupRoles are the roles of asynchronous instructions that groups count, by the unit
-// that executes them: starting work, closing a group and waiting for groups.
+// groupRoles are the roles of asynchronous instructions that groups count, by unit: to start work,
+// to commit a group and to wait for groups.
 var groupRoles = map[isa.Unit]struct{ start, commit, wait role }{
 	isa.UnitAsyncCopy: {roleCopy, roleCopyCommit, roleCopyWait},
 	isa.UnitBulkCopy:  {roleBulk, roleBulkCommit, roleBulkWait},
 	isa.UnitWGMMA:     {roleProduct, roleProductCommit, roleProductWait},
 }
 
-// group reads an asynchronous copy or product, or what closes or awaits groups of them.
+// group reads an asynchronous copy or product, or a commit or wait of its groups.
 func (c *class) group(in *observe.Inst, k isa.Class) {
 	roles := groupRoles[k.Unit]
 	switch k.Role {

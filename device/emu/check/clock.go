@@ -2,30 +2,30 @@ package check
 
 import "math/bits"
 
-// A clock says what is ordered before something: of each agent, up to which of its
-// times. Agents are the warps of a cluster, whose lanes may be known to different
-// times, and its mbarriers. A warp's time goes on when it publishes what it did, so
-// that what comes after is told from what came before.
+// clock is a vector clock. It says what is ordered before something: for each agent, the time up
+// to which its events are. Agents are the warps of a cluster and its mbarriers; the lanes of a
+// warp may have different times. The time of a warp advances when the warp passes on what it
+// did, so that later events are not part of it.
 //
-// A clock that has been given to somebody is not changed any more.
+// A clock does not change once it is shared.
 type clock struct {
 	own []entry // by agent of the cluster
 	far []far   // other clusters, by index
 }
 
-// entry is up to which time an agent is known.
+// entry is the time up to which the events of an agent are known.
 type entry struct {
 	all   uint32
-	lanes *[32]uint32 // where they differ; then all is of no meaning
+	lanes *[32]uint32 // by lane, if the times differ; all has no meaning then
 }
 
-// far is what is known of another cluster.
+// far is the entries for the agents of another cluster.
 type far struct {
 	cluster int
 	own     []entry
 }
 
-// at is the entry of an agent.
+// at returns the entry of an agent.
 func (c *clock) at(agent int) entry {
 	if c == nil || agent >= len(c.own) {
 		return entry{}
@@ -33,7 +33,7 @@ func (c *clock) at(agent int) entry {
 	return c.own[agent]
 }
 
-// of are the entries of a cluster's agents.
+// of returns the entries for the agents of another cluster.
 func (c *clock) of(cluster int) []entry {
 	if c == nil {
 		return nil
@@ -69,7 +69,7 @@ func (e entry) coversAny(lanes, time uint32) bool {
 	return false
 }
 
-// join takes the later of two entries for each lane.
+// join sets e to the later time of e and f, for each lane.
 func (e *entry) join(f entry) {
 	if e.lanes == nil && f.lanes == nil {
 		e.all = max(e.all, f.all)
@@ -93,7 +93,7 @@ func (e entry) lane(l int) uint32 {
 	return e.lanes[l]
 }
 
-// simplify forgets the lanes where they do not differ.
+// simplify stores one time if the times of all lanes are equal.
 func (e *entry) simplify() {
 	for _, t := range e.lanes {
 		if t != e.lanes[0] {
@@ -103,7 +103,7 @@ func (e *entry) simplify() {
 	*e = entry{all: e.lanes[0]}
 }
 
-// set has the lanes known up to the time. whole says that they are all there are.
+// set sets the time of lanes. whole says that these are all lanes of the warp.
 func (e *entry) set(lanes, time uint32, whole bool) {
 	if whole {
 		*e = entry{all: time}
@@ -120,7 +120,7 @@ func (e *entry) set(lanes, time uint32, whole bool) {
 	e.simplify()
 }
 
-// copy is a clock that may be changed, with room for n agents.
+// copy returns a copy that may be changed, with room for n agents.
 func (c *clock) copy(n int) *clock {
 	d := &clock{own: make([]entry, n)}
 	if c != nil {
@@ -146,8 +146,8 @@ func (c *clock) add(d *clock) {
 	}
 }
 
-// addFar joins what is known of other clusters. Entries are replaced, never changed:
-// they may be shared.
+// addFar joins the entries for other clusters. Entries may be shared, so they are replaced and
+// never changed.
 func (c *clock) addFar(fs []far) {
 	all := append([]far{}, c.far...)
 next:
@@ -168,7 +168,8 @@ next:
 	c.far = all
 }
 
-// covered reports whether d adds nothing to c, where that is quickly seen.
+// covered reports whether d adds nothing to c. It may return false although d adds nothing,
+// where an answer would take long.
 func (c *clock) covered(d *clock) bool {
 	if d == nil || c == d {
 		return true
@@ -184,7 +185,7 @@ func (c *clock) covered(d *clock) bool {
 	return true
 }
 
-// joined is a clock of both.
+// joined returns a clock that has what c and d have.
 func joined(c, d *clock) *clock {
 	if c.covered(d) {
 		return c
@@ -197,27 +198,27 @@ func joined(c, d *clock) *clock {
 	return n
 }
 
-// view is what a thread knows, and what it passes on.
+// view is what a thread knows and what it passes on.
 type view struct {
-	c *clock // what is ordered before it,
-	// and of that, what a fence.proxy.async has made visible to the async proxy in
-	// shared and in global memory.
+	c *clock // what is ordered before the next instruction of the thread
+	// shared and global are the part of c that fence.proxy.async has made visible to the async
+	// proxy in shared and in global memory.
 	shared, global *clock
-	// loose is what it would know as well if its reads of flags were acquires. The next
-	// fence makes them so.
+	// loose is what the thread would also know if its reads of flags were acquires. The next
+	// fence makes them acquires.
 	loose *clock
-	// What a strong write passes on without being a release itself: what was known at
-	// the last fence, of the scope of the block and of the GPU.
+	// block and gpu are what a strong write passes on that is not a release itself: what the
+	// thread knew at its last fence of block scope, and of GPU scope.
 	block, gpu *released
 }
 
-// released is what one thread passes on to another.
+// afterReads is what one thread passes on to another.
 type released struct {
 	c, shared, global, loose *clock
-	gpu                      *released // what fences of the GPU's scope have released on the way
+	gpu                      *released // what fences of GPU scope have released on the way
 }
 
-// with is the view of one who has learnt what r passes on.
+// with returns the view after the thread has learnt what r passes on.
 func (v *view) with(r *released) *view {
 	if r == nil || v.c.covered(r.c) && v.shared.covered(r.shared) && v.global.covered(r.global) &&
 		v.loose.covered(r.loose) && (r.gpu == nil || r.gpu == v.gpu) {
@@ -230,10 +231,10 @@ func (v *view) with(r *released) *view {
 	return &n
 }
 
-// passes is what a view passes on.
+// passes returns what a thread with this view passes on.
 func (v *view) passes() *released { return &released{v.c, v.shared, v.global, v.loose, v.gpu} }
 
-// add joins what s passes on into r, which must not have been given away.
+// add joins what s passes on into r, which must not be shared.
 func (r *released) add(s *released) {
 	if s == nil {
 		return
@@ -243,7 +244,7 @@ func (r *released) add(s *released) {
 	r.gpu = both(r.gpu, s.gpu)
 }
 
-// both is what r and s pass on.
+// both returns what r and s pass on together.
 func both(r, s *released) *released {
 	switch {
 	case r == nil || r == s:

@@ -70,7 +70,7 @@ var faultKinds = []kind{
 	{
 		Rule: finding.Rule{
 			Kind:  Deadlock,
-			Short: "threads that wait for each other for ever",
+			Short: "threads wait for each other forever",
 			Full:  "Every remaining thread waits, and no thread is left that could end the wait.",
 			Help:  "Compare the threads that wait with those that should arrive: the count of the barrier, the parity of the phase, the bytes of expect_tx, an arrival that a branch skipped.",
 		},
@@ -104,7 +104,7 @@ func (faults) endLaunch(c *cluster, err error) {
 	}
 }
 
-// own gives a place that the emulator reported the source line of the kernel's own
+// own sets the source line of a place that the emulator reported to the line of the kernel's own
 // file that led there.
 func (l *launch) own(p *finding.Place) {
 	for id := range l.Program {
@@ -116,8 +116,8 @@ func (l *launch) own(p *finding.Place) {
 	}
 }
 
-// deadlock tells a barrier that the lanes of a warp reach apart from each other from
-// other deadlocks.
+// deadlock reports a deadlock. If lanes of one warp wait at different places, one of them an
+// aligned barrier, it reports a divergent barrier instead.
 func (c *cluster) deadlock(dead *device.Deadlock) {
 	all := slices.Clone(dead.Waiters)
 	for i := range all {
@@ -129,7 +129,7 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 			if i != j && a.Block == b.Block && a.Warp == b.Warp && isAlignedBarrier(a.Inst) && a.Pos != b.Pos {
 				c.report(finding.Finding{
 					Kind: BarrierDivergence, Severity: finding.Error, Place: *a, Other: b, Waiters: all,
-					Message: "part of a warp waits at this barrier, the rest of it elsewhere",
+					Message: "some lanes of a warp wait at this barrier, and other lanes of the warp wait elsewhere",
 				})
 				return
 			}
@@ -137,7 +137,7 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 	}
 	why := all[0].For
 	if why == "" {
-		why = "all of them wait"
+		why = "all threads wait"
 	}
 	c.report(finding.Finding{
 		Kind: Deadlock, Severity: finding.Error, Place: all[0].Place, Waiters: all, Message: "no thread can continue: " + why,

@@ -5,9 +5,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// guesses marks the loads that a loop of compare-and-swap starts from: a plain read of
-// what others change by atomics at the same time. It is formally a race and in every
-// textbook, CUDA's own headers among them; a wrong guess costs another round.
+// guesses marks the loads that give a compare-and-swap loop its first guess: plain reads of memory
+// that other threads change by atomics. Such a read is formally a race, but textbooks and CUDA's
+// own headers use it: a wrong guess only costs another round.
 func guesses(program []observe.Inst, classes []class) {
 	compared := map[*ptx.Symbol]bool{}
 	for id := range program {

@@ -88,7 +88,7 @@ func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	return c
 }
 
-// add adds what a part watches the cluster with, once for each of its hooks.
+// add adds a watch of a part to the list of each hook that it has.
 func (c *cluster) add(watch any) {
 	step, _ := watch.(stepWatch)
 	pass, _ := watch.(passWatch)
@@ -180,14 +180,15 @@ func (c *cluster) End() {
 	}
 }
 
-// report takes in a finding of the cluster. A finding without a reason or advice gets
-// those of its kind.
+// report adds a finding of the cluster. A finding without a reason and advice gets those of its
+// kind.
 func (c *cluster) report(f finding.Finding) {
 	c.serial++
 	c.reportAs(c.serial, f)
 }
 
-// reportAs is report of a finding that was met when the cluster's count was serial.
+// reportAs is report for a finding that belongs to an earlier moment: serial is the number of
+// reports of the cluster at that moment.
 func (c *cluster) reportAs(serial int, f finding.Finding) {
 	if k := explained[f.Kind]; f.Why == "" && f.Fix == "" && k != nil {
 		f.Why, f.Fix = k.why, k.fix
@@ -206,8 +207,8 @@ func (r rule) of(f finding.Finding) finding.Finding {
 	return f
 }
 
-// at describes lanes that execute an instruction. The caller adds what memory they
-// touch.
+// at returns the place of lanes that execute an instruction. The caller adds the memory that they
+// access.
 func (c *cluster) at(id, rank, warp int, lanes uint32) finding.Place {
 	in := &c.l.Program[id]
 	p := finding.Place{

@@ -5,11 +5,10 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Local memory is undefined until it is written. What lies behind the top of a
-// thread's stack belongs to nobody: a function or an alloca that gets it finds it
-// undefined, whatever was there.
+// Local memory is undefined until it is written. Memory past the top of a thread's stack becomes
+// undefined again: a function or an alloca that gets it later must not rely on old contents.
 
-// cut forgets what lies behind the top of the lanes' stacks.
+// cut makes local memory past the top of the stacks of lanes undefined.
 func (u *undefWarp) cut(s *observe.Step) {
 	s.Lanes(func(l int) {
 		if top := int(s.Top(l)); top < len(u.local[l]) {
@@ -18,7 +17,7 @@ func (u *undefWarp) cut(s *observe.Step) {
 	})
 }
 
-// undefinedAt are the undefined bits of n ≤ 8 bytes of a lane's local memory.
+// undefinedAt returns the undefined bits of n ≤ 8 bytes of a lane's local memory.
 func (u *undefWarp) undefinedAt(lane int, addr uint64, n int) (bits uint64) {
 	m := u.local[lane]
 	for i := range n {
@@ -31,7 +30,7 @@ func (u *undefWarp) undefinedAt(lane int, addr uint64, n int) (bits uint64) {
 	return bits
 }
 
-// store notes n ≤ 8 bytes with these undefined bits.
+// store sets the undefined bits of n ≤ 8 bytes.
 func (u *undefWarp) store(lane int, addr uint64, n int, bits uint64) {
 	m := &u.local[lane]
 	if need := int(addr) + n; need > len(*m) {
@@ -63,7 +62,7 @@ func (x *undefStep) localAddress(lane int) (addr uint64, ok bool) {
 	return addr, addr+uint64(n) <= x.Top(lane)
 }
 
-// load is ld, where it may read local memory. Other memory is not followed.
+// load is the rule of ld that may read local memory. Values from other memory count as defined.
 func (x *undefStep) load() {
 	n := x.p.size
 	var first bool
@@ -95,9 +94,9 @@ func (x *undefStep) load() {
 	})
 }
 
-// padding reports whether an element may be the padding of a structure that is being
-// copied: other elements that the load reads are defined, or others of the same eight
-// bytes, and the code around copies those.
+// padding reports whether an element may be the padding of a structure that is copied. It may be
+// if other elements of the load are defined, or if other bytes of the same eight are defined and
+// loads around it copy them.
 func (x *undefStep) padding(lane int, addr, at uint64) bool {
 	n := x.p.size * len(x.p.dst)
 	if len(x.p.dst) > 1 {
@@ -110,8 +109,8 @@ func (x *undefStep) padding(lane int, addr, at uint64) bool {
 	return (n == 1 || x.p.copies) && n <= 8 && x.u.undefinedAt(lane, at&^7, 8) != 1<<64-1
 }
 
-// wordAt are the undefined bits of an element in local memory, as wide as the
-// register that gets it. 16 bytes count as one.
+// wordAt returns the undefined bits of an element in local memory, extended to the register that
+// gets it. An element of 16 bytes is undefined as a whole.
 func (x *undefStep) wordAt(lane int, at uint64) uint64 {
 	if x.p.size == 16 {
 		return x.u.undefinedAt(lane, at, 8) | x.u.undefinedAt(lane, at+8, 8)
@@ -123,8 +122,8 @@ func (x *undefStep) wordAt(lane int, at uint64) uint64 {
 	return u
 }
 
-// store is st: to local memory undefined bits go along, other memory is for others
-// to read.
+// store is the rule of st. Local memory takes over the undefined bits. A store of undefined bits
+// to other memory is reported, because other threads can read it.
 func (x *undefStep) store() {
 	n := x.p.size
 	for i := range x.p.src {
@@ -165,7 +164,8 @@ func (x *undefStep) store() {
 	}
 }
 
-// leave notes where an undefined value that is no padding was stored.
+// leave records the origin of an undefined value that is stored in local memory and is not
+// padding.
 func (x *undefStep) leave(lane int, addr uint64, a *undefArg, u uint64) {
 	left := &x.u.left[lane]
 	if u == 0 || u != undefOnes(a.width) || x.f.regs[a.reg].from.kind != UninitRegister {

@@ -113,7 +113,7 @@ func TestLocalReport(t *testing.T) {
 	if d.Inst != "ld.local.u32" || d.Address != "depot+0x8" || d.Other == nil || d.Other.Inst != "st.global.u32" {
 		t.Errorf("%+v at %s, other %+v", d, d.Address, d.Other)
 	}
-	if want := "ld.local.u32 reads local memory that nobody has written, and st.global.u32 at line 18 stores the value"; d.Message != want {
+	if want := "ld.local.u32 reads local memory that was never written, and st.global.u32 at line 18 stores the value"; d.Message != want {
 		t.Errorf("%s\nwant %s", d.Message, want)
 	}
 }

@@ -7,29 +7,29 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
-// order finds accesses that nothing orders: races, missing proxy fences and waits,
-// and what belongs to them. It follows which accesses the program has ordered before
-// which, by its barriers, fences and waits, and holds each access against the last
-// ones to the same bytes.
+// order finds accesses that nothing orders: races, missing proxy fences, missing waits
+// and the like. It records which accesses the program orders before which others by its
+// barriers, fences and waits. It compares each access with the last accesses to the same
+// bytes.
 type order struct {
 	l       *launch
 	classes []class
-	called  []bool // by instruction: it is not the kernel's own, but of a function
-	warps   int    // of a block
-	// everything is what all clusters share when they may talk to each other.
+	called  []bool // by instruction: it is in a function that the kernel calls
+	warps   int    // per block
+	// everything is the global memory of all clusters if clusters may communicate, else nil.
 	everything *memory
 	flags      map[place]*syncVar // in global memory
 	merge      merger
-	gaps       []byteSet // by zone of shared memory: what is no variable's
+	gaps       []byteSet // by zone of shared memory: the bytes that belong to no variable
 	freeZones  sync.Pool
-	cellsOnly  bool       // nothing is put by
-	stopped    []*ordered // clusters whose threads did not all end
+	cellsOnly  bool          // no read is deferred: see order_zones.go
+	stopped    []*orderWatch // clusters in which some threads did not end
 }
 
-// place is an address that threads synchronise through.
+// place is an address through which threads synchronise.
 type place struct {
-	alloc  *observe.Alloc // or nil: shared memory of
-	block  int            // a block of the cluster
+	alloc  *observe.Alloc // nil for shared memory
+	block  int            // shared memory: the rank of the block
 	offset int
 }
 
@@ -57,56 +57,56 @@ func (o *order) wants(in *observe.Inst) bool {
 	return r != roleNone && r != roleBulk && r != roleProduct && r != rolePrefetch
 }
 
-// ordered is order at work on a cluster.
-type ordered struct {
+// orderWatch watches the accesses of a cluster.
+type orderWatch struct {
 	*cluster
 	o        *order
 	warps    []*warp // by rank, then by warp
-	agents   int
+	agents   int     // warps and mbarriers so far
 	shared   []pages // by rank
 	zones    []zones // by rank
 	global   *memory
 	bars     map[observe.MbarrierAt]*mbar
-	named    map[[2]int]*released // barriers of a block: what arrivals without a wait pass on
-	meeting  *released            // barrier.cluster: what arrivals pass on
-	met      *released            // and what the last phase's did
-	building *work
-	factors  map[factorKey]*bool // of wgmma: whether a row of it was found written
-	brought  []bool              // by rank and instruction: it has brought such rows
-	works    map[uint64]*work    // that mbarriers count, by number
+	named    map[[2]int]*released // by rank and barrier: what bar.arrive has released
+	meeting  *released            // barrier.cluster: what the arrivals of this phase release
+	met      *released            // barrier.cluster: what the arrivals of the last phase released
+	building *work                // asynchronous work whose accesses are being announced, or nil
+	factors  map[factorKey]*bool  // by matrix: some row of it was found written
+	brought  []bool               // by rank and instruction: an ldmatrix has found its rows written
+	works    map[uint64]*work     // by number: work that mbarriers count
 	lastWork uint64
 	flags    map[place]*syncVar // in shared memory
-	barList  []*mbar            // as agents, after the warps
-	ends     []released         // by rank: what its threads knew when they ended
+	barList  []*mbar            // by agent, after the warps
+	ends     []released         // by rank: what the threads of the block knew when they ended
 	relaxed  bool               // flags have been read by ld.relaxed
 	cur      current
 }
 
-// warp is what is known of a warp.
+// warp is the state of a warp.
 type warp struct {
-	cl      *ordered
+	cl      *orderWatch
 	agent   int
 	rank    int
 	index   int
 	time    uint32
-	touched bool // memory, at this time
+	touched bool // the warp has accessed memory at this time
 	live    uint32
-	v       *view      // of all its lanes, or nil:
-	lanes   [32]*view  // they know different things
-	events  []*event   // by instruction: the last one
+	v       *view      // the view of all lanes, or nil if their views differ
+	lanes   [32]*view  // by lane, if v is nil
+	events  []*event   // by instruction: the last event
 	copies  groups     // cp.async
 	bulk    groups     // cp.async.bulk
 	product groups     // wgmma
-	late    []lateWork // what cp.async.mbarrier.arrive will tell
-	copying *work
-	// waitedFor are the instructions whose copies it has waited for.
+	late    []lateWork // arrivals by cp.async.mbarrier.arrive that are outstanding
+	copying *work      // the last cp.async
+	// waitedFor says by instruction that the warp has waited for its copies.
 	waitedFor []bool
 }
 
 var start = &view{}
 
 func (o *order) cluster(c *cluster) any {
-	n := &ordered{
+	n := &orderWatch{
 		cluster: c, o: o, global: o.everything, bars: map[observe.MbarrierAt]*mbar{},
 		named: map[[2]int]*released{}, works: map[uint64]*work{}, flags: map[place]*syncVar{}, factors: map[factorKey]*bool{}, ends: make([]released, len(c.Blocks)),
 	}
@@ -127,8 +127,8 @@ func (o *order) cluster(c *cluster) any {
 	return n
 }
 
-// sharedCells are the cells of a block's shared memory, with the gaps between its
-// variables marked.
+// sharedCells returns the cells of a block's shared memory. The gaps between variables are
+// marked.
 func (o *order) sharedCells() pages {
 	cells := newPages(o.l.Bytes)
 	o.eachGap(func(from, to int) {
@@ -141,7 +141,7 @@ func (o *order) sharedCells() pages {
 	return cells
 }
 
-// eachGap calls do for the gaps between the variables in shared memory.
+// eachGap calls do for each gap between the variables in shared memory.
 func (o *order) eachGap(do func(from, to int)) {
 	if len(o.l.Shared) == 0 {
 		return
@@ -154,9 +154,9 @@ func (o *order) eachGap(do func(from, to int)) {
 	do(end, o.l.Bytes)
 }
 
-func (c *ordered) warp(rank, index int) *warp { return c.warps[rank*c.o.warps+index] }
+func (c *orderWatch) warp(rank, index int) *warp { return c.warps[rank*c.o.warps+index] }
 
-// view is what a lane knows.
+// view returns the view of a lane.
 func (w *warp) view(lane int) *view {
 	if w.v != nil {
 		return w.v
@@ -164,7 +164,7 @@ func (w *warp) view(lane int) *view {
 	return w.lanes[lane]
 }
 
-// together is what lanes know between them.
+// together returns the union of what the lanes know.
 func (w *warp) together(lanes uint32) *view {
 	if w.v != nil {
 		return w.v
@@ -178,8 +178,8 @@ func (w *warp) together(lanes uint32) *view {
 	return v
 }
 
-// learn gives lanes a view.
-func (w *warp) learn(lanes uint32, v *view) {
+// setView sets the view of lanes.
+func (w *warp) setView(lanes uint32, v *view) {
 	if lanes&w.live == w.live {
 		w.v = v
 		return
@@ -198,13 +198,13 @@ func (w *warp) learn(lanes uint32, v *view) {
 	}
 }
 
-// hear has lanes learn what r passes on, each on top of what it knows.
-func (w *warp) hear(lanes uint32, r *released) {
+// acquire adds what r passes on to the views of lanes.
+func (w *warp) acquire(lanes uint32, r *released) {
 	if r == nil {
 		return
 	}
 	if w.v != nil {
-		w.learn(lanes, w.v.with(r))
+		w.setView(lanes, w.v.with(r))
 		return
 	}
 	for rest := lanes; rest != 0; {
@@ -217,7 +217,7 @@ func (w *warp) hear(lanes uint32, r *released) {
 			}
 		}
 		rest &^= same
-		w.learn(same, old.with(r))
+		w.setView(same, old.with(r))
 		if w.v != nil {
 			return
 		}
@@ -225,7 +225,7 @@ func (w *warp) hear(lanes uint32, r *released) {
 	w.unify()
 }
 
-// unify notices that all lanes know the same.
+// unify makes the views of the lanes one view if all lanes know the same.
 func (w *warp) unify() {
 	v := w.lanes[bits.TrailingZeros32(w.live)]
 	for m := w.live; m != 0; m &= m - 1 {
@@ -236,9 +236,9 @@ func (w *warp) unify() {
 	w.v = v
 }
 
-// tell is what lanes pass on: what they know and what they did. What they do from
-// then on is later.
-func (w *warp) tell(lanes uint32) *released {
+// release returns what lanes pass on: what they know and what they did. Time advances, so that
+// later accesses are not part of it.
+func (w *warp) release(lanes uint32) *released {
 	v := w.together(lanes)
 	r := v.passes()
 	if w.touched || !v.c.at(w.agent).covers(lanes, w.time-1) {

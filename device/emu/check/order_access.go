@@ -7,24 +7,24 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// current is the access at hand.
+// current is the access that is being checked.
 type current struct {
 	a     *observe.Access
 	e     *event
 	v     *view
-	lanes uint32 // that it counts for
-	row   bool   // they share the cell in order
+	lanes uint32 // the lanes that access the present unit
+	row   bool   // the lanes form a row: they share the cell in order, each with its own part
 	write bool
-	off   int
-	size  int   // of a lane's access
-	unit  int   // of the part of it at hand
-	rows  *bool // of a factor, see factor
+	off   int   // of the present unit
+	size  int   // bytes that each lane accesses
+	unit  int   // bytes of the present unit: 16, 4 or 1
+	rows  *bool // of a matrix: see factorRows
 }
 
-// strong reports whether it may meet other strong accesses without being ordered.
+// strong reports whether the access may overlap other strong accesses without order.
 func (cur *current) strong() bool { return cur.e.class.strong && cur.e.work == nil }
 
-func (c *ordered) access(a *observe.Access) {
+func (c *orderWatch) access(a *observe.Access) {
 	if a.Space == ptx.Local || a.Space == ptx.Global && a.Alloc == nil {
 		return
 	}
@@ -33,7 +33,7 @@ func (c *ordered) access(a *observe.Access) {
 		return
 	}
 	w := c.warp(a.Rank, a.Warp)
-	if c.putBy(w, a, cls) {
+	if c.deferRead(w, a, cls) {
 		return
 	}
 	cur := &c.cur
@@ -42,7 +42,7 @@ func (c *ordered) access(a *observe.Access) {
 	cur.e.size = max(cur.e.size, int32(a.Size)) // cp.async may read less than it writes
 	c.locate(cur.e, a)
 	if a.Write && a.Space == ptx.Shared {
-		c.overwrite(w, a)
+		c.noteWrites(w, a)
 	}
 	if cls.role == roleBulk && a.Space == ptx.Shared && !a.Write {
 		cur.e.work.source = int(a.Offsets[bits.TrailingZeros32(a.Mask)])
@@ -50,45 +50,45 @@ func (c *ordered) access(a *observe.Access) {
 	cells := c.cells(a)
 	if a.Units != nil {
 		cur.v, cur.lanes = w.together(a.Mask), a.Mask
-		c.factor(first)
+		c.checkFactor(first)
 		for _, off := range a.Units {
-			c.touch(cells, int(off))
+			c.accessBytes(cells, int(off))
 		}
 		return
 	}
 	if cls.strong && cls.role == roleNone {
-		c.listen(w, a, cls)
+		c.acquireFlags(w, a, cls)
 	}
 	if cls.rows && a.Size == cellBytes {
-		c.loaded()
+		c.checkRows()
 	}
 	for m := a.Mask; m != 0; {
 		l := bits.TrailingZeros32(m)
 		if n := rowOf(a, l); n > 1 && w.v != nil && !cls.strong {
 			cur.v, cur.lanes, cur.row, cur.off = w.v, (1<<n-1)<<l, true, int(a.Offsets[l])
-			c.unit(cells.at(cur.off), cellBytes)
+			c.accessUnit(cells.at(cur.off), cellBytes)
 			m &^= cur.lanes
 			continue
 		}
 		cur.v, cur.lanes, cur.row = w.view(l), 1<<l, false
-		c.touch(cells, int(a.Offsets[l]))
+		c.accessBytes(cells, int(a.Offsets[l]))
 		m &= m - 1
 	}
 	if cls.strong && a.Write && cls.role == roleNone {
-		c.publish(w, a, cls)
+		c.releaseFlags(w, a, cls)
 	}
 }
 
-// locate has an event in a function that was called remember from where.
-func (c *ordered) locate(e *event, a *observe.Access) {
+// locate records the calls that led to an event in a function.
+func (c *orderWatch) locate(e *event, a *observe.Access) {
 	if c.o.called[a.ID] && e.site == nil {
 		at := c.l.siteOf(a)
 		e.site = &at
 	}
 }
 
-// rowOf is how many lanes from one on share a cell in order, filling it; 1 when they
-// do not.
+// rowOf returns the number of lanes, starting with lane, that together fill a cell in order.
+// It returns 1 if they do not.
 func rowOf(a *observe.Access, lane int) int {
 	n := cellBytes / a.Size
 	if n < 2 || n*a.Size != cellBytes || lane+n > 32 || a.Offsets[lane]%cellBytes != 0 || a.Mask>>lane&(1<<n-1) != 1<<n-1 {
@@ -102,8 +102,9 @@ func rowOf(a *observe.Access, lane int) int {
 	return n
 }
 
-// eventOf is the event of an access; an asynchronous one is of a work of its own.
-func (c *ordered) eventOf(w *warp, a *observe.Access, cls *class) *event {
+// eventOf returns the event of an access. An asynchronous access belongs to the event of its
+// work.
+func (c *orderWatch) eventOf(w *warp, a *observe.Access, cls *class) *event {
 	switch {
 	case cls.role == roleCopy:
 		return w.copying.start
@@ -118,35 +119,36 @@ func (c *ordered) eventOf(w *warp, a *observe.Access, cls *class) *event {
 	return w.event(a.ID, cls, a.Size, a.Write)
 }
 
-// touch holds the current access against the cells at an offset.
-func (c *ordered) touch(cells pages, off int) {
+// accessBytes checks the current access at an offset, cell by cell.
+func (c *orderWatch) accessBytes(cells pages, off int) {
 	cur := &c.cur
 	for size := cur.size; size > 0; {
 		cur.off = off
 		n := unitAt(off, size)
 		at := cells.at(off)
 		if n < cellBytes {
-			at = c.down(at, off, n)
+			at = c.descend(at, off, n)
 		}
-		c.unit(at, n)
+		c.accessUnit(at, n)
 		off += n
 		size -= n
 	}
 }
 
-// down is the part of n bytes at an offset, after what touched the whole.
-func (c *ordered) down(at *cell, off, n int) *cell {
+// descend returns the part of n bytes at an offset of a cell. On the way it compares the current
+// access with the accesses to the whole cell.
+func (c *orderWatch) descend(at *cell, off, n int) *cell {
 	for size := cellBytes; size > n; {
 		sub := at.split()
 		size /= 4
-		c.whole(at)
+		c.checkWhole(at)
 		at = &sub[off/size%4]
 	}
 	return at
 }
 
-// whole holds an access to part of a split cell against what touched all of it.
-func (c *ordered) whole(at *cell) {
+// checkWhole compares an access to part of a split cell with the accesses to the whole cell.
+func (c *orderWatch) checkWhole(at *cell) {
 	cur := &c.cur
 	if cur.write && at.ext.writes != nil {
 		at.ext.writes, at.ext.fenced = nil, nil
@@ -162,7 +164,7 @@ func (c *ordered) whole(at *cell) {
 	at.reads(func(r read) {
 		all = all && c.known(r.e, r.lanes, r.wrote(), false, by)
 		if (cur.write || r.wrote()) && (r.e != cur.e || r.lanes&^cur.lanes != 0) {
-			c.against(r.e, r.lanes, r.wrote())
+			c.compare(r.e, r.lanes, r.wrote())
 		}
 	})
 	if all {
@@ -170,28 +172,28 @@ func (c *ordered) whole(at *cell) {
 	}
 }
 
-// unit is an access to n bytes at once.
-func (c *ordered) unit(at *cell, n int) {
+// accessUnit checks the current access to n bytes: a cell, or a part of a split cell.
+func (c *orderWatch) accessUnit(at *cell, n int) {
 	cur := &c.cur
 	cur.unit = n
 	if at.flags&isSplit == 0 || at.rejoin() && c.plain(at) {
 		if !cur.row {
-			c.cell(at)
+			c.accessCell(at)
 			return
 		}
-		if c.rowCell(at) {
+		if c.accessRow(at) {
 			return
 		}
 	}
 	sub := at.split()
 	if !cur.write && !cur.row {
-		c.parts(at, n)
-		c.whole(at)
+		c.checkParts(at, n)
+		c.checkWhole(at)
 		at.ext.reads = nil
 		at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
 		return
 	}
-	c.whole(at)
+	c.checkWhole(at)
 	lanes, row := cur.lanes, cur.row
 	gap := flag(0)
 	for i := range sub {
@@ -199,7 +201,7 @@ func (c *ordered) unit(at *cell, n int) {
 			cur.lanes = quarter(lanes, i)
 			cur.row = cur.lanes&(cur.lanes-1) != 0
 		}
-		c.unit(&sub[i], n/4)
+		c.accessUnit(&sub[i], n/4)
 		cur.off += n / 4
 		gap |= sub[i].flags & isGap
 	}
@@ -213,13 +215,13 @@ func (c *ordered) unit(at *cell, n int) {
 	}
 }
 
-// parts holds a read of a whole cell against the writes to its parts, and remembers
-// by which clock they are known.
-func (c *ordered) parts(at *cell, n int) {
+// checkParts compares a read of a whole cell with the writes to its parts. It records the clock
+// that knows all of them, to save the comparison next time.
+func (c *orderWatch) checkParts(at *cell, n int) {
 	cur := &c.cur
 	cur.unit = n
 	if at.flags&isSplit == 0 {
-		c.written(at)
+		c.checkWrite(at)
 		return
 	}
 	by, fenced := cur.v.c, cur.v.shared
@@ -229,15 +231,15 @@ func (c *ordered) parts(at *cell, n int) {
 	before := c.serial
 	for i := range at.ext.sub {
 		b := &at.ext.sub[i]
-		c.parts(b, n/4)
+		c.checkParts(b, n/4)
 		if b.flags&isSplit != 0 {
-			c.whole(b)
+			c.checkWhole(b)
 		}
 		cur.off += n / 4
 	}
 	cur.off -= n
 	cur.unit = n
-	if cur.a.Space == ptx.Shared && c.serial == before && !c.own(at) {
+	if cur.a.Space == ptx.Shared && c.serial == before && !c.ownWrite(at) {
 		at.ext.writes = by
 		if cur.e.class.proxy {
 			at.ext.fenced = fenced
@@ -245,47 +247,46 @@ func (c *ordered) parts(at *cell, n int) {
 	}
 }
 
-// own reports whether the warp of the current access wrote one of the parts at its
-// present time: what it did itself is known to it and not to others with the same
-// clock.
-func (c *ordered) own(at *cell) bool {
+// ownWrite reports whether the warp of the current access wrote one of the parts at its present
+// time. The warp knows its own writes, but other warps with the same clock do not.
+func (c *orderWatch) ownWrite(at *cell) bool {
 	if at.flags&isSplit == 0 {
 		return at.w != nil && at.w.w == c.cur.e.w && !c.known(at.w, at.wl, true, false, c.cur.v.c)
 	}
 	for i := range at.ext.sub {
-		if c.own(&at.ext.sub[i]) {
+		if c.ownWrite(&at.ext.sub[i]) {
 			return true
 		}
 	}
 	return false
 }
 
-// written holds a read against the last write to a cell.
-func (c *ordered) written(at *cell) {
+// checkWrite compares a read with the last write to a cell.
+func (c *orderWatch) checkWrite(at *cell) {
 	cur := &c.cur
-	if at.flags&(isGap|isBarrier) != 0 && c.odd(at) {
+	if at.flags&(isGap|isBarrier) != 0 && c.checkReserved(at) {
 		return
 	}
 	if cur.a.Space == ptx.Shared && at.w == nil && at.flags&isWritten == 0 {
 		c.unwritten(at)
 	}
 	if at.w != nil && at.w != cur.e && !c.plain(at) {
-		c.against(at.w, at.wl, true)
+		c.compare(at.w, at.wl, true)
 	}
 	if at.flags&isStrong != 0 {
 		at.reads(func(r read) {
 			if r.wrote() {
-				c.against(r.e, r.lanes, true)
+				c.compare(r.e, r.lanes, true)
 			}
 		})
 	}
 }
 
-// cell is an access to a cell.
-func (c *ordered) cell(at *cell) {
+// accessCell checks the current access to a cell that is not split, and records it.
+func (c *orderWatch) accessCell(at *cell) {
 	cur := &c.cur
 	shared := cur.a.Space == ptx.Shared
-	if at.flags&(isGap|isBarrier) != 0 && c.odd(at) {
+	if at.flags&(isGap|isBarrier) != 0 && c.checkReserved(at) {
 		return
 	}
 	if shared && at.w == nil && at.flags&isWritten == 0 && (!cur.write || cur.e.class.atomic) {
@@ -293,7 +294,7 @@ func (c *ordered) cell(at *cell) {
 	}
 	if w := at.w; w != nil && w != cur.e {
 		if !c.plain(at) {
-			c.against(w, at.wl, true)
+			c.compare(w, at.wl, true)
 		}
 	} else if w == cur.e && cur.write && w.work == nil && at.wl&^cur.lanes != 0 && !w.class.atomic {
 		c.sameStore(at.wl)
@@ -308,13 +309,13 @@ func (c *ordered) cell(at *cell) {
 		if at.flags&isStrong != 0 || strong {
 			at.reads(func(r read) {
 				if r.wrote() && !observed || strong && r.e != cur.e {
-					c.against(r.e, r.lanes, r.wrote())
+					c.compare(r.e, r.lanes, r.wrote())
 				}
 			})
 		}
 		if strong {
 			if at.ext != nil && len(at.ext.early) > 0 && !cur.e.class.atomic {
-				c.settle(at)
+				c.reportOrderedReads(at)
 			}
 			at.flags |= isStrong | isWritten
 		}
@@ -322,12 +323,12 @@ func (c *ordered) cell(at *cell) {
 		return
 	}
 	if at.ext != nil && len(at.ext.early) > 0 {
-		c.settle(at)
+		c.reportOrderedReads(at)
 	}
 	if at.r != nil {
 		at.reads(func(r read) {
 			if (r.e != cur.e || r.lanes&^cur.lanes != 0) && !(observed && r.wrote()) {
-				c.against(r.e, r.lanes, r.wrote())
+				c.compare(r.e, r.lanes, r.wrote())
 			}
 		})
 	}
@@ -337,17 +338,17 @@ func (c *ordered) cell(at *cell) {
 		at.wrote(cur.e, cur.lanes, false)
 	}
 	if cur.a.Space == ptx.Global && cur.e.work == nil && cur.unit == cur.size {
-		if v, ok := cur.a.Word(lane(cur.lanes)); ok { // for when clusters are compared
+		if v, ok := cur.a.Word(lane(cur.lanes)); ok { // mergeCell compares it
 			at.val = v
 			at.flags |= hasVal
 		}
 	}
 }
 
-// observed reports whether the current access is a plain one by the thread that last
-// read the cell by a strong read or an atomic: it comes after the strong writes that it
-// saw there, though not after what their threads did before. A strong read or atomic is
-// kept in mind as such.
+// observed reports whether the current access is a plain access by the thread that last read
+// the cell by a strong read or an atomic. Such an access comes after the strong writes that
+// the read observed, but not after what the writing threads did before. If the current access
+// is itself a strong read or an atomic, observed records it.
 func (c *cell) observed(cur *current) bool {
 	cls := cur.e.class
 	if cur.strong() {
@@ -367,10 +368,10 @@ func (c *cell) observed(cur *current) bool {
 	return c.ext.seen.e.w == cur.e.w && cur.lanes&^c.ext.seen.lanes == 0
 }
 
-// rowCell is an access by lanes that share a cell in order. It reports whether the
-// cell need not be split: everything is ordered whichever lane has which part, or was
-// done by the same lanes in the same order.
-func (c *ordered) rowCell(at *cell) bool {
+// accessRow checks an access by a row of lanes. It returns false if the cell must be split. A
+// accessCell stays whole if every earlier access is ordered before all lanes, or was made by the
+// same lanes in the same order.
+func (c *orderWatch) accessRow(at *cell) bool {
 	cur := &c.cur
 	if at.flags&(isGap|isBarrier|isStrong) != 0 || at.ext != nil && len(at.ext.early) > 0 {
 		return false
@@ -397,24 +398,24 @@ func (c *ordered) rowCell(at *cell) bool {
 	return fine
 }
 
-// rowBefore reports whether an access is ordered before that of a row of lanes.
-func (c *ordered) rowBefore(r read, wrote bool) bool {
+// rowBefore reports whether an earlier access is ordered before the current access of a row.
+func (c *orderWatch) rowBefore(r read, wrote bool) bool {
 	if r.e.work == nil && r.row && r.e.w == c.cur.e.w && r.lanes == c.cur.lanes {
 		return true
 	}
 	return c.known(r.e, r.lanes, wrote, false, c.cur.v.c)
 }
 
-// plain reports whether the last write is the common case: an ordinary one, by a warp
-// of the cluster whose time is known.
-func (c *ordered) plain(at *cell) bool {
+// plain is a quick test for the common case: the last write is an ordinary write by a warp of
+// this cluster, and the clock of the current access has its time.
+func (c *orderWatch) plain(at *cell) bool {
 	w, by := at.w, c.cur.v.c
 	return w.work == nil && !c.cur.e.class.proxy && w.w.cl == c && by != nil && w.w.agent < len(by.own) &&
 		by.own[w.w.agent].lanes == nil && by.own[w.w.agent].all >= w.time
 }
 
-// cells are those of the memory of an access.
-func (c *ordered) cells(a *observe.Access) pages {
+// cells returns the cells of the memory of an access.
+func (c *orderWatch) cells(a *observe.Access) pages {
 	if a.Space == ptx.Shared {
 		return c.shared[a.Block]
 	}
@@ -422,13 +423,13 @@ func (c *ordered) cells(a *observe.Access) pages {
 }
 
 // before reports whether an event of lanes is ordered before the current access.
-func (c *ordered) before(e *event, lanes uint32, wrote bool) bool {
+func (c *orderWatch) before(e *event, lanes uint32, wrote bool) bool {
 	return c.known(e, lanes, wrote, true, c.cur.v.c)
 }
 
-// known reports whether a clock has an event of lanes; with own, what the thread of
-// the current access did itself counts as well.
-func (c *ordered) known(e *event, lanes uint32, wrote, own bool, by *clock) bool {
+// known reports whether a clock has an event of lanes. With own, the events of the threads of
+// the current access count as known.
+func (c *orderWatch) known(e *event, lanes uint32, wrote, own bool, by *clock) bool {
 	cur := &c.cur
 	if e.work != nil {
 		return e.work.known(lanes, wrote, c, own, by)
@@ -441,8 +442,8 @@ func (c *ordered) known(e *event, lanes uint32, wrote, own bool, by *clock) bool
 	return c.entry(e.w.cl, e.w.agent, by).covers(lanes, e.time)
 }
 
-// entry is what a clock of this cluster has of an agent of any.
-func (c *ordered) entry(of *ordered, agent int, by *clock) entry {
+// entry returns the entry of a clock of this cluster for an agent of the cluster of.
+func (c *orderWatch) entry(of *orderWatch, agent int, by *clock) entry {
 	if of == c {
 		return by.at(agent)
 	}
@@ -452,8 +453,9 @@ func (c *ordered) entry(of *ordered, agent int, by *clock) entry {
 	return entry{}
 }
 
-// known reports whether a clock has the work of lanes: all of it, or what it read.
-func (k *work) known(lanes uint32, wrote bool, c *ordered, own bool, by *clock) bool {
+// known reports whether a clock has the asynchronous work of lanes: its writes if wrote is
+// set, else its reads.
+func (k *work) known(lanes uint32, wrote bool, c *orderWatch, own bool, by *clock) bool {
 	if by != nil && (k.allBy == by || !wrote && k.readBy == by) {
 		return true
 	}
@@ -468,8 +470,8 @@ func (k *work) known(lanes uint32, wrote bool, c *ordered, own bool, by *clock) 
 	return k.covered(k.done, lanes, c, own, by) || !wrote && k.covered(k.read, lanes, c, own, by)
 }
 
-// covered reports whether the clock knows of a doer for each of the lanes.
-func (k *work) covered(doers []doer, lanes uint32, c *ordered, own bool, by *clock) bool {
+// covered reports whether the clock has a doer for each of the lanes.
+func (k *work) covered(doers []doer, lanes uint32, c *orderWatch, own bool, by *clock) bool {
 	if k.lane >= 0 {
 		lanes = 1 << k.lane
 	}

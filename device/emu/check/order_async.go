@@ -9,13 +9,13 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// groups is asynchronous work of a warp's threads that a wait_group counts.
+// groups is the asynchronous work of the threads of a warp that wait_group counts.
 type groups struct {
-	committed [32]uint32 // groups of each lane
+	committed [32]uint32 // by lane: the number of groups that are committed
 	items     []grouped
 }
 
-// grouped is work of lanes that are in the same group.
+// grouped is work of lanes whose groups have the same number.
 type grouped struct {
 	k     *work
 	lanes uint32
@@ -46,8 +46,8 @@ func (g *groups) commit(lanes uint32) {
 	}
 }
 
-// wait has lanes wait for all but the last keep groups; with read, for what they
-// read.
+// wait records that lanes have waited for all but their last keep groups. With read, they have
+// only waited until the sources were read.
 func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 	rest := g.items[:0]
 	for _, it := range g.items {
@@ -77,7 +77,7 @@ func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 	g.items = rest
 }
 
-// awaited notes that the warp has waited for a copy that an instruction started.
+// awaited records that the warp has waited for a copy of an instruction.
 func (w *warp) awaited(id int) {
 	if w.waitedFor == nil {
 		w.waitedFor = make([]bool, len(w.events))
@@ -85,9 +85,10 @@ func (w *warp) awaited(id int) {
 	w.waitedFor[id] = true
 }
 
-// waitProducts has a warp wait for all but the last keep groups of products. They are
-// the work of its warpgroup, and whoever waits knows that all of it has ended.
-func (c *ordered) waitProducts(w *warp, keep int) {
+// waitProducts records that a warp has waited for all but the last keep groups of products. A
+// product is the work of the whole warpgroup: a warp that waits knows that all four parts have
+// ended.
+func (c *orderWatch) waitProducts(w *warp, keep int) {
 	due := int(w.product.committed[bits.TrailingZeros32(w.live)]) - keep
 	first := w.index &^ 3
 	end := min(first+4, c.o.warps)
@@ -110,14 +111,14 @@ func (c *ordered) waitProducts(w *warp, keep int) {
 	}
 }
 
-// start closes a piece of work whose accesses have been told.
-func (c *ordered) start(a *observe.Async) {
+// start completes the description of asynchronous work after its accesses were announced.
+func (c *orderWatch) start(a *observe.Async) {
 	for _, at := range a.Bars {
-		c.barUsed(a, at)
+		c.checkMbarrierInit(a, at)
 	}
 	k := c.building
 	if k == nil {
-		return // it touches nothing
+		return // the work accesses no memory
 	}
 	c.building = nil
 	c.judgeTwins(k)
@@ -144,9 +145,9 @@ type lateWork struct {
 	tells *released
 }
 
-// copyArrives notes which copies an arrival follows.
-func (c *ordered) copyArrives(w *warp, lanes uint32) {
-	tells := w.tell(lanes)
+// copyArrives records the copies that an arrival by cp.async.mbarrier.arrive waits for.
+func (c *orderWatch) copyArrives(w *warp, lanes uint32) {
+	tells := w.release(lanes)
 	for m := lanes; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		k := lateWork{lane: l, tells: tells}
@@ -159,7 +160,7 @@ func (c *ordered) copyArrives(w *warp, lanes uint32) {
 	}
 }
 
-// arrived has the oldest late arrival of a lane count.
+// arrived completes the oldest late arrival of a lane and returns what it passes on.
 func (w *warp) arrived(lane int, bar *mbar) *released {
 	for i, k := range w.late {
 		if k.lane != lane {
@@ -174,14 +175,13 @@ func (w *warp) arrived(lane int, bar *mbar) *released {
 	return nil
 }
 
-// arrives reports whether nothing but mbarriers, where it arrives by itself, tells of
-// the work.
+// arrives reports whether only mbarriers tell threads that the work is done.
 func (k *work) arrives() bool {
 	return !slices.ContainsFunc(k.done, func(d doer) bool { return !d.bar })
 }
 
-// leaks reports asynchronous work that nobody waited for when the threads ended.
-func (c *ordered) leaks() {
+// leaks reports asynchronous work for which no thread had waited when the threads ended.
+func (c *orderWatch) leaks() {
 	for _, w := range c.warps {
 		for _, it := range w.copies.items {
 			if !it.k.observed(c, it.lanes) {
@@ -201,8 +201,9 @@ func (c *ordered) leaks() {
 	}
 }
 
-// observed reports whether somebody waited for the mbarriers that tell of the work.
-func (k *work) observed(c *ordered, lanes uint32) bool {
+// observed reports whether a thread has waited for the work of lanes, or for the mbarriers
+// that count it.
+func (k *work) observed(c *orderWatch, lanes uint32) bool {
 	for _, d := range k.done {
 		if !d.bar || c.barOf(d.agent).waited >= d.time {
 			lanes &^= d.lanes
@@ -211,20 +212,20 @@ func (k *work) observed(c *ordered, lanes uint32) bool {
 	return lanes == 0
 }
 
-// leak reports a copy in flight. Where a loop loads ahead without asking whether there is
-// more, the last round's copies bring what nobody needs: an SM lets them come to their end.
-// That is known by the earlier ones, which were waited for.
-func (c *ordered) leak(k *work, lanes uint32) {
-	severity, why := finding.Error, "the shared memory of a block that has ended belongs to the next one; a copy in flight still reads or writes it"
+// leak reports a copy that is in flight when its threads end. It is only a warning if the
+// warp has waited for earlier copies of the same instruction: a loop that prefetches without
+// checking for the end starts copies that no thread needs, and the SM lets them finish.
+func (c *orderWatch) leak(k *work, lanes uint32) {
+	severity, why := finding.Error, "the shared memory of a block that has ended belongs to the next block; a copy in flight still reads or writes it"
 	if w := k.start.w; k.start.class.role == roleCopy && w.waitedFor != nil && w.waitedFor[k.start.id] {
-		severity, why = finding.Warning, "earlier copies of this instruction were waited for; what these bring is read by nobody"
+		severity, why = finding.Warning, "the warp waited for earlier copies of this instruction; no thread reads what these copies bring"
 	}
 	a := c.at(k.start.id, k.start.w.rank, k.start.w.index, lanes)
 	from(&a, k.start.site)
 	a.Action = "asynchronous copy"
 	c.report(finding.Finding{
 		Kind: AsyncLeak, Severity: severity, Place: a,
-		Message: fmt.Sprintf("%s is still in flight when its threads end: nobody has waited for it", c.l.Program[k.start.id].Op.Text),
+		Message: fmt.Sprintf("%s is still in flight when its threads end: no thread has waited for it", c.l.Program[k.start.id].Op.Text),
 		Why:     why,
 		Fix:     asyncFix(k.start.class) + ", before the threads end",
 	})

@@ -15,8 +15,9 @@ const sharedSpace = ptx.Shared
 
 func lane(m uint32) int { return bits.TrailingZeros32(m) }
 
-// end judges what is left when the threads of a cluster have ended.
-func (c *ordered) end() {
+// end checks what remains when a cluster has ended: reads of unwritten memory, mbarriers that
+// wait for bytes, copies in flight.
+func (c *orderWatch) end() {
 	c.neverWritten()
 	ended := true
 	for _, w := range c.warps {
@@ -25,7 +26,7 @@ func (c *ordered) end() {
 	if ended {
 		c.unbalanced()
 		c.leaks()
-		c.afterlife()
+		c.checkEndedBlocks()
 	} else {
 		c.o.stop(c)
 	}
@@ -34,15 +35,15 @@ func (c *ordered) end() {
 	}
 }
 
-// stop keeps a cluster whose threads have not all ended for the end of the launch.
-func (o *order) stop(c *ordered) {
+// stop records a cluster in which some threads have not ended. endLaunch checks it.
+func (o *order) stop(c *orderWatch) {
 	o.merge.mu.Lock()
 	defer o.merge.mu.Unlock()
 	o.stopped = append(o.stopped, c)
 }
 
-// endLaunch judges the mbarriers of clusters that have stopped: where a fault stopped
-// them, the copies that they await might have come.
+// endLaunch checks the mbarriers of clusters that were stopped. After a fault it does not: the
+// copies that the mbarriers wait for might have come later.
 func (o *order) endLaunch(_ *cluster, err error) {
 	var f *device.Fault
 	if errors.As(err, &f) {
@@ -53,9 +54,9 @@ func (o *order) endLaunch(_ *cluster, err error) {
 	}
 }
 
-// afterlife reports accesses to the shared memory of a block by others of its
-// cluster that may come after it has ended.
-func (c *ordered) afterlife() {
+// checkEndedBlocks reports accesses by other blocks of the cluster to the shared memory of a block
+// that may have ended before.
+func (c *orderWatch) checkEndedBlocks() {
 	if len(c.Blocks) == 1 {
 		return
 	}
@@ -64,7 +65,7 @@ func (c *ordered) afterlife() {
 		c.shared[rank].each(func(at *cell, off, size int) {
 			late := func(e *event, lanes uint32, wrote bool) {
 				if e.w.rank != rank && !c.known(e, lanes, wrote, false, by) {
-					c.tooLate(e, lanes, wrote, off, size)
+					c.reportEndedBlock(e, lanes, wrote, off, size)
 				}
 			}
 			if at.w != nil {
@@ -75,7 +76,7 @@ func (c *ordered) afterlife() {
 	}
 }
 
-func (c *ordered) tooLate(e *event, lanes uint32, wrote bool, off, size int) {
+func (c *orderWatch) reportEndedBlock(e *event, lanes uint32, wrote bool, off, size int) {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
 	c.cur.off, c.cur.unit = off, size
 	off, size = c.extent(e)
@@ -88,27 +89,27 @@ func (c *ordered) tooLate(e *event, lanes uint32, wrote bool, off, size int) {
 	c.report(finding.Finding{
 		Kind: kind, Severity: finding.Error, Place: a,
 		Message: a.Action + " of " + a.Address + " of another block of the cluster, which may have ended",
-		Why:     "the shared memory of a block is gone when its threads have ended; nothing makes it wait for this access",
+		Why:     "the shared memory of a block is gone when its threads have ended, and nothing makes the block wait for this access",
 		Fix:     "end the kernel with barrier.cluster.arrive and wait (cluster.sync()) in all blocks",
 	})
 }
 
-// merger compares what the clusters of a launch did to global memory. They come in
-// the order of their numbers, whichever goroutine ran them, so that every run finds
-// the same.
+// merger compares the accesses of the clusters of a launch to global memory. It adds the
+// clusters in the order of their indices, so that every run finds the same races.
 type merger struct {
 	o       *order
 	mu      sync.Mutex
 	all     memory
 	next    int
-	waiting map[int]*ordered
+	waiting map[int]*orderWatch // by index: clusters that ended before an earlier one
 }
 
-func (m *merger) take(c *ordered) {
+// take adds a cluster that has ended, as soon as all clusters before it are added.
+func (m *merger) take(c *orderWatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.waiting == nil {
-		m.waiting = map[int]*ordered{}
+		m.waiting = map[int]*orderWatch{}
 	}
 	m.waiting[c.Index] = c
 	for m.waiting[m.next] != nil {
@@ -119,8 +120,8 @@ func (m *merger) take(c *ordered) {
 	}
 }
 
-// add merges one cluster's memory. The cluster's own is not needed any more.
-func (m *merger) add(c *ordered) {
+// add merges the memory of one cluster and frees what the cluster no longer needs.
+func (m *merger) add(c *orderWatch) {
 	for a, pages := range c.global.allocs {
 		all := m.all.of(a)
 		for i, f := range pages {
@@ -142,7 +143,7 @@ func (m *merger) add(c *ordered) {
 	c.global, c.shared, c.zones, c.warps[0].events = nil, nil, nil, nil
 }
 
-func (c *ordered) mergeLeaf(into, f *leaf, a *observe.Alloc, off int) {
+func (c *orderWatch) mergeLeaf(into, f *leaf, a *observe.Alloc, off int) {
 	for i, p := range f {
 		switch {
 		case p == nil:
@@ -155,14 +156,14 @@ func (c *ordered) mergeLeaf(into, f *leaf, a *observe.Alloc, off int) {
 	}
 }
 
-func (c *ordered) mergePage(into, p *page, a *observe.Alloc, off int) {
+func (c *orderWatch) mergePage(into, p *page, a *observe.Alloc, off int) {
 	c.cur = current{a: &observe.Access{Space: ptx.Global, Alloc: a}, v: start}
 	for i := range p {
 		c.mergeUnit(&into[i], &p[i], off+cellBytes*i, cellBytes)
 	}
 }
 
-func (c *ordered) mergeUnit(to, from *cell, off, n int) {
+func (c *orderWatch) mergeUnit(to, from *cell, off, n int) {
 	if from.w == nil && from.r == nil && from.flags&isSplit == 0 {
 		return
 	}
@@ -177,8 +178,8 @@ func (c *ordered) mergeUnit(to, from *cell, off, n int) {
 	c.mergeCell(to, from)
 }
 
-// mergeCell holds what a cluster did to a cell against what others did.
-func (c *ordered) mergeCell(to, from *cell) {
+// mergeCell compares the accesses of a cluster to a cell with those of earlier clusters.
+func (c *orderWatch) mergeCell(to, from *cell) {
 	same := from.flags&to.flags&hasVal != 0 && from.val == to.val
 	meet := func(e *event, lanes uint32, wrote bool, f *event, flanes uint32, fwrote bool) {
 		if e.w.cl == f.w.cl || strongBoth(e, f) {
@@ -215,8 +216,9 @@ func (c *ordered) mergeCell(to, from *cell) {
 	}
 }
 
-// keep adds a read or strong write of a cluster to those of others. Two clusters'
-// are enough of each kind: whoever comes then is another than one of them.
+// keep adds a read or strong write of a cluster to those of earlier clusters. Of each kind it
+// keeps the accesses of two clusters: a later access is from another cluster than at least one
+// of them.
 func (c *cell) keep(f read) {
 	if c.r == nil {
 		c.first(f)
@@ -237,7 +239,7 @@ func (c *cell) keep(f read) {
 	}
 }
 
-// apart are the quarters of a cell, with everything that is known of the whole.
+// apart splits a cell and moves all accesses to the whole cell down to its quarters.
 func (c *cell) apart() *[4]cell {
 	sub := c.split()
 	c.reads(c.giveDown)

@@ -8,25 +8,26 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Kernels often leave the rows of a tile unwritten that lie past the end of the data,
-// multiply them with the others and never use what comes of them. Rows of one factor
-// are rows or columns of the result and do not mix. So a row that is missing as a whole
-// is a warning if others of the same factor are there; half a row is an error, and so is
-// a factor that a block never writes any row of. Of ldmatrix, which brings 16 bytes of
-// each row to be multiplied, that is all that can be seen of it; with .trans its rows are
-// along the contraction and mix.
+// Kernels often do not write the rows of a tile that lie past the end of the data. They
+// multiply these rows with the others and never use the result. A row of a factor of a matrix
+// product becomes a row or a column of the result and does not affect other rows. So reading a
+// row that is unwritten as a whole is a warning if other rows of the same factor are written.
+// It is an error if only part of the row is unwritten, or if the block writes no row of the
+// checkFactor at all. ldmatrix loads 16 bytes of each row, so only these bytes are considered; with
+// .trans its rows lie along the contraction and affect each other.
 
-// factorKey is a factor in a block: what the instructions of one line of the source
-// multiply, or bring to be multiplied. One instruction has only some of its rows.
+// factorKey identifies a factor of a matrix product in a block: the memory that the
+// instructions of one source line multiply, or load in order to multiply. One instruction
+// reads only some of its rows.
 type factorKey struct {
 	rank   int
-	source string // of the instructions, or "":
-	inst   int    // the instruction; -1 for all ldmatrix without a source line
-	second bool
+	source string // the source line, or "" if it is not known
+	inst   int    // without a source line: the instruction, or -1 for all ldmatrix
+	second bool   // the second factor of wgmma
 }
 
-// rowLoads marks the instructions that bring rows of a factor: ldmatrix whose results
-// are multiplied and nothing else.
+// rowLoads marks the instructions that load rows of a factor: ldmatrix whose results are used
+// by mma only.
 func rowLoads(program []observe.Inst, classes []class) {
 	var loads []int
 	for id := range program {
@@ -37,7 +38,7 @@ func rowLoads(program []observe.Inst, classes []class) {
 	if len(loads) == 0 {
 		return
 	}
-	used := map[*ptx.Symbol]bool{} // by other instructions
+	used := map[*ptx.Symbol]bool{} // registers that other instructions read
 	for id := range program {
 		in := &program[id]
 		if in.Op.Name == "mma" {
@@ -57,8 +58,9 @@ func rowLoads(program []observe.Inst, classes []class) {
 	}
 }
 
-// factorRows is where it is kept whether a row of a factor was found written.
-func (c *ordered) factorRows(second bool) *bool {
+// factorRows returns the flag of the factor that the current access reads. The flag says that
+// some row of the factor was found written.
+func (c *orderWatch) factorRows(second bool) *bool {
 	in := &c.l.Program[c.cur.a.ID]
 	k := factorKey{rank: c.cur.a.Rank, source: in.Source, second: second}
 	switch {
@@ -76,8 +78,8 @@ func (c *ordered) factorRows(second bool) *bool {
 	return rows
 }
 
-// brings notes that an ldmatrix has found its rows written.
-func (c *ordered) brings(a *observe.Access) {
+// noteRows records that an ldmatrix has found its rows written.
+func (c *orderWatch) noteRows(a *observe.Access) {
 	n := len(c.o.classes)
 	if c.brought == nil {
 		c.brought = make([]bool, n*len(c.Blocks))
@@ -88,8 +90,8 @@ func (c *ordered) brings(a *observe.Access) {
 	}
 }
 
-// loaded notes whether the current access, an ldmatrix, finds a row written.
-func (c *ordered) loaded() {
+// checkRows records whether the current access, an ldmatrix, finds a row written.
+func (c *orderWatch) checkRows() {
 	cur := &c.cur
 	cur.rows = c.factorRows(false)
 	cells := c.cells(cur.a)
@@ -98,9 +100,9 @@ func (c *ordered) loaded() {
 	}
 }
 
-// factor notes whether the current access, to a factor of wgmma, finds a row written.
-// Other warps of the block have other rows.
-func (c *ordered) factor(first bool) {
+// checkFactor records whether the current access, by wgmma, finds a row of its factor written.
+// Other warps of the block read other rows.
+func (c *orderWatch) checkFactor(first bool) {
 	cur := &c.cur
 	in := &c.l.Program[cur.a.ID]
 	cur.rows = c.factorRows(!first || in.Arg("aDesc") == nil)
@@ -116,8 +118,8 @@ func (c *ordered) factor(first bool) {
 	}
 }
 
-// unitsOfRow is how many units of a factor make a row, or when it may be stored by
-// columns, eight rows.
+// unitsOfRow returns the number of units that make a row of a factor. For a factor that may be
+// stored by columns it returns the units of eight rows.
 func unitsOfRow(in *observe.Inst) int {
 	for _, name := range []string{"immTransA", "immTransB"} {
 		if o := in.Arg(name); o != nil && o.Val == 1 {
@@ -127,9 +129,9 @@ func unitsOfRow(in *observe.Inst) int {
 	return 2
 }
 
-// missingRow is, when the unit at hand belongs to a row of a factor that is missing as a
-// whole, whether others are there; else nil.
-func (c *ordered) missingRow() *bool {
+// missingRow returns the flag of factorRows if the present unit belongs to a row that is
+// unwritten as a whole, else nil.
+func (c *orderWatch) missingRow() *bool {
 	cur := &c.cur
 	if cur.rows == nil {
 		return nil
@@ -154,5 +156,5 @@ func (c *ordered) missingRow() *bool {
 	return cur.rows
 }
 
-// blank reports whether nobody has written any of the cell.
+// blank reports whether no byte of the cell is written.
 func (c *cell) blank() bool { return c.w == nil && c.flags&(isWritten|isSplit) == 0 }

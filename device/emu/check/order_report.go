@@ -11,9 +11,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// against holds the current access against an earlier one of lanes to the same
-// cell, a write or a read.
-func (c *ordered) against(e *event, lanes uint32, wrote bool) {
+// compare compares the current access with an earlier access of lanes to the same cell. It
+// reports a race or a missing proxy fence.
+func (c *orderWatch) compare(e *event, lanes uint32, wrote bool) {
 	cur := &c.cur
 	if strongBoth(e, cur.e) {
 		return
@@ -34,8 +34,8 @@ func (c *ordered) against(e *event, lanes uint32, wrote bool) {
 	}
 }
 
-// strongBoth reports whether two accesses may meet without being ordered: both are
-// atomic or volatile, in the same proxy, and each for the other's scope.
+// strongBoth reports whether two accesses may overlap without order: both are strong, they use
+// the same proxy, and the scope of each includes the thread of the other.
 func strongBoth(e, f *event) bool {
 	if !e.class.strong || !f.class.strong || e.class.proxy != f.class.proxy {
 		return false
@@ -44,8 +44,8 @@ func strongBoth(e, f *event) bool {
 	return sameBlock || e.class.wide && f.class.wide
 }
 
-// silent reports whether the current access is a store of what is there already.
-func (c *ordered) silent() bool {
+// silent reports whether the current access stores the value that the memory already has.
+func (c *orderWatch) silent() bool {
 	a := c.cur.a
 	if !a.Write || bits.OnesCount32(c.cur.lanes) != 1 || a.Offsets == nil {
 		return false
@@ -55,8 +55,8 @@ func (c *ordered) silent() bool {
 	return ok && bytes.Equal(data, c.bytes(int(a.Offsets[lane]), len(data)))
 }
 
-// bytes are those at an offset of the memory of the current access.
-func (c *ordered) bytes(off, n int) []byte {
+// bytes returns n bytes at an offset of the memory of the current access.
+func (c *orderWatch) bytes(off, n int) []byte {
 	a := c.cur.a
 	if a.Space == ptx.Shared {
 		return c.Blocks[a.Block].Memory[off:][:n]
@@ -64,9 +64,9 @@ func (c *ordered) bytes(off, n int) []byte {
 	return a.Alloc.Data[off:][:n]
 }
 
-// sameStore judges lanes that store to one place with one instruction: which value
-// stays is open, unless it is the same.
-func (c *ordered) sameStore(lanes uint32) {
+// sameStore reports lanes that store to the same bytes with one instruction. It is a warning if
+// all of them store the same value.
+func (c *orderWatch) sameStore(lanes uint32) {
 	a, in := c.cur.a, &c.l.Program[c.cur.a.ID]
 	if a.Offsets == nil {
 		return
@@ -86,44 +86,44 @@ func (c *ordered) sameStore(lanes uint32) {
 	c.race(c.cur.e, lanes&^c.cur.lanes, true, same)
 }
 
-// here describes the current access.
-func (c *ordered) here() finding.Place {
+// here returns the place of the current access.
+func (c *orderWatch) here() finding.Place {
 	cur := &c.cur
 	a := c.at(cur.a.ID, cur.a.Rank, cur.a.Warp, cur.lanes)
-	if cur.a.Offsets == nil && cur.e.site != nil { // it was told of before
+	if cur.a.Offsets == nil && cur.e.site != nil { // the access has no state to ask: see mergeCell
 		from(&a, cur.e.site)
 	} else {
 		at := c.l.siteOf(cur.a)
 		from(&a, &at)
 	}
 	a.Action = action(cur.e, cur.write)
-	c.placed(&a, cur.e)
+	c.setAccess(&a, cur.e)
 	return a
 }
 
-// there describes an earlier access to the same cell.
-func (c *ordered) there(e *event, lanes uint32, wrote bool) finding.Place {
+// there returns the place of an earlier access to the same cell.
+func (c *orderWatch) there(e *event, lanes uint32, wrote bool) finding.Place {
 	a := e.w.cl.at(e.id, e.w.rank, e.w.index, lanes)
 	from(&a, e.site)
 	if e.work != nil && e.work.lane >= 0 {
 		a.Lanes = 1 << e.work.lane
 	}
 	a.Action = action(e, wrote)
-	c.placed(&a, e)
+	c.setAccess(&a, e)
 	return a
 }
 
-// placed sets the memory of a place: what a lane of the event e accessed, and what the
-// current access meets.
-func (c *ordered) placed(a *finding.Place, e *event) {
+// setAccess sets the memory of a place: the bytes that a lane accessed by the event e, and that
+// the current access overlaps.
+func (c *orderWatch) setAccess(a *finding.Place, e *event) {
 	off, size := c.extent(e)
-	c.located(a, off, size)
+	c.setAddress(a, off, size)
 }
 
-// extent returns the offset and the size of the access of a lane by the event e that
-// meets the current access. Accesses of up to 16 bytes are aligned to their size. Of a
-// larger one, a bulk copy or a product of matrices, it returns the bytes that meet.
-func (c *ordered) extent(e *event) (off, size int) {
+// extent returns the offset and the size of the access of a lane by the event e that overlaps
+// the current access. An access of up to 16 bytes is aligned to its size, so extent finds all of
+// it. For a larger access, a bulk copy or a matrix product, it returns the overlap.
+func (c *orderWatch) extent(e *event) (off, size int) {
 	cur := &c.cur
 	if size = int(e.size); size > cellBytes || e.class.role == roleProduct {
 		return cur.off, min(size, cur.unit)
@@ -131,14 +131,14 @@ func (c *ordered) extent(e *event) (off, size int) {
 	return cur.off &^ (size - 1), size
 }
 
-// part returns the address of the part of the current access that is at hand.
-func (c *ordered) part() (p finding.Place) {
-	c.located(&p, c.cur.off, min(c.cur.size, c.cur.unit))
+// part returns a place with the address of the present unit of the current access.
+func (c *orderWatch) part() (p finding.Place) {
+	c.setAddress(&p, c.cur.off, min(c.cur.size, c.cur.unit))
 	return p
 }
 
-// located sets the address of a place in the memory of the current access.
-func (c *ordered) located(a *finding.Place, off, size int) {
+// setAddress sets the address of a place in the memory of the current access.
+func (c *orderWatch) setAddress(a *finding.Place, off, size int) {
 	if c.cur.a.Space != ptx.Shared {
 		c.l.touchGlobal(a, c.cur.a.Alloc, off, size)
 		return
@@ -165,7 +165,7 @@ func action(e *event, wrote bool) string {
 }
 
 // race reports two accesses that nothing orders.
-func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
+func (c *orderWatch) race(e *event, lanes uint32, wrote, silent bool) {
 	cur := &c.cur
 	here, there := c.here(), c.there(e, lanes, wrote)
 	d := finding.Finding{Severity: finding.Error, Place: here, Other: &there}
@@ -180,25 +180,25 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 	}
 	d.Message = fmt.Sprintf("%s of %s is not ordered after the %s at line %d", here.Action, here.Address, there.Action, there.Pos.Line)
 	if e == cur.e {
-		d.Message = fmt.Sprintf("several lanes write %s with this instruction: which value stays is open", here.Address)
+		d.Message = fmt.Sprintf("several lanes write %s with this instruction: any of the values may remain", here.Address)
 	}
 	if silent {
 		d.Severity = finding.Warning
-		d.Message += "; it stores the value that is there already"
+		d.Message += "; it stores the value that the memory already has"
 	}
 	d.Why, d.Fix = c.raceRule(e, &there)
 	if cur.v.loose != nil && c.known(e, lanes, wrote, true, cur.v.loose) {
-		d.Why = "the thread has seen a flag that was set after the other access, but by a read that is no acquire"
+		d.Why = "the thread has read a flag that was set after the other access, but the read is not an acquire"
 		if !c.relaxed {
 			d.Severity = finding.Warning
-			d.Why += "; it is widely done, and nothing promises it"
+			d.Why += "; many kernels rely on it, but PTX does not promise it"
 		}
 		d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
 	}
 	if guessed(e, cur.e) {
 		d.Severity = finding.Warning
-		d.Why = "a plain read beside atomics is a race by the rules; as the first guess of a compare-and-swap it is widely done, since a wrong guess is found out"
-		d.Fix = "read it with ld.relaxed (a volatile access), if at all"
+		d.Why = "by the rules, a plain read beside atomics is a race; many kernels use it as the first guess of a compare-and-swap loop, which notices a wrong guess"
+		d.Fix = "read the guess with ld.relaxed (a volatile access)"
 	}
 	if wrote && cur.write && cur.e.work != nil && e.lanesOf(cur.e) {
 		c.building.twin(d, e)
@@ -207,18 +207,19 @@ func (c *ordered) race(e *event, lanes uint32, wrote, silent bool) {
 	c.report(d)
 }
 
-// lanesOf reports whether other lanes of the warp started two copies by one instruction.
+// lanesOf reports whether two lanes of a warp started the copies e and f by one instruction.
 func (e *event) lanesOf(f *event) bool {
 	return e.work != nil && e.work != f.work && e.w == f.w && e.id == f.id && e.time == f.time
 }
 
-// twin is a race of a copy with that of another lane, by the same instruction.
+// twin is a race between the copies that two lanes start by the same instruction.
 type twin struct {
 	d     finding.Finding
 	other *event
 }
 
-// twin keeps a race until it is known what the copy reads, once for each other copy.
+// twin keeps a race until the source of the copy is known: see judgeTwins. It keeps one race
+// per other copy.
 func (k *work) twin(d finding.Finding, other *event) {
 	for i := range k.twins {
 		if t := &k.twins[i]; t.other == other {
@@ -230,58 +231,57 @@ func (k *work) twin(d finding.Finding, other *event) {
 	k.twins = append(k.twins, twin{d, other})
 }
 
-// judgeTwins reports the races that wait for the current copy to be known. Lanes that
-// all bring the same bytes to the same place do no harm; libraries let a warp store a
-// tile in this way.
-func (c *ordered) judgeTwins(k *work) {
+// judgeTwins reports the races that twin has kept. Lanes that copy the same bytes to the same
+// place do no harm: some libraries let all lanes of a warp store a tile.
+func (c *orderWatch) judgeTwins(k *work) {
 	for _, t := range k.twins {
 		if t.other.work.source == k.source && k.source >= 0 {
 			t.d.Severity = finding.Warning
-			t.d.Message += "; it is the same copy, started by several lanes"
-			t.d.Why = "each lane starts a copy of its own; as all bring the same bytes it does no harm"
-			t.d.Fix = "let one lane start it: elect.sync"
+			t.d.Message += "; several lanes start the same copy"
+			t.d.Why = "each lane starts a copy of its own; all of them bring the same bytes, so the result is right, but the work is done several times"
+			t.d.Fix = "let one lane start the copy: elect.sync"
 		}
 		c.report(t.d)
 	}
 	k.twins = nil
 }
 
-// raceRule says why two accesses race and what would order them.
-func (c *ordered) raceRule(e *event, there *finding.Place) (why, fix string) {
+// raceRule returns why two accesses race and what would order them.
+func (c *orderWatch) raceRule(e *event, there *finding.Place) (why, fix string) {
 	cur := &c.cur
 	switch {
 	case e.work != nil && len(e.work.done) == 0 && !c.knowsStart(e.work, uint32(there.Lanes)):
 		return "nothing orders this access and the start of the asynchronous work, which takes effect at any time until a wait covers it",
-			"if the access is to come first: a barrier before the start, or an arrival that the starting thread waits for; if it needs what the work brings: " + asyncFix(e.class)
+			"if the access must come first, put a barrier before the start, or an arrival that the starting thread waits for; if it needs the result of the work: " + asyncFix(e.class)
 	case e.work != nil && len(e.work.done) == 0:
-		return "asynchronous work takes effect at any time until a wait covers it, and nothing has waited for this one",
+		return "asynchronous work takes effect at any time until a wait covers it, and no thread has waited for this work",
 			asyncFix(e.class)
 	case e.work != nil:
-		return "somebody has waited for the asynchronous work, but nothing orders that wait before this access",
-			"have this thread wait as well, or put a barrier after the wait"
+		return "a thread has waited for the asynchronous work, but nothing orders that wait before this access",
+			"let this thread wait as well, or put a barrier after the wait"
 	case e.w.cl != c || e.w.rank != cur.e.w.rank && cur.a.Space == ptx.Global:
 		return "blocks run in any order, at the same time or one after the other",
 			"let each block write its own part, use atomics, or pass a flag: write, fence.acq_rel.gpu (__threadfence), then an atomic or volatile flag"
 	case cur.e.work != nil:
-		return "asynchronous work may take effect as soon as it is started, and this was not ordered before",
-			"order the access before the start: a barrier, or an arrival that the starting thread waits for"
+		return "asynchronous work may take effect as soon as it is started, and the other access is not ordered before the start",
+			"order the other access before the start: a barrier, or an arrival that the starting thread waits for"
 	case e == cur.e:
-		return "of several stores to one address by one instruction an unspecified one wins",
+		return "if several lanes store to one address by one instruction, it is not specified whose value remains",
 			"let one lane store, or give each lane an address of its own"
 	case e.w == cur.e.w:
-		return "lanes of a warp run independently; that they usually run in step orders nothing",
+		return "lanes of a warp run independently; that they usually run in step does not order their accesses",
 			"put bar.warp.sync (__syncwarp) between the two"
 	case e.w.rank != cur.e.w.rank:
 		return "blocks of a cluster run independently",
 			"put barrier.cluster.arrive and wait (cluster.sync()) between the two"
 	}
-	return "warps of a block run in any order unless a barrier stands between",
-		"put bar.sync (__syncthreads) between the two, or an mbarrier that one arrives at and the other waits for"
+	return "warps of a block run in any order unless a barrier stands between the accesses",
+		"put bar.sync (__syncthreads) between the two, or an mbarrier at which one thread arrives and for which the other waits"
 }
 
 // knowsStart reports whether the start of asynchronous work by lanes is ordered before
 // the current access.
-func (c *ordered) knowsStart(k *work, lanes uint32) bool {
+func (c *orderWatch) knowsStart(k *work, lanes uint32) bool {
 	if k.start.w == c.cur.e.w {
 		lanes &^= c.cur.lanes
 	}
@@ -291,15 +291,15 @@ func (c *ordered) knowsStart(k *work, lanes uint32) bool {
 func asyncFix(c *class) string {
 	switch c.role {
 	case roleCopy:
-		return "cp.async.wait_group (with a count that covers this copy's group: without newer groups it is 0), then a barrier for other threads"
+		return "cp.async.wait_group with a count that covers the group of this copy (0 if there are no newer groups), then a barrier for other threads"
 	case roleProduct:
 		return "wgmma.wait_group before the memory is used again"
 	}
 	return "wait for the mbarrier that counts its bytes (loads), or for the bulk group (stores)"
 }
 
-// unfenced reports generic accesses that the async proxy may not see.
-func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
+// unfenced reports an access through the async proxy that may not see an earlier generic access.
+func (c *orderWatch) unfenced(e *event, lanes uint32, wrote bool) {
 	here, there := c.here(), c.there(e, lanes, wrote)
 	d := finding.Finding{
 		Kind: ProxyFence, Severity: finding.Error, Place: here, Other: &there,
@@ -310,28 +310,27 @@ func (c *ordered) unfenced(e *event, lanes uint32, wrote bool) {
 	switch {
 	case e.class.role == roleCopy && e.work.arrives():
 		d.Severity = finding.Warning
-		d.Why += "; copies that arrive at an mbarrier by themselves need it as well, though for them it is widely left out"
+		d.Why += "; copies that arrive at an mbarrier by themselves need the fence too, but many kernels leave it out"
 	case !wrote:
 		d.Severity = finding.Warning
-		d.Why += "; a read that is followed by an asynchronous write needs it too, though it is widely left out"
+		d.Why += "; a read that is followed by an asynchronous write needs the fence too, but many kernels leave it out"
 	}
 	c.report(d)
 }
 
-// early is a read of what nobody had written. It is a defect of its own unless a
-// write comes that races with it: then that is the defect, and in another run the
-// write comes first.
+// early is a read of unwritten memory. It is a defect of its own unless a later write races
+// with it: then the race is the defect, and in another run the write comes first.
 type early struct {
 	e      *event
 	lanes  uint32
 	a      finding.Place
-	where  string // the address of the bytes that nobody has written
+	where  string // the address of the unwritten bytes
 	serial int
-	rows   *bool // of a factor of wgmma, where whole rows are missing: see factor
+	rows   *bool // the flag of missingRow
 }
 
-// unwritten notes a read of what nobody has written.
-func (c *ordered) unwritten(at *cell) {
+// unwritten records a read of unwritten memory.
+func (c *orderWatch) unwritten(at *cell) {
 	if at.ext == nil {
 		at.ext = &ext{}
 	}
@@ -345,8 +344,8 @@ func (c *ordered) unwritten(at *cell) {
 	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow()})
 }
 
-// settle judges early reads of a cell that is written now.
-func (c *ordered) settle(at *cell) {
+// reportOrderedReads reports the early reads of a cell that are ordered before the current access, a write.
+func (c *orderWatch) reportOrderedReads(at *cell) {
 	for i := range at.ext.early {
 		if r := &at.ext.early[i]; c.before(r.e, r.lanes, false) {
 			c.uninitialised(r)
@@ -355,14 +354,14 @@ func (c *ordered) settle(at *cell) {
 	at.ext.early = nil
 }
 
-// neverWritten reports the early reads that no write has come for.
-func (c *ordered) neverWritten() {
+// neverWritten reports the early reads of memory that was never written.
+func (c *orderWatch) neverWritten() {
 	for _, cells := range c.shared {
 		cells.each(func(at *cell, _, _ int) { at.eachEarly(c.uninitialised) })
 	}
 }
 
-// eachEarly calls do for the early reads of a cell.
+// eachEarly calls do for each early read of a cell.
 func (c *cell) eachEarly(do func(r *early)) {
 	if c.ext == nil {
 		return
@@ -372,24 +371,24 @@ func (c *cell) eachEarly(do func(r *early)) {
 	}
 }
 
-func (c *ordered) uninitialised(r *early) {
+func (c *orderWatch) uninitialised(r *early) {
 	d := finding.Finding{
 		Kind: UninitShared, Severity: finding.Error, Place: r.a,
-		Message: fmt.Sprintf("%s of %s, which nobody has written", r.a.Action, r.where),
-		Why:     "shared memory holds anything when a block starts",
+		Message: fmt.Sprintf("%s of %s, which no thread has written", r.a.Action, r.where),
+		Why:     "the contents of shared memory are undefined when a block starts",
 		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
 	}
 	if r.rows != nil && *r.rows {
 		d.Severity = finding.Warning
-		d.Message += ", though other rows of the matrix are"
-		d.Why += "; it does no harm if what comes of these rows is masked or never used"
+		d.Message += "; other rows of the matrix are written"
+		d.Why += "; this does no harm if the results of these rows are masked or never used"
 	}
 	c.reportAs(r.serial, d)
 }
 
-// odd judges an access to memory that holds no data. It reports whether that is all
-// there is to say.
-func (c *ordered) odd(at *cell) bool {
+// checkReserved reports an access to a gap between variables or to an mbarrier. It returns true: such an
+// access needs no further checks.
+func (c *orderWatch) checkReserved(at *cell) bool {
 	a, part := c.here(), c.part()
 	if at.flags&isGap != 0 {
 		over := 0
@@ -407,16 +406,16 @@ func (c *ordered) odd(at *cell) bool {
 	if c.cur.write {
 		c.report(finding.Finding{
 			Kind: MbarrierMisuse, Severity: finding.Error, Place: a,
-			Message: fmt.Sprintf("%s of %s, where an mbarrier lives", a.Action, part.Address),
+			Message: fmt.Sprintf("%s of %s, which holds an mbarrier", a.Action, part.Address),
 			Why:     "the bytes of an mbarrier may be used for something else only after mbarrier.inval",
-			Fix:     "invalidate it first, or keep it elsewhere",
+			Fix:     "invalidate the mbarrier first, or use other memory",
 		})
 	}
 	return true
 }
 
-// mbarrierAccess describes an operation on an mbarrier.
-func (c *ordered) mbarrierAccess(e *observe.Mbarrier) finding.Place {
+// mbarrierAccess returns the place of an operation on an mbarrier.
+func (c *orderWatch) mbarrierAccess(e *observe.Mbarrier) finding.Place {
 	a := c.at(e.ID, e.Rank, e.Warp, e.Mask)
 	c.l.touchShared(&a, e.Offset, mbarrierBytes, "")
 	a.Action = "use"

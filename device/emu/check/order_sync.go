@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// step follows the instructions that order others.
-func (c *ordered) step(s *observe.Step) {
+// step handles the instructions that order accesses.
+func (c *orderWatch) step(s *observe.Step) {
 	w := c.warp(s.Rank, s.Warp)
 	cls := &c.o.classes[s.ID]
 	switch cls.role {
@@ -27,7 +27,7 @@ func (c *ordered) step(s *observe.Step) {
 	case roleProxyFence:
 		w.proxyFence(s.Mask, cls)
 	case roleLanes:
-		w.meet(s.Together)
+		w.converge(s.Together)
 	case roleCopy:
 		w.copying = &work{lane: -1, all: s.Mask, source: -1}
 		w.copying.start = &event{w: w, id: s.ID, time: w.time, class: cls, work: w.copying}
@@ -50,38 +50,38 @@ func (c *ordered) step(s *observe.Step) {
 		w.product.commit(w.live)
 	case roleEnd:
 		if s.Depth() == 0 {
-			c.ends[s.Rank].add(w.tell(s.Mask))
+			c.ends[s.Rank].add(w.release(s.Mask))
 			w.live &^= s.Mask
 		}
 	}
 }
 
-// pass: lanes are through with a wait.
-func (c *ordered) pass(s *observe.Step) {
+// pass handles waits that lanes have completed.
+func (c *orderWatch) pass(s *observe.Step) {
 	cls := &c.o.classes[s.ID]
 	w := c.warp(s.Rank, s.Warp)
 	switch {
 	case cls.role == roleClusterWait && !cls.relaxed:
-		w.hear(s.Mask, c.met)
+		w.acquire(s.Mask, c.met)
 	case cls.role == roleProductWait:
 		c.waitProducts(w, cls.keep)
 	}
 }
 
-// meet has lanes of a warp learn what each of them knows and did.
-func (w *warp) meet(lanes uint32) {
+// converge makes lanes of a warp know what each of them knows and did.
+func (w *warp) converge(lanes uint32) {
 	if w.v != nil && !w.touched && w.v.c.at(w.agent).covers(w.live, w.time-1) {
-		return // nothing that they do not know already
+		return // they know it already
 	}
-	r := w.tell(lanes)
+	r := w.release(lanes)
 	v := *w.together(lanes)
 	v.c = r.c
-	w.learn(lanes, &v)
+	w.setView(lanes, &v)
 }
 
-// fence lets the strong writes that lanes do from now on pass on what they know now.
+// fence makes later strong writes of lanes pass on what the lanes know now.
 func (w *warp) fence(lanes uint32, cls *class) {
-	r := w.tell(lanes)
+	r := w.release(lanes)
 	r.c, r.loose, r.gpu = joined(r.c, r.loose), nil, nil
 	w.change(lanes, func(v *view) {
 		v.c, v.loose = joined(v.c, v.loose), nil
@@ -92,9 +92,9 @@ func (w *warp) fence(lanes uint32, cls *class) {
 	})
 }
 
-// proxyFence shows the async proxy what lanes know and did.
+// proxyFence makes what lanes know and did visible to the async proxy.
 func (w *warp) proxyFence(lanes uint32, cls *class) {
-	r := w.tell(lanes)
+	r := w.release(lanes)
 	w.change(lanes, func(v *view) {
 		if cls.shared {
 			v.shared = joined(v.shared, r.c)
@@ -105,12 +105,12 @@ func (w *warp) proxyFence(lanes uint32, cls *class) {
 	})
 }
 
-// change gives lanes views that differ from the ones they have.
+// change replaces the views of lanes by copies that by has changed.
 func (w *warp) change(lanes uint32, by func(v *view)) {
 	if w.v != nil {
 		v := *w.v
 		by(&v)
-		w.learn(lanes, &v)
+		w.setView(lanes, &v)
 		return
 	}
 	for rest := lanes; rest != 0; {
@@ -124,15 +124,15 @@ func (w *warp) change(lanes uint32, by func(v *view)) {
 		rest &^= same
 		v := *old
 		by(&v)
-		w.learn(same, &v)
+		w.setView(same, &v)
 		if w.v != nil {
 			return
 		}
 	}
 }
 
-// arriveBarrier is bar.arrive: what lanes pass on waits for the barrier to open.
-func (c *ordered) arriveBarrier(w *warp, s *observe.Step) {
+// arriveBarrier handles bar.arrive: what lanes pass on is kept until the barrier opens.
+func (c *orderWatch) arriveBarrier(w *warp, s *observe.Step) {
 	for m := s.Mask; m != 0; {
 		id := s.Value(s.Arg("bar"), bits.TrailingZeros32(m))
 		same := uint32(0)
@@ -146,18 +146,18 @@ func (c *ordered) arriveBarrier(w *warp, s *observe.Step) {
 		if c.named[at] == nil {
 			c.named[at] = &released{}
 		}
-		c.named[at].add(w.tell(same))
+		c.named[at].add(w.release(same))
 	}
 }
 
-// arriveCluster is barrier.cluster.arrive. One that is relaxed passes on what the
-// lanes' last fence did: fence.mbarrier_init before it is how mbarriers are made known.
-func (c *ordered) arriveCluster(w *warp, lanes uint32, relaxed bool) {
+// arriveCluster handles barrier.cluster.arrive. A relaxed arrival only passes on what the last
+// fence of the lanes released: kernels publish mbarriers by fence.mbarrier_init before it.
+func (c *orderWatch) arriveCluster(w *warp, lanes uint32, relaxed bool) {
 	if c.meeting == nil {
 		c.meeting = &released{}
 	}
 	if !relaxed {
-		c.meeting.add(w.tell(lanes))
+		c.meeting.add(w.release(lanes))
 		return
 	}
 	var last *released
@@ -169,8 +169,9 @@ func (c *ordered) arriveCluster(w *warp, lanes uint32, relaxed bool) {
 	}
 }
 
-// open: a barrier lets lanes go, who all learn what all who came knew and did.
-func (c *ordered) open(o *observe.Opening) {
+// open handles a barrier that opens: every lane that waited learns what all lanes that arrived
+// knew and did.
+func (c *orderWatch) open(o *observe.Opening) {
 	if o.Cluster {
 		c.met, c.meeting = c.meeting, nil
 		return
@@ -181,42 +182,42 @@ func (c *ordered) open(o *observe.Opening) {
 	delete(c.named, at)
 	for i, lanes := range o.Warps {
 		if lanes != 0 {
-			all.add(c.warp(o.Rank, i).tell(lanes))
+			all.add(c.warp(o.Rank, i).release(lanes))
 		}
 	}
 	for i, lanes := range o.Warps {
 		if lanes != 0 {
-			c.warp(o.Rank, i).hear(lanes, all)
+			c.warp(o.Rank, i).acquire(lanes, all)
 		}
 	}
 }
 
-// syncVar is memory that threads pass on what they know through.
+// syncVar is memory through which threads synchronise: what its strong writes have released to
+// the block and to the GPU.
 type syncVar struct {
 	block, gpu released
-	cl         *ordered // of who wrote it last
+	cl         *orderWatch // the cluster that wrote it last
 }
 
-// place is where a lane of an access synchronises.
-func (c *ordered) place(a *observe.Access, lane int) place {
+// place returns the address that a lane accesses.
+func (c *orderWatch) place(a *observe.Access, lane int) place {
 	if a.Space == ptx.Shared {
 		return place{block: a.Block, offset: int(a.Offsets[lane])}
 	}
 	return place{alloc: a.Alloc, offset: int(a.Offsets[lane])}
 }
 
-// flagsOf are the places that threads synchronise through in the memory of an
-// access.
-func (c *ordered) flagsOf(a *observe.Access) map[place]*syncVar {
+// flagsOf returns the syncVars in the memory of an access.
+func (c *orderWatch) flagsOf(a *observe.Access) map[place]*syncVar {
 	if a.Space == ptx.Shared {
 		return c.flags
 	}
 	return c.o.flags
 }
 
-// publish has a strong write pass on what the thread released: all it knows when it
-// is a release itself, else what it knew at its last fence.
-func (c *ordered) publish(w *warp, a *observe.Access, cls *class) {
+// releaseFlags handles a strong write. A release passes on all that the thread knows; another strong
+// write passes on what the thread knew at its last fence.
+func (c *orderWatch) releaseFlags(w *warp, a *observe.Access, cls *class) {
 	if a.Space == ptx.Global && !c.l.Serial {
 		return
 	}
@@ -225,7 +226,7 @@ func (c *ordered) publish(w *warp, a *observe.Access, cls *class) {
 		v := w.view(l)
 		block, gpu := v.block, v.gpu
 		if cls.release {
-			block = w.tell(1 << l)
+			block = w.release(1 << l)
 			if cls.wide {
 				gpu = block
 			}
@@ -243,9 +244,9 @@ func (c *ordered) publish(w *warp, a *observe.Access, cls *class) {
 	}
 }
 
-// pass adds what a thread of a cluster releases. Clocks of other clusters have
-// other agents: what is known of them is kept apart.
-func (s *syncVar) pass(c *ordered, block, gpu *released) {
+// pass adds what a thread of a cluster releases. Clocks of different clusters have different
+// agents, so what an earlier writer of another cluster released is converted first.
+func (s *syncVar) pass(c *orderWatch, block, gpu *released) {
 	if s.cl != nil && s.cl != c {
 		s.gpu = *s.gpu.abroad(s.cl)
 		s.block = released{}
@@ -255,8 +256,8 @@ func (s *syncVar) pass(c *ordered, block, gpu *released) {
 	s.gpu.add(gpu)
 }
 
-// abroad is what a cluster released, as others know it.
-func (r *released) abroad(from *ordered) *released {
+// abroad converts what a cluster released for clocks of other clusters.
+func (r *released) abroad(from *orderWatch) *released {
 	move := func(k *clock) *clock {
 		if k == nil {
 			return nil
@@ -268,9 +269,9 @@ func (r *released) abroad(from *ordered) *released {
 	return &released{c: move(r.c), shared: move(r.shared), global: move(r.global), loose: move(r.loose)}
 }
 
-// listen has a strong read learn what a release passed on. Where the read is no
-// acquire, it takes a fence after it for that to count.
-func (c *ordered) listen(w *warp, a *observe.Access, cls *class) {
+// acquireFlags handles a strong read: the thread learns what the flag passes on. If the read is not an
+// acquire, this counts only after a fence.
+func (c *orderWatch) acquireFlags(w *warp, a *observe.Access, cls *class) {
 	flags := c.flagsOf(a)
 	if len(flags) == 0 || cls.atomic && c.l.Program[a.ID].Op.Name == "red" || !cls.atomic && a.Write {
 		return
@@ -291,6 +292,6 @@ func (c *ordered) listen(w *warp, a *observe.Access, cls *class) {
 			r = released{loose: joined(r.c, r.loose)}
 			c.relaxed = c.relaxed || cls.relaxed
 		}
-		w.hear(1<<l, &r)
+		w.acquire(1<<l, &r)
 	}
 }

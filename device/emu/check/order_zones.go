@@ -7,50 +7,50 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Most accesses of most kernels are plain reads of shared memory between two barriers:
-// everything there was written before the first, and the next write comes after the
-// second. To find that out for each cell costs many times the read itself. So shared
-// memory is also looked at by zones. A zone knows who wrote to it last; a warp that is
-// ordered after all of them may read any of it that is written. Such reads are put by,
-// and if whoever writes next is ordered after all of them they need never be looked at.
-// When it is not, they go to their cells, and the cells decide.
+// Most accesses of most kernels are plain reads of shared memory between two barriers: the bytes
+// were written before the first barrier, and the next write comes after the second. To check
+// that for each cell costs many times as much as the read itself. So shared memory is also
+// divided into zones. A zone records which warps wrote to it last. A warp that is ordered after
+// all these writes may read any byte that is written. Such a read is deferred: the zone keeps
+// it, and no cell records it. If the next write is ordered after all deferred reads, they are
+// never looked at. Otherwise they go to their cells, and the cells decide.
 
 const (
 	zoneBytes = 1 << 8
-	zoneReads = 512 // that a zone puts by, at most
-	zoneWorks = 16  // that it knows of, at most
+	zoneReads = 512 // the most reads that a zone defers
+	zoneWorks = 16  // the most asynchronous writes that a zone records
 )
 
 // zone is a piece of a block's shared memory.
 type zone struct {
-	written byteSet // known to be written, and plain data
-	barred  byteSet // gaps between variables and living mbarriers: never to be written
-	full    bool    // everything is written
-	odd     bool    // strong writes, or too much: only the cells know
+	written      byteSet // bytes that are written and hold plain data
+	barred       byteSet // gaps between variables and mbarriers: they never count as written
+	full         bool    // all bytes are written
+	undeferrable bool    // no read can be deferred, after strong writes or too many works
 
 	wrote []uint32 // by warp of the cluster: the time of its last write
-	works []*work  // asynchronous ones that wrote
-	known *clock   // a clock that has all of these
+	works []*work  // asynchronous writes
+	known *clock   // a clock that has all of these writes, or nil
 
-	reads []putBy
-	read  []uint32 // by warp of the cluster: the time of the last of them
-	free  *clock   // a clock that has all of these
+	reads      []deferredRead
+	read       []uint32 // by warp of the cluster: the time of its last deferred read
+	readsKnown *clock   // a clock that has all deferred reads, or nil
 }
 
-// putBy is a read that is not yet with the cells. What there is of its event is enough
-// to make it: most are never asked for.
-type putBy struct {
+// deferRead is a deferred read. It has what is needed to make its event later, because most events
+// are never needed.
+type deferredRead struct {
 	w     *warp
-	e     *event // where it is there already, or nil
+	e     *event // the event if it exists already, or nil
 	id    int32
 	size  int32
 	time  uint32
 	lanes uint32
-	at    [32]uint8 // in the zone
+	at    [32]uint8 // by lane: the offset in the zone
 }
 
-// event is the event of a read that was put by.
-func (r *putBy) event(c *ordered) *event {
+// event returns the event of a deferred read.
+func (r *deferredRead) event(c *orderWatch) *event {
 	if r.e != nil {
 		return r.e
 	}
@@ -63,18 +63,18 @@ func (r *putBy) event(c *ordered) *event {
 // byteSet is a set of the bytes of a zone.
 type byteSet [zoneBytes / 64]uint64
 
-// span is which bits of which word are n bytes from one on, which are in one word.
+// span returns the word and the bits in it of n bytes, which must lie in one word.
 func span(from, n int) (i int, m uint64) { return from / 64, (1<<n - 1) << (from % 64) }
 
 func (s *byteSet) add(from, n int)      { i, m := span(from, n); s[i] |= m }
 func (s *byteSet) remove(from, n int)   { i, m := span(from, n); s[i] &^= m }
 func (s *byteSet) has(from, n int) bool { i, m := span(from, n); return s[i]&m == m }
 
-// zones are those of a block's shared memory.
+// zones are the zones of a block's shared memory.
 type zones []zone
 
-// newZones are those of a new block: with the gaps between its variables, and nothing
-// written. They may have been another's.
+// newZones returns the zones of a new block, in which nothing is written. It uses zones of
+// blocks that have ended again.
 func (o *order) newZones() zones {
 	var zs zones
 	if free, ok := o.freeZones.Get().(*zones); ok {
@@ -92,7 +92,7 @@ func (o *order) newZones() zones {
 	return zs
 }
 
-// findGaps looks for the bytes of shared memory that are no variable's.
+// findGaps finds the bytes of shared memory that belong to no variable.
 func (o *order) findGaps() {
 	o.gaps = make([]byteSet, (o.l.Bytes+zoneBytes-1)/zoneBytes)
 	o.eachGap(func(from, to int) {
@@ -102,7 +102,7 @@ func (o *order) findGaps() {
 	})
 }
 
-// bar says that bytes are those of an mbarrier, or not any more.
+// bar records that bytes belong to an mbarrier, or no longer do.
 func (zs zones) bar(from, to int, barred bool) {
 	for ; from < to; from++ {
 		z := &zs[from/zoneBytes]
@@ -114,8 +114,8 @@ func (zs zones) bar(from, to int, barred bool) {
 	}
 }
 
-// inZone are the lanes whose accesses are in the same zone as the first one's, and its
-// index.
+// inZone returns the lanes that access the same zone as the first lane, and the index of this
+// zone.
 func inZone(a *observe.Access, lanes uint32) (in uint32, index int) {
 	i := a.Offsets[bits.TrailingZeros32(lanes)] / zoneBytes
 	if lanes == 1<<32-1 {
@@ -135,9 +135,9 @@ func inZone(a *observe.Access, lanes uint32) (in uint32, index int) {
 	return in, int(i)
 }
 
-// putBy puts a plain read of the block's own shared memory by. It reports false for one
-// that the cells must be asked about.
-func (c *ordered) putBy(w *warp, a *observe.Access, cls *class) bool {
+// deferRead defers a plain read of the block's own shared memory. It returns false if the read must
+// be checked cell by cell.
+func (c *orderWatch) deferRead(w *warp, a *observe.Access, cls *class) bool {
 	if c.o.cellsOnly || a.Write || a.Space != ptx.Shared || a.Offsets == nil || a.Size > cellBytes || a.Rank != a.Block ||
 		cls.role != roleNone || cls.strong || w.v == nil || w.v.c == nil {
 		return false
@@ -159,13 +159,13 @@ func (c *ordered) putBy(w *warp, a *observe.Access, cls *class) bool {
 		rest &^= g.lanes
 	}
 	w.touched = true
-	r := putBy{w: w, id: int32(a.ID), size: int32(a.Size), time: w.time}
+	r := deferredRead{w: w, id: int32(a.ID), size: int32(a.Size), time: w.time}
 	if c.o.called[a.ID] {
 		r.e = w.event(a.ID, cls, a.Size, false)
 		c.locate(r.e, a)
 	}
 	if cls.rows {
-		c.brings(a)
+		c.noteRows(a)
 	}
 	for _, g := range groups[:n] {
 		z := &c.zones[a.Block][g.index]
@@ -178,14 +178,14 @@ func (c *ordered) putBy(w *warp, a *observe.Access, cls *class) bool {
 	return true
 }
 
-// readable reports whether all that lanes read is written, and every write to the zone
-// ordered before a clock.
-func (c *ordered) readable(z *zone, by *clock, a *observe.Access, lanes uint32) bool {
-	if z.odd {
+// readable reports whether all bytes that lanes read are written, and whether a clock has every
+// write to the zone.
+func (c *orderWatch) readable(z *zone, by *clock, a *observe.Access, lanes uint32) bool {
+	if z.undeferrable {
 		return false
 	}
 	if z.known != by {
-		if !after(by, z.wrote) || !c.know(by, z.works) {
+		if !after(by, z.wrote) || !c.hasWorks(by, z.works) {
 			return false
 		}
 		z.known = by
@@ -201,20 +201,20 @@ func (c *ordered) readable(z *zone, by *clock, a *observe.Access, lanes uint32) 
 	return true
 }
 
-// put puts a read by, one of a cluster of so many warps.
-func (z *zone) put(r *putBy, a *observe.Access, warps int) {
+// put adds a deferred read. warps is the number of warps of the cluster.
+func (z *zone) put(r *deferredRead, a *observe.Access, warps int) {
 	if z.read == nil {
 		z.read = make([]uint32, warps)
 	}
 	z.reads = append(z.reads, *r)
 	at := &z.reads[len(z.reads)-1].at
-	for l, off := range a.Offsets { // of the others it does not matter
+	for l, off := range a.Offsets { // lanes that do not read have any value
 		at[l] = uint8(off % zoneBytes)
 	}
-	z.read[r.w.agent], z.free = r.time, nil
+	z.read[r.w.agent], z.readsKnown = r.time, nil
 }
 
-// after reports whether a clock has warps up to their times.
+// after reports whether a clock has each warp up to its time.
 func after(by *clock, times []uint32) bool {
 	for i, t := range times {
 		if t != 0 && (i >= len(by.own) || by.own[i].lanes != nil || by.own[i].all < t) {
@@ -224,8 +224,8 @@ func after(by *clock, times []uint32) bool {
 	return true
 }
 
-// know reports whether a clock has all of the works.
-func (c *ordered) know(by *clock, works []*work) bool {
+// hasWorks reports whether a clock has all works.
+func (c *orderWatch) hasWorks(by *clock, works []*work) bool {
 	for _, k := range works {
 		if !k.known(k.all, true, c, false, by) {
 			return false
@@ -234,8 +234,8 @@ func (c *ordered) know(by *clock, works []*work) bool {
 	return true
 }
 
-// everybody reports whether all threads that live have a clock that does.
-func (c *ordered) everybody(does func(by *clock) bool) bool {
+// allThreads reports whether does holds for the clocks of all threads that have not ended.
+func (c *orderWatch) allThreads(does func(by *clock) bool) bool {
 	var last *clock
 	for _, w := range c.warps {
 		if w.live == 0 || w.v != nil && w.v.c == last && last != nil {
@@ -249,17 +249,17 @@ func (c *ordered) everybody(does func(by *clock) bool) bool {
 	return true
 }
 
-// overwrite is the current access as a write to shared memory: reads that it may not be
-// ordered after go to their cells, and the zone takes note of it.
-func (c *ordered) overwrite(w *warp, a *observe.Access) {
+// noteWrites records the current access, a write, in its zones. Deferred reads that it may not
+// be ordered after go to their cells.
+func (c *orderWatch) noteWrites(w *warp, a *observe.Access) {
 	if a.Size > cellBytes || a.Offsets == nil {
-		c.overwriteEach(w, a)
+		c.noteLargeWrites(w, a)
 		return
 	}
 	for rest := a.Mask; rest != 0; {
 		lanes, i := inZone(a, rest)
 		z := &c.zones[a.Block][i]
-		c.claim(w, a.Block, i)
+		c.noteWrite(w, a.Block, i)
 		if rest &^= lanes; z.full {
 			continue
 		}
@@ -270,13 +270,13 @@ func (c *ordered) overwrite(w *warp, a *observe.Access) {
 	}
 }
 
-// overwriteEach is overwrite of more than a cell a lane, or of units.
-func (c *ordered) overwriteEach(w *warp, a *observe.Access) {
+// noteLargeWrites is noteWrites for accesses of more than one cell per lane, and for units.
+func (c *orderWatch) noteLargeWrites(w *warp, a *observe.Access) {
 	each := func(from, to int) {
 		for from < to {
 			i := from / zoneBytes
 			end := min(to, (i+1)*zoneBytes)
-			c.claim(w, a.Block, i)
+			c.noteWrite(w, a.Block, i)
 			z := &c.zones[a.Block][i]
 			for ; from < end && !z.full; from++ {
 				z.written.add(from%zoneBytes, 1)
@@ -296,7 +296,7 @@ func (c *ordered) overwriteEach(w *warp, a *observe.Access) {
 	}
 }
 
-// filled notices that all of a zone is written. What must not be is not.
+// filled sets full if all bytes of the zone are written. Barred bytes do not count as written.
 func (z *zone) filled() {
 	z.full = true
 	for i := range z.written {
@@ -305,18 +305,18 @@ func (z *zone) filled() {
 	}
 }
 
-// claim has zone i of a block take note that the current access writes to it.
-func (c *ordered) claim(w *warp, block, i int) {
+// noteWrite records in zone i of a block that the current access writes to it.
+func (c *orderWatch) noteWrite(w *warp, block, i int) {
 	z, e := &c.zones[block][i], c.cur.e
-	if len(z.reads) > 0 && !c.released(z, w) {
-		c.spread(block, i)
+	if len(z.reads) > 0 && !c.afterReads(z, w) {
+		c.flushReads(block, i)
 	}
 	z.known = nil
 	switch {
 	case e.work != nil:
-		c.async(z, e.work)
+		c.noteAsync(z, e.work)
 	case e.class.strong:
-		z.odd = true
+		z.undeferrable = true
 	default:
 		if z.wrote == nil {
 			z.wrote = make([]uint32, len(c.warps))
@@ -325,30 +325,30 @@ func (c *ordered) claim(w *warp, block, i int) {
 	}
 }
 
-// async has a zone take note of an asynchronous write.
-func (c *ordered) async(z *zone, k *work) {
+// noteAsync records an asynchronous write in a zone.
+func (c *orderWatch) noteAsync(z *zone, k *work) {
 	if n := len(z.works); n > 0 && z.works[n-1] == k {
 		return
 	}
 	if len(z.works) == zoneWorks {
 		rest := z.works[:0]
 		for _, o := range z.works {
-			if !c.everybody(func(by *clock) bool { return o.known(o.all, true, c, false, by) }) {
+			if !c.allThreads(func(by *clock) bool { return o.known(o.all, true, c, false, by) }) {
 				rest = append(rest, o)
 			}
 		}
 		clear(z.works[len(rest):])
 		z.works = rest
-		z.odd = z.odd || len(rest) == zoneWorks
+		z.undeferrable = z.undeferrable || len(rest) == zoneWorks
 	}
-	if !z.odd {
+	if !z.undeferrable {
 		z.works = append(z.works, k)
 	}
 }
 
-// released reports whether the current access, a write, is ordered after all reads that
-// a zone has put by. When everybody is, they are forgotten.
-func (c *ordered) released(z *zone, w *warp) bool {
+// afterReads reports whether the current access, a write, is ordered after all deferred reads of a
+// zone. If all threads are ordered after them, it removes the reads.
+func (c *orderWatch) afterReads(z *zone, w *warp) bool {
 	if w.v == nil || w.v.c == nil {
 		return false
 	}
@@ -356,14 +356,14 @@ func (c *ordered) released(z *zone, w *warp) bool {
 	if c.cur.e.class.proxy && (w.v.shared == nil || !after(w.v.shared, z.read)) {
 		return false
 	}
-	if z.free == by {
+	if z.readsKnown == by {
 		return true
 	}
 	if !after(by, z.read) {
 		return false
 	}
-	z.free = by
-	if c.everybody(func(o *clock) bool { return o == by || after(o, z.read) }) {
+	z.readsKnown = by
+	if c.allThreads(func(o *clock) bool { return o == by || after(o, z.read) }) {
 		z.forget()
 	}
 	return true
@@ -375,15 +375,15 @@ func (z *zone) forget() {
 	clear(z.read)
 }
 
-// makeRoom forgets the reads that everybody is ordered after. Where they are few, the
-// others go to their cells.
-func (c *ordered) makeRoom(block, i int) {
+// makeRoom removes the deferred reads that all threads are ordered after. If most reads remain,
+// they go to their cells.
+func (c *orderWatch) makeRoom(block, i int) {
 	z := &c.zones[block][i]
 	least := make([]uint32, len(c.warps))
 	for i := range least {
 		least[i] = 1<<32 - 1
 	}
-	same := c.everybody(func(by *clock) bool {
+	same := c.allThreads(func(by *clock) bool {
 		for i := range least {
 			e := by.at(i)
 			if e.lanes != nil {
@@ -401,12 +401,12 @@ func (c *ordered) makeRoom(block, i int) {
 	}
 	clear(z.reads[len(rest):])
 	if z.reads = rest; len(rest) > zoneReads/2 {
-		c.spread(block, i)
+		c.flushReads(block, i)
 	}
 }
 
-// spread gives the reads that a zone has put by to their cells.
-func (c *ordered) spread(block, i int) {
+// flushReads records the deferred reads of a zone in their cells.
+func (c *orderWatch) flushReads(block, i int) {
 	z, cells := &c.zones[block][i], c.shared[block]
 	var offsets [32]uint64
 	a := &observe.Access{Offsets: &offsets}

@@ -6,23 +6,23 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Values that are not defined are followed from where they come from — a register
-// that nothing has written, local memory that nobody has written, a shuffle from a
-// lane that does not take part — to where they do harm: in an address, in memory
-// that others see, at a guard or branch. Compilers move and combine them freely
-// where the result is not used, so only the use is a defect.
+// This checker follows undefined values from their origin to their use. They originate in a
+// register or in local memory that was never written, or in a shuffle from a lane that does not
+// take part. They do harm in an address, in memory that other threads see, in a guard or in a
+// branch. Compilers move and combine undefined values where the result is not used, so only the
+// use is a defect.
 //
-// A mask of undefined bits goes with each register of each lane. Only registers that
-// such a value can reach have one: in most kernels that is none, and nothing is
+// Each register of each lane has a mask of its undefined bits, but only if an undefined value
+// can reach the register. Most kernels have no such register, and then no instruction is
 // watched.
 
 // undefPart is the check of undefined values for a launch.
 type undefPart struct {
-	plans []*undefPlan // by instruction; nil where no undefined value can come
+	plans []*undefPlan // by instruction; nil where no undefined value can arrive
 	funcs map[*ptx.Func]*undefFunc
-	calls bool // some function that is called has undefined values
-	local bool // the launch has local memory
-	// params is set when undefined values may be arguments or results of calls.
+	calls bool // a function that is called reads registers before it writes them
+	local bool // the kernel has local memory
+	// params is set if undefined values may be arguments or results of calls.
 	params bool
 }
 
@@ -56,34 +56,34 @@ type undefWatch struct {
 	p     *undefPart
 	c     *cluster
 	warps []*undefWarp // see perWarp
-	at    undefStep    // the instruction at hand
+	at    undefStep    // the present instruction
 }
 
 func (p *undefPart) cluster(c *cluster) any {
 	return &undefWatch{p: p, c: c, warps: perWarp[undefWarp](c)}
 }
 
-// undefWarp is what is undefined in the threads of a warp.
+// undefWarp is the undefined values of the threads of a warp.
 type undefWarp struct {
-	depths []undefDepth
-	// local has for each lane a mask of defined bits for each byte of local memory,
-	// as far as it has been written.
+	depths []undefDepth // by number of calls that lanes are inside of
+	// local has for each lane a mask of defined bits for each byte of local memory, up to the
+	// last byte that was written.
 	local [32][]byte
-	// left has for each lane where undefined values were stored in local memory, and
-	// where they came from. What lies there is a variable, and no padding.
+	// left has for each lane the addresses of local memory at which undefined values were
+	// stored, with the origins of these values. Such memory is a variable and not padding.
 	left [32]map[uint64]undefOrigin
 }
 
-// undefDepth is one level of calls. Lanes may be in different functions there.
+// undefDepth is one level of calls. The lanes may be in different functions.
 type undefDepth struct {
-	fresh  uint32 // lanes that have been called and have not executed anything yet
+	fresh  uint32 // lanes that have been called and have not executed an instruction yet
 	frames []*undefFrame
-	args   []*undefParam // what they were called with
-	site   [32]int       // and where
+	args   []*undefParam // the arguments of the calls
+	site   [32]int       // by lane: the instruction that called
 }
 
-// undefFrame is the registers of a function's activations at a depth: a lane is in
-// one of them at most.
+// undefFrame is the registers of one function at one depth. A lane is in at most one function of
+// a depth.
 type undefFrame struct {
 	fn     *undefFunc
 	regs   []undefReg
@@ -92,23 +92,23 @@ type undefFrame struct {
 
 // undefReg is a register of a warp.
 type undefReg struct {
-	lanes uint32      // where bits are undefined
-	bits  *[32]uint64 // which
+	lanes uint32      // lanes with undefined bits
+	bits  *[32]uint64 // by lane: the undefined bits
 	from  undefOrigin
 }
 
-// undefOrigin is where an undefined value came from.
+// undefOrigin is the origin of an undefined value.
 type undefOrigin struct {
 	kind finding.Kind
-	id   int         // the instruction it came in by, or -1 as long as nothing has read the register
+	id   int         // the instruction that first read the value, or -1 before any has
 	sym  *ptx.Symbol // UninitRegister: the register
-	// moved is set while the value has only been moved, as a copy of a structure moves
-	// its padding.
+	// moved is set while the value has only been copied. A copy of a structure also copies its
+	// padding.
 	moved   bool
-	padding bool   // UninitLocal: it may be padding, and lies beside what is defined
-	off     uint64 // UninitLocal: where
-	size    int
-	from    uint32 // ShuffleInactive: the lanes that do not take part
+	padding bool   // UninitLocal: the bytes may be padding beside defined bytes
+	off     uint64 // UninitLocal: the address
+	size    int    // UninitLocal: in bytes
+	from    uint32 // ShuffleInactive: the source lanes that do not take part
 }
 
 func (w *undefWatch) warp(s *observe.Step) *undefWarp {
@@ -127,7 +127,7 @@ func (u *undefWarp) depth(n int) *undefDepth {
 	return &u.depths[n]
 }
 
-// frame is the registers of the lanes of a step.
+// frame returns the registers of the lanes of a step.
 func (u *undefWarp) frame(s *observe.Step, fn *undefFunc) *undefFrame {
 	f := u.at(s.Depth(), fn)
 	d := u.depth(s.Depth())
@@ -139,7 +139,7 @@ func (u *undefWarp) frame(s *observe.Step, fn *undefFunc) *undefFrame {
 	return f
 }
 
-// at is the registers of a function at a depth.
+// at returns the registers of a function at a depth.
 func (u *undefWarp) at(depth int, fn *undefFunc) *undefFrame {
 	d := u.depth(depth)
 	for _, f := range d.frames {
@@ -152,8 +152,8 @@ func (u *undefWarp) at(depth int, fn *undefFunc) *undefFrame {
 	return f
 }
 
-// enter makes the registers of lanes undefined that a path through the function may
-// read before it writes them.
+// enter makes registers of lanes undefined: those that some path through the function reads
+// before it writes them.
 func (f *undefFrame) enter(lanes uint32) {
 	for i := range f.fn.regs {
 		sym := f.fn.regs[i].sym
@@ -171,7 +171,7 @@ func (f *undefFrame) enter(lanes uint32) {
 	}
 }
 
-// set gives a lane of the register its undefined bits.
+// set sets the undefined bits of a lane.
 func (r *undefReg) set(lane int, u uint64) {
 	if u == 0 {
 		r.lanes &^= 1 << lane
@@ -184,7 +184,7 @@ func (r *undefReg) set(lane int, u uint64) {
 	r.bits[lane] = u
 }
 
-// of are the undefined bits of a lane.
+// of returns the undefined bits of a lane.
 func (r *undefReg) of(lane int) uint64 {
 	if r.lanes>>lane&1 == 0 {
 		return 0
@@ -192,7 +192,7 @@ func (r *undefReg) of(lane int) uint64 {
 	return r.bits[lane]
 }
 
-// undefOnes are the low n bits, or all.
+// undefOnes returns a mask of the low n bits.
 func undefOnes(n int) uint64 {
 	if n >= 64 {
 		return 1<<64 - 1
@@ -259,7 +259,7 @@ func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *observe.Step) {
 	p.rule(x)
 }
 
-// guard looks at a guard that is undefined in some lanes that come to it.
+// guard reports a guard that is undefined in lanes that reach the instruction.
 func (w *undefWatch) guard(f *undefFrame, p *undefPlan, s *observe.Step) {
 	r := &f.regs[p.guard]
 	lanes := r.lanes & s.Active

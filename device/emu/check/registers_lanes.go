@@ -2,8 +2,7 @@ package check
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// undefExchanges are the rules of instructions in which lanes get what others have,
-// and of mov.
+// undefExchanges are the rules of mov and of instructions that exchange values between lanes.
 var undefExchanges = map[string]func(x *undefStep){
 	"mov":       undefMove,
 	"shfl":      (*undefStep).shuffle,
@@ -16,7 +15,7 @@ var undefExchanges = map[string]func(x *undefStep){
 	"wgmma":     (*undefStep).groupProduct,
 }
 
-// spoil makes the results undefined in lanes.
+// spoil makes the results undefined in lanes and defined in the others.
 func (x *undefStep) spoil(lanes uint32) {
 	x.origin()
 	x.Lanes(func(l int) {
@@ -30,8 +29,8 @@ func (x *undefStep) spoil(lanes uint32) {
 	})
 }
 
-// undefined are the lanes in which one of the operands of that name is undefined, or
-// any operand when name is "".
+// undefined returns the lanes in which an operand of that name is undefined. An empty name
+// stands for all operands.
 func (x *undefStep) undefined(name string) (lanes uint32) {
 	for i := range x.p.src {
 		a := &x.p.src[i]
@@ -47,7 +46,7 @@ func (x *undefStep) undefined(name string) (lanes uint32) {
 	return lanes
 }
 
-// together is an exchange in which all lanes get something of all.
+// together is the rule of an exchange in which every result depends on all lanes.
 func (x *undefStep) together() {
 	if x.undefined("") != 0 {
 		x.spoil(x.Mask)
@@ -56,7 +55,8 @@ func (x *undefStep) together() {
 	}
 }
 
-// vote: a ballot has a bit a lane; all and any may be decided by other lanes.
+// vote is the rule of vote. A ballot has one bit per lane. The result of all and any may be
+// decided by defined lanes.
 func (x *undefStep) vote() {
 	u := x.undefined("a")
 	if x.undefined("membermask") != 0 {
@@ -84,8 +84,8 @@ func (x *undefStep) vote() {
 	}
 }
 
-// product is mma. An undefined element of c spoils that of d; of a, its rows; of b,
-// its columns.
+// product is the rule of mma. An undefined element of c makes the same element of d undefined;
+// an undefined element of a makes its row undefined, and one of b its column.
 func (x *undefStep) product() {
 	a, b := x.undefined("a"), x.undefined("b")
 	var c []*undefArg
@@ -94,7 +94,7 @@ func (x *undefStep) product() {
 			c = append(c, &x.p.src[i])
 		}
 	}
-	quarters := x.Op.Has("m8n8k4") && !x.Op.Has("f64") // laid out in another way
+	quarters := x.Op.Has("m8n8k4") && !x.Op.Has("f64") // this shape has another layout
 	if len(c) != len(x.p.dst) || quarters {
 		x.together()
 		return
@@ -117,8 +117,8 @@ func (x *undefStep) product() {
 	})
 }
 
-// groupProduct is wgmma: when scale-d is false, what the accumulator holds does not
-// matter.
+// groupProduct is the rule of wgmma. If scale-d is false, the old value of the accumulator is not
+// used.
 func (x *undefStep) groupProduct() {
 	a, scale := x.undefined("a"), x.undefined("scaleD")
 	for _, name := range []string{"aDesc", "bDesc"} {
@@ -144,8 +144,8 @@ func (x *undefStep) groupProduct() {
 	})
 }
 
-// shuffle is shfl: a lane gets what its source has, and something undefined from a
-// source that does not take part.
+// shuffle is the rule of shfl. A lane gets the value of its source lane. The value is undefined
+// if the source lane does not take part.
 func (x *undefStep) shuffle() {
 	b, c := x.operandOf("b"), x.operandOf("c")
 	if x.undefined("b")|x.undefined("c")|x.undefined("membermask") != 0 {
@@ -170,7 +170,7 @@ func (x *undefStep) shuffle() {
 			bad |= 1 << l
 		}
 	})
-	if bad != 0 && x.from.kind == "" { // else the first in a row of shuffles is the cause
+	if bad != 0 && x.from.kind == "" { // in a sequence of shuffles the first one is the cause
 		x.from = undefOrigin{kind: ShuffleInactive, id: x.ID, from: absent}
 	}
 	for i := range x.p.dst {
@@ -178,7 +178,7 @@ func (x *undefStep) shuffle() {
 		x.Lanes(func(l int) {
 			u := out[l]
 			if d.o != nil && d.o.Kind == ptx.RegOperand && d.o.Sym.Type == ptx.Pred {
-				u = 0 // whether the source is in range does not depend on who takes part
+				u = 0 // the predicate says that the source is in range: it is always defined
 			}
 			x.put(d, l, u)
 		})

@@ -5,18 +5,18 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Undefined values go with the arguments and results of calls that lie in .param
-// memory. Those in registers, an older convention, count as defined.
+// Undefined values are followed through the arguments and results of calls that are in .param
+// memory. Arguments and results in registers, an older convention, count as defined.
 
-// undefParam is a variable in .param memory of which some bits are undefined.
+// undefParam is a variable in .param memory with undefined bits.
 type undefParam struct {
 	lanes uint32
 	bits  [][32]byte // by byte and lane: its undefined bits
 	from  undefOrigin
 }
 
-// isCallParam reports whether the instruction reads or writes an argument or result
-// of a call. What a kernel is launched with is defined.
+// isCallParam reports whether the instruction reads or writes an argument or a result of a call.
+// The parameters of a kernel are defined.
 func isCallParam(in *observe.Inst) bool {
 	if in.Op.Name != "ld" && in.Op.Name != "st" || in.Space("a") != ptx.Param {
 		return false
@@ -35,7 +35,7 @@ func isCallParam(in *observe.Inst) bool {
 	return true
 }
 
-// param is a variable of the frame, made if need be.
+// param returns a variable of the frame. It makes one if there is none.
 func (f *undefFrame) param(sym *ptx.Symbol) *undefParam {
 	if f.params == nil {
 		f.params = map[*ptx.Symbol]*undefParam{}
@@ -48,7 +48,7 @@ func (f *undefFrame) param(sym *ptx.Symbol) *undefParam {
 	return q
 }
 
-// passed is st.param: what it stores goes along with the call.
+// passed is the rule of st.param: the undefined bits go with the call.
 func (x *undefStep) passed() {
 	sym, n := x.p.at.Sym, x.p.size
 	for i := range x.p.src {
@@ -79,7 +79,7 @@ func (x *undefStep) passed() {
 	}
 }
 
-// received is ld.param of an argument or result.
+// received is the rule of ld.param of an argument or a result.
 func (x *undefStep) received() {
 	q, n := x.f.params[x.p.at.Sym], x.p.size
 	if q == nil || q.lanes&x.Mask == 0 {
@@ -104,8 +104,8 @@ func (x *undefStep) received() {
 	}
 }
 
-// take gives lanes of the variable what those of another have; nil is nothing
-// undefined.
+// take copies the undefined bits of lanes from another variable. nil stands for a variable that
+// is defined.
 func (q *undefParam) take(from *undefParam, lanes uint32) {
 	q.lanes &^= lanes
 	if from == nil || from.lanes&lanes == 0 {
@@ -123,7 +123,7 @@ func (q *undefParam) take(from *undefParam, lanes uint32) {
 	}
 }
 
-// lists are the variables of a call: where its results go, and its arguments.
+// lists returns the variables of a call: those of its results and its arguments.
 func lists(in *ptx.Inst) (rets, args []ptx.Operand) {
 	seen := false
 	for i := range in.Args {
@@ -146,7 +146,7 @@ func paramOf(os []ptx.Operand, i int) *ptx.Symbol {
 	return nil
 }
 
-// call hands the lanes' arguments to the next level.
+// call passes the arguments of lanes to the next level of calls.
 func (w *undefWatch) call(u *undefWarp, s *observe.Step) {
 	f := u.frame(s, w.p.funcs[s.Func])
 	d := u.depth(s.Depth() + 1)
@@ -173,7 +173,7 @@ func (w *undefWatch) call(u *undefWarp, s *observe.Step) {
 	}
 }
 
-// arrive gives lanes that enter a function their arguments.
+// arrive copies the arguments of lanes that enter a function to its parameters.
 func (f *undefFrame) arrive(d *undefDepth, lanes uint32) {
 	for _, q := range f.params {
 		q.take(nil, lanes)
@@ -185,7 +185,7 @@ func (f *undefFrame) arrive(d *undefDepth, lanes uint32) {
 	}
 }
 
-// ret hands the lanes' results back to where they were called.
+// ret passes the results of lanes back to the functions that called.
 func (w *undefWatch) ret(u *undefWarp, s *observe.Step) {
 	depth := s.Depth()
 	d := u.depth(depth)

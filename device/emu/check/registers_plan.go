@@ -6,48 +6,49 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// undefPlan is what is known beforehand of an instruction that undefined values can
-// come to.
+// undefPlan is the result of the static analysis for an instruction that undefined values can
+// reach.
 type undefPlan struct {
 	fn    *undefFunc
 	rule  func(x *undefStep)
-	guard int        // register, or -1
-	src   []undefArg // values it reads, in the order of the form
-	dst   []undefArg // registers it writes
+	guard int        // the register of the guard, or -1
+	src   []undefArg // values that it reads, in the order of the form
+	dst   []undefArg // registers that it writes
 	addr  []undefArg // registers in addresses
-	// always is set when undefined values can come from elsewhere than src.
+	// always is set if undefined values can come from elsewhere than src, so that the rule runs
+	// each time.
 	always bool
-	whole  bool // but not when the whole warp takes part: shfl
-	halves bool // it computes on two halves of a word apart
+	whole  bool // shfl: the rule need not run if the whole warp takes part
+	halves bool // it computes on the two halves of a word separately
 	stores bool // it writes to memory what it reads
 
-	at     *ptx.Operand // ld, st: the address,
-	space  ptx.Space    // its space,
-	size   int          // bytes of an element
-	signed bool         // ld: extended by its sign
-	copies bool         // ld: one of several that copy, perhaps a structure with padding
+	at     *ptx.Operand // ld, st: the address
+	space  ptx.Space    // ld, st: the space of the address
+	size   int          // ld, st: bytes of an element
+	signed bool         // ld: the value is sign-extended
+	copies bool         // ld: one of several that may copy a structure with padding
 }
 
 // undefArg is a register that an instruction reads or writes, or another operand.
 type undefArg struct {
 	o     *ptx.Operand
 	param string // its name in the form
-	id    int32  // of the register, or -1
-	comp  int    // of a vector
-	reg   int    // in the frame, or -1 where it is always defined
-	width int    // bits that count
+	id    int32  // the number of the register, or -1
+	comp  int    // the component of a vector
+	reg   int    // its index in the frame, or -1 if it is always defined
+	width int    // the number of bits that the instruction uses
 }
 
-// undefInst is an instruction with its operands sorted.
+// undefInst is an instruction whose operands are sorted by use.
 type undefInst struct {
 	in             *observe.Inst
 	src, dst, addr []undefArg
-	guard          int32 // register, or -1
+	guard          int32 // the register of the guard, or -1
 	copies         bool  // ld: it may be one of several that copy a structure
 }
 
-// newUndefInst sorts the operands of an instruction. carry is the number that stands
-// for the carry flag.
+// newUndefInst sorts the operands of an instruction. carry is the register number that stands for
+// the carry flag.
 func newUndefInst(in *observe.Inst, carry int32) *undefInst {
 	u := &undefInst{in: in, guard: -1}
 	if g := in.Guard.Sym; g != nil {
@@ -96,7 +97,7 @@ func (u *undefInst) operand(p *isa.Param, o *ptx.Operand) {
 	}
 }
 
-// width is how many bits of an operand count.
+// width returns the number of bits of an operand that the instruction uses.
 func (u *undefInst) width(p *isa.Param, a *undefArg, whole *ptx.Operand) int {
 	t := u.in.Match.Type(p)
 	pieces := whole.Kind == ptx.VecOperand && u.in.Match.Count(p) == 0 && u.in.Op.Name == "mov"
@@ -111,7 +112,7 @@ func (u *undefInst) width(p *isa.Param, a *undefArg, whole *ptx.Operand) int {
 	return t.Bits()
 }
 
-// undefArgs are the registers and other values that an operand is made of.
+// undefArgs returns the registers and other values that an operand consists of.
 func undefArgs(o *ptx.Operand) []undefArg {
 	switch {
 	case o.Kind == ptx.VecOperand || o.Kind == ptx.ListOperand:
@@ -154,15 +155,14 @@ func (u *undefInst) address(o *ptx.Operand) {
 	}
 }
 
-// defines reports whether the results are defined whatever the operands are: they
-// come from memory or from another function.
+// defines reports whether the results are always defined, because they come from memory or from
+// another function.
 func (u *undefInst) defines() bool {
 	role := u.in.Match.Class().Role
 	return role == isa.RoleLoad || role == isa.RoleAtomic || u.in.Op.Name == "call"
 }
 
-// mayBeLocal reports whether the instruction is a load or store that may touch local
-// memory.
+// mayBeLocal reports whether the instruction is a load or store that may access local memory.
 func (u *undefInst) mayBeLocal() bool {
 	role := u.in.Match.Class().Role
 	if role != isa.RoleLoad && role != isa.RoleStore || u.in.Arg("a") == nil {
@@ -177,7 +177,7 @@ func (u *undefInst) mayBeLocal() bool {
 	return s == ptx.Local || s == ptx.Generic
 }
 
-// plan makes the plan of an instruction; nil when no undefined value can come to it.
+// plan makes the plan of an instruction. It returns nil if no undefined value can reach it.
 func (f *undefFunc) plan(u *undefInst, local bool) *undefPlan {
 	p := &undefPlan{fn: f, guard: -1}
 	touched := false
@@ -206,7 +206,7 @@ func (f *undefFunc) plan(u *undefInst, local bool) *undefPlan {
 	return p
 }
 
-// choose finds the rule of the instruction.
+// choose chooses the rule of the instruction.
 func (p *undefPlan) choose(u *undefInst, memory bool) {
 	in := u.in
 	switch name := in.Op.Name; {
@@ -241,11 +241,11 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 	}
 }
 
-// defined reports whether an instruction whose rule is always asked needs no asking:
-// a shuffle of the whole warp has all its sources.
+// defined reports whether the rule need not run although always is set: in a shuffle of the whole
+// warp all source lanes take part.
 func (p *undefPlan) defined(s *observe.Step) bool { return p.whole && s.Mask == 1<<32-1 }
 
-// element notes what kind of elements a load or store moves.
+// element sets the address and the type of the elements of a load or store.
 func (p *undefPlan) element(u *undefInst, name string) {
 	in := u.in
 	p.at, p.space = in.Arg("a"), in.Space("a")
@@ -258,7 +258,7 @@ func (p *undefPlan) element(u *undefInst, name string) {
 	if p.space == ptx.Generic && p.at.Sym != nil && p.at.Sym.Kind == ptx.VarSymbol {
 		p.space = p.at.Sym.Var.Space
 	}
-	if name == "b" { // a cache policy is no part of what is stored
+	if name == "b" { // a cache policy is not stored
 		for i := range p.src {
 			if p.src[i].param != name {
 				p.src = p.src[:i]
@@ -268,7 +268,7 @@ func (p *undefPlan) element(u *undefInst, name string) {
 	}
 }
 
-// halves reports whether all operands of an instruction are pairs of halves.
+// halves reports whether all operands of an instruction are pairs of 16-bit values.
 func (u *undefInst) halves() bool {
 	ps := u.in.Match.Form.Params
 	for i := range ps {

@@ -17,28 +17,28 @@ func init() {
 		{
 			Rule: finding.Rule{
 				Kind:  UninitRegister,
-				Short: "a register is used that nobody wrote",
+				Short: "a register is used that was never written",
 				Full:  "An address, a stored value or a branch depends on a register that has no value on this path.",
 				Help:  "Initialise the register before the branch that skips its definition.",
 			},
-			why: "a register holds nothing until it is written; a GPU finds there what another program left",
+			why: "a register is undefined until it is written; on a GPU it holds what another program left",
 			fix: "give the variable a value on every path to its use, or keep the use under the condition of the write",
 		},
 		{
 			Rule: finding.Rule{
 				Kind:  UninitLocal,
-				Short: "local memory is read that nobody wrote",
+				Short: "local memory is read that was never written",
 				Full:  "A thread reads a part of its stack or of a spilled array that it never wrote.",
 				Help:  "Initialise the array, or find the path through the code that skips the write.",
 			},
-			why: "local memory holds nothing until the thread writes it, in each call anew; a GPU finds there what another thread or call left",
+			why: "local memory is undefined until the thread writes it, again in each call; on a GPU it holds what another thread or call left",
 			fix: "initialise the variable, or the elements of the array that are read",
 		},
 	}, also: []finding.Kind{ShuffleInactive}, start: newUndef})
 }
 
-// report takes in that the lanes use an undefined value of a register. partly: only
-// some of its bits are undefined.
+// report reports that lanes use the undefined value of a register. partly says that only some of
+// its bits are undefined.
 func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 	r := &x.f.regs[reg]
 	name := x.f.fn.regs[reg].sym.Name
@@ -58,7 +58,7 @@ func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 		d.Place, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
 		d.Action = "read"
 		x.place(&d.Place, o)
-		d.Message = fmt.Sprintf("%s reads local memory that nobody has written, and %s at line %d %s",
+		d.Message = fmt.Sprintf("%s reads local memory that was never written, and %s at line %d %s",
 			d.Inst, x.Op.Text, x.Pos.Line, x.does(use, "the value"))
 	case ShuffleInactive:
 		d.Place, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
@@ -69,7 +69,7 @@ func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 	c.report(d)
 }
 
-// does says what the instruction does with a value.
+// does returns what the instruction does with a value, for a message.
 func (x *undefStep) does(use undefUse, name string) string {
 	switch {
 	case use == undefAddress:
@@ -85,17 +85,17 @@ func (x *undefStep) does(use undefUse, name string) string {
 }
 
 func unwrittenText(name, root string, partly bool) string {
-	what := "which nothing has written"
+	what := "which was never written"
 	if partly {
-		what = "part of which nothing has written"
+		what = "part of which was never written"
 	}
 	if name == root {
 		return what
 	}
 	if partly {
-		return "part of which is made from " + root + ", which nothing has written"
+		return "part of which is computed from " + root + ", which was never written"
 	}
-	return "made from " + root + ", which nothing has written"
+	return "computed from " + root + ", which was never written"
 }
 
 func take(lanes uint32) string {
@@ -105,8 +105,8 @@ func take(lanes uint32) string {
 	return "take no"
 }
 
-// firstRead is the instruction that read the register first, or where it is
-// declared.
+// firstRead returns the place of the instruction that read the register first, or of the
+// declaration.
 func (x *undefStep) firstRead(o *undefOrigin, lanes uint32) *finding.Place {
 	if o.id >= 0 && o.id != x.ID {
 		a := x.w.c.at(o.id, x.Rank, x.Warp, lanes)

@@ -7,11 +7,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The rules say which bits of a result are undefined when some of its operands' are.
-// They are exact where compilers rely on it (bit fields, packed halves, masks) and
-// otherwise err on the side of undefined: one undefined bit spoils the result.
+// The rules say which bits of a result are undefined if bits of the operands are. They are exact
+// where compilers rely on it: for bit fields, packed halves and masks. Otherwise one undefined
+// bit makes the whole result undefined.
 
-// ruleOf is the rule of an instruction that works in each lane for itself.
+// ruleOf returns the rule of an instruction that works in each lane separately.
 func ruleOf(in *observe.Inst) func(x *undefStep, lane int) uint64 {
 	float := false
 	for i := range in.Match.Form.Params {
@@ -37,7 +37,7 @@ func ruleOf(in *observe.Inst) func(x *undefStep, lane int) uint64 {
 	return undefSpread
 }
 
-// undefSpread spoils the result, or the half of it, that has an undefined operand.
+// undefSpread makes the result undefined if an operand is. Packed halves are separate.
 func undefSpread(x *undefStep, lane int) uint64 {
 	var any uint64
 	for i := range x.p.src {
@@ -49,7 +49,7 @@ func undefSpread(x *undefStep, lane int) uint64 {
 	return undefAll(any)
 }
 
-// undefAll is all ones unless u is 0.
+// undefAll returns 0 if u is 0, else all ones.
 func undefAll(u uint64) uint64 {
 	if u == 0 {
 		return 0
@@ -59,8 +59,8 @@ func undefAll(u uint64) uint64 {
 
 func undefCopy(x *undefStep, lane int) uint64 { return x.bits(&x.p.src[0], lane) }
 
-// undefLogic tries both values of what is undefined: where the results agree, it
-// does not matter.
+// undefLogic tries both values of each undefined bit. A bit of the result is defined if it is
+// always the same.
 func undefLogic(x *undefStep, lane int) uint64 {
 	src := x.p.src
 	if x.Op.Name == "xor" && sameRegister(&src[0], &src[1]) {
@@ -71,7 +71,7 @@ func undefLogic(x *undefStep, lane int) uint64 {
 	for i := range n {
 		v[i], u[i] = x.value(&src[i], lane), x.bits(&src[i], lane)
 	}
-	if len(src) > n && x.bits(&src[n], lane) != 0 { // lop3.bool: its predicate
+	if len(src) > n && x.bits(&src[n], lane) != 0 { // the predicate of lop3.bool
 		return 1<<64 - 1
 	}
 	table := byte(0)
@@ -106,7 +106,8 @@ func undefLogic(x *undefStep, lane int) uint64 {
 	return u[3]
 }
 
-// truth is the function of three words that a table gives: bit 4a+2b+c of it.
+// truth applies a truth table to three words. Bit 4a+2b+c of the table is the result for the bits
+// a, b and c.
 func truth(table byte, a, b, c uint64) (r uint64) {
 	for i := range 8 {
 		if table>>i&1 == 0 {
@@ -127,8 +128,8 @@ func truth(table byte, a, b, c uint64) (r uint64) {
 
 func sameRegister(a, b *undefArg) bool { return a.reg >= 0 && a.reg == b.reg }
 
-// undefSum is integer sums and products: carries go upwards from the lowest
-// undefined bit.
+// undefSum is the rule of integer sums and products: carries make all bits above the lowest
+// undefined bit undefined.
 func undefSum(x *undefStep, lane int) uint64 {
 	src := x.p.src
 	u := x.bits(&src[0], lane)
@@ -158,8 +159,8 @@ func (x *undefStep) zero(a *undefArg, lane int) bool {
 	return x.bits(a, lane) == 0 && x.value(a, lane) == 0
 }
 
-// undefSelect is selp: the side that is not chosen does not matter, nor the choice
-// between bits that are the same.
+// undefSelect is the rule of selp. The side that is not chosen does not matter. If the predicate
+// is undefined, bits that are equal on both sides are defined.
 func undefSelect(x *undefStep, lane int) uint64 {
 	a, b, c := &x.p.src[0], &x.p.src[1], &x.p.src[2]
 	if x.bits(c, lane) != 0 {
@@ -171,7 +172,7 @@ func undefSelect(x *undefStep, lane int) uint64 {
 	return x.bits(b, lane)
 }
 
-// undefCompare is setp: undefined where the undefined bits decide.
+// undefCompare is the rule of setp. The result is undefined if undefined bits decide it.
 func undefCompare(x *undefStep, lane int) uint64 {
 	src := x.p.src
 	if len(src) > 2 {
@@ -226,7 +227,7 @@ func (x *undefStep) comparedType() ptx.Type {
 	return ptx.NoType
 }
 
-// undefConvert is cvt: between integers bit by bit, to pairs half by half.
+// undefConvert returns the rule of cvt: between integers bit by bit, to pairs half by half.
 func undefConvert(in *observe.Inst, float bool) func(x *undefStep, lane int) uint64 {
 	if in.Op.Has("pack") || in.Op.Has("sat") {
 		return undefSpread
@@ -258,8 +259,8 @@ func undefConvert(in *observe.Inst, float bool) func(x *undefStep, lane int) uin
 	return undefSpread
 }
 
-// undefShifts are the rules of what moves bits about. An undefined amount spoils
-// everything.
+// undefShifts are the rules of instructions that move bits. An undefined amount makes the whole
+// result undefined.
 var undefShifts = map[string]func(x *undefStep, lane int) uint64{
 	"shl": func(x *undefStep, lane int) uint64 {
 		if x.bits(&x.p.src[1], lane) != 0 {
@@ -303,7 +304,7 @@ var undefShifts = map[string]func(x *undefStep, lane int) uint64{
 		for i := range 4 {
 			sel := c >> (4 * i) & 15
 			b := u >> (8 * (sel & 7)) & 0xff
-			if sel&8 != 0 { // the byte's sign, eight times
+			if sel&8 != 0 { // the sign of the byte, repeated
 				b = undefAll(b>>7) & 0xff
 			}
 			r |= b << (8 * i)
@@ -334,7 +335,7 @@ var undefShifts = map[string]func(x *undefStep, lane int) uint64{
 	},
 }
 
-// lanesOf calls do for the lanes of a mask, in order.
+// lanesOf calls do for each lane of a mask, in order.
 func lanesOf(m uint32, do func(lane int)) {
 	for ; m != 0; m &= m - 1 {
 		do(bits.TrailingZeros32(m))

@@ -10,13 +10,13 @@ import (
 type undefFunc struct {
 	f     *ptx.Func
 	regs  []undefSlot
-	first []int32 // by register: its place in regs, or -1; the carry flag is the last
+	first []int32 // by register number: its index in regs, or -1; the carry flag comes last
 }
 
 // undefSlot is a register, or a component of a vector.
 type undefSlot struct {
 	sym   *ptx.Symbol
-	fresh bool // some path reads it before it is written
+	fresh bool // some path reads it before it writes it
 }
 
 func (f *undefFunc) slot(id int32, comp int) int {
@@ -26,7 +26,7 @@ func (f *undefFunc) slot(id int32, comp int) int {
 	return int(f.first[id]) + comp
 }
 
-// analyse makes the plans, and reports whether there are any.
+// analyse makes the plans. It reports whether there are any.
 func (p *undefPart) analyse(l *launch) (any bool) {
 	funcs := reachable(l)
 	for _, f := range funcs {
@@ -50,7 +50,7 @@ func (p *undefPart) analyse(l *launch) (any bool) {
 		if p.params || !p.passes(l) {
 			break
 		}
-		p.params = true // then what is received may be undefined, too
+		p.params = true // now the arguments of functions may be undefined too
 	}
 	return any
 }
@@ -74,7 +74,7 @@ func (p *undefPart) makePlans(l *launch, funcs []*ptx.Func, insts map[*ptx.Func]
 	return any
 }
 
-// passes reports whether an undefined value may go into a call or come back.
+// passes reports whether an undefined value may be an argument or a result of a call.
 func (p *undefPart) passes(l *launch) bool {
 	for id, plan := range p.plans {
 		if plan == nil || !isCallParam(&l.Program[id]) {
@@ -89,7 +89,7 @@ func (p *undefPart) passes(l *launch) bool {
 	return false
 }
 
-// reachable are the functions that the kernel may execute.
+// reachable returns the functions that the kernel may execute.
 func reachable(l *launch) (list []*ptx.Func) {
 	seen := map[*ptx.Func]bool{}
 	var visit func(f *ptx.Func)
@@ -140,14 +140,14 @@ func usesLocal(f *ptx.Func) bool {
 	return false
 }
 
-// undefAnalysis finds out where undefined values can go in a function.
+// undefAnalysis finds the registers of a function that undefined values can reach.
 type undefAnalysis struct {
 	l     *launch
 	f     *ptx.Func
 	insts []*undefInst
 	cfg   *verify.CFG
 	of    map[*ptx.Inst]*undefInst
-	// What is loaded from local memory, or comes from a call, may be undefined.
+	// local and params say that values from local memory and from calls may be undefined.
 	local, params bool
 }
 
@@ -182,7 +182,7 @@ func (a *undefAnalysis) run() *undefFunc {
 	return fn
 }
 
-// sources marks registers that get undefined values from elsewhere than registers.
+// sources marks the registers that get undefined values from local memory, calls or shuffles.
 func (a *undefAnalysis) sources(reach []bool) {
 	safe := newSafeShuffles(a.l, a.f, a.cfg)
 	for _, u := range a.insts {
@@ -200,8 +200,8 @@ func (a *undefAnalysis) sources(reach []bool) {
 	}
 }
 
-// copies marks the loads of a block that has several of one line of the source whose
-// values are stored as they are: a structure may be copied there, with its padding.
+// copies marks loads whose values are stored unchanged, if a basic block has several of one
+// source line: they may copy a structure with its padding.
 func (a *undefAnalysis) copies() {
 	for b := range a.cfg.Blocks {
 		blk := &a.cfg.Blocks[b]
@@ -242,7 +242,7 @@ func (a *undefAnalysis) copies() {
 	}
 }
 
-// spread marks what is computed from marked registers.
+// spread marks the registers that are computed from marked registers.
 func (a *undefAnalysis) spread(reach []bool) {
 	users := make([][]*undefInst, len(reach))
 	var work []int32
@@ -281,8 +281,8 @@ type bitset []uint64
 func (b bitset) add(i int32)      { b[i>>6] |= 1 << (i & 63) }
 func (b bitset) has(i int32) bool { return b[i>>6]>>(i&63)&1 != 0 }
 
-// unwritten are the registers that some path reads before it writes them. A write
-// under a guard, or of one component of a vector, may leave it as it was.
+// unwritten returns the registers that some path reads before it writes them. A write under a
+// guard, or of one component of a vector, does not count as a write.
 func (a *undefAnalysis) unwritten(n int) []bool {
 	blocks := a.cfg.Blocks
 	words := (n + 63) / 64
@@ -295,7 +295,7 @@ func (a *undefAnalysis) unwritten(n int) []bool {
 			}
 		}
 	}
-	live := exposed // what is live where a block starts
+	live := exposed // by block: the registers that are live at its start
 	for changed := true; changed; {
 		changed = false
 		for i := len(a.cfg.RPO) - 1; i >= 0; i-- {
@@ -341,8 +341,8 @@ func (u *undefInst) effects(exposed, kills bitset) {
 	}
 }
 
-// constantIn is the value of an operand that is a constant, or a register that one
-// instruction only writes, a mov of a constant.
+// constantIn returns the value of an operand that is a constant, or a register that only one
+// instruction writes: a mov of a constant.
 func constantIn(o *ptx.Operand, movs map[int32]*observe.Inst) (int64, bool) {
 	switch {
 	case o.Kind == ptx.ImmOperand:

@@ -6,17 +6,17 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// undefStep is an instruction that undefined values come to.
+// undefStep is the execution of an instruction that undefined values reach.
 type undefStep struct {
 	*observe.Step
 	w    *undefWatch
 	u    *undefWarp
 	f    *undefFrame
 	p    *undefPlan
-	from undefOrigin // of what it writes, where a rule says so
+	from undefOrigin // the origin of its undefined results, if it is known
 }
 
-// bits are the undefined bits of an operand in a lane, as far as they count.
+// bits returns the undefined bits of an operand in a lane, of the bits that the instruction uses.
 func (x *undefStep) bits(a *undefArg, lane int) uint64 {
 	if a.reg < 0 {
 		return 0
@@ -28,7 +28,7 @@ func (x *undefStep) bits(a *undefArg, lane int) uint64 {
 	return u
 }
 
-// value is the operand's value in a lane.
+// value returns the value of an operand in a lane.
 func (x *undefStep) value(a *undefArg, lane int) uint64 {
 	if a.o == nil {
 		return 0
@@ -36,7 +36,7 @@ func (x *undefStep) value(a *undefArg, lane int) uint64 {
 	return x.Value(a.o, lane) & undefOnes(a.width)
 }
 
-// put gives a lane of a result its undefined bits.
+// put sets the undefined bits of a result in a lane.
 func (x *undefStep) put(d *undefArg, lane int, u uint64) {
 	if d.reg < 0 {
 		return
@@ -48,8 +48,8 @@ func (x *undefStep) put(d *undefArg, lane int, u uint64) {
 	}
 }
 
-// origin is where what the instruction writes comes from: its first undefined
-// operand, unless the rule knows better.
+// origin returns the origin of the undefined results: the origin of the first undefined operand,
+// unless the rule has set another.
 func (x *undefStep) origin() undefOrigin {
 	if x.from.kind != "" {
 		return x.from
@@ -69,7 +69,7 @@ func (x *undefStep) origin() undefOrigin {
 	return x.from
 }
 
-// define is what has defined results.
+// define is the rule of an instruction whose results are defined.
 func (x *undefStep) define() {
 	for i := range x.p.dst {
 		if r := x.p.dst[i].reg; r >= 0 {
@@ -78,13 +78,13 @@ func (x *undefStep) define() {
 	}
 }
 
-// uses is an instruction whose operands others see, or that acts on them.
+// uses is the rule of an instruction that uses its operands in a way that other threads can see.
 func (x *undefStep) uses() {
 	use := undefOperand
 	switch {
 	case x.p.stores:
 		use = undefStored
-	case x.Arg("index") != nil: // of a branch by table
+	case x.Arg("index") != nil: // brx.idx
 		use = undefGuard
 	}
 	for i := range x.p.src {
@@ -93,7 +93,7 @@ func (x *undefStep) uses() {
 	x.define()
 }
 
-// addresses looks at the registers that addresses are made of.
+// addresses reports undefined registers in addresses.
 func (x *undefStep) addresses() {
 	for i := range x.p.addr {
 		x.use(undefAddress, &x.p.addr[i])
@@ -114,11 +114,11 @@ func (x *undefStep) use(how undefUse, a *undefArg) {
 	}
 }
 
-// lanewise is the rule of an instruction that computes its result, or several alike,
-// in each lane for itself: of gives the undefined bits.
+// lanewise returns the rule of an instruction that computes its results in each lane separately.
+// of returns the undefined bits of the results.
 func lanewise(of func(x *undefStep, lane int) uint64) func(x *undefStep) {
 	return func(x *undefStep) {
-		x.origin() // before a result replaces an operand
+		x.origin() // a result may overwrite an operand
 		x.Lanes(func(l int) {
 			u := of(x, l)
 			for i := range x.p.dst {
@@ -128,7 +128,7 @@ func lanewise(of func(x *undefStep, lane int) uint64) func(x *undefStep) {
 	}
 }
 
-// undefMove is mov: copies, packs and unpacks.
+// undefMove is the rule of mov, which copies, packs and unpacks.
 func undefMove(x *undefStep) {
 	x.origin()
 	src, dst := x.p.src, x.p.dst
@@ -150,8 +150,7 @@ func undefMove(x *undefStep) {
 	})
 }
 
-// pack are the undefined bits of pieces side by side. A value of 128 bits is
-// undefined as a whole.
+// pack returns the undefined bits of packed pieces. A value of 128 bits is undefined as a whole.
 func (x *undefStep) pack(lane int) (u uint64) {
 	for i := range x.p.src {
 		a := &x.p.src[i]
@@ -178,7 +177,7 @@ func (x *undefStep) unpack(lane int, out *[4]uint64) {
 	}
 }
 
-// undefUse is what an undefined value is used for.
+// undefUse is the way in which an undefined value is used.
 type undefUse uint8
 
 const (
@@ -188,7 +187,7 @@ const (
 	undefOperand
 )
 
-// place names the variable that an offset in a kernel's own local memory lies in.
+// place sets the address of a place in local memory.
 func (x *undefStep) place(a *finding.Place, o *undefOrigin) {
 	a.Touch("local", x.w.c.l.onlyLocal(o), int64(o.off), o.size, "")
 }

@@ -214,7 +214,7 @@ func TestUndefinedReport(t *testing.T) {
 		t.Fatalf("%d defects", len(ds))
 	}
 	d := ds[0]
-	if want := "st.global.u32 stores %r6, made from %r5, which nothing has written"; d.Message != want {
+	if want := "st.global.u32 stores %r6, computed from %r5, which was never written"; d.Message != want {
 		t.Errorf("%s\nwant %s", d.Message, want)
 	}
 	if d.Lanes != 3<<30 || d.Other == nil || d.Other.Inst != "add.u32" {

@@ -7,91 +7,92 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 )
 
-// event is an instruction that a warp executed at one of its times. Cells of memory
-// remember events, each with the lanes that touched the cell.
+// event is an instruction that a warp executed at one of its times. A cell of memory holds
+// events, each with the lanes that accessed the cell.
 type event struct {
 	w      *warp
 	id     int
 	time   uint32
 	size   int32 // bytes that each lane accessed
 	class  *class
-	work   *work // of an asynchronous access
+	work   *work // of an asynchronous access, else nil
 	writes bool
-	site   *site // of the source, where it happened in a function that was called
+	site   *site // in a function that the kernel calls: the source line and the calls, else nil
 }
 
-// work is an asynchronous operation. Once somebody has waited for it, it counts as
-// done by those who waited, or by the mbarrier that they waited for.
+// work is an asynchronous operation. It counts as done by the threads that have waited for it,
+// or by the mbarrier that counts its bytes.
 type work struct {
 	start *event
-	lane  int    // who started it; -1 for the lanes of the warp,
-	all   uint32 // these
-	done  []doer
-	read  []doer // of its reads alone: cp.async.bulk.wait_group.read
+	lane  int    // the lane that started it, or -1 for several lanes
+	all   uint32 // the lanes that started it
+	done  []doer // who has completed it
+	read  []doer // who has completed its reads: cp.async.bulk.wait_group.read
 	bars  bool   // mbarriers count its bytes
-	// source is where in its block's shared memory a bulk copy reads, or -1.
+	// source is the offset in the shared memory of its block that a bulk copy reads, or -1.
 	source int
 	twins  []twin
-	// allBy and readBy are the last clocks that were found to know of all of it, and
-	// of all it read.
+	// allBy and readBy are the last clocks that were found to have all of the work, and all of
+	// its reads.
 	allBy, readBy *clock
 }
 
-// doer is an agent at a time. It stands for what the lanes started.
+// doer is an agent at a time at which work of lanes is done.
 type doer struct {
 	agent       int
 	lanes, time uint32
-	bar         bool // an mbarrier; else the lanes themselves
-	any         bool // each of the lanes stands for all that was started
+	bar         bool // the agent is an mbarrier, else the warp of the lanes
+	any         bool // each of the lanes has waited for the work of all lanes
 }
 
-// cell is what is known of sixteen bytes of memory: what copies, matrices and vectors
-// move at once. Where less is touched it is split in four, and those again.
+// accessCell is the state of 16 bytes of memory, the unit that copies, matrices and vectors move. If
+// less is accessed, a cell is split into quarters of 4 bytes, and a quarter into bytes.
 type cell struct {
 	w      *event // the last write, or nil
 	r      *event // a read or strong write since then, or nil
 	ext    *ext
-	wl, rl uint32 // their lanes
-	val    uint32 // with hasVal, what the write wrote
+	wl, rl uint32 // the lanes of w and r
+	val    uint32 // with hasVal: the value that was written
 	flags  flag
 }
 
-// ext is what few cells need.
+// ext is state that few cells need.
 type ext struct {
-	more  []read   // further reads
-	sub   *[4]cell // its quarters, when they are known apart
+	more  []read   // further reads and strong writes
+	sub   *[4]cell // the quarters of a split cell
 	early []early  // reads before the first write
-	seen  read     // who last read it by a strong read or atomic
-	// Of a split cell, the last clocks that were found to know all that was written to
-	// its quarters, also through a proxy fence, and all reads of the whole.
+	seen  read     // the last strong read or atomic
+	// For a split cell: the last clocks that were found to have all writes to its quarters, all
+	// of these writes through a proxy fence, and all reads of the whole cell.
 	writes, fenced, reads *clock
 }
 
+// read is a read or a strong write of a cell.
 type read struct {
 	e     *event
 	lanes uint32
-	row   bool // the lanes share the cell in order
+	row   bool // the lanes form a row: see current.row
 }
 
-// wrote reports whether it is not a read but a strong write: those do not take the
-// place of the last weak write, since whoever races with that may not race with them.
+// wrote reports whether the access is a strong write. A strong write does not replace the last
+// weak write: an access that races with the weak write may not race with the strong one.
 func (r *read) wrote() bool { return r.e.class.strong && r.e.writes }
 
 type flag uint32
 
 const (
-	isGap     flag = 1 << iota // between variables
-	isBarrier                  // part of a living mbarrier
-	isWritten                  // by somebody whose event is forgotten, or strongly
+	isGap     flag = 1 << iota // the cell lies between variables
+	isBarrier                  // the cell is part of an mbarrier that is in use
+	isWritten                  // the cell was written, but w does not say by which event
 	isStrong                   // a strong write is among the reads
-	isSplit                    // its quarters are known apart
-	isRowW                     // the lanes that wrote it share it in order: each has its part
-	isRowR                     // and those that read it
-	hasVal                     // what was written is known
+	isSplit                    // the quarters hold the state
+	isRowW                     // the lanes wl form a row: each wrote its own part
+	isRowR                     // the lanes rl form a row: each read its own part
+	hasVal                     // val is known
 )
 
-// split makes the quarters of a cell known apart. What touched all of it stays with
-// the whole; each lane of a row goes to its quarter.
+// split splits a cell and returns its quarters. Reads of the whole cell stay with it; each lane
+// of a row goes to its quarter.
 func (c *cell) split() *[4]cell {
 	if c.flags&isSplit != 0 {
 		return c.ext.sub
@@ -128,7 +129,7 @@ func (c *cell) split() *[4]cell {
 	return c.ext.sub
 }
 
-// more is the cell's ext.
+// more returns the ext of the cell. It makes one if there is none.
 func (c *cell) more() *ext {
 	if c.ext == nil {
 		c.ext = &ext{}
@@ -136,7 +137,7 @@ func (c *cell) more() *ext {
 	return c.ext
 }
 
-// giveDown adds a read to the quarters, to each that of its lanes.
+// giveDown adds a read to the quarters. Of a row, each quarter gets its lanes.
 func (c *cell) giveDown(r read) {
 	for i := range c.ext.sub {
 		b, q := &c.ext.sub[i], r
@@ -155,7 +156,7 @@ func (c *cell) giveDown(r read) {
 	}
 }
 
-// keepWhole forgets the reads by rows.
+// keepWhole removes the reads by rows and keeps those of the whole cell.
 func (c *cell) keepWhole() {
 	if c.r == nil {
 		return
@@ -177,7 +178,7 @@ func (c *cell) keepWhole() {
 	c.ext.more = whole
 }
 
-// row sets or clears the flag that says that several lanes share the cell in order.
+// row sets the flag f if the lanes are several and form a row, else it clears f.
 func (c *cell) row(f flag, lanes uint32) {
 	c.flags &^= f
 	if lanes&(lanes-1) != 0 {
@@ -185,7 +186,7 @@ func (c *cell) row(f flag, lanes uint32) {
 	}
 }
 
-// quarter is which of the lanes that share a cell in order have quarter i of it.
+// quarter returns the lanes of a row that access quarter i of the cell.
 func quarter(lanes uint32, i int) uint32 {
 	n, from := bits.OnesCount32(lanes), bits.TrailingZeros32(lanes)
 	if n < 4 {
@@ -201,7 +202,7 @@ func quarter(lanes uint32, i int) uint32 {
 	return part
 }
 
-// nth is the n-th lowest lane of a set.
+// nth returns the n-th lowest lane of a set, as a set.
 func nth(lanes uint32, n int) uint32 {
 	for ; n > 0; n-- {
 		lanes &= lanes - 1
@@ -209,15 +210,15 @@ func nth(lanes uint32, n int) uint32 {
 	return lanes & -lanes
 }
 
-// rejoin makes one cell of quarters that lanes wrote in order with one event, and
-// that nobody has read.
+// rejoin makes a split cell whole again. It reports false unless the lanes of one event wrote the
+// quarters in order and no quarter was read since.
 func (c *cell) rejoin() bool {
 	sub := c.ext.sub
 	e, all, n := sub[0].w, uint32(0), bits.OnesCount32(sub[0].wl)
 	for i := range sub {
 		b := &sub[i]
 		ordered := b.wl > all && bits.OnesCount32(b.wl) == n && (n == 1 || b.flags&isRowW != 0)
-		same := b.wl == all && n == 1 // a lane has two quarters, or all
+		same := b.wl == all && n == 1 // one lane wrote two quarters, or all
 		if b.w != e || e == nil || b.r != nil || b.flags&^(isWritten|isRowW) != 0 || !ordered && !same ||
 			b.ext != nil && len(b.ext.early) > 0 {
 			return false
@@ -232,8 +233,8 @@ func (c *cell) rejoin() bool {
 	return true
 }
 
-// noted adds a read to a cell's, in place of one that it makes superfluous: whoever
-// comes after it comes after the other.
+// noted adds a read to a cell. It replaces an earlier read that is ordered before it: an access
+// that comes after the new read also comes after the earlier one.
 func (c *cell) noted(e *event, lanes uint32, row bool, after func(r read) bool) {
 	n := read{e, lanes, row}
 	if c.r == nil {
@@ -266,7 +267,7 @@ func (c *cell) noted(e *event, lanes uint32, row bool, after func(r read) bool) 
 	c.ext.more = append(c.ext.more, n)
 }
 
-// readBy adds a read that was found to be ordered after the writes when it happened.
+// readBy adds a deferred read. It was ordered after all writes when it happened.
 func (c *cell) readBy(e *event, lanes uint32, row bool) {
 	if c.flags&isSplit != 0 {
 		if row {
@@ -283,7 +284,7 @@ func (c *cell) readBy(e *event, lanes uint32, row bool) {
 	})
 }
 
-// mostReads is how many accesses a cell remembers besides the last write.
+// mostReads is the number of accesses besides the last write that a cell holds.
 const mostReads = 64
 
 func (c *cell) first(r read) {
@@ -294,8 +295,8 @@ func (c *cell) first(r read) {
 	}
 }
 
-// merge adds the lanes of another access by the same event, where each touches all
-// of the cell.
+// merge adds the lanes of another access by the same event. It reports false if the two must
+// be kept apart.
 func (r *read) merge(n read) bool {
 	if r.e != n.e || r.row != n.row || r.row && r.lanes != n.lanes {
 		return false
@@ -304,13 +305,13 @@ func (r *read) merge(n read) bool {
 	return true
 }
 
-// replaces reports whether a read can stand for another one before it: what races
-// with one races with the other.
+// replaces reports whether a read can stand for an earlier one: an access that races with the
+// earlier read also races with the later one.
 func replaces(e, old *event) bool {
 	return e.work == nil && old.work == nil && e.class.strong == old.class.strong && e.writes == old.writes
 }
 
-// wrote has a cell remember a write and forget what came before it.
+// wrote records a write of the cell and removes the accesses before it.
 func (c *cell) wrote(e *event, lanes uint32, row bool) {
 	c.w, c.wl, c.r, c.rl = e, lanes, nil, 0
 	c.flags &^= isStrong | isSplit | isRowR | isRowW | hasVal
@@ -335,8 +336,8 @@ func (c *cell) reads(do func(r read)) {
 	}
 }
 
-// Memory is remembered by pages of so many cells, and those by leaves of so many pages:
-// a block that works on a few columns of a large matrix touches a little of everything.
+// Cells are allocated in pages, and pages are listed in leaves, so that a block which works on a
+// few columns of a large matrix needs little memory.
 const (
 	cellBytes = 16
 	pageCells = 32
@@ -350,13 +351,13 @@ type (
 	leaf [leafPages]*page
 )
 
-// pages are the cells of a piece of memory, of what was touched.
+// pages are the cells of a piece of memory. Pages that were never accessed are nil.
 type pages []*leaf
 
-// freePages are those that nobody needs any more: clusters come and go.
+// freePages are pages of clusters that have ended, for later clusters to use.
 var freePages = sync.Pool{New: func() any { return new(page) }}
 
-// free gives a page back.
+// free clears the page and returns it to freePages.
 func (p *page) free() {
 	*p = page{}
 	freePages.Put(p)
@@ -364,7 +365,7 @@ func (p *page) free() {
 
 func newPages(size int) pages { return make(pages, (size+leafBytes-1)/leafBytes) }
 
-// at is the cell of an offset.
+// at returns the cell of an offset.
 func (p pages) at(off int) *cell {
 	f := p[off/leafBytes]
 	if f == nil {
@@ -379,7 +380,7 @@ func (p pages) at(off int) *cell {
 	return &q[off/cellBytes%pageCells]
 }
 
-// free gives all pages back.
+// free returns all pages to freePages.
 func (p pages) free() {
 	for _, f := range p {
 		if f == nil {
@@ -393,7 +394,7 @@ func (p pages) free() {
 	}
 }
 
-// unitAt is the size of the largest unit at an offset, of so many bytes: 16, 4 or 1.
+// unitAt returns the size of the largest unit at an offset, of at most size bytes: 16, 4 or 1.
 func unitAt(off, size int) int {
 	n := cellBytes
 	for off&(n-1) != 0 || size < n {
@@ -402,7 +403,7 @@ func unitAt(off, size int) int {
 	return n
 }
 
-// part is the cell of n bytes at an offset: 16, 4 or 1.
+// part returns the cell of n bytes at an offset, where n is 16, 4 or 1.
 func (p pages) part(off, n int) *cell {
 	c := p.at(off)
 	for size := cellBytes; size > n; {
@@ -412,8 +413,7 @@ func (p pages) part(off, n int) *cell {
 	return c
 }
 
-// each calls do for the cells of what was touched and their parts, with their offsets
-// and sizes.
+// each calls do for each cell that was accessed and for its parts, with offset and size.
 func (p pages) each(do func(c *cell, off, size int)) {
 	for i, f := range p {
 		if f == nil {
@@ -440,14 +440,14 @@ func (c *cell) leaves(off, size int, do func(c *cell, off, size int)) {
 	}
 }
 
-// memory is what is known of global memory, of what was touched.
+// memory is the state of global memory.
 type memory struct {
 	allocs map[*observe.Alloc]pages
-	last   *observe.Alloc
-	pages  pages
+	last   *observe.Alloc // the allocation that of returned last
+	pages  pages          // its cells
 }
 
-// of are the cells of an allocation.
+// of returns the cells of an allocation.
 func (m *memory) of(a *observe.Alloc) pages {
 	if m.last != a {
 		if m.allocs == nil {

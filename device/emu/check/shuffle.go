@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
-// shuffleSource is the lane that a shuffle takes a lane's value from, and whether it
-// is in range: otherwise the lane keeps its own.
+// shuffleSource returns the source lane of a lane in a shuffle. ok is false if the source is out
+// of range: then the lane gets its own value.
 func shuffleSource(mode string, lane int, b, c uint32) (j int, ok bool) {
 	n, segment, clamp := int(b&31), int(c>>8&31), int(c&31)
 	low := lane & segment
@@ -29,8 +29,8 @@ func shuffleSource(mode string, lane int, b, c uint32) (j int, ok bool) {
 	return j, j <= high
 }
 
-// safeShuffles knows the exchanges of a function whose lanes all take part in every
-// run: in full warps, with a constant mask of all lanes, where no lane comes without
+// safeShuffles finds the exchanges of a function in which all lanes always take part: the warps
+// are full, the mask is the constant of all lanes, and no lane reaches the instruction without
 // the others.
 type safeShuffles struct {
 	full    bool
@@ -111,7 +111,7 @@ func newMembers(l *launch) part {
 	return l.once("members", func() part { return findMembers(l) })
 }
 
-// findMembers looks for exchanges in which lanes may be missing.
+// findMembers finds exchanges in which lanes may be missing. It returns nil if there is none.
 func findMembers(l *launch) part {
 	p := &membersPart{want: make([]bool, len(l.Program))}
 	var safe *safeShuffles
@@ -147,7 +147,7 @@ type membersWatch struct{ c *cluster }
 var (
 	outsideMask = rule{
 		"a lane that executes a .sync exchange must be in its own member mask",
-		"compute the mask from who executes it, before the branch: __ballot_sync or __activemask, or name the lanes as they are",
+		"compute the mask from the lanes that execute it, before the branch: __ballot_sync or __activemask, or write the mask of these lanes",
 	}
 	endedMask = rule{
 		"the member mask names lanes that have ended and can take no part",
@@ -183,8 +183,8 @@ func (w *membersWatch) step(s *observe.Step) {
 	}
 }
 
-// membersKind is what a wrong mask is called: bar.warp.sync is a barrier, and moves no
-// values.
+// membersKind returns the kind of a finding about a wrong mask. bar.warp.sync is a barrier and
+// exchanges no values.
 func membersKind(s *observe.Step) finding.Kind {
 	if s.Op.Name == "bar" {
 		return BarrierDivergence
@@ -192,8 +192,8 @@ func membersKind(s *observe.Step) finding.Kind {
 	return ShuffleInactive
 }
 
-// readsAbsent reports whether a shuffle gives some lane the value of one that does
-// not take part: that is followed to its use.
+// readsAbsent reports whether a shuffle reads from a lane that does not take part. The checker of
+// undefined values reports that at the use of the value.
 func readsAbsent(s *observe.Step) (absent bool) {
 	if s.Op.Name != "shfl" {
 		return false
@@ -206,8 +206,7 @@ func readsAbsent(s *observe.Step) (absent bool) {
 	return absent
 }
 
-// existing are the lanes that the warp started with: what a mask says of lanes that
-// never were does not matter.
+// existing returns the lanes that the warp started with. A mask may name other lanes.
 func (w *membersWatch) existing(s *observe.Step) uint32 {
 	if n := w.c.Blocks[s.Rank].Threads - 32*s.Warp; n < 32 {
 		return 1<<n - 1

@@ -2,16 +2,16 @@ package check
 
 import "github.com/GOATnote-Inc/attest/device/emu/observe"
 
-// staticKey is what the analysis of a program depends on.
+// staticKey identifies the result of a static analysis.
 type staticKey struct {
 	part    string
-	program *observe.Inst // its first instruction
+	program *observe.Inst // the first instruction
 	kernel  string
-	full    bool // all warps are full
+	full    bool // all warps have 32 threads
 }
 
-// once makes a part that depends on the program and the kind of launch alone, and
-// gives it to later launches again.
+// once returns a part that depends only on the fields of staticKey. It makes the part for the
+// first launch and returns the same part for later launches.
 func (l *launch) once(name string, make func() part) part {
 	if len(l.Program) == 0 {
 		return nil
@@ -30,8 +30,8 @@ func (l *launch) once(name string, make func() part) part {
 	return p
 }
 
-// perWarp is a list of what there is for each warp of a cluster; warpIndex is the
-// place of a step's warp in it.
+// perWarp returns a list with one nil entry per warp of a cluster. warpIndex is the index of the
+// warp of a step.
 func perWarp[T any](c *cluster) []*T { return make([]*T, len(c.Blocks)*c.warpsOfBlock()) }
 
 func (c *cluster) warpsOfBlock() int { return (c.Blocks[0].Threads + 31) / 32 }

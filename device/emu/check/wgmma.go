@@ -8,32 +8,31 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The registers of wgmma belong to the product from when it starts to the wait that
-// covers it, and what other instructions do with them before is ordered by
-// wgmma.fence.
+// The registers of wgmma.mma_async belong to the product from its start to the wait that covers
+// it. wgmma.fence orders the accesses of other instructions before the start.
 //
-// A compiler that puts wgmma into inline assembly moves operands to and from its
-// registers as it likes: nvcc between the fence and the product, and without
-// optimisation to and from local memory while it runs. Assemblers see such moves and
-// wait there. Before the product they are let pass, while it runs they are warnings;
-// from anyone else, and of any other kind, they are errors.
+// If wgmma is inline assembly, the compiler may move its operands: nvcc moves them between the
+// fence and the product, and without optimisation to and from local memory while the product
+// runs. Assemblers recognise such moves and wait there. So moves by a compiler are accepted
+// before the product, and are warnings while it runs. All other accesses are errors.
 
 // groupPart is the check of wgmma for a launch.
 type groupPart struct {
-	insts []*groupInst  // by instruction; nil where it does not matter
-	regs  []*ptx.Symbol // of all wgmma
+	insts []*groupInst  // by instruction; nil if it does not matter
+	regs  []*ptx.Symbol // the registers of all wgmma
 }
 
-// groupInst is an instruction that has to do with the registers of wgmma.
+// groupInst is a wgmma, or an instruction that accesses registers of wgmma. Registers are
+// indices of groupPart.regs.
 type groupInst struct {
-	d, a   []int // wgmma.mma_async: the accumulator, and a from registers
+	d, a   []int // wgmma.mma_async: the accumulator, and the factor a if it is in registers
 	reads  []int
 	writes []int
 	shape  string
-	// compiled is set when it stands in inline assembly, as a wgmma does that a
-	// compiler knows nothing of.
+	// compiled is set if the instruction is inline assembly, so that a compiler placed the
+	// instructions around it.
 	compiled bool
-	moves    bool // it does nothing but move values, and was put there by a compiler
+	moves    bool // it only moves values, and a compiler placed it
 }
 
 // WgmmaHazard is a use of the registers of wgmma against its rules.
@@ -52,7 +51,8 @@ func newGroups(l *launch) part {
 	return l.once("wgmma", func() part { return findGroups(l) })
 }
 
-// findGroups looks for wgmma and what touches its registers.
+// findGroups finds wgmma and the instructions that access its registers. It returns nil if there
+// is no wgmma.
 func findGroups(l *launch) part {
 	p := &groupPart{insts: make([]*groupInst, len(l.Program))}
 	numbers := map[*ptx.Symbol]int{}
@@ -95,7 +95,7 @@ func operandRegs(o *ptx.Operand) (list []*ptx.Symbol) {
 	return list
 }
 
-// inlineAssembly marks the instructions that compilers copied from the source.
+// inlineAssembly marks the instructions of inline assembly.
 func inlineAssembly(f *ptx.Func, asm map[*ptx.Inst]bool) {
 	in := false
 	for _, s := range f.Body {
@@ -114,7 +114,8 @@ func inlineAssembly(f *ptx.Func, asm map[*ptx.Inst]bool) {
 	}
 }
 
-// newGroupInst is what matters of an instruction, or nil.
+// newGroupInst returns the registers of wgmma that an instruction accesses, or nil if the
+// instruction does not matter.
 func newGroupInst(in *observe.Inst, numbers map[*ptx.Symbol]int, asm map[*ptx.Inst]bool) *groupInst {
 	g := &groupInst{compiled: asm[in.Inst]}
 	if in.Op.Name == "wgmma" {
@@ -165,35 +166,37 @@ type groupWatch struct {
 	p      *groupPart
 	c      *cluster
 	warps  []*groupWarp       // see perWarp
-	groups map[int]*warpgroup // by rank and number
+	groups map[int]*warpgroup // by rank and index of the warpgroup
 }
 
 // groupWarp is what a warp has done with the registers of wgmma.
 type groupWarp struct {
-	fenced  bool // ever
-	ready   bool // since the last wait
-	epoch   int  // fences so far
-	groups  int  // commits so far
-	issued  int  // products so far
-	running []*groupWork
+	fenced  bool         // it has executed a wgmma.fence
+	ready   bool         // it has executed a wgmma.fence since the last wait
+	epoch   int          // number of fences
+	groups  int          // number of commits
+	issued  int          // number of products
+	running []*groupWork // products that no wait has covered
 	regs    []groupReg
 }
 
 // groupReg is the state of a register.
 type groupReg struct {
-	work  *groupWork // that has it, or nil
-	input bool       // as a
-	// wrote is the last instruction other than wgmma that wrote it, in epoch since.
+	work  *groupWork // the running product that uses it, or nil
+	input bool       // the product uses it as a, not as an accumulator
+	// wrote is the last instruction other than wgmma that wrote the register, or -1. since is the
+	// epoch of that write.
 	wrote, since int
-	// shape is that of the last product it was an accumulator of, in epoch shaped.
+	// shape is the shape of the last product that the register was an accumulator of. shaped is
+	// the epoch of that product.
 	shape  string
 	shaped int
 }
 
-// groupWork is a product that runs.
+// groupWork is a running product.
 type groupWork struct {
 	id       int
-	group    int // commits before it
+	group    int // number of commits before it
 	inst     *groupInst
 	reported map[finding.Severity]bool
 }
@@ -229,8 +232,7 @@ func (w *groupWatch) step(s *observe.Step) {
 	}
 }
 
-// wait ends the products but those of the last keep groups and those that are not
-// committed.
+// wait ends all products except those of the last keep groups and those that are not committed.
 func (g *groupWarp) wait(keep int) {
 	n := 0
 	for n < len(g.running) && g.running[n].group+keep < g.groups {
@@ -247,7 +249,7 @@ func (g *groupWarp) wait(keep int) {
 	g.ready = g.ready && n == 0
 }
 
-// touch is an instruction other than wgmma on its registers.
+// touch checks an instruction other than wgmma that accesses registers of wgmma.
 func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *observe.Step) {
 	for _, i := range in.reads {
 		if r := &g.regs[i]; r.work != nil {
@@ -263,7 +265,7 @@ func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *observe.Step) {
 	}
 }
 
-// issue is wgmma.mma_async.
+// issue checks the start of a product and records it.
 func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *observe.Step) {
 	w.compare(g, s)
 	if bad := g.unordered(in, w.p.insts); bad != nil || !g.fenced {
@@ -281,12 +283,11 @@ func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *observe.Step) {
 		r.shape, r.shaped = in.shape, g.epoch
 	}
 	g.running = append(g.running, k)
-	g.fenced = true // once is enough to say it
+	g.fenced = true // a missing fence is reported once
 	g.issued++
 }
 
-// unordered is a register of the product that was written after the last fence, or
-// nil.
+// unordered returns a register of the product that was written after the last fence, or nil.
 func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
 	for _, regs := range [][]int{in.d, in.a} {
 		for _, i := range regs {
@@ -303,8 +304,8 @@ func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
 	return nil
 }
 
-// overlap looks for registers that another product still has in another way: only
-// accumulators of the same shape may be used again before the wait.
+// overlap reports registers that a running product uses in another way. Only accumulators of the
+// same shape may be used again before the wait.
 func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *observe.Step) {
 	for _, i := range in.a {
 		if r := &g.regs[i]; r.work != nil && !r.input {

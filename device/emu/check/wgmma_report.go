@@ -14,15 +14,15 @@ var (
 		"commit the product and wait for its group before the registers are touched",
 	}
 	groupUncommitted = rule{
-		"wgmma.wait_group waits for committed groups: a product that is in none is covered by no wait",
+		"wgmma.wait_group waits for committed groups; no wait covers a product that is not committed",
 		"put wgmma.commit_group between the product and the wait",
 	}
 	groupMoved = rule{
-		"the accumulators of wgmma.mma_async belong to it until the wait; the compiler moves them before, and an assembler waits there, which costs the overlap",
+		"the accumulators of wgmma.mma_async belong to it until the wait; the compiler moves them earlier, so the assembler waits there and the overlap is lost",
 		"compile with optimisation, or keep the accumulators out of arrays that the compiler puts into local memory",
 	}
 	groupFence = rule{
-		"wgmma.fence orders what a warp does with registers before the products that use them: before the first one, and after every write to an accumulator or to a",
+		"wgmma.fence orders the accesses of a warp to registers before the products that use them; it is needed before the first product and after every write to an accumulator or to a",
 		"put wgmma.fence.sync.aligned between the last write and the first wgmma.mma_async",
 	}
 	groupShape = rule{
@@ -30,16 +30,16 @@ var (
 		"put wgmma.fence.sync.aligned between the two products",
 	}
 	groupDiffer = rule{
-		"the four warps of a group execute one product: instruction, descriptors and scale-d are the same in all of them, and in all lanes",
-		"compute them from what the group has in common, not from the thread or the warp",
+		"the four warps of a warpgroup execute one product: instruction, descriptors and scale-d must be the same in all of them, and in all lanes",
+		"compute them from values that are the same in the whole warpgroup, not from the index of the thread or the warp",
 	}
 	groupLeft = rule{
-		"nobody waits for the product, so its results are lost and its tile may be gone before it is read",
-		"wait for the group before the kernel ends, or leave the product out",
+		"no warp waits for the product, so its results are lost and its tile may be overwritten before it is read",
+		"wait for its group before the kernel ends, or remove the product",
 	}
 )
 
-// early reports an instruction on a register that a product still has.
+// early reports an instruction that accesses a register of a running product.
 func (w *groupWatch) early(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg, i int, write bool) {
 	k := r.work
 	d := finding.Finding{Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
@@ -76,7 +76,7 @@ func (w *groupWatch) early(g *groupWarp, in *groupInst, s *observe.Step, r *grou
 	w.c.report(text.of(d))
 }
 
-// visible reports whether a store goes where others see it.
+// visible reports whether a store goes to memory that other threads can see.
 func (w *groupWatch) visible(s *observe.Step) bool {
 	if s.Op.Name != "st" {
 		return false
@@ -89,26 +89,26 @@ func (w *groupWatch) visible(s *observe.Step) bool {
 	return seen
 }
 
-// unfenced reports a product whose registers no fence has ordered; r is one that was
-// written after the last, or nil.
+// unfenced reports a product without a fence. r is a register that was written after the last
+// fence, or nil if there was no fence at all.
 func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg) {
 	d := finding.Finding{
 		Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
-		Message: "the first wgmma.mma_async of the warp comes without a wgmma.fence before it",
+		Message: "there is no wgmma.fence before the first wgmma.mma_async of the warp",
 	}
 	d.Action = "asynchronous product"
 	if r != nil {
 		other := w.c.at(r.wrote, s.Rank, s.Warp, s.Mask)
 		other.Action = "write"
 		d.Other = &other
-		what := "without a wgmma.fence since"
+		what := "without a wgmma.fence in between"
 		if !g.fenced {
-			what = "without any wgmma.fence before"
+			what = "and there is no wgmma.fence before"
 		}
 		d.Message = fmt.Sprintf("wgmma.mma_async uses registers that %s at line %d wrote, %s", other.Inst, other.Pos.Line, what)
 	}
 	w.c.report(groupFence.of(d))
-	for _, regs := range [][]int{in.d, in.a} { // once for these writes
+	for _, regs := range [][]int{in.d, in.a} { // report these writes once
 		for _, i := range regs {
 			g.regs[i].wrote = -1
 		}
@@ -127,13 +127,13 @@ func (w *groupWatch) reshaped(in *groupInst, s *observe.Step, r *groupReg) {
 	w.c.report(groupShape.of(d))
 }
 
-// leave is the end of threads: of the whole warp when no lane lives on.
+// leave reports a running product when the last lanes of a warp end.
 func (w *groupWatch) leave(g *groupWarp, s *observe.Step) {
 	if s.Live&^s.Mask != 0 || len(g.running) == 0 {
 		return
 	}
 	for _, k := range g.running {
-		if k.reported[finding.Error] { // that nobody waits has been said
+		if k.reported[finding.Error] { // the missing wait has been reported
 			return
 		}
 	}
@@ -148,19 +148,19 @@ func (w *groupWatch) leave(g *groupWarp, s *observe.Step) {
 	g.running = nil
 }
 
-// warpgroup is the products of four warps side by side.
+// warpgroup is the products that its four warps execute together.
 type warpgroup struct {
-	products map[int]*sharedProduct // by number
+	products map[int]*sharedProduct // by number; until all four warps have executed it
 }
 
-// sharedProduct is what the first warp gave for a product.
+// sharedProduct is a product with the operands that the first warp gave.
 type sharedProduct struct {
 	id, warp    int
 	a, b, scale uint64
 	seen        int
 }
 
-// compare holds the product of a warp against that of the others of its group.
+// compare compares the operands of a product with those that other warps of the warpgroup gave.
 func (w *groupWatch) compare(g *groupWarp, s *observe.Step) {
 	key := s.Rank<<16 | s.Warp/4
 	group := w.groups[key]
@@ -211,7 +211,7 @@ func (w *groupWatch) compare(g *groupWarp, s *observe.Step) {
 	default:
 		return
 	}
-	w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between warps %d and %d of a group", differs, first.warp, s.Warp), first)
+	w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between warps %d and %d of a warpgroup", differs, first.warp, s.Warp), first)
 }
 
 func (w *groupWatch) differ(s *observe.Step, message string, first *sharedProduct) {
