@@ -27,7 +27,7 @@ func TestAsyncAdvice(t *testing.T) {
 	for i, l := range launches.Launches {
 		if l.Entry == "gemm_free" {
 			one := &launchfile.File{Launches: launches.Launches[i : i+1]}
-			fixes(t, watch(t, string(readNvcc(t, "loops.bug.ptx")), one, nvccFile, 0), "if the access is to come first")
+			fixes(t, watch(t, string(readNvcc(t, "loops.bug.ptx")), one, nvccFile, 0), "if the access must come first")
 		}
 	}
 }

@@ -276,7 +276,7 @@ func (c *orderWatch) raceRule(e *event, there *finding.Place) (why, fix string) 
 			"put barrier.cluster.arrive and wait (cluster.sync()) between the two"
 	}
 	return "warps of a block run in any order unless a barrier stands between the accesses",
-		"put bar.sync (__syncthreads) between the two, or an mbarrier at which one thread arrives and for which the other waits"
+		"put bar.sync (__syncthreads) between the two, or let one arrive at an mbarrier that the other waits for"
 }
 
 // knowsStart reports whether the start of asynchronous work by lanes is ordered before
