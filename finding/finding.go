@@ -17,7 +17,7 @@ type Severity string
 // The severities.
 const (
 	Error   Severity = "error"   // it cannot work, or its result is not determined
-	Warning Severity = "warning" // it is legal, or widely done, and very likely a mistake
+	Warning Severity = "warning" // it is legal or common, but very likely a mistake
 )
 
 // Finding is one thing that is wrong with a kernel. What many threads or many

@@ -1,4 +1,3 @@
-// Package findingtext writes findings: for people as a good compiler does, with both
-// accesses of a race, their lines of PTX and of the source; for programs as JSON; for
-// editors and CI as SARIF.
+// Package findingtext writes findings: for people in the style of a compiler, with the PTX and
+// source lines of both accesses of a race; for programs as JSON; for editors and CI as SARIF.
 package findingtext

@@ -91,7 +91,7 @@ func isWord(c byte) bool {
 // is in the right column on any terminal.
 func show(s string) string { return strings.ReplaceAll(term.Clean(s), "\t", "    ") }
 
-// most is how many characters of a long line are shown on each side of the column.
+// most is the number of characters of a long line that are shown on each side of the column.
 const most = 72
 
 func cutBefore(s string, most int) string {

@@ -183,8 +183,8 @@ func (l *Log) result(f *finding.Finding) (sarifResult, error) {
 	return r, nil
 }
 
-// message is what an editor shows: what happened, which threads did it, why it is wrong
-// and what to do about it.
+// message returns the text that an editor shows: what happened, which threads did it, why it is
+// wrong and what to do.
 func (l *Log) message(f *finding.Finding) string {
 	text := f.Message
 	for _, s := range []struct{ label, text string }{
@@ -197,7 +197,7 @@ func (l *Log) message(f *finding.Finding) string {
 	return text
 }
 
-// location is an access in the PTX.
+// location returns the location of a place in the PTX.
 func (l *Log) location(a *finding.Place) sarifLocation {
 	loc := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifactLocation{fileURI(l.File)}}}
 	if a.Pos.IsValid() {
@@ -209,7 +209,7 @@ func (l *Log) location(a *finding.Place) sarifLocation {
 	return loc
 }
 
-// source is a line that PTX was made from.
+// source returns the location of a source line.
 func (l *Log) source(line string) (sarifLocation, bool) {
 	o, ok := parseOrigin(line)
 	if !ok {
@@ -224,7 +224,7 @@ func (l *Log) source(line string) (sarifLocation, bool) {
 	}}, true
 }
 
-// region is a place in a text. attest counts columns in bytes, SARIF in characters.
+// region returns a position in a text. attest counts columns in bytes, SARIF in characters.
 func region(lines []string, line, column int) *sarifRegion {
 	r := &sarifRegion{Line: line, Column: column}
 	if line > len(lines) {

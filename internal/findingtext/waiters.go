@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
-// mostWaiters is how many rows of waiters are shown, to fit one screen. JSON has all.
+// mostWaiters is the number of rows of waiters that are shown, to fit one screen. JSON has all.
 const mostWaiters = 20
 
 // waiterRow is the warps of a block that wait at one line for the same thing.

@@ -8,21 +8,22 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Chip is what a GPU does in a clock: figures of its data sheet. Rates are of one SM.
+// Chip holds the throughputs of a GPU from its data sheet. Rates are per SM and clock, unless
+// stated otherwise.
 type Chip struct {
 	Name   string // "L4"
 	Target ptx.Target
 	SMs    int
 	MHz    int
-	// F16 and FP8 are the operations of dense tensor cores, a multiplication and an
-	// addition being two. FP8 is 0 where there is none.
+	// F16 and FP8 are the operations of dense tensor cores. A multiplication and an addition
+	// count as two. FP8 is 0 if the chip has no FP8 tensor cores.
 	F16, FP8 float64
-	MMASync  float64 // the share of them that mma.sync reaches
+	MMASync  float64 // the share of F16 and FP8 that mma.sync reaches
 	Float    float64 // lanes of f32 arithmetic
-	DRAM     float64 // GB/s, of the chip
+	DRAM     float64 // GB/s of the whole chip
 }
 
-// What all chips have alike: lanes, and bytes.
+// Throughputs that all chips have in common, per SM and clock: lanes, warps and bytes.
 const (
 	integerLanes = 64
 	expLanes     = 16
@@ -31,7 +32,7 @@ const (
 	warpLanes    = 32
 )
 
-// Chips are the GPUs that are known, by name.
+// Chips lists the GPUs that attest knows.
 var Chips = []Chip{
 	{"A100", ptx.SM80, 108, 1410, 2048, 0, 1, 64, 1555},
 	{"L4", ptx.SM89, 58, 2040, 1024, 2048, 1, 128, 300},
@@ -40,7 +41,7 @@ var Chips = []Chip{
 	{"H200", ptx.SM90a, 132, 1980, 4096, 8192, 2.0 / 3, 128, 4800},
 }
 
-// Find is the chip of a name, in any case.
+// Find returns the chip with a name. Upper and lower case are the same.
 func Find(name string) (Chip, error) {
 	var names []string
 	for _, c := range Chips {
@@ -49,11 +50,11 @@ func Find(name string) (Chip, error) {
 		}
 		names = append(names, c.Name)
 	}
-	return Chip{}, fmt.Errorf("no chip %q: there are %s", name, strings.Join(names, ", "))
+	return Chip{}, fmt.Errorf("unknown chip %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// For is the chip that code for a target is meant for: the one that is present, or a
-// common one of its architecture.
+// For returns the chip to predict for: the GPU that is present, or else a common GPU of the
+// target's architecture.
 func For(t ptx.Target, present *device.Info) Chip {
 	if present != nil && present.Driver == "cuda" {
 		return of(*present)
@@ -75,7 +76,8 @@ func must(name string) Chip {
 	return c
 }
 
-// of is a card by its own SMs, clock and memory, with the rates of its architecture.
+// of returns the chip of a GPU that is present: its own SMs and clock, with the rates of the
+// chip in Chips that has its name, or of its architecture.
 func of(d device.Info) Chip {
 	c := For(d.Target, nil)
 	for _, known := range Chips {

@@ -1,32 +1,30 @@
-// Package predict says how long a kernel keeps the units of a GPU busy, from what it
-// did on the emulator and from what the units do in a clock.
+// Package predict predicts how long a kernel keeps the units of a GPU busy. It uses the counts
+// of a run on the emulator and the throughputs of the units.
 //
-// It is a model and no measurement: it knows throughputs and not latencies, PTX and not
-// what the driver makes of it, and nothing of caches beyond that what a block reads
-// comes through the L2 once. Whatever shows its figures calls them PREDICTED, and no
-// gate takes them.
+// It is a model and not a measurement. It knows throughputs but no latencies, and PTX but not the
+// machine code that the driver makes of it. It models no caches, except that what a block reads
+// comes through the L2 once. Every output marks its times as PREDICTED, and no gate uses them.
 //
-// Two times come out. Low is the busiest unit alone, as if all the others were hidden
-// behind it. High is the phases of the kernel one after the other, each as long as its
-// own busiest unit, as if nothing were hidden at all. A phase is what a file of the
-// kernel's sources wrote, or a line where there is only one file. A part of the kernel
-// whose share is small cannot pay, whatever is done to it: that is what the model is
-// for.
+// A prediction has two times. Low is the time of the busiest unit, as if all other work
+// overlapped with it. High is the sum of the times of the kernel's phases, each as long as its own
+// busiest unit, as if no phases overlapped. A phase is the code from one source file, or from one
+// source line if there is only one file. The model shows which parts of a kernel are worth
+// optimising: a part with a small share cannot save much time.
 //
-// # What a unit does in a clock
+// # Throughput of the units
 //
-// Of one SM: a warp's instruction takes 32 lanes; see [Chip].
+// Per SM and clock; one instruction of a warp has 32 lanes. See [Chip].
 //
-//	tensor   the operations of mma, wgmma and wmma; mma.sync and wmma reach two thirds
-//	         of the rate on Hopper, whose full rate is wgmma's
+//	tensor   the operations of mma, wgmma and wmma; on Hopper, mma.sync and wmma reach two
+//	         thirds of the rate of wgmma
 //	exp      ex2, lg2, rcp, rsqrt, sqrt, sin, cos and tanh, 16 lanes
 //	float    arithmetic of f32 and halves, 128 lanes (64 on sm_80)
 //	integer  integers, comparisons, selections, conversions, 64 lanes
-//	issue    every instruction, four warps
-//	shared   wavefronts of shared memory, one
+//	issue    all instructions, 4 warps
+//	shared   wavefronts of shared memory, 1
 //	global   sectors of global memory, 64 bytes
-//	dram     each operand once, for the whole chip
+//	dram     each operand once, at the bandwidth of the whole chip
 //
-// Moves, parameters and address spaces cost nothing: the assembler removes most of
-// them.
+// Moves, loads of parameters and conversions of address spaces cost nothing: the assembler
+// removes most of them.
 package predict

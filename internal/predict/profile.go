@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/count"
 )
 
-// Work is what is profiled: the counts of a launch, its blocks, and the bytes of its
+// Work is a launch to predict: its counts, the number of its blocks, and the bytes of its
 // operands.
 type Work struct {
 	Counts *count.Counts
@@ -17,34 +17,33 @@ type Work struct {
 	Bytes  int64
 }
 
-// Profile is where a kernel's time goes. Times are PREDICTED microseconds of one
-// launch.
+// Profile is the prediction for one launch. Times are in microseconds.
 type Profile struct {
 	Chip   string  `json:"chip"`
 	Blocks int     `json:"blocks"`
 	Waves  int     `json:"blocks_of_busiest_sm"`
-	Low    float64 `json:"low_us"`  // the busiest unit
-	High   float64 `json:"high_us"` // phase by phase
+	Low    float64 `json:"low_us"`  // the time of the busiest unit
+	High   float64 `json:"high_us"` // the sum of the phases
 	Limit  Unit    `json:"limit"`   // the busiest unit
 	Units  []Busy  `json:"units"`
 	Phases []Part  `json:"phases"` // the longest first
-	Lines  []Part  `json:"lines"`  // of the source, or of the PTX without one; the longest first
+	Lines  []Part  `json:"lines"`  // source lines, or PTX lines without a source; the longest first
 }
 
-// Busy is how long a unit is.
+// Busy is the time for which a unit is busy.
 type Busy struct {
 	Unit   Unit    `json:"unit"`
 	Micros float64 `json:"us"`
 }
 
-// Part is a phase or a line, by itself.
+// Part is the prediction for a phase or a line.
 type Part struct {
 	Name   string  `json:"name"`             // the file of the source, or an opcode
-	Line   int     `json:"line,omitempty"`   // of the PTX, the first
-	Copies int     `json:"copies,omitempty"` // lines of PTX that the line of the source became
+	Line   int     `json:"line,omitempty"`   // the first PTX line
+	Copies int     `json:"copies,omitempty"` // the number of PTX lines from the source line
 	Source string  `json:"source,omitempty"`
 	Micros float64 `json:"us"`
-	Share  float64 `json:"share"` // of High
+	Share  float64 `json:"share"` // the share of High
 	Limit  Unit    `json:"limit"` // its busiest unit
 	Units  []Busy  `json:"units"`
 }
@@ -53,8 +52,8 @@ type Part struct {
 func Of(w Work, chip Chip) *Profile {
 	p := &Profile{Chip: chip.String(), Blocks: max(w.Blocks, 1)}
 	p.Waves = (p.Blocks + chip.SMs - 1) / chip.SMs
-	// Clocks of one SM for everything become microseconds of the SM that has the most
-	// blocks.
+	// Costs are the clocks that one SM would need for all blocks. micros converts them to
+	// microseconds of the SM with the most blocks.
 	micros := float64(p.Waves) / float64(p.Blocks) / float64(chip.MHz)
 	var all cost
 	phases := map[string]*cost{}
@@ -130,8 +129,8 @@ func Sum(launches []*Profile, names []string) *Profile {
 	return sum
 }
 
-// place is an instruction of a line of the source, however often it was unrolled. PTX
-// without sources has its own lines.
+// place identifies an instruction of a source line, in all its unrolled copies. Without a source
+// it identifies a PTX line.
 type place struct {
 	source, instruction string
 	line                int
@@ -174,8 +173,8 @@ func busy(c *cost, micros float64) []Busy {
 	return list
 }
 
-// phaseNames says what phase a line belongs to: the file of its source, or the source
-// line where all are of one file.
+// phaseNames returns a function that names the phase of a line: its source file, or its source
+// line if all lines come from one file.
 func phaseNames(lines []count.Line) func(*count.Line) string {
 	files := map[string]bool{}
 	for i := range lines {
@@ -195,7 +194,7 @@ func phaseNames(lines []count.Line) func(*count.Line) string {
 	}
 }
 
-// split is the file and the line of "file.go:12:3".
+// split returns the file and the line of "file.go:12:3".
 func split(source string) (file, line string) {
 	file = source
 	for range 2 {
@@ -208,5 +207,5 @@ func split(source string) (file, line string) {
 	return file, line
 }
 
-// Of is how long a unit is busy.
+// Of returns the time for which a unit is busy, in microseconds.
 func (p *Profile) Of(u Unit) float64 { return p.Units[u].Micros }

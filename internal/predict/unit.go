@@ -55,7 +55,7 @@ func (c *cost) most() (unit Unit, clocks float64) {
 // costOf returns what all executions of an instruction cost on a chip.
 func costOf(l *count.Line, chip *Chip) (c cost) {
 	class := isa.ClassOf(ptx.NewOpcode(l.Instruction))
-	n := float64(l.Executions - l.Vain) // a GPU waits in one try for about as long as it takes
+	n := float64(l.Executions - l.Vain) // on a GPU one try waits about as long as the phase takes
 	if class.Unit != isa.UnitNone {
 		c[Issue] = n / schedulers
 	}
@@ -85,7 +85,7 @@ func operations(inst string, unit isa.Unit) float64 {
 	}
 	n := 2.0
 	for _, extent := range m[1:] {
-		x, _ := strconv.Atoi(extent) // digits, and few
+		x, _ := strconv.Atoi(extent) // the regular expression matches digits only
 		n *= float64(x)
 	}
 	if unit == isa.UnitWGMMA {

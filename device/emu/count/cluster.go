@@ -13,14 +13,14 @@ type cluster struct {
 	tallies []tally
 	banks   banks
 	sectors sectors
-	// pieces are the accesses of the instruction under way that were told one lane at
-	// a time, by space and direction.
+	// pieces are the accesses of the present instruction that are announced lane by lane, by
+	// space and direction.
 	pieces [2][2][]piece
-	id     int // of that instruction
+	id     int // the instruction of pieces
 	told   int // accesses since the last step
 }
 
-// piece is bytes that a lane touches.
+// piece is bytes that a lane accesses.
 type piece struct {
 	lane int
 	addr uint64
@@ -97,7 +97,7 @@ func (c *cluster) Access(a *observe.Access) {
 	}
 }
 
-// hold keeps the access of a lane until it is known which others belong to it.
+// hold keeps the access of a lane until all lanes of the instruction are announced.
 func (c *cluster) hold(a *observe.Access, space, write int) {
 	if a.ID != c.id {
 		c.flush()
@@ -109,8 +109,8 @@ func (c *cluster) hold(a *observe.Access, space, write int) {
 		addr += a.Alloc.Addr
 	}
 	held := &c.pieces[space][write]
-	// What a lane touches in a row, such as two halves of a register of a fragment, is
-	// one piece, as long as a lane can have it at once.
+	// Adjacent bytes of a lane, such as the two halves of a register of a fragment, are one
+	// piece of up to 16 bytes.
 	if n := len(*held); n > 0 && space == inShared {
 		if p := &(*held)[n-1]; p.lane == lane && p.addr+uint64(p.size) == addr && p.size+a.Size <= 16 {
 			p.size += a.Size
@@ -120,7 +120,7 @@ func (c *cluster) hold(a *observe.Access, space, write int) {
 	*held = append(*held, piece{lane, addr, a.Size})
 }
 
-// flush counts what was held.
+// flush counts the pieces.
 func (c *cluster) flush() {
 	for write := range 2 {
 		if held := c.pieces[inShared][write]; len(held) > 0 {

@@ -27,7 +27,7 @@ func (c *Counter) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	return l
 }
 
-// Launches are the counts of the launches so far, in their order.
+// Launches returns the counts of the launches so far, in order.
 func (c *Counter) Launches() []*Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,13 +46,13 @@ const (
 	spaces
 )
 
-// tally is what is counted of one instruction.
+// tally is the counts of one instruction.
 type tally struct {
-	executions uint64 // by warps, or parts of one
-	active     uint64 // lanes that were there
+	executions uint64 // by a warp or a part of a warp
+	active     uint64 // lanes that reached the instruction
 	lanes      uint64 // lanes whose guard held
-	divergent  uint64 // executions of a branch that parted lanes
-	passed     uint64 // lanes that found an mbarrier's phase over
+	divergent  uint64 // executions of a branch that separated lanes
+	passed     uint64 // lanes that found the phase of an mbarrier complete
 	shared     SharedUse
 	global     GlobalUse
 	bytes      [spaces][2]uint64 // read and written
@@ -82,7 +82,7 @@ type launch struct {
 	spare []*cluster
 }
 
-// Wants is true: every instruction is counted.
+// Wants returns true: every instruction is counted.
 func (l *launch) Wants(*observe.Inst) bool { return true }
 
 // WantsSkipped returns true: a warp also issues an instruction that no lane executes.
@@ -100,7 +100,7 @@ func (l *launch) Cluster(*observe.ClusterInfo) observe.ClusterObserver {
 	return &cluster{l: l, tallies: make([]tally, len(l.Program))}
 }
 
-// close adds what a cluster did.
+// close adds the counts of a cluster.
 func (l *launch) close(c *cluster) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// fact is what is known of an instruction before it runs.
+// fact is the static properties of an instruction.
 type fact struct {
-	by      string       // who moves its bytes
-	engine  bool         // an engine moves them, not the threads
+	by      string       // the mover of its bytes: byThreads, byAtomics, …
+	engine  bool         // an engine moves the bytes, not the threads
 	branch  bool         // lanes may diverge here
-	index   *ptx.Operand // of a branch by table
+	index   *ptx.Operand // the index of brx.idx
 	waits   bool         // threads wait here for a barrier
 	polls   bool         // the wait may return before the phase is complete
 	special bool         // the special function unit executes it
 	product *product     // the tensor cores execute it
-	first   bool         // of wgmma: the first factor is in shared memory
+	first   bool         // wgmma: the first factor is in shared memory
 }
 
 // product is a matrix product of a warp.
@@ -27,7 +27,7 @@ type product struct {
 	operations uint64 // multiplications and additions
 }
 
-// Who moves bytes.
+// The movers of bytes.
 const (
 	byThreads = "ld, st"
 	byAtomics = "atomics"
@@ -54,7 +54,7 @@ func factsOf(in *observe.Inst) fact {
 	return f
 }
 
-// moverOf returns who moves the bytes of an instruction.
+// moverOf returns the mover of the bytes of an instruction.
 func moverOf(in *observe.Inst, c isa.Class) string {
 	switch c.Unit {
 	case isa.UnitBulkCopy:

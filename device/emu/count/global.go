@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// GlobalUse is how warps, and the copies they started, used global memory.
+// GlobalUse counts the accesses of warps, and of the copies that they start, to global memory.
 type GlobalUse struct {
 	Requests  uint64
 	Sectors   uint64 // of 32 bytes
-	BytesUsed uint64 // of those sectors: bytes that some lane wants
+	BytesUsed uint64 // bytes of these sectors that a lane accesses
 }
 
-// MarshalJSON adds what follows from the others.
+// MarshalJSON adds the derived values.
 func (u GlobalUse) MarshalJSON() ([]byte, error) {
 	var share *float64
 	if e, ok := u.Efficiency(); ok {
@@ -33,11 +33,11 @@ func (u *GlobalUse) add(v *GlobalUse) {
 	u.BytesUsed += v.BytesUsed
 }
 
-// BytesMoved is what the sectors amount to.
+// BytesMoved returns the size of all sectors in bytes.
 func (u *GlobalUse) BytesMoved() uint64 { return u.Sectors * sectorBytes }
 
-// Efficiency is the share of the moved bytes that somebody wanted; false when none
-// were moved.
+// Efficiency returns the share of the moved bytes that lanes access. ok is false if no bytes were
+// moved.
 func (u *GlobalUse) Efficiency() (share float64, ok bool) {
 	if u.Sectors == 0 {
 		return 0, false
@@ -53,7 +53,7 @@ type sectors struct {
 	result GlobalUse
 }
 
-// sector is a sector and which of its bytes are wanted.
+// sector is a sector and a mask of its bytes that lanes access.
 type sector struct {
 	number uint64
 	bytes  uint32
@@ -61,7 +61,7 @@ type sector struct {
 
 func (s *sectors) reset() { s.list = s.list[:0] }
 
-// touch notes the bytes of a lane.
+// touch adds the bytes of a lane.
 func (s *sectors) touch(addr uint64, size int) {
 	for end := addr + uint64(size); addr < end; {
 		next := min(end, (addr/sectorBytes+1)*sectorBytes)
@@ -71,8 +71,8 @@ func (s *sectors) touch(addr uint64, size int) {
 	}
 }
 
-// at is the entry of a sector. Neighbouring lanes mostly want the same, so the
-// search starts at the latest.
+// at returns the entry of a sector. Neighbouring lanes mostly access the same sector, so the
+// search starts at the last entry.
 func (s *sectors) at(number uint64) *sector {
 	for i := len(s.list) - 1; i >= 0; i-- {
 		if s.list[i].number == number {
@@ -83,7 +83,7 @@ func (s *sectors) at(number uint64) *sector {
 	return &s.list[len(s.list)-1]
 }
 
-// use is what was noted, as one request.
+// use returns the use by one request of all bytes that touch has added.
 func (s *sectors) use() *GlobalUse {
 	s.result = GlobalUse{Requests: 1, Sectors: uint64(len(s.list))}
 	for i := range s.list {
@@ -92,12 +92,12 @@ func (s *sectors) use() *GlobalUse {
 	return &s.result
 }
 
-// lineBytes is what a copy engine asks for at a time.
+// lineBytes is the size of a request of a copy engine.
 const lineBytes = 4 * sectorBytes
 
-// pieces is what was told one lane at a time. The lanes of a warp are one request; a
-// copy engine makes one for each line of 128 bytes, so that a copy of any length has
-// at most the four sectors a request of a warp that reads a row of words.
+// pieces returns the use by accesses that were announced lane by lane. The lanes of a warp make
+// one request. A copy engine makes one request per line of 128 bytes, so that one request has at
+// most four sectors, like a warp that reads 32 adjacent words.
 func (s *sectors) pieces(held []piece, engine bool) *GlobalUse {
 	if !engine {
 		s.reset()

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Counts is what a launch did. Its JSON form is part of the command line's contract.
+// Counts are the counts of a launch. The JSON form is part of the contract of the command line.
 type Counts struct {
 	Kernel string `json:"kernel"`
 	// WarpInstructions are executions by a warp or a part of one. An instruction that
 	// waits counts once, however long it waits.
 	WarpInstructions uint64 `json:"warp_instructions"`
-	// ThreadInstructions are those of their lanes, also of those whose guard fails.
+	// ThreadInstructions are the executions by lanes, including lanes whose guard fails.
 	ThreadInstructions uint64    `json:"thread_instructions"`
-	ActiveLanes        float64   `json:"active_lanes"` // of a warp, on average
+	ActiveLanes        float64   `json:"active_lanes"` // per warp instruction, on average
 	Families           []Mix     `json:"families"`
 	Opcodes            []Mix     `json:"opcodes"`
 	Branches           Branches  `json:"branches"`
@@ -26,20 +26,20 @@ type Counts struct {
 	Lines              []Line    `json:"lines"`
 }
 
-// Mix is how often instructions of a name were executed.
+// Mix is the number of executions of the instructions with a name.
 type Mix struct {
 	Name    string `json:"name"`
 	Warps   uint64 `json:"warps"`
-	Threads uint64 `json:"threads"` // whose guard held
+	Threads uint64 `json:"threads"` // lanes whose guard held
 }
 
-// Branches are the branches that warps executed, and those at which lanes parted.
+// Branches counts the executed branches and those that separated lanes.
 type Branches struct {
 	Executed  uint64 `json:"executed"`
 	Divergent uint64 `json:"divergent"`
 }
 
-// Bytes is what was moved to or from a state space.
+// Bytes is the number of bytes that were moved to or from a state space.
 type Bytes struct {
 	Space     string `json:"space"`     // "global", "shared", "local"
 	Direction string `json:"direction"` // "read", "write"; an atomic writes
@@ -51,12 +51,12 @@ type Bytes struct {
 type Barrier struct {
 	Line        int    `json:"ptx_line"`
 	Instruction string `json:"instruction"`
-	Arrivals    uint64 `json:"arrivals"` // of warps, or parts of one
+	Arrivals    uint64 `json:"arrivals"` // of warps or parts of warps
 	Threads     uint64 `json:"threads"`
-	Vain        uint64 `json:"in_vain"` // threads that asked an mbarrier too early
+	Vain        uint64 `json:"in_vain"` // threads that polled an mbarrier before its phase was complete
 }
 
-// Tensor is products of matrices of a type.
+// Tensor counts the matrix products with the same types.
 type Tensor struct {
 	A          string `json:"a"`
 	B          string `json:"b"`
@@ -65,7 +65,7 @@ type Tensor struct {
 	Operations uint64 `json:"operations"` // multiplications and additions
 }
 
-// Line is an instruction that was executed, where it stands and what it did.
+// Line is the place and the counts of an instruction that was executed.
 type Line struct {
 	Line        int       `json:"ptx_line"`
 	Column      int       `json:"ptx_column"`
@@ -73,24 +73,24 @@ type Line struct {
 	Instruction string    `json:"instruction"`
 	Source      string    `json:"source"`
 	Executions  uint64    `json:"executions"`
-	Vain        uint64    `json:"vain,omitempty"` // of them, those that polled too early, and went back
-	Active      uint64    `json:"active"`         // lanes that were there, of all executions
-	Threads     uint64    `json:"threads"`        // of them, those whose guard held
+	Vain        uint64    `json:"vain,omitempty"` // executions in a poll that came too early
+	Active      uint64    `json:"active"`         // lanes that reached it, summed over all executions
+	Threads     uint64    `json:"threads"`        // lanes whose guard held, summed over all executions
 	Divergent   uint64    `json:"divergent"`
 	Shared      SharedUse `json:"shared"`
 	Global      GlobalUse `json:"global"`
 }
 
-// ActiveShare is the share of a warp's lanes that were there.
+// ActiveShare returns the average share of the 32 lanes of a warp that reached the instruction.
 func (l *Line) ActiveShare() float64 { return float64(l.Active) / float64(32*l.Executions) }
 
-// counts sums up.
+// counts returns the counts of the launch so far.
 func (l *launch) counts() *Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := &Counts{Kernel: l.Kernel, Barriers: []Barrier{}, Lines: []Line{}}
 	families, opcodes, special := tallies[string]{}, tallies[string]{}, tallies[string]{}
-	vain := uint64(0) // executions of the instruction before
+	vain := uint64(0) // vain executions of the last poll
 	for id := range l.total {
 		in, f, t := &l.Program[id], &l.facts[id], &l.total[id]
 		if t.executions == 0 {
@@ -99,7 +99,7 @@ func (l *launch) counts() *Counts {
 		switch {
 		case f.polls:
 			vain = t.inVain()
-		case !f.branch: // the one after a poll goes back to it
+		case !f.branch: // the branch after a poll jumps back to the poll
 			vain = 0
 		}
 		c.WarpInstructions += t.executions
@@ -139,7 +139,7 @@ func (l *launch) counts() *Counts {
 	return c
 }
 
-// inVain is how many executions of a poll found a phase unfinished.
+// inVain returns the number of executions of a poll that found the phase incomplete.
 func (t *tally) inVain() uint64 {
 	if t.lanes == 0 {
 		return 0
@@ -147,7 +147,7 @@ func (t *tally) inVain() uint64 {
 	return uint64(float64(t.executions) * (1 - float64(min(t.passed, t.lanes))/float64(t.lanes)))
 }
 
-// tallies sums instructions by something they have in common.
+// tallies sums the tallies of instructions by a key.
 type tallies[K comparable] map[K]*tally
 
 func (ts tallies[K]) add(k K, t *tally) {
@@ -157,7 +157,7 @@ func (ts tallies[K]) add(k K, t *tally) {
 	ts[k].add(t)
 }
 
-// mix lists sums by name, the most frequent first.
+// mix returns the sums by name, the most frequent first.
 func mix(ts tallies[string]) []Mix {
 	list := make([]Mix, 0, len(ts))
 	for name, t := range ts {
@@ -169,7 +169,7 @@ func mix(ts tallies[string]) []Mix {
 	return list
 }
 
-// bytes lists what was moved, by space, direction and who moved it.
+// bytes returns the bytes that were moved, by space, direction and mover.
 func (l *launch) bytes() []Bytes {
 	by := tallies[string]{}
 	for id := range l.total {
@@ -188,7 +188,7 @@ func (l *launch) bytes() []Bytes {
 	return list
 }
 
-// tensor lists the products, the type with the most operations first.
+// tensor returns the matrix products, the types with the most operations first.
 func (l *launch) tensor() []Tensor {
 	list := []Tensor{}
 	for id := range l.total {

@@ -2,13 +2,13 @@ package count
 
 import "math/bits"
 
-// SharedUse is how warps used shared memory. A request is what one instruction of a
-// warp asks for; it takes one wavefront for each 128 bytes that its lanes could have
-// at once, and one more for each conflict.
+// SharedUse counts the accesses of warps to shared memory. A request is one instruction of a warp.
+// It takes one wavefront per 128 bytes that its lanes can access at once, and one more per bank
+// conflict.
 type SharedUse struct {
 	Requests   uint64 `json:"requests"`
 	Wavefronts uint64 `json:"wavefronts"`
-	Conflicts  uint64 `json:"conflicts"` // wavefronts that other addresses would save
+	Conflicts  uint64 `json:"conflicts"` // wavefronts that addresses without conflicts would save
 }
 
 func (u *SharedUse) add(v *SharedUse) {
@@ -22,21 +22,21 @@ const (
 	bankBytes = 4
 )
 
-// banks finds conflicts. It keeps its room from one request to the next.
+// banks finds bank conflicts. Its memory is used again for each request.
 type banks struct {
-	words [bankCount][]uint32 // that are wanted of each bank
+	words [bankCount][]uint32 // by bank: the words that lanes access
 	use   SharedUse
 }
 
-// request is what lanes of a warp use, size bytes at each offset.
+// request returns the use by lanes of a warp, size bytes at each offset.
 func (b *banks) request(mask uint32, offsets *[32]uint64, size int) *SharedUse {
 	b.use = SharedUse{Requests: 1}
 	b.phases(mask, size, func(lane int) { b.want(offsets[lane], size) })
 	return &b.use
 }
 
-// pieces is what lanes use that were told one at a time: the first piece of each
-// lane together, then the second of each, and so on.
+// pieces returns the use by accesses that were announced lane by lane: the first pieces of all
+// lanes together, then the second pieces, and so on.
 func (b *banks) pieces(held []piece) *SharedUse {
 	b.use = SharedUse{Requests: 1}
 	var round [32]*piece
@@ -59,8 +59,8 @@ func (b *banks) pieces(held []piece) *SharedUse {
 	return &b.use
 }
 
-// phases counts wavefronts: lanes of up to 4 bytes go all at once, wider ones in
-// parts of the warp that could have 128 bytes between them.
+// phases counts wavefronts. Lanes with up to 4 bytes go together; wider accesses go in parts of
+// the warp that access 128 bytes.
 func (b *banks) phases(mask uint32, size int, want func(lane int)) {
 	lanes := min(32, max(1, bankCount*bankBytes/max(size, 1)))
 	for first := 0; first < 32; first += lanes {
@@ -86,7 +86,7 @@ func (b *banks) phases(mask uint32, size int, want func(lane int)) {
 	}
 }
 
-// want notes the words of an access. A word that is wanted twice is read once.
+// want adds the words of an access. A word that several lanes access counts once.
 func (b *banks) want(addr uint64, size int) {
 	for w := addr / bankBytes; w <= (addr+uint64(size)-1)/bankBytes; w++ {
 		bank := &b.words[w%bankCount]
