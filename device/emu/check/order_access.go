@@ -302,26 +302,38 @@ func (c *orderWatch) accessCell(at *cell) {
 	strong := cur.write && cur.strong()
 	observed := at.observed(cur)
 	if !cur.write || strong {
-		if at.r == cur.e && at.flags&isRowR == 0 {
-			at.rl |= cur.lanes
-			return
-		}
-		if at.flags&isStrong != 0 || strong {
-			at.reads(func(r read) {
-				if r.wrote() && !observed || strong && r.e != cur.e {
-					c.compare(r.e, r.lanes, r.wrote())
-				}
-			})
-		}
-		if strong {
-			if at.ext != nil && len(at.ext.early) > 0 && !cur.e.class.atomic {
-				c.reportOrderedReads(at)
-			}
-			at.flags |= isStrong | isWritten
-		}
-		at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
+		c.readCell(at, strong, observed)
+	} else {
+		c.writeCell(at, observed)
+	}
+}
+
+// readCell checks and records a read or a strong write of a cell.
+func (c *orderWatch) readCell(at *cell, strong, observed bool) {
+	cur := &c.cur
+	if at.r == cur.e && at.flags&isRowR == 0 {
+		at.rl |= cur.lanes
 		return
 	}
+	if at.flags&isStrong != 0 || strong {
+		at.reads(func(r read) {
+			if r.wrote() && !observed || strong && r.e != cur.e {
+				c.compare(r.e, r.lanes, r.wrote())
+			}
+		})
+	}
+	if strong {
+		if at.ext != nil && len(at.ext.early) > 0 && !cur.e.class.atomic {
+			c.reportOrderedReads(at)
+		}
+		at.flags |= isStrong | isWritten
+	}
+	at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
+}
+
+// writeCell checks and records a weak write of a cell.
+func (c *orderWatch) writeCell(at *cell, observed bool) {
+	cur := &c.cur
 	if at.ext != nil && len(at.ext.early) > 0 {
 		c.reportOrderedReads(at)
 	}
@@ -420,78 +432,4 @@ func (c *orderWatch) cells(a *observe.Access) pages {
 		return c.shared[a.Block]
 	}
 	return c.global.of(a.Alloc)
-}
-
-// before reports whether an event of lanes is ordered before the current access.
-func (c *orderWatch) before(e *event, lanes uint32, wrote bool) bool {
-	return c.known(e, lanes, wrote, true, c.cur.v.c)
-}
-
-// known reports whether a clock has an event of lanes. With own, the events of the threads of
-// the current access count as known.
-func (c *orderWatch) known(e *event, lanes uint32, wrote, own bool, by *clock) bool {
-	cur := &c.cur
-	if e.work != nil {
-		return e.work.known(lanes, wrote, c, own, by)
-	}
-	if own && e.w == cur.e.w {
-		if lanes &^= cur.lanes; lanes == 0 {
-			return true
-		}
-	}
-	return c.entry(e.w.cl, e.w.agent, by).covers(lanes, e.time)
-}
-
-// entry returns the entry of a clock of this cluster for an agent of the cluster of.
-func (c *orderWatch) entry(of *orderWatch, agent int, by *clock) entry {
-	if of == c {
-		return by.at(agent)
-	}
-	if own := by.of(of.Index); agent < len(own) {
-		return own[agent]
-	}
-	return entry{}
-}
-
-// known reports whether a clock has the asynchronous work of lanes: its writes if wrote is
-// set, else its reads.
-func (k *work) known(lanes uint32, wrote bool, c *orderWatch, own bool, by *clock) bool {
-	if by != nil && (k.allBy == by || !wrote && k.readBy == by) {
-		return true
-	}
-	if k.covered(k.done, k.all, c, false, by) {
-		k.allBy = by
-		return true
-	}
-	if !wrote && k.covered(k.read, k.all, c, false, by) {
-		k.readBy = by
-		return true
-	}
-	return k.covered(k.done, lanes, c, own, by) || !wrote && k.covered(k.read, lanes, c, own, by)
-}
-
-// covered reports whether the clock has a doer for each of the lanes.
-func (k *work) covered(doers []doer, lanes uint32, c *orderWatch, own bool, by *clock) bool {
-	if k.lane >= 0 {
-		lanes = 1 << k.lane
-	}
-	for _, d := range doers {
-		e := c.entry(k.start.w.cl, d.agent, by)
-		switch {
-		case d.bar && e.all >= d.time:
-			lanes &^= d.lanes
-		case d.any:
-			if own && d.agent == c.cur.e.w.agent || e.coversAny(d.lanes, d.time) {
-				return true
-			}
-		case !d.bar:
-			for m := lanes & d.lanes; m != 0; m &= m - 1 {
-				bit := m & -m
-				if own && k.start.w == c.cur.e.w && bit&c.cur.lanes != 0 || e.covers(bit, d.time) {
-					lanes &^= bit
-				}
-			}
-		}
-	}
-	return lanes == 0
 }
