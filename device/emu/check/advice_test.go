@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device/launchfile"
 )
 
-// TestAsyncAdvice: who knows that a copy was started lacks a wait for it; who does not
-// know may as well lack what orders the access before the start.
+// TestAsyncAdvice: if the start of a copy is ordered before the access, the advice is to wait for
+// the copy. Otherwise it is also possible that the access must come before the start.
 func TestAsyncAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kernels that race on purpose")

@@ -135,13 +135,13 @@ func (b *barrierWatch) arrive(at warpBar, a arrival) {
 	as := b.at[at]
 	if n := len(as); n > 0 && as[n-1].id == a.id {
 		if !b.inRound(at, &as[n-1], &a) {
-			b.apart(at, &as[n-1], &a)
+			b.reportRounds(at, &as[n-1], &a)
 		}
 		as[n-1].lanes |= a.lanes
 		return
 	}
 	if !b.inRound(at, &a, &a) {
-		b.apart(at, &a, &a)
+		b.reportRounds(at, &a, &a)
 	}
 	b.at[at] = append(as, a)
 }
@@ -161,13 +161,13 @@ func (b *barrierWatch) open(o *observe.Opening) {
 		for i := 1; i < len(as); i++ {
 			// A warp may arrive and then wait at the same barrier, where it counts twice.
 			if (as[0].lanes^as[i].lanes)&^b.ended(o.Rank, warp) != 0 {
-				b.parted(o.Rank, warp, &as[0], &as[i])
+				b.reportParted(o.Rank, warp, &as[0], &as[i])
 				break
 			}
 		}
 		if as[0].all {
 			one = &as[0]
-			b.absent(o.Rank, warp, warp, &as[0])
+			b.reportAbsent(o.Rank, warp, warp, &as[0])
 		}
 		delete(b.at, k)
 	}
@@ -176,7 +176,7 @@ func (b *barrierWatch) open(o *observe.Opening) {
 	}
 	for warp, lanes := range o.Warps {
 		if lanes == 0 {
-			b.absent(o.Rank, warp, firstWarp(o.Warps), one)
+			b.reportAbsent(o.Rank, warp, firstWarp(o.Warps), one)
 		}
 	}
 }
@@ -198,8 +198,8 @@ func (b *barrierWatch) ended(rank, warp int) (lanes uint32) {
 	return lanes
 }
 
-// parted reports lanes of a warp that arrive at a barrier by different instructions.
-func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
+// reportParted reports lanes of a warp that arrive at a barrier by different instructions.
+func (b *barrierWatch) reportParted(rank, warp int, x, y *arrival) {
 	a, other := b.cluster.at(x.id, rank, warp, x.lanes), b.cluster.at(y.id, rank, warp, y.lanes)
 	b.reportAs(x.serial, finding.Finding{
 		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
@@ -207,9 +207,9 @@ func (b *barrierWatch) parted(rank, warp int, x, y *arrival) {
 	})
 }
 
-// apart reports lanes of a warp that arrive by the same instruction in different rounds of a
+// reportRounds reports lanes of a warp that arrive by the same instruction in different rounds of a
 // loop.
-func (b *barrierWatch) apart(at warpBar, x, y *arrival) {
+func (b *barrierWatch) reportRounds(at warpBar, x, y *arrival) {
 	a, other := b.cluster.at(x.id, at.rank, at.warp, x.lanes), b.cluster.at(y.id, at.rank, at.warp, y.lanes)
 	b.reportAs(x.serial, finding.Finding{
 		Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
@@ -217,9 +217,9 @@ func (b *barrierWatch) apart(at warpBar, x, y *arrival) {
 	})
 }
 
-// absent reports lanes of a warp that ended without reaching a barrier that counts them. It is a
+// reportAbsent reports lanes of a warp that ended without reaching a barrier that counts them. It is a
 // warning for threads that return early because they have no work: many kernels rely on that.
-func (b *barrierWatch) absent(rank, warp, came int, as *arrival) {
+func (b *barrierWatch) reportAbsent(rank, warp, came int, as *arrival) {
 	for _, e := range b.ends[rank][warp] {
 		a, other := b.cluster.at(as.id, rank, came, 0), b.cluster.at(e.id, rank, warp, e.lanes)
 		if came == warp {

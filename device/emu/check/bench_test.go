@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// bench is a kernel of a file with a launch of some blocks.
+// bench is a kernel in a file with a launch.
 type bench struct {
 	file, entry string
 	target      ptx.Target
@@ -28,8 +28,8 @@ var benches = []bench{
 	{"../../../ptx/parse/testdata/triton36/attn_fp8e5_90.ptx", "attn", ptx.SM90a, launchTritonAttention},
 }
 
-// BenchmarkSlowdown runs kernels with and without all checkers in turns and reports
-// how many times slower they are with them.
+// BenchmarkSlowdown runs kernels alternately with and without all checkers. It reports the ratio
+// of the times; lower is better.
 func BenchmarkSlowdown(b *testing.B) {
 	for _, k := range benches {
 		b.Run(filepath.Base(k.file), func(b *testing.B) {
@@ -44,7 +44,7 @@ func BenchmarkSlowdown(b *testing.B) {
 	}
 }
 
-// load is a function that runs the kernel once and says how long it took.
+// load returns a function that runs the kernel once and returns the time that it took.
 func (k bench) load(tb testing.TB, opts emu.Options) func(tb testing.TB) time.Duration {
 	tb.Helper()
 	text, err := os.ReadFile(k.file)
@@ -73,7 +73,7 @@ func (k bench) load(tb testing.TB, opts emu.Options) func(tb testing.TB) time.Du
 	}
 }
 
-// TestTriton runs large kernels of another compiler, which are right: no alarm.
+// TestTriton: the checkers find nothing in large correct kernels that Triton compiled.
 func TestTriton(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long")
@@ -87,8 +87,8 @@ func TestTriton(t *testing.T) {
 	}
 }
 
-// numbers is n bytes whose numbers are moderate, whether they are read as f16 or as
-// fp8: both signs, and exponents around zero.
+// numbers returns a buffer of n random bytes. Read as f16 or as fp8, the numbers have both signs
+// and exponents around zero.
 func numbers(tb testing.TB, d device.Device, n int) device.Param {
 	tb.Helper()
 	r := rand.New(rand.NewPCG(1, uint64(n)))

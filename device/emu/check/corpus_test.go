@@ -38,7 +38,7 @@ import (
 //
 // launch.json is a launch file, the other files what it names.
 
-// expectation is what a kernel of the corpus is to be found guilty of.
+// expectation is the finding that a kernel of the corpus must have.
 type expectation struct {
 	kinds       []finding.Kind
 	severity    finding.Severity // "" is any
@@ -114,7 +114,7 @@ func kinds(t *testing.T, words []string) (list []finding.Kind) {
 	return list
 }
 
-// marks are the numbers of the lines that have a mark in their comment.
+// marks returns the numbers of the lines that have a mark in their comment.
 func marks(text, mark string) (lines []string) {
 	n := 0
 	for line := range strings.Lines(text) {
@@ -146,7 +146,7 @@ func (s *sample) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// watched is what a checked launch came to.
+// watched is the result of a launch with checkers.
 type watched struct {
 	defects []finding.Finding
 	fault   error
@@ -185,8 +185,8 @@ func watch(t *testing.T, text string, launches *launchfile.File, read func(strin
 	return w
 }
 
-// TestCorpus: each defect is found, first and at its line; nothing is found in the
-// twins.
+// TestCorpus: each defect is the first finding and is reported at its line. The twins have no
+// findings.
 func TestCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("blocks that race on purpose race in the emulator too, where the race detector sees them")
@@ -213,8 +213,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// judge demands that the defect comes first, and that nothing else is found but
-// its consequences.
+// judge checks that the defect is found first, and that all other findings are consequences.
 func (e *expectation) judge(t *testing.T, schedule uint64, w watched) {
 	t.Helper()
 	found := false
@@ -265,7 +264,7 @@ func describe(d *finding.Finding) string {
 	return s
 }
 
-// noAlarm demands that a kernel runs and nothing is found.
+// noAlarm checks that a kernel runs and has no findings.
 func noAlarm(t *testing.T, schedule uint64, w watched) {
 	t.Helper()
 	if w.fault != nil {
@@ -276,7 +275,7 @@ func noAlarm(t *testing.T, schedule uint64, w watched) {
 	}
 }
 
-// TestCorpusAssembles has NVIDIA's assembler judge both texts of every archive.
+// TestCorpusAssembles: ptxas accepts both texts of every archive.
 func TestCorpusAssembles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("ptxas takes a while over the corpus")

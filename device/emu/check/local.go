@@ -8,8 +8,8 @@ import (
 // Local memory is undefined until it is written. Memory past the top of a thread's stack becomes
 // undefined again: a function or an alloca that gets it later must not rely on old contents.
 
-// cut makes local memory past the top of the stacks of lanes undefined.
-func (u *undefWarp) cut(s *observe.Step) {
+// truncate makes local memory past the top of the stacks of lanes undefined.
+func (u *undefWarp) truncate(s *observe.Step) {
 	s.Lanes(func(l int) {
 		if top := int(s.Top(l)); top < len(u.local[l]) {
 			u.local[l] = u.local[l][:top]
@@ -82,7 +82,7 @@ func (x *undefStep) load() {
 			if u != 0 && !first {
 				first = true
 				var stored bool
-				if x.from, stored = x.u.left[l][at]; !stored || u != undefOnes(8*n) {
+				if x.from, stored = x.u.storedOrigins[l][at]; !stored || u != undefOnes(8*n) {
 					x.from = undefOrigin{
 						kind: UninitLocal, id: x.ID, off: at, size: n, moved: true,
 						padding: x.padding(l, addr, at),
@@ -133,7 +133,7 @@ func (x *undefStep) store() {
 			u := x.bits(a, l)
 			if addr, ok := x.localAddress(l); ok {
 				x.storeLocal(l, addr+uint64(i*n), u)
-				x.leave(l, addr+uint64(i*n), a, u)
+				x.noteOrigin(l, addr+uint64(i*n), a, u)
 				return
 			}
 			switch u {
@@ -164,10 +164,10 @@ func (x *undefStep) store() {
 	}
 }
 
-// leave records the origin of an undefined value that is stored in local memory and is not
+// noteOrigin records the origin of an undefined value that is stored in local memory and is not
 // padding.
-func (x *undefStep) leave(lane int, addr uint64, a *undefArg, u uint64) {
-	left := &x.u.left[lane]
+func (x *undefStep) noteOrigin(lane int, addr uint64, a *undefArg, u uint64) {
+	left := &x.u.storedOrigins[lane]
 	if u == 0 || u != undefOnes(a.width) || x.f.regs[a.reg].from.kind != UninitRegister {
 		delete(*left, addr)
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
-// TestLocal: a load of local memory that nobody wrote is a defect, at its own line,
-// when its value is used.
+// TestLocal: a load of unwritten local memory is a defect if its value is used. It is reported at
+// the line of the load.
 func TestLocal(t *testing.T) {
 	const depot = ".local .align 16 .b8 depot[64];\nmov.u64 %rd2, depot;\ncvta.local.u64 %rd3, %rd2;\n"
 	for name, body := range map[string]string{
@@ -42,8 +42,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestLocalFrames: what one call left in the stack is not there for the next, and
-// what the caller has is there for the function it calls.
+// TestLocalFrames: the stack of a call is undefined for the next call. A function can read the
+// local memory of its caller.
 func TestLocalFrames(t *testing.T) {
 	const f = `.func (.param .b32 back) f(.param .b32 set)
 {
@@ -86,7 +86,7 @@ func TestLocalFrames(t *testing.T) {
 	oneKernel{before: strings.Replace(f, "MARK", "", 1), body: own + call("1") + call("1")}.expect(t, undefinedKinds...)
 }
 
-// TestLocalStack: alloca gives undefined memory, also where some was before.
+// TestLocalStack: memory from alloca is undefined, also if it was written before.
 func TestLocalStack(t *testing.T) {
 	body := func(mark, again string) string {
 		return `stacksave.u64 %rd5;
@@ -103,7 +103,7 @@ func TestLocalStack(t *testing.T) {
 	oneKernel{body: body("", "st.local.u32 [%rd2], 2;")}.expect(t, undefinedKinds...)
 }
 
-// TestLocalReport: the load is the access, the use the other one.
+// TestLocalReport: the place of the finding is the load, and the other place is the use.
 func TestLocalReport(t *testing.T) {
 	ds := oneKernel{body: ".local .align 4 .b8 depot[64];\nld.local.u32 %r1, [depot+8];\nst.global.u32 [%rd1], %r1;\n"}.run(t, check.UninitLocal)
 	if len(ds) != 1 {

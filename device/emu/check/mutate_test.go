@@ -15,16 +15,16 @@ import (
 
 var mutateAll = flag.Bool("mutate-all", false, "mutate the attention kernels as well, which takes a while")
 
-// mutant is a kernel with one thing wrong. Its key names what was done to which
-// instruction: "remove bar.sync 2" is the kernel without its second bar.sync.
+// mutant is a kernel with one defect. Its key names the change and the instruction: "remove
+// bar.sync 2" is the kernel without its second bar.sync.
 type mutant struct {
 	key  string
 	line int
 	text string
 }
 
-// mutations are what is done to instructions: each gives the texts that take the
-// place of the instruction's line. They are named for the key.
+// mutations are the changes of instructions, by the name in the key. Each returns the texts that
+// replace the line of the instruction.
 var mutations = []struct {
 	name  string
 	apply func(in *ptx.Inst, line string) (instead string, ok bool)
@@ -91,7 +91,7 @@ func removable(op *ptx.Opcode) bool {
 	return false
 }
 
-// mutants are all mutants of a text that has an instruction a line.
+// mutants returns all mutants of a text that has one instruction per line.
 func mutants(t *testing.T, text string) (all []mutant) {
 	t.Helper()
 	m, err := parse.Parse("kernel.ptx", text)
@@ -149,8 +149,8 @@ func waits(f *ptx.Func, i int) bool {
 	return false
 }
 
-// TestMutants: an example from which a barrier, wait, fence, arrival or bound was taken
-// is found out, or the table says why what was taken is not needed.
+// TestMutants: the checkers find an example from which a barrier, wait, fence, arrival or bound
+// was removed, or the table says why the removed instruction is not needed.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long")
@@ -163,8 +163,8 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestAttentionMutants does so with what orders things in the attention kernels. Their
-// branches skip whole tiles, or choose between ways to compute the same.
+// TestAttentionMutants removes the synchronisation of the attention kernels. It leaves their
+// branches: they skip whole tiles, or choose between ways to compute the same result.
 func TestAttentionMutants(t *testing.T) {
 	if !*mutateAll {
 		t.Skip("takes a while: -mutate-all")
@@ -177,8 +177,7 @@ func TestAttentionMutants(t *testing.T) {
 	}
 }
 
-// findOut runs mutants of a kernel and compares those that nothing is found in with
-// the table.
+// findOut runs mutants of a kernel and compares those without findings with the table.
 func findOut(t *testing.T, w workload, all []mutant) {
 	t.Helper()
 	if len(all) == 0 {
@@ -203,7 +202,7 @@ func findOut(t *testing.T, w workload, all []mutant) {
 	t.Logf("%d mutants, %d redundant", len(all), len(survivors))
 }
 
-// caught reports whether a run shows that something is wrong.
+// caught reports whether a run shows a defect.
 func caught(w watched) bool {
 	for i := range w.defects {
 		if w.defects[i].Severity == finding.Error {
@@ -217,8 +216,8 @@ func caught(w watched) bool {
 // writes them.
 const noEarlierTile = "nobody has read Q before it is written"
 
-// redundant are the mutants that do no harm that a checker could see, with the
-// reason: by kernel and key.
+// redundant are the mutants without a defect that a checker could find, by kernel and key, with
+// the reason.
 var redundant = map[string]map[string]string{
 	"stage3a": {
 		"remove bar.warp.sync 1": "shuffles of the whole warp stand between the reads of the scores and the writes of P",

@@ -30,7 +30,7 @@ var (
 	otherMark  = regexp.MustCompile(`OTHER(?:\(([\w, ]+)\))?`)
 )
 
-// consequences are what a defect may bring with it.
+// consequences are the kinds of findings that a defect of a kind may cause.
 var consequences = map[finding.Kind][]finding.Kind{
 	check.AsyncRace:         {check.AsyncLeak, check.MbarrierMisuse, check.Deadlock},
 	check.MbarrierMisuse:    {check.Deadlock, check.SharedRace},
@@ -41,7 +41,7 @@ var consequences = map[finding.Kind][]finding.Kind{
 	check.Misaligned:        {check.Misaligned},
 }
 
-// sourceMarks are the expectations of a source's kernels.
+// sourceMarks returns the expectations for the kernels of a source.
 func sourceMarks(t *testing.T, name string) map[string]*expectation {
 	t.Helper()
 	text := string(readNvcc(t, name+".cu"))
@@ -77,7 +77,7 @@ func sourceMarks(t *testing.T, name string) map[string]*expectation {
 	return all
 }
 
-// owners are the kernels that a mark is for: those it names, or the one it stands in.
+// owners returns the kernels of a mark: those that it names, or the kernel around it.
 func owners(named, kernel string) []string {
 	if named == "" {
 		return []string{kernel}
@@ -85,7 +85,7 @@ func owners(named, kernel string) []string {
 	return strings.Split(named, ", ")
 }
 
-// sourceLine is "file.cu:12" of an access.
+// sourceLine returns "file.cu:12" for a place.
 func sourceLine(a *finding.Place) string {
 	at := strings.LastIndexByte(a.Source, ':')
 	if at < 0 {
@@ -103,8 +103,8 @@ func readNvcc(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestNvccCorpus: the defects that a CUDA programmer makes are found at the lines of
-// the source, and nothing is found in the correct kernels.
+// TestNvccCorpus: typical defects of CUDA programs are found at their source lines, and the
+// correct kernels have no findings.
 func TestNvccCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long")

@@ -162,9 +162,9 @@ func (c *orderWatch) checkWhole(at *cell) {
 	}
 	all := true
 	at.reads(func(r read) {
-		all = all && c.known(r.e, r.lanes, r.wrote(), false, by)
-		if (cur.write || r.wrote()) && (r.e != cur.e || r.lanes&^cur.lanes != 0) {
-			c.compare(r.e, r.lanes, r.wrote())
+		all = all && c.known(r.e, r.lanes, r.isWrite(), false, by)
+		if (cur.write || r.isWrite()) && (r.e != cur.e || r.lanes&^cur.lanes != 0) {
+			c.compare(r.e, r.lanes, r.isWrite())
 		}
 	})
 	if all {
@@ -190,7 +190,7 @@ func (c *orderWatch) accessUnit(at *cell, n int) {
 		c.checkParts(at, n)
 		c.checkWhole(at)
 		at.ext.reads = nil
-		at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
+		at.addRead(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.isWrite()) })
 		return
 	}
 	c.checkWhole(at)
@@ -210,7 +210,7 @@ func (c *orderWatch) accessUnit(at *cell, n int) {
 	cur.unit = n
 	if cur.write && gap == 0 && !cur.strong() {
 		flags := sub[0].flags
-		at.wrote(cur.e, lanes, row)
+		at.setWrite(cur.e, lanes, row)
 		at.flags |= flags & (isBarrier | isWritten)
 	}
 }
@@ -251,7 +251,7 @@ func (c *orderWatch) checkParts(at *cell, n int) {
 // time. The warp knows its own writes, but other warps with the same clock do not.
 func (c *orderWatch) ownWrite(at *cell) bool {
 	if at.flags&isSplit == 0 {
-		return at.w != nil && at.w.w == c.cur.e.w && !c.known(at.w, at.wl, true, false, c.cur.v.c)
+		return at.w != nil && at.w.w == c.cur.e.w && !c.known(at.w, at.wLanes, true, false, c.cur.v.c)
 	}
 	for i := range at.ext.sub {
 		if c.ownWrite(&at.ext.sub[i]) {
@@ -268,14 +268,14 @@ func (c *orderWatch) checkWrite(at *cell) {
 		return
 	}
 	if cur.a.Space == ptx.Shared && at.w == nil && at.flags&isWritten == 0 {
-		c.unwritten(at)
+		c.noteUnwritten(at)
 	}
 	if at.w != nil && at.w != cur.e && !c.plain(at) {
-		c.compare(at.w, at.wl, true)
+		c.compare(at.w, at.wLanes, true)
 	}
 	if at.flags&isStrong != 0 {
 		at.reads(func(r read) {
-			if r.wrote() {
+			if r.isWrite() {
 				c.compare(r.e, r.lanes, true)
 			}
 		})
@@ -290,14 +290,14 @@ func (c *orderWatch) accessCell(at *cell) {
 		return
 	}
 	if shared && at.w == nil && at.flags&isWritten == 0 && (!cur.write || cur.e.class.atomic) {
-		c.unwritten(at)
+		c.noteUnwritten(at)
 	}
 	if w := at.w; w != nil && w != cur.e {
 		if !c.plain(at) {
-			c.compare(w, at.wl, true)
+			c.compare(w, at.wLanes, true)
 		}
-	} else if w == cur.e && cur.write && w.work == nil && at.wl&^cur.lanes != 0 && !w.class.atomic {
-		c.sameStore(at.wl)
+	} else if w == cur.e && cur.write && w.work == nil && at.wLanes&^cur.lanes != 0 && !w.class.atomic {
+		c.sameStore(at.wLanes)
 	}
 	strong := cur.write && cur.strong()
 	observed := at.observed(cur)
@@ -312,13 +312,13 @@ func (c *orderWatch) accessCell(at *cell) {
 func (c *orderWatch) readCell(at *cell, strong, observed bool) {
 	cur := &c.cur
 	if at.r == cur.e && at.flags&isRowR == 0 {
-		at.rl |= cur.lanes
+		at.rLanes |= cur.lanes
 		return
 	}
 	if at.flags&isStrong != 0 || strong {
 		at.reads(func(r read) {
-			if r.wrote() && !observed || strong && r.e != cur.e {
-				c.compare(r.e, r.lanes, r.wrote())
+			if r.isWrite() && !observed || strong && r.e != cur.e {
+				c.compare(r.e, r.lanes, r.isWrite())
 			}
 		})
 	}
@@ -328,7 +328,7 @@ func (c *orderWatch) readCell(at *cell, strong, observed bool) {
 		}
 		at.flags |= isStrong | isWritten
 	}
-	at.noted(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.wrote()) })
+	at.addRead(cur.e, cur.lanes, false, func(r read) bool { return c.before(r.e, r.lanes, r.isWrite()) })
 }
 
 // writeCell checks and records a weak write of a cell.
@@ -339,15 +339,15 @@ func (c *orderWatch) writeCell(at *cell, observed bool) {
 	}
 	if at.r != nil {
 		at.reads(func(r read) {
-			if (r.e != cur.e || r.lanes&^cur.lanes != 0) && !(observed && r.wrote()) {
-				c.compare(r.e, r.lanes, r.wrote())
+			if (r.e != cur.e || r.lanes&^cur.lanes != 0) && !(observed && r.isWrite()) {
+				c.compare(r.e, r.lanes, r.isWrite())
 			}
 		})
 	}
 	if at.w == cur.e && cur.e.work == nil {
-		at.wrote(cur.e, at.wl|cur.lanes, false)
+		at.setWrite(cur.e, at.wLanes|cur.lanes, false)
 	} else {
-		at.wrote(cur.e, cur.lanes, false)
+		at.setWrite(cur.e, cur.lanes, false)
 	}
 	if cur.a.Space == ptx.Global && cur.e.work == nil && cur.unit == cur.size {
 		if v, ok := cur.a.Word(lane(cur.lanes)); ok { // mergeCell compares it
@@ -392,20 +392,20 @@ func (c *orderWatch) accessRow(at *cell) bool {
 		if cur.a.Space == ptx.Shared && !cur.write {
 			return false
 		}
-	} else if !c.plain(at) && !c.rowBefore(read{w, at.wl, at.flags&isRowW != 0}, true) {
+	} else if !c.plain(at) && !c.rowBefore(read{w, at.wLanes, at.flags&isRowW != 0}, true) {
 		return false
 	}
 	if !cur.write {
-		if at.r == cur.e && at.rl == cur.lanes && at.flags&isRowR != 0 {
+		if at.r == cur.e && at.rLanes == cur.lanes && at.flags&isRowR != 0 {
 			return true
 		}
-		at.noted(cur.e, cur.lanes, true, func(r read) bool { return c.rowBefore(r, r.wrote()) })
+		at.addRead(cur.e, cur.lanes, true, func(r read) bool { return c.rowBefore(r, r.isWrite()) })
 		return true
 	}
 	fine := true
-	at.reads(func(r read) { fine = fine && c.rowBefore(r, r.wrote()) })
+	at.reads(func(r read) { fine = fine && c.rowBefore(r, r.isWrite()) })
 	if fine {
-		at.wrote(cur.e, cur.lanes, true)
+		at.setWrite(cur.e, cur.lanes, true)
 	}
 	return fine
 }

@@ -180,23 +180,23 @@ func (k *work) arrives() bool {
 	return !slices.ContainsFunc(k.done, func(d doer) bool { return !d.bar })
 }
 
-// leaks reports asynchronous work for which no thread had waited when the threads ended.
-func (c *orderWatch) leaks() {
+// checkLeaks reports asynchronous work for which no thread had waited when the threads ended.
+func (c *orderWatch) checkLeaks() {
 	for _, w := range c.warps {
 		for _, it := range w.copies.items {
 			if !it.k.observed(c, it.lanes) {
-				c.leak(it.k, it.lanes)
+				c.reportLeak(it.k, it.lanes)
 			}
 		}
 		for _, it := range w.bulk.items {
 			if !it.read {
-				c.leak(it.k, it.lanes)
+				c.reportLeak(it.k, it.lanes)
 			}
 		}
 	}
 	for n := uint64(1); n <= c.lastWork; n++ {
 		if k := c.works[n]; k != nil && !k.observed(c, 1<<k.lane) {
-			c.leak(k, 1<<k.lane)
+			c.reportLeak(k, 1<<k.lane)
 		}
 	}
 }
@@ -212,10 +212,10 @@ func (k *work) observed(c *orderWatch, lanes uint32) bool {
 	return lanes == 0
 }
 
-// leak reports a copy that is in flight when its threads end. It is only a warning if the
+// reportLeak reports a copy that is in flight when its threads end. It is only a warning if the
 // warp has waited for earlier copies of the same instruction: a loop that prefetches without
 // checking for the end starts copies that no thread needs, and the SM lets them finish.
-func (c *orderWatch) leak(k *work, lanes uint32) {
+func (c *orderWatch) reportLeak(k *work, lanes uint32) {
 	severity, why := finding.Error, "the shared memory of a block that has ended belongs to the next block; a copy in flight still reads or writes it"
 	if w := k.start.w; k.start.class.role == roleCopy && w.waitedFor != nil && w.waitedFor[k.start.id] {
 		severity, why = finding.Warning, "the warp waited for earlier copies of this instruction; no thread reads what these copies bring"

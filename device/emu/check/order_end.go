@@ -18,14 +18,14 @@ func lane(m uint32) int { return bits.TrailingZeros32(m) }
 // end checks what remains when a cluster has ended: reads of unwritten memory, mbarriers that
 // wait for bytes, copies in flight.
 func (c *orderWatch) end() {
-	c.neverWritten()
+	c.checkNeverWritten()
 	ended := true
 	for _, w := range c.warps {
 		ended = ended && w.live == 0
 	}
 	if ended {
-		c.unbalanced()
-		c.leaks()
+		c.checkBytes()
+		c.checkLeaks()
 		c.checkEndedBlocks()
 	} else {
 		c.o.stop(c)
@@ -50,7 +50,7 @@ func (o *order) endLaunch(_ *cluster, err error) {
 		return
 	}
 	for _, c := range o.stopped {
-		c.unbalanced()
+		c.checkBytes()
 	}
 }
 
@@ -69,9 +69,9 @@ func (c *orderWatch) checkEndedBlocks() {
 				}
 			}
 			if at.w != nil {
-				late(at.w, at.wl, true)
+				late(at.w, at.wLanes, true)
 			}
-			at.reads(func(r read) { late(r.e, r.lanes, r.wrote()) })
+			at.reads(func(r read) { late(r.e, r.lanes, r.isWrite()) })
 		})
 	}
 }
@@ -168,7 +168,7 @@ func (c *orderWatch) mergeUnit(to, from *cell, off, n int) {
 		return
 	}
 	if (from.flags|to.flags)&isSplit != 0 {
-		f, t := from.apart(), to.apart()
+		f, t := from.splitAll(), to.splitAll()
 		for i := range f {
 			c.mergeUnit(&t[i], &f[i], off+i*n/4, n/4)
 		}
@@ -187,22 +187,22 @@ func (c *orderWatch) mergeCell(to, from *cell) {
 		}
 		c.cur.e, c.cur.lanes, c.cur.write = e, lanes, wrote
 		c.cur.a.ID, c.cur.a.Rank, c.cur.a.Warp = e.id, e.w.rank, e.w.index
-		c.race(f, flanes, fwrote, same && e == from.w && f == to.w)
+		c.reportRace(f, flanes, fwrote, same && e == from.w && f == to.w)
 	}
 	if from.w != nil {
 		if to.w != nil {
-			meet(from.w, from.wl, true, to.w, to.wl, true)
+			meet(from.w, from.wLanes, true, to.w, to.wLanes, true)
 		}
-		to.reads(func(r read) { meet(from.w, from.wl, true, r.e, r.lanes, r.wrote()) })
+		to.reads(func(r read) { meet(from.w, from.wLanes, true, r.e, r.lanes, r.isWrite()) })
 	}
 	from.reads(func(f read) {
 		if to.w != nil {
-			meet(f.e, f.lanes, f.wrote(), to.w, to.wl, true)
+			meet(f.e, f.lanes, f.isWrite(), to.w, to.wLanes, true)
 		}
-		if to.flags&isStrong != 0 || f.wrote() {
+		if to.flags&isStrong != 0 || f.isWrite() {
 			to.reads(func(r read) {
-				if f.wrote() || r.wrote() {
-					meet(f.e, f.lanes, f.wrote(), r.e, r.lanes, r.wrote())
+				if f.isWrite() || r.isWrite() {
+					meet(f.e, f.lanes, f.isWrite(), r.e, r.lanes, r.isWrite())
 				}
 			})
 		}
@@ -210,7 +210,7 @@ func (c *orderWatch) mergeCell(to, from *cell) {
 	})
 	to.flags |= from.flags & isStrong
 	if from.w != nil && to.w == nil {
-		to.w, to.wl = from.w, from.wl
+		to.w, to.wLanes = from.w, from.wLanes
 		to.val = from.val
 		to.flags |= from.flags & (isRowW | hasVal)
 	}
@@ -221,12 +221,12 @@ func (c *orderWatch) mergeCell(to, from *cell) {
 // of them.
 func (c *cell) keep(f read) {
 	if c.r == nil {
-		c.first(f)
+		c.setFirstRead(f)
 		return
 	}
 	same, mine := 0, false
 	c.reads(func(r read) {
-		if r.wrote() == f.wrote() && r.e.class.strong == f.e.class.strong {
+		if r.isWrite() == f.isWrite() && r.e.class.strong == f.e.class.strong {
 			same++
 			mine = mine || r.e.w.cl == f.e.w.cl
 		}
@@ -239,10 +239,10 @@ func (c *cell) keep(f read) {
 	}
 }
 
-// apart splits a cell and moves all accesses to the whole cell down to its quarters.
-func (c *cell) apart() *[4]cell {
+// splitAll splits a cell and moves all accesses to the whole cell down to its quarters.
+func (c *cell) splitAll() *[4]cell {
 	sub := c.split()
-	c.reads(c.giveDown)
-	c.r, c.rl, c.ext.more = nil, 0, c.ext.more[:0]
+	c.reads(c.pushDown)
+	c.r, c.rLanes, c.ext.more = nil, 0, c.ext.more[:0]
 	return sub
 }

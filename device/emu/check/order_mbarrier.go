@@ -13,20 +13,20 @@ const mbarrierBytes = 8
 // mbar is an mbarrier. It is an agent, and its times are its phases: an asynchronous copy
 // counts as done by the mbarrier in the phase that counted its bytes.
 type mbar struct {
-	agent   int
-	phase   uint32                 // the number of completed phases
-	pending released               // what the arrivals of the present phase release
-	over    released               // what the arrivals of all completed phases have released
-	last    [recentPhases]released // over after each of the last phases
-	came    map[*warp]uint32       // by warp: the phase of its last arrival
-	latest  arriving               // the last arrival
-	waited  uint32                 // the last phase for which a thread has waited
-	expect  *observe.Mbarrier
-	bytes   int
-	inited  *event
-	by      uint32 // the lanes that initialised it
-	fenced  bool   // fence.mbarrier_init has followed the initialisation
-	suspect bool   // a thread used it, and its initialisation is not ordered before that
+	agent       int
+	phase       uint32                 // the number of completed phases
+	pending     released               // what the arrivals of the present phase release
+	completed   released               // what the arrivals of all completed phases have released
+	recent      [recentPhases]released // completed, after each of the last phases
+	lastArrival map[*warp]uint32       // by warp: the phase of its last arrival
+	latest      arriving               // the last arrival
+	waited      uint32                 // the last phase for which a thread has waited
+	expect      *observe.Mbarrier
+	bytes       int
+	inited      *event
+	initLanes   uint32 // the lanes that initialised it
+	fenced      bool   // fence.mbarrier_init has followed the initialisation
+	suspect     bool   // a thread used it, and its initialisation is not ordered before that
 }
 
 // barOf returns the mbarrier of an agent.
@@ -61,7 +61,7 @@ func (c *orderWatch) mbarrier(e *observe.Mbarrier) {
 	switch e.Op {
 	case observe.MbarrierArrive, observe.MbarrierDrop:
 		c.inOnePhase(w, b, e)
-		b.came[w] = b.phase
+		b.lastArrival[w] = b.phase
 		if e.Late {
 			b.pending.add(w.arrived(lane(e.Mask), b))
 		} else if !c.l.Program[e.ID].Op.Has("relaxed") {
@@ -113,12 +113,12 @@ func (c *orderWatch) inOnePhase(w *warp, b *mbar, e *observe.Mbarrier) {
 // end completes a phase: threads that wait for it learn what its arrivals released.
 func (b *mbar) end(c *orderWatch) {
 	b.phase++
-	b.over.add(&b.pending)
+	b.completed.add(&b.pending)
 	b.pending = released{}
-	n := b.over.c.copy(c.agents)
+	n := b.completed.c.copy(c.agents)
 	n.own[b.agent].all = b.phase
-	b.over.c = n
-	b.last[b.phase%recentPhases] = b.over
+	b.completed.c = n
+	b.recent[b.phase%recentPhases] = b.completed
 }
 
 // recentPhases is the number of completed phases of an mbarrier that are kept one by one.
@@ -128,16 +128,16 @@ const recentPhases = 8
 // first phase of that parity after the phases that the thread knows to be complete. If the last
 // of these has the parity already, the wait promises nothing.
 func (c *orderWatch) waits(w *warp, b *mbar, e *observe.Mbarrier) {
-	told := &b.over
+	told := &b.completed
 	phase := b.phase
 	if e.Parity >= 0 {
-		known := max(w.view(lane(e.Mask)).c.at(b.agent).all, b.came[w])
+		known := max(w.view(lane(e.Mask)).c.at(b.agent).all, b.lastArrival[w])
 		if (known+1)&1 == uint32(e.Parity) {
 			return
 		}
 		phase = min(known+1, b.phase)
 		if b.phase-phase < recentPhases {
-			told = &b.last[phase%recentPhases]
+			told = &b.recent[phase%recentPhases]
 		}
 	}
 	b.waited = max(b.waited, phase)
@@ -162,7 +162,7 @@ func (c *orderWatch) initBarrier(w *warp, e *observe.Mbarrier, old *mbar) {
 	c.mark(e.MbarrierAt, 0)
 	c.checkMbarrierBytes(w, e, true)
 	c.mark(e.MbarrierAt, isBarrier)
-	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], mbarrierBytes, true), by: e.Mask, came: map[*warp]uint32{}}
+	b := &mbar{agent: c.agents, inited: w.event(e.ID, &c.o.classes[e.ID], mbarrierBytes, true), initLanes: e.Mask, lastArrival: map[*warp]uint32{}}
 	c.agents++
 	c.barList = append(c.barList, b)
 	c.bars[e.MbarrierAt] = b
@@ -199,8 +199,8 @@ func (c *orderWatch) checkMbarrierBytes(w *warp, e *observe.Mbarrier, write bool
 	}
 }
 
-// unbalanced reports mbarriers that wait for bytes which never come.
-func (c *orderWatch) unbalanced() {
+// checkBytes reports mbarriers that wait for bytes which never come.
+func (c *orderWatch) checkBytes() {
 	for _, b := range c.barList {
 		if b.bytes == 0 || b.expect == nil {
 			continue
@@ -234,8 +234,8 @@ func (c *orderWatch) checkMbarrierInit(a *observe.Async, at observe.MbarrierAt) 
 		a: &observe.Access{Rank: a.Rank, Warp: a.Warp, ID: a.ID, Space: sharedSpace, Block: at.Block, Offsets: &offsets},
 		e: &event{w: w, id: a.ID, time: w.time, size: mbarrierBytes, class: &c.o.classes[a.ID]}, v: v, lanes: 1 << a.Lane, off: at.Offset, size: mbarrierBytes, unit: mbarrierBytes,
 	}
-	switch there := c.there(k, b.by, true); {
-	case !c.before(k, b.by, true):
+	switch there := c.there(k, b.initLanes, true); {
+	case !c.before(k, b.initLanes, true):
 		b.suspect = true
 		here := c.here()
 		here.Action, there.Action = "use", "initialisation"
@@ -245,7 +245,7 @@ func (c *orderWatch) checkMbarrierInit(a *observe.Async, at observe.MbarrierAt) 
 			Why:     "a copy may complete at once; its mbarrier must be initialised by then, also in the other blocks of a cluster",
 			Fix:     "fence.mbarrier_init after the initialisation, then bar.sync, or barrier.cluster.arrive and wait for a cluster",
 		})
-	case !b.fenced && !c.l.library(&c.l.Program[a.ID]) && !c.known(k, b.by, true, false, v.shared):
+	case !b.fenced && !c.l.library(&c.l.Program[a.ID]) && !c.known(k, b.initLanes, true, false, v.shared):
 		here := c.here()
 		here.Action, there.Action = "use", "initialisation"
 		c.report(finding.Finding{
@@ -261,6 +261,6 @@ func (c *orderWatch) checkMbarrierInit(a *observe.Async, at observe.MbarrierAt) 
 // visible to the async proxy.
 func (c *orderWatch) fenceInit(w *warp, lanes uint32) {
 	for _, b := range c.barList {
-		b.fenced = b.fenced || b.inited.w == w && b.by&lanes != 0
+		b.fenced = b.fenced || b.inited.w == w && b.initLanes&lanes != 0
 	}
 }

@@ -19,7 +19,7 @@ func (c *orderWatch) compare(e *event, lanes uint32, wrote bool) {
 		return
 	}
 	if !c.before(e, lanes, wrote) {
-		c.race(e, lanes, wrote, cur.write && wrote && e.work == nil && c.silent())
+		c.reportRace(e, lanes, wrote, cur.write && wrote && e.work == nil && c.silent())
 		return
 	}
 	if !cur.e.class.proxy || e.class.proxy {
@@ -30,7 +30,7 @@ func (c *orderWatch) compare(e *event, lanes uint32, wrote bool) {
 		fenced = cur.v.global
 	}
 	if !c.known(e, lanes, wrote, false, fenced) {
-		c.unfenced(e, lanes, wrote)
+		c.reportUnfenced(e, lanes, wrote)
 	}
 }
 
@@ -83,7 +83,7 @@ func (c *orderWatch) sameStore(lanes uint32) {
 			same = bytes.Equal(mine, c.bytes(int(a.Offsets[me]), len(mine)))
 		}
 	}
-	c.race(c.cur.e, lanes&^c.cur.lanes, true, same)
+	c.reportRace(c.cur.e, lanes&^c.cur.lanes, true, same)
 }
 
 // here returns the place of the current access.
@@ -164,8 +164,8 @@ func action(e *event, wrote bool) string {
 	return s
 }
 
-// race reports two accesses that nothing orders.
-func (c *orderWatch) race(e *event, lanes uint32, wrote, silent bool) {
+// reportRace reports two accesses that nothing orders.
+func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 	cur := &c.cur
 	here, there := c.here(), c.there(e, lanes, wrote)
 	d := finding.Finding{Severity: finding.Error, Place: here, Other: &there}
@@ -298,8 +298,8 @@ func asyncFix(c *class) string {
 	return "wait for the mbarrier that counts its bytes (loads), or for the bulk group (stores)"
 }
 
-// unfenced reports an access through the async proxy that may not see an earlier generic access.
-func (c *orderWatch) unfenced(e *event, lanes uint32, wrote bool) {
+// reportUnfenced reports an access through the async proxy that may not see an earlier generic access.
+func (c *orderWatch) reportUnfenced(e *event, lanes uint32, wrote bool) {
 	here, there := c.here(), c.there(e, lanes, wrote)
 	d := finding.Finding{
 		Kind: ProxyFence, Severity: finding.Error, Place: here, Other: &there,
@@ -329,8 +329,8 @@ type early struct {
 	rows   *bool // the flag of missingRow
 }
 
-// unwritten records a read of unwritten memory.
-func (c *orderWatch) unwritten(at *cell) {
+// noteUnwritten records a read of unwritten memory.
+func (c *orderWatch) noteUnwritten(at *cell) {
 	if at.ext == nil {
 		at.ext = &ext{}
 	}
@@ -348,16 +348,16 @@ func (c *orderWatch) unwritten(at *cell) {
 func (c *orderWatch) reportOrderedReads(at *cell) {
 	for i := range at.ext.early {
 		if r := &at.ext.early[i]; c.before(r.e, r.lanes, false) {
-			c.uninitialised(r)
+			c.reportUnwritten(r)
 		}
 	}
 	at.ext.early = nil
 }
 
-// neverWritten reports the early reads of memory that was never written.
-func (c *orderWatch) neverWritten() {
+// checkNeverWritten reports the early reads of memory that was never written.
+func (c *orderWatch) checkNeverWritten() {
 	for _, cells := range c.shared {
-		cells.each(func(at *cell, _, _ int) { at.eachEarly(c.uninitialised) })
+		cells.each(func(at *cell, _, _ int) { at.eachEarly(c.reportUnwritten) })
 	}
 }
 
@@ -371,7 +371,7 @@ func (c *cell) eachEarly(do func(r *early)) {
 	}
 }
 
-func (c *orderWatch) uninitialised(r *early) {
+func (c *orderWatch) reportUnwritten(r *early) {
 	d := finding.Finding{
 		Kind: UninitShared, Severity: finding.Error, Place: r.a,
 		Message: fmt.Sprintf("%s of %s, which no thread has written", r.a.Action, r.where),

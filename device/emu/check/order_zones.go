@@ -422,11 +422,11 @@ func (c *orderWatch) flushReads(block, i int) {
 			off, lanes := int(offsets[l]), uint32(1)<<l
 			if n := rowOf(a, l); n > 1 {
 				lanes = (1<<n - 1) << l
-				cells.at(off).readBy(e, lanes, true)
+				cells.at(off).addDeferred(e, lanes, true)
 			} else {
 				for size := a.Size; size > 0; {
 					n := unitAt(off, size)
-					cells.part(off, n).readBy(e, lanes, false)
+					cells.part(off, n).addDeferred(e, lanes, false)
 					off += n
 					size -= n
 				}

@@ -16,8 +16,8 @@ import (
 
 var zoneKernels = flags.Int("zone-kernels", 300, "how many random kernels zones and cells are compared on")
 
-// TestZones compares what is found by zones with what the cells alone find, on kernels
-// that may or may not race: the one must be wrong about none of them.
+// TestZones runs random kernels with and without races. The findings with zones must be the same
+// as the findings of the cells alone.
 func TestZones(t *testing.T) {
 	racy := 0
 	for seed := range uint64(*zoneKernels) {
@@ -39,7 +39,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// zoneErrors are the errors of a kernel: their kinds and lines.
+// zoneErrors returns the kinds and lines of the errors of a kernel.
 func zoneErrors(t *testing.T, text string, schedule uint64, cellsOnly bool) map[string]bool {
 	t.Helper()
 	c := New()
@@ -83,7 +83,7 @@ func zoneKernel(seed uint64) string {
 	line("mov.b32 %%x0, 0; mov.b32 %%x1, 0; mov.b32 %%x2, 0; mov.b32 %%x3, 0;")
 	line("shl.b32 %%a, %%t, 5;")
 	line("mov.u32 %%x0, s; add.u32 %%a, %%a, %%x0; mov.b32 %%x0, 0;")
-	if r.IntN(20) > 0 { // else half of it is never written
+	if r.IntN(20) > 0 { // otherwise half of the memory is never written
 		line("st.shared.v4.b32 [%%a], {%%x0, %%x1, %%x2, %%x3};")
 	}
 	line("st.shared.v4.b32 [%%a+16], {%%x0, %%x1, %%x2, %%x3};")
@@ -123,7 +123,7 @@ func zoneStep(r *rand.Rand, line func(format string, args ...any)) {
 		"st.shared.b32 [%%a], %%t;", "st.shared.u8 [%%a], %%t;", "atom.shared.add.u32 %%x1, [%%a], 1;", "st.volatile.shared.b32 [%%a], %%t;",
 	}
 	op := ops[r.IntN(len(ops))]
-	if op[:2] == "ld" && r.IntN(6) == 0 { // more often than a zone puts reads by
+	if op[:2] == "ld" && r.IntN(6) == 0 { // more reads than a zone can defer
 		label := fmt.Sprintf("again%d", r.Uint32())
 		line("mov.u32 %%v, 0;")
 		line("%s: add.u32 %%v, %%v, 1;", label)
@@ -139,7 +139,7 @@ func zoneStep(r *rand.Rand, line func(format string, args ...any)) {
 	line(op)
 }
 
-// TestZoneIsFull: a read that is put by is not lost when many others of its zone follow.
+// TestZoneIsFull: a deferred read is not lost if many other reads of its zone follow.
 func TestZoneIsFull(t *testing.T) {
 	text := fmt.Sprintf(`.version 8.0
 .target sm_80

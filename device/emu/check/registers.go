@@ -69,9 +69,9 @@ type undefWarp struct {
 	// local has for each lane a mask of defined bits for each byte of local memory, up to the
 	// last byte that was written.
 	local [32][]byte
-	// left has for each lane the addresses of local memory at which undefined values were
+	// storedOrigins has for each lane the addresses of local memory at which undefined values were
 	// stored, with the origins of these values. Such memory is a variable and not padding.
-	left [32]map[uint64]undefOrigin
+	storedOrigins [32]map[uint64]undefOrigin
 }
 
 // undefDepth is one level of calls. The lanes may be in different functions.
@@ -134,7 +134,7 @@ func (u *undefWarp) frame(s *observe.Step, fn *undefFunc) *undefFrame {
 	if fresh := d.fresh & s.Active; fresh != 0 {
 		d.fresh &^= fresh
 		f.enter(fresh)
-		f.arrive(d, fresh)
+		f.receiveArgs(d, fresh)
 	}
 	return f
 }
@@ -209,7 +209,7 @@ func (w *undefWatch) step(s *observe.Step) {
 	switch s.Op.Name {
 	case "call":
 		u.depth(s.Depth() + 1).fresh |= s.Mask
-		u.cut(s)
+		u.truncate(s)
 		if w.p.params {
 			w.call(u, s)
 		}
@@ -218,7 +218,7 @@ func (w *undefWatch) step(s *observe.Step) {
 			w.ret(u, s)
 		}
 	case "alloca":
-		u.cut(s)
+		u.truncate(s)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestUndefinedBits holds the rules against all values that undefined bits may have:
-// a bit of the result that depends on them is undefined, and with exact rules no
-// other is. %r6 has the undefined bits, %r4 any others, %r7 is the result.
+// TestUndefinedBits compares the rules with all values that undefined bits may have. A bit of the
+// result that depends on them must be undefined; with exact rules no other bit may be. %r6 has the
+// undefined bits, %r4 has defined bits, %r7 is the result.
 func TestUndefinedBits(t *testing.T) {
 	for _, c := range []struct {
 		exact bool
@@ -88,8 +88,8 @@ func TestUndefinedBits(t *testing.T) {
 	}
 }
 
-// bitsKernel runs an operation on a word with undefined bits, and in each lane on one
-// of the words that it may be.
+// bitsKernel runs an operation on a word with undefined bits. Each lane also runs it on one of the
+// values that the word may have.
 type bitsKernel struct {
 	op           string
 	value, other uint32

@@ -7,11 +7,11 @@ var undefExchanges = map[string]func(x *undefStep){
 	"mov":       undefMove,
 	"shfl":      (*undefStep).shuffle,
 	"vote":      (*undefStep).vote,
-	"redux":     (*undefStep).together,
-	"match":     (*undefStep).together,
-	"movmatrix": (*undefStep).together,
+	"redux":     (*undefStep).allLanes,
+	"match":     (*undefStep).allLanes,
+	"movmatrix": (*undefStep).allLanes,
 	"mma":       (*undefStep).product,
-	"wmma":      (*undefStep).together,
+	"wmma":      (*undefStep).allLanes,
 	"wgmma":     (*undefStep).groupProduct,
 }
 
@@ -46,8 +46,8 @@ func (x *undefStep) undefined(name string) (lanes uint32) {
 	return lanes
 }
 
-// together is the rule of an exchange in which every result depends on all lanes.
-func (x *undefStep) together() {
+// allLanes is the rule of an exchange in which every result depends on all lanes.
+func (x *undefStep) allLanes() {
 	if x.undefined("") != 0 {
 		x.spoil(x.Mask)
 	} else {
@@ -96,7 +96,7 @@ func (x *undefStep) product() {
 	}
 	quarters := x.Op.Has("m8n8k4") && !x.Op.Has("f64") // this shape has another layout
 	if len(c) != len(x.p.dst) || quarters {
-		x.together()
+		x.allLanes()
 		return
 	}
 	var spoilt uint32

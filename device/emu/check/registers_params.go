@@ -48,8 +48,8 @@ func (f *undefFrame) param(sym *ptx.Symbol) *undefParam {
 	return q
 }
 
-// passed is the rule of st.param: the undefined bits go with the call.
-func (x *undefStep) passed() {
+// storeParam is the rule of st.param: the undefined bits go with the call.
+func (x *undefStep) storeParam() {
 	sym, n := x.p.at.Sym, x.p.size
 	for i := range x.p.src {
 		a := &x.p.src[i]
@@ -79,8 +79,8 @@ func (x *undefStep) passed() {
 	}
 }
 
-// received is the rule of ld.param of an argument or a result.
-func (x *undefStep) received() {
+// loadParam is the rule of ld.param of an argument or a result.
+func (x *undefStep) loadParam() {
 	q, n := x.f.params[x.p.at.Sym], x.p.size
 	if q == nil || q.lanes&x.Mask == 0 {
 		x.define()
@@ -104,9 +104,9 @@ func (x *undefStep) received() {
 	}
 }
 
-// take copies the undefined bits of lanes from another variable. nil stands for a variable that
+// copyLanes copies the undefined bits of lanes from another variable. nil stands for a variable that
 // is defined.
-func (q *undefParam) take(from *undefParam, lanes uint32) {
+func (q *undefParam) copyLanes(from *undefParam, lanes uint32) {
 	q.lanes &^= lanes
 	if from == nil || from.lanes&lanes == 0 {
 		return
@@ -123,8 +123,8 @@ func (q *undefParam) take(from *undefParam, lanes uint32) {
 	}
 }
 
-// lists returns the variables of a call: those of its results and its arguments.
-func lists(in *ptx.Inst) (rets, args []ptx.Operand) {
+// callVariables returns the variables of a call: those of its results and its arguments.
+func callVariables(in *ptx.Inst) (rets, args []ptx.Operand) {
 	seen := false
 	for i := range in.Args {
 		switch o := &in.Args[i]; {
@@ -150,11 +150,11 @@ func paramOf(os []ptx.Operand, i int) *ptx.Symbol {
 func (w *undefWatch) call(u *undefWarp, s *observe.Step) {
 	f := u.frame(s, w.p.funcs[s.Func])
 	d := u.depth(s.Depth() + 1)
-	rets, args := lists(s.Inst.Inst)
+	rets, args := callVariables(s.Inst.Inst)
 	s.Lanes(func(l int) { d.site[l] = s.ID })
 	for i := range rets {
 		if sym := paramOf(rets, i); sym != nil && f.params[sym] != nil {
-			f.params[sym].take(nil, s.Mask)
+			f.params[sym].copyLanes(nil, s.Mask)
 		}
 	}
 	for i := range max(len(args), len(d.args)) {
@@ -169,18 +169,18 @@ func (w *undefWatch) call(u *undefWarp, s *observe.Step) {
 			more := len(from.bits) - len(d.args[i].bits)
 			d.args[i].bits = append(d.args[i].bits, make([][32]byte, more)...)
 		}
-		d.args[i].take(from, s.Mask)
+		d.args[i].copyLanes(from, s.Mask)
 	}
 }
 
-// arrive copies the arguments of lanes that enter a function to its parameters.
-func (f *undefFrame) arrive(d *undefDepth, lanes uint32) {
+// receiveArgs copies the arguments of lanes that enter a function to its parameters.
+func (f *undefFrame) receiveArgs(d *undefDepth, lanes uint32) {
 	for _, q := range f.params {
-		q.take(nil, lanes)
+		q.copyLanes(nil, lanes)
 	}
 	for i, v := range f.fn.f.Params {
 		if i < len(d.args) && d.args[i].lanes&lanes != 0 && v.Space == ptx.Param {
-			f.param(v.Sym).take(d.args[i], lanes)
+			f.param(v.Sym).copyLanes(d.args[i], lanes)
 		}
 	}
 }
@@ -205,9 +205,9 @@ func (w *undefWatch) ret(u *undefWarp, s *observe.Step) {
 		}
 		lanesOf(q.lanes&s.Mask&^d.fresh, func(l int) {
 			site := &w.c.l.Program[d.site[l]]
-			rets, _ := lists(site.Inst)
+			rets, _ := callVariables(site.Inst)
 			if sym := paramOf(rets, i); sym != nil {
-				u.at(depth-1, w.p.funcs[site.Func]).param(sym).take(q, 1<<l)
+				u.at(depth-1, w.p.funcs[site.Func]).param(sym).copyLanes(q, 1<<l)
 			}
 		})
 	}

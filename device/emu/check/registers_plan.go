@@ -212,10 +212,10 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 	switch name := in.Op.Name; {
 	case isCallParam(in) && name == "ld":
 		p.element(u, "d")
-		p.rule, p.always = (*undefStep).received, true
+		p.rule, p.always = (*undefStep).loadParam, true
 	case isCallParam(in):
 		p.element(u, "b")
-		p.rule, p.always = (*undefStep).passed, true
+		p.rule, p.always = (*undefStep).storeParam, true
 	case name == "ld" || name == "ldu":
 		p.rule = (*undefStep).define
 		if memory {

@@ -64,7 +64,7 @@ func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 		d.Place, d.Other = c.at(o.id, x.Rank, x.Warp, lanes), &here
 		d.Action = "read"
 		d.Message = fmt.Sprintf("%s reads %s, which %s part in it, and %s at line %d %s",
-			d.Inst, finding.Lanes(o.from), take(o.from), x.Op.Text, x.Pos.Line, x.does(use, "the value"))
+			d.Inst, finding.Lanes(o.from), takeNo(o.from), x.Op.Text, x.Pos.Line, x.does(use, "the value"))
 	}
 	c.report(d)
 }
@@ -98,7 +98,7 @@ func unwrittenText(name, root string, partly bool) string {
 	return "computed from " + root + ", which was never written"
 }
 
-func take(lanes uint32) string {
+func takeNo(lanes uint32) string {
 	if lanes&(lanes-1) == 0 {
 		return "takes no"
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// oneKernel is a kernel k of some blocks on a buffer of 4096 zeros.
+// oneKernel is a kernel k with a buffer of 4096 zeros.
 type oneKernel struct {
 	target  string // sm_80 when ""
 	threads int    // 32 when 0
@@ -45,7 +45,7 @@ func (k oneKernel) text() string {
 		version, target, k.before, kernelRegisters, k.body)
 }
 
-// run launches the kernel and gives the defects of these kinds, or of all.
+// run launches the kernel and returns the findings of these kinds, or of all kinds.
 func (k oneKernel) run(t *testing.T, kinds ...finding.Kind) []finding.Finding {
 	t.Helper()
 	mod, err := parse.Parse("k.ptx", k.text())
@@ -61,7 +61,7 @@ func (k oneKernel) run(t *testing.T, kinds ...finding.Kind) []finding.Finding {
 	return c.Findings()
 }
 
-// launch runs the kernel on a device, and gives its buffer.
+// launch runs the kernel on a device and returns its buffer.
 func (k oneKernel) launch(t *testing.T, dev device.Device) device.Buffer {
 	t.Helper()
 	m, err := dev.Load("k.ptx", k.text())
@@ -94,7 +94,7 @@ func (k oneKernel) launch(t *testing.T, dev device.Device) device.Buffer {
 
 var undefinedKinds = []finding.Kind{check.UninitRegister, check.UninitLocal, check.ShuffleInactive}
 
-// expect runs the kernel and holds what is found against the marks in its text: a
+// expect runs the kernel and compares the findings with the marks in its text: a
 // line with "<- KIND" has an error of that kind and one with "<- KIND warning" a
 // warning, and there are no others.
 func (k oneKernel) expect(t *testing.T, kinds ...finding.Kind) []finding.Finding {
@@ -161,7 +161,7 @@ func TestUndefinedUses(t *testing.T) {
 	}
 }
 
-// TestUndefinedUnused: what compilers do with values that do not matter is none.
+// TestUndefinedUnused: an undefined value whose result is not used is not a defect.
 func TestUndefinedUnused(t *testing.T) {
 	for name, body := range map[string]string{
 		"moved":         "mov.u32 %r6, %r5;\nadd.u32 %r7, %r6, 1;\n",
@@ -226,8 +226,8 @@ func TestUndefinedReport(t *testing.T) {
 	}
 }
 
-// TestUndefinedCalls: undefined values go into functions and come back, registers of
-// a function are undefined in each call.
+// TestUndefinedCalls: undefined values are followed into functions and back. The registers of a
+// function are undefined at each call.
 func TestUndefinedCalls(t *testing.T) {
 	const pass = `.func (.param .b32 back) pass(.param .b32 in)
 {
@@ -290,8 +290,8 @@ func TestUndefinedAccumulator(t *testing.T) {
 	oneKernel{target: "sm_90a", threads: 128, body: text("1", " // <- uninit-register")}.expect(t, undefinedKinds...)
 }
 
-// TestUndefinedFree: a kernel in which no register can be undefined is not watched
-// for it at all.
+// TestUndefinedFree: the checker watches no instruction of a kernel in which no register can be
+// undefined.
 func TestUndefinedFree(t *testing.T) {
 	k := oneKernel{body: "shfl.sync.bfly.b32 %r2, %r0, 1, 31, -1;\nst.global.u32 [%rd1], %r2;\n"}
 	others := k.wanted(t, check.Misaligned)
@@ -304,7 +304,7 @@ func TestUndefinedFree(t *testing.T) {
 	}
 }
 
-// wanted is how many instructions a checker wants to see.
+// wanted returns the number of instructions that a checker wants to see.
 func (k oneKernel) wanted(t *testing.T, kinds ...finding.Kind) int {
 	t.Helper()
 	o := &wantCounter{Checker: check.New(kinds...)}

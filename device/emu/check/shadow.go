@@ -51,7 +51,8 @@ type cell struct {
 	w      *event // the last write, or nil
 	r      *event // a read or strong write since then, or nil
 	ext    *ext
-	wl, rl uint32 // the lanes of w and r
+	wLanes uint32 // the lanes of w
+	rLanes uint32 // the lanes of r
 	val    uint32 // with hasVal: the value that was written
 	flags  flag
 }
@@ -74,9 +75,9 @@ type read struct {
 	row   bool // the lanes form a row: see current.row
 }
 
-// wrote reports whether the access is a strong write. A strong write does not replace the last
+// isWrite reports whether the access is a strong write. A strong write does not replace the last
 // weak write: an access that races with the weak write may not race with the strong one.
-func (r *read) wrote() bool { return r.e.class.strong && r.e.writes }
+func (r *read) isWrite() bool { return r.e.class.strong && r.e.writes }
 
 type flag uint32
 
@@ -86,8 +87,8 @@ const (
 	isWritten                  // the cell was written, but w does not say by which event
 	isStrong                   // a strong write is among the reads
 	isSplit                    // the quarters hold the state
-	isRowW                     // the lanes wl form a row: each wrote its own part
-	isRowR                     // the lanes rl form a row: each read its own part
+	isRowW                     // the lanes wLanes form a row: each wrote its own part
+	isRowR                     // the lanes rLanes form a row: each read its own part
 	hasVal                     // val is known
 )
 
@@ -105,13 +106,13 @@ func (c *cell) split() *[4]cell {
 	}
 	for i := range c.ext.sub {
 		b := &c.ext.sub[i]
-		b.w, b.wl, b.r, b.rl, b.flags = c.w, c.wl, nil, 0, c.flags&(isGap|isBarrier|isWritten)
+		b.w, b.wLanes, b.r, b.rLanes, b.flags = c.w, c.wLanes, nil, 0, c.flags&(isGap|isBarrier|isWritten)
 		if x := b.ext; x != nil {
 			*x = ext{more: x.more[:0], sub: x.sub}
 		}
 		if c.flags&isRowW != 0 {
-			b.wl = quarter(c.wl, i)
-			b.row(isRowW, b.wl)
+			b.wLanes = quarter(c.wLanes, i)
+			b.row(isRowW, b.wLanes)
 		}
 		if len(c.ext.early) > 0 {
 			b.more().early = append([]early(nil), c.ext.early...)
@@ -119,11 +120,11 @@ func (c *cell) split() *[4]cell {
 	}
 	c.reads(func(r read) {
 		if r.row {
-			c.giveDown(r)
+			c.pushDown(r)
 		}
 	})
-	c.keepWhole()
-	c.w, c.wl, c.ext.early = nil, 0, nil
+	c.dropRows()
+	c.w, c.wLanes, c.ext.early = nil, 0, nil
 	c.ext.writes, c.ext.fenced, c.ext.reads = nil, nil, nil
 	c.flags = c.flags&^(isRowW|isRowR|hasVal) | isSplit
 	return c.ext.sub
@@ -137,27 +138,27 @@ func (c *cell) more() *ext {
 	return c.ext
 }
 
-// giveDown adds a read to the quarters. Of a row, each quarter gets its lanes.
-func (c *cell) giveDown(r read) {
+// pushDown adds a read to the quarters. Of a row, each quarter gets its lanes.
+func (c *cell) pushDown(r read) {
 	for i := range c.ext.sub {
 		b, q := &c.ext.sub[i], r
 		if r.row {
 			q.lanes = quarter(r.lanes, i)
 			q.row = q.lanes&(q.lanes-1) != 0
 		}
-		if r.wrote() {
+		if r.isWrite() {
 			b.flags |= isStrong
 		}
 		if b.r == nil {
-			b.first(q)
+			b.setFirstRead(q)
 		} else {
 			b.more().more = append(b.more().more, q)
 		}
 	}
 }
 
-// keepWhole removes the reads by rows and keeps those of the whole cell.
-func (c *cell) keepWhole() {
+// dropRows removes the reads by rows. The reads of the whole cell stay.
+func (c *cell) dropRows() {
 	if c.r == nil {
 		return
 	}
@@ -169,9 +170,9 @@ func (c *cell) keepWhole() {
 		}
 	}
 	if c.flags&isRowR != 0 {
-		c.r, c.rl = nil, 0
+		c.r, c.rLanes = nil, 0
 		if len(whole) > 0 {
-			c.first(whole[0])
+			c.setFirstRead(whole[0])
 			whole = whole[:copy(whole, whole[1:])]
 		}
 	}
@@ -214,38 +215,38 @@ func nth(lanes uint32, n int) uint32 {
 // quarters in order and no quarter was read since.
 func (c *cell) rejoin() bool {
 	sub := c.ext.sub
-	e, all, n := sub[0].w, uint32(0), bits.OnesCount32(sub[0].wl)
+	e, all, n := sub[0].w, uint32(0), bits.OnesCount32(sub[0].wLanes)
 	for i := range sub {
 		b := &sub[i]
-		ordered := b.wl > all && bits.OnesCount32(b.wl) == n && (n == 1 || b.flags&isRowW != 0)
-		same := b.wl == all && n == 1 // one lane wrote two quarters, or all
+		ordered := b.wLanes > all && bits.OnesCount32(b.wLanes) == n && (n == 1 || b.flags&isRowW != 0)
+		same := b.wLanes == all && n == 1 // one lane wrote two quarters, or all
 		if b.w != e || e == nil || b.r != nil || b.flags&^(isWritten|isRowW) != 0 || !ordered && !same ||
 			b.ext != nil && len(b.ext.early) > 0 {
 			return false
 		}
-		all |= b.wl
+		all |= b.wLanes
 	}
-	if k := bits.OnesCount32(all); k != 1 && k != 4*n && !(k == 2 && sub[0].wl == sub[1].wl && sub[2].wl == sub[3].wl) {
+	if k := bits.OnesCount32(all); k != 1 && k != 4*n && !(k == 2 && sub[0].wLanes == sub[1].wLanes && sub[2].wLanes == sub[3].wLanes) {
 		return false
 	}
-	c.w, c.wl, c.flags = e, all, c.flags&isStrong
+	c.w, c.wLanes, c.flags = e, all, c.flags&isStrong
 	c.row(isRowW, all)
 	return true
 }
 
-// noted adds a read to a cell. It replaces an earlier read that is ordered before it: an access
+// addRead adds a read to a cell. It replaces an earlier read that is ordered before it: an access
 // that comes after the new read also comes after the earlier one.
-func (c *cell) noted(e *event, lanes uint32, row bool, after func(r read) bool) {
+func (c *cell) addRead(e *event, lanes uint32, row bool, after func(r read) bool) {
 	n := read{e, lanes, row}
 	if c.r == nil {
-		c.first(n)
+		c.setFirstRead(n)
 		return
 	}
-	if old := (read{c.r, c.rl, c.flags&isRowR != 0}); old.merge(n) {
-		c.rl = old.lanes
+	if old := (read{c.r, c.rLanes, c.flags&isRowR != 0}); old.merge(n) {
+		c.rLanes = old.lanes
 		return
 	} else if replaces(e, c.r) && after(old) {
-		c.first(n)
+		c.setFirstRead(n)
 		return
 	}
 	if c.ext == nil {
@@ -267,19 +268,19 @@ func (c *cell) noted(e *event, lanes uint32, row bool, after func(r read) bool) 
 	c.ext.more = append(c.ext.more, n)
 }
 
-// readBy adds a deferred read. It was ordered after all writes when it happened.
-func (c *cell) readBy(e *event, lanes uint32, row bool) {
+// addDeferred adds a deferred read. It was ordered after all writes when it happened.
+func (c *cell) addDeferred(e *event, lanes uint32, row bool) {
 	if c.flags&isSplit != 0 {
 		if row {
 			for i := range c.ext.sub {
 				q := quarter(lanes, i)
-				c.ext.sub[i].readBy(e, q, q&(q-1) != 0)
+				c.ext.sub[i].addDeferred(e, q, q&(q-1) != 0)
 			}
 			return
 		}
 		c.ext.reads = nil
 	}
-	c.noted(e, lanes, row, func(r read) bool {
+	c.addRead(e, lanes, row, func(r read) bool {
 		return r.e.w == e.w && r.e.time <= e.time && r.lanes&^lanes == 0 && (!row || r.row && r.lanes == lanes)
 	})
 }
@@ -287,8 +288,8 @@ func (c *cell) readBy(e *event, lanes uint32, row bool) {
 // mostReads is the number of accesses besides the last write that a cell holds.
 const mostReads = 64
 
-func (c *cell) first(r read) {
-	c.r, c.rl = r.e, r.lanes
+func (c *cell) setFirstRead(r read) {
+	c.r, c.rLanes = r.e, r.lanes
 	c.flags &^= isRowR
 	if r.row {
 		c.flags |= isRowR
@@ -311,9 +312,9 @@ func replaces(e, old *event) bool {
 	return e.work == nil && old.work == nil && e.class.strong == old.class.strong && e.writes == old.writes
 }
 
-// wrote records a write of the cell and removes the accesses before it.
-func (c *cell) wrote(e *event, lanes uint32, row bool) {
-	c.w, c.wl, c.r, c.rl = e, lanes, nil, 0
+// setWrite records a write of the cell and removes the accesses before it.
+func (c *cell) setWrite(e *event, lanes uint32, row bool) {
+	c.w, c.wLanes, c.r, c.rLanes = e, lanes, nil, 0
 	c.flags &^= isStrong | isSplit | isRowR | isRowW | hasVal
 	if row {
 		c.flags |= isRowW
@@ -328,7 +329,7 @@ func (c *cell) reads(do func(r read)) {
 	if c.r == nil {
 		return
 	}
-	do(read{c.r, c.rl, c.flags&isRowR != 0})
+	do(read{c.r, c.rLanes, c.flags&isRowR != 0})
 	if c.ext != nil {
 		for _, r := range c.ext.more {
 			do(r)

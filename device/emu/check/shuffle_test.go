@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
-// TestShuffle: a value from a lane that does not take part is a defect where it is
-// used, at the shuffle.
+// TestShuffle: a value from a lane that does not take part is a defect if it is used. It is
+// reported at the shuffle.
 func TestShuffle(t *testing.T) {
 	const mark = " // <- shuffle-inactive"
 	tree := func(mask, mark string) (text string) {
@@ -47,8 +47,8 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
-// TestMembers: who executes an exchange is in its own mask; a mask that names lanes
-// which have ended is a warning, unless one of them is read.
+// TestMembers: a lane that executes an exchange must be in its own mask. A mask that names lanes
+// which have ended is a warning, unless such a lane is read.
 func TestMembers(t *testing.T) {
 	const half = "setp.ge.u32 %p1, %r0, 16;\n@%p1 ret;\n"
 	for _, c := range []struct {

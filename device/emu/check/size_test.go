@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// TestRaceHasSizeOfAccess: blocks that store 4 bytes per lane race by 4 bytes, also
-// where several lanes fill one cell of the shadow memory together.
+// TestRaceHasSizeOfAccess: a race between blocks that store 4 bytes per lane is reported as
+// 4 bytes, also if several lanes together fill one cell of the shadow memory.
 func TestRaceHasSizeOfAccess(t *testing.T) {
 	c := New(GlobalRace)
 	run(t, c, strings.Replace(dummyText, "%tid.x", "%laneid", 1), "dummy", device.Launch{Grid: device.D(2), Block: device.D(32)})

@@ -218,7 +218,7 @@ func (w *groupWatch) step(s *observe.Step) {
 	case s.Op.Name != "wgmma":
 		w.touch(g, in, s)
 		if s.Op.Name == "ret" || s.Op.Name == "exit" {
-			w.leave(g, s)
+			w.checkEnd(g, s)
 		}
 	case s.Op.Has("fence"):
 		g.fenced, g.ready = true, true
@@ -253,13 +253,13 @@ func (g *groupWarp) wait(keep int) {
 func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *observe.Step) {
 	for _, i := range in.reads {
 		if r := &g.regs[i]; r.work != nil {
-			w.early(g, in, s, r, i, false)
+			w.reportEarly(g, in, s, r, i, false)
 		}
 	}
 	for _, i := range in.writes {
 		r := &g.regs[i]
 		if r.work != nil {
-			w.early(g, in, s, r, i, true)
+			w.reportEarly(g, in, s, r, i, true)
 		}
 		r.wrote, r.since = s.ID, g.epoch
 	}
@@ -269,7 +269,7 @@ func (w *groupWatch) touch(g *groupWarp, in *groupInst, s *observe.Step) {
 func (w *groupWatch) issue(g *groupWarp, in *groupInst, s *observe.Step) {
 	w.compare(g, s)
 	if bad := g.unordered(in, w.p.insts); bad != nil || !g.fenced {
-		w.unfenced(g, in, s, bad)
+		w.reportUnfenced(g, in, s, bad)
 	}
 	w.overlap(g, in, s)
 	k := &groupWork{id: s.ID, group: g.groups, inst: in, reported: map[finding.Severity]bool{}}
@@ -309,7 +309,7 @@ func (g *groupWarp) unordered(in *groupInst, insts []*groupInst) *groupReg {
 func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *observe.Step) {
 	for _, i := range in.a {
 		if r := &g.regs[i]; r.work != nil && !r.input {
-			w.early(g, in, s, r, i, false)
+			w.reportEarly(g, in, s, r, i, false)
 			return
 		}
 	}
@@ -317,10 +317,10 @@ func (w *groupWatch) overlap(g *groupWarp, in *groupInst, s *observe.Step) {
 		r := &g.regs[i]
 		switch {
 		case r.work != nil && r.input:
-			w.early(g, in, s, r, i, true)
+			w.reportEarly(g, in, s, r, i, true)
 			return
 		case r.shape != "" && r.shape != in.shape && r.shaped == g.epoch:
-			w.reshaped(in, s, r)
+			w.reportReshaped(in, s, r)
 			return
 		}
 	}

@@ -39,8 +39,8 @@ var (
 	}
 )
 
-// early reports an instruction that accesses a register of a running product.
-func (w *groupWatch) early(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg, i int, write bool) {
+// reportEarly reports an instruction that accesses a register of a running product.
+func (w *groupWatch) reportEarly(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg, i int, write bool) {
 	k := r.work
 	d := finding.Finding{Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
 	text := groupEarly
@@ -89,9 +89,9 @@ func (w *groupWatch) visible(s *observe.Step) bool {
 	return seen
 }
 
-// unfenced reports a product without a fence. r is a register that was written after the last
+// reportUnfenced reports a product without a fence. r is a register that was written after the last
 // fence, or nil if there was no fence at all.
-func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg) {
+func (w *groupWatch) reportUnfenced(g *groupWarp, in *groupInst, s *observe.Step, r *groupReg) {
 	d := finding.Finding{
 		Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
 		Message: "there is no wgmma.fence before the first wgmma.mma_async of the warp",
@@ -115,7 +115,9 @@ func (w *groupWatch) unfenced(g *groupWarp, in *groupInst, s *observe.Step, r *g
 	}
 }
 
-func (w *groupWatch) reshaped(in *groupInst, s *observe.Step, r *groupReg) {
+// reportReshaped reports a product whose shape differs from that of the last product on its
+// accumulators.
+func (w *groupWatch) reportReshaped(in *groupInst, s *observe.Step, r *groupReg) {
 	d := finding.Finding{
 		Kind: WgmmaHazard, Severity: finding.Error, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask),
 		Message: fmt.Sprintf("a product of shape %s follows one of shape %s on the same accumulators without a wgmma.fence", in.shape, r.shape),
@@ -127,8 +129,8 @@ func (w *groupWatch) reshaped(in *groupInst, s *observe.Step, r *groupReg) {
 	w.c.report(groupShape.of(d))
 }
 
-// leave reports a running product when the last lanes of a warp end.
-func (w *groupWatch) leave(g *groupWarp, s *observe.Step) {
+// checkEnd reports a running product when the last lanes of a warp end.
+func (w *groupWatch) checkEnd(g *groupWarp, s *observe.Step) {
 	if s.Live&^s.Mask != 0 || len(g.running) == 0 {
 		return
 	}
@@ -189,7 +191,7 @@ func (w *groupWatch) compare(g *groupWarp, s *observe.Step) {
 		})
 	}
 	if differs != "" {
-		w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between the lanes of a warp", differs), nil)
+		w.reportDifference(s, fmt.Sprintf("%s of wgmma.mma_async differs between the lanes of a warp", differs), nil)
 	}
 	first := group.products[g.issued]
 	if first == nil {
@@ -211,10 +213,12 @@ func (w *groupWatch) compare(g *groupWarp, s *observe.Step) {
 	default:
 		return
 	}
-	w.differ(s, fmt.Sprintf("%s of wgmma.mma_async differs between warps %d and %d of a warpgroup", differs, first.warp, s.Warp), first)
+	w.reportDifference(s, fmt.Sprintf("%s of wgmma.mma_async differs between warps %d and %d of a warpgroup", differs, first.warp, s.Warp), first)
 }
 
-func (w *groupWatch) differ(s *observe.Step, message string, first *sharedProduct) {
+// reportDifference reports operands that differ between lanes or warps. first is the product of
+// the first warp, or nil.
+func (w *groupWatch) reportDifference(s *observe.Step, message string, first *sharedProduct) {
 	d := finding.Finding{Kind: WgmmaHazard, Severity: finding.Error, Message: message, Place: w.c.at(s.ID, s.Rank, s.Warp, s.Mask)}
 	d.Action = "asynchronous product"
 	if first != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 )
 
-// groupKernel is a kernel of a warpgroup with a zeroed tile and descriptors of it in
-// %rd4 and %rd5, and predicates %p1 false, %p2 true.
+// groupKernel returns a kernel of warpgroups with a tile of zeros. %rd4 and %rd5 are descriptors of
+// the tile; %p1 is false and %p2 is true.
 func groupKernel(threads int, body string) oneKernel {
 	for name, op := range map[string]string{
 		"PRODUCT4": "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f4, %f5, %f6, %f7}, %rd4, %rd5,",
@@ -38,8 +38,8 @@ func groupKernel(threads int, body string) oneKernel {
 ` + body}
 }
 
-// TestGroupRegisters: the registers of wgmma may not be touched before the wait that
-// covers it, and writes to them need a fence.
+// TestGroupRegisters: the registers of wgmma must not be accessed before the wait that covers it,
+// and writes to them need a fence.
 func TestGroupRegisters(t *testing.T) {
 	const (
 		start = "FENCE\nPRODUCT4 START\nCOMMIT\n"
@@ -75,8 +75,8 @@ func TestGroupRegisters(t *testing.T) {
 	}
 }
 
-// TestGroupCompiled: what a compiler moves to and from its inline assembly is no
-// error, but the rest is.
+// TestGroupCompiled: moves by a compiler to and from inline assembly are not errors; other accesses
+// are.
 func TestGroupCompiled(t *testing.T) {
 	const (
 		fence = "// begin inline asm\nFENCE\n// end inline asm\n"
@@ -101,7 +101,7 @@ func TestGroupCompiled(t *testing.T) {
 	}
 }
 
-// TestGroupAgrees: the warps of a group execute the same product.
+// TestGroupAgrees: the warps of a warpgroup must execute the same product.
 func TestGroupAgrees(t *testing.T) {
 	const end = "COMMIT\nWAIT 0;\n"
 	for name, c := range map[string]struct {
@@ -123,5 +123,5 @@ func TestGroupAgrees(t *testing.T) {
 		})
 	}
 	two := "setp.lt.u32 %p3, %r0, 128;\nFENCE\n@%p3 bra ONE;\nPRODUCT4 START\nbra DONE;\nONE:\nPRODUCT8 START\nDONE:\n" + end
-	groupKernel(256, two).expect(t, check.WgmmaHazard) // other groups do as they like
+	groupKernel(256, two).expect(t, check.WgmmaHazard) // different warpgroups may differ
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// workload is a correct kernel with a launch. Its buffers are made on the spot: the
-// file N.TYPE.txt holds the numbers from 0 to N-1.
+// workload is a correct kernel with a launch. The files of its buffers are generated: the file
+// N.TYPE.txt holds the numbers from 0 to N-1.
 type workload struct {
 	file   string // of PTX
 	launch string
@@ -50,7 +50,7 @@ var examples = []workload{
 		{"poison": 16384}]}`},
 }
 
-// attention is one of the attention kernels over heads of so many queries.
+// attention returns an attention kernel with heads of the given number of queries.
 func attention(name string, heads, seq, grid, block, shared int) workload {
 	n := 64 * heads * seq
 	return workload{"kernels/attn/stages/testdata/" + name + ".ptx", fmt.Sprintf(`{"entry": "attn_e4m3_d64_f16", "grid": [%d], "block": [%d], "shared": %d, "params": [
@@ -59,14 +59,15 @@ func attention(name string, heads, seq, grid, block, shared int) workload {
 		{"u32": 1}, {"u32": %[5]d}, {"u32": %[7]d}, {"f32": 0.125}]}`, grid, block, shared, n, heads, 2*n, seq)}
 }
 
-// presets are the attention kernels. Those with rings have tiles enough to go round.
+// presets returns the attention kernels. Those with rings get enough tiles to use each slot more
+// than once.
 var presets = []workload{
 	attention("stage0", 2, 80, 6, 128, 32512), attention("stage1", 2, 80, 6, 128, 48896), attention("stage2", 2, 80, 6, 128, 53504),
 	attention("stage3a", 2, 80, 6, 128, 48896), attention("xor-swizzle", 2, 80, 6, 128, 50432), attention("stage3b", 2, 80, 4, 128, 44032),
 	attention("stage4", 1, 210, 4, 128, 52224), attention("stage5", 1, 210, 4, 192, 62528), attention("stage5-persistent", 2, 80, 3, 192, 62528),
 }
 
-// triton are kernels that Triton wrote, of the parser's corpus.
+// triton are kernels that Triton compiled, from the corpus of the parser.
 var triton = []workload{
 	{"ptx/parse/testdata/triton36/mm_fp16_8_90.ptx", `{"entry": "matmul", "grid": [1, 1], "block": [256], "shared": 131072, "params": [
 		{"buffer": "32768.f16.txt"}, {"buffer": "32768.f16.txt"}, {"poison": 32768}, {"u32": 128}, {"u32": 128}, {"u32": 256}, {"u64": 0}, {"u64": 0}]}`},
@@ -102,7 +103,7 @@ func (w workload) launches(t *testing.T) *launchfile.File {
 	return f
 }
 
-// ramp makes the files of workloads.
+// ramp generates the files of workloads.
 func ramp(name string) ([]byte, error) {
 	n, typ, _ := strings.Cut(name, ".")
 	count, err := strconv.Atoi(n)
@@ -118,7 +119,7 @@ func ramp(name string) ([]byte, error) {
 	return fmt.Appendf(nil, "0..%d", count-1), nil
 }
 
-// TestExamplesAreClean: nothing is found in the kernels of the project.
+// TestExamplesAreClean: the kernels of the project have no findings.
 func TestExamplesAreClean(t *testing.T) {
 	for _, w := range append(examples, presets...) {
 		t.Run(w.name(), func(t *testing.T) {
@@ -128,7 +129,7 @@ func TestExamplesAreClean(t *testing.T) {
 	}
 }
 
-// TestTritonIsClean: no error is found in kernels that Triton compiled.
+// TestTritonIsClean: kernels that Triton compiled have no errors.
 func TestTritonIsClean(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long")
@@ -145,8 +146,7 @@ func TestTritonIsClean(t *testing.T) {
 	}
 }
 
-// TestNvccKernelsAreClean: no error is found in the CUDA kernels that the emulator is
-// tested with.
+// TestNvccKernelsAreClean: the CUDA kernels of the emulator's tests have no errors.
 func TestNvccKernelsAreClean(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine, and long")
@@ -181,7 +181,7 @@ func TestNvccKernelsAreClean(t *testing.T) {
 	}
 }
 
-// errorsIn reports errors of correct kernels. Warnings are for what is widely done.
+// errorsIn reports errors in correct kernels. Warnings are accepted: they concern common practice.
 func errorsIn(t *testing.T, defects []finding.Finding) {
 	t.Helper()
 	for i := range defects {
@@ -191,7 +191,7 @@ func errorsIn(t *testing.T, defects []finding.Finding) {
 	}
 }
 
-// TestConformanceIsClean: no error is found in the cases that every device must pass.
+// TestConformanceIsClean: the cases that every device must pass have no errors.
 func TestConformanceIsClean(t *testing.T) {
 	devicetest.Run(t, func(target ptx.Target) (device.Device, error) {
 		c := check.New()
@@ -200,7 +200,7 @@ func TestConformanceIsClean(t *testing.T) {
 	})
 }
 
-// judged judges what a case did when its device is closed.
+// judged checks the findings of a case when its device is closed.
 type judged struct {
 	device.Device
 	c *check.Checker
