@@ -89,6 +89,15 @@ type Found struct {
 	Shape problem.Shape `json:"shape,omitzero"`
 }
 
+// Findings returns the findings without their shapes.
+func (d *Defects) Findings() []finding.Finding {
+	all := make([]finding.Finding, len(d.Found))
+	for i := range d.Found {
+		all[i] = d.Found[i].Finding
+	}
+	return all
+}
+
 // Add adds the findings of a run on a shape. A finding that is known is merged.
 func (d *Defects) Add(s problem.Shape, found ...finding.Finding) {
 	for _, f := range found {
@@ -100,14 +109,7 @@ func (d *Defects) Add(s problem.Shape, found ...finding.Finding) {
 			d.Found[at].Merge(&f)
 		}
 	}
-	d.Errors, d.Warnings = 0, 0
-	for i := range d.Found {
-		if d.Found[i].Severity == finding.Error {
-			d.Errors++
-		} else {
-			d.Warnings++
-		}
-	}
+	d.Errors, d.Warnings = finding.Count(d.Findings())
 }
 
 // Defects holds the findings of the checkers.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -159,12 +160,7 @@ func (r *GateResult) printFindings(env *cli.Env, s term.Style) {
 	if d == nil || len(d.Found) == 0 || r.Verdict.OK() {
 		return
 	}
-	var errors []finding.Finding
-	for i := range d.Found {
-		if d.Found[i].Severity == finding.Error {
-			errors = append(errors, d.Found[i].Finding)
-		}
-	}
+	errors := slices.DeleteFunc(d.Findings(), func(f finding.Finding) bool { return f.Severity != finding.Error })
 	if len(errors) == 0 {
 		return
 	}

@@ -119,10 +119,10 @@ func (x *Once) chosen(d *record.Defects) *record.Defects {
 		return nil
 	}
 	c := *d
-	c.Found = slices.DeleteFunc(slices.Clone(d.Found), func(f finding.Finding) bool {
+	c.Found = slices.DeleteFunc(slices.Clone(d.Found), func(f record.Found) bool {
 		return slices.Contains(check.Kinds(), f.Kind) && !slices.Contains(x.kinds, f.Kind)
 	})
-	c.Errors, c.Warnings = finding.Count(c.Found)
+	c.Errors, c.Warnings = finding.Count(c.Findings())
 	return &c
 }
 

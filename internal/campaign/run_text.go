@@ -27,7 +27,7 @@ func (r *RunResult) Show(env *cli.Env) {
 	}
 	r.printTime(env)
 	if r.Defects != nil {
-		findingtext.NewPrinter(env, s, r.file, r.ptx).Print(r.Defects.Found)
+		findingtext.NewPrinter(env, s, r.file, r.ptx).Print(r.Defects.Findings())
 	}
 	if len(r.Wrong) == 0 {
 		fmt.Fprintf(env, "%s: within the tolerance, inputs and guard bands unchanged, the same bits in both runs%s\n", s.Green("ok"), r.checked())
