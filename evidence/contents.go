@@ -9,12 +9,21 @@ type Judgement struct {
 	*record.Verdict
 }
 
-// Item is a record with its hash and the verdicts on it, the oldest first.
+// Remark is a note with its hash.
+type Remark struct {
+	Hash string
+	Seq  int
+	*record.Note
+}
+
+// Item is a record with its hash, the verdicts on it and the notes about it, the oldest
+// first.
 type Item struct {
 	Hash string
 	Seq  int
 	*record.Record
 	Verdicts []Judgement
+	Notes    []Remark
 }
 
 // Verdict returns the newest verdict, or nil.
@@ -23,6 +32,24 @@ func (i *Item) Verdict() *Judgement {
 		return nil
 	}
 	return &i.Verdicts[len(i.Verdicts)-1]
+}
+
+// Counts is how many objects of each kind there are.
+type Counts struct {
+	Records  int `json:"records"`
+	Verdicts int `json:"verdicts"`
+	Remarks  int `json:"remarks"` // notes about records
+}
+
+func (n *Counts) add(k Kind) {
+	switch k {
+	case Record:
+		n.Records++
+	case Verdict:
+		n.Verdicts++
+	case Note:
+		n.Remarks++
+	}
 }
 
 // Contents is everything in a store.
@@ -43,6 +70,11 @@ func (s *Store) Load() *Contents {
 	for _, j := range v.verdicts {
 		if item := byHash[j.Record]; item != nil {
 			item.Verdicts = append(item.Verdicts, j)
+		}
+	}
+	for _, n := range v.notes {
+		if item := byHash[n.Record]; item != nil {
+			item.Notes = append(item.Notes, n)
 		}
 	}
 	return c

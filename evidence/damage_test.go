@@ -49,7 +49,7 @@ func TestDamageIsFound(t *testing.T) {
 		want []string // all problems: "path: words", with OBJECTn for the n-th object
 	}{
 		{"object edited", func(t *testing.T, dir string, h []string) { edit(t, object(dir, h[2]), "stage1", "stage9") },
-			[]string{"OBJECT2: is damaged", "OBJECT3: judges"}},
+			[]string{"OBJECT2: is damaged", "OBJECT3: is about"}},
 		{"object cut", func(t *testing.T, dir string, h []string) { put(t, object(dir, h[4]), `{"schema":1,`) },
 			[]string{"OBJECT4: is damaged"}},
 		{"object empty", func(t *testing.T, dir string, h []string) { put(t, object(dir, h[1]), "") },
@@ -57,7 +57,7 @@ func TestDamageIsFound(t *testing.T) {
 		{"object removed", func(t *testing.T, dir string, h []string) { os.Remove(object(dir, h[1])) },
 			[]string{"OBJECT1: is missing"}},
 		{"object replaced by another", func(t *testing.T, dir string, h []string) { os.Rename(object(dir, h[4]), object(dir, h[0])) },
-			[]string{"OBJECT0: is damaged", "OBJECT1: judges", "OBJECT4: is missing"}},
+			[]string{"OBJECT0: is damaged", "OBJECT1: is about", "OBJECT4: is missing"}},
 		{"object renamed", func(t *testing.T, dir string, h []string) {
 			os.Rename(object(dir, h[4]), filepath.Join(dir, "objects", "x.json"))
 		}, []string{"OBJECT4: is missing", "objects/x.json: does not have the name"}},
@@ -66,7 +66,7 @@ func TestDamageIsFound(t *testing.T) {
 		{"last entry edited", func(t *testing.T, dir string, h []string) { edit(t, entry(dir, 5), "stage2", "stage3") },
 			[]string{"log/00000005.json: was changed", "log/00000005.json: does not match the object"}},
 		{"entry cut", func(t *testing.T, dir string, h []string) { put(t, entry(dir, 3), `{"seq":3`) },
-			[]string{"OBJECT3: judges", "log/00000003.json: is damaged", "log/00000003.json: was changed"}},
+			[]string{"OBJECT3: is about", "log/00000003.json: is damaged", "log/00000003.json: was changed"}},
 		{"entry removed", func(t *testing.T, dir string, h []string) { os.Remove(entry(dir, 2)) },
 			[]string{"log/00000002.json: is missing"}},
 		{"two entries removed", func(t *testing.T, dir string, h []string) { os.Remove(entry(dir, 1)); os.Remove(entry(dir, 2)) },

@@ -22,6 +22,7 @@ type Kind string
 const (
 	Record  Kind = "record"
 	Verdict Kind = "verdict"
+	Note    Kind = "note"
 )
 
 // Entry is one entry of the log: what was added, and what a reader searches for.
@@ -30,11 +31,11 @@ type Entry struct {
 	Previous string    `json:"previous"` // hash of the entry before, "" for the first
 	Kind     Kind      `json:"kind"`
 	Object   string    `json:"object"` // the hash, which is also the name of the file
-	Time     time.Time `json:"time"`   // of the record or the verdict
+	Time     time.Time `json:"time"`   // of the object
 	Kernel   string    `json:"kernel"`
 	Device   string    `json:"device"`
-	// The fields below are set for verdicts only.
-	Judges  string         `json:"judges,omitempty"` // hash of the record
+	Judges   string    `json:"judges,omitempty"` // hash of the record that a verdict or a note is about
+	// Outcome is set for verdicts only.
 	Outcome record.Outcome `json:"outcome,omitempty"`
 }
 

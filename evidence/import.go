@@ -4,10 +4,9 @@ import "fmt"
 
 // Imported counts what an import added.
 type Imported struct {
-	From     string `json:"from"`
-	Records  int    `json:"records"`
-	Verdicts int    `json:"verdicts"`
-	Known    int    `json:"known"` // objects that were present before
+	From string `json:"from"`
+	Counts
+	Known int `json:"known"` // objects that were present before
 }
 
 // Damage is the error of an operation that refuses a damaged store.
@@ -54,11 +53,7 @@ func (s *Store) Import(from *Store) (Imported, error) {
 		if err := s.publish(data, e); err != nil {
 			return n, s.explain(err)
 		}
-		if e.Kind == Record {
-			n.Records++
-		} else {
-			n.Verdicts++
-		}
+		n.add(e.Kind)
 	}
 	return n, nil
 }

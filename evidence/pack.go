@@ -18,10 +18,9 @@ import (
 
 // Exported counts what an export holds.
 type Exported struct {
-	Records  int    `json:"records"`
-	Verdicts int    `json:"verdicts"`
-	Head     string `json:"head"` // hash of the newest entry
-	Bytes    int64  `json:"bytes"`
+	Counts
+	Head  string `json:"head"` // hash of the newest entry
+	Bytes int64  `json:"bytes"`
 }
 
 // Export writes the store as one file: a tar of its folder, compressed with gzip. `tar xzf`
@@ -67,11 +66,7 @@ func (s *Store) Export(w io.Writer) (Exported, error) {
 			return n, err
 		}
 		last = head{Seq: e.Seq, Entry: hashOf(line)}
-		if e.Kind == Record {
-			n.Records++
-		} else {
-			n.Verdicts++
-		}
+		n.add(e.Kind)
 	}
 	// The head of the exported entries: other processes may add entries meanwhile.
 	data, err := encode(last)

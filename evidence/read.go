@@ -90,7 +90,7 @@ func (s *Store) entry(seq int) (*Entry, string, error) {
 	switch {
 	case e.Seq != seq:
 		return &e, hash, fmt.Errorf("is entry %d by its content: it was renamed or replaced", e.Seq)
-	case e.Kind != Record && e.Kind != Verdict:
+	case e.Kind != Record && e.Kind != Verdict && e.Kind != Note:
 		return &e, hash, fmt.Errorf("is damaged: no kind %q", e.Kind)
 	case !isHash(e.Object):
 		return &e, hash, fmt.Errorf("is damaged: %q is no hash", e.Object)
@@ -122,6 +122,15 @@ func (s *Store) Verdict(hash string) (*record.Verdict, error) {
 		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is not a verdict"}
 	}
 	return v, err
+}
+
+// Note returns the note with a hash.
+func (s *Store) Note(hash string) (*record.Note, error) {
+	n, err := decode(s, hash, record.ReadNote)
+	if err == nil && (len(n.Parts()) == 0 || !isHash(n.Record)) {
+		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is not a note"}
+	}
+	return n, err
 }
 
 // decode reads an object.

@@ -86,12 +86,32 @@ func (s *Store) AddVerdict(v *record.Verdict) (hash string, err error) {
 	return s.add(v, verdictEntry(v, r))
 }
 
+// AddNote adds a note and returns its hash. The record that it is about must be in the
+// store.
+func (s *Store) AddNote(n *record.Note) (hash string, err error) {
+	if n.Schema != record.Schema {
+		return "", fmt.Errorf("a note of schema %d: this version writes %d", n.Schema, record.Schema)
+	}
+	if len(n.Parts()) == 0 {
+		return "", errors.New("the note is empty")
+	}
+	r, err := s.Record(n.Record)
+	if err != nil {
+		return "", fmt.Errorf("the record that the note is about: %w", err)
+	}
+	return s.add(n, noteEntry(n, r))
+}
+
 func recordEntry(r *record.Record) Entry {
 	return Entry{Kind: Record, Time: r.Build.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name}
 }
 
 func verdictEntry(v *record.Verdict, r *record.Record) Entry {
 	return Entry{Kind: Verdict, Time: v.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name, Judges: v.Record, Outcome: v.Outcome}
+}
+
+func noteEntry(n *record.Note, r *record.Record) Entry {
+	return Entry{Kind: Note, Time: n.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name, Judges: n.Record}
 }
 
 // add writes an object and its entry.

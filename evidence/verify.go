@@ -13,9 +13,8 @@ import (
 
 // Check is the result of a verification.
 type Check struct {
-	Entries  int       `json:"entries"` // entries without a problem
-	Records  int       `json:"records"`
-	Verdicts int       `json:"verdicts"`
+	Entries int `json:"entries"` // entries without a problem
+	Counts
 	Texts    int       `json:"texts"`    // PTX of kernels
 	Head     string    `json:"head"`     // the hash of the newest entry
 	Problems []Problem `json:"problems"` // damaged files
@@ -36,6 +35,7 @@ type verification struct {
 	texts    map[string]bool // PTX texts that records name
 	records  []*Item
 	verdicts []Judgement
+	notes    []Remark
 }
 
 func (s *Store) verify() *verification {
@@ -99,6 +99,16 @@ func (v *verification) chain(h head, headErr error) {
 	}
 }
 
+// about returns the record that a verdict or a note is about, or nil and a problem.
+func (v *verification) about(e *Entry, hash string) *record.Record {
+	i := slices.IndexFunc(v.records, func(it *Item) bool { return it.Hash == hash })
+	if i < 0 {
+		v.problem(objectFile(e.Object), "is about %s…, but the log has no sound record of that hash before it", hash[:12])
+		return nil
+	}
+	return v.records[i].Record
+}
+
 // object checks the object of an entry.
 func (v *verification) object(e *Entry) {
 	again := v.named[e.Object] // it was lost and added again
@@ -114,7 +124,7 @@ func (v *verification) object(e *Entry) {
 		want = recordEntry(r)
 		if !again {
 			v.records = append(v.records, &Item{Hash: e.Object, Seq: e.Seq, Record: r})
-			v.Records++
+			v.Counts.add(Record)
 			v.textsOf(r)
 		}
 	case Verdict:
@@ -123,15 +133,29 @@ func (v *verification) object(e *Entry) {
 			v.damaged(err)
 			return
 		}
-		i := slices.IndexFunc(v.records, func(it *Item) bool { return it.Hash == verdict.Record })
-		if i < 0 {
-			v.problem(objectFile(e.Object), "judges %s…, but the log has no sound record of that hash before it", verdict.Record[:12])
+		r := v.about(e, verdict.Record)
+		if r == nil {
 			return
 		}
-		want = verdictEntry(verdict, v.records[i].Record)
+		want = verdictEntry(verdict, r)
 		if !again {
 			v.verdicts = append(v.verdicts, Judgement{e.Object, e.Seq, verdict})
-			v.Verdicts++
+			v.Counts.add(Verdict)
+		}
+	case Note:
+		note, err := v.store.Note(e.Object)
+		if err != nil {
+			v.damaged(err)
+			return
+		}
+		r := v.about(e, note.Record)
+		if r == nil {
+			return
+		}
+		want = noteEntry(note, r)
+		if !again {
+			v.notes = append(v.notes, Remark{e.Object, e.Seq, note})
+			v.Counts.add(Note)
 		}
 	}
 	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object

@@ -201,10 +201,10 @@
 //
 // evidence show writes one object: "hash", "kind" ("record" or "verdict"), "seq", its
 // number in the log, "object", the file as it is (attest/record.Record or Verdict), and
-// "verdicts", the hashes of those on a record. With --kernel it writes "kernel", the name,
+// "verdicts" and "notes", the hashes of those on a record. With --kernel it writes "kernel", the name,
 // and "ptx" and "abi", the files.
 //
-// evidence verify writes one object: "entries", "records", "verdicts" and "texts" (PTX of
+// evidence verify writes one object: "entries", "records", "verdicts", "remarks" (notes) and "texts" (PTX of
 // kernels) that are in order, "head", the hash of the newest entry, and "problems" and
 // "notes", lists of "path" and "what".
 //
@@ -212,10 +212,10 @@
 // "outcome", lists of "what", "a", "b" where texts differ; "resources", "errors" and
 // "times", lists of "what", "a", "b", "ratio", null where one has no such figure.
 //
-// evidence export writes one object: "records", "verdicts", "head", the hash of the newest
+// evidence export writes one object: "records", "verdicts", "remarks", "head", the hash of the newest
 // entry, and "bytes".
 //
-// evidence import writes one object per folder or file: "from", "records", "verdicts",
+// evidence import writes one object per folder or file: "from", "records", "verdicts", "remarks",
 // "known".
 //
 // report writes one object:

@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func evidenceCommand(env *cli.Env) *cobra.Command {
@@ -27,12 +28,13 @@ HASH is the hash of a record or a verdict, or its first letters.`,
   attest evidence show 3f9a
   attest evidence verify
   attest evidence diff 3f9a 81c0
+  attest evidence note 3f9a --lesson "the exponentials hide behind the products"
   attest evidence export h200.tar.gz      one file, to bring home
   attest evidence import h200.tar.gz
   cat .attest/log/*.json | jq .           the log, without attest
   sha256sum .attest/objects/*/*           the names are the sums`)
 	archiveFlag(c, x)
-	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x))
+	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x), evidenceNote(x))
 	return c
 }
 
@@ -50,6 +52,31 @@ func arguments(n int, what string) cobra.PositionalArgs {
 		}
 		return fmt.Errorf("%s given, want %s; see %s --help", english.Are(len(args), "argument"), what, c.CommandPath())
 	}
+}
+
+func evidenceNote(x *archive.Archive) *cobra.Command {
+	var n record.Note
+	c := &cobra.Command{
+		Use:   "note HASH",
+		Short: "Add what was learned from a record",
+		Long: `Add a note to a record: what was expected, why it came out as it did, and what follows
+from it. Notes are appended to the evidence and never changed; the page and attest evidence
+show print them with the record.
+
+  attest evidence note 3f9a --root-cause "one block per SM" --lesson "count blocks first"
+
+JSON: {"note", "record"}, two hashes.`,
+		Example: `  attest evidence note 3f9a --hypothesis "P in the buffer of the scores saves shared memory"
+  attest evidence note 3f9a --recommendation "try it on a chip with 100 KiB per SM"`,
+		Args: arguments(1, "one HASH"),
+		RunE: func(_ *cobra.Command, args []string) error { return x.Note(args[0], n) },
+	}
+	f := c.Flags()
+	f.StringVar(&n.Hypothesis, "hypothesis", "", "what was expected, and why")
+	f.StringVar(&n.RootCause, "root-cause", "", "why it came out as it did")
+	f.StringVar(&n.Lesson, "lesson", "", "what was learned")
+	f.StringVar(&n.Recommendation, "recommendation", "", "what to do next")
+	return c
 }
 
 func evidenceList(x *archive.Archive) *cobra.Command {
@@ -91,8 +118,9 @@ func evidenceShow(x *archive.Archive) *cobra.Command {
 With --kernel, write the kernel of the record to a folder instead, so that it can be run
 again: its PTX as kernel.ptx and its call as kernel.json, as --ptx and --abi read them.
 
-JSON: {"hash", "kind", "seq", "object", "verdicts"}. "kind" is "record" or "verdict",
-"object" is what the file holds, "verdicts" are the hashes of those on a record.
+JSON: {"hash", "kind", "seq", "object", "verdicts", "notes"}. "kind" is "record", "verdict"
+or "note", "object" is what the file holds, "verdicts" and "notes" are the hashes of those
+that belong to a record.
 With --kernel: {"kernel", "ptx", "abi"}, the name and the two files.`,
 		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate --ptx again/kernel.ptx --abi again/kernel.json",
 		Args:    arguments(1, "one hash, or its first letters, as attest evidence list shows them"),
@@ -113,7 +141,7 @@ behind are harmless; they are mentioned.
 The head is the hash of the newest entry. Whoever notes it can tell later that nothing
 before it was changed: the chain then still has an entry with that hash.
 
-JSON: {"entries", "records", "verdicts", "texts", "head", "problems": [{"path", "what"}],
+JSON: {"entries", "records", "verdicts", "remarks", "texts", "head", "problems": [{"path", "what"}],
 "notes": [{"path", "what"}]}.`,
 		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
 		Args:    noArgs,
@@ -148,7 +176,7 @@ without a checkout. The file is a compressed tar of the folder: tar unpacks it, 
 attest evidence import adds it to another folder, where the hashes stay the same.
 Damaged evidence is refused. - is standard output.
 
-JSON: {"records", "verdicts", "head", "bytes"}; head is the hash of the newest entry,
+JSON: {"records", "verdicts", "remarks", "head", "bytes"}; head is the hash of the newest entry,
 which verify shows too. It goes to standard error when the file is standard output.`,
 		Example: `  attest evidence export h200.tar.gz
   ssh box attest/attest evidence export - --evidence attest/.attest > h200.tar.gz
@@ -167,7 +195,7 @@ evidence export or tar made of them, in the order given. - is standard input. Wh
 present already is not added again. Damaged evidence is refused: nothing of it, nor of
 what comes after it, is added.
 
-JSON, one object per folder or file: {"from", "records", "verdicts", "known"}: how many
+JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "known"}: how many
 were added, and how many were present already.`,
 		Example: `  attest evidence import h200.tar.gz
   attest evidence import monday.tar.gz tuesday.tar.gz

@@ -118,7 +118,7 @@ func (a *Archive) Items(hashes ...string) (items []*evidence.Item, err error) {
 // item returns the record of an entry with all its verdicts.
 func (a *Archive) item(s *evidence.Store, e evidence.Entry) (*evidence.Item, error) {
 	hash := e.Object
-	if e.Kind == evidence.Verdict {
+	if e.Judges != "" {
 		hash = e.Judges
 	}
 	r, err := s.Record(hash)
@@ -131,11 +131,27 @@ func (a *Archive) item(s *evidence.Store, e evidence.Entry) (*evidence.Item, err
 		if entries[i].Judges != hash {
 			continue
 		}
-		v, err := s.Verdict(entries[i].Object)
-		if err != nil {
+		if err := a.attach(s, item, &entries[i]); err != nil {
 			return nil, a.explain(err)
 		}
-		item.Verdicts = append(item.Verdicts, evidence.Judgement{Hash: entries[i].Object, Seq: entries[i].Seq, Verdict: v})
 	}
 	return item, nil
+}
+
+// attach adds a verdict or a note to its record.
+func (a *Archive) attach(s *evidence.Store, item *evidence.Item, e *evidence.Entry) error {
+	if e.Kind == evidence.Note {
+		n, err := s.Note(e.Object)
+		if err != nil {
+			return err
+		}
+		item.Notes = append(item.Notes, evidence.Remark{Hash: e.Object, Seq: e.Seq, Note: n})
+		return nil
+	}
+	v, err := s.Verdict(e.Object)
+	if err != nil {
+		return err
+	}
+	item.Verdicts = append(item.Verdicts, evidence.Judgement{Hash: e.Object, Seq: e.Seq, Verdict: v})
+	return nil
 }

@@ -28,7 +28,7 @@ func (a *Archive) Export(file string) error {
 		return a.damaged(damage.Problems)
 	case err != nil:
 		return err
-	case n.Records+n.Verdicts == 0:
+	case n.Counts == evidence.Counts{}:
 		return fmt.Errorf("there is no evidence in %s", a.Dir)
 	}
 	to := a.Env

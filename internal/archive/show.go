@@ -21,6 +21,7 @@ type Object struct {
 	Seq      int             `json:"seq"`
 	Object   json.RawMessage `json:"object"`   // the content of the file
 	Verdicts []string        `json:"verdicts"` // the hashes of the verdicts on a record
+	Notes    []string        `json:"notes"`    // the hashes of the notes about a record
 }
 
 // Show prints a record with the verdicts on it, or a verdict. With a folder, it writes the
@@ -49,11 +50,23 @@ func (a *Archive) Show(prefix, kernelTo string) error {
 				report.WriteVerdict(a.Env, j, a.Env.OutStyle())
 			}
 		}
-		fmt.Fprintf(a.Env, "\non record %s: %s; attest evidence show %s prints it\n", item.Hash[:10], item.Kernel.Name, item.Hash[:10])
+		a.pointTo(item)
+	case e.Kind == evidence.Note:
+		for _, n := range item.Notes {
+			if n.Hash == e.Object {
+				report.WriteNote(a.Env, n, a.Env.OutStyle())
+			}
+		}
+		a.pointTo(item)
 	default:
 		report.WriteRecord(a.Env, item, a.Env.OutStyle())
 	}
 	return nil
+}
+
+// pointTo says which record a verdict or a note belongs to.
+func (a *Archive) pointTo(item *evidence.Item) {
+	fmt.Fprintf(a.Env, "\non record %s: %s; attest evidence show %[1]s prints it\n", item.Hash[:10], term.Clean(item.Kernel.Name))
 }
 
 // KernelFiles is the JSON of attest evidence show --kernel.
@@ -93,10 +106,13 @@ func (a *Archive) showJSON(s *evidence.Store, e evidence.Entry, item *evidence.I
 	if err != nil {
 		return a.explain(err)
 	}
-	out := Object{e.Object, e.Kind, e.Seq, object, []string{}}
+	out := Object{e.Object, e.Kind, e.Seq, object, []string{}, []string{}}
 	if e.Kind == evidence.Record {
 		for _, j := range item.Verdicts {
 			out.Verdicts = append(out.Verdicts, j.Hash)
+		}
+		for _, n := range item.Notes {
+			out.Notes = append(out.Notes, n.Hash)
 		}
 	}
 	a.Env.Encode(out)

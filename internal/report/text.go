@@ -81,6 +81,10 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 		fmt.Fprintln(w)
 		WriteVerdict(w, j, style)
 	}
+	for _, n := range item.Notes {
+		fmt.Fprintln(w)
+		WriteNote(w, n, style)
+	}
 	section := func(title string) { fmt.Fprintf(w, "\n%s\n", style.Bold(title)) }
 	if r.Resources != nil {
 		section("Resources")
