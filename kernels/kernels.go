@@ -16,9 +16,13 @@ import (
 // it builds on.
 func Families() []attn.Family { return []attn.Family{stages.Family{}, hopper.Family{}} }
 
-// preference is the order in which Choose asks the families: first those that are written
-// for one architecture.
-func preference() []attn.Family { return []attn.Family{hopper.Family{}, stages.Family{}} }
+// preference returns the families in the order in which Choose asks them: a family comes
+// before the families that it builds on.
+func preference() []attn.Family {
+	list := Families()
+	slices.Reverse(list)
+	return list
+}
 
 // Names returns the names of all variants, in the order in which they build on each other.
 func Names() (names []string) {

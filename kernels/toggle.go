@@ -122,7 +122,7 @@ func toggleNames(axes []attn.Axis) (names []string) {
 	return names
 }
 
-// Toggled is a name with more toggles, as --set gives them: separated by commas.
+// Toggled returns a name with further toggles, which are separated by commas in set.
 func Toggled(name, set string) string {
 	for t := range strings.SplitSeq(set, ",") {
 		if t = strings.TrimSpace(t); t != "" {

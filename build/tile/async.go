@@ -14,7 +14,7 @@ type Async struct {
 	slot   *build.Var[build.U32]
 }
 
-// NewAsync is a ring of at least one buffer, at slot 0.
+// NewAsync returns a ring of at least one buffer, at slot 0.
 func NewAsync(k *build.Kernel, stages int) *Async {
 	if stages < 1 {
 		k.Errorf("a ring of %d buffers: it needs at least one", stages)
@@ -47,7 +47,7 @@ func (r *Async) Refill(copy func(ahead, slot build.U32)) {
 	r.slot.Set(after(r.k, slot, r.stages))
 }
 
-// after is the slot that follows.
+// after returns the slot that follows.
 func after(k *build.Kernel, slot build.U32, slots int) build.U32 {
 	switch slots {
 	case 1:

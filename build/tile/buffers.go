@@ -11,7 +11,7 @@ type Buffers struct {
 	slots int
 }
 
-// NewBuffers are so many slots of so many bytes each, from mem on.
+// NewBuffers returns slots buffers of bytes bytes each, from mem on.
 func NewBuffers(k *build.Kernel, mem build.Shared[build.B8], bytes, slots int) Buffers {
 	if bytes < 1 || slots < 1 {
 		k.Errorf("%d buffers of %d bytes: both numbers must be above zero", slots, bytes)
@@ -19,10 +19,10 @@ func NewBuffers(k *build.Kernel, mem build.Shared[build.B8], bytes, slots int) B
 	return Buffers{k, mem, bytes, slots}
 }
 
-// First is the buffer of slot 0, where the tile that [TilesOf] takes lies.
+// First returns the buffer of slot 0. The tile for [TilesOf] must be there.
 func (b Buffers) First() build.Shared[build.B8] { return b.mem }
 
-// At is the address of a slot's buffer.
+// At returns the address of a slot's buffer.
 func (b Buffers) At(slot build.Int) build.Shared[build.B8] {
 	switch n := slot.(type) {
 	case int:
@@ -35,11 +35,11 @@ func (b Buffers) At(slot build.Int) build.Shared[build.B8] {
 	}
 }
 
-// Offset is how many bytes the buffer of a slot is from that of slot 0.
+// Offset returns the distance of a slot from slot 0, in bytes.
 func (b Buffers) Offset(slot build.U32) build.U32 { return slot.MulLo(b.bytes) }
 
-// Part is byte number from of the buffer that [Buffers.Offset] found. A slot that takes
-// several copies has one offset and several parts.
+// Part returns the address of byte from in the buffer at an offset that [Buffers.Offset]
+// returned. Several copies into one slot share the offset.
 func (b Buffers) Part(offset build.U32, from int) build.Shared[build.B8] {
 	if from < 0 || from >= b.bytes {
 		b.k.Errorf("byte %d of a slot of %d bytes", from, b.bytes)
@@ -50,7 +50,7 @@ func (b Buffers) Part(offset build.U32, from int) build.Shared[build.B8] {
 // Movable is a view of shared memory that can be moved: a [Tile], a [Cursor], a factor
 // [B] of mma.sync, a factor [KMajor] of wgmma.
 type Movable[V any] interface {
-	// Plus is the same view so many bytes further on.
+	// Plus returns the same view, bytes bytes further on.
 	Plus(bytes build.U32) V
 }
 

@@ -15,12 +15,12 @@ type Frag struct {
 	elems []*build.Var[build.F32]
 }
 
-// NewFrag is a fragment that starts as v everywhere.
+// NewFrag returns a fragment whose elements are all v.
 func NewFrag(k *build.Kernel, l Layout, v build.F32) *Frag {
 	return &Frag{Layout: l, k: k, elems: build.Vars(v, l.Elements())}
 }
 
-// Get is element i of the lane.
+// Get returns element i of the lane.
 func (f *Frag) Get(i int) build.F32 {
 	if !f.has(i) {
 		return f.k.F32(0)
@@ -35,11 +35,11 @@ func (f *Frag) Set(i int, v build.F32) {
 	}
 }
 
-// has reports an index that the fragment does not have.
+// has reports whether the fragment has element i. If not, the kernel gets an error.
 func (f *Frag) has(i int) bool {
 	ok := i >= 0 && i < len(f.elems)
 	if !ok {
-		f.k.Errorf("element %d of a fragment of which a lane has %d", i, len(f.elems))
+		f.k.Errorf("element %d of a fragment: a lane has %d elements", i, len(f.elems))
 	}
 	return ok
 }
@@ -73,22 +73,22 @@ func (f *Frag) Map2(g *Frag, op func(x, y build.F32, slot int, at Pos) build.F32
 	})
 }
 
-// Slots is how many rows a lane has elements of: its row slots. Slot s is SlotRow(s)
+// Slots returns the number of rows in which a lane has elements, its row slots. Slot s is SlotRow(s)
 // rows below the lane's first row.
 func (f *Frag) Slots() int {
 	rows, _ := f.rowSlots()
 	return len(rows)
 }
 
-// SlotRow is the row of a slot in lane 0.
+// SlotRow returns the row of a slot in lane 0.
 func (f *Frag) SlotRow(s int) int {
 	rows, _ := f.rowSlots()
 	return rows[s]
 }
 
-// MulRows multiplies each row by its factor, one per row slot. Like all arithmetic here
-// it names its rounding, so that ptxas may not fuse it with what follows and every
-// version gives the same bits.
+// MulRows multiplies each row by its factor, one per row slot. The multiplication names its
+// rounding, so that ptxas does not fuse it with an addition and every version gives the same
+// bits.
 func (f *Frag) MulRows(by []build.F32) {
 	f.Map(func(x build.F32, slot int, _ Pos) build.F32 { return x.Mul(by[slot], build.Rn) })
 }
@@ -118,7 +118,7 @@ func (f *Frag) pairs(lane build.U32, t Tile[build.F32], do func(i int, at build.
 	}
 }
 
-// A is a fragment of 16 rows as operand A of a product in f16. Accumulators have their
+// A returns a fragment of 16 rows as operand A of a product in f16. Accumulators have their
 // columns where operand A needs them, so only the type changes.
 func (f *Frag) A() A {
 	var a A
@@ -132,7 +132,7 @@ func (f *Frag) A() A {
 	return a
 }
 
-// half2 are elements i and i+1 rounded to f16, element i in the lower half.
+// half2 returns elements i and i+1 rounded to f16, element i in the lower half.
 func (f *Frag) half2(i int) build.B32 {
 	return build.Cast[build.B32](f.Get(i + 1).CvtRnF16x2(f.Get(i)))
 }
@@ -147,5 +147,5 @@ func (f *Frag) StoreF16(lane build.U32, t Tile[build.F16]) {
 	}
 }
 
-// NegInf is minus infinity: the maximum of an empty row.
+// NegInf returns -∞, the maximum of an empty row.
 func NegInf(k *build.Kernel) build.F32 { return k.F32(float32(math.Inf(-1))) }

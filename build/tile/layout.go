@@ -27,10 +27,10 @@ type Layout struct {
 	elems      []Pos // distance that each element adds
 }
 
-// Elements is how many elements a lane holds.
+// Elements returns the number of elements of a lane.
 func (l Layout) Elements() int { return len(l.elems) }
 
-// At is the place of element i of a lane.
+// At returns the place of element i of a lane.
 func (l Layout) At(lane, i int) Pos {
 	p := l.elems[i]
 	for b, d := range l.bits {
@@ -42,11 +42,11 @@ func (l Layout) At(lane, i int) Pos {
 	return p
 }
 
-// Elem is the place of element i in lane 0. Add it to [Layout.Base] to get the place of
+// Elem returns the place of element i in lane 0. Add it to [Layout.Base] to get the place of
 // element i in another lane.
 func (l Layout) Elem(i int) Pos { return l.elems[i] }
 
-// Base is the place of a lane's element 0 as the kernel computes it. lane is the
+// Base returns the place of a lane's element 0 as the kernel computes it. lane is the
 // thread's number in its warp, or in its warpgroup.
 func (l Layout) Base(k *build.Kernel, lane build.U32) (row, col build.U32) {
 	rows, cols := make([]int, len(l.bits)), make([]int, len(l.bits))
@@ -56,7 +56,7 @@ func (l Layout) Base(k *build.Kernel, lane build.U32) (row, col build.U32) {
 	return weigh(k, lane, rows), weigh(k, lane, cols)
 }
 
-// weigh is the sum of the weights of the bits that are set in lane. Bits whose weights
+// weigh returns the sum of the weights of the bits that are set in lane. Bits whose weights
 // double from one to the next are one field, which is shifted down, masked and multiplied
 // by the first weight.
 func weigh(k *build.Kernel, lane build.U32, weight []int) build.U32 {
@@ -100,7 +100,7 @@ func lanes(quad, group Pos) []Pos {
 // warpgroup adds the two bits of the warp in its group: 16 rows each.
 func warpgroup(bits []Pos) []Pos { return append(bits, Pos{Row: 16}, Pos{Row: 32}) }
 
-// Accumulator is C and D of mma.sync.m16n8 and of wmma.m16n16k16, and any number of those
+// Accumulator returns the layout of C and D of mma.sync.m16n8 and of wmma.m16n16k16, and any number of those
 // side by side: two neighbours in a row, two in the row eight below, then the same eight
 // columns further on. With rows = 8 there is only the first pair.
 func Accumulator(rows, cols int) Layout {
@@ -116,7 +116,7 @@ func Accumulator(rows, cols int) Layout {
 	return l
 }
 
-// WgmmaAccumulator is D of wgmma.m64nN: the accumulators of four warps, one below
+// WgmmaAccumulator returns the layout of D of wgmma.m64nN: the accumulators of four warps, one below
 // the other.
 func WgmmaAccumulator(cols int) Layout {
 	l := Accumulator(16, cols)
@@ -125,7 +125,7 @@ func WgmmaAccumulator(cols int) Layout {
 	return l
 }
 
-// OperandA is A of mma.sync.m16n8 with elements of so many bits: a lane's word in a row of
+// OperandA returns the layout of A of mma.sync.m16n8 with elements of elemBits bits: a lane's word in a row of
 // its group, the word in the row eight below, then the same two four words to the right.
 func OperandA(k, elemBits int) Layout {
 	per := 32 / elemBits
@@ -143,7 +143,7 @@ func OperandA(k, elemBits int) Layout {
 	return l
 }
 
-// OperandB is B of mma.sync.m16n8: the words of column group.
+// OperandB returns the layout of B of mma.sync.m16n8. The lanes of a group hold one column.
 func OperandB(k, elemBits int) Layout {
 	per := 32 / elemBits
 	l := Layout{
@@ -158,7 +158,8 @@ func OperandB(k, elemBits int) Layout {
 	return l
 }
 
-// WgmmaA is A of wgmma in registers: that of mma.sync in each of the four warps.
+// WgmmaA returns the layout of A of wgmma in registers: A of mma.sync in each of the four
+// warps.
 func WgmmaA(k, elemBits int) Layout {
 	l := OperandA(k, elemBits)
 	l.Name, l.Rows, l.Lanes = fmt.Sprintf("wgmma A 64×%d of %d bits", k, elemBits), 64, 128
@@ -166,11 +167,11 @@ func WgmmaA(k, elemBits int) Layout {
 	return l
 }
 
-// WmmaA is A of wmma.m16n16k16 in f16: A of mma.sync, held twice. ptxas uses this layout
+// WmmaA returns the layout of A of wmma.m16n16k16 in f16: A of mma.sync, held twice. ptxas uses this layout
 // for sm_80 to sm_90; PTX does not promise it.
 func WmmaA() Layout { return twice(OperandA(16, 16), "wmma A 16×16") }
 
-// WmmaB is B of wmma.m16n16k16 in f16: two of mma.sync side by side, held twice.
+// WmmaB returns the layout of B of wmma.m16n16k16 in f16: two of mma.sync side by side, held twice.
 func WmmaB() Layout {
 	l := OperandB(16, 16)
 	for _, e := range l.elems {
@@ -185,7 +186,7 @@ func twice(l Layout, name string) Layout {
 	return l
 }
 
-// rowSlots are the different rows of a lane, and for each element the index of its row.
+// rowSlots returns the different rows of a lane, and for each element the index of its row.
 func (l Layout) rowSlots() (rows []int, slot []int) {
 	index := map[int]int{}
 	for _, e := range l.elems {

@@ -12,14 +12,14 @@ type Warp struct {
 	Lane build.U32
 }
 
-// NewWarp is the warp of the thread that is number lane in it.
+// NewWarp returns the warp of the thread with number lane in it.
 func NewWarp(k *build.Kernel, lane build.U32) Warp { return Warp{k, lane} }
 
 // Sync is bar.warp.sync of all lanes: from here on every lane sees what the others wrote
 // to shared memory.
 func (w Warp) Sync() { w.k.BarWarpSync(w.k.FullMask()) }
 
-// One is true in exactly one lane. All lanes must be there. On sm_90a the hardware elects
+// One returns a predicate that is true in exactly one lane. All lanes must make the call. On sm_90a the hardware elects
 // the lane, so that no register has to hold its number.
 func (w Warp) One() build.Pred {
 	if w.k.Target().Runs(ptx.SM90a) {
@@ -29,7 +29,7 @@ func (w Warp) One() build.Pred {
 	return w.Lane.SetpEq(0)
 }
 
-// Accumulator is a fragment of 16 rows of zeros.
+// Accumulator returns a fragment of 16 rows of zeros.
 func (w Warp) Accumulator(cols int) *Frag {
 	return NewFrag(w.k, Accumulator(16, cols), w.k.F32(0))
 }
@@ -57,18 +57,17 @@ func (a ATile) steps() int { return a.cols / 16 }
 
 func (a ATile) step(i int) [4]build.B32 { return a.k.LdmatrixM8n8X4(a.at.At(0, 16*i)) }
 
-// A is the first 16 rows of a tile as operand A.
+// A returns the first 16 rows of a tile as operand A.
 func (w Warp) A(t Tile[build.F16]) ATile {
 	return ATile{w.k, w.ByRows(t), t.Cols}
 }
 
-// ByRows is the place of the row whose address a lane gives to ldmatrix for a matrix of
-// 16×16: lanes 0 to 15 give the left halves of the rows, the others the right halves.
+// ByRows returns the place whose address a lane gives to ldmatrix for a matrix of 16×16: lanes 0 to 15 give the left halves of the rows, the others the right halves.
 func (w Warp) ByRows(t Tile[build.F16]) Cursor[build.F16] {
 	return t.Cursor(w.Lane.And(15), w.Lane.Shr(4).Shl(3))
 }
 
-// byColumns is that place when the tile holds the transpose: eight lanes give the left
+// byColumns returns that place if the tile holds the transpose: eight lanes give the left
 // half of eight rows, eight lanes their right half, and the rest the rows below.
 func (w Warp) byColumns(t Tile[build.F16]) Cursor[build.F16] {
 	row := w.Lane.Shr(4).Shl(3).Or(w.Lane.And(7))
@@ -93,29 +92,29 @@ type B struct {
 	K, N  int
 }
 
-// B is a tile as operand B: in A·B its rows are summed over.
+// B returns a tile as operand B: in A·B its rows are summed over.
 func (w Warp) B(t Tile[build.F16]) B {
 	return B{k: w.k, at: w.ByRows(t), trans: true, K: t.Rows, N: t.Cols}
 }
 
-// BT is the transpose of a tile as operand B: in A·Bᵀ its columns are summed over.
+// BT returns the transpose of a tile as operand B: in A·Bᵀ its columns are summed over.
 func (w Warp) BT(t Tile[build.F16]) B {
 	return B{k: w.k, at: w.byColumns(t), K: t.Cols, N: t.Rows}
 }
 
-// Plus is the operand so many bytes further on: in another slot of a ring.
+// Plus returns the operand that is bytes bytes further on, in another slot of a ring.
 func (b B) Plus(bytes build.U32) B {
 	b.at = b.at.Plus(bytes)
 	return b
 }
 
-// Columns are n columns of the operand from column first on. Both are multiples of 16.
+// Columns returns n columns of the operand from column first on. Both are multiples of 16.
 func (b B) Columns(first, n int) B {
 	b.n0, b.N = b.n0+first, n
 	return b
 }
 
-// words are the registers for 16 of K and 16 of N: two operands of mma.sync.
+// words returns the registers for 16 of K and 16 of N: two operands of mma.sync.
 func (b B) words(k, n int) [4]build.B32 {
 	n += b.n0
 	if b.trans {
@@ -124,7 +123,7 @@ func (b B) words(k, n int) [4]build.B32 {
 	return b.k.LdmatrixM8n8X4(b.at.At(n, k))
 }
 
-// MMA is d += a·b by mma.sync.m16n8k16 in f16 with f32 sums, in steps of 16 along K.
+// MMA computes d += a·b with mma.sync.m16n8k16 in f16 with f32 sums, in steps of 16 along K.
 // maths is the product in the kernel's own names; it becomes a comment in the PTX.
 func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 	k := w.k
@@ -150,7 +149,7 @@ func (w Warp) MMA(d *Frag, maths string, a Left, b B) {
 // halfProduct is the instruction that [Warp.MMA] uses.
 var halfProduct = build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}
 
-// mma is one instruction, on the accumulators of the n-th eight columns.
+// mma emits one instruction, for the n-th eight columns of the accumulators.
 func (w Warp) mma(d *Frag, n int, a [4]build.B32, b [2]build.B32) {
 	var c [4]build.F32
 	for e := range c {

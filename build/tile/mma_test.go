@@ -143,7 +143,7 @@ func TestMisuse(t *testing.T) {
 		{"rows of 48 bytes", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
 			tile.Swizzled(k, k.SharedF16("odd", 24*8), 8, 24)
 		}},
-		{"element 8 of a fragment of which a lane has 8", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
+		{"element 8 of a fragment: a lane has 8 elements", func(k *build.Kernel, w tile.Warp, s tile.Tile[build.F16]) {
 			S := w.Accumulator(16)
 			S.Set(8, S.Get(7))
 		}},

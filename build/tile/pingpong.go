@@ -14,10 +14,10 @@ type PingPong struct {
 	members int
 }
 
-// PingPongBytes is how many bytes of shared memory the barriers of the members take.
+// PingPongBytes returns the bytes of shared memory for the barriers of the members.
 func PingPongBytes(members int) int { return 8 * members }
 
-// NewPingPong is a schedule of so many members with their barriers at mem.
+// NewPingPong returns a schedule for a number of members, with their barriers at mem.
 func NewPingPong(k *build.Kernel, mem build.Shared[build.B64], members int) PingPong {
 	return PingPong{k, mem, members}
 }

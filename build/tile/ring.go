@@ -11,7 +11,7 @@ type Ring struct {
 	full, empty build.Shared[build.B64]
 }
 
-// RingBytes is how many bytes of shared memory the barriers of a ring take.
+// RingBytes returns the bytes of shared memory for the barriers of a ring.
 func RingBytes(slots int) int { return 2 * slots * 8 }
 
 // NewRing returns a ring of the buffers, with its barriers at bars.
@@ -37,18 +37,18 @@ type Side struct {
 	waits, signal build.Shared[build.B64]
 }
 
-// Producer waits for empty slots and signals full ones. All slots are empty at first: a
+// Producer returns a side that waits for empty slots and signals full ones. All slots are empty at first: a
 // barrier in its phase 0 answers as if a phase of parity 1 had ended.
 func (r Ring) Producer() *Side { return r.side(1, r.empty, r.full) }
 
-// Consumer waits for full slots and signals empty ones.
+// Consumer returns a side that waits for full slots and signals empty ones.
 func (r Ring) Consumer() *Side { return r.side(0, r.full, r.empty) }
 
-// ConsumerWith is a consumer that shares the position of s, a side of a ring with as
+// ConsumerWith returns a consumer that shares the position of s, a side of a ring with as
 // many slots. Only s moves on.
 func (r Ring) ConsumerWith(s *Side) *Side { return r.with(s, false, r.full, r.empty) }
 
-// ProducerWith is a producer that shares the position of s, a consumer of a ring with
+// ProducerWith returns a producer that shares the position of s, a consumer of a ring with
 // as many slots. Only s moves on.
 func (r Ring) ProducerWith(s *Side) *Side { return r.with(s, true, r.empty, r.full) }
 
@@ -59,7 +59,7 @@ func (r Ring) with(s *Side, flipped bool, waits, signal build.Shared[build.B64])
 	return &Side{r, s.slot, s.parity, flipped, waits, signal}
 }
 
-// ConsumerAt is a consumer that has used n slots before. It works for rings of one or
+// ConsumerAt returns a consumer that has used n slots before. It works for rings of one or
 // two slots, where the position follows from n by shifts.
 func (r Ring) ConsumerAt(n build.U32) *Side {
 	s := r.Consumer()
@@ -122,7 +122,7 @@ func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords
 	})
 }
 
-// Slot is the number of the current slot.
+// Slot returns the number of the current slot.
 func (s *Side) Slot() build.U32 { return s.slot.Get() }
 
 // Begin starts at a slot of the first round.

@@ -18,10 +18,10 @@ type Tile[T build.Value] struct {
 	offset     *build.U32 // bytes that are added to every address
 }
 
-// unit is how many bytes cp.async, ldmatrix and the widest loads and stores move.
+// unit is the number of bytes that cp.async, ldmatrix and the widest loads and stores move.
 const unit = 16
 
-// Bytes is how many bytes of memory a tile of the given rows and bytes per row takes.
+// Bytes returns the size of a tile with the given rows and bytes per row.
 func Bytes(rows, rowBytes int, swizzled bool) int {
 	return rows * pitchOf(rowBytes, swizzled)
 }
@@ -33,17 +33,17 @@ func pitchOf(rowBytes int, swizzled bool) int {
 	return rowBytes + unit
 }
 
-// Padded is the tile at mem with rows padded by 16 bytes.
+// Padded returns the tile at mem with rows padded by 16 bytes.
 func Padded[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols int) Tile[T] {
 	return Pitched(k, mem, rows, cols, cols+unit/sizeOf[T]())
 }
 
-// Pitched is the tile at mem with rows pitch elements apart.
+// Pitched returns the tile at mem with rows pitch elements apart.
 func Pitched[T build.Value](k *build.Kernel, mem build.Shared[T], rows, cols, pitch int) Tile[T] {
 	return Tile[T]{Rows: rows, Cols: cols, k: k, mem: mem, pitch: pitch * sizeOf[T]()}
 }
 
-// Swizzled is the tile at mem with the units of 16 bytes permuted in each row. In rows of
+// Swizzled returns the tile at mem with the units of 16 bytes permuted in each row. In rows of
 // 128 bytes and more, unit u of row r lies at u xor (r mod 8); in rows of 64 bytes at u
 // xor (r/2 mod 4); in rows of 32 bytes at u xor (r/4 mod 2). For rows of exactly 128, 64
 // and 32 bytes the copy engine swizzles in the same way.
@@ -61,7 +61,7 @@ func sizeOf[T build.Value]() int {
 	return zero.Type().Bytes()
 }
 
-// Sub is the part of a tile that starts at element (row0, col0). row0 is a multiple of
+// Sub returns the part of a tile that starts at element (row0, col0). row0 is a multiple of
 // 8, and col0 a multiple of the columns that one access takes.
 func (t Tile[T]) Sub(row0, col0 build.Int, rows, cols int) Tile[T] {
 	row, col := t.k.AsU32(row0), t.k.AsU32(col0)
@@ -72,7 +72,7 @@ func (t Tile[T]) Sub(row0, col0 build.Int, rows, cols int) Tile[T] {
 	return t
 }
 
-// At is the address of element (row, col).
+// At returns the address of element (row, col).
 func (t Tile[T]) At(row, col build.Int) build.Shared[T] { return t.Cursor(row, col).At(0, 0) }
 
 // Cursor is a place in a tile from which other places are a constant distance away.
@@ -84,7 +84,7 @@ type Cursor[T build.Value] struct {
 	t    Tile[T]
 }
 
-// Cursor is the place of element (atRow, atCol).
+// Cursor returns the place of element (atRow, atCol).
 func (t Tile[T]) Cursor(atRow, atCol build.Int) Cursor[T] {
 	k := t.k
 	row, col := k.AsU32(atRow), k.AsU32(atCol)
@@ -103,7 +103,7 @@ func (t Tile[T]) Cursor(atRow, atCol build.Int) Cursor[T] {
 	return c.moved()
 }
 
-// Plus is the same tile so many bytes further on: in another slot of a ring.
+// Plus returns the same tile, bytes bytes further on, in another slot of a ring.
 func (t Tile[T]) Plus(bytes build.U32) Tile[T] {
 	if t.offset != nil {
 		bytes = t.offset.Add(bytes)
@@ -112,7 +112,7 @@ func (t Tile[T]) Plus(bytes build.U32) Tile[T] {
 	return t
 }
 
-// moved is the cursor in the tile that [Tile.Plus] has moved.
+// moved returns the cursor in the tile that [Tile.Plus] has moved.
 func (c Cursor[T]) moved() Cursor[T] {
 	if c.t.offset == nil {
 		return c
@@ -120,7 +120,7 @@ func (c Cursor[T]) moved() Cursor[T] {
 	return c.Plus(*c.t.offset)
 }
 
-// permute is the number of bytes that the columns of a row are xored with.
+// permute returns the number of bytes that the columns of a row are xored with.
 func (t Tile[T]) permute(row build.U32) build.U32 {
 	units := t.pitch / unit
 	for ; units < 8; units *= 2 { // several rows in the width of all banks
@@ -129,7 +129,7 @@ func (t Tile[T]) permute(row build.U32) build.U32 {
 	return row.And(min(t.pitch/unit, 8) - 1).Shl(4)
 }
 
-// At is the address so many rows and columns further on. In a swizzled tile, rows must be
+// At returns the address that is rows and cols further on. In a swizzled tile, rows must be
 // a multiple of 8, and cols must share no bit with the cursor's own column: then adding
 // and xoring give the same address.
 func (c Cursor[T]) At(rows, cols int) build.Shared[T] {
@@ -144,8 +144,8 @@ func (c Cursor[T]) At(rows, cols int) build.Shared[T] {
 	return build.SharedAs[T](build.SharedAt[T](c.row.Add(col)), off)
 }
 
-// Plus is the same place in a tile that lies so many bytes further on: in another slot of
-// a ring.
+// Plus returns the same place in a tile that is bytes bytes further on, in another slot of a
+// ring.
 func (c Cursor[T]) Plus(bytes build.U32) Cursor[T] {
 	c.row = c.row.Add(bytes)
 	return c

@@ -18,12 +18,12 @@ type Warpgroup struct {
 	Thread build.U32 // in the warpgroup, 0 to 127
 }
 
-// NewWarpgroup is the warpgroup of the thread that is number thread in it.
+// NewWarpgroup returns the warpgroup of the thread with number thread in it.
 func NewWarpgroup(k *build.Kernel, thread build.U32) Warpgroup {
 	return Warpgroup{NewWarp(k, thread.And(31)), thread}
 }
 
-// Accumulator is a fragment of 64 rows of zeros.
+// Accumulator returns a fragment of 64 rows of zeros.
 func (g Warpgroup) Accumulator(cols int) *Frag {
 	return NewFrag(g.k, WgmmaAccumulator(cols), g.k.F32(0))
 }
@@ -49,7 +49,7 @@ type KMajor struct {
 	desc    build.U64
 }
 
-// NewKMajor is the matrix at mem, which must be aligned to 1024 bytes.
+// NewKMajor returns the matrix at mem, which must be aligned to 1024 bytes.
 func NewKMajor(k *build.Kernel, mem build.Shared[build.B8], rows, kBytes int) KMajor {
 	m := KMajor{Rows: rows, K: kBytes, k: k, mem: mem, width: KMajorWidth(kBytes)}
 	mode, ok := map[int]uint64{128: 1, 64: 2, 32: 3}[m.width]
@@ -63,8 +63,8 @@ func NewKMajor(k *build.Kernel, mem build.Shared[build.B8], rows, kBytes int) KM
 	return m
 }
 
-// KMajorWidth is the width in bytes of the blocks that rows of kBytes are cut into: that
-// of the widest swizzle that divides a row.
+// KMajorWidth returns the width in bytes of the blocks that rows of kBytes are cut into: the
+// widest swizzle that divides a row.
 func KMajorWidth(kBytes int) int {
 	for _, w := range []int{128, 64, 32} {
 		if kBytes%w == 0 {
@@ -74,23 +74,23 @@ func KMajorWidth(kBytes int) int {
 	return 0
 }
 
-// Plus is the matrix so many bytes further on, a multiple of 1024: in another slot of a
-// ring.
+// Plus returns the matrix that is bytes bytes further on, a multiple of 1024, in another slot
+// of a ring.
 func (m KMajor) Plus(bytes build.U32) KMajor {
 	m.desc = m.desc.Add(bytes.Shr(4).CvtU64())
 	return m
 }
 
-// Block is block number i of columns, as a tile of two-byte words for ldmatrix and
+// Block returns block number i of columns, as a tile of two-byte words for ldmatrix and
 // stmatrix.
 func (m KMajor) Block(i int) Tile[build.F16] {
 	return Swizzled(m.k, build.SharedAs[build.F16](m.mem, i*m.Rows*m.width), m.Rows, m.width/2)
 }
 
-// Width is how many bytes of a row a block holds.
+// Width returns the bytes of a row in a block.
 func (m KMajor) Width() int { return m.width }
 
-// step is the descriptor of columns 32·i to 32·i+31.
+// step returns the descriptor of columns 32·i to 32·i+31.
 func (m KMajor) step(i int) build.U64 {
 	perBlock := m.width / 32
 	off := i/perBlock*m.Rows*m.width + i%perBlock*32

@@ -12,8 +12,8 @@ import (
 // each configuration that it checks, and tuning checks many.
 var parsed sync.Map
 
-// Rule is a limit on the sizes of a problem, holds, and the sentence for a problem beyond
-// it. The sentence names the limit and says what to do; [kernel.Rule.Check] adds the
+// Rule returns a limit on the sizes of a problem: the expression that must hold, and the
+// sentence for a problem beyond the limit. The sentence names the limit and says what to do; [kernel.Rule.Check] adds the
 // problem's values.
 func Rule(holds, why string) kernel.Rule {
 	e, ok := parsed.Load(holds)

@@ -214,7 +214,7 @@ const (
 	rings
 )
 
-// pingPongWarps is the number of warps that take part in the ping-pong.
+// pingPongWarps returns the number of warps that take part in the ping-pong.
 func (c Config) pingPongWarps() int {
 	if c.PingPong == 0 {
 		return 0
@@ -244,6 +244,7 @@ func (c Config) columns(d int) int {
 	return d
 }
 
+// plan returns the layout for head dimension d.
 func (c Config) plan(d int) plan {
 	p := plan{qTile: c.rows() * d, tile: c.TileN * d, vTile: c.TileN * c.columns(d)}
 	take := func(bytes int) int {

@@ -69,7 +69,7 @@ const (
 	maxSumsInVKeys = 2048
 )
 
-// rules are the limits on the sizes of a problem. The contract states them, and
+// rules returns the limits on the sizes of a problem. The contract states them, and
 // [Config.Check] checks them.
 func (c Config) rules(p problem.Attention) []kernel.Rule {
 	list := []kernel.Rule{

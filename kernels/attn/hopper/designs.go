@@ -35,7 +35,7 @@ func Designs() []Design {
 	}
 }
 
-// widest is the throughput design with as many warpgroups as there are registers for.
+// widest returns the throughput design with as many warpgroups as there are registers for.
 func widest(headDim int) Config {
 	if headDim == 64 {
 		return Throughput(64, 4)

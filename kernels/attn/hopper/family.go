@@ -12,7 +12,7 @@ import (
 // Family is the family of the designs for Hopper.
 type Family struct{}
 
-// Name is "hopper".
+// Name returns "hopper".
 func (Family) Name() string { return "hopper" }
 
 // base is the kernel that every design has to beat: the last stage. Compared with "hopper",

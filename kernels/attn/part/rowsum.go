@@ -23,7 +23,7 @@ func (c *rowSum) include(P []build.F32, slot, slots int) {
 	}
 }
 
-// add is a + b. It names its rounding, as every operation of the parts does.
+// add returns a + b. It names its rounding, as every operation of the parts does.
 func add(a, b build.F32) build.F32 { return a.Add(b, build.Rn) }
 
 func (c *rowSum) total() build.F32 { return add(c.even, c.odd) }
@@ -35,7 +35,7 @@ type Accumulator struct {
 	Kept int
 }
 
-// AddScaled is O = O + w·T, with one factor per row slot.
+// AddScaled computes O = O + w·T, with one factor per row slot.
 func (o Accumulator) AddScaled(k *build.Kernel, T *tile.Frag, w []build.F32) {
 	k.Comment("O = O + w·T")
 	o.Map2(T, func(x, t build.F32, slot int, at tile.Pos) build.F32 {
@@ -46,7 +46,7 @@ func (o Accumulator) AddScaled(k *build.Kernel, T *tile.Frag, w []build.F32) {
 	})
 }
 
-// ScaleAdd is O = w·O + T.
+// ScaleAdd computes O = w·O + T.
 func (o Accumulator) ScaleAdd(k *build.Kernel, w []build.F32, T *tile.Frag) {
 	k.Comment("O = w·O + T")
 	o.Map2(T, func(x, t build.F32, slot int, at tile.Pos) build.F32 {
@@ -57,7 +57,7 @@ func (o Accumulator) ScaleAdd(k *build.Kernel, w []build.F32, T *tile.Frag) {
 	})
 }
 
-// scale is O = O·by.
+// scale computes O = O·by.
 func (o Accumulator) scale(by []build.F32) {
 	o.Map(func(x build.F32, slot int, at tile.Pos) build.F32 {
 		if at.Col >= o.Kept {

@@ -56,7 +56,7 @@ const (
 	maxRowTiles = 1 << 30
 )
 
-// rules are the limits on the sizes of a problem. The contract states them, and
+// rules returns the limits on the sizes of a problem. The contract states them, and
 // [Config.Check] checks them.
 func rules() []kernel.Rule {
 	return []kernel.Rule{

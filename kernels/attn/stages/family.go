@@ -15,7 +15,7 @@ import (
 // Family is the family of the stages.
 type Family struct{}
 
-// Name is "stages".
+// Name returns "stages".
 func (Family) Name() string { return "stages" }
 
 // Variants returns the presets.

@@ -52,7 +52,7 @@ func (g *gen) newAttention(it part.Item) *attention {
 	return a
 }
 
-// scores is S = Q·Kᵀ.
+// scores computes S = Q·Kᵀ.
 func (a *attention) scores(k tile.B) {
 	a.S.Fill(a.g.k.F32(0))
 	a.g.w.MMA(a.S, "S = Q·Kᵀ", a.q, k)
@@ -67,7 +67,7 @@ func (a *attention) softmax(n build.U32) {
 	}
 }
 
-// output is U += P·V.
+// output computes U += P·V.
 func (a *attention) output(v tile.B) {
 	P := a.S.A()
 	for i, U := range a.U {
@@ -90,7 +90,7 @@ func (a *attention) end() {
 	g.storeLSE(a.it, a.S, a.row, lse)
 }
 
-// fused is an item of a kernel whose warps all load, decode and compute.
+// fused computes an item of a kernel whose warps all load, decode and compute.
 func (g *gen) fused(it part.Item) {
 	k := g.k
 	K, V := g.half(g.plan.k, g.c.TileN, g.d), g.half(g.plan.v, g.c.TileN, g.d)

@@ -102,9 +102,9 @@ func (g *gen) loadTile(c crew, src build.Global[build.B8], row0 build.U32, to ti
 // thread's first one in bytes, cols a column within the unit.
 type place func(off, cols int) build.Shared[build.B32]
 
-// alone is a tile that is not a slot of a ring, seen as one: at an offset of 0. Adding the 0
-// is an instruction that ptxas removes. It stays because evidence refers to kernels by
-// their text.
+// alone returns a tile that is not a slot of a ring at an offset of 0, like one that is.
+// ptxas removes the addition of 0. It is there because evidence refers to kernels by their
+// text.
 func (g *gen) alone(t tile.Tile[build.F16]) tile.Tile[build.F16] { return t.Plus(g.k.U32(0)) }
 
 // placeIn returns the places of a crew's units in a tile.
@@ -181,7 +181,7 @@ func (r *ring) copy(n, slot build.U32) {
 	})
 }
 
-// rawBuffers are the slots of a cp.async ring, from byte at of shared memory on.
+// rawBuffers returns the slots of a cp.async ring, from byte at of shared memory on.
 func (g *gen) rawBuffers(at int) tile.Buffers {
 	return tile.NewBuffers(g.k, build.SharedAs[build.B8](g.shared, at), g.plan.raw, g.c.Stages)
 }

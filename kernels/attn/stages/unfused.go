@@ -33,7 +33,7 @@ type sharedScores struct {
 	frag    *tile.Frag
 }
 
-// unfused is an item of a kernel whose scores lie in shared memory.
+// unfused computes an item of a kernel whose scores are in shared memory.
 func (g *gen) unfused(it part.Item) {
 	k, c, d := g.k, g.c, g.d
 	s := &sharedScores{
