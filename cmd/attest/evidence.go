@@ -15,7 +15,7 @@ import (
 
 func evidenceCommand(env *cli.Env) *cobra.Command {
 	x := &archive.Archive{Env: env}
-	c := group("evidence", "List, show, verify, compare, export and import kept records and verdicts",
+	c := group("evidence", "List, show, verify, compare, export and import records and verdicts",
 		`Work with the records of what was measured and the verdicts on them.
 
 Both are kept in a folder, .attest in the current directory unless --evidence names
@@ -85,8 +85,8 @@ func evidenceList(x *archive.Archive) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the records with their verdicts",
-		Long: `List the records, oldest first, with their newest verdicts. Damage is told on standard
-error and makes the exit code 1; the rest is listed.
+		Long: `List the records, the oldest first, with their newest verdicts. Damaged files are listed on
+standard error and make the exit code 1; the rest is listed.
 
 JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", "target",
 "device", "shapes", "outcome", "why", "verdict"}; outcome, why and verdict (a hash) are
@@ -134,12 +134,12 @@ func evidenceVerify(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
 		Short: "Check every hash and every link of the chain",
-		Long: `Check every hash and every link of the chain. A file that differs from what was written is
-named, with what is wrong with it, and the exit code is 1. Files that a killed run left
-behind are harmless; they are mentioned.
+		Long: `Check every hash and every link of the chain. Each damaged file is listed with what is wrong
+with it, and the exit code is 1. Files of a run that was killed are harmless; they are
+listed as notes.
 
-The head is the hash of the newest entry. Whoever notes it can tell later that nothing
-before it was changed: the chain then still has an entry with that hash.
+The head is the hash of the newest entry. If you note it, you can check later that no entry
+before it was changed: the chain still has an entry with that hash.
 
 JSON: {"entries", "records", "verdicts", "remarks", "texts", "head", "problems": [{"path", "what"}],
 "notes": [{"path", "what"}]}.`,
@@ -153,10 +153,10 @@ func evidenceDiff(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "diff A B",
 		Short: "Compare two records",
-		Long: `Compare two records: config, build and outcome where they differ; resources, errors and
-medians of both with the ratio of B to A. A verdict stands for the record that it judged.
-Times of two runs do not prove a difference; attest compare times both kernels in one
-run. The exit code is 0 whether they differ or not.
+		Long: `Compare two records: configuration, build and verdict where they differ; resources, errors
+and medians of both, with the ratio of B to A. The hash of a verdict selects the record that
+it judges. Times of two runs do not prove a difference; attest compare times both kernels in
+one run. The exit code is 0 whether they differ or not.
 
 JSON: {"a", "b", "same_ptx", "same_kernel", "parity", "kernel", "build", "outcome": [{"what", "a", "b"}],
 "resources", "errors", "times": [{"what", "a", "b", "ratio"}]}; null where one of them
@@ -171,10 +171,9 @@ func evidenceExport(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "export FILE",
 		Short: "Write all evidence as one file",
-		Long: `Write all records and verdicts as one file, to bring a campaign home from a machine
-without a checkout. The file is a compressed tar of the folder: tar unpacks it, and
-attest evidence import adds it to another folder, where the hashes stay the same.
-Damaged evidence is refused. - is standard output.
+		Long: `Write all records and verdicts as one file, for example to copy them from a machine with a
+GPU. The file is a compressed tar of the folder. attest evidence import adds it to another
+folder, where the hashes stay the same. Damaged evidence is refused. - is standard output.
 
 JSON: {"records", "verdicts", "remarks", "head", "bytes"}; head is the hash of the newest entry,
 which verify shows too. It goes to standard error when the file is standard output.`,
@@ -190,10 +189,9 @@ func evidenceImport(x *archive.Archive) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FOLDER|FILE…",
 		Short: "Add the evidence of other folders or exports",
-		Long: `Add the records and verdicts of other folders of evidence, or of files that attest
-evidence export or tar made of them, in the order given. - is standard input. What is
-present already is not added again. Damaged evidence is refused: nothing of it, nor of
-what comes after it, is added.
+		Long: `Add the records and verdicts of other folders of evidence, or of files that attest evidence
+export or tar wrote, in the given order. - is standard input. Records that are present are
+not added again. A damaged folder or file is refused, and the import stops there.
 
 JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "known"}: how many
 were added, and how many were present already.`,

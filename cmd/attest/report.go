@@ -13,19 +13,20 @@ func reportCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Show the evidence as tables, Markdown or one HTML page",
-		Long: `Show the evidence: the ladder of kernels with their verdicts, resources and errors, and
-the times of each shape against baselines and rivals.
+		Long: `Show the evidence: the kernels with their verdicts, resources and errors, and the times of
+each shape against baselines and rivals.
 
   attest report --out report.html
 
 --out writes one HTML page with charts, which needs no network. --markdown writes
 COMPARE.md, HISTORY.md and one VALIDATION page per kernel into a folder. --readme puts the
-table of the fastest kernels into a file, between the lines that mark its place. --svg draws the
-times of the fastest kernels beside those of the rivals. Nothing is measured and nothing
-is judged, and every number names its record.
+table of the fastest kernels into a file, between the lines that mark its place. --svg
+draws the times of the fastest kernels beside those of the rivals. Nothing is measured and
+nothing is judged, and every number names its record.
 
-The newest PTX stands for a kernel. Damaged evidence is told on standard error and in the
-page, and makes the exit code 1; the rest is reported.
+A kernel is represented by its newest PTX. --evidence evidence reads the evidence that the
+project publishes. Damaged files are listed on standard error and on the page, and make the
+exit code 1; the rest is reported.
 
 JSON: {"kernels": [{"kernel", "config", "outcome", "why", "record", "ptx", "timed"}], "shapes":
 [{"device", "shape", "best", "p50", "tflops", "record"}], "check": as attest evidence
