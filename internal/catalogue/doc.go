@@ -1,3 +1,3 @@
-// Package catalogue lists what the commands work with: kernels, their presets, shapes,
+// Package catalogue implements attest list: the names of kernels, presets, toggles, shapes,
 // distributions of inputs, and devices.
 package catalogue

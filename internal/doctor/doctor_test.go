@@ -51,7 +51,7 @@ func TestNothing(t *testing.T) {
 	}
 	var b strings.Builder
 	r.WriteText(&b, term.Style{})
-	for _, want := range []string{"emulator  sm_80, sm_90a\n", "GPU       none: this build cannot", "ptxas              -\n", "What is missing costs:\n", "  ncu                no hardware counters"} {
+	for _, want := range []string{"emulator  sm_80, sm_90a\n", "GPU       none: this build cannot", "ptxas              -\n", "Missing tools and what you lose without them:\n", "  ncu                no hardware counters"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -81,7 +81,7 @@ func TestTools(t *testing.T) {
 	if got := tool("ncu").Version; got != "2025.3.1.0" {
 		t.Errorf("ncu %q", got)
 	}
-	for name, want := range map[string]string{"compute-sanitizer": "cannot open shared object", "cuobjdump": "does not tell", "nvcc": "no answer within 2s"} {
+	for name, want := range map[string]string{"compute-sanitizer": "cannot open shared object", "cuobjdump": "does not print", "nvcc": "no answer within 2s"} {
 		if got := tool(name); got.Version != "" || !strings.Contains(got.Note, want) || r.lacks(name) {
 			t.Errorf("%s: %+v, want a note with %q", name, got, want)
 		}
@@ -122,7 +122,7 @@ func TestGPUs(t *testing.T) {
 	r.WriteText(&b, term.Style{})
 	for _, want := range []string{
 		"GPU 0     NVIDIA H200, sm_90a, 132 SMs, 140.0 GiB, 60 MiB L2, driver 580.1, CUDA 13.0\n",
-		"          345 of 1980 MHz, 75 of 700 W, 31 °C, P0, slowed by: power cap; processes on it: 1\n",
+		"          345 of 1980 MHz, 75 of 700 W, 31 °C, P0, slowed by: power cap; 1 process on it\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -139,7 +139,7 @@ func TestGPUs(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = examine(t, Machine{GPUs: func() ([]GPU, error) { return nil, errors.New("mismatch") }})
-	if r.GPUNote != "the driver fails: mismatch" {
+	if r.GPUNote != "the driver failed: mismatch" {
 		t.Errorf("%+v", r)
 	}
 }

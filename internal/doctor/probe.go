@@ -12,29 +12,29 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/rival"
 )
 
-// Tool is a program that makes attest see more.
+// Tool is an optional program that attest uses.
 type Tool struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`    // "" when it is not on PATH
-	Version string `json:"version"` // "" when it does not tell
-	Note    string `json:"note"`    // what is odd about it, or ""
+	Version string `json:"version"` // "" when it is not known
+	Note    string `json:"note"`    // why the version is not known, or ""
 }
 
-// tool is one to look for.
+// tool is a program to look for, and what a user loses without it.
 type tool struct{ name, cost string }
 
 var tools = []tool{
-	{"ptxas", "registers and spills of other targets are not known; the driver's or an estimate stand in"},
-	{"nvdisasm", "control flow of machine code cannot be shown"},
+	{"ptxas", "registers and spills come from the driver, or are estimated"},
+	{"nvdisasm", "the control flow of machine code cannot be shown"},
 	{"cuobjdump", "machine code cannot be read"},
-	{"ncu", "no hardware counters: where the time goes is an estimate"},
-	{"compute-sanitizer", "no second opinion on bounds and races from the vendor's checker"},
-	{"nvcc", "CUDA C++ cannot be compiled to PTX here"},
+	{"ncu", "no hardware counters: attest profile only predicts"},
+	{"compute-sanitizer", "no second opinion on bounds and races from NVIDIA's checker"},
+	{"nvcc", "clang must compile CUDA C++ to PTX; see attest ptx cuda-header"},
 }
 
 var versionPattern = regexp.MustCompile(`(?:\bV|[Vv]ersion )(\d+(?:\.\d+)+)`)
 
-// probe looks for the tool and asks for its version.
+// probe looks for the tool on PATH and asks it for its version.
 func (t tool) probe(ctx context.Context) Tool {
 	found := Tool{Name: t.name}
 	path, err := exec.LookPath(t.name)
@@ -48,17 +48,17 @@ func (t tool) probe(ctx context.Context) Tool {
 	} else if err != nil {
 		found.Note = err.Error()
 	} else {
-		found.Note = "it does not tell its version"
+		found.Note = "it does not print its version"
 	}
 	return found
 }
 
-// output runs a program for at most a time.
+// output returns what a program prints. The program is killed after the time most.
 func output(ctx context.Context, most time.Duration, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.WaitDelay = 100 * time.Millisecond // its children may hold the pipe
+	cmd.WaitDelay = 100 * time.Millisecond // a child process may keep the pipe open
 	out, err := cmd.CombinedOutput()
 	switch {
 	case ctx.Err() == context.DeadlineExceeded:
@@ -70,7 +70,7 @@ func output(ctx context.Context, most time.Duration, path string, args ...string
 	return string(out), err
 }
 
-// Python is an interpreter with the libraries that can be rivals.
+// Python is the interpreter that runs rivals, with their libraries.
 type Python struct {
 	Path    string   `json:"path"`
 	Version string   `json:"version"`
@@ -78,7 +78,7 @@ type Python struct {
 	Note    string   `json:"note"`
 }
 
-// Module is a library.
+// Module is a Python library.
 type Module struct {
 	Name    string `json:"name"`
 	Version string `json:"version"` // "" when it is not installed
@@ -98,8 +98,8 @@ func (m Module) library() string {
 	return m.Name
 }
 
-// moduleProbe reads what is installed without importing it: importing torch takes
-// seconds.
+// moduleProbe prints the installed versions without importing the libraries, since importing
+// torch takes seconds.
 const moduleProbe = `
 import json, platform, sys
 from importlib import metadata, util
@@ -112,7 +112,7 @@ def version(name):
 print(json.dumps({"version": platform.python_version(), "modules": [{"name": n, "version": version(n)} for n in sys.argv[1:]]}))
 `
 
-// probePython asks the interpreter that rivals would run on.
+// probePython asks the interpreter of the rivals for its libraries.
 func probePython(ctx context.Context) Python {
 	p := Python{Modules: []Module{}}
 	path, err := rival.Python()
@@ -129,7 +129,7 @@ func probePython(ctx context.Context) Python {
 		err = json.Unmarshal([]byte(out), &p)
 	}
 	if err != nil {
-		p.Note = fmt.Sprintf("it does not tell what is installed: %v", err)
+		p.Note = fmt.Sprintf("it does not list its libraries: %v", err)
 	}
 	return p
 }

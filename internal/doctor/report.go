@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// Report is what a machine can do.
+// Report is the JSON of attest doctor.
 type Report struct {
 	Emulator []string `json:"emulator"` // the targets that run without a GPU
 	GPUs     []GPU    `json:"gpus"`
@@ -20,13 +20,13 @@ type Report struct {
 	Lacks    []Lack   `json:"lacks"` // what is missing
 }
 
-// Lack is something that is missing and what that costs.
+// Lack is something that is missing, and what a user loses without it.
 type Lack struct {
 	What string `json:"what"`
 	Cost string `json:"cost"`
 }
 
-// GPU is a card.
+// GPU is a GPU of the machine.
 type GPU struct {
 	Index      int           `json:"index"` // as in --device cuda:0
 	Name       string        `json:"name"`
@@ -35,25 +35,24 @@ type GPU struct {
 	Memory     int64         `json:"memory"` // bytes
 	L2         int64         `json:"l2"`     // bytes
 	UUID       string        `json:"uuid"`
-	CUDA       string        `json:"cuda"`   // what the driver supports, "CUDA 13.0"
+	CUDA       string        `json:"cuda"`   // the version that the driver supports, "CUDA 13.0"
 	Driver     string        `json:"driver"` // "580.159.03", or "" without NVML
 	MaxSMClock int           `json:"max_sm_mhz"`
 	PowerLimit float64       `json:"watts_limit"`
 	State      *device.State `json:"state"`      // nil without NVML
-	StateNote  string        `json:"state_note"` // why, or what is missing in it
+	StateNote  string        `json:"state_note"` // why State is nil, or what it lacks
 }
 
-// Machine is what is asked. Its parts differ between platforms.
+// Machine has the parts of the examination that differ between platforms.
 type Machine struct {
 	Emulator []string
-	// GPUs lists the cards; nil where the build cannot reach any.
+	// GPUs lists the GPUs; nil on platforms without a CUDA driver.
 	GPUs func() ([]GPU, error)
-	// Say is told what is being waited for.
+	// Say is told which tool has not answered yet.
 	Say func(format string, args ...any)
 }
 
-// How long is waited: tools print a version in a moment, a driver may have to wake
-// its card up.
+// The longest times to wait for an answer. A driver may first have to wake up its GPU.
 const (
 	toolTime   = 2 * time.Second
 	pythonTime = 2500 * time.Millisecond
@@ -61,12 +60,12 @@ const (
 )
 
 const (
-	noGPU    = "kernels run on the emulator; nothing can be timed"
+	noGPU    = "kernels run on the emulator, and times are only predicted"
 	noPython = "no comparison with PyTorch, Triton or JAX in the same run"
-	noState  = "measurements do not say how the card was clocked and throttled"
+	noState  = "records do not show clocks and throttling of the GPU"
 )
 
-// Examine asks everything at once.
+// Examine asks all tools at the same time and returns when all have answered.
 func Examine(ctx context.Context, m Machine) (*Report, error) {
 	r := &Report{Emulator: m.Emulator, GPUs: []GPU{}, Tools: make([]Tool, len(tools)), Lacks: []Lack{}}
 	w := &waiting{say: m.Say, pending: map[string]bool{}}
@@ -85,7 +84,7 @@ func Examine(ctx context.Context, m Machine) (*Report, error) {
 	return r, ctx.Err()
 }
 
-// probeGPUs lists the cards, but does not wait for ever for a driver that hangs.
+// probeGPUs lists the GPUs. It does not wait forever for a driver that hangs.
 func probeGPUs(ctx context.Context, list func() ([]GPU, error)) ([]GPU, string) {
 	if list == nil {
 		return []GPU{}, "this build cannot reach GPUs: it is for a platform without a CUDA driver"
@@ -107,11 +106,11 @@ func probeGPUs(ctx context.Context, list func() ([]GPU, error)) ([]GPU, string) 
 		case errors.Is(a.err, device.ErrNoDevice):
 			return []GPU{}, a.err.Error()
 		case a.err != nil:
-			return []GPU{}, fmt.Sprintf("the driver fails: %v", a.err)
+			return []GPU{}, fmt.Sprintf("the driver failed: %v", a.err)
 		}
 		return a.gpus, ""
 	case <-ctx.Done():
-		return []GPU{}, fmt.Sprintf("the driver gives no answer within %v", gpuTime)
+		return []GPU{}, fmt.Sprintf("the driver did not answer within %v", gpuTime)
 	}
 }
 
@@ -142,7 +141,7 @@ func (r *Report) findLacks() {
 	}
 }
 
-// waiting keeps track of who has not answered yet.
+// waiting keeps track of the tools that have not answered yet.
 type waiting struct {
 	say     func(format string, args ...any)
 	mu      sync.Mutex
@@ -153,6 +152,9 @@ func (w *waiting) start(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.pending[what] = true
+	if w.say != nil {
+		w.say("asking %s", what)
+	}
 }
 
 func (w *waiting) end(what string) {

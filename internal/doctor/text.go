@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -34,7 +35,7 @@ func (r *Report) WriteText(w io.Writer, style term.Style) {
 	if len(r.Lacks) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\n"+style.Bold("What is missing costs:"))
+	fmt.Fprintln(w, "\n"+style.Bold("Missing tools and what you lose without them:"))
 	t = term.Table{Indent: "  "}
 	for _, l := range r.Lacks {
 		t.Row(l.What, l.Cost)
@@ -42,7 +43,7 @@ func (r *Report) WriteText(w io.Writer, style term.Style) {
 	t.WriteTo(w)
 }
 
-// found is a version, or why there is none.
+// found returns a version, or why there is none.
 func found(path, version, note string) string {
 	switch {
 	case path == "":
@@ -64,7 +65,7 @@ func (g *GPU) describe() string {
 	return strings.Join(append(parts, g.CUDA), ", ")
 }
 
-// now is how the card is at the moment.
+// now describes the state of the GPU: clock, power, temperature, and why it is slowed.
 func (g *GPU) now() string {
 	s := g.State
 	if s == nil {
@@ -72,7 +73,7 @@ func (g *GPU) now() string {
 	}
 	text := fmt.Sprintf("%d of %d MHz, %.0f of %.0f W, %d °C, %s, slowed by: %v", s.SMClock, g.MaxSMClock, s.Power, g.PowerLimit, s.Temperature, s.Performance, s.Throttle.Slowed())
 	if s.Processes > 0 {
-		text += fmt.Sprintf("; processes on it: %d", s.Processes)
+		text += "; " + english.Count(s.Processes, "process") + " on it"
 	}
 	return text
 }

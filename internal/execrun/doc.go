@@ -1,4 +1,4 @@
-// Package execrun runs the kernels of a PTX file as a launch file says, under one or several
-// schedules, watched by checkers and counters, and reports what they wrote and what was
-// found. It is the work of attest exec.
+// Package execrun implements attest exec. It runs the kernels of a PTX file as a launch file
+// describes, in one or several schedules, under checkers and counters, and reports which
+// buffers differ and which defects the checkers found.
 package execrun

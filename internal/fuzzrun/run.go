@@ -66,6 +66,7 @@ func (x *Runner) fuzz(ctx context.Context, env *cli.Env, start time.Time) (difff
 	}
 	progress := env.StartProgress()
 	defer progress.Stop()
+	progress.Say("generating the first kernels")
 	f := &difffuzz.Fuzzer{
 		Options: x.options, Seed: x.Seed, Batch: x.Batch, Kernels: x.Kernels, Workers: x.Workers, Open: x.open,
 		Found: func(find *difffuzz.Find) error {

@@ -1,6 +1,5 @@
-// Package term presents text to people: colour where a terminal shows it, tables
-// that line up, and a line of progress for work that takes a while.
+// Package term formats text for people: colours, tables, bars, and a progress line.
 //
-// Everything falls back to plain text: what is piped into a file or another
-// program never holds an escape sequence.
+// Output that is not a terminal is plain text: a file or a pipe never gets an escape sequence
+// unless the user asks for colours.
 package term

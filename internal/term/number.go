@@ -17,13 +17,13 @@ func Micros(us float64) string {
 	return fmt.Sprintf("%.2f", us)
 }
 
-// Bar draws a share from 0 to 1 as a bar of so many columns.
+// Bar returns a bar of the given number of columns that shows a share from 0 to 1.
 func Bar(share float64, columns int) string {
 	full := int(math.Round(min(max(share, 0), 1) * float64(columns)))
 	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
 }
 
-// List writes values one after the other, with sep between them.
+// List joins the texts of values with sep.
 func List[T fmt.Stringer](values []T, sep string) string {
 	words := make([]string, len(values))
 	for i, v := range values {

@@ -1,3 +1,3 @@
-// Package version says what this binary is: its version and revision, the Go that built
-// it, and the PTX that it knows.
+// Package version describes the running binary: its version and revision, the version of Go
+// that compiled it, and the PTX that it supports.
 package version
