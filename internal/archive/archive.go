@@ -50,13 +50,22 @@ func (a *Archive) explain(err error) error {
 	return err
 }
 
+// reading returns the result of f. A progress line tells meanwhile that the evidence is read,
+// which takes seconds for a large store.
+func reading[T any](a *Archive, f func() T) T {
+	progress := a.Env.StartProgress()
+	defer progress.Stop()
+	progress.Say("reading %s", a.Dir)
+	return f()
+}
+
 // Verify checks every hash and every link of the chain.
 func (a *Archive) Verify() error {
 	s, err := a.open()
 	if err != nil {
 		return err
 	}
-	c := s.Verify()
+	c := reading(a, s.Verify)
 	if a.Env.JSON {
 		a.Env.Encode(c)
 		if !c.OK() {

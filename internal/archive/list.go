@@ -55,7 +55,7 @@ func (a *Archive) List(f Filter) error {
 	if err != nil {
 		return err
 	}
-	c := s.Load()
+	c := reading(a, s.Load)
 	var lines []Line
 	for _, item := range c.Items {
 		if l := newLine(item); f.takes(&l) {

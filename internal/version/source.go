@@ -2,6 +2,7 @@ package version
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -14,14 +15,33 @@ const (
 	noteUnknown = "the binary was built without a revision; go install ./cmd/attest in a clone records it"
 )
 
-// sourceDir returns the folder of this file when the binary was compiled, or "" where
-// -trimpath removed it.
+const module = "github.com/GOATnote-Inc/attest"
+
+// sourceDir returns the folder that this file had when the binary was compiled. -trimpath
+// removes it from a binary; then sourceDir returns the current folder if it belongs to a
+// clone of attest, as it does for go run, else "".
 func sourceDir() string {
-	_, file, _, ok := runtime.Caller(0)
-	if !ok || !filepath.IsAbs(file) {
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		return filepath.Dir(file)
+	}
+	current, err := os.Getwd()
+	if err != nil {
 		return ""
 	}
-	return filepath.Dir(file)
+	return cloneOf(current)
+}
+
+// cloneOf returns dir if its module is attest, else "".
+func cloneOf(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		text, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		switch {
+		case err == nil && strings.HasPrefix(string(text), "module "+module+"\n"):
+			return dir
+		case err == nil || at == filepath.Dir(at):
+			return ""
+		}
+	}
 }
 
 // ask sets the revision to that of a folder. Note tells the reader that the folder may have

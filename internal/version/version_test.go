@@ -88,6 +88,25 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+func TestCloneOf(t *testing.T) {
+	dir := t.TempDir()
+	inner := filepath.Join(dir, "a", "b")
+	if err := os.MkdirAll(inner, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		module string
+		want   string
+	}{{module, inner}, {"example.com/other", ""}} {
+		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module "+c.module+"\n\ngo 1.26\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := cloneOf(inner); got != c.want {
+			t.Errorf("in module %s: %q, want %q", c.module, got, c.want)
+		}
+	}
+}
+
 func TestWriteText(t *testing.T) {
 	v := This()
 	if v.Forms == 0 || len(v.Targets) == 0 {
