@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestBase wants every kernel but the first to have one to beat: a stage before it,
-// and for designs for Hopper the same, of which none is a design.
+// TestBase: every kernel but the first has a kernel to beat, which is a stage that comes
+// before it. For all designs for Hopper it is the last stage.
 func TestBase(t *testing.T) {
 	names := Names()
 	for i, name := range names {
@@ -117,7 +117,7 @@ func TestToggles(t *testing.T) {
 	}
 }
 
-// TestWrongToggles wants a reason that says what to do.
+// TestWrongToggles: a refusal says what to do.
 func TestWrongToggles(t *testing.T) {
 	p := problem.Attention{Shape: problem.Square(1, 8, 512, 64)}.Filled()
 	for name, want := range map[string]string{

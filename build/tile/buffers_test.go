@@ -11,7 +11,7 @@ import (
 )
 
 // TestTiles hands tiles from a warp to another through a ring that owns its buffers. Each
-// lane of the producer writes one row of 16 halves, and the consumer reads columns.
+// lane of the producer writes one row of 16 f16, and the consumer reads columns.
 func TestTiles(t *testing.T) {
 	const rounds, rows, cols = 7, 32, 16
 	for _, slots := range []int{1, 2, 3} {
@@ -58,7 +58,7 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestBuffers: where slots lie, and what is refused.
+// TestBuffers checks the addresses of slots, and the errors.
 func TestBuffers(t *testing.T) {
 	k := build.New("buffers", ptx.SM90)
 	mem := k.SharedB8("mem", 4096)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestLayoutsAgree compares every layout with the emulator's own, which is written
-// down apart from it and compared with a GPU.
+// independently and compared with a GPU.
 func TestLayoutsAgree(t *testing.T) {
 	mma := func(k, bits int) (a, b, d layout.Fragment) { return layout.MMA(layout.Shape{M: 16, N: 8, K: k}, bits) }
 	wmmaA, wmmaB, wmmaD := layout.WMMA(layout.Shape{M: 16, N: 16, K: 16}, 16, true)
@@ -77,8 +77,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// loads are instructions that bring a matrix in memory into registers: what each
-// lane gets shows where the layout says that it is.
+// loads are instructions that load a matrix from memory into registers. Each lane must get
+// the elements that the layout says.
 var loads = []struct {
 	name   string
 	layout tile.Layout
@@ -174,9 +174,8 @@ func decode(w uint32, bytes int) float32 {
 	return math.Float32frombits(w)
 }
 
-// TestWgmma multiplies by wgmma, A from shared memory, whose place nobody disputes,
-// and from registers filled by the layout: both give the product where the layout of
-// the accumulator says that it is.
+// TestWgmma multiplies with A from shared memory and with A from registers that are filled by
+// the layout. Both give the same product, in the layout of the accumulator.
 func TestWgmma(t *testing.T) {
 	const m, n, depth = 64, 16, 16
 	for _, fromRegisters := range []bool{false, true} {
@@ -232,8 +231,8 @@ func TestWgmma(t *testing.T) {
 	}
 }
 
-// cores copies a matrix of 16 halves a row into core matrices of 8 rows of 16 bytes,
-// first the two beside each other, then those below.
+// cores copies a matrix of 16 f16 per row into core matrices of 8 rows of 16 bytes: first two
+// side by side, then the next two below.
 func cores(k *build.Kernel, tid build.U32, from build.Global[build.F16], to build.Shared[build.F16], rows uint32) {
 	k.Loop(tid, 16*rows, 128, func(i build.U32) {
 		r, c := i.Shr(4), i.And(15)

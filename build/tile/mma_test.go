@@ -39,8 +39,8 @@ func wantFrag(t *testing.T, what string, l tile.Layout, got []uint32, want func(
 	}
 }
 
-// TestMMA multiplies whole tiles both ways round, from shared memory and from
-// registers.
+// TestMMA multiplies whole tiles, with B stored as it is or transposed, and A in shared memory
+// or in registers.
 func TestMMA(t *testing.T) {
 	const n, depth, cols = 32, 64, 48
 	for kind, make := range map[string]func(*build.Kernel, build.Shared[build.F16], int, int) tile.Tile[build.F16]{
@@ -128,7 +128,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestMisuse has errors at the author's own line.
+// TestMisuse: a misuse is an error at the author's own line.
 func TestMisuse(t *testing.T) {
 	for _, c := range []struct {
 		want string
@@ -160,7 +160,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestComments has the maths of a product in the PTX.
+// TestComments: the PTX has the maths of a product as a comment.
 func TestComments(t *testing.T) {
 	k := build.New("product", ptx.SM80)
 	w := tile.NewWarp(k, k.TidX())

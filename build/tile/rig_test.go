@@ -14,8 +14,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// devices are what a test runs on: the emulator in two orders of warps, and a GPU
-// where there is one that runs the target's code.
+// devices returns the devices of a test: the emulator in two orders of warps, and a GPU if
+// there is one that runs the target's code.
 func devices(t *testing.T, target ptx.Target) map[string]device.Device {
 	t.Helper()
 	all := map[string]device.Device{}
@@ -35,8 +35,8 @@ func devices(t *testing.T, target ptx.Target) map[string]device.Device {
 	return all
 }
 
-// words runs a kernel whose parameters are buffers of data and then one for n words,
-// which it returns.
+// words runs a kernel and returns n words of output. The parameters of the kernel are buffers
+// of data, then one for the output.
 func words(t *testing.T, dev device.Device, k *build.Kernel, threads, n int, data ...[]byte) []uint32 {
 	t.Helper()
 	text, err := k.PTX()

@@ -102,8 +102,8 @@ func (s *Side) Signal(w Warp) {
 	k.If(w.One(), func() { k.MbarrierArrive(s.signal.At(slot)) })
 }
 
-// Load starts the copies of so many boxes of a tensor into a slot, which Wait returned,
-// one box after the other. The copy engine completes the slot's full barrier when all
+// Load starts the copies of boxes of a tensor into a slot, which Wait returned, one box after
+// the other. The copy engine completes the slot's full barrier when all
 // its bytes are there. One lane starts the copies, but every lane computes addresses and
 // coordinates: if lanes could differ in them, ptxas would emit a loop over the lanes.
 func (s *Side) Load(w Warp, slot build.U32, m build.TensorMap, boxes int, coords func(box int) build.Coords) {

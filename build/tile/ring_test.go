@@ -150,8 +150,9 @@ func TestRingSkip(t *testing.T) {
 	}
 }
 
-// TestRingsTogether passes numbers on from ring to ring: the warp between has one place for
-// both, the last has two rings by one place, or works its place out from a number.
+// TestRingsTogether passes numbers on through two rings. The warp between them has one
+// position for both. The last warp also has one position for both, or computes it from the
+// number of the round.
 func TestRingsTogether(t *testing.T) {
 	const rounds = 9
 	for _, target := range []ptx.Target{ptx.SM90, ptx.SM90a} { // on sm_90a lanes are elected

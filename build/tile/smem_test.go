@@ -37,8 +37,8 @@ func place(kind string, cols, r, c int) int {
 	return r*pitch + 2*c
 }
 
-// TestTilePlaces has a kernel work out the address of every element, straight and
-// from a cursor eight rows above.
+// TestTilePlaces computes the address of every element, directly and from a cursor eight rows
+// above.
 func TestTilePlaces(t *testing.T) {
 	for kind, make := range makers {
 		for _, cols := range []int{16, 32, 64, 128} {

@@ -99,7 +99,7 @@ func TestWgmmaProducts(t *testing.T) {
 	}
 }
 
-// TestWgmmaMisuse wants factors that do not fit refused.
+// TestWgmmaMisuse: factors that do not fit are errors.
 func TestWgmmaMisuse(t *testing.T) {
 	k := build.New("misuse", ptx.SM90a)
 	mem := build.SharedAlign(k.SharedB8("m", 8192), 1024)

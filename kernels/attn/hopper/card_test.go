@@ -20,8 +20,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// TestCardBits compares every bit of card and emulator, and of a card that computes the
-// same again.
+// TestCardBits compares every bit of GPU and emulator, and of repeated runs on the GPU.
 func TestCardBits(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
 	turn := 0
@@ -79,7 +78,7 @@ func TestCardLong(t *testing.T) {
 	}
 }
 
-// random is a problem whose bytes are quantised normal numbers, made fast.
+// random returns inputs whose bytes are quantised normal numbers. It is faster than generate.
 func random(p problem.Attention) inputs {
 	codec, _ := p.Format.FP8()
 	values := make([]byte, 1<<16)
@@ -111,8 +110,8 @@ var (
 	configs = flag.String("configs", "", "a regular expression of the configurations that TestCardProfile launches")
 )
 
-// TestCardTimes times configurations in turns, in a replayed graph with warm caches.
-// With HOPPER_OUT set every sample is written there.
+// TestCardTimes times configurations, interleaved, in a replayed graph with warm caches. It
+// writes every sample to the file HOPPER_OUT, if set.
 func TestCardTimes(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
 	timer, err := timing.New(card)
@@ -209,8 +208,8 @@ type candidate struct {
 	configs []Config
 }
 
-// candidates are the shapes that figures are given for and many between them, each with
-// what Choose answers first and with what it was chosen over.
+// candidates returns the shapes of the published results and many between them. Each has the
+// configuration that Choose returns, and then the ones that Choose compared it with.
 func candidates() (all []candidate) {
 	const sms = 132
 	for _, d := range []int{64, 128} {
@@ -239,7 +238,7 @@ func candidates() (all []candidate) {
 	return all
 }
 
-// configurations are what [Choose] takes, and neighbours of it.
+// configurations returns the configuration that [Choose] returns, and its neighbours.
 func configurations(d int) []Config {
 	with := func(c Config, change func(*Config)) Config {
 		change(&c)

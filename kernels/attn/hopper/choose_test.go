@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// everyProblem visits sizes that somebody measured, and those between them that nobody
-// did, with everything else that a problem may want.
+// everyProblem visits problems of many sizes, measured ones and others, with every
+// combination of features.
 func everyProblem(visit func(problem.Attention)) {
 	for _, d := range []int{64, 128} {
 		for _, s := range []int{1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 384, 512, 777, 1024, 1536, 2048, 3000, 4096, 16384, 20000} {
@@ -31,8 +31,8 @@ func everyProblem(visit func(problem.Attention)) {
 	}
 }
 
-// TestChooseEverywhere wants a configuration for every problem that can compute it,
-// and a launch that the driver takes. The texts of all that occur can be built.
+// TestChooseEverywhere: for every problem, Choose returns a configuration that computes it
+// with a launch that the driver accepts. All these kernels can be built.
 func TestChooseEverywhere(t *testing.T) {
 	type text struct {
 		c                  Config
@@ -78,7 +78,7 @@ func TestChooseEverywhere(t *testing.T) {
 	}
 }
 
-// gridOf is the grid of a configuration's launch, in blocks.
+// gridOf returns the grid of a configuration's launch, in blocks.
 func gridOf(t *testing.T, c Config, p problem.Attention, sms int) (grid [2]int) {
 	t.Helper()
 	names := p.Names()
@@ -93,8 +93,8 @@ func gridOf(t *testing.T, c Config, p problem.Attention, sms int) (grid [2]int) 
 	return grid
 }
 
-// TestDesigns wants every named design to serve small and large problems, with and
-// without what a configuration may have to give up.
+// TestDesigns: every named design computes small and large problems, with and without the
+// features that make it turn SumsInV off.
 func TestDesigns(t *testing.T) {
 	for _, design := range Designs() {
 		for _, d := range []int{64, 128} {

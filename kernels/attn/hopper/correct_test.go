@@ -13,8 +13,8 @@ import (
 
 var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
 
-// variants are the kernels under test: what Choose may answer, and each other way to
-// compute, at both head dimensions.
+// variants returns the configurations under test: those that Choose may return, and one for
+// each other way to compute.
 func variants(d int) []Config {
 	two := Config{Sharing: Sharing{Split: 1}, Schedule: Schedule{Warpgroups: 2, TileN: 128, Stages: 2, BlocksPerSM: 1}}
 	with := func(c Config, change func(*Config)) Config {
@@ -37,7 +37,7 @@ func variants(d int) []Config {
 	return all
 }
 
-// mixed is a problem of the given lengths whose other choices depend on turn.
+// mixed returns a problem of the given lengths. Its other features depend on turn.
 func mixed(d, sq, skv, turn int) problem.Attention {
 	p := problem.Attention{Shape: problem.Shape{B: 1 + turn/2%2, Hq: 2, Hkv: 2 - turn%2, Sq: sq, Skv: skv, D: d}, Format: problem.E4M3, LSE: turn%3 != 0, Causal: turn/3%2 == 0}
 	if turn%5 == 4 {
@@ -49,15 +49,15 @@ func mixed(d, sq, skv, turn int) problem.Attention {
 	return p
 }
 
-// able is the problem as far as a configuration computes it.
+// able returns the problem without the features that the configuration does not compute.
 func (c Config) able(p problem.Attention) problem.Attention {
 	p.LSE = p.LSE && !c.SumsInV
 	return p
 }
 
-// judge compares a result with float64 over the same quantised inputs: what is left is
-// the rounding of P to e4m3, half a step in sixteen at most, and of O. Errors of single
-// weights average out where there are many.
+// judge compares a result with float64 over the same quantised inputs. The remaining errors
+// are the rounding of P to e4m3, at most a sixteenth, and of O. Errors of single weights
+// average out if there are many.
 func judge(t testing.TB, in inputs, r result) *ref.Errors {
 	t.Helper()
 	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.For(in.P))
@@ -80,8 +80,8 @@ func judge(t testing.TB, in inputs, r result) *ref.Errors {
 	return e
 }
 
-// TestLengths runs every variant on lengths around the tiles', several heads, GQA and
-// causal masks by turns.
+// TestLengths runs every variant on lengths around the tile sizes, with a mix of heads,
+// grouped heads and causal masks.
 func TestLengths(t *testing.T) {
 	lengths := [][2]int{{1, 1}, {17, 17}, {63, 63}, {64, 64}, {65, 65}, {100, 129}, {127, 127}, {129, 100}, {200, 200}}
 	if *full {
@@ -107,7 +107,7 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestChoose wants a configuration that computes the problem, for every problem.
+// TestChoose: Choose returns a configuration that computes the problem.
 func TestChoose(t *testing.T) {
 	for _, d := range []int{64, 128} {
 		for _, lse := range []bool{false, true} {
@@ -140,8 +140,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestDistributions gives inputs that provoke: weight on few keys, outliers, large and
-// small logits.
+// TestDistributions runs difficult inputs: weight on few keys, outliers, large and small
+// logits.
 func TestDistributions(t *testing.T) {
 	for _, dist := range ref.Distributions() {
 		for _, c := range []Config{Throughput(64, 4), SplitKeys(1)} {
@@ -152,8 +152,8 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// holdsWeights judges O by what P's rounding to e4m3 does: a weight is off by a sixteenth
-// at most, and so is what follows from it. It returns what is right.
+// holdsWeights checks that the error of O is at most what rounding P to e4m3 causes: a weight
+// is wrong by at most a sixteenth. It returns the reference.
 func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref.Result {
 	t.Helper()
 	want, err := ref.Attention(t.Context(), in.Q, in.K, in.V, ref.For(in.P))
@@ -174,8 +174,8 @@ func holdsWeights(t *testing.T, dist string, c Config, in inputs, r result) *ref
 	return want
 }
 
-// TestOwnMaxima wants less of what P's rounding adds where each tile has its own maxima than
-// where the largest so far counts: much less with outliers, a few of which have all the weight.
+// TestOwnMaxima: rounding P causes smaller errors with TileMaxima than without, and much
+// smaller ones if a few outliers have all the weight.
 func TestOwnMaxima(t *testing.T) {
 	running := Throughput(64, 3)
 	running.PingPong, running.TileMaxima = 0, false
@@ -200,7 +200,7 @@ func TestOwnMaxima(t *testing.T) {
 	}
 }
 
-// TestNaN wants a NaN in any key to come out in every row that sees it.
+// TestNaN: a NaN in any key gives NaN in every row that sees it.
 func TestNaN(t *testing.T) {
 	p := square(1, 1, 40, 64, problem.E4M3)
 	for key := range 32 {
@@ -236,9 +236,9 @@ func TestMinusInfinity(t *testing.T) {
 	}
 }
 
-// TestOriginalInputs holds the named shapes to what FlashAttention-3 reaches in FP8:
-// the root mean square error against float64 over the numbers before quantisation, 0.0038
-// and 0.0020 to two digits.
+// TestOriginalInputs: on the named shapes, the root mean square error against float64 over
+// the inputs before quantisation is as small as FlashAttention-3's in FP8: 0.0038 and 0.0020,
+// to two digits.
 func TestOriginalInputs(t *testing.T) {
 	for _, c := range []struct {
 		shape string

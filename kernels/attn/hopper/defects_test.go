@@ -31,7 +31,7 @@ func TestNoDefects(t *testing.T) {
 	}
 }
 
-// defects are what the checkers find in a kernel, its PTX changed by spoil.
+// defects returns the findings of the checkers in a kernel whose PTX spoil has changed.
 func defects(t *testing.T, p problem.Attention, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
 	t.Helper()
 	checker := check.New()
@@ -41,8 +41,8 @@ func defects(t *testing.T, p problem.Attention, c Config, schedule uint64, spoil
 	return checker.Findings()
 }
 
-// TestDefectsAreFound spoils kernels in ways that go unnoticed on a card most of the
-// time: the checkers find each.
+// TestDefectsAreFound spoils kernels in ways that a GPU mostly does not show. The checkers
+// find each defect.
 func TestDefectsAreFound(t *testing.T) {
 	cut := func(what string) func(string) string {
 		return func(text string) string { return strings.ReplaceAll(text, what, "") }

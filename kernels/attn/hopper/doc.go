@@ -15,11 +15,11 @@
 //
 // # A block
 //
-// One warpgroup loads data, the others compute. Four rings lie between them:
+// One warpgroup loads data, the others compute. Four rings connect them:
 //
 //	Q    a tile of queries; the copy engine fills it
 //	K    a tile of keys; the copy engine fills it
-//	raw  a tile of values as they lie in memory; the copy engine fills it
+//	raw  a tile of values as in global memory; the copy engine fills it
 //	V    the same tile transposed, because wgmma sums bytes only along rows
 //
 // In the producing warpgroup, warp 0 starts the copies, and warps 1 to 3 transpose from

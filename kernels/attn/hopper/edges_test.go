@@ -12,11 +12,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// edges are lengths at the ends of tiles and beside them.
+// edges are lengths at the edges of tiles and next to them.
 var edges = []int{1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 383, 384, 385}
 
-// edgeProblem is a problem of a length whose other choices go by turns: also what
-// problem has, groups of eight, and K and V of a length beside Q's.
+// edgeProblem returns a problem of a length. Its other features depend on turn: those of
+// mixed, groups of eight heads, and K and V one longer or shorter than Q.
 func edgeProblem(d, s, turn int) problem.Attention {
 	p := mixed(d, s, s, turn)
 	switch turn % 7 {
@@ -30,8 +30,8 @@ func edgeProblem(d, s, turn int) problem.Attention {
 	return p
 }
 
-// designed are the configurations with names, and what Choose takes for much larger
-// problems: those that lengths near the edges would never get.
+// designed returns the named designs, and what Choose returns for much larger problems, which
+// lengths near the edges would not get.
 func designed(p problem.Attention) (all []Config) {
 	for _, d := range Designs()[1:] {
 		if c := d.Config(p, 132); c.Check(p) == nil {
@@ -48,8 +48,8 @@ func designed(p problem.Attention) (all []Config) {
 	return all
 }
 
-// TestEdges runs every design on lengths at tiles' edges, in several orders of warps.
-// With -full it is every length to 130 as well, under every checker.
+// TestEdges runs every design on lengths at the edges of tiles, in several orders of warps.
+// With -full it also runs every length up to 130, under every checker.
 func TestEdges(t *testing.T) {
 	lengths := edges
 	if *full {
@@ -90,9 +90,9 @@ func TestEdges(t *testing.T) {
 	t.Logf("%d runs", ran)
 }
 
-// TestEveryDistribution gives each design inputs that provoke. A weight is off by a
-// sixteenth at most, and so is what follows from it; a logit, of FP8 products whose sums
-// keep 14 bits, by one in a thousand.
+// TestEveryDistribution runs each design on difficult inputs. A weight is wrong by at most a
+// sixteenth. A logit is wrong by at most a thousandth, because sums of FP8 products keep 14
+// bits.
 func TestEveryDistribution(t *testing.T) {
 	for i, dist := range ref.Distributions() {
 		for _, d := range []int{64, 128} {
@@ -128,9 +128,9 @@ func TestEveryDistribution(t *testing.T) {
 	}
 }
 
-// TestFarApart has logits that go up and down by hundreds from tile to tile: what sums are
-// relative to changes, and nothing may overflow or be lost on the way. A row of -480 weighs
-// as much among its like as one of 480.
+// TestFarApart has logits that rise and fall by hundreds from tile to tile. The reference of
+// the sums changes, and no sum may overflow or vanish. The size of the logits alone must not
+// matter.
 func TestFarApart(t *testing.T) {
 	const n = 500
 	for name, logit := range map[string]func(key float64) float64{

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// TestExchangeBits wants the same bits whatever order the warps run in, so whoever sends
-// first, and no defect in any. Blocks without a key of their own take part.
+// TestExchangeBits: the bits are the same in every order of warps, and the checkers find no
+// defect. Blocks without keys take part.
 func TestExchangeBits(t *testing.T) {
 	schedules := uint64(3)
 	if *full {
@@ -41,9 +41,8 @@ func TestExchangeBits(t *testing.T) {
 	}
 }
 
-// TestExchangeRounding wants parts that were sent as f16 to cost next to nothing: the
-// error against float64 is that of P's rounding to e4m3, and what f16 adds is a hundredth
-// of it.
+// TestExchangeRounding: sending O/l as f16 adds at most a hundredth to the error against
+// float64, which comes from rounding P to e4m3.
 func TestExchangeRounding(t *testing.T) {
 	p := square(1, 2, 300, 64, problem.E4M3)
 	in := generate(t, "normal", p, 4)
@@ -64,7 +63,7 @@ func TestExchangeRounding(t *testing.T) {
 	}
 }
 
-// TestExchangeNaN wants a NaN in one warpgroup's keys to come out in every row.
+// TestExchangeNaN: a NaN in the keys of one warpgroup gives NaN in every row.
 func TestExchangeNaN(t *testing.T) {
 	p := problem.Attention{Shape: problem.Shape{B: 1, Hq: 1, Hkv: 1, Sq: 10, Skv: 500, D: 64}, Format: problem.E4M3}
 	for _, key := range []int{0, 200, 300, 499} {

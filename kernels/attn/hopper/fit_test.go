@@ -24,14 +24,14 @@ type timed struct {
 	micros map[string]float64
 }
 
-// key is what a table calls a configuration: how it divides the work, and not how a
-// warpgroup computes. So a table outlives a change of that, until there is a new one.
+// key returns the name of a configuration in the table. It says how the work is divided, but
+// not how a warpgroup computes, so the table stays valid when the latter changes.
 func (c Config) key() string {
 	c.PingPong, c.TileMaxima, c.Polynomial, c.SumsInV = 0, false, 0, false
 	return c.String()
 }
 
-// readTimes reads the table, a problem a line.
+// readTimes reads the table, which has one line per problem.
 func readTimes(t *testing.T) (all []timed) {
 	text, err := os.ReadFile(timesFile)
 	if err != nil {
@@ -71,8 +71,8 @@ func writeTimes(t *testing.T, all []timed) {
 	}
 }
 
-// fromRuns takes from runs what Choose may take. Of what several have timed the last one
-// counts.
+// fromRuns returns the times of the configurations that Choose may return. If several runs
+// have timed one, the last run counts.
 func fromRuns(t *testing.T, paths []string) (all []timed) {
 	runs := make([]map[string]*timing.Run, len(paths))
 	for i, path := range paths {
@@ -104,8 +104,8 @@ func fromRuns(t *testing.T, paths []string) (all []timed) {
 	return all
 }
 
-// fit is what the configuration costs, by least squares of the relative error, and the
-// largest one. A cost that would come out below zero is left out.
+// fit returns the costs of a configuration that minimise the squared relative error, and the
+// largest relative error. A cost that would be below zero is left out.
 func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 	var loads []terms // of a launch, over its time: what costs are to make 1
 	for _, x := range all {
@@ -143,8 +143,8 @@ func fit(t *testing.T, c Config, all []timed) (costs terms, worst float64) {
 	return costs, worst
 }
 
-// leastSquares are the costs of the terms in use that bring all loads nearest to 1: the
-// normal equations, by Gauss and Jordan's elimination.
+// leastSquares returns the costs of the terms in use for which the loads are nearest to 1. It
+// solves the normal equations by Gauss-Jordan elimination.
 func leastSquares(loads []terms, use []int) []float64 {
 	n := len(use)
 	m := make([][]float64, n)
@@ -172,8 +172,8 @@ func leastSquares(loads []terms, use []int) []float64 {
 	return xs
 }
 
-// TestChooseFit wants the costs in choose.go to be those that the times give. With -times
-// the table is made anew from runs, and the costs are printed for choose.go to have.
+// TestChooseFit: the costs in choose.go fit the times. With -times it rewrites the table from
+// runs and prints the costs for choose.go.
 func TestChooseFit(t *testing.T) {
 	all := readTimes(t)
 	if *timesFlag != "" {
@@ -197,13 +197,13 @@ func TestChooseFit(t *testing.T) {
 	}
 }
 
-// source is the costs as choose.go has them.
+// source returns the costs as Go source.
 func source(costs terms) string {
 	return strings.ReplaceAll(fmt.Sprintf("%#v", costs), "hopper.", "")
 }
 
-// TestChooseTimes wants what Choose takes to be within 5 % of the fastest that it could
-// have taken, on every problem that was timed.
+// TestChooseTimes: on every problem that was timed, the configuration that Choose returns is
+// within 5 % of the fastest one.
 func TestChooseTimes(t *testing.T) {
 	for _, x := range readTimes(t) {
 		got := Choose(x.p, 132)

@@ -44,7 +44,7 @@ func (g *gen) load() {
 }
 
 // copies are the loading warp's sides of the rings. Each method fills a slot, which Wait
-// returned, and moves on to the next. What lies beyond the end of a sequence arrives as
+// returned, and moves on to the next. Rows beyond the end of a sequence arrive as
 // zeros.
 type copies struct {
 	g         *gen

@@ -20,7 +20,7 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// TestRefusals wants a reason for what cannot be.
+// TestRefusals: Check gives the reason for each refusal.
 func TestRefusals(t *testing.T) {
 	square := square(1, 2, 100, 64, problem.E4M3)
 	for name, c := range map[string]struct {

@@ -18,9 +18,9 @@ import (
 
 var repeat = flag.Duration("repeat", 5*time.Second, "how long TestCardRepeat launches")
 
-// TestCardRepeat launches what [Choose] takes again and again, one shape after the other,
-// and wants the bits of the first launch every time: a race that loses once in a
-// thousand launches is found by ten thousand.
+// TestCardRepeat launches the chosen kernels many times, one shape after the other. Every
+// launch must give the bits of the first one: ten thousand launches find a race that shows
+// once in a thousand.
 func TestCardRepeat(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM90a)
 	var all []*repeater
@@ -61,8 +61,8 @@ func repeated() (all []problem.Attention) {
 	return all
 }
 
-// repeater launches a kernel many times and has the device itself compare what comes of
-// it: reading a large output back takes longer than computing it.
+// repeater launches a kernel many times and has the device itself compare the outputs,
+// because reading a large output back takes longer than computing it.
 type repeater struct {
 	*bench
 	config   Config
@@ -143,8 +143,7 @@ func (r *repeater) turn(ctx context.Context) error {
 	return nil
 }
 
-// once queues a launch and its comparison, the i-th of a turn. The first of all is what
-// others are compared with.
+// once queues the i-th launch of a turn and its comparison with the very first launch.
 func (r *repeater) once(i int) error {
 	for _, o := range r.outputs {
 		if err := r.stream.Fill(o.got, byte(7*r.launches+1)); err != nil {
@@ -195,8 +194,8 @@ func differing() *build.Kernel {
 	return k
 }
 
-// TestRepeat has the emulator repeat: the kernel's bits are the same, and one byte that is
-// not is found, whichever output has it, and so is what nobody writes.
+// TestRepeat repeats launches on the emulator. The bits are the same each time. The repeater
+// finds one changed byte in either output, and an output that is not written.
 func TestRepeat(t *testing.T) {
 	p := square(1, 2, 70, 64, problem.E4M3)
 	p.LSE = true
@@ -241,7 +240,8 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestRepeated wants problems of every kind, which the chosen configurations compute.
+// TestRepeated: the repeated problems are of every kind, and the chosen configurations
+// compute them.
 func TestRepeated(t *testing.T) {
 	var causal, shared, lse int
 	for _, p := range repeated() {

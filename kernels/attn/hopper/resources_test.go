@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// spills is what ptxas says of registers that did not suffice.
+// spills matches the message of ptxas about spilled registers.
 var spills = regexp.MustCompile(`(\d+) bytes spill stores`)
 
-// fewSpills are allowed where three warpgroups share an SM's registers: what a thread
-// needs from one item to the next, and not in its inner loop.
+// fewSpills is the limit of spilled bytes where three warpgroups share the registers of an
+// SM: values that a thread needs from one item to the next, not in its inner loop.
 const fewSpills = 80
 
-// TestResources has ptxas compile the variants: next to nothing spilled, setmaxnreg
-// heeded, and no product made to wait for the one before.
+// TestResources compiles the variants with ptxas. They spill almost no registers, setmaxnreg
+// is not ignored, and no wgmma is serialised.
 func TestResources(t *testing.T) {
 	if _, err := exec.LookPath("ptxas"); err != nil {
 		t.Skip("no ptxas on PATH")

@@ -51,7 +51,7 @@ const (
 	maxAbove = 32
 )
 
-// NewSoftmax returns the softmax of fragments with so many row slots.
+// NewSoftmax returns the softmax of fragments with the given number of row slots.
 func NewSoftmax(k *build.Kernel, n Numerics, c *build.Var[build.F32], slots int) *Softmax {
 	return &Softmax{Numerics: n, K: k, C: c, reference: build.Vars(k.F32(unseen), slots), l: build.Vars(k.F32(0), slots)}
 }

@@ -138,8 +138,8 @@ func (w Work) EachTile(it Item, skip build.U32, step int, body func(j build.U32)
 }
 
 // Divide returns x/n rounded down, for x below 2^31. Powers of two and three times such
-// powers need no division: the assembler makes a reciprocal and a dozen instructions of
-// one, even by a constant, and the first copy of a block would wait for them.
+// powers need no division. For a division, even by a constant, ptxas emits a reciprocal and a
+// dozen other instructions, and the first copy of a block would wait for them.
 func Divide(k *build.Kernel, x build.U32, n int) build.U32 {
 	shift := bits.TrailingZeros(uint(n))
 	switch odd := n >> shift; {

@@ -16,7 +16,7 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// sameTensorCores is the emulator's target whose tensor cores sum as the card's.
+// sameTensorCores returns the target of an emulator whose tensor cores add like the GPU's.
 func sameTensorCores(t *testing.T, dev device.Device) ptx.Target {
 	t.Helper()
 	switch sm := dev.Info().Target.SM; {
@@ -40,7 +40,7 @@ func named(t testing.TB, name string, f problem.Format) problem.Attention {
 	return problem.Attention{Shape: problem.Square(s.B, s.Hq, s.Sq, s.D), Format: f}
 }
 
-// TestCardBits compares every bit of card and emulator.
+// TestCardBits compares every bit of GPU and emulator.
 func TestCardBits(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM80)
 	target := sameTensorCores(t, card)
@@ -112,8 +112,8 @@ func TestCardMatrix(t *testing.T) {
 	}
 }
 
-// TestCardParity repeats the comparison of stages on the card, many times: what races
-// differs sometimes.
+// TestCardParity compares the stages on the GPU many times, because a race shows only
+// sometimes.
 func TestCardParity(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM80)
 	for seed := range uint64(3) {
@@ -138,8 +138,8 @@ func TestCardParity(t *testing.T) {
 	}
 }
 
-// TestCardTimes times all presets in turns, warm and in a replayed graph, and what
-// single toggles do to them. With ATTN_OUT set every sample is written there.
+// TestCardTimes times all presets, interleaved, in a replayed graph with warm caches, and the
+// effect of single toggles. It writes every sample to the file ATTN_OUT, if set.
 func TestCardTimes(t *testing.T) {
 	card := kerneltest.Card(t, ptx.SM80)
 	timer, err := timing.New(card)

@@ -67,8 +67,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestEveryToggle changes each field of Config, of which none may be lost on its way to
-// the PTX or to the name.
+// TestEveryToggle changes each field of Config. Each change shows in the PTX and in the name.
 func TestEveryToggle(t *testing.T) {
 	changes := map[string]struct {
 		from   string

@@ -9,12 +9,12 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// bounds are what a kernel's errors may be.
+// bounds are the largest errors that a kernel may have.
 type bounds struct{ max, mean float64 }
 
-// exact are the errors against float64 over the same quantised inputs, N(0,1): those
-// of rounding P and O. They do not depend on the format. A bfloat16 has three bits
-// less than a half, and the fewer keys there are the larger is O.
+// exact returns the bounds against float64 over the same quantised inputs, N(0,1): the errors
+// of rounding P and O. They do not depend on the format of the inputs. bf16 has three bits
+// less than f16, and O is larger if there are fewer keys.
 func exact(p problem.Attention) bounds {
 	b := bounds{8e-4, 6e-5}
 	if p.Sq < 32 {
@@ -52,7 +52,7 @@ func judge(t testing.TB, r result, q, k, v ref.Tensor, b bounds) *ref.Errors {
 	return e
 }
 
-// variants are the formats and outputs by turns.
+// variant returns the problem with one of the formats and outputs, by its number.
 func variant(p problem.Attention, i int) problem.Attention {
 	p.Format = []problem.Format{problem.U8, problem.E4M3, problem.E5M2}[i%3]
 	p.Output = []problem.Format{problem.F16, problem.BF16}[i/3%2]
@@ -60,8 +60,8 @@ func variant(p problem.Attention, i int) problem.Attention {
 	return p
 }
 
-// TestLengths runs every preset on lengths around the tiles' and on several heads,
-// the formats and outputs by turns.
+// TestLengths runs every preset on lengths around the tile sizes and on several heads, with a
+// mix of formats and outputs.
 func TestLengths(t *testing.T) {
 	lengths := []int{1, 17, 31, 33, 63, 65, 100, 127, 129}
 	if *full {
@@ -100,15 +100,14 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// original are the errors of u8 with its consistent quantiser, N(0,1), against float64
-// over the numbers before they were quantised. They are errors of V's codes, averaged
-// over the keys: the more, the smaller.
+// original holds the bounds of u8 with its consistent quantiser, N(0,1), against float64
+// over the inputs before quantisation. The errors come from V and average out over the keys.
 var original = map[string]bounds{
 	"small": {0.03, 0.004}, "mission256": {0.018, 0.0016}, "mission": {0.012, 0.001}, "long": {0.007, 0.0006},
 }
 
-// TestOriginalInputs holds the named shapes to what u8 allows: the errors against
-// float64 over the numbers before they were quantised.
+// TestOriginalInputs: on the named shapes, the errors against float64 over the inputs before
+// quantisation are as small as u8 allows.
 func TestOriginalInputs(t *testing.T) {
 	shapes, seeds := []string{"small", "mission"}, 1
 	presets := []string{"stage3b"}
@@ -142,8 +141,8 @@ func TestOriginalInputs(t *testing.T) {
 	}
 }
 
-// TestDistributions gives inputs that provoke to a kernel of each kind. Rows whose
-// weight lies on few keys inherit V's magnitude, and P's rounding with it.
+// TestDistributions runs difficult inputs on a kernel of each kind. If a few keys have all the
+// weight of a row, O is as large as V, and so is the error of rounding P.
 func TestDistributions(t *testing.T) {
 	for _, dist := range ref.Distributions() {
 		for _, name := range []string{"stage0", "stage2", "stage5-persistent"} {

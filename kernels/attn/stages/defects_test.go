@@ -45,7 +45,7 @@ func TestNoDefects(t *testing.T) {
 	}
 }
 
-// defects are what the checkers find in a kernel, its PTX changed by spoil.
+// defects returns the findings of the checkers in a kernel whose PTX spoil has changed.
 func defects(t *testing.T, p problem.Attention, c Config, schedule uint64, spoil func(string) string) []finding.Finding {
 	t.Helper()
 	checker := check.New()
@@ -59,8 +59,8 @@ func defects(t *testing.T, p problem.Attention, c Config, schedule uint64, spoil
 	return checker.Findings()
 }
 
-// TestDefectsAreFound spoils kernels the way they have been wrong before: the checkers
-// find each, though results may well be right.
+// TestDefectsAreFound spoils kernels with mistakes of earlier versions. The checkers find
+// each, even if the results are right.
 func TestDefectsAreFound(t *testing.T) {
 	cut := func(what string, n int) func(string) string { // all but the n-th
 		return func(text string) string {

@@ -87,8 +87,8 @@ var toggles = []struct {
 	{"96 keys", "stage0", func(c *Config) { c.TileN = 96 }, true},
 }
 
-// TestToggles turns one thing on at a time: all give right results, and those that
-// only move data give the same bits.
+// TestToggles turns one field on at a time. All results are right, and fields that only move
+// data give the same bits.
 func TestToggles(t *testing.T) {
 	for _, d := range []int{64, 128} {
 		t.Run(fmt.Sprintf("d%d", d), func(t *testing.T) { testToggles(t, d) })

@@ -22,7 +22,7 @@ func TestPTX(t *testing.T) {
 	}
 }
 
-// TestTargets writes kernels in every format for every target that takes them.
+// TestTargets writes kernels in every format for every target that supports it.
 func TestTargets(t *testing.T) {
 	for _, target := range []ptx.Target{ptx.SM80, ptx.SM86, ptx.SM89, ptx.SM90, ptx.SM90a} {
 		for _, name := range []string{"stage0", "stage5-persistent"} {

@@ -18,7 +18,7 @@ const maxShared = 64 << 10
 
 var full = flag.Bool("full", false, "the whole matrix of problems and configurations, which takes minutes")
 
-// resources are what ptxas -v says of a kernel.
+// resources are the numbers that ptxas -v prints for a kernel.
 type resources struct{ registers, spills, stack int }
 
 var (
@@ -55,7 +55,7 @@ func assemble(t *testing.T, p problem.Attention, c Config, target ptx.Target) re
 	return resources{number(regs[1]), number(spills[2]) + number(spills[3]), number(spills[1])}
 }
 
-// TestResources holds every preset to 128 registers, 64 KB of shared memory and no
+// TestResources holds every preset to 128 registers, 64 KiB of shared memory and no
 // spills, on Ada and on Hopper.
 func TestResources(t *testing.T) {
 	if _, err := exec.LookPath("ptxas"); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
 )
 
-// newSoftmax returns the online softmax of fragments with so many row slots. P is between
-// 0 and 1, and all tiles are relative to the largest scores so far.
+// newSoftmax returns the online softmax of fragments with a number of row slots. P is
+// between 0 and 1, and all tiles are relative to the largest scores so far.
 func (g *gen) newSoftmax(c *build.Var[build.F32], slots int) *part.Softmax {
 	n := part.Numerics{Exp2: part.Exp2{Polynomial: part.ForF16}}
 	if g.c.FastExp {

@@ -13,7 +13,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// kinds are presets of every way to compute.
+// kinds are presets for every way to compute.
 var kinds = []string{"stage0", "stage1", "stage2", "stage3a", "stage3b", "stage5-persistent"}
 
 // config is a preset's Config for heads of 64.
@@ -103,9 +103,9 @@ func TestMinusInfinity(t *testing.T) {
 	}
 }
 
-// TestBankConflicts counts conflicts of shared-memory banks: with 16 bytes decoded at
-// a time there are none at D = 64, padded or swizzled; reusing the score buffer, whose
-// rows suit floats, costs some.
+// TestBankConflicts counts bank conflicts. At D = 64 there are none if 16 bytes are decoded
+// at a time, padded or swizzled. Reusing the score buffer, whose rows are laid out for f32,
+// has some.
 func TestBankConflicts(t *testing.T) {
 	conflicts := map[string]uint64{}
 	for _, preset := range Presets(64) {
