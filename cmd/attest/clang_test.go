@@ -56,15 +56,15 @@ func findClang(t *testing.T) string {
 	return ""
 }
 
-// clangLine returns the only command of the README that calls clang.
+// clangLine returns the command of the README that calls clang.
 func clangLine(t *testing.T) string {
 	t.Helper()
 	for line := range strings.Lines(read(t, "../../README.md")) {
-		if strings.HasPrefix(line, "clang ") {
+		if strings.HasPrefix(line, "clang -x cuda ") {
 			return strings.TrimSpace(line)
 		}
 	}
-	t.Fatal("the README has no line that starts with clang")
+	t.Fatal("the README has no line that starts with clang -x cuda")
 	return ""
 }
 

@@ -19,19 +19,17 @@ func compareCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two kernels: resources, errors, counters, times",
-		Long: `Compare two kernels: the resources they use, how far they are from float64, what they do
-and how long they take.
+		Long: `Compare two kernels by their resources, errors, counters and times.
 
   attest compare stage2 stage3b
 
 On a GPU the two are timed in turns, in one run. Without a GPU the times are PREDICTED.
 With --ptx and --abi one KERNEL is enough: it is A, and the file is B.
 
-Two hashes compare two records of the evidence instead, as attest evidence diff does;
-then nothing is measured.
+If A and B are hashes, compare shows the difference between two records of the evidence, as
+attest evidence diff does, and measures nothing.
 
-The exit code is 0 when both were measured, whatever the result, and 1 when one of them
-is wrong.
+The exit code is 1 when the output of a kernel is wrong, else 0, whichever kernel is faster.
 
 JSON: {"a", "b": the records, "difference": {"kernel", "build", "resources", "errors",
 "times", …}, "predicted": {"a", "b"} or null}.`,

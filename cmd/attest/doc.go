@@ -1,43 +1,45 @@
-// Command attest works with GPU kernels as PTX text.
+// Command attest judges attention kernels for NVIDIA GPUs, its own and PTX from any compiler.
 //
 // Usage:
 //
-//	attest ptx check FILE...   parse and verify: every error and warning
-//	attest ptx fmt FILE...     print in the normal form, or rewrite in place
-//	attest ptx stats FILE...   registers, memory, instruction mix, minimum target
-//	attest exec FILE --launch LAUNCH.json
-//	                           run kernels and compare what they write
-//	attest fuzz                compare two devices on random kernels
-//	attest list                kernels, presets, shapes, distributions, devices
-//	attest gate [KERNEL...]    judge kernels, with evidence
-//	attest run KERNEL          run once: how far from float64, and how long
+//	attest gate [KERNEL...]    judge kernels and keep the evidence
+//	attest run KERNEL          run one case and show its errors and its time
+//	attest profile KERNEL      show where the time goes
 //	attest bench KERNEL...     time kernels against each other and libraries
 //	attest compare A B         compare two kernels, or two records of the evidence
-//	attest profile KERNEL      where the time goes
-//	attest tune KERNEL         search the configurations for the fastest three
+//	attest tune KERNEL         search for the three fastest configurations
 //	attest rival torch|fa3|triton|jax
 //	                           time the attention of another library on this GPU
+//	attest ptx check FILE...   find errors in PTX
+//	attest ptx fmt FILE...     print PTX in its normal form, or rewrite it in place
+//	attest ptx stats FILE...   count registers, memory and instructions
+//	attest ptx layout [NAME]   show which lane holds each element of a matrix instruction
+//	attest ptx cuda-header     print a header with which clang compiles CUDA C++ without CUDA
+//	attest exec FILE --launch LAUNCH.json
+//	                           run any kernel, compare its output and find its defects
+//	attest fuzz                compare two devices on random kernels
 //	attest evidence list|show|verify|diff|export|import
-//	                           records and verdicts that were kept
-//	attest report              evidence as tables, Markdown or one HTML page
-//	attest doctor              what this machine can do, and what is missing
+//	                           work with records and verdicts
+//	attest report              show the evidence as tables, Markdown or one HTML page
+//	attest list                list kernels, shapes, distributions and devices
+//	attest doctor              show what this machine can do and which tools are missing
+//	attest version             print the version and the revision
 //	attest completion bash|zsh|fish
-//	                           completion of commands, kernels, shapes and devices
-//	attest version             what this binary is; --version is the short form
+//	                           print a script for the completion of a shell
 //
 // Flags have one spelling in all commands. --shape takes B,H,S,D, where H may be Hq/Hkv and
 // S may be Sq/Skv (1,32/4,512/2048,128), or a name. --mode is graph or event, --cache is
-// warm or cold. --format is that of Q, K and V: e4m3 by default, or e5m2, u8 and u8-legacy.
-// u8 is the simulated FP8 of the original effort: one byte u in 0..255 means
-// (u-128)/127*448*scale.
+// warm or cold. --format is the format of Q, K and V: e4m3, the default, e5m2, u8 or
+// u8-legacy. In u8, one byte u from 0 to 255 means (u-128)/127*448*scale.
 //
-// Exit codes: 0 all is well, 1 a file or a result is bad, 2 the command line is.
+// Exit codes: 0 success, 1 a file has errors or a result is wrong, 2 the command cannot run:
+// the command line is wrong or a file cannot be read.
 //
 // # JSON
 //
-// With --json every command writes one object per line to standard output, and
-// nothing else. A command over files writes one object per file, in their order,
-// errors included; it always has
+// With --json, every command writes one object per line to standard output, and nothing
+// else. A command over files writes one object per file, in the order of the files, also for
+// files with errors; the object always has
 //
 //	"file"         the path as given, "<stdin>" for standard input
 //	"diagnostics"  a list of

@@ -18,10 +18,12 @@ func evidenceCommand(env *cli.Env) *cobra.Command {
 	c := group("evidence", "List, show, verify, compare, export and import records and verdicts",
 		`Work with the records of what was measured and the verdicts on them.
 
-Both are kept in a folder, .attest in the current directory unless --evidence names
-another one, as plain JSON files that are named by their SHA-256. A log
-chains them: each entry has the hash of the entry before it, so a file that was edited,
-removed or renamed is found. attest never changes or removes a file.
+  attest evidence list
+
+Records and verdicts are JSON files in a folder: .attest in the current directory, or the
+folder that --evidence names. The name of a file is the SHA-256 of its content. A log chains
+the files: each entry has the hash of the entry before it, so verify finds a file that was
+edited, removed or renamed. attest never changes or removes a file.
 
 HASH is the hash of a record or a verdict, or its first letters.`,
 		`  attest evidence list --outcome MERGE
@@ -112,7 +114,7 @@ func evidenceShow(x *archive.Archive) *cobra.Command {
 	var kernel string
 	c := &cobra.Command{
 		Use:   "show HASH",
-		Short: "Show all of a record or a verdict",
+		Short: "Show one record or verdict in full",
 		Long: `Show a record with the verdicts on it, or a verdict with the record that it judged.
 
 With --kernel, write the kernel of the record to a folder instead, so that it can be run

@@ -22,22 +22,22 @@ func fuzzCommand(env *cli.Env) *cobra.Command {
 
   attest fuzz --duration 10m --out finds
 
-Small kernels are made from the instruction table. Each runs on both devices, and what
-they write is compared. A kernel on which the devices differ is shrunk to the few
+fuzz generates small kernels from the instruction table, runs each on both devices and
+compares their output. A kernel on which the devices differ is shrunk to the few
 instructions that matter and written to a folder of its own, with a launch file for
-attest exec and a README that says what differs. It then runs again, alone; the report
-says how often it differed, and a kernel that never differs again counts all the same.
+attest exec and a README that says what differs. It then runs several times alone, and the
+report says how often it differed. A kernel that does not differ again still counts.
 
 The devices are --device (a GPU when there is one) and --against (the emulator). When
 both are the emulator, one of them runs the warps in another order and launches one more
 block; neither may change a result. Kernels are made for --target; a seed always gives
 the same kernel. Ctrl-C ends the command after the current batch. The exit code is 1 when
-something differs.
+the devices differ.
 
-A kernel that crashes the device's own compiler is counted, but is not a difference.
+A kernel that crashes the compiler of the device is counted, but is not a difference.
 
-What assemblers are known to get wrong is left out; DEVIATIONS.md has the entries. Of the
-87,378 opcodes of PTX 9.0 on sm_90a these are never made: 7,488 of ld.acquire with a
+fuzz avoids what assemblers are known to get wrong; DEVIATIONS.md has the entries. Of the
+87,378 opcodes of PTX 9.0 on sm_90a it never generates 7,488 of ld.acquire with a
 cache hint (D32), 1,320 of set with a float result (D21) and 200 of atom and red that add
 f16x2 outside of global memory (D15). Others are not made in the places where assemblers
 fail: atomics that spin, in branches and loops (D26); guards on set and testp (D21, D22);
@@ -62,18 +62,18 @@ Of "runs" runs alone, "seen" differed; "cut" says that time ran out while it was
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&x.Device, "device", "", "device to try: cuda:0, emu …; a GPU if there is one when empty, else emu")
-	f.StringVar(&x.Against, "against", "emu", "device to compare it with")
+	f.StringVar(&x.Device, "device", "", "device to test: cuda:0, emu …; the default is a GPU if there is one, else emu")
+	f.StringVar(&x.Against, "against", "emu", "device to compare with")
 	f.StringVar(&x.Target, "target", "sm_90a", "target of the kernels: "+strings.Join(version.Targets(), ", "))
 	f.StringVar(&x.Version, "ptx", "8.4", "PTX version of the kernels")
 	f.Uint64Var(&x.Seed, "seed", 1, "seed of the first kernel")
-	f.DurationVar(&x.Duration, "duration", time.Minute, "how long to go on; 0 is without end")
-	f.IntVar(&x.Kernels, "kernels", 0, "how many kernels to try at most; 0 is no limit")
-	f.IntVar(&x.Batch, "batch", 32, "how many kernels a module has")
-	f.IntVar(&x.Workers, "workers", runtime.NumCPU(), "how many modules run at once")
-	f.StringVar(&x.Out, "out", "finds", "folder that finds are written to")
-	f.BoolVar(&worker, "worker", false, "run the batches that come on standard input")
-	f.Lookup("worker").Hidden = true // only attest starts it: the other half of a fuzzer with a GPU
+	f.DurationVar(&x.Duration, "duration", time.Minute, "longest time to run; 0 is no limit")
+	f.IntVar(&x.Kernels, "kernels", 0, "largest number of kernels to try; 0 is no limit")
+	f.IntVar(&x.Batch, "batch", 32, "number of kernels per module")
+	f.IntVar(&x.Workers, "workers", runtime.NumCPU(), "number of modules that run at once")
+	f.StringVar(&x.Out, "out", "finds", "folder to write differences to")
+	f.BoolVar(&worker, "worker", false, "run the batches that arrive on standard input")
+	f.Lookup("worker").Hidden = true // only attest starts it, as the process that drives a GPU
 	completeDevices(c, "device")
 	completeDevices(c, "against")
 	complete(c, "target", version.Targets()...)

@@ -62,7 +62,7 @@ type formatted struct {
 	Text    *string `json:"text,omitempty"`
 }
 
-// inputs is what to read: standard input when nothing is named.
+// inputs returns the files to read: standard input when no file is named.
 func (f *formatter) inputs(paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		if term.IsTerminal(f.env.In) {
@@ -80,8 +80,8 @@ func (f *formatter) inputs(paths []string) ([]string, error) {
 	return paths, nil
 }
 
-// normalise prints the module, and reads the print again: what would not survive
-// that must not replace anyone's file.
+// normalise returns the normal form of a file. It parses the normal form again, because a
+// text that does not survive this must not replace the file of a user.
 func normalise(f *cli.File) string {
 	text := f.Module.String()
 	if text == f.Text {
