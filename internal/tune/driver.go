@@ -70,6 +70,9 @@ func (x *Driver) prepare(names []string) (err error) {
 	if x.Budget < 1 {
 		return errors.New("--budget must be at least 1")
 	}
+	if len(names) == 0 {
+		return errors.New("no KERNEL is given: name the one to start from; attest list kernels shows the names")
+	}
 	if x.subject, err = x.OneFor(x.Shape, names); err != nil {
 		return err
 	}
