@@ -93,7 +93,7 @@ func TestServes(t *testing.T) {
 		{func(p *problem.Attention) { p.D = 128 }, kernel.Chip{}, "D is 128: this kernel is written for 64"},
 		{func(p *problem.Attention) { p.Format, p.Scaling = problem.E4M3, "" }, kernel.Chip{}, "format is e4m3: this kernel is written for f16"},
 		{func(p *problem.Attention) { p.Causal = true }, kernel.Chip{}, "mask is causal: this kernel is written for none"},
-		{func(p *problem.Attention) { p.LSE = true }, kernel.Chip{}, "the problem uses lse: this kernel supports cross-lengths"},
+		{func(p *problem.Attention) { p.LSE = true }, kernel.Chip{}, "the problem uses lse, which this kernel does not support: it supports cross-lengths"},
 		{func(p *problem.Attention) { p.Hq, p.Hkv = 4, 2 }, kernel.Chip{}, "the problem uses grouped-heads"},
 		{func(p *problem.Attention) { p.Scale = 0.5 }, kernel.Chip{}, "the problem uses scale"},
 		{func(p *problem.Attention) { p.B = 9 }, kernel.Chip{}, "the kernel needs B <= 8 (B is 9)"},

@@ -27,7 +27,7 @@ func (k *Kernel) Serves(p Problem, c Chip) error {
 	}
 	for _, feature := range p.Uses() {
 		if !slices.Contains(k.Supports, feature) {
-			return fmt.Errorf("the problem uses %s: this kernel supports %s", feature, listed(k.Supports))
+			return fmt.Errorf("the problem uses %s, which this kernel does not support: it supports %s", feature, listed(k.Supports))
 		}
 	}
 	env, err := k.env(p, c, nil)

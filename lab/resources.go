@@ -54,18 +54,13 @@ func (m *measurement) resources(ctx context.Context) error {
 	return nil
 }
 
-// targets returns the targets of the plan that can run the PTX, or the target of the PTX.
-func (m *measurement) targets() (list []ptx.Target) {
+// targets returns the target of the PTX and then the other targets of the plan that run it.
+func (m *measurement) targets() []ptx.Target {
+	list := []ptx.Target{m.s.Target}
 	for _, t := range m.p.Targets {
-		if t.SM == m.s.Target.SM && m.s.Target.Feature != 0 {
-			t = m.s.Target
-		}
-		if t.Runs(m.s.Target) {
+		if t.SM != m.s.Target.SM && t.Runs(m.s.Target) {
 			list = append(list, t)
 		}
-	}
-	if len(list) == 0 {
-		list = []ptx.Target{m.s.Target}
 	}
 	return list
 }

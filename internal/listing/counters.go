@@ -59,7 +59,7 @@ func globalText(u *count.GlobalUse) string {
 	if !ok {
 		return "not used"
 	}
-	return fmt.Sprintf("%s requests, %s sectors (%s a request), %.1f %% of their bytes used",
+	return fmt.Sprintf("%s requests, %s sectors (%s per request), %.1f %% of their bytes used",
 		group(u.Requests), group(u.Sectors), perRequest(u), 100*used)
 }
 
@@ -136,7 +136,7 @@ func sectors(w io.Writer, s term.Style, all []count.Line) {
 		return
 	}
 	t := term.Table{Indent: "  ", Right: "rlrrr", Style: s}
-	t.Head("line", "bytes moved in vain", "requests", "sectors a request", "used")
+	t.Head("line", "bytes moved in vain", "requests", "sectors per request", "used")
 	for _, l := range lines {
 		t.Row(l.Line, l.Instruction, group(l.Global.Requests), perRequest(&l.Global), percent(l.Global.BytesUsed, l.Global.BytesMoved()))
 	}

@@ -83,7 +83,7 @@ func TestCounters(t *testing.T) {
   instructions       12 345 of warps, 200 000 of threads; 16.2 of 32 lanes on average
   branches           8, 2 divergent (25.0 %)
   shared memory      4 requests, 10 wavefronts, 6 of them bank conflicts
-  global memory      4 requests, 64 sectors (16.0 a request), 50.0 % of their bytes used
+  global memory      4 requests, 64 sectors (16.0 per request), 50.0 % of their bytes used
   barriers           line 9, bar.sync: 8 arrivals of warps, 256 of threads, 3 in vain
   tensor cores       f16 × f16 → f32: 8 192 operations in 2 instructions
   special functions  64 ex2.approx.f32 of threads
@@ -98,8 +98,8 @@ func TestCounters(t *testing.T) {
   line  bank conflicts  requests  wavefronts  conflicts
      8  st.shared.u32          4          10          6
 
-  line  bytes moved in vain  requests  sectors a request    used
-     9  ld.global.u32               4               16.0  50.0 %
+  line  bytes moved in vain  requests  sectors per request    used
+     9  ld.global.u32               4                 16.0  50.0 %
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

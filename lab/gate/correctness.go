@@ -38,6 +38,9 @@ func wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why 
 		return []string{c.Failure}
 	}
 	errors := Within(t, format, causal, c)
+	if c.Unwritten > 0 && c.Errors != nil && 0 < c.Errors.NotFinite && c.Errors.NotFinite <= c.Unwritten {
+		return MemoryFaults(c) // elements that were never written are not finite: one reason is enough
+	}
 	if len(errors) > 0 && c.Cause != "" {
 		errors[0] += " (" + c.Cause + ")"
 	}
@@ -118,18 +121,19 @@ func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []stri
 	return why
 }
 
-// summary returns the errors in one line. A distribution whose inputs the format rounds by
-// more than the tolerance is listed apart: its errors say nothing about the kernel.
+// summary returns the worst error of each distribution in one line. Where rounding the inputs
+// to the format already exceeds the tolerance, it says how much of the error that causes.
 func summary(c *record.Correctness) string {
-	var most, mean float64
-	var rough *record.Case
+	var worst []*record.Case // one per distribution, in the order of the plan
 	caught, tried := 0, 0
 	for i := range c.Cases {
 		one := &c.Cases[i]
-		if one.Plain.Max <= c.Tolerance.Max {
-			most, mean = max(most, one.Errors.Max), max(mean, one.Errors.Mean)
-		} else if rough == nil || one.Errors.Max > rough.Errors.Max {
-			rough = one
+		at := slices.IndexFunc(worst, func(w *record.Case) bool { return w.Distribution == one.Distribution })
+		switch {
+		case at < 0:
+			worst = append(worst, one)
+		case one.Errors.Max > worst[at].Errors.Max:
+			worst[at] = one
 		}
 		for _, p := range one.Powers {
 			if p.Why == "" {
@@ -141,11 +145,12 @@ func summary(c *record.Correctness) string {
 		}
 	}
 	var errors []string
-	if most > 0 || rough == nil {
-		errors = append(errors, fmt.Sprintf("max error %.3g, mean at most %.3g", most, mean))
+	for _, w := range worst {
+		text := fmt.Sprintf("%.3g on %s", w.Errors.Max, w.Distribution)
+		if w.Plain.Max > c.Tolerance.Max {
+			text += fmt.Sprintf(" (rounding the inputs causes %.3g)", w.Plain.Max)
+		}
+		errors = append(errors, text)
 	}
-	if rough != nil {
-		errors = append(errors, fmt.Sprintf("%.3g on %s, of which rounding the inputs causes %.3g", rough.Errors.Max, rough.Distribution, rough.Plain.Max))
-	}
-	return fmt.Sprintf("%s: %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), strings.Join(errors, ", and "), caught, tried)
+	return fmt.Sprintf("%s: max error %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), strings.Join(errors, ", "), caught, tried)
 }
