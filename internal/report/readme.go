@@ -40,7 +40,7 @@ func (v *View) Results() string {
 	if len(t.Rows) == 0 {
 		return NoResults + "\n"
 	}
-	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. `attest evidence show RECORD --evidence evidence` prints every sample.\n\n%s",
+	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. `attest evidence show RECORD --evidence evidence --json` prints every sample.\n\n%s",
 		escape(strings.Join(devices, " and ")), t.Markdown())
 }
 
