@@ -230,7 +230,7 @@ func TestMisuse(t *testing.T) {
 			k.If(k.TidX().SetpEq(0), func() { k.ParamU32("n") })
 		}},
 		{"cast", "cannot read the 32 bits of a .f32 as .u64", func(k *build.Kernel) { build.Cast[build.U64](k.F32(1)) }},
-		{"pack", "2 values of .u32 make 64 bits", func(k *build.Kernel) {
+		{"pack", "two values of .u32 have 64 bits", func(k *build.Kernel) {
 			build.Pack2[build.B32](k.TidX(), k.TidX())
 		}},
 		{"constant", "cpSize", func(k *build.Kernel) {
@@ -293,7 +293,8 @@ func TestErrorsAreCollected(t *testing.T) {
 	}
 }
 
-// TestWarnings: what is doubtful is reported at its line, and the text is there.
+// TestWarnings: a doubtful directive is reported at its line. It is an error only in a
+// strict kernel.
 func TestWarnings(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	k.MinNCTAPerSM(2)
@@ -305,6 +306,10 @@ func TestWarnings(t *testing.T) {
 	w := k.Warnings()
 	if len(w) != 1 || !strings.Contains(w[0].Msg, ".minnctapersm is ignored") || !strings.HasPrefix(w[0].Where, "build_test.go:") {
 		t.Errorf("warnings %v", w)
+	}
+	k.Strict()
+	if _, err := k.PTX(); err == nil || err.Error() != w.Error() {
+		t.Errorf("the strict kernel's error is %v, want %v", err, w)
 	}
 }
 

@@ -90,7 +90,7 @@ type call struct {
 }
 
 // notConstructors are the methods of Kernel that emit no instruction of their own.
-var notConstructors = strings.Fields(`AsU32 Mma WmmaMma WmmaLoadA WmmaLoadB WmmaLoadC WmmaStoreD WgmmaMmaAsync Name Target Version Comment PTX Module Warnings
+var notConstructors = strings.Fields(`AsU32 Mma WmmaMma WmmaLoadA WmmaLoadB WmmaLoadC WmmaStoreD WgmmaMmaAsync Name Target Version Comment PTX Module Strict Warnings
 	If Loop While Until Break Continue Switch Return
 	MaxNTid ReqNTid MinNCTAPerSM MaxNReg ReqNCTAPerCluster ExplicitCluster MaxClusterRank DynamicShared`)
 

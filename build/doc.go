@@ -49,12 +49,16 @@
 // as arguments, in an [MmaForm] or a [WgmmaForm]. Their comments list the forms that exist.
 // Package build/tile has matrices in registers and in shared memory on top of them.
 //
-// # Errors
+// # Errors and warnings
 //
 // A misuse does not panic. The kernel keeps it with the author's own file and line, and
 // [Kernel.PTX] reports up to ten of them at once, together with what ptx/verify finds to be
-// wrong. Constant indices beyond a shared variable are among them. [Kernel.Warnings] are
-// what the verifier finds doubtful. The author's lines also go into the PTX as .loc.
+// wrong, such as constant indices beyond a shared variable. The author's lines also go into
+// the PTX as .loc.
+//
+// [Kernel.Warnings] returns what the verifier finds doubtful: a program that writes kernels
+// should print it. [Kernel.Strict] makes warnings errors, so that nobody can miss them; the
+// kernels of this repository use it.
 package build
 
 //go:generate go run ../internal/buildgen

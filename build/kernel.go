@@ -25,7 +25,8 @@ type Kernel struct {
 	loops      []*loop
 	src        sources
 	doing      string // the instruction being emitted, for errors
-	where      place  // of New
+	where      place  // the line that called New
+	strict     bool   // warnings are errors
 	errs       Errors
 }
 
@@ -70,8 +71,9 @@ func (k *Kernel) Comment(text string) {
 	k.body = append(k.body, &ptx.Comment{Text: "// " + ascii(oneLine(text))})
 }
 
-// PTX is the kernel as text, or [Errors]: misuses, and what the verifier finds to be
-// certainly wrong. What it finds doubtful is no error: see [Kernel.Warnings].
+// PTX returns the kernel as text. The error is of type [Errors] and lists the misuses and
+// what the verifier finds to be wrong. The verifier's warnings are not errors, unless
+// [Kernel.Strict] makes them errors: print [Kernel.Warnings] beside the text.
 func (k *Kernel) PTX() (string, error) {
 	m, err := k.Module()
 	if err != nil {
@@ -80,40 +82,53 @@ func (k *Kernel) PTX() (string, error) {
 	return m.String(), nil
 }
 
-// Module is the kernel as a verified module of its own. The error is that of PTX.
+// Module returns the kernel as a verified module of its own. It fails where PTX fails.
 func (k *Kernel) Module() (*ptx.Module, error) {
 	if len(k.errs) > 0 {
 		return nil, k.errs
 	}
 	m := k.assemble()
-	if errs := k.found(m, finding.Error); len(errs) > 0 {
-		return nil, errs[:min(maxErrors, len(errs))]
+	wrong, doubtful := k.verify(m)
+	if k.strict {
+		wrong = append(wrong, doubtful...)
+	}
+	if len(wrong) > 0 {
+		return nil, wrong[:min(maxErrors, len(wrong))]
 	}
 	return m, nil
 }
 
-// Warnings are what the verifier finds doubtful in a kernel, each at the author's line. A
-// kernel that has warnings may still be right, so PTX returns its text all the same.
+// Strict makes warnings errors: PTX and Module then refuse a kernel that has warnings. Use
+// it in a generator that has no place to print warnings.
+func (k *Kernel) Strict() { k.strict = true }
+
+// Warnings returns what the verifier finds doubtful, each at the author's line. A kernel
+// with warnings may still be correct, so PTX returns its text. A kernel with misuses has
+// no warnings, because it cannot be verified.
 func (k *Kernel) Warnings() Errors {
 	if len(k.errs) > 0 {
 		return nil
 	}
-	return k.found(k.assemble(), finding.Warning)
+	_, doubtful := k.verify(k.assemble())
+	return doubtful
 }
 
-// found are the verifier's findings of a severity, at the author's lines.
-func (k *Kernel) found(m *ptx.Module, s finding.Severity) (errs Errors) {
+// verify returns the verifier's errors and warnings, each at the author's line.
+func (k *Kernel) verify(m *ptx.Module) (wrong, doubtful Errors) {
 	for _, d := range verify.Check(m) {
-		if d.Severity != s {
-			continue
-		}
 		where := k.where.open()
 		if d.Source != "" {
 			where = k.src.open(d.Source)
 		}
-		errs = append(errs, &Error{where, d.Message})
+		e := &Error{where, d.Message}
+		switch d.Severity {
+		case finding.Error:
+			wrong = append(wrong, e)
+		case finding.Warning:
+			doubtful = append(doubtful, e)
+		}
 	}
-	return errs
+	return wrong, doubtful
 }
 
 // assemble makes a module of the parts. It can be called again after more was written.

@@ -2,32 +2,27 @@ package build
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// Pack2 is mov.type d, {lo, hi}: two values in one of twice the size.
+// Pack2 is mov.type d, {lo, hi}: it joins two values in one of twice the size.
 func Pack2[T, E Value](lo, hi E) T {
-	return pack[T](kernelOf(lo), lo, hi)
+	k := kernelOf(lo)
+	var whole T
+	checkHalves(k, lo.Type(), whole.Type())
+	return emit1[T](k, bitsMov(whole.Type()), nil, vecOf([]Value{lo, hi}))
 }
 
-// Unpack2 is mov.type {lo, hi}, v: the halves of v.
+// Unpack2 is mov.type {lo, hi}, v: it splits v into two halves.
 func Unpack2[E, T Value](v T) (lo, hi E) {
-	e := unpack[E](v, 2)
+	k := kernelOf(v)
+	var half E
+	checkHalves(k, half.Type(), v.Type())
+	e := emitVec[E](k, bitsMov(v.Type()), 2, nil, v)
 	return e[0], e[1]
 }
 
-func pack[T Value](k *Kernel, elems ...Value) T {
-	var zero T
-	if got := len(elems) * elems[0].Type().Bits(); got != zero.Type().Bits() {
-		k.errorf("%d values of .%s make %d bits, not the %d of a .%s", len(elems), elems[0].Type(), got, zero.Type().Bits(), zero.Type())
+func checkHalves(k *Kernel, half, whole ptx.Type) {
+	if 2*half.Bits() != whole.Bits() {
+		k.errorf("two values of .%s have %d bits, but a .%s has %d", half, 2*half.Bits(), whole, whole.Bits())
 	}
-	return emit1[T](k, bitsMov(zero.Type()), nil, vecOf(elems))
-}
-
-func unpack[E, T Value](v T, n int) []E {
-	k := kernelOf(v)
-	var zero E
-	if got := n * zero.Type().Bits(); got != v.Type().Bits() {
-		k.errorf("%d values of .%s make %d bits, not the %d of a .%s", n, zero.Type(), got, v.Type().Bits(), v.Type())
-	}
-	return emitVec[E](k, bitsMov(v.Type()), n, nil, v)
 }
 
 // Mov is mov.b32, or the mov of another size: it copies a value's bits to a register of

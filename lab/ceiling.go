@@ -58,6 +58,7 @@ func (p *probe) best(ctx context.Context, dev device.Device, t *timing.Timer) (b
 			err = errors.Join(err, b.Free())
 		}
 	}()
+	p.kernel.Strict()
 	text, err := p.kernel.PTX()
 	if err != nil {
 		return 0, err

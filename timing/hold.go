@@ -31,7 +31,9 @@ func holdKernel() *build.Kernel {
 }
 
 func newHold(dev device.Device) (*hold, error) {
-	text, err := holdKernel().PTX()
+	k := holdKernel()
+	k.Strict()
+	text, err := k.PTX()
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,10 @@ var update = flag.Bool("update", false, "rewrite the PTX under testdata")
 // locLine is a line that only says which line of Go the next ones are from.
 var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
 
-// PTX is the text of a kernel.
+// PTX returns the text of a kernel. The test fails if the kernel has errors or warnings.
 func PTX(t testing.TB, k *build.Kernel) string {
 	t.Helper()
+	k.Strict()
 	text, err := k.PTX()
 	if err != nil {
 		t.Fatal(err)

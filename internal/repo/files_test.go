@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPackagesSayWhatTheyAre wants a doc.go in each package. A command may have
-// its comment above main, where its reader starts.
+// TestPackagesSayWhatTheyAre wants a doc.go in each package. A command may have its
+// comment above main instead.
 func TestPackagesSayWhatTheyAre(t *testing.T) {
 	pkgs := list(t)
 	for i := range pkgs {
@@ -25,8 +25,8 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// mostLines is when a file has more than one job. Generated files, whose names
-// start with z, are not read from top to bottom.
+// mostLines is the length above which a file surely has more than one job. The limit does
+// not apply to generated files, whose names start with z.
 const mostLines = 500
 
 func TestFilesAreShort(t *testing.T) {
@@ -46,8 +46,8 @@ func TestFilesAreShort(t *testing.T) {
 	}
 }
 
-// TestGeneratedFilesAreMarked keeps the z prefix and the marker together: tools
-// go by one, people by the other.
+// TestGeneratedFilesAreMarked keeps the z prefix and the marker together: tools read the
+// marker, people read the name.
 func TestGeneratedFilesAreMarked(t *testing.T) {
 	eachFile(t, func(path string, content []byte) {
 		name := filepath.Base(path)
@@ -59,6 +59,25 @@ func TestGeneratedFilesAreMarked(t *testing.T) {
 			t.Errorf("%s: a file is generated, marked and named z*.go, or none of these", path)
 		}
 	})
+}
+
+// TestFilesReportWarnings: PTX returns a kernel's text even if the kernel has warnings. A
+// file that asks for the text therefore makes warnings errors, or asks for them as well.
+func TestFilesReportWarnings(t *testing.T) {
+	seen := 0
+	eachFile(t, func(path string, content []byte) {
+		name := filepath.Base(path)
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "doc.go" || !bytes.Contains(content, []byte(".PTX()")) {
+			return
+		}
+		seen++
+		if !bytes.Contains(content, []byte(".Strict()")) && !bytes.Contains(content, []byte(".Warnings()")) {
+			t.Errorf("%s calls PTX of a kernel: call its Strict or Warnings method, too", path)
+		}
+	})
+	if seen < 4 {
+		t.Errorf("%d files call PTX: does the test still find them?", seen)
+	}
 }
 
 // eachFile visits the files of the repository.

@@ -20,6 +20,7 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.Strict()
 	text, err := k.PTX()
 	if err != nil {
 		return nil, err

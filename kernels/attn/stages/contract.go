@@ -19,6 +19,7 @@ func New(p problem.Attention, c Config, t ptx.Target) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
+	k.Strict()
 	text, err := k.PTX()
 	if err != nil {
 		return nil, err
