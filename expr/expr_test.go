@@ -246,3 +246,28 @@ func TestMust(t *testing.T) {
 	}()
 	Must("1+")
 }
+
+// TestNormal: spelling does not change the normal form, and the order of operations does.
+func TestNormal(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"a+b", "a + b"}, {" ( a ) +\tb", "a + b"}, {"a+(b+c)", "a + (b + c)"}, {"(a+b)+c", "a + b + c"},
+		{"a * b", "a*b"}, {"a*(b/c)", "a*(b/c)"}, {"(a+b)*c", "(a + b)*c"}, {"a+(b*c)", "a + b*c"},
+		{"min( a,cdiv(b,0x10) )", "min(a, cdiv(b, 16))"}, {"1e3", "1000.0"}, {".5", "0.5"},
+		{"-1", "-1"}, {"-(1)", "-(1)"}, {"-a", "-a"}, {"-(a+b)", "-(a + b)"}, {"- -a", "--a"}, {"a- -1", "a - -1"}, {"!(a&&b)", "!(a && b)"},
+		{"(a<b)==c", "(a < b) == c"}, {"a<(b==c)", "a < (b == c)"}, {"a||(b&&c)", "a || b && c"}, {"(a||b)&&c", "(a || b) && c"},
+		{"a?b:(c?d:e)", "a ? b : c ? d : e"}, {"(a?b:c)?d:e", "(a ? b : c) ? d : e"}, {"(a?b:c)+1", "(a ? b : c) + 1"},
+		{"B*H*cdiv(Sq, 64)", "B*H*cdiv(Sq, 64)"},
+	} {
+		if got := Must(c.text).Normal().String(); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
+		}
+	}
+	if zero := (Expr{}).Normal(); !zero.IsZero() {
+		t.Errorf("the zero value becomes %q", zero)
+	}
+	_, err := Must("a/( b )").Normal().Eval(Env{"a": Int(1), "b": Int(0)})
+	var at *Error
+	if !errors.As(err, &at) || at.Text != "a/b" || at.Offset != 1 {
+		t.Errorf("the error of a normal form is %v", err)
+	}
+}

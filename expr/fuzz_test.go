@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 )
 
 // FuzzParse parses arbitrary text. It must not panic, an error must lie inside the
-// text, and what was parsed must survive being written and parsed again.
+// text, and an expression must keep its value when it is written and parsed again, as it
+// was spelt and in its normal form.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"cdiv(Sq, 64)*D", "scale*1.44269e+0", "a<b&&!c||d>=0x1F?min(1,2):max(.5,-q.s)", "-9223372036854775808%3", "((", "1..2", "é"} {
 		f.Add(text)
@@ -33,6 +35,14 @@ func FuzzParse(f *testing.F) {
 		w, err2 := again.Eval(values)
 		if v != w || fmt.Sprint(err) != fmt.Sprint(err2) {
 			t.Fatalf("%q is %v, %v and then %v, %v", text, v, err, w, err2)
+		}
+		normal := e.Normal()
+		v2, err2 := normal.Eval(values)
+		if v != v2 || (err == nil) != (err2 == nil) || normal.Normal().String() != normal.String() {
+			t.Fatalf("%q is %v, %v and its normal form %q is %v, %v", text, v, err, normal, v2, err2)
+		}
+		if len(normal.String()) <= mostBytes && !reflect.DeepEqual(Must(normal.String()), normal) {
+			t.Fatalf("%q: the normal form %q is parsed differently", text, normal)
 		}
 		n, err2 := e.Int(values)
 		if (err2 == nil) != (err == nil && v.IsInt()) || err2 == nil && n != v.Int64() {

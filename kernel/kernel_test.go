@@ -145,26 +145,3 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%+v, want %+v", again, k)
 	}
 }
-
-// TestIdentity: a comment, a line and a register's name do not make another kernel; an
-// instruction, a grid and a workspace do.
-func TestIdentity(t *testing.T) {
-	same := splitMerge()
-	same.PTX = "// moved\n" + strings.Replace(same.PTX, "{ ret; }", "{\n.loc 1 7 1\nret; }", 1)
-	same.Name, same.Config = "another name", map[string]string{"config": "x"}
-	if same.Identity() != splitMerge().Identity() {
-		t.Error("comments, lines and names make another kernel")
-	}
-	for what, change := range map[string]func(*kernel.Kernel){
-		"instruction": func(k *kernel.Kernel) { k.PTX = strings.Replace(k.PTX, "ret;", "exit;", 1) },
-		"grid":        func(k *kernel.Kernel) { k.Launches[1].Grid = exprs("rows+1") },
-		"workspace":   func(k *kernel.Kernel) { k.Operands[1].Init = kernel.AsIs },
-		"binding":     func(k *kernel.Kernel) { k.Let[0].Value = expr.Must("4") },
-	} {
-		k := splitMerge()
-		change(k)
-		if k.Identity() == splitMerge().Identity() {
-			t.Errorf("another %s is the same kernel", what)
-		}
-	}
-}

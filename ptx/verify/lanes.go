@@ -2,10 +2,10 @@ package verify
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// shape is what is known of how a register's value runs over the lanes of a
-// warp. It lets a warp's number, a thread's index divided by 32, count as the
-// same in all lanes. As all such code does, it takes a block's first dimension
-// to be a multiple of 32 threads.
+// shape is what is known about how a register's value changes over the lanes of a warp.
+// With it, the number of a warp, which is a thread's index divided by 32, counts as the
+// same in all lanes. It assumes that a block's first dimension is a multiple of 32 threads,
+// as all code that computes a warp's number this way does.
 type shape uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	extent         // %ntid.x
 )
 
-// shapes gives a shape to registers written once, in the order of the text,
-// which is the order values flow in outside of loops.
+// shapes returns the shapes of registers that are written once. It follows the order of the
+// text, in which values flow outside of loops.
 func (c *code) shapes() []shape {
 	regs := len(c.fn.Regs)
 	sh, count := make([]shape, regs), make([]int32, regs)
@@ -50,6 +50,10 @@ func (c *code) shapeOf(in *ptx.Inst, sh []shape) shape {
 			}
 			return sum(arg(3), product)
 		}
+	case "and", "rem":
+		if arg(1) == linear && c.keepsLane(in) {
+			return linear
+		}
 	case "add":
 		if arg(2) == linear || arg(2) == shifted {
 			return sum(arg(2), arg(1))
@@ -59,7 +63,20 @@ func (c *code) shapeOf(in *ptx.Inst, sh []shape) shape {
 	return noShape
 }
 
-// sum is the shape of a + b.
+// keepsLane reports whether an and or a rem by a constant leaves the lane's number in place:
+// the index of a thread within its warpgroup is %tid.x & 127.
+func (c *code) keepsLane(in *ptx.Inst) bool {
+	if len(in.Args) < 3 {
+		return false
+	}
+	v, ok := c.consts.of(&in.Args[2])
+	if in.Op.Name == "rem" {
+		return ok && v > 0 && v%32 == 0
+	}
+	return ok && v&31 == 31
+}
+
+// sum returns the shape of a + b.
 func sum(a, b shape) shape {
 	switch {
 	case a == linear && b == multiple:
@@ -97,9 +114,9 @@ func (c *code) operandShape(in *ptx.Inst, i int, sh []shape) shape {
 	return noShape
 }
 
-// dropsLane reports whether the instruction takes its first source apart from
-// the lane's number: by shifting or masking it out, or by a comparison that has
-// the same answer for all lanes of a warp.
+// dropsLane reports whether the instruction's result does not depend on the lane's number in
+// its first source: a shift or a mask removes the number, or a comparison has the same
+// answer for all lanes of a warp.
 func (c *code) dropsLane(in *ptx.Inst) bool {
 	if len(in.Args) < 3 {
 		return false

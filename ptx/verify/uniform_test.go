@@ -31,6 +31,9 @@ func TestUniformity(t *testing.T) {
 			mul.lo.s32 %r13, %r6, %r7; add.s32 %r14, %r13, %r1; shr.u32 %r15, %r14, 7; ret;`,
 			map[string]Variance{"%r2": Invariant, "%r3": Varies, "%r4": Varies, "%r5": Invariant, "%r9": Invariant, "%r11": MayVary,
 				"%p1": Invariant, "%p2": Varies, "%p3": Invariant, "%p4": Varies, "%r12": Invariant, "%r15": Invariant}},
+		{"number of the warp in its warpgroup", `mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 127; shr.u32 %r3, %r2, 5; and.b32 %r4, %r1, 126; shr.u32 %r5, %r4, 5;
+			rem.u32 %r6, %r1, 96; shr.u32 %r7, %r6, 5; rem.u32 %r8, %r1, 100; shr.u32 %r9, %r8, 5; ret;`,
+			map[string]Variance{"%r2": Varies, "%r3": Invariant, "%r5": Varies, "%r7": Invariant, "%r9": Varies}},
 		{"values that meet", `mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 3; @%p1 bra other; mov.u32 %r2, 1; mov.u32 %r3, 1; add.s32 %r4, %r3, 1; bra meet;
 			other: mov.u32 %r2, 2; meet: st.shared.u32 [%r2], %r2; ret;`,
 			map[string]Variance{"%r2": Varies, "%r3": Invariant, "%r4": Invariant}},
