@@ -7,9 +7,11 @@ import (
 	"flag"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -111,5 +113,22 @@ func TestRepeatable(t *testing.T) {
 	y, _ := json.Marshal(b)
 	if string(x) != string(y) {
 		t.Error("two records of one kernel differ")
+	}
+}
+
+// TestTargets: resources are measured for the target that the PTX is written for, and for
+// later targets of the plan.
+func TestTargets(t *testing.T) {
+	for own, want := range map[string]string{
+		"sm_80": "sm_80 sm_89 sm_90", "sm_89": "sm_89 sm_90", "sm_90": "sm_90", "sm_90a": "sm_90a", "sm_100": "sm_100",
+	} {
+		target, err := ptx.ParseTarget(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &measurement{s: &Subject{Target: target}, p: Quick()}
+		if got := term.List(m.targets(), " "); got != want {
+			t.Errorf("%s: %s, want %s", own, got, want)
+		}
 	}
 }

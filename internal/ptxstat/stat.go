@@ -51,14 +51,16 @@ type Function struct {
 	Barriers      []Count  `json:"barriers"`
 }
 
-// Estimate is the register need that live ranges suggest. The assembler's own
-// count differs: it reorders, rematerialises and spills.
+// Estimate is the number of registers that live ranges suggest: see [verify.Estimate] for
+// how far the count of ptxas can differ.
 type Estimate struct {
-	Registers   int    `json:"registers"` // of 32 bits, live at once
+	Registers   int    `json:"registers"` // of 32 bits, within the limit
+	Live        int    `json:"live"`      // of 32 bits, live at once
+	Limit       int    `json:"limit"`     // of 32 bits, by the launch bounds
 	Predicates  int    `json:"predicates"`
 	Partial     bool   `json:"partial"` // the function was too large to follow every register
 	Instruction string `json:"instruction"`
-	Line        int    `json:"line"` // where it peaks
+	Line        int    `json:"line"` // of the peak
 }
 
 // Count is how often something occurs.
@@ -138,7 +140,7 @@ func (c *counter) function(m *ptx.Module, f *ptx.Func) Function {
 
 func estimate(f *ptx.Func, g *verify.CFG) Estimate {
 	p := verify.Pressure(f, g)
-	e := Estimate{Registers: p.Registers, Predicates: p.Predicates, Partial: p.Partial}
+	e := Estimate{Registers: p.Registers, Live: p.Live, Limit: p.Limit, Predicates: p.Predicates, Partial: p.Partial}
 	if p.At != nil {
 		e.Instruction, e.Line = p.At.String(), int(p.At.Pos.Line)
 	}

@@ -79,6 +79,9 @@ func (e *Estimate) text() string {
 	if e.Line > 0 {
 		text += fmt.Sprintf(", at line %d", e.Line)
 	}
+	if e.Live > e.Limit {
+		text += fmt.Sprintf("; %d are live, but the launch bounds allow %d", e.Live, e.Limit)
+	}
 	return text
 }
 

@@ -37,8 +37,8 @@ func (r *Report) compile(name, text string, target ptx.Target, dev device.Device
 	})
 }
 
-// estimate works registers out from live ranges, and shared memory from what is
-// declared, of which the assembler may keep less.
+// estimate computes registers from live ranges, and shared memory from the declarations.
+// ptxas removes shared variables that no instruction uses, so its figure can be less.
 func (r *Report) estimate(m *ptx.Module) {
 	for i := range r.Kernels {
 		u := &r.Kernels[i]

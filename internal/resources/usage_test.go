@@ -178,9 +178,9 @@ func (c *card) Info() device.Info                          { return device.Info{
 func (c *card) Load(string, string) (device.Module, error) { return c, nil }
 func (c *card) Close() error                               { return nil }
 func (c *card) Global(string) (device.Buffer, error)       { return nil, nil }
-func (c *card) Kernel(string) (device.Kernel, error)       { return kernel{c.info}, nil }
+func (c *card) Kernel(string) (device.Kernel, error)       { return loaded{c.info}, nil }
 
-type kernel struct{ info device.KernelInfo }
+type loaded struct{ info device.KernelInfo }
 
-func (k kernel) Info() device.KernelInfo                     { return k.info }
-func (k kernel) Launch(context.Context, device.Launch) error { return nil }
+func (k loaded) Info() device.KernelInfo                     { return k.info }
+func (k loaded) Launch(context.Context, device.Launch) error { return nil }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
@@ -62,7 +63,40 @@ func (d *decoder) decode(f *ptx.Func, g *CFG, report func(stmt int, p problem)) 
 		c.useOf[i+1], c.defOf[i+1] = int32(len(c.uses)), int32(len(c.defs))
 	}
 	c.consts = c.findConstants()
+	c.dropReplaced()
 	return c
+}
+
+// dropReplaced removes accumulators from what a wgmma reads if its scale-d is the constant
+// 0: it then replaces them instead of adding to them.
+func (c *code) dropReplaced() {
+	kept := c.uses[:0]
+	for i := range c.at {
+		start := c.useOf[i]
+		c.useOf[i] = int32(len(kept))
+		for _, r := range c.uses[start:c.useOf[i+1]] {
+			if !c.replaces(i) || !slices.Contains(c.writes(i), r) {
+				kept = append(kept, r)
+			}
+		}
+	}
+	c.useOf[len(c.at)] = int32(len(kept))
+	c.uses = kept
+}
+
+// replaces reports whether the statement is a wgmma that does not add to its accumulators.
+func (c *code) replaces(stmt int) bool {
+	d := &c.at[stmt]
+	if d.match.Form == nil || d.in.Op.Name != "wgmma" || !d.in.Op.Has("mma_async") {
+		return false
+	}
+	for i, p := range d.match.Form.Params {
+		if p.Name == "scaleD" && d.bind[i] >= 0 {
+			v, known := c.consts.of(&d.in.Args[d.bind[i]])
+			return known && v == 0
+		}
+	}
+	return false
 }
 
 // resolve picks the form whose operands fit. Forms may differ in the types of
