@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// address checks what stands in brackets.
+// address checks an operand in brackets.
 func (d *decoder) address(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand) {
 	space := ptx.ParseSpace(m.Space(p))
 	switch {
@@ -19,7 +19,7 @@ func (d *decoder) address(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operan
 	case o.Sym.Kind == ptx.VarSymbol:
 		d.addressVariable(in, o, p, space)
 	case o.Sym.Kind != ptx.UndefinedSymbol:
-		d.errorf(in, o, "bad-operand", "%s is a %s and no address", o.Sym.Name, o.Sym.Kind)
+		d.errorf(in, o, "bad-operand", "%s is a %s, not an address", o.Sym.Name, o.Sym.Kind)
 	}
 	if n := m.Coords(p); p.Kind == isa.TensorMap && n > 0 {
 		d.coordinates(in, o, n)
@@ -36,8 +36,8 @@ func (d *decoder) addressRegister(in *ptx.Inst, o *ptx.Operand) {
 	}
 }
 
-// addressVariable compares the space of a variable with that of the access. An
-// access without a space reaches them all, but for parameters.
+// addressVariable compares the state space of a variable with the state space of the
+// access. An access without a space reaches all of them except parameters.
 func (d *decoder) addressVariable(in *ptx.Inst, o *ptx.Operand, p *isa.Param, space ptx.Space) {
 	v := o.Sym.Var
 	if v == nil || p.Kind == isa.TensorMap || space == v.Space {

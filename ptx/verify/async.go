@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// async reports asynchronous work that an entry starts and never waits for. An
-// entry that calls functions may wait in them, so it is left alone.
+// async reports asynchronous work that an entry starts and never waits for. It does not
+// check an entry that calls functions, because a function may wait.
 func (k *checker) async(c *code) {
 	if !k.fn.Entry {
 		return
@@ -55,8 +55,8 @@ const (
 	numAsync
 )
 
-// asyncRules say which step must follow which. Where one is missing altogether,
-// the result is read by luck.
+// asyncRules say which step must follow which. If the second step is missing, the result
+// may be read before it is there.
 var asyncRules = []struct {
 	starts asyncStep
 	then   []asyncStep // any of these
@@ -76,7 +76,7 @@ func followed(first *[numAsync]int, steps []asyncStep) bool {
 	return slices.ContainsFunc(steps, func(s asyncStep) bool { return first[s] >= 0 })
 }
 
-// asyncSteps name the steps by opcode and a modifier, the telling one first.
+// asyncSteps name the steps by opcode and a modifier. The first entry that fits decides.
 var asyncSteps = map[string][]struct {
 	mod  string
 	step asyncStep

@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// barriers checks the barriers of a function: their numbers and counts, and
-// whether all lanes of a warp come to those that need them all.
+// barriers checks the barriers of a function: their numbers and thread counts, and whether
+// all lanes of a warp reach the barriers that need all of them.
 func (k *checker) barriers(c *code, live *liveness) {
 	var gathers []int // statements that need all lanes
 	for i := range c.at {
@@ -30,14 +30,14 @@ func (k *checker) barriers(c *code, live *liveness) {
 	}
 }
 
-// isBlockBarrier tells bar.sync, bar.arrive and bar.red from warp and cluster
-// barriers.
+// isBlockBarrier reports whether the instruction is a bar.sync, bar.arrive or bar.red of
+// the block, and not a barrier of a warp or a cluster.
 func isBlockBarrier(in *ptx.Inst) bool {
 	return (in.Op.Name == "bar" || in.Op.Name == "barrier") && !in.Op.Has("warp") && !in.Op.Has("cluster")
 }
 
 // needsAllLanes reports whether all lanes of the warp must run the instruction
-// together: .aligned says so, bar.sync means it, and a full member mask asks it.
+// together: it has .aligned, it is a bar.sync, or its member mask names all lanes.
 func (c *code) needsAllLanes(in *ptx.Inst) bool {
 	if in.Op.Has("aligned") || in.Op.Name == "bar" && !in.Op.Has("warp") {
 		return true
@@ -53,8 +53,8 @@ func (c *code) needsAllLanes(in *ptx.Inst) bool {
 	return false
 }
 
-// convergence reports instructions that need all lanes of a warp where some may
-// be elsewhere. One finding stands for all under the same branch.
+// convergence reports instructions that need all lanes of a warp in a place that some lanes
+// may not reach. There is one finding for all instructions under the same branch.
 func (k *checker) convergence(c *code, u *Uniform, gathers []int) {
 	type group struct{ first, count int }
 	groups := map[int]*group{}
@@ -96,12 +96,12 @@ func (k *checker) divergent(c *code, u *Uniform, stmt, more, branch int) {
 	if more > 0 {
 		others = fmt.Sprintf("; so do %d more after it", more)
 	}
-	k.warnf(stmt, in.Pos, "divergent-barrier", "%s needs all lanes of the warp, but %q at %s parts them%s%s",
+	k.warnf(stmt, in.Pos, "divergent-barrier", "%s needs all lanes of the warp, but %q at %s separates them%s%s",
 		in.Op.Text, strings.TrimSuffix(br.String(), ";"), k.at(at), why, others)
 }
 
-// because follows a register to what makes it differ between lanes: a special
-// register, or else an instruction whose results differ by themselves.
+// because finds out why a register differs between lanes: it was computed from a special
+// register, or from the result of an instruction that gives each lane its own.
 func (k *checker) because(c *code, u *Uniform, r int32) string {
 	seen := map[int32]bool{r: true}
 	queue := []int32{r}
@@ -132,8 +132,8 @@ func (k *checker) because(c *code, u *Uniform, r int32) string {
 	return ""
 }
 
-// blockBarrier checks the number and thread count of a barrier of the block, and
-// notes it for pairing.
+// blockBarrier checks the number and the thread count of a barrier of the block, and
+// records it for pairBarriers.
 func (k *checker) blockBarrier(c *code, stmt int) {
 	d := &c.at[stmt]
 	idArg, countArg := d.param("bar"), d.param("threads")
@@ -150,7 +150,7 @@ func (k *checker) blockBarrier(c *code, stmt int) {
 	if countArg != nil {
 		if v, ok := c.consts.of(countArg); ok {
 			if count = v; v < 0 || v%32 != 0 {
-				k.errorf(stmt, countArg.Pos, "bad-barrier", "%s: %d threads is not a multiple of a warp's 32", d.in.Op.Text, v)
+				k.errorf(stmt, countArg.Pos, "bad-barrier", "%s: %d threads are not a multiple of 32, the size of a warp", d.in.Op.Text, v)
 				return
 			}
 		}
@@ -158,7 +158,7 @@ func (k *checker) blockBarrier(c *code, stmt int) {
 	k.bars.note(k, stmt, id, count)
 }
 
-// param is the operand of the form's parameter of that name, or nil.
+// param returns the operand for the form's parameter of the given name, or nil.
 func (d *decoded) param(name string) *ptx.Operand {
 	for i, a := range d.bind {
 		if a >= 0 && d.match.Form.Params[i].Name == name {
@@ -169,9 +169,9 @@ func (d *decoded) param(name string) *ptx.Operand {
 }
 
 // barrierUse is how a module uses the barriers of a block. Warps of different
-// functions meet at one barrier, so pairs are sought over the whole module.
+// functions meet at one barrier, so pairs are searched for in the whole module.
 type barrierUse struct {
-	syncAny bool // some bar.sync has a number known only when it runs
+	syncAny bool // some bar.sync has a number that is not a constant
 	syncs   [16]map[int64]bool
 	arrives []arrival
 }
@@ -182,7 +182,7 @@ type arrival struct {
 	found     finding.Finding // complete except for its message
 }
 
-// anyNumber stands for a barrier, or a count of threads, that is no constant.
+// anyNumber stands for a barrier number or a thread count that is not a constant.
 const anyNumber = -1
 
 func (u *barrierUse) note(k *checker, stmt int, id, count int64) {

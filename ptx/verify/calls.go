@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// calls checks that each call passes what its callee takes.
+// calls checks that the arguments of each call fit the parameters of the callee.
 func (k *checker) calls(c *code) {
 	var protos map[*ptx.Symbol]*ptx.Proto
 	for i := range c.at {
@@ -30,7 +30,7 @@ func prototypes(f *ptx.Func) map[*ptx.Symbol]*ptx.Proto {
 	return m
 }
 
-// callSite is a call taken apart: (returns), target, (args), proto.
+// callSite holds the parts of a call: (returns), target, (args), prototype.
 type callSite struct {
 	returns, args []ptx.Operand
 	target, proto *ptx.Operand
@@ -59,7 +59,7 @@ func (k *checker) call(stmt int, s callSite, protos map[*ptx.Symbol]*ptx.Proto) 
 	case s.target.Sym != nil && s.target.Sym.Kind == ptx.FuncSymbol:
 		if f := s.target.Sym.Func; f != nil {
 			if f.Entry {
-				k.errorf(stmt, s.target.Pos, "bad-call", "%s is an .entry; only the host starts one", f.Sym.Name)
+				k.errorf(stmt, s.target.Pos, "bad-call", "%s is an .entry; only the host can launch it", f.Sym.Name)
 				return
 			}
 			k.passes(stmt, s, f.Sym.Name, f.Params, f.Returns)
@@ -78,21 +78,21 @@ func (k *checker) passes(stmt int, s callSite, name string, params, returns []*p
 	k.list(stmt, s, name, "result", s.returns, returns)
 }
 
-// list compares what a call passes with the formal parameters, by number and
-// size: what types share a size is left to those who read the memory.
+// list compares the arguments of a call with the formal parameters, by number and by size.
+// It does not compare types, because the callee may read the bytes as any type.
 func (k *checker) list(stmt int, s callSite, name, what string, args []ptx.Operand, formals []*ptx.Var) {
 	if n := len(formals); n > 0 && unsized(formals[n-1]) {
-		return // takes any number of bytes more
+		return // an array without a size takes any number of bytes
 	}
 	if len(args) != len(formals) {
-		k.errorf(stmt, s.target.Pos, "bad-call", "call of %s has %s; it has %s",
+		k.errorf(stmt, s.target.Pos, "bad-call", "the call of %s has %s, but the function has %s",
 			name, english.Count(len(args), what), english.Count(len(formals), what))
 		return
 	}
 	for i := range args {
 		got, ok := sizeOf(&args[i])
 		if want := formals[i].Size(); ok && got != want {
-			k.errorf(stmt, s.target.Pos, "bad-call", "call of %s: %s %d, %s, has %s; %s has %s",
+			k.errorf(stmt, s.target.Pos, "bad-call", "the call of %s: %s %d, %s, has %s, but in %s it has %s",
 				name, what, i+1, args[i], english.Count(int64(got), "byte"), name, english.Count(int64(want), "byte"))
 		}
 	}
@@ -100,7 +100,7 @@ func (k *checker) list(stmt int, s callSite, name, what string, args []ptx.Opera
 
 func unsized(v *ptx.Var) bool { return len(v.Dims) > 0 && v.Dims[0] == ptx.Unsized }
 
-// sizeOf is the size of what is passed; a constant takes the size it is given.
+// sizeOf returns the size of an argument in bytes. A constant has no size of its own.
 func sizeOf(o *ptx.Operand) (int64, bool) {
 	if o.Sym == nil {
 		return 0, false

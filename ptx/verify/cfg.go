@@ -11,16 +11,16 @@ type CFG struct {
 	// RPO lists the blocks that control can reach, in reverse postorder.
 	RPO []int
 	// Idom and Ipdom are the immediate dominator and post-dominator of each
-	// block, or -1: for the entry, for the exit, and for unreachable blocks in
-	// Idom. A block that cannot reach the exit (an infinite loop) counts as if
-	// its deepest block could.
+	// block. -1 stands for none: for the entry, for the exit, and for unreachable
+	// blocks in Idom. An infinite loop has a virtual edge to the exit from its last
+	// block, so that every block has a post-dominator.
 	Idom, Ipdom []int
 	// Loops are the natural loops, inner ones before those around them.
 	Loops []Loop
 	// LoopOf is the innermost loop of each block, an index into Loops, or -1.
 	LoopOf []int
 
-	labels  map[*ptx.Symbol]int          // block a label starts
+	labels  map[*ptx.Symbol]int          // the block that a label starts
 	targets map[*ptx.Symbol]*ptx.Targets // lists for brx.idx
 	dom     treeSpan
 	rpoOf   []int // position in RPO, or -1
@@ -57,7 +57,7 @@ func (g *CFG) Reachable(b int) bool { return g.rpoOf[b] >= 0 }
 // dominates itself.
 func (g *CFG) Dominates(a, b int) bool { return g.dom.contains(a, b) }
 
-// Target is the block a label starts, or -1.
+// Target returns the block that a label starts, or -1.
 func (g *CFG) Target(label *ptx.Symbol) int {
 	if b, ok := g.labels[label]; ok {
 		return b
@@ -65,8 +65,8 @@ func (g *CFG) Target(label *ptx.Symbol) int {
 	return -1
 }
 
-// Branch is the instruction that ends the block with a choice of successors, or
-// nil when the block has one way out.
+// Branch returns the instruction that chooses between the successors of the block, or nil
+// if the block has one successor.
 func (g *CFG) Branch(b int) *ptx.Inst {
 	blk := &g.Blocks[b]
 	if len(blk.Succs) < 2 {
@@ -75,7 +75,7 @@ func (g *CFG) Branch(b int) *ptx.Inst {
 	return lastInst(g.Func.Body[blk.Start:blk.End])
 }
 
-// blockAt is the block that holds a statement.
+// blockAt returns the block that contains a statement.
 func (g *CFG) blockAt(stmt int) int {
 	lo, hi := 0, len(g.Blocks)-1
 	for lo < hi {
@@ -100,8 +100,8 @@ func NewCFG(f *ptx.Func) *CFG {
 	return g
 }
 
-// split cuts the body into blocks. Only a label that follows an instruction
-// starts a block, so that blocks are never empty of instructions for nothing.
+// split cuts the body into blocks. A label starts a block only if it follows an
+// instruction, so that there are no blocks without instructions.
 func (g *CFG) split() {
 	body := g.Func.Body
 	start, hasInst := 0, false
@@ -131,7 +131,7 @@ func (g *CFG) split() {
 	g.Blocks = append(g.Blocks, Block{Start: len(body), End: len(body)})
 }
 
-// endOf is how control leaves after the instruction when its guard lets it run.
+// endOf returns how control leaves the block after the instruction, if its guard holds.
 func endOf(in *ptx.Inst) End {
 	switch in.Op.Name {
 	case "bra", "brx":
@@ -148,7 +148,7 @@ func endOf(in *ptx.Inst) End {
 	return Falls
 }
 
-// callee is the function a direct call names, or nil.
+// callee returns the function that a direct call names, or nil.
 func callee(in *ptx.Inst) *ptx.Func {
 	for i := range in.Args {
 		if o := &in.Args[i]; o.Kind == ptx.SymOperand && o.Sym.Kind == ptx.FuncSymbol {
@@ -191,8 +191,8 @@ func (g *CFG) connect() {
 	}
 }
 
-// branch adds the edges of a bra or brx. A target nobody declared leads to the
-// exit: the missing label is reported elsewhere.
+// branch adds the edges of a bra or brx. A label that is not declared leads to the exit;
+// names reports the missing label.
 func (g *CFG) branch(b int, in *ptx.Inst) {
 	for i := range in.Args {
 		o := &in.Args[i]
@@ -259,8 +259,8 @@ func (g *CFG) order() {
 	}
 }
 
-// postorder walks a graph of n nodes from root without recursion: a function
-// of straight code has as many blocks as branches.
+// postorder walks a graph of n nodes from root. It does not recurse, because the depth of
+// the graph is limited only by the length of the text.
 func postorder(n, root int, succs func(int) []int) []int {
 	type frame struct{ node, next int }
 	seen := make([]bool, n)

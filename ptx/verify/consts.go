@@ -2,9 +2,9 @@ package verify
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// constants are the registers that hold one number wherever they are read:
-// written once, by a mov of a constant. Compilers pass masks and lanes to
-// inline assembly this way.
+// constants are the registers that always hold the same number, because one mov of a
+// constant writes them and nothing else does. Compilers pass masks and lanes to inline
+// assembly this way.
 type constants struct {
 	known []bool
 	value []int64
@@ -29,7 +29,7 @@ func (c *code) findConstants() constants {
 	return k
 }
 
-// of is the number an operand stands for, if it stands for one.
+// of returns the number that an operand stands for, and whether it is known.
 func (k constants) of(o *ptx.Operand) (int64, bool) {
 	switch o.Kind {
 	case ptx.ImmOperand:

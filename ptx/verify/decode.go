@@ -9,19 +9,19 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// code is a function with each instruction resolved once, for all analyses.
+// code is a function whose instructions are looked up in the table, once for all analyses.
 type code struct {
 	fn  *ptx.Func
 	cfg *CFG
-	at  []decoded // by statement; zero where the statement is no instruction
-	// Registers that statement i reads are uses[useOf[i]:useOf[i+1]], those it
-	// writes defs[defOf[i]:defOf[i+1]], by register number.
+	at  []decoded // by statement; zero where the statement is not an instruction
+	// Statement i reads the registers uses[useOf[i]:useOf[i+1]] and writes the registers
+	// defs[defOf[i]:defOf[i+1]], by register number.
 	uses, defs   []int32
 	useOf, defOf []int32
 	consts       constants
 }
 
-// decoded is an instruction with the form it has in the table.
+// decoded is an instruction with its form in the table.
 type decoded struct {
 	in    *ptx.Inst
 	match isa.Match // Form is nil when the table has none
@@ -31,13 +31,13 @@ type decoded struct {
 func (c *code) reads(stmt int) []int32  { return c.uses[c.useOf[stmt]:c.useOf[stmt+1]] }
 func (c *code) writes(stmt int) []int32 { return c.defs[c.defOf[stmt]:c.defOf[stmt+1]] }
 
-// kills reports whether the statement replaces the whole value of what it
-// writes: not under a guard, and not one component of a vector.
+// kills reports whether the statement replaces the whole value of a register that it
+// writes: it has no guard, and it does not write one component of a vector.
 func (c *code) kills(stmt int, reg int32) bool {
 	return c.at[stmt].in.Guard.Sym == nil && c.fn.Regs[reg].Vec == 0
 }
 
-// decoder resolves instructions; opcodes spelled alike are looked up once.
+// decoder looks instructions up in the table. It looks each spelling up once.
 type decoder struct {
 	forms    map[*ptx.Opcode][]isa.Match
 	problems []problem // scratch
@@ -45,8 +45,8 @@ type decoder struct {
 
 func newDecoder() *decoder { return &decoder{forms: map[*ptx.Opcode][]isa.Match{}} }
 
-// decode resolves a function. The report function hears of instructions the
-// table does not know and of operands that do not fit; it may be nil.
+// decode looks up the instructions of a function. It calls report, unless it is nil, for
+// instructions that are not in the table and for operands that do not fit.
 func (d *decoder) decode(f *ptx.Func, g *CFG, report func(stmt int, p problem)) *code {
 	n := len(f.Body)
 	c := &code{fn: f, cfg: g, at: make([]decoded, n), useOf: make([]int32, n+1), defOf: make([]int32, n+1)}
@@ -99,9 +99,9 @@ func (c *code) replaces(stmt int) bool {
 	return false
 }
 
-// resolve picks the form whose operands fit. Forms may differ in the types of
-// their operands alone, so the first with no problem wins; when all have some,
-// those of the first are the ones to tell.
+// resolve picks the form whose operands fit. Forms may differ only in the types of their
+// operands, so it picks the first form without a problem. If all forms have problems, it
+// returns the problems of the first.
 func (d *decoder) resolve(in *ptx.Inst, out *decoded) []problem {
 	out.in = in
 	ms, ok := d.forms[in.Op]
@@ -147,8 +147,8 @@ func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
 	return nil
 }
 
-// outsideTable are the opcodes of PTX that the table leaves out: textures, surfaces
-// and video, but for the two forms of it that nvcc writes.
+// outsideTable are the opcodes of PTX that the table leaves out: textures, surfaces and
+// video, except the two video forms that nvcc writes.
 var outsideTable = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq("tex tld4 txq suld sust sured suq istypep " +
@@ -169,7 +169,7 @@ func serious(ps []problem) bool {
 	return false
 }
 
-// effects appends what the instruction reads and writes.
+// effects appends the registers that the instruction reads and writes.
 func (c *code) effects(d *decoded) {
 	in := d.in
 	if g := in.Guard.Sym; g != nil && g.Kind == ptx.RegSymbol {
@@ -187,8 +187,8 @@ func (c *code) effects(d *decoded) {
 	}
 }
 
-// guess stands in for the table where it has no form: the first operand is
-// written, unless it is an address, and the others are read.
+// guess is for instructions without a form in the table. It assumes that the instruction
+// writes the first operand, unless it is an address, and reads the others.
 func (c *code) guess(in *ptx.Inst) {
 	for i := range in.Args {
 		access := isa.Read
@@ -212,7 +212,7 @@ func (c *code) operand(o *ptx.Operand, access isa.Access) {
 		if access != isa.Read {
 			c.defs = append(c.defs, r)
 		}
-	case ptx.AddrOperand: // what an address is made of is only read
+	case ptx.AddrOperand: // the parts of an address are only read
 		if o.Sym != nil && o.Sym.Kind == ptx.RegSymbol {
 			c.uses = append(c.uses, c.number(o.Sym))
 		}
@@ -226,8 +226,8 @@ func (c *code) operand(o *ptx.Operand, access isa.Access) {
 	}
 }
 
-// number is the register's place in Func.Regs, which whoever makes a function
-// must keep.
+// number returns the register's index in Func.Regs. The code that makes a function must
+// keep the two consistent.
 func (c *code) number(s *ptx.Symbol) int32 {
 	if regs := c.fn.Regs; s.ID < 0 || int(s.ID) >= len(regs) || regs[s.ID] != s {
 		panic("verify: register " + s.Name + " is not at its place in Regs of " + c.fn.Sym.Name)

@@ -14,9 +14,9 @@ func (g *CFG) dominance() {
 		func(b int) []int { return succs[b] })
 }
 
-// reversed returns the edges with which every block reaches the exit: those of
-// the graph, and one from an infinite loop to the exit where nothing else leads
-// there. Of such a loop the block found last from the entry gets the edge.
+// reversed returns the reversed edges of the graph, with one edge from the exit to each
+// infinite loop, so that every block reaches the exit. The edge belongs to the block of the
+// loop that comes last in the order from the entry.
 func (g *CFG) reversed() (preds, succs [][]int) {
 	n, exit := len(g.Blocks), g.Exit()
 	preds, succs = make([][]int, n), make([][]int, n)
@@ -41,7 +41,7 @@ func (g *CFG) reversed() (preds, succs [][]int) {
 	return preds, succs
 }
 
-// markBack marks what leads to b.
+// markBack marks the blocks that lead to b.
 func (g *CFG) markBack(b int, seen []bool) {
 	seen[b] = true
 	stack := []int{b}
@@ -56,9 +56,9 @@ func (g *CFG) markBack(b int, seen []bool) {
 	}
 }
 
-// dominators returns the immediate dominator of each node, -1 for the root and
-// for nodes the root does not reach. It is the semidominator method with nearest
-// common ancestors, near linear even on long chains of early exits.
+// dominators returns the immediate dominator of each node, or -1 for the root and for nodes
+// that the root does not reach. It is the semidominator method with nearest common
+// ancestors: nearly linear, even for long chains of early exits.
 func dominators(n, root int, succs, preds func(int) []int) []int {
 	d := newSemi(n, root, succs)
 	for v := len(d.node) - 1; v > 0; v-- {
@@ -86,7 +86,7 @@ func dominators(n, root int, succs, preds func(int) []int) []int {
 	return idom
 }
 
-// semi is the state of the semidominator method; nodes go by their number in a
+// semi is the state of the semidominator method. Nodes have the number of their place in a
 // depth-first walk.
 type semi struct {
 	num      []int // node to number, or -1
@@ -130,8 +130,8 @@ func newSemi(n, root int, succs func(int) []int) *semi {
 	return d
 }
 
-// eval is the least semidominator among the processed ancestors of u (those
-// numbered above v) and u itself, compressing the path it walks.
+// eval returns the least semidominator among u and its processed ancestors, whose numbers
+// are above v. It compresses the path that it walks.
 func (d *semi) eval(u, v int) int {
 	if u <= v {
 		return u
@@ -141,7 +141,7 @@ func (d *semi) eval(u, v int) int {
 		path = append(path, u)
 		u = d.ancestor[u]
 	}
-	// u is the topmost processed node; its label is right, carry it down.
+	// u is the topmost processed node: its label is correct, so carry it down.
 	for i := len(path) - 1; i >= 0; i-- {
 		w := path[i]
 		d.label[w] = min(d.label[w], d.label[d.ancestor[w]])

@@ -41,6 +41,6 @@ done:
 	fmt.Println("about", verify.Pressure(f, verify.NewCFG(f)).Registers, "registers")
 	// Output:
 	// scale.ptx:17:20: error: mul.f32: constant 2 does not fit .f32; write a float as 0f3F800000 or 0d3FF0000000000000
-	// scale.ptx:19:2: warning: bar.sync needs all lanes of the warp, but "@%p bra done" at line 14 parts them (from %tid.x, line 12)
+	// scale.ptx:19:2: warning: bar.sync needs all lanes of the warp, but "@%p bra done" at line 14 separates them (from %tid.x, line 12)
 	// about 3 registers
 }

@@ -40,9 +40,9 @@ func firstInst(body []ptx.Stmt, blk *Block) (*ptx.Inst, int) {
 	return nil, -1
 }
 
-// afterAbort marks the blocks that would be reached if a trap, or a call that
-// never returns, fell through. Compilers leave such code standing, and it says
-// nothing about the program.
+// afterAbort marks the blocks that control would reach if a trap, or a call that never
+// returns, went on to the next statement. Compilers do not remove such code, so it is not
+// worth a warning.
 func afterAbort(g *CFG) []bool {
 	dead := make([]bool, len(g.Blocks))
 	var stack []int

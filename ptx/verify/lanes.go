@@ -11,7 +11,7 @@ type shape uint8
 const (
 	noShape  shape = iota
 	linear         // a multiple of 32, plus the lane
-	shifted        // the same, plus something that is no multiple of 32
+	shifted        // linear, plus something that is not a multiple of 32
 	multiple       // a multiple of 32: %ntid.x times something
 	extent         // %ntid.x
 )

@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// What a kernel may ask for.
+// The limits of a kernel.
 const (
 	maxStaticShared = 48 << 10 // beyond it, shared memory must be dynamic
 	maxParams       = 4096
@@ -20,7 +20,7 @@ const (
 func (k *checker) limits(c *code) {
 	f := k.fn
 	if n := SharedStatic(k.m, f); n > maxStaticShared {
-		k.errorf(-1, f.Pos, "shared-too-large", "%s has %d bytes of static shared memory; the limit is %d, take the rest as .extern .shared",
+		k.errorf(-1, f.Pos, "shared-too-large", "%s has %d bytes of static shared memory; the limit is %d: use dynamic shared memory (.extern .shared) for more",
 			f.Sym.Name, n, maxStaticShared)
 	}
 	k.parameters()
@@ -28,7 +28,7 @@ func (k *checker) limits(c *code) {
 	k.setmaxnreg(c)
 }
 
-// variables reports module variables whose size nothing gives.
+// variables reports module variables that have no size.
 func (k *checker) variables() {
 	for _, v := range k.m.Vars() {
 		if unsized(v) && v.Linkage != ptx.Extern && v.Init == nil {
@@ -92,7 +92,7 @@ func (k *checker) bounds(s finding.Severity, d *ptx.Directive, format string, ar
 	k.warnf(-1, d.Pos, "bad-launch-bounds", format, args...)
 }
 
-// product multiplies a directive's dimensions; 0 when there is none.
+// product returns the product of a directive's dimensions, or 0 if d is nil.
 func product(d *ptx.Directive) int64 {
 	if d == nil {
 		return 0
@@ -106,8 +106,8 @@ func product(d *ptx.Directive) int64 {
 	return n
 }
 
-// setmaxnreg reports a kernel that hands registers between warps without a known
-// number to start from: the assembler then ignores the instruction.
+// setmaxnreg reports a kernel that moves registers between warps without a fixed number of
+// registers at its start: ptxas then ignores the instruction.
 func (k *checker) setmaxnreg(c *code) {
 	for _, name := range []string{".maxnreg", ".maxntid", ".reqntid"} {
 		if k.fn.Directive(name) != nil {

@@ -7,12 +7,12 @@ type liveness struct {
 	complete bool
 }
 
-// liveBudget bounds the entries of all live-in sets together. Compilers' largest
-// kernels need a few million; text made to be hostile could need billions.
+// liveBudget limits the entries of all live-in sets together. The largest kernels of
+// compilers need a few million; a hostile text could need billions.
 const liveBudget = 1 << 24
 
-// live computes liveness one register at a time, backwards from its uses: the
-// time is that of writing the result down.
+// live computes liveness one register at a time, backwards from its uses. Its time is
+// proportional to the size of the result.
 func (c *code) live() *liveness {
 	n := len(c.cfg.Blocks)
 	w := &liveWalk{c: c, out: &liveness{in: make([][]int32, n), complete: true}, seen: stamps(n), killed: stamps(n)}
@@ -26,7 +26,8 @@ func (c *code) live() *liveness {
 	return w.out
 }
 
-// liveWalk is the state of the walk; stamps spare clearing it per register.
+// liveWalk is the state of the walk. It marks blocks with the number of the register, so
+// that it need not be cleared for the next register.
 type liveWalk struct {
 	c            *code
 	out          *liveness
@@ -68,7 +69,7 @@ func (w *liveWalk) register(r int32, exposed, kills []int32) bool {
 	return true
 }
 
-// table is a list of values for each key, in one piece of memory.
+// table is a list of values for each key, in one allocation.
 type table struct{ start, values []int32 }
 
 func (t table) of(key int) []int32 { return t.values[t.start[key]:t.start[key+1]] }

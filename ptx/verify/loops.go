@@ -1,7 +1,7 @@
 package verify
 
-// Loop is a natural loop: its header dominates the blocks that branch back to
-// it. Cycles entered at two places have no header and are not loops here.
+// Loop is a natural loop: its header dominates the blocks that branch back to it. A cycle
+// that can be entered at two places has no header and does not count as a loop.
 type Loop struct {
 	Header int
 	// Back are the blocks with an edge back to the header.
@@ -49,9 +49,9 @@ func (g *CFG) findLoops() {
 	}
 }
 
-// addLoop claims the blocks that reach a back edge without passing the header,
-// stepping over loops already found as if each were one block. root leads from
-// each loop towards the outermost one around it, by a shorter way than Parent.
+// addLoop assigns to the loop the blocks that reach a back edge without passing the header.
+// A loop that was found before counts as one block. root leads from each loop to the
+// outermost loop around it in fewer steps than Parent does.
 func (g *CFG) addLoop(lp Loop, root []int) []int {
 	id := len(g.Loops)
 	root = append(root, id)

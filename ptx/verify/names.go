@@ -14,7 +14,7 @@ func (k *checker) names(c *code) {
 	seen := map[*ptx.Symbol]bool{}
 	for i := range c.at {
 		in := c.at[i].in
-		if in == nil || outsideTable[in.Op.Name] { // video instructions have words of their own
+		if in == nil || outsideTable[in.Op.Name] { // video instructions have keywords of their own
 			continue
 		}
 		if g := in.Guard.Sym; g != nil {
@@ -30,7 +30,7 @@ func (k *checker) names(c *code) {
 	}
 }
 
-// declared reports names nobody declared, each once a function.
+// declared reports names that are not declared, each once per function.
 func (k *checker) declared(stmt int, o *ptx.Operand, seen map[*ptx.Symbol]bool) {
 	if o.Sym != nil && o.Sym.Kind == ptx.UndefinedSymbol && !seen[o.Sym] {
 		seen[o.Sym] = true
@@ -68,7 +68,7 @@ func (k *checker) label(stmt int, o *ptx.Operand, g *CFG, seen map[*ptx.Symbol]b
 	}
 	seen[o.Sym] = true
 	if o.Sym.Kind == ptx.UndefinedSymbol || o.Sym.Kind == ptx.LabelSymbol {
-		k.errorf(stmt, o.Pos, "missing-label", "label %s is not defined where this branch can see it", o.Sym.Name)
+		k.errorf(stmt, o.Pos, "missing-label", "label %s is not defined in the scope of this branch", o.Sym.Name)
 		return
 	}
 	k.errorf(stmt, o.Pos, "bad-operand", "%s is a %s; a branch needs a label", o.Sym.Name, o.Sym.Kind)
@@ -77,7 +77,7 @@ func (k *checker) label(stmt int, o *ptx.Operand, g *CFG, seen map[*ptx.Symbol]b
 // scope is the set of names declared between two braces.
 type scope struct {
 	names  map[string]ptx.Pos
-	ranges map[string]rangeDecl // %r<10> under its prefix
+	ranges map[string]rangeDecl // by prefix: %r<10> has the prefix %r
 }
 
 type rangeDecl struct {
@@ -89,7 +89,7 @@ func newScope() *scope {
 	return &scope{map[string]ptx.Pos{}, map[string]rangeDecl{}}
 }
 
-// add declares a name and returns the position it is already declared at.
+// add declares a name. If it is declared already, add returns the position.
 func (s *scope) add(name string, pos ptx.Pos) (ptx.Pos, bool) {
 	if at, ok := s.names[name]; ok {
 		return at, true
@@ -112,8 +112,8 @@ func (s *scope) inRange(name string) (ptx.Pos, bool) {
 	return ptx.Pos{}, false
 }
 
-// addRange declares prefix0 to prefix(count-1) and returns a name among them
-// that exists already.
+// addRange declares prefix0 to prefix(count-1). If one of them is declared already, it
+// returns that name.
 func (s *scope) addRange(prefix string, count int, pos ptx.Pos) (string, ptx.Pos, bool) {
 	if r, ok := s.ranges[prefix]; ok {
 		return prefix + "0", r.pos, true

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// problem is what is wrong with one instruction.
+// problem is a mistake in one instruction.
 type problem struct {
 	severity finding.Severity
 	kind     string
@@ -70,8 +70,8 @@ func (d *decoder) value(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand)
 	}
 }
 
-// vectorRegister checks a register declared .v2 or .v4 and named as a whole: it
-// stands for the vector of its components.
+// vectorRegister checks a register that is declared .v2 or .v4 and named without a
+// component: it stands for the vector of its components.
 func (d *decoder) vectorRegister(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand) {
 	s, t := o.Sym, m.Type(p)
 	switch n := int(s.Vec); {
@@ -90,7 +90,7 @@ func (d *decoder) vectorRegister(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx
 func (d *decoder) vector(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand) {
 	t := m.Type(p)
 	packs := m.Form.Op == "mov" && m.Count(p) == 0
-	if packs { // {…} of a mov are the parts of one register
+	if packs { // the elements of {…} in a mov are parts of one register
 		if t = bitsOf(t.Bits() / len(o.Elems)); t == ptx.NoType {
 			d.errorf(in, o, "bad-operand", "%s does not divide into %d parts", o, len(o.Elems))
 			return
@@ -104,7 +104,7 @@ func (d *decoder) vector(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand
 	}
 }
 
-// mixture checks that the registers of a vector can stand side by side.
+// mixture checks that the types of the registers of a vector go together.
 func (d *decoder) mixture(in *ptx.Inst, o *ptx.Operand) {
 	var first *ptx.Operand
 	for i := range o.Elems {
@@ -146,7 +146,7 @@ func (d *decoder) scalar(in *ptx.Inst, o *ptx.Operand, t ptx.Type, wider bool) {
 		d.name(in, o, t)
 	case ptx.SinkOperand:
 	default:
-		d.errorf(in, o, "bad-operand", "%s cannot stand here", o)
+		d.errorf(in, o, "bad-operand", "%s is not allowed here", o)
 	}
 }
 
@@ -160,7 +160,7 @@ func (d *decoder) register(in *ptx.Inst, o *ptx.Operand, t ptx.Type, wider bool)
 		return
 	}
 	if o.Neg && s.Type != ptx.Pred {
-		d.errorf(in, o, "bad-operand", "! stands before %s, which is .%s; only a predicate can be negated", s.Name, s.Type)
+		d.errorf(in, o, "bad-operand", "! before %s, which is .%s: only a predicate can be negated", s.Name, s.Type)
 		return
 	}
 	if !agrees(s.Type, t, wider) {
@@ -168,8 +168,8 @@ func (d *decoder) register(in *ptx.Inst, o *ptx.Operand, t ptx.Type, wider bool)
 	}
 }
 
-// special checks a predefined register: only mov and conversions between
-// integers read one. WARP_SZ is a constant in all but its spelling.
+// special checks a predefined register. Only mov and conversions between integers can read
+// one. WARP_SZ is a constant, although it is spelt like a register.
 func (d *decoder) special(in *ptx.Inst, o *ptx.Operand, t ptx.Type) {
 	s := o.Sym
 	if s.Name == "WARP_SZ" {
@@ -194,7 +194,7 @@ func (d *decoder) constant(in *ptx.Inst, o *ptx.Operand, t ptx.Type) {
 		return
 	}
 	if o.Kind == ptx.ImmOperand && !inRange(o, t) {
-		d.warnf(in, o, "constant-range", "constant %s is cut to the %d bits of .%s", o, t.Bits(), t)
+		d.warnf(in, o, "constant-range", "constant %s is truncated to the %d bits of .%s", o, t.Bits(), t)
 	}
 }
 

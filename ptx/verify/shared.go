@@ -2,11 +2,11 @@ package verify
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// SharedStatic is the static shared memory, in bytes, that a launch of the entry
-// takes: the module's shared variables that it or a function it calls names, and
-// all those declared in their bodies, laid out in order. Variables whose size
-// the launch gives (.extern .shared) follow after these: they count nothing but
-// the padding up to their alignment. [SharedDynamic] finds them.
+// SharedStatic returns the bytes of static shared memory that a launch of the entry needs.
+// It counts the module's shared variables that the entry or a function it calls uses, and
+// all shared variables that are declared in their bodies, in the order of the text.
+// Variables whose size the launch gives (.extern .shared) come after them. They count only
+// with the padding for their alignment. [SharedDynamic] finds them.
 func SharedStatic(m *ptx.Module, f *ptx.Func) int64 {
 	used, bodies := sharedUse(f)
 	var end int64
@@ -36,8 +36,8 @@ func SharedStatic(m *ptx.Module, f *ptx.Func) int64 {
 
 func align(n, to int64) int64 { return (n + to - 1) / to * to }
 
-// SharedDynamic are the .extern .shared variables that the entry or a function
-// it calls names: a launch must bring memory for them.
+// SharedDynamic returns the .extern .shared variables that the entry or a function it calls
+// uses. A launch must give their size.
 func SharedDynamic(m *ptx.Module, f *ptx.Func) []*ptx.Var {
 	used, _ := sharedUse(f)
 	var vs []*ptx.Var
@@ -49,8 +49,8 @@ func SharedDynamic(m *ptx.Module, f *ptx.Func) []*ptx.Var {
 	return vs
 }
 
-// sharedUse returns the variables that a function or one it calls names, and
-// those functions' bodies. An address of a function counts as a call.
+// sharedUse returns the variables that a function or one it calls uses, and the bodies of
+// these functions. An address of a function counts as a call.
 func sharedUse(f *ptx.Func) (map[*ptx.Symbol]bool, []*ptx.Func) {
 	used := map[*ptx.Symbol]bool{}
 	bodies := []*ptx.Func{f}

@@ -7,9 +7,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// MinTarget is the least version and architecture that everything in a module
-// asks for, and the instruction that decides: the one with the highest target,
-// or else version. It is nil when a directive or nothing at all decides.
+// MinTarget returns the least version and architecture that a module needs, and the
+// instruction that decides: the one that needs the highest target, or else the highest
+// version. The instruction is nil if a directive decides, or if any target is enough.
 func MinTarget(m *ptx.Module) (isa.Needs, *ptx.Inst) {
 	oldest := ptx.Target{SM: oldestSM}
 	low := lowest{needs: isa.Needs{Target: oldest, Version: oldest.MinVersion()}}
@@ -32,7 +32,7 @@ func MinTarget(m *ptx.Module) (isa.Needs, *ptx.Inst) {
 // oldestSM is the oldest architecture that assemblers in use still know.
 const oldestSM = 50
 
-// lowest gathers needs.
+// lowest collects needs.
 type lowest struct {
 	needs isa.Needs
 	by    *ptx.Inst
@@ -51,7 +51,7 @@ func (l *lowest) function(f *ptx.Func) {
 	}
 }
 
-// raise joins n to the needs. A higher target decides over a higher version.
+// raise adds n to the needs. A higher target counts more than a higher version.
 func (l *lowest) raise(n isa.Needs, by *ptx.Inst) {
 	if higher(n.Target, l.needs.Target) {
 		l.needs.Target, l.by = n.Target, by
@@ -64,12 +64,12 @@ func (l *lowest) raise(n isa.Needs, by *ptx.Inst) {
 	}
 }
 
-// higher reports whether a asks for more than b.
+// higher reports whether a needs more than b.
 func higher(a, b ptx.Target) bool {
 	return a.SM > b.SM || a.SM == b.SM && a.Feature != 0 && b.Feature == 0
 }
 
-// needs is what the instruction and the special registers in it ask for.
+// needs returns what the instruction and the special registers in it need.
 func (d *decoded) needs() isa.Needs {
 	n := d.specials()
 	if d.match.Form != nil {
@@ -78,7 +78,7 @@ func (d *decoded) needs() isa.Needs {
 	return n
 }
 
-// specials is what the special registers in the instruction ask for.
+// specials returns what the special registers in the instruction need.
 func (d *decoded) specials() (n isa.Needs) {
 	for i := range d.in.Args {
 		if o := &d.in.Args[i]; o.Kind == ptx.SpecialOperand {
@@ -92,8 +92,8 @@ func needs(sm, major, minor int) isa.Needs {
 	return isa.Needs{Version: ptx.Version{Major: major, Minor: minor}, Target: ptx.Target{SM: sm}}
 }
 
-// specialNeeds is what reading a special register asks for, where that is more
-// than any PTX in use.
+// specialNeeds is what special registers need, if it is more than the oldest target and
+// version in use.
 func specialNeeds(name string) isa.Needs {
 	switch {
 	case strings.Contains(name, "cluster"):
@@ -108,7 +108,7 @@ func specialNeeds(name string) isa.Needs {
 	return isa.Needs{}
 }
 
-// directiveNeeds is the same for directives of functions.
+// directiveNeeds is what directives of functions need.
 var directiveNeeds = map[string]isa.Needs{
 	".reqnctapercluster": needs(90, 7, 8),
 	".explicitcluster":   needs(90, 7, 8),
@@ -124,8 +124,8 @@ func (k *checker) header() {
 	}
 }
 
-// targets reports instructions and directives that need more than the module's
-// header grants, each form of an opcode once a function.
+// targets reports instructions and directives that need more than the module's header
+// says, each form of an opcode once per function.
 func (k *checker) targets(c *code) {
 	for _, d := range k.fn.Directives {
 		k.covered(-1, d.Pos, d.Name, directiveNeeds[d.Name])
@@ -153,17 +153,17 @@ func (k *checker) targets(c *code) {
 	}
 }
 
-// retired reports the warp instructions that lost their form without .sync.
+// retired reports warp instructions without .sync, which PTX has removed.
 func (k *checker) retired(stmt int, in *ptx.Inst) {
 	if in.Op.Name != "shfl" && in.Op.Name != "vote" || in.Op.Has("sync") {
 		return
 	}
 	if k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 6, Minor: 4}) {
-		k.errorf(stmt, in.Pos, "retired-instruction", "%s is gone from sm_70 and .version 6.4 on; write %s.sync with a member mask", in.Op.Text, in.Op.Name)
+		k.errorf(stmt, in.Pos, "retired-instruction", "%s does not exist for sm_70 and later from .version 6.4 on: write %s.sync with a member mask", in.Op.Text, in.Op.Name)
 	}
 }
 
-// covered says when the header does not grant what something needs.
+// covered reports an error if the module's header does not meet a need.
 func (k *checker) covered(stmt int, pos ptx.Pos, what string, n isa.Needs) {
 	m := k.m
 	kind := "target-too-low"

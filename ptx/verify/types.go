@@ -5,11 +5,11 @@ import "github.com/GOATnote-Inc/attest/ptx"
 // agrees reports whether a register of type reg can be an operand of type t.
 // With wider, the register may be larger than the type, as in ld, st and cvt.
 //
-// Registers of a bits type hold anything of their size, and a bits operand takes
-// any register of its size. Signed and unsigned mix. A float keeps to its own
-// type. The rest (bf16, tf32, e4m3x2 …) live in bits registers; assemblers also
-// take integer registers for pairs of 8-bit floats, and .f16x2 registers as if
-// they were integers.
+// A register of a bits type holds any value of its size, and a bits operand takes any
+// register of its size. Signed and unsigned registers are interchangeable. A float operand
+// needs a register of its own type. The other types (bf16, tf32, e4m3x2 …) are held in bits
+// registers; ptxas also accepts integer registers for pairs of 8-bit floats, and treats
+// .f16x2 registers as integers.
 func agrees(reg, t ptx.Type, wider bool) bool {
 	if reg == t {
 		return true
@@ -32,8 +32,8 @@ func agrees(reg, t ptx.Type, wider bool) bool {
 	return false
 }
 
-// constantFits reports whether an operand of type t takes a constant of that
-// kind. Types without literals (f16, bf16x2 …) take none.
+// constantFits reports whether an operand of type t can be a constant of that kind. Types
+// without literals (f16, bf16x2 …) have no constants.
 func constantFits(kind ptx.OperandKind, t ptx.Type) bool {
 	switch t.Class() {
 	case ptx.ClassBits:
@@ -52,8 +52,7 @@ func constantFits(kind ptx.OperandKind, t ptx.Type) bool {
 	return false
 }
 
-// inRange reports whether the constant survives being cut to the type's size,
-// read as signed or unsigned.
+// inRange reports whether the constant fits the type's size, read as signed or as unsigned.
 func inRange(o *ptx.Operand, t ptx.Type) bool {
 	bits := t.Bits()
 	if bits >= 64 || t == ptx.Pred {
@@ -70,8 +69,8 @@ func addressable(t ptx.Type) bool {
 	return (t.Integer() || t.Class() == ptx.ClassBits) && t.Bits() <= 64
 }
 
-// vectorMixes reports whether registers of both types can stand in one {…} of a
-// move, load or store: same size, and not an integer beside a float.
+// vectorMixes reports whether one {…} of a move, load or store can have registers of both
+// types: they must have the same size, and not be an integer and a float.
 func vectorMixes(a, b ptx.Type) bool {
 	if a == b {
 		return true

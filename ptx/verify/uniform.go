@@ -9,7 +9,7 @@ type Variance uint8
 const (
 	Invariant Variance = iota // the same in all lanes that run
 	MayVary                   // unknown: from the stack, a call, a clock
-	Varies                    // derived from what differs by lane
+	Varies                    // computed from a value that differs between lanes
 )
 
 func (v Variance) String() string {
@@ -29,26 +29,26 @@ type Uniform struct {
 	Partial bool
 }
 
-// Reg is the variance of a register of the function.
+// Reg returns the variance of a register of the function.
 func (u *Uniform) Reg(s *ptx.Symbol) Variance { return u.regs[s.ID] }
 
-// Branch is the variance of the choice at the end of a block.
+// Branch returns the variance of the branch at the end of a block.
 func (u *Uniform) Branch(b int) Variance { return u.branches[b] }
 
-// Control is whether some lanes of a warp may run the block without the others,
-// and the block whose branch parts them (-1 when none does). Lanes that have
-// left the function count as parted.
+// Control returns whether some lanes of a warp may run the block without the others, and
+// the block whose branch separates them, or -1 if there is none. Lanes that have left the
+// function count as separated.
 func (u *Uniform) Control(b int) (Variance, int) { return u.control[b], int(u.under[b]) }
 
-// Uniformity finds out which values and branches are the same for all lanes of
-// a warp. A value varies when it is computed from one that does, or when lanes
-// that took different branches bring different values to where they meet.
+// Uniformity finds the values and branches that are the same for all lanes of a warp. A
+// value varies if it is computed from a value that varies, or if lanes that took different
+// branches meet with different values.
 func Uniformity(f *ptx.Func, g *CFG) *Uniform {
 	c := newDecoder().decode(f, g, nil)
 	return c.uniformity(c.live())
 }
 
-// spread carries variance along until nothing changes.
+// spread passes variance on from registers to their users until nothing changes.
 type spread struct {
 	c       *code
 	u       *Uniform
@@ -129,7 +129,7 @@ func (s *spread) raise(r int32, v Variance, cause int32) {
 	}
 }
 
-// branch looks at the choice at the end of a block anew.
+// branch updates the variance of the branch at the end of a block.
 func (s *spread) branch(b, stmt int) {
 	in := s.c.at[stmt].in
 	v := Invariant
@@ -142,7 +142,7 @@ func (s *spread) branch(b, stmt int) {
 	}
 }
 
-// region is the part of a function between a branch and where its lanes meet.
+// region is the part of a function between a branch and the place where its lanes meet.
 type region struct {
 	seen   []bool  // by block, during one walk
 	defs   []int32 // by register: the last branch whose region writes it
@@ -150,13 +150,12 @@ type region struct {
 	spent  int // blocks walked so far, over all branches
 }
 
-// regionBudget bounds the walks of one function. Where it runs out, the rest
-// counts as unknown instead of taking quadratic time.
+// regionBudget limits the walks of one function. When it is used up, the rest counts as
+// unknown, so that the time does not become quadratic.
 const regionBudget = 1 << 23
 
-// part follows a branch that parts the lanes: blocks up to the place where they
-// meet again run with some lanes only, and what is written there may differ
-// where lanes meet.
+// part follows a branch that separates the lanes. Only some lanes run the blocks up to the
+// place where they meet again, and registers that these blocks write may differ there.
 func (s *spread) part(b, stmt int, v Variance) {
 	if s.region.spent > regionBudget {
 		s.giveUp()
@@ -207,9 +206,9 @@ func (s *spread) walk(b, join int) {
 	rg.spent += len(rg.blocks) + 1
 }
 
-// meets reports whether lanes from several sides of b's branch can come together
-// at block x of its region: no side alone leads there. A loop's header above b
-// is no such place, as lanes come back to it from one side only.
+// meets reports whether lanes from several sides of b's branch can meet at block x of its
+// region, because more than one side leads there. A loop's header above b does not count:
+// lanes come back to it from one side only.
 func (s *spread) meets(b, x int) bool {
 	g := s.c.cfg
 	if len(g.Blocks[x].Preds) < 2 || g.Dominates(x, b) {

@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// uninitialised reports registers that are read where no path has written them.
-// A register that only some path leaves unwritten is not reported: compilers
-// rely on knowing better.
+// uninitialised reports registers that are read although no path has written them. It does
+// not report a register that some path has written: compilers emit such code when they know
+// that the other paths are not taken.
 func (k *checker) uninitialised(c *code, live *liveness) {
 	if len(live.in) == 0 || !live.complete {
 		return
@@ -49,7 +49,7 @@ func (k *checker) uninitialised(c *code, live *liveness) {
 	}
 }
 
-// suspect is a register that some path reads unwritten.
+// suspect is a register that some path reads before it is written.
 type suspect struct{ reads, writes []int32 } // statements
 
 func (c *code) collect(suspects map[int32]*suspect) {
@@ -67,8 +67,8 @@ func (c *code) collect(suspects map[int32]*suspect) {
 	}
 }
 
-// firstUnwritten is the first reachable statement that reads the register and
-// that no write of it leads to, or -1.
+// firstUnwritten returns the first reachable statement that reads the register and that no
+// write of it leads to, or -1.
 func (c *code) firstUnwritten(r int32, s *suspect, f *flood) int {
 	g := c.cfg
 	if !f.from(g, r, s.writes) {
@@ -88,15 +88,15 @@ func (c *code) firstUnwritten(r int32, s *suspect, f *flood) int {
 	return -1
 }
 
-// flood marks what some statements lead to, for one register after another.
+// flood marks the blocks that some statements lead to, for one register after another.
 type flood struct {
 	seen  []int32 // by block: the last register whose writes lead to its start
 	stack []int32
 	spent int
 }
 
-// from marks the blocks after the writes. It gives up, as too slow, when the
-// floods of a function have visited more than regionBudget blocks.
+// from marks the blocks after the writes. To limit the time, it gives up when the floods of
+// a function have visited more than regionBudget blocks.
 func (f *flood) from(g *CFG, r int32, writes []int32) bool {
 	if f.spent > regionBudget {
 		return false
@@ -119,9 +119,9 @@ func (f *flood) from(g *CFG, r int32, writes []int32) bool {
 	return true
 }
 
-// carries reports whether the instruction only moves its operands about, or is a
-// matrix product that may ignore its accumulator. Compilers emit these on values
-// the source left undefined.
+// carries reports whether the instruction only moves its operands, or is a matrix product
+// that may ignore its accumulator. Compilers emit these for values that the source leaves
+// undefined.
 func carries(in *ptx.Inst) bool {
 	switch in.Op.Name {
 	case "mov", "st", "selp", "call", "mma", "wmma", "wgmma", "shfl", "prmt":

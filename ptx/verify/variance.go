@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// value is the variance of what a statement writes.
+// value returns the variance of the registers that a statement writes.
 func (s *spread) value(stmt int) Variance {
 	in := s.c.at[stmt].in
 	src := s.sources(stmt)
@@ -43,7 +43,7 @@ func (s *spread) value(stmt int) Variance {
 }
 
 // elected reports whether the register receives the number of the lane that
-// elect.sync chose: all lanes receive the same, only the predicate differs.
+// elect.sync chose. All lanes receive the same number; only the predicate differs.
 func (s *spread) elected(stmt int, r int32) bool {
 	return s.c.at[stmt].in.Op.Name == "elect" && s.c.fn.Regs[r].Type != ptx.Pred
 }
@@ -55,7 +55,7 @@ func (s *spread) guard(in *ptx.Inst) Variance {
 	return Invariant
 }
 
-// sources is the highest variance among what a statement reads.
+// sources returns the highest variance among the operands that a statement reads.
 func (s *spread) sources(stmt int) Variance {
 	v := Invariant
 	for _, r := range s.c.reads(stmt) {
@@ -67,7 +67,7 @@ func (s *spread) sources(stmt int) Variance {
 	return v
 }
 
-// nameVariance is the variance of a special register or of an address.
+// nameVariance returns the variance of a special register or of an address.
 func nameVariance(o *ptx.Operand) Variance {
 	switch o.Kind {
 	case ptx.SpecialOperand:
@@ -90,9 +90,8 @@ func specialVariance(name string) Variance {
 	return Invariant
 }
 
-// loaded is what the memory adds to the variance of a load's address. Kernel
-// parameters are the same everywhere; those of a function, and the stack, are
-// each lane's own.
+// loaded returns the variance that the memory adds to a load. Parameters of a kernel are the
+// same for all lanes. Parameters of a function, and the stack, are different for each lane.
 func (s *spread) loaded(in *ptx.Inst) Variance {
 	for _, mod := range in.Op.Mods {
 		switch ptx.ParseSpace(mod) {
@@ -108,8 +107,8 @@ func (s *spread) loaded(in *ptx.Inst) Variance {
 	return Invariant
 }
 
-// kernelParam tells a parameter of the entry from one of a call inside it, which
-// is declared in the body.
+// kernelParam reports whether the load reads a parameter of the entry, and not a parameter
+// of a call, which is declared in the body.
 func (s *spread) kernelParam(in *ptx.Inst) bool {
 	if len(in.Args) < 2 || in.Args[1].Kind != ptx.AddrOperand {
 		return false
@@ -117,8 +116,8 @@ func (s *spread) kernelParam(in *ptx.Inst) bool {
 	return slices.ContainsFunc(s.c.fn.Params, func(p *ptx.Var) bool { return p.Sym == in.Args[1].Sym })
 }
 
-// broadcasts reports whether a shuffle gives all lanes the value of one: mode
-// idx, a lane that does not vary, and no split of the warp into segments.
+// broadcasts reports whether a shuffle gives all lanes the value of one lane: its mode is
+// idx, the lane does not vary, and the warp is not divided into segments.
 func (s *spread) broadcasts(in *ptx.Inst) bool {
 	if !in.Op.Has("idx") || len(in.Args) < 4 {
 		return false
