@@ -1,7 +1,7 @@
 package ptx
 
-// Pos is a place in a PTX text. Lines and columns count from one; the zero Pos
-// is "nowhere", as for a statement built in Go.
+// Pos is a place in a PTX text. Lines and columns count from 1. The zero Pos is no place:
+// a statement that was built in Go has it.
 type Pos struct {
 	Line int32 `json:"ptx_line"`   // from 1
 	Col  int32 `json:"ptx_column"` // in bytes, from 1
@@ -15,13 +15,13 @@ type Module struct {
 	File        string // name of the text, for error messages
 	Version     Version
 	Target      Target
-	Options     []string // what follows the architecture in .target: "debug", "texmode_independent"
-	AddressSize int      // 32 or 64; 0 when the text does not say
+	Options     []string // the words after the architecture in .target: "debug", "texmode_independent"
+	AddressSize int      // 32 or 64; 0 if the text has no .address_size
 	Items       []Item   // everything after the header, in the order of the text
 }
 
-// Item is what a module holds at its top level: *Func, *Var, *File, *Section,
-// *Directive, *Alias or *Comment.
+// Item is a top-level part of a module: *Func, *Var, *File, *Section, *Directive, *Alias or
+// *Comment.
 type Item interface{ item() }
 
 // Funcs returns the functions of the module that have a body, in order.
@@ -56,7 +56,7 @@ func (m *Module) Vars() []*Var {
 	return vs
 }
 
-// FileName is the path that a .file directive gave the index, or "".
+// FileName returns the path that a .file directive gives to the index, or "".
 func (m *Module) FileName(index int) string {
 	for _, it := range m.Items {
 		if f, ok := it.(*File); ok && f.Index == index {
@@ -114,11 +114,11 @@ type Var struct {
 	Sym     *Symbol
 	Linkage Linkage
 	Space   Space
-	Align   int // 0: the natural one
+	Align   int // 0 for the natural alignment
 	Vec     int // 2 or 4 for a vector, else 0
 	Type    Type
-	// Dims are the array's dimensions; a first one of Unsized has no size of its
-	// own: its initialiser gives it, or the launch (.extern .shared).
+	// Dims are the array's dimensions. If the first is Unsized, the initialiser or the
+	// launch (.extern .shared) gives the size.
 	Dims []int64
 	// Init is the initialiser: one operand, or a Vec of them, nested by dimension.
 	Init *Operand
@@ -131,8 +131,7 @@ type Var struct {
 // Unsized is the length of a dimension written "[]".
 const Unsized = -1
 
-// Size is the number of bytes the variable takes; a variable without a size of
-// its own takes 0.
+// Size returns the number of bytes of the variable, or 0 if it has no size of its own.
 func (v *Var) Size() int64 {
 	n := int64(v.Type.Bytes())
 	if v.Vec > 0 {
@@ -150,7 +149,7 @@ func (v *Var) Size() int64 {
 	return n
 }
 
-// Alignment is the variable's declared or natural alignment in bytes.
+// Alignment returns the variable's declared or natural alignment in bytes.
 func (v *Var) Alignment() int {
 	if v.Align > 0 {
 		return v.Align
@@ -162,19 +161,19 @@ func (v *Var) Alignment() int {
 	return n
 }
 
-// PtrInfo is what ".ptr .global .align 16" says of a kernel parameter.
+// PtrInfo holds the properties of a pointer parameter, as in ".ptr .global .align 16".
 type PtrInfo struct {
 	Space Space // Generic when not given
 	Align int
 }
 
-// Directive is a directive with plain arguments: .maxntid, .pragma, and any
-// other the package gives no type of its own.
+// Directive is a directive with plain arguments: .maxntid, .pragma, and every other
+// directive that has no type of its own in this package.
 type Directive struct {
 	Pos  Pos
 	Name string // with its dot
 	Args []Operand
-	Semi bool // written with a semicolon; .pragma has one always
+	Semi bool // written with a semicolon; .pragma always has one
 }
 
 // File is a .file directive, which numbers a source file for .loc.
@@ -182,7 +181,7 @@ type File struct {
 	Pos   Pos
 	Index int
 	Name  string
-	// Time and Size are the optional timestamp and length; HasTime says they are there.
+	// Time and Size are the optional timestamp and length. HasTime is set if they are given.
 	Time, Size uint64
 	HasTime    bool
 }

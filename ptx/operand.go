@@ -1,12 +1,12 @@
 package ptx
 
-// OperandKind says which fields of an Operand count.
+// OperandKind says which fields of an Operand are used.
 type OperandKind uint8
 
 // The kinds of operand.
 const (
 	NoOperand      OperandKind = iota
-	RegOperand                 // Sym, Comp, Neg, Val        %r1, v.x, !%p1, %r1+4: a constant added as it is read
+	RegOperand                 // Sym, Comp, Neg, Val        %r1, v.x, !%p1, %r1+4: the register plus a constant
 	SpecialOperand             // Sym                        %tid.x, %clock
 	ImmOperand                 // Val                        42, 0x96
 	F32Operand                 // Val: the bits              0f3F800000
@@ -30,11 +30,11 @@ type Operand struct {
 	Neg bool
 	// Comp is the component of a vector register: 'x', 'y', 'z', 'w', else 0.
 	Comp byte
-	// Flags keep how a constant or an address was written.
+	// Flags record how a constant or an address was written.
 	Flags OperandFlags
 	Pos   Pos
-	// Sym is what the name refers to; for an address, its base (nil when the
-	// address is a constant).
+	// Sym is the symbol that the name refers to. For an address it is the base, or nil
+	// if the address is a constant.
 	Sym *Symbol
 	// Val is the integer, the bits of the float, or the offset.
 	Val int64
@@ -43,7 +43,7 @@ type Operand struct {
 	Elems []Operand
 }
 
-// OperandFlags keep the spelling where it carries meaning to a reader.
+// OperandFlags record the spelling where it means something to a reader.
 type OperandFlags uint16
 
 // The flags.
@@ -53,10 +53,10 @@ const (
 	Unified                            // [a].unified
 	GenericOf                          // generic(var) in an initialiser
 	MaskOf                             // 0xFF00(var) in an initialiser: the mask is Elems[0]
-	Word                               // a string written without quotes: it names nothing declared
+	Word                               // a string written without quotes, which is not a declared name
 	Selector                           // %r1.b0, %r1.h10 of the video instructions: Elems[0] is the word
 	Minus                              // -%r1 of the video instructions
-	PlusZero                           // [%rd1+0]: assemblers may spend an addition on it
+	PlusZero                           // [%rd1+0]: ptxas may emit an addition for it
 )
 
 // SymbolKind is what a name stands for.
@@ -64,7 +64,7 @@ type SymbolKind uint8
 
 // The kinds of symbol.
 const (
-	UndefinedSymbol SymbolKind = iota // a name nobody declared; verify reports it
+	UndefinedSymbol SymbolKind = iota // a name that is not declared; verify reports it
 	RegSymbol
 	SpecialSymbol
 	VarSymbol
@@ -78,8 +78,8 @@ var symbolKindNames = [...]string{"undefined name", "register", "special registe
 
 func (k SymbolKind) String() string { return symbolKindNames[k] }
 
-// Symbol is what a name refers to. All operands that mean the same thing share
-// one Symbol; the same name in two scopes has two.
+// Symbol is what a name refers to. All operands that refer to the same thing share one
+// Symbol. The same name in two scopes has two Symbols.
 type Symbol struct {
 	Name string
 	Kind SymbolKind

@@ -29,7 +29,7 @@ func (m *Module) Append(b []byte) []byte {
 	return p.b
 }
 
-// startsParagraph says that an empty line goes before item i: a function, or the
+// startsParagraph reports whether an empty line goes before item i: a function, or the
 // comments above one.
 func startsParagraph(items []Item, i int) bool {
 	if c, ok := items[i-1].(*Comment); ok && !c.Trailing {
@@ -181,7 +181,7 @@ func (p *printer) function(f *Func) {
 	p.str("}\n")
 }
 
-// leadsFunc says that the directive stands between .func and the name.
+// leadsFunc reports whether the directive is written between .func and the name.
 func leadsFunc(d *Directive) bool { return d.Name == ".attribute" }
 
 func (p *printer) params(vs []*Var) {

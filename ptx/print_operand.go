@@ -13,8 +13,8 @@ func (o Operand) String() string {
 	return string(p.b)
 }
 
-// perLine is how many elements of a long vector stand on a line: a wgmma
-// accumulator has up to 128.
+// perLine is how many elements of a long vector are printed on a line. A wgmma accumulator
+// has up to 128.
 const perLine = 16
 
 func (p *printer) operands(ops []Operand) {
@@ -126,8 +126,8 @@ func (p *printer) index(o *Operand) {
 	p.str("]")
 }
 
-// symbol prints a name with its offset, which stands inside a mask's parentheses
-// and behind those of generic.
+// symbol prints a name with its offset. The offset comes inside the parentheses of a mask,
+// and after the parentheses of generic.
 func (p *printer) symbol(o *Operand) {
 	if o.Flags&MaskOf != 0 {
 		p.operand(&o.Elems[0])

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// specials are the predefined registers. A vector one is mostly read by component.
+// specials are the predefined registers. Programs mostly read a vector by component.
 var specials = func() map[string]*Symbol {
 	m := make(map[string]*Symbol)
 	add := func(t Type, names string) {

@@ -66,8 +66,8 @@ type RegName struct {
 	Count  int
 }
 
-// ScopeOpen and ScopeClose are braces inside a body. They bound the names
-// declared between them and nothing else.
+// ScopeOpen and ScopeClose are braces inside a body. They limit the scope of the names
+// declared between them, and have no other effect.
 type (
 	ScopeOpen  struct{ Pos Pos }
 	ScopeClose struct{ Pos Pos }

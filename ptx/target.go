@@ -22,8 +22,8 @@ func (v Version) Less(w Version) bool {
 // Target is a GPU architecture, as in ".target sm_90a".
 type Target struct {
 	SM int // 90 for sm_90
-	// Feature is 'a' for code that runs on this very architecture only (wgmma,
-	// setmaxnreg), 'f' for its family, 0 for code any later one runs too.
+	// Feature is 'a' for code that runs on this architecture only (wgmma, setmaxnreg),
+	// 'f' for code that runs on its family, and 0 for code that later architectures run, too.
 	Feature byte
 }
 
@@ -68,7 +68,7 @@ func ParseTarget(s string) (Target, error) {
 	return Target{}, fmt.Errorf("target %q is not an architecture such as sm_89 or sm_90a", s)
 }
 
-// MinVersion is the first PTX version whose assembler knows the target.
+// MinVersion returns the first PTX version that has the target.
 func (t Target) MinVersion() Version {
 	switch {
 	case t.SM >= 100:

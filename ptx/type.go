@@ -53,7 +53,7 @@ const (
 	ClassUnsigned
 	ClassSigned
 	ClassFloat
-	ClassPacked // alternate and packed types, which live in bits registers
+	ClassPacked // alternate and packed types, which are held in bits registers
 	ClassPred
 	ClassOpaque
 )
@@ -116,10 +116,10 @@ func ParseType(name string) Type { return typeNames[name] }
 // String is the type's PTX name without the dot.
 func (t Type) String() string { return typeInfos[t].name }
 
-// Bits is the size of a value of the type. A predicate counts as one bit.
+// Bits returns the size of a value of the type in bits. A predicate has one bit.
 func (t Type) Bits() int { return typeInfos[t].bits }
 
-// Bytes is the room a value of the type takes in memory.
+// Bytes returns the size of a value of the type in memory.
 func (t Type) Bytes() int { return (typeInfos[t].bits + 7) / 8 }
 
 // Class says how the bits of the type are read.
@@ -134,7 +134,7 @@ func (t Type) Integer() bool {
 // Space is a PTX state space.
 type Space uint8
 
-// The state spaces. Generic is the absence of one.
+// The state spaces. Generic stands for an access that names none.
 const (
 	Generic Space = iota
 	Reg
@@ -153,8 +153,8 @@ var spaceNames = [numSpaces]string{"generic", "reg", "sreg", "const", "global", 
 // String is the space's PTX name without the dot.
 func (s Space) String() string { return spaceNames[s] }
 
-// ParseSpace returns the space a modifier such as "shared" or "shared::cluster"
-// names, or Generic.
+// ParseSpace returns the space that a modifier such as "shared" or "shared::cluster" names,
+// or Generic.
 func ParseSpace(name string) Space {
 	for i, r := range name {
 		if r == ':' {

@@ -1,5 +1,4 @@
-// Package normal reduces a PTX text to its normal form: what an assembler sees, and
-// nothing else.
+// Package normal reduces a PTX text to its normal form, which has only what ptxas sees.
 //
 // Two texts with the same normal form compile to the same machine code. Comments, .loc,
 // .file and debug sections are dropped. Registers and labels are renumbered in the order

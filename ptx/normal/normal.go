@@ -30,7 +30,7 @@ func Hash(name, text string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// reduce rewrites a module that nobody else holds.
+// reduce rewrites a module in place.
 func reduce(m *ptx.Module) {
 	items := m.Items[:0]
 	for _, it := range m.Items {

@@ -110,12 +110,11 @@ func (p *parser) varDecl(l ptx.Linkage) ([]*ptx.Var, bool) {
 	}
 }
 
-// maxExpanded is how many variables the text may declare with names such as
-// a<100>: unlike registers they are made one by one.
+// maxExpanded is how many variables the text may declare with names such as a<100>. They
+// are made one by one; registers are not.
 const maxExpanded = 1 << 16
 
-// declareVars adds the variable, or as many as its parameterised name stands
-// for.
+// declareVars adds the variable, or all variables of its parameterised name.
 func (p *parser) declareVars(vs []*ptx.Var, v *ptx.Var, count int64) ([]*ptx.Var, bool) {
 	if count < 0 {
 		p.declareVar(v)
@@ -133,8 +132,8 @@ func (p *parser) declareVars(vs []*ptx.Var, v *ptx.Var, count int64) ([]*ptx.Var
 	return vs, true
 }
 
-// declarator reads a name with its dimensions and initialiser. The count is that
-// of a parameterised name, else -1.
+// declarator reads a name with its dimensions and initialiser. The count is the number of
+// variables of a parameterised name, or -1.
 func (p *parser) declarator(spec ptx.Var) (*ptx.Var, int64, bool) {
 	if !isIdentStart(p.skip()) {
 		return nil, 0, p.unexpected("a name")
@@ -199,7 +198,7 @@ func (p *parser) dimension(v *ptx.Var) bool {
 	return p.expect(']', "after the array's length")
 }
 
-// describe makes the variable's symbol say what it stands for.
+// describe fills in the variable's symbol.
 func describe(v *ptx.Var) {
 	s := v.Sym
 	s.Kind, s.Type, s.Vec, s.Var = ptx.VarSymbol, v.Type, uint8(v.Vec), v
@@ -239,7 +238,7 @@ func (p *parser) declareVar(v *ptx.Var) {
 	n.global = sym
 }
 
-// regDecl reads on after ".reg".
+// regDecl reads the rest of a declaration after ".reg".
 func (p *parser) regDecl(pos ptx.Pos) bool {
 	spec, ok := p.specifiers()
 	if !ok {
@@ -274,7 +273,7 @@ func (p *parser) regName(d *ptx.RegDecl) bool {
 		if !ok {
 			return false
 		}
-		if count > 0 { // a range of none is legal and declares nothing
+		if count > 0 { // a range of 0 registers is legal
 			p.declareRange(n, count, d, pos)
 			d.Names = append(d.Names, ptx.RegName{Prefix: n.text, Count: int(count)})
 		}

@@ -50,10 +50,9 @@ func linkage(w string) ptx.Linkage {
 	return ptx.Internal
 }
 
-// directive reads a directive that has no rule of its own: a name and arguments
-// with commas between them. The first argument stands on the line of the name.
-// A statement may end in a semicolon. It returns how many comments were found
-// before its end.
+// directive reads a directive that has no rule of its own: a name and arguments with commas
+// between them. The first argument is on the line of the name. A semicolon may follow. It
+// returns how many comments were found before the end.
 func (p *parser) directive(statement bool) (*ptx.Directive, int, bool) {
 	d := &ptx.Directive{Pos: p.here()}
 	d.Name = p.word()
@@ -91,9 +90,8 @@ func (p *parser) startsArgument(c byte) bool {
 	return c == '"' || c == '(' || c == '-' || isDigit(c) || isIdentStart(c)
 }
 
-// argument reads an argument of a directive. A name in it is only a word, and a
-// number no expression: nothing past its end has to be looked at, where the next
-// statement may follow.
+// argument reads an argument of a directive: a word or a number, but no expression. So the
+// parser need not look beyond its end, where the next statement may start.
 func (p *parser) argument() bool {
 	c := p.skip()
 	pos := p.here()
@@ -159,7 +157,7 @@ func (p *parser) attributes() bool {
 	return p.push(o)
 }
 
-// loc reads a .loc directive, which nothing ends.
+// loc reads a .loc directive, which has no semicolon.
 func (p *parser) loc(pos ptx.Pos) bool {
 	l := p.locSlab.one()
 	l.Pos = pos

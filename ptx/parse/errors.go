@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Error is one thing wrong with the text.
+// Error is one mistake in the text.
 type Error struct {
 	File string
 	Pos  ptx.Pos
@@ -21,8 +21,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Pos.Line, e.Pos.Col, e.Msg)
 }
 
-// Errors is what Parse returns as its error: at least one, at most maxErrors, in
-// the order of the text.
+// Errors is the error of Parse: one to maxErrors mistakes, in the order of the text.
 type Errors []*Error
 
 func (es Errors) Error() string {
@@ -42,7 +41,8 @@ func (es Errors) Unwrap() []error {
 	return errs
 }
 
-// maxErrors is when parsing gives up: what follows so many errors is noise.
+// maxErrors is the number of errors after which parsing stops. Later ones are mostly
+// consequences of the first.
 const maxErrors = 20
 
 // fail records an error and returns false, so that a failing rule is one line.
@@ -52,7 +52,7 @@ func (p *parser) fail(pos ptx.Pos, format string, args ...any) bool {
 	}
 	e := &Error{p.mod.File, pos, fmt.Sprintf(format, args...)}
 	if n := len(p.errs); n > 0 && *p.errs[n-1] == *e {
-		return false // the same place read twice
+		return false // the same place was read twice
 	}
 	p.errs = append(p.errs, e)
 	if len(p.errs) == maxErrors {
@@ -61,19 +61,19 @@ func (p *parser) fail(pos ptx.Pos, format string, args ...any) bool {
 	return false
 }
 
-// stop ends the parse: nothing is left to read, so every rule ends, and what
-// they say about that is dropped.
+// stop ends the parse. It leaves nothing to read, so that every rule ends, and drops the
+// errors that the rules then report.
 func (p *parser) stop() {
 	p.stopped = true
 	p.pos = len(p.src)
 }
 
-// failHere is fail at the next token.
+// failHere records an error at the next token.
 func (p *parser) failHere(format string, args ...any) bool {
 	return p.fail(p.here(), format, args...)
 }
 
-// unexpected says what should have stood at the next token.
+// unexpected records an error that says what should be in place of the next token.
 func (p *parser) unexpected(want string) bool {
 	return p.failHere("expected %s, found %s", want, p.found())
 }

@@ -56,8 +56,8 @@ func (p *parser) nest() bool {
 
 func (p *parser) unnest() { p.depth-- }
 
-// levels are the binary operators by precedence, loosest first. Of operators
-// with a common start the longer stands first.
+// levels are the binary operators by precedence, the weakest first. If one operator is the
+// start of another, the longer one comes first.
 var levels = [...][]string{
 	{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"},
 }
@@ -167,7 +167,7 @@ func (p *parser) parenthesis() (value, bool) {
 	return value{i: v.i, unsigned: cast == "u64"}, ok
 }
 
-// plain is WARP_SZ as a number: inside an expression it is no name any more.
+// plain replaces WARP_SZ by its number, for use inside an expression.
 func (v value) plain() value {
 	if v.kind == warpSzValue {
 		return intOf(v.i)
@@ -190,7 +190,7 @@ func (p *parser) negate(op byte, v value, pos ptx.Pos) (value, bool) {
 	case op == '-':
 		v.i = -v.i
 		if v.i == math.MinInt64 {
-			v.unsigned = false // -9223372036854775808 is an s64, its digits alone are not
+			v.unsigned = false // -9223372036854775808 fits an s64, but 9223372036854775808 does not
 		}
 	case op == '~':
 		v.i = ^v.i

@@ -13,7 +13,7 @@ func (p *parser) function(l ptx.Linkage, pos ptx.Pos) bool {
 	p.openScope()
 	p.scope.regs = p.scope.regs[:0]
 	if !p.signature(f) {
-		// The error is recorded; the body may hold more.
+		// The error is recorded. The body is read for more errors.
 		p.ops, p.depth = p.ops[:0], 0
 		if f.HasBody = p.resyncHead(); f.HasBody {
 			p.pos++
@@ -152,7 +152,7 @@ func (p *parser) declareFunc(f *ptx.Func, n *name, pos ptx.Pos) {
 	}
 }
 
-// prototype reads on after "name: .callprototype".
+// prototype reads the rest of a prototype after "name: .callprototype".
 func (p *parser) prototype(text string, pos ptx.Pos) bool {
 	t := &ptx.Proto{Pos: pos}
 	if !p.prototypeParams(t) {

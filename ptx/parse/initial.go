@@ -74,8 +74,7 @@ func (p *parser) field(field string, pos ptx.Pos) bool {
 	return p.push(ptx.Operand{Kind: ptx.FieldOperand, Pos: pos, Sym: &ptx.Symbol{Name: field}, Elems: p.pop(base)})
 }
 
-// masked reads "(address)" behind a mask: 0xFF00(var+8) is one byte of an
-// address.
+// masked reads "(address)" after a mask: 0xFF00(var+8) is one byte of an address.
 func (p *parser) masked(mask ptx.Operand) bool {
 	if mask.Kind != ptx.ImmOperand {
 		return p.failHere("the mask in front of `(` must be an integer")

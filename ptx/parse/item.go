@@ -102,8 +102,8 @@ func (p *parser) uint64(dst *uint64) bool {
 	return ok
 }
 
-// section keeps the text of a DWARF section, of which only the labels matter
-// here: .loc refers to them.
+// section keeps the text of a DWARF section. Only its labels are parsed, because .loc
+// refers to them.
 func (p *parser) section(pos ptx.Pos) bool {
 	s := &ptx.Section{Pos: pos}
 	p.skip()
@@ -139,8 +139,8 @@ func (p *parser) section(pos ptx.Pos) bool {
 	return p.add(s, before)
 }
 
-// lines splits a text, without space at the ends of lines and empty lines at its
-// own ends.
+// lines splits a text into lines. It removes space at the ends of lines, and empty lines
+// at the start and the end.
 func lines(text string) []string {
 	out := make([]string, 0, strings.Count(text, "\n")+1)
 	for l := range strings.SplitSeq(text, "\n") {

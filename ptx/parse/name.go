@@ -6,9 +6,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// name is a spelling that occurs in the text, with everything it means at the
-// point the parser has reached. A spelling is looked up once per occurrence;
-// what it means in which scope is then a matter of pointers.
+// name is a spelling that occurs in the text, with all its meanings at the place that the
+// parser has reached. The parser looks a spelling up once per occurrence and then follows
+// pointers to its meaning in each scope.
 type name struct {
 	text string
 	// op is the opcode of that spelling, global the module's symbol, label the one
@@ -63,8 +63,8 @@ func (p *parser) intern(text string) *name {
 	return n
 }
 
-// split finds the register range a name can belong to. As the assemblers do, it
-// takes all digits at the end for the number.
+// split finds the register range that a name can belong to. Like ptxas, it takes all digits
+// at the end as the number.
 func (p *parser) split(n *name) {
 	const mostDigits = 10 // of a uint32
 	i := len(n.text)
@@ -86,7 +86,7 @@ func (p *parser) split(n *name) {
 	}
 }
 
-// member returns the range the name belongs to where the parser is, or nil.
+// member returns the range that the name belongs to at the current place, or nil.
 func (n *name) member() *regRange {
 	if n.prefix == nil {
 		return nil

@@ -20,7 +20,7 @@ type valueKind uint8
 const (
 	intValue valueKind = iota
 	doubleValue
-	floatValue  // 0f…: keeps its 32 bits and takes no operator
+	floatValue  // 0f…: it keeps its 32 bits, and operators do not apply to it
 	warpSzValue // WARP_SZ alone, an integer in expressions
 )
 
@@ -30,7 +30,7 @@ func doubleOf(f float64) value { return value{kind: doubleValue, i: int64(math.F
 
 func (v value) double() float64 { return math.Float64frombits(uint64(v.i)) }
 
-// operand is the value as an operand.
+// operand returns the value as an operand.
 func (v value) operand(pos ptx.Pos) ptx.Operand {
 	switch v.kind {
 	case doubleValue:
@@ -50,7 +50,8 @@ func (v value) operand(pos ptx.Pos) ptx.Operand {
 	return o
 }
 
-// number reads the literal at the cursor, a digit or a dot before one.
+// number reads the literal at the cursor, which starts with a digit or with a dot and a
+// digit.
 func (p *parser) number() (value, bool) {
 	start := p.pos
 	if p.peek() == '0' {
@@ -90,7 +91,7 @@ func (p *parser) prefixed(base int) (value, bool) {
 	return v, ok
 }
 
-// integer converts the digits and reads the U behind them.
+// integer converts the digits and reads the U after them.
 func (p *parser) integer(start int, digits string, base int) (value, bool) {
 	u, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {
@@ -125,7 +126,7 @@ func (p *parser) floatBits(digits int) (value, bool) {
 	return value{kind: doubleValue, i: int64(u)}, p.numberEnds(start)
 }
 
-// decimalFloat reads on after the digits before the point.
+// decimalFloat reads the rest of a float after the digits before the point.
 func (p *parser) decimalFloat(start int) (value, bool) {
 	if p.peek() == '.' {
 		p.pos++
@@ -150,7 +151,7 @@ func (p *parser) decimalFloat(start int) (value, bool) {
 	return doubleOf(f), p.numberEnds(start)
 }
 
-// numberEnds fails when letters run into a literal.
+// numberEnds fails if a letter follows a literal directly.
 func (p *parser) numberEnds(start int) bool {
 	if !isIdentPart(p.peek()) {
 		return true

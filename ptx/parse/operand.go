@@ -4,15 +4,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Operands are collected on a stack, p.ops. A rule that succeeds leaves one more
-// on it; a list moves what it pushed into a slab and leaves itself.
+// Operands are collected on a stack, p.ops. A rule that succeeds pushes one operand. A list
+// moves its elements from the stack into a slab and pushes itself.
 
 func (p *parser) push(o ptx.Operand) bool {
 	p.ops = append(p.ops, o)
 	return true
 }
 
-// pop moves the operands above base off the stack.
+// pop removes the operands above base from the stack and returns them.
 func (p *parser) pop(base int) []ptx.Operand {
 	list := p.opSlab.copyOf(p.ops[base:])
 	p.ops = p.ops[:base]
@@ -99,7 +99,7 @@ func (p *parser) nameOperand(flags ptx.OperandFlags, neg bool) bool {
 	return p.named(p.ident(), o)
 }
 
-// named reads on after the name.
+// named reads the rest of an operand after its name.
 func (p *parser) named(text string, o ptx.Operand) bool {
 	switch {
 	case p.peek() == '.':
@@ -129,12 +129,12 @@ func (p *parser) name(o *ptx.Operand, text string) {
 		o.Kind = ptx.SpecialOperand
 	default:
 		if o.Neg || o.Flags&ptx.Minus != 0 {
-			o.Kind = ptx.RegOperand // only a register can stand there, declared or not
+			o.Kind = ptx.RegOperand // only a register is possible here, declared or not
 		}
 	}
 }
 
-// component reads what follows a name with a dot: the rest of a special register
+// component reads the part after a name and a dot: the rest of a special register
 // (%tid.x), a component of a vector register (v.x) or a selector of the video
 // instructions (%r1.b0, %r2.h10).
 func (p *parser) component(o *ptx.Operand, text string) bool {
@@ -168,7 +168,7 @@ func (p *parser) component(o *ptx.Operand, text string) bool {
 	return true
 }
 
-// wordOperand is a bare word that names nothing the program declares.
+// wordOperand makes an operand of a bare word, which is not a declared name.
 func (p *parser) wordOperand(text string, pos ptx.Pos) ptx.Operand {
 	return ptx.Operand{Kind: ptx.StringOperand, Flags: ptx.Word, Pos: pos, Sym: &ptx.Symbol{Name: text}}
 }
@@ -232,7 +232,7 @@ func (p *parser) offset(o *ptx.Operand) bool {
 	return true
 }
 
-// index reads "[2]", "[%r1]" or "[%r1+2]" behind the name of an array.
+// index reads "[2]", "[%r1]" or "[%r1+2]" after the name of an array.
 func (p *parser) index(o *ptx.Operand) bool {
 	p.pos++
 	o.Kind = ptx.IndexOperand
@@ -256,7 +256,7 @@ func (p *parser) index(o *ptx.Operand) bool {
 	return ok && p.expect(']', "after the index")
 }
 
-// generic reads "(variable)" and an offset behind "generic".
+// generic reads "(variable)" and an offset after "generic".
 func (p *parser) generic(o *ptx.Operand) bool {
 	p.pos++
 	if !isIdentStart(p.skip()) {

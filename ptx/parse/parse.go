@@ -21,15 +21,15 @@ type parser struct {
 
 	names    map[string]*name
 	scope    scopes
-	expanded int64 // variables made of parameterised names
+	expanded int64 // variables made from parameterised names
 
 	ops    []ptx.Operand // operands being read
 	depth  int           // nesting of what is being read
 	inCall bool          // parentheses are a list of arguments
 	stmts  []ptx.Stmt    // of the function being read
 
-	// comments not yet put into the module. One trails a statement when that has
-	// just ended (fresh) on the same line.
+	// comments are those that are not in the module yet. A comment trails a statement that
+	// has just ended (fresh) on the same line.
 	comments []*ptx.Comment
 	fresh    bool
 	endLine  int32
@@ -43,8 +43,8 @@ type parser struct {
 	locSlab  slab[ptx.Loc]
 }
 
-// Parse reads a PTX module. The file name is for error messages. An error is of
-// type Errors and then there is no module.
+// Parse reads a PTX module. The file name is for error messages. The error is of type
+// Errors; there is no module then.
 //
 // The module shares the memory of src.
 func Parse(file, src string) (*ptx.Module, error) {
@@ -64,7 +64,7 @@ func Parse(file, src string) (*ptx.Module, error) {
 	return p.mod, nil
 }
 
-// readable checks what every later rule relies on.
+// readable checks the text for what every rule relies on: its length and its bytes.
 func (p *parser) readable() bool {
 	if len(p.src) > math.MaxInt32 {
 		return p.failHere("text of %d bytes is too large", len(p.src))
@@ -111,8 +111,8 @@ func (p *parser) module() {
 	}
 }
 
-// header reads .version, .target and .address_size. Each error in it leaves the
-// rest of the text to be read.
+// header reads .version, .target and .address_size. After an error the rest of the text is
+// still read.
 func (p *parser) header() {
 	if !p.headerDirective(".version") {
 		p.unexpected("`.version` at the start of the text")

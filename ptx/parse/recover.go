@@ -5,7 +5,7 @@ import "strings"
 // After an error the parser skips to where the next statement or item seems to
 // start, so that one run reports several mistakes.
 
-// skipToken moves past one token of text that is not understood.
+// skipToken moves past one token that the parser does not understand.
 func (p *parser) skipToken(c byte) {
 	switch {
 	case c == '"':
@@ -35,14 +35,13 @@ func (p *parser) resyncStatement(start int) {
 	}
 }
 
-// firstOnLine reports whether nothing stands in front of the cursor on its line.
+// firstOnLine reports whether there is only space before the cursor on its line.
 func (p *parser) firstOnLine() bool {
 	return strings.TrimLeft(p.src[p.lineStart:p.pos], " \t") == ""
 }
 
-// startsStatement guesses whether the first token of a line begins a statement
-// or continues an operand list: a brace closes a vector when a comma or
-// semicolon follows it.
+// startsStatement guesses whether the first token of a line begins a statement, and does
+// not continue an operand list. A brace closes a vector if a comma or a semicolon follows.
 func (p *parser) startsStatement(c byte) bool {
 	switch {
 	case c == '.' || c == '@':
@@ -61,8 +60,8 @@ func (p *parser) startsStatement(c byte) bool {
 }
 
 // resyncItem skips the rest of an item that began at start and failed: past its
-// semicolon, past braces and all that is in them, or up to a line that starts the
-// next item.
+// semicolon, past a pair of braces with its content, or up to a line that starts the next
+// item.
 func (p *parser) resyncItem(start int) {
 	newLine := p.pos > start && p.firstOnLine()
 	open := 0
@@ -88,8 +87,7 @@ func (p *parser) resyncItem(start int) {
 	}
 }
 
-// startsItem reports whether the directive at the cursor stands outside
-// functions only.
+// startsItem reports whether the directive at the cursor occurs only outside functions.
 func (p *parser) startsItem() bool {
 	switch p.peekWord() {
 	case ".visible", ".extern", ".weak", ".common", ".entry", ".func", ".section", ".file", ".alias":

@@ -13,7 +13,7 @@ const (
 	classIdentPart
 	classDigit
 	classHex
-	classEnd // what may follow an operand directly
+	classEnd // bytes that may follow an operand directly
 )
 
 var classes = func() (t [256]uint8) {
@@ -37,15 +37,15 @@ func isIdentPart(c byte) bool  { return classes[c]&classIdentPart != 0 }
 func isDigit(c byte) bool      { return classes[c]&classDigit != 0 }
 func isHex(c byte) bool        { return classes[c]&classHex != 0 }
 
-// here is the position of the next byte.
+// here returns the position of the next byte.
 func (p *parser) here() ptx.Pos { return p.posAt(p.pos) }
 
-// posAt is the position of an offset in the current line.
+// posAt returns the position of an offset in the current line.
 func (p *parser) posAt(off int) ptx.Pos {
 	return ptx.Pos{Line: p.line, Col: int32(off-p.lineStart) + 1}
 }
 
-// peek is the byte at the cursor, 0 at the end: the text holds no NUL.
+// peek returns the byte at the cursor, or 0 at the end. The text itself has no NUL.
 func (p *parser) peek() byte {
 	if p.pos < len(p.src) {
 		return p.src[p.pos]
@@ -53,7 +53,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// peekAt is the byte n places on.
+// peekAt returns the byte n places after the cursor.
 func (p *parser) peekAt(n int) byte {
 	if p.pos+n < len(p.src) {
 		return p.src[p.pos+n]
@@ -61,8 +61,7 @@ func (p *parser) peekAt(n int) byte {
 	return 0
 }
 
-// skip moves past space and comments, which it collects, and returns the byte
-// there.
+// skip moves past space and comments and returns the next byte. It collects the comments.
 func (p *parser) skip() byte {
 	src, i := p.src, p.pos
 	for i < len(src) {
@@ -137,7 +136,8 @@ func (p *parser) ident() string {
 	return s
 }
 
-// word reads a dot and the name behind it, ".shared::cta"; "" if there is none.
+// word reads a dot and the name after it, such as ".shared::cta". It returns "" if there is
+// none.
 func (p *parser) word() string {
 	i := p.pos + 1
 	for i < len(p.src) && (isIdentPart(p.src[i]) || p.src[i] == ':' && i > p.pos+1) {
@@ -151,7 +151,7 @@ func (p *parser) word() string {
 	return s
 }
 
-// peekWord is word without moving.
+// peekWord returns what word would return, and does not move.
 func (p *parser) peekWord() string {
 	at := p.pos
 	w := p.word()
@@ -168,7 +168,8 @@ func (p *parser) accept(c byte) bool {
 	return true
 }
 
-// expect moves past the punctuation mark or fails with its place in the grammar.
+// expect moves past the punctuation mark. If it is missing, expect fails and says where the
+// mark belongs.
 func (p *parser) expect(c byte, where string) bool {
 	if p.accept(c) {
 		return true
@@ -176,7 +177,7 @@ func (p *parser) expect(c byte, where string) bool {
 	return p.unexpected("`" + string(rune(c)) + "` " + where)
 }
 
-// str reads a quoted string. PTX has no escapes in it.
+// str reads a quoted string. PTX strings have no escapes.
 func (p *parser) str() (string, bool) {
 	if p.skip() != '"' {
 		return "", p.unexpected("a string in double quotes")

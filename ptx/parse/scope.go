@@ -6,9 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// maxScopes limits braces inside braces. Closing a scope hands the names nobody
-// declared in it to the next one out, so without a limit the work could grow
-// with the square of the text.
+// maxScopes limits braces inside braces. Closing a scope passes its undeclared names to the
+// scope around it, so without a limit the time could grow with the square of the text.
 const maxScopes = 100
 
 // scopes is the state of name resolution inside a function. Depth 1 holds the
@@ -17,12 +16,12 @@ type scopes struct {
 	depth  int
 	levels []level // by depth
 	regs   []*ptx.Symbol
-	// merged maps a symbol made for an undeclared name to the one it turned out to
-	// be. Operands are corrected when the function ends.
+	// merged maps the symbol of an undeclared name to the symbol that was declared later.
+	// Operands are corrected when the function ends.
 	merged map[*ptx.Symbol]*ptx.Symbol
 }
 
-// level is what one open scope declares, in order.
+// level holds the declarations of one open scope, in order.
 type level struct {
 	bound  []*binding
 	ranges []*regRange
@@ -37,8 +36,8 @@ func (p *parser) openScope() {
 	}
 }
 
-// closeScope forgets what the scope declared. Names still pending become pending
-// in the scope around it.
+// closeScope removes the declarations of the scope. Names that are still pending become
+// pending in the scope around it.
 func (p *parser) closeScope() {
 	s := &p.scope
 	l := &s.levels[s.depth]
@@ -61,9 +60,8 @@ func (p *parser) closeScope() {
 	s.hand(l, l.bound[keep:])
 }
 
-// keeps says that a binding of the scope that closes lives on as a pending one of
-// the scope around it. Where that one has met the name too, the two are one
-// symbol.
+// keeps reports whether a binding of the scope that closes stays, as a pending binding of
+// the scope around it. If that scope has the name as well, the two become one symbol.
 func (s *scopes) keeps(b *binding) bool {
 	if !b.pending || s.depth == 0 {
 		return false
@@ -81,8 +79,8 @@ func (s *scopes) keeps(b *binding) bool {
 	return false
 }
 
-// hand gives the closed scope's pending bindings to the scope around it, without
-// a copy where that has none.
+// hand passes the closed scope's pending bindings to the scope around it. It does not copy
+// them if that scope has none.
 func (s *scopes) hand(l *level, pending []*binding) {
 	outer := &s.levels[s.depth]
 	if len(outer.bound) == 0 && len(pending) > 0 {
@@ -99,8 +97,8 @@ func forward(k ptx.SymbolKind) bool {
 	return k == ptx.LabelSymbol || k == ptx.TargetsSymbol || k == ptx.ProtoSymbol
 }
 
-// add makes b the meaning of its name in the scope at b.depth, under whatever the
-// scopes inside that one declare.
+// add makes b the meaning of its name in the scope at b.depth. Declarations of the scopes
+// inside that scope still come first.
 func (s *scopes) add(b *binding) {
 	at := &b.name.local
 	for *at != nil && (*at).depth > b.depth {
@@ -123,7 +121,7 @@ func (p *parser) bind(n *name, sym *ptx.Symbol, depth int, pending bool) {
 	p.scope.add(b)
 }
 
-// use returns what the name stands for in an operand.
+// use returns the symbol of the name in an operand.
 func (p *parser) use(n *name, pos ptx.Pos) *ptx.Symbol {
 	b := n.local
 	if r := n.member(); r != nil && (b == nil || b.depth < r.depth || b.pending) {
@@ -132,7 +130,7 @@ func (p *parser) use(n *name, pos ptx.Pos) *ptx.Symbol {
 	switch {
 	case b != nil && (b.depth == p.scope.depth || !b.pending && !forward(b.sym.Kind)):
 		return b.sym
-	case b != nil: // the inner scope may yet define a label of that name
+	case b != nil: // the inner scope may still define a label of that name
 	case n.global != nil:
 		return n.global
 	case n.special != nil:
@@ -146,7 +144,7 @@ func (p *parser) use(n *name, pos ptx.Pos) *ptx.Symbol {
 	return sym
 }
 
-// materialise makes the symbol of a register that a range declares.
+// materialise makes the symbol for one register of a range.
 func (p *parser) materialise(n *name, r *regRange) *ptx.Symbol {
 	if digits := n.text[len(r.prefix.text):]; digits[0] == '0' && len(digits) > 1 {
 		n = p.intern(r.prefix.text + strconv.FormatUint(uint64(n.num), 10))
@@ -166,7 +164,7 @@ func (p *parser) newReg(text string, t ptx.Type, vec uint8, pos ptx.Pos) *ptx.Sy
 	return sym
 }
 
-// declareRange declares prefix0 to prefix(count-1) without making any of them.
+// declareRange declares prefix0 to prefix(count-1). It makes no symbols.
 func (p *parser) declareRange(n *name, count uint32, d *ptx.RegDecl, pos ptx.Pos) {
 	s := &p.scope
 	if o := n.set; o != nil && o.depth == s.depth {
@@ -214,8 +212,7 @@ func (p *parser) define(n *name, kind ptx.SymbolKind, pos ptx.Pos) *ptx.Symbol {
 	return sym
 }
 
-// settle points every operand of the body at the symbol its name turned out to
-// mean.
+// settle replaces symbols of undeclared names in the body by those that were declared later.
 func (p *parser) settle(body []ptx.Stmt) {
 	merged := p.scope.merged
 	if len(merged) == 0 {

@@ -1,7 +1,7 @@
 package parse
 
-// slab hands out values from larger blocks: a module has as many instructions as
-// lines, and they all live and die together.
+// slab allocates values in larger blocks, because a module has many instructions that are
+// all freed at the same time.
 type slab[T any] struct{ free []T }
 
 const slabSize = 512

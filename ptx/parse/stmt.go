@@ -29,15 +29,14 @@ func (p *parser) body() {
 			p.depth = 0
 			p.resyncStatement(start)
 			if p.pos == start {
-				p.pos++ // what resyncStatement takes for a statement has just failed to be one
+				p.pos++ // resyncStatement stopped at text that is not a statement
 			}
 		}
 		p.ended()
 	}
 }
 
-// ended marks the end of a statement: a comment in the rest of the line trails
-// it.
+// ended marks the end of a statement. A comment in the rest of the line belongs to it.
 func (p *parser) ended() { p.fresh, p.endLine = true, p.line }
 
 // emit appends a statement after the first n comments that were found inside it.
@@ -50,8 +49,8 @@ func (p *parser) emit(s ptx.Stmt, n int) bool {
 	return true
 }
 
-// inside makes the first n comments ones on a line of their own: they move in
-// front of the statement they interrupt.
+// inside gives the first n comments a line of their own: they move in front of the
+// statement that they interrupt.
 func (p *parser) inside(n int) {
 	for _, c := range p.comments[:n] {
 		c.Trailing = false
@@ -103,9 +102,8 @@ func (p *parser) instOrLabel() bool {
 	return p.inst(start, pos, ptx.Guard{})
 }
 
-// atColon reports whether a label's colon is next, and moves to it. Where it is
-// not, nothing has moved: what follows an opcode without modifiers ("bra L") is
-// not part of it.
+// atColon reports whether a label's colon is next, and moves to it. Otherwise it does not
+// move, because space after an opcode without modifiers ("bra L") ends the opcode.
 func (p *parser) atColon() bool {
 	switch c := p.peek(); {
 	case c == '.':
@@ -121,8 +119,8 @@ func (p *parser) atColon() bool {
 	return false
 }
 
-// label reads on after a name with a colon behind it: a label, or the name of a
-// target list or prototype.
+// label reads the rest of a statement after a name and a colon: a label, a target list or a
+// prototype.
 func (p *parser) label(text string, pos ptx.Pos) bool {
 	p.pos++
 	inside := len(p.comments)
@@ -222,8 +220,7 @@ func (p *parser) opcode(start int) (*ptx.Opcode, bool) {
 	return p.op(text, pos)
 }
 
-// modifiers moves past modifiers that stand without a space between them, and
-// returns where they end.
+// modifiers moves past modifiers without a space between them, and returns where they end.
 func (p *parser) modifiers() int {
 	i := p.pos
 	for i < len(p.src) {
