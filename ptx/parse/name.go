@@ -33,8 +33,8 @@ type binding struct {
 	name  *name
 	sym   *ptx.Symbol
 	depth int
-	// pending marks a name that was used and not declared so far: it may yet be a
-	// label, of this scope or of one around it.
+	// pending marks a name that was used and is not declared so far. It may still become
+	// a label of this scope or of a scope around it.
 	pending bool
 	outer   *binding
 }
