@@ -17,16 +17,16 @@ type Buffers struct {
 	LSE        device.Buffer // float32 [B,H,S], where the problem asks for it
 }
 
-// at is where the buffer of an operand is kept, or nil for an operand that is not the
-// caller's.
+// at returns the field for an operand, or nil for a workspace, which the caller does not
+// give.
 func (b *Buffers) at(operand string) *device.Buffer {
 	return map[string]*device.Buffer{
 		"q": &b.Q, "k": &b.K, "v": &b.V, "qs": &b.Qs, "ks": &b.Ks, "vs": &b.Vs, "o": &b.O, "lse": &b.LSE,
 	}[operand]
 }
 
-// memory is where the kernel's operands are: the caller's buffers, checked, and the
-// operation's own workspaces.
+// memory returns the memory of the kernel's operands: the caller's buffers, which it
+// checks, and the operation's own workspaces.
 func (b *Buffers) memory(op *Op) (list []device.Slice, err error) {
 	spaces := 0
 	for _, m := range op.plan.Memory {
@@ -58,12 +58,12 @@ func check16(m kernel.Memory, buf device.Buffer) error {
 	case buf.Size() < m.Bytes:
 		return fmt.Errorf("buffer %s has %s, it needs %d", m.Name, english.Count(buf.Size(), "byte"), m.Bytes)
 	case buf.Addr()%16 != 0:
-		return fmt.Errorf("buffer %s starts at %#x: kernels read 16 bytes at a time from multiples of 16", m.Name, buf.Addr())
+		return fmt.Errorf("buffer %s starts at %#x: its address must be a multiple of 16", m.Name, buf.Addr())
 	}
 	return nil
 }
 
-// alloc allocates those that are not there yet.
+// alloc allocates the buffers that are nil.
 func (b *Buffers) alloc(op *Op) error {
 	for _, m := range op.plan.Memory {
 		at := b.at(m.Name)

@@ -2,6 +2,7 @@ package attention
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,23 +11,23 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
-// Input is Q, K or V of the host, [B,H,S,D]: [F32], [F16], [BF16] or [Quantised].
+// Input is Q, K or V in host memory, [B,H,S,D]: [F32], [F16], [BF16] or [Quantised].
 type Input interface {
-	// quantised is the input in the format, a scale a head.
+	// quantised returns the bytes in the format, and one scale per head.
 	quantised(f fp8.Format, d fp8.Dims) (data []byte, scales []float32, err error)
 }
 
-// F32 is an input of float32, to be quantised with a scale a head.
+// F32 is an input of float32. It is quantised with one scale per head.
 func F32(x []float32) Input { return floats(x) }
 
-// F16 is an input of halves, given by their bits.
+// F16 is an input of half-precision numbers, given by their bits.
 func F16(bits []uint16) Input { return widen(bits, fp8.FromF16) }
 
-// BF16 is an input of bfloat16s, given by their bits.
+// BF16 is an input of bfloat16 numbers, given by their bits.
 func BF16(bits []uint16) Input { return widen(bits, fp8.FromBF16) }
 
-// Quantised is an input that is quantised already, in the format of the problem, with
-// one scale or a scale a head.
+// Quantised is an input that is quantised already, in the format of the problem, with one
+// scale per tensor or one per head.
 func Quantised(t *fp8.Tensor) Input { return quantised{t} }
 
 type floats []float32
@@ -56,11 +57,11 @@ func (q quantised) quantised(f fp8.Format, d fp8.Dims) ([]byte, []float32, error
 	t := q.t
 	switch {
 	case t == nil:
-		return nil, nil, fmt.Errorf("there is no tensor")
+		return nil, nil, errors.New("the tensor is nil")
 	case t.Shape != d:
-		return nil, nil, fmt.Errorf("the tensor is %v, the problem %v", t.Shape, d)
+		return nil, nil, fmt.Errorf("the tensor has the extents %v, the problem has %v", t.Shape, d)
 	case decoding(t.Format) != decoding(f):
-		return nil, nil, fmt.Errorf("the tensor is %v, the problem takes %v", t.Format, f)
+		return nil, nil, fmt.Errorf("the format of the tensor is %v, the problem has %v", t.Format, f)
 	}
 	if err := t.Check(); err != nil {
 		return nil, nil, err
@@ -69,8 +70,8 @@ func (q quantised) quantised(f fp8.Format, d fp8.Dims) ([]byte, []float32, error
 	return t.Data, scales, err
 }
 
-// decoding is the format as far as kernels see it: u8-legacy differs in encoding
-// only.
+// decoding returns the format that a kernel decodes. u8-legacy differs from u8 only in the
+// encoding.
 func decoding(f fp8.Format) fp8.Format {
 	if f == fp8.U8Legacy {
 		return fp8.U8
@@ -78,7 +79,7 @@ func decoding(f fp8.Format) fp8.Format {
 	return f
 }
 
-// perHead is the scales as kernels take them, one a head.
+// perHead returns one scale per head, as kernels need them.
 func perHead(t *fp8.Tensor) ([]float32, error) {
 	switch {
 	case t.Scaling == fp8.PerTensor:
@@ -86,10 +87,10 @@ func perHead(t *fp8.Tensor) ([]float32, error) {
 	case t.Scaling == fp8.PerHead || len(t.Scales) == t.Shape.H && t.Shape.B == 1:
 		return t.Scales, nil
 	}
-	return nil, fmt.Errorf("the tensor's scales are %v, %d of them: kernels take one a head, %d, so quantise with fp8.PerHead or fp8.PerTensor", t.Scaling, len(t.Scales), t.Shape.H)
+	return nil, fmt.Errorf("the tensor has %[2]d scales (%[1]v), but kernels need one for each of %[3]d heads: quantise with fp8.PerHead or fp8.PerTensor", t.Scaling, len(t.Scales), t.Shape.H)
 }
 
-// bytesOf is floats as they lie in memory.
+// bytesOf returns floats in their memory order.
 func bytesOf(x []float32) []byte {
 	b := make([]byte, 0, 4*len(x))
 	for _, v := range x {

@@ -12,20 +12,20 @@ import (
 	"github.com/GOATnote-Inc/attest/kernels"
 )
 
-// Options are what a problem leaves open. The zero value is the usual choice.
+// Options are choices that are not part of the problem. The zero value is the default.
 type Options struct {
-	// Kernel names a kernel instead of the best one: one of kernels.Names.
+	// Kernel is one of kernels.Names. "" selects the best kernel for the problem.
 	Kernel string
-	// Stream is where Run queues its copies and its kernel; Run still waits for
-	// them. Without one they are done one by one.
+	// Stream is the stream on which Run queues its copies and its kernel. Run still waits
+	// for them. Without a stream Run does one after the other.
 	Stream device.Stream
 }
 
-// ErrClosed is in the error of a call on an Op after Close.
+// ErrClosed is wrapped by the error of a call after Close.
 var ErrClosed = errors.New("the operation is closed")
 
-// Op is attention of one problem on one device. Goroutines may share it: runs take
-// turns.
+// Op computes one attention problem on one device. Several goroutines may use it; their
+// runs are done one after the other.
 type Op struct {
 	dev     device.Device
 	problem Problem
@@ -34,12 +34,12 @@ type Op struct {
 	plan    *kernel.Plan
 
 	mu     sync.Mutex
-	own    Buffers         // of Run
+	own    Buffers         // the buffers of Run
 	spaces []device.Buffer // the kernel's workspaces
 	closed bool
 }
 
-// New makes the operation: it chooses a kernel, writes it and loads it.
+// New chooses a kernel for the problem, builds it and loads it on the device.
 func New(dev device.Device, p Problem) (*Op, error) { return NewWith(dev, p, Options{}) }
 
 // NewWith is New with options.
@@ -70,7 +70,7 @@ func newOp(dev device.Device, p Problem, opt Options) (*Op, error) {
 	return op, nil
 }
 
-// build writes the kernel of a name, or the best one for the problem on the device.
+// build builds the named kernel, or the best kernel for the problem on the device.
 func build(info device.Info, p Problem, name string) (*kernel.Kernel, error) {
 	chip := info.Chip()
 	if name == "" {
@@ -92,19 +92,20 @@ func build(info device.Info, p Problem, name string) (*kernel.Kernel, error) {
 	return k, nil
 }
 
-// Problem is what the operation computes, with nothing left to default but its scale.
+// Problem returns the problem that the operation computes, with all defaults filled in
+// except the scale.
 func (op *Op) Problem() Problem { return op.problem }
 
-// Kernel is the kernel that computes it, with its text and its call.
+// Kernel returns the kernel that computes the problem: its PTX and its call.
 func (op *Op) Kernel() *kernel.Kernel { return op.program.Contract }
 
-// Dims are the extents of Q and O.
+// Dims returns the extents of Q and O.
 func (op *Op) Dims() fp8.Dims { return op.problem.Q() }
 
-// DimsKV are the extents of K and V.
+// DimsKV returns the extents of K and V.
 func (op *Op) DimsKV() fp8.Dims { return op.problem.KV() }
 
-// Launch runs the kernel on memory of the device and waits for it.
+// Launch runs the kernel on buffers of the device and waits for it.
 func (op *Op) Launch(ctx context.Context, b Buffers) error {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -122,8 +123,8 @@ func (op *Op) run(ctx context.Context, b Buffers) error {
 	return w.Run(ctx)
 }
 
-// Queue puts the kernel on a stream and returns. The buffers belong to it until the
-// stream has come that far, and so does the operation: close it afterwards.
+// Queue puts the kernel on a stream and returns. Do not change the buffers, and do not close
+// the operation, before the stream has run the kernel.
 func (op *Op) Queue(s device.Stream, b Buffers) error {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -134,8 +135,8 @@ func (op *Op) Queue(s device.Stream, b Buffers) error {
 	return op.wrap(err)
 }
 
-// ready is the work on some buffers, if they will do. Tensor maps are values that travel
-// with a launch, so launches on different buffers may be under way at once.
+// ready checks the buffers and returns the work on them. A launch passes its tensor maps by
+// value, so launches on different buffers may run at the same time.
 func (op *Op) ready(b Buffers) (*device.Work, error) {
 	if op.closed {
 		return nil, ErrClosed
@@ -147,8 +148,8 @@ func (op *Op) ready(b Buffers) (*device.Work, error) {
 	return op.program.Work(op.plan, memory)
 }
 
-// Close frees what the operation holds on the device. Later calls fail; another
-// Close does nothing.
+// Close frees the operation's memory on the device. Later calls return an error, except
+// Close, which has no effect then.
 func (op *Op) Close() error {
 	op.mu.Lock()
 	defer op.mu.Unlock()

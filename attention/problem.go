@@ -7,18 +7,18 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Problem is what is to be computed: O = softmax(Q·Kᵀ·scale)·V with Q and O [B,Hq,Sq,D] and
-// K and V [B,Hkv,Skv,D].
+// Problem describes the attention O = softmax(Q·Kᵀ·scale)·V. Q and O are [B,Hq,Sq,D], K and
+// V are [B,Hkv,Skv,D].
 type Problem = problem.Attention
 
-// Shape is the extents of a problem.
+// Shape holds the extents of a problem.
 type Shape = problem.Shape
 
-// Square is the shape in which Q, K and V are all [B,H,S,D].
+// Square returns the shape in which Q, K and V are all [B,H,S,D].
 func Square(b, h, s, d int) Shape { return problem.Square(b, h, s, d) }
 
-// check refuses a problem that this package cannot give to a kernel: its inputs are
-// one-byte numbers with a scale per head.
+// check refuses a problem that no kernel of this package computes. Inputs must have one
+// byte per element and one scale per head.
 func check(p Problem) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -32,8 +32,8 @@ func check(p Problem) error {
 	return nil
 }
 
-// codec is the format of Q, K and V as package fp8 has it.
+// codec returns the format of Q, K and V as a format of package fp8.
 func codec(p Problem) fp8.Format {
-	f, _ := p.Format.FP8() // check has seen to it
+	f, _ := p.Format.FP8() // check has refused other formats
 	return f
 }

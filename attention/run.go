@@ -12,14 +12,14 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Result is what attention gave, on the host.
+// Result is the output of attention in host memory.
 type Result struct {
 	Output problem.Format
-	O      []byte    // [B,H,S,D] as it lies in memory, two bytes an element
-	LSE    []float32 // [B,H,S]: ln Σ exp(logit); only where the problem asks for it
+	O      []byte    // [B,H,S,D], two bytes per element
+	LSE    []float32 // [B,H,S]: ln Σ exp(logit); nil unless the problem asks for it
 }
 
-// Float32 is O in float32, without loss.
+// Float32 returns O in float32, without loss.
 func (r *Result) Float32() []float32 {
 	if r.Output == problem.BF16 {
 		return fp8.FromBF16s(r.O)
@@ -27,9 +27,9 @@ func (r *Result) Float32() []float32 {
 	return fp8.FromF16s(r.O)
 }
 
-// Run computes attention of numbers of the host. Inputs that are not quantised are,
-// with a scale a head. When ctx ends, so does the run, as far as the device can be
-// stopped.
+// Run computes attention on tensors in host memory. It quantises inputs that are not
+// quantised, with one scale per head. If ctx is cancelled, Run ends as soon as the device
+// can be stopped.
 func (op *Op) Run(ctx context.Context, q, k, v Input) (*Result, error) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -79,7 +79,7 @@ type transfer struct {
 	data   []byte
 }
 
-// work is how a run's copies and kernel get done: on the stream, or one by one.
+// work does the copies and the kernel of a run: on the stream, or one after the other.
 func (op *Op) work() func(ctx context.Context, up, down []transfer) error {
 	if op.opt.Stream != nil {
 		return op.streamed
@@ -104,8 +104,8 @@ func (op *Op) stepwise(ctx context.Context, up, down []transfer) error {
 	return nil
 }
 
-// streamed waits for the stream even after an error: what was queued before it uses
-// the host's memory.
+// streamed waits for the stream even after an error, because the copies that were queued
+// before it still use host memory.
 func (op *Op) streamed(ctx context.Context, up, down []transfer) error {
 	err := op.queue(op.opt.Stream, up, down)
 	return errors.Join(err, op.opt.Stream.Sync(ctx))

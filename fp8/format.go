@@ -8,13 +8,13 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
-// Format is how a byte stands for a number.
+// Format is a number format of one byte.
 type Format uint8
 
 // The formats. The zero value is E4M3.
 const (
 	E4M3     Format = iota // 4 bits of exponent, 3 of fraction; one NaN, no infinity
-	E5M2                   // 5 bits of exponent, 2 of fraction; as IEEE 754 has it
+	E5M2                   // 5 bits of exponent, 2 of fraction; NaNs and infinities as in IEEE 754
 	U8                     // (u-128)/127·448
 	U8Legacy               // as U8, but encoded with 127.5
 )
@@ -38,10 +38,10 @@ func ParseFormat(name string) (Format, error) {
 			return Format(f), nil
 		}
 	}
-	return 0, fmt.Errorf("no format %q: there are %s", name, strings.Join(names[:], ", "))
+	return 0, fmt.Errorf("format %q is not known: use %s", name, strings.Join(names[:], ", "))
 }
 
-// MarshalText is the name of the format.
+// MarshalText returns the name of the format.
 func (f Format) MarshalText() ([]byte, error) {
 	if int(f) >= len(names) {
 		return nil, fmt.Errorf("no format has the number %d", uint8(f))
@@ -55,8 +55,8 @@ func (f *Format) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Max is the number that the largest magnitude of a tensor is scaled to: the
-// largest finite one, except that u8 has one more step on the negative side.
+// Max returns the number to which the largest magnitude of a tensor is scaled: the largest
+// finite number of the format. (u8 has one more step on the negative side.)
 func (f Format) Max() float64 {
 	if f == E5M2 {
 		return 57344
@@ -64,10 +64,10 @@ func (f Format) Max() float64 {
 	return 448
 }
 
-// EncodeSatfinite rounds to the nearest number of the format, ties to even. What is
-// beyond the last number, infinities included, becomes that number. A NaN becomes
-// the positive NaN of the format; u8 has none and gives 128, which is zero. A
-// float32 widens without loss, so this is cvt.rn.satfinite of it.
+// EncodeSatfinite rounds to the nearest number of the format, ties to even. A number beyond
+// the largest, or an infinity, becomes the largest number. A NaN becomes the positive NaN of
+// the format; u8 has none, so it becomes 128, which is zero. For a float32 the result is
+// that of cvt.rn.satfinite.
 func (f Format) EncodeSatfinite(x float64) byte {
 	switch f {
 	case E4M3:
@@ -80,24 +80,24 @@ func (f Format) EncodeSatfinite(x float64) byte {
 	return encodeU8(x / f.Max())
 }
 
-// Encode is EncodeSatfinite except that a number too large for E5M2 becomes an
-// infinity and one too large for E4M3 a NaN, both with its sign. Too large is what
-// would round to the next number, had the format one more exponent.
+// Encode rounds like EncodeSatfinite, except that a number too large for E5M2 becomes an
+// infinity, and a number too large for E4M3 becomes a NaN, both with its sign. A number is
+// too large if it would round up in a format with one more exponent.
 func (f Format) Encode(x float64) byte {
 	var sign byte
 	if math.Signbit(x) {
 		sign = 0x80
 	}
 	switch mag := math.Abs(x); {
-	case f == E4M3 && mag > 464: // halfway to 480; 448 is the even one
+	case f == E4M3 && mag > 464: // halfway between 448, which is even, and 480
 		return sign | 0x7f
-	case f == E5M2 && mag >= 61440: // halfway to 65536, which is the even one
+	case f == E5M2 && mag >= 61440: // halfway between 57344 and 65536, which is even
 		return sign | 0x7c
 	}
 	return f.EncodeSatfinite(x)
 }
 
-// Decode is the number that a byte stands for, before its scale.
+// Decode returns the number that a byte stands for, without the scale.
 func (f Format) Decode(b byte) float64 { return decoded[f][b] }
 
 var decoded = func() (t [len(names)][256]float64) {
@@ -111,18 +111,19 @@ var decoded = func() (t [len(names)][256]float64) {
 	return t
 }()
 
-// roundOdd is the bits of x as a float32: itself, or of its two neighbours the one
-// with an odd last bit. Rounding that to a format of few bits gives what rounding x
-// at once would, since an odd float32 is never a tie nor the far side of one. Below
-// the normal float32s the conversion rounds, but there all formats have only zero.
+// roundOdd returns the bits of x as a float32. If x is not a float32, it returns the
+// neighbour with an odd last bit. Rounding the result to a format of few bits gives the same
+// as rounding x directly, because an odd float32 is never a tie and lies on the same side of
+// every tie as x. Below the normal float32s the conversion rounds, but there all formats
+// have only zero.
 func roundOdd(x float64) uint32 {
-	const lost = 1<<29 - 1 // what a float32 lacks
+	const lost = 1<<29 - 1 // the bits of a float64 that a float32 does not have
 	b := math.Float64bits(x)
-	b |= b&lost + lost // if anything is lost, the bit above it becomes a one
+	b |= b&lost + lost // if a lost bit is 1, the last bit of the float32 becomes 1
 	return math.Float32bits(float32(math.Float64frombits(b &^ lost)))
 }
 
-// encodeU8 is the code of a number in [-1, 1].
+// encodeU8 returns the code of a number in [-1, 1].
 func encodeU8(x float64) byte {
 	switch u := x * 127; {
 	case u >= 127:
@@ -135,9 +136,9 @@ func encodeU8(x float64) byte {
 	return 128 // NaN
 }
 
-// encodeLegacy divides, clamps, shifts and rounds in float32, in the order in which
-// the original did. Its zero lies at 127.5, half a step beside where it is decoded,
-// and its steps are 1/127.5 wide.
+// encodeLegacy divides, clamps, shifts and rounds in float32, in the order of the original
+// code. Its zero is at 127.5, half a step away from the decoded zero, and its steps are
+// 1/127.5 wide.
 func encodeLegacy(x, largest float32) byte {
 	switch n := x / largest; {
 	case n >= 1:

@@ -6,13 +6,13 @@ import "fmt"
 // (positions of a sequence) and columns (the dimension of a head).
 type Dims struct{ B, H, S, D int }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (d Dims) Len() int { return d.B * d.H * d.S * d.D }
 
-// Rows is the number of rows of all heads.
+// Rows returns the number of rows of all heads.
 func (d Dims) Rows() int { return d.B * d.H * d.S }
 
-// Row is the place of a row among all rows.
+// Row returns the index of a row among all rows.
 func (d Dims) Row(b, h, s int) int { return (b*d.H+h)*d.S + s }
 
 func (d Dims) String() string { return fmt.Sprintf("[%d,%d,%d,%d]", d.B, d.H, d.S, d.D) }
@@ -38,14 +38,14 @@ func (d Dims) Check() error {
 type Scaling int
 
 const (
-	// PerHead is one scale a head, which all of the batch share: [H].
+	// PerHead is one scale per head, shared by all of the batch: [H].
 	PerHead Scaling = 0
 	// PerTensor is one scale.
 	PerTensor Scaling = -1
 )
 
-// PerBlock is one scale for each so many rows of a head, [B,H,⌈S/rows⌉]; the last
-// block of a head may be short.
+// PerBlock returns the scaling with one scale per block of rows of a head: [B,H,⌈S/rows⌉].
+// The last block of a head may be short.
 func PerBlock(rows int) Scaling { return Scaling(max(rows, 1)) }
 
 func (s Scaling) String() string {
@@ -58,15 +58,15 @@ func (s Scaling) String() string {
 	return fmt.Sprintf("per-block-%d", int(s))
 }
 
-// Check refuses what is none of the three.
+// Check refuses a number that is not a scaling.
 func (s Scaling) Check() error {
 	if s < PerTensor {
-		return fmt.Errorf("scaling %d is none: use PerHead, PerTensor or PerBlock(rows)", int(s))
+		return fmt.Errorf("scaling %d is not known: use PerHead, PerTensor or PerBlock(rows)", int(s))
 	}
 	return nil
 }
 
-// Count is how many scales a tensor has.
+// Count returns how many scales a tensor has.
 func (s Scaling) Count(d Dims) int {
 	switch s {
 	case PerHead:
@@ -77,7 +77,7 @@ func (s Scaling) Count(d Dims) int {
 	return d.B * d.H * s.blocks(d)
 }
 
-// Index is which of the scales is that of a row.
+// Index returns the index of a row's scale.
 func (s Scaling) Index(d Dims, b, h, row int) int {
 	switch s {
 	case PerHead:

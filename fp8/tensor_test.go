@@ -185,7 +185,7 @@ func TestCheck(t *testing.T) {
 		"has 4 per-block-2":   func(t *Tensor) { t.Scaling = PerBlock(2) },
 		"has 1 per-tensor":    func(t *Tensor) { t.Scaling = PerTensor },
 		"has the number 200":  func(t *Tensor) { t.Format = 200 },
-		"scaling -5 is none":  func(t *Tensor) { t.Scaling = -5 },
+		"scaling -5 is not known":  func(t *Tensor) { t.Scaling = -5 },
 		"a tensor [1,9,3,4] ": func(t *Tensor) { t.Shape.H = 9 },
 	} {
 		q := good()

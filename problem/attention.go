@@ -11,8 +11,8 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 )
 
-// Attention is O = softmax(Q·Kᵀ·scale)·V. The zero values of all fields but Shape are
-// the usual choice: e4m3 inputs with one scale per head, f16 output, no mask.
+// Attention is the problem O = softmax(Q·Kᵀ·scale)·V. The zero values of all fields except
+// Shape are the defaults: e4m3 inputs with one scale per head, f16 output, no mask.
 type Attention struct {
 	Shape
 	Format  Format  // of Q, K and V; "" is E4M3
@@ -23,11 +23,11 @@ type Attention struct {
 	// query i sees keys 0 to i+Skv-Sq.
 	Causal bool
 	LSE    bool // also write the log-sum-exp of each row
-	// Scale multiplies the logits; 0 is 1/√D.
+	// Scale multiplies the logits. 0 selects 1/√D.
 	Scale float64
 }
 
-// Filled returns the problem with every default written out, but for Scale.
+// Filled returns the problem with all defaults filled in except Scale.
 func (a Attention) Filled() Attention {
 	if a.Hkv == 0 {
 		a.Hkv = a.Hq
@@ -53,7 +53,7 @@ func (a Attention) Filled() Attention {
 	return a
 }
 
-// Check refuses what is no attention problem.
+// Check returns an error if a field has a value that is not allowed.
 func (a Attention) Check() error {
 	a = a.Filled()
 	if err := a.Shape.Check(); err != nil {
@@ -79,7 +79,7 @@ func (a Attention) Check() error {
 // Op names the operation.
 func (a Attention) Op() string { return "attention" }
 
-// LogitScale is the factor of the logits, with the default filled in.
+// LogitScale returns the factor of the logits, with the default filled in.
 func (a Attention) LogitScale() float64 {
 	if a.Scale != 0 {
 		return a.Scale
@@ -87,8 +87,8 @@ func (a Attention) LogitScale() float64 {
 	return 1 / math.Sqrt(float64(max(a.D, 1)))
 }
 
-// FLOP is the floating-point operations of the two products. A causal mask halves them,
-// by convention.
+// FLOP returns the number of floating-point operations of the two products. By convention a
+// causal mask halves it.
 func (a Attention) FLOP() float64 {
 	if a.Causal {
 		return a.Shape.FLOP() / 2
@@ -104,7 +104,7 @@ func (a Attention) Mask() string {
 	return "none"
 }
 
-// Facts are the values that the text of a kernel may depend on.
+// Facts returns the values that the text of a kernel may depend on.
 func (a Attention) Facts() map[string]string {
 	a = a.Filled()
 	return map[string]string{
@@ -113,8 +113,8 @@ func (a Attention) Facts() map[string]string {
 	}
 }
 
-// FromFacts is the problem that a kernel's fixed facts describe, without its sizes: only
-// D is set, where the facts have it.
+// FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
+// only D, if the facts have it.
 func FromFacts(facts map[string]string) (Attention, error) {
 	a := Attention{
 		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
@@ -141,7 +141,7 @@ const (
 	CustomScale  = "scale" // a factor of the logits other than 1/√D
 )
 
-// Uses are the features that the problem needs, in a fixed order.
+// Uses returns the features that the problem needs, in a fixed order.
 func (a Attention) Uses() (features []string) {
 	a = a.Filled()
 	for _, f := range []struct {
@@ -158,7 +158,7 @@ func (a Attention) Uses() (features []string) {
 	return features
 }
 
-// Names are the sizes that expressions of a launch may use.
+// Names returns the sizes that expressions of a launch may use.
 func (a Attention) Names() expr.Env {
 	a = a.Filled()
 	env := expr.Env{"scale": expr.Float(a.LogitScale())}
@@ -168,7 +168,7 @@ func (a Attention) Names() expr.Env {
 	return env
 }
 
-// String is the shape and what differs from the defaults: "1,8,512,64 causal".
+// String returns the shape and the fields that differ from the defaults: "1,8,512,64 causal".
 func (a Attention) String() string {
 	words := []string{a.Shape.String()}
 	b := a.Filled()
@@ -188,7 +188,7 @@ func (a Attention) String() string {
 	return strings.Join(words, " ")
 }
 
-// Dims of Q and O; see also Shape.KV.
+// Dims returns the extents of Q and O. See also Shape.KV.
 func (a Attention) Dims() (q, kv fp8.Dims) {
 	a = a.Filled()
 	return a.Q(), a.KV()

@@ -1,11 +1,12 @@
-// Package problem says what is to be computed. [Attention] is the one description of an
-// attention problem in this repository: its extents, masks, formats, scales and layout.
+// Package problem describes problems. [Attention] is the only description of an attention
+// problem in this repository: its extents, mask, formats, scales and layout.
 //
-// A problem answers three questions for a kernel that wants to serve it:
+// Three methods of a problem decide whether a kernel can compute it, and how:
 //
 //	Facts  the values that a kernel's text depends on: head dimension, formats, mask
-//	Uses   the features that the problem needs; a kernel that does not name one refuses
+//	Uses   the features that the problem needs, all of which the kernel must support
 //	Names  the sizes that the host knows when it launches: B, H, Hkv, Sq, Skv, D, scale
 //
-// A feature that is added here is refused by every kernel that does not know it.
+// If a feature is added here, every kernel that does not name it refuses problems that use
+// it.
 package problem

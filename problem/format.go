@@ -2,12 +2,11 @@ package problem
 
 import "github.com/GOATnote-Inc/attest/fp8"
 
-// Format is how numbers lie in memory.
+// Format is the format of numbers in memory.
 type Format string
 
-// The formats. U8 is the simulated FP8 of the original effort: a byte u from 0 to 255
-// means (u-128)/127·448 times the scale. U8Legacy decodes like U8 and is encoded with the
-// original's inconsistent rounding.
+// The formats. U8 is a simulated FP8: a byte u from 0 to 255 stands for (u-128)/127·448 times
+// the scale. U8Legacy decodes like U8 but is encoded with another zero and another step.
 const (
 	E4M3     Format = "e4m3"
 	E5M2     Format = "e5m2"
@@ -35,7 +34,7 @@ func (f Format) OneByte() bool {
 	return ok
 }
 
-// Bytes is the size of a number.
+// Bytes returns the size of a number in bytes.
 func (f Format) Bytes() int {
 	switch f {
 	case F32:
@@ -46,8 +45,8 @@ func (f Format) Bytes() int {
 	return 1
 }
 
-// Decoded is the format as a kernel decodes it: U8Legacy differs from U8 only in how it
-// is encoded.
+// Decoded returns the format that a kernel decodes. U8Legacy differs from U8 only in the
+// encoding.
 func (f Format) Decoded() Format {
 	if f == U8Legacy {
 		return U8

@@ -2,8 +2,8 @@ package problem
 
 import "encoding/json"
 
-// form is the JSON form of a problem. Attention embeds Shape, whose methods would
-// otherwise make a text of the whole problem.
+// form is the JSON form of a problem. Attention embeds Shape, whose MarshalText would
+// otherwise write the whole problem as a shape.
 type form struct {
 	Shape   Shape   `json:"shape"`
 	Format  Format  `json:"format"`
@@ -32,7 +32,8 @@ func (a *Attention) UnmarshalJSON(text []byte) error {
 	return a.Check()
 }
 
-// MarshalText and UnmarshalText of Shape are not the problem's own.
+// MarshalText writes the JSON form. It hides the MarshalText of Shape, which would write
+// only the shape.
 func (a Attention) MarshalText() ([]byte, error) { return a.MarshalJSON() }
 
 // UnmarshalText reads what MarshalText writes.

@@ -9,20 +9,20 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
-// Shape is the extents of an attention problem. Q and O are [B,Hq,Sq,D], K and V
-// are [B,Hkv,Skv,D]. Each head of K and V serves Hq/Hkv heads of Q in a row.
+// Shape holds the extents of an attention problem. Q and O are [B,Hq,Sq,D], K and V are
+// [B,Hkv,Skv,D]. Hq/Hkv neighbouring heads of Q share one head of K and V.
 type Shape struct{ B, Hq, Hkv, Sq, Skv, D int }
 
-// Square is the shape in which Q, K and V are all [B,H,S,D].
+// Square returns the shape in which Q, K and V are all [B,H,S,D].
 func Square(b, h, s, d int) Shape { return Shape{b, h, h, s, s, d} }
 
-// Named is a shape that has a name.
+// Named is a shape with a name.
 type Named struct {
 	Name  string
 	Shape Shape
 }
 
-// Shapes are the shapes with names, small ones first.
+// Shapes are the named shapes, small ones first.
 func Shapes() []Named {
 	return []Named{
 		{"small", Square(1, 1, 32, 64)},
@@ -59,11 +59,11 @@ func ParseShape(text string) (Shape, error) {
 	return s, s.Check()
 }
 
-// parseExtent reads "n", or "n/m" where there are two numbers.
+// parseExtent reads "n", or "n/m" for an extent that has two numbers.
 func parseExtent(text string, into [2]*int) error {
 	q, kv, two := strings.Cut(text, "/")
 	if two && into[1] == nil {
-		return fmt.Errorf("%q: only heads and rows differ between Q and K", text)
+		return fmt.Errorf("%q: only heads and rows can differ between Q and K", text)
 	}
 	if !two {
 		kv = q
@@ -74,14 +74,14 @@ func parseExtent(text string, into [2]*int) error {
 		}
 		n, err := strconv.Atoi(t)
 		if err != nil {
-			return fmt.Errorf("%q is no number", t)
+			return fmt.Errorf("%q is not a number", t)
 		}
 		*into[i] = n
 	}
 	return nil
 }
 
-// String is the form that ParseShape reads.
+// String returns the form that ParseShape reads.
 func (s Shape) String() string {
 	both := func(q, kv int) string {
 		if q == kv {
@@ -92,30 +92,30 @@ func (s Shape) String() string {
 	return fmt.Sprintf("%d,%s,%s,%d", s.B, both(s.Hq, s.Hkv), both(s.Sq, s.Skv), s.D)
 }
 
-// MarshalText is String.
+// MarshalText returns what String returns.
 func (s Shape) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText is ParseShape.
+// UnmarshalText reads what ParseShape reads.
 func (s *Shape) UnmarshalText(text []byte) (err error) {
 	*s, err = ParseShape(string(text))
 	return err
 }
 
-// Q is the extents of Q and O.
+// Q returns the extents of Q and O.
 func (s Shape) Q() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hq, S: s.Sq, D: s.D} }
 
-// KV is the extents of K and V.
+// KV returns the extents of K and V.
 func (s Shape) KV() fp8.Dims { return fp8.Dims{B: s.B, H: s.Hkv, S: s.Skv, D: s.D} }
 
-// HeadKV is the head of K and V that serves a head of Q.
+// HeadKV returns the head of K and V that a head of Q uses.
 func (s Shape) HeadKV(h int) int { return h / (s.Hq / s.Hkv) }
 
-// FLOP is the floating-point operations of the two products, 4·B·Hq·Sq·Skv·D.
+// FLOP returns the number of floating-point operations of the two products, 4·B·Hq·Sq·Skv·D.
 func (s Shape) FLOP() float64 {
 	return 4 * float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv) * float64(s.D)
 }
 
-// Check refuses what is no shape.
+// Check returns an error if an extent is not allowed.
 func (s Shape) Check() error {
 	for _, d := range []fp8.Dims{s.Q(), s.KV()} {
 		if err := d.Check(); err != nil {

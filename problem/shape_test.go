@@ -28,7 +28,7 @@ func TestShapes(t *testing.T) {
 		"":             "no shape",
 		"medium":       "small, mission, mission256, long",
 		"1,2,3":        "give B,H,S,D",
-		"1,2,x,64":     `"x" is no number`,
+		"1,2,x,64":     `"x" is not a number`,
 		"1/2,2,3,64":   "only heads and rows",
 		"1,8/3,512,64": "evenly",
 		"1,8,0,64":     "at least 1",

@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// Replicate is what one process measured of two things side by side.
+// Replicate holds the times of two kernels that one process measured side by side.
 type Replicate struct {
-	Old, New []float64 // in the order taken; where they are of one length, Old[i] stood next to New[i]
+	Old, New []float64 // in the order of measurement; if the lengths are equal, Old[i] and New[i] were neighbours
 }
 
-// Options are how a comparison is made. The zero value is right for most.
+// Options are the settings of a comparison. The zero value selects the defaults.
 type Options struct {
-	Confidence float64 // 0.95 when zero
-	Power      float64 // of Detectable, 0.8 when zero
-	Resamples  int     // of the bootstrap, 2000 when zero
+	Confidence float64 // 0 selects 0.95
+	Power      float64 // of Detectable; 0 selects 0.8
+	Resamples  int     // of the bootstrap; 0 selects 2000
 	Seed       uint64
 }
 
@@ -35,30 +35,29 @@ func (o Options) orDefaults() Options {
 	return o
 }
 
-// Comparison is how the times of New stand to those of Old. Below 1, New is
-// faster.
+// Comparison is the ratio of the times of New to the times of Old. Below 1, New is faster.
 type Comparison struct {
 	Ratio      float64   `json:"ratio"` // exp of the mean of Logs
 	Interval   Interval  `json:"interval"`
 	Detectable float64   `json:"detectable"` // the smallest relative change that a run like this one would have found
 	Replicates int       `json:"replicates"`
-	Logs       []float64 `json:"logs"` // log ratio of the medians, one a replicate
+	Logs       []float64 `json:"logs"` // log ratio of the medians, one per replicate
 }
 
-// Differs reports whether the ratio is told from 1, and is further from it than
-// effect, a relative change that is worth having.
+// Differs reports whether the ratio differs from 1 significantly, and by more than effect,
+// the smallest relative change that matters.
 func (c Comparison) Differs(effect float64) bool {
 	return !c.Interval.Contains(1) && math.Abs(math.Log(c.Ratio)) >= math.Log1p(effect)
 }
 
-// Compare compares New with Old. Each replicate gives the log ratio of its two
-// medians. The bootstrap draws replicates, and in each of them its samples, in
-// runs of neighbours, because the launches of one moment resemble each other.
+// Compare compares New with Old. Each replicate gives the log ratio of its two medians. The
+// bootstrap draws replicates, and in each replicate it draws samples in runs of neighbours,
+// because launches that follow each other are similar.
 //
-// One replicate is accepted, and its interval then says nothing of how another
-// process would have fared. With several, the percentiles of the bootstrap are
-// widened as Student's t asks (Hesterberg 2015, the expanded percentile
-// interval), for the bootstrap of a handful of values is too narrow.
+// Compare accepts one replicate, but its interval then does not cover the differences
+// between processes. With several replicates, it widens the percentiles of the bootstrap
+// with Student's t (Hesterberg 2015, the expanded percentile interval), because the
+// bootstrap of few values is too narrow.
 func Compare(reps []Replicate, opt Options) (Comparison, error) {
 	opt = opt.orDefaults()
 	if err := check(reps, opt); err != nil {
@@ -86,7 +85,7 @@ func check(reps []Replicate, opt Options) error {
 		return errors.New("no replicate to compare: measure at least one process")
 	}
 	if opt.Confidence <= 0 || opt.Confidence >= 1 || opt.Power <= 0 || opt.Power >= 1 || opt.Resamples < 2 {
-		return fmt.Errorf("confidence %g and power %g must lie between 0 and 1, resamples %d be at least 2", opt.Confidence, opt.Power, opt.Resamples)
+		return fmt.Errorf("confidence %g and power %g must be between 0 and 1, and resamples %d must be at least 2", opt.Confidence, opt.Power, opt.Resamples)
 	}
 	for i, r := range reps {
 		for _, xs := range [][]float64{r.Old, r.New} {
@@ -94,14 +93,14 @@ func check(reps []Replicate, opt Options) error {
 				return fmt.Errorf("replicate %d has no samples of one side", i)
 			}
 			if j := slices.IndexFunc(xs, func(x float64) bool { return !(x > 0) || math.IsInf(x, 1) }); j >= 0 {
-				return fmt.Errorf("replicate %d: sample %d is %g: a time is above 0", i, j, xs[j])
+				return fmt.Errorf("replicate %d: sample %d is %g: a time must be above 0", i, j, xs[j])
 			}
 		}
 	}
 	return nil
 }
 
-// bootstrap is the sorted means of the log ratios of resampled replicates.
+// bootstrap returns the means of the log ratios of resampled replicates, sorted.
 func bootstrap(reps []Replicate, opt Options) []float64 {
 	r := rand.New(rand.NewPCG(opt.Seed, 0x5eed))
 	d := drawer{r: r}
@@ -121,8 +120,8 @@ func bootstrap(reps []Replicate, opt Options) []float64 {
 	return means
 }
 
-// ranked is a sample sorted, and where each of its values went: the median of a
-// resample is then a count, without sorting again.
+// ranked is a sorted sample with the rank of each of its values. With the ranks, the median
+// of a resample can be found by counting, without sorting.
 type ranked struct {
 	sorted []float64
 	at     []int
@@ -141,15 +140,15 @@ func rank(xs []float64) ranked {
 	return r
 }
 
-// drawer draws resamples, into memory that it keeps.
+// drawer draws resamples. It reuses its memory.
 type drawer struct {
 	r       *rand.Rand
 	indices []int
 	counts  []int
 }
 
-// logRatio is that of a resample. Sides of one length are drawn together, so
-// that what stood next to each other stays so.
+// logRatio returns the log ratio of a resample. If both sides have the same length, it draws
+// the same indices for both, so that neighbours stay neighbours.
 func (d *drawer) logRatio(sides [2]ranked) float64 {
 	d.draw(len(sides[0].at))
 	old := d.median(sides[0])
@@ -171,7 +170,7 @@ func (d *drawer) draw(n int) {
 	}
 }
 
-// median is that of the values drawn.
+// median returns the median of the values drawn.
 func (d *drawer) median(s ranked) float64 {
 	n := len(s.at)
 	d.counts = append(d.counts[:0], make([]int, n)...)
@@ -191,8 +190,8 @@ func (d *drawer) median(s ranked) float64 {
 	return (nth(n/2-1) + nth(n/2)) / 2
 }
 
-// detectable is the relative change that a run with this spread finds with the
-// power asked for, when it looks for it with the confidence asked for.
+// detectable returns the smallest relative change that a run with this spread finds with
+// the given power and confidence.
 func detectable(boot []float64, replicates int, opt Options) float64 {
 	_, spread := moments(boot)
 	look, find := -quantileNormal((1-opt.Confidence)/2), quantileNormal(opt.Power)

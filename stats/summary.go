@@ -15,7 +15,7 @@ type Summary struct {
 	Min    float64  `json:"min"`
 	Max    float64  `json:"max"`
 	CV     float64  `json:"cv"`    // Std / Mean
-	Drift  float64  `json:"drift"` // median of the last third over that of the first, less 1
+	Drift  float64  `json:"drift"` // median of the last third divided by the median of the first third, minus 1
 	Median Interval `json:"median_interval"`
 }
 
@@ -23,17 +23,17 @@ type Summary struct {
 type Interval struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"` // what it achieves, which a small sample may hold below what was asked
+	Confidence float64 `json:"confidence"` // achieved; for a small sample it may be less than requested
 }
 
 // Contains reports whether x is in the interval.
 func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
 
-// Confidence is the level of intervals unless another is asked for.
+// Confidence is the default level of intervals.
 const Confidence = 0.95
 
-// Summarise describes the sample xs, whose values are in the order they were
-// taken. An empty one has the zero Summary.
+// Summarise describes the sample xs, whose values are in the order of measurement. An empty
+// sample has the zero Summary.
 func Summarise(xs []float64) Summary {
 	if len(xs) == 0 {
 		return Summary{}
@@ -51,8 +51,8 @@ func Summarise(xs []float64) Summary {
 	return s
 }
 
-// Quantile is the q-quantile of sorted values, between two of them by linear
-// interpolation (Hyndman and Fan's type 7, the default of R and NumPy).
+// Quantile returns the q-quantile of sorted values, with linear interpolation between
+// neighbours (Hyndman and Fan's type 7, the default of R and NumPy).
 func Quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -63,22 +63,23 @@ func Quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
 }
 
-// Median is the middle of xs, which need not be sorted.
+// Median returns the median of xs, which need not be sorted.
 func Median(xs []float64) float64 {
 	return Quantile(slices.Sorted(slices.Values(xs)), 0.5)
 }
 
-// MedianInterval is a confidence interval of the median of what xs was drawn
-// from, whatever its distribution: a pair of order statistics, the narrowest
-// about the middle that reach the confidence. With five values or fewer no pair
-// reaches 0.95; then it is the smallest and the largest, and says what they achieve.
+// MedianInterval returns a confidence interval for the median of the distribution from
+// which xs was drawn. It makes no assumption about the distribution: the interval is the
+// narrowest pair of order statistics around the middle that reaches the confidence. With
+// five values or fewer no pair reaches 0.95. Then the interval is from the smallest to the
+// largest value, and its Confidence is less.
 func MedianInterval(xs []float64, confidence float64) Interval {
 	return medianInterval(slices.Sorted(slices.Values(xs)), confidence)
 }
 
-// medianInterval counts how many values lie below the median, which is binomial
-// with one half: [x(k), x(n-1-k)] misses it with twice the probability of k or
-// fewer.
+// medianInterval uses that the number of values below the median is binomial with
+// probability one half: [x(k), x(n-1-k)] misses the median with twice the probability of k
+// or fewer.
 func medianInterval(sorted []float64, confidence float64) Interval {
 	n := len(sorted)
 	if n == 0 {
@@ -96,7 +97,7 @@ func medianInterval(sorted []float64, confidence float64) Interval {
 	return best
 }
 
-// binomial is the probability of k heads of n.
+// binomial returns the probability of k heads in n tosses.
 func binomial(n, k int) float64 {
 	lg := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
 	return math.Exp(lg(n) - lg(k) - lg(n-k) - float64(n)*math.Ln2)
@@ -116,8 +117,8 @@ func moments(xs []float64) (mean, std float64) {
 	return mean, math.Sqrt(std / float64(len(xs)-1))
 }
 
-// drift compares the ends of a run: clocks that fall while it lasts show here and
-// nowhere else in a summary.
+// drift compares the start and the end of a run. Clocks that fall during the run show in no
+// other field of a summary.
 func drift(xs []float64) float64 {
 	third := len(xs) / 3
 	if third == 0 {
