@@ -11,8 +11,8 @@ import (
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 )
 
-// smallest is the magnitude up to which a group of elements counts as nothing and
-// has the scale one, so that no scale is zero or subnormal.
+// smallest is the limit below which all elements of a group count as zero. The group then
+// has the scale 1, so that no scale is zero or subnormal.
 const smallest = 1e-6
 
 // Tensor is a quantised tensor.
@@ -24,8 +24,8 @@ type Tensor struct {
 	Scales  []float32 // Scaling.Count of them
 }
 
-// Quantise scales and rounds a tensor. It refuses elements that are not finite: they
-// would spoil all that share their scale.
+// Quantise scales and rounds a tensor. It refuses elements that are not finite, because they
+// would spoil all elements with the same scale.
 func Quantise(f Format, s Scaling, d Dims, x []float32) (*Tensor, error) {
 	t := &Tensor{Format: f, Scaling: s, Shape: d, Data: make([]byte, len(x))}
 	if err := t.checkKind(); err != nil {
@@ -51,7 +51,7 @@ func Quantise(f Format, s Scaling, d Dims, x []float32) (*Tensor, error) {
 	return t, nil
 }
 
-// scale is the scale of elements of at most that magnitude.
+// scale returns the scale of elements whose largest magnitude is given.
 func scale(f Format, largest float32) float32 {
 	if largest <= smallest {
 		return 1
@@ -59,8 +59,8 @@ func scale(f Format, largest float32) float32 {
 	return largest / float32(f.Max())
 }
 
-// encodeRow divides in float64, so that the format's rounding is the only one that
-// matters; u8-legacy repeats the float32 of its original.
+// encodeRow divides in float64, so that only the rounding to the format matters. u8-legacy
+// divides in float32, as its original did.
 func (t *Tensor) encodeRow(s float32, x []float32, to []byte) {
 	f := t.Format
 	switch f {
@@ -85,8 +85,8 @@ func (t *Tensor) encodeRow(s float32, x []float32, to []byte) {
 	}
 }
 
-// absmax is the largest magnitude under each scale. The bits of floats are in the
-// order of their magnitudes, infinity and NaN last.
+// absmax returns the largest magnitude under each scale. It compares the bits of floats,
+// which have the order of the magnitudes, with infinity and NaN last.
 func absmax(s Scaling, d Dims, x []float32) ([]float32, error) {
 	largest := make([]float32, s.Count(d))
 	for row := range d.Rows() {
@@ -114,7 +114,7 @@ func notFinite(b, h, s int, row []float32) error {
 	return fmt.Errorf("quantise: element [%d,%d,%d,%d] is %v: only finite numbers have a scale", b, h, s, c, row[c])
 }
 
-// eachHead does something with all heads at once.
+// eachHead calls a function for all heads, in parallel.
 func (t *Tensor) eachHead(do func(b, h int)) {
 	var wait sync.WaitGroup
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -140,8 +140,8 @@ func (t *Tensor) checkKind() error {
 	return t.Shape.Check()
 }
 
-// Check refuses a tensor whose parts do not fit together: for those that did not
-// come from Quantise.
+// Check returns an error if the parts of a tensor do not fit together. A tensor that
+// Quantise returned is always correct.
 func (t *Tensor) Check() error {
 	if err := t.checkKind(); err != nil {
 		return err
@@ -154,13 +154,13 @@ func (t *Tensor) Check() error {
 	}
 	for i, s := range t.Scales {
 		if !(s > 0 && s <= math.MaxFloat32) {
-			return fmt.Errorf("scale %d is %v: scales are finite and above zero", i, s)
+			return fmt.Errorf("scale %d is %v: scales must be finite and above zero", i, s)
 		}
 	}
 	return nil
 }
 
-// Dims are the extents.
+// Dims returns the extents.
 func (t *Tensor) Dims() Dims { return t.Shape }
 
 // Row writes the values of a row: Decode(byte)·scale.
@@ -173,7 +173,7 @@ func (t *Tensor) Row(b, h, s int, to []float64) {
 	}
 }
 
-// Dequantise gives the values back, rounded to float32.
+// Dequantise returns the values, rounded to float32.
 func (t *Tensor) Dequantise() []float32 {
 	d := t.Shape
 	x := make([]float32, d.Len())

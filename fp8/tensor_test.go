@@ -176,17 +176,17 @@ func TestCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(*Tensor){
-		"23 bytes of data":    func(t *Tensor) { t.Data = t.Data[1:] },
-		"1 scale,":            func(t *Tensor) { t.Scales = t.Scales[1:] },
-		"scale 1 is 0":        func(t *Tensor) { t.Scales[1] = 0 },
-		"scale 0 is NaN":      func(t *Tensor) { t.Scales[0] = float32(math.NaN()) },
-		"scale 0 is +Inf":     func(t *Tensor) { t.Scales[0] = float32(math.Inf(1)) },
-		"at least 1":          func(t *Tensor) { t.Shape.D = 0 },
-		"has 4 per-block-2":   func(t *Tensor) { t.Scaling = PerBlock(2) },
-		"has 1 per-tensor":    func(t *Tensor) { t.Scaling = PerTensor },
-		"has the number 200":  func(t *Tensor) { t.Format = 200 },
-		"scaling -5 is not known":  func(t *Tensor) { t.Scaling = -5 },
-		"a tensor [1,9,3,4] ": func(t *Tensor) { t.Shape.H = 9 },
+		"23 bytes of data":        func(t *Tensor) { t.Data = t.Data[1:] },
+		"1 scale,":                func(t *Tensor) { t.Scales = t.Scales[1:] },
+		"scale 1 is 0":            func(t *Tensor) { t.Scales[1] = 0 },
+		"scale 0 is NaN":          func(t *Tensor) { t.Scales[0] = float32(math.NaN()) },
+		"scale 0 is +Inf":         func(t *Tensor) { t.Scales[0] = float32(math.Inf(1)) },
+		"at least 1":              func(t *Tensor) { t.Shape.D = 0 },
+		"has 4 per-block-2":       func(t *Tensor) { t.Scaling = PerBlock(2) },
+		"has 1 per-tensor":        func(t *Tensor) { t.Scaling = PerTensor },
+		"has the number 200":      func(t *Tensor) { t.Format = 200 },
+		"scaling -5 is not known": func(t *Tensor) { t.Scaling = -5 },
+		"a tensor [1,9,3,4] ":     func(t *Tensor) { t.Shape.H = 9 },
 	} {
 		q := good()
 		spoil(q)

@@ -18,7 +18,7 @@ var typeBytes = map[string]int{
 	"u32": 4, "i32": 4, "f32": 4, "tf32": 4, "u64": 8, "i64": 8, "f64": 8,
 }
 
-// TypeBytes is the size of an element of a type.
+// TypeBytes returns the size of an element of a type in bytes.
 func TypeBytes(name string) (bytes int, ok bool) {
 	bytes, ok = typeBytes[name]
 	return bytes, ok
@@ -30,13 +30,13 @@ var mapTypes = map[string]ptx.Type{
 	"f16": ptx.F16, "bf16": ptx.BF16, "f32": ptx.F32, "f64": ptx.F64, "tf32": ptx.TF32,
 }
 
-// MapTypes are the types that a tensor map may have, sorted.
+// MapTypes returns the element types that a tensor map may have, sorted.
 func MapTypes() []string { return sortedKeys(mapTypes) }
 
 // Swizzles are the swizzles that a tensor map may name, with their bytes.
 var swizzles = map[string]int{"": 0, "none": 0, "32B": 32, "64B": 64, "128B": 128}
 
-// ValueTypes are the types that an argument passed by value may have, sorted.
+// ValueTypes returns the types that an argument passed by value may have, sorted.
 func ValueTypes() []string { return sortedKeys(encoders) }
 
 func sortedKeys[V any](m map[string]V) []string {
@@ -95,7 +95,7 @@ func (t *TensorMap) bind(env expr.Env) (*Map, error) {
 			break
 		}
 		if step *= n; step > mostBytes {
-			return nil, fmt.Errorf("tensor map of %s: dimensions %v are more than any GPU has room for", t.Operand, dims)
+			return nil, fmt.Errorf("tensor map of %s: dimensions %v are larger than the memory of any GPU", t.Operand, dims)
 		}
 		if len(strides) > 0 {
 			step = strides[i]
@@ -105,7 +105,7 @@ func (t *TensorMap) bind(env expr.Env) (*Map, error) {
 	return m, nil
 }
 
-// encoders write a value of a type as it lies in a parameter.
+// encoders write a value as the bytes of a parameter, by type.
 var encoders = map[string]func(expr.Expr, expr.Env) ([]byte, error){
 	"u8": integer(1, 0, math.MaxUint8), "u16": integer(2, 0, math.MaxUint16), "u32": integer(4, 0, math.MaxUint32), "u64": integer(8, 0, math.MaxInt64),
 	"i8": integer(1, math.MinInt8, math.MaxInt8), "i16": integer(2, math.MinInt16, math.MaxInt16), "i32": integer(4, math.MinInt32, math.MaxInt32), "i64": integer(8, math.MinInt64, math.MaxInt64),

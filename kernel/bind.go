@@ -8,7 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Plan is a kernel for one problem: what it takes and what is launched, without addresses.
+// Plan is a kernel for one problem: the sizes of its memory and its launches, without
+// addresses.
 type Plan struct {
 	Memory []Memory
 	Steps  []Step
@@ -25,17 +26,17 @@ type Memory struct {
 // Step is a launch whose expressions have been evaluated.
 type Step struct {
 	Entry                  string
-	Grid, Block, Cluster   [3]int // a cluster of zeros is none
+	Grid, Block, Cluster   [3]int // a Cluster of zeros means no cluster
 	Shared                 int    // bytes
 	Cooperative, Dependent bool
 	Args                   []Bound
 }
 
-// Bound is an argument that needs at most the address of one operand.
+// Bound is an argument of a launch, complete except for the address of an operand.
 type Bound struct {
 	Memory int    // index in Plan.Memory, or -1
 	Map    *Map   // the argument is a tensor map of that memory
-	Value  []byte // the argument, where Memory is -1
+	Value  []byte // the bytes of the argument if Memory is -1
 }
 
 // Map is a tensor map without its address, the innermost dimension first.
@@ -48,9 +49,9 @@ type Map struct {
 	NaNFill bool
 }
 
-// Options are what Bind may need beyond problem and chip.
+// Options are optional inputs of Bind.
 type Options struct {
-	// Resident is how many blocks of an entry one SM holds. Nil counts as one.
+	// Resident returns how many blocks of an entry fit on one SM. Nil means one.
 	Resident func(s Step) int
 	// Values are further names: scales that are passed by value.
 	Values expr.Env
@@ -92,7 +93,7 @@ func (k *Kernel) Bind(p Problem, c Chip, o Options) (*Plan, error) {
 	return plan, nil
 }
 
-// env are all names that a kernel's expressions may use.
+// env returns the values of all names that a kernel's expressions may use.
 func (k *Kernel) env(p Problem, c Chip, more expr.Env) (expr.Env, error) {
 	env := p.Names()
 	env["SMs"] = expr.Int(int64(max(c.SMs, 1)))
@@ -109,10 +110,10 @@ func (k *Kernel) env(p Problem, c Chip, more expr.Env) (expr.Env, error) {
 	return env, nil
 }
 
-// mostBytes is more than any operand on a GPU has.
+// mostBytes is larger than any operand on a GPU.
 const mostBytes = 1 << 42
 
-// bind works out how many bytes an operand takes: up to its last element.
+// bind computes the bytes of an operand, up to the end of its last element.
 func (o *Operand) bind(env expr.Env) (Memory, error) {
 	m := Memory{Name: o.Name, Role: o.Role, Init: o.Init}
 	size, ok := TypeBytes(o.Type)
@@ -131,14 +132,14 @@ func (o *Operand) bind(env expr.Env) (Memory, error) {
 	if len(strides) == 0 {
 		for _, n := range dims {
 			if n != 0 && last > mostBytes/n {
-				return m, fmt.Errorf("%v elements are more than any GPU has room for", dims)
+				return m, fmt.Errorf("%v elements are more than the memory of any GPU holds", dims)
 			}
 			last *= n
 		}
 	} else {
 		for i, n := range dims {
 			if n > 0 && strides[i] > mostBytes/n {
-				return m, fmt.Errorf("%v elements at strides %v are more than any GPU has room for", dims, strides)
+				return m, fmt.Errorf("%v elements at strides %v are more than the memory of any GPU holds", dims, strides)
 			}
 			last += max(n-1, 0) * strides[i]
 		}
@@ -184,8 +185,8 @@ func (l *Launch) bind(env expr.Env, index map[string]int, resident func(Step) in
 	return s, nil
 }
 
-// bindGrid evaluates the grid, the only expression that may use BlocksPerSM: how many
-// blocks fit is known only for an entry with its block and shared memory.
+// bindGrid evaluates the grid. Only the grid may use BlocksPerSM, because the number of
+// blocks on an SM depends on the block and the shared memory of the launch.
 func (l *Launch) bindGrid(s *Step, env expr.Env, resident func(Step) int) error {
 	blocks := 1
 	if resident != nil && uses(l.Grid, "BlocksPerSM") {
@@ -211,7 +212,7 @@ func uses(list []expr.Expr, name string) bool {
 	return false
 }
 
-// extents evaluates one to three extents. What is left out is 1.
+// extents evaluates one to three extents. The others are 1.
 func extents(what string, list []expr.Expr, env expr.Env) (d [3]int, err error) {
 	d = [3]int{1, 1, 1}
 	n, err := ints(list, env, 1, math.MaxInt32)
@@ -232,7 +233,7 @@ func ints(list []expr.Expr, env expr.Env, least, most int64) ([]int64, error) {
 			return nil, err
 		}
 		if n < least || n > most {
-			return nil, fmt.Errorf("%s is %d, outside %d to %d", e, n, least, most)
+			return nil, fmt.Errorf("%s is %d, but must be from %d to %d", e, n, least, most)
 		}
 		out[i] = n
 	}

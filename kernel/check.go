@@ -10,8 +10,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// Check refuses a kernel whose parts do not fit together: an argument of no operand, an
-// entry that the PTX does not have, another number of arguments than of parameters.
+// Check returns an error if the parts of a kernel do not fit together: an argument names an
+// operand that does not exist, a launch names an entry that the PTX does not have, or the
+// number of arguments is not the number of parameters.
 func (k *Kernel) Check() error {
 	if k.Op == "" {
 		return fmt.Errorf("the kernel names no operation")
@@ -41,7 +42,7 @@ func (k *Kernel) Check() error {
 func (o *Operand) check() error {
 	switch {
 	case o.Name == "":
-		return fmt.Errorf("it has no name")
+		return fmt.Errorf("an operand needs a name")
 	case typeBytes[o.Type] == 0:
 		return fmt.Errorf("type %q is not known: use one of %s", o.Type, strings.Join(sortedKeys(typeBytes), ", "))
 	case !slices.Contains([]Role{Input, Output, InOut, Workspace}, o.Role):
@@ -77,7 +78,7 @@ func (a *Arg) check(operands map[string]bool) error {
 	}
 	switch {
 	case kinds != 1:
-		return fmt.Errorf("it is exactly one of pointer, tensormap or a type such as u32")
+		return fmt.Errorf("give exactly one of pointer, tensormap and a type such as u32")
 	case a.Pointer != "" && !operands[a.Pointer]:
 		return fmt.Errorf("no operand is called %q", a.Pointer)
 	case a.Type != "" && encoders[a.Type] == nil:
@@ -91,9 +92,9 @@ func (a *Arg) check(operands map[string]bool) error {
 	case !operands[m.Operand]:
 		return fmt.Errorf("no operand is called %q", m.Operand)
 	case mapTypes[m.Type] == ptx.NoType:
-		return fmt.Errorf("a tensor map has no elements of type %q: use one of %s", m.Type, strings.Join(MapTypes(), ", "))
+		return fmt.Errorf("type %q is not known for a tensor map: use one of %s", m.Type, strings.Join(MapTypes(), ", "))
 	case len(m.Dims) < 1 || len(m.Dims) > 5 || len(m.Box) != len(m.Dims):
-		return fmt.Errorf("a tensor map has 1 to 5 dimensions and a box of as many: %d and %d", len(m.Dims), len(m.Box))
+		return fmt.Errorf("a tensor map has 1 to 5 dimensions and a box with the same number, not %d and %d", len(m.Dims), len(m.Box))
 	case len(m.Strides) != 0 && len(m.Strides) != len(m.Dims)-1:
 		return fmt.Errorf("%s for %s: all but the innermost have one", english.Count(len(m.Strides), "stride"), english.Count(len(m.Dims), "dimension"))
 	case !known:
@@ -115,7 +116,7 @@ func (e *NoEntry) Error() string {
 	return fmt.Sprintf("the PTX has no entry %q: it has %s", e.Entry, e.Have)
 }
 
-// checkText compares the launches with the PTX, where there is one.
+// checkText compares the launches with the PTX, if the kernel has it.
 func (k *Kernel) checkText() error {
 	if k.PTX == "" {
 		return nil

@@ -5,39 +5,40 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Kernel is a kernel and how it is called.
+// Kernel is a kernel with its call.
 type Kernel struct {
 	Name string `json:"name,omitempty"` // for people: a preset, or a file and an entry
 	PTX  string `json:"ptx,omitempty"`
-	Op   string `json:"op"` // what it computes: "attention"
-	// Fixed are facts that the text was written for. A problem must have these values.
+	Op   string `json:"op"` // the operation: "attention"
+	// Fixed are the facts for which the text was written. A problem must have these values.
 	Fixed map[string]string `json:"fixed,omitempty"`
-	// Supports are the features that the kernel computes. A problem that uses any other is
-	// refused, so a feature that is new to problems is refused by every older kernel.
+	// Supports are the features that the kernel computes. It refuses a problem that uses any
+	// other feature, so an older kernel refuses every new feature.
 	Supports []string `json:"supports,omitempty"`
 	Require  []Rule   `json:"require,omitempty"` // further limits
-	// Let names values, each over the names before it: tiles, splits.
+	// Let gives names to values such as tiles and splits. Each value may use the names
+	// before it.
 	Let      []Binding `json:"let,omitempty"`
 	Operands []Operand `json:"operands"` // every piece of memory, once
 	Launches []Launch  `json:"launches"` // in stream order
-	// Claims are what a judge may expect: "p", the type that the weights of a softmax are
-	// rounded to, and "accumulator".
+	// Claims are the precisions that the gate may expect: "p" is the type to which the
+	// weights of the softmax are rounded, and "accumulator" the type of the sums.
 	Claims map[string]string `json:"claims,omitempty"`
-	// Structure are sizes inside the kernel at whose edges mistakes hide: "tile_q",
-	// "tile_kv", "stages".
+	// Structure are sizes inside the kernel. Mistakes often appear at their multiples, so
+	// the gate tests there: "tile_q", "tile_kv", "stages".
 	Structure map[string]int `json:"structure,omitempty"`
-	// Config is how the kernel was built, for people and records: "config", "lse".
+	// Config says how the kernel was built, for people and records: "config", "lse".
 	Config map[string]string `json:"config,omitempty"`
 }
 
-// Rule is a limit, and the sentence that a user reads when a problem is beyond it. An
-// empty Why shows the expression.
+// Rule is a limit, with the sentence that a user reads if a problem exceeds it. If Why is
+// empty, the user reads the expression.
 type Rule struct {
 	Holds expr.Expr `json:"holds"`
 	Why   string    `json:"why,omitempty"`
 }
 
-// Binding names a value.
+// Binding gives a name to a value.
 type Binding struct {
 	Name  string    `json:"name"`
 	Value expr.Expr `json:"value"`
@@ -53,8 +54,8 @@ type Operand struct {
 	// Strides are in elements, one for each extent. Without them the operand is contiguous.
 	Strides []expr.Expr `json:"strides,omitempty"`
 	Init    Init        `json:"init,omitempty"`
-	// Meaning is what integers in memory stand for where the kernel reads its work from
-	// them: "lengths", "offsets" or "pages".
+	// Meaning is "lengths", "offsets" or "pages" for an operand of integers that tell the
+	// kernel what to compute, otherwise "".
 	Meaning string `json:"meaning,omitempty"`
 }
 
@@ -72,10 +73,10 @@ const (
 // Writable reports whether the kernel may write the operand.
 func (r Role) Writable() bool { return r != Input }
 
-// Init is what an operand must hold before a run.
+// Init is the content that an operand must have before a run.
 type Init string
 
-// The contents that a kernel may ask for.
+// The contents that a kernel may need.
 const (
 	AsIs     Init = ""          // anything
 	Zero     Init = "zero"      // zeros, before each run
@@ -90,10 +91,11 @@ type Launch struct {
 	Block   []expr.Expr `json:"block"`
 	Cluster []expr.Expr `json:"cluster,omitempty"`
 	Shared  expr.Expr   `json:"shared,omitzero"` // bytes of dynamic shared memory
-	// When skips the launch where it does not hold: a merge of one part.
+	// When is a condition. If it does not hold, the launch is skipped: a single part needs
+	// no merge.
 	When expr.Expr `json:"when,omitzero"`
-	// Cooperative demands that all blocks run at once. Dependent lets the launch start
-	// while the one before it ends.
+	// Cooperative means that all blocks must run at the same time. Dependent means that the
+	// launch may start while the launch before it ends.
 	Cooperative bool `json:"cooperative,omitempty"`
 	Dependent   bool `json:"dependent,omitempty"`
 }
@@ -119,7 +121,7 @@ type TensorMap struct {
 	Fill    string      `json:"fill,omitempty"`    // "zero" or "nan" beyond the bounds
 }
 
-// Problem is what is to be computed.
+// Problem describes what a kernel computes.
 type Problem interface {
 	Op() string
 	Check() error
@@ -128,7 +130,8 @@ type Problem interface {
 	Names() expr.Env          // sizes that the host knows at launch
 }
 
-// Chip is what a kernel may know of a device. The zero value is no chip in particular.
+// Chip holds the properties of a device that a kernel may depend on. The zero value stands
+// for any chip.
 type Chip struct {
 	Target      ptx.Target
 	SMs         int
@@ -146,7 +149,7 @@ func (k *Kernel) Operand(name string) *Operand {
 	return nil
 }
 
-// Entries are the names of the entries that are launched, each once.
+// Entries returns the names of the entries that are launched, each once.
 func (k *Kernel) Entries() (names []string) {
 	seen := map[string]bool{}
 	for _, l := range k.Launches {

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Serves says why the kernel does not compute a problem on a chip, or returns nil when it
-// does.
+// Serves returns nil if the kernel computes the problem on the chip, or the reason why it
+// does not.
 func (k *Kernel) Serves(p Problem, c Chip) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -42,8 +42,8 @@ func (k *Kernel) Serves(p Problem, c Chip) error {
 	return k.fits(p, c)
 }
 
-// Check returns an error where the rule does not hold. The error has the rule's sentence,
-// or its expression where it has none, and the values that the rule depends on.
+// Check returns an error if the rule does not hold. The error has the rule's sentence, or
+// its expression if there is none, and the values of the names in the rule.
 func (r Rule) Check(env expr.Env) error {
 	ok, err := r.Holds.Bool(env)
 	if err != nil || ok {
@@ -77,7 +77,7 @@ func (k *Kernel) fits(p Problem, c Chip) error {
 	}
 	for _, s := range plan.Steps {
 		if c.SharedMax > 0 && s.Shared > c.SharedMax {
-			return fmt.Errorf("a block takes %d bytes of shared memory, the chip has %d per block", s.Shared, c.SharedMax)
+			return fmt.Errorf("a block needs %d bytes of shared memory, the chip has %d per block", s.Shared, c.SharedMax)
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func listed(features []string) string {
 	return strings.Join(features, ", ")
 }
 
-// Target is the .target of the PTX.
+// Target returns the .target of the PTX.
 func (k *Kernel) Target() (ptx.Target, error) {
 	for line := range strings.Lines(k.PTX) {
 		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), ".target"); ok {
