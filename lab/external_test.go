@@ -169,7 +169,7 @@ func TestExternalErrors(t *testing.T) {
 	}
 	a = copyOf(p.Kernel)
 	a.Launches[0].Args = a.Launches[0].Args[1:]
-	if _, err := External("x.ptx", p.PTX, a); err == nil || !strings.Contains(err.Error(), "11 parameters, but the call describes 10") {
+	if _, err := External("x.ptx", p.PTX, a); err == nil || !strings.Contains(err.Error(), "11 parameters, the call describes 10") {
 		t.Error(err)
 	}
 	if _, err := External("x.ptx", "nonsense", p.Kernel); err == nil {
