@@ -9,14 +9,14 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Options say which attention is meant.
+// Options select the kind of attention.
 type Options struct {
-	// Scale multiplies the logits; 0 is 1/√D.
+	// Scale multiplies the logits. 0 selects 1/√D.
 	Scale float64
 	// Causal hides keys that come after the query. The last query sees all keys, so
 	// query i sees keys 0 to i+Skv-Sq.
 	Causal bool
-	// Rows are the rows of O to compute; none means all.
+	// Rows are the rows of O to compute. Nil selects all rows.
 	Rows []Row
 }
 
@@ -30,7 +30,7 @@ func (o Options) scale(s problem.Shape) float64 {
 	return o.Scale
 }
 
-// sees is how many keys a row of Q sees: the first so many.
+// sees returns the number of keys that a row of Q sees. It sees the first ones.
 func (o Options) sees(s problem.Shape, row int) int {
 	if !o.Causal {
 		return s.Skv
@@ -38,20 +38,20 @@ func (o Options) sees(s problem.Shape, row int) int {
 	return min(max(row+1+s.Skv-s.Sq, 0), s.Skv)
 }
 
-// Row is where a row of Q and O stands.
+// Row is the place of a row of Q and O.
 type Row struct{ B, H, S int }
 
-// Result is rows of attention in float64.
+// Result holds rows of attention in float64.
 type Result struct {
 	Shape problem.Shape
 	Rows  []Row
-	O     []float64 // D numbers a row
+	O     []float64 // D numbers per row
 	LSE   []float64 // ln Σ exp(logit), one per row; -Inf for a row that is zero because no key has a weight
 
 	place map[Row]int // of the rows, unless there are all of them in order
 }
 
-// Dims are the extents of O, all of it.
+// Dims returns the extents of the whole O.
 func (r *Result) Dims() fp8.Dims { return r.Shape.Q() }
 
 // Row writes a row of O, so that a result can be compared with another. A row that
@@ -72,7 +72,7 @@ func (r *Result) Row(b, h, s int, to []float64) {
 // Attention computes softmax(Q·Kᵀ·scale)·V. A row that sees no key, or whose logits are all
 // -∞, is zero and has an LSE of -∞, as in FlashAttention-3.
 //
-// The result is good to some 1e-14 of the largest magnitude of V. Its last bits may
+// The error of the result is about 1e-14 of the largest magnitude of V. Its last bits may
 // differ between architectures.
 func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error) {
 	s, err := shapeOf(q, k, v)
@@ -141,7 +141,7 @@ func allRows(s problem.Shape) []Row {
 	return rows
 }
 
-// byHead is the indices of the rows under the head of K and V that they need.
+// byHead returns the indices of the rows, grouped by the head of K and V that they need.
 func (r *Result) byHead() ([][]int, error) {
 	s := r.Shape
 	heads := make([][]int, s.B*s.Hkv)
@@ -155,12 +155,12 @@ func (r *Result) byHead() ([][]int, error) {
 	return heads, nil
 }
 
-// tileKV is how many keys are dealt with at a time, so that a tile of K or V stays
-// near the core.
+// tileKV is the number of keys that are processed together, so that a tile of K or V stays
+// in the cache.
 const tileKV = 128
 
-// head is one head of K and V in float64, in tiles. V is turned, so that both
-// products are of rows with rows.
+// head is one head of K and V in float64, in tiles. V is transposed, so that both products
+// multiply rows with rows.
 type head struct {
 	shape problem.Shape
 	k     []float64 // [tile][key][d]
@@ -184,7 +184,7 @@ func expand(s problem.Shape, k, v Tensor, b, h int) *head {
 	return x
 }
 
-// lanes is how many rows of Q go through K and V together.
+// lanes is the number of rows of Q that are processed together.
 const lanes = 4
 
 func groupRows(rows []int) (groups [][]int) {
@@ -195,7 +195,7 @@ func groupRows(rows []int) (groups [][]int) {
 	return append(groups, rows)
 }
 
-// sweep is up to four rows on their way through K and V, by the online softmax.
+// sweep computes up to four rows with the online softmax.
 type sweep struct {
 	*head
 	opt  Options
@@ -251,8 +251,8 @@ func (w *sweep) tile(first, n int) {
 	})
 }
 
-// softmax makes weights of a lane's logits, of which it sees the first so many, and
-// gives the factor for what was summed before.
+// softmax turns the logits of the keys that a lane sees into weights, and returns the factor
+// for the sums of earlier tiles.
 func (w *sweep) softmax(lane int, p []float64, sees int) (alpha float64) {
 	seen := p[:min(max(sees, 0), len(p))]
 	clear(p[len(seen):])
@@ -279,8 +279,8 @@ func (w *sweep) softmax(lane int, p []float64, sees int) (alpha float64) {
 	return alpha
 }
 
-// dots hands over the products of the four rows of a, n numbers each, with all rows
-// of b. Two of b at a time keep eight sums in registers.
+// dots computes the products of the four rows of a, n numbers each, with all rows of b. It
+// takes two rows of b at a time, so that eight sums stay in registers.
 func dots(a, b []float64, n int, take func(lane, row int, s float64)) {
 	a0, a1, a2, a3 := a[:n], a[n:][:n], a[2*n:][:n], a[3*n:][:n]
 	row := 0

@@ -7,7 +7,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Blame is what would explain a wrong row of O: a tile of K and V.
+// Blame is a tile of K and V that explains a wrong row of O.
 type Blame struct {
 	First, Last int  // keys of the tile
 	Twice       bool // counted twice; otherwise left out
@@ -24,9 +24,9 @@ func (b *Blame) String() string {
 	return fmt.Sprintf("keys %d to %d %s would explain it: the error falls from %.3g to %.3g", b.First, b.Last, what, b.Before, b.After)
 }
 
-// BlameKV looks for the tile of keys, so many at a time, that explains a row of an
-// output best. It is nil where no tile leaves less than a quarter of the error: then
-// something else is wrong, or nothing.
+// BlameKV looks for the tile of keys that explains a row of an output best. tile is the
+// number of keys per tile. The result is nil if every tile leaves at least a quarter of the
+// error: the row is then correct, or wrong for another reason.
 func BlameKV(q, k, v Tensor, opt Options, at Row, got []float64, tile int) (*Blame, error) {
 	s, err := shapeOf(q, k, v)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p partial) plus(t partial, times float64) partial {
 	return sum
 }
 
-// distance is the largest difference of the row that a sum gives.
+// distance returns the largest difference between a row and the row of a sum.
 func (p partial) distance(got []float64) (most float64) {
 	for i, o := range p.o {
 		d := math.Abs(o/p.l - got[i])
@@ -87,7 +87,7 @@ func (p partial) distance(got []float64) (most float64) {
 	return most
 }
 
-// splitRow is the tiles of a row under one maximum.
+// splitRow returns the sums of the tiles of a row, all relative to one maximum.
 func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) []partial {
 	h := s.HeadKV(at.H)
 	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.D)

@@ -1,17 +1,17 @@
-// Package ref is what attention ought to give, and how far something is from it.
+// Package ref computes reference results of attention, and measures the errors of a kernel
+// against them.
 //
-// [Attention] computes softmax(Q·Kᵀ·scale)·V in float64, over the numbers one
-// started from or over the quantised ones. The first tells how good a kernel is with
-// its format, the second how good it is for its format. Where that is too much work,
-// [Rows] picks some rows.
+// [Attention] computes softmax(Q·Kᵀ·scale)·V in float64, from the original inputs or from the
+// quantised ones. With the original inputs, the error of a kernel includes that of its
+// format; with the quantised inputs it does not. For large problems, [Rows] picks some rows.
 //
-// [Generate] makes inputs: a named distribution, a seed and a shape, and from them
-// the same bits on every machine. Some distributions look like activations, others
-// provoke: logits that overflow a naive softmax, rows that must come out as one row
-// of V, maxima that rise with every tile.
+// [Generate] makes inputs from the name of a distribution, a seed and a shape. It gives the
+// same bits on every machine. Some distributions look like activations. Others are chosen to
+// find mistakes: logits that overflow a naive softmax, rows whose result must be one row of
+// V, maxima that rise with every tile.
 //
-// [Result.Compare] measures errors: the largest, the mean, how many are too large,
-// where the worst one is, and how they lie over batch, heads, rows and columns.
-// [BlameKV] asks whether a wrong row is a right one with a tile of K and V left out
-// or counted twice.
+// [Result.Compare] measures errors: the largest, the mean, how many are too large, where the
+// worst one is, and how they are distributed over batch, heads, rows and columns. [BlameKV]
+// finds out whether a wrong row can be explained by a tile of K and V that was left out or
+// counted twice.
 package ref

@@ -7,19 +7,19 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 )
 
-// Errors is how far numbers are from what they ought to be.
+// Errors describes the differences between numbers and their expected values.
 //
-// An error that is no number, because either side is NaN or one is infinite, is
-// counted in NotFinite and Bad, and makes Max, Mean and RMSE [math.MaxFloat64], which
-// passes no tolerance.
+// If a number or its expected value is NaN, or one of them is infinite, the element is
+// counted in NotFinite and Bad, and Max, Mean and RMSE become [math.MaxFloat64], which is
+// above every tolerance.
 type Errors struct {
 	Elements  int     `json:"elements"`
 	Max       float64 `json:"max"`
 	Mean      float64 `json:"mean"` // of magnitudes
 	RMSE      float64 `json:"rmse"`
-	Bias      float64 `json:"bias"` // mean with signs
-	Tol       float64 `json:"tol"`  // what an error may be
-	Bad       int     `json:"bad"`  // larger ones
+	Bias      float64 `json:"bias"` // mean of the signed errors
+	Tol       float64 `json:"tol"`  // the largest error that is allowed
+	Bad       int     `json:"bad"`  // number of errors above Tol
 	BadShare  float64 `json:"bad_share"`
 	NotFinite int     `json:"not_finite"`
 	Worst     Element `json:"worst"`
@@ -30,7 +30,7 @@ type Errors struct {
 	ByColumn  []Part `json:"by_column"`
 }
 
-// Element is one number and what it ought to be.
+// Element is one number with its expected value.
 type Element struct {
 	B    int   `json:"b"`
 	H    int   `json:"h"`
@@ -40,7 +40,7 @@ type Element struct {
 	Got  Float `json:"got"`
 }
 
-// Part is the errors of some of the elements.
+// Part holds the errors of some of the elements.
 type Part struct {
 	First    int     `json:"first"` // batch, head, row or column that it starts with
 	Elements int     `json:"elements"`
@@ -49,11 +49,11 @@ type Part struct {
 	Bad      int     `json:"bad"`
 }
 
-// CompareOptions say how errors are judged and laid out.
+// CompareOptions are the settings of Compare.
 type CompareOptions struct {
-	// Tol is the largest error that is not bad.
+	// Tol is the largest error that is allowed.
 	Tol float64
-	// RowTile is how many rows a tile has in ByRowTile; 0 is 32.
+	// RowTile is the number of rows per tile in ByRowTile. 0 selects 32.
 	RowTile int
 }
 
@@ -65,7 +65,7 @@ func (r *Result) Compare(got Tensor, opt CompareOptions) (*Errors, error) {
 	return r.compare(r.O, got, opt)
 }
 
-// CompareLSE measures the errors of the logarithms of sums, [B,Hq,Sq].
+// CompareLSE measures the errors of the log-sum-exp, [B,Hq,Sq].
 func (r *Result) CompareLSE(got []float32, opt CompareOptions) (*Errors, error) {
 	d := r.Shape.Q()
 	d.D = 1
@@ -117,7 +117,7 @@ func (s *sum) add(e float64, bad, finite bool) {
 	s.bias += e
 }
 
-// over is a mean, if there is one.
+// over returns a mean, or 0 without elements.
 func (s *sum) over(total float64) float64 {
 	if s.notFinite > 0 {
 		return math.MaxFloat64
@@ -132,7 +132,7 @@ func (s *sum) largest() float64 {
 	return s.max
 }
 
-// collector collects errors, all together and by where they are.
+// collector collects errors: over all elements, and by place.
 type collector struct {
 	opt                       CompareOptions
 	all                       sum
@@ -191,7 +191,7 @@ func parts(sums []sum, step int) (ps []Part) {
 	return ps
 }
 
-// String is the errors in a line.
+// String returns the errors in one line.
 func (e *Errors) String() string {
 	w := e.Worst
 	s := fmt.Sprintf("max %.3g, mean %.3g, rmse %.3g, %d of %d above %.3g", e.Max, e.Mean, e.RMSE, e.Bad, e.Elements, e.Tol)

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Inputs are the operands of attention. All their numbers are halves.
+// Inputs are the operands of attention. All their numbers are half-precision numbers.
 type Inputs struct {
 	Shape   problem.Shape
 	Q, K, V *Floats
@@ -18,11 +18,11 @@ type Inputs struct {
 type Distribution struct {
 	Name string
 	Doc  string // what it is for, in one line
-	// A nil one is normal.
+	// A nil function makes normal rows.
 	q, k, v rowFunc
 }
 
-// Distributions are those that Generate knows.
+// Distributions are the distributions that Generate knows.
 func Distributions() []Distribution {
 	return []Distribution{
 		{"normal", "N(0,1): what the original effort measured with", nil, nil, nil},
@@ -52,7 +52,7 @@ func Generate(name string, seed uint64, s problem.Shape) (*Inputs, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return nil, fmt.Errorf("no distribution %q: there are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("distribution %q is not known: use %s", name, strings.Join(names, ", "))
 }
 
 func (d Distribution) generate(seed uint64, s problem.Shape) *Inputs {
@@ -63,7 +63,7 @@ func (d Distribution) generate(seed uint64, s problem.Shape) *Inputs {
 	return in
 }
 
-// rows makes a tensor and rounds it to halves.
+// rows makes a tensor and rounds it to half precision.
 func (m *maker) rows(row rowFunc) *Floats {
 	if row == nil {
 		row = normal
@@ -82,13 +82,13 @@ func (m *maker) rows(row rowFunc) *Floats {
 	return t
 }
 
-// Quantised is inputs of one byte an element.
+// Quantised are inputs with one byte per element.
 type Quantised struct {
 	Shape   problem.Shape
 	Q, K, V *fp8.Tensor
 }
 
-// Quantise quantises Q, K and V alike.
+// Quantise quantises Q, K and V in the same way.
 func (in *Inputs) Quantise(f fp8.Format, s fp8.Scaling) (*Quantised, error) {
 	q := &Quantised{Shape: in.Shape}
 	for _, part := range []struct {

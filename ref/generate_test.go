@@ -257,7 +257,7 @@ func TestOutliersAndTiny(t *testing.T) {
 }
 
 func TestGenerateRefuses(t *testing.T) {
-	if _, err := Generate("cauchy", 0, problem.Square(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "there are normal, uniform") {
+	if _, err := Generate("cauchy", 0, problem.Square(1, 1, 1, 1)); err == nil || !strings.Contains(err.Error(), "use normal, uniform") {
 		t.Error(err)
 	}
 	if _, err := Generate("normal", 0, problem.Shape{}); err == nil {

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// parallel does n things on all cores, in no particular order.
+// parallel calls a function n times on all cores, in no particular order.
 func parallel(n int, do func(i int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup

@@ -7,10 +7,10 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// Rows picks n rows of a shape, or all if there are no more. In the first and the
-// last head it takes the first and the last row and those at the edges of tiles,
-// where kernels go wrong; the others are anywhere. The same shape, number and seed
-// give the same rows, in order.
+// Rows picks n rows of a shape, or all rows if there are not more. In the first and the last
+// head it picks the first and the last row and rows at the edges of tiles, where kernels
+// often have mistakes. It picks the others at random. The same shape, number and seed give
+// the same rows, in order.
 func Rows(s problem.Shape, n int, seed uint64) []Row {
 	if n >= s.Q().Rows() {
 		return allRows(s)

@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 )
 
-// Tensor is numbers [B,H,S,D] that are read a row at a time. Quantised tensors,
-// *fp8.Tensor, are; so are plain numbers and the outputs of kernels.
+// Tensor is a tensor [B,H,S,D] that is read row by row: a quantised tensor (*fp8.Tensor),
+// plain numbers, or the output of a kernel.
 type Tensor interface {
 	Dims() fp8.Dims
 	// Row writes the D numbers of a row.
@@ -21,7 +21,7 @@ type Floats struct {
 	Data  []float32
 }
 
-// Dims are the extents.
+// Dims returns the extents.
 func (t *Floats) Dims() fp8.Dims { return t.Shape }
 
 // Row writes a row.
@@ -36,7 +36,7 @@ func (t *Floats) row(b, h, s int) []float32 {
 	return t.Data[at : at+t.Shape.D]
 }
 
-// F32 is a tensor of float32, which must be as many as it has elements.
+// F32 returns a tensor of float32. The number of values must be the number of elements.
 func F32(d fp8.Dims, data []float32) (*Floats, error) {
 	if err := fits(d, len(data), d.Len(), "elements"); err != nil {
 		return nil, err
@@ -44,11 +44,10 @@ func F32(d fp8.Dims, data []float32) (*Floats, error) {
 	return &Floats{d, data}, nil
 }
 
-// F16 is a tensor of halves as they lie in memory, for instance the output of a
-// kernel.
+// F16 returns a tensor of half-precision numbers in memory, such as the output of a kernel.
 func F16(d fp8.Dims, data []byte) (Tensor, error) { return newHalves(d, data, fp8.FromF16) }
 
-// BF16 is a tensor of bfloat16s as they lie in memory.
+// BF16 returns a tensor of bfloat16 numbers in memory.
 func BF16(d fp8.Dims, data []byte) (Tensor, error) { return newHalves(d, data, fp8.FromBF16) }
 
 // halves is a tensor of 16-bit numbers.

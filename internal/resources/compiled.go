@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
-// compile asks the compiler of a device, which speaks for that device alone.
+// compile gets the figures from the compiler of a device, which knows only that device.
 func (r *Report) compile(name, text string, target ptx.Target, dev device.Device) error {
 	if dev == nil {
 		return errors.New("no GPU: its driver's compiler cannot be asked")

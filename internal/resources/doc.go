@@ -1,9 +1,8 @@
-// Package resources says what kernels take of a GPU: registers, spills, stack,
-// shared and constant memory.
+// Package resources finds the resources that kernels need on a GPU: registers, spills,
+// stack, shared and constant memory.
 //
-// Who is asked depends on what there is. NVIDIA's assembler, ptxas, knows all of
-// it and for any target, so a machine with a Hopper card learns what a kernel
-// takes on Ada. Without it, the compiler in the driver knows of the card that is
-// present. Without a card there is an estimate from live ranges. Every [Figure]
-// says which of these it is from, and a figure that nobody knows says so too.
+// There are three sources. ptxas, NVIDIA's assembler, gives all figures for any target.
+// Without ptxas, the compiler in the driver gives figures for the GPU of the machine.
+// Without a GPU, registers are estimated from live ranges. Every [Figure] names its source,
+// and a figure without a source is unknown.
 package resources

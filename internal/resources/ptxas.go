@@ -15,7 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// assemble asks ptxas.
+// assemble gets the figures from ptxas.
 func (r *Report) assemble(ctx context.Context, text string, target ptx.Target, ptxas string) error {
 	if ptxas == "" {
 		return errNoPtxas
@@ -33,7 +33,7 @@ func (r *Report) assemble(ctx context.Context, text string, target ptx.Target, p
 	return r.each(func(u *Usage) error {
 		found, ok := parsed.kernels[u.Kernel]
 		if !ok {
-			return fmt.Errorf("%s says nothing of %s: is its -v output of another form?", ptxas, u.Kernel)
+			return fmt.Errorf("%s reports no figures for %s: is the form of its -v output unknown?", ptxas, u.Kernel)
 		}
 		found.Kernel, found.Target = u.Kernel, u.Target
 		*u = *found
@@ -41,8 +41,8 @@ func (r *Report) assemble(ctx context.Context, text string, target ptx.Target, p
 	})
 }
 
-// firstComplaint is the line that says what is wrong; the last one only says that
-// something is.
+// firstComplaint returns the first error line. The last line only says that there was an
+// error.
 func firstComplaint(out string, err error) string {
 	for line := range strings.Lines(out) {
 		if m := problemPattern.FindStringSubmatch(line); m != nil {
@@ -62,7 +62,7 @@ func firstComplaint(out string, err error) string {
 	return err.Error()
 }
 
-// What ptxas writes. "ptxas info    : Used 10 registers, 376 bytes cmem[0]"
+// The lines that ptxas writes, such as "ptxas info    : Used 10 registers, 376 bytes cmem[0]".
 var (
 	problemPattern = regexp.MustCompile(`^ptxas .*?(?:, line (\d+); )?(?:error|fatal)\s*: (.*)`)
 	entryPattern   = regexp.MustCompile(`Compiling entry function '([^']*)'`)
@@ -76,7 +76,7 @@ var (
 	namePattern    = regexp.MustCompile(`(?:function|entry) '([^']+)'`)
 )
 
-// verbose is what ptxas -v said.
+// verbose is the output of ptxas -v.
 type verbose struct {
 	kernels map[string]*Usage
 	advice  []Advice
@@ -85,7 +85,7 @@ type verbose struct {
 // parseVerbose reads the output of ptxas -v, of CUDA 11 to 13.
 func parseVerbose(out string) verbose {
 	v := verbose{kernels: map[string]*Usage{}}
-	current := &Usage{} // what precedes the first kernel is the module's
+	current := &Usage{} // lines before the first kernel are about the module
 	properties := ""    // the function whose frame comes next
 	for line := range strings.Lines(out) {
 		switch {
@@ -109,8 +109,8 @@ func parseVerbose(out string) verbose {
 	return v
 }
 
-// used reads the line of registers and memory. What it does not mention is none,
-// but for barriers, of which older assemblers say nothing.
+// used reads the line of registers and memory. A figure that the line does not have is 0,
+// except for barriers, which older versions of ptxas do not report.
 func (u *Usage) used(line string) {
 	u.Registers = ptxasFigure(usedPattern.FindStringSubmatch(line)[1])
 	u.Shared, u.Constant = ptxasFigure("0"), ptxasFigure("0")

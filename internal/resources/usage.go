@@ -12,26 +12,26 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// Source is where a figure is from.
+// Source is the source of a figure.
 type Source string
 
 // The sources, the best first.
 const (
-	Ptxas    Source = "ptxas"    // the assembler, for the target asked for
-	JIT      Source = "jit"      // the driver's compiler, for the card that is present
+	Ptxas    Source = "ptxas"    // ptxas, for any target
+	JIT      Source = "jit"      // the driver's compiler, for the GPU of the machine
 	Estimate Source = "estimate" // live ranges and declarations
 )
 
-// Figure is a number and where it is from. An unknown one is the zero value.
+// Figure is a number with its source. The zero value is an unknown figure.
 type Figure struct {
 	Value  int    `json:"value"`
 	Source Source `json:"source,omitempty"`
 }
 
-// Known reports whether anyone knew the number.
+// Known reports whether the figure has a source.
 func (f Figure) Known() bool { return f.Source != "" }
 
-// String is the number with its source, "unknown" without one.
+// String returns the number with its source, or "unknown".
 func (f Figure) String() string {
 	if !f.Known() {
 		return "unknown"
@@ -39,31 +39,30 @@ func (f Figure) String() string {
 	return strconv.Itoa(f.Value) + " (" + string(f.Source) + ")"
 }
 
-// Usage is what a kernel takes. Memory is in bytes; registers, stack and spills
-// are a thread's, shared memory a block's.
+// Usage holds the resources of a kernel. Memory is in bytes. Registers, stack and spills are
+// per thread, shared memory is per block.
 type Usage struct {
 	Kernel      string `json:"kernel"`
 	Target      string `json:"target"`
 	Registers   Figure `json:"registers"`
 	SpillStores Figure `json:"spill_stores"`
 	SpillLoads  Figure `json:"spill_loads"`
-	Stack       Figure `json:"stack"`    // the JIT's has the spills in it
+	Stack       Figure `json:"stack"`    // includes spills if the source is JIT
 	Shared      Figure `json:"shared"`   // static
-	Constant    Figure `json:"constant"` // all banks, parameters among them
+	Constant    Figure `json:"constant"` // all banks, including parameters
 	Barriers    Figure `json:"barriers"`
 }
 
-// Report is what the kernels of a module take.
+// Report holds the resources of the kernels of a module.
 type Report struct {
 	Kernels []Usage `json:"kernels"`
-	// Advice is what the assembler had to say besides, such as that it runs
-	// wgmma instructions one after another.
+	// Advice are other remarks of ptxas, such as that it serialises wgmma instructions.
 	Advice []Advice `json:"advice"`
 	// Notes say why better sources were not used.
 	Notes []string `json:"notes"`
 }
 
-// Usage is that of a kernel, nil when the module has none of that name.
+// Usage returns the usage of a kernel, or nil if the module has no kernel of that name.
 func (r *Report) Usage(kernel string) *Usage {
 	for i := range r.Kernels {
 		if r.Kernels[i].Kernel == kernel {
@@ -73,7 +72,7 @@ func (r *Report) Usage(kernel string) *Usage {
 	return nil
 }
 
-// Advice is a remark of the assembler.
+// Advice is a remark of ptxas.
 type Advice struct {
 	Severity string `json:"severity"` // "info" or "warning"
 	Code     string `json:"code"`     // "C7510", or ""
@@ -82,21 +81,21 @@ type Advice struct {
 	Message  string `json:"message"`
 }
 
-// Asked is who can be asked.
+// Asked names the sources that can be used.
 type Asked struct {
-	Ptxas  string        // path of the assembler, empty for none
-	Device device.Device // whose compiler is asked, nil for none
+	Ptxas  string        // path of ptxas, or ""
+	Device device.Device // the device whose compiler is used, or nil
 }
 
-// OnPath is ptxas if it is on PATH, and no device.
+// OnPath returns ptxas, if it is on PATH, and no device.
 func OnPath() Asked {
-	path, _ := exec.LookPath("ptxas") // not there is a normal case
+	path, _ := exec.LookPath("ptxas") // it is normal that ptxas is missing
 	return Asked{Ptxas: path}
 }
 
-// Of finds what the kernels of PTX take on a target. name stands for the text in
-// errors. A source that fails is passed over with a note; only PTX that does not
-// parse, or that the target cannot run, is an error.
+// Of finds the resources that the kernels of a PTX text need on a target. name stands for the
+// text in errors. If a source fails, Of adds a note and uses the next one. It returns an
+// error only for PTX that does not parse or that the target cannot run.
 func Of(ctx context.Context, name, text string, target ptx.Target, ask Asked) (*Report, error) {
 	m, err := parse.Parse(name, text)
 	if err != nil {
