@@ -1,6 +1,10 @@
 package tile
 
-import "github.com/GOATnote-Inc/attest/build"
+import (
+	"math"
+
+	"github.com/GOATnote-Inc/attest/build"
+)
 
 // PingPong is ping-pong scheduling: the warps of several warpgroups use a unit that they
 // share one after the other. While one warpgroup uses the tensor cores, another computes
@@ -63,10 +67,10 @@ func (m *Member) WaitIn(round build.U32) {
 	m.k.MbarrierWait(m.mine, round.Xor(m.first).And(1))
 }
 
-// Pass lets the next member begin. last is a number above zero, or NaN, that must be
-// computed before: apart from a branch, nothing else keeps ptxas from moving arithmetic
-// past this call.
+// Pass lets the next member begin. last is any number but -∞ that must be computed before:
+// apart from a branch, nothing else keeps ptxas from moving arithmetic past this call. A
+// member whose last is -∞ would never pass, and the others would wait for ever.
 func (m *Member) Pass(w Warp, last build.F32) {
-	done := last.SetpGeu(0).And(w.One())
+	done := last.SetpGeu(-math.MaxFloat32).And(w.One())
 	m.k.If(done, func() { m.k.MbarrierArrive(m.next) })
 }

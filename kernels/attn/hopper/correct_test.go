@@ -215,6 +215,25 @@ func TestNaN(t *testing.T) {
 	}
 }
 
+// TestManyNaN has NaN in so many keys of a tile that all lanes of a row have one: the row's
+// maximum is then NaN, and the exponentials of its other keys are meaningless. The kernel
+// must still end, and every row be NaN.
+func TestManyNaN(t *testing.T) {
+	for _, d := range Designs()[1:] {
+		p := square(1, 1, 256, 64, problem.E4M3)
+		in := generate(t, "normal", p, 1)
+		for key := range 8 {
+			in.K.Data[key*64+5] = 0x7f
+		}
+		r := newBench(t, emulator(t, 0, nil), in).run(d.Config(p, 132))
+		for i := 0; i < len(r.O); i += 2 {
+			if h := binary.LittleEndian.Uint16(r.O[i:]); h&0x7fff <= 0x7c00 {
+				t.Fatalf("%s: element %d of O is not NaN", d.Name, i/2)
+			}
+		}
+	}
+}
+
 // TestMinusInfinity has keys whose score is -∞ for every query. They count as little as masked
 // keys. If all scores of a row are -∞, its output is 0 and its LSE -∞, as in the reference.
 func TestMinusInfinity(t *testing.T) {
