@@ -38,7 +38,7 @@ func (c *Catalogue) WriteText(w io.Writer, s term.Style, width int, titles bool)
 		p := c.Presets[i]
 		return []any{p.Name, p.HeadDim, p.Threads, p.Shared, p.Target, p.Config}
 	})
-	section("toggles", len(c.Toggles), "", []string{"family", "toggle", "values", "what it decides"}, func(i int) []any {
+	section("toggles", len(c.Toggles), "", []string{"family", "toggle", "values that tune tries", "what it decides"}, func(i int) []any {
 		t := c.Toggles[i]
 		return []any{t.Family, t.Name, t.Values, t.What}
 	})

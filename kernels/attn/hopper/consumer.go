@@ -37,7 +37,7 @@ func (g *gen) consume() {
 			t := a.softmax.Tile(S) // m = rowmax S
 			var w []build.F32
 			if !c.TileMaxima {
-				w = t.Raise() // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
+				w = t.Raise() // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
 			}
 			if at.pingPong {
 				a.waitPingPong() // one warpgroup at a time begins its exponentials
@@ -61,7 +61,7 @@ func (g *gen) consume() {
 			if c.TileMaxima && !at.weightEarly {
 				w = t.Weight(O) // w = 2^(c·m - c·m₀)
 			}
-			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise
+			t.AddSums(w) // l = l + w·ΣP, or w·l + ΣP after Raise; nothing with SumsInV, where T holds ΣP
 
 			slot = a.V.Slot()
 			if !at.early {

@@ -58,7 +58,7 @@ type gen struct {
 	qs, ks, vs                   build.Global[build.F32]
 	o                            build.Global[build.B16]
 	lse                          build.Global[build.F32]
-	heads, shared, perBatch      build.U32
+	heads, headsPerKV, perBatch  build.U32
 	seqQ, seqKV                  build.U32
 	scale                        build.F32
 	mem                          build.Shared[build.B8]
@@ -82,7 +82,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	if p.LSE {
 		g.lse = params.Floats("lse")
 	}
-	g.heads, g.shared, g.perBatch = params.U32("heads", "B*H"), params.U32("group", "H/Hkv"), params.U32("perBatch", "H")
+	g.heads, g.headsPerKV, g.perBatch = params.U32("heads", "B*H"), params.U32("group", "H/Hkv"), params.U32("perBatch", "H")
 	g.seqQ, g.seqKV = params.U32("seqQ", "Sq"), params.U32("seqKV", "Skv")
 	g.scale = params.F32("scale", "scale")
 	g.args = params.Args()
@@ -93,8 +93,8 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	}
 	g.mask = part.Mask{K: k, SeqQ: g.seqQ, SeqKV: g.seqKV, Causal: p.Causal}
 	g.work = part.Work{K: k, Rows: c.rows(), Keys: c.TileN, Heads: g.heads, Mask: g.mask, Persistent: c.Persistent, Split: c.Split, Rank: g.rank}
-	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.shared, Step: 1}
-	g.out = part.Output{K: k, O: g.o, Type: outputType(p), SeqQ: g.seqQ, D: g.d}
+	g.scales = part.Scales{K: k, Q: g.qs, Key: g.ks, V: g.vs, Softmax: g.scale, HeadsInBatch: g.perBatch, Grouped: true, Group: g.headsPerKV, Step: 1}
+	g.out = part.Output{K: k, O: g.o, Type: attn.OutputType(p), SeqQ: g.seqQ, D: g.d}
 	g.placeShared(k.DynamicShared(1024))
 	return g
 }
@@ -220,5 +220,5 @@ func (g *gen) headKV(it part.Item) build.U32 {
 	if g.p.Hkv == g.p.Hq {
 		return it.Head
 	}
-	return it.Head.Div(g.shared)
+	return it.Head.Div(g.headsPerKV)
 }

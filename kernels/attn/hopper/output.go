@@ -3,17 +3,7 @@ package hopper
 import (
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/kernels/attn/part"
-	"github.com/GOATnote-Inc/attest/problem"
-	"github.com/GOATnote-Inc/attest/ptx"
 )
-
-// outputType returns the PTX type of O.
-func outputType(p problem.Attention) ptx.Type {
-	if p.Output == problem.BF16 {
-		return ptx.BF16
-	}
-	return ptx.F16
-}
 
 // outputRows returns where the lane's rows of O go, from column col on. Transposing V put
 // even dimensions into the first eight columns of sixteen and odd ones into the last, so

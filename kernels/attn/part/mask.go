@@ -6,8 +6,8 @@ import (
 )
 
 // Mask decides which keys a query row sees: those within the sequence and, when Causal,
-// those that do not come after the query. Every question about visible keys is answered
-// in this file, from end. The last query sees all keys, so query i sees the keys 0 to
+// those that do not come after the query. This file answers every question that a kernel has
+// about visible keys. The last query sees all keys, so query i sees the keys 0 to
 // i+SeqKV-SeqQ.
 type Mask struct {
 	K           *build.Kernel

@@ -94,7 +94,7 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 	g.mask = part.Mask{K: k, SeqQ: seq, SeqKV: seq}
 	g.work = part.Work{K: k, Rows: c.TileM, Keys: c.TileN, Heads: heads.MulLo(batch), Mask: g.mask, Persistent: c.Persistent, Linear: true}
 	g.scales = part.Scales{K: k, Q: qs, Key: ks, V: vs, Softmax: scale, HeadsInBatch: heads, Step: step(p)}
-	g.out = part.Output{K: k, O: o, Type: outputType(p), SeqQ: seq, D: g.d}
+	g.out = part.Output{K: k, O: o, Type: attn.OutputType(p), SeqQ: seq, D: g.d}
 	g.lse.K, g.lse.SeqQ = k, seq
 
 	g.tid = k.TidX()
@@ -111,14 +111,6 @@ func newGen(k *build.Kernel, p problem.Attention, c Config) *gen {
 		k.SyncThreads() // the table and the barriers are initialised
 	}
 	return g
-}
-
-// outputType returns the PTX type of O.
-func outputType(p problem.Attention) ptx.Type {
-	if p.Output == problem.BF16 {
-		return ptx.BF16
-	}
-	return ptx.F16
 }
 
 // head returns where an item's head begins in Q, K or V.

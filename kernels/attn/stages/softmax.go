@@ -22,7 +22,7 @@ func (g *gen) newSoftmax(c *build.Var[build.F32], slots int) *part.Softmax {
 func (g *gen) weights(s *part.Softmax, S *tile.Frag, j, row build.U32) (w []build.F32) {
 	g.mask.Apply(S, g.w.Lane, j.MulLo(g.c.TileN), row)
 	t := s.Tile(S)           // m = rowmax S
-	w = t.Raise()            // w = 2^(c·m₀ - c·m), m₀ = m = max(m₀, m)
+	w = t.Raise()            // m' = max(m, m₀), w = 2^(c·m₀ - c·m'), m₀ = m = m'
 	P := t.Exp(0, g.c.TileN) // P = 2^(c·S - c·m)
 	for i := range P {
 		S.Set(i, P[i])
