@@ -42,9 +42,9 @@ const afterFaults = `.version 8.0
 	ret;
 }`
 
-// runPast runs afterFaults with a tail and returns what it found, the error of the launch
-// and the buffer.
-func runPast(t *testing.T, tail string, opts emu.Options) ([]finding.Finding, error, []byte) {
+// runPast runs afterFaults with a tail and returns what it found, the buffer and the error
+// of the launch.
+func runPast(t *testing.T, tail string, opts emu.Options) ([]finding.Finding, []byte, error) {
 	t.Helper()
 	c := check.New()
 	opts.Observer = c
@@ -72,14 +72,14 @@ func runPast(t *testing.T, tail string, opts emu.Options) ([]finding.Finding, er
 	if err := b.Read(0, data); err != nil {
 		t.Fatal(err)
 	}
-	return c.Findings(), launched, data
+	return c.Findings(), data, launched
 }
 
 // TestKeepGoing: after an access that is out of bounds the launch continues. The checkers
 // report it and all that comes later, in this order, and the launch fails with the first
 // fault.
 func TestKeepGoing(t *testing.T) {
-	found, err, data := runPast(t, "", emu.Options{KeepGoing: true})
+	found, data, err := runPast(t, "", emu.Options{KeepGoing: true})
 	var got, want []string
 	for i := range found {
 		got = append(got, fmt.Sprintf("%d %s", found[i].Line, found[i].Kind))
@@ -108,7 +108,7 @@ func TestKeepGoing(t *testing.T) {
 
 // TestStopAtFault: without KeepGoing the first fault ends the launch.
 func TestStopAtFault(t *testing.T) {
-	found, err, _ := runPast(t, "", emu.Options{})
+	found, _, err := runPast(t, "", emu.Options{})
 	var fault *device.Fault
 	if len(found) != 1 || found[0].Kind != check.OOBGlobal || !errors.As(err, &fault) {
 		t.Errorf("found %v and the launch gave %v, want one access out of bounds", found, err)
@@ -124,7 +124,7 @@ func TestKeepGoingEnds(t *testing.T) {
 		"trap":     "trap;\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err, _ := runPast(t, tail, emu.Options{KeepGoing: true})
+			found, _, err := runPast(t, tail, emu.Options{KeepGoing: true})
 			var fault *device.Fault
 			if !errors.As(err, &fault) || fault.Class != check.OOBGlobal {
 				t.Errorf("the launch gave %v, want the first fault", err)

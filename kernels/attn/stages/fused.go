@@ -98,10 +98,14 @@ func (g *gen) fused(it part.Item) {
 	a := g.newAttention(it)
 	kt, v := g.w.BT(K), g.w.B(V)
 	k.Loop(0, it.Tiles, 1, func(n build.U32) {
-		kv.load(n)   // K, V = the item's n-th tile, decoded
-		a.scores(kt) // S = Q·Kᵀ
-		a.softmax(n) // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
-		a.output(v)  // U += P·V
+		kv.wait()       // this thread's bytes of tile n have arrived
+		k.SyncThreads() // all warps are done with K and V of the round before
+		kv.decode(n)    // K, V = tile n
+		kv.refill(n)    // the copy of a later tile begins
+		k.SyncThreads() // all threads have decoded their share
+		a.scores(kt)    // S = Q·Kᵀ
+		a.softmax(n)    // P = 2^(c·S-c·m), l = w·l + ΣP, U = w·U
+		a.output(v)     // U += P·V
 	})
 	a.end()
 }

@@ -23,25 +23,32 @@ func (g *gen) openKV(it part.Item, K, V tile.Tile[build.F16]) kv {
 	return b
 }
 
-// load decodes the item's n-th tile into K and V, while the bytes of the next tiles are being
-// copied.
-func (b kv) load(n build.U32) {
-	g := b.g
-	k := g.k
+// wait waits until the bytes of the next tile that this thread copied have arrived. Without
+// a ring there is nothing to wait for.
+func (b kv) wait() {
 	if b.ring != nil {
-		b.ring.async.Wait() // the bytes of the tile that this thread copied have arrived
+		b.ring.async.Wait()
 	}
-	k.SyncThreads() // all warps are done with the tiles of the round before
+}
+
+// decode decodes the item's n-th tile into K and V: from the ring, or straight from global
+// memory.
+func (b kv) decode(n build.U32) {
+	g := b.g
 	if b.ring == nil {
 		row0 := b.it.Tile(n).MulLo(g.c.TileN)
 		g.loadTile(b.crew, g.head(b.it, g.kk), row0, b.K, g.decode)
 		g.loadTile(b.crew, g.head(b.it, g.v), row0, b.V, g.decode)
-		k.SyncThreads()
 		return
 	}
 	slot := b.ring.async.Slot()
 	g.decodeTile(b.crew, b.ring.rawK.At(slot), g.alone(b.K))
 	g.decodeTile(b.crew, b.ring.rawV.At(slot), g.alone(b.V))
-	b.ring.next(n)
-	k.SyncThreads() // all threads have decoded their share
+}
+
+// refill starts the copy of a later tile into the slot that round n has read.
+func (b kv) refill(n build.U32) {
+	if b.ring != nil {
+		b.ring.next(n)
+	}
 }

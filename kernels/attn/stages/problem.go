@@ -17,7 +17,7 @@ func checkProblem(p problem.Attention) error {
 	case p.Causal:
 		return fmt.Errorf("the stages have no causal mask: use a kernel of another family")
 	case p.Hq != p.Hkv || p.Sq != p.Skv:
-		return fmt.Errorf("K and V have %d heads and %d positions, Q has %d and %d: the stages need K and V of the shape of Q", p.Hkv, p.Skv, p.Hq, p.Sq)
+		return fmt.Errorf("the stages need K and V of the shape of Q: K and V have %d heads and %d positions, Q has %d and %d", p.Hkv, p.Skv, p.Hq, p.Sq)
 	case !p.Format.OneByte():
 		return fmt.Errorf("format %s is not supported: use e4m3, e5m2 or u8", p.Format)
 	}

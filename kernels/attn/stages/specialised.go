@@ -65,47 +65,46 @@ func (g *gen) consume(it part.Item, slot *tile.Side) {
 // produceBoth loads an item in the only producer warp.
 func (g *gen) produceBoth(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, true)
-	r.eachTile(func(raw build.U32) {
-		g.fillSlot(slot, r.crew, r.rawK.At(raw))
+	g.k.Loop(0, it.Tiles, 1, func(n build.U32) {
+		r.async.Wait() // this lane's bytes of K and V have arrived
+		raw := r.async.Slot()
+		g.decodeTile(r.crew, r.rawK.At(raw), g.decoded(slot).At(slot.Wait())) // K, once the slot is empty
+		slot.Signal(g.w)                                                      // K is there
 		slot.Next()
-		g.fillSlot(slot, r.crew, r.rawV.At(raw))
+		g.decodeTile(r.crew, r.rawV.At(raw), g.decoded(slot).At(slot.Wait())) // V, once the slot is empty
+		slot.Signal(g.w)                                                      // V is there
 		slot.Next()
+		r.next(n) // the copy of a later tile begins
 	})
 }
 
 // produceK loads the keys of an item. The other producer fills every other slot.
 func (g *gen) produceK(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, true, false)
-	r.eachTile(func(raw build.U32) {
-		g.fillSlot(slot, r.crew, r.rawK.At(raw))
+	g.k.Loop(0, it.Tiles, 1, func(n build.U32) {
+		r.async.Wait() // this lane's bytes of K have arrived
+		g.decodeTile(r.crew, r.rawK.At(r.async.Slot()), g.decoded(slot).At(slot.Wait()))
+		slot.Signal(g.w) // K is there
 		slot.Next()
 		slot.Next()
+		r.next(n) // the copy of a later tile begins
 	})
 }
 
 // produceV loads the values of an item. The other producer fills every other slot.
 func (g *gen) produceV(it part.Item, slot *tile.Side) {
 	r := g.openRing(g.lanes(), it, false, true)
-	r.eachTile(func(raw build.U32) {
-		g.fillSlot(slot, r.crew, r.rawV.At(raw))
+	g.k.Loop(0, it.Tiles, 1, func(n build.U32) {
+		r.async.Wait() // this lane's bytes of V have arrived
+		g.decodeTile(r.crew, r.rawV.At(r.async.Slot()), g.decoded(slot).At(slot.Wait()))
+		slot.Signal(g.w) // V is there
 		slot.Next()
 		slot.Next()
+		r.next(n) // the copy of a later tile begins
 	})
 }
 
-// eachTile waits for the bytes of one tile after the other, while the next are being copied.
-func (r *ring) eachTile(body func(raw build.U32)) {
-	k := r.g.k
-	k.Loop(0, r.it.Tiles, 1, func(n build.U32) {
-		r.async.Wait()
-		body(r.async.Slot())
-		r.next(n)
-	})
-}
-
-// fillSlot decodes a raw tile into the current slot.
-func (g *gen) fillSlot(slot *tile.Side, c crew, raw build.Shared[build.B8]) {
-	tiles := tile.TilesOf(slot, g.half(g.plan.k, g.c.TileN, g.d))
-	g.decodeTile(c, raw, tiles.At(slot.Wait()))
-	slot.Signal(g.w)
+// decoded returns the slots of decoded tiles.
+func (g *gen) decoded(slot *tile.Side) tile.Tiles[tile.Tile[build.F16]] {
+	return tile.TilesOf(slot, g.half(g.plan.k, g.c.TileN, g.d))
 }

@@ -51,7 +51,7 @@ func (g *gen) unfused(it part.Item) {
 		s.state = append(s.state, g.newSoftmax(logit, s.frag.Slots()))
 	}
 	kv := g.openKV(it, s.K, s.V)
-	g.loadTile(g.block(), g.head(it, g.q), it.Row0, s.Q, g.queries(flip)) // visible after the barrier of kv.load
+	g.loadTile(g.block(), g.head(it, g.q), it.Row0, s.Q, g.queries(flip)) // visible after the first barrier of the loop
 	score, sum := s.scalarScores, s.scalarOutput()
 	if c.TensorQK {
 		score = s.tensorScores
@@ -60,12 +60,16 @@ func (g *gen) unfused(it part.Item) {
 		sum = s.tensorOutput()
 	}
 	k.Loop(0, it.Tiles, 1, func(n build.U32) {
-		kv.load(n)
-		score() // S = Q·Kᵀ
-		k.SyncThreads()
-		s.softmax(n) // P = 2^(c·S-c·m), w
-		k.SyncThreads()
-		sum.add() // U = w·U + P·V
+		kv.wait()       // this thread's bytes of tile n have arrived
+		k.SyncThreads() // all warps are done with K, V and P of the round before
+		kv.decode(n)    // K, V = tile n
+		kv.refill(n)    // the copy of a later tile begins
+		k.SyncThreads() // all threads have decoded their share
+		score()         // S = Q·Kᵀ
+		k.SyncThreads() // all scores are written
+		s.softmax(n)    // P = 2^(c·S-c·m), w
+		k.SyncThreads() // all of P and w is written
+		sum.add()       // U = w·U + P·V
 	})
 	s.end()
 	k.SyncThreads() // all rows of norm are written
