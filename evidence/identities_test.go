@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ var texts = flag.String("texts", "", "write identities.json from a folder of PTX
 
 // TestIdentities wants the published table to name texts of old records, each with the name
 // of its kernel and with the identity of the kernel that is built today for the same name and
-// problem. With -texts it writes the table, with the texts whose normal form today's kernel
+// problem, apart from the one constant of [beforeFix]. With -texts it writes the table, with the texts whose normal form today's kernel
 // has.
 func TestIdentities(t *testing.T) {
 	s := open(t, ".")
@@ -63,7 +64,7 @@ func checkIdentity(c *evidence.Contents, i evidence.Identity) error {
 				switch {
 				case refused != nil:
 					err = refused
-				case s.Identity() == i.Identity:
+				case s.Identity() == i.Identity, beforeFix(s.Kernel) == i.Identity:
 					return nil
 				default:
 					err = fmt.Errorf("today's kernel for %v has the identity %s, not %s", p.Shape, s.Identity(), i.Identity)
@@ -72,6 +73,14 @@ func checkIdentity(c *evidence.Contents, i evidence.Identity) error {
 		}
 	}
 	return err
+}
+
+// beforeFix returns the identity that a kernel had while the warps of a ping-pong handed over
+// only after numbers above zero, and hung on some NaN: the text differs in that constant.
+func beforeFix(k *kernel.Kernel) string {
+	old := *k
+	old.PTX = regexp.MustCompile(`(setp\.geu\.f32 .*), 0fFF7FFFFF;`).ReplaceAllString(k.PTX, "$1, 0f00000000;")
+	return old.Identity()
 }
 
 func writeIdentities(t *testing.T, c *evidence.Contents) {

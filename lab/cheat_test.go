@@ -161,7 +161,7 @@ func TestDoctoredRecords(t *testing.T) {
 		{"6 the comparison stopped early", func(r *record.Record) { r.Correctness.Cases[0].Errors.Elements = 64 }, record.Void, "only 64 elements were compared"},
 		{"8 NaN where it was expected too", func(r *record.Record) { r.Correctness.Cases[0].Dequantised.NotFinite = 1 }, record.Red, "not finite"},
 		{"16 nobody says whether the cache was warm", func(r *record.Record) { times(r).Method.Cache = "" }, record.Void, "the method is not named"},
-		{"18 baseline and candidate swapped", func(r *record.Record) { slices.Reverse(times(r).Names) }, record.Red, "must begin with"},
+		{"18 baseline and candidate swapped", func(r *record.Record) { slices.Reverse(times(r).Names) }, record.Red, "must start with"},
 		{"18 the runs are of others", func(r *record.Record) { times(r).Runs[0].Candidates[0].Name = "stage5" }, record.Red, "as candidate 0"},
 		{"19 zeros were timed", func(r *record.Record) { times(r).Inputs = "zeros" }, record.Void, "less power"},
 		{"20 a tolerance for another type", func(r *record.Record) { r.Correctness.Tolerance.Max = 0.5 }, record.Red, "the gate's is 0.06"},
@@ -171,7 +171,7 @@ func TestDoctoredRecords(t *testing.T) {
 			r.Correctness.Cases[0].Powers[0] = record.Power{Name: gate.Zeros, Why: "it does not apply"}
 		}, record.Void, "the impostor zeros passes"},
 		{"ceilings that nobody probed", func(r *record.Record) { r.Performance.Ceiling = record.Ceiling{} }, record.Void, "not probed"},
-		{"a model's times", func(r *record.Record) { times(r).Predicted = true }, record.Void, "no measurement"},
+		{"a model's times", func(r *record.Record) { times(r).Predicted = true }, record.Void, "predicted, not measured"},
 		{"more time than passed", func(r *record.Record) {
 			b := &times(r).Runs[0].Batches[0]
 			b.End = b.Start.Add(time.Microsecond)

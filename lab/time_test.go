@@ -120,7 +120,7 @@ func TestMethods(t *testing.T) {
 		p.Times.Methods[i].Launches = 4
 	}
 	r, v := measure(t, preset(t, "stage3b"), p)
-	wants(t, v, record.Merge, "the figures hold")
+	wants(t, v, record.Merge, "the times are sound")
 	if n := len(r.Performance.Shapes); n != 4 {
 		t.Fatalf("%d methods", n)
 	}

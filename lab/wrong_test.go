@@ -224,7 +224,7 @@ func TestPowerless(t *testing.T) {
 		{"3 all rows of V are equal", cases(Case{Shape: length(1, 2, 33), Distribution: "constant-v"}, Case{Shape: length(1, 2, 33), Seed: 1, Distribution: "constant-v"}), "impostors"},
 		{"4 attention of one key is the identity", cases(Case{Shape: length(1, 1, 1), Distribution: "normal"}, Case{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"}), "impostors"},
 		{"5 whole tiles only", cases(Case{Shape: length(1, 2, 64), Distribution: "normal"}, Case{Shape: length(1, 2, 64), Seed: 1, Distribution: "normal"}), "no shape has a partial tile"},
-		{"one seed", cases(Case{Shape: length(1, 2, 33), Distribution: "normal"}), "one seed"},
+		{"one seed", cases(Case{Shape: length(1, 2, 33), Distribution: "normal"}), "the same seed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, v := measure(t, preset(t, "stage3b"), c.plan)

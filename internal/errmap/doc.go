@@ -1,5 +1,5 @@
-// Package errmap draws where the errors of an output are, for a terminal: a row for
-// each head, a column for each tile of query rows, and a letter in which larger errors
-// are darker. Below it stand the tiles of keys that are to blame, the worst element and
-// the likely cause, where the record knows them.
+// Package errmap draws for a terminal where the errors of an output are: one row per head,
+// one column per tile of query rows, and a darker letter for a larger error. Below the map it
+// names the tiles of keys that explain the errors, the worst element and the likely cause,
+// where the record has them.
 package errmap

@@ -12,11 +12,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// shades are errors from none that is too large to the largest.
+// shades are the letters for errors, from within the tolerance to the largest.
 const shades = "·░▒▓█"
 
-// Write draws the errors of a case. Errors of up to twice tol are the lightest shade; if
-// all are smaller than that, so are the steps.
+// Write draws the errors of a case. Errors of up to twice tol get the lightest shade. If all
+// errors are smaller than that, the shades start lower.
 func Write(w io.Writer, s term.Style, c *record.Case, tol float64) {
 	if len(c.Map) > 0 {
 		newGrid(c.Map).write(w, s, tol)
@@ -38,14 +38,14 @@ func worst(e *ref.Errors) string {
 	return fmt.Sprintf("batch %d, head %d, row %d, column %d: %.4g, want %.4g", x.B, x.H, x.S, x.D, float64(x.Got), float64(x.Want))
 }
 
-// mostRows and mostColumns are what a terminal shows; beyond, cells are joined and
-// show their worst.
+// mostRows and mostColumns limit the map to a terminal's size. In a larger map neighbouring
+// cells are joined, and each shows its largest error.
 const (
 	mostRows    = 32
 	mostColumns = 64
 )
 
-// grid is the largest errors by head and tile of rows.
+// grid holds the largest error of each head and tile of rows.
 type grid struct {
 	heads   [][2]int // batch and head
 	columns int
@@ -69,8 +69,8 @@ func newGrid(tiles []record.Tile) *grid {
 	return g
 }
 
-// unit is the upper end of no shade and the lower of the first: tol, or less where errors
-// are too large that are small.
+// unit returns the error from which on a cell is shaded: tol, or less where even smaller
+// errors are too large.
 func (g *grid) unit(tol float64) float64 {
 	most := 0.0
 	for _, err := range g.max {
@@ -114,10 +114,10 @@ func (g *grid) legend(perRow, perColumn int, tol float64) string {
 	return text
 }
 
-// groups is how many of n are joined so that at most so many are left.
+// groups returns how many neighbours are joined so that n cells become at most so many.
 func groups(n, most int) int { return max((n+most-1)/most, 1) }
 
-// cell is a letter for an error: each is twice as much as the one before.
+// cell returns the letter for an error. Each letter stands for twice the error of the one before it.
 func cell(s term.Style, err, tol float64) string {
 	letters := []rune(shades)
 	at := 0
@@ -134,7 +134,7 @@ func cell(s term.Style, err, tol float64) string {
 	}
 }
 
-// blamed names the tiles of keys that explain errors, and in how many places.
+// blamed names the tiles of keys that explain errors, and says in how many places each does.
 func blamed(tiles []record.Tile) string {
 	n := map[int]int{}
 	var order []int

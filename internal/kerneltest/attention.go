@@ -15,7 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ref"
 )
 
-// Inputs are an attention problem with Q, K and V, quantised and as they were before.
+// Inputs are an attention problem with Q, K and V, before and after quantisation.
 type Inputs struct {
 	P        problem.Attention
 	Original *ref.Inputs
@@ -51,9 +51,9 @@ type Bench struct {
 	LSE  device.Buffer // nil where the problem has none
 	data map[string]device.Buffer
 
-	Spoil  func(ptx string) string // changes kernels before they are loaded, if set
-	SMs    int                     // for persistent kernels, if set
-	Values expr.Env                // names for expressions that replace the problem's, if set
+	Spoil  func(ptx string) string // if set, changes the PTX of kernels before they are loaded
+	SMs    int                     // if set, the number of SMs that persistent kernels fill
+	Values expr.Env                // if set, values that replace the problem's in expressions
 }
 
 // NewBench lays out the memory of a problem.
@@ -73,7 +73,7 @@ func NewBench(t testing.TB, dev device.Device, in Inputs) *Bench {
 	return b
 }
 
-// Data is the memory of an operand.
+// Data returns the buffer of an operand.
 func (b *Bench) Data(operand string) device.Buffer { return b.data[operand] }
 
 // Load compiles a kernel and binds it to the problem.
@@ -106,14 +106,14 @@ func (b *Bench) Load(k *kernel.Kernel) (*device.Program, *device.Work) {
 	return p, w
 }
 
-// Only is the entry and the launch of a kernel that has one.
+// Only returns the entry and the launch of a kernel that has a single one.
 func (b *Bench) Only(k *kernel.Kernel) (device.Kernel, device.Launch) {
 	b.T.Helper()
 	p, w := b.Load(k)
 	return p.Entry(k.Launches[0].Entry), w.Launches()[0]
 }
 
-// Run runs a kernel over the problem, its outputs poisoned before.
+// Run poisons the outputs and runs a kernel on the problem.
 func (b *Bench) Run(k *kernel.Kernel) Result {
 	b.T.Helper()
 	_, w := b.Load(k)
@@ -124,7 +124,7 @@ func (b *Bench) Run(k *kernel.Kernel) Result {
 	return b.Read()
 }
 
-// Read is what the last kernel wrote.
+// Read returns what the last kernel wrote.
 func (b *Bench) Read() Result {
 	b.T.Helper()
 	return Result{P: b.In.P, O: Read(b.T, b.O), LSE: Floats(Read(b.T, b.LSE))}
@@ -143,7 +143,7 @@ func (r Result) Same(as Result) bool {
 	return bytes.Equal(r.O, as.O) && slices.EqualFunc(r.LSE, as.LSE, bits)
 }
 
-// Tensor is O as numbers.
+// Tensor returns O as numbers.
 func (r Result) Tensor(t testing.TB) ref.Tensor {
 	t.Helper()
 	view := ref.F16

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Emulator is a GPU of the target.
+// Emulator returns an emulated GPU of the target.
 func Emulator(t testing.TB, target ptx.Target, o emu.Options) device.Device {
 	t.Helper()
 	dev, err := emu.New(target, o)
@@ -22,7 +22,7 @@ func Emulator(t testing.TB, target ptx.Target, o emu.Options) device.Device {
 	return dev
 }
 
-// Card is the first GPU of the machine. Without one, or if it does not run code for the
+// Card returns the first GPU of the machine. Without one, or if it does not run code for the
 // target, the test is skipped.
 func Card(t testing.TB, target ptx.Target) device.Device {
 	t.Helper()
@@ -37,7 +37,8 @@ func Card(t testing.TB, target ptx.Target) device.Device {
 	return dev
 }
 
-// Load compiles a kernel. spoil, if there is one, changes its text before, and has to.
+// Load compiles a kernel. If spoil is not nil, it changes the text first; a text that it leaves
+// unchanged fails the test.
 func Load(t testing.TB, dev device.Device, k *build.Kernel, spoil func(ptx string) string) device.Kernel {
 	t.Helper()
 	text := PTX(t, k)
@@ -59,7 +60,7 @@ func Load(t testing.TB, dev device.Device, k *build.Kernel, spoil func(ptx strin
 	return kernel
 }
 
-// Buffer is memory of the device with some bytes in it, freed when the test ends.
+// Buffer returns device memory that holds the given bytes. It is freed when the test ends.
 func Buffer(t testing.TB, dev device.Device, data []byte) device.Buffer {
 	t.Helper()
 	buf, err := dev.Alloc(int64(len(data)))
@@ -73,7 +74,7 @@ func Buffer(t testing.TB, dev device.Device, data []byte) device.Buffer {
 	return buf
 }
 
-// Poison fills buffers with NaN. A nil one is passed over.
+// Poison fills buffers with NaN and ignores nil buffers.
 func Poison(t testing.TB, bufs ...device.Buffer) {
 	t.Helper()
 	for _, buf := range bufs {
@@ -90,7 +91,7 @@ func Poison(t testing.TB, bufs ...device.Buffer) {
 	}
 }
 
-// Read is what is in a buffer; nil has nothing.
+// Read returns the content of a buffer, nil for a nil buffer.
 func Read(t testing.TB, buf device.Buffer) []byte {
 	t.Helper()
 	if buf == nil {
@@ -103,7 +104,7 @@ func Read(t testing.TB, buf device.Buffer) []byte {
 	return data
 }
 
-// Bytes are numbers as they lie in memory.
+// Bytes returns numbers as they are in memory.
 func Bytes(xs []float32) (data []byte) {
 	for _, x := range xs {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(x))
@@ -111,7 +112,7 @@ func Bytes(xs []float32) (data []byte) {
 	return data
 }
 
-// Floats are the numbers that lie in memory.
+// Floats returns the numbers in memory.
 func Floats(data []byte) (xs []float32) {
 	for ; len(data) >= 4; data = data[4:] {
 		xs = append(xs, math.Float32frombits(binary.LittleEndian.Uint32(data)))

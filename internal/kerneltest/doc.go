@@ -1,3 +1,3 @@
-// Package kerneltest is what the tests of all kernels need: buffers, a device to run on,
-// and goldens of their PTX. Whatever goes wrong ends the test.
+// Package kerneltest provides what the tests of all kernels need: buffers, a device to run on,
+// and goldens of their PTX. Any error ends the test.
 package kerneltest

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the PTX under testdata")
 
-// locLine is a line that only says which line of Go the next ones are from.
+// locLine matches a .loc directive, which names the line of Go behind the instructions after it.
 var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
 
 // PTX returns the text of a kernel. The test fails if the kernel has errors or warnings.
@@ -26,9 +26,9 @@ func PTX(t testing.TB, k *build.Kernel) string {
 	return text
 }
 
-// Golden compares a kernel's PTX with the file of a name under testdata, which is there
-// for readers, too: without .loc, which changes whenever a line of Go moves. With -update
-// it writes the file.
+// Golden compares a kernel's PTX with a file under testdata, which readers may also want to
+// see. The file has no .loc directives, because they change whenever a line of Go moves. With
+// -update, Golden writes the file.
 func Golden(t testing.TB, name, text string) {
 	t.Helper()
 	got := locLine.ReplaceAllString(text, "")

@@ -36,10 +36,10 @@ func Counters(w io.Writer, s term.Style, c *count.Counts) {
 	sectors(w, s, c.Lines)
 }
 
-// top is how many lines of a kind are shown: the rest is in the listing.
+// top is how many lines each table shows. The listing has all of them.
 const top = 5
 
-// once is the name of a row that has several lines, on the first of them.
+// once returns a name for the first line of a group of rows, and "" for the others.
 func once(i int, name string) string {
 	if i == 0 {
 		return name
@@ -83,7 +83,7 @@ func specialText(list []count.Mix) string {
 	return strings.Join(parts, ", ") + " of threads"
 }
 
-// mix sets families and opcodes side by side.
+// mix writes the families and the opcodes of the instructions side by side.
 func mix(w io.Writer, s term.Style, c *count.Counts) {
 	t := term.Table{Indent: "  ", Right: "lrr lrr", Style: s}
 	t.Head("family", "warps", "share", " ", "opcode", "warps", "share")
@@ -114,7 +114,7 @@ func bytes(w io.Writer, s term.Style, list []count.Bytes) {
 	t.WriteTo(w)
 }
 
-// conflicts lists the lines that lose the most to bank conflicts.
+// conflicts lists the lines with the most bank conflicts.
 func conflicts(w io.Writer, s term.Style, all []count.Line) {
 	lines := worst(all, func(l *count.Line) uint64 { return l.Shared.Conflicts })
 	if len(lines) == 0 {
@@ -129,14 +129,14 @@ func conflicts(w io.Writer, s term.Style, all []count.Line) {
 	t.WriteTo(w)
 }
 
-// sectors lists the lines that move the most bytes that nobody wants.
+// sectors lists the lines that move the most bytes that no thread asked for.
 func sectors(w io.Writer, s term.Style, all []count.Line) {
 	lines := worst(all, func(l *count.Line) uint64 { return l.Global.BytesMoved() - l.Global.BytesUsed })
 	if len(lines) == 0 {
 		return
 	}
 	t := term.Table{Indent: "  ", Right: "rlrrr", Style: s}
-	t.Head("line", "bytes moved in vain", "requests", "sectors per request", "used")
+	t.Head("line", "wasted bytes", "requests", "sectors per request", "used")
 	for _, l := range lines {
 		t.Row(l.Line, l.Instruction, group(l.Global.Requests), perRequest(&l.Global), percent(l.Global.BytesUsed, l.Global.BytesMoved()))
 	}
@@ -144,7 +144,7 @@ func sectors(w io.Writer, s term.Style, all []count.Line) {
 	t.WriteTo(w)
 }
 
-// worst are the lines with the highest cost above none, the highest first.
+// worst returns the lines with a cost above 0, the highest first, at most top of them.
 func worst(all []count.Line, cost func(*count.Line) uint64) (lines []count.Line) {
 	for _, l := range all {
 		if cost(&l) > 0 {
@@ -164,8 +164,7 @@ func share(n, of uint64) string {
 	return " (" + percent(n, of) + ")"
 }
 
-// group writes a number with spaces between thousands, which a reader of long ones
-// needs.
+// group writes a number with spaces between thousands.
 func group(n uint64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

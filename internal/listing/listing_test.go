@@ -98,8 +98,8 @@ func TestCounters(t *testing.T) {
   line  bank conflicts  requests  wavefronts  conflicts
      8  st.shared.u32          4          10          6
 
-  line  bytes moved in vain  requests  sectors per request    used
-     9  ld.global.u32               4                 16.0  50.0 %
+  line  wasted bytes   requests  sectors per request    used
+     9  ld.global.u32         4                 16.0  50.0 %
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)

@@ -2,8 +2,8 @@ package isa
 
 import "slices"
 
-// approx is the functions the special function unit gives, and the exact ones
-// that share their names.
+// approx lists the functions of the special function units, and the exact instructions with
+// the same names.
 var approx = &Family{
 	Name:  "approx",
 	Doc:   "reciprocals, roots and elementary functions of f32 and f64",

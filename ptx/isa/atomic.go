@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// atomic reads, changes and writes memory in one step.
+// atomic lists the instructions that read, change and write memory in one step.
 var atomic = &Family{
 	Name: "atomic",
 	Doc:  "atomic operations and reductions on memory",
@@ -29,7 +29,7 @@ var atomic = &Family{
 const atomSems = "relaxed acquire release acq_rel"
 
 var (
-	// atomSlots are the spaces of atomics, and what naming a scope asks for.
+	// atomSlots are the state spaces of atomics, and the version that a scope needs.
 	atomSlots = options(
 		set("space", "global shared shared::cta shared::cluster"),
 		need("cta gpu sys", 60, 50),

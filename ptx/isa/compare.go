@@ -9,8 +9,9 @@ var compare = &Family{
 	Forms: slices.Concat(setps, setsWords, setsHalves, selects),
 }
 
-// The comparisons each class of type has. Bits are equal or not; lo, ls, hi, hs
-// are the unsigned names; the last eight of the floats hold for NaN, too.
+// The comparisons that each class of types has. Bits can only be compared for equality. lo,
+// ls, hi and hs are the names for unsigned integers. The last eight comparisons of floats
+// are also true when an operand is NaN.
 var (
 	bitsCmp     = set("cmp", "eq ne")
 	unsignedCmp = set("cmp", "eq ne lt le gt ge lo ls hi hs")

@@ -17,7 +17,7 @@ var (
 	intA = set("atype", cvtInts)
 )
 
-// .sat is legal only where the source has values the destination has not.
+// .sat is legal only where the source has values that the destination cannot hold.
 var cvtIntegers = slices.Concat(
 	inst("d = a as another integer: extended, cut, or with .sat clamped",
 		form("cvt{.sat}.dtype.atype =d:dtype, a:atype", intD, intA, wider(),
@@ -39,8 +39,8 @@ var cvtIntegers = slices.Concat(
 		form("cvt.rnd.bf16.atype =d:bf16, a:atype", set("atype", ints), sm(90), isa(78))),
 )
 
-// Rounding is for conversions that lose precision, .ftz for those with an f32 in
-// them. Registers of the alternate formats have their very size.
+// Only conversions that lose precision have a rounding mode, and only those from or to f32
+// have .ftz. Registers for the alternate formats must have exactly their size.
 var cvtFloats = slices.Concat(
 	inst("d = a rounded to an integer, still a float",
 		form("cvt.irnd{.ftz}{.sat}.f32.f32 =d, a", wider()),

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// cpasync copies from global to shared memory behind the thread's back.
+// cpasync lists the asynchronous copies from global to shared memory.
 var cpasync = &Family{
 	Name: "cpasync",
 	Doc:  "asynchronous copies of 4 to 16 bytes a thread",

@@ -47,8 +47,8 @@ func scoped(sems, scopes string) option {
 	)
 }
 
-// arrivals are the forms of arrive and arrive_drop, which do what does says. A
-// barrier of another block of the cluster has no state to give back.
+// arrivals are the forms of arrive and arrive_drop; does describes their effect. An arrival at
+// a barrier in another block of the cluster returns no state.
 func arrivals(op, does string) []*Form {
 	op = "mbarrier." + op
 	return slices.Concat(

@@ -2,7 +2,7 @@ package isa
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// Needs is the least PTX version and architecture something asks for.
+// Needs is the least PTX version and architecture that an instruction or a modifier needs.
 type Needs struct {
 	Version ptx.Version
 	Target  ptx.Target
@@ -19,18 +19,18 @@ func (n Needs) Join(m Needs) Needs {
 	return n
 }
 
-// comboNeeds is what modifiers ask for when they come together.
+// comboNeeds is what a combination of modifiers needs.
 type comboNeeds struct {
 	ifs   []slotAlts // all hold
 	needs Needs
 }
 
-// Needs is the least version and architecture for this very opcode. The version
-// is at least the one that brought the architecture.
+// Needs returns the least version and architecture for this opcode. The version is at least
+// the first one that knows the architecture.
 func (m Match) Needs() Needs { return m.needs(m.Form.Needs) }
 
-// OtherNeeds are pairs of a version and an architecture that serve as well, one
-// of them older than in Needs and the other newer.
+// OtherNeeds returns other pairs of a version and an architecture that suffice: in each, one is
+// older than in Needs and the other is newer.
 func (m Match) OtherNeeds() []Needs {
 	var ns []Needs
 	for _, n := range m.Form.orNeeds {
