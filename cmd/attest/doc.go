@@ -149,6 +149,7 @@
 //	"kernels"        "name", "base", the preset it builds on or "", "idea"
 //	"presets"        "name", "head_dim", "config", "threads", "shared" in bytes,
 //	                 "target" of the PTX
+//	"toggles"        "family", "name", "values", "what"
 //	"shapes"         "name", "shape", "gflop"
 //	"distributions"  "name", "what"
 //	"devices"        "name", as --device takes it, "what"
@@ -219,6 +220,8 @@
 //
 // evidence import writes one object per folder or file: "from", "records", "verdicts", "remarks",
 // "known".
+//
+// evidence note writes one object: "note" and "record", two hashes.
 //
 // report writes one object:
 //

@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestFit compares with figures worked out by NVIDIA's calculator and with the driver of
-// an H200.
+// TestFit compares with figures that were worked out by hand. internal/report compares with
+// the driver of an H200.
 func TestFit(t *testing.T) {
 	for _, c := range []struct {
 		target ptx.Target

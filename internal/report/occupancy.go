@@ -14,7 +14,7 @@ import (
 var occupancySection = section{
 	id: "occupancy", title: "Blocks per SM",
 	show: func(p *Page) bool { return len(p.Occupancies().Rows) > 0 },
-	body: `<div class="scroll">{{template "table" .Occupancies}}</div>
+	body: `{{template "table" .Occupancies}}
 <p class="note">Computed from registers, shared memory with the driver's 1 KiB per block, and threads; in brackets, what another block would lack. The original effort allowed a block 48 KB of shared memory; the budget here is larger.
 A verdict belongs to the chip that it was measured on: where a kernel fits more blocks than its baseline on one chip and not on another, its gain may not carry over.</p>`,
 }

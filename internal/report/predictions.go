@@ -13,7 +13,7 @@ import (
 var predictionsSection = section{
 	id: "predictions", title: "Predictions and results",
 	show: func(p *Page) bool { return len(p.All.Predictions().Rows) > 0 },
-	body: `<div class="scroll">{{template "table" .All.Predictions}}</div>
+	body: `{{template "table" .All.Predictions}}
 <p class="note">A prediction was registered with gate --expect before the measurement. It held if the measured interval meets the predicted range.</p>`,
 }
 

@@ -144,7 +144,8 @@ func (g *gen) transpose16(tokens, to tile.Cursor[build.F16]) {
 	}
 }
 
-// valueTile returns the first slot of transposed V. A row is a dimension, a column a token.
+// valueTile returns the first slot of transposed V. Each row is one
+// dimension of V, each column one token.
 func (g *gen) valueTile() tile.KMajor {
 	return tile.NewKMajor(g.k, g.ringV.First(), g.c.columns(g.d), g.c.TileN)
 }
