@@ -70,7 +70,7 @@ func (r *Result) Row(b, h, s int, to []float64) {
 }
 
 // Attention computes softmax(Q·Kᵀ·scale)·V. A row that sees no key, or whose logits are all
-// -∞, is zero and has an LSE of -∞, as in FlashAttention-3.
+// -∞, is zero and has an LSE of -∞.
 //
 // The error of the result is about 1e-14 of the largest magnitude of V. Its last bits may
 // differ between architectures.
