@@ -22,14 +22,6 @@ var gates = []spec{
 	performanceGate,
 }
 
-// Names returns the names of the gates in the order in which they judge.
-func Names() (names []record.GateName) {
-	for _, g := range gates {
-		names = append(names, g.name)
-	}
-	return names
-}
-
 // judgement is a record while it is judged.
 type judgement struct {
 	r *record.Record
