@@ -25,10 +25,11 @@ type process struct {
 	stderr  *tail
 }
 
-// startProcess starts a program that speaks the protocol.
-func startProcess(also io.Writer, name string, args ...string) (*process, error) {
+// startProcess starts a program that speaks the protocol, with more variables in its
+// environment.
+func startProcess(also io.Writer, environment []string, name string, args ...string) (*process, error) {
 	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(append(os.Environ(), "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"), environment...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // kill ends the compilers that it starts, too
 	cmd.WaitDelay = 2 * time.Second                       // a compiler may outlive it and hold a pipe open
 	p := &process{cmd: cmd, answers: make(chan []byte, 1), ended: make(chan struct{}), stderr: &tail{also: also}}

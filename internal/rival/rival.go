@@ -101,7 +101,7 @@ func (r *Rival) start(ctx context.Context, python string, stderr io.Writer) (err
 	if err := os.CopyFS(r.dir, files); err != nil {
 		return err
 	}
-	if r.p, err = startProcess(stderr, python, filepath.Join(r.dir, "serve.py"), r.library); err != nil {
+	if r.p, err = startProcess(stderr, []string{"PYTHONPATH=" + pythonPath(r.library)}, python, filepath.Join(r.dir, "serve.py"), r.library); err != nil {
 		return &refusal{fmt.Sprintf("%s: %v", python, err), ErrMissing}
 	}
 	return r.ask(ctx, map[string]any{"op": "hello"}, &r.hello)
