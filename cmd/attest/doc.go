@@ -13,6 +13,7 @@
 //	attest ptx check FILE...   find errors in PTX
 //	attest ptx fmt FILE...     print PTX in its normal form, or rewrite it in place
 //	attest ptx stats FILE...   count registers, memory and instructions
+//	attest ptx emit KERNEL     print the PTX of a kernel of attest
 //	attest ptx layout [NAME]   show which lane holds each element of a matrix instruction
 //	attest ptx cuda-header     print a header with which clang compiles CUDA C++ without CUDA
 //	attest exec FILE --launch LAUNCH.json

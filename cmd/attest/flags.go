@@ -45,12 +45,18 @@ func formatFlags(c *cobra.Command, s *campaign.Selection) {
 	completeKernels(c)
 }
 
-// kernelFlags choose kernels: those of attest, or one of a PTX file.
-func kernelFlags(c *cobra.Command, s *campaign.Selection) {
+// presetFlags choose a kernel of attest and change it.
+func presetFlags(c *cobra.Command, s *campaign.Selection) {
 	formatFlags(c, s)
 	f := c.Flags()
 	f.BoolVar(&s.LSE, "lse", false, "also compute the log-sum-exp of each row")
 	f.StringVar(&s.Set, "set", "", "toggles to change in every named kernel, as in --set swizzle,no-lut,tile-n=32; stage3a+swizzle is the same for one kernel. attest list toggles explains them")
+}
+
+// kernelFlags choose kernels: those of attest, or one of a PTX file.
+func kernelFlags(c *cobra.Command, s *campaign.Selection) {
+	presetFlags(c, s)
+	f := c.Flags()
 	f.StringVar(&s.PTX, "ptx", "", "use the kernel in this PTX file, from any compiler; needs --abi")
 	f.StringVar(&s.Entry, "entry", "", "the entry of the file of --ptx; the default is the entry that --abi names")
 	f.StringVar(&s.ABI, "abi", "", "JSON file that says how to call the kernel of --ptx; go doc github.com/GOATnote-Inc/attest/kernel/abi explains it")

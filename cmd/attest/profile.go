@@ -76,15 +76,16 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	}
 	progress := x.env.StartProgress()
 	defer progress.Stop()
-	progress.Say("building the kernel")
-	s, err := x.OneFor(x.shape, names)
-	if err != nil {
-		return err
-	}
 	if err := x.Open(); err != nil {
 		return err
 	}
 	defer x.Close()
+	progress.Say("building the kernel")
+	x.On(&x.Machine)
+	s, err := x.OneFor(x.shape, names)
+	if err != nil {
+		return err
+	}
 	chip, err := x.findChip(s)
 	if err != nil {
 		return err

@@ -7,8 +7,9 @@ import (
 )
 
 func ptxCommand(env *cli.Env) *cobra.Command {
-	c := group("ptx", "Read, verify and format PTX files",
+	c := group("ptx", "Print, verify and format PTX",
 		`Check, format and count PTX files from any compiler: nvcc, clang, Triton, or attest/build.
+emit prints the PTX of a kernel of attest.
 
   attest ptx check kernel.ptx
 
@@ -16,7 +17,8 @@ FILE may be - for standard input. Several files are processed in parallel and re
 order; a bad file does not stop the rest.`,
 		`  attest ptx check *.ptx
   attest ptx stats --json kernel.ptx
-  attest ptx fmt --check *.ptx`)
-	c.AddCommand(checkCommand(env), fmtCommand(env), statsCommand(env), layoutCommand(env), cudaHeaderCommand(env))
+  attest ptx fmt --check *.ptx
+  attest ptx emit stage3b -o stage3b.ptx`)
+	c.AddCommand(checkCommand(env), fmtCommand(env), statsCommand(env), emitCommand(env), layoutCommand(env), cudaHeaderCommand(env))
 	return c
 }

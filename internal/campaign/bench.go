@@ -37,15 +37,16 @@ type Bench struct {
 func (x *Bench) Run(ctx context.Context, env *cli.Env, names []string) error {
 	progress := env.StartProgress()
 	defer progress.Stop()
-	progress.Say("building the kernels")
-	batches, err := x.prepare(names)
-	if err != nil {
-		return err
-	}
 	if err := x.Open(); err != nil {
 		return err
 	}
 	defer x.Close()
+	progress.Say("building the kernels")
+	x.On(&x.Machine)
+	batches, err := x.prepare(names)
+	if err != nil {
+		return err
+	}
 	total := 0
 	for _, b := range batches {
 		if _, err := x.Fitting(b.subjects, false); err != nil {

@@ -47,7 +47,12 @@ func (x *Compare) Run(ctx context.Context, env *cli.Env, names []string) error {
 	}
 	progress := env.StartProgress()
 	defer progress.Stop()
+	if err := x.Open(); err != nil {
+		return err
+	}
+	defer x.Close()
 	progress.Say("building the kernels")
+	x.On(&x.Machine)
 	chosen := x.For(x.Shape)
 	subjects, err := chosen.Subjects(names)
 	if err != nil {
@@ -56,10 +61,6 @@ func (x *Compare) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if len(subjects) != 2 {
 		return fmt.Errorf("%s given, want two kernels or two hashes of the evidence; see attest compare --help", english.Are(len(subjects), "kernel"))
 	}
-	if err := x.Open(); err != nil {
-		return err
-	}
-	defer x.Close()
 	if _, err := x.Fitting(subjects, false); err != nil {
 		return err
 	}

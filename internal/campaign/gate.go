@@ -52,7 +52,12 @@ func Distributions() (names []string) {
 func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	progress := env.StartProgress()
 	defer progress.Stop()
+	if err := g.Open(); err != nil {
+		return err
+	}
+	defer g.Close()
 	progress.Say("building the kernels")
+	g.On(&g.Machine)
 	jobs, err := g.prepare(names)
 	if err != nil {
 		return err
@@ -60,10 +65,6 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err := g.checkTag(ctx); err != nil {
 		return err
 	}
-	if err := g.Open(); err != nil {
-		return err
-	}
-	defer g.Close()
 	if jobs, err = g.able(jobs, len(names) == 0); err != nil {
 		return err
 	}

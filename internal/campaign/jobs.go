@@ -20,11 +20,11 @@ type job struct {
 func (g *Gate) ladder() (list []job, err error) {
 	for _, name := range kernels.Ladder() {
 		jobs, refused := g.jobs(name)
-		if refused != nil {
+		if refused == nil {
+			list = append(list, jobs...)
+		} else if err == nil {
 			err = refused
-			continue
 		}
-		list = append(list, jobs...)
 	}
 	if len(list) > 0 {
 		err = nil

@@ -47,7 +47,12 @@ func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	}
 	progress := env.StartProgress()
 	defer progress.Stop()
+	if err := x.Open(); err != nil {
+		return err
+	}
+	defer x.Close()
 	progress.Say("building the kernel")
+	x.On(&x.Machine)
 	s, err := x.Selection.OneFor(x.Shape, names)
 	if err != nil {
 		return err
@@ -55,10 +60,6 @@ func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	if err := s.ServesShape(x.Shape.Shape); err != nil {
 		return fmt.Errorf("--shape: %w", err)
 	}
-	if err := x.Open(); err != nil {
-		return err
-	}
-	defer x.Close()
 	if _, err := x.Fitting([]*lab.Subject{s}, false); err != nil {
 		return err
 	}

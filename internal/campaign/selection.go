@@ -10,12 +10,14 @@ import (
 
 	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // Selection chooses kernels: kernels of attest by name, or PTX of any compiler with an ABI
@@ -27,9 +29,12 @@ type Selection struct {
 	PTX, Entry     string
 	ABI            string
 	Set            string // toggles for every named kernel, separated by commas
+	Target         string // the architecture to build for, "sm_80"; "" selects the kernel's usual one
 
 	// shape is what kernels for Hopper are written for; zero is mission.
 	shape problem.Shape
+	// device is the target of the device that kernels run on; zero is any device.
+	device ptx.Target
 }
 
 // Formats returns the values of --format.
@@ -143,7 +148,29 @@ func (s *Selection) Preset(name string) (*lab.Subject, error) {
 	if s.HeadDim != 0 && !slices.Contains(headDims, s.HeadDim) {
 		return nil, fmt.Errorf("--shape %v: head dimension %d is not supported by the kernels of attest: use 64 or 128", s.shape, s.HeadDim)
 	}
-	return lab.Preset(name, s.Problem(), kernel.Chip{})
+	if s.Target != "" {
+		target, err := ptx.ParseTarget(s.Target)
+		if err != nil {
+			return nil, fmt.Errorf("--target: %w", err)
+		}
+		return lab.Preset(name, s.Problem(), kernel.Chip{Target: target})
+	}
+	k, err := lab.Preset(name, s.Problem(), kernel.Chip{})
+	if err != nil || s.device == (ptx.Target{}) || s.device.Runs(k.Target) {
+		return k, err
+	}
+	if k, err = lab.Preset(name, s.Problem(), kernel.Chip{Target: s.device}); err != nil {
+		return nil, fmt.Errorf("%w; --device emu runs every kernel", err)
+	}
+	return k, nil
+}
+
+// On makes Preset build kernels that a machine can run. A kernel keeps its usual target if
+// the machine runs that.
+func (s *Selection) On(m *machine.Machine) {
+	if m.Device != nil {
+		s.device = m.Device.Info().Target
+	}
 }
 
 // Problem returns the problem that presets compute, with the shape that they are optimised for.

@@ -40,14 +40,15 @@ type Driver struct {
 func (x *Driver) Run(ctx context.Context, env *cli.Env, names []string) error {
 	progress := env.StartProgress()
 	defer progress.Stop()
-	progress.Say("building the kernel")
-	if err := x.prepare(names); err != nil {
-		return err
-	}
 	if err := x.Open(); err != nil {
 		return err
 	}
 	defer x.Close()
+	progress.Say("building the kernel")
+	x.On(&x.Machine)
+	if err := x.prepare(names); err != nil {
+		return err
+	}
 	if _, err := x.Fitting([]*lab.Subject{x.subject}, false); err != nil {
 		return err
 	}
