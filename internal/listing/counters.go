@@ -15,15 +15,15 @@ import (
 func Counters(w io.Writer, s term.Style, c *count.Counts) {
 	fmt.Fprintf(w, "%s\n", s.Bold(term.Clean(c.Kernel)))
 	t := term.Table{Indent: "  "}
-	t.Row("instructions", fmt.Sprintf("%s of warps, %s of threads; %.1f of 32 lanes on average", group(c.WarpInstructions), group(c.ThreadInstructions), c.ActiveLanes))
-	t.Row("branches", fmt.Sprintf("%s, %s divergent%s", group(c.Branches.Executed), group(c.Branches.Divergent), share(c.Branches.Divergent, c.Branches.Executed)))
+	t.Row("instructions", fmt.Sprintf("%s of warps, %s of threads; %.1f of 32 lanes on average", term.Group(c.WarpInstructions), term.Group(c.ThreadInstructions), c.ActiveLanes))
+	t.Row("branches", fmt.Sprintf("%s, %s divergent%s", term.Group(c.Branches.Executed), term.Group(c.Branches.Divergent), share(c.Branches.Divergent, c.Branches.Executed)))
 	t.Row("shared memory", sharedText(&c.Shared))
 	t.Row("global memory", globalText(&c.Global))
 	for i, b := range c.Barriers[:min(len(c.Barriers), top)] {
 		t.Row(once(i, "barriers"), barrierText(&b))
 	}
 	for i, p := range c.Tensor[:min(len(c.Tensor), top)] {
-		t.Row(once(i, "tensor cores"), fmt.Sprintf("%s × %s → %s: %s operations in %s instructions", p.A, p.B, p.D, group(p.Operations), group(p.Warps)))
+		t.Row(once(i, "tensor cores"), fmt.Sprintf("%s × %s → %s: %s operations in %s instructions", p.A, p.B, p.D, term.Group(p.Operations), term.Group(p.Warps)))
 	}
 	if len(c.Special) > 0 {
 		t.Row("special functions", specialText(c.Special))
@@ -51,7 +51,7 @@ func sharedText(u *count.SharedUse) string {
 	if u.Requests == 0 {
 		return "not used"
 	}
-	return fmt.Sprintf("%s requests, %s wavefronts, %s of them bank conflicts", group(u.Requests), group(u.Wavefronts), group(u.Conflicts))
+	return fmt.Sprintf("%s requests, %s wavefronts, %s of them bank conflicts", term.Group(u.Requests), term.Group(u.Wavefronts), term.Group(u.Conflicts))
 }
 
 func globalText(u *count.GlobalUse) string {
@@ -60,7 +60,7 @@ func globalText(u *count.GlobalUse) string {
 		return "not used"
 	}
 	return fmt.Sprintf("%s requests, %s sectors (%s per request), %.1f %% of their bytes used",
-		group(u.Requests), group(u.Sectors), perRequest(u), 100*used)
+		term.Group(u.Requests), term.Group(u.Sectors), perRequest(u), 100*used)
 }
 
 func perRequest(u *count.GlobalUse) string {
@@ -68,9 +68,9 @@ func perRequest(u *count.GlobalUse) string {
 }
 
 func barrierText(b *count.Barrier) string {
-	text := fmt.Sprintf("line %d, %s: %s arrivals of warps, %s of threads", b.Line, b.Instruction, group(b.Arrivals), group(b.Threads))
+	text := fmt.Sprintf("line %d, %s: %s arrivals of warps, %s of threads", b.Line, b.Instruction, term.Group(b.Arrivals), term.Group(b.Threads))
 	if b.Vain > 0 {
-		text += fmt.Sprintf(", %s in vain", group(b.Vain))
+		text += fmt.Sprintf(", %s in vain", term.Group(b.Vain))
 	}
 	return text
 }
@@ -78,7 +78,7 @@ func barrierText(b *count.Barrier) string {
 func specialText(list []count.Mix) string {
 	var parts []string
 	for _, m := range list {
-		parts = append(parts, group(m.Threads)+" "+m.Name)
+		parts = append(parts, term.Group(m.Threads)+" "+m.Name)
 	}
 	return strings.Join(parts, ", ") + " of threads"
 }
@@ -91,10 +91,10 @@ func mix(w io.Writer, s term.Style, c *count.Counts) {
 	for i := range min(max(len(c.Families), len(c.Opcodes)), most) {
 		row := []any{"", "", "", ""}
 		if i < len(c.Families) {
-			row = []any{c.Families[i].Name, group(c.Families[i].Warps), percent(c.Families[i].Warps, c.WarpInstructions), ""}
+			row = []any{c.Families[i].Name, term.Group(c.Families[i].Warps), percent(c.Families[i].Warps, c.WarpInstructions), ""}
 		}
 		if i < len(c.Opcodes) {
-			row = append(row, c.Opcodes[i].Name, group(c.Opcodes[i].Warps), percent(c.Opcodes[i].Warps, c.WarpInstructions))
+			row = append(row, c.Opcodes[i].Name, term.Group(c.Opcodes[i].Warps), percent(c.Opcodes[i].Warps, c.WarpInstructions))
 		}
 		t.Row(row...)
 	}
@@ -108,7 +108,7 @@ func bytes(w io.Writer, s term.Style, list []count.Bytes) {
 	t := term.Table{Indent: "  ", Right: "lllr", Style: s}
 	t.Head("memory", "direction", "by", "bytes")
 	for _, b := range list {
-		t.Row(b.Space, b.Direction, b.By, group(b.Bytes))
+		t.Row(b.Space, b.Direction, b.By, term.Group(b.Bytes))
 	}
 	fmt.Fprintln(w)
 	t.WriteTo(w)
@@ -123,7 +123,7 @@ func conflicts(w io.Writer, s term.Style, all []count.Line) {
 	t := term.Table{Indent: "  ", Right: "rlrrr", Style: s}
 	t.Head("line", "bank conflicts", "requests", "wavefronts", "conflicts")
 	for _, l := range lines {
-		t.Row(l.Line, l.Instruction, group(l.Shared.Requests), group(l.Shared.Wavefronts), group(l.Shared.Conflicts))
+		t.Row(l.Line, l.Instruction, term.Group(l.Shared.Requests), term.Group(l.Shared.Wavefronts), term.Group(l.Shared.Conflicts))
 	}
 	fmt.Fprintln(w)
 	t.WriteTo(w)
@@ -138,7 +138,7 @@ func sectors(w io.Writer, s term.Style, all []count.Line) {
 	t := term.Table{Indent: "  ", Right: "rlrrr", Style: s}
 	t.Head("line", "wasted bytes", "requests", "sectors per request", "used")
 	for _, l := range lines {
-		t.Row(l.Line, l.Instruction, group(l.Global.Requests), perRequest(&l.Global), percent(l.Global.BytesUsed, l.Global.BytesMoved()))
+		t.Row(l.Line, l.Instruction, term.Group(l.Global.Requests), perRequest(&l.Global), percent(l.Global.BytesUsed, l.Global.BytesMoved()))
 	}
 	fmt.Fprintln(w)
 	t.WriteTo(w)
@@ -162,13 +162,4 @@ func share(n, of uint64) string {
 		return ""
 	}
 	return " (" + percent(n, of) + ")"
-}
-
-// group writes a number with spaces between thousands.
-func group(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
 }

@@ -80,7 +80,7 @@ func collect(m *ptx.Module, launches []*count.Counts) map[int]*row {
 func (r *row) cells() string {
 	var executions, lanes, conflicts, sectors string
 	if r != nil && r.there {
-		executions = group(r.executions)
+		executions = term.Group(r.executions)
 	}
 	if r != nil && r.executions > 0 {
 		lanes = fmt.Sprintf("%.0f %%", min(100, 100*float64(r.active)/float64(32*r.executions)))

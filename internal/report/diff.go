@@ -45,6 +45,8 @@ type Number struct {
 	B    *ref.Float `json:"b"`
 	// Ratio is B / A, or nil. Below 1, B is smaller.
 	Ratio *ref.Float `json:"ratio"`
+
+	unit unit
 }
 
 // Diff compares two records.
@@ -62,12 +64,34 @@ func Diff(a, b *evidence.Item) *Difference {
 type named[T any] struct {
 	name  string
 	value T
+	unit  unit // of a number
 }
 
+// unit says how a number is written.
+type unit int
+
+const (
+	plainNumber unit = iota
+	bytesUnit        // 43 KiB
+	shareUnit        // 25.0 %
+)
+
 func kernelTexts(k *record.Kernel) []named[string] {
-	all := []named[string]{{"name", k.Name}, {"entry", k.Entry}, {"target", k.Target}, {"format", k.Format}, {"output", k.Output}, {"PTX", short(k.SHA256)}}
+	all := labelled([][2]string{{"name", k.Name}, {"entry", k.Entry}, {"target", k.Target}, {"format", k.Format}, {"output", k.Output}, {"PTX", short(k.SHA256)}})
 	for _, name := range slices.Sorted(maps.Keys(k.Config)) {
-		all = append(all, named[string]{"config " + name, k.Config[name]})
+		label := "config " + name
+		if name == "config" { // the whole configuration in one text
+			label = "configuration"
+		}
+		all = append(all, named[string]{name: label, value: k.Config[name]})
+	}
+	return all
+}
+
+// labelled returns texts with their names.
+func labelled(texts [][2]string) (all []named[string]) {
+	for _, t := range texts {
+		all = append(all, named[string]{name: t[0], value: t[1]})
 	}
 	return all
 }
@@ -78,10 +102,10 @@ func buildTexts(r *record.Record) []named[string] {
 	if r.Baseline != nil {
 		baseline = r.Baseline.Name + " " + short(r.Baseline.SHA256)
 	}
-	return []named[string]{
+	return labelled([][2]string{
 		{"date", day(b.Time)}, {"device", b.Device.Name}, {"driver", b.Driver}, {"ptxas", b.Ptxas}, {"attest", b.Attest},
 		{"sources", b.Git.Commit + map[bool]string{true: " + changes"}[b.Git.Dirty]}, {"Go", b.Go}, {"system", b.OS}, {"baseline", baseline},
-	}
+	})
 }
 
 func outcomeTexts(i *evidence.Item) []named[string] {
@@ -89,29 +113,34 @@ func outcomeTexts(i *evidence.Item) []named[string] {
 	if j == nil {
 		return nil
 	}
-	return []named[string]{{"outcome", string(j.Outcome)}, {"why", j.Why}}
+	return labelled([][2]string{{"outcome", string(j.Outcome)}, {"why", j.Why}})
 }
 
 func resourceNumbers(r *record.Resources) (all []named[float64]) {
 	if r == nil {
 		return nil
 	}
-	say := func(name string, f resources.Figure) {
-		if f.Known() {
-			all = append(all, named[float64]{name, float64(f.Value)})
+	say := func(name string, f resources.Figure, in unit) {
+		if !f.Known() {
+			return
 		}
+		all = append(all, named[float64]{name, float64(f.Value), in})
 	}
 	for i := range r.Usage {
 		u := &r.Usage[i]
-		say("registers, "+u.Target, u.Registers)
-		say("spill stores, "+u.Target, u.SpillStores)
-		say("spill loads, "+u.Target, u.SpillLoads)
-		say("stack, "+u.Target, u.Stack)
-		say("static shared, "+u.Target, u.Shared)
+		registers := "registers, " + u.Target
+		if u.Registers.Source == resources.Estimate { // an estimate is not compared with a figure of ptxas
+			registers += " (estimate)"
+		}
+		say(registers, u.Registers, plainNumber)
+		say("spill stores, "+u.Target, u.SpillStores, bytesUnit)
+		say("spill loads, "+u.Target, u.SpillLoads, bytesUnit)
+		say("stack, "+u.Target, u.Stack, bytesUnit)
+		say("static shared, "+u.Target, u.Shared, bytesUnit)
 	}
-	all = append(all, named[float64]{"dynamic shared", float64(r.Dynamic)})
+	all = append(all, named[float64]{"dynamic shared", float64(r.Dynamic), bytesUnit})
 	if r.Occupancy != nil {
-		all = append(all, named[float64]{"occupancy", r.Occupancy.Fraction})
+		all = append(all, named[float64]{"occupancy", r.Occupancy.Fraction, shareUnit})
 	}
 	return all
 }
@@ -126,7 +155,7 @@ func errorNumbers(c *record.Correctness) (all []named[float64]) {
 			continue
 		}
 		name := fmt.Sprintf("%s %s seed %d", x.Shape, x.Distribution, x.Seed)
-		all = append(all, named[float64]{name + ", max", x.Errors.Max}, named[float64]{name + ", mean", x.Errors.Mean})
+		all = append(all, named[float64]{name: name + ", max", value: x.Errors.Max}, named[float64]{name: name + ", mean", value: x.Errors.Mean})
 	}
 	return all
 }
@@ -138,7 +167,7 @@ func timeNumbers(p *record.Performance) (all []named[float64]) {
 	for i := range p.Shapes {
 		t := &p.Shapes[i]
 		if len(t.Summaries) > 0 {
-			all = append(all, named[float64]{t.Shape.String() + " " + how(t.Method), t.Summaries[0].P50})
+			all = append(all, named[float64]{name: t.Shape.String() + " " + how(t.Method), value: t.Summaries[0].P50})
 		}
 	}
 	return all
@@ -148,23 +177,24 @@ func timeNumbers(p *record.Performance) (all []named[float64]) {
 type pair[T any] struct {
 	name string
 	a, b *T
+	unit unit
 }
 
 // pairs joins the values with the same name, in the order of a and then of b.
 func pairs[T any](a, b []named[T]) (all []pair[T]) {
 	at := map[string]int{}
-	place := func(name string) *pair[T] {
-		if _, ok := at[name]; !ok {
-			at[name] = len(all)
-			all = append(all, pair[T]{name: name})
+	place := func(n *named[T]) *pair[T] {
+		if _, ok := at[n.name]; !ok {
+			at[n.name] = len(all)
+			all = append(all, pair[T]{name: n.name, unit: n.unit})
 		}
-		return &all[at[name]]
+		return &all[at[n.name]]
 	}
 	for i := range a {
-		place(a[i].name).a = &a[i].value
+		place(&a[i]).a = &a[i].value
 	}
 	for i := range b {
-		place(b[i].name).b = &b[i].value
+		place(&b[i]).b = &b[i].value
 	}
 	return all
 }
@@ -188,7 +218,7 @@ func texts(a, b []named[string]) []Change {
 func numbers(a, b []named[float64]) []Number {
 	out := []Number{}
 	for _, p := range pairs(a, b) {
-		n := Number{What: p.name, A: (*ref.Float)(p.a), B: (*ref.Float)(p.b)}
+		n := Number{What: p.name, A: (*ref.Float)(p.a), B: (*ref.Float)(p.b), unit: p.unit}
 		if p.a != nil && p.b != nil && *p.a != 0 {
 			ratio := ref.Float(*p.b / *p.a)
 			n.Ratio = &ratio
@@ -234,7 +264,7 @@ func (d *Difference) WriteText(w io.Writer, style term.Style) {
 		}
 		t := &Table{Head: []string{"", "A", "B", "B / A"}, Right: "lrrr"}
 		for _, n := range s.numbers {
-			t.Rows = append(t.Rows, []Cell{text(n.What), text(number(n.A)), text(number(n.B)), text(number(n.Ratio))})
+			t.Rows = append(t.Rows, []Cell{text(n.What), text(n.unit.text(n.A)), text(n.unit.text(n.B)), text(ratioText(n.Ratio))})
 		}
 		fmt.Fprintf(w, "\n%s\n", style.Bold(s.title))
 		t.WriteText(w, "  ", style)
@@ -244,10 +274,22 @@ func (d *Difference) WriteText(w io.Writer, style term.Style) {
 	}
 }
 
-func number(x *ref.Float) string {
+// ratioText returns a ratio with three significant digits.
+func ratioText(x *ref.Float) string {
+	if x == nil {
+		return none
+	}
+	return figures(float64(*x))
+}
+
+func (u unit) text(x *ref.Float) string {
 	switch {
 	case x == nil:
 		return none
+	case u == bytesUnit:
+		return kib(int(*x))
+	case u == shareUnit:
+		return percent(float64(*x))
 	case *x == ref.Float(int64(*x)):
 		return strconv.FormatInt(int64(*x), 10)
 	}

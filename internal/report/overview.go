@@ -18,11 +18,11 @@ var overviewSection = section{
 // Overview returns the kernels with their verdicts, resources and errors.
 func (v *View) Overview() *Table {
 	t := &Table{
-		Head:  []string{"kernel", "verdict", "gates", "registers", "shared", "spills", "cases", "max error", "of plain", "record", "why"},
-		Right: "lllrrrrrrll",
+		Head:  []string{"kernel", "format", "verdict", "gates", "registers", "shared", "spills", "cases", "max error", "of plain", "record", "why"},
+		Right: "llllrrrrrrll",
 	}
 	for _, k := range v.Kernels {
-		row := []Cell{{Text: k.Label, Below: k.Config, Class: "name", Link: "k-" + anchor(k.Label)}, outcome(k.Outcome()), gatesCell(k.Now.Verdict())}
+		row := []Cell{{Text: k.Label, Below: k.Config, Class: "name", Link: "k-" + anchor(k.Label)}, text(orNone(k.Now.Kernel.Format)), outcome(k.Outcome()), gatesCell(k.Now.Verdict())}
 		row = append(row, resourceCells(k.Now.Record.Resources)...)
 		row = append(row, text(cases(k.Now.Record)), text(maxError(k.Now.Record, problem.Shape{})), text(ofPlain(k.Now.Record)))
 		why := ""

@@ -11,6 +11,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/recordtest"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -290,7 +291,7 @@ func TestHeadDimensions(t *testing.T) {
 func TestText(t *testing.T) {
 	var b bytes.Buffer
 	view(t, campaign(0, 1)).WriteText(&b, term.Style{})
-	for _, want := range []string{"stage4             REJECT          ✓✗··", "2.69× (2.", "xor-swizzle", "the chain is whole"} {
+	for _, want := range []string{"stage4             e4m3    REJECT          ✓✗··", "2.69× (2.", "xor-swizzle", "the chain is whole"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -337,6 +338,28 @@ func TestDiff(t *testing.T) {
 	same := report.Diff(v.Items[0], v.Items[0])
 	if !same.Same || len(same.Kernel)+len(same.Build)+len(same.Outcome) != 0 || *same.Times[0].Ratio != 1 {
 		t.Errorf("with itself: %+v", same)
+	}
+}
+
+// TestDiffText: estimates are marked, bytes and shares have units, and the configuration has
+// one name.
+func TestDiffText(t *testing.T) {
+	a, b := timedOn(0, "a", 10), timedOn(3, "b", 5)
+	recordtest.Resources(a, 90, 44032, 0)
+	recordtest.Resources(b, 96, 52224, 0)
+	a.Resources.Usage[0].Registers.Source = resources.Estimate
+	b.Resources.Usage[0].Registers.Source = resources.Estimate
+	a.Kernel.Config, b.Kernel.Config = map[string]string{"config": "64x64 cp-async-2"}, map[string]string{"config": "64x64 cp-async-3"}
+	v := view(t, one(a, record.Merge), one(b, record.Defer))
+	var out bytes.Buffer
+	report.Diff(v.Items[0], v.Items[1]).WriteText(&out, term.Style{})
+	for _, want := range []string{
+		"  configuration  64x64 cp-async-2  64x64 cp-async-3\n", "  registers, sm_89 (estimate)      90      96   1.07\n",
+		"  dynamic shared               43 KiB  51 KiB   1.19\n", "  occupancy                    18.8 %  18.8 %   1.00\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, &out)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,15 @@ func Micros(us float64) string {
 		return fmt.Sprintf("%.1f", us)
 	}
 	return fmt.Sprintf("%.2f", us)
+}
+
+// Group returns a count with spaces between thousands: "8 388 608".
+func Group(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
 }
 
 // Bar returns a bar of the given number of columns that shows a share from 0 to 1.

@@ -17,3 +17,11 @@ func TestBar(t *testing.T) {
 		}
 	}
 }
+
+func TestGroup(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1 000", 8388608: "8 388 608"} {
+		if got := Group(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -46,12 +46,12 @@ func (r *Report) show(env *cli.Env, shape problem.Named, budget int) {
 	fmt.Fprintf(env, "%s  %s\n", s.Bold(r.Goal.Kernel), s.Dim(fmt.Sprintf("%s, %s, %s", r.Goal.Format, r.Goal.Target, shapes.Long(shape))))
 	fmt.Fprintf(env, "%s tried, %d green; times are %s for %s\n\n", english.Count(r.Tried, "configuration"), r.Green, word, r.Goal.Device)
 	t := term.Table{Indent: "  ", Right: "rrrl", Style: s}
-	t.Head("", "µs", "of start", "configuration")
+	t.Head("", "µs", "speedup over start", "configuration")
 	for i, b := range r.Best {
-		t.Row(i+1, term.Micros(b.Micros), fmt.Sprintf("%.3f", b.Ratio), b.Name)
+		t.Row(i+1, term.Micros(b.Micros), fmt.Sprintf("%.3fx", 1/b.Ratio), b.Name)
 	}
 	if r.Start.Green {
-		t.Row("start", term.Micros(r.Start.Micros), "1.000", r.Start.Name)
+		t.Row("start", term.Micros(r.Start.Micros), "1.000x", r.Start.Name)
 	} else {
 		fmt.Fprintf(env, "  the start is not green: %s\n", term.Clean(r.Start.Why))
 	}
