@@ -82,7 +82,7 @@ func printTimes(env *cli.Env, p *record.Performance) {
 			if j == 0 {
 				shape, method = one.Shape.String(), fmt.Sprintf("%s, %s", one.Method.Mode, one.Method.Cache)
 			}
-			t.Row(shape, method, term.Clean(one.Names[j]), term.Micros(sum.P50), term.Micros(sum.Median.Low)+" – "+term.Micros(sum.Median.High),
+			t.Row(shape, method, candidate(one, j), term.Micros(sum.P50), term.Micros(sum.Median.Low)+" – "+term.Micros(sum.Median.High),
 				term.Micros(sum.P90), fmt.Sprintf("%.1f", 100*sum.CV), fmt.Sprintf("%.3g", one.TFLOPs[j]), ratio(comparison(one, j)))
 		}
 	}
@@ -91,6 +91,15 @@ func printTimes(env *cli.Env, p *record.Performance) {
 	for _, n := range p.Notes {
 		fmt.Fprintf(env, "  %s\n", term.Clean(n))
 	}
+}
+
+// candidate returns the name of a candidate, marked if the host's clock timed it.
+func candidate(t *record.Times, i int) string {
+	name := term.Clean(t.Names[i])
+	if len(t.Runs) > 0 && i < len(t.Runs[0].Candidates) && t.Runs[0].Candidates[i].Method.Clock == "host" {
+		name += " (host clock)"
+	}
+	return name
 }
 
 // comparison returns the comparison of the kernel with a candidate, or nil for the kernel
@@ -111,9 +120,12 @@ func ratio(c *stats.Comparison) string {
 	if c == nil || c.Ratio == 0 {
 		return ""
 	}
+	if c.Replicates < 2 { // one process says nothing about the next one
+		return fmt.Sprintf("%.2f, 1 process", c.Ratio)
+	}
 	text := fmt.Sprintf("%.3f [%.3f, %.3f]", c.Ratio, c.Interval.Low, c.Interval.High)
-	if c.Replicates < 2 {
-		text += ", 1 process"
+	if c.Interval.Contains(1) {
+		text += ", tie"
 	}
 	return text
 }

@@ -152,7 +152,7 @@ func TestTimes(t *testing.T) {
 	for _, want := range []string{
 		"  1,8,512,64  graph, warm  stage3b          8.00    7.92 – 8.08  8.80   2.0     67.1\n",
 		"stage2           10.0    9.90 – 10.1  11.0   2.0     53.7  0.800 [0.784, 0.816]\n",
-		"torch flash f16   123      122 – 124   135   2.0     4.36  0.065 [0.064, 0.066], 1 process\n",
+		"torch flash f16   123      122 – 124   135   2.0     4.36  0.07, 1 process\n",
 		"4300 GB/s, 900 TFLOP/s, 1.90 µs for an empty launch",
 		"jax: not installed",
 	} {

@@ -72,8 +72,7 @@ func rivals(v *report.View, cache timing.Cache) string {
 			}
 			cells = append(cells, cell)
 		}
-		_, speedup, interval := m.FastestRival()
-		cells = append(cells, fmt.Sprintf("%.2fx (%.2f–%.2f)", speedup, interval.Low, interval.High))
+		cells = append(cells, m.AgainstRival())
 		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
 	}
 	return out.String()

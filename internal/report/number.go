@@ -51,13 +51,22 @@ func times(x float64) string {
 	return figures(x) + "×"
 }
 
-// speedup returns a comparison as a speedup with its interval.
+// speedup returns a comparison as a speedup with its interval. An interval that contains 1 is
+// a tie. One process has no interval: the same text differs between processes by more than
+// between its own launches.
 func speedup(c *stats.Comparison) string {
 	if c == nil || c.Ratio <= 0 {
 		return none
 	}
+	if c.Replicates < 2 {
+		return times(1/c.Ratio) + " in 1 process"
+	}
 	i := inverse(c.Interval)
-	return fmt.Sprintf("%s (%s–%s)", times(1/c.Ratio), figures(i.Low), figures(i.High))
+	text := fmt.Sprintf("%s (%s–%s)", times(1/c.Ratio), figures(i.Low), figures(i.High))
+	if i.Contains(1) {
+		return "tie, " + text
+	}
+	return text
 }
 
 func percent(x float64) string { return figures(100*x) + " %" }

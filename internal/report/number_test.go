@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/stats"
 )
 
 func TestFigures(t *testing.T) {
@@ -54,5 +56,24 @@ func TestShade(t *testing.T) {
 	}
 	if shade(math.MaxFloat64, 0.06, 5) != 4 || shade(1, 0, 5) != 4 {
 		t.Error("large errors, or no tolerance")
+	}
+}
+
+// TestSpeedup wants a tie to be called one, and no interval from a single process.
+func TestSpeedup(t *testing.T) {
+	for _, c := range []struct {
+		c    *stats.Comparison
+		want string
+	}{
+		{nil, none},
+		{&stats.Comparison{}, none},
+		{&stats.Comparison{Ratio: 0.5, Interval: stats.Interval{Low: 0.49, High: 0.51}, Replicates: 1}, "2.00× in 1 process"},
+		{&stats.Comparison{Ratio: 0.5, Interval: stats.Interval{Low: 0.4, High: 0.625}, Replicates: 5}, "2.00× (1.60–2.50)"},
+		{&stats.Comparison{Ratio: 0.8, Interval: stats.Interval{Low: 0.5, High: 1}, Replicates: 5}, "tie, 1.25× (1.00–2.00)"},
+		{&stats.Comparison{Ratio: 1.25, Interval: stats.Interval{Low: 1, High: 1.6}, Replicates: 5}, "tie, 0.800× (0.625–1.00)"},
+	} {
+		if got := speedup(c.c); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.c, got, c.want)
+		}
 	}
 }

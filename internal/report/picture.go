@@ -155,7 +155,11 @@ func (s *Shape) contenders() []contender {
 			class = "eight"
 		}
 		interval := r.Comparison.Interval
-		list = append(list, contender{r.Name, class, m.Times.Summaries[i].P50, 1 / r.Comparison.Ratio, interval.Low <= 1 && interval.High >= 1})
+		name := r.Name
+		if m.hostClock(name) {
+			name += " *"
+		}
+		list = append(list, contender{name, class, m.Times.Summaries[i].P50, 1 / r.Comparison.Ratio, interval.Low <= 1 && interval.High >= 1})
 	}
 	slices.SortStableFunc(list, func(a, b contender) int { return cmp.Compare(a.micros, b.micros) })
 	return list
@@ -203,14 +207,13 @@ func footnote(shapes []*Shape) string {
 			if text := library + " " + orElse(r.Version, "of unknown version"); !slices.Contains(versions, text) {
 				versions = append(versions, text)
 			}
-			i := slices.Index(m.Times.Names, r.Name)
-			host = host || i >= 0 && len(m.Times.Runs) > 0 && i < len(m.Times.Runs[0].Candidates) && m.Times.Runs[0].Candidates[i].Method.Clock == "host"
+			host = host || m.hostClock(r.Name)
 		}
 	}
-	text := fmt.Sprintf("1.85x means that the rival takes 1.85 times as long as attest, in the same run; ≈ marks a ratio whose 95 %% interval contains 1. Bars of more than %gx are cut off (▸). Shapes are (B,H,S,D), or (B,Hq/Hkv,S,D) where query heads share keys. Rivals: %s.",
+	text := fmt.Sprintf("1.85x means that the rival takes 1.85 times as long as attest, in the same run; ≈ marks a tie, a ratio whose 95 %% interval contains 1. Bars of more than %gx are cut off (▸). Shapes are (B,H,S,D), or (B,Hq/Hkv,S,D) where query heads share keys. Rivals: %s.",
 		mostShown, strings.Join(versions, "; "))
 	if host {
-		text += " jax has no graphs: its launches run in a compiled loop and are timed by the clock of the host."
+		text += " * is timed by the clock of the host: jax has no graphs, and its launches run in a compiled loop."
 	}
 	return text + " Drawn by attest report --svg from the records of the evidence."
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,8 +20,8 @@ const NoResults = "No measurements yet."
 // was not rejected, beside the fastest rival of the same run.
 func (v *View) Results() string {
 	t := &Table{
-		Head:  []string{"shape", "kernel", "µs", "TFLOP/s", "max error", "speedup over the fastest rival", "record"},
-		Right: "llrrrll",
+		Head:  []string{"shape", "kernel", "µs", "TFLOP/s", "max error", "speedup over the fastest rival", "processes", "record"},
+		Right: "llrrrlrl",
 	}
 	var devices []string
 	for _, s := range v.Shapes {
@@ -34,13 +35,13 @@ func (v *View) Results() string {
 		m := best.Main()
 		t.Rows = append(t.Rows, []Cell{
 			text(s.Title()), text(best.Label), text(best.by("graph, warm")), text(figures(m.TFLOPs)),
-			text(maxError(best.Item.Record, s.Shape)), text(m.againstRival()), source(best.Item),
+			text(maxError(best.Item.Record, s.Shape)), text(m.AgainstRival()), text(strconv.Itoa(len(m.Times.Runs))), source(best.Item),
 		})
 	}
 	if len(t.Rows) == 0 {
 		return NoResults + "\n"
 	}
-	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. `attest evidence show RECORD --evidence evidence --json` prints every sample.\n\n%s",
+	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. An interval is over processes; a tie is one that contains 1. `attest evidence show RECORD --evidence evidence --json` prints every sample.\n\n%s",
 		escape(strings.Join(devices, " and ")), t.Markdown())
 }
 

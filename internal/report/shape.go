@@ -273,20 +273,25 @@ func (r *Row) claimable() bool {
 	return v != nil && v.Outcome != record.Reject && t.OutputsOK && !t.Predicted && !r.Kernel.Outdated()
 }
 
-// FastestRival returns the fastest rival of the same run, the speedup of the kernel over it, and
-// the interval of the speedup.
-func (m *Mark) FastestRival() (name string, speedup float64, interval stats.Interval) {
-	ratio := 0.0
+// FastestRival returns the fastest rival of the same run, or nil.
+func (m *Mark) FastestRival() (fastest *record.Rival) {
 	for i := range m.Times.Rivals {
 		r := &m.Times.Rivals[i]
-		if r.Comparison.Ratio > ratio { // the time of the kernel over that of the rival: the largest ratio is that of the fastest rival
-			name, ratio, interval = r.Name, r.Comparison.Ratio, r.Comparison.Interval
+		// The ratio is the time of the kernel over that of the rival.
+		if r.Comparison.Ratio > 0 && (fastest == nil || r.Comparison.Ratio > fastest.Comparison.Ratio) {
+			fastest = r
 		}
 	}
-	if name == "" {
-		return "", 0, stats.Interval{}
-	}
-	return name, 1 / ratio, inverse(interval)
+	return fastest
+}
+
+// hostClock reports whether a candidate of the run was timed by the host's clock, whose times
+// include the launch.
+func (m *Mark) hostClock(name string) bool {
+	i := slices.Index(m.Times.Names, name)
+	return i >= 0 && slices.ContainsFunc(m.Times.Runs, func(r timing.Run) bool {
+		return i < len(r.Candidates) && r.Candidates[i].Method.Clock == "host"
+	})
 }
 
 // inverse converts the interval of a ratio of times to that of a speedup.

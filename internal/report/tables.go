@@ -25,7 +25,7 @@ func (s *Shape) Table() *Table {
 		if r.Kernel == nil {
 			row = append(row, mute(none), mute(none), mute(none))
 		} else {
-			row = append(row, text(times(first/sum.P50)), text(m.againstBaseline(r.Item)), text(m.againstRival()))
+			row = append(row, text(times(first/sum.P50)), text(m.againstBaseline(r.Item)), text(m.AgainstRival()))
 		}
 		t.Rows = append(t.Rows, append(row, source(r.Item)))
 	}
@@ -45,7 +45,7 @@ func (r *Row) name() Cell {
 			odd = append(odd, "older PTX")
 		}
 	}
-	if m := r.Main().Method; !primary(m) {
+	if m := r.Main().Method; !primary(m) || m.Clock == "host" {
 		odd = append(odd, how(m))
 	}
 	if len(odd) > 0 {
@@ -69,12 +69,17 @@ func (m *Mark) againstBaseline(item *evidence.Item) string {
 	return speedup(m.Times.Baseline) + " " + item.Baseline.Name
 }
 
-func (m *Mark) againstRival() string {
-	name, x, i := m.FastestRival()
-	if name == "" {
+// AgainstRival returns the speedup over the fastest rival of the same run.
+func (m *Mark) AgainstRival() string {
+	r := m.FastestRival()
+	if r == nil {
 		return none
 	}
-	return fmt.Sprintf("%s (%s–%s) %s", times(x), figures(i.Low), figures(i.High), name)
+	text := speedup(&r.Comparison) + " " + r.Name
+	if m.hostClock(r.Name) {
+		text += " (host clock)"
+	}
+	return text
 }
 
 // Methods returns the times of the shape by all methods.
