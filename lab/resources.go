@@ -10,7 +10,6 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/internal/resources"
-	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -74,13 +73,8 @@ func (m *measurement) launchResources(r *record.Resources) error {
 		if !ok {
 			continue
 		}
-		plan, err := m.s.Bind(m.s.At(s), kernel.Chip{}, kernel.Options{Values: anyScales})
-		if err != nil {
+		if err := launchesOf(r, m.s, s); err != nil {
 			return err
-		}
-		for _, step := range plan.Steps {
-			r.Dynamic = max(r.Dynamic, step.Shared)
-			r.Threads = max(r.Threads, step.Block[0]*step.Block[1]*step.Block[2])
 		}
 		if largest == (problem.Shape{}) || s.FLOP() > largest.FLOP() {
 			largest = s

@@ -166,6 +166,7 @@
 //	"evidence"  the folder, or ""
 //	"parity"    "with", "same", "of": on how many cases the bits are those of the kernel
 //	            that this one builds on; null where no case is common to both
+//	"other_chips"   on which chips the verdict may not hold and why, or ""
 //
 // run writes one object: "kernel", "shape", "device", "case", attest/record.Case,
 // "wrong", a list of what is wrong with it, "defects", attest/record.Defects, null without
@@ -191,6 +192,9 @@
 //	"ncu"         null, or "us", "tensor", "arithmetic", "memory" in per cent of the
 //	              peak, and all "metrics"
 //	"ncu_note"    why it is null, or ""
+//	"occupancy"   a list: "chip", "blocks_per_sm", "warps", the share of the SM's warps,
+//	              "limit", what another block would lack, "registers" per thread,
+//	              "shared", bytes per block, "by", the source of the registers
 //	"launches"    a list of "entry", "predicted" as above, "counters" as exec has them
 //
 // tune writes one object: "goal", "tried", "green", "spent", whether the budget ended

@@ -41,6 +41,9 @@ Each kernel gets one verdict:
   DEFER           the run could not decide
   REJECT          a gate is red or void
 
+A verdict belongs to the chip that it was measured on. Where more or fewer blocks fit on an
+SM of another chip, relative to the baseline, the line "other chips" says so.
+
 The exit code is 1 when a kernel gets REJECT. With --strict, meant for CI, it is 1 unless
 every kernel gets MERGE or NO-CHANGE. attest evidence and attest report show what
 --evidence keeps.
@@ -65,7 +68,8 @@ original effort: one byte u in 0..255 means (u-128)/127*448*scale.
 
 JSON, one object per kernel: {"kernel", "baseline", "device", "verdict": {"outcome",
 "why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
-"verdict_hash", "evidence", "parity": {"with", "same", "of"}}; the record itself is in the evidence.`,
+"verdict_hash", "evidence", "parity": {"with", "same", "of"}, "other_chips"}; the record
+itself is in the evidence.`,
 		Example: `  attest gate
   attest gate stage3b stage4
   attest gate stage3b --plan smoke --evidence ""

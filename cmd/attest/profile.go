@@ -30,6 +30,9 @@ It shows how long the kernel keeps the tensor cores, the arithmetic units (expon
 floats, integers, issue slots) and memory (shared, global) busy, then the same by phase
 and by line. Improving a part that takes a few per cent of the time does not pay.
 
+It also shows how many blocks fit on an SM of each known chip and what another block would
+lack, on any machine. ≈ marks registers that are estimated because ptxas is not installed.
+
 The times are PREDICTED, in microseconds. The kernel runs once on the emulator, which counts
 instructions and bytes, and the counts are divided by the throughputs of a chip. The model
 has no latencies and does not know what the driver's compiler does to the PTX. It gives two
@@ -42,7 +45,8 @@ launches gets a row for each launch and their sum.
 
 JSON: {"kernel", "shape", "predicted": {"chip", "blocks", "low_us", "high_us",
 "limit", "units": [{"unit", "us"}], "phases", "lines"}, "launches": [{"entry",
-"predicted", "counters"}], "ncu": {"us", "tensor", "arithmetic", "memory", "metrics"} or
+"predicted", "counters"}], "occupancy": [{"chip", "blocks_per_sm", "warps", "limit",
+"registers", "shared", "by"}], "ncu": {"us", "tensor", "arithmetic", "memory", "metrics"} or
 null, "ncu_note"}. Times are in microseconds, shares of ncu in per cent of the peak.`,
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
@@ -93,6 +97,9 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	progress.Say("%s, %v: counting on the emulator", s.Name, x.shape.Shape)
 	r, err := profile.Of(ctx, s, x.shape, chip)
 	if err != nil {
+		return err
+	}
+	if err := r.Fit(ctx); err != nil {
 		return err
 	}
 	progress.Say("%s, %v: Nsight Compute", s.Name, x.shape.Shape)

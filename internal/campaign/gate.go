@@ -189,6 +189,9 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		}
 		r := newGateResult(rec, j.Subject, j.file, g.Dir)
 		r.Parity = g.parity(r, results)
+		if r.OtherChips, err = g.otherChips(ctx, r, baseline, results); err != nil {
+			return results, err
+		}
 		var kept error
 		r.Record, r.VerdictHash, kept = g.keep(rec, r.Verdict, j.Subject, baseline)
 		progress.Print(func() { r.Show(env, len(results) > 0) }) // before kept is checked: a full disk must not lose the result

@@ -34,6 +34,8 @@ type GateResult struct {
 	// Parity is the comparison of bits with the kernel that this one builds on, nil where
 	// no record of that kernel has a case in common.
 	Parity *report.Parity `json:"parity"`
+	// OtherChips says on which chips the verdict may not hold, or "".
+	OtherChips string `json:"other_chips"`
 
 	record    *record.Record
 	file, ptx string // the PTX of the kernel: the name of its file and its text
@@ -98,6 +100,9 @@ func (r *GateResult) print(env *cli.Env) {
 		why = strings.TrimSuffix(why, ": "+g.Summary) // the line of the gate shows it
 	}
 	line(env, outcome(s, r.Verdict.Outcome), len(r.Verdict.Outcome), why)
+	if r.OtherChips != "" {
+		line(env, "other chips", len("other chips"), r.OtherChips)
+	}
 	if p := report.Prediction(r.record); p != "" {
 		line(env, "prediction", len("prediction"), p)
 	}

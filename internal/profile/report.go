@@ -9,8 +9,10 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Report is the JSON of attest profile.
@@ -19,11 +21,14 @@ type Report struct {
 	Shape     string           `json:"shape"`
 	Predicted *predict.Profile `json:"predicted"` // the sum over all launches
 	Launches  []Launch         `json:"launches"`  // in stream order
+	// Occupancy is how many blocks fit on an SM of each known chip that the kernel runs on.
+	Occupancy []report.ChipFit `json:"occupancy"`
 	NCU       *ncu.Profile     `json:"ncu"`
 	NCUNote   string           `json:"ncu_note"` // why NCU is null, or ""
 
-	subject *lab.Subject
-	shape   problem.Named
+	subject   *lab.Subject
+	shape     problem.Named
+	resources *record.Resources
 }
 
 // Launch is one launch of a kernel.
@@ -43,7 +48,7 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip predict.C
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Kernel: s.Name, Shape: shape.Shape.String(), subject: s, shape: shape}
+	r := &Report{Kernel: s.Name, Shape: shape.Shape.String(), Occupancy: []report.ChipFit{}, subject: s, shape: shape}
 	var parts []*predict.Profile
 	var entries []string
 	for i, l := range counted.Launches {

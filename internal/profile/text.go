@@ -49,6 +49,7 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	for _, b := range bars {
 		writeBar(w, style, p, b.name, b.units)
 	}
+	writeOccupancy(w, style, r.resources)
 	writePhases(w, style, p)
 	writeLines(w, style, p, t.Lines)
 	writeNCU(w, style, r.NCU, r.NCUNote)

@@ -22,6 +22,12 @@ func (v *View) Compare() string {
 	}
 	b.WriteString(v.Overview().Markdown())
 	fmt.Fprintf(&b, "\n%s. %s.\n", capital(v.GatesKey()), v.ErrorsKey())
+	if list := v.Elsewhere(); len(list) > 0 {
+		fmt.Fprintf(&b, "\n%s:\n\n", elsewhereTitle)
+		for _, e := range list {
+			fmt.Fprintf(&b, "- %s, %s: %s.\n", escape(e.Kernel), e.Outcome, escape(e.Text))
+		}
+	}
 	for _, s := range v.Shapes {
 		fmt.Fprintf(&b, "\n## %s on %s\n\n%s", escape(s.Title()), escape(s.Device), s.Table().Markdown())
 	}
@@ -52,6 +58,9 @@ func (v *View) Validation(k *Kernel) string {
 	fmt.Fprintf(&b, "# %s\n\n", escape(k.Label))
 	if j := k.Now.Verdict(); j != nil {
 		fmt.Fprintf(&b, "**%s**: %s\n\n", j.Outcome, escape(j.Why))
+		if text := v.elsewhere(k.Now); text != "" {
+			fmt.Fprintf(&b, "%s.\n\n", escape(capital(text)))
+		}
 		b.WriteString(verdictTable(j).Markdown())
 	} else {
 		b.WriteString("Not judged yet.\n")

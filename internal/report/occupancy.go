@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/GOATnote-Inc/attest/internal/occupancy"
 	"github.com/GOATnote-Inc/attest/internal/predict"
@@ -16,7 +17,8 @@ var occupancySection = section{
 	show: func(p *Page) bool { return len(p.Occupancies().Rows) > 0 },
 	body: `{{template "table" .Occupancies}}
 <p class="note">Computed from registers, shared memory with the driver's 1 KiB per block, and threads; in brackets, what another block would lack. The original effort allowed a block 48 KB of shared memory; the budget here is larger.
-A verdict belongs to the chip that it was measured on: where a kernel fits more blocks than its baseline on one chip and not on another, its gain may not carry over.</p>`,
+A verdict belongs to the chip that it was measured on.{{with .Elsewhere}} Some may not hold on other chips:{{end}}</p>
+{{with .Elsewhere}}<ul class="note">{{range .}}<li><b>{{.Kernel}}</b>, {{.Outcome}}: {{.Text}}.</li>{{end}}</ul>{{end}}`,
 }
 
 // Occupancies is the table of all kernels of the view.
@@ -29,7 +31,7 @@ func (v *View) Occupancies() *Table {
 	for _, k := range v.Kernels {
 		row, some := []Cell{text(k.Label)}, false
 		for _, c := range predict.Chips {
-			f, ok := fit(k.Now.Record, c)
+			f, ok := fit(k.Now.Resources, c)
 			cell := mute(none)
 			if ok {
 				cell, some = text(fmt.Sprintf("%d (%s)", f.Blocks, f.Limit)), true
@@ -53,34 +55,58 @@ func originalBudget(r *record.Resources) Cell {
 	return text("fits")
 }
 
-// Occupancy is the table of one record, with one row per chip that the kernel runs on.
-func Occupancy(r *record.Record) *Table {
-	t := &Table{Head: []string{"chip", "blocks per SM", "warps in use", "limited by"}, Right: "lrr"}
+// ChipFit is how many blocks of a kernel an SM of a chip holds.
+type ChipFit struct {
+	Chip      string  `json:"chip"`
+	Blocks    int     `json:"blocks_per_sm"`
+	Warps     float64 `json:"warps"`     // share of the SM's warps that are in use
+	Limit     string  `json:"limit"`     // what another block would lack
+	Registers int     `json:"registers"` // per thread
+	Shared    int     `json:"shared"`    // bytes per block, static and dynamic
+	By        string  `json:"by"`        // the source of the registers: ptxas, jit or estimate
+}
+
+// Fits returns how many blocks of a kernel fit on an SM of each known chip that the kernel
+// runs on.
+func Fits(r *record.Resources) (list []ChipFit) {
 	for _, c := range predict.Chips {
 		if f, ok := fit(r, c); ok {
-			t.Rows = append(t.Rows, []Cell{text(c.Name), text(fmt.Sprint(f.Blocks)), text(fmt.Sprintf("%.0f %%", 100*f.Warps)), text(f.Limit)})
+			u := usageOn(r, c.Target)
+			list = append(list, ChipFit{c.Name, f.Blocks, f.Warps, f.Limit, u.Registers.Value, u.Shared.Value + r.Dynamic, string(u.Registers.Source)})
 		}
+	}
+	return list
+}
+
+// Occupancy returns the table of one kernel, with one row per chip that the kernel runs on.
+func Occupancy(r *record.Resources) *Table {
+	t := &Table{Head: []string{"chip", "blocks per SM", "warps in use", "limited by", "registers", "shared"}, Right: "lrrlrr"}
+	for _, f := range Fits(r) {
+		registers := figure(resources.Figure{Value: f.Registers, Source: resources.Source(f.By)})
+		t.Rows = append(t.Rows, []Cell{
+			text(f.Chip), text(strconv.Itoa(f.Blocks)), text(fmt.Sprintf("%.0f %%", 100*f.Warps)), text(f.Limit), text(registers), text(kib(f.Shared)),
+		})
 	}
 	return t
 }
 
-// fit returns how many blocks of a record's kernel an SM of a chip holds. ok is false when
-// the kernel does not run there or the record does not tell what it uses.
-func fit(r *record.Record, c predict.Chip) (f occupancy.Fit, ok bool) {
+// fit returns how many blocks of a kernel an SM of a chip holds. ok is false when the kernel
+// does not run there or its resources are not known.
+func fit(r *record.Resources, c predict.Chip) (f occupancy.Fit, ok bool) {
 	sm, ok := occupancy.Of(c.Target)
-	if !ok || r.Resources == nil {
+	if !ok || r == nil {
 		return f, false
 	}
-	b := occupancy.Block{Threads: threads(r.Resources)}
-	u := usageOn(r.Resources, c.Target)
+	b := occupancy.Block{Threads: threads(r)}
+	u := usageOn(r, c.Target)
 	if u == nil || b.Threads == 0 || !u.Registers.Known() {
 		return f, false
 	}
-	b.Registers, b.Shared = u.Registers.Value, u.Shared.Value+r.Resources.Dynamic
+	b.Registers, b.Shared = u.Registers.Value, u.Shared.Value+r.Dynamic
 	return sm.Fit(b), true
 }
 
-// usageOn is what a kernel uses on an architecture, or nil.
+// usageOn returns what a kernel uses on an architecture, or nil.
 func usageOn(r *record.Resources, t ptx.Target) *resources.Usage {
 	for i := range r.Usage {
 		if on, err := ptx.ParseTarget(r.Usage[i].Target); err == nil && on.SM == t.SM {
@@ -90,7 +116,7 @@ func usageOn(r *record.Resources, t ptx.Target) *resources.Usage {
 	return nil
 }
 
-// threads is the number of threads of a block. Older records have it only where the driver
+// threads returns the number of threads of a block. Older records have it only where the driver
 // reported how many warps fit.
 func threads(r *record.Resources) int {
 	if o := r.Occupancy; r.Threads == 0 && o != nil && o.BlocksPerSM > 0 {

@@ -24,7 +24,7 @@ func TestOccupancyAgrees(t *testing.T) {
 		if r.Resources == nil || r.Resources.Occupancy == nil || r.Build.Device.Driver != "cuda" {
 			continue
 		}
-		f, ok := fit(r, chip)
+		f, ok := fit(r.Resources, chip)
 		if !ok {
 			continue
 		}

@@ -26,6 +26,7 @@ func (v *View) WriteText(w io.Writer, style term.Style) {
 	v.Overview().WriteText(w, "", style)
 	v.writeConfigs(w, style)
 	fmt.Fprintf(w, "\n%s\n%s\n", style.Dim(v.GatesKey()), style.Dim(v.ErrorsKey()))
+	v.writeElsewhere(w, style)
 	for _, s := range v.Shapes {
 		fmt.Fprintf(w, "\n%s\n", style.Bold(term.Clean(s.Title()+" on "+s.Device)))
 		s.Table().WriteText(w, "  ", style)
@@ -51,6 +52,20 @@ func (v *View) writeConfigs(w io.Writer, style term.Style) {
 		fmt.Fprintln(w)
 		t.WriteTo(w)
 	}
+}
+
+// writeElsewhere writes the verdicts that may not hold on other chips.
+func (v *View) writeElsewhere(w io.Writer, style term.Style) {
+	list := v.Elsewhere()
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", style.Bold(elsewhereTitle))
+	t := term.Table{Indent: "  "}
+	for _, e := range list {
+		t.Row(term.Clean(e.Kernel), string(e.Outcome), term.Clean(e.Text))
+	}
+	t.WriteTo(w)
 }
 
 func orElse(s, otherwise string) string {
@@ -89,7 +104,7 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	if r.Resources != nil {
 		section("Resources")
 		Budget(r.Resources).WriteText(w, "  ", style)
-		if t := Occupancy(r); len(t.Rows) > 0 {
+		if t := Occupancy(r.Resources); len(t.Rows) > 0 {
 			section("Blocks per SM")
 			t.WriteText(w, "  ", style)
 		}
