@@ -36,6 +36,25 @@ func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (
 	return m.r, nil
 }
 
+// Unfinished returns the record of a measurement that ended early in a section, as Progress
+// names it.
+func Unfinished(s *Subject, p Plan, section, why string) (*record.Record, error) {
+	m, err := newMeasurement(s, p, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	defer m.close()
+	gate := record.PerformanceGate // also for counters, which explain it
+	switch name := record.GateName(section); name {
+	case record.ResourcesGate, record.DefectsGate, record.CorrectnessGate:
+		gate = name
+	case "": // it ended before its first step
+		gate = record.ResourcesGate
+	}
+	m.r.Ended = &record.Ended{Gate: gate, Why: why}
+	return m.r, nil
+}
+
 // measurement is the state of Measure.
 type measurement struct {
 	s     *Subject

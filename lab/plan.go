@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -18,12 +19,12 @@ import (
 type Plan struct {
 	// Device runs the cases and is timed; nil is the emulator of the subject's target.
 	// Checkers and counters always use the emulator.
-	Device device.Device
-	Sensor device.Sensor // read around timed batches, if there is one
+	Device device.Device `json:"-"`
+	Sensor device.Sensor `json:"-"` // read around timed batches, if there is one
 
 	Targets []ptx.Target    // the targets whose resources are measured
 	Budget  *record.Budget  // nil is gate.BudgetFor
-	Ask     resources.Asked // the sources of resources
+	Ask     resources.Asked `json:"-"` // the sources of resources
 	// Criteria are recorded before anything is measured; nil selects the defaults.
 	Criteria *record.Criteria
 	// Tolerance is what errors may be; nil is gate.Tolerance, and a looser one is refused by
@@ -37,16 +38,16 @@ type Plan struct {
 	// Times says what is timed if Device is a GPU; nil times nothing.
 	Times *Times
 	// Baseline is the kernel that the subject must beat; nil for the first of a ladder.
-	Baseline *Subject
+	Baseline *Subject `json:"-"`
 	// Counters is the shape for counters; the zero shape counts nothing.
-	Counters problem.Shape
+	Counters problem.Shape `json:",omitzero"`
 
 	// Build is copied into the record. Measure adds the device, the time and versions.
 	Build record.Build
 	// KeepGoing measures the sections after a red one too.
 	KeepGoing bool
 	// References keeps references for the next subjects; nil keeps none.
-	References *References
+	References *References `json:"-"`
 }
 
 // Defects says what runs under the checkers.
@@ -76,14 +77,14 @@ type Times struct {
 	Rivals  []RivalChoice
 	// Libraries are the rivals that other subjects have started; nil starts them for this
 	// subject alone.
-	Libraries *Libraries
+	Libraries *Libraries `json:"-"`
 	Stop      timing.Stop
 	WarmUp    time.Duration
 	Seed      uint64
 	// Elsewhere measures the same in another process, as one more replicate. It is called for
 	// the processes 1 to Processes-1. nil measures in one process only, and comparisons say
 	// so.
-	Elsewhere func(ctx context.Context, process int) (*record.Performance, error)
+	Elsewhere func(ctx context.Context, process int) (*record.Performance, error) `json:"-"`
 	Processes int
 }
 
@@ -92,6 +93,35 @@ type RivalChoice struct {
 	Library        string // one of rival.Libraries
 	Implementation string // "" is the first one of the library
 	DType          string // "" is the format of the subject if the library supports it, else f16
+}
+
+// Sized returns the plan with the head dimension of a subject in shapes that leave it open.
+func (p Plan) Sized(s *Subject) Plan {
+	d := dimension(s)
+	sized := func(s problem.Shape) problem.Shape {
+		if s.D == 0 && s != (problem.Shape{}) {
+			s.D = d
+		}
+		return s
+	}
+	p.Defects.Shapes = slices.Clone(p.Defects.Shapes)
+	for i, s := range p.Defects.Shapes {
+		p.Defects.Shapes[i] = sized(s)
+	}
+	p.Cases = slices.Clone(p.Cases)
+	for i := range p.Cases {
+		p.Cases[i].Shape = sized(p.Cases[i].Shape)
+	}
+	p.Counters = sized(p.Counters)
+	if p.Times != nil {
+		times := *p.Times
+		times.Shapes = slices.Clone(times.Shapes)
+		for i := range times.Shapes {
+			times.Shapes[i].Shape = sized(times.Shapes[i].Shape)
+		}
+		p.Times = &times
+	}
+	return p
 }
 
 // length returns a square shape that gets the D of the subject.

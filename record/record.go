@@ -25,6 +25,16 @@ type Record struct {
 	Correctness *Correctness `json:"correctness,omitempty"`
 	Performance *Performance `json:"performance,omitempty"`
 	Counters    *Counters    `json:"counters,omitempty"`
+	// Ended says why the record holds no measurements: the process that took them ended
+	// early.
+	Ended *Ended `json:"ended,omitempty"`
+}
+
+// Ended is the early end of the process that measured a kernel: a crash, a fault of the GPU
+// or a limit.
+type Ended struct {
+	Gate GateName `json:"gate"` // what it measured then
+	Why  string   `json:"why"`
 }
 
 // Counters are the counts of the kernel and of its baseline on the emulator. They explain

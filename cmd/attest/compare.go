@@ -24,7 +24,7 @@ func compareCommand(env *cli.Env) *cobra.Command {
   attest compare stage2 stage3b
 
 On a GPU the two are timed in turns, in one run. Without a GPU the times are PREDICTED.
-With --ptx and --abi one KERNEL is enough: it is A, and the file is B.
+A PTX file is a KERNEL, too, as in compare stage3b mine.ptx.
 
 If A and B are hashes, compare shows the difference between two records of the evidence, as
 attest evidence diff does, and measures nothing.
@@ -35,7 +35,7 @@ JSON: {"a", "b": the records, "difference": {"kernel", "build", "resources", "er
 "times", …}, "predicted": {"a", "b"} or null}.`,
 		Example: `  attest compare stage2 stage3b
   attest compare stage3b stage5 --shape long --format u8
-  attest compare stage3b --ptx mine.ptx --abi mine.json
+  attest compare stage3b mine.ptx
   attest compare 3f9a2c 81c0de --evidence ~/h200`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 && isHash(args[0]) && isHash(args[1]) {

@@ -118,13 +118,13 @@ func evidenceShow(x *archive.Archive) *cobra.Command {
 		Long: `Show a record with the verdicts on it, or a verdict with the record that it judged.
 
 With --kernel, write the kernel of the record to a folder instead, so that it can be run
-again: its PTX as kernel.ptx and its call as kernel.json, as --ptx and --abi read them.
+again: its PTX as kernel.ptx and its call as kernel.json.
 
 JSON: {"hash", "kind", "seq", "object", "verdicts", "notes"}. "kind" is "record", "verdict"
 or "note", "object" is what the file holds, "verdicts" and "notes" are the hashes of those
 that belong to a record.
 With --kernel: {"kernel", "ptx", "abi"}, the name and the two files.`,
-		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate --ptx again/kernel.ptx --abi again/kernel.json",
+		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate again/kernel.ptx",
 		Args:    arguments(1, "one hash, or its first letters, as attest evidence list shows them"),
 		RunE:    func(_ *cobra.Command, args []string) error { return x.Show(args[0], kernel) },
 	}

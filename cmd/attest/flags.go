@@ -53,13 +53,13 @@ func presetFlags(c *cobra.Command, s *campaign.Selection) {
 	f.StringVar(&s.Set, "set", "", "toggles to change in every named kernel, as in --set swizzle,no-lut,tile-n=32; stage3a+swizzle is the same for one kernel. attest list toggles explains them")
 }
 
-// kernelFlags choose kernels: those of attest, or one of a PTX file.
+// kernelFlags choose kernels: those of attest, or those of PTX files.
 func kernelFlags(c *cobra.Command, s *campaign.Selection) {
 	presetFlags(c, s)
 	f := c.Flags()
-	f.StringVar(&s.PTX, "ptx", "", "use the kernel in this PTX file, from any compiler; needs --abi")
-	f.StringVar(&s.Entry, "entry", "", "the entry of the file of --ptx; the default is the entry that --abi names")
-	f.StringVar(&s.ABI, "abi", "", "JSON file that says how to call the kernel of --ptx; go doc github.com/GOATnote-Inc/attest/kernel/abi explains it")
+	f.StringVar(&s.PTX, "ptx", "", "use the kernel in this PTX file, from any compiler; an argument that ends in .ptx means the same")
+	f.StringVar(&s.Entry, "entry", "", "the entry of the PTX file; the default is the entry that its JSON file names")
+	f.StringVar(&s.ABI, "abi", "", "JSON file that says how to call the kernel of a PTX file; mine.json for mine.ptx when empty; go doc github.com/GOATnote-Inc/attest/kernel/abi explains it")
 }
 
 // headDimFlag is for commands where no shape need be given.

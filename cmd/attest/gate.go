@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/evidence"
@@ -17,7 +19,8 @@ func gateCommand(env *cli.Env) *cobra.Command {
 		Long: `Judge whether kernels are right and fast enough to be merged, and keep the evidence.
 
   attest gate                                  all kernels of attest
-  attest gate --ptx mine.ptx --abi mine.json   a kernel of any compiler
+  attest gate mine.ptx                         a kernel of any compiler; mine.json says how
+                                               it is called
 
 Four gates run in this order. A gate that is red stops the kernel.
 
@@ -53,6 +56,10 @@ the format and the device allow. Each kernel is compared with the one that it bu
 designs for Hopper are compared with the last stage. On a machine with a GPU, cases run
 there; without one they run on the emulator, and performance is skipped.
 
+Each kernel of a PTX file is judged in a process of its own. One that hangs, crashes or
+needs more than --memory or --timeout gets REJECT with the reason, and gate goes on with the
+next kernel.
+
 A kernel is written for one head dimension, and hopper is written for a shape (mission
 without --shape). Where the shapes need several texts, each text is judged on its own
 shapes.
@@ -74,8 +81,9 @@ itself is in the evidence.`,
   attest gate stage3b stage4
   attest gate stage3b --plan smoke --evidence ""
   attest gate stage5 --baseline stage3b --format u8 --shape mission --seed 0,1,2
-  attest gate --ptx mine.ptx --entry attn --abi mine.json
-  attest gate --ptx mine.ptx --abi mine.json --registers 255 --shared 101376
+  attest gate one.ptx two.ptx stage5 --baseline none
+  attest gate mine.ptx --entry attn --abi calls/mine.json
+  attest gate mine.ptx --registers 255 --shared 101376
   attest gate --against torch,fa3,triton,jax --time 2s
   attest gate --plan full --processes 5 --against torch,triton
   attest gate hopper --plan smoke --shape mission,long,big64,big128 --against torch,jax
@@ -101,6 +109,9 @@ itself is in the evidence.`,
 	f.StringSliceVar(&x.Tolerance, "tolerance", nil, "stricter limits on errors: max=X, mean=X, bad-share=X, relative=X; looser ones are refused")
 	f.StringVar(&x.Tag, "tag", "", "git tag to set on the current commit when every verdict is MERGE")
 	f.BoolVar(&x.Strict, "strict", false, "exit with 1 unless every verdict is MERGE or NO-CHANGE, for CI")
+	f.DurationVar(&x.Timeout, "timeout", 30*time.Minute, "longest time for each kernel of a PTX file; 0 is no limit")
+	x.Memory = 8 << 30
+	f.Var(&x.Memory, "memory", "largest memory of the process that judges a kernel of a PTX file, as in 512MiB; 0 is no limit")
 	complete(c, "plan", campaign.PlanNames...)
 	complete(c, "baseline", append([]string{"none"}, kernels.Names()...)...)
 	complete(c, "distribution", campaign.Distributions()...)

@@ -50,7 +50,7 @@ JSON: {"kernel", "shape", "predicted": {"chip", "blocks", "low_us", "high_us",
 null, "ncu_note"}. Times are in microseconds, shares of ncu in per cent of the peak.`,
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
-  attest profile --ptx mine.ptx --abi mine.json --shape 1,8,512,64 --lines 20
+  attest profile mine.ptx --shape 1,8,512,64 --lines 20
   attest profile stage3b --json | jq '.predicted.phases[] | [.name, .share]'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
 	}

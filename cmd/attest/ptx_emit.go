@@ -36,7 +36,7 @@ JSON: {"kernel", "target", "entries", "identity", "sha256", "ptx": the text, or 
 -o}. "identity" is the hash of the text without comments, and of the call.`,
 		Example: `  attest ptx emit stage3b | less
   attest ptx emit stage3a+swizzle --format u8 --target sm_80 -o swizzle.ptx
-  attest ptx emit hopper --shape long -o k.ptx --abi k.json && attest gate --ptx k.ptx --abi k.json`,
+  attest ptx emit hopper --shape long -o k.ptx --abi k.json && attest gate k.ptx`,
 		Args: arguments(1, "one KERNEL; attest list kernels shows the names"),
 		RunE: func(_ *cobra.Command, args []string) error { return x.run(args) },
 	}

@@ -28,6 +28,9 @@ func replicateCommand(env *cli.Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if job.Plan != nil {
+				return job.Measure(c.Context(), env)
+			}
 			p, err := job.Run(c.Context())
 			if err == nil && p != nil {
 				env.Encode(p)

@@ -25,7 +25,7 @@ ones, and check, format and run any PTX file.
 Exit codes: 0 success, 1 a file has errors or a result is wrong, 2 the command cannot run:
 the command line is wrong or a file cannot be read.`,
 		`  attest gate                                  judge all kernels of attest
-  attest gate --ptx mine.ptx --abi mine.json   judge a kernel of your own
+  attest gate mine.ptx                         judge a kernel of your own
   attest run stage3b --shape 1,8,512,64        run one case and show its errors
   attest profile stage3b                       show where the time goes
   attest ptx check kernel.ptx                  find errors in PTX

@@ -37,8 +37,8 @@ JSON: {"kernel", "shape", "device", "case": the errors, "wrong": [reasons], "def
 		Example: `  attest run stage3b --shape mission
   attest run stage3b --shape 2,3,100,64 --seed 7 --distribution one-hot --format u8
   attest run hopper --shape 1,32/4,512/2048,128 --lse
-  attest run --ptx mine.ptx --abi mine.json --shape 1,2,100,64 --check all
-  attest run --ptx mine.ptx --abi mine.json --shape 1,8,512,64 --json | jq .case.errors.max`,
+  attest run mine.ptx --shape 1,2,100,64 --check all
+  attest run mine.ptx --shape 1,8,512,64 --json | jq .case.errors.max`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
 	}
 	kernelFlags(c, &x.Selection)

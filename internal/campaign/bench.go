@@ -130,7 +130,7 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 && x.PTX == "" {
+	if len(names) == 0 {
 		return nil, errors.New("no KERNEL is given; see attest bench --help")
 	}
 	var list []batch
@@ -171,7 +171,7 @@ func (x *Bench) newBatch(names []string, n problem.Named) (batch, error) {
 	chosen := x.For(n)
 	b := batch{shapes: shapes.List{n}}
 	for i, name := range names {
-		s, err := chosen.Preset(name)
+		s, err := chosen.Kernel(name)
 		switch {
 		case err != nil && i == 0:
 			return b, err
@@ -182,13 +182,6 @@ func (x *Bench) newBatch(names []string, n problem.Named) (batch, error) {
 		default:
 			b.subjects = append(b.subjects, s)
 		}
-	}
-	if chosen.PTX != "" {
-		s, err := chosen.external()
-		if err != nil {
-			return b, err
-		}
-		b.subjects = append(b.subjects, s)
 	}
 	return b, nil
 }

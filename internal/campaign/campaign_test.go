@@ -30,9 +30,9 @@ func TestChecks(t *testing.T) {
 		"--format e3m4":                      (&Selection{Format: "e3m4"}).Check(),
 		"--output f32: use f16 or bf16":      (&Selection{Output: "f32"}).Check(),
 		"--head-dim 80":                      (&Selection{HeadDim: 80}).Check(),
-		"--abi describes":                    (&Selection{ABI: "a.json"}).Check(),
-		"--entry names":                      (&Selection{Entry: "k"}).Check(),
-		"--ptx needs --abi":                  (&Selection{PTX: "a.ptx"}).Check(),
+		"--abi describes":                    second((&Selection{ABI: "a.json"}).Named([]string{"stage2"})),
+		"--entry names":                      second((&Selection{Entry: "k"}).Named(nil)),
+		"--set changes kernels":              second((&Selection{Set: "swizzle"}).Named([]string{"mine.ptx"})),
 		"--against numpy":                    (&Campaign{Against: []string{"numpy"}}).Check(),
 		"--processes 101":                    (&Campaign{Processes: 101}).Check(),
 		"--plan huge: use smoke, quick or":   (&Gate{Plan: "huge"}).check(),
@@ -72,11 +72,11 @@ func TestEntry(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = (&Selection{PTX: file, ABI: described}).external()
+	_, err = (&Selection{PTX: file, ABI: described}).external(file)
 	if err == nil || !strings.Contains(err.Error(), `--abi: k.ptx:old: the PTX has no entry "old": it has `+s.Entries()[0]) {
 		t.Error(err)
 	}
-	_, err = (&Selection{PTX: file, ABI: described, Entry: "mine"}).external()
+	_, err = (&Selection{PTX: file, ABI: described, Entry: "mine"}).external(file)
 	if err == nil || !strings.Contains(err.Error(), `--entry: k.ptx:mine: the PTX has no entry "mine"`) {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/replicate"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/kernels"
@@ -33,8 +34,10 @@ type Gate struct {
 	Time              time.Duration
 	Registers, Shared int
 	Baseline          string
-	Tag               string // the git tag to set when every verdict is MERGE
-	Strict            bool   // whether every outcome but MERGE and NO-CHANGE is an error
+	Tag               string        // the git tag to set when every verdict is MERGE
+	Timeout           time.Duration // for each kernel of a file
+	Memory            cli.Bytes     // for each kernel of a file
+	Strict            bool          // whether every outcome but MERGE and NO-CHANGE is an error
 
 	seeds []uint64
 }
@@ -99,13 +102,13 @@ func (g *Gate) prepare(names []string) (jobs []job, err error) {
 	if names, err = g.Named(names); err != nil {
 		return nil, err
 	}
-	if len(names) == 0 && g.PTX == "" {
+	if len(names) == 0 {
 		jobs, err = g.ladder()
 	} else {
 		jobs, err = g.named(names)
 	}
 	if err == nil && g.Baseline != "" && g.Baseline != "none" {
-		if _, err = jobs[0].chosen.Preset(g.Baseline); err != nil {
+		if _, err = jobs[0].chosen.Kernel(g.Baseline); err != nil {
 			err = fmt.Errorf("--baseline: %w", err)
 		}
 	}
@@ -116,6 +119,8 @@ func (g *Gate) check() error {
 	switch {
 	case !slices.Contains(PlanNames, g.Plan):
 		return fmt.Errorf("--plan %s: use %s", g.Plan, orList(PlanNames))
+	case g.Timeout < 0:
+		return errors.New("--timeout must not be negative")
 	case g.Time < 0:
 		return errors.New("--time must not be negative")
 	case g.Registers < 0:
@@ -183,7 +188,7 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		}
 		p := g.plan(j, baseline)
 		p.References, p.Build = references, built
-		rec, err := lab.Measure(ctx, j.Subject, p, progress.Of(j.Name))
+		rec, err := g.measure(ctx, j, p, progress.Of(j.Name))
 		if err != nil {
 			return results, err
 		}
@@ -202,6 +207,23 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 		progress.Next()
 	}
 	return results, nil
+}
+
+// measure measures a kernel by a plan. A kernel of a file gets a process of its own, since it
+// may hang, crash or fill the memory; this is then what its record says.
+func (g *Gate) measure(ctx context.Context, j job, p lab.Plan, progress func(lab.Progress)) (*record.Record, error) {
+	if j.file == "" {
+		return lab.Measure(ctx, j.Subject, p, progress)
+	}
+	sized := p.Sized(j.Subject)
+	rec, err := replicate.MeasureElsewhere(ctx, replicate.Job{
+		Device: g.Name, Kernel: replicate.Contract(j.Subject), Baseline: replicate.Contract(p.Baseline), Plan: &sized,
+	}, replicate.Limits{Time: g.Timeout, Memory: int64(g.Memory)}, progress)
+	var ended *replicate.Ended
+	if errors.As(err, &ended) {
+		return lab.Unfinished(j.Subject, p, ended.Section, ended.Why)
+	}
+	return rec, err
 }
 
 // parity compares the bits of a kernel with those of the kernel that it builds on: in this

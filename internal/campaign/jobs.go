@@ -32,7 +32,7 @@ func (g *Gate) ladder() (list []job, err error) {
 	return list, err
 }
 
-// named returns the kernels that arguments and --ptx name, in that order.
+// named returns the kernels that a command line names.
 func (g *Gate) named(names []string) (list []job, err error) {
 	for _, name := range names {
 		jobs, err := g.jobs(name)
@@ -41,30 +41,27 @@ func (g *Gate) named(names []string) (list []job, err error) {
 		}
 		list = append(list, jobs...)
 	}
-	if g.PTX != "" {
-		s, err := g.external()
-		if err != nil {
-			return nil, err
-		}
+	return list, nil
+}
+
+// jobs returns the jobs of a kernel: one per PTX text, with the shapes that it computes. A
+// file has one text.
+func (g *Gate) jobs(name string) (list []job, err error) {
+	if g.isFile(name) {
+		s, err := g.Kernel(name)
 		chosen := g.Selection
 		if len(g.Shapes) > 0 {
 			chosen = chosen.For(g.Shapes[0])
 		}
-		list = append(list, job{s, chosen, g.Shapes, g.PTX})
+		return []job{{s, chosen, g.Shapes, name}}, err
 	}
-	return list, nil
-}
-
-// jobs returns the jobs of a kernel of attest: one per PTX text, with the shapes that it
-// computes.
-func (g *Gate) jobs(name string) (list []job, err error) {
 	if len(g.Shapes) == 0 {
-		s, err := g.Preset(name)
+		s, err := g.Kernel(name)
 		return []job{{Subject: s, chosen: g.Selection}}, err
 	}
 	for _, n := range g.Shapes {
 		chosen := g.For(n)
-		s, err := chosen.Preset(name)
+		s, err := chosen.Kernel(name)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +99,7 @@ func (g *Gate) baselineOf(j job) (*lab.Subject, error) {
 	}
 	same := j.chosen // the baseline computes the same
 	same.Format, same.Output, same.Causal = string(j.Problem.Format), string(j.Problem.Output), j.Problem.Causal
-	b, err := same.Preset(name)
+	b, err := same.Kernel(name)
 	if err != nil && g.Baseline == "" {
 		return nil, nil // the default baseline does not support this format or mask
 	}

@@ -31,6 +31,7 @@ type Once struct {
 	Check        string // kinds of defects that the checkers look for: all, none or a list
 
 	kinds []finding.Kind // of Check
+	file  string         // of the kernel, "" for a kernel of attest
 }
 
 // rowsCompared is the number of rows of a large output that are compared with the reference.
@@ -56,6 +57,9 @@ func (x *Once) Run(ctx context.Context, env *cli.Env, names []string) error {
 	s, err := x.Selection.OneFor(x.Shape, names)
 	if err != nil {
 		return err
+	}
+	if x.file = x.PTX; len(names) > 0 && x.isFile(names[0]) {
+		x.file = names[0]
 	}
 	if err := s.ServesShape(x.Shape.Shape); err != nil {
 		return fmt.Errorf("--shape: %w", err)
@@ -92,7 +96,7 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 	}
 	r := &RunResult{Kernel: rec.Kernel, Shape: shape.Shape.String(), Device: rec.Build.Device.Name, Case: &rec.Correctness.Cases[0]}
 	r.Defects = x.chosen(rec.Defects)
-	r.file, r.ptx = cmp.Or(x.PTX, s.Name+".ptx"), s.PTX
+	r.file, r.ptx = cmp.Or(x.file, s.Name+".ptx"), s.PTX
 	r.Wrong = wrongWith(r)
 	switch {
 	case len(r.Wrong) > 0: // a wrong kernel is not timed

@@ -25,9 +25,9 @@ import (
 type Selection struct {
 	Format, Output string
 	Causal, LSE    bool
-	HeadDim        int // 0 selects that of the shape, or 64
-	PTX, Entry     string
-	ABI            string
+	HeadDim        int    // 0 selects that of the shape, or 64
+	PTX, Entry     string // a PTX file, beside the kernels that arguments name
+	ABI            string // how kernels of files are called; "" is the file's own name with .json
 	Set            string // toggles for every named kernel, separated by commas
 	Target         string // the architecture to build for, "sm_80"; "" selects the kernel's usual one
 
@@ -54,12 +54,6 @@ var headDims = []int{64, 128}
 // Check refuses flags that do not go together.
 func (s *Selection) Check() error {
 	switch {
-	case s.PTX == "" && s.ABI != "":
-		return errors.New("--abi describes a kernel of --ptx, which is missing")
-	case s.PTX == "" && s.Entry != "":
-		return errors.New("--entry names a kernel of --ptx, which is missing")
-	case s.PTX != "" && s.ABI == "":
-		return errors.New("--ptx needs --abi, a JSON file that describes the parameters; see go doc github.com/GOATnote-Inc/attest/kernel/abi")
 	case s.Format != "" && !slices.Contains(Formats(), s.Format):
 		return fmt.Errorf("--format %s: use %s", s.Format, orList(Formats()))
 	case s.Output != "" && !slices.Contains(Outputs, s.Output):
@@ -83,15 +77,33 @@ func (s Selection) For(n problem.Named) Selection {
 	return s
 }
 
-// Named returns the kernels that a command line names, with the toggles of --set.
+// Named returns the kernels that a command line names: arguments, with the toggles of --set,
+// and the file of --ptx.
 func (s *Selection) Named(names []string) (list []string, err error) {
-	if s.Set != "" && len(names) == 0 {
-		return nil, errors.New("--set changes named kernels: name at least one")
-	}
 	for _, n := range names {
-		list = append(list, kernels.Toggled(n, s.Set))
+		if !s.isFile(n) {
+			n = kernels.Toggled(n, s.Set)
+		}
+		list = append(list, n)
+	}
+	if s.PTX != "" {
+		list = append(list, s.PTX)
+	}
+	files := slices.ContainsFunc(list, s.isFile)
+	switch {
+	case s.Set != "" && !slices.ContainsFunc(list, func(n string) bool { return !s.isFile(n) }):
+		return nil, errors.New("--set changes kernels of attest: name at least one")
+	case s.ABI != "" && !files:
+		return nil, errors.New("--abi describes the kernel of a PTX file, which is missing")
+	case s.Entry != "" && !files:
+		return nil, errors.New("--entry names the kernel of a PTX file, which is missing")
 	}
 	return list, nil
+}
+
+// isFile reports whether a name is that of a PTX file.
+func (s *Selection) isFile(name string) bool {
+	return name != "" && name == s.PTX || strings.HasSuffix(name, ".ptx")
 }
 
 // Subjects returns the kernels that arguments and --ptx name, in that order.
@@ -100,14 +112,7 @@ func (s *Selection) Subjects(names []string) (list []*lab.Subject, err error) {
 		return nil, err
 	}
 	for _, n := range names {
-		k, err := s.Preset(n)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, k)
-	}
-	if s.PTX != "" {
-		k, err := s.external()
+		k, err := s.Kernel(n)
 		if err != nil {
 			return nil, err
 		}
@@ -127,21 +132,22 @@ func (s *Selection) OneFor(n problem.Named, names []string) (*lab.Subject, error
 	case err != nil:
 		return nil, err
 	case len(list) == 0:
-		return nil, errors.New("no KERNEL is given: name one (attest list kernels), or give a file of your own with --ptx and --abi")
+		return nil, errors.New("no KERNEL is given: name one (attest list kernels), or a PTX file of your own")
 	case len(list) > 1:
 		return nil, fmt.Errorf("%s given, want one", english.Are(len(list), "kernel"))
 	}
 	return list[0], nil
 }
 
-// Preset returns a kernel of attest by its name.
-func (s *Selection) Preset(name string) (*lab.Subject, error) {
+// Kernel returns a kernel of attest by its name, or the kernel of a PTX file.
+func (s *Selection) Kernel(name string) (*lab.Subject, error) {
+	if s.isFile(name) {
+		return s.external(name)
+	}
 	if base, _, _ := strings.Cut(name, "+"); !slices.Contains(kernels.Names(), base) {
 		hint := "attest list kernels shows the names"
 		if near := term.Nearest(name, kernels.Names()); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
-		} else if strings.HasSuffix(name, ".ptx") {
-			hint = "name files with --ptx FILE --abi ABI.json"
 		}
 		return nil, fmt.Errorf("there is no kernel %q; %s", name, hint)
 	}
@@ -165,7 +171,7 @@ func (s *Selection) Preset(name string) (*lab.Subject, error) {
 	return k, nil
 }
 
-// On makes Preset build kernels that a machine can run. A kernel keeps its usual target if
+// On makes Kernel build kernels that a machine can run. A kernel keeps its usual target if
 // the machine runs that.
 func (s *Selection) On(m *machine.Machine) {
 	if m.Device != nil {
@@ -182,17 +188,24 @@ func (s *Selection) Problem() problem.Attention {
 	return p
 }
 
-// external returns the kernel of --ptx.
-func (s *Selection) external() (*lab.Subject, error) {
-	text, err := os.ReadFile(s.PTX)
+// external returns the kernel of a PTX file.
+func (s *Selection) external(file string) (*lab.Subject, error) {
+	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("--ptx: %w", err)
+		return nil, err
 	}
-	described, err := os.ReadFile(s.ABI)
-	if err != nil {
+	call := s.ABI
+	if call == "" {
+		call = strings.TrimSuffix(file, ".ptx") + ".json"
+	}
+	described, err := os.ReadFile(call)
+	switch {
+	case err != nil && s.ABI == "":
+		return nil, fmt.Errorf("%s needs a JSON file that says how it is called: write %s or name one with --abi; go doc github.com/GOATnote-Inc/attest/kernel/abi explains its format", file, call)
+	case err != nil:
 		return nil, fmt.Errorf("--abi: %w", err)
 	}
-	a, err := abi.Parse(s.ABI, described)
+	a, err := abi.Parse(call, described)
 	if err != nil {
 		return nil, fmt.Errorf("--abi: %w", err)
 	}
@@ -200,13 +213,13 @@ func (s *Selection) external() (*lab.Subject, error) {
 	if s.Entry != "" {
 		a.Launches[0].Entry, flag = s.Entry, "--entry"
 	}
-	k, err := lab.External(filepath.Base(s.PTX)+":"+a.Launches[0].Entry, string(text), a)
+	k, err := lab.External(filepath.Base(file)+":"+a.Launches[0].Entry, string(text), a)
 	var missing *kernel.NoEntry
 	switch {
 	case errors.As(err, &missing):
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	case err != nil:
-		return nil, fmt.Errorf("--ptx: %w", err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return k, nil
 }

@@ -33,6 +33,8 @@ type Job struct {
 	Stop     timing.Stop       `json:"stop"`
 	Seed     uint64            `json:"seed"`
 
+	// Plan, if not nil, is the whole measurement, and Shapes to Seed are not used.
+	Plan *lab.Plan `json:"plan,omitempty"`
 	// Launches, if not 0, is how often the kernel is launched on the first shape without
 	// being timed. A profiler that watches slows every launch down, so times would be wrong.
 	Launches int `json:"launches,omitempty"`

@@ -39,7 +39,7 @@ func Judge(r *record.Record) record.Verdict {
 	for _, g := range gates {
 		one := skip("not judged: %s", stopped)
 		if stopped == "" {
-			one = g.judge(j)
+			one = j.judge(g)
 		}
 		one.Name = g.name
 		if stopped == "" && fails(one.Status) {
@@ -49,6 +49,17 @@ func Judge(r *record.Record) record.Verdict {
 	}
 	j.decide(&v)
 	return v
+}
+
+// judge judges by one gate. A measurement that ended early fails the gate that it ended in.
+func (j *judgement) judge(g spec) record.Gate {
+	switch e := j.r.Ended; {
+	case e == nil:
+		return g.judge(j)
+	case e.Gate == g.name:
+		return gateOf(record.Red, []string{e.Why}, "")
+	}
+	return skip("not recorded: the measurement ended early")
 }
 
 func fails(s record.Status) bool { return s == record.Red || s == record.Void }
