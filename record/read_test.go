@@ -35,10 +35,10 @@ func TestReadEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		if old.Kernel == nil {
-			if v, err := record.ReadVerdict(text); err == nil && v.Outcome == "" {
-				t.Errorf("%s: a verdict without an outcome", file)
-			} else if err != nil {
-				t.Errorf("%s: %v", file, err)
+			v, err := record.ReadVerdict(text)
+			n, noteErr := record.ReadNote(text)
+			if err != nil || noteErr != nil || v.Outcome == "" && len(n.Parts()) == 0 {
+				t.Errorf("%s: neither a verdict nor a note: %v, %v", file, err, noteErr)
 			}
 			continue
 		}

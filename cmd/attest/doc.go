@@ -226,7 +226,9 @@
 // evidence import writes one object per folder or file: "from", "records", "verdicts", "remarks",
 // "known".
 //
-// evidence note writes one object: "note" and "record", two hashes.
+// evidence note writes one object: "note" and "record", two hashes. With --file it writes one
+// object per note and record: "kernel", "record", "note", "result" ("added", "present",
+// "does not fit" or "no record"), and "why" it does not fit, or "".
 //
 // report writes one object:
 //

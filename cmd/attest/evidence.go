@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,6 +59,7 @@ func arguments(n int, what string) cobra.PositionalArgs {
 
 func evidenceNote(x *archive.Archive) *cobra.Command {
 	var n record.Note
+	var file string
 	c := &cobra.Command{
 		Use:   "note HASH",
 		Short: "Add what was learned from a record",
@@ -67,13 +69,42 @@ show print them with the record.
 
   attest evidence note 3f9a --root-cause "one block per SM" --lesson "count blocks first"
 
-JSON: {"note", "record"}, two hashes.`,
+With --file, add the notes of a JSON file to every record that they are about, for example
+after new records were imported. A record does not get the same note twice.
+
+  attest evidence note --file evidence/notes.json --evidence evidence
+
+The file is {"notes": [{"kernel", "outcome", "baseline", "device", "hypothesis",
+"root_cause", "lesson", "recommendation", "rises", "falls", "same"}]}. A note is about the
+records of "kernel" whose newest verdict is "outcome" (VALID-NEGATIVE when absent), against
+"baseline" and on "device" (a chip such as H200) where given. "rises", "falls" and "same"
+name counters of the record. The kernel's counter must be above, below or equal to that of
+the baseline, or the note does not fit and the exit code is 1. The values are taken from the
+record and added to the root cause, so the texts need no numbers.
+
+JSON: {"note", "record"}, two hashes. With --file, one object per note and record:
+{"kernel", "record", "note", "result", "why"}; "result" is "added", "present", "does not
+fit" or "no record".`,
 		Example: `  attest evidence note 3f9a --hypothesis "P in the buffer of the scores saves shared memory"
   attest evidence note 3f9a --recommendation "try it on a chip with 100 KiB per SM"`,
-		Args: arguments(1, "one HASH"),
-		RunE: func(_ *cobra.Command, args []string) error { return x.Note(args[0], n) },
+		Args: func(c *cobra.Command, args []string) error {
+			if file == "" {
+				return arguments(1, "one HASH")(c, args)
+			}
+			if len(args) > 0 || len(n.Parts()) > 0 {
+				return errors.New("--file names the records and the texts itself: leave out HASH and the other flags")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if file != "" {
+				return x.NoteFile(file)
+			}
+			return x.Note(args[0], n)
+		},
 	}
 	f := c.Flags()
+	f.StringVar(&file, "file", "", "JSON file with notes and the kernels that they are about")
 	f.StringVar(&n.Hypothesis, "hypothesis", "", "what was expected, and why")
 	f.StringVar(&n.RootCause, "root-cause", "", "why it came out as it did")
 	f.StringVar(&n.Lesson, "lesson", "", "what was learned")

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -57,24 +58,15 @@ func (r *CompareResult) printCounters(env *cli.Env) {
 	maps.Copy(all, b)
 	n := 0
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if count(a[name]) != count(b[name]) {
+		if report.Counter(a[name]) != report.Counter(b[name]) {
 			n++
-			t.Row(name, count(a[name]), count(b[name]), over(b[name], a[name]))
+			t.Row(name, report.Counter(a[name]), report.Counter(b[name]), over(b[name], a[name]))
 		}
 	}
 	if n > 0 {
 		fmt.Fprintln(env)
 		t.WriteTo(env)
 	}
-}
-
-// count returns a counter as a text: a whole number with its thousands apart, or an average
-// such as active lanes.
-func count(x float64) string {
-	if x == float64(uint64(x)) {
-		return term.Group(uint64(x))
-	}
-	return fmt.Sprintf("%.2f", x)
 }
 
 // over returns b / a as a text, or "" if a is 0.

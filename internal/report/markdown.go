@@ -65,6 +65,12 @@ func (v *View) Validation(k *Kernel) string {
 	} else {
 		b.WriteString("Not judged yet.\n")
 	}
+	for _, n := range k.Now.Notes {
+		fmt.Fprintf(&b, "\n## Note of %s\n\n", day(n.Time))
+		for _, p := range n.Parts() {
+			fmt.Fprintf(&b, "- **%s**: %s\n", capital(p[0]), escape(p[1]))
+		}
+	}
 	b.WriteString("\n## Provenance\n\n")
 	table := &Table{Head: []string{"", ""}}
 	table.Rows = append(table.Rows, []Cell{text("record"), {Text: k.Now.Hash, Class: "hash"}})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/resources"
+	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -73,6 +74,18 @@ func percent(x float64) string { return figures(100*x) + " %" }
 
 // limit returns a chosen number with all its digits.
 func limit(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Counter returns a counter: a whole number with its thousands apart, or an average with two
+// decimals.
+func Counter(x float64) string {
+	switch {
+	case !(x >= 0 && x < 1<<53):
+		return figures(x)
+	case x == math.Trunc(x):
+		return term.Group(uint64(x))
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
 
 // kib returns a number of bytes in KiB.
 func kib(n int) string {

@@ -197,11 +197,11 @@ func caught(powers []record.Power) string {
 func Counters(c *record.Counters) *Table {
 	t := &Table{Head: []string{"counter, " + c.Shape.String(), "kernel", "baseline", "ratio"}, Right: "lrrr"}
 	for _, name := range slices.Sorted(maps.Keys(c.Kernel)) {
-		row := []Cell{text(name), text(figures(c.Kernel[name]))}
+		row := []Cell{text(name), text(Counter(c.Kernel[name]))}
 		if b, ok := c.Baseline[name]; ok && b != 0 {
-			row = append(row, text(figures(b)), text(times(c.Kernel[name]/b)))
+			row = append(row, text(Counter(b)), text(times(c.Kernel[name]/b)))
 		} else if ok {
-			row = append(row, text(figures(b)), mute(none))
+			row = append(row, text(Counter(b)), mute(none))
 		} else {
 			row = append(row, mute(none), mute(none))
 		}
