@@ -34,13 +34,13 @@ func param[T Value](k *Kernel, name string) T {
 	var zero T
 	t := memType(zero.Type())
 	sym := k.newParam(&ptx.Var{Space: ptx.Param, Type: t}, name)
-	return emit1[T](k, "ld.param."+t.String(), nil, address{k: k, sym: sym})
+	return emit1[T](k, "ld.param."+t.String(), nil, &address{k: k, sym: sym})
 }
 
 // paramGlobal declares a pointer parameter and loads it.
 func paramGlobal[T Value](k *Kernel, name string) Global[T] {
 	sym := k.newParam(&ptx.Var{Space: ptx.Param, Type: ptx.U64}, name)
-	generic := emit1[U64](k, "ld.param.u64", nil, address{k: k, sym: sym})
+	generic := emit1[U64](k, "ld.param.u64", nil, &address{k: k, sym: sym})
 	return GlobalAt[T](emit1[U64](k, "cvta.to.global.u64", nil, generic))
 }
 
@@ -67,7 +67,7 @@ func (k *Kernel) ParamTensorMap(name string) TensorMap {
 
 // Addr is the generic address of the tensor map, for prefetch.tensormap.
 func (t TensorMap) Addr() Generic[B8] {
-	return Generic[B8]{ptr[B8]{address{k: t.addr.k, base: t.addr.val}}}
+	return Generic[B8]{&ptr[B8]{address{k: t.addr.k, base: t.addr.val}}}
 }
 
 func (t TensorMap) operand(k *Kernel) (ptx.Operand, bool) { return t.Addr().operand(k) }
@@ -121,7 +121,7 @@ func sharedArray[T Value](k *Kernel, name string, n int) Shared[T] {
 	t := memType(zero.Type())
 	v := &ptx.Var{Space: ptx.Shared, Align: max(t.Bytes(), sharedAlign), Type: t, Dims: []int64{int64(n)}}
 	k.shared = append(k.shared, v)
-	return Shared[T]{ptr[T]{address{k: k, sym: k.declare(v, name), space: "shared"}}}
+	return Shared[T]{&ptr[T]{address{k: k, sym: k.declare(v, name), space: "shared"}}}
 }
 
 // sharedAlign is the alignment of shared arrays: enough for 16-byte vectors,
@@ -140,7 +140,7 @@ func (k *Kernel) DynamicShared(align int) Shared[B8] {
 		k.errorf("%d is not an alignment of shared memory: use a power of two", align)
 	}
 	k.dynamic.Align = max(k.dynamic.Align, align)
-	return Shared[B8]{ptr[B8]{address{k: k, sym: k.dynamic.Sym, space: "shared"}}}
+	return Shared[B8]{&ptr[B8]{address{k: k, sym: k.dynamic.Sym, space: "shared"}}}
 }
 
 // SharedAlign raises the alignment of the static shared array p above the usual 16 bytes.

@@ -9,7 +9,8 @@ import (
 // Address is an address in some state space.
 type Address interface {
 	arg
-	// Space is the state space as PTX writes it: "global", "shared", "shared::cluster", "" for generic.
+	// Space returns the state space as PTX writes it: "global", "shared", "shared::cluster",
+	// or "" for generic addresses.
 	Space() string
 }
 
@@ -26,8 +27,8 @@ type SharedAddr interface {
 	shared()
 }
 
-// address is what all typed addresses hold: a base, which is a register or a declared
-// variable, and a constant number of bytes.
+// address is the content of a typed address: a base, which is a register or a declared
+// variable, and a constant offset in bytes.
 type address struct {
 	k     *Kernel
 	base  *val // nil when sym is the base
@@ -36,11 +37,7 @@ type address struct {
 	space string
 }
 
-func (p address) operand(k *Kernel) (ptx.Operand, bool) {
-	if p.k == nil {
-		k.errorf("an address is a zero value: it was declared and never given a value")
-		return ptx.Operand{}, false
-	}
+func (p *address) operand(k *Kernel) (ptx.Operand, bool) {
 	if p.sym != nil {
 		if n := p.sharedBytes(); p.off < 0 || p.off >= n {
 			k.errorf("byte %d of the shared variable %s, which has %d bytes", p.off, p.sym.Name, n)
@@ -52,9 +49,9 @@ func (p address) operand(k *Kernel) (ptx.Operand, bool) {
 	return ptx.AddrOp(o.Sym, p.off), ok
 }
 
-// sharedBytes is the size of the shared variable that is the base. Of other bases, and of
-// dynamic shared memory, it is not known: then it is as large as can be.
-func (p address) sharedBytes() int64 {
+// sharedBytes returns the size of the shared variable that is the base, or MaxInt64 where
+// the size is unknown: for other bases and for dynamic shared memory.
+func (p *address) sharedBytes() int64 {
 	if p.sym == nil || p.sym.Var == nil || p.sym.Var.Space != ptx.Shared || p.sym.Var.Dims[0] == ptx.Unsized {
 		return math.MaxInt64
 	}
@@ -63,7 +60,7 @@ func (p address) sharedBytes() int64 {
 
 // op spells an instruction on elements of type t: "ld" becomes "ld.global.v4.f32". It
 // reports an access that begins inside a shared variable and ends beyond it.
-func (p address) op(name, vec string, t ptx.Type) string {
+func (p *address) op(name, vec string, t ptx.Type) string {
 	elems := int64(1)
 	if vec != "" {
 		elems = int64(vec[len(vec)-1] - '0')
@@ -78,7 +75,7 @@ func (p address) op(name, vec string, t ptx.Type) string {
 	return name + vec + "." + memType(t).String()
 }
 
-// memType is the type that a load or store of t is written with: memory has no packed
+// memType returns the type that a load or store of t is written with: memory has no packed
 // types.
 func memType(t ptx.Type) ptx.Type {
 	if t.Class() == ptx.ClassPacked || t == ptx.F16 {
@@ -96,37 +93,40 @@ func memType(t ptx.Type) ptx.Type {
 	return t
 }
 
-// plus is the address n bytes further on.
-func (p address) plus(n int64) address {
-	p.off += n
-	return p
+// plus returns the address n bytes after p.
+func (p *address) plus(n int64) address {
+	q := *p
+	q.off += n
+	return q
 }
 
-// plusElems is the address n elements of type t further on.
-func (p address) plusElems(n int, t ptx.Type) address { return p.plus(int64(n) * int64(t.Bytes())) }
+// plusElems returns the address n elements of type t after p.
+func (p *address) plusElems(n int, t ptx.Type) address { return p.plus(int64(n) * int64(t.Bytes())) }
 
-// at64 and at32 are the address of an element of type t, in a space of 64-bit or 32-bit
-// addresses.
-func (p address) at64(index Int, t ptx.Type) address {
+// at64 and at32 return the address of an element of type t, in a state space whose
+// addresses have 64 or 32 bits.
+func (p *address) at64(index Int, t ptx.Type) address {
 	if n, ok := goInt(index); ok {
 		return p.plusElems(n, t)
 	}
 	i := p.k.AsU32(index)
-	p.base, p.sym = i.MadWide(t.Bytes(), U64{p.baseReg(ptx.U64)}).val, nil
-	return p
+	q := *p
+	q.base, q.sym = i.MadWide(t.Bytes(), U64{p.baseReg(ptx.U64)}).val, nil
+	return q
 }
 
-func (p address) at32(index Int, t ptx.Type) address {
+func (p *address) at32(index Int, t ptx.Type) address {
 	if n, ok := goInt(index); ok {
 		return p.plusElems(n, t)
 	}
 	i := p.k.AsU32(index)
-	p.base, p.sym = i.MadLo(t.Bytes(), U32{p.baseReg(ptx.U32)}).val, nil
-	return p
+	q := *p
+	q.base, q.sym = i.MadLo(t.Bytes(), U32{p.baseReg(ptx.U32)}).val, nil
+	return q
 }
 
-// addr64 and addr32 are the address as a number.
-func (p address) addr64() U64 {
+// addr64 and addr32 return the address as a number.
+func (p *address) addr64() U64 {
 	base := p.baseReg(ptx.U64)
 	if p.off == 0 {
 		return U64{base}
@@ -134,7 +134,7 @@ func (p address) addr64() U64 {
 	return U64{base}.Add(uint64(p.off))
 }
 
-func (p address) addr32() U32 {
+func (p *address) addr32() U32 {
 	base := p.baseReg(ptx.U32)
 	if p.off == 0 {
 		return U32{base}
@@ -142,8 +142,8 @@ func (p address) addr32() U32 {
 	return U32{base}.Add(uint32(p.off))
 }
 
-// baseReg is the base in a register.
-func (p address) baseReg(t ptx.Type) *val {
+// baseReg returns the base in a register.
+func (p *address) baseReg(t ptx.Type) *val {
 	if p.sym == nil {
 		return p.base
 	}
@@ -158,126 +158,143 @@ type symArg struct{ sym *ptx.Symbol }
 
 func (s symArg) operand(*Kernel) (ptx.Operand, bool) { return ptx.SymOp(s.sym), true }
 
-// ptr is what addresses of a T in all spaces have in common. Its methods exist once per
-// type and space, so it has no helpers: those are methods of address.
+// ptr holds the methods that addresses of a T have in every state space.
+//
+// Go compiles the methods of a generic type again in each package that imports this one,
+// once for each T. To keep that quick, ptr has pointer receivers, so that Go adds no
+// wrappers, and its helpers are methods of address, which Go compiles once.
 type ptr[T Value] struct{ a address }
 
-func (p ptr[T]) operand(k *Kernel) (ptx.Operand, bool) { return p.a.operand(k) }
+func (p *ptr[T]) operand(k *Kernel) (ptx.Operand, bool) {
+	if p == nil {
+		k.errorf("an address is a zero value: it was declared and never given a value")
+		return ptx.Operand{}, false
+	}
+	return p.a.operand(k)
+}
 
-// Space is the state space as PTX writes it.
-func (p ptr[T]) Space() string { return p.a.space }
+// Space returns the state space as PTX writes it.
+func (p *ptr[T]) Space() string {
+	if p == nil {
+		return "" // operand reports the misuse
+	}
+	return p.a.space
+}
 
-// Kernel is the kernel that the address belongs to.
-func (p ptr[T]) Kernel() *Kernel { return p.a.k }
+// Kernel returns the kernel that the address belongs to.
+func (p *ptr[T]) Kernel() *Kernel { return p.a.k }
 
 // Ld is ld.space.type d, [p]. Modifiers: Nc, Volatile, Relaxed and Acquire with a
 // scope, cache operators and eviction priorities.
-func (p ptr[T]) Ld(mods ...Mod) T {
-	return emit1[T](p.a.k, p.a.op("ld", "", typeOf[T]()), mods, p.a)
+func (p *ptr[T]) Ld(mods ...Mod) T {
+	return emit1[T](p.a.k, p.a.op("ld", "", typeOf[T]()), mods, p)
 }
 
 // Ldu is ldu.global.type d, [p]: all threads of the warp read the same address.
-func (p ptr[T]) Ldu() T { return emit1[T](p.a.k, p.a.op("ldu", "", typeOf[T]()), nil, p.a) }
+func (p *ptr[T]) Ldu() T { return emit1[T](p.a.k, p.a.op("ldu", "", typeOf[T]()), nil, p) }
 
 // LdV2 is ld.space.v2.type: it loads two neighbours at once.
-func (p ptr[T]) LdV2(mods ...Mod) [2]T {
-	return [2]T(emitVec[T](p.a.k, p.a.op("ld", ".v2", typeOf[T]()), 2, mods, p.a))
+func (p *ptr[T]) LdV2(mods ...Mod) [2]T {
+	return [2]T(emitVec[T](p.a.k, p.a.op("ld", ".v2", typeOf[T]()), 2, mods, p))
 }
 
 // LdV4 is ld.space.v4.type: it loads four neighbours at once.
-func (p ptr[T]) LdV4(mods ...Mod) [4]T {
-	return [4]T(emitVec[T](p.a.k, p.a.op("ld", ".v4", typeOf[T]()), 4, mods, p.a))
+func (p *ptr[T]) LdV4(mods ...Mod) [4]T {
+	return [4]T(emitVec[T](p.a.k, p.a.op("ld", ".v4", typeOf[T]()), 4, mods, p))
 }
 
 // St is st.space.type [p], v.
-func (p ptr[T]) St(v Operand, mods ...Mod) {
-	emit0(p.a.k, p.a.op("st", "", typeOf[T]()), mods, p.a, in(typeOf[T](), v))
+func (p *ptr[T]) St(v Operand, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", "", typeOf[T]()), mods, p, in(typeOf[T](), v))
 }
 
 // StV2 is st.space.v2.type [p], {v…}.
-func (p ptr[T]) StV2(v [2]T, mods ...Mod) {
-	emit0(p.a.k, p.a.op("st", ".v2", typeOf[T]()), mods, p.a, vecOf(v[:]))
+func (p *ptr[T]) StV2(v [2]T, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", ".v2", typeOf[T]()), mods, p, vecOf(v[:]))
 }
 
 // StV4 is st.space.v4.type [p], {v…}.
-func (p ptr[T]) StV4(v [4]T, mods ...Mod) {
-	emit0(p.a.k, p.a.op("st", ".v4", typeOf[T]()), mods, p.a, vecOf(v[:]))
+func (p *ptr[T]) StV4(v [4]T, mods ...Mod) {
+	emit0(p.a.k, p.a.op("st", ".v4", typeOf[T]()), mods, p, vecOf(v[:]))
 }
 
 // Global is the address of a T in global memory.
-type Global[T Value] struct{ ptr[T] }
+type Global[T Value] struct{ *ptr[T] }
 
 // Shared is the address of a T in the block's shared memory.
-type Shared[T Value] struct{ ptr[T] }
+type Shared[T Value] struct{ *ptr[T] }
 
 // SharedCluster is the address of a T in the shared memory of a block of the cluster.
-type SharedCluster[T Value] struct{ ptr[T] }
+type SharedCluster[T Value] struct{ *ptr[T] }
 
 // Generic is the address of a T in the generic window.
-type Generic[T Value] struct{ ptr[T] }
+type Generic[T Value] struct{ *ptr[T] }
 
 func (Global[T]) global()        {}
 func (Shared[T]) shared()        {}
 func (SharedCluster[T]) shared() {}
 
-// Addr is the address as a number.
+// Addr returns the address as a number.
 func (p Global[T]) Addr() U64 { return p.a.addr64() }
 
-// Addr is the address as a number.
+// Addr returns the address as a number.
 func (p Generic[T]) Addr() U64 { return p.a.addr64() }
 
-// Addr is the address as a number.
+// Addr returns the address as a number.
 func (p Shared[T]) Addr() U32 { return p.a.addr32() }
 
-// Addr is the address as a number.
+// Addr returns the address as a number.
 func (p SharedCluster[T]) Addr() U32 { return p.a.addr32() }
 
-// Plus is the address of the element n further on. It emits nothing.
-func (p Global[T]) Plus(n int) Global[T] { return Global[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
+// Plus returns the address n elements after p. It emits nothing.
+func (p Global[T]) Plus(n int) Global[T] { return Global[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
 
-// Plus is the address of the element n further on. It emits nothing.
-func (p Shared[T]) Plus(n int) Shared[T] { return Shared[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
+// Plus returns the address n elements after p. It emits nothing.
+func (p Shared[T]) Plus(n int) Shared[T] { return Shared[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
 
-// Plus is the address of the element n further on. It emits nothing.
+// Plus returns the address n elements after p. It emits nothing.
 func (p SharedCluster[T]) Plus(n int) SharedCluster[T] {
-	return SharedCluster[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}}
+	return SharedCluster[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}}
 }
 
-// Plus is the address of the element n further on. It emits nothing.
-func (p Generic[T]) Plus(n int) Generic[T] { return Generic[T]{ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
+// Plus returns the address n elements after p. It emits nothing.
+func (p Generic[T]) Plus(n int) Generic[T] { return Generic[T]{&ptr[T]{p.a.plusElems(n, typeOf[T]())}} }
 
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p Global[T]) At(i Int) Global[T] { return Global[T]{ptr[T]{p.a.at64(i, typeOf[T]())}} }
+// At returns the address i elements after p. A Go integer emits nothing.
+func (p Global[T]) At(i Int) Global[T] { return Global[T]{&ptr[T]{p.a.at64(i, typeOf[T]())}} }
 
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p Generic[T]) At(i Int) Generic[T] { return Generic[T]{ptr[T]{p.a.at64(i, typeOf[T]())}} }
+// At returns the address i elements after p. A Go integer emits nothing.
+func (p Generic[T]) At(i Int) Generic[T] { return Generic[T]{&ptr[T]{p.a.at64(i, typeOf[T]())}} }
 
-// At is the address of the element i further on. A Go integer emits nothing.
-func (p Shared[T]) At(i Int) Shared[T] { return Shared[T]{ptr[T]{p.a.at32(i, typeOf[T]())}} }
+// At returns the address i elements after p. A Go integer emits nothing.
+func (p Shared[T]) At(i Int) Shared[T] { return Shared[T]{&ptr[T]{p.a.at32(i, typeOf[T]())}} }
 
-// At is the address of the element i further on. A Go integer emits nothing.
+// At returns the address i elements after p. A Go integer emits nothing.
 func (p SharedCluster[T]) At(i Int) SharedCluster[T] {
-	return SharedCluster[T]{ptr[T]{p.a.at32(i, typeOf[T]())}}
+	return SharedCluster[T]{&ptr[T]{p.a.at32(i, typeOf[T]())}}
 }
 
-// GlobalAt is an address in global memory that the kernel has computed.
+// GlobalAt returns an address in global memory that the kernel has computed.
 func GlobalAt[T Value](addr U64) Global[T] {
-	return Global[T]{ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "global"}}}
+	return Global[T]{&ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "global"}}}
 }
 
-// SharedAt is an address in shared memory that the kernel has computed.
+// SharedAt returns an address in shared memory that the kernel has computed.
 func SharedAt[T Value](addr U32) Shared[T] {
-	return Shared[T]{ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "shared"}}}
+	return Shared[T]{&ptr[T]{address{k: kernelOf(addr), base: addr.val, space: "shared"}}}
 }
 
-// SharedAs is the shared memory n bytes after p, seen as elements of type T.
+// SharedAs returns the address n bytes after p, as the address of a T.
 func SharedAs[T, F Value](p Shared[F], n int) Shared[T] {
-	return Shared[T]{ptr[T]{p.a.plus(int64(n))}}
+	return Shared[T]{&ptr[T]{p.a.plus(int64(n))}}
 }
 
-// Mapa is mapa.shared::cluster.u32: the address that p has in block cta of the cluster.
-// Needs sm_90 and PTX 7.8.
-func (p Shared[T]) Mapa(cta Int) SharedCluster[T] {
+// Mapa is mapa.shared::cluster.u32: it returns the address that p has in block cta of the
+// cluster. Needs sm_90 and PTX 7.8.
+//
+// Mapa is not a method of Shared: then each Shared[T] would need a SharedCluster[T], whose
+// methods would be compiled again in each package that imports this one.
+func Mapa[T Value](p Shared[T], cta Int) SharedCluster[T] {
 	a := emit1[U32](p.a.k, "mapa.shared::cluster.u32", nil, p.Addr(), in(ptx.U32, cta))
-	return SharedCluster[T]{ptr[T]{address{k: p.a.k, base: a.val, space: "shared::cluster"}}}
+	return SharedCluster[T]{&ptr[T]{address{k: p.a.k, base: a.val, space: "shared::cluster"}}}
 }

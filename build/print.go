@@ -30,7 +30,7 @@ func (k *Kernel) Printf(format string, args ...Value) {
 		w := int64(wide[i])
 		at = (at + w - 1) &^ (w - 1)
 		v := k.printable(a)
-		emit0(k, "st.local."+memType(v.Type()).String(), nil, address{k: k, sym: packed, off: at}, v)
+		emit0(k, "st.local."+memType(v.Type()).String(), nil, &address{k: k, sym: packed, off: at}, v)
 		at += w
 	}
 	k.callPrint(k.generic("global", k.printText(text)), k.generic("local", packed))
@@ -100,8 +100,8 @@ func (k *Kernel) callPrint(format, args U64) {
 	}
 	a, b, r := printParam("format", ptx.B64), printParam("args", ptx.B64), printParam("status", ptx.B32)
 	k.body = append(k.body, &ptx.ScopeOpen{}, a, b, r)
-	emit0(k, "st.param.b64", nil, address{k: k, sym: a.Sym}, format)
-	emit0(k, "st.param.b64", nil, address{k: k, sym: b.Sym}, args)
+	emit0(k, "st.param.b64", nil, &address{k: k, sym: a.Sym}, format)
+	emit0(k, "st.param.b64", nil, &address{k: k, sym: b.Sym}, args)
 	list := func(vs ...*ptx.Var) ptx.Operand {
 		o := ptx.Operand{Kind: ptx.ListOperand}
 		for _, v := range vs {

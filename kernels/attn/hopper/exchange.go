@@ -190,8 +190,8 @@ func (s sending) storeAsync(owner int) put {
 	g := s.a.g
 	k := g.k
 	to := k.U32(uint32(owner / g.c.perBlock()))
-	bar := g.exchanged(k.U32(0)).Plus(owner % g.c.perBlock()).Mapa(to)
-	return func(at build.Shared[build.B32], x []build.B32) { k.StAsyncB32(at.Mapa(to), x, bar) }
+	bar := build.Mapa(g.exchanged(k.U32(0)).Plus(owner%g.c.perBlock()), to)
+	return func(at build.Shared[build.B32], x []build.B32) { k.StAsyncB32(build.Mapa(at, to), x, bar) }
 }
 
 // words returns a thread's elements of an owner's share, as pairs of f16.
