@@ -6,6 +6,12 @@
 // same buffers again and again, or with a [Cold] L2 cache. A time is meaningful only with
 // the method and the state of the cache, so every result carries its [Method].
 //
+// A kernel must not gain time by skipping its work: by finding the answer of an earlier launch
+// in its output, or by recognising its inputs. The [Spoiler] of a [Work] therefore spoils the
+// outputs and changes the inputs before each pass over the sets of buffers, and each launch of a
+// pass has its own set. In a graph the spoiling lies between the launches. It is also measured
+// alone, beside each sample, and a sample is the difference.
+//
 // [Interleave] measures several candidates in turns, in one process. If they were measured
 // one after the other, the first would run on a cooler GPU than the last. A [Stop] rule ends
 // the measurement. A [Run] holds all samples in the order in which they were taken, and the

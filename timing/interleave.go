@@ -114,6 +114,9 @@ func (r *Run) batch(ctx context.Context, s device.Sensor, c Candidate, i, n int)
 	var err error
 	b.Micros, err = c.Sample(ctx, n)
 	b.End, b.After = time.Now(), r.state(s)
+	if t, ok := c.(interface{ Controls() []float64 }); ok {
+		b.Controls = t.Controls()
+	}
 	if err == nil && len(b.Micros) != n {
 		err = fmt.Errorf("%s returned %d samples instead of %d", c.Name(), len(b.Micros), n)
 	}

@@ -26,12 +26,15 @@ type Subject struct {
 
 // Batch holds the samples of one turn.
 type Batch struct {
-	Candidate int           `json:"candidate"` // index of the candidate
-	Micros    []float64     `json:"micros"`    // times of one launch in microseconds, in the order taken
-	Start     time.Time     `json:"start"`
-	End       time.Time     `json:"end"`
-	Before    *device.State `json:"before,omitempty"`
-	After     *device.State `json:"after,omitempty"`
+	Candidate int       `json:"candidate"` // index of the candidate
+	Micros    []float64 `json:"micros"`    // times of one launch in microseconds, in the order taken
+	// Controls are the times of the spoiling, measured beside each sample and subtracted from
+	// it, in microseconds per launch. They are nil if nothing was subtracted.
+	Controls []float64     `json:"controls,omitempty"`
+	Start    time.Time     `json:"start"`
+	End      time.Time     `json:"end"`
+	Before   *device.State `json:"before,omitempty"`
+	After    *device.State `json:"after,omitempty"`
 }
 
 // Times returns the samples of a candidate in microseconds, in the order taken.

@@ -69,10 +69,11 @@ func (t *Timer) Close() error {
 	return errors.Join(errs...)
 }
 
-// between returns the time of the work that queue queues, by the clock of the device.
-func (t *Timer) between(ctx context.Context, cold bool, queue func(device.Stream) error) (time.Duration, error) {
+// between returns the time of the work that queue queues, by the clock of the device. The work
+// of before is not timed. Both are queued again if the host was too slow.
+func (t *Timer) between(ctx context.Context, before, queue func(device.Stream) error) (time.Duration, error) {
 	for {
-		late, err := t.tryOnce(ctx, cold, queue)
+		late, err := t.tryOnce(ctx, before, queue)
 		switch {
 		case err != nil:
 			return 0, err
@@ -86,7 +87,10 @@ func (t *Timer) between(ctx context.Context, cold bool, queue func(device.Stream
 
 // tryOnce queues a sample and waits for it. late reports whether the device started the
 // sample before the host had queued all of it.
-func (t *Timer) tryOnce(ctx context.Context, cold bool, queue func(device.Stream) error) (late bool, err error) {
+func (t *Timer) tryOnce(ctx context.Context, before, queue func(device.Stream) error) (late bool, err error) {
+	if err := before(t.stream); err != nil {
+		return false, err
+	}
 	steps := []func() error{
 		func() error { return t.stream.Record(t.start) },
 		func() error { return queue(t.stream) },
@@ -95,9 +99,6 @@ func (t *Timer) tryOnce(ctx context.Context, cold bool, queue func(device.Stream
 	if t.hold != nil {
 		steps = append([]func() error{func() error { return t.hold.queue(t.stream) }}, steps...)
 		steps = append(steps, func() (err error) { late, err = t.start.Done(); return err })
-	}
-	if cold {
-		steps = append([]func() error{t.flushCache}, steps...)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

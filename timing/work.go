@@ -13,13 +13,16 @@ import (
 // Work is the work to be timed: one launch, or the launches of one operation.
 type Work struct {
 	Name string
-	// Sets is the number of sets of buffers. Warm measurements use only set 0, cold
-	// measurements use all sets in turn. 0 means 1.
+	// Sets is the number of sets of buffers. 0 means 1. Cold measurements and work with a
+	// Spoiler use all sets in turn; other warm measurements use only set 0.
 	Sets int
 	// Bytes is the size of the inputs and outputs of one set.
 	Bytes int64
 	// Queue queues the work once, with one of the sets.
 	Queue func(s device.Stream, set int) error
+	// Spoiler, if not nil, gives the launches of each pass over the sets new inputs and
+	// spoiled outputs.
+	Spoiler Spoiler
 }
 
 // Launches returns the work of one kernel, with one launch per set of buffers.
@@ -47,11 +50,13 @@ func ColdSets(dev device.Info, bytes int64) int {
 
 // Timed is work with the method to time it.
 type Timed struct {
-	t      *Timer
-	w      Work
-	method Method
-	graph  device.Graph // only in mode Graph
-	next   int          // the set of the next launch
+	t        *Timer
+	w        Work
+	method   Method
+	graph    device.Graph // only in mode Graph
+	control  device.Graph // the spoiling of graph without its launches; nil without a Spoiler
+	next     int          // the set of the next launch
+	controls []float64    // of the last Sample
 }
 
 // EventTime times one launch between two events. If c is Cold, it flushes the L2 cache before
@@ -61,7 +66,7 @@ func (t *Timer) EventTime(w Work, c Cache) (*Timed, error) {
 		return nil, errors.New("the work has no Queue function")
 	}
 	sets := 1
-	if c == Cold {
+	if c == Cold || w.Spoiler != nil {
 		sets = w.sets()
 	}
 	return &Timed{t: t, w: w, method: Method{Mode: Event, Cache: c, Launches: 1, Sets: sets, Clock: "events"}}, nil
@@ -109,27 +114,44 @@ func (p *Timed) calibrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if each <= 0 {
+		return mostInGraph, nil
+	}
 	n := math.Ceil(float64(replayTime.Microseconds()) / each)
 	return int(min(max(n, fewestInGraph), mostInGraph)), nil
 }
 
-// capture records the graph. In a cold graph, every set is used equally often, so that the
-// next replay continues with the first set.
+// capture records the graph. Every set is used equally often, so that the next replay
+// continues with the first set. With a Spoiler, each pass over the sets starts with the
+// spoiling, and a second graph holds the spoiling alone.
 func (p *Timed) capture(launches int) (err error) {
 	sets := p.method.Sets
-	launches = (launches + sets - 1) / sets * sets
-	p.graph, err = p.t.dev.NewGraph(func(s device.Stream) error {
-		for i := range launches {
-			if err := p.w.Queue(s, i%sets); err != nil {
+	passes := (launches + sets - 1) / sets
+	p.method.Launches = passes * sets
+	p.graph, err = p.t.dev.NewGraph(func(s device.Stream) error { return p.queuePasses(s, passes, true) })
+	if err == nil && p.w.Spoiler != nil {
+		p.control, err = p.t.dev.NewGraph(func(s device.Stream) error { return p.queuePasses(s, passes, false) })
+	}
+	if err != nil {
+		return fmt.Errorf("%s: graph of %d launches: %w", p.w.Name, p.method.Launches, errors.Join(err, p.Close()))
+	}
+	return nil
+}
+
+// queuePasses queues passes over all sets: the spoiling and, if launch is set, the launches.
+func (p *Timed) queuePasses(s device.Stream, passes int, launch bool) error {
+	for pass := range passes {
+		if p.w.Spoiler != nil {
+			if err := p.w.Spoiler.Spoil(s, pass); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("%s: graph of %d launches: %w", p.w.Name, launches, err)
+		for set := 0; launch && set < p.method.Sets; set++ {
+			if err := p.w.Queue(s, set); err != nil {
+				return err
+			}
+		}
 	}
-	p.method.Launches = launches
 	return nil
 }
 
@@ -139,26 +161,39 @@ func (p *Timed) Name() string { return p.w.Name }
 // Method returns the method by which the work is timed.
 func (p *Timed) Method() Method { return p.method }
 
-// Close frees the graph.
-func (p *Timed) Close() error {
-	if p.graph == nil {
-		return nil
+// Close frees the graphs.
+func (p *Timed) Close() (err error) {
+	for _, g := range []device.Graph{p.graph, p.control} {
+		if g != nil {
+			err = errors.Join(err, g.Close())
+		}
 	}
-	g := p.graph
-	p.graph = nil
-	return g.Close()
+	p.graph, p.control = nil, nil
+	return err
 }
 
 // WarmUp runs the work at least three times and for at least the given time.
 func (p *Timed) WarmUp(ctx context.Context, atLeast time.Duration) error {
 	start := time.Now()
 	for i := 0; i < 3 || time.Since(start) < atLeast; i++ {
-		if err := p.queue(p.t.stream); err != nil {
-			return fmt.Errorf("%s: %w", p.w.Name, err)
+		if err := p.untimed(ctx); err != nil {
+			return err
 		}
-		if err := p.t.stream.Sync(ctx); err != nil {
-			return fmt.Errorf("%s: %w", p.w.Name, err)
-		}
+	}
+	return nil
+}
+
+// untimed runs the work once without timing.
+func (p *Timed) untimed(ctx context.Context) error {
+	err := p.prepare(p.t.stream, true)
+	if err == nil {
+		err = p.queue(p.t.stream)
+	}
+	if err == nil {
+		err = p.t.stream.Sync(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.w.Name, err)
 	}
 	return nil
 }
@@ -166,12 +201,18 @@ func (p *Timed) WarmUp(ctx context.Context, atLeast time.Duration) error {
 // Sample takes n samples, each the time of one launch in microseconds. With a warm cache it
 // first runs the work once without timing, because another candidate may have used the cache.
 func (p *Timed) Sample(ctx context.Context, n int) ([]float64, error) {
-	if p.method.Cache == Warm {
-		if err := p.queue(p.t.stream); err != nil {
+	if p.w.Spoiler != nil {
+		if err := p.w.Spoiler.Begin(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.w.Name, err)
 		}
 	}
+	if p.method.Cache == Warm {
+		if err := p.untimed(ctx); err != nil {
+			return nil, err
+		}
+	}
 	times := make([]float64, 0, n)
+	p.controls = nil
 	for range n {
 		us, err := p.one(ctx)
 		if err != nil {
@@ -182,11 +223,61 @@ func (p *Timed) Sample(ctx context.Context, n int) ([]float64, error) {
 	return times, nil
 }
 
-// one takes one sample.
+// Controls returns, for each sample of the last call of Sample, the time of the spoiling that
+// was subtracted, in microseconds per launch. It returns nil if nothing was subtracted.
+func (p *Timed) Controls() []float64 { return p.controls }
+
+// one takes one sample. If the graph contains the spoiling, it also measures the spoiling
+// alone, half of the time before and half of the time after the launches, and returns the
+// difference.
 func (p *Timed) one(ctx context.Context) (float64, error) {
-	cold := p.method.Cache == Cold && p.method.Mode == Event
-	d, err := p.t.between(ctx, cold, p.queue)
+	if p.control == nil {
+		return p.measure(ctx, true)
+	}
+	var us [2]float64
+	for i := range us {
+		launches := (len(p.controls)+i)%2 == 0
+		t, err := p.measure(ctx, launches)
+		if err != nil {
+			return 0, err
+		}
+		if launches {
+			us[0] = t
+		} else {
+			us[1] = t
+		}
+	}
+	p.controls = append(p.controls, us[1])
+	return us[0] - us[1], nil
+}
+
+// measure times the work, or only its spoiling, in microseconds per launch.
+func (p *Timed) measure(ctx context.Context, launches bool) (float64, error) {
+	queue := p.queue
+	if !launches {
+		queue = p.control.Replay
+	}
+	before := func(s device.Stream) error {
+		err := p.prepare(s, launches)
+		if err == nil && p.method.Cache == Cold && p.method.Mode == Event {
+			err = p.t.flushCache()
+		}
+		return err
+	}
+	d, err := p.t.between(ctx, before, queue)
 	return float64(d.Nanoseconds()) / 1000 / float64(p.method.Launches), err
+}
+
+// prepare queues what comes before a run and is not timed.
+func (p *Timed) prepare(s device.Stream, launches bool) error {
+	if p.w.Spoiler == nil {
+		return nil
+	}
+	passes := (p.method.Launches + p.method.Sets - 1) / p.method.Sets
+	if err := p.w.Spoiler.Next(s, passes, launches); err != nil || p.method.Mode == Graph {
+		return err
+	}
+	return p.w.Spoiler.Spoil(s, 0)
 }
 
 func (p *Timed) queue(s device.Stream) error {
