@@ -47,6 +47,9 @@ func (p *Program) Close() error { return p.module.Close() }
 // Entry returns a loaded entry of the kernel, or nil.
 func (p *Program) Entry(name string) Kernel { return p.entries[name] }
 
+// Variable returns a module-scope variable of the kernel by its name.
+func (p *Program) Variable(name string) (Buffer, error) { return p.module.Global(name) }
+
 // Device returns the device on which the program was loaded.
 func (p *Program) Device() Device { return p.dev }
 

@@ -63,6 +63,9 @@ type operand struct {
 	guard  int64
 }
 
+// addr returns the address of the first byte after the guard band.
+func (o *operand) addr() uint64 { return o.buffer.Addr() + uint64(o.guard) }
+
 // bands returns the content of the guard bands and the offsets where they start.
 func (o *operand) bands() (content []byte, at [2]int64) {
 	value := byte(band)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/english"
@@ -18,25 +19,21 @@ import (
 // run faster.
 const timedInputs = "normal"
 
-// seedOfTimes is far from the seeds of the cases, so that timed inputs are new to the kernel.
-const seedOfTimes = 1 << 20
-
 // contestant is a kernel that is timed on a shape, with its memory.
-//
-// There are two inputs, and each set of buffers holds one of them. The witness exchanges them
-// between turns, so a kernel that returns a stored output gives a wrong one.
 type contestant struct {
 	*loaded
-	inputs [2]*inputs
-	right  [2]outputs  // the right outputs, for each of the inputs
-	want   *ref.Result // the reference of the first inputs, for some rows
-	rmse   float64     // of the kernel on these rows
-	sets   []*bench
-	has    []int // the inputs that each set holds
-	bytes  int64
-	random *rand.Rand
-	used   int // the number of sets that the current method launches on
-	wrong  string
+	input     *inputs                  // the first inputs, from which the spoiler derives all others
+	base      map[string]device.Buffer // the same on the device
+	want      *ref.Result              // the reference of the first inputs, for some rows
+	rmse      float64                  // of the kernel on these rows
+	sets      []*bench
+	bytes     int64 // of one set
+	random    *rand.Rand
+	spoiler   *spoiler
+	variables []variable
+	inUse     int // the number of sets that the current method launches on
+	compared  int // the number of timed launches whose outputs were compared, by the current method
+	wrong     string
 }
 
 func (m *measurement) newContestant(ctx context.Context, s *Subject, shape problem.Shape) (*contestant, error) {
@@ -44,171 +41,242 @@ func (m *measurement) newContestant(ctx context.Context, s *Subject, shape probl
 	if err != nil {
 		return nil, err
 	}
-	c := &contestant{loaded: l, random: rand.New(rand.NewPCG(m.p.Times.Seed, 1))}
-	if err := m.rehearse(ctx, c, shape); err != nil {
+	c := &contestant{loaded: l, base: map[string]device.Buffer{}, random: rand.New(rand.NewPCG(m.p.Times.Seed, 1))}
+	if c.variables, err = findVariables(l.Program); err == nil {
+		c.spoiler, err = newSpoiler(m.dev, c.random)
+	}
+	if err == nil {
+		err = m.rehearse(ctx, c, shape)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
 }
 
-// rehearse runs the kernel once on both inputs, checks the outputs, and stores them.
+// rehearse runs the kernel once on the first inputs and checks the output.
 func (m *measurement) rehearse(ctx context.Context, c *contestant, shape problem.Shape) error {
-	for i := range c.inputs {
-		one := Case{Shape: shape, Seed: seedOfTimes + 2*m.p.Times.Seed, Distribution: timedInputs}
-		if c.subject.ByValue() {
-			one.reversed = i == 1 // the scales are parameters, which a graph keeps: the second inputs must have the same
-		} else {
-			one.Seed += uint64(i)
-		}
-		in, err := newInputs(c.subject, one)
-		if err != nil {
+	one := Case{Shape: shape, Seed: m.p.Times.Seed, Distribution: timedInputs}
+	in, err := newInputs(c.subject, one)
+	if err != nil {
+		return err
+	}
+	c.input = in
+	for _, name := range changing {
+		if c.base[name], err = c.Device().Alloc(int64(len(in.data[name]))); err != nil {
 			return err
 		}
-		c.inputs[i] = in
-		if len(c.sets) == 0 {
-			if err := c.add(in); err != nil {
-				return err
-			}
-		}
-		if err := c.sets[0].write(in); err != nil {
-			return err
-		}
-		if c.right[i], err = c.sets[0].run(ctx); err != nil {
-			return err
-		}
-		if err := m.checkOutput(ctx, c, one, in, c.right[i]); err != nil {
+		if err := c.base[name].Write(0, in.data[name]); err != nil {
 			return err
 		}
 	}
-	c.has[0] = 1
-	return nil
-}
-
-// rowsOfTimes is the number of rows of a timed output that are compared.
-const rowsOfTimes = 512
-
-// checkOutput judges an output like the correctness gate, and stores what is wrong with it.
-func (m *measurement) checkOutput(ctx context.Context, c *contestant, one Case, in *inputs, out outputs) error {
+	if err := c.add(); err != nil {
+		return err
+	}
+	out, err := c.sets[0].run(ctx)
+	if err != nil {
+		return err
+	}
 	r, err := m.p.References.find(ctx, c.subject, one, in, rowsOfTimes)
 	if err != nil {
 		return err
 	}
-	got, err := outputTensor(c.subject, in.shape.Q(), out.o)
+	judged, err := c.check(r, one, out)
+	c.want, c.rmse = r.original, judged
+	return err
+}
+
+const (
+	rowsOfTimes   = 512 // of an output that are compared with the reference before it is timed
+	rowsAfterward = 64  // of an output that are compared with the reference after it was timed
+)
+
+// check judges an output like the correctness gate, and stores what is wrong with it. It returns
+// the root mean square error.
+func (c *contestant) check(r *reference, one Case, out outputs) (rmse float64, err error) {
+	got, err := outputTensor(c.subject, one.Shape.Q(), out.o)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	judged := r.blank(one)
 	if err := r.judge(&judged, got); err != nil {
-		return err
-	}
-	if c.want == nil {
-		c.want, c.rmse = r.original, judged.Errors.RMSE
+		return 0, err
 	}
 	if n := unwritten(out.o, c.subject.Problem.Output.Bytes()); n > 0 {
-		c.wrong = "the kernel never wrote " + english.Count(n, "element") + " of the output"
+		c.blame("the kernel never wrote " + english.Count(n, "element") + " of the output")
 	} else if why := gate.Within(gate.Tolerance, string(c.subject.Problem.Format), c.subject.Problem.Causal, &judged); len(why) > 0 {
-		c.wrong = why[0]
+		c.blame(why[0])
 	}
-	return nil
+	return judged.Errors.RMSE, nil
 }
 
-// add allocates one more set of buffers.
-func (c *contestant) add(in *inputs) error {
-	b, err := c.set(in.shape, in.scales)
+// blame stores what is wrong with the kernel, unless something is known already.
+func (c *contestant) blame(why string) {
+	if c.wrong == "" {
+		c.wrong = why
+	}
+}
+
+// add allocates one more set of buffers and writes the inputs.
+func (c *contestant) add() error {
+	b, err := c.set(c.input.shape, c.input.scales)
 	if err != nil {
 		return err
 	}
-	c.sets, c.has = append(c.sets, b), append(c.has, 0)
+	c.sets = append(c.sets, b)
 	c.bytes = 0
 	for _, o := range b.operands {
 		c.bytes += o.Bytes
 	}
-	return nil
+	return errors.Join(b.write(c.input), b.spoil())
 }
 
-// candidate returns the kernel as a candidate for a method, with poisoned outputs.
+const (
+	fewestWarmSets = 2
+	mostWarmSets   = 8
+)
+
+// warmSets returns the number of sets for a graph with a warm cache. Together they take a quarter
+// of the L2 cache at most, so that all of them stay there. With more sets the spoiling, which
+// comes once per pass, is a smaller part of the time.
+func warmSets(dev device.Info, bytes int64) int {
+	return int(min(max(dev.L2/4/max(bytes, 1), fewestWarmSets), mostWarmSets))
+}
+
+// candidate returns the kernel as a candidate for a method.
 func (c *contestant) candidate(ctx context.Context, t *timing.Timer, m timing.Method) (*timing.Timed, error) {
-	c.used = 1
-	if m.Mode == timing.Graph && m.Cache == timing.Cold {
-		c.used = timing.ColdSets(c.Device().Info(), c.bytes)
+	c.inUse, c.compared = 1, 0
+	switch {
+	case m.Mode == timing.Graph && m.Cache == timing.Cold:
+		c.inUse = timing.ColdSets(c.Device().Info(), c.bytes)
+	case m.Mode == timing.Graph:
+		c.inUse = warmSets(c.Device().Info(), c.bytes)
 	}
-	for i := 0; i < c.used; i++ {
-		if i == len(c.sets) {
-			if err := c.add(c.inputs[0]); err != nil {
-				return nil, err
-			}
-		}
-		c.has[i] = i % 2
-		if err := errors.Join(c.sets[i].write(c.inputs[i%2]), c.sets[i].spoil()); err != nil {
+	for len(c.sets) < c.inUse {
+		if err := c.add(); err != nil {
 			return nil, err
 		}
 	}
-	work := timing.Work{Name: c.subject.Name, Sets: c.used, Bytes: c.bytes, Queue: c.queue}
+	if err := c.spoiler.spoils(c.sets[:c.inUse], c.base, c.variables); err != nil {
+		return nil, err
+	}
+	if err := c.spoiler.Begin(ctx); err != nil {
+		return nil, err
+	}
+	work := timing.Work{Name: c.subject.Name, Sets: c.inUse, Bytes: c.bytes, Queue: c.queue, Spoiler: c.spoiler}
 	if m.Mode == timing.Graph {
 		return t.GraphReplay(ctx, work, m.Cache, m.Launches)
 	}
 	return t.EventTime(work, m.Cache)
 }
 
-// witness checks the outputs of the timed launches in up to two sets, and runs one launch with
-// the other inputs in each.
+// witness compares the outputs of all timed launches of a turn with those of untimed launches on
+// the same inputs.
 func (c *contestant) witness(ctx context.Context, round int) {
 	if c.wrong != "" {
 		return
 	}
-	sets := []int{0}
-	if other := c.random.IntN(c.used); other != 0 {
-		sets = append(sets, other)
+	why, err := c.look(ctx)
+	if err != nil {
+		why = err.Error()
 	}
-	for _, set := range sets {
-		why, err := c.look(ctx, set)
+	if why != "" {
+		c.blame(fmt.Sprintf("round %d: %s", round, why))
+	}
+}
+
+func (c *contestant) look(ctx context.Context) (string, error) {
+	timed, err := c.spoiler.collect(ctx)
+	if err != nil {
+		return "", err
+	}
+	alone, err := c.spoiler.again(ctx, c.queue)
+	if err != nil {
+		return "", err
+	}
+	launches, wrong := 0, 0
+	for pass, launched := range c.spoiler.launched() {
+		for set := 0; launched && set < c.inUse; set++ {
+			launches++
+			if at := pass*c.inUse + set; timed[at] != alone[at] {
+				wrong++
+			}
+		}
+	}
+	c.compared += launches
+	if wrong > 0 {
+		return fmt.Sprintf("%d of %s gave another output than an untimed launch on the same inputs", wrong, english.Count(launches, "timed launch")), nil
+	}
+	return c.harmed()
+}
+
+// harmed checks the guard bands of all sets.
+func (c *contestant) harmed() (string, error) {
+	for _, b := range c.sets[:c.inUse] {
+		over, err := b.overrun()
 		if err != nil {
-			why = err.Error()
+			return "", err
 		}
-		if why != "" {
-			c.wrong = fmt.Sprintf("round %d: %s", round, why)
-			return
+		if len(over) > 0 {
+			return fmt.Sprintf("memory around %v was written", over), nil
 		}
 	}
+	return "", nil
 }
 
-func (c *contestant) look(ctx context.Context, set int) (string, error) {
-	b := c.sets[set]
-	out, err := b.outputs()
+// afterward compares the output of one set on the inputs of the last pass with the reference, and
+// the inputs with what the host computes.
+func (m *measurement) afterward(ctx context.Context, c *contestant) error {
+	if c.wrong != "" {
+		return nil
+	}
+	set := c.random.IntN(c.inUse)
+	b, in := c.sets[set], *c.input
+	in.data = map[string][]byte{}
+	for name, data := range c.input.data {
+		in.data[name] = slices.Clone(data)
+	}
+	for i, name := range changing {
+		c.spoiler.applied(in.data[name], elementBitsOf(c.subject.Problem.Format), set, i)
+	}
+	changed, err := b.changed(&in)
 	if err != nil {
-		return "", err
+		return err
 	}
-	if !out.same(c.right[c.has[set]]) {
-		return "the output of timed launches differs from that of a single launch", nil
+	if len(changed) > 0 {
+		c.blame(fmt.Sprintf("timed launches changed the inputs %v", changed))
+		return nil
 	}
-	c.has[set] = 1 - c.has[set]
-	if err := b.write(c.inputs[c.has[set]]); err != nil {
-		return "", err
-	}
-	if out, err = b.run(ctx); err != nil {
-		return "", err
-	}
-	if !out.same(c.right[c.has[set]]) {
-		return "with new inputs in the same buffers, the output is not the right one", nil
-	}
-	return c.harmed(b, b.spoil())
-}
-
-// harmed checks the guard bands of a set.
-func (c *contestant) harmed(b *bench, err error) (string, error) {
+	out, err := b.run(ctx)
 	if err != nil {
-		return "", err
+		return err
 	}
-	over, err := b.overrun()
-	if err == nil && len(over) > 0 {
-		return fmt.Sprintf("memory around %v was written", over), nil
+	if err := in.decode(c.subject); err != nil {
+		return err
 	}
-	return "", err
+	one := Case{Shape: in.shape, Seed: c.random.Uint64(), Distribution: timedInputs}
+	r, err := newReference(ctx, c.subject, one, &in, rowsAfterward)
+	if err != nil {
+		return err
+	}
+	_, err = c.check(r, one, out)
+	return err
 }
 
 func (c *contestant) close() (err error) {
 	for _, b := range c.sets {
 		err = errors.Join(err, b.free())
+	}
+	for _, b := range c.base {
+		if b != nil {
+			err = errors.Join(err, b.Free())
+		}
+	}
+	for _, v := range c.variables {
+		err = errors.Join(err, v.initial.Free())
+	}
+	if c.spoiler != nil {
+		err = errors.Join(err, c.spoiler.close())
 	}
 	return errors.Join(err, c.loaded.close())
 }

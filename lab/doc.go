@@ -28,8 +28,15 @@
 //
 // # How times are taken
 //
-// Package timing times the kernel, its baseline and the rivals in turns. Between the turns the
-// lab checks the output of the last timed launch, replaces the inputs, poisons the output and
-// checks one more launch. It probes the ceilings of the device (memory, tensor cores, an
-// empty launch) in the same run.
+// Package timing times the kernel, its baseline and the rivals in turns. A launch cannot skip its
+// work. The inputs of each turn are new: about half of the elements of Q, K and V are negated at
+// random. In a graph, each launch of a pass has its own set of buffers, and the sets differ only
+// in a few elements deep inside K and V. Between the passes a kernel of the lab overwrites outputs
+// and workspaces with random bytes, restores the variables of the module and negates other
+// elements. The time of this spoiling is measured alone and subtracted.
+//
+// After each turn the lab repeats all its launches without timing, in another order and with other
+// bytes in the outputs, and compares digests of the outputs. After the last turn it compares one
+// output with float64. It probes the ceilings of the device (memory, tensor cores, an empty
+// launch) in the same run.
 package lab

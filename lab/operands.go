@@ -28,9 +28,6 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.reversed {
-		reverseRows(original.Q)
-	}
 	in := &inputs{shape: c.Shape, original: original, data: map[string][]byte{}, scales: expr.Env{}}
 	for _, part := range []struct {
 		name string
@@ -51,17 +48,39 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	return in, nil
 }
 
-// reverseRows reverses the order of the rows of each head.
-func reverseRows(x *ref.Floats) {
-	d := x.Shape
-	for head := range d.B * d.H {
-		rows := x.Data[head*d.S*d.D : (head+1)*d.S*d.D]
-		for i, j := 0, d.S-1; i < j; i, j = i+1, j-1 {
-			for c := range d.D {
-				rows[i*d.D+c], rows[j*d.D+c] = rows[j*d.D+c], rows[i*d.D+c]
-			}
+// decode derives the values of Q, K and V from their bytes, which another function has changed.
+// The original values become those that the kernel computes with.
+func (in *inputs) decode(a *Subject) error {
+	original := *in.original
+	for _, part := range []struct {
+		name string
+		dims fp8.Dims
+		to   *ref.Tensor
+		from **ref.Floats
+	}{{"q", in.shape.Q(), &in.q, &original.Q}, {"k", in.shape.KV(), &in.k, &original.K}, {"v", in.shape.KV(), &in.v, &original.V}} {
+		data := unpermute(a.Problem.Layout, part.dims, in.data[part.name], a.Problem.Format.Bytes())
+		t, err := decodeTensor(a, part.dims, data, toFloat32s(in.data[part.name+"s"]))
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+		*part.to, *part.from = t, floatsOf(t)
+	}
+	in.original = &original
+	return nil
+}
+
+// floatsOf returns a tensor as numbers.
+func floatsOf(t ref.Tensor) *ref.Floats {
+	d := t.Dims()
+	f := &ref.Floats{Shape: d, Data: make([]float32, 0, d.Len())}
+	row := make([]float64, d.D)
+	for i := range d.B * d.H * d.S {
+		t.Row(i/d.S/d.H, i/d.S%d.H, i%d.S, row)
+		for _, x := range row {
+			f.Data = append(f.Data, float32(x))
 		}
 	}
+	return f
 }
 
 // encoded is a tensor in the format of a kernel.
@@ -71,33 +90,49 @@ type encoded struct {
 	scales []float32
 }
 
-func encodeTensor(a *Subject, x *ref.Floats) (encoded, error) {
+func encodeTensor(a *Subject, x *ref.Floats) (e encoded, err error) {
 	format, one := a.Problem.Format.FP8()
 	switch {
 	case !one && a.Problem.Format == problem.F16:
-		data := halves(x.Data, fp8.F16)
-		t, err := ref.F16(x.Shape, data)
-		return encoded{values: t, data: data}, err
+		e.data = halves(x.Data, fp8.F16)
 	case !one:
-		data := halves(x.Data, fp8.BF16)
-		t, err := ref.BF16(x.Shape, data)
-		return encoded{values: t, data: data}, err
+		e.data = halves(x.Data, fp8.BF16)
 	case a.Problem.Scaling == problem.NoScale:
-		t := &fp8.Tensor{Format: format, Scaling: fp8.PerTensor, Shape: x.Shape, Data: make([]byte, len(x.Data)), Scales: []float32{1}}
+		e.data = make([]byte, len(x.Data))
 		for i, v := range x.Data {
-			t.Data[i] = format.EncodeSatfinite(float64(v))
+			e.data[i] = format.EncodeSatfinite(float64(v))
 		}
-		return encoded{values: t, data: t.Data}, nil
+	default:
+		t, err := fp8.Quantise(format, scalingOf(a), x.Shape, x.Data)
+		if err != nil {
+			return e, err
+		}
+		e.data, e.scales = t.Data, t.Scales
 	}
-	scaling := fp8.PerHead
+	e.values, err = decodeTensor(a, x.Shape, e.data, e.scales)
+	return e, err
+}
+
+// decodeTensor returns bytes in the format of a kernel as numbers.
+func decodeTensor(a *Subject, d fp8.Dims, data []byte, scales []float32) (ref.Tensor, error) {
+	format, one := a.Problem.Format.FP8()
+	switch {
+	case !one && a.Problem.Format == problem.F16:
+		return ref.F16(d, data)
+	case !one:
+		return ref.BF16(d, data)
+	case a.Problem.Scaling == problem.NoScale:
+		return &fp8.Tensor{Format: format, Scaling: fp8.PerTensor, Shape: d, Data: data, Scales: []float32{1}}, nil
+	}
+	return &fp8.Tensor{Format: format, Scaling: scalingOf(a), Shape: d, Data: data, Scales: scales}, nil
+}
+
+// scalingOf returns which elements of a tensor share a scale.
+func scalingOf(a *Subject) fp8.Scaling {
 	if a.Problem.Scaling == problem.PerTensor {
-		scaling = fp8.PerTensor
+		return fp8.PerTensor
 	}
-	t, err := fp8.Quantise(format, scaling, x.Shape, x.Data)
-	if err != nil {
-		return encoded{}, err
-	}
-	return encoded{t, t.Data, t.Scales}, nil
+	return fp8.PerHead
 }
 
 func halves(x []float32, to func(float32) uint16) []byte {

@@ -66,8 +66,6 @@ type Case struct {
 	Distribution string
 	// Optional skips the case, without a refusal, if the subject does not support its shape.
 	Optional bool
-
-	reversed bool // the rows of each head of Q are reversed: other inputs with the same scales
 }
 
 // Times says what is timed, and how.

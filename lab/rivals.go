@@ -85,7 +85,7 @@ type preparedRival struct {
 
 // prepare prepares the rivals for the problem of a contestant.
 func (r *rivals) prepare(ctx context.Context, m *measurement, c *contestant) (list []*preparedRival) {
-	g := &given{inputs: c.inputs[0], want: c.want}
+	g := &given{inputs: c.input, want: c.want}
 	defer g.remove()
 	for _, one := range r.found {
 		p, err := one.prepare(ctx, g, c.subject)

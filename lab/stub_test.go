@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,7 +16,8 @@ import (
 )
 
 // card is a fake GPU: its kernels run on the emulator and it controls the clock, so that it can
-// cheat in all ways in which GPUs, drivers and kernels have cheated.
+// cheat in all ways in which GPUs, drivers and kernels have cheated. A launch that executes fewer
+// instructions than the first launch of its kernel takes less time, so skipped work pays.
 type card struct {
 	*emu.Device
 	now    time.Duration
@@ -32,6 +33,7 @@ type card struct {
 	inGraph func(name string, n int, took time.Duration) (bool, time.Duration)
 	// memo makes launches on known buffers return their first output again.
 	memo    bool
+	full    map[string]uint64 // instructions of the first launch of a kernel with a grid
 	seen    map[string][]byte
 	buffers []device.Buffer
 	clock   float64 // the factor of events on a time; 0 is 1
@@ -43,7 +45,7 @@ func newCard() *card {
 	if err != nil {
 		panic(err)
 	}
-	return &card{Device: dev, random: rand.New(rand.NewPCG(1, 2)), takes: map[string]float64{}, n: map[string]int{}, fill: time.Millisecond, seen: map[string][]byte{}, texts: map[string]string{}}
+	return &card{Device: dev, random: rand.New(rand.NewPCG(1, 2)), takes: map[string]float64{}, n: map[string]int{}, fill: time.Millisecond, seen: map[string][]byte{}, full: map[string]uint64{}, texts: map[string]string{}}
 }
 
 func (c *card) Info() device.Info {
@@ -58,6 +60,8 @@ func (c *card) cost(k *cardKernel, l device.Launch) time.Duration {
 	switch k.name {
 	case "empty":
 		us = 1
+	case "spoil":
+		us = 2
 	case "copy":
 		us = float64(l.Grid.X) * copyThreads * copyUnits * 32 / 1e5 // 100 GB/s
 	case "mma_peak":
@@ -76,20 +80,33 @@ func (c *card) probes(name string) bool {
 	return slices.Contains([]string{"empty", "copy", "mma_peak", "wgmma_peak", "hold"}, name)
 }
 
-// start starts a launch, or pretends to.
-func (c *card) start(k *cardKernel, l device.Launch, graph bool) (run bool) {
+// launch runs a launch, or pretends to, and lets its time pass.
+func (c *card) launch(ctx context.Context, k *cardKernel, l device.Launch, graph bool) error {
 	took := c.cost(k, l)
-	run = !c.probes(k.name)
+	if c.probes(k.name) {
+		c.now += took
+		return nil
+	}
+	if k.name == "spoil" {
+		c.now += took
+		return k.Kernel.Launch(ctx, l)
+	}
 	decide := c.launched
 	if graph && c.inGraph != nil {
 		decide = c.inGraph
 	}
-	if run && decide != nil {
+	run := true
+	if decide != nil {
 		c.n[k.module]++
 		run, took = decide(k.module, c.n[k.module], took)
 	}
-	c.now += took
-	return run
+	share := 1.0
+	var err error
+	if run {
+		share, err = c.run(ctx, k, l)
+	}
+	c.now += time.Duration(float64(took) * share)
+	return err
 }
 
 func (c *card) Alloc(size int64) (device.Buffer, error) {
@@ -127,12 +144,21 @@ func (c *card) remembered(k *cardKernel, l device.Launch) (bool, error) {
 	return true, b.Read(at, data)
 }
 
-// run runs a launch on the emulator.
-func (c *card) run(ctx context.Context, k *cardKernel, l device.Launch) error {
+// run runs a launch on the emulator and returns its share of the instructions of the first launch
+// of the kernel.
+func (c *card) run(ctx context.Context, k *cardKernel, l device.Launch) (share float64, err error) {
 	if done, err := c.remembered(k, l); done {
-		return err
+		return 1, err
 	}
-	return k.Kernel.Launch(ctx, l)
+	stats, err := k.Kernel.(device.StatsKernel).Run(ctx, l)
+	if err != nil {
+		return 1, err
+	}
+	key := fmt.Sprint(k.module, k.name, l.Grid)
+	if c.full[key] == 0 {
+		c.full[key] = stats.WarpInstructions
+	}
+	return min(float64(stats.WarpInstructions)/float64(c.full[key]), 1), nil
 }
 
 func (c *card) Load(name, text string) (device.Module, error) {
@@ -162,10 +188,7 @@ type cardKernel struct {
 }
 
 func (k *cardKernel) Launch(ctx context.Context, l device.Launch) error {
-	if !k.c.start(k, l, false) {
-		return nil
-	}
-	return k.c.run(ctx, k, l)
+	return k.c.launch(ctx, k, l, false)
 }
 
 // cardStream runs its work at once, or records it for a graph.
@@ -236,20 +259,13 @@ func (c *card) NewGraph(queue func(device.Stream) error) (device.Graph, error) {
 	return g, queue(&cardStream{c: c, noted: &g.noted})
 }
 
-// Replay runs the launches. Only the last launch on each buffer is emulated, since it decides the
-// result.
 func (g *cardGraph) Replay(device.Stream) error {
-	last := map[string]cardLaunch{}
 	for _, n := range g.noted {
-		if g.c.start(n.k, n.l, true) {
-			last[string(bytes.Join(asBytes(n.l.Params), nil))] = n
+		if err := g.c.launch(context.Background(), n.k, n.l, true); err != nil {
+			return err
 		}
 	}
-	var errs []error
-	for _, n := range last {
-		errs = append(errs, g.c.run(context.Background(), n.k, n.l))
-	}
-	return errors.Join(errs...)
+	return nil
 }
 
 func (g *cardGraph) Close() error { return nil }

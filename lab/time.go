@@ -166,8 +166,11 @@ func (m *measurement) timeOnce(ctx context.Context, timer *timing.Timer, method 
 	if err != nil {
 		return err
 	}
-	t.Runs, t.OutputsOK = []timing.Run{*run}, true
+	t.Runs, t.OutputsOK, t.Compared = []timing.Run{*run}, true, own[0].compared
 	for _, c := range own {
+		if err := m.afterward(ctx, c); err != nil {
+			return err
+		}
 		if c.wrong != "" {
 			t.OutputsOK, t.Wrong = false, c.subject.Name+": "+c.wrong
 		}
@@ -214,6 +217,7 @@ func (m *measurement) merge(other *record.Performance) {
 				continue
 			}
 			t.Runs = append(t.Runs, u.Runs...)
+			t.Compared += u.Compared
 			if !u.OutputsOK && t.OutputsOK {
 				t.OutputsOK, t.Wrong = false, u.Wrong
 			}

@@ -36,12 +36,15 @@ type Times struct {
 	TFLOPs    []ref.Float       `json:"tflops"`    // 4·B·H·Sq·Skv·D over the median, half for causal
 	Baseline  *stats.Comparison `json:"baseline,omitempty"`
 	Rivals    []Rival           `json:"rivals,omitempty"`
-	Floor     float64           `json:"floor_us"`            // the least possible time: bytes, operations and a launch at the ceilings
-	RMSE      float64           `json:"rmse,omitempty"`      // of the kernel, on the inputs and rows that the rivals are compared on
-	OutputsOK bool              `json:"outputs_ok"`          // whether the outputs of timed launches are right
-	Wrong     string            `json:"wrong,omitempty"`     // what is wrong with them
-	Inputs    string            `json:"inputs,omitempty"`    // the distribution of the inputs; each round has new ones
-	Predicted bool              `json:"predicted,omitempty"` // from the model of the emulator, not measured
+	Floor     float64           `json:"floor_us"`        // the least possible time: bytes, operations and a launch at the ceilings
+	RMSE      float64           `json:"rmse,omitempty"`  // of the kernel, on the inputs and rows that the rivals are compared on
+	OutputsOK bool              `json:"outputs_ok"`      // whether the outputs of timed launches are right
+	Wrong     string            `json:"wrong,omitempty"` // what is wrong with them
+	// Compared is the number of timed launches of the kernel whose outputs were compared with
+	// those of untimed launches on the same inputs. Old records compared only some of them.
+	Compared  int    `json:"compared,omitempty"`
+	Inputs    string `json:"inputs,omitempty"`    // the distribution of the inputs; no two launches have the same
+	Predicted bool   `json:"predicted,omitempty"` // from the model of the emulator, not measured
 }
 
 // Rival is the comparison of the kernel with another library.
