@@ -95,6 +95,8 @@ func encodeTensor(a *Subject, x *ref.Floats) (e encoded, err error) {
 	switch {
 	case !one && a.Problem.Format == problem.F16:
 		e.data = halves(x.Data, fp8.F16)
+	case !one && a.Problem.Format == problem.F32:
+		e.data = float32s(x.Data)
 	case !one:
 		e.data = halves(x.Data, fp8.BF16)
 	case a.Problem.Scaling == problem.NoScale:
@@ -119,6 +121,8 @@ func decodeTensor(a *Subject, d fp8.Dims, data []byte, scales []float32) (ref.Te
 	switch {
 	case !one && a.Problem.Format == problem.F16:
 		return ref.F16(d, data)
+	case !one && a.Problem.Format == problem.F32:
+		return ref.F32(d, toFloat32s(data))
 	case !one:
 		return ref.BF16(d, data)
 	case a.Problem.Scaling == problem.NoScale:

@@ -14,8 +14,9 @@ import (
 
 // plain is a direct computation of attention with the roundings that a kernel of the same
 // precision cannot avoid: logits are float32, the weights are rounded before they are
-// multiplied with V, and O is rounded. Sums are exact. The errors of kernels are compared
-// with its error.
+// multiplied with V, and O is rounded. Sums are exact, or rounded after each addition if the
+// kernel claims accumulators in f16. The errors of kernels are compared with
+// its error.
 type plain struct {
 	*rowsTensor
 	// spread is the error that these roundings cause in each element, root mean square. With
@@ -32,6 +33,7 @@ type plainRow struct {
 	k, v     [][]float64
 	scale    float64
 	toP, toO func(float64) float64
+	toSum    func(float64) float64 // nil if sums are exact
 	scaleP   float64
 	weight   float64 // the relative error of a rounded weight, root mean square
 	last     float64 // the last bit that sums of products keep, relative to the largest term
@@ -43,6 +45,9 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 	one := plainRow{scale: 1 / math.Sqrt(float64(in.shape.D)), weight: spreadOf(a.P())}
 	one.toP, one.scaleP = rounder(a.P())
 	one.toO, _ = rounder(a.Problem.Output)
+	if a.Accumulator() != problem.F32 {
+		one.toSum, _ = rounder(a.Accumulator())
+	}
 	if _, ok := a.P().FP8(); ok { // both products are of one-byte numbers
 		one.last = 1.0 / (1 << 13)
 	}
@@ -94,6 +99,9 @@ func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst f
 		rounded := p.toP(w*p.scaleP) / p.scaleP
 		for i, x := range p.v[j] {
 			to[i] += rounded * x
+			if p.toSum != nil {
+				to[i] = p.toSum(to[i])
+			}
 		}
 		logits[j] = w
 	}
@@ -133,6 +141,9 @@ func (p *plainRow) dot(q, k []float64) (dot, cut, cutAll float64) {
 		for j := i; j < min(i+terms, len(q)); j++ {
 			t := q[j] * k[j]
 			part, largest = part+t, max(largest, math.Abs(t))
+			if p.toSum != nil {
+				part = p.toSum(dot+part) - dot
+			}
 		}
 		dot += part
 		cut, cutAll = cut+largest*largest, cutAll+largest
@@ -145,12 +156,7 @@ func (p *plainRow) dot(q, k []float64) (dot, cut, cutAll float64) {
 // spreadOf returns the relative error of rounding to a format, root mean square. A step is the
 // power of 2 below the number, divided by 2 to the number of bits of the fraction.
 func spreadOf(f problem.Format) float64 {
-	bits := map[problem.Format]int{problem.F16: 10, problem.BF16: 7, problem.F32: 23, "e5m2": 2}
-	n, ok := bits[f]
-	if !ok {
-		n = 3
-	}
-	return math.Ldexp(gate.Spread, -n)
+	return math.Ldexp(gate.Spread, -f.FractionBits())
 }
 
 // rounder returns a function that rounds to a format, and the factor that weights are

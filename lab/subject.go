@@ -29,6 +29,12 @@ func NewSubject(k *kernel.Kernel) (*Subject, error) {
 	if err == nil {
 		err = k.Check()
 	}
+	if err == nil {
+		err = checkClaims(k, p)
+	}
+	if err == nil {
+		err = problem.CheckFeatures(k.Supports)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", k.Name, err)
 	}
@@ -84,15 +90,6 @@ func (s *Subject) At(shape problem.Shape) problem.Attention {
 	p := s.Problem
 	p.Shape = shape
 	return p
-}
-
-// P returns the format that the kernel claims to round the weights of the softmax to before it
-// multiplies them with V.
-func (s *Subject) P() problem.Format {
-	if p := problem.Format(s.Claims["p"]); p != "" {
-		return p
-	}
-	return problem.F16
 }
 
 // ByValue reports whether scales of Q, K and V are passed by value.

@@ -116,6 +116,11 @@ func (a Attention) Facts() map[string]string {
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
 // only D, if the facts have it.
 func FromFacts(facts map[string]string) (Attention, error) {
+	for name, known := range map[string][]string{"mask": {"", "none", "causal"}, "lse": {"", "false", "true"}} {
+		if !slices.Contains(known, facts[name]) {
+			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], " or "))
+		}
+	}
 	a := Attention{
 		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
 		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true",
@@ -140,6 +145,17 @@ const (
 	LogSumExp    = "lse"
 	CustomScale  = "scale" // a factor of the logits other than 1/√D
 )
+
+// CheckFeatures refuses a word that is not the name of a feature.
+func CheckFeatures(names []string) error {
+	all := []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale}
+	for _, n := range names {
+		if !slices.Contains(all, n) {
+			return fmt.Errorf("feature %q is not known: use %s", n, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
 
 // Uses returns the features that the problem needs, in a fixed order.
 func (a Attention) Uses() (features []string) {

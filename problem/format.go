@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	inputFormats  = []Format{E4M3, E5M2, U8, U8Legacy, F16, BF16}
+	inputFormats  = []Format{E4M3, E5M2, U8, U8Legacy, F16, BF16, F32}
 	outputFormats = []Format{F16, BF16, F32}
 )
 
@@ -43,6 +43,12 @@ func (f Format) Bytes() int {
 		return 2
 	}
 	return 1
+}
+
+// FractionBits returns how many bits of a number follow the leading one. U8 has steps of equal
+// size and counts as 7 bits, which its largest numbers have.
+func (f Format) FractionBits() int {
+	return map[Format]int{E4M3: 3, E5M2: 2, U8: 7, U8Legacy: 7, F16: 10, BF16: 7, F32: 23}[f]
 }
 
 // Decoded returns the format that a kernel decodes. U8Legacy differs from U8 only in the

@@ -19,14 +19,16 @@
 // # Fields of the short form
 //
 //	"entry"    the name of the kernel in the PTX
-//	"format"   of Q, K and V: e4m3, e5m2, u8, u8-legacy, f16 or bf16
+//	"format"   of Q, K and V: e4m3, e5m2, u8, u8-legacy, f16, bf16 or f32
 //	"scaling"  what their values are multiplied by: "per-head" (one float per head, [H]
 //	           for Q and [Hkv] for K and V), "per-tensor" (one float) or "none".
 //	           The default is per-head for formats of one byte, else none
 //	"output"   of O: f16, bf16 or f32; the default is f16
 //	"p"        what the kernel rounds the weights of the softmax to before it
 //	           multiplies them with V: f32, f16, bf16, e4m3 or e5m2; the default is
-//	           f16. It decides which error is expected
+//	           f16. It decides which error is expected, so it must have at least the
+//	           bits of the inputs (f16 is enough for f32)
+//	"accumulator"  what sums of products are kept in: f32 or f16; the default is f32
 //	"layout"   of Q, K, V and O in memory, BHSD or BSHD; the default is BHSD
 //	"causal"   true when keys after the query are hidden; the last query sees all
 //	"params"   the parameters in their order, see below

@@ -15,6 +15,7 @@ import (
 type short struct {
 	p      problem.Attention
 	weight problem.Format // what the weights of the softmax are rounded to
+	sum    problem.Format // what sums of products are kept in
 	launch kernel.Launch
 	spaces []kernel.Operand // workspaces
 	rules  []kernel.Rule
@@ -22,22 +23,23 @@ type short struct {
 }
 
 func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
-	s := &short{weight: problem.F16}
+	s := &short{weight: problem.F16, sum: problem.F32}
 	l := &s.launch
 	err := n.Object("an abi", jsonpos.Fields{
-		"entry":   jsonpos.Text(&l.Entry),
-		"format":  jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16),
-		"scaling": jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.NoScale),
-		"output":  jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
-		"p":       jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
-		"layout":  jsonpos.Word(&s.p.Layout, problem.BHSD, problem.BSHD),
-		"causal":  jsonpos.Bool(&s.p.Causal),
-		"params":  jsonpos.List("parameters", s.readParam),
-		"grid":    jsonpos.Exprs(&l.Grid, 1, 3, names),
-		"block":   jsonpos.Exprs(&l.Block, 1, 3, names),
-		"cluster": jsonpos.Exprs(&l.Cluster, 1, 3, names),
-		"shared":  jsonpos.Expr(&l.Shared, names),
-		"require": jsonpos.List("rules", ruleReader(&s.rules, names)),
+		"entry":       jsonpos.Text(&l.Entry),
+		"format":      jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16, problem.F32),
+		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.NoScale),
+		"output":      jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
+		"p":           jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
+		"accumulator": jsonpos.Word(&s.sum, problem.F32, problem.F16),
+		"layout":      jsonpos.Word(&s.p.Layout, problem.BHSD, problem.BSHD),
+		"causal":      jsonpos.Bool(&s.p.Causal),
+		"params":      jsonpos.List("parameters", s.readParam),
+		"grid":        jsonpos.Exprs(&l.Grid, 1, 3, names),
+		"block":       jsonpos.Exprs(&l.Block, 1, 3, names),
+		"cluster":     jsonpos.Exprs(&l.Cluster, 1, 3, names),
+		"shared":      jsonpos.Expr(&l.Shared, names),
+		"require":     jsonpos.List("rules", ruleReader(&s.rules, names)),
 	}, "entry", "format", "params", "grid", "block")
 	if err != nil {
 		return nil, err
@@ -79,6 +81,9 @@ func (s *short) kernel() *kernel.Kernel {
 		Config: map[string]string{},
 	}
 	delete(k.Fixed, "D") // a rule says it
+	if s.sum != problem.F32 {
+		k.Claims["accumulator"] = string(s.sum)
+	}
 	if s.p.Causal {
 		k.Supports = append(k.Supports, problem.CausalMask)
 		k.Config["causal"] = "true"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -26,7 +27,7 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 	if len(red) > 0 {
 		return gateOf(record.Red, red, "")
 	}
-	return gateOf(record.Void, powerless(c, causal), summary(c))
+	return gateOf(record.Void, powerless(c, causal), summary(c, r.Kernel.Call))
 }}
 
 // title names the inputs of a case.
@@ -122,8 +123,10 @@ func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []stri
 }
 
 // summary returns the worst error of each distribution in one line. Where rounding the inputs
-// to the format already exceeds the tolerance, it says how much of the error that causes.
-func summary(c *record.Correctness) string {
+// to the format already exceeds the tolerance, it says how much of the error that causes. The
+// precision that the kernel claims stands beside the errors, since it decides how large they
+// may be.
+func summary(c *record.Correctness, call *kernel.Kernel) string {
 	var worst []*record.Case // one per distribution, in the order of the plan
 	caught, tried := 0, 0
 	for i := range c.Cases {
@@ -152,5 +155,17 @@ func summary(c *record.Correctness) string {
 		}
 		errors = append(errors, text)
 	}
-	return fmt.Sprintf("%s: max error %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), strings.Join(errors, ", "), caught, tried)
+	return fmt.Sprintf("%s%s: max error %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), claims(call), strings.Join(errors, ", "), caught, tried)
+}
+
+// claims returns the precisions that a kernel claims: " with P in f16".
+func claims(call *kernel.Kernel) string {
+	if call == nil || call.Claims["p"] == "" { // records of the first schema do not have it
+		return ""
+	}
+	text := " with P in " + call.Claims["p"]
+	if sum := call.Claims["accumulator"]; sum != "" && sum != "f32" {
+		text += " and sums in " + sum
+	}
+	return text
 }
