@@ -25,7 +25,9 @@ type Kernel struct {
 	// weights of the softmax are rounded, and "accumulator" the type of the sums.
 	Claims map[string]string `json:"claims,omitempty"`
 	// Structure are sizes inside the kernel. Mistakes often appear at their multiples, so
-	// the gate tests there: "tile_q", "tile_kv", "stages".
+	// the gate tests there: "tile_q" query rows of a block, "tile_kv" keys of a tile,
+	// "stages" slots of the longest ring of such tiles, and "split" blocks over which the
+	// keys of a row are split.
 	Structure map[string]int `json:"structure,omitempty"`
 	// Config says how the kernel was built, for people and records: "config", "lse".
 	Config map[string]string `json:"config,omitempty"`

@@ -45,7 +45,7 @@ func (m *measurement) defects(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !ended {
+		if !ended || d.Errors > 0 && !m.p.KeepGoing {
 			break // the gate is red, and another failure may take long
 		}
 	}

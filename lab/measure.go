@@ -78,7 +78,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		}
 		m.dev, m.own = dev, true
 	}
-	m.r = &record.Record{Schema: record.Schema, Kernel: s.Describe(), Build: p.Build, Criteria: p.Criteria}
+	m.r = &record.Record{Schema: record.Schema, Plan: p.Name, Kernel: s.Describe(), Build: p.Build, Criteria: p.Criteria}
 	if p.Baseline != nil {
 		b := p.Baseline.Describe()
 		m.r.Baseline = &b
@@ -91,6 +91,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 	if b.Device.Driver != "emu" {
 		b.Driver = b.Device.Version
 	}
+	m.derive()
 	m.foresee()
 	return m, nil
 }

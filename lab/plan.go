@@ -17,6 +17,11 @@ import (
 // Plan says what is measured about a subject, and where. Quick and Full return plans; a caller
 // may change their fields before Measure.
 type Plan struct {
+	Name string // "smoke", "quick" or "full", for the record
+	// Depth says which shapes are derived from the structure of the kernel. They are added to
+	// the shapes of Defects and to Cases, unless these are empty.
+	Depth Depth
+
 	// Device runs the cases and is timed; nil is the emulator of the subject's target.
 	// Checkers and counters always use the emulator.
 	Device device.Device `json:"-"`
@@ -129,6 +134,7 @@ func length(b, h, s int) problem.Shape { return problem.Square(b, h, s, 0) }
 // kernels from wrong ones.
 func Quick() Plan {
 	return Plan{
+		Name: "quick", Depth: RingsAndEdge,
 		Targets: []ptx.Target{ptx.SM89, ptx.SM90}, Ask: resources.OnPath(),
 		Defects: Defects{Shapes: []problem.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: []uint64{0, 1, 2}},
 		Cases: []Case{
@@ -150,6 +156,19 @@ func Quick() Plan {
 	}
 }
 
+// Smoke returns the shortest plan that still distinguishes right kernels from wrong ones.
+func Smoke() Plan {
+	p := Quick()
+	p.Name, p.Depth = "smoke", RingsOnly
+	p.Defects = Defects{Shapes: []problem.Shape{length(1, 2, 33)}, Schedules: []uint64{0, 1}}
+	p.Cases = []Case{
+		{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
+		{Shape: length(1, 2, 100), Seed: 2, Distribution: "one-hot"},
+	}
+	p.Counters = length(1, 1, 64)
+	return p
+}
+
 // edges are lengths at and beside the ends of tiles.
 var edges = []int{1, 17, 31, 33, 63, 65, 100, 127, 129, 1000}
 
@@ -163,6 +182,7 @@ var uneven = []problem.Shape{
 // distributions.
 func Full() Plan {
 	p := Quick()
+	p.Name, p.Depth = "full", MoreEdges
 	p.Defects = Defects{
 		Shapes:    []problem.Shape{length(1, 1, 32), length(1, 2, 1), length(1, 2, 64), length(2, 2, 97), length(1, 2, 200)},
 		Schedules: []uint64{0, 1, 2, 3},

@@ -15,8 +15,7 @@ import (
 
 // timingPlan returns a plan with few samples on a small shape.
 func timingPlan(c *card, methods ...timing.Method) Plan {
-	p := Quick()
-	p.Ask.Ptxas = ""
+	p := quickly()
 	p.Defects.Shapes = p.Defects.Shapes[1:]
 	p.Cases = []Case{{Shape: length(1, 2, 33), Seed: 0, Distribution: "normal"}, {Shape: length(1, 2, 33), Seed: 1, Distribution: "one-hot"}}
 	p.Device = c

@@ -19,7 +19,7 @@ func TestTiny(t *testing.T) {
 		{B: 1, Hq: 8, Hkv: 1, Sq: 33, Skv: 33, D: 64}, {B: 1, Hq: 1, Hkv: 1, Sq: 1, Skv: 64, D: 64},
 	}
 	p := Quick()
-	p.Ask.Ptxas, p.KeepGoing, p.Cases = "", true, nil
+	p.Depth, p.Ask.Ptxas, p.KeepGoing, p.Cases = Listed, "", true, nil
 	p.Defects = Defects{Shapes: []problem.Shape{length(1, 1, 5)}, Schedules: []uint64{0, 1}}
 	for _, s := range shapes {
 		for _, d := range ref.Distributions() {

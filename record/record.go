@@ -16,6 +16,7 @@ const Schema = 2
 // Record holds everything that was measured about one kernel in one campaign.
 type Record struct {
 	Schema      int          `json:"schema"`
+	Plan        string       `json:"plan,omitempty"` // the plan that was measured: "smoke", "quick" or "full"
 	Kernel      Kernel       `json:"kernel"`
 	Baseline    *Kernel      `json:"baseline,omitempty"` // the kernel that performance is compared with
 	Build       Build        `json:"build"`

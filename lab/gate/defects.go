@@ -32,12 +32,24 @@ var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
 	if len(red) > 0 {
 		return gateOf(record.Red, red, "")
 	}
-	clean := fmt.Sprintf("nothing found on %s in %s", term.List(d.Shapes, " "), english.Count(len(d.Schedules), "schedule"))
+	clean := fmt.Sprintf("nothing found on %s in %s", sizes(d.Shapes), english.Count(len(d.Schedules), "schedule"))
 	if d.Warnings > 0 {
 		clean += ", " + english.Count(d.Warnings, "warning")
 	}
 	return gateOf(record.Void, thinDefects(d), clean)
 }}
+
+// sizes describes shapes in a few words: it lists up to two, and counts more than two.
+func sizes(shapes []problem.Shape) string {
+	if len(shapes) <= 2 {
+		return term.List(shapes, " ")
+	}
+	heads, keys := 0, 0
+	for _, s := range shapes {
+		heads, keys = max(heads, s.B*s.Hq), max(keys, s.Skv)
+	}
+	return fmt.Sprintf("%d shapes of up to %d keys and %s", len(shapes), keys, english.Count(heads, "head"))
+}
 
 // thinDefects returns the reasons why a run without findings proves too little.
 func thinDefects(d *record.Defects) (why []string) {

@@ -35,7 +35,7 @@ func New(p problem.Attention, c Config) (*kernel.Kernel, error) {
 			Shared: expr.Const(int64(c.plan(p.D).total)),
 		}},
 		Claims:    map[string]string{"p": string(problem.E4M3), "accumulator": "f32"},
-		Structure: map[string]int{"tile_q": c.rows(), "tile_kv": c.TileN, "stages": c.Stages},
+		Structure: map[string]int{"tile_q": c.rows(), "tile_kv": c.TileN, "stages": c.Stages, "split": c.Split},
 		Config: map[string]string{
 			"config": c.String(), "head_dim": strconv.Itoa(p.D), "lse": strconv.FormatBool(p.LSE), "causal": strconv.FormatBool(p.Causal),
 		},

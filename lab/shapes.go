@@ -1,0 +1,177 @@
+package lab
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// Depth says how many shapes Measure derives from the structure of a kernel, in addition to
+// the shapes that a plan lists.
+type Depth int
+
+// The depths.
+const (
+	Listed       Depth = iota // only the shapes of the plan
+	RingsOnly                 // one shape that fills every ring of tiles more than twice
+	RingsAndEdge              // also tile edges, all kinds of remainders, grids of many blocks, grouped heads
+	MoreEdges                 // twice as many remainders, and longer sequences
+)
+
+// structure holds the sizes inside a kernel. Mistakes hide at their multiples.
+type structure struct {
+	tileQ, tileKV int
+	ring          int // keys that fill every ring of tiles once
+}
+
+// structureOf reads the structure of a kernel from its contract. A kernel that does not state
+// a size gets one that is usual for attention kernels.
+func structureOf(k *kernel.Kernel) structure {
+	size := func(name string, usual int) int {
+		if n := k.Structure[name]; n > 0 {
+			return n
+		}
+		return usual
+	}
+	s := structure{tileQ: size("tile_q", 64), tileKV: size("tile_kv", 64)}
+	s.ring = s.tileKV * size("stages", 3) * size("split", 1)
+	return s
+}
+
+// deriver chooses shapes for one kernel.
+type deriver struct {
+	structure
+	m      *measurement
+	random *rand.Rand
+}
+
+// newDeriver returns a deriver for the subject of a measurement. Its random numbers depend on
+// the kernel's identity. A kernel therefore gets the same shapes every time, but its author
+// cannot choose the kernel to suit the shapes: each change of the text changes them.
+func newDeriver(m *measurement) *deriver {
+	h := fnv.New64a()
+	h.Write([]byte(m.s.Identity()))
+	return &deriver{structureOf(m.s.Kernel), m, rand.New(rand.NewPCG(h.Sum64(), 1))}
+}
+
+// derive adds the shapes of the plan's depth to the plan. A list that is empty stays empty:
+// its gate is not wanted.
+func (m *measurement) derive() {
+	if m.p.Depth == Listed {
+		return
+	}
+	d := newDeriver(m)
+	if len(m.p.Defects.Shapes) > 0 {
+		m.p.Defects.Shapes = append(slices.Clone(m.p.Defects.Shapes), d.watched()...)
+	}
+	if len(m.p.Cases) > 0 {
+		m.p.Cases = append(slices.Clone(m.p.Cases), d.cases()...)
+	}
+}
+
+// shape returns a shape that the kernel supports and that is as close as possible to the given
+// extents: group query heads per head of K and V, or 1 where the kernel does not group heads;
+// and the larger length for both where the kernel demands equal lengths.
+func (d *deriver) shape(b, heads, group, sq, skv int) (problem.Shape, bool) {
+	if d.m.s.Problem.Causal {
+		for skv < sq { // otherwise some rows see no key
+			skv += d.tileKV
+		}
+	}
+	long := max(sq, skv)
+	for _, s := range []problem.Shape{
+		{B: b, Hq: heads * group, Hkv: heads, Sq: sq, Skv: skv}, {B: b, Hq: heads * group, Hkv: heads * group, Sq: sq, Skv: skv},
+		{B: b, Hq: heads * group, Hkv: heads, Sq: long, Skv: long}, {B: b, Hq: heads * group, Hkv: heads * group, Sq: long, Skv: long},
+	} {
+		s.D = d.m.dim
+		if d.m.s.ServesShape(s) == nil {
+			return s, true
+		}
+	}
+	s, _, ok := d.m.served(problem.Square(b, heads*group, long, d.m.dim))
+	return s, ok
+}
+
+// within returns a random number from low to high.
+func (d *deriver) within(low, high int) int { return low + d.random.IntN(max(high-low+1, 1)) }
+
+// extents are the arguments of deriver.shape.
+type extents struct{ b, heads, group, sq, skv int }
+
+// watched returns the shapes for the checkers. They have few rows and many keys: the checkers
+// need a tenth of a second per schedule for most of them.
+func (d *deriver) watched() []problem.Shape {
+	list := []extents{
+		// Each ring is filled twice, and then by a part: a slot is used again while its
+		// barrier has either parity.
+		{1, 1, 1, 1, 2*d.ring + d.within(1, d.tileKV-1)},
+	}
+	if d.m.p.Depth >= RingsAndEdge {
+		list = append(list,
+			extents{1, 1, 2, d.tileQ + 1, d.ring + 1},
+			extents{2, 2, 2, d.tileQ - 1, d.tileKV - 1},
+			extents{3, 3, 3, d.within(1, 33), d.tileKV + d.within(1, d.tileKV-1)}, // 27 heads: several work items per block
+			extents{1, 1, 1, 1, 1},
+			extents{2, 3, 1, d.tileQ / 2, d.tileKV/2 + 1},
+		)
+	}
+	if d.m.p.Depth >= MoreEdges {
+		for range 4 {
+			list = append(list, extents{d.within(1, 3), d.within(1, 2), d.within(1, 2), d.within(1, 2*d.tileQ), d.ring + d.within(1, 2*d.tileKV)})
+		}
+		list = append(list, extents{1, 1, 1, d.tileQ, 4*d.ring + d.tileKV})
+	}
+	return d.shapes(list)
+}
+
+// shapes returns the shapes of extents, each once.
+func (d *deriver) shapes(list []extents) (shapes []problem.Shape) {
+	for _, e := range list {
+		if s, ok := d.shape(e.b, e.heads, e.group, max(e.sq, 1), max(e.skv, 1)); ok && !slices.Contains(shapes, s) {
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
+
+// cases returns the derived cases of the correctness gate.
+func (d *deriver) cases() (cases []Case) {
+	list := []extents{{1, 1, 2, d.within(3, 9), 2*d.ring + d.within(1, d.tileKV-1)}}
+	if d.m.p.Depth >= RingsAndEdge {
+		list = append(list,
+			extents{3, 3, 3, 2*d.tileQ + 1, d.within(33, d.tileKV+33)},               // more than 64 blocks
+			extents{2, 2, 4, d.within(1, d.tileQ), d.tileKV + d.within(1, d.tileKV)}, // grouped heads, B > 1, Sq and Skv differ
+			extents{3, 9, 1, 17, d.tileKV + 1},
+		)
+		list = append(list, d.remainders(8)...)
+	}
+	if d.m.p.Depth >= MoreEdges {
+		list = append(list, d.remainders(16)...)
+		list = append(list, extents{5, 3, 4, 3*d.tileQ + 1, 4*d.ring + d.within(1, d.tileKV)})
+	}
+	for i, s := range d.shapes(list) {
+		cases = append(cases, Case{Shape: s, Seed: uint64(3 + i%2), Distribution: "normal"})
+	}
+	return cases
+}
+
+// remainders returns n problems with one or two heads whose lengths leave remainders all over
+// a tile: one in each n-th part of it. A mistake that needs a remainder from a window of more
+// than two such parts is certain to appear.
+func (d *deriver) remainders(n int) (list []extents) {
+	part := func(tile, i int) int { return d.within(i*tile/n, (i+1)*tile/n-1) }
+	for i, j := range d.random.Perm(n) {
+		e := extents{1 + i%2, 1, 1 + i/2%2, part(d.tileQ, i), part(d.tileKV, j)}
+		if i%3 == 2 {
+			e.skv += d.tileKV
+		}
+		if i%4 == 3 {
+			e.sq += d.tileQ
+		}
+		list = append(list, e)
+	}
+	return list
+}
