@@ -30,7 +30,7 @@ KNOWN = DISABLED + "SPLIT PACKGQA FP8 VARLEN CLUSTER HDIM64 HDIM128 HDIM256".spl
 # Its C++ file makes an empty Python module. torch.ops.load_library needs none, and machines
 # without Python's headers can build it with these declarations.
 PYTHON_H = """#pragma once
-struct PyObject;
+typedef struct _object PyObject;
 struct PyModuleDef { int base; const char *name, *doc; long size; void *methods; };
 #define PyModuleDef_HEAD_INIT 0
 inline PyObject *PyModule_Create(PyModuleDef *) { return nullptr; }
@@ -69,8 +69,9 @@ def commands(hopper, cutlass, work):
     nvcc += ["--use_fast_math", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Xcompiler", "-fPIC", "-w"]
     nvcc += ["-DNDEBUG", "-DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED", "-DCUTLASS_ENABLE_GDC_FOR_SM90"]
     nvcc += ["-DCUTLASS_DEBUG_TRACE_LEVEL=0"]
-    sources = [hopper / "instantiations" / f"flash_fwd_hdim{d}_e4m3{k}_sm90.cu" for d in reversed(HEADS) for k in KINDS]
-    sources += [hopper / "flash_api.cpp", hopper / "flash_fwd_combine.cu", hopper / "flash_prepare_scheduler.cu", work / "bf16.cpp"]
+    sources = [hopper / "flash_api.cpp", work / "bf16.cpp"]  # first: mistakes show early
+    sources += [hopper / "instantiations" / f"flash_fwd_hdim{d}_e4m3{k}_sm90.cu" for d in reversed(HEADS) for k in KINDS]
+    sources += [hopper / "flash_fwd_combine.cu", hopper / "flash_prepare_scheduler.cu"]
     for source in sources:
         obj = work / (source.stem + ".o")
         compiler = nvcc if source.suffix == ".cu" else ["g++", "-fPIC", "-w"]
