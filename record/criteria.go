@@ -1,5 +1,12 @@
 package record
 
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
 // DefaultMinGain is the speedup over the baseline from which a kernel is worth merging when
 // nobody requires another: 10 %.
 const DefaultMinGain = 0.10
@@ -26,4 +33,38 @@ func (r *Record) MinGain() float64 {
 		return DefaultMinGain
 	}
 	return r.Criteria.MinGain
+}
+
+// ParseExpected reads a predicted speedup: one percentage such as +10%, or three, as in
+// 2%,10%,20%: conservative, realistic and optimistic.
+func ParseExpected(text string) (*Expected, error) {
+	words := strings.Split(text, ",")
+	if len(words) != 1 && len(words) != 3 {
+		return nil, errors.New("use one percentage, +10%, or three: conservative,realistic,optimistic")
+	}
+	var gains []float64
+	for _, w := range words {
+		g, err := ParseGain(w)
+		if err != nil {
+			return nil, err
+		}
+		gains = append(gains, g)
+	}
+	if len(gains) == 1 {
+		gains = []float64{gains[0], gains[0], gains[0]}
+	}
+	e := &Expected{Conservative: gains[0], Realistic: gains[1], Optimistic: gains[2]}
+	if e.Conservative > e.Realistic || e.Realistic > e.Optimistic {
+		return nil, errors.New("the three must rise: conservative, realistic, optimistic")
+	}
+	return e, nil
+}
+
+// ParseGain reads +10%, 10% or 10 as 0.10.
+func ParseGain(text string) (float64, error) {
+	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "+"), "%"), 64)
+	if err != nil || !(x > -100 && x < 1e6) {
+		return 0, fmt.Errorf("%q is not a percentage: write it as +10%%", text)
+	}
+	return x / 100, nil
 }

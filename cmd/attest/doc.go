@@ -236,8 +236,24 @@
 //	            with its times or ""
 //	"shapes"    a list: "device", "shape", "best", the fastest kernel that was not
 //	            rejected, "p50" in microseconds, "tflops", "record"
+//	"targets"   a list: "name", "metric", "what" it is about, "chip", "unit", "target" and
+//	            "current" as texts, "value" and "gap", numbers or null, "by", "status",
+//	            "record"
+//	"milestones"   a list: "name", "met", "of", "by", "status", "left", the targets that
+//	            are not met
+//	"ladder"    a list: "device", "shape", "first", the stage that speedups are over, and
+//	    "steps"       "kernel", "format", "us", "over_first", "predecessor",
+//	                  "over_predecessor", "same_run", "outcome", "record"
 //	"check"     as evidence verify
 //	"written"   the files that were
+//
+// report --status writes one object: "time" of the newest record, "head", "targets",
+// "milestones" and "ladder" as above, and
+//
+//	"done", "failed"   lists: "kernel", "format", "chip", "outcome", "why", "record",
+//	            "notes", attest/record.Note, "other_chips"
+//	"next"      a list: "what", "kernel", "chip", "expected" ("conservative", "realistic",
+//	            "optimistic") or null, "from"
 //
 // A misuse such as an unknown flag is plain text on standard error.
 package main

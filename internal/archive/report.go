@@ -2,13 +2,17 @@ package archive
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/report"
+	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -20,6 +24,9 @@ type Pages struct {
 	Markdown string // a folder of Markdown
 	Readme   string // a file whose table of results is replaced
 	SVG      string // a picture of our times beside those of the rivals
+	// Targets is the file of targets; "" is the one beside the evidence, if there is one.
+	Targets string
+	Status  bool // print the status page instead of the tables
 }
 
 // Report prints the evidence as tables and writes the pages.
@@ -32,6 +39,9 @@ func (a *Archive) Report(p Pages) error {
 	defer progress.Stop()
 	progress.Say("reading %s", a.Dir)
 	v := report.New(s.Load())
+	if err := a.setTargets(v, p.Targets); err != nil {
+		return err
+	}
 	progress.Say("writing the report")
 	var written []string
 	for _, write := range []func(*report.View) ([]string, error){p.writeHTML, p.writeMarkdown, p.writeReadme, p.writeSVG} {
@@ -42,16 +52,44 @@ func (a *Archive) Report(p Pages) error {
 		}
 	}
 	progress.Print(func() {
-		if a.Env.JSON {
+		switch {
+		case a.Env.JSON && p.Status:
+			a.Env.Encode(v.Status())
+			return
+		case a.Env.JSON:
 			a.Env.Encode(newSummary(v, written))
 			return
+		case p.Status:
+			fmt.Fprint(a.Env, v.StatusPage())
+		default:
+			v.WriteText(a.Env, a.Env.OutStyle())
 		}
-		v.WriteText(a.Env, a.Env.OutStyle())
 		for _, path := range written {
 			fmt.Fprintf(a.Env, "wrote %s\n", term.Clean(path))
 		}
 	})
 	return a.damaged(v.Check.Problems)
+}
+
+// setTargets reads the file of targets: the named one, or the one beside the evidence.
+func (a *Archive) setTargets(v *report.View, name string) error {
+	path := name
+	if name == "" {
+		path = filepath.Join(a.Dir, targets.FileName)
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case name == "" && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--targets: %w", err)
+	}
+	f, err := targets.Parse(path, text, v.Known())
+	if err != nil {
+		return fmt.Errorf("--targets: %w", err)
+	}
+	v.SetTargets(f, time.Now())
+	return nil
 }
 
 func (p *Pages) writeHTML(v *report.View) ([]string, error) {
@@ -107,10 +145,13 @@ func (p *Pages) writeSVG(v *report.View) ([]string, error) {
 
 // Summary is the JSON of attest report.
 type Summary struct {
-	Kernels []KernelSummary `json:"kernels"`
-	Shapes  []ShapeSummary  `json:"shapes"`
-	Check   *evidence.Check `json:"check"`
-	Written []string        `json:"written"`
+	Kernels    []KernelSummary  `json:"kernels"`
+	Shapes     []ShapeSummary   `json:"shapes"`
+	Targets    []report.Goal    `json:"targets"`
+	Milestones []report.Reached `json:"milestones"`
+	Ladder     []report.Climb   `json:"ladder"`
+	Check      *evidence.Check  `json:"check"`
+	Written    []string         `json:"written"`
 }
 
 // KernelSummary is one kernel in the JSON of attest report.
@@ -136,6 +177,7 @@ type ShapeSummary struct {
 
 func newSummary(v *report.View, written []string) *Summary {
 	out := &Summary{Kernels: []KernelSummary{}, Shapes: []ShapeSummary{}, Check: v.Check, Written: append([]string{}, written...)}
+	out.Targets, out.Milestones, out.Ladder = append([]report.Goal{}, v.Goals()...), append([]report.Reached{}, v.Reached()...), append([]report.Climb{}, v.Climbs()...)
 	for _, k := range v.Kernels {
 		s := KernelSummary{Kernel: k.Label, Config: k.Config, Outcome: k.Outcome(), Record: k.Now.Hash, PTX: k.Now.Kernel.SHA256}
 		if j := k.Now.Verdict(); j != nil {

@@ -34,49 +34,16 @@ func (c *Criteria) criteria() (*record.Criteria, error) {
 	out := &record.Criteria{}
 	var err error
 	if c.MinGain != "" {
-		if out.MinGain, err = percent(c.MinGain); err != nil || out.MinGain <= 0 {
+		if out.MinGain, err = record.ParseGain(c.MinGain); err != nil || out.MinGain <= 0 {
 			return nil, fmt.Errorf("--min-gain %s: use a percentage above 0, such as 5%%", c.MinGain)
 		}
 	}
 	if c.Expect != "" {
-		if out.Expected, err = expected(c.Expect); err != nil {
+		if out.Expected, err = record.ParseExpected(c.Expect); err != nil {
 			return nil, fmt.Errorf("--expect %s: %w", c.Expect, err)
 		}
 	}
 	return out, nil
-}
-
-// expected reads one percentage, or three: conservative, realistic and optimistic.
-func expected(text string) (*record.Expected, error) {
-	words := strings.Split(text, ",")
-	if len(words) != 1 && len(words) != 3 {
-		return nil, fmt.Errorf("use one percentage, +10%%, or three: conservative,realistic,optimistic")
-	}
-	var gains []float64
-	for _, w := range words {
-		g, err := percent(w)
-		if err != nil {
-			return nil, err
-		}
-		gains = append(gains, g)
-	}
-	if len(gains) == 1 {
-		gains = []float64{gains[0], gains[0], gains[0]}
-	}
-	e := &record.Expected{Conservative: gains[0], Realistic: gains[1], Optimistic: gains[2]}
-	if e.Conservative > e.Realistic || e.Realistic > e.Optimistic {
-		return nil, fmt.Errorf("the three must rise: conservative, realistic, optimistic")
-	}
-	return e, nil
-}
-
-// percent reads +10%, 10% or 10 as 0.10.
-func percent(text string) (float64, error) {
-	x, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(text), "+"), "%"), 64)
-	if err != nil || !(x > -100 && x < 1e6) {
-		return 0, fmt.Errorf("%q is not a percentage: write it as +10%%", text)
-	}
-	return x / 100, nil
 }
 
 // tolerance returns the tolerance that is asked for; nil is that of the gate. A user can

@@ -78,6 +78,7 @@ var layers = []string{
 	"lab/gate",
 	"lab",
 	"evidence",
+	"internal/targets",
 	"internal/report",
 	"internal/findingtext",
 	"internal/listing",

@@ -6,6 +6,8 @@
 //	v.WriteText(os.Stdout, style)   // tables
 //	v.Compare()                     // COMPARE.md: verdicts, and times of each shape
 //	v.History()                     // HISTORY.md: every time that was taken
+//	v.SetTargets(file, time.Now())  // targets, milestones and ideas to compare with
+//	v.StatusPage()                  // STATUS.md: what is done, what did not work, what is next
 //	v.Validation(kernel)            // the page of one kernel
 //	v.WriteHTML(w, hashes...)       // the HTML page, the records of a run first
 //	v.WriteSVG(w)                   // our times beside those of the rivals
@@ -18,5 +20,5 @@
 // The page has sections. A new section is one file with its spec and one line in the list of
 // sections.
 //
-// The same evidence gives the same bytes.
+// The same evidence and targets give the same bytes, on the same day if targets have dates.
 package report

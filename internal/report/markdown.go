@@ -38,6 +38,7 @@ func (v *View) Compare() string {
 			"*warm* uses the same buffers again, *cold* uses others. *Of floor* is relative to the least time that bytes, operations and a launch take on this device. " +
 			"Speedups are ratios of medians with 95 % intervals, from runs in which both kernels took turns.\n")
 	}
+	b.WriteString(v.targetsMarkdown())
 	fmt.Fprintf(&b, "\n%s.\n", capital(chainLine(v.Check)))
 	return b.String()
 }
@@ -158,7 +159,7 @@ func (v *View) performance(k *Kernel) string {
 	return b.String()
 }
 
-// WriteMarkdown writes COMPARE.md, HISTORY.md and one page per kernel into a folder, and
+// WriteMarkdown writes COMPARE.md, HISTORY.md, STATUS.md and one page per kernel into a folder, and
 // returns their names.
 func (v *View) WriteMarkdown(dir string) (names []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -172,6 +173,7 @@ func (v *View) WriteMarkdown(dir string) (names []string, err error) {
 	}
 	write("COMPARE.md", v.Compare())
 	write("HISTORY.md", v.History())
+	write("STATUS.md", v.StatusPage())
 	for _, k := range v.Kernels {
 		write("VALIDATION-"+anchor(k.Label)+".md", v.Validation(k))
 	}

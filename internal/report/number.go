@@ -155,20 +155,26 @@ func usage(r *record.Resources) (u use) {
 // maxError returns the largest error on inputs from N(0,1), of one shape or, for the zero shape,
 // of all shapes. The error on other inputs is mostly that of the format.
 func maxError(r *record.Record, shape problem.Shape) string {
-	if r.Correctness == nil {
-		return none
+	if worst, ok := worstErrorOn(r, shape); ok {
+		return figures(worst)
 	}
-	worst := -1.0
+	return none
+}
+
+// worstError returns the largest error on inputs from N(0,1).
+func worstError(r *record.Record) (float64, bool) { return worstErrorOn(r, problem.Shape{}) }
+
+func worstErrorOn(r *record.Record, shape problem.Shape) (worst float64, ok bool) {
+	if r.Correctness == nil {
+		return 0, false
+	}
 	for i := range r.Correctness.Cases {
 		c := &r.Correctness.Cases[i]
 		if c.Errors != nil && c.Distribution == "normal" && (shape == (problem.Shape{}) || c.Shape == shape) {
-			worst = max(worst, c.Errors.Max)
+			worst, ok = max(worst, c.Errors.Max), true
 		}
 	}
-	if worst < 0 {
-		return none
-	}
-	return figures(worst)
+	return worst, ok
 }
 
 // ofPlain returns the largest ratio, over all cases, of the root mean square error to that of a

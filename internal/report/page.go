@@ -29,10 +29,13 @@ type section struct {
 // sections are the parts of the page in their order.
 var sections = []section{
 	overviewSection,
+	targetsSection,
+	climbSection,
 	timesSection,
 	limitsSection,
 	occupancySection,
 	predictionsSection,
+	statusSection,
 	kernelsSection,
 	earlierSection,
 	historySection,

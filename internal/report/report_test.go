@@ -309,12 +309,13 @@ func TestText(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "md")
 	names, err := view(t, campaign(0, 1), campaign(2, 0.9)).WriteMarkdown(dir)
-	if err != nil || len(names) != 11 {
+	if err != nil || len(names) != 12 {
 		t.Fatal(names, err)
 	}
 	for name, want := range map[string]string{
 		"COMPARE.md":            "| **VALID-NEGATIVE** |",
 		"HISTORY.md":            "| 2026-01-07 09:",
+		"STATUS.md":             "- **xor-swizzle** (e4m3, synthetic GPU): VALID-NEGATIVE, -5.5 %",
 		"VALIDATION-stage5.md":  "    7  ",
 		"VALIDATION-stage4.md":  "- error: read of kv is not ordered",
 		"VALIDATION-stage3b.md": "| event, warm | 1 |",

@@ -27,6 +27,7 @@ func (v *View) WriteText(w io.Writer, style term.Style) {
 	v.writeConfigs(w, style)
 	fmt.Fprintf(w, "\n%s\n%s\n", style.Dim(v.GatesKey()), style.Dim(v.ErrorsKey()))
 	v.writeElsewhere(w, style)
+	v.writeTargets(w, style)
 	for _, s := range v.Shapes {
 		fmt.Fprintf(w, "\n%s\n", style.Bold(term.Clean(s.Title()+" on "+s.Device)))
 		s.Table().WriteText(w, "  ", style)
@@ -51,6 +52,21 @@ func (v *View) writeConfigs(w io.Writer, style term.Style) {
 	if n > 0 {
 		fmt.Fprintln(w)
 		t.WriteTo(w)
+	}
+}
+
+// writeTargets writes the targets, the milestones and the ladder.
+func (v *View) writeTargets(w io.Writer, style term.Style) {
+	write := func(title string, t *Table) {
+		if len(t.Rows) > 0 {
+			fmt.Fprintf(w, "\n%s\n", style.Bold(term.Clean(title)))
+			t.WriteText(w, "  ", style)
+		}
+	}
+	write("Targets", v.TargetTable())
+	write("Milestones", v.MilestoneTable())
+	for _, c := range v.Climbs() {
+		write("From stage to stage: "+c.Title(), c.Table())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/record"
 	"github.com/GOATnote-Inc/attest/timing"
 )
@@ -19,6 +20,9 @@ type View struct {
 	Kernels []*Kernel        // in the order of their first records, which is that of the ladder
 	Shapes  []*Shape         // what was timed: one entry per device and shape
 	Check   *evidence.Check
+
+	targets *targets.File // nil without targets
+	now     time.Time     // the moment that dates of targets are compared with
 }
 
 // Kernel is everything that is known about one kernel.
