@@ -18,6 +18,14 @@ const (
 	Mismatch Kind = "mismatch"
 )
 
+// The kinds that need the call of a kernel: which memory is input, and which is output.
+const (
+	OutputRead      Kind = "output-read"
+	ModuleState     Kind = "module-state"
+	InputWrite      Kind = "input-write"
+	LaunchDependent Kind = "launch-dependent"
+)
+
 // Rules explain the kinds that a launch can show without a checker. Deadlock is
 // missing here, because the checkers report deadlocks too and explain the kind.
 var Rules = []Rule{
@@ -33,4 +41,16 @@ var Rules = []Rule{
 	{Mismatch, "a buffer does not hold what was expected",
 		"After the launch a buffer differed from its \"expect\" by more than the launch file allows.",
 		"Run with --check all: a race or a read of unwritten memory is a common cause."},
+	{OutputRead, "an output is read",
+		"The kernel reads memory that its call declares as an output. It can find the answer of an earlier launch there and skip its work.",
+		"Read only inputs and workspaces. If the old content is part of the computation, declare the operand as \"inout\"."},
+	{ModuleState, "a variable of the module is read that the kernel also writes",
+		"A variable of the module keeps its content between launches, so a launch can use the results of an earlier one.",
+		"Use a workspace, or name the variable in \"declares\" of the call."},
+	{InputWrite, "an input is written",
+		"The kernel writes memory that its call declares as an input. Other kernels that read it see the change.",
+		"Write only outputs and workspaces. If the change is part of the computation, declare the operand as \"inout\"."},
+	{LaunchDependent, "a special register is read that differs between launches",
+		"The registers %smid, %nsmid, %gridid, %clock, %globaltimer and %pm differ between launches with the same arguments, so the result may differ too.",
+		"Do not let the result depend on it, and name the register in \"declares\" of the call if it is needed."},
 }

@@ -29,6 +29,9 @@ type Kernel struct {
 	// "stages" slots of the longest ring of such tiles, and "split" blocks over which the
 	// keys of a row are split.
 	Structure map[string]int `json:"structure,omitempty"`
+	// Declares are names of special registers, such as "%smid", and of variables of the
+	// module that the kernel reads on purpose although they differ between launches.
+	Declares []string `json:"declares,omitempty"`
 	// Config says how the kernel was built, for people and records: "config", "lse".
 	Config map[string]string `json:"config,omitempty"`
 }

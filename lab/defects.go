@@ -10,6 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/check"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -25,13 +26,15 @@ const fewSMs = 3
 const mostWatched = 1 << 24
 
 // defects runs the kernel under all checkers, on several shapes and in several orders of
-// warps, and compares the outputs. It adds no guard bands, since the emulator has its own,
+// warps, and compares the outputs. Each order also has its own numbers of SMs and launches and its
+// own clock, so an output that depends on them differs too. It adds no guard bands, since the emulator has its own,
 // which also catch reads.
 func (m *measurement) defects(ctx context.Context) error {
 	if len(m.p.Defects.Shapes) == 0 {
 		return nil
 	}
 	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Found{}}
+	d.Add(problem.Shape{}, suspects(m.s)...)
 	for _, wanted := range m.p.Defects.Shapes {
 		s, refused, ok := m.served(wanted)
 		if refused != nil {
@@ -85,9 +88,9 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Sh
 
 // watchOnce runs the kernel once under the checkers. A launch that fails is a defect.
 func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, error) {
-	checker := check.New()
+	checker, suspect := check.New(), newSuspectWatch(m.s)
 	dev, err := emulator(m.emulated(), emu.Options{
-		Schedule: schedule, Observer: checker, GuardShared: true, KeepGoing: true, MaxInstructions: mostWatched, Output: io.Discard,
+		Schedule: schedule, Moment: schedule, Observer: observe.Tee(checker, suspect), GuardShared: true, KeepGoing: true, MaxInstructions: mostWatched, Output: io.Discard,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -106,8 +109,9 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	if err := errors.Join(b.write(in), b.spoil()); err != nil {
 		return nil, nil, err
 	}
+	suspect.expect(b)
 	err = b.work.Run(ctx)
-	found := checker.Findings()
+	found := append(checker.Findings(), suspect.findings()...)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}

@@ -55,6 +55,8 @@ func elementBitsOf(f problem.Format) elementBits {
 		return elementBits{0x80808080, 0xff}
 	case f.Bytes() == 2:
 		return elementBits{0x80008000, 0x8000}
+	case f.Bytes() == 4:
+		return elementBits{1 << 31, 1 << 31}
 	}
 	return elementBits{0x80808080, 0x80}
 }
@@ -223,19 +225,19 @@ func (s *spoiling) renew() {
 
 // negate returns the bits that negate the elements of a word whose highest bits are set in x.
 func (s *spoiling) negate(x build.U32) build.U32 {
-	high := s.U32(15).Selp(7, s.halves())
+	high := s.U32(32).Div(s.perWord()).Sub(1)
 	return x.And(s.word).Shr(high).MulLo(s.fill)
 }
 
-// halves reports whether the elements of the range have two bytes.
-func (s *spoiling) halves() build.Pred { return s.word.SetpEq(s.U32(0x80008000)) }
+// perWord returns the number of elements in a word.
+func (s *spoiling) perWord() build.U32 { return build.Cast[build.B32](s.word).Popc() }
 
 // flip negates some elements, and undoes what the pass before has negated.
 func (s *spoiling) flip() {
 	n := s.TidX().Rem(flips)
 	undo := s.TidX().SetpLt(flips)
 	pass := s.pass.Sub(s.U32(1).Selp(0, undo))
-	perWord := s.U32(2).Selp(4, s.halves())
+	perWord := s.perWord()
 	s.If(s.chunk.SetpEq(0), func() {
 		s.If(s.TidX().SetpLt(2*flips), func() {
 			s.If(s.U32(0).Selp(1, undo).Or(s.pass.Sub(s.first)).SetpNe(0), func() {

@@ -128,7 +128,7 @@ func wrongKernels() []wrongKernel {
 				in["v"].At(i).St(0)
 				o.At(i).St(value(k, 0))
 			})
-		}, "correctness", "the inputs were changed", false},
+		}, "defects", "the input v is written", true},
 		{"8 NaN", func(t testing.TB) subject {
 			return writer(t, "nan", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				o.At(i).St(value(k, 0x7fff))
@@ -147,7 +147,7 @@ func wrongKernels() []wrongKernel {
 				return regexp.MustCompile(`st\.global\.b32 (\[%rd\d+(?:\+4)?\]), (%r\d+);`).ReplaceAllString(s,
 					"{\n.reg .b32 %old;\n.reg .pred %kept;\nld.global.b32 %old, $1;\nsetp.ne.u32 %kept, %old, 0xffffffff;\nselp.b32 %old, %old, $2, %kept;\nst.global.b32 $1, %old;\n}")
 			}, nil)
-		}, "correctness", "with other values in the output and the workspace", false},
+		}, "defects", "the output o is read", true},
 		{"a loop that never ends", func(t testing.TB) subject {
 			return writer(t, "endless", func(k *build.Kernel, _ map[string]build.Global[build.U8], o build.Global[build.U16], i build.U32) {
 				k.While(func() build.Pred { return k.Pred(true) }, func() {})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -30,6 +31,10 @@ type Options struct {
 	// Schedule permutes the order in which warps run. 0 is the natural order. The same
 	// number always gives the same order.
 	Schedule uint64
+	// Moment, if not 0, gives each launch other values of the special registers that differ
+	// between launches on a GPU: %smid, %nsmid, %gridid, %clock and %globaltimer. The same
+	// number gives the same values to the same sequence of launches.
+	Moment uint64
 	// Memory is the size of global memory in bytes. 0 means 16 GiB.
 	Memory int64
 	// Output receives what kernels print. nil means os.Stdout.
@@ -46,6 +51,14 @@ type Options struct {
 	// so that an observer sees more than the first one. A load yields zeros and a store is
 	// dropped. When the launch ends, it fails with the first of these faults.
 	KeepGoing bool
+}
+
+// moment returns the seed of the special registers of a launch.
+func (o *Options) moment(launch uint64) uint64 {
+	if o.Moment == 0 {
+		return 0
+	}
+	return rand.New(rand.NewPCG(o.Moment, launch)).Uint64() >> 2 // a clock that does not overflow soon
 }
 
 // New returns an emulated GPU of a target. [Targets] lists the targets.
@@ -226,9 +239,10 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	}
 	l.Grid, l.Block, l.Cluster = l.Grid.Norm(), l.Block.Norm(), l.Cluster.Norm()
 	d := k.dev
+	id := d.launches.Add(1)
 	return k.kernel.Launch(ctx, l, machine.Settings{
-		Memory: d.mem, SMs: chips[d.target].sms, SharedPerSM: chips[d.target].sharedPerSM, ID: d.launches.Add(1),
-		Seed: d.options.Schedule, Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
+		Memory: d.mem, SMs: chips[d.target].sms, SharedPerSM: chips[d.target].sharedPerSM, ID: id,
+		Seed: d.options.Schedule, Moment: d.options.moment(id), Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
 		KeepGoing: d.options.KeepGoing,
 	})
 }

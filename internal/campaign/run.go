@@ -139,7 +139,7 @@ func wrongWith(r *RunResult) []string {
 		why = append(why, "the checkers found "+english.Count(d.Errors, "error"))
 	}
 	if d := r.Defects; d != nil && d.Depends {
-		why = append(why, "the output depends on the order in which warps run")
+		why = append(why, "the output depends on the order in which warps run, or on the SM, the clock or the number of the launch")
 	}
 	if c.Failure != "" {
 		return append(why, c.Failure)

@@ -36,6 +36,8 @@
 //	"shared"   bytes of dynamic shared memory, an expression; the default is 0
 //	"require"  what must hold of a shape for the kernel to serve it: an expression, or
 //	           {"holds": expression, "why": the sentence that a user reads}
+//	"declares" special registers such as "%smid" and variables of the module that the
+//	           kernel reads on purpose although they differ between launches
 //
 // # Parameters
 //

@@ -20,6 +20,7 @@ type short struct {
 	spaces []kernel.Operand // workspaces
 	rules  []kernel.Rule
 	named  []string // operands that parameters name
+	states []string // special registers and variables that the kernel declares
 }
 
 func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
@@ -40,6 +41,7 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 		"cluster":     jsonpos.Exprs(&l.Cluster, 1, 3, names),
 		"shared":      jsonpos.Expr(&l.Shared, names),
 		"require":     jsonpos.List("rules", ruleReader(&s.rules, names)),
+		"declares":    words(&s.states),
 	}, "entry", "format", "params", "grid", "block")
 	if err != nil {
 		return nil, err
@@ -76,11 +78,14 @@ func (s *short) check(n *jsonpos.Node) error {
 func (s *short) kernel() *kernel.Kernel {
 	k := &kernel.Kernel{
 		Name: s.launch.Entry, Op: s.p.Op(), Fixed: s.p.Facts(), Require: s.rules,
-		Supports: []string{problem.GroupedHeads, problem.CrossLengths, problem.CustomScale},
+		Supports: []string{problem.GroupedHeads, problem.CrossLengths}, Declares: s.states,
 		Launches: []kernel.Launch{s.launch}, Claims: map[string]string{"p": string(s.weight)},
 		Config: map[string]string{},
 	}
-	delete(k.Fixed, "D") // a rule says it
+	delete(k.Fixed, "D")    // a rule says it
+	if k.ArgsUse("scale") { // otherwise the scale is a constant of the text
+		k.Supports = append(k.Supports, problem.CustomScale)
+	}
 	if s.sum != problem.F32 {
 		k.Claims["accumulator"] = string(s.sum)
 	}

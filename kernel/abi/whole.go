@@ -26,6 +26,7 @@ func readWhole(n *jsonpos.Node) (*kernel.Kernel, error) {
 		"launches":  jsonpos.List("launches", listOf(&k.Launches, func(n *jsonpos.Node, l *kernel.Launch) error { return readLaunch(n, l, known) })),
 		"claims":    texts(&k.Claims),
 		"structure": numbers(&k.Structure),
+		"declares":  words(&k.Declares),
 		"config":    texts(&k.Config),
 	}, "op", "operands", "launches")
 	return k, err

@@ -27,7 +27,7 @@ var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
 		red = append(red, english.Count(d.Errors, "error"))
 	}
 	if d.Depends {
-		red = append(red, "the output depends on the order in which warps run")
+		red = append(red, "the output depends on the order in which warps run, or on the SM, the clock or the number of the launch")
 	}
 	if len(red) > 0 {
 		return gateOf(record.Red, red, "")

@@ -29,6 +29,7 @@ type Settings struct {
 	SharedPerSM int
 	ID          uint64 // number of the launch on its device
 	Seed        uint64 // permutes the order of warps; 0 is the natural order
+	Moment      uint64 // seeds the special registers that differ between launches on a GPU; 0 leaves them as they are
 	Limit       uint64 // instructions that a warp may execute
 	Output      io.Writer
 	Observer    observe.Observer // nil if the launch is not observed

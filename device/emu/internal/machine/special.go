@@ -44,11 +44,14 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 	case "%nwarpid":
 		return 64
 	case "%smid":
-		return uint64(b.index % b.Launch.SMs)
+		return b.Launch.sm(b.index)
 	case "%nsmid":
+		if b.Launch.Moment != 0 {
+			return mostSMs
+		}
 		return uint64(b.Launch.SMs)
 	case "%gridid":
-		return b.Launch.ID
+		return b.Launch.ID + b.Launch.Moment>>32
 	case "%lanemask_eq":
 		return 1 << lane
 	case "%lanemask_le":
@@ -60,9 +63,9 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 	case "%lanemask_gt":
 		return FullMask &^ (1<<(lane+1) - 1)
 	case "%clock", "%clock64", "%globaltimer", "%globaltimer_lo":
-		return w.steps + w.Slept
+		return w.steps + w.Slept + b.Launch.Moment
 	case "%clock_hi", "%globaltimer_hi":
-		return (w.steps + w.Slept) >> 32
+		return (w.steps + w.Slept + b.Launch.Moment) >> 32
 	case "%cluster_ctarank":
 		return uint64(b.Rank)
 	case "%cluster_nctarank":
@@ -77,6 +80,21 @@ func (w *Warp) specialValue(name string, lane int) uint64 {
 		return b.Launch.gridBarrier(name)
 	}
 	return 0
+}
+
+// mostSMs is the number of SMs that a launch with a Moment sees. PTX does not promise that the
+// numbers of SMs are contiguous, or that they are smaller than the number that the host knows.
+const mostSMs = 256
+
+// sm returns the number of the SM that a block runs on.
+func (l *launch) sm(block int) uint64 {
+	if l.Moment == 0 {
+		return uint64(block % l.SMs)
+	}
+	x := l.Moment + uint64(block)*0x9e3779b97f4a7c15
+	x ^= x >> 32
+	x *= 0xd6e8feb86659fd93
+	return x >> 40 % mostSMs
 }
 
 // gridBarrier returns one half of the address of the memory that a grid barrier counts in,
