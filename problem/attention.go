@@ -11,7 +11,8 @@ import (
 	"github.com/GOATnote-Inc/attest/fp8"
 )
 
-// Attention is the problem O = softmax(Q·Kᵀ·scale)·V. The zero values of all fields except
+// Attention is the problem O = softmax(Q·Kᵀ·scale)·V. A row that sees no key is zero, and its
+// log-sum-exp is -∞. The zero values of all fields except
 // Shape are the defaults: e4m3 inputs with one scale per head, f16 output, no mask.
 type Attention struct {
 	Shape
@@ -25,6 +26,14 @@ type Attention struct {
 	LSE    bool // also write the log-sum-exp of each row
 	// Scale multiplies the logits. 0 selects 1/√D.
 	Scale float64
+	// Window hides the keys that are far from the query.
+	Window Window
+	// Softcap, if it is not 0, bounds the logits: after the scale, x becomes
+	// Softcap·tanh(x/Softcap).
+	Softcap float64
+	// Sinks adds one logit per head of Q to the sum of the softmax. It has no value, so it
+	// only takes weight from the keys. The scale and the softcap do not apply to it.
+	Sinks bool
 }
 
 // Filled returns the problem with all defaults filled in except Scale.
@@ -72,6 +81,10 @@ func (a Attention) Check() error {
 		return fmt.Errorf("layout %q is not known: use %s", a.Layout, list(layouts))
 	case math.IsNaN(a.Scale) || math.IsInf(a.Scale, 0) || a.Scale < 0:
 		return fmt.Errorf("scale %v is not a finite number above zero: use 0 for 1/√D", a.Scale)
+	case math.IsNaN(a.Softcap) || math.IsInf(a.Softcap, 0) || a.Softcap < 0:
+		return fmt.Errorf("softcap %v is not a finite number above zero: use 0 for none", a.Softcap)
+	case a.Causal && a.Window.Limited():
+		return fmt.Errorf("causal and a window: use the window %d,0, which is causal", a.Window.Left())
 	}
 	return nil
 }
@@ -96,10 +109,13 @@ func (a Attention) FLOP() float64 {
 	return a.Shape.FLOP()
 }
 
-// Mask names the mask: "none" or "causal".
+// Mask names the mask: "none", "causal" or "window".
 func (a Attention) Mask() string {
-	if a.Causal {
+	switch {
+	case a.Causal:
 		return "causal"
+	case a.Window.Limited():
+		return "window"
 	}
 	return "none"
 }
@@ -107,10 +123,14 @@ func (a Attention) Mask() string {
 // Facts returns the values that the text of a kernel may depend on.
 func (a Attention) Facts() map[string]string {
 	a = a.Filled()
-	return map[string]string{
+	facts := map[string]string{
 		"D": strconv.Itoa(a.D), "format": string(a.Format), "output": string(a.Output),
 		"scaling": string(a.Scaling), "layout": string(a.Layout), "mask": a.Mask(), "lse": strconv.FormatBool(a.LSE),
 	}
+	if a.Sinks { // kernels from before this field have no such fact
+		facts["sinks"] = "true"
+	}
+	return facts
 }
 
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
@@ -118,12 +138,15 @@ func (a Attention) Facts() map[string]string {
 func FromFacts(facts map[string]string) (Attention, error) {
 	for name, known := range map[string][]string{"mask": {"", "none", "causal"}, "lse": {"", "false", "true"}} {
 		if !slices.Contains(known, facts[name]) {
-			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], " or "))
+			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], ", "))
 		}
 	}
 	a := Attention{
 		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
-		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true",
+		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true", Sinks: facts["sinks"] == "true",
+	}
+	if facts["mask"] == "window" {
+		a.Window = NewWindow(0, 0) // any: each call gives its own
 	}
 	if d := facts["D"]; d != "" {
 		var err error
@@ -144,40 +167,47 @@ const (
 	CausalMask   = "causal"
 	LogSumExp    = "lse"
 	CustomScale  = "scale" // a factor of the logits other than 1/√D
+	SlidingMask  = "window"
+	SoftCapped   = "softcap"
+	SinkLogits   = "sinks"
 )
+
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
-	all := []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale}
 	for _, n := range names {
-		if !slices.Contains(all, n) {
-			return fmt.Errorf("feature %q is not known: use %s", n, strings.Join(all, ", "))
+		if !slices.Contains(features, n) {
+			return fmt.Errorf("feature %q is not known: use %s", n, strings.Join(features, ", "))
 		}
 	}
 	return nil
 }
 
 // Uses returns the features that the problem needs, in a fixed order.
-func (a Attention) Uses() (features []string) {
+func (a Attention) Uses() (used []string) {
 	a = a.Filled()
 	for _, f := range []struct {
 		used bool
 		name string
 	}{
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
-		{a.Scale != 0, CustomScale},
+		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
 	} {
 		if f.used {
-			features = append(features, f.name)
+			used = append(used, f.name)
 		}
 	}
-	return features
+	return used
 }
 
 // Names returns the sizes that expressions of a launch may use.
 func (a Attention) Names() expr.Env {
 	a = a.Filled()
-	env := expr.Env{"scale": expr.Float(a.LogitScale())}
+	env := expr.Env{
+		"scale": expr.Float(a.LogitScale()), "softcap": expr.Float(a.Softcap),
+		"window_left": expr.Int(int64(a.Window.Left())), "window_right": expr.Int(int64(a.Window.Right())),
+	}
 	for name, n := range map[string]int{"B": a.B, "H": a.Hq, "Hkv": a.Hkv, "Sq": a.Sq, "S": a.Sq, "Skv": a.Skv, "D": a.D} {
 		env[name] = expr.Int(int64(n))
 	}
@@ -201,6 +231,9 @@ func (a Attention) String() string {
 	add(b.Causal, "causal")
 	add(b.LSE, "lse")
 	add(b.Scale != 0, "scale "+strconv.FormatFloat(b.Scale, 'g', -1, 64))
+	add(b.Window.Limited(), "window "+b.Window.String())
+	add(b.Softcap != 0, "softcap "+strconv.FormatFloat(b.Softcap, 'g', -1, 64))
+	add(b.Sinks, "sinks")
 	return strings.Join(words, " ")
 }
 

@@ -25,7 +25,7 @@ func TestAttentionDefaults(t *testing.T) {
 
 // TestAttentionJSON: the embedded shape must not make a text of the whole problem.
 func TestAttentionJSON(t *testing.T) {
-	p := Attention{Shape: Shape{B: 2, Hq: 8, Hkv: 2, Sq: 1, Skv: 77, D: 128}, Format: E5M2, Output: BF16, Causal: true, LSE: true, Scale: 0.5}.Filled()
+	p := Attention{Shape: Shape{B: 2, Hq: 8, Hkv: 2, Sq: 1, Skv: 77, D: 128}, Format: E5M2, Output: BF16, Causal: true, LSE: true, Scale: 0.5, Softcap: 2, Sinks: true}.Filled()
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	// Every field that is not a size is a fact, a feature or a name in expressions.
-	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale"}
+	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks"}
 	for i := range reflect.TypeFor[Attention]().NumField() {
 		if f := reflect.TypeFor[Attention]().Field(i).Name; !slices.Contains(known, f) {
 			t.Errorf("is %s a fact, a feature or a name? Facts, Uses, Names and json.go must know it", f)
@@ -71,6 +71,49 @@ func TestUses(t *testing.T) {
 	if got := strings.Join(p.Uses(), " "); got != "grouped-heads cross-lengths causal lse scale" {
 		t.Error(got)
 	}
+	p = Attention{Shape: Square(1, 4, 3, 64), Window: NewWindow(4, 0), Softcap: 30, Sinks: true}
+	if got := strings.Join(p.Uses(), " "); got != "window softcap sinks" {
+		t.Error(got)
+	}
+}
+
+// TestSees tries the edges of windows: wider than the sequence, of one key, and of queries that
+// see nothing.
+func TestSees(t *testing.T) {
+	for _, c := range []struct {
+		a           Attention
+		query       int
+		first, last int
+	}{
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}}, 0, 0, 10},
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}, Causal: true}, 0, 0, 7},
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}, Window: NewWindow(-1, 0)}, 0, 0, 7},
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}, Window: NewWindow(2, 1)}, 3, 7, 10},
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}, Window: NewWindow(2, 1)}, 0, 4, 8},
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}, Window: NewWindow(0, 0)}, 1, 7, 8},
+		{Attention{Shape: Shape{Sq: 4, Skv: 10}, Window: NewWindow(100, 100)}, 1, 0, 10},
+		{Attention{Shape: Shape{Sq: 10, Skv: 4}, Causal: true}, 2, 0, 0},
+		{Attention{Shape: Shape{Sq: 10, Skv: 4}, Window: NewWindow(1, 1)}, 4, 0, 0},
+		{Attention{Shape: Shape{Sq: 10, Skv: 4}, Window: NewWindow(1, 1)}, 5, 0, 1},
+	} {
+		if first, last := c.a.Sees(c.query); first != c.first || last != c.last {
+			t.Errorf("%+v, query %d sees [%d, %d), want [%d, %d)", c.a, c.query, first, last, c.first, c.last)
+		}
+	}
+}
+
+func TestWindowText(t *testing.T) {
+	for _, w := range []Window{{}, NewWindow(0, 0), NewWindow(-1, 7), NewWindow(128, -5)} {
+		var got Window
+		if err := got.UnmarshalText([]byte(w.String())); err != nil || got != w {
+			t.Errorf("%v: %v, %v", w, got, err)
+		}
+	}
+	for _, bad := range []string{"", "1", "1,2,3", "a,b", "1, 2x"} {
+		if err := new(Window).UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q is a window", bad)
+		}
+	}
 }
 
 func TestAttentionRefuses(t *testing.T) {
@@ -82,6 +125,8 @@ func TestAttentionRefuses(t *testing.T) {
 		`layout "SBHD" is not known`: func(p *Attention) { p.Layout = "SBHD" },
 		"scale NaN is not a finite":  func(p *Attention) { p.Scale = math.NaN() },
 		"scale -1 is not a finite":   func(p *Attention) { p.Scale = -1 },
+		"softcap -1 is not a finite": func(p *Attention) { p.Softcap = -1 },
+		"use the window 3,0":         func(p *Attention) { p.Causal, p.Window = true, NewWindow(3, 1) },
 		"cannot share":               func(p *Attention) { p.Hq, p.Hkv = 3, 2 },
 		"at least 1":                 func(p *Attention) { p.B = 0 },
 	} {

@@ -5,7 +5,8 @@
 //
 //	Facts  the values that a kernel's text depends on: head dimension, formats, mask
 //	Uses   the features that the problem needs, all of which the kernel must support
-//	Names  the sizes that the host knows when it launches: B, H, Hkv, Sq, Skv, D, scale
+//	Names  the sizes that the host knows when it launches: B, H, Hkv, Sq, Skv, D, scale,
+//	       softcap, window_left, window_right
 //
 // If a feature is added here, every kernel that does not name it refuses problems that use
 // it.

@@ -13,12 +13,15 @@ type form struct {
 	Causal  bool    `json:"causal,omitempty"`
 	LSE     bool    `json:"lse,omitempty"`
 	Scale   float64 `json:"scale,omitempty"`
+	Window  Window  `json:"window,omitzero"`
+	Softcap float64 `json:"softcap,omitempty"`
+	Sinks   bool    `json:"sinks,omitempty"`
 }
 
 // MarshalJSON writes the problem with its defaults filled in.
 func (a Attention) MarshalJSON() ([]byte, error) {
 	a = a.Filled()
-	return json.Marshal(form{a.Shape, a.Format, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale})
+	return json.Marshal(form{a.Shape, a.Format, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Fields that are left out have their
@@ -28,7 +31,7 @@ func (a *Attention) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*a = Attention{f.Shape, f.Format, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale}.Filled()
+	*a = Attention{f.Shape, f.Format, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks}.Filled()
 	return a.Check()
 }
 

@@ -13,15 +13,21 @@ import (
 type Options struct {
 	// Scale multiplies the logits. 0 selects 1/√D.
 	Scale float64
-	// Causal hides keys that come after the query. The last query sees all keys, so
-	// query i sees keys 0 to i+Skv-Sq.
+	// Causal and Window hide keys, as in [problem.Attention].
 	Causal bool
+	Window problem.Window
+	// Softcap, if it is not 0, turns each logit x into Softcap·tanh(x/Softcap).
+	Softcap float64
+	// Sinks, if not nil, holds one more logit for each head of Q. It has no value.
+	Sinks []float64
 	// Rows are the rows of O to compute. Nil selects all rows.
 	Rows []Row
 }
 
-// For returns the options for a problem: its mask and its softmax scale.
-func For(p problem.Attention) Options { return Options{Scale: p.Scale, Causal: p.Causal} }
+// For returns the options for a problem. The sinks are inputs and must be added.
+func For(p problem.Attention) Options {
+	return Options{Scale: p.Scale, Causal: p.Causal, Window: p.Window, Softcap: p.Softcap}
+}
 
 func (o Options) scale(s problem.Shape) float64 {
 	if o.Scale == 0 {
@@ -30,12 +36,26 @@ func (o Options) scale(s problem.Shape) float64 {
 	return o.Scale
 }
 
-// sees returns the number of keys that a row of Q sees. It sees the first ones.
-func (o Options) sees(s problem.Shape, row int) int {
-	if !o.Causal {
-		return s.Skv
+// sees returns the keys that a row of Q sees: from first up to last, without last.
+func (o Options) sees(s problem.Shape, row int) (first, last int) {
+	return problem.Attention{Shape: s, Causal: o.Causal, Window: o.Window}.Sees(row)
+}
+
+// logit returns the logit of a product of a row of Q and a row of K.
+func (o Options) logit(dot float64) float64 {
+	x := dot * o.Scale
+	if o.Softcap != 0 {
+		return o.Softcap * math.Tanh(x/o.Softcap)
 	}
-	return min(max(row+1+s.Skv-s.Sq, 0), s.Skv)
+	return x
+}
+
+// start returns the maximum and the sum of a row before its first key.
+func (o Options) start(head int) (m, l float64) {
+	if o.Sinks == nil || math.IsInf(o.Sinks[head], -1) {
+		return math.Inf(-1), 0
+	}
+	return o.Sinks[head], 1
 }
 
 // Row is the place of a row of Q and O.
@@ -79,6 +99,9 @@ func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
+	if err := opt.check(s); err != nil {
+		return nil, err
+	}
 	opt.Scale = opt.scale(s)
 	r := newResult(s, opt.Rows)
 	heads, err := r.byHead()
@@ -101,6 +124,13 @@ func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error
 		}
 	}
 	return r, nil
+}
+
+func (o Options) check(s problem.Shape) error {
+	if o.Sinks != nil && len(o.Sinks) != s.Hq {
+		return fmt.Errorf("attention: %d sinks for %d heads of Q", len(o.Sinks), s.Hq)
+	}
+	return nil
 }
 
 func newResult(s problem.Shape, rows []Row) *Result {
@@ -204,7 +234,8 @@ type sweep struct {
 	p    []float64 // [lane][key]: logits, then weights
 	o    []float64 // [lane][d]
 	m, l [lanes]float64
-	sees [lanes]int // keys
+	// The keys that a lane sees: from first up to last, without last.
+	first, last [lanes]int
 }
 
 func newSweep(h *head, q Tensor, opt Options) *sweep {
@@ -214,15 +245,16 @@ func newSweep(h *head, q Tensor, opt Options) *sweep {
 
 func (w *sweep) rows(r *Result, which []int) {
 	d := w.shape.D
-	last := 0
+	first, last := w.shape.Skv, 0
 	for i, at := range which {
 		row := r.Rows[at]
 		w.from.Row(row.B, row.H, row.S, w.q[i*d:][:d])
-		w.m[i], w.sees[i] = math.Inf(-1), w.opt.sees(w.shape, row.S)
-		last = max(last, w.sees[i])
+		w.m[i], w.l[i] = w.opt.start(row.H)
+		w.first[i], w.last[i] = w.opt.sees(w.shape, row.S)
+		first, last = min(first, w.first[i]), max(last, w.last[i])
 	}
-	for first := 0; first < last; first += tileKV {
-		w.tile(first, len(which))
+	for at := first / tileKV * tileKV; at < last; at += tileKV {
+		w.tile(at, len(which))
 	}
 	for i, at := range which {
 		r.LSE[at] = w.m[i] + math.Log(w.l[i])
@@ -239,11 +271,11 @@ func (w *sweep) rows(r *Result, which []int) {
 func (w *sweep) tile(first, n int) {
 	d := w.shape.D
 	dots(w.q, w.k[first*d:][:tileKV*d], d, func(lane, key int, s float64) {
-		w.p[lane*tileKV+key] = s * w.opt.Scale
+		w.p[lane*tileKV+key] = w.opt.logit(s)
 	})
 	var alpha [lanes]float64
 	for i := range n {
-		alpha[i] = w.softmax(i, w.p[i*tileKV:][:tileKV], w.sees[i]-first)
+		alpha[i] = w.softmax(i, w.p[i*tileKV:][:tileKV], w.first[i]-first, w.last[i]-first)
 	}
 	dots(w.p, w.v[first*d:][:tileKV*d], tileKV, func(lane, col int, s float64) {
 		o := &w.o[lane*d+col]
@@ -251,11 +283,14 @@ func (w *sweep) tile(first, n int) {
 	})
 }
 
-// softmax turns the logits of the keys that a lane sees into weights, and returns the factor
-// for the sums of earlier tiles.
-func (w *sweep) softmax(lane int, p []float64, sees int) (alpha float64) {
-	seen := p[:min(max(sees, 0), len(p))]
-	clear(p[len(seen):])
+// softmax turns the logits of the keys that a lane sees, from first up to last, into weights,
+// and returns the factor for the sums of earlier tiles.
+func (w *sweep) softmax(lane int, p []float64, first, last int) (alpha float64) {
+	first = min(max(first, 0), len(p))
+	last = max(min(last, len(p)), first)
+	clear(p[:first])
+	clear(p[last:])
+	seen := p[first:last]
 	if len(seen) == 0 {
 		return 1
 	}

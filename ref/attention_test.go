@@ -27,22 +27,35 @@ func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 	if scale == 0 {
 		scale = 1 / math.Sqrt(float64(s.D))
 	}
-	var logits []float64
+	logits := make([]float64, s.Skv)
+	m := math.Inf(-1)
+	if opt.Sinks != nil {
+		m = opt.Sinks[at.H]
+	}
 	for j := range s.Skv {
-		if opt.Causal && j > at.S+s.Skv-s.Sq {
-			break
+		logits[j] = math.Inf(-1)
+		away := j - (at.S + s.Skv - s.Sq) // from the query's own key
+		if opt.Causal && away > 0 || opt.Window.Left() >= 0 && -away > opt.Window.Left() || opt.Window.Right() >= 0 && away > opt.Window.Right() {
+			continue
 		}
 		dot := 0.0
 		for i, x := range row(k, h, j) {
 			dot += qr[i] * x
 		}
-		logits = append(logits, dot*scale)
+		logits[j] = dot * scale
+		if c := opt.Softcap; c != 0 {
+			logits[j] = c * math.Tanh(dot*scale/c)
+		}
+		m = max(m, logits[j])
 	}
 	o = make([]float64, s.D)
-	if len(logits) == 0 {
-		return o, math.Inf(-1)
+	if math.IsInf(m, -1) {
+		return o, m
 	}
-	m, l := slices.Max(logits), 0.0
+	l := 0.0
+	if opt.Sinks != nil {
+		l = math.Exp(opt.Sinks[at.H] - m)
+	}
 	for j, x := range logits {
 		w := math.Exp(x - m)
 		l += w
@@ -81,7 +94,11 @@ func TestAttention(t *testing.T) {
 	} {
 		for _, dist := range []string{"normal", "large-logits", "rising", "falling", "zeros"} {
 			in := generate(t, dist, 7, s)
-			for _, opt := range []Options{{}, {Causal: true}, {Scale: 0.5}} {
+			sinks := []float64{-3, 0.5, 40, 0, -1, math.Inf(-1)}[:s.Hq]
+			for _, opt := range []Options{
+				{}, {Causal: true}, {Scale: 0.5}, {Window: problem.NewWindow(5, 2)}, {Window: problem.NewWindow(0, 0)}, {Window: problem.NewWindow(-1, 3)},
+				{Window: problem.NewWindow(140, -1)}, {Softcap: 3}, {Sinks: sinks}, {Window: problem.NewWindow(9, 0), Softcap: 20, Sinks: sinks, Scale: 0.3},
+			} {
 				check(t, fmt.Sprintf("%s of %v %+v", dist, s, opt), in.Q, in.K, in.V, opt)
 			}
 		}

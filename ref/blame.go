@@ -40,9 +40,11 @@ func BlameKV(q, k, v Tensor, opt Options, at Row, got []float64, tile int) (*Bla
 		return nil, err
 	}
 	opt.Scale = opt.scale(s)
-	tiles := splitRow(s, q, k, v, opt, at, tile)
-	var whole partial
-	whole.o = make([]float64, s.D)
+	if err := opt.check(s); err != nil {
+		return nil, err
+	}
+	tiles, sink := splitRow(s, q, k, v, opt, at, tile)
+	whole := partial{sink, make([]float64, s.D)}
 	for _, t := range tiles {
 		whole = whole.plus(t, 1)
 	}
@@ -87,33 +89,39 @@ func (p partial) distance(got []float64) (most float64) {
 	return most
 }
 
-// splitRow returns the sums of the tiles of a row, all relative to one maximum.
-func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) []partial {
+// splitRow returns the sums of the tiles of a row and the weight of its sink, all relative to
+// one maximum. A tile of which the row sees nothing is empty.
+func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) (tiles []partial, sink float64) {
 	h := s.HeadKV(at.H)
 	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.D)
 	q.Row(at.B, at.H, at.S, qr)
-	logits := make([]float64, opt.sees(s, at.S))
-	m := math.Inf(-1)
-	for j := range logits {
+	first, last := opt.sees(s, at.S)
+	logits := make([]float64, last)
+	m, l := opt.start(at.H)
+	top := m
+	for j := first; j < last; j++ {
 		k.Row(at.B, h, j, kr)
 		for i, x := range kr {
 			logits[j] += qr[i] * x
 		}
-		logits[j] *= opt.Scale
-		m = max(m, logits[j])
+		logits[j] = opt.logit(logits[j])
+		top = max(top, logits[j])
 	}
-	tiles := make([]partial, (len(logits)+tile-1)/tile)
-	for j, x := range logits {
+	if l > 0 {
+		sink = math.Exp(m - top)
+	}
+	tiles = make([]partial, (last+tile-1)/tile)
+	for i := range tiles {
+		tiles[i].o = make([]float64, s.D)
+	}
+	for j := first; j < last; j++ {
 		t := &tiles[j/tile]
-		if t.o == nil {
-			t.o = make([]float64, s.D)
-		}
-		w := math.Exp(x - m)
+		w := math.Exp(logits[j] - top)
 		t.l += w
 		v.Row(at.B, h, j, vr)
 		for i, x := range vr {
 			t.o[i] += w * x
 		}
 	}
-	return tiles
+	return tiles, sink
 }

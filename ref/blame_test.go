@@ -59,7 +59,7 @@ func TestBlameKV(t *testing.T) {
 // reweighed is a row with the weights of one tile multiplied.
 func reweighed(in *Inputs, opt Options, at Row, tile int, times float64) []float64 {
 	s := in.Shape
-	tiles := splitRow(s, in.Q, in.K, in.V, Options{Scale: opt.scale(s), Causal: opt.Causal}, at, 32)
+	tiles, _ := splitRow(s, in.Q, in.K, in.V, Options{Scale: opt.scale(s), Causal: opt.Causal}, at, 32)
 	sum := partial{o: make([]float64, s.D)}
 	for i, t := range tiles {
 		if i == tile {

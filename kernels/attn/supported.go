@@ -22,6 +22,8 @@ func CheckSupported(p problem.Attention) error {
 		return fmt.Errorf("layout %s is not supported: use %s", p.Layout, problem.BHSD)
 	case p.Scaling != problem.PerHead:
 		return fmt.Errorf("scaling %s is not supported: use %s", p.Scaling, problem.PerHead)
+	case p.Window.Limited() || p.Softcap != 0 || p.Sinks:
+		return fmt.Errorf("windows, softcap and sinks are not supported")
 	}
 	return nil
 }
