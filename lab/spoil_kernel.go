@@ -132,8 +132,8 @@ func spoilKernel() *build.Kernel {
 	chunks, pass := k.ParamU32("chunks"), k.ParamU32("pass")
 	r := table.At(k.CtaidX().Div(chunks).Add(at).MulLo(spoilRangeBytes / 8))
 	s := &spoiling{
-		Kernel: k,
-		op:     r.Ld().CvtU32(), to: build.GlobalAt[build.U32](r.Plus(1).Ld()), words: r.Plus(2).Ld().CvtU32(),
+		k:  k,
+		op: r.Ld().CvtU32(), to: build.GlobalAt[build.U32](r.Plus(1).Ld()), words: r.Plus(2).Ld().CvtU32(),
 		from: build.GlobalAt[build.U32](r.Plus(3).Ld()), digest: r.Plus(4).Ld().CvtU32(),
 		word: r.Plus(5).Ld().CvtU32(), fill: r.Plus(6).Ld().CvtU32(), id: r.Plus(7).Ld().CvtU32(),
 		first: state.Plus(1).Ld(), salt: state.Plus(2).Ld(), turn: state.Plus(3).Ld(),
@@ -154,7 +154,7 @@ func spoilKernel() *build.Kernel {
 
 // spoiling is the state of the spoiling kernel.
 type spoiling struct {
-	*build.Kernel
+	k                 *build.Kernel
 	to, from          build.Global[build.U32]
 	op, words, digest build.U32
 	word, fill, id    build.U32
@@ -166,18 +166,18 @@ type spoiling struct {
 // each calls four for every unit of four words of the range, and one for each of the words that
 // remain.
 func (s *spoiling) each(four, one func(i build.U32)) {
-	thread := s.chunk.MulLo(spoilThreads).Add(s.TidX())
+	thread := s.chunk.MulLo(spoilThreads).Add(s.k.TidX())
 	step := s.chunks.MulLo(spoilThreads)
-	s.Loop(thread, s.words.Shr(2), step, four)
+	s.k.Loop(thread, s.words.Shr(2), step, four)
 	last := s.words.And(^uint32(3))
-	s.Loop(last.Add(thread), s.words, step, one)
+	s.k.Loop(last.Add(thread), s.words, step, one)
 }
 
 // fillOutput adds what the launches of the pass before have written to their digest, and
 // overwrites it.
 func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build.U32) {
 	seed := mixed(s.id.MulLo(mix1).Add(s.pass)).Xor(s.salt)
-	sum := s.U32(0).Var()
+	sum := s.k.U32(0).Var()
 	add := func(i, old build.U32) { sum.Set(sum.Get().Add(mixed(old.Add(mixed(i))))) }
 	s.each(func(i build.U32) {
 		first := i.Shl(2)
@@ -190,12 +190,12 @@ func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build
 		add(i, s.to.At(i).Ld())
 		s.to.At(i).St(mixed(i.MulLo(mix3).Add(seed)))
 	})
-	all := sum.Get().ReduxSyncAdd(s.U32(1<<32 - 1))
+	all := sum.Get().ReduxSyncAdd(s.k.U32(1<<32 - 1))
 	slot := s.pass.Sub(s.first).Sub(1).MulLo(sets).Add(s.digest)
-	s.If(s.Laneid().SetpEq(0), func() {
-		s.If(s.digest.SetpNe(s.U32(noDigest)), func() {
-			s.If(s.pass.SetpNe(s.first), func() {
-				s.If(slot.SetpLt(slots), func() { digests.At(slot).Red(build.AtomicAdd, all) })
+	s.k.If(s.k.Laneid().SetpEq(0), func() {
+		s.k.If(s.digest.SetpNe(s.k.U32(noDigest)), func() {
+			s.k.If(s.pass.SetpNe(s.first), func() {
+				s.k.If(slot.SetpLt(slots), func() { digests.At(slot).Red(build.AtomicAdd, all) })
 			})
 		})
 	})
@@ -204,7 +204,7 @@ func (s *spoiling) fillOutput(digests build.Global[build.U32], slots, sets build
 // copyBytes copies the content of another range.
 func (s *spoiling) copyBytes() {
 	to, from := build.GlobalAt[build.U8](s.to.Addr()), build.GlobalAt[build.U8](s.from.Addr())
-	s.Loop(s.chunk.MulLo(spoilThreads).Add(s.TidX()), s.words, s.chunks.MulLo(spoilThreads), func(i build.U32) {
+	s.k.Loop(s.chunk.MulLo(spoilThreads).Add(s.k.TidX()), s.words, s.chunks.MulLo(spoilThreads), func(i build.U32) {
 		to.At(i).St(from.At(i).Ld())
 	})
 }
@@ -225,7 +225,7 @@ func (s *spoiling) renew() {
 
 // negate returns the bits that negate the elements of a word whose highest bits are set in x.
 func (s *spoiling) negate(x build.U32) build.U32 {
-	high := s.U32(32).Div(s.perWord()).Sub(1)
+	high := s.k.U32(32).Div(s.perWord()).Sub(1)
 	return x.And(s.word).Shr(high).MulLo(s.fill)
 }
 
@@ -234,16 +234,16 @@ func (s *spoiling) perWord() build.U32 { return build.Cast[build.B32](s.word).Po
 
 // flip negates some elements, and undoes what the pass before has negated.
 func (s *spoiling) flip() {
-	n := s.TidX().Rem(flips)
-	undo := s.TidX().SetpLt(flips)
-	pass := s.pass.Sub(s.U32(1).Selp(0, undo))
+	n := s.k.TidX().Rem(flips)
+	undo := s.k.TidX().SetpLt(flips)
+	pass := s.pass.Sub(s.k.U32(1).Selp(0, undo))
 	perWord := s.perWord()
-	s.If(s.chunk.SetpEq(0), func() {
-		s.If(s.TidX().SetpLt(2*flips), func() {
-			s.If(s.U32(0).Selp(1, undo).Or(s.pass.Sub(s.first)).SetpNe(0), func() {
+	s.k.If(s.chunk.SetpEq(0), func() {
+		s.k.If(s.k.TidX().SetpLt(2*flips), func() {
+			s.k.If(s.k.U32(0).Selp(1, undo).Or(s.pass.Sub(s.first)).SetpNe(0), func() {
 				h := mixed(n.MulLo(mix3).Add(mixed(s.id.MulLo(mix2).Add(pass))))
 				element := h.MulHi(s.words.MulLo(perWord))
-				bit := s.U32(32).Div(perWord).MulLo(element.Rem(perWord))
+				bit := s.k.U32(32).Div(perWord).MulLo(element.Rem(perWord))
 				build.GlobalAt[build.B32](s.to.At(element.Div(perWord)).Addr()).Red(build.AtomicXor, build.Cast[build.B32](s.fill.Shl(bit)))
 			})
 		})

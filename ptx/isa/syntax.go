@@ -35,6 +35,9 @@ import (
 // operand that may be left out, {, x @mod} one that comes with that modifier.
 
 // option adds to a form what its syntax line does not say.
+//
+// The functions that return options are not inlined: otherwise each of some 500 calls in
+// the table would be compiled to a closure of its own.
 type option func(*line)
 
 // line is a line of the table while it is read.
@@ -47,25 +50,35 @@ type line struct {
 }
 
 // set names the modifiers that fit a slot of this form.
+//
+//go:noinline
 func set(name, alts string) option {
 	return func(l *line) { l.sets[name] = strings.Fields(alts) }
 }
 
-// sm is the least architecture of the form.
+// sm sets the least architecture of the form: sm(80) is sm_80.
+//
+//go:noinline
 func sm(n int) option { return func(l *line) { l.form.Needs.Target.SM = n } }
 
-// smA is an architecture-specific target: smA(90) is sm_90a.
+// smA sets an architecture-specific target: smA(90) is sm_90a.
+//
+//go:noinline
 func smA(n int) option {
 	return func(l *line) { l.form.Needs.Target = ptx.Target{SM: n, Feature: 'a'} }
 }
 
-// isa is the least PTX version of the form: 78 for 7.8.
+// isa sets the least PTX version of the form: 78 for 7.8.
+//
+//go:noinline
 func isa(v int) option { return func(l *line) { l.form.Needs.Version = version(v) } }
 
 func version(v int) ptx.Version { return ptx.Version{Major: v / 10, Minor: v % 10} }
 
-// need is what some modifiers of this form ask for beyond the form itself. It
-// replaces what modNeeds says of them.
+// need states what some modifiers need in this form, in addition to what the form needs.
+// It replaces their entries in modNeeds.
+//
+//go:noinline
 func need(mods string, smN, isaV int) option {
 	return func(l *line) {
 		for m := range strings.FieldsSeq(mods) {
@@ -74,34 +87,42 @@ func need(mods string, smN, isaV int) option {
 	}
 }
 
-// or is another pair of a least architecture and version for the form.
+// or adds another pair of a least architecture and a least version: a form needs one of its pairs.
+//
+//go:noinline
 func or(smN, isaV int) option {
 	return func(l *line) {
 		l.form.orNeeds = append(l.form.orNeeds, Needs{version(isaV), ptx.Target{SM: smN}})
 	}
 }
 
-// needWhen is what modifiers ask for in company:
+// needWhen states what a combination of modifiers needs:
 // needWhen("scope=sys, type=b128", 70, 84).
+//
+//go:noinline
 func needWhen(cond string, smN, isaV int) option {
 	return func(l *line) {
 		l.combos = append(l.combos, combo{cond, Needs{version(isaV), ptx.Target{SM: smN}}})
 	}
 }
 
-// combo is a needWhen before its slots are known.
+// combo is a call of needWhen. form looks its slots up when it has read all of them.
 type combo struct {
 	cond  string
 	needs Needs
 }
 
-// when restricts a slot: when("vec=v4", "type=b32 f32"). "-" is "left out". A
-// comma joins conditions that must all hold: when("sat=sat, atype=u8", …).
+// when restricts a slot: when("vec=v4", "type=b32 f32"). "-" stands for a modifier that is
+// left out. A comma joins conditions that must all hold: when("sat=sat, atype=u8", …).
+//
+//go:noinline
 func when(cond, then string) option {
 	return func(l *line) { l.rules = append(l.rules, [2]string{cond, then}) }
 }
 
-// options are several as one, for what forms of a family share.
+// options joins several options in one, for options that the forms of a family share.
+//
+//go:noinline
 func options(opts ...option) option {
 	return func(l *line) {
 		for _, o := range opts {
@@ -111,6 +132,8 @@ func options(opts ...option) option {
 }
 
 // wider allows registers wider than the type.
+//
+//go:noinline
 func wider() option { return func(l *line) { l.form.Wider = true } }
 
 // inst gives the forms of one instruction their line of documentation.
