@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/internal/term"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -74,6 +75,21 @@ func TestGoals(t *testing.T) {
 		if string(g.Status) != c.status || !strings.HasPrefix(g.Current, c.current) || (g.Current == "") != (g.Record == "") {
 			t.Errorf("%s: %q, %s, record %q; want %q, %s", c.target, g.Current, g.Status, g.Record, c.current, c.status)
 		}
+	}
+}
+
+// TestWorstConfiguration: a kernel with several configurations reaches a target of a kernel only
+// if all of them do.
+func TestWorstConfiguration(t *testing.T) {
+	small, large := chosen(0, "64x128 stages-2", problem.Square(1, 8, 512, 64), 4), chosen(0, "128x128 stages-4", problem.Square(1, 8, 2048, 64), 16)
+	recordtest.Correct(small, problem.Square(1, 8, 512, 64), 0.02)
+	recordtest.Correct(large, problem.Square(1, 8, 2048, 64), 0.01)
+	v := view(t, one(small, record.Merge), one(large, record.Reject))
+	name := small.Kernel.Name
+	aim(t, v, `"targets": [{"name": "a", "metric": "max-error", "kernel": "`+name+`", "target": 0.015}, {"name": "b", "metric": "verdict", "kernel": "`+name+`", "target": "MERGE"}]`)
+	goals := v.Goals()
+	if goals[0].Current != "0.0200" || goals[0].Status != targets.Open || goals[1].Current != "1 MERGE, 1 REJECT" || goals[1].Status != targets.Open {
+		t.Errorf("%+v", goals)
 	}
 }
 
