@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -26,12 +27,15 @@ const (
 // The JSON names are part of the contract of attest exec --json. Evidence holds
 // the same names, so fields may be added and never renamed.
 type Finding struct {
-	Kind     Kind          `json:"kind"`
-	Severity Severity      `json:"severity"`
-	Message  string        `json:"message"` // what happened
-	Place                  // where it happened, and which threads did it
-	Kernel   string        `json:"kernel"`   // the entry that was launched, or ""
-	Other    *Place        `json:"other"`    // the other access of a race, or what the message refers to
+	Kind     Kind     `json:"kind"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"` // what happened
+	Place             // where it happened, and which threads did it
+	Kernel   string   `json:"kernel"` // the entry that was launched, or ""
+	Other    *Place   `json:"other"`  // the other access of a race, or what the message refers to
+	// Wait is the wait that came before a race with an asynchronous copy and did not cover
+	// the copy, or nil. Its Note says what the wait left in flight.
+	Wait     *Place        `json:"wait,omitempty"`
 	Why      string        `json:"why"`      // the rule that is broken, or ""
 	Fix      string        `json:"fix"`      // what usually repairs it, or ""
 	Waiters  Items[Waiter] `json:"waiters"`  // all threads that wait in a deadlock
@@ -58,8 +62,15 @@ type Place struct {
 	Address string        `json:"address"`        // as people write it: "tile+0x40"
 	Var     string        `json:"variable"`       // the variable or allocation that the address lies in
 	Offset  int64         `json:"offset"`         // in bytes from the start of Var, or the address itself
+	Span    Span          `json:"span,omitzero"`  // the offsets of all accesses that the finding counts, by these threads
 	Size    int           `json:"size"`           // in bytes
 	Note    string        `json:"note,omitempty"` // the role of the place in the finding
+}
+
+// Span is a range of offsets in a variable, in bytes. The zero value stands for one access.
+type Span struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
 }
 
 // Waiter is threads that wait in a deadlock.
@@ -92,6 +103,40 @@ func (p *Place) Touch(space, variable string, offset int64, size int, owner stri
 	}
 	if owner != "" {
 		p.Address += " of " + owner
+	}
+}
+
+// Elements returns which elements of its variable a place touched, "elements 16 to 31 of m (4
+// bytes each)". An element is as large as the access of one lane. It returns "" when the
+// variable is not known or the accesses are not aligned to their size.
+func (p *Place) Elements() string {
+	first, last := p.span()
+	size := int64(p.Size)
+	switch {
+	case p.Var == "" || p.Action == "" || size < 1 || size > 16 || first < 0 || first%size != 0 || last%size != 0:
+		return ""
+	case first == last:
+		return fmt.Sprintf("element %d of %s (%s each)", first/size, p.Var, english.Count(p.Size, "byte"))
+	}
+	return fmt.Sprintf("elements %d to %d of %s (%s each)", first/size, last/size, p.Var, english.Count(p.Size, "byte"))
+}
+
+func (p *Place) span() (first, last int64) {
+	if p.Span == (Span{}) {
+		return p.Offset, p.Offset
+	}
+	return p.Span.First, p.Span.Last
+}
+
+// widen adds the accesses of q, by the same threads, to the span of p.
+func (p *Place) widen(q *Place) {
+	if p.Var != q.Var || p.Size != q.Size {
+		return
+	}
+	first, last := p.span()
+	more, end := q.span()
+	if more < first || end > last {
+		p.Span = Span{min(first, more), max(last, end)}
 	}
 }
 

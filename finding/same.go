@@ -88,7 +88,7 @@ func (f *Finding) Merge(g *Finding) {
 	f.Count = n
 }
 
-// join adds the lanes of g where the same warps are concerned. Where an
+// join adds the lanes and addresses of g where the same warps are concerned. Where an
 // instruction races within a warp and also between warps, the advice that repairs
 // both is kept.
 func (f *Finding) join(g *Finding) {
@@ -97,9 +97,11 @@ func (f *Finding) join(g *Finding) {
 	}
 	if sameThreads(&f.Place, &g.Place) && (f.Other == nil || sameThreads(f.Other, g.Other)) {
 		f.Lanes |= g.Lanes
+		f.Place.widen(&g.Place)
 		if f.Other != nil {
 			other := *f.Other
 			other.Lanes |= g.Other.Lanes
+			other.widen(g.Other)
 			f.Other = &other
 		}
 	}

@@ -15,11 +15,12 @@ import (
 // cause returns the likely cause of the errors from their pattern, or "".
 func (f *faults) cause(blamed []*ref.Blame, tried int) (string, error) {
 	if len(f.bad) == 0 {
-		return "", nil
+		return f.decoding() // its errors may be small everywhere
 	}
 	for _, pattern := range []func() (string, error){
 		f.notFinite,
 		f.oneColumn,
+		f.decoding,
 		f.factor,
 		f.oneKey,
 		func() (string, error) { return f.keys(blamed, tried), nil },

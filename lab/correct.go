@@ -186,6 +186,8 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 		return blame(m.s, c, r, in, got)
 	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, c)) > 0:
 		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
+	default:
+		c.Cause = inconsistentPair(m.s, c, r.quantised.Rows)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@
 //   clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 -nocudainc -nocudalib \
 //     -include attest_cuda.h -O2 -gline-tables-only -S -o kernel.ptx kernel.cu
 //
-// It has qualifiers, vector types, thread indices, barriers, shuffles, atomics and
-// arithmetic. It has no textures, no host API and no half-precision types. expf, exp2f,
+// It has qualifiers, vector types, thread indices, barriers, asynchronous copies, shuffles,
+// atomics and arithmetic. It has no textures, no host API and no half-precision types. expf, exp2f,
 // logf, log2f, sqrtf, rsqrtf and division compute what nvcc -use_fast_math computes.
 #pragma once
 
@@ -17,6 +17,7 @@
 #define __constant__ __attribute__((constant))
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define ATTEST_FN static __device__ __forceinline__
 
@@ -51,6 +52,16 @@ struct dim3 {
 ATTEST_FN void __syncwarp(unsigned mask = 0xffffffff) { asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory"); }
 ATTEST_FN void __threadfence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 ATTEST_FN void __threadfence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
+
+ATTEST_FN size_t __cvta_generic_to_shared(const void *p) { return (size_t)(const void __attribute__((address_space(3))) *)p; }
+ATTEST_FN size_t __cvta_generic_to_global(const void *p) { return (size_t)(const void __attribute__((address_space(1))) *)p; }
+
+// cuda_pipeline.h: macros and not functions, so that findings name the caller's line.
+#define __pipeline_memcpy_async(shared, global, bytes)                                 \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(shared)), \
+               "l"(__cvta_generic_to_global(global)), "n"(bytes) : "memory")
+#define __pipeline_commit() asm volatile("cp.async.commit_group;" ::: "memory")
+#define __pipeline_wait_prior(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 
 #define ATTEST_SHUFFLE(name, mode, clamp)                                              \
   ATTEST_FN unsigned name(unsigned mask, unsigned v, unsigned at, int width = 32) {    \

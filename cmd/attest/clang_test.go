@@ -44,16 +44,24 @@ func TestClang(t *testing.T) {
 	}
 }
 
-// findClang returns the name of an installed clang.
+// findClang returns the name of an installed clang, or skips the test.
 func findClang(t *testing.T) string {
 	t.Helper()
+	name, ok := lookClang()
+	if !ok {
+		t.Skip("clang is not installed")
+	}
+	return name
+}
+
+// lookClang returns the name of an installed clang.
+func lookClang() (string, bool) {
 	for _, name := range []string{"clang", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14"} {
 		if _, err := exec.LookPath(name); err == nil {
-			return name
+			return name, true
 		}
 	}
-	t.Skip("clang is not installed")
-	return ""
+	return "", false
 }
 
 // clangLine returns the command of the README that calls clang.

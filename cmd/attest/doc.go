@@ -88,10 +88,14 @@
 //	            "action"      "read", "write", "asynchronous write" …, or ""
 //	            "space", "address"         "shared", "tile+0x40"; "" for no memory
 //	            "variable", "offset", "size"   the parts of the address, and bytes
+//	            "span"        "first" and "last", the offsets of all accesses that the
+//	                          defect counts, by these threads; absent for one access
 //	            "note"        the role of this access in the defect; may be absent
 //	        "lane"        the first of "lanes", or -1
 //	        "other"       the other access of a race, or what the message refers to: an
 //	                      access as above, or null
+//	        "wait"        the wait that left the asynchronous copy of a race in flight: an
+//	                      access as above, whose "note" says why; may be absent
 //	        "why"         the rule that it breaks, or ""
 //	        "fix"         what usually repairs it, or ""
 //	        "waiters"     of a deadlock: accesses as above, each with "waits_for"

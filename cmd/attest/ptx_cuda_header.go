@@ -23,9 +23,9 @@ func cudaHeaderCommand(env *cli.Env) *cobra.Command {
     -include attest_cuda.h -O2 -gline-tables-only -S -o kernel.ptx kernel.cu
 
 The header has what kernels use most: qualifiers such as __global__, vector types, thread
-indices, barriers, fences, shuffles, atomicAdd, and arithmetic such as expf, as nvcc
--use_fast_math computes it. It has no textures, no host functions and no types of half
-precision. clang 14 to 19 were tried; only clang 17 and later know sm_90a.
+indices, barriers, fences, asynchronous copies, shuffles, atomicAdd, and arithmetic such as
+expf, as nvcc -use_fast_math computes it. It has no textures, no host functions and no types
+of half precision. clang 14 to 19 were tried; only clang 17 and later know sm_90a.
 
 -gline-tables-only makes findings name the line of the source. Declare kernels extern "C",
 or their entries get names such as _Z5scalePf.`,

@@ -24,6 +24,8 @@ func (r *RunResult) Show(env *cli.Env) {
 	r.printErrors(env)
 	if len(r.Wrong) > 0 {
 		errmap.Write(env, s, c, gate.Tolerance.Max)
+	} else if c.Cause != "" {
+		fmt.Fprintf(env, "  note: %s\n", term.Clean(c.Cause))
 	}
 	r.printTime(env)
 	if r.Defects != nil {

@@ -77,6 +77,7 @@ func (p *Printer) print(f, turned *finding.Finding) {
 	p.excerpt(&f.Place, f.Severity)
 	if f.Action != "" || f.Size > 0 || f.Warp != finding.NoWarp && len(f.Waiters) == 0 {
 		p.note("", describe(&f.Place))
+		p.note("", f.Elements())
 	}
 	p.source(&f.Place, f.Severity)
 	for line := range strings.Lines(more) {
@@ -85,6 +86,9 @@ func (p *Printer) print(f, turned *finding.Finding) {
 	p.waiters(f.Waiters)
 	if f.Other != nil {
 		p.other(f)
+	}
+	if f.Wait != nil {
+		p.place(f.Wait, f.Wait.Note)
 	}
 	p.note("why: ", f.Why)
 	p.note("fix: ", f.Fix)
@@ -105,9 +109,14 @@ func (p *Printer) other(f *finding.Finding) {
 	case f.Other.Action != "":
 		text = "the other access: " + describe(f.Other)
 	}
-	p.head(f.Other, note, term.Clean(text))
-	p.excerpt(f.Other, note)
-	p.source(f.Other, note)
+	p.place(f.Other, text)
+}
+
+// place writes a place that a finding refers to.
+func (p *Printer) place(a *finding.Place, text string) {
+	p.head(a, note, term.Clean(text))
+	p.excerpt(a, note)
+	p.source(a, note)
 }
 
 // head writes the line that says where and what. Editors jump to it.

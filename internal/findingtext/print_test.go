@@ -62,6 +62,7 @@ func TestPrintRace(t *testing.T) {
     6 |     st.shared.u32 [%r2], %r1;
       |     ^~~~~~~~~~~~~
       = write of 4 bytes at s+0x4 (shared) by block (0,0,0), warp 1, lanes 0-3
+      = element 1 of s (4 bytes each)
       = in k, from k.cu:2:5
     2 |     s[i] = x;
       |     ^

@@ -176,6 +176,10 @@ func (l *Log) result(f *finding.Finding) (sarifResult, error) {
 		add(l.location(f.Other), what+describe(f.Other))
 		source(f.Other, "the source of that")
 	}
+	if f.Wait != nil {
+		add(l.location(f.Wait), f.Wait.Note)
+		source(f.Wait, "the source of that")
+	}
 	for i := range f.Waiters {
 		w := &f.Waiters[i]
 		add(l.location(&w.Place), w.Who()+" waits for "+w.For)
@@ -188,7 +192,7 @@ func (l *Log) result(f *finding.Finding) (sarifResult, error) {
 func (l *Log) message(f *finding.Finding) string {
 	text := f.Message
 	for _, s := range []struct{ label, text string }{
-		{"", describe(&f.Place)}, {"why: ", f.Why}, {"fix: ", f.Fix},
+		{"", describe(&f.Place)}, {"", f.Elements()}, {"why: ", f.Why}, {"fix: ", f.Fix},
 	} {
 		if s.text != "" {
 			text += "\n" + s.label + s.text

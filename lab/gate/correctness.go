@@ -155,7 +155,11 @@ func summary(c *record.Correctness, call *kernel.Kernel) string {
 		}
 		errors = append(errors, text)
 	}
-	return fmt.Sprintf("%s%s: max error %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), claims(call), strings.Join(errors, ", "), caught, tried)
+	text := fmt.Sprintf("%s%s: max error %s; %d of %d impostors caught", english.Count(len(c.Cases), "case"), claims(call), strings.Join(errors, ", "), caught, tried)
+	if at := slices.IndexFunc(c.Cases, func(one record.Case) bool { return one.Cause != "" }); at >= 0 {
+		text += "; " + c.Cases[at].Cause // of errors that the inputs bring
+	}
+	return text
 }
 
 // claims returns the precisions that a kernel claims: " with P in f16".

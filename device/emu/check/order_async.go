@@ -20,9 +20,18 @@ type grouped struct {
 	k     *work
 	lanes uint32
 	group uint32
-	read  bool // its source has been waited for
+	read  bool   // its source has been waited for
+	left  leftBy // the last wait that did not cover it
 	// waited are the warps of a warpgroup that have waited for a product.
 	waited uint8
+}
+
+// leftBy is a wait_group that left work in flight. The zero value stands for none.
+type leftBy struct {
+	wait  bool
+	id    int // of the instruction
+	keep  int // the newest groups that it leaves in flight
+	newer int // the groups that were newer than the group of the work; -1 before its commit
 }
 
 // add puts work of lanes into their present groups.
@@ -46,9 +55,9 @@ func (g *groups) commit(lanes uint32) {
 	}
 }
 
-// wait records that lanes have waited for all but their last keep groups. With read, they have
-// only waited until the sources were read.
-func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
+// wait records that the instruction id makes lanes wait for all but their last keep groups.
+// With read, they have only waited until the sources were read.
+func (g *groups) wait(w *warp, id int, lanes uint32, keep int, read bool) {
 	rest := g.items[:0]
 	for _, it := range g.items {
 		due := uint32(0)
@@ -68,6 +77,9 @@ func (g *groups) wait(w *warp, lanes uint32, keep int, read bool) {
 				it.lanes &^= due
 				w.awaited(it.k.start.id)
 			}
+		}
+		if still := it.lanes & lanes; still != 0 && !read {
+			it.left = leftBy{true, id, keep, int(g.committed[bits.TrailingZeros32(still)]) - 1 - int(it.group)}
 		}
 		if it.lanes != 0 {
 			rest = append(rest, it)

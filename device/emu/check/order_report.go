@@ -187,6 +187,7 @@ func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 		d.Message += "; it stores the value that the memory already has"
 	}
 	d.Why, d.Fix = c.raceRule(e, &there)
+	c.blameWait(&d, e)
 	if cur.v.loose != nil && c.known(e, lanes, wrote, true, cur.v.loose) {
 		d.Why = "the thread has read a flag that was set after the other access, but the read is not an acquire"
 		if !c.relaxed {
@@ -276,7 +277,7 @@ func (c *orderWatch) raceRule(e *event, there *finding.Place) (why, fix string) 
 			"put barrier.cluster.arrive and wait (cluster.sync()) between the two"
 	}
 	return "warps of a block run in any order unless a barrier stands between the accesses",
-		"put bar.sync (__syncthreads) between the two, or let one arrive at an mbarrier that the other waits for"
+		"put bar.sync (__syncthreads) between the two, or let one arrive at an mbarrier that the other waits for; if both warps update the same elements, let one warp own them"
 }
 
 // knowsStart reports whether the start of asynchronous work by lanes is ordered before

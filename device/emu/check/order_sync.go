@@ -39,13 +39,13 @@ func (c *orderWatch) step(s *observe.Step) {
 		if cls.all {
 			w.copies.commit(s.Mask)
 		}
-		w.copies.wait(w, s.Mask, cls.keep, false)
+		w.copies.wait(w, s.ID, s.Mask, cls.keep, false)
 	case roleCopyArrive:
 		c.copyArrives(w, s.Mask)
 	case roleBulkCommit:
 		w.bulk.commit(s.Mask)
 	case roleBulkWait:
-		w.bulk.wait(w, s.Mask, cls.keep, cls.read)
+		w.bulk.wait(w, s.ID, s.Mask, cls.keep, cls.read)
 	case roleProductCommit:
 		w.product.commit(w.live)
 	case roleEnd:
