@@ -153,7 +153,7 @@ func (a *Arg) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(fields) != 1 {
-		return fmt.Errorf("an argument is exactly one of pointer, tensormap or a type such as u32")
+		return fmt.Errorf("an argument has exactly one of pointer, tensormap or a type such as u32")
 	}
 	*a = Arg{}
 	for name, value := range fields {

@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// plain is attention as one writes it down: all logits, their maximum, the weights,
-// the mean.
+// plain computes one row of attention directly from the definition: all logits, their
+// maximum, the weights, and the weighted mean of V.
 func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 	s, _ := shapeOf(q, k, v)
 	row := func(t Tensor, h, i int) []float64 {
@@ -34,7 +34,7 @@ func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 	}
 	for j := range s.Skv {
 		logits[j] = math.Inf(-1)
-		away := j - (at.S + s.Skv - s.Sq) // from the query's own key
+		away := j - (at.S + s.Skv - s.Sq) // the distance from the query's own key
 		if opt.Causal && away > 0 || opt.Window.Left() >= 0 && -away > opt.Window.Left() || opt.Window.Right() >= 0 && away > opt.Window.Right() {
 			continue
 		}
@@ -129,7 +129,8 @@ func check(t *testing.T, name string, q, k, v Tensor, opt Options) {
 	}
 }
 
-// TestSomeRows wants of chosen rows what all rows give.
+// TestSomeRows checks that a run on selected rows gives the same bits as a run on all
+// rows.
 func TestSomeRows(t *testing.T) {
 	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8}
 	in := generate(t, "normal", 3, s)
@@ -150,28 +151,28 @@ func TestRows(t *testing.T) {
 	s := problem.Square(2, 3, 1000, 64)
 	rows := Rows(s, 100, 5)
 	if len(rows) != 100 || !slices.Equal(rows, Rows(s, 100, 5)) || slices.Equal(rows, Rows(s, 100, 6)) {
-		t.Errorf("%d rows; the seed decides which", len(rows))
+		t.Errorf("got %d rows, want 100; the same seed must give the same rows, another seed other rows", len(rows))
 	}
 	for _, want := range []Row{{0, 0, 0}, {0, 0, 999}, {1, 2, 0}, {1, 2, 999}, {0, 0, 960}, {1, 2, 64}} {
 		if !slices.Contains(rows, want) {
-			t.Errorf("row %v is not among them", want)
+			t.Errorf("row %v was not selected", want)
 		}
 	}
 	seen := map[Row]bool{}
 	for _, r := range rows {
 		seen[r] = true
 		if r.B < 0 || r.B > 1 || r.H < 0 || r.H > 2 || r.S < 0 || r.S > 999 {
-			t.Errorf("row %v is outside", r)
+			t.Errorf("row %v is outside the shape", r)
 		}
 	}
 	if len(seen) != 100 {
-		t.Errorf("%d different rows", len(seen))
+		t.Errorf("%d different rows, want 100", len(seen))
 	}
 	if got := Rows(s, 1<<20, 0); len(got) != 6000 {
-		t.Errorf("all rows are %d", len(got))
+		t.Errorf("got %d rows, want all 6000", len(got))
 	}
 	if got := Rows(problem.Square(1, 1, 3, 1), 2, 0); len(got) != 2 {
-		t.Errorf("two rows of three are %v", got)
+		t.Errorf("asked for two rows of three, got %v", got)
 	}
 }
 
@@ -198,8 +199,7 @@ func TestAttentionRefuses(t *testing.T) {
 	}
 }
 
-// TestNaNStays checks that the reference hides nothing: a NaN of V is in all rows of
-// its head.
+// TestNaNStays checks that a NaN in V reaches all rows of its head.
 func TestNaNStays(t *testing.T) {
 	in := generate(t, "normal", 0, problem.Square(1, 2, 5, 4))
 	in.V.row(0, 1, 3)[2] = float32(math.NaN())
@@ -213,8 +213,8 @@ func TestNaNStays(t *testing.T) {
 	}
 }
 
-// TestNoWeight: keys with the logit -∞ count as little as keys that a row does not see. A row
-// of such keys alone is zero and has an LSE of -∞.
+// TestNoWeight checks that a key with the logit -∞ has no effect on the output, like a masked
+// key. A row that has only such keys is zero, and its LSE is -∞.
 func TestNoWeight(t *testing.T) {
 	const keys = 2*tileKV + 5
 	for name, hidden := range map[string]func(key int) bool{
@@ -257,8 +257,8 @@ func TestNoWeight(t *testing.T) {
 	}
 }
 
-// TestU8 repeats a finding about the original effort: half of its error came from
-// a quantiser that did not fit the kernel's decoding.
+// TestU8 compares the two u8 formats. The quantiser of u8-legacy does not match the
+// kernel's decoding, which makes its mean error several times as large.
 func TestU8(t *testing.T) {
 	s, err := problem.ParseShape("mission")
 	if err != nil {
@@ -286,7 +286,7 @@ func TestU8(t *testing.T) {
 		}
 		t.Logf("%v: %v", c.f, e)
 		if e.Max > c.maxBelow || e.Mean < c.meanFrom || e.Mean > c.meanBelow || e.Bad > 0 {
-			t.Errorf("%v: %v; want at most %v, the mean between %v and %v", c.f, e, c.maxBelow, c.meanFrom, c.meanBelow)
+			t.Errorf("%v: %v; want a largest error of at most %v and a mean between %v and %v", c.f, e, c.maxBelow, c.meanFrom, c.meanBelow)
 		}
 	}
 }

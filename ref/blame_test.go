@@ -8,7 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// TestBlameKV spoils a row as kernels do and wants the tile named.
+// TestBlameKV makes the mistakes that kernels make, a tile left out or added twice, and
+// checks that BlameKV names the tile.
 func TestBlameKV(t *testing.T) {
 	s := problem.Shape{B: 1, Hq: 2, Hkv: 1, Sq: 100, Skv: 100, D: 16}
 	in := generate(t, "normal", 4, s)
@@ -25,7 +26,7 @@ func TestBlameKV(t *testing.T) {
 		opt := Options{Causal: causal}
 		right, _ := plain(in.Q, in.K, in.V, opt, at)
 		if b := blame(right, opt); b != nil {
-			t.Errorf("a right row is blamed: %v", b)
+			t.Errorf("a correct row is blamed: %v", b)
 		}
 		for tile := range 3 {
 			for _, times := range []float64{0, 2} {
@@ -37,7 +38,7 @@ func TestBlameKV(t *testing.T) {
 		}
 		other, _ := plain(in.Q, in.K, in.V, opt, Row{0, 0, 70})
 		if b := blame(other, opt); b != nil {
-			t.Errorf("another head's row is blamed: %v", b)
+			t.Errorf("the row of another head is blamed on a tile: %v", b)
 		}
 	}
 	if b := blame(reweighed(in, Options{}, at, 3, 0), Options{}); b == nil || !strings.Contains(b.String(), "keys 96 to 99 left out") {
@@ -46,17 +47,17 @@ func TestBlameKV(t *testing.T) {
 	bad := make([]float64, s.D)
 	bad[3] = math.NaN()
 	if b := blame(bad, Options{}); b != nil {
-		t.Errorf("a NaN is blamed: %v", b)
+		t.Errorf("a NaN is blamed on a tile: %v", b)
 	}
 	if _, err := BlameKV(in.Q, in.K, in.V, Options{}, at, bad[1:], 32); err == nil {
-		t.Error("a short row passes")
+		t.Error("a row that is too short was accepted")
 	}
 	if _, err := BlameKV(in.Q, in.K, in.V, Options{}, Row{S: 100}, bad, 32); err == nil {
-		t.Error("a row outside passes")
+		t.Error("a row outside the shape was accepted")
 	}
 }
 
-// reweighed is a row with the weights of one tile multiplied.
+// reweighed returns a row of attention with the weights of one tile multiplied by times.
 func reweighed(in *Inputs, opt Options, at Row, tile int, times float64) []float64 {
 	s := in.Shape
 	tiles, _ := splitRow(s, in.Q, in.K, in.V, Options{Scale: opt.scale(s), Causal: opt.Causal}, at, 32)

@@ -5,23 +5,24 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// The tensors, each with a stream of its own, and what they share.
+// The numbers of the random streams. Each tensor has one stream of its own, and all
+// tensors share one.
 const (
 	tensorQ = iota
 	tensorK
 	tensorV
 	sharedByAll
-	outlierPlaces // and one for each tensor
+	outlierPlaces // plus the number of the tensor: where its outliers are
 )
 
-// maker is what the rows of a tensor are made from.
+// maker generates the rows of one tensor.
 type maker struct {
 	shape  problem.Shape
 	dims   fp8.Dims
 	seed   uint64
 	tensor int
-	own    stream // of this tensor
-	shared stream // of all three
+	own    stream // only this tensor uses it
+	shared stream // the same for Q, K and V
 }
 
 func newMaker(seed uint64, s problem.Shape, tensor int) *maker {
@@ -32,7 +33,7 @@ func newMaker(seed uint64, s problem.Shape, tensor int) *maker {
 	return m
 }
 
-// headKV is the head of K and V that a row belongs to.
+// headKV returns the head of K and V that the row at p belongs to.
 func (m *maker) headKV(p place) int {
 	if m.tensor == tensorQ {
 		return m.shape.HeadKV(p.h)
@@ -40,14 +41,14 @@ func (m *maker) headKV(p place) int {
 	return p.h
 }
 
-// place is where a row stands.
+// place identifies a row by batch, head and position in the sequence.
 type place struct{ b, h, s int }
 
-// rowFunc makes a row. It depends on nothing but its arguments, so rows may be made
-// in any order.
+// rowFunc fills a row. The result depends only on the arguments, so rows may be
+// generated in any order.
 type rowFunc func(m *maker, p place, row []float32)
 
-// first is the number of a row's first element.
+// first returns the index in the tensor of the first element of a row.
 func (m *maker) first(p place) uint64 {
 	return uint64(m.dims.Row(p.b, p.h, p.s)) * uint64(m.dims.D)
 }
@@ -62,7 +63,7 @@ func uniform(m *maker, p place, row []float32) {
 
 func zeros(*maker, place, []float32) {}
 
-// times scales normal rows.
+// times returns a function that makes normal rows and multiplies them by factor.
 func times(factor float32) rowFunc {
 	return func(m *maker, p place, row []float32) {
 		normal(m, p, row)
@@ -77,6 +78,7 @@ var (
 	tiny   = times(1e-7)
 )
 
+// outliers makes normal rows in which one element in 512 is 16 times as large.
 func outliers(m *maker, p place, row []float32) {
 	normal(m, p, row)
 	which := newStream(m.seed, outlierPlaces+m.tensor)
@@ -87,14 +89,14 @@ func outliers(m *maker, p place, row []float32) {
 	}
 }
 
-// few makes rows of -1, 0 and 1, whose products are exact.
+// few makes rows of -1, 0 and 1. Products and sums of these are exact.
 func few(m *maker, p place, row []float32) {
 	for i := range row {
 		row[i] = float32(int(m.own.at(m.first(p)+uint64(i))%3) - 1)
 	}
 }
 
-// period4 repeats the first four such rows of a head.
+// period4 repeats the first four rows of few in every head.
 func period4(m *maker, p place, row []float32) {
 	p.s %= 4
 	few(m, p, row)
@@ -107,9 +109,10 @@ func signs(m *maker, p place, row []float32) {
 	}
 }
 
-// chosen makes a row of Q eight times the row of K that it is to find. That row's
-// logit is 8·√D and those of others have a standard deviation of 8: with D = 64 the
-// best of them is far behind, by a factor of e^-20 or less.
+// chosen makes a row of Q that is eight times one row of K, so that this row gets
+// almost all the weight. Its logit is 8·√D, while the other logits have a standard
+// deviation of 8. With D = 64, every other weight is smaller by a factor of e^20 or
+// more.
 func chosen(m *maker, p place, row []float32) {
 	signs(newMaker(m.seed, m.shape, tensorK), place{p.b, m.headKV(p), m.choice(p)}, row)
 	for i := range row {
@@ -117,31 +120,34 @@ func chosen(m *maker, p place, row []float32) {
 	}
 }
 
-// choice is the row of K that a row of Q finds, if no mask hides it.
+// choice returns the row of K that chosen picks for the row of Q at p.
 func (m *maker) choice(p place) int {
 	return int(m.shared.at(uint64(m.dims.Row(p.b, p.h, p.s))) % uint64(m.shape.Skv))
 }
 
+// constant makes all rows of a head equal.
 func constant(m *maker, p place, row []float32) {
 	p.s = 0
 	normal(m, p, row)
 }
 
-// lean makes rows that point along the direction of their head.
+// lean makes rows that point mostly in the direction of their head.
 func lean(m *maker, p place, row []float32) { m.along(p, row, 1) }
 
-// rising makes rows whose share of the direction grows from 0 to 4 along K.
+// rising makes rows whose component along the direction of their head grows from 0 to
+// 4 over the sequence.
 func rising(m *maker, p place, row []float32) {
 	m.along(p, row, 4*float64(p.s)/float64(m.dims.S))
 }
 
-// falling is rising backwards.
+// falling makes rows whose component along the direction of their head falls from 4 to
+// 0 over the sequence.
 func falling(m *maker, p place, row []float32) {
 	m.along(p, row, 4*float64(m.dims.S-1-p.s)/float64(m.dims.S))
 }
 
-// along adds a quarter of a normal row and a multiple of the direction that the
-// heads of Q share with their head of K.
+// along fills the row with a quarter of a normal row plus share times the direction of
+// the head. A head of K and the heads of Q that use it have the same direction.
 func (m *maker) along(p place, row []float32, share float64) {
 	normal(m, p, row)
 	for i := range row {

@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// known is a result of two heads of 40 rows, all ones, with logarithms of two.
+// known returns a result with two heads of 40 rows. All outputs are 1 and all LSEs are 2.
 func known() *Result {
 	r := newResult(problem.Square(1, 2, 40, 3), nil)
 	for i := range r.O {
@@ -24,7 +24,7 @@ func known() *Result {
 	return r
 }
 
-// output is float32s for it, all ones but for those that are set.
+// output returns a float32 output for r. Its elements are 1, except those in set.
 func output(t *testing.T, r *Result, set map[[3]int]float64) *Floats {
 	t.Helper()
 	x := make([]float32, r.Dims().Len())
@@ -54,11 +54,11 @@ func TestCompare(t *testing.T) {
 	r := known()
 	e := compare(t, r, output(t, r, nil), CompareOptions{})
 	if e.Max != 0 || e.Mean != 0 || e.RMSE != 0 || e.Bad != 0 || e.Elements != 240 {
-		t.Errorf("no error is %v", e)
+		t.Errorf("equal tensors give %v", e)
 	}
 	e = compare(t, r, output(t, r, map[[3]int]float64{{1, 37, 2}: 1.5, {0, 5, 0}: 0.75}), CompareOptions{Tol: 0.25})
 	if e.Max != 0.5 || e.Mean != 0.75/240 || e.Bias != 0.25/240 || e.Bad != 1 || e.BadShare != 1./240 {
-		t.Errorf("two errors are %v", e)
+		t.Errorf("two wrong elements give %v", e)
 	}
 	if want := math.Sqrt((0.25 + 0.0625) / 240); math.Abs(e.RMSE-want) > 1e-15 {
 		t.Errorf("rmse %v, want %v", e.RMSE, want)
@@ -80,8 +80,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestNotFinite wants that nothing that is no number passes, on either side, and
-// that no mean hides it.
+// TestNotFinite checks that a NaN or an infinity is an error on either side, and that
+// means do not hide it.
 func TestNotFinite(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
@@ -105,11 +105,11 @@ func TestNotFinite(t *testing.T) {
 		if c.bad > 0 {
 			for _, v := range []float64{e.Max, e.Mean, e.RMSE, e.ByHead[1].Max, e.ByHead[1].Mean} {
 				if v != math.MaxFloat64 {
-					t.Errorf("%s: an error of %v", c.name, v)
+					t.Errorf("%s: the error is %v, want the largest float64", c.name, v)
 				}
 			}
 			if e.Worst.S != 4 || e.ByHead[0].Max != 99 {
-				t.Errorf("%s: worst is %+v, of head 0 %v", c.name, e.Worst, e.ByHead[0].Max)
+				t.Errorf("%s: the worst element is %+v, the largest error of head 0 is %v", c.name, e.Worst, e.ByHead[0].Max)
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func TestCompareLSE(t *testing.T) {
 		t.Errorf("%v, %v", e, err)
 	}
 	if _, err := r.CompareLSE(got[1:], CompareOptions{}); err == nil {
-		t.Error("79 numbers for 80 rows pass")
+		t.Error("79 numbers for 80 rows were accepted")
 	}
 }
 
@@ -178,7 +178,7 @@ func TestLengths(t *testing.T) {
 		func() error { _, err := r.Compare(r, CompareOptions{RowTile: -1}); return err },
 	} {
 		if try() == nil {
-			t.Error("a wrong length or option passes")
+			t.Error("a wrong length or option was accepted")
 		}
 	}
 }

@@ -14,33 +14,33 @@ type Inputs struct {
 	Q, K, V *Floats
 }
 
-// Distribution is a way to make inputs.
+// Distribution is a named way to generate inputs.
 type Distribution struct {
 	Name string
 	Doc  string // what it is for, in one line
-	// A nil function makes normal rows.
+	// q, k and v generate the rows of the tensors; nil generates normal rows.
 	q, k, v rowFunc
 }
 
-// Distributions are the distributions that Generate knows.
+// Distributions returns the distributions that Generate knows.
 func Distributions() []Distribution {
 	return []Distribution{
-		{"normal", "N(0,1): what the original effort measured with", nil, nil, nil},
-		{"uniform", "even in [-1,1): no tails, so a scale fits all", uniform, uniform, uniform},
-		{"outliers", "N(0,1) with one element in 512 sixteen times as large: spoils scales", outliers, outliers, outliers},
-		{"large-logits", "logits of some 64 standard deviations: overflows a softmax without a maximum", times8, times8, nil},
-		{"ties", "only four different rows of K: many equal maxima", few, period4, nil},
-		{"one-hot", "each row of O is one row of V: shows what is swapped, shifted or left out", chosen, signs, nil},
-		{"constant-v", "all rows of V are equal: O is that row, whatever the weights", nil, nil, constant},
-		{"rising", "logits rise along K: the running maximum changes with every tile", lean, rising, nil},
-		{"falling", "logits fall along K: the first tile has all the weight", lean, falling, nil},
-		{"tiny", "magnitudes of 1e-7: below what has a scale", tiny, tiny, tiny},
-		{"zeros", "nothing: no division by a zero scale", zeros, zeros, zeros},
+		{"normal", "N(0,1): ordinary inputs", nil, nil, nil},
+		{"uniform", "uniform in [-1,1): no tails, so one scale fits all elements", uniform, uniform, uniform},
+		{"outliers", "N(0,1) with one element in 512 sixteen times as large: makes scales too large for the rest", outliers, outliers, outliers},
+		{"large-logits", "logits with a standard deviation of 64: a softmax that does not subtract the maximum overflows", times8, times8, nil},
+		{"ties", "K has only four different rows: many logits are equal to the maximum", few, period4, nil},
+		{"one-hot", "each row of O is one row of V: shows rows that are swapped, shifted or left out", chosen, signs, nil},
+		{"constant-v", "all rows of V are equal: every row of O is that row, for any weights", nil, nil, constant},
+		{"rising", "logits rise along the sequence: the running maximum changes with every tile", lean, rising, nil},
+		{"falling", "logits fall along the sequence: the first tile has almost all the weight", lean, falling, nil},
+		{"tiny", "magnitudes of 1e-7: too small for a scale of their own, which must then be 1", tiny, tiny, tiny},
+		{"zeros", "all zeros: shows a division by a scale of zero", zeros, zeros, zeros},
 	}
 }
 
-// Generate makes inputs. The same name, seed and shape give the same bits on every
-// machine.
+// Generate generates the inputs of a distribution. The same name, seed and shape give the
+// same bits on every machine.
 func Generate(name string, seed uint64, s problem.Shape) (*Inputs, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// golden is the SHA-256 of what each distribution gives, seed 1, the odd shape
-// below: the same on every machine, for ever.
+// golden holds the start of the SHA-256 of each distribution for seed 1 and oddShape.
+// The hashes must be the same on every machine and must never change.
 var golden = map[string]string{
 	"normal":       "8a6caeb6b49b8709",
 	"uniform":      "feacc6175207126c",
@@ -46,7 +46,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenDeviates looks at all bits, before rounding to halves hides the last.
+// TestGoldenDeviates hashes all bits of the float64 deviates, including those that the
+// rounding to half precision removes.
 func TestGoldenDeviates(t *testing.T) {
 	hash := sha256.New()
 	s := newStream(1, 2)
@@ -61,15 +62,15 @@ func TestGoldenDeviates(t *testing.T) {
 	}
 }
 
-// TestHalvesOnly checks that all numbers are halves, and that seeds and tensors
-// differ.
+// TestHalvesOnly checks that all numbers are half-precision numbers, and that different
+// seeds and tensors give different numbers.
 func TestHalvesOnly(t *testing.T) {
 	for _, d := range Distributions() {
 		in, other := generate(t, d.Name, 0, oddShape), generate(t, d.Name, 2, oddShape)
 		for _, x := range []*Floats{in.Q, in.K, in.V} {
 			for _, v := range x.Data {
 				if fp8.FromF16(fp8.F16(v)) != v || math.IsInf(float64(v), 0) {
-					t.Fatalf("%s: %v is no half", d.Name, v)
+					t.Fatalf("%s: %v is not a half-precision number", d.Name, v)
 				}
 			}
 		}
@@ -77,13 +78,13 @@ func TestHalvesOnly(t *testing.T) {
 			continue
 		}
 		if slices.Equal(in.Q.Data, other.Q.Data) || slices.Equal(in.K.Data, other.K.Data) || slices.Equal(in.V.Data, other.V.Data) || slices.Equal(in.K.Data, in.V.Data) {
-			t.Errorf("%s: seeds or tensors are the same", d.Name)
+			t.Errorf("%s: two seeds or two tensors have the same numbers", d.Name)
 		}
 	}
 }
 
 // TestNormal compares moments and tails with those of the normal distribution. The
-// seed is fixed, so this passes or fails for ever.
+// seed is fixed, so the result is the same in every run.
 func TestNormal(t *testing.T) {
 	in := generate(t, "normal", 0, problem.Square(1, 1, 1<<14, 64))
 	n := float64(len(in.Q.Data))
@@ -108,11 +109,10 @@ func TestNormal(t *testing.T) {
 	for i := 1; i < len(beyond); i++ {
 		want := math.Erfc(float64(i) / math.Sqrt2)
 		if slack := 4 * math.Sqrt(want/n); math.Abs(beyond[i]-want) > slack+0.001*want*float64(i) {
-			t.Errorf("%v of the numbers are beyond %d, want %v", beyond[i], i, want)
+			t.Errorf("a share of %v of the numbers is beyond ±%d, want %v", beyond[i], i, want)
 		}
 	}
-	// Neighbours in a row, in a pair and between tensors have nothing to do with
-	// each other.
+	// Neighbours in a pair, in a column and between tensors must not be correlated.
 	for name, c := range map[string]float64{
 		"pairs":   correlation(in.Q.Data, in.Q.Data[1:]),
 		"rows":    correlation(in.Q.Data, in.Q.Data[64:]),
@@ -147,7 +147,7 @@ func TestUniform(t *testing.T) {
 	var bins [16]int
 	for _, v := range in.K.Data {
 		if v < -1 || v > 1 {
-			t.Fatalf("%v is outside", v)
+			t.Fatalf("%v is outside [-1, 1]", v)
 		}
 		bins[min(int((float64(v)+1)*8), 15)]++
 	}
@@ -170,7 +170,8 @@ func TestLn(t *testing.T) {
 	}
 }
 
-// TestMeaning checks that each distribution provokes what it says.
+// TestMeaning checks that each distribution has the property that its description
+// promises.
 func TestMeaning(t *testing.T) {
 	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 70, Skv: 200, D: 64}
 	eachRow := func(name string, check func(in *Inputs, at Row, o []float64, logits []float64) bool) {
@@ -179,7 +180,7 @@ func TestMeaning(t *testing.T) {
 		r := attention(t, in.Q, in.K, in.V, Options{})
 		for i, at := range r.Rows {
 			if !check(in, at, r.O[i*s.D:][:s.D], logitsOf(in, at)) {
-				t.Errorf("%s: row %v is not as it should be", name, at)
+				t.Errorf("%s: row %v does not have the property of the distribution", name, at)
 				return
 			}
 		}
@@ -214,7 +215,7 @@ func TestMeaning(t *testing.T) {
 	eachRow("zeros", func(_ *Inputs, _ Row, o, _ []float64) bool { return slices.Max(o) == 0 })
 	overflows := 0
 	eachRow("large-logits", func(_ *Inputs, _ Row, _, logits []float64) bool {
-		if slices.Max(logits) > 89 { // e^89 is more than a float32 holds
+		if slices.Max(logits) > 89 { // e^89 overflows a float32
 			overflows++
 		}
 		return true
@@ -252,7 +253,7 @@ func TestOutliersAndTiny(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := most(tiny.Q); m == 0 || m > 1e-6 || q.K.Scales[1] != 1 {
-		t.Errorf("the largest tiny number is %v, a scale %v", m, q.K.Scales[1])
+		t.Errorf("the largest tiny number is %v, and a scale is %v, want 1", m, q.K.Scales[1])
 	}
 }
 
@@ -261,6 +262,6 @@ func TestGenerateRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Generate("normal", 0, problem.Shape{}); err == nil {
-		t.Error("no shape passes")
+		t.Error("an empty shape was accepted")
 	}
 }

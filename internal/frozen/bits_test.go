@@ -20,7 +20,8 @@ import (
 
 const bitsGolden = "testdata/bits.txt"
 
-// TestBits compares what presets and designs compute on the emulator, to the bit.
+// TestBits compares the output bits of presets and designs on the emulator with the golden
+// file.
 func TestBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every preset and design")
@@ -55,11 +56,11 @@ func TestBits(t *testing.T) {
 	}
 	is, was := bytes.Split(got.Bytes(), []byte("\n")), bytes.Split(want, []byte("\n"))
 	if len(is) != len(was) {
-		t.Fatalf("%d results, the golden file has %d", len(is), len(was))
+		t.Fatalf("there are %d results, but the golden file has %d", len(is), len(was))
 	}
 	for i := range is {
 		if !bytes.Equal(is[i], was[i]) {
-			t.Errorf("%s, was %s", is[i], was[i])
+			t.Errorf("got %s, the golden file has %s", is[i], was[i])
 		}
 	}
 }

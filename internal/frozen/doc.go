@@ -1,12 +1,12 @@
-// Package frozen keeps kernels from changing by accident. Its test writes every preset
-// and design in every form, and every neighbour that tuning could step to, and compares
-// their normal forms, launches and output bits with a golden file.
+// Package frozen protects kernels from accidental changes. Its tests generate every preset and
+// design in every form, and every neighbour that tuning could try, and compare their normal
+// forms, launches and output bits with golden files.
 //
-// The same normal form gives the same bits and the same time, so a rewrite of a generator
-// that leaves the golden file alone needs no GPU. A change that is meant to be one is
-// recorded with
+// Kernels with the same normal form compute the same bits in the same time. A change of a
+// generator that leaves the golden files unchanged therefore needs no run on a GPU. To record
+// an intended change, run
 //
 //	go test ./internal/frozen -update
 //
-// and the difference of the golden file is part of the review.
+// The difference of the golden files is part of the review.
 package frozen

@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/normal"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden file")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const golden = "testdata/kernels.txt"
 
@@ -24,8 +24,8 @@ type variant struct {
 	write func() (text, launch string, err error)
 }
 
-// TestFrozen compares all variants with the golden file. With -short it takes every
-// seventh.
+// TestFrozen compares all variants with the golden file. With -short it compares every
+// seventh variant.
 func TestFrozen(t *testing.T) {
 	want := map[string]string{}
 	file, err := os.ReadFile(golden)
@@ -50,11 +50,11 @@ func TestFrozen(t *testing.T) {
 		case !known:
 			t.Errorf("%s is not in the golden file", v.key)
 		case got[v.key] != is:
-			t.Errorf("%s: %s, was %s", v.key, got[v.key], is)
+			t.Errorf("%s: got %s, the golden file has %s", v.key, got[v.key], is)
 		}
 	}
 	if !testing.Short() && len(want) != len(all) {
-		t.Errorf("the golden file has %d kernels, there are %d", len(want), len(all))
+		t.Errorf("the golden file has %d kernels, but there are %d", len(want), len(all))
 	}
 }
 
@@ -65,7 +65,7 @@ func everySeventh(all []variant) (some []variant) {
 	return some
 }
 
-// writeAll returns a line for each variant: the hash of its normal form, and its launch.
+// writeAll returns one line per variant: the hash of its normal form and its launch.
 func writeAll(t *testing.T, all []variant) map[string]string {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -111,7 +111,7 @@ func save(t *testing.T, lines map[string]string) {
 	}
 }
 
-// TestPlantedChange shows that one changed instruction is another normal form.
+// TestPlantedChange checks that a change of one instruction changes the hash.
 func TestPlantedChange(t *testing.T) {
 	text, _, err := stageVariants()[0].write()
 	if err != nil {
@@ -131,6 +131,6 @@ func TestPlantedChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	if before == after {
-		t.Error("a changed rounding has the same hash")
+		t.Error("the hash does not depend on the rounding of an instruction")
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// sms is the number of SMs that launches are worked out for: an H200's.
+// sms is the number of SMs for which launches are computed. An H200 has 132.
 const sms = 132
 
-// sizes are problems whose launches are kept, (B,Hq,Hkv,Sq,Skv).
+// sizes are the problems whose launches are in the golden file, as (B,Hq,Hkv,Sq,Skv).
 var sizes = [][5]int{{1, 1, 1, 1, 1}, {1, 8, 8, 512, 512}, {2, 8, 2, 777, 1300}, {4, 32, 4, 4096, 4096}, {3, 5, 5, 100, 100}}
 
-// chip is what launches are worked out for.
+// chip is the chip for which launches are computed.
 var chip = kernel.Chip{SMs: sms}
 
 func stageVariants() (list []variant) {
@@ -61,7 +61,7 @@ func hopperVariants() (list []variant) {
 	return append(list, chosen()...)
 }
 
-// named are the variants of a family.
+// named returns the variants of a family that have a name.
 func named(f attn.Family, p problem.Attention) (list []variant) {
 	p = p.Filled()
 	for _, v := range f.Variants() {
@@ -74,7 +74,7 @@ func named(f attn.Family, p problem.Attention) (list []variant) {
 	return list
 }
 
-// neighbours are what tuning could step to from each variant.
+// neighbours returns the configurations that tuning could try next to each variant.
 func neighbours(f attn.Family, p problem.Attention) (list []variant) {
 	seen := map[attn.Config]bool{}
 	for _, v := range f.Variants() {
@@ -92,7 +92,7 @@ func neighbours(f attn.Family, p problem.Attention) (list []variant) {
 	return list
 }
 
-// chosen are the kernels that are chosen for problems of many sizes.
+// chosen returns the kernels that the hopper family chooses for problems of many sizes.
 func chosen() (list []variant) {
 	f := hopper.Family{}
 	for _, d := range []int{64, 128} {
@@ -112,7 +112,7 @@ func chosen() (list []variant) {
 	return list
 }
 
-// chipOf is an H200 with the target that a family's kernels are written for here.
+// chipOf returns an H200 with the target for which this test builds a family's kernels.
 func chipOf(f attn.Family) kernel.Chip {
 	c := chip
 	if f.Name() == "stages" {
@@ -121,7 +121,8 @@ func chipOf(f attn.Family) kernel.Chip {
 	return c
 }
 
-// frozen is one kernel: its text, and its launch on problems of several sizes.
+// frozen returns the variant of one kernel: its text and its launches for problems of several
+// sizes.
 func frozen(f attn.Family, name string, p problem.Attention, config attn.Config) variant {
 	return variant{
 		key: fmt.Sprintf("%s %s D %d %s %s%s%s%s", f.Name(), name, p.D, p.Format, p.Output,
@@ -149,7 +150,7 @@ func frozen(f attn.Family, name string, p problem.Attention, config attn.Config)
 	}
 }
 
-// shown is a launch: grid, block, cluster and bytes of shared memory.
+// shown returns a launch as text: grid, block, cluster and bytes of shared memory.
 func shown(f attn.Family, s kernel.Step) string {
 	if f.Name() == "stages" {
 		return fmt.Sprintf("{%d %d %d}", s.Grid[0], s.Block[0], s.Shared)

@@ -8,7 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Assemble gives a whole module to ptxas. The error has each line it refuses.
+// Assemble assembles a whole module with ptxas. The error quotes each line that ptxas
+// refuses.
 func (a *Assembler) Assemble(m *ptx.Module, flags ...string) error {
 	text := m.String()
 	out, err := a.run(text, m.Target, flags)

@@ -1,7 +1,8 @@
-// Package isatest turns entries of the instruction table into PTX programs and
-// has an assembler judge them.
+// Package isatest turns entries of the instruction table into PTX programs and checks them
+// with ptxas.
 //
-// [Kernel] writes variants out as a module: registers declared, operands of the
-// right shape and type, each optional operand left out and present. [Find] looks
-// for ptxas, and [Assembler.Check] says which variants it refuses and why.
+// [Kernel] writes variants as a module: it declares registers, chooses operands of the right
+// shape and type, and writes each variant with and without its optional operands. [Find]
+// looks for ptxas, and [Assembler.Check] returns the variants that ptxas refuses, with its
+// reasons.
 package isatest

@@ -23,8 +23,8 @@ func matches(t *testing.T, ops ...string) []isa.Match {
 	return ms
 }
 
-// TestSamples: constants, optional operands and negated predicates all get
-// their turn.
+// TestSamples checks that the samples of a variant cover its constants, its optional
+// operands and negated predicates.
 func TestSamples(t *testing.T) {
 	for _, c := range []struct{ op, want string }{
 		{"mad.wide.s16", "mad.wide.s16 %s32_0, %s16_0, %s16_1, %s32_1;"},
@@ -46,7 +46,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestCheck: the assembler's complaint lands on the variant it is about.
+// TestCheck checks that an error of the assembler is attributed to the variant that caused
+// it.
 func TestCheck(t *testing.T) {
 	a, err := isatest.Find()
 	if err != nil {
@@ -72,7 +73,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestAssemble: a refused line is quoted.
+// TestAssemble checks that the error quotes the line that ptxas refuses.
 func TestAssemble(t *testing.T) {
 	a, err := isatest.Find()
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Kernel is a module that holds every sample of the variants in one kernel, for
-// the least version and architecture that serves them all. Those that touch a
-// device function's parameters are in such a function. A comment above each
-// sample says the index of its variant; [VariantAt] reads it.
+// Kernel returns a module with one kernel that contains every sample of the variants. The
+// version and the architecture are the oldest that support all of them. Variants that access
+// the parameters of a device function are in a device function. A comment above each sample
+// holds the index of its variant; [VariantAt] reads it.
 func Kernel(name string, ms []isa.Match) *ptx.Module {
 	entry, device := newBench(name, true), newBench(name+"_device", false)
 	needs := isa.Needs{Target: ptx.Target{SM: 50}}
@@ -34,8 +34,8 @@ func Kernel(name string, ms []isa.Match) *ptx.Module {
 	return mod
 }
 
-// inDevice reports whether the variant is legal in a device function only: it
-// names the parameters of one, or writes a parameter, which is its result.
+// inDevice reports whether the variant is legal only in a device function: it names the
+// parameters of such a function, or it writes a parameter, which is the function's result.
 func inDevice(m isa.Match) bool {
 	for i := range m.Form.Params {
 		p := &m.Form.Params[i]
@@ -50,14 +50,15 @@ func inDevice(m isa.Match) bool {
 	return false
 }
 
-// Samples are instructions of one variant that differ in their optional
-// operands and constants.
+// Samples returns instructions of one variant that differ in their optional operands and
+// constants.
 func Samples(m isa.Match) []*ptx.Inst { return newBench("k", true).samples(m) }
 
+// mark starts the comment above a sample.
 const mark = "// variant "
 
-// VariantAt returns the index of the variant that stands in a line of the text
-// of a Kernel, counted from one, or -1.
+// VariantAt returns the index of the variant in a line of the text of a Kernel, or -1 if the
+// line belongs to no variant. Lines count from 1.
 func VariantAt(lines []string, line int) int {
 	for i := min(line, len(lines)) - 1; i >= 0; i-- {
 		if _, n, ok := strings.Cut(lines[i], mark); ok {
@@ -71,22 +72,23 @@ func VariantAt(lines []string, line int) int {
 	return -1
 }
 
-// bench is a kernel under construction. Samples share registers: what they
-// compute does not matter.
+// bench is a function under construction. Samples share registers, because their results do
+// not matter.
 type bench struct {
 	fn    *ptx.Func
 	items []ptx.Item
 	body  []ptx.Stmt
 	regs  map[ptx.Type][]*ptx.Symbol
 	order []ptx.Type
-	used  map[ptx.Type]int // registers the sample at hand has taken
+	used  map[ptx.Type]int // the number of registers that the current sample uses
 	label *ptx.Symbol
-	// word and base carry values to memory and back.
+	// word holds predicates as integers, base the address of the memory that registers are
+	// loaded from and stored to.
 	word, base *ptx.Symbol
-	// param is what the function takes; result is what a device function gives.
+	// param is the parameter of the function, result the result of a device function.
 	param, result *ptx.Symbol
-	extra         map[string]*ptx.Symbol // callees, target lists, variables, by name
-	// inner holds what must be declared in the body before its first use.
+	extra         map[string]*ptx.Symbol // callees, target lists and variables by name
+	// inner holds the declarations at the start of the body.
 	inner []ptx.Stmt
 }
 
@@ -113,7 +115,7 @@ func newBench(name string, entry bool) *bench {
 	return b
 }
 
-// add puts the samples of a variant in the body.
+// add appends the samples of a variant to the body.
 func (b *bench) add(index int, m isa.Match) {
 	for _, in := range b.samples(m) {
 		b.body = append(b.body, &ptx.Comment{Text: mark + strconv.Itoa(index)}, in)
@@ -121,7 +123,7 @@ func (b *bench) add(index int, m isa.Match) {
 	}
 }
 
-// bytesVar is an array of bytes that any access fits.
+// bytesVar returns an array of bytes that is large and aligned enough for every access.
 func bytesVar(space ptx.Space, name string) *ptx.Var {
 	sym := &ptx.Symbol{Name: name, Kind: ptx.VarSymbol, Type: ptx.B8}
 	v := &ptx.Var{Sym: sym, Space: space, Align: 128, Type: ptx.B8, Dims: []int64{128}}
@@ -146,7 +148,7 @@ func (b *bench) finish() *ptx.Func {
 	return b.fn
 }
 
-// own makes the register one of the function's.
+// own adds the register to the registers of the function.
 func (b *bench) own(r *ptx.Symbol) {
 	r.ID = int32(len(b.fn.Regs))
 	b.fn.Regs = append(b.fn.Regs, r)
@@ -154,7 +156,7 @@ func (b *bench) own(r *ptx.Symbol) {
 
 func prefix(t ptx.Type) string { return "%" + t.String() + "_" }
 
-// reg is a register for a value of the type that the sample has not used yet.
+// reg returns a register for a value of the type that the current sample does not use yet.
 func (b *bench) reg(t ptx.Type) ptx.Operand {
 	t = registerType(t)
 	n := b.used[t]
@@ -169,8 +171,8 @@ func (b *bench) reg(t ptx.Type) ptx.Operand {
 	return ptx.RegOp(b.regs[t][n])
 }
 
-// registerType is the type a register must be declared with to hold a value:
-// packed and alternate types live in bits registers, bytes in 16-bit ones.
+// registerType returns the type that a register must have to hold a value of type t. Packed
+// and alternate types need registers of untyped bits, and bytes need 16-bit registers.
 func registerType(t ptx.Type) ptx.Type {
 	switch {
 	case t.Bits() == 8:

@@ -7,15 +7,15 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// An assembler drops an instruction whose result nobody reads, and folds one
-// whose operands nobody wrote. So registers start with values from memory, and
-// what a sample writes goes there.
+// An assembler removes an instruction whose result is not used, and folds an instruction
+// whose operands are not set. Therefore registers are loaded from memory first, and the
+// results of a sample are stored to memory.
 
 func (b *bench) emit(to []ptx.Stmt, opcode string, args ...ptx.Operand) []ptx.Stmt {
 	return append(to, &ptx.Inst{Op: ptx.NewOpcode(opcode), Args: args})
 }
 
-// load gives each register a value of its own.
+// load returns the statements that load each register from memory.
 func (b *bench) load() []ptx.Stmt {
 	ss := []ptx.Stmt{
 		&ptx.RegDecl{Type: b.word.Type, Names: []ptx.RegName{{Prefix: b.word.Name}}},
@@ -25,7 +25,7 @@ func (b *bench) load() []ptx.Stmt {
 	for i, r := range b.fn.Regs {
 		from := ptx.AddrOp(b.base, int64(16*i))
 		switch r.Type {
-		case ptx.B128: // only newer PTX has loads and stores of these
+		case ptx.B128: // only newer PTX versions load and store this type
 		case ptx.Pred:
 			ss = b.emit(ss, "ld.global.b32", ptx.RegOp(b.word), from)
 			ss = b.emit(ss, "setp.ne.s32", ptx.RegOp(r), ptx.RegOp(b.word), ptx.ImmOp(0))
@@ -38,8 +38,8 @@ func (b *bench) load() []ptx.Stmt {
 	return ss
 }
 
-// store writes the results of a sample to memory; of a vector, one element
-// keeps the instruction.
+// store writes the results of a sample to memory. One element of a vector is enough to keep
+// the instruction.
 func (b *bench) store(m isa.Match, in *ptx.Inst) {
 	at, err := m.Bind(in.Args)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// Assembler is a ptxas and what it knows.
+// Assembler is a ptxas with the PTX versions and targets that it supports.
 type Assembler struct {
 	Path    string
-	Version ptx.Version  // the newest PTX it reads
-	Targets []ptx.Target // ascending; sm_90a comes after sm_90
+	Version ptx.Version  // the newest PTX version that it reads
+	Targets []ptx.Target // in ascending order; sm_90a comes after sm_90
 }
 
 // Find looks for ptxas on PATH and asks it what it supports.
@@ -63,8 +63,8 @@ func (a *Assembler) askTargets() error {
 	return nil
 }
 
-// askVersion assembles for a version that does not exist: the refusal names the
-// newest that does.
+// askVersion assembles a text of a version that does not exist, because the error names the
+// newest version that ptxas reads.
 func (a *Assembler) askVersion() error {
 	t := a.Targets[0]
 	out, _ := a.run(".version 99.9\n.target "+t.String()+"\n", t, nil)
@@ -77,8 +77,8 @@ func (a *Assembler) askVersion() error {
 	return nil
 }
 
-// Floor raises needs to the oldest target the assembler still has. It reports
-// false when they are newer than the assembler.
+// Floor raises needs to the oldest target that the assembler still supports. It reports
+// false if the needs are newer than the assembler.
 func (a *Assembler) Floor(n isa.Needs) (isa.Needs, bool) {
 	if least := a.Targets[0]; n.Target.SM < least.SM {
 		n.Target = least
@@ -89,7 +89,7 @@ func (a *Assembler) Floor(n isa.Needs) (isa.Needs, bool) {
 	return n, !a.Version.Less(n.Version) && slices.Contains(a.Targets, n.Target)
 }
 
-// run gives the text to ptxas and returns what it printed.
+// run assembles the text with ptxas and returns the messages of ptxas.
 func (a *Assembler) run(text string, t ptx.Target, flags []string) (string, error) {
 	f, err := os.CreateTemp("", "isatest*.ptx")
 	if err != nil {
@@ -105,9 +105,9 @@ func (a *Assembler) run(text string, t ptx.Target, flags []string) (string, erro
 	return string(out), err
 }
 
-// Check assembles the variants for n and returns the first complaint about each
-// one that is refused, by index. It splits the list where the assembler fails
-// without a variant to blame: when it crashes, or refuses a declaration.
+// Check assembles the variants for n. It returns the first error of each variant that ptxas
+// refuses, by index. If ptxas crashes or refuses a declaration, no variant can be blamed;
+// Check then splits the list in two and checks each half.
 func (a *Assembler) Check(ms []isa.Match, n isa.Needs, flags ...string) (map[int]string, error) {
 	mod := Kernel("variants", ms)
 	mod.Version, mod.Target = n.Version, n.Target
@@ -129,8 +129,8 @@ func (a *Assembler) Check(ms []isa.Match, n isa.Needs, flags ...string) (map[int
 	return a.halves(ms, n, flags)
 }
 
-// blame maps the lines of the complaints to variants. It reports false when there
-// is none, or one about something else.
+// blame maps the lines of the errors to variants. It reports false if there are no errors,
+// or if one of them belongs to no variant.
 func blame(text, out string) (map[int]string, bool) {
 	bad := map[int]string{}
 	lines := strings.Split(text, "\n")
@@ -147,6 +147,7 @@ func blame(text, out string) (map[int]string, bool) {
 	return bad, len(bad) > 0
 }
 
+// halves checks the two halves of the list and combines the errors.
 func (a *Assembler) halves(ms []isa.Match, n isa.Needs, flags []string) (map[int]string, error) {
 	mid := len(ms) / 2
 	bad, err := a.Check(ms[:mid], n, flags...)

@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// samples writes a variant out as often as it takes to show each constant an
-// operand may be and the optional operands joining in one by one.
+// samples returns enough instructions of a variant to show each constant that an operand may
+// be, and to add the optional operands one by one.
 func (b *bench) samples(m isa.Match) []*ptx.Inst {
 	optional, count := 0, 1
 	for i := range m.Form.Params {
@@ -32,7 +32,7 @@ func (b *bench) samples(m isa.Match) []*ptx.Inst {
 	return ins
 }
 
-// sample is the n-th sample: it has the first n of the optional operands.
+// sample returns sample n, counted from 0. It has the first n of the optional operands.
 func (b *bench) sample(m isa.Match, n int) *ptx.Inst {
 	clear(b.used)
 	in := &ptx.Inst{Op: m.Opcode()}
@@ -87,7 +87,8 @@ func (b *bench) operand(m isa.Match, p *isa.Param, n int) ptx.Operand {
 	return o
 }
 
-// shown are the constants worth a sample of their own: the ends of a long range.
+// shown returns the constants that get a sample: the two ends of a long range, or all values
+// of a short one.
 func shown(values []int64) []int64 {
 	if n := len(values); n > 32 {
 		return []int64{values[0], values[n-1]}
@@ -103,8 +104,8 @@ func (b *bench) vector(t ptx.Type, n int) ptx.Operand {
 	return ptx.VecOp(elems...)
 }
 
-// address is a place in the state space. Parameters have names only; all other
-// spaces are addressed through a register.
+// address returns an address in the state space. Parameters are addressed by name, all other
+// spaces through a register.
 func (b *bench) address(op, space string) ptx.Operand {
 	switch {
 	case !strings.HasPrefix(space, "param"):
@@ -115,8 +116,8 @@ func (b *bench) address(op, space string) ptx.Operand {
 	return ptx.AddrOp(b.param, 0)
 }
 
-// local is a variable in parameter space declared in the body, as a call's
-// arguments and results are.
+// local returns a variable in parameter space that is declared in the body, as the arguments
+// and results of a call are.
 func (b *bench) local(name string) *ptx.Symbol {
 	if s := b.extra[name]; s != nil {
 		return s
@@ -135,8 +136,8 @@ func (b *bench) argument(p *isa.Param) ptx.Operand {
 	return ptx.SymOp(b.local("argument"))
 }
 
-// named is a function, prototype or list of targets; the name of the parameter
-// says which, as in the PTX manual.
+// named returns a function, a prototype or a list of targets. The name of the parameter
+// decides which, as in the PTX manual.
 func (b *bench) named(m isa.Match, param string) *ptx.Symbol {
 	returns, takes := false, false
 	for i := range m.Form.Params {
@@ -181,7 +182,7 @@ func (b *bench) declare(param, name string, returns, takes bool) *ptx.Symbol {
 	return b.callee(name, returns, takes)
 }
 
-// callee is an empty device function.
+// callee adds an empty device function to the module and returns its symbol.
 func (b *bench) callee(name string, returns, takes bool) *ptx.Symbol {
 	f := &ptx.Func{Sym: &ptx.Symbol{Name: name, Kind: ptx.FuncSymbol}, HasBody: true}
 	f.Sym.Func = f

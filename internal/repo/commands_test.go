@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestCommands runs the commands of every document's console blocks, the lines that
-// start with "$ ", and compares what they print on both streams with what the document
-// shows.
+// TestCommands runs the commands in the console blocks of every document. A command is a
+// line that starts with "$ ". The test compares the output on both streams with the output
+// that the document shows.
 func TestCommands(t *testing.T) {
 	w := workspace(t)
 	ran := 0
@@ -60,8 +60,8 @@ func TestShellBlocks(t *testing.T) {
 	}
 }
 
-// place is where commands run: a folder that shows the files of the repository, so that
-// what the commands write is not left in the repository.
+// place is a folder in which commands run. It has links to the files of the repository, so
+// that commands find them but write their own files outside the repository.
 type place struct {
 	dir, bin string
 	clang    bool
@@ -102,7 +102,7 @@ func symlink(t *testing.T, from, to string) {
 	}
 }
 
-// run runs a shell command where no GPU is visible, and returns what it prints.
+// run runs a shell command in an environment without a visible GPU, and returns its output.
 func (w *place) run(line string) (string, error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = w.dir
@@ -114,7 +114,7 @@ func (w *place) run(line string) (string, error) {
 // recordHash matches the hash of a record, which depends on the time of the run.
 var recordHash = regexp.MustCompile(`record [0-9a-f]{12}\b`)
 
-// sameHashes returns an output with the record hashes of another one.
+// sameHashes returns out with its record hashes replaced by those in shown.
 func sameHashes(out, shown string) string {
 	hashes := recordHash.FindAllString(shown, -1)
 	return recordHash.ReplaceAllStringFunc(out, func(hash string) string {
@@ -135,7 +135,8 @@ func commands(text string) (cs []string) {
 	return cs
 }
 
-// TestCode compares the Go and JSON of every document with the file that it repeats.
+// TestCode compares each block of Go or JSON in the documents with the file that the block
+// repeats.
 func TestCode(t *testing.T) {
 	seen := 0
 	for _, d := range documents(t) {

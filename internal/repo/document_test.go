@@ -43,7 +43,7 @@ func documents(t *testing.T) (docs []*document) {
 		}
 	}
 	if len(docs) < 4 {
-		t.Fatalf("found %d documents", len(docs))
+		t.Fatalf("found only %d documents", len(docs))
 	}
 	return docs
 }
@@ -69,7 +69,7 @@ func open(t *testing.T, path string) *document {
 		before = line
 	}
 	if current != nil {
-		t.Fatalf("%s: the block of line %d is never closed", path, current.line)
+		t.Fatalf("%s: the block that starts at line %d is not closed", path, current.line)
 	}
 	return d
 }
@@ -90,7 +90,7 @@ func (d *document) compare(t *testing.T, b *block, want string) {
 		return
 	}
 	if !*update {
-		t.Errorf("%s:%d: the block is\n%s\nand should be\n%s\nif the new text is right: go test ./internal/repo -update", d.path, b.line, b.text, want)
+		t.Errorf("%s:%d: the block is\n%s\nand should be\n%s\nif the new text is right, run go test ./internal/repo -update", d.path, b.line, b.text, want)
 		return
 	}
 	fence := "```" + b.lang + "\n"

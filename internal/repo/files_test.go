@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPackagesSayWhatTheyAre wants a doc.go in each package. A command may have its
-// comment above main instead.
+// TestPackagesSayWhatTheyAre checks that each package has a doc.go. A command may have its
+// package comment in main.go instead.
 func TestPackagesSayWhatTheyAre(t *testing.T) {
 	pkgs := list(t)
 	for i := range pkgs {
@@ -25,8 +25,8 @@ func TestPackagesSayWhatTheyAre(t *testing.T) {
 	}
 }
 
-// mostLines is the length above which a file surely has more than one job. The limit does
-// not apply to generated files, whose names start with z.
+// mostLines is the limit on the length of a file. A longer file has more than one job. The
+// limit does not apply to generated files, whose names start with z.
 const mostLines = 500
 
 func TestFilesAreShort(t *testing.T) {
@@ -38,16 +38,16 @@ func TestFilesAreShort(t *testing.T) {
 		}
 		seen++
 		if n := bytes.Count(content, []byte("\n")); n > mostLines {
-			t.Errorf("%s has %d lines, want at most %d: give one of its jobs a file of its own", path, n, mostLines)
+			t.Errorf("%s has %d lines, want at most %d: move one of its jobs to another file", path, n, mostLines)
 		}
 	})
 	if seen < 50 {
-		t.Errorf("saw %d Go files: is this the repository?", seen)
+		t.Errorf("found only %d Go files: is this the repository?", seen)
 	}
 }
 
-// TestGeneratedFilesAreMarked keeps the z prefix and the marker together: tools read the
-// marker, people read the name.
+// TestGeneratedFilesAreMarked checks that exactly the files with the prefix z have the
+// "Code generated" comment. Tools read the comment, and people read the name.
 func TestGeneratedFilesAreMarked(t *testing.T) {
 	eachFile(t, func(path string, content []byte) {
 		name := filepath.Base(path)
@@ -56,13 +56,14 @@ func TestGeneratedFilesAreMarked(t *testing.T) {
 		}
 		marked := bytes.HasPrefix(content, []byte("// Code generated "))
 		if marked != strings.HasPrefix(name, "z") {
-			t.Errorf("%s: a file is generated, marked and named z*.go, or none of these", path)
+			t.Errorf("%s: a generated file needs both the comment \"Code generated …\" and a name z*.go; another file must have neither", path)
 		}
 	})
 }
 
-// TestFilesReportWarnings: PTX returns a kernel's text even if the kernel has warnings. A
-// file that asks for the text therefore makes warnings errors, or asks for them as well.
+// TestFilesReportWarnings checks that no file ignores the warnings of a kernel. The method
+// PTX returns a kernel's text even if the kernel has warnings, so a file that calls it must
+// also call Strict, which makes warnings errors, or Warnings.
 func TestFilesReportWarnings(t *testing.T) {
 	seen := 0
 	eachFile(t, func(path string, content []byte) {
@@ -72,15 +73,15 @@ func TestFilesReportWarnings(t *testing.T) {
 		}
 		seen++
 		if !bytes.Contains(content, []byte(".Strict()")) && !bytes.Contains(content, []byte(".Warnings()")) {
-			t.Errorf("%s calls PTX of a kernel: call its Strict or Warnings method, too", path)
+			t.Errorf("%s calls the method PTX of a kernel: also call Strict or Warnings", path)
 		}
 	})
 	if seen < 4 {
-		t.Errorf("%d files call PTX: does the test still find them?", seen)
+		t.Errorf("only %d files call PTX: does the test still find them?", seen)
 	}
 }
 
-// eachFile visits the files of the repository.
+// eachFile calls visit for each file of the repository, except testdata and build outputs.
 func eachFile(t *testing.T, visit func(path string, content []byte)) {
 	t.Helper()
 	top := root(t)

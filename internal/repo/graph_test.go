@@ -6,7 +6,8 @@ import (
 )
 
 // graph is a drawing of boxes in layers, with an arrow from each box to the boxes that
-// build on it. Layout is deterministic: the same boxes and arrows give the same places.
+// build on it. The layout is deterministic: the same boxes and arrows give the same
+// coordinates.
 type graph struct {
 	boxes  []*box
 	arrows [][2]int // from and to, as indices of boxes
@@ -14,16 +15,16 @@ type graph struct {
 	w, h   float64
 }
 
-// box is a rectangle with a title and lines of text, or a bend of an arrow that passes
-// a layer.
+// box is a rectangle with a title and lines of text, or a bend of an arrow that crosses a
+// layer.
 type box struct {
 	title    string
 	lines    []string
 	bend     bool
 	layer    int
-	x, w, h  float64 // the centre and the size
-	top      float64 // of the box, and of its layer
-	bottom   float64 // of its layer
+	x, w, h  float64 // the horizontal centre and the size
+	top      float64 // the upper edge of the box and of its layer
+	bottom   float64 // the lower edge of the layer
 	up, down []*box
 }
 
@@ -35,7 +36,7 @@ const (
 	bendWidth = 10
 )
 
-// reduce removes the arrows that a path of other arrows implies.
+// reduce returns the arrows without those that a path of other arrows implies.
 func reduce(n int, arrows map[[2]int]bool) (kept [][2]int) {
 	reach := make([][]bool, n)
 	for i := range reach {
@@ -65,12 +66,13 @@ func reduce(n int, arrows map[[2]int]bool) (kept [][2]int) {
 	return kept
 }
 
-// layout places all boxes. Boxes are given in an order in which arrows go forward only.
+// layout computes the positions of all boxes. The boxes must be in an order in which every
+// arrow goes from an earlier box to a later one.
 func (g *graph) layout() {
 	for _, b := range g.boxes {
 		b.layer = 0
 	}
-	for to := range g.boxes { // the longest path from a box without arrows to it
+	for to := range g.boxes { // the layer is the length of the longest path to the box
 		for _, a := range g.arrows {
 			if a[1] == to {
 				g.boxes[to].layer = max(g.boxes[to].layer, g.boxes[a[0]].layer+1)
@@ -94,6 +96,7 @@ func (g *graph) layout() {
 	g.positions()
 }
 
+// place appends a box to its layer.
 func (g *graph) place(b *box) {
 	for len(g.layers) <= b.layer {
 		g.layers = append(g.layers, nil)
@@ -113,7 +116,8 @@ func (g *graph) join(from, to *box) {
 	from.down, to.up = append(from.down, to), append(to.up, from)
 }
 
-// order sorts the boxes of a layer by the mean place of their neighbours and numbers them.
+// order sorts the boxes of a layer by the mean x of their neighbours, and sets x to the index
+// of the box.
 func order(layer []*box, neighbours func(*box) []*box) {
 	want := map[*box]float64{}
 	for _, b := range layer {
@@ -125,7 +129,7 @@ func order(layer []*box, neighbours func(*box) []*box) {
 	}
 }
 
-// mean returns the mean x of boxes, or otherwise if there are none.
+// mean returns the mean x of the boxes. If there are no boxes, it returns otherwise.
 func mean(boxes []*box, otherwise float64) float64 {
 	if len(boxes) == 0 {
 		return otherwise
@@ -137,8 +141,8 @@ func mean(boxes []*box, otherwise float64) float64 {
 	return sum / float64(len(boxes))
 }
 
-// positions turns the order within layers into coordinates: each box moves towards its
-// neighbours as far as the boxes beside it allow.
+// positions turns the order within layers into coordinates. Each box moves towards its
+// neighbours in other layers as far as the boxes beside it allow.
 func (g *graph) positions() {
 	y := float64(margin)
 	for _, layer := range g.layers {
@@ -177,8 +181,8 @@ func (g *graph) positions() {
 	g.w = right - left + 2*margin
 }
 
-// spread moves the boxes of a layer apart until none overlap, half of each overlap to
-// either side.
+// spread moves the boxes of a layer apart until they do not overlap. Both boxes of a pair
+// move by half of their overlap.
 func spread(layer []*box) {
 	for range 60 {
 		for i := 1; i < len(layer); i++ {

@@ -12,9 +12,9 @@ import (
 
 const module = "github.com/GOATnote-Inc/attest"
 
-// layers are the packages in the order of the layout. A package imports only
-// those above it here, so a reader who goes down the list never meets something
-// unexplained. A new package takes its place before it is imported.
+// layers lists the packages so that a package imports only packages above it. A reader who
+// goes down the list therefore knows every package that the next one uses. Insert a new
+// package below all packages that it imports and above all that import it.
 var layers = []string{
 	"internal/english",
 	"internal/term",
@@ -105,16 +105,17 @@ var layers = []string{
 	"internal/repo",
 }
 
-// never are imports that the order allows and the design does not. internal/english is
-// exempt: every package may count in its messages.
+// never lists imports that the order of layers allows but the design forbids. Every package may
+// import internal/english, which forms plurals in messages.
 var never = []struct{ from, to, why string }{
-	{"kernels", "device", "a kernel is text and never sees a device"},
-	{"internal/report", "lab", "a report shows verdicts and never judges"},
-	{"ptx", "internal", "the library does not lean on the command line"},
-	{"build", "internal", "the library does not lean on the command line"},
+	{"kernels", "device", "a kernel is text and must not depend on a device"},
+	{"internal/report", "lab", "a report shows verdicts and must not judge"},
+	{"ptx", "internal", "the library must not depend on internal packages"},
+	{"build", "internal", "the library must not depend on internal packages"},
 }
 
-// outside is who may import what is not the standard library. Tests are free.
+// outside lists the packages that may import each third-party module. Tests may import all
+// of them.
 var outside = map[string]string{
 	"github.com/spf13/cobra":          "cmd/attest",
 	"github.com/ebitengine/purego":    "device/cuda device/nvml",
@@ -122,7 +123,7 @@ var outside = map[string]string{
 	"golang.org/x/tools/txtar":        "internal/devicetest",
 }
 
-// pkg is what go list says of a package.
+// pkg holds the fields of a package that go list prints.
 type pkg struct {
 	ImportPath string
 	Name       string
@@ -140,13 +141,13 @@ func TestImportsGoOneWay(t *testing.T) {
 	}
 }
 
-// violations are the imports that break the layout.
+// violations returns one message per import that breaks the rules above.
 func violations(pkgs []pkg) (found []string) {
 	for i := range pkgs {
 		from := pkgs[i].rel()
 		place := slices.Index(layers, from)
 		if place < 0 {
-			found = append(found, fmt.Sprintf("%s has no place in the layout: add it to layers", from))
+			found = append(found, fmt.Sprintf("%s is not in layers: add it to the list in layout_test.go", from))
 			continue
 		}
 		for _, imp := range pkgs[i].Imports {
@@ -160,9 +161,10 @@ func violations(pkgs []pkg) (found []string) {
 	return found
 }
 
+// arrow checks an import of one package by another. place is the index of from in layers.
 func arrow(from, to string, place int) (found []string) {
 	if at := slices.Index(layers, to); at >= place {
-		found = append(found, fmt.Sprintf("%s imports %s, which comes after it", from, to))
+		found = append(found, fmt.Sprintf("%s imports %s, which is below it in layers", from, to))
 	}
 	for _, n := range never {
 		if under(from, n.from) && under(to, n.to) && to != "internal/english" {
@@ -172,32 +174,33 @@ func arrow(from, to string, place int) (found []string) {
 	return found
 }
 
+// thirdParty checks an import of a package that is not part of this module.
 func thirdParty(from, imp string) []string {
 	for path, owners := range outside {
 		if under(imp, path) && slices.Contains(strings.Fields(owners), from) {
 			return nil
 		}
 	}
-	return []string{fmt.Sprintf("%s imports %s, which is not its business", from, imp)}
+	return []string{fmt.Sprintf("%s imports %s, but outside does not allow it", from, imp)}
 }
 
-// under reports whether a path is a folder or inside it.
+// under reports whether path is the folder or lies inside it.
 func under(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }
 
-// TestViolations shows that the test above can fail, for each of its reasons.
+// TestViolations checks that violations reports each kind of forbidden import.
 func TestViolations(t *testing.T) {
 	for _, c := range []struct{ from, imp, want string }{
-		{"ptx", module + "/ptx/isa", "comes after it"},
-		{"ptx/verify", module + "/ptx/verify", "comes after it"},
-		{"kernels/attn/stages", module + "/device/emu", "never sees a device"},
-		{"internal/report", module + "/lab", "never judges"},
-		{"ptx", module + "/internal/term", "does not lean"},
-		{"device/emu", "github.com/ebitengine/purego", "not its business"},
-		{"internal/report", "github.com/spf13/cobra", "not its business"},
-		{"cmd/attest", "github.com/rogpeppe/go-internal/testscript", "not its business"},
-		{"ptx/nowhere", "fmt", "no place in the layout"},
+		{"ptx", module + "/ptx/isa", "is below it"},
+		{"ptx/verify", module + "/ptx/verify", "is below it"},
+		{"kernels/attn/stages", module + "/device/emu", "must not depend on a device"},
+		{"internal/report", module + "/lab", "must not judge"},
+		{"ptx", module + "/internal/term", "must not depend on internal"},
+		{"device/emu", "github.com/ebitengine/purego", "does not allow it"},
+		{"internal/report", "github.com/spf13/cobra", "does not allow it"},
+		{"cmd/attest", "github.com/rogpeppe/go-internal/testscript", "does not allow it"},
+		{"ptx/nowhere", "fmt", "is not in layers"},
 		{"ptx/isa", module + "/ptx", ""},
 		{"ptx/verify", module + "/internal/english", ""},
 		{"device/cuda", "github.com/ebitengine/purego", ""},
@@ -211,7 +214,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// list asks the go command for the packages of the module.
+// list returns the packages of the module, as go list prints them.
 func list(t *testing.T) []pkg {
 	t.Helper()
 	cmd := exec.Command("go", "list", "-json=ImportPath,Name,Dir,Doc,GoFiles,Imports", "./...")
@@ -234,7 +237,7 @@ func list(t *testing.T) []pkg {
 	return pkgs
 }
 
-// root is the folder of the repository.
+// root returns the root folder of the repository.
 func root(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.Abs("../..")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The most words that the README may have: people read it in the first five minutes.
+// The README must be readable in five minutes, so its number of words is limited: mostProse
+// without code and tables, mostWords with them.
 const (
 	mostProse = 1000
 	mostWords = 2000

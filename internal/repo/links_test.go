@@ -26,7 +26,7 @@ func TestLinks(t *testing.T) {
 			}
 			full := filepath.Join(filepath.Dir(d.path), path)
 			if _, err := os.Stat(filepath.Join(root(t), full)); err != nil {
-				t.Errorf("%s: the link to %s leads nowhere", d.path, target)
+				t.Errorf("%s: the link to %s leads to no file", d.path, target)
 				continue
 			}
 			if anchor != "" && !anchors(readFile(t, full))[anchor] {
@@ -35,7 +35,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	if seen < 10 {
-		t.Errorf("saw %d links", seen)
+		t.Errorf("found only %d links", seen)
 	}
 }
 

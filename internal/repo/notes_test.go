@@ -6,8 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-// TestValidNegativesHaveNotes: a published kernel that does not pay says why, so that nobody
-// tries the idea again without knowing.
+// TestValidNegativesHaveNotes checks that every published kernel that was correct but not
+// faster has a note that says why, so that nobody repeats the experiment without knowing it.
 func TestValidNegativesHaveNotes(t *testing.T) {
 	for _, k := range published(t).Kernels {
 		if k.Outcome() == record.ValidNegative && len(k.Now.Notes) == 0 {

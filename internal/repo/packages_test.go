@@ -8,14 +8,15 @@ import (
 // packagesDoc is the document with the table of packages.
 const packagesDoc = "docs/architecture.md"
 
-// room is a group of packages: a heading of the document and the rows below it.
+// room is a group of packages: a heading of the document and the packages in the rows below
+// it.
 type room struct {
 	title    string
 	packages []string
 }
 
-// rooms reads the groups of packages from the document. A row is the number of a
-// package's row in the whole document.
+// rooms reads the groups of packages from the document. row maps each package to the number
+// of its row, counted over the whole document.
 func rooms(t *testing.T) (all []room, row map[string]int) {
 	t.Helper()
 	row = map[string]int{}
@@ -43,7 +44,8 @@ func rooms(t *testing.T) (all []room, row map[string]int) {
 	return all, row
 }
 
-// TestPackagesHaveRows checks that the table has every package of the module, and no other.
+// TestPackagesHaveRows checks that the table has a row for every package of the module, and
+// for nothing else.
 func TestPackagesHaveRows(t *testing.T) {
 	_, row := rooms(t)
 	for _, p := range list(t) {
@@ -57,14 +59,14 @@ func TestPackagesHaveRows(t *testing.T) {
 	}
 }
 
-// TestPackageOrder checks what the document says of its table: a package imports only
-// packages in its own row or above it.
+// TestPackageOrder checks what the document says about its table: a package imports only
+// packages in its own row or in rows above it.
 func TestPackageOrder(t *testing.T) {
 	_, row := rooms(t)
 	for _, p := range list(t) {
 		for _, imp := range p.Imports {
 			if to, ours := strings.CutPrefix(imp, module+"/"); ours && row[to] > row[p.rel()] {
-				t.Errorf("%s imports %s, which stands below it in %s", p.rel(), to, packagesDoc)
+				t.Errorf("%s imports %s, which is in a row below it in %s", p.rel(), to, packagesDoc)
 			}
 		}
 	}

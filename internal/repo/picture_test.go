@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// picture is the drawing of the packages.
+// picture is the path of the drawing of the packages.
 const picture = "docs/packages.svg"
 
-// TestPackagesPicture checks that the picture shows the packages and imports of today.
+// TestPackagesPicture checks that the picture shows the current packages and imports.
 func TestPackagesPicture(t *testing.T) {
 	groups, _ := rooms(t)
 	want := draw(groups, list(t))
@@ -18,13 +18,13 @@ func TestPackagesPicture(t *testing.T) {
 	case *update:
 		writeFile(t, picture, want)
 	case readFile(t, picture) != want:
-		t.Errorf("%s is not the picture of today's imports: go test ./internal/repo -run Picture -update", picture)
+		t.Errorf("%s does not show the current imports: run go test ./internal/repo -run Picture -update", picture)
 	}
 }
 
 // draw returns the SVG of the groups: one box per group with its packages, and an arrow
-// from a group to each group that imports it. An arrow that a path of others implies is
-// left out.
+// from a group to each group that imports it. It leaves out arrows that a path of other
+// arrows implies.
 func draw(groups []room, pkgs []pkg) string {
 	g := &graph{}
 	group := map[string]int{}
@@ -52,11 +52,11 @@ const (
 	lineHeight  = 16
 	letterWidth = 6.7
 	titleHeight = 24
-	tallest     = 6 // lines in one column of a box
+	tallest     = 6 // the most lines in one column of a box
 )
 
-// boxOf returns the box of a group: a title and its packages in one column, or in two
-// where they are many.
+// boxOf returns the box of a group: the title and the packages, in several columns if there
+// are many.
 func boxOf(r room) *box {
 	b := &box{title: r.title, lines: r.packages}
 	longest := 0.0
@@ -69,7 +69,7 @@ func boxOf(r room) *box {
 	return b
 }
 
-// shape returns the columns and rows of n lines.
+// shape returns the number of columns and rows for n lines.
 func shape(n int) (columns, rows int) {
 	columns = (n + tallest - 1) / tallest
 	return columns, (n + columns - 1) / columns
@@ -126,7 +126,7 @@ func curve(from, next *box) string {
 	x := port(from, next)
 	path := fmt.Sprintf("M%.1f %.1f", x, from.top+from.h)
 	for last := from; ; last, next = next, next.down[0] {
-		path += fmt.Sprintf(" V%.1f", last.bottom) // past the taller boxes of the layer
+		path += fmt.Sprintf(" V%.1f", last.bottom) // pass the taller boxes of the layer
 		toX := next.x
 		if !next.bend {
 			toX = port(next, last)
@@ -140,8 +140,8 @@ func curve(from, next *box) string {
 	}
 }
 
-// port returns where on the edge of a box the arrow to or from another box ends: as near
-// to the other box as the edge allows.
+// port returns the x at which an arrow between b and other meets the edge of b: as near to
+// other as the edge allows.
 func port(b, other *box) float64 {
 	reach := b.w/2 - 14
 	return min(max(other.x, b.x-reach), b.x+reach)

@@ -25,7 +25,7 @@ func published(t *testing.T) *report.View {
 	return report.New(contents)
 }
 
-// TestReadmeResults checks that the README's results are rendered from the evidence.
+// TestReadmeResults checks that the results in the README are those of the evidence.
 func TestReadmeResults(t *testing.T) {
 	want, err := report.ReplaceResults(readFile(t, "README.md"), published(t).Results())
 	if err != nil {
@@ -34,7 +34,7 @@ func TestReadmeResults(t *testing.T) {
 	rendered(t, "README.md", want, "--readme README.md")
 }
 
-// TestPicture checks that the picture of the times is drawn from the evidence.
+// TestPicture checks that the picture of the times shows the evidence.
 func TestPicture(t *testing.T) {
 	var b bytes.Buffer
 	if err := published(t).WriteSVG(&b); err != nil {
@@ -43,7 +43,8 @@ func TestPicture(t *testing.T) {
 	rendered(t, "docs/times.svg", b.String(), "--svg docs/times.svg")
 }
 
-// rendered checks the content of a file that attest report writes, or writes it with -update.
+// rendered checks the content of a file that attest report writes. With -update it writes the
+// file.
 func rendered(t *testing.T, file, want, flag string) {
 	t.Helper()
 	have, err := os.ReadFile(filepath.Join(root(t), file))
@@ -52,6 +53,6 @@ func rendered(t *testing.T, file, want, flag string) {
 	case *update:
 		writeFile(t, file, want)
 	default:
-		t.Errorf("%s does not show the evidence of today: go run ./cmd/attest report --evidence evidence %s", file, flag)
+		t.Errorf("%s does not show the current evidence: run go run ./cmd/attest report --evidence evidence %s", file, flag)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// tuning is the document with the times beside the rivals.
+// tuning is the document that compares the times with those of the rivals.
 const tuning = "docs/TUNING.md"
 
-// TestTuningTables checks that the tables of rivals are rendered from the evidence.
+// TestTuningTables checks that the tables of rivals show the evidence.
 func TestTuningTables(t *testing.T) {
 	s, err := evidence.Open(filepath.Join(root(t), "evidence"))
 	if err != nil {
@@ -32,7 +32,7 @@ func TestTuningTables(t *testing.T) {
 		}
 		want := rivals(view, cache)
 		if was != want && !*update {
-			t.Errorf("%s: the times with a %s cache are not those of evidence/: go test ./internal/repo -run Tuning -update", tuning, cache)
+			t.Errorf("%s: the times with a %s cache are not those of evidence/: run go test ./internal/repo -run Tuning -update", tuning, cache)
 		}
 		text = before + begin + want + "<!-- end of rivals -->" + after
 	}
@@ -41,8 +41,8 @@ func TestTuningTables(t *testing.T) {
 	}
 }
 
-// rivals returns a Markdown table of the fastest kernel of each shape beside its rivals,
-// by graph replay.
+// rivals returns a Markdown table with the fastest kernel of each shape and its rivals. All
+// times are by graph replay.
 func rivals(v *report.View, cache timing.Cache) string {
 	var names []string
 	var out strings.Builder
@@ -78,8 +78,8 @@ func rivals(v *report.View, cache timing.Cache) string {
 	return out.String()
 }
 
-// isRival reports whether a label names a rival of some kernel of the shape, and not a
-// baseline.
+// isRival reports whether a label names a rival of a kernel of the shape. A label can also
+// name a baseline.
 func isRival(s *report.Shape, label string, cache timing.Cache) bool {
 	for _, r := range s.Rows {
 		if m := mark(r, cache); m != nil {
@@ -103,8 +103,8 @@ func mark(r *report.Row, cache timing.Cache) *report.Mark {
 	return nil
 }
 
-// timeOf returns the median in µs, with the rate in brackets where the launch takes more
-// than 100 µs.
+// timeOf returns the median in µs. If the launch takes at least 100 µs, the rate in TFLOP/s
+// follows in brackets.
 func timeOf(m *report.Mark) string {
 	us := m.Summary.P50
 	switch {

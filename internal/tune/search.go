@@ -11,21 +11,23 @@ const Keep = 3
 
 // Search is a search over configurations.
 type Search struct {
-	// Neighbours returns the configurations that differ from one in a single decision.
+	// Neighbours returns the configurations that differ from the given one in a single
+	// decision.
 	Neighbours func(attn.Config) []attn.Config
 	Start      attn.Config
-	// Budget is the largest number of configurations that are tried, including those of the
-	// state.
+	// Budget is the largest number of trials, including the trials that the state already
+	// holds.
 	Budget int
-	// Try tries a configuration. The first call is for Start.
+	// Try builds, checks and times a configuration. The first call is for Start.
 	Try func(context.Context, attn.Config) (Trial, error)
-	// Each is called with the state after each trial, to save it.
+	// Each is called with the state after each trial, so that the caller can save it.
 	Each func(*State) error
 }
 
-// Run continues from a state until the best configurations have no untried neighbour, or until
-// the budget is spent, which it reports. It takes the same path as without an interruption:
-// the results of earlier trials are looked up in the state.
+// Run continues the search from a state. It ends when the best configurations have no untried
+// neighbour or when the budget is spent; spent reports the latter. An interrupted search that is
+// continued takes the same path as an uninterrupted one, because Run starts again from Start
+// and looks up the results of earlier trials in the state.
 func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
 	seen := &State{}
 	if err := x.try(ctx, s, seen, x.Start); err != nil {
@@ -52,7 +54,7 @@ func (x *Search) Run(ctx context.Context, s *State) (spent bool, err error) {
 	}
 }
 
-// next returns the best of the Keep best configurations that was not expanded yet.
+// next returns the best configuration that has not been expanded yet, among the Keep best.
 func (s *State) next(expanded map[attn.Config]bool) (c attn.Config, ok bool) {
 	for _, t := range s.Best(Keep) {
 		if !expanded[t.Config] {
@@ -62,7 +64,8 @@ func (s *State) next(expanded map[attn.Config]bool) (c attn.Config, ok bool) {
 	return c, false
 }
 
-// try tries a configuration unless the state holds its trial.
+// try adds the trial of a configuration to seen. It calls Try only if the state s does not
+// hold the trial yet.
 func (x *Search) try(ctx context.Context, s, seen *State, c attn.Config) error {
 	if t := s.find(c); t != nil {
 		seen.Trials = append(seen.Trials, *t)

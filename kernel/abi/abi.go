@@ -7,11 +7,11 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel"
 )
 
-// names are those that expressions may use.
+// names are the names that expressions may use in every file.
 var names = []string{"B", "H", "Hkv", "Sq", "S", "Skv", "D", "SMs", "BlocksPerSM", "scale", "qs", "ks", "vs"}
 
-// Parse reads the call of a kernel, in either form. file stands for the text in errors,
-// which name line and column.
+// Parse reads the description of a kernel's call, in the short or in the whole form. Errors
+// have the form file:line:column: message.
 func Parse(file string, text []byte) (*kernel.Kernel, error) {
 	n, err := jsonpos.Parse(file, text)
 	if err != nil {
@@ -31,8 +31,7 @@ func Parse(file string, text []byte) (*kernel.Kernel, error) {
 	return k, nil
 }
 
-// Write is the call of a kernel as a file that Parse reads: the whole form, without the
-// PTX.
+// Write returns a kernel's call in the whole form, without the PTX. Parse reads it.
 func Write(k *kernel.Kernel) ([]byte, error) {
 	call := *k
 	call.PTX = ""

@@ -18,7 +18,7 @@ import (
 
 var shape = problem.Shape{B: 2, Hq: 8, Hkv: 2, Sq: 100, Skv: 300, D: 64}
 
-// bind evaluates a call for the shape.
+// bind evaluates the expressions of a call for the test's shape.
 func bind(t testing.TB, k *kernel.Kernel) (*kernel.Plan, error) {
 	t.Helper()
 	p, err := problem.FromFacts(k.Fixed)
@@ -29,7 +29,7 @@ func bind(t testing.TB, k *kernel.Kernel) (*kernel.Plan, error) {
 	return k.Bind(p, kernel.Chip{SMs: 132}, kernel.Options{Values: expr.Env{"qs": expr.Float(0.5), "ks": expr.Float(1), "vs": expr.Float(1)}})
 }
 
-// document is a right file, with something replaced.
+// document returns a valid file in which new replaces old.
 func document(old, new string) string {
 	return strings.Replace(`{
   "entry": "k", "format": "e4m3",
@@ -47,8 +47,8 @@ func TestParseErrors(t *testing.T) {
 		{`"format"`, `"fromat"`, `f.json:2:17: `},
 		{`"u32": "S"`, `"u32": "T"`, `f.json:4:86: `},
 		{`"u32": "S"`, `"u33": "S"`, `f.json:4:78: `},
-		{`{"u32": "S"}`, `{"u32": "S", "i8": 1}`, `f.json:4:77: a parameter is exactly one of`},
-		{`{"u32": "S"}`, `{"pointer": "workspace"}`, `a workspace has "bytes"`},
+		{`{"u32": "S"}`, `{"u32": "S", "i8": 1}`, `f.json:4:77: a parameter has exactly one of`},
+		{`{"u32": "S"}`, `{"pointer": "workspace"}`, `a workspace needs "bytes"`},
 		{`{"u32": "S"}`, `{"u32": 1, "zero": true}`, `only a workspace`},
 		{`{"u32": "S"}`, `{"pointer": "p"}`, `q, k, v, qs`},
 		{`{"u32": "S"}`, `7`, `object`},
@@ -59,7 +59,7 @@ func TestParseErrors(t *testing.T) {
 		{`"block": [128]`, `"block": [128], "block": [1]`, `"block"`},
 		{`"entry": "k"`, `"entry": 1`, `string`},
 		{`"entry": "k"`, `"entry": "k", "causal": 1`, `true or false`},
-		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k", "type": "u8", "dims": ["D", "S"], "box": [1]}}`, `a box of 1 extent in 2 dimensions`},
+		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k", "type": "u8", "dims": ["D", "S"], "box": [1]}}`, `the box has 1 extent, but the tensor has 2 dimensions`},
 		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k", "type": "u8", "dims": ["D", "S"], "strides": [1, 2], "box": [1, 1]}}`, `2 strides for 2 dimensions`},
 		{`{"u32": "S"}`, `{"tensormap": {"pointer": "k"}}`, `"type"`},
 		{`e4m3"`, `f16", "scaling": "per-head"`, `f16 has no scales`},
@@ -74,7 +74,7 @@ func TestParseErrors(t *testing.T) {
 		}
 	}
 	if _, err := Parse("f.json", []byte(strings.Replace(document(`{"u32": "S"}`, `{"pointer": "qs"}`), "e4m3", "f16", 1))); err == nil || !strings.Contains(err.Error(), "qs is a scale") {
-		t.Errorf("a scale of halves: %v", err)
+		t.Errorf("a parameter for a scale with format f16: %v", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestBind(t *testing.T) {
 		t.Errorf("-S is %d", x)
 	}
 	if !k.ArgsUse("qs", "ks", "vs") {
-		t.Error("the scales by value were not seen")
+		t.Error("ArgsUse does not find the scales that are passed by value")
 	}
 }
 
@@ -180,16 +180,16 @@ func roundTrip(t testing.TB, name string, text []byte) {
 	}
 	again, err := Parse(name, whole)
 	if err != nil {
-		t.Errorf("%s: written and read again: %v\n%s", name, err, whole)
+		t.Errorf("%s: Parse refuses what Write wrote: %v\n%s", name, err, whole)
 		return
 	}
 	if k.Identity() != again.Identity() {
-		t.Errorf("%s: written and read again it is another call", name)
+		t.Errorf("%s: the call changes when it is written and read again", name)
 	}
 }
 
-// FuzzParse wants an error with a place in the file, or a call that survives being
-// written.
+// FuzzParse checks that Parse returns an error with a position in the file, or a call that
+// stays the same when it is written and read again.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"triton_e5m2", "stage5-persistent", "split_merge"} {
 		text, err := os.ReadFile("testdata/" + name + ".json")

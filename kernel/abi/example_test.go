@@ -9,7 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// A kernel that wants whole tiles says so, and is launched for what it serves.
+// This kernel supports only sequences of whole tiles. Serves explains why it refuses a
+// shape; Bind computes the launch for a shape that the kernel supports.
 func ExampleParse() {
 	k, err := abi.Parse("mine.json", []byte(`{
 	  "entry": "mine", "format": "e4m3",

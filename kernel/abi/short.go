@@ -14,19 +14,19 @@ import (
 // short is a file of the short form.
 type short struct {
 	p      problem.Attention
-	weight problem.Format // what the weights of the softmax are rounded to
-	sum    problem.Format // what sums of products are kept in
+	weight problem.Format // the format that softmax weights are rounded to
+	sum    problem.Format // the format of the accumulators
 	launch kernel.Launch
-	spaces []kernel.Operand // workspaces
+	spaces []kernel.Operand // the workspaces
 	rules  []kernel.Rule
-	named  []string // operands that parameters name
-	states []string // special registers and variables that the kernel declares
+	named  []string // the operands that parameters refer to
+	states []string // the special registers and variables in "declares"
 }
 
 func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	s := &short{weight: problem.F16, sum: problem.F32}
 	l := &s.launch
-	err := n.Object("an abi", jsonpos.Fields{
+	err := n.Object("the description of a kernel", jsonpos.Fields{
 		"entry":       jsonpos.Text(&l.Entry),
 		"format":      jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16, problem.F32),
 		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.NoScale),
@@ -54,7 +54,8 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	return s.kernel(), nil
 }
 
-// check refuses a kernel that is given no operands or has no scales to take.
+// check refuses a file without a parameter for q, k, v or o, and a file with scales for a
+// format that has none.
 func (s *short) check(n *jsonpos.Node) error {
 	params := n.Field("params")
 	for _, name := range []string{"q", "k", "v", "o"} {
@@ -63,18 +64,19 @@ func (s *short) check(n *jsonpos.Node) error {
 		}
 	}
 	if f := n.Field("scaling"); f != nil && s.p.Scaling != problem.NoScale && !s.p.Format.OneByte() {
-		return f.Errorf("%s has no scales: the scaling of %s is none", s.p.Format, s.p.Format)
+		return f.Errorf("%s has no scales: use \"scaling\": \"none\" or leave the field out", s.p.Format)
 	}
 	for i, a := range s.launch.Args {
 		if scale := a.Pointer == "qs" || a.Pointer == "ks" || a.Pointer == "vs"; scale && s.p.Scaling == problem.NoScale {
-			return params.Items()[i].Errorf("%s is a scale, and the scaling is none", a.Pointer)
+			return params.Items()[i].Errorf("%s is a scale, but the scaling is none: remove the parameter or set \"scaling\"", a.Pointer)
 		}
 	}
 	return nil
 }
 
-// kernel is the call in its whole form. The short form names what a kernel does not serve
-// in its rules, so the features that it can describe are supported.
+// kernel converts the file to the whole form. In the short form, "require" excludes what the
+// kernel does not support; therefore every feature that the short form can describe counts
+// as supported.
 func (s *short) kernel() *kernel.Kernel {
 	k := &kernel.Kernel{
 		Name: s.launch.Entry, Op: s.p.Op(), Fixed: s.p.Facts(), Require: s.rules,
@@ -82,8 +84,8 @@ func (s *short) kernel() *kernel.Kernel {
 		Launches: []kernel.Launch{s.launch}, Claims: map[string]string{"p": string(s.weight)},
 		Config: map[string]string{},
 	}
-	delete(k.Fixed, "D")    // a rule says it
-	if k.ArgsUse("scale") { // otherwise the scale is a constant of the text
+	delete(k.Fixed, "D")    // "require" restricts the head dimension
+	if k.ArgsUse("scale") { // otherwise the scale is a constant in the PTX
 		k.Supports = append(k.Supports, problem.CustomScale)
 	}
 	if s.sum != problem.F32 {
@@ -125,9 +127,9 @@ func (s *short) readParam(n *jsonpos.Node) error {
 	space := a.Pointer == "workspace"
 	switch {
 	case kinds(n) != 1:
-		return n.Errorf("a parameter is exactly one of pointer, tensormap or a type such as u32")
+		return n.Errorf("a parameter has exactly one of pointer, tensormap or a type such as u32")
 	case space && bytes.IsZero():
-		return n.Errorf(`a workspace has "bytes"`)
+		return n.Errorf(`a workspace needs "bytes"`)
 	case !space && (n.Field("bytes") != nil || n.Field("zero") != nil):
 		return n.Errorf(`only a workspace has "bytes" and "zero"`)
 	}
@@ -143,6 +145,7 @@ func (s *short) readParam(n *jsonpos.Node) error {
 	return nil
 }
 
+// mapped returns the operand of a tensor map, or "" for another argument.
 func mapped(a kernel.Arg) string {
 	if a.Map == nil {
 		return ""
@@ -150,7 +153,8 @@ func mapped(a kernel.Arg) string {
 	return a.Map.Operand
 }
 
-// kinds counts what a parameter could be.
+// kinds returns the number of fields that say what a parameter is. A valid parameter has
+// exactly one.
 func kinds(n *jsonpos.Node) (count int) {
 	for _, f := range n.Fields() {
 		if f.Name != "bytes" && f.Name != "zero" {
@@ -160,7 +164,8 @@ func kinds(n *jsonpos.Node) (count int) {
 	return count
 }
 
-// addSpace adds a workspace: "workspace", then "workspace2" and so on.
+// addSpace adds a workspace and returns its name: "workspace" for the first, then
+// "workspace2" and so on.
 func (s *short) addSpace(bytes expr.Expr, zero bool) string {
 	o := kernel.Operand{Name: "workspace", Type: "u8", Role: kernel.Workspace, Dims: []expr.Expr{bytes}}
 	if n := len(s.spaces); n > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/kernel"
 )
 
-// mostItems bounds the lists of a file.
+// mostItems limits the length of each list in a file.
 const mostItems = 4096
 
 func readWhole(n *jsonpos.Node) (*kernel.Kernel, error) {
@@ -32,8 +32,8 @@ func readWhole(n *jsonpos.Node) (*kernel.Kernel, error) {
 	return k, err
 }
 
-// namesIn are the names that a file's expressions may use: those that every problem has,
-// and those that the file binds.
+// namesIn returns the names that the expressions of a file may use: the names that every
+// problem has, the names that "let" binds, and the strides of the operands.
 func namesIn(n *jsonpos.Node) []string {
 	known := append([]string(nil), names...)
 	if let := n.Field("let"); let != nil {
@@ -53,11 +53,11 @@ func namesIn(n *jsonpos.Node) []string {
 	return known
 }
 
-// listOf reads each item of a list.
+// listOf returns a function that reads one item and appends it to the list.
 func listOf[T any](to *[]T, read func(*jsonpos.Node, *T) error) func(*jsonpos.Node) error {
 	return func(n *jsonpos.Node) error {
 		if len(*to) == mostItems {
-			return n.Errorf("there are more than %d of them", mostItems)
+			return n.Errorf("the list has more than %d items", mostItems)
 		}
 		var item T
 		if err := read(n, &item); err != nil {
@@ -68,7 +68,8 @@ func listOf[T any](to *[]T, read func(*jsonpos.Node, *T) error) func(*jsonpos.No
 	}
 }
 
-// ruleReader reads an expression, or an expression with the reason for it.
+// ruleReader returns a function that reads a rule: an expression, or an object with an
+// expression and the reason for it.
 func ruleReader(to *[]kernel.Rule, known []string) func(*jsonpos.Node) error {
 	return listOf(to, func(n *jsonpos.Node, r *kernel.Rule) (err error) {
 		if n.Kind() != jsonpos.Object {
@@ -123,12 +124,12 @@ func readArg(n *jsonpos.Node, a *kernel.Arg, known []string) error {
 		return err
 	}
 	if len(n.Fields()) != 1 {
-		return n.Errorf("an argument is exactly one of pointer, tensormap or a type such as u32")
+		return n.Errorf("an argument has exactly one of pointer, tensormap or a type such as u32")
 	}
 	return nil
 }
 
-// valueFields read an argument that is passed by value.
+// valueFields returns the readers for the types of arguments that are passed by value.
 func valueFields(a *kernel.Arg) jsonpos.Fields {
 	fields := jsonpos.Fields{}
 	for _, t := range kernel.ValueTypes() {
@@ -145,8 +146,8 @@ func valueField(a *kernel.Arg, typ string, known []string) func(*jsonpos.Node) e
 	}
 }
 
-// readMap reads a tensor map. of is the name of the field that names the operand, which is
-// one of operands if there are any.
+// readMap reads a tensor map. The field called of names the operand. If operands is not
+// empty, the operand must be one of them.
 func readMap(n *jsonpos.Node, known []string, of string, operands ...string) (*kernel.TensorMap, error) {
 	m := &kernel.TensorMap{}
 	operand := jsonpos.Text(&m.Operand)
@@ -166,9 +167,9 @@ func readMap(n *jsonpos.Node, known []string, of string, operands ...string) (*k
 	case err != nil:
 		return nil, err
 	case len(m.Box) != len(m.Dims):
-		return nil, n.Errorf("a box of %s in %s", english.Count(len(m.Box), "extent"), english.Count(len(m.Dims), "dimension"))
+		return nil, n.Errorf("the box has %s, but the tensor has %s", english.Count(len(m.Box), "extent"), english.Count(len(m.Dims), "dimension"))
 	case len(m.Strides) != 0 && len(m.Strides) != len(m.Dims)-1:
-		return nil, n.Errorf("%s for %s: all but the innermost have one", english.Count(len(m.Strides), "stride"), english.Count(len(m.Dims), "dimension"))
+		return nil, n.Errorf("%s for %s: every dimension except the innermost needs a stride", english.Count(len(m.Strides), "stride"), english.Count(len(m.Dims), "dimension"))
 	}
 	return m, nil
 }
