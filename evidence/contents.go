@@ -1,6 +1,9 @@
 package evidence
 
-import "github.com/GOATnote-Inc/attest/record"
+import (
+	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/record"
+)
 
 // Judgement is a verdict with its hash.
 type Judgement struct {
@@ -39,6 +42,16 @@ type Counts struct {
 	Records  int `json:"records"`
 	Verdicts int `json:"verdicts"`
 	Remarks  int `json:"remarks"` // notes about records
+}
+
+// Text returns the numbers in words: "2 records and 1 verdict", or with notes "2 records,
+// 1 verdict and 1 note".
+func (n *Counts) Text() string {
+	records, verdicts := english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict")
+	if n.Remarks == 0 {
+		return records + " and " + verdicts
+	}
+	return records + ", " + verdicts + " and " + english.Count(n.Remarks, "note")
 }
 
 func (n *Counts) add(k Kind) {

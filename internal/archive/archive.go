@@ -84,7 +84,7 @@ func (a *Archive) Verify() error {
 		fmt.Fprintf(a.Env, "ok: there is no evidence in %s\n", term.Clean(a.Dir))
 		return nil
 	}
-	fmt.Fprintf(a.Env, "ok: %s and %s, the chain is whole\nhead %s\n", english.Count(c.Records, "record"), english.Count(c.Verdicts, "verdict"), c.Head)
+	fmt.Fprintf(a.Env, "ok: %s, the chain is whole\nhead %s\n", c.Counts.Text(), c.Head)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func (a *Archive) Export(file string) error {
 		to.Encode(n)
 		return nil
 	}
-	fmt.Fprintf(to, "%s and %s, %s, in %s\nhead %s\n", english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict"), english.Count(n.Bytes, "byte"), term.Clean(file), n.Head)
+	fmt.Fprintf(to, "%s, %s, in %s\nhead %s\n", n.Counts.Text(), english.Count(n.Bytes, "byte"), term.Clean(file), n.Head)
 	return nil
 }
 
@@ -114,6 +114,6 @@ func (a *Archive) importFrom(name, dir string) error {
 		a.Env.Encode(n)
 		return nil
 	}
-	fmt.Fprintf(a.Env, "%s and %s added, %d already present\n", english.Count(n.Records, "record"), english.Count(n.Verdicts, "verdict"), n.Known)
+	fmt.Fprintf(a.Env, "%s added, %d already present\n", n.Counts.Text(), n.Known)
 	return nil
 }

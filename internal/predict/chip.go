@@ -2,6 +2,7 @@ package predict
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -81,7 +82,7 @@ func must(name string) Chip {
 func of(d device.Info) Chip {
 	c := For(d.Target, nil)
 	for _, known := range Chips {
-		if strings.Contains(strings.ReplaceAll(d.Name, " ", "-"), known.Name) {
+		if OnChip(d.Name, known.Name) {
 			c = known
 		}
 	}
@@ -93,6 +94,19 @@ func of(d device.Info) Chip {
 		c.MHz = d.Clock
 	}
 	return c
+}
+
+// OnChip reports whether a device is a chip: the words of the chip's name follow each other in
+// the name of the device. "NVIDIA L40S" is not an L4.
+func OnChip(device, chip string) bool {
+	words := func(s string) []string { return strings.Fields(strings.ToLower(strings.ReplaceAll(s, "-", " "))) }
+	have, want := words(device), words(chip)
+	for i := 0; i+len(want) <= len(have); i++ {
+		if len(want) > 0 && slices.Equal(have[i:i+len(want)], want) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c Chip) String() string { return fmt.Sprintf("%s (%d SMs at %d MHz)", c.Name, c.SMs, c.MHz) }

@@ -119,3 +119,18 @@ func TestChips(t *testing.T) {
 		t.Error("there is an H300")
 	}
 }
+
+func TestOnChip(t *testing.T) {
+	for _, c := range []struct {
+		device, chip string
+		want         bool
+	}{
+		{"NVIDIA H200", "H200", true}, {"NVIDIA H200", "h200", true}, {"NVIDIA L40S", "L4", false}, {"NVIDIA L4", "L4", true},
+		{"NVIDIA GeForce RTX 4090", "RTX-4090", true}, {"NVIDIA GeForce RTX 4090 D", "RTX-4090", true}, {"NVIDIA H100 80GB HBM3", "H100", true},
+		{"NVIDIA H200", "", false}, {"", "H200", false}, {"synthetic GPU", "synthetic GPU", true},
+	} {
+		if got := OnChip(c.device, c.chip); got != c.want {
+			t.Errorf("%q on %q: %v", c.device, c.chip, got)
+		}
+	}
+}

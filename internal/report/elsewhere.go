@@ -77,19 +77,6 @@ func OtherChips(r *record.Record, o record.Outcome, baseline *record.Resources) 
 		here.Name, own.Blocks, base.Blocks, r.Baseline.Name, strings.Join(parts, ", "))
 }
 
-// OnChip reports whether a device is a chip: the words of the chip's name follow each other in
-// the name of the device. "NVIDIA L40S" is not an L4.
-func OnChip(device, chip string) bool {
-	words := func(s string) []string { return strings.Fields(strings.ToLower(strings.ReplaceAll(s, "-", " "))) }
-	have, want := words(device), words(chip)
-	for i := 0; i+len(want) <= len(have); i++ {
-		if len(want) > 0 && slices.Equal(have[i:i+len(want)], want) {
-			return true
-		}
-	}
-	return false
-}
-
 // fits returns how many blocks of a kernel and of its baseline an SM of a chip holds.
 func fits(r, baseline *record.Resources, c predict.Chip) (own, base occupancy.Fit, ok bool) {
 	own, ok = fit(r, c)

@@ -96,7 +96,7 @@ func chainLine(c *evidence.Check) string {
 	if !c.OK() {
 		return fmt.Sprintf("the evidence is damaged (%s): attest evidence verify lists the files", english.Count(len(c.Problems), "problem"))
 	}
-	return fmt.Sprintf("%s and %s, the chain is whole, its head is %s", english.Count(c.Records, "record"), english.Count(c.Verdicts, "verdict"), short(orElse(c.Head, none)))
+	return fmt.Sprintf("%s, the chain is whole, its head is %s", c.Counts.Text(), short(orElse(c.Head, none)))
 }
 
 // WriteRecord writes a whole record for a terminal.
