@@ -24,6 +24,21 @@ var ErrLost = errors.New("this process can no longer use the device")
 // stopped, and in the errors of all later calls until it ends.
 var ErrRunning = errors.New("a kernel is still running")
 
+// ErrEndless is in the error of a launch of which a warp executed more instructions than the
+// device allows.
+var ErrEndless = errors.New("too many instructions")
+
+// Bug is the error of a launch in which the device itself failed, and not the kernel. The
+// emulator returns it for a mistake in its own code.
+type Bug struct {
+	Reason any    // the value of the panic
+	Stack  string // of the goroutine
+}
+
+func (b *Bug) Error() string {
+	return fmt.Sprintf("internal error of the device, not a defect of the kernel: %v", b.Reason)
+}
+
 // Fault is the error of a launch that ended because of an instruction. The finding holds the
 // place in the PTX, the threads and the reason. Fields that the device does not know are
 // empty.
@@ -33,7 +48,12 @@ type Fault struct {
 	// Class is the kind under which the emulator's checkers report the fault, for example
 	// "oob-global" or "misaligned". It may be empty.
 	Class finding.Kind
+	// Endless says that the instruction exceeded the number that a warp may execute.
+	Endless bool
 }
+
+// Is reports whether err is ErrEndless and the fault is of that kind.
+func (f *Fault) Is(err error) bool { return err == ErrEndless && f.Endless }
 
 func (f *Fault) Error() string {
 	s := fmt.Sprintf("%s: %s: %s in %s, %s", f.In(f.File), f.Inst, f.Message, f.Kernel, f.Who())

@@ -42,6 +42,7 @@ type Counts struct {
 	Records  int `json:"records"`
 	Verdicts int `json:"verdicts"`
 	Remarks  int `json:"remarks"` // notes about records
+	Scores   int `json:"scores"`  // mutation scores
 }
 
 // Text returns the numbers in words: "2 records and 1 verdict", or with notes "2 records,
@@ -62,20 +63,30 @@ func (n *Counts) add(k Kind) {
 		n.Verdicts++
 	case Note:
 		n.Remarks++
+	case Score:
+		n.Scores++
 	}
+}
+
+// ScoreOfKernel is a mutation score with its hash.
+type ScoreOfKernel struct {
+	Hash string
+	Seq  int
+	*record.Score
 }
 
 // Contents is everything in a store.
 type Contents struct {
-	Items []*Item // in the order they were added
-	Check *Check  // of the whole store
+	Items  []*Item         // in the order they were added
+	Scores []ScoreOfKernel // the oldest first
+	Check  *Check          // of the whole store
 }
 
 // Load reads and verifies a whole store. Damaged objects are left out and listed among the
 // problems of the check.
 func (s *Store) Load() *Contents {
 	v := s.verify()
-	c := &Contents{Items: v.records, Check: &v.Check}
+	c := &Contents{Items: v.records, Check: &v.Check, Scores: v.scores}
 	byHash := map[string]*Item{}
 	for _, r := range v.records {
 		byHash[r.Hash] = r

@@ -23,7 +23,10 @@ const (
 	Record  Kind = "record"
 	Verdict Kind = "verdict"
 	Note    Kind = "note"
+	Score   Kind = "score"
 )
+
+var kinds = []Kind{Record, Verdict, Note, Score}
 
 // Entry is one entry of the log: what was added, and what a reader searches for.
 type Entry struct {

@@ -40,6 +40,11 @@ func (s *Store) Import(from *Store) (Imported, error) {
 			return n, err
 		}
 	}
+	for _, m := range v.scores {
+		if err := s.copyText(from, m.Kernel.SHA256); err != nil {
+			return n, err
+		}
+	}
 	for _, e := range entries {
 		if known[e.Object] {
 			n.Known++

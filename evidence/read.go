@@ -90,7 +90,7 @@ func (s *Store) entry(seq int) (*Entry, string, error) {
 	switch {
 	case e.Seq != seq:
 		return &e, hash, fmt.Errorf("is entry %d by its content: it was renamed or replaced", e.Seq)
-	case e.Kind != Record && e.Kind != Verdict && e.Kind != Note:
+	case !slices.Contains(kinds, e.Kind):
 		return &e, hash, fmt.Errorf("is damaged: no kind %q", e.Kind)
 	case !isHash(e.Object):
 		return &e, hash, fmt.Errorf("is damaged: %q is no hash", e.Object)
@@ -131,6 +131,18 @@ func (s *Store) Note(hash string) (*record.Note, error) {
 		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is not a note"}
 	}
 	return n, err
+}
+
+// Score returns the mutation score with a hash.
+func (s *Store) Score(hash string) (*record.Score, error) {
+	m, err := decode(s, hash, record.ReadScore)
+	if err == nil && (m.Kernel.SHA256 == "" || m.Fates == nil) {
+		return nil, Problem{filepath.ToSlash(objectFile(hash)), "is not a score"}
+	}
+	if err == nil {
+		m.Kernel.Name = nameToday(m.Kernel.Name)
+	}
+	return m, err
 }
 
 // decode reads an object.

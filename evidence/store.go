@@ -102,6 +102,18 @@ func (s *Store) AddNote(n *record.Note) (hash string, err error) {
 	return s.add(n, noteEntry(n, r))
 }
 
+// AddScore adds a mutation score and returns its hash. The PTX of its kernel must be in the
+// store; see [Store.AddText].
+func (s *Store) AddScore(m *record.Score) (hash string, err error) {
+	if m.Schema != record.Schema {
+		return "", fmt.Errorf("a score of schema %d: this version writes %d", m.Schema, record.Schema)
+	}
+	if _, err := s.Text(m.Kernel.SHA256); err != nil {
+		return "", fmt.Errorf("the PTX of the kernel of the score: %w", err)
+	}
+	return s.add(m, scoreEntry(m))
+}
+
 func recordEntry(r *record.Record) Entry {
 	return Entry{Kind: Record, Time: r.Build.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name}
 }
@@ -112,6 +124,10 @@ func verdictEntry(v *record.Verdict, r *record.Record) Entry {
 
 func noteEntry(n *record.Note, r *record.Record) Entry {
 	return Entry{Kind: Note, Time: n.Time, Kernel: r.Kernel.Name, Device: r.Build.Device.Name, Judges: n.Record}
+}
+
+func scoreEntry(m *record.Score) Entry {
+	return Entry{Kind: Score, Time: m.Build.Time, Kernel: m.Kernel.Name, Device: m.Build.Device.Name}
 }
 
 // add writes an object and its entry.

@@ -100,16 +100,24 @@ func textsOf(r *record.Record) (hashes []string) {
 // copyTexts copies the texts that a record of another store names.
 func (s *Store) copyTexts(from *Store, r *record.Record) error {
 	for _, hash := range textsOf(r) {
-		if _, err := s.Text(hash); err == nil {
-			continue
-		}
-		text, err := from.Text(hash)
-		if err != nil {
+		if err := s.copyText(from, hash); err != nil {
 			return err
 		}
-		if err := s.writeText(hash, []byte(text)); err != nil {
-			return s.explain(err)
-		}
+	}
+	return nil
+}
+
+// copyText copies a text of another store, unless it is present.
+func (s *Store) copyText(from *Store, hash string) error {
+	if _, err := s.Text(hash); err == nil {
+		return nil
+	}
+	text, err := from.Text(hash)
+	if err != nil {
+		return err
+	}
+	if err := s.writeText(hash, []byte(text)); err != nil {
+		return s.explain(err)
 	}
 	return nil
 }

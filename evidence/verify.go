@@ -36,6 +36,7 @@ type verification struct {
 	records  []*Item
 	verdicts []Judgement
 	notes    []Remark
+	scores   []ScoreOfKernel
 }
 
 func (s *Store) verify() *verification {
@@ -157,6 +158,18 @@ func (v *verification) object(e *Entry) {
 			v.notes = append(v.notes, Remark{e.Object, e.Seq, note})
 			v.Counts.add(Note)
 		}
+	case Score:
+		score, err := v.store.Score(e.Object)
+		if err != nil {
+			v.damaged(err)
+			return
+		}
+		want = scoreEntry(score)
+		if !again {
+			v.scores = append(v.scores, ScoreOfKernel{e.Object, e.Seq, score})
+			v.Counts.add(Score)
+			v.checkText(score.Kernel.SHA256)
+		}
 	}
 	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object
 	if !want.Time.Equal(e.Time) {
@@ -175,16 +188,21 @@ func (v *verification) object(e *Entry) {
 // textsOf checks the PTX texts that a record names.
 func (v *verification) textsOf(r *record.Record) {
 	for _, hash := range textsOf(r) {
-		if v.texts[hash] {
-			continue
-		}
-		v.texts[hash] = true
-		if _, err := v.store.Text(hash); err != nil {
-			v.damaged(err)
-			continue
-		}
-		v.Texts++
+		v.checkText(hash)
 	}
+}
+
+// checkText checks a PTX text, once.
+func (v *verification) checkText(hash string) {
+	if v.texts[hash] {
+		return
+	}
+	v.texts[hash] = true
+	if _, err := v.store.Text(hash); err != nil {
+		v.damaged(err)
+		return
+	}
+	v.Texts++
 }
 
 func (v *verification) damaged(err error) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -142,9 +143,14 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 	if out, err = b.run(ctx); err == nil {
 		again, err = b.runOver(ctx, antidote)
 	}
+	m.ended = err
 	if err != nil {
-		if ctx.Err() != nil {
+		var bug *device.Bug
+		switch {
+		case ctx.Err() != nil:
 			return out, ctx.Err()
+		case errors.As(err, &bug):
+			return out, err // the kernel is not to blame
 		}
 		c.Failure = strings.TrimSpace(err.Error())
 		return out, nil
@@ -182,6 +188,7 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	o.LSE = nil
 	format := string(m.s.Problem.Format)
 	switch {
+	case m.brief:
 	case len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, &o)) > 0:
 		return blame(m.s, c, r, in, got)
 	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, c)) > 0:

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ const fewSMs = 3
 
 // mostWatched is the number of instructions per warp after which a kernel under the checkers
 // counts as endless. The presets need a hundredth of it on the shapes of the plans.
-const mostWatched = 1 << 24
+const mostWatched uint64 = 1 << 24
 
 // defects runs the kernel under all checkers, on several shapes and in several orders of
 // warps, and compares the outputs. Each order also has its own numbers of SMs and launches and its
@@ -90,7 +91,8 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Sh
 func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, error) {
 	checker, suspect := check.New(), newSuspectWatch(m.s)
 	dev, err := emulator(m.emulated(), emu.Options{
-		Schedule: schedule, Moment: schedule, Observer: observe.Tee(checker, suspect), GuardShared: true, KeepGoing: true, MaxInstructions: mostWatched, Output: io.Discard,
+		Schedule: schedule, Moment: schedule, Observer: observe.Tee(checker, suspect), GuardShared: true, KeepGoing: true,
+		MaxInstructions: cmp.Or(m.limit, mostWatched), Output: io.Discard,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -112,8 +114,13 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 	suspect.expect(b)
 	err = b.work.Run(ctx)
 	found := append(checker.Findings(), suspect.findings()...)
-	if ctx.Err() != nil {
+	m.ended = err
+	var bug *device.Bug
+	switch {
+	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
+	case errors.As(err, &bug):
+		return nil, nil, err
 	}
 	if err != nil {
 		if errs, _ := finding.Count(found); errs == 0 {

@@ -64,6 +64,11 @@ type measurement struct {
 	dev   device.Device
 	own   bool // whether dev was opened here
 	dim   int  // the head dimension of shapes that leave it open
+	// limit is the number of instructions that a warp may execute under the checkers; 0 is
+	// mostWatched.
+	limit uint64
+	brief bool  // do not look for the causes of errors
+	ended error // why the last launch failed, or nil
 }
 
 func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, error) {

@@ -211,12 +211,12 @@
 //	"shapes"    those that it has errors or times of
 //	"outcome", "why", "verdict"   of the newest verdict, with its hash; or ""
 //
-// evidence show writes one object: "hash", "kind" ("record" or "verdict"), "seq", its
+// evidence show writes one object: "hash", "kind" ("record", "verdict", "note" or "score"), "seq", its
 // number in the log, "object", the file as it is (attest/record.Record or Verdict), and
 // "verdicts" and "notes", the hashes of those on a record. With --kernel it writes "kernel", the name,
 // and "ptx" and "abi", the files.
 //
-// evidence verify writes one object: "entries", "records", "verdicts", "remarks" (notes) and "texts" (PTX of
+// evidence verify writes one object: "entries", "records", "verdicts", "remarks" (notes), "scores" and "texts" (PTX of
 // kernels) that are in order, "head", the hash of the newest entry, and "problems" and
 // "notes", lists of "path" and "what".
 //
@@ -224,10 +224,10 @@
 // "outcome", lists of "what", "a", "b" where texts differ; "resources", "errors" and
 // "times", lists of "what", "a", "b", "ratio", null where one has no such figure.
 //
-// evidence export writes one object: "records", "verdicts", "remarks", "head", the hash of the newest
+// evidence export writes one object: "records", "verdicts", "remarks", "scores", "head", the hash of the newest
 // entry, and "bytes".
 //
-// evidence import writes one object per folder or file: "from", "records", "verdicts", "remarks",
+// evidence import writes one object per folder or file: "from", "records", "verdicts", "remarks", "scores",
 // "known".
 //
 // evidence note writes one object: "note" and "record", two hashes. With --file it writes one

@@ -146,13 +146,14 @@ func evidenceShow(x *archive.Archive) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show HASH",
 		Short: "Show one record or verdict in full",
-		Long: `Show a record with the verdicts on it, or a verdict with the record that it judged.
+		Long: `Show a record with the verdicts on it, a verdict with the record that it judged, or a
+mutation score.
 
 With --kernel, write the kernel of the record to a folder instead, so that it can be run
 again: its PTX as kernel.ptx and its call as kernel.json.
 
-JSON: {"hash", "kind", "seq", "object", "verdicts", "notes"}. "kind" is "record", "verdict"
-or "note", "object" is what the file holds, "verdicts" and "notes" are the hashes of those
+JSON: {"hash", "kind", "seq", "object", "verdicts", "notes"}. "kind" is "record", "verdict",
+"note" or "score", "object" is what the file holds, "verdicts" and "notes" are the hashes of those
 that belong to a record.
 With --kernel: {"kernel", "ptx", "abi"}, the name and the two files.`,
 		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate again/kernel.ptx",
@@ -174,7 +175,7 @@ listed as notes.
 The head is the hash of the newest entry. If you note it, you can check later that no entry
 before it was changed: the chain still has an entry with that hash.
 
-JSON: {"entries", "records", "verdicts", "remarks", "texts", "head", "problems": [{"path", "what"}],
+JSON: {"entries", "records", "verdicts", "remarks", "scores", "texts", "head", "problems": [{"path", "what"}],
 "notes": [{"path", "what"}]}.`,
 		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
 		Args:    noArgs,
@@ -208,7 +209,7 @@ func evidenceExport(x *archive.Archive) *cobra.Command {
 GPU. The file is a compressed tar of the folder. attest evidence import adds it to another
 folder, where the hashes stay the same. Damaged evidence is refused. - is standard output.
 
-JSON: {"records", "verdicts", "remarks", "head", "bytes"}; head is the hash of the newest entry,
+JSON: {"records", "verdicts", "remarks", "scores", "head", "bytes"}; head is the hash of the newest entry,
 which verify shows too. It goes to standard error when the file is standard output.`,
 		Example: `  attest evidence export h200.tar.gz
   ssh box attest/attest evidence export - --evidence attest/.attest > h200.tar.gz
@@ -226,7 +227,7 @@ func evidenceImport(x *archive.Archive) *cobra.Command {
 export or tar wrote, in the given order. - is standard input. Records that are present are
 not added again. A damaged folder or file is refused, and the import stops there.
 
-JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "known"}: how many
+JSON, one object per folder or file: {"from", "records", "verdicts", "remarks", "scores", "known"}: how many
 were added, and how many were present already.`,
 		Example: `  attest evidence import h200.tar.gz
   attest evidence import monday.tar.gz tuesday.tar.gz

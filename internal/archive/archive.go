@@ -126,6 +126,9 @@ func (a *Archive) Items(hashes ...string) (items []*evidence.Item, err error) {
 
 // item returns the record of an entry with all its verdicts.
 func (a *Archive) item(s *evidence.Store, e evidence.Entry) (*evidence.Item, error) {
+	if e.Kind == evidence.Score {
+		return nil, fmt.Errorf("%s is a mutation score, not a record; attest evidence show prints it", e.Object[:10])
+	}
 	hash := e.Object
 	if e.Judges != "" {
 		hash = e.Judges

@@ -24,7 +24,10 @@ func (a *Archive) Note(prefix string, n record.Note) error {
 		return err
 	}
 	n.Schema, n.Record, n.Time = record.Schema, e.Object, time.Now().UTC()
-	if e.Kind != evidence.Record {
+	switch e.Kind {
+	case evidence.Score:
+		return fmt.Errorf("%s is a mutation score; notes are about records", e.Object[:10])
+	case evidence.Verdict, evidence.Note:
 		n.Record = e.Judges
 	}
 	hash, err := s.AddNote(&n)

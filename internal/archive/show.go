@@ -12,6 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 // Object is the JSON of attest evidence show.
@@ -24,7 +25,7 @@ type Object struct {
 	Notes    []string        `json:"notes"`    // the hashes of the notes about a record
 }
 
-// Show prints a record with the verdicts on it, or a verdict. With a folder, it writes the
+// Show prints a record with the verdicts on it, a verdict, a note or a mutation score. With a folder, it writes the
 // kernel of the record there instead.
 func (a *Archive) Show(prefix, kernelTo string) error {
 	s, err := a.open()
@@ -34,6 +35,9 @@ func (a *Archive) Show(prefix, kernelTo string) error {
 	e, err := s.Find(prefix)
 	if err != nil {
 		return err
+	}
+	if e.Kind == evidence.Score && kernelTo == "" {
+		return a.showScore(s, e)
 	}
 	item, err := a.item(s, e)
 	if err != nil {
@@ -60,6 +64,23 @@ func (a *Archive) Show(prefix, kernelTo string) error {
 		a.pointTo(item)
 	default:
 		report.WriteRecord(a.Env, item, a.Env.OutStyle())
+	}
+	return nil
+}
+
+// showScore prints a mutation score.
+func (a *Archive) showScore(s *evidence.Store, e evidence.Entry) error {
+	score, err := s.Score(e.Object)
+	if err != nil {
+		return a.explain(err)
+	}
+	if a.Env.JSON {
+		return a.showJSON(s, e, nil)
+	}
+	report.WriteScore(a.Env, score, func(record.Mutant) string { return "" }, a.Env.OutStyle())
+	title, why, notes := report.ScoreLines(score)
+	for _, line := range append([]string{title + ": " + why}, notes...) {
+		fmt.Fprintf(a.Env, "  %s\n", line)
 	}
 	return nil
 }

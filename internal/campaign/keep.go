@@ -74,3 +74,17 @@ func (k *Keeper) keep(r *record.Record, v *record.Verdict, kernels ...*lab.Subje
 	}
 	return hash, verdict, nil
 }
+
+// keepScore adds a mutation score and the PTX of its kernel. The hash is "" if nothing is kept.
+func (k *Keeper) keepScore(score *record.Score, s *lab.Subject) (hash string, err error) {
+	if k.store == nil {
+		return "", nil
+	}
+	if _, err := k.store.AddText(s.PTX); err != nil {
+		return "", fmt.Errorf("--evidence: %w", err)
+	}
+	if hash, err = k.store.AddScore(score); err != nil {
+		return "", fmt.Errorf("--evidence: %w", err)
+	}
+	return hash, nil
+}

@@ -39,6 +39,9 @@ func (v *View) Compare() string {
 			"Speedups are ratios of medians with 95 % intervals, from runs in which both kernels took turns.\n")
 	}
 	b.WriteString(v.targetsMarkdown())
+	if len(v.Scores) > 0 {
+		fmt.Fprintf(&b, "\n## Mutation scores\n\n%s", v.ScoreTable().Markdown())
+	}
 	fmt.Fprintf(&b, "\n%s.\n", capital(chainLine(v.Check)))
 	return b.String()
 }

@@ -36,6 +36,7 @@ var sections = []section{
 	occupancySection,
 	predictionsSection,
 	statusSection,
+	scoresSection,
 	kernelsSection,
 	earlierSection,
 	historySection,

@@ -17,7 +17,11 @@ const Nothing = "no evidence yet: attest gate writes it"
 // WriteText writes the verdicts and the times for a terminal.
 func (v *View) WriteText(w io.Writer, style term.Style) {
 	if len(v.Items) == 0 {
-		fmt.Fprintln(w, Nothing)
+		if len(v.Scores) > 0 {
+			v.writeScores(w, style)
+		} else {
+			fmt.Fprintln(w, Nothing)
+		}
 		if !v.Check.OK() {
 			fmt.Fprintln(w, chainLine(v.Check))
 		}
@@ -35,7 +39,16 @@ func (v *View) WriteText(w io.Writer, style term.Style) {
 	if len(v.Shapes) == 0 {
 		fmt.Fprintf(w, "\nnothing was timed: %s\n", term.Clean(orElse(strings.Join(v.Skipped(), "; "), "no record has times")))
 	}
+	v.writeScores(w, style)
 	fmt.Fprintf(w, "\n%s\n", chainLine(v.Check))
+}
+
+// writeScores writes the mutation scores, if there are any.
+func (v *View) writeScores(w io.Writer, style term.Style) {
+	if len(v.Scores) > 0 {
+		fmt.Fprintf(w, "\n%s\n", style.Bold("mutation scores"))
+		v.ScoreTable().WriteText(w, "  ", style)
+	}
 }
 
 // writeConfigs writes the configurations that the short names of kernels leave out.

@@ -19,6 +19,7 @@ type View struct {
 	Items   []*evidence.Item // in the order in which they were added
 	Kernels []*Kernel        // in the order of their first records, which is that of the ladder
 	Shapes  []*Shape         // what was timed: one entry per device and shape
+	Scores  []evidence.ScoreOfKernel
 	Check   *evidence.Check
 
 	targets *targets.File // nil without targets
@@ -59,7 +60,7 @@ func New(c *evidence.Contents) *View { return newView(c, false) }
 // newView arranges records. With apart, each record is a kernel of its own: a run lists what
 // it judged.
 func newView(c *evidence.Contents, apart bool) *View {
-	v := &View{Items: c.Items, Check: c.Check}
+	v := &View{Items: c.Items, Scores: c.Scores, Check: c.Check}
 	byID := map[identity]*Kernel{}
 	for _, item := range c.Items {
 		id := identify(item.Record)

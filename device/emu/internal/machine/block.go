@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -104,7 +105,10 @@ func (c *cluster) run() (moved, ended bool) {
 			}
 			if w.steps > c.limit && len(w.splits) > 0 {
 				w.PC = w.splits[0].pc
-				w.splits[0].f.Raise(-1, "a warp has executed more than the limit of %d instructions", c.limit)
+				flt := w.fault(w.splits[0].f, -1, fmt.Sprintf("a warp has executed more than the limit of %d instructions", c.limit))
+				flt.Endless = true
+				b.faulted(flt)
+				panic(flt)
 			}
 			moved = moved || b.version != before
 			ended = ended && len(w.splits) == 0

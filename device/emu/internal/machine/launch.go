@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -253,14 +254,15 @@ func (l *launch) close(c *cluster) {
 	l.out.emit(c.index, text)
 }
 
-// recoverFault turns a raised fault into an error.
+// recoverFault turns a raised fault into an error. A mistake of the emulator becomes an error
+// too, so that one kernel cannot end a program that runs many.
 func recoverFault(err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case *device.Fault:
 		*err = r
 	case runtime.Error:
-		panic(r)
+		*err = &device.Bug{Reason: r, Stack: string(debug.Stack())}
 	default:
 		*err = fmt.Errorf("%v", r)
 	}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/campaign"
+	"github.com/GOATnote-Inc/attest/internal/cli"
+	"github.com/GOATnote-Inc/attest/internal/mutate"
+	"github.com/GOATnote-Inc/attest/internal/term"
+)
+
+func mutateCommand(env *cli.Env) *cobra.Command {
+	x := &campaign.Mutate{}
+	c := &cobra.Command{
+		Use:   "mutate KERNEL…",
+		Short: "Measure how many planted mistakes the gates find in a kernel",
+		Long: `Measure how many planted mistakes the gates find in a kernel: its mutation score.
+
+  attest mutate stage3b
+
+A mutant is the kernel with one small mistake. Each mutant passes the verifier and runs
+through the defects and the correctness gate on the emulator, until a gate is red: the
+mutant is killed. A mutant that executes several times as many instructions as the kernel,
+or whose threads wait for each other, is killed as a hang. The operators are:
+
+` + operatorsHelp() + `
+The mutants of the synchronisation are all tried, and --count others, drawn with --seed in
+equal shares from the operators and the regions of the kernel: prologue, main loop and
+epilogue.
+
+A mutant that passes the gates is compared with the kernel on more sizes and inputs, and
+runs under the checkers with more tiles of keys than the kernel's ring has stages:
+
+  equivalent  the same bits everywhere: not proven wrong
+  accurate    other bits, and errors against float64 of the same size
+  wrong       larger errors, a race or a failure: the gates should have found it
+
+  score = killed / (killed + wrong)
+
+The exit code is 1 when a score is below --min-score, or when the emulator fails on a mutant
+because of a mistake in attest. Ctrl-C prints the score of the mutants that were tried.
+
+JSON, one object per kernel: {"kernel", "build", "plan", "seed", "possible", "tried", "sync",
+"interrupted", "fates", "killers", "tallies": [{"operator", "region", "fates"}], "share",
+"interval", "survivors", "failures": [{"operator", "region", "part", "func", "line", "source",
+"before", "after", "fate", "why", "at"}], "min_score", "ok", "hash", "out"}; share is from 0
+to 1, and survivors has the wrong and the accurate ones.`,
+		Example: `  attest mutate stage3b
+  attest mutate hopper-pair --count 300 --seed 7
+  attest mutate stage3a+swizzle --plan full --min-score 95
+  attest mutate --ptx mine.ptx --abi mine.json
+  attest mutate stage5 --count 0                 only the synchronisation
+  attest mutate stage5 --json | jq '.survivors[] | select(.fate == "wrong")'`,
+		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },
+	}
+	kernelFlags(c, &x.Selection)
+	headDimFlag(c, &x.HeadDim)
+	keepFlag(c, &x.Dir, evidence.Dir, "scores")
+	f := c.Flags()
+	f.StringVar(&x.Plan, "plan", "quick", "what the gates measure: smoke, quick or full")
+	f.IntVar(&x.Count, "count", 100, "number of mutants to try beside those of the synchronisation")
+	f.Uint64Var(&x.Seed, "seed", 1, "seed of the sample")
+	f.IntVar(&x.Jobs, "jobs", runtime.NumCPU(), "number of mutants that run at once")
+	f.Float64Var(&x.MinScore, "min-score", 99, "least score in percent")
+	f.StringVar(&x.Out, "out", "mutants", "folder to write wrong survivors to; \"\" writes none")
+	complete(c, "plan", campaign.PlanNames...)
+	return c
+}
+
+// operatorsHelp returns one line of help per operator.
+func operatorsHelp() string {
+	var b strings.Builder
+	t := term.Table{Indent: "  "}
+	for _, o := range mutate.Operators {
+		t.Row(o.Name, o.Doc)
+	}
+	t.WriteTo(&b)
+	return b.String()
+}

@@ -1,0 +1,144 @@
+package mutate
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
+)
+
+// Program is the program whose mutants are made. It is not changed, so several goroutines
+// may use it.
+type Program struct {
+	module *ptx.Module
+}
+
+// Parse reads the program.
+func Parse(name, text string) (*Program, error) {
+	m, err := parse.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{module: m}, nil
+}
+
+// Mutant is the program with one change.
+type Mutant struct {
+	Operator string `json:"operator"` // the name of an operator of Operators
+	Region   Region `json:"region"`
+	Part     Part   `json:"part"`
+	Func     string `json:"func"`
+	Line     int    `json:"line"`             // in the text of the program
+	Source   string `json:"source,omitempty"` // file and line by .loc, or ""
+	Before   string `json:"before"`           // the instruction
+	After    string `json:"after"`            // the instruction in its place, or "" if it is removed
+
+	fn   *ptx.Func
+	stmt int       // the index in the body of fn
+	with *ptx.Inst // the instruction in its place; nil removes it
+}
+
+// Sync reports whether the mutant changes the synchronisation.
+func (m *Mutant) Sync() bool { return m.Operator == removeSync || m.Operator == weakenSync }
+
+// Change returns the change in one line.
+func (m *Mutant) Change() string {
+	if m.After == "" {
+		return m.Before + " is removed"
+	}
+	return m.Before + " becomes " + m.After
+}
+
+// Place returns the source line if the program has one, and the line of the text otherwise.
+func (m *Mutant) Place() string {
+	if m.Source != "" {
+		return fmt.Sprintf("line %d (%s)", m.Line, m.Source)
+	}
+	return fmt.Sprintf("line %d", m.Line)
+}
+
+// Mutants returns all mutants that the operators can make, in the order of the text. Most of
+// them pass Check.
+func (p *Program) Mutants() (all []*Mutant) {
+	for _, f := range p.module.Funcs() {
+		all = append(all, p.ofFunc(f)...)
+	}
+	return all
+}
+
+// ofFunc returns the mutants of one function.
+func (p *Program) ofFunc(f *ptx.Func) (all []*Mutant) {
+	regions := regionsOf(f)
+	recent := &recent{}
+	source := ""
+	for i, s := range f.Body {
+		switch s := s.(type) {
+		case *ptx.Loc:
+			source = fmt.Sprintf("%s:%d", path.Base(p.module.FileName(s.File)), s.Line)
+		case *ptx.Inst:
+			b, err := isa.BindInst(s)
+			if err != nil {
+				continue // the verifier accepts it, but the table does not say what it means
+			}
+			at := &site{Bound: b, body: f.Body, stmt: i, recent: recent}
+			for _, op := range Operators {
+				for _, with := range op.apply(at) {
+					if with != nil && !p.legal(with) {
+						continue
+					}
+					m := &Mutant{
+						Operator: op.Name, Region: regions[i], Part: partOf(b.Match), Func: f.Sym.Name, Line: int(s.Pos.Line), Source: source,
+						Before: s.String(), fn: f, stmt: i, with: with,
+					}
+					if with != nil {
+						m.After = with.String()
+					}
+					all = append(all, m)
+				}
+			}
+			recent.add(s)
+		}
+	}
+	return all
+}
+
+// legal reports whether the instruction table has the instruction for the program's target.
+func (p *Program) legal(in *ptx.Inst) bool {
+	m, err := isa.Resolve(in)
+	return err == nil && m.RunsOn(p.module.Version, p.module.Target)
+}
+
+// mutated returns the module with the change. It shares all other statements.
+func (p *Program) mutated(m *Mutant) *ptx.Module {
+	f := *m.fn
+	if m.with == nil {
+		f.Body = slices.Delete(slices.Clone(f.Body), m.stmt, m.stmt+1)
+	} else {
+		f.Body = slices.Clone(f.Body)
+		f.Body[m.stmt] = m.with
+	}
+	module := *p.module
+	module.Items = slices.Clone(module.Items)
+	module.Items[slices.Index(module.Items, ptx.Item(m.fn))] = &f
+	return &module
+}
+
+// Text returns the text of a mutant.
+func (p *Program) Text(m *Mutant) string { return p.mutated(m).String() }
+
+// Check returns the first error that the verifier finds in a mutant. Such a mutant is no
+// test of a gate: it never runs.
+func (p *Program) Check(m *Mutant) error {
+	for _, f := range verify.Check(p.mutated(m)) {
+		if f.Severity == finding.Error {
+			return errors.New(f.Message)
+		}
+	}
+	return nil
+}

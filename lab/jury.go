@@ -1,0 +1,365 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// Likeness is how a variant that passes the gates relates to the original.
+type Likeness string
+
+// The ways in which a variant relates to its original, on the cases of the jury. None is a
+// proof: a variant with the same bits on these cases may differ on others.
+const (
+	SameBits   Likeness = "equivalent" // the same bits everywhere
+	AsAccurate Likeness = "accurate"   // other bits, with errors of the same size
+	Wrong      Likeness = "wrong"      // larger errors, a race or a failure
+)
+
+// Comparison is the result of a comparison of a variant with its original.
+type Comparison struct {
+	Likeness Likeness `json:"likeness"`
+	Why      string   `json:"why,omitempty"` // the first difference that decides
+	At       string   `json:"at,omitempty"`  // the inputs
+}
+
+// jury compares variants that the gates let pass with the original, on more sizes and inputs
+// than the gates use.
+type jury struct {
+	cases  []juryCase
+	raced  []problem.Shape // long shapes for the checkers
+	limits []uint64        // of raced
+	mu     sync.Mutex      // guards limits
+}
+
+// juryCase is a case with the output of the original.
+type juryCase struct {
+	Case
+	once  sync.Once
+	in    *inputs
+	right outputs
+	limit uint64
+	err   error
+
+	judged   sync.Once
+	want     *ref.Result // for some rows
+	original *rowErrors
+	judgeErr error
+}
+
+// juryRows is the number of rows that are compared with float64.
+const juryRows = 512
+
+// newJury returns the cases for a kernel: lengths beside the ends of its tiles, more tiles
+// than its ring has stages, several heads and batches, and all distributions.
+func newJury(s *Subject) *jury {
+	tq, tk, stages := structure(s, "tile_q", 64), structure(s, "tile_kv", 64), structure(s, "stages", 2)
+	j := &jury{}
+	dim := dimension(s)
+	seed := uint64(1000)
+	add := func(shape problem.Shape, distributions ...string) {
+		shape.D = dim
+		if s.ServesShape(shape) != nil || s.Problem.Causal && shape.Sq > shape.Skv {
+			return
+		}
+		for _, d := range distributions {
+			seed++
+			j.cases = append(j.cases, juryCase{Case: Case{Shape: shape, Seed: seed, Distribution: d}})
+		}
+	}
+	var all []string
+	for _, d := range ref.Distributions() {
+		all = append(all, d.Name)
+	}
+	add(length(1, 2, tk+tk/2), all...)
+	for _, n := range []int{1, 2, 7, 8, 9, 15, 16, 17, 31, 33, tk - 1, tk, tk + 1, tk + 17, tq - 1, tq, tq + 1, 2*tk - 1, 2*tk + 1, 3 * tk} {
+		add(length(1, 2, n), "normal")
+	}
+	add(length(3, 5, tq+3), "normal", "outliers")
+	add(length(1, 1, (2*stages+1)*tk+5), "normal", "rising")
+	for _, p := range []problem.Shape{
+		{B: 2, Hq: 4, Hkv: 2, Sq: tq + 1, Skv: tq + 1}, {B: 1, Hq: 6, Hkv: 2, Sq: 5, Skv: 2*tk + 3}, {B: 1, Hq: 2, Hkv: 2, Sq: 2*tq + 1, Skv: 2*tq + tk + 9},
+		{B: 1, Hq: 1, Hkv: 1, Sq: tq, Skv: (4*stages+3)*tk + 1}, {B: 2, Hq: 2, Hkv: 2, Sq: tq + 9, Skv: 3},
+	} {
+		add(p, "normal")
+	}
+	for _, p := range []problem.Shape{
+		{B: 1, Hq: 1, Hkv: 1, Sq: tq + 1, Skv: (4*stages+2)*tk + 5}, length(1, 1, (2*stages+2)*tk+5), length(2, 4, tk+1), length(1, 1, 1),
+	} {
+		if p.D = dim; s.ServesShape(p) == nil && (!s.Problem.Causal || p.Sq <= p.Skv) {
+			j.raced = append(j.raced, p)
+		}
+	}
+	j.limits = make([]uint64, len(j.raced))
+	return j
+}
+
+// structure returns a size inside the kernel, or a default for a kernel that does not state
+// it.
+func structure(s *Subject, name string, otherwise int) int {
+	if n := s.Structure[name]; n > 0 {
+		return n
+	}
+	return otherwise
+}
+
+// jurySchedules are the orders of warps in which the checkers watch long shapes.
+var jurySchedules = []uint64{0, 1, 2, 3}
+
+// Compare compares a variant that passes the gates with the original. racesFirst starts with
+// the checkers.
+func (t *Trials) Compare(ctx context.Context, s *Subject, racesFirst bool) (c Comparison, err error) {
+	defer asBug(&err)
+	parts := []func(context.Context, *Subject) (Comparison, error){t.compareBits, t.compareRaces}
+	if racesFirst {
+		slices.Reverse(parts)
+	}
+	c.Likeness = SameBits
+	for _, part := range parts {
+		found, err := part(ctx, s)
+		if err != nil || found.Likeness == Wrong {
+			return found, err
+		}
+		if found.Likeness == AsAccurate {
+			c = found
+		}
+	}
+	return c, nil
+}
+
+// compareBits compares outputs.
+func (t *Trials) compareBits(ctx context.Context, s *Subject) (Comparison, error) {
+	all := Comparison{Likeness: SameBits}
+	for i := range t.jury.cases {
+		c := &t.jury.cases[i]
+		if err := c.prepare(ctx, t); err != nil {
+			return all, err
+		}
+		at := fmt.Sprintf("%v, %s, seed %d", c.Shape, c.Distribution, c.Seed)
+		out, failed, err := t.output(ctx, s, c.in, 4*c.limit)
+		switch {
+		case err != nil:
+			return all, err
+		case failed != nil:
+			return Comparison{Wrong, failed.Error(), at}, nil
+		case out.same(c.right):
+			continue
+		}
+		why, err := c.judge(ctx, t.original, out)
+		if err != nil {
+			return all, err
+		}
+		if why != "" {
+			return Comparison{Wrong, why, at}, nil
+		}
+		if all.Likeness == SameBits {
+			all = Comparison{AsAccurate, "other bits, errors of the same size", at}
+		}
+	}
+	return all, nil
+}
+
+// prepare computes the output of the original, once.
+func (c *juryCase) prepare(ctx context.Context, t *Trials) error {
+	c.once.Do(func() {
+		if c.in, c.err = newInputs(t.original, c.Case); c.err != nil {
+			return
+		}
+		for c.limit = smallLimit; ; c.limit *= 2 {
+			var failed error
+			c.right, failed, c.err = t.output(ctx, t.original, c.in, c.limit)
+			if c.err != nil || failed == nil {
+				return
+			}
+			if !errors.Is(failed, device.ErrEndless) {
+				c.err = fmt.Errorf("%s on %v: %w", t.original.Name, c.Shape, failed)
+				return
+			}
+		}
+	})
+	return c.err
+}
+
+// output runs a kernel once. failed is the error of the launch.
+func (t *Trials) output(ctx context.Context, s *Subject, in *inputs, limit uint64) (out outputs, failed, err error) {
+	dev, err := emulator(s.Target, emu.Options{MaxInstructions: limit, Output: io.Discard})
+	if err != nil {
+		return out, nil, err
+	}
+	l, err := load(dev, s, fewSMs)
+	if err != nil {
+		return out, nil, err
+	}
+	defer l.close()
+	b, err := l.set(in.shape, in.scales)
+	if err != nil {
+		return out, nil, err
+	}
+	defer b.free()
+	if err := b.write(in); err != nil {
+		return out, nil, err
+	}
+	out, failed = b.run(ctx)
+	var bug *device.Bug
+	switch {
+	case ctx.Err() != nil:
+		return out, nil, ctx.Err()
+	case errors.As(failed, &bug):
+		return out, nil, failed
+	}
+	return out, failed, nil
+}
+
+// rowErrors are the errors of an output against float64.
+type rowErrors struct {
+	mean, max       []float64 // of the elements of each row
+	rms             float64
+	meanAll, maxAll float64 // the means of mean and of max
+	lse             float64 // the largest error of the log-sum-exp
+}
+
+// How much larger the errors of an accurate variant may be. Another rounding moves the errors
+// of single rows a lot and their average a little.
+const (
+	moreRMS  = 1.1
+	moreRow  = 3
+	leastLSE = 1e-5
+)
+
+// judge returns why an output that differs from the original's is less accurate, or "".
+func (c *juryCase) judge(ctx context.Context, s *Subject, out outputs) (string, error) {
+	c.judged.Do(func() {
+		opt := ref.For(s.Problem)
+		opt.Rows = ref.Rows(c.Shape, juryRows, c.Seed)
+		if c.want, c.judgeErr = ref.Attention(ctx, c.in.q, c.in.k, c.in.v, opt); c.judgeErr == nil {
+			c.original, c.judgeErr = c.errors(s, c.right)
+		}
+	})
+	if c.judgeErr != nil {
+		return "", c.judgeErr
+	}
+	have, err := c.errors(s, out)
+	if err != nil {
+		return "", err
+	}
+	was := c.original
+	last := c.lastBit(s)
+	if !(have.rms <= moreRMS*was.rms+last/4) {
+		return fmt.Sprintf("the rms error is %.3g, that of the original %.3g", have.rms, was.rms), nil
+	}
+	for i, row := range c.want.Rows {
+		if mean, most := have.mean[i], moreRow*max(was.mean[i], was.meanAll)+last; !(mean <= most) {
+			return fmt.Sprintf("batch %d, head %d, row %d: the mean error is %.3g, that of the original %.3g", row.B, row.H, row.S, mean, was.mean[i]), nil
+		}
+		if x, most := have.max[i], moreRow*max(was.max[i], was.maxAll)+last; !(x <= most) {
+			return fmt.Sprintf("batch %d, head %d, row %d: the largest error is %.3g, that of the original %.3g", row.B, row.H, row.S, x, was.max[i]), nil
+		}
+	}
+	if !(have.lse <= 2*was.lse+leastLSE) {
+		return fmt.Sprintf("the error of the log-sum-exp is %.3g, that of the original %.3g", have.lse, was.lse), nil
+	}
+	return "", nil
+}
+
+// lastBit returns the spacing of output numbers at the largest one.
+func (c *juryCase) lastBit(s *Subject) float64 {
+	var most float64
+	for _, x := range c.want.O {
+		most = max(most, math.Abs(x))
+	}
+	bits := map[problem.Format]float64{problem.BF16: 7, problem.F32: 23}[s.Problem.Output]
+	if bits == 0 {
+		bits = 10
+	}
+	return most * math.Exp2(-bits)
+}
+
+// errors measures the errors of an output.
+func (c *juryCase) errors(s *Subject, out outputs) (*rowErrors, error) {
+	got, err := outputTensor(s, c.Shape.Q(), out.o)
+	if err != nil {
+		return nil, err
+	}
+	d := c.Shape.D
+	n := len(c.want.Rows)
+	e := &rowErrors{mean: make([]float64, n), max: make([]float64, n)}
+	row := make([]float64, d)
+	for i, at := range c.want.Rows {
+		got.Row(at.B, at.H, at.S, row)
+		for col, x := range row {
+			off := math.Abs(x - c.want.O[i*d+col])
+			e.mean[i] += off / float64(d)
+			if !(off <= e.max[i]) { // NaN is the worst
+				e.max[i] = off
+			}
+			e.rms += off * off / float64(n*d)
+		}
+		e.meanAll += e.mean[i] / float64(n)
+		e.maxAll += e.max[i] / float64(n)
+	}
+	e.rms = math.Sqrt(e.rms)
+	if out.lse != nil {
+		lse, err := c.want.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if e.lse = lse.Max; lse.NotFinite > 0 {
+			e.lse = math.Inf(1)
+		}
+	}
+	return e, nil
+}
+
+// compareRaces runs long shapes under the checkers. Only the long ones reuse every stage of a
+// ring several times.
+func (t *Trials) compareRaces(ctx context.Context, s *Subject) (Comparison, error) {
+	for i, shape := range t.jury.raced {
+		limit, err := t.raceLimit(ctx, i)
+		if err != nil {
+			return Comparison{}, err
+		}
+		m, err := t.measurement(s, limit)
+		if err != nil {
+			return Comparison{}, err
+		}
+		m.p.Defects.Schedules = jurySchedules
+		if err := m.watchUntilRed(ctx, shape); err != nil {
+			return Comparison{}, err
+		}
+		at := fmt.Sprintf("%v under the checkers", shape)
+		for _, f := range m.r.Defects.Found {
+			if f.Severity == finding.Error {
+				return Comparison{Wrong, fmt.Sprintf("%s at line %d: %s", f.Kind, f.Line, f.Message), at}, nil
+			}
+		}
+		if m.r.Defects.Depends {
+			return Comparison{Wrong, "the output depends on the order in which warps run", at}, nil
+		}
+	}
+	return Comparison{Likeness: SameBits}, nil
+}
+
+// raceLimit returns the limit of instructions for a long shape.
+func (t *Trials) raceLimit(ctx context.Context, i int) (uint64, error) {
+	t.jury.mu.Lock()
+	defer t.jury.mu.Unlock()
+	if t.jury.limits[i] == 0 {
+		step := trialStep{watch: true, shape: t.jury.raced[i]}
+		if err := t.findLimit(ctx, &step); err != nil {
+			return 0, err
+		}
+		t.jury.limits[i] = step.limit
+	}
+	return t.jury.limits[i], nil
+}

@@ -1,0 +1,267 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// Trials judges variants of a kernel on the emulator, by the defects and the correctness gate.
+// A variant has the call of the kernel and another text. Trials ends at the first red result
+// and tries cheap steps first, so it judges most wrong variants in a fraction of the time of
+// Measure. It is safe for concurrent use.
+type Trials struct {
+	original *Subject
+	plan     Plan
+	steps    []trialStep // cheap ones first
+	jury     *jury
+}
+
+// trialStep is one run of the gates: a case, or a shape under the checkers.
+type trialStep struct {
+	watch bool
+	shape problem.Shape // under the checkers
+	one   Case          // without checkers
+	// limit is the number of instructions that a warp may execute: four to eight times as many
+	// as a warp of the original needs.
+	limit uint64
+}
+
+// cost estimates the time of a step.
+func (s *trialStep) cost(schedules int) float64 {
+	if s.watch {
+		return float64(schedules) * weightChecked * weight(s.shape)
+	}
+	return weight(s.one.Shape)
+}
+
+func (s *trialStep) String() string {
+	if s.watch {
+		return fmt.Sprintf("%v under the checkers", s.shape)
+	}
+	return fmt.Sprintf("%v, %s, seed %d", s.one.Shape, s.one.Distribution, s.one.Seed)
+}
+
+// Killed says how a variant was found to be wrong.
+type Killed struct {
+	By  string `json:"by"`  // "defects", "correctness" or "hang"
+	Why string `json:"why"` // the first reason of the gate
+	At  string `json:"at"`  // the inputs
+}
+
+// The values of Killed.By. A variant hangs if its threads wait for each other, or if a warp
+// executes several times as many instructions as a warp of the original.
+const (
+	ByDefects     = string(record.DefectsGate)
+	ByCorrectness = string(record.CorrectnessGate)
+	ByHang        = "hang"
+)
+
+// Invalid is the error of a variant that the emulator refuses to load.
+type Invalid struct{ Err error }
+
+func (e *Invalid) Error() string { return e.Err.Error() }
+func (e *Invalid) Unwrap() error { return e.Err }
+
+// NewTrials measures the original by a plan: it must pass the gates. The plan runs on the
+// emulator. progress, if not nil, is called before each step.
+func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*Trials, error) {
+	p.Device, p.Times, p.Baseline, p.Counters, p.Targets = nil, nil, nil, problem.Shape{}, nil
+	p.KeepGoing = true // resources may be exceeded: a trial does not judge them
+	if p.References == nil {
+		p.References = &References{}
+	}
+	r, err := Measure(ctx, s, p, progress)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gate.Judge(&record.Record{Kernel: r.Kernel, Defects: r.Defects, Correctness: r.Correctness}).Gates {
+		if g.Status == record.Red {
+			return nil, fmt.Errorf("%s fails the %s gate itself, so its variants prove nothing: %s", s.Name, g.Name, g.Summary)
+		}
+	}
+	t := &Trials{original: s, plan: p, jury: newJury(s)}
+	for _, shape := range r.Defects.Shapes {
+		t.steps = append(t.steps, trialStep{watch: true, shape: shape})
+	}
+	for _, c := range r.Correctness.Cases {
+		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution}})
+	}
+	slices.SortStableFunc(t.steps, func(a, b trialStep) int {
+		return cmp.Compare(a.cost(len(p.Defects.Schedules)), b.cost(len(p.Defects.Schedules)))
+	})
+	for i := range t.steps {
+		if err := t.findLimit(ctx, &t.steps[i]); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// smallLimit is the first limit that findLimit tries.
+const smallLimit = 1 << 14
+
+// findLimit sets the limit of a step. The emulator does not report the instructions of one
+// warp, so findLimit raises the limit until the original ends within it.
+func (t *Trials) findLimit(ctx context.Context, s *trialStep) error {
+	for s.limit = smallLimit; s.limit < 1<<34; s.limit *= 2 {
+		killed, err := t.try(ctx, t.original, s)
+		switch {
+		case err != nil:
+			return err
+		case killed == nil:
+			s.limit *= 4
+			return nil
+		case killed.By != ByHang:
+			return fmt.Errorf("%s fails the %s gate on %s: %s", t.original.Name, killed.By, s, killed.Why)
+		}
+	}
+	return fmt.Errorf("%s does not end on %s", t.original.Name, s)
+}
+
+// Variant returns the kernel with another text.
+func (t *Trials) Variant(text string) *Subject {
+	s, k := *t.original, *t.original.Kernel
+	k.PTX = text
+	s.Kernel = &k
+	return &s
+}
+
+// Kill judges a variant. It returns nil if the variant passes the gates. checkersFirst starts
+// with the checkers, which find mistakes in the synchronisation sooner. The error is an
+// *Invalid if the variant cannot be loaded, and a *device.Bug if the emulator failed.
+func (t *Trials) Kill(ctx context.Context, s *Subject, checkersFirst bool) (*Killed, error) {
+	steps := slices.Clone(t.steps)
+	if checkersFirst {
+		slices.SortStableFunc(steps, func(a, b trialStep) int {
+			switch {
+			case a.watch == b.watch:
+				return 0
+			case a.watch:
+				return -1
+			}
+			return 1
+		})
+	}
+	if err := t.loads(s); err != nil {
+		return nil, err
+	}
+	for i := range steps {
+		if killed, err := t.try(ctx, s, &steps[i]); killed != nil || err != nil {
+			return killed, err
+		}
+	}
+	return nil, nil
+}
+
+// loads returns an *Invalid if the emulator refuses a variant.
+func (t *Trials) loads(s *Subject) (err error) {
+	defer asBug(&err)
+	dev, err := emulator(s.Target, emu.Options{})
+	if err != nil {
+		return err
+	}
+	l, err := load(dev, s, fewSMs)
+	if err != nil {
+		return &Invalid{err}
+	}
+	return l.close()
+}
+
+// try judges a variant by one step.
+func (t *Trials) try(ctx context.Context, s *Subject, step *trialStep) (killed *Killed, err error) {
+	defer asBug(&err)
+	m, err := t.measurement(s, step.limit)
+	if err != nil {
+		return nil, err
+	}
+	var name string
+	if step.watch {
+		name, err = ByDefects, m.watchUntilRed(ctx, step.shape)
+	} else {
+		name, err = ByCorrectness, m.caseAlone(ctx, step.one)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range gate.Judge(m.r).Gates {
+		if g.Status != record.Red {
+			continue
+		}
+		if errors.Is(m.ended, device.ErrEndless) || errors.Is(m.ended, device.ErrDeadlock) {
+			name = ByHang
+		}
+		return &Killed{By: name, Why: g.Reasons[0], At: step.String()}, nil
+	}
+	return nil, nil
+}
+
+// asBug turns a panic into an error.
+func asBug(err *error) {
+	if r := recover(); r != nil {
+		*err = &device.Bug{Reason: r, Stack: string(debug.Stack())}
+	}
+}
+
+// measurement returns a measurement of a variant that judges only what a trial measures.
+func (t *Trials) measurement(s *Subject, limit uint64) (*measurement, error) {
+	dev, err := emulator(s.Target, emu.Options{MaxInstructions: limit, Output: io.Discard})
+	if err != nil {
+		return nil, err
+	}
+	k := record.Kernel{Name: s.Name, Format: string(s.Problem.Format), Problem: record.Problem{Attention: s.Problem}}
+	return &measurement{s: s, p: t.plan, meter: &meter{}, dev: dev, limit: limit, brief: true, r: &record.Record{Schema: record.Schema, Kernel: k}}, nil
+}
+
+// watchUntilRed runs a shape under the checkers, one schedule after the other, until there is
+// an error or the output differs.
+func (m *measurement) watchUntilRed(ctx context.Context, shape problem.Shape) error {
+	in, err := newInputs(m.s, Case{Shape: shape, Seed: 1, Distribution: "normal"})
+	if err != nil {
+		return err
+	}
+	d := &record.Defects{Shapes: []problem.Shape{shape}, Schedules: m.p.Defects.Schedules}
+	m.r.Defects = d
+	var first *outputs
+	for _, schedule := range m.p.Defects.Schedules {
+		found, out, err := m.watchOnce(ctx, in, schedule)
+		if err != nil {
+			return err
+		}
+		d.Add(shape, found...)
+		if first == nil {
+			first = out
+		}
+		d.Depends = out != nil && !first.same(*out)
+		if out == nil || d.Errors > 0 || d.Depends {
+			return nil
+		}
+	}
+	return nil
+}
+
+// caseAlone runs one case in memory of its own.
+func (m *measurement) caseAlone(ctx context.Context, one Case) (err error) {
+	l, err := load(m.dev, m.s, fewSMs)
+	if err != nil {
+		return err
+	}
+	table := &table{loaded: l}
+	defer func() { err = errors.Join(err, table.clear(true), l.close()) }()
+	c, err := m.judgeCase(ctx, table, one)
+	if err != nil {
+		return err
+	}
+	m.r.Correctness = &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{c}}
+	return nil
+}
