@@ -64,7 +64,8 @@ const juryRows = 512
 // newJury returns the cases for a kernel: lengths beside the ends of its tiles, more tiles
 // than its ring has stages, several heads and batches, and all distributions.
 func newJury(s *Subject) *jury {
-	tq, tk, stages := structure(s, "tile_q", 64), structure(s, "tile_kv", 64), structure(s, "stages", 2)
+	of := structureOf(s.Kernel)
+	tq, tk, ring := of.tileQ, of.tileKV, of.ring
 	j := &jury{}
 	dim := dimension(s)
 	seed := uint64(1000)
@@ -87,15 +88,15 @@ func newJury(s *Subject) *jury {
 		add(length(1, 2, n), "normal")
 	}
 	add(length(3, 5, tq+3), "normal", "outliers")
-	add(length(1, 1, (2*stages+1)*tk+5), "normal", "rising")
+	add(length(1, 1, 2*ring+tk+5), "normal", "rising")
 	for _, p := range []problem.Shape{
 		{B: 2, Hq: 4, Hkv: 2, Sq: tq + 1, Skv: tq + 1}, {B: 1, Hq: 6, Hkv: 2, Sq: 5, Skv: 2*tk + 3}, {B: 1, Hq: 2, Hkv: 2, Sq: 2*tq + 1, Skv: 2*tq + tk + 9},
-		{B: 1, Hq: 1, Hkv: 1, Sq: tq, Skv: (4*stages+3)*tk + 1}, {B: 2, Hq: 2, Hkv: 2, Sq: tq + 9, Skv: 3},
+		{B: 1, Hq: 1, Hkv: 1, Sq: tq, Skv: 4*ring + tk + 1}, {B: 2, Hq: 2, Hkv: 2, Sq: tq + 9, Skv: 3},
 	} {
 		add(p, "normal")
 	}
 	for _, p := range []problem.Shape{
-		{B: 1, Hq: 1, Hkv: 1, Sq: tq + 1, Skv: (4*stages+2)*tk + 5}, length(1, 1, (2*stages+2)*tk+5), length(2, 4, tk+1), length(1, 1, 1),
+		{B: 1, Hq: 1, Hkv: 1, Sq: tq + 1, Skv: 4*ring + 5}, length(1, 1, 2*ring+tk+5), length(2, 4, tk+1), length(1, 1, 1),
 	} {
 		if p.D = dim; s.ServesShape(p) == nil && (!s.Problem.Causal || p.Sq <= p.Skv) {
 			j.raced = append(j.raced, p)
@@ -103,15 +104,6 @@ func newJury(s *Subject) *jury {
 	}
 	j.limits = make([]uint64, len(j.raced))
 	return j
-}
-
-// structure returns a size inside the kernel, or a default for a kernel that does not state
-// it.
-func structure(s *Subject, name string, otherwise int) int {
-	if n := s.Structure[name]; n > 0 {
-		return n
-	}
-	return otherwise
 }
 
 // jurySchedules are the orders of warps in which the checkers watch long shapes.

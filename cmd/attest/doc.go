@@ -19,6 +19,7 @@
 //	attest exec FILE --launch LAUNCH.json
 //	                           run any kernel, compare its output and find its defects
 //	attest fuzz                compare two devices on random kernels
+//	attest mutate              measure how many planted mistakes the gates find in a kernel
 //	attest evidence list|show|verify|diff|export|import
 //	                           work with records and verdicts
 //	attest report              show the evidence as tables, Markdown or one HTML page

@@ -52,7 +52,7 @@ to 1, and survivors has the wrong and the accurate ones.`,
 		Example: `  attest mutate stage3b
   attest mutate hopper-pair --count 300 --seed 7
   attest mutate stage3a+swizzle --plan full --min-score 95
-  attest mutate --ptx mine.ptx --abi mine.json
+  attest mutate mine.ptx                         mine.json says how it is called
   attest mutate stage5 --count 0                 only the synchronisation
   attest mutate stage5 --json | jq '.survivors[] | select(.fate == "wrong")'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.Run(c.Context(), env, args) },

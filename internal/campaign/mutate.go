@@ -48,7 +48,7 @@ func (x *Mutate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	case err != nil:
 		return err
 	case len(subjects) == 0:
-		return errors.New("no KERNEL is given: name one (attest list kernels), or give a file of your own with --ptx and --abi")
+		return errors.New("no KERNEL is given: name one (attest list kernels), or a PTX file of your own")
 	}
 	if err := x.openStore(); err != nil {
 		return err

@@ -30,7 +30,6 @@ func tiny(t testing.TB) *lab.Subject {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Structure = map[string]int{"tile_q": 2, "tile_kv": 4, "stages": 1} // small sizes take little time
 	s, err := lab.External("tiny", string(text), a)
 	if err != nil {
 		t.Fatal(err)
