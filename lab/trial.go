@@ -232,6 +232,9 @@ func (m *measurement) watchUntilRed(ctx context.Context, shape problem.Shape) er
 	}
 	d := &record.Defects{Shapes: []problem.Shape{shape}, Schedules: m.p.Defects.Schedules}
 	m.r.Defects = d
+	if d.Add(problem.Shape{}, suspects(m.s)...); d.Errors > 0 {
+		return nil
+	}
 	var first *outputs
 	for _, schedule := range m.p.Defects.Schedules {
 		found, out, err := m.watchOnce(ctx, in, schedule)
