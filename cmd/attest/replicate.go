@@ -9,11 +9,11 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/replicate"
 )
 
-// replicateCommand runs a job in a process of its own. Only attest starts it.
+// replicateCommand does jobs in a process of its own. Only attest starts it.
 func replicateCommand(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: replicate.Command + " [FILE]", Hidden: true, Args: cobra.MaximumNArgs(1),
-		Short: "Run a job of another process of attest, from standard input or a file",
+		Short: "Do jobs of another process of attest, from standard input or a file",
 		RunE: func(c *cobra.Command, args []string) error {
 			in, what := env.In, "standard input"
 			if len(args) > 0 {
@@ -24,18 +24,7 @@ func replicateCommand(env *cli.Env) *cobra.Command {
 				defer f.Close()
 				in, what = f, args[0]
 			}
-			job, err := replicate.Read(in, what)
-			if err != nil {
-				return err
-			}
-			if job.Plan != nil {
-				return job.Measure(c.Context(), env)
-			}
-			p, err := job.Run(c.Context())
-			if err == nil && p != nil {
-				env.Encode(p)
-			}
-			return err
+			return replicate.Serve(c.Context(), in, what, env)
 		},
 	}
 }

@@ -23,7 +23,8 @@ type Campaign struct {
 	Against   []string // libraries: "torch", "torch:flash"
 	Processes int
 
-	libraries lab.Libraries // of Against, started once for all kernels
+	libraries lab.Libraries  // of Against, started once for all kernels
+	others    replicate.Pool // the processes after the first
 }
 
 // Check returns an error for invalid values.
@@ -42,6 +43,7 @@ func (c *Campaign) Check() error {
 
 // Close stops the libraries and closes the device.
 func (c *Campaign) Close() {
+	c.others.Close()
 	c.libraries.Close()
 	c.Machine.Close()
 }
@@ -62,7 +64,7 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 	if c.Processes > 1 {
 		t.Processes = c.Processes
 		t.Elsewhere = func(ctx context.Context, process int) (*record.Performance, error) {
-			return replicate.Elsewhere(ctx, replicate.Job{
+			return c.others.Time(ctx, process, replicate.Job{
 				Device: c.Name, Kernel: replicate.Contract(s), Baseline: replicate.Contract(baseline),
 				Shapes: t.Shapes, Methods: t.Methods, Rivals: t.Rivals, Stop: t.Stop, Seed: t.Seed + uint64(process),
 			})

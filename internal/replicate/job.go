@@ -1,14 +1,7 @@
 package replicate
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/kernel"
@@ -18,8 +11,8 @@ import (
 	"github.com/GOATnote-Inc/attest/timing"
 )
 
-// Command is the name of the hidden command that runs a job. Its only argument, if any, is
-// the file of the job; without one the job comes on standard input.
+// Command is the name of the hidden command that serves jobs. Its only argument, if any, is
+// the file of the jobs; without one they come on standard input.
 const Command = "replicate"
 
 // Job is the work of another process.
@@ -55,17 +48,9 @@ func subject(k *kernel.Kernel) (*lab.Subject, error) {
 	return lab.NewSubject(k)
 }
 
-// Read reads a job. what names its origin in errors.
-func Read(in io.Reader, what string) (*Job, error) {
-	var j Job
-	if err := json.NewDecoder(in).Decode(&j); err != nil {
-		return nil, fmt.Errorf("%s does not hold a job that attest wrote: %w", what, err)
-	}
-	return &j, nil
-}
-
-// Run does the job. The result is nil for a job that only launches.
-func (j *Job) Run(ctx context.Context) (*record.Performance, error) {
+// Run times the kernel, or launches it. The result is nil for a job that only launches.
+// libraries are those that earlier jobs have started.
+func (j *Job) Run(ctx context.Context, libraries *lab.Libraries) (*record.Performance, error) {
 	s, err := subject(j.Kernel)
 	if err != nil {
 		return nil, err
@@ -82,33 +67,6 @@ func (j *Job) Run(ctx context.Context) (*record.Performance, error) {
 	if j.Launches > 0 {
 		return nil, lab.Launch(ctx, m.Device, s, j.Shapes[0].Shape, j.Launches)
 	}
-	times := &lab.Times{Shapes: j.Shapes, Methods: j.Methods, Rivals: j.Rivals, Stop: j.Stop, Seed: j.Seed}
+	times := &lab.Times{Shapes: j.Shapes, Methods: j.Methods, Rivals: j.Rivals, Libraries: libraries, Stop: j.Stop, Seed: j.Seed}
 	return lab.Time(ctx, s, lab.Plan{Device: m.Device, Sensor: m.Sensor, Baseline: baseline, Times: times}, nil)
-}
-
-// Elsewhere runs the job in another process of this program and returns its measurements.
-func Elsewhere(ctx context.Context, j Job) (*record.Performance, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(j)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, self, Command)
-	var told bytes.Buffer
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), &told
-	out, err := cmd.Output()
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(told.String()))
-	}
-	var p record.Performance
-	if err := json.Unmarshal(out, &p); err != nil {
-		return nil, fmt.Errorf("the output of the other process: %w", err)
-	}
-	return &p, nil
 }

@@ -21,11 +21,11 @@ func roundTrip(t *testing.T, j Job) *Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(bytes.NewReader(text), "the test")
-	if err != nil {
+	var got Job
+	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	return got
+	return &got
 }
 
 // TestKernels wants another process to get the same kernel, with the same parameters, grid
@@ -62,7 +62,7 @@ func TestRun(t *testing.T) {
 	if j.Shapes[0].Name != "mission" || j.Methods[0].Mode != timing.Graph {
 		t.Errorf("the job arrived as %+v", j)
 	}
-	p, err := j.Run(t.Context())
+	p, err := j.Run(t.Context(), nil)
 	if err != nil || !strings.Contains(p.Skipped, "no GPU") {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -76,17 +76,37 @@ func TestLaunches(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := Job{Device: "emu", Kernel: Contract(s), Shapes: []problem.Named{{Shape: small}}, Launches: 2}
-	if p, err := j.Run(t.Context()); p != nil || err != nil {
+	if p, err := j.Run(t.Context(), nil); p != nil || err != nil {
 		t.Errorf("%+v, %v", p, err)
 	}
 	j.Shapes[0].Shape.D = 128
-	if _, err := j.Run(t.Context()); err == nil {
+	if _, err := j.Run(t.Context(), nil); err == nil {
 		t.Error("a shape that the kernel does not support is launched")
 	}
 }
 
-func TestRead(t *testing.T) {
-	if _, err := Read(strings.NewReader("nonsense"), "standard input"); err == nil || !strings.Contains(err.Error(), "standard input does not hold a job") {
+// TestServe wants one answer per job, and an error for text that is no job.
+func TestServe(t *testing.T) {
+	s, err := lab.Preset("stage3b", problem.Attention{}, kernel.Chip{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(Job{Device: "emu", Kernel: Contract(s), Shapes: []problem.Named{{Shape: problem.Square(1, 1, 64, 64)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Serve(t.Context(), strings.NewReader(string(text)+"\n"+string(text)), "the test", &out); err != nil {
+		t.Fatal(err)
+	}
+	answers := json.NewDecoder(&out)
+	for range 2 {
+		var m message
+		if err := answers.Decode(&m); err != nil || m.Performance == nil || !strings.Contains(m.Performance.Skipped, "no GPU") {
+			t.Errorf("%+v, %v", m, err)
+		}
+	}
+	if err := Serve(t.Context(), strings.NewReader("nonsense"), "standard input", &out); err == nil || !strings.Contains(err.Error(), "standard input does not hold a job") {
 		t.Error(err)
 	}
 }

@@ -30,15 +30,8 @@ type Limits struct {
 // samples has a few MB.
 const mostAnswered = 256 << 20
 
-// message is a line that the other process writes while it measures: progress, and at last
-// the record.
-type message struct {
-	Progress *lab.Progress  `json:"progress,omitempty"`
-	Record   *record.Record `json:"record,omitempty"`
-}
-
-// Measure does the whole measurement of a job and writes its messages to w.
-func (j *Job) Measure(ctx context.Context, w io.Writer) error {
+// Measure does the whole measurement of a job and writes its messages.
+func (j *Job) Measure(ctx context.Context, out *json.Encoder) error {
 	s, err := subject(j.Kernel)
 	if err != nil {
 		return err
@@ -53,10 +46,11 @@ func (j *Job) Measure(ctx context.Context, w io.Writer) error {
 	}
 	defer m.Close()
 	p.Device, p.Sensor, p.Ask = m.Device, m.Sensor, resources.OnPath()
+	pool := &Pool{}
+	defer pool.Close()
 	if t := p.Times; t != nil && t.Processes > 1 {
-		t.Elsewhere = j.another(t)
+		t.Elsewhere = j.another(t, pool)
 	}
-	out := json.NewEncoder(w)
 	rec, err := lab.Measure(ctx, s, p, func(p lab.Progress) { out.Encode(message{Progress: &p}) })
 	if err != nil {
 		return err
@@ -65,12 +59,12 @@ func (j *Job) Measure(ctx context.Context, w io.Writer) error {
 }
 
 // another returns the function that times a job in one more process.
-func (j *Job) another(t *lab.Times) func(context.Context, int) (*record.Performance, error) {
+func (j *Job) another(t *lab.Times, pool *Pool) func(context.Context, int) (*record.Performance, error) {
 	return func(ctx context.Context, process int) (*record.Performance, error) {
 		one := *j
 		one.Plan = nil
 		one.Shapes, one.Methods, one.Rivals, one.Stop, one.Seed = t.Shapes, t.Methods, t.Rivals, t.Stop, t.Seed+uint64(process)
-		return Elsewhere(ctx, one)
+		return pool.Time(ctx, process, one)
 	}
 }
 
