@@ -30,6 +30,7 @@ type SharedAddr interface {
 // address is the content of a typed address: a base, which is a register or a declared
 // variable, and a constant offset in bytes.
 type address struct {
+	_     [0]func() // not comparable, so that Go needs no comparison function for each ptr[T]
 	k     *Kernel
 	base  *val // nil when sym is the base
 	sym   *ptx.Symbol

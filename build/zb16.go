@@ -56,22 +56,16 @@ func (a B16) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.b16", nil, a, in(ptx.B16, b))
 }
 
-// SetpEqPair is setp.eq.b16 p|q, a, b:
+// SetpPair is setp.cmp.b16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B16) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b16", nil, a, in(ptx.B16, b))
+func (a B16) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.b16", withMod(nil, cmp), a, in(ptx.B16, b))
 }
 
 // SetpNe is setp.ne.b16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B16) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.b16", nil, a, in(ptx.B16, b))
-}
-
-// SetpNePair is setp.ne.b16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a B16) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b16", nil, a, in(ptx.B16, b))
 }
 
 // SetpAnd is setp.cmp.and.b16 p, a, b, c:

@@ -233,22 +233,16 @@ func (a B32) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.b32", nil, a, in(ptx.B32, b))
 }
 
-// SetpEqPair is setp.eq.b32 p|q, a, b:
+// SetpPair is setp.cmp.b32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B32) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b32", nil, a, in(ptx.B32, b))
+func (a B32) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.b32", withMod(nil, cmp), a, in(ptx.B32, b))
 }
 
 // SetpNe is setp.ne.b32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B32) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.b32", nil, a, in(ptx.B32, b))
-}
-
-// SetpNePair is setp.ne.b32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a B32) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b32", nil, a, in(ptx.B32, b))
 }
 
 // SetpAnd is setp.cmp.and.b32 p, a, b, c:

@@ -80,22 +80,16 @@ func (a B64) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.b64", nil, a, in(ptx.B64, b))
 }
 
-// SetpEqPair is setp.eq.b64 p|q, a, b:
+// SetpPair is setp.cmp.b64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a B64) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.b64", nil, a, in(ptx.B64, b))
+func (a B64) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.b64", withMod(nil, cmp), a, in(ptx.B64, b))
 }
 
 // SetpNe is setp.ne.b64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a B64) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.b64", nil, a, in(ptx.B64, b))
-}
-
-// SetpNePair is setp.ne.b64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a B64) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.b64", nil, a, in(ptx.B64, b))
 }
 
 // SetpAnd is setp.cmp.and.b64 p, a, b, c:

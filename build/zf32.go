@@ -14,10 +14,10 @@ func (a F32) SetpEq(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpEqPair is setp.eq{.ftz}.f32 p|q, a, b:
+// SetpPair is setp.cmp{.ftz}.f32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F32) SetpEqPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.f32", mods, a, in(ptx.F32, b))
+func (a F32) SetpPair(cmp Mod, b Float, mods ...Mod) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.f32", withMod(mods, cmp), a, in(ptx.F32, b))
 }
 
 // SetpNe is setp.ne{.ftz}.f32 p, a, b:
@@ -26,22 +26,10 @@ func (a F32) SetpNe(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpNePair is setp.ne{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpNePair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpLt is setp.lt{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpLt(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.f32", mods, a, in(ptx.F32, b))
-}
-
-// SetpLtPair is setp.lt{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpLtPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLe is setp.le{.ftz}.f32 p, a, b:
@@ -50,22 +38,10 @@ func (a F32) SetpLe(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpLePair is setp.le{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpLePair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpGt is setp.gt{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpGt(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.f32", mods, a, in(ptx.F32, b))
-}
-
-// SetpGtPair is setp.gt{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpGtPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGe is setp.ge{.ftz}.f32 p, a, b:
@@ -74,22 +50,10 @@ func (a F32) SetpGe(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpGePair is setp.ge{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpGePair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpEqu is setp.equ{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpEqu(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.equ.f32", mods, a, in(ptx.F32, b))
-}
-
-// SetpEquPair is setp.equ{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpEquPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.equ.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpNeu is setp.neu{.ftz}.f32 p, a, b:
@@ -98,22 +62,10 @@ func (a F32) SetpNeu(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.neu.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpNeuPair is setp.neu{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpNeuPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.neu.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpLtu is setp.ltu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpLtu(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ltu.f32", mods, a, in(ptx.F32, b))
-}
-
-// SetpLtuPair is setp.ltu{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpLtuPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ltu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpLeu is setp.leu{.ftz}.f32 p, a, b:
@@ -122,22 +74,10 @@ func (a F32) SetpLeu(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.leu.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpLeuPair is setp.leu{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpLeuPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.leu.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpGtu is setp.gtu{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpGtu(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gtu.f32", mods, a, in(ptx.F32, b))
-}
-
-// SetpGtuPair is setp.gtu{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpGtuPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gtu.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpGeu is setp.geu{.ftz}.f32 p, a, b:
@@ -146,34 +86,16 @@ func (a F32) SetpGeu(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.geu.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpGeuPair is setp.geu{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpGeuPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.geu.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpNum is setp.num{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpNum(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.num.f32", mods, a, in(ptx.F32, b))
 }
 
-// SetpNumPair is setp.num{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpNumPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.num.f32", mods, a, in(ptx.F32, b))
-}
-
 // SetpNan is setp.nan{.ftz}.f32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F32) SetpNan(b Float, mods ...Mod) Pred {
 	return emit1[Pred](kernelOf(a), "setp.nan.f32", mods, a, in(ptx.F32, b))
-}
-
-// SetpNanPair is setp.nan{.ftz}.f32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F32) SetpNanPair(b Float, mods ...Mod) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f32", mods, a, in(ptx.F32, b))
 }
 
 // SetpAnd is setp.cmp.and{.ftz}.f32 p, a, b, c:

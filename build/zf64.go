@@ -14,10 +14,10 @@ func (a F64) SetpEq(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpEqPair is setp.eq.f64 p|q, a, b:
+// SetpPair is setp.cmp.f64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a F64) SetpEqPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.f64", nil, a, in(ptx.F64, b))
+func (a F64) SetpPair(cmp Mod, b Float) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.f64", withMod(nil, cmp), a, in(ptx.F64, b))
 }
 
 // SetpNe is setp.ne.f64 p, a, b:
@@ -26,22 +26,10 @@ func (a F64) SetpNe(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpNePair is setp.ne.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpNePair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpLt is setp.lt.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpLt(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.f64", nil, a, in(ptx.F64, b))
-}
-
-// SetpLtPair is setp.lt.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpLtPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLe is setp.le.f64 p, a, b:
@@ -50,22 +38,10 @@ func (a F64) SetpLe(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpLePair is setp.le.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpLePair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpGt is setp.gt.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpGt(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.f64", nil, a, in(ptx.F64, b))
-}
-
-// SetpGtPair is setp.gt.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpGtPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGe is setp.ge.f64 p, a, b:
@@ -74,22 +50,10 @@ func (a F64) SetpGe(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpGePair is setp.ge.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpGePair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpEqu is setp.equ.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpEqu(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.equ.f64", nil, a, in(ptx.F64, b))
-}
-
-// SetpEquPair is setp.equ.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpEquPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.equ.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpNeu is setp.neu.f64 p, a, b:
@@ -98,22 +62,10 @@ func (a F64) SetpNeu(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.neu.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpNeuPair is setp.neu.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpNeuPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.neu.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpLtu is setp.ltu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpLtu(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ltu.f64", nil, a, in(ptx.F64, b))
-}
-
-// SetpLtuPair is setp.ltu.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpLtuPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ltu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpLeu is setp.leu.f64 p, a, b:
@@ -122,22 +74,10 @@ func (a F64) SetpLeu(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.leu.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpLeuPair is setp.leu.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpLeuPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.leu.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpGtu is setp.gtu.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpGtu(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gtu.f64", nil, a, in(ptx.F64, b))
-}
-
-// SetpGtuPair is setp.gtu.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpGtuPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gtu.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpGeu is setp.geu.f64 p, a, b:
@@ -146,34 +86,16 @@ func (a F64) SetpGeu(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.geu.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpGeuPair is setp.geu.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpGeuPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.geu.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpNum is setp.num.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpNum(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.num.f64", nil, a, in(ptx.F64, b))
 }
 
-// SetpNumPair is setp.num.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpNumPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.num.f64", nil, a, in(ptx.F64, b))
-}
-
 // SetpNan is setp.nan.f64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a F64) SetpNan(b Float) Pred {
 	return emit1[Pred](kernelOf(a), "setp.nan.f64", nil, a, in(ptx.F64, b))
-}
-
-// SetpNanPair is setp.nan.f64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a F64) SetpNanPair(b Float) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.nan.f64", nil, a, in(ptx.F64, b))
 }
 
 // SetpAnd is setp.cmp.and.f64 p, a, b, c:

@@ -146,10 +146,10 @@ func (a S16) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.s16", nil, a, in(ptx.S16, b))
 }
 
-// SetpEqPair is setp.eq.s16 p|q, a, b:
+// SetpPair is setp.cmp.s16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S16) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s16", nil, a, in(ptx.S16, b))
+func (a S16) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.s16", withMod(nil, cmp), a, in(ptx.S16, b))
 }
 
 // SetpNe is setp.ne.s16 p, a, b:
@@ -158,22 +158,10 @@ func (a S16) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.s16", nil, a, in(ptx.S16, b))
 }
 
-// SetpNePair is setp.ne.s16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S16) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s16", nil, a, in(ptx.S16, b))
-}
-
 // SetpLt is setp.lt.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpLt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.s16", nil, a, in(ptx.S16, b))
-}
-
-// SetpLtPair is setp.lt.s16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S16) SetpLtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpLe is setp.le.s16 p, a, b:
@@ -182,34 +170,16 @@ func (a S16) SetpLe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.s16", nil, a, in(ptx.S16, b))
 }
 
-// SetpLePair is setp.le.s16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S16) SetpLePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s16", nil, a, in(ptx.S16, b))
-}
-
 // SetpGt is setp.gt.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpGt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.s16", nil, a, in(ptx.S16, b))
 }
 
-// SetpGtPair is setp.gt.s16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S16) SetpGtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s16", nil, a, in(ptx.S16, b))
-}
-
 // SetpGe is setp.ge.s16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S16) SetpGe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.s16", nil, a, in(ptx.S16, b))
-}
-
-// SetpGePair is setp.ge.s16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S16) SetpGePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s16", nil, a, in(ptx.S16, b))
 }
 
 // SetpAnd is setp.cmp.and.s16 p, a, b, c:

@@ -421,10 +421,10 @@ func (a S32) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.s32", nil, a, in(ptx.S32, b))
 }
 
-// SetpEqPair is setp.eq.s32 p|q, a, b:
+// SetpPair is setp.cmp.s32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S32) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s32", nil, a, in(ptx.S32, b))
+func (a S32) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.s32", withMod(nil, cmp), a, in(ptx.S32, b))
 }
 
 // SetpNe is setp.ne.s32 p, a, b:
@@ -433,22 +433,10 @@ func (a S32) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.s32", nil, a, in(ptx.S32, b))
 }
 
-// SetpNePair is setp.ne.s32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S32) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s32", nil, a, in(ptx.S32, b))
-}
-
 // SetpLt is setp.lt.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpLt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.s32", nil, a, in(ptx.S32, b))
-}
-
-// SetpLtPair is setp.lt.s32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S32) SetpLtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpLe is setp.le.s32 p, a, b:
@@ -457,34 +445,16 @@ func (a S32) SetpLe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.s32", nil, a, in(ptx.S32, b))
 }
 
-// SetpLePair is setp.le.s32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S32) SetpLePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s32", nil, a, in(ptx.S32, b))
-}
-
 // SetpGt is setp.gt.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpGt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.s32", nil, a, in(ptx.S32, b))
 }
 
-// SetpGtPair is setp.gt.s32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S32) SetpGtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s32", nil, a, in(ptx.S32, b))
-}
-
 // SetpGe is setp.ge.s32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S32) SetpGe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.s32", nil, a, in(ptx.S32, b))
-}
-
-// SetpGePair is setp.ge.s32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S32) SetpGePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s32", nil, a, in(ptx.S32, b))
 }
 
 // SetpAnd is setp.cmp.and.s32 p, a, b, c:

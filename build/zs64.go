@@ -226,10 +226,10 @@ func (a S64) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.s64", nil, a, in(ptx.S64, b))
 }
 
-// SetpEqPair is setp.eq.s64 p|q, a, b:
+// SetpPair is setp.cmp.s64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a S64) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.s64", nil, a, in(ptx.S64, b))
+func (a S64) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.s64", withMod(nil, cmp), a, in(ptx.S64, b))
 }
 
 // SetpNe is setp.ne.s64 p, a, b:
@@ -238,22 +238,10 @@ func (a S64) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.s64", nil, a, in(ptx.S64, b))
 }
 
-// SetpNePair is setp.ne.s64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S64) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.s64", nil, a, in(ptx.S64, b))
-}
-
 // SetpLt is setp.lt.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpLt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.s64", nil, a, in(ptx.S64, b))
-}
-
-// SetpLtPair is setp.lt.s64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S64) SetpLtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpLe is setp.le.s64 p, a, b:
@@ -262,34 +250,16 @@ func (a S64) SetpLe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.s64", nil, a, in(ptx.S64, b))
 }
 
-// SetpLePair is setp.le.s64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S64) SetpLePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.s64", nil, a, in(ptx.S64, b))
-}
-
 // SetpGt is setp.gt.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpGt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.s64", nil, a, in(ptx.S64, b))
 }
 
-// SetpGtPair is setp.gt.s64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S64) SetpGtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.s64", nil, a, in(ptx.S64, b))
-}
-
 // SetpGe is setp.ge.s64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a S64) SetpGe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.s64", nil, a, in(ptx.S64, b))
-}
-
-// SetpGePair is setp.ge.s64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a S64) SetpGePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.s64", nil, a, in(ptx.S64, b))
 }
 
 // SetpAnd is setp.cmp.and.s64 p, a, b, c:

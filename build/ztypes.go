@@ -227,14 +227,6 @@ func (k *Kernel) E4M3x2(bits uint16) E4M3x2 {
 // ParamE4M3x2 declares a kernel parameter of type .e4m3x2.
 func (k *Kernel) ParamE4M3x2(name string) E4M3x2 { return param[E4M3x2](k, name) }
 
-// ParamGlobalE4M3x2 declares a kernel parameter that points to .e4m3x2 in global memory.
-func (k *Kernel) ParamGlobalE4M3x2(name string) Global[E4M3x2] { return paramGlobal[E4M3x2](k, name) }
-
-// SharedE4M3x2 declares an array of n .e4m3x2 in shared memory.
-func (k *Kernel) SharedE4M3x2(name string, n int) Shared[E4M3x2] {
-	return sharedArray[E4M3x2](k, name, n)
-}
-
 // E5M2x2 is a value of PTX type .e5m2x2.
 type E5M2x2 struct{ *val }
 
@@ -253,14 +245,6 @@ func (k *Kernel) E5M2x2(bits uint16) E5M2x2 {
 
 // ParamE5M2x2 declares a kernel parameter of type .e5m2x2.
 func (k *Kernel) ParamE5M2x2(name string) E5M2x2 { return param[E5M2x2](k, name) }
-
-// ParamGlobalE5M2x2 declares a kernel parameter that points to .e5m2x2 in global memory.
-func (k *Kernel) ParamGlobalE5M2x2(name string) Global[E5M2x2] { return paramGlobal[E5M2x2](k, name) }
-
-// SharedE5M2x2 declares an array of n .e5m2x2 in shared memory.
-func (k *Kernel) SharedE5M2x2(name string, n int) Shared[E5M2x2] {
-	return sharedArray[E5M2x2](k, name, n)
-}
 
 // B32 is a value of PTX type .b32.
 type B32 struct{ *val }
@@ -427,12 +411,6 @@ func (k *Kernel) U16x2(bits uint32) U16x2 {
 // ParamU16x2 declares a kernel parameter of type .u16x2.
 func (k *Kernel) ParamU16x2(name string) U16x2 { return param[U16x2](k, name) }
 
-// ParamGlobalU16x2 declares a kernel parameter that points to .u16x2 in global memory.
-func (k *Kernel) ParamGlobalU16x2(name string) Global[U16x2] { return paramGlobal[U16x2](k, name) }
-
-// SharedU16x2 declares an array of n .u16x2 in shared memory.
-func (k *Kernel) SharedU16x2(name string, n int) Shared[U16x2] { return sharedArray[U16x2](k, name, n) }
-
 // S16x2 is a value of PTX type .s16x2.
 type S16x2 struct{ *val }
 
@@ -452,12 +430,6 @@ func (k *Kernel) S16x2(bits uint32) S16x2 {
 // ParamS16x2 declares a kernel parameter of type .s16x2.
 func (k *Kernel) ParamS16x2(name string) S16x2 { return param[S16x2](k, name) }
 
-// ParamGlobalS16x2 declares a kernel parameter that points to .s16x2 in global memory.
-func (k *Kernel) ParamGlobalS16x2(name string) Global[S16x2] { return paramGlobal[S16x2](k, name) }
-
-// SharedS16x2 declares an array of n .s16x2 in shared memory.
-func (k *Kernel) SharedS16x2(name string, n int) Shared[S16x2] { return sharedArray[S16x2](k, name, n) }
-
 // TF32 is a value of PTX type .tf32.
 type TF32 struct{ *val }
 
@@ -476,12 +448,6 @@ func (k *Kernel) TF32(bits uint32) TF32 {
 
 // ParamTF32 declares a kernel parameter of type .tf32.
 func (k *Kernel) ParamTF32(name string) TF32 { return param[TF32](k, name) }
-
-// ParamGlobalTF32 declares a kernel parameter that points to .tf32 in global memory.
-func (k *Kernel) ParamGlobalTF32(name string) Global[TF32] { return paramGlobal[TF32](k, name) }
-
-// SharedTF32 declares an array of n .tf32 in shared memory.
-func (k *Kernel) SharedTF32(name string, n int) Shared[TF32] { return sharedArray[TF32](k, name, n) }
 
 // B64 is a value of PTX type .b64.
 type B64 struct{ *val }

@@ -134,10 +134,10 @@ func (a U16) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.u16", nil, a, in(ptx.U16, b))
 }
 
-// SetpEqPair is setp.eq.u16 p|q, a, b:
+// SetpPair is setp.cmp.u16 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U16) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u16", nil, a, in(ptx.U16, b))
+func (a U16) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.u16", withMod(nil, cmp), a, in(ptx.U16, b))
 }
 
 // SetpNe is setp.ne.u16 p, a, b:
@@ -146,22 +146,10 @@ func (a U16) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.u16", nil, a, in(ptx.U16, b))
 }
 
-// SetpNePair is setp.ne.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u16", nil, a, in(ptx.U16, b))
-}
-
 // SetpLt is setp.lt.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpLt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.u16", nil, a, in(ptx.U16, b))
-}
-
-// SetpLtPair is setp.lt.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpLtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLe is setp.le.u16 p, a, b:
@@ -170,22 +158,10 @@ func (a U16) SetpLe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.u16", nil, a, in(ptx.U16, b))
 }
 
-// SetpLePair is setp.le.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpLePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u16", nil, a, in(ptx.U16, b))
-}
-
 // SetpGt is setp.gt.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpGt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.u16", nil, a, in(ptx.U16, b))
-}
-
-// SetpGtPair is setp.gt.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpGtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpGe is setp.ge.u16 p, a, b:
@@ -194,22 +170,10 @@ func (a U16) SetpGe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.u16", nil, a, in(ptx.U16, b))
 }
 
-// SetpGePair is setp.ge.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpGePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u16", nil, a, in(ptx.U16, b))
-}
-
 // SetpLo is setp.lo.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpLo(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lo.u16", nil, a, in(ptx.U16, b))
-}
-
-// SetpLoPair is setp.lo.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpLoPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpLs is setp.ls.u16 p, a, b:
@@ -218,34 +182,16 @@ func (a U16) SetpLs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ls.u16", nil, a, in(ptx.U16, b))
 }
 
-// SetpLsPair is setp.ls.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpLsPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u16", nil, a, in(ptx.U16, b))
-}
-
 // SetpHi is setp.hi.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpHi(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hi.u16", nil, a, in(ptx.U16, b))
 }
 
-// SetpHiPair is setp.hi.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpHiPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u16", nil, a, in(ptx.U16, b))
-}
-
 // SetpHs is setp.hs.u16 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U16) SetpHs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hs.u16", nil, a, in(ptx.U16, b))
-}
-
-// SetpHsPair is setp.hs.u16 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U16) SetpHsPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u16", nil, a, in(ptx.U16, b))
 }
 
 // SetpAnd is setp.cmp.and.u16 p, a, b, c:

@@ -423,10 +423,10 @@ func (a U32) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpEqPair is setp.eq.u32 p|q, a, b:
+// SetpPair is setp.cmp.u32 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U32) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u32", nil, a, in(ptx.U32, b))
+func (a U32) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.u32", withMod(nil, cmp), a, in(ptx.U32, b))
 }
 
 // SetpNe is setp.ne.u32 p, a, b:
@@ -435,22 +435,10 @@ func (a U32) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpNePair is setp.ne.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u32", nil, a, in(ptx.U32, b))
-}
-
 // SetpLt is setp.lt.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpLt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.u32", nil, a, in(ptx.U32, b))
-}
-
-// SetpLtPair is setp.lt.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpLtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLe is setp.le.u32 p, a, b:
@@ -459,22 +447,10 @@ func (a U32) SetpLe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpLePair is setp.le.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpLePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u32", nil, a, in(ptx.U32, b))
-}
-
 // SetpGt is setp.gt.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpGt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.u32", nil, a, in(ptx.U32, b))
-}
-
-// SetpGtPair is setp.gt.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpGtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpGe is setp.ge.u32 p, a, b:
@@ -483,22 +459,10 @@ func (a U32) SetpGe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpGePair is setp.ge.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpGePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u32", nil, a, in(ptx.U32, b))
-}
-
 // SetpLo is setp.lo.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpLo(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lo.u32", nil, a, in(ptx.U32, b))
-}
-
-// SetpLoPair is setp.lo.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpLoPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpLs is setp.ls.u32 p, a, b:
@@ -507,34 +471,16 @@ func (a U32) SetpLs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ls.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpLsPair is setp.ls.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpLsPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u32", nil, a, in(ptx.U32, b))
-}
-
 // SetpHi is setp.hi.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpHi(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hi.u32", nil, a, in(ptx.U32, b))
 }
 
-// SetpHiPair is setp.hi.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpHiPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u32", nil, a, in(ptx.U32, b))
-}
-
 // SetpHs is setp.hs.u32 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U32) SetpHs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hs.u32", nil, a, in(ptx.U32, b))
-}
-
-// SetpHsPair is setp.hs.u32 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U32) SetpHsPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u32", nil, a, in(ptx.U32, b))
 }
 
 // SetpAnd is setp.cmp.and.u32 p, a, b, c:

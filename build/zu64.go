@@ -214,10 +214,10 @@ func (a U64) SetpEq(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.eq.u64", nil, a, in(ptx.U64, b))
 }
 
-// SetpEqPair is setp.eq.u64 p|q, a, b:
+// SetpPair is setp.cmp.u64 p|q, a, b:
 // p = a cmp b, q = its complement.
-func (a U64) SetpEqPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.eq.u64", nil, a, in(ptx.U64, b))
+func (a U64) SetpPair(cmp Mod, b Int) (Pred, Pred) {
+	return emitPair[Pred, Pred](kernelOf(a), "setp.u64", withMod(nil, cmp), a, in(ptx.U64, b))
 }
 
 // SetpNe is setp.ne.u64 p, a, b:
@@ -226,22 +226,10 @@ func (a U64) SetpNe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ne.u64", nil, a, in(ptx.U64, b))
 }
 
-// SetpNePair is setp.ne.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpNePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ne.u64", nil, a, in(ptx.U64, b))
-}
-
 // SetpLt is setp.lt.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpLt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lt.u64", nil, a, in(ptx.U64, b))
-}
-
-// SetpLtPair is setp.lt.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpLtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lt.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLe is setp.le.u64 p, a, b:
@@ -250,22 +238,10 @@ func (a U64) SetpLe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.le.u64", nil, a, in(ptx.U64, b))
 }
 
-// SetpLePair is setp.le.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpLePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.le.u64", nil, a, in(ptx.U64, b))
-}
-
 // SetpGt is setp.gt.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpGt(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.gt.u64", nil, a, in(ptx.U64, b))
-}
-
-// SetpGtPair is setp.gt.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpGtPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.gt.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpGe is setp.ge.u64 p, a, b:
@@ -274,22 +250,10 @@ func (a U64) SetpGe(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ge.u64", nil, a, in(ptx.U64, b))
 }
 
-// SetpGePair is setp.ge.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpGePair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ge.u64", nil, a, in(ptx.U64, b))
-}
-
 // SetpLo is setp.lo.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpLo(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.lo.u64", nil, a, in(ptx.U64, b))
-}
-
-// SetpLoPair is setp.lo.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpLoPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.lo.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpLs is setp.ls.u64 p, a, b:
@@ -298,34 +262,16 @@ func (a U64) SetpLs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.ls.u64", nil, a, in(ptx.U64, b))
 }
 
-// SetpLsPair is setp.ls.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpLsPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.ls.u64", nil, a, in(ptx.U64, b))
-}
-
 // SetpHi is setp.hi.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpHi(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hi.u64", nil, a, in(ptx.U64, b))
 }
 
-// SetpHiPair is setp.hi.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpHiPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hi.u64", nil, a, in(ptx.U64, b))
-}
-
 // SetpHs is setp.hs.u64 p, a, b:
 // p = a cmp b, q = its complement.
 func (a U64) SetpHs(b Int) Pred {
 	return emit1[Pred](kernelOf(a), "setp.hs.u64", nil, a, in(ptx.U64, b))
-}
-
-// SetpHsPair is setp.hs.u64 p|q, a, b:
-// p = a cmp b, q = its complement.
-func (a U64) SetpHsPair(b Int) (Pred, Pred) {
-	return emitPair[Pred, Pred](kernelOf(a), "setp.hs.u64", nil, a, in(ptx.U64, b))
 }
 
 // SetpAnd is setp.cmp.and.u64 p, a, b, c:

@@ -77,7 +77,7 @@ func (c *constructor) words(d detail) string {
 	var b strings.Builder
 	b.WriteString(camel(f.Op))
 	for i := range f.Slots {
-		if mod := c.match.At(i); mod != "" && !decided(f, i) && !c.silent(i, d) {
+		if mod := c.match.At(i); mod != "" && !c.decided(i) && !c.silent(i, d) {
 			b.WriteString(camel(mod))
 		}
 	}

@@ -95,10 +95,11 @@ func (p *plan) addVariants(c constructor) {
 			opts = append(opts, camel(upperFirst(q.Name)))
 		}
 	}
-	if hasPair {
-		paired := c
+	if paired := c; hasPair {
 		paired.pair, paired.suffix = true, "Pair"
-		add(paired)
+		if !paired.repeats() {
+			add(paired)
+		}
 	}
 	if len(opts) > 0 {
 		full := c
@@ -197,7 +198,27 @@ func isArg(f *isa.Form, slot int) bool {
 	return f.Slots[slot].Name == "cmp" && (f.Op == "set" || slices.ContainsFunc(f.Slots, func(s isa.Slot) bool { return s.Name == "bool" }))
 }
 
+// isArg is isArg of the form, and also the comparison where the method returns both halves
+// of a pair: those methods are rare, so one per type is enough.
+func (c *constructor) isArg(slot int) bool {
+	return isArg(c.form, slot) || c.pair && c.form.Slots[slot].Name == "cmp"
+}
+
+// repeats reports whether the constructor differs from an earlier one only in a modifier
+// that is an argument.
+func (c *constructor) repeats() bool {
+	for i, s := range c.form.Slots {
+		if c.isArg(i) && !isArg(c.form, i) && c.match.At(i) != s.Alts[0] {
+			return true
+		}
+	}
+	return false
+}
+
 // decided reports whether operands or arguments decide the slot.
+func (c *constructor) decided(slot int) bool { return decided(c.form, slot) || c.isArg(slot) }
+
+// decided reports whether operands decide the slot, or arguments in all methods of the form.
 func decided(f *isa.Form, slot int) bool {
 	return derived(f, slot) || isSpace(f, slot) || isArg(f, slot)
 }

@@ -45,7 +45,7 @@ func (c *constructor) write(w *bytes.Buffer) {
 		mods = "mods"
 	}
 	for i, s := range c.form.Slots {
-		if isArg(c.form, i) {
+		if c.isArg(i) {
 			params = append(params, s.Name+" Mod")
 			mods = fmt.Sprintf("withMod(%s, %s)", mods, s.Name)
 		}
@@ -128,7 +128,7 @@ func (c *constructor) hasOptions() bool {
 func (c *constructor) opText() string {
 	s := c.form.Op
 	for i := range c.form.Slots {
-		if mod := c.match.At(i); mod != "" && !decided(c.form, i) {
+		if mod := c.match.At(i); mod != "" && !c.decided(i) {
 			s += "." + mod
 		}
 	}
@@ -319,7 +319,7 @@ func (c *constructor) syntax() string {
 			fmt.Fprintf(&b, "{.%s}", s.Alts[0])
 		case s.Opt:
 			fmt.Fprintf(&b, "{.%s}", strings.Join(s.Alts, "|."))
-		case decided(c.form, i):
+		case c.decided(i):
 			fmt.Fprintf(&b, ".%s", s.Name)
 		default:
 			b.WriteString("." + c.match.At(i))

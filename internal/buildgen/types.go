@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// valueTypes are the types a register's value can have in Go, by PTX type.
+// valueTypes are the PTX types of register values. Each has a type in Go.
 var valueTypes = []ptx.Type{
 	ptx.Pred,
 	ptx.B8, ptx.U8, ptx.S8,
@@ -19,7 +19,13 @@ var valueTypes = []ptx.Type{
 	ptx.B128,
 }
 
-// goType is the name of a type in Go: PTX's in capitals.
+// registerTypes are the types that few instructions take and that PTX cannot load or store.
+// Kernel has no methods that declare arrays of them: SharedAs and GlobalAt view an array of
+// bits as one of these. Each element type adds some 40 methods to the packages that import
+// build, so this saves compile time.
+var registerTypes = []ptx.Type{ptx.E4M3x2, ptx.E5M2x2, ptx.U16x2, ptx.S16x2, ptx.TF32}
+
+// goType returns the name of a type in Go: PTX's name in capitals.
 func goType(t ptx.Type) string {
 	s := strings.ToUpper(t.String())
 	if t == ptx.Pred {
@@ -31,7 +37,7 @@ func goType(t ptx.Type) string {
 	return s
 }
 
-// sameBits are the types a bits type of that size can be used as.
+// sameBits returns the types that a value of the bits type t can be used as.
 func sameBits(t ptx.Type) (ts []ptx.Type) {
 	for _, v := range valueTypes {
 		if v.Bits() == t.Bits() && v != ptx.Pred {
@@ -54,6 +60,9 @@ func writeTypes(w *bytes.Buffer) {
 		}
 		if t != ptx.B128 {
 			fmt.Fprintf(w, "// Param%s declares a kernel parameter of type .%s.\nfunc (k *Kernel) Param%s(name string) %s { return param[%s](k, name) }\n\n", g, t, g, g, g)
+		}
+		if slices.Contains(registerTypes, t) {
+			continue
 		}
 		fmt.Fprintf(w, "// ParamGlobal%s declares a kernel parameter that points to .%s in global memory.\nfunc (k *Kernel) ParamGlobal%s(name string) Global[%s] { return paramGlobal[%s](k, name) }\n\n", g, t, g, g, g)
 		fmt.Fprintf(w, "// Shared%s declares an array of n .%s in shared memory.\nfunc (k *Kernel) Shared%s(name string, n int) Shared[%s] { return sharedArray[%s](k, name, n) }\n\n", g, t, g, g, g)
