@@ -30,8 +30,13 @@ func (f *Figure) Links() (cells []Cell) {
 	return cells
 }
 
+// A chart is chartWidth units wide, and its text is up to 15 units high: style.css makes the text
+// larger in a narrow figure, so that it stays readable on a phone. lineGap is the least distance
+// between two lines of text, and letter is about the width of a letter at that size.
 const (
 	chartWidth = 400
+	lineGap    = 14.5
+	letter     = 8
 	mostDots   = 600 // the number of samples that are drawn
 )
 
@@ -51,12 +56,12 @@ func (v *View) Latencies(k *Kernel) (out []Figure) {
 func latency(s *Shape, r *Row) Figure {
 	m := r.Main()
 	all := m.Samples()
-	d := drawing(chartWidth, 150, fmt.Sprintf("%d samples of %s on %s", len(all), r.Label, s.Title()))
+	d := drawing(chartWidth, 154, fmt.Sprintf("%d samples of %s on %s", len(all), r.Label, s.Title()))
 	y, above := latencyScale(all, m.Summary)
 	x := scale{high: float64(len(all)), from: plotLeft, to: plotSplit - 8}
 	d.line("p90", plotLeft, y.at(m.Summary.P90), plotRight, y.at(m.Summary.P90))
 	d.line("median", plotLeft, y.at(m.Summary.P50), plotRight, y.at(m.Summary.P50))
-	labels := apart([]float64{y.at(m.Summary.P90), y.at(m.Summary.P50), y.at(m.Summary.Min)}, 11.5, plotBottom)
+	labels := apart([]float64{y.at(m.Summary.P90), y.at(m.Summary.P50), y.at(m.Summary.Min)}, lineGap, plotBottom)
 	for i, value := range []float64{m.Summary.P90, m.Summary.P50, m.Summary.Min} {
 		d.text("tick", "end", plotLeft-5, labels[i]+3.5, figures(value))
 	}
@@ -72,10 +77,10 @@ func latency(s *Shape, r *Row) Figure {
 	}
 	fmt.Fprintf(d, `<path class="samples" d="%s"/>`, dots.String())
 	histogram(d, all, y, plotSplit, plotRight)
-	d.text("tick", "start", plotLeft, 146, english.Count(len(all), "sample")+", in order")
-	d.text("tick", "end", plotRight, 146, "count")
+	d.text("tick", "start", plotLeft, 148, english.Count(len(all), "sample")+", in order")
+	d.text("tick", "end", plotRight, 148, "count")
 	if above > 0 {
-		d.text("over", "end", plotRight, plotTop+8, fmt.Sprintf("%d above, up to %s", above, figures(m.Summary.Max)))
+		d.text("over", "end", plotRight, plotTop+11, fmt.Sprintf("%d above, up to %s", above, figures(m.Summary.Max)))
 	}
 	note := fmt.Sprintf("p90, p50 and minimum in µs, %s; CV %s, drift %s", how(m.Method), percent(m.Summary.CV), percent(m.Summary.Drift))
 	if step > 1 {
@@ -88,7 +93,7 @@ func latency(s *Shape, r *Row) Figure {
 }
 
 // The positions of the samples and the histogram in the drawing.
-const plotTop, plotBottom, plotLeft, plotSplit, plotRight = 8.0, 132.0, 44.0, 300.0, 392.0
+const plotTop, plotBottom, plotLeft, plotSplit, plotRight = 8.0, 132.0, 48.0, 300.0, 392.0
 
 // latencyScale returns a scale for most of the samples, and the number of samples above it.
 // Those are drawn at the edge: one launch that was interrupted would compress all others.
@@ -173,7 +178,7 @@ func (v *View) roofline(device string) (Figure, bool) {
 }
 
 func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
-	const top, bottom, left, right = 14.0, 220.0, 40.0, 392.0
+	const top, bottom, left, right = 16.0, 220.0, 44.0, 392.0
 	c := from.Performance.Ceiling
 	ridge := 1e3 * c.FLOPs / c.Bandwidth // FLOP per byte
 	xs, ys := []float64{ridge / 3, ridge * 3}, []float64{c.FLOPs * 1.2}
@@ -181,10 +186,10 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 		xs, ys = append(xs, p.intensity/1.5, p.intensity*1.5), append(ys, p.rate/1.2)
 	}
 	x, y := logScale(xs, left, right), logScale(ys, bottom, top)
-	d := drawing(chartWidth, 284, "roofline of "+device)
+	d := drawing(chartWidth, 312, "roofline of "+device)
 	for _, t := range x.ticks(6) {
 		d.line("grid", x.at(t), top, x.at(t), bottom)
-		d.text("tick", "middle", x.at(t), bottom+12, tick(t))
+		d.text("tick", "middle", x.at(t), bottom+14, tick(t))
 	}
 	for _, t := range y.ticks(6) {
 		d.line("grid", left, y.at(t), right, y.at(t))
@@ -194,30 +199,34 @@ func drawRoofline(device string, spots []spot, from *evidence.Item) Figure {
 	start := max(x.low, 1e3*y.low/c.Bandwidth)
 	d.polyline("roof", [][2]float64{{x.at(start), y.at(roof(start))}, {x.at(ridge), y.at(c.FLOPs)}, {right, y.at(c.FLOPs)}})
 	d.text("label", "end", right-2, y.at(c.FLOPs)-4, fmt.Sprintf("%s TFLOP/s, tensor cores", figures(c.FLOPs)))
-	d.text("label", "start", x.at(start)+14, y.at(roof(start))+12, fmt.Sprintf("%s GB/s", figures(c.Bandwidth)))
+	d.text("label", "start", x.at(start)+18, y.at(roof(start))+14, fmt.Sprintf("%s GB/s", figures(c.Bandwidth)))
 	columns(d, spots, x, y)
-	d.text("tick", "middle", (left+right)/2, 280, "FLOP per byte of Q, K, V and O")
-	d.text("tick", "start", left+4, top+9, "TFLOP/s")
+	d.text("tick", "middle", (left+right)/2, 307, "FLOP per byte of Q, K, V and O")
+	d.text("tick", "start", left+4, top+11, "TFLOP/s")
 	return Figure{
 		Title: "Roofline of " + device, Chart: d.done(), Items: []*evidence.Item{from},
-		Note: "Each column is a shape and each dot a kernel; the filled dot is the fastest that was not rejected. The ceilings were probed in the run of the record",
+		Note: "Each column is a shape and each dot a kernel; the filled dot is the fastest that was not rejected. Names that would cover others are left out. The ceilings were probed in the run of the record",
 	}
 }
 
-// columns draws the dots of each shape in one column, with the name of the shape below.
+// columns draws the dots of each shape in one column, with the name of the shape below if there is
+// room for it. The title of each dot has the name, too.
 func columns(d *svg, spots []spot, x, y scale) {
 	slices.SortStableFunc(spots, func(a, b spot) int { return cmp.Compare(a.intensity, b.intensity) })
 	named := map[*Shape]bool{}
-	ends := [3]float64{} // where the last name ends in each line of names
+	ends := [4]float64{} // where the last name ends in each line of names
 	for _, p := range spots {
 		at := x.at(p.intensity)
 		if !named[p.shape] {
 			named[p.shape] = true
 			name := masked(orElse(p.shape.Name, p.shape.Shape.String()), p.shape.Causal)
-			half := 2.8 * float64(len(name)) // about half of the width of the name
-			line := max(slices.IndexFunc(ends[:], func(end float64) bool { return at-half > end }), 0)
-			ends[line] = at + half + 4
-			d.text("label", "middle", at, y.from+24+10*float64(line), name)
+			half := letter / 2 * float64(len(name))
+			middle := min(max(at, half), chartWidth-half)
+			line := slices.IndexFunc(ends[:], func(end float64) bool { return middle-half >= end })
+			if line >= 0 { // otherwise the name would cover another one
+				ends[line] = middle + half + 4
+				d.text("label", "middle", middle, y.from+29+lineGap*float64(line), name)
+			}
 		}
 		class := "dot ring kernel"
 		if p.best {

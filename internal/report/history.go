@@ -87,7 +87,7 @@ func (s *Shape) line(k *Kernel) line {
 }
 
 func drawHistory(s *Shape, lines []line) Figure {
-	const top, bottom, left, right = 10.0, 226.0, 40.0, 300.0
+	const top, bottom, left, right = 10.0, 226.0, 44.0, 268.0
 	var values, days []float64
 	most := 0
 	for _, l := range lines {
@@ -128,12 +128,12 @@ func drawHistory(s *Shape, lines []line) Figure {
 		}
 		ends = append(ends, points[len(points)-1][1])
 	}
-	for i, at := range apart(ends, 11, bottom) {
+	for i, at := range apart(ends, lineGap, bottom) {
 		d.text("label", "start", right, at+3.5, clip(lines[i].label, 16))
 	}
-	d.text("tick", "start", left, 242, first)
+	d.text("tick", "start", left, 243, first)
 	if last != first {
-		d.text("tick", "end", right, 242, last)
+		d.text("tick", "end", right, 243, last)
 	}
 	return Figure{Title: s.Title() + " on " + s.Device, Chart: d.done(), Note: fmt.Sprintf("p50 in µs, graph, warm; up to %d records per kernel", most), Items: items}
 }

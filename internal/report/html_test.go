@@ -8,11 +8,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -159,34 +157,6 @@ func TestPages(t *testing.T) {
 				t.Error("the same evidence gives another page")
 			}
 		})
-	}
-}
-
-// TestPhone shows a page in a frame of a phone's width, in a browser, with everything
-// unfolded. No part of the page may be wider than the frame.
-func TestPhone(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil || testing.Short() {
-		t.Skip("takes chromium and some seconds")
-	}
-	config := "192x192 stages-2 persistent ping-pong polynomial-16 sum-column"
-	v := view(t, append(odd(), campaign(0, 1.4), campaign(9, 1), one(chosen(20, config, problem.Square(4, 32, 4096, 64), 5), record.Merge))...)
-	page := strings.ReplaceAll(html(t, v), "<details", `<details open=""`)
-	page = strings.Replace(page, "</body>", `<script>parent.document.title = document.documentElement.scrollWidth + " of " + innerWidth</script></body>`, 1)
-	file := filepath.Join(t.TempDir(), "phone.html")
-	text := `<title></title><iframe style="width:360px;height:800px;border:0" srcdoc="` + template.HTMLEscapeString(page) + `"></iframe>`
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+file).Output()
-	if err != nil {
-		t.Skip("the browser does not run here: ", err)
-	}
-	_, title, _ := strings.Cut(string(out), "<title>")
-	title, _, _ = strings.Cut(title, "<")
-	t.Log(title)
-	if got, frame, ok := strings.Cut(title, " of "); !ok || got != frame && got != "345" { // a scroll bar takes 15 pixels
-		t.Errorf("the page is %s pixels wide", title)
 	}
 }
 
