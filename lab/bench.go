@@ -3,13 +3,14 @@ package lab
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -18,31 +19,27 @@ import (
 // them, nor use what it reads there.
 const guard = 256
 
-// poison fills outputs, workspaces and the bands around inputs: it is a NaN in every type,
-// with bits that no instruction produces. antidote fills outputs and workspaces before a
-// second run: it is a finite number in every type. A kernel whose output depends on their
-// content gives different outputs. band fills the other bands.
-const (
-	poison   = 0xff
-	antidote = 0x3a
-	band     = 0xc5
-)
+// poison marks elements that were not written: it is a NaN in every type, with bits that no
+// instruction produces.
+const poison = 0xff
 
 // loaded is a subject on a device.
 type loaded struct {
 	*device.Program
 	subject *Subject
-	guard   int64 // bytes around buffers
+	guard   int64      // bytes around buffers
+	random  *rand.Rand // of what is in guard bands, outputs and workspaces
 }
 
-// load compiles a subject. sms replaces the number of SMs of the device unless it is 0.
-func load(dev device.Device, s *Subject, sms int) (*loaded, error) {
+// load compiles a subject. sms replaces the number of SMs of the device unless it is 0. The seed
+// decides what is in guard bands, outputs and workspaces.
+func load(dev device.Device, s *Subject, sms int, seed uint64) (*loaded, error) {
 	p, err := device.LoadProgram(dev, s.Kernel)
 	if err != nil {
 		return nil, err
 	}
 	p.SMs = sms
-	return &loaded{p, s, guard}, nil
+	return &loaded{p, s, guard, rand.New(rand.NewPCG(seed, 2))}, nil
 }
 
 func (l *loaded) close() error { return l.Close() }
@@ -61,19 +58,14 @@ type operand struct {
 	kernel.Memory
 	buffer device.Buffer
 	guard  int64
+	bands  [2][]byte // the content of the guard bands
 }
 
 // addr returns the address of the first byte after the guard band.
 func (o *operand) addr() uint64 { return o.buffer.Addr() + uint64(o.guard) }
 
-// bands returns the content of the guard bands and the offsets where they start.
-func (o *operand) bands() (content []byte, at [2]int64) {
-	value := byte(band)
-	if !o.Role.Writable() {
-		value = poison
-	}
-	return filled(o.guard, value), [2]int64{0, o.guard + o.Bytes}
-}
+// bandsAt returns the offsets where the guard bands start.
+func (o *operand) bandsAt() [2]int64 { return [2]int64{0, o.guard + o.Bytes} }
 
 // bench is a subject with the memory of one problem.
 type bench struct {
@@ -82,10 +74,10 @@ type bench struct {
 	work     *device.Work
 }
 
-// set allocates the memory of a problem: a shape, and the scales that are passed by value.
-// Only the guard bands are initialised.
-func (l *loaded) set(shape problem.Shape, scales expr.Env) (*bench, error) {
-	plan, err := l.Bind(l.subject.At(shape), scales)
+// set allocates the memory for inputs: their shape, the scale of the softmax, and the scales that
+// are passed by value. Only the guard bands are initialised.
+func (l *loaded) set(in *inputs) (*bench, error) {
+	plan, err := l.Bind(l.subject.scaled(in.scale).At(in.shape), in.scales)
 	if err != nil {
 		return nil, err
 	}
@@ -96,14 +88,11 @@ func (l *loaded) set(shape problem.Shape, scales expr.Env) (*bench, error) {
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", m.Name, m.Bytes, err), b.free())
 		}
-		own := &operand{m, buf, l.guard}
+		own := &operand{Memory: m, buffer: buf, guard: l.guard}
 		b.operands, memory = append(b.operands, own), append(memory, device.Slice{Buffer: buf, Offset: l.guard})
-		content, places := own.bands()
-		for _, place := range places {
-			if err := buf.Write(place, content); err != nil {
-				return nil, errors.Join(err, b.free())
-			}
-		}
+	}
+	if err := b.reband(); err != nil {
+		return nil, errors.Join(err, b.free())
 	}
 	if b.work, err = l.Work(plan, memory); err != nil {
 		return nil, errors.Join(err, b.free())
@@ -189,18 +178,67 @@ func (b *bench) outputs() (out outputs, err error) {
 }
 
 // run poisons the outputs, launches the kernel and reads the outputs.
-func (b *bench) run(ctx context.Context) (outputs, error) { return b.runOver(ctx, poison) }
-
-// runOver launches the kernel with outputs and workspaces that are full of a byte, and reads
-// the outputs.
-func (b *bench) runOver(ctx context.Context, value byte) (outputs, error) {
-	if err := b.fill(value); err != nil {
-		return outputs{}, err
-	}
-	if err := b.work.Run(ctx); err != nil {
+func (b *bench) run(ctx context.Context) (outputs, error) {
+	if err := errors.Join(b.spoil(), b.work.Run(ctx)); err != nil {
 		return outputs{}, err
 	}
 	return b.outputs()
+}
+
+// reband writes new random bytes to the guard bands, so that a kernel can neither know them nor
+// get the same result from them twice.
+func (b *bench) reband() error {
+	for _, o := range b.operands {
+		for i, at := range o.bandsAt() {
+			o.bands[i] = noise(o.guard, b.random.Uint64())
+			if err := o.buffer.Write(at, o.bands[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noise returns random bytes.
+func noise(n int64, seed uint64) []byte {
+	var key [32]byte
+	binary.LittleEndian.PutUint64(key[:], seed)
+	data := make([]byte, n)
+	rand.NewChaCha8(key).Read(data)
+	return data
+}
+
+// noise returns the bytes that fillNoise writes to an operand, or nil if the kernel has no such
+// operand.
+func (b *bench) noise(name string, seed uint64) []byte {
+	i := slices.IndexFunc(b.operands, func(o *operand) bool { return o.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return noise(b.operands[i].Bytes, seed+uint64(i))
+}
+
+// fillNoise writes random bytes, or their complement, to outputs and workspaces, or zeros where
+// the kernel wants zeros.
+func (b *bench) fillNoise(seed uint64, complement bool) error {
+	for _, o := range b.operands {
+		if !o.Role.Writable() {
+			continue
+		}
+		data := b.noise(o.Name, seed)
+		switch {
+		case o.Init != kernel.AsIs:
+			clear(data)
+		case complement:
+			for i := range data {
+				data[i] = ^data[i]
+			}
+		}
+		if err := o.buffer.Write(b.guard, data); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // overrun returns the names of the buffers whose guard bands were written.
@@ -208,12 +246,11 @@ func (b *bench) overrun() ([]string, error) {
 	var names []string
 	have := make([]byte, b.guard)
 	for _, o := range b.operands {
-		want, places := o.bands()
-		for _, at := range places {
+		for i, at := range o.bandsAt() {
 			if err := o.buffer.Read(at, have); err != nil {
 				return nil, err
 			}
-			if !bytes.Equal(want, have) {
+			if !bytes.Equal(o.bands[i], have) {
 				names = append(names, o.Name)
 				break
 			}
@@ -247,22 +284,33 @@ func unwritten(data []byte, size int) (n int) {
 	return n
 }
 
-// twice compares the outputs of two runs: the first over poison, the second over the
-// antidote. It returns the number of elements that no run has written, and whether all other
-// elements have the same bits.
-func twice(poisoned, filled []byte, size int) (unwritten int, same bool) {
+// twice compares the outputs of two runs: the first over some bytes, the second over their
+// complement. It returns the number of elements that no run has written, and whether all other
+// elements have the same bits. It poisons the elements that were not written in the first
+// output.
+func twice(first, second, under []byte, size int) (unwritten int, same bool) {
 	same = true
-	for i := 0; i+size <= len(poisoned); i += size {
-		p, f := poisoned[i:i+size], filled[i:i+size]
-		switch {
-		case bytes.Equal(p, f):
-		case all(p, poison) && all(f, antidote):
+	for i := 0; i+size <= len(first); i += size {
+		switch a, b := first[i:i+size], second[i:i+size]; {
+		case bytes.Equal(a, b):
+		case bytes.Equal(a, under[i:i+size]) && complements(a, b):
 			unwritten++
+			copy(a, filled(int64(size), poison))
 		default:
 			same = false
 		}
 	}
 	return unwritten, same
+}
+
+// complements reports whether every bit of a and b differs.
+func complements(a, b []byte) bool {
+	for i := range a {
+		if a[i] != ^b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func all(data []byte, value byte) bool { return bytes.Count(data, []byte{value}) == len(data) }

@@ -37,7 +37,7 @@ type contestant struct {
 }
 
 func (m *measurement) newContestant(ctx context.Context, s *Subject, shape problem.Shape) (*contestant, error) {
-	l, err := load(m.dev, s, 0)
+	l, err := load(m.dev, s, 0, m.p.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (c *contestant) blame(why string) {
 
 // add allocates one more set of buffers and writes the inputs.
 func (c *contestant) add() error {
-	b, err := c.set(c.input.shape, c.input.scales)
+	b, err := c.set(c.input)
 	if err != nil {
 		return err
 	}

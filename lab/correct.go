@@ -31,7 +31,7 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 	if !timed(m.dev) {
 		sms = fewSMs
 	}
-	l, err := load(m.dev, m.s, sms)
+	l, err := load(m.dev, m.s, sms, m.p.Seed)
 	if err != nil {
 		shape, _, _ := m.served(m.p.Cases[0].Shape) // the plan may leave the head dimension open
 		c.Cases = append(c.Cases, record.Case{Shape: shape, Device: m.dev.Info().Name, Failure: err.Error()})
@@ -50,6 +50,7 @@ func (m *measurement) correctness(ctx context.Context) (err error) {
 			one.Name = ""
 		}
 		one.Shape = shape
+		one = m.resolved(one)
 		if !ok || ran[one] {
 			continue
 		}
@@ -75,20 +76,21 @@ func faulty(c *record.Correctness) bool {
 type table struct {
 	*loaded
 	shape problem.Shape
+	scale float64
 	*bench
 	before []byte // O of the previous case, which has the same shape
 }
 
 // lay allocates memory for inputs, unless the current memory fits.
 func (t *table) lay(in *inputs) (err error) {
-	if t.bench != nil && t.shape == in.shape && !t.subject.ByValue() {
+	if t.bench != nil && t.shape == in.shape && t.scale == in.scale && !t.subject.ByValue() {
 		return nil
 	}
 	if err := t.clear(false); err != nil {
 		return err
 	}
-	t.shape, t.before = in.shape, nil
-	t.bench, err = t.set(in.shape, in.scales)
+	t.shape, t.scale, t.before = in.shape, in.scale, nil
+	t.bench, err = t.set(in)
 	return err
 }
 
@@ -108,8 +110,9 @@ func (t *table) clear(faulty bool) error {
 // judgeCase runs a case and measures its errors. The kernel runs before the reference is
 // computed, so it cannot find the reference in memory.
 func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
-	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Device: m.dev.Info().Name, Powers: []record.Power{}}
-	in, err := newInputs(m.s, one)
+	s := m.s.scaled(one.scale)
+	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Fresh: one.Fresh, Scale: one.scale, Device: m.dev.Info().Name, Powers: []record.Power{}}
+	in, err := newInputs(s, one)
 	if err != nil {
 		return c, err
 	}
@@ -117,11 +120,11 @@ func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record
 	if err != nil || c.Failure != "" {
 		return c, err
 	}
-	r, err := m.p.References.find(ctx, m.s, one, in, m.p.Rows)
+	r, err := m.p.References.find(ctx, s, one, in, m.p.Rows)
 	if err != nil {
 		return c, err
 	}
-	err = m.compare(&c, r, in, out)
+	err = m.compare(s, &c, r, in, out)
 	if c.Map != nil && bytes.Equal(out.o, t.before) {
 		c.Cause = "the output is that of the previous inputs in the same buffers: the kernel stored it"
 	}
@@ -129,8 +132,8 @@ func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record
 	return c, err
 }
 
-// runCase runs the kernel twice, with different content in its outputs and workspaces, and
-// records how it used its buffers.
+// runCase runs the kernel twice, with different bytes in its outputs, in its workspaces and around
+// all buffers, and records how it used its buffers.
 func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *record.Case) (out outputs, err error) {
 	if err := t.lay(in); err != nil {
 		return out, err
@@ -139,9 +142,10 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 	if err := b.write(in); err != nil {
 		return out, err
 	}
+	seed := b.random.Uint64()
 	var again outputs
-	if out, err = b.run(ctx); err == nil {
-		again, err = b.runOver(ctx, antidote)
+	if out, err = m.runOver(ctx, b, seed, false, c); err == nil {
+		again, err = m.runOver(ctx, b, seed, true, c)
 	}
 	m.ended = err
 	if err != nil {
@@ -155,23 +159,33 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 		c.Failure = strings.TrimSpace(err.Error())
 		return out, nil
 	}
-	missing, same := twice(out.o, again.o, m.s.Problem.Output.Bytes())
-	missingLSE, sameLSE := twice(out.lse, again.lse, 4)
+	missing, same := twice(out.o, again.o, b.noise("o", seed), m.s.Problem.Output.Bytes())
+	missingLSE, sameLSE := twice(out.lse, again.lse, b.noise("lse", seed), 4)
 	c.Unwritten, c.Repeatable = missing+missingLSE, same && sameLSE
 	sum := sha256.Sum256(append(slices.Clone(out.o), out.lse...))
 	c.OutputsHash = hex.EncodeToString(sum[:])
+	changed, err := b.changed(in)
+	c.InputsKept = len(changed) == 0
+	return out, err
+}
+
+// runOver runs the kernel once over random bytes, or over their complement, and checks the guard
+// bands, whose bytes are new too.
+func (m *measurement) runOver(ctx context.Context, b *bench, seed uint64, complement bool, c *record.Case) (out outputs, err error) {
+	if err := errors.Join(b.reband(), b.fillNoise(seed, complement), b.work.Run(ctx)); err != nil {
+		return out, err
+	}
 	over, err := b.overrun()
 	if err != nil {
 		return out, err
 	}
-	changed, err := b.changed(in)
-	c.Overrun, c.InputsKept = len(over) > 0, len(changed) == 0
-	return out, err
+	c.Overrun = c.Overrun || len(over) > 0
+	return b.outputs()
 }
 
 // compare measures the errors and, if they are too large, finds where they are.
-func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outputs) error {
-	got, err := outputTensor(m.s, in.shape.Q(), out.o)
+func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inputs, out outputs) error {
+	got, err := outputTensor(s, in.shape.Q(), out.o)
 	if err != nil {
 		return err
 	}
@@ -190,7 +204,7 @@ func (m *measurement) compare(c *record.Case, r *reference, in *inputs, out outp
 	switch {
 	case m.brief:
 	case len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, &o)) > 0:
-		return blame(m.s, c, r, in, got)
+		return blame(s, c, r, in, got)
 	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, c)) > 0:
 		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
 	default:

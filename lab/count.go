@@ -66,7 +66,7 @@ func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 	if err := s.ServesShape(shape); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	l, err := load(dev, s, sms)
+	l, err := load(dev, s, sms, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func launch(ctx context.Context, dev device.Device, s *Subject, shape problem.Sh
 	if err != nil {
 		return nil, err
 	}
-	b, err := l.set(in.shape, in.scales)
+	b, err := l.set(in)
 	if err != nil {
 		return nil, err
 	}

@@ -98,13 +98,13 @@ func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64
 		return nil, nil, err
 	}
 	defer dev.Close()
-	l, err := load(dev, m.s, fewSMs)
+	l, err := load(dev, m.s, fewSMs, m.p.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer l.close()
 	l.guard = 0
-	b, err := l.set(in.shape, in.scales)
+	b, err := l.set(in)
 	if err != nil {
 		return nil, nil, err
 	}

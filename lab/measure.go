@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -72,18 +73,26 @@ type measurement struct {
 }
 
 func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, error) {
+	if p.Seed == 0 {
+		p.Seed = FreshSeed()
+	}
+	if p.Times != nil && p.Times.Seed == 0 {
+		times := *p.Times
+		times.Seed = p.Seed
+		p.Times = &times
+	}
 	m := &measurement{s: s, p: p, meter: &meter{tell: progress, start: time.Now()}, dev: p.Device}
 	if m.dim = dimension(s); m.dim == 0 {
 		return nil, fmt.Errorf("no head dimension is supported: check what the ABI file requires")
 	}
 	if m.dev == nil {
-		dev, err := emulator(s.Target, emu.Options{})
+		dev, err := emulator(s.Target, emu.Options{Moment: p.Seed})
 		if err != nil {
 			return nil, err
 		}
 		m.dev, m.own = dev, true
 	}
-	m.r = &record.Record{Schema: record.Schema, Plan: p.Name, Kernel: s.Describe(), Build: p.Build, Criteria: p.Criteria}
+	m.r = &record.Record{Schema: record.Schema, Plan: p.Name, Seed: p.Seed, Kernel: s.Describe(), Build: p.Build, Criteria: p.Criteria}
 	if p.Baseline != nil {
 		b := p.Baseline.Describe()
 		m.r.Baseline = &b
@@ -169,9 +178,13 @@ func (m *measurement) served(s problem.Shape) (shape problem.Shape, refused erro
 	return s, first, false
 }
 
-// forgoes reports whether an optional case is skipped: the subject does not support it, or it
-// has causal queries that see no key at all.
+// forgoes reports whether a case is skipped: the subject does not support its scale, or the case
+// is optional and the subject does not support its shape, or it has causal queries that see no
+// key at all.
 func (m *measurement) forgoes(c Case, refused error) bool {
+	if c.Scaled && !slices.Contains(m.s.Supports, problem.CustomScale) {
+		return true
+	}
 	return c.Optional && (refused != nil || m.s.Problem.Causal && c.Shape.Sq > c.Shape.Skv)
 }
 

@@ -15,6 +15,7 @@ import (
 // bytes that the kernel reads.
 type inputs struct {
 	shape    problem.Shape
+	scale    float64 // of the softmax; 0 is 1/√D
 	original *ref.Inputs
 	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
@@ -28,7 +29,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inputs{shape: c.Shape, original: original, data: map[string][]byte{}, scales: expr.Env{}}
+	in := &inputs{shape: c.Shape, scale: c.scale, original: original, data: map[string][]byte{}, scales: expr.Env{}}
 	for _, part := range []struct {
 		name string
 		from *ref.Floats

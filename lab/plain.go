@@ -42,7 +42,7 @@ type plainRow struct {
 func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*plain, error) {
 	out := &plain{rowsTensor: newRows(in.shape.Q(), rows), spread: newRows(in.shape.Q(), rows)}
 	logits := make([]float64, len(rows))
-	one := plainRow{scale: 1 / math.Sqrt(float64(in.shape.D)), weight: spreadOf(a.P())}
+	one := plainRow{scale: a.At(in.shape).LogitScale(), weight: spreadOf(a.P())}
 	one.toP, one.scaleP = rounder(a.P())
 	one.toO, _ = rounder(a.Problem.Output)
 	if a.Accumulator() != problem.F32 {

@@ -21,6 +21,10 @@ type Plan struct {
 	// Depth says which shapes are derived from the structure of the kernel. They are added to
 	// the shapes of Defects and to Cases, unless these are empty.
 	Depth Depth
+	// Seed makes unpredictable what a kernel must not know before: inputs of fresh cases and of
+	// timed launches, bytes around buffers, numbers of SMs. Measure draws it if it is 0, and
+	// records it.
+	Seed uint64
 
 	// Device runs the cases and is timed; nil is the emulator of the subject's target.
 	// Checkers and counters always use the emulator.
@@ -71,6 +75,14 @@ type Case struct {
 	Distribution string
 	// Optional skips the case, without a refusal, if the subject does not support its shape.
 	Optional bool
+	// Fresh adds the seed of the plan to the seed of the case, so that nobody knows its inputs
+	// before.
+	Fresh bool
+	// Scaled gives the softmax a random scale instead of 1/√D. The case is skipped if the
+	// subject does not support that.
+	Scaled bool
+
+	scale float64 // of the softmax, if it is not 1/√D
 }
 
 // Times says what is timed, and how.
@@ -83,7 +95,7 @@ type Times struct {
 	Libraries *Libraries `json:"-"`
 	Stop      timing.Stop
 	WarmUp    time.Duration
-	Seed      uint64
+	Seed      uint64 // of the order and of the timed inputs; 0 is the seed of the plan
 	// Elsewhere measures the same in another process, as one more replicate. It is called for
 	// the processes 1 to Processes-1. nil measures in one process only, and comparisons say
 	// so.
@@ -151,6 +163,7 @@ func Quick() Plan {
 			{Shape: length(2, 8, 256), Name: "mission256", Seed: 2, Distribution: "normal"},
 			{Shape: length(1, 8, 512), Name: "mission", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 607), Seed: 1, Distribution: "normal"}, // many tiles, and a partial one
+			freshCases[0], freshCases[1], freshCases[2],
 		},
 		Rows: 4096, Counters: length(1, 2, 128),
 	}
@@ -164,6 +177,7 @@ func Smoke() Plan {
 	p.Cases = []Case{
 		{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
 		{Shape: length(1, 2, 100), Seed: 2, Distribution: "one-hot"},
+		freshCases[0], freshCases[1],
 	}
 	p.Counters = length(1, 1, 64)
 	return p
@@ -197,6 +211,7 @@ func Full() Plan {
 			p.Cases = append(p.Cases, Case{Shape: n.Shape, Name: n.Name, Seed: seed, Distribution: "normal"})
 		}
 	}
+	p.Cases = append(p.Cases, freshCases...)
 	for _, s := range uneven {
 		p.Cases = append(p.Cases, Case{Shape: s, Seed: 1, Distribution: "normal", Optional: true})
 	}

@@ -91,7 +91,7 @@ func (m *measurement) launchResources(r *record.Resources) error {
 var anyScales = expr.Env{"qs": expr.Float(1), "ks": expr.Float(1), "vs": expr.Float(1)}
 
 func (m *measurement) occupy(r *record.Resources, s problem.Shape, info device.Info) error {
-	l, err := load(m.dev, m.s, info.SMs)
+	l, err := load(m.dev, m.s, info.SMs, m.p.Seed)
 	if err != nil {
 		r.Notes = append(r.Notes, err.Error()) // the correctness section fails with this error
 		return nil

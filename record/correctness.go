@@ -29,6 +29,8 @@ type Case struct {
 	Name         string        `json:"name,omitempty"`
 	Seed         uint64        `json:"seed"`
 	Distribution string        `json:"distribution"`
+	Fresh        bool          `json:"fresh,omitempty"` // whether Seed was drawn for this record
+	Scale        float64       `json:"scale,omitempty"` // of the softmax; 0 is 1/√D
 	Device       string        `json:"device"`
 	Errors       *ref.Errors   `json:"errors,omitempty"` // against float64 on the original inputs
 	Dequantised  *ref.Errors   `json:"dequantised,omitempty"`

@@ -15,8 +15,11 @@ const Schema = 2
 
 // Record holds everything that was measured about one kernel in one campaign.
 type Record struct {
-	Schema      int          `json:"schema"`
-	Plan        string       `json:"plan,omitempty"` // the plan that was measured: "smoke", "quick" or "full"
+	Schema int    `json:"schema"`
+	Plan   string `json:"plan,omitempty"` // the plan that was measured: "smoke", "quick" or "full"
+	// Seed made the inputs of fresh cases, the timed inputs and the bytes around buffers
+	// unpredictable. A measurement with the same seed has the same. It is 0 in old records.
+	Seed        uint64       `json:"seed,omitempty"`
 	Kernel      Kernel       `json:"kernel"`
 	Baseline    *Kernel      `json:"baseline,omitempty"` // the kernel that performance is compared with
 	Build       Build        `json:"build"`

@@ -155,3 +155,28 @@ func (m *maker) along(p place, row []float32, share float64) {
 		row[i] = float32(row[i]*0.25) + float32(share*dir)
 	}
 }
+
+// magnitude returns the magnitude of a head of K or V: one of 1, 0.59, 0.35 and 0.21, where
+// neighbours differ.
+func (m *maker) magnitude(p place) float64 {
+	first := m.shared.at(uint64(m.tensor)) % 4
+	return [...]float64{1, 0.59375, 0.34375, 0.203125}[(uint64(p.h)+2*uint64(p.b)+first)%4]
+}
+
+func headsOfK(m *maker, p place, row []float32) { m.scaled(p, row, m.magnitude(p)) }
+
+// headsOfQ divides by the magnitude of the head of K, so that the logits stay as they are.
+func headsOfQ(m *maker, p place, row []float32) {
+	keys := newMaker(m.seed, m.shape, tensorK)
+	m.scaled(p, row, 1/keys.magnitude(place{b: p.b, h: m.headKV(p)}))
+}
+
+func headsOfV(m *maker, p place, row []float32) { m.scaled(p, row, m.magnitude(p)) }
+
+// scaled makes a normal row times a factor.
+func (m *maker) scaled(p place, row []float32, factor float64) {
+	normal(m, p, row)
+	for i := range row {
+		row[i] = float32(float64(row[i]) * factor)
+	}
+}

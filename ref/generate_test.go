@@ -25,6 +25,7 @@ var golden = map[string]string{
 	"constant-v":   "0223a69ad2c031b7",
 	"rising":       "28f31ad5a9bff4fc",
 	"falling":      "2a99d719640b7224",
+	"heads":        "3e35c0d27f2f7d1a",
 	"tiny":         "45fbdb5ad43c097b",
 	"zeros":        "881558fddf4e19ef",
 }

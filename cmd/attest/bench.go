@@ -60,6 +60,6 @@ its hash}.`,
 	f := c.Flags()
 	f.IntVar(&x.Samples, "samples", 500, "largest number of samples per candidate")
 	f.DurationVar(&x.Time, "time", 20*time.Second, "longest time for each shape and method")
-	f.Uint64Var(&x.Seed, "seed", 0, "seed of the order of candidates")
+	f.Uint64Var(&x.Seed, "seed", 0, "seed of the inputs and of the order of candidates, to repeat a measurement; 0 draws it at random")
 	return c
 }

@@ -67,20 +67,24 @@ shapes.
 --plan smoke is the least that tells right from wrong, for the loop of editing and
 trying. --plan quick judges the ladder in minutes without a GPU. --plan full has all
 named shapes up to long, all tile edges and all distributions, and is meant for a GPU.
---shape, --seed and --distribution add cases to those of the plan; --shape also decides
+--shape, --case-seed and --distribution add cases to those of the plan; --shape also decides
 what is timed. Of outputs with more than 4096 rows, 4096 rows are compared.
 
 --format e4m3 is the default of every command. --format u8 is the simulated FP8 of the
 original effort: one byte u in 0..255 means (u-128)/127*448*scale.
 
-JSON, one object per kernel: {"kernel", "baseline", "device", "verdict": {"outcome",
+Some cases and all timed inputs come from a seed that is drawn at random, so that no kernel
+can know them. The record holds it. --seed, or ATTEST_SEED in the environment, repeats a
+measurement with the same inputs.
+
+JSON, one object per kernel: {"kernel", "baseline", "device", "seed", "verdict": {"outcome",
 "why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
 "verdict_hash", "evidence", "parity": {"with", "same", "of"}, "other_chips"}; the record
 itself is in the evidence.`,
 		Example: `  attest gate
   attest gate stage3b stage4
   attest gate stage3b --plan smoke --evidence ""
-  attest gate stage5 --baseline stage3b --format u8 --shape mission --seed 0,1,2
+  attest gate stage5 --baseline stage3b --format u8 --shape mission --case-seed 0,1,2
   attest gate one.ptx two.ptx stage5 --baseline none
   attest gate mine.ptx --entry attn --abi calls/mine.json
   attest gate mine.ptx --registers 255 --shared 101376
@@ -98,7 +102,8 @@ itself is in the evidence.`,
 	keepFlag(c, &x.Dir, evidence.Dir, "records and verdicts")
 	f := c.Flags()
 	f.StringVar(&x.Plan, "plan", "quick", "how much is measured: smoke, quick or full")
-	f.StringSliceVar(&x.Seeds, "seed", nil, "seeds of the inputs of --shape; 0,1 when empty")
+	f.Uint64Var(&x.Seed, "seed", 0, "seed of what no kernel may predict, to repeat a measurement; 0 draws it at random")
+	f.StringSliceVar(&x.CaseSeeds, "case-seed", nil, "seeds of the inputs of --shape; 0,1 when empty")
 	f.StringSliceVar(&x.Distributions, "distribution", nil, "distributions of the inputs of --shape; normal when empty; attest list distributions")
 	f.DurationVar(&x.Time, "time", 0, "how long each shape and method is timed at most; 0 is 5s, and 20s with --plan full")
 	f.IntVar(&x.Registers, "registers", 0, "registers that a thread may use; 0 is 128, or 168 for code of one architecture such as sm_90a")

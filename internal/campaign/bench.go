@@ -123,10 +123,15 @@ func (x *Bench) prepare(names []string) ([]batch, error) {
 	if err := errors.Join(x.Selection.Check(), x.Campaign.Check(), x.check()); err != nil {
 		return nil, err
 	}
+	seed, err := drawSeed(x.Seed)
+	if err != nil {
+		return nil, err
+	}
+	x.Seed = seed
 	if len(x.Shapes) == 0 {
 		x.Shapes = shapes.List{shapes.Default(x.HeadDim)}
 	}
-	names, err := x.Named(names)
+	names, err = x.Named(names)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +224,7 @@ func (x *Bench) measure(ctx context.Context, s, baseline *lab.Subject, on shapes
 	quick := lab.Quick()
 	p := lab.Plan{
 		Device: x.Device, Sensor: x.Sensor, Baseline: baseline, Cases: quick.Cases, Rows: quick.Rows, Counters: quick.Counters,
-		References: &x.references, Build: x.built,
+		References: &x.references, Build: x.built, Seed: x.Seed,
 	}
 	p.Times = x.times(lab.Times{Shapes: on, Methods: x.methods, Seed: x.Seed, Stop: timing.Stop{Least: min(30, x.Samples), Most: x.Samples, Time: x.Time}}, s, baseline)
 	rec, err := lab.Measure(ctx, s, p, progress.Of(s.Name))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,6 +72,23 @@ func (c *Campaign) times(t lab.Times, s, baseline *lab.Subject) *lab.Times {
 		}
 	}
 	return &t
+}
+
+// drawSeed returns the seed of what no kernel may predict: the given one, the one in the variable
+// ATTEST_SEED of the environment, or a random one.
+func drawSeed(given uint64) (uint64, error) {
+	text := os.Getenv("ATTEST_SEED")
+	switch {
+	case given != 0:
+		return given, nil
+	case text == "":
+		return lab.FreshSeed(), nil
+	}
+	seed, err := strconv.ParseUint(text, 0, 64)
+	if err != nil || seed == 0 {
+		return 0, fmt.Errorf("ATTEST_SEED is %q: it must be a whole number from 1 on", text)
+	}
+	return seed, nil
 }
 
 // build returns the version, the command line and the revision of this program. A binary

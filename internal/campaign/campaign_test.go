@@ -27,21 +27,21 @@ import (
 func TestChecks(t *testing.T) {
 	d80 := problem.Named{Shape: problem.Square(1, 8, 512, 80)}
 	for want, err := range map[string]error{
-		"--format e3m4":                      (&Selection{Format: "e3m4"}).Check(),
-		"--output f32: use f16 or bf16":      (&Selection{Output: "f32"}).Check(),
-		"--head-dim 80":                      (&Selection{HeadDim: 80}).Check(),
-		"--abi describes":                    second((&Selection{ABI: "a.json"}).Named([]string{"stage2"})),
-		"--entry names":                      second((&Selection{Entry: "k"}).Named(nil)),
-		"--set changes kernels":              second((&Selection{Set: "swizzle"}).Named([]string{"mine.ptx"})),
-		"--against numpy":                    (&Campaign{Against: []string{"numpy"}}).Check(),
-		"--processes 101":                    (&Campaign{Processes: 101}).Check(),
-		"--plan huge: use smoke, quick or":   (&Gate{Plan: "huge"}).check(),
-		"--distribution odd":                 (&Gate{Plan: "smoke", Distributions: []string{"odd"}}).check(),
-		"--samples":                          (&Bench{}).check(),
-		"--mode loop: use graph or event":    second(Methods([]string{"loop"}, nil)),
-		"--cache hot: use warm or cold":      second(Methods([]string{"graph"}, []string{"hot"})),
-		"--seed x is not a whole number":     second(parseSeeds([]string{"x"})),
-		"--shape 1,8,512,80: head dimension": second((&Selection{}).OneFor(d80, []string{"stage3b"})),
+		"--format e3m4":                       (&Selection{Format: "e3m4"}).Check(),
+		"--output f32: use f16 or bf16":       (&Selection{Output: "f32"}).Check(),
+		"--head-dim 80":                       (&Selection{HeadDim: 80}).Check(),
+		"--abi describes":                     second((&Selection{ABI: "a.json"}).Named([]string{"stage2"})),
+		"--entry names":                       second((&Selection{Entry: "k"}).Named(nil)),
+		"--set changes kernels":               second((&Selection{Set: "swizzle"}).Named([]string{"mine.ptx"})),
+		"--against numpy":                     (&Campaign{Against: []string{"numpy"}}).Check(),
+		"--processes 101":                     (&Campaign{Processes: 101}).Check(),
+		"--plan huge: use smoke, quick or":    (&Gate{Plan: "huge"}).check(),
+		"--distribution odd":                  (&Gate{Plan: "smoke", Distributions: []string{"odd"}}).check(),
+		"--samples":                           (&Bench{}).check(),
+		"--mode loop: use graph or event":     second(Methods([]string{"loop"}, nil)),
+		"--cache hot: use warm or cold":       second(Methods([]string{"graph"}, []string{"hot"})),
+		"--case-seed x is not a whole number": second(parseSeeds([]string{"x"})),
+		"--shape 1,8,512,80: head dimension":  second((&Selection{}).OneFor(d80, []string{"stage3b"})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

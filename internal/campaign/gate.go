@@ -29,7 +29,8 @@ type Gate struct {
 	Criteria
 	Plan              string
 	Shapes            shapes.List
-	Seeds             []string
+	Seed              uint64   // of what no kernel may predict; 0 draws it
+	CaseSeeds         []string // of the cases that are added
 	Distributions     []string
 	Time              time.Duration
 	Registers, Shared int
@@ -96,7 +97,10 @@ func (g *Gate) prepare(names []string) (jobs []job, err error) {
 	if err := errors.Join(g.Selection.Check(), g.Campaign.Check(), g.Criteria.Check(), g.check()); err != nil {
 		return nil, err
 	}
-	if g.seeds, err = parseSeeds(g.Seeds); err != nil {
+	if g.Seed, err = drawSeed(g.Seed); err != nil {
+		return nil, err
+	}
+	if g.seeds, err = parseSeeds(g.CaseSeeds); err != nil {
 		return nil, err
 	}
 	if names, err = g.Named(names); err != nil {
@@ -141,7 +145,7 @@ func (g *Gate) check() error {
 	return nil
 }
 
-// parseSeeds returns the values of --seed, or 0 and 1 if there are none.
+// parseSeeds returns the values of --case-seed, or 0 and 1 if there are none.
 func parseSeeds(words []string) (seeds []uint64, err error) {
 	if len(words) == 0 {
 		return []uint64{0, 1}, nil
@@ -149,17 +153,17 @@ func parseSeeds(words []string) (seeds []uint64, err error) {
 	for _, w := range words {
 		n, err := strconv.ParseUint(w, 0, 64)
 		if err != nil {
-			return nil, fmt.Errorf("--seed %s is not a whole number from 0 on", w)
+			return nil, fmt.Errorf("--case-seed %s is not a whole number from 0 on", w)
 		}
 		seeds = append(seeds, n)
 	}
 	return seeds, nil
 }
 
-// moreCases returns the cases that --shape, --seed and --distribution add to the plan.
+// moreCases returns the cases that --shape, --case-seed and --distribution add to the plan.
 func (g *Gate) moreCases(j job) (list []lab.Case) {
 	chosen := j.shapes
-	if len(chosen) == 0 && len(g.Seeds)+len(g.Distributions) > 0 {
+	if len(chosen) == 0 && len(g.CaseSeeds)+len(g.Distributions) > 0 {
 		chosen = shapes.List{{Shape: problem.Square(2, 3, 33, g.HeadDim)}, {Shape: problem.Square(1, 2, 129, g.HeadDim)}}
 	}
 	distributions := g.Distributions
@@ -255,7 +259,7 @@ func (g *Gate) parity(r *GateResult, results []*GateResult) *report.Parity {
 // plan returns the plan for a kernel.
 func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	p := Plan(g.Plan)
-	p.Device, p.Sensor, p.Baseline = g.Device, g.Sensor, baseline
+	p.Device, p.Sensor, p.Baseline, p.Seed = g.Device, g.Sensor, baseline, g.Seed
 	p.Cases = append(p.Cases, g.moreCases(j)...)
 	p.Budget = g.budget(j.Subject)
 	p.Criteria, _ = g.criteria() // prepare has checked both
@@ -276,6 +280,7 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	if g.Time > 0 {
 		p.Times.Stop.Time = g.Time
 	}
+	p.Times.Seed = g.Seed
 	p.Times = g.times(*p.Times, j.Subject, baseline)
 	return p
 }

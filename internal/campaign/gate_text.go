@@ -27,6 +27,7 @@ type GateResult struct {
 	Kernel      record.Kernel   `json:"kernel"`
 	Baseline    string          `json:"baseline"`
 	Device      string          `json:"device"`
+	Seed        uint64          `json:"seed"` // of what no kernel may predict
 	Verdict     *record.Verdict `json:"verdict"`
 	Record      string          `json:"record"` // hash, "" when it was not kept
 	VerdictHash string          `json:"verdict_hash"`
@@ -44,7 +45,7 @@ type GateResult struct {
 // newGateResult judges a record of a kernel. file is the PTX file of the kernel, "" for a
 // kernel of attest.
 func newGateResult(rec *record.Record, s *lab.Subject, file, dir string) *GateResult {
-	r := &GateResult{Kernel: rec.Kernel, Device: rec.Build.Device.Name, Evidence: dir, record: rec, file: file, ptx: s.PTX}
+	r := &GateResult{Kernel: rec.Kernel, Device: rec.Build.Device.Name, Seed: rec.Seed, Evidence: dir, record: rec, file: file, ptx: s.PTX}
 	if file == "" {
 		r.file = s.Name + ".ptx"
 	}

@@ -106,7 +106,7 @@ func symlink(t *testing.T, from, to string) {
 func (w *place) run(line string) (string, error) {
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Dir = w.dir
-	cmd.Env = append(os.Environ(), "PATH="+w.bin+":"+os.Getenv("PATH"), "CUDA_VISIBLE_DEVICES=", "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "PATH="+w.bin+":"+os.Getenv("PATH"), "CUDA_VISIBLE_DEVICES=", "NO_COLOR=1", "ATTEST_SEED=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
