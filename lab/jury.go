@@ -189,12 +189,12 @@ func (t *Trials) output(ctx context.Context, s *Subject, in *inputs, limit uint6
 	if err != nil {
 		return out, nil, err
 	}
-	l, err := load(dev, s, fewSMs)
+	l, err := load(dev, s, fewSMs, 1)
 	if err != nil {
 		return out, nil, err
 	}
 	defer l.close()
-	b, err := l.set(in.shape, in.scales)
+	b, err := l.set(in)
 	if err != nil {
 		return out, nil, err
 	}

@@ -77,7 +77,8 @@ func (e *Invalid) Unwrap() error { return e.Err }
 // emulator. progress, if not nil, is called before each step.
 func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (*Trials, error) {
 	p.Device, p.Times, p.Baseline, p.Counters, p.Targets = nil, nil, nil, problem.Shape{}, nil
-	p.KeepGoing = true // resources may be exceeded: a trial does not judge them
+	p.Seed = cmp.Or(p.Seed, 1) // the same variants get the same score
+	p.KeepGoing = true         // resources may be exceeded: a trial does not judge them
 	if p.References == nil {
 		p.References = &References{}
 	}
@@ -95,7 +96,7 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 		t.steps = append(t.steps, trialStep{watch: true, shape: shape})
 	}
 	for _, c := range r.Correctness.Cases {
-		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution}})
+		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, scale: c.Scale}})
 	}
 	slices.SortStableFunc(t.steps, func(a, b trialStep) int {
 		return cmp.Compare(a.cost(len(p.Defects.Schedules)), b.cost(len(p.Defects.Schedules)))
@@ -171,7 +172,7 @@ func (t *Trials) loads(s *Subject) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := load(dev, s, fewSMs)
+	l, err := load(dev, s, fewSMs, t.plan.Seed)
 	if err != nil {
 		return &Invalid{err}
 	}
@@ -255,7 +256,7 @@ func (m *measurement) watchUntilRed(ctx context.Context, shape problem.Shape) er
 
 // caseAlone runs one case in memory of its own.
 func (m *measurement) caseAlone(ctx context.Context, one Case) (err error) {
-	l, err := load(m.dev, m.s, fewSMs)
+	l, err := load(m.dev, m.s, fewSMs, m.p.Seed)
 	if err != nil {
 		return err
 	}
