@@ -92,22 +92,28 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		}
 		m.dev, m.own = dev, true
 	}
-	m.r = &record.Record{Schema: record.Schema, Plan: p.Name, Seed: p.Seed, Kernel: s.Describe(), Build: p.Build, Criteria: p.Criteria}
+	m.r = NewRecord(s, m.dev, p.Build)
+	m.r.Plan, m.r.Seed, m.r.Criteria = p.Name, p.Seed, p.Criteria
 	if p.Baseline != nil {
 		b := p.Baseline.Describe()
 		m.r.Baseline = &b
 	}
-	b := &m.r.Build
-	b.Device, b.Go, b.OS = m.dev.Info(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+	m.derive()
+	m.foresee()
+	return m, nil
+}
+
+// NewRecord returns a record without measurements of a kernel on a device. It adds the device,
+// versions and, if it is zero, the time to the build.
+func NewRecord(s *Subject, dev device.Device, b record.Build) *record.Record {
+	b.Device, b.Go, b.OS = dev.Info(), runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
 	if b.Time.IsZero() {
 		b.Time = time.Now().UTC()
 	}
 	if b.Device.Driver != "emu" {
 		b.Driver = b.Device.Version
 	}
-	m.derive()
-	m.foresee()
-	return m, nil
+	return &record.Record{Schema: record.Schema, Kernel: s.Describe(), Build: b}
 }
 
 // emulator opens the emulator of the lowest target that runs code for t.

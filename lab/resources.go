@@ -2,10 +2,7 @@ package lab
 
 import (
 	"context"
-	"os/exec"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/expr"
@@ -35,8 +32,11 @@ func (m *measurement) resources(ctx context.Context) error {
 		if u := report.Usage(m.s.Entries()[0]); u != nil {
 			r.Usage = append(r.Usage, *u)
 			if u.Registers.Source == resources.Ptxas && m.r.Build.Ptxas == "" {
-				m.r.Build.Ptxas = ptxasVersion(ctx, ask.Ptxas)
+				m.r.Build.Ptxas = resources.Version(ctx, ask.Ptxas)
 			}
+		}
+		if report.Output != "" {
+			r.Ptxas = append(r.Ptxas, record.Assembly{Target: target.String(), Output: report.Output})
 		}
 		r.Advice = append(r.Advice, report.Advice...)
 		for _, n := range report.Notes {
@@ -98,18 +98,4 @@ func (m *measurement) occupy(r *record.Resources, s problem.Shape, info device.I
 	}
 	r.Occupancy = l.occupancy(s)
 	return l.close()
-}
-
-var releaseLine = regexp.MustCompile(`release ([0-9.]+), (V[0-9.]+)`)
-
-// ptxasVersion returns the version that ptxas prints.
-func ptxasVersion(ctx context.Context, path string) string {
-	out, err := exec.CommandContext(ctx, path, "--version").Output()
-	if err != nil {
-		return "unknown"
-	}
-	if v := releaseLine.FindSubmatch(out); v != nil {
-		return string(v[1]) + " " + string(v[2])
-	}
-	return strings.TrimSpace(string(out))
 }

@@ -26,6 +26,9 @@ func ResourcesOf(ctx context.Context, s *Subject, shape problem.Shape, targets [
 		if u := report.Usage(s.Entries()[0]); u != nil {
 			r.Usage = append(r.Usage, *u)
 		}
+		if report.Output != "" {
+			r.Ptxas = append(r.Ptxas, record.Assembly{Target: target.String(), Output: report.Output})
+		}
 	}
 	return r, launchesOf(r, s, shape)
 }

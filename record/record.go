@@ -29,6 +29,8 @@ type Record struct {
 	Correctness *Correctness `json:"correctness,omitempty"`
 	Performance *Performance `json:"performance,omitempty"`
 	Counters    *Counters    `json:"counters,omitempty"`
+	// Profile is only in records of attest profile, which judge nothing.
+	Profile *Profile `json:"profile,omitempty"`
 	// Ended says why the record holds no measurements: the process that took them ended
 	// early.
 	Ended *Ended `json:"ended,omitempty"`
@@ -77,10 +79,17 @@ type Resources struct {
 	Usage     []resources.Usage  `json:"usage"` // one per target
 	Advice    []resources.Advice `json:"advice,omitempty"`
 	Notes     []string           `json:"notes,omitempty"`
+	Ptxas     []Assembly         `json:"ptxas,omitempty"`   // one per target, if ptxas was used
 	Dynamic   int                `json:"dynamic_shared"`    // bytes, of the launch that uses the most
 	Threads   int                `json:"threads,omitempty"` // per block, of the largest launch
 	Occupancy *device.Occupancy  `json:"occupancy,omitempty"`
 	Budget    Budget             `json:"budget"`
+}
+
+// Assembly is what ptxas -v wrote about the kernel for a target.
+type Assembly struct {
+	Target string `json:"target"`
+	Output string `json:"output"`
 }
 
 // Budget is what a kernel may use.

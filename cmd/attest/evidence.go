@@ -142,7 +142,7 @@ JSON, one object per record: {"hash", "seq", "time", "kernel", "ptx", "format", 
 }
 
 func evidenceShow(x *archive.Archive) *cobra.Command {
-	var kernel string
+	var to archive.Folders
 	c := &cobra.Command{
 		Use:   "show HASH",
 		Short: "Show one record or verdict in full",
@@ -152,15 +152,29 @@ mutation score.
 With --kernel, write the kernel of the record to a folder instead, so that it can be run
 again: its PTX as kernel.ptx and its call as kernel.json.
 
+With --split, write the record to a folder as three JSON files for other tools:
+
+  build_meta.json           toggles, architecture, command, git commit, device, versions, time,
+                            resources and the output of ptxas -v
+  correctness_summary.json  for each shape, seed and distribution: max_abs_err, mean_abs_err,
+                            the share of errors above the tolerance in per cent, and whether
+                            the case passes
+  perf_baseline.json        for each shape and method: p50, p90, mean, std, min and max in
+                            microseconds, cv, and the speedup over the baseline
+
+Files that exist are not replaced: then no file is written.
+
 JSON: {"hash", "kind", "seq", "object", "verdicts", "notes"}. "kind" is "record", "verdict",
 "note" or "score", "object" is what the file holds, "verdicts" and "notes" are the hashes of those
 that belong to a record.
-With --kernel: {"kernel", "ptx", "abi"}, the name and the two files.`,
-		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate again/kernel.ptx",
+With --kernel: {"kernel", "ptx", "abi"}, the name and the two files.
+With --split: {"record", "files"}.`,
+		Example: "  attest evidence show 3f9a\n  attest evidence show 3f9a --json | jq .object.performance\n  attest evidence show 3f9a --kernel again && attest gate again/kernel.ptx\n  attest evidence show 3f9a --split results",
 		Args:    arguments(1, "one hash, or its first letters, as attest evidence list shows them"),
-		RunE:    func(_ *cobra.Command, args []string) error { return x.Show(args[0], kernel) },
+		RunE:    func(_ *cobra.Command, args []string) error { return x.Show(args[0], to) },
 	}
-	c.Flags().StringVar(&kernel, "kernel", "", "write the kernel of the record to this `folder`")
+	c.Flags().StringVar(&to.Kernel, "kernel", "", "write the kernel of the record to this `folder`")
+	c.Flags().StringVar(&to.Split, "split", "", "write the record as three JSON files to this `folder`")
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/machine"
+	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/lab"
@@ -43,14 +44,21 @@ those numbers are measured. Phases are the source files of the kernel, or its li
 there is one file; nvcc -lineinfo gives them for other kernels. A kernel of several
 launches gets a row for each launch and their sum.
 
+--metrics names metrics of ncu that are collected and shown as well (ncu --query-metrics
+lists them). --evidence keeps what ncu wrote as a record: every metric with its unit, the
+table as it was, ncu's version and flags, the kernel, and the output of ptxas -v if ptxas is
+installed. attest evidence show prints the record. It has no verdict.
+
 JSON: {"kernel", "shape", "predicted": {"chip", "blocks", "low_us", "high_us",
 "limit", "units": [{"unit", "us"}], "phases", "lines"}, "launches": [{"entry",
 "predicted", "counters"}], "occupancy": [{"chip", "blocks_per_sm", "warps", "limit",
-"registers", "shared", "by"}], "ncu": {"us", "tensor", "arithmetic", "memory", "metrics"} or
-null, "ncu_note"}. Times are in microseconds, shares of ncu in per cent of the peak.`,
+"registers", "shared", "by"}], "ncu": {"us", "tensor", "arithmetic", "memory", "metrics",
+"units", "version"} or null, "ncu_note", "record": the hash, or ""}. Times are in
+microseconds, shares of ncu in per cent of the peak.`,
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
   attest profile mine.ptx --shape 1,8,512,64 --lines 20
+  attest profile hopper --metrics sm__warps_active.avg,dram__bytes_read.sum --evidence .attest
   attest profile stage3b --json | jq '.predicted.phases[] | [.name, .share]'`,
 		RunE: func(c *cobra.Command, args []string) error { return x.run(c.Context(), args) },
 	}
@@ -60,6 +68,8 @@ null, "ncu_note"}. Times are in microseconds, shares of ncu in per cent of the p
 	chipFlag(c, &x.chip, "the GPU of this machine, or one of the kernel's target")
 	f := c.Flags()
 	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
+	f.StringSliceVar(&x.metrics, "metrics", nil, "metrics of Nsight Compute to collect and show as well, with commas")
+	keepFlag(c, &x.Dir, "", "what Nsight Compute measures")
 	f.BoolVar(&x.text.Counters, "counters", false, "also show all counters")
 	return c
 }
@@ -69,14 +79,19 @@ type profiler struct {
 	env *cli.Env
 	campaign.Selection
 	machine.Machine
-	shape problem.Named
-	chip  string
-	text  profile.Text
+	campaign.Keeper
+	shape   problem.Named
+	chip    string
+	metrics []string
+	text    profile.Text
 }
 
 func (x *profiler) run(ctx context.Context, names []string) error {
 	if x.text.Lines < 0 {
 		return errors.New("--lines must not be negative")
+	}
+	if err := ncu.CheckMetrics(x.metrics); err != nil {
+		return fmt.Errorf("--metrics: %w", err)
 	}
 	progress := x.env.StartProgress()
 	defer progress.Stop()
@@ -84,6 +99,9 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 		return err
 	}
 	defer x.Close()
+	if err := x.OpenStore(); err != nil {
+		return err
+	}
 	progress.Say("building the kernel")
 	x.On(&x.Machine)
 	s, err := x.OneFor(x.shape, names)
@@ -103,7 +121,10 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 		return err
 	}
 	progress.Say("%s, %v: Nsight Compute", s.Name, x.shape.Shape)
-	if err := r.Measure(ctx, &x.Machine); err != nil {
+	if err := r.Measure(ctx, &x.Machine, x.metrics); err != nil {
+		return err
+	}
+	if err := x.keep(ctx, s, r); err != nil {
 		return err
 	}
 	progress.Print(func() {
@@ -111,9 +132,25 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 			x.env.Encode(r)
 		} else {
 			r.WriteText(x.env, x.env.OutStyle(), x.text)
+			if r.Hash != "" {
+				fmt.Fprintf(x.env, "\nevidence  record %s in %s\n", r.Hash[:12], x.Dir)
+			}
 		}
 	})
 	return nil
+}
+
+// keep keeps what Nsight Compute measured, if --evidence names a folder.
+func (x *profiler) keep(ctx context.Context, s *lab.Subject, r *profile.Report) error {
+	if x.Dir == "" {
+		return nil
+	}
+	p, err := r.Record()
+	if err != nil {
+		return err
+	}
+	r.Hash, err = x.KeepProfile(ctx, s, &x.Machine, p)
+	return err
 }
 
 // findChip returns the chip to predict for.

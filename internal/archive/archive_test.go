@@ -57,12 +57,12 @@ func TestList(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	a, hash, out := newArchive(t)
-	if err := a.Show(hash[:8], ""); err != nil || !strings.Contains(out.String(), "stage3b") {
+	if err := a.Show(hash[:8], Folders{}); err != nil || !strings.Contains(out.String(), "stage3b") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	out.Reset()
 	a.Env.JSON = true
-	if err := a.Show(hash[:8], ""); err != nil {
+	if err := a.Show(hash[:8], Folders{}); err != nil {
 		t.Fatal(err)
 	}
 	var o Object

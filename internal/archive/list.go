@@ -21,7 +21,7 @@ type Filter struct {
 }
 
 // Line is the JSON of one record in attest evidence list. Outcome, Why and Verdict belong to the
-// newest verdict, or are "".
+// newest verdict, or are "". The Why of a profile names its tool.
 type Line struct {
 	Hash    string          `json:"hash"`
 	Seq     int             `json:"seq"`
@@ -31,7 +31,7 @@ type Line struct {
 	Format  string          `json:"format"`
 	Target  string          `json:"target"`
 	Device  string          `json:"device"`
-	Shapes  []problem.Shape `json:"shapes"` // the shapes with errors or times
+	Shapes  []problem.Shape `json:"shapes"` // the shapes with errors, times or a profile
 	Outcome record.Outcome  `json:"outcome"`
 	Why     string          `json:"why"`
 	Verdict string          `json:"verdict"`
@@ -79,6 +79,8 @@ func newLine(item *evidence.Item) Line {
 	}
 	if j := item.Verdict(); j != nil {
 		l.Outcome, l.Why, l.Verdict = j.Outcome, j.Why, j.Hash
+	} else if item.Profile != nil {
+		l.Why = "a profile by " + item.Profile.Tool
 	}
 	return l
 }
@@ -109,7 +111,7 @@ func (f *Filter) takes(l *Line) bool {
 		(f.Shape == problem.Shape{} || slices.Contains(l.Shapes, f.Shape))
 }
 
-// shapesOf returns the shapes of a record that have errors or times.
+// shapesOf returns the shapes of a record that have errors, times or a profile.
 func shapesOf(r *record.Record) []problem.Shape {
 	shapes := []problem.Shape{}
 	add := func(s problem.Shape) {
@@ -126,6 +128,9 @@ func shapesOf(r *record.Record) []problem.Shape {
 		for i := range r.Performance.Shapes {
 			add(r.Performance.Shapes[i].Shape)
 		}
+	}
+	if r.Profile != nil {
+		add(r.Profile.Shape)
 	}
 	return shapes
 }

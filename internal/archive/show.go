@@ -25,9 +25,18 @@ type Object struct {
 	Notes    []string        `json:"notes"`    // the hashes of the notes about a record
 }
 
-// Show prints a record with the verdicts on it, a verdict, a note or a mutation score. With a folder, it writes the
-// kernel of the record there instead.
-func (a *Archive) Show(prefix, kernelTo string) error {
+// Folders are the folders that attest evidence show writes to instead of printing, or "".
+type Folders struct {
+	Kernel string // the kernel of the record
+	Split  string // the record as three files
+}
+
+// Show prints a record with the verdicts on it, a verdict, a note or a mutation score, or writes
+// a record to a folder.
+func (a *Archive) Show(prefix string, to Folders) error {
+	if to.Kernel != "" && to.Split != "" {
+		return errors.New("--kernel and --split: use one of them")
+	}
 	s, err := a.open()
 	if err != nil {
 		return err
@@ -36,7 +45,7 @@ func (a *Archive) Show(prefix, kernelTo string) error {
 	if err != nil {
 		return err
 	}
-	if e.Kind == evidence.Score && kernelTo == "" {
+	if e.Kind == evidence.Score && to == (Folders{}) {
 		return a.showScore(s, e)
 	}
 	item, err := a.item(s, e)
@@ -44,8 +53,10 @@ func (a *Archive) Show(prefix, kernelTo string) error {
 		return err
 	}
 	switch {
-	case kernelTo != "":
-		return a.writeKernel(s, item, kernelTo)
+	case to.Kernel != "":
+		return a.writeKernel(s, item, to.Kernel)
+	case to.Split != "":
+		return a.split(item, to.Split)
 	case a.Env.JSON:
 		return a.showJSON(s, e, item)
 	case e.Kind == evidence.Verdict:

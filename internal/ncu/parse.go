@@ -5,7 +5,9 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,6 +20,11 @@ type Profile struct {
 	Arithmetic float64            `json:"arithmetic"`
 	Memory     float64            `json:"memory"`
 	Metrics    map[string]float64 `json:"metrics"` // every metric, by the name that ncu gives it
+	Units      map[string]string  `json:"units"`   // of the metrics that have one
+	Version    string             `json:"version"` // of ncu
+
+	Flags []string `json:"-"` // of ncu, without the file that it writes
+	Raw   string   `json:"-"` // the table as ncu wrote it
 }
 
 // These patterns select the metrics of each unit. The largest metric of a unit counts.
@@ -42,14 +49,17 @@ func Parse(text []byte) (*Profile, error) {
 	if err != nil || len(rows) < 3 {
 		return nil, fmt.Errorf("ncu wrote no table: %s", strings.Join(append(said, "no launch was profiled"), "; "))
 	}
-	p := &Profile{Metrics: map[string]float64{}}
+	p := &Profile{Metrics: map[string]float64{}, Units: map[string]string{}, Raw: string(text)}
 	names, units, row := rows[0], rows[1], rows[2]
 	for i, name := range names {
 		v, err := strconv.ParseFloat(strings.ReplaceAll(row[i], ",", ""), 64)
-		if err != nil || !strings.Contains(name, "__") {
-			continue // not a metric
+		if err != nil || !strings.Contains(name, "__") || math.IsNaN(v) || math.IsInf(v, 0) {
+			continue // not a metric, or not measured
 		}
 		p.Metrics[name] = v
+		if units[i] != "" {
+			p.Units[name] = units[i]
+		}
 		switch {
 		case name == "gpu__time_duration.sum":
 			p.Micros = v * micros(units[i])
@@ -65,6 +75,28 @@ func Parse(text []byte) (*Profile, error) {
 		return nil, errors.New("ncu wrote no time")
 	}
 	return p, nil
+}
+
+// Missing returns the metrics that were asked for and that ncu did not give.
+func (p *Profile) Missing(asked []string) (missing []string) {
+	for _, name := range asked {
+		if len(p.Matching(name)) == 0 {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// Matching returns the metrics that a name stands for, sorted. A name without a suffix such as
+// .avg stands for all metrics that begin with it.
+func (p *Profile) Matching(name string) (names []string) {
+	for have := range p.Metrics {
+		if have == name || strings.HasPrefix(have, name+".") {
+			names = append(names, have)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // micros returns the length of a unit of time in microseconds.

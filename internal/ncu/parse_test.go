@@ -31,8 +31,41 @@ func TestParse(t *testing.T) {
 
 // TestArguments wants an entry to be matched as a whole and as it is spelled.
 func TestArguments(t *testing.T) {
-	args := arguments("attn.v2", "log.csv")
+	args := arguments("attn.v2", nil)
 	if i := slices.Index(args, "--kernel-name"); i < 0 || args[i+1] != `regex:^attn\.v2$` {
 		t.Errorf("%q", args)
+	}
+}
+
+// TestMetrics wants metrics to be passed on, and those that ncu does not give to be named.
+func TestMetrics(t *testing.T) {
+	asked := []string{"sm__cycles_elapsed", "dram__bytes_read.sum", "lts__nothing.sum"}
+	args := arguments("attn", asked)
+	if i := slices.Index(args, "--metrics"); i < 0 || args[i+1] != "sm__cycles_elapsed,dram__bytes_read.sum,lts__nothing.sum" {
+		t.Errorf("%q", args)
+	}
+	p, err := Parse([]byte(`"Kernel Name","gpu__time_duration.sum","sm__cycles_elapsed.avg","sm__cycles_elapsed.max","dram__bytes_read.sum","lts__odd.sum"
+"","us","cycle","cycle","byte",""
+"attn","2","1,000","1,100","4096","nan"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Missing(asked); !slices.Equal(got, asked[2:]) {
+		t.Errorf("missing %q", got)
+	}
+	if got := p.Matching(asked[0]); len(got) != 2 || p.Metrics[got[1]] != 1100 || p.Units[got[1]] != "cycle" {
+		t.Errorf("%q in %v %v", got, p.Metrics, p.Units)
+	}
+	if _, ok := p.Metrics["lts__odd.sum"]; ok {
+		t.Error("NaN is a number")
+	}
+	for _, name := range []string{"", "cycles", "sm__a b", "--export"} {
+		if CheckMetrics([]string{name}) == nil {
+			t.Errorf("%q is a metric", name)
+		}
+	}
+	if err := CheckMetrics(asked); err != nil {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/replicate"
@@ -21,8 +22,8 @@ import (
 var sections = []string{"SpeedOfLight", "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis"}
 
 // Run profiles one launch of a kernel on a device, in a process of its own. path is the ncu
-// program.
-func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem.Shape) (*Profile, error) {
+// program. It collects metrics besides those of the sections.
+func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem.Shape, metrics []string) (*Profile, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -43,7 +44,8 @@ func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem
 	if err := os.WriteFile(file, job, 0o600); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, path, append(arguments(s.Entries()[0], log), self, replicate.Command, file)...)
+	flags := arguments(s.Entries()[0], metrics)
+	cmd := exec.CommandContext(ctx, path, slices.Concat(flags, []string{"--log-file", log, self, replicate.Command, file})...)
 	var told bytes.Buffer
 	cmd.Stderr = &told
 	runErr := cmd.Run()
@@ -55,14 +57,44 @@ func Run(ctx context.Context, path, device string, s *lab.Subject, shape problem
 	if said := strings.TrimSpace(told.String()); err != nil && said != "" {
 		return nil, fmt.Errorf("%w: %s", err, said)
 	}
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	p.Version, p.Flags = version(ctx, path), flags
+	return p, nil
+}
+
+var versionLine = regexp.MustCompile(`(?m)^Version (\S+)`)
+
+// version returns the version of ncu, or "".
+func version(ctx context.Context, path string) string {
+	out, err := exec.CommandContext(ctx, path, "--version").Output()
+	if v := versionLine.FindSubmatch(out); err == nil && v != nil {
+		return string(v[1])
+	}
+	return ""
 }
 
 // arguments make ncu profile the second launch of an entry: the first warms up.
-func arguments(entry, log string) []string {
-	args := []string{"--csv", "--page", "raw", "--launch-skip", "1", "--launch-count", "1", "--kernel-name", "regex:^" + regexp.QuoteMeta(entry) + "$", "--log-file", log}
+func arguments(entry string, metrics []string) []string {
+	args := []string{"--csv", "--page", "raw", "--launch-skip", "1", "--launch-count", "1", "--kernel-name", "regex:^" + regexp.QuoteMeta(entry) + "$"}
 	for _, section := range sections {
 		args = append(args, "--section", section)
 	}
+	if len(metrics) > 0 {
+		args = append(args, "--metrics", strings.Join(metrics, ","))
+	}
 	return args
+}
+
+var metricName = regexp.MustCompile(`^[a-z0-9]+__[A-Za-z0-9_.:]+$`)
+
+// CheckMetrics returns an error for a name that cannot be a metric of ncu.
+func CheckMetrics(names []string) error {
+	for _, name := range names {
+		if !metricName.MatchString(name) {
+			return fmt.Errorf("%q is not the name of a metric such as sm__cycles_elapsed.avg; ncu --query-metrics lists them", name)
+		}
+	}
+	return nil
 }

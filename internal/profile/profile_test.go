@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Measure(t.Context(), &machine.Machine{Name: "emu"}); err != nil || r.NCUNote != "no GPU here" {
+	if err := r.Measure(t.Context(), &machine.Machine{Name: "emu"}, nil); err != nil || r.NCUNote != "no GPU here" {
 		t.Fatalf("%q, %v", r.NCUNote, err)
 	}
 	var short, long bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"strings"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/internal/machine"
@@ -25,10 +26,12 @@ type Report struct {
 	Occupancy []report.ChipFit `json:"occupancy"`
 	NCU       *ncu.Profile     `json:"ncu"`
 	NCUNote   string           `json:"ncu_note"` // why NCU is null, or ""
+	Hash      string           `json:"record"`   // of the record that keeps NCU, or ""
 
 	subject   *lab.Subject
 	shape     problem.Named
 	resources *record.Resources
+	asked     []string // metrics of ncu
 }
 
 // Launch is one launch of a kernel.
@@ -83,8 +86,10 @@ func bytesOf(c *lab.Counted, launch int) int64 {
 }
 
 // Measure adds what Nsight Compute measures on a machine, or the reason why it does not. A
-// user without the right to read counters still gets the prediction.
-func (r *Report) Measure(ctx context.Context, m *machine.Machine) error {
+// user without the right to read counters still gets the prediction. metrics are collected
+// besides the usual ones, and ncu must give all of them.
+func (r *Report) Measure(ctx context.Context, m *machine.Machine, metrics []string) error {
+	r.asked = metrics
 	path, err := exec.LookPath("ncu")
 	switch {
 	case !m.GPU():
@@ -97,12 +102,27 @@ func (r *Report) Measure(ctx context.Context, m *machine.Machine) error {
 		r.NCUNote = fmt.Sprintf("Nsight Compute is used for kernels with one launch, and %s has %d", r.Kernel, len(r.Launches))
 		return nil
 	}
-	r.NCU, err = ncu.Run(ctx, path, m.Name, r.subject, r.shape.Shape)
+	r.NCU, err = ncu.Run(ctx, path, m.Name, r.subject, r.shape.Shape, metrics)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if err != nil {
 		r.NCUNote = err.Error()
+		return nil
+	}
+	if missing := r.NCU.Missing(metrics); len(missing) > 0 {
+		return fmt.Errorf("--metrics: ncu gave no %s; ncu --query-metrics lists what this GPU has", strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+// Record returns what Nsight Compute measured as a section of a record, or why there is none.
+func (r *Report) Record() (*record.Profile, error) {
+	if r.NCU == nil {
+		return nil, fmt.Errorf("--evidence keeps what Nsight Compute measures, and it measured nothing: %s", r.NCUNote)
+	}
+	return &record.Profile{
+		Shape: r.shape.Shape, Name: r.shape.Name, Tool: strings.TrimSpace("ncu " + r.NCU.Version), Flags: r.NCU.Flags, Asked: r.asked,
+		Micros: r.NCU.Micros, Metrics: r.NCU.Metrics, Units: r.NCU.Units, Raw: r.NCU.Raw,
+	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/internal/listing"
@@ -53,6 +54,7 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	writePhases(w, style, p)
 	writeLines(w, style, p, t.Lines)
 	writeNCU(w, style, r.NCU, r.NCUNote)
+	writeMetrics(w, style, r.NCU, r.asked)
 	if t.Counters {
 		for _, l := range r.Launches {
 			fmt.Fprintln(w)
@@ -143,4 +145,20 @@ func writeNCU(w io.Writer, style term.Style, n *ncu.Profile, note string) {
 	}{{"tensor", n.Tensor}, {"exp, ALU", n.Arithmetic}, {"memory", n.Memory}} {
 		fmt.Fprintf(w, "  %-8s  %s  %5.1f %%\n", b.name, term.Bar(b.share/100, barColumns), b.share)
 	}
+}
+
+// writeMetrics shows the metrics that were asked for.
+func writeMetrics(w io.Writer, style term.Style, n *ncu.Profile, asked []string) {
+	if n == nil || len(asked) == 0 {
+		return
+	}
+	t := term.Table{Indent: "  ", Right: "lrl", Style: style}
+	t.Head("metric", "value", "unit")
+	for _, name := range asked {
+		for _, have := range n.Matching(name) {
+			t.Row(have, strconv.FormatFloat(n.Metrics[have], 'g', 6, 64), term.Clean(n.Units[have]))
+		}
+	}
+	fmt.Fprintln(w)
+	t.WriteTo(w)
 }

@@ -137,6 +137,10 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 			section("Blocks per SM")
 			t.WriteText(w, "  ", style)
 		}
+		for _, a := range r.Resources.Ptxas {
+			section("ptxas -v for " + a.Target)
+			writeRaw(w, a.Output)
+		}
 	}
 	if r.Defects != nil {
 		section("Defects")
@@ -172,6 +176,11 @@ func WriteRecord(w io.Writer, item *evidence.Item, style term.Style) {
 	if r.Counters != nil {
 		section("Counters")
 		Counters(r.Counters).WriteText(w, "  ", style)
+	}
+	if p := r.Profile; p != nil {
+		section("Profile")
+		fmt.Fprintf(w, "  %s of shape %s: %s µs under the profiler; --json prints its table\n", term.Clean(p.Tool), p.Shape, term.Micros(p.Micros))
+		Metrics(p).WriteText(w, "  ", style)
 	}
 }
 
@@ -282,6 +291,9 @@ func Budget(r *record.Resources) *Table {
 		})
 	}
 	b := r.Budget
+	if b == (record.Budget{}) {
+		return t // a profile judges nothing
+	}
 	t.Rows = append(t.Rows, []Cell{
 		mute("budget"), mute(fmt.Sprint(b.Registers)), mute(fmt.Sprint(b.Shared)), mute("both"), mute(fmt.Sprint(b.Spills)), mute(fmt.Sprint(b.Spills)), mute(""), mute(""), mute(""),
 	})

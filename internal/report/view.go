@@ -60,9 +60,9 @@ func New(c *evidence.Contents) *View { return newView(c, false) }
 // newView arranges records. With apart, each record is a kernel of its own: a run lists what
 // it judged.
 func newView(c *evidence.Contents, apart bool) *View {
-	v := &View{Items: c.Items, Scores: c.Scores, Check: c.Check}
+	v := &View{Items: campaigns(c.Items), Scores: c.Scores, Check: c.Check}
 	byID := map[identity]*Kernel{}
-	for _, item := range c.Items {
+	for _, item := range v.Items {
 		id := identify(item.Record)
 		for apart && byID[id] != nil {
 			id.copy++

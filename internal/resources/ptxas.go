@@ -29,7 +29,7 @@ func (r *Report) assemble(ctx context.Context, text string, target ptx.Target, p
 		return fmt.Errorf("%s for %s: %s", ptxas, target, firstComplaint(out.String(), err))
 	}
 	parsed := parseVerbose(out.String())
-	r.Advice = append(r.Advice, parsed.advice...)
+	r.Advice, r.Output = append(r.Advice, parsed.advice...), out.String()
 	return r.each(func(u *Usage) error {
 		found, ok := parsed.kernels[u.Kernel]
 		if !ok {
@@ -141,4 +141,18 @@ func (v *verbose) remark(line string) {
 func ptxasFigure(s string) Figure {
 	n, _ := strconv.Atoi(s) // the pattern lets only digits through
 	return Figure{n, Ptxas}
+}
+
+var releaseLine = regexp.MustCompile(`release ([0-9.]+), (V[0-9.]+)`)
+
+// Version returns the version that ptxas prints.
+func Version(ctx context.Context, ptxas string) string {
+	out, err := exec.CommandContext(ctx, ptxas, "--version").Output()
+	if err != nil {
+		return "unknown"
+	}
+	if v := releaseLine.FindSubmatch(out); v != nil {
+		return string(v[1]) + " " + string(v[2])
+	}
+	return strings.TrimSpace(string(out))
 }

@@ -58,6 +58,8 @@ type Report struct {
 	Kernels []Usage `json:"kernels"`
 	// Advice are other remarks of ptxas, such as that it serialises wgmma instructions.
 	Advice []Advice `json:"advice"`
+	// Output is what ptxas -v wrote, or "" if the figures have another source.
+	Output string `json:"output,omitempty"`
 	// Notes say why better sources were not used.
 	Notes []string `json:"notes"`
 }

@@ -20,7 +20,7 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 	causal := r.Kernel.Problem.Causal
 	red := looser(c.Tolerance)
 	for i := range c.Cases {
-		for _, why := range wrong(c.Tolerance, r.Kernel.Format, causal, &c.Cases[i]) {
+		for _, why := range Wrong(c.Tolerance, r.Kernel.Format, causal, &c.Cases[i]) {
 			red = append(red, c.Cases[i].Shape.String()+", "+title(&c.Cases[i])+": "+why)
 		}
 	}
@@ -33,8 +33,8 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 // title names the inputs of a case.
 func title(c *record.Case) string { return fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed) }
 
-// wrong returns what is wrong with the kernel on a case.
-func wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
+// Wrong returns what is wrong with the kernel on a case.
+func Wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
 	if c.Failure != "" {
 		return []string{c.Failure}
 	}
