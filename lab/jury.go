@@ -123,7 +123,7 @@ func (t *Trials) Compare(ctx context.Context, s *Subject, racesFirst bool) (c Co
 		if err != nil || found.Likeness == Wrong {
 			return found, err
 		}
-		if found.Likeness == AsAccurate {
+		if found.Likeness == AsAccurate || found.Why != "" && c.Why == "" {
 			c = found
 		}
 	}
@@ -316,6 +316,7 @@ func (c *juryCase) errors(s *Subject, out outputs) (*rowErrors, error) {
 // compareRaces runs long shapes under the checkers. Only the long ones reuse every stage of a
 // ring several times.
 func (t *Trials) compareRaces(ctx context.Context, s *Subject) (Comparison, error) {
+	all := Comparison{Likeness: SameBits}
 	for i, shape := range t.jury.raced {
 		limit, err := t.raceLimit(ctx, i)
 		if err != nil {
@@ -334,12 +335,15 @@ func (t *Trials) compareRaces(ctx context.Context, s *Subject) (Comparison, erro
 			if f.Severity == finding.Error {
 				return Comparison{Wrong, fmt.Sprintf("%s at line %d: %s", f.Kind, f.Line, f.Message), at}, nil
 			}
+			if all.Why == "" {
+				all.Why, all.At = fmt.Sprintf("the checkers warn: %s at line %d: %s", f.Kind, f.Line, f.Message), at
+			}
 		}
 		if m.r.Defects.Depends {
 			return Comparison{Wrong, "the output depends on the order in which warps run", at}, nil
 		}
 	}
-	return Comparison{Likeness: SameBits}, nil
+	return all, nil
 }
 
 // raceLimit returns the limit of instructions for a long shape.

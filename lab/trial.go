@@ -110,7 +110,7 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 }
 
 // smallLimit is the first limit that findLimit tries.
-const smallLimit = 1 << 14
+const smallLimit = 1 << 16
 
 // findLimit sets the limit of a step. The emulator does not report the instructions of one
 // warp, so findLimit raises the limit until the original ends within it.

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/stats"
 )
@@ -32,8 +33,9 @@ type Score struct {
 	// without such mutants.
 	Share    float64        `json:"share"`
 	Interval stats.Interval `json:"interval"`
-	// Survivors are the wrong mutants that the gates let pass, and those that are as accurate
-	// as the original. Failures are mutants on which the emulator failed.
+	// Survivors are the mutants that the gates let pass: the wrong and the accurate ones, and
+	// the equivalent ones of the synchronisation. Failures are mutants on which the emulator
+	// failed.
 	Survivors []Mutant `json:"survivors"`
 	Failures  []Mutant `json:"failures,omitempty"`
 }
@@ -77,6 +79,9 @@ type Mutant struct {
 	At       string `json:"at,omitempty"` // the inputs that decided
 }
 
+// Sync reports whether the mutant changes the synchronisation.
+func (m *Mutant) Sync() bool { return strings.HasPrefix(m.Operator, "sync-") }
+
 // Change returns the change in one line.
 func (m *Mutant) Change() string {
 	if m.After == "" {
@@ -106,6 +111,10 @@ func (s *Score) Add(m Mutant) {
 		s.Killers[m.By]++
 	case Survived, Accurate:
 		s.Survivors = append(s.Survivors, m)
+	case Equivalent:
+		if m.Sync() {
+			s.Survivors = append(s.Survivors, m)
+		}
 	case Failed:
 		s.Failures = append(s.Failures, m)
 	}

@@ -48,7 +48,8 @@ JSON, one object per kernel: {"kernel", "build", "plan", "seed", "possible", "tr
 "interrupted", "fates", "killers", "tallies": [{"operator", "region", "fates"}], "share",
 "interval", "survivors", "failures": [{"operator", "region", "part", "func", "line", "source",
 "before", "after", "fate", "why", "at"}], "min_score", "ok", "hash", "out"}; share is from 0
-to 1, and survivors has the wrong and the accurate ones.`,
+to 1, and survivors has the wrong and the accurate ones and, of the synchronisation, the
+equivalent ones.`,
 		Example: `  attest mutate stage3b
   attest mutate hopper-pair --count 300 --seed 7
   attest mutate stage3a+swizzle --plan full --min-score 95

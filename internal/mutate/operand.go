@@ -197,6 +197,9 @@ func floats(change func(float64) float64) func(*site) []*ptx.Inst {
 			if o.Kind != ptx.F32Operand && o.Kind != ptx.F64Operand {
 				continue
 			}
+			if o.Val == 0 && change(0) == 0 {
+				continue // -0 in place of 0 hardly ever makes a difference
+			}
 			in := s.copyOf()
 			c := p.in(in)
 			if o.Kind == ptx.F32Operand {

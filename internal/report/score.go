@@ -78,8 +78,29 @@ func WriteScore(w io.Writer, r *record.Score, path func(record.Mutant) string, s
 			writeMutant(w, style.Red("wrong survivor"), m, path(m))
 		}
 	}
+	writeEquivalent(w, r, style)
 	for _, m := range r.Failures {
 		writeMutant(w, style.Yellow("internal error"), m, path(m))
+	}
+}
+
+// writeEquivalent writes the synchronisation without which the kernel has the same bits: it is
+// not needed, or the reason why it is needed was not tried.
+func writeEquivalent(w io.Writer, r *record.Score, style term.Style) {
+	first := true
+	for _, m := range r.Survivors {
+		if m.Fate != record.Equivalent {
+			continue
+		}
+		if first {
+			fmt.Fprintln(w, style.Dim("  equivalent, in the synchronisation:"))
+			first = false
+		}
+		why := ""
+		if m.Why != "" {
+			why = "; " + m.Why
+		}
+		fmt.Fprintf(w, "    %s: %s\n", term.Clean(m.Place()), clip(term.Clean(m.Change()+why), mostOfMutant))
 	}
 }
 
