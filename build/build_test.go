@@ -12,8 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// code returns the kernel's instructions and labels, one a line, without
-// declarations, .loc and the header.
+// code returns the kernel's instructions and labels, one per line, without declarations, .loc
+// and the header.
 func code(t *testing.T, k *build.Kernel) string {
 	t.Helper()
 	m, err := k.Module()
@@ -155,7 +155,7 @@ func TestSwitch(t *testing.T) {
 `)
 }
 
-// TestVarKeepsOldValues: a value read before a Set stays what it was.
+// TestVarKeepsOldValues checks that a value that was read before a Set does not change.
 func TestVarKeepsOldValues(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")
@@ -168,12 +168,12 @@ func TestVarKeepsOldValues(t *testing.T) {
 	out.St(a.Get())
 	got := code(t, k)
 	if !strings.Contains(got, "mov.b32 %r4, %r1;\nmov.b32 %r1, %r2;\nadd.u32 %r2, %r4, %r2;\n") {
-		t.Errorf("the old value is not kept:\n%s", got)
+		t.Errorf("Set changes a value that was read before:\n%s", got)
 	}
 }
 
-// TestCoalesceSparesWgmma: a register that a product in flight still reads is not
-// merged with a variable that is set while it flies.
+// TestCoalesceSparesWgmma checks that a register that an asynchronous product still reads is not
+// merged with a variable that is set before the product ends.
 func TestCoalesceSparesWgmma(t *testing.T) {
 	k := build.New("k", ptx.SM90a)
 	out, desc := k.ParamGlobalF32("out"), k.ParamU64("desc")
@@ -275,7 +275,7 @@ func TestMisuse(t *testing.T) {
 			c.write(k)
 			_, err := k.PTX()
 			if err == nil {
-				t.Fatal("accepted")
+				t.Fatal("the kernel was accepted, want an error")
 			}
 			if !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %q does not say %q", err, c.want)
@@ -288,7 +288,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestErrorsAreCollected: up to ten, each at its own line, in order.
+// TestErrorsAreCollected checks that the error lists up to ten errors in order, each at its own
+// line.
 func TestErrorsAreCollected(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	for range 20 {
@@ -310,8 +311,8 @@ func thisFile() string {
 	return "build_test.go"
 }
 
-// TestWarnings: a doubtful directive is reported at its line. It is an error only in a
-// strict kernel.
+// TestWarnings checks that a doubtful directive is reported at its line, and that it is an error
+// only in a strict kernel.
 func TestWarnings(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	k.MinNCTAPerSM(2)
@@ -330,8 +331,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestSameEverywhere: writing a kernel twice gives the same text, and the text
-// names no place of this machine.
+// TestSameEverywhere checks that writing a kernel twice gives the same text, and that the text
+// contains no path of this machine.
 func TestSameEverywhere(t *testing.T) {
 	write := func() string {
 		k := build.New("k", ptx.SM80)
@@ -344,14 +345,15 @@ func TestSameEverywhere(t *testing.T) {
 	}
 	s := write()
 	if s != write() {
-		t.Error("two texts of one kernel differ")
+		t.Error("writing the kernel twice gives different texts")
 	}
 	if !strings.Contains(s, `.file 1 "github.com/GOATnote-Inc/attest/build/build_test.go"`) {
-		t.Errorf("no import path in\n%s", s)
+		t.Errorf("the text has no import path:\n%s", s)
 	}
 }
 
-// TestZeroReceiver: there is no kernel to report to, so it is a panic that says so.
+// TestZeroReceiver checks that a method of a zero value panics with an explanation, because the
+// value has no kernel that could report an error.
 func TestZeroReceiver(t *testing.T) {
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, "zero U32") {
@@ -362,7 +364,7 @@ func TestZeroReceiver(t *testing.T) {
 	v.Add(v)
 }
 
-// A kernel is a Go function; its PTX is a string.
+// This example builds a kernel with Go code and prints its PTX.
 func Example() {
 	k := build.New("iota", ptx.SM80)
 	out, n := k.ParamGlobalU32("out"), k.ParamU32("n")

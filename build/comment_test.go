@@ -7,7 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestCommentIsASCII: ptxas 13 refuses other characters even in comments.
+// TestCommentIsASCII checks that comments contain only ASCII, because ptxas 13 refuses other
+// characters even in comments.
 func TestCommentIsASCII(t *testing.T) {
 	k := New("k", ptx.SM80)
 	k.Comment("S = Q·Kᵀ, α ≤ 2^x → ΣP\nü")
@@ -16,7 +17,7 @@ func TestCommentIsASCII(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := "// S = Q*K^T, alpha <= 2^x -> sum P ?\n"; !strings.Contains(text, want) {
-		t.Errorf("%s\nhas not %q", text, want)
+		t.Errorf("%s\ndoes not contain %q", text, want)
 	}
 	for _, r := range text {
 		if r > '~' {

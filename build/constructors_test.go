@@ -13,13 +13,13 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
-// TestConstructors calls every constructor of every type with made-up operands.
-// Each must emit what the table knows; where ptxas is on PATH it assembles them
-// all, each for the least target and version its instruction needs.
+// TestConstructors calls every constructor of every type with arbitrary operands, and checks
+// that it emits an instruction of the table. If ptxas is on PATH, it must assemble all of them,
+// each for the oldest target and version that its instruction needs.
 func TestConstructors(t *testing.T) {
 	as, err := isatest.Find()
 	if err != nil {
-		t.Logf("checked against the table only: %v", err)
+		t.Logf("the instructions are compared only with the table: %v", err)
 	}
 	byNeeds := map[string][]*call{}
 	for _, c := range constructors(t) {
@@ -41,7 +41,7 @@ func TestConstructors(t *testing.T) {
 	}
 }
 
-// assembleCalls assembles the calls' instructions as one module.
+// assembleCalls assembles the instructions of all calls as one module.
 func assembleCalls(t *testing.T, as *isatest.Assembler, cs []*call) {
 	if as.Version.Less(cs[0].version) {
 		t.Skipf("ptxas reads PTX up to %s", as.Version)
@@ -58,8 +58,8 @@ func assembleCalls(t *testing.T, as *isatest.Assembler, cs []*call) {
 	}
 }
 
-// withRegisters puts a register in place of each immediate where the table takes
-// either: that is what the types of the table are about.
+// withRegisters replaces immediates by registers where the table allows both, because only
+// registers have types that ptxas can check.
 func withRegisters(k *Kernel) {
 	for _, s := range k.body {
 		in, ok := s.(*ptx.Inst)
@@ -80,7 +80,7 @@ func withRegisters(k *Kernel) {
 	}
 }
 
-// call is one constructor, with what to call it with and what it then needs.
+// call is one constructor, its arguments and what its instruction needs.
 type call struct {
 	name    string
 	method  reflect.Method
@@ -89,7 +89,7 @@ type call struct {
 	target  ptx.Target
 }
 
-// notConstructors are the methods of Kernel that emit no instruction of their own.
+// notConstructors lists the methods of Kernel that are not constructors of one instruction.
 var notConstructors = strings.Fields(`AsU32 Mma WmmaMma WmmaLoadA WmmaLoadB WmmaLoadC WmmaStoreD WgmmaMmaAsync Name Target Version Comment PTX Module Strict Warnings
 	If Loop While Until Break Continue Switch Return
 	MaxNTid ReqNTid MinNCTAPerSM MaxNReg ReqNCTAPerCluster ExplicitCluster MaxClusterRank DynamicShared`)
@@ -112,7 +112,7 @@ func constructors(t *testing.T) (cs []*call) {
 		}
 	}
 	if len(cs) < 1000 {
-		t.Fatalf("only %d constructors found", len(cs))
+		t.Fatalf("found only %d constructors", len(cs))
 	}
 	return cs
 }
@@ -126,16 +126,16 @@ func newCallKernel() *Kernel {
 	return k
 }
 
-// guess is what the arguments that have no type of their own to go by are: the
-// constants, the length of slices, and whether addresses are in the wider window
-// (another block's shared memory, generic).
+// guess holds the values of arguments that do not follow from their Go types: the constants, the
+// length of slices, and whether addresses are in the wider window (the shared memory of another
+// block, or generic).
 type guess struct {
 	constant, length int
 	remote           bool
 }
 
-// try looks for arguments the constructor takes and notes what the instruction
-// needs. It returns why the first guess failed when all do.
+// try looks for arguments that the constructor accepts and records what the instruction needs.
+// If all guesses fail, it returns the reason of the first.
 func (c *call) try() (why string) {
 	for _, constant := range []int{1, 16, 64, 128, 8, 0} {
 		for _, length := range []int{2, 16, 3, 4, 5, 1} {
@@ -156,8 +156,8 @@ func (c *call) try() (why string) {
 	return why
 }
 
-// note keeps the least target and version of the call's instructions; ptxas has
-// forgotten those before sm_50, and sm_80 is the least attest cares for.
+// note records the oldest target and version of the call's instructions, but at least sm_80,
+// which is the oldest target that attest supports.
 func (c *call) note(k *Kernel) {
 	needs, _ := verify.MinTarget(k.assemble())
 	c.version, c.target = needs.Version, needs.Target
@@ -181,7 +181,7 @@ func (c *call) run(k *Kernel) {
 	c.method.Func.Call(args)
 }
 
-// arg makes an argument of the type.
+// arg returns an argument of the type.
 func (c *call) arg(k *Kernel, t reflect.Type) reflect.Value {
 	switch t {
 	case reflect.TypeFor[*Kernel]():
@@ -218,7 +218,7 @@ func (c *call) arg(k *Kernel, t reflect.Type) reflect.Value {
 	case reflect.Struct:
 		return reflect.ValueOf(fresh(k, reflect.Zero(t).Interface().(Value)))
 	}
-	return reflect.Zero(t) // a constant's Go value
+	return reflect.Zero(t) // the Go value of a constant
 }
 
 func (c *call) fill(k *Kernel, list reflect.Value) reflect.Value {
@@ -228,7 +228,7 @@ func (c *call) fill(k *Kernel, list reflect.Value) reflect.Value {
 	return list
 }
 
-// fresh is a value of zero's type in a register of its own.
+// fresh returns a value of zero's type in a new register.
 func fresh(k *Kernel, zero Value) Value {
 	return zero.make(&val{k, ptx.RegOp(newReg(zero.Type())), k.scope})
 }

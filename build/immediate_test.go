@@ -12,8 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestImmediates writes Go numbers where instructions take immediates, and the same
-// kernel with constants made by the kernel: the text is the same.
+// TestImmediates checks that Go numbers and constants that the kernel makes give the same text.
 func TestImmediates(t *testing.T) {
 	type lanes int
 	short := func(k *build.Kernel) {
@@ -59,7 +58,7 @@ func TestImmediates(t *testing.T) {
 	}
 }
 
-// TestConstantIndex: an index that Go knows costs no instruction.
+// TestConstantIndex checks that a constant index needs no instruction.
 func TestConstantIndex(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	s := k.SharedU32("s", 8)
@@ -75,7 +74,8 @@ func TestConstantIndex(t *testing.T) {
 `)
 }
 
-// TestImmediateMisuse: what an instruction cannot take is reported at the line of the call.
+// TestImmediateMisuse checks that a number that an instruction cannot take is reported at the
+// line of the call.
 func TestImmediateMisuse(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -105,7 +105,7 @@ func TestImmediateMisuse(t *testing.T) {
 			_, err := k.PTX()
 			var e *build.Error
 			if !errors.As(err, &e) {
-				t.Fatalf("accepted: %v", err)
+				t.Fatalf("got %v, want an error with a position", err)
 			}
 			if !strings.Contains(e.Msg, c.want) {
 				t.Errorf("error %q does not say %q", e.Msg, c.want)

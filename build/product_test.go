@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// TestProducts calls the methods of the matrix products with every form of the table: each
-// emits the opcode of the form.
+// TestProducts calls the methods for matrix products with every form of the table, and checks
+// that each call emits the opcode of the form.
 func TestProducts(t *testing.T) {
 	n := 0
 	for _, op := range []string{"mma", "wmma", "wgmma"} {
@@ -22,7 +22,7 @@ func TestProducts(t *testing.T) {
 		}
 	}
 	if n < 500 {
-		t.Errorf("only %d forms called", n)
+		t.Errorf("only %d forms were called", n)
 	}
 }
 
@@ -38,8 +38,8 @@ func plain(m isa.Match) bool {
 	return true
 }
 
-// callProduct writes one instruction by the method for it, with the number and the types
-// of registers that the table asks for. It reports false for other instructions.
+// callProduct emits one matrix product with the number and the types of registers that the table
+// requires. It reports false for other instructions.
 func callProduct(t *testing.T, m isa.Match) bool {
 	t.Helper()
 	k := newCallKernel()
@@ -87,7 +87,7 @@ func callProduct(t *testing.T, m isa.Match) bool {
 	return true
 }
 
-// mmaFormOf reads the form of mma.sync from its modifiers after the shape.
+// mmaFormOf returns the form of mma.sync for the modifiers after the shape.
 func mmaFormOf(m isa.Match, rest []string) MmaForm {
 	mods := m.Opcode().Mods
 	f := MmaForm{Shape: Shape(mods[2]), ALayout: Layout(mods[3]), BLayout: Layout(mods[4])}
@@ -99,7 +99,7 @@ func mmaFormOf(m isa.Match, rest []string) MmaForm {
 	return f
 }
 
-// wmmaFormOf reads the form of wmma.mma from its modifiers.
+// wmmaFormOf returns the form of wmma.mma for its modifiers.
 func wmmaFormOf(m isa.Match, mods []string) MmaForm {
 	var f MmaForm
 	mods = mods[1:]
@@ -116,8 +116,8 @@ func wmmaFormOf(m isa.Match, mods []string) MmaForm {
 	return f
 }
 
-// TestProductMisuse: a form that does not exist is reported with those that do, and the
-// author's code runs on.
+// TestProductMisuse checks that the error for a form that does not exist lists the forms that
+// exist, and that the code of the author continues.
 func TestProductMisuse(t *testing.T) {
 	words := func(k *Kernel, n int) []B32 { return newFragment(k, ptx.B32, n).B32() }
 	sums := func(k *Kernel) []F32 { return newFragment(k, ptx.F32, 4).F32() }

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestTiles hands tiles from a warp to another through a ring that owns its buffers. Each
+// TestTiles passes tiles from one warp to another through a ring that owns its buffers. Each
 // lane of the producer writes one row of 16 f16, and the consumer reads columns.
 func TestTiles(t *testing.T) {
 	const rounds, rows, cols = 7, 32, 16
@@ -58,7 +58,7 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestBuffers checks the addresses of slots, and the errors.
+// TestBuffers checks the addresses of slots and the errors for wrong sizes.
 func TestBuffers(t *testing.T) {
 	k := build.New("buffers", ptx.SM90)
 	mem := k.SharedB8("mem", 4096)

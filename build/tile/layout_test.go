@@ -12,8 +12,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestLayoutsAgree compares every layout with the emulator's own, which is written
-// independently and compared with a GPU.
+// TestLayoutsAgree compares every layout with that of the emulator. The two were written
+// independently, and the emulator's was compared with a GPU.
 func TestLayoutsAgree(t *testing.T) {
 	mma := func(k, bits int) (a, b, d layout.Fragment) { return layout.MMA(layout.Shape{M: 16, N: 8, K: k}, bits) }
 	wmmaA, wmmaB, wmmaD := layout.WMMA(layout.Shape{M: 16, N: 16, K: 16}, 16, true)
@@ -51,7 +51,7 @@ func TestLayoutsAgree(t *testing.T) {
 	}
 }
 
-// TestPlaces has kernels write the place of every element as they compute it.
+// TestPlaces checks the row and column that a kernel computes for every element.
 func TestPlaces(t *testing.T) {
 	for _, l := range []tile.Layout{
 		tile.Accumulator(8, 16), tile.Accumulator(16, 64), tile.OperandA(16, 16), tile.OperandB(32, 8),
@@ -77,8 +77,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// loads are instructions that load a matrix from memory into registers. Each lane must get
-// the elements that the layout says.
+// loads lists instructions that load a matrix from memory into registers. Each lane must get
+// the elements that the layout assigns to it.
 var loads = []struct {
 	name   string
 	layout tile.Layout
@@ -120,7 +120,8 @@ func bits[T build.Value](vs []T) (bs []build.B32) {
 	return bs
 }
 
-// ldmatrix puts a matrix of rows × cols halves into shared memory first.
+// ldmatrix returns a function that copies a matrix of rows × cols f16 to shared memory and loads
+// it from there.
 func ldmatrix(rows, cols int, load func(*build.Kernel, tile.Warp, tile.Tile[build.F16]) []build.B32) func(*build.Kernel, build.Global[build.F16], tile.Warp) []build.B32 {
 	return func(k *build.Kernel, in build.Global[build.F16], w tile.Warp) []build.B32 {
 		s := tile.Padded(k, k.SharedF16("s", rows*(cols+8)), rows, cols)
@@ -174,8 +175,8 @@ func decode(w uint32, bytes int) float32 {
 	return math.Float32frombits(w)
 }
 
-// TestWgmma multiplies with A from shared memory and with A from registers that are filled by
-// the layout. Both give the same product, in the layout of the accumulator.
+// TestWgmma multiplies with A in shared memory, and with A in registers that are filled according
+// to the layout. Both must give the same product, in the layout of the accumulator.
 func TestWgmma(t *testing.T) {
 	const m, n, depth = 64, 16, 16
 	for _, fromRegisters := range []bool{false, true} {
@@ -211,7 +212,7 @@ func TestWgmma(t *testing.T) {
 			out.At(lane.MulLo(n / 2)).Plus(i).St(v.Get())
 		}
 
-		bt := func(r, c int) float32 { return small(c+1, r) } // by columns of B
+		bt := func(r, c int) float32 { return small(c+1, r) } // B transposed
 		want := tile.WgmmaAccumulator(n)
 		for name, dev := range devices(t, ptx.SM90a) {
 			got := words(t, dev, k, 128, 128*n/2, matrix(m, depth, small, half), matrix(n, depth, bt, half))
@@ -231,8 +232,8 @@ func TestWgmma(t *testing.T) {
 	}
 }
 
-// cores copies a matrix of 16 f16 per row into core matrices of 8 rows of 16 bytes: first two
-// side by side, then the next two below.
+// cores copies a matrix with 16 f16 per row into core matrices of 8 rows of 16 bytes. The two
+// core matrices beside each other come first, then the two below them.
 func cores(k *build.Kernel, tid build.U32, from build.Global[build.F16], to build.Shared[build.F16], rows uint32) {
 	k.Loop(tid, 16*rows, 128, func(i build.U32) {
 		r, c := i.Shr(4), i.And(15)
@@ -242,8 +243,8 @@ func cores(k *build.Kernel, tid build.U32, from build.Global[build.F16], to buil
 	})
 }
 
-// coreDescriptor describes them to wgmma: no swizzle, 128 bytes from core to core
-// along K, 256 along the rows.
+// coreDescriptor returns the wgmma descriptor of the matrix that cores writes: no swizzle, a
+// distance of 128 bytes between core matrices along K, and of 256 bytes along the rows.
 func coreDescriptor(k *build.Kernel, s build.Shared[build.F16]) build.U64 {
 	start := s.Addr().Shr(4).And(0x3fff).CvtU64()
 	return start.Or(256>>4<<32 | 128>>4<<16)

@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// put copies a matrix of halves to a tile, by one warp.
+// put copies a matrix of f16 to a tile with one warp.
 func put(k *build.Kernel, w tile.Warp, from build.Global[build.F16], to tile.Tile[build.F16]) {
 	k.Loop(w.Lane, to.Rows*to.Cols, 32, func(i build.U32) {
 		to.At(i.Div(to.Cols), i.Rem(to.Cols)).St(from.At(i).Ld())
@@ -67,7 +67,7 @@ func TestMMA(t *testing.T) {
 			write(k, w.Lane, out, S)
 			write(k, w.Lane, out.Plus(32*S.Elements()), U)
 
-			bit := func(r, c int) float32 { return float32((r*5 + c*3) % 7 % 2) } // S stays exact in f16
+			bit := func(r, c int) float32 { return float32((r*5 + c*3) % 7 % 2) } // so that S is exact in f16
 			s := func(i, j int) (sum float32) {
 				for e := range depth {
 					sum += bit(i, e) * bit(j+3, e)
@@ -91,8 +91,8 @@ func TestMMA(t *testing.T) {
 	}
 }
 
-// TestRows multiplies each row by a factor of its own, in fragments of a warp with 8 and
-// 16 rows, and of a warpgroup.
+// TestRows multiplies each row by its own factor, in fragments of a warp with 8 and 16 rows and
+// in fragments of a warpgroup.
 func TestRows(t *testing.T) {
 	const cols = 24
 	for _, l := range []tile.Layout{tile.Accumulator(8, cols), tile.Accumulator(16, cols), tile.WgmmaAccumulator(cols)} {
@@ -128,7 +128,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestMisuse: a misuse is an error at the author's own line.
+// TestMisuse checks that a misuse is an error at the line of the author's code.
 func TestMisuse(t *testing.T) {
 	for _, c := range []struct {
 		want string
@@ -160,7 +160,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// TestComments: the PTX has the maths of a product as a comment.
+// TestComments checks that the PTX has a comment with the formula of each product.
 func TestComments(t *testing.T) {
 	k := build.New("product", ptx.SM80)
 	w := tile.NewWarp(k, k.TidX())
@@ -175,9 +175,9 @@ func TestComments(t *testing.T) {
 	if want := "// S = Q*K^T, mma.sync m16n8k16 f16 f32"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
-	// All lines are the author's: closures of this package, too, are inlined into it.
+	// All lines must be those of the author, including those of closures of package tile.
 	if strings.Count(text, ".file ") != 1 || !strings.Contains(text, `tile/mma_test.go"`) {
-		t.Errorf("lines of other files than this one in\n%s", text)
+		t.Errorf("the PTX has lines of other files than this one:\n%s", text)
 	}
 }
 

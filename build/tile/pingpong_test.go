@@ -8,11 +8,11 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestPingPong has two schedules of three warps each. A warp writes its number to the list
-// of its schedule, four times. In every order of warps, the lists are in the schedule's
-// order.
+// TestPingPong runs two schedules of three warps each. Each warp writes its number to the list
+// of its schedule four times. The lists must have the order of the schedule, in whatever order
+// the device runs the warps.
 func TestPingPong(t *testing.T) {
-	for _, counted := range []bool{false, true} { // the rounds, by the caller
+	for _, counted := range []bool{false, true} { // whether the caller counts the rounds
 		testPingPong(t, counted)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestPrint fills a fragment with 100 row + column, so that each printed line shows
-// whether the value comes from the place that it names.
+// TestPrint fills a fragment with 100 row + column, so that each value shows from which row and
+// column it comes.
 func TestPrint(t *testing.T) {
 	k := build.New("k", ptx.SM80)
 	lane := k.TidX()

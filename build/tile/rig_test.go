@@ -35,8 +35,8 @@ func devices(t *testing.T, target ptx.Target) map[string]device.Device {
 	return all
 }
 
-// words runs a kernel and returns n words of output. The parameters of the kernel are buffers
-// of data, then one for the output.
+// words runs a kernel and returns n words of output. The parameters of the kernel are one buffer
+// per element of data, and then the output buffer.
 func words(t *testing.T, dev device.Device, k *build.Kernel, threads, n int, data ...[]byte) []uint32 {
 	t.Helper()
 	text, err := k.PTX()
@@ -79,7 +79,7 @@ func words(t *testing.T, dev device.Device, k *build.Kernel, threads, n int, dat
 	return ws
 }
 
-// matrix is the bytes of a matrix by rows, each element made by encode.
+// matrix returns the bytes of a matrix in row-major order. encode appends one element.
 func matrix(rows, cols int, at func(r, c int) float32, encode func([]byte, float32) []byte) (b []byte) {
 	for r := range rows {
 		for c := range cols {
@@ -97,8 +97,8 @@ func single(b []byte, v float32) []byte {
 
 func octet(b []byte, v float32) []byte { return append(b, byte(v)) }
 
-// number is a whole number for each place, mostly different ones.
+// number returns an integer for a row and a column. Most places have different numbers.
 func number(r, c int) float32 { return float32((37*r + 11*c + r*c%5) % 256) }
 
-// small is a number so small that sums of products are exact.
+// small returns an integer so small that sums of products are exact.
 func small(r, c int) float32 { return float32((7*r+3*c+r*c%5)%16 - 8) }

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestAsync copies runs of words through rings of cp.async. Each thread waits for
-// its own copies and reads another's after a barrier.
+// TestAsync copies words through rings of cp.async. Each thread waits for its own copies and,
+// after a barrier, reads those of another thread.
 func TestAsync(t *testing.T) {
 	const threads, most = 64, 7
 	for _, stages := range []int{1, 2, 3} {
@@ -33,7 +33,7 @@ func TestAsync(t *testing.T) {
 			k.Loop(0, tiles, 1, func(j build.U32) {
 				ring.Wait()
 				k.SyncThreads()
-				v := at(ring.Slot(), tid.Xor(1)).LdV4() // a neighbour's
+				v := at(ring.Slot(), tid.Xor(1)).LdV4() // the words of the neighbouring thread
 				out.At(j.MadLo(threads, tid).MulLo(4)).StV4(v)
 				k.SyncThreads() // all have read before the buffer is filled again
 				ring.Refill(func(ahead, slot build.U32) { fetch(j.Add(ahead), slot) })
@@ -59,7 +59,7 @@ func ringOf(k *build.Kernel, mem build.Shared[build.U32], bars string, slots int
 	return tile.NewRing(b, k.SharedB64(bars, tile.RingBytes(slots)/8))
 }
 
-// TestRing hands numbers from a warp to two others through slots, many times round.
+// TestRing passes numbers from one warp to two others through a ring, many times around.
 func TestRing(t *testing.T) {
 	const rounds, consumers = 11, 2
 	for _, target := range []ptx.Target{ptx.SM80, ptx.SM90} {
@@ -88,7 +88,7 @@ func TestRing(t *testing.T) {
 				side := ring.Consumer()
 				k.Loop(0, rounds, 1, func(i build.U32) {
 					slot := side.Wait()
-					v := mem.At(slot.MadLo(32, lane.Xor(31))).Ld() // another lane's
+					v := mem.At(slot.MadLo(32, lane.Xor(31))).Ld() // the word of another lane
 					to := i.MadLo(consumers, warp.Sub(1)).MadLo(32, lane)
 					out.At(to).St(v)
 					side.Signal(w)
@@ -108,7 +108,7 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestRingSkip has two warps each use every other slot of a ring.
+// TestRingSkip runs two warps that each use every second slot of a ring.
 func TestRingSkip(t *testing.T) {
 	const rounds, consumers = 12, 2
 	for _, slots := range []int{2, 4, 6} {
@@ -150,12 +150,12 @@ func TestRingSkip(t *testing.T) {
 	}
 }
 
-// TestRingsTogether passes numbers on through two rings. The warp between them has one
-// position for both. The last warp also has one position for both, or computes it from the
-// number of the round.
+// TestRingsTogether passes numbers through two rings, one after the other. The warp between the
+// rings uses one position for both. The last warp also uses one position for both, or computes
+// it from the number of the round.
 func TestRingsTogether(t *testing.T) {
 	const rounds = 9
-	for _, target := range []ptx.Target{ptx.SM90, ptx.SM90a} { // on sm_90a lanes are elected
+	for _, target := range []ptx.Target{ptx.SM90, ptx.SM90a} { // on sm_90a one lane is elected
 		for _, slots := range []int{1, 2} {
 			for _, numbered := range []bool{false, true} {
 				k := build.New("rings", target)

@@ -11,7 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// makers are the ways to lay out a tile of halves.
+// makers holds the ways to lay out a tile of f16.
 var makers = map[string]func(k *build.Kernel, mem build.Shared[build.F16], rows, cols int) tile.Tile[build.F16]{
 	"padded":   tile.Padded[build.F16],
 	"swizzled": tile.Swizzled[build.F16],
@@ -20,7 +20,7 @@ var makers = map[string]func(k *build.Kernel, mem build.Shared[build.F16], rows,
 	},
 }
 
-// place is where element (r, c) of a tile of halves belongs, in bytes.
+// place returns the offset in bytes of element (r, c) of a tile of f16.
 func place(kind string, cols, r, c int) int {
 	pitch := 2 * cols
 	switch kind {
@@ -37,8 +37,8 @@ func place(kind string, cols, r, c int) int {
 	return r*pitch + 2*c
 }
 
-// TestTilePlaces computes the address of every element, directly and from a cursor eight rows
-// above.
+// TestTilePlaces checks the address of every element, computed directly and from a cursor eight
+// rows above.
 func TestTilePlaces(t *testing.T) {
 	for kind, make := range makers {
 		for _, cols := range []int{16, 32, 64, 128} {
@@ -51,7 +51,7 @@ func TestTilePlaces(t *testing.T) {
 				k.Loop(k.TidX(), rows*cols, 128, func(i build.U32) {
 					r, c := i.Div(cols), i.Rem(cols)
 					at := s.At(r, c).Addr().Sub(mem.Addr())
-					// The same from row r-8, column c mod 16, when r is 8 or more.
+					// If r is at least 8, start at row r-8 and column c mod 16.
 					up := k.U32(8).Min(r)
 					near := s.Cursor(r.Sub(up), c.And(15)).At(8, 0).Addr().Sub(mem.Addr())
 					sub := s.Sub(r.And(^uint32(7)), k.U32(0), 8, cols).At(r.And(7), c).Addr().Sub(mem.Addr())
@@ -79,8 +79,8 @@ func TestTilePlaces(t *testing.T) {
 	}
 }
 
-// TestBankConflicts counts the conflicts of ldmatrix: none in padded and swizzled
-// tiles, many in plain ones.
+// TestBankConflicts checks that ldmatrix has no bank conflicts in padded and swizzled tiles, and
+// has some in plain tiles.
 func TestBankConflicts(t *testing.T) {
 	for kind, make := range makers {
 		for _, cols := range []int{32, 64, 128} {

@@ -10,9 +10,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// wgmmaKernel computes S = A·Bᵀ with both factors in shared memory and then T = S·Cᵀ,
-// S rounded to e4m3 in registers. A is 64×k, B n×k and C m×n, its columns in FP8Order.
-// The result is S, then T.
+// wgmmaKernel computes S = A·Bᵀ with both factors in shared memory, and then T = S·Cᵀ with S
+// rounded to e4m3 in registers. A is 64×k, B is n×k, and C is m×n with its columns in FP8Order.
+// The kernel writes S and then T.
 func wgmmaKernel(k0, n, m int) *build.Kernel {
 	k := build.New("products", ptx.SM90a)
 	k.ReqNTid(128)
@@ -27,7 +27,7 @@ func wgmmaKernel(k0, n, m int) *build.Kernel {
 	}
 	out := k.ParamGlobalF32("out")
 	g := tile.NewWarpgroup(k, k.TidX())
-	for i, x := range extents { // word by word, block of columns by block
+	for i, x := range extents { // copy words, one block of columns after the other
 		rows, words, width := x[0], x[1]/4, factor[i].Width()/4
 		for block := range words / width {
 			to := factor[i].Block(block)
@@ -65,7 +65,7 @@ func wgmmaKernel(k0, n, m int) *build.Kernel {
 	return k
 }
 
-// TestWgmmaProducts multiplies numbers so small that every product, sum and rounding is exact.
+// TestWgmmaProducts multiplies small integers, for which every product, sum and rounding is exact.
 func TestWgmmaProducts(t *testing.T) {
 	for _, c := range []struct{ k, n, m int }{{32, 32, 8}, {64, 64, 64}, {128, 128, 72}, {64, 192, 128}} {
 		a := func(r, k int) float32 { return float32((r + 3*k) % 2 * (1 - min(1, (r+k)%8))) }
@@ -99,7 +99,7 @@ func TestWgmmaProducts(t *testing.T) {
 	}
 }
 
-// TestWgmmaMisuse: factors that do not fit are errors.
+// TestWgmmaMisuse checks that factors that do not fit together are errors.
 func TestWgmmaMisuse(t *testing.T) {
 	k := build.New("misuse", ptx.SM90a)
 	mem := build.SharedAlign(k.SharedB8("m", 8192), 1024)
@@ -109,6 +109,6 @@ func TestWgmmaMisuse(t *testing.T) {
 	g.MMA(g.Accumulator(16), "S = A·Aᵀ", ptx.E4M3, a, ptx.E4M3, a, false)
 	tile.NewKMajor(k, mem, 12, 20)
 	if _, err := k.PTX(); err == nil || len(err.(build.Errors)) != 3 {
-		t.Errorf("three misuses: %v", err)
+		t.Errorf("got %v, want three errors", err)
 	}
 }

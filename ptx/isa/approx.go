@@ -2,8 +2,8 @@ package isa
 
 import "slices"
 
-// approx lists the functions of the special function units, and the exact instructions with
-// the same names.
+// approx lists the approximate functions of the special function units, and the exact
+// instructions that share their opcodes.
 var approx = &Family{
 	Name:  "approx",
 	Doc:   "reciprocals, roots and elementary functions of f32 and f64",

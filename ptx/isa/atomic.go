@@ -29,16 +29,16 @@ var atomic = &Family{
 const atomSems = "relaxed acquire release acq_rel"
 
 var (
-	// atomSlots are the state spaces of atomics, and the version that a scope needs.
+	// atomSlots holds the state spaces of atomics and the versions that their scopes need.
 	atomSlots = options(
 		set("space", "global shared shared::cta shared::cluster"),
 		need("cta gpu sys", 60, 50),
 	)
-	// atomHint keeps the hint to the cache for global memory.
+	// atomHint allows the cache hint only for global memory.
 	atomHint = when("L2::cache_hint=L2::cache_hint", "space=- global")
 )
 
-// atoms are the operations that atom and red have in common.
+// atoms returns the forms that atom and red have in common.
 func atoms(opcode, operands, sems string) []*Form {
 	common := options(atomSlots, atomHint, set("sem", sems))
 	operands += cachePolicy
@@ -55,7 +55,7 @@ func atoms(opcode, operands, sems string) []*Form {
 	}
 }
 
-// atomVectors are the same on vectors in global memory.
+// atomVectors returns the forms of atom and red on vectors in global memory.
 func atomVectors(opcode, operands, sems string) []*Form {
 	common := options(set("sem", sems), sm(90), isa(81))
 	operands += cachePolicy

@@ -2,15 +2,15 @@ package isa
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// Bound is an instruction together with the form that it has and the operand that
-// each parameter of the form stands for.
+// Bound is an instruction with its form and the assignment of its operands to the
+// parameters of the form.
 type Bound struct {
 	*ptx.Inst
 	Match Match
-	at    []int // by parameter of the form: the index of its operand, or -1
+	at    []int // for each parameter of the form: the index of its operand, or -1
 }
 
-// BindInst resolves an instruction and binds its operands. The error says what about
+// BindInst resolves an instruction and binds its operands. The error says which part of
 // the instruction is not in the table.
 func BindInst(in *ptx.Inst) (Bound, error) {
 	m, err := Resolve(in)
@@ -25,7 +25,7 @@ func BindInst(in *ptx.Inst) (Bound, error) {
 }
 
 // Arg returns the operand of that name, or nil if the operand is optional and left
-// out. The second half of a pair (p|q) has a name of its own.
+// out. Both halves of a pair (p|q) have names.
 func (b *Bound) Arg(name string) *ptx.Operand {
 	for i := range b.Match.Form.Params {
 		p := &b.Match.Form.Params[i]

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// bulk copies whole blocks of memory with the tensor memory accelerator.
+// bulk lists the copies of contiguous memory by the tensor memory accelerator.
 var bulk = &Family{
 	Name: "bulk",
 	Doc:  "bulk copies and reductions",

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// bulkTensor copies boxes of tensors that a tensor map describes.
+// bulkTensor lists the copies of boxes of tensors that a tensor map describes.
 var bulkTensor = &Family{
 	Name: "bulktensor",
 	Doc:  "bulk copies and reductions of tensors, and their tensor maps",
@@ -27,8 +27,8 @@ var bulkTensor = &Family{
 const tensorStore = "[tensorMap:tensor], [srcMem:shared::cta]" + cachePolicy
 
 var (
-	// imageDims are the tensors im2col can unfold: batch, channels and at least
-	// one axis of space.
+	// imageDims holds the dimensions of tensors that im2col can unfold: batch, channels
+	// and at least one spatial axis.
 	imageDims = set("dim", "3d 4d 5d")
 	tensorOps = set("redOp", "add min max inc dec and or xor")
 )
@@ -56,8 +56,8 @@ func tensorLoads() []*Form {
 	return fs
 }
 
-// imageDim restricts dim to one value and gives the operand that depends on it:
-// an offset for each axis of space.
+// imageDim returns an option that restricts dim to one value, and the operand that depends
+// on it: one offset for each spatial axis.
 func imageDim(dim int) (option, string) {
 	return set("dim", strconv.Itoa(dim)+"d"), ", im2colOffsets:u16[" + strconv.Itoa(dim-2) + "]"
 }

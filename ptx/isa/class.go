@@ -28,7 +28,7 @@ const (
 	UnitLoadStore      // loads, stores, atomics and fences
 	UnitAsyncCopy      // cp.async by the threads
 	UnitBulkCopy       // bulk and tensor copies by the copy engine
-	UnitOther          // an issue slot and nothing else that limits
+	UnitOther          // only an issue slot
 )
 
 var unitNames = [...]string{
@@ -53,11 +53,11 @@ const (
 	RoleFence               // orders accesses
 	RoleBarrier             // arrives at a barrier or waits for one
 	RoleAsyncLoad           // starts a copy to shared memory, or a product that reads it
-	RoleAsyncStore          // starts a copy or a store that ends elsewhere
-	RoleAsyncReduction      // starts a copy that combines with what is there
+	RoleAsyncStore          // starts a copy or a store to memory outside the block
+	RoleAsyncReduction      // starts a copy that combines with the values at its destination
 	RoleCommit              // closes a group of asynchronous work
 	RoleWait                // waits for groups of asynchronous work
-	RolePrefetch            // moves data closer, or says how to cache it
+	RolePrefetch            // moves data into a cache, or says how to cache it
 )
 
 var roleNames = [...]string{
@@ -77,8 +77,8 @@ func (r Role) Async() bool {
 type Class struct {
 	Unit   Unit
 	Role   Role
-	Waits  bool   // RoleBarrier: threads wait here
-	Reads  Spaces // that the instruction, or the work that it starts, reads
+	Waits  bool   // for RoleBarrier: threads wait here
+	Reads  Spaces // what the instruction, or the work that it starts, reads
 	Writes Spaces
 }
 
@@ -95,8 +95,8 @@ func spaces(list ...ptx.Space) (s Spaces) {
 	return s
 }
 
-// classRule classifies the forms of some opcodes whose modifiers include all that the rule
-// names. The first rule that fits decides.
+// classRule classifies the forms of some opcodes. It fits a form that has all modifiers of
+// the rule. The first rule that fits decides.
 type classRule struct {
 	ops  string
 	has  string
@@ -104,7 +104,7 @@ type classRule struct {
 	role Role
 }
 
-// byType stands for the unit of arithmetic that the type of the operands selects.
+// byType means that the type of the operands selects the unit.
 const byType = UnitUnknown
 
 var classRules = []classRule{
@@ -167,7 +167,7 @@ var classRules = []classRule{
 	{"wgmma", "fence", UnitWGMMA, RoleFence},
 }
 
-// waitRules name the barrier instructions at which threads do not wait.
+// waitRules lists the barrier instructions at which threads do not wait.
 var waitRules = []classRule{
 	{ops: "bar barrier", has: "arrive"},
 	{ops: "cp", has: "mbarrier"},
@@ -195,7 +195,7 @@ var (
 	waitsByOp   = sync.OnceValue(func() map[string][]classRule { return rulesOf(waitRules) })
 )
 
-// fitting returns the first rule that the variant fits.
+// fitting returns the first rule that fits the variant.
 func (m Match) fitting(rules []classRule) (r classRule, ok bool) {
 next:
 	for _, r := range rules {
@@ -227,8 +227,8 @@ func (m Match) Class() Class {
 	return c
 }
 
-// ClassOf returns the class of an opcode that is known without its operands. It is the
-// zero Class if the table does not have the opcode.
+// ClassOf returns the class of an opcode whose operands are not known. The class is zero if
+// the table does not have the opcode.
 func ClassOf(op *ptx.Opcode) Class {
 	if ms := Lookup(op); len(ms) > 0 {
 		return ms[0].Class()
@@ -252,13 +252,13 @@ func (m Match) arithmetic() Unit {
 	return UnitInteger
 }
 
-// spaces returns the state spaces that the variant reads and writes, by its role and the
-// names of its address operands.
+// spaces returns the state spaces that the variant reads and writes. They follow from its
+// role and its address operands.
 func (m Match) spaces(role Role, unit Unit) (reads, writes Spaces) {
 	if unit == UnitWGMMA && role == RoleAsyncLoad {
 		return spaces(ptx.Shared), 0 // through matrix descriptors
 	}
-	stores := false // a tensor map is the destination of a copy that names no other
+	stores := false // a tensor map is the destination of a copy that has no other
 	for i := range m.Form.Params {
 		stores = stores || strings.HasPrefix(m.Form.Params[i].Name, "src")
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// unclassified lists the forms that have a variant without a unit or a role.
+// unclassified returns the syntax of each form that has a variant without a unit or a role.
 func unclassified(families []*Family) (missing []string) {
 	for _, fam := range families {
 		for _, f := range fam.Forms {
@@ -23,19 +23,19 @@ func unclassified(families []*Family) (missing []string) {
 	return missing
 }
 
-// TestEveryFormHasAClass names the entries of the table without a unit or a memory role.
+// TestEveryFormHasAClass checks that every entry of the table has a unit and a memory role.
 func TestEveryFormHasAClass(t *testing.T) {
 	for _, syntax := range unclassified(Families) {
 		t.Errorf("%s has no unit or no memory role: add a rule to classRules", syntax)
 	}
 	unknown := &Family{Name: "test", Forms: []*Form{form("frobnicate.u32 =d, a"), form("add.u32 =d, a, b")}}
 	if got := unclassified([]*Family{unknown}); !slices.Equal(got, []string{"frobnicate.u32 =d, a"}) {
-		t.Errorf("of a family with one unknown opcode, the test names %q", got)
+		t.Errorf("for a family with one unknown opcode, unclassified returns %q", got)
 	}
 }
 
-// TestClassRulesAreUsed finds opcodes of rules that the table does not have, and rules
-// whose modifiers no form has.
+// TestClassRulesAreUsed checks that the table has the opcodes of every rule, and that some
+// form has its modifiers.
 func TestClassRulesAreUsed(t *testing.T) {
 	for _, r := range slices.Concat(classRules, waitRules) {
 		used := false

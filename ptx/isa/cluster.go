@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// cluster joins the blocks of a cluster.
+// cluster lists the instructions with which the blocks of a cluster work together.
 var cluster = &Family{
 	Name: "cluster",
 	Doc:  "addresses and barriers across a cluster",

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// compare is comparison and selection.
+// compare lists the comparisons and selections.
 var compare = &Family{
 	Name:  "compare",
 	Doc:   "comparisons and selections",
@@ -31,8 +31,8 @@ var setps = slices.Concat(
 		setp(".bool", "p:pred{|q:pred}", ", c:pred!")...),
 )
 
-// setp gives the forms with or without the Boolean operation. A packed type
-// writes p for its low half and q for its high one.
+// setp returns the forms with or without the Boolean operation. For a packed type, p is the
+// result of the low half and q the result of the high half.
 func setp(boolean, p, c string) []*Form {
 	head, tail := "setp.cmp"+boolean, " ="+p+", a, b"+c
 	one, pair := " =p:pred, a, b"+c, " =p:pred|q:pred, a, b"+c

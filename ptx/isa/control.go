@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// control is the flow of a thread.
+// control lists the branches, calls and exits.
 var control = &Family{
 	Name: "control",
 	Doc:  "branches, calls and the end of a thread",

@@ -2,8 +2,8 @@ package isa
 
 import "slices"
 
-// convert is cvt, the widest of all instructions: its forms follow the kinds of
-// the two types, because that is what decides how it rounds.
+// convert lists the forms of cvt. They are grouped by the kinds of the two types, because
+// the kinds decide which rounding modes are legal.
 var convert = &Family{
 	Name:  "convert",
 	Doc:   "conversions between types",
@@ -17,7 +17,7 @@ var (
 	intA = set("atype", cvtInts)
 )
 
-// .sat is legal only where the source has values that the destination cannot hold.
+// cvtIntegers has .sat only where the source has values that the destination cannot hold.
 var cvtIntegers = slices.Concat(
 	inst("d = a as another integer: extended, cut, or with .sat clamped",
 		form("cvt{.sat}.dtype.atype =d:dtype, a:atype", intD, intA, wider(),
@@ -39,8 +39,9 @@ var cvtIntegers = slices.Concat(
 		form("cvt.rnd.bf16.atype =d:bf16, a:atype", set("atype", ints), sm(90), isa(78))),
 )
 
-// Only conversions that lose precision have a rounding mode, and only those from or to f32
-// have .ftz. Registers for the alternate formats must have exactly their size.
+// cvtFloats has a rounding mode only for conversions that lose precision, and .ftz only for
+// conversions from or to f32. Registers for the alternate formats must have exactly the size
+// of the format.
 var cvtFloats = slices.Concat(
 	inst("d = a rounded to an integer, still a float",
 		form("cvt.irnd{.ftz}{.sat}.f32.f32 =d, a", wider()),
@@ -69,7 +70,7 @@ var cvtFloats = slices.Concat(
 		form("cvt.rnd.f16.bf16 =d:f16, a:bf16", sm(90), isa(78))),
 )
 
-// reluSatfinite are the modifiers the conversions for tensor cores brought: they
+// reluSatfinite holds the modifiers of the conversions for tensor cores. These conversions
 // round to nearest or towards zero and keep subnormals.
 var reluSatfinite = options(
 	need("relu", 80, 70), need("satfinite", 80, 81),

@@ -20,7 +20,8 @@ var cvtPacked = slices.Concat(
 		form("cvt.rn{.relu}.f16x2.atype =d:f16x2, a:atype", set("atype", "e4m3x2 e5m2x2"), fp8Needs)),
 )
 
-// sm_90 had the fp8 conversions before sm_89 got them.
+// fp8Needs has two alternatives, because PTX supported the fp8 conversions on sm_90 before it
+// supported them on sm_89.
 var fp8Needs = options(sm(89), isa(81), or(90, 78))
 
 var fp8D = set("dtype", "e4m3x2 e5m2x2")

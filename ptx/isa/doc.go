@@ -1,9 +1,9 @@
-// Package isa is the table of PTX instructions: for each form of an opcode its
-// modifiers, operands and types, and the least PTX version and architecture it
-// needs. One file holds one family.
+// Package isa is the table of PTX instructions. For each form of an opcode it lists the
+// modifiers, operands and types, and the oldest PTX version and architecture that support it.
+// Each file holds one family of instructions.
 //
-// The table serves everything that must know an instruction: ptx/verify checks
-// programs against it, build generates its constructors from it, the emulator
-// is complete when it executes all of it. [Lookup] finds the forms an opcode can
-// be; [Resolve] decides for one with its operands.
+// Other packages use the table as their only source: ptx/verify checks programs against it,
+// build generates its constructors from it, and the emulator is complete when it executes
+// every entry. [Lookup] returns the forms that an opcode can have; [Resolve] uses the operands
+// to choose one.
 package isa

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// fence orders memory accesses.
+// fence lists the instructions that order memory accesses.
 var fence = &Family{
 	Name: "fence",
 	Doc:  "fences between threads and between proxies",

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// float is arithmetic in single and double precision that IEEE 754 defines.
+// float lists the single and double precision arithmetic that IEEE 754 defines.
 var float = &Family{
 	Name:  "float",
 	Doc:   "f32 and f64 arithmetic",

@@ -8,15 +8,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Family is a group of instructions that belong together: one file of the table.
+// Family is a group of related instructions. Each file of the table holds one family.
 type Family struct {
 	Name  string
 	Doc   string
 	Forms []*Form
 }
 
-// Form is one line of the table: an opcode, the modifiers it takes in their
-// order, and its operands.
+// Form is one line of the table: an opcode, its modifiers in their order, and its operands.
 type Form struct {
 	Op     string // "fma"
 	Doc    string // what it computes, in a few words
@@ -25,26 +24,26 @@ type Form struct {
 	Slots  []Slot
 	Params []Param
 	Needs  Needs
-	// orNeeds is what serves in place of Needs: an older version that had the form
-	// for newer architectures only.
+	// orNeeds lists alternatives to Needs, such as an older version that supports the form
+	// only on newer architectures.
 	orNeeds []Needs
-	// altNeeds holds what one modifier asks for in this form beyond Needs.
+	// altNeeds maps a modifier to what it needs in this form in addition to Needs.
 	altNeeds   map[string]Needs
 	comboNeeds []comboNeeds
 	rules      []rule
-	// Wider says that registers wider than the instruction's type are legal, as
-	// they are for loads, stores and conversions.
+	// Wider says that registers may be wider than the instruction's type, as in loads,
+	// stores and conversions.
 	Wider bool
 }
 
 // Slot is one place in the list of modifiers.
 type Slot struct {
-	Name string   // "rnd"; for a single modifier the modifier itself
-	Alts []string // the modifiers that fit
-	Opt  bool     // may be left out
+	Name string   // such as "rnd"; the name of a single modifier is the modifier itself
+	Alts []string // the modifiers that fit the slot
+	Opt  bool     // the slot may be empty
 }
 
-// Fixed reports whether the slot is a modifier that is always there.
+// Fixed reports whether the slot always holds the same modifier.
 func (s *Slot) Fixed() bool { return !s.Opt && len(s.Alts) == 1 }
 
 // Access is what an instruction does with an operand.
@@ -57,10 +56,10 @@ const (
 	ReadWrite
 )
 
-// ParamKind is the shape of an operand.
+// ParamKind is the syntactic kind of an operand.
 type ParamKind uint8
 
-// The shapes.
+// The kinds.
 const (
 	Value     ParamKind = iota // register, constant or special register
 	Imm                        // integer constant
@@ -68,8 +67,8 @@ const (
 	TensorMap                  // [tensor map, {coordinates}]
 	Label                      // branch target
 	Name                       // function, target list or prototype
-	Args                       // (list) of a call
-	Sink                       // the symbol _, where PTX allows nothing else
+	Args                       // the (list) of arguments or results of a call
+	Sink                       // the symbol _, where PTX allows no other operand
 )
 
 // Param is one operand of a form.
@@ -77,25 +76,25 @@ type Param struct {
 	Name   string
 	Kind   ParamKind
 	Access Access
-	// Opt says the operand may be left out. When If is set too, it is there
-	// exactly when that modifier is.
+	// Opt says that the operand may be left out. If If is also set, the operand is present
+	// exactly when the opcode has that modifier.
 	Opt bool
 	If  string
 	// Not allows "!" in front of a predicate.
 	Not bool
-	// Pair is the operand after "|"; with PairOpt it may be left out.
+	// Pair is the operand after "|". With PairOpt it may be left out.
 	Pair    *Param
 	PairOpt bool
-	// Values are the constants an Imm may be; any when empty.
+	// Values lists the constants that an Imm may be. An empty list allows every constant.
 	Values []int64
-	// Space is the state space of an address: a modifier name ("shared"), or ""
-	// when spaceSlot decides.
+	// Space is the state space of an address: a modifier such as "shared", or "" if
+	// spaceSlot decides.
 	Space string
 
 	typ       typeRef
 	count     countRef
-	spaceSlot int // slot that names the space, or -1
-	coords    int // slot that gives the number of a tensor's coordinates, or -1
+	spaceSlot int // the slot that names the space, or -1
+	coords    int // the slot that gives the number of a tensor's coordinates, or -1
 }
 
 // typeRef is a fixed type, or the type that a slot's modifier names.
@@ -105,32 +104,33 @@ type typeRef struct {
 	wide  bool
 }
 
-// countRef is the length of a vector operand: fixed, or from a slot's modifier.
+// countRef is the length of a vector operand: a fixed length, or the number in a slot's
+// modifier.
 type countRef struct {
 	fixed int
 	slot  int // -1 when fixed
-	div   int // slot is a matrix shape: N of mMnNkK over this
+	div   int // if not 0, the slot is a shape mMnNkK and the length is N/div
 }
 
-// rule restricts one slot when others have certain modifiers.
+// rule restricts one slot if other slots have certain modifiers.
 type rule struct {
-	ifs  []slotAlts // all hold
+	ifs  []slotAlts // the rule applies if all of these hold
 	then slotAlts
 }
 
-// slotAlts is some of the modifiers of a slot; "-" stands for "left out".
+// slotAlts is a subset of the modifiers of a slot; "-" stands for an empty slot.
 type slotAlts struct {
 	slot int
 	alts []string
 }
 
-// Match is a form with its slots filled.
+// Match is a form with a choice of modifier for each slot.
 type Match struct {
 	Form *Form
-	bind []int8 // by slot: index of the alternative, or -1
+	bind []int8 // for each slot: the index of the modifier, or -1 if the slot is empty
 }
 
-// Mod is the modifier in the slot of that name, or "" when it was left out.
+// Mod returns the modifier in the slot of that name, or "" if the slot is empty.
 func (m Match) Mod(slot string) string {
 	for i := range m.Form.Slots {
 		if m.Form.Slots[i].Name == slot {
@@ -150,7 +150,7 @@ func (m Match) Has(mod string) bool {
 	return false
 }
 
-// At is the modifier in slot i, or "" when it was left out.
+// At returns the modifier in a slot, or "" if the slot is empty.
 func (m Match) At(slot int) string {
 	if b := m.bind[slot]; b >= 0 {
 		return m.Form.Slots[slot].Alts[b]
@@ -158,7 +158,7 @@ func (m Match) At(slot int) string {
 	return ""
 }
 
-// Opcode spells the match out, modifiers in the order of the table.
+// Opcode returns the opcode of the match, with its modifiers in the order of the table.
 func (m Match) Opcode() *ptx.Opcode {
 	var b strings.Builder
 	b.WriteString(m.Form.Op)
@@ -171,7 +171,7 @@ func (m Match) Opcode() *ptx.Opcode {
 	return ptx.NewOpcode(b.String())
 }
 
-// Type is the type of the operand (of its elements, for a vector).
+// Type returns the type of the operand. For a vector it is the type of an element.
 func (m Match) Type(p *Param) ptx.Type {
 	t := p.typ.fixed
 	if p.typ.slot >= 0 {
@@ -187,7 +187,7 @@ var widened = map[ptx.Type]ptx.Type{
 	ptx.U16: ptx.U32, ptx.U32: ptx.U64, ptx.S16: ptx.S32, ptx.S32: ptx.S64,
 }
 
-// Count is the number of elements of a vector operand, 0 for a scalar.
+// Count returns the number of elements of a vector operand, or 0 for a scalar.
 func (m Match) Count(p *Param) int {
 	if p.count.slot < 0 {
 		return p.count.fixed
@@ -199,7 +199,7 @@ func (m Match) Count(p *Param) int {
 	return number(mod)
 }
 
-// Coords is the number of coordinates of a tensor operand.
+// Coords returns the number of coordinates of a tensor operand.
 func (m Match) Coords(p *Param) int {
 	if p.coords < 0 {
 		return 0
@@ -207,8 +207,8 @@ func (m Match) Coords(p *Param) int {
 	return number(m.At(p.coords))
 }
 
-// Space is the state space of an address operand with its sub-qualifier
-// ("shared::cluster"), or "" for generic addressing.
+// Space returns the state space of an address operand with its sub-qualifier, such as
+// "shared::cluster", or "" for generic addressing.
 func (m Match) Space(p *Param) string {
 	if p.spaceSlot >= 0 {
 		return m.At(p.spaceSlot)
@@ -216,7 +216,8 @@ func (m Match) Space(p *Param) string {
 	return p.Space
 }
 
-// Takes reports whether the operand must be present (yes), or may be (maybe).
+// Takes reports whether the operand must be present (yes) and whether it may be present
+// (maybe).
 func (m Match) Takes(p *Param) (yes, maybe bool) {
 	switch {
 	case !p.Opt:
@@ -228,7 +229,7 @@ func (m Match) Takes(p *Param) (yes, maybe bool) {
 	return false, true
 }
 
-// number reads the digits in a modifier such as "v4", "x2" or "3d".
+// number returns the number in a modifier such as "v4", "x2" or "3d".
 func number(mod string) int {
 	n := 0
 	for _, c := range mod {
@@ -239,7 +240,7 @@ func number(mod string) int {
 	return n
 }
 
-// shapeN is N of a shape such as "m64n128k16".
+// shapeN returns N of a shape such as "m64n128k16".
 func shapeN(shape string) int {
 	_, rest, _ := strings.Cut(shape, "n")
 	n, _, _ := strings.Cut(rest, "k")

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// half lists arithmetic on 16-bit floats, with one or two of them per register.
+// half lists the arithmetic on 16-bit floats, with one or two of them per register.
 var half = &Family{
 	Name:  "half",
 	Doc:   "f16, bf16 and their packed pairs",

@@ -8,7 +8,7 @@ const (
 	int32or64 = "u32 s32 u64 s64"
 )
 
-// integer is whole-number arithmetic.
+// integer lists the integer arithmetic.
 var integer = &Family{
 	Name:  "integer",
 	Doc:   "integer arithmetic and dot products",
@@ -60,7 +60,7 @@ var extremes = slices.Concat(
 	inst("d = max(a, b); with .relu at least 0", smaller("max")...),
 )
 
-// smaller are the integer forms that min and max share.
+// smaller returns the integer forms that min and max have in common.
 func smaller(op string) []*Form {
 	return []*Form{
 		form(op+".type =d, a, b", set("type", intsNoS32)),
@@ -70,8 +70,8 @@ func smaller(op string) []*Form {
 	}
 }
 
-// The carry flag CC.CF is the one piece of state these share; a 64-bit step of
-// it came later than the 32-bit one.
+// carries lists the instructions that read or write the carry flag CC.CF. PTX has their
+// 32-bit forms longer than their 64-bit forms.
 var carries = slices.Concat(
 	inst("d = a + b, carry out to CC.CF", carry("add.cc.type =d, a, b")),
 	inst("d = a + b + CC.CF; with .cc carry out to CC.CF", carry("addc{.cc}.type =d, a, b")),
@@ -87,7 +87,7 @@ func carry(syntax string, opts ...option) *Form {
 	return form(syntax, append(opts, set("type", int32or64), need("u64 s64", 0, 43))...)
 }
 
-// The accumulator is unsigned only when both factors are.
+// dots lists the dot products. The accumulator is unsigned only if both factors are.
 var dots = slices.Concat(
 	inst("d = c + the dot product of four bytes of a and of b",
 		form("dp4a.u32.u32 =d:u32, a:b32, b:b32, c:u32", sm(61), isa(50)),
@@ -99,8 +99,8 @@ var dots = slices.Concat(
 			set("btype", "u32 s32"), when("atype=u32", "btype=s32"), sm(61), isa(50))),
 )
 
-// Of the video instructions, the two that nvcc writes, for __vabsdiffu4, __vsadu4
-// and __vsadu2. Selectors of lanes and other types are left out.
+// video lists the two video instructions that nvcc emits, for __vabsdiffu4, __vsadu4 and
+// __vsadu2. The table does not have lane selectors and other types.
 var video = slices.Concat(
 	inst("d = the differences of four bytes of a and of b; with .add their sum + c",
 		form("vabsdiff4.u32.u32.u32{.add} =d:u32, a:u32, b:u32, c:u32", sm(30), isa(30))),

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// logic is arithmetic on bits.
+// logic lists the operations on bits.
 var logic = &Family{
 	Name:  "logic",
 	Doc:   "bitwise logic, shifts, permutes and bit fields",

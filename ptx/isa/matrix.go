@@ -2,8 +2,8 @@ package isa
 
 import "slices"
 
-// matrix moves 8x8 matrices between shared memory and the registers of a warp
-// and multiplies fragments.
+// matrix lists the instructions that move 8x8 matrices between shared memory and the
+// registers of a warp, and those that multiply fragments.
 var matrix = &Family{
 	Name: "matrix",
 	Doc:  "matrix fragments and products of a warp",
@@ -20,7 +20,7 @@ var matrix = &Family{
 
 var matrices = options(set("num", "x1 x2 x4"), set("ss", "shared shared::cta"))
 
-// mmaHalf are the products of f16 factors.
+// mmaHalf returns the products of f16 factors.
 func mmaHalf() []*Form {
 	quad := options(set("alayout", "row col"), set("blayout", "row col"), sm(70), isa(64))
 	return []*Form{
@@ -34,7 +34,7 @@ func mmaHalf() []*Form {
 	}
 }
 
-// mmaFloat are the products of other floating-point factors.
+// mmaFloat returns the products of other floating-point factors.
 func mmaFloat() []*Form {
 	fp8 := options(set("atype", "e4m3 e5m2"), set("btype", "e4m3 e5m2"), sm(89))
 	return []*Form{
@@ -53,7 +53,7 @@ func mmaFloat() []*Form {
 	}
 }
 
-// mmaInteger are the products of whole numbers, and of single bits.
+// mmaInteger returns the products of integers and of single bits.
 func mmaInteger() []*Form {
 	bytes := options(set("atype", "u8 s8"), set("btype", "u8 s8"))
 	nibbles := options(set("atype", "u4 s4"), set("btype", "u4 s4"))

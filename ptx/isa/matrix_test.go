@@ -8,9 +8,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// TestFragmentsHoldTheirMatrix counts bits: the registers of all lanes together
-// are as large as the matrix. The exception are the f16 factors of wmma, which
-// take eight registers whatever their shape.
+// TestFragmentsHoldTheirMatrix checks that the registers of all lanes together have as many
+// bits as the matrix. The f16 factors of wmma are an exception: they take eight registers for
+// every shape.
 func TestFragmentsHoldTheirMatrix(t *testing.T) {
 	seen := 0
 	for _, m := range variants() {
@@ -26,11 +26,11 @@ func TestFragmentsHoldTheirMatrix(t *testing.T) {
 		}
 	}
 	if seen == 0 {
-		t.Error("no products in the table")
+		t.Error("the table has no matrix products")
 	}
 }
 
-// fragment is a matrix as a product has it in registers.
+// fragment is a matrix of a product that is in registers.
 type fragment struct {
 	param         *isa.Param
 	rows, cols    int
@@ -38,7 +38,7 @@ type fragment struct {
 	lanes, copies int
 }
 
-// fragmentsOf are the matrices of a product that are in registers, by name.
+// fragmentsOf returns the matrices of a product that are in registers, by name.
 func fragmentsOf(m isa.Match) map[string]fragment {
 	op, lanes := m.Form.Op, 32
 	switch {
@@ -74,7 +74,7 @@ func fragmentsOf(m isa.Match) map[string]fragment {
 	return fs
 }
 
-// shapeAndTypes reads M, N and K and the types of the matrices off the opcode.
+// shapeAndTypes returns M, N, K and the types of the matrices, which it reads from the opcode.
 func shapeAndTypes(m isa.Match) (rows, cols, depth int, types []ptx.Type) {
 	for _, mod := range m.Opcode().Mods {
 		fmt.Sscanf(mod, "m%dn%dk%d", &rows, &cols, &depth)

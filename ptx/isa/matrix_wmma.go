@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// wmma is the older way to multiply fragments, whose layout in registers is
-// left to the hardware.
+// wmma lists the older instructions that multiply fragments. PTX does not specify the layout
+// of their fragments in registers.
 var wmma = &Family{
 	Name: "wmma",
 	Doc:  "matrix products of a warp on fragments of unspecified layout",
@@ -18,13 +18,13 @@ var wmma = &Family{
 	),
 }
 
-// fragment is a matrix as wmma.load knows it.
+// fragment describes the matrices that a form of wmma.load loads.
 type fragment struct {
-	matrices string // of a, b, c: those that the line is for
+	matrices string // which of a, b and c
 	shapes   string
 	layouts  string
-	typ      string // of the elements
-	reg      string // of the registers
+	typ      string // the type of the elements
+	reg      string // the type of the registers
 	count    int
 	needs    option
 }
@@ -91,7 +91,7 @@ func fragmentStores() (fs []*Form) {
 	return fs
 }
 
-// wmmaFloat are the products of floating-point fragments.
+// wmmaFloat returns the products of floating-point fragments.
 func wmmaFloat() []*Form {
 	layouts := options(set("alayout", "row col"), set("blayout", "row col"), set("shape", halfShapes))
 	half := options(layouts, sm(70), isa(63))
@@ -111,8 +111,8 @@ func wmmaFloat() []*Form {
 	return fs
 }
 
-// wmmaInteger are the products of fragments of whole numbers. The sign of the
-// two factors is the same.
+// wmmaInteger returns the products of integer fragments. Both factors are signed, or both are
+// unsigned.
 func wmmaInteger() []*Form {
 	layouts := options(set("alayout", "row col"), set("blayout", "row col"))
 	var fs []*Form

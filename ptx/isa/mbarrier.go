@@ -2,7 +2,8 @@ package isa
 
 import "slices"
 
-// mbarrier are barriers in shared memory that count arrivals and bytes.
+// mbarrier lists the operations on mbarriers: barriers in shared memory that count arrivals
+// and bytes.
 var mbarrier = &Family{
 	Name: "mbarrier",
 	Doc:  "barriers in shared memory",
@@ -31,7 +32,7 @@ var mbarrier = &Family{
 var (
 	// ownShared is the block's own shared memory.
 	ownShared = set("ss", "shared shared::cta")
-	// anyShared is that of any block of the cluster.
+	// anyShared is the shared memory of any block of the cluster.
 	anyShared = set("ss", "shared shared::cta shared::cluster")
 
 	arrives = options(ownShared, scoped("release relaxed", "cta cluster"))
@@ -39,7 +40,8 @@ var (
 	counts  = options(anyShared, scoped("relaxed", "cta cluster"), need("relaxed", 90, 80))
 )
 
-// scoped says that an order comes with a scope and a scope with an order.
+// scoped returns an option that requires a scope with a memory order, and a memory order with
+// a scope.
 func scoped(sems, scopes string) option {
 	return options(
 		set("sem", sems), set("scope", scopes), need("release acquire", 80, 80), need("relaxed", 90, 86),
@@ -47,8 +49,8 @@ func scoped(sems, scopes string) option {
 	)
 }
 
-// arrivals are the forms of arrive and arrive_drop; does describes their effect. An arrival at
-// a barrier in another block of the cluster returns no state.
+// arrivals returns the forms of arrive and arrive_drop. does describes their effect. An arrival
+// at a barrier in another block of the cluster returns no state.
 func arrivals(op, does string) []*Form {
 	op = "mbarrier." + op
 	return slices.Concat(

@@ -2,7 +2,8 @@ package isa
 
 import "slices"
 
-// memory moves data between registers and memory, and addresses between spaces.
+// memory lists the instructions that move data between registers and memory, and those that
+// convert addresses between state spaces.
 var memory = &Family{
 	Name: "memory",
 	Doc:  "moves, loads, stores, address conversion and the stack",
@@ -43,18 +44,18 @@ var memTypes = options(
 	need("b128", 70, 83),
 )
 
-// wideSys is what ordering 16 bytes with the whole system asks for.
+// wideSys is what an ordered access of 16 bytes with the scope sys needs.
 var wideSys = needWhen("scope=sys, type=b128", 70, 84)
 
 const (
-	// cachePolicy is the operand that comes with a hint to the second-level cache.
+	// cachePolicy is the operand that the modifier L2::cache_hint requires.
 	cachePolicy = "{, cachePolicy:b64 @L2::cache_hint}"
 
 	evictions  = "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate"
 	prefetches = "L2::64B L2::128B L2::256B"
 )
 
-// memAccess adds vectors, which are 16 bytes at most, and hints to the caches.
+// memAccess adds vectors of at most 16 bytes, and cache hints.
 var memAccess = options(
 	memTypes,
 	set("level::eviction_priority", evictions),
@@ -64,14 +65,15 @@ var memAccess = options(
 	when("vec=v4", "type=b8 b16 b32 u8 u16 u32 s8 s16 s32 f32"),
 )
 
-// addressSpaces are the spaces that have a window in the generic one.
+// addressSpaces holds the state spaces that have a window in the generic address space.
 var addressSpaces = options(
 	set("space", "const global local shared shared::cta shared::cluster param param::entry"),
 	set("size", "u64"),
 	need("const", 20, 31), need("param", 70, 77), need("param::entry", 70, 83),
 )
 
-// The hints are for global memory: other spaces do not go through these caches.
+// Cache hints are legal only for global memory, because accesses to other spaces do not use
+// these caches.
 var (
 	policyGlobal   = when("L2::cache_hint=L2::cache_hint", "ss=- global")
 	prefetchGlobal = when("level::prefetch_size="+prefetches, "ss=- global")

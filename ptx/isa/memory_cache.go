@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// caches steers the caches without moving data to registers.
+// caches lists the instructions that control the caches without moving data to registers.
 var caches = &Family{
 	Name: "cache",
 	Doc:  "prefetches, priorities and eviction policies",

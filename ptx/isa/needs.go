@@ -2,13 +2,13 @@ package isa
 
 import "github.com/GOATnote-Inc/attest/ptx"
 
-// Needs is the least PTX version and architecture that an instruction or a modifier needs.
+// Needs is the oldest PTX version and architecture that support an instruction or a modifier.
 type Needs struct {
 	Version ptx.Version
 	Target  ptx.Target
 }
 
-// Join is the least that satisfies both.
+// Join returns the oldest version and architecture that satisfy both.
 func (n Needs) Join(m Needs) Needs {
 	if n.Version.Less(m.Version) {
 		n.Version = m.Version
@@ -21,16 +21,16 @@ func (n Needs) Join(m Needs) Needs {
 
 // comboNeeds is what a combination of modifiers needs.
 type comboNeeds struct {
-	ifs   []slotAlts // all hold
+	ifs   []slotAlts // the needs apply if all of these hold
 	needs Needs
 }
 
-// Needs returns the least version and architecture for this opcode. The version is at least
-// the first one that knows the architecture.
+// Needs returns the oldest version and architecture for this opcode. The version is never older
+// than the first version that supports the architecture.
 func (m Match) Needs() Needs { return m.needs(m.Form.Needs) }
 
-// OtherNeeds returns other pairs of a version and an architecture that suffice: in each, one is
-// older than in Needs and the other is newer.
+// OtherNeeds returns alternatives to Needs. In each of them, either the version or the
+// architecture is older than in Needs, and the other one is newer.
 func (m Match) OtherNeeds() []Needs {
 	var ns []Needs
 	for _, n := range m.Form.orNeeds {
@@ -50,7 +50,7 @@ func (m Match) RunsOn(v ptx.Version, t ptx.Target) bool {
 	return false
 }
 
-// needs adds to n what the modifiers ask for.
+// needs returns n joined with the needs of the modifiers.
 func (m Match) needs(n Needs) Needs {
 	for i := range m.bind {
 		mod := m.At(i)

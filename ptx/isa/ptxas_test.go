@@ -19,8 +19,8 @@ var (
 	minimalFlag = flag.Bool("minimal", false, "report variants that ptxas also takes below the minimum the table gives")
 )
 
-// batch is the number of variants in a module: enough to drown the start of a
-// process, few enough to keep the assembler's time linear.
+// batch is the largest number of variants in a module. A larger batch needs fewer starts of
+// ptxas, but the time of ptxas grows faster than linearly with the size of a module.
 const batch = 400
 
 // group is a list of variants to assemble for one version and architecture.
@@ -29,7 +29,7 @@ type group struct {
 	ms    []isa.Match
 }
 
-// variants is every variant of the table, in the order of the table.
+// variants returns every variant of the table, in the order of the table.
 func variants() []isa.Match {
 	var ms []isa.Match
 	only := regexp.MustCompile(*onlyFlag)
@@ -43,9 +43,9 @@ func variants() []isa.Match {
 	return ms
 }
 
-// groups puts together variants with the same needs, at most batch of them; at
-// says what to assemble a variant for. newer counts those the assembler is too
-// old for.
+// groups forms groups of up to batch variants that are assembled for the same version and
+// architecture. at returns the version and architecture for the needs of a variant, or false
+// if the assembler is too old; newer counts these variants.
 func groups(ms []isa.Match, at func(isa.Needs) (isa.Needs, bool)) (gs []*group, newer int) {
 	open := map[isa.Needs]*group{}
 	for _, m := range ms {
@@ -95,8 +95,8 @@ func assembler(t *testing.T) *isatest.Assembler {
 	return a
 }
 
-// TestAssembles has ptxas assemble every variant of the table for the least
-// version and architecture the table gives it.
+// TestAssembles checks that ptxas assembles every variant of the table for the version and
+// architecture that the table says it needs.
 func TestAssembles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
@@ -118,9 +118,9 @@ func TestAssembles(t *testing.T) {
 	t.Logf("%d variants, %d of them newer than this ptxas", len(ms), newer)
 }
 
-// TestMinimal asks whether variants also assemble one step below what the table
-// says they need. ptxas is lenient in places, so this informs the table's
-// author and does not fail on its own.
+// TestMinimal lists variants that ptxas also assembles for an older version or architecture
+// than the table says they need. It does not fail on them, because ptxas accepts some
+// instructions that the manual forbids.
 func TestMinimal(t *testing.T) {
 	if !*minimalFlag {
 		t.Skip("run with -minimal")
@@ -148,7 +148,7 @@ func TestMinimal(t *testing.T) {
 	taken.report(t.Logf)
 }
 
-// tally gathers what was found about variants, for a line a form and finding.
+// tally collects findings about variants and reports one line per form and finding.
 type tally struct {
 	mu    sync.Mutex
 	found map[finding][]string
@@ -178,20 +178,21 @@ func (ta *tally) report(printf func(string, ...any)) {
 	}
 }
 
-// lowerVersion is one PTX version down, when the target exists there.
+// lowerVersion returns the needs with the previous PTX version. It reports false if that version
+// does not support the target.
 func lowerVersion(a *isatest.Assembler, n isa.Needs) (isa.Needs, bool) {
 	n, ok := a.Floor(n)
 	v := n.Version
 	if v.Minor--; v.Minor < 0 {
-		last := map[int]int{3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8} // the last minor version of each
+		last := map[int]int{3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8} // the last minor version of each major version
 		v = ptx.Version{Major: v.Major - 1, Minor: last[v.Major-1]}
 	}
 	n.Version = v
 	return n, ok && !v.Less(n.Target.MinVersion())
 }
 
-// lowerTarget is one architecture down, in the newest version, so that nothing
-// but the architecture can be the reason for a refusal.
+// lowerTarget returns the needs with the previous architecture and the newest version, so that
+// only the architecture can be the reason if ptxas refuses a variant.
 func lowerTarget(a *isatest.Assembler, n isa.Needs) (isa.Needs, bool) {
 	n, ok := a.Floor(n)
 	i := slices.Index(a.Targets, n.Target)

@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Resolve finds the form of an instruction by its modifiers and operands. The
-// error says what about it is not in the table.
+// Resolve finds the form of an instruction by its modifiers and operands. The error says
+// which part of the instruction is not in the table.
 func Resolve(in *ptx.Inst) (Match, error) {
 	forms := Forms(in.Op.Name)
 	if len(forms) == 0 {
@@ -32,8 +32,8 @@ func Resolve(in *ptx.Inst) (Match, error) {
 	return Match{}, err
 }
 
-// badModifiers names the modifier no form has, or the rule that forbids the
-// combination, or else shows the nearest form.
+// badModifiers returns the error for modifiers that fit no form. It names the modifier that no
+// form has, or the rule that forbids the combination, or else the nearest form.
 func badModifiers(op *ptx.Opcode, forms []*Form) error {
 	for _, mod := range op.Mods {
 		known := false
@@ -55,7 +55,7 @@ func badModifiers(op *ptx.Opcode, forms []*Form) error {
 	return fmt.Errorf("%s is not a form of %s; the nearest is %q", op.Text, op.Name, nearest(op, forms).Syntax)
 }
 
-// brokenRule says which rule of the form forbids its modifiers.
+// brokenRule returns an error that names the rule that forbids the modifiers.
 func (m Match) brokenRule() error {
 	for _, r := range m.Form.rules {
 		if !m.holds(r.ifs) || m.has(r.then) {
@@ -79,7 +79,7 @@ func (m Match) brokenRule() error {
 	return fmt.Errorf("%s is not a form of %s", m.Opcode().Text, m.Form.Op)
 }
 
-// spell writes what stands in a slot.
+// spell returns the modifier in a slot as text for an error.
 func (m Match) spell(slot int) string {
 	if mod := m.At(slot); mod != "" {
 		return "." + mod
@@ -87,7 +87,7 @@ func (m Match) spell(slot int) string {
 	return "no " + m.Form.Slots[slot].Name
 }
 
-// nearest is the form that leaves the fewest modifiers over.
+// nearest returns the form that has the most of the opcode's modifiers.
 func nearest(op *ptx.Opcode, forms []*Form) *Form {
 	best, bestMiss := forms[0], len(op.Mods)+100
 	for _, f := range forms {
@@ -113,14 +113,14 @@ func nearest(op *ptx.Opcode, forms []*Form) *Form {
 	return best
 }
 
-// fits checks the number and the shapes of the operands.
+// fits checks the number and the kinds of the operands.
 func (m Match) fits(args []ptx.Operand) error {
 	_, err := m.Bind(args)
 	return err
 }
 
-// Bind pairs the operands with the form's parameters: the result has for each
-// parameter the index of its operand, or -1 where an optional one is left out.
+// Bind assigns the operands to the parameters of the form. The result holds the index of the
+// operand of each parameter, or -1 for an optional parameter that is left out.
 func (m Match) Bind(args []ptx.Operand) ([]int, error) {
 	ps := m.Form.Params
 	at := make([]int, len(ps))
@@ -144,8 +144,8 @@ func (m Match) Bind(args []ptx.Operand) ([]int, error) {
 	return at, nil
 }
 
-// room reports whether left operands suffice for parameter i and the required
-// ones after it.
+// room reports whether left operands are enough for parameter i and the required parameters
+// after it.
 func (m Match) room(i, left int) bool {
 	for j := i + 1; j < len(m.Form.Params); j++ {
 		if must, _ := m.Takes(&m.Form.Params[j]); must {
@@ -155,7 +155,7 @@ func (m Match) room(i, left int) bool {
 	return left > 0
 }
 
-// shapeFits checks the outer shape of an operand against its parameter.
+// shapeFits reports whether an operand has the kind that its parameter requires.
 func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	switch p.Kind {
 	case Imm:
@@ -172,7 +172,7 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	switch o.Kind {
 	case ptx.RegOperand:
 		if o.Neg && !p.Not || o.Sym.Kind == ptx.RegSymbol && (o.Sym.Type == ptx.Pred) != (m.Type(p) == ptx.Pred) {
-			return false // forms may differ in nothing but a predicate operand
+			return false // some forms differ only in a predicate operand
 		}
 		if o.Sym.Vec > 0 && o.Comp == 0 {
 			return m.vectorFits(p, int(o.Sym.Vec))
@@ -189,8 +189,9 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	return (p.Pair == nil || p.PairOpt) && m.Count(p) == 0 && (p.Access == Read || o.Kind == ptx.RegOperand)
 }
 
-// vectorFits compares the length of a vector operand. mov packs and unpacks any;
-// loads and stores of one element may have it in braces, as Triton writes them.
+// vectorFits reports whether a vector operand has the right length. mov packs and unpacks
+// vectors of any length. Loads and stores of one element may have it in braces, as in PTX from
+// Triton.
 func (m Match) vectorFits(p *Param, n int) bool {
 	switch m.Form.Op {
 	case "mov":

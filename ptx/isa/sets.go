@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// sets are the slots that mean the same in every form.
+// sets holds the slots that have the same modifiers in every form.
 var sets = func() map[string][]string {
 	m := map[string][]string{}
 	for name, alts := range map[string]string{
@@ -22,7 +22,7 @@ var sets = func() map[string][]string {
 	return m
 }()
 
-// modNeeds is what a modifier asks for wherever it stands.
+// modNeeds maps a modifier to its needs in every form.
 var modNeeds = map[string]Needs{
 	"shared::cta":     {ptx.Version{Major: 7, Minor: 8}, ptx.Target{}},
 	"shared::cluster": {ptx.Version{Major: 7, Minor: 8}, ptx.SM90},

@@ -1,18 +1,20 @@
 package isa
 
-// Deps are the slots an operand depends on, each -1 when none does.
+// Deps holds the slots on which an operand depends. A slot is -1 if the operand does not depend
+// on one.
 type Deps struct {
-	Type   int // names its type
-	Count  int // gives its length
-	Space  int // names its state space
-	Coords int // gives the number of its coordinates
+	Type   int // the slot that names the type
+	Count  int // the slot that gives the length
+	Space  int // the slot that names the state space
+	Coords int // the slot that gives the number of coordinates
 }
 
-// Deps says which slots the operand depends on.
+// Deps returns the slots on which the operand depends.
 func (p *Param) Deps() Deps {
 	return Deps{p.typ.slot, p.count.slot, p.spaceSlot, p.coords}
 }
 
-// CountDiv is what N of the shape in slot Deps.Count is divided by to give the
-// operand's length, or 0 when the slot's own number is the length.
+// CountDiv returns the divisor of a length that depends on a matrix shape: the length is
+// N/CountDiv for the N of the shape in slot Deps.Count. It returns 0 if the number in the slot
+// is the length.
 func (p *Param) CountDiv() int { return p.count.div }

@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// TestSpellings looks opcodes up as compilers and libraries write them, which
-// is not always in the manual's order, and asks what they need.
+// TestSpellings checks that Lookup finds opcodes as compilers and libraries write them, and
+// checks their needs. Their modifiers are not always in the order of the manual.
 func TestSpellings(t *testing.T) {
 	for _, c := range []struct{ op, version, target string }{
 		{"mov.b128", "8.3", "sm_70"},
@@ -80,7 +80,8 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestRefusals are opcodes one step off a legal one. ptxas refuses them too.
+// TestRefusals checks that Lookup refuses opcodes that differ from a legal one in one modifier.
+// ptxas refuses them too.
 func TestRefusals(t *testing.T) {
 	for op := range strings.FieldsSeq(`
 		mov.f16 mov.b8 mov.f16x2
@@ -105,12 +106,12 @@ func TestRefusals(t *testing.T) {
 		wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 mapa.shared::cta.u32
 	`) {
 		if ms := isa.Lookup(ptx.NewOpcode(op)); len(ms) > 0 {
-			t.Errorf("%s is %q", op, ms[0].Form.Syntax)
+			t.Errorf("%s is found as %q, want no form", op, ms[0].Form.Syntax)
 		}
 	}
 }
 
-// TestOperandsChoose resolves opcodes whose form the operands decide.
+// TestOperandsChoose checks opcodes that have several forms, among which the operands decide.
 func TestOperandsChoose(t *testing.T) {
 	reg := func(typ ptx.Type) ptx.Operand {
 		return ptx.RegOp(&ptx.Symbol{Name: "%" + typ.String(), Kind: ptx.RegSymbol, Type: typ})
@@ -125,7 +126,7 @@ func TestOperandsChoose(t *testing.T) {
 	for _, c := range []struct {
 		op   string
 		args []ptx.Operand
-		last string // what the last operand is, or "" when no form fits
+		last string // the parameter of the last operand, or "" if no form fits
 	}{
 		{"cp.async.ca.shared.global", []ptx.Operand{at, at, ptx.ImmOp(4), r}, "srcSize"},
 		{"cp.async.ca.shared.global", []ptx.Operand{at, at, ptx.ImmOp(4), p}, "ignoreSrc"},
@@ -154,7 +155,7 @@ func TestOperandsChoose(t *testing.T) {
 	}
 }
 
-// lastOperand is the name of the parameter that the last operand is for.
+// lastOperand returns the name of the parameter to which the last operand belongs.
 func lastOperand(in *ptx.Inst) string {
 	m, err := isa.Resolve(in)
 	if err != nil {

@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// synchronization makes threads of a block wait for each other.
+// synchronization lists the barriers at which the threads of a block wait for each other.
 var synchronization = &Family{
 	Name: "sync",
 	Doc:  "barriers of a block and of a warp",
@@ -24,5 +24,5 @@ var synchronization = &Family{
 	),
 }
 
-// ctaBarrier is what naming the block's own barrier asks for.
+// ctaBarrier is what the modifier .cta of a barrier needs.
 var ctaBarrier = need("cta", 30, 78)

@@ -9,47 +9,57 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// The table is written in the notation of the PTX manual, with what the manual
-// says in prose added to it:
+// The table is written in the notation of the PTX manual, with additions for what the manual
+// says in prose:
 //
 //	fma.rnd{.ftz}{.sat}.f32  =d, a, b, c
 //
-// A modifier that is the name of a set (sets below, or set() on the form) is a
-// slot for any of its members; {…} is optional; any other word is itself.
+// The opcode comes first. A modifier that is the name of a set is a slot for any member of the
+// set; sets.go has the common sets, and set() defines one for a form. {…} marks an optional
+// modifier. Every other word stands for itself.
 //
-// Operands: =d is written, +d is read and written, others are read. The type of
-// an operand is that of the slot called "type", else of the last modifier that
-// is a type; otherwise it follows a colon:
+// The operands follow. =d is written, +d is read and written, and other operands are read. An
+// operand has the type in the slot called "type", or else the type of the last modifier that is
+// a type. A colon introduces something else:
 //
-//	a:u32        that type            a:atype     what slot atype has
-//	d:wide       twice the size       a:f32[4]    a vector of four
-//	d:type[vec]  as long as slot vec  d:f32[N/2]  by N of the slot "shape"
-//	c:pred!      "!" is allowed       x:imm       a constant
-//	x:imm(4 8)   one of these         x:imm(0..7) one of the range
-//	t:label      t:name  t:args
-//	[a]          an address; its space is in slot "ss", else in a modifier
-//	[a:shared]   an address in that space, [a:generic] in none
-//	[t:tensor]   [tensor map, {coordinates}], as many as slot "dim" says
+//	a:u32        has the type u32
+//	a:atype      has the type in slot atype
+//	d:wide       has twice the size
+//	a:f32[4]     is a vector of four elements
+//	d:type[vec]  is a vector with the length in slot vec
+//	d:f32[N/2]   is a vector with half of N of the slot "shape"
+//	c:pred!      is a predicate that may have "!" in front
+//	x:imm        is a constant
+//	x:imm(4 8)   is one of these constants
+//	x:imm(0..7)  is a constant in this range
+//	t:label      is a branch target
+//	t:name       is a function, a list of targets or a prototype
+//	t:args       is a list of arguments or results
+//	[a]          is an address in the space of slot "ss", or else of a modifier
+//	[a:shared]   is an address in shared memory
+//	[a:generic]  is a generic address
+//	[t:tensor]   is [tensor map, {coordinates}]; slot "dim" gives the number of coordinates
 //
-// =d|p is a pair, =d{|p} one whose second half may be left out. {, x} is an
-// operand that may be left out, {, x @mod} one that comes with that modifier.
+// =d|p is a pair, and =d{|p} is a pair whose second half may be left out. {, x} is an operand
+// that may be left out, and {, x @mod} is an operand that is present exactly if the opcode has
+// the modifier mod.
 
-// option adds to a form what its syntax line does not say.
+// option adds a property to a form that its syntax line cannot express.
 //
 // The functions that return options are not inlined: otherwise each of some 500 calls in
 // the table would be compiled to a closure of its own.
 type option func(*line)
 
-// line is a line of the table while it is read.
+// line is the state of the parser for one line of the table.
 type line struct {
 	form  *Form
 	sets  map[string][]string
 	rules [][2]string
-	// combos are conditions and what they need.
+	// combos holds the arguments of needWhen until the slots are known.
 	combos []combo
 }
 
-// set names the modifiers that fit a slot of this form.
+// set defines the modifiers of a slot of this form.
 //
 //go:noinline
 func set(name, alts string) option {
@@ -131,12 +141,12 @@ func options(opts ...option) option {
 	}
 }
 
-// wider allows registers wider than the type.
+// wider allows registers that are wider than the type.
 //
 //go:noinline
 func wider() option { return func(l *line) { l.form.Wider = true } }
 
-// inst gives the forms of one instruction their line of documentation.
+// inst sets the documentation of the forms of one instruction.
 func inst(doc string, forms ...*Form) []*Form {
 	for _, f := range forms {
 		f.Doc = doc
@@ -144,8 +154,8 @@ func inst(doc string, forms ...*Form) []*Form {
 	return forms
 }
 
-// form reads one line of the table. The table is part of the program, so a
-// mistake in it panics.
+// form parses one line of the table. It panics on a mistake, because the table is part of the
+// program.
 func form(syntax string, opts ...option) *Form {
 	f := &Form{Syntax: strings.Join(strings.Fields(syntax), " "), altNeeds: map[string]Needs{}}
 	l := &line{form: f, sets: map[string][]string{}}
@@ -172,7 +182,7 @@ func (f *Form) slot(name string) int {
 	return slices.IndexFunc(f.Slots, func(s Slot) bool { return s.Name == name })
 }
 
-// conditions reads "sat=sat, atype=u8".
+// conditions parses conditions such as "sat=sat, atype=u8".
 func (f *Form) conditions(s string) (cs []slotAlts) {
 	for c := range strings.SplitSeq(s, ",") {
 		cs = append(cs, f.slotAlts(c))
@@ -194,7 +204,7 @@ func (f *Form) slotAlts(s string) slotAlts {
 	return slotAlts{i, strings.Fields(alts)}
 }
 
-// opcode reads "fma.rnd{.ftz}.f32" into the form's name and slots.
+// opcode parses an opcode such as "fma.rnd{.ftz}.f32" into the name and the slots of the form.
 func (l *line) opcode(s string) {
 	f := l.form
 	end := strings.IndexAny(s, ".{")
@@ -223,7 +233,7 @@ func (l *line) opcode(s string) {
 	}
 }
 
-// alts are the members of the set of that name, or the word itself.
+// alts returns the members of the set of that name, or the word itself if there is no such set.
 func (l *line) alts(word string) []string {
 	if a, ok := l.sets[word]; ok {
 		return a
@@ -234,7 +244,7 @@ func (l *line) alts(word string) []string {
 	return []string{word}
 }
 
-// operands reads the operand list.
+// operands parses the list of operands.
 func (l *line) operands(s string) []Param {
 	var ps []Param
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
@@ -253,8 +263,8 @@ func (l *line) operands(s string) []Param {
 	return ps
 }
 
-// cutItem cuts s at the end of its first operand: before the next "," or "{,"
-// outside brackets, or after the closing brace.
+// cutItem cuts s at the end of its first operand: before the next "," or "{," that is outside
+// brackets, or after the closing brace.
 func cutItem(s string, end byte) (item, rest string) {
 	depth := 0
 	for i := range len(s) {
@@ -290,7 +300,7 @@ func (l *line) param(s string) Param {
 	return p
 }
 
-// value reads "=d:f32[4]".
+// value parses a value operand such as "=d:f32[4]".
 func (l *line) value(s string) Param {
 	p := Param{spaceSlot: -1, coords: -1, typ: typeRef{slot: -1}, count: countRef{slot: -1}}
 	switch s[0] {
@@ -390,7 +400,7 @@ func (l *line) count(s string) countRef {
 	return c
 }
 
-// address reads what stands in brackets: "a", "a:shared", "t:tensor".
+// address parses the text between brackets: "a", "a:shared" or "t:tensor".
 func (l *line) address(s string) Param {
 	f := l.form
 	p := Param{Kind: Addr, spaceSlot: -1, coords: -1, typ: typeRef{slot: -1}, count: countRef{slot: -1}}

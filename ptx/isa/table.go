@@ -6,7 +6,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Families is the table, in the order a reader meets it.
+// Families is the table, in the order in which its documentation presents it.
 var Families = []*Family{
 	integer, logic, compare, float, half, approx, convert,
 	memory, caches, atomic,
@@ -30,9 +30,9 @@ var byOp = sync.OnceValue(func() map[string][]*Form {
 // Forms returns the forms of an opcode name such as "mbarrier", in table order.
 func Forms(name string) []*Form { return byOp()[name] }
 
-// Lookup returns the forms whose modifiers the opcode's fit. Several do when
-// forms differ in their operands alone. Modifiers out of the table's order, which
-// assemblers let pass, count only where no form has them in order.
+// Lookup returns the forms that the modifiers of the opcode fit. There are several if the forms
+// differ only in their operands. Assemblers accept modifiers in another order than that of the
+// table; Lookup tries other orders only if no form fits in the order of the opcode.
 func Lookup(op *ptx.Opcode) []Match {
 	forms := byOp()[op.Name]
 	ms := match(forms, op.Mods, func(m Match) bool { return m.Form.inOrder(m.bind, 0, op.Mods) })
@@ -42,7 +42,7 @@ func Lookup(op *ptx.Opcode) []Match {
 	return ms
 }
 
-// match returns the forms that bind can fill and whose rules then hold.
+// match returns the forms for which bind finds a modifier for each slot and whose rules hold.
 func match(forms []*Form, mods []string, bind func(Match) bool) (ms []Match) {
 	for _, f := range forms {
 		if len(mods) > len(f.Slots) {
@@ -73,8 +73,8 @@ func (f *Form) inOrder(bind []int8, slot int, mods []string) bool {
 	return s.Opt && f.inOrder(bind, slot+1, mods)
 }
 
-// anyOrder gives each modifier the first free slot it fits. Types keep their
-// order, because it says which operand has which.
+// anyOrder assigns each modifier to the first free slot that it fits. Types keep their order,
+// because the order decides which operand has which type.
 func (f *Form) anyOrder(bind []int8, mods []string) bool {
 	for i := range bind {
 		bind[i] = -1

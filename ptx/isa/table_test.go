@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
-// TestVariantsFindThemselves looks every variant's opcode up: the form must be
-// there, with the same modifier in each slot.
+// TestVariantsFindThemselves checks that Lookup finds the form of every variant by its opcode,
+// with the same modifier in each slot.
 func TestVariantsFindThemselves(t *testing.T) {
 	for _, m := range variants() {
 		found := false
@@ -32,10 +32,10 @@ func sameSlots(a, b isa.Match) bool {
 	return true
 }
 
-// TestOneFormEach resolves every sample of every variant: it must be of its own
-// form and of no other.
+// TestOneFormEach checks that every sample of a variant has the form of the variant and no
+// other form.
 func TestOneFormEach(t *testing.T) {
-	seen := map[[2]*isa.Form]bool{} // one report a pair of forms
+	seen := map[[2]*isa.Form]bool{} // pairs of forms that were reported
 	for _, m := range variants() {
 		for _, in := range isatest.Samples(m) {
 			r, err := isa.Resolve(in)
@@ -103,7 +103,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestRunsOn: sm_90 had fp8 conversions in PTX 7.8, sm_89 only from 8.1 on.
+// TestRunsOn checks the fp8 conversions: PTX 7.8 supports them on sm_90, and PTX 8.1 also on
+// sm_89.
 func TestRunsOn(t *testing.T) {
 	for _, c := range []struct {
 		op      string
@@ -125,7 +126,7 @@ func TestRunsOn(t *testing.T) {
 	}
 }
 
-// TestOrder: modifiers may stand in another order, but types keep theirs.
+// TestOrder checks that Lookup accepts modifiers in another order, except types.
 func TestOrder(t *testing.T) {
 	for _, c := range []struct{ op, want string }{
 		{"cvt.f64.bf16.rp", "cvt.rp.f64.bf16"},

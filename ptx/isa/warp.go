@@ -2,7 +2,7 @@ package isa
 
 import "slices"
 
-// warp exchanges values between the lanes of a warp.
+// warp lists the instructions that exchange values between the lanes of a warp.
 var warp = &Family{
 	Name: "warp",
 	Doc:  "shuffles, votes, reductions and control of a warp",

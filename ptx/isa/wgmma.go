@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wgmma multiplies matrices with a warpgroup, asynchronously.
+// wgmma lists the asynchronous matrix products of a warpgroup.
 var wgmma = &Family{
 	Name: "wgmma",
 	Doc:  "matrix products of a warpgroup",
@@ -51,19 +51,19 @@ var (
 		needWhen("atype=s8, btype=u8", 90, 84), needWhen("atype=u8, btype=s8", 90, 84))
 )
 
-// product is one line of wgmma.mma_async: its shape and types, the accumulator, the first
-// factor and the constants at the end.
+// product returns a form of wgmma.mma_async. Its arguments are the shape and types, the
+// accumulator, the first factor, and the constants at the end.
 func product(types, d, a, imms string, opts ...option) *Form {
 	syntax := "wgmma.mma_async.sync.aligned." + types + " +" + d + ", " + a + ", bDesc:b64, scaleD:pred!" + imms
 	return form(syntax, slices.Concat(opts, []option{smA(90), isa(80)})...)
 }
 
-// wgmmaShapes are the shapes m64nNkK with N a multiple of 8 up to 256.
+// wgmmaShapes allows the shapes m64nNkK in which N is a multiple of 8 up to 256.
 func wgmmaShapes(k int) option {
 	return shapes(k, func(n int) bool { return n%8 == 0 })
 }
 
-// wgmmaIntShapes are those of whole numbers: above 32, N is a multiple of 16.
+// wgmmaIntShapes allows the shapes of integer products. Above 32, N is a multiple of 16.
 func wgmmaIntShapes(k int) option {
 	return shapes(k, func(n int) bool { return n%16 == 0 || n == 8 || n == 24 })
 }

@@ -29,7 +29,8 @@ done:
 }
 `
 
-// TestSameMachineCode: names, comments, lines and the base of integers do not matter.
+// TestSameMachineCode checks that the hash does not depend on names, comments, lines and the
+// base of integers.
 func TestSameMachineCode(t *testing.T) {
 	other := strings.NewReplacer("%r3", "%r1", "%p1", "%p0", "done", "$end", "a comment", "another", ".loc 1 10 1", ".loc 1 99 1", "a.go", "b.go", "0x10", "16").Replace(one)
 	if a, b := hash(t, one), hash(t, other); a != b {
@@ -37,7 +38,7 @@ func TestSameMachineCode(t *testing.T) {
 	}
 }
 
-// TestOtherMachineCode: each of these is another kernel.
+// TestOtherMachineCode checks that each of these changes gives another hash.
 func TestOtherMachineCode(t *testing.T) {
 	for _, change := range [][2]string{
 		{"setp.gt", "setp.ge"}, {"0x10", "0x11"}, {"@%p1", "@!%p1"}, {"[%rd1], %r3", "[%rd1+4], %r3"},
@@ -49,7 +50,8 @@ func TestOtherMachineCode(t *testing.T) {
 	}
 }
 
-// TestCorpus: the normal form of other compilers' PTX is PTX, and its own normal form.
+// TestCorpus checks that the normal form of PTX from other compilers is valid PTX, and that the
+// normal form of a normal form is the same text.
 func TestCorpus(t *testing.T) {
 	files, err := filepath.Glob("../parse/testdata/*/*.ptx")
 	if err != nil || len(files) < 10 {
@@ -67,9 +69,9 @@ func TestCorpus(t *testing.T) {
 		}
 		twice, err := normal.Text(file, once)
 		if err != nil {
-			t.Errorf("%s: the normal form is no PTX: %v", file, err)
+			t.Errorf("%s: the normal form is not valid PTX: %v", file, err)
 		} else if once != twice {
-			t.Errorf("%s: the normal form of the normal form is another", file)
+			t.Errorf("%s: the normal form of the normal form is different", file)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// large is a text of at least n bytes made of the corpus over and over, with the
-// module's names numbered so that they stay apart.
+// large returns a text of at least n bytes. It repeats the corpus and numbers the names of each
+// module, so that no name is declared twice.
 func large(t testing.TB, n int) string {
 	t.Helper()
 	var mods []*ptx.Module
@@ -27,7 +27,7 @@ func large(t testing.TB, n int) string {
 	return string(b)
 }
 
-// renamed prints the module's items with a suffix on each of their names.
+// renamed prints the items of the module with a suffix on each name.
 func renamed(m *ptx.Module, suffix string) []byte {
 	old := map[*ptx.Symbol]string{}
 	rename := func(s *ptx.Symbol) {
@@ -73,7 +73,7 @@ func BenchmarkPrint(b *testing.B) {
 	b.SetBytes(int64(len(buf)))
 }
 
-// A large module parses, prints and parses again to the same.
+// TestLarge checks that a large module is the same after it is printed and parsed again.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("parses megabytes")
@@ -81,10 +81,10 @@ func TestLarge(t *testing.T) {
 	src := large(t, 1<<20)
 	m := mustParse(t, "large.ptx", src)
 	if n := len(m.Funcs()); n < 100 {
-		t.Errorf("only %d functions", n)
+		t.Errorf("the module has only %d functions", n)
 	}
 	if !strings.Contains(src, "wgmma") {
-		t.Error("the text misses part of the corpus")
+		t.Error("the text lacks a part of the corpus")
 	}
 	checkStable(t, m)
 }

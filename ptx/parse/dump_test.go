@@ -7,8 +7,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// dumper writes everything a module says, without positions. Symbols are
-// numbered as they come, so two modules dump alike only if their operands share
+// dumper writes the whole contents of a module, without positions. It numbers symbols in the
+// order of their appearance, so two modules have the same dump only if their operands share
 // symbols in the same way.
 type dumper struct {
 	strings.Builder

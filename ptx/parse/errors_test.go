@@ -9,12 +9,12 @@ import (
 
 const head = ".version 8.4\n.target sm_90a\n.address_size 64\n"
 
-// inBody puts statements into a kernel; the first is on line 6.
+// inBody returns a kernel with the statements. The first statement is on line 6.
 func inBody(stmts string) string {
 	return head + ".visible .entry k(.param .u64 p) {\n.reg .b32 %r<9>; .reg .pred %p<3>; .reg .b64 %rd<3>;\n" + stmts + "\n}\n"
 }
 
-// errorCases are texts with everything Parse says about them.
+// errorCases lists texts with all errors that Parse returns for them.
 var errorCases = []struct {
 	name, src string
 	want      []string

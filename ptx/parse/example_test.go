@@ -52,7 +52,7 @@ func ExampleParse() {
 	// line 21: st.global.f32 [%rd5], %f3;
 }
 
-// All mistakes are reported at once, each with its place.
+// Parse reports all errors of a text at once, each with its position.
 func ExampleParse_errors() {
 	_, err := parse.Parse("broken.ptx", `.version 8.0
 .target sm_80

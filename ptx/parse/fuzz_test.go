@@ -8,8 +8,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// FuzzParse looks for text that panics, that fails without saying where, or that
-// prints as something else than it was parsed from.
+// FuzzParse looks for texts on which Parse panics or returns an error without a position, and
+// for modules that change when they are printed and parsed again.
 func FuzzParse(f *testing.F) {
 	for _, file := range corpus(f) {
 		if src := read(f, file); len(src) < 20_000 {
@@ -29,8 +29,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkErrors holds every error to its contract: few, sorted, and at a place the
-// text has.
+// checkErrors checks that there are not too many errors, that they are sorted, and that each
+// has a position inside the text.
 func checkErrors(t *testing.T, src string, err error) {
 	t.Helper()
 	var es parse.Errors
@@ -41,7 +41,7 @@ func checkErrors(t *testing.T, src string, err error) {
 	last := es[0].Pos
 	for _, e := range es {
 		if e.Pos.Line < last.Line || e.Pos.Line == last.Line && e.Pos.Col < last.Col {
-			t.Errorf("%v: out of order", e)
+			t.Errorf("%v: the errors are not sorted", e)
 		}
 		last = e.Pos
 		if e.Pos.Line < 1 || int(e.Pos.Line) > len(lines) {
@@ -51,7 +51,7 @@ func checkErrors(t *testing.T, src string, err error) {
 			t.Errorf("%v: the line has %d columns", e, n)
 		}
 		if e.Msg == "" || strings.Contains(e.Msg, "%!") {
-			t.Errorf("%v: not a message", e)
+			t.Errorf("%v: the message is empty or badly formatted", e)
 		}
 	}
 }

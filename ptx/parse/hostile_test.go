@@ -11,7 +11,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// hostileTexts make a careless parser recurse, backtrack or allocate without end.
+// hostileTexts returns texts on which a naive parser recurses, backtracks or allocates without
+// limit.
 func hostileTexts(n int) map[string]string {
 	rep := strings.Repeat
 	scopes := func(depth int, inner string) string { return rep("{", depth) + inner + rep("}", depth) }
@@ -77,13 +78,13 @@ func TestHostile(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			start := time.Now()
 			_, err := parse.Parse("x.ptx", src)
-			// Linear work takes milliseconds here, and quadratic work minutes.
+			// A linear parser takes milliseconds here, a quadratic parser minutes.
 			if d := time.Since(start); d > 10*time.Second {
 				t.Errorf("%d bytes took %v", len(src), d)
 			}
 			runtime.ReadMemStats(&after)
 			if used, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20+100*len(src)); used > most {
-				t.Errorf("%d bytes of text took %d MB", len(src), used>>20)
+				t.Errorf("%d bytes of text took %d MiB of memory", len(src), used>>20)
 			}
 			if err != nil {
 				checkErrors(t, src, err)
@@ -92,7 +93,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Garbled and cut copies of real texts give errors or modules, and nothing else.
+// TestGarbled checks that damaged copies of real texts give an error or a valid module, and
+// never a panic.
 func TestGarbled(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"", ";", "{", "}", "(", ")", "[", "]", ",", "|", "@", "!", ".", ":", "\"", "/*", "*/", "//", "\n", "%r1", "<", ">", "0x", "1.5", "_", "\x00", "\xff", ".reg", ".func", "ret"}

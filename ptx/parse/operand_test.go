@@ -50,7 +50,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// Every form of an operand, with what it prints as.
+// TestOperands checks the printed form of every kind of operand.
 func TestOperands(t *testing.T) {
 	for text, want := range map[string]string{
 		"%r1": "%r1", "%r1+5": "%r1+5", "%r1 + -1": "%r1+-1", "%r1+0": "%r1+0", "! %p1": "!%p1", "- %r1": "-%r1", "-%tid.x": "-%tid.x", "0d7FF4000000000001": "0d7FF4000000000001", "v.x": "v.x", "v.a": "v.w", "v.g": "v.y", "_": "_",
@@ -89,7 +89,7 @@ func TestOpcodes(t *testing.T) {
 		t.Errorf("opcodes spelled alike are not shared: %v", ops)
 	}
 	if in["bra"] == nil || len(in["bra"].Args) != 1 {
-		t.Error("bra and its label are not apart")
+		t.Error("bra and its label are not separated")
 	}
 	if in["ret"] == nil || len(in["ret"].Args) != 0 {
 		t.Error("ret has operands")

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// What the printer makes of texts that use all of the grammar.
+// TestGolden compares the printed form of texts that use the whole grammar with golden files.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{"spacing", "constants", "calls", "video", "opaque", "triton"} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// Comments stay where they were; one inside a statement moves in front of it.
+// TestComments checks that printing keeps comments in their places. A comment inside a
+// statement moves in front of the statement.
 func TestComments(t *testing.T) {
 	m := mustParse(t, "x.ptx", `// first
 .version 8.4 // of the version
@@ -84,18 +85,18 @@ L: /* of the label */
 	}
 }
 
-// Windows line ends, a byte order mark, form feeds and a NUL at the end are no
-// part of the module.
+// TestLineEnds checks that the parser ignores Windows line ends, a byte order mark, form feeds
+// and a NUL at the end of the text.
 func TestLineEnds(t *testing.T) {
 	src := read(t, "testdata/hand/calls.ptx")
 	want := dump(mustParse(t, "x.ptx", src))
 	odd := "\ufeff" + strings.ReplaceAll(src, "\n", "\r\n\f") + "\v\x00"
 	if got := dump(mustParse(t, "x.ptx", odd)); got != want {
-		t.Errorf("another module:\n%s", firstDifference(want, got))
+		t.Errorf("the module differs:\n%s", firstDifference(want, got))
 	}
 }
 
-// Directives that nobody knows are kept with their arguments.
+// TestUnknownDirectives checks that unknown directives are kept, with their arguments.
 func TestUnknownDirectives(t *testing.T) {
 	m := mustParse(t, "x.ptx", head+`
 .novel 5, word, "text", -1
@@ -135,7 +136,8 @@ func TestUnknownDirectives(t *testing.T) {
 	checkStable(t, m)
 }
 
-// The label a .loc names is the one of the section behind it.
+// TestSectionLabels checks that a .loc that names a label refers to the label in a later
+// section.
 func TestSectionLabels(t *testing.T) {
 	m := mustParse(t, "x.ptx", inBody(".loc 1 2 3, function_name $name+7, inlined_at 2 4 5\nret;\n.loc 1 2 3, function_name gone, inlined_at 2 4 5")+
 		".section .debug_str { // }\n\n.b8 1\n$name: .b8 2 }")
@@ -149,7 +151,7 @@ func TestSectionLabels(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	if k := locs[1].Func.Kind; k != ptx.UndefinedSymbol {
-		t.Errorf("a label no section has is a %s", k)
+		t.Errorf("a label that no section has is a %s", k)
 	}
 	s := m.Items[len(m.Items)-1].(*ptx.Section)
 	if got, want := strings.Join(s.Lines, "|"), " // }||.b8 1|$name: .b8 2"; got != want {

@@ -10,7 +10,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// corpus is every PTX text under testdata.
+// corpus returns the paths of all PTX files under testdata.
 func corpus(t testing.TB) []string {
 	t.Helper()
 	var files []string
@@ -27,7 +27,7 @@ func corpus(t testing.TB) []string {
 	return files
 }
 
-// testName is the file's name under testdata.
+// testName returns the path of a file below testdata.
 func testName(file string) string {
 	return strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
 }
@@ -50,7 +50,7 @@ func mustParse(t testing.TB, file, src string) *ptx.Module {
 	return m
 }
 
-// Printing a module and parsing the text again gives the same module.
+// TestRoundTrip checks that a module is the same after it is printed and parsed again.
 func TestRoundTrip(t *testing.T) {
 	for _, file := range corpus(t) {
 		t.Run(testName(file), func(t *testing.T) {
@@ -68,10 +68,10 @@ func checkStable(t testing.TB, m *ptx.Module) {
 		t.Fatalf("the printed text does not parse: %v\n%s", err, text)
 	}
 	if a, b := dump(m), dump(again); a != b {
-		t.Errorf("the printed text is another module:\n%s", firstDifference(a, b))
+		t.Errorf("the printed text gives a different module:\n%s", firstDifference(a, b))
 	}
 	if text != again.String() {
-		t.Errorf("printing is not stable:\n%s", firstDifference(text, again.String()))
+		t.Errorf("printing the printed text changes it:\n%s", firstDifference(text, again.String()))
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The printed text assembles to the machine code, data and relocations of the
-// text it was parsed from.
+// TestSameMachineCode checks that ptxas gives the same machine code, data and relocations for a
+// text and for its printed form.
 func TestSameMachineCode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("assembles the whole corpus twice")
@@ -42,12 +42,12 @@ func TestSameMachineCode(t *testing.T) {
 	}
 }
 
-// unsupported matches what ptxas says of a text newer than itself.
+// unsupported matches the error of ptxas for a text that is newer than ptxas.
 var unsupported = regexp.MustCompile(`(?i)unsupported \.version|not defined for option 'gpu-name'`)
 
-// assemble returns what ptxas makes of the text: the sections that hold code,
-// data and relocations. Symbol names and debug information hold line numbers of
-// the PTX, which printing changes.
+// assemble returns the sections with code, data and relocations that ptxas makes from the text.
+// It leaves out symbol names and debug information, because they contain line numbers of the
+// PTX, which printing changes.
 func assemble(t *testing.T, target, text string) map[string][]byte {
 	t.Helper()
 	in := filepath.Join(t.TempDir(), "text.ptx")
@@ -63,7 +63,7 @@ func assemble(t *testing.T, target, text string) map[string][]byte {
 		t.Fatalf("ptxas: %v\n%s", err, msg)
 	}
 	object := []byte(read(t, out))
-	const version = 20 // where the ELF header holds it; in a cubin it is CUDA's
+	const version = 20 // the offset of the version in the ELF header; a cubin has the CUDA version there
 	binary.LittleEndian.PutUint32(object[version:], uint32(elf.EV_CURRENT))
 	f, err := elf.NewFile(bytes.NewReader(object))
 	if err != nil {

@@ -13,7 +13,7 @@ func kernel(t *testing.T, stmts string) *ptx.Func {
 	return mustParse(t, "x.ptx", inBody(stmts)).Func("k")
 }
 
-// insts are the instructions of a function by opcode.
+// insts returns the instructions of a function by opcode.
 func insts(f *ptx.Func) map[string]*ptx.Inst {
 	m := map[string]*ptx.Inst{}
 	for _, s := range f.Body {
@@ -24,7 +24,7 @@ func insts(f *ptx.Func) map[string]*ptx.Inst {
 	return m
 }
 
-// labels are the symbols of a function's labels, in order.
+// labels returns the symbols of a function's labels, in their order.
 func labels(f *ptx.Func) []*ptx.Symbol {
 	var ls []*ptx.Symbol
 	for _, s := range f.Body {
@@ -56,7 +56,7 @@ func TestRegisterRanges(t *testing.T) {
 	}
 	for _, same := range [][2]string{{"a", "b"}, {"a", "i"}, {"a", "l"}} {
 		if sym(same[0]) != sym(same[1]) {
-			t.Errorf("%s and %s name two registers", same[0], same[1])
+			t.Errorf("%s and %s name different registers", same[0], same[1])
 		}
 	}
 	if sym("h") == sym("k") || sym("j") == sym("m") {
@@ -74,7 +74,8 @@ func TestRegisterRanges(t *testing.T) {
 	}
 }
 
-// Labels belong to the innermost scope that defines them, before or after use.
+// TestLabels checks that a label belongs to the innermost scope that defines it, before or
+// after its use.
 func TestLabels(t *testing.T) {
 	f := kernel(t, `
 		a L;
@@ -100,7 +101,7 @@ func TestLabels(t *testing.T) {
 	}
 	m, n := in["m"].Args[0].Sym, in["n"].Args[0].Sym
 	if m != n || m.Kind != ptx.UndefinedSymbol {
-		t.Errorf("a name without declaration is %s and %s", m.Kind, n.Kind)
+		t.Errorf("the kinds of an undeclared name are %s and %s", m.Kind, n.Kind)
 	}
 }
 
@@ -145,7 +146,7 @@ func TestModuleNames(t *testing.T) {
 	}{
 		"a": {ptx.SymOperand, ptx.VarSymbol}, "b": {ptx.SymOperand, ptx.VarSymbol},
 		"c": {ptx.SymOperand, ptx.FuncSymbol}, "d": {ptx.SymOperand, ptx.VarSymbol},
-		"e": {ptx.SymOperand, ptx.UndefinedSymbol}, // PTX wants it declared first
+		"e": {ptx.SymOperand, ptx.UndefinedSymbol}, // PTX requires a declaration before the use
 		"h": {ptx.SpecialOperand, ptx.SpecialSymbol}, "i": {ptx.SpecialOperand, ptx.SpecialSymbol},
 		"j": {ptx.SpecialOperand, ptx.SpecialSymbol},
 	} {

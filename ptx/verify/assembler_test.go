@@ -29,8 +29,8 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// TestTypesByAssembler tries registers of every type in operands of many kinds:
-// what ptxas takes, Check must take too.
+// TestTypesByAssembler tries registers of every type in operands of many kinds. Check must
+// accept every line that ptxas accepts.
 func TestTypesByAssembler(t *testing.T) {
 	ptxas := assembler(t)
 	types := strings.Fields("pred b8 u8 s8 b16 u16 s16 f16 b32 u32 s32 f32 f16x2 b64 u64 s64 f64 b128")
@@ -64,17 +64,18 @@ func TestTypesByAssembler(t *testing.T) {
 		case refused[n] && ours[n] == "":
 			lax++
 		case !refused[n] && ours[n] != "" && !quirks[line]:
-			t.Errorf("ptxas takes %q, but Check says: %s", line, ours[n])
+			t.Errorf("ptxas accepts %q, but Check says: %s", line, ours[n])
 		case !refused[n]:
 			taken++
 		}
 	}
 	if taken < 200 || lax > len(lines)/20 {
-		t.Errorf("of %d lines %d are taken, and %d only by Check", len(lines), taken, lax)
+		t.Errorf("ptxas accepts %d of %d lines, and Check alone accepts %d more", taken, len(lines), lax)
 	}
 }
 
-// quirks are lines that ptxas takes against the language, and no compiler emits.
+// quirks lists lines that ptxas accepts although the PTX manual forbids them. No compiler emits
+// them.
 var quirks = map[string]bool{
 	"and.pred f16x2_0, f16x2_1, f16x2_2;": true,
 	"mov.pred f16x2_0, f16x2_1;":          true,
@@ -84,7 +85,7 @@ var quirks = map[string]bool{
 	"isspacep.shared pred_0, s32_0;": true,
 }
 
-// typeForms have a register's type for T.
+// typeForms lists instructions in which T stands for the type of a register.
 const typeForms = `
 add.s32 T_0, T_1, T_2;
 add.f32 T_0, T_1, T_2;

@@ -12,7 +12,7 @@ import (
 
 const header = ".version 8.4\n.target sm_90a\n.address_size 64\n"
 
-// kernelOf parses a kernel from its body, with registers %r, %p, %f, %rd at hand.
+// kernelOf parses a kernel from its body. The registers %r, %p, %f and %rd are declared.
 func kernelOf(t testing.TB, body string) (*ptx.Module, *ptx.Func) {
 	t.Helper()
 	m := mustParse(t, "test.ptx", header+".visible .entry k(.param .u32 n, .param .u64 out) {\n"+
@@ -20,7 +20,7 @@ func kernelOf(t testing.TB, body string) (*ptx.Module, *ptx.Func) {
 	return m, m.Func("k")
 }
 
-// names gives blocks letters, A for the entry, X for the exit.
+// names returns the letters of blocks: A for the entry, X for the exit.
 func names(g *CFG, bs ...int) string {
 	var s []string
 	for _, b := range bs {
@@ -86,7 +86,7 @@ func same(t *testing.T, what, got, want string) {
 	}
 }
 
-// randomFunc is a function of n blocks with random branches among them.
+// randomFunc returns a function of n blocks with random branches between them.
 func randomFunc(t testing.TB, rng *rand.Rand, n int) *ptx.Func {
 	var b strings.Builder
 	reg := func() string { return fmt.Sprintf("%%r%d", rng.IntN(8)) }
@@ -113,8 +113,8 @@ func randomFunc(t testing.TB, rng *rand.Rand, n int) *ptx.Func {
 	return f
 }
 
-// TestDominanceByDefinition compares with the definition: a dominates b when
-// without a nothing reaches b.
+// TestDominanceByDefinition compares the result with the definition: a dominates b if every
+// path from the entry to b passes a.
 func TestDominanceByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -139,7 +139,7 @@ func TestDominanceByDefinition(t *testing.T) {
 	}
 }
 
-// reach is what root reaches without stepping on the node avoid.
+// reach reports for each node whether a path from root reaches it without passing avoid.
 func reach(n, root, avoid int, succs func(int) []int) []bool {
 	seen := make([]bool, n)
 	if root == avoid {
@@ -162,8 +162,8 @@ func climbs(parent []int, b, to int) bool {
 	return false
 }
 
-// TestLoopsByDefinition compares with the definition: the blocks that reach a
-// back edge without passing the header.
+// TestLoopsByDefinition compares the result with the definition: a loop consists of the blocks
+// that reach a back edge without passing the header.
 func TestLoopsByDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	loops := 0

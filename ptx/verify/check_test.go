@@ -13,9 +13,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// TestCheck runs Check over testdata/check. A comment "// want SEVERITY KIND:
-// MESSAGE" at the end of a line expects that finding there; everything else
-// expects none.
+// TestCheck runs Check on the files in testdata/check. A comment "// want SEVERITY KIND:
+// MESSAGE" at the end of a line expects that finding on the line. Check must return all
+// expected findings and no others.
 func TestCheck(t *testing.T) {
 	files, err := filepath.Glob("testdata/check/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 			}
 			want := wanted(string(text))
 			if len(want) == 0 {
-				t.Fatal("the file expects nothing")
+				t.Fatal("the file has no comment with an expected finding")
 			}
 			compare(t, want, found(Check(mustParse(t, file, string(text)))))
 		})
@@ -56,7 +56,7 @@ func wanted(text string) (want []string) {
 	return want
 }
 
-// found writes findings as wanted does; those about the header are at line 1.
+// found returns findings in the form of wanted. Findings about the header are on line 1.
 func found(ds []finding.Finding) (got []string) {
 	for _, d := range ds {
 		got = append(got, fmt.Sprintf("%d: %s %s: %s", max(d.Pos.Line, 1), d.Severity, d.Kind, d.Message))

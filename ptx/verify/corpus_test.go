@@ -9,7 +9,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// TestCorpus holds Check to its first duty: what compilers emit has no errors.
+// TestCorpus checks that Check finds no errors in the PTX that compilers emit.
 func TestCorpus(t *testing.T) {
 	var files []string
 	for _, dir := range []string{"nvcc*", "clang*"} {

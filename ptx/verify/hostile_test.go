@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// hostile are programs on which a careless analysis takes quadratic time.
+// hostile lists programs on which a naive analysis takes quadratic time.
 var hostile = []struct {
 	name string
 	text func(n int) string
@@ -56,8 +56,8 @@ var hostile = []struct {
 	}},
 }
 
-// TestHostile is there to end: on hardware of any speed, quadratic time on the
-// largest of these would not.
+// TestHostile checks that the analyses finish. With quadratic time, the largest programs would
+// not finish on any machine.
 func TestHostile(t *testing.T) {
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
@@ -71,7 +71,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Where the work would be quadratic, a budget ends it and the result says so.
+// TestBudgets checks that an analysis that would take quadratic time stops at a budget and marks
+// its result as partial.
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
 		n    int

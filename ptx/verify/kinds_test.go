@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestKinds keeps the list of kinds and the tests of them together: each kind is
-// expected somewhere in testdata/check, and nothing else is.
+// TestKinds checks that the files in testdata/check expect every kind of Kinds, and no other
+// kind.
 func TestKinds(t *testing.T) {
 	files, err := filepath.Glob("testdata/check/*.ptx")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried := map[string]bool{"duplicate-name": true} // TestDuplicates: no text has one
+	tried := map[string]bool{"duplicate-name": true} // TestDuplicates tests it, because no text can have it
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLivenessByIteration compares with the data-flow equations, iterated until
-// nothing changes.
+// TestLivenessByIteration compares the result with a solution of the data-flow equations by
+// iteration.
 func TestLivenessByIteration(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -98,7 +98,7 @@ func TestPressure(t *testing.T) {
 	}
 }
 
-// TestRegisterLimit: the launch bounds limit the registers of a thread.
+// TestRegisterLimit checks that the launch bounds limit the registers of a thread.
 func TestRegisterLimit(t *testing.T) {
 	for bounds, want := range map[string]int{
 		"":                                  255,
@@ -120,7 +120,8 @@ func TestRegisterLimit(t *testing.T) {
 	}
 }
 
-// TestReplacedAccumulators: the old accumulators of a wgmma live only if it adds to them.
+// TestReplacedAccumulators checks that the accumulators of a wgmma are live before it only if
+// the product adds to them.
 func TestReplacedAccumulators(t *testing.T) {
 	body := `.reg .pred %q; .reg .f32 %a<5>; .reg .b64 %d;
 		mov.f32 %a1, 0f00000000; mov.f32 %a2, %a1; mov.f32 %a3, %a1; mov.f32 %a4, %a1; mov.b64 %d, 0; mov.pred %q, SCALE;

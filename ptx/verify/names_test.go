@@ -6,8 +6,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Text with a name declared twice does not get past the parser; a module built
-// in Go can have one. The test renames what it parsed.
+// TestDuplicates checks names that are declared twice. The parser refuses a text with such a
+// name, but a module that Go code builds can have one; the test therefore renames a symbol
+// after parsing.
 func TestDuplicates(t *testing.T) {
 	const text = `.version 8.0
 .target sm_80

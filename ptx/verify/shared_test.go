@@ -89,7 +89,7 @@ func TestSharedDynamic(t *testing.T) {
 	}
 }
 
-// TestSharedByAssembler compares with what ptxas reports.
+// TestSharedByAssembler compares the sizes of shared memory with those that ptxas reports.
 func TestSharedByAssembler(t *testing.T) {
 	ptxas := assembler(t)
 	m := mustParse(t, "shared.ptx", sharedText)
@@ -113,7 +113,7 @@ func TestSharedByAssembler(t *testing.T) {
 		}
 	}
 	if seen != 4 {
-		t.Errorf("ptxas told of %d entries, want 4:\n%s", seen, out)
+		t.Errorf("ptxas reports %d entries, want 4:\n%s", seen, out)
 	}
 }
 
@@ -139,6 +139,6 @@ func TestMinTarget(t *testing.T) {
 	}
 	m := mustParse(t, "d.ptx", header+".visible .entry k() .reqnctapercluster 2, 1, 1 { ret; }")
 	if n, by := MinTarget(m); n.Target != ptx.SM90 || by != nil {
-		t.Errorf("a cluster needs %v by %v, want sm_90 by no instruction", n, by)
+		t.Errorf("a cluster needs %v because of %v, want sm_90 and no instruction", n, by)
 	}
 }

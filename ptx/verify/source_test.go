@@ -6,7 +6,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Findings name the source that .loc gives, also when the PTX has no lines.
+// TestSource checks that findings have the source position from .loc, even if the PTX itself has
+// no positions.
 func TestSource(t *testing.T) {
 	text := header + `.file 1 "/src/kernel.go"
 .visible .entry k()

@@ -9,8 +9,8 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/parse"
 )
 
-// TestTable has Check accept every variant of the instruction table, at the
-// version and architecture the table gives, in the text an assembler accepts.
+// TestTable checks that Check accepts every variant of the instruction table for the version and
+// the architecture that the table says it needs. The texts are those that ptxas accepts.
 func TestTable(t *testing.T) {
 	const batch = 500
 	checked := 0
@@ -43,7 +43,7 @@ func checkVariants(t *testing.T, ms []isa.Match) {
 		t.Fatal(err)
 	}
 	for _, d := range Check(m) {
-		// Samples read whatever registers are at hand.
+		// Samples read registers without setting them first.
 		if d.Severity == finding.Error && d.Kind != "uninit-register" {
 			t.Errorf("%s: %s: %s", ms[0].Form.Family.Name, d.Kind, d.Message)
 		}

@@ -77,7 +77,8 @@ func register(t *testing.T, f *ptx.Func, name string) *ptx.Symbol {
 	return nil
 }
 
-// A device function's parameters are each lane's own.
+// TestFunctionParameters checks that the parameters of a device function count as different in
+// each lane.
 func TestFunctionParameters(t *testing.T) {
 	m := mustParse(t, "f.ptx", header+".func f(.param .b32 a) {\n.reg .b32 %r1;\nld.param.u32 %r1, [a];\nret;\n}\n")
 	f := m.Func("f")
