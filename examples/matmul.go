@@ -6,7 +6,7 @@ import (
 )
 
 // Matmul computes C = A·B on tensor cores: A is m×kdim and B is kdim×n in f16, C is m×n in
-// f32, all stored by rows. A block of 4 warps computes one 64×64 tile of C, and each warp
+// f32, all stored by rows. A block of 4 warps computes one 64x64 tile of C, and each warp
 // computes 16 rows of it.
 //
 // Launch: grid (n/64, m/64), blocks of 128 threads; kdim is a multiple of 32.

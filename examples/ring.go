@@ -5,7 +5,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// Ring doubles a matrix of floats, which the copy engine loads in tiles of 8×64. One thread
+// Ring doubles a matrix of floats, which the copy engine loads in tiles of 8x64. One thread
 // fills a ring of three pipeline stages, and four warps empty it.
 //
 // Each stage has two mbarriers. full completes a phase when the bytes of the tile have

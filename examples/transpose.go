@@ -7,7 +7,7 @@ import (
 
 // Transpose writes the transpose of a rows×cols matrix of floats.
 //
-// A block moves one 32×32 tile through shared memory, so that both reads and writes of
+// A block moves one 32x32 tile through shared memory, so that both reads and writes of
 // global memory go along rows. A row of the tile is 33 words long, so that a column lies
 // in 32 different banks.
 //

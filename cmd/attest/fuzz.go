@@ -36,20 +36,45 @@ the devices differ.
 
 A kernel that crashes the compiler of the device is counted, but is not a difference.
 
-fuzz avoids what assemblers are known to get wrong; DEVIATIONS.md has the entries. Of the
-87,378 opcodes of PTX 9.0 on sm_90a it never generates 7,488 of ld.acquire with a
-cache hint (D32), 1,320 of set with a float result (D21) and 200 of atom and red that add
-f16x2 outside of global memory (D15). Others are not made in the places where assemblers
-fail: atomics that spin, in branches and loops (D26); guards on set and testp (D21, D22);
-large shift counts and approximate functions of constants (D23, D24); one register twice
-in a product (D25, D28). Predicates are kept in registers between the parts of a kernel
-(D33, D35, D36), and the assembler cannot see where a result comes from (D27, D37), nor
-that two products of wgmma are the same (D38).
+fuzz does not generate code that ptxas is known to compile wrongly. DEVIATIONS.md explains
+each case under its number. Of the 87,378 opcodes of PTX 9.0 on sm_90a, fuzz never
+generates these:
 
-JSON: {"device", "against", "target", "version", "seed", "next", "kernels", "seconds",
-"crashed": [seed], "finds": [{"seed", "kind", "what", "block", "thread", "reference",
-"other", "instruction", "instructions", "repeats", "seen", "runs", "cut", "path"}]}.
-Of "runs" runs alone, "seen" differed; "cut" says that time ran out while it was shrunk.`,
+  7,488  ld.acquire with a cache hint                           D32
+  1,320  set with a float result                                D21
+    200  atom and red that add f16x2 outside of global memory   D15
+
+It generates others only where ptxas compiles them correctly:
+
+  atomics that spin       not in branches and loops             D26
+  set, testp              not under a guard                     D21, D22
+  shifts                  not with a large constant count       D23
+  approximate functions   not with a constant operand           D24
+  matrix products         not with one register twice           D25, D28
+  wgmma                   not twice with the same operands      D38
+  predicates              not live from one part of a kernel    D33, D35, D36
+                          to the next
+
+It also hides from ptxas which instruction wrote a register, because ptxas sometimes draws
+wrong conclusions from it (D27, D37).
+
+JSON: one object with these fields:
+
+  "device", "against"    the two devices
+  "target", "version"    the target and the PTX version of the kernels
+  "seed", "next"         the seed of the first kernel, and the seed to continue with
+  "kernels", "seconds"   the number of kernels and the time
+  "crashed"              a list of the seeds that crashed the compiler
+  "finds"                a list of the kernels on which the devices differ:
+      "seed", "kind", "what"         the kernel and the difference
+      "block", "thread"              where the outputs differ
+      "reference", "other"           the two outputs
+      "instruction", "instructions"  the instruction that differs, and the number of
+                                     instructions that are left
+      "repeats"                      the number of other kernels with the same difference
+      "runs", "seen"                 the number of runs alone, and how many differed
+      "cut"                          true if time ran out while the kernel was shrunk
+      "path"                         the folder of the kernel`,
 		Example: `  attest fuzz --duration 10m --out finds
   attest fuzz --device cuda:0 --target sm_90a --ptx 8.7
   attest fuzz --device emu --seed 1234 --kernels 1`,

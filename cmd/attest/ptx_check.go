@@ -13,7 +13,7 @@ import (
 
 func checkCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "check FILE...",
+		Use:   "check FILE…",
 		Short: "Parse and verify PTX: every error and warning",
 		Long: `Parse PTX and report every error and warning.
 

@@ -16,7 +16,7 @@ import (
 
 func fmtCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "fmt [FILE...]",
+		Use:   "fmt [FILE…]",
 		Short: "Print PTX in its normal form, or rewrite it in place",
 		Long: `Print PTX in its normal form, or rewrite it in place.
 

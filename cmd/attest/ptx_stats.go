@@ -12,7 +12,7 @@ import (
 
 func statsCommand(env *cli.Env) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "stats FILE...",
+		Use:   "stats FILE…",
 		Short: "Count registers, memory and instructions; find the minimum target",
 		Long: `Count the registers, memory and instructions of PTX files.
 

@@ -27,7 +27,7 @@ func (v *View) Occupancies() *Table {
 	for _, c := range predict.Chips {
 		t.Head = append(t.Head, c.Name)
 	}
-	t.Head = append(t.Head, "48 KB budget")
+	t.Head = append(t.Head, "48 KiB budget")
 	for _, k := range v.Kernels {
 		row, some := []Cell{text(k.Label)}, false
 		for _, c := range predict.Chips {
@@ -45,8 +45,8 @@ func (v *View) Occupancies() *Table {
 	return t
 }
 
-// originalBudget compares the shared memory of a block with the 48 KB that the original
-// effort allowed, the most that a block has without asking the driver for more.
+// originalBudget compares the shared memory of a block with 48 KiB: the most that a block
+// can use without opting in to more.
 func originalBudget(r *record.Resources) Cell {
 	const budget = 48 << 10
 	if n := usage(r).shared; n > budget {

@@ -181,7 +181,7 @@ func (s *Shape) drawGroup(d *svg, x, y float64) float64 {
 		share := 1.0
 		if c.class != "ours" {
 			share, class = c.ratio, ""
-			label += fmt.Sprintf(", %s%.2fx", map[bool]string{true: "≈"}[c.unsure], c.ratio)
+			label += fmt.Sprintf(", %s%.2f×", map[bool]string{true: "≈"}[c.unsure], c.ratio)
 		}
 		length := one * min(share, mostShown)
 		d.text(class, "end", x+barLeft-6, at+10.5, c.name)
@@ -210,7 +210,7 @@ func footnote(shapes []*Shape) string {
 			host = host || m.hostClock(r.Name)
 		}
 	}
-	text := fmt.Sprintf("1.85x means that the rival takes 1.85 times as long as attest, in the same run; ≈ marks a tie, a ratio whose 95 %% interval contains 1. Bars of more than %gx are cut off (▸). Shapes are (B,H,S,D), or (B,Hq/Hkv,S,D) where query heads share keys. Rivals: %s.",
+	text := fmt.Sprintf("1.85× means that the rival takes 1.85 times as long as attest, in the same run; ≈ marks a tie, a ratio whose 95 %% interval contains 1. Bars of more than %g× are cut off (▸). Shapes are (B,H,S,D), or (B,Hq/Hkv,S,D) where query heads share keys. Rivals: %s.",
 		mostShown, strings.Join(versions, "; "))
 	if host {
 		text += " * is timed by the clock of the host: jax has no graphs, and its launches run in a compiled loop."

@@ -48,10 +48,10 @@ func (r *Report) show(env *cli.Env, shape problem.Named, budget int) {
 	t := term.Table{Indent: "  ", Right: "rrrl", Style: s}
 	t.Head("", "µs", "speedup over start", "configuration")
 	for i, b := range r.Best {
-		t.Row(i+1, term.Micros(b.Micros), fmt.Sprintf("%.3fx", 1/b.Ratio), b.Name)
+		t.Row(i+1, term.Micros(b.Micros), fmt.Sprintf("%.3f×", 1/b.Ratio), b.Name)
 	}
 	if r.Start.Green {
-		t.Row("start", term.Micros(r.Start.Micros), "1.000x", r.Start.Name)
+		t.Row("start", term.Micros(r.Start.Micros), "1.000×", r.Start.Name)
 	} else {
 		fmt.Fprintf(env, "  the start is not green: %s\n", term.Clean(r.Start.Why))
 	}

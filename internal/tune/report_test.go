@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 	newReport(s, true, "s.json").show(&cli.Env{Out: &out, Color: term.Never}, problem.Named{Name: "small", Shape: problem.Square(1, 1, 32, 64)}, 3)
 	for _, want := range []string{
 		"stage3b  e4m3, sm_89, small (1,1,32,64)\n", "3 configurations tried, 2 green; times are PREDICTED for L4\n",
-		"1  15.0              1.333x  fast\n", "1 not green, the first is red: the defects gate is red: 1 error\n", "--budget 6 continues from s.json\n",
+		"1  15.0              1.333×  fast\n", "1 not green, the first is red: the defects gate is red: 1 error\n", "--budget 6 continues from s.json\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, &out)

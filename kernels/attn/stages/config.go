@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/kernels/attn"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -87,8 +88,8 @@ func (c Config) Check(p problem.Attention, t ptx.Target) error {
 	case p.Format == problem.E4M3 && t.SM < 89:
 		return fmt.Errorf("%s cannot convert e4m3: the least is sm_89", t)
 	case c.plan(p.D).total > limit:
-		return fmt.Errorf("head dimension %d with tiles of %d×%d and %d stages: %d bytes of shared memory, %s has %d per block",
-			p.D, c.TileM, c.TileN, c.Stages, c.plan(p.D).total, t, limit)
+		return fmt.Errorf("head dimension %d with tiles of %dx%d and %s needs %d bytes of shared memory, but %s has only %d per block",
+			p.D, c.TileM, c.TileN, english.Count(c.Stages, "stage"), c.plan(p.D).total, t, limit)
 	}
 	return nil
 }

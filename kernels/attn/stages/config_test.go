@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 		{"xor-swizzle", func(_ *problem.Attention, c *Config) { c.TileN = 96 }, ptx.SM89, "power of two"},
 		{"stage0", func(*problem.Attention, *Config) {}, ptx.Target{SM: 75}, "least is sm_80"},
 		{"stage0", func(*problem.Attention, *Config) {}, ptx.SM86, "least is sm_89"},
-		{"stage5", func(p *problem.Attention, c *Config) { p.D, c.TileN = 128, 128 }, ptx.SM89, "bytes of shared memory, sm_89 has 101376"},
+		{"stage5", func(p *problem.Attention, c *Config) { p.D, c.TileN = 128, 128 }, ptx.SM89, "bytes of shared memory, but sm_89 has only 101376"},
 	} {
 		preset, err := FindPreset(c.preset, 64)
 		if err != nil {

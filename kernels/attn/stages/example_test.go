@@ -42,5 +42,5 @@ func ExampleConfig_Check() {
 	c.TileN = 128
 	fmt.Println(c.Check(p, ptx.SM89))
 	// Output:
-	// head dimension 128 with tiles of 64×128 and 1 stages: 189504 bytes of shared memory, sm_89 has 101376 per block
+	// head dimension 128 with tiles of 64x128 and 1 stage needs 189504 bytes of shared memory, but sm_89 has only 101376 per block
 }
