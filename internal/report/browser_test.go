@@ -68,7 +68,7 @@ for (const box of document.querySelectorAll(".scroll")) {
   if (box.scrollWidth <= box.clientWidth) continue;
   r.Tables++;
   box.scrollLeft = 60;
-  const moved = box.querySelector("td").getBoundingClientRect().left - box.getBoundingClientRect().left;
+  const moved = box.querySelector("td, th").getBoundingClientRect().left - box.getBoundingClientRect().left;
   if (Math.abs(moved) > 2) r.Unpinned.push(name(box));
 }
 parent.document.title += JSON.stringify(r) + ",";
