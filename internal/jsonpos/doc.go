@@ -1,5 +1,5 @@
 // Package jsonpos reads JSON files that people write, and reports every mistake at
-// its line and column. encoding/json forgets where a value stands.
+// its line and column. encoding/json does not keep the positions of values.
 //
 // [Parse] turns a text into a tree of nodes. The methods of [Node] return values of
 // one type, or an error at the node: file:line:column: message. Columns count bytes

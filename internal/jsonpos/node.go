@@ -34,7 +34,7 @@ type Node struct {
 	label  string
 	offset int
 	kind   Kind
-	text   string // of a string, decoded; of a number, as it stands
+	text   string // the decoded text of a string, or the source text of a number
 	truth  bool
 	items  []*Node
 	fields []Field
@@ -44,7 +44,7 @@ type Node struct {
 type Field struct {
 	Name   string
 	Value  *Node
-	offset int // of the name
+	offset int // the offset of the name in the text
 }
 
 // document is the text that is read.

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of a text. They bound the memory and the stack that a text from a
-// stranger can use.
+// The limits of a text. They bound the memory and the stack that an untrusted text can
+// use.
 const (
 	mostBytes   = 16 << 20
 	mostValues  = 1 << 18
@@ -56,7 +56,7 @@ func (p *parser) early() error {
 	return p.doc.errorf(len(p.doc.text), "the text ends too early")
 }
 
-// unexpected is the error for the character that stands here.
+// unexpected returns the error for the character at the current position.
 func (p *parser) unexpected(expected string) error {
 	r, size := utf8.DecodeRune(p.doc.text[p.at:])
 	if r == utf8.RuneError && size == 1 {
@@ -102,7 +102,7 @@ func (p *parser) value(parent *Node, depth int) (*Node, error) {
 	return nil, p.unexpected("a value")
 }
 
-// run reads the bytes that follow as long as they are in set.
+// run reads the longest sequence of bytes that are in set.
 func (p *parser) run(set string) string {
 	start := p.at
 	for p.at < len(p.doc.text) && strings.IndexByte(set, p.doc.text[p.at]) >= 0 {

@@ -53,7 +53,7 @@ func TestErrorInside(t *testing.T) {
 	}
 }
 
-// plain is the value as encoding/json decodes it.
+// plain returns the value in the form in which encoding/json decodes it.
 func (n *Node) plain() any {
 	switch n.kind {
 	case Boolean:

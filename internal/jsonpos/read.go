@@ -65,9 +65,9 @@ func (n *Node) Literal() (string, error) {
 	return n.text, nil
 }
 
-// Expr returns an expression, which is a string or a number. An error stands at its
-// column inside the string. known are the names that the expression may use; nil
-// allows all names.
+// Expr returns an expression, which is a string or a number. Errors have the column
+// inside the string. known lists the names that the expression may use; nil allows all
+// names.
 func (n *Node) Expr(known []string) (expr.Expr, error) {
 	if n.kind != Number && n.kind != String {
 		return expr.Expr{}, n.Expected("an expression, which is a string or a number")
@@ -101,7 +101,7 @@ func (n *Node) Exprs(least, most int, known []string) ([]expr.Expr, error) {
 	return list, nil
 }
 
-// List returns the values of a list. what says of what, in the plural.
+// List returns the values of a list. what names the values in errors, in the plural.
 func (n *Node) List(what string) ([]*Node, error) {
 	if n.kind != Array {
 		return nil, n.Expected("a list of %s", what)
@@ -109,8 +109,8 @@ func (n *Node) List(what string) ([]*Node, error) {
 	return n.items, nil
 }
 
-// Only refuses everything but an object whose fields are all known. what says what
-// the object is, with its article: "a launch".
+// Only returns an error unless the value is an object whose fields are all known. what
+// names the object in errors, with its article: "a launch".
 func (n *Node) Only(what string, known ...string) error {
 	if n.kind != Object {
 		return n.Expected("%s, which is an object", what)
@@ -131,8 +131,8 @@ func (f *Field) unknown(what string, known []string) error {
 type Fields map[string]func(*Node) error
 
 // Object calls the reader of each field, in the order of the file. It refuses an
-// unknown field and an object without one of the required fields. what says what the
-// object is, with its article: "a launch".
+// unknown field and an object without one of the required fields. what names the object
+// in errors, with its article: "a launch".
 func (n *Node) Object(what string, known Fields, required ...string) error {
 	if n.kind != Object {
 		return n.Expected("%s, which is an object", what)
@@ -155,7 +155,7 @@ func (n *Node) Object(what string, known Fields, required ...string) error {
 	return nil
 }
 
-// store is the reader that calls get and stores its value.
+// store returns a reader that calls get and stores its value.
 func store[T any](to *T, get func(*Node) (T, error)) func(*Node) error {
 	return func(n *Node) error {
 		v, err := get(n)
@@ -190,7 +190,7 @@ func Exprs(to *[]expr.Expr, least, most int, known []string) func(*Node) error {
 	return store(to, func(n *Node) ([]expr.Expr, error) { return n.Exprs(least, most, known) })
 }
 
-// Word reads a string that is one of some words.
+// Word reads a string that must be one of the given words.
 func Word[T ~string](to *T, words ...T) func(*Node) error {
 	return store(to, func(n *Node) (T, error) {
 		s, err := n.Text()
@@ -205,8 +205,8 @@ func Word[T ~string](to *T, words ...T) func(*Node) error {
 	})
 }
 
-// List reads a list and calls read for each of its values. what says of what it is a
-// list, in the plural.
+// List reads a list and calls read for each of its values. what names the values in
+// errors, in the plural.
 func List(what string, read func(*Node) error) func(*Node) error {
 	return func(n *Node) error {
 		items, err := n.List(what)

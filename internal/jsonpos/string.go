@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// string reads a string whose opening quote stands here, and decodes it.
+// string reads and decodes a string. The current position is its opening quote.
 func (p *parser) string() (string, error) {
 	text := p.doc.text
 	var out strings.Builder
@@ -38,8 +38,8 @@ func (p *parser) string() (string, error) {
 	return "", p.early()
 }
 
-// character decodes the first character of a string's source and returns how many
-// bytes it takes there. The size is 0 if the source is wrong or too short.
+// character decodes the first character of a string's source. size is its length in
+// bytes in the source, or 0 if the source is wrong or too short.
 func character(source []byte) (r rune, size int) {
 	if source[0] != '\\' {
 		r, size = utf8.DecodeRune(source)
@@ -77,8 +77,8 @@ func unit(source []byte) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// sourceOffset returns where byte offset of the decoded string stands in the text.
-// start is where the string's first character stands.
+// sourceOffset converts an offset in the decoded string to an offset in the text. start is
+// the offset in the text of the string's first character.
 func sourceOffset(text []byte, start, offset int) int {
 	at := start
 	for offset > 0 && at < len(text) {
