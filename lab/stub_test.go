@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,6 +37,11 @@ type card struct {
 	full    map[string]uint64 // instructions of the first launch of a kernel with a grid
 	seen    map[string][]byte
 	buffers []device.Buffer
+	// hidesVariables makes the variables of modules unknown to the host.
+	hidesVariables bool
+	// defers makes launches of graphs do their work when the host waits for the stream.
+	defers  bool
+	pending []cardLaunch
 	clock   float64 // the factor of events on a time; 0 is 1
 	texts   map[string]string
 }
@@ -99,6 +105,10 @@ func (c *card) launch(ctx context.Context, k *cardKernel, l device.Launch, graph
 	if decide != nil {
 		c.n[k.module]++
 		run, took = decide(k.module, c.n[k.module], took)
+	}
+	if graph && c.defers {
+		c.pending = append(c.pending, cardLaunch{k, l})
+		return nil
 	}
 	share := 1.0
 	var err error
@@ -181,6 +191,13 @@ func (m *cardModule) Kernel(name string) (device.Kernel, error) {
 	return &cardKernel{k, m.c, strings.TrimSuffix(m.name, ".ptx"), name}, err
 }
 
+func (m *cardModule) Global(name string) (device.Buffer, error) {
+	if m.c.hidesVariables {
+		return nil, errors.New("no such variable")
+	}
+	return m.Module.Global(name)
+}
+
 type cardKernel struct {
 	device.Kernel
 	c            *card
@@ -232,6 +249,16 @@ func (s *cardStream) Record(e device.Event) error {
 }
 
 func (s *cardStream) Close() error { return nil }
+
+func (s *cardStream) Sync(ctx context.Context) error {
+	for _, n := range s.c.pending {
+		if _, err := s.c.run(ctx, n.k, n.l); err != nil {
+			return err
+		}
+	}
+	s.c.pending = nil
+	return s.Stream.Sync(ctx)
+}
 
 type cardEvent struct {
 	c  *card
