@@ -109,8 +109,8 @@ func TestNoChange(t *testing.T) {
 	wants(t, v, record.NoChange, "the same kernel as")
 }
 
-// TestMethods uses all four methods and wants no time to include the flush of the cache.
-func TestMethods(t *testing.T) {
+// TestChecklist17Methods uses all four methods and wants no time to include the flush of the cache.
+func TestChecklist17Methods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

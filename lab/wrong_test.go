@@ -3,6 +3,7 @@ package lab
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -100,7 +101,7 @@ type wrongKernel struct {
 	onCard bool // its outputs are wrong on a GPU too
 }
 
-// wrongKernels are wrong kernels. The numbers count the known ways to fool a harness.
+// wrongKernels are wrong kernels. A name begins with the number of the checklist that it belongs to.
 func wrongKernels() []wrongKernel {
 	type subject = *Subject
 	mask := regexp.MustCompile(`setp\.gt\.s32 (%p\d+, %r\d+, \d+;\n\s*selp\.f32 %f\d+, %f\d+, 0fFF800000)`)
@@ -181,12 +182,21 @@ func wrongKernels() []wrongKernel {
 	}
 }
 
-// TestWrongKernels wants every wrong kernel to be rejected by its gate.
-func TestWrongKernels(t *testing.T) {
+// TestWrongKernels wants every wrong kernel that is not on the checklist to be rejected by its
+// gate. The tests of the checklist do the same with the others.
+func TestWrongKernels(t *testing.T) { judgeWrong(t, 0) }
+
+// judgeWrong judges the wrong kernels of a number. A kernel that the checkers find and whose
+// outputs are wrong too must also be rejected without the checkers.
+func judgeWrong(t *testing.T, number int) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("long")
 	}
 	for _, c := range wrongKernels() {
+		if numberOf(c.name) != number {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			_, v := measure(t, c.make(t), smaller(quickly()))
 			wants(t, v, record.Reject, c.why)
@@ -203,12 +213,29 @@ func TestWrongKernels(t *testing.T) {
 			if v.OK() {
 				t.Error("a kernel that was rejected is OK")
 			}
+			if c.gate == "defects" && c.onCard {
+				p := smaller(quickly())
+				p.Defects.Shapes = nil
+				_, v := measure(t, c.make(t), p)
+				wants(t, v, record.Reject, "the correctness gate is red")
+			}
 		})
 	}
 }
 
-// TestPowerless judges right and wrong kernels on cases that prove nothing.
-func TestPowerless(t *testing.T) {
+// numberOf returns the number of the checklist that a name begins with, or 0.
+func numberOf(name string) int {
+	word, _, _ := strings.Cut(name, " ")
+	n, _ := strconv.Atoi(word)
+	return n
+}
+
+// TestPowerless judges a right kernel on cases that prove nothing.
+func TestPowerless(t *testing.T) { judgePowerless(t, 0) }
+
+// judgePowerless judges a right kernel on the cases of a number that prove nothing.
+func judgePowerless(t *testing.T, number int) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("long")
 	}
@@ -228,6 +255,9 @@ func TestPowerless(t *testing.T) {
 		{"5 whole tiles only", cases(Case{Shape: length(1, 2, 64), Distribution: "normal"}, Case{Shape: length(1, 2, 64), Seed: 1, Distribution: "normal"}), "no shape has a partial tile"},
 		{"one seed", cases(Case{Shape: length(1, 2, 33), Distribution: "normal"}), "the same seed"},
 	} {
+		if numberOf(c.name) != number {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			r, v := measure(t, preset(t, "stage3b"), c.plan)
 			wants(t, v, record.Reject, c.why)
