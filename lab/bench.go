@@ -74,10 +74,10 @@ type bench struct {
 	work     *device.Work
 }
 
-// set allocates the memory for inputs: their shape, the scale of the softmax, and the scales that
+// set allocates the memory for inputs: their shape, the arguments that vary, and the scales that
 // are passed by value. Only the guard bands are initialised.
 func (l *loaded) set(in *inputs) (*bench, error) {
-	plan, err := l.Bind(l.subject.scaled(in.scale).At(in.shape), in.scales)
+	plan, err := l.Bind(l.subject.varied(in.vary).At(in.shape), in.scales)
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ func (f *faults) oneKey() (string, error) {
 		return "", nil
 	}
 	at, row := f.worstRow()
-	b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.For(f.a.Problem), at, row, 1)
+	b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, f.in.options(f.a), at, row, 1)
 	if err != nil || b == nil || b.After > f.limit {
 		return "", err
 	}
@@ -198,7 +198,7 @@ func (f *faults) logits() (string, error) {
 	at, row := f.worstRow()
 	scale := 1 / math.Sqrt(float64(f.in.shape.D))
 	distance := func(times float64) (float64, error) {
-		opt := ref.For(f.a.Problem)
+		opt := f.in.options(f.a)
 		opt.Scale, opt.Rows = scale*times, []ref.Row{at}
 		r, err := ref.Attention(context.Background(), f.in.q, f.in.k, f.in.v, opt)
 		if err != nil {

@@ -136,7 +136,7 @@ func (f *faults) someRows() []ref.Row {
 // distance returns the root mean square difference between rows of the kernel's output and
 // attention over the given tensors.
 func (f *faults) distance(rows []ref.Row, q, k, v ref.Tensor) (float64, error) {
-	opt := ref.For(f.a.Problem)
+	opt := f.in.options(f.a)
 	opt.Rows = rows
 	r, err := ref.Attention(context.Background(), q, k, v, opt)
 	if err != nil {
@@ -158,7 +158,9 @@ func (f *faults) distance(rows []ref.Row, q, k, v ref.Tensor) (float64, error) {
 // inconsistentPair returns what is wrong with the quantiser of u8-legacy if a case shows it:
 // errors that a consistent pair of quantiser and kernel cannot have. The kernel is right.
 func inconsistentPair(a *Subject, c *record.Case, rows []ref.Row) string {
-	bound, ok := gate.Held(string(problem.U8), c.Shape, c.Distribution, a.Problem.Causal, rows)
+	consistent := c.Of(a.Problem)
+	consistent.Format = problem.U8
+	bound, ok := gate.Held(consistent, c.Distribution, rows)
 	if a.Problem.Format != problem.U8Legacy || !ok || c.Plain.Mean <= bound {
 		return ""
 	}

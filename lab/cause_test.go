@@ -27,7 +27,8 @@ func TestCauses(t *testing.T) {
 		t.Fatal(err)
 	}
 	attention := func(opt ref.Options, keys int) []float64 {
-		x, err := ref.Attention(context.Background(), in.q, cut{in.k, keys}, cut{in.v, keys}, opt)
+		opt.Hidden = shape.Skv - keys
+		x, err := ref.Attention(context.Background(), in.q, in.k, in.v, opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestCauses(t *testing.T) {
 			if judged.Errors, judged.Dequantised, err = r.compare(got); err != nil {
 				t.Fatal(err)
 			}
-			if len(gate.Within(gate.Tolerance, "e4m3", false, &judged)) == 0 {
+			if len(gate.Within(gate.Tolerance, problem.Attention{Format: problem.E4M3}, &judged)) == 0 {
 				t.Error("it passes")
 			}
 			if err := blame(a, &judged, r, in, got); err != nil {

@@ -106,7 +106,7 @@ func (c *contestant) check(r *reference, one Case, out outputs) (rmse float64, e
 	}
 	if n := unwritten(out.o, c.subject.Problem.Output.Bytes()); n > 0 {
 		c.blame("the kernel never wrote " + english.Count(n, "element") + " of the output")
-	} else if why := gate.Within(gate.Tolerance, string(c.subject.Problem.Format), c.subject.Problem.Causal, &judged); len(why) > 0 {
+	} else if why := gate.Within(gate.Tolerance, c.subject.Problem, &judged); len(why) > 0 {
 		c.blame(why[0])
 	}
 	return judged.Errors.RMSE, nil

@@ -76,20 +76,20 @@ func faulty(c *record.Correctness) bool {
 type table struct {
 	*loaded
 	shape problem.Shape
-	scale float64
+	vary  variation
 	*bench
 	before []byte // O of the previous case, which has the same shape
 }
 
 // lay allocates memory for inputs, unless the current memory fits.
 func (t *table) lay(in *inputs) (err error) {
-	if t.bench != nil && t.shape == in.shape && t.scale == in.scale && !t.subject.ByValue() {
+	if t.bench != nil && t.shape == in.shape && t.vary == in.vary && !t.subject.ByValue() {
 		return nil
 	}
 	if err := t.clear(false); err != nil {
 		return err
 	}
-	t.shape, t.scale, t.before = in.shape, in.scale, nil
+	t.shape, t.vary, t.before = in.shape, in.vary, nil
 	t.bench, err = t.set(in)
 	return err
 }
@@ -110,8 +110,8 @@ func (t *table) clear(faulty bool) error {
 // judgeCase runs a case and measures its errors. The kernel runs before the reference is
 // computed, so it cannot find the reference in memory.
 func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
-	s := m.s.scaled(one.scale)
-	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Fresh: one.Fresh, Scale: one.scale, Device: m.dev.Info().Name, Powers: []record.Power{}}
+	s := m.s.varied(one.vary)
+	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Fresh: one.Fresh, Scale: one.vary.scale, Window: one.vary.window, Softcap: one.vary.softcap, Device: m.dev.Info().Name, Powers: []record.Power{}}
 	in, err := newInputs(s, one)
 	if err != nil {
 		return c, err
@@ -200,12 +200,11 @@ func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inpu
 	}
 	o := *c
 	o.LSE = nil
-	format := string(m.s.Problem.Format)
 	switch {
 	case m.brief:
-	case len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, &o)) > 0:
+	case len(gate.Within(gate.Tolerance, m.s.Problem, &o)) > 0:
 		return blame(s, c, r, in, got)
-	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, format, m.s.Problem.Causal, c)) > 0:
+	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, m.s.Problem, c)) > 0:
 		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
 	default:
 		c.Cause = inconsistentPair(m.s, c, r.quantised.Rows)

@@ -59,7 +59,7 @@ func (m *measurement) defects(ctx context.Context) error {
 
 // watch runs one shape in all schedules. It reports whether all launches succeeded.
 func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Shape) (ended bool, err error) {
-	in, err := newInputs(m.s, Case{Shape: s, Seed: 1, Distribution: "normal"})
+	in, err := newInputs(m.s, m.resolved(Case{Shape: s, Seed: 1, Distribution: "normal"}))
 	if err != nil {
 		return false, err
 	}

@@ -131,7 +131,7 @@ func (f *faults) blameKeys(tiles []record.Tile) (found []*ref.Blame, tried int, 
 		tried++
 		row := make([]float64, f.in.shape.D)
 		f.got.Row(worst.B, worst.H, worst.S, row)
-		b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, ref.For(f.a.Problem), worst.Row, row, tileKeys)
+		b, err := ref.BlameKV(f.in.q, f.in.k, f.in.v, f.in.options(f.a), worst.Row, row, tileKeys)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	random "math/rand/v2"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/problem"
 )
@@ -29,9 +30,10 @@ func FreshSeed() uint64 {
 	return binary.LittleEndian.Uint64(b[:])>>(64-seedBits) | 1
 }
 
-// resolved returns a case with the seed and the scale that the plan's seed gives it.
+// resolved returns a case with the seed and the arguments that the plan's seed gives it.
 func (m *measurement) resolved(c Case) Case {
 	r := random.New(random.NewPCG(m.p.Seed, c.Seed))
+	c = m.masks(c, random.New(random.NewPCG(m.p.Seed, c.Seed^0xa5)))
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)
 	}
@@ -40,14 +42,46 @@ func (m *measurement) resolved(c Case) Case {
 		if r.Uint64()%2 == 0 {
 			factor = 1 / factor // 1.25 to 2
 		}
-		c.scale = float64(float32(factor / math.Sqrt(float64(m.dim))))
+		c.vary.scale = float64(float32(factor / math.Sqrt(float64(m.dim))))
 	}
 	return c
 }
 
-// scaled returns the subject for a problem with a scale of the softmax; 0 is 1/√D.
-func (s *Subject) scaled(scale float64) *Subject {
+// variation holds the arguments of a kernel that differ between cases of the same shape.
+type variation struct {
+	scale   float64 // of the softmax; 0 is 1/√D
+	window  problem.Window
+	softcap float64
+}
+
+// varied returns the subject for a problem with other arguments.
+func (s *Subject) varied(v variation) *Subject {
 	c := *s
-	c.Problem.Scale = scale
+	c.Problem.Scale, c.Problem.Softcap = v.scale, v.softcap
+	if v.window.Limited() {
+		c.Problem.Window = v.window
+	}
 	return &c
+}
+
+// masks draws a window for a kernel that takes one, and a softcap for every other case of a
+// kernel that supports it. Windows have at least eight keys: with fewer, wrong outputs are near
+// the right one.
+func (m *measurement) masks(c Case, r *random.Rand) Case {
+	if m.s.Problem.Window.Limited() {
+		left, right := 8+r.IntN(64), r.IntN(16)
+		switch r.IntN(4) {
+		case 0:
+			left = -1
+		case 1:
+			right = 0
+		case 2:
+			right = -1
+		}
+		c.vary.window = problem.NewWindow(left, right)
+	}
+	if slices.Contains(m.s.Supports, problem.SoftCapped) && c.Seed%2 == 1 {
+		c.vary.softcap = float64(float32(2 + 20*r.Float64()))
+	}
+	return c
 }

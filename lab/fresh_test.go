@@ -22,7 +22,7 @@ func TestFreshSeed(t *testing.T) {
 // them.
 func TestFreshCases(t *testing.T) {
 	resolve := func(seed uint64) (list []Case) {
-		m := &measurement{p: Plan{Seed: seed}, dim: 64}
+		m := &measurement{s: &Subject{Kernel: &kernel.Kernel{}}, p: Plan{Seed: seed}, dim: 64}
 		for _, c := range freshCases {
 			list = append(list, m.resolved(c))
 		}
@@ -36,8 +36,8 @@ func TestFreshCases(t *testing.T) {
 		if a[i].Seed == b[i].Seed || a[i].Seed >= 1<<seedBits {
 			t.Errorf("seeds %d and %d", a[i].Seed, b[i].Seed)
 		}
-		if scaled := a[i].scale != 0; scaled != a[i].Scaled || scaled && (a[i].scale == b[i].scale || a[i].scale > 0.09 && a[i].scale < 0.16) {
-			t.Errorf("scales %v and %v", a[i].scale, b[i].scale)
+		if scaled := a[i].vary.scale != 0; scaled != a[i].Scaled || scaled && (a[i].vary.scale == b[i].vary.scale || a[i].vary.scale > 0.09 && a[i].vary.scale < 0.16) {
+			t.Errorf("scales %v and %v", a[i].vary.scale, b[i].vary.scale)
 		}
 	}
 	for _, p := range []Plan{Smoke(), Quick(), Full()} {
@@ -63,11 +63,11 @@ func TestFreshPower(t *testing.T) {
 		for _, causal := range []bool{false, true} {
 			s := &Subject{Kernel: &kernel.Kernel{}, Problem: problem.Attention{Format: f, Causal: causal}.Filled()}
 			for seed := range seeds {
-				m := &measurement{p: Plan{Seed: 1 + seed}, dim: 64}
+				m := &measurement{s: s, p: Plan{Seed: 1 + seed}, dim: 64}
 				for _, c := range freshCases {
 					c = m.resolved(c)
 					c.Shape.D = 64
-					one := s.scaled(c.scale)
+					one := s.varied(c.vary)
 					in, err := newInputs(one, c)
 					if err != nil {
 						t.Fatal(err)
@@ -89,7 +89,7 @@ func TestFreshPower(t *testing.T) {
 					if err := r.judge(&judged, p); err != nil {
 						t.Fatal(err)
 					}
-					if why := gate.Within(gate.Tolerance, string(f), causal, &judged); len(why) > 0 {
+					if why := gate.Within(gate.Tolerance, s.Problem, &judged); len(why) > 0 {
 						t.Errorf("%s, causal %v, seed %d, %v, %s: the plain computation fails: %s", f, causal, seed, c.Shape, c.Distribution, why[0])
 					}
 				}

@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 
-	"github.com/GOATnote-Inc/attest/fp8"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -84,6 +83,7 @@ func otherRow(rows []ref.Row, i int) int {
 
 // meanOfV writes the mean of the rows of V that a row sees.
 func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
+	p := a.At(in.shape)
 	sums := map[[2]int][][]float64{} // the running sums of each head
 	for i, at := range t.rows {
 		key := [2]int{at.B, in.shape.HeadKV(at.H)}
@@ -97,11 +97,15 @@ func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
 			}
 			sums[key] = m
 		}
-		n := visible(a, in.shape, at.S)
+		first, last := p.Sees(at.S)
 		for c := range t.row(i) {
 			t.row(i)[c] = 0
-			if n > 0 {
-				t.row(i)[c] = m[n-1][c] / float64(n)
+			if first < last {
+				sum := m[last-1][c]
+				if first > 0 {
+					sum -= m[first-1][c]
+				}
+				t.row(i)[c] = sum / float64(last-first)
 			}
 		}
 	}
@@ -112,17 +116,20 @@ func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first i
 	if first == 0 {
 		return nil
 	}
+	p := a.At(in.shape)
 	var affected []ref.Row
 	for _, at := range t.rows {
-		if visible(a, in.shape, at.S) > first {
+		if _, last := p.Sees(at.S); last > first {
 			affected = append(affected, at)
 		}
 	}
 	if len(affected) == 0 {
 		return nil
 	}
-	// A row that sees a missing key sees all remaining keys, causal or not.
-	r, err := ref.Attention(ctx, in.q, cut{in.k, first}, cut{in.v, first}, ref.Options{Rows: affected})
+	// The mask stays where it is: a row sees the remaining keys that it saw before.
+	opt := in.options(a)
+	opt.Rows, opt.Hidden = affected, in.shape.Skv-first
+	r, err := ref.Attention(ctx, in.q, in.k, in.v, opt)
 	if err != nil {
 		return err
 	}
@@ -130,16 +137,4 @@ func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first i
 		copy(t.row(t.index[at]), r.O[i*t.dims.D:(i+1)*t.dims.D])
 	}
 	return nil
-}
-
-// cut is a tensor with only the first rows of each head.
-type cut struct {
-	ref.Tensor
-	rows int
-}
-
-func (c cut) Dims() fp8.Dims {
-	d := c.Tensor.Dims()
-	d.S = c.rows
-	return d
 }

@@ -232,7 +232,7 @@ const (
 // judge returns why an output that differs from the original's is less accurate, or "".
 func (c *juryCase) judge(ctx context.Context, s *Subject, out outputs) (string, error) {
 	c.judged.Do(func() {
-		opt := ref.For(s.Problem)
+		opt := c.in.options(s)
 		opt.Rows = ref.Rows(c.Shape, juryRows, c.Seed)
 		if c.want, c.judgeErr = ref.Attention(ctx, c.in.q, c.in.k, c.in.v, opt); c.judgeErr == nil {
 			c.original, c.judgeErr = c.errors(s, c.right)

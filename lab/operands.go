@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
@@ -15,12 +16,13 @@ import (
 // bytes that the kernel reads.
 type inputs struct {
 	shape    problem.Shape
-	scale    float64 // of the softmax; 0 is 1/√D
+	vary     variation
 	original *ref.Inputs
 	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
 	data    map[string][]byte // of q, k, v, qs, ks and vs
 	scales  expr.Env          // qs, ks and vs, if each is one number
+	sinks   []float64         // one logit per head of Q, if the problem has sinks
 }
 
 // newInputs returns the inputs of a case in the formats of a subject.
@@ -29,7 +31,7 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inputs{shape: c.Shape, scale: c.scale, original: original, data: map[string][]byte{}, scales: expr.Env{}}
+	in := &inputs{shape: c.Shape, vary: c.vary, original: original, data: map[string][]byte{}, scales: expr.Env{}}
 	for _, part := range []struct {
 		name string
 		from *ref.Floats
@@ -46,7 +48,31 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
 		}
 	}
+	if a.Problem.Sinks {
+		in.addSinks(c)
+	}
 	return in, nil
+}
+
+// addSinks draws one logit for each head of Q.
+func (in *inputs) addSinks(c Case) {
+	r := rand.New(rand.NewPCG(c.Seed, sinkStream))
+	sinks := make([]float32, c.Shape.Hq)
+	for i := range sinks {
+		sinks[i] = float32(1 + r.NormFloat64())
+		in.sinks = append(in.sinks, float64(sinks[i]))
+	}
+	in.data["sinks"] = float32s(sinks)
+}
+
+// sinkStream separates the random numbers of sinks from others of the same seed.
+const sinkStream = 0x51
+
+// options returns the options of the reference for these inputs.
+func (in *inputs) options(a *Subject) ref.Options {
+	opt := ref.For(a.varied(in.vary).Problem)
+	opt.Sinks = in.sinks
+	return opt
 }
 
 // decode derives the values of Q, K and V from their bytes, which another function has changed.

@@ -32,6 +32,8 @@ type plain struct {
 type plainRow struct {
 	k, v     [][]float64
 	scale    float64
+	softcap  float64
+	sink     float64 // -∞ if there is none
 	toP, toO func(float64) float64
 	toSum    func(float64) float64 // nil if sums are exact
 	scaleP   float64
@@ -42,7 +44,8 @@ type plainRow struct {
 func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*plain, error) {
 	out := &plain{rowsTensor: newRows(in.shape.Q(), rows), spread: newRows(in.shape.Q(), rows)}
 	logits := make([]float64, len(rows))
-	one := plainRow{scale: a.At(in.shape).LogitScale(), weight: spreadOf(a.P())}
+	p := a.varied(in.vary).At(in.shape)
+	one := plainRow{scale: p.LogitScale(), softcap: p.Softcap, sink: math.Inf(-1), weight: spreadOf(a.P())}
 	one.toP, one.scaleP = rounder(a.P())
 	one.toO, _ = rounder(a.Problem.Output)
 	if a.Accumulator() != problem.F32 {
@@ -65,7 +68,13 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 			at := rows[i]
 			q := make([]float64, in.shape.D)
 			in.q.Row(at.B, at.H, at.S, q)
-			logits[i] = one.compute(q, visible(a, in.shape, at.S), out.row(i), out.spread.row(i))
+			row := one // each row sees other keys
+			first, last := p.Sees(at.S)
+			row.k, row.v = one.k[first:max(first, last)], one.v[first:max(first, last)]
+			if in.sinks != nil {
+				row.sink = in.sinks[at.H]
+			}
+			logits[i] = row.compute(q, out.row(i), out.spread.row(i))
 		})
 	}
 	for _, x := range logits {
@@ -74,25 +83,20 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 	return out, nil
 }
 
-// visible returns the number of keys that a row sees.
-func visible(a *Subject, s problem.Shape, row int) int {
-	if a.Problem.Causal {
-		return min(max(row+s.Skv-s.Sq+1, 0), s.Skv)
-	}
-	return s.Skv
-}
-
 // compute writes a row of O and the spread of each element. It returns the largest error of a
 // logit.
-func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst float64) {
-	logits, moved := make([]float64, keys), make([]float64, keys)
-	most := math.Inf(-1)
+func (p *plainRow) compute(q []float64, to, spread []float64) (worst float64) {
+	logits, moved := make([]float64, len(p.k)), make([]float64, len(p.k))
+	most := p.sink
 	for j := range logits {
 		dot, cut, cutAll := p.dot(q, p.k[j])
-		logits[j], moved[j] = float64(float32(dot*p.scale)), cut*p.scale
+		logits[j], moved[j] = p.cap(float64(float32(dot*p.scale))), cut*p.scale
 		most, worst = max(most, logits[j]), max(worst, cutAll*p.scale)
 	}
-	var sum float64
+	if math.IsInf(most, -1) {
+		return 0 // the row sees nothing
+	}
+	sum := math.Exp(p.sink - most)
 	for j, x := range logits {
 		w := math.Exp(x - most)
 		sum += w
@@ -104,9 +108,6 @@ func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst f
 			}
 		}
 		logits[j] = w
-	}
-	if sum == 0 {
-		return worst
 	}
 	for i := range to {
 		to[i] = p.toO(to[i] / sum)
@@ -129,6 +130,14 @@ func (p *plainRow) compute(q []float64, keys int, to, spread []float64) (worst f
 		spread[i] = math.Sqrt(max(spread[i], other[i]))
 	}
 	return worst
+}
+
+// cap bounds a logit.
+func (p *plainRow) cap(x float64) float64 {
+	if p.softcap == 0 {
+		return x
+	}
+	return float64(float32(p.softcap * math.Tanh(x/p.softcap)))
 }
 
 // dot returns the product of two rows and the error that truncation in tensor cores causes:

@@ -82,7 +82,7 @@ type Case struct {
 	// subject does not support that.
 	Scaled bool
 
-	scale float64 // of the softmax, if it is not 1/√D
+	vary variation
 }
 
 // Times says what is timed, and how.

@@ -30,7 +30,7 @@ type reference struct {
 
 // find returns a reference, and computes it if it is not kept. A nil References keeps none.
 func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
-	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, rows)
+	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, rows)
 	if r == nil {
 		return newReference(ctx, a, c, in, rows)
 	}
@@ -50,7 +50,7 @@ func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, r
 }
 
 func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
-	opt := ref.For(a.Problem)
+	opt := in.options(a)
 	if rows > 0 {
 		opt.Rows = ref.Rows(c.Shape, rows, c.Seed)
 	}
@@ -159,7 +159,7 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 // tryImpostors judges every impostor like the output of a kernel.
 func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *inputs) error {
 	for _, name := range gate.Impostors {
-		why := gate.Excuse(name, c.Shape, c.Distribution, a.Problem.Causal)
+		why := gate.Excuse(name, a.At(c.Shape), c.Distribution)
 		if why != "" {
 			r.powers = append(r.powers, record.Power{Name: name, Why: why})
 			continue
@@ -176,7 +176,7 @@ func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *in
 		if err := r.judge(&judged, t); err != nil {
 			return err
 		}
-		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, string(a.Problem.Format), a.Problem.Causal, &judged)) > 0})
+		r.powers = append(r.powers, record.Power{Name: name, Caught: len(gate.Within(gate.Tolerance, a.Problem, &judged)) > 0})
 	}
 	return nil
 }

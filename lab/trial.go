@@ -96,7 +96,7 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 		t.steps = append(t.steps, trialStep{watch: true, shape: shape})
 	}
 	for _, c := range r.Correctness.Cases {
-		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, scale: c.Scale}})
+		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, vary: variation{c.Scale, c.Window, c.Softcap}}})
 	}
 	slices.SortStableFunc(t.steps, func(a, b trialStep) int {
 		return cmp.Compare(a.cost(len(p.Defects.Schedules)), b.cost(len(p.Defects.Schedules)))

@@ -11,6 +11,7 @@ import (
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -273,7 +274,7 @@ func judgePowerless(t *testing.T, number int) {
 
 // TestConstantV shows why case 3 is void: equal weights give the right output.
 func TestConstantV(t *testing.T) {
-	why := gate.Excuse(gate.MeanOfV, length(1, 2, 33), "constant-v", false)
+	why := gate.Excuse(gate.MeanOfV, problem.Attention{Shape: length(1, 2, 33)}, "constant-v")
 	if why == "" {
 		t.Error("mean-of-v is said to be caught where all rows of V are equal")
 	}

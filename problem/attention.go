@@ -136,7 +136,7 @@ func (a Attention) Facts() map[string]string {
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
 // only D, if the facts have it.
 func FromFacts(facts map[string]string) (Attention, error) {
-	for name, known := range map[string][]string{"mask": {"", "none", "causal"}, "lse": {"", "false", "true"}} {
+	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window"}, "sinks": {"", "false", "true"}, "lse": {"", "false", "true"}} {
 		if !slices.Contains(known, facts[name]) {
 			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], ", "))
 		}

@@ -31,10 +31,14 @@ type Case struct {
 	Distribution string        `json:"distribution"`
 	Fresh        bool          `json:"fresh,omitempty"` // whether Seed was drawn for this record
 	Scale        float64       `json:"scale,omitempty"` // of the softmax; 0 is 1/√D
-	Device       string        `json:"device"`
-	Errors       *ref.Errors   `json:"errors,omitempty"` // against float64 on the original inputs
-	Dequantised  *ref.Errors   `json:"dequantised,omitempty"`
-	Plain        *ref.Errors   `json:"plain,omitempty"` // of a plain computation in the same precision
+	// Window and Softcap are the values of a kernel that takes them as arguments.
+	Window  problem.Window `json:"window,omitzero"`
+	Softcap float64        `json:"softcap,omitempty"`
+
+	Device      string      `json:"device"`
+	Errors      *ref.Errors `json:"errors,omitempty"` // against float64 on the original inputs
+	Dequantised *ref.Errors `json:"dequantised,omitempty"`
+	Plain       *ref.Errors `json:"plain,omitempty"` // of a plain computation in the same precision
 	// PlainDequantised is the error of the plain computation against float64 on the quantised
 	// inputs: the error of rounding alone.
 	PlainDequantised *ref.Errors `json:"plain_dequantised,omitempty"`
@@ -92,4 +96,13 @@ type Tile struct {
 	KVTile  int     `json:"kv_tile"` // -1 when not known
 	Max     float64 `json:"max"`
 	Bad     int     `json:"bad"`
+}
+
+// Of returns the problem of the case, for a kernel that computes p.
+func (c *Case) Of(p problem.Attention) problem.Attention {
+	p.Shape, p.Scale, p.Softcap = c.Shape, c.Scale, c.Softcap
+	if c.Window.Limited() {
+		p.Window = c.Window
+	}
+	return p
 }

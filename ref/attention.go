@@ -20,6 +20,9 @@ type Options struct {
 	Softcap float64
 	// Sinks, if not nil, holds one more logit for each head of Q. It has no value.
 	Sinks []float64
+	// Hidden is the number of keys at the end that no row sees, as of a wrong kernel that
+	// leaves them out.
+	Hidden int
 	// Rows are the rows of O to compute. Nil selects all rows.
 	Rows []Row
 }
@@ -38,7 +41,8 @@ func (o Options) scale(s problem.Shape) float64 {
 
 // sees returns the keys that a row of Q sees: from first up to last, without last.
 func (o Options) sees(s problem.Shape, row int) (first, last int) {
-	return problem.Attention{Shape: s, Causal: o.Causal, Window: o.Window}.Sees(row)
+	first, last = problem.Attention{Shape: s, Causal: o.Causal, Window: o.Window}.Sees(row)
+	return first, min(last, s.Skv-o.Hidden)
 }
 
 // logit returns the logit of a product of a row of Q and a row of K.

@@ -8,7 +8,7 @@ import (
 )
 
 // names are the names that expressions may use in every file.
-var names = []string{"B", "H", "Hkv", "Sq", "S", "Skv", "D", "SMs", "BlocksPerSM", "scale", "qs", "ks", "vs"}
+var names = []string{"B", "H", "Hkv", "Sq", "S", "Skv", "D", "SMs", "BlocksPerSM", "scale", "softcap", "window_left", "window_right", "qs", "ks", "vs"}
 
 // Parse reads the description of a kernel's call, in the short or in the whole form. Errors
 // have the form file:line:column: message.

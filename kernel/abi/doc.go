@@ -51,7 +51,7 @@
 //
 //	"pointer": name
 //	           the address of q, k, v, o, lse (floats, [B,H,Sq]), the scales qs, ks, vs
-//	           (floats), or a workspace. A workspace also has "bytes", an expression. Its
+//	           (floats), sinks (floats, one logit per head of Q), or a workspace. A workspace also has "bytes", an expression. Its
 //	           contents are arbitrary, unless it has "zero": true; attest then fills it
 //	           with zeros before each launch
 //	"u8" … "u64", "i8" … "i64": expression
@@ -92,6 +92,12 @@
 //	SMs                     the number of SMs of the device
 //	BlocksPerSM             the number of blocks that fit on one SM; only in "grid"
 //	scale                   the factor of the logits, a float
+//	softcap                 the bound of the logits, a float; 0 is none. A kernel that
+//	                        takes it as an argument supports it
+//	window_left, window_right  how many keys a query sees before and after its own; -1 is
+//	                        all. A kernel that takes one of them as an argument has a
+//	                        sliding window, aligned so that the last query stands at the
+//	                        last key
 //	qs, ks, vs              the scales if "scaling" is "per-tensor", floats; only in
 //	                        parameters
 package abi

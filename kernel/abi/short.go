@@ -46,7 +46,10 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.p.LSE = slices.Contains(s.named, "lse")
+	s.p.LSE, s.p.Sinks = slices.Contains(s.named, "lse"), slices.Contains(s.named, "sinks")
+	if s.uses("window_left", "window_right") {
+		s.p.Window = problem.NewWindow(0, 0) // any: it is an argument
+	}
 	s.p = s.p.Filled()
 	if err := s.check(n); err != nil {
 		return nil, err
@@ -95,8 +98,15 @@ func (s *short) kernel() *kernel.Kernel {
 		k.Supports = append(k.Supports, problem.CausalMask)
 		k.Config["causal"] = "true"
 	}
-	if s.p.LSE {
-		k.Supports = append(k.Supports, problem.LogSumExp)
+	for _, f := range []struct {
+		name      string
+		supported bool
+	}{
+		{problem.LogSumExp, s.p.LSE}, {problem.SlidingMask, s.p.Window.Limited()}, {problem.SoftCapped, s.uses("softcap")}, {problem.SinkLogits, s.p.Sinks},
+	} {
+		if f.supported {
+			k.Supports = append(k.Supports, f.name)
+		}
 	}
 	for _, o := range attn.Operands(s.p) {
 		if slices.Contains(s.named, o.Name) {
@@ -107,7 +117,12 @@ func (s *short) kernel() *kernel.Kernel {
 	return k
 }
 
-var operandNames = []string{"q", "k", "v", "qs", "ks", "vs", "o", "lse", "workspace"}
+// uses reports whether an argument depends on one of the names.
+func (s *short) uses(names ...string) bool {
+	return (&kernel.Kernel{Launches: []kernel.Launch{s.launch}}).ArgsUse(names...)
+}
+
+var operandNames = []string{"q", "k", "v", "qs", "ks", "vs", "sinks", "o", "lse", "workspace"}
 
 func (s *short) readParam(n *jsonpos.Node) error {
 	var a kernel.Arg

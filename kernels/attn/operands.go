@@ -7,7 +7,7 @@ import (
 )
 
 // Operands returns the memory of an attention problem: q, k and v, their scales qs, ks and vs
-// if the problem has scales, o, and lse if the problem asks for the log-sum-exp.
+// if the problem has scales, its sinks, o, and lse if the problem asks for the log-sum-exp.
 func Operands(p problem.Attention) []kernel.Operand {
 	p = p.Filled()
 	list := []kernel.Operand{
@@ -20,6 +20,9 @@ func Operands(p problem.Attention) []kernel.Operand {
 		for i, name := range []string{"qs", "ks", "vs"} {
 			list = append(list, kernel.Operand{Name: name, Type: "f32", Role: kernel.Input, Dims: Exprs(n[i])})
 		}
+	}
+	if p.Sinks {
+		list = append(list, kernel.Operand{Name: "sinks", Type: "f32", Role: kernel.Input, Dims: Exprs("H")})
 	}
 	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: dims(p, "H", "Sq")})
 	if p.LSE {

@@ -17,28 +17,27 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 	if c == nil || len(c.Cases) == 0 {
 		return skip("no case was run")
 	}
-	causal := r.Kernel.Problem.Causal
 	red := looser(c.Tolerance)
 	for i := range c.Cases {
-		for _, why := range Wrong(c.Tolerance, r.Kernel.Format, causal, &c.Cases[i]) {
+		for _, why := range Wrong(c.Tolerance, r.Kernel.Problem.Attention, &c.Cases[i]) {
 			red = append(red, c.Cases[i].Shape.String()+", "+title(&c.Cases[i])+": "+why)
 		}
 	}
 	if len(red) > 0 {
 		return gateOf(record.Red, red, "")
 	}
-	return gateOf(record.Void, powerless(c, causal), summary(c, r.Kernel.Call))
+	return gateOf(record.Void, powerless(c, r.Kernel.Problem.Attention), summary(c, r.Kernel.Call))
 }}
 
 // title names the inputs of a case.
 func title(c *record.Case) string { return fmt.Sprintf("%s, seed %d", c.Distribution, c.Seed) }
 
 // Wrong returns what is wrong with the kernel on a case.
-func Wrong(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
+func Wrong(t record.Tolerance, p problem.Attention, c *record.Case) (why []string) {
 	if c.Failure != "" {
 		return []string{c.Failure}
 	}
-	errors := Within(t, format, causal, c)
+	errors := Within(t, p, c)
 	if c.Unwritten > 0 && c.Errors != nil && 0 < c.Errors.NotFinite && c.Errors.NotFinite <= c.Unwritten {
 		return MemoryFaults(c) // elements that were never written are not finite: one reason is enough
 	}
@@ -76,7 +75,7 @@ func unwritten(n int) string {
 const leastCompared = 256
 
 // powerless returns the reasons why the cases prove too little.
-func powerless(c *record.Correctness, causal bool) (why []string) {
+func powerless(c *record.Correctness, p problem.Attention) (why []string) {
 	caught := map[string]bool{}
 	seeds := map[uint64]bool{}
 	var shapes []problem.Shape
@@ -84,7 +83,7 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 		one := &c.Cases[i]
 		seeds[one.Seed] = true
 		shapes = append(shapes, one.Shape)
-		for _, w := range blindSpots(one, causal, caught) {
+		for _, w := range blindSpots(one, p, caught) {
 			why = append(why, one.Shape.String()+", "+title(one)+": "+w)
 		}
 	}
@@ -102,7 +101,7 @@ func powerless(c *record.Correctness, causal bool) (why []string) {
 
 // blindSpots returns what a case could not have noticed, and adds the impostors that it
 // caught to caught.
-func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []string) {
+func blindSpots(c *record.Case, p problem.Attention, caught map[string]bool) (why []string) {
 	s := c.Shape
 	if e := c.Errors.Elements; e < min(s.Q().Rows(), leastCompared)*s.D {
 		why = append(why, fmt.Sprintf("only %d elements were compared", e))
@@ -112,7 +111,7 @@ func blindSpots(c *record.Case, causal bool, caught map[string]bool) (why []stri
 		switch {
 		case at >= 0 && c.Powers[at].Caught:
 			caught[name] = true
-		case Excuse(name, s, c.Distribution, causal) != "":
+		case Excuse(name, c.Of(p), c.Distribution) != "":
 		case at < 0:
 			why = append(why, "the impostor "+name+" was not tried")
 		default:

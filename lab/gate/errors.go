@@ -40,7 +40,7 @@ func looser(t record.Tolerance) (why []string) {
 // rounding Q, K and V to a format causes, plus 10 %, or up to 100 % for fewer than a hundred
 // rows. The bound finds an encoder and a decoder that do not match; a comparison with a
 // plain computation on the encoder's output cannot find them. ok is false where no bound is
-// known.
+// known, since the bound holds for a scale of 1/√D and plain logits.
 //
 // The bound is derived, not measured. Rounding moves a number by σ (root mean square). The
 // weight of a key with logit z is about exp(z)/n, and z is from N(0,1), so the squares of
@@ -52,26 +52,25 @@ func looser(t record.Tolerance) (why []string) {
 //
 // The bound is the mean over the rows that were compared, since causal rows that see few
 // keys have larger errors, and a sample of rows may hold more of them than the whole.
-func Held(format string, s problem.Shape, distribution string, causal bool, compared []ref.Row) (mean float64, ok bool) {
+func Held(p problem.Attention, distribution string, compared []ref.Row) (mean float64, ok bool) {
+	s := p.Shape
 	var sigma float64
-	switch format {
-	case "u8": // steps of a 127th of the largest of a head
+	switch p.Format {
+	case problem.U8: // steps of a 127th of the largest of a head
 		sigma = third * math.Sqrt(2*math.Log(2*float64(s.Skv*s.D))) / 127
-	case "e4m3": // steps of 1/8 of the power of 2 below a number
+	case problem.E4M3: // steps of 1/8 of the power of 2 below a number
 		sigma = Spread / 8
-	case "e5m2":
+	case problem.E5M2:
 		sigma = Spread / 4
 	}
-	if sigma == 0 || distribution != "normal" || s.Skv < 32 || len(compared) == 0 {
+	other := p.Scale != 0 || p.Softcap != 0 || p.Sinks
+	if sigma == 0 || other || distribution != "normal" || s.Skv < 32 || len(compared) == 0 {
 		return 0, false
 	}
 	var rows float64 // the mean of √(4e/n)
 	for _, r := range compared {
-		n := s.Skv
-		if causal {
-			n = max(r.S+s.Skv-s.Sq+1, 1)
-		}
-		rows += math.Sqrt(4*math.E/float64(n)) / float64(len(compared))
+		first, last := p.Sees(r.S)
+		rows += math.Sqrt(4*math.E/float64(max(last-first, 1))) / float64(len(compared))
 	}
 	more := max(1.1, 1+1/math.Sqrt(float64(len(compared))))
 	return more * math.Sqrt(2/math.Pi) * sigma * rows, true
@@ -92,8 +91,8 @@ const (
 )
 
 // Within returns the reasons why the errors of a case are too large; none when they are
-// within the tolerance.
-func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why []string) {
+// within the tolerance. p is the problem that the kernel computes.
+func Within(t record.Tolerance, p problem.Attention, c *record.Case) (why []string) {
 	if c.Errors == nil || c.Dequantised == nil || c.Plain == nil || c.PlainDequantised == nil {
 		return []string{"the output was not compared"}
 	}
@@ -101,8 +100,8 @@ func Within(t record.Tolerance, format string, causal bool, c *record.Case) (why
 		return []string{fmt.Sprintf("%d of %d elements are not finite, or their reference is not", max(c.Errors.NotFinite, c.Dequantised.NotFinite), c.Errors.Elements)}
 	}
 	why = fixed(t, c)
-	if mean, ok := Held(format, c.Shape, c.Distribution, causal, rowsOf(c)); ok {
-		why = append(why, above("mean error", c.Errors.Mean, mean, "the bound for rounding to "+format)...)
+	if mean, ok := Held(c.Of(p), c.Distribution, rowsOf(c)); ok {
+		why = append(why, above("mean error", c.Errors.Mean, mean, "the bound for rounding to "+string(p.Format))...)
 	}
 	why = append(why, relative(t, c)...)
 	why = append(why, oneRow(t, c)...)

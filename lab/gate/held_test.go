@@ -31,7 +31,7 @@ func TestHeldByArithmetic(t *testing.T) {
 		{"e4m3", problem.Square(1, 1, 512, 64)}, {"e5m2", problem.Square(1, 1, 512, 64)}, {"u8", problem.Square(1, 1, 512, 64)},
 		{"e4m3", problem.Square(2, 3, 100, 64)}, {"u8", problem.Square(2, 3, 33, 64)}, {"u8", problem.Square(1, 2, 200, 128)},
 	} {
-		held, ok := Held(c.format, c.shape, "normal", false, all(c.shape))
+		held, ok := Held(problem.Attention{Shape: c.shape, Format: problem.Format(c.format)}, "normal", all(c.shape))
 		if !ok {
 			t.Fatalf("nothing is held of %s", c.format)
 		}
@@ -54,12 +54,12 @@ func TestHeldByArithmetic(t *testing.T) {
 // TestHeldCausal wants a larger bound for causal rows, since some see few keys.
 func TestHeldCausal(t *testing.T) {
 	s := problem.Square(1, 1, 512, 64)
-	full, _ := Held("e4m3", s, "normal", false, all(s))
-	causal, ok := Held("e4m3", s, "normal", true, all(s))
+	full, _ := Held(problem.Attention{Shape: s, Format: problem.E4M3}, "normal", all(s))
+	causal, ok := Held(problem.Attention{Shape: s, Format: problem.E4M3, Causal: true}, "normal", all(s))
 	if !ok || causal < 1.8*full || causal > 2.2*full {
 		t.Errorf("%g, causal %g", full, causal)
 	}
-	if _, ok := Held("e4m3", s, "outliers", false, all(s)); ok {
+	if _, ok := Held(problem.Attention{Shape: s, Format: problem.E4M3}, "outliers", all(s)); ok {
 		t.Error("outliers are not from N(0,1)")
 	}
 }
@@ -69,7 +69,7 @@ func TestHeldCausal(t *testing.T) {
 func TestHeldFewRows(t *testing.T) {
 	s := problem.Square(2, 16, 16384, 128)
 	few := &record.Case{Shape: s, Errors: &ref.Errors{Elements: 512 * s.D}}
-	held, ok := Held("e4m3", s, "normal", true, rowsOf(few))
+	held, ok := Held(problem.Attention{Shape: s, Format: problem.E4M3, Causal: true}, "normal", rowsOf(few))
 	if !ok || held < 1.2*0.00128 || held > 1.8*0.00128 {
 		t.Errorf("%.3g is held", held)
 	}
@@ -162,7 +162,7 @@ func TestOneRow(t *testing.T) {
 			Shape: problem.Square(1, 1, 100, 64), Distribution: x.distribution, Errors: e(0.001), Plain: e(0.001), Dequantised: e(0.001), PlainDequantised: e(0.001),
 			WorstRow: &record.RowError{Row: ref.Row{S: 99}, Mean: ref.Float(x.mean), Plain: 0.002},
 		}
-		if why := Within(Tolerance, "e4m3", x.causal, c); (len(why) > 0) != x.red {
+		if why := Within(Tolerance, problem.Attention{Format: problem.E4M3, Causal: x.causal}, c); (len(why) > 0) != x.red {
 			t.Errorf("%+v: %q", x, why)
 		}
 	}
@@ -194,7 +194,7 @@ func TestNearTheTolerance(t *testing.T) {
 			Shape: problem.Square(1, 1, 2, 64), Distribution: "uniform", Errors: e(x.max, x.mean, x.bad), Plain: e(x.plainMax, x.plainMean, x.plainBad),
 			Dequantised: e(0.001, 0.001, 0), PlainDequantised: e(0.001, 0.001, 0),
 		}
-		if why := Within(Tolerance, "e4m3", false, c); (len(why) > 0) != x.red {
+		if why := Within(Tolerance, problem.Attention{Format: problem.E4M3}, c); (len(why) > 0) != x.red {
 			t.Errorf("%s: %q", x.description, why)
 		}
 	}

@@ -30,13 +30,14 @@ var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, Missing
 
 // Excuse returns why an impostor cannot be distinguished from the right output on a case, or
 // "" when the case must catch it. A record cannot excuse an impostor; only this function can.
-func Excuse(impostor string, s problem.Shape, distribution string, causal bool) string {
+func Excuse(impostor string, p problem.Attention, distribution string) string {
+	s, masked := p.Shape, p.Causal || p.Window.Limited()
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}
 	rows := min(s.B*s.Hq*s.Sq, mostCompared)
 	looking := rows // that may weigh one of the last keys
-	if causal {
+	if masked {
 		looking = min(rows, s.B*s.Hq*TileOfKeys/2)
 	}
 	peaked := distribution == "one-hot" || distribution == "large-logits" // each row of O is a row of V
@@ -59,10 +60,10 @@ func Excuse(impostor string, s problem.Shape, distribution string, causal bool) 
 		return "there is one tile of keys"
 	case impostor == MissingTile && peaked && looking*TileOfKeys < 8*s.Skv:
 		return "there are too few rows for one of them to weigh the last tile of keys"
-	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, causal)*TileOfKeys:
+	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, masked)*TileOfKeys:
 		return "one tile of many keys changes less than rounding does"
-	case impostor == MissingKey && causal:
-		return "only the last row sees the last key"
+	case impostor == MissingKey && masked:
+		return "only the last rows see the last key"
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many changes less than rounding does: one-hot inputs show it"
 	case impostor == MissingKey && rows < 4*s.Skv:
@@ -72,15 +73,15 @@ func Excuse(impostor string, s problem.Shape, distribution string, causal bool) 
 }
 
 // tilesThatWeigh returns the largest number of tiles of keys with which one tile still changes
-// the output by more than rounding does. Only the last rows of a causal output see the last
-// tile.
-func tilesThatWeigh(distribution string, causal bool) int {
+// the output by more than rounding does. With a mask, only the last rows of an output see the
+// last tile.
+func tilesThatWeigh(distribution string, masked bool) int {
 	switch {
-	case distribution == "outliers" && causal:
+	case distribution == "outliers" && masked:
 		return 4
 	case distribution == "outliers":
 		return 16
-	case causal:
+	case masked:
 		return 40
 	case distribution == "uniform":
 		return 250
