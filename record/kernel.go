@@ -70,3 +70,11 @@ func (p Problem) MarshalText() ([]byte, error) { return p.MarshalJSON() }
 
 // UnmarshalText is UnmarshalJSON.
 func (p *Problem) UnmarshalText(text []byte) error { return p.UnmarshalJSON(text) }
+
+// Computes returns the problem that the kernel computes. Format is the older field and has
+// the last word.
+func (k *Kernel) Computes() problem.Attention {
+	p := k.Problem.Attention
+	p.Format = problem.Format(k.Format)
+	return p
+}

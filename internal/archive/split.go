@@ -157,7 +157,7 @@ func newCorrectnessSummary(item *evidence.Item) correctnessSummary {
 	s.Total, s.Tolerance = len(c.Cases), c.Tolerance
 	for i := range c.Cases {
 		one := &c.Cases[i]
-		reasons := gate.Wrong(c.Tolerance, item.Kernel.Problem.Attention, one)
+		reasons := gate.Wrong(c.Tolerance, item.Kernel.Computes(), one)
 		x := caseSummary{
 			Shape: one.Shape.String(), Name: one.Name, Seed: one.Seed, Distribution: one.Distribution,
 			Passed: len(reasons) == 0, Reasons: reasons, Cause: one.Cause,

@@ -145,7 +145,7 @@ func wrongWith(r *RunResult) []string {
 		return append(why, c.Failure)
 	}
 	why = append(why, gate.MemoryFaults(c)...)
-	return append(why, gate.Within(gate.Tolerance, r.Kernel.Problem.Attention, c)...)
+	return append(why, gate.Within(gate.Tolerance, r.Kernel.Computes(), c)...)
 }
 
 // RunResult is the JSON of attest run.

@@ -19,14 +19,14 @@ var correctnessGate = spec{record.CorrectnessGate, func(j *judgement) record.Gat
 	}
 	red := looser(c.Tolerance)
 	for i := range c.Cases {
-		for _, why := range Wrong(c.Tolerance, r.Kernel.Problem.Attention, &c.Cases[i]) {
+		for _, why := range Wrong(c.Tolerance, r.Kernel.Computes(), &c.Cases[i]) {
 			red = append(red, c.Cases[i].Shape.String()+", "+title(&c.Cases[i])+": "+why)
 		}
 	}
 	if len(red) > 0 {
 		return gateOf(record.Red, red, "")
 	}
-	return gateOf(record.Void, powerless(c, r.Kernel.Problem.Attention), summary(c, r.Kernel.Call))
+	return gateOf(record.Void, powerless(c, r.Kernel.Computes()), summary(c, r.Kernel.Call))
 }}
 
 // title names the inputs of a case.
