@@ -117,6 +117,7 @@ func (d *deriver) watched() []problem.Shape {
 			extents{1, 1, 1, 1, 1},
 			extents{2, 3, 1, d.tileQ / 2, d.tileKV/2 + 1},
 		)
+		list = append(list, d.ahead()...)
 	}
 	if d.m.p.Depth >= MoreEdges {
 		for range 4 {
@@ -125,6 +126,17 @@ func (d *deriver) watched() []problem.Shape {
 		list = append(list, extents{1, 1, 1, d.tileQ, 4*d.ring + d.tileKV})
 	}
 	return d.shapes(list)
+}
+
+// ahead returns a shape with so many tiles of keys that, in some schedule, a producer that does
+// not wait gets ahead of its consumers by a whole ring. A kernel that demands equal lengths has
+// none: the shape would have as many rows.
+func (d *deriver) ahead() []extents {
+	e := extents{1, 1, 1, d.tileQ + 1, 4*d.ring + 5}
+	if s, ok := d.shape(e.b, e.heads, e.group, e.sq, e.skv); !ok || s.Sq == s.Skv {
+		return nil
+	}
+	return []extents{e}
 }
 
 // shapes returns the shapes of extents, each once.
