@@ -53,13 +53,10 @@ type juryCase struct {
 	err   error
 
 	judged   sync.Once
-	want     *ref.Result // for some rows
+	want     *ref.Result
 	original *rowErrors
 	judgeErr error
 }
-
-// juryRows is the number of rows that are compared with float64.
-const juryRows = 512
 
 // newJury returns the cases for a kernel: lengths beside the ends of its tiles, more tiles
 // than its ring has stages, several heads and batches, and all distributions.
@@ -88,6 +85,10 @@ func newJury(s *Subject) *jury {
 		add(length(1, 2, n), "normal")
 	}
 	add(length(3, 5, tq+3), "normal", "outliers")
+	add(length(1, 2, tk+9), "one-hot")
+	if steep := math.Exp2(5) / math.Sqrt(float64(dim)); s.scaled(steep).ServesShape(problem.Square(1, 2, tk+9, dim)) == nil {
+		j.cases[len(j.cases)-1].scale = steep // all weight is on one key: the sum of a row is 1
+	}
 	add(length(1, 1, 2*ring+tk+5), "normal", "rising")
 	for _, p := range []problem.Shape{
 		{B: 2, Hq: 4, Hkv: 2, Sq: tq + 1, Skv: tq + 1}, {B: 1, Hq: 6, Hkv: 2, Sq: 5, Skv: 2*tk + 3}, {B: 1, Hq: 2, Hkv: 2, Sq: 2*tq + 1, Skv: 2*tq + tk + 9},
@@ -232,9 +233,8 @@ const (
 // judge returns why an output that differs from the original's is less accurate, or "".
 func (c *juryCase) judge(ctx context.Context, s *Subject, out outputs) (string, error) {
 	c.judged.Do(func() {
-		opt := c.in.options(s)
-		opt.Rows = ref.Rows(c.Shape, juryRows, c.Seed)
-		if c.want, c.judgeErr = ref.Attention(ctx, c.in.q, c.in.k, c.in.v, opt); c.judgeErr == nil {
+		// All rows are compared: a mutant may be wrong in a single one.
+		if c.want, c.judgeErr = ref.Attention(ctx, c.in.q, c.in.k, c.in.v, c.in.options(s.scaled(c.scale))); c.judgeErr == nil {
 			c.original, c.judgeErr = c.errors(s, c.right)
 		}
 	})
