@@ -87,7 +87,7 @@ func newJury(s *Subject) *jury {
 	add(length(3, 5, tq+3), "normal", "outliers")
 	add(length(1, 2, tk+9), "one-hot")
 	if steep := math.Exp2(5) / math.Sqrt(float64(dim)); s.scaled(steep).ServesShape(problem.Square(1, 2, tk+9, dim)) == nil {
-		j.cases[len(j.cases)-1].scale = steep // all weight is on one key: the sum of a row is 1
+		j.cases[len(j.cases)-1].scale = steep // all weight is on one key
 	}
 	add(length(1, 1, 2*ring+tk+5), "normal", "rising")
 	for _, p := range []problem.Shape{
