@@ -86,8 +86,9 @@ func newJury(s *Subject) *jury {
 	}
 	add(length(3, 5, tq+3), "normal", "outliers")
 	add(length(1, 2, tk+9), "one-hot")
-	if steep := math.Exp2(5) / math.Sqrt(float64(dim)); s.scaled(steep).ServesShape(problem.Square(1, 2, tk+9, dim)) == nil {
-		j.cases[len(j.cases)-1].scale = steep // all weight is on one key
+	steep := variation{scale: math.Exp2(5) / math.Sqrt(float64(dim))}
+	if s.varied(steep).ServesShape(problem.Square(1, 2, tk+9, dim)) == nil {
+		j.cases[len(j.cases)-1].vary = steep // all weight is on one key
 	}
 	add(length(1, 1, 2*ring+tk+5), "normal", "rising")
 	for _, p := range []problem.Shape{
@@ -234,7 +235,7 @@ const (
 func (c *juryCase) judge(ctx context.Context, s *Subject, out outputs) (string, error) {
 	c.judged.Do(func() {
 		// All rows are compared: a mutant may be wrong in a single one.
-		if c.want, c.judgeErr = ref.Attention(ctx, c.in.q, c.in.k, c.in.v, c.in.options(s.scaled(c.scale))); c.judgeErr == nil {
+		if c.want, c.judgeErr = ref.Attention(ctx, c.in.q, c.in.k, c.in.v, c.in.options(s)); c.judgeErr == nil {
 			c.original, c.judgeErr = c.errors(s, c.right)
 		}
 	})
