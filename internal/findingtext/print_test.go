@@ -197,3 +197,22 @@ func TestParseOrigin(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintWait wants the wait that did not cover a copy, at its line.
+func TestPrintWait(t *testing.T) {
+	f := race()
+	wait := finding.At(ptx.Pos{Line: 8, Col: 2})
+	wait.Note, wait.Source = "the last wait: it leaves the newest group in flight", "k.cu:3:1"
+	f.Wait = &wait
+	got := printed(t, term.Unlimited, term.Style{}, f)
+	for _, want := range []string{"k.ptx:8:2: note: the last wait: it leaves the newest group in flight\n    8 |", "from k.cu:3:1\n    3 | put(i);"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	log := &Log{File: "k.ptx", Text: text, Rules: []finding.Rule{{Kind: "shared-race"}}, Findings: []finding.Finding{f}}
+	related := sarif(t, log).Runs[0].Results[0].Related
+	if last := related[len(related)-2]; last.Message.Text != wait.Note {
+		t.Errorf("the related location is %+v", last)
+	}
+}
