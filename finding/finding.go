@@ -35,7 +35,9 @@ type Finding struct {
 	Other    *Place   `json:"other"`  // the other access of a race, or what the message refers to
 	// Wait is the wait that came before a race with an asynchronous copy and did not cover
 	// the copy, or nil. Its Note says what the wait left in flight.
-	Wait     *Place        `json:"wait,omitempty"`
+	Wait *Place `json:"wait,omitempty"`
+	// Pairs are other pairs of warps that race in the same way, a few of them.
+	Pairs    Items[Pair]   `json:"pairs,omitempty"`
 	Why      string        `json:"why"`      // the rule that is broken, or ""
 	Fix      string        `json:"fix"`      // what usually repairs it, or ""
 	Waiters  Items[Waiter] `json:"waiters"`  // all threads that wait in a deadlock
@@ -71,6 +73,14 @@ type Place struct {
 type Span struct {
 	First int64 `json:"first"`
 	Last  int64 `json:"last"`
+}
+
+// Pair is two warps of a block that race, the lower number first, and the offsets that they
+// share.
+type Pair struct {
+	Warp  int  `json:"warp"`
+	Other int  `json:"other"`
+	Span  Span `json:"span"`
 }
 
 // Waiter is threads that wait in a deadlock.
@@ -119,6 +129,13 @@ func (p *Place) Elements() string {
 		return fmt.Sprintf("element %d of %s (%s each)", first/size, p.Var, english.Count(p.Size, "byte"))
 	}
 	return fmt.Sprintf("elements %d to %d of %s (%s each)", first/size, last/size, p.Var, english.Count(p.Size, "byte"))
+}
+
+// ElementsOf is Elements for another pair of warps.
+func (f *Finding) ElementsOf(p Pair) string {
+	at := f.Place
+	at.Offset, at.Span = p.Span.First, p.Span
+	return at.Elements()
 }
 
 func (p *Place) span() (first, last int64) {

@@ -105,8 +105,36 @@ func (f *Finding) join(g *Finding) {
 			f.Other = &other
 		}
 	}
+	f.pair(g)
 	if f.Other != nil && sameThreads(&f.Place, f.Other) && !sameThreads(&g.Place, g.Other) {
 		f.Why, f.Fix = g.Why, g.Fix
+	}
+}
+
+// mostPairs is how many other pairs of warps a finding names.
+const mostPairs = 7
+
+// pair adds the warps of g if they are not those of f. Which warp comes first depends on the
+// schedule, so a pair names the lower one first.
+func (f *Finding) pair(g *Finding) {
+	if f.Other == nil || f.Var != g.Var || f.Size != g.Size {
+		return
+	}
+	first, last := g.span()
+	for _, p := range append(g.Pairs[:len(g.Pairs):len(g.Pairs)], Pair{g.Warp, g.Other.Warp, Span{first, last}}) {
+		p.Warp, p.Other = min(p.Warp, p.Other), max(p.Warp, p.Other)
+		if p.Warp == p.Other || p.Warp == min(f.Warp, f.Other.Warp) && p.Other == max(f.Warp, f.Other.Warp) {
+			continue
+		}
+		i := slices.IndexFunc(f.Pairs, func(q Pair) bool { return q.Warp == p.Warp && q.Other == p.Other })
+		switch {
+		case i >= 0 && (p.Span.First < f.Pairs[i].Span.First || p.Span.Last > f.Pairs[i].Span.Last):
+			f.Pairs = slices.Clone(f.Pairs) // copies of the finding share it
+			old := f.Pairs[i].Span
+			f.Pairs[i].Span = Span{min(old.First, p.Span.First), max(old.Last, p.Span.Last)}
+		case i < 0 && len(f.Pairs) < mostPairs:
+			f.Pairs = append(f.Pairs[:len(f.Pairs):len(f.Pairs)], p)
+		}
 	}
 }
 

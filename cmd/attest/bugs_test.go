@@ -85,6 +85,9 @@ func checkOwners(t *testing.T, r *ran) {
 			t.Errorf("no race on %s", v.name)
 			continue
 		}
+		if len(f.Pairs) == 0 || f.Pairs[0].Warp/2 != f.Pairs[0].Other/2 || f.Pairs[0].Warp/2 == f.Warp/2 {
+			t.Errorf("%s: the other pairs of warps are %+v", v.name, f.Pairs)
+		}
 		if f.Warp == f.Other.Warp || f.Warp/2 != f.Other.Warp/2 {
 			t.Errorf("%s: warps %d and %d do not share rows", v.name, f.Warp, f.Other.Warp)
 		}

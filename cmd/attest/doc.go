@@ -77,6 +77,9 @@
 //
 // stats adds the fields of attest/internal/ptxstat.Module if the file has no errors.
 //
+// emit has no file. It writes "kernel", "target", "entries", "identity", "sha256", and "ptx": the
+// text or, with -o, the name of the file.
+//
 // # JSON of exec
 //
 // One object:
@@ -111,6 +114,10 @@
 //	"lane"       the first of "lanes", or -1
 //	"other"      the other access of a race, or the access that the message mentions: an
 //	             object with the fields of an access, or null
+//	"wait"       the wait that left the asynchronous copy of a race in flight: an object with
+//	             the fields of an access, whose "note" says why; may be absent
+//	"pairs"      other pairs of warps that race in the same way, a few of them: a list of
+//	             "warp", "other" and "span"; may be absent
 //	"why"        the rule that the kernel breaks
 //	"fix"        what usually repairs the defect
 //	"waiters"    for a deadlock: a list of accesses, each with "waits_for"
@@ -131,6 +138,8 @@
 //	"action"                       "read", "write", "asynchronous write", …
 //	"space", "address"             such as "shared" and "tile+0x40"; "" without memory
 //	"variable", "offset", "size"   the parts of the address, and the size in bytes
+//	"span"                         "first" and "last": the offsets of all accesses that the
+//	                               defect counts, by these threads; absent for one access
 //	"note"                         the role of the access in the defect; may be absent
 //
 // The counters are attest/device/emu/count.Counts:
@@ -215,8 +224,9 @@
 //	    "phases"    a list of "name", "us", "share", "limit", "units"
 //	    "lines"     a list with the fields of a phase and "line", "copies", "source"
 //	"ncu"         null, or "us", "tensor", "arithmetic" and "memory" in per cent of the peak,
-//	              and "metrics", all metrics of ncu
+//	              "metrics", all metrics of ncu by name, their "units", and ncu's "version"
 //	"ncu_note"    why "ncu" is null
+//	"record"      with --evidence: the hash of the record that keeps "ncu"; otherwise ""
 //	"occupancy"   a list of "chip", "blocks_per_sm", "warps" (the share of the SM's warps),
 //	              "limit" (the resource that another block would lack), "registers" per
 //	              thread, "shared" (bytes per block), "by" (the source of the registers)
@@ -294,7 +304,8 @@
 //	"verdicts", "notes"
 //	             the hashes of the verdicts and notes on a record
 //
-// show --kernel writes one object: "kernel" (the name), and the files "ptx" and "abi".
+// show --kernel writes one object: "kernel" (the name), and the files "ptx" and "abi". show
+// --split writes one object: "record" (the hash) and "files", a list.
 //
 // verify writes one object:
 //

@@ -95,6 +95,13 @@ func (p *Printer) print(f, turned *finding.Finding) {
 	if f.Count > 1 {
 		p.note("", "seen "+times(f.Count))
 	}
+	for _, pair := range f.Pairs {
+		text := fmt.Sprintf("also by warps %d and %d", pair.Warp, pair.Other)
+		if which := f.ElementsOf(pair); which != "" {
+			text += ": " + which
+		}
+		p.note("", text)
+	}
 	if turned != nil {
 		p.note("", fmt.Sprintf("%s: also with the accesses exchanged: %s; seen %s", turned.Severity, turned.Message, times(turned.Count)))
 	}
