@@ -192,6 +192,14 @@ func judgeDoctored(t *testing.T, number int) {
 		{"an excuse that is none", func(r *record.Record) {
 			r.Correctness.Cases[0].Powers[0] = record.Power{Name: gate.Zeros, Why: "it does not apply"}
 		}, record.Void, "the impostor zeros passes"},
+		{"spoiling that takes most of the time", func(r *record.Record) {
+			for i := range times(r).Runs[0].Batches {
+				for j := range times(r).Runs[0].Batches[i].Controls {
+					times(r).Runs[0].Batches[i].Controls[j] = 51
+				}
+			}
+		}, record.Void, "longer than the"},
+		{"controls of other samples", func(r *record.Record) { times(r).Runs[0].Batches[0].Controls = []float64{1} }, record.Red, "1 control for"},
 		{"ceilings that nobody probed", func(r *record.Record) { r.Performance.Ceiling = record.Ceiling{} }, record.Void, "not probed"},
 		{"a model's times", func(r *record.Record) { times(r).Predicted = true }, record.Void, "predicted, not measured"},
 		{"more time than passed", func(r *record.Record) {

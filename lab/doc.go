@@ -19,9 +19,10 @@
 //
 // # How a case is run
 //
-// Every buffer is between guard bands, which are checked afterwards. Outputs and workspaces
-// are filled with a NaN that no kernel writes. The kernel runs twice, before its reference is
-// computed, and must give the same bits. The inputs are read back and must be unchanged. Then
+// Every buffer is between guard bands of random bytes, which are checked afterwards. The kernel
+// runs twice, before its reference is computed, and must give the same bits. The second run has
+// other guard bands, and the complements of the random bytes in outputs and workspaces, so an
+// element that no run has written is known. The inputs are read back and must be unchanged. Then
 // O is compared with float64 on the inputs before and after quantisation. The impostors
 // (gate.Impostors), which are derived from the same reference, must fail this comparison. A
 // case that fails gets a map of its errors, and the likely cause if the pattern is known.

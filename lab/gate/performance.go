@@ -203,6 +203,9 @@ func inconsistent(t *record.Times, run *timing.Run) (why []string) {
 		}
 	}
 	for _, b := range run.Batches {
+		if n := len(b.Controls); n > 0 && (n != len(b.Micros) || slices.Min(b.Controls) <= 0) {
+			return append(why, fmt.Sprintf("%s for %s, or one that is not above 0", english.Count(n, "control"), english.Count(len(b.Micros), "sample")))
+		}
 		if b.Candidate < 0 || b.Candidate >= len(run.Candidates) {
 			return append(why, fmt.Sprintf("a run has samples of candidate %d, but no such candidate", b.Candidate))
 		}
@@ -237,6 +240,9 @@ func (j *judgement) meaningless(t *record.Times) (why []string) {
 	case "zeros", "tiny", "constant-v":
 		why = append(why, t.Inputs+" as inputs draw less power, so the GPU runs faster")
 	}
+	if c, s := stats.Median(controls(t)), stats.Median(samples(t, 0)); c > s {
+		why = append(why, fmt.Sprintf("the spoiling between launches takes %.3g µs per launch, longer than the %.3g µs of a launch, so their difference is uncertain", c, s))
+	}
 	if n := len(samples(t, 0)); n < leastSamples {
 		why = append(why, fmt.Sprintf("%s, but at least %d are needed", english.Count(n, "sample"), leastSamples))
 	}
@@ -252,6 +258,18 @@ const leastSamples = 10
 func samples(t *record.Times, candidate int) (all []float64) {
 	for i := range t.Runs {
 		all = append(all, t.Runs[i].Times(candidate)...)
+	}
+	return all
+}
+
+// controls returns the times that were subtracted from the samples of the kernel.
+func controls(t *record.Times) (all []float64) {
+	for i := range t.Runs {
+		for _, b := range t.Runs[i].Batches {
+			if b.Candidate == 0 {
+				all = append(all, b.Controls...)
+			}
+		}
 	}
 	return all
 }
