@@ -3,9 +3,7 @@ package timing
 import (
 	"time"
 
-	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/device"
-	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // hold blocks a stream while the host queues a sample.
@@ -20,29 +18,35 @@ const (
 	mostHold  = 20 * time.Millisecond
 )
 
-// holdKernel returns a kernel that waits for a number of nanoseconds. It runs with one
-// thread, so that it does not slow down the kernels behind it.
-func holdKernel() *build.Kernel {
-	k := build.New("hold", ptx.SM80)
-	wait := k.ParamU64("wait")
-	start := k.Globaltimer()
-	k.While(func() build.Pred { return k.Globaltimer().Sub(start).SetpLt(wait) }, func() {})
-	return k
+// holdPTX is a kernel that waits for a number of nanoseconds. It runs with one thread, so
+// that it does not slow down the kernels behind it.
+const holdPTX = `
+.version 7.0
+.target sm_80
+.address_size 64
+
+.visible .entry hold(.param .u64 wait)
+{
+	.reg .pred %early;
+	.reg .b64 %wait, %start, %now, %passed;
+	ld.param.u64 %wait, [wait];
+	mov.u64 %start, %globaltimer;
+$again:
+	mov.u64 %now, %globaltimer;
+	sub.u64 %passed, %now, %start;
+	setp.lt.u64 %early, %passed, %wait;
+	@%early bra $again;
+	ret;
 }
+`
 
 func newHold(dev device.Device) (*hold, error) {
-	k := holdKernel()
-	k.Strict()
-	text, err := k.PTX()
+	module, err := dev.Load("hold.ptx", holdPTX)
 	if err != nil {
 		return nil, err
 	}
-	h := &hold{wait: firstHold}
-	if h.module, err = dev.Load("hold.ptx", text); err != nil {
-		return nil, err
-	}
-	h.kernel, err = h.module.Kernel("hold")
-	return h, err
+	kernel, err := module.Kernel("hold")
+	return &hold{module, kernel, firstHold}, err
 }
 
 func (h *hold) queue(s device.Stream) error {

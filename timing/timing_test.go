@@ -307,10 +307,22 @@ func TestFailures(t *testing.T) {
 	})
 }
 
-// TestHoldKernel checks that the kernel that blocks a stream is valid PTX.
+// TestHoldKernel runs the kernel that blocks a stream.
 func TestHoldKernel(t *testing.T) {
-	if _, err := holdKernel().PTX(); err != nil {
+	dev, err := emu.New(ptx.SM80, emu.Options{})
+	if err != nil {
 		t.Fatal(err)
+	}
+	defer dev.Close()
+	h, err := newHold(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wait := range []uint64{0, 1000} {
+		l := device.Launch{Grid: device.D(1), Block: device.D(1), Params: []device.Param{device.U64(wait)}}
+		if err := h.kernel.Launch(t.Context(), l); err != nil {
+			t.Errorf("a wait of %d ns: %v", wait, err)
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/cuda"
 	"github.com/GOATnote-Inc/attest/device/emu"
@@ -39,7 +38,7 @@ func Card(t testing.TB, target ptx.Target) device.Device {
 
 // Load compiles a kernel. If spoil is not nil, it changes the text first; a text that it leaves
 // unchanged fails the test.
-func Load(t testing.TB, dev device.Device, k *build.Kernel, spoil func(ptx string) string) device.Kernel {
+func Load(t testing.TB, dev device.Device, k Kernel, spoil func(ptx string) string) device.Kernel {
 	t.Helper()
 	text := PTX(t, k)
 	if spoil != nil {

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
-
-	"github.com/GOATnote-Inc/attest/build"
 )
 
 var update = flag.Bool("update", false, "rewrite the PTX under testdata")
@@ -15,8 +13,15 @@ var update = flag.Bool("update", false, "rewrite the PTX under testdata")
 // locLine matches a .loc directive, which names the line of Go behind the instructions after it.
 var locLine = regexp.MustCompile(`(?m)^\s*\.loc .*\n`)
 
+// Kernel is a *build.Kernel.
+type Kernel interface {
+	Name() string
+	Strict()
+	PTX() (string, error)
+}
+
 // PTX returns the text of a kernel. The test fails if the kernel has errors or warnings.
-func PTX(t testing.TB, k *build.Kernel) string {
+func PTX(t testing.TB, k Kernel) string {
 	t.Helper()
 	k.Strict()
 	text, err := k.PTX()

@@ -114,7 +114,7 @@ func (v *View) WriteHTML(w io.Writer, run ...string) error {
 	}
 	var b bytes.Buffer
 	err = t.Execute(&b, struct {
-		*Page
+		Page     *Page // not embedded: Go would compile its 70 methods again
 		Style    template.CSS
 		Sections []part
 	}{p, template.CSS(style), parts})
