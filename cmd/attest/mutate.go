@@ -44,12 +44,21 @@ runs under the checkers with more tiles of keys than the kernel's ring has stage
 The exit code is 1 when a score is below --min-score, or when the emulator fails on a mutant
 because of a mistake in attest. Ctrl-C prints the score of the mutants that were tried.
 
-JSON, one object per kernel: {"kernel", "build", "plan", "seed", "possible", "tried", "sync",
-"interrupted", "fates", "killers", "tallies": [{"operator", "region", "fates"}], "share",
-"interval", "survivors", "failures": [{"operator", "region", "part", "func", "line", "source",
-"before", "after", "fate", "why", "at"}], "min_score", "ok", "hash", "out"}; share is from 0
-to 1, and survivors has the wrong and the accurate ones and, of the synchronisation, the
-equivalent ones.`,
+JSON: one object per kernel with these fields:
+
+  "kernel", "build"        the kernel, and the machine and the sources
+  "plan", "seed"           the plan of the gates, and the seed of the sample
+  "possible", "tried"      the number of mutants that the operators can make, and of the sample
+  "sync", "interrupted"    how many change the synchronisation; whether the sample is incomplete
+  "fates", "killers"       numbers of mutants by fate, and of killed ones by gate or "hang"
+  "tallies"                a list of {"operator", "region", "fates"}
+  "share", "interval"      the score from 0 to 1, and its 95 % interval
+  "survivors"              the wrong and the accurate mutants and, of the synchronisation, the
+                           equivalent ones: {"operator", "region", "part", "func", "line",
+                           "source", "before", "after", "fate", "why", "at"}
+  "failures"               mutants on which the emulator failed
+  "min_score", "ok"        the least score in percent, and whether the exit code is 0
+  "hash", "out"            of the score in the evidence; the folder of saved mutants`,
 		Example: `  attest mutate stage3b
   attest mutate hopper-pair --count 300 --seed 7
   attest mutate stage3a+swizzle --plan full --min-score 95
