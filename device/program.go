@@ -179,17 +179,34 @@ func (w *Work) Launches() (list []Launch) {
 // Run zeroes the operands that must be zero before each run, launches all steps and waits
 // until they end.
 func (w *Work) Run(ctx context.Context) error {
+	_, err := w.RunCounted(ctx)
+	return err
+}
+
+// RunCounted is Run with the numbers of instructions, which are zero on a device that does not
+// count them.
+func (w *Work) RunCounted(ctx context.Context) (total Stats, err error) {
 	for i, z := range w.zero {
 		if err := z.Buffer.Write(z.Offset, make([]byte, w.sizes[i])); err != nil {
-			return err
+			return total, err
 		}
 	}
 	for _, s := range w.steps {
-		if err := s.kernel.Launch(ctx, s.launch); err != nil {
-			return err
+		counts, ok := s.kernel.(StatsKernel)
+		if !ok {
+			if err := s.kernel.Launch(ctx, s.launch); err != nil {
+				return total, err
+			}
+			continue
+		}
+		n, err := counts.Run(ctx, s.launch)
+		total.ThreadInstructions += n.ThreadInstructions
+		total.WarpInstructions += n.WarpInstructions
+		if err != nil {
+			return total, err
 		}
 	}
-	return nil
+	return total, nil
 }
 
 // Queue queues one run on a stream.

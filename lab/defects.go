@@ -26,16 +26,23 @@ const fewSMs = 3
 // counts as endless. The presets need a hundredth of it on the shapes of the plans.
 const mostWatched uint64 = 1 << 24
 
+// watchedInputs are the distributions of the inputs under the checkers. The shapes have them in
+// turn, because some branches depend on the scores and not on the sizes.
+var watchedInputs = []string{"normal", "rising", "normal", "large-logits"}
+
 // defects runs the kernel under all checkers, on several shapes and in several orders of
 // warps, and compares the outputs. Each order also has its own numbers of SMs and launches and its
-// own clock, so an output that depends on them differs too. It adds no guard bands, since the emulator has its own,
-// which also catch reads.
+// own clock, so an output that depends on them differs too. It adds no guard bands, since the
+// emulator has its own, which also catch reads. Shapes that reach code which the others do not
+// reach are added, to the cases of the correctness gate too.
 func (m *measurement) defects(ctx context.Context) error {
 	if len(m.p.Defects.Shapes) == 0 {
 		return nil
 	}
 	d := &record.Defects{Schedules: m.p.Defects.Schedules, Found: []record.Found{}}
+	m.r.Defects = d
 	d.Add(problem.Shape{}, suspects(m.s)...)
+	x := &reach{m: m}
 	for _, wanted := range m.p.Defects.Shapes {
 		s, refused, ok := m.served(wanted)
 		if refused != nil {
@@ -44,32 +51,52 @@ func (m *measurement) defects(ctx context.Context) error {
 		if !ok || slices.Contains(d.Shapes, s) {
 			continue
 		}
-		d.Shapes = append(d.Shapes, s)
-		ended, err := m.watch(ctx, d, s)
-		if err != nil {
+		if ended, err := m.watch(ctx, x, s); err != nil || !ended {
 			return err
 		}
-		if !ended || d.Errors > 0 && !m.p.KeepGoing {
-			break // the gate is red, and another failure may take long
+	}
+	more, err := x.search(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range more {
+		n := len(m.p.Defects.of(len(d.Shapes)))
+		m.meter.plan(n, float64(n)*weightChecked*weight(s))
+		if ended, err := m.watch(ctx, x, s); err != nil || !ended {
+			return err
 		}
 	}
-	m.r.Defects = d
+	if len(m.p.Cases) > 0 {
+		for _, s := range more {
+			m.meter.plan(1, m.weight(s))
+			m.p.Cases = append(m.p.Cases, Case{Shape: s, Seed: 5, Distribution: "normal"})
+		}
+	}
+	report := m.cover.Report()
+	d.Coverage = &report
 	return nil
 }
 
-// watch runs one shape in all schedules. It reports whether all launches succeeded.
-func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Shape) (ended bool, err error) {
-	in, err := newInputs(m.s, m.resolved(Case{Shape: s, Seed: 1, Distribution: "normal"}))
+// watch runs one shape in all schedules. It reports whether more shapes are worth running: after
+// an error the gate is red, and another failure may take long.
+func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (ended bool, err error) {
+	d := m.r.Defects
+	inputs := watchedInputs[len(d.Shapes)%len(watchedInputs)]
+	d.Shapes, d.Inputs = append(d.Shapes, s), append(d.Inputs, inputs)
+	in, err := newInputs(m.s, m.resolved(Case{Shape: s, Seed: 1, Distribution: inputs}))
 	if err != nil {
 		return false, err
 	}
+	m.cover.Forget()
 	var first *outputs
-	for _, schedule := range m.p.Defects.Schedules {
+	var executed float64
+	for _, schedule := range m.p.Defects.of(len(d.Shapes) - 1) {
 		m.meter.at("defects", fmt.Sprintf("%v, schedule %d", s, schedule))
-		found, out, err := m.watchOnce(ctx, in, schedule)
+		found, out, n, err := m.watchOnce(ctx, in, schedule)
 		if err != nil {
 			return false, err
 		}
+		executed = n
 		for i := range found {
 			found[i].Schedule = schedule
 		}
@@ -84,52 +111,59 @@ func (m *measurement) watch(ctx context.Context, d *record.Defects, s problem.Sh
 		}
 		m.meter.step(weightChecked * weight(s))
 	}
-	return true, nil
+	x.tried = append(x.tried, trial{s, m.cover.Near(), executed})
+	return d.Errors == 0 || m.p.KeepGoing, nil
 }
 
-// watchOnce runs the kernel once under the checkers. A launch that fails is a defect.
-func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, error) {
+// watchOnce runs the kernel once under the checkers and returns their findings, the outputs and
+// the number of instructions of warps. A launch that fails is a defect, and has no outputs.
+func (m *measurement) watchOnce(ctx context.Context, in *inputs, schedule uint64) ([]finding.Finding, *outputs, float64, error) {
 	checker, suspect := check.New(), newSuspectWatch(m.s)
+	observers := []observe.Observer{checker, suspect}
+	if m.cover != nil {
+		observers = append(observers, m.cover)
+	}
 	dev, err := emulator(m.emulated(), emu.Options{
-		Schedule: schedule, Moment: schedule, Observer: observe.Tee(checker, suspect), GuardShared: true, KeepGoing: true,
+		Schedule: schedule, Moment: schedule, Observer: observe.Tee(observers...), GuardShared: true, KeepGoing: true,
 		MaxInstructions: cmp.Or(m.limit, mostWatched), Output: io.Discard,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	defer dev.Close()
 	l, err := load(dev, m.s, fewSMs, m.p.Seed)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	defer l.close()
 	l.guard = 0
 	b, err := l.set(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	if err := errors.Join(b.write(in), b.spoil()); err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	suspect.expect(b)
-	err = b.work.Run(ctx)
+	n, err := b.work.RunCounted(ctx)
+	executed := float64(n.WarpInstructions)
 	found := append(checker.Findings(), suspect.findings()...)
 	m.ended = err
 	var bug *device.Bug
 	switch {
 	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
+		return nil, nil, 0, ctx.Err()
 	case errors.As(err, &bug):
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	if err != nil {
 		if errs, _ := finding.Count(found); errs == 0 {
 			found = append(found, device.FindingOf(m.s.Entries()[0], err))
 		}
-		return found, nil, nil
+		return found, nil, executed, nil
 	}
 	out, err := b.outputs()
-	return found, &out, err
+	return found, &out, executed, err
 }
 
 // emulated returns the target for the emulator that the checkers watch. Where cases run on

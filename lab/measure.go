@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/device/emu/cover"
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -63,8 +64,9 @@ type measurement struct {
 	r     *record.Record
 	meter *meter
 	dev   device.Device
-	own   bool // whether dev was opened here
-	dim   int  // the head dimension of shapes that leave it open
+	own   bool         // whether dev was opened here
+	dim   int          // the head dimension of shapes that leave it open
+	cover *cover.Cover // what ran under the checkers
 	// limit is the number of instructions that a warp may execute under the checkers; 0 is
 	// mostWatched.
 	limit uint64
@@ -81,7 +83,7 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 		times.Seed = p.Seed
 		p.Times = &times
 	}
-	m := &measurement{s: s, p: p, meter: &meter{tell: progress, start: time.Now()}, dev: p.Device}
+	m := &measurement{s: s, p: p, meter: &meter{tell: progress, start: time.Now()}, dev: p.Device, cover: cover.New()}
 	if m.dim = dimension(s); m.dim == 0 {
 		return nil, fmt.Errorf("no head dimension is supported: check what the ABI file requires")
 	}
@@ -208,7 +210,7 @@ func (m *measurement) foresee() {
 	m.meter.plan(len(m.p.Targets), float64(len(m.p.Targets))*weightFixed)
 	for _, s := range m.p.Defects.Shapes {
 		if s, _, ok := m.served(s); ok {
-			n := len(m.p.Defects.Schedules)
+			n := len(m.p.Defects.of(0))
 			m.meter.plan(n, float64(n)*weightChecked*weight(s))
 		}
 	}

@@ -25,18 +25,17 @@ func TestNvcc(t *testing.T) {
 		change     func(*kernel.Kernel)
 		outcome    record.Outcome
 		why        string
-		cases      int // the number of cases that run; 0 is not checked
 	}{
-		{"f16", "f16_bshd", nil, record.Correct, "no GPU", 4},
+		{"f16", "f16_bshd", nil, record.Correct, "no GPU"},
 		{"f16, causal", "f16_bshd", func(k *kernel.Kernel) {
 			k.Fixed["mask"], k.Launches[0].Args[13].Value = "causal", expr.Must("1")
 			k.Supports = append(k.Supports, problem.CausalMask)
-		}, record.Correct, "no GPU", 3},
-		{"bf16 with workspaces", "bf16_split", nil, record.Correct, "no GPU", 3},
-		{"heads do not share", "f16_bshd", func(k *kernel.Kernel) { k.Launches[0].Args[6].Value = expr.Must("H") }, record.Reject, "1,4/2,80/33,64", 0},
-		{"the other layout", "f16_bshd", func(k *kernel.Kernel) { k.Fixed["layout"] = string(problem.BHSD) }, record.Reject, "error", 0},
-		{"a causal mask that nobody asked for", "f16_bshd", func(k *kernel.Kernel) { k.Launches[0].Args[13].Value = expr.Must("1") }, record.Reject, "error", 0},
-		{"a counter that nobody zeroes", "bf16_split", func(k *kernel.Kernel) { k.Operand(k.Launches[0].Args[5].Pointer).Init = kernel.AsIs }, record.Reject, "never written", 0},
+		}, record.Correct, "no GPU"},
+		{"bf16 with workspaces", "bf16_split", nil, record.Correct, "no GPU"},
+		{"heads do not share", "f16_bshd", func(k *kernel.Kernel) { k.Launches[0].Args[6].Value = expr.Must("H") }, record.Reject, "past the end of an allocation"},
+		{"the other layout", "f16_bshd", func(k *kernel.Kernel) { k.Fixed["layout"] = string(problem.BHSD) }, record.Reject, "error"},
+		{"a causal mask that nobody asked for", "f16_bshd", func(k *kernel.Kernel) { k.Launches[0].Args[13].Value = expr.Must("1") }, record.Reject, "error"},
+		{"a counter that nobody zeroes", "bf16_split", func(k *kernel.Kernel) { k.Operand(k.Launches[0].Args[5].Pointer).Init = kernel.AsIs }, record.Reject, "never ran"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := readABI(t, "testdata/nvcc/"+c.file+".json")
@@ -48,13 +47,11 @@ func TestNvcc(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := smaller(quickly())
+			p.Depth = RingsOnly // with one shape, most of the code would not run under the checkers
 			p.Defects.Shapes, p.Counters = []problem.Shape{length(1, 2, 17)}, problem.Shape{}
 			p.Cases = append([]Case{{Shape: length(2, 2, 17), Seed: 1, Distribution: "normal"}, {Shape: length(1, 2, 40), Seed: 2, Distribution: "one-hot"}}, Quick().Cases[4:6]...)
-			r, v := measure(t, s, p)
+			_, v := measure(t, s, p)
 			wants(t, v, c.outcome, c.why)
-			if n := len(r.Correctness.Cases); c.cases > 0 && n != c.cases {
-				t.Errorf("%d cases, want %d", n, c.cases)
-			}
 		})
 	}
 }

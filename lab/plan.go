@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -25,6 +26,9 @@ type Plan struct {
 	// timed launches, bytes around buffers, numbers of SMs. Measure draws it if it is 0, and
 	// records it.
 	Seed uint64
+	// Wanted are shapes that the user named. The checkers and the counters run them too, or
+	// smaller ones if the emulator would take too long.
+	Wanted []problem.Shape
 
 	// Device runs the cases and is timed; nil is the emulator of the subject's target.
 	// Checkers and counters always use the emulator.
@@ -63,6 +67,27 @@ type Plan struct {
 type Defects struct {
 	Shapes    []problem.Shape
 	Schedules []uint64
+	// PerShape is the number of schedules of each shape: the first one, and the others in
+	// turn. 0 runs all schedules of all shapes.
+	PerShape int
+}
+
+// schedules are orders of warps that differ as much as possible: natural, permuted, reversed, with
+// the first or the last warp behind all others, with the first warp ahead, and alternating often.
+// In kernels with specialised warps, the first warp is usually a producer and the last a consumer.
+var schedules = []uint64{0, 1, emu.Starved(0), emu.Reversed, emu.Ahead(0), emu.Starved(-1), emu.Fine}
+
+// of returns the schedules of the i-th shape.
+func (d Defects) of(i int) []uint64 {
+	n := len(d.Schedules)
+	if d.PerShape == 0 || d.PerShape >= n {
+		return d.Schedules
+	}
+	list := []uint64{d.Schedules[0]}
+	for j := range d.PerShape - 1 {
+		list = append(list, d.Schedules[1+(i*(d.PerShape-1)+j)%(n-1)])
+	}
+	return list
 }
 
 // Case describes inputs of a subject. A shape with D = 0 gets the D of the subject. A shape that
@@ -148,7 +173,7 @@ func Quick() Plan {
 	return Plan{
 		Name: "quick", Depth: RingsAndEdge,
 		Targets: []ptx.Target{ptx.SM89, ptx.SM90}, Ask: resources.OnPath(),
-		Defects: Defects{Shapes: []problem.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: []uint64{0, 1, 2}},
+		Defects: Defects{Shapes: []problem.Shape{length(1, 1, 32), length(1, 2, 97)}, Schedules: schedules, PerShape: 4},
 		Cases: []Case{
 			{Shape: length(1, 1, 32), Name: "small", Seed: 0, Distribution: "normal"},
 			{Shape: length(1, 1, 1), Seed: 1, Distribution: "normal"},
@@ -173,7 +198,7 @@ func Quick() Plan {
 func Smoke() Plan {
 	p := Quick()
 	p.Name, p.Depth = "smoke", RingsOnly
-	p.Defects = Defects{Shapes: []problem.Shape{length(1, 2, 33)}, Schedules: []uint64{0, 1}}
+	p.Defects = Defects{Shapes: []problem.Shape{length(1, 2, 33)}, Schedules: schedules, PerShape: 2}
 	p.Cases = []Case{
 		{Shape: length(2, 3, 33), Seed: 1, Distribution: "normal"},
 		{Shape: length(1, 2, 100), Seed: 2, Distribution: "one-hot"},
@@ -199,7 +224,7 @@ func Full() Plan {
 	p.Name, p.Depth = "full", MoreEdges
 	p.Defects = Defects{
 		Shapes:    []problem.Shape{length(1, 1, 32), length(1, 2, 1), length(1, 2, 64), length(2, 2, 97), length(1, 2, 200)},
-		Schedules: []uint64{0, 1, 2, 3},
+		Schedules: append(slices.Clone(schedules), 2, 3),
 	}
 	p.Cases = nil
 	named := []problem.Named{{Name: "small", Shape: length(1, 1, 32)}, {Name: "mission", Shape: length(1, 8, 512)}, {Name: "mission256", Shape: length(2, 8, 256)}, {Name: "long", Shape: length(1, 8, 2048)}}

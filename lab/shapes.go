@@ -57,19 +57,53 @@ func newDeriver(m *measurement) *deriver {
 	return &deriver{structureOf(m.s.Kernel), m, rand.New(rand.NewPCG(h.Sum64(), 1))}
 }
 
-// derive adds the shapes of the plan's depth to the plan. A list that is empty stays empty:
-// its gate is not wanted.
+// derive adds the shapes that the user wants and the shapes of the plan's depth to the plan. A
+// list that is empty stays empty: its gate is not wanted.
 func (m *measurement) derive() {
-	if m.p.Depth == Listed {
-		return
-	}
 	d := newDeriver(m)
 	if len(m.p.Defects.Shapes) > 0 {
-		m.p.Defects.Shapes = append(slices.Clone(m.p.Defects.Shapes), d.watched()...)
+		m.p.Defects.Shapes = slices.Clone(m.p.Defects.Shapes)
+		for _, s := range m.p.Wanted {
+			m.p.Defects.Shapes = append(m.p.Defects.Shapes, d.reduced(s))
+		}
+		m.p.Defects.Shapes = append(m.p.Defects.Shapes, d.watched()...)
 	}
 	if len(m.p.Cases) > 0 {
 		m.p.Cases = append(slices.Clone(m.p.Cases), d.cases()...)
 	}
+	if m.p.Counters != (problem.Shape{}) && len(m.p.Wanted) > 0 {
+		m.p.Counters = d.reduced(m.p.Wanted[0])
+	}
+}
+
+// mostWatchedFLOP is the size of a problem that the checkers run in a few seconds per schedule.
+const mostWatchedFLOP = 1.5e8
+
+// reduced returns a shape, or a smaller one if the shape is too large for the emulator with its
+// observers. The smaller one still groups heads, fills every ring twice, and leaves the same
+// remainders of tiles: it has fewer batches, then fewer heads, then fewer rows, then fewer keys.
+func (d *deriver) reduced(s problem.Shape) problem.Shape {
+	large := func() bool { return s.FLOP() > mostWatchedFLOP }
+	if large() {
+		s.B = min(s.B, 2)
+	}
+	if large() {
+		group := s.Hq / s.Hkv
+		s.Hkv = min(s.Hkv, 2)
+		s.Hq = group * s.Hkv
+	}
+	fewer := func(n, tile, least int) int { return min(n, least+n%tile) }
+	if short := fewer(s.Sq, d.tileQ, d.tileQ); large() && d.m.s.ServesShape(problem.Shape{B: s.B, Hq: s.Hq, Hkv: s.Hkv, Sq: short, Skv: s.Skv, D: s.D}) == nil {
+		s.Sq = short
+	}
+	if large() {
+		same := s.Sq == s.Skv
+		s.Skv = fewer(s.Skv, d.tileKV, 2*d.ring)
+		if same {
+			s.Sq = s.Skv
+		}
+	}
+	return s
 }
 
 // shape returns a shape that the kernel supports and that is as close as possible to the given
@@ -104,6 +138,9 @@ type extents struct{ b, heads, group, sq, skv int }
 // watched returns the shapes for the checkers. They have few rows and many keys: the checkers
 // need a tenth of a second per schedule for most of them.
 func (d *deriver) watched() []problem.Shape {
+	if d.m.p.Depth == Listed {
+		return nil
+	}
 	list := []extents{
 		// Each ring is filled twice, and then by a part: a slot is used again while its
 		// barrier has either parity.
@@ -151,6 +188,9 @@ func (d *deriver) shapes(list []extents) (shapes []problem.Shape) {
 
 // cases returns the derived cases of the correctness gate.
 func (d *deriver) cases() (cases []Case) {
+	if d.m.p.Depth == Listed {
+		return nil
+	}
 	list := []extents{{1, 1, 2, d.within(3, 9), 2*d.ring + d.within(1, d.tileKV-1)}}
 	if d.m.p.Depth >= RingsAndEdge {
 		list = append(list,

@@ -238,7 +238,7 @@ func (m *measurement) watchUntilRed(ctx context.Context, shape problem.Shape) er
 	}
 	var first *outputs
 	for _, schedule := range m.p.Defects.Schedules {
-		found, out, err := m.watchOnce(ctx, in, schedule)
+		found, out, _, err := m.watchOnce(ctx, in, schedule)
 		if err != nil {
 			return err
 		}

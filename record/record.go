@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu/cover"
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -139,10 +140,14 @@ func (d *Defects) Add(s problem.Shape, found ...finding.Finding) {
 type Defects struct {
 	Schedules []uint64        `json:"schedules"` // the seeds of the warp orders that were tried
 	Shapes    []problem.Shape `json:"shapes"`
+	Inputs    []string        `json:"inputs,omitempty"` // the distribution of the inputs of each shape
 	Refused   []Refusal       `json:"refused,omitempty"`
 	Errors    int             `json:"errors"`
 	Warnings  int             `json:"warnings"`
 	Found     []Found         `json:"found"`
 	// Depends reports whether the output differed between schedules.
 	Depends bool `json:"depends_on_schedule"`
+	// Coverage is what ran under the checkers. It is nil if the checkers stopped at an error,
+	// and in old records.
+	Coverage *cover.Report `json:"coverage,omitempty"`
 }

@@ -28,8 +28,10 @@ type Device struct {
 
 // Options choose how kernels run.
 type Options struct {
-	// Schedule permutes the order in which warps run. 0 is the natural order. The same
-	// number always gives the same order.
+	// Schedule chooses the order in which warps run. 0 is the natural order, a number below
+	// a million permutes the warps, and [Reversed], [Ahead], [Starved] and [Fine] are orders
+	// that differ from each other as much as possible. The same number always gives the
+	// same order.
 	Schedule uint64
 	// Moment, if not 0, gives each launch other values of the special registers that differ
 	// between launches on a GPU: %smid, %nsmid, %gridid, %clock and %globaltimer. The same
@@ -60,6 +62,22 @@ func (o *Options) moment(launch uint64) uint64 {
 	}
 	return rand.New(rand.NewPCG(o.Moment, launch)).Uint64() >> 2 // a clock that does not overflow soon
 }
+
+// Schedules that differ from each other as much as possible, for [Options.Schedule].
+const (
+	// Reversed runs the last warp of a block first.
+	Reversed uint64 = machine.Reversed
+	// Fine gives the warps short turns, so that they alternate often.
+	Fine uint64 = machine.Fine
+)
+
+// Ahead returns the schedule in which one warp of each block runs as far as it can before the
+// others. A negative number counts from the last warp: -1 is the last.
+func Ahead(warp int) uint64 { return machine.Ahead + machine.Numbered(warp) }
+
+// Starved returns the schedule in which one warp of each block runs only when no other warp can
+// continue. A negative number counts from the last warp: -1 is the last.
+func Starved(warp int) uint64 { return machine.Starved + machine.Numbered(warp) }
 
 // New returns an emulated GPU of a target. [Targets] lists the targets.
 func New(target ptx.Target, opts Options) (*Device, error) {

@@ -261,6 +261,9 @@ func (g *Gate) plan(j job, baseline *lab.Subject) lab.Plan {
 	p := Plan(g.Plan)
 	p.Device, p.Sensor, p.Baseline, p.Seed = g.Device, g.Sensor, baseline, g.Seed
 	p.Cases = append(p.Cases, g.moreCases(j)...)
+	for _, n := range j.shapes {
+		p.Wanted = append(p.Wanted, n.Shape)
+	}
 	p.Budget = g.budget(j.Subject)
 	p.Criteria, _ = g.criteria() // prepare has checked both
 	p.Tolerance, _ = g.tolerance()

@@ -57,6 +57,7 @@ var layers = []string{
 	"device/emu/internal/decode",
 	"device/emu",
 	"device/emu/check",
+	"device/emu/cover",
 	"device/emu/count",
 	"device/cuda",
 	"device/nvml",

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/english"
@@ -36,6 +37,12 @@ var defectsGate = spec{record.DefectsGate, func(j *judgement) record.Gate {
 	if d.Warnings > 0 {
 		clean += ", " + english.Count(d.Warnings, "warning")
 	}
+	if d.Coverage != nil {
+		clean += "; " + d.Coverage.String() + " ran"
+	}
+	if missed := missedLines(d); missed != "" {
+		clean += "; warning: " + missed
+	}
 	return gateOf(record.Void, thinDefects(d), clean)
 }}
 
@@ -62,7 +69,60 @@ func thinDefects(d *record.Defects) (why []string) {
 	if !partial(d.Shapes) && !refusesPartial(d.Refused) {
 		why = append(why, "no shape has a partial tile")
 	}
+	return append(why, unwatched(d)...)
+}
+
+// The least shares of a kernel's lines and branch outcomes that must run under the checkers. They
+// leave room for code that no valid problem reaches: loops that never run, traps, rare values.
+const (
+	leastLines    = 90 // percent
+	leastOutcomes = 60 // percent
+	// fewOutcomes is the number of outcomes below which their share says little: a kernel may
+	// have one bounds check, which never fails.
+	fewOutcomes = 10
+)
+
+// unwatched returns the reasons why too little of the kernel ran under the checkers. Records
+// without coverage are older.
+func unwatched(d *record.Defects) (why []string) {
+	c := d.Coverage
+	if c == nil {
+		return nil
+	}
+	if 100*c.Ran < leastLines*c.Lines {
+		why = append(why, fmt.Sprintf("only %s ran under the checkers, %d %% of the lines are needed: %s; give a shape that reaches them", c, leastLines, missedLines(d)))
+	}
+	if c.Outcomes >= fewOutcomes && 100*c.Seen < leastOutcomes*c.Outcomes {
+		why = append(why, fmt.Sprintf("only %s ran under the checkers, %d %% of the outcomes are needed; give shapes that differ more", c, leastOutcomes))
+	}
 	return why
+}
+
+// missedLines names the lines that never ran, or returns "".
+func missedLines(d *record.Defects) string {
+	if d.Coverage == nil || len(d.Coverage.Missed) == 0 {
+		return ""
+	}
+	const most = 6
+	var ranges []string
+	lines := d.Coverage.Missed
+	for first := 0; first < len(lines); {
+		last := first
+		for last+1 < len(lines) && lines[last+1] <= lines[last]+3 { // a comment or .loc may be between
+			last++
+		}
+		if len(ranges) == most {
+			ranges = append(ranges, "…")
+			break
+		}
+		if lines[first] == lines[last] {
+			ranges = append(ranges, fmt.Sprint(lines[first]))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("%d-%d", lines[first], lines[last]))
+		}
+		first = last + 1
+	}
+	return fmt.Sprintf("%s of the PTX never ran: %s", english.Count(len(lines), "line"), strings.Join(ranges, ", "))
 }
 
 // partial reports whether at least one shape ends within a tile. Tiles are multiples of 16

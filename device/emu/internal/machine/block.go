@@ -22,7 +22,8 @@ type Block struct {
 	Shared  []byte
 	params  []byte
 	Bars    [16]Barrier
-	order   []int  // order in which the warps run
+	turns   []turn // of the warps in a round
+	starved int    // rounds in which a starved warp did not run
 	version uint64 // counts the events that may end the wait of a warp
 	Watch   observe.ClusterObserver
 	Printed []byte
@@ -59,7 +60,7 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
 		w.splits = append(w.splits, split{mask: w.Lanes, f: f})
 		b.Warps = append(b.Warps, w)
 	}
-	b.order = l.schedule.order(index, len(b.Warps))
+	b.turns = l.schedule.turns(index, len(b.Warps))
 	return b
 }
 
@@ -78,43 +79,50 @@ func (b *Block) changed() {
 	}
 }
 
-// quantum is the number of instructions that a warp runs before the next warp's turn. It
-// is small enough for a producer and its consumers to alternate, and large enough for
-// switching to cost little.
-const quantum = 4096
-
 // run gives every warp of the cluster a turn. moved reports whether a warp did more than
 // poll or sleep. ended reports whether all warps have ended.
 func (c *cluster) run() (moved, ended bool) {
 	ended = true
 	c.idleLimit = 0
 	for _, b := range c.Blocks {
-		for _, i := range b.order {
-			w := b.Warps[i]
+		for _, t := range b.turns {
+			w := b.Warps[t.warp]
 			if len(w.splits) == 0 {
 				continue
 			}
-			before := b.version
-			switch w.run(quantum) {
-			case ranOut, over:
-				moved = true
-			case gaveWay:
-				c.idleLimit = max(c.idleLimit, pollRounds)
-			case slept:
-				c.idleLimit = max(c.idleLimit, sleepRounds)
+			if t.starved && moved && b.starved < patience {
+				b.starved++
+				ended = false
+				continue
 			}
-			if w.steps > c.limit && len(w.splits) > 0 {
-				w.PC = w.splits[0].pc
-				flt := w.fault(w.splits[0].f, -1, fmt.Sprintf("a warp has executed more than the limit of %d instructions", c.limit))
-				flt.Endless = true
-				b.faulted(flt)
-				panic(flt)
-			}
-			moved = moved || b.version != before
+			b.starved = 0
+			moved = c.runWarp(b, w, t.quantum) || moved
 			ended = ended && len(w.splits) == 0
 		}
 	}
 	return moved, ended
+}
+
+// runWarp gives a warp a turn of up to n instructions. It reports whether the warp did more than
+// poll or sleep.
+func (c *cluster) runWarp(b *Block, w *Warp, n int) (moved bool) {
+	before := b.version
+	switch w.run(n) {
+	case ranOut, over:
+		moved = true
+	case gaveWay:
+		c.idleLimit = max(c.idleLimit, pollRounds)
+	case slept:
+		c.idleLimit = max(c.idleLimit, sleepRounds)
+	}
+	if w.steps > c.limit && len(w.splits) > 0 {
+		w.PC = w.splits[0].pc
+		flt := w.fault(w.splits[0].f, -1, fmt.Sprintf("a warp has executed more than the limit of %d instructions", c.limit))
+		flt.Endless = true
+		b.faulted(flt)
+		panic(flt)
+	}
+	return moved || b.version != before
 }
 
 // A deadlock is declared after this many rounds in which all warps only poll, or only poll

@@ -267,35 +267,3 @@ func recoverFault(err *error) {
 		*err = fmt.Errorf("%v", r)
 	}
 }
-
-// schedule chooses the order in which the warps of a block run. Seed 0 is the natural
-// order.
-type schedule struct{ seed uint64 }
-
-// seedOf returns the seed for the choices of cluster i, or 0 in the natural order.
-func (s schedule) seedOf(i int) uint64 {
-	if s.seed == 0 {
-		return 0
-	}
-	return max(1, (s.seed+uint64(i)+1)*0x9e3779b97f4a7c15)
-}
-
-// order returns the order in which the n warps of a block run. block is its index.
-func (s schedule) order(block, n int) []int {
-	p := make([]int, n)
-	for i := range p {
-		p[i] = i
-	}
-	if s.seed == 0 {
-		return p
-	}
-	x := s.seed*0x9e3779b97f4a7c15 + uint64(block)*0xbf58476d1ce4e5b9
-	for i := n - 1; i > 0; i-- {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		j := int(x % uint64(i+1))
-		p[i], p[j] = p[j], p[i]
-	}
-	return p
-}

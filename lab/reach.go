@@ -1,0 +1,222 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// reach looks for shapes that make a kernel execute code that no shape has reached so far. It
+// looks at the comparisons of integers that have had one outcome only. How far a comparison is
+// from its other outcome depends on the shape; reach changes one extent at a time, extrapolates
+// to the shape at which the distance is zero, and runs that shape. A kernel with a condition such
+// as S > 1000 is thus led to S = 1001.
+type reach struct {
+	m      *measurement
+	tried  []trial
+	probes int             // runs that are left
+	found  []problem.Shape // the shapes that reached something new
+}
+
+// trial is a shape that has run.
+type trial struct {
+	shape        problem.Shape
+	near         map[int]uint64 // by comparison: the distance to its other outcome
+	instructions float64        // of warps
+}
+
+// The limits of the search by depth: the number of runs, and the instructions of warps of one
+// run. They are instructions and not seconds, so that every machine finds the same shapes. The
+// emulator executes a few million instructions of warps per second.
+var (
+	mostProbes       = []int{0, 24, 48, 96}
+	mostInstructions = []float64{0, 4e6, 16e6, 64e6}
+)
+
+// mostFound is the number of shapes that the search may add.
+const mostFound = 6
+
+// search runs shapes until every comparison has had both outcomes, or the limits are reached. It
+// returns the shapes that the checkers should see too.
+func (x *reach) search(ctx context.Context) ([]problem.Shape, error) {
+	x.probes = mostProbes[x.m.p.Depth]
+	for _, id := range x.m.cover.Open() {
+		if err := x.chase(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return x.found, nil
+}
+
+// chase looks for a shape that gives one comparison its other outcome.
+func (x *reach) chase(ctx context.Context, id int) error {
+	const most = 6 // steps; a comparison that depends linearly on an extent needs one or two
+	for range most {
+		best := x.nearest(id)
+		if best == nil || !slices.Contains(x.m.cover.Open(), id) {
+			return nil
+		}
+		next, ok, err := x.next(ctx, id, *best)
+		if err != nil || !ok {
+			return err
+		}
+		if _, err := x.probe(ctx, next, best); err != nil {
+			return err
+		}
+		if after := x.nearest(id); after.near[id] >= best.near[id] {
+			return nil
+		}
+	}
+	return nil
+}
+
+// nearest returns the smallest of the shapes that came closest to the other outcome of a
+// comparison, or nil if the comparison never ran.
+func (x *reach) nearest(id int) (best *trial) {
+	for i := range x.tried {
+		t := &x.tried[i]
+		d, ok := t.near[id]
+		if ok && (best == nil || d < best.near[id] || d == best.near[id] && t.instructions < best.instructions) {
+			best = t
+		}
+	}
+	return best
+}
+
+// changes are what the search does to a shape, n times.
+var changes = []func(s *problem.Shape, n int){
+	func(s *problem.Shape, n int) { s.Skv += n },
+	func(s *problem.Shape, n int) { s.Sq, s.Skv = s.Sq+n, s.Skv+n },
+	func(s *problem.Shape, n int) { s.Sq += n },
+	func(s *problem.Shape, n int) { s.B += n },
+	func(s *problem.Shape, n int) { s.Hq, s.Hkv = s.Hq+n*(s.Hq/s.Hkv), s.Hkv+n },
+	func(s *problem.Shape, n int) { s.Hq += n * s.Hkv },
+	func(s *problem.Shape, n int) { s.D += n },
+	func(s *problem.Shape, n int) { s.D -= n },
+	func(s *problem.Shape, n int) { s.Skv -= n },
+	func(s *problem.Shape, n int) { s.Sq, s.Skv = s.Sq-n, s.Skv-n },
+	func(s *problem.Shape, n int) { s.Sq -= n },
+}
+
+// next extrapolates from a shape to the shape at which a comparison has its other outcome. It
+// makes the change that leads there with the fewest instructions. ok is false if there is none
+// within the limits. If no change brings the outcome nearer, the kernel supports no shape that
+// does, and the comparison is excluded.
+func (x *reach) next(ctx context.Context, id int, from trial) (to problem.Shape, ok bool, err error) {
+	least, nearer := math.Inf(1), false
+	for _, change := range changes {
+		step, beside, err := x.beside(ctx, from, change)
+		if err != nil {
+			return to, false, err
+		}
+		if beside == nil {
+			nearer = nearer || step > 0 // not known
+			continue
+		}
+		d, ran := beside.near[id]
+		if !ran || d >= from.near[id] {
+			continue
+		}
+		nearer = true
+		slope := float64(from.near[id]-d) / float64(step)
+		n := math.Ceil(float64(from.near[id]) / slope / float64(step)) // steps
+		if n*float64(step) > math.MaxInt32 {
+			continue
+		}
+		far := from.shape
+		change(&far, int(n)*step)
+		if !x.serves(far) { // as far as one step
+			far = beside.shape
+		}
+		if cost := x.cost(far, &from); cost < least {
+			to, ok, least = far, true, cost
+		}
+	}
+	if !nearer {
+		x.m.cover.Exclude(id)
+	}
+	return to, ok && least <= mostInstructions[x.m.p.Depth], nil
+}
+
+// beside runs the nearest supported shape in the direction of a change: some kernels support only
+// whole tiles. step is 0 if there is none, and the result is nil if the limits are reached.
+func (x *reach) beside(ctx context.Context, from trial, change func(*problem.Shape, int)) (step int, t *trial, err error) {
+	for _, step = range []int{1, 16, 32, 64, 128} {
+		s := from.shape
+		if change(&s, step); x.serves(s) {
+			t, err = x.probe(ctx, s, &from)
+			return step, t, err
+		}
+	}
+	return 0, nil, nil
+}
+
+func (x *reach) serves(s problem.Shape) bool {
+	if min(s.B, s.Hq, s.Hkv, s.Sq, s.Skv, s.D) < 1 || x.m.s.Problem.Causal && s.Sq > s.Skv {
+		return false
+	}
+	return x.m.s.ServesShape(s) == nil
+}
+
+// cost estimates the instructions of a shape from those of another shape.
+func (x *reach) cost(s problem.Shape, from *trial) float64 {
+	return from.instructions * (1 + s.FLOP()) / (1 + from.shape.FLOP())
+}
+
+// probe runs a shape once without checkers, unless it has run. It returns nil if the limits are
+// reached.
+func (x *reach) probe(ctx context.Context, s problem.Shape, from *trial) (*trial, error) {
+	if i := slices.IndexFunc(x.tried, func(t trial) bool { return t.shape == s }); i >= 0 {
+		return &x.tried[i], nil
+	}
+	if x.probes == 0 || x.cost(s, from) > mostInstructions[x.m.p.Depth] {
+		return nil, nil
+	}
+	x.probes--
+	x.m.meter.at("defects", fmt.Sprintf("%v, looking for code that has not run", s))
+	before := x.m.cover.Facts()
+	in, err := newInputs(x.m.s, x.m.resolved(Case{Shape: s, Seed: 1, Distribution: "normal"}))
+	if err != nil {
+		return nil, err
+	}
+	x.m.cover.Forget()
+	n, err := x.m.runBare(ctx, in)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if (err != nil || x.m.cover.Facts() > before) && len(x.found) < mostFound {
+		x.found = append(x.found, s) // a launch that fails is for the checkers to explain
+	}
+	x.tried = append(x.tried, trial{s, x.m.cover.Near(), n})
+	return &x.tried[len(x.tried)-1], nil
+}
+
+// runBare runs the kernel without checkers and returns the number of instructions of its warps.
+func (m *measurement) runBare(ctx context.Context, in *inputs) (instructions float64, err error) {
+	dev, err := emulator(m.emulated(), emu.Options{Observer: m.cover, KeepGoing: true, MaxInstructions: cmp.Or(m.limit, mostWatched), Output: io.Discard})
+	if err != nil {
+		return 0, err
+	}
+	defer dev.Close()
+	l, err := load(dev, m.s, fewSMs, m.p.Seed)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	b, err := l.set(in)
+	if err != nil {
+		return 0, err
+	}
+	if err := errors.Join(b.write(in), b.spoil()); err != nil {
+		return 0, err
+	}
+	n, err := b.work.RunCounted(ctx)
+	return float64(n.WarpInstructions), err
+}
