@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -36,7 +37,7 @@ type trial struct {
 // run. They are instructions and not seconds, so that every machine finds the same shapes. The
 // emulator executes a few million instructions of warps per second.
 var (
-	mostProbes       = []int{0, 24, 48, 96}
+	mostProbes       = []int{0, 64, 64, 128}
 	mostInstructions = []float64{0, 4e6, 16e6, 64e6}
 )
 
@@ -55,35 +56,52 @@ func (x *reach) search(ctx context.Context) ([]problem.Shape, error) {
 	return x.found, nil
 }
 
-// chase looks for a shape that gives one comparison its other outcome.
+// chase looks for a shape that gives one comparison its other outcome. If the kernel supports no
+// shape that brings the outcome nearer, the comparison is excluded.
 func (x *reach) chase(ctx context.Context, id int) error {
 	const most = 6 // steps; a comparison that depends linearly on an extent needs one or two
+	useful := changes
 	for range most {
-		best := x.nearest(id)
-		if best == nil || !slices.Contains(x.m.cover.Open(), id) {
+		from := x.nearest(id)
+		if from == nil || !slices.Contains(x.m.cover.Open(), id) {
 			return nil
 		}
-		next, ok, err := x.next(ctx, id, *best)
-		if err != nil || !ok {
+		list, complete, err := x.around(ctx, id, *from, useful)
+		if err != nil {
 			return err
 		}
-		if _, err := x.probe(ctx, next, best); err != nil {
+		if len(list) == 0 {
+			if complete {
+				x.m.cover.Exclude(id)
+			}
+			return nil
+		}
+		useful = nil
+		least := math.Inf(1)
+		var to problem.Shape
+		for _, c := range list {
+			useful = append(useful, c.change)
+			if n := x.cost(c.far, from); n < least {
+				to, least = c.far, n
+			}
+		}
+		if _, err := x.probe(ctx, to, from); err != nil {
 			return err
 		}
-		if after := x.nearest(id); after.near[id] >= best.near[id] {
+		if after := x.nearest(id); after.near[id] >= from.near[id] {
 			return nil
 		}
 	}
 	return nil
 }
 
-// nearest returns the smallest of the shapes that came closest to the other outcome of a
-// comparison, or nil if the comparison never ran.
+// nearest returns the shape that came closest to the other outcome of a comparison, or nil if the
+// comparison never ran. Of equally close shapes it returns the first, so that comparisons share
+// the runs around it.
 func (x *reach) nearest(id int) (best *trial) {
 	for i := range x.tried {
 		t := &x.tried[i]
-		d, ok := t.near[id]
-		if ok && (best == nil || d < best.near[id] || d == best.near[id] && t.instructions < best.instructions) {
+		if d, ok := t.near[id]; ok && (best == nil || d < best.near[id]) {
 			best = t
 		}
 	}
@@ -98,6 +116,8 @@ var changes = []func(s *problem.Shape, n int){
 	func(s *problem.Shape, n int) { s.B += n },
 	func(s *problem.Shape, n int) { s.Hq, s.Hkv = s.Hq+n*(s.Hq/s.Hkv), s.Hkv+n },
 	func(s *problem.Shape, n int) { s.Hq += n * s.Hkv },
+	func(s *problem.Shape, n int) { s.Skv += 64 * n }, // some conditions count tiles
+	func(s *problem.Shape, n int) { s.Sq, s.Skv = s.Sq+64*n, s.Skv+64*n },
 	func(s *problem.Shape, n int) { s.D += n },
 	func(s *problem.Shape, n int) { s.D -= n },
 	func(s *problem.Shape, n int) { s.Skv -= n },
@@ -105,44 +125,41 @@ var changes = []func(s *problem.Shape, n int){
 	func(s *problem.Shape, n int) { s.Sq -= n },
 }
 
-// next extrapolates from a shape to the shape at which a comparison has its other outcome. It
-// makes the change that leads there with the fewest instructions. ok is false if there is none
-// within the limits. If no change brings the outcome nearer, the kernel supports no shape that
-// does, and the comparison is excluded.
-func (x *reach) next(ctx context.Context, id int, from trial) (to problem.Shape, ok bool, err error) {
-	least, nearer := math.Inf(1), false
+// candidate is a change that brings an outcome nearer, and the shape to which it leads.
+type candidate struct {
+	change func(s *problem.Shape, n int)
+	far    problem.Shape
+}
+
+// around tries changes of a shape and returns those that bring the other outcome of a comparison
+// nearer, with the shape at which a linear extrapolation expects the outcome, or the last supported
+// shape before it. complete is false if a limit did not let it try all changes.
+func (x *reach) around(ctx context.Context, id int, from trial, changes []func(*problem.Shape, int)) (list []candidate, complete bool, err error) {
+	complete = true
 	for _, change := range changes {
 		step, beside, err := x.beside(ctx, from, change)
 		if err != nil {
-			return to, false, err
+			return nil, false, err
 		}
 		if beside == nil {
-			nearer = nearer || step > 0 // not known
+			complete = complete && step == 0
 			continue
 		}
 		d, ran := beside.near[id]
 		if !ran || d >= from.near[id] {
 			continue
 		}
-		nearer = true
-		slope := float64(from.near[id]-d) / float64(step)
-		n := math.Ceil(float64(from.near[id]) / slope / float64(step)) // steps
-		if n*float64(step) > math.MaxInt32 {
-			continue
+		perStep := float64(from.near[id] - d)
+		n := int(min(math.Ceil(float64(from.near[id])/perStep), 1<<24))
+		at := func(n int) problem.Shape {
+			far := from.shape
+			change(&far, n*step)
+			return far
 		}
-		far := from.shape
-		change(&far, int(n)*step)
-		if !x.serves(far) { // as far as one step
-			far = beside.shape
-		}
-		if cost := x.cost(far, &from); cost < least {
-			to, ok, least = far, true, cost
-		}
+		fewer := sort.Search(n-1, func(fewer int) bool { return x.serves(at(n - fewer)) })
+		list = append(list, candidate{change, at(n - fewer)})
 	}
-	if !nearer {
-		x.m.cover.Exclude(id)
-	}
-	return to, ok && least <= mostInstructions[x.m.p.Depth], nil
+	return list, complete, nil
 }
 
 // beside runs the nearest supported shape in the direction of a change: some kernels support only
