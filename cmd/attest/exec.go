@@ -83,7 +83,7 @@ JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
 	f.BoolVar(&x.Counters, "counters", false, "print counts of instructions, bank conflicts, sectors, divergence and bytes (emulator)")
 	f.StringVar(&x.Listing, "listing", "", "print the PTX with counters and defects at its lines; --listing=FILE writes it there (emulator)")
 	f.Lookup("listing").NoOptDefVal = execrun.Stdout
-	f.Uint64Var(&x.Schedule, "schedule", 0, "seed of the order in which warps run; 0 is the natural order")
+	f.Uint64Var(&x.Schedule, "schedule", 0, "order in which warps run: 0 is the natural order, numbers below a million permute the warps, and attest gate names others")
 	f.IntVar(&x.Schedules, "schedules", 1, "number of schedules to try; all must give the same bits")
 	f.BoolVar(&x.Stats, "stats", false, "print the number of instructions and the time in seconds")
 	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "longest time that a launch may take; 0 is no limit")

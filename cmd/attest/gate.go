@@ -27,7 +27,8 @@ Four gates run in this order. A gate that is red stops the kernel.
   resources    registers, shared memory and spills stay within the budget, by ptxas, the
                driver's compiler or an estimate
   defects      the emulator's checkers find no race, missing fence, read of unwritten
-               memory or deadlock in several schedules, and all schedules give the same bits
+               memory or deadlock in several schedules, and all schedules give the same bits.
+               The gate is void if less than 90 % of the kernel's lines ran
   correctness  the output is near float64 on many shapes, seeds and distributions; inputs
                and guard bands are unchanged, and a second run gives the same bits. On the
                same inputs, wrong outputs (zeros, the mean of V, swapped heads, a missing
@@ -64,11 +65,22 @@ A kernel is written for one head dimension, and hopper is written for a shape (m
 without --shape). Where the shapes need several texts, each text is judged on its own
 shapes.
 
---plan smoke is the least that tells right from wrong, for the loop of editing and
-trying. --plan quick judges the ladder in minutes without a GPU. --plan full has all
-named shapes up to long, all tile edges and all distributions, and is meant for a GPU.
---shape, --case-seed and --distribution add cases to those of the plan; --shape also decides
-what is timed. Of outputs with more than 4096 rows, 4096 rows are compared.
+The plan decides how much is measured, and the record names it. Each plan adds shapes that
+follow from the kernel: its tiles and pipeline stages, and the code that no shape has reached.
+
+  --plan smoke  for the loop of editing and trying: every ring of pipeline stages is filled
+                twice, and the kernel is led to the code behind comparisons of sizes, such
+                as S > 1000
+  --plan quick  also tile edges, remainders from all parts of a tile, more than 64 blocks,
+                grouped heads and different lengths with B > 1. Judges the ladder in minutes
+                without a GPU
+  --plan full   also the named shapes up to long, all distributions, more remainders and
+                schedules; meant for a GPU
+
+--shape, --case-seed and --distribution add cases to those of the plan. --shape also decides
+what is timed, and the checkers and counters run it too: a large shape with fewer batches,
+heads, rows or keys, but the same remainders. Of outputs with more than 4096 rows, 4096 rows
+are compared.
 
 --format e4m3 is the default of every command. --format u8 is the simulated FP8 of the
 original effort: one byte u in 0..255 means (u-128)/127*448*scale.

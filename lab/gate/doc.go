@@ -10,7 +10,8 @@
 //	                    the budget on a target
 //	             skip   not measured, or only an estimate is above the budget
 //	defects      red    a checker found an error, or the output depends on the schedule
-//	             void   fewer than two schedules, or no shape with a partial tile
+//	             void   fewer than two schedules, no shape with a partial tile, less than 90 %
+//	                    of the lines ran, or less than 60 % of ten or more branch outcomes
 //	correctness  red    a fault; elements that were not written; guard bands or inputs that
 //	                    changed; a second run with a different output; NaN; errors above
 //	                    the tolerance; a tolerance that is looser than this package's
