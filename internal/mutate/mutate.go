@@ -41,6 +41,7 @@ type Mutant struct {
 
 	fn   *ptx.Func
 	stmt int       // the index in the body of fn
+	also int       // a second statement that is removed, or 0
 	with *ptx.Inst // the instruction in its place; nil removes it
 }
 
@@ -96,8 +97,13 @@ func (p *Program) ofFunc(f *ptx.Func) (all []*Mutant) {
 						Operator: op.Name, Region: regions[i], Part: partOf(b.Match), Func: f.Sym.Name, Line: int(s.Pos.Line), Source: source,
 						Before: s.String(), fn: f, stmt: i, with: with,
 					}
-					if with != nil {
+					switch {
+					case with != nil:
 						m.After = with.String()
+					case asks(s):
+						if m.also = at.branchOfWait(); m.also > 0 {
+							m.Before += " " + f.Body[m.also].(*ptx.Inst).String()
+						}
 					}
 					all = append(all, m)
 				}
@@ -118,7 +124,11 @@ func (p *Program) legal(in *ptx.Inst) bool {
 func (p *Program) mutated(m *Mutant) *ptx.Module {
 	f := *m.fn
 	if m.with == nil {
-		f.Body = slices.Delete(slices.Clone(f.Body), m.stmt, m.stmt+1)
+		f.Body = slices.Clone(f.Body)
+		if m.also > 0 { // it follows, so the first index stays valid
+			f.Body = slices.Delete(f.Body, m.also, m.also+1)
+		}
+		f.Body = slices.Delete(f.Body, m.stmt, m.stmt+1)
 	} else {
 		f.Body = slices.Clone(f.Body)
 		f.Body[m.stmt] = m.with

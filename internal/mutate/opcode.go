@@ -52,15 +52,16 @@ func (s *site) approximated() (all []*ptx.Inst) {
 	return all
 }
 
-// removed takes an instruction of the synchronisation away. A wait for an mbarrier is a loop,
-// which ends after the first try if its branch is missing.
+// removed takes an instruction of the synchronisation away. A wait for an mbarrier is a loop.
+// It has two mutants: without the branch the loop ends after the first try, which may already
+// wait long enough; without the instruction that asks, the branch is missing too.
 func (s *site) removed() []*ptx.Inst {
 	switch s.Match.Class().Role {
 	case isa.RoleFence, isa.RoleCommit, isa.RoleWait:
 		return []*ptx.Inst{nil}
 	case isa.RoleBarrier:
-		if asks(s.Inst) {
-			return nil
+		if asks(s.Inst) && s.branchOfWait() == 0 {
+			return nil // another instruction needs the answer
 		}
 		return []*ptx.Inst{nil}
 	}
@@ -86,6 +87,22 @@ func (s *site) repeatsWait() bool {
 		}
 	}
 	return false
+}
+
+// branchOfWait returns the index of the branch that asks an mbarrier again, or 0 if the
+// instruction after this one is another.
+func (s *site) branchOfWait() int {
+	for i := s.stmt + 1; i < len(s.body); i++ {
+		in, ok := s.body[i].(*ptx.Inst)
+		if !ok {
+			continue
+		}
+		if in.Op.Name == "bra" && in.Guard.Sym != nil && in.Guard.Sym == s.Args[0].Sym {
+			return i
+		}
+		break
+	}
+	return 0
 }
 
 // weakened lets a wait for groups of asynchronous work leave one more group unfinished.
