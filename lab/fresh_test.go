@@ -56,7 +56,7 @@ func TestFreshCases(t *testing.T) {
 // TestFreshPower wants fresh cases to catch all impostors, whatever the seed.
 func TestFreshPower(t *testing.T) {
 	seeds := uint64(12)
-	if testing.Short() {
+	if !*full {
 		seeds = 2
 	}
 	for _, f := range []problem.Format{problem.U8, problem.E4M3, problem.F16} {

@@ -44,7 +44,7 @@ func slotEmptyWaits(lines []string, persistent bool) (at []int) {
 // from every design for Hopper. The quick plan finds each.
 func TestChecklist25SlotEmptyWait(t *testing.T) {
 	designs := hopper.Designs()[1:] // the first is one of the others
-	if testing.Short() {
+	if !*full {
 		designs = designs[:1]
 	}
 	for _, design := range designs {

@@ -15,7 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/record"
 )
 
-var full = flag.Bool("full", false, "every preset in every format, on all shapes of the quick plan")
+var full = flag.Bool("full", false, "everything, which takes minutes: every preset in every format on all shapes of the quick plan, every design, every hidden size")
 
 // clone returns a record after a round trip through JSON.
 func clone(t testing.TB, r *record.Record) *record.Record {

@@ -48,6 +48,9 @@ const mostFound = 6
 // returns the shapes that the checkers should see too.
 func (x *reach) search(ctx context.Context) ([]problem.Shape, error) {
 	x.probes = mostProbes[x.m.p.Depth]
+	if len(x.m.s.Structure) > 0 { // the shapes that follow from the structure run nearly all code
+		x.probes /= 4
+	}
 	for _, id := range x.m.cover.Open() {
 		if err := x.chase(ctx, id); err != nil {
 			return nil, err
