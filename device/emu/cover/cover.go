@@ -103,7 +103,7 @@ func (l launch) Wants(in *observe.Inst) bool {
 func (l launch) WantsSkipped() bool { return true }
 
 // Cluster is called by the emulator.
-func (l launch) Cluster(*observe.ClusterInfo) observe.ClusterObserver { return cluster{l.Cover} }
+func (l launch) Cluster(*observe.ClusterInfo) observe.ClusterObserver { return cluster(l) }
 
 // End is called by the emulator.
 func (l launch) End(error) {}
