@@ -1,6 +1,8 @@
 package record
 
 import (
+	"slices"
+
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 	"github.com/GOATnote-Inc/attest/stats"
@@ -54,4 +56,12 @@ type Rival struct {
 	Note       string           `json:"note,omitempty"` // how the rival computes, if it matters
 	Comparison stats.Comparison `json:"comparison"`
 	RMSE       float64          `json:"rmse"` // of the rival, on the kernel's inputs
+}
+
+// ByHost reports whether the host's clock timed a candidate.
+func (t *Times) ByHost(candidate string) bool {
+	i := slices.Index(t.Names, candidate)
+	return i >= 0 && slices.ContainsFunc(t.Runs, func(r timing.Run) bool {
+		return i < len(r.Candidates) && r.Candidates[i].Method.ByHost()
+	})
 }

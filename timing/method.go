@@ -29,7 +29,7 @@ type Method struct {
 	Cache    Cache  `json:"cache"`
 	Launches int    `json:"launches"` // per sample
 	Sets     int    `json:"sets"`     // number of sets of buffers, which are used in turn
-	Clock    string `json:"clock"`    // "events", or "host" for a rival without events
+	Clock    string `json:"clock"`    // "events", or HostClock for a rival without events
 }
 
 // Candidate is something that can be timed: work with a method, or a rival.
@@ -42,3 +42,9 @@ type Candidate interface {
 	// Sample takes n samples. Each is the time of one launch in microseconds.
 	Sample(ctx context.Context, n int) ([]float64, error)
 }
+
+// HostClock is the Clock of times that the host's clock took. They include the launch.
+const HostClock = "host"
+
+// ByHost reports whether the host's clock took the times.
+func (m Method) ByHost() bool { return m.Clock == HostClock }

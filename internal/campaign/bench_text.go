@@ -96,7 +96,7 @@ func printTimes(env *cli.Env, p *record.Performance) {
 // candidate returns the name of a candidate, marked if the host's clock timed it.
 func candidate(t *record.Times, i int) string {
 	name := term.Clean(t.Names[i])
-	if len(t.Runs) > 0 && i < len(t.Runs[0].Candidates) && t.Runs[0].Candidates[i].Method.Clock == "host" {
+	if t.ByHost(t.Names[i]) {
 		name += " (host clock)"
 	}
 	return name

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/GOATnote-Inc/attest/internal/machine"
@@ -96,6 +97,8 @@ func MeasureElsewhere(ctx context.Context, j Job, l Limits, progress func(lab.Pr
 		defer timer.Stop()
 	}
 	cmd := exec.CommandContext(running, self, Command)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with the processes that it started
 	cmd.WaitDelay = 2 * time.Second
 	told := &head{}
 	cmd.Stdin, cmd.Stderr = bytes.NewReader(text), told

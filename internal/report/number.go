@@ -111,7 +111,7 @@ func clip(s string, most int) string {
 // how returns a method in a few words.
 func how(m timing.Method) string {
 	s := orNone(string(m.Mode)) + ", " + orNone(string(m.Cache))
-	if m.Clock == "host" {
+	if m.ByHost() {
 		s += ", host clock"
 	}
 	return s

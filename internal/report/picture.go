@@ -156,7 +156,7 @@ func (s *Shape) contenders() []contender {
 		}
 		interval := r.Comparison.Interval
 		name := r.Name
-		if m.hostClock(name) {
+		if m.Times.ByHost(name) {
 			name += " *"
 		}
 		list = append(list, contender{name, class, m.Times.Summaries[i].P50, 1 / r.Comparison.Ratio, interval.Low <= 1 && interval.High >= 1})
@@ -207,7 +207,7 @@ func footnote(shapes []*Shape) string {
 			if text := library + " " + orElse(r.Version, "of unknown version"); !slices.Contains(versions, text) {
 				versions = append(versions, text)
 			}
-			host = host || m.hostClock(r.Name)
+			host = host || m.Times.ByHost(r.Name)
 		}
 	}
 	text := fmt.Sprintf("1.85× means that the rival takes 1.85 times as long as attest, in the same run; ≈ marks a tie, a ratio whose 95 %% interval contains 1. Bars of more than %g× are cut off (▸). Shapes are (B,H,S,D), or (B,Hq/Hkv,S,D) where query heads share keys. Rivals: %s.",

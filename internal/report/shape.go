@@ -285,15 +285,6 @@ func (m *Mark) FastestRival() (fastest *record.Rival) {
 	return fastest
 }
 
-// hostClock reports whether a candidate of the run was timed by the host's clock, whose times
-// include the launch.
-func (m *Mark) hostClock(name string) bool {
-	i := slices.Index(m.Times.Names, name)
-	return i >= 0 && slices.ContainsFunc(m.Times.Runs, func(r timing.Run) bool {
-		return i < len(r.Candidates) && r.Candidates[i].Method.Clock == "host"
-	})
-}
-
 // inverse converts the interval of a ratio of times to that of a speedup.
 func inverse(i stats.Interval) stats.Interval {
 	return stats.Interval{Low: 1 / i.High, High: 1 / i.Low, Confidence: i.Confidence}

@@ -45,7 +45,7 @@ func (r *Row) name() Cell {
 			odd = append(odd, "older PTX")
 		}
 	}
-	if m := r.Main().Method; !primary(m) || m.Clock == "host" {
+	if m := r.Main().Method; !primary(m) || m.ByHost() {
 		odd = append(odd, how(m))
 	}
 	if len(odd) > 0 {
@@ -76,7 +76,7 @@ func (m *Mark) AgainstRival() string {
 		return none
 	}
 	text := speedup(&r.Comparison) + " " + r.Name
-	if m.hostClock(r.Name) {
+	if m.Times.ByHost(r.Name) {
 		text += " (host clock)"
 	}
 	return text

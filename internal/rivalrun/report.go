@@ -166,7 +166,7 @@ func (r *Report) printRemarks(env *cli.Env) {
 		}
 	}
 	for _, res := range r.timed {
-		if res.Summary != nil && r.Run.Candidates[res.index].Method.Clock == "host" {
+		if res.Summary != nil && r.Run.Candidates[res.index].Method.ByHost() {
 			say("%s %s: timed by the host's clock", res.Implementation, res.DType)
 		}
 	}

@@ -218,7 +218,7 @@ func inconsistent(t *record.Times, run *timing.Run) (why []string) {
 		}
 		m := run.Candidates[b.Candidate].Method
 		wall := b.End.Sub(b.Start)
-		if took := time.Duration(sum * float64(max(m.Launches, 1)) * 1e3); m.Clock != "host" && wall > 0 && took > wall+wall/20 {
+		if took := time.Duration(sum * float64(max(m.Launches, 1)) * 1e3); !m.ByHost() && wall > 0 && took > wall+wall/20 {
 			return append(why, fmt.Sprintf("samples that take %v were taken in %v", took, wall))
 		}
 	}

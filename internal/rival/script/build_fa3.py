@@ -8,7 +8,6 @@ causal or not, shared heads, split keys. That takes nvcc about 100 s on 16 cores
 whole library takes hours.
 """
 
-import json
 import os
 import shutil
 import subprocess
@@ -126,7 +125,7 @@ def package(hopper, source, library, out):
         "import os, torch\ntorch.ops.load_library(os.path.join(os.path.dirname(__file__), 'kernels.so'))\n"
     )
     flags = {f"FLASHATTENTION_DISABLE_{name}": name in DISABLED for name in KNOWN}
-    (out / "flash_attn_config.py").write_text(f"CONFIG = {{'build_flags': {json.dumps(flags)}}}\n".replace("true", "True").replace("false", "False"))
+    (out / "flash_attn_config.py").write_text(f"CONFIG = {{'build_flags': {flags!r}}}\n")
     version = f"{revision(source)}, nvcc {compiler()}"
     text = (hopper / "flash_attn_interface.py").read_text()
     (out / "flash_attn_interface.py").write_text(f"{text}\n__version__ = {version!r}\n")
