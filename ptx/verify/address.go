@@ -49,12 +49,21 @@ func (d *decoder) addressVariable(in *ptx.Inst, o *ptx.Operand, p *isa.Param, sp
 	d.errorf(in, o, "space-mismatch", "%s is in .%s memory; the access is to .%s", o.Sym.Name, v.Space, space)
 }
 
+// coordinates checks the coordinates of a tensor: a vector in braces, or a whole vector register.
 func (d *decoder) coordinates(in *ptx.Inst, o *ptx.Operand, n int) {
-	if len(o.Elems) == 0 || o.Elems[0].Kind != ptx.VecOperand {
-		d.errorf(in, o, "bad-operand", "%s gives no coordinates; write [tensorMap, {c0, …}]", o)
-		return
+	got := 0
+	if len(o.Elems) > 0 {
+		switch c := &o.Elems[0]; {
+		case c.Kind == ptx.VecOperand:
+			got = len(c.Elems)
+		case c.Kind == ptx.RegOperand && c.Comp == 0:
+			got = int(c.Sym.Vec)
+		}
 	}
-	if got := len(o.Elems[0].Elems); got != n {
+	switch {
+	case got == 0:
+		d.errorf(in, o, "bad-operand", "%s gives no coordinates; write [tensorMap, {c0, …}]", o)
+	case got != n:
 		d.errorf(in, o, "bad-operand", "%s has %s; a tensor of %s takes %d", o, english.Count(got, "coordinate"), english.Count(n, "dimension"), n)
 	}
 }

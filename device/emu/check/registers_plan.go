@@ -100,16 +100,30 @@ func (u *undefInst) operand(p *isa.Param, o *ptx.Operand) {
 // width returns the number of bits of an operand that the instruction uses.
 func (u *undefInst) width(p *isa.Param, a *undefArg, whole *ptx.Operand) int {
 	t := u.in.Match.Type(p)
-	pieces := whole.Kind == ptx.VecOperand && u.in.Match.Count(p) == 0 && u.in.Op.Name == "mov"
+	pieces := 0
+	if u.in.Match.Count(p) == 0 && u.in.Op.Name == "mov" {
+		pieces = vectorLen(whole)
+	}
 	switch {
 	case p.Kind != isa.Value:
 		return 64
-	case pieces:
-		return t.Bits() / len(whole.Elems)
+	case pieces > 0:
+		return t.Bits() / pieces
 	case t == ptx.NoType && a.id >= 0:
 		return a.o.Sym.Type.Bits()
 	}
 	return t.Bits()
+}
+
+// vectorLen returns the number of elements of a vector or of a whole vector register, or 0.
+func vectorLen(o *ptx.Operand) int {
+	switch {
+	case o.Kind == ptx.VecOperand:
+		return len(o.Elems)
+	case o.Kind == ptx.RegOperand && o.Comp == 0:
+		return int(o.Sym.Vec)
+	}
+	return 0
 }
 
 // undefArgs returns the registers and other values that an operand consists of.

@@ -167,11 +167,11 @@ func (x *undefStep) pack(lane int) (u uint64) {
 }
 
 func (x *undefStep) unpack(lane int, out *[4]uint64) {
-	u := x.bits(&x.p.src[0], lane)
+	u := x.pack(lane)
 	for i := range x.p.dst {
 		d := &x.p.dst[i]
 		out[i] = u
-		if x.p.src[0].width <= 64 {
+		if d.width*len(x.p.dst) <= 64 {
 			out[i] = u >> (i * d.width) & undefOnes(d.width)
 		}
 	}

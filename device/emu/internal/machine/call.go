@@ -5,15 +5,25 @@ import (
 	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // ArgPlace is the place of an argument or result in the caller or the callee: a register,
-// or the frame's .param memory.
+// a vector register, or the frame's .param memory.
 type ArgPlace struct {
-	Cell Cell
-	Bits int   // of the register; 0 in memory
-	Off  int64 // in memory
-	Size int64
+	Cell  Cell
+	Bits  int   // of the register, or of each element of a vector register; 0 in memory
+	Count int   // elements of a vector register, which have consecutive slots; 0 for other places
+	Off   int64 // in memory
+	Size  int64 // in bytes
+}
+
+// RegisterPlace returns the place of a register, or of all elements of a vector register.
+func RegisterPlace(first Slot, t ptx.Type, vec int) ArgPlace {
+	return ArgPlace{
+		Cell: Cell{Slot: first, Width: WidthOf(t)}, Bits: t.Bits(), Count: vec,
+		Size: int64(t.Bytes() * max(vec, 1)),
+	}
 }
 
 // CallSite is a decoded call.
@@ -37,35 +47,66 @@ func (c *CallSite) Mismatch(fn *Function) string {
 		fn.Decl.Sym.Name, len(c.Args), len(c.Rets), len(fn.params), len(fn.returns))
 }
 
-// load reads a lane's value of up to 16 bytes.
-func (p *ArgPlace) load(f *Frame, lane int) (lo, hi uint64) {
-	switch {
-	case p.Bits == 0:
-		var b [16]byte
-		copy(b[:], f.param(lane)[p.Off:][:p.Size])
-		return memory.Word(b[:8]), memory.Word(b[8:])
-	case p.Cell.Width == wPred:
-		return uint64(f.Pred[p.Cell.Slot] >> lane & 1), 0
-	case p.Cell.Width == W128:
-		return f.R64[p.Cell.Slot][lane], f.R64[p.Cell.Slot+1][lane]
-	}
-	return p.Cell.Get(f, lane), 0
+// maxArgBytes is the size of the largest vector register.
+const maxArgBytes = 4 * 16
+
+// scalar reports whether the place is one register of at most 64 bits that is not a predicate.
+func (p *ArgPlace) scalar() bool {
+	return p.Bits != 0 && p.Count == 0 && (p.Cell.Width == W32 || p.Cell.Width == W64)
 }
 
-// store writes a lane's value of up to 16 bytes.
-func (p *ArgPlace) store(f *Frame, lane int, lo, hi uint64) {
+// element returns the place of element i of a vector register.
+func (p *ArgPlace) element(i int) ArgPlace {
+	e := *p
+	e.Count = 0
+	e.Size = p.Size / int64(p.Count)
+	if p.Cell.Width == W128 {
+		i *= 2
+	}
+	e.Cell.Slot += Slot(i)
+	return e
+}
+
+// load copies a lane's value to b.
+func (p *ArgPlace) load(f *Frame, lane int, b *[maxArgBytes]byte) {
 	switch {
 	case p.Bits == 0:
-		var b [16]byte
-		memory.PutWord(b[:8], lo)
-		memory.PutWord(b[8:], hi)
-		copy(f.param(lane)[p.Off:][:p.Size], b[:])
+		copy(b[:], f.param(lane)[p.Off:][:p.Size])
+	case p.Count > 0:
+		for i := range p.Count {
+			e := p.element(i)
+			var part [maxArgBytes]byte
+			e.load(f, lane, &part)
+			copy(b[int64(i)*e.Size:], part[:e.Size])
+		}
 	case p.Cell.Width == wPred:
-		f.SetPred(p.Cell.Slot, 1<<lane, uint32(lo&1)<<lane)
+		b[0] = byte(f.Pred[p.Cell.Slot] >> lane & 1)
 	case p.Cell.Width == W128:
-		f.R64[p.Cell.Slot][lane], f.R64[p.Cell.Slot+1][lane] = lo, hi
+		memory.PutWord(b[:8], f.R64[p.Cell.Slot][lane])
+		memory.PutWord(b[8:16], f.R64[p.Cell.Slot+1][lane])
 	default:
-		p.Cell.Set(f, lane, lo, p.Bits)
+		memory.PutWord(b[:8], p.Cell.Get(f, lane))
+	}
+}
+
+// store sets a lane's value from b.
+func (p *ArgPlace) store(f *Frame, lane int, b *[maxArgBytes]byte) {
+	switch {
+	case p.Bits == 0:
+		copy(f.param(lane)[p.Off:][:p.Size], b[:])
+	case p.Count > 0:
+		for i := range p.Count {
+			e := p.element(i)
+			var part [maxArgBytes]byte
+			copy(part[:e.Size], b[int64(i)*e.Size:])
+			e.store(f, lane, &part)
+		}
+	case p.Cell.Width == wPred:
+		f.SetPred(p.Cell.Slot, 1<<lane, uint32(b[0]&1)<<lane)
+	case p.Cell.Width == W128:
+		f.R64[p.Cell.Slot][lane], f.R64[p.Cell.Slot+1][lane] = memory.Word(b[:8]), memory.Word(b[8:16])
+	default:
+		p.Cell.Set(f, lane, memory.Word(b[:8]), p.Bits)
 	}
 }
 
@@ -75,13 +116,17 @@ func pass(m uint32, from *Frame, src []ArgPlace, to *Frame, dst []ArgPlace) {
 		s, d := &src[i], &dst[i]
 		for rest := m; rest != 0; rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
-			if s.Bits == 0 && d.Bits == 0 {
+			switch {
+			case s.Bits == 0 && d.Bits == 0:
 				n := min(s.Size, d.Size)
 				copy(to.param(l)[d.Off:][:n], from.param(l)[s.Off:][:n])
-				continue
+			case s.scalar() && d.scalar():
+				d.Cell.Set(to, l, s.Cell.Get(from, l), d.Bits)
+			default:
+				var b [maxArgBytes]byte
+				s.load(from, l, &b)
+				d.store(to, l, &b)
 			}
-			lo, hi := s.load(from, l)
-			d.store(to, l, lo, hi)
 		}
 	}
 }
@@ -238,11 +283,15 @@ func (c *CallSite) run(f *Frame, m uint32) {
 	for ; m != 0; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
 		for i := range c.Args {
-			args[i], _ = c.Args[i].load(f, l)
+			var b [maxArgBytes]byte
+			c.Args[i].load(f, l, &b)
+			args[i] = memory.Word(b[:8])
 		}
 		v := c.Builtin(f, l, args)
 		if len(c.Rets) > 0 {
-			c.Rets[0].store(f, l, v, 0)
+			var b [maxArgBytes]byte
+			memory.PutWord(b[:8], v)
+			c.Rets[0].store(f, l, &b)
 		}
 	}
 }

@@ -17,8 +17,7 @@ func (fn *Function) Signature() {
 	}
 	formal := func(v *ptx.Var) ArgPlace {
 		if v.Space == ptx.Reg {
-			c := Cell{Slot: fn.Regs[v.Sym.ID], Width: WidthOf(v.Type)}
-			return ArgPlace{Cell: c, Bits: v.Type.Bits(), Size: int64(v.Type.Bytes())}
+			return RegisterPlace(fn.Regs[v.Sym.ID], v.Type, v.Vec)
 		}
 		return ArgPlace{Off: fn.Offsets[v.Sym], Size: v.Size()}
 	}
@@ -135,11 +134,6 @@ func Elements(o *ptx.Operand) []*ptx.Operand {
 		}
 		return es
 	}
-	return Braced(o)
-}
-
-// Braced returns the operands of a vector in braces, or the operand itself.
-func Braced(o *ptx.Operand) []*ptx.Operand {
 	if o.Kind != ptx.VecOperand {
 		return []*ptx.Operand{o}
 	}

@@ -124,7 +124,7 @@ type tensorOperand struct {
 func tensorOperandOf(d *decoder, x *inst) tensorOperand {
 	o := x.Arg("tensorMap")
 	t := tensorOperand{addr: d.Addr(o, "")}
-	for _, e := range machine.Braced(&o.Elems[0]) {
+	for _, e := range machine.Elements(&o.Elems[0]) {
 		t.coords = append(t.coords, d.Src32(e, ptx.S32))
 	}
 	return t

@@ -56,8 +56,10 @@ func callArg(d *decoder, o *ptx.Operand) machine.ArgPlace {
 		}
 		return machine.ArgPlace{Cell: machine.Cell{Slot: d.Src64(o, ptx.U64), Width: machine.W64}, Bits: 64, Size: 8}
 	case ptx.RegOperand:
-		t := o.Sym.Type
-		return machine.ArgPlace{Cell: machine.Cell{Slot: d.Reg(o), Width: machine.WidthOf(t)}, Bits: t.Bits(), Size: int64(t.Bytes())}
+		if o.Comp != 0 {
+			return machine.RegisterPlace(d.Reg(o), o.Sym.Type, 0)
+		}
+		return machine.RegisterPlace(d.Reg(o), o.Sym.Type, int(o.Sym.Vec))
 	case ptx.ImmOperand:
 		return machine.ArgPlace{Cell: machine.Cell{Slot: d.Const64(uint64(o.Val)), Width: machine.W64}, Bits: 64, Size: 8}
 	case ptx.F32Operand:

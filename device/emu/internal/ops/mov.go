@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
+	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -14,9 +15,11 @@ func buildMov(d *decoder, x *inst) exec {
 		return moveVector(d, dst, src, t)
 	case t == ptx.Pred:
 		return movePred(d, dst, src)
-	case dst.Kind == ptx.VecOperand:
+	case isVector(dst) && isVector(src), t == ptx.B128 && (isVector(dst) || isVector(src)):
+		return repack(d, dst, src, t)
+	case isVector(dst):
 		return unpack(d, dst, src, t)
-	case src.Kind == ptx.VecOperand:
+	case isVector(src):
 		return pack(d, dst, src, t)
 	case machine.WidthOf(t) == machine.W128:
 		to, from := d.Dst(dst, t), d.Src64(src, t)
@@ -81,16 +84,16 @@ func parts(d *decoder, o *ptx.Operand, t ptx.Type, write bool) (cs []machine.Cel
 	return cs, size
 }
 
-// pack builds a mov that packs the elements of a vector into one value, the first element
-// in the lowest bits.
+// isVector reports whether an operand is a vector in braces or a whole vector register.
+func isVector(o *ptx.Operand) bool {
+	return o.Kind == ptx.VecOperand || o.Kind == ptx.RegOperand && o.Sym.Vec > 0 && o.Comp == 0
+}
+
+// pack builds a mov that packs the elements of a vector into one value of up to 64 bits, the
+// first element in the lowest bits.
 func pack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	cs, size := parts(d, src, t, false)
 	to := machine.Cell{Slot: d.Dst(dst, t), Width: machine.WidthOf(t)}
-	if to.Width == machine.W128 {
-		return func(f *frame, m uint32) {
-			machine.EachLane(m, func(l int) { f.R64[to.Slot][l], f.R64[to.Slot+1][l] = cs[0].Get(f, l), cs[1].Get(f, l) })
-		}
-	}
 	mask := uint64(1)<<size - 1
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
@@ -107,15 +110,6 @@ func pack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 func unpack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 	cs, size := parts(d, dst, t, true)
 	from := d.StoreSrc(src, t)
-	if machine.WidthOf(t) == machine.W128 {
-		return func(f *frame, m uint32) {
-			machine.EachLane(m, func(l int) {
-				lo, hi := f.R64[from.Slot][l], f.R64[from.Slot+1][l]
-				cs[0].Set(f, l, lo, 64)
-				cs[1].Set(f, l, hi, 64)
-			})
-		}
-	}
 	mask := uint64(1)<<size - 1
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
@@ -125,4 +119,32 @@ func unpack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
 			}
 		})
 	}
+}
+
+// repack builds a mov between two vectors that have the same number of bits, and a mov that packs
+// or unpacks 128 bits.
+func repack(d *decoder, dst, src *ptx.Operand, t ptx.Type) exec {
+	from, fromBits := halves(d, src, t, false)
+	to, toBits := halves(d, dst, t, true)
+	fromBytes, toBytes := fromBits/8, toBits/8
+	return func(f *frame, m uint32) {
+		machine.EachLane(m, func(l int) {
+			var b [16 + 8]byte
+			for i, c := range from {
+				memory.PutWord(b[i*fromBytes:][:8], c.Get(f, l))
+			}
+			for i, c := range to {
+				c.Set(f, l, memory.Word(b[i*toBytes:][:toBytes]), toBits)
+			}
+		})
+	}
+}
+
+// halves is parts, and it also accepts a 128-bit register, whose parts are its 64-bit halves.
+func halves(d *decoder, o *ptx.Operand, t ptx.Type, write bool) ([]machine.Cell, int) {
+	if isVector(o) {
+		return parts(d, o, t, write)
+	}
+	slot := d.Reg(o)
+	return []machine.Cell{{Slot: slot, Width: machine.W64}, {Slot: slot + 1, Width: machine.W64}}, 64
 }
