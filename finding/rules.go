@@ -46,7 +46,7 @@ var Rules = []Rule{
 		"Read only inputs and workspaces. If the old content is part of the computation, declare the operand as \"inout\"."},
 	{ModuleState, "a variable of the module is read that the kernel also writes",
 		"A variable of the module keeps its content between launches, so a launch can use the results of an earlier one.",
-		"Use a workspace, or name the variable in \"declares\" of the call."},
+		"Use a workspace, or make the variable .visible, so that attest can restore it between launches, and name it in \"declares\" of the call."},
 	{InputWrite, "an input is written",
 		"The kernel writes memory that its call declares as an input. Other kernels that read it see the change.",
 		"Write only outputs and workspaces. If the change is part of the computation, declare the operand as \"inout\"."},

@@ -136,27 +136,39 @@ func TestChecklist24DerivedShapes(t *testing.T) {
 	wants(t, v, record.Correct, "")
 }
 
-// TestChecklist31Rivals wants the record of a rival to name its clock, its version and its error.
+// TestChecklist31Rivals times rivals that differ from the kernel: by their clock, by a coarse type
+// of the output, by a wrong output. The record must show each of them.
 func TestChecklist31Rivals(t *testing.T) {
 	if !beside(t) {
 		t.Skip("no Python")
 	}
 	p := timingPlan(newCard())
-	p.Times.Rivals = []RivalChoice{{Library: "values", Implementation: "first"}}
+	for _, name := range []string{"right", "events", "coarse", "first"} {
+		p.Times.Rivals = append(p.Times.Rivals, RivalChoice{Library: "values", Implementation: name})
+	}
 	perf, err := Time(t.Context(), preset(t, "stage2"), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	one := &perf.Shapes[0]
-	if len(one.Rivals) != 1 {
-		t.Fatalf("no rival: %q", perf.Notes)
+	if len(one.Rivals) != 4 {
+		t.Fatalf("%d rivals: %q", len(one.Rivals), perf.Notes)
 	}
-	if r := one.Rivals[0]; r.Version == "" || r.RMSE <= 0 {
-		t.Errorf("%+v", r)
+	if one.ByHost(one.Names[0]) {
+		t.Errorf("the host's clock timed the kernel: %+v", one.Runs[0].Candidates[0].Method)
 	}
-	for _, c := range one.Runs[0].Candidates {
-		if c.Method.Clock == "" {
-			t.Errorf("%s: no clock is named", c.Name)
+	rmse := map[string]float64{}
+	for _, r := range one.Rivals {
+		rmse[r.Name] = r.RMSE
+		if r.Version != "1.0, nvcc 12.4" {
+			t.Errorf("%s: version %q does not name the compiler", r.Name, r.Version)
 		}
+		if one.ByHost(r.Name) != (r.Name != "values events f16") {
+			t.Errorf("%s: by the host's clock: %v", r.Name, one.ByHost(r.Name))
+		}
+	}
+	right, coarse, wrong := rmse["values right f16"], rmse["values coarse f16"], rmse["values first f16"]
+	if right > 1e-5 || coarse < 0.01 || coarse > 0.03 || wrong < 0.5 || rmse["values events f16"] != right {
+		t.Errorf("errors: %v", rmse)
 	}
 }

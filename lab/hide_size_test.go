@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -159,5 +160,57 @@ func TestChecklist24Grouped(t *testing.T) {
 			_, v := measure(t, s, p)
 			wants(t, v, record.Reject, "correctness red")
 		})
+	}
+}
+
+// TestDerivedShapesVary wants derived shapes that depend on the seed of the plan, the same shapes
+// for the same seed, and the exact edges of the structure for every seed.
+func TestDerivedShapesVary(t *testing.T) {
+	s := preset(t, "stage5")
+	shapes := func(seed uint64) []problem.Shape {
+		p := Quick()
+		p.Seed = seed
+		m, err := newMeasurement(s, p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.close()
+		list := m.p.Defects.Shapes
+		for _, c := range m.p.Cases {
+			list = append(list, c.Shape)
+		}
+		return list
+	}
+	first, second := shapes(1), shapes(2)
+	if !slices.Equal(first, shapes(1)) {
+		t.Error("the same seed gives other shapes")
+	}
+	if slices.Equal(first, second) {
+		t.Error("another seed gives the same shapes")
+	}
+	x := structureOf(s.Kernel)
+	for _, list := range [][]problem.Shape{first, second} {
+		for _, keys := range []int{x.ring + 1, x.tileKV - 1, x.tileKV + 1} {
+			if !slices.ContainsFunc(list, func(s problem.Shape) bool { return s.Skv == keys }) {
+				t.Errorf("no shape has %d keys: %v", keys, list)
+			}
+		}
+	}
+}
+
+// TestEmulatorOfTarget wants the cases on an emulator that the caller names to have a moment that
+// depends on the seed, as on the emulator that the lab opens itself.
+func TestEmulatorOfTarget(t *testing.T) {
+	s := tampered(t, "stage0", "", ".reg .b64 %at; .reg .pred %cp;\nmov.u64 %at, %globaltimer; setp.ge.u64 %cp, %at, 0x100000000; @%cp ret;", "")
+	p := correctnessOnly()
+	dev, err := device.Open("emu:sm_90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Device = dev
+	r, v := measure(t, s, p)
+	wants(t, v, record.Reject, "never written")
+	if got := r.Correctness.Cases[0].Device; got != "emulated sm_90" {
+		t.Errorf("the case ran on %s", got)
 	}
 }

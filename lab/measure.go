@@ -87,12 +87,8 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 	if m.dim = dimension(s); m.dim == 0 {
 		return nil, fmt.Errorf("no head dimension is supported: check what the ABI file requires")
 	}
-	if m.dev == nil {
-		dev, err := emulator(s.Target, emu.Options{Moment: p.Seed})
-		if err != nil {
-			return nil, err
-		}
-		m.dev, m.own = dev, true
+	if err := m.openEmulator(); err != nil {
+		return nil, err
 	}
 	m.r = NewRecord(s, m.dev, p.Build)
 	m.r.Plan, m.r.Seed, m.r.Criteria = p.Name, p.Seed, p.Criteria
@@ -103,6 +99,25 @@ func newMeasurement(s *Subject, p Plan, progress func(Progress)) (*measurement, 
 	m.derive()
 	m.foresee()
 	return m, nil
+}
+
+// openEmulator opens an emulator for the cases if they do not run on a GPU. An emulator that the
+// caller opened is replaced by one of the same target, because the seed of the plan decides what
+// kernels read from %clock, %globaltimer and %smid.
+func (m *measurement) openEmulator() error {
+	target := m.s.Target
+	if m.dev != nil {
+		given, ok := m.dev.(*emu.Device)
+		if !ok {
+			return nil
+		}
+		target = given.Info().Target
+	}
+	dev, err := emulator(target, emu.Options{Moment: m.p.Seed})
+	if err == nil {
+		m.dev, m.own = dev, true
+	}
+	return err
 }
 
 // NewRecord returns a record without measurements of a kernel on a device. It adds the device,

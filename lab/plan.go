@@ -23,15 +23,15 @@ type Plan struct {
 	// the shapes of Defects and to Cases, unless these are empty.
 	Depth Depth
 	// Seed makes unpredictable what a kernel must not know before: inputs of fresh cases and of
-	// timed launches, bytes around buffers, numbers of SMs. Measure draws it if it is 0, and
-	// records it.
+	// timed launches, derived shapes, bytes around buffers, numbers of SMs. Measure draws it if
+	// it is 0, and records it.
 	Seed uint64
 	// Wanted are shapes that the user named. The checkers and the counters run them too, or
 	// smaller ones if the emulator would take too long.
 	Wanted []problem.Shape
 
-	// Device runs the cases and is timed; nil is the emulator of the subject's target.
-	// Checkers and counters always use the emulator.
+	// Device runs the cases and is timed; nil is the emulator of the subject's target. Of an
+	// emulator only the target is used. Checkers and counters always use the emulator.
 	Device device.Device `json:"-"`
 	Sensor device.Sensor `json:"-"` // read around timed batches, if there is one
 

@@ -49,12 +49,12 @@ type deriver struct {
 }
 
 // newDeriver returns a deriver for the subject of a measurement. Its random numbers depend on
-// the kernel's identity. A kernel therefore gets the same shapes every time, but its author
-// cannot choose the kernel to suit the shapes: each change of the text changes them.
+// the seed of the plan and on the kernel's identity. An author therefore cannot compute the
+// shapes, and the recorded seed gives the same shapes again.
 func newDeriver(m *measurement) *deriver {
 	h := fnv.New64a()
 	h.Write([]byte(m.s.Identity()))
-	return &deriver{structureOf(m.s.Kernel), m, rand.New(rand.NewPCG(h.Sum64(), 1))}
+	return &deriver{structureOf(m.s.Kernel), m, rand.New(rand.NewPCG(h.Sum64(), m.p.Seed))}
 }
 
 // derive adds the shapes that the user wants and the shapes of the plan's depth to the plan. A

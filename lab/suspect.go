@@ -23,14 +23,28 @@ func suspects(s *Subject) []finding.Finding {
 		return nil // the devices report it
 	}
 	var list finding.List
+	state := &moduleState{declared: declaredState(s), written: map[string]bool{}}
 	for _, f := range m.Funcs() {
-		t := newTrace(s, f)
+		t := newTrace(s, f, state)
 		t.follow()
 		for _, one := range t.found() {
 			list.Add(one)
 		}
 	}
+	for _, f := range state.reads {
+		if state.written[f.Var] {
+			list.Add(f)
+		}
+	}
 	return list.All()
+}
+
+// moduleState holds the uses of the variables of a module by all its functions: what one launch
+// writes, another can read.
+type moduleState struct {
+	declared map[string]bool
+	reads    []finding.Finding // they count if the kernel also writes the variable
+	written  map[string]bool
 }
 
 // memoryUse is what a kernel does with a piece of memory that an address points to.
@@ -51,16 +65,17 @@ func readable(o *kernel.Operand) bool { return o.Role != kernel.Output || o.Init
 
 // trace follows addresses through the registers of a function.
 type trace struct {
-	s    *Subject
-	f    *ptx.Func
-	uses []memoryUse
+	s     *Subject
+	f     *ptx.Func
+	state *moduleState
+	uses  []memoryUse
 	// points holds, by symbol of a register or a parameter, the set of uses that it may point to.
 	points map[*ptx.Symbol]uint64
 	insts  []isa.Bound
 }
 
-func newTrace(s *Subject, f *ptx.Func) *trace {
-	t := &trace{s: s, f: f, points: map[*ptx.Symbol]uint64{}}
+func newTrace(s *Subject, f *ptx.Func, state *moduleState) *trace {
+	t := &trace{s: s, f: f, state: state, points: map[*ptx.Symbol]uint64{}}
 	for _, l := range s.Launches {
 		if l.Entry != f.Sym.Name {
 			continue
@@ -155,10 +170,8 @@ func (t *trace) mark(o *ptx.Operand, set uint64) (changed bool) {
 	return true
 }
 
-// found returns the findings of the function.
+// found returns the findings of the function, and adds its uses of variables to the state.
 func (t *trace) found() (list []finding.Finding) {
-	var reads []finding.Finding // of variables, which count if the kernel also writes them
-	written := map[string]bool{}
 	for i := range t.insts {
 		in := &t.insts[i]
 		list = append(list, t.special(in)...)
@@ -175,21 +188,16 @@ func (t *trace) found() (list []finding.Finding) {
 			switch {
 			case u.operand == nil:
 				if stores {
-					written[u.variable] = true
+					t.state.written[u.variable] = true
 				}
-				if loads && !slices.Contains(t.s.Declares, u.variable) {
-					reads = append(reads, suspicion(finding.ModuleState, in, u.name()))
+				if loads && !t.state.declared[u.variable] {
+					t.state.reads = append(t.state.reads, suspicion(finding.ModuleState, in, u.name()))
 				}
 			case loads && !readable(u.operand):
 				list = append(list, suspicion(finding.OutputRead, in, u.name()))
 			case stores && only:
 				list = append(list, suspicion(finding.InputWrite, in, u.name()))
 			}
-		}
-	}
-	for _, f := range reads {
-		if written[f.Var] {
-			list = append(list, f)
 		}
 	}
 	return list

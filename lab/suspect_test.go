@@ -45,7 +45,9 @@ func TestSuspects(t *testing.T) {
 		{"an input is written", "st.global.u32 [%rd1], 1;", finding.InputWrite, nil},
 		{"a variable is written and read", "st.global.u32 [kept], 1;\nmov.u64 %rd3, kept;\nld.global.u32 %r1, [%rd3+4];", finding.ModuleState, nil},
 		{"a variable is counted in", "atom.global.add.u32 %r1, [kept], 1;", finding.ModuleState, nil},
-		{"a declared variable", "atom.global.add.u32 %r1, [kept], 1;", "", func(k *kernel.Kernel) { k.Declares = []string{"kept"} }},
+		{"a declared variable", "atom.global.add.u32 %r1, [seen], 1;", "", func(k *kernel.Kernel) { k.Declares = []string{"seen"} }},
+		{"a declared variable that cannot be restored", "atom.global.add.u32 %r1, [kept], 1;", finding.ModuleState, func(k *kernel.Kernel) { k.Declares = []string{"kept"} }},
+		{"a declared variable of the function", ".global .b32 own;\natom.global.add.u32 %r1, [own], 1;", finding.ModuleState, func(k *kernel.Kernel) { k.Declares = []string{"own"} }},
 		{"a table", "ld.global.u32 %r1, [kept];", "", nil},
 		{"the number of the SM", "mov.u32 %r1, %smid;", finding.LaunchDependent, nil},
 		{"the time", "mov.u64 %rd3, %globaltimer;", finding.LaunchDependent, nil},
@@ -57,7 +59,7 @@ func TestSuspects(t *testing.T) {
 			k := &kernel.Kernel{
 				Op: "attention", Operands: []kernel.Operand{{Name: "q", Role: kernel.Input}, {Name: "o", Role: kernel.Output}},
 				Launches: []kernel.Launch{{Entry: "k", Args: []kernel.Arg{{Pointer: "q"}, {Pointer: "o"}}}},
-				PTX: ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 4 .b32 kept[4];\n" +
+				PTX: ".version 8.0\n.target sm_80\n.address_size 64\n.global .align 4 .b32 kept[4];\n.visible .global .align 4 .b32 seen[4];\n" +
 					".visible .entry k(.param .u64 q, .param .u64 o)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<5>;\n.shared .align 16 .b8 s[16];\n" +
 					"ld.param.u64 %rd1, [q];\nld.param.u64 %rd2, [o];\n" + c.body + "\nret;\n}\n",
 			}

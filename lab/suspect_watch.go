@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
@@ -16,6 +15,7 @@ import (
 // variables that a launch writes, and writes of inputs.
 type suspectWatch struct {
 	s        *Subject
+	declared map[string]bool            // variables that may keep state
 	operands map[uint64]*kernel.Operand // by the address of the allocation
 
 	mu      sync.Mutex
@@ -35,7 +35,7 @@ type suspectAccess struct {
 
 // newSuspectWatch returns an observer. expect must be called before the first launch.
 func newSuspectWatch(s *Subject) *suspectWatch {
-	return &suspectWatch{s: s, seen: map[suspectAccess]bool{}, reads: map[string]finding.Finding{}, written: map[string]bool{}}
+	return &suspectWatch{s: s, declared: declaredState(s), seen: map[suspectAccess]bool{}, reads: map[string]finding.Finding{}, written: map[string]bool{}}
 }
 
 // expect tells the observer where the operands are.
@@ -112,7 +112,7 @@ func (w *suspectWatch) judge(in *isa.Bound, a *observe.Access) {
 		return
 	}
 	name := a.Alloc.Name
-	if name == "" || slices.Contains(w.s.Declares, name) {
+	if name == "" || w.declared[name] {
 		return
 	}
 	w.written[name] = w.written[name] || writes

@@ -41,7 +41,8 @@
 //	               meet all of them. A condition is an expression, or
 //	               {"holds": expression, "why": a sentence for the user}
 //	"declares"     special registers, such as "%smid", and module variables that differ
-//	               between launches and that the kernel reads on purpose
+//	               between launches and that the kernel reads on purpose. Such a
+//	               variable must be .visible: attest restores it between launches
 //
 // "entry", "format", "params", "grid" and "block" are required.
 //

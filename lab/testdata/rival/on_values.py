@@ -1,4 +1,4 @@
-"""A library for tests, which wants to be given files: its attention is V, or right."""
+"""A library for tests, which wants to be given files: its attention is V, right, or rounded."""
 
 import array
 import math
@@ -7,8 +7,8 @@ import os
 
 class Library:
     def hello(self):
-        kinds = [{"name": name, "dtypes": ["f16"]} for name in ("first", "second", "right")]
-        return {"versions": {"values": "1.0"}, "device": "no card", "uuid": "GPU-0", "implementations": kinds}
+        kinds = [{"name": name, "dtypes": ["f16"]} for name in ("first", "second", "right", "events", "coarse")]
+        return {"versions": {"values": "1.0, nvcc 12.4"}, "device": "no card", "uuid": "GPU-0", "implementations": kinds}
 
     def prepare(self, request):
         return Case(request)
@@ -18,8 +18,13 @@ class Case:
     def __init__(self, request):
         with open(request["inputs"]["v"], "rb") as f:
             self.values = f.read()
-        if request["implementation"] == "right":
-            self.values = attention(request).tobytes()
+        kind = request["implementation"]
+        self.clock = "events" if kind == "events" else "host"
+        if kind in ("right", "events", "coarse"):
+            values = attention(request)
+            if kind == "coarse":  # an output type with steps of 1/16
+                values = array.array("f", (round(16 * x) / 16 for x in values))
+            self.values = values.tobytes()
         self.note = "given " + os.path.dirname(request["inputs"]["v"])
 
     def set_bytes(self):
@@ -29,7 +34,7 @@ class Case:
         pass
 
     def run(self, n, mode, cache):
-        return {"micros": [200.0 + i % 3 for i in range(n)], "launches": 4, "sets": 1, "clock": "host"}
+        return {"micros": [200.0 + i % 3 for i in range(n)], "launches": 4, "sets": 1, "clock": self.clock}
 
     def output(self, path):
         with open(path, "wb") as f:
