@@ -3,18 +3,15 @@ package check
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/finding"
-	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // barriers finds barriers that not all of the threads reach that they count.
 type barriers struct {
-	l *launch
-	// bare are the instructions that end threads and stand alone in their basic block: the
-	// targets of early returns.
-	bare   map[int]bool
+	l      *launch
 	rounds *rounds
 }
 
@@ -34,44 +31,22 @@ func init() {
 	}}, start: newBarriers})
 }
 
-const alignedRule = "bar.sync is .aligned: all threads of a warp execute the same one, and all threads that the barrier counts reach it"
+const (
+	barrierRule = "a barrier without a count waits for all threads of the block"
+	alignedRule = "bar.sync is .aligned: all threads of a warp execute the same one, and all threads that the barrier counts reach it"
+)
 
 func newBarriers(l *launch) part {
-	b := &barriers{l: l, bare: map[int]bool{}}
-	found := false
-	for id := range l.Program {
-		in := &l.Program[id]
-		found = found || isAlignedBarrier(in.Op.Text)
-		b.bare[id] = isEnd(in) && (id == 0 || in.Func != l.Program[id-1].Func || labelled(in))
-	}
-	if !found {
+	if !slices.ContainsFunc(l.Program, func(in observe.Inst) bool { return isBlockBarrier(in.Op.Text) }) {
 		return nil
 	}
-	b.rounds = newRounds(l)
-	return b
+	return &barriers{l: l, rounds: newRounds(l)}
 }
 
 func isEnd(in *observe.Inst) bool { return in.Op.Name == "ret" || in.Op.Name == "exit" }
 
-// labelled reports whether a label stands before an instruction.
-func labelled(in *observe.Inst) bool {
-	label := false
-	for _, s := range in.Func.Body {
-		switch s := s.(type) {
-		case *ptx.Label:
-			label = true
-		case *ptx.Inst:
-			if s == in.Inst {
-				return label
-			}
-			label = false
-		}
-	}
-	return false
-}
-
 func (b *barriers) wants(in *observe.Inst) bool {
-	return isAlignedBarrier(in.Op.Text) || isEnd(in) || b.rounds.counts[in.ID] != nil
+	return isBlockBarrier(in.Op.Text) || isEnd(in) || b.rounds.counts[in.ID] != nil
 }
 
 func (b *barriers) cluster(c *cluster) any {
@@ -79,6 +54,7 @@ func (b *barriers) cluster(c *cluster) any {
 	for _, blk := range c.Blocks {
 		w.ends = append(w.ends, make([][]ending, (blk.Threads+31)/32))
 		w.rounds = append(w.rounds, make([][][32]uint32, (blk.Threads+31)/32))
+		w.worked = append(w.worked, make([]uint32, (blk.Threads+31)/32))
 	}
 	return w
 }
@@ -91,32 +67,38 @@ type barrierWatch struct {
 	ends [][][]ending          // by rank and warp: lanes that have ended
 	// rounds is the number of rounds that each lane has completed, by rank, warp and loop.
 	rounds [][][][32]uint32
+	worked [][]uint32 // by rank and warp: the lanes that have accessed global or shared memory
 }
 
 type warpBar struct{ rank, warp, bar int }
 
 type arrival struct {
-	id     int
-	lanes  uint32
-	all    bool // the barrier counts all threads of the block
-	serial int  // number of findings of the cluster so far: later findings may follow from this one
+	id      int
+	lanes   uint32
+	all     bool // the barrier counts all threads of the block
+	aligned bool // the lanes of a warp must reach the barrier together
+	serial  int  // number of findings of the cluster so far: later findings may follow from this one
 }
 
 type ending struct {
 	id    int
 	lanes uint32
+	early bool // the lanes returned before they accessed memory
 }
+
+// access records which lanes have worked.
+func (b *barrierWatch) access(a *observe.Access) { b.worked[a.Rank][a.Warp] |= a.Mask }
 
 func (b *barrierWatch) step(s *observe.Step) {
 	if loops := b.p.rounds.counts[s.ID]; loops != nil {
 		b.count(s, loops)
-		if !isAlignedBarrier(s.Op.Text) && !isEnd(s.Inst) {
+		if !isBlockBarrier(s.Op.Text) && !isEnd(s.Inst) {
 			return
 		}
 	}
 	if isEnd(s.Inst) {
 		if s.Depth() == 0 {
-			b.ends[s.Rank][s.Warp] = append(b.ends[s.Rank][s.Warp], ending{s.ID, s.Mask})
+			b.end(s)
 		}
 		return
 	}
@@ -127,20 +109,34 @@ func (b *barrierWatch) step(s *observe.Step) {
 		for m &= m - 1; m != 0 && s.Value(bar, bits.TrailingZeros32(m)) == v; m &= m - 1 {
 			lanes |= m & -m
 		}
-		b.arrive(warpBar{s.Rank, s.Warp, int(v)}, arrival{s.ID, lanes, all, b.serial})
+		b.arrive(warpBar{s.Rank, s.Warp, int(v)}, arrival{s.ID, lanes, all, isAlignedBarrier(s.Op.Text), b.serial})
+	}
+}
+
+// end records lanes that end.
+func (b *barrierWatch) end(s *observe.Step) {
+	ends := &b.ends[s.Rank][s.Warp]
+	idle := s.Mask &^ b.worked[s.Rank][s.Warp]
+	if s.Op.Name != "ret" {
+		idle = 0
+	}
+	for _, e := range []ending{{s.ID, idle, true}, {s.ID, s.Mask &^ idle, false}} {
+		if e.lanes != 0 {
+			*ends = append(*ends, e)
+		}
 	}
 }
 
 func (b *barrierWatch) arrive(at warpBar, a arrival) {
 	as := b.at[at]
 	if n := len(as); n > 0 && as[n-1].id == a.id {
-		if !b.inRound(at, &as[n-1], &a) {
+		if a.aligned && !b.inRound(at, &as[n-1], &a) {
 			b.reportRounds(at, &as[n-1], &a)
 		}
 		as[n-1].lanes |= a.lanes
 		return
 	}
-	if !b.inRound(at, &a, &a) {
+	if a.aligned && !b.inRound(at, &a, &a) {
 		b.reportRounds(at, &a, &a)
 	}
 	b.at[at] = append(as, a)
@@ -160,7 +156,7 @@ func (b *barrierWatch) open(o *observe.Opening) {
 		}
 		for i := 1; i < len(as); i++ {
 			// A warp may arrive and then wait at the same barrier, where it counts twice.
-			if (as[0].lanes^as[i].lanes)&^b.ended(o.Rank, warp) != 0 {
+			if as[0].aligned && as[i].aligned && (as[0].lanes^as[i].lanes)&^b.ended(o.Rank, warp) != 0 {
 				b.reportParted(o.Rank, warp, &as[0], &as[i])
 				break
 			}
@@ -217,8 +213,8 @@ func (b *barrierWatch) reportRounds(at warpBar, x, y *arrival) {
 	})
 }
 
-// reportAbsent reports lanes of a warp that ended without reaching a barrier that counts them. It is a
-// warning for threads that return early because they have no work: many kernels rely on that.
+// reportAbsent reports lanes of a warp that ended without reaching a barrier that counts them. It
+// is a warning for threads that return early because they have no work: many kernels rely on that.
 func (b *barrierWatch) reportAbsent(rank, warp, came int, as *arrival) {
 	for _, e := range b.ends[rank][warp] {
 		a, other := b.cluster.at(as.id, rank, came, 0), b.cluster.at(e.id, rank, warp, e.lanes)
@@ -229,9 +225,12 @@ func (b *barrierWatch) reportAbsent(rank, warp, came int, as *arrival) {
 			Kind: BarrierDivergence, Severity: finding.Error, Place: a, Other: &other,
 			Message: fmt.Sprintf("the barrier counts all threads of the block; %s of warp %d ended without reaching it", finding.Lanes(e.lanes), warp),
 		}
-		if b.p.bare[e.id] {
+		if !as.aligned {
+			d.Why, d.Fix = barrierRule, "let all threads reach the barrier before they end, or give it the number of threads that take part"
+		}
+		if e.early {
 			d.Severity = finding.Warning
-			d.Why = alignedRule + "; a GPU does not wait for threads that have returned, but the rules do not promise it"
+			d.Why = barrierRule + "; a GPU does not wait for threads that have returned, but PTX does not promise it"
 			d.Fix = "let all threads reach the barrier before they return"
 		}
 		b.reportAs(as.serial, d)

@@ -144,11 +144,14 @@ func (c *cluster) deadlock(dead *device.Deadlock) {
 	})
 }
 
-// isAlignedBarrier reports whether an opcode is a barrier of the block that a warp
-// reaches as one.
+// isBlockBarrier reports whether an opcode is a barrier of the block.
+func isBlockBarrier(op string) bool {
+	return strings.HasPrefix(op, "bar.") && !strings.HasPrefix(op, "bar.warp") ||
+		strings.HasPrefix(op, "barrier.") && !strings.HasPrefix(op, "barrier.cluster")
+}
+
+// isAlignedBarrier reports whether an opcode is a barrier of the block that all lanes of a warp
+// must reach together.
 func isAlignedBarrier(op string) bool {
-	if strings.HasPrefix(op, "bar.") {
-		return !strings.HasPrefix(op, "bar.warp")
-	}
-	return strings.HasPrefix(op, "barrier.") && strings.Contains(op, ".aligned") && !strings.HasPrefix(op, "barrier.cluster")
+	return isBlockBarrier(op) && (strings.HasPrefix(op, "bar.") || strings.Contains(op, ".aligned"))
 }

@@ -34,6 +34,7 @@ var (
 var consequences = map[finding.Kind][]finding.Kind{
 	check.AsyncRace:         {check.AsyncLeak, check.MbarrierMisuse, check.Deadlock},
 	check.MbarrierMisuse:    {check.Deadlock, check.SharedRace},
+	check.SharedRace:        {check.BarrierDivergence},
 	check.BarrierDivergence: {check.SharedRace, check.UninitShared},
 	check.OOBGlobal:         {check.OOBGlobal, check.GlobalRace},
 	check.OOBShared:         {check.OOBShared},

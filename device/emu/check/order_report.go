@@ -76,7 +76,9 @@ func (c *orderWatch) sameStore(lanes uint32) {
 	same := ok
 	for m := lanes &^ c.cur.lanes; m != 0 && same; m &= m - 1 {
 		l := bits.TrailingZeros32(m)
-		if a.Mask>>l&1 != 0 && a.Offsets[l] == a.Offsets[me] {
+		// stmatrix announces the eight rows of a matrix one by one before it writes them.
+		together := a.Mask>>l&1 != 0 || in.Op.Name == "stmatrix" && l/8 == me/8 && l < me
+		if together && a.Offsets[l] == a.Offsets[me] {
 			theirs, ok := a.Stored(in, l)
 			same = ok && bytes.Equal(mine, theirs)
 		} else {

@@ -19,7 +19,7 @@ type State interface {
 	Frame() uint64
 	// Top returns where the stack of a lane ends.
 	Top(lane int) uint64
-	// Stored returns the bytes that the st of a lane is about to write.
+	// Stored returns the bytes that the st or stmatrix of a lane is about to write.
 	Stored(in *Inst, lane, size int) (data []byte, ok bool)
 	// Word returns what the st of a lane is about to write if that is one register of up
 	// to 32 bits and offsets belong to that store.
@@ -86,10 +86,10 @@ type Access struct {
 	State State
 }
 
-// Stored returns the bytes that the st of a lane is about to write. ok is false for
-// other instructions.
+// Stored returns the bytes that the st or stmatrix of a lane is about to write. ok is false
+// for other instructions.
 func (a *Access) Stored(in *Inst, lane int) (data []byte, ok bool) {
-	if in.Op.Name != "st" || !a.Write || a.Size > 64 {
+	if in.Op.Name != "st" && in.Op.Name != "stmatrix" || !a.Write || a.Size > 64 {
 		return nil, false
 	}
 	return a.State.Stored(in, lane, a.Size)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
@@ -90,8 +91,11 @@ func (s *state) base(o *ptx.Operand, lane int) uint64 {
 	return addr
 }
 
-// Stored returns the bytes that a lane is about to write with st.
+// Stored returns the bytes that a lane is about to write with st or stmatrix.
 func (s *state) Stored(in *observe.Inst, lane, size int) (data []byte, ok bool) {
+	if in.Op.Name == "stmatrix" {
+		return s.storedRow(in, lane)
+	}
 	t := in.Type("b")
 	for _, e := range Elements(in.Arg("b")) {
 		var b [8]byte
@@ -107,6 +111,26 @@ func (s *state) Stored(in *observe.Inst, lane, size int) (data []byte, ok bool) 
 		data = append(data, b[:n]...)
 	}
 	return data, len(data) == size
+}
+
+// storedRow returns the row of an 8×8 matrix of 16-bit elements that stmatrix is about to write to
+// the address of a lane. The elements of the row come from several lanes.
+func (s *state) storedRow(in *observe.Inst, lane int) (data []byte, ok bool) {
+	regs := Elements(in.Arg("r"))
+	if lane/8 >= len(regs) || !in.Op.Has("b16") {
+		return nil, false
+	}
+	reg, trans := regs[lane/8], in.Op.Has("trans")
+	data = make([]byte, 16)
+	for l := range 32 {
+		v := uint32(s.Value(reg, l))
+		for i := range 2 {
+			if at := layout.LdMatrix(l, i, trans); at.Row == lane%8 {
+				binary.LittleEndian.PutUint16(data[2*at.Col:], uint16(v>>(16*i)))
+			}
+		}
+	}
+	return data, true
 }
 
 // Word returns the value that a lane is about to write with st. ok is false unless the
