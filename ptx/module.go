@@ -131,7 +131,12 @@ type Var struct {
 // Unsized is the length of a dimension written "[]".
 const Unsized = -1
 
-// Size returns the number of bytes of the variable, or 0 if it has no size of its own.
+// MaxSize is the largest size of a variable that [Var.Size] returns. It is more than any device
+// has, and sums of such sizes do not overflow.
+const MaxSize = 1 << 40
+
+// Size returns the number of bytes of the variable, or 0 if it has no size of its own. A
+// variable that is larger than MaxSize has MaxSize bytes.
 func (v *Var) Size() int64 {
 	n := int64(v.Type.Bytes())
 	if v.Vec > 0 {
@@ -143,6 +148,10 @@ func (v *Var) Size() int64 {
 			if i == 0 && v.Init != nil && v.Init.Kind == VecOperand {
 				d = int64(len(v.Init.Elems))
 			}
+		}
+		if d > MaxSize/max(n, 1) {
+			n = MaxSize // a later dimension may still be 0
+			continue
 		}
 		n *= d
 	}

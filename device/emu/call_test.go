@@ -434,13 +434,13 @@ func TestSharedOfKernels(t *testing.T) {
 	add.u32 r, r, %r2;
 	ret;
 }
-` + kernel("other", "200000") + kernel("k", "20")
+` + kernel("other", "48000") + kernel("k", "20")
 	d := deviceFor(t, ptx.SM90a, Options{})
 	b, err := d.Alloc(12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := device.Launch{Shared: 150000, Params: []device.Param{device.Ptr(b)}}
+	l := device.Launch{Shared: 200000, Params: []device.Param{device.Ptr(b)}}
 	if err := launchText(t, d, text, l); err != nil {
 		t.Fatal(err)
 	}

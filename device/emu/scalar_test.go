@@ -177,11 +177,11 @@ func TestGuards(t *testing.T) {
 func TestWidths(t *testing.T) {
 	d := deviceFor(t, ptx.SM90a, Options{})
 	for inst, want := range map[string]string{
-		"add.u32 %rd1, %r1, %r2;":                    "register %rd1 has type .b64: the instruction needs a register of 32 bits here",
-		"add.u64 %rd1, %r1, %rd2;":                   "register %r1 has type .b32",
-		"fma.rn.f16 %h1, %h2, %r1, %h3;":             "register %r1 has type .b32",
-		"selp.b64 %rd1, %rd2, %r1, %p1;":             "register %r1 has type .b32",
-		"set.eq.u32.u32 %h1, %r1, %r2;":              "register %h1 has type .b16",
+		"add.u32 %rd1, %r1, %r2;":                    "%rd1 is .b64; the operand is .u32",
+		"add.u64 %rd1, %r1, %rd2;":                   "%r1 is .b32; the operand is .u64",
+		"fma.rn.f16 %h1, %h2, %r1, %h3;":             "%r1 is .b32; the operand is .f16",
+		"selp.b64 %rd1, %rd2, %r1, %p1;":             "%r1 is .b32; the operand is .b64",
+		"set.eq.u32.u32 %h1, %r1, %r2;":              "%h1 is .b16; the operand is .u32",
 		"cvt.u32.u64 %rd1, %rd2;":                    "",
 		"cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2;": "",
 	} {

@@ -21,6 +21,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/internal/version"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
 // Runner runs the launches of a file under one or several schedules. Its exported fields are
@@ -67,7 +68,13 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env, path string) error {
 		return err
 	}
 	report, err := x.all(ctx)
-	if err != nil {
+	var invalid *verify.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		x.file.Add(invalid.Findings...)
+		x.file.Print(x.env)
+		return cli.Exit(cli.Misuse)
+	case err != nil:
 		return err
 	}
 	if x.env.JSON {

@@ -9,10 +9,9 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// barriers checks the barriers of a function: their numbers and thread counts, and whether
-// all lanes of a warp reach the barriers that need all of them.
-func (k *checker) barriers(c *code, live *liveness) {
-	var gathers []int // statements that need all lanes
+// barriers checks the numbers and thread counts of the barriers of a function. It returns the
+// statements that need all lanes of a warp.
+func (k *checker) barriers(c *code) (gathers []int) {
 	for i := range c.at {
 		in := c.at[i].in
 		if in == nil {
@@ -25,9 +24,7 @@ func (k *checker) barriers(c *code, live *liveness) {
 			gathers = append(gathers, i)
 		}
 	}
-	if len(gathers) > 0 && live.complete {
-		k.convergence(c, c.uniformity(live), gathers)
-	}
+	return gathers
 }
 
 // isBlockBarrier reports whether the instruction is a bar.sync, bar.arrive or bar.red of
@@ -141,14 +138,14 @@ func (k *checker) blockBarrier(c *code, stmt int) {
 		return
 	}
 	id, count := int64(anyNumber), int64(anyNumber)
-	if v, ok := c.consts.of(idArg); ok {
+	if v, ok := k.number(c, idArg); ok {
 		if id = v; v < 0 || v > 15 {
 			k.errorf(stmt, idArg.Pos, "bad-barrier", "%s: barrier %d does not exist; a block has 0 to 15", d.in.Op.Text, v)
 			return
 		}
 	}
 	if countArg != nil {
-		if v, ok := c.consts.of(countArg); ok {
+		if v, ok := k.number(c, countArg); ok {
 			if count = v; v < 0 || v%32 != 0 {
 				k.errorf(stmt, countArg.Pos, "bad-barrier", "%s: %d threads are not a multiple of 32, the size of a warp", d.in.Op.Text, v)
 				return
@@ -156,6 +153,15 @@ func (k *checker) blockBarrier(c *code, stmt int) {
 		}
 	}
 	k.bars.note(k, stmt, id, count)
+}
+
+// number returns the constant value of an operand of a barrier. The assembler does not look
+// for the constants in registers, so neither does a check for what it refuses.
+func (k *checker) number(c *code, o *ptx.Operand) (int64, bool) {
+	if k.errorsOnly && o.Kind != ptx.ImmOperand {
+		return 0, false
+	}
+	return c.consts.of(o)
 }
 
 // param returns the operand for the form's parameter of the given name, or nil.

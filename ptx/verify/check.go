@@ -10,21 +10,31 @@ import (
 
 // Check reports everything that is wrong with a module, in the order of its text.
 func Check(m *ptx.Module) []finding.Finding {
+	k := newChecker(m)
+	k.module()
+	k.pairBarriers()
+	finding.Sort(k.found)
+	return k.found
+}
+
+func newChecker(m *ptx.Module) *checker {
 	k := &checker{m: m, dec: newDecoder(), files: map[int]string{}}
 	for _, it := range m.Items {
 		if f, ok := it.(*ptx.File); ok {
 			k.files[f.Index] = f.Name
 		}
 	}
+	return k
+}
+
+// module checks the header, the variables and the functions.
+func (k *checker) module() {
 	k.header()
 	k.moduleNames()
 	k.variables()
-	for _, f := range m.Funcs() {
+	for _, f := range k.m.Funcs() {
 		k.function(f)
 	}
-	k.pairBarriers()
-	finding.Sort(k.found)
-	return k.found
 }
 
 // checker collects findings. fn and locs belong to the function that is being checked.
@@ -34,6 +44,9 @@ type checker struct {
 	found []finding.Finding
 	files map[int]string
 	bars  barrierUse
+	// errorsOnly skips the analyses that lead only to warnings, and the search for registers
+	// that nothing has written.
+	errorsOnly bool
 
 	fn   *ptx.Func
 	locs []int32 // by statement: the .loc in force, -1 for none; nil until needed
@@ -47,12 +60,18 @@ func (k *checker) function(f *ptx.Func) {
 	})
 	k.names(c)
 	k.calls(c)
-	k.flow(c)
-	live := c.live()
-	k.uninitialised(c, live)
 	k.targets(c)
-	k.barriers(c, live)
-	k.async(c)
+	k.locals()
+	gathers := k.barriers(c)
+	if !k.errorsOnly {
+		k.flow(c)
+		live := c.live()
+		k.uninitialised(c, live)
+		if len(gathers) > 0 && live.complete {
+			k.convergence(c, c.uniformity(live), gathers)
+		}
+		k.async(c)
+	}
 	if f.Entry {
 		k.limits(c)
 	}

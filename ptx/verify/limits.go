@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"math"
+
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -14,6 +16,9 @@ const (
 	maxRegisters    = 255
 	portableCluster = 8
 	largestCluster  = 16
+	maxShared       = 227 << 10 // static and dynamic, on any target
+	maxLocal        = 512 << 10 // of a thread
+	maxAlign        = 1 << 20
 )
 
 // limits checks what an entry asks of a launch.
@@ -28,12 +33,54 @@ func (k *checker) limits(c *code) {
 	k.setmaxnreg(c)
 }
 
-// variables reports module variables that have no size.
+// variables reports module variables that have no size or are too large.
 func (k *checker) variables() {
 	for _, v := range k.m.Vars() {
+		k.storage(-1, v)
 		if unsized(v) && v.Linkage != ptx.Extern && v.Init == nil {
 			k.errorf(-1, v.Pos, "bad-variable", "%s has no size: give it one, an initialiser, or .extern", v.Sym.Name)
 		}
+	}
+}
+
+// storage reports a variable that is larger than its state space, or aligned more strictly.
+func (k *checker) storage(stmt int, v *ptx.Var) {
+	switch n := v.Size(); {
+	case n >= ptx.MaxSize:
+		k.errorf(stmt, v.Pos, "bad-variable", "%s is larger than the memory of any device", v.Sym.Name)
+	case v.Space == ptx.Shared && n > maxShared:
+		k.errorf(stmt, v.Pos, "shared-too-large", "%s has %d bytes; a block has at most %d bytes of shared memory", v.Sym.Name, n, maxShared)
+	case v.Alignment() > maxAlign:
+		k.errorf(stmt, v.Pos, "bad-variable", "%s is aligned to %d bytes; the largest alignment is %d", v.Sym.Name, v.Alignment(), maxAlign)
+	}
+}
+
+// locals reports variables of a function that are too large, each and together. Parameters of
+// functions and of calls lie in the local memory of the thread, too.
+func (k *checker) locals() {
+	f := k.fn
+	var end int64
+	place := func(stmt int, v *ptx.Var) {
+		k.storage(stmt, v)
+		if v.Space == ptx.Local || v.Space == ptx.Param {
+			end = align(end, int64(v.Alignment())) + v.Size()
+		}
+	}
+	if !f.Entry {
+		for _, v := range f.Params {
+			place(-1, v)
+		}
+		for _, v := range f.Returns {
+			place(-1, v)
+		}
+	}
+	for i, s := range f.Body {
+		if v, ok := s.(*ptx.Var); ok {
+			place(i, v)
+		}
+	}
+	if end > maxLocal {
+		k.errorf(-1, f.Pos, "local-too-large", "%s has %d bytes of local variables and parameters of calls; a thread has at most %d", f.Sym.Name, end, maxLocal)
 	}
 }
 
@@ -44,6 +91,7 @@ func (k *checker) parameters() {
 		if unsized(p) {
 			k.errorf(-1, p.Pos, "bad-variable", "parameter %s of an .entry has no size", p.Sym.Name)
 		}
+		k.storage(-1, p)
 		end = align(end, int64(p.Alignment())) + p.Size()
 	}
 	large := k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 8, Minor: 1})
@@ -92,16 +140,22 @@ func (k *checker) bounds(s finding.Severity, d *ptx.Directive, format string, ar
 	k.warnf(-1, d.Pos, "bad-launch-bounds", format, args...)
 }
 
-// product returns the product of a directive's dimensions, or 0 if d is nil.
+// product returns the product of a directive's dimensions, or 0 if d is nil. A dimension that
+// is negative or has more than 31 bits gives the largest number.
 func product(d *ptx.Directive) int64 {
 	if d == nil {
 		return 0
 	}
 	n := int64(1)
 	for i := range d.Args {
-		if d.Args[i].Kind == ptx.ImmOperand {
-			n *= d.Args[i].Val
+		if d.Args[i].Kind != ptx.ImmOperand {
+			continue
 		}
+		v := d.Args[i].Val
+		if v < 0 || v > math.MaxInt32 || n > math.MaxInt32 {
+			return math.MaxInt64
+		}
+		n *= v
 	}
 	return n
 }

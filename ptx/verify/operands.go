@@ -215,7 +215,8 @@ func (d *decoder) name(in *ptx.Inst, o *ptx.Operand, t ptx.Type) {
 	if o.Sym.Kind == ptx.UndefinedSymbol {
 		return // reported as undefined
 	}
-	takes := in.Op.Name == "mov" || in.Op.Name == "cvta" && !in.Op.Has("to") || in.Op.Name == "isspacep"
+	takes := in.Op.Name == "mov" || in.Op.Name == "cvta" && !in.Op.Has("to") || in.Op.Name == "isspacep" ||
+		in.Op.Name == "mapa" && in.Op.Has("shared::cluster")
 	switch {
 	case !takes:
 		d.errorf(in, o, "bad-operand", "%s is a %s; move its address into a register first", o.Sym.Name, o.Sym.Kind)

@@ -9,9 +9,12 @@ import (
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
-// Load parses and decodes a module, and places its variables.
+// Load parses, verifies and decodes a module, and places its variables. The error is a
+// *verify.Invalid for a module that NVIDIA's assembler refuses: the machine relies on operands
+// that have the types of their instructions.
 func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared bool) (*machine.Program, error) {
 	m, err := parse.Parse(name, text)
 	if err != nil {
@@ -19,6 +22,9 @@ func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared 
 	}
 	if !target.Runs(m.Target) {
 		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, target)
+	}
+	if err := verify.Valid(name, m); err != nil {
+		return nil, err
 	}
 	p := &machine.Program{
 		File: name, Module: m, Target: target,

@@ -93,7 +93,7 @@ func (m *Global) Alloc(size int64, align int, name string) (*Alloc, error) {
 	switch {
 	case size < 0:
 		return nil, fmt.Errorf("an allocation of %d bytes: the size must not be negative", size)
-	case m.used+size > m.limit:
+	case size > m.limit-m.used:
 		return nil, fmt.Errorf("out of memory: %d bytes requested, %d of %d bytes in use", size, m.used, m.limit)
 	}
 	a := uint64(max(align, GlobalAlign))
