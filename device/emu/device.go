@@ -203,8 +203,8 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 }
 
 func (m *module) Global(name string) (device.Buffer, error) {
-	for s, a := range m.prog.Globals {
-		if s.Name == name {
+	for _, v := range m.prog.Module.Vars() {
+		if a := m.prog.Globals[v.Sym]; a != nil && v.Sym.Name == name {
 			return &buffer{m.dev.mem, a}, nil
 		}
 	}

@@ -61,9 +61,25 @@ func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared 
 	return p, nil
 }
 
-// placeVariables gives the variables of module scope their storage.
+// staticVariables returns the variables of the module, followed by the .global and .const variables
+// in the bodies of functions. Those differ from variables of the module only in the scope of their
+// names.
+func staticVariables(m *ptx.Module) []*ptx.Var {
+	vs := m.Vars()
+	for _, f := range m.Funcs() {
+		for _, s := range f.Body {
+			if v, ok := s.(*ptx.Var); ok && (v.Space == ptx.Global || v.Space == ptx.Const) {
+				vs = append(vs, v)
+			}
+		}
+	}
+	return vs
+}
+
+// placeVariables gives the variables of module scope, and the .global and .const variables of
+// functions, their storage.
 func placeVariables(p *machine.Program, mem *memory.Global) error {
-	for _, v := range p.Module.Vars() {
+	for _, v := range staticVariables(p.Module) {
 		switch v.Space {
 		case ptx.Global, ptx.Const:
 			a, err := mem.Alloc(v.Size(), v.Alignment(), v.Sym.Name)
@@ -161,9 +177,9 @@ func finishEntries(p *machine.Program) {
 	}
 }
 
-// fillGlobals writes the initialisers of the module's variables.
+// fillGlobals writes the initialisers of variables in global and constant memory.
 func fillGlobals(p *machine.Program) error {
-	for _, v := range p.Module.Vars() {
+	for _, v := range staticVariables(p.Module) {
 		a := p.Globals[v.Sym]
 		if a == nil || v.Init == nil {
 			continue
