@@ -180,7 +180,9 @@ func (b *buffer) copy(off int64, n int, from, to []byte) error {
 	return nil
 }
 
-// Load parses and decodes PTX.
+// Load parses and decodes PTX. A kernel with instructions that the emulator does not support is
+// refused when it is looked up, so that the other kernels of the module can run. Load fails if
+// no kernel of the module can run.
 func (d *Device) Load(name, text string) (device.Module, error) {
 	p, err := decode.Load(name, text, d.target, d.mem, d.options.GuardShared)
 	if err != nil {
@@ -198,6 +200,9 @@ func (m *module) Kernel(name string) (device.Kernel, error) {
 	fn := m.prog.Funcs[name]
 	if fn == nil || !fn.Decl.Entry {
 		return nil, fmt.Errorf("%s: %w", m.prog.File, kernel.MissingEntry(m.prog.Module, name))
+	}
+	if fn.Unsupported != nil {
+		return nil, fn.Unsupported
 	}
 	return &entryPoint{m.dev, &machine.Kernel{Prog: m.prog, Entry: fn, Name: name}}, nil
 }

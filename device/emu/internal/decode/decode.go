@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
@@ -12,28 +11,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
-// Error is an instruction that the emulator cannot run.
-type Error struct {
-	File string
-	Pos  ptx.Pos
-	Inst string
-	Err  error
-}
-
-func (e *Error) Error() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %v", e.File, e.Pos.Line, e.Pos.Col, e.Inst, e.Err)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
-// decode decodes the body of a function.
-func decode(p *machine.Program, fn *machine.Function) error {
+// decode decodes the body of a function. It notes the instructions that the emulator cannot
+// execute in fn.Refused.
+func decode(p *machine.Program, fn *machine.Function) {
 	d := &operand.Decoder{
 		Prog: p, Func: fn,
 		Consts32: map[uint32]machine.Slot{}, Consts64: map[uint64]machine.Slot{}, Special: map[string]machine.Slot{},
 		Labels: map[*ptx.Symbol]int32{}, Targets: map[*ptx.Symbol]*ptx.Targets{},
 	}
-	var errs []error
 	for _, s := range fn.Decl.Body {
 		switch s := s.(type) {
 		case *ptx.Label:
@@ -43,7 +28,7 @@ func decode(p *machine.Program, fn *machine.Function) error {
 		}
 		if in, ok := s.(*ptx.Inst); ok {
 			if err := decodeInst(d, in); err != nil {
-				errs = append(errs, &Error{p.File, in.Pos, in.Op.Text, err})
+				fn.Refused = append(fn.Refused, fmt.Errorf("%s:%d:%d: %s: %w", p.File, in.Pos.Line, in.Pos.Col, in.Op.Text, err))
 			}
 		}
 	}
@@ -62,7 +47,6 @@ func decode(p *machine.Program, fn *machine.Function) error {
 			fn.Init64[s][l] = v
 		}
 	}
-	return errors.Join(errs...)
 }
 
 // decodeInst decodes one instruction.

@@ -50,11 +50,10 @@ func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared 
 	if err := fillGlobals(p); err != nil {
 		return nil, err
 	}
-	var errs []error
 	for _, f := range m.Funcs() {
-		errs = append(errs, decode(p, p.Funcs[f.Sym.Name]))
+		decode(p, p.Funcs[f.Sym.Name])
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := refuseKernels(p); err != nil {
 		return nil, err
 	}
 	orderBlocks(p)

@@ -125,6 +125,10 @@ type Function struct {
 	Declared  int64                 // the same without guard bands
 	Serial    bool                  // its blocks may communicate and run in turns
 	Lines     *SourceLines
+	// Refused lists the instructions of the function that the emulator cannot execute.
+	Refused []error
+	// Unsupported says why a kernel cannot run: the refused instructions that it can reach.
+	Unsupported error
 }
 
 // SpecialReg is a special register that a function reads. It is filled in when a frame
