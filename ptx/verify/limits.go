@@ -33,12 +33,21 @@ func (k *checker) limits(c *code) {
 	k.setmaxnreg(c)
 }
 
-// variables reports module variables that have no size or are too large.
+// variables reports variables of the module that have no size or are too large, and
+// vectors among the parameters of functions.
 func (k *checker) variables() {
-	for _, v := range k.m.Vars() {
-		k.storage(-1, v)
-		if unsized(v) && v.Linkage != ptx.Extern && v.Init == nil {
-			k.errorf(-1, v.Pos, "bad-variable", "%s has no size: give it one, an initialiser, or .extern", v.Sym.Name)
+	for _, it := range k.m.Items {
+		switch it := it.(type) {
+		case *ptx.Var:
+			k.storage(-1, it)
+			k.sized(-1, it)
+		case *ptx.Func:
+			for _, v := range it.Params {
+				k.paramVector(-1, v)
+			}
+			for _, v := range it.Returns {
+				k.paramVector(-1, v)
+			}
 		}
 	}
 }
@@ -77,10 +86,27 @@ func (k *checker) locals() {
 	for i, s := range f.Body {
 		if v, ok := s.(*ptx.Var); ok {
 			place(i, v)
+			k.sized(i, v)
+			k.paramVector(i, v)
 		}
 	}
 	if end > maxLocal {
 		k.errorf(-1, f.Pos, "local-too-large", "%s has %d bytes of local variables and parameters of calls; a thread has at most %d", f.Sym.Name, end, maxLocal)
+	}
+}
+
+// sized reports a variable that has no size.
+func (k *checker) sized(stmt int, v *ptx.Var) {
+	if unsized(v) && v.Linkage != ptx.Extern && v.Init == nil {
+		k.errorf(stmt, v.Pos, "bad-variable", "%s has no size: give it one, an initialiser, or .extern", v.Sym.Name)
+	}
+}
+
+// paramVector reports a vector in .param memory, which assemblers refuse.
+func (k *checker) paramVector(stmt int, v *ptx.Var) {
+	if v.Space == ptx.Param && v.Vec > 0 {
+		k.errorf(stmt, v.Pos, "bad-variable", "%s is a vector in .param memory, which PTX does not have: declare an array such as .param .align %d .b8 %s[%d]",
+			v.Sym.Name, v.Alignment(), v.Sym.Name, v.Size())
 	}
 }
 

@@ -153,13 +153,22 @@ func (k *checker) targets(c *code) {
 	}
 }
 
-// retired reports warp instructions without .sync, which PTX has removed.
+// retired reports warp instructions without .sync. For sm_70 and later, PTX has removed them from
+// version 6.4 on, and assemblers refuse vote in older versions too. A module for an older
+// architecture gets a warning, because a driver assembles it for the GPU that is there.
 func (k *checker) retired(stmt int, in *ptx.Inst) {
 	if in.Op.Name != "shfl" && in.Op.Name != "vote" || in.Op.Has("sync") {
 		return
 	}
-	if k.m.Target.SM >= 70 && !k.m.Version.Less(ptx.Version{Major: 6, Minor: 4}) {
-		k.errorf(stmt, in.Pos, "retired-instruction", "%s does not exist for sm_70 and later from .version 6.4 on: write %s.sync with a member mask", in.Op.Text, in.Op.Name)
+	since, old := "", k.m.Version.Less(ptx.Version{Major: 6, Minor: 4})
+	if in.Op.Name == "shfl" {
+		since = " from .version 6.4 on"
+	}
+	switch {
+	case k.m.Target.SM >= 70 && (in.Op.Name == "vote" || !old):
+		k.errorf(stmt, in.Pos, "retired-instruction", "%s does not exist for sm_70 and later%s: write %s.sync with a member mask", in.Op.Text, since, in.Op.Name)
+	case k.m.Target.SM < 70 && !old:
+		k.warnf(stmt, in.Pos, "retired-instruction", "%s does not assemble for sm_70 and later: write %s.sync with a member mask", in.Op.Text, in.Op.Name)
 	}
 }
 
