@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strings"
+
 	"github.com/GOATnote-Inc/attest/device/emu/observe"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
@@ -52,6 +54,8 @@ type class struct {
 	tensorMap        bool // fence.proxy.tensormap with acquire
 	guess            bool // a plain load that gives a compare-and-swap its guess
 	blind            bool // an atomic that does not return the old value: red
+	nc               bool // a load of memory that nobody writes during the kernel: ld.global.nc
+	element          int  // a strong access: bytes of one element of a vector or packed type, or 0
 }
 
 // classify derives what the checkers need from the instruction table.
@@ -93,9 +97,25 @@ func (c *class) access(in *observe.Inst, k isa.Class) {
 		c.relaxed = k.Role == isa.RoleLoad && in.Has("relaxed")
 		c.strong = sem != "" || in.Has("volatile") || in.Has("mmio")
 	}
+	c.nc = in.Has("nc") || in.Op.Name == "ldu"
+	if c.strong {
+		c.element = elementOf(in.Op)
+	}
 	if k.Role.Async() {
 		c.role, c.async = roleBulk, true
 	}
+}
+
+// elementOf returns the size in bytes of the elements that an access consists of. By the rules, a
+// vector or packed type is accessed element by element.
+func elementOf(op *ptx.Opcode) int {
+	name := op.Mods[len(op.Mods)-1]
+	packed := strings.HasSuffix(name, "x2")
+	t := ptx.ParseType(name)
+	if packed {
+		return t.Bytes() / 2
+	}
+	return t.Bytes()
 }
 
 func barrierRole(op *ptx.Opcode) role {

@@ -204,35 +204,40 @@ type view struct {
 	// shared and global are the part of c that fence.proxy.async has made visible to the async
 	// proxy in shared and in global memory.
 	shared, global *clock
-	// loose is what the thread would also know if its reads of flags were acquires. The next
-	// fence makes them acquires.
-	loose *clock
+	// loose and relaxed are what the thread would also know if the reads of flags on the way were
+	// acquires. The next fence makes them acquires. What passed only through reads that PTX calls
+	// relaxed (ld.relaxed) is in relaxed, the rest is in loose: many kernels rely on volatile
+	// reads and plain atomics.
+	loose, relaxed *clock
 	// block and gpu are what a strong write passes on that is not a release itself: what the
 	// thread knew at its last fence of block scope, and of GPU scope.
 	block, gpu *released
 }
 
-// afterReads is what one thread passes on to another.
+// released is what one thread passes on to another.
 type released struct {
-	c, shared, global, loose *clock
-	gpu                      *released // what fences of GPU scope have released on the way
+	c, shared, global, loose, relaxed *clock
+
+	gpu *released // what fences of GPU scope have released on the way
 }
 
 // with returns the view after the thread has learnt what r passes on.
 func (v *view) with(r *released) *view {
 	if r == nil || v.c.covered(r.c) && v.shared.covered(r.shared) && v.global.covered(r.global) &&
-		v.loose.covered(r.loose) && (r.gpu == nil || r.gpu == v.gpu) {
+		v.loose.covered(r.loose) && v.relaxed.covered(r.relaxed) && (r.gpu == nil || r.gpu == v.gpu) {
 		return v
 	}
 	n := *v
 	n.c, n.shared, n.global = joined(v.c, r.c), joined(v.shared, r.shared), joined(v.global, r.global)
-	n.loose = joined(v.loose, r.loose)
+	n.loose, n.relaxed = joined(v.loose, r.loose), joined(v.relaxed, r.relaxed)
 	n.gpu = both(v.gpu, r.gpu)
 	return &n
 }
 
 // passes returns what a thread with this view passes on.
-func (v *view) passes() *released { return &released{v.c, v.shared, v.global, v.loose, v.gpu} }
+func (v *view) passes() *released {
+	return &released{v.c, v.shared, v.global, v.loose, v.relaxed, v.gpu}
+}
 
 // add joins what s passes on into r, which must not be shared.
 func (r *released) add(s *released) {
@@ -240,7 +245,7 @@ func (r *released) add(s *released) {
 		return
 	}
 	r.c, r.shared, r.global = joined(r.c, s.c), joined(r.shared, s.shared), joined(r.global, s.global)
-	r.loose = joined(r.loose, s.loose)
+	r.loose, r.relaxed = joined(r.loose, s.loose), joined(r.relaxed, s.relaxed)
 	r.gpu = both(r.gpu, s.gpu)
 }
 

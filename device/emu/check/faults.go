@@ -15,6 +15,7 @@ const (
 	OOBShared  finding.Kind = "oob-shared"
 	OOBLocal   finding.Kind = "oob-local"
 	Misaligned finding.Kind = "misaligned"
+	ReadOnly   finding.Kind = "read-only"
 	Deadlock   finding.Kind = finding.Deadlock
 )
 
@@ -66,6 +67,16 @@ var faultKinds = []kind{
 		},
 		why: "an access of n bytes needs an address that is a multiple of n",
 		fix: "align the base with .align or __align__, and keep the offset a multiple of the access",
+	},
+	{
+		Rule: finding.Rule{
+			Kind:  ReadOnly,
+			Short: "a write to constant memory or to a kernel parameter",
+			Full:  "Constant memory and the parameters of a kernel are read-only while the kernel runs. A GPU ends the kernel with an error, or the write is lost.",
+			Help:  "Copy the value to a local variable and change the copy. Memory that kernels write must be global.",
+		},
+		why: "kernels may only read constant memory and their parameters",
+		fix: "write to a local copy, or to global memory",
 	},
 	{
 		Rule: finding.Rule{

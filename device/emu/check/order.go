@@ -78,7 +78,6 @@ type orderWatch struct {
 	flags    map[place]*syncVar // in shared memory
 	barList  []*mbar            // by agent, after the warps
 	ends     []released         // by rank: what the threads of the block knew when they ended
-	relaxed  bool               // flags have been read by ld.relaxed
 	cur      current
 }
 

@@ -392,7 +392,7 @@ func (c *orderWatch) accessRow(at *cell) bool {
 		if cur.a.Space == ptx.Shared && !cur.write {
 			return false
 		}
-	} else if !c.plain(at) && !c.rowBefore(read{w, at.wLanes, at.flags&isRowW != 0}, true) {
+	} else if cur.e.class.nc || !c.plain(at) && !c.rowBefore(read{w, at.wLanes, at.flags&isRowW != 0}, true) {
 		return false
 	}
 	if !cur.write {
@@ -403,7 +403,7 @@ func (c *orderWatch) accessRow(at *cell) bool {
 		return true
 	}
 	fine := true
-	at.reads(func(r read) { fine = fine && c.rowBefore(r, r.isWrite()) })
+	at.reads(func(r read) { fine = fine && !r.e.class.nc && c.rowBefore(r, r.isWrite()) })
 	if fine {
 		at.setWrite(cur.e, cur.lanes, true)
 	}
@@ -422,7 +422,7 @@ func (c *orderWatch) rowBefore(r read, wrote bool) bool {
 // this cluster, and the clock of the current access has its time.
 func (c *orderWatch) plain(at *cell) bool {
 	w, by := at.w, c.cur.v.c
-	return w.work == nil && !c.cur.e.class.proxy && w.w.cl == c && by != nil && w.w.agent < len(by.own) &&
+	return w.work == nil && !c.cur.e.class.proxy && !c.cur.e.class.nc && w.w.cl == c && by != nil && w.w.agent < len(by.own) &&
 		by.own[w.w.agent].lanes == nil && by.own[w.w.agent].all >= w.time
 }
 

@@ -182,7 +182,7 @@ func (c *orderWatch) mergeUnit(to, from *cell, off, n int) {
 func (c *orderWatch) mergeCell(to, from *cell) {
 	same := from.flags&to.flags&hasVal != 0 && from.val == to.val
 	meet := func(e *event, lanes uint32, wrote bool, f *event, flanes uint32, fwrote bool) {
-		if e.w.cl == f.w.cl || strongBoth(e, f) {
+		if e.w.cl == f.w.cl || mayOverlap(e, f) {
 			return
 		}
 		c.cur.e, c.cur.lanes, c.cur.write = e, lanes, wrote

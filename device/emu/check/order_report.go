@@ -15,11 +15,15 @@ import (
 // reports a race or a missing proxy fence.
 func (c *orderWatch) compare(e *event, lanes uint32, wrote bool) {
 	cur := &c.cur
-	if strongBoth(e, cur.e) {
+	if mayOverlap(e, cur.e) {
 		return
 	}
 	if !c.before(e, lanes, wrote) {
 		c.reportRace(e, lanes, wrote, cur.write && wrote && e.work == nil && c.silent())
+		return
+	}
+	if wrote && cur.e.class.nc || cur.write && e.class.nc {
+		c.reportReadOnly(e, lanes, wrote)
 		return
 	}
 	if !cur.e.class.proxy || e.class.proxy {
@@ -34,8 +38,18 @@ func (c *orderWatch) compare(e *event, lanes uint32, wrote bool) {
 	}
 }
 
-// strongBoth reports whether two accesses may overlap without order: both are strong, they use
-// the same proxy, and the scope of each includes the thread of the other.
+// mayOverlap reports whether two accesses may overlap without order. PTX calls such accesses
+// morally strong: both are strong, and both access the same bytes.
+func mayOverlap(e, f *event) bool { return strongBoth(e, f) && sameElements(e.class, f.class) }
+
+// sameElements reports whether strong accesses that overlap access the same bytes. Accesses are
+// aligned to their size, so the sizes of their elements tell.
+func sameElements(c, d *class) bool {
+	return c.element == d.element || c.element == 0 || d.element == 0
+}
+
+// strongBoth reports whether two accesses are strong with respect to each other: they use the same
+// proxy, and the scope of each includes the thread of the other.
 func strongBoth(e, f *event) bool {
 	if !e.class.strong || !f.class.strong || e.class.proxy != f.class.proxy {
 		return false
@@ -190,13 +204,15 @@ func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 	}
 	d.Why, d.Fix = c.raceRule(e, &there)
 	c.blameWait(&d, e)
-	if cur.v.loose != nil && c.known(e, lanes, wrote, true, cur.v.loose) {
-		d.Why = "the thread has read a flag that was set after the other access, but the read is not an acquire"
-		if !c.relaxed {
+	c.blameFlag(&d, e, lanes, wrote)
+	if strongBoth(e, cur.e) && !sameElements(e.class, cur.e.class) {
+		d.Why = fmt.Sprintf("both accesses are strong, but one accesses %s and the other %s: accesses that overlap only in part may tear",
+			english.Count(e.class.element, "byte"), english.Count(cur.e.class.element, "byte"))
+		d.Fix = "access the memory with the same size everywhere, or order the two accesses"
+		if c.emulates(e, cur.e) || c.emulates(cur.e, e) {
 			d.Severity = finding.Warning
-			d.Why += "; many kernels rely on it, but PTX does not promise it"
+			d.Why += "; libraries build atomics of bytes and halfwords from a compare-and-swap of the whole word"
 		}
-		d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
 	}
 	if guessed(e, cur.e) {
 		d.Severity = finding.Warning
@@ -208,6 +224,22 @@ func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 		return
 	}
 	c.report(d)
+}
+
+// blameFlag names the read of a flag that would order two accesses if it were an acquire. The
+// read may be by a third thread that passed the flag on.
+func (c *orderWatch) blameFlag(d *finding.Finding, e *event, lanes uint32, wrote bool) {
+	v := c.cur.v
+	customary := v.loose != nil && c.known(e, lanes, wrote, true, v.loose)
+	if !customary && (v.relaxed == nil || !c.known(e, lanes, wrote, true, joined(v.loose, v.relaxed))) {
+		return
+	}
+	d.Why = "a flag that was set after the other access has been read before this access, but the read of the flag is not an acquire"
+	if customary {
+		d.Severity = finding.Warning
+		d.Why += "; many kernels rely on it, but PTX does not promise it"
+	}
+	d.Fix = "fence.acq_rel (__threadfence) after the read of the flag, or ld.acquire"
 }
 
 // lanesOf reports whether two lanes of a warp started the copies e and f by one instruction.
@@ -321,72 +353,23 @@ func (c *orderWatch) reportUnfenced(e *event, lanes uint32, wrote bool) {
 	c.report(d)
 }
 
-// early is a read of unwritten memory. It is a defect of its own unless a later write races
-// with it: then the race is the defect, and in another run the write comes first.
-type early struct {
-	e      *event
-	lanes  uint32
-	a      finding.Place
-	where  string // the address of the unwritten bytes
-	serial int
-	rows   *bool // the flag of missingRow
+// emulates reports whether e may be an atomic of a byte or halfword that is built from a
+// compare-and-swap of its word, as libcu++ does, and f a strong access to the byte or halfword.
+func (c *orderWatch) emulates(e, f *event) bool {
+	return c.l.Program[e.id].Op.Has("cas") && e.class.element == 4 && f.class.element < 4
 }
 
-// noteUnwritten records a read of unwritten memory.
-func (c *orderWatch) noteUnwritten(at *cell) {
-	if at.ext == nil {
-		at.ext = &ext{}
+// reportReadOnly reports a non-coherent load of memory that the kernel writes. It is a warning if
+// the load is ordered before the write: then the load cannot find stale data.
+func (c *orderWatch) reportReadOnly(e *event, lanes uint32, wrote bool) {
+	here, there := c.here(), c.there(e, lanes, wrote)
+	load, d := &there, finding.Finding{Kind: NonCoherent, Severity: finding.Warning, Place: here, Other: &there}
+	if c.cur.e.class.nc {
+		load, d.Severity = &here, finding.Error
 	}
-	for i := range at.ext.early {
-		if r := &at.ext.early[i]; r.e.id == c.cur.e.id && r.e.time == c.cur.e.time {
-			r.lanes |= c.cur.lanes
-			return
-		}
-	}
-	c.serial++
-	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow()})
-}
-
-// reportOrderedReads reports the early reads of a cell that are ordered before the current access, a write.
-func (c *orderWatch) reportOrderedReads(at *cell) {
-	for i := range at.ext.early {
-		if r := &at.ext.early[i]; c.before(r.e, r.lanes, false) {
-			c.reportUnwritten(r)
-		}
-	}
-	at.ext.early = nil
-}
-
-// checkNeverWritten reports the early reads of memory that was never written.
-func (c *orderWatch) checkNeverWritten() {
-	for _, cells := range c.shared {
-		cells.each(func(at *cell, _, _ int) { at.eachEarly(c.reportUnwritten) })
-	}
-}
-
-// eachEarly calls do for each early read of a cell.
-func (c *cell) eachEarly(do func(r *early)) {
-	if c.ext == nil {
-		return
-	}
-	for i := range c.ext.early {
-		do(&c.ext.early[i])
-	}
-}
-
-func (c *orderWatch) reportUnwritten(r *early) {
-	d := finding.Finding{
-		Kind: UninitShared, Severity: finding.Error, Place: r.a,
-		Message: fmt.Sprintf("%s of %s, which no thread has written", r.a.Action, r.where),
-		Why:     "the contents of shared memory are undefined when a block starts",
-		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
-	}
-	if r.rows != nil && *r.rows {
-		d.Severity = finding.Warning
-		d.Message += "; other rows of the matrix are written"
-		d.Why += "; this does no harm if the results of these rows are masked or never used"
-	}
-	c.reportAs(r.serial, d)
+	d.Message = fmt.Sprintf("%s of %s, and %s at line %d: the kernel writes memory that %s reads as read-only",
+		here.Action, here.Address, there.Action, there.Pos.Line, load.Inst)
+	c.report(d)
 }
 
 // checkReserved reports an access to a gap between variables or to an mbarrier. It returns true: such an

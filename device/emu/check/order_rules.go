@@ -7,6 +7,7 @@ const (
 	SharedRace     finding.Kind = "shared-race"
 	GlobalRace     finding.Kind = "global-race"
 	AsyncRace      finding.Kind = "async-race"
+	NonCoherent    finding.Kind = "nc-load"
 	ProxyFence     finding.Kind = "proxy-fence"
 	UninitShared   finding.Kind = "uninit-shared"
 	MbarrierMisuse finding.Kind = "mbarrier-misuse"
@@ -36,6 +37,16 @@ var orderKinds = []kind{
 		Full:  "cp.async, bulk copies and wgmma read and write memory after the instruction that starts them. A thread touched the bytes before the wait that covers this work, or the wait was not passed on to the other threads.",
 		Help:  "Wait for the work first: cp.async.wait_group, cp.async.bulk.wait_group, mbarrier.try_wait or wgmma.wait_group. Add a barrier if other threads rely on it. In the last iterations of a pipeline, N of wait_group must count down to 0.",
 	}},
+	{
+		Rule: finding.Rule{
+			Kind:  NonCoherent,
+			Short: "a non-coherent load of memory that the kernel writes",
+			Full:  "ld.global.nc and ldu read through a cache that writes do not update. The memory must not change as long as the kernel runs; no barrier and no fence makes a write visible to such a load. nvcc uses it for pointers that are const and __restrict__.",
+			Help:  "Use ld.global, or remove __restrict__ from a pointer whose memory the kernel writes, also through another pointer.",
+		},
+		why: "ld.global.nc and ldu may read a cache that holds the data from before the write; no barrier or fence changes that",
+		fix: "read the memory with ld.global: remove __restrict__ or __ldg, or pass different buffers",
+	},
 	{Rule: finding.Rule{
 		Kind:  ProxyFence,
 		Short: "generic and asynchronous accesses without fence.proxy.async between them",

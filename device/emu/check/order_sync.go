@@ -82,9 +82,9 @@ func (w *warp) converge(lanes uint32) {
 // fence makes later strong writes of lanes pass on what the lanes know now.
 func (w *warp) fence(lanes uint32, cls *class) {
 	r := w.release(lanes)
-	r.c, r.loose, r.gpu = joined(r.c, r.loose), nil, nil
+	r.c, r.loose, r.relaxed, r.gpu = joined(joined(r.c, r.loose), r.relaxed), nil, nil, nil
 	w.change(lanes, func(v *view) {
-		v.c, v.loose = joined(v.c, v.loose), nil
+		v.c, v.loose, v.relaxed = joined(joined(v.c, v.loose), v.relaxed), nil, nil
 		v.block = r
 		if cls.wide {
 			v.gpu = r
@@ -266,7 +266,7 @@ func (r *released) abroad(from *orderWatch) *released {
 		n.addFar([]far{{from.Index, k.own}})
 		return n
 	}
-	return &released{c: move(r.c), shared: move(r.shared), global: move(r.global), loose: move(r.loose)}
+	return &released{c: move(r.c), shared: move(r.shared), global: move(r.global), loose: move(r.loose), relaxed: move(r.relaxed)}
 }
 
 // acquireFlags handles a strong read: the thread learns what the flag passes on. If the read is not an
@@ -288,9 +288,12 @@ func (c *orderWatch) acquireFlags(w *warp, a *observe.Access, cls *class) {
 		} else {
 			r = *s.gpu.abroad(s.cl)
 		}
-		if !cls.acquire {
-			r = released{loose: joined(r.c, r.loose)}
-			c.relaxed = c.relaxed || cls.relaxed
+		switch {
+		case cls.acquire:
+		case cls.relaxed:
+			r = released{relaxed: joined(joined(r.c, r.loose), r.relaxed)}
+		default:
+			r = released{loose: joined(r.c, r.loose), relaxed: r.relaxed}
 		}
 		w.acquire(1<<l, &r)
 	}

@@ -309,7 +309,8 @@ func (r *read) merge(n read) bool {
 // replaces reports whether a read can stand for an earlier one: an access that races with the
 // earlier read also races with the later one.
 func replaces(e, old *event) bool {
-	return e.work == nil && old.work == nil && e.class.strong == old.class.strong && e.writes == old.writes
+	return e.work == nil && old.work == nil && e.class.strong == old.class.strong && e.class.element == old.class.element &&
+		e.class.nc == old.class.nc && e.writes == old.writes
 }
 
 // setWrite records a write of the cell and removes the accesses before it.

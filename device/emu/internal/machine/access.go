@@ -10,6 +10,7 @@ import (
 // Address is a decoded address operand.
 type Address struct {
 	Space ptx.Space
+	Own   bool // .shared or .shared::cta: another block's shared memory is out of reach
 	Entry bool // a kernel parameter: all threads share one copy
 	Wide  bool // the base is a 64-bit register
 	Base  Slot // -1 if Off is the whole address
@@ -34,7 +35,10 @@ func (a *Address) View(f *Frame, lane, n int, write bool) []byte {
 		return f.Void("misaligned", lane, n, "address %#x is not aligned to %d bytes", addr, n)
 	}
 	if a.Entry {
-		return f.Within(lane, f.Block.params, addr, n, "kernel parameter")
+		return f.kernelParam(lane, addr, n, write)
+	}
+	if a.Own && f.foreign(addr) {
+		return f.Void("oob-shared", lane, n, notOwn, addr)
 	}
 	return f.Memory(lane, a.Space, addr, n, write)
 }
@@ -58,9 +62,17 @@ func (f *Frame) Memory(lane int, space ptx.Space, addr uint64, n int, write bool
 	case memory.LocalBase >> memory.WindowBits:
 		return f.stackBytes(lane, addr&(1<<memory.WindowBits-1), n, write)
 	case memory.ParamBase >> memory.WindowBits:
-		return f.Within(lane, f.Block.params, addr&(1<<memory.WindowBits-1), n, "kernel parameter")
+		return f.kernelParam(lane, addr&(1<<memory.WindowBits-1), n, write)
 	}
 	return f.Global(lane, addr, n, write)
+}
+
+// kernelParam returns n bytes of the parameters of the kernel, which no thread may write.
+func (f *Frame) kernelParam(lane int, addr uint64, n int, write bool) []byte {
+	if write {
+		return f.Void("read-only", lane, n, "write to the kernel parameter at %#x: kernel parameters are read-only", addr)
+	}
+	return f.Within(lane, f.Block.params, addr, n, "kernel parameter")
 }
 
 // Within returns the n bytes of mem at addr. It ends the launch with a fault if they are
@@ -112,7 +124,7 @@ func (f *Frame) Global(lane int, addr uint64, n int, write bool) []byte {
 		return f.Void("oob-global", lane, n, "global access of %d bytes at %#x runs past the end of an allocation of %d", n, addr, len(c.Data))
 	}
 	if write && c.ReadOnly {
-		f.Raise(lane, "write to constant memory at %#x", addr)
+		return f.Void("read-only", lane, n, "write to constant memory at %#x", addr)
 	}
 	f.AnnounceLane(lane, ptx.Global, nil, c, o, n, write)
 	return c.Data[o:][:n]
@@ -174,6 +186,14 @@ func (f *Frame) Text(lane int, addr uint64) string {
 func (f *Frame) IsConst(addr uint64) bool {
 	c := f.Block.Launch.Memory.Find(addr)
 	return c != nil && c.ReadOnly
+}
+
+// notOwn is the fault of an access by .shared::cta to the shared memory of another block.
+const notOwn = "shared address %#x is in another block of the cluster, which only .shared::cluster and generic addresses reach"
+
+// foreign reports whether an address in the shared window points into another block's memory.
+func (f *Frame) foreign(addr uint64) bool {
+	return addr>>memory.RankShift != 0 && f.RankOf(addr) != uint64(f.Block.Rank)
 }
 
 // RankOf returns the rank of the block whose shared memory an address points into.

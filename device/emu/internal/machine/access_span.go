@@ -67,6 +67,8 @@ func (a *Address) Span(f *Frame, m uint32, n int, write bool) []byte {
 // returns nil for memory that is private to a lane, and for addresses at fault.
 func (a *Address) Piece(f *Frame, lane int, write bool) (mem []byte, base uint64) {
 	switch {
+	case a.Entry && write:
+		return nil, 0
 	case a.Entry:
 		return f.Block.params, 0
 	case a.Space == ptx.Shared:

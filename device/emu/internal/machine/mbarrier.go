@@ -100,8 +100,12 @@ func (o Origin) Expect(r BarRef, n int64, work uint64) error {
 	})
 }
 
-// Barrier returns the mbarrier at a lane's address.
+// Barrier returns the mbarrier at a lane's address. A GPU ends the kernel if an instruction for the
+// own block's mbarriers names one of another block.
 func (a *Address) Barrier(f *Frame, lane int) BarRef {
+	if addr := a.At(f, lane) & (1<<32 - 1); a.Own && f.foreign(addr) {
+		f.RaiseAs("mbarrier-misuse", lane, "the mbarrier at %#x is in another block of the cluster: only arrive, expect_tx and complete_tx with .shared::cluster reach it", addr)
+	}
 	b, off := a.SharedAt(f, lane, 8)
 	return f.BarRef(lane, b, off)
 }
@@ -117,6 +121,9 @@ func (a *Address) SharedAt(f *Frame, lane, align int) (*Block, uint64) {
 			f.Raise(lane, "generic address %#x is not in shared memory", addr)
 		}
 		addr &= 1<<32 - 1
+	}
+	if a.Own && f.foreign(addr) {
+		f.RaiseAs("oob-shared", lane, notOwn, addr)
 	}
 	return f.sharedBlock(lane, addr)
 }

@@ -9,7 +9,7 @@ import (
 // Addr decodes an address operand in the state space that a modifier names. "" means the
 // generic address space.
 func (d *Decoder) Addr(o *ptx.Operand, space string) *machine.Address {
-	a := &machine.Address{Space: ptx.ParseSpace(space), Base: -1, Off: uint64(o.Val)}
+	a := &machine.Address{Space: ptx.ParseSpace(space), Own: space == "shared" || space == "shared::cta", Base: -1, Off: uint64(o.Val)}
 	s := o.Sym
 	switch {
 	case s == nil:

@@ -15,7 +15,7 @@ func init() {
 		switch x.Op.Mods[0] {
 		case "test_wait", "try_wait":
 			o.Kind = machine.OpTry
-			o.Try, o.Why = buildMbarrierWait(d, x), whyMbarrier(d.Addr(x.Arg("addr"), x.SpaceName("addr")))
+			o.Try, o.Why = buildMbarrierWait(d, x), whyMbarrier(mbarrierAddr(d, x))
 		case "init":
 			o.Run = buildMbarrierInit(d, x)
 		case "inval":
@@ -32,8 +32,16 @@ func init() {
 	})
 }
 
+// mbarrierAddr returns the address of an mbarrier. Without .shared::cluster it must be in the shared
+// memory of the own block, also if the address is generic.
+func mbarrierAddr(d *decoder, x *inst) *machine.Address {
+	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
+	a.Own = x.SpaceName("addr") != "shared::cluster"
+	return a
+}
+
 func buildMbarrierInit(d *decoder, x *inst) exec {
-	a, count := d.Addr(x.Arg("addr"), x.SpaceName("addr")), d.Src32(x.Arg("count"), ptx.U32)
+	a, count := mbarrierAddr(d, x), d.Src32(x.Arg("count"), ptx.U32)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			n := f.R32[count][l]
@@ -48,7 +56,7 @@ func buildMbarrierInit(d *decoder, x *inst) exec {
 }
 
 func buildMbarrierInval(d *decoder, x *inst) exec {
-	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
+	a := mbarrierAddr(d, x)
 	return func(f *frame, m uint32) {
 		machine.EachLane(m, func(l int) {
 			bar, from := a.Barrier(f, l), f.Origin(l)
@@ -63,7 +71,7 @@ func buildMbarrierInval(d *decoder, x *inst) exec {
 // buildMbarrierArrive builds arrive and arrive_drop. The state that it returns is the
 // barrier before the arrival.
 func buildMbarrierArrive(d *decoder, x *inst) exec {
-	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
+	a := mbarrierAddr(d, x)
 	state := d.Dst(x.Arg("state"), ptx.B64)
 	count := d.Const32(1)
 	if o := x.Arg("count"); o != nil {
@@ -109,7 +117,7 @@ func buildMbarrierBytes(d *decoder, x *inst, sign int64) exec {
 // buildMbarrierWait builds test_wait and try_wait. Both let other threads run if the
 // phase is not complete, because programs poll with both.
 func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) machine.Status {
-	a := d.Addr(x.Arg("addr"), x.SpaceName("addr"))
+	a := mbarrierAddr(d, x)
 	p := d.Dst(x.Arg("waitComplete"), ptx.Pred)
 	var over func(f *frame, l int, now uint32) bool
 	parity := slot(-1)

@@ -1,0 +1,75 @@
+package check
+
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/finding"
+)
+
+// early is a read of unwritten memory. It is a defect of its own unless a later write races
+// with it: then the race is the defect, and in another run the write comes first.
+type early struct {
+	e      *event
+	lanes  uint32
+	a      finding.Place
+	where  string // the address of the unwritten bytes
+	serial int
+	rows   *bool // the flag of missingRow
+}
+
+// noteUnwritten records a read of unwritten memory.
+func (c *orderWatch) noteUnwritten(at *cell) {
+	if at.ext == nil {
+		at.ext = &ext{}
+	}
+	for i := range at.ext.early {
+		if r := &at.ext.early[i]; r.e.id == c.cur.e.id && r.e.time == c.cur.e.time {
+			r.lanes |= c.cur.lanes
+			return
+		}
+	}
+	c.serial++
+	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow()})
+}
+
+// reportOrderedReads reports the early reads of a cell that are ordered before the current access, a write.
+func (c *orderWatch) reportOrderedReads(at *cell) {
+	for i := range at.ext.early {
+		if r := &at.ext.early[i]; c.before(r.e, r.lanes, false) {
+			c.reportUnwritten(r)
+		}
+	}
+	at.ext.early = nil
+}
+
+// checkNeverWritten reports the early reads of memory that was never written.
+func (c *orderWatch) checkNeverWritten() {
+	for _, cells := range c.shared {
+		cells.each(func(at *cell, _, _ int) { at.eachEarly(c.reportUnwritten) })
+	}
+}
+
+// eachEarly calls do for each early read of a cell.
+func (c *cell) eachEarly(do func(r *early)) {
+	if c.ext == nil {
+		return
+	}
+	for i := range c.ext.early {
+		do(&c.ext.early[i])
+	}
+}
+
+func (c *orderWatch) reportUnwritten(r *early) {
+	d := finding.Finding{
+		Kind: UninitShared, Severity: finding.Error, Place: r.a,
+		Message: fmt.Sprintf("%s of %s, which no thread has written", r.a.Action, r.where),
+		Why:     "the contents of shared memory are undefined when a block starts",
+		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
+	}
+	if r.rows != nil && *r.rows {
+		d.Severity = finding.Warning
+		d.Message += "; other rows of the matrix are written"
+		d.Why += "; this does no harm if the results of these rows are masked or never used"
+	}
+	c.reportAs(r.serial, d)
+}
