@@ -51,6 +51,8 @@ func (d TensorDesc) Check() error {
 		return fmt.Errorf("tensor map: %d dimensions need %d steps, not %d", n, n, len(d.Steps))
 	case d.Type.Bytes() == 0 || d.Type.Bits() < 8:
 		return fmt.Errorf("tensor map: elements of type %q are not supported", d.Type)
+	case d.NaNFill && d.Type.Integer():
+		return fmt.Errorf("tensor map: elements of type %s cannot be filled with NaN: use a float type, or fill with zeros", d.Type)
 	case d.Addr%16 != 0:
 		return fmt.Errorf("tensor map: the tensor's address %#x is not a multiple of 16", d.Addr)
 	}

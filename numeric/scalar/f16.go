@@ -50,9 +50,12 @@ func floatF16(a uint16) float32 { return math.Float32frombits(CvtF32F16(a)) }
 
 func roundF16(x float32) uint16 { return CvtF16F32(math.Float32bits(x)) }
 
-// isOob reports whether a is the NaN that marks a value out of bounds, with either sign. It
-// is the same in both 16-bit formats.
-func isOob(a uint16) bool { return a&0x7fff == 0x7ff7 }
+// OutOfBounds is the NaN that marks a value out of bounds, in both 16-bit formats. Tensor copies
+// that fill with NaN write it, and fma.oob recognises it.
+const OutOfBounds = 0x7ff7
+
+// isOob reports whether a is OutOfBounds, with either sign.
+func isOob(a uint16) bool { return a&0x7fff == OutOfBounds }
 
 // FmaOobF16 is fma.rn.oob.f16: the result is positive zero if a factor is the NaN that marks
 // a value out of bounds.

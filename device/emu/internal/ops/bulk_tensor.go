@@ -4,6 +4,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/device/emu/internal/memory"
+	"github.com/GOATnote-Inc/attest/numeric/scalar"
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -66,8 +67,8 @@ func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *ti
 func (t *tile) load() []byte {
 	box := make([]byte, t.size())
 	if t.m.Fill == 1 {
-		for i := range box { // a value with all bits set is a NaN in every float type
-			box[i] = 0xff
+		for i := 0; i+2 <= len(box); i += 2 { // the copy engine fills 16 bits at a time, in every type
+			memory.PutWord(box[i:][:2], scalar.OutOfBounds)
 		}
 	}
 	for i, r := range t.rows {
