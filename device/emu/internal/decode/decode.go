@@ -19,6 +19,8 @@ func decode(p *machine.Program, fn *machine.Function) {
 		Consts32: map[uint32]machine.Slot{}, Consts64: map[uint64]machine.Slot{}, Special: map[string]machine.Slot{},
 		Labels: map[*ptx.Symbol]int32{}, Targets: map[*ptx.Symbol]*ptx.Targets{},
 	}
+	graph := verify.NewCFG(fn.Decl)
+	early := earlyAccesses(graph)
 	for _, s := range fn.Decl.Body {
 		switch s := s.(type) {
 		case *ptx.Label:
@@ -27,14 +29,14 @@ func decode(p *machine.Program, fn *machine.Function) {
 			d.Targets[s.Sym] = s
 		}
 		if in, ok := s.(*ptx.Inst); ok {
-			if err := decodeInst(d, in); err != nil {
+			if err := decodeInst(d, in, early[in]); err != nil {
 				fn.Refused = append(fn.Refused, fmt.Errorf("%s:%d:%d: %s: %w", p.File, in.Pos.Line, in.Pos.Col, in.Op.Text, err))
 			}
 		}
 	}
 	fn.Code = append(fn.Code, machine.Op{Kind: machine.OpRet, Guard: -1}) // for a text that does not end with ret
 	resolveLabels(d)
-	prioritise(d)
+	prioritise(d, graph)
 	fn.Init32 = make([]machine.Lanes32, fn.N32)
 	fn.Init64 = make([]machine.Lanes64, fn.N64)
 	for v, s := range d.Consts32 {
@@ -49,14 +51,18 @@ func decode(p *machine.Program, fn *machine.Function) {
 	}
 }
 
-// decodeInst decodes one instruction.
-func decodeInst(d *operand.Decoder, in *ptx.Inst) error {
+// decodeInst decodes one instruction. early lists the accumulators of running products that it may
+// touch.
+func decodeInst(d *operand.Decoder, in *ptx.Inst, early []*ptx.Symbol) error {
 	x, err := isa.BindInst(in)
 	if err != nil {
 		return err
 	}
 	o := machine.Op{Inst: in, Guard: -1, Target: -1}
 	d.Pre, d.Err = nil, nil
+	if len(early) > 0 {
+		finishBefore(d, early)
+	}
 	if in.Guard.Sym != nil {
 		o.Guard, o.Neg = d.Func.Regs[in.Guard.Sym.ID], in.Guard.Neg
 	}
@@ -86,8 +92,7 @@ func resolveLabels(d *operand.Decoder) {
 }
 
 // prioritise numbers the instructions in reverse postorder of their blocks.
-func prioritise(d *operand.Decoder) {
-	g := verify.NewCFG(d.Func.Decl)
+func prioritise(d *operand.Decoder, g *verify.CFG) {
 	first := map[*ptx.Inst]int32{}
 	n := int32(0)
 	for _, b := range g.RPO {

@@ -1,8 +1,12 @@
 package machine
 
+import "slices"
+
 // QueuedProduct is a wgmma that has not taken effect.
 type QueuedProduct struct {
 	Group uint32
+	Frame *Frame // with the accumulators
+	Sums  []Slot // the accumulators
 	Run   func()
 }
 
@@ -21,9 +25,31 @@ func (q *productQueue) Finish(groups uint32) {
 		q.Items[n].Run()
 		n++
 	}
+	q.drop(n)
+}
+
+// drop removes the first n products.
+func (q *productQueue) drop(n int) {
 	rest := copy(q.Items, q.Items[n:])
 	clear(q.Items[rest:])
 	q.Items = q.Items[:rest]
+}
+
+// FinishWriters computes the products that have any of the slots of a frame as an accumulator, and
+// the products before them.
+func (q *productQueue) FinishWriters(f *Frame, slots []Slot) {
+	n := len(q.Items)
+	for n > 0 && !q.Items[n-1].writes(f, slots) {
+		n--
+	}
+	for i := range n {
+		q.Items[i].Run()
+	}
+	q.drop(n)
+}
+
+func (p *QueuedProduct) writes(f *Frame, slots []Slot) bool {
+	return p.Frame == f && slices.ContainsFunc(slots, func(s Slot) bool { return slices.Contains(p.Sums, s) })
 }
 
 // FinishAll computes all products.

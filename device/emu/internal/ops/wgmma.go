@@ -170,7 +170,7 @@ func (p *groupProduct) start(f *frame, m uint32) {
 		p.ra.load(f, s.a)
 	}
 	s.announce()
-	q.Items = append(q.Items, machine.QueuedProduct{Group: q.Groups, Run: s.run})
+	q.Items = append(q.Items, machine.QueuedProduct{Group: q.Groups, Frame: f, Sums: p.rc.slots, Run: s.run})
 	if f.Block.Cluster.Async.Early() {
 		q.FinishAll()
 	}
