@@ -195,7 +195,7 @@ func judgeWrong(t *testing.T, number int) {
 		t.Skip("long")
 	}
 	for _, c := range wrongKernels() {
-		if numberOf(c.name) != number {
+		if numberOf(c.name) != number || c.name == "a loop that never ends" && !*full {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

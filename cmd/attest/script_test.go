@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +14,8 @@ import (
 
 	"github.com/GOATnote-Inc/attest/internal/replicate"
 )
+
+var full = flag.Bool("full", false, "run all scripts, which takes minutes")
 
 // TestMain makes this binary act as attest where attest starts itself: without it, a test
 // that calls attest gate would run all tests again in another process, and so on.
@@ -34,6 +38,12 @@ func TestScripts(t *testing.T) {
 			"sarif":     sarifResults,
 			"synthetic": syntheticEvidence,
 			"hashes":    evidenceHashes,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return *full, nil
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-var zoneKernels = flags.Int("zone-kernels", 300, "how many random kernels zones and cells are compared on")
+var zoneKernels = flags.Int("zone-kernels", 150, "how many random kernels zones and cells are compared on")
 
 // TestZones runs random kernels with and without races. The findings with zones must be the same
 // as the findings of the cells alone.

@@ -14,7 +14,7 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-var randomKernels = flag.Int("random-kernels", 150, "how many random kernels are to raise no alarm")
+var randomKernels = flag.Int("random-kernels", 70, "how many random kernels are to raise no alarm")
 
 // TestRandomKernels: random kernels that have no races and no undefined reads by construction have
 // no findings.

@@ -92,7 +92,7 @@ func TestLengths(t *testing.T) {
 		for _, c := range variants(d) {
 			for i, n := range lengths {
 				turn++
-				if !*full && (i+turn/len(lengths))%3 != 0 {
+				if !*full && (i+turn/len(lengths))%5 != 0 {
 					continue
 				}
 				p := c.able(mixed(d, n[0], n[1], turn))
