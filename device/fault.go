@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
@@ -28,15 +29,26 @@ var ErrRunning = errors.New("a kernel is still running")
 // device allows.
 var ErrEndless = errors.New("too many instructions")
 
-// Bug is the error of a launch in which the device itself failed, and not the kernel. The
-// emulator returns it for a mistake in its own code.
+// Bug is the error of a load or a launch in which the device itself failed, and not the kernel.
+// The emulator returns it for a mistake in its own code or in the code of an observer.
 type Bug struct {
 	Reason any    // the value of the panic
 	Stack  string // of the goroutine
 }
 
+// NewBug returns the error for a value that recover returned. The deferred function that
+// recovers must call it, so that the stack is the stack of the panic.
+func NewBug(reason any) *Bug { return &Bug{Reason: reason, Stack: string(debug.Stack())} }
+
+// CatchBug turns a panic into a *Bug. It must be deferred.
+func CatchBug(err *error) {
+	if r := recover(); r != nil {
+		*err = NewBug(r)
+	}
+}
+
 func (b *Bug) Error() string {
-	return fmt.Sprintf("internal error of the device, not a defect of the kernel: %v", b.Reason)
+	return fmt.Sprintf("internal error of attest, not a defect of the kernel: %v", b.Reason)
 }
 
 // Fault is the error of a launch that ended because of an instruction. The finding holds the

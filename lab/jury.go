@@ -114,7 +114,7 @@ var jurySchedules = []uint64{0, 1, 2, 3}
 // Compare compares a variant that passes the gates with the original. racesFirst starts with
 // the checkers.
 func (t *Trials) Compare(ctx context.Context, s *Subject, racesFirst bool) (c Comparison, err error) {
-	defer asBug(&err)
+	defer device.CatchBug(&err)
 	parts := []func(context.Context, *Subject) (Comparison, error){t.compareBits, t.compareRaces}
 	if racesFirst {
 		slices.Reverse(parts)

@@ -39,8 +39,8 @@ func Measure(ctx context.Context, s *Subject, p Plan, progress func(Progress)) (
 }
 
 // Unfinished returns the record of a measurement that ended early in a section, as Progress
-// names it.
-func Unfinished(s *Subject, p Plan, section, why string) (*record.Record, error) {
+// names it. internal says that attest itself failed.
+func Unfinished(s *Subject, p Plan, section, why string, internal bool) (*record.Record, error) {
 	m, err := newMeasurement(s, p, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
@@ -53,7 +53,7 @@ func Unfinished(s *Subject, p Plan, section, why string) (*record.Record, error)
 	case "": // it ended before its first step
 		gate = record.ResourcesGate
 	}
-	m.r.Ended = &record.Ended{Gate: gate, Why: why}
+	m.r.Ended = &record.Ended{Gate: gate, Why: why, Internal: internal}
 	return m.r, nil
 }
 

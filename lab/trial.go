@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -167,7 +166,7 @@ func (t *Trials) Kill(ctx context.Context, s *Subject, checkersFirst bool) (*Kil
 
 // loads returns an *Invalid if the emulator refuses a variant.
 func (t *Trials) loads(s *Subject) (err error) {
-	defer asBug(&err)
+	defer device.CatchBug(&err)
 	dev, err := emulator(s.Target, emu.Options{})
 	if err != nil {
 		return err
@@ -181,7 +180,7 @@ func (t *Trials) loads(s *Subject) (err error) {
 
 // try judges a variant by one step.
 func (t *Trials) try(ctx context.Context, s *Subject, step *trialStep) (killed *Killed, err error) {
-	defer asBug(&err)
+	defer device.CatchBug(&err)
 	m, err := t.measurement(s, step.limit)
 	if err != nil {
 		return nil, err
@@ -205,13 +204,6 @@ func (t *Trials) try(ctx context.Context, s *Subject, step *trialStep) (killed *
 		return &Killed{By: name, Why: g.Reasons[0], At: step.String()}, nil
 	}
 	return nil, nil
-}
-
-// asBug turns a panic into an error.
-func asBug(err *error) {
-	if r := recover(); r != nil {
-		*err = &device.Bug{Reason: r, Stack: string(debug.Stack())}
-	}
 }
 
 // measurement returns a measurement of a variant that judges only what a trial measures.

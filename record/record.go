@@ -42,6 +42,8 @@ type Record struct {
 type Ended struct {
 	Gate GateName `json:"gate"` // what it measured then
 	Why  string   `json:"why"`
+	// Internal says that attest itself failed, so that nothing is known about the kernel.
+	Internal bool `json:"internal,omitempty"`
 }
 
 // Counters are the counts of the kernel and of its baseline on the emulator. They explain

@@ -42,6 +42,8 @@
 //	0   success
 //	1   a file has errors, or a result is wrong
 //	2   the command cannot run: the command line is wrong, or a file cannot be read
+//	3   an internal error: attest itself failed. The message names the folder with the inputs
+//	130 Ctrl-C or a request to terminate
 //
 // # JSON
 //

@@ -33,12 +33,13 @@ A launch file describes one launch, or a list of launches, in JSON:
 {"zeros": N} and {"poison": N} are buffers of N bytes, {"tensormap": {…}} is a tensor map of
 a buffer. A later launch uses a buffer with a "name" as {"ref": "name"}. "type", "abs", "rel"
 and "ulp" set the tolerance of "expect", and "save": "file" writes the buffer to a file.
-Paths are relative to the launch file. go doc github.com/GOATnote-Inc/attest/device/launchfile
+Paths are relative to the launch file. Only files in its folder, or in the folder that --root
+names, are read and written. go doc github.com/GOATnote-Inc/attest/device/launchfile
 describes all fields.
 
 What a kernel prints goes to standard output. The exit code is 1 for a fault, a deadlock,
 a mismatch, a defect that is an error, or bits that depend on the schedule. It is 2 when
-the kernels cannot be run.
+the kernels cannot be run, and 3 when attest itself failed.
 
 --check all watches the kernel on the emulator and finds defects that a GPU may show once in
 a thousand runs. Each finding has its line, its threads and, for a race, the other access.
@@ -86,7 +87,10 @@ JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
 	f.Uint64Var(&x.Schedule, "schedule", 0, "order in which warps run: 0 is the natural order, numbers below a million permute the warps, and attest gate names others")
 	f.IntVar(&x.Schedules, "schedules", 1, "number of schedules to try; all must give the same bits")
 	f.BoolVar(&x.Stats, "stats", false, "print the number of instructions and the time in seconds")
-	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "longest time that a launch may take; 0 is no limit")
+	f.DurationVar(&x.Timeout, "timeout", 5*time.Minute, "longest time that loading and each launch may take; 0 is no limit")
+	x.Memory = 8 << 30
+	f.Var(&x.Memory, "memory", "largest memory of the run, as in 512MiB; 0 is no limit")
+	f.StringVar(&x.Root, "root", "", "the `folder` below which the files that the launch file names are read and written; its own folder when empty")
 	f.Uint64Var(&x.MaxInstructions, "max-instructions", 0, "largest number of instructions that a warp may run; 0 is the limit of the emulator")
 	completeDevices(c, "device")
 	return c

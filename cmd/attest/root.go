@@ -23,7 +23,8 @@ verdict. The other commands run one case, compare and profile kernels, search fo
 ones, and check, format and run any PTX file.
 
 Exit codes: 0 success, 1 a file has errors or a result is wrong, 2 the command cannot run:
-the command line is wrong or a file cannot be read.`,
+the command line is wrong or a file cannot be read, 3 an internal error: attest itself failed
+and has saved the inputs.`,
 		`  attest gate                                  judge all kernels of attest
   attest gate mine.ptx                         judge a kernel of your own
   attest run stage3b --shape 1,8,512,64        run one case and show its errors

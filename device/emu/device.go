@@ -180,10 +180,12 @@ func (b *buffer) copy(off int64, n int, from, to []byte) error {
 	return nil
 }
 
-// Load parses and decodes PTX. A kernel with instructions that the emulator does not support is
+// Load parses, verifies and decodes PTX. The error is a *verify.Invalid for a text that
+// NVIDIA's assembler refuses. A kernel with instructions that the emulator does not support is
 // refused when it is looked up, so that the other kernels of the module can run. Load fails if
 // no kernel of the module can run.
-func (d *Device) Load(name, text string) (device.Module, error) {
+func (d *Device) Load(name, text string) (m device.Module, err error) {
+	defer device.CatchBug(&err)
 	p, err := decode.Load(name, text, d.target, d.mem, d.options.GuardShared)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,9 @@ import (
 )
 
 // decode returns the bytes of a data file. If the name says that the file is text, decode
-// parses it.
-func decode(name string, content []byte) ([]byte, error) {
+// parses it. The text may stand for most bytes at most: a few words can repeat a value so
+// often that no memory holds it.
+func decode(name string, content []byte, most int64) ([]byte, error) {
 	base, isText := strings.CutSuffix(name, ".txt")
 	if !isText {
 		return content, nil
@@ -30,7 +31,7 @@ func decode(name string, content []byte) ([]byte, error) {
 			if e == nil {
 				out, err = appendHex(out, word)
 			} else {
-				out, err = e.appendWord(out, word)
+				out, err = e.appendWord(out, word, most)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("line %d: %w", n, err)
@@ -53,9 +54,9 @@ const maxRepeats = 1 << 24
 
 // appendWord appends the values that one word stands for: a value, value*count or
 // first..last.
-func (e *elem) appendWord(out []byte, word string) ([]byte, error) {
+func (e *elem) appendWord(out []byte, word string, most int64) ([]byte, error) {
 	if first, last, ok := strings.Cut(word, ".."); ok {
-		return e.appendRange(out, first, last)
+		return e.appendRange(out, first, last, most)
 	}
 	value, times, repeated := strings.Cut(word, "*")
 	count := uint64(1)
@@ -69,13 +70,21 @@ func (e *elem) appendWord(out []byte, word string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range count {
-		out = e.append(out, bits)
+	if err := e.fits(out, int64(count), most); err != nil {
+		return nil, err
 	}
-	return out, nil
+	return append(out, bytes.Repeat(e.append(nil, bits), int(count))...), nil
 }
 
-func (e *elem) appendRange(out []byte, first, last string) ([]byte, error) {
+// fits returns an error if more elements make the data larger than most bytes.
+func (e *elem) fits(out []byte, count, most int64) error {
+	if int64(len(out))+count*int64(e.size) > most {
+		return fmt.Errorf("the text stands for more than %d bytes, the memory of the device", most)
+	}
+	return nil
+}
+
+func (e *elem) appendRange(out []byte, first, last string, most int64) ([]byte, error) {
 	a, err := strconv.ParseInt(first, 10, 62)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not an integer", first)
@@ -86,6 +95,9 @@ func (e *elem) appendRange(out []byte, first, last string) ([]byte, error) {
 	}
 	if b < a || b-a >= maxRepeats {
 		return nil, fmt.Errorf("%d..%d is not a range of 1 to %d values", a, b, maxRepeats)
+	}
+	if err := e.fits(out, b-a+1, most); err != nil {
+		return nil, err
 	}
 	for v := a; v <= b; v++ {
 		bits, err := e.parse(strconv.FormatInt(v, 10))

@@ -147,7 +147,7 @@ func (r *Runner) read(name string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	data, err := decode(name, content)
+	data, err := decode(name, content, r.Device.Info().Memory)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

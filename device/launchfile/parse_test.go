@@ -79,16 +79,16 @@ func TestDecode(t *testing.T) {
 		{"x.f16.txt", "1 0x1234", "\x00\x3c\x34\x12"},
 		{"x.hex.txt", "00ff 12 # end", "\x00\xff\x12"},
 	} {
-		got, err := decode(c.name, []byte(c.text))
+		got, err := decode(c.name, []byte(c.text), 1<<30)
 		if err != nil || !bytes.Equal(got, []byte(c.want)) {
 			t.Errorf("%s %q is % x (%v), want % x", c.name, c.text, got, err, c.want)
 		}
 	}
 	for name, text := range map[string]string{
 		"a.u8.txt": "1\n256", "b.u8.txt": "1*x", "c.u8.txt": "5..1", "d.u8.txt": "0..99999999", "e.hex.txt": "123",
-		"f.u8.txt": "1*99999999999", "g.f32.txt": "1.5..2", "h.u64.txt": "-9223372036854775808..9223372036854775807",
+		"f.u8.txt": "1*99999999999", "i.u8.txt": "1*1048576 1", "j.u64.txt": "0..131072", "g.f32.txt": "1.5..2", "h.u64.txt": "-9223372036854775808..9223372036854775807",
 	} {
-		if got, err := decode(name, []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "line ") {
+		if got, err := decode(name, []byte(text), 1<<20); err == nil || !strings.HasPrefix(err.Error(), "line ") {
 			t.Errorf("%s %q is % x with error %v, want an error with its line", name, text, got, err)
 		}
 	}

@@ -94,6 +94,9 @@ func (t *tensor) extents() (err error) {
 	} else {
 		stride := uint64(d.Type.Bytes())
 		for _, dim := range d.Dims[:max(len(d.Dims)-1, 0)] {
+			if dim > math.MaxInt64/max(stride, 1) {
+				return n.Field("dims").Errorf("the tensor is larger than any memory")
+			}
 			stride *= dim
 			d.Strides = append(d.Strides, stride)
 		}

@@ -39,5 +39,5 @@ func create(f File) error {
 	if err := Write(draft, f.Data); err != nil {
 		return err
 	}
-	return errors.Join(os.Link(draft, f.Path), os.Remove(draft))
+	return errors.Join(os.Link(draft, f.Path), os.Remove(draft), SyncDir(dir))
 }

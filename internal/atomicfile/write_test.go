@@ -72,6 +72,39 @@ func TestWriteErrorLeavesNothing(t *testing.T) {
 	onlyFile(t, path)
 }
 
+// TestWriteIn wants files below the folder only.
+func TestWriteIn(t *testing.T) {
+	top := t.TempDir()
+	dir := filepath.Join(top, "dir")
+	secret := filepath.Join(top, "secret")
+	for _, err := range []error{
+		os.Mkdir(dir, 0o700), os.Mkdir(filepath.Join(dir, "sub"), 0o700), os.WriteFile(secret, []byte("s"), 0o600),
+		os.Symlink("../secret", filepath.Join(dir, "link")), os.Symlink("..", filepath.Join(dir, "up")),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	for name, ok := range map[string]bool{"a": true, "sub/b": true, "link": true, "../secret": false, "up/secret": false, "sub": false, "/tmp/x": false} {
+		if err := WriteIn(root, name, []byte("new")); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		} else if ok && read(t, filepath.Join(dir, name)) != "new" {
+			t.Errorf("%s was not written", name)
+		}
+	}
+	if got := read(t, secret); got != "s" {
+		t.Errorf("the file outside of the folder is %q", got)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*.tmp")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/replicate"
 	"github.com/GOATnote-Inc/attest/internal/report"
@@ -52,7 +53,8 @@ func Distributions() (names []string) {
 }
 
 // Run judges the named kernels, or the whole ladder without a name. The error asks for exit
-// code 1 when a kernel is rejected or, with Strict, when a kernel is not ready to be merged.
+// code 1 when a kernel is rejected or, with Strict, when a kernel is not ready to be merged. It
+// asks for exit code 3 when attest itself failed on a kernel.
 func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	progress := env.StartProgress()
 	defer progress.Stop()
@@ -85,6 +87,9 @@ func (g *Gate) Run(ctx context.Context, env *cli.Env, names []string) error {
 	progress.Print(func() { err = g.finish(ctx, env, results) })
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(results, func(r *GateResult) bool { return r.record.Ended != nil && r.record.Ended.Internal }) {
+		return cli.Exit(cli.Internal)
 	}
 	if slices.ContainsFunc(results, func(r *GateResult) bool { return !r.Verdict.OK() || g.Strict && !r.Verdict.Ready() }) {
 		return cli.Exit(cli.Red)
@@ -217,17 +222,23 @@ func (g *Gate) judgeAll(ctx context.Context, env *cli.Env, jobs []job, progress 
 // may hang, crash or fill the memory; this is then what its record says.
 func (g *Gate) measure(ctx context.Context, j job, p lab.Plan, progress func(lab.Progress)) (*record.Record, error) {
 	if j.file == "" {
-		return lab.Measure(ctx, j.Subject, p, progress)
+		return measureHere(ctx, j.Subject, p, progress)
+	}
+	if why := refused(j.Subject); why != "" {
+		return lab.Unfinished(j.Subject, p, "", why, false)
 	}
 	sized := p.Sized(j.Subject)
-	rec, err := replicate.MeasureElsewhere(ctx, replicate.Job{
-		Device: g.Name, Kernel: replicate.Contract(j.Subject), Baseline: replicate.Contract(p.Baseline), Plan: &sized,
-	}, replicate.Limits{Time: g.Timeout, Memory: int64(g.Memory)}, progress)
+	one := replicate.Job{Device: g.Name, Kernel: replicate.Contract(j.Subject), Baseline: replicate.Contract(p.Baseline), Plan: &sized}
+	rec, err := replicate.MeasureElsewhere(ctx, one, replicate.Limits{Time: g.Timeout, Memory: int64(g.Memory)}, progress)
 	var ended *replicate.Ended
-	if errors.As(err, &ended) {
-		return lab.Unfinished(j.Subject, p, ended.Section, ended.Why)
+	if !errors.As(err, &ended) {
+		return rec, err
 	}
-	return rec, err
+	if ended.Internal {
+		bug := &device.Bug{Reason: ended.Why, Stack: ended.Stack}
+		ended.Why += savedAs(bug, j.Subject.PTX, &one)
+	}
+	return lab.Unfinished(j.Subject, p, ended.Section, ended.Why, ended.Internal)
 }
 
 // parity compares the bits of a kernel with those of the kernel that it builds on: in this

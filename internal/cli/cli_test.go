@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
@@ -23,6 +25,7 @@ func TestCode(t *testing.T) {
 		{nil, OK, ""},
 		{Exit(OK), OK, ""},
 		{Exit(Red), Red, ""},
+		{fmt.Errorf("here: %w", &device.Bug{Reason: "why"}), Internal, "attest: here: internal error of attest, not a defect of the kernel: why\n"},
 		{context.Canceled, Interrupted, "attest: interrupted\n"},
 		{errors.New("unknown flag"), Misuse, "attest: unknown flag\n"},
 	} {

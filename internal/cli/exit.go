@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/term"
 )
 
 // The exit codes.
@@ -12,6 +15,7 @@ const (
 	OK          = 0
 	Red         = 1   // a file has errors, or a result is wrong
 	Misuse      = 2   // the command line is wrong, or a file cannot be read
+	Internal    = 3   // attest itself failed
 	Interrupted = 130 // Ctrl-C, as shells report it
 )
 
@@ -41,6 +45,9 @@ func Code(err error, w io.Writer) int {
 		fmt.Fprintln(w, "attest: interrupted")
 		return Interrupted
 	}
-	fmt.Fprintf(w, "attest: %v\n", err)
+	fmt.Fprintf(w, "attest: %s\n", term.CleanLines(err.Error()))
+	if bug := (*device.Bug)(nil); errors.As(err, &bug) {
+		return Internal
+	}
 	return Misuse
 }

@@ -3,12 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
+	"github.com/GOATnote-Inc/attest/internal/limited"
 	"github.com/GOATnote-Inc/attest/internal/ordered"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/parse"
@@ -104,9 +103,9 @@ func (e *Env) read(path string) (string, error) {
 	var b []byte
 	var err error
 	if path == Stdin {
-		b, err = io.ReadAll(e.In)
+		b, err = limited.ReadAll(e.In, limited.Text)
 	} else {
-		b, err = os.ReadFile(path)
+		b, err = limited.ReadFile(path, limited.Text)
 	}
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

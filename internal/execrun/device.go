@@ -28,7 +28,7 @@ func (x *Runner) open(seed uint64, out io.Writer, w *watch) (device.Device, erro
 		}
 		dev, err := emu.New(target, emu.Options{
 			Schedule: seed, Output: out, MaxInstructions: x.MaxInstructions,
-			Observer: w.observer(), GuardShared: len(w.kinds) > 0, KeepGoing: len(w.kinds) > 0,
+			Memory: int64(x.Memory), Observer: w.observer(), GuardShared: len(w.kinds) > 0, KeepGoing: len(w.kinds) > 0,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("--device %s: %w", x.Device, err)
@@ -60,12 +60,13 @@ func (o *output) of(i int) io.Writer {
 	return o
 }
 
-func (o *output) Write(b []byte) (n int, err error) {
+func (o *output) Write(b []byte) (_ int, err error) {
 	if o.env.JSON {
 		return o.kept.Write(b)
 	}
-	o.progress.Print(func() { n, err = o.env.Write(b) })
-	return n, err
+	// A kernel must not control the terminal.
+	o.progress.Print(func() { _, err = io.WriteString(o.env, term.CleanLines(string(b))) })
+	return len(b), err
 }
 
 // take returns what was kept since the last call.

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
+	"github.com/GOATnote-Inc/attest/internal/limited"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/internal/version"
 	"github.com/GOATnote-Inc/attest/ptx/verify"
@@ -38,11 +38,16 @@ type Runner struct {
 	Stats           bool
 	Timeout         time.Duration
 	MaxInstructions uint64
+	Root            string    // the folder of the files that the launch file names, "" for that of the launch file
+	Memory          cli.Bytes // of the process; 0 is no limit
 
 	env      *cli.Env
 	kinds    []finding.Kind // that Check names
 	file     *cli.File
 	launches *launchfile.File
+
+	launchText []byte
+	files      *files
 }
 
 // Stdout is the name that stands for standard output.
@@ -60,16 +65,20 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env, path string) error {
 		x.file.Print(x.env)
 		return cli.Exit(cli.Misuse)
 	}
-	text, err := os.ReadFile(x.Launch)
-	if err != nil {
-		return fmt.Errorf("--launch: %w", err)
-	}
-	if x.launches, err = launchfile.Parse(x.Launch, text); err != nil {
+	if err := x.readLaunches(); err != nil {
 		return err
 	}
-	report, err := x.all(ctx)
+	defer x.files.root.Close()
+	within, cancel := limitMemory(ctx, int64(x.Memory))
+	defer cancel()
+	report, err := x.all(within)
 	var invalid *verify.Invalid
-	switch {
+	var bug *device.Bug
+	switch memory := memoryLimit(0); {
+	case errors.As(context.Cause(within), &memory):
+		return memory
+	case errors.As(err, &bug):
+		return x.describe(bug)
 	case errors.As(err, &invalid):
 		x.file.Add(invalid.Findings...)
 		x.file.Print(x.env)
@@ -90,6 +99,22 @@ func (x *Runner) Run(ctx context.Context, env *cli.Env, path string) error {
 		return err
 	}
 	return cli.Exit(code)
+}
+
+// readLaunches reads the launch file and opens the folder of the files that it names.
+func (x *Runner) readLaunches() (err error) {
+	if x.launchText, err = limited.ReadFile(x.Launch, limited.Small); err != nil {
+		return fmt.Errorf("--launch: %w", err)
+	}
+	if x.launches, err = launchfile.Parse(x.Launch, x.launchText); err != nil {
+		return err
+	}
+	most := int64(x.Memory)
+	if most == 0 {
+		most = math.MaxInt64 - 1
+	}
+	x.files, err = openFiles(x.Root, x.Launch, most)
+	return err
 }
 
 // save writes the files of --listing and --sarif.
@@ -132,6 +157,8 @@ func (x *Runner) misuse() (err error) {
 		return errors.New("no --launch is given: name the file that describes the launch; attest exec --help explains it")
 	case x.Schedules < 1:
 		return errors.New("--schedules must be at least 1")
+	case x.Memory < 0:
+		return errors.New("--memory must not be negative")
 	case x.Timeout < 0:
 		return errors.New("--timeout must not be negative")
 	case x.Listing == Stdout && x.env.JSON:
@@ -190,30 +217,31 @@ func (x *Runner) add(l *Launch, res *launchfile.Result, found []finding.Finding,
 	}
 }
 
-// once runs the launches under one schedule, on a device of its own.
-func (x *Runner) once(ctx context.Context, seed uint64, out io.Writer, w *watch, each func(string, *launchfile.Result)) error {
+// once runs the launches under one schedule, on a device of its own. The error is a *device.Bug
+// if the emulator, a checker or a counter fails.
+func (x *Runner) once(ctx context.Context, seed uint64, out io.Writer, w *watch, each func(string, *launchfile.Result)) (err error) {
+	defer device.CatchBug(&err)
 	dev, err := x.open(seed, out, w)
 	if err != nil {
 		return err
 	}
 	defer dev.Close()
-	mod, err := dev.Load(x.file.File, x.file.Text)
+	mod, err := x.load(ctx, dev)
 	if err != nil {
 		return err
 	}
 	defer mod.Close()
-	r := launchfile.Runner{Device: dev, Module: mod, Timeout: x.Timeout, Keep: x.Schedules > 1}
-	r.Read = func(name string) ([]byte, error) { return os.ReadFile(x.beside(name)) }
+	r := launchfile.Runner{Device: dev, Module: mod, Timeout: x.Timeout, Keep: x.Schedules > 1, Read: x.files.Read}
 	if seed == x.Schedule {
-		r.Save = func(name string, data []byte) error { return atomicfile.Write(x.beside(name), data) }
+		r.Save = x.files.Save
 	}
-	return r.Run(ctx, x.launches, func(res *launchfile.Result) { each(dev.Info().Name, res) })
-}
-
-// beside returns a path as the launch file means it: relative to the launch file.
-func (x *Runner) beside(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(filepath.Dir(x.Launch), filepath.FromSlash(name))
+	var failed error
+	err = r.Run(ctx, x.launches, func(res *launchfile.Result) {
+		if bug := (*device.Bug)(nil); errors.As(res.Fault, &bug) {
+			failed = bug
+			return
+		}
+		each(dev.Info().Name, res)
+	})
+	return errors.Join(err, failed)
 }

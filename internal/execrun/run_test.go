@@ -29,8 +29,8 @@ const text = `.version 7.0
 }
 `
 
-// files writes a kernel and its launch to a folder and returns both paths.
-func files(t *testing.T, launch string) (kernel, launches string) {
+// writeFiles writes a kernel and its launch to a folder and returns both paths.
+func writeFiles(t *testing.T, launch string) (kernel, launches string) {
 	t.Helper()
 	dir := t.TempDir()
 	kernel, launches = filepath.Join(dir, "k.ptx"), filepath.Join(dir, "l.json")
@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		{"128", cli.OK, "ok: 1 launch on emulated sm_80: nothing compared, 2 schedules, no defects\n"},
 		{"64", cli.Red, "bad: 1 launch on emulated sm_80: nothing compared, 2 schedules, 1 error\n"},
 	} {
-		kernel, launches := files(t, `{"entry": "store", "grid": [1], "block": [32], "params": [{"zeros": `+c.bytes+`}]}`)
+		kernel, launches := writeFiles(t, `{"entry": "store", "grid": [1], "block": [32], "params": [{"zeros": `+c.bytes+`}]}`)
 		var out, told bytes.Buffer
 		x := &Runner{Launch: launches, Device: "emu", Check: "all", Schedules: 2}
 		err := x.Run(t.Context(), &cli.Env{Out: &out, Err: &told, Color: term.Never}, kernel)

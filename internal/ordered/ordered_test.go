@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -72,4 +73,13 @@ func TestMapDoesNotWaitForStuckWork(t *testing.T) {
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error is %v, want context.DeadlineExceeded", err)
 	}
+}
+
+func TestMapPanics(t *testing.T) {
+	defer func() {
+		if r, ok := recover().(string); !ok || !strings.Contains(r, "this work") || !strings.Contains(r, "ordered_test.go") {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	Map(t.Context(), 3, func(int) int { panic("this work") }, func(int, int) {})
 }

@@ -73,6 +73,10 @@ func (j *Job) another(t *lab.Times, pool *Pool) func(context.Context, int) (*rec
 type Ended struct {
 	Section string // what it measured then, "" before its first step
 	Why     string
+	// Internal says that attest itself failed, and not the kernel. Stack is then the stack of
+	// the panic, or "".
+	Internal bool
+	Stack    string
 }
 
 func (e *Ended) Error() string { return e.Why }
@@ -123,9 +127,9 @@ func MeasureElsewhere(ctx context.Context, j Job, l Limits, progress func(lab.Pr
 	case rec != nil && err == nil:
 		return rec, nil
 	case running.Err() != nil:
-		return nil, &Ended{section, context.Cause(running).Error()}
+		return nil, &Ended{Section: section, Why: context.Cause(running).Error()}
 	case err == nil:
-		return nil, &Ended{section, "the process that judged the kernel ended without a result"}
+		return nil, &Ended{Section: section, Why: "the process that judged the kernel ended without a result"}
 	}
 	return nil, told.explain(section, err)
 }
@@ -188,16 +192,23 @@ func (h *head) Write(b []byte) (int, error) {
 // process says why it could not measure: that is an error of the user.
 func (h *head) explain(section string, err error) error {
 	said := strings.TrimSpace(string(h.text))
+	line, _, _ := strings.Cut(said, "\n")
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == misuse && !crashed(said) {
 		return errors.New(strings.TrimPrefix(said, "attest: "))
 	}
-	line, _, _ := strings.Cut(said, "\n")
-	return &Ended{section, strings.TrimSuffix(fmt.Sprintf("the process that judged the kernel crashed (%v): %s", err, line), ": ")}
+	if exit != nil && exit.ExitCode() == internal {
+		return &Ended{Section: section, Why: strings.TrimPrefix(line, "attest: "), Internal: true, Stack: said}
+	}
+	why := strings.TrimSuffix(fmt.Sprintf("the process that judged the kernel crashed (%v): %s", err, line), ": ")
+	return &Ended{Section: section, Why: why, Internal: crashed(said), Stack: said}
 }
 
-// misuse is the exit code of a process that could not do its job. A panic of Go has the same.
-const misuse = 2
+// The exit codes of a process that did not do its job. A panic of Go has the first of them, too.
+const (
+	misuse   = 2
+	internal = 3
+)
 
 func crashed(said string) bool {
 	for _, sign := range []string{"panic: ", "fatal error: ", "runtime: "} {

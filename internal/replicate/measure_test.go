@@ -21,6 +21,9 @@ func TestExplain(t *testing.T) {
 		h := &head{}
 		h.Write([]byte(said))
 		err := h.explain("defects", failed)
+		if e := (*Ended)(nil); errors.As(err, &e) && !e.Internal {
+			t.Errorf("%q is not an internal error", said)
+		}
 		var ended *Ended
 		if errors.As(err, &ended) != crash {
 			t.Errorf("%q: %v", said, err)
@@ -28,6 +31,17 @@ func TestExplain(t *testing.T) {
 		if crash && (ended.Section != "defects" || !strings.Contains(ended.Why, "crashed (exit status 2): "+strings.Split(said, "\n")[0])) {
 			t.Errorf("%q: %+v", said, ended)
 		}
+	}
+}
+
+// TestExplainInternal wants the first line of what a process says that fails by itself.
+func TestExplainInternal(t *testing.T) {
+	h := &head{}
+	h.Write([]byte("attest: internal error: index out of range\nthe inputs are saved in /tmp/x"))
+	var ended *Ended
+	err := h.explain("defects", exec.Command("sh", "-c", "exit 3").Run())
+	if !errors.As(err, &ended) || !ended.Internal || ended.Why != "internal error: index out of range" || ended.Section != "defects" {
+		t.Errorf("%+v", err)
 	}
 }
 

@@ -83,12 +83,25 @@ func (s Style) Yellow(text string) string { return s.wrap("1;33", text) }
 func (s Style) Green(text string) string { return s.wrap("1;32", text) }
 
 // Clean replaces control characters other than tabs. Text from a file may contain escape
-// sequences that move the cursor or rename the window.
-func Clean(text string) string {
+// sequences that move the cursor or rename the window, and characters that reverse the
+// direction of what follows.
+func Clean(text string) string { return strings.Map(clean, text) }
+
+// CleanLines is Clean for text of several lines: it keeps their ends.
+func CleanLines(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\t' || r >= ' ' && r < 0x7f || r >= 0xa0 && r != utf8.RuneError {
+		if r == '\n' {
 			return r
 		}
-		return '�'
-	}, text)
+		return clean(r)
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
+}
+
+func clean(r rune) rune {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == utf8.RuneError: // directions
+	case r == '\t', r >= ' ' && r < 0x7f, r >= 0xa0:
+		return r
+	}
+	return '�'
 }

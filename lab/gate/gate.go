@@ -51,11 +51,14 @@ func Judge(r *record.Record) record.Verdict {
 	return v
 }
 
-// judge judges by one gate. A measurement that ended early fails the gate that it ended in.
+// judge judges by one gate. A measurement that ended early fails the gate that it ended in. The
+// gate is void if attest itself failed, because the kernel is not to blame.
 func (j *judgement) judge(g spec) record.Gate {
 	switch e := j.r.Ended; {
 	case e == nil:
 		return g.judge(j)
+	case e.Gate == g.name && e.Internal:
+		return gateOf(record.Void, []string{e.Why}, "")
 	case e.Gate == g.name:
 		return gateOf(record.Red, []string{e.Why}, "")
 	}

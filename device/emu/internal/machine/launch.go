@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -60,8 +59,9 @@ type launch struct {
 }
 
 // Launch runs the kernel to its end. l must be normalised and must have passed
-// device.Launch.Check.
-func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (device.Stats, error) {
+// device.Launch.Check. The error is a *device.Bug if the emulator or the observer panics.
+func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (stats device.Stats, err error) {
+	defer recoverFault(&err)
 	run := &launch{
 		Launch: l, Settings: s, kernel: k, ctx: ctx, schedule: schedule{s.Seed},
 		Clustered: l.Cluster.Count() > 1 || k.Entry.Decl.Directive(".reqnctapercluster") != nil,
@@ -81,7 +81,7 @@ func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (devic
 	}
 	run.out.Writer = s.Output
 	run.watch(s.Observer)
-	err := run.run()
+	err = run.run()
 	if flt := run.survived.fault; flt != nil { // what ended the launch may follow from it
 		err = flt
 	}
@@ -157,8 +157,15 @@ func (l *launch) run() error {
 
 // runCluster runs one cluster to its end.
 func (l *launch) runCluster(i int) (err error) {
+	defer recoverFault(&err)
 	c := l.newCluster(i)
-	defer l.close(c)
+	err = l.finish(c)
+	l.close(c)
+	return err
+}
+
+// finish runs a cluster to its end. A fault is its error.
+func (l *launch) finish(c *cluster) (err error) {
 	defer recoverFault(&err)
 	return c.finish(l)
 }
@@ -172,7 +179,7 @@ func (l *launch) runSerial(count int) (err error) {
 			l.close(c)
 		}
 	}()
-	defer recoverFault(&err)
+	defer recoverFault(&err) // before the clusters are closed
 	next := 0
 	var idle idleness
 	for next < count || len(active) > 0 {
@@ -261,9 +268,7 @@ func recoverFault(err *error) {
 	case nil:
 	case *device.Fault:
 		*err = r
-	case runtime.Error:
-		*err = &device.Bug{Reason: r, Stack: string(debug.Stack())}
 	default:
-		*err = fmt.Errorf("%v", r)
+		*err = device.NewBug(r)
 	}
 }
