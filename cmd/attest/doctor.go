@@ -25,9 +25,14 @@ compute-sanitizer and nvcc, and Python with torch, flash_attn_3, triton and jax.
 Everything is optional, so the exit code is always 0. doctor only reads the state of a GPU
 and never changes it. ATTEST_PYTHON names a Python other than the one on PATH.
 
-JSON: {"emulator", "gpus": [{"index", "name", "target", "memory", "driver",
-"state", …}], "gpu_note", "tools": [{"name", "path", "version", "note"}],
-"python": {"path", "version", "modules", "note"}, "lacks": [{"what", "cost"}]}.`,
+JSON: one object with these fields:
+
+  "emulator"          the architectures that it runs
+  "gpus", "gpu_note"  a list of {"index", "name", "target", "memory", "driver", "state", …},
+                      and why it is empty
+  "tools"             a list of {"name", "path", "version", "note"}
+  "python"            {"path", "version", "modules", "note"}
+  "lacks"             a list of {"what", "cost"}: what is missing, and what does not work then`,
 		Example: "  attest doctor\n  attest doctor --json | jq '.lacks[].what'",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

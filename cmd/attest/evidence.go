@@ -189,8 +189,11 @@ listed as notes.
 The head is the hash of the newest entry. If you note it, you can check later that no entry
 before it was changed: the chain still has an entry with that hash.
 
-JSON: {"entries", "records", "verdicts", "remarks", "scores", "texts", "head", "problems": [{"path", "what"}],
-"notes": [{"path", "what"}]}.`,
+JSON: one object with these fields:
+
+  "entries", "records", "verdicts", "remarks", "scores", "texts"  how many there are
+  "head"                                                          the newest entry's hash
+  "problems", "notes"                                             lists of {"path", "what"}`,
 		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
 		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return x.Verify() },
@@ -206,9 +209,13 @@ and medians of both, with the ratio of B to A. The hash of a verdict selects the
 it judges. Times of two runs do not prove a difference; attest compare times both kernels in
 one run. The exit code is 0 whether they differ or not.
 
-JSON: {"a", "b", "same_ptx", "same_kernel", "parity", "kernel", "build", "outcome": [{"what", "a", "b"}],
-"resources", "errors", "times": [{"what", "a", "b", "ratio"}]}; null where one of them
-has no such number.`,
+JSON: one object with these fields; a number that one of them lacks is null:
+
+  "a", "b"                        the hashes
+  "same_ptx", "same_kernel"       whether text, or text and call, are equal
+  "parity"                        cases with the same bits
+  "kernel", "build", "outcome"    lists of {"what", "a", "b"}
+  "resources", "errors", "times"  lists of {"what", "a", "b", "ratio"}`,
 		Example: "  attest evidence diff 3f9a 81c0\n  attest evidence diff 3f9a 81c0 --json | jq '.times[] | select(.ratio < 0.9)'",
 		Args:    arguments(2, "two hashes, or their first letters, as attest evidence list shows them"),
 		RunE:    func(_ *cobra.Command, args []string) error { return x.Diff(args[0], args[1]) },

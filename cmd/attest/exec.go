@@ -53,11 +53,15 @@ of global memory per request. --sarif writes the defects for editors and CI.
 
 The emulator runs the text on the least target that can; --device emu:sm_89 names one.
 
-JSON: {"device", "schedules", "launches": [{"entry", "ok", "compared",
-"mismatches", "buffers", "defects": [{"kind", "severity", "message", "ptx_line",
-"source", "block", "warp", "lanes", "address", "other", "why", "fix", …}],
-"output", "stats": {"thread_instructions", "warp_instructions", "seconds"},
-"counters"}]}; the comment of attest/cmd/attest has all of it.`,
+JSON: one object with these fields; go doc github.com/GOATnote-Inc/attest/cmd/attest explains
+all of them:
+
+  "device", "schedules"  where it ran, and in how many orders of warps
+  "launches"             a list of {"entry", "ok", "compared", "mismatches", "buffers",
+                         "defects", "output", "stats", "counters"}
+  "defects"              a list of {"kind", "severity", "message", "ptx_line", "source",
+                         "block", "warp", "lanes", "address", "other", "why", "fix", …}
+  "stats"                {"thread_instructions", "warp_instructions", "seconds"}`,
 		Example: `  attest exec kernel.ptx --launch launch.json
   attest exec kernel.ptx --launch launch.json --check all --schedules 4
   attest exec kernel.ptx --launch launch.json --check shared-race,deadlock

@@ -89,10 +89,16 @@ Some cases and all timed inputs come from a seed that is drawn at random, so tha
 can know them. The record holds it. --seed, or ATTEST_SEED in the environment, repeats a
 measurement with the same inputs.
 
-JSON, one object per kernel: {"kernel", "baseline", "device", "seed", "verdict": {"outcome",
-"why", "gates": [{"name", "status", "summary", "reasons"}], …}, "record",
-"verdict_hash", "evidence", "parity": {"with", "same", "of"}, "other_chips"}; the record
-itself is in the evidence.`,
+JSON: one object per kernel with these fields; the record itself is in the evidence:
+
+  "kernel", "baseline"      the kernel and what it must beat
+  "device", "seed"          where it ran, and the seed of the inputs that no kernel can know
+  "verdict"                 {"outcome", "why", "gates"}; a gate is {"name", "status",
+                            "summary", "reasons"}
+  "record", "verdict_hash"  their hashes in the evidence
+  "evidence"                the folder
+  "parity"                  {"with", "same", "of"}: cases with the bits of the baseline
+  "other_chips"             chips on which the verdict may not hold`,
 		Example: `  attest gate
   attest gate stage3b stage4
   attest gate stage3b --plan smoke --evidence ""

@@ -31,11 +31,15 @@ Without an argument it prints all lists:
   devices        the emulators and GPUs of this machine, and the chips that attest profile
                  and attest tune can predict times for
 
-JSON: {"kernels": [{"name", "base", "idea"}], "presets": [{"name", "head_dim",
-"config", "threads", "shared", "target"}], "toggles": [{"family", "name", "values",
-"what"}], "shapes": [{"name", "shape", "gflop"}], "distributions": [{"name", "what"}],
-"devices": [{"name", "what"}], "chips": [{"name", "target", "sms", "mhz"}]}, with the lists
-that were asked for.`,
+JSON: one object with the lists that were asked for:
+
+  "kernels"        of {"name", "base", "idea"}
+  "presets"        of {"name", "head_dim", "config", "threads", "shared", "target"}
+  "toggles"        of {"family", "name", "values", "what"}
+  "shapes"         of {"name", "shape", "gflop"}
+  "distributions"  of {"name", "what"}
+  "devices"        of {"name", "what"}
+  "chips"          of {"name", "target", "sms", "mhz"}`,
 		Example: `  attest list
   attest list kernels
   attest list presets --json | jq -r '.presets[] | [.name, .config] | @tsv'`,

@@ -49,12 +49,19 @@ lists them). --evidence keeps what ncu wrote as a record: every metric with its 
 table as it was, ncu's version and flags, the kernel, and the output of ptxas -v if ptxas is
 installed. attest evidence show prints the record. It has no verdict.
 
-JSON: {"kernel", "shape", "predicted": {"chip", "blocks", "low_us", "high_us",
-"limit", "units": [{"unit", "us"}], "phases", "lines"}, "launches": [{"entry",
-"predicted", "counters"}], "occupancy": [{"chip", "blocks_per_sm", "warps", "limit",
-"registers", "shared", "by"}], "ncu": {"us", "tensor", "arithmetic", "memory", "metrics",
-"units", "version"} or null, "ncu_note", "record": the hash, or ""}. Times are in
-microseconds, shares of ncu in per cent of the peak.`,
+JSON: one object with these fields; times are in microseconds, shares of ncu in percent of
+the peak:
+
+  "kernel", "shape"  what was profiled
+  "predicted"        {"chip", "blocks", "low_us", "high_us", "limit", "units", "phases",
+                     "lines"}; a unit is {"unit", "us"}
+  "launches"         a list of {"entry", "predicted", "counters"}
+  "occupancy"        a list of {"chip", "blocks_per_sm", "warps", "limit", "registers",
+                     "shared", "by"}
+  "ncu"              {"us", "tensor", "arithmetic", "memory", "metrics", "units", "version"},
+                     or null
+  "ncu_note"         why there is nothing of ncu
+  "record"           the hash in the evidence, or ""`,
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
   attest profile mine.ptx --shape 1,8,512,64 --lines 20

@@ -51,13 +51,18 @@ A kernel is represented by its newest PTX. --evidence evidence reads the evidenc
 project publishes. Damaged files are listed on standard error and on the page, and make the
 exit code 1; the rest is reported.
 
-JSON: {"kernels": [{"kernel", "config", "outcome", "why", "record", "ptx", "timed"}], "shapes":
-[{"device", "shape", "best", "p50", "tflops", "record"}], "targets": [{"name", "metric",
-"what", "chip", "unit", "target", "current", "value", "gap", "by", "status", "record"}],
-"milestones": [{"name", "met", "of", "by", "status", "left"}], "ladder": [{"device",
-"shape", "first", "steps"}], "check": as attest evidence verify, "written": [paths]}.
-With --status: {"time", "head", "done", "failed", "next", "targets", "milestones",
-"ladder"}.`,
+JSON: one object with these fields:
+
+  "kernels"     a list of {"kernel", "config", "outcome", "why", "record", "ptx", "timed"}
+  "shapes"      a list of {"device", "shape", "best", "p50", "tflops", "record"}
+  "targets"     a list of {"name", "metric", "what", "chip", "unit", "target", "current",
+                "value", "gap", "by", "status", "record"}
+  "milestones"  a list of {"name", "met", "of", "by", "status", "left"}
+  "ladder"      a list of {"device", "shape", "first", "steps"}
+  "check"       what attest evidence verify found
+  "written"     the paths of the pages
+
+With --status: {"time", "head", "done", "failed", "next", "targets", "milestones", "ladder"}.`,
 		Example: "  attest report\n  attest report --out report.html && open report.html\n  attest report --evidence ~/h200 --markdown docs\n  attest report --evidence evidence --readme README.md\n  attest report --evidence evidence --svg docs/times.svg\n  attest report --evidence evidence --status > STATUS.md\n  attest report --targets targets.json --json | jq '.targets[] | select(.status != \"met\")'",
 		Args:    noArgs,
 		RunE:    func(*cobra.Command, []string) error { return x.Report(pages) },

@@ -52,9 +52,14 @@ Without Python, the library or a GPU there is nothing to time: the command says 
 exits with 0. A library that does not support a case says why. The exit code is 1 when
 one failed where it should not have.
 
-JSON, one object per shape: {"library", "skipped", "hello", "shape", "causal", "seed",
-"results": [{"implementation", "dtype", "mode", "cache", "note", "why", "summary", "tflops",
-"max_error", "mean_error"}], "run"}; "run" has every sample, in the order taken.`,
+JSON: one object per shape with these fields:
+
+  "library", "skipped", "hello"      the library, why it did not run, what it said of itself
+  "shape", "causal", "seed"          the problem
+  "results"                          a list of {"implementation", "dtype", "mode", "cache",
+                                     "note", "why", "summary", "tflops", "max_error",
+                                     "mean_error"}
+  "run"                              every sample, in the order taken`,
 		Example: `  attest rival torch --shape 1,8,512,64
   attest rival triton --shape mission --shape long --dtype e4m3,e5m2
   attest rival fa3 --shape big128 --shape 4,32/4,4096,128 --causal

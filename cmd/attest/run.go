@@ -31,9 +31,14 @@ run keeps no evidence and gives no verdict: attest gate does. The exit code is 1
 output is outside the tolerance, when the kernel changed its inputs or memory around its
 buffers, or when a checker finds an error.
 
-JSON: {"kernel", "shape", "device", "case": the errors, "wrong": [reasons], "defects": what
---check found, or null, "performance": the times, or null, "predicted": {"chip", "low_us",
-"high_us", …} or null}; "case", "defects" and "performance" are as in the evidence.`,
+JSON: one object with these fields; the evidence has the same names:
+
+  "kernel", "shape", "device"  what ran, and where
+  "case"                       the errors
+  "wrong"                      the reasons for a red result
+  "defects"                    what --check found, or null
+  "performance"                the times on a GPU, or null
+  "predicted"                  {"chip", "low_us", "high_us", …} without a GPU, or null`,
 		Example: `  attest run stage3b --shape mission
   attest run stage3b --shape 2,3,100,64 --seed 7 --distribution one-hot --format u8
   attest run hopper --shape 1,32/4,512/2048,128 --lse
