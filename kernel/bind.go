@@ -21,6 +21,65 @@ type Memory struct {
 	Role  Role
 	Init  Init
 	Bytes int64
+	// Strides has gaps between elements if it is not nil: the operand is not contiguous.
+	Strides *Strides
+}
+
+// Strides says where the elements of an operand are.
+type Strides struct {
+	Size     int // of an element in bytes
+	Dims, By []int64
+}
+
+// Spread returns the memory of an operand from its elements without gaps. Gaps are filled with
+// a byte.
+func (s *Strides) Spread(data []byte, bytes int64, gap byte) []byte {
+	out := make([]byte, bytes)
+	for i := range out {
+		out[i] = gap
+	}
+	s.each(func(element, at int64) {
+		copy(out[at:at+int64(s.Size)], data[element:])
+	})
+	return out
+}
+
+// Compact returns the elements of an operand without gaps.
+func (s *Strides) Compact(data []byte) []byte {
+	n := int64(s.Size)
+	for _, d := range s.Dims {
+		n *= d
+	}
+	out := make([]byte, n)
+	s.each(func(element, at int64) {
+		copy(out[element:element+int64(s.Size)], data[at:])
+	})
+	return out
+}
+
+// each calls a function with the offsets of each element in bytes: without gaps, and in memory.
+func (s *Strides) each(do func(element, at int64)) {
+	index := make([]int64, len(s.Dims))
+	for element := int64(0); ; element += int64(s.Size) {
+		at := int64(0)
+		for i, n := range index {
+			if s.Dims[i] == 0 {
+				return
+			}
+			at += n * s.By[i]
+		}
+		do(element, at*int64(s.Size))
+		i := len(index) - 1
+		for ; i >= 0; i-- {
+			if index[i]++; index[i] < s.Dims[i] {
+				break
+			}
+			index[i] = 0
+		}
+		if i < 0 {
+			return
+		}
+	}
 }
 
 // Step is a launch whose expressions have been evaluated.
@@ -70,6 +129,7 @@ func (k *Kernel) Bind(p Problem, c Chip, o Options) (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("operand %s: %w", k.Operands[i].Name, err)
 		}
+		k.Operands[i].nameStrides(env)
 		index[m.Name] = len(plan.Memory)
 		plan.Memory = append(plan.Memory, m)
 	}
@@ -143,9 +203,25 @@ func (o *Operand) bind(env expr.Env) (Memory, error) {
 			}
 			last += max(n-1, 0) * strides[i]
 		}
+		m.Strides = &Strides{size, dims, strides}
 	}
 	m.Bytes = max(last*int64(size), 1)
 	return m, nil
+}
+
+// nameStrides gives names to the strides of an operand in elements: "q.stride0" is that of the
+// outermost extent.
+func (o *Operand) nameStrides(env expr.Env) {
+	dims, _ := ints(o.Dims, env, 0, mostBytes)
+	strides, _ := ints(o.Strides, env, 0, mostBytes)
+	step := int64(1)
+	for i := len(dims) - 1; i >= 0; i-- {
+		if len(strides) == len(dims) {
+			step = strides[i]
+		}
+		env[fmt.Sprintf("%s.stride%d", o.Name, i)] = expr.Int(step)
+		step *= dims[i]
+	}
 }
 
 func (l *Launch) bind(env expr.Env, index map[string]int, resident func(Step) int) (Step, error) {

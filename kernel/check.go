@@ -51,8 +51,8 @@ func (o *Operand) check() error {
 		return fmt.Errorf("init %q is not known: use zero or zero-once", o.Init)
 	case len(o.Strides) != 0 && len(o.Strides) != len(o.Dims):
 		return fmt.Errorf("%s for %s: each dimension needs one", english.Count(len(o.Strides), "stride"), english.Count(len(o.Dims), "dimension"))
-	case !slices.Contains([]string{"", "lengths", "offsets", "pages"}, o.Meaning):
-		return fmt.Errorf("meaning %q is not known: use lengths, offsets or pages", o.Meaning)
+	case o.Meaning != "" && !slices.Contains(meanings, o.Meaning):
+		return fmt.Errorf("meaning %q is not known: use %s", o.Meaning, strings.Join(meanings, ", "))
 	}
 	return nil
 }

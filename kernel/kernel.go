@@ -59,10 +59,19 @@ type Operand struct {
 	// Strides are in elements, one for each extent. Without them the operand is contiguous.
 	Strides []expr.Expr `json:"strides,omitempty"`
 	Init    Init        `json:"init,omitempty"`
-	// Meaning is "lengths", "offsets" or "pages" for an operand of integers that tell the
-	// kernel what to compute, otherwise "".
+	// Meaning is Lengths, Offsets or Pages for an operand of integers that tell the kernel what
+	// to compute, otherwise "".
 	Meaning string `json:"meaning,omitempty"`
 }
+
+// The meanings of integers that tell a kernel what to compute.
+const (
+	Lengths = "lengths" // of the sequences of a batch
+	Offsets = "offsets" // where each sequence begins, and where the last one ends
+	Pages   = "pages"   // the pages of K and V of each sequence
+)
+
+var meanings = []string{Lengths, Offsets, Pages}
 
 // Role is what a kernel does with an operand.
 type Role string

@@ -66,7 +66,8 @@ func TestBind(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []kernel.Memory{
-		{Name: "q", Role: kernel.Input, Bytes: 2 * (1*2*3*5*64 + 2*5*64 + 4*64 + 63 + 1)}, // strides leave a hole between batches
+		{Name: "q", Role: kernel.Input, Bytes: 2 * (1*2*3*5*64 + 2*5*64 + 4*64 + 63 + 1), // strides leave a hole between batches
+			Strides: &kernel.Strides{Size: 2, Dims: []int64{2, 3, 5, 64}, By: []int64{2 * 3 * 5 * 64, 5 * 64, 64, 1}}},
 		{Name: "part", Role: kernel.Workspace, Init: kernel.Zero, Bytes: 4 * 4 * 30 * 64},
 		{Name: "o", Role: kernel.Output, Bytes: 4 * 30 * 64},
 	}
@@ -143,5 +144,17 @@ func TestJSON(t *testing.T) {
 	}
 	if !reflect.DeepEqual(k, &again) {
 		t.Errorf("%+v, want %+v", again, k)
+	}
+}
+
+func TestStrides(t *testing.T) {
+	s := &kernel.Strides{Size: 2, Dims: []int64{2, 3}, By: []int64{1, 4}} // a transposed matrix with gaps
+	elements := []byte{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6}
+	memory := []byte{1, 1, 4, 4, 9, 9, 9, 9, 2, 2, 5, 5, 9, 9, 9, 9, 3, 3, 6, 6}
+	if got := s.Spread(elements, 20, 9); !reflect.DeepEqual(got, memory) {
+		t.Errorf("%v, want %v", got, memory)
+	}
+	if got := s.Compact(memory); !reflect.DeepEqual(got, elements) {
+		t.Errorf("%v, want %v", got, elements)
 	}
 }

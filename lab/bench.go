@@ -208,14 +208,22 @@ func noise(n int64, seed uint64) []byte {
 	return data
 }
 
-// noise returns the bytes that fillNoise writes to an operand, or nil if the kernel has no such
-// operand.
+// noise returns random bytes for an operand, or nil if the kernel has no such operand.
 func (b *bench) noise(name string, seed uint64) []byte {
 	i := slices.IndexFunc(b.operands, func(o *operand) bool { return o.Name == name })
 	if i < 0 {
 		return nil
 	}
 	return noise(b.operands[i].Bytes, seed+uint64(i))
+}
+
+// under returns what fillNoise writes to an operand, without the complement.
+func (b *bench) under(name string, seed uint64) []byte {
+	data := b.noise(name, seed)
+	if o := b.operand(name); o != nil && o.Init != kernel.AsIs {
+		clear(data)
+	}
+	return data
 }
 
 // fillNoise writes random bytes, or their complement, to outputs and workspaces, or zeros where
@@ -225,11 +233,8 @@ func (b *bench) fillNoise(seed uint64, complement bool) error {
 		if !o.Role.Writable() {
 			continue
 		}
-		data := b.noise(o.Name, seed)
-		switch {
-		case o.Init != kernel.AsIs:
-			clear(data)
-		case complement:
+		data := b.under(o.Name, seed)
+		if complement && o.Init == kernel.AsIs {
 			for i := range data {
 				data[i] = ^data[i]
 			}

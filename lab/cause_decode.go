@@ -68,7 +68,7 @@ const rowsDecoded = 6
 // decoding finds tensors of u8 that the kernel decodes with another step or zero than they
 // were encoded with.
 func (f *faults) decoding() (string, error) {
-	if f.a.Problem.Format.Decoded() != problem.U8 || len(f.r.quantised.Rows) == 0 {
+	if f.a.Problem.Format.Decoded() != problem.U8 || f.a.Problem.ScaleBlockQ > 0 || len(f.r.quantised.Rows) == 0 {
 		return "", nil
 	}
 	rows := f.someRows()

@@ -96,7 +96,7 @@ const (
 // check judges an output like the correctness gate, and stores what is wrong with it. It returns
 // the root mean square error.
 func (c *contestant) check(r *reference, one Case, out outputs) (rmse float64, err error) {
-	got, err := outputTensor(c.subject, one.Shape.Q(), out.o)
+	got, err := c.input.outputTensor(c.subject, out.o)
 	if err != nil {
 		return 0, err
 	}
@@ -104,6 +104,7 @@ func (c *contestant) check(r *reference, one Case, out outputs) (rmse float64, e
 	if err := r.judge(&judged, got); err != nil {
 		return 0, err
 	}
+	out.clearUnused(c.input.usedBytes(c.subject), nil)
 	if n := unwritten(out.o, c.subject.Problem.Output.Bytes()); n > 0 {
 		c.blame("the kernel never wrote " + english.Count(n, "element") + " of the output")
 	} else if why := gate.Within(gate.Tolerance, c.subject.Problem, &judged); len(why) > 0 {

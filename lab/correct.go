@@ -111,7 +111,7 @@ func (t *table) clear(faulty bool) error {
 // computed, so it cannot find the reference in memory.
 func (m *measurement) judgeCase(ctx context.Context, t *table, one Case) (record.Case, error) {
 	s := m.s.varied(one.vary)
-	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Fresh: one.Fresh, Scale: one.vary.scale, Window: one.vary.window, Softcap: one.vary.softcap, Device: m.dev.Info().Name, Powers: []record.Power{}}
+	c := record.Case{Shape: one.Shape, Name: one.Name, Seed: one.Seed, Distribution: one.Distribution, Fresh: one.Fresh, Scale: one.vary.scale, Window: one.vary.window, Softcap: one.vary.softcap, Batch: one.vary.batch, Device: m.dev.Info().Name, Powers: []record.Power{}}
 	in, err := newInputs(s, one)
 	if err != nil {
 		return c, err
@@ -159,8 +159,12 @@ func (m *measurement) runCase(ctx context.Context, t *table, in *inputs, c *reco
 		c.Failure = strings.TrimSpace(err.Error())
 		return out, nil
 	}
-	missing, same := twice(out.o, again.o, b.noise("o", seed), m.s.Problem.Output.Bytes())
-	missingLSE, sameLSE := twice(out.lse, again.lse, b.noise("lse", seed), 4)
+	used := in.usedBytes(m.s)
+	under := map[string][]byte{"o": b.under("o", seed), "lse": b.under("lse", seed)}
+	c.Overrun = out.clearUnused(used, under) || c.Overrun
+	again.clearUnused(used, nil)
+	missing, same := twice(out.o, again.o, under["o"], m.s.Problem.Output.Bytes())
+	missingLSE, sameLSE := twice(out.lse, again.lse, under["lse"], 4)
 	c.Unwritten, c.Repeatable = missing+missingLSE, same && sameLSE
 	sum := sha256.Sum256(append(slices.Clone(out.o), out.lse...))
 	c.OutputsHash = hex.EncodeToString(sum[:])
@@ -185,7 +189,7 @@ func (m *measurement) runOver(ctx context.Context, b *bench, seed uint64, comple
 
 // compare measures the errors and, if they are too large, finds where they are.
 func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inputs, out outputs) error {
-	got, err := outputTensor(s, in.shape.Q(), out.o)
+	got, err := in.outputTensor(s, out.o)
 	if err != nil {
 		return err
 	}
@@ -194,7 +198,7 @@ func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inpu
 	}
 	c.Plain, c.PlainDequantised, c.Logits, c.Powers = r.plain, r.plainDequantised, ref.Float(r.logits), r.powers
 	if out.lse != nil {
-		if c.LSE, err = r.quantised.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {
+		if c.LSE, err = r.quantised.CompareLSE(in.lse(out), ref.CompareOptions{Tol: gate.Tolerance.BadAbove}); err != nil {
 			return err
 		}
 	}
@@ -205,7 +209,7 @@ func (m *measurement) compare(s *Subject, c *record.Case, r *reference, in *inpu
 	case len(gate.Within(gate.Tolerance, m.s.Problem, &o)) > 0:
 		return blame(s, c, r, in, got)
 	case c.Unwritten > 0 || len(gate.Within(gate.Tolerance, m.s.Problem, c)) > 0:
-		c.Cause = causeOfLSE(r.quantised, toFloat32s(out.lse))
+		c.Cause = causeOfLSE(r.quantised, in.lse(out))
 	default:
 		c.Cause = inconsistentPair(m.s, c, r.quantised.Rows)
 	}

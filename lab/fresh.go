@@ -34,6 +34,7 @@ func FreshSeed() uint64 {
 func (m *measurement) resolved(c Case) Case {
 	r := random.New(random.NewPCG(m.p.Seed, c.Seed))
 	c = m.masks(c, random.New(random.NewPCG(m.p.Seed, c.Seed^0xa5)))
+	c.vary.batch = m.drawBatch(c.Shape, random.New(random.NewPCG(m.p.Seed, c.Seed^0xb7)))
 	if c.Fresh {
 		c.Seed = r.Uint64() >> (64 - seedBits)
 	}
@@ -52,6 +53,7 @@ type variation struct {
 	scale   float64 // of the softmax; 0 is 1/√D
 	window  problem.Window
 	softcap float64
+	batch   problem.Batch // the lengths of the sequences
 }
 
 // varied returns the subject for a problem with other arguments.
@@ -60,6 +62,9 @@ func (s *Subject) varied(v variation) *Subject {
 	c.Problem.Scale, c.Problem.Softcap = v.scale, v.softcap
 	if v.window.Limited() {
 		c.Problem.Window = v.window
+	}
+	if v.batch != (problem.Batch{}) {
+		c.Problem.Batch = v.batch
 	}
 	return &c
 }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"slices"
 
 	"github.com/GOATnote-Inc/attest/lab/gate"
 	"github.com/GOATnote-Inc/attest/ref"
@@ -37,7 +38,7 @@ func impostor(ctx context.Context, name string, a *Subject, in *inputs, right *r
 	case gate.MeanOfV:
 		meanOfV(a, in, t)
 	case gate.Tail:
-		clear(t.row(len(t.rows) - 1))
+		clear(t.row(lastWithKeys(t)))
 	case gate.SwapHeads:
 		return from(func(i int) int { return otherHead(t.rows, i) }), nil
 	case gate.ShiftRows:
@@ -48,6 +49,16 @@ func impostor(ctx context.Context, name string, a *Subject, in *inputs, right *r
 		return t, missing(ctx, a, in, t, in.shape.Skv-1)
 	}
 	return t, nil
+}
+
+// lastWithKeys returns the last row that is not zero. Rows of a sequence without keys are zero.
+func lastWithKeys(t *rowsTensor) int {
+	for i := len(t.rows) - 1; i > 0; i-- {
+		if slices.ContainsFunc(t.row(i), func(x float64) bool { return x != 0 }) {
+			return i
+		}
+	}
+	return 0
 }
 
 // otherHead returns the row at the same position in a neighbouring head, or at another
@@ -83,7 +94,7 @@ func otherRow(rows []ref.Row, i int) int {
 
 // meanOfV writes the mean of the rows of V that a row sees.
 func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
-	p := a.At(in.shape)
+	p := a.varied(in.vary).At(in.shape)
 	sums := map[[2]int][][]float64{} // the running sums of each head
 	for i, at := range t.rows {
 		key := [2]int{at.B, in.shape.HeadKV(at.H)}
@@ -97,7 +108,7 @@ func meanOfV(a *Subject, in *inputs, t *rowsTensor) {
 			}
 			sums[key] = m
 		}
-		first, last := p.Sees(at.S)
+		first, last := p.Sees(at.B, at.S)
 		for c := range t.row(i) {
 			t.row(i)[c] = 0
 			if first < last {
@@ -116,10 +127,10 @@ func missing(ctx context.Context, a *Subject, in *inputs, t *rowsTensor, first i
 	if first == 0 {
 		return nil
 	}
-	p := a.At(in.shape)
+	p := a.varied(in.vary).At(in.shape)
 	var affected []ref.Row
 	for _, at := range t.rows {
-		if _, last := p.Sees(at.S); last > first {
+		if _, last := p.Sees(at.B, at.S); last > first {
 			affected = append(affected, at)
 		}
 	}

@@ -280,7 +280,7 @@ func (c *juryCase) lastBit(s *Subject) float64 {
 
 // errors measures the errors of an output.
 func (c *juryCase) errors(s *Subject, out outputs) (*rowErrors, error) {
-	got, err := outputTensor(s, c.Shape.Q(), out.o)
+	got, err := c.in.outputTensor(s, out.o)
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +303,7 @@ func (c *juryCase) errors(s *Subject, out outputs) (*rowErrors, error) {
 	}
 	e.rms = math.Sqrt(e.rms)
 	if out.lse != nil {
-		lse, err := c.want.CompareLSE(toFloat32s(out.lse), ref.CompareOptions{})
+		lse, err := c.want.CompareLSE(c.in.lse(out), ref.CompareOptions{})
 		if err != nil {
 			return nil, err
 		}

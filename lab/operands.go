@@ -8,6 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/ref"
 )
@@ -20,9 +21,12 @@ type inputs struct {
 	original *ref.Inputs
 	// The values that the kernel computes with, after rounding and scaling.
 	q, k, v ref.Tensor
-	data    map[string][]byte // of q, k, v, qs, ks and vs
-	scales  expr.Env          // qs, ks and vs, if each is one number
-	sinks   []float64         // one logit per head of Q, if the problem has sinks
+	places  *places
+	strided map[string]kernel.Memory // operands with gaps between their elements
+	data    map[string][]byte        // by the name of the operand
+	scales  expr.Env                 // qs, ks and vs, if each is one number
+	sinks   []float64                // one logit per head of Q, if the problem has sinks
+	mask    *ref.Mask                // if the problem has a mask in memory
 }
 
 // newInputs returns the inputs of a case in the formats of a subject.
@@ -31,19 +35,25 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &inputs{shape: c.Shape, vary: c.vary, original: original, data: map[string][]byte{}, scales: expr.Env{}}
-	for _, part := range []struct {
-		name string
-		from *ref.Floats
-		to   *ref.Tensor
-	}{{"q", original.Q, &in.q}, {"k", original.K, &in.k}, {"v", original.V, &in.v}} {
-		e, err := encodeTensor(a, part.from)
+	p := a.varied(c.vary).At(c.Shape)
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	in := &inputs{shape: c.Shape, vary: c.vary, original: original, places: newPlaces(p, c.Seed), scales: expr.Env{}}
+	in.data = in.places.operands(p)
+	for i, part := range []struct {
+		name        string
+		from        *ref.Floats
+		to          *ref.Tensor
+		rows, scale rowPlaces
+	}{{"q", original.Q, &in.q, in.places.q, in.places.qs}, {"k", original.K, &in.k, in.places.kv, in.places.kvs}, {"v", original.V, &in.v, in.places.kv, in.places.kvs}} {
+		e, err := encodeTensor(a, part.name, part.from, rand.New(rand.NewPCG(c.Seed, scaleStream+uint64(i))))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		*part.to = e.values
-		in.data[part.name] = permute(a.Problem.Layout, part.from.Shape, e.data, a.Problem.Format.Bytes())
-		in.data[part.name+"s"] = float32s(e.scales)
+		in.data[part.name] = part.rows.scatter(e.data, c.Shape.D*a.Problem.Format.Bytes())
+		in.data[part.name+"s"] = part.scale.scatter(float32s(e.scales), 4)
 		if len(e.scales) == 1 {
 			in.scales[part.name+"s"] = expr.Float(float64(e.scales[0]))
 		}
@@ -51,7 +61,32 @@ func newInputs(a *Subject, c Case) (*inputs, error) {
 	if a.Problem.Sinks {
 		in.addSinks(c)
 	}
-	return in, nil
+	if a.Problem.Masked {
+		in.addMask(c)
+	}
+	return in, in.spread(a, p)
+}
+
+// addMask draws which keys each query sees: most of them, and at least one of the sequence.
+func (in *inputs) addMask(c Case) {
+	r := rand.New(rand.NewPCG(c.Seed, maskStream))
+	s := c.Shape
+	m := &ref.Mask{Sq: s.Sq, Skv: s.Skv, Visible: make([]bool, s.B*s.Sq*s.Skv)}
+	data := make([]byte, len(m.Visible))
+	for i := range m.Visible {
+		m.Visible[i] = r.IntN(3) > 0
+	}
+	for row := range s.B * s.Sq {
+		if n := in.places.keys[row/s.Sq]; n > 0 {
+			m.Visible[row*s.Skv+r.IntN(n)] = true
+		}
+	}
+	for i, v := range m.Visible {
+		if v {
+			data[i] = 1
+		}
+	}
+	in.mask, in.data["mask"] = m, data
 }
 
 // addSinks draws one logit for each head of Q.
@@ -65,13 +100,17 @@ func (in *inputs) addSinks(c Case) {
 	in.data["sinks"] = float32s(sinks)
 }
 
-// sinkStream separates the random numbers of sinks from others of the same seed.
-const sinkStream = 0x51
+// These numbers separate the random numbers of different inputs with the same seed.
+const (
+	sinkStream  = 0x51
+	maskStream  = 0x3a
+	scaleStream = 0x5c
+)
 
 // options returns the options of the reference for these inputs.
 func (in *inputs) options(a *Subject) ref.Options {
 	opt := ref.For(a.varied(in.vary).Problem)
-	opt.Sinks = in.sinks
+	opt.Sinks, opt.Mask = in.sinks, in.mask
 	return opt
 }
 
@@ -80,13 +119,17 @@ func (in *inputs) options(a *Subject) ref.Options {
 func (in *inputs) decode(a *Subject) error {
 	original := *in.original
 	for _, part := range []struct {
-		name string
-		dims fp8.Dims
-		to   *ref.Tensor
-		from **ref.Floats
-	}{{"q", in.shape.Q(), &in.q, &original.Q}, {"k", in.shape.KV(), &in.k, &original.K}, {"v", in.shape.KV(), &in.v, &original.V}} {
-		data := unpermute(a.Problem.Layout, part.dims, in.data[part.name], a.Problem.Format.Bytes())
-		t, err := decodeTensor(a, part.dims, data, toFloat32s(in.data[part.name+"s"]))
+		name        string
+		dims        fp8.Dims
+		to          *ref.Tensor
+		from        **ref.Floats
+		rows, scale rowPlaces
+	}{
+		{"q", in.shape.Q(), &in.q, &original.Q, in.places.q, in.places.qs}, {"k", in.shape.KV(), &in.k, &original.K, in.places.kv, in.places.kvs},
+		{"v", in.shape.KV(), &in.v, &original.V, in.places.kv, in.places.kvs},
+	} {
+		data := part.rows.gather(in.compact(part.name, in.data[part.name]), part.dims.D*a.Problem.Format.Bytes())
+		t, err := decodeTensor(a, part.name, part.dims, data, toFloat32s(part.scale.gather(in.compact(part.name+"s", in.data[part.name+"s"]), 4)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", part.name, err)
 		}
@@ -117,7 +160,8 @@ type encoded struct {
 	scales []float32
 }
 
-func encodeTensor(a *Subject, x *ref.Floats) (e encoded, err error) {
+// encodeTensor encodes q, k or v.
+func encodeTensor(a *Subject, name string, x *ref.Floats, r *rand.Rand) (e encoded, err error) {
 	format, one := a.Problem.Format.FP8()
 	switch {
 	case !one && a.Problem.Format == problem.F16:
@@ -132,18 +176,21 @@ func encodeTensor(a *Subject, x *ref.Floats) (e encoded, err error) {
 			e.data[i] = format.EncodeSatfinite(float64(v))
 		}
 	default:
-		t, err := fp8.Quantise(format, scalingOf(a), x.Shape, x.Data)
+		t, err := fp8.Quantise(format, scalingOf(a, name), x.Shape, x.Data)
 		if err != nil {
 			return e, err
 		}
+		if t.Scaling > 0 && (format == fp8.E4M3 || format == fp8.E5M2) { // u8 would lose precision
+			rescale(t, x.Data, r)
+		}
 		e.data, e.scales = t.Data, t.Scales
 	}
-	e.values, err = decodeTensor(a, x.Shape, e.data, e.scales)
+	e.values, err = decodeTensor(a, name, x.Shape, e.data, e.scales)
 	return e, err
 }
 
-// decodeTensor returns bytes in the format of a kernel as numbers.
-func decodeTensor(a *Subject, d fp8.Dims, data []byte, scales []float32) (ref.Tensor, error) {
+// decodeTensor returns the bytes of q, k or v as numbers.
+func decodeTensor(a *Subject, name string, d fp8.Dims, data []byte, scales []float32) (ref.Tensor, error) {
 	format, one := a.Problem.Format.FP8()
 	switch {
 	case !one && a.Problem.Format == problem.F16:
@@ -155,15 +202,35 @@ func decodeTensor(a *Subject, d fp8.Dims, data []byte, scales []float32) (ref.Te
 	case a.Problem.Scaling == problem.NoScale:
 		return &fp8.Tensor{Format: format, Scaling: fp8.PerTensor, Shape: d, Data: data, Scales: []float32{1}}, nil
 	}
-	return &fp8.Tensor{Format: format, Scaling: scalingOf(a), Shape: d, Data: data, Scales: scales}, nil
+	return &fp8.Tensor{Format: format, Scaling: scalingOf(a, name), Shape: d, Data: data, Scales: scales}, nil
 }
 
-// scalingOf returns which elements of a tensor share a scale.
-func scalingOf(a *Subject) fp8.Scaling {
-	if a.Problem.Scaling == problem.PerTensor {
-		return fp8.PerTensor
+// rescale makes the scales of a tensor up to four times as large, at random. The scales of
+// neighbouring rows would otherwise be so similar that a kernel could exchange them unnoticed.
+func rescale(t *fp8.Tensor, x []float32, r *rand.Rand) {
+	for i := range t.Scales {
+		t.Scales[i] *= float32(1 + 3*r.Float64())
 	}
-	return fp8.PerHead
+	d := t.Shape
+	for i, v := range x {
+		row := i / d.D
+		s := t.Scales[t.Scaling.Index(d, row/d.S/d.H, row/d.S%d.H, row%d.S)]
+		t.Data[i] = t.Format.EncodeSatfinite(float64(v) / float64(s))
+	}
+}
+
+// scalingOf returns which elements of q, k or v share a scale.
+func scalingOf(a *Subject, name string) fp8.Scaling {
+	switch p := a.Problem.Filled(); {
+	case p.Scaling == problem.PerTensor:
+		return fp8.PerTensor
+	case p.Scaling != problem.PerToken && p.Scaling != problem.PerBlock:
+		return fp8.PerHead
+	case name == "q":
+		return fp8.PerBlock(p.ScaleBlockQ)
+	default:
+		return fp8.PerBlock(p.ScaleBlockKV)
+	}
 }
 
 func halves(x []float32, to func(float32) uint16) []byte {
@@ -181,43 +248,10 @@ func float32s(x []float32) (data []byte) {
 	return data
 }
 
-// permute converts [B,H,S,D] to a layout. unpermute is its inverse.
-func permute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
-	if l != problem.BSHD {
-		return data
-	}
-	return rows(d, data, size, true)
-}
-
-// unpermute converts a layout back to [B,H,S,D].
-func unpermute(l problem.Layout, d fp8.Dims, data []byte, size int) []byte {
-	if l != problem.BSHD {
-		return data
-	}
-	return rows(d, data, size, false)
-}
-
-// rows moves the rows of [B,H,S,D] to their places in [B,S,H,D], or back.
-func rows(d fp8.Dims, data []byte, size int, forth bool) []byte {
-	out := make([]byte, len(data))
-	n := d.D * size
-	for b := range d.B {
-		for h := range d.H {
-			for s := range d.S {
-				from, to := d.Row(b, h, s)*n, ((b*d.S+s)*d.H+h)*n
-				if !forth {
-					from, to = to, from
-				}
-				copy(out[to:to+n], data[from:from+n])
-			}
-		}
-	}
-	return out
-}
-
 // outputTensor returns O as numbers.
-func outputTensor(a *Subject, d fp8.Dims, data []byte) (ref.Tensor, error) {
-	data = unpermute(a.Problem.Layout, d, data, a.Problem.Output.Bytes())
+func (in *inputs) outputTensor(a *Subject, data []byte) (ref.Tensor, error) {
+	d := in.shape.Q()
+	data = in.places.q.gather(in.compact("o", data), d.D*a.Problem.Output.Bytes())
 	switch a.Problem.Output {
 	case problem.BF16:
 		return ref.BF16(d, data)
@@ -233,4 +267,9 @@ func toFloat32s(data []byte) []float32 {
 		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 	}
 	return out
+}
+
+// lse returns the log-sum-exp of an output, [B,H,Sq].
+func (in *inputs) lse(out outputs) []float32 {
+	return toFloat32s(in.places.lse.gather(in.compact("lse", out.lse), 4))
 }

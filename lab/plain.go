@@ -69,8 +69,11 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 			q := make([]float64, in.shape.D)
 			in.q.Row(at.B, at.H, at.S, q)
 			row := one // each row sees other keys
-			first, last := p.Sees(at.S)
+			first, last := p.Sees(at.B, at.S)
 			row.k, row.v = one.k[first:max(first, last)], one.v[first:max(first, last)]
+			if in.mask != nil {
+				row.k, row.v = in.visible(at, first, row.k), in.visible(at, first, row.v)
+			}
 			if in.sinks != nil {
 				row.sink = in.sinks[at.H]
 			}
@@ -81,6 +84,17 @@ func newPlain(ctx context.Context, a *Subject, in *inputs, rows []ref.Row) (*pla
 		out.logits = max(out.logits, x)
 	}
 	return out, nil
+}
+
+// visible returns the rows of K or V, from key first on, that the mask does not hide.
+func (in *inputs) visible(at ref.Row, first int, rows [][]float64) (list [][]float64) {
+	m := in.mask
+	for j, row := range rows {
+		if m.Visible[(at.B*m.Sq+at.S)*m.Skv+first+j] {
+			list = append(list, row)
+		}
+	}
+	return list
 }
 
 // compute writes a row of O and the spread of each element. It returns the largest error of a

@@ -30,7 +30,7 @@ type reference struct {
 
 // find returns a reference, and computes it if it is not kept. A nil References keeps none.
 func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
-	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, rows)
+	key := fmt.Sprint(c.Shape, c.Seed, c.Distribution, a.Problem.Format, a.Problem.Scaling, a.P(), a.Accumulator(), a.Problem.Output, a.Problem.Causal, a.Problem.Scale, a.Problem.Window, a.Problem.Softcap, a.Problem.Sinks, a.Problem.Masked, a.Problem.ScaleBlockQ, a.Problem.ScaleBlockKV, fmt.Sprintf("%+v", a.Problem.Batch), rows)
 	if r == nil {
 		return newReference(ctx, a, c, in, rows)
 	}
@@ -52,7 +52,7 @@ func (r *References) find(ctx context.Context, a *Subject, c Case, in *inputs, r
 func newReference(ctx context.Context, a *Subject, c Case, in *inputs, rows int) (*reference, error) {
 	opt := in.options(a)
 	if rows > 0 {
-		opt.Rows = ref.Rows(c.Shape, rows, c.Seed)
+		opt.Rows = ref.Rows(a.varied(in.vary).At(c.Shape), rows, c.Seed)
 	}
 	r := &reference{}
 	var err error
@@ -159,7 +159,7 @@ func (r *reference) judge(c *record.Case, got ref.Tensor) (err error) {
 // tryImpostors judges every impostor like the output of a kernel.
 func (r *reference) tryImpostors(ctx context.Context, a *Subject, c Case, in *inputs) error {
 	for _, name := range gate.Impostors {
-		why := gate.Excuse(name, a.At(c.Shape), c.Distribution)
+		why := gate.Excuse(name, a.varied(in.vary).At(c.Shape), c.Distribution)
 		if why != "" {
 			r.powers = append(r.powers, record.Power{Name: name, Why: why})
 			continue

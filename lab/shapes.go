@@ -71,6 +71,7 @@ func (m *measurement) derive() {
 	if len(m.p.Cases) > 0 {
 		m.p.Cases = append(slices.Clone(m.p.Cases), d.cases()...)
 	}
+	m.broaden()
 	if m.p.Counters != (problem.Shape{}) && len(m.p.Wanted) > 0 {
 		m.p.Counters = d.reduced(m.p.Wanted[0])
 	}

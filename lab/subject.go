@@ -42,6 +42,12 @@ func NewSubject(k *kernel.Kernel) (*Subject, error) {
 	if s.Target, err = k.Target(); err != nil {
 		return nil, fmt.Errorf("%s: %w", k.Name, err)
 	}
+	for _, size := range pageSizes {
+		if p.Keys != problem.Paged || dimension(s) != 0 {
+			break
+		}
+		s.Problem.PageSize = size
+	}
 	return s, nil
 }
 
@@ -97,8 +103,10 @@ func (s *Subject) ByValue() bool { return s.ArgsUse("qs", "ks", "vs") }
 
 // ServesShape returns why the kernel cannot compute a shape, or nil if it can.
 func (s *Subject) ServesShape(shape problem.Shape) error {
-	return s.Serves(s.At(shape), kernel.Chip{})
+	return s.serves(s.At(shape))
 }
+
+func (s *Subject) serves(p problem.Attention) error { return s.Serves(p, kernel.Chip{}) }
 
 // Describe returns the description of the subject for a record. It holds everything except the
 // text, which the record names by its hash.

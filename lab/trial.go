@@ -95,7 +95,7 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 		t.steps = append(t.steps, trialStep{watch: true, shape: shape})
 	}
 	for _, c := range r.Correctness.Cases {
-		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, vary: variation{c.Scale, c.Window, c.Softcap}}})
+		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, vary: variation{c.Scale, c.Window, c.Softcap, c.Batch}}})
 	}
 	slices.SortStableFunc(t.steps, func(a, b trialStep) int {
 		return cmp.Compare(a.cost(len(p.Defects.Schedules)), b.cost(len(p.Defects.Schedules)))
@@ -219,7 +219,7 @@ func (t *Trials) measurement(s *Subject, limit uint64) (*measurement, error) {
 // watchUntilRed runs a shape under the checkers, one schedule after the other, until there is
 // an error or the output differs.
 func (m *measurement) watchUntilRed(ctx context.Context, shape problem.Shape) error {
-	in, err := newInputs(m.s, Case{Shape: shape, Seed: 1, Distribution: "normal"})
+	in, err := newInputs(m.s, m.resolved(Case{Shape: shape, Seed: 1, Distribution: "normal"}))
 	if err != nil {
 		return err
 	}

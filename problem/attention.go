@@ -34,6 +34,17 @@ type Attention struct {
 	// Sinks adds one logit per head of Q to the sum of the softmax. It has no value, so it
 	// only takes weight from the keys. The scale and the softcap do not apply to it.
 	Sinks bool
+	// Masked means that an operand [B,Sq,Skv] says which keys a query sees. All heads have the
+	// same mask.
+	Masked bool
+	// Queries says how the sequences of Q and O lie in memory, Keys those of K and V. In a batch
+	// with lengths, Sq and Skv are the longest lengths, and the masks of each sequence refer to
+	// its own lengths.
+	Queries, Keys Placement
+	// ScaleBlockQ and ScaleBlockKV are the numbers of rows that share a scale if Scaling is
+	// PerBlock.
+	ScaleBlockQ, ScaleBlockKV int
+	Batch
 }
 
 // Filled returns the problem with all defaults filled in except Scale.
@@ -58,6 +69,12 @@ func (a Attention) Filled() Attention {
 		if a.Format.OneByte() {
 			a.Scaling = PerHead
 		}
+	}
+	if a.Keys == Paged && a.PageSize == 0 {
+		a.PageSize = usualPage
+	}
+	if a.Scaling == PerToken {
+		a.ScaleBlockQ, a.ScaleBlockKV = 1, 1
 	}
 	return a
 }
@@ -85,6 +102,26 @@ func (a Attention) Check() error {
 		return fmt.Errorf("softcap %v is not a finite number above zero: use 0 for none", a.Softcap)
 	case a.Causal && a.Window.Limited():
 		return fmt.Errorf("causal and a window: use the window %d,0, which is causal", a.Window.Left())
+	case a.Masked && (a.Causal || a.Window.Limited()):
+		return fmt.Errorf("a mask in memory and a %s mask: let the one in memory hide all keys", Attention{Causal: a.Causal, Window: a.Window}.Mask())
+	}
+	if err := a.checkScaleBlocks(); err != nil {
+		return err
+	}
+	return a.checkBatch()
+}
+
+// checkScaleBlocks refuses blocks of rows without scales, and scales without blocks.
+func (a Attention) checkScaleBlocks() error {
+	switch {
+	case a.Scaling == PerToken:
+	case a.Scaling != PerBlock && (a.ScaleBlockQ != 0 || a.ScaleBlockKV != 0):
+		return fmt.Errorf("blocks of %d and %d rows share a scale, but scaling is %s: use %s", a.ScaleBlockQ, a.ScaleBlockKV, a.Scaling, PerBlock)
+	case a.Scaling != PerBlock:
+	case a.ScaleBlockQ < 1 || a.ScaleBlockKV < 1:
+		return fmt.Errorf("scaling %s with blocks of %d and %d rows: a block has at least one", PerBlock, a.ScaleBlockQ, a.ScaleBlockKV)
+	case a.Queries == Packed || a.Keys == Packed || a.Keys == Paged:
+		return fmt.Errorf("scaling %s with packed or paged sequences, whose blocks do not begin at multiples of a block: use %s", PerBlock, PerToken)
 	}
 	return nil
 }
@@ -109,9 +146,11 @@ func (a Attention) FLOP() float64 {
 	return a.Shape.FLOP()
 }
 
-// Mask names the mask: "none", "causal" or "window".
+// Mask names the mask: "none", "causal", "window" or "buffer".
 func (a Attention) Mask() string {
 	switch {
+	case a.Masked:
+		return "buffer"
 	case a.Causal:
 		return "causal"
 	case a.Window.Limited():
@@ -130,13 +169,22 @@ func (a Attention) Facts() map[string]string {
 	if a.Sinks { // kernels from before this field have no such fact
 		facts["sinks"] = "true"
 	}
+	if a.Queries != Uniform {
+		facts["queries"] = string(a.Queries)
+	}
+	if a.Keys != Uniform {
+		facts["keys"] = string(a.Keys)
+	}
+	if a.Scaling == PerBlock {
+		facts["scale_block"] = fmt.Sprintf("%d,%d", a.ScaleBlockQ, a.ScaleBlockKV)
+	}
 	return facts
 }
 
 // FromFacts returns the problem that a kernel's fixed facts describe. Of the sizes it sets
 // only D, if the facts have it.
 func FromFacts(facts map[string]string) (Attention, error) {
-	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window"}, "sinks": {"", "false", "true"}, "lse": {"", "false", "true"}} {
+	for name, known := range map[string][]string{"mask": {"", "none", "causal", "window", "buffer"}, "sinks": {"", "false", "true"}, "lse": {"", "false", "true"}} {
 		if !slices.Contains(known, facts[name]) {
 			return Attention{}, fmt.Errorf("%s %q is not known: use %s", name, facts[name], strings.Join(known[1:], ", "))
 		}
@@ -144,6 +192,12 @@ func FromFacts(facts map[string]string) (Attention, error) {
 	a := Attention{
 		Format: Format(facts["format"]), Output: Format(facts["output"]), Scaling: Scaling(facts["scaling"]),
 		Layout: Layout(facts["layout"]), Causal: facts["mask"] == "causal", LSE: facts["lse"] == "true", Sinks: facts["sinks"] == "true",
+		Masked: facts["mask"] == "buffer", Queries: Placement(facts["queries"]), Keys: Placement(facts["keys"]),
+	}
+	if block := facts["scale_block"]; block != "" {
+		if n, _ := fmt.Sscanf(block, "%d,%d", &a.ScaleBlockQ, &a.ScaleBlockKV); n != 2 {
+			return a, fmt.Errorf("scale_block %q: give two numbers of rows, for Q and for K and V", block)
+		}
 	}
 	if facts["mask"] == "window" {
 		a.Window = NewWindow(0, 0) // any: each call gives its own
@@ -170,9 +224,12 @@ const (
 	SlidingMask  = "window"
 	SoftCapped   = "softcap"
 	SinkLogits   = "sinks"
+	MaskBuffer   = "mask"   // a mask in memory
+	RaggedBatch  = "ragged" // sequences of different lengths
+	PagedKeys    = "paged"  // K and V in pages
 )
 
-var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits}
+var features = []string{GroupedHeads, CrossLengths, CausalMask, LogSumExp, CustomScale, SlidingMask, SoftCapped, SinkLogits, MaskBuffer, RaggedBatch, PagedKeys}
 
 // CheckFeatures refuses a word that is not the name of a feature.
 func CheckFeatures(names []string) error {
@@ -193,6 +250,7 @@ func (a Attention) Uses() (used []string) {
 	}{
 		{a.Hq != a.Hkv, GroupedHeads}, {a.Sq != a.Skv, CrossLengths}, {a.Causal, CausalMask}, {a.LSE, LogSumExp},
 		{a.Scale != 0, CustomScale}, {a.Window.Limited(), SlidingMask}, {a.Softcap != 0, SoftCapped}, {a.Sinks, SinkLogits},
+		{a.Masked, MaskBuffer}, {a.Ragged(), RaggedBatch}, {a.Keys == Paged, PagedKeys},
 	} {
 		if f.used {
 			used = append(used, f.name)
@@ -209,6 +267,9 @@ func (a Attention) Names() expr.Env {
 		"window_left": expr.Int(int64(a.Window.Left())), "window_right": expr.Int(int64(a.Window.Right())),
 	}
 	for name, n := range map[string]int{"B": a.B, "H": a.Hq, "Hkv": a.Hkv, "Sq": a.Sq, "S": a.Sq, "Skv": a.Skv, "D": a.D} {
+		env[name] = expr.Int(int64(n))
+	}
+	for name, n := range a.batchNames() {
 		env[name] = expr.Int(int64(n))
 	}
 	return env
@@ -234,6 +295,9 @@ func (a Attention) String() string {
 	add(b.Window.Limited(), "window "+b.Window.String())
 	add(b.Softcap != 0, "softcap "+strconv.FormatFloat(b.Softcap, 'g', -1, 64))
 	add(b.Sinks, "sinks")
+	add(b.Masked, "mask")
+	add(b.Queries != Uniform, string(b.Queries)+" queries")
+	add(b.Keys != Uniform, string(b.Keys)+" keys")
 	return strings.Join(words, " ")
 }
 

@@ -46,6 +46,8 @@ func TestFacts(t *testing.T) {
 	for _, p := range []Attention{
 		{Shape: Square(1, 1, 1, 64)}, {Shape: Square(1, 1, 1, 128), Format: U8, Output: BF16, LSE: true},
 		{Shape: Square(1, 1, 1, 96), Format: BF16, Output: F32, Layout: BSHD, Causal: true}, {Shape: Square(1, 1, 1, 64), Scaling: PerTensor},
+		{Shape: Square(1, 1, 1, 64), Scaling: PerToken, Queries: Packed, Keys: Paged}, {Shape: Square(1, 1, 1, 64), Scaling: PerBlock, ScaleBlockQ: 128, ScaleBlockKV: 64},
+		{Shape: Square(1, 1, 1, 64), Masked: true, Queries: Padded, Keys: Packed, Sinks: true},
 	} {
 		p = p.Filled()
 		back, err := FromFacts(p.Facts())
@@ -58,7 +60,8 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	// Every field that is not a size is a fact, a feature or a name in expressions.
-	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks"}
+	known := []string{"Shape", "Format", "Output", "Scaling", "Layout", "Causal", "LSE", "Scale", "Window", "Softcap", "Sinks",
+		"Masked", "Queries", "Keys", "ScaleBlockQ", "ScaleBlockKV", "Batch"}
 	for i := range reflect.TypeFor[Attention]().NumField() {
 		if f := reflect.TypeFor[Attention]().Field(i).Name; !slices.Contains(known, f) {
 			t.Errorf("is %s a fact, a feature or a name? Facts, Uses, Names and json.go must know it", f)
@@ -96,7 +99,7 @@ func TestSees(t *testing.T) {
 		{Attention{Shape: Shape{Sq: 10, Skv: 4}, Window: NewWindow(1, 1)}, 4, 0, 0},
 		{Attention{Shape: Shape{Sq: 10, Skv: 4}, Window: NewWindow(1, 1)}, 5, 0, 1},
 	} {
-		if first, last := c.a.Sees(c.query); first != c.first || last != c.last {
+		if first, last := c.a.Sees(0, c.query); first != c.first || last != c.last {
 			t.Errorf("%+v, query %d sees [%d, %d), want [%d, %d)", c.a, c.query, first, last, c.first, c.last)
 		}
 	}

@@ -67,10 +67,12 @@ type Scaling string
 const (
 	PerHead   Scaling = "per-head"   // one float per head of Q, and of K and V
 	PerTensor Scaling = "per-tensor" // one float each for Q, K and V
+	PerToken  Scaling = "per-token"  // one float per row of each head
+	PerBlock  Scaling = "per-block"  // one float per block of rows of each head
 	NoScale   Scaling = "none"
 )
 
-var scalings = []Scaling{PerHead, PerTensor, NoScale}
+var scalings = []Scaling{PerHead, PerTensor, PerToken, PerBlock, NoScale}
 
 // Layout is the order of the extents in memory, the outermost first.
 type Layout string

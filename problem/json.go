@@ -16,12 +16,19 @@ type form struct {
 	Window  Window  `json:"window,omitzero"`
 	Softcap float64 `json:"softcap,omitempty"`
 	Sinks   bool    `json:"sinks,omitempty"`
+	Masked  bool    `json:"masked,omitempty"`
+
+	Queries      Placement `json:"queries,omitempty"`
+	Keys         Placement `json:"keys,omitempty"`
+	ScaleBlockQ  int       `json:"scale_block_q,omitempty"`
+	ScaleBlockKV int       `json:"scale_block_kv,omitempty"`
+	Batch        Batch     `json:"batch,omitzero"`
 }
 
 // MarshalJSON writes the problem with its defaults filled in.
 func (a Attention) MarshalJSON() ([]byte, error) {
 	a = a.Filled()
-	return json.Marshal(form{a.Shape, a.Format, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks})
+	return json.Marshal(form{a.Shape, a.Format, a.Output, a.Scaling, a.Layout, a.Causal, a.LSE, a.Scale, a.Window, a.Softcap, a.Sinks, a.Masked, a.Queries, a.Keys, a.ScaleBlockQ, a.ScaleBlockKV, a.Batch})
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Fields that are left out have their
@@ -31,7 +38,7 @@ func (a *Attention) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &f); err != nil {
 		return err
 	}
-	*a = Attention{f.Shape, f.Format, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks}.Filled()
+	*a = Attention{f.Shape, f.Format, f.Output, f.Scaling, f.Layout, f.Causal, f.LSE, f.Scale, f.Window, f.Softcap, f.Sinks, f.Masked, f.Queries, f.Keys, f.ScaleBlockQ, f.ScaleBlockKV, f.Batch}.Filled()
 	return a.Check()
 }
 

@@ -39,11 +39,18 @@ func (w *Window) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Sees returns the keys that a query sees: those from first up to last, without last. The range
-// is empty if first is not below last.
-func (a Attention) Sees(query int) (first, last int) {
-	at := query + a.Skv - a.Sq
-	last = a.Skv
+// Sees returns the keys that a query of a sequence sees: those from first up to last, without
+// last. The range is empty if first is not below last. A mask in memory can hide more keys.
+func (a Attention) Sees(batch, query int) (first, last int) {
+	rows, keys := a.Sq, a.Skv
+	if a.LengthsQ != "" {
+		rows = a.QueryLengths()[batch]
+	}
+	if a.LengthsKV != "" {
+		keys = a.KeyLengths()[batch]
+	}
+	at := query + keys - rows
+	last = keys
 	if a.Causal {
 		last = min(last, at+1)
 	}
@@ -53,5 +60,5 @@ func (a Attention) Sees(query int) (first, last int) {
 	if l := a.Window.Left(); l >= 0 {
 		first = max(first, at-l)
 	}
-	return min(first, a.Skv), max(last, 0)
+	return min(first, keys), max(last, 0)
 }

@@ -34,6 +34,8 @@ type Case struct {
 	// Window and Softcap are the values of a kernel that takes them as arguments.
 	Window  problem.Window `json:"window,omitzero"`
 	Softcap float64        `json:"softcap,omitempty"`
+	// Batch holds the lengths of the sequences of a kernel that reads them from memory.
+	Batch problem.Batch `json:"batch,omitzero"`
 
 	Device      string      `json:"device"`
 	Errors      *ref.Errors `json:"errors,omitempty"` // against float64 on the original inputs
@@ -103,6 +105,9 @@ func (c *Case) Of(p problem.Attention) problem.Attention {
 	p.Shape, p.Scale, p.Softcap = c.Shape, c.Scale, c.Softcap
 	if c.Window.Limited() {
 		p.Window = c.Window
+	}
+	if c.Batch != (problem.Batch{}) {
+		p.Batch = c.Batch
 	}
 	return p
 }

@@ -20,6 +20,10 @@ type Options struct {
 	Softcap float64
 	// Sinks, if not nil, holds one more logit for each head of Q. It has no value.
 	Sinks []float64
+	// Mask, if not nil, hides further keys.
+	Mask *Mask
+	// Batch holds the lengths of the sequences. Rows beyond a length are not computed.
+	Batch problem.Batch
 	// Hidden is the number of keys at the end that no row sees, as of a wrong kernel that
 	// leaves them out.
 	Hidden int
@@ -27,9 +31,25 @@ type Options struct {
 	Rows []Row
 }
 
-// For returns the options for a problem. The sinks are inputs and must be added.
+// Mask says which keys each row of Q sees: [B,Sq,Skv], the same in all heads.
+type Mask struct {
+	Sq, Skv int
+	Visible []bool
+}
+
+// hides reports whether the mask hides a key from a row.
+func (m *Mask) hides(batch, row, key int) bool {
+	return m != nil && !m.Visible[(batch*m.Sq+row)*m.Skv+key]
+}
+
+// For returns the options for a problem. The sinks and the mask are inputs and must be added.
 func For(p problem.Attention) Options {
-	return Options{Scale: p.Scale, Causal: p.Causal, Window: p.Window, Softcap: p.Softcap}
+	return Options{Scale: p.Scale, Causal: p.Causal, Window: p.Window, Softcap: p.Softcap, Batch: p.Batch}
+}
+
+// problem returns the part of the problem that says which rows exist and which keys they see.
+func (o Options) problem(s problem.Shape) problem.Attention {
+	return problem.Attention{Shape: s, Causal: o.Causal, Window: o.Window, Batch: o.Batch}
 }
 
 func (o Options) scale(s problem.Shape) float64 {
@@ -40,8 +60,8 @@ func (o Options) scale(s problem.Shape) float64 {
 }
 
 // sees returns the keys that a row of Q sees: from first up to last, without last.
-func (o Options) sees(s problem.Shape, row int) (first, last int) {
-	first, last = problem.Attention{Shape: s, Causal: o.Causal, Window: o.Window}.Sees(row)
+func (o Options) sees(s problem.Shape, row Row) (first, last int) {
+	first, last = o.problem(s).Sees(row.B, row.S)
 	return first, min(last, s.Skv-o.Hidden)
 }
 
@@ -107,7 +127,7 @@ func Attention(ctx context.Context, q, k, v Tensor, opt Options) (*Result, error
 		return nil, err
 	}
 	opt.Scale = opt.scale(s)
-	r := newResult(s, opt.Rows)
+	r := newResult(opt.problem(s), opt.Rows)
 	heads, err := r.byHead()
 	if err != nil {
 		return nil, err
@@ -134,16 +154,26 @@ func (o Options) check(s problem.Shape) error {
 	if o.Sinks != nil && len(o.Sinks) != s.Hq {
 		return fmt.Errorf("attention: %d sinks for %d heads of Q", len(o.Sinks), s.Hq)
 	}
+	if o.Mask != nil && len(o.Mask.Visible) != s.B*s.Sq*s.Skv {
+		return fmt.Errorf("attention: a mask of %d elements for %v, which needs %d", len(o.Mask.Visible), s, s.B*s.Sq*s.Skv)
+	}
+	for _, n := range []int{len(o.problem(s).QueryLengths()), len(o.problem(s).KeyLengths())} {
+		if n != s.B {
+			return fmt.Errorf("attention: %d lengths for a batch of %d", n, s.B)
+		}
+	}
 	return nil
 }
 
-func newResult(s problem.Shape, rows []Row) *Result {
+func newResult(p problem.Attention, rows []Row) *Result {
+	s := p.Shape
 	r := &Result{Shape: s, Rows: rows}
 	if len(rows) == 0 {
-		r.Rows = allRows(s)
-	} else {
+		r.Rows = allRows(p)
+	}
+	if len(rows) > 0 || len(r.Rows) < s.Q().Rows() {
 		r.place = map[Row]int{}
-		for i, at := range rows {
+		for i, at := range r.Rows {
 			r.place[at] = i
 		}
 	}
@@ -163,11 +193,11 @@ func shapeOf(q, k, v Tensor) (problem.Shape, error) {
 	return s, s.Check()
 }
 
-func allRows(s problem.Shape) []Row {
-	rows := make([]Row, 0, s.Q().Rows())
-	for b := range s.B {
-		for h := range s.Hq {
-			for i := range s.Sq {
+func allRows(p problem.Attention) []Row {
+	rows := make([]Row, 0, p.Rows())
+	for b, n := range p.QueryLengths() {
+		for h := range p.Hq {
+			for i := range n {
 				rows = append(rows, Row{b, h, i})
 			}
 		}
@@ -238,6 +268,7 @@ type sweep struct {
 	p    []float64 // [lane][key]: logits, then weights
 	o    []float64 // [lane][d]
 	m, l [lanes]float64
+	at   [lanes]Row
 	// The keys that a lane sees: from first up to last, without last.
 	first, last [lanes]int
 }
@@ -254,7 +285,8 @@ func (w *sweep) rows(r *Result, which []int) {
 		row := r.Rows[at]
 		w.from.Row(row.B, row.H, row.S, w.q[i*d:][:d])
 		w.m[i], w.l[i] = w.opt.start(row.H)
-		w.first[i], w.last[i] = w.opt.sees(w.shape, row.S)
+		w.at[i] = row
+		w.first[i], w.last[i] = w.opt.sees(w.shape, row)
 		first, last = min(first, w.first[i]), max(last, w.last[i])
 	}
 	for at := first / tileKV * tileKV; at < last; at += tileKV {
@@ -279,12 +311,25 @@ func (w *sweep) tile(first, n int) {
 	})
 	var alpha [lanes]float64
 	for i := range n {
+		if w.opt.Mask != nil {
+			w.hide(i, first)
+		}
 		alpha[i] = w.softmax(i, w.p[i*tileKV:][:tileKV], w.first[i]-first, w.last[i]-first)
 	}
 	dots(w.p, w.v[first*d:][:tileKV*d], tileKV, func(lane, col int, s float64) {
 		o := &w.o[lane*d+col]
 		*o = *o*alpha[lane] + s
 	})
+}
+
+// hide gives a logit of -∞ to the keys of a tile that the mask hides from a lane.
+func (w *sweep) hide(lane, first int) {
+	at := w.at[lane]
+	for key := range min(tileKV, w.shape.Skv-first) {
+		if w.opt.Mask.hides(at.B, at.S, first+key) {
+			w.p[lane*tileKV+key] = math.Inf(-1)
+		}
+	}
 }
 
 // softmax turns the logits of the keys that a lane sees, from first up to last, into weights,

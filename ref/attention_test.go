@@ -135,7 +135,7 @@ func TestSomeRows(t *testing.T) {
 	s := problem.Shape{B: 2, Hq: 4, Hkv: 2, Sq: 150, Skv: 200, D: 8}
 	in := generate(t, "normal", 3, s)
 	all := attention(t, in.Q, in.K, in.V, Options{})
-	some := attention(t, in.Q, in.K, in.V, Options{Rows: Rows(s, 40, 1)})
+	some := attention(t, in.Q, in.K, in.V, Options{Rows: Rows(problem.Attention{Shape: s}, 40, 1)})
 	if len(some.Rows) != 40 {
 		t.Fatalf("%d rows", len(some.Rows))
 	}
@@ -149,8 +149,8 @@ func TestSomeRows(t *testing.T) {
 
 func TestRows(t *testing.T) {
 	s := problem.Square(2, 3, 1000, 64)
-	rows := Rows(s, 100, 5)
-	if len(rows) != 100 || !slices.Equal(rows, Rows(s, 100, 5)) || slices.Equal(rows, Rows(s, 100, 6)) {
+	rows := Rows(problem.Attention{Shape: s}, 100, 5)
+	if len(rows) != 100 || !slices.Equal(rows, Rows(problem.Attention{Shape: s}, 100, 5)) || slices.Equal(rows, Rows(problem.Attention{Shape: s}, 100, 6)) {
 		t.Errorf("got %d rows, want 100; the same seed must give the same rows, another seed other rows", len(rows))
 	}
 	for _, want := range []Row{{0, 0, 0}, {0, 0, 999}, {1, 2, 0}, {1, 2, 999}, {0, 0, 960}, {1, 2, 64}} {
@@ -168,10 +168,10 @@ func TestRows(t *testing.T) {
 	if len(seen) != 100 {
 		t.Errorf("%d different rows, want 100", len(seen))
 	}
-	if got := Rows(s, 1<<20, 0); len(got) != 6000 {
+	if got := Rows(problem.Attention{Shape: s}, 1<<20, 0); len(got) != 6000 {
 		t.Errorf("got %d rows, want all 6000", len(got))
 	}
-	if got := Rows(problem.Square(1, 1, 3, 1), 2, 0); len(got) != 2 {
+	if got := Rows(problem.Attention{Shape: problem.Square(1, 1, 3, 1)}, 2, 0); len(got) != 2 {
 		t.Errorf("asked for two rows of three, got %v", got)
 	}
 }
@@ -265,7 +265,7 @@ func TestU8(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := generate(t, "normal", 0, s)
-	opt := Options{Rows: Rows(s, 512, 0)}
+	opt := Options{Rows: Rows(problem.Attention{Shape: s}, 512, 0)}
 	want := attention(t, in.Q, in.K, in.V, opt)
 	for _, c := range []struct {
 		f                  fp8.Format
@@ -298,4 +298,65 @@ func BenchmarkAttention(b *testing.B) {
 		attention(b, in.Q, in.K, in.V, Options{})
 	}
 	b.ReportMetric(s.FLOP()*float64(b.N)/1e9/b.Elapsed().Seconds(), "GFLOP/s")
+}
+
+// TestBatchAndMask compares sequences of different lengths, and a mask in memory, with attention
+// over each sequence alone.
+func TestBatchAndMask(t *testing.T) {
+	s := problem.Shape{B: 3, Hq: 2, Hkv: 1, Sq: 5, Skv: 150, D: 4}
+	in, err := Generate("normal", 3, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lengthsQ, lengthsKV := []int{5, 2, 3}, []int{7, 150, 0}
+	mask := &Mask{s.Sq, s.Skv, make([]bool, s.B*s.Sq*s.Skv)}
+	for i := range mask.Visible {
+		mask.Visible[i] = i%3 != 1
+	}
+	opt := Options{Causal: true, Mask: mask, Batch: problem.Batch{LengthsQ: problem.NewLengths(lengthsQ), LengthsKV: problem.NewLengths(lengthsKV)}}
+	r := attention(t, in.Q, in.K, in.V, opt)
+	if len(r.Rows) != 2*(5+2+3) {
+		t.Fatalf("%d rows", len(r.Rows))
+	}
+	row, vr := make([]float64, s.D), make([]float64, s.D)
+	for i, at := range r.Rows {
+		q, o, l := make([]float64, s.D), make([]float64, s.D), 0.0
+		in.Q.Row(at.B, at.H, at.S, q)
+		for j := range lengthsKV[at.B] {
+			if j > at.S+lengthsKV[at.B]-lengthsQ[at.B] || !mask.Visible[(at.B*s.Sq+at.S)*s.Skv+j] {
+				continue
+			}
+			in.K.Row(at.B, 0, j, row)
+			in.V.Row(at.B, 0, j, vr)
+			x := 0.0
+			for c := range q {
+				x += q[c] * row[c]
+			}
+			w := math.Exp(x / 2)
+			l += w
+			for c := range o {
+				o[c] += w * vr[c]
+			}
+		}
+		r.Row(at.B, at.H, at.S, row)
+		for c := range o {
+			want := 0.0
+			if l > 0 {
+				want = o[c] / l
+			}
+			if math.Abs(row[c]-want) > 1e-12 {
+				t.Fatalf("row %v, column %d: %v, want %v", at, c, row[c], want)
+			}
+		}
+		if want := math.Log(l); r.LSE[i] != want && math.Abs(r.LSE[i]-want) > 1e-12 {
+			t.Errorf("row %v: LSE %v, want %v", at, r.LSE[i], want)
+		}
+	}
+	if some := Rows(problem.Attention{Shape: s, Queries: problem.Packed, Batch: opt.Batch}, 8, 1); len(some) != 8 || slices.ContainsFunc(some, func(r Row) bool { return r.S >= lengthsQ[r.B] }) {
+		t.Errorf("some rows: %v", some)
+	}
+	opt.Batch.LengthsQ = "1,2"
+	if _, err := Attention(t.Context(), in.Q, in.K, in.V, opt); err == nil {
+		t.Error("two lengths for a batch of three")
+	}
 }

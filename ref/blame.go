@@ -95,7 +95,7 @@ func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) (t
 	h := s.HeadKV(at.H)
 	qr, kr, vr := make([]float64, s.D), make([]float64, s.D), make([]float64, s.D)
 	q.Row(at.B, at.H, at.S, qr)
-	first, last := opt.sees(s, at.S)
+	first, last := opt.sees(s, at)
 	logits := make([]float64, last)
 	m, l := opt.start(at.H)
 	top := m
@@ -105,6 +105,9 @@ func splitRow(s problem.Shape, q, k, v Tensor, opt Options, at Row, tile int) (t
 			logits[j] += qr[i] * x
 		}
 		logits[j] = opt.logit(logits[j])
+		if opt.Mask.hides(at.B, at.S, j) {
+			logits[j] = math.Inf(-1)
+		}
 		top = max(top, logits[j])
 	}
 	if l > 0 {

@@ -14,7 +14,7 @@ import (
 
 // known returns a result with two heads of 40 rows. All outputs are 1 and all LSEs are 2.
 func known() *Result {
-	r := newResult(problem.Square(1, 2, 40, 3), nil)
+	r := newResult(problem.Attention{Shape: problem.Square(1, 2, 40, 3)}, nil)
 	for i := range r.O {
 		r.O[i] = 1
 	}

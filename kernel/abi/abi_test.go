@@ -3,10 +3,12 @@ package abi
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +67,12 @@ func TestParseErrors(t *testing.T) {
 		{`e4m3"`, `f16", "scaling": "per-head"`, `f16 has no scales`},
 		{`e4m3"`, `e4m3", "scaling": "none"`, ``},
 		{`{"u32": "S"}`, `{"pointer": "qs"}`, ``},
+		{`e4m3"`, `e4m3", "scaling": "per-block", "scale_block": [16, 8]`, ``},
+		{`e4m3"`, `e4m3", "scaling": "per-block", "scale_block": [16]`, `a list of two numbers`},
+		{`e4m3"`, `e4m3", "scaling": "per-block", "scale_block": [16, 0]`, `f.json:2:`},
+		{`e4m3"`, `e4m3", "scaling": "per-block"`, `a block has at least one`},
+		{`e4m3"`, `e4m3", "scale_block": [1, 1]`, `but scaling is per-head`},
+		{`{"u32": "S"}`, `{"pointer": "page_table"}, {"u32": "max_pages"}`, ``},
 		{"[128]\n}", "[128]\n} x", `f.json:7:3: there is more after the end`},
 		{"[128]\n}", `[128]`, `the text ends too early`},
 	} {
@@ -224,4 +232,60 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSequences reads calls with sequences of different lengths: the operands say how they lie in
+// memory, and the whole form keeps it.
+func TestSequences(t *testing.T) {
+	for _, c := range []struct{ operands, queries, keys, supports, memory string }{
+		{"cu_seqlens_q cu_seqlens_k", "packed", "packed", "ragged", "q 1024 k 1536 cu_seqlens_q 12"},
+		{"seqused_q seqused_k", "padded", "padded", "ragged", "q 2560 k 2560 seqused_k 8"},
+		{"cu_seqlens_q seqused_k page_table", "packed", "paged", "ragged paged", "q 1024 k 2048 page_table 40"},
+		{"kv_indptr kv_indices kv_last_page_len", "", "paged", "ragged paged", "q 2560 kv_indptr 12 kv_indices 16"},
+		{"mask", "", "", "mask", "mask 200"},
+	} {
+		pointers := ""
+		for _, o := range strings.Fields(c.operands) {
+			pointers += `{"pointer": "` + o + `"}, `
+		}
+		k, err := Parse("f.json", []byte(document(`{"u32": "S"}`, pointers+`{"u32": "S"}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Fixed["queries"] != c.queries || k.Fixed["keys"] != c.keys || !strings.HasSuffix(strings.Join(k.Supports, " "), c.supports) {
+			t.Errorf("%s: fixed %v, supports %v", c.operands, k.Fixed, k.Supports)
+		}
+		p, err := problem.FromFacts(k.Fixed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Shape = problem.Square(2, 2, 10, 64)
+		if p.Queries != "" {
+			p.LengthsQ = "6,2"
+		}
+		if p.Keys != "" {
+			p.LengthsKV = "2,10"
+		}
+		if p.Keys == problem.Paged {
+			p.PageSize, p.Pages, p.TableWidth = 4, 4, 5
+		}
+		plan, err := k.Bind(p, kernel.Chip{}, kernel.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(c.memory)
+		for i := 0; i < len(words); i += 2 {
+			at := slices.IndexFunc(plan.Memory, func(m kernel.Memory) bool { return m.Name == words[i] })
+			if at < 0 || fmt.Sprint(plan.Memory[at].Bytes) != words[i+1] {
+				t.Errorf("%s: %s wants %s bytes: %+v", c.operands, words[i], words[i+1], plan.Memory)
+			}
+		}
+		text, err := Write(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := Parse("again.json", text); err != nil || again.Identity() != k.Identity() {
+			t.Errorf("%s: the whole form is another kernel: %v", text, err)
+		}
+	}
 }

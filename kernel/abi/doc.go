@@ -21,9 +21,12 @@
 //	"entry"        the name of the kernel in the PTX
 //	"format"       the format of Q, K and V: e4m3, e5m2, u8, u8-legacy, f16, bf16 or f32
 //	"scaling"      the factors of Q, K and V. "per-head": one float per head, [H] for Q
-//	               and [Hkv] for K and V. "per-tensor": one float per tensor. "none": no
-//	               factors. The default is "per-head" for formats of one byte and
-//	               "none" for the others
+//	               and [Hkv] for K and V. "per-tensor": one float per tensor. "per-token":
+//	               one float per row of each head. "per-block": one float per block of
+//	               rows of each head. "none": no factors. The default is "per-head" for
+//	               formats of one byte and "none" for the others
+//	"scale_block"  two numbers, for "per-block": the rows of Q, and the rows of K and V,
+//	               that share a factor
 //	"output"       the format of O: f16 (the default), bf16 or f32
 //	"p"            the format to which the kernel rounds the softmax weights before it
 //	               multiplies them by V: f32, f16 (the default), bf16, e4m3 or e5m2. The
@@ -51,10 +54,18 @@
 // A parameter is an object with exactly one of these fields:
 //
 //	"pointer": name
-//	           the address of q, k, v, o, lse (floats, [B,H,Sq]), the scales qs, ks, vs
-//	           (floats), sinks (floats, one logit per head of Q), or a workspace. A workspace also has "bytes", an expression. Its
-//	           contents are arbitrary, unless it has "zero": true; attest then fills it
-//	           with zeros before each launch
+//	           the address of an operand:
+//	           q, k, v, o  the tensors, in the layout of "layout"
+//	           lse         floats, [B,H,Sq]
+//	           qs, ks, vs  the factors of "scaling", floats
+//	           sinks       floats, one logit per head of Q
+//	           mask        bytes, [B,Sq,Skv]: a query sees the keys whose byte is not 0
+//	           workspace   memory of the kernel. It also has "bytes", an expression. Its
+//	                       contents are arbitrary, unless it has "zero": true; attest
+//	                       then fills it with zeros before each launch
+//	           cu_seqlens_q, seqused_q, cu_seqlens_k, seqused_k, page_table, kv_indptr,
+//	           kv_indices, kv_last_page_len
+//	                       the lengths and places of sequences; see below
 //	"u8" … "u64", "i8" … "i64": expression
 //	           an integer
 //	"f16", "bf16", "f32", "f64": expression
@@ -70,6 +81,36 @@
 //	           "swizzle"  "none", "32B", "64B" or "128B"
 //	           "fill"     the value of elements outside the tensor: "zero" or "nan"
 //
+// # Sequences of different lengths
+//
+// A kernel that takes one of these operands gets batches whose sequences differ in length.
+// All of them hold numbers of the type i32.
+//
+//	cu_seqlens_q      [B+1]: where each sequence of Q begins, and where the last one ends.
+//	                  Q and O are packed: [total_q,H,D] with the layout BSHD,
+//	                  [H,total_q,D] with BHSD. The log-sum-exp is [H,total_q]
+//	seqused_q         [B]: the lengths of the sequences of Q. Without cu_seqlens_q, Q and O
+//	                  have room for Sq rows per sequence; what a kernel writes to the rows
+//	                  after the length does not matter
+//	cu_seqlens_k      [B+1]: the same for K and V, which are packed
+//	seqused_k         [B]: the lengths of the sequences of K and V. Without cu_seqlens_k and
+//	                  pages they have room for Skv rows per sequence
+//	page_table        [B,max_pages]: the pages of each sequence. K and V lie in pages:
+//	                  [pages,page_size,Hkv,D] with the layout BSHD,
+//	                  [pages,Hkv,page_size,D] with BHSD. Entries after the last page of a
+//	                  sequence are -1
+//	kv_indptr, kv_indices, kv_last_page_len
+//	                  [B+1], [kv_pages], [B]: the pages of each sequence as a list. The
+//	                  entries from kv_indptr[b] up to kv_indptr[b+1] of kv_indices are the
+//	                  pages of sequence b, and its last page has kv_last_page_len[b] rows
+//
+// Sq and Skv are the lengths of the longest sequences. Causal masks and windows are aligned so
+// that the last query of a sequence stands at its last key. A sequence can be empty; a row
+// that sees no key is zero, and its log-sum-exp is -∞. A kernel that does not support empty
+// sequences has "min_q > 0" or "min_kv > 0" in "require". Rows after the end of a sequence, the
+// rest of its last page, and pages that belong to no sequence hold NaN. Factors of "per-token"
+// lie like the rows, without D.
+//
 // # The whole form
 //
 // A file with "launches" describes a whole [kernel.Kernel]. It can have several launches,
@@ -78,12 +119,24 @@
 // those of the Go types:
 //
 //	{
-//	  "op": "attention", "fixed": {"D": "64", "format": "f16", "mask": "none"},
+//	  "op": "attention", "fixed": {"D": "64", "format": "f16", "mask": "none", …},
 //	  "supports": ["lse"], "require": […], "let": [{"name": "parts", "value": "4"}],
 //	  "operands": [{"name": "q", "type": "f16", "role": "input", "dims": ["B", "H", "Sq", "D"]}, …],
 //	  "launches": [{"entry": "split", "args": […], "grid": […], "block": […]}, …],
 //	  "claims": {"p": "f16"}
 //	}
+//
+// "fixed" has the facts for which the text was written:
+//
+//	D            the head dimension
+//	format       as in the short form; also output, scaling and layout
+//	scale_block  "rows of Q,rows of K and V", if scaling is per-block
+//	mask         none, causal, window or buffer
+//	lse, sinks   true or false
+//	queries      padded or packed, if the lengths of Q differ
+//	keys         padded, packed or paged, if the lengths of K and V differ
+//
+// Operands have the names of the short form; workspaces may have any name.
 //
 // # Expressions
 //
@@ -99,6 +152,13 @@
 //	                        all. A kernel that takes one of them as an argument has a
 //	                        sliding window, aligned so that the last query stands at the
 //	                        last key
+//	total_q, total_kv       the sums of the lengths of the sequences
+//	min_q, min_kv           the shortest lengths
+//	page_size, pages        the rows of a page, and the number of pages in memory
+//	max_pages               the columns of page_table
+//	kv_pages                the number of pages that belong to sequences
+//	scale_block_q, scale_block_kv
+//	                        the numbers of "scale_block"
 //	qs, ks, vs              the scales if "scaling" is "per-tensor", floats; only in
 //	                        parameters
 package abi

@@ -29,7 +29,8 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	err := n.Object("the description of a kernel", jsonpos.Fields{
 		"entry":       jsonpos.Text(&l.Entry),
 		"format":      jsonpos.Word(&s.p.Format, problem.E4M3, problem.E5M2, problem.U8, problem.U8Legacy, problem.F16, problem.BF16, problem.F32),
-		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.NoScale),
+		"scaling":     jsonpos.Word(&s.p.Scaling, problem.PerHead, problem.PerTensor, problem.PerToken, problem.PerBlock, problem.NoScale),
+		"scale_block": s.readBlocks,
 		"output":      jsonpos.Word(&s.p.Output, problem.F16, problem.BF16, problem.F32),
 		"p":           jsonpos.Word(&s.weight, problem.F32, problem.F16, problem.BF16, problem.E4M3, problem.E5M2),
 		"accumulator": jsonpos.Word(&s.sum, problem.F32, problem.F16),
@@ -46,7 +47,8 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.p.LSE, s.p.Sinks = slices.Contains(s.named, "lse"), slices.Contains(s.named, "sinks")
+	s.p.LSE, s.p.Sinks, s.p.Masked = s.names("lse"), s.names("sinks"), s.names("mask")
+	s.placeSequences()
 	if s.uses("window_left", "window_right") {
 		s.p.Window = problem.NewWindow(0, 0) // any: it is an argument
 	}
@@ -55,6 +57,45 @@ func readShort(n *jsonpos.Node) (*kernel.Kernel, error) {
 		return nil, err
 	}
 	return s.kernel(), nil
+}
+
+// names reports whether a parameter points to one of some operands.
+func (s *short) names(operands ...string) bool {
+	return slices.ContainsFunc(operands, func(o string) bool { return slices.Contains(s.named, o) })
+}
+
+// placeSequences finds how sequences lie in memory from the operands that describe them.
+func (s *short) placeSequences() {
+	switch {
+	case s.names("cu_seqlens_q"):
+		s.p.Queries = problem.Packed
+	case s.names("seqused_q"):
+		s.p.Queries = problem.Padded
+	}
+	switch {
+	case s.names("page_table", "kv_indices"):
+		s.p.Keys = problem.Paged
+	case s.names("cu_seqlens_k"):
+		s.p.Keys = problem.Packed
+	case s.names("seqused_k"):
+		s.p.Keys = problem.Padded
+	}
+}
+
+// readBlocks reads the numbers of rows that share a scale.
+func (s *short) readBlocks(n *jsonpos.Node) error {
+	items := n.Items()
+	if n.Kind() != jsonpos.Array || len(items) != 2 {
+		return n.Errorf("scale_block is a list of two numbers: the rows of Q and the rows of K and V that share a scale")
+	}
+	for i, to := range []*int{&s.p.ScaleBlockQ, &s.p.ScaleBlockKV} {
+		rows, err := items[i].Int(1, 1<<20)
+		if err != nil {
+			return err
+		}
+		*to = int(rows)
+	}
+	return nil
 }
 
 // check refuses a file without a parameter for q, k, v or o, and a file with scales for a
@@ -73,6 +114,11 @@ func (s *short) check(n *jsonpos.Node) error {
 		if scale := a.Pointer == "qs" || a.Pointer == "ks" || a.Pointer == "vs"; scale && s.p.Scaling == problem.NoScale {
 			return params.Items()[i].Errorf("%s is a scale, but the scaling is none: remove the parameter or set \"scaling\"", a.Pointer)
 		}
+	}
+	p := s.p
+	p.Shape = problem.Square(1, 1, 1, 1)
+	if err := p.Check(); err != nil {
+		return n.Errorf("%v", err)
 	}
 	return nil
 }
@@ -103,6 +149,7 @@ func (s *short) kernel() *kernel.Kernel {
 		supported bool
 	}{
 		{problem.LogSumExp, s.p.LSE}, {problem.SlidingMask, s.p.Window.Limited()}, {problem.SoftCapped, s.uses("softcap")}, {problem.SinkLogits, s.p.Sinks},
+		{problem.MaskBuffer, s.p.Masked}, {problem.RaggedBatch, s.p.Ragged()}, {problem.PagedKeys, s.p.Keys == problem.Paged},
 	} {
 		if f.supported {
 			k.Supports = append(k.Supports, f.name)
@@ -122,7 +169,13 @@ func (s *short) uses(names ...string) bool {
 	return (&kernel.Kernel{Launches: []kernel.Launch{s.launch}}).ArgsUse(names...)
 }
 
-var operandNames = []string{"q", "k", "v", "qs", "ks", "vs", "sinks", "o", "lse", "workspace"}
+// operandNames are the names of all operands that an attention problem can have, and workspace.
+var operandNames = func() (list []string) {
+	for _, o := range attn.Operands(problem.Attention{LSE: true, Sinks: true, Masked: true, Queries: problem.Packed, Keys: problem.Paged}) {
+		list = append(list, o.Name)
+	}
+	return append(list, "workspace")
+}()
 
 func (s *short) readParam(n *jsonpos.Node) error {
 	var a kernel.Arg

@@ -92,7 +92,7 @@ func readOperand(n *jsonpos.Node, o *kernel.Operand, known []string) error {
 		"dims":    jsonpos.Exprs(&o.Dims, 0, 8, known),
 		"strides": jsonpos.Exprs(&o.Strides, 0, 8, known),
 		"init":    jsonpos.Word(&o.Init, kernel.Zero, kernel.ZeroOnce),
-		"meaning": jsonpos.Word(&o.Meaning, "lengths", "offsets", "pages"),
+		"meaning": jsonpos.Word(&o.Meaning, kernel.Lengths, kernel.Offsets, kernel.Pages),
 	}, "name", "type", "role", "dims")
 }
 

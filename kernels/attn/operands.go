@@ -1,43 +1,100 @@
 package attn
 
 import (
+	"slices"
+
 	"github.com/GOATnote-Inc/attest/expr"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
 // Operands returns the memory of an attention problem: q, k and v, their scales qs, ks and vs
-// if the problem has scales, its sinks, o, and lse if the problem asks for the log-sum-exp.
+// if the problem has scales, its sinks, its mask, the lengths and places of its sequences, o, and
+// lse if the problem asks for the log-sum-exp.
 func Operands(p problem.Attention) []kernel.Operand {
 	p = p.Filled()
-	list := []kernel.Operand{
-		{Name: "q", Type: string(p.Format), Role: kernel.Input, Dims: dims(p, "H", "Sq")},
-		{Name: "k", Type: string(p.Format), Role: kernel.Input, Dims: dims(p, "Hkv", "Skv")},
-		{Name: "v", Type: string(p.Format), Role: kernel.Input, Dims: dims(p, "Hkv", "Skv")},
+	input := func(name, typ string, dims []expr.Expr) kernel.Operand {
+		return kernel.Operand{Name: name, Type: typ, Role: kernel.Input, Dims: dims}
 	}
-	scales := map[problem.Scaling][3]string{problem.PerHead: {"H", "Hkv", "Hkv"}, problem.PerTensor: {"1", "1", "1"}}
-	if n, ok := scales[p.Scaling]; ok {
-		for i, name := range []string{"qs", "ks", "vs"} {
-			list = append(list, kernel.Operand{Name: name, Type: "f32", Role: kernel.Input, Dims: Exprs(n[i])})
-		}
+	format, q, kv := string(p.Format), dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
+	list := []kernel.Operand{input("q", format, withD(q)), input("k", format, withD(kv)), input("v", format, withD(kv))}
+	if dq, dkv := scaleDims(p); dq != nil {
+		list = append(list, input("qs", "f32", dq), input("ks", "f32", dkv), input("vs", "f32", dkv))
 	}
 	if p.Sinks {
-		list = append(list, kernel.Operand{Name: "sinks", Type: "f32", Role: kernel.Input, Dims: Exprs("H")})
+		list = append(list, input("sinks", "f32", Exprs("H")))
 	}
-	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: dims(p, "H", "Sq")})
+	if p.Masked {
+		list = append(list, input("mask", "u8", Exprs("B", "Sq", "Skv")))
+	}
+	list = append(list, batchOperands(p)...)
+	list = append(list, kernel.Operand{Name: "o", Type: string(p.Output), Role: kernel.Output, Dims: withD(q)})
 	if p.LSE {
-		list = append(list, kernel.Operand{Name: "lse", Type: "f32", Role: kernel.Output, Dims: Exprs("B", "H", "Sq")})
+		lse := kernel.Operand{Name: "lse", Type: "f32", Role: kernel.Output, Dims: Exprs("B", "H", "Sq")}
+		if p.Queries == problem.Packed {
+			lse.Dims = Exprs("H", "total_q")
+		}
+		list = append(list, lse)
 	}
 	return list
 }
 
-// dims returns the extents of a tensor in the problem's layout.
-func dims(p problem.Attention, heads, rows string) []expr.Expr {
-	if p.Layout == problem.BSHD {
-		return Exprs("B", rows, heads, "D")
+// batchOperands returns the operands that say how long the sequences are and where they lie. A
+// kernel needs only some of them.
+func batchOperands(p problem.Attention) (list []kernel.Operand) {
+	add := func(name, meaning string, dims ...string) {
+		list = append(list, kernel.Operand{Name: name, Type: "i32", Role: kernel.Input, Dims: Exprs(dims...), Meaning: meaning})
 	}
-	return Exprs("B", heads, rows, "D")
+	if p.Queries != problem.Uniform {
+		add("cu_seqlens_q", kernel.Offsets, "B + 1")
+		add("seqused_q", kernel.Lengths, "B")
+	}
+	if p.Keys != problem.Uniform {
+		add("cu_seqlens_k", kernel.Offsets, "B + 1")
+		add("seqused_k", kernel.Lengths, "B")
+	}
+	if p.Keys == problem.Paged {
+		add("page_table", kernel.Pages, "B", "max_pages")
+		add("kv_indptr", kernel.Offsets, "B + 1")
+		add("kv_indices", kernel.Pages, "kv_pages")
+		add("kv_last_page_len", kernel.Lengths, "B")
+	}
+	return list
 }
+
+// scaleDims returns the extents of the scales of Q and of K and V, nil if there are none. Scales
+// of rows lie like the rows.
+func scaleDims(p problem.Attention) (q, kv []expr.Expr) {
+	switch p.Scaling {
+	case problem.PerHead:
+		return Exprs("H"), Exprs("Hkv")
+	case problem.PerTensor:
+		return Exprs("1"), Exprs("1")
+	case problem.PerToken:
+		return dims(p, p.Queries, "H", "Sq", "total_q"), dims(p, p.Keys, "Hkv", "Skv", "total_kv")
+	case problem.PerBlock:
+		return dims(p, problem.Uniform, "H", "cdiv(Sq, scale_block_q)", ""), dims(p, problem.Uniform, "Hkv", "cdiv(Skv, scale_block_kv)", "")
+	}
+	return nil, nil
+}
+
+// dims returns the extents of the rows of a tensor in the problem's layout.
+func dims(p problem.Attention, place problem.Placement, heads, rows, total string) []expr.Expr {
+	batch := []string{"B"}
+	switch place {
+	case problem.Packed:
+		batch, rows = nil, total
+	case problem.Paged:
+		batch, rows = []string{"pages"}, "page_size"
+	}
+	if p.Layout == problem.BSHD {
+		return Exprs(append(batch, rows, heads)...)
+	}
+	return Exprs(append(batch, heads, rows)...)
+}
+
+// withD adds the columns to the extents of rows.
+func withD(rows []expr.Expr) []expr.Expr { return append(slices.Clip(rows), expr.Must("D")) }
 
 // Exprs parses expressions that the program itself wrote: a mistake in one is a panic.
 func Exprs(texts ...string) (list []expr.Expr) {

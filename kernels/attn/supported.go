@@ -24,6 +24,8 @@ func CheckSupported(p problem.Attention) error {
 		return fmt.Errorf("scaling %s is not supported: use %s", p.Scaling, problem.PerHead)
 	case p.Window.Limited() || p.Softcap != 0 || p.Sinks:
 		return fmt.Errorf("windows, softcap and sinks are not supported")
+	case p.Masked || p.Ragged():
+		return fmt.Errorf("masks in memory and sequences of different lengths are not supported")
 	}
 	return nil
 }

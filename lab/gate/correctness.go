@@ -102,8 +102,7 @@ func powerless(c *record.Correctness, p problem.Attention) (why []string) {
 // blindSpots returns what a case could not have noticed, and adds the impostors that it
 // caught to caught.
 func blindSpots(c *record.Case, p problem.Attention, caught map[string]bool) (why []string) {
-	s := c.Shape
-	if e := c.Errors.Elements; e < min(s.Q().Rows(), leastCompared)*s.D {
+	if e := c.Errors.Elements; e < min(c.Of(p).Rows(), leastCompared)*c.Shape.D {
 		why = append(why, fmt.Sprintf("only %d elements were compared", e))
 	}
 	for _, name := range Impostors {

@@ -63,23 +63,23 @@ func Held(p problem.Attention, distribution string, compared []ref.Row) (mean fl
 	case problem.E5M2:
 		sigma = Spread / 4
 	}
-	other := p.Scale != 0 || p.Softcap != 0 || p.Sinks
+	other := p.Scale != 0 || p.Softcap != 0 || p.Sinks || p.Masked || p.Ragged()
 	if sigma == 0 || other || distribution != "normal" || s.Skv < 32 || len(compared) == 0 {
 		return 0, false
 	}
 	var rows float64 // the mean of √(4e/n)
 	for _, r := range compared {
-		first, last := p.Sees(r.S)
+		first, last := p.Sees(r.B, r.S)
 		rows += math.Sqrt(4*math.E/float64(max(last-first, 1))) / float64(len(compared))
 	}
 	more := max(1.1, 1+1/math.Sqrt(float64(len(compared))))
 	return more * math.Sqrt(2/math.Pi) * sigma * rows, true
 }
 
-// rowsOf returns the rows that a case compared.
-func rowsOf(c *record.Case) []ref.Row {
+// rowsOf returns the rows of a problem that a case compared.
+func rowsOf(p problem.Attention, c *record.Case) []ref.Row {
 	const most = 1 << 20 // more rows are never compared
-	return ref.Rows(c.Shape, min(c.Errors.Elements/c.Shape.D, most), c.Seed)
+	return ref.Rows(p, min(c.Errors.Elements/c.Shape.D, most), c.Seed)
 }
 
 const (
@@ -100,7 +100,7 @@ func Within(t record.Tolerance, p problem.Attention, c *record.Case) (why []stri
 		return []string{fmt.Sprintf("%d of %d elements are not finite, or their reference is not", max(c.Errors.NotFinite, c.Dequantised.NotFinite), c.Errors.Elements)}
 	}
 	why = fixed(t, c)
-	if mean, ok := Held(c.Of(p), c.Distribution, rowsOf(c)); ok {
+	if mean, ok := Held(c.Of(p), c.Distribution, rowsOf(c.Of(p), c)); ok {
 		why = append(why, above("mean error", c.Errors.Mean, mean, "the bound for rounding to "+string(p.Format))...)
 	}
 	why = append(why, relative(t, c)...)

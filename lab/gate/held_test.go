@@ -69,16 +69,16 @@ func TestHeldCausal(t *testing.T) {
 func TestHeldFewRows(t *testing.T) {
 	s := problem.Square(2, 16, 16384, 128)
 	few := &record.Case{Shape: s, Errors: &ref.Errors{Elements: 512 * s.D}}
-	held, ok := Held(problem.Attention{Shape: s, Format: problem.E4M3, Causal: true}, "normal", rowsOf(few))
+	held, ok := Held(problem.Attention{Shape: s, Format: problem.E4M3, Causal: true}, "normal", rowsOf(few.Of(problem.Attention{}), few))
 	if !ok || held < 1.2*0.00128 || held > 1.8*0.00128 {
 		t.Errorf("%.3g is held", held)
 	}
-	if n := len(rowsOf(few)); n != 512 {
+	if n := len(rowsOf(few.Of(problem.Attention{}), few)); n != 512 {
 		t.Errorf("%d rows", n)
 	}
 }
 
-func all(s problem.Shape) []ref.Row { return ref.Rows(s, s.Q().Rows(), 0) }
+func all(s problem.Shape) []ref.Row { return ref.Rows(problem.Attention{Shape: s}, s.Q().Rows(), 0) }
 
 // steps returns the distance between neighbouring values of a format for each number of a head.
 func steps(x []float32, format string) []float64 {

@@ -31,11 +31,11 @@ var Impostors = []string{Zeros, Constant, MeanOfV, SwapHeads, ShiftRows, Missing
 // Excuse returns why an impostor cannot be distinguished from the right output on a case, or
 // "" when the case must catch it. A record cannot excuse an impostor; only this function can.
 func Excuse(impostor string, p problem.Attention, distribution string) string {
-	s, masked := p.Shape, p.Causal || p.Window.Limited()
+	s, masked := p.Shape, p.Causal || p.Window.Limited() || p.Masked || p.Ragged()
 	if why, ok := blind[distribution]; ok && (len(why.to) == 0 || slices.Contains(why.to, impostor)) {
 		return fmt.Sprintf("%s: %s", distribution, why.because)
 	}
-	rows := min(s.B*s.Hq*s.Sq, mostCompared)
+	rows := min(p.Rows(), mostCompared)
 	looking := rows // that may weigh one of the last keys
 	if masked {
 		looking = min(rows, s.B*s.Hq*TileOfKeys/2)
@@ -63,7 +63,7 @@ func Excuse(impostor string, p problem.Attention, distribution string) string {
 	case impostor == MissingTile && s.Skv > tilesThatWeigh(distribution, masked)*TileOfKeys:
 		return "one tile of many keys changes less than rounding does"
 	case impostor == MissingKey && masked:
-		return "only the last rows see the last key"
+		return "few rows see the last key"
 	case impostor == MissingKey && distribution != "one-hot":
 		return "one key of many changes less than rounding does: one-hot inputs show it"
 	case impostor == MissingKey && rows < 4*s.Skv:

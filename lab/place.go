@@ -1,0 +1,199 @@
+package lab
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"github.com/GOATnote-Inc/attest/fp8"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// places says where the tensors of a problem lie in memory. The lab computes with tensors
+// [B,H,S,D] in which all sequences are full; kernels may want another layout, packed sequences
+// or pages.
+type places struct {
+	q, kv         rowPlaces // of Q and O, and of K and V
+	qs, kvs       rowPlaces // of scales, if rows have their own
+	lse           rowPlaces
+	queries, keys []int   // the lengths of the sequences
+	table         [][]int // the pages of each sequence
+}
+
+// rowPlaces maps the rows of a tensor [B,H,S] to rows in memory.
+type rowPlaces struct {
+	// at holds the row in memory of each row, -1 for rows that a kernel must neither use nor
+	// write. nil is the identity.
+	at    []int
+	total int // rows in memory
+}
+
+// newPlaces returns the places for a problem. The seed decides where pages lie.
+func newPlaces(p problem.Attention, seed uint64) *places {
+	p = p.Filled()
+	x := &places{queries: p.QueryLengths(), keys: p.KeyLengths()}
+	x.q, x.lse = placed(p.Layout, p.Queries, p.Q(), x.queries), placed(problem.BHSD, p.Queries, p.Q(), x.queries)
+	if p.Keys == problem.Paged {
+		x.kv = x.inPages(p, rand.New(rand.NewPCG(seed, pageStream)))
+	} else {
+		x.kv = placed(p.Layout, p.Keys, p.KV(), x.keys)
+	}
+	switch p.Scaling {
+	case problem.PerToken:
+		x.qs, x.kvs = x.q, x.kv
+	case problem.PerBlock:
+		x.qs = placed(p.Layout, p.Queries, inBlocks(p.Q(), p.ScaleBlockQ), blocksOf(x.queries, p.ScaleBlockQ))
+		x.kvs = placed(p.Layout, p.Keys, inBlocks(p.KV(), p.ScaleBlockKV), blocksOf(x.keys, p.ScaleBlockKV))
+	}
+	return x
+}
+
+// pageStream separates the random numbers of pages from others of the same seed.
+const pageStream = 0x9a
+
+// inBlocks returns the extents of a tensor with one row per block of rows.
+func inBlocks(d fp8.Dims, rows int) fp8.Dims {
+	d.S = (d.S + rows - 1) / rows
+	return d
+}
+
+func blocksOf(lengths []int, rows int) (blocks []int) {
+	for _, n := range lengths {
+		blocks = append(blocks, (n+rows-1)/rows)
+	}
+	return blocks
+}
+
+// placed returns the places of the rows of sequences that are not in pages.
+func placed(l problem.Layout, place problem.Placement, d fp8.Dims, lengths []int) rowPlaces {
+	if place == problem.Uniform && l != problem.BSHD {
+		return rowPlaces{total: d.Rows()}
+	}
+	r := rowPlaces{at: make([]int, d.Rows()), total: d.Rows()}
+	sum := d.S * d.B // the rows of a head in all sequences
+	if place == problem.Packed {
+		sum = 0
+		for _, n := range lengths {
+			sum += n
+		}
+		r.total = sum * d.H
+	}
+	start := 0 // the row of a head where the sequence begins
+	for b := range d.B {
+		for h := range d.H {
+			for s := range d.S {
+				to := (b*d.H+h)*d.S + s
+				switch {
+				case place != problem.Uniform && s >= lengths[b]:
+					to = -1
+				case l == problem.BSHD:
+					to = (start+s)*d.H + h
+				case place == problem.Packed:
+					to = h*sum + start + s
+				}
+				r.at[d.Row(b, h, s)] = to
+			}
+		}
+		if place == problem.Packed {
+			start += lengths[b]
+		} else {
+			start += d.S
+		}
+	}
+	return r
+}
+
+// inPages gives each sequence its pages, in random order, and returns the places of the rows.
+func (x *places) inPages(p problem.Attention, r *rand.Rand) rowPlaces {
+	d := p.KV()
+	pages := int(p.Names()["pages"].Int64())
+	free := r.Perm(pages)
+	rows := rowPlaces{at: make([]int, d.Rows()), total: pages * d.H * p.PageSize}
+	for b, n := range x.keys {
+		used := p.PagesOf(n)
+		x.table, free = append(x.table, free[:used]), free[used:]
+		for h := range d.H {
+			for s := range d.S {
+				to := -1
+				if s < n {
+					page, row := x.table[b][s/p.PageSize], s%p.PageSize
+					to = (page*d.H+h)*p.PageSize + row
+					if p.Layout == problem.BSHD {
+						to = (page*p.PageSize+row)*d.H + h
+					}
+				}
+				rows.at[d.Row(b, h, s)] = to
+			}
+		}
+	}
+	return rows
+}
+
+// scatter returns the memory of a tensor [B,H,S] whose rows have n bytes. Rows in memory that
+// belong to no row of a sequence are NaN.
+func (r rowPlaces) scatter(data []byte, n int) []byte {
+	if r.at == nil {
+		return data
+	}
+	out := filled(int64(r.total*n), poison)
+	for i, at := range r.at {
+		if at >= 0 {
+			copy(out[at*n:(at+1)*n], data[i*n:])
+		}
+	}
+	return out
+}
+
+// gather returns the tensor [B,H,S] in a memory. Rows without a place are zero.
+func (r rowPlaces) gather(data []byte, n int) []byte {
+	if r.at == nil {
+		return data
+	}
+	out := make([]byte, len(r.at)*n)
+	for i, at := range r.at {
+		if at >= 0 {
+			copy(out[i*n:(i+1)*n], data[at*n:])
+		}
+	}
+	return out
+}
+
+// operands returns the contents of the operands that describe a batch.
+func (x *places) operands(p problem.Attention) map[string][]byte {
+	p = p.Filled()
+	data := map[string][]byte{
+		"cu_seqlens_q": int32s(offsets(x.queries)), "seqused_q": int32s(x.queries),
+		"cu_seqlens_k": int32s(offsets(x.keys)), "seqused_k": int32s(x.keys),
+	}
+	if p.Keys != problem.Paged {
+		return data
+	}
+	width := int(p.Names()["max_pages"].Int64())
+	var table, indices, last, counts []int
+	for b, pages := range x.table {
+		row := append([]int{}, pages...)
+		for len(row) < width {
+			row = append(row, -1) // a kernel must not use it
+		}
+		table, indices, counts = append(table, row...), append(indices, pages...), append(counts, len(pages))
+		last = append(last, x.keys[b]-max(len(pages)-1, 0)*p.PageSize)
+	}
+	data["page_table"], data["kv_indices"], data["kv_indptr"], data["kv_last_page_len"] = int32s(table), int32s(indices), int32s(offsets(counts)), int32s(last)
+	return data
+}
+
+// offsets returns where sequences of some lengths begin, and where the last one ends.
+func offsets(lengths []int) []int {
+	list := []int{0}
+	for _, n := range lengths {
+		list = append(list, list[len(list)-1]+n)
+	}
+	return list
+}
+
+func int32s(list []int) []byte {
+	var data []byte
+	for _, n := range list {
+		data = binary.LittleEndian.AppendUint32(data, uint32(int32(n)))
+	}
+	return data
+}

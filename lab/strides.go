@@ -1,0 +1,78 @@
+package lab
+
+import (
+	"github.com/GOATnote-Inc/attest/kernel"
+	"github.com/GOATnote-Inc/attest/problem"
+)
+
+// spread gives the operands the strides that the kernel wants. Gaps hold NaN.
+func (in *inputs) spread(a *Subject, p problem.Attention) error {
+	plan, err := a.Bind(p, kernel.Chip{}, kernel.Options{Values: anyScales})
+	if err != nil {
+		return err
+	}
+	in.strided = map[string]kernel.Memory{}
+	for _, m := range plan.Memory {
+		if m.Strides == nil {
+			continue
+		}
+		in.strided[m.Name] = m
+		if data := in.data[m.Name]; data != nil {
+			in.data[m.Name] = m.Strides.Spread(data, m.Bytes, poison)
+		}
+	}
+	return nil
+}
+
+// compact returns the elements of an operand without gaps.
+func (in *inputs) compact(name string, data []byte) []byte {
+	if m, ok := in.strided[name]; ok && data != nil {
+		return m.Strides.Compact(data)
+	}
+	return data
+}
+
+// The values of usedBytes.
+const (
+	gapByte  = 0      // between elements
+	usedByte = 1      // of a row of a sequence
+	restByte = poison // of a row that belongs to no sequence
+)
+
+// usedBytes says what each byte of the outputs is for. An output without gaps and unused rows is
+// missing.
+func (in *inputs) usedBytes(a *Subject) map[string][]byte {
+	used := map[string][]byte{}
+	for _, o := range []struct {
+		name  string
+		rows  rowPlaces
+		bytes int // of a row
+	}{{"o", in.places.q, in.shape.D * a.Problem.Output.Bytes()}, {"lse", in.places.lse, 4}} {
+		m, strided := in.strided[o.name]
+		if o.rows.at == nil && !strided {
+			continue
+		}
+		data := o.rows.scatter(filled(int64(in.shape.Q().Rows()*o.bytes), usedByte), o.bytes)
+		if strided {
+			data = m.Strides.Spread(data, m.Bytes, gapByte)
+		}
+		used[o.name] = data
+	}
+	return used
+}
+
+// clearUnused zeroes the bytes of outputs that do not belong to the result, and reports whether a
+// gap was written. under holds what was there before, nil if nobody wants to know.
+func (out outputs) clearUnused(used, under map[string][]byte) (written bool) {
+	for name, data := range map[string][]byte{"o": out.o, "lse": out.lse} {
+		for i, use := range used[name][:min(len(used[name]), len(data))] {
+			if use == gapByte && under != nil && data[i] != under[name][i] {
+				written = true
+			}
+			if use != usedByte {
+				data[i] = 0
+			}
+		}
+	}
+	return written
+}
