@@ -19,7 +19,21 @@ type Severity string
 const (
 	Error   Severity = "error"   // it cannot work, or its result is not determined
 	Warning Severity = "warning" // it is legal or common, but very likely a mistake
+	Note    Severity = "note"    // it breaks a rule, but it cannot change a result or all kernels do it
 )
+
+// worse reports whether s does more certain harm than t.
+func (s Severity) worse(t Severity) bool { return s.rank() > t.rank() }
+
+func (s Severity) rank() int {
+	switch s {
+	case Error:
+		return 2
+	case Warning:
+		return 1
+	}
+	return 0
+}
 
 // Finding is one thing that is wrong with a kernel. What many threads or many
 // iterations do wrong in the same way is one finding with a count.

@@ -47,12 +47,14 @@ func (l *List) All() []Finding {
 // Count returns the number of errors and the number of warnings.
 func (l *List) Count() (errs, warnings int) { return Count(l.All()) }
 
-// Count returns the number of errors and the number of warnings among findings.
+// Count returns the number of errors and the number of warnings among findings. Notes do not
+// count.
 func Count(found []Finding) (errs, warnings int) {
 	for i := range found {
-		if found[i].Severity == Error {
+		switch found[i].Severity {
+		case Error:
 			errs++
-		} else {
+		case Warning:
 			warnings++
 		}
 	}

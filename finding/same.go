@@ -73,12 +73,12 @@ func Turned(f, g *Finding) bool {
 	return f.Other != nil && g.Other != nil && k.first != k.second && k.turned() == g.Key()
 }
 
-// Merge adds g, which is the same finding seen later, to f. The counts add up. An
-// error replaces a warning. Otherwise f stays, with the lanes of both where the same
+// Merge adds g, which is the same finding seen later, to f. The counts add up. The
+// worse severity replaces the other. Otherwise f stays, with the lanes of both where the same
 // warps are concerned.
 func (f *Finding) Merge(g *Finding) {
 	n := max(f.Count, 1) + max(g.Count, 1)
-	if g.Severity == Error && f.Severity != Error {
+	if g.Severity.worse(f.Severity) {
 		schedule := f.Schedule
 		*f = *g
 		f.Schedule = schedule

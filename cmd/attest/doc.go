@@ -61,7 +61,7 @@
 //	"file"          the path as given, or "<stdin>" for standard input
 //	"diagnostics"   a list of errors and warnings:
 //	    "line", "column"   the position, from 1; the column is in bytes; 0 means the whole file
-//	    "severity"         "error" or "warning"
+//	    "severity"         "error", "warning" or "note"
 //	    "kind"             a short, stable name such as "syntax" or "type-mismatch"
 //	    "message"          one sentence
 //	    "function"         the PTX function
@@ -110,7 +110,7 @@
 //
 //	"kind"       a kind that exec --help lists, or one that needs no checker: "fault",
 //	             "deadlock", "timeout" or "schedule"
-//	"severity"   "error" or "warning"; a warning leaves "ok" true
+//	"severity"   "error", "warning" or "note"; only an error makes "ok" false
 //	"message"    what happened
 //	"kernel"     the entry that was launched
 //	"lane"       the first of "lanes", or -1

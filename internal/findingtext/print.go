@@ -29,9 +29,6 @@ func NewPrinter(out io.Writer, style term.Style, file, text string) *Printer {
 	}
 }
 
-// note is the severity of what is only referred to.
-const note finding.Severity = "note"
-
 // gutter is the number of columns for line numbers. Longer numbers get more.
 const gutter = 5
 
@@ -121,9 +118,9 @@ func (p *Printer) other(f *finding.Finding) {
 
 // place writes a place that a finding refers to.
 func (p *Printer) place(a *finding.Place, text string) {
-	p.head(a, note, term.Clean(text))
-	p.excerpt(a, note)
-	p.source(a, note)
+	p.head(a, finding.Note, term.Clean(text))
+	p.excerpt(a, finding.Note)
+	p.source(a, finding.Note)
 }
 
 // head writes the line that says where and what. Editors jump to it.
@@ -176,7 +173,7 @@ func (p *Printer) caller(at string) {
 	p.note("", "called at "+at)
 	if o, ok := parseOrigin(at); ok {
 		if text, ok := p.from.line(o); ok {
-			p.line(text, o.line, o.column, note)
+			p.line(text, o.line, o.column, finding.Note)
 		}
 	}
 }

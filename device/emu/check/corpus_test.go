@@ -31,7 +31,7 @@ import (
 //
 // The comment says what is wrong, then
 //
-//	defect: KIND[|KIND] [warning|any]   what must be found first; it is an error
+//	defect: KIND[|KIND] [warning|note|any]   what must be found first; it is an error
 //	                                    unless said otherwise
 //	also: KIND …                        what may be found as a consequence
 //	clean                               or that there is no defect and no twin
@@ -89,7 +89,7 @@ func readSample(t *testing.T, file string) *sample {
 	return s
 }
 
-// newExpectation reads "KIND[|KIND] [warning|any]".
+// newExpectation reads "KIND[|KIND] [warning|note|any]".
 func newExpectation(t *testing.T, text string) *expectation {
 	t.Helper()
 	words := strings.Fields(text)
@@ -222,7 +222,7 @@ func (e *expectation) judge(t *testing.T, schedule uint64, w watched) {
 		switch {
 		case e.matches(d):
 			found = true
-		case d.Severity == finding.Warning && e.severity == finding.Error || slices.Contains(e.also, d.Kind):
+		case d.Severity != finding.Error && e.severity == finding.Error || slices.Contains(e.also, d.Kind):
 		default:
 			t.Errorf("schedule %d: %s", schedule, describe(d))
 		}

@@ -249,7 +249,7 @@ func (c *orderWatch) checkMbarrierInit(a *observe.Async, at observe.MbarrierAt) 
 		here := c.here()
 		here.Action, there.Action = "use", "initialisation"
 		c.report(finding.Finding{
-			Kind: ProxyFence, Severity: finding.Warning, Place: here, Other: &there,
+			Kind: ProxyFence, Severity: finding.Note, Place: here, Other: &there,
 			Message: fmt.Sprintf("the mbarrier at %s, initialised at line %d, is used by a copy without a fence for the async proxy", here.Address, there.Pos.Line),
 			Why:     "the async proxy sees an initialisation only after fence.mbarrier_init or fence.proxy.async; many kernels leave the fence out",
 			Fix:     "fence.mbarrier_init.release.cluster, or fence.proxy.async, after the initialisation and before the barrier",

@@ -346,11 +346,27 @@ func (c *orderWatch) reportUnfenced(e *event, lanes uint32, wrote bool) {
 	case e.class.role == roleCopy && e.work.arrives():
 		d.Severity = finding.Warning
 		d.Why += "; copies that arrive at an mbarrier by themselves need the fence too, but many kernels leave it out"
+	case !wrote && (c.throughMbarrier(e, lanes) || c.l.library(&c.l.Program[c.cur.a.ID])):
+		return // no library has a fence where a ring frees its slots
 	case !wrote:
-		d.Severity = finding.Warning
+		d.Severity = finding.Note
 		d.Why += "; a read that is followed by an asynchronous write needs the fence too, but many kernels leave it out"
 	}
 	c.report(d)
+}
+
+// throughMbarrier reports whether an mbarrier orders a read before the current access.
+func (c *orderWatch) throughMbarrier(e *event, lanes uint32) bool {
+	for _, b := range c.barList {
+		known := c.cur.v.c.at(b.agent).all
+		if known == 0 || b.phase-known >= recentPhases {
+			continue
+		}
+		if c.known(e, lanes, false, false, b.recent[known%recentPhases].c) {
+			return true
+		}
+	}
+	return false
 }
 
 // emulates reports whether e may be an atomic of a byte or halfword that is built from a
