@@ -97,6 +97,7 @@
 //	    "output"                   the text that the kernel printed
 //	    "stats"                    "thread_instructions", "warp_instructions", "seconds"
 //	    "counters"                 with --counters or --listing, see below
+//	    "other_fma"                the mode of --fma without mismatches, if this one has some
 //
 // A buffer has:
 //

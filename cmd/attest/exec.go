@@ -51,6 +51,11 @@ Errors make the exit code 1, warnings do not. These are the kinds of defects:
 line: how often warps executed it, the share of active lanes, bank conflicts, and sectors
 of global memory per request. --sarif writes the defects for editors and CI.
 
+PTX lets an assembler fuse mul and add or sub without a rounding modifier into an fma, which
+rounds once. By default the emulator fuses them where NVIDIA's assembler does, as far as its
+rule is known; --fma=written executes the text as it stands. If a mismatch disappears in the
+other mode, the report says so.
+
 The emulator runs the text on the least target that can; --device emu:sm_89 names one.
 
 JSON: one object with these fields; go doc github.com/GOATnote-Inc/attest/cmd/attest explains
@@ -96,6 +101,7 @@ all of them:
 	f.Var(&x.Memory, "memory", "largest memory of the run, as in 512MiB; 0 is no limit")
 	f.StringVar(&x.Root, "root", "", "the `folder` below which the files that the launch file names are read and written; its own folder when empty")
 	f.Uint64Var(&x.MaxInstructions, "max-instructions", 0, "largest number of instructions that a warp may run; 0 is the limit of the emulator")
+	f.StringVar(&x.FMA, "fma", execrun.FMAPtxas, "mul and add without a rounding modifier: ptxas fuses them where NVIDIA's assembler does, written does not (emulator)")
 	completeDevices(c, "device")
 	return c
 }

@@ -49,11 +49,27 @@ type Options struct {
 	// GuardShared puts guard bands between variables in shared memory, so that an observer
 	// can find accesses beyond a variable.
 	GuardShared bool
+	// FMA says what happens to mul and add without a rounding modifier.
+	FMA FMA
 	// KeepGoing lets a launch continue after an access that is out of bounds or misaligned,
 	// so that an observer sees more than the first one. A load yields zeros and a store is
 	// dropped. When the launch ends, it fails with the first of these faults.
 	KeepGoing bool
 }
+
+// FMA says how mul followed by add or sub is executed if none of them has a rounding modifier. PTX
+// allows an assembler to fuse them into an fma, which rounds once.
+type FMA uint8
+
+const (
+	// FMAPtxas fuses them where ptxas does, as far as its rule is known: see DEVIATIONS.md, D3.
+	FMAPtxas FMA = iota
+	// FMAWritten executes the text as it stands.
+	FMAWritten
+)
+
+// Contracts reports whether [FMAPtxas] and [FMAWritten] execute a module in different ways.
+func Contracts(m *ptx.Module) bool { return decode.Contracts(m) }
 
 // moment returns the seed of the special registers of a launch.
 func (o *Options) moment(launch uint64) uint64 {
@@ -186,7 +202,9 @@ func (b *buffer) copy(off int64, n int, from, to []byte) error {
 // no kernel of the module can run.
 func (d *Device) Load(name, text string) (m device.Module, err error) {
 	defer device.CatchBug(&err)
-	p, err := decode.Load(name, text, d.target, d.mem, d.options.GuardShared)
+	p, err := decode.Load(name, text, d.mem, decode.Options{
+		Target: d.target, GuardShared: d.options.GuardShared, Contract: d.options.FMA == FMAPtxas,
+	})
 	if err != nil {
 		return nil, err
 	}

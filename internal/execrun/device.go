@@ -13,8 +13,14 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
+// The values of --fma.
+const (
+	FMAPtxas   = "ptxas"
+	FMAWritten = "written"
+)
+
 // open opens the device of --device. An emulator runs a schedule and is watched.
-func (x *Runner) open(seed uint64, out io.Writer, w *watch) (device.Device, error) {
+func (x *Runner) open(seed uint64, fma string, out io.Writer, w *watch) (device.Device, error) {
 	kind, arg, named := strings.Cut(x.Device, ":")
 	switch {
 	case kind == "emu":
@@ -26,10 +32,14 @@ func (x *Runner) open(seed uint64, out io.Writer, w *watch) (device.Device, erro
 		if err != nil {
 			return nil, fmt.Errorf("--device %s: %w", x.Device, err)
 		}
-		dev, err := emu.New(target, emu.Options{
+		opts := emu.Options{
 			Schedule: seed, Output: out, MaxInstructions: x.MaxInstructions,
 			Memory: int64(x.Memory), Observer: w.observer(), GuardShared: len(w.kinds) > 0, KeepGoing: len(w.kinds) > 0,
-		})
+		}
+		if fma == FMAWritten {
+			opts.FMA = emu.FMAWritten
+		}
+		dev, err := emu.New(target, opts)
 		if err != nil {
 			return nil, fmt.Errorf("--device %s: %w", x.Device, err)
 		}

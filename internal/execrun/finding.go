@@ -52,6 +52,7 @@ func (l *Launch) mismatches(index int) (found []finding.Finding) {
 			found = append(found, finding.Finding{
 				Kind: finding.Mismatch, Severity: finding.Error, Kernel: l.Entry, Count: 1,
 				Message: fmt.Sprintf("launch %d, %s: %v", index, l.Entry, c), Place: finding.At(ptx.Pos{}),
+				Why: l.otherFMA(),
 			})
 		}
 	}

@@ -28,8 +28,11 @@ type Launch struct {
 	Output     string               `json:"output"`
 	Stats      Stats                `json:"stats"`
 	Counters   *emucount.Counts     `json:"counters,omitempty"`
-	result     *launchfile.Result
-	found      finding.List
+	// OtherFMA is the mode of --fma under which there is no mismatch, if the mode of this run has
+	// mismatches.
+	OtherFMA string `json:"other_fma,omitempty"`
+	result   *launchfile.Result
+	found    finding.List
 }
 
 // Buffer is a buffer that was compared. The largest differences are null when infinite.

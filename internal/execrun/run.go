@@ -40,6 +40,7 @@ type Runner struct {
 	MaxInstructions uint64
 	Root            string    // the folder of the files that the launch file names, "" for that of the launch file
 	Memory          cli.Bytes // of the process; 0 is no limit
+	FMA             string    // FMAPtxas or FMAWritten; "" is FMAPtxas
 
 	env      *cli.Env
 	kinds    []finding.Kind // that Check names
@@ -159,6 +160,8 @@ func (x *Runner) misuse() (err error) {
 		return errors.New("--schedules must be at least 1")
 	case x.Memory < 0:
 		return errors.New("--memory must not be negative")
+	case x.FMA != "" && x.FMA != FMAPtxas && x.FMA != FMAWritten:
+		return fmt.Errorf("--fma %s: use ptxas or written", x.FMA)
 	case x.Timeout < 0:
 		return errors.New("--timeout must not be negative")
 	case x.Listing == Stdout && x.env.JSON:
@@ -180,7 +183,7 @@ func (x *Runner) all(ctx context.Context) (*Report, error) {
 		seed := x.Schedule + uint64(i)
 		progress.Say("schedule %d of %d: running %s", i+1, x.Schedules, x.file.File)
 		w := &watch{kinds: x.kinds, count: i == 0 && (x.Counters || x.Listing != "")}
-		err := x.once(ctx, seed, out.of(i), w, func(name string, res *launchfile.Result) {
+		err := x.once(ctx, seed, x.FMA, out.of(i), w, func(name string, res *launchfile.Result) {
 			found, counts := w.take()
 			if i == 0 {
 				report.Device = name
@@ -198,6 +201,9 @@ func (x *Runner) all(ctx context.Context) (*Report, error) {
 	}
 	for _, l := range report.Launches {
 		l.finish()
+	}
+	if err := x.tryOtherFMA(ctx, report); err != nil {
+		return nil, err
 	}
 	report.skipped = len(x.launches.Launches) - len(report.Launches)
 	return report, nil
@@ -217,11 +223,11 @@ func (x *Runner) add(l *Launch, res *launchfile.Result, found []finding.Finding,
 	}
 }
 
-// once runs the launches under one schedule, on a device of its own. The error is a *device.Bug
+// once runs the launches under one schedule and one mode of --fma, on a device of its own. The error is a *device.Bug
 // if the emulator, a checker or a counter fails.
-func (x *Runner) once(ctx context.Context, seed uint64, out io.Writer, w *watch, each func(string, *launchfile.Result)) (err error) {
+func (x *Runner) once(ctx context.Context, seed uint64, fma string, out io.Writer, w *watch, each func(string, *launchfile.Result)) (err error) {
 	defer device.CatchBug(&err)
-	dev, err := x.open(seed, out, w)
+	dev, err := x.open(seed, fma, out, w)
 	if err != nil {
 		return err
 	}
@@ -232,7 +238,7 @@ func (x *Runner) once(ctx context.Context, seed uint64, out io.Writer, w *watch,
 	}
 	defer mod.Close()
 	r := launchfile.Runner{Device: dev, Module: mod, Timeout: x.Timeout, Keep: x.Schedules > 1, Read: x.files.Read}
-	if seed == x.Schedule {
+	if seed == x.Schedule && fma == x.FMA {
 		r.Save = x.files.Save
 	}
 	var failed error

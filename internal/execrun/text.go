@@ -51,6 +51,9 @@ func (x *Runner) printMismatches(index int, l *Launch) {
 		}
 		t.WriteTo(x.env)
 	}
+	if l.OtherFMA != "" {
+		fmt.Fprintf(x.env, "launch %d, %s: %s\n", index, l.Entry, l.otherFMA())
+	}
 }
 
 // printVerdict writes the last line: ok or bad, and how much was looked at.

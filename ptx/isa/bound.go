@@ -49,6 +49,14 @@ func (b *Bound) Arg(name string) *ptx.Operand {
 	return nil
 }
 
+// Operand returns the operand of parameter i of the form, or nil if it is left out.
+func (b *Bound) Operand(i int) *ptx.Operand {
+	if b.at[i] < 0 {
+		return nil
+	}
+	return &b.Args[b.at[i]]
+}
+
 // Type returns the type that the operand of that name has in this variant, or NoType.
 func (b *Bound) Type(name string) ptx.Type {
 	if p := b.param(name); p != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // decode decodes the body of a function. It notes the instructions that the emulator cannot
-// execute in fn.Refused.
-func decode(p *machine.Program, fn *machine.Function) {
+// execute in fn.Refused. With contract, mul and add or sub become fma as an assembler does it.
+func decode(p *machine.Program, fn *machine.Function, contract bool) {
 	d := &operand.Decoder{
 		Prog: p, Func: fn,
 		Consts32: map[uint32]machine.Slot{}, Consts64: map[uint64]machine.Slot{}, Special: map[string]machine.Slot{},
@@ -21,6 +21,10 @@ func decode(p *machine.Program, fn *machine.Function) {
 	}
 	graph := verify.NewCFG(fn.Decl)
 	early := earlyAccesses(graph)
+	fuse := newFuser(nil)
+	if contract {
+		fuse = newFuser(contractions(graph))
+	}
 	for _, s := range fn.Decl.Body {
 		switch s := s.(type) {
 		case *ptx.Label:
@@ -29,7 +33,7 @@ func decode(p *machine.Program, fn *machine.Function) {
 			d.Targets[s.Sym] = s
 		}
 		if in, ok := s.(*ptx.Inst); ok {
-			if err := decodeInst(d, in, early[in]); err != nil {
+			if err := decodeInst(d, in, early[in], fuse); err != nil {
 				fn.Refused = append(fn.Refused, fmt.Errorf("%s:%d:%d: %s: %w", p.File, in.Pos.Line, in.Pos.Col, in.Op.Text, err))
 			}
 		}
@@ -53,15 +57,16 @@ func decode(p *machine.Program, fn *machine.Function) {
 
 // decodeInst decodes one instruction. early lists the accumulators of running products that it may
 // touch.
-func decodeInst(d *operand.Decoder, in *ptx.Inst, early []*ptx.Symbol) error {
-	x, err := isa.BindInst(in)
-	if err != nil {
-		return err
-	}
+func decodeInst(d *operand.Decoder, in *ptx.Inst, early []*ptx.Symbol, fuse *fuser) error {
 	o := machine.Op{Inst: in, Guard: -1, Target: -1}
 	d.Pre, d.Err = nil, nil
 	if len(early) > 0 {
 		finishBefore(d, early)
+	}
+	fuse.save(d, in)
+	x, err := isa.BindInst(fuse.replace(d, in))
+	if err != nil {
+		return err
 	}
 	if in.Guard.Sym != nil {
 		o.Guard, o.Neg = d.Func.Regs[in.Guard.Sym.ID], in.Guard.Neg

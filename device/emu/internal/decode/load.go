@@ -12,26 +12,33 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx/verify"
 )
 
+// Options say how a module is decoded.
+type Options struct {
+	Target      ptx.Target // the emulated GPU
+	GuardShared bool       // put guard bands between variables in shared memory
+	Contract    bool       // fuse mul and add as an assembler does
+}
+
 // Load parses, verifies and decodes a module, and places its variables. The error is a
 // *verify.Invalid for a module that NVIDIA's assembler refuses: the machine relies on operands
 // that have the types of their instructions.
-func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared bool) (*machine.Program, error) {
+func Load(name, text string, mem *memory.Global, opts Options) (*machine.Program, error) {
 	m, err := parse.Parse(name, text)
 	if err != nil {
 		return nil, err
 	}
-	if !target.Runs(m.Target) {
-		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, target)
+	if !opts.Target.Runs(m.Target) {
+		return nil, fmt.Errorf("%s: .target %s does not run on %s", name, m.Target, opts.Target)
 	}
 	if err := verify.Valid(name, m); err != nil {
 		return nil, err
 	}
 	p := &machine.Program{
-		File: name, Module: m, Target: target,
+		File: name, Module: m, Target: opts.Target,
 		Funcs: map[string]*machine.Function{}, ByAddr: map[uint64]*machine.Function{}, AddrOf: map[string]uint64{},
 		Globals: map[*ptx.Symbol]*memory.Alloc{}, Shared: map[*ptx.Symbol]int64{},
 	}
-	if guardShared {
+	if opts.GuardShared {
 		p.Guard = memory.GuardBytes
 	}
 	if err := placeVariables(p, mem); err != nil {
@@ -51,7 +58,7 @@ func Load(name, text string, target ptx.Target, mem *memory.Global, guardShared 
 		return nil, err
 	}
 	for _, f := range m.Funcs() {
-		decode(p, p.Funcs[f.Sym.Name])
+		decode(p, p.Funcs[f.Sym.Name], opts.Contract)
 	}
 	if err := refuseKernels(p); err != nil {
 		return nil, err
