@@ -65,6 +65,14 @@ type Module interface {
 	Close() error
 }
 
+// FunctionModule is a module of a device that tells the addresses of device functions. The
+// CUDA driver does not.
+type FunctionModule interface {
+	Module
+	// Function returns the address of a .func by its name, for indirect calls.
+	Function(name string) (uint64, error)
+}
+
 // Kernel is an .entry of a loaded module.
 type Kernel interface {
 	Info() KernelInfo

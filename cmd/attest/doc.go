@@ -90,6 +90,7 @@
 //	"schedules"   the number of schedules that were tried
 //	"launches"    a list of the launches that ran, in their order:
 //	    "entry"                    the kernel
+//	    "module"                   its PTX file, if the launch names another one
 //	    "ok"                       true if there was no mismatch and no error
 //	    "compared", "mismatches"   the numbers of elements, over all buffers with an "expect"
 //	    "buffers"                  a list of these buffers, see below

@@ -31,11 +31,13 @@ A launch file describes one launch, or a list of launches, in JSON:
      {"f32": 2.5}, {"u32": 1024}]}             values; also "bytes": "hex"
 
 {"zeros": N} and {"poison": N} are buffers of N bytes, {"tensormap": {…}} is a tensor map of
-a buffer. A later launch uses a buffer with a "name" as {"ref": "name"}. "type", "abs", "rel"
-and "ulp" set the tolerance of "expect", and "save": "file" writes the buffer to a file.
-Paths are relative to the launch file. Only files in its folder, or in the folder that --root
-names, are read and written. go doc github.com/GOATnote-Inc/attest/device/launchfile
-describes all fields.
+a buffer. A later launch uses a buffer with a "name" as {"ref": "name"}. A launch may also set
+"globals" of the module, hold "buffers" that are no parameters, write "pointers" into buffers
+and structures, and name another PTX file as its "module". "type", "abs", "rel" and "ulp"
+set the tolerance of "expect", and "save": "file" writes the buffer to a file. Paths are
+relative to the launch file. Only files in its folder, or in the folder that --root names,
+are read and written. go doc github.com/GOATnote-Inc/attest/device/launchfile describes all
+fields.
 
 What a kernel prints goes to standard output. The exit code is 1 for a fault, a deadlock,
 a mismatch, a defect that is an error, or bits that depend on the schedule. It is 2 when
@@ -62,8 +64,8 @@ JSON: one object with these fields; go doc github.com/GOATnote-Inc/attest/cmd/at
 all of them:
 
   "device", "schedules"  where it ran, and in how many orders of warps
-  "launches"             a list of {"entry", "ok", "compared", "mismatches", "buffers",
-                         "defects", "output", "stats", "counters"}
+  "launches"             a list of {"entry", "module", "ok", "compared", "mismatches",
+                         "buffers", "defects", "output", "stats", "counters"}
   "defects"              a list of {"kind", "severity", "message", "ptx_line", "source",
                          "block", "warp", "lanes", "address", "other", "why", "fix", …}
   "stats"                {"thread_instructions", "warp_instructions", "seconds"}`,

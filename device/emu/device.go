@@ -236,6 +236,14 @@ func (m *module) Global(name string) (device.Buffer, error) {
 	return nil, fmt.Errorf("%s has no variable %q in global memory", m.prog.File, name)
 }
 
+// Function returns the address of a device function.
+func (m *module) Function(name string) (uint64, error) {
+	if addr, ok := m.prog.AddrOf[name]; ok {
+		return addr, nil
+	}
+	return 0, fmt.Errorf("%s has no function %q with a body", m.prog.File, name)
+}
+
 func (m *module) Close() error {
 	for _, a := range m.prog.Globals {
 		m.dev.mem.Free(a)

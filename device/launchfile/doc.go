@@ -26,9 +26,13 @@
 //	"buffer": "file"   a device buffer with the bytes of a file
 //	"zeros": n         a device buffer of n bytes, all 0
 //	"poison": n        a device buffer of n bytes, all 0xff: NaN in every type
-//	"ref": "name"      the buffer of an earlier parameter with this "name"
+//	"ref": "name"      the buffer with this "name", of an earlier parameter or of "buffers";
+//	                   "offset": n adds n bytes to its address
+//	"global": "name"   the address of a variable of the module; "offset" as above
+//	"function": "name" the address of a device function of the module, on the emulator: the
+//	                   CUDA driver does not tell it
 //	"i8" … "i64", "u8" … "u64", "f16", "bf16", "f32", "f64": value
-//	"bytes": "hex"     the bytes of the parameter itself, for structures
+//	"bytes": "hex"     the bytes of the parameter itself, for structures; "pointers" as below
 //	"tensormap": {…}   see below
 //
 // A value is a number or a string. A string holds hexadecimal bits, as "0x7fc00000",
@@ -43,9 +47,37 @@
 //	"abs": x, "rel": y an element may differ by x + y·|expected|
 //	"ulp": n           or by n representable numbers of its type
 //	"save": "file"     the file to which its content is written after the launch
+//	"pointers": […]    addresses that are written into it before the launch
 //
 // Without abs, rel and ulp, elements must have the same bits. With any of them, all
 // NaNs are equal, and an infinity equals only itself.
+//
+// # Addresses inside memory
+//
+// A list or a structure of pointers is a buffer, or the "bytes" of a parameter, with addresses
+// in it. Each has the byte at which it stands, and one of "ref", "global" and "function":
+//
+//	{"zeros": 16, "name": "node", "pointers": [
+//	  {"at": 0, "ref": "data", "offset": 64},
+//	  {"at": 8, "ref": "node"}
+//	]}
+//
+// "buffers" of a launch are buffers that are not parameters, by their names. "globals" sets
+// variables of the module before the launch, by their names, and compares them afterwards. A
+// variable has a content ("buffer", "zeros", "poison", "bytes" or a value) or keeps what it
+// holds:
+//
+//	"buffers": {"data": {"buffer": "x.bin"}},
+//	"globals": {
+//	  "factor": {"f32": 2.5},
+//	  "table":  {"buffer": "table.bin", "expect": "after.bin"},
+//	  "op":     {"pointers": [{"at": 0, "function": "square"}]}
+//	}
+//
+// Named buffers live until the last launch. "module": "other.ptx" of a launch names the PTX
+// file with its entry, if it is not the file of the command.
+//
+// # Files
 //
 // File names are relative to the launch file. A file holds bytes, unless its name ends
 // in a type and .txt. x.f32.txt is text: values of that type, separated by white space.

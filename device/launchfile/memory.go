@@ -9,47 +9,79 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 )
 
-// params creates the parameters of a launch and the buffers to which they point.
-func (r *Runner) params(l *Launch, call *device.Launch) (uses []use, err error) {
+// params creates the memory of a launch, and then its parameters and pointers, which hold
+// addresses of that memory.
+func (r *Runner) params(mod device.Module, l *Launch, call *device.Launch) ([]use, error) {
+	uses, on, err := r.memory(mod, l)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range uses {
+		if err := r.writePointers(mod, u.on, u.b.pointers); err != nil {
+			return nil, err
+		}
+	}
 	call.Params = make([]device.Param, len(l.params))
-	on := make([]device.Buffer, len(l.params))
-	take := func(i int, b *buffer) error {
-		u, err := r.place(b)
-		if err != nil {
-			return b.node.Errorf("%v", err)
-		}
-		on[i] = u.on
-		uses = append(uses, u)
-		return nil
-	}
 	for i := range l.params {
-		p := &l.params[i]
-		switch {
-		case p.bytes != nil:
-			call.Params[i] = p.bytes
-		case p.buffer != nil:
-			if err := take(i, p.buffer); err != nil {
-				return nil, err
-			}
-			call.Params[i] = device.Ptr(on[i])
-		case p.tensor.buffer != nil:
-			if err := take(i, p.tensor.buffer); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for i := range l.params {
-		if t := l.params[i].tensor; t != nil {
-			b := on[i]
-			if t.buffer == nil {
-				b = on[t.param]
-			}
-			if call.Params[i], err = r.tensorMap(t, b); err != nil {
-				return nil, t.node.Errorf("%v", err)
-			}
+		if call.Params[i], err = r.param(mod, l, i, on); err != nil {
+			return nil, err
 		}
 	}
 	return uses, nil
+}
+
+// memory creates the memory of a launch. on has the buffers of its parameters.
+func (r *Runner) memory(mod device.Module, l *Launch) (uses []use, on []device.Buffer, err error) {
+	take := func(b *buffer) (device.Buffer, error) {
+		u, err := r.place(mod, b)
+		if err != nil {
+			return nil, b.node.Errorf("%v", err)
+		}
+		uses = append(uses, u)
+		return u.on, nil
+	}
+	for _, b := range l.buffers {
+		if _, err := take(b); err != nil {
+			return nil, nil, err
+		}
+	}
+	on = make([]device.Buffer, len(l.params))
+	for i := range l.params {
+		for _, b := range l.params[i].buffers() {
+			if on[i], err = take(b); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return uses, on, nil
+}
+
+// param returns the bytes of a parameter.
+func (r *Runner) param(mod device.Module, l *Launch, i int, on []device.Buffer) (device.Param, error) {
+	p := &l.params[i]
+	switch {
+	case p.buffer != nil && p.buffer.offset > on[i].Size():
+		return nil, p.buffer.node.Errorf("the offset %d is past the end: the buffer has %d bytes", p.buffer.offset, on[i].Size())
+	case p.buffer != nil:
+		return device.U64(on[i].Addr() + uint64(p.buffer.offset)), nil
+	case p.address != nil:
+		addr, err := r.resolve(mod, p.address)
+		if err != nil {
+			return nil, p.address.node.Errorf("%v", err)
+		}
+		return device.U64(addr), nil
+	case p.tensor == nil:
+		return r.patched(mod, p)
+	}
+	b := on[i]
+	if p.tensor.buffer == nil {
+		b = on[p.tensor.param]
+	}
+	data, err := r.tensorMap(p.tensor, b)
+	if err != nil {
+		return nil, p.tensor.node.Errorf("%v", err)
+	}
+	return data, nil
 }
 
 // tensorMap encodes a tensor map once its buffer has an address.
@@ -78,9 +110,11 @@ func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 
 // place creates a buffer on the device, or finds the buffer that it refers to. It also reads
 // the expected content.
-func (r *Runner) place(b *buffer) (u use, err error) {
+func (r *Runner) place(mod device.Module, b *buffer) (u use, err error) {
 	u.b = b
 	switch {
+	case b.variable != "":
+		u.on, err = r.variable(mod, b)
 	case b.ref != "":
 		u.on = r.named[b.ref]
 	case b.filled:
@@ -91,7 +125,7 @@ func (r *Runner) place(b *buffer) (u use, err error) {
 	if err != nil {
 		return u, err
 	}
-	if b.ref == "" {
+	if b.ref == "" && b.variable == "" {
 		r.hold(b.name, u.on)
 	}
 	if b.expect == "" {
@@ -121,6 +155,32 @@ func (r *Runner) filled(size int64, fill byte) (device.Buffer, error) {
 		}
 	}
 	return on, nil
+}
+
+// variable returns the memory of a variable of the module, with its new content.
+func (r *Runner) variable(mod device.Module, b *buffer) (device.Buffer, error) {
+	on, err := mod.Global(b.variable)
+	if err != nil {
+		return nil, err
+	}
+	data := b.bytes
+	switch {
+	case b.filled && b.size > on.Size():
+		return nil, fmt.Errorf("the variable has %d bytes, and %d are given", on.Size(), b.size)
+	case b.filled:
+		data = bytes.Repeat([]byte{b.fill}, int(b.size))
+	case b.file != "":
+		if data, err = r.read(b.file); err != nil {
+			return nil, err
+		}
+	}
+	if int64(len(data)) > on.Size() {
+		return nil, fmt.Errorf("the variable has %d bytes, and %d are given", on.Size(), len(data))
+	}
+	if len(data) == 0 {
+		return on, nil
+	}
+	return on, on.Write(0, data)
 }
 
 func (r *Runner) loaded(file string) (device.Buffer, error) {

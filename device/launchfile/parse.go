@@ -21,18 +21,22 @@ type File struct {
 // Launch is one launch.
 type Launch struct {
 	Entry                string
+	Module               string // the PTX file with the entry, "" for Runner.Module
 	Grid, Block, Cluster device.Dim
 	Shared               int
 	Cooperative          bool
+	buffers              []*buffer // that are not parameters, and variables of the module
 	params               []param
 	node                 *jsonpos.Node
 }
 
-// param is one parameter. Exactly one of its fields is set.
+// param is one parameter. Exactly one of bytes, buffer, tensor and address is set.
 type param struct {
-	bytes  device.Param
-	buffer *buffer
-	tensor *tensor
+	bytes    device.Param
+	pointers []pointer // in bytes
+	buffer   *buffer
+	tensor   *tensor
+	address  *address
 }
 
 // buffer is device memory that a launch uses.
@@ -40,12 +44,17 @@ type buffer struct {
 	node *jsonpos.Node
 	what string // "parameter 2", for reports
 	// The content is the content of a file, the buffer with the name ref, or size bytes with
-	// the value fill.
+	// the value fill. A variable of the module also takes bytes, or keeps its content.
 	file   string
 	ref    string
+	offset int64 // in the buffer with the name ref
 	filled bool
 	fill   byte
 	size   int64
+	bytes  []byte
+
+	variable string // the variable of the module whose memory this is, "" for new memory
+	pointers []pointer
 
 	name   string
 	expect string
@@ -98,7 +107,7 @@ func parseLaunch(n *jsonpos.Node, index int, names map[string]bool) (l Launch, e
 		}
 		n.Label("launch %d (%s)", index, l.Entry)
 	}
-	if err := n.Only("a launch", "entry", "grid", "block", "cluster", "shared", "cooperative", "params"); err != nil {
+	if err := n.Only("a launch", "entry", "grid", "block", "cluster", "shared", "cooperative", "module", "buffers", "globals", "params"); err != nil {
 		return l, err
 	}
 	if entry == nil {
@@ -127,10 +136,33 @@ func parseLaunch(n *jsonpos.Node, index int, names map[string]bool) (l Launch, e
 			return l, err
 		}
 	}
-	if p := n.Field("params"); p != nil {
-		l.params, err = parseParams(p, names)
+	return l, l.memory(names)
+}
+
+// memory reads the parameters and all other memory of a launch. Pointers may refer to buffers
+// that come later.
+func (l *Launch) memory(names map[string]bool) (err error) {
+	if m := l.node.Field("module"); m != nil {
+		if l.Module, err = m.Text(); err != nil {
+			return err
+		}
 	}
-	return l, err
+	if b := l.node.Field("buffers"); b != nil {
+		if err := l.parseBuffers(b, names); err != nil {
+			return err
+		}
+	}
+	if p := l.node.Field("params"); p != nil {
+		if l.params, err = parseParams(p, names); err != nil {
+			return err
+		}
+	}
+	if g := l.node.Field("globals"); g != nil {
+		if err := l.parseGlobals(g); err != nil {
+			return err
+		}
+	}
+	return l.allPointers(func(p *pointer) error { return p.known(names) })
 }
 
 func parseDim(n *jsonpos.Node) (device.Dim, error) {
@@ -191,7 +223,7 @@ func parseParams(n *jsonpos.Node, names map[string]bool) ([]param, error) {
 
 // sources are the fields that select the kind of a parameter. The types of values, such as
 // "i32", are further such fields.
-var sources = []string{"buffer", "zeros", "poison", "ref", "bytes", "tensormap"}
+var sources = []string{"buffer", "zeros", "poison", "ref", "bytes", "tensormap", "global", "function"}
 
 // source returns the field of a parameter that selects its kind.
 func source(n *jsonpos.Node) (*jsonpos.Field, error) {
@@ -210,7 +242,7 @@ func source(n *jsonpos.Node) (*jsonpos.Field, error) {
 		}
 		found = m
 	}
-	choices := "it needs one of buffer, zeros, poison, ref, bytes, tensormap, or a type: " + elemNames()
+	choices := "it needs one of buffer, zeros, poison, ref, bytes, tensormap, global, function, or a type: " + elemNames()
 	switch {
 	case found == nil && len(list) == 1:
 		return nil, list[0].Errorf("unknown field %q of a parameter: %s", list[0].Name, choices)
@@ -239,7 +271,18 @@ func parseParam(n *jsonpos.Node, what string, names map[string]bool) (p param, e
 		if p.bytes, err = hex.DecodeString(s); err != nil {
 			return p, m.Value.Errorf("expected hexadecimal digits, two per byte: %v", err)
 		}
-		return p, n.Only("a parameter", m.Name)
+		if f := n.Field("pointers"); f != nil {
+			if p.pointers, err = parsePointers(f); err != nil {
+				return p, err
+			}
+		}
+		return p, n.Only("a parameter", m.Name, "pointers")
+	case m.Name == "global" || m.Name == "function":
+		p.address = &address{}
+		if err := p.address.parse(n); err != nil {
+			return p, err
+		}
+		return p, n.Only("a parameter", m.Name, "offset")
 	case m.Name == "tensormap":
 		if p.tensor, err = parseTensor(m.Value, what, names); err != nil {
 			return p, err

@@ -14,6 +14,8 @@ import (
 type Runner struct {
 	Device device.Device
 	Module device.Module
+	// Load loads another PTX file that the launch file names. The caller closes the module.
+	Load func(name string) (device.Module, error)
 	// Read reads a file that the launch file names. Save writes one; if it is nil, no file is
 	// written.
 	Read func(name string) ([]byte, error)
@@ -31,7 +33,8 @@ type Runner struct {
 type Result struct {
 	Index       int
 	Entry       string
-	Fault       error // why the launch failed, or nil
+	Module      string // the PTX file of the launch, "" for Runner.Module
+	Fault       error  // why the launch failed, or nil
 	Comparisons []*Comparison
 	Stats       *device.Stats // nil if the device does not count
 	Elapsed     time.Duration
@@ -79,8 +82,13 @@ func (r *Runner) Run(ctx context.Context, f *File, each func(*Result)) error {
 	r.named = map[string]device.Buffer{}
 	defer r.freeAll()
 	for i := range f.Launches {
-		if _, err := r.Module.Kernel(f.Launches[i].Entry); err != nil {
-			return f.Launches[i].node.Field("entry").Errorf("%v", err)
+		l := &f.Launches[i]
+		mod, err := r.module(l)
+		if err != nil {
+			return l.node.Field("module").Errorf("%v", err)
+		}
+		if _, err := mod.Kernel(l.Entry); err != nil {
+			return l.node.Field("entry").Errorf("%v", err)
 		}
 	}
 	for i := range f.Launches {
@@ -98,6 +106,17 @@ func (r *Runner) Run(ctx context.Context, f *File, each func(*Result)) error {
 	return nil
 }
 
+// module returns the module of a launch.
+func (r *Runner) module(l *Launch) (device.Module, error) {
+	switch {
+	case l.Module == "":
+		return r.Module, nil
+	case r.Load == nil:
+		return nil, errors.New("other modules cannot be loaded here")
+	}
+	return r.Load(l.Module)
+}
+
 // use is a buffer on the device with its expected content.
 type use struct {
 	b    *buffer
@@ -106,19 +125,23 @@ type use struct {
 }
 
 func (r *Runner) launch(ctx context.Context, l *Launch) (*Result, error) {
-	k, err := r.Module.Kernel(l.Entry)
+	mod, err := r.module(l)
+	if err != nil {
+		return nil, err
+	}
+	k, err := mod.Kernel(l.Entry)
 	if err != nil {
 		return nil, err
 	}
 	call := device.Launch{Grid: l.Grid, Block: l.Block, Cluster: l.Cluster, Shared: l.Shared, Cooperative: l.Cooperative}
-	uses, err := r.params(l, &call)
+	uses, err := r.params(mod, l, &call)
 	if err != nil {
 		return nil, err
 	}
 	if err := call.Check(r.Device.Info(), k.Info()); err != nil {
 		return nil, l.node.Errorf("%s", strings.TrimPrefix(err.Error(), "launch of "+l.Entry+": "))
 	}
-	res := &Result{Entry: l.Entry}
+	res := &Result{Entry: l.Entry, Module: l.Module}
 	if err := r.run(ctx, k, call, res); err != nil {
 		return nil, err
 	}

@@ -89,14 +89,25 @@ func (e *Env) Load(path string) *File {
 		f.Raise(Misuse)
 		return f
 	}
+	f.parse(text)
+	return f
+}
+
+// ParseFile returns the file with a name and a text that was read elsewhere.
+func ParseFile(name, text string) *File {
+	f := &File{Path: name, Report: findingtext.Report{File: name, Diagnostics: []findingtext.Diagnostic{}}}
+	f.parse(text)
+	return f
+}
+
+func (f *File) parse(text string) {
 	f.Text = text
-	m, err := parse.Parse(name, text)
+	m, err := parse.Parse(f.File, text)
 	if err != nil {
 		f.Syntax(err)
-		return f
+		return
 	}
 	f.Module = m
-	return f
 }
 
 func (e *Env) read(path string) (string, error) {

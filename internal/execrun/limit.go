@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/cli"
 )
 
 // memoryLimit is the cause of a context that ended because the process became too large.
@@ -55,9 +56,9 @@ func held() int64 {
 	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }
 
-// load loads the module within the time that a launch may take. Loading cannot be stopped, but
+// load loads a module within the time that a launch may take. Loading cannot be stopped, but
 // the command ends without waiting for it.
-func (x *Runner) load(ctx context.Context, dev device.Device) (device.Module, error) {
+func (x *Runner) load(ctx context.Context, dev device.Device, file *cli.File) (device.Module, error) {
 	type loaded struct {
 		mod device.Module
 		err error
@@ -67,11 +68,11 @@ func (x *Runner) load(ctx context.Context, dev device.Device) (device.Module, er
 		var l loaded
 		defer func() { done <- l }()
 		defer device.CatchBug(&l.err)
-		l.mod, l.err = dev.Load(x.file.File, x.file.Text)
+		l.mod, l.err = dev.Load(file.File, file.Text)
 	}()
 	if x.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, x.Timeout, fmt.Errorf("%s is not loaded after %v, the limit of --timeout", x.file.File, x.Timeout))
+		ctx, cancel = context.WithTimeoutCause(ctx, x.Timeout, fmt.Errorf("%s is not loaded after %v, the limit of --timeout", file.File, x.Timeout))
 		defer cancel()
 	}
 	select {

@@ -20,6 +20,7 @@ type Report struct {
 // Launch is one launch of a report.
 type Launch struct {
 	Entry      string               `json:"entry"`
+	Module     string               `json:"module,omitempty"` // the PTX file, if it is not the command's
 	OK         bool                 `json:"ok"`
 	Compared   int64                `json:"compared"`
 	Mismatches int64                `json:"mismatches"`
@@ -63,7 +64,7 @@ type Stats struct {
 }
 
 func newLaunch(r *launchfile.Result, printed string) *Launch {
-	l := &Launch{Entry: r.Entry, Buffers: []Buffer{}, Output: printed, result: r}
+	l := &Launch{Entry: r.Entry, Module: r.Module, Buffers: []Buffer{}, Output: printed, result: r}
 	l.Compared, l.Mismatches = r.Count()
 	for _, c := range r.Comparisons {
 		l.Buffers = append(l.Buffers, newBuffer(c))
@@ -130,12 +131,4 @@ func (r *Report) count() (errs, warnings int) {
 		errs, warnings = errs+e, warnings+w
 	}
 	return errs, warnings
-}
-
-// findings returns the findings of all launches.
-func (r *Report) findings() (all []finding.Finding) {
-	for _, l := range r.Launches {
-		all = append(all, l.found.All()...)
-	}
-	return all
 }

@@ -47,6 +47,7 @@ type Runner struct {
 	file     *cli.File
 	launches *launchfile.File
 
+	others     map[string]*cli.File // PTX files that the launch file names
 	launchText []byte
 	files      *files
 }
@@ -130,15 +131,7 @@ func (x *Runner) save(r *Report, code int) error {
 	if x.SARIF == "" {
 		return nil
 	}
-	log := findingtext.Log{
-		Version: version.This().Version, File: x.file.File, Text: x.file.Text, ExitCode: code,
-		Rules: slices.Concat(check.Rules(), finding.Rules),
-	}
-	for i, l := range r.Launches {
-		log.Findings = append(log.Findings, l.found.All()...)
-		log.Findings = append(log.Findings, l.mismatches(i)...)
-	}
-	data, err := log.SARIF()
+	data, err := findingtext.SARIF(x.logs(r, code)...)
 	if err == nil {
 		err = atomicfile.Write(x.SARIF, data)
 	}
@@ -146,6 +139,28 @@ func (x *Runner) save(r *Report, code int) error {
 		return fmt.Errorf("--sarif: %w", err)
 	}
 	return nil
+}
+
+// logs returns what was found in each PTX file.
+func (x *Runner) logs(r *Report, code int) (logs []*findingtext.Log) {
+	of := map[*cli.File]*findingtext.Log{}
+	add := func(f *cli.File) *findingtext.Log {
+		if of[f] == nil {
+			of[f] = &findingtext.Log{
+				Version: version.This().Version, File: f.File, Text: f.Text, ExitCode: code,
+				Rules: slices.Concat(check.Rules(), finding.Rules),
+			}
+			logs = append(logs, of[f])
+		}
+		return of[f]
+	}
+	add(x.file)
+	for i, l := range r.Launches {
+		log := add(x.fileOf(l))
+		log.Findings = append(log.Findings, l.found.All()...)
+		log.Findings = append(log.Findings, l.mismatches(i)...)
+	}
+	return logs
 }
 
 func (x *Runner) misuse() (err error) {
@@ -232,12 +247,15 @@ func (x *Runner) once(ctx context.Context, seed uint64, fma string, out io.Write
 		return err
 	}
 	defer dev.Close()
-	mod, err := x.load(ctx, dev)
+	mod, err := x.load(ctx, dev, x.file)
 	if err != nil {
 		return err
 	}
 	defer mod.Close()
-	r := launchfile.Runner{Device: dev, Module: mod, Timeout: x.Timeout, Keep: x.Schedules > 1, Read: x.files.Read}
+	more := modules{x: x, dev: dev, loaded: map[string]device.Module{}}
+	defer more.close()
+	load := func(name string) (device.Module, error) { return more.load(ctx, name) }
+	r := launchfile.Runner{Device: dev, Module: mod, Load: load, Timeout: x.Timeout, Keep: x.Schedules > 1, Read: x.files.Read}
 	if seed == x.Schedule && fma == x.FMA {
 		r.Save = x.files.Save
 	}

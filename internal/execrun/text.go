@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/findingtext"
 	"github.com/GOATnote-Inc/attest/internal/listing"
@@ -15,9 +16,9 @@ import (
 // print writes the report for people: findings to the error stream, what was compared
 // and counted to standard output.
 func (x *Runner) print(r *Report) {
-	p := findingtext.NewPrinter(x.env.Err, x.env.ErrStyle(), x.file.File, x.file.Text)
 	for i, l := range r.Launches {
-		p.Print(l.found.All())
+		f := x.fileOf(l)
+		findingtext.NewPrinter(x.env.Err, x.env.ErrStyle(), f.File, f.Text).Print(l.found.All())
 		x.printMismatches(i, l)
 	}
 	if x.Counters {
@@ -94,15 +95,20 @@ func (x *Runner) printVerdict(r *Report) {
 	fmt.Fprintf(x.env, "%s: %s on %s: %s\n", verdict, english.Count(len(r.Launches), "launch"), r.Device, strings.Join(what, ", "))
 }
 
-// list writes the annotated PTX.
+// list writes the annotated PTX of the command's file.
 func (x *Runner) list(w io.Writer, s term.Style, r *Report) {
 	var counts []*emucount.Counts
+	var found []finding.Finding
 	for _, l := range r.Launches {
+		if x.fileOf(l) != x.file {
+			continue
+		}
+		found = append(found, l.found.All()...)
 		if l.Counters != nil {
 			counts = append(counts, l.Counters)
 		}
 	}
-	listing.Write(w, s, x.file.Module, x.file.Text, counts, r.findings())
+	listing.Write(w, s, x.file.Module, x.file.Text, counts, found)
 }
 
 func (r *Report) printStats(x *Runner) {

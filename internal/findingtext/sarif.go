@@ -12,7 +12,7 @@ import (
 	"github.com/GOATnote-Inc/attest/finding"
 )
 
-// Log is what a run found, to be written as SARIF 2.1.0, the format in which editors
+// Log is what a run found in one PTX file, to be written as SARIF 2.1.0, the format in which editors
 // and CI services read the results of analyses.
 type Log struct {
 	Version  string // of attest
@@ -108,8 +108,25 @@ type (
 	}
 )
 
-// SARIF returns the log as the content of a file.
-func (l *Log) SARIF() ([]byte, error) {
+// SARIF returns logs as the content of a file: one run of SARIF for each PTX file.
+func SARIF(logs ...*Log) ([]byte, error) {
+	all := sarifLog{Schema: sarifSchema, Version: sarifVersion}
+	for _, l := range logs {
+		run, err := l.run()
+		if err != nil {
+			return nil, err
+		}
+		all.Runs = append(all.Runs, run)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(all)
+	return []byte(b.String()), err
+}
+
+func (l *Log) run() (sarifRun, error) {
 	l.lines, l.from = Lines(l.Text), sources{beside: l.File}
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "attest", Version: l.Version}},
@@ -124,16 +141,11 @@ func (l *Log) SARIF() ([]byte, error) {
 	for i := range l.Findings {
 		r, err := l.result(&l.Findings[i])
 		if err != nil {
-			return nil, err
+			return run, err
 		}
 		run.Results = append(run.Results, r)
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
-	return []byte(b.String()), err
+	return run, nil
 }
 
 func newSarifRule(r *finding.Rule) sarifRule {
