@@ -14,7 +14,7 @@ type Checker struct {
 	kinds    map[finding.Kind]bool
 	mu       sync.Mutex
 	launches int
-	found    map[finding.Key]*found
+	found    collection
 	static   sync.Map // parts that later launches use again: see once
 	// cellsOnly turns off the shortcut for reads of shared memory (order_zones.go), so
 	// that tests can compare the findings with and without it.
@@ -31,7 +31,7 @@ type found struct {
 
 // New makes a checker for findings of some kinds. Without kinds it looks for all.
 func New(kinds ...finding.Kind) *Checker {
-	c := &Checker{kinds: map[finding.Kind]bool{}, found: map[finding.Key]*found{}}
+	c := &Checker{kinds: map[finding.Kind]bool{}, found: collection{}}
 	if len(kinds) == 0 {
 		kinds = Kinds()
 	}
@@ -64,22 +64,20 @@ func (f *found) before(g *found) int {
 	return cmp.Or(cmp.Compare(f.launch, g.launch), cmp.Compare(f.cluster, g.cluster), cmp.Compare(f.serial, g.serial))
 }
 
+// collection is findings by key.
+type collection map[finding.Key]*found
+
 // add adds a finding. If the finding is known, the one that was seen first is kept and the other
 // one is merged into it.
-func (c *Checker) add(f *found) {
-	if !c.kinds[f.Kind] {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c collection) add(f *found) {
 	k := f.Key()
-	old := c.found[k]
+	old := c[k]
 	switch {
 	case old == nil:
-		c.found[k] = f
+		c[k] = f
 	case f.before(old) < 0:
 		f.Merge(&old.Finding)
-		c.found[k] = f
+		c[k] = f
 	default:
 		old.Merge(&f.Finding)
 	}

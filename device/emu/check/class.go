@@ -54,6 +54,7 @@ type class struct {
 	tensorMap        bool // fence.proxy.tensormap with acquire
 	guess            bool // a plain load that gives a compare-and-swap its guess
 	blind            bool // an atomic that does not return the old value: red
+	load             bool // a weak load
 	nc               bool // a load of memory that nobody writes during the kernel: ld.global.nc
 	element          int  // a strong access: bytes of one element of a vector or packed type, or 0
 }
@@ -97,6 +98,7 @@ func (c *class) access(in *observe.Inst, k isa.Class) {
 		c.relaxed = k.Role == isa.RoleLoad && in.Has("relaxed")
 		c.strong = sem != "" || in.Has("volatile") || in.Has("mmio")
 	}
+	c.load = k.Role == isa.RoleLoad && !c.strong
 	c.nc = in.Has("nc") || in.Op.Name == "ldu"
 	if c.strong {
 		c.element = elementOf(in.Op)

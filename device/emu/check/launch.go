@@ -16,6 +16,10 @@ type launch struct {
 	parts []part
 	steps [][]int // by instruction: the parts that watch it
 
+	mu    sync.Mutex
+	found collection
+	followed
+
 	callersOnce sync.Once
 	callers     *callers
 }
@@ -24,10 +28,16 @@ type launch struct {
 func (c *Checker) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
 	c.mu.Lock()
 	c.launches++
-	l := &launch{LaunchInfo: info, c: c, index: c.launches, steps: make([][]int, len(info.Program))}
+	index := c.launches
 	c.mu.Unlock()
+	return c.launch(info, index, followed{})
+}
+
+// launch starts the checkers of a launch.
+func (c *Checker) launch(info *observe.LaunchInfo, index int, f followed) *launch {
+	l := &launch{LaunchInfo: info, c: c, index: index, steps: make([][]int, len(info.Program)), found: collection{}, followed: f}
 	for i := range registry {
-		if !registry[i].reports(c.kinds) {
+		if !registry[i].reports(c.kinds) && (f.first == nil || !registry[i].follows) {
 			continue
 		}
 		if p := registry[i].start(l); p != nil {
@@ -60,13 +70,28 @@ func (l *launch) End(err error) {
 			e.endLaunch(c, err)
 		}
 	}
+	l.publish()
+}
+
+// publish adds the findings of the launch to those of the checker.
+func (l *launch) publish() {
+	if l.first != nil {
+		l.judge()
+		return
+	}
+	l.c.mu.Lock()
+	defer l.c.mu.Unlock()
+	for _, f := range l.found {
+		l.c.found.add(f)
+	}
 }
 
 // cluster is a cluster that is watched. It is an observe.ClusterObserver.
 type cluster struct {
 	*observe.ClusterInfo
 	l      *launch
-	serial int // findings so far
+	serial int         // findings so far
+	order  *orderWatch // or nil if no kind of it is wanted
 
 	stepped   []stepWatch // by part, or nil
 	passed    []passWatch // by part, or nil
@@ -195,7 +220,12 @@ func (c *cluster) reportAs(serial int, f finding.Finding) {
 	}
 	f.Kernel = c.l.Kernel
 	f.Count = max(f.Count, 1)
-	c.l.c.add(&found{f, c.l.index, c.Index, serial})
+	if !c.l.c.kinds[f.Kind] {
+		return
+	}
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	c.l.found.add(&found{f, c.l.index, c.Index, serial})
 }
 
 // rule is the reason and the advice of a report whose kind has several.

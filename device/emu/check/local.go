@@ -132,6 +132,10 @@ func (x *undefStep) store() {
 		x.Lanes(func(l int) {
 			u := x.bits(a, l)
 			if addr, ok := x.localAddress(l); ok {
+				if u != 0 && x.f.regs[a.reg].from.load != nil { // values are not followed through memory
+					x.f.regs[a.reg].from.use(1 << l)
+					u = 0
+				}
 				x.storeLocal(l, addr+uint64(i*n), u)
 				x.noteOrigin(l, addr+uint64(i*n), a, u)
 				return

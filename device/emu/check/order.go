@@ -112,6 +112,7 @@ func (o *order) cluster(c *cluster) any {
 	if n.global == nil {
 		n.global = &memory{}
 	}
+	c.order = n
 	for rank, b := range c.Blocks {
 		for i := range o.warps {
 			w := &warp{cl: n, agent: n.agents, rank: rank, index: i, time: 1, live: 1<<32 - 1, v: start, events: make([]*event, len(o.classes))}

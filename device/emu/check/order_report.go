@@ -223,7 +223,15 @@ func (c *orderWatch) reportRace(e *event, lanes uint32, wrote, silent bool) {
 		c.building.twin(d, e)
 		return
 	}
-	c.report(d)
+	c.serial++
+	switch {
+	case !cur.write:
+		c.reportLoad(c.serial, d, cur.e, cur.lanes)
+	case !wrote:
+		c.reportLoad(c.serial, d, e, lanes)
+	default:
+		c.reportAs(c.serial, d)
+	}
 }
 
 // blameFlag names the read of a flag that would order two accesses if it were an acquire. The

@@ -71,5 +71,5 @@ func (c *orderWatch) reportUnwritten(r *early) {
 		d.Message += "; other rows of the matrix are written"
 		d.Why += "; this does no harm if the results of these rows are masked or never used"
 	}
-	c.reportAs(r.serial, d)
+	c.reportLoad(r.serial, d, r.e, r.lanes)
 }

@@ -160,7 +160,7 @@ func (c *orderWatch) deferRead(w *warp, a *observe.Access, cls *class) bool {
 	}
 	w.touched = true
 	r := deferredRead{w: w, id: int32(a.ID), size: int32(a.Size), time: w.time}
-	if c.o.called[a.ID] {
+	if c.o.called[a.ID] || c.l.follows[a.ID] {
 		r.e = w.event(a.ID, cls, a.Size, false)
 		c.locate(r.e, a)
 	}

@@ -39,7 +39,8 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// zoneErrors returns the kinds and lines of the errors of a kernel.
+// zoneErrors returns the kinds and lines of the errors of a kernel, and of the notes: most values
+// that these kernels load are never used.
 func zoneErrors(t *testing.T, text string, schedule uint64, cellsOnly bool) map[string]bool {
 	t.Helper()
 	c := New()
@@ -61,7 +62,7 @@ func zoneErrors(t *testing.T, text string, schedule uint64, cellsOnly bool) map[
 	}
 	found := map[string]bool{}
 	for _, d := range c.Findings() {
-		if d.Severity == finding.Error {
+		if d.Severity != finding.Warning {
 			found[fmt.Sprintf("%s at line %d", d.Kind, d.Pos.Line)] = true
 		}
 	}

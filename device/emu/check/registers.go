@@ -27,13 +27,17 @@ type undefPart struct {
 }
 
 func newUndef(l *launch) part {
-	return l.once("undefined", func() part {
+	find := func() part {
 		p := &undefPart{plans: make([]*undefPlan, len(l.Program))}
 		if !p.analyse(l) {
 			return nil
 		}
 		return p
-	})
+	}
+	if l.first != nil {
+		return find()
+	}
+	return l.once("undefined", find)
 }
 
 func (p *undefPart) wants(in *observe.Inst) bool {
@@ -109,6 +113,10 @@ type undefOrigin struct {
 	off     uint64 // UninitLocal: the address
 	size    int    // UninitLocal: in bytes
 	from    uint32 // ShuffleInactive: the source lanes that do not take part
+	// load is the load whose value is followed, or nil. crossed is set if lanes have exchanged the
+	// value since.
+	load    *event
+	crossed bool
 }
 
 func (w *undefWatch) warp(s *observe.Step) *undefWarp {
@@ -256,6 +264,7 @@ func (w *undefWatch) follow(u *undefWarp, p *undefPlan, s *observe.Step) {
 	}
 	x.from = undefOrigin{}
 	x.addresses()
+	x.useOthers()
 	p.rule(x)
 }
 

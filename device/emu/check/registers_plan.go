@@ -17,10 +17,11 @@ type undefPlan struct {
 	addr  []undefArg // registers in addresses
 	// always is set if undefined values can come from elsewhere than src, so that the rule runs
 	// each time.
-	always bool
-	whole  bool // shfl: the rule need not run if the whole warp takes part
-	halves bool // it computes on the two halves of a word separately
-	stores bool // it writes to memory what it reads
+	always  bool
+	whole   bool // shfl: the rule need not run if the whole warp takes part
+	crosses bool // lanes exchange values
+	halves  bool // it computes on the two halves of a word separately
+	stores  bool // it writes to memory what it reads
 
 	at     *ptx.Operand // ld, st: the address
 	space  ptx.Space    // ld, st: the space of the address
@@ -247,7 +248,7 @@ func (p *undefPlan) choose(u *undefInst, memory bool) {
 		p.stores = k.Unit == isa.UnitLoadStore && k.Writes != 0
 		p.rule = (*undefStep).uses
 	case undefExchanges[name] != nil:
-		p.whole = name == "shfl"
+		p.whole, p.crosses = name == "shfl", name != "mov"
 		p.rule, p.always = undefExchanges[name], p.whole
 	default:
 		p.halves = u.halves()

@@ -34,13 +34,17 @@ func init() {
 			why: "local memory is undefined until the thread writes it, again in each call; on a GPU it holds what another thread or call left",
 			fix: "initialise the variable, or the elements of the array that are read",
 		},
-	}, also: []finding.Kind{ShuffleInactive}, start: newUndef})
+	}, also: []finding.Kind{ShuffleInactive}, start: newUndef, follows: true})
 }
 
 // report reports that lanes use the undefined value of a register. partly says that only some of
 // its bits are undefined.
 func (x *undefStep) report(use undefUse, reg int, lanes uint32, partly bool) {
 	r := &x.f.regs[reg]
+	if r.from.load != nil {
+		r.from.use(lanes)
+		return
+	}
 	name := x.f.fn.regs[reg].sym.Name
 	c, o := x.w.c, &r.from
 	here := c.at(x.ID, x.Rank, x.Warp, lanes)

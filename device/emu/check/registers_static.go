@@ -64,6 +64,9 @@ func (p *undefPart) makePlans(l *launch, funcs []*ptx.Func, insts map[*ptx.Func]
 		p.funcs[f] = fn
 		for _, u := range a.insts {
 			plan := fn.plan(u, p.local)
+			if plan != nil && l.follows[u.in.ID] {
+				plan.rule, plan.always = followLoad(plan.rule), true
+			}
 			p.plans[u.in.ID] = plan
 			any = any || plan != nil
 		}
@@ -189,7 +192,7 @@ func (a *undefAnalysis) sources(reach []bool) {
 		load := a.local && u.in.Op.Name != "st" && u.mayBeLocal()
 		shuffle := u.in.Op.Name == "shfl" && !safe.is(u.in)
 		param := a.params && u.in.Op.Name == "ld" && isCallParam(u.in)
-		if !load && !shuffle && !param {
+		if !load && !shuffle && !param && !a.l.follows[u.in.ID] {
 			continue
 		}
 		for _, d := range u.dst {

@@ -42,10 +42,13 @@ func (x *undefStep) put(d *undefArg, lane int, u uint64) {
 		return
 	}
 	r := &x.f.regs[d.reg]
-	r.set(lane, u&undefOnes(x.f.fn.regs[d.reg].sym.Type.Bits()))
 	if u != 0 {
+		if from := x.origin(); r.from.load != nil && r.from.load != from.load {
+			r.from.use(r.lanes &^ x.Mask) // a register has one origin
+		}
 		r.from = x.origin()
 	}
+	r.set(lane, u&undefOnes(x.f.fn.regs[d.reg].sym.Type.Bits()))
 }
 
 // origin returns the origin of the undefined results: the origin of the first undefined operand,
@@ -64,6 +67,9 @@ func (x *undefStep) origin() undefOrigin {
 			x.from.id = x.ID
 		}
 		x.from.moved = x.from.moved && x.Op.Name == "mov"
+		if x.from.load != nil {
+			x.from.crossed = x.crossed(x.from.load)
+		}
 		break
 	}
 	return x.from

@@ -17,6 +17,8 @@ type checker struct {
 	// start prepares the checker for a launch. It returns nil when the launch has
 	// nothing to find for the checker.
 	start func(l *launch) part
+	// follows is set if the checker follows the values of loads: see follow.go.
+	follows bool
 }
 
 // kind explains a kind of findings.

@@ -17,7 +17,8 @@ type event struct {
 	class  *class
 	work   *work // of an asynchronous access, else nil
 	writes bool
-	site   *site // in a function that the kernel calls: the source line and the calls, else nil
+	used   uint32 // of a load whose value is followed: the lanes that have used it
+	site   *site  // in a function that the kernel calls: the source line and the calls, else nil
 }
 
 // work is an asynchronous operation. It counts as done by the threads that have waited for it,

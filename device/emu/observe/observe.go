@@ -63,6 +63,15 @@ type SkipObserver interface {
 	WantsSkipped() bool
 }
 
+// ReplayObserver is a LaunchObserver that may need to see a launch a second time.
+type ReplayObserver interface {
+	LaunchObserver
+	// Again is called when the launch has run, before End. It returns the observer of a second
+	// run of the launch, or nil. The second run starts with the memory of the first and runs the
+	// warps in the same order. Its results are dropped.
+	Again() LaunchObserver
+}
+
 // WantsSkipped reports whether an observer wants instructions that no lane executes.
 func WantsSkipped(l LaunchObserver) bool {
 	s, ok := l.(SkipObserver)

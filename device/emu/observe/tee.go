@@ -39,6 +39,23 @@ type launchTee struct {
 // executes. Step leaves out the others.
 func (l *launchTee) WantsSkipped() bool { return slices.Contains(l.skips, true) }
 
+// Again returns an observer for the observers that need a second run.
+func (l *launchTee) Again() LaunchObserver {
+	again := &launchTee{wants: make([]uint64, len(l.wants))}
+	for _, o := range l.all {
+		if r, ok := o.(ReplayObserver); ok {
+			if next := r.Again(); next != nil {
+				again.all = append(again.all, next)
+				again.skips = append(again.skips, WantsSkipped(next))
+			}
+		}
+	}
+	if len(again.all) == 0 {
+		return nil
+	}
+	return again
+}
+
 func (l *launchTee) Wants(in *Inst) bool {
 	l.wants[in.ID] = 0
 	for i, o := range l.all {

@@ -62,10 +62,7 @@ type launch struct {
 // device.Launch.Check. The error is a *device.Bug if the emulator or the observer panics.
 func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (stats device.Stats, err error) {
 	defer recoverFault(&err)
-	run := &launch{
-		Launch: l, Settings: s, kernel: k, ctx: ctx, schedule: schedule{s.Seed},
-		Clustered: l.Cluster.Count() > 1 || k.Entry.Decl.Directive(".reqnctapercluster") != nil,
-	}
+	run := k.newLaunch(ctx, l, s)
 	for i, p := range k.Entry.Decl.Params {
 		off := k.Entry.Offsets[p.Sym]
 		if n := int(off) + len(l.Params[i]); n > len(run.params) {
@@ -81,15 +78,24 @@ func (k *Kernel) Launch(ctx context.Context, l device.Launch, s Settings) (stats
 	}
 	run.out.Writer = s.Output
 	run.watch(s.Observer)
+	before := run.save()
 	err = run.run()
 	if flt := run.survived.fault; flt != nil { // what ended the launch may follow from it
 		err = flt
 	}
 	run.out.flush()
 	if run.watcher != nil {
+		run.replay(k, before, err)
 		run.watcher.observer.End(err)
 	}
 	return device.Stats{ThreadInstructions: run.threads.Load(), WarpInstructions: run.warpOps.Load()}, err
+}
+
+func (k *Kernel) newLaunch(ctx context.Context, l device.Launch, s Settings) *launch {
+	return &launch{
+		Launch: l, Settings: s, kernel: k, ctx: ctx, schedule: schedule{s.Seed},
+		Clustered: l.Cluster.Count() > 1 || k.Entry.Decl.Directive(".reqnctapercluster") != nil,
+	}
 }
 
 var errStopped = errors.New("stopped")

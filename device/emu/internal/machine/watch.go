@@ -32,6 +32,12 @@ func (l *launch) watch(o observe.Observer) {
 	if lo == nil {
 		return
 	}
+	l.observeBy(lo, insts)
+}
+
+// observeBy makes the launch run a copy of the program for an observer.
+func (l *launch) observeBy(lo observe.LaunchObserver, insts []observe.Inst) {
+	k := l.kernel
 	l.watcher = &watcher{lo, insts}
 	twin := *k
 	twin.Prog = k.Prog.watched(l.watcher)

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sync"
@@ -114,6 +115,47 @@ func (m *Global) Free(a *Alloc) {
 		m.allocs = slices.Delete(m.allocs, i, i+1)
 		m.used -= int64(len(a.Data))
 	}
+}
+
+// Saved is the contents of global memory at one moment.
+type Saved struct {
+	m      *Global
+	next   uint64
+	allocs []*Alloc
+	data   [][]byte
+}
+
+// mostSaved is the size of the largest global memory that Save copies, in bytes.
+const mostSaved = 1 << 30
+
+// Save copies the contents of all allocations. It returns nil if that is too much memory.
+func (m *Global) Save() *Saved {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.used > mostSaved {
+		return nil
+	}
+	s := &Saved{m: m, next: m.next}
+	for _, a := range m.allocs {
+		if !a.ReadOnly {
+			s.allocs, s.data = append(s.allocs, a), append(s.data, bytes.Clone(a.Data))
+		}
+	}
+	return s
+}
+
+// Restore restores the contents. It does nothing and returns false if memory has been allocated
+// since.
+func (s *Saved) Restore() bool {
+	s.m.mu.RLock()
+	defer s.m.mu.RUnlock()
+	if s.m.next != s.next {
+		return false
+	}
+	for i, a := range s.allocs {
+		copy(a.Data, s.data[i])
+	}
+	return true
 }
 
 // Find returns the allocation that holds the address, or nil.
