@@ -247,6 +247,15 @@
 //	                   "sha256", "green", "why", "us", "ratio" to the start
 //	"state"            the file from which the search continues
 //
+// # JSON of capture
+//
+// One object:
+//
+//	"folder"     where the files are
+//	"launches"   a list of the launches that were recorded: "kernel", "launch" and "ptx" (files in
+//	             the folder), "grid", "block", "shared" (bytes), "bytes" (of all buffers); or
+//	             "kernel" and "skipped", the reason why launches of it were not recorded
+//
 // # JSON of rival
 //
 // One object per shape:

@@ -87,7 +87,15 @@ func (r *Runner) param(mod device.Module, l *Launch, i int, on []device.Buffer) 
 // tensorMap encodes a tensor map once its buffer has an address.
 func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 	d := t.desc
+	size := uint64(b.Size())
 	d.Addr = b.Addr()
+	if t.buffer != nil {
+		if t.buffer.offset > b.Size() {
+			return nil, fmt.Errorf("the offset %d is past the end: the buffer has %d bytes", t.buffer.offset, b.Size())
+		}
+		d.Addr += uint64(t.buffer.offset)
+		size -= uint64(t.buffer.offset)
+	}
 	// The dimensions define which bytes the copy engine may read. A buffer that is too small
 	// is reported before the kernel runs.
 	last := uint64(d.Type.Bytes())
@@ -96,13 +104,13 @@ func (r *Runner) tensorMap(t *tensor, b device.Buffer) (device.Param, error) {
 		if i > 0 {
 			stride = d.Strides[i-1]
 		}
-		if n == 0 || stride > 0 && n-1 > uint64(b.Size())/stride {
-			return nil, fmt.Errorf("dimension %d of %d elements does not fit in the buffer's %d bytes", i, n, b.Size())
+		if n == 0 || stride > 0 && n-1 > size/stride {
+			return nil, fmt.Errorf("dimension %d of %d elements does not fit in the buffer's %d bytes", i, n, size)
 		}
 		last += (n - 1) * stride
 	}
-	if last > uint64(b.Size()) {
-		return nil, fmt.Errorf("the tensor ends at byte %d, and the buffer has %d bytes", last, b.Size())
+	if last > size {
+		return nil, fmt.Errorf("the tensor ends at byte %d, and the buffer has %d bytes", last, size)
 	}
 	m, err := r.Device.TensorMap(d)
 	return m.Param(), err

@@ -101,6 +101,7 @@ var layers = []string{
 	"internal/campaign",
 	"internal/tune",
 	"internal/catalogue",
+	"internal/capture",
 	"internal/rivalrun",
 	"internal/fuzzrun",
 	"internal/archive",

@@ -1,0 +1,56 @@
+package capture
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device"
+	_ "github.com/GOATnote-Inc/attest/device/cuda"
+	"github.com/GOATnote-Inc/attest/internal/rival"
+)
+
+// TestCardReplay records Triton and PyTorch programs on a GPU and replays every launch on the
+// emulator: the same bits, except where atomic additions of floats come in another order.
+func TestCardReplay(t *testing.T) {
+	dev, err := device.Open("cuda:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	dev.Close()
+	python, err := rival.Python()
+	if err != nil {
+		t.Skip(err)
+	}
+	o := options(t)
+	o.Bytes = 1 << 28
+	var out bytes.Buffer
+	o.Stdout, o.Stderr = &out, &out
+	launches, err := Run(t.Context(), o, python, "testdata/card.py")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	kernels := map[string]bool{}
+	for _, l := range launches {
+		if l.Skipped != "" {
+			t.Errorf("%s is not recorded: %s", l.Kernel, l.Skipped)
+			continue
+		}
+		kernels[l.Kernel] = true
+		replay(t, o.Out, l)
+	}
+	for _, want := range []string{"softmax", "product", "described", "histogram"} {
+		if !kernels[want] {
+			t.Errorf("%s is not recorded; recorded are %v", want, kernels)
+		}
+	}
+	if len(kernels) < 5 {
+		t.Error("nothing of torch.compile is recorded")
+	}
+	if keep := os.Getenv("OUT"); keep != "" {
+		if err := os.CopyFS(filepath.Join(keep, "capture"), os.DirFS(o.Out)); err != nil {
+			t.Error(err)
+		}
+	}
+}
