@@ -245,9 +245,11 @@ func (m *module) Function(name string) (uint64, error) {
 }
 
 func (m *module) Close() error {
+	own := map[*memory.Alloc]bool{}
 	for _, a := range m.prog.Globals {
-		m.dev.mem.Free(a)
+		own[a] = true
 	}
+	m.dev.mem.FreeAll(func(a *memory.Alloc) bool { return own[a] })
 	return nil
 }
 

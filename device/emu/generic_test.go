@@ -199,6 +199,11 @@ func TestGenericFaults(t *testing.T) {
 	failText(t, d, kernelText("mov.u64 %rd1, 0;\nld.u32 %r1, [%rd1];"), 1, 1, "in no allocation")
 	failText(t, d, kernelText("mov.u64 %rd1, 0;\ncvta.to.shared.u64 %rd1, %rd1;\nld.shared.u32 %r1, [%rd1];"), 1, 1, "shared address")
 	failText(t, d, kernelText(".shared .b32 s[4];\ncvta.shared.u64 %rd1, s;\nld.u32 %r1, [%rd1+16];"), 1, 1, "shared-memory access")
+	failText(t, d, kernelText("mov.u32 %r1, 400000;\nalloca.u32 %r2, %r1;\nalloca.u32 %r2, %r1;"), 1, 1, "alloca needs 400000 bytes of stack: a thread has 524288, of which 400000 are in use")
+	for _, top := range []string{"8", "4294967295"} {
+		failText(t, d, kernelText("mov.u32 %r1, "+top+";\nstackrestore.u32 %r1;"), 1, 1, "restore only what stacksave returned")
+	}
+	failText(t, d, kernelText("mov.u64 %rd1, -8;\nstackrestore.u64 %rd1;"), 1, 1, "restore only what stacksave returned")
 	failText(t, d, kernelText("mov.u64 %rd1, 524288;\nst.local.u32 [%rd1], 1;"), 1, 1, "local access")
 	failText(t, d, kernelText(".shared .b32 s;\nmapa.shared::cluster.u32 %r1, s, 3;\nst.shared::cluster.u32 [%r1], 1;"), 1, 1, "block 3 of a cluster of 1")
 }

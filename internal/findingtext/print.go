@@ -170,6 +170,9 @@ func (p *Printer) source(a *finding.Place, severity finding.Severity) {
 
 // caller writes where the function that a line is in was called.
 func (p *Printer) caller(at string) {
+	if at == "" { // PTX without .loc
+		return
+	}
 	p.note("", "called at "+at)
 	if o, ok := parseOrigin(at); ok {
 		if text, ok := p.from.line(o); ok {

@@ -88,6 +88,7 @@ var layers = []string{
 	"internal/listing",
 	"internal/errmap",
 	"internal/ptxstat",
+	"internal/runfuzz",
 	"internal/version",
 	"internal/repro",
 	"internal/doctor",

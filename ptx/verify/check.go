@@ -39,11 +39,12 @@ func (k *checker) module() {
 
 // checker collects findings. fn and locs belong to the function that is being checked.
 type checker struct {
-	m     *ptx.Module
-	dec   *decoder
-	found []finding.Finding
-	files map[int]string
-	bars  barrierUse
+	m      *ptx.Module
+	dec    *decoder
+	found  []finding.Finding
+	files  map[int]string
+	bars   barrierUse
+	shared *sharedUse // nil until needed
 	// errorsOnly skips the analyses that lead only to warnings, and the search for registers
 	// that nothing has written.
 	errorsOnly bool

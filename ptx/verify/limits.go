@@ -24,7 +24,7 @@ const (
 // limits checks what an entry asks of a launch.
 func (k *checker) limits(c *code) {
 	f := k.fn
-	if n := SharedStatic(k.m, f); n > maxStaticShared {
+	if n := k.sharedStatic(f); n > maxStaticShared {
 		k.errorf(-1, f.Pos, "shared-too-large", "%s has %d bytes of static shared memory; the limit is %d: use dynamic shared memory (.extern .shared) for more",
 			f.Sym.Name, n, maxStaticShared)
 	}

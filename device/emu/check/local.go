@@ -59,8 +59,12 @@ func (x *undefStep) localAddress(lane int) (addr uint64, ok bool) {
 	if o.Sym != nil && o.Sym.Kind == ptx.VarSymbol && x.Depth() > 0 {
 		addr += x.Frame()
 	}
-	return addr, addr+uint64(n) <= x.Top(lane)
+	end := min(x.Top(lane), mostLocal)
+	return addr, addr < end && addr+uint64(n) <= end
 }
+
+// mostLocal is the local memory of a thread in bytes. The stack of a recursion may end behind it.
+const mostLocal = 512 << 10
 
 // load is the rule of ld that may read local memory. Values from other memory count as defined.
 func (x *undefStep) load() {

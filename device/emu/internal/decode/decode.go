@@ -25,12 +25,14 @@ func decode(p *machine.Program, fn *machine.Function, contract bool) {
 	if contract {
 		fuse = newFuser(contractions(graph))
 	}
+	for _, s := range fn.Decl.Body { // a list may stand after the brx that uses it
+		if t, ok := s.(*ptx.Targets); ok {
+			d.Targets[t.Sym] = t
+		}
+	}
 	for _, s := range fn.Decl.Body {
-		switch s := s.(type) {
-		case *ptx.Label:
-			d.Labels[s.Sym] = int32(len(fn.Code))
-		case *ptx.Targets:
-			d.Targets[s.Sym] = s
+		if l, ok := s.(*ptx.Label); ok {
+			d.Labels[l.Sym] = int32(len(fn.Code))
 		}
 		if in, ok := s.(*ptx.Inst); ok {
 			if err := decodeInst(d, in, early[in], fuse); err != nil {

@@ -60,10 +60,11 @@ func Load(name, text string, mem *memory.Global, opts Options) (*machine.Program
 	for _, f := range m.Funcs() {
 		decode(p, p.Funcs[f.Sym.Name], opts.Contract)
 	}
-	if err := refuseKernels(p); err != nil {
+	calls := newCallGraph(p)
+	if err := refuseKernels(p, calls); err != nil {
 		return nil, err
 	}
-	orderBlocks(p)
+	orderBlocks(p, calls)
 	return p, nil
 }
 

@@ -13,61 +13,47 @@ import (
 // Otherwise one goroutine runs them in turns, so that the result is the same every time
 // and blocks can wait for each other.
 
-// traffic describes the effects of a function that other blocks may notice.
+// traffic describes the effects of a function, and of those that it calls, that other blocks may
+// notice.
 type traffic struct {
 	ordered bool            // the result may depend on the order of blocks
 	adds    map[string]bool // reductions; their order does not matter if all are the same operation
-	calls   []*machine.Function
-	anyCall bool // calls through a pointer
 }
 
 // orderBlocks decides for each kernel whether its blocks must run in turns.
-func orderBlocks(p *machine.Program) {
+func orderBlocks(p *machine.Program, g *callGraph) {
 	all := map[*machine.Function]*traffic{}
 	for _, fn := range p.Funcs {
-		all[fn] = trafficOf(p, fn)
+		all[fn] = trafficOf(fn)
 	}
+	g.spread(func(to, from *machine.Function) bool {
+		if all[to] == nil {
+			all[to] = &traffic{adds: map[string]bool{}}
+		}
+		return all[to].merge(all[from])
+	})
 	for _, fn := range p.Funcs {
 		if fn.Decl.Entry {
-			fn.Serial = needsOrder(p, fn, all)
+			fn.Serial = all[fn].ordered || len(all[fn].adds) > 1
 		}
 	}
 }
 
-// needsOrder reports whether the blocks of a kernel must run in turns. It follows the calls
-// of the kernel.
-func needsOrder(p *machine.Program, entry *machine.Function, all map[*machine.Function]*traffic) bool {
-	seen := map[*machine.Function]bool{}
-	adds := map[string]bool{}
-	ordered := false
-	var visit func(fn *machine.Function)
-	visit = func(fn *machine.Function) {
-		if seen[fn] {
-			return
-		}
-		seen[fn] = true
-		t := all[fn]
-		ordered = ordered || t.ordered
-		for k := range t.adds {
-			adds[k] = true
-		}
-		for _, c := range t.calls {
-			visit(c)
-		}
-		if t.anyCall {
-			for _, c := range p.Funcs {
-				if !c.Decl.Entry {
-					visit(c)
-				}
-			}
+// merge adds the traffic of a function that is called, and reports whether that changes t.
+func (t *traffic) merge(from *traffic) (changed bool) {
+	if from.ordered && !t.ordered {
+		t.ordered, changed = true, true
+	}
+	for kind := range from.adds {
+		if !t.adds[kind] {
+			t.adds[kind], changed = true, true
 		}
 	}
-	visit(entry)
-	return ordered || len(adds) > 1
+	return changed
 }
 
 // trafficOf collects the traffic of a function's instructions.
-func trafficOf(p *machine.Program, fn *machine.Function) *traffic {
+func trafficOf(fn *machine.Function) *traffic {
 	t := &traffic{adds: map[string]bool{}}
 	uses := usesOf(fn.Decl)
 	for i := range fn.Code {
@@ -76,12 +62,7 @@ func trafficOf(p *machine.Program, fn *machine.Function) *traffic {
 			continue
 		}
 		if c := o.Call; c != nil {
-			switch {
-			case c.Fn != nil:
-				t.calls = append(t.calls, c.Fn)
-			case c.Builtin == nil:
-				t.anyCall = true
-			case isHeap(o.Inst):
+			if c.Fn == nil && c.Builtin != nil && isHeap(o.Inst) {
 				t.ordered = true // the addresses that malloc returns depend on the order of the calls
 			}
 			continue

@@ -132,9 +132,13 @@ func (b *Block) barIndex(bar *Barrier) int {
 	return -1
 }
 
+// mostCallers is the number of calls that callers returns. A recursion has thousands, which say
+// nothing new and would be kept for every finding.
+const mostCallers = 32
+
 // callers returns the source lines of the calls that led to the frame, the innermost first.
 func (f *Frame) callers() (lines []string) {
-	for ; f != nil && f.parent != nil; f = f.parent {
+	for ; f != nil && f.parent != nil && len(lines) < mostCallers; f = f.parent {
 		at := f.parent.fn.sourceLine(f.ret - 1)
 		lines = append(append(lines, at.line), at.callers...)
 	}

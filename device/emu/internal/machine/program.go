@@ -21,10 +21,20 @@ func (p *Program) FuncAddr(s *ptx.Symbol) uint64 {
 
 // Function returns the function of a symbol, or nil if it has no body in the module.
 func (p *Program) Function(s *ptx.Symbol) *Function {
-	for _, it := range p.Module.Items {
-		if a, ok := it.(*ptx.Alias); ok && a.Name.Name == s.Name {
-			s = a.Target
+	p.aliased.Do(func() {
+		p.aliases = map[string]*ptx.Symbol{}
+		for _, it := range p.Module.Items {
+			if a, ok := it.(*ptx.Alias); ok {
+				p.aliases[a.Name.Name] = a.Target
+			}
 		}
+	})
+	for range p.aliases { // an alias of an alias; the number of steps is limited, since they may form a circle
+		to := p.aliases[s.Name]
+		if to == nil {
+			break
+		}
+		s = to
 	}
 	return p.Funcs[s.Name]
 }
@@ -97,6 +107,8 @@ type Program struct {
 	Dynamic  []*ptx.Symbol
 	Guard    int64 // bytes between shared variables
 
+	aliased  sync.Once
+	aliases  map[string]*ptx.Symbol // targets by the names of aliases
 	numbered sync.Once
 	insts    []observe.Inst
 }

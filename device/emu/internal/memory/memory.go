@@ -158,6 +158,19 @@ func (s *Saved) Restore() bool {
 	return true
 }
 
+// FreeAll removes all allocations for which gone holds.
+func (m *Global) FreeAll(gone func(*Alloc) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.allocs = slices.DeleteFunc(m.allocs, func(a *Alloc) bool {
+		if !gone(a) {
+			return false
+		}
+		m.used -= int64(len(a.Data))
+		return true
+	})
+}
+
 // Find returns the allocation that holds the address, or nil.
 func (m *Global) Find(addr uint64) *Alloc {
 	m.mu.RLock()

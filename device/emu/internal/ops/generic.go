@@ -94,8 +94,8 @@ func buildAlloca(d *decoder, x *inst) exec {
 		machine.EachLane(m, func(l int) {
 			at := (f.Top(l) + align - 1) &^ (align - 1)
 			n := size.Get(f, l)
-			if n > machine.LocalBytes {
-				f.Raise(l, "alloca needs %d bytes of stack: a thread has %d", n, machine.LocalBytes)
+			if n > machine.LocalBytes || at+n > machine.LocalBytes {
+				f.Raise(l, "alloca needs %d bytes of stack: a thread has %d, of which %d are in use", n, machine.LocalBytes, at)
 			}
 			f.SetTop(l, at+n)
 			to.Set(f, l, at, t.Bits())
@@ -114,6 +114,12 @@ func buildStackSave(d *decoder, x *inst) exec {
 func buildStackRestore(d *decoder, x *inst) exec {
 	from := d.StoreSrc(x.Arg("a"), x.Type("a"))
 	return func(f *frame, m uint32) {
-		machine.EachLane(m, func(l int) { f.SetTop(l, from.Get(f, l)) })
+		machine.EachLane(m, func(l int) {
+			to := from.Get(f, l)
+			if top := f.Top(l); to > top {
+				f.Raise(l, "stackrestore to %#x, but the stack ends at %#x: restore only what stacksave returned", to, top)
+			}
+			f.SetTop(l, to)
+		})
 	}
 }
