@@ -46,9 +46,6 @@ var AcqRel = Mod{name: "acq_rel"}
 // Acquire is the modifier .acquire.
 var Acquire = Mod{name: "acquire"}
 
-// Add is the modifier .add.
-var Add = Mod{name: "add"}
-
 // Aligned is the modifier .aligned.
 var Aligned = Mod{name: "aligned"}
 

@@ -242,20 +242,6 @@ func (a U32) Dp2aHiS32S32(b Int, c Int) S32 {
 	return emit1[S32](kernelOf(a), "dp2a.hi.s32.s32", nil, a, in(ptx.U32, b), in(ptx.S32, c))
 }
 
-// Vabsdiff4U32U32 is vabsdiff4.u32.u32.u32{.add} d, a, b, c:
-// d = the differences of four bytes of a and of b; with .add their sum + c.
-// Needs sm_30 and PTX 4.0.
-func (a U32) Vabsdiff4U32U32(b Int, c Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "vabsdiff4.u32.u32.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
-}
-
-// Vabsdiff2U32U32 is vabsdiff2.u32.u32.u32{.add} d, a, b, c:
-// d = the differences of two halves of a and of b; with .add their sum + c.
-// Needs sm_30 and PTX 4.0.
-func (a U32) Vabsdiff2U32U32(b Int, c Int, mods ...Mod) U32 {
-	return emit1[U32](kernelOf(a), "vabsdiff2.u32.u32.u32", mods, a, in(ptx.U32, b), in(ptx.U32, c))
-}
-
 // And is and.b32 d, a, b:
 // d = a & b.
 func (a U32) And(b Int) U32 {

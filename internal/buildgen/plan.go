@@ -65,6 +65,9 @@ func planTable(families []*isa.Family) *plan {
 }
 
 func (p *plan) addForm(f *isa.Form) {
+	if f.Family.ReadOnly {
+		return
+	}
 	p.addMods(f)
 	if shaped(f) || superseded(f) || isProduct(f) {
 		return

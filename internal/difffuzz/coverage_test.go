@@ -13,6 +13,7 @@ import (
 // notGenerated lists the forms that kernels never contain: a piece of the form's syntax, and
 // the reason.
 var notGenerated = []struct{ syntax, why string }{
+	{"a:atype~", "video instructions: no GPU has them, and their selectors are no operands of the generator"},
 	{"bulk.tensor", "a tensor map is made by a device and is no part of a text; devicetest has them"},
 	{"fence.proxy.tensormap::generic.acquire", "for tensor maps in memory"},
 	{"prefetch.tensor", "for tensor maps"},

@@ -3,7 +3,6 @@ package difffuzz
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
@@ -17,7 +16,7 @@ import (
 // GPU (D24).
 func registersOnly(m isa.Match) bool {
 	op := m.Form.Op
-	return op == "cvt" || strings.HasPrefix(op, "vabsdiff") || m.Has("approx") || m.Has("full")
+	return op == "cvt" || m.Has("approx") || m.Has("full")
 }
 
 // excludedBy returns the entry of DEVIATIONS.md because of which kernels never contain an

@@ -64,6 +64,7 @@ func (b *bench) store(m isa.Match, in *ptx.Inst) {
 
 func (b *bench) storeReg(r ptx.Operand) {
 	to := ptx.AddrOp(b.base, 0)
+	r.Flags &^= ptx.Selector // store the whole register
 	switch r.Sym.Type {
 	case ptx.B128:
 	case ptx.Pred:

@@ -22,6 +22,9 @@ func (b *bench) samples(m isa.Match) []*ptx.Inst {
 		if p.Not {
 			count = max(count, 2)
 		}
+		if p.Select != "" {
+			count = max(count, 3)
+		}
 		count = max(count, len(shown(p.Values)))
 	}
 	count = max(count, optional+1)
@@ -84,6 +87,13 @@ func (b *bench) operand(m isa.Match, p *isa.Param, n int) ptx.Operand {
 	}
 	o := b.reg(m.Type(p))
 	o.Neg = p.Not && n > 0
+	if all := p.Selectors(); p.SelectMust || len(all) > 0 && n > 0 {
+		o.Flags |= ptx.Selector
+		o.Elems = []ptx.Operand{{Kind: ptx.StringOperand, Flags: ptx.Word, Sym: &ptx.Symbol{Name: all[n%len(all)]}}}
+	}
+	if p.Minus && n == 1 {
+		o.Flags |= ptx.Minus
+	}
 	return o
 }
 

@@ -109,7 +109,10 @@ const byType = UnitUnknown
 
 var classRules = []classRule{
 	{"add sub mul mad fma abs neg min max sad mul24 mad24 rem addc subc madc", "", byType, RoleNone},
-	{"dp4a dp2a vabsdiff4 vabsdiff2 copysign testp", "", UnitInteger, RoleNone},
+	{"dp4a dp2a copysign testp", "", UnitInteger, RoleNone},
+	{"vadd vsub vabsdiff vmin vmax vshl vshr vmad vset", "", UnitInteger, RoleNone},
+	{"vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2", "", UnitInteger, RoleNone},
+	{"vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4", "", UnitInteger, RoleNone},
 	{"and or xor not cnot lop3 shl shr shf prmt popc clz bfind fns brev bfe bfi bmsk szext", "", UnitInteger, RoleNone},
 	{"setp set selp slct", "", UnitInteger, RoleNone},
 	{"div rcp sqrt rsqrt", "approx", UnitExp, RoleNone},

@@ -13,6 +13,9 @@ type Family struct {
 	Name  string
 	Doc   string
 	Forms []*Form
+	// ReadOnly says that package build has no constructors for the family: it is there for PTX
+	// from elsewhere.
+	ReadOnly bool
 }
 
 // Form is one line of the table: an opcode, its modifiers in their order, and its operands.
@@ -82,6 +85,11 @@ type Param struct {
 	If  string
 	// Not allows "!" in front of a predicate.
 	Not bool
+	// Select names the kind of selector that may follow the register, as in %r1.b0, or is "". With
+	// SelectMust there must be a selector. Minus allows "-" in front of the register.
+	Select     string
+	SelectMust bool
+	Minus      bool
 	// Pair is the operand after "|". With PairOpt it may be left out.
 	Pair    *Param
 	PairOpt bool

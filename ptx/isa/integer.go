@@ -12,7 +12,7 @@ const (
 var integer = &Family{
 	Name:  "integer",
 	Doc:   "integer arithmetic and dot products",
-	Forms: slices.Concat(sums, products, quotients, extremes, carries, dots, video),
+	Forms: slices.Concat(sums, products, quotients, extremes, carries, dots),
 }
 
 var sums = slices.Concat(
@@ -97,13 +97,4 @@ var dots = slices.Concat(
 		form("dp2a.mode.u32.u32 =d:u32, a:b32, b:b32, c:u32", set("mode", "lo hi"), sm(61), isa(50)),
 		form("dp2a.mode.atype.btype =d:s32, a:b32, b:b32, c:s32", set("mode", "lo hi"), set("atype", "u32 s32"),
 			set("btype", "u32 s32"), when("atype=u32", "btype=s32"), sm(61), isa(50))),
-)
-
-// video lists the two video instructions that nvcc emits, for __vabsdiffu4, __vsadu4 and
-// __vsadu2. The table does not have lane selectors and other types.
-var video = slices.Concat(
-	inst("d = the differences of four bytes of a and of b; with .add their sum + c",
-		form("vabsdiff4.u32.u32.u32{.add} =d:u32, a:u32, b:u32, c:u32", sm(30), isa(30))),
-	inst("d = the differences of two halves of a and of b; with .add their sum + c",
-		form("vabsdiff2.u32.u32.u32{.add} =d:u32, a:u32, b:u32, c:u32", sm(30), isa(30))),
 )

@@ -174,6 +174,9 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 		if o.Neg && !p.Not || o.Sym.Kind == ptx.RegSymbol && (o.Sym.Type == ptx.Pred) != (m.Type(p) == ptx.Pred) {
 			return false // some forms differ only in a predicate operand
 		}
+		if !p.selectFits(o) {
+			return false
+		}
 		if o.Sym.Vec > 0 && o.Comp == 0 {
 			return m.vectorFits(p, int(o.Sym.Vec))
 		}

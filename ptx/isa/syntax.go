@@ -29,6 +29,9 @@ import (
 //	d:type[vec]  is a vector with the length in slot vec
 //	d:f32[N/2]   is a vector with half of N of the slot "shape"
 //	c:pred!      is a predicate that may have "!" in front
+//	a:u32~part   may select a part, as in %r1.b0; select.go lists the kinds of parts
+//	d:u32~part!  must select a part
+//	a:u32~part-  may have "-" in front, and so may a:u32~-
 //	x:imm        is a constant
 //	x:imm(4 8)   is one of these constants
 //	x:imm(0..7)  is a constant in this range
@@ -314,6 +317,14 @@ func (l *line) value(s string) Param {
 	}
 	var spec string
 	p.Name, spec, _ = strings.Cut(s, ":")
+	if before, sel, ok := strings.Cut(spec, "~"); ok {
+		spec = before
+		sel, p.SelectMust = strings.CutSuffix(sel, "!")
+		p.Select, p.Minus = strings.CutSuffix(sel, "-")
+		if selectors[p.Select].parts == 0 && sel != "-" {
+			l.form.fail("%q is not a kind of selector", p.Select)
+		}
+	}
 	spec, p.Not = strings.CutSuffix(spec, "!")
 	typ, count, isVec := strings.Cut(strings.TrimSuffix(spec, "]"), "[")
 	if isVec {

@@ -8,7 +8,7 @@ import (
 
 // Families is the table, in the order in which its documentation presents it.
 var Families = []*Family{
-	integer, logic, compare, float, half, approx, convert,
+	integer, video, logic, compare, float, half, approx, convert,
 	memory, caches, atomic,
 	control, synchronization, fence, warp,
 	cpasync, mbarrier, bulk, bulkTensor, cluster,

@@ -147,13 +147,11 @@ func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
 	return nil
 }
 
-// outsideTable are the opcodes of PTX that the table leaves out: textures, surfaces and
-// video, except the two video forms that nvcc writes.
+// outsideTable are the opcodes of PTX that the table leaves out: textures, surfaces and the tensor
+// cores of Blackwell.
 var outsideTable = func() map[string]bool {
 	m := map[string]bool{}
 	for name := range strings.FieldsSeq("tex tld4 txq suld sust sured suq istypep " +
-		"vadd vsub vabsdiff vmin vmax vshl vshr vmad vset " +
-		"vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4 " +
 		"tcgen05") {
 		m[name] = true
 	}

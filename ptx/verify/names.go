@@ -14,7 +14,7 @@ func (k *checker) names(c *code) {
 	seen := map[*ptx.Symbol]bool{}
 	for i := range c.at {
 		in := c.at[i].in
-		if in == nil || outsideTable[in.Op.Name] { // video instructions have keywords of their own
+		if in == nil || outsideTable[in.Op.Name] {
 			continue
 		}
 		if g := in.Guard.Sym; g != nil {
@@ -32,6 +32,9 @@ func (k *checker) names(c *code) {
 
 // declared reports names that are not declared, each once per function.
 func (k *checker) declared(stmt int, o *ptx.Operand, seen map[*ptx.Symbol]bool) {
+	if o.Kind == ptx.StringOperand { // a selector such as b0
+		return
+	}
 	if o.Sym != nil && o.Sym.Kind == ptx.UndefinedSymbol && !seen[o.Sym] {
 		seen[o.Sym] = true
 		k.errorf(stmt, o.Pos, "undefined-name", "%s is not declared", o.Sym.Name)
