@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func encode(v any) ([]byte, error) {
 
 // readHead reads head.json.
 func (s *Store) readHead() (h head, err error) {
-	data, err := os.ReadFile(s.path(headFile))
+	data, err := s.readPath(headFile)
 	if err != nil {
 		return h, err
 	}
@@ -103,19 +104,29 @@ func (s *Store) firstHead() error {
 	return s.sync(".")
 }
 
-// newest returns the highest number in the log, 0 if there is none.
-func (s *Store) newest() (int, error) {
+// numbers returns the numbers of the entries in the log in order. A number may be anything that
+// a file can be called, so no loop may run over the numbers in between.
+func (s *Store) numbers() (list []int, err error) {
 	files, err := os.ReadDir(s.path("log"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil, nil
 	}
-	newest := 0
 	for _, f := range files {
 		if seq, ok := logNumber(f.Name()); ok {
-			newest = max(newest, seq)
+			list = append(list, seq)
 		}
 	}
-	return newest, err
+	slices.Sort(list)
+	return list, err
+}
+
+// newest returns the highest number in the log, 0 if there is none.
+func (s *Store) newest() (int, error) {
+	list, err := s.numbers()
+	if len(list) == 0 {
+		return 0, err
+	}
+	return list[len(list)-1], err
 }
 
 // logNumber returns the number in the name of an entry's file.
@@ -137,7 +148,7 @@ func (s *Store) tail() (head, error) {
 	if seq == 0 {
 		return head{}, nil
 	}
-	data, err := os.ReadFile(s.path(logFile(seq)))
+	data, err := s.readPath(logFile(seq))
 	if err != nil {
 		return head{}, err
 	}

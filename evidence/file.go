@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/GOATnote-Inc/attest/internal/limited"
 )
 
 // hashOf returns the hash that names a file with this content.
@@ -103,6 +105,15 @@ func (s *Store) explain(err error) error {
 		hint = "; this file system has no hard links: choose a folder on another one"
 	}
 	return fmt.Errorf("evidence in %s: %w%s", s.dir, err, hint)
+}
+
+// mostFile is the largest file of a store in bytes. A record with all its samples has a few MB.
+const mostFile = 256 << 20
+
+// readPath reads a file of the store. A store may come from elsewhere, so what is in place of a
+// file may be anything.
+func (s *Store) readPath(name string) ([]byte, error) {
+	return limited.ReadRegular(s.path(name), mostFile)
 }
 
 func (s *Store) path(parts ...string) string {

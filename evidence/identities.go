@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -24,7 +23,7 @@ type Identity struct {
 
 // Identities returns the table of the store. Only a store with records of schema 1 has one.
 func (s *Store) Identities() ([]Identity, error) {
-	data, err := os.ReadFile(s.path(identitiesFile))
+	data, err := s.readPath(identitiesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

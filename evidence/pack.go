@@ -58,7 +58,7 @@ func (s *Store) Export(w io.Writer) (Exported, error) {
 		if err != nil {
 			return n, err
 		}
-		line, err := os.ReadFile(s.path(logFile(e.Seq)))
+		line, err := s.readPath(logFile(e.Seq))
 		if err != nil {
 			return n, err
 		}
@@ -89,13 +89,31 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// mostUnpacked is the largest file that Unpack accepts, in bytes.
+// mostUnpacked is the largest archive that Unpack accepts, in bytes after decompression. A
+// thousand records with all their samples have less.
 const mostUnpacked = 1 << 30
+
+// bounded reads up to a number of bytes and then fails.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errors.New("it unpacks to more bytes than any store has")
+	}
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
 
 // Unpack restores the folder of an export, or of any tar of a folder of evidence, compressed
 // or not. It skips files that do not belong to a store. It checks nothing; Verify and Import
 // do.
-func Unpack(r io.Reader, dir string) error {
+func Unpack(r io.Reader, dir string) error { return unpack(r, dir, mostUnpacked) }
+
+func unpack(r io.Reader, dir string, most int64) error {
 	b := bufio.NewReader(r)
 	r = b
 	if magic, err := b.Peek(2); err == nil && bytes.Equal(magic, []byte{0x1f, 0x8b}) {
@@ -105,6 +123,7 @@ func Unpack(r io.Reader, dir string) error {
 		}
 		r = z
 	}
+	r = &bounded{r, most}
 	t := tar.NewReader(r)
 	found := 0
 	for {
@@ -124,7 +143,7 @@ func Unpack(r io.Reader, dir string) error {
 		if !ok || h.Typeflag != tar.TypeReg {
 			continue
 		}
-		if h.Size > mostUnpacked {
+		if h.Size > mostFile {
 			return fmt.Errorf("%s has %d bytes, which is too large for a record", h.Name, h.Size)
 		}
 		if err := unpackFile(filepath.Join(dir, filepath.FromSlash(name)), t); err != nil {

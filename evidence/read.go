@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,9 +26,13 @@ func (p Problem) Error() string { return p.String() }
 // read.
 func (s *Store) Entries() (entries []Entry, problems []Problem) {
 	h, headErr := s.readHead() // before the log, so that the log has what the head names
-	newest, err := s.newest()
+	numbers, err := s.numbers()
 	if err != nil {
 		problems = append(problems, Problem{"log", reason(err)})
+	}
+	newest := 0
+	if len(numbers) > 0 {
+		newest = numbers[len(numbers)-1]
 	}
 	switch {
 	case headErr == nil:
@@ -38,34 +41,23 @@ func (s *Store) Entries() (entries []Entry, problems []Problem) {
 	case newest > 0:
 		problems = append(problems, Problem{headFile, "is missing: it was removed"})
 	}
-	for seq := 1; seq <= newest; seq++ {
-		e, _, err := s.entry(seq)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			last := s.gap(seq, newest)
-			problems = append(problems, missing(seq, last))
-			seq = last
-		case err != nil:
-			problems = append(problems, Problem{filepath.ToSlash(logFile(seq)), reason(err)})
-		default:
-			entries = append(entries, *e)
+	next := 1
+	for _, seq := range numbers {
+		if seq > next {
+			problems = append(problems, missing(next, seq-1))
 		}
+		next = seq + 1
+		e, _, err := s.entry(seq)
+		if err != nil {
+			problems = append(problems, Problem{filepath.ToSlash(logFile(seq)), reason(err)})
+			continue
+		}
+		entries = append(entries, *e)
 	}
 	if h.Seq > newest {
 		problems = append(problems, missing(newest+1, h.Seq))
 	}
 	return entries, problems
-}
-
-// gap returns the last number of a range of missing entries that starts at seq.
-func (s *Store) gap(seq, newest int) int {
-	for seq < newest {
-		if _, err := os.Lstat(s.path(logFile(seq + 1))); err == nil {
-			break
-		}
-		seq++
-	}
-	return seq
 }
 
 func missing(from, to int) Problem {
@@ -78,7 +70,7 @@ func missing(from, to int) Problem {
 
 // entry reads one entry of the log and returns it with its hash.
 func (s *Store) entry(seq int) (*Entry, string, error) {
-	data, err := os.ReadFile(s.path(logFile(seq)))
+	data, err := s.readPath(logFile(seq))
 	if err != nil {
 		return nil, "", err
 	}

@@ -154,7 +154,7 @@ func (s *Store) publish(data []byte, e Entry) error {
 	if err := s.firstHead(); err != nil {
 		return err
 	}
-	there, err := os.ReadFile(s.path(file))
+	there, err := s.readPath(file)
 	logged := err == nil && s.logged(e.Object) // without the file, the log need not be read
 	if logged && bytes.Equal(there, data) {
 		return nil
@@ -253,7 +253,7 @@ func (s *Store) catchUp(seq int) error {
 		if err != nil || newest <= seq {
 			return errors.Join(err, s.sync("."))
 		}
-		data, err := os.ReadFile(s.path(logFile(newest)))
+		data, err := s.readPath(logFile(newest))
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func (s *Store) AddText(text string) (hash string, err error) {
 
 func (s *Store) writeText(hash string, text []byte) error {
 	file := textFile(hash)
-	if there, err := os.ReadFile(s.path(file)); err == nil && bytes.Equal(there, text) {
+	if there, err := s.readPath(file); err == nil && bytes.Equal(there, text) {
 		return nil
 	}
 	if err := s.makeFolders(filepath.Dir(file)); err != nil {
@@ -74,7 +74,7 @@ func (s *Store) readFile(hash string, name func(string) string) ([]byte, error) 
 		return nil, fmt.Errorf("%q is not a hash", hash)
 	}
 	file := filepath.ToSlash(name(hash))
-	data, err := os.ReadFile(s.path(name(hash)))
+	data, err := s.readPath(name(hash))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, Problem{file, "is missing"}

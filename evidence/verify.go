@@ -64,12 +64,18 @@ func (v *verification) problem(path, format string, args ...any) {
 // chain walks the log backwards. Each entry holds the hash of the entry before it, and the
 // head that of the newest, so chain names the file that was changed and not its neighbour.
 func (v *verification) chain(h head, headErr error) {
-	newest, err := v.store.newest()
-	if err != nil {
+	numbers, err := v.store.numbers()
+	if err != nil || len(numbers) == 0 {
 		return // Entries reports it
 	}
+	newest := numbers[len(numbers)-1]
 	vouched, by := "", ""
-	for seq := newest; seq >= 1; seq-- {
+	after := newest + 1 // the number of the entry after the one that is looked at
+	for _, seq := range slices.Backward(numbers) {
+		if seq != after-1 {
+			vouched = "" // the entry that has its hash is missing
+		}
+		after = seq
 		if seq == h.Seq && vouched == "" {
 			vouched, by = h.Entry, headFile
 		}

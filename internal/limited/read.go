@@ -41,6 +41,20 @@ func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return regular(f, most)
+}
+
+// ReadRegular reads a regular file.
+func ReadRegular(path string, most int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return regular(f, most)
+}
+
+// regular reads a file and closes it.
+func regular(f *os.File, most int64) ([]byte, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	switch {

@@ -19,6 +19,14 @@ func TestReadFile(t *testing.T) {
 	if _, err := ReadFile(path, 7); err == nil || err.Error() != "it is larger than the limit of 7 bytes" {
 		t.Error(err)
 	}
+	if data, err := ReadRegular(path, 8); err != nil || len(data) != 8 {
+		t.Errorf("%q, %v", data, err)
+	}
+	for _, odd := range []string{"/dev/zero", t.TempDir()} {
+		if _, err := ReadRegular(odd, 8); err == nil || err.Error() != "it is not a regular file" {
+			t.Errorf("%s: %v", odd, err)
+		}
+	}
 	if _, err := ReadFile("/dev/zero", 2<<20); err == nil || err.Error() != "it is larger than the limit of 2 MiB" {
 		t.Error(err)
 	}

@@ -121,7 +121,7 @@ func (v *View) WriteHTML(w io.Writer, run ...string) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.Write(bytes.Map(printable, b.Bytes()))
+	_, err = w.Write(withPolicy(bytes.Map(printable, b.Bytes())))
 	return err
 }
 
