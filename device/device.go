@@ -56,6 +56,14 @@ type Buffer interface {
 	Free() error
 }
 
+// Undefiner is a Buffer that knows which of its bytes were never set. The checkers of the emulator
+// report kernels that read such bytes.
+type Undefiner interface {
+	// Undefine declares that nobody has set n bytes from an offset on, whatever they hold. Writes
+	// set them.
+	Undefine(offset, n int64)
+}
+
 // Module is PTX that a device has compiled.
 type Module interface {
 	// Kernel returns an .entry by its name.

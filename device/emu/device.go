@@ -193,8 +193,12 @@ func (b *buffer) copy(off int64, n int, from, to []byte) error {
 	}
 	copy(to, b.a.Data[off:])
 	copy(b.a.Data[off:], from)
+	b.a.Info().Undefined.Remove(int(off), len(from))
 	return nil
 }
+
+// Undefine makes buffer a device.Undefiner.
+func (b *buffer) Undefine(off, n int64) { b.a.Info().Undefined.Add(int(off), int(n)) }
 
 // Load parses, verifies and decodes PTX. The error is a *verify.Invalid for a text that
 // NVIDIA's assembler refuses. A kernel with instructions that the emulator does not support is

@@ -25,7 +25,8 @@
 //
 //	"buffer": "file"   a device buffer with the bytes of a file
 //	"zeros": n         a device buffer of n bytes, all 0
-//	"poison": n        a device buffer of n bytes, all 0xff: NaN in every type
+//	"poison": n        a device buffer of n bytes, all 0xff: NaN in every type. Checkers report
+//	                   kernels that read it before they write it
 //	"ref": "name"      the buffer with this "name", of an earlier parameter or of "buffers";
 //	                   "offset": n adds n bytes to its address
 //	"global": "name"   the address of a variable of the module; "offset" as above

@@ -19,6 +19,7 @@ type current struct {
 	size  int   // bytes that each lane accesses
 	unit  int   // bytes of the present unit: 16, 4 or 1
 	rows  *bool // of a matrix: see factorRows
+	undef bool  // the memory may hold bytes that nobody has written
 }
 
 // strong reports whether the access may overlap other strong accesses without order.
@@ -47,6 +48,7 @@ func (c *orderWatch) access(a *observe.Access) {
 	if cls.role == roleBulk && a.Space == ptx.Shared && !a.Write {
 		cur.e.work.source = int(a.Offsets[bits.TrailingZeros32(a.Mask)])
 	}
+	cur.undef = a.Space == ptx.Shared || len(a.Alloc.Undefined) > 0
 	cells := c.cells(a)
 	if a.Units != nil {
 		cur.v, cur.lanes = w.together(a.Mask), a.Mask
@@ -267,7 +269,7 @@ func (c *orderWatch) checkWrite(at *cell) {
 	if at.flags&(isGap|isBarrier) != 0 && c.checkReserved(at) {
 		return
 	}
-	if cur.a.Space == ptx.Shared && at.w == nil && at.flags&isWritten == 0 {
+	if cur.undef && at.w == nil && at.flags&isWritten == 0 {
 		c.noteUnwritten(at)
 	}
 	if at.w != nil && at.w != cur.e && !c.plain(at) {
@@ -285,11 +287,10 @@ func (c *orderWatch) checkWrite(at *cell) {
 // accessCell checks the current access to a cell that is not split, and records it.
 func (c *orderWatch) accessCell(at *cell) {
 	cur := &c.cur
-	shared := cur.a.Space == ptx.Shared
 	if at.flags&(isGap|isBarrier) != 0 && c.checkReserved(at) {
 		return
 	}
-	if shared && at.w == nil && at.flags&isWritten == 0 && (!cur.write || cur.e.class.atomic) {
+	if cur.undef && at.w == nil && at.flags&isWritten == 0 && (!cur.write || cur.e.class.atomic) {
 		c.noteUnwritten(at)
 	}
 	if w := at.w; w != nil && w != cur.e {
@@ -389,7 +390,7 @@ func (c *orderWatch) accessRow(at *cell) bool {
 		return false
 	}
 	if w := at.w; w == nil {
-		if cur.a.Space == ptx.Shared && !cur.write {
+		if cur.undef && !cur.write {
 			return false
 		}
 	} else if cur.e.class.nc || !c.plain(at) && !c.rowBefore(read{w, at.wLanes, at.flags&isRowW != 0}, true) {

@@ -45,6 +45,7 @@ func (o *order) stop(c *orderWatch) {
 // endLaunch checks the mbarriers of clusters that were stopped. After a fault it does not: the
 // copies that the mbarriers wait for might have come later.
 func (o *order) endLaunch(_ *cluster, err error) {
+	o.checkUndefined()
 	var f *device.Fault
 	if errors.As(err, &f) {
 		return
@@ -208,7 +209,10 @@ func (c *orderWatch) mergeCell(to, from *cell) {
 		}
 		to.keep(f)
 	})
-	to.flags |= from.flags & isStrong
+	to.flags |= from.flags & (isStrong | isWritten)
+	if from.ext != nil && len(from.ext.early) > 0 {
+		to.more().early = append(to.more().early, from.ext.early...)
+	}
 	if from.w != nil && to.w == nil {
 		to.w, to.wLanes = from.w, from.wLanes
 		to.val = from.val

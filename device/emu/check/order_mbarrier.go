@@ -185,7 +185,7 @@ func (c *orderWatch) checkMbarrierBytes(w *warp, e *observe.Mbarrier, write bool
 	offsets[l] = uint64(e.Offset)
 	cls := &c.o.classes[e.ID]
 	a := &observe.Access{Rank: e.Rank, Warp: e.Warp, Mask: 1 << l, ID: e.ID, Space: sharedSpace, Block: e.Block, Offsets: &offsets, Size: mbarrierBytes, Write: write}
-	c.cur = current{a: a, e: w.event(e.ID, cls, mbarrierBytes, write), v: w.view(l), lanes: e.Mask, write: write, size: mbarrierBytes}
+	c.cur = current{a: a, e: w.event(e.ID, cls, mbarrierBytes, write), v: w.view(l), lanes: e.Mask, write: write, size: mbarrierBytes, undef: true}
 	if write {
 		c.noteWrites(w, a)
 	}

@@ -9,6 +9,7 @@ const (
 	AsyncRace      finding.Kind = "async-race"
 	NonCoherent    finding.Kind = "nc-load"
 	ProxyFence     finding.Kind = "proxy-fence"
+	UninitGlobal   finding.Kind = "uninit-global"
 	UninitShared   finding.Kind = "uninit-shared"
 	MbarrierMisuse finding.Kind = "mbarrier-misuse"
 	AsyncLeak      finding.Kind = "async-leak"
@@ -58,6 +59,12 @@ var orderKinds = []kind{
 		Short: "shared memory is read that nobody wrote",
 		Full:  "Shared memory holds whatever the last block left in it. The value that is read changes from run to run.",
 		Help:  "Write it first, with all the threads that the loop over it assumes. Look at the bounds of the fill and at tiles that reach past the end of the data.",
+	}},
+	{Rule: finding.Rule{
+		Kind:  UninitGlobal,
+		Short: "global memory is read that nobody wrote",
+		Full:  "The launch declares the contents of a buffer as undefined, as those of memory are that was just allocated, and a thread reads a part of it that no thread has written.",
+		Help:  "Write it first, or let the program that launches the kernel clear it. Look at accumulators and workspaces that the kernel expects to be zero.",
 	}},
 	{
 		Rule: finding.Rule{

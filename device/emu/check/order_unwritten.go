@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // early is a read of unwritten memory. It is a defect of its own unless a later write races
@@ -19,6 +20,9 @@ type early struct {
 
 // noteUnwritten records a read of unwritten memory.
 func (c *orderWatch) noteUnwritten(at *cell) {
+	if a := c.cur.a; a.Space != ptx.Shared && !a.Alloc.Undefined.Has(c.cur.off, min(c.cur.size, c.cur.unit)) {
+		return
+	}
 	if at.ext == nil {
 		at.ext = &ext{}
 	}
@@ -49,6 +53,29 @@ func (c *orderWatch) checkNeverWritten() {
 	}
 }
 
+// checkUndefined reports the early reads of global memory that was never written. Then it records
+// what the launch has written.
+func (o *order) checkUndefined() {
+	all := o.everything
+	if all == nil {
+		all = &o.merge.all
+	}
+	for a, cells := range all.allocs {
+		if len(a.Undefined) == 0 {
+			continue
+		}
+		cells.each(func(at *cell, off, size int) {
+			switch {
+			case at.flags&isSplit != 0:
+			case at.w != nil || at.flags&isWritten != 0:
+				a.Undefined.Remove(off, size)
+			default:
+				at.eachEarly(func(r *early) { r.e.w.cl.reportUnwritten(r) })
+			}
+		})
+	}
+}
+
 // eachEarly calls do for each early read of a cell.
 func (c *cell) eachEarly(do func(r *early)) {
 	if c.ext == nil {
@@ -65,6 +92,10 @@ func (c *orderWatch) reportUnwritten(r *early) {
 		Message: fmt.Sprintf("%s of %s, which no thread has written", r.a.Action, r.where),
 		Why:     "the contents of shared memory are undefined when a block starts",
 		Fix:     "write it first: fill the rest of a partial tile with zeros, or do not read it",
+	}
+	if r.a.Space == "global" {
+		d.Kind, d.Why = UninitGlobal, "the launch declares the contents of this buffer as undefined"
+		d.Fix = "write it first, or set it before the launch"
 	}
 	if r.rows != nil && *r.rows {
 		d.Severity = finding.Warning

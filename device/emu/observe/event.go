@@ -116,6 +116,39 @@ type Alloc struct {
 	Size int
 	Data []byte // observers only read it
 	Name string // of a module's variable, or ""
+	// Undefined has the bytes that nobody has set: see device.Undefiner. An observer that sees the
+	// writes of a launch removes what the launch has written.
+	Undefined ByteSet
+}
+
+// ByteSet is a set of bytes by offset. The zero value is empty.
+type ByteSet []uint64
+
+// Has reports whether the set has one of n bytes from an offset on.
+func (s ByteSet) Has(from, n int) bool {
+	for i := from; i < from+n && i/64 < len(s); i++ {
+		if s[i/64]>>(i%64)&1 != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Add adds n bytes from an offset on.
+func (s *ByteSet) Add(from, n int) {
+	for len(*s) < (from+n+63)/64 {
+		*s = append(*s, 0)
+	}
+	for i := from; i < from+n; i++ {
+		(*s)[i/64] |= 1 << (i % 64)
+	}
+}
+
+// Remove removes n bytes from an offset on.
+func (s ByteSet) Remove(from, n int) {
+	for i := from; i < from+n && i/64 < len(s); i++ {
+		s[i/64] &^= 1 << (i % 64)
+	}
 }
 
 // Async is asynchronous work that a thread or a warp has started.

@@ -200,7 +200,12 @@ func (w *Warp) runSplit(n *int) outcome {
 			}
 			m &= g
 		}
-		switch o.Kind {
+		kind := o.Kind
+		if kind == opWatched {
+			s.pc, w.PC = pc, pc
+			kind = o.announceStep(f, m)
+		}
+		switch kind {
 		case opRun:
 			if m != 0 {
 				w.PC = pc
@@ -227,7 +232,7 @@ func (w *Warp) runSplit(n *int) outcome {
 		w.PC = pc
 		s.pc = pc
 		w.account(n, start-turn, lanes)
-		return w.special(o, m)
+		return w.special(kind, o, m)
 	}
 	s.pc = pc
 	w.account(n, start-turn, lanes)
@@ -242,10 +247,10 @@ func (w *Warp) account(n *int, ran int, lanes uint64) {
 	w.laneSteps += uint64(ran) * lanes
 }
 
-// special executes an instruction that does more than step to the next one. m is the set
+// special executes an instruction of a kind that does more than step to the next one. m is the set
 // of lanes of the current split whose guard holds.
-func (w *Warp) special(o *Op, m uint32) outcome {
-	switch o.Kind {
+func (w *Warp) special(kind opKind, o *Op, m uint32) outcome {
+	switch kind {
 	case OpBra:
 		w.SplitOff(m, o.Target)
 		w.splits[w.cur].pc++
@@ -263,8 +268,6 @@ func (w *Warp) special(o *Op, m uint32) outcome {
 		w.ret(m)
 	case OpExit:
 		w.exit(m)
-	case opWatched:
-		return w.announced(o, m)
 	}
 	return ranOut
 }

@@ -192,33 +192,14 @@ func watchedTry(try func(f *Frame, m uint32) Status, step func(f *Frame, m, toge
 	}
 }
 
-// announced executes control flow after announcing it, or an instruction that is announced
-// even if no lane executes it.
-func (w *Warp) announced(o *Op, m uint32) outcome {
-	s := &w.splits[w.cur]
+// announceStep announces an instruction of kind opWatched and returns the kind of the instruction
+// itself, which the warp then executes as if nobody watched: the order in which lanes run must not
+// depend on observers.
+func (o *Op) announceStep(f *Frame, m uint32) opKind {
 	if m != 0 || o.announceSkipped {
-		o.announce(s.f, m, m)
+		o.announce(f, m, m)
 	}
-	if o.plainKind == opRun {
-		if m != 0 {
-			o.Run(s.f, m)
-		}
-		s.pc++
-		return ranOut
-	}
-	plain := *o
-	plain.Kind = o.plainKind
-	if plain.Kind == OpBra {
-		switch m {
-		case 0:
-			s.pc++
-			return ranOut
-		case s.mask:
-			s.pc = o.Target
-			return ranOut
-		}
-	}
-	return w.special(&plain, m)
+	return o.plainKind
 }
 
 // watch creates the observer of a cluster.
