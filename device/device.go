@@ -60,8 +60,8 @@ type Buffer interface {
 // report kernels that read such bytes.
 type Undefiner interface {
 	// Undefine declares that nobody has set n bytes from an offset on, whatever they hold. Writes
-	// set them.
-	Undefine(offset, n int64)
+	// set them. certain says that reading them is an error; otherwise it may be meant.
+	Undefine(offset, n int64, certain bool)
 }
 
 // Module is PTX that a device has compiled.

@@ -198,7 +198,11 @@ func (b *buffer) copy(off int64, n int, from, to []byte) error {
 }
 
 // Undefine makes buffer a device.Undefiner.
-func (b *buffer) Undefine(off, n int64) { b.a.Info().Undefined.Add(int(off), int(n)) }
+func (b *buffer) Undefine(off, n int64, certain bool) {
+	i := b.a.Info()
+	i.Undefined.Add(int(off), int(n))
+	i.Certain = certain
+}
 
 // Load parses, verifies and decodes PTX. The error is a *verify.Invalid for a text that
 // NVIDIA's assembler refuses. A kernel with instructions that the emulator does not support is

@@ -25,8 +25,9 @@
 //
 //	"buffer": "file"   a device buffer with the bytes of a file
 //	"zeros": n         a device buffer of n bytes, all 0
-//	"poison": n        a device buffer of n bytes, all 0xff: NaN in every type. Checkers report
-//	                   kernels that read it before they write it
+//	"poison": n        a device buffer of n bytes, all 0xff: NaN in every type. Checkers warn
+//	                   of kernels that read what they have not written. With "undefined": true
+//	                   this is an error, as it is for "zeros" with "undefined": true
 //	"ref": "name"      the buffer with this "name", of an earlier parameter or of "buffers";
 //	                   "offset": n adds n bytes to its address
 //	"global": "name"   the address of a variable of the module; "offset" as above

@@ -127,8 +127,8 @@ func (r *Runner) place(mod device.Module, b *buffer) (u use, err error) {
 		u.on = r.named[b.ref]
 	case b.filled:
 		u.on, err = r.filled(b.size, b.fill)
-		if d, ok := u.on.(device.Undefiner); ok && err == nil && b.fill != 0 {
-			d.Undefine(0, b.size)
+		if d, ok := u.on.(device.Undefiner); ok && err == nil && (b.undefined || b.fill != 0) {
+			d.Undefine(0, b.size, b.undefined)
 		}
 	default:
 		u.on, err = r.loaded(b.file)

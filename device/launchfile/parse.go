@@ -50,8 +50,10 @@ type buffer struct {
 	offset int64 // in the buffer with the name ref
 	filled bool
 	fill   byte
-	size   int64
-	bytes  []byte
+	// undefined says that no kernel may rely on the content.
+	undefined bool
+	size      int64
+	bytes     []byte
 
 	variable string // the variable of the module whose memory this is, "" for new memory
 	pointers []pointer

@@ -9,7 +9,7 @@ import (
 
 // parseBuffer reads a parameter that is a buffer. m is the field that selects this kind.
 func parseBuffer(n *jsonpos.Node, m *jsonpos.Field, what string, names map[string]bool) (*buffer, error) {
-	if err := n.Only("a buffer", append([]string{m.Name, "name", "offset"}, about...)...); err != nil {
+	if err := n.Only("a buffer", append([]string{m.Name, "name", "offset", "undefined"}, about...)...); err != nil {
 		return nil, err
 	}
 	b := &buffer{node: n, what: what, elem: elemNamed("u8")}
@@ -151,6 +151,11 @@ func (b *buffer) content(m *jsonpos.Field, names map[string]bool) (err error) {
 		b.size, err = m.Value.Int(0, math.MaxInt64)
 		if m.Name == "poison" {
 			b.fill = 0xff
+		}
+	}
+	if f := b.node.Field("undefined"); f != nil && err == nil {
+		if b.undefined, err = f.Bool(); err == nil && !b.filled {
+			err = f.Errorf(`"undefined" goes with "zeros" or "poison": other contents are set`)
 		}
 	}
 	if f := b.node.Field("offset"); f != nil && b.ref == "" && err == nil {

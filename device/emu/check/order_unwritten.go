@@ -16,6 +16,8 @@ type early struct {
 	where  string // the address of the unwritten bytes
 	serial int
 	rows   *bool // the flag of missingRow
+	// certain says of global memory that the launch declares it as undefined.
+	certain bool
 }
 
 // noteUnwritten records a read of unwritten memory.
@@ -33,7 +35,8 @@ func (c *orderWatch) noteUnwritten(at *cell) {
 		}
 	}
 	c.serial++
-	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow()})
+	certain := c.cur.a.Alloc != nil && c.cur.a.Alloc.Certain
+	at.ext.early = append(at.ext.early, early{c.cur.e, c.cur.lanes, c.here(), c.part().Address, c.serial, c.missingRow(), certain})
 }
 
 // reportOrderedReads reports the early reads of a cell that are ordered before the current access, a write.
@@ -65,12 +68,17 @@ func (o *order) checkUndefined() {
 			continue
 		}
 		cells.each(func(at *cell, off, size int) {
-			switch {
-			case at.flags&isSplit != 0:
-			case at.w != nil || at.flags&isWritten != 0:
+			if at.flags&isSplit != 0 {
+				return
+			}
+			written := at.w != nil || at.flags&isWritten != 0
+			at.eachEarly(func(r *early) {
+				if !written || r.e.class.atomic { // an atomic is itself the write
+					r.e.w.cl.reportUnwritten(r)
+				}
+			})
+			if written {
 				a.Undefined.Remove(off, size)
-			default:
-				at.eachEarly(func(r *early) { r.e.w.cl.reportUnwritten(r) })
 			}
 		})
 	}
@@ -96,6 +104,10 @@ func (c *orderWatch) reportUnwritten(r *early) {
 	if r.a.Space == "global" {
 		d.Kind, d.Why = UninitGlobal, "the launch declares the contents of this buffer as undefined"
 		d.Fix = "write it first, or set it before the launch"
+		if !r.certain {
+			d.Severity = finding.Warning
+			d.Why = "the launch poisons this buffer: what it holds is a mark of memory that nobody has set, not data"
+		}
 	}
 	if r.rows != nil && *r.rows {
 		d.Severity = finding.Warning

@@ -119,6 +119,7 @@ type Alloc struct {
 	// Undefined has the bytes that nobody has set: see device.Undefiner. An observer that sees the
 	// writes of a launch removes what the launch has written.
 	Undefined ByteSet
+	Certain   bool // reading undefined bytes is an error; otherwise it may be meant
 }
 
 // ByteSet is a set of bytes by offset. The zero value is empty.
