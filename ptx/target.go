@@ -36,6 +36,9 @@ var (
 	SM90a = Target{SM: 90, Feature: 'a'}
 )
 
+// Blackwell lists the targets of Blackwell, which attest knows in part.
+var Blackwell = []Target{{100, 'a'}, {103, 'a'}, {120, 'a'}, {121, 'a'}}
+
 func (t Target) String() string {
 	if t.Feature == 0 {
 		return "sm_" + strconv.Itoa(t.SM)

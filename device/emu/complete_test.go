@@ -1,6 +1,7 @@
 package emu_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,24 +17,28 @@ var notExecuted = []struct{ syntax, why string }{
 	{".im2col", "tensor maps of the im2col kind cannot be described to a device yet (D4)"},
 }
 
-// TestComplete loads every variant of every form of the table. A form must be either
-// executed or in notExecuted.
+// TestComplete loads every variant of every form of the table, on a target that has it. A form must
+// be either executed or in notExecuted.
 func TestComplete(t *testing.T) {
-	dev, err := emu.New(ptx.SM90a, emu.Options{})
-	if err != nil {
-		t.Fatal(err)
+	devices := map[ptx.Target]*emu.Device{}
+	for _, target := range completeTargets {
+		dev, err := emu.New(target, emu.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices[target] = dev
 	}
 	refused := map[string]bool{}
 	for _, fam := range isa.Families {
 		for _, f := range fam.Forms {
 			reason := why(f.Syntax)
-			for _, ms := range batches(f) {
-				m := isatest.Kernel("k", ms)
-				m.Version, m.Target = ptx.Version{Major: 9, Minor: 0}, ptx.SM90a
+			for _, b := range batches(t, f) {
+				m := isatest.Kernel("k", b.variants)
+				m.Version, m.Target = newestVersion, b.target
 				if retired(f.Syntax) {
 					m.Version, m.Target = ptx.Version{Major: 6, Minor: 0}, ptx.Target{SM: 60}
 				}
-				_, err := dev.Load("k.ptx", m.String())
+				_, err := devices[b.target].Load("k.ptx", m.String())
 				switch {
 				case err != nil && reason == "":
 					t.Errorf("%s: %s", f.Syntax, firstLine(err))
@@ -52,6 +57,12 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// completeTargets lists the targets on which TestComplete loads variants. The first that has a
+// variant loads it.
+var completeTargets = []ptx.Target{ptx.SM90a, ptx.Blackwell[0], ptx.Blackwell[2]}
+
+var newestVersion = ptx.Version{Major: 9, Minor: 0}
+
 // retired reports whether the form is a warp instruction that exists only for old targets.
 func retired(syntax string) bool {
 	return (strings.HasPrefix(syntax, "shfl.") || strings.HasPrefix(syntax, "vote.")) && !strings.Contains(syntax, ".sync")
@@ -67,9 +78,15 @@ func why(syntax string) string {
 	return ""
 }
 
+// batch holds variants of a form for one target.
+type batch struct {
+	target   ptx.Target
+	variants []isa.Match
+}
+
 // batches returns the variants of a form in batches of some hundred. Of forms with thousands
 // of variants, which differ only in hints without effect, it returns every seventh variant.
-func batches(f *isa.Form) (bs [][]isa.Match) {
+func batches(t *testing.T, f *isa.Form) (bs []batch) {
 	var all []isa.Match
 	for m := range f.Variants() {
 		all = append(all, m)
@@ -80,10 +97,21 @@ func batches(f *isa.Form) (bs [][]isa.Match) {
 		}
 		all = all[:len(all)/7]
 	}
-	for len(all) > 300 {
-		bs, all = append(bs, all[:300]), all[300:]
+	byTarget := map[ptx.Target][]isa.Match{}
+	for _, m := range all {
+		at := slices.IndexFunc(completeTargets, func(t ptx.Target) bool { return m.RunsOn(newestVersion, t) })
+		if at < 0 {
+			t.Errorf("no target of the emulator has %s", m.Opcode().Text)
+			continue
+		}
+		byTarget[completeTargets[at]] = append(byTarget[completeTargets[at]], m)
 	}
-	return append(bs, all)
+	for target, ms := range byTarget {
+		for part := range slices.Chunk(ms, 300) {
+			bs = append(bs, batch{target, part})
+		}
+	}
+	return bs
 }
 
 func firstLine(err error) string {

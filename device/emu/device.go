@@ -98,7 +98,7 @@ func Starved(warp int) uint64 { return machine.Starved + machine.Numbered(warp) 
 // New returns an emulated GPU of a target. [Targets] lists the targets.
 func New(target ptx.Target, opts Options) (*Device, error) {
 	if _, ok := chips[target]; !ok {
-		return nil, fmt.Errorf("no emulator for %s: use sm_80, sm_86, sm_89, sm_90 or sm_90a", target)
+		return nil, fmt.Errorf("no emulator for %s: use sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100a, sm_103a, sm_120a or sm_121a", target)
 	}
 	if opts.Memory == 0 {
 		opts.Memory = 16 << 30
@@ -125,6 +125,11 @@ var chips = map[ptx.Target]chip{
 	ptx.SM89:  {58, 102400, 101376},
 	ptx.SM90:  {132, 233472, 232448},
 	ptx.SM90a: {132, 233472, 232448},
+
+	ptx.Blackwell[0]: {148, 233472, 232448},
+	ptx.Blackwell[1]: {148, 233472, 232448},
+	ptx.Blackwell[2]: {170, 102400, 101376},
+	ptx.Blackwell[3]: {48, 102400, 101376},
 }
 
 // driver opens emulators for package device.

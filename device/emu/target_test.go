@@ -12,6 +12,7 @@ func TestTargetFor(t *testing.T) {
 	for text, want := range map[string]string{
 		"sm_50": "sm_80", "sm_70": "sm_80", "sm_75": "sm_80", "sm_80": "sm_80", "sm_86": "sm_86", "sm_87": "sm_89",
 		"sm_89": "sm_89", "sm_90": "sm_90", "sm_90a": "sm_90a",
+		"sm_100": "sm_100a", "sm_100a": "sm_100a", "sm_100f": "sm_100a", "sm_103a": "sm_103a", "sm_120": "sm_120a", "sm_121": "sm_121a",
 	} {
 		asked, err := ptx.ParseTarget(text)
 		if err != nil {
@@ -21,7 +22,7 @@ func TestTargetFor(t *testing.T) {
 			t.Errorf("code for %s runs on %s, %v; want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"sm_100", "sm_100a", "sm_120"} {
+	for _, text := range []string{"sm_101a", "sm_130", "sm_80a"} {
 		asked, err := ptx.ParseTarget(text)
 		if err != nil {
 			t.Fatal(err)

@@ -135,6 +135,9 @@ var classRules = []classRule{
 	{"atom", "", UnitLoadStore, RoleAtomic},
 	{"red", "async", UnitLoadStore, RoleAsyncReduction},
 	{"red", "", UnitLoadStore, RoleReduction},
+	{"multimem", "ld_reduce", UnitLoadStore, RoleLoad},
+	{"multimem", "st", UnitLoadStore, RoleStore},
+	{"multimem", "red", UnitLoadStore, RoleReduction},
 	{"membar fence", "", UnitLoadStore, RoleFence},
 	{"tensormap", "", UnitLoadStore, RoleStore},
 

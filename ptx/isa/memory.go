@@ -18,11 +18,11 @@ var memory = &Family{
 		inst("d = *a", loads()...),
 		inst("d = *a, read through the non-coherent cache",
 			form("ld.global{.cop}.nc{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
-				memAccess, set("cop", "ca cg cs"), sm(32), isa(31)),
+				memAccess, wide32, set("cop", "ca cg cs"), sm(32), isa(31)),
 			form("ld.global.nc.level::eviction_priority{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
-				memAccess, sm(70), isa(74))),
+				memAccess, wide32, sm(70), isa(74))),
 		inst("d = *a, the same address for all threads of a warp",
-			form("ldu{.ss}{.vec}.type =d:type[vec], [a]", memAccess, set("ss", "global"), sm(20), isa(20))),
+			form("ldu{.ss}{.vec}.type =d:type[vec], [a]", memAccess, vec16, set("ss", "global"), sm(20), isa(20))),
 		inst("*a = b", stores()...),
 		inst("p = the generic address of a, an address of the space",
 			form("cvta.space.size =p:size, a:size", addressSpaces, sm(20), isa(20))),
@@ -55,14 +55,29 @@ const (
 	prefetches = "L2::64B L2::128B L2::256B"
 )
 
-// memAccess adds vectors of at most 16 bytes, and cache hints.
+// memAccess adds vectors and cache hints.
 var memAccess = options(
 	memTypes,
 	set("level::eviction_priority", evictions),
 	set("level::prefetch_size", prefetches),
 	need(evictions, 70, 74),
 	when("vec=v2", "type=b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"),
-	when("vec=v4", "type=b8 b16 b32 u8 u16 u32 s8 s16 s32 f32"),
+)
+
+// vec16 limits vectors to 16 bytes.
+var vec16 = when("vec=v4", "type=b8 b16 b32 u8 u16 u32 s8 s16 s32 f32")
+
+// vec32 adds vectors of 32 bytes, which only global memory has. wide32 is vec32 for forms that
+// name global memory.
+var (
+	wide32 = options(
+		set("vec", "v2 v4 v8"),
+		when("vec=v4", "type=b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"),
+		when("vec=v8", "type=b32 u32 s32 f32"),
+		need("v8", 100, 88),
+		needWhen("vec=v4, type=b64 u64 s64 f64", 100, 88),
+	)
+	vec32 = options(wide32, when("vec=v8", "ss=global"), when("vec=v4, type=b64 u64 s64 f64", "ss=global"))
 )
 
 // addressSpaces holds the state spaces that have a window in the generic address space.
@@ -83,15 +98,15 @@ var (
 func loads() []*Form {
 	return []*Form{
 		form("ld{.weak}{.ss}{.cop}{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
-			memAccess, policyGlobal, prefetchGlobal,
+			memAccess, vec32, policyGlobal, prefetchGlobal,
 			set("ss", "const global local param param::entry param::func shared shared::cta shared::cluster"),
 			set("cop", "ca cg cs lu cv")),
 		form("ld{.weak}{.ss}.level::eviction_priority{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
-			memAccess, set("ss", "global"), sm(70), isa(74)),
+			memAccess, vec32, set("ss", "global"), sm(70), isa(74)),
 		form("ld.volatile{.ss}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]",
-			memAccess, prefetchGlobal, set("ss", "global shared shared::cta shared::cluster")),
+			memAccess, vec32, prefetchGlobal, set("ss", "global shared shared::cta shared::cluster")),
 		form("ld.sem.scope{.ss}{.level::eviction_priority}{.L2::cache_hint}{.level::prefetch_size}{.vec}.type =d:type[vec], [a]"+cachePolicy,
-			memAccess, policyGlobal, prefetchGlobal, evictionGlobal, set("sem", "relaxed acquire"), set("ss", "global shared shared::cta shared::cluster"), wideSys, sm(70), isa(60)),
+			memAccess, vec32, policyGlobal, prefetchGlobal, evictionGlobal, set("sem", "relaxed acquire"), set("ss", "global shared shared::cta shared::cluster"), wideSys, sm(70), isa(60)),
 		form("ld.mmio.relaxed.sys{.global}.type =d, [a:global]", memTypes, need("b128", 70, 84), sm(70), isa(82)),
 	}
 }
@@ -99,15 +114,15 @@ func loads() []*Form {
 func stores() []*Form {
 	return []*Form{
 		form("st{.weak}{.ss}{.cop}{.L2::cache_hint}{.vec}.type [a], b:type[vec]"+cachePolicy,
-			memAccess, policyGlobal,
+			memAccess, vec32, policyGlobal,
 			set("ss", "global local param param::func shared shared::cta shared::cluster"),
 			set("cop", "wb cg cs wt")),
 		form("st{.weak}{.ss}.level::eviction_priority{.L2::cache_hint}{.vec}.type [a], b:type[vec]"+cachePolicy,
-			memAccess, set("ss", "global"), sm(70), isa(74)),
+			memAccess, vec32, set("ss", "global"), sm(70), isa(74)),
 		form("st.volatile{.ss}{.vec}.type [a], b:type[vec]",
-			memAccess, set("ss", "global shared shared::cta shared::cluster")),
+			memAccess, vec32, set("ss", "global shared shared::cta shared::cluster")),
 		form("st.sem.scope{.ss}{.level::eviction_priority}{.L2::cache_hint}{.vec}.type [a], b:type[vec]"+cachePolicy,
-			memAccess, policyGlobal, evictionGlobal, set("sem", "relaxed release"), set("ss", "global shared shared::cta shared::cluster"), wideSys, sm(70), isa(60)),
+			memAccess, vec32, policyGlobal, evictionGlobal, set("sem", "relaxed release"), set("ss", "global shared shared::cta shared::cluster"), wideSys, sm(70), isa(60)),
 		form("st.mmio.relaxed.sys{.global}.type [a:global], b", memTypes, need("b128", 70, 84), sm(70), isa(82)),
 	}
 }

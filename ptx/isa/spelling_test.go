@@ -86,7 +86,7 @@ func TestRefusals(t *testing.T) {
 	for op := range strings.FieldsSeq(`
 		mov.f16 mov.b8 mov.f16x2
 		ld.volatile.local.b32 ld.volatile.param.b32 ld.relaxed.global.b32 ld.relaxed.gpu.const.b32
-		ld.global.f16 ld.shared.nc.b32 ld.nc.b32 ld.global.nc.lu.b32 ld.global.v4.b64 ld.global.v2.b128
+		ld.global.f16 ld.shared.nc.b32 ld.nc.b32 ld.global.nc.lu.b32 ld.shared.v4.b64 ld.global.v2.b128
 		ld.shared.L1::evict_last.b32 ld.global.L1::evict_last.ca.b32 ld.shared.L2::cache_hint.b32
 		st.const.b32 st.volatile.param.b32 st.param::entry.b32 ldu.const.b32
 		cvta.to.global.b64 prefetch.shared.L1 prefetch.global.tensormap

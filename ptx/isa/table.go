@@ -9,7 +9,7 @@ import (
 // Families is the table, in the order in which its documentation presents it.
 var Families = []*Family{
 	integer, video, logic, compare, float, half, approx, convert,
-	memory, caches, atomic,
+	memory, caches, atomic, multimem,
 	control, synchronization, fence, warp,
 	cpasync, mbarrier, bulk, bulkTensor, cluster,
 	matrix, wmma, wgmma,

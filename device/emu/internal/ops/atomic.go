@@ -31,7 +31,7 @@ var combines = map[string]combine{
 	"xor b32": bitXor, "xor b64": bitXor,
 	"exch b32": swap, "exch b64": swap,
 	"cas b16": compareSwap, "cas b32": compareSwap, "cas b64": compareSwap,
-	"add u32": wrapAdd, "add s32": wrapAdd, "add u64": wrapAdd,
+	"add u32": wrapAdd, "add s32": wrapAdd, "add u64": wrapAdd, "add s64": wrapAdd,
 	"inc u32": func(old, b, _ uint64) uint64 {
 		if old >= b {
 			return 0
