@@ -14,7 +14,7 @@ func TestWilson(t *testing.T) {
 		{10, 10, 0.7225, 1}, {0, 10, 0, 0.2775}, {50, 100, 0.4038, 0.5962}, {99, 100, 0.9455, 0.9982}, {0, 0, 0, 1},
 	} {
 		i := Wilson(c.k, c.n, 0.95)
-		if math.Abs(i.Low-c.low) > 1e-4 || math.Abs(i.High-c.high) > 1e-4 {
+		if !(math.Abs(i.Low-c.low) <= 1e-4 && math.Abs(i.High-c.high) <= 1e-4) { // true of NaN, too
 			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", c.k, c.n, i.Low, i.High, c.low, c.high)
 		}
 	}
