@@ -114,6 +114,11 @@ func TestEdges(t *testing.T) {
 	if Quantile(sorted, 1) != 4 || Quantile(sorted, 2) != 4 || Quantile(sorted, 0) != 1 || Quantile(sorted, 0.75) != 3 {
 		t.Error("quantiles at the ends")
 	}
+	for n, want := range map[int]Interval{4: {Low: 1, High: 2}, 5: {Low: 1, High: 3}, 2: {Low: 0, High: 1}} {
+		if got := MedianInterval([]float64{0, 1, 2, 3, 4}[:n], 0); got.Low != want.Low || got.High != want.High {
+			t.Errorf("the narrowest pair of %d values is %g to %g, want %g to %g", n, got.Low, got.High, want.Low, want.High)
+		}
+	}
 	good := []Replicate{{Old: []float64{1, 2}, New: []float64{1, 2}}}
 	for _, c := range []struct {
 		opt Options
