@@ -18,8 +18,17 @@
 // a kernel that can be run again.
 //
 // Files are never changed. A file that is edited, removed, renamed or replaced breaks the
-// chain, and [Store.Verify] names it. A store cannot prove that it was not rewritten from
-// the first entry on. To rule that out, publish the head: a rewritten store has another.
+// chain, and [Store.Verify] names it.
+//
+// # Trust
+//
+// Whoever keeps a store can rewrite it from the first entry on, or cut its tail, so that all
+// hashes fit. [Store.VerifyWith] finds that out for a reader who knows one head or one public
+// key. A head is the hash of an entry and covers all entries before it; [Store.Heads] lists
+// them for a file in git. A writer with a key ([NewKey], [Store.Sign]) signs its entries. A
+// signature covers the hash of the entry before, so it vouches for the log up to its entry. Only a
+// head shows that entries after it were cut. VerifyWith also computes the verdicts again from
+// their records. Keys never lie in a store.
 //
 // # Writers
 //

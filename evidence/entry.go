@@ -41,6 +41,10 @@ type Entry struct {
 	Judges   string    `json:"judges,omitempty"` // hash of the record that a verdict or a note is about
 	// Outcome is set for verdicts only.
 	Outcome record.Outcome `json:"outcome,omitempty"`
+	// Signer is the public key (ed25519, in hexadecimal) of the writer, and Signature the signature
+	// of this entry without the field. Both are empty if the writer had no key.
+	Signer    string `json:"signer,omitempty"`
+	Signature string `json:"signature,omitempty"`
 }
 
 // head names the newest entry that its writer knew.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,6 +37,7 @@ func MakeDir(dir string) error {
 // Store is a folder of evidence.
 type Store struct {
 	dir string
+	key ed25519.PrivateKey // nil if entries are not signed
 
 	once       sync.Once
 	identities map[string]string // of the PTX texts that old records name
@@ -205,6 +207,9 @@ func (s *Store) draftEntry(d *drafts, e Entry) error {
 		return err
 	}
 	e.Seq, e.Previous = last.Seq+1, last.Entry
+	if err := s.sign(&e); err != nil {
+		return err
+	}
 	line, err := encode(e)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type Check struct {
 	Counts
 	Texts    int       `json:"texts"`    // PTX of kernels
 	Head     string    `json:"head"`     // the hash of the newest entry
+	Signed   int       `json:"signed"`   // entries that a trusted key has signed
 	Problems []Problem `json:"problems"` // damaged files
 	Notes    []Problem `json:"notes"`    // harmless oddities
 }
@@ -177,7 +178,8 @@ func (v *verification) object(e *Entry) {
 			v.checkText(score.Kernel.SHA256)
 		}
 	}
-	want.Seq, want.Previous, want.Object = e.Seq, e.Previous, e.Object
+	want.Seq, want.Previous, want.Object, want.Signer, want.Signature = e.Seq, e.Previous, e.Object, e.Signer, e.Signature
+	v.signature(e)
 	if !want.Time.Equal(e.Time) {
 		v.problem(logFile(e.Seq), "has another time than the object that it names")
 		return

@@ -20,7 +20,7 @@
 //	                           run any kernel, compare its output and find its defects
 //	attest fuzz                compare two devices on random kernels
 //	attest mutate              measure how many planted mistakes the gates find in a kernel
-//	attest evidence list|show|verify|diff|export|import|note
+//	attest evidence list|show|verify|diff|export|import|note|heads|keygen
 //	                           work with records and verdicts
 //	attest report              show the evidence as tables, Markdown or one HTML page
 //	attest list                list kernels, shapes, distributions and devices
@@ -326,6 +326,7 @@
 //	                      the numbers of intact objects; remarks are notes, and texts are the
 //	                      PTX of kernels
 //	"head"                the hash of the newest entry
+//	"signed"              entries that a key of --signer has signed
 //	"problems", "notes"   lists of "path", "what"
 //
 // diff writes one object:

@@ -37,7 +37,7 @@ HASH is the hash of a record or a verdict, or its first letters.`,
   cat .attest/log/*.json | jq .           the log, without attest
   sha256sum .attest/objects/*/*           the names are the sums`)
 	archiveFlag(c, x)
-	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x), evidenceNote(x))
+	c.AddCommand(evidenceList(x), evidenceShow(x), evidenceVerify(x), evidenceDiff(x), evidenceExport(x), evidenceImport(x), evidenceNote(x), evidenceHeads(x), evidenceKeygen(x))
 	return c
 }
 
@@ -176,28 +176,6 @@ With --split: {"record", "files"}.`,
 	c.Flags().StringVar(&to.Kernel, "kernel", "", "write the kernel of the record to this `folder`")
 	c.Flags().StringVar(&to.Split, "split", "", "write the record as three JSON files to this `folder`")
 	return c
-}
-
-func evidenceVerify(x *archive.Archive) *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify",
-		Short: "Check every hash and every link of the chain",
-		Long: `Check every hash and every link of the chain. Each damaged file is listed with what is wrong
-with it, and the exit code is 1. Files of a run that was killed are harmless; they are
-listed as notes.
-
-The head is the hash of the newest entry. If you note it, you can check later that no entry
-before it was changed: the chain still has an entry with that hash.
-
-JSON: one object with these fields:
-
-  "entries", "records", "verdicts", "remarks", "scores", "texts"  how many there are
-  "head"                                                          the newest entry's hash
-  "problems", "notes"                                             lists of {"path", "what"}`,
-		Example: "  attest evidence verify\n  attest evidence verify --evidence ~/h200 --json | jq -r .head",
-		Args:    noArgs,
-		RunE:    func(*cobra.Command, []string) error { return x.Verify() },
-	}
 }
 
 func evidenceDiff(x *archive.Archive) *cobra.Command {

@@ -27,7 +27,7 @@ func (a *Archive) open() (*evidence.Store, error) {
 	if _, err := os.Stat(a.Dir); errors.Is(err, fs.ErrNotExist) && a.Named != nil && a.Named() {
 		return nil, fmt.Errorf("--evidence: there is no folder %s", a.Dir)
 	}
-	return evidence.Open(a.Dir)
+	return evidence.OpenSigned(a.Dir)
 }
 
 // damaged prints the problems of a store and returns the error of the command.
@@ -59,13 +59,17 @@ func reading[T any](a *Archive, f func() T) T {
 	return f()
 }
 
-// Verify checks every hash and every link of the chain.
-func (a *Archive) Verify() error {
+// Verify checks every hash and every link of the chain, and judges every record again.
+func (a *Archive) Verify(k Known) error {
 	s, err := a.open()
 	if err != nil {
 		return err
 	}
-	c := reading(a, s.Verify)
+	trust, err := k.trust()
+	if err != nil {
+		return err
+	}
+	c := reading(a, func() *evidence.Check { return s.VerifyWith(trust) })
 	if a.Env.JSON {
 		a.Env.Encode(c)
 		if !c.OK() {
@@ -85,6 +89,9 @@ func (a *Archive) Verify() error {
 		return nil
 	}
 	fmt.Fprintf(a.Env, "ok: %s, the chain is whole\nhead %s\n", c.Counts.Text(), c.Head)
+	if len(trust.Signers) > 0 {
+		fmt.Fprintf(a.Env, "%s by the trusted keys\n", english.Are(c.Signed, "entry")+" signed")
+	}
 	return nil
 }
 

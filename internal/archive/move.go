@@ -97,7 +97,7 @@ func (a *Archive) importFrom(name, dir string) error {
 	if err != nil {
 		return err
 	}
-	to, err := evidence.Open(a.Dir)
+	to, err := evidence.OpenSigned(a.Dir)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (k *Keeper) openStore() (err error) {
 	if k.Dir == "" {
 		return nil
 	}
-	if k.store, err = evidence.Open(k.Dir); err != nil {
+	if k.store, err = evidence.OpenSigned(k.Dir); err != nil {
 		return fmt.Errorf("--evidence: %w", err)
 	}
 	if err = evidence.MakeDir(k.Dir); err == nil {
