@@ -24,6 +24,7 @@ const (
 	ModuleState     Kind = "module-state"
 	InputWrite      Kind = "input-write"
 	LaunchDependent Kind = "launch-dependent"
+	NaNSpread       Kind = "nan-spread"
 )
 
 // Rules explain the kinds that a launch can show without a checker. Deadlock is
@@ -51,6 +52,9 @@ var Rules = []Rule{
 		"The kernel writes memory that its call declares as an input. Other kernels that read it see the change.",
 		"Write only outputs and workspaces. If the change is part of the computation, declare the operand as \"inout\"."},
 	{LaunchDependent, "a special register is read that differs between launches",
-		"The registers %smid, %nsmid, %gridid, %clock, %globaltimer and %pm differ between launches with the same arguments, so the result may differ too.",
+		"The registers %smid, %nsmid, %gridid, %clock, %globaltimer, %pm, %current_graph_exec and %envreg differ between launches with the same arguments, so the result may differ too.",
 		"Do not let the result depend on it, and name the register in \"declares\" of the call if it is needed."},
+	{NaNSpread, "NaN in the inputs of one head reaches the output of another",
+		"The kernel reads rows beyond the end of a head and gives them the weight 0, but 0·NaN is NaN. One bad head then spoils others, and so does memory that was never written.",
+		"Load zeros for rows beyond the end, or select zero after the product instead of multiplying by zero."},
 }

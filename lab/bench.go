@@ -15,7 +15,7 @@ import (
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
-// guard is the size in bytes of the bands on both sides of a buffer. A kernel must not write
+// guard is the least size in bytes of the bands on both sides of a buffer. A kernel must not write
 // them, nor use what it reads there.
 const guard = 256
 
@@ -27,7 +27,8 @@ const poison = 0xff
 type loaded struct {
 	*device.Program
 	subject *Subject
-	guard   int64      // bytes around buffers
+	guard   int64      // the least number of bytes around buffers
+	sets    int        // how often memory was allocated
 	random  *rand.Rand // of what is in guard bands, outputs and workspaces
 }
 
@@ -39,7 +40,7 @@ func load(dev device.Device, s *Subject, sms int, seed uint64) (*loaded, error) 
 		return nil, err
 	}
 	p.SMs = sms
-	return &loaded{p, s, guard, rand.New(rand.NewPCG(seed, 2))}, nil
+	return &loaded{Program: p, subject: s, guard: guard, random: rand.New(rand.NewPCG(seed, 2))}, nil
 }
 
 func (l *loaded) close() error { return l.Close() }
@@ -83,13 +84,17 @@ func (l *loaded) set(in *inputs) (*bench, error) {
 	}
 	b := &bench{loaded: l}
 	var memory []device.Slice
-	for _, m := range plan.Memory {
-		buf, err := l.Device().Alloc(m.Bytes + 2*l.guard)
+	l.sets++
+	for i, m := range plan.Memory {
+		// Buffers begin at all kinds of multiples of guard, so a kernel cannot recognise the lab
+		// by its alignment.
+		guard := l.guard * int64(1+(l.sets+i)%4)
+		buf, err := l.Device().Alloc(m.Bytes + 2*guard)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s of %d bytes: %w", m.Name, m.Bytes, err), b.free())
 		}
-		own := &operand{Memory: m, buffer: buf, guard: l.guard}
-		b.operands, memory = append(b.operands, own), append(memory, device.Slice{Buffer: buf, Offset: l.guard})
+		own := &operand{Memory: m, buffer: buf, guard: guard}
+		b.operands, memory = append(b.operands, own), append(memory, device.Slice{Buffer: buf, Offset: guard})
 	}
 	if err := b.reband(); err != nil {
 		return nil, errors.Join(err, b.free())
@@ -127,7 +132,7 @@ func (b *bench) write(in *inputs) error {
 		if int64(len(data)) != o.Bytes {
 			return fmt.Errorf("%s has %d bytes, but the kernel expects %d", o.Name, len(data), o.Bytes)
 		}
-		if err := o.buffer.Write(b.guard, data); err != nil {
+		if err := o.buffer.Write(o.guard, data); err != nil {
 			return err
 		}
 	}
@@ -147,7 +152,7 @@ func (b *bench) fill(value byte) error {
 		if o.Init != kernel.AsIs {
 			value = 0
 		}
-		if err := o.buffer.Write(b.guard, filled(o.Bytes, value)); err != nil {
+		if err := o.buffer.Write(o.guard, filled(o.Bytes, value)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +166,7 @@ func (b *bench) read(name string) ([]byte, error) {
 		return nil, nil
 	}
 	data := make([]byte, o.Bytes)
-	return data, o.buffer.Read(b.guard, data)
+	return data, o.buffer.Read(o.guard, data)
 }
 
 // outputs are the outputs of a kernel.
@@ -239,7 +244,7 @@ func (b *bench) fillNoise(seed uint64, complement bool) error {
 				data[i] = ^data[i]
 			}
 		}
-		if err := o.buffer.Write(b.guard, data); err != nil {
+		if err := o.buffer.Write(o.guard, data); err != nil {
 			return err
 		}
 	}
@@ -249,8 +254,8 @@ func (b *bench) fillNoise(seed uint64, complement bool) error {
 // overrun returns the names of the buffers whose guard bands were written.
 func (b *bench) overrun() ([]string, error) {
 	var names []string
-	have := make([]byte, b.guard)
 	for _, o := range b.operands {
+		have := make([]byte, o.guard)
 		for i, at := range o.bandsAt() {
 			if err := o.buffer.Read(at, have); err != nil {
 				return nil, err

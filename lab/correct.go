@@ -89,6 +89,9 @@ func (t *table) lay(in *inputs) (err error) {
 	if err := t.clear(false); err != nil {
 		return err
 	}
+	if t.SMs > 0 { // a persistent kernel must not depend on the size of its grid
+		t.SMs = numbersOfSMs[t.sets%len(numbersOfSMs)]
+	}
 	t.shape, t.vary, t.before = in.shape, in.vary, nil
 	t.bench, err = t.set(in)
 	return err

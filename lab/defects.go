@@ -22,6 +22,9 @@ import (
 // that each block has several work items even for small problems.
 const fewSMs = 3
 
+// numbersOfSMs are the numbers of SMs that cases on the emulator have in turn.
+var numbersOfSMs = []int{fewSMs, 8, 132, 2}
+
 // mostWatched is the number of instructions per warp after which a kernel under the checkers
 // counts as endless. The presets need a hundredth of it on the shapes of the plans.
 const mostWatched uint64 = 1 << 24
@@ -66,16 +69,38 @@ func (m *measurement) defects(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(m.p.Cases) > 0 {
-		for _, s := range more {
-			m.meter.plan(1, m.weight(s))
-			m.p.Cases = append(m.p.Cases, Case{Shape: s, Seed: 5, Distribution: "normal"})
-		}
+	if err := m.watchNaN(ctx); err != nil {
+		return err
 	}
+	m.addCases(more)
 	report := m.cover.Report()
 	d.Coverage = &report
 	return nil
 }
+
+// addCases adds the shapes that reached new code to the cases, and small shapes that the checkers
+// watched: the checkers do not see that an output is wrong.
+func (m *measurement) addCases(found []problem.Shape) {
+	if len(m.p.Cases) == 0 {
+		return
+	}
+	shapes := found
+	if m.p.Depth != Listed {
+		for _, s := range m.r.Defects.Shapes {
+			if s.FLOP() < mostAddedFLOP && !slices.Contains(found, s) {
+				shapes = append(shapes, s)
+			}
+		}
+	}
+	for _, s := range shapes {
+		m.meter.plan(1, m.weight(s))
+		m.p.Cases = append(m.p.Cases, Case{Shape: s, Seed: 5, Distribution: "normal"})
+	}
+}
+
+// mostAddedFLOP is the size of a watched shape that the emulator runs in a tenth of a second
+// without checkers.
+const mostAddedFLOP = 1e7
 
 // watch runs one shape in all schedules. It reports whether more shapes are worth running: after
 // an error the gate is red, and another failure may take long.

@@ -187,6 +187,9 @@ func (d *deriver) shapes(list []extents) (shapes []problem.Shape) {
 	return shapes
 }
 
+// manyHeads is the number of heads from which on a derived case has heads of different magnitudes.
+const manyHeads = 9
+
 // cases returns the derived cases of the correctness gate.
 func (d *deriver) cases() (cases []Case) {
 	if d.m.p.Depth == Listed {
@@ -198,6 +201,8 @@ func (d *deriver) cases() (cases []Case) {
 			extents{3, 3, 3, 2*d.tileQ + 1, d.within(33, d.tileKV+33)},               // more than 64 blocks
 			extents{2, 2, 4, d.within(1, d.tileQ), d.tileKV + d.within(1, d.tileKV)}, // grouped heads, B > 1, Sq and Skv differ
 			extents{3, 9, 1, 17, d.tileKV + 1},
+			extents{2, 2, 4, 1, d.tileKV + d.within(1, d.tileKV)}, // one query per sequence, as when a model generates
+			extents{9, 11, 3, 2, d.within(2, d.tileKV/2)},         // numbers of heads that do not fit five bits
 		)
 		list = append(list, d.remainders(8)...)
 	}
@@ -206,7 +211,11 @@ func (d *deriver) cases() (cases []Case) {
 		list = append(list, extents{5, 3, 4, 3*d.tileQ + 1, 4*d.ring + d.within(1, d.tileKV)})
 	}
 	for i, s := range d.shapes(list) {
-		cases = append(cases, Case{Shape: s, Seed: uint64(3 + i%2), Distribution: "normal"})
+		one := Case{Shape: s, Seed: uint64(3 + i%2), Distribution: "normal"}
+		if s.Hq >= manyHeads {
+			one.Distribution = "heads" // each head has other scales
+		}
+		cases = append(cases, one)
 	}
 	return cases
 }

@@ -157,10 +157,11 @@ func (m *maker) along(p place, row []float32, share float64) {
 }
 
 // magnitude returns the magnitude of a head of K or V: one of 1, 0.59, 0.35 and 0.21, where
-// neighbours differ.
+// neighbours differ. The pattern does not repeat every four or eight heads, because a kernel
+// might use only a few bits of the number of the head.
 func (m *maker) magnitude(p place) float64 {
 	first := m.shared.at(uint64(m.tensor)) % 4
-	return [...]float64{1, 0.59375, 0.34375, 0.203125}[(uint64(p.h)+2*uint64(p.b)+first)%4]
+	return [...]float64{1, 0.59375, 0.34375, 0.203125}[(uint64(p.h+p.h/4)+2*uint64(p.b)+first)%4]
 }
 
 func headsOfK(m *maker, p place, row []float32) { m.scaled(p, row, m.magnitude(p)) }

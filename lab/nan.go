@@ -1,0 +1,115 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/english"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/ref"
+)
+
+// watchNaN runs the kernel once more with NaN in all inputs of one head. The launch must end, and
+// the outputs of the other heads must stay finite. What the head itself holds does not matter.
+func (m *measurement) watchNaN(ctx context.Context) error {
+	d := m.r.Defects
+	at := slices.IndexFunc(d.Shapes, func(s problem.Shape) bool { return s.B*s.Hkv > 1 && s.FLOP() < mostAddedFLOP })
+	if at < 0 || d.Errors > 0 || m.s.Problem.Format.Decoded() == problem.U8 { // u8 has no NaN
+		return nil
+	}
+	shape := d.Shapes[at]
+	in, err := newInputs(m.s, m.resolved(Case{Shape: shape, Seed: 1, Distribution: "normal"}))
+	if err != nil {
+		return err
+	}
+	m.meter.at("defects", fmt.Sprintf("%v, NaN in one head", shape))
+	_, clean, _, err := m.watchOnce(ctx, in, 0)
+	if err != nil || clean == nil {
+		return err
+	}
+	bad := in.badHead(m.s)
+	found, spoiled, _, err := m.watchOnce(ctx, bad.in, 0)
+	if err != nil {
+		return err
+	}
+	d.Add(shape, found...)
+	if spoiled == nil {
+		return nil
+	}
+	n, err := bad.spread(m.s, *clean, *spoiled)
+	if n > 0 {
+		f := finding.Finding{Kind: finding.NaNSpread, Severity: finding.Error, Count: 1,
+			Message: fmt.Sprintf("NaN in the inputs of head %d of batch %d makes %s of other heads NaN or infinite", bad.head, bad.batch, english.Count(n, "element"))}
+		i := slices.IndexFunc(finding.Rules, func(r finding.Rule) bool { return r.Kind == f.Kind })
+		f.Why, f.Fix = finding.Rules[i].Full, finding.Rules[i].Help
+		d.Add(shape, f)
+	}
+	return err
+}
+
+// badHead is inputs in which one head of K and V, and the heads of Q that use it, are NaN.
+type badHead struct {
+	in          *inputs
+	batch, head int // of K and V
+}
+
+// badHead returns the inputs with NaN in the last head of a full sequence.
+func (in *inputs) badHead(a *Subject) badHead {
+	s, other := in.shape, *in
+	other.data = maps.Clone(in.data)
+	b := badHead{&other, slices.Index(in.places.keys, slices.Max(in.places.keys)), s.Hkv - 1}
+	for _, t := range []struct {
+		name  string
+		rows  rowPlaces
+		heads int
+	}{{"q", in.places.q, s.Hq}, {"k", in.places.kv, s.Hkv}, {"v", in.places.kv, s.Hkv}} {
+		n := s.D * a.Problem.Format.Bytes()
+		data := slices.Clone(t.rows.gather(in.compact(t.name, in.data[t.name]), n))
+		rows := len(data) / n / s.B / t.heads // of a head
+		group := t.heads / s.Hkv
+		first := (b.batch*t.heads + b.head*group) * rows * n
+		copy(data[first:], filled(int64(group*rows*n), poison))
+		data = t.rows.scatter(data, n)
+		if m, ok := in.strided[t.name]; ok {
+			data = m.Strides.Spread(data, m.Bytes, poison)
+		}
+		other.data[t.name] = data
+	}
+	return b
+}
+
+// spread returns how many elements of other heads are finite in an output on the original inputs
+// and not in the output on the inputs with NaN.
+func (b badHead) spread(a *Subject, clean, spoiled outputs) (n int, err error) {
+	var both [2]ref.Tensor
+	for i, out := range []outputs{clean, spoiled} {
+		if both[i], err = b.in.outputTensor(a, out.o); err != nil {
+			return 0, err
+		}
+	}
+	s := b.in.shape
+	before, after := make([]float64, s.D), make([]float64, s.D)
+	for batch, rows := range b.in.places.queries {
+		for h := range s.Hq {
+			if batch == b.batch && s.HeadKV(h) == b.head {
+				continue
+			}
+			for row := range rows {
+				both[0].Row(batch, h, row, before)
+				both[1].Row(batch, h, row, after)
+				for i, x := range before {
+					if finite(x) && !finite(after[i]) {
+						n++
+					}
+				}
+			}
+		}
+	}
+	return n, nil
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
