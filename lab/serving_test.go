@@ -195,8 +195,8 @@ func listedKernel(f fault) *build.Kernel {
 	row := k.CtaidX()
 	b, h := row.Div(sq.MulLo(heads)), row.Div(sq).Rem(heads)
 	hk := h.Div(heads.Div(hkv))
-	first, pages := indptr.At(b).Ld(), k.U32(0)
-	pages = indptr.At(b.Add(1)).Ld().Sub(first)
+	first := indptr.At(b).Ld()
+	pages := indptr.At(b.Add(1)).Ld().Sub(first)
 	s.keys = pages.Max(1).Sub(1).MadLo(page, last.At(b).Ld())
 	if f == "the last page is full" {
 		s.keys = pages.MulLo(page)
