@@ -102,7 +102,7 @@ func (s *Store) firstHead() error {
 		return err
 	}
 	defer os.Remove(draft)
-	if err := os.Link(draft, s.path(headFile)); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := s.link(draft, headFile); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return s.sync(".")
@@ -111,6 +111,9 @@ func (s *Store) firstHead() error {
 // numbers returns the numbers of the entries in the log in order. A number may be anything that
 // a file can be called, so no loop may run over the numbers in between.
 func (s *Store) numbers() (list []int, err error) {
+	if err := s.fail("list"); err != nil {
+		return nil, err
+	}
 	files, err := os.ReadDir(s.path("log"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -28,6 +28,9 @@ const readOnly = 0o444
 
 // draft writes a complete file under tmp/ and returns its path.
 func (s *Store) draft(data []byte) (path string, err error) {
+	if err := s.fail("create"); err != nil {
+		return "", err
+	}
 	f, err := os.CreateTemp(s.path("tmp"), "*.json")
 	if err != nil {
 		return "", err
@@ -38,10 +41,17 @@ func (s *Store) draft(data []byte) (path string, err error) {
 			os.Remove(f.Name())
 		}
 	}()
+	if err = s.fail("write"); err != nil {
+		f.Write(data[:len(data)/2]) // as a full disk does
+		return "", err
+	}
 	if _, err = f.Write(data); err != nil {
 		return "", err
 	}
 	if err = f.Chmod(readOnly); err != nil {
+		return "", err
+	}
+	if err = s.fail("sync"); err != nil {
 		return "", err
 	}
 	if err = f.Sync(); err != nil { // before the file gets its name: a crash must not leave a name without content
@@ -52,6 +62,9 @@ func (s *Store) draft(data []byte) (path string, err error) {
 
 // sync makes the names in a folder durable.
 func (s *Store) sync(folder string) error {
+	if err := s.fail("sync folder"); err != nil {
+		return err
+	}
 	d, err := os.Open(s.path(folder))
 	if err != nil {
 		return err
@@ -66,6 +79,9 @@ func (s *Store) makeFolders(more ...string) error {
 		return err
 	}
 	for _, folder := range append([]string{"tmp", "log", "objects"}, more...) {
+		if err := s.fail("mkdir"); err != nil {
+			return err
+		}
 		err := os.Mkdir(s.path(folder), 0o755)
 		switch {
 		case errors.Is(err, fs.ErrExist):
@@ -107,12 +123,39 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("evidence in %s: %w%s", s.dir, err, hint)
 }
 
+// rename renames a file to a name in the store.
+func (s *Store) rename(from, name string) error {
+	if err := s.fail("rename"); err != nil {
+		return err
+	}
+	return os.Rename(from, s.path(name))
+}
+
+// link gives a file a second name in the store, unless that name is taken.
+func (s *Store) link(from, name string) error {
+	if err := s.fail("link"); err != nil {
+		return err
+	}
+	return os.Link(from, s.path(name))
+}
+
+// fail returns the error that a test wants the next operation on files to have.
+func (s *Store) fail(operation string) error {
+	if s.faults == nil {
+		return nil
+	}
+	return s.faults(operation)
+}
+
 // mostFile is the largest file of a store in bytes. A record with all its samples has a few MB.
 const mostFile = 256 << 20
 
 // readPath reads a file of the store. A store may come from elsewhere, so what is in place of a
 // file may be anything.
 func (s *Store) readPath(name string) ([]byte, error) {
+	if err := s.fail("read"); err != nil {
+		return nil, err
+	}
 	return limited.ReadRegular(s.path(name), mostFile)
 }
 

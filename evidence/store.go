@@ -38,6 +38,9 @@ func MakeDir(dir string) error {
 type Store struct {
 	dir string
 	key ed25519.PrivateKey // nil if entries are not signed
+	// faults, if not nil, is asked before each operation on files which error it has. Only tests
+	// set it.
+	faults func(operation string) error
 
 	once       sync.Once
 	identities map[string]string // of the PTX texts that old records name
@@ -175,7 +178,7 @@ func (s *Store) publish(data []byte, e Entry) error {
 			return err
 		}
 	}
-	if err := os.Rename(draft, s.path(file)); err != nil {
+	if err := s.rename(draft, file); err != nil {
 		return err
 	}
 	if err := s.sync(filepath.Dir(file)); err != nil || logged {
@@ -230,7 +233,7 @@ func (s *Store) draftEntry(d *drafts, e Entry) error {
 // added an entry, so at least one process always makes progress.
 func (s *Store) append(d *drafts, e Entry) error {
 	for {
-		err := os.Link(d.entry, s.path(logFile(d.seq)))
+		err := s.link(d.entry, logFile(d.seq))
 		if err == nil {
 			break
 		}
@@ -244,7 +247,7 @@ func (s *Store) append(d *drafts, e Entry) error {
 	if err := s.sync("log"); err != nil {
 		return err
 	}
-	if err := os.Rename(d.head, s.path(headFile)); err != nil {
+	if err := s.rename(d.head, headFile); err != nil {
 		return err
 	}
 	return s.catchUp(d.seq)
@@ -270,7 +273,7 @@ func (s *Store) catchUp(seq int) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Rename(draft, s.path(headFile)); err != nil {
+		if err := s.rename(draft, headFile); err != nil {
 			os.Remove(draft)
 			return err
 		}

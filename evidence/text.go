@@ -43,7 +43,7 @@ func (s *Store) writeText(hash string, text []byte) error {
 		return err
 	}
 	defer os.Remove(draft)
-	if err := os.Rename(draft, s.path(file)); err != nil {
+	if err := s.rename(draft, file); err != nil {
 		return err
 	}
 	return s.sync(filepath.Dir(file))
