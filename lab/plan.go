@@ -72,10 +72,11 @@ type Defects struct {
 	PerShape int
 }
 
-// schedules are orders of warps that differ as much as possible: natural, permuted, reversed, with
-// the first or the last warp behind all others, with the first warp ahead, and alternating often.
-// In kernels with specialised warps, the first warp is usually a producer and the last a consumer.
-var schedules = []uint64{0, 1, emu.Starved(0), emu.Reversed, emu.Ahead(0), emu.Starved(-1), emu.Fine}
+// schedules are orders of warps that differ as much as possible: natural, permuted, with the
+// producers ahead, reversed, with the consumers ahead, with the first or the last warp behind all
+// others, with the first or the last warp ahead, and alternating often. In kernels with specialised
+// warps, the first warp is usually a producer and the last a consumer.
+var schedules = []uint64{0, 1, emu.Producers, emu.Reversed, emu.Consumers, emu.Starved(0), emu.Starved(-1), emu.Ahead(0), emu.Ahead(-1), emu.Fine}
 
 // of returns the schedules of the i-th shape.
 func (d Defects) of(i int) []uint64 {

@@ -29,8 +29,8 @@ type Device struct {
 // Options choose how kernels run.
 type Options struct {
 	// Schedule chooses the order in which warps run. 0 is the natural order, a number below
-	// a million permutes the warps, and [Reversed], [Ahead], [Starved] and [Fine] are orders
-	// that differ from each other as much as possible. The same number always gives the
+	// a million permutes the warps, and [Reversed], [Ahead], [Starved], [Fine],
+	// [Producers] and [Consumers] are orders that differ from each other as much as possible. The same number always gives the
 	// same order.
 	Schedule uint64
 	// Moment, if not 0, gives each launch other values of the special registers that differ
@@ -85,6 +85,12 @@ const (
 	Reversed uint64 = machine.Reversed
 	// Fine gives the warps short turns, so that they alternate often.
 	Fine uint64 = machine.Fine
+	// Producers lets the warps that start bulk copies run as far as they can before each short
+	// turn of another warp: they overwrite slots that they do not wait for.
+	Producers uint64 = machine.Producers
+	// Consumers lets the other warps run as far as they can: they read slots that they do not
+	// wait for.
+	Consumers uint64 = machine.Consumers
 )
 
 // Ahead returns the schedule in which one warp of each block runs as far as it can before the

@@ -85,7 +85,7 @@ func (c *cluster) run() (moved, ended bool) {
 	ended = true
 	c.idleLimit = 0
 	for _, b := range c.Blocks {
-		for _, t := range b.turns {
+		for _, t := range b.Launch.schedule.byRole(b) {
 			w := b.Warps[t.warp]
 			if len(w.splits) == 0 {
 				continue

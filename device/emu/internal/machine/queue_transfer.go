@@ -12,6 +12,7 @@ type Transfer struct {
 
 // Start queues a transfer.
 func (c *cluster) Start(t Transfer) {
+	t.From.Frame.Warp.produces = true
 	c.Async.transfers = append(c.Async.transfers, t)
 	if c.Async.Early() {
 		c.transferOne()

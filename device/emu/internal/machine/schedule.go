@@ -15,6 +15,10 @@ const (
 	Ahead    = 2 * patterns // one warp runs as far as it can before each short turn of another
 	Starved  = 3 * patterns // one warp runs only when no other can continue, or after a long wait
 	Fine     = 4 * patterns // the turns are short, so that the warps alternate often
+	// Producers lets the warps that start bulk copies run as far as they can before each short
+	// turn of another warp. Consumers lets the others run as far as they can.
+	Producers = 5 * patterns
+	Consumers = 6 * patterns
 
 	fromEnd = patterns / 2
 )
@@ -73,14 +77,8 @@ func (s schedule) turns(block, n int) []turn {
 	case Reversed:
 		slices.Reverse(order)
 	case Ahead:
-		first := order[warp]
-		var mixed []turn
-		for i := range order {
-			if i != warp {
-				mixed = append(mixed, first, turn{warp: i, quantum: short})
-			}
-		}
-		return append(mixed, first)
+		return ahead(order, func(w int) bool { return w == warp })
+	case Producers, Consumers: // see byRole
 	case Starved:
 		last := order[warp]
 		last.starved = true
@@ -93,6 +91,42 @@ func (s schedule) turns(block, n int) []turn {
 		s.permute(block, order)
 	}
 	return order
+}
+
+// ahead returns turns in which the first warps run as far as they can before each short turn of
+// another warp.
+func ahead(order []turn, first func(warp int) bool) (mixed []turn) {
+	var greedy, others []turn
+	for _, t := range order {
+		if first(t.warp) {
+			greedy = append(greedy, t)
+		} else {
+			others = append(others, turn{warp: t.warp, quantum: short})
+		}
+	}
+	for _, t := range others {
+		mixed = append(append(mixed, greedy...), t)
+	}
+	return append(mixed, greedy...)
+}
+
+// byRole returns the turns of a block in a schedule that depends on what its warps have done so far.
+// In other schedules, and while all warps have the same role, it returns the usual turns.
+func (s schedule) byRole(b *Block) []turn {
+	kind := s.seed / patterns * patterns
+	if kind != Producers && kind != Consumers {
+		return b.turns
+	}
+	n := 0
+	for _, w := range b.Warps {
+		if w.produces {
+			n++
+		}
+	}
+	if n == 0 || n == len(b.Warps) {
+		return b.turns
+	}
+	return ahead(b.turns, func(warp int) bool { return b.Warps[warp].produces == (kind == Producers) })
 }
 
 // permute brings the turns of a block into a random order.

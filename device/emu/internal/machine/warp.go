@@ -24,6 +24,7 @@ type Warp struct {
 	ID        int
 	Lanes     uint32 // threads that exist
 	Exited    uint32 // threads that have ended
+	produces  bool   // it has started copies that mbarriers count
 	splits    []split
 	cur       int
 	PC        int32         // of the instruction that runs
