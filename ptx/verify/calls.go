@@ -56,6 +56,8 @@ func newCallSite(in *ptx.Inst) (s callSite) {
 func (k *checker) call(stmt int, s callSite, protos map[*ptx.Symbol]*ptx.Proto) {
 	switch {
 	case s.target == nil:
+	case s.target.Kind != ptx.SymOperand && s.target.Kind != ptx.RegOperand:
+		k.errorf(stmt, s.target.Pos, "bad-call", "%s cannot be called: name a function, or a register with its address", s.target)
 	case s.target.Sym != nil && s.target.Sym.Kind == ptx.FuncSymbol:
 		if f := s.target.Sym.Func; f != nil {
 			if f.Entry {

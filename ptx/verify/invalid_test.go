@@ -53,6 +53,7 @@ func TestValid(t *testing.T) {
 // names it, since an assembler does not know the values of registers.
 func TestInvalidBarrier(t *testing.T) {
 	for body, want := range map[string]string{
+		"call 2, ();":                     "2 cannot be called: name a function, or a register with its address",
 		"bar.sync 16;":                    "bar.sync: barrier 16 does not exist; a block has 0 to 15",
 		"mov.u32 %r1, 16;\nbar.sync %r1;": "",
 		"add.u32 %r1, %r2, %r3;":          "", // registers that nothing has written
