@@ -70,7 +70,7 @@ func (l *launch) judge() {
 		}
 		f.Severity = finding.Note
 		f.Message += "; the value is never used"
-		f.Why = "the load is not ordered as it should be, but no result depends on its value: it reaches no address, no branch and no memory"
+		f.Why = "the value may be any, but no result depends on it: it reaches no address, no branch and no memory"
 		f.Fix = "nothing, if the compiler moved the load; otherwise load only where the value is used"
 	}
 }
