@@ -59,3 +59,24 @@ func TestMultimem(t *testing.T) {
 		t.Errorf("memory holds %#x, want %#x", got, want)
 	}
 }
+
+// TestBlackwellOutside checks that instructions outside the table refuse only their kernel.
+func TestBlackwellOutside(t *testing.T) {
+	text := blackwell("") + `.visible .entry packed() { .reg .b64 %q<3>; add.rn.f32x2 %q0, %q1, %q2; ret; }
+.visible .entry tensor() { tcgen05.wait::ld.sync.aligned; ret; }
+.visible .entry sparse() { .reg .b32 %r<12>; .reg .f32 %f<4>;
+	mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3}, %r8, 0; ret; }
+`
+	m, err := deviceFor(t, ptx.Blackwell[0], Options{}).Load("test.ptx", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"k": "", "packed": "add has no modifier .f32x2", "tensor": "the tensor memory of Blackwell", "sparse": "sparse factor",
+	} {
+		_, err := m.Kernel(name)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("kernel %s: %v, want %q", name, err, want)
+		}
+	}
+}

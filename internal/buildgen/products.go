@@ -58,6 +58,9 @@ func writeProducts(w *bytes.Buffer) {
 // formLines are the forms of a mnemonic, one per line: modifiers, then what they need.
 func formLines(prefix string) (lines []string) {
 	for _, f := range isa.Forms(strings.Split(prefix, ".")[0]) {
+		if f.Family.ReadOnly {
+			continue
+		}
 		var words []string
 		for i := range f.Slots {
 			words = append(words, slotText(&f.Slots[i]))
@@ -113,6 +116,9 @@ func writeShapes(w *bytes.Buffer) {
 	var shapes []string
 	for _, op := range []string{"mma", "wmma"} {
 		for _, f := range isa.Forms(op) {
+			if f.Family.ReadOnly {
+				continue
+			}
 			for _, s := range f.Slots {
 				for _, alt := range s.Alts {
 					var m, n, k int

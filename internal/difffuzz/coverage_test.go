@@ -14,6 +14,8 @@ import (
 // the reason.
 var notGenerated = []struct{ syntax, why string }{
 	{"a:atype~", "video instructions: no GPU has them, and their selectors are no operands of the generator"},
+	{"mma.variant.", "the emulator does not execute sparse products (D44)"},
+	{"wgmma.mma_async.sp.", "the emulator does not execute sparse products (D44)"},
 	{"multimem.", "needs multicast memory, which several devices share"},
 	{"bulk.tensor", "a tensor map is made by a device and is no part of a text; devicetest has them"},
 	{"fence.proxy.tensormap::generic.acquire", "for tensor maps in memory"},

@@ -24,6 +24,17 @@ var registerForms = func() (list []*isa.Form) {
 	return list
 }()
 
+// denseForms returns the forms of an opcode without sparse products, which the emulator does not
+// execute.
+func denseForms(op string) (list []*isa.Form) {
+	for _, f := range isa.Forms(op) {
+		if !f.Family.ReadOnly {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // carries reports whether a form reads or writes the carry flag.
 func carries(f *isa.Form) bool {
 	return f.Op == "addc" || f.Op == "subc" || f.Op == "madc" || hasSlot(f, "cc")

@@ -131,7 +131,7 @@ func modifierCount(mod string) int { return int(mod[len(mod)-1] - '0') }
 
 // mma makes a node that multiplies fragments. The registers may hold any bits.
 func (g *gen) mma(scope) *Node {
-	forms := isa.Forms("mma")
+	forms := denseForms("mma")
 	f := forms[g.IntN(len(forms))]
 	m, ok := g.variant(f, nil)
 	if !ok || g.plainMul && (m.Has("e4m3") || m.Has("e5m2")) {

@@ -42,7 +42,7 @@ func matrixKinds(n int, transposed bool) []matrixKind {
 // wgmma makes a node in which a warpgroup multiplies matrices. The registers may hold any
 // bits.
 func (g *gen) wgmma(scope) *Node {
-	forms := isa.Forms("wgmma")
+	forms := denseForms("wgmma")
 	f := forms[g.IntN(len(forms))]
 	if f.Slots[0].Name != "mma_async" {
 		return nil

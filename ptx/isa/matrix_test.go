@@ -66,7 +66,11 @@ func fragmentsOf(m isa.Match) map[string]fragment {
 		case "c":
 			fs["c"] = fragment{p, rows, cols, last, lanes, copies}
 		case "a":
-			fs["a"] = fragment{p, rows, depth, a, lanes, copies}
+			kept := depth
+			if m.Form.Family.Name == "sparse" {
+				kept /= 2 // half of the elements are zeros, which are left out
+			}
+			fs["a"] = fragment{p, rows, kept, a, lanes, copies}
 		case "b":
 			fs["b"] = fragment{p, depth, cols, b, lanes, copies}
 		}

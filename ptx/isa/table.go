@@ -12,7 +12,7 @@ var Families = []*Family{
 	memory, caches, atomic, multimem,
 	control, synchronization, fence, warp,
 	cpasync, mbarrier, bulk, bulkTensor, cluster,
-	matrix, wmma, wgmma,
+	matrix, wmma, wgmma, sparse,
 }
 
 // byOp indexes the table by opcode name.

@@ -19,6 +19,7 @@ func Check(m *ptx.Module) []finding.Finding {
 
 func newChecker(m *ptx.Module) *checker {
 	k := &checker{m: m, dec: newDecoder(), files: map[int]string{}}
+	k.dec.blackwell = m.Target.SM >= 100
 	for _, it := range m.Items {
 		if f, ok := it.(*ptx.File); ok {
 			k.files[f.Index] = f.Name

@@ -41,6 +41,8 @@ func (c *code) kills(stmt int, reg int32) bool {
 type decoder struct {
 	forms    map[*ptx.Opcode][]isa.Match
 	problems []problem // scratch
+	// blackwell is set for modules whose target has instructions that the table leaves out.
+	blackwell bool
 }
 
 func newDecoder() *decoder { return &decoder{forms: map[*ptx.Opcode][]isa.Match{}} }
@@ -136,6 +138,9 @@ func (d *decoder) resolve(in *ptx.Inst, out *decoded) []problem {
 func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
 	if outsideTable[in.Op.Name] {
 		return []problem{{finding.Warning, "unchecked-instruction", in.Pos, in.Op.Name + " is PTX, but not in the table of instructions: nothing about it is checked"}}
+	}
+	if d.blackwell && !opcodeKnown {
+		return []problem{{finding.Warning, "unchecked-instruction", in.Pos, in.Op.Text + " is not in the table of instructions, which does not have all of Blackwell: nothing about it is checked"}}
 	}
 	kind := "unknown-instruction"
 	if opcodeKnown {

@@ -14,6 +14,10 @@ func init() {
 
 // buildMMA builds mma.sync.
 func buildMMA(d *decoder, x *inst) exec {
+	if x.Match.Mod("variant") != "" {
+		d.Fail("%w", errSparse)
+		return nil
+	}
 	ts, s := Types(x), Shape(x)
 	switch {
 	case ts[0] == "f64":

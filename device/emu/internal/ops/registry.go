@@ -9,7 +9,23 @@ var (
 	builders     = map[string]builder{}
 	controllers  = map[string]func(d *decoder, x *inst, o *op){}
 	errNoBuilder = errors.New("the emulator does not support this instruction")
+	errSparse    = errors.New("the emulator does not execute products with a sparse factor")
 )
+
+// outside says why the emulator does not execute opcodes that are not in the table.
+var outside = map[string]string{
+	"tex": "textures", "tld4": "textures", "txq": "textures", "istypep": "textures and surfaces",
+	"suld": "surfaces", "sust": "surfaces", "sured": "surfaces", "suq": "surfaces",
+	"tcgen05": "the tensor memory of Blackwell",
+}
+
+// Outside returns an error for an opcode that the emulator knows but does not execute, or nil.
+func Outside(opcode string) error {
+	if what := outside[opcode]; what != "" {
+		return errors.New("the emulator does not have " + what)
+	}
+	return nil
+}
 
 // build registers the builder of an opcode.
 func build(name string, b builder) { builders[name] = b }

@@ -13,6 +13,8 @@ import (
 func init() {
 	control("wgmma", func(d *decoder, x *inst, o *op) {
 		switch {
+		case x.Has("sp"):
+			d.Fail("%w", errSparse)
 		case x.Has("mma_async"):
 			aligned(d, o, buildGroupProduct(d, x))
 		case x.Has("commit_group"):
