@@ -17,8 +17,8 @@ import (
 // comparison, is not 0.
 const without = "min.u32 %n, %n, 1; sub.u32 %n, 1, %n; .reg .f32 %fn; cvt.rn.f32.u32 %fn, %n; mul.f32 %f0, %f0, %fn;"
 
-// TestHostile judges kernels that are right on most shapes, addresses and values. Each was green
-// before the gate looked where it is wrong.
+// TestHostile judges kernels that are right on most shapes, addresses and values, and wrong on a
+// few.
 func TestHostile(t *testing.T) {
 	derivedCases := quickly()
 	derivedCases.Depth, derivedCases.Cases, derivedCases.Defects.Shapes, derivedCases.Counters = RingsAndEdge, derivedCases.Cases[:1], nil, problem.Shape{}
