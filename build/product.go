@@ -183,6 +183,9 @@ func nearForms(op *ptx.Opcode) string {
 	var best []string
 	score := -1
 	for _, f := range isa.Forms(op.Name) {
+		if f.Family.ReadOnly {
+			continue
+		}
 		for m := range f.Variants() {
 			o := m.Opcode()
 			same := 0

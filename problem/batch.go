@@ -135,7 +135,10 @@ func (a Attention) KeyLengths() []int { return a.LengthsKV.of(a.B, a.Skv) }
 func (a Attention) Ragged() bool { return a.Queries != Uniform || a.Keys != Uniform }
 
 // Rows returns the number of rows of O in all heads.
-func (a Attention) Rows() int { return a.Hq * total(a.QueryLengths()) }
+func (a Attention) Rows() int {
+	rows, _ := a.LengthsQ.sums(a.B, a.Sq)
+	return a.Hq * rows
+}
 
 // PagesOf returns the number of pages that a sequence of some rows needs.
 func (a Attention) PagesOf(rows int) int {
@@ -147,6 +150,9 @@ func (a Attention) PagesOf(rows int) int {
 
 // pagesUsed returns the number of pages of all sequences.
 func (a Attention) pagesUsed() (n int) {
+	if a.LengthsKV == "" {
+		return a.B * a.PagesOf(a.Skv) // without a list: a batch may be as large as an int
+	}
 	for _, rows := range a.KeyLengths() {
 		n += a.PagesOf(rows)
 	}
@@ -163,12 +169,22 @@ func (a Attention) batchNames() map[string]int {
 	if width == 0 {
 		width = a.PagesOf(a.Skv)
 	}
-	q, kv := a.QueryLengths(), a.KeyLengths()
+	totalQ, minQ := a.LengthsQ.sums(a.B, a.Sq)
+	totalKV, minKV := a.LengthsKV.sums(a.B, a.Skv)
 	return map[string]int{
-		"total_q": total(q), "total_kv": total(kv), "min_q": least(q), "min_kv": least(kv),
+		"total_q": totalQ, "total_kv": totalKV, "min_q": minQ, "min_kv": minKV,
 		"page_size": a.PageSize, "pages": pages, "max_pages": width, "kv_pages": used,
 		"scale_block_q": a.ScaleBlockQ, "scale_block_kv": a.ScaleBlockKV,
 	}
+}
+
+// sums returns the sum and the least of the lengths of b sequences.
+func (l Lengths) sums(b, full int) (sum, least int) {
+	if l == "" {
+		return b * full, full
+	}
+	list := l.of(b, full)
+	return total(list), slices.Min(list)
 }
 
 func total(list []int) (n int) {
@@ -176,11 +192,4 @@ func total(list []int) (n int) {
 		n += x
 	}
 	return n
-}
-
-func least(list []int) int {
-	if len(list) == 0 {
-		return 0
-	}
-	return slices.Min(list)
 }

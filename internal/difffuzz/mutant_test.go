@@ -16,7 +16,7 @@ func TestMutants(t *testing.T) {
 		t.Skip("slow: it runs on one goroutine")
 	}
 	for _, c := range []struct{ from, to string }{
-		{"min.s32 %r", "max.s32 %r"},
+		{"\tmin.s32 %r", "\tmax.s32 %r"},
 		{".rz.f32 ", ".rn.f32 "},
 		{"brev.b32 ", "not.b32 "},
 		{"shfl.sync.up", "shfl.sync.down"},
