@@ -10,9 +10,9 @@ import (
 )
 
 // everyProblem visits problems of many sizes, measured ones and others, with every
-// combination of features: all of them with -full, and otherwise a sixth of the numbers of heads.
+// combination of features: all of them with -full, and otherwise a twelfth of the numbers of heads.
 func everyProblem(visit func(problem.Attention)) {
-	step := 6
+	step := 12
 	if *full {
 		step = 1
 	}
