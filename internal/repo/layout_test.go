@@ -17,6 +17,7 @@ const module = "github.com/GOATnote-Inc/attest"
 // package below all packages that it imports and above all that import it.
 var layers = []string{
 	"internal/english",
+	"internal/fasttest",
 	"internal/term",
 	"internal/atomicfile",
 	"internal/limited",

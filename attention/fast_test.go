@@ -1,0 +1,3 @@
+package attention
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,3 @@
+package main
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

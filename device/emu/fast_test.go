@@ -1,0 +1,3 @@
+package emu
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,3 @@
+package difffuzz
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

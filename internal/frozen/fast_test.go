@@ -1,0 +1,3 @@
+package frozen
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

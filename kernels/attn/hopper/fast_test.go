@@ -1,0 +1,3 @@
+package hopper
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,3 @@
+package stages
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,3 @@
+package lab
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"

@@ -1,0 +1,3 @@
+package mutation
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"
