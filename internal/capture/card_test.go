@@ -2,8 +2,6 @@ package capture
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device"
@@ -12,7 +10,7 @@ import (
 )
 
 // TestCardReplay records Triton and PyTorch programs on a GPU and replays every launch on the
-// emulator: the same bits, except where atomic additions of floats come in another order.
+// emulator, which must write the same bits.
 func TestCardReplay(t *testing.T) {
 	dev, err := device.Open("cuda:0")
 	if err != nil {
@@ -47,10 +45,5 @@ func TestCardReplay(t *testing.T) {
 	}
 	if len(kernels) < 5 {
 		t.Error("nothing of torch.compile is recorded")
-	}
-	if keep := os.Getenv("OUT"); keep != "" {
-		if err := os.CopyFS(filepath.Join(keep, "capture"), os.DirFS(o.Out)); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -144,8 +144,8 @@ def scalar(kind, value, size):
         return {"u16": (bits + 0x7fff + (bits >> 16 & 1)) >> 16}
     data = struct.pack(FORMATS[kind], value)
     if len(data) != size:
-        data = int(value).to_bytes(size, "little", signed=value < 0)
-    elif kind in NAMES:
+        raise Unrecordable("a parameter of type %s has %d bytes" % (kind, size))
+    if kind in NAMES:
         return {NAMES[kind]: int(value)}
     return {"bytes": data.hex()}
 
@@ -201,7 +201,7 @@ def parameters(kernel, blocks, values, memory):
             params.append(pointer(memory, value))
         elif kind in FORMATS or kind == "bf16":
             if len(params) >= len(sizes):
-                break
+                raise Unrecordable("it has %d parameters, and more values are given" % len(sizes))
             params.append(scalar(kind, value, sizes[len(params)]))
         else:
             raise Unrecordable("a parameter has the type " + kind)
