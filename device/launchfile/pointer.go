@@ -138,8 +138,8 @@ func (p *param) buffers() []*buffer {
 	return nil
 }
 
-// resolve returns the address on the device. An offset beyond the end is allowed by one byte
-// past the last, as in C.
+// resolve returns the address on the device. An offset may lead to the byte after the last one, as
+// in C.
 func (r *Runner) resolve(mod device.Module, a *address) (uint64, error) {
 	var on device.Buffer
 	switch {

@@ -238,8 +238,8 @@ func (x *Runner) add(l *Launch, res *launchfile.Result, found []finding.Finding,
 	}
 }
 
-// once runs the launches under one schedule and one mode of --fma, on a device of its own. The error is a *device.Bug
-// if the emulator, a checker or a counter fails.
+// once runs the launches under one schedule and one mode of --fma, on a device of its own. The
+// error is a *device.Bug if the emulator, a checker or a counter fails.
 func (x *Runner) once(ctx context.Context, seed uint64, fma string, out io.Writer, w *watch, each func(string, *launchfile.Result)) (err error) {
 	defer device.CatchBug(&err)
 	dev, err := x.open(seed, fma, out, w)
