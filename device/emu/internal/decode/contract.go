@@ -9,7 +9,7 @@ import (
 )
 
 // PTX lets an assembler fuse a mul and an add or sub without a rounding modifier into an fma, which
-// rounds once. contractions follows the rule that is known of ptxas:
+// rounds once. contractions follows a rule that is assumed of ptxas, not measured:
 //
 //   - both instructions have the same float type, the same .ftz and no rounding modifier, the mul
 //     has no .sat, and neither has a guard;
