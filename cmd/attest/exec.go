@@ -103,7 +103,7 @@ all of them:
 	f.Var(&x.Memory, "memory", "largest memory of the run, as in 512MiB; 0 is no limit")
 	f.StringVar(&x.Root, "root", "", "the `folder` below which the files that the launch file names are read and written; its own folder when empty")
 	f.Uint64Var(&x.MaxInstructions, "max-instructions", 0, "largest number of instructions that a warp may run; 0 is the limit of the emulator")
-	f.StringVar(&x.FMA, "fma", execrun.FMAPtxas, "mul and add without a rounding modifier: ptxas fuses them where NVIDIA's assembler does, written does not (emulator)")
+	f.StringVar(&x.FMA, "fma", execrun.FMAPtxas, "mul and add without a rounding modifier: ptxas fuses them by the rule of DEVIATIONS.md, D3, written does not (emulator)")
 	completeDevices(c, "device")
 	return c
 }
