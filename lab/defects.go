@@ -33,6 +33,11 @@ const mostWatched uint64 = 1 << 24
 // turn, because some branches depend on the scores and not on the sizes.
 var watchedInputs = []string{"normal", "rising", "normal", "large-logits"}
 
+// watchedCase returns the inputs of a shape under the checkers.
+func watchedCase(s problem.Shape, distribution string) Case {
+	return Case{Shape: s, Seed: 1, Distribution: distribution}
+}
+
 // defects runs the kernel under all checkers, on several shapes and in several orders of
 // warps, and compares the outputs. Each order also has its own numbers of SMs and launches and its
 // own clock, so an output that depends on them differs too. It adds no guard bands, since the
@@ -108,7 +113,7 @@ func (m *measurement) watch(ctx context.Context, x *reach, s problem.Shape) (end
 	d := m.r.Defects
 	inputs := watchedInputs[len(d.Shapes)%len(watchedInputs)]
 	d.Shapes, d.Inputs = append(d.Shapes, s), append(d.Inputs, inputs)
-	in, err := newInputs(m.s, m.resolved(Case{Shape: s, Seed: 1, Distribution: inputs}))
+	in, err := newInputs(m.s, m.resolved(watchedCase(s, inputs)))
 	if err != nil {
 		return false, err
 	}

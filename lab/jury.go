@@ -109,7 +109,7 @@ func newJury(s *Subject) *jury {
 }
 
 // jurySchedules are the orders of warps in which the checkers watch long shapes.
-var jurySchedules = []uint64{0, 1, 2, 3}
+var jurySchedules = append(slices.Clone(schedules), 2, 3)
 
 // Compare compares a variant that passes the gates with the original. racesFirst starts with
 // the checkers.
@@ -327,8 +327,7 @@ func (t *Trials) compareRaces(ctx context.Context, s *Subject) (Comparison, erro
 		if err != nil {
 			return Comparison{}, err
 		}
-		m.p.Defects.Schedules = jurySchedules
-		if err := m.watchUntilRed(ctx, shape); err != nil {
+		if err := m.watchUntilRed(ctx, watchedCase(shape, "normal"), jurySchedules); err != nil {
 			return Comparison{}, err
 		}
 		at := fmt.Sprintf("%v under the checkers", shape)
@@ -352,7 +351,7 @@ func (t *Trials) raceLimit(ctx context.Context, i int) (uint64, error) {
 	t.jury.mu.Lock()
 	defer t.jury.mu.Unlock()
 	if t.jury.limits[i] == 0 {
-		step := trialStep{watch: true, shape: t.jury.raced[i]}
+		step := trialStep{kind: watchStep, inputs: watchedCase(t.jury.raced[i], "normal"), schedules: jurySchedules}
 		if err := t.findLimit(ctx, &step); err != nil {
 			return 0, err
 		}

@@ -17,12 +17,11 @@ import (
 // the outputs of the other heads must stay finite. What the head itself holds does not matter.
 func (m *measurement) watchNaN(ctx context.Context) error {
 	d := m.r.Defects
-	at := slices.IndexFunc(d.Shapes, func(s problem.Shape) bool { return s.B*s.Hkv > 1 && s.FLOP() < mostAddedFLOP })
-	if at < 0 || d.Errors > 0 || m.s.Problem.Format.Decoded() == problem.U8 { // u8 has no NaN
+	shape, ok := shapeForNaN(m.s, d.Shapes)
+	if !ok || d.Errors > 0 {
 		return nil
 	}
-	shape := d.Shapes[at]
-	in, err := newInputs(m.s, m.resolved(Case{Shape: shape, Seed: 1, Distribution: "normal"}))
+	in, err := newInputs(m.s, m.resolved(watchedCase(shape, "normal")))
 	if err != nil {
 		return err
 	}
@@ -49,6 +48,15 @@ func (m *measurement) watchNaN(ctx context.Context) error {
 		d.Add(shape, f)
 	}
 	return err
+}
+
+// shapeForNaN returns the first of the watched shapes that is small and has several heads.
+func shapeForNaN(a *Subject, watched []problem.Shape) (s problem.Shape, ok bool) {
+	at := slices.IndexFunc(watched, func(s problem.Shape) bool { return s.B*s.Hkv > 1 && s.FLOP() < mostAddedFLOP })
+	if at < 0 || a.Problem.Format.Decoded() == problem.U8 { // u8 has no NaN
+		return s, false
+	}
+	return watched[at], true
 }
 
 // badHead is inputs in which one head of K and V, and the heads of Q that use it, are NaN.

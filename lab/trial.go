@@ -26,31 +26,6 @@ type Trials struct {
 	jury     *jury
 }
 
-// trialStep is one run of the gates: a case, or a shape under the checkers.
-type trialStep struct {
-	watch bool
-	shape problem.Shape // under the checkers
-	one   Case          // without checkers
-	// limit is the number of instructions that a warp may execute: four to eight times as many
-	// as a warp of the original needs.
-	limit uint64
-}
-
-// cost estimates the time of a step.
-func (s *trialStep) cost(schedules int) float64 {
-	if s.watch {
-		return float64(schedules) * weightChecked * weight(s.shape)
-	}
-	return weight(s.one.Shape)
-}
-
-func (s *trialStep) String() string {
-	if s.watch {
-		return fmt.Sprintf("%v under the checkers", s.shape)
-	}
-	return fmt.Sprintf("%v, %s, seed %d", s.one.Shape, s.one.Distribution, s.one.Seed)
-}
-
 // Killed says how a variant was found to be wrong.
 type Killed struct {
 	By  string `json:"by"`  // "defects", "correctness" or "hang"
@@ -91,15 +66,7 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 		}
 	}
 	t := &Trials{original: s, plan: p, jury: newJury(s)}
-	for _, shape := range r.Defects.Shapes {
-		t.steps = append(t.steps, trialStep{watch: true, shape: shape})
-	}
-	for _, c := range r.Correctness.Cases {
-		t.steps = append(t.steps, trialStep{one: Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, vary: variation{c.Scale, c.Window, c.Softcap, c.Batch}}})
-	}
-	slices.SortStableFunc(t.steps, func(a, b trialStep) int {
-		return cmp.Compare(a.cost(len(p.Defects.Schedules)), b.cost(len(p.Defects.Schedules)))
-	})
+	t.steps = stepsOf(s, p, r)
 	for i := range t.steps {
 		if err := t.findLimit(ctx, &t.steps[i]); err != nil {
 			return nil, err
@@ -143,15 +110,7 @@ func (t *Trials) Variant(text string) *Subject {
 func (t *Trials) Kill(ctx context.Context, s *Subject, checkersFirst bool) (*Killed, error) {
 	steps := slices.Clone(t.steps)
 	if checkersFirst {
-		slices.SortStableFunc(steps, func(a, b trialStep) int {
-			switch {
-			case a.watch == b.watch:
-				return 0
-			case a.watch:
-				return -1
-			}
-			return 1
-		})
+		slices.SortStableFunc(steps, func(a, b trialStep) int { return cmp.Compare(a.kind, b.kind) })
 	}
 	if err := t.loads(s); err != nil {
 		return nil, err
@@ -185,23 +144,21 @@ func (t *Trials) try(ctx context.Context, s *Subject, step *trialStep) (killed *
 	if err != nil {
 		return nil, err
 	}
-	var name string
-	if step.watch {
-		name, err = ByDefects, m.watchUntilRed(ctx, step.shape)
-	} else {
-		name, err = ByCorrectness, m.caseAlone(ctx, step.one)
-	}
-	if err != nil {
+	if err := step.run(ctx, m); err != nil {
 		return nil, err
 	}
 	for _, g := range gate.Judge(m.r).Gates {
 		if g.Status != record.Red {
 			continue
 		}
-		if errors.Is(m.ended, device.ErrEndless) || errors.Is(m.ended, device.ErrDeadlock) {
-			name = ByHang
+		by := ByDefects
+		switch {
+		case errors.Is(m.ended, device.ErrEndless) || errors.Is(m.ended, device.ErrDeadlock):
+			by = ByHang
+		case step.kind == caseStep:
+			by = ByCorrectness
 		}
-		return &Killed{By: name, Why: g.Reasons[0], At: step.String()}, nil
+		return &Killed{By: by, Why: g.Reasons[0], At: step.String()}, nil
 	}
 	return nil, nil
 }
@@ -214,50 +171,4 @@ func (t *Trials) measurement(s *Subject, limit uint64) (*measurement, error) {
 	}
 	k := record.Kernel{Name: s.Name, Format: string(s.Problem.Format), Problem: record.Problem{Attention: s.Problem}}
 	return &measurement{s: s, p: t.plan, meter: &meter{}, dev: dev, limit: limit, brief: true, r: &record.Record{Schema: record.Schema, Kernel: k}}, nil
-}
-
-// watchUntilRed runs a shape under the checkers, one schedule after the other, until there is
-// an error or the output differs.
-func (m *measurement) watchUntilRed(ctx context.Context, shape problem.Shape) error {
-	in, err := newInputs(m.s, m.resolved(Case{Shape: shape, Seed: 1, Distribution: "normal"}))
-	if err != nil {
-		return err
-	}
-	d := &record.Defects{Shapes: []problem.Shape{shape}, Schedules: m.p.Defects.Schedules}
-	m.r.Defects = d
-	if d.Add(problem.Shape{}, suspects(m.s)...); d.Errors > 0 {
-		return nil
-	}
-	var first *outputs
-	for _, schedule := range m.p.Defects.Schedules {
-		found, out, _, err := m.watchOnce(ctx, in, schedule)
-		if err != nil {
-			return err
-		}
-		d.Add(shape, found...)
-		if first == nil {
-			first = out
-		}
-		d.Depends = out != nil && !first.same(*out)
-		if out == nil || d.Errors > 0 || d.Depends {
-			return nil
-		}
-	}
-	return nil
-}
-
-// caseAlone runs one case in memory of its own.
-func (m *measurement) caseAlone(ctx context.Context, one Case) (err error) {
-	l, err := load(m.dev, m.s, fewSMs, m.p.Seed)
-	if err != nil {
-		return err
-	}
-	table := &table{loaded: l}
-	defer func() { err = errors.Join(err, table.clear(true), l.close()) }()
-	c, err := m.judgeCase(ctx, table, one)
-	if err != nil {
-		return err
-	}
-	m.r.Correctness = &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{c}}
-	return nil
 }

@@ -1,0 +1,139 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/GOATnote-Inc/attest/lab/gate"
+	"github.com/GOATnote-Inc/attest/problem"
+	"github.com/GOATnote-Inc/attest/record"
+)
+
+// trialStep is one run of the gates, with the sizes, inputs and schedules that Measure used for
+// the original.
+type trialStep struct {
+	kind      stepKind
+	inputs    Case
+	schedules []uint64 // of watchStep
+	sets      int      // of caseStep: how often Measure had allocated memory before
+	// limit is the number of instructions that a warp may execute: four to eight times as many
+	// as a warp of the original needs.
+	limit uint64
+}
+
+// stepKind is what a step does.
+type stepKind int
+
+// The kinds, in the order in which mistakes in the synchronisation are looked for.
+const (
+	watchStep stepKind = iota // a shape under the checkers
+	nanStep                   // a shape under the checkers, with NaN in one head
+	caseStep                  // a case of the correctness gate
+)
+
+// stepsOf returns the steps of the gates that judged a record, cheap ones first.
+func stepsOf(s *Subject, p Plan, r *record.Record) (steps []trialStep) {
+	for i, shape := range r.Defects.Shapes {
+		steps = append(steps, trialStep{kind: watchStep, inputs: watchedCase(shape, r.Defects.Inputs[i]), schedules: p.Defects.of(i)})
+	}
+	if shape, ok := shapeForNaN(s, r.Defects.Shapes); ok {
+		steps = append(steps, trialStep{kind: nanStep, inputs: watchedCase(shape, "normal")})
+	}
+	sets := 0
+	var before Case
+	for i, c := range r.Correctness.Cases {
+		one := Case{Shape: c.Shape, Name: c.Name, Seed: c.Seed, Distribution: c.Distribution, vary: variation{c.Scale, c.Window, c.Softcap, c.Batch}}
+		if i > 0 && (before.Shape != one.Shape || before.vary != one.vary || s.ByValue()) {
+			sets++
+		}
+		before = one
+		steps = append(steps, trialStep{kind: caseStep, inputs: one, sets: sets})
+	}
+	slices.SortStableFunc(steps, func(a, b trialStep) int { return cmp.Compare(a.cost(), b.cost()) })
+	return steps
+}
+
+// cost estimates the time of a step.
+func (s *trialStep) cost() float64 {
+	w := weight(s.inputs.Shape)
+	switch s.kind {
+	case watchStep:
+		return float64(len(s.schedules)) * weightChecked * w
+	case nanStep:
+		return 2 * weightChecked * w
+	}
+	return w
+}
+
+func (s *trialStep) String() string {
+	switch s.kind {
+	case watchStep:
+		return fmt.Sprintf("%v under the checkers", s.inputs.Shape)
+	case nanStep:
+		return fmt.Sprintf("%v with NaN in one head", s.inputs.Shape)
+	}
+	return fmt.Sprintf("%v, %s, seed %d", s.inputs.Shape, s.inputs.Distribution, s.inputs.Seed)
+}
+
+// run runs the step and adds its result to the record of m.
+func (s *trialStep) run(ctx context.Context, m *measurement) error {
+	switch s.kind {
+	case watchStep:
+		return m.watchUntilRed(ctx, s.inputs, s.schedules)
+	case nanStep:
+		m.r.Defects = &record.Defects{Shapes: []problem.Shape{s.inputs.Shape}}
+		return m.watchNaN(ctx)
+	}
+	return m.caseAlone(ctx, s.inputs, s.sets)
+}
+
+// watchUntilRed runs inputs under the checkers, one schedule after the other, until there is
+// an error or the output differs.
+func (m *measurement) watchUntilRed(ctx context.Context, one Case, schedules []uint64) error {
+	in, err := newInputs(m.s, m.resolved(one))
+	if err != nil {
+		return err
+	}
+	d := &record.Defects{Shapes: []problem.Shape{one.Shape}, Schedules: schedules}
+	m.r.Defects = d
+	if d.Add(problem.Shape{}, suspects(m.s)...); d.Errors > 0 {
+		return nil
+	}
+	var first *outputs
+	for _, schedule := range schedules {
+		found, out, _, err := m.watchOnce(ctx, in, schedule)
+		if err != nil {
+			return err
+		}
+		d.Add(one.Shape, found...)
+		if first == nil {
+			first = out
+		}
+		d.Depends = out != nil && !first.same(*out)
+		if out == nil || d.Errors > 0 || d.Depends {
+			return nil
+		}
+	}
+	return nil
+}
+
+// caseAlone runs one case in memory of its own. It has the number of SMs and the alignment that
+// the case has after sets allocations.
+func (m *measurement) caseAlone(ctx context.Context, one Case, sets int) (err error) {
+	l, err := load(m.dev, m.s, fewSMs, m.p.Seed)
+	if err != nil {
+		return err
+	}
+	l.sets = sets
+	table := &table{loaded: l}
+	defer func() { err = errors.Join(err, table.clear(true), l.close()) }()
+	c, err := m.judgeCase(ctx, table, one)
+	if err != nil {
+		return err
+	}
+	m.r.Correctness = &record.Correctness{Tolerance: gate.Tolerance, Cases: []record.Case{c}}
+	return nil
+}
