@@ -24,3 +24,46 @@ func MulF32Daz(d, a, b *[32]uint32) uint32
 
 //go:noescape
 func FmaF32Daz(d, a, b, c *[32]uint32) uint32
+
+// These functions compute on both halves of the 32 lanes of a warp, rounded to nearest. A
+// result that is a NaN is 0x7fff. d may be one of the operands.
+
+//go:noescape
+func AddF16x2(d, a, b *[32]uint32)
+
+//go:noescape
+func SubF16x2(d, a, b *[32]uint32)
+
+//go:noescape
+func MulF16x2(d, a, b *[32]uint32)
+
+//go:noescape
+func FmaF16x2(d, a, b, c *[32]uint32)
+
+//go:noescape
+func AddBF16x2(d, a, b *[32]uint32)
+
+//go:noescape
+func SubBF16x2(d, a, b *[32]uint32)
+
+//go:noescape
+func MulBF16x2(d, a, b *[32]uint32)
+
+//go:noescape
+func FmaBF16x2(d, a, b, c *[32]uint32)
+
+// These functions compute the minimum or maximum of f16 or bf16. inf holds the bits of
+// infinity. If one operand is a NaN, the result is the other operand. The functions with NaN
+// in their names return 0x7fff in this case.
+
+//go:noescape
+func Min16x2(d, a, b *[32]uint32, inf uint32)
+
+//go:noescape
+func Max16x2(d, a, b *[32]uint32, inf uint32)
+
+//go:noescape
+func Min16x2NaN(d, a, b *[32]uint32, inf uint32)
+
+//go:noescape
+func Max16x2NaN(d, a, b *[32]uint32, inf uint32)

@@ -23,4 +23,18 @@ func AddF32Daz(d, a, b *[32]uint32) uint32    { absent(); return 0 }
 func MulF32Daz(d, a, b *[32]uint32) uint32    { absent(); return 0 }
 func FmaF32Daz(d, a, b, c *[32]uint32) uint32 { absent(); return 0 }
 
+func AddF16x2(d, a, b *[32]uint32)     { absent() }
+func SubF16x2(d, a, b *[32]uint32)     { absent() }
+func MulF16x2(d, a, b *[32]uint32)     { absent() }
+func FmaF16x2(d, a, b, c *[32]uint32)  { absent() }
+func AddBF16x2(d, a, b *[32]uint32)    { absent() }
+func SubBF16x2(d, a, b *[32]uint32)    { absent() }
+func MulBF16x2(d, a, b *[32]uint32)    { absent() }
+func FmaBF16x2(d, a, b, c *[32]uint32) { absent() }
+
+func Min16x2(d, a, b *[32]uint32, inf uint32)    { absent() }
+func Max16x2(d, a, b *[32]uint32, inf uint32)    { absent() }
+func Min16x2NaN(d, a, b *[32]uint32, inf uint32) { absent() }
+func Max16x2NaN(d, a, b *[32]uint32, inf uint32) { absent() }
+
 func absent() { panic("simd: no loops for this processor") }

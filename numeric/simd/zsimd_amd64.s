@@ -14,8 +14,8 @@ TEXT ·detect(SB), NOSPLIT, $0-1
 	MOVL $0x00000001, AX
 	XORL CX, CX
 	CPUID
-	ANDL $0x18001000, CX
-	CMPL CX, $0x18001000
+	ANDL $0x38001000, CX
+	CMPL CX, $0x38001000
 	JNE  no
 	MOVL $0x00000007, AX
 	XORL CX, CX
@@ -1899,5 +1899,611 @@ TEXT ·FmaF32Daz(SB), NOSPLIT, $8-36
 	VMOVUPS     Y1, 96(AX)
 	VLDMXCSR    (SP)
 	MOVL        SI, ret+32(FP)
+	VZEROUPPER
+	RET
+
+DATA AddF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA AddF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA AddF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA AddF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL AddF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA AddF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA AddF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA AddF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA AddF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL AddF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+// func AddF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX, F16C
+TEXT ·AddF16x2(SB), NOSPLIT, $0-24
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), CX
+	MOVQ d+0(FP), DX
+	XORQ BX, BX
+
+next:
+	VCVTPH2PS (AX)(BX*1), Y0
+	VCVTPH2PS (CX)(BX*1), Y1
+	VADDPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VBLENDVPS Y1, AddF16x2NaN<>+0(SB), Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VMOVDQU   X0, (DX)(BX*1)
+	ADDQ      $0x10, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA SubF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA SubF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA SubF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA SubF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL SubF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA SubF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA SubF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA SubF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA SubF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL SubF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+// func SubF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX, F16C
+TEXT ·SubF16x2(SB), NOSPLIT, $0-24
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), CX
+	MOVQ d+0(FP), DX
+	XORQ BX, BX
+
+next:
+	VCVTPH2PS (AX)(BX*1), Y0
+	VCVTPH2PS (CX)(BX*1), Y1
+	VSUBPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VBLENDVPS Y1, SubF16x2NaN<>+0(SB), Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VMOVDQU   X0, (DX)(BX*1)
+	ADDQ      $0x10, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA MulF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA MulF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA MulF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA MulF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL MulF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA MulF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA MulF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA MulF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA MulF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL MulF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+// func MulF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX, F16C
+TEXT ·MulF16x2(SB), NOSPLIT, $0-24
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), CX
+	MOVQ d+0(FP), DX
+	XORQ BX, BX
+
+next:
+	VCVTPH2PS (AX)(BX*1), Y0
+	VCVTPH2PS (CX)(BX*1), Y1
+	VMULPS    Y1, Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y1
+	VBLENDVPS Y1, MulF16x2NaN<>+0(SB), Y0, Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VMOVDQU   X0, (DX)(BX*1)
+	ADDQ      $0x10, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA FmaF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA FmaF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA FmaF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA FmaF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL FmaF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA FmaF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA FmaF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA FmaF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA FmaF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL FmaF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+// func FmaF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32, c *[32]uint32)
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·FmaF16x2(SB), NOSPLIT, $8-32
+	MOVQ     a+8(FP), AX
+	MOVQ     b+16(FP), CX
+	MOVQ     c+24(FP), DX
+	MOVQ     d+0(FP), BX
+	VSTMXCSR (SP)
+	MOVL     $0x00005f80, 4(SP)
+	VLDMXCSR 4(SP)
+	XORQ     SI, SI
+
+next:
+	VCVTPH2PS    (AX)(SI*1), Y0
+	VCVTPH2PS    (CX)(SI*1), Y1
+	VCVTPH2PS    (DX)(SI*1), Y2
+	VMOVAPS      Y2, Y3
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y3
+	VFNMSUB231PS Y1, Y0, Y2
+	VXORPS       FmaF16x2Minus<>+0(SB), Y2, Y2
+	VPSLLD       $0x1f, Y2, Y0
+	VBLENDVPS    Y0, Y2, Y3, Y3
+	VCMPPS       $0x03, Y3, Y3, Y0
+	VBLENDVPS    Y0, FmaF16x2NaN<>+0(SB), Y3, Y3
+	VCVTPS2PH    $0x00, Y3, X0
+	VMOVDQU      X0, (BX)(SI*1)
+	ADDQ         $0x10, SI
+	CMPQ         SI, $0x80
+	JNE          next
+	VLDMXCSR     (SP)
+	VZEROUPPER
+	RET
+
+DATA AddBF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA AddBF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA AddBF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA AddBF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL AddBF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA AddBF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA AddBF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA AddBF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA AddBF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL AddBF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+DATA AddBF16x2Half<>+0(SB)/8, $0x00007fff00007fff
+DATA AddBF16x2Half<>+8(SB)/8, $0x00007fff00007fff
+DATA AddBF16x2Half<>+16(SB)/8, $0x00007fff00007fff
+DATA AddBF16x2Half<>+24(SB)/8, $0x00007fff00007fff
+GLOBL AddBF16x2Half<>(SB), RODATA|NOPTR, $32
+
+DATA AddBF16x2Upper<>+0(SB)/8, $0xffff0000ffff0000
+DATA AddBF16x2Upper<>+8(SB)/8, $0xffff0000ffff0000
+DATA AddBF16x2Upper<>+16(SB)/8, $0xffff0000ffff0000
+DATA AddBF16x2Upper<>+24(SB)/8, $0xffff0000ffff0000
+GLOBL AddBF16x2Upper<>(SB), RODATA|NOPTR, $32
+
+// func AddBF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX, AVX2
+TEXT ·AddBF16x2(SB), NOSPLIT, $0-24
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), CX
+	MOVQ d+0(FP), DX
+	XORQ BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPSLLD    $0x10, Y1, Y0
+	VPAND     AddBF16x2Upper<>+0(SB), Y1, Y1
+	VMOVDQU   (CX)(BX*1), Y3
+	VPSLLD    $0x10, Y3, Y2
+	VPAND     AddBF16x2Upper<>+0(SB), Y3, Y3
+	VADDPS    Y2, Y0, Y0
+	VADDPS    Y3, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, AddBF16x2NaN<>+0(SB), Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPSLLD    $0x0f, Y0, Y3
+	VPSRLD    $0x1f, Y3, Y3
+	VPADDD    AddBF16x2Half<>+0(SB), Y3, Y3
+	VPANDN    Y3, Y2, Y3
+	VPADDD    Y3, Y0, Y0
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, AddBF16x2NaN<>+0(SB), Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPSLLD    $0x0f, Y1, Y3
+	VPSRLD    $0x1f, Y3, Y3
+	VPADDD    AddBF16x2Half<>+0(SB), Y3, Y3
+	VPANDN    Y3, Y2, Y3
+	VPADDD    Y3, Y1, Y1
+	VPSRLD    $0x10, Y0, Y0
+	VPBLENDW  $0xaa, Y1, Y0, Y0
+	VMOVDQU   Y0, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA SubBF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA SubBF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA SubBF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA SubBF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL SubBF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA SubBF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA SubBF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA SubBF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA SubBF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL SubBF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+DATA SubBF16x2Half<>+0(SB)/8, $0x00007fff00007fff
+DATA SubBF16x2Half<>+8(SB)/8, $0x00007fff00007fff
+DATA SubBF16x2Half<>+16(SB)/8, $0x00007fff00007fff
+DATA SubBF16x2Half<>+24(SB)/8, $0x00007fff00007fff
+GLOBL SubBF16x2Half<>(SB), RODATA|NOPTR, $32
+
+DATA SubBF16x2Upper<>+0(SB)/8, $0xffff0000ffff0000
+DATA SubBF16x2Upper<>+8(SB)/8, $0xffff0000ffff0000
+DATA SubBF16x2Upper<>+16(SB)/8, $0xffff0000ffff0000
+DATA SubBF16x2Upper<>+24(SB)/8, $0xffff0000ffff0000
+GLOBL SubBF16x2Upper<>(SB), RODATA|NOPTR, $32
+
+// func SubBF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX, AVX2
+TEXT ·SubBF16x2(SB), NOSPLIT, $0-24
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), CX
+	MOVQ d+0(FP), DX
+	XORQ BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPSLLD    $0x10, Y1, Y0
+	VPAND     SubBF16x2Upper<>+0(SB), Y1, Y1
+	VMOVDQU   (CX)(BX*1), Y3
+	VPSLLD    $0x10, Y3, Y2
+	VPAND     SubBF16x2Upper<>+0(SB), Y3, Y3
+	VSUBPS    Y2, Y0, Y0
+	VSUBPS    Y3, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, SubBF16x2NaN<>+0(SB), Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPSLLD    $0x0f, Y0, Y3
+	VPSRLD    $0x1f, Y3, Y3
+	VPADDD    SubBF16x2Half<>+0(SB), Y3, Y3
+	VPANDN    Y3, Y2, Y3
+	VPADDD    Y3, Y0, Y0
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, SubBF16x2NaN<>+0(SB), Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPSLLD    $0x0f, Y1, Y3
+	VPSRLD    $0x1f, Y3, Y3
+	VPADDD    SubBF16x2Half<>+0(SB), Y3, Y3
+	VPANDN    Y3, Y2, Y3
+	VPADDD    Y3, Y1, Y1
+	VPSRLD    $0x10, Y0, Y0
+	VPBLENDW  $0xaa, Y1, Y0, Y0
+	VMOVDQU   Y0, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA MulBF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA MulBF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA MulBF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA MulBF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL MulBF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA MulBF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA MulBF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA MulBF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA MulBF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL MulBF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+DATA MulBF16x2Half<>+0(SB)/8, $0x00007fff00007fff
+DATA MulBF16x2Half<>+8(SB)/8, $0x00007fff00007fff
+DATA MulBF16x2Half<>+16(SB)/8, $0x00007fff00007fff
+DATA MulBF16x2Half<>+24(SB)/8, $0x00007fff00007fff
+GLOBL MulBF16x2Half<>(SB), RODATA|NOPTR, $32
+
+DATA MulBF16x2Upper<>+0(SB)/8, $0xffff0000ffff0000
+DATA MulBF16x2Upper<>+8(SB)/8, $0xffff0000ffff0000
+DATA MulBF16x2Upper<>+16(SB)/8, $0xffff0000ffff0000
+DATA MulBF16x2Upper<>+24(SB)/8, $0xffff0000ffff0000
+GLOBL MulBF16x2Upper<>(SB), RODATA|NOPTR, $32
+
+// func MulBF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32)
+// Requires: AVX, AVX2
+TEXT ·MulBF16x2(SB), NOSPLIT, $0-24
+	MOVQ a+8(FP), AX
+	MOVQ b+16(FP), CX
+	MOVQ d+0(FP), DX
+	XORQ BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPSLLD    $0x10, Y1, Y0
+	VPAND     MulBF16x2Upper<>+0(SB), Y1, Y1
+	VMOVDQU   (CX)(BX*1), Y3
+	VPSLLD    $0x10, Y3, Y2
+	VPAND     MulBF16x2Upper<>+0(SB), Y3, Y3
+	VMULPS    Y2, Y0, Y0
+	VMULPS    Y3, Y1, Y1
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VBLENDVPS Y2, MulBF16x2NaN<>+0(SB), Y0, Y0
+	VCMPPS    $0x03, Y0, Y0, Y2
+	VPSLLD    $0x0f, Y0, Y3
+	VPSRLD    $0x1f, Y3, Y3
+	VPADDD    MulBF16x2Half<>+0(SB), Y3, Y3
+	VPANDN    Y3, Y2, Y3
+	VPADDD    Y3, Y0, Y0
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, MulBF16x2NaN<>+0(SB), Y1, Y1
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VPSLLD    $0x0f, Y1, Y3
+	VPSRLD    $0x1f, Y3, Y3
+	VPADDD    MulBF16x2Half<>+0(SB), Y3, Y3
+	VPANDN    Y3, Y2, Y3
+	VPADDD    Y3, Y1, Y1
+	VPSRLD    $0x10, Y0, Y0
+	VPBLENDW  $0xaa, Y1, Y0, Y0
+	VMOVDQU   Y0, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA FmaBF16x2NaN<>+0(SB)/8, $0x7fffffff7fffffff
+DATA FmaBF16x2NaN<>+8(SB)/8, $0x7fffffff7fffffff
+DATA FmaBF16x2NaN<>+16(SB)/8, $0x7fffffff7fffffff
+DATA FmaBF16x2NaN<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL FmaBF16x2NaN<>(SB), RODATA|NOPTR, $32
+
+DATA FmaBF16x2Minus<>+0(SB)/8, $0x8000000080000000
+DATA FmaBF16x2Minus<>+8(SB)/8, $0x8000000080000000
+DATA FmaBF16x2Minus<>+16(SB)/8, $0x8000000080000000
+DATA FmaBF16x2Minus<>+24(SB)/8, $0x8000000080000000
+GLOBL FmaBF16x2Minus<>(SB), RODATA|NOPTR, $32
+
+DATA FmaBF16x2Half<>+0(SB)/8, $0x00007fff00007fff
+DATA FmaBF16x2Half<>+8(SB)/8, $0x00007fff00007fff
+DATA FmaBF16x2Half<>+16(SB)/8, $0x00007fff00007fff
+DATA FmaBF16x2Half<>+24(SB)/8, $0x00007fff00007fff
+GLOBL FmaBF16x2Half<>(SB), RODATA|NOPTR, $32
+
+DATA FmaBF16x2Upper<>+0(SB)/8, $0xffff0000ffff0000
+DATA FmaBF16x2Upper<>+8(SB)/8, $0xffff0000ffff0000
+DATA FmaBF16x2Upper<>+16(SB)/8, $0xffff0000ffff0000
+DATA FmaBF16x2Upper<>+24(SB)/8, $0xffff0000ffff0000
+GLOBL FmaBF16x2Upper<>(SB), RODATA|NOPTR, $32
+
+// func FmaBF16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32, c *[32]uint32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·FmaBF16x2(SB), NOSPLIT, $8-32
+	MOVQ     a+8(FP), AX
+	MOVQ     b+16(FP), CX
+	MOVQ     c+24(FP), DX
+	MOVQ     d+0(FP), BX
+	VSTMXCSR (SP)
+	MOVL     $0x00005f80, 4(SP)
+	VLDMXCSR 4(SP)
+	XORQ     SI, SI
+
+next:
+	VMOVDQU      (AX)(SI*1), Y1
+	VPSLLD       $0x10, Y1, Y0
+	VPAND        FmaBF16x2Upper<>+0(SB), Y1, Y1
+	VMOVDQU      (CX)(SI*1), Y3
+	VPSLLD       $0x10, Y3, Y2
+	VPAND        FmaBF16x2Upper<>+0(SB), Y3, Y3
+	VMOVDQU      (DX)(SI*1), Y5
+	VPSLLD       $0x10, Y5, Y4
+	VPAND        FmaBF16x2Upper<>+0(SB), Y5, Y5
+	VMOVAPS      Y4, Y6
+	VMOVAPS      Y4, Y4
+	VFMADD231PS  Y2, Y0, Y6
+	VFNMSUB231PS Y2, Y0, Y4
+	VXORPS       FmaBF16x2Minus<>+0(SB), Y4, Y4
+	VPSLLD       $0x1f, Y4, Y0
+	VBLENDVPS    Y0, Y4, Y6, Y6
+	VMOVAPS      Y5, Y0
+	VMOVAPS      Y5, Y2
+	VFMADD231PS  Y3, Y1, Y0
+	VFNMSUB231PS Y3, Y1, Y2
+	VXORPS       FmaBF16x2Minus<>+0(SB), Y2, Y2
+	VPSLLD       $0x1f, Y2, Y1
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VCMPPS       $0x03, Y6, Y6, Y1
+	VBLENDVPS    Y1, FmaBF16x2NaN<>+0(SB), Y6, Y6
+	VCMPPS       $0x03, Y6, Y6, Y1
+	VPSLLD       $0x0f, Y6, Y2
+	VPSRLD       $0x1f, Y2, Y2
+	VPADDD       FmaBF16x2Half<>+0(SB), Y2, Y2
+	VPANDN       Y2, Y1, Y2
+	VPADDD       Y2, Y6, Y6
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VBLENDVPS    Y1, FmaBF16x2NaN<>+0(SB), Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VPSLLD       $0x0f, Y0, Y2
+	VPSRLD       $0x1f, Y2, Y2
+	VPADDD       FmaBF16x2Half<>+0(SB), Y2, Y2
+	VPANDN       Y2, Y1, Y2
+	VPADDD       Y2, Y0, Y0
+	VPSRLD       $0x10, Y6, Y6
+	VPBLENDW     $0xaa, Y0, Y6, Y6
+	VMOVDQU      Y6, (BX)(SI*1)
+	ADDQ         $0x20, SI
+	CMPQ         SI, $0x80
+	JNE          next
+	VLDMXCSR     (SP)
+	VZEROUPPER
+	RET
+
+DATA Min16x2Abs<>+0(SB)/8, $0x7fff7fff7fff7fff
+DATA Min16x2Abs<>+8(SB)/8, $0x7fff7fff7fff7fff
+DATA Min16x2Abs<>+16(SB)/8, $0x7fff7fff7fff7fff
+DATA Min16x2Abs<>+24(SB)/8, $0x7fff7fff7fff7fff
+GLOBL Min16x2Abs<>(SB), RODATA|NOPTR, $32
+
+// func Min16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32, inf uint32)
+// Requires: AVX, AVX2
+TEXT ·Min16x2(SB), NOSPLIT, $0-28
+	MOVQ         a+8(FP), AX
+	MOVQ         b+16(FP), CX
+	MOVQ         d+0(FP), DX
+	MOVL         inf+24(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTW X0, Y0
+	XORQ         BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPAND     Min16x2Abs<>+0(SB), Y1, Y3
+	VPCMPGTW  Y0, Y3, Y3
+	VPSRAW    $0x0f, Y1, Y2
+	VPSRLW    $0x01, Y2, Y2
+	VPXOR     Y1, Y2, Y2
+	VMOVDQU   (CX)(BX*1), Y4
+	VPAND     Min16x2Abs<>+0(SB), Y4, Y6
+	VPCMPGTW  Y0, Y6, Y6
+	VPSRAW    $0x0f, Y4, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y4, Y5, Y5
+	VPMINSW   Y5, Y2, Y2
+	VPSRAW    $0x0f, Y2, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y2, Y5, Y2
+	VPBLENDVB Y6, Y1, Y2, Y2
+	VPBLENDVB Y6, Min16x2Abs<>+0(SB), Y4, Y4
+	VPBLENDVB Y3, Y4, Y2, Y2
+	VMOVDQU   Y2, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA Min16x2NaNAbs<>+0(SB)/8, $0x7fff7fff7fff7fff
+DATA Min16x2NaNAbs<>+8(SB)/8, $0x7fff7fff7fff7fff
+DATA Min16x2NaNAbs<>+16(SB)/8, $0x7fff7fff7fff7fff
+DATA Min16x2NaNAbs<>+24(SB)/8, $0x7fff7fff7fff7fff
+GLOBL Min16x2NaNAbs<>(SB), RODATA|NOPTR, $32
+
+// func Min16x2NaN(d *[32]uint32, a *[32]uint32, b *[32]uint32, inf uint32)
+// Requires: AVX, AVX2
+TEXT ·Min16x2NaN(SB), NOSPLIT, $0-28
+	MOVQ         a+8(FP), AX
+	MOVQ         b+16(FP), CX
+	MOVQ         d+0(FP), DX
+	MOVL         inf+24(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTW X0, Y0
+	XORQ         BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPAND     Min16x2NaNAbs<>+0(SB), Y1, Y2
+	VPCMPGTW  Y0, Y2, Y2
+	VPSRAW    $0x0f, Y1, Y3
+	VPSRLW    $0x01, Y3, Y3
+	VPXOR     Y1, Y3, Y1
+	VMOVDQU   (CX)(BX*1), Y3
+	VPAND     Min16x2NaNAbs<>+0(SB), Y3, Y4
+	VPCMPGTW  Y0, Y4, Y4
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y3, Y5, Y3
+	VPMINSW   Y3, Y1, Y1
+	VPSRAW    $0x0f, Y1, Y3
+	VPSRLW    $0x01, Y3, Y3
+	VPXOR     Y1, Y3, Y1
+	VPOR      Y4, Y2, Y2
+	VPBLENDVB Y2, Min16x2NaNAbs<>+0(SB), Y1, Y1
+	VMOVDQU   Y1, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA Max16x2Abs<>+0(SB)/8, $0x7fff7fff7fff7fff
+DATA Max16x2Abs<>+8(SB)/8, $0x7fff7fff7fff7fff
+DATA Max16x2Abs<>+16(SB)/8, $0x7fff7fff7fff7fff
+DATA Max16x2Abs<>+24(SB)/8, $0x7fff7fff7fff7fff
+GLOBL Max16x2Abs<>(SB), RODATA|NOPTR, $32
+
+// func Max16x2(d *[32]uint32, a *[32]uint32, b *[32]uint32, inf uint32)
+// Requires: AVX, AVX2
+TEXT ·Max16x2(SB), NOSPLIT, $0-28
+	MOVQ         a+8(FP), AX
+	MOVQ         b+16(FP), CX
+	MOVQ         d+0(FP), DX
+	MOVL         inf+24(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTW X0, Y0
+	XORQ         BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPAND     Max16x2Abs<>+0(SB), Y1, Y3
+	VPCMPGTW  Y0, Y3, Y3
+	VPSRAW    $0x0f, Y1, Y2
+	VPSRLW    $0x01, Y2, Y2
+	VPXOR     Y1, Y2, Y2
+	VMOVDQU   (CX)(BX*1), Y4
+	VPAND     Max16x2Abs<>+0(SB), Y4, Y6
+	VPCMPGTW  Y0, Y6, Y6
+	VPSRAW    $0x0f, Y4, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y4, Y5, Y5
+	VPMAXSW   Y5, Y2, Y2
+	VPSRAW    $0x0f, Y2, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y2, Y5, Y2
+	VPBLENDVB Y6, Y1, Y2, Y2
+	VPBLENDVB Y6, Max16x2Abs<>+0(SB), Y4, Y4
+	VPBLENDVB Y3, Y4, Y2, Y2
+	VMOVDQU   Y2, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
+	VZEROUPPER
+	RET
+
+DATA Max16x2NaNAbs<>+0(SB)/8, $0x7fff7fff7fff7fff
+DATA Max16x2NaNAbs<>+8(SB)/8, $0x7fff7fff7fff7fff
+DATA Max16x2NaNAbs<>+16(SB)/8, $0x7fff7fff7fff7fff
+DATA Max16x2NaNAbs<>+24(SB)/8, $0x7fff7fff7fff7fff
+GLOBL Max16x2NaNAbs<>(SB), RODATA|NOPTR, $32
+
+// func Max16x2NaN(d *[32]uint32, a *[32]uint32, b *[32]uint32, inf uint32)
+// Requires: AVX, AVX2
+TEXT ·Max16x2NaN(SB), NOSPLIT, $0-28
+	MOVQ         a+8(FP), AX
+	MOVQ         b+16(FP), CX
+	MOVQ         d+0(FP), DX
+	MOVL         inf+24(FP), BX
+	VMOVD        BX, X0
+	VPBROADCASTW X0, Y0
+	XORQ         BX, BX
+
+next:
+	VMOVDQU   (AX)(BX*1), Y1
+	VPAND     Max16x2NaNAbs<>+0(SB), Y1, Y2
+	VPCMPGTW  Y0, Y2, Y2
+	VPSRAW    $0x0f, Y1, Y3
+	VPSRLW    $0x01, Y3, Y3
+	VPXOR     Y1, Y3, Y1
+	VMOVDQU   (CX)(BX*1), Y3
+	VPAND     Max16x2NaNAbs<>+0(SB), Y3, Y4
+	VPCMPGTW  Y0, Y4, Y4
+	VPSRAW    $0x0f, Y3, Y5
+	VPSRLW    $0x01, Y5, Y5
+	VPXOR     Y3, Y5, Y3
+	VPMAXSW   Y3, Y1, Y1
+	VPSRAW    $0x0f, Y1, Y3
+	VPSRLW    $0x01, Y3, Y3
+	VPXOR     Y1, Y3, Y1
+	VPOR      Y4, Y2, Y2
+	VPBLENDVB Y2, Max16x2NaNAbs<>+0(SB), Y1, Y1
+	VMOVDQU   Y1, (DX)(BX*1)
+	ADDQ      $0x20, BX
+	CMPQ      BX, $0x80
+	JNE       next
 	VZEROUPPER
 	RET

@@ -18,15 +18,18 @@ func main() {
 	surveyCols("cols8", 8)
 	surveyCols("cols16", 16)
 	lanesOps()
+	f16s()
+	bf16s()
+	extremes()
 	Generate()
 }
 
 // detect generates the function that reports whether the processor and the operating system
-// support AVX2 and FMA.
+// support AVX2, FMA and the conversions of f16.
 func detect() {
 	TEXT("detect", NOSPLIT, "func() bool")
-	Doc("detect reports whether the processor has AVX2 and FMA, and the system keeps their registers.")
-	const fmaOSXSaveAVX = 1<<12 | 1<<27 | 1<<28
+	Doc("detect reports whether the processor has AVX2, FMA and F16C, and the system keeps their registers.")
+	const fmaOSXSaveAVXF16C = 1<<12 | 1<<27 | 1<<28 | 1<<29
 	need := func(r reg.Register, bits uint32) {
 		ANDL(operand.U32(bits), r)
 		CMPL(r, operand.U32(bits))
@@ -39,7 +42,7 @@ func detect() {
 	MOVL(operand.U32(1), reg.EAX)
 	XORL(reg.ECX, reg.ECX)
 	CPUID()
-	need(reg.ECX, fmaOSXSaveAVX)
+	need(reg.ECX, fmaOSXSaveAVXF16C)
 	MOVL(operand.U32(7), reg.EAX)
 	XORL(reg.ECX, reg.ECX)
 	CPUID()

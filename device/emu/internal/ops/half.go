@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 	"github.com/GOATnote-Inc/attest/numeric/scalar"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
@@ -18,9 +19,7 @@ func isBF16(x *inst) bool {
 	return t == ptx.BF16 || t == ptx.BF16x2
 }
 
-// half1, half2 and half3 build an operation on one 16-bit float or on both halves
-// of a packed pair.
-
+// half1 builds an operation on one 16-bit float or on both halves of a packed pair.
 func half1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
 	if x.Type("d").Bits() == 32 {
 		return packed1(d, x, fn)
@@ -28,68 +27,73 @@ func half1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
 	return op1(d, x, fn)
 }
 
-func half2(d *decoder, x *inst, fn func(a, b uint16) uint16) exec {
-	if x.Type("d").Bits() == 32 {
-		return packed2(d, x, fn)
-	}
-	return op2(d, x, fn)
+// half2 and half3 build an operation that computes both halves of all lanes. The upper half
+// of a register with one 16-bit float is zero, and every operation that uses half2 or half3
+// has the result zero for operands that are zero.
+
+func half2(d *decoder, x *inst, k lanes2) exec {
+	dst, src := halfOperands(d, x)
+	return whole2(dst, src("a"), src("b"), k)
 }
 
-func half3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
+func half3(d *decoder, x *inst, k lanes3) exec {
+	dst, src := halfOperands(d, x)
+	return whole3(dst, src("a"), src("b"), src("c"), k)
+}
+
+// halfOperands returns the destination of an operation on 16-bit floats, and a function that
+// returns a source.
+func halfOperands(d *decoder, x *inst) (dst slot, src func(name string) slot) {
 	if x.Type("d").Bits() == 32 {
-		return packed3(d, x, fn)
+		return dstOf[uint32](d, x, "d").s, func(name string) slot { return srcOf[uint32](d, x, name).s }
 	}
-	return op3(d, x, fn)
+	return dstOf[uint16](d, x, "d").s, func(name string) slot { return srcOf[uint16](d, x, name).s }
+}
+
+// halfArith are the sums and products by format: f16 and bf16.
+var halfArith = map[string][2]lanes2{
+	"add": {addF16Lanes, addBF16Lanes},
+	"sub": {subF16Lanes, subBF16Lanes},
+	"mul": {mulF16Lanes, mulBF16Lanes},
 }
 
 func buildHalfArith(d *decoder, x *inst) exec {
-	f16, bf16 := scalar.AddF16, scalar.AddBF16
-	switch x.Op.Name {
-	case "sub":
-		f16, bf16 = scalar.SubF16, scalar.SubBF16
-	case "mul":
-		f16, bf16 = scalar.MulF16, scalar.MulBF16
+	if isBF16(x) {
+		return half2(d, x, halfArith[x.Op.Name][1])
 	}
-	switch {
-	case isBF16(x):
-		return half2(d, x, bf16)
-	case x.Has("ftz") && x.Op.Name == "mul":
-		f16 = scalar.MulFtzF16
-	default:
-		f16 = halfFtz2(x, f16)
+	k := halfArith[x.Op.Name][0]
+	if x.Has("ftz") {
+		var again func(a, b uint16) uint16
+		if x.Op.Name == "mul" {
+			again = scalar.MulFtzF16
+		}
+		k = flushHalves2(k, again)
 	}
 	if x.Has("sat") {
-		return half2(d, x, func(a, b uint16) uint16 { return scalar.SatF16(f16(a, b)) })
+		k = then2(k, satF16Lanes)
 	}
-	return half2(d, x, f16)
-}
-
-func halfFtz2(x *inst, fn func(a, b uint16) uint16) func(a, b uint16) uint16 {
-	if !x.Has("ftz") {
-		return fn
-	}
-	return func(a, b uint16) uint16 { return scalar.FtzF16(fn(scalar.FtzF16(a), scalar.FtzF16(b))) }
+	return half2(d, x, k)
 }
 
 func buildHalfFma(d *decoder, x *inst) exec {
-	fn, last := scalar.FmaF16, scalar.ReluF16
+	k := fmaF16Lanes
 	switch oob := x.Has("oob"); {
 	case isBF16(x) && oob:
-		fn, last = scalar.FmaOobBF16, scalar.ReluBF16
+		k = eachHalf3(scalar.FmaOobBF16)
 	case isBF16(x):
-		fn, last = scalar.FmaBF16, scalar.ReluBF16
+		k = fmaBF16Lanes
 	case oob:
-		fn = scalar.FmaOobF16
+		k = eachHalf3(scalar.FmaOobF16)
 	case x.Has("ftz"):
-		fn = scalar.FmaFtzF16
+		k = fmaFtzF16Lanes
 	}
 	switch {
 	case x.Has("sat"):
-		last = scalar.SatF16
-	case !x.Has("relu"):
-		return half3(d, x, fn)
+		k = then3(k, satF16Lanes)
+	case x.Has("relu"):
+		k = then3(k, reluLanes)
 	}
-	return half3(d, x, func(a, b, c uint16) uint16 { return last(fn(a, b, c)) })
+	return half3(d, x, k)
 }
 
 func buildHalfSign(d *decoder, x *inst) exec {
@@ -109,24 +113,27 @@ func buildHalfSign(d *decoder, x *inst) exec {
 	return half1(d, x, fn)
 }
 
-// extremes16 are min and max by format: without and with .NaN.
-var extremes16 = map[string][2][2]func(a, b uint16) uint16{
-	"min": {{scalar.MinF16, scalar.MinNaNF16}, {scalar.MinBF16, scalar.MinNaNBF16}},
-	"max": {{scalar.MaxF16, scalar.MaxNaNF16}, {scalar.MaxBF16, scalar.MaxNaNBF16}},
+// halfExtremes are min and max, without and with .NaN.
+var halfExtremes = map[string][2]func(d, a, b *machine.Lanes32, inf uint32){
+	"min": {min16Lanes, minNaN16Lanes},
+	"max": {max16Lanes, maxNaN16Lanes},
 }
 
 func buildHalfExtreme(d *decoder, x *inst) exec {
-	format, nan, sign := 0, 0, scalar.XorSignF16
+	inf, nan := uint32(infF16), 0
 	if isBF16(x) {
-		format, sign = 1, scalar.XorSignBF16
+		inf = infBF16
 	}
 	if x.Has("NaN") {
 		nan = 1
 	}
-	fn := extremes16[x.Op.Name][format][nan]
+	extreme := halfExtremes[x.Op.Name][nan]
+	k := func(d, a, b *machine.Lanes32) { extreme(d, a, b, inf) }
 	if x.Has("xorsign") {
-		plain := fn
-		fn = func(a, b uint16) uint16 { return sign(plain(a&0x7fff, b&0x7fff), a, b) }
+		k = xorSignHalves(k)
 	}
-	return half2(d, x, halfFtz2(x, fn))
+	if x.Has("ftz") {
+		k = flushHalves2(k, nil)
+	}
+	return half2(d, x, k)
 }

@@ -20,6 +20,14 @@ func whole2(d, a, b slot, k lanes2) exec {
 	}
 }
 
+func whole3(d, a, b, c slot, k lanes3) exec {
+	return func(f *frame, m uint32) {
+		to := f.Result32(d, m)
+		k(to, &f.R32[a], &f.R32[b], &f.R32[c])
+		f.Commit32(d, m)
+	}
+}
+
 // hot2 and hot3 build such an instruction with two or three sources.
 
 func hot2(d *decoder, x *inst, k lanes2) exec {
@@ -27,12 +35,7 @@ func hot2(d *decoder, x *inst, k lanes2) exec {
 }
 
 func hot3(d *decoder, x *inst, k lanes3) exec {
-	rd, ra, rb, rc := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint32](d, x, "c").s
-	return func(f *frame, m uint32) {
-		to := f.Result32(rd, m)
-		k(to, &f.R32[ra], &f.R32[rb], &f.R32[rc])
-		f.Commit32(rd, m)
-	}
+	return whole3(dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s, srcOf[uint32](d, x, "b").s, srcOf[uint32](d, x, "c").s, k)
 }
 
 func hotWide2(d *decoder, x *inst, k lanes2x2) exec {

@@ -122,7 +122,7 @@ func op3[D, A, B, C value](d *decoder, x *inst, fn func(a A, b B, c C) D) exec {
 	}
 }
 
-// packed1, packed2 and packed3 do the same for both halves of 32-bit values.
+// packed1 and packed2 do the same for both halves of 32-bit values.
 
 func packed1(d *decoder, x *inst, fn func(a uint16) uint16) exec {
 	rd, ra := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a")
@@ -144,18 +144,6 @@ func packed2(d *decoder, x *inst, fn func(a, b uint16) uint16) exec {
 			l := bits.TrailingZeros32(m)
 			a, b := va.get(l), vb.get(l)
 			vd.set(l, pack16(fn(uint16(a), uint16(b)), fn(uint16(a>>16), uint16(b>>16))))
-		}
-	}
-}
-
-func packed3(d *decoder, x *inst, fn func(a, b, c uint16) uint16) exec {
-	rd, ra, rb, rc := dstOf[uint32](d, x, "d"), srcOf[uint32](d, x, "a"), srcOf[uint32](d, x, "b"), srcOf[uint32](d, x, "c")
-	return func(f *frame, m uint32) {
-		vd, va, vb, vc := rd.in(f), ra.in(f), rb.in(f), rc.in(f)
-		for ; m != 0; m &= m - 1 {
-			l := bits.TrailingZeros32(m)
-			a, b, c := va.get(l), vb.get(l), vc.get(l)
-			vd.set(l, pack16(fn(uint16(a), uint16(b), uint16(c)), fn(uint16(a>>16), uint16(b>>16), uint16(c>>16))))
 		}
 	}
 }
