@@ -19,9 +19,9 @@ swizzle puts each unit of 16 bytes.
 
   attest ptx layout mma.m16n8k16
 
-NAME is mma, wmma or wgmma with a shape and, if you like, the type of the factors;
-ldmatrix.x4 with or without .trans; or swizzle.128b. A whole opcode of PTX works too.
-Without NAME it lists the layouts.
+NAME is mma, mma.sp, wmma, wgmma or wgmma.sp with a shape and, if you like, the type of
+the factors; ldmatrix.x4 with or without .trans; or swizzle.128b. A whole opcode of PTX works
+too. Without NAME it lists the layouts.
 
 In a cell, T5 a1 means register 1 of operand a in lane 5. A header has one C function for
 the row and one for the column of an element.
@@ -30,6 +30,7 @@ JSON: {"name", "notes", "matrices": [{"name", "what", "rows", "cols", "lanes", "
 "held": by row and column the list of {"lane", "register", "part"}}]}.`,
 		Example: `  attest ptx layout wmma.m16n16k16.f16
   attest ptx layout mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 --lane 5
+  attest ptx layout mma.sp.m16n8k32.f16
   attest ptx layout wgmma.m64n128k32.e4m3 --as svg > wgmma.svg
   attest ptx layout swizzle.128b --as header > swizzle.h`,
 		Args: cobra.MaximumNArgs(1),

@@ -28,21 +28,31 @@ func TestMatrixAgainstEmulator(t *testing.T) {
 		t.Run(p.kernel.Name(), func(t *testing.T) {
 			for _, style := range []string{"bits", "near", "tiny", "wide", "few"} {
 				data := p.inputs(style)
-				got, want := p.run(t, e, data), p.run(t, d, data)
-				bad := 0
-				for i := 0; i < len(got); i += 4 {
-					x, y := binary.LittleEndian.Uint32(got[i:]), binary.LittleEndian.Uint32(want[i:])
-					if x != y {
-						if bad++; bad <= 4 {
-							t.Errorf("%s: word %d: emulator %08x, GPU %08x", style, i/4, x, y)
-						}
-					}
-				}
-				if bad > 0 {
-					t.Errorf("%s: %d of %d words differ", style, bad, len(got)/4)
-				}
+				compareWords(t, style, p.run(t, e, data), p.run(t, d, data), nil)
 			}
 		})
+	}
+}
+
+// compareWords reports words that differ between the emulator and the GPU. It calls explain, unless
+// it is nil, for the first of them.
+func compareWords(t *testing.T, style string, got, want []byte, explain func(word int) string) {
+	t.Helper()
+	bad := 0
+	for i := 0; i < len(got); i += 4 {
+		x, y := binary.LittleEndian.Uint32(got[i:]), binary.LittleEndian.Uint32(want[i:])
+		if x == y {
+			continue
+		}
+		if bad++; bad <= 4 {
+			t.Errorf("%s: word %d: emulator %08x, GPU %08x", style, i/4, x, y)
+			if explain != nil {
+				t.Log(explain(i / 4))
+			}
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%s: %d of %d words differ", style, bad, len(got)/4)
 	}
 }
 
@@ -81,12 +91,18 @@ func (p *product) run(t *testing.T, d device.Device, data []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := d.Load(p.kernel.Name()+".ptx", text)
+	return runProduct(t, d, p.kernel.Name(), text, data, p.words)
+}
+
+// runProduct runs a kernel with the parameters in and out, in which each thread writes words.
+func runProduct(t *testing.T, d device.Device, name, text string, data []byte, words int) []byte {
+	t.Helper()
+	m, err := d.Load(name+".ptx", text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	k, err := m.Kernel(p.kernel.Name())
+	k, err := m.Kernel(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +111,7 @@ func (p *product) run(t *testing.T, d device.Device, data []byte) []byte {
 		t.Fatal(err)
 	}
 	defer in.Free()
-	out, err := d.Alloc(int64(blocks * 128 * p.words * 4))
+	out, err := d.Alloc(int64(blocks * 128 * words * 4))
 	if err != nil {
 		t.Fatal(err)
 	}

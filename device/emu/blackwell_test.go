@@ -72,7 +72,7 @@ func TestBlackwellOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"k": "", "packed": "add has no modifier .f32x2", "tensor": "the tensor memory of Blackwell", "sparse": "sparse factor",
+		"k": "", "packed": "add has no modifier .f32x2", "tensor": "the tensor memory of Blackwell", "sparse": "how the tensor cores of Blackwell round",
 	} {
 		_, err := m.Kernel(name)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

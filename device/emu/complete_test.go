@@ -15,8 +15,6 @@ import (
 // loaded: a piece of the form's syntax, and the reason.
 var notExecuted = []struct{ syntax, why string }{
 	{".im2col", "tensor maps of the im2col kind cannot be described to a device yet (D4)"},
-	{"mma.variant.", "the layout of the metadata of sparse products is not known for certain (D44)"},
-	{"wgmma.mma_async.sp.", "the layout of the metadata of sparse products is not known for certain (D44)"},
 }
 
 // TestComplete loads every variant of every form of the table, on a target that has it. A form must

@@ -68,7 +68,7 @@ func BenchmarkWgmma(b *testing.B) {
 			ta, tb := &sharedTile{swizzle: device.Swizzle128B, sbo: 1024}, &sharedTile{swizzle: device.Swizzle128B, start: 24 << 10, sbo: 1024}
 			ta.put(image, randomMatrix(r, ts[1], s.M, s.K))
 			tb.put(image, randomMatrix(r, ts[2], s.N, s.K))
-			text := repeatInst(wgmmaText(m, c.tail), c.op)
+			text := repeatInst(wgmmaText(m, 0, c.tail), c.op)
 			benchProduct(b, text, 128, wgmmaRoom, 2*s.M*s.N*s.K*benchRepeat, func(d *Device) []device.Param {
 				return []device.Param{device.Ptr(bufferWith(b, d, image)), device.Ptr(bufferWith(b, d, make([]byte, 64<<10))),
 					device.Ptr(bufferWith(b, d, make([]byte, 128<<10))), device.U64(ta.desc()), device.U64(tb.desc()), device.U32(1)}
@@ -93,7 +93,7 @@ func BenchmarkMMA(b *testing.B) {
 			for i := range in {
 				in[i] = byte(r.Uint32()) & 0x3f
 			}
-			benchProduct(b, repeatInst(productText(m), op), 32, 0, 2*s.M*s.N*s.K*benchRepeat, func(d *Device) []device.Param {
+			benchProduct(b, repeatInst(productText(m, 0), op), 32, 0, 2*s.M*s.N*s.K*benchRepeat, func(d *Device) []device.Param {
 				return []device.Param{device.Ptr(bufferWith(b, d, in)), device.Ptr(bufferWith(b, d, make([]byte, 4096)))}
 			})
 		})

@@ -36,7 +36,7 @@ func (s *sharedTile) place(line, b int) int {
 	case !s.transposed && s.swizzle == device.NoSwizzle: // 8×16-byte core matrices
 		at = line/8*s.sbo + b/16*s.lbo + line%8*16 + b%16
 	case !s.transposed:
-		at = line/8*s.sbo + line%8*span + b
+		at = line/8*s.sbo + line%8*span + b/span*s.lbo + b%span
 	default: // 16-bit elements: 8 lines have 16 bytes
 		k, unit, in := b/2, line/8, line%8*2+b%2
 		if s.swizzle == device.NoSwizzle {
@@ -49,26 +49,25 @@ func (s *sharedTile) place(line, b int) int {
 	return swizzlePlace(s.swizzle, s.start+at)
 }
 
-// randomTile returns a tile of n lines with random offsets, such that its parts do not
+// randomTile returns a tile of n lines of width bytes with random offsets, such that its parts do not
 // overlap.
-func randomTile(r *rand.Rand, start, n int, transposed bool) *sharedTile {
+func randomTile(r *rand.Rand, start, n, width int, transposed bool) *sharedTile {
 	s := &sharedTile{swizzle: device.Swizzle(r.IntN(4)), transposed: transposed, start: start}
 	span := [...]int{16, 32, 64, 128}[s.swizzle]
 	atom := 8 * span
-	units := span / 16
 	switch {
-	case !transposed && span == 16, transposed && span == 16:
+	case span == 16:
 		s.lbo = atom * (1 + r.IntN(2))
-		s.sbo = 2 * s.lbo * (1 + r.IntN(2))
+		s.sbo = width / 16 * s.lbo * (1 + r.IntN(2))
 	case !transposed:
 		s.sbo = atom * (1 + r.IntN(2))
-		s.lbo = 16 // ignored
-		if units > 2 {
-			s.start += 32 * r.IntN(units/2) // a later step of the contraction
+		s.lbo = n / 8 * s.sbo // used only if lines are wider than the atom
+		if span > width {
+			s.start += width * r.IntN(span/width) // a later step of the contraction
 		}
 	default:
 		s.sbo = atom * (1 + r.IntN(2))
-		s.lbo = 2 * s.sbo
+		s.lbo = width / 16 * s.sbo
 	}
 	return s
 }
@@ -91,8 +90,8 @@ const wgmmaRoom = 96 << 10 // bytes of the image: a is at 0, b is at 24 KiB
 
 // wgmmaText returns a kernel of one warpgroup that fills shared memory from image, loads the
 // registers of d and a, and multiplies. It stores the registers of d before and after the
-// wait: both must be the product.
-func wgmmaText(m isa.Match, tail string) string {
+// wait: both must be the product. A sparse product also loads metadata and gets the selector.
+func wgmmaText(m isa.Match, selector int, tail string) string {
 	var decl, load, args, early, late strings.Builder
 	at := 0
 	for i := range m.Form.Params {
@@ -100,6 +99,11 @@ func wgmmaText(m isa.Match, tail string) string {
 		switch {
 		case p.Name == "aDesc" || p.Name == "bDesc":
 			args.WriteString(", " + p.Name)
+			continue
+		case p.Name == "spMeta":
+			fmt.Fprintf(&decl, ".reg .b32 spMeta;\n")
+			fmt.Fprintf(&load, "ld.global.b32 spMeta, [in+%d];\n", at*512)
+			fmt.Fprintf(&args, ", spMeta, %d", selector)
 			continue
 		case m.Count(p) == 0:
 			continue
@@ -164,7 +168,7 @@ func TestWgmma(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	n := 0
 	for _, f := range isa.Forms("wgmma") {
-		if f.Family.ReadOnly { // sparse products are not executed
+		if strings.Contains(f.Syntax, "mma_async.sp.") { // TestSparseWgmma tests sparse products
 			continue
 		}
 		for m := range f.Variants() {
@@ -185,6 +189,8 @@ func TestWgmma(t *testing.T) {
 type wgmmaCase struct {
 	m             isa.Match
 	a, b, c, want *testMatrix
+	sparse        *sparseFactor // with a as its stored elements, or nil
+	selector      int
 	ta, tb        *sharedTile
 	tail          string // the immediate operands
 	keep          bool   // add c
@@ -193,6 +199,12 @@ type wgmmaCase struct {
 func randomWgmma(r *rand.Rand, m isa.Match, ts []string, s layout.Shape) *wgmmaCase {
 	w := &wgmmaCase{m: m}
 	w.a, w.b, w.c = randomMatrix(r, ts[1], s.M, s.K), randomMatrix(r, ts[2], s.N, s.K), randomMatrix(r, ts[0], s.M, s.N)
+	full := w.a
+	if w.has("spMeta") {
+		w.sparse = randomSparse(r, ts[1], s, r.IntN(2) == 0)
+		w.a, full = w.sparse.stored, w.sparse.full
+		w.selector = r.IntN(layout.Selectors(s, ops.TypeBits(ts[1])))
+	}
 	var transA, transB bool
 	sign := 1
 	if w.has("immScaleA") {
@@ -209,12 +221,13 @@ func randomWgmma(r *rand.Rand, m isa.Match, ts []string, s layout.Shape) *wgmmaC
 		w.tail += fmt.Sprintf(", %d", b2u(transB))
 	}
 	w.keep = r.IntN(3) > 0
-	w.ta, w.tb = randomTile(r, 0, s.M, transA), randomTile(r, 24<<10, s.N, transB)
+	width := s.K * ops.TypeBits(ts[1]) / 8
+	w.ta, w.tb = randomTile(r, 0, s.M, 32, transA), randomTile(r, 24<<10, s.N, width, transB)
 	w.want = &testMatrix{ts[0], s.M, s.N, make([]int, s.M*s.N)}
 	for i := range s.M {
 		for j := range s.N {
 			for k := range s.K {
-				w.want.v[i*s.N+j] += w.a.at(i, k) * w.b.at(j, k) * sign
+				w.want.v[i*s.N+j] += full.at(i, k) * w.b.at(j, k) * sign
 			}
 			if w.keep {
 				w.want.v[i*s.N+j] += w.c.at(i, j)
@@ -243,6 +256,9 @@ func (w *wgmmaCase) inputs(fa, fd layout.Fragment) (in []byte) {
 		if !w.has("aDesc") {
 			regs[l] = append(regs[l], w.a.registers(fa, l)...)
 		}
+		if w.sparse != nil {
+			regs[l] = append(regs[l], w.sparse.metadata(l, w.selector))
+		}
 	}
 	for i := range regs[0] {
 		for l := range regs {
@@ -257,10 +273,14 @@ func testWgmma(t *testing.T, r *rand.Rand, m isa.Match) {
 	x := &isa.Bound{Inst: &ptx.Inst{Op: m.Opcode()}, Match: m}
 	ts, s := ops.Types(x), ops.Shape(x)
 	w := randomWgmma(r, m, ts, s)
-	fa, fd := layout.WGMMA(s, ops.TypeBits(ts[1]))
+	bits := ops.TypeBits(ts[1])
+	fa, fd := layout.WGMMA(s, bits)
+	if w.sparse != nil {
+		fa, _ = layout.WGMMA(layout.Shape{M: s.M, N: s.N, K: s.K / 2}, bits)
+	}
 	d := deviceFor(t, ptx.SM90a, Options{})
 	out := bufferWith(t, d, make([]byte, 128<<10))
-	text := wgmmaText(m, w.tail)
+	text := wgmmaText(m, w.selector, w.tail)
 	err := launchText(t, d, text, device.Launch{Block: device.D(128), Shared: wgmmaRoom, Params: []device.Param{
 		device.Ptr(bufferWith(t, d, w.image())), device.Ptr(bufferWith(t, d, w.inputs(fa, fd))), device.Ptr(out),
 		device.U64(w.ta.desc()), device.U64(w.tb.desc()), device.U32(b2u(w.keep))}})

@@ -57,6 +57,10 @@ func TestInstructionsExist(t *testing.T) {
 				switch {
 				case f == "b1":
 					text += ".xor.popc"
+				case in.name == "mma.sp":
+					text = strings.Replace(text, "mma.", "mma.sp::ordered_metadata.", 1)
+				case in.name == "wgmma.sp":
+					text = fmt.Sprintf("wgmma.mma_async.sp.sync.aligned.%s.%s.%s.%s", s, d, f, f)
 				case in.name == "wgmma":
 					text = fmt.Sprintf("wgmma.mma_async.sync.aligned.%s.%s.%s.%s", s, d, f, f)
 				case in.name == "wmma" && f == "f16":

@@ -27,6 +27,11 @@ var instructions = []instruction{
 	{"mma", []string{"s4", "u4"}, []layout.Shape{{M: 16, N: 8, K: 64}, {M: 16, N: 8, K: 32}, {M: 8, N: 8, K: 32}}},
 	{"mma", []string{"b1"}, []layout.Shape{{M: 16, N: 8, K: 256}, {M: 16, N: 8, K: 128}, {M: 8, N: 8, K: 128}}},
 	{"mma", []string{"f64"}, []layout.Shape{{M: 8, N: 8, K: 4}, {M: 16, N: 8, K: 4}, {M: 16, N: 8, K: 8}, {M: 16, N: 8, K: 16}}},
+	{"mma.sp", []string{"f16", "bf16"}, []layout.Shape{{M: 16, N: 8, K: 32}, {M: 16, N: 8, K: 16}}},
+	{"mma.sp", []string{"tf32"}, []layout.Shape{{M: 16, N: 8, K: 16}, {M: 16, N: 8, K: 8}}},
+	{"mma.sp", []string{"e4m3", "e5m2", "s8", "u8"}, []layout.Shape{{M: 16, N: 8, K: 64}}},
+	{"mma.sp", []string{"s8", "u8"}, []layout.Shape{{M: 16, N: 8, K: 32}}},
+	{"mma.sp", []string{"s4", "u4"}, []layout.Shape{{M: 16, N: 8, K: 128}, {M: 16, N: 8, K: 64}}},
 	{"wmma", []string{"f16", "bf16"}, []layout.Shape{{M: 16, N: 16, K: 16}, {M: 32, N: 8, K: 16}, {M: 8, N: 32, K: 16}}},
 	{"wmma", []string{"s8", "u8"}, []layout.Shape{{M: 16, N: 16, K: 16}, {M: 32, N: 8, K: 16}, {M: 8, N: 32, K: 16}}},
 	{"wmma", []string{"tf32"}, []layout.Shape{{M: 16, N: 16, K: 8}}},
@@ -34,7 +39,11 @@ var instructions = []instruction{
 	{"wgmma", []string{"f16", "bf16"}, wgmmaShapes(16)},
 	{"wgmma", []string{"tf32"}, wgmmaShapes(8)},
 	{"wgmma", []string{"e4m3", "e5m2"}, wgmmaShapes(32)},
-	{"wgmma", []string{"s8", "u8"}, wgmmaIntegers()},
+	{"wgmma", []string{"s8", "u8"}, wgmmaIntegers(32)},
+	{"wgmma.sp", []string{"f16", "bf16"}, wgmmaShapes(32)},
+	{"wgmma.sp", []string{"tf32"}, wgmmaShapes(16)},
+	{"wgmma.sp", []string{"e4m3", "e5m2"}, wgmmaShapes(64)},
+	{"wgmma.sp", []string{"s8", "u8"}, wgmmaIntegers(64)},
 }
 
 // wgmmaShapes are the shapes with every number of columns.
@@ -46,8 +55,8 @@ func wgmmaShapes(k int) (list []layout.Shape) {
 }
 
 // wgmmaIntegers are the shapes for integers: above 32 columns only multiples of 16.
-func wgmmaIntegers() []layout.Shape {
-	return slices.DeleteFunc(wgmmaShapes(32), func(s layout.Shape) bool { return s.N > 32 && s.N%16 != 0 })
+func wgmmaIntegers(k int) []layout.Shape {
+	return slices.DeleteFunc(wgmmaShapes(k), func(s layout.Shape) bool { return s.N > 32 && s.N%16 != 0 })
 }
 
 // bitsOf is the size of an element of each type.
@@ -74,6 +83,9 @@ func Find(name string) (*Picture, error) {
 // findProduct is the picture of a product's fragments.
 func findProduct(tokens []string) (*Picture, error) {
 	name := tokens[0]
+	if name != "wmma" && slices.Contains(tokens, "sp") {
+		name += ".sp"
+	}
 	var shape layout.Shape
 	var types []string
 	for _, t := range tokens[1:] {
@@ -164,8 +176,8 @@ func Names(of string) (names []string) {
 		if of != "" && of != in.name {
 			continue
 		}
-		if in.name == "wgmma" {
-			add(fmt.Sprintf("wgmma.m64nNk%d.%s", in.shape[0].K, in.types[0]))
+		if strings.HasPrefix(in.name, "wgmma") {
+			add(fmt.Sprintf("%s.m64nNk%d.%s", in.name, in.shape[0].K, in.types[0]))
 			continue
 		}
 		for _, s := range in.shape {

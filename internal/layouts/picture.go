@@ -48,14 +48,20 @@ func product(name string, s layout.Shape, factor string) *Picture {
 		sumBits = 64
 	}
 	var a, b, d layout.Fragment
-	switch name {
+	stored := s
+	base, sparse := strings.CutSuffix(name, ".sp")
+	if sparse {
+		stored.K /= 2
+	}
+	switch base {
 	case "mma":
-		a, b, d = layout.MMA(s, bits)
+		a, _, _ = layout.MMA(stored, bits)
+		_, b, d = layout.MMA(s, bits)
 	case "wmma":
 		a, b, d = layout.WMMA(s, bits, factor == "f16")
 		p.Notes = append(p.Notes, "PTX does not define this layout; ptxas uses it for sm_80 to sm_90.")
 	case "wgmma":
-		a, d = layout.WGMMA(s, bits)
+		a, d = layout.WGMMA(stored, bits)
 		p.Notes = append(p.Notes, "Lanes are numbered through the warpgroup, 0 to 127. B is in shared memory.",
 			"A is shown as it is in registers; it can be in shared memory instead.")
 	}
@@ -64,10 +70,32 @@ func product(name string, s layout.Shape, factor string) *Picture {
 		p.Matrices = append(p.Matrices, fragment("b", fmt.Sprintf("B, %d×%d of %s", b.Rows, b.Cols, factor), b, bits))
 	}
 	p.Matrices = append(p.Matrices, fragment("d", fmt.Sprintf("C and D, %d×%d of %s", d.Rows, d.Cols, sum), d, sumBits))
+	if sparse {
+		p.Matrices = append(p.Matrices, metadata(s, bits))
+		p.Notes = append(p.Notes, sparseNotes(s, bits)...)
+	}
 	if factor == "f16" {
 		p.Notes = append(p.Notes, "With f16 accumulators, elements 2i and 2i+1 of C and D share register i.")
 	}
 	return p
+}
+
+// metadata is the matrix of the metadata of a sparse A.
+func metadata(s layout.Shape, bits int) Matrix {
+	f := layout.Metadata(s, bits)
+	return fragment("e", fmt.Sprintf("metadata of A, %d×%d entries of 4 bits", f.Rows, f.Cols), f, 4)
+}
+
+// sparseNotes says how A and the metadata are stored.
+func sparseNotes(s layout.Shape, bits int) (notes []string) {
+	unit := map[int]string{32: "half of an element", 16: "an element", 8: "an element", 4: "a pair of elements"}[bits]
+	notes = append(notes, "A is shown as it is stored, with half of its elements.",
+		fmt.Sprintf("An entry belongs to four units of a row of A; a unit is %s. Its low two bits are the place of the first stored unit, its high two bits the place of the second.", unit))
+	if n := layout.Selectors(s, bits); n > 1 {
+		notes = append(notes, fmt.Sprintf("The sparsity selector, 0 to %d, chooses which %s of each four lanes the metadata comes from.", n-1,
+			map[int]string{2: "two", 4: "one"}[n]))
+	}
+	return notes
 }
 
 // accumulatorOf is the type of C and D that is shown for a type of factors.

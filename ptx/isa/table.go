@@ -7,12 +7,22 @@ import (
 )
 
 // Families is the table, in the order in which its documentation presents it.
-var Families = []*Family{
+var Families = linked(
 	integer, video, logic, compare, float, half, approx, convert,
 	memory, caches, atomic, multimem,
 	control, synchronization, fence, warp,
 	cpasync, mbarrier, bulk, bulkTensor, cluster,
 	matrix, wmma, wgmma, sparse,
+)
+
+// linked sets the family of each form.
+func linked(families ...*Family) []*Family {
+	for _, fam := range families {
+		for _, f := range fam.Forms {
+			f.Family = fam
+		}
+	}
+	return families
 }
 
 // byOp indexes the table by opcode name.
@@ -20,7 +30,6 @@ var byOp = sync.OnceValue(func() map[string][]*Form {
 	m := map[string][]*Form{}
 	for _, fam := range Families {
 		for _, f := range fam.Forms {
-			f.Family = fam
 			m[f.Op] = append(m[f.Op], f)
 		}
 	}

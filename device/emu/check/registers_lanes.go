@@ -1,6 +1,11 @@
 package check
 
-import "github.com/GOATnote-Inc/attest/ptx"
+import (
+	"fmt"
+
+	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
 
 // undefExchanges are the rules of mov and of instructions that exchange values between lanes.
 var undefExchanges = map[string]func(x *undefStep){
@@ -84,10 +89,33 @@ func (x *undefStep) vote() {
 	}
 }
 
+// metadata returns the lanes in which the metadata of a sparse product is undefined, of those whose
+// metadata the product uses.
+func (x *undefStep) metadata(name, selector string) (lanes uint32) {
+	all := x.undefined(name)
+	if all == 0 {
+		return 0
+	}
+	var s layout.Shape
+	var types []ptx.Type
+	for _, mod := range x.Op.Mods {
+		fmt.Sscanf(mod, "m%dn%dk%d", &s.M, &s.N, &s.K)
+		if t := ptx.ParseType(mod); t != ptx.NoType {
+			types = append(types, t)
+		}
+	}
+	lanesOf(all, func(l int) {
+		if layout.Selected(s, types[1].Bits(), l, int(x.Arg(selector).Val)) {
+			lanes |= 1 << l
+		}
+	})
+	return lanes
+}
+
 // product is the rule of mma. An undefined element of c makes the same element of d undefined;
-// an undefined element of a makes its row undefined, and one of b its column.
+// an undefined element of a or its metadata makes its row undefined, and one of b its column.
 func (x *undefStep) product() {
-	a, b := x.undefined("a"), x.undefined("b")
+	a, b := x.undefined("a")|x.metadata("e", "f"), x.undefined("b")
 	var c []*undefArg
 	for i := range x.p.src {
 		if x.p.src[i].param == "c" {
@@ -120,7 +148,7 @@ func (x *undefStep) product() {
 // groupProduct is the rule of wgmma. If scale-d is false, the old value of the accumulator is not
 // used.
 func (x *undefStep) groupProduct() {
-	a, scale := x.undefined("a"), x.undefined("scaleD")
+	a, scale := x.undefined("a")|x.metadata("spMeta", "spSel"), x.undefined("scaleD")
 	for _, name := range []string{"aDesc", "bDesc"} {
 		for i := range x.p.src {
 			if x.p.src[i].param == name {

@@ -156,6 +156,9 @@ func TestUndefinedUses(t *testing.T) {
 		"product": "mov.b32 %r1, 0;\nmov.f32 %f0, 0f00000000;\n" +
 			"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r5}, {%r1}, {%f0, %f0, %f0, %f0};\n" +
 			"st.global.f32 [%rd1], %f1; // <- uninit-register\n",
+		"metadata": "and.b32 %r4, %r0, 3;\nsetp.ne.u32 %p1, %r4, 1;\nmov.b32 %r1, 0;\nmov.f32 %f0, 0f00000000;\n@%p1 mov.b32 %r5, 0x44444444;\n" +
+			"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1}, {%r1, %r1}, {%f0, %f0, %f0, %f0}, %r5, 1;\n" +
+			"st.global.f32 [%rd1], %f1; // <- uninit-register\n",
 	} {
 		t.Run(name, func(t *testing.T) { oneKernel{body: body}.expect(t, undefinedKinds...) })
 	}
@@ -183,6 +186,9 @@ func TestUndefinedUnused(t *testing.T) {
 		"other rows": "setp.lt.u32 %p1, %r0, 4;\nmov.b32 %r1, 0;\nmov.f32 %f0, 0f00000000;\n@%p1 mov.b32 %r5, 0;\n" +
 			"mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r5}, {%r1}, {%f0, %f0, %f0, %f0};\n" +
 			"@%p1 st.global.f32 [%rd1], %f1;\n",
+		"other metadata": "and.b32 %r4, %r0, 3;\nsetp.eq.u32 %p1, %r4, 1;\nmov.b32 %r1, 0;\nmov.f32 %f0, 0f00000000;\n@%p1 mov.b32 %r5, 0x44444444;\n" +
+			"mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r1}, {%r1, %r1}, {%f0, %f0, %f0, %f0}, %r5, 1;\n" +
+			"st.global.f32 [%rd1], %f1;\n",
 	} {
 		t.Run(name, func(t *testing.T) { oneKernel{body: body}.expect(t, undefinedKinds...) })
 	}

@@ -40,6 +40,17 @@ func TestEveryElementIsHeld(t *testing.T) {
 			check("mma d "+s.String(), d)
 		}
 	}
+	for _, c := range sparseShapes {
+		f := Metadata(c.s, c.bits)
+		check("metadata "+c.s.String(), f)
+		a, b, _ := MMA(c.s, c.bits)
+		if c.s.M == 16 {
+			check("mma.sp b "+c.s.String(), b)
+		}
+		if entries := f.Lanes * f.Elements / f.Copies; entries*chunkLength(c.bits) != a.Rows*a.Cols {
+			t.Errorf("%s of %d bits: %d entries", c.s, c.bits, entries)
+		}
+	}
 	for _, bits := range []int{32, 16, 8, 1} {
 		for n := 8; n <= 256; n += 8 {
 			a, d := WGMMA(Shape{64, n, 256 / bits}, bits)
@@ -61,6 +72,36 @@ func TestEveryElementIsHeld(t *testing.T) {
 		check("wmma a "+c.s.String(), a)
 		check("wmma b "+c.s.String(), b)
 		check("wmma d "+c.s.String(), d)
+	}
+}
+
+// sparseShapes are the shapes of sparse products, by the size of their elements.
+var sparseShapes = []struct {
+	bits int
+	s    Shape
+}{
+	{32, Shape{16, 8, 8}}, {32, Shape{16, 8, 16}}, {16, Shape{16, 8, 16}}, {16, Shape{16, 8, 32}},
+	{8, Shape{16, 8, 32}}, {8, Shape{16, 8, 64}}, {4, Shape{16, 8, 64}}, {4, Shape{16, 8, 128}},
+	{32, Shape{64, 8, 16}}, {16, Shape{64, 8, 32}}, {8, Shape{64, 8, 64}},
+}
+
+// TestSelected checks that each selector chooses lanes that hold all metadata once.
+func TestSelected(t *testing.T) {
+	for _, c := range sparseShapes {
+		f := Metadata(c.s, c.bits)
+		for selector := range Selectors(c.s, c.bits) {
+			seen := map[Pos]bool{}
+			for lane := range f.Lanes {
+				for i := range f.Elements {
+					if Selected(c.s, c.bits, lane, selector) {
+						seen[f.At(lane, i)] = true
+					}
+				}
+			}
+			if len(seen) != f.Rows*f.Cols {
+				t.Errorf("%s of %d bits, selector %d: %d of %d entries", c.s, c.bits, selector, len(seen), f.Rows*f.Cols)
+			}
+		}
 	}
 }
 
@@ -107,6 +148,8 @@ func TestPlaces(t *testing.T) {
 	_, bS8, _ := WMMA(Shape{16, 16, 16}, 8, false)
 	aW, bW, _ := WMMA(Shape{16, 16, 8}, 32, false)
 	qa, qb, qd, qh := Quarter(false, true)
+	metaHalf, metaByte := Metadata(Shape{16, 8, 32}, 16), Metadata(Shape{16, 8, 64}, 8)
+	metaWG := Metadata(Shape{64, 8, 16}, 32)
 	for _, c := range []struct {
 		name    string
 		f       Fragment
@@ -142,6 +185,11 @@ func TestPlaces(t *testing.T) {
 		{"wmma b s8", bS8, 13, 5, Pos{5, 11}},
 		{"wmma a tf32", aW, 13, 1, Pos{11, 1}},
 		{"wmma b tf32", bW, 13, 1, Pos{5, 3}},
+		{"mma.sp metadata f16", metaHalf, 13, 2, Pos{3, 6}},
+		{"mma.sp metadata f16", metaHalf, 13, 5, Pos{11, 5}},
+		{"mma.sp metadata s8", metaByte, 13, 5, Pos{11, 5}},
+		{"mma.sp metadata s8", metaByte, 14, 5, Pos{3, 13}},
+		{"wgmma.sp metadata tf32", metaWG, 32 + 13, 4, Pos{27, 4}},
 		{"m8n8k4 a row", qa, 22, 3, Pos{6, 3}},
 		{"m8n8k4 b col", qb, 22, 3, Pos{3, 6}},
 		{"m8n8k4 d f32", qd, 22, 7, Pos{6, 7}},

@@ -10,10 +10,22 @@ import (
 // decoded, and the accumulator.
 type Scratch struct {
 	A, B, C []uint32
+	Meta    []uint8 // of a sparse product: the entries of the metadata, by rows
 	Rows    decoded[tensor.Rows]
 	Cols    decoded[tensor.Cols]
 
 	Integer, IntegerOf *tensor.Integer
+
+	row *Scratch
+}
+
+// RowProduct returns working memory for the product of one row, of which a sparse product
+// consists.
+func (s *Scratch) RowProduct() *Scratch {
+	if s.row == nil {
+		s.row = new(Scratch)
+	}
+	return s.row
 }
 
 // Resize makes room for a and b words in the factors and c words in the accumulator.

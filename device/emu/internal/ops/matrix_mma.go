@@ -14,10 +14,6 @@ func init() {
 
 // buildMMA builds mma.sync.
 func buildMMA(d *decoder, x *inst) exec {
-	if x.Match.Mod("variant") != "" {
-		d.Fail("%w", errSparse)
-		return nil
-	}
 	ts, s := Types(x), Shape(x)
 	switch {
 	case ts[0] == "f64":
@@ -26,20 +22,30 @@ func buildMMA(d *decoder, x *inst) exec {
 	case s == layout.Shape{M: 8, N: 8, K: 4}:
 		return buildQuarters(d, x)
 	}
-	a, b, c := layout.MMA(s, kinds[ts[1]].Bits())
-	return buildWarpProduct(d, x, warpProduct{
+	bits := kinds[ts[1]].Bits()
+	a, b, c := layout.MMA(s, bits)
+	p := warpProduct{
 		product: productOf(d, x, tensor.MMA, ts[1], ts[2], ts[0]),
-		shape:   s, bits: kinds[ts[1]].Bits(), d: ts[0], c: ts[3], at: [3]layout.Fragment{a, b, c},
-	})
+		shape:   s, depthA: s.K, bits: bits, d: ts[0], c: ts[3], at: [3]layout.Fragment{a, b, c},
+	}
+	if x.Arg("e") != nil {
+		p.depthA = s.K / 2
+		p.at[0], _, _ = layout.MMA(layout.Shape{M: s.M, N: s.N, K: p.depthA}, bits)
+		p.product = sparseProduct{p.product, bits}
+		p.meta = metadataOf(d, x, s, bits, "e", "f")
+	}
+	return buildWarpProduct(d, x, p)
 }
 
 // warpProduct is a product whose factors are in the registers of a warp.
 type warpProduct struct {
 	product
-	shape layout.Shape
-	bits  int    // of an element of a factor
-	d, c  string // types of the result and the accumulator
-	at    [3]layout.Fragment
+	shape  layout.Shape
+	depthA int    // elements of a row of A: K, or half of it if A is sparse
+	bits   int    // of an element of a factor
+	d, c   string // types of the result and the accumulator
+	at     [3]layout.Fragment
+	meta   *metadata // nil if A is not sparse
 
 	ra, rb, rc, rd registers
 }
@@ -49,7 +55,7 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	s := p.shape
 	per := 32 / p.bits
 	a, b, c := x.Arg("a"), x.Arg("b"), x.Arg("c")
-	p.ra = places(p.at[0].At, p.at[0].Elements/per, per, byRow(s.K, per))
+	p.ra = places(p.at[0].At, p.at[0].Elements/per, per, byRow(p.depthA, per))
 	p.rb = places(p.at[1].At, p.at[1].Elements/per, per, byColumn(s.K, per))
 	p.rc = places(p.at[2].At, p.at[2].Elements, 1, byRow(s.N, 1))
 	p.rd = p.rc
@@ -58,7 +64,10 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	words := s.K / per
 	return func(f *frame, m uint32) {
 		w := &f.Block.Cluster.Async.Matrix
-		w.Resize(s.M*words, s.N*words, s.M*s.N)
+		w.Resize(s.M*p.depthA/per, s.N*words, s.M*s.N)
+		if p.meta != nil {
+			w.Meta = p.meta.load(&f.R32[p.meta.slot], w.Meta)
+		}
 		p.ra.load(f, w.A)
 		p.rb.load(f, w.B)
 		loadAccumulator(f, &p.rc, p.c, p.d, w.C)

@@ -37,7 +37,7 @@ func buildWMMA(d *decoder, x *inst) exec {
 	}
 	return buildWarpProduct(d, x, warpProduct{
 		product: productOf(d, x, tensor.WMMA, ts[1], ts[2], sumType(ts[0], ts[3])),
-		shape:   s, bits: bits, d: ts[0], c: ts[3], at: [3]layout.Fragment{a, b, c},
+		shape:   s, depthA: s.K, bits: bits, d: ts[0], c: ts[3], at: [3]layout.Fragment{a, b, c},
 	})
 }
 

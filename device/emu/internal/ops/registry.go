@@ -9,7 +9,6 @@ var (
 	builders     = map[string]builder{}
 	controllers  = map[string]func(d *decoder, x *inst, o *op){}
 	errNoBuilder = errors.New("the emulator does not support this instruction")
-	errSparse    = errors.New("the emulator does not execute products with a sparse factor")
 )
 
 // outside says why the emulator does not execute opcodes that are not in the table.

@@ -13,8 +13,6 @@ import (
 func init() {
 	control("wgmma", func(d *decoder, x *inst, o *op) {
 		switch {
-		case x.Has("sp"):
-			d.Fail("%w", errSparse)
 		case x.Has("mma_async"):
 			aligned(d, o, buildGroupProduct(d, x))
 		case x.Has("commit_group"):
@@ -33,8 +31,10 @@ func init() {
 type groupProduct struct {
 	product
 	n, k         int
-	words        int // words of a row of either factor, which has 32 bytes
+	wordsA       int // words of a row of a: 32 bytes
+	wordsB       int // words of a column of b: 32 bytes, or 64 if a is sparse
 	ra           registers
+	meta         *metadata // nil if a is not sparse
 	aDesc, bDesc slot
 	scaleD       slot
 	not          bool
@@ -51,6 +51,7 @@ type startedProduct struct {
 	p            *groupProduct
 	mask         uint32
 	a            []uint32 // from registers, or nil
+	meta         machine.Lanes32
 	aDesc, bDesc matrixDesc
 	keep         bool
 }
@@ -115,18 +116,24 @@ func buildGroupProduct(d *decoder, x *inst) exec {
 	per := 32 / size
 	p := &groupProduct{
 		product: productOf(d, x, tensor.WGMMA, ts[1], ts[2], ts[0]),
-		n:       s.N, k: s.K, words: s.K / per, aDesc: -1,
+		n:       s.N, k: s.K, wordsA: s.K / per, wordsB: s.K / per, aDesc: -1,
 		bDesc: d.Src64(x.Arg("bDesc"), ptx.B64), half: ts[0] == "f16",
 		aTransposed: flag(x, "immTransA"), bTransposed: flag(x, "immTransB"),
 		aFlip: signFlip(x, "immScaleA", size), bFlip: signFlip(x, "immScaleB", size),
 	}
 	p.scaleD, p.not = d.Pred(x.Arg("scaleD"))
-	atA, _, _ := layout.MMA(layout.Shape{M: warpRows, N: 8, K: s.K}, size)
+	if x.Arg("spMeta") != nil {
+		p.wordsA /= 2
+		p.product = sparseProduct{p.product, size}
+		p.meta = metadataOf(d, x, s, size, "spMeta", "spSel")
+	}
+	depthA := p.wordsA * per
+	atA, _, _ := layout.MMA(layout.Shape{M: warpRows, N: 8, K: depthA}, size)
 	_, atC := layout.WGMMA(s, size)
 	p.rc = places(atC.At, atC.Elements, 1, byRow(s.N, 1))
 	p.rc.slots = d.Results(x.Arg("d"), ptx.B32)
 	if o := x.Arg("a"); o != nil {
-		p.ra = places(atA.At, atA.Elements/per, per, byRow(s.K, per))
+		p.ra = places(atA.At, atA.Elements/per, per, byRow(depthA, per))
 		p.ra.slots = d.Sources(o)
 	} else {
 		p.aDesc = d.Src64(x.Arg("aDesc"), ptx.B64)
@@ -168,8 +175,11 @@ func (p *groupProduct) start(f *frame, m uint32) {
 	if p.aDesc >= 0 {
 		s.aDesc = matrixDesc(f.R64[p.aDesc][l])
 	} else {
-		s.a = make([]uint32, warpRows*p.words)
+		s.a = make([]uint32, warpRows*p.wordsA)
 		p.ra.load(f, s.a)
+	}
+	if p.meta != nil {
+		s.meta = f.R32[p.meta.slot]
 	}
 	s.announce()
 	q.Items = append(q.Items, machine.QueuedProduct{Group: q.Groups, Frame: f, Sums: p.rc.slots, Run: s.run})
@@ -182,13 +192,16 @@ func (p *groupProduct) start(f *frame, m uint32) {
 func (s *startedProduct) run() {
 	p, f := s.p, s.from.Frame
 	w := &f.Block.Cluster.Async.Matrix
-	w.Resize(warpRows*p.words, p.n*p.words, warpRows*p.n)
+	w.Resize(warpRows*p.wordsA, p.n*p.wordsB, warpRows*p.n)
+	if p.meta != nil {
+		w.Meta = p.meta.load(&s.meta, w.Meta)
+	}
 	if s.a != nil {
 		copy(w.A, s.a)
 	} else {
-		s.aDesc.load(s.from, w.A, f.Warp.ID%4*warpRows, warpRows, p.aTransposed)
+		s.aDesc.load(s.from, w.A, p.linesA(f))
 	}
-	s.bDesc.load(s.from, w.B, 0, p.n, p.bTransposed)
+	s.bDesc.load(s.from, w.B, p.linesB())
 	flipSigns(w.A, p.aFlip)
 	flipSigns(w.B, p.bFlip)
 	if p.half {
@@ -204,6 +217,13 @@ func (s *startedProduct) run() {
 	}
 	s.from.AnnounceCompletion(-1, 0, false)
 }
+
+// linesA returns the rows of a that a warp reads from shared memory.
+func (p *groupProduct) linesA(f *frame) matrixLines {
+	return matrixLines{f.Warp.ID % 4 * warpRows, warpRows, p.wordsA, p.aTransposed}
+}
+
+func (p *groupProduct) linesB() matrixLines { return matrixLines{0, p.n, p.wordsB, p.bTransposed} }
 
 func flipSigns(words []uint32, sign uint32) {
 	if sign == 0 {
@@ -221,8 +241,8 @@ func (s *startedProduct) announce() {
 		return
 	}
 	if p.aDesc >= 0 {
-		f.AnnounceUnits(s.mask, s.aDesc.units(s.from, f.Warp.ID%4*warpRows, warpRows, p.aTransposed), 16)
+		f.AnnounceUnits(s.mask, s.aDesc.units(s.from, p.linesA(f)), 16)
 	}
-	f.AnnounceUnits(s.mask, s.bDesc.units(s.from, 0, p.n, p.bTransposed), 16)
+	f.AnnounceUnits(s.mask, s.bDesc.units(s.from, p.linesB()), 16)
 	f.AnnounceStart(-1, nil)
 }

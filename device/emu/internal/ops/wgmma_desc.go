@@ -42,26 +42,33 @@ func (d matrixDesc) unit(from machine.Origin, addr int) []byte {
 	return b.Shared[addr:][:16]
 }
 
-// load reads lines of 32 bytes along the contraction, from line first on: rows of a or
-// columns of b. If transposed is set, the other dimension is contiguous in memory, which is
-// possible only for 16-bit elements.
-func (d matrixDesc) load(from machine.Origin, words []uint32, first, lines int, transposed bool) {
-	if transposed {
-		d.loadTransposed(from, words, first, lines)
+// matrixLines are lines along the contraction, rows of a or columns of b, of a factor in shared
+// memory.
+type matrixLines struct {
+	first, count int
+	words        int  // of a line: 8, or 16 for the second factor of a sparse product
+	transposed   bool // the other dimension is contiguous in memory, which is possible only for 16-bit elements
+}
+
+// load reads lines of the factor, one after the other.
+func (d matrixDesc) load(from machine.Origin, words []uint32, l matrixLines) {
+	if l.transposed {
+		d.loadTransposed(from, words, l)
 		return
 	}
-	// An atom has eight lines of span bytes. The next atom is one stride further. Without a
-	// swizzle, the 16-byte columns are one leading offset apart.
-	next := 16
-	if d.span() == 16 {
-		next = d.leading()
+	for i := range l.count {
+		for u := range l.words / 4 {
+			putUnit(words[l.words*i+4*u:], d.unit(from, d.addr(l.first+i, u)))
+		}
 	}
-	for i := range lines {
-		line := first + i
-		addr := d.start() + line/8*d.stride() + line%8*d.span()
-		putUnit(words[8*i:], d.unit(from, addr))
-		putUnit(words[8*i+4:], d.unit(from, addr+next))
-	}
+}
+
+// addr returns the unswizzled address of 16 bytes of a line. An atom has eight lines of span bytes.
+// The next atom is one stride further. Without a swizzle, the 16-byte columns are one leading offset
+// apart. A line that is longer than the atom continues one leading offset further.
+func (d matrixDesc) addr(line, unit int) int {
+	units := d.span() / 16
+	return d.start() + line/8*d.stride() + line%8*d.span() + unit/units*d.leading() + unit%units*16
 }
 
 func putUnit(words []uint32, unit []byte) {
@@ -70,63 +77,56 @@ func putUnit(words []uint32, unit []byte) {
 	}
 }
 
-// loadTransposed reads 16 steps of the contraction. A step consists of 16-byte units, each
-// with elements of eight lines. An atom has eight steps of span bytes. With a swizzle, the
-// next atom along the lines is one leading offset away, and the next eight steps are one
-// stride away. Without a swizzle, the two offsets are exchanged.
-func (d matrixDesc) loadTransposed(from machine.Origin, words []uint32, first, lines int) {
+// loadTransposed reads two steps of the contraction per word of a line. A step consists of 16-byte
+// units, each with elements of eight lines.
+func (d matrixDesc) loadTransposed(from machine.Origin, words []uint32, l matrixLines) {
+	for line := 0; line < l.count; line += 8 {
+		for w := range l.words {
+			lo, hi := d.unit(from, d.addrTransposed(l.first+line, 2*w)), d.unit(from, d.addrTransposed(l.first+line, 2*w+1))
+			putPairs(words[line*l.words+w:], l.words, (*[16]byte)(lo), (*[16]byte)(hi))
+		}
+	}
+}
+
+// addrTransposed returns the unswizzled address of the elements of eight lines in one step. An atom
+// has eight steps of span bytes. With a swizzle, the next atom along the lines is one leading offset
+// away, and the next eight steps are one stride away. Without a swizzle, the two offsets are
+// exchanged.
+func (d matrixDesc) addrTransposed(line, step int) int {
 	units := d.span() / 16
 	along, deeper := d.leading(), d.stride()
 	if units == 1 {
 		along, deeper = deeper, along
 	}
-	for line := first; line < first+lines; line += 8 {
-		u := line / 8
-		addr := d.start() + u%units*16 + u/units*along
-		to := (*[64]uint32)(words[(line-first)*8:])
-		for k := 0; k < 16; k += 2 {
-			at := addr + k%8*d.span() + k/8*deeper
-			putPairs(to[k/2:], (*[16]byte)(d.unit(from, at)), (*[16]byte)(d.unit(from, at+d.span())))
-		}
-	}
+	u := line / 8
+	return d.start() + u%units*16 + u/units*along + step%8*d.span() + step/8*deeper
 }
 
-// putPairs packs the elements of two steps into words, which are eight words apart.
-func putPairs(words []uint32, lo, hi *[16]byte) {
-	_ = words[8*7]
+// putPairs packs the elements of two steps into words of eight lines, which are next words apart.
+func putPairs(words []uint32, next int, lo, hi *[16]byte) {
+	_ = words[7*next]
 	for e := range 8 {
-		words[8*e] = uint32(binary.LittleEndian.Uint16(lo[2*e:])) | uint32(binary.LittleEndian.Uint16(hi[2*e:]))<<16
+		words[next*e] = uint32(binary.LittleEndian.Uint16(lo[2*e:])) | uint32(binary.LittleEndian.Uint16(hi[2*e:]))<<16
 	}
 }
 
 // units returns the offsets in shared memory at which load reads 16 bytes each.
-func (d matrixDesc) units(from machine.Origin, first, lines int, transposed bool) []int32 {
-	all := make([]int32, 0, 2*lines)
+func (d matrixDesc) units(from machine.Origin, l matrixLines) []int32 {
+	all := make([]int32, 0, l.count*l.words/4)
 	add := func(addr int) {
 		d.unit(from, addr) // checks the bounds
 		all = append(all, int32(d.place(addr)))
 	}
-	if !transposed {
-		next := 16
-		if d.span() == 16 {
-			next = d.leading()
-		}
-		for line := first; line < first+lines; line++ {
-			addr := d.start() + line/8*d.stride() + line%8*d.span()
-			add(addr)
-			add(addr + next)
-		}
-		return all
-	}
-	units := d.span() / 16
-	along, deeper := d.leading(), d.stride()
-	if units == 1 {
-		along, deeper = deeper, along
-	}
-	for u := first / 8; u < (first+lines)/8; u++ {
-		addr := d.start() + u%units*16 + u/units*along
-		for k := range 16 {
-			add(addr + k%8*d.span() + k/8*deeper)
+	for line := 0; line < l.count; line++ {
+		switch {
+		case !l.transposed:
+			for u := range l.words / 4 {
+				add(d.addr(l.first+line, u))
+			}
+		case line%8 == 0:
+			for step := range 2 * l.words {
+				add(d.addrTransposed(l.first+line, step))
+			}
 		}
 	}
 	return all
