@@ -58,7 +58,9 @@ const first = `{"schema":1,
 "kernel":{"name":"k","entry":"k","sha256":"ab","config":{"head_dim":"128","causal":"true","lse":"true"},"target":"sm_90a","format":"u8","output":"bf16"},
 "defects":{"schedules":[0,1],"shapes":["1,1,32,64"],"refused":["1,1,33,64: k needs S % 64 == 0: whole tiles"],"errors":2,"found":[
  {"kind":"shared-race","severity":"error","message":"m","ptx_line":7,"who":"block (0,0,0), warp 1, lane 2","other_line":5,"shape":"1,1,32,64","count":3},
- {"kind":"shared-race","severity":"error","message":"m","ptx_line":7,"warp":1,"lanes":[2],"who":"x","other":{"ptx_line":5,"warp":0},"count":3}]},
+ {"kind":"shared-race","severity":"error","message":"m","ptx_line":7,"warp":1,"lanes":[2],"who":"x","other":{"ptx_line":5,"warp":0},"count":3},
+ {"kind":"async-leak","severity":"error","message":"m","ptx_line":8,"warp":0,"count":1}]},
+"baseline":{"name":"b","format":"u8","output":"f16","config":{"head_dim":"64"}},
 "correctness":{"tolerance":{},"cases":[{"shape":"1,8,512,0","failure":"no room"}],"refused":["1,1,1,64: too short"]},
 "performance":{"shapes":[{"shape":"1,8/2,512,64","runs":[{},{}]}]}}`
 
@@ -83,6 +85,12 @@ func TestUpgrade(t *testing.T) {
 	if b.Warp != 1 || b.Lanes != 1<<2 || b.Note != "" || b.Other.Line != 5 {
 		t.Errorf("a whole finding: %+v", b)
 	}
+	if f := r.Defects.Found[2]; f.Other != nil {
+		t.Errorf("a finding with one access has another, %+v", f.Other)
+	}
+	if p := r.Baseline.Problem; p.D != 64 || p.Format != problem.U8 || p.Output != problem.F16 {
+		t.Errorf("the baseline computes %+v", p)
+	}
 	if c := r.Correctness; c.Cases[0].Failure != "no room" || c.Cases[0].Shape.Sq != 512 || len(c.Refused) != 1 {
 		t.Errorf("correctness %+v", c)
 	}
@@ -103,6 +111,9 @@ func TestReadRefuses(t *testing.T) {
 		if _, err := record.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+	if v, err := record.ReadVerdict([]byte(`{"schema":1,"outcome":"MERGE"}`)); err != nil || v.Schema != record.Schema || v.Outcome != record.Merge {
+		t.Errorf("a verdict of schema 1: %+v, %v", v, err)
 	}
 	if _, err := record.ReadVerdict([]byte(`{"schema":3}`)); err == nil || !strings.Contains(err.Error(), "schema 3") {
 		t.Errorf("a verdict of schema 3: %v", err)

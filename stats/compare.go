@@ -44,7 +44,7 @@ type Comparison struct {
 	Logs       []float64 `json:"logs"` // log ratio of the medians, one per replicate
 }
 
-// Differs reports whether the ratio differs from 1 significantly, and by more than effect,
+// Differs reports whether the ratio differs from 1 significantly, and by at least effect,
 // the smallest relative change that matters.
 func (c Comparison) Differs(effect float64) bool {
 	return !c.Interval.Contains(1) && math.Abs(math.Log(c.Ratio)) >= math.Log1p(effect)
@@ -84,7 +84,8 @@ func check(reps []Replicate, opt Options) error {
 	if len(reps) == 0 {
 		return errors.New("no replicate to compare: measure at least one process")
 	}
-	if opt.Confidence <= 0 || opt.Confidence >= 1 || opt.Power <= 0 || opt.Power >= 1 || opt.Resamples < 2 {
+	probability := func(p float64) bool { return p > 0 && p < 1 } // false for NaN
+	if !probability(opt.Confidence) || !probability(opt.Power) || opt.Resamples < 2 {
 		return fmt.Errorf("confidence %g and power %g must be between 0 and 1, and resamples %d must be at least 2", opt.Confidence, opt.Power, opt.Resamples)
 	}
 	for i, r := range reps {

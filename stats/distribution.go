@@ -9,13 +9,13 @@ func normal(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 func quantileNormal(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
 // student returns the p-quantile of Student's t with df degrees of freedom. It bisects an
-// interval, which is fast enough for a few calls per comparison.
+// interval, which is fast enough for a few calls per comparison. p must be between 0 and 1.
 func student(p float64, df int) float64 {
 	if p < 0.5 {
 		return -student(1-p, df)
 	}
 	low, high := 0.0, 1.0
-	for studentCDF(high, df) < p && high < 1e12 {
+	for studentCDF(high, df) < p {
 		high *= 2
 	}
 	for range 200 {

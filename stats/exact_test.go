@@ -33,6 +33,7 @@ func TestCompareInterval(t *testing.T) {
 		tail       float64
 	}{
 		{1, 0.025},
+		{2, 0},           // normal(-sqrt(2)·12.7062047) is below 1e-70
 		{5, 0.000954105}, // normal(-sqrt(5/4)·2.7764451)
 	} {
 		reps := processes(r, c.replicates, 1.1, 0.01)
@@ -69,6 +70,13 @@ func TestDetectable(t *testing.T) {
 	}
 }
 
+// TestDefaults wants the defaults that the fields of Options name.
+func TestDefaults(t *testing.T) {
+	if got, want := (Options{Seed: 7}).orDefaults(), (Options{Confidence: 0.95, Power: 0.8, Resamples: 2000, Seed: 7}); got != want {
+		t.Errorf("the defaults are %+v, want %+v", got, want)
+	}
+}
+
 // TestResample: runs of neighbours are drawn, as many values as there are, and the median counts
 // values that were drawn twice.
 func TestResample(t *testing.T) {
@@ -96,10 +104,16 @@ func TestResample(t *testing.T) {
 		{[]float64{4, 1, 3, 2}, []int{3, 2, 1, 1}, 1.5},
 		{[]float64{5, 1, 3}, []int{0, 1, 2}, 3},
 		{[]float64{5, 1, 3}, []int{0, 0, 1}, 5},
+		{[]float64{5, 1, 3, 2, 4}, []int{0, 1, 2, 3, 4}, 3},
 	} {
 		d.indices = c.indices
 		if got := d.median(rank(c.xs)); got != c.want {
 			t.Errorf("the median of %v of %v is %g, want %g", c.indices, c.xs, got, c.want)
+		}
+	}
+	for _, sides := range [][2][]float64{{{1}, {2, 2, 2}}, {{1, 1, 1}, {2}}} {
+		if got := d.logRatio([2]ranked{rank(sides[0]), rank(sides[1])}); got != math.Ln2 {
+			t.Errorf("sides of different lengths: the log ratio of %v is %g, want %g", sides, got, math.Ln2)
 		}
 	}
 }
@@ -111,7 +125,7 @@ func TestEdges(t *testing.T) {
 		t.Error("the ends of an interval belong to it, and nothing beyond")
 	}
 	sorted := []float64{1, 2, 4}
-	if Quantile(sorted, 1) != 4 || Quantile(sorted, 2) != 4 || Quantile(sorted, 0) != 1 || Quantile(sorted, 0.75) != 3 {
+	if Quantile(sorted, 1) != 4 || Quantile(sorted, 2) != 4 || Quantile(sorted, 0) != 1 || Quantile(sorted, 0.75) != 3 || Quantile([]float64{0, 1, 3, 7}, 0.5) != 2 {
 		t.Error("quantiles at the ends")
 	}
 	for n, want := range map[int]Interval{4: {Low: 1, High: 2}, 5: {Low: 1, High: 3}, 2: {Low: 0, High: 1}} {
@@ -126,11 +140,14 @@ func TestEdges(t *testing.T) {
 	}{
 		{Options{Confidence: 0.5, Power: 0.5, Resamples: 2}, true},
 		{Options{Confidence: 1}, false}, {Options{Power: 1}, false}, {Options{Confidence: -1}, false},
-		{Options{Power: -1}, false}, {Options{Resamples: 1}, false}, {Options{Resamples: -3}, false},
+		{Options{Confidence: math.NaN()}, false}, {Options{Power: math.NaN()}, false}, {Options{Power: -1}, false}, {Options{Resamples: 1}, false}, {Options{Resamples: -3}, false},
 	} {
 		if _, err := Compare(good, c.opt); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c.opt, err)
 		}
+	}
+	if c := (Comparison{Ratio: 2, Interval: Interval{Low: 1.9, High: 2.1}}); !c.Differs(1) {
+		t.Error("twice the time must differ by 1: the smallest change that matters does matter")
 	}
 	for _, ratio := range []float64{1.1, 1 / 1.1} {
 		c := Comparison{Ratio: ratio, Interval: Interval{Low: ratio - 0.05, High: ratio + 0.05}}

@@ -5,6 +5,15 @@ import (
 	"testing"
 )
 
+// TestWilsonRange: rounding does not move the ends out of [0, 1].
+func TestWilsonRange(t *testing.T) {
+	for n := 1; n <= 3000; n++ {
+		if none, all := Wilson(0, n, 0.95), Wilson(n, n, 0.95); none.Low < 0 || all.High > 1 {
+			t.Fatalf("0 and all of %d: %v, %v", n, none, all)
+		}
+	}
+}
+
 // TestWilson compares with values of Wilson's formula that were computed elsewhere.
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {

@@ -32,8 +32,25 @@ func TestSummariseFew(t *testing.T) {
 		t.Errorf("of nothing: %+v", got)
 	}
 	got := Summarise([]float64{7})
-	if got.P50 != 7 || got.P90 != 7 || got.Std != 0 || got.Median.Confidence != 0 {
+	if got.P50 != 7 || got.P90 != 7 || got.Std != 0 || got.Drift != 0 || got.Median.Confidence != 0 {
 		t.Errorf("of one value: %+v", got)
+	}
+}
+
+// TestCVAndDrift: both are ratios, and 0 where they would divide by 0.
+func TestCVAndDrift(t *testing.T) {
+	for _, c := range []struct {
+		xs        []float64
+		cv, drift float64
+	}{
+		{[]float64{0, 2}, math.Sqrt2, 0}, // mean 1
+		{[]float64{-1, 1}, 0, 0},         // mean 0
+		{[]float64{1, 1, 9, 9, 3, 5}, 0.7863634, 3},
+		{[]float64{0, 1, 2}, 1, 0}, // the first third has the median 0
+	} {
+		if got := Summarise(c.xs); !near(got.CV, c.cv) || !near(got.Drift, c.drift) {
+			t.Errorf("%v: CV %.7f and drift %g, want %.7f and %g", c.xs, got.CV, got.Drift, c.cv, c.drift)
+		}
 	}
 }
 
@@ -46,6 +63,13 @@ func TestMedianInterval(t *testing.T) {
 	}
 	if got := MedianInterval(xs, 0.85); got.Low != 2 || got.High != 7 {
 		t.Errorf("85 %%: %+v", got)
+	}
+	exact := MedianInterval(xs, 0.95)
+	if got := MedianInterval(xs, exact.Confidence); got != exact {
+		t.Errorf("an interval that reaches exactly the confidence: %+v, want %+v", got, exact)
+	}
+	if got := MedianInterval(nil, 0.95); !math.IsNaN(got.Low) || !math.IsNaN(got.High) || got.Confidence != 0 {
+		t.Errorf("no values: %+v", got)
 	}
 }
 
@@ -150,7 +174,8 @@ func TestCompareRefuses(t *testing.T) {
 	good := Replicate{Old: []float64{1, 2}, New: []float64{1, 2}}
 	for _, reps := range [][]Replicate{
 		nil,
-		{{Old: []float64{1}}},
+		{{Old: []float64{1, 2}}},
+		{{New: []float64{1, 2}}},
 		{good, {Old: []float64{1, 0}, New: []float64{1, 1}}},
 		{{Old: []float64{1}, New: []float64{math.NaN()}}},
 		{{Old: []float64{1}, New: []float64{math.Inf(1)}}},

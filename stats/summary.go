@@ -93,7 +93,6 @@ func medianInterval(sorted []float64, confidence float64) Interval {
 		}
 		best = Interval{Low: sorted[k], High: sorted[n-1-k], Confidence: 1 - 2*tail}
 	}
-	best.Confidence = max(best.Confidence, 0)
 	return best
 }
 
@@ -112,7 +111,8 @@ func moments(xs []float64) (mean, std float64) {
 		return mean, 0
 	}
 	for _, x := range xs {
-		std += (x - mean) * (x - mean)
+		d := x - mean
+		std += d * d
 	}
 	return mean, math.Sqrt(std / float64(len(xs)-1))
 }
