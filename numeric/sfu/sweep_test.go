@@ -33,6 +33,40 @@ func TestAgainstCard(t *testing.T) {
 	}
 }
 
+// TestLanesAgainstCard compares the functions of whole registers with an H200 on all inputs.
+func TestLanesAgainstCard(t *testing.T) {
+	if !*sweep {
+		t.Skip("needs -sweep")
+	}
+	text, err := os.ReadFile("testdata/h200.crc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	funcs := map[string]Func{
+		"ex2": FuncEx2, "rcp": FuncRcp, "rsqrt": FuncRsqrt, "sqrt": FuncSqrt, "lg2": FuncLg2, "sin": FuncSin, "cos": FuncCos, "tanh": FuncTanh,
+	}
+	buf := make([]byte, 1<<26)
+	for line := range strings.Lines(string(text)) {
+		f := strings.Fields(line)
+		name, _, _ := strings.Cut(f[0], ".")
+		for run, want := range f[1:] {
+			var x [32]uint32
+			for i := uint32(0); i < 1<<24; i += 32 {
+				for l := range x {
+					x[l] = uint32(run)<<24 | i + uint32(l)
+				}
+				funcs[name].Lanes(&x, &x, strings.Contains(f[0], ".ftz"))
+				for l, v := range x {
+					binary.LittleEndian.PutUint32(buf[4*(int(i)+l):], v)
+				}
+			}
+			if got := fmt.Sprintf("%08x", crc32.ChecksumIEEE(buf)); got != want {
+				t.Errorf("%s of %02x000000 to %02xffffff: CRC %s, on the card %s", f[0], run, run, got, want)
+			}
+		}
+	}
+}
+
 // telling are the ranges that are compared if not all are: around zero, around one, and large
 // negative numbers.
 var telling = map[int]bool{0x00: true, 0x3f: true, 0xc2: true}

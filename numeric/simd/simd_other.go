@@ -37,4 +37,12 @@ func Max16x2(d, a, b *[32]uint32, inf uint32)    { absent() }
 func Min16x2NaN(d, a, b *[32]uint32, inf uint32) { absent() }
 func Max16x2NaN(d, a, b *[32]uint32, inf uint32) { absent() }
 
+func Ex2(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); return 0 }
+func Rcp(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); return 0 }
+func Sqrt(d, a *[32]uint32, table *uint32, mode uint32) uint32   { absent(); return 0 }
+func Rsqrt(d, a *[32]uint32, table *uint32, mode uint32) uint32  { absent(); return 0 }
+func Lg2(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); return 0 }
+func SinCos(d, a *[32]uint32, table *uint32, mode uint32) uint32 { absent(); return 0 }
+func Tanh(d, a *[32]uint32, table *uint32, mode uint32) uint32   { absent(); return 0 }
+
 func absent() { panic("simd: no loops for this processor") }

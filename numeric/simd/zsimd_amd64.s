@@ -2507,3 +2507,1952 @@ next:
 	JNE       next
 	VZEROUPPER
 	RET
+
+DATA Ex2Constant0<>+0(SB)/8, $0x007fffff007fffff
+DATA Ex2Constant0<>+8(SB)/8, $0x007fffff007fffff
+DATA Ex2Constant0<>+16(SB)/8, $0x007fffff007fffff
+DATA Ex2Constant0<>+24(SB)/8, $0x007fffff007fffff
+GLOBL Ex2Constant0<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant1<>+0(SB)/8, $0x0080000000800000
+DATA Ex2Constant1<>+8(SB)/8, $0x0080000000800000
+DATA Ex2Constant1<>+16(SB)/8, $0x0080000000800000
+DATA Ex2Constant1<>+24(SB)/8, $0x0080000000800000
+GLOBL Ex2Constant1<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant2<>+0(SB)/8, $0x000000ff000000ff
+DATA Ex2Constant2<>+8(SB)/8, $0x000000ff000000ff
+DATA Ex2Constant2<>+16(SB)/8, $0x000000ff000000ff
+DATA Ex2Constant2<>+24(SB)/8, $0x000000ff000000ff
+GLOBL Ex2Constant2<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant3<>+0(SB)/8, $0x0000007f0000007f
+DATA Ex2Constant3<>+8(SB)/8, $0x0000007f0000007f
+DATA Ex2Constant3<>+16(SB)/8, $0x0000007f0000007f
+DATA Ex2Constant3<>+24(SB)/8, $0x0000007f0000007f
+GLOBL Ex2Constant3<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant4<>+0(SB)/8, $0x0000000800000008
+DATA Ex2Constant4<>+8(SB)/8, $0x0000000800000008
+DATA Ex2Constant4<>+16(SB)/8, $0x0000000800000008
+DATA Ex2Constant4<>+24(SB)/8, $0x0000000800000008
+GLOBL Ex2Constant4<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant5<>+0(SB)/8, $0xc2fc0000c2fc0000
+DATA Ex2Constant5<>+8(SB)/8, $0xc2fc0000c2fc0000
+DATA Ex2Constant5<>+16(SB)/8, $0xc2fc0000c2fc0000
+DATA Ex2Constant5<>+24(SB)/8, $0xc2fc0000c2fc0000
+GLOBL Ex2Constant5<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant6<>+0(SB)/8, $0x3f8000003f800000
+DATA Ex2Constant6<>+8(SB)/8, $0x3f8000003f800000
+DATA Ex2Constant6<>+16(SB)/8, $0x3f8000003f800000
+DATA Ex2Constant6<>+24(SB)/8, $0x3f8000003f800000
+GLOBL Ex2Constant6<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant7<>+0(SB)/8, $0x7f8000007f800000
+DATA Ex2Constant7<>+8(SB)/8, $0x7f8000007f800000
+DATA Ex2Constant7<>+16(SB)/8, $0x7f8000007f800000
+DATA Ex2Constant7<>+24(SB)/8, $0x7f8000007f800000
+GLOBL Ex2Constant7<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant8<>+0(SB)/8, $0x7fffffff7fffffff
+DATA Ex2Constant8<>+8(SB)/8, $0x7fffffff7fffffff
+DATA Ex2Constant8<>+16(SB)/8, $0x7fffffff7fffffff
+DATA Ex2Constant8<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL Ex2Constant8<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant9<>+0(SB)/8, $0x0001ffff0001ffff
+DATA Ex2Constant9<>+8(SB)/8, $0x0001ffff0001ffff
+DATA Ex2Constant9<>+16(SB)/8, $0x0001ffff0001ffff
+DATA Ex2Constant9<>+24(SB)/8, $0x0001ffff0001ffff
+GLOBL Ex2Constant9<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant10<>+0(SB)/8, $0xffffff82ffffff82
+DATA Ex2Constant10<>+8(SB)/8, $0xffffff82ffffff82
+DATA Ex2Constant10<>+16(SB)/8, $0xffffff82ffffff82
+DATA Ex2Constant10<>+24(SB)/8, $0xffffff82ffffff82
+GLOBL Ex2Constant10<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant13<>+0(SB)/8, $0x0000000300000003
+DATA Ex2Constant13<>+8(SB)/8, $0x0000000300000003
+DATA Ex2Constant13<>+16(SB)/8, $0x0000000300000003
+DATA Ex2Constant13<>+24(SB)/8, $0x0000000300000003
+GLOBL Ex2Constant13<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant14<>+0(SB)/8, $0x0000000400000004
+DATA Ex2Constant14<>+8(SB)/8, $0x0000000400000004
+DATA Ex2Constant14<>+16(SB)/8, $0x0000000400000004
+DATA Ex2Constant14<>+24(SB)/8, $0x0000000400000004
+GLOBL Ex2Constant14<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant16<>+0(SB)/8, $0x0000001000000010
+DATA Ex2Constant16<>+8(SB)/8, $0x0000001000000010
+DATA Ex2Constant16<>+16(SB)/8, $0x0000001000000010
+DATA Ex2Constant16<>+24(SB)/8, $0x0000001000000010
+GLOBL Ex2Constant16<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant17<>+0(SB)/8, $0x0000002000000020
+DATA Ex2Constant17<>+8(SB)/8, $0x0000002000000020
+DATA Ex2Constant17<>+16(SB)/8, $0x0000002000000020
+DATA Ex2Constant17<>+24(SB)/8, $0x0000002000000020
+GLOBL Ex2Constant17<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant18<>+0(SB)/8, $0x0000004000000040
+DATA Ex2Constant18<>+8(SB)/8, $0x0000004000000040
+DATA Ex2Constant18<>+16(SB)/8, $0x0000004000000040
+DATA Ex2Constant18<>+24(SB)/8, $0x0000004000000040
+GLOBL Ex2Constant18<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant19<>+0(SB)/8, $0x0000008000000080
+DATA Ex2Constant19<>+8(SB)/8, $0x0000008000000080
+DATA Ex2Constant19<>+16(SB)/8, $0x0000008000000080
+DATA Ex2Constant19<>+24(SB)/8, $0x0000008000000080
+GLOBL Ex2Constant19<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant20<>+0(SB)/8, $0x000003ff000003ff
+DATA Ex2Constant20<>+8(SB)/8, $0x000003ff000003ff
+DATA Ex2Constant20<>+16(SB)/8, $0x000003ff000003ff
+DATA Ex2Constant20<>+24(SB)/8, $0x000003ff000003ff
+GLOBL Ex2Constant20<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant21<>+0(SB)/8, $0x0000010000000100
+DATA Ex2Constant21<>+8(SB)/8, $0x0000010000000100
+DATA Ex2Constant21<>+16(SB)/8, $0x0000010000000100
+DATA Ex2Constant21<>+24(SB)/8, $0x0000010000000100
+GLOBL Ex2Constant21<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant22<>+0(SB)/8, $0x0000020000000200
+DATA Ex2Constant22<>+8(SB)/8, $0x0000020000000200
+DATA Ex2Constant22<>+16(SB)/8, $0x0000020000000200
+DATA Ex2Constant22<>+24(SB)/8, $0x0000020000000200
+GLOBL Ex2Constant22<>(SB), RODATA|NOPTR, $32
+
+DATA Ex2Constant23<>+0(SB)/8, $0x00000000000037e2
+DATA Ex2Constant23<>+8(SB)/8, $0x00000000000037e2
+DATA Ex2Constant23<>+16(SB)/8, $0x00000000000037e2
+DATA Ex2Constant23<>+24(SB)/8, $0x00000000000037e2
+GLOBL Ex2Constant23<>(SB), RODATA|NOPTR, $32
+
+// func Ex2(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·Ex2(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y1
+	VCMPPS     $0x03, Y1, Y1, Y4
+	VPCMPGTD   Ex2Constant5<>+0(SB), Y1, Y2
+	VPAND      Y1, Y2, Y2
+	VPSRAD     $0x1f, Y2, Y2
+	VPAND      Y0, Y2, Y2
+	VPAND      Ex2Constant1<>+0(SB), Y2, Y3
+	VPSUBD     Y3, Y1, Y1
+	VPSRLD     $0x17, Y1, Y3
+	VPAND      Ex2Constant2<>+0(SB), Y3, Y3
+	VPSUBD     Ex2Constant3<>+0(SB), Y3, Y3
+	VPMINSD    Ex2Constant4<>+0(SB), Y3, Y3
+	VPAND      Ex2Constant0<>+0(SB), Y1, Y5
+	VPOR       Ex2Constant1<>+0(SB), Y5, Y5
+	VPXOR      Y7, Y7, Y7
+	VPSUBD     Y3, Y7, Y6
+	VPSRLVD    Y6, Y5, Y6
+	VPSLLVD    Y3, Y5, Y5
+	VPOR       Y6, Y5, Y5
+	VPSRLD     $0x17, Y5, Y3
+	VPAND      Ex2Constant0<>+0(SB), Y5, Y5
+	VPSRAD     $0x1f, Y1, Y1
+	VPCMPEQD   Y7, Y5, Y7
+	VPAND      Y1, Y7, Y7
+	VPXOR      Y1, Y3, Y3
+	VPSUBD     Y7, Y3, Y3
+	VPANDN     Y1, Y7, Y1
+	VPXOR      Y1, Y5, Y5
+	VPAND      Ex2Constant0<>+0(SB), Y5, Y5
+	VPSRLD     $0x11, Y5, Y1
+	VPAND      Ex2Constant9<>+0(SB), Y5, Y5
+	VPAND      Ex2Constant2<>+0(SB), Y5, Y6
+	VPSRLD     $0x08, Y5, Y7
+	VPAND      Ex2Constant13<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y8
+	VPAND      Ex2Constant14<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      Ex2Constant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      Ex2Constant4<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      Ex2Constant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      Ex2Constant16<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      Ex2Constant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      Ex2Constant17<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      Ex2Constant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      Ex2Constant18<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      Ex2Constant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      Ex2Constant19<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      Ex2Constant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPSLLD     $0x09, Y8, Y8
+	VPMULLW    Y6, Y6, Y6
+	VPADDD     Y6, Y8, Y8
+	VPAND      Ex2Constant21<>+0(SB), Y5, Y6
+	VPAND      Ex2Constant22<>+0(SB), Y5, Y7
+	VPSLLD     $0x08, Y6, Y9
+	VPADDD     Y9, Y8, Y8
+	VPSLLD     $0x09, Y7, Y9
+	VPADDD     Y9, Y8, Y8
+	VPADDD     Y6, Y6, Y6
+	VPAND      Y7, Y6, Y6
+	VPSLLD     $0x09, Y6, Y6
+	VPADDD     Y6, Y8, Y8
+	VPADDD     Y1, Y1, Y6
+	VPADDD     Y1, Y6, Y6
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y7, Y7, Y7
+	VPGATHERDD Y1, (BX)(Y6*4), Y7
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y9, Y9, Y9
+	VPGATHERDD Y1, 4(BX)(Y6*4), Y9
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y10, Y10, Y10
+	VPGATHERDD Y1, 8(BX)(Y6*4), Y10
+	VPMULUDQ   Y5, Y5, Y1
+	VPSLLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPSUBQ     Y6, Y1, Y1
+	VPSRLQ     $0x13, Y1, Y1
+	VPMULUDQ   Y10, Y1, Y1
+	VPMULUDQ   Y9, Y5, Y6
+	VPSLLQ     $0x20, Y7, Y11
+	VPSRLQ     $0x13, Y11, Y11
+	VPADDQ     Y6, Y11, Y11
+	VPADDQ     Y1, Y11, Y11
+	VPADDQ     Ex2Constant23<>+0(SB), Y11, Y11
+	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y9, Y9
+	VPSRLQ     $0x20, Y10, Y10
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y5, Y5
+	VPMULUDQ   Y5, Y5, Y1
+	VPSLLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPSUBQ     Y6, Y1, Y1
+	VPSRLQ     $0x13, Y1, Y1
+	VPMULUDQ   Y10, Y1, Y1
+	VPMULUDQ   Y9, Y5, Y6
+	VPSLLQ     $0x20, Y7, Y5
+	VPSRLQ     $0x13, Y5, Y5
+	VPADDQ     Y6, Y5, Y5
+	VPADDQ     Y1, Y5, Y5
+	VPADDQ     Ex2Constant23<>+0(SB), Y5, Y5
+	VPSRLQ     $0x0f, Y11, Y11
+	VPSRLQ     $0x0f, Y5, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPBLENDD   $0xaa, Y5, Y11, Y11
+	VPAND      Ex2Constant0<>+0(SB), Y11, Y11
+	VPOR       Ex2Constant6<>+0(SB), Y11, Y11
+	VPCMPGTD   Ex2Constant3<>+0(SB), Y3, Y1
+	VMOVDQU    Ex2Constant10<>+0(SB), Y5
+	VPCMPGTD   Y3, Y5, Y5
+	VPSLLD     $0x17, Y3, Y3
+	VPADDD     Y3, Y11, Y11
+	VBLENDVPS  Y1, Ex2Constant7<>+0(SB), Y11, Y11
+	VPANDN     Y11, Y5, Y11
+	VMULPS     Y11, Y11, Y1
+	VBLENDVPS  Y2, Y1, Y11, Y11
+	VBLENDVPS  Y4, Ex2Constant8<>+0(SB), Y11, Y11
+	VMOVDQU    Y11, (AX)(CX*4)
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET
+
+DATA RcpConstant0<>+0(SB)/8, $0x007fffff007fffff
+DATA RcpConstant0<>+8(SB)/8, $0x007fffff007fffff
+DATA RcpConstant0<>+16(SB)/8, $0x007fffff007fffff
+DATA RcpConstant0<>+24(SB)/8, $0x007fffff007fffff
+GLOBL RcpConstant0<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant1<>+0(SB)/8, $0x000000ff000000ff
+DATA RcpConstant1<>+8(SB)/8, $0x000000ff000000ff
+DATA RcpConstant1<>+16(SB)/8, $0x000000ff000000ff
+DATA RcpConstant1<>+24(SB)/8, $0x000000ff000000ff
+GLOBL RcpConstant1<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant2<>+0(SB)/8, $0x0080000000800000
+DATA RcpConstant2<>+8(SB)/8, $0x0080000000800000
+DATA RcpConstant2<>+16(SB)/8, $0x0080000000800000
+DATA RcpConstant2<>+24(SB)/8, $0x0080000000800000
+GLOBL RcpConstant2<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant3<>+0(SB)/8, $0x0000ffff0000ffff
+DATA RcpConstant3<>+8(SB)/8, $0x0000ffff0000ffff
+DATA RcpConstant3<>+16(SB)/8, $0x0000ffff0000ffff
+DATA RcpConstant3<>+24(SB)/8, $0x0000ffff0000ffff
+GLOBL RcpConstant3<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant4<>+0(SB)/8, $0x000000fd000000fd
+DATA RcpConstant4<>+8(SB)/8, $0x000000fd000000fd
+DATA RcpConstant4<>+16(SB)/8, $0x000000fd000000fd
+DATA RcpConstant4<>+24(SB)/8, $0x000000fd000000fd
+GLOBL RcpConstant4<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant5<>+0(SB)/8, $0x8000000080000000
+DATA RcpConstant5<>+8(SB)/8, $0x8000000080000000
+DATA RcpConstant5<>+16(SB)/8, $0x8000000080000000
+DATA RcpConstant5<>+24(SB)/8, $0x8000000080000000
+GLOBL RcpConstant5<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant7<>+0(SB)/8, $0x0000000300000003
+DATA RcpConstant7<>+8(SB)/8, $0x0000000300000003
+DATA RcpConstant7<>+16(SB)/8, $0x0000000300000003
+DATA RcpConstant7<>+24(SB)/8, $0x0000000300000003
+GLOBL RcpConstant7<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant8<>+0(SB)/8, $0x0000000400000004
+DATA RcpConstant8<>+8(SB)/8, $0x0000000400000004
+DATA RcpConstant8<>+16(SB)/8, $0x0000000400000004
+DATA RcpConstant8<>+24(SB)/8, $0x0000000400000004
+GLOBL RcpConstant8<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant9<>+0(SB)/8, $0x0000000800000008
+DATA RcpConstant9<>+8(SB)/8, $0x0000000800000008
+DATA RcpConstant9<>+16(SB)/8, $0x0000000800000008
+DATA RcpConstant9<>+24(SB)/8, $0x0000000800000008
+GLOBL RcpConstant9<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant10<>+0(SB)/8, $0x0000001000000010
+DATA RcpConstant10<>+8(SB)/8, $0x0000001000000010
+DATA RcpConstant10<>+16(SB)/8, $0x0000001000000010
+DATA RcpConstant10<>+24(SB)/8, $0x0000001000000010
+GLOBL RcpConstant10<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant11<>+0(SB)/8, $0x0000002000000020
+DATA RcpConstant11<>+8(SB)/8, $0x0000002000000020
+DATA RcpConstant11<>+16(SB)/8, $0x0000002000000020
+DATA RcpConstant11<>+24(SB)/8, $0x0000002000000020
+GLOBL RcpConstant11<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant12<>+0(SB)/8, $0x0000004000000040
+DATA RcpConstant12<>+8(SB)/8, $0x0000004000000040
+DATA RcpConstant12<>+16(SB)/8, $0x0000004000000040
+DATA RcpConstant12<>+24(SB)/8, $0x0000004000000040
+GLOBL RcpConstant12<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant13<>+0(SB)/8, $0x0000008000000080
+DATA RcpConstant13<>+8(SB)/8, $0x0000008000000080
+DATA RcpConstant13<>+16(SB)/8, $0x0000008000000080
+DATA RcpConstant13<>+24(SB)/8, $0x0000008000000080
+GLOBL RcpConstant13<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant14<>+0(SB)/8, $0x000003ff000003ff
+DATA RcpConstant14<>+8(SB)/8, $0x000003ff000003ff
+DATA RcpConstant14<>+16(SB)/8, $0x000003ff000003ff
+DATA RcpConstant14<>+24(SB)/8, $0x000003ff000003ff
+GLOBL RcpConstant14<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant15<>+0(SB)/8, $0x0000010000000100
+DATA RcpConstant15<>+8(SB)/8, $0x0000010000000100
+DATA RcpConstant15<>+16(SB)/8, $0x0000010000000100
+DATA RcpConstant15<>+24(SB)/8, $0x0000010000000100
+GLOBL RcpConstant15<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant16<>+0(SB)/8, $0x0000020000000200
+DATA RcpConstant16<>+8(SB)/8, $0x0000020000000200
+DATA RcpConstant16<>+16(SB)/8, $0x0000020000000200
+DATA RcpConstant16<>+24(SB)/8, $0x0000020000000200
+GLOBL RcpConstant16<>(SB), RODATA|NOPTR, $32
+
+DATA RcpConstant17<>+0(SB)/8, $0x00000000000067e7
+DATA RcpConstant17<>+8(SB)/8, $0x00000000000067e7
+DATA RcpConstant17<>+16(SB)/8, $0x00000000000067e7
+DATA RcpConstant17<>+24(SB)/8, $0x00000000000067e7
+GLOBL RcpConstant17<>(SB), RODATA|NOPTR, $32
+
+// func Rcp(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·Rcp(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y0
+	VPSRLD     $0x17, Y0, Y1
+	VPAND      RcpConstant1<>+0(SB), Y1, Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y2, Y1, Y2
+	VPCMPEQD   RcpConstant1<>+0(SB), Y1, Y3
+	VPOR       Y3, Y2, Y2
+	VPAND      RcpConstant0<>+0(SB), Y0, Y3
+	VPSRLD     $0x10, Y3, Y4
+	VPAND      RcpConstant3<>+0(SB), Y3, Y3
+	VPADDD     Y3, Y3, Y5
+	VPAND      RcpConstant1<>+0(SB), Y5, Y6
+	VPSRLD     $0x08, Y5, Y7
+	VPAND      RcpConstant7<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y8
+	VPAND      RcpConstant8<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      RcpConstant14<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      RcpConstant9<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      RcpConstant14<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      RcpConstant10<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      RcpConstant14<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      RcpConstant11<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      RcpConstant14<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      RcpConstant12<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      RcpConstant14<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      RcpConstant13<>+0(SB), Y6, Y9
+	VPMULLW    Y7, Y9, Y9
+	VPAND      RcpConstant14<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPSLLD     $0x09, Y8, Y8
+	VPMULLW    Y6, Y6, Y6
+	VPADDD     Y6, Y8, Y8
+	VPAND      RcpConstant15<>+0(SB), Y5, Y6
+	VPAND      RcpConstant16<>+0(SB), Y5, Y7
+	VPSLLD     $0x08, Y6, Y9
+	VPADDD     Y9, Y8, Y8
+	VPSLLD     $0x09, Y7, Y9
+	VPADDD     Y9, Y8, Y8
+	VPADDD     Y6, Y6, Y6
+	VPAND      Y7, Y6, Y6
+	VPSLLD     $0x09, Y6, Y6
+	VPADDD     Y6, Y8, Y8
+	VPADDD     Y4, Y4, Y6
+	VPADDD     Y4, Y6, Y6
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y7, Y7, Y7
+	VPGATHERDD Y4, (BX)(Y6*4), Y7
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y9, Y9, Y9
+	VPGATHERDD Y4, 4(BX)(Y6*4), Y9
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y10, Y10, Y10
+	VPGATHERDD Y4, 8(BX)(Y6*4), Y10
+	VPMULUDQ   Y5, Y5, Y5
+	VPSLLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPSUBQ     Y6, Y5, Y5
+	VPSRLQ     $0x13, Y5, Y5
+	VPMULUDQ   Y10, Y5, Y5
+	VPMULUDQ   Y9, Y3, Y6
+	VPSLLQ     $0x20, Y7, Y4
+	VPSRLQ     $0x13, Y4, Y4
+	VPSUBQ     Y6, Y4, Y4
+	VPADDQ     Y5, Y4, Y4
+	VPADDQ     RcpConstant17<>+0(SB), Y4, Y4
+	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y9, Y9
+	VPSRLQ     $0x20, Y10, Y10
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y3, Y3
+	VPADDD     Y3, Y3, Y5
+	VPMULUDQ   Y5, Y5, Y5
+	VPSLLQ     $0x20, Y8, Y6
+	VPSRLQ     $0x20, Y6, Y6
+	VPSUBQ     Y6, Y5, Y5
+	VPSRLQ     $0x13, Y5, Y5
+	VPMULUDQ   Y10, Y5, Y5
+	VPMULUDQ   Y9, Y3, Y6
+	VPSLLQ     $0x20, Y7, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPSUBQ     Y6, Y3, Y3
+	VPADDQ     Y5, Y3, Y3
+	VPADDQ     RcpConstant17<>+0(SB), Y3, Y3
+	VPSRLQ     $0x0f, Y4, Y4
+	VPSRLQ     $0x0f, Y3, Y3
+	VPSLLQ     $0x20, Y3, Y3
+	VPBLENDD   $0xaa, Y3, Y4, Y4
+	VPSRLD     $0x18, Y4, Y3
+	VPSRLVD    Y3, Y4, Y4
+	VPAND      RcpConstant0<>+0(SB), Y4, Y4
+	VMOVDQU    RcpConstant4<>+0(SB), Y5
+	VPSUBD     Y1, Y5, Y5
+	VPADDD     Y3, Y5, Y5
+	VPXOR      Y3, Y3, Y3
+	VPCMPGTD   Y3, Y5, Y3
+	VPCMPEQD   Y1, Y1, Y1
+	VPANDN     Y1, Y3, Y3
+	VPOR       Y3, Y2, Y2
+	VPSLLD     $0x17, Y5, Y5
+	VPOR       Y5, Y4, Y4
+	VPAND      RcpConstant5<>+0(SB), Y0, Y5
+	VPOR       Y5, Y4, Y4
+	VMOVDQU    Y4, (AX)(CX*4)
+	VMOVMSKPS  Y2, DI
+	SHLL       CL, DI
+	ORL        DI, SI
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET
+
+DATA SqrtConstant0<>+0(SB)/8, $0x007fffff007fffff
+DATA SqrtConstant0<>+8(SB)/8, $0x007fffff007fffff
+DATA SqrtConstant0<>+16(SB)/8, $0x007fffff007fffff
+DATA SqrtConstant0<>+24(SB)/8, $0x007fffff007fffff
+GLOBL SqrtConstant0<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant1<>+0(SB)/8, $0x000000ff000000ff
+DATA SqrtConstant1<>+8(SB)/8, $0x000000ff000000ff
+DATA SqrtConstant1<>+16(SB)/8, $0x000000ff000000ff
+DATA SqrtConstant1<>+24(SB)/8, $0x000000ff000000ff
+GLOBL SqrtConstant1<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant2<>+0(SB)/8, $0x0000007f0000007f
+DATA SqrtConstant2<>+8(SB)/8, $0x0000007f0000007f
+DATA SqrtConstant2<>+16(SB)/8, $0x0000007f0000007f
+DATA SqrtConstant2<>+24(SB)/8, $0x0000007f0000007f
+GLOBL SqrtConstant2<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant3<>+0(SB)/8, $0x0000000100000001
+DATA SqrtConstant3<>+8(SB)/8, $0x0000000100000001
+DATA SqrtConstant3<>+16(SB)/8, $0x0000000100000001
+DATA SqrtConstant3<>+24(SB)/8, $0x0000000100000001
+GLOBL SqrtConstant3<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant4<>+0(SB)/8, $0x0001ffff0001ffff
+DATA SqrtConstant4<>+8(SB)/8, $0x0001ffff0001ffff
+DATA SqrtConstant4<>+16(SB)/8, $0x0001ffff0001ffff
+DATA SqrtConstant4<>+24(SB)/8, $0x0001ffff0001ffff
+GLOBL SqrtConstant4<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant5<>+0(SB)/8, $0x3f8000003f800000
+DATA SqrtConstant5<>+8(SB)/8, $0x3f8000003f800000
+DATA SqrtConstant5<>+16(SB)/8, $0x3f8000003f800000
+DATA SqrtConstant5<>+24(SB)/8, $0x3f8000003f800000
+GLOBL SqrtConstant5<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant6<>+0(SB)/8, $0x3f0000003f000000
+DATA SqrtConstant6<>+8(SB)/8, $0x3f0000003f000000
+DATA SqrtConstant6<>+16(SB)/8, $0x3f0000003f000000
+DATA SqrtConstant6<>+24(SB)/8, $0x3f0000003f000000
+GLOBL SqrtConstant6<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant8<>+0(SB)/8, $0x0000000300000003
+DATA SqrtConstant8<>+8(SB)/8, $0x0000000300000003
+DATA SqrtConstant8<>+16(SB)/8, $0x0000000300000003
+DATA SqrtConstant8<>+24(SB)/8, $0x0000000300000003
+GLOBL SqrtConstant8<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant9<>+0(SB)/8, $0x0000000400000004
+DATA SqrtConstant9<>+8(SB)/8, $0x0000000400000004
+DATA SqrtConstant9<>+16(SB)/8, $0x0000000400000004
+DATA SqrtConstant9<>+24(SB)/8, $0x0000000400000004
+GLOBL SqrtConstant9<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant10<>+0(SB)/8, $0x0000000800000008
+DATA SqrtConstant10<>+8(SB)/8, $0x0000000800000008
+DATA SqrtConstant10<>+16(SB)/8, $0x0000000800000008
+DATA SqrtConstant10<>+24(SB)/8, $0x0000000800000008
+GLOBL SqrtConstant10<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant11<>+0(SB)/8, $0x0000001000000010
+DATA SqrtConstant11<>+8(SB)/8, $0x0000001000000010
+DATA SqrtConstant11<>+16(SB)/8, $0x0000001000000010
+DATA SqrtConstant11<>+24(SB)/8, $0x0000001000000010
+GLOBL SqrtConstant11<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant12<>+0(SB)/8, $0x0000002000000020
+DATA SqrtConstant12<>+8(SB)/8, $0x0000002000000020
+DATA SqrtConstant12<>+16(SB)/8, $0x0000002000000020
+DATA SqrtConstant12<>+24(SB)/8, $0x0000002000000020
+GLOBL SqrtConstant12<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant13<>+0(SB)/8, $0x0000004000000040
+DATA SqrtConstant13<>+8(SB)/8, $0x0000004000000040
+DATA SqrtConstant13<>+16(SB)/8, $0x0000004000000040
+DATA SqrtConstant13<>+24(SB)/8, $0x0000004000000040
+GLOBL SqrtConstant13<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant14<>+0(SB)/8, $0x0000008000000080
+DATA SqrtConstant14<>+8(SB)/8, $0x0000008000000080
+DATA SqrtConstant14<>+16(SB)/8, $0x0000008000000080
+DATA SqrtConstant14<>+24(SB)/8, $0x0000008000000080
+GLOBL SqrtConstant14<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant15<>+0(SB)/8, $0x000003ff000003ff
+DATA SqrtConstant15<>+8(SB)/8, $0x000003ff000003ff
+DATA SqrtConstant15<>+16(SB)/8, $0x000003ff000003ff
+DATA SqrtConstant15<>+24(SB)/8, $0x000003ff000003ff
+GLOBL SqrtConstant15<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant16<>+0(SB)/8, $0x0000010000000100
+DATA SqrtConstant16<>+8(SB)/8, $0x0000010000000100
+DATA SqrtConstant16<>+16(SB)/8, $0x0000010000000100
+DATA SqrtConstant16<>+24(SB)/8, $0x0000010000000100
+GLOBL SqrtConstant16<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant17<>+0(SB)/8, $0x0000020000000200
+DATA SqrtConstant17<>+8(SB)/8, $0x0000020000000200
+DATA SqrtConstant17<>+16(SB)/8, $0x0000020000000200
+DATA SqrtConstant17<>+24(SB)/8, $0x0000020000000200
+GLOBL SqrtConstant17<>(SB), RODATA|NOPTR, $32
+
+DATA SqrtConstant18<>+0(SB)/8, $0x000000000000ffff
+DATA SqrtConstant18<>+8(SB)/8, $0x000000000000ffff
+DATA SqrtConstant18<>+16(SB)/8, $0x000000000000ffff
+DATA SqrtConstant18<>+24(SB)/8, $0x000000000000ffff
+GLOBL SqrtConstant18<>(SB), RODATA|NOPTR, $32
+
+// func Sqrt(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·Sqrt(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y0
+	VPSRLD     $0x17, Y0, Y1
+	VPAND      SqrtConstant1<>+0(SB), Y1, Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y2, Y1, Y2
+	VPCMPEQD   SqrtConstant1<>+0(SB), Y1, Y3
+	VPOR       Y3, Y2, Y2
+	VPOR       Y0, Y2, Y2
+	VPAND      SqrtConstant0<>+0(SB), Y0, Y0
+	VPSUBD     SqrtConstant2<>+0(SB), Y1, Y1
+	VPAND      SqrtConstant3<>+0(SB), Y1, Y3
+	VPSUBD     Y3, Y1, Y1
+	VPSLLD     $0x06, Y3, Y3
+	VPSRLD     $0x11, Y0, Y4
+	VPAND      SqrtConstant4<>+0(SB), Y0, Y0
+	VPADDD     Y3, Y4, Y4
+	VPSRAD     $0x01, Y1, Y1
+	VPSLLD     $0x17, Y1, Y1
+	VPAND      SqrtConstant1<>+0(SB), Y0, Y3
+	VPSRLD     $0x08, Y0, Y5
+	VPAND      SqrtConstant8<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y6
+	VPAND      SqrtConstant9<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      SqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      SqrtConstant10<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      SqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      SqrtConstant11<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      SqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      SqrtConstant12<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      SqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      SqrtConstant13<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      SqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      SqrtConstant14<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      SqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPSLLD     $0x09, Y6, Y6
+	VPMULLW    Y3, Y3, Y3
+	VPADDD     Y3, Y6, Y6
+	VPAND      SqrtConstant16<>+0(SB), Y0, Y3
+	VPAND      SqrtConstant17<>+0(SB), Y0, Y5
+	VPSLLD     $0x08, Y3, Y7
+	VPADDD     Y7, Y6, Y6
+	VPSLLD     $0x09, Y5, Y7
+	VPADDD     Y7, Y6, Y6
+	VPADDD     Y3, Y3, Y3
+	VPAND      Y5, Y3, Y3
+	VPSLLD     $0x09, Y3, Y3
+	VPADDD     Y3, Y6, Y6
+	VPADDD     Y4, Y4, Y3
+	VPADDD     Y4, Y3, Y3
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y5, Y5, Y5
+	VPGATHERDD Y4, (BX)(Y3*4), Y5
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y7, Y7, Y7
+	VPGATHERDD Y4, 4(BX)(Y3*4), Y7
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y8, Y8, Y8
+	VPGATHERDD Y4, 8(BX)(Y3*4), Y8
+	VPMULUDQ   Y0, Y0, Y3
+	VPSLLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPMULUDQ   Y8, Y3, Y3
+	VPSLLQ     $0x01, Y3, Y3
+	VPMULUDQ   Y7, Y0, Y4
+	VPSLLQ     $0x20, Y5, Y9
+	VPSRLQ     $0x11, Y9, Y9
+	VPADDQ     Y4, Y9, Y9
+	VPSUBQ     Y3, Y9, Y9
+	VPADDQ     SqrtConstant18<>+0(SB), Y9, Y9
+	VPSRLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y6, Y6
+	VPSRLQ     $0x20, Y0, Y0
+	VPMULUDQ   Y0, Y0, Y3
+	VPSLLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPMULUDQ   Y8, Y3, Y3
+	VPSLLQ     $0x01, Y3, Y3
+	VPMULUDQ   Y7, Y0, Y4
+	VPSLLQ     $0x20, Y5, Y0
+	VPSRLQ     $0x11, Y0, Y0
+	VPADDQ     Y4, Y0, Y0
+	VPSUBQ     Y3, Y0, Y0
+	VPADDQ     SqrtConstant18<>+0(SB), Y0, Y0
+	VPSRLQ     $0x11, Y9, Y9
+	VPSRLQ     $0x11, Y0, Y0
+	VPSLLQ     $0x20, Y0, Y0
+	VPBLENDD   $0xaa, Y0, Y9, Y9
+	VPAND      SqrtConstant0<>+0(SB), Y9, Y9
+	VPADDD     SqrtConstant5<>+0(SB), Y9, Y9
+	VPADDD     Y1, Y9, Y9
+	VMOVDQU    Y9, (AX)(CX*4)
+	VMOVMSKPS  Y2, DI
+	SHLL       CL, DI
+	ORL        DI, SI
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET
+
+DATA RsqrtConstant0<>+0(SB)/8, $0x007fffff007fffff
+DATA RsqrtConstant0<>+8(SB)/8, $0x007fffff007fffff
+DATA RsqrtConstant0<>+16(SB)/8, $0x007fffff007fffff
+DATA RsqrtConstant0<>+24(SB)/8, $0x007fffff007fffff
+GLOBL RsqrtConstant0<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant1<>+0(SB)/8, $0x000000ff000000ff
+DATA RsqrtConstant1<>+8(SB)/8, $0x000000ff000000ff
+DATA RsqrtConstant1<>+16(SB)/8, $0x000000ff000000ff
+DATA RsqrtConstant1<>+24(SB)/8, $0x000000ff000000ff
+GLOBL RsqrtConstant1<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant2<>+0(SB)/8, $0x0000007f0000007f
+DATA RsqrtConstant2<>+8(SB)/8, $0x0000007f0000007f
+DATA RsqrtConstant2<>+16(SB)/8, $0x0000007f0000007f
+DATA RsqrtConstant2<>+24(SB)/8, $0x0000007f0000007f
+GLOBL RsqrtConstant2<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant3<>+0(SB)/8, $0x0000000100000001
+DATA RsqrtConstant3<>+8(SB)/8, $0x0000000100000001
+DATA RsqrtConstant3<>+16(SB)/8, $0x0000000100000001
+DATA RsqrtConstant3<>+24(SB)/8, $0x0000000100000001
+GLOBL RsqrtConstant3<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant4<>+0(SB)/8, $0x0001ffff0001ffff
+DATA RsqrtConstant4<>+8(SB)/8, $0x0001ffff0001ffff
+DATA RsqrtConstant4<>+16(SB)/8, $0x0001ffff0001ffff
+DATA RsqrtConstant4<>+24(SB)/8, $0x0001ffff0001ffff
+GLOBL RsqrtConstant4<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant5<>+0(SB)/8, $0x3f8000003f800000
+DATA RsqrtConstant5<>+8(SB)/8, $0x3f8000003f800000
+DATA RsqrtConstant5<>+16(SB)/8, $0x3f8000003f800000
+DATA RsqrtConstant5<>+24(SB)/8, $0x3f8000003f800000
+GLOBL RsqrtConstant5<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant6<>+0(SB)/8, $0x3f0000003f000000
+DATA RsqrtConstant6<>+8(SB)/8, $0x3f0000003f000000
+DATA RsqrtConstant6<>+16(SB)/8, $0x3f0000003f000000
+DATA RsqrtConstant6<>+24(SB)/8, $0x3f0000003f000000
+GLOBL RsqrtConstant6<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant8<>+0(SB)/8, $0x0000000300000003
+DATA RsqrtConstant8<>+8(SB)/8, $0x0000000300000003
+DATA RsqrtConstant8<>+16(SB)/8, $0x0000000300000003
+DATA RsqrtConstant8<>+24(SB)/8, $0x0000000300000003
+GLOBL RsqrtConstant8<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant9<>+0(SB)/8, $0x0000000400000004
+DATA RsqrtConstant9<>+8(SB)/8, $0x0000000400000004
+DATA RsqrtConstant9<>+16(SB)/8, $0x0000000400000004
+DATA RsqrtConstant9<>+24(SB)/8, $0x0000000400000004
+GLOBL RsqrtConstant9<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant10<>+0(SB)/8, $0x0000000800000008
+DATA RsqrtConstant10<>+8(SB)/8, $0x0000000800000008
+DATA RsqrtConstant10<>+16(SB)/8, $0x0000000800000008
+DATA RsqrtConstant10<>+24(SB)/8, $0x0000000800000008
+GLOBL RsqrtConstant10<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant11<>+0(SB)/8, $0x0000001000000010
+DATA RsqrtConstant11<>+8(SB)/8, $0x0000001000000010
+DATA RsqrtConstant11<>+16(SB)/8, $0x0000001000000010
+DATA RsqrtConstant11<>+24(SB)/8, $0x0000001000000010
+GLOBL RsqrtConstant11<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant12<>+0(SB)/8, $0x0000002000000020
+DATA RsqrtConstant12<>+8(SB)/8, $0x0000002000000020
+DATA RsqrtConstant12<>+16(SB)/8, $0x0000002000000020
+DATA RsqrtConstant12<>+24(SB)/8, $0x0000002000000020
+GLOBL RsqrtConstant12<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant13<>+0(SB)/8, $0x0000004000000040
+DATA RsqrtConstant13<>+8(SB)/8, $0x0000004000000040
+DATA RsqrtConstant13<>+16(SB)/8, $0x0000004000000040
+DATA RsqrtConstant13<>+24(SB)/8, $0x0000004000000040
+GLOBL RsqrtConstant13<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant14<>+0(SB)/8, $0x0000008000000080
+DATA RsqrtConstant14<>+8(SB)/8, $0x0000008000000080
+DATA RsqrtConstant14<>+16(SB)/8, $0x0000008000000080
+DATA RsqrtConstant14<>+24(SB)/8, $0x0000008000000080
+GLOBL RsqrtConstant14<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant15<>+0(SB)/8, $0x000003ff000003ff
+DATA RsqrtConstant15<>+8(SB)/8, $0x000003ff000003ff
+DATA RsqrtConstant15<>+16(SB)/8, $0x000003ff000003ff
+DATA RsqrtConstant15<>+24(SB)/8, $0x000003ff000003ff
+GLOBL RsqrtConstant15<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant16<>+0(SB)/8, $0x0000010000000100
+DATA RsqrtConstant16<>+8(SB)/8, $0x0000010000000100
+DATA RsqrtConstant16<>+16(SB)/8, $0x0000010000000100
+DATA RsqrtConstant16<>+24(SB)/8, $0x0000010000000100
+GLOBL RsqrtConstant16<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant17<>+0(SB)/8, $0x0000020000000200
+DATA RsqrtConstant17<>+8(SB)/8, $0x0000020000000200
+DATA RsqrtConstant17<>+16(SB)/8, $0x0000020000000200
+DATA RsqrtConstant17<>+24(SB)/8, $0x0000020000000200
+GLOBL RsqrtConstant17<>(SB), RODATA|NOPTR, $32
+
+DATA RsqrtConstant18<>+0(SB)/8, $0x000000000000ffff
+DATA RsqrtConstant18<>+8(SB)/8, $0x000000000000ffff
+DATA RsqrtConstant18<>+16(SB)/8, $0x000000000000ffff
+DATA RsqrtConstant18<>+24(SB)/8, $0x000000000000ffff
+GLOBL RsqrtConstant18<>(SB), RODATA|NOPTR, $32
+
+// func Rsqrt(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·Rsqrt(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y0
+	VPSRLD     $0x17, Y0, Y1
+	VPAND      RsqrtConstant1<>+0(SB), Y1, Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y2, Y1, Y2
+	VPCMPEQD   RsqrtConstant1<>+0(SB), Y1, Y3
+	VPOR       Y3, Y2, Y2
+	VPOR       Y0, Y2, Y2
+	VPAND      RsqrtConstant0<>+0(SB), Y0, Y0
+	VPSUBD     RsqrtConstant2<>+0(SB), Y1, Y1
+	VPAND      RsqrtConstant3<>+0(SB), Y1, Y3
+	VPXOR      Y4, Y4, Y4
+	VPSLLD     $0x1f, Y3, Y3
+	VPOR       Y3, Y0, Y3
+	VPCMPEQD   Y4, Y3, Y4
+	VPOR       Y4, Y2, Y2
+	VPAND      RsqrtConstant3<>+0(SB), Y1, Y3
+	VPSUBD     Y3, Y1, Y1
+	VPSLLD     $0x06, Y3, Y3
+	VPSRLD     $0x11, Y0, Y4
+	VPAND      RsqrtConstant4<>+0(SB), Y0, Y0
+	VPADDD     Y3, Y4, Y4
+	VPSRAD     $0x01, Y1, Y1
+	VPSLLD     $0x17, Y1, Y1
+	VPAND      RsqrtConstant1<>+0(SB), Y0, Y3
+	VPSRLD     $0x08, Y0, Y5
+	VPAND      RsqrtConstant8<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y6
+	VPAND      RsqrtConstant9<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      RsqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      RsqrtConstant10<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      RsqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      RsqrtConstant11<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      RsqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      RsqrtConstant12<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      RsqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      RsqrtConstant13<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      RsqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      RsqrtConstant14<>+0(SB), Y3, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      RsqrtConstant15<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPSLLD     $0x09, Y6, Y6
+	VPMULLW    Y3, Y3, Y3
+	VPADDD     Y3, Y6, Y6
+	VPAND      RsqrtConstant16<>+0(SB), Y0, Y3
+	VPAND      RsqrtConstant17<>+0(SB), Y0, Y5
+	VPSLLD     $0x08, Y3, Y7
+	VPADDD     Y7, Y6, Y6
+	VPSLLD     $0x09, Y5, Y7
+	VPADDD     Y7, Y6, Y6
+	VPADDD     Y3, Y3, Y3
+	VPAND      Y5, Y3, Y3
+	VPSLLD     $0x09, Y3, Y3
+	VPADDD     Y3, Y6, Y6
+	VPADDD     Y4, Y4, Y3
+	VPADDD     Y4, Y3, Y3
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y5, Y5, Y5
+	VPGATHERDD Y4, (BX)(Y3*4), Y5
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y7, Y7, Y7
+	VPGATHERDD Y4, 4(BX)(Y3*4), Y7
+	VPCMPEQD   Y4, Y4, Y4
+	VPXOR      Y8, Y8, Y8
+	VPGATHERDD Y4, 8(BX)(Y3*4), Y8
+	VPMULUDQ   Y0, Y0, Y3
+	VPSLLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPMULUDQ   Y8, Y3, Y3
+	VPSLLQ     $0x02, Y3, Y3
+	VPMULUDQ   Y7, Y0, Y4
+	VPSLLQ     $0x20, Y5, Y9
+	VPSRLQ     $0x12, Y9, Y9
+	VPSUBQ     Y4, Y9, Y9
+	VPADDQ     Y3, Y9, Y9
+	VPADDQ     RsqrtConstant18<>+0(SB), Y9, Y9
+	VPSRLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y6, Y6
+	VPSRLQ     $0x20, Y0, Y0
+	VPMULUDQ   Y0, Y0, Y3
+	VPSLLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPMULUDQ   Y8, Y3, Y3
+	VPSLLQ     $0x02, Y3, Y3
+	VPMULUDQ   Y7, Y0, Y4
+	VPSLLQ     $0x20, Y5, Y0
+	VPSRLQ     $0x12, Y0, Y0
+	VPSUBQ     Y4, Y0, Y0
+	VPADDQ     Y3, Y0, Y0
+	VPADDQ     RsqrtConstant18<>+0(SB), Y0, Y0
+	VPSRLQ     $0x10, Y9, Y9
+	VPSRLQ     $0x10, Y0, Y0
+	VPSLLQ     $0x20, Y0, Y0
+	VPBLENDD   $0xaa, Y0, Y9, Y9
+	VPAND      RsqrtConstant0<>+0(SB), Y9, Y9
+	VPADDD     RsqrtConstant6<>+0(SB), Y9, Y9
+	VPSUBD     Y1, Y9, Y9
+	VMOVDQU    Y9, (AX)(CX*4)
+	VMOVMSKPS  Y2, DI
+	SHLL       CL, DI
+	ORL        DI, SI
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET
+
+DATA Lg2Constant0<>+0(SB)/8, $0x4330000000000000
+DATA Lg2Constant0<>+8(SB)/8, $0x4330000000000000
+DATA Lg2Constant0<>+16(SB)/8, $0x4330000000000000
+DATA Lg2Constant0<>+24(SB)/8, $0x4330000000000000
+GLOBL Lg2Constant0<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant1<>+0(SB)/8, $0x00000001d3800000
+DATA Lg2Constant1<>+8(SB)/8, $0x00000001d3800000
+DATA Lg2Constant1<>+16(SB)/8, $0x00000001d3800000
+DATA Lg2Constant1<>+24(SB)/8, $0x00000001d3800000
+GLOBL Lg2Constant1<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant2<>+0(SB)/8, $0x007fffff007fffff
+DATA Lg2Constant2<>+8(SB)/8, $0x007fffff007fffff
+DATA Lg2Constant2<>+16(SB)/8, $0x007fffff007fffff
+DATA Lg2Constant2<>+24(SB)/8, $0x007fffff007fffff
+GLOBL Lg2Constant2<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant3<>+0(SB)/8, $0x000000ff000000ff
+DATA Lg2Constant3<>+8(SB)/8, $0x000000ff000000ff
+DATA Lg2Constant3<>+16(SB)/8, $0x000000ff000000ff
+DATA Lg2Constant3<>+24(SB)/8, $0x000000ff000000ff
+GLOBL Lg2Constant3<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant4<>+0(SB)/8, $0x0000007f0000007f
+DATA Lg2Constant4<>+8(SB)/8, $0x0000007f0000007f
+DATA Lg2Constant4<>+16(SB)/8, $0x0000007f0000007f
+DATA Lg2Constant4<>+24(SB)/8, $0x0000007f0000007f
+GLOBL Lg2Constant4<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant5<>+0(SB)/8, $0x0001ffff0001ffff
+DATA Lg2Constant5<>+8(SB)/8, $0x0001ffff0001ffff
+DATA Lg2Constant5<>+16(SB)/8, $0x0001ffff0001ffff
+DATA Lg2Constant5<>+24(SB)/8, $0x0001ffff0001ffff
+GLOBL Lg2Constant5<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant6<>+0(SB)/8, $0x3f8000003f800000
+DATA Lg2Constant6<>+8(SB)/8, $0x3f8000003f800000
+DATA Lg2Constant6<>+16(SB)/8, $0x3f8000003f800000
+DATA Lg2Constant6<>+24(SB)/8, $0x3f8000003f800000
+GLOBL Lg2Constant6<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant7<>+0(SB)/8, $0x8000000080000000
+DATA Lg2Constant7<>+8(SB)/8, $0x8000000080000000
+DATA Lg2Constant7<>+16(SB)/8, $0x8000000080000000
+DATA Lg2Constant7<>+24(SB)/8, $0x8000000080000000
+GLOBL Lg2Constant7<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant9<>+0(SB)/8, $0x0000000300000003
+DATA Lg2Constant9<>+8(SB)/8, $0x0000000300000003
+DATA Lg2Constant9<>+16(SB)/8, $0x0000000300000003
+DATA Lg2Constant9<>+24(SB)/8, $0x0000000300000003
+GLOBL Lg2Constant9<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant10<>+0(SB)/8, $0x0000000400000004
+DATA Lg2Constant10<>+8(SB)/8, $0x0000000400000004
+DATA Lg2Constant10<>+16(SB)/8, $0x0000000400000004
+DATA Lg2Constant10<>+24(SB)/8, $0x0000000400000004
+GLOBL Lg2Constant10<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant11<>+0(SB)/8, $0x0000000800000008
+DATA Lg2Constant11<>+8(SB)/8, $0x0000000800000008
+DATA Lg2Constant11<>+16(SB)/8, $0x0000000800000008
+DATA Lg2Constant11<>+24(SB)/8, $0x0000000800000008
+GLOBL Lg2Constant11<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant12<>+0(SB)/8, $0x0000001000000010
+DATA Lg2Constant12<>+8(SB)/8, $0x0000001000000010
+DATA Lg2Constant12<>+16(SB)/8, $0x0000001000000010
+DATA Lg2Constant12<>+24(SB)/8, $0x0000001000000010
+GLOBL Lg2Constant12<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant13<>+0(SB)/8, $0x0000002000000020
+DATA Lg2Constant13<>+8(SB)/8, $0x0000002000000020
+DATA Lg2Constant13<>+16(SB)/8, $0x0000002000000020
+DATA Lg2Constant13<>+24(SB)/8, $0x0000002000000020
+GLOBL Lg2Constant13<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant14<>+0(SB)/8, $0x0000004000000040
+DATA Lg2Constant14<>+8(SB)/8, $0x0000004000000040
+DATA Lg2Constant14<>+16(SB)/8, $0x0000004000000040
+DATA Lg2Constant14<>+24(SB)/8, $0x0000004000000040
+GLOBL Lg2Constant14<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant15<>+0(SB)/8, $0x0000008000000080
+DATA Lg2Constant15<>+8(SB)/8, $0x0000008000000080
+DATA Lg2Constant15<>+16(SB)/8, $0x0000008000000080
+DATA Lg2Constant15<>+24(SB)/8, $0x0000008000000080
+GLOBL Lg2Constant15<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant16<>+0(SB)/8, $0x000003ff000003ff
+DATA Lg2Constant16<>+8(SB)/8, $0x000003ff000003ff
+DATA Lg2Constant16<>+16(SB)/8, $0x000003ff000003ff
+DATA Lg2Constant16<>+24(SB)/8, $0x000003ff000003ff
+GLOBL Lg2Constant16<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant17<>+0(SB)/8, $0x0000010000000100
+DATA Lg2Constant17<>+8(SB)/8, $0x0000010000000100
+DATA Lg2Constant17<>+16(SB)/8, $0x0000010000000100
+DATA Lg2Constant17<>+24(SB)/8, $0x0000010000000100
+GLOBL Lg2Constant17<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant18<>+0(SB)/8, $0x0000020000000200
+DATA Lg2Constant18<>+8(SB)/8, $0x0000020000000200
+DATA Lg2Constant18<>+16(SB)/8, $0x0000020000000200
+DATA Lg2Constant18<>+24(SB)/8, $0x0000020000000200
+GLOBL Lg2Constant18<>(SB), RODATA|NOPTR, $32
+
+DATA Lg2Constant19<>+0(SB)/8, $0x000000000000868b
+DATA Lg2Constant19<>+8(SB)/8, $0x000000000000868b
+DATA Lg2Constant19<>+16(SB)/8, $0x000000000000868b
+DATA Lg2Constant19<>+24(SB)/8, $0x000000000000868b
+GLOBL Lg2Constant19<>(SB), RODATA|NOPTR, $32
+
+// func Lg2(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·Lg2(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y0
+	VPSRLD     $0x17, Y0, Y1
+	VPAND      Lg2Constant3<>+0(SB), Y1, Y1
+	VPXOR      Y2, Y2, Y2
+	VPCMPEQD   Y2, Y1, Y2
+	VPCMPEQD   Lg2Constant3<>+0(SB), Y1, Y3
+	VPOR       Y3, Y2, Y2
+	VPOR       Y0, Y2, Y2
+	VPCMPEQD   Lg2Constant6<>+0(SB), Y0, Y3
+	VPOR       Y3, Y2, Y2
+	VPAND      Lg2Constant2<>+0(SB), Y0, Y0
+	VPSUBD     Lg2Constant4<>+0(SB), Y1, Y1
+	VPSRLD     $0x11, Y0, Y3
+	VPAND      Lg2Constant5<>+0(SB), Y0, Y0
+	VPAND      Lg2Constant3<>+0(SB), Y0, Y4
+	VPSRLD     $0x08, Y0, Y5
+	VPAND      Lg2Constant9<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y6
+	VPAND      Lg2Constant10<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      Lg2Constant16<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      Lg2Constant11<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      Lg2Constant16<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      Lg2Constant12<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      Lg2Constant16<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      Lg2Constant13<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      Lg2Constant16<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      Lg2Constant14<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      Lg2Constant16<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPAND      Lg2Constant15<>+0(SB), Y4, Y7
+	VPMULLW    Y5, Y7, Y7
+	VPAND      Lg2Constant16<>+0(SB), Y7, Y7
+	VPADDW     Y7, Y6, Y6
+	VPSLLD     $0x09, Y6, Y6
+	VPMULLW    Y4, Y4, Y4
+	VPADDD     Y4, Y6, Y6
+	VPAND      Lg2Constant17<>+0(SB), Y0, Y4
+	VPAND      Lg2Constant18<>+0(SB), Y0, Y5
+	VPSLLD     $0x08, Y4, Y7
+	VPADDD     Y7, Y6, Y6
+	VPSLLD     $0x09, Y5, Y7
+	VPADDD     Y7, Y6, Y6
+	VPADDD     Y4, Y4, Y4
+	VPAND      Y5, Y4, Y4
+	VPSLLD     $0x09, Y4, Y4
+	VPADDD     Y4, Y6, Y6
+	VPADDD     Y3, Y3, Y4
+	VPADDD     Y3, Y4, Y4
+	VPCMPEQD   Y3, Y3, Y3
+	VPXOR      Y5, Y5, Y5
+	VPGATHERDD Y3, (BX)(Y4*4), Y5
+	VPCMPEQD   Y3, Y3, Y3
+	VPXOR      Y7, Y7, Y7
+	VPGATHERDD Y3, 4(BX)(Y4*4), Y7
+	VPCMPEQD   Y3, Y3, Y3
+	VPXOR      Y8, Y8, Y8
+	VPGATHERDD Y3, 8(BX)(Y4*4), Y8
+	VPMULUDQ   Y0, Y0, Y3
+	VPSLLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPMULUDQ   Y8, Y3, Y3
+	VPSLLQ     $0x02, Y3, Y3
+	VPMULUDQ   Y7, Y0, Y4
+	VPSLLQ     $0x01, Y4, Y4
+	VPSLLQ     $0x20, Y5, Y9
+	VPSRLQ     $0x13, Y9, Y9
+	VPADDQ     Y4, Y9, Y9
+	VPSUBQ     Y3, Y9, Y9
+	VPADDQ     Lg2Constant19<>+0(SB), Y9, Y9
+	VPSRLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y6, Y6
+	VPSRLQ     $0x20, Y0, Y0
+	VPMULUDQ   Y0, Y0, Y3
+	VPSLLQ     $0x20, Y6, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y3, Y3
+	VPSRLQ     $0x13, Y3, Y3
+	VPMULUDQ   Y8, Y3, Y3
+	VPSLLQ     $0x02, Y3, Y3
+	VPMULUDQ   Y7, Y0, Y4
+	VPSLLQ     $0x01, Y4, Y4
+	VPSLLQ     $0x20, Y5, Y0
+	VPSRLQ     $0x13, Y0, Y0
+	VPADDQ     Y4, Y0, Y0
+	VPSUBQ     Y3, Y0, Y0
+	VPADDQ     Lg2Constant19<>+0(SB), Y0, Y0
+	VPSLLQ     $0x20, Y1, Y3
+	VPSRAD     $0x1f, Y3, Y4
+	VPSHUFD    $0xf5, Y4, Y4
+	VPSHUFD    $0xf5, Y3, Y3
+	VPBLENDD   $0xaa, Y4, Y3, Y3
+	VPSLLQ     $0x27, Y3, Y3
+	VPADDQ     Y3, Y9, Y9
+	VPXOR      Y4, Y9, Y9
+	VPSUBQ     Y4, Y9, Y9
+	VPSRLQ     $0x03, Y9, Y9
+	VPSLLQ     $0x03, Y9, Y9
+	VMOVDQA    Y1, Y3
+	VPSRAD     $0x1f, Y3, Y4
+	VPSHUFD    $0xf5, Y4, Y4
+	VPSHUFD    $0xf5, Y3, Y3
+	VPBLENDD   $0xaa, Y4, Y3, Y3
+	VPSLLQ     $0x27, Y3, Y3
+	VPADDQ     Y3, Y0, Y0
+	VPXOR      Y4, Y0, Y0
+	VPSUBQ     Y4, Y0, Y0
+	VPSRLQ     $0x03, Y0, Y0
+	VPSLLQ     $0x03, Y0, Y0
+	VPXOR      Y3, Y3, Y3
+	VPCMPEQQ   Y9, Y3, Y3
+	VPOR       Lg2Constant0<>+0(SB), Y9, Y9
+	VSUBPD     Lg2Constant0<>+0(SB), Y9, Y9
+	VPSRLQ     $0x1d, Y9, Y9
+	VPSUBQ     Lg2Constant1<>+0(SB), Y9, Y9
+	VPANDN     Y9, Y3, Y9
+	VPXOR      Y3, Y3, Y3
+	VPCMPEQQ   Y0, Y3, Y3
+	VPOR       Lg2Constant0<>+0(SB), Y0, Y0
+	VSUBPD     Lg2Constant0<>+0(SB), Y0, Y0
+	VPSRLQ     $0x1d, Y0, Y0
+	VPSUBQ     Lg2Constant1<>+0(SB), Y0, Y0
+	VPANDN     Y0, Y3, Y0
+	VPSLLQ     $0x20, Y0, Y0
+	VPBLENDD   $0xaa, Y0, Y9, Y9
+	VPAND      Lg2Constant7<>+0(SB), Y1, Y1
+	VPOR       Y1, Y9, Y9
+	VMOVDQU    Y9, (AX)(CX*4)
+	VMOVMSKPS  Y2, DI
+	SHLL       CL, DI
+	ORL        DI, SI
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET
+
+DATA SinCosConstant0<>+0(SB)/8, $0x4330000000000000
+DATA SinCosConstant0<>+8(SB)/8, $0x4330000000000000
+DATA SinCosConstant0<>+16(SB)/8, $0x4330000000000000
+DATA SinCosConstant0<>+24(SB)/8, $0x4330000000000000
+GLOBL SinCosConstant0<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant1<>+0(SB)/8, $0x00000001d2800000
+DATA SinCosConstant1<>+8(SB)/8, $0x00000001d2800000
+DATA SinCosConstant1<>+16(SB)/8, $0x00000001d2800000
+DATA SinCosConstant1<>+24(SB)/8, $0x00000001d2800000
+GLOBL SinCosConstant1<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant2<>+0(SB)/8, $0x00000000007fffff
+DATA SinCosConstant2<>+8(SB)/8, $0x00000000007fffff
+DATA SinCosConstant2<>+16(SB)/8, $0x00000000007fffff
+DATA SinCosConstant2<>+24(SB)/8, $0x00000000007fffff
+GLOBL SinCosConstant2<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant3<>+0(SB)/8, $0x0000000001ffffff
+DATA SinCosConstant3<>+8(SB)/8, $0x0000000001ffffff
+DATA SinCosConstant3<>+16(SB)/8, $0x0000000001ffffff
+DATA SinCosConstant3<>+24(SB)/8, $0x0000000001ffffff
+GLOBL SinCosConstant3<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant4<>+0(SB)/8, $0x007fffff007fffff
+DATA SinCosConstant4<>+8(SB)/8, $0x007fffff007fffff
+DATA SinCosConstant4<>+16(SB)/8, $0x007fffff007fffff
+DATA SinCosConstant4<>+24(SB)/8, $0x007fffff007fffff
+GLOBL SinCosConstant4<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant5<>+0(SB)/8, $0x000000ff000000ff
+DATA SinCosConstant5<>+8(SB)/8, $0x000000ff000000ff
+DATA SinCosConstant5<>+16(SB)/8, $0x000000ff000000ff
+DATA SinCosConstant5<>+24(SB)/8, $0x000000ff000000ff
+GLOBL SinCosConstant5<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant6<>+0(SB)/8, $0x0080000000800000
+DATA SinCosConstant6<>+8(SB)/8, $0x0080000000800000
+DATA SinCosConstant6<>+16(SB)/8, $0x0080000000800000
+DATA SinCosConstant6<>+24(SB)/8, $0x0080000000800000
+GLOBL SinCosConstant6<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant7<>+0(SB)/8, $0x00a2f98300a2f983
+DATA SinCosConstant7<>+8(SB)/8, $0x00a2f98300a2f983
+DATA SinCosConstant7<>+16(SB)/8, $0x00a2f98300a2f983
+DATA SinCosConstant7<>+24(SB)/8, $0x00a2f98300a2f983
+GLOBL SinCosConstant7<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant8<>+0(SB)/8, $0x01ffffff01ffffff
+DATA SinCosConstant8<>+8(SB)/8, $0x01ffffff01ffffff
+DATA SinCosConstant8<>+16(SB)/8, $0x01ffffff01ffffff
+DATA SinCosConstant8<>+24(SB)/8, $0x01ffffff01ffffff
+GLOBL SinCosConstant8<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant9<>+0(SB)/8, $0x7fffffff7fffffff
+DATA SinCosConstant9<>+8(SB)/8, $0x7fffffff7fffffff
+DATA SinCosConstant9<>+16(SB)/8, $0x7fffffff7fffffff
+DATA SinCosConstant9<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL SinCosConstant9<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant10<>+0(SB)/8, $0x7f8000007f800000
+DATA SinCosConstant10<>+8(SB)/8, $0x7f8000007f800000
+DATA SinCosConstant10<>+16(SB)/8, $0x7f8000007f800000
+DATA SinCosConstant10<>+24(SB)/8, $0x7f8000007f800000
+GLOBL SinCosConstant10<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant11<>+0(SB)/8, $0x8000000080000000
+DATA SinCosConstant11<>+8(SB)/8, $0x8000000080000000
+DATA SinCosConstant11<>+16(SB)/8, $0x8000000080000000
+DATA SinCosConstant11<>+24(SB)/8, $0x8000000080000000
+GLOBL SinCosConstant11<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant12<>+0(SB)/8, $0x0001ffff0001ffff
+DATA SinCosConstant12<>+8(SB)/8, $0x0001ffff0001ffff
+DATA SinCosConstant12<>+16(SB)/8, $0x0001ffff0001ffff
+DATA SinCosConstant12<>+24(SB)/8, $0x0001ffff0001ffff
+GLOBL SinCosConstant12<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant13<>+0(SB)/8, $0x0000009700000097
+DATA SinCosConstant13<>+8(SB)/8, $0x0000009700000097
+DATA SinCosConstant13<>+16(SB)/8, $0x0000009700000097
+DATA SinCosConstant13<>+24(SB)/8, $0x0000009700000097
+GLOBL SinCosConstant13<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant15<>+0(SB)/8, $0x0000000300000003
+DATA SinCosConstant15<>+8(SB)/8, $0x0000000300000003
+DATA SinCosConstant15<>+16(SB)/8, $0x0000000300000003
+DATA SinCosConstant15<>+24(SB)/8, $0x0000000300000003
+GLOBL SinCosConstant15<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant16<>+0(SB)/8, $0x0000000400000004
+DATA SinCosConstant16<>+8(SB)/8, $0x0000000400000004
+DATA SinCosConstant16<>+16(SB)/8, $0x0000000400000004
+DATA SinCosConstant16<>+24(SB)/8, $0x0000000400000004
+GLOBL SinCosConstant16<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant17<>+0(SB)/8, $0x0000000800000008
+DATA SinCosConstant17<>+8(SB)/8, $0x0000000800000008
+DATA SinCosConstant17<>+16(SB)/8, $0x0000000800000008
+DATA SinCosConstant17<>+24(SB)/8, $0x0000000800000008
+GLOBL SinCosConstant17<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant18<>+0(SB)/8, $0x0000001000000010
+DATA SinCosConstant18<>+8(SB)/8, $0x0000001000000010
+DATA SinCosConstant18<>+16(SB)/8, $0x0000001000000010
+DATA SinCosConstant18<>+24(SB)/8, $0x0000001000000010
+GLOBL SinCosConstant18<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant19<>+0(SB)/8, $0x0000002000000020
+DATA SinCosConstant19<>+8(SB)/8, $0x0000002000000020
+DATA SinCosConstant19<>+16(SB)/8, $0x0000002000000020
+DATA SinCosConstant19<>+24(SB)/8, $0x0000002000000020
+GLOBL SinCosConstant19<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant20<>+0(SB)/8, $0x0000004000000040
+DATA SinCosConstant20<>+8(SB)/8, $0x0000004000000040
+DATA SinCosConstant20<>+16(SB)/8, $0x0000004000000040
+DATA SinCosConstant20<>+24(SB)/8, $0x0000004000000040
+GLOBL SinCosConstant20<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant21<>+0(SB)/8, $0x0000008000000080
+DATA SinCosConstant21<>+8(SB)/8, $0x0000008000000080
+DATA SinCosConstant21<>+16(SB)/8, $0x0000008000000080
+DATA SinCosConstant21<>+24(SB)/8, $0x0000008000000080
+GLOBL SinCosConstant21<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant22<>+0(SB)/8, $0x000003ff000003ff
+DATA SinCosConstant22<>+8(SB)/8, $0x000003ff000003ff
+DATA SinCosConstant22<>+16(SB)/8, $0x000003ff000003ff
+DATA SinCosConstant22<>+24(SB)/8, $0x000003ff000003ff
+GLOBL SinCosConstant22<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant23<>+0(SB)/8, $0x0000010000000100
+DATA SinCosConstant23<>+8(SB)/8, $0x0000010000000100
+DATA SinCosConstant23<>+16(SB)/8, $0x0000010000000100
+DATA SinCosConstant23<>+24(SB)/8, $0x0000010000000100
+GLOBL SinCosConstant23<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant24<>+0(SB)/8, $0x0000020000000200
+DATA SinCosConstant24<>+8(SB)/8, $0x0000020000000200
+DATA SinCosConstant24<>+16(SB)/8, $0x0000020000000200
+DATA SinCosConstant24<>+24(SB)/8, $0x0000020000000200
+GLOBL SinCosConstant24<>(SB), RODATA|NOPTR, $32
+
+DATA SinCosConstant25<>+0(SB)/8, $0x0000000000000000
+DATA SinCosConstant25<>+8(SB)/8, $0x0000000000000000
+DATA SinCosConstant25<>+16(SB)/8, $0x0000000000000000
+DATA SinCosConstant25<>+24(SB)/8, $0x0000000000000000
+GLOBL SinCosConstant25<>(SB), RODATA|NOPTR, $32
+
+// func SinCos(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·SinCos(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y1
+	VPAND      SinCosConstant9<>+0(SB), Y1, Y2
+	VPSRLD     $0x17, Y2, Y3
+	VPCMPEQD   SinCosConstant5<>+0(SB), Y3, Y4
+	VPAND      SinCosConstant4<>+0(SB), Y2, Y2
+	VPOR       SinCosConstant6<>+0(SB), Y2, Y2
+	VPSUBD     SinCosConstant13<>+0(SB), Y3, Y3
+	VPMULUDQ   SinCosConstant7<>+0(SB), Y2, Y5
+	VPSRLQ     $0x2f, Y5, Y6
+	VPSLLQ     $0x17, Y6, Y6
+	VPADDQ     SinCosConstant2<>+0(SB), Y6, Y6
+	VPANDN     Y5, Y6, Y5
+	VPSHUFD    $0xa0, Y3, Y6
+	VPSRAD     $0x1f, Y6, Y7
+	VPBLENDD   $0xaa, Y7, Y6, Y6
+	VPXOR      Y7, Y7, Y7
+	VPSUBQ     Y6, Y7, Y7
+	VPSRLVQ    Y7, Y5, Y7
+	VPSLLVQ    Y6, Y5, Y5
+	VPOR       Y7, Y5, Y5
+	VPAND      SinCosConstant3<>+0(SB), Y5, Y5
+	VPSRLQ     $0x20, Y2, Y2
+	VPSRLQ     $0x20, Y3, Y3
+	VPMULUDQ   SinCosConstant7<>+0(SB), Y2, Y2
+	VPSRLQ     $0x2f, Y2, Y6
+	VPSLLQ     $0x17, Y6, Y6
+	VPADDQ     SinCosConstant2<>+0(SB), Y6, Y6
+	VPANDN     Y2, Y6, Y2
+	VPSHUFD    $0xa0, Y3, Y3
+	VPSRAD     $0x1f, Y3, Y6
+	VPBLENDD   $0xaa, Y6, Y3, Y3
+	VPXOR      Y6, Y6, Y6
+	VPSUBQ     Y3, Y6, Y6
+	VPSRLVQ    Y6, Y2, Y6
+	VPSLLVQ    Y3, Y2, Y2
+	VPOR       Y6, Y2, Y2
+	VPAND      SinCosConstant3<>+0(SB), Y2, Y2
+	VPSLLQ     $0x20, Y2, Y2
+	VPBLENDD   $0xaa, Y2, Y5, Y5
+	VPSRLD     $0x17, Y5, Y2
+	VPADDD     Y0, Y2, Y2
+	VPAND      SinCosConstant4<>+0(SB), Y5, Y5
+	VPSLLD     $0x1f, Y2, Y3
+	VPSRAD     $0x1f, Y3, Y3
+	VPAND      SinCosConstant4<>+0(SB), Y3, Y3
+	VPXOR      Y3, Y5, Y5
+	VPSLLD     $0x1f, Y0, Y3
+	VPANDN     Y1, Y3, Y3
+	VPSLLD     $0x1e, Y2, Y2
+	VPXOR      Y2, Y3, Y3
+	VPAND      SinCosConstant11<>+0(SB), Y3, Y3
+	VPSRLD     $0x11, Y5, Y1
+	VPAND      SinCosConstant12<>+0(SB), Y5, Y2
+	VPAND      SinCosConstant5<>+0(SB), Y2, Y5
+	VPSRLD     $0x08, Y2, Y6
+	VPAND      SinCosConstant15<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y7
+	VPAND      SinCosConstant16<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y8
+	VPAND      SinCosConstant22<>+0(SB), Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPAND      SinCosConstant17<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y8
+	VPAND      SinCosConstant22<>+0(SB), Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPAND      SinCosConstant18<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y8
+	VPAND      SinCosConstant22<>+0(SB), Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPAND      SinCosConstant19<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y8
+	VPAND      SinCosConstant22<>+0(SB), Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPAND      SinCosConstant20<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y8
+	VPAND      SinCosConstant22<>+0(SB), Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPAND      SinCosConstant21<>+0(SB), Y5, Y8
+	VPMULLW    Y6, Y8, Y8
+	VPAND      SinCosConstant22<>+0(SB), Y8, Y8
+	VPADDW     Y8, Y7, Y7
+	VPSLLD     $0x09, Y7, Y7
+	VPMULLW    Y5, Y5, Y5
+	VPADDD     Y5, Y7, Y7
+	VPAND      SinCosConstant23<>+0(SB), Y2, Y5
+	VPAND      SinCosConstant24<>+0(SB), Y2, Y6
+	VPSLLD     $0x08, Y5, Y8
+	VPADDD     Y8, Y7, Y7
+	VPSLLD     $0x09, Y6, Y8
+	VPADDD     Y8, Y7, Y7
+	VPADDD     Y5, Y5, Y5
+	VPAND      Y6, Y5, Y5
+	VPSLLD     $0x09, Y5, Y5
+	VPADDD     Y5, Y7, Y7
+	VPADDD     Y1, Y1, Y5
+	VPADDD     Y1, Y5, Y5
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y6, Y6, Y6
+	VPGATHERDD Y1, (BX)(Y5*4), Y6
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y8, Y8, Y8
+	VPGATHERDD Y1, 4(BX)(Y5*4), Y8
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y9, Y9, Y9
+	VPGATHERDD Y1, 8(BX)(Y5*4), Y9
+	VPMULUDQ   Y2, Y2, Y1
+	VPSLLQ     $0x20, Y7, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPSUBQ     Y5, Y1, Y1
+	VPSRLQ     $0x13, Y1, Y1
+	VPMULUDQ   Y9, Y1, Y1
+	VPMULUDQ   Y8, Y2, Y5
+	VPSLLQ     $0x20, Y6, Y10
+	VPSRLQ     $0x14, Y10, Y10
+	VPADDQ     Y5, Y10, Y10
+	VPSUBQ     Y1, Y10, Y10
+	VPSRLQ     $0x20, Y6, Y6
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y9, Y9
+	VPSRLQ     $0x20, Y7, Y7
+	VPSRLQ     $0x20, Y2, Y2
+	VPMULUDQ   Y2, Y2, Y1
+	VPSLLQ     $0x20, Y7, Y5
+	VPSRLQ     $0x20, Y5, Y5
+	VPSUBQ     Y5, Y1, Y1
+	VPSRLQ     $0x13, Y1, Y1
+	VPMULUDQ   Y9, Y1, Y1
+	VPMULUDQ   Y8, Y2, Y5
+	VPSLLQ     $0x20, Y6, Y2
+	VPSRLQ     $0x14, Y2, Y2
+	VPADDQ     Y5, Y2, Y2
+	VPSUBQ     Y1, Y2, Y2
+	VPXOR      Y1, Y1, Y1
+	VPCMPEQQ   Y10, Y1, Y1
+	VPOR       SinCosConstant0<>+0(SB), Y10, Y10
+	VSUBPD     SinCosConstant0<>+0(SB), Y10, Y10
+	VPSRLQ     $0x1d, Y10, Y10
+	VPSUBQ     SinCosConstant1<>+0(SB), Y10, Y10
+	VPANDN     Y10, Y1, Y10
+	VPXOR      Y1, Y1, Y1
+	VPCMPEQQ   Y2, Y1, Y1
+	VPOR       SinCosConstant0<>+0(SB), Y2, Y2
+	VSUBPD     SinCosConstant0<>+0(SB), Y2, Y2
+	VPSRLQ     $0x1d, Y2, Y2
+	VPSUBQ     SinCosConstant1<>+0(SB), Y2, Y2
+	VPANDN     Y2, Y1, Y2
+	VPSLLQ     $0x20, Y2, Y2
+	VPBLENDD   $0xaa, Y2, Y10, Y10
+	VPOR       Y3, Y10, Y10
+	VBLENDVPS  Y4, SinCosConstant9<>+0(SB), Y10, Y10
+	VMOVDQU    Y10, (AX)(CX*4)
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET
+
+DATA TanhBases<>+0(SB)/1, $0x00
+DATA TanhBases<>+1(SB)/1, $0x01
+DATA TanhBases<>+2(SB)/1, $0x02
+DATA TanhBases<>+3(SB)/1, $0x03
+DATA TanhBases<>+4(SB)/1, $0x05
+DATA TanhBases<>+5(SB)/1, $0x07
+DATA TanhBases<>+6(SB)/1, $0x0b
+DATA TanhBases<>+7(SB)/1, $0x0f
+DATA TanhBases<>+8(SB)/1, $0x13
+DATA TanhBases<>+9(SB)/1, $0x1b
+DATA TanhBases<>+10(SB)/1, $0x2b
+DATA TanhBases<>+11(SB)/1, $0x33
+DATA TanhBases<>+12(SB)/1, $0x33
+DATA TanhBases<>+13(SB)/1, $0x33
+DATA TanhBases<>+14(SB)/1, $0x33
+DATA TanhBases<>+15(SB)/1, $0x33
+DATA TanhBases<>+16(SB)/1, $0x00
+DATA TanhBases<>+17(SB)/1, $0x01
+DATA TanhBases<>+18(SB)/1, $0x02
+DATA TanhBases<>+19(SB)/1, $0x03
+DATA TanhBases<>+20(SB)/1, $0x05
+DATA TanhBases<>+21(SB)/1, $0x07
+DATA TanhBases<>+22(SB)/1, $0x0b
+DATA TanhBases<>+23(SB)/1, $0x0f
+DATA TanhBases<>+24(SB)/1, $0x13
+DATA TanhBases<>+25(SB)/1, $0x1b
+DATA TanhBases<>+26(SB)/1, $0x2b
+DATA TanhBases<>+27(SB)/1, $0x33
+DATA TanhBases<>+28(SB)/1, $0x33
+DATA TanhBases<>+29(SB)/1, $0x33
+DATA TanhBases<>+30(SB)/1, $0x33
+DATA TanhBases<>+31(SB)/1, $0x33
+GLOBL TanhBases<>(SB), RODATA|NOPTR, $32
+
+DATA TanhSplits<>+0(SB)/1, $0x00
+DATA TanhSplits<>+1(SB)/1, $0x00
+DATA TanhSplits<>+2(SB)/1, $0x00
+DATA TanhSplits<>+3(SB)/1, $0x01
+DATA TanhSplits<>+4(SB)/1, $0x01
+DATA TanhSplits<>+5(SB)/1, $0x02
+DATA TanhSplits<>+6(SB)/1, $0x02
+DATA TanhSplits<>+7(SB)/1, $0x02
+DATA TanhSplits<>+8(SB)/1, $0x03
+DATA TanhSplits<>+9(SB)/1, $0x04
+DATA TanhSplits<>+10(SB)/1, $0x03
+DATA TanhSplits<>+11(SB)/1, $0x00
+DATA TanhSplits<>+12(SB)/1, $0x00
+DATA TanhSplits<>+13(SB)/1, $0x00
+DATA TanhSplits<>+14(SB)/1, $0x00
+DATA TanhSplits<>+15(SB)/1, $0x00
+DATA TanhSplits<>+16(SB)/1, $0x00
+DATA TanhSplits<>+17(SB)/1, $0x00
+DATA TanhSplits<>+18(SB)/1, $0x00
+DATA TanhSplits<>+19(SB)/1, $0x01
+DATA TanhSplits<>+20(SB)/1, $0x01
+DATA TanhSplits<>+21(SB)/1, $0x02
+DATA TanhSplits<>+22(SB)/1, $0x02
+DATA TanhSplits<>+23(SB)/1, $0x02
+DATA TanhSplits<>+24(SB)/1, $0x03
+DATA TanhSplits<>+25(SB)/1, $0x04
+DATA TanhSplits<>+26(SB)/1, $0x03
+DATA TanhSplits<>+27(SB)/1, $0x00
+DATA TanhSplits<>+28(SB)/1, $0x00
+DATA TanhSplits<>+29(SB)/1, $0x00
+DATA TanhSplits<>+30(SB)/1, $0x00
+DATA TanhSplits<>+31(SB)/1, $0x00
+GLOBL TanhSplits<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant0<>+0(SB)/8, $0x4330000000000000
+DATA TanhConstant0<>+8(SB)/8, $0x4330000000000000
+DATA TanhConstant0<>+16(SB)/8, $0x4330000000000000
+DATA TanhConstant0<>+24(SB)/8, $0x4330000000000000
+GLOBL TanhConstant0<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant1<>+0(SB)/8, $0x00000001d3800000
+DATA TanhConstant1<>+8(SB)/8, $0x00000001d3800000
+DATA TanhConstant1<>+16(SB)/8, $0x00000001d3800000
+DATA TanhConstant1<>+24(SB)/8, $0x00000001d3800000
+GLOBL TanhConstant1<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant2<>+0(SB)/8, $0x7fffffff7fffffff
+DATA TanhConstant2<>+8(SB)/8, $0x7fffffff7fffffff
+DATA TanhConstant2<>+16(SB)/8, $0x7fffffff7fffffff
+DATA TanhConstant2<>+24(SB)/8, $0x7fffffff7fffffff
+GLOBL TanhConstant2<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant3<>+0(SB)/8, $0x007fffff007fffff
+DATA TanhConstant3<>+8(SB)/8, $0x007fffff007fffff
+DATA TanhConstant3<>+16(SB)/8, $0x007fffff007fffff
+DATA TanhConstant3<>+24(SB)/8, $0x007fffff007fffff
+GLOBL TanhConstant3<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant4<>+0(SB)/8, $0x0000007700000077
+DATA TanhConstant4<>+8(SB)/8, $0x0000007700000077
+DATA TanhConstant4<>+16(SB)/8, $0x0000007700000077
+DATA TanhConstant4<>+24(SB)/8, $0x0000007700000077
+GLOBL TanhConstant4<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant5<>+0(SB)/8, $0x8080800080808000
+DATA TanhConstant5<>+8(SB)/8, $0x8080800080808000
+DATA TanhConstant5<>+16(SB)/8, $0x8080800080808000
+DATA TanhConstant5<>+24(SB)/8, $0x8080800080808000
+GLOBL TanhConstant5<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant6<>+0(SB)/8, $0x0000000900000009
+DATA TanhConstant6<>+8(SB)/8, $0x0000000900000009
+DATA TanhConstant6<>+16(SB)/8, $0x0000000900000009
+DATA TanhConstant6<>+24(SB)/8, $0x0000000900000009
+GLOBL TanhConstant6<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant7<>+0(SB)/8, $0x0000001700000017
+DATA TanhConstant7<>+8(SB)/8, $0x0000001700000017
+DATA TanhConstant7<>+16(SB)/8, $0x0000001700000017
+DATA TanhConstant7<>+24(SB)/8, $0x0000001700000017
+GLOBL TanhConstant7<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant8<>+0(SB)/8, $0x0000000000000000
+DATA TanhConstant8<>+8(SB)/8, $0x0000000000000000
+DATA TanhConstant8<>+16(SB)/8, $0x0000000000000000
+DATA TanhConstant8<>+24(SB)/8, $0x0000000000000000
+GLOBL TanhConstant8<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant9<>+0(SB)/8, $0x0000000a0000000a
+DATA TanhConstant9<>+8(SB)/8, $0x0000000a0000000a
+DATA TanhConstant9<>+16(SB)/8, $0x0000000a0000000a
+DATA TanhConstant9<>+24(SB)/8, $0x0000000a0000000a
+GLOBL TanhConstant9<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant10<>+0(SB)/8, $0x3f8000003f800000
+DATA TanhConstant10<>+8(SB)/8, $0x3f8000003f800000
+DATA TanhConstant10<>+16(SB)/8, $0x3f8000003f800000
+DATA TanhConstant10<>+24(SB)/8, $0x3f8000003f800000
+GLOBL TanhConstant10<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant11<>+0(SB)/8, $0x8000000080000000
+DATA TanhConstant11<>+8(SB)/8, $0x8000000080000000
+DATA TanhConstant11<>+16(SB)/8, $0x8000000080000000
+DATA TanhConstant11<>+24(SB)/8, $0x8000000080000000
+GLOBL TanhConstant11<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant12<>+0(SB)/8, $0x000000ff000000ff
+DATA TanhConstant12<>+8(SB)/8, $0x000000ff000000ff
+DATA TanhConstant12<>+16(SB)/8, $0x000000ff000000ff
+DATA TanhConstant12<>+24(SB)/8, $0x000000ff000000ff
+GLOBL TanhConstant12<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant13<>+0(SB)/8, $0x0000000300000003
+DATA TanhConstant13<>+8(SB)/8, $0x0000000300000003
+DATA TanhConstant13<>+16(SB)/8, $0x0000000300000003
+DATA TanhConstant13<>+24(SB)/8, $0x0000000300000003
+GLOBL TanhConstant13<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant14<>+0(SB)/8, $0x0000000400000004
+DATA TanhConstant14<>+8(SB)/8, $0x0000000400000004
+DATA TanhConstant14<>+16(SB)/8, $0x0000000400000004
+DATA TanhConstant14<>+24(SB)/8, $0x0000000400000004
+GLOBL TanhConstant14<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant15<>+0(SB)/8, $0x0000000800000008
+DATA TanhConstant15<>+8(SB)/8, $0x0000000800000008
+DATA TanhConstant15<>+16(SB)/8, $0x0000000800000008
+DATA TanhConstant15<>+24(SB)/8, $0x0000000800000008
+GLOBL TanhConstant15<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant16<>+0(SB)/8, $0x0000001000000010
+DATA TanhConstant16<>+8(SB)/8, $0x0000001000000010
+DATA TanhConstant16<>+16(SB)/8, $0x0000001000000010
+DATA TanhConstant16<>+24(SB)/8, $0x0000001000000010
+GLOBL TanhConstant16<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant17<>+0(SB)/8, $0x0000002000000020
+DATA TanhConstant17<>+8(SB)/8, $0x0000002000000020
+DATA TanhConstant17<>+16(SB)/8, $0x0000002000000020
+DATA TanhConstant17<>+24(SB)/8, $0x0000002000000020
+GLOBL TanhConstant17<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant18<>+0(SB)/8, $0x0000004000000040
+DATA TanhConstant18<>+8(SB)/8, $0x0000004000000040
+DATA TanhConstant18<>+16(SB)/8, $0x0000004000000040
+DATA TanhConstant18<>+24(SB)/8, $0x0000004000000040
+GLOBL TanhConstant18<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant19<>+0(SB)/8, $0x0000008000000080
+DATA TanhConstant19<>+8(SB)/8, $0x0000008000000080
+DATA TanhConstant19<>+16(SB)/8, $0x0000008000000080
+DATA TanhConstant19<>+24(SB)/8, $0x0000008000000080
+GLOBL TanhConstant19<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant20<>+0(SB)/8, $0x000003ff000003ff
+DATA TanhConstant20<>+8(SB)/8, $0x000003ff000003ff
+DATA TanhConstant20<>+16(SB)/8, $0x000003ff000003ff
+DATA TanhConstant20<>+24(SB)/8, $0x000003ff000003ff
+GLOBL TanhConstant20<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant21<>+0(SB)/8, $0x0000010000000100
+DATA TanhConstant21<>+8(SB)/8, $0x0000010000000100
+DATA TanhConstant21<>+16(SB)/8, $0x0000010000000100
+DATA TanhConstant21<>+24(SB)/8, $0x0000010000000100
+GLOBL TanhConstant21<>(SB), RODATA|NOPTR, $32
+
+DATA TanhConstant22<>+0(SB)/8, $0x0000020000000200
+DATA TanhConstant22<>+8(SB)/8, $0x0000020000000200
+DATA TanhConstant22<>+16(SB)/8, $0x0000020000000200
+DATA TanhConstant22<>+24(SB)/8, $0x0000020000000200
+GLOBL TanhConstant22<>(SB), RODATA|NOPTR, $32
+
+// func Tanh(d *[32]uint32, a *[32]uint32, table *uint32, mode uint32) uint32
+// Requires: AVX, AVX2
+TEXT ·Tanh(SB), NOSPLIT, $0-36
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), DX
+	MOVQ         table+16(FP), BX
+	MOVL         mode+24(FP), CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	XORL         SI, SI
+	XORQ         CX, CX
+
+next:
+	VMOVDQU    (DX)(CX*4), Y0
+	VCMPPS     $0x03, Y0, Y0, Y6
+	VPAND      TanhConstant2<>+0(SB), Y0, Y1
+	VPSRLD     $0x17, Y1, Y1
+	VPSUBD     TanhConstant4<>+0(SB), Y1, Y1
+	VPCMPGTD   TanhConstant9<>+0(SB), Y1, Y3
+	VPXOR      Y2, Y2, Y2
+	VPCMPGTD   Y1, Y2, Y2
+	VPMAXSD    TanhConstant8<>+0(SB), Y1, Y1
+	VPMINSD    TanhConstant9<>+0(SB), Y1, Y1
+	VPOR       TanhConstant5<>+0(SB), Y1, Y1
+	VMOVDQU    TanhBases<>+0(SB), Y4
+	VPSHUFB    Y1, Y4, Y4
+	VMOVDQU    TanhSplits<>+0(SB), Y5
+	VPSHUFB    Y1, Y5, Y5
+	VPADDD     TanhConstant6<>+0(SB), Y5, Y7
+	VPSLLVD    Y7, Y0, Y7
+	VPSRLD     $0x0f, Y7, Y7
+	VMOVDQU    TanhConstant7<>+0(SB), Y1
+	VPSUBD     Y5, Y1, Y1
+	VPAND      TanhConstant3<>+0(SB), Y0, Y5
+	VPSRLVD    Y1, Y5, Y1
+	VPADDD     Y4, Y1, Y1
+	VPAND      TanhConstant12<>+0(SB), Y7, Y4
+	VPSRLD     $0x08, Y7, Y5
+	VPAND      TanhConstant13<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y8
+	VPAND      TanhConstant14<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y9
+	VPAND      TanhConstant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      TanhConstant15<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y9
+	VPAND      TanhConstant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      TanhConstant16<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y9
+	VPAND      TanhConstant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      TanhConstant17<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y9
+	VPAND      TanhConstant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      TanhConstant18<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y9
+	VPAND      TanhConstant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPAND      TanhConstant19<>+0(SB), Y4, Y9
+	VPMULLW    Y5, Y9, Y9
+	VPAND      TanhConstant20<>+0(SB), Y9, Y9
+	VPADDW     Y9, Y8, Y8
+	VPSLLD     $0x09, Y8, Y8
+	VPMULLW    Y4, Y4, Y4
+	VPADDD     Y4, Y8, Y8
+	VPAND      TanhConstant21<>+0(SB), Y7, Y4
+	VPAND      TanhConstant22<>+0(SB), Y7, Y5
+	VPSLLD     $0x08, Y4, Y9
+	VPADDD     Y9, Y8, Y8
+	VPSLLD     $0x09, Y5, Y9
+	VPADDD     Y9, Y8, Y8
+	VPADDD     Y4, Y4, Y4
+	VPAND      Y5, Y4, Y4
+	VPSLLD     $0x09, Y4, Y4
+	VPADDD     Y4, Y8, Y8
+	VPADDD     Y1, Y1, Y4
+	VPADDD     Y1, Y4, Y4
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y5, Y5, Y5
+	VPGATHERDD Y1, (BX)(Y4*4), Y5
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y9, Y9, Y9
+	VPGATHERDD Y1, 4(BX)(Y4*4), Y9
+	VPCMPEQD   Y1, Y1, Y1
+	VPXOR      Y10, Y10, Y10
+	VPGATHERDD Y1, 8(BX)(Y4*4), Y10
+	VPMULUDQ   Y7, Y7, Y1
+	VPSLLQ     $0x20, Y8, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y1, Y1
+	VPSRLQ     $0x13, Y1, Y1
+	VPMULUDQ   Y10, Y1, Y1
+	VPSLLQ     $0x01, Y1, Y1
+	VPMULUDQ   Y9, Y7, Y4
+	VPSLLQ     $0x20, Y5, Y11
+	VPSRLQ     $0x11, Y11, Y11
+	VPADDQ     Y4, Y11, Y11
+	VPSUBQ     Y1, Y11, Y11
+	VPSRLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x20, Y9, Y9
+	VPSRLQ     $0x20, Y10, Y10
+	VPSRLQ     $0x20, Y8, Y8
+	VPSRLQ     $0x20, Y7, Y7
+	VPMULUDQ   Y7, Y7, Y1
+	VPSLLQ     $0x20, Y8, Y4
+	VPSRLQ     $0x20, Y4, Y4
+	VPSUBQ     Y4, Y1, Y1
+	VPSRLQ     $0x13, Y1, Y1
+	VPMULUDQ   Y10, Y1, Y1
+	VPSLLQ     $0x01, Y1, Y1
+	VPMULUDQ   Y9, Y7, Y4
+	VPSLLQ     $0x20, Y5, Y5
+	VPSRLQ     $0x11, Y5, Y5
+	VPADDQ     Y4, Y5, Y5
+	VPSUBQ     Y1, Y5, Y5
+	VPXOR      Y1, Y1, Y1
+	VPCMPEQQ   Y11, Y1, Y1
+	VPOR       TanhConstant0<>+0(SB), Y11, Y11
+	VSUBPD     TanhConstant0<>+0(SB), Y11, Y11
+	VPSRLQ     $0x1d, Y11, Y11
+	VPSUBQ     TanhConstant1<>+0(SB), Y11, Y11
+	VPANDN     Y11, Y1, Y11
+	VPXOR      Y1, Y1, Y1
+	VPCMPEQQ   Y5, Y1, Y1
+	VPOR       TanhConstant0<>+0(SB), Y5, Y5
+	VSUBPD     TanhConstant0<>+0(SB), Y5, Y5
+	VPSRLQ     $0x1d, Y5, Y5
+	VPSUBQ     TanhConstant1<>+0(SB), Y5, Y5
+	VPANDN     Y5, Y1, Y5
+	VPSLLQ     $0x20, Y5, Y5
+	VPBLENDD   $0xaa, Y5, Y11, Y11
+	VBLENDVPS  Y3, TanhConstant10<>+0(SB), Y11, Y11
+	VPAND      TanhConstant11<>+0(SB), Y0, Y1
+	VPOR       Y1, Y11, Y11
+	VBLENDVPS  Y2, Y0, Y11, Y11
+	VBLENDVPS  Y6, TanhConstant2<>+0(SB), Y11, Y11
+	VMOVDQU    Y11, (AX)(CX*4)
+	ADDQ       $0x08, CX
+	CMPQ       CX, $0x20
+	JNE        next
+	VZEROUPPER
+	MOVL       SI, ret+32(FP)
+	RET

@@ -21,6 +21,7 @@ func main() {
 	f16s()
 	bf16s()
 	extremes()
+	approxFunctions()
 	Generate()
 }
 

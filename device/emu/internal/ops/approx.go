@@ -10,25 +10,22 @@ func init() {
 	buildIn("approx", buildRcp, "rcp")
 	buildIn("approx", buildSqrt, "sqrt")
 	buildIn("approx", buildRsqrt, "rsqrt")
-	buildIn("approx", unary(sfu.Sin), "sin")
-	buildIn("approx", unary(sfu.Cos), "cos")
-	buildIn("approx", unary(sfu.Lg2), "lg2")
-	buildIn("approx", unary(sfu.Ex2), "ex2")
-	buildIn("approx", unary(sfu.Tanh), "tanh")
+	buildIn("approx", unary(sfu.FuncSin), "sin")
+	buildIn("approx", unary(sfu.FuncCos), "cos")
+	buildIn("approx", unary(sfu.FuncLg2), "lg2")
+	buildIn("approx", unary(sfu.FuncEx2), "ex2")
+	buildIn("approx", unary(sfu.FuncTanh), "tanh")
 	buildIn("half", halfElementary(sfu.Ex2F16, sfu.Ex2BF16), "ex2")
 	buildIn("half", halfElementary(sfu.TanhF16, sfu.TanhBF16), "tanh")
 }
 
 // unary builds an approximate function of f32.
-func unary(fn func(a uint32, ftz bool) uint32) builder {
+func unary(fn sfu.Func) builder {
 	return func(d *decoder, x *inst) exec {
 		ftz := x.Has("ftz")
 		rd, ra := dstOf[uint32](d, x, "d").s, srcOf[uint32](d, x, "a").s
 		return func(f *frame, m uint32) {
-			to, from := f.Result32(rd, m), &f.R32[ra]
-			for l := range to {
-				to[l] = fn(from[l], ftz)
-			}
+			fn.Lanes(f.Result32(rd, m), &f.R32[ra], ftz)
 			f.Commit32(rd, m)
 		}
 	}
@@ -44,7 +41,7 @@ func buildRcp(d *decoder, x *inst) exec {
 	case wide:
 		return op1(d, x, func(a uint64) uint64 { return scalar.RcpF64R(r, a) })
 	case approx:
-		return unary(sfu.Rcp)(d, x)
+		return unary(sfu.FuncRcp)(d, x)
 	case x.Has("ftz"):
 		return op1(d, x, func(a uint32) uint32 { return scalar.RcpFtzF32R(r, a) })
 	case r == scalar.RN:
@@ -61,7 +58,7 @@ func buildSqrt(d *decoder, x *inst) exec {
 	case wide:
 		return op1(d, x, func(a uint64) uint64 { return scalar.SqrtF64R(r, a) })
 	case x.Has("approx"):
-		return unary(sfu.Sqrt)(d, x)
+		return unary(sfu.FuncSqrt)(d, x)
 	case r == scalar.RN:
 		return op1(d, x, flushed1(x, scalar.SqrtF32))
 	}
@@ -71,7 +68,7 @@ func buildSqrt(d *decoder, x *inst) exec {
 func buildRsqrt(d *decoder, x *inst) exec {
 	switch {
 	case x.Type("d") != ptx.F64:
-		return unary(sfu.Rsqrt)(d, x)
+		return unary(sfu.FuncRsqrt)(d, x)
 	case x.Has("ftz"):
 		return op1(d, x, rsqrtHigh)
 	}
