@@ -44,3 +44,11 @@ func cols8(s *Survey)
 
 //go:noescape
 func cols16(s *Survey)
+
+// Dots multiplies count rows with eight columns of 16-bit integers into 32-bit sums: eight
+// for each row. A word of a factor holds two neighbouring elements of a row or column. Rows
+// have the given number of words and are stored one after the other. The words of the eight
+// columns are side by side. count and pairs are even.
+//
+//go:noescape
+func Dots(d, rows, cols *uint32, count, pairs int)

@@ -45,4 +45,6 @@ func Lg2(d, a *[32]uint32, table *uint32, mode uint32) uint32    { absent(); ret
 func SinCos(d, a *[32]uint32, table *uint32, mode uint32) uint32 { absent(); return 0 }
 func Tanh(d, a *[32]uint32, table *uint32, mode uint32) uint32   { absent(); return 0 }
 
+func Dots(d, rows, cols *uint32, count, pairs int) { absent() }
+
 func absent() { panic("simd: no loops for this processor") }

@@ -4456,3 +4456,50 @@ next:
 	VZEROUPPER
 	MOVL       SI, ret+32(FP)
 	RET
+
+// func Dots(d *uint32, rows *uint32, cols *uint32, count int, pairs int)
+// Requires: AVX, AVX2
+TEXT ·Dots(SB), NOSPLIT, $0-40
+	MOVQ d+0(FP), AX
+	MOVQ rows+8(FP), CX
+	MOVQ count+24(FP), DX
+	MOVQ pairs+32(FP), BX
+
+rows:
+	MOVQ  cols+16(FP), R8
+	LEAQ  (CX)(BX*4), SI
+	MOVQ  SI, DI
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+
+pairs:
+	VMOVDQU      (R8), Y4
+	VPBROADCASTD (CX), Y5
+	VPMADDWD     Y4, Y5, Y5
+	VPADDD       Y5, Y0, Y0
+	VPBROADCASTD (CX)(BX*4), Y5
+	VPMADDWD     Y4, Y5, Y5
+	VPADDD       Y5, Y2, Y2
+	VMOVDQU      32(R8), Y4
+	VPBROADCASTD 4(CX), Y5
+	VPMADDWD     Y4, Y5, Y5
+	VPADDD       Y5, Y1, Y1
+	VPBROADCASTD 4(CX)(BX*4), Y5
+	VPMADDWD     Y4, Y5, Y5
+	VPADDD       Y5, Y3, Y3
+	ADDQ         $0x40, R8
+	ADDQ         $0x08, CX
+	CMPQ         CX, DI
+	JNE          pairs
+	VPADDD       Y1, Y0, Y0
+	VMOVDQU      Y0, (AX)
+	VPADDD       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(AX)
+	ADDQ         $0x40, AX
+	LEAQ         (SI)(BX*4), CX
+	SUBQ         $0x02, DX
+	JNZ          rows
+	VZEROUPPER
+	RET

@@ -21,8 +21,11 @@ type Integer struct {
 	a, b Kind
 	op   BitOp
 	sat  bool
-	rows []int32 // decoded factors
-	cols []int32
+	// The decoded factors, and the sums of one panel: see integer_simd.go.
+	rowPairs, colPairs, sums []uint32
+	// The decoded factors for processors for which package simd has no loops: see
+	// integer_plain.go.
+	rows, cols []int64
 }
 
 // NewInteger returns the product of factors of type s8 or u8, s4 or u4, or b1. The two
@@ -46,19 +49,11 @@ func (x *Integer) MulAdd(d []uint32, m, n, k int, a, b, c []uint32) {
 		x.countBits(d, m, n, k/32, a, b, c)
 		return
 	}
-	x.rows = x.a.integers(resize(x.rows, m*k), a)
-	x.cols = x.b.integers(resize(x.cols, n*k), b)
-	for i := range m {
-		row := x.rows[i*k:][:k]
-		for j := range n {
-			col := x.cols[j*k:][:len(row)]
-			var sum int32 // cannot overflow: it is a sum of at most 64 products of bytes
-			for e, v := range row {
-				sum += v * col[e]
-			}
-			d[i*n+j] = x.result(int64(sum), c, i*n+j)
-		}
+	if vector && m%2 == 0 && n%panel == 0 {
+		x.mulAddPairs(d, m, n, k, a, b, c)
+		return
 	}
+	x.mulAddPlain(d, m, n, k, a, b, c)
 }
 
 func (x *Integer) countBits(d []uint32, m, n, words int, a, b, c []uint32) {
@@ -87,20 +82,4 @@ func (x *Integer) result(sum int64, c []uint32, at int) uint32 {
 		sum = min(max(sum, math.MinInt32), math.MaxInt32)
 	}
 	return uint32(sum)
-}
-
-// integers decodes packed bytes or nibbles.
-func (k Kind) integers(dst []int32, words []uint32) []int32 {
-	width := k.Bits()
-	per := 32 / width
-	signed := k == S8 || k == S4
-	for i := range dst {
-		v := words[i/per] << (32 - width - i%per*width)
-		if signed {
-			dst[i] = int32(v) >> (32 - width)
-		} else {
-			dst[i] = int32(v >> (32 - width))
-		}
-	}
-	return dst
 }

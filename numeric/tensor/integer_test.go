@@ -23,14 +23,22 @@ func TestInteger(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				checkInteger(t, rng, x, pair[0], pair[1], op, sat)
+				checkInteger(t, rng, x, pair[0], pair[1], op, sat, 3, 5)
+				checkInteger(t, rng, x, pair[0], pair[1], op, sat, 16, 24)
+				withoutSIMD(func() { checkInteger(t, rng, x, pair[0], pair[1], op, sat, 16, 24) })
 			}
 		}
 	}
 }
 
-func checkInteger(t *testing.T, rng *rand.Rand, x *Integer, a, b Kind, op BitOp, sat bool) {
-	const m, n = 3, 5
+// withoutSIMD calls do with the loops in Go.
+func withoutSIMD(do func()) {
+	defer func(v bool) { vector = v }(vector)
+	vector = false
+	do()
+}
+
+func checkInteger(t *testing.T, rng *rand.Rand, x *Integer, a, b Kind, op BitOp, sat bool, m, n int) {
 	for range 20 {
 		k := 256 / a.Bits()
 		ac, bc := anyBits(rng, a, m*k), anyBits(rng, b, n*k)

@@ -22,6 +22,7 @@ func main() {
 	bf16s()
 	extremes()
 	approxFunctions()
+	dots()
 	Generate()
 }
 

@@ -34,22 +34,36 @@ func (p floatProduct) multiply(s *machine.Scratch, m, n, k int, keep bool) {
 	p.MulAdd(s.C, rows, cols, c)
 }
 
-// floats caches the products, so that equal ones share one value.
-var floats sync.Map
+// products caches the products, so that equal ones share one value. Products that are
+// decoded once, and working memory that belongs to one product, are then used again.
+var products sync.Map
 
-// floatOf returns the product of a target's instruction and types.
-func floatOf(arch tensor.Arch, inst tensor.Inst, a, b, d tensor.Kind) (*tensor.Float, error) {
-	key := [...]uint8{uint8(arch), uint8(inst), uint8(a), uint8(b), uint8(d)}
-	if p, ok := floats.Load(key); ok {
-		return p.(*tensor.Float), nil
+// shared returns the product of a key. It calls create for a product that it does not have.
+func shared[P any](key any, create func() (*P, error)) (*P, error) {
+	if p, ok := products.Load(key); ok {
+		return p.(*P), nil
 	}
-	p, err := tensor.NewFloat(arch, inst, a, b, d)
+	p, err := create()
 	if err != nil {
 		return nil, err
 	}
-	shared, _ := floats.LoadOrStore(key, p)
-	return shared.(*tensor.Float), nil
+	first, _ := products.LoadOrStore(key, p)
+	return first.(*P), nil
 }
+
+// floatKey and intKey are the keys of products.
+type (
+	floatKey struct {
+		arch    tensor.Arch
+		inst    tensor.Inst
+		a, b, d tensor.Kind
+	}
+	intKey struct {
+		a, b tensor.Kind
+		op   tensor.BitOp
+		sat  bool
+	}
+)
 
 // intProduct is a product of whole numbers or of bits.
 type intProduct struct{ *tensor.Integer }
@@ -91,7 +105,8 @@ func productOf(d *decoder, x *inst, inst tensor.Inst, a, b, result string) produ
 		if x.Has("and") {
 			op = tensor.AND
 		}
-		p, err := tensor.NewInteger(kinds[a], kinds[b], op, x.Has("satfinite"))
+		k := intKey{kinds[a], kinds[b], op, x.Has("satfinite")}
+		p, err := shared(k, func() (*tensor.Integer, error) { return tensor.NewInteger(k.a, k.b, k.op, k.sat) })
 		if err != nil {
 			d.Fail("%v", err)
 		}
@@ -100,7 +115,8 @@ func productOf(d *decoder, x *inst, inst tensor.Inst, a, b, result string) produ
 	if d.Prog.Target.SM >= 100 {
 		d.Fail("how the tensor cores of Blackwell round sums is not known")
 	}
-	p, err := floatOf(arch(d.Prog.Target), inst, kinds[a], kinds[b], kinds[result])
+	k := floatKey{arch(d.Prog.Target), inst, kinds[a], kinds[b], kinds[result]}
+	p, err := shared(k, func() (*tensor.Float, error) { return tensor.NewFloat(k.arch, k.inst, k.a, k.b, k.d) })
 	if err != nil {
 		d.Fail("%v", err)
 	}
