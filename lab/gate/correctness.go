@@ -38,7 +38,7 @@ func Wrong(t record.Tolerance, p problem.Attention, c *record.Case) (why []strin
 		return []string{c.Failure}
 	}
 	errors := Within(t, p, c)
-	if c.Unwritten > 0 && c.Errors != nil && 0 < c.Errors.NotFinite && c.Errors.NotFinite <= c.Unwritten {
+	if c.Errors != nil && 0 < c.Errors.NotFinite && c.Errors.NotFinite <= c.Unwritten {
 		return MemoryFaults(c) // elements that were never written are not finite: one reason is enough
 	}
 	if len(errors) > 0 && c.Cause != "" {

@@ -223,3 +223,19 @@ func TestLargerBudget(t *testing.T) {
 		t.Errorf("%s: %s", g.Status, g.Summary)
 	}
 }
+
+// TestEnded: a measurement that ended early fails the gate that it ended in, and no other.
+func TestEnded(t *testing.T) {
+	for _, internal := range []bool{false, true} {
+		r := green(0.8, 0.002)
+		r.Ended = &record.Ended{Gate: record.DefectsGate, Why: "a crash", Internal: internal}
+		want := map[bool]record.Status{false: record.Red, true: record.Void}[internal]
+		v := Judge(r)
+		if g := v.Gates[0]; g.Status != record.Skipped || !strings.Contains(g.Summary, "ended early") {
+			t.Errorf("before the end: %+v", g)
+		}
+		if g := v.Gates[1]; g.Status != want || g.Summary != "a crash" || v.Outcome != record.Reject {
+			t.Errorf("the end: %+v, want %s", g, want)
+		}
+	}
+}

@@ -128,8 +128,7 @@ func (j *judgement) decideByTimes(v *record.Verdict) {
 	deciding := slices.DeleteFunc(slices.Clone(j.compared), func(c compared) bool { return !c.decides })
 	pays := slices.ContainsFunc(deciding, func(c compared) bool { return c.pays(needed) })
 	slower := slices.IndexFunc(j.compared, compared.slower)
-	all := len(deciding) > 0
-	detectable := 0.0
+	all, detectable := true, 0.0
 	for _, c := range deciding {
 		all = all && c.tooSmall(needed)
 		detectable = max(detectable, c.Detectable)
