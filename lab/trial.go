@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
@@ -104,19 +103,29 @@ func (t *Trials) Variant(text string) *Subject {
 	return &s
 }
 
-// Kill judges a variant. It returns nil if the variant passes the gates. checkersFirst starts
-// with the checkers, which find mistakes in the synchronisation sooner. The error is an
-// *Invalid if the variant cannot be loaded, and a *device.Bug if the emulator failed.
-func (t *Trials) Kill(ctx context.Context, s *Subject, checkersFirst bool) (*Killed, error) {
-	steps := slices.Clone(t.steps)
-	if checkersFirst {
-		slices.SortStableFunc(steps, func(a, b trialStep) int { return cmp.Compare(a.kind, b.kind) })
-	}
+// Steps is a set of steps of the gates.
+type Steps int
+
+// The sets of steps. Most wrong variants fail one of the few cases, which are cheap.
+const (
+	FewCases  Steps = 1 << iota // the cheaper half of the cases of the correctness gate
+	MoreCases                   // the other half
+	Checkers                    // the defects gate
+	AllCases  = FewCases | MoreCases
+)
+
+// Kill judges a variant by some steps, cheap ones first. It returns nil if the variant passes.
+// The error is an *Invalid if the variant cannot be loaded, and a *device.Bug if the emulator
+// failed.
+func (t *Trials) Kill(ctx context.Context, s *Subject, which Steps) (*Killed, error) {
 	if err := t.loads(s); err != nil {
 		return nil, err
 	}
-	for i := range steps {
-		if killed, err := t.try(ctx, s, &steps[i]); killed != nil || err != nil {
+	for i := range t.steps {
+		if t.steps[i].set&which == 0 {
+			continue
+		}
+		if killed, err := t.try(ctx, s, &t.steps[i]); killed != nil || err != nil {
 			return killed, err
 		}
 	}

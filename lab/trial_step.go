@@ -16,6 +16,7 @@ import (
 // the original.
 type trialStep struct {
 	kind      stepKind
+	set       Steps
 	inputs    Case
 	schedules []uint64 // of watchStep
 	sets      int      // of caseStep: how often Measure had allocated memory before
@@ -27,7 +28,7 @@ type trialStep struct {
 // stepKind is what a step does.
 type stepKind int
 
-// The kinds, in the order in which mistakes in the synchronisation are looked for.
+// The kinds.
 const (
 	watchStep stepKind = iota // a shape under the checkers
 	nanStep                   // a shape under the checkers, with NaN in one head
@@ -53,6 +54,18 @@ func stepsOf(s *Subject, p Plan, r *record.Record) (steps []trialStep) {
 		steps = append(steps, trialStep{kind: caseStep, inputs: one, sets: sets})
 	}
 	slices.SortStableFunc(steps, func(a, b trialStep) int { return cmp.Compare(a.cost(), b.cost()) })
+	few := len(r.Correctness.Cases) / 2
+	for i := range steps {
+		switch {
+		case steps[i].kind != caseStep:
+			steps[i].set = Checkers
+		case few > 0:
+			steps[i].set = FewCases
+			few--
+		default:
+			steps[i].set = MoreCases
+		}
+	}
 	return steps
 }
 

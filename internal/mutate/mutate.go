@@ -1,6 +1,7 @@
 package mutate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -120,27 +121,40 @@ func (p *Program) legal(in *ptx.Inst) bool {
 	return err == nil && m.RunsOn(p.module.Version, p.module.Target)
 }
 
-// mutated returns the module with the change. It shares all other statements.
-func (p *Program) mutated(m *Mutant) *ptx.Module {
-	f := *m.fn
-	if m.with == nil {
-		f.Body = slices.Clone(f.Body)
-		if m.also > 0 { // it follows, so the first index stays valid
-			f.Body = slices.Delete(f.Body, m.also, m.also+1)
-		}
-		f.Body = slices.Delete(f.Body, m.stmt, m.stmt+1)
-	} else {
-		f.Body = slices.Clone(f.Body)
-		f.Body[m.stmt] = m.with
-	}
+// mutated returns the module with the changes of mutants. It shares all other statements.
+func (p *Program) mutated(list ...*Mutant) *ptx.Module {
 	module := *p.module
 	module.Items = slices.Clone(module.Items)
-	module.Items[slices.Index(module.Items, ptx.Item(m.fn))] = &f
+	// Later statements first: a statement that is removed leaves the indices before it valid.
+	list = slices.SortedFunc(slices.Values(list), func(a, b *Mutant) int { return cmp.Compare(b.stmt, a.stmt) })
+	copies := map[*ptx.Func]*ptx.Func{}
+	for _, m := range list {
+		f := copies[m.fn]
+		if f == nil {
+			c := *m.fn
+			f, c.Body = &c, slices.Clone(c.Body)
+			copies[m.fn] = f
+			module.Items[slices.Index(module.Items, ptx.Item(m.fn))] = f
+		}
+		switch {
+		case m.with != nil:
+			f.Body[m.stmt] = m.with
+		case m.also > 0: // it follows, so the first index stays valid
+			f.Body = slices.Delete(f.Body, m.also, m.also+1)
+			fallthrough
+		default:
+			f.Body = slices.Delete(f.Body, m.stmt, m.stmt+1)
+		}
+	}
 	return &module
 }
 
-// Text returns the text of a mutant.
-func (p *Program) Text(m *Mutant) string { return p.mutated(m).String() }
+// Text returns the text of a mutant, or of a program with the changes of several mutants. They
+// must change different instructions.
+func (p *Program) Text(list ...*Mutant) string { return p.mutated(list...).String() }
+
+// SameInst reports whether two mutants change the same instruction.
+func (m *Mutant) SameInst(o *Mutant) bool { return m.fn == o.fn && m.stmt == o.stmt }
 
 // Check returns the first error that the verifier finds in a mutant. Such a mutant is no
 // test of a gate: it never runs.

@@ -6,5 +6,6 @@
 // Package internal/mutate makes the mutants, and lab.Trials judges them. A mutant that the
 // gates let pass is compared with the original on more inputs: it is equivalent if it has the
 // same bits, accurate if its errors have the same size, and otherwise a wrong survivor.
-// Equivalent and accurate mutants do not count.
+// Equivalent and accurate mutants do not count. Mutants that are probably equivalent pass the
+// slow steps in groups, as one program with all their changes.
 package mutation

@@ -2,13 +2,11 @@ package mutation
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
 
-	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/mutate"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/record"
@@ -75,32 +73,60 @@ type run struct {
 	trials  *lab.Trials
 	total   int
 
-	mu    sync.Mutex // guards what follows
-	score record.Score
+	mu      sync.Mutex // guards what follows
+	score   record.Score
+	waiting []candidate
 }
 
-// run judges the sample.
+// run judges the sample: first each mutant alone, and then those that may be equivalent in groups.
 func (r *run) run(ctx context.Context, all []*mutate.Mutant) error {
+	sample := func(yield func(func(context.Context) error) bool) {
+		at := 0
+		for m := range r.program.Pick(all, r.Count, r.Seed) {
+			place := at
+			if at++; !yield(func(ctx context.Context) error { return r.one(ctx, place, m) }) {
+				return
+			}
+		}
+	}
+	if err := r.each(ctx, sample); err != nil {
+		return err
+	}
+	groups := func(yield func(func(context.Context) error) bool) {
+		for _, g := range grouped(r.waiting) {
+			if !yield(func(ctx context.Context) error { return r.group(ctx, g) }) {
+				return
+			}
+		}
+	}
+	return r.each(ctx, groups)
+}
+
+// each calls functions in several goroutines, until one fails or ctx ends.
+func (r *run) each(ctx context.Context, list iter.Seq[func(context.Context) error]) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	jobs := r.Jobs
 	if jobs <= 0 {
 		jobs = runtime.NumCPU()
 	}
-	queue := make(chan *mutate.Mutant)
+	queue := make(chan func(context.Context) error)
 	var wg sync.WaitGroup
 	for range jobs {
 		wg.Go(func() {
-			for m := range queue {
-				if err := r.one(ctx, m); err != nil {
+			for do := range queue {
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := do(ctx); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
-	for m := range r.program.Pick(all, r.Count, r.Seed) {
+	for do := range list {
 		select {
-		case queue <- m:
+		case queue <- do:
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
@@ -112,58 +138,33 @@ func (r *run) run(ctx context.Context, all []*mutate.Mutant) error {
 	return context.Cause(ctx)
 }
 
-// one judges a mutant and counts it.
-func (r *run) one(ctx context.Context, m *mutate.Mutant) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	text := r.program.Text(m)
-	found, stack, err := r.judge(ctx, m, text)
+// one judges a mutant alone. It counts the mutant, unless the mutant waits for a group.
+func (r *run) one(ctx context.Context, place int, m *mutate.Mutant) error {
+	c := candidate{mutant: m, place: place}
+	decided, err := r.judge(ctx, &c)
 	if err != nil {
 		return err
 	}
+	if decided {
+		return r.count(c)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.score.Add(found)
-	r.Progress(Progress{Done: r.score.Tried, Total: r.total, Score: &r.score})
-	if r.Save != nil && (found.Fate == record.Survived || found.Fate == record.Failed) {
-		return r.Save(found, text, stack)
-	}
+	r.waiting = append(r.waiting, c)
 	return nil
 }
 
-// judge decides the fate of a mutant. stack is that of a failure of the emulator.
-func (r *run) judge(ctx context.Context, m *mutate.Mutant, text string) (found record.Mutant, stack string, err error) {
-	found = record.Mutant{
-		Operator: m.Operator, Region: string(m.Region), Part: string(m.Part), Func: m.Func, Line: m.Line, Source: m.Source, Before: m.Before, After: m.After,
+// count adds a mutant to the score.
+func (r *run) count(c candidate) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.score.Add(c.found)
+	r.Progress(Progress{Done: r.score.Tried, Total: r.total, Score: &r.score})
+	if r.Save != nil && (c.found.Fate == record.Survived || c.found.Fate == record.Failed) {
+		return r.Save(c.found, r.program.Text(c.mutant), c.stack)
 	}
-	variant := r.trials.Variant(text)
-	killed, err := r.trials.Kill(ctx, variant, m.Sync())
-	var same lab.Comparison
-	if killed == nil && err == nil {
-		same, err = r.trials.Compare(ctx, variant, m.Sync())
-	}
-	var invalid *lab.Invalid
-	var bug *device.Bug
-	switch {
-	case ctx.Err() != nil:
-		return found, "", ctx.Err()
-	case errors.As(err, &bug):
-		found.Fate, found.Why = record.Failed, bug.Error()
-		return found, bug.Stack, nil
-	case errors.As(err, &invalid):
-		found.Fate, found.Why = record.Refused, err.Error()
-	case err != nil:
-		return found, "", fmt.Errorf("%s, %s: %w", m.Place(), m.Change(), err)
-	case killed != nil:
-		found.Fate, found.By, found.Why, found.At = record.Killed, killed.By, killed.Why, killed.At
-	default:
-		found.Fate, found.Why, found.At = fates[same.Likeness], same.Why, same.At
-	}
-	return found, "", nil
+	return nil
 }
-
-var fates = map[lab.Likeness]record.Fate{lab.SameBits: record.Equivalent, lab.AsAccurate: record.Accurate, lab.Wrong: record.Survived}
 
 // arrange puts the lists of the score in an order that does not depend on which job ended
 // first.
