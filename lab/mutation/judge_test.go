@@ -10,9 +10,9 @@ import (
 )
 
 // candidateOf returns the mutant of the tiny kernel that makes a change, with a fate so far.
-func candidateOf(t *testing.T, r *run, change string, fate record.Fate) candidate {
+func candidateOf(t *testing.T, p *mutate.Program, change string, fate record.Fate) candidate {
 	t.Helper()
-	for i, m := range r.program.Mutants() {
+	for i, m := range p.Mutants() {
 		if m.Change() == change {
 			return candidate{mutant: m, place: i, same: lab.Comparison{Likeness: lab.Likeness(fate)}, found: record.Mutant{Fate: fate}}
 		}
@@ -33,7 +33,7 @@ func TestGroup(t *testing.T) {
 	r := newRun(t)
 	var g []candidate
 	for _, change := range []string{flushed, tooFar, flushed2} {
-		g = append(g, candidateOf(t, r, change, record.Equivalent))
+		g = append(g, candidateOf(t, r.program, change, record.Equivalent))
 	}
 	if err := r.group(t.Context(), g); err != nil {
 		t.Fatal(err)
@@ -46,11 +46,15 @@ func TestGroup(t *testing.T) {
 
 // TestGrouped wants groups of one fate that change different instructions, control flow apart.
 func TestGrouped(t *testing.T) {
-	r := newRun(t)
-	one := candidateOf(t, r, flushed, record.Equivalent)
-	other := candidateOf(t, r, flushed2, record.Equivalent)
-	accurate := candidateOf(t, r, flushed2, record.Accurate)
-	control := candidateOf(t, r, tooFar, record.Equivalent)
+	s := tiny(t)
+	p, err := mutate.Parse(s.Name, s.PTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := candidateOf(t, p, flushed, record.Equivalent)
+	other := candidateOf(t, p, flushed2, record.Equivalent)
+	accurate := candidateOf(t, p, flushed2, record.Accurate)
+	control := candidateOf(t, p, tooFar, record.Equivalent)
 	jump := *control.mutant
 	jump.Part = mutate.Control
 	control.mutant = &jump
