@@ -8,6 +8,7 @@ import (
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
 	"github.com/GOATnote-Inc/attest/problem"
 )
 
@@ -44,6 +45,22 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 		c.Bytes += o.Bytes
 	}
 	return c, nil
+}
+
+// Trace runs the given clusters of each launch of a subject on the emulator of its target and
+// records what their warps do. Persistent kernels are launched for sms SMs. Later launches see
+// incomplete results of the earlier ones, which is enough if control flow does not depend on them.
+func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants func(cluster int) bool) ([]*warptrace.Launch, error) {
+	rec := &warptrace.Recorder{Wants: wants}
+	dev, err := emulator(s.Target, emu.Options{Observer: rec, Only: wants})
+	if err != nil {
+		return nil, err
+	}
+	defer dev.Close()
+	if _, err := launch(ctx, dev, s, shape, sms, 1); err != nil {
+		return nil, err
+	}
+	return rec.Launches(), nil
 }
 
 // Launch runs a subject several times without checking it, for a profiler. A nil device is

@@ -8,7 +8,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
-	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/rival"
 	"github.com/GOATnote-Inc/attest/internal/shapes"
 	"github.com/GOATnote-Inc/attest/internal/version"
@@ -151,10 +151,10 @@ func lookupFlag(c *cobra.Command, to *string) {
 
 // chipFlag chooses a GPU for predictions.
 func chipFlag(c *cobra.Command, to *string, otherwise string) {
-	var chips []string
-	for _, p := range predict.Chips {
-		chips = append(chips, p.Name)
+	var names []string
+	for _, p := range chips.All {
+		names = append(names, p.Name)
 	}
-	c.Flags().StringVar(to, "chip", "", "GPU to predict for: "+strings.Join(chips, ", ")+"; the default is "+otherwise)
-	complete(c, "chip", chips...)
+	c.Flags().StringVar(to, "chip", "", "GPU to predict for: "+strings.Join(names, ", ")+"; the default is "+otherwise)
+	complete(c, "chip", names...)
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -161,9 +161,9 @@ func (x *profiler) keep(ctx context.Context, s *lab.Subject, r *profile.Report) 
 }
 
 // findChip returns the chip to predict for.
-func (x *profiler) findChip(s *lab.Subject) (predict.Chip, error) {
+func (x *profiler) findChip(s *lab.Subject) (chips.Chip, error) {
 	if x.chip != "" {
-		chip, err := predict.Find(x.chip)
+		chip, err := chips.Find(x.chip)
 		if err != nil {
 			err = fmt.Errorf("--chip: %w", err)
 		}
@@ -174,5 +174,5 @@ func (x *profiler) findChip(s *lab.Subject) (predict.Chip, error) {
 		info := x.Device.Info()
 		present = &info
 	}
-	return predict.For(s.Target, present), nil
+	return chips.For(s.Target, present), nil
 }

@@ -55,6 +55,10 @@ type Options struct {
 	// so that an observer sees more than the first one. A load yields zeros and a store is
 	// dropped. When the launch ends, it fails with the first of these faults.
 	KeepGoing bool
+	// Only, if not nil, selects the clusters of a launch that run, by their index in the grid. The
+	// results of such a launch are incomplete: it serves observers that need only a few clusters.
+	// A launch whose blocks may wait for each other runs completely.
+	Only func(cluster int) bool
 }
 
 // FMA says how mul followed by add or sub is executed if none of them has a rounding modifier. PTX
@@ -315,7 +319,7 @@ func (k *entryPoint) Run(ctx context.Context, l device.Launch) (device.Stats, er
 	return k.kernel.Launch(ctx, l, machine.Settings{
 		Memory: d.mem, SMs: chips[d.target].sms, SharedPerSM: chips[d.target].sharedPerSM, ID: id,
 		Seed: d.options.Schedule, Moment: d.options.moment(id), Limit: d.options.MaxInstructions, Output: d.options.Output, Observer: d.options.Observer,
-		KeepGoing: d.options.KeepGoing,
+		KeepGoing: d.options.KeepGoing, Only: d.options.Only,
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/jsonpos"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/record"
@@ -116,7 +116,7 @@ func (n *fileNote) about(item *evidence.Item) bool {
 	j := item.Verdict()
 	return item.Kernel.Name == n.kernel && j != nil && j.Outcome == n.outcome &&
 		(n.baseline == "" || item.Baseline != nil && item.Baseline.Name == n.baseline) &&
-		(n.device == "" || !item.Build.Emulated() && predict.OnChip(item.Build.Device.Name, n.device))
+		(n.device == "" || !item.Build.Emulated() && chips.OnChip(item.Build.Device.Name, n.device))
 }
 
 // sameNote returns the hash of a note of a record with the same text, or "".

@@ -9,6 +9,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/device/emu/check"
 	"github.com/GOATnote-Inc/attest/finding"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/predict"
@@ -106,7 +107,7 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 	default:
 		progress.Say("%s, %v: counting", s.Name, shape.Shape)
 		var counted *profile.Report
-		if counted, err = profile.Of(ctx, s, shape, predict.For(s.Target, nil)); err == nil {
+		if counted, err = profile.Of(ctx, s, shape, chips.For(s.Target, nil)); err == nil {
 			r.Predicted = counted.Predicted
 		}
 	}

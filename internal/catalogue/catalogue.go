@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/gpus"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/version"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels"
@@ -103,7 +103,7 @@ func New(say func(format string, args ...any), lists ...string) (*Catalogue, err
 		case "devices":
 			say("looking for GPUs")
 			c.Devices = Devices()
-			for _, p := range predict.Chips {
+			for _, p := range chips.All {
 				c.Chips = append(c.Chips, Chip{p.Name, p.Target.String(), p.SMs, p.MHz})
 			}
 		default:

@@ -4,27 +4,27 @@ import (
 	"math"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device"
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
 // TestUnits has one instruction a unit and counts the clocks by hand.
 func TestUnits(t *testing.T) {
-	l4, h200 := must("L4"), must("H200")
+	l4, h200 := chips.For(ptx.SM89, nil), chips.For(ptx.SM90a, nil)
 	for _, c := range []struct {
 		line count.Line
-		chip Chip
+		chip chips.Chip
 		want map[Unit]float64
 	}{
 		{count.Line{Instruction: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Executions: 100}, l4, map[Unit]float64{Tensor: 400, Issue: 25}},
-		{count.Line{Instruction: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Executions: 100}, h200, map[Unit]float64{Tensor: 150, Issue: 25}},
+		{count.Line{Instruction: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Executions: 100}, h200, map[Unit]float64{Tensor: 100 / 0.62, Issue: 25}},
 		{count.Line{Instruction: "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", Executions: 100}, l4, map[Unit]float64{Tensor: 400, Issue: 25}},
 		{count.Line{Instruction: "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3", Executions: 4}, h200, map[Unit]float64{Tensor: 64, Issue: 1}},
 		{count.Line{Instruction: "wgmma.fence.sync.aligned", Executions: 4}, h200, map[Unit]float64{Issue: 1}},
 		{count.Line{Instruction: "ex2.approx.ftz.f32", Executions: 100}, l4, map[Unit]float64{Exp: 200, Issue: 25}},
 		{count.Line{Instruction: "fma.rn.f32", Executions: 100}, l4, map[Unit]float64{Float: 25, Issue: 25}},
-		{count.Line{Instruction: "fma.rn.f32", Executions: 100}, must("A100"), map[Unit]float64{Float: 50, Issue: 25}},
+		{count.Line{Instruction: "fma.rn.f32", Executions: 100}, chips.For(ptx.SM80, nil), map[Unit]float64{Float: 50, Issue: 25}},
 		{count.Line{Instruction: "max.f16x2", Executions: 100}, l4, map[Unit]float64{Float: 25, Issue: 25}},
 		{count.Line{Instruction: "add.u32", Executions: 100}, l4, map[Unit]float64{Integer: 50, Issue: 25}},
 		{count.Line{Instruction: "setp.lt.f32", Executions: 100}, l4, map[Unit]float64{Integer: 50, Issue: 25}},
@@ -52,7 +52,7 @@ func work(blocks int) Work {
 }
 
 func TestProfile(t *testing.T) {
-	l4 := must("L4")
+	l4 := chips.For(ptx.SM89, nil)
 	p := Of(work(1), l4)
 	near := func(what string, got, want float64) {
 		t.Helper()
@@ -80,7 +80,7 @@ func TestProfile(t *testing.T) {
 func TestVain(t *testing.T) {
 	once := &count.Line{Instruction: "mbarrier.try_wait.parity.shared.b64", Executions: 4}
 	often := &count.Line{Instruction: once.Instruction, Executions: 1004, Vain: 1000}
-	chip := must("H200")
+	chip := chips.For(ptx.SM90a, nil)
 	if a, b := costOf(once, &chip), costOf(often, &chip); a != b || a[Issue] == 0 {
 		t.Errorf("%v and %v", a, b)
 	}
@@ -90,47 +90,14 @@ func TestVain(t *testing.T) {
 func TestPhases(t *testing.T) {
 	w := work(1)
 	w.Counts.Lines[1].Source = "a/products.go:5:1"
-	p := Of(w, must("L4"))
+	p := Of(w, chips.For(ptx.SM89, nil))
 	if p.Phases[0].Name != "products.go:3" || p.Phases[1].Name != "products.go:5" {
 		t.Errorf("phases of one file: %q and %q", p.Phases[0].Name, p.Phases[1].Name)
 	}
 	for i := range w.Counts.Lines {
 		w.Counts.Lines[i].Source = ""
 	}
-	if p := Of(w, must("L4")); len(p.Phases) != 1 || p.Phases[0].Name != "no source" {
+	if p := Of(w, chips.For(ptx.SM89, nil)); len(p.Phases) != 1 || p.Phases[0].Name != "no source" {
 		t.Errorf("phases without a source: %+v", p.Phases)
-	}
-}
-
-func TestChips(t *testing.T) {
-	for target, want := range map[ptx.Target]string{ptx.SM80: "A100", ptx.SM86: "A100", ptx.SM89: "L4", ptx.SM90: "H200", ptx.SM90a: "H200"} {
-		if got := For(target, nil).Name; got != want {
-			t.Errorf("%v is %s, want %s", target, got, want)
-		}
-	}
-	card := device.Info{Name: "NVIDIA H100 80GB HBM3", Driver: "cuda", Target: ptx.SM90a, SMs: 114, Clock: 1755}
-	if c := For(ptx.SM89, &card); c.SMs != 114 || c.MHz != 1755 || c.DRAM != 3350 || c.Name != "H100 80GB HBM3" {
-		t.Errorf("the card is %+v", c)
-	}
-	if c, err := Find("rtx-4090"); err != nil || c.SMs != 128 {
-		t.Errorf("%+v, %v", c, err)
-	}
-	if _, err := Find("H300"); err == nil {
-		t.Error("there is an H300")
-	}
-}
-
-func TestOnChip(t *testing.T) {
-	for _, c := range []struct {
-		device, chip string
-		want         bool
-	}{
-		{"NVIDIA H200", "H200", true}, {"NVIDIA H200", "h200", true}, {"NVIDIA L40S", "L4", false}, {"NVIDIA L4", "L4", true},
-		{"NVIDIA GeForce RTX 4090", "RTX-4090", true}, {"NVIDIA GeForce RTX 4090 D", "RTX-4090", true}, {"NVIDIA H100 80GB HBM3", "H100", true},
-		{"NVIDIA H200", "", false}, {"", "H200", false}, {"synthetic GPU", "synthetic GPU", true},
-	} {
-		if got := OnChip(c.device, c.chip); got != c.want {
-			t.Errorf("%q on %q: %v", c.device, c.chip, got)
-		}
 	}
 }

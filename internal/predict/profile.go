@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 )
 
 // Work is a launch to predict: its counts, the number of its blocks, and the bytes of its
@@ -49,7 +50,7 @@ type Part struct {
 }
 
 // Of predicts how long work takes on a chip.
-func Of(w Work, chip Chip) *Profile {
+func Of(w Work, chip chips.Chip) *Profile {
 	p := &Profile{Chip: chip.String(), Blocks: max(w.Blocks, 1)}
 	p.Waves = (p.Blocks + chip.SMs - 1) / chip.SMs
 	// Costs are the clocks that one SM would need for all blocks. micros converts them to
@@ -87,7 +88,7 @@ func Of(w Work, chip Chip) *Profile {
 		p.Phases = append(p.Phases, part)
 	}
 	p.Units = busy(&all, micros)
-	p.Units[DRAM].Micros = float64(w.Bytes) / chip.DRAM / 1e3
+	p.Units[DRAM].Micros = float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
 	for _, b := range p.Units {
 		if b.Micros > p.Low {
 			p.Limit, p.Low = b.Unit, b.Micros

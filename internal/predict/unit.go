@@ -6,8 +6,18 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
+)
+
+// Throughputs that all chips have in common, per SM and clock: lanes, warps and bytes.
+const (
+	integerLanes = 64
+	expLanes     = 16
+	schedulers   = 4
+	globalBytes  = 64
+	warpLanes    = 32
 )
 
 // Unit is a part of an SM, or the memory of the chip, that limits how fast a kernel runs.
@@ -53,7 +63,7 @@ func (c *cost) most() (unit Unit, clocks float64) {
 }
 
 // costOf returns what all executions of an instruction cost on a chip.
-func costOf(l *count.Line, chip *Chip) (c cost) {
+func costOf(l *count.Line, chip *chips.Chip) (c cost) {
 	class := isa.ClassOf(ptx.NewOpcode(l.Instruction))
 	n := float64(l.Executions - l.Vain) // on a GPU one try waits about as long as the phase takes
 	if class.Unit != isa.UnitNone {
@@ -63,11 +73,11 @@ func costOf(l *count.Line, chip *Chip) (c cost) {
 	c[Global] = float64(l.Global.BytesMoved()) / globalBytes
 	switch class.Unit {
 	case isa.UnitTensor, isa.UnitWGMMA:
-		c[Tensor] = n * operations(l.Instruction, class.Unit) / chip.tensor(l.Instruction, class.Unit)
+		c[Tensor] = n * operations(l.Instruction, class.Unit) / tensorRate(chip, l.Instruction, class.Unit)
 	case isa.UnitExp:
 		c[Exp] = n * warpLanes / expLanes
 	case isa.UnitFloat, isa.UnitHalf, isa.UnitDouble:
-		c[Float] = n * warpLanes / chip.Float
+		c[Float] = n * warpLanes / chip.Get("float_lanes")
 	case isa.UnitInteger, isa.UnitConvert:
 		c[Integer] = n * warpLanes / integerLanes
 	}
@@ -94,22 +104,22 @@ func operations(inst string, unit isa.Unit) float64 {
 	return n
 }
 
-// tensor returns the operations per clock of one SM for products of the instruction's
+// tensorRate returns the operations per clock of one SM for products of the instruction's
 // types.
-func (c *Chip) tensor(inst string, unit isa.Unit) float64 {
-	rate := c.F16
+func tensorRate(c *chips.Chip, inst string, unit isa.Unit) float64 {
+	rate := c.Get("tensor_f16")
 	switch {
 	case strings.Contains(inst, "e4m3") || strings.Contains(inst, "e5m2"):
-		if c.FP8 > 0 {
-			rate = c.FP8
+		if fp8 := c.Get("tensor_fp8"); fp8 > 0 {
+			rate = fp8
 		}
 	case strings.Contains(inst, ".s8") || strings.Contains(inst, ".u8"):
-		rate = 2 * c.F16
+		rate = 2 * c.Get("tensor_f16")
 	case strings.Contains(inst, "tf32"):
-		rate = c.F16 / 2
+		rate = c.Get("tensor_f16") / 2
 	}
 	if unit != isa.UnitWGMMA {
-		rate *= c.MMASync
+		rate *= c.Get("mma_sync_share")
 	}
 	return rate
 }

@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/internal/term"
@@ -19,7 +19,7 @@ import (
 // ptxas, or are estimated if it is not installed.
 func (r *Report) Fit(ctx context.Context) (err error) {
 	var targets []ptx.Target
-	for _, c := range predict.Chips {
+	for _, c := range chips.All {
 		if !slices.Contains(targets, c.Target) {
 			targets = append(targets, c.Target)
 		}

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernel/abi"
@@ -22,7 +22,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Of(t.Context(), s, shape, predict.For(s.Target, nil))
+	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestLaunches(t *testing.T) {
 		t.Fatal(err)
 	}
 	shape := problem.Named{Shape: problem.Square(1, 2, 64, 64)}
-	r, err := Of(t.Context(), s, shape, predict.For(s.Target, nil))
+	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

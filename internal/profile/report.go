@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
@@ -46,7 +47,7 @@ type Launch struct {
 const everyItem = 1 << 20
 
 // Of counts what a kernel does on the emulator and predicts its time on a chip.
-func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip predict.Chip) (*Report, error) {
+func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chip) (*Report, error) {
 	counted, err := lab.Count(ctx, s, shape.Shape, everyItem)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/evidence"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/occupancy"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/record"
 )
 
@@ -57,7 +57,7 @@ func OtherChips(r *record.Record, o record.Outcome, baseline *record.Resources) 
 	if r.Build.Emulated() || r.Baseline == nil || o != record.Merge && o != record.ValidNegative {
 		return ""
 	}
-	here := predict.Chip{Name: strings.TrimPrefix(d.Name, "NVIDIA "), Target: d.Target}
+	here := chips.Chip{Name: strings.TrimPrefix(d.Name, "NVIDIA "), Target: d.Target}
 	own, base, ok := fits(r.Resources, baseline, here)
 	if !ok {
 		return ""
@@ -78,7 +78,7 @@ func OtherChips(r *record.Record, o record.Outcome, baseline *record.Resources) 
 }
 
 // fits returns how many blocks of a kernel and of its baseline an SM of a chip holds.
-func fits(r, baseline *record.Resources, c predict.Chip) (own, base occupancy.Fit, ok bool) {
+func fits(r, baseline *record.Resources, c chips.Chip) (own, base occupancy.Fit, ok bool) {
 	own, ok = fit(r, c)
 	base, known := fit(baseline, c)
 	return own, base, ok && known
@@ -91,7 +91,7 @@ type chipGroup struct {
 }
 
 func groupFits(r, baseline *record.Resources) (groups []chipGroup) {
-	for _, c := range predict.Chips {
+	for _, c := range chips.All {
 		own, base, ok := fits(r, baseline, c)
 		if !ok {
 			continue

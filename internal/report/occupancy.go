@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/occupancy"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/record"
@@ -24,13 +24,13 @@ A verdict belongs to the chip that it was measured on.{{with .Elsewhere}} Some m
 // Occupancies is the table of all kernels of the view.
 func (v *View) Occupancies() *Table {
 	t := &Table{Head: []string{"kernel"}}
-	for _, c := range predict.Chips {
+	for _, c := range chips.All {
 		t.Head = append(t.Head, c.Name)
 	}
 	t.Head = append(t.Head, "48 KiB budget")
 	for _, k := range v.Kernels {
 		row, some := []Cell{text(k.Label)}, false
-		for _, c := range predict.Chips {
+		for _, c := range chips.All {
 			f, ok := fit(k.Now.Resources, c)
 			cell := mute(none)
 			if ok {
@@ -69,7 +69,7 @@ type ChipFit struct {
 // Fits returns how many blocks of a kernel fit on an SM of each known chip that the kernel
 // runs on.
 func Fits(r *record.Resources) (list []ChipFit) {
-	for _, c := range predict.Chips {
+	for _, c := range chips.All {
 		if f, ok := fit(r, c); ok {
 			u := usageOn(r, c.Target)
 			list = append(list, ChipFit{c.Name, f.Blocks, f.Warps, f.Limit, u.Registers.Value, u.Shared.Value + r.Dynamic, string(u.Registers.Source)})
@@ -92,7 +92,7 @@ func Occupancy(r *record.Resources) *Table {
 
 // fit returns how many blocks of a kernel an SM of a chip holds. ok is false when the kernel
 // does not run there or its resources are not known.
-func fit(r *record.Resources, c predict.Chip) (f occupancy.Fit, ok bool) {
+func fit(r *record.Resources, c chips.Chip) (f occupancy.Fit, ok bool) {
 	sm, ok := occupancy.Of(c.Target)
 	if !ok || r == nil {
 		return f, false

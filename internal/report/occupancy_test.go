@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/evidence"
-	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 )
 
 // TestOccupancyAgrees compares the arithmetic with the driver of an H200, on all published
@@ -14,7 +14,7 @@ func TestOccupancyAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chip, err := predict.Find("H200")
+	chip, err := chips.Find("H200")
 	if err != nil {
 		t.Fatal(err)
 	}

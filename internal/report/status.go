@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
-	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/record"
@@ -157,7 +157,7 @@ func (v *View) openPredictions() (list []Next) {
 // timedOn reports whether a kernel was timed on a chip; "" is any chip.
 func (v *View) timedOn(kernel, chip string) bool {
 	return slices.ContainsFunc(v.Items, func(i *evidence.Item) bool {
-		return i.Kernel.Name == kernel && timed(i) && !i.Build.Emulated() && (chip == "" || predict.OnChip(i.Build.Device.Name, chip))
+		return i.Kernel.Name == kernel && timed(i) && !i.Build.Emulated() && (chip == "" || chips.OnChip(i.Build.Device.Name, chip))
 	})
 }
 

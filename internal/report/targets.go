@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/GOATnote-Inc/attest/evidence"
-	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/resources"
 	"github.com/GOATnote-Inc/attest/internal/targets"
 	"github.com/GOATnote-Inc/attest/record"
@@ -136,7 +136,7 @@ func (v *View) measured(t *targets.Target) (value float64, item *evidence.Item) 
 // measuredOnShape returns the best number of the kernels that the target allows.
 func (v *View) measuredOnShape(t *targets.Target) (best float64, item *evidence.Item) {
 	for _, s := range v.Shapes {
-		if s.Shape != t.Shape.Shape || s.Causal != t.Causal || !predict.OnChip(s.Device, t.Chip) {
+		if s.Shape != t.Shape.Shape || s.Causal != t.Causal || !chips.OnChip(s.Device, t.Chip) {
 			continue
 		}
 		for _, r := range s.Rows {
@@ -198,7 +198,7 @@ func (v *View) newestOn(t *targets.Target) (list []*evidence.Item) {
 			continue
 		}
 		for _, item := range slices.Backward(k.Items) {
-			if item.Verdict() != nil && !item.Build.Emulated() && predict.OnChip(item.Build.Device.Name, t.Chip) {
+			if item.Verdict() != nil && !item.Build.Emulated() && chips.OnChip(item.Build.Device.Name, t.Chip) {
 				list = append(list, item)
 				break
 			}

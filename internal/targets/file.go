@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/jsonpos"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/kernels"
 	"github.com/GOATnote-Inc/attest/problem"
 	"github.com/GOATnote-Inc/attest/record"
@@ -192,7 +192,7 @@ func (p *parser) readChip(to *string) func(*jsonpos.Node) error {
 		if err != nil {
 			return err
 		}
-		if _, err := predict.Find(s); err != nil && !slices.Contains(p.known.Devices, s) {
+		if _, err := chips.Find(s); err != nil && !slices.Contains(p.known.Devices, s) {
 			return n.Errorf("%v, or the name of a GPU as the records have it", err)
 		}
 		*to = s

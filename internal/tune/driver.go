@@ -8,9 +8,9 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
+	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/english"
-	"github.com/GOATnote-Inc/attest/internal/predict"
 	"github.com/GOATnote-Inc/attest/internal/term"
 	"github.com/GOATnote-Inc/attest/kernel"
 	"github.com/GOATnote-Inc/attest/kernels"
@@ -31,7 +31,7 @@ type Driver struct {
 	Out    string // the folder for the best kernels; "" writes none
 
 	subject *lab.Subject // the kernel that the search starts from
-	chip    predict.Chip
+	chip    chips.Chip
 	plan    lab.Plan
 }
 
@@ -105,10 +105,10 @@ func (x *Driver) goal(name string) (Goal, error) {
 		x.plan.Times = &lab.Times{Shapes: []problem.Named{x.Shape}, Methods: []timing.Method{{Mode: timing.Graph, Cache: timing.Warm}}}
 		return g, nil
 	}
-	x.chip = predict.For(x.subject.Target, nil)
+	x.chip = chips.For(x.subject.Target, nil)
 	if x.Chip != "" {
 		var err error
-		if x.chip, err = predict.Find(x.Chip); err != nil {
+		if x.chip, err = chips.Find(x.Chip); err != nil {
 			return g, fmt.Errorf("--chip: %w", err)
 		}
 	}

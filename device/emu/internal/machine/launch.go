@@ -34,6 +34,8 @@ type Settings struct {
 	Output      io.Writer
 	Observer    observe.Observer // nil if the launch is not observed
 	KeepGoing   bool             // the launch continues after an access that Void reports
+	// Only selects the clusters that run; nil selects all. Serial launches ignore it.
+	Only func(cluster int) bool
 }
 
 // launch is one run of a kernel.
@@ -143,6 +145,9 @@ func (l *launch) run() error {
 				i := int(next.Add(1)) - 1
 				if i >= count || l.failed.Load() {
 					return
+				}
+				if l.Only != nil && !l.Only(i) {
+					continue
 				}
 				if err := l.runCluster(i); err != nil {
 					errs[w] = err

@@ -1,0 +1,287 @@
+package machine
+
+import "github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+
+// advance moves a warp to its next operation and computes when the operation can issue.
+func (s *sim) advance(w *warp) {
+	for {
+		if len(w.order) == 0 && !s.nextBlock(w) {
+			s.finish(w)
+			return
+		}
+		w.event = &w.path[w.order[0]]
+		w.order = w.order[1:]
+		w.op = &s.code.ops[w.event.ID]
+		if !w.op.free() {
+			break
+		}
+		s.pass(w)
+	}
+	for _, r := range w.op.reads {
+		if w.ready[r] > w.at {
+			w.at, w.reason = w.ready[r], w.why[r]
+		}
+	}
+	s.fetch(w)
+}
+
+// nextBlock finds the operations of the warp's next basic block, in the order in which they issue.
+func (s *sim) nextBlock(w *warp) bool {
+	if w.next >= len(w.path) {
+		return false
+	}
+	b, last := s.code.block[w.path[w.next].ID], int32(-1)
+	clear(w.seen)
+	for ; w.next < len(w.path); w.next++ {
+		id := w.path[w.next].ID
+		if s.code.block[id] != b || id <= last {
+			break
+		}
+		last = id
+		w.seen[id] = int32(w.next)
+	}
+	order := make([]int32, 0, len(w.seen))
+	for _, id := range s.code.blocks[b] {
+		if at, ok := w.seen[id]; ok {
+			order = append(order, at)
+		}
+	}
+	w.order = order
+	return true
+}
+
+// pass executes an operation that takes no time: its results are ready when its operands are.
+func (s *sim) pass(w *warp) {
+	at, why := 0.0, Dependence
+	for _, r := range w.op.reads {
+		if w.ready[r] > at {
+			at, why = w.ready[r], w.why[r]
+		}
+	}
+	for _, r := range w.op.writes {
+		w.ready[r], w.why[r] = at, why
+	}
+	if w.op.cost.kind == productCommit {
+		w.products = append(w.products, w.productEnd)
+	}
+}
+
+// prefetched is the number of lines that a miss loads.
+const prefetched = 8
+
+// fetch delays an operation until its line of machine code is loaded.
+func (s *sim) fetch(w *warp) {
+	loaded, ok := w.sm.code[w.op.line]
+	if !ok {
+		// The lines that follow are loaded as well, one after the other.
+		loaded = w.at + s.rates.fetchLine
+		for i := range int32(prefetched) {
+			if _, ok := w.sm.code[w.op.line+i]; !ok {
+				w.sm.code[w.op.line+i] = loaded + float64(i)*s.rates.fetchNext
+			}
+		}
+	}
+	if loaded > w.at {
+		w.at, w.reason = loaded, Fetch
+	}
+}
+
+// finish ends a warp, and its cluster if it is the last one.
+func (s *sim) finish(w *warp) {
+	w.done = true
+	w.core.stale = true
+	s.end = max(s.end, w.since)
+	w.g.left--
+	for i, o := range w.core.warps {
+		if o == w {
+			w.core.warps = append(w.core.warps[:i], w.core.warps[i+1:]...)
+			break
+		}
+	}
+	if w.core.last == w {
+		w.core.last = nil
+	}
+	if w.g.left == 0 {
+		if s.plan.Watch != nil {
+			for b := range w.g.trace.Blocks {
+				s.plan.Watch.Block(b, w.g.number, w.g.from, w.since)
+			}
+		}
+		s.start(w.since)
+	}
+}
+
+// issue executes the next operation of a warp.
+func (s *sim) issue(c *core, w *warp) {
+	t, o := c.at, w.op
+	s.account(c, w, t)
+	c.last = w
+	slots := float64(o.cost.slots)
+	c.free = t + slots
+	w.since = t + slots
+	w.at, w.reason = t+slots, Issue
+	s.ops += o.cost.slots
+	c.stale = true
+	if !w.event.Off {
+		hold := s.rates.hold(o)
+		c.pipes[pipeOf[o.cost.unit]] = t + hold
+		s.busy[o.cost.unit] += hold
+		s.execute(w, c, o, t)
+	}
+	if !w.blocked {
+		s.advance(w)
+	}
+}
+
+// account books the time since the sub-core issued last.
+func (s *sim) account(c *core, w *warp, t float64) {
+	why := w.reason
+	if t > w.at && c.pipes[pipeOf[w.op.cost.unit]] >= t && c.free < t {
+		why = UnitBusy
+		if r := waitFor(w.op.cost.unit); r != Dependence {
+			why = r
+		}
+	}
+	if why == Issue {
+		why = Dependence
+	}
+	if t > c.free {
+		s.spent[Spender{w.op.ID, why}] += t - c.free
+	}
+	s.spent[Spender{w.op.ID, Issue}] += float64(w.op.cost.slots)
+	if s.plan.Watch != nil {
+		s.plan.Watch.Issue(w.sm.index, w.g.number*len(s.sms)+w.block, w.num, w.op.ID, w.since, t, why)
+	}
+}
+
+// execute computes when the results of an operation are ready, and what else it does.
+func (s *sim) execute(w *warp, c *core, o *Op, t float64) {
+	var f *warptrace.Fact
+	if w.event.Fact >= 0 {
+		f = &w.g.trace.Facts[w.event.Fact]
+	}
+	at, why := t+s.rates.latencyOf(o), waitFor(o.cost.unit)
+	switch o.cost.kind {
+	case loads, stores, atomics:
+		at, why = s.access(w, o, f, t, at)
+	case copies:
+		s.asyncCopy(w, o, f, t)
+	case copyCommit:
+		w.copyGroups = append(w.copyGroups, w.copyEnd)
+	case copyWait:
+		s.waitGroups(w, w.copyGroups, o.groups, MemoryWait)
+	case bulk, sends:
+		s.transfer(w, o, f, t)
+	case bulkCommit:
+		w.bulkGroups = append(w.bulkGroups, w.bulkEnd)
+	case bulkWait:
+		s.waitGroups(w, w.bulkGroups, o.groups, MemoryWait)
+	case startsProduct:
+		s.product(w, c, o, t)
+	case productWait:
+		s.waitGroups(w, w.products, o.groups, Products)
+		at = w.at
+	case barriers:
+		s.synchronise(w, o, f, t)
+		at = w.at
+	case fences, stops:
+		w.at, w.reason = max(w.at, t+o.cost.latency), Barrier
+	case jumps:
+		w.at, w.reason = max(w.at, t+s.rates.latency[Branch]), Dependence
+	}
+	for _, r := range o.writes {
+		w.ready[r], w.why[r] = at, why
+	}
+}
+
+// product starts a wgmma. Each warp of the warpgroup computes a quarter on its own tensor core.
+func (s *sim) product(w *warp, c *core, o *Op, t float64) {
+	cycles := o.flops / (s.rates.tensorF16 / subCores)
+	if o.fromA {
+		cycles = max(cycles, 16+float64(o.n)/4)
+	}
+	c.tensor = max(c.tensor, t) + cycles
+	s.busy[Tensor] += cycles
+	w.productEnd = max(w.productEnd, c.tensor+s.rates.wgmma)
+}
+
+// waitGroups lets a warp wait until at most n of the committed groups are unfinished.
+func (s *sim) waitGroups(w *warp, groups []float64, n int, why Reason) {
+	for i := 0; i < len(groups)-n; i++ {
+		if groups[i] > w.at {
+			w.at, w.reason = groups[i], why
+		}
+	}
+}
+
+// synchronise executes arrivals and waits.
+func (s *sim) synchronise(w *warp, o *Op, f *warptrace.Fact, t float64) {
+	w.at = max(w.at, t+1)
+	if f == nil {
+		return
+	}
+	for _, a := range f.Arrivals {
+		at := t + s.rates.arrive
+		if !w.g.trace.Phases[a.Phase].Mbarrier {
+			at = t
+		}
+		if a.Late {
+			at = max(at, w.copyEnd)
+		}
+		s.contribute(w.g, a.Phase, a.Count, at, false)
+	}
+	if f.Waits < 0 {
+		return
+	}
+	p := &w.g.phases[f.Waits]
+	if p.need > 0 {
+		w.blocked = true
+		w.since = t + 1
+		p.waiters = append(p.waiters, w)
+		return
+	}
+	s.release(w, f.Waits, t)
+}
+
+// contribute counts contributions to a phase, and completes it with the last one.
+func (s *sim) contribute(g *group, phase int32, n int, at float64, copied bool) {
+	p := &g.phases[phase]
+	p.need -= n
+	if at >= p.time {
+		p.time, p.copied = at, copied
+	}
+	if p.need > 0 {
+		return
+	}
+	t := &g.trace.Phases[phase]
+	if s.plan.Watch != nil {
+		s.plan.Watch.Phase(t.Rank, t.Mbarrier, p.time)
+	}
+	for _, w := range p.waiters {
+		w.blocked = false
+		s.release(w, phase, w.since-1)
+		w.core.stale = true
+		s.advance(w)
+	}
+	p.waiters = nil
+}
+
+// release lets a warp go on after a phase that is complete. The warp waits since time t.
+func (s *sim) release(w *warp, phase int32, t float64) {
+	p, kind := &w.g.phases[phase], &w.g.trace.Phases[phase]
+	at, why := p.time+s.rates.barrier, Barrier
+	switch {
+	case kind.Cluster:
+		at = p.time + s.rates.cluster
+	case kind.Mbarrier && p.time <= t:
+		at = t + s.rates.try
+	case kind.Mbarrier:
+		at = max(p.time+s.rates.wake, t+s.rates.try)
+	}
+	if p.copied {
+		why = MemoryWait
+	}
+	if at > w.at {
+		w.at, w.reason = at, why
+	}
+}

@@ -1,0 +1,260 @@
+package machine
+
+import (
+	"math"
+
+	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+)
+
+// Machine replays traces of one launch on a chip.
+type Machine struct {
+	rates *rates
+	code  *code
+	run   *warptrace.Launch
+}
+
+// New prepares a launch for replays on a chip at a clock in MHz.
+func New(l *warptrace.Launch, c *chips.Chip, mhz float64) *Machine {
+	r := ratesOf(c, mhz)
+	return &Machine{rates: r, code: lower(l.Program, r, c.Target), run: l}
+}
+
+// Plan says what a replay runs.
+type Plan struct {
+	// Clusters are indices into the trace's clusters: the clusters that one group of SMs runs one
+	// after the other. A group has one SM per block of a cluster.
+	Clusters []int
+	Resident int // clusters that a group of SMs holds at once
+	// L2Bytes is the bytes per cycle that an SM gets from the L2; 0 is the share of an SM when all
+	// SMs read.
+	L2Bytes float64
+	Watch   Watcher // may be nil
+}
+
+// Watcher is told what happens during a replay, for timelines. Times are in cycles.
+type Watcher interface {
+	// Issue is called for each operation: a warp of a block issued an instruction at a time, after
+	// it had waited since another time for a reason.
+	Issue(sm, block, warp int, id int32, waitedSince, at float64, why Reason)
+	// Phase is called when a barrier completes a phase.
+	Phase(sm int, mbarrier bool, at float64)
+	// Block is called when a block has ended.
+	Block(sm, block int, from, to float64)
+}
+
+// Result is what a replay found. Cycles are of the SM clock.
+type Result struct {
+	Cycles float64
+	// Spent is where the time of the sub-cores went, by instruction and reason. All entries
+	// together are Cycles times the number of sub-cores.
+	Spent map[Spender]float64
+	Busy  [unitCount]float64 // cycles for which the pipes of a sub-core worked, on average
+	Ops   int                // operations that were issued
+	Cores int                // sub-cores
+}
+
+// Spender is an instruction, or -1 for none, and a reason.
+type Spender struct {
+	ID  int32
+	Why Reason
+}
+
+// sim is a replay.
+type sim struct {
+	*Machine
+	plan  Plan
+	sms   []sm
+	queue []int // clusters that have not started
+	spent map[Spender]float64
+	busy  [unitCount]float64
+	ops   int
+	end   float64
+	begun int // blocks
+}
+
+// subCores is the number of sub-cores of an SM.
+const subCores = 4
+
+// sm is a streaming multiprocessor.
+type sm struct {
+	index  int
+	cores  [subCores]core
+	shared float64 // when shared memory is free
+	l2     float64 // when the port to the L2 is free
+	tma    float64 // when the copy engine is free
+	dsmem  float64 // when the port to other SMs is free
+	l1     map[uint64]float64
+	code   map[int32]float64 // by line of machine code: when it is loaded
+	placed int               // warps that were placed
+}
+
+// core is a sub-core.
+type core struct {
+	warps  []*warp
+	pipes  [pipeCount]float64
+	tensor float64 // when the tensor core is free for wgmma
+	free   float64 // when it can issue
+	last   *warp
+	best   *warp // the next warp to issue, nil if unknown or none
+	at     float64
+	why    Reason
+	stale  bool
+}
+
+// group is a cluster that is running.
+type group struct {
+	trace  *warptrace.Cluster
+	phases []phaseState
+	left   int // warps that have not ended
+	from   float64
+	number int
+}
+
+type phaseState struct {
+	need    int
+	time    float64
+	copied  bool // a copy came last
+	waiters []*warp
+}
+
+// warp is a warp that is running.
+type warp struct {
+	g          *group
+	sm         *sm
+	core       *core
+	block, num int
+	path       []warptrace.Event
+	order      []int32 // what remains of the present basic block, as indices into path
+	next       int     // in path: where the next basic block starts
+	ready      []float64
+	why        []Reason
+	at         float64 // when it can issue the next operation
+	reason     Reason
+	since      float64 // when it issued the last one
+	blocked    bool
+	op         *Op
+	event      *warptrace.Event
+	productEnd float64
+	products   []float64 // ends of committed groups
+	copyEnd    float64
+	copyGroups []float64
+	bulkEnd    float64
+	bulkGroups []float64
+	seen       map[int32]int32
+	done       bool
+}
+
+// Replay runs a plan.
+func (m *Machine) Replay(p Plan) Result {
+	blocks := len(m.run.Clusters[p.Clusters[0]].Blocks)
+	s := &sim{Machine: m, plan: p, sms: make([]sm, blocks), queue: p.Clusters, spent: map[Spender]float64{}}
+	if s.plan.L2Bytes == 0 {
+		s.plan.L2Bytes = m.rates.l2Bytes
+	}
+	for i := range s.sms {
+		s.sms[i] = sm{index: i, l1: map[uint64]float64{}, code: map[int32]float64{}}
+	}
+	for range max(1, p.Resident) {
+		s.start(0)
+	}
+	s.loop()
+	cores := len(s.sms) * subCores
+	for i := range s.sms {
+		for j := range s.sms[i].cores {
+			if c := &s.sms[i].cores[j]; c.free < s.end {
+				s.spent[Spender{-1, Idle}] += s.end - c.free
+			}
+		}
+	}
+	for u := range s.busy {
+		s.busy[u] /= float64(cores)
+	}
+	return Result{Cycles: s.end, Spent: s.spent, Busy: s.busy, Ops: s.ops, Cores: cores}
+}
+
+// start places the next cluster of the queue on the SMs.
+func (s *sim) start(at float64) {
+	if len(s.queue) == 0 {
+		return
+	}
+	t := s.run.Clusters[s.queue[0]]
+	s.queue = s.queue[1:]
+	g := &group{trace: t, phases: make([]phaseState, len(t.Phases)), from: at, number: s.begun}
+	s.begun++
+	for i := range t.Phases {
+		g.phases[i].need = t.Phases[i].Need
+	}
+	at += s.rates.blockStart
+	for b := range t.Blocks {
+		m := &s.sms[b]
+		for n, path := range t.Blocks[b].Warps {
+			c := &m.cores[m.placed%subCores]
+			m.placed++
+			w := &warp{
+				g: g, sm: m, core: c, block: b, num: n, path: path, at: at, since: at, reason: Start,
+				ready: make([]float64, s.code.regs), why: make([]Reason, s.code.regs), seen: map[int32]int32{},
+			}
+			g.left++
+			c.warps = append(c.warps, w)
+			c.stale = true
+			s.advance(w)
+		}
+	}
+}
+
+// loop issues operations in the order of time until all warps have ended.
+func (s *sim) loop() {
+	for {
+		var best *core
+		for i := range s.sms {
+			for j := range s.sms[i].cores {
+				c := &s.sms[i].cores[j]
+				if c.stale {
+					s.choose(c)
+				}
+				if c.best != nil && (best == nil || c.at < best.at) {
+					best = c
+				}
+			}
+		}
+		if best == nil {
+			return
+		}
+		if at := s.earliest(best, best.best); at > best.at {
+			best.stale = true
+			continue
+		}
+		s.issue(best, best.best)
+	}
+}
+
+// choose finds the warp of a sub-core that issues next: the one that issued last while it can, or
+// else the youngest that can.
+func (s *sim) choose(c *core) {
+	c.stale, c.best, c.at = false, nil, math.Inf(1)
+	for _, w := range c.warps {
+		if w.blocked || w.done {
+			continue
+		}
+		at := s.earliest(c, w)
+		if at < c.at || at == c.at && (w == c.last || c.best != c.last) {
+			c.best, c.at = w, at
+		}
+	}
+}
+
+// earliest returns when a warp can issue its next operation.
+func (s *sim) earliest(c *core, w *warp) float64 {
+	at := max(c.free, w.at)
+	if w.event.Off {
+		return at
+	}
+	p := pipeOf[w.op.cost.unit]
+	at = max(at, c.pipes[p])
+	if p == memoryPipe && w.op.cost.kind != barriers {
+		// A few memory operations wait in a queue; then the sub-core cannot issue more.
+		at = max(at, w.sm.shared-s.rates.memoryQueue*s.rates.memorySM)
+	}
+	return at
+}

@@ -1,0 +1,145 @@
+package warptrace
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device/emu/observe"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
+)
+
+// Recorder records the launches of a device. It is an observe.Observer.
+type Recorder struct {
+	// Wants selects the clusters to record; nil selects all.
+	Wants func(cluster int) bool
+
+	mu       sync.Mutex
+	launches []*launch
+}
+
+// Launch is called by the emulator.
+func (r *Recorder) Launch(info *observe.LaunchInfo) observe.LaunchObserver {
+	l := &launch{info: info, wants: r.Wants, kinds: make([]kind, len(info.Program))}
+	for i := range l.kinds {
+		l.kinds[i] = kindOf(&info.Program[i])
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.launches = append(r.launches, l)
+	return l
+}
+
+// Launches returns the traces of the launches so far, in order.
+func (r *Recorder) Launches() []*Launch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]*Launch, len(r.launches))
+	for i, l := range r.launches {
+		all[i] = l.trace()
+	}
+	return all
+}
+
+// kind is what the recorder must know of an instruction.
+type kind struct {
+	memory  bool // it accesses memory or starts copies
+	polls   bool // a wait that may return before the phase is complete
+	barrier barrierKind
+	bulk    bool // the copy engine moves the bytes
+}
+
+type barrierKind uint8
+
+const (
+	noBarrier barrierKind = iota
+	blockSync
+	blockArrive
+	clusterArrive
+	clusterWait
+)
+
+func kindOf(in *observe.Inst) kind {
+	c := in.Match.Class()
+	k := kind{
+		memory: c.Unit == isa.UnitLoadStore || c.Unit == isa.UnitAsyncCopy || c.Unit == isa.UnitBulkCopy,
+		polls:  c.Waits && in.Arg("waitComplete") != nil,
+		bulk:   c.Unit == isa.UnitBulkCopy,
+	}
+	if name := in.Op.Name; name != "bar" && name != "barrier" || in.Op.Has("warp") {
+		return k
+	}
+	switch {
+	case in.Op.Has("cluster") && in.Op.Has("arrive"):
+		k.barrier = clusterArrive
+	case in.Op.Has("cluster"):
+		k.barrier = clusterWait
+	case in.Op.Has("arrive"):
+		k.barrier = blockArrive
+	default:
+		k.barrier = blockSync
+	}
+	return k
+}
+
+// launch records one launch. It is an observe.LaunchObserver.
+type launch struct {
+	info  *observe.LaunchInfo
+	wants func(cluster int) bool
+	kinds []kind
+
+	mu       sync.Mutex
+	clusters []*Cluster
+	count    int
+}
+
+// Wants returns true: every instruction takes time.
+func (l *launch) Wants(*observe.Inst) bool { return true }
+
+// WantsSkipped returns true: a warp also issues an instruction that no lane executes.
+func (l *launch) WantsSkipped() bool { return true }
+
+// Cluster is called by the emulator.
+func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wants != nil && !l.wants(info.Index) {
+		return ignore{}
+	}
+	t := &Cluster{Index: info.Index}
+	c := &cluster{l: l, trace: t, meter: count.NewMeter(l.info), current: map[place]int32{}, works: map[uint64]int32{}}
+	for _, b := range info.Blocks {
+		warps := (b.Threads + 31) / 32
+		t.Blocks = append(t.Blocks, Block{Threads: b.Threads, Warps: make([][]Event, warps)})
+		c.warps = append(c.warps, make([]warp, warps))
+	}
+	l.clusters = append(l.clusters, t)
+	return c
+}
+
+// End is called by the emulator.
+func (l *launch) End(error) {}
+
+func (l *launch) trace() *Launch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.SortFunc(l.clusters, func(a, b *Cluster) int { return cmp.Compare(a.Index, b.Index) })
+	run := l.info.Launch
+	return &Launch{
+		Kernel: l.info.Kernel, Module: l.info.Module, Program: l.info.Program, Launch: run, Shared: l.info.Bytes,
+		Clusters: l.clusters, Count: run.Grid.Norm().Count() / max(1, run.Cluster.Norm().Count()),
+	}
+}
+
+// ignore is the observer of a cluster that is not recorded.
+type ignore struct{}
+
+func (ignore) Step(*observe.Step)           {}
+func (ignore) Pass(*observe.Step)           {}
+func (ignore) Access(*observe.Access)       {}
+func (ignore) Start(*observe.Async)         {}
+func (ignore) Complete(*observe.Completion) {}
+func (ignore) Mbarrier(*observe.Mbarrier)   {}
+func (ignore) Open(*observe.Opening)        {}
+func (ignore) End()                         {}

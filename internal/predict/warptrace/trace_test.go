@@ -1,0 +1,107 @@
+package warptrace_test
+
+import (
+	"testing"
+
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+// trace records a launch of the kernel k without parameters.
+func trace(t *testing.T, text string, grid, block int, wants func(int) bool) *warptrace.Launch {
+	t.Helper()
+	rec := &warptrace.Recorder{Wants: wants}
+	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec, Only: wants})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dev.Load("k.ptx", ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"+text+"\tret;\n}\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Launch(t.Context(), device.Launch{Grid: device.D(grid), Block: device.D(block)}); err != nil {
+		t.Fatal(err)
+	}
+	return rec.Launches()[0]
+}
+
+const barrier = `
+	.shared .align 4 .b8 s[8192];
+	.reg .b32 %r<4>;
+	mov.u32 %r0, %tid.x;
+	shl.b32 %r1, %r0, 3;
+	st.shared.u32 [%r1], %r0;
+	bar.sync 0;
+	bar.sync 0;
+	ld.shared.u32 %r2, [%r1];
+`
+
+// TestBarrier checks wavefronts, and that two barriers are two phases with one arrival per warp.
+func TestBarrier(t *testing.T) {
+	l := trace(t, barrier, 3, 64, func(c int) bool { return c == 1 })
+	if l.Count != 3 || len(l.Clusters) != 1 || l.Clusters[0].Index != 1 {
+		t.Fatalf("%d clusters of %d", len(l.Clusters), l.Count)
+	}
+	c := l.Clusters[0]
+	path := c.Blocks[0].Warps[1]
+	if len(path) != 7 {
+		t.Fatalf("warp 1 executed %d instructions, want 7", len(path))
+	}
+	if f := c.Facts[path[2].Fact]; f.Wavefronts != 2 {
+		t.Errorf("a store with a stride of 8 bytes has %d wavefronts, want 2", f.Wavefronts)
+	}
+	for i := 3; i < 5; i++ {
+		f := c.Facts[path[i].Fact]
+		if len(f.Arrivals) != 1 || f.Waits != f.Arrivals[0].Phase || c.Phases[f.Waits].Need != 2 {
+			t.Errorf("instruction %d: %+v", i, f)
+		}
+	}
+	if a, b := c.Facts[path[3].Fact].Waits, c.Facts[path[4].Fact].Waits; a == b {
+		t.Error("two barriers are one phase")
+	}
+}
+
+const mbarrier = `
+	.shared .align 8 .b8 bar[8];
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	.reg .pred %p<4>;
+	mov.u32 %r0, %tid.x;
+	setp.eq.u32 %p0, %r0, 0;
+	@%p0 mbarrier.init.shared.b64 [bar], 32;
+	bar.sync 0;
+	setp.ge.u32 %p1, %r0, 32;
+	@%p1 mbarrier.arrive.shared.b64 %rd0, [bar];
+$L:
+	mbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;
+	@!%p2 bra $L;
+`
+
+// TestMbarrier checks that a wait is one instruction however often it polled, and that it belongs
+// to the phase of the arrivals.
+func TestMbarrier(t *testing.T) {
+	l := trace(t, mbarrier, 1, 64, nil)
+	c := l.Clusters[0]
+	var waits [2]int32
+	for w, path := range c.Blocks[0].Warps {
+		polls := 0
+		for _, e := range path {
+			if l.Program[e.ID].Op.Name == "mbarrier" && l.Program[e.ID].Op.Has("try_wait") {
+				polls++
+				waits[w] = c.Facts[e.Fact].Waits
+			}
+		}
+		if polls != 1 {
+			t.Errorf("warp %d has %d polls", w, polls)
+		}
+	}
+	if waits[0] != waits[1] || waits[0] < 0 || c.Phases[waits[0]].Need != 32 || !c.Phases[waits[0]].Mbarrier {
+		t.Errorf("the warps wait for phases %v: %+v", waits, c.Phases)
+	}
+}
