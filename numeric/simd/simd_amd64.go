@@ -25,6 +25,12 @@ func sweep8(s *Sweep)
 //go:noescape
 func sweep16(s *Sweep)
 
+// Run multiplies pairs of rows until it reaches a pair that is not ordinary.
+func (s *Narrow) Run() { narrow(s) }
+
+//go:noescape
+func narrow(s *Narrow)
+
 // Rows8 and Rows16 survey a first factor, Cols8 and Cols16 survey a second factor. The
 // exponents are in lanes of 8 or 16 bits.
 

@@ -10,6 +10,7 @@ const Has = false
 func (s *Sweep) Run8()     { absent() }
 func (s *Sweep) Run16()    { absent() }
 func (s *Sweep) RunHalf8() { absent() }
+func (s *Narrow) Run()     { absent() }
 func (s *Survey) Rows8()   { absent() }
 func (s *Survey) Rows16()  { absent() }
 func (s *Survey) Cols8()   { absent() }

@@ -4503,3 +4503,422 @@ pairs:
 	JNZ          rows
 	VZEROUPPER
 	RET
+
+DATA narrowNibbles<>+0(SB)/1, $0x00
+DATA narrowNibbles<>+1(SB)/1, $0x01
+DATA narrowNibbles<>+2(SB)/1, $0x01
+DATA narrowNibbles<>+3(SB)/1, $0x02
+DATA narrowNibbles<>+4(SB)/1, $0x01
+DATA narrowNibbles<>+5(SB)/1, $0x02
+DATA narrowNibbles<>+6(SB)/1, $0x02
+DATA narrowNibbles<>+7(SB)/1, $0x03
+DATA narrowNibbles<>+8(SB)/1, $0x01
+DATA narrowNibbles<>+9(SB)/1, $0x02
+DATA narrowNibbles<>+10(SB)/1, $0x02
+DATA narrowNibbles<>+11(SB)/1, $0x03
+DATA narrowNibbles<>+12(SB)/1, $0x02
+DATA narrowNibbles<>+13(SB)/1, $0x03
+DATA narrowNibbles<>+14(SB)/1, $0x03
+DATA narrowNibbles<>+15(SB)/1, $0x04
+DATA narrowNibbles<>+16(SB)/1, $0x00
+DATA narrowNibbles<>+17(SB)/1, $0x01
+DATA narrowNibbles<>+18(SB)/1, $0x01
+DATA narrowNibbles<>+19(SB)/1, $0x02
+DATA narrowNibbles<>+20(SB)/1, $0x01
+DATA narrowNibbles<>+21(SB)/1, $0x02
+DATA narrowNibbles<>+22(SB)/1, $0x02
+DATA narrowNibbles<>+23(SB)/1, $0x03
+DATA narrowNibbles<>+24(SB)/1, $0x01
+DATA narrowNibbles<>+25(SB)/1, $0x02
+DATA narrowNibbles<>+26(SB)/1, $0x02
+DATA narrowNibbles<>+27(SB)/1, $0x03
+DATA narrowNibbles<>+28(SB)/1, $0x02
+DATA narrowNibbles<>+29(SB)/1, $0x03
+DATA narrowNibbles<>+30(SB)/1, $0x03
+DATA narrowNibbles<>+31(SB)/1, $0x04
+GLOBL narrowNibbles<>(SB), RODATA|NOPTR, $32
+
+DATA narrowSome<>+0(SB)/8, $0x0000003f0000003f
+DATA narrowSome<>+8(SB)/8, $0x0000003f0000003f
+DATA narrowSome<>+16(SB)/8, $0x0000003f0000003f
+DATA narrowSome<>+24(SB)/8, $0x0000003f0000003f
+GLOBL narrowSome<>(SB), RODATA|NOPTR, $32
+
+DATA narrowRebias<>+0(SB)/8, $0x0000002300000023
+DATA narrowRebias<>+8(SB)/8, $0x0000002300000023
+DATA narrowRebias<>+16(SB)/8, $0x0000002300000023
+DATA narrowRebias<>+24(SB)/8, $0x0000002300000023
+GLOBL narrowRebias<>(SB), RODATA|NOPTR, $32
+
+DATA narrowOne<>+0(SB)/8, $0x0000000100000001
+DATA narrowOne<>+8(SB)/8, $0x0000000100000001
+DATA narrowOne<>+16(SB)/8, $0x0000000100000001
+DATA narrowOne<>+24(SB)/8, $0x0000000100000001
+GLOBL narrowOne<>(SB), RODATA|NOPTR, $32
+
+DATA narrowLeast<>+0(SB)/8, $0x0000000e0000000e
+DATA narrowLeast<>+8(SB)/8, $0x0000000e0000000e
+DATA narrowLeast<>+16(SB)/8, $0x0000000e0000000e
+DATA narrowLeast<>+24(SB)/8, $0x0000000e0000000e
+GLOBL narrowLeast<>(SB), RODATA|NOPTR, $32
+
+DATA narrowMost<>+0(SB)/8, $0x000000f3000000f3
+DATA narrowMost<>+8(SB)/8, $0x000000f3000000f3
+DATA narrowMost<>+16(SB)/8, $0x000000f3000000f3
+DATA narrowMost<>+24(SB)/8, $0x000000f3000000f3
+GLOBL narrowMost<>(SB), RODATA|NOPTR, $32
+
+DATA narrowKeep<>+0(SB)/8, $0x0000000d0000000d
+DATA narrowKeep<>+8(SB)/8, $0x0000000d0000000d
+DATA narrowKeep<>+16(SB)/8, $0x0000000d0000000d
+DATA narrowKeep<>+24(SB)/8, $0x0000000d0000000d
+GLOBL narrowKeep<>(SB), RODATA|NOPTR, $32
+
+DATA narrowTwice<>+0(SB)/8, $0x000000fe000000fe
+DATA narrowTwice<>+8(SB)/8, $0x000000fe000000fe
+DATA narrowTwice<>+16(SB)/8, $0x000000fe000000fe
+DATA narrowTwice<>+24(SB)/8, $0x000000fe000000fe
+GLOBL narrowTwice<>(SB), RODATA|NOPTR, $32
+
+DATA narrowStart<>+0(SB)/8, $0x4b4000004b400000
+DATA narrowStart<>+8(SB)/8, $0x4b4000004b400000
+DATA narrowStart<>+16(SB)/8, $0x4b4000004b400000
+DATA narrowStart<>+24(SB)/8, $0x4b4000004b400000
+GLOBL narrowStart<>(SB), RODATA|NOPTR, $32
+
+DATA narrowLow4<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA narrowLow4<>+8(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA narrowLow4<>+16(SB)/8, $0x0f0f0f0f0f0f0f0f
+DATA narrowLow4<>+24(SB)/8, $0x0f0f0f0f0f0f0f0f
+GLOBL narrowLow4<>(SB), RODATA|NOPTR, $32
+
+DATA narrowCut<>+0(SB)/8, $0xfffffc00fffffc00
+DATA narrowCut<>+8(SB)/8, $0xfffffc00fffffc00
+DATA narrowCut<>+16(SB)/8, $0xfffffc00fffffc00
+DATA narrowCut<>+24(SB)/8, $0xfffffc00fffffc00
+GLOBL narrowCut<>(SB), RODATA|NOPTR, $32
+
+DATA narrowOnesBytes<>+0(SB)/8, $0x0101010101010101
+DATA narrowOnesBytes<>+8(SB)/8, $0x0101010101010101
+DATA narrowOnesBytes<>+16(SB)/8, $0x0101010101010101
+DATA narrowOnesBytes<>+24(SB)/8, $0x0101010101010101
+GLOBL narrowOnesBytes<>(SB), RODATA|NOPTR, $32
+
+DATA narrowOnesWords<>+0(SB)/8, $0x0001000100010001
+DATA narrowOnesWords<>+8(SB)/8, $0x0001000100010001
+DATA narrowOnesWords<>+16(SB)/8, $0x0001000100010001
+DATA narrowOnesWords<>+24(SB)/8, $0x0001000100010001
+GLOBL narrowOnesWords<>(SB), RODATA|NOPTR, $32
+
+// func narrow(s *byte)
+// Requires: AVX, AVX2, FMA3
+TEXT ·narrow(SB), NOSPLIT, $136-8
+	MOVQ     s+0(FP), AX
+	VSTMXCSR (SP)
+	MOVL     $0x00007f80, 4(SP)
+	VLDMXCSR 4(SP)
+	MOVQ     16(AX), CX
+	MOVQ     24(AX), DX
+	MOVQ     32(AX), BX
+	MOVQ     40(AX), SI
+	MOVQ     48(AX), DI
+	MOVQ     56(AX), R8
+	MOVQ     64(AX), R9
+	MOVQ     72(AX), R10
+
+rows:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	XORQ  R11, R11
+
+max:
+	VMOVDQU      (SI)(R11*1), Y4
+	VPADDB       (CX)(R11*1), Y4, Y5
+	VPMAXUB      Y5, Y0, Y0
+	VPADDB       256(CX)(R11*1), Y4, Y4
+	VPMAXUB      Y4, Y2, Y2
+	VMOVDQU      256(SI)(R11*1), Y4
+	VPADDB       (CX)(R11*1), Y4, Y5
+	VPMAXUB      Y5, Y1, Y1
+	VPADDB       256(CX)(R11*1), Y4, Y4
+	VPMAXUB      Y4, Y3, Y3
+	ADDQ         $0x20, R11
+	CMPQ         R11, $0x00000100
+	JNE          max
+	VPXOR        Y4, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X5
+	VPMAXUB      X5, X0, X5
+	VPSHUFD      $0xee, X5, X0
+	VPMAXUB      X5, X0, X5
+	VPMOVZXBD    X5, Y0
+	VPCMPGTD     narrowSome<>+0(SB), Y0, Y5
+	VPADDD       narrowRebias<>+0(SB), Y0, Y0
+	VPAND        Y5, Y0, Y0
+	VMOVUPS      (R9), Y6
+	VPADDD       Y6, Y6, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y5
+	VPANDN       narrowOne<>+0(SB), Y5, Y5
+	VPSRLD       $0x18, Y7, Y7
+	VPMAXSD      Y5, Y7, Y7
+	VPMAXSD      Y7, Y0, Y0
+	VPCMPGTD     narrowMost<>+0(SB), Y0, Y5
+	VPOR         Y5, Y4, Y4
+	VPCMPGTD     Y8, Y0, Y8
+	VMOVDQU      narrowLeast<>+0(SB), Y5
+	VPCMPGTD     Y0, Y5, Y5
+	VPAND        Y8, Y5, Y5
+	VPOR         Y5, Y4, Y4
+	VPMAXSD      narrowLeast<>+0(SB), Y0, Y0
+	VPSUBD       narrowKeep<>+0(SB), Y0, Y0
+	VMOVDQU      narrowTwice<>+0(SB), Y5
+	VPSUBD       Y0, Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y5, Y6, Y6
+	VROUNDPS     $0x03, Y6, Y6
+	VPBROADCASTD (BX), Y5
+	VPXOR        (R8), Y5, Y5
+	VPBROADCASTD 4(BX), Y7
+	VPAND        32(R8), Y7, Y7
+	VPAND        Y7, Y5, Y5
+	VPSRLD       $0x04, Y5, Y7
+	VPAND        narrowLow4<>+0(SB), Y5, Y5
+	VPAND        narrowLow4<>+0(SB), Y7, Y7
+	VMOVDQU      narrowNibbles<>+0(SB), Y8
+	VPSHUFB      Y5, Y8, Y5
+	VPSHUFB      Y7, Y8, Y7
+	VPADDB       Y7, Y5, Y5
+	VPMADDUBSW   narrowOnesBytes<>+0(SB), Y5, Y5
+	VPMADDWD     narrowOnesWords<>+0(SB), Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VADDPS       Y5, Y6, Y6
+	VADDPS       narrowStart<>+0(SB), Y6, Y6
+	VMULPS       Y0, Y6, Y6
+	VMULPS       narrowStart<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 8(SP)
+	VEXTRACTI128 $0x01, Y1, X0
+	VPMAXUB      X0, X1, X0
+	VPSHUFD      $0xee, X0, X1
+	VPMAXUB      X0, X1, X0
+	VPMOVZXBD    X0, Y0
+	VPCMPGTD     narrowSome<>+0(SB), Y0, Y1
+	VPADDD       narrowRebias<>+0(SB), Y0, Y0
+	VPAND        Y1, Y0, Y0
+	VMOVUPS      32(R9), Y5
+	VPADDD       Y5, Y5, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y1
+	VPANDN       narrowOne<>+0(SB), Y1, Y1
+	VPSRLD       $0x18, Y7, Y7
+	VPMAXSD      Y1, Y7, Y7
+	VPMAXSD      Y7, Y0, Y0
+	VPCMPGTD     narrowMost<>+0(SB), Y0, Y1
+	VPOR         Y1, Y4, Y4
+	VPCMPGTD     Y8, Y0, Y8
+	VMOVDQU      narrowLeast<>+0(SB), Y1
+	VPCMPGTD     Y0, Y1, Y1
+	VPAND        Y8, Y1, Y1
+	VPOR         Y1, Y4, Y4
+	VPMAXSD      narrowLeast<>+0(SB), Y0, Y0
+	VPSUBD       narrowKeep<>+0(SB), Y0, Y0
+	VMOVDQU      narrowTwice<>+0(SB), Y1
+	VPSUBD       Y0, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y1, Y5, Y5
+	VROUNDPS     $0x03, Y5, Y5
+	VPBROADCASTD (BX), Y1
+	VPXOR        64(R8), Y1, Y1
+	VPBROADCASTD 4(BX), Y7
+	VPAND        96(R8), Y7, Y7
+	VPAND        Y7, Y1, Y1
+	VPSRLD       $0x04, Y1, Y7
+	VPAND        narrowLow4<>+0(SB), Y1, Y1
+	VPAND        narrowLow4<>+0(SB), Y7, Y7
+	VMOVDQU      narrowNibbles<>+0(SB), Y8
+	VPSHUFB      Y1, Y8, Y1
+	VPSHUFB      Y7, Y8, Y7
+	VPADDB       Y7, Y1, Y1
+	VPMADDUBSW   narrowOnesBytes<>+0(SB), Y1, Y1
+	VPMADDWD     narrowOnesWords<>+0(SB), Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VADDPS       Y1, Y5, Y5
+	VADDPS       narrowStart<>+0(SB), Y5, Y5
+	VMULPS       Y0, Y5, Y5
+	VMULPS       narrowStart<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 40(SP)
+	VEXTRACTI128 $0x01, Y2, X0
+	VPMAXUB      X0, X2, X0
+	VPSHUFD      $0xee, X0, X1
+	VPMAXUB      X0, X1, X0
+	VPMOVZXBD    X0, Y0
+	VPCMPGTD     narrowSome<>+0(SB), Y0, Y1
+	VPADDD       narrowRebias<>+0(SB), Y0, Y0
+	VPAND        Y1, Y0, Y0
+	MOVQ         80(AX), R11
+	VMOVUPS      (R9)(R11*1), Y2
+	VPADDD       Y2, Y2, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y1
+	VPANDN       narrowOne<>+0(SB), Y1, Y1
+	VPSRLD       $0x18, Y7, Y7
+	VPMAXSD      Y1, Y7, Y7
+	VPMAXSD      Y7, Y0, Y0
+	VPCMPGTD     narrowMost<>+0(SB), Y0, Y1
+	VPOR         Y1, Y4, Y4
+	VPCMPGTD     Y8, Y0, Y8
+	VMOVDQU      narrowLeast<>+0(SB), Y1
+	VPCMPGTD     Y0, Y1, Y1
+	VPAND        Y8, Y1, Y1
+	VPOR         Y1, Y4, Y4
+	VPMAXSD      narrowLeast<>+0(SB), Y0, Y0
+	VPSUBD       narrowKeep<>+0(SB), Y0, Y0
+	VMOVDQU      narrowTwice<>+0(SB), Y1
+	VPSUBD       Y0, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y1, Y2, Y2
+	VROUNDPS     $0x03, Y2, Y2
+	VPBROADCASTD 8(BX), Y1
+	VPXOR        (R8), Y1, Y1
+	VPBROADCASTD 12(BX), Y7
+	VPAND        32(R8), Y7, Y7
+	VPAND        Y7, Y1, Y1
+	VPSRLD       $0x04, Y1, Y7
+	VPAND        narrowLow4<>+0(SB), Y1, Y1
+	VPAND        narrowLow4<>+0(SB), Y7, Y7
+	VMOVDQU      narrowNibbles<>+0(SB), Y8
+	VPSHUFB      Y1, Y8, Y1
+	VPSHUFB      Y7, Y8, Y7
+	VPADDB       Y7, Y1, Y1
+	VPMADDUBSW   narrowOnesBytes<>+0(SB), Y1, Y1
+	VPMADDWD     narrowOnesWords<>+0(SB), Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VADDPS       Y1, Y2, Y2
+	VADDPS       narrowStart<>+0(SB), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMULPS       narrowStart<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 72(SP)
+	VEXTRACTI128 $0x01, Y3, X0
+	VPMAXUB      X0, X3, X0
+	VPSHUFD      $0xee, X0, X1
+	VPMAXUB      X0, X1, X0
+	VPMOVZXBD    X0, Y0
+	VPCMPGTD     narrowSome<>+0(SB), Y0, Y1
+	VPADDD       narrowRebias<>+0(SB), Y0, Y0
+	VPAND        Y1, Y0, Y0
+	MOVQ         80(AX), R11
+	VMOVUPS      32(R9)(R11*1), Y3
+	VPADDD       Y3, Y3, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y7, Y1
+	VPANDN       narrowOne<>+0(SB), Y1, Y1
+	VPSRLD       $0x18, Y7, Y7
+	VPMAXSD      Y1, Y7, Y7
+	VPMAXSD      Y7, Y0, Y0
+	VPCMPGTD     narrowMost<>+0(SB), Y0, Y1
+	VPOR         Y1, Y4, Y4
+	VPCMPGTD     Y8, Y0, Y8
+	VMOVDQU      narrowLeast<>+0(SB), Y1
+	VPCMPGTD     Y0, Y1, Y1
+	VPAND        Y8, Y1, Y1
+	VPOR         Y1, Y4, Y4
+	VPMAXSD      narrowLeast<>+0(SB), Y0, Y0
+	VPSUBD       narrowKeep<>+0(SB), Y0, Y0
+	VMOVDQU      narrowTwice<>+0(SB), Y1
+	VPSUBD       Y0, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y1, Y3, Y3
+	VROUNDPS     $0x03, Y3, Y3
+	VPBROADCASTD 8(BX), Y1
+	VPXOR        64(R8), Y1, Y1
+	VPBROADCASTD 12(BX), Y7
+	VPAND        96(R8), Y7, Y7
+	VPAND        Y7, Y1, Y1
+	VPSRLD       $0x04, Y1, Y7
+	VPAND        narrowLow4<>+0(SB), Y1, Y1
+	VPAND        narrowLow4<>+0(SB), Y7, Y7
+	VMOVDQU      narrowNibbles<>+0(SB), Y8
+	VPSHUFB      Y1, Y8, Y1
+	VPSHUFB      Y7, Y8, Y7
+	VPADDB       Y7, Y1, Y1
+	VPMADDUBSW   narrowOnesBytes<>+0(SB), Y1, Y1
+	VPMADDWD     narrowOnesWords<>+0(SB), Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VADDPS       Y1, Y3, Y3
+	VADDPS       narrowStart<>+0(SB), Y3, Y3
+	VMULPS       Y0, Y3, Y3
+	VMULPS       narrowStart<>+0(SB), Y0, Y0
+	VMOVUPS      Y0, 104(SP)
+	VPTEST       Y4, Y4
+	JNZ          end
+	VMOVUPS      8(SP), Y0
+	VMOVUPS      40(SP), Y1
+	VMOVUPS      72(SP), Y4
+	VMOVUPS      104(SP), Y7
+	XORQ         R11, R11
+
+sum:
+	VMOVUPS      (DI)(R11*8), Y8
+	VMOVUPS      1024(DI)(R11*8), Y9
+	VBROADCASTSS (DX)(R11*1), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS 128(DX)(R11*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VMOVUPS      32(DI)(R11*8), Y8
+	VMOVUPS      1056(DI)(R11*8), Y9
+	VBROADCASTSS 4(DX)(R11*1), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS 132(DX)(R11*1), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         $0x08, R11
+	CMPQ         R11, $0x00000080
+	JNE          sum
+	MOVQ         88(AX), R11
+	VMOVUPS      8(SP), Y8
+	VSUBPS       Y8, Y6, Y6
+	VSUBPS       Y8, Y0, Y0
+	VADDPS       Y0, Y6, Y6
+	VPAND        narrowCut<>+0(SB), Y6, Y6
+	VMOVUPS      Y6, (R10)
+	VMOVUPS      40(SP), Y0
+	VSUBPS       Y0, Y5, Y5
+	VSUBPS       Y0, Y1, Y1
+	VADDPS       Y1, Y5, Y5
+	VPAND        narrowCut<>+0(SB), Y5, Y5
+	VMOVUPS      Y5, 32(R10)
+	VMOVUPS      72(SP), Y0
+	VSUBPS       Y0, Y2, Y2
+	VSUBPS       Y0, Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	VPAND        narrowCut<>+0(SB), Y2, Y2
+	VMOVUPS      Y2, (R10)(R11*1)
+	VMOVUPS      104(SP), Y0
+	VSUBPS       Y0, Y3, Y3
+	VSUBPS       Y0, Y7, Y7
+	VADDPS       Y7, Y3, Y3
+	VPAND        narrowCut<>+0(SB), Y3, Y3
+	VMOVUPS      Y3, 32(R10)(R11*1)
+	ADDQ         $+512, CX
+	ADDQ         $+256, DX
+	ADDQ         $0x10, BX
+	MOVQ         80(AX), R11
+	LEAQ         (R9)(R11*2), R9
+	MOVQ         88(AX), R11
+	LEAQ         (R10)(R11*2), R10
+	INCQ         8(AX)
+	DECQ         (AX)
+	JNZ          rows
+
+end:
+	VLDMXCSR (SP)
+	VZEROUPPER
+	RET

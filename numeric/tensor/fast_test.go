@@ -22,6 +22,7 @@ func TestFastIsExact(t *testing.T) {
 			g, h := generators[round%len(generators)], generators[round/len(generators)%len(generators)]
 			f.LoadA(&rows, m, s.k, pack(s.a, g(rng, s.a, m*s.k)))
 			f.LoadB(&cols, n, s.k, pack(s.b, h(rng, s.b, n*s.k)))
+			f.widen(&rows, &cols)
 			var w, want tile
 			for e := range m * n / panel {
 				i, p := e%m, e/m
@@ -68,6 +69,7 @@ func TestFastIsTaken(t *testing.T) {
 		a := gaussian(rng, s.a, s.k)
 		f.LoadA(&rows, 1, s.k, pack(s.a, a))
 		f.LoadB(&cols, panel, s.k, pack(s.b, gaussian(rng, s.b, panel*s.k)))
+		f.widen(&rows, &cols)
 		var w tile
 		f.values(w.acc[:], gaussian(rng, s.d, panel))
 		lows := (*[panel]int32)(cols.low)

@@ -4,11 +4,20 @@ package tensor
 // element per word (an f16 is in the low half). A nil c means zero. d and c may be the same
 // slice.
 func (f *Float) MulAdd(d []uint32, a *Rows, b *Cols, c []uint32) {
-	for p := 0; p*panel < b.lines; p++ {
-		for i := f.sweep(d, a, b, c, p, 0); i < a.lines; i += f.sweep(d, a, b, c, p, i) {
-			f.mulAddRow(d, a, b, c, p, i)
-			i++
-		}
+	if vector && a.narrow.loaded && b.narrow.loaded && f.mulAddNarrow(d, a, b, c) {
+		return
+	}
+	f.widen(a, b)
+	for p := range (b.lines + panel - 1) / panel {
+		f.mulAddPanel(d, a, b, c, p, 0, a.lines)
+	}
+}
+
+// mulAddPanel computes the elements of the rows from first to last-1 in panel p.
+func (f *Float) mulAddPanel(d []uint32, a *Rows, b *Cols, c []uint32, p, first, last int) {
+	for i := first + f.sweep(d, a, b, c, p, first, last); i < last; i += f.sweep(d, a, b, c, p, i, last) {
+		f.mulAddRow(d, a, b, c, p, i)
+		i++
 	}
 }
 

@@ -4,13 +4,17 @@ package tensor
 // again reuses its memory.
 type Rows struct {
 	factor
-	large []float64 // val multiplied by 1+ε for the fast path: see fast.go
+	large  []float64 // val multiplied by 1+ε for the fast path: see fast.go
+	narrow narrowFactor
 }
 
 // Cols is the decoded second factor: n columns of k elements. [Float.LoadB] fills it. Columns
 // are stored in panels of eight, and the last panel is filled up with zeros. In val, the
 // elements of the eight columns are side by side.
-type Cols struct{ factor }
+type Cols struct {
+	factor
+	narrow narrowFactor
+}
 
 // panel is the number of elements of a row that are computed together.
 const panel = 8
@@ -39,6 +43,15 @@ const (
 // words, and the first element is in the lowest bits. k is the depth of one instruction.
 func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 	f.size(&r.factor, f.a, m, k)
+	if r.narrow.loaded = f.narrow(m, 2, k); r.narrow.loaded {
+		r.narrow.loadRows(f.a, m, words)
+		return
+	}
+	f.decodeA(r, m, k, words)
+}
+
+// decodeA decodes the first factor to f64.
+func (f *Float) decodeA(r *Rows, m, k int, words []uint32) {
 	r.val, r.large, r.exps = resize(r.val, m*k), resize(r.large, m*k), resize(r.exps, m*k)
 	r.signs, r.low = resize(r.signs, m*r.blocks), resize(r.low, m*r.blocks)
 	perLine := f.a.Words(k)
@@ -51,6 +64,15 @@ func (f *Float) LoadA(r *Rows, m, k int, words []uint32) {
 // LoadB decodes the second factor: n columns of k elements, packed as in LoadA.
 func (f *Float) LoadB(c *Cols, n, k int, words []uint32) {
 	f.size(&c.factor, f.b, n, k)
+	if c.narrow.loaded = f.narrow(n, 2*panel, k); c.narrow.loaded {
+		c.narrow.loadCols(f.b, n, words)
+		return
+	}
+	f.decodeB(c, n, k, words)
+}
+
+// decodeB decodes the second factor to f64.
+func (f *Float) decodeB(c *Cols, n, k int, words []uint32) {
 	panels := (n + panel - 1) / panel
 	c.val = resize(c.val, panels*panel*k)
 	c.signs, c.low = resize(c.signs, panels*panel*c.blocks), resize(c.low, panels*panel*c.blocks)

@@ -14,17 +14,17 @@ var vector = simd.Has
 // is rounded afterwards. These rows are buffered, because d and c may be the same slice.
 const sweepRows = 16
 
-// sweep multiplies the rows from i on with panel p in assembly and returns the number of rows
-// that it completed. It stops before a row that add must compute. It returns 0 if assembly
+// sweep multiplies the rows from i to last-1 with panel p in assembly and returns the number
+// of rows that it completed. It stops before a row that add must compute. It returns 0 if assembly
 // cannot be used.
-func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) int {
+func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i, last int) int {
 	n, at := b.lines, i*b.lines+p*panel
-	if !vector || i >= a.lines || at+panel > i*n+n || f.rule.half && a.blocks > 1 {
+	if !vector || i >= last || at+panel > i*n+n || f.rule.half && a.blocks > 1 {
 		return 0
 	}
 	row, col := i*a.blocks, p*b.blocks
 	s := simd.Sweep{
-		Rows: int64(a.lines - i), Blocks: int64(a.blocks), Length: int64(a.length),
+		Rows: int64(last - i), Blocks: int64(a.blocks), Length: int64(a.length),
 		AExps: &a.exps[row*a.length], X: &a.large[row*a.length], ASigns: &a.signs[row], ALow: &a.low[row],
 		Y: &b.val[col*panel*b.length], BSigns: &b.signs[col*panel], BLow: &b.low[col*panel],
 		Keep: int64(f.rule.keep), Cut: math.MaxUint64 << (52 - f.rule.frac),
@@ -50,7 +50,7 @@ func (f *Float) sweep(d []uint32, a *Rows, b *Cols, c []uint32, p, i int) int {
 }
 
 // zeroC holds the accumulators of a row if c is nil.
-var zeroC [panel]uint32
+var zeroC [2 * panel]uint32
 
 // sweepF32 computes f32 results. d and c have rows of n elements.
 func sweepF32(s *simd.Sweep, d, c []uint32, n int, wide bool) {

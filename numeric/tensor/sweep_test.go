@@ -9,7 +9,8 @@ import (
 
 // TestSweepIsAdd compares the assembly with the Go code: all types, ordinary and difficult
 // numbers, more rows than sweepRows, columns that do not fill a panel, a nil c, and a result
-// that overwrites c.
+// that overwrites c. Products that can be computed in f32 have even numbers of rows and
+// panels.
 func TestSweepIsAdd(t *testing.T) {
 	if !vector {
 		t.Skip("this processor lacks the instructions that package simd needs")
@@ -18,9 +19,12 @@ func TestSweepIsAdd(t *testing.T) {
 	if testing.Short() {
 		rounds = 20
 	}
-	const m, n = 19, 28
 	for _, s := range specs() {
 		f := mustFloat(t, s.arch, s.inst, s.a, s.b, s.d)
+		m, n := 19, 28
+		if f.narrow(20, 2, s.k) {
+			m, n = 20, 32
+		}
 		rng := rand.New(rand.NewPCG(3, uint64(s.k)))
 		var rows Rows
 		var cols Cols
@@ -66,9 +70,32 @@ func TestSweepIsTaken(t *testing.T) {
 		var cols Cols
 		f.LoadA(&rows, m, s.k, pack(s.a, gaussian(rng, s.a, m*s.k)))
 		f.LoadB(&cols, n, s.k, pack(s.b, gaussian(rng, s.b, n*s.k)))
+		f.widen(&rows, &cols)
 		c := gaussian(rng, s.d, m*n)
-		if done := f.sweep(c, &rows, &cols, c, 0, 0); done != m {
+		if done := f.sweep(c, &rows, &cols, c, 0, 0, m); done != m {
 			t.Errorf("%v: %d of %d rows", s, done, m)
+		}
+	}
+}
+
+// TestNarrowIsTaken checks that products of fp8 by wgmma are computed in f32.
+func TestNarrowIsTaken(t *testing.T) {
+	if !vector {
+		t.Skip("this processor lacks the instructions that package simd needs")
+	}
+	const m, n, k = 16, 32, 32
+	for _, kind := range []Kind{E4M3, E5M2} {
+		f := mustFloat(t, Hopper, WGMMA, kind, kind, F32)
+		rng := rand.New(rand.NewPCG(3, 4))
+		var rows Rows
+		var cols Cols
+		f.LoadA(&rows, m, k, pack(kind, gaussian(rng, kind, m*k)))
+		f.LoadB(&cols, n, k, pack(kind, gaussian(rng, kind, n*k)))
+		c := gaussian(rng, F32, m*n)
+		f.MulAdd(c, &rows, &cols, c)
+		f.MulAdd(c, &rows, &cols, nil)
+		if rows.narrow.wide || cols.narrow.wide {
+			t.Errorf("%v: the factors were decoded to f64", kind)
 		}
 	}
 }

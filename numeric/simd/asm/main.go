@@ -23,6 +23,7 @@ func main() {
 	extremes()
 	approxFunctions()
 	dots()
+	narrow()
 	Generate()
 }
 
