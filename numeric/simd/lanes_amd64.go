@@ -67,3 +67,14 @@ func Min16x2NaN(d, a, b *[32]uint32, inf uint32)
 
 //go:noescape
 func Max16x2NaN(d, a, b *[32]uint32, inf uint32)
+
+// Interleave writes eight rows of eight words, step bytes apart. Row r holds the lanes from
+// 4r to 4r+3 of even and of odd in turns.
+//
+//go:noescape
+func Interleave(rows *uint32, step int, even, odd *[32]uint32)
+
+// Deinterleave is the inverse of Interleave.
+//
+//go:noescape
+func Deinterleave(even, odd *[32]uint32, rows *uint32, step int)

@@ -48,4 +48,7 @@ func Tanh(d, a *[32]uint32, table *uint32, mode uint32) uint32   { absent(); ret
 
 func Dots(d, rows, cols *uint32, count, pairs int) { absent() }
 
+func Interleave(rows *uint32, step int, even, odd *[32]uint32)   { absent() }
+func Deinterleave(even, odd *[32]uint32, rows *uint32, step int) { absent() }
+
 func absent() { panic("simd: no loops for this processor") }

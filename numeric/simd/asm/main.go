@@ -24,6 +24,7 @@ func main() {
 	approxFunctions()
 	dots()
 	narrow()
+	interleaves()
 	Generate()
 }
 

@@ -19,6 +19,11 @@ type registers struct {
 	slots []slot
 	reg   []uint16 // by register, or by half of one
 	lane  [32]uint16
+	// step is the distance of rows in the arrangement that nearly all fragments have: lane l
+	// of a register holds element l%4 of row l/4. If paired is set, it holds elements 2(l%4)
+	// and 2(l%4)+1 of the row in two neighbouring registers. step is 0 in other arrangements.
+	step   int
+	paired bool
 }
 
 // places computes the places of the elements of a fragment, n elements per place. index
@@ -35,6 +40,7 @@ func places(at layout.Map, count, n int, index func(layout.Pos) int) (r register
 			}
 		}
 	}
+	r.arrange()
 	return r
 }
 
@@ -46,27 +52,6 @@ func byRow(cols, per int) func(layout.Pos) int {
 
 func byColumn(rows, per int) func(layout.Pos) int {
 	return func(p layout.Pos) int { return (p.Col*rows + p.Row) / per }
-}
-
-// load collects the words of 32-bit registers.
-func (r *registers) load(f *frame, words []uint32) {
-	for i, s := range r.slots {
-		v, at := &f.R32[s], words[r.reg[i]:]
-		for l := range v {
-			at[r.lane[l]] = v[l]
-		}
-	}
-}
-
-// store is the inverse of load.
-func (r *registers) store(f *frame, m uint32, words []uint32) {
-	for i, s := range r.slots {
-		v, at := f.Result32(s, m), words[r.reg[i]:]
-		for l := range v {
-			v[l] = at[r.lane[l]]
-		}
-		f.Commit32(s, m)
-	}
 }
 
 // loadHalves collects 16-bit elements, two per register, one per word.

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 )
@@ -56,9 +57,19 @@ func (d matrixDesc) load(from machine.Origin, words []uint32, l matrixLines) {
 		d.loadTransposed(from, words, l)
 		return
 	}
+	// The loop computes addr and place with the parts that do not change outside.
+	shared, base, span, stride, leading := from.Frame.Block.Shared, d.base(), d.span(), d.stride(), d.leading()
+	units, log := span/16, bits.TrailingZeros(uint(span/16))&31
 	for i := range l.count {
+		line := l.first + i
+		start := d.start() + line/8*stride + line%8*span
 		for u := range l.words / 4 {
-			putUnit(words[l.words*i+4*u:], d.unit(from, d.addr(l.first+i, u)))
+			at := start + u>>log*leading + u&(units-1)*16
+			at ^= ((at>>7 - base) & (units - 1)) << 4
+			if at < 0 || at+16 > len(shared) {
+				d.unit(from, d.addr(line, u)) // reports the error
+			}
+			putUnit((*[4]uint32)(words[l.words*i+4*u:]), (*[16]byte)(shared[at:]))
 		}
 	}
 }
@@ -71,10 +82,9 @@ func (d matrixDesc) addr(line, unit int) int {
 	return d.start() + line/8*d.stride() + line%8*d.span() + unit/units*d.leading() + unit%units*16
 }
 
-func putUnit(words []uint32, unit []byte) {
-	for i := range 4 {
-		words[i] = binary.LittleEndian.Uint32(unit[4*i:])
-	}
+func putUnit(words *[4]uint32, unit *[16]byte) {
+	lo, hi := binary.LittleEndian.Uint64(unit[:]), binary.LittleEndian.Uint64(unit[8:])
+	words[0], words[1], words[2], words[3] = uint32(lo), uint32(lo>>32), uint32(hi), uint32(hi>>32)
 }
 
 // loadTransposed reads two steps of the contraction per word of a line. A step consists of 16-byte
