@@ -78,15 +78,18 @@ func NewTrials(ctx context.Context, s *Subject, p Plan, progress func(Progress))
 const smallLimit = 1 << 16
 
 // findLimit sets the limit of a step. The emulator does not report the instructions of one
-// warp, so findLimit raises the limit until the original ends within it.
+// warp, so findLimit raises the limit until the original ends within it. It runs one schedule:
+// the others need about as many instructions.
 func (t *Trials) findLimit(ctx context.Context, s *trialStep) error {
-	for s.limit = smallLimit; s.limit < 1<<34; s.limit *= 2 {
-		killed, err := t.try(ctx, t.original, s)
+	first := *s
+	first.schedules = s.schedules[:min(len(s.schedules), 1)]
+	for first.limit = smallLimit; first.limit < 1<<34; first.limit *= 2 {
+		killed, err := t.try(ctx, t.original, &first)
 		switch {
 		case err != nil:
 			return err
 		case killed == nil:
-			s.limit *= 4
+			s.limit = 4 * first.limit
 			return nil
 		case killed.By != ByHang:
 			return fmt.Errorf("%s fails the %s gate on %s: %s", t.original.Name, killed.By, s, killed.Why)

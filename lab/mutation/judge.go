@@ -61,11 +61,19 @@ func (r *run) judgeSync(ctx context.Context, c *candidate, v *lab.Subject) (*lab
 		c.same = races
 		return nil, err
 	}
-	if c.same, err = r.trials.CompareBits(ctx, v); c.same.Why == "" {
+	if c.same, err = r.trials.CompareBits(ctx, v); c.same.Likeness == lab.SameBits {
 		c.same.Why, c.same.At = races.Why, races.At
+		if races.Why == "" {
+			c.same.Why = redundant
+		}
 	}
 	return nil, err
 }
+
+// redundant is why a mutant of the synchronisation is equivalent. The checkers compare every
+// access with all earlier accesses of the same bytes, so a kernel in which all conflicting
+// accesses are ordered has one result only.
+const redundant = "redundant: other synchronisation orders all conflicting accesses, in every schedule that was tried"
 
 // decide sets the fate of a mutant by what a function finds.
 func (r *run) decide(ctx context.Context, c *candidate, find func() (*lab.Killed, error)) error {
@@ -96,11 +104,11 @@ func (r *run) decide(ctx context.Context, c *candidate, find func() (*lab.Killed
 var fates = map[lab.Likeness]record.Fate{lab.SameBits: record.Equivalent, lab.AsAccurate: record.Accurate, lab.Wrong: record.Survived}
 
 // mostInGroup is the number of mutants that are tried as one program.
-const mostInGroup = 8
+const mostInGroup = 16
 
 // grouped returns the candidates in groups of the same fate so far that change different
-// instructions. A mutant that changes the control flow is alone in its group, since it could skip
-// the changes of others. The groups do not depend on which job ended first.
+// instructions. A mutant with another branch is alone in its group, since it could skip the
+// changes of others. The groups do not depend on which job ended first.
 func grouped(waiting []candidate) (groups [][]candidate) {
 	waiting = slices.SortedFunc(slices.Values(waiting), func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.found.Fate, b.found.Fate), cmp.Compare(a.place, b.place))
@@ -118,7 +126,7 @@ func grouped(waiting []candidate) (groups [][]candidate) {
 
 // fits reports whether a candidate can join a group.
 func fits(g []candidate, c candidate) bool {
-	alone := func(c candidate) bool { return c.mutant.Part == mutate.Control }
+	alone := func(c candidate) bool { return c.mutant.Part == mutate.Control && c.mutant.After != "" }
 	return g[0].found.Fate == c.found.Fate && !alone(g[0]) && !alone(c) &&
 		!slices.ContainsFunc(g, func(o candidate) bool { return o.mutant.SameInst(c.mutant) })
 }
