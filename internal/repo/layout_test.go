@@ -98,6 +98,7 @@ var layers = []string{
 	"internal/doctor",
 	"internal/gpus",
 	"internal/cli",
+	"internal/calibrate",
 	"internal/shapes",
 	"internal/machine",
 	"internal/replicate",

@@ -1,0 +1,115 @@
+package calibrate
+
+import (
+	"strconv"
+
+	"github.com/GOATnote-Inc/attest/build"
+	"github.com/GOATnote-Inc/attest/ptx"
+)
+
+func tensor() []Probe { return append(products(), groupProducts()...) }
+
+// products are mma.sync: a chain through the accumulator, and independent products of 1 and 2
+// warps per sub-core.
+func products() (list []Probe) {
+	for _, c := range []struct {
+		name   string
+		target ptx.Target
+		form   build.MmaForm
+	}{
+		{"mma", ptx.SM80, build.MmaForm{Shape: build.M16n8k16, D: ptx.F32, A: ptx.F16, B: ptx.F16}},
+		{"mma_e4m3", ptx.SM89, build.MmaForm{Shape: build.M16n8k32, D: ptx.F32, A: ptx.E4M3, B: ptx.E4M3}},
+	} {
+		for _, v := range []struct {
+			suffix       string
+			chains, more int
+		}{{"_latency", 1, 0}, {"_interval_1", 4, 1}, {"_interval_2", 4, 2}} {
+			warps := max(1, 4*v.more)
+			list = append(list, Probe{
+				Name: c.name + v.suffix, Unit: "cycles", Doc: "mma.sync, " + strconv.Itoa(v.chains) + " chains in each of " + strconv.Itoa(warps) + " warps", Target: c.target, warps: warps,
+				body:  func(f *frame) (func(build.U32), func() build.U32) { return mmaChains(f, c.form, v.chains) },
+				value: per(float64(8 * v.chains * max(1, v.more))),
+			})
+		}
+	}
+	return list
+}
+
+func mmaChains(f *frame, form build.MmaForm, chains int) (func(build.U32), func() build.U32) {
+	word := build.Cast[build.B32](f.tid.Xor(f.seed).And(0x3f))
+	a, b := [4]build.B32{word, word, word, word}, [2]build.B32{word, word}
+	sums := make([][]*build.Var[build.F32], chains)
+	for i := range sums {
+		sums[i] = build.Vars(f.k.F32(0), 4)
+	}
+	step := func(build.U32) {
+		for range 8 {
+			for _, s := range sums {
+				old := [4]build.F32{s[0].Get(), s[1].Get(), s[2].Get(), s[3].Get()}
+				for i, x := range f.k.Mma(form, a, b, old).F32() {
+					s[i].Set(x)
+				}
+			}
+		}
+	}
+	return step, func() build.U32 {
+		x := build.Mov[build.U32](sums[0][0].Get())
+		for _, s := range sums[1:] {
+			x = x.Xor(build.Mov[build.U32](s[0].Get()))
+		}
+		return x
+	}
+}
+
+// groupProducts are wgmma in e4m3: groups of 1, 4 and 8 products and a wait, by the width N and by
+// the place of the first factor. Two warpgroups show whether products queue.
+func groupProducts() (list []Probe) {
+	for _, c := range []struct {
+		n, count, groups int
+		registers        bool
+	}{
+		{64, 1, 1, false}, {64, 8, 1, false}, {128, 1, 1, false}, {128, 4, 1, false}, {128, 8, 1, false}, {256, 1, 1, false}, {256, 8, 1, false},
+		{64, 1, 1, true}, {64, 8, 1, true}, {128, 8, 1, true}, {72, 4, 1, true}, {64, 8, 2, true}, {128, 8, 2, false},
+	} {
+		place := "shared"
+		if c.registers {
+			place = "registers"
+		}
+		n, count := strconv.Itoa(c.n), strconv.Itoa(c.count)
+		list = append(list, Probe{
+			Name: "wgmma_n" + n + "_x" + count + "_" + place + "_" + strconv.Itoa(c.groups), Unit: "cycles", Target: ptx.SM90a, warps: 4 * c.groups,
+			Doc:   count + " wgmma.m64n" + n + "k32 in e4m3 and a wait, first factor in " + place + ", " + strconv.Itoa(c.groups) + " warpgroups",
+			body:  func(f *frame) (func(build.U32), func() build.U32) { return wgmmaGroup(f, c.n, c.count, c.registers) },
+			value: per(1),
+		})
+	}
+	return list
+}
+
+func wgmmaGroup(f *frame, n, count int, registers bool) (func(build.U32), func() build.U32) {
+	k := f.k
+	s := build.SharedAlign(k.SharedB8("s", 32<<10), 1024)
+	start := s.Addr().Add(f.seed).Shr(4).And(0x3fff).CvtU64()
+	desc := start.Or(256>>4<<32 | 128>>4<<16)
+	word := build.Cast[build.B32](f.tid.Xor(f.seed).And(0))
+	var a build.Factor = desc
+	if registers {
+		a = [4]build.B32{word, word, word, word}
+	}
+	sums := build.Vars(k.F32(0), n/2)
+	step := func(build.U32) {
+		k.WgmmaFence()
+		for range count {
+			k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}, sums, a, desc, k.Pred(true))
+		}
+		k.WgmmaCommitGroup()
+		k.WgmmaWaitGroup(0)
+	}
+	return step, func() build.U32 {
+		x := build.Mov[build.U32](sums[0].Get())
+		for _, v := range sums[1:] {
+			x = x.Xor(build.Mov[build.U32](v.Get()))
+		}
+		return x
+	}
+}
