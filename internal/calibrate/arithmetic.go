@@ -68,35 +68,45 @@ func arithmetic() (list []Probe) {
 	list = append(list, pair("convert", "conversions s32 to f32 and back", ptx.SM80, 2, real, func(x build.F32) build.F32 { return x.CvtRziS32().CvtRnF32() }, floatBits)...)
 	list = append(list, pair("shuffle", "shfl.sync.idx", ptx.SM80, 1, word, func(x build.U32) build.U32 { return x.ShflSyncIdx(x, 31, 0xffffffff) }, self)...)
 	redux := pair("redux", "redux.sync.add", ptx.SM80, 1, word, func(x build.U32) build.U32 { return x.ReduxSyncAdd(0xffffffff) }, self)
-	maxima := pair("max3", "max.s32 of three values, per max", ptx.SM80, 2, func(f *frame, i int) build.S32 { return build.Cast[build.S32](word(f, i)) },
+	maxima := pair("max3", "max.s32 of three values and one xor, all together", ptx.SM80, 1, func(f *frame, i int) build.S32 { return build.Cast[build.S32](word(f, i)) },
 		func(x build.S32) build.S32 { return x.Max(7).Max(x.Xor(5)) }, func(x build.S32) build.U32 { return build.Mov[build.U32](x) })
 	return append(append(list, redux...), maxima...)
 }
 
-// fetches measures loops of straight code: cycles per fma of one warp per sub-core, by the length
-// of the loop. A long loop does not fit in the instruction caches.
+// fetches measures loops of straight code, by the length of the loop: cycles per fma of one warp
+// per sub-core, and the cycles per line of 8 instructions that the first iteration takes more. A
+// long loop does not fit in the instruction caches.
 func fetches() (list []Probe) {
 	for _, n := range []int{128, 256, 320, 384, 448, 512, 640, 768, 1024, 2048, 4096} {
-		list = append(list, Probe{
+		p := Probe{
 			Name: "fetch_loop_" + strconv.Itoa(n), Unit: "cycles", Doc: "per instruction, in a loop of " + strconv.Itoa(n) + " fma.rn.f32; one warp per sub-core", Target: ptx.SM80, warps: 4,
-			body: func(f *frame) (func(build.U32), func() build.U32) {
-				vars := build.Vars(f.tid.CvtRnF32(), 8)
-				step := func(build.U32) {
-					for i := range n {
-						v := vars[i%8]
-						v.Set(v.Get().FmaRn(v.Get(), v.Get()))
-					}
-				}
-				return step, func() build.U32 {
-					s := build.Mov[build.U32](vars[0].Get())
-					for _, v := range vars[1:] {
-						s = s.Xor(build.Mov[build.U32](v.Get()))
-					}
-					return s
-				}
-			},
-			value: per(float64(n)),
-		})
+			body: func(f *frame) (func(build.U32), func() build.U32) { return straight(f, n) }, value: per(float64(n)),
+		}
+		list = append(list, p)
+		if n == 512 || n == 2048 {
+			p.Name, p.first, p.iterations = "fetch_first_"+strconv.Itoa(n), true, [2]int{1, 9}
+			p.Doc = "what each line of 8 instructions costs when it runs for the first time in a launch, in " + strconv.Itoa(n) + " fma.rn.f32"
+			p.value = per(float64(n) / 8)
+			list = append(list, p)
+		}
 	}
 	return list
+}
+
+// straight is a loop of n fma without branches.
+func straight(f *frame, n int) (func(build.U32), func() build.U32) {
+	vars := build.Vars(f.tid.CvtRnF32(), 8)
+	step := func(build.U32) {
+		for i := range n {
+			v := vars[i%8]
+			v.Set(v.Get().FmaRn(v.Get(), v.Get()))
+		}
+	}
+	return step, func() build.U32 {
+		s := build.Mov[build.U32](vars[0].Get())
+		for _, v := range vars[1:] {
+			s = s.Xor(build.Mov[build.U32](v.Get()))
+		}
+		return s
+	}
 }

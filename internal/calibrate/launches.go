@@ -66,6 +66,7 @@ func (e empty) String() string {
 func (e empty) time(ctx context.Context, dev device.Device, t *timing.Timer) (float64, error) {
 	info := dev.Info()
 	k := build.New("empty", info.Target)
+	k.Strict()
 	if !info.Target.Runs(ptx.SM90) && e.cluster > 1 {
 		return 0, fmt.Errorf("%v has no clusters", info.Target)
 	}

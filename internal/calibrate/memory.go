@@ -28,7 +28,7 @@ func chases() []Probe {
 	return []Probe{
 		{Name: "l1_latency", Unit: "cycles", Doc: "a chain of ld.global.u64 in 8 KiB", Target: ptx.SM80, memory: 8 << 10, chase: 136, iterations: [2]int{32, 96}, body: chase(), value: per(unroll)},
 		{Name: "l2_ns", Unit: "ns", Doc: "a chain of ld.global.cg.u64 in 4 MiB that one launch has read before", Target: ptx.SM80, memory: 4 << 20, chase: 4224, iterations: far, body: chase(build.Cg), value: nanoseconds(unroll)},
-		{Name: "dram_ns", Unit: "ns", Doc: "a chain of ld.global.cg.u64 in 512 MiB", Target: ptx.SM80, memory: 512 << 20, chase: 36992, iterations: [2]int{256, 800}, body: chase(build.Cg), value: nanoseconds(unroll)},
+		{Name: "dram_ns", Unit: "ns", Doc: "a chain of ld.global.cg.u64 over more lines than the L2 holds", Target: ptx.SM80, memory: 512 << 20, chase: 832, iterations: [2]int{1024, 32768}, body: chase(build.Cg), value: nanoseconds(unroll)},
 		{
 			Name: "shared_latency", Unit: "cycles", Doc: "a chain of ld.shared.u32", Target: ptx.SM80,
 			body: func(f *frame) (func(build.U32), func() build.U32) {

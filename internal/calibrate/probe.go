@@ -24,6 +24,7 @@ type Probe struct {
 	// pointers, each to the next; 0 leaves the buffer zero.
 	memory, chase int64
 	iterations    [2]int // 0 means usual
+	first         bool   // the value is what the first iteration takes more than the others
 	// body writes the kernel's loop: step is one iteration, and sink returns a value that depends
 	// on all results.
 	body func(f *frame) (step func(i build.U32), sink func() build.U32)
@@ -59,6 +60,7 @@ type Result struct {
 // Text returns the PTX of the probe.
 func (p *Probe) Text() (string, error) {
 	k := build.New("probe", p.Target)
+	k.Strict()
 	k.Version(8, 4)
 	out, memory := k.ParamGlobalU32("out"), k.ParamGlobalU64("memory")
 	iterations, seed := k.ParamU32("iterations"), k.ParamU32("seed")
@@ -73,7 +75,8 @@ func (p *Probe) Text() (string, error) {
 	start := k.Clock()
 	k.Loop(0, iterations, 1, step)
 	end := k.Clock()
-	k.If(sink().SetpEq(0x7fffabcd), func() { out.St(sink()) })
+	result := sink()
+	k.If(result.SetpEq(0x7fffabcd), func() { out.St(result) })
 	slot := k.CtaidX().MadLo(warps, f.tid.Shr(5))
 	k.If(f.tid.And(31).SetpEq(0), func() { out.At(slot.Add(1)).St(end.Sub(start)) })
 	return k.PTX()
@@ -135,6 +138,9 @@ func (p *Probe) run(ctx context.Context, dev device.Device, r *Result) error {
 		}
 	}
 	cycles := (r.Cycles[1] - r.Cycles[0]) / float64(counts[1]-counts[0])
+	if p.first {
+		cycles = r.Cycles[0] - cycles
+	}
 	r.Value = p.value(cycles, info)
 	return nil
 }
