@@ -22,7 +22,7 @@ func TestCardReplay(t *testing.T) {
 		t.Skip(err)
 	}
 	o := options(t)
-	o.Bytes = 1 << 28
+	o.Bytes, o.Limit = 1<<28, 100
 	var out bytes.Buffer
 	o.Stdout, o.Stderr = &out, &out
 	launches, err := Run(t.Context(), o, python, "testdata/card.py")

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -9,20 +10,25 @@ import (
 )
 
 // PTX lets an assembler fuse a mul and an add or sub without a rounding modifier into an fma, which
-// rounds once. contractions follows a rule that is assumed of ptxas, not measured:
+// rounds once. contractions follows the rule of ptxas, which TestCardContraction has measured:
 //
-//   - both instructions have the same float type, the same .ftz and no rounding modifier, the mul
-//     has no .sat, and neither has a guard;
-//   - both are in the same basic block, and the add or sub is the only use of the product;
-//   - of two products, the first operand is fused.
+//   - both instructions have the same float type, the same .ftz and no rounding modifier; the mul
+//     has no .sat and no guard;
+//   - both are in the same basic block. Labels that nothing else jumps to do not end a block;
+//   - every use of the product is such an add or sub. Moves, and negations other than of bf16x2,
+//     stand for the product itself, and instructions whose results nobody uses do not count;
+//   - of two products in one sum, the one with a single use is fused, else the first operand. The
+//     other product is then an addend, which is a use of another kind.
 //
-// TestCardContraction measures the rule on a GPU. DEVIATIONS.md, D3, has the state.
+// DEVIATIONS.md, D3, has the hit rate.
 
 // contraction is an add or sub that becomes an fma.
 type contraction struct {
 	mul *ptx.Inst
 	// first says that the product is the first operand of the add or sub.
 	first bool
+	// negated says that the operand is the negative product.
+	negated bool
 	// save says that a factor is written between the two instructions, so that the mul must save
 	// its factors.
 	save bool
@@ -33,21 +39,32 @@ func contractions(g *verify.CFG) map[*ptx.Inst]contraction {
 	if !hasProduct(g.Func) {
 		return nil
 	}
-	p := &products{exposed: map[*ptx.Symbol]bool{}, found: map[*ptx.Inst]contraction{}, waiting: map[*ptx.Symbol][]*ptx.Inst{}}
+	p := &products{dead: deadCode(g.Func), exposed: map[*ptx.Symbol]bool{}, last: map[*ptx.Symbol][]*product{}}
 	for _, v := range g.Func.Returns {
 		p.exposed[v.Sym] = true // the caller reads it
 	}
-	for i := range g.Blocks[:g.Exit()] {
-		p.block(g.Func.Body[g.Blocks[i].Start:g.Blocks[i].End])
+	for b := range g.Blocks[:g.Exit()] {
+		if follows(g, b) < 0 {
+			p.chain(g, b)
+		}
 	}
-	for r, sums := range p.waiting {
-		for _, in := range sums {
-			if p.exposed[r] && p.found[in].mul != nil && p.found[in].mul.Args[0].Sym == r {
-				delete(p.found, in)
+	for r, list := range p.last {
+		if p.exposed[r] {
+			for _, v := range list {
+				v.others++
 			}
 		}
 	}
-	return p.found
+	return decide(p.found)
+}
+
+// follows returns the block that a block continues, or -1. Only an earlier block of the text counts:
+// a product saves its factors, and must be decoded before its sums.
+func follows(g *verify.CFG, b int) int {
+	if preds := g.Blocks[b].Preds; b > 0 && len(preds) == 1 && preds[0] < b && len(g.Blocks[preds[0]].Succs) == 1 {
+		return preds[0]
+	}
+	return -1
 }
 
 // Contracts reports whether the two ways of executing mul and add may differ for a module.
@@ -87,40 +104,58 @@ func floatType(op *ptx.Opcode) ptx.Type {
 	return ptx.NoType
 }
 
-// products finds contractions, block by block.
+// product is a mul that may be fused.
+type product struct {
+	mul    *ptx.Inst
+	at     int   // the number of the mul in its block
+	sums   []use // the uses that may be fused
+	others int   // the number of other uses
+}
+
+// use is an operand of an add or sub.
+type use struct {
+	sum *ptx.Inst
+	contraction
+}
+
+// operandOf is what is known of the value of a register.
+type operandOf struct {
+	*product
+	negated bool
+}
+
+// products finds the products of a function and their uses, block by block.
 type products struct {
-	defs map[*ptx.Symbol]*definition // the last definition of each register in the present block
-	at   int                         // the number of the present instruction in its block
+	dead    map[*ptx.Inst]bool
+	values  map[*ptx.Symbol]operandOf // what registers hold in the present block
+	written map[*ptx.Symbol]int       // the number of the instruction of the block that wrote a register last
+	at      int                       // the number of the present instruction in its block
 	// exposed holds the registers that some block reads before it writes them. Other registers do
-	// not carry values from block to block.
+	// not carry values from block to block. last holds the products in registers at the end of a
+	// block.
 	exposed map[*ptx.Symbol]bool
-	found   map[*ptx.Inst]contraction
-	// waiting holds, for the registers with products that live at the end of a block, the
-	// contractions that are wrong if another block reads the register.
-	waiting map[*ptx.Symbol][]*ptx.Inst
+	last    map[*ptx.Symbol][]*product
+	found   []*product
 }
 
-// definition is a write of a register.
-type definition struct {
-	in   *ptx.Inst // nil if it cannot be fused
-	at   int
-	uses int
-	sum  *ptx.Inst // the add or sub that uses it first
-}
-
-func (p *products) block(body []ptx.Stmt) {
-	p.defs, p.at = map[*ptx.Symbol]*definition{}, 0
-	for _, s := range body {
-		if in, ok := s.(*ptx.Inst); ok {
-			p.at++
-			p.inst(in)
+// chain walks a block and those that continue it.
+func (p *products) chain(g *verify.CFG, b int) {
+	p.values, p.written, p.at = map[*ptx.Symbol]operandOf{}, map[*ptx.Symbol]int{}, 0
+	for {
+		for _, s := range g.Func.Body[g.Blocks[b].Start:g.Blocks[b].End] {
+			if in, ok := s.(*ptx.Inst); ok && !p.dead[in] {
+				p.at++
+				p.inst(in)
+			}
 		}
+		succs := g.Blocks[b].Succs
+		if len(succs) != 1 || succs[0] == g.Exit() || follows(g, succs[0]) != b {
+			break
+		}
+		b = succs[0]
 	}
-	for r, d := range p.defs {
-		p.close(d)
-		if d.sum != nil {
-			p.waiting[r] = append(p.waiting[r], d.sum)
-		}
+	for r, v := range p.values {
+		p.last[r] = append(p.last[r], v.product)
 	}
 }
 
@@ -131,66 +166,105 @@ func (p *products) inst(in *ptx.Inst) {
 		reads = append(reads, in.Guard.Sym)
 		reads = append(reads, writes...) // the old value may survive
 	}
+	result := p.result(in)
 	for _, r := range reads {
-		if d := p.defs[r]; d != nil {
-			d.uses++
-		} else {
+		v, ok := p.values[r]
+		switch {
+		case !ok && p.written[r] == 0:
 			p.exposed[r] = true
+		case ok && result.product != v.product && !p.sum(in, r, v):
+			v.others++
 		}
 	}
-	p.sum(in)
 	for _, r := range writes {
-		if d := p.defs[r]; d != nil {
-			p.close(d)
+		delete(p.values, r)
+		p.written[r] = p.at
+		if result.product != nil {
+			p.values[r] = result
 		}
-		d := &definition{at: p.at}
-		if in.Op.Name == "mul" && in.Guard.Sym == nil && floatType(in.Op) != ptx.NoType && !in.Op.Has("sat") && scalarRegister(&in.Args[0]) {
-			d.in = in
-		}
-		p.defs[r] = d
 	}
 }
 
-// sum notes a contraction of an add or sub, if an operand is a product. close removes it again if
-// the product has other uses.
-func (p *products) sum(in *ptx.Inst) {
-	t := floatType(in.Op)
-	if in.Op.Name != "add" && in.Op.Name != "sub" || t == ptx.NoType || in.Guard.Sym != nil || len(in.Args) != 3 {
-		return
+// result returns the product that an instruction computes, moves or negates.
+func (p *products) result(in *ptx.Inst) operandOf {
+	if in.Guard.Sym != nil || len(in.Args) == 0 || !scalarRegister(&in.Args[0]) {
+		return operandOf{}
 	}
-	for i := 2; i >= 1; i-- { // the first operand is the last to be tried, and wins
+	switch t := floatType(in.Op); in.Op.Name {
+	case "mul":
+		if t == ptx.NoType || in.Op.Has("sat") {
+			break
+		}
+		v := &product{mul: in, at: p.at}
+		p.found = append(p.found, v)
+		return operandOf{v, false}
+	case "mov":
+		if o := &in.Args[1]; scalarRegister(o) {
+			return p.values[o.Sym]
+		}
+	case "neg":
+		if o := &in.Args[1]; scalarRegister(o) && t != ptx.BF16x2 {
+			if v := p.values[o.Sym]; v.product != nil && v.matches(in) {
+				return operandOf{v.product, !v.negated}
+			}
+		}
+	}
+	return operandOf{}
+}
+
+// matches reports whether an instruction has the type and the .ftz of a product.
+func (v *product) matches(in *ptx.Inst) bool {
+	return floatType(in.Op) == floatType(v.mul.Op) && in.Op.Has("ftz") == v.mul.Op.Has("ftz")
+}
+
+// sum notes that an add or sub reads a product, and returns false for other instructions.
+func (p *products) sum(in *ptx.Inst, r *ptx.Symbol, v operandOf) bool {
+	if in.Op.Name != "add" && in.Op.Name != "sub" || len(in.Args) != 3 || !v.matches(in) {
+		return false
+	}
+	for i := 1; i <= 2; i++ {
 		o := &in.Args[i]
-		if !scalarRegister(o) {
+		if !scalarRegister(o) || o.Sym != r || p.values[in.Args[3-i].Sym].product == v.product || in.Args[0].Sym == r && in.Guard.Sym != nil {
 			continue
 		}
-		d := p.defs[o.Sym]
-		if d == nil || d.in == nil || d.uses != 1 || floatType(d.in.Op) != t || d.in.Op.Has("ftz") != in.Op.Has("ftz") {
-			continue
-		}
-		if old := p.found[in].mul; old != nil {
-			p.defs[old.Args[0].Sym].sum = nil
-		}
-		d.sum = in
-		p.found[in] = contraction{mul: d.in, first: i == 1, save: p.rewritten(d)}
+		v.sums = append(v.sums, use{in, contraction{mul: v.mul, first: i == 1, negated: v.negated, save: p.rewritten(v.product)}})
+		return true
 	}
+	return false
 }
 
-// rewritten reports whether a factor of a product was written after the product.
-func (p *products) rewritten(d *definition) bool {
-	for i := range d.in.Args[1:] {
-		if f := &d.in.Args[i+1]; f.Sym != nil && p.defs[f.Sym] != nil && p.defs[f.Sym].at > d.at || f.Sym == d.in.Args[0].Sym {
+// rewritten reports whether the product or a later instruction has written a factor.
+func (p *products) rewritten(v *product) bool {
+	for i := range v.mul.Args[1:] {
+		if f := v.mul.Args[i+1].Sym; f != nil && p.written[f] >= v.at {
 			return true
 		}
 	}
 	return false
 }
 
-// close ends a definition. A product with several uses is not fused.
-func (p *products) close(d *definition) {
-	if d.sum != nil && d.uses != 1 {
-		delete(p.found, d.sum)
-		d.sum = nil
+// decide says which products are fused: first those with one use, then those with several.
+func decide(found []*product) map[*ptx.Inst]contraction {
+	fused := map[*ptx.Inst]contraction{}
+	for _, v := range found {
+		if v.others > 0 || len(v.sums) != 1 {
+			continue
+		}
+		u := v.sums[0]
+		if old, ok := fused[u.sum]; !ok || !old.first {
+			fused[u.sum] = u.contraction
+		}
 	}
+	for _, v := range found {
+		taken := func(u use) bool { _, ok := fused[u.sum]; return ok }
+		if v.others > 0 || len(v.sums) < 2 || slices.ContainsFunc(v.sums, taken) {
+			continue
+		}
+		for _, u := range v.sums {
+			fused[u.sum] = u.contraction
+		}
+	}
+	return fused
 }
 
 // scalarRegister reports whether an operand is a whole register that is not a vector.

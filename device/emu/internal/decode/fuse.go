@@ -56,7 +56,8 @@ func (u *fuser) replace(d *operand.Decoder, in *ptx.Inst) *ptx.Inst {
 	}
 	if in.Op.Name == "sub" && c.first {
 		addend = negated(d, &addend, floatType(in.Op))
-	} else if in.Op.Name == "sub" {
+	}
+	if c.negated != (in.Op.Name == "sub" && !c.first) {
 		a = negated(d, &a, floatType(in.Op))
 	}
 	return &ptx.Inst{Pos: in.Pos, Op: fused(in.Op), Args: []ptx.Operand{in.Args[0], a, b, addend}}
