@@ -17,8 +17,9 @@ import (
 //   - both are in the same basic block. Labels that nothing else jumps to do not end a block;
 //   - every use of the product is such an add or sub. Moves, and negations other than of bf16x2,
 //     stand for the product itself, and instructions whose results nobody uses do not count;
-//   - of two products in one sum, the one with a single use is fused, else the first operand. The
-//     other product is then an addend, which is a use of another kind.
+//   - of two products in one sum, the one with a single use is fused, or the first operand if both
+//     or neither have a single use. The other product is then an addend, which is a use of another
+//     kind.
 //
 // DEVIATIONS.md, D3, has the hit rate.
 
@@ -115,6 +116,7 @@ type product struct {
 // use is an operand of an add or sub.
 type use struct {
 	sum *ptx.Inst
+	at  int // uses are numbered in the order of the text, the first operand of a sum first
 	contraction
 }
 
@@ -136,6 +138,7 @@ type products struct {
 	exposed map[*ptx.Symbol]bool
 	last    map[*ptx.Symbol][]*product
 	found   []*product
+	uses    int // the number of uses so far
 }
 
 // chain walks a block and those that continue it.
@@ -227,7 +230,8 @@ func (p *products) sum(in *ptx.Inst, r *ptx.Symbol, v operandOf) bool {
 		if !scalarRegister(o) || o.Sym != r || p.values[in.Args[3-i].Sym].product == v.product || in.Args[0].Sym == r && in.Guard.Sym != nil {
 			continue
 		}
-		v.sums = append(v.sums, use{in, contraction{mul: v.mul, first: i == 1, negated: v.negated, save: p.rewritten(v.product)}})
+		p.uses++
+		v.sums = append(v.sums, use{in, p.uses, contraction{mul: v.mul, first: i == 1, negated: v.negated, save: p.rewritten(v.product)}})
 		return true
 	}
 	return false
@@ -255,9 +259,11 @@ func decide(found []*product) map[*ptx.Inst]contraction {
 			fused[u.sum] = u.contraction
 		}
 	}
+	found = slices.DeleteFunc(found, func(v *product) bool { return v.others > 0 || len(v.sums) < 2 })
+	slices.SortFunc(found, func(a, b *product) int { return a.sums[0].at - b.sums[0].at })
 	for _, v := range found {
 		taken := func(u use) bool { _, ok := fused[u.sum]; return ok }
-		if v.others > 0 || len(v.sums) < 2 || slices.ContainsFunc(v.sums, taken) {
+		if slices.ContainsFunc(v.sums, taken) {
 			continue
 		}
 		for _, u := range v.sums {
