@@ -54,9 +54,9 @@ line: how often warps executed it, the share of active lanes, bank conflicts, an
 of global memory per request. --sarif writes the defects for editors and CI.
 
 PTX lets an assembler fuse mul and add or sub without a rounding modifier into an fma, which
-rounds once. By default the emulator fuses them where NVIDIA's assembler does, as far as its
-rule is known; --fma=written executes the text as it stands. If a mismatch disappears in the
-other mode, the report says so.
+rounds once. By default the emulator fuses them where NVIDIA's assembler does (the rule is in
+DEVIATIONS.md, D3); --fma=written executes the text as it stands. If a mismatch disappears in
+the other mode, the report says so.
 
 The emulator runs the text on the least target that can; --device emu:sm_89 names one.
 
