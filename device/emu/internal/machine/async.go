@@ -18,7 +18,7 @@ type asyncQueue struct {
 	transfers []Transfer // oldest first
 	seed      uint64     // of the random choices of a schedule; 0 for the natural schedule
 	rounds    int        // turns since a transfer completed, while threads continue
-	Matrix    Scratch
+	Matrix    *Scratch
 	works     uint64 // number of the last asynchronous work that was announced
 }
 

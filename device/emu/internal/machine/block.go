@@ -55,9 +55,9 @@ func newBlock(l *launch, c *cluster, index int, ctaid [3]int) *Block {
 		if n := threads - t; n < 32 {
 			w.Lanes = 1<<n - 1
 		}
-		f := w.newFrame(k.Entry, nil, w.Lanes)
+		w.entry = w.newFrame(k.Entry, nil, w.Lanes)
 		w.Exited = ^w.Lanes
-		w.splits = append(w.splits, split{mask: w.Lanes, f: f})
+		w.splits = append(w.splits, split{mask: w.Lanes, f: w.entry})
 		b.Warps = append(b.Warps, w)
 	}
 	b.turns = l.schedule.turns(index, len(b.Warps))

@@ -226,15 +226,8 @@ func (f *Frame) param(lane int) []byte {
 func (w *Warp) newFrame(fn *Function, parent *Frame, m uint32) *Frame {
 	f := w.oldFrame(fn)
 	if f == nil {
-		f = &Frame{
-			Warp: w, Block: w.b, fn: fn,
-			R32:    make([]Lanes32, len(fn.Init32)),
-			R64:    make([]Lanes64, len(fn.Init64)),
-			Pred:   make([]uint32, fn.nPred),
-			params: make([]byte, fn.ParamSize*32),
-		}
-		copy(f.R32, fn.Init32)
-		copy(f.R64, fn.Init64)
+		f = fn.freshFrame()
+		f.Warp, f.Block = w, w.b
 		for _, s := range fn.Specials {
 			w.FillSpecial(f, s)
 		}

@@ -172,6 +172,9 @@ func (l *launch) runCluster(i int) (err error) {
 	c := l.newCluster(i)
 	err = l.finish(c)
 	l.close(c)
+	if err == nil {
+		c.reuse()
+	}
 	return err
 }
 
@@ -208,6 +211,7 @@ func (l *launch) runSerial(count int) (err error) {
 			if ended {
 				c.drain()
 				l.close(c)
+				c.reuse()
 				moved = true
 				continue
 			}
@@ -240,7 +244,7 @@ func (l *launch) newCluster(i int) *cluster {
 	cx, cy := g.X/cl.X, g.Y/cl.Y
 	at := [3]int{i % cx * cl.X, i / cx % cy * cl.Y, i / (cx * cy) * cl.Z}
 	c := &cluster{index: i, Explicit: cl.Count() > 1, limit: l.Limit}
-	c.Async.seed = l.schedule.seedOf(i)
+	c.Async.seed, c.Async.Matrix = l.schedule.seedOf(i), scratches.Get().(*Scratch)
 	for r := range cl.Count() {
 		id := [3]int{at[0] + r%cl.X, at[1] + r/cl.X%cl.Y, at[2] + r/(cl.X*cl.Y)}
 		index := id[0] + g.X*(id[1]+g.Y*id[2])

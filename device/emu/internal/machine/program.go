@@ -141,6 +141,8 @@ type Function struct {
 	Refused []error
 	// Unsupported says why a kernel cannot run: the refused instructions that it can reach.
 	Unsupported error
+
+	frames *sync.Pool // of *Frame: see reuse.go
 }
 
 // SpecialReg is a special register that a function reads. It is filled in when a frame

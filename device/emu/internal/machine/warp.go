@@ -38,6 +38,7 @@ type Warp struct {
 	polled    poll
 	// Offsets are the offsets of the present access: see Span.
 	Offsets Lanes64
+	entry   *Frame     // of the kernel
 	spare   [][]*Frame // by function: frames to use again
 	// reached has, in an observed launch, the lanes that have been announced at an
 	// instruction that may wait.

@@ -63,7 +63,7 @@ func buildWarpProduct(d *decoder, x *inst, p warpProduct) exec {
 	p.rd.slots = d.Results(x.Arg("d"), ptx.B32)
 	words := s.K / per
 	return func(f *frame, m uint32) {
-		w := &f.Block.Cluster.Async.Matrix
+		w := f.Block.Cluster.Async.Matrix
 		w.Resize(s.M*p.depthA/per, s.N*words, s.M*s.N)
 		if p.meta != nil {
 			w.Meta = p.meta.load(&f.R32[p.meta.slot], w.Meta)

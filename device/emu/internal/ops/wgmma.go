@@ -191,7 +191,7 @@ func (p *groupProduct) start(f *frame, m uint32) {
 // run computes the product.
 func (s *startedProduct) run() {
 	p, f := s.p, s.from.Frame
-	w := &f.Block.Cluster.Async.Matrix
+	w := f.Block.Cluster.Async.Matrix
 	w.Resize(warpRows*p.wordsA, p.n*p.wordsB, warpRows*p.n)
 	if p.meta != nil {
 		w.Meta = p.meta.load(&s.meta, w.Meta)
