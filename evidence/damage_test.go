@@ -87,6 +87,24 @@ func TestDamageIsFound(t *testing.T) {
 			[]string{"head.json: is missing"}},
 		{"head damaged", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "head.json"), "{") },
 			[]string{"head.json: is damaged"}},
+		{"head of an older entry with another hash", func(t *testing.T, dir string, h []string) {
+			put(t, filepath.Join(dir, "head.json"), `{"seq":2,"entry":"`+h[0]+`"}`+"\n")
+		}, []string{"head.json: names an entry 2 that differs from that of the log"}},
+		{"time of an entry edited", func(t *testing.T, dir string, h []string) { edit(t, entry(dir, 5), `"time":"2026`, `"time":"2025`) },
+			[]string{"log/00000005.json: was changed", "log/00000005.json: has another time"}},
+		{"first entry names an entry before it", func(t *testing.T, dir string, h []string) {
+			edit(t, entry(dir, 1), `"previous":""`, `"previous":"`+h[0]+`"`)
+		}, []string{"log/00000001.json: was changed", "log/00000001.json: is the first entry, but names an entry before it"}},
+		{"text renamed", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "objects", "x.ptx"), "") },
+			[]string{"objects/x.ptx: does not have the name of a text"}},
+		{"text in another folder", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "objects", h[0]+".ptx"), "") },
+			[]string{"MOVED0: does not have the name of a text"}},
+		{"stray text damaged", func(t *testing.T, dir string, h []string) {
+			put(t, strings.TrimSuffix(object(dir, h[0]), ".json")+".ptx", "")
+		}, []string{"TEXT0: is damaged"}},
+		{"stray object damaged", func(t *testing.T, dir string, h []string) {
+			put(t, strings.TrimSuffix(object(dir, h[0]), h[0]+".json")+h[0][:2]+strings.Repeat("0", 62)+".json", "{}")
+		}, []string{"objects/"}},
 		{"stray in the log", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "log", "5.json"), "{}") },
 			[]string{"log/5.json: does not have the name"}},
 	} {
@@ -95,12 +113,15 @@ func TestDamageIsFound(t *testing.T) {
 			c.harm(t, s.Path(), hashes)
 			got := s.Verify()
 			compare(t, got.Problems, c.want, hashes)
+			if !slices.IsSortedFunc(got.Problems, func(a, b evidence.Problem) int { return strings.Compare(a.Path, b.Path) }) {
+				t.Errorf("the problems are not in order: %v", got.Problems)
+			}
 			// The other files stay usable, and records can be added.
 			if n := len(s.Load().Items); n < 1 {
 				t.Errorf("%d records are left", n)
 			}
 			add(t, s, "stage6")
-			if c.name != "head removed" && c.name != "head damaged" && s.Verify().OK() {
+			if !strings.HasPrefix(c.name, "head") && s.Verify().OK() { // a new entry has a new head
 				t.Error("the damage is forgotten once something is added")
 			}
 		})
@@ -120,7 +141,8 @@ func compare(t *testing.T, problems []evidence.Problem, want, hashes []string) {
 	t.Helper()
 	var names []string
 	for i, h := range hashes {
-		names = append(names, "objects/"+h[:2]+"/"+h+".json", "OBJECT"+string(rune('0'+i)))
+		names = append(names, "objects/"+h[:2]+"/"+h+".json", "OBJECT"+string(rune('0'+i)),
+			"objects/"+h[:2]+"/"+h+".ptx", "TEXT"+string(rune('0'+i)), "objects/"+h+".ptx", "MOVED"+string(rune('0'+i)))
 	}
 	short := strings.NewReplacer(names...)
 	want = slices.Clone(want)

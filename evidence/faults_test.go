@@ -84,6 +84,9 @@ func TestFaults(t *testing.T) {
 			if err != nil && !errors.Is(err, errInjected) && !strings.Contains(err.Error(), "injected") {
 				t.Errorf("a failure of %q is reported as %v", failed(), err)
 			}
+			if err == nil && failed() != "read" { // what cannot be read is written again
+				t.Errorf("a failure of %q is not reported", failed())
+			}
 			intact(t, s, failed())
 			if _, err := addRecord(s, "stage1"); err != nil {
 				t.Errorf("after a failure of %q: %v", failed(), err)

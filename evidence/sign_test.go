@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,6 +160,67 @@ func TestVerdictAgain(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s is not found", c.want)
+		}
+	}
+}
+
+// TestKnownHeads: a head that a reader knows must still be in the log, with the number it had.
+func TestKnownHeads(t *testing.T) {
+	s, _ := signing(t)
+	heads, _ := s.Heads()
+	if c := s.VerifyWith(evidence.Trust{Heads: append(heads, evidence.Head{Hash: heads[2].Hash})}); !c.OK() {
+		t.Errorf("all heads, and one without a number: %v", c.Problems)
+	}
+	moved := evidence.Head{Seq: 9, Hash: heads[0].Hash}
+	want := "log: has the head " + moved.Hash + " as entry 1, but it was entry 9 before"
+	if c := s.VerifyWith(evidence.Trust{Heads: []evidence.Head{moved}}); len(c.Problems) != 1 || c.Problems[0].String() != want {
+		t.Errorf("%v, want %s", c.Problems, want)
+	}
+}
+
+// TestTwoSigners: an entry of a stranger after those of a trusted key is a problem, unless the
+// stranger is trusted, too.
+func TestTwoSigners(t *testing.T) {
+	s, public := signing(t)
+	key := filepath.Join(t.TempDir(), "stranger.key")
+	stranger, err := evidence.NewKey(key, s.Path())
+	if err == nil {
+		err = s.Sign(key)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "stage4")
+	want := "log/00000005.json: is signed by " + stranger[:12] + "…, which is not a trusted key"
+	if c := s.VerifyWith(evidence.Trust{Signers: []string{public}}); c.Signed != 2 || len(c.Problems) != 1 || c.Problems[0].String() != want {
+		t.Errorf("%d signed, %v, want %s", c.Signed, c.Problems, want)
+	}
+	if c := s.VerifyWith(evidence.Trust{Signers: []string{stranger, public}}); c.Signed != 3 || !c.OK() {
+		t.Errorf("%d signed, %v", c.Signed, c.Problems)
+	}
+}
+
+// TestHalfASignature: an entry with a key or a signature alone was changed.
+func TestHalfASignature(t *testing.T) {
+	for _, field := range []string{"signer", "signature"} {
+		s, _ := signing(t)
+		path := filepath.Join(s.Path(), "log", "00000004.json")
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e map[string]any
+		if err := json.Unmarshal(data, &e); err != nil {
+			t.Fatal(err)
+		}
+		delete(e, field)
+		text, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, path, string(text))
+		if c := s.Verify(); !slices.ContainsFunc(c.Problems, func(p evidence.Problem) bool { return strings.Contains(p.What, "has a signature that does not fit") }) {
+			t.Errorf("without the %s: %v", field, c.Problems)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestReadEvidence(t *testing.T) {
 const first = `{"schema":1,
 "kernel":{"name":"k","entry":"k","sha256":"ab","config":{"head_dim":"128","causal":"true","lse":"true"},"target":"sm_90a","format":"u8","output":"bf16"},
 "defects":{"schedules":[0,1],"shapes":["1,1,32,64"],"refused":["1,1,33,64: k needs S % 64 == 0: whole tiles"],"errors":2,"found":[
- {"kind":"shared-race","severity":"error","message":"m","ptx_line":7,"who":"block (0,0,0), warp 1, lane 2","other_line":5,"shape":"1,1,32,64","count":3},
+ {"kind":"shared-race","severity":"error","message":"m","ptx_line":7,"who":"block (0,0,0), warp 1, lane 2","other_line":1,"shape":"1,1,32,64","count":3},
  {"kind":"shared-race","severity":"error","message":"m","ptx_line":7,"warp":1,"lanes":[2],"who":"x","other":{"ptx_line":5,"warp":0},"count":3},
  {"kind":"async-leak","severity":"error","message":"m","ptx_line":8,"warp":0,"count":1}]},
 "baseline":{"name":"b","format":"u8","output":"f16","config":{"head_dim":"64"}},
@@ -79,7 +79,7 @@ func TestUpgrade(t *testing.T) {
 		t.Errorf("refused %v, want %v", got, want)
 	}
 	a, b := &r.Defects.Found[0], &r.Defects.Found[1]
-	if a.Warp != finding.NoWarp || a.Note != "block (0,0,0), warp 1, lane 2" || a.Other == nil || a.Other.Line != 5 || a.Line != 7 || a.Count != 3 || a.Shape != problem.Square(1, 1, 32, 64) {
+	if a.Warp != finding.NoWarp || a.Note != "block (0,0,0), warp 1, lane 2" || a.Other == nil || a.Other.Line != 1 || a.Line != 7 || a.Count != 3 || a.Shape != problem.Square(1, 1, 32, 64) {
 		t.Errorf("a finding with texts: %+v", a)
 	}
 	if b.Warp != 1 || b.Lanes != 1<<2 || b.Note != "" || b.Other.Line != 5 {

@@ -19,10 +19,14 @@ func TestScoreAdd(t *testing.T) {
 	if s.Share != 0 || s.Interval.High != 0 {
 		t.Errorf("without killed and wrong mutants the share is %g in %+v, want 0", s.Share, s.Interval)
 	}
+	s.Add(one("swap", "loop", record.Killed, "defects"))
+	if s.Share != 1 {
+		t.Errorf("with one killed mutant the share is %g, want 1", s.Share)
+	}
 	wrong, accurate := one("swap", "loop", record.Survived, ""), one("swap", "end", record.Accurate, "")
 	sync, failed := one("sync-remove", "loop", record.Equivalent, ""), one("swap", "end", record.Failed, "")
 	for _, m := range []record.Mutant{
-		one("swap", "loop", record.Killed, "defects"), one("swap", "end", record.Killed, "correctness"),
+		one("swap", "end", record.Killed, "correctness"),
 		one("drop", "loop", record.Killed, "defects"), wrong, accurate, sync, failed, one("drop", "loop", record.Refused, ""),
 	} {
 		s.Add(m)
