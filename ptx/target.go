@@ -48,8 +48,11 @@ func (t Target) String() string {
 
 // Runs reports whether code that needs target need is legal for target t.
 func (t Target) Runs(need Target) bool {
-	if need.Feature != 0 {
-		return t.SM == need.SM && t.Feature != 0 && t.Feature <= need.Feature
+	switch need.Feature {
+	case 'a':
+		return t.SM == need.SM && t.Feature == 'a'
+	case 'f':
+		return t.SM >= need.SM && t.SM/10 == need.SM/10 && t.Feature != 0
 	}
 	return t.SM >= need.SM
 }
@@ -74,6 +77,12 @@ func ParseTarget(s string) (Target, error) {
 // MinVersion returns the first PTX version that has the target.
 func (t Target) MinVersion() Version {
 	switch {
+	case t.SM >= 110 && t.SM < 120:
+		return Version{9, 0}
+	case t.Feature == 'f', t.SM >= 103 && t.SM != 120:
+		return Version{8, 8}
+	case t.SM >= 120:
+		return Version{8, 7}
 	case t.SM >= 100:
 		return Version{8, 6}
 	case t.Feature != 0:

@@ -34,6 +34,20 @@ const (
 	E5M2
 	E4M3x2
 	E5M2x2
+	E4M3x4
+	E5M2x4
+	E2M1
+	E2M3
+	E3M2
+	E2M1x2
+	E2M3x2
+	E3M2x2
+	E2M1x4
+	E2M3x4
+	E3M2x4
+	UE4M3
+	UE8M0
+	UE8M0x2
 	U16x2
 	S16x2
 	Pred
@@ -94,6 +108,20 @@ var typeInfos = [numTypes]typeInfo{
 	E5M2:       {"e5m2", 8, ClassPacked},
 	E4M3x2:     {"e4m3x2", 16, ClassPacked},
 	E5M2x2:     {"e5m2x2", 16, ClassPacked},
+	E4M3x4:     {"e4m3x4", 32, ClassPacked},
+	E5M2x4:     {"e5m2x4", 32, ClassPacked},
+	E2M1:       {"e2m1", 4, ClassPacked},
+	E2M3:       {"e2m3", 6, ClassPacked},
+	E3M2:       {"e3m2", 6, ClassPacked},
+	E2M1x2:     {"e2m1x2", 8, ClassPacked},
+	E2M3x2:     {"e2m3x2", 16, ClassPacked},
+	E3M2x2:     {"e3m2x2", 16, ClassPacked},
+	E2M1x4:     {"e2m1x4", 16, ClassPacked},
+	E2M3x4:     {"e2m3x4", 32, ClassPacked},
+	E3M2x4:     {"e3m2x4", 32, ClassPacked},
+	UE4M3:      {"ue4m3", 8, ClassPacked},
+	UE8M0:      {"ue8m0", 8, ClassPacked},
+	UE8M0x2:    {"ue8m0x2", 16, ClassPacked},
 	U16x2:      {"u16x2", 32, ClassPacked},
 	S16x2:      {"s16x2", 32, ClassPacked},
 	Pred:       {"pred", 1, ClassPred},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/GOATnote-Inc/attest/device/emu"
+	"github.com/GOATnote-Inc/attest/internal/isatest"
 	"github.com/GOATnote-Inc/attest/numeric/tensor/layout"
 	"github.com/GOATnote-Inc/attest/ptx"
 	"github.com/GOATnote-Inc/attest/ptx/isa"
@@ -363,4 +364,34 @@ func (p *sparseProduct) explain(data []byte, word int) string {
 			return q.Row
 		}),
 		element(lane, p.a+p.b, i, 32))
+}
+
+// TestCardTable assembles variants of the families that package build has no constructors for, as far
+// as sm_90a has them.
+func TestCardTable(t *testing.T) {
+	d := gpu(t)
+	if !d.Info().Target.Runs(ptx.SM90a) {
+		t.Skipf("%s is not sm_90a", d.Info().Name)
+	}
+	version := ptx.Version{Major: 8, Minor: 7}
+	for _, fam := range isa.Families {
+		for _, f := range fam.Forms {
+			var ms []isa.Match
+			for m := range f.Variants() {
+				if fam.ReadOnly && m.RunsOn(version, ptx.SM90a) && len(ms) < 200 {
+					ms = append(ms, m)
+				}
+			}
+			for part := range slices.Chunk(ms, 40) {
+				k := isatest.Kernel("k", part)
+				k.Version, k.Target = version, ptx.SM90a
+				m, err := d.Load("k.ptx", k.String())
+				if err != nil {
+					t.Errorf("%s: %.600s", f.Syntax, err)
+					break
+				}
+				check(t, m.Close())
+			}
+		}
+	}
 }

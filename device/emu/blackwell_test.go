@@ -60,8 +60,8 @@ func TestMultimem(t *testing.T) {
 	}
 }
 
-// TestBlackwellOutside checks that instructions outside the table refuse only their kernel.
-func TestBlackwellOutside(t *testing.T) {
+// TestBlackwellRefused checks that instructions that are not executed refuse only their kernel.
+func TestBlackwellRefused(t *testing.T) {
 	text := blackwell("") + `.visible .entry packed() { .reg .b64 %q<3>; add.rn.f32x2 %q0, %q1, %q2; ret; }
 .visible .entry tensor() { tcgen05.wait::ld.sync.aligned; ret; }
 .visible .entry sparse() { .reg .b32 %r<12>; .reg .f32 %f<4>;
@@ -72,7 +72,7 @@ func TestBlackwellOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"k": "", "packed": "add has no modifier .f32x2", "tensor": "the tensor memory of Blackwell", "sparse": "how the tensor cores of Blackwell round",
+		"k": "", "packed": "only Blackwell", "tensor": "tensor memory", "sparse": "how the tensor cores of Blackwell round",
 	} {
 		_, err := m.Kernel(name)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -172,9 +172,12 @@ func (b *bench) reg(t ptx.Type) ptx.Operand {
 }
 
 // registerType returns the type that a register must have to hold a value of type t. Packed
-// and alternate types need registers of untyped bits, and bytes need 16-bit registers.
+// and alternate types need registers of untyped bits, and bytes need 16-bit registers, except pairs
+// of 4-bit floats, which PTX keeps in 8-bit registers.
 func registerType(t ptx.Type) ptx.Type {
 	switch {
+	case t == ptx.E2M1x2:
+		return ptx.B8
 	case t.Bits() == 8:
 		return ptx.B16
 	case t == ptx.F16:

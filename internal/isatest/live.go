@@ -49,16 +49,19 @@ func (b *bench) store(m isa.Match, in *ptx.Inst) {
 		if n < 0 || m.Form.Params[i].Access == isa.Read {
 			continue
 		}
-		o := in.Args[n]
-		switch o.Kind {
-		case ptx.RegOperand:
-			b.storeReg(o)
-		case ptx.PairOperand:
-			b.storeReg(o.Elems[0])
-			b.storeReg(o.Elems[1])
-		case ptx.VecOperand:
-			b.storeReg(o.Elems[0])
-		}
+		b.storeResult(in.Args[n])
+	}
+}
+
+func (b *bench) storeResult(o ptx.Operand) {
+	switch o.Kind {
+	case ptx.RegOperand:
+		b.storeReg(o)
+	case ptx.PairOperand:
+		b.storeResult(o.Elems[0])
+		b.storeResult(o.Elems[1])
+	case ptx.VecOperand:
+		b.storeReg(o.Elems[0])
 	}
 }
 

@@ -73,6 +73,14 @@ func (b *bench) operand(m isa.Match, p *isa.Param, n int) ptx.Operand {
 		o := b.address(m.Form.Op, "")
 		o.Elems = []ptx.Operand{b.vector(ptx.S32, m.Coords(p))}
 		return o
+	case isa.TensorMemory:
+		return ptx.AddrOp(b.reg(ptx.B32).Sym, 0)
+	case isa.Opaque:
+		return ptx.AddrOp(b.reg(ptx.U64).Sym, 0)
+	case isa.Texture, isa.Surface:
+		o := ptx.AddrOp(b.reg(ptx.U64).Sym, 0) // without a sampler, which the default texture mode does not allow
+		o.Elems = []ptx.Operand{b.vector(ptx.B32, m.Coords(p))}
+		return o
 	case isa.Sink:
 		return ptx.Operand{Kind: ptx.SinkOperand}
 	case isa.Label:

@@ -79,7 +79,7 @@ func tensorPrefetches() []*Form {
 func mapFields() []*Form {
 	line := func(field, typ, operands string) *Form {
 		return form("tensormap.replace.tile.field{.ss}.b1024."+typ+" [addr], "+operands,
-			set("field", field), set("ss", "global shared::cta"), smA(90), isa(83))
+			set("field", field), set("ss", "global shared::cta"), smA(90), isa(83), narrowNeeds)
 	}
 	return []*Form{
 		line("global_address", "b64", "newVal:b64"),

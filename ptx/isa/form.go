@@ -64,15 +64,22 @@ type ParamKind uint8
 
 // The kinds.
 const (
-	Value     ParamKind = iota // register, constant or special register
-	Imm                        // integer constant
-	Addr                       // [address]
-	TensorMap                  // [tensor map, {coordinates}]
-	Label                      // branch target
-	Name                       // function, target list or prototype
-	Args                       // the (list) of arguments or results of a call
-	Sink                       // the symbol _, where PTX allows no other operand
+	Value        ParamKind = iota // register, constant or special register
+	Imm                           // integer constant
+	Addr                          // [address]
+	TensorMap                     // [tensor map, {coordinates}]
+	TensorMemory                  // [address in tensor memory], of 32 bits
+	Texture                       // [texture, {coordinates}] or [texture, sampler, {coordinates}]
+	Surface                       // [surface, {coordinates}]
+	Opaque                        // [texture, sampler or surface]
+	Label                         // branch target
+	Name                          // function, target list or prototype
+	Args                          // the (list) of arguments or results of a call
+	Sink                          // the symbol _, where PTX allows no other operand
 )
+
+// Bracketed reports whether operands of the kind are written in brackets.
+func (k ParamKind) Bracketed() bool { return k >= Addr && k <= Opaque }
 
 // Param is one operand of a form.
 type Param struct {
@@ -102,7 +109,8 @@ type Param struct {
 	typ       typeRef
 	count     countRef
 	spaceSlot int // the slot that names the space, or -1
-	coords    int // the slot that gives the number of a tensor's coordinates, or -1
+	coords    int // the slot that gives the number of coordinates, or -1
+	rows      int // of a tensor map: the coordinates of a copy of single rows, or 0
 }
 
 // typeRef is a fixed type, or the type that a slot's modifier names.
@@ -207,12 +215,15 @@ func (m Match) Count(p *Param) int {
 	return number(mod)
 }
 
-// Coords returns the number of coordinates of a tensor operand.
+// Coords returns the number of coordinates of a tensor, a texture or a surface.
 func (m Match) Coords(p *Param) int {
-	if p.coords < 0 {
-		return 0
+	switch {
+	case p.coords < 0:
+		return p.rows
+	case p.Kind == TensorMap:
+		return number(m.At(p.coords))
 	}
-	return number(m.At(p.coords))
+	return coordsOf(m.At(p.coords))
 }
 
 // Space returns the state space of an address operand with its sub-qualifier, such as

@@ -48,12 +48,15 @@ func fragmentsOf(m isa.Match) map[string]fragment {
 		return nil
 	}
 	rows, cols, depth, types := shapeAndTypes(m)
-	first, last := types[0], types[len(types)-1]
+	first, last := types[0], types[min(len(types), 4)-1]
 	var a, b ptx.Type
 	if len(types) > 2 {
 		a, b = types[1], types[2]
 	}
 	copies := 1
+	if m.Has("kind::f8f6f4") || m.Has("kind::mxf8f6f4") {
+		a, b = ptx.B8, ptx.B8 // narrow elements are padded to a byte
+	}
 	if op == "mma" && m.Has("m8n8k4") && a == ptx.F16 {
 		copies = 4 // one product for each quarter of the warp
 	}
@@ -67,7 +70,7 @@ func fragmentsOf(m isa.Match) map[string]fragment {
 			fs["c"] = fragment{p, rows, cols, last, lanes, copies}
 		case "a":
 			kept := depth
-			if m.Form.Family.Name == "sparse" {
+			if m.Has("sp") || m.Has("sp::ordered_metadata") {
 				kept /= 2 // half of the elements are zeros, which are left out
 			}
 			fs["a"] = fragment{p, rows, kept, a, lanes, copies}

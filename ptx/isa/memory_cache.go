@@ -28,6 +28,31 @@ var caches = &Family{
 	),
 }
 
+// priorityHints lists the accesses of 32 bytes that give a priority for the second-level cache, with
+// or without one for the first level.
+var priorityHints = &Family{
+	Name: "priority",
+	Doc:  "loads and stores of 32 bytes with priorities for both caches",
+	Forms: slices.Concat(
+		inst("d = *a",
+			form("ld{.weak}{.ss}{.level::eviction_priority}.level2::eviction_priority{.L2::cache_hint}{.level::prefetch_size}.vec.type =d:type[vec], [a]"+cachePolicy, wideHints),
+			form("ld.sem.scope{.ss}{.level::eviction_priority}.level2::eviction_priority{.L2::cache_hint}{.level::prefetch_size}.vec.type =d:type[vec], [a]"+cachePolicy, wideHints, set("sem", "relaxed acquire")),
+			form("ld.ss.nc{.level::eviction_priority}.level2::eviction_priority{.L2::cache_hint}{.level::prefetch_size}.vec.type =d:type[vec], [a]"+cachePolicy, wideHints)),
+		inst("*a = b",
+			form("st{.weak}{.ss}{.level::eviction_priority}.level2::eviction_priority{.L2::cache_hint}.vec.type [a], b:type[vec]"+cachePolicy, wideHints),
+			form("st.sem.scope{.ss}{.level::eviction_priority}.level2::eviction_priority{.L2::cache_hint}.vec.type [a], b:type[vec]"+cachePolicy, wideHints, set("sem", "relaxed release"))),
+	),
+	ReadOnly: true,
+}
+
+var wideHints = options(
+	set("ss", "global"), set("vec", "v4 v8"), set("type", "b32 u32 s32 f32 b64 u64 s64 f64"),
+	set("level::eviction_priority", evictions), set("level::prefetch_size", prefetches),
+	set("level2::eviction_priority", "L2::evict_normal L2::evict_first L2::evict_last"),
+	when("vec=v8", "type=b32 u32 s32 f32"), when("vec=v4", "type=b64 u64 s64 f64"),
+	need(evictions, 70, 74), sm(100), isa(88),
+)
+
 var priorities = options(
 	set("level::primary_priority", "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged"),
 	set("level::secondary_priority", "L2::evict_first L2::evict_unchanged"),

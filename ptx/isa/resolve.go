@@ -160,7 +160,7 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 	switch p.Kind {
 	case Imm:
 		return o.Kind == ptx.ImmOperand && (len(p.Values) == 0 || slices.Contains(p.Values, o.Val))
-	case Addr, TensorMap:
+	case Addr, TensorMap, TensorMemory, Texture, Surface, Opaque:
 		return o.Kind == ptx.AddrOperand
 	case Label, Name:
 		return o.Kind == ptx.SymOperand || o.Kind == ptx.RegOperand
@@ -194,12 +194,12 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 
 // vectorFits reports whether a vector operand has the right length. mov packs and unpacks
 // vectors of any length. Loads and stores of one element may have it in braces, as in PTX from
-// Triton.
+// Triton, and the scales of mma, as in PTX from CUTLASS.
 func (m Match) vectorFits(p *Param, n int) bool {
 	switch m.Form.Op {
 	case "mov":
 		return m.Count(p) == n || m.Count(p) == 0 && (n == 2 || n == 4)
-	case "ld", "st":
+	case "ld", "st", "mma":
 		return m.Count(p) == n || m.Count(p) == 0 && n == 1
 	}
 	return m.Count(p) == n

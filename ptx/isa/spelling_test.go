@@ -145,7 +145,7 @@ func TestOperandsChoose(t *testing.T) {
 		{"call", []ptx.Operand{list, d, list, name}, "fproto"},
 		{"elect.sync", []ptx.Operand{r, one}, ""},
 		{"tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32", []ptx.Operand{at, ptx.ImmOp(3)}, "newVal"},
-		{"tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32", []ptx.Operand{at, ptx.ImmOp(4)}, ""},
+		{"tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32", []ptx.Operand{at, ptx.ImmOp(5)}, ""},
 		{"setmaxnreg.dec.sync.aligned.u32", []ptx.Operand{ptx.ImmOp(25)}, ""},
 	} {
 		in := &ptx.Inst{Op: ptx.NewOpcode(c.op), Args: c.args}

@@ -42,6 +42,11 @@ import (
 //	[a:shared]   is an address in shared memory
 //	[a:generic]  is a generic address
 //	[t:tensor]   is [tensor map, {coordinates}]; slot "dim" gives the number of coordinates
+//	[t:rows]     is a tensor map with the column and the numbers of four rows
+//	[t:tmem]     is an address in tensor memory
+//	[t:texture]  is [texture, {coordinates}], or with a sampler in between; slot "geom" gives the number
+//	[t:surface]  is [surface, {coordinates}]
+//	[t:opaque]   is a texture, a sampler or a surface
 //
 // =d|p is a pair, and =d{|p} is a pair whose second half may be left out. {, x} is an operand
 // that may be left out, and {, x @mod} is an operand that is present exactly if the opcode has
@@ -79,6 +84,40 @@ func sm(n int) option { return func(l *line) { l.form.Needs.Target.SM = n } }
 //go:noinline
 func smA(n int) option {
 	return func(l *line) { l.form.Needs.Target = ptx.Target{SM: n, Feature: 'a'} }
+}
+
+// inFamilies sets targets of which a form needs one: for 100, sm_100a, or, from the version on that
+// has families, sm_100f, which all later members of the family run, too.
+//
+//go:noinline
+func inFamilies(v int, sms ...int) option {
+	return func(l *line) {
+		for _, n := range sms {
+			l.alternative('a', n, v)
+			l.alternative('f', n, max(v, 88))
+		}
+	}
+}
+
+// inTargets sets architecture-specific targets of which a form needs one: sm_100a for 100.
+//
+//go:noinline
+func inTargets(v int, sms ...int) option {
+	return func(l *line) {
+		for _, n := range sms {
+			l.alternative('a', n, v)
+		}
+	}
+}
+
+// alternative adds a target of which a form needs one. The first one is in Needs.
+func (l *line) alternative(feature byte, sm, v int) {
+	needs := Needs{version(v), ptx.Target{SM: sm, Feature: feature}}
+	if l.form.Needs == (Needs{}) {
+		l.form.Needs = needs
+	} else {
+		l.form.orNeeds = append(l.form.orNeeds, needs)
+	}
 }
 
 // isa sets the least PTX version of the form: 78 for 7.8.
@@ -419,8 +458,17 @@ func (l *line) address(s string) Param {
 	p.Name = name
 	switch {
 	case space == "tensor":
-		p.Kind = TensorMap
-		p.coords = f.slot("dim")
+		p.Kind, p.coords = TensorMap, f.slot("dim")
+	case space == "rows":
+		p.Kind, p.rows = TensorMap, 5
+	case space == "tmem":
+		p.Kind = TensorMemory
+	case space == "texture":
+		p.Kind, p.coords = Texture, f.slot("geom")
+	case space == "surface":
+		p.Kind, p.coords = Surface, f.slot("geom")
+	case space == "opaque":
+		p.Kind = Opaque
 	case space == "generic":
 	case given:
 		if i := f.slot(space); i >= 0 {

@@ -6,13 +6,17 @@ import (
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
+// Newest is the newest version of PTX of which the table has every instruction.
+var Newest = ptx.Version{Major: 9, Minor: 0}
+
 // Families is the table, in the order in which its documentation presents it.
 var Families = linked(
 	integer, video, logic, compare, float, half, approx, convert,
-	memory, caches, atomic, multimem,
+	memory, caches, priorityHints, atomic, multimem,
 	control, synchronization, fence, warp,
 	cpasync, mbarrier, bulk, bulkTensor, cluster,
 	matrix, wmma, wgmma, sparse,
+	texture, surface, packed, narrow, scaled, blackwellCopies, tensorMemory,
 )
 
 // linked sets the family of each form.

@@ -30,6 +30,6 @@ var warp = &Family{
 			form("griddepcontrol.action", set("action", "launch_dependents wait"), sm(90), isa(78))),
 		inst("asks for, or gives back, registers of every thread of the warpgroup",
 			form("setmaxnreg.action.sync.aligned.u32 immRegCount:imm(24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216 224 232 240 248 256)",
-				set("action", "inc dec"), smA(90), isa(80))),
+				set("action", "inc dec"), smA(90), isa(80), narrowNeeds)),
 	),
 }

@@ -87,6 +87,9 @@ func (p *parser) group(kind ptx.OperandKind, end byte) bool {
 	}
 	p.pos++
 	o.Elems = p.pop(base)
+	if kind == ptx.VecOperand {
+		return p.paired(o) // a read of a texture returns a vector and a predicate
+	}
 	return p.push(o)
 }
 
@@ -191,13 +194,18 @@ func (p *parser) pair(o ptx.Operand) bool {
 			return false
 		}
 	}
+	return p.paired(o)
+}
+
+// paired pushes an operand, or a pair if "|" and a second operand follow.
+func (p *parser) paired(o ptx.Operand) bool {
 	if p.skip() != '|' {
 		return p.push(o)
 	}
 	p.pos++
 	base := len(p.ops)
 	p.push(o)
-	c = p.skip()
+	c := p.skip()
 	ok := false
 	switch {
 	case !p.nest():

@@ -6,6 +6,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/isa"
 )
 
 // Check reports everything that is wrong with a module, in the order of its text.
@@ -19,7 +20,7 @@ func Check(m *ptx.Module) []finding.Finding {
 
 func newChecker(m *ptx.Module) *checker {
 	k := &checker{m: m, dec: newDecoder(), files: map[int]string{}}
-	k.dec.blackwell = m.Target.SM >= 100
+	k.dec.newer = isa.Newest.Less(m.Version)
 	for _, it := range m.Items {
 		if f, ok := it.(*ptx.File); ok {
 			k.files[f.Index] = f.Name

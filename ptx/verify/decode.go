@@ -2,7 +2,6 @@ package verify
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/GOATnote-Inc/attest/finding"
 	"github.com/GOATnote-Inc/attest/ptx"
@@ -41,8 +40,8 @@ func (c *code) kills(stmt int, reg int32) bool {
 type decoder struct {
 	forms    map[*ptx.Opcode][]isa.Match
 	problems []problem // scratch
-	// blackwell is set for modules whose target has instructions that the table leaves out.
-	blackwell bool
+	// newer is set for modules of a version that may have instructions that the table does not have.
+	newer bool
 }
 
 func newDecoder() *decoder { return &decoder{forms: map[*ptx.Opcode][]isa.Match{}} }
@@ -136,11 +135,8 @@ func (d *decoder) resolve(in *ptx.Inst, out *decoded) []problem {
 
 // unresolved says why the table has no form for the instruction.
 func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
-	if outsideTable[in.Op.Name] {
-		return []problem{{finding.Warning, "unchecked-instruction", in.Pos, in.Op.Name + " is PTX, but not in the table of instructions: nothing about it is checked"}}
-	}
-	if d.blackwell && !opcodeKnown {
-		return []problem{{finding.Warning, "unchecked-instruction", in.Pos, in.Op.Text + " is not in the table of instructions, which does not have all of Blackwell: nothing about it is checked"}}
+	if d.newer && !opcodeKnown {
+		return []problem{{finding.Warning, "unchecked-instruction", in.Pos, in.Op.Text + " is not in the table of instructions, which has PTX up to " + isa.Newest.String() + ": nothing about it is checked"}}
 	}
 	kind := "unknown-instruction"
 	if opcodeKnown {
@@ -151,17 +147,6 @@ func (d *decoder) unresolved(in *ptx.Inst, opcodeKnown bool) []problem {
 	}
 	return nil
 }
-
-// outsideTable are the opcodes of PTX that the table leaves out: textures, surfaces and the tensor
-// cores of Blackwell.
-var outsideTable = func() map[string]bool {
-	m := map[string]bool{}
-	for name := range strings.FieldsSeq("tex tld4 txq suld sust sured suq istypep " +
-		"tcgen05") {
-		m[name] = true
-	}
-	return m
-}()
 
 func serious(ps []problem) bool {
 	for i := range ps {

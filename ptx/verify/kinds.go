@@ -22,7 +22,7 @@ var Kinds = []struct{ Name, Doc string }{
 	{"uninit-register", "a register is read where no path has written it"},
 	{"constant-range", "a constant does not fit the size of its type and is cut"},
 	{"narrow-address", "an address in a register smaller than any address"},
-	{"unchecked-instruction", "PTX has the instruction, the table does not"},
+	{"unchecked-instruction", "the version is newer than the table of instructions, which does not have the instruction"},
 	{"unreachable", "control never comes here"},
 	{"falls-off-end", "control runs past the last instruction of a function"},
 	{"divergent-barrier", "lanes of one warp may not all come to an instruction that needs them all"},

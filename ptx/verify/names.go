@@ -14,7 +14,7 @@ func (k *checker) names(c *code) {
 	seen := map[*ptx.Symbol]bool{}
 	for i := range c.at {
 		in := c.at[i].in
-		if in == nil || outsideTable[in.Op.Name] {
+		if in == nil {
 			continue
 		}
 		if g := in.Guard.Sym; g != nil {

@@ -50,6 +50,10 @@ func (d *decoder) param(in *ptx.Inst, m isa.Match, p *isa.Param, o *ptx.Operand)
 		d.value(in, m, p, o)
 	case isa.Addr, isa.TensorMap:
 		d.address(in, m, p, o)
+	case isa.TensorMemory:
+		d.tensorMemory(in, o)
+	case isa.Texture, isa.Surface, isa.Opaque:
+		d.opaque(in, m, p, o)
 	}
 }
 

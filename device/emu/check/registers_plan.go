@@ -80,7 +80,7 @@ func (u *undefInst) operand(p *isa.Param, o *ptx.Operand) {
 	case o.Kind == ptx.PairOperand:
 		u.operand(p, &o.Elems[0])
 		u.operand(p.Pair, &o.Elems[1])
-	case p.Kind == isa.Addr || p.Kind == isa.TensorMap:
+	case p.Kind.Bracketed():
 		u.address(o)
 	case p.Kind == isa.Args && p.Access == isa.Read:
 		// see registers_params.go

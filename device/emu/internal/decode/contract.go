@@ -292,7 +292,7 @@ func accesses(in *ptx.Inst) (reads, writes []*ptx.Symbol) {
 			continue
 		}
 		eachRegister([]ptx.Operand{*o}, func(r *ptx.Symbol) {
-			address := p.Kind == isa.Addr || p.Kind == isa.TensorMap
+			address := p.Kind.Bracketed()
 			if address || p.Access != isa.Write {
 				reads = append(reads, r)
 			}

@@ -66,9 +66,6 @@ func decodeInst(d *operand.Decoder, in *ptx.Inst, early []*ptx.Symbol, fuse *fus
 		finishBefore(d, early)
 	}
 	fuse.save(d, in)
-	if err := ops.Outside(in.Op.Name); err != nil {
-		return err
-	}
 	x, err := isa.BindInst(fuse.replace(d, in))
 	if err != nil {
 		return err

@@ -11,21 +11,6 @@ var (
 	errNoBuilder = errors.New("the emulator does not support this instruction")
 )
 
-// outside says why the emulator does not execute opcodes that are not in the table.
-var outside = map[string]string{
-	"tex": "textures", "tld4": "textures", "txq": "textures", "istypep": "textures and surfaces",
-	"suld": "surfaces", "sust": "surfaces", "sured": "surfaces", "suq": "surfaces",
-	"tcgen05": "the tensor memory of Blackwell",
-}
-
-// Outside returns an error for an opcode that the emulator knows but does not execute, or nil.
-func Outside(opcode string) error {
-	if what := outside[opcode]; what != "" {
-		return errors.New("the emulator does not have " + what)
-	}
-	return nil
-}
-
 // build registers the builder of an opcode.
 func build(name string, b builder) { builders[name] = b }
 
@@ -35,6 +20,9 @@ func control(name string, c func(d *decoder, x *inst, o *op)) { controllers[name
 
 // Decode fills in o, so that the machine executes the instruction x.
 func Decode(d *decoder, x *inst, o *op) error {
+	if why := NotExecuted(x.Match.Form.Family.Name); why != "" {
+		return errors.New("the emulator does not execute it: " + why)
+	}
 	switch {
 	case controllers[x.Op.Name] != nil:
 		controllers[x.Op.Name](d, x, o)
