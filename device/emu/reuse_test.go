@@ -23,6 +23,7 @@ func TestFramesStartFresh(t *testing.T) {
 	cvt.u32.u64 %r7, %rd5;
 	add.u32 %r6, %r6, %r7;
 	add.u32 %r6, %r6, %r5;
+	add.u32 %r6, %r6, 100;
 	mov.u32 %r1, %ctaid.x;
 	mul.wide.u32 %rd1, %r1, 4;
 	add.u64 %rd1, %rd0, %rd1;
@@ -52,8 +53,8 @@ func TestFramesStartFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		for b := range blocks {
-			if v := binary.LittleEndian.Uint32(data[4*b:]); v != 0 {
-				t.Fatalf("block %d of launch %d starts with the values of another block: %d", b, launch, v)
+			if v := binary.LittleEndian.Uint32(data[4*b:]); v != 100 {
+				t.Fatalf("block %d of launch %d starts with the values of another block: got %d, want 100", b, launch, v)
 			}
 		}
 	}
