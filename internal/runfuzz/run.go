@@ -30,12 +30,14 @@ const (
 	Ran                     // at least one kernel was launched
 )
 
-// The size of the launches. Two warps race with each other, and two blocks do.
+// The size of the launches. Two warps race with each other, and two blocks do. Kernels of the
+// corpus that end need fewer than 300 instructions. Mutants often do not end, and the checkers
+// remember more with each round of a loop.
 const (
 	blocks, threads = 2, 64
 	bufferBytes     = 4096
 	shared          = 2048
-	mostSteps       = 5000        // instructions of a warp
+	mostSteps       = 1000        // instructions of a warp
 	mostTime        = time.Minute // far more than a launch takes on a busy machine
 )
 
@@ -49,9 +51,6 @@ func Run(ctx context.Context, text string, schedule uint64) (out Outcome, err er
 		return Refused, nil
 	}
 	verify.Check(m) // must not panic, whatever it finds
-	if verify.Valid("k.ptx", m) != nil {
-		return Refused, nil
-	}
 	target, err := emu.TargetFor(m.Target)
 	if err != nil {
 		return Refused, nil
@@ -67,11 +66,14 @@ func Run(ctx context.Context, text string, schedule uint64) (out Outcome, err er
 	start := time.Now()
 	mod, err := dev.Load("k.ptx", text)
 	var bug *device.Bug
+	var invalid *verify.Invalid
 	switch {
 	case errors.As(err, &bug):
 		return Unloaded, err
 	case time.Since(start) > mostTime:
 		return Unloaded, fmt.Errorf("loading took %v", time.Since(start))
+	case errors.As(err, &invalid):
+		return Refused, nil
 	case err != nil:
 		return Unloaded, nil
 	}

@@ -1,15 +1,27 @@
 package parse
 
 // slab allocates values in larger blocks, because a module has many instructions that are
-// all freed at the same time.
-type slab[T any] struct{ free []T }
+// all freed at the same time. The first block is small, because many modules are.
+type slab[T any] struct {
+	free []T
+	size int // of the last block
+}
 
-const slabSize = 512
+const (
+	leastSlab = 32
+	mostSlab  = 512
+)
+
+// grow makes a new block.
+func (s *slab[T]) grow() {
+	s.size = min(max(2*s.size, leastSlab), mostSlab)
+	s.free = make([]T, s.size)
+}
 
 // one returns a zero value.
 func (s *slab[T]) one() *T {
 	if len(s.free) == 0 {
-		s.free = make([]T, slabSize)
+		s.grow()
 	}
 	v := &s.free[0]
 	s.free = s.free[1:]
@@ -23,10 +35,12 @@ func (s *slab[T]) copyOf(vs []T) []T {
 		return nil
 	}
 	if n > len(s.free) {
-		if n > slabSize/4 {
+		if n > mostSlab/4 {
 			return append(make([]T, 0, n), vs...)
 		}
-		s.free = make([]T, slabSize)
+		for n > len(s.free) {
+			s.grow()
+		}
 	}
 	c := s.free[:n:n]
 	s.free = s.free[n:]

@@ -64,20 +64,26 @@ func (f *found) before(g *found) int {
 	return cmp.Or(cmp.Compare(f.launch, g.launch), cmp.Compare(f.cluster, g.cluster), cmp.Compare(f.serial, g.serial))
 }
 
+func (f *found) copy() *found {
+	c := *f
+	return &c
+}
+
 // collection is findings by key.
 type collection map[finding.Key]*found
 
-// add adds a finding. If the finding is known, the one that was seen first is kept and the other
-// one is merged into it.
+// add adds a copy of a finding. If the finding is known, the one that was seen first is kept and
+// the other one is merged into it. Most findings are known, so that f need not be on the heap.
 func (c collection) add(f *found) {
 	k := f.Key()
 	old := c[k]
 	switch {
 	case old == nil:
-		c[k] = f
+		c[k] = f.copy()
 	case f.before(old) < 0:
-		f.Merge(&old.Finding)
-		c[k] = f
+		first := f.copy()
+		first.Merge(&old.Finding)
+		c[k] = first
 	default:
 		old.Merge(&f.Finding)
 	}

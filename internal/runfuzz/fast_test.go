@@ -1,0 +1,3 @@
+package runfuzz
+
+import _ "github.com/GOATnote-Inc/attest/internal/fasttest"
