@@ -39,19 +39,33 @@ func Corpus(root string) ([]string, error) {
 	return texts, nil
 }
 
+// targets are the architectures of the texts for the instruction table. A form is in the text of
+// the first of them that has it.
+var targets = []ptx.Target{ptx.SM90a, {SM: 100, Feature: 'a'}}
+
 // instructions returns a text for every few forms of the instruction table, with three variants
-// of each.
+// of each. It leaves out the tensor memory of Blackwell, which the emulator does not have.
 func instructions() (texts []string) {
+	version := ptx.Version{Major: 9, Minor: 0}
 	for _, family := range isa.Families {
-		var ms []isa.Match
+		ms := make([][]isa.Match, len(targets))
 		for _, form := range family.Forms {
+			if form.Op == "tcgen05" {
+				continue
+			}
 			all := slices.Collect(form.Variants())
-			ms = append(ms, all[0], all[len(all)/2], all[len(all)-1])
+			for _, m := range []isa.Match{all[0], all[len(all)/2], all[len(all)-1]} {
+				if i := slices.IndexFunc(targets, func(t ptx.Target) bool { return m.RunsOn(version, t) }); i >= 0 {
+					ms[i] = append(ms[i], m)
+				}
+			}
 		}
-		for part := range slices.Chunk(ms, 6) {
-			m := isatest.Kernel("k", part)
-			m.Version, m.Target = ptx.Version{Major: 9, Minor: 0}, ptx.SM90a
-			texts = append(texts, m.String())
+		for i, target := range targets {
+			for part := range slices.Chunk(ms[i], 6) {
+				m := isatest.Kernel("k", part)
+				m.Version, m.Target = version, target
+				texts = append(texts, m.String())
+			}
 		}
 	}
 	return texts
