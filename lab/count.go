@@ -47,20 +47,31 @@ func Count(ctx context.Context, s *Subject, shape problem.Shape, sms int) (*Coun
 	return c, nil
 }
 
-// Trace runs the given clusters of each launch of a subject on the emulator of its target and
+// Traced holds what some clusters of a subject's launches did on the emulator.
+type Traced struct {
+	Launches []*warptrace.Launch // in stream order
+	Bytes    int64               // of all operands
+}
+
+// Trace runs some clusters of each launch of a subject on the emulator of its target and
 // records what their warps do. Persistent kernels are launched for sms SMs. Later launches see
 // incomplete results of the earlier ones, which is enough if control flow does not depend on them.
-func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants func(cluster int) bool) ([]*warptrace.Launch, error) {
+func Trace(ctx context.Context, s *Subject, shape problem.Shape, sms int, wants func(cluster, clusters int) bool) (*Traced, error) {
 	rec := &warptrace.Recorder{Wants: wants}
 	dev, err := emulator(s.Target, emu.Options{Observer: rec, Only: wants})
 	if err != nil {
 		return nil, err
 	}
 	defer dev.Close()
-	if _, err := launch(ctx, dev, s, shape, sms, 1); err != nil {
+	b, err := launch(ctx, dev, s, shape, sms, 1)
+	if err != nil {
 		return nil, err
 	}
-	return rec.Launches(), nil
+	t := &Traced{Launches: rec.Launches()}
+	for _, o := range b.operands {
+		t.Bytes += o.Bytes
+	}
+	return t, nil
 }
 
 // Launch runs a subject several times without checking it, for a profiler. A nil device is

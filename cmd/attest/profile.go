@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/internal/atomicfile"
 	"github.com/GOATnote-Inc/attest/internal/campaign"
 	"github.com/GOATnote-Inc/attest/internal/chips"
 	"github.com/GOATnote-Inc/attest/internal/cli"
 	"github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
+	"github.com/GOATnote-Inc/attest/internal/predict/timeline"
 	"github.com/GOATnote-Inc/attest/internal/profile"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -27,22 +30,28 @@ func profileCommand(env *cli.Env) *cobra.Command {
 
   attest profile stage3b --shape long
 
-It shows how long the kernel keeps the tensor cores, the arithmetic units (exponentials,
-floats, integers, issue slots) and memory (shared, global) busy, then the same by phase
-and by line. Improving a part that takes a few per cent of the time does not pay.
+It predicts the time of the kernel on any known chip and shows how long the kernel keeps the
+tensor cores, the arithmetic units (exponentials, floats, integers, issue slots) and memory
+(shared, global) busy. Then it shows where the time goes: what the SMs wait for, by reason,
+by phase and by line. Improving a part that takes a few per cent of the time does not pay.
 
 It also shows how many blocks fit on an SM of each known chip and what another block would
 lack, on any machine. ≈ marks registers that are estimated because ptxas is not installed.
 
-The times are PREDICTED, in microseconds. The kernel runs once on the emulator, which counts
-instructions and bytes, and the counts are divided by the throughputs of a chip. The model
-has no latencies and does not know what the driver's compiler does to the PTX. It gives two
-times: one as if the busiest unit hid all others, one as if nothing were hidden.
+The times are PREDICTED, in microseconds. A few blocks of the kernel run on the emulator, and
+a simulator replays their warps with the latencies and throughputs of the chip: issue slots,
+dependences, units, shared memory, caches, copies, barriers, blocks per SM and the order of
+blocks. It does not know what the driver's compiler does to the PTX. The band after the time
+comes from a comparison with measured kernels; it is wider for chips that were not measured.
+The floor is the time of the busiest unit, as if it hid all others.
 
 On a machine with a GPU and Nsight Compute (ncu), the kernel is also profiled there, and
 those numbers are measured. Phases are the source files of the kernel, or its lines where
 there is one file; nvcc -lineinfo gives them for other kernels. A kernel of several
 launches gets a row for each launch and their sum.
+
+--trace writes the predicted timeline of the SMs that end last as trace events: each warp is a
+track with what it runs and what it waits for. Open the file at ui.perfetto.dev.
 
 --metrics names metrics of ncu that are collected and shown as well (ncu --query-metrics
 lists them). --evidence keeps what ncu wrote as a record: every metric with its unit, the
@@ -53,8 +62,9 @@ JSON: one object with these fields; times are in microseconds, shares of ncu in 
 the peak:
 
   "kernel", "shape"  what was profiled
-  "predicted"        {"chip", "blocks", "low_us", "high_us", "limit", "units", "phases",
-                     "lines"}; a unit is {"unit", "us"}
+  "predicted"        {"chip", "mhz", "blocks", "us", "low_us", "high_us", "floor_us",
+                     "limit", "units", "reasons", "phases", "lines"}; a unit is {"unit",
+                     "us"}, and phases and lines have "us", "share" and "reasons"
   "launches"         a list of {"entry", "predicted", "counters"}
   "occupancy"        a list of {"chip", "blocks_per_sm", "warps", "limit", "registers",
                      "shared", "by"}
@@ -64,6 +74,7 @@ the peak:
   "record"           the hash in the evidence, or ""`,
 		Example: `  attest profile stage3b
   attest profile stage5 --shape long --chip H200
+  attest profile hopper --trace hopper.json
   attest profile mine.ptx --shape 1,8,512,64 --lines 20
   attest profile hopper --metrics sm__warps_active.avg,dram__bytes_read.sum --evidence .attest
   attest profile stage3b --json | jq '.predicted.phases[] | [.name, .share]'`,
@@ -74,6 +85,7 @@ the peak:
 	shapeFlag(c, &x.shape, "mission", "what is computed")
 	chipFlag(c, &x.chip, "the GPU of this machine, or one of the kernel's target")
 	f := c.Flags()
+	f.StringVar(&x.trace, "trace", "", "file for the predicted timeline of one SM or cluster, for ui.perfetto.dev")
 	f.IntVar(&x.text.Lines, "lines", 8, "number of source lines to show")
 	f.StringSliceVar(&x.metrics, "metrics", nil, "metrics of Nsight Compute to collect and show as well, with commas")
 	keepFlag(c, &x.Dir, "", "what Nsight Compute measures")
@@ -90,6 +102,7 @@ type profiler struct {
 	shape   problem.Named
 	chip    string
 	metrics []string
+	trace   string // file
 	text    profile.Text
 }
 
@@ -119,9 +132,16 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	progress.Say("%s, %v: counting on the emulator", s.Name, x.shape.Shape)
-	r, err := profile.Of(ctx, s, x.shape, chip)
+	progress.Say("%s, %v: simulating", s.Name, x.shape.Shape)
+	o := profile.Options{Counters: x.text.Counters || x.env.JSON}
+	if x.trace != "" {
+		o.Timeline = &timeline.Timeline{}
+	}
+	r, err := profile.Of(ctx, s, x.shape, chip, o)
 	if err != nil {
+		return err
+	}
+	if err := x.writeTrace(o.Timeline); err != nil {
 		return err
 	}
 	if err := r.Fit(ctx); err != nil {
@@ -145,6 +165,18 @@ func (x *profiler) run(ctx context.Context, names []string) error {
 		}
 	})
 	return nil
+}
+
+// writeTrace writes the timeline to the file of --trace.
+func (x *profiler) writeTrace(t *timeline.Timeline) error {
+	if t == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := t.Write(&text); err != nil {
+		return err
+	}
+	return atomicfile.Write(x.trace, text.Bytes())
 }
 
 // keep keeps what Nsight Compute measured, if --evidence names a folder.

@@ -55,10 +55,10 @@ type Options struct {
 	// so that an observer sees more than the first one. A load yields zeros and a store is
 	// dropped. When the launch ends, it fails with the first of these faults.
 	KeepGoing bool
-	// Only, if not nil, selects the clusters of a launch that run, by their index in the grid. The
-	// results of such a launch are incomplete: it serves observers that need only a few clusters.
+	// Only, if not nil, selects the clusters of a launch that run, by their index in the grid and
+	// the number of clusters in the grid. The results of such a launch are incomplete: it serves observers that need only a few clusters.
 	// A launch whose blocks may wait for each other runs completely.
-	Only func(cluster int) bool
+	Only func(cluster, clusters int) bool
 }
 
 // FMA says how mul followed by add or sub is executed if none of them has a rounding modifier. PTX

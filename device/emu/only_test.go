@@ -11,7 +11,7 @@ import (
 
 // TestOnly checks that only the selected blocks of a launch run.
 func TestOnly(t *testing.T) {
-	dev, err := emu.New(ptx.SM80, emu.Options{Only: func(c int) bool { return c == 2 }})
+	dev, err := emu.New(ptx.SM80, emu.Options{Only: func(c, n int) bool { return c == n-2 }})
 	if err != nil {
 		t.Fatal(err)
 	}

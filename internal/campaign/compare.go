@@ -107,7 +107,7 @@ func (x *Compare) measure(ctx context.Context, a, b *lab.Subject, progress *Step
 		to **predict.Profile
 	}{{a, &r.Predicted.A}, {b, &r.Predicted.B}} {
 		progress.Say("%s, %v: counting", one.s.Name, x.Shape.Shape)
-		counted, err := profile.Of(ctx, one.s, x.Shape, chips.For(one.s.Target, nil))
+		counted, err := profile.Of(ctx, one.s, x.Shape, chips.For(one.s.Target, nil), profile.Options{})
 		if err != nil {
 			return nil, err
 		}

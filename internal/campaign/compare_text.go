@@ -88,8 +88,8 @@ func (r *CompareResult) printPredicted(env *cli.Env) {
 	for u := range a.Units {
 		row(a.Units[u].Unit.String(), a.Units[u].Micros, b.Units[u].Micros)
 	}
-	row("the busiest unit alone", a.Low, b.Low)
-	row("phase by phase", a.High, b.High)
+	row("the busiest unit alone", a.Floor, b.Floor)
+	row("the kernel", a.Micros, b.Micros)
 	fmt.Fprintln(env)
 	t.WriteTo(env)
 }

@@ -105,9 +105,9 @@ func (x *Once) measure(ctx context.Context, s *lab.Subject, progress *Steps) (*R
 		p.Times = &lab.Times{Shapes: []problem.Named{shape}, Methods: bothModes(timing.Warm), Seed: x.Seed}
 		r.Performance, err = lab.Time(ctx, s, p, progress.Of(s.Name))
 	default:
-		progress.Say("%s, %v: counting", s.Name, shape.Shape)
+		progress.Say("%s, %v: simulating", s.Name, shape.Shape)
 		var counted *profile.Report
-		if counted, err = profile.Of(ctx, s, shape, chips.For(s.Target, nil)); err == nil {
+		if counted, err = profile.Of(ctx, s, shape, chips.For(s.Target, nil), profile.Options{}); err == nil {
 			r.Predicted = counted.Predicted
 		}
 	}

@@ -85,6 +85,6 @@ func (r *RunResult) printTime(env *cli.Env) {
 			fmt.Fprintf(env, "  %s µs (median; %s to %s), %.3g TFLOP/s; %s, %s cache\n", term.Micros(sum.P50), term.Micros(sum.Median.Low), term.Micros(sum.Median.High), t.TFLOPs[0], t.Method.Mode, t.Method.Cache)
 		}
 	case r.Predicted != nil:
-		fmt.Fprintf(env, "  %s %s to %s µs on %s; not measured\n", env.OutStyle().Yellow("PREDICTED"), term.Micros(r.Predicted.Low), term.Micros(r.Predicted.High), r.Predicted.Chip)
+		fmt.Fprintf(env, "  %s %s µs (%s to %s) on %s; not measured\n", env.OutStyle().Yellow("PREDICTED"), term.Micros(r.Predicted.Micros), term.Micros(r.Predicted.Low), term.Micros(r.Predicted.High), r.Predicted.Chip)
 	}
 }

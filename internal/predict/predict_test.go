@@ -2,102 +2,137 @@ package predict
 
 import (
 	"math"
+	"slices"
 	"testing"
 
-	"github.com/GOATnote-Inc/attest/device/emu/count"
+	"github.com/GOATnote-Inc/attest/device"
+	"github.com/GOATnote-Inc/attest/device/emu"
 	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-// TestUnits has one instruction a unit and counts the clocks by hand.
-func TestUnits(t *testing.T) {
-	l4, h200 := chips.For(ptx.SM89, nil), chips.For(ptx.SM90a, nil)
-	for _, c := range []struct {
-		line count.Line
-		chip chips.Chip
-		want map[Unit]float64
-	}{
-		{count.Line{Instruction: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Executions: 100}, l4, map[Unit]float64{Tensor: 400, Issue: 25}},
-		{count.Line{Instruction: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Executions: 100}, h200, map[Unit]float64{Tensor: 100 / 0.62, Issue: 25}},
-		{count.Line{Instruction: "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", Executions: 100}, l4, map[Unit]float64{Tensor: 400, Issue: 25}},
-		{count.Line{Instruction: "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3", Executions: 4}, h200, map[Unit]float64{Tensor: 64, Issue: 1}},
-		{count.Line{Instruction: "wgmma.fence.sync.aligned", Executions: 4}, h200, map[Unit]float64{Issue: 1}},
-		{count.Line{Instruction: "ex2.approx.ftz.f32", Executions: 100}, l4, map[Unit]float64{Exp: 200, Issue: 25}},
-		{count.Line{Instruction: "fma.rn.f32", Executions: 100}, l4, map[Unit]float64{Float: 25, Issue: 25}},
-		{count.Line{Instruction: "fma.rn.f32", Executions: 100}, chips.For(ptx.SM80, nil), map[Unit]float64{Float: 50, Issue: 25}},
-		{count.Line{Instruction: "max.f16x2", Executions: 100}, l4, map[Unit]float64{Float: 25, Issue: 25}},
-		{count.Line{Instruction: "add.u32", Executions: 100}, l4, map[Unit]float64{Integer: 50, Issue: 25}},
-		{count.Line{Instruction: "setp.lt.f32", Executions: 100}, l4, map[Unit]float64{Integer: 50, Issue: 25}},
-		{count.Line{Instruction: "mov.u32", Executions: 100}, l4, map[Unit]float64{}},
-		{count.Line{Instruction: "ld.param.u64", Executions: 100}, l4, map[Unit]float64{}},
-		{count.Line{Instruction: "ld.shared.f32", Executions: 100, Shared: count.SharedUse{Wavefronts: 300}}, l4, map[Unit]float64{Shared: 300, Issue: 25}},
-		{count.Line{Instruction: "ld.global.f32", Executions: 10, Global: count.GlobalUse{Sectors: 40}}, l4, map[Unit]float64{Global: 20, Issue: 2.5}},
-	} {
-		got := costOf(&c.line, &c.chip)
-		for u := range units {
-			if math.Abs(got[u]-c.want[u]) > 1e-9 {
-				t.Errorf("%s on %s: %v clocks of %v, want %v", c.line.Instruction, c.chip.Name, got[u], u, c.want[u])
-			}
-		}
+// exponentials is a kernel in which block i computes 100 + 50 i exponentials one after the other.
+const exponentials = `.version 8.0
+.target sm_90a
+.address_size 64
+.file 1 "a/first.go"
+.file 2 "a/second.go"
+.visible .entry k(.param .u64 out)
+{
+	.reg .b32 %r<4>;
+	.reg .f32 %f<4>;
+	.reg .b64 %rd<4>;
+	.reg .pred %p<4>;
+	.loc 1 5 1
+	ld.param.u64 %rd0, [out];
+	mov.u32 %r0, %ctaid.x;
+	mad.lo.u32 %r1, %r0, 50, 100;
+	mov.b32 %f0, 0f3F000000;
+$L:
+	.loc 2 7 1
+	ex2.approx.ftz.f32 %f0, %f0;
+	sub.u32 %r1, %r1, 1;
+	setp.ne.u32 %p0, %r1, 0;
+	@%p0 bra $L;
+	st.global.f32 [%rd0], %f0;
+	ret;
+}
+`
+
+func trace(t *testing.T, blocks, samples int) *warptrace.Launch {
+	t.Helper()
+	rec := &warptrace.Recorder{Wants: warptrace.Spread(samples)}
+	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec, Only: rec.Wants})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := dev.Load("k.ptx", exponentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := dev.Alloc(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Launch(t.Context(), device.Launch{Grid: device.D(blocks), Block: device.D(32), Params: []device.Param{device.Ptr(out)}}); err != nil {
+		t.Fatal(err)
+	}
+	return rec.Launches()[0]
+}
+
+func chip(t *testing.T, name string) chips.Chip {
+	t.Helper()
+	c, err := chips.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestOf checks that the time follows the longest block, and that reasons, phases and bands fit
+// the time.
+func TestOf(t *testing.T) {
+	h200 := chip(t, "H200")
+	p := Of(Work{Trace: trace(t, 8, 8)}, h200)
+	// A round of the loop is a chain of an exponential and a branch.
+	rounds := 450.0
+	perRound := (p.Micros - h200.Get("launch_us")) * float64(h200.MHz) / rounds
+	if perRound < h200.Get("mufu_latency") || perRound > 60 {
+		t.Errorf("a round takes %.1f cycles", perRound)
+	}
+	if p.Low >= p.Micros || p.High <= p.Micros || p.Floor <= 0 || p.Floor >= p.Micros || p.Blocks != 8 || p.Clock != 1980 {
+		t.Errorf("%+v", p)
+	}
+	sum := 0.0
+	for _, r := range p.Reasons {
+		sum += r.Micros
+	}
+	if math.Abs(sum-p.Micros) > 0.02*p.Micros {
+		t.Errorf("the reasons add up to %v µs, the kernel takes %v", sum, p.Micros)
+	}
+	if len(p.Phases) != 2 || p.Phases[0].Name != "second.go" || p.Phases[0].Main() == "issue" {
+		t.Errorf("the phases are %+v", p.Phases)
+	}
+	if l4 := Of(Work{Trace: trace(t, 8, 8)}, chip(t, "L4")); l4.High/l4.Low <= p.High/p.Low {
+		t.Error("the band of a chip that nobody measured is not wider")
 	}
 }
 
-// work is two phases: 1000 clocks of tensor cores, then 600 of the special function
-// unit, which a chip may overlap.
-func work(blocks int) Work {
-	return Work{Blocks: blocks, Bytes: 3e4, Counts: &count.Counts{Lines: []count.Line{
-		{Line: 1, Instruction: "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", Executions: 250, Source: "a/products.go:3:1"},
-		{Line: 2, Instruction: "ex2.approx.ftz.f32", Executions: 300, Source: "a/softmax.go:9:1"},
-	}}}
-}
-
-func TestProfile(t *testing.T) {
-	l4 := chips.For(ptx.SM89, nil)
-	p := Of(work(1), l4)
-	near := func(what string, got, want float64) {
-		t.Helper()
-		if math.Abs(got-want) > 1e-9*want {
-			t.Errorf("%s is %v, want %v", what, got, want)
-		}
+// TestPlace checks which clusters the busiest group of SMs runs.
+func TestPlace(t *testing.T) {
+	l := trace(t, 8, 8)
+	if p := placeAll(l, 132, 1); !slices.Equal(p.Clusters, []int{7}) {
+		t.Errorf("of blocks that all run at once, %v is replayed, want the longest", p.Clusters)
 	}
-	near("the least time", p.Low, 1000.0/2040)
-	near("phases one after the other", p.High, 1600.0/2040)
-	near("memory", p.Of(DRAM), 0.1)
-	if p.Limit != Tensor {
-		t.Errorf("limited by %v", p.Limit)
+	// Blocks 0 to 3 start at once; the group that ends first takes the next one.
+	if p := placeAll(l, 4, 1); !slices.Equal(p.Clusters, []int{3, 7}) {
+		t.Errorf("the busiest of 4 groups runs %v, want 3 and 7", p.Clusters)
 	}
-	if len(p.Phases) != 2 || p.Phases[0].Name != "products.go" || p.Phases[1].Limit != Exp || p.Lines[0].Line != 1 {
-		t.Errorf("phases %+v, lines %+v", p.Phases, p.Lines)
+	if p := placeAll(l, 1, 2); len(p.Clusters) != 8 || p.Resident != 2 {
+		t.Errorf("one group runs %v", p.Clusters)
 	}
-	near("shares", p.Phases[0].Share+p.Phases[1].Share, 1)
-	// The busiest SM has one of 58 blocks, two of 59, and two of 116.
-	near("58 blocks", Of(work(58), l4).Of(Tensor), p.Of(Tensor)/58)
-	near("59 blocks", Of(work(59), l4).Of(Tensor), p.Of(Tensor)*2/59)
-	near("116 blocks", Of(work(116), l4).Of(Tensor), p.Of(Tensor)*2/116)
-}
-
-// TestVain wants no time for polls that came too early.
-func TestVain(t *testing.T) {
-	once := &count.Line{Instruction: "mbarrier.try_wait.parity.shared.b64", Executions: 4}
-	often := &count.Line{Instruction: once.Instruction, Executions: 1004, Vain: 1000}
-	chip := chips.For(ptx.SM90a, nil)
-	if a, b := costOf(once, &chip), costOf(often, &chip); a != b || a[Issue] == 0 {
-		t.Errorf("%v and %v", a, b)
+	few := trace(t, 8, 2)
+	if a, b := nearest(few, 1), nearest(few, 6); a != 0 || b != 1 {
+		t.Errorf("blocks 1 and 6 count as %d and %d", a, b)
 	}
 }
 
-// TestPhases names phases by line where all are of one file, and without a source.
-func TestPhases(t *testing.T) {
-	w := work(1)
-	w.Counts.Lines[1].Source = "a/products.go:5:1"
-	p := Of(w, chips.For(ptx.SM89, nil))
-	if p.Phases[0].Name != "products.go:3" || p.Phases[1].Name != "products.go:5" {
-		t.Errorf("phases of one file: %q and %q", p.Phases[0].Name, p.Phases[1].Name)
+// TestSum checks that launches add up and keep their phases apart.
+func TestSum(t *testing.T) {
+	p := Of(Work{Trace: trace(t, 8, 8)}, chip(t, "H200"))
+	if one := Sum([]*Profile{p}, []string{"a"}); one != p {
+		t.Error("the sum of one launch is not the launch")
 	}
-	for i := range w.Counts.Lines {
-		w.Counts.Lines[i].Source = ""
+	s := Sum([]*Profile{p, p}, []string{"a", "b"})
+	if s.Micros != 2*p.Micros || s.Floor != 2*p.Floor || len(s.Phases) != 4 || s.Blocks != 16 || s.Limit != p.Limit {
+		t.Errorf("%+v", s)
 	}
-	if p := Of(w, chips.For(ptx.SM89, nil)); len(p.Phases) != 1 || p.Phases[0].Name != "no source" {
-		t.Errorf("phases without a source: %+v", p.Phases)
+	if s.Phases[0].Name != "a second.go" || s.Phases[0].Share >= p.Phases[0].Share {
+		t.Errorf("%+v", s.Phases[0])
 	}
 }

@@ -2,33 +2,29 @@ package predict
 
 import (
 	"cmp"
-	"path"
 	"slices"
 	"strings"
 
-	"github.com/GOATnote-Inc/attest/device/emu/count"
-	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/predict/machine"
 )
 
-// Work is a launch to predict: its counts, the number of its blocks, and the bytes of its
-// operands.
-type Work struct {
-	Counts *count.Counts
-	Blocks int
-	Bytes  int64
-}
-
-// Profile is the prediction for one launch. Times are in microseconds.
+// Profile is the prediction for one launch, or for several that run one after the other. Times are
+// in microseconds.
 type Profile struct {
 	Chip   string  `json:"chip"`
 	Blocks int     `json:"blocks"`
 	Waves  int     `json:"blocks_of_busiest_sm"`
-	Low    float64 `json:"low_us"`  // the time of the busiest unit
-	High   float64 `json:"high_us"` // the sum of the phases
-	Limit  Unit    `json:"limit"`   // the busiest unit
+	Micros float64 `json:"us"`
+	Low    float64 `json:"low_us"`  // the band: most kernels lie above this time
+	High   float64 `json:"high_us"` // and below this one
+	Floor  float64 `json:"floor_us"`
+	Limit  Unit    `json:"limit"` // the busiest unit, which sets the floor
+	Clock  int     `json:"mhz"`
 	Units  []Busy  `json:"units"`
-	Phases []Part  `json:"phases"` // the longest first
-	Lines  []Part  `json:"lines"`  // source lines, or PTX lines without a source; the longest first
+	// Reasons is where the time goes, in the order of machine.Reasons. The first is the launch.
+	Reasons []Spent `json:"reasons"`
+	Phases  []Part  `json:"phases"` // the longest first
+	Lines   []Part  `json:"lines"`  // source lines, or PTX lines without a source; the longest first
 }
 
 // Busy is the time for which a unit is busy.
@@ -37,83 +33,58 @@ type Busy struct {
 	Micros float64 `json:"us"`
 }
 
+// Spent is time that was spent for a reason.
+type Spent struct {
+	Reason string  `json:"reason"`
+	Micros float64 `json:"us"`
+}
+
 // Part is the prediction for a phase or a line.
 type Part struct {
-	Name   string  `json:"name"`             // the file of the source, or an opcode
-	Line   int     `json:"line,omitempty"`   // the first PTX line
-	Copies int     `json:"copies,omitempty"` // the number of PTX lines from the source line
-	Source string  `json:"source,omitempty"`
-	Micros float64 `json:"us"`
-	Share  float64 `json:"share"` // the share of High
-	Limit  Unit    `json:"limit"` // its busiest unit
-	Units  []Busy  `json:"units"`
+	Name    string  `json:"name"`             // the file of the source, or an opcode
+	Line    int     `json:"line,omitempty"`   // the first PTX line
+	Copies  int     `json:"copies,omitempty"` // the number of PTX lines from the source line
+	Source  string  `json:"source,omitempty"`
+	Micros  float64 `json:"us"`
+	Share   float64 `json:"share"`   // the share of the kernel's time
+	Reasons []Spent `json:"reasons"` // the longest first
 }
 
-// Of predicts how long work takes on a chip.
-func Of(w Work, chip chips.Chip) *Profile {
-	p := &Profile{Chip: chip.String(), Blocks: max(w.Blocks, 1)}
-	p.Waves = (p.Blocks + chip.SMs - 1) / chip.SMs
-	// Costs are the clocks that one SM would need for all blocks. micros converts them to
-	// microseconds of the SM with the most blocks.
-	micros := float64(p.Waves) / float64(p.Blocks) / float64(chip.MHz)
-	var all cost
-	phases := map[string]*cost{}
-	lines := map[place]*lineCost{}
-	name := phaseNames(w.Counts.Lines)
-	for i := range w.Counts.Lines {
-		l := &w.Counts.Lines[i]
-		c := costOf(l, &chip)
-		all.add(&c)
-		phase := name(l)
-		if phases[phase] == nil {
-			phases[phase] = new(cost)
-		}
-		phases[phase].add(&c)
-		at := placeOf(l)
-		if lines[at] == nil {
-			lines[at] = &lineCost{first: l.Line}
-		}
-		lines[at].add(&c)
-		lines[at].copies++
+// Main returns the reason on which most of the part's time was spent.
+func (p *Part) Main() string {
+	if len(p.Reasons) == 0 {
+		return ""
 	}
-	for at, l := range lines {
-		if part := newPart(at.instruction, &l.cost, micros); part.Micros > 0 {
-			part.Line, part.Copies, part.Source = l.first, l.copies, at.source
-			p.Lines = append(p.Lines, part)
-		}
-	}
-	for phase, c := range phases {
-		part := newPart(phase, c, micros)
-		p.High += part.Micros
-		p.Phases = append(p.Phases, part)
-	}
-	p.Units = busy(&all, micros)
-	p.Units[DRAM].Micros = float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
-	for _, b := range p.Units {
-		if b.Micros > p.Low {
-			p.Limit, p.Low = b.Unit, b.Micros
-		}
-	}
-	p.High = max(p.High, p.Low)
-	p.finish()
-	return p
+	return p.Reasons[0].Reason
 }
 
-// Sum returns the profile of launches that run one after the other. names are the names of
-// the launches; phases carry them in front, so that equal files of two launches stay apart.
+// launching is the reason of the time that a launch takes outside its blocks.
+const launching = "launch"
+
+// Of returns the time for which a unit is busy, in microseconds.
+func (p *Profile) Of(u Unit) float64 { return p.Units[u].Micros }
+
+// Sum returns the profile of launches that run one after the other. names are the names of the
+// launches; phases carry them in front, so that equal files of two launches stay apart.
 func Sum(launches []*Profile, names []string) *Profile {
 	if len(launches) == 1 {
 		return launches[0]
 	}
-	sum := &Profile{Chip: launches[0].Chip, Units: make([]Busy, units)}
+	sum := &Profile{Chip: launches[0].Chip, Clock: launches[0].Clock, Units: make([]Busy, units)}
+	reasons := map[string]float64{}
 	for i, p := range launches {
 		sum.Blocks += p.Blocks
 		sum.Waves += p.Waves
+		sum.Micros += p.Micros
 		sum.Low += p.Low
 		sum.High += p.High
+		sum.Floor += p.Floor
 		for u, b := range p.Units {
 			sum.Units[u].Unit = b.Unit
 			sum.Units[u].Micros += b.Micros
+		}
+		for _, r := range p.Reasons {
+			reasons[r.Reason] += r.Micros
 		}
 		for _, phase := range p.Phases {
 			phase.Name = names[i] + " " + phase.Name
@@ -126,27 +97,18 @@ func Sum(launches []*Profile, names []string) *Profile {
 			sum.Limit = b.Unit
 		}
 	}
+	sum.Reasons = inOrder(reasons)
 	sum.finish()
 	return sum
 }
 
-// place identifies an instruction of a source line, in all its unrolled copies. Without a source
-// it identifies a PTX line.
-type place struct {
-	source, instruction string
-	line                int
-}
-
-func placeOf(l *count.Line) place {
-	if l.Source == "" {
-		return place{"", l.Instruction, l.Line}
+// inOrder returns times by reason, the launch first.
+func inOrder(reasons map[string]float64) (list []Spent) {
+	list = append(list, Spent{launching, reasons[launching]})
+	for _, r := range machine.Reasons() {
+		list = append(list, Spent{r.String(), reasons[r.String()]})
 	}
-	return place{l.Source, l.Instruction, 0}
-}
-
-type lineCost struct {
-	cost
-	first, copies int
+	return list
 }
 
 // finish sorts the parts and adds their shares.
@@ -156,57 +118,7 @@ func (p *Profile) finish() {
 			return cmp.Or(cmp.Compare(b.Micros, a.Micros), cmp.Compare(a.Line, b.Line), strings.Compare(a.Name, b.Name))
 		})
 		for i := range parts {
-			parts[i].Share = parts[i].Micros / max(p.High, 1e-12)
+			parts[i].Share = parts[i].Micros / max(p.Micros, 1e-12)
 		}
 	}
 }
-
-func newPart(name string, c *cost, micros float64) Part {
-	unit, clocks := c.most()
-	return Part{Name: name, Micros: clocks * micros, Limit: unit, Units: busy(c, micros)}
-}
-
-func busy(c *cost, micros float64) []Busy {
-	list := make([]Busy, units)
-	for u, n := range c {
-		list[u] = Busy{Unit(u), n * micros}
-	}
-	return list
-}
-
-// phaseNames returns a function that names the phase of a line: its source file, or its source
-// line if all lines come from one file.
-func phaseNames(lines []count.Line) func(*count.Line) string {
-	files := map[string]bool{}
-	for i := range lines {
-		file, _ := split(lines[i].Source)
-		files[file] = true
-	}
-	delete(files, "")
-	return func(l *count.Line) string {
-		file, line := split(l.Source)
-		switch {
-		case file == "":
-			return "no source"
-		case len(files) > 1:
-			return path.Base(file)
-		}
-		return path.Base(file) + ":" + line
-	}
-}
-
-// split returns the file and the line of "file.go:12:3".
-func split(source string) (file, line string) {
-	file = source
-	for range 2 {
-		at := strings.LastIndexByte(file, ':')
-		if at < 0 {
-			return file, ""
-		}
-		file, line = file[:at], file[at+1:]
-	}
-	return file, line
-}
-
-// Of returns the time for which a unit is busy, in microseconds.
-func (p *Profile) Of(u Unit) float64 { return p.Units[u].Micros }

@@ -22,7 +22,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil))
+	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil), Options{Counters: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestLaunches(t *testing.T) {
 		t.Fatal(err)
 	}
 	shape := problem.Named{Shape: problem.Square(1, 2, 64, 64)}
-	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil))
+	r, err := Of(t.Context(), s, shape, chips.For(s.Target, nil), Options{Counters: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +112,8 @@ func TestLaunches(t *testing.T) {
 		t.Fatalf("%d launches, want 2", len(r.Launches))
 	}
 	a, b := r.Launches[0].Predicted, r.Launches[1].Predicted
-	if a.Low <= 0 || b.Low <= 0 || r.Predicted.Low != a.Low+b.Low || r.Predicted.High != a.High+b.High {
-		t.Errorf("%v and %v do not make %v", a.Low, b.Low, r.Predicted.Low)
+	if a.Micros <= 0 || b.Micros <= 0 || r.Predicted.Micros != a.Micros+b.Micros || r.Predicted.High != a.High+b.High {
+		t.Errorf("%v and %v do not make %v", a.Micros, b.Micros, r.Predicted.Micros)
 	}
 	var out bytes.Buffer
 	r.WriteText(&out, term.Style{}, Text{Lines: 2})

@@ -8,9 +8,11 @@ import (
 
 	emucount "github.com/GOATnote-Inc/attest/device/emu/count"
 	"github.com/GOATnote-Inc/attest/internal/chips"
-	"github.com/GOATnote-Inc/attest/internal/machine"
+	here "github.com/GOATnote-Inc/attest/internal/machine"
 	"github.com/GOATnote-Inc/attest/internal/ncu"
 	"github.com/GOATnote-Inc/attest/internal/predict"
+	"github.com/GOATnote-Inc/attest/internal/predict/timeline"
+	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
 	"github.com/GOATnote-Inc/attest/internal/report"
 	"github.com/GOATnote-Inc/attest/lab"
 	"github.com/GOATnote-Inc/attest/problem"
@@ -42,22 +44,37 @@ type Launch struct {
 	Counts    *emucount.Counts `json:"counters"`
 }
 
-// everyItem is a number of SMs that makes persistent kernels start one block per item of
-// work. The model spreads the blocks over the SMs of a chip itself.
-const everyItem = 1 << 20
+// Options say what else a report contains.
+type Options struct {
+	Counters bool               // count what the whole grid does, which takes longer
+	Timeline *timeline.Timeline // receives what is replayed of the first launch; may be nil
+}
 
-// Of counts what a kernel does on the emulator and predicts its time on a chip.
-func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chip) (*Report, error) {
-	counted, err := lab.Count(ctx, s, shape.Shape, everyItem)
+// Of predicts the time of a kernel on a chip from a run of a few of its clusters on the emulator.
+func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chip, o Options) (*Report, error) {
+	traced, err := lab.Trace(ctx, s, shape.Shape, chip.SMs, warptrace.Spread(samples(shape.Shape)))
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Kernel: s.Name, Shape: shape.Shape.String(), Occupancy: []report.ChipFit{}, subject: s, shape: shape}
+	var counted *lab.Counted
+	if o.Counters {
+		if counted, err = lab.Count(ctx, s, shape.Shape, 0); err != nil {
+			return nil, err
+		}
+	}
 	var parts []*predict.Profile
 	var entries []string
-	for i, l := range counted.Launches {
-		work := predict.Work{Counts: l.Counts, Blocks: l.Launch.Grid.Norm().Count(), Bytes: bytesOf(counted, i)}
-		one := Launch{Entry: l.Counts.Kernel, Predicted: predict.Of(work, chip), Counts: l.Counts}
+	for i, t := range traced.Launches {
+		work := predict.Work{Trace: t, Bytes: traced.Bytes / int64(len(traced.Launches))}
+		if l := o.Timeline; i == 0 && l != nil {
+			l.Chip, l.MHz, l.Program = chip.String(), float64(chip.MHz), t.Program
+			work.Watch = l
+		}
+		one := Launch{Entry: t.Kernel, Predicted: predict.Of(work, chip)}
+		if counted != nil && i < len(counted.Launches) {
+			one.Counts = counted.Launches[i].Counts
+		}
 		r.Launches = append(r.Launches, one)
 		parts, entries = append(parts, one.Predicted), append(entries, one.Entry)
 	}
@@ -65,31 +82,18 @@ func Of(ctx context.Context, s *lab.Subject, shape problem.Named, chip chips.Chi
 	return r, nil
 }
 
-// bytesOf returns the bytes that a launch moves between DRAM and the chip: its share of all
-// operands, by the traffic of global memory.
-func bytesOf(c *lab.Counted, launch int) int64 {
-	var all, own uint64
-	for i, l := range c.Launches {
-		for _, b := range l.Counts.Bytes {
-			if b.Space != "global" {
-				continue
-			}
-			all += b.Bytes
-			if i == launch {
-				own += b.Bytes
-			}
-		}
-	}
-	if len(c.Launches) == 1 || all == 0 {
-		return c.Bytes
-	}
-	return int64(float64(c.Bytes) * float64(own) / float64(all))
+// samples returns how many clusters are recorded: several, because the blocks of a causal problem
+// and the last blocks of a row differ, but fewer if the problem is large.
+func samples(s problem.Shape) int {
+	const most, budget = 8, 40e6 // budget is in products of a query and a key
+	work := float64(s.B) * float64(s.Hq) * float64(s.Sq) * float64(s.Skv)
+	return max(1, min(most, int(most*budget/max(work, 1))))
 }
 
 // Measure adds what Nsight Compute measures on a machine, or the reason why it does not. A
 // user without the right to read counters still gets the prediction. metrics are collected
 // besides the usual ones, and ncu must give all of them.
-func (r *Report) Measure(ctx context.Context, m *machine.Machine, metrics []string) error {
+func (r *Report) Measure(ctx context.Context, m *here.Machine, metrics []string) error {
 	r.asked = metrics
 	path, err := exec.LookPath("ncu")
 	switch {

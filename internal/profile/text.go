@@ -44,12 +44,13 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 		title += ", " + c
 	}
 	fmt.Fprintf(w, "%s  %s\n", style.Bold(term.Clean(s.Name)), style.Dim(title+", "+shapes.Long(r.shape)))
-	fmt.Fprintf(w, "%s for %s: %s µs if the busiest unit hides the others,\n%s µs if nothing is hidden; from throughputs, not measured\n\n",
-		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Low), term.Micros(p.High))
+	fmt.Fprintf(w, "%s for %s: %s µs, most likely between %s and %s;\nthe busiest unit (%v) alone takes %s µs; simulated, not measured\n\n",
+		style.Yellow("PREDICTED"), p.Chip, term.Micros(p.Micros), term.Micros(p.Low), term.Micros(p.High), p.Limit, term.Micros(p.Floor))
 	writeLaunches(w, style, r.Launches)
 	for _, b := range bars {
 		writeBar(w, style, p, b.name, b.units)
 	}
+	writeReasons(w, style, p)
 	writeOccupancy(w, style, r.resources)
 	writePhases(w, style, p)
 	writeLines(w, style, p, t.Lines)
@@ -58,7 +59,9 @@ func (r *Report) WriteText(w io.Writer, style term.Style, t Text) {
 	if t.Counters {
 		for _, l := range r.Launches {
 			fmt.Fprintln(w)
-			listing.Counters(w, style, l.Counts)
+			if l.Counts != nil {
+				listing.Counters(w, style, l.Counts)
+			}
 		}
 	}
 }
@@ -69,19 +72,32 @@ func writeLaunches(w io.Writer, style term.Style, launches []Launch) {
 		return
 	}
 	t := term.Table{Indent: "  ", Right: "lrrrl", Style: style}
-	t.Head("launch", "blocks", "low µs", "high µs", "busiest")
-	var low, high float64
+	t.Head("launch", "blocks", "µs", "floor µs", "busiest")
+	var micros, floor float64
 	for _, l := range launches {
 		p := l.Predicted
-		low, high = low+p.Low, high+p.High
-		t.Row(term.Clean(l.Entry), p.Blocks, term.Micros(p.Low), term.Micros(p.High), p.Limit)
+		micros, floor = micros+p.Micros, floor+p.Floor
+		t.Row(term.Clean(l.Entry), p.Blocks, term.Micros(p.Micros), term.Micros(p.Floor), p.Limit)
 	}
-	t.Row("sum", "", term.Micros(low), term.Micros(high), "")
+	t.Row("sum", "", term.Micros(micros), term.Micros(floor), "")
 	t.WriteTo(w)
 	fmt.Fprintln(w)
 }
 
-// writeBar shows how long the units of one kind are busy, relative to the busiest unit.
+// writeReasons shows what the sub-cores do or wait for.
+func writeReasons(w io.Writer, style term.Style, p *predict.Profile) {
+	t := term.Table{Indent: "  ", Right: "lrr", Style: style}
+	t.Head("time goes to", "µs", "share")
+	for _, r := range p.Reasons {
+		if share := r.Micros / max(p.Micros, 1e-12); share >= smallest {
+			t.Row(r.Reason, term.Micros(r.Micros), fmt.Sprintf("%.0f %%", 100*share))
+		}
+	}
+	fmt.Fprintln(w)
+	t.WriteTo(w)
+}
+
+// writeBar shows how long the units of one kind are busy, relative to the whole time.
 func writeBar(w io.Writer, style term.Style, p *predict.Profile, name string, units []predict.Unit) {
 	most := 0.0
 	order := slices.Clone(units)
@@ -95,7 +111,7 @@ func writeBar(w io.Writer, style term.Style, p *predict.Profile, name string, un
 	if len(parts) > 1 {
 		text = "  " + style.Dim(strings.Join(parts, ", "))
 	}
-	fmt.Fprintf(w, "  %-8s  %s  %6s µs%s\n", name, term.Bar(most/max(p.Low, 1e-12), barColumns), term.Micros(most), text)
+	fmt.Fprintf(w, "  %-8s  %s  %6s µs%s\n", name, term.Bar(most/max(p.Micros, 1e-12), barColumns), term.Micros(most), text)
 }
 
 // smallest is the least share of the time that a phase or a line must have to be printed.
@@ -104,10 +120,10 @@ const smallest = 0.005
 
 func writePhases(w io.Writer, style term.Style, p *predict.Profile) {
 	t := term.Table{Indent: "  ", Right: "lrrl", Style: style}
-	t.Head("phase", "µs", "share", "busiest")
+	t.Head("phase", "µs", "share", "mostly")
 	for _, part := range p.Phases {
 		if part.Share >= smallest {
-			t.Row(term.Clean(part.Name), term.Micros(part.Micros), fmt.Sprintf("%.0f %%", 100*part.Share), part.Limit)
+			t.Row(term.Clean(part.Name), term.Micros(part.Micros), fmt.Sprintf("%.0f %%", 100*part.Share), part.Main())
 		}
 	}
 	fmt.Fprintln(w)
@@ -116,14 +132,14 @@ func writePhases(w io.Writer, style term.Style, p *predict.Profile) {
 
 func writeLines(w io.Writer, style term.Style, p *predict.Profile, most int) {
 	t := term.Table{Indent: "  ", Right: "lrrlrrl", Style: style}
-	t.Head("source", "µs", "share", "busiest", "PTX line", "copies", "instruction")
+	t.Head("source", "µs", "share", "mostly", "PTX line", "copies", "instruction")
 	n := 0
 	for _, part := range p.Lines {
 		if n == most || part.Share < smallest {
 			break
 		}
 		n++
-		t.Row(term.Clean(path.Base(part.Source)), term.Micros(part.Micros), fmt.Sprintf("%.0f %%", 100*part.Share), part.Limit, part.Line, part.Copies, term.Clean(part.Name))
+		t.Row(term.Clean(path.Base(part.Source)), term.Micros(part.Micros), fmt.Sprintf("%.0f %%", 100*part.Share), part.Main(), part.Line, part.Copies, term.Clean(part.Name))
 	}
 	if n > 0 {
 		fmt.Fprintln(w)

@@ -78,6 +78,7 @@ var layers = []string{
 	"internal/chips",
 	"internal/predict/warptrace",
 	"internal/predict/machine",
+	"internal/predict/timeline",
 	"internal/predict",
 	"internal/rival",
 	"record",

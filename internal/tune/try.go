@@ -39,12 +39,12 @@ func (x *search) try(ctx context.Context, c attn.Config, progress *campaign.Step
 	if x.GPU() {
 		return t, measured(&t, rec)
 	}
-	progress.Say("%s: counting", s.Name)
-	r, err := profile.Of(ctx, s, x.Shape, x.chip)
+	progress.Say("%s: simulating", s.Name)
+	r, err := profile.Of(ctx, s, x.Shape, x.chip, profile.Options{})
 	if err != nil {
 		return t, err
 	}
-	t.Micros = (r.Predicted.Low + r.Predicted.High) / 2
+	t.Micros = r.Predicted.Micros
 	if x.startMicros == 0 {
 		x.startMicros = t.Micros
 	}

@@ -104,7 +104,7 @@ func (s *sim) finish(w *warp) {
 	if w.g.left == 0 {
 		if s.plan.Watch != nil {
 			for b := range w.g.trace.Blocks {
-				s.plan.Watch.Block(b, w.g.number, w.g.from, w.since)
+				s.plan.Watch.Block(b, w.g.number*len(s.sms)+b, w.g.from, w.since)
 			}
 		}
 		s.start(w.since)
@@ -203,6 +203,14 @@ func (s *sim) product(w *warp, c *core, o *Op, t float64) {
 	c.tensor = max(c.tensor, t) + cycles
 	s.busy[Tensor] += cycles
 	w.productEnd = max(w.productEnd, c.tensor+s.rates.wgmma)
+	s.watchWork(w, o, t, c.tensor)
+}
+
+// watchWork announces asynchronous work.
+func (s *sim) watchWork(w *warp, o *Op, from, to float64) {
+	if s.plan.Watch != nil {
+		s.plan.Watch.Work(w.g.number*len(s.sms)+w.block, w.num, o.ID, from, to)
+	}
 }
 
 // waitGroups lets a warp wait until at most n of the committed groups are unfinished.
@@ -255,7 +263,7 @@ func (s *sim) contribute(g *group, phase int32, n int, at float64, copied bool) 
 	}
 	t := &g.trace.Phases[phase]
 	if s.plan.Watch != nil {
-		s.plan.Watch.Phase(t.Rank, t.Mbarrier, p.time)
+		s.plan.Watch.Phase(g.number*len(s.sms)+t.Rank, t, p.time)
 	}
 	for _, w := range p.waiters {
 		w.blocked = false

@@ -2,6 +2,30 @@ package machine
 
 import "github.com/GOATnote-Inc/attest/internal/predict/warptrace"
 
+// useShared occupies the shared memory and the L1 of an SM from time t on. It returns when the
+// access starts.
+func (s *sim) useShared(m *sm, t, cycles float64) float64 {
+	start := max(t, m.shared)
+	m.shared = start + cycles
+	s.sharedBusy += cycles
+	return start
+}
+
+// useL2 occupies the port of an SM to the L2 from time t on. It returns when the last byte has
+// passed. Loads of threads do not wait for bulk copies that were asked for earlier: the port serves
+// both in turns.
+func (s *sim) useL2(m *sm, t, bytes float64, bulk bool) float64 {
+	cycles := bytes / s.plan.L2Bytes
+	s.globalBusy += cycles
+	if bulk {
+		m.bulk = max(m.bulk, m.l2, t) + cycles
+		return m.bulk
+	}
+	m.l2 = max(m.l2, t) + cycles
+	m.bulk += cycles
+	return m.l2
+}
+
 // sectorBytes is the unit in which global memory moves.
 const sectorBytes = 32
 
@@ -17,21 +41,17 @@ func (s *sim) access(w *warp, o *Op, f *warptrace.Fact, t, at float64) (float64,
 		m.dsmem = max(m.dsmem, t) + float64(max(f.Wavefronts, 1))*128/r.dsmemBytes
 		return m.dsmem + r.dsmem, MemoryWait
 	case f.Sectors == 0:
-		start := max(t, m.shared)
-		m.shared = start + max(r.memorySM, float64(f.Wavefronts)*r.wavefront)
+		start := s.useShared(m, t, max(r.memorySM, float64(f.Wavefronts)*r.wavefront))
 		extra := float64(max(f.Wavefronts-1, 0))
 		return start + r.shared + extra*r.wavefront, SharedWait
 	}
-	start := max(t, m.shared)
-	m.shared = start + max(r.memorySM, float64(f.Sectors)/4)
+	start := s.useShared(m, t, max(r.memorySM, float64(f.Sectors)/4))
 	if o.cost.kind == stores {
-		m.l2 = max(m.l2, start) + float64(f.Sectors)*sectorBytes/s.plan.L2Bytes
-		s.end = max(s.end, m.l2)
+		s.end = max(s.end, s.useL2(m, start, float64(f.Sectors)*sectorBytes, false))
 		return start, MemoryWait
 	}
 	if o.cost.kind == atomics {
-		m.l2 = max(m.l2, start) + float64(f.Sectors)*sectorBytes/s.plan.L2Bytes
-		return m.l2 + r.atomic, MemoryWait
+		return s.useL2(m, start, float64(f.Sectors)*sectorBytes, false) + r.atomic, MemoryWait
 	}
 	return s.load(w, f, start), MemoryWait
 }
@@ -45,8 +65,7 @@ func (s *sim) load(w *warp, f *warptrace.Fact, start float64) float64 {
 	for _, line := range f.Lines {
 		filled, ok := m.l1[line]
 		if !ok {
-			m.l2 = max(m.l2, start) + bytes/s.plan.L2Bytes
-			filled = m.l2 + r.l2
+			filled = s.useL2(m, start, bytes, false) + r.l2
 			m.l1[line] = filled
 		}
 		there = max(there, filled)
@@ -59,9 +78,7 @@ func (s *sim) asyncCopy(w *warp, o *Op, f *warptrace.Fact, t float64) {
 	if f == nil {
 		return
 	}
-	m := w.sm
-	start := max(t, m.shared)
-	m.shared = start + max(s.rates.memorySM, float64(f.Wavefronts)*s.rates.wavefront, float64(f.Sectors)/4)
+	start := s.useShared(w.sm, t, max(s.rates.memorySM, float64(f.Wavefronts)*s.rates.wavefront, float64(f.Sectors)/4))
 	w.copyEnd = max(w.copyEnd, s.load(w, f, start)+s.rates.shared)
 }
 
@@ -79,10 +96,10 @@ func (s *sim) transfer(w *warp, o *Op, f *warptrace.Fact, t float64) {
 			at = m.dsmem + r.dsmem
 		} else {
 			m.tma = max(m.tma, t+r.tmaIssue) + r.tmaEngine
-			m.l2 = max(m.l2, m.tma) + float64(work.Bytes)/s.plan.L2Bytes
-			at = m.l2 + r.l2 + r.tma
+			at = s.useL2(m, m.tma, float64(work.Bytes), true) + r.l2 + r.tma
 		}
 		w.bulkEnd = max(w.bulkEnd, at)
+		s.watchWork(w, o, t, at)
 		for _, p := range work.Phases {
 			s.contribute(w.g, p, 1, at, true)
 		}

@@ -37,10 +37,13 @@ type Watcher interface {
 	// Issue is called for each operation: a warp of a block issued an instruction at a time, after
 	// it had waited since another time for a reason.
 	Issue(sm, block, warp int, id int32, waitedSince, at float64, why Reason)
-	// Phase is called when a barrier completes a phase.
-	Phase(sm int, mbarrier bool, at float64)
+	// Phase is called when a barrier of a block completes a phase.
+	Phase(block int, p *warptrace.Phase, at float64)
 	// Block is called when a block has ended.
 	Block(sm, block int, from, to float64)
+	// Work is called when an asynchronous copy of a block, or a product of a warp, is known to take
+	// effect at a time.
+	Work(block, warp int, id int32, from, to float64)
 }
 
 // Result is what a replay found. Cycles are of the SM clock.
@@ -50,8 +53,25 @@ type Result struct {
 	// together are Cycles times the number of sub-cores.
 	Spent map[Spender]float64
 	Busy  [unitCount]float64 // cycles for which the pipes of a sub-core worked, on average
-	Ops   int                // operations that were issued
-	Cores int                // sub-cores
+	// SharedBusy and GlobalBusy are the cycles for which the memory of one SM was busy, on average:
+	// its shared memory and L1, and its port to the L2.
+	SharedBusy, GlobalBusy float64
+	Ops                    int // operations that were issued
+	Cores                  int // sub-cores
+}
+
+// Scale multiplies all times, for a replay that stands for a longer one.
+func (r *Result) Scale(by float64) {
+	r.Cycles *= by
+	for k := range r.Spent {
+		r.Spent[k] *= by
+	}
+	for u := range r.Busy {
+		r.Busy[u] *= by
+	}
+	r.SharedBusy *= by
+	r.GlobalBusy *= by
+	r.Ops = int(float64(r.Ops) * by)
 }
 
 // Spender is an instruction, or -1 for none, and a reason.
@@ -71,6 +91,8 @@ type sim struct {
 	ops   int
 	end   float64
 	begun int // blocks
+
+	sharedBusy, globalBusy float64
 }
 
 // subCores is the number of sub-cores of an SM.
@@ -81,7 +103,8 @@ type sm struct {
 	index  int
 	cores  [subCores]core
 	shared float64 // when shared memory is free
-	l2     float64 // when the port to the L2 is free
+	l2     float64 // when the port to the L2 is free for loads and stores
+	bulk   float64 // when it is free for bulk copies
 	tma    float64 // when the copy engine is free
 	dsmem  float64 // when the port to other SMs is free
 	l1     map[uint64]float64
@@ -170,7 +193,7 @@ func (m *Machine) Replay(p Plan) Result {
 	for u := range s.busy {
 		s.busy[u] /= float64(cores)
 	}
-	return Result{Cycles: s.end, Spent: s.spent, Busy: s.busy, Ops: s.ops, Cores: cores}
+	return Result{Cycles: s.end, Spent: s.spent, Busy: s.busy, Ops: s.ops, Cores: cores, SharedBusy: s.sharedBusy / float64(len(s.sms)), GlobalBusy: s.globalBusy / float64(len(s.sms))}
 }
 
 // start places the next cluster of the queue on the SMs.

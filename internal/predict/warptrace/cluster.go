@@ -100,7 +100,7 @@ func (c *cluster) last(rank, number, id int) *Event {
 func (c *cluster) phase(at place) int32 {
 	p, ok := c.current[at]
 	if !ok {
-		p = c.newPhase(Phase{Mbarrier: at.mbarrier, Rank: at.rank})
+		p = c.newPhase(Phase{Mbarrier: at.mbarrier, Rank: at.rank, At: at.at})
 		c.current[at] = p
 	}
 	return p
@@ -234,7 +234,7 @@ func (c *cluster) Mbarrier(m *observe.Mbarrier) {
 	}
 	if m.Ended {
 		c.current[place{m.Block, ^m.Offset, true}] = p
-		c.current[at] = c.newPhase(Phase{Mbarrier: true, Rank: m.Block})
+		c.current[at] = c.newPhase(Phase{Mbarrier: true, Rank: m.Block, At: m.Offset})
 	}
 }
 
@@ -248,7 +248,7 @@ func (c *cluster) previous(at place) (int32, bool) {
 func (c *cluster) Open(o *observe.Opening) {
 	if !o.Cluster {
 		at := place{o.Rank, o.Bar, false}
-		c.current[at] = c.newPhase(Phase{Rank: o.Rank})
+		c.current[at] = c.newPhase(Phase{Rank: o.Rank, At: o.Bar})
 	}
 }
 

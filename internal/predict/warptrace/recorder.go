@@ -12,8 +12,9 @@ import (
 
 // Recorder records the launches of a device. It is an observe.Observer.
 type Recorder struct {
-	// Wants selects the clusters to record; nil selects all.
-	Wants func(cluster int) bool
+	// Wants selects the clusters to record, by their index in the grid and the number of clusters;
+	// nil selects all.
+	Wants func(cluster, clusters int) bool
 
 	mu       sync.Mutex
 	launches []*launch
@@ -86,12 +87,11 @@ func kindOf(in *observe.Inst) kind {
 // launch records one launch. It is an observe.LaunchObserver.
 type launch struct {
 	info  *observe.LaunchInfo
-	wants func(cluster int) bool
+	wants func(cluster, clusters int) bool
 	kinds []kind
 
 	mu       sync.Mutex
 	clusters []*Cluster
-	count    int
 }
 
 // Wants returns true: every instruction takes time.
@@ -104,7 +104,7 @@ func (l *launch) WantsSkipped() bool { return true }
 func (l *launch) Cluster(info *observe.ClusterInfo) observe.ClusterObserver {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.wants != nil && !l.wants(info.Index) {
+	if l.wants != nil && !l.wants(info.Index, l.clusterCount()) {
 		return ignore{}
 	}
 	t := &Cluster{Index: info.Index}
@@ -128,7 +128,25 @@ func (l *launch) trace() *Launch {
 	run := l.info.Launch
 	return &Launch{
 		Kernel: l.info.Kernel, Module: l.info.Module, Program: l.info.Program, Launch: run, Shared: l.info.Bytes,
-		Clusters: l.clusters, Count: run.Grid.Norm().Count() / max(1, run.Cluster.Norm().Count()),
+		Clusters: l.clusters, Count: l.clusterCount(),
+	}
+}
+
+// clusterCount returns the number of clusters in the grid.
+func (l *launch) clusterCount() int {
+	run := &l.info.Launch
+	return run.Grid.Norm().Count() / max(1, run.Cluster.Norm().Count())
+}
+
+// Spread returns a selection of up to n clusters that lie evenly in the grid, with the first and
+// the last one.
+func Spread(n int) func(cluster, clusters int) bool {
+	return func(cluster, clusters int) bool {
+		if n <= 1 || clusters <= n {
+			return cluster == 0 || clusters <= n
+		}
+		i := (cluster*(n-1) + (clusters-1)/2) / (clusters - 1)
+		return cluster == (i*(clusters-1)+(n-1)/2)/(n-1)
 	}
 }
 

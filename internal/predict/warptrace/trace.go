@@ -71,6 +71,7 @@ type Phase struct {
 	Mbarrier bool
 	Cluster  bool // a barrier of the cluster
 	Rank     int  // the block that owns the barrier
+	At       int  // the offset of an mbarrier in shared memory, or the number of a barrier
 }
 
 // LineBytes is the size of a line of the caches.

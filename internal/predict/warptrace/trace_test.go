@@ -10,7 +10,7 @@ import (
 )
 
 // trace records a launch of the kernel k without parameters.
-func trace(t *testing.T, text string, grid, block int, wants func(int) bool) *warptrace.Launch {
+func trace(t *testing.T, text string, grid, block int, wants func(cluster, clusters int) bool) *warptrace.Launch {
 	t.Helper()
 	rec := &warptrace.Recorder{Wants: wants}
 	dev, err := emu.New(ptx.SM90a, emu.Options{Observer: rec, Only: wants})
@@ -44,7 +44,7 @@ const barrier = `
 
 // TestBarrier checks wavefronts, and that two barriers are two phases with one arrival per warp.
 func TestBarrier(t *testing.T) {
-	l := trace(t, barrier, 3, 64, func(c int) bool { return c == 1 })
+	l := trace(t, barrier, 3, 64, func(c, n int) bool { return c == n-2 })
 	if l.Count != 3 || len(l.Clusters) != 1 || l.Clusters[0].Index != 1 {
 		t.Fatalf("%d clusters of %d", len(l.Clusters), l.Count)
 	}
@@ -103,5 +103,19 @@ func TestMbarrier(t *testing.T) {
 	}
 	if waits[0] != waits[1] || waits[0] < 0 || c.Phases[waits[0]].Need != 32 || !c.Phases[waits[0]].Mbarrier {
 		t.Errorf("the warps wait for phases %v: %+v", waits, c.Phases)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct{ n, clusters, want int }{{1, 100, 1}, {8, 5, 5}, {8, 64, 8}, {8, 65535, 8}, {3, 4, 3}, {2, 1000, 2}, {8, 9, 8}} {
+		spread, got := warptrace.Spread(c.n), 0
+		for i := range c.clusters {
+			if spread(i, c.clusters) {
+				got++
+			}
+		}
+		if got != c.want || !spread(0, c.clusters) || c.n > 1 && !spread(c.clusters-1, c.clusters) {
+			t.Errorf("%d of %d clusters: %d are selected, want %d with the first and the last", c.n, c.clusters, got, c.want)
+		}
 	}
 }

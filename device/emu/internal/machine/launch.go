@@ -35,7 +35,7 @@ type Settings struct {
 	Observer    observe.Observer // nil if the launch is not observed
 	KeepGoing   bool             // the launch continues after an access that Void reports
 	// Only selects the clusters that run; nil selects all. Serial launches ignore it.
-	Only func(cluster int) bool
+	Only func(cluster, clusters int) bool
 }
 
 // launch is one run of a kernel.
@@ -146,7 +146,7 @@ func (l *launch) run() error {
 				if i >= count || l.failed.Load() {
 					return
 				}
-				if l.Only != nil && !l.Only(i) {
+				if l.Only != nil && !l.Only(i, count) {
 					continue
 				}
 				if err := l.runCluster(i); err != nil {

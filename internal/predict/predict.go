@@ -1,0 +1,110 @@
+package predict
+
+import (
+	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/occupancy"
+	"github.com/GOATnote-Inc/attest/internal/predict/machine"
+	"github.com/GOATnote-Inc/attest/internal/predict/warptrace"
+	"github.com/GOATnote-Inc/attest/ptx"
+	"github.com/GOATnote-Inc/attest/ptx/verify"
+)
+
+// Work is a launch to predict.
+type Work struct {
+	Trace     *warptrace.Launch
+	Registers int   // per thread; 0 estimates them
+	Bytes     int64 // that the launch moves between DRAM and the chip
+	Watch     machine.Watcher
+}
+
+// Of predicts how long a launch takes on a chip.
+func Of(w Work, chip chips.Chip) *Profile {
+	p := w.at(chip, float64(chip.MHz))
+	if sustained := chip.Get("sustained_mhz"); p.Micros > powerLimited && sustained < float64(chip.MHz) {
+		w.Watch = nil
+		p = w.at(chip, sustained)
+	}
+	return p
+}
+
+// powerLimited is the time in microseconds from which a kernel that fills the chip runs at the
+// clock that the power limit allows.
+const powerLimited = 150
+
+func (w *Work) at(chip chips.Chip, mhz float64) *Profile {
+	l := w.Trace
+	blocks := len(l.Clusters[0].Blocks)
+	resident := w.resident(chip)
+	plan := placeAll(l, max(chip.SMs/blocks, 1), resident)
+	plan.Watch = w.Watch
+	active := min(chip.SMs, l.Count*blocks)
+	plan.L2Bytes = min(chip.Get("sm_bytes"), chip.Get("l2_bytes")*float64(chip.SMs)/float64(max(active, 1)))
+	r := replay(machine.New(l, &chip, mhz), plan, weight(l.Clusters[0]))
+
+	dram := float64(w.Bytes) / chip.Get("dram_gbps") / 1e3
+	kernel := r.Cycles / mhz
+	if cold := w.Bytes > int64(chip.Get("l2_mb")*1e6/2); cold {
+		kernel = max(kernel, dram)
+	}
+	p := &Profile{Chip: chip.String(), Blocks: l.Count * blocks, Waves: len(plan.Clusters), Clock: int(mhz)}
+	p.Micros = kernel + chip.Get("launch_us")
+	p.Low, p.High = p.Micros*chip.Get("band_low"), p.Micros*chip.Get("band_high")
+	for u, cycles := range busyCycles(&r) {
+		b := Busy{Unit(u), cycles / mhz}
+		if Unit(u) == DRAM {
+			b.Micros = dram
+		}
+		p.Units = append(p.Units, b)
+		if b.Micros > p.Floor {
+			p.Floor, p.Limit = b.Micros, b.Unit
+		}
+	}
+	p.divide(l, &r, kernel/max(r.Cycles*float64(r.Cores), 1e-12), chip.Get("launch_us"))
+	p.finish()
+	return p
+}
+
+// mostEvents limits what is replayed, so that a prediction takes seconds.
+const mostEvents = 3e6
+
+// replay replays a plan. If the clusters of the plan are too many, it replays the first ones and
+// assumes that the others take as long as the second half of them.
+func replay(m *machine.Machine, p machine.Plan, weight float64) machine.Result {
+	n := len(p.Clusters)
+	few := max(int(mostEvents/max(weight, 1)), 2*p.Resident)
+	if n <= few || n <= 4 {
+		return m.Replay(p)
+	}
+	few = max(few, 4)
+	half, whole := p, p
+	half.Clusters, whole.Clusters = p.Clusters[:few/2], p.Clusters[:few]
+	half.Watch = nil
+	a, r := m.Replay(half), m.Replay(whole)
+	total := r.Cycles + (r.Cycles-a.Cycles)*float64(n-few)/float64(few-few/2)
+	r.Scale(total / r.Cycles)
+	return r
+}
+
+// resident returns how many clusters the SMs of a cluster hold at once.
+func (w *Work) resident(chip chips.Chip) int {
+	sm, ok := occupancy.Of(chip.Target)
+	if !ok {
+		return 1
+	}
+	registers := w.Registers
+	if f := entry(w.Trace); f != nil && registers == 0 {
+		registers = verify.Pressure(f, verify.NewCFG(f)).Registers
+	}
+	fit := sm.Fit(occupancy.Block{Threads: w.Trace.Clusters[0].Blocks[0].Threads, Registers: registers, Shared: w.Trace.Shared})
+	return max(fit.Blocks, 1)
+}
+
+// entry returns the function of the launched kernel.
+func entry(l *warptrace.Launch) *ptx.Func {
+	for i := range l.Program {
+		if f := l.Program[i].Func; f != nil && f.Sym.Name == l.Kernel {
+			return f
+		}
+	}
+	return nil
+}
