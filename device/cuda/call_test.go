@@ -85,6 +85,11 @@ func TestCalls(t *testing.T) {
 	if s := seen(); r != success || [11]uint64(s[:11]) != [11]uint64{7, 1, 1 << 41, 64, 256, 32, 1, 0, 3, 0, 1} || m[127] != 0x5a {
 		t.Errorf("cuTensorMapEncodeTiled: %d, %v", r, s)
 	}
+	lower, upper := []int32{-3}, []int32{5}
+	r = l.encodeIm2col(unsafe.Pointer(&m), 7, 3, 1<<41, &dims[0], &strides[0], &lower[0], &upper[0], 16, 40, &steps[0], 0, 3, 0, 1)
+	if s := seen(); r != success || [11]uint64(s[:11]) != [11]uint64{7, 3, 1 << 41, 64, 256, 1<<64 - 3, 5, 16, 40, 1, 301} || m[127] != 0x5b {
+		t.Errorf("cuTensorMapEncodeIm2col: %d, %v", r, s)
+	}
 	if r := l.streamQuery(1); r != missing {
 		t.Errorf("an entry that does not exist: %d", r)
 	}

@@ -65,6 +65,7 @@ type library struct {
 	launchKernel     func(c *launchCall) result
 	maxActiveBlocks  func(n *int32, fn uintptr, threads int32, shared uint64) result
 	maxActiveCluster func(n *int32, fn uintptr, cfg *launchConfig) result
+	encodeIm2col     func(m unsafe.Pointer, typ int32, rank uint32, addr uint64, dims, strides *uint64, lower, upper *int32, channels, pixels uint32, steps *uint32, interleave, swizzle, promotion, fill int32) result
 	encodeTiled      func(m unsafe.Pointer, typ int32, rank uint32, addr uint64, dims, strides *uint64, box, steps *uint32, interleave, swizzle, promotion, fill int32) result
 
 	streamCreate       func(stream *uintptr, flags uint32) result
@@ -139,6 +140,7 @@ func (l *library) entries() []entry {
 		{"cuLaunchKernel", &l.launchKernel, "4.0"},
 		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", &l.maxActiveBlocks, "6.5"},
 		{"cuOccupancyMaxActiveClusters", &l.maxActiveCluster, "11.8"},
+		{"cuTensorMapEncodeIm2col", &l.encodeIm2col, "12.0"},
 		{"cuTensorMapEncodeTiled", &l.encodeTiled, "12.0"},
 		{"cuStreamCreate", &l.streamCreate, "2.0"},
 		{"cuStreamDestroy_v2", &l.streamDestroy, "4.0"},

@@ -30,6 +30,14 @@ func (d *Device) TensorMap(t device.TensorDesc) (device.TensorMap, error) {
 	// The driver requires that the map is aligned to 64 bytes.
 	buf := make([]byte, 128+64)
 	off := -uintptr(unsafe.Pointer(&buf[0])) & 63
+	if c := t.Im2col; c != nil {
+		err := d.call("cuTensorMapEncodeIm2col", func() result {
+			return d.lib.encodeIm2col(unsafe.Pointer(&buf[off]), typ, uint32(len(t.Dims)), t.Addr,
+				&t.Dims[0], &strides[0], &c.Lower[0], &c.Upper[0], c.Channels, c.Pixels, &steps[0], 0, int32(t.Swizzle), 0, fill)
+		})
+		copy(m[:], buf[off:])
+		return m, err
+	}
 	err := d.call("cuTensorMapEncodeTiled", func() result {
 		return d.lib.encodeTiled(unsafe.Pointer(&buf[off]), typ, uint32(len(t.Dims)), t.Addr,
 			&t.Dims[0], &strides[0], &t.Box[0], &steps[0], 0, int32(t.Swizzle), 0, fill)

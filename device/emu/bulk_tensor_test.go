@@ -311,12 +311,3 @@ func TestTensorFaults(t *testing.T) {
 		wantFault(t, err, c.want)
 	}
 }
-
-// TestTensorRefuses checks that unsupported instructions are refused when the module is
-// loaded.
-func TestTensorRefuses(t *testing.T) {
-	d := deviceFor(t, ptx.SM90a, Options{})
-	text := strings.Replace(tensorText(3, 16, ""), "cp.async.bulk.tensor.3d.global.shared::cta.tile", "cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs", 1)
-	_, err := d.Load("test.ptx", text)
-	wantFault(t, err, "does not support im2col")
-}

@@ -28,9 +28,6 @@ func TestComplete(t *testing.T) {
 	for _, fam := range isa.Families {
 		reason := ops.NotExecuted(fam.Name)
 		for _, f := range fam.Forms {
-			if strings.Contains(f.Syntax, "im2col.") || strings.Contains(f.Syntax, "im2col{") || strings.Contains(f.Syntax, "im2col_no") {
-				continue // D4
-			}
 			for _, b := range batches(t, f) {
 				m := isatest.Kernel("k", b.variants)
 				m.Version, m.Target = isa.Newest, b.target

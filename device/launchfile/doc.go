@@ -99,4 +99,14 @@
 //	  "swizzle": "128B",     or "none", "32B", "64B"
 //	  "fill": "zero"         or "nan": the value of elements out of bounds
 //	}}
+//
+// A tensor map for im2col copies has this instead of a box:
+//
+//	"im2col": {
+//	  "lower": [-1, -1],     the first corner of the bounding box, in width, height and depth,
+//	                         relative to the first pixel
+//	  "upper": [-1, -1],     the last corner, relative to the last pixel
+//	  "channels": 8,         elements of each pixel
+//	  "pixels": 64           pixels of a copy
+//	}
 package launchfile

@@ -50,7 +50,10 @@ func TestParseErrors(t *testing.T) {
 		{tensorWith(`"steps": [1]`), "2 dimensions need 2 steps, not 1"},
 		{strings.Replace(tensorWith(`"fill": "nan"`), `"buffer": 1`, `"buffer": 0`, 1), "the tensor map refers to parameter 0, which is not a buffer"},
 		{strings.Replace(tensorWith(`"fill": "nan"`), `"buffer": 1`, `"buffer": {"u8": 1}`, 1), `a tensor lies in a buffer, not in "u8"`},
-		{strings.Replace(tensorWith(`"fill": "nan"`), `"box": [16, 4], `, ``, 1), `a tensor map needs "box"`},
+		{strings.Replace(tensorWith(`"fill": "nan"`), `"box": [16, 4], `, ``, 1), `a tensor map needs "box", or "im2col"`},
+		{tensorWith(`"im2col": {}`), `im2col needs "lower"`},
+		{tensorWith(`"im2col": {"lower": [0], "upper": [0], "channels": 16}`), `im2col needs "pixels"`},
+		{tensorWith(`"im2col": {"lower": [0], "upper": [0], "channels": 16, "pixels": 4}`), "im2col copies pixels, which have no box"},
 		{strings.Repeat("[", 100), "nested too deeply"},
 	} {
 		_, err := Parse("l.json", []byte(c.text))

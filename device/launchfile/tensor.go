@@ -30,13 +30,16 @@ var swizzles = map[string]device.Swizzle{
 var fills = map[string]bool{"zero": false, "nan": true}
 
 func parseTensor(n *jsonpos.Node, what string, names map[string]bool) (*tensor, error) {
-	if err := n.Only("a tensor map", "type", "buffer", "dims", "strides", "box", "steps", "swizzle", "fill"); err != nil {
+	if err := n.Only("a tensor map", "type", "buffer", "dims", "strides", "box", "im2col", "steps", "swizzle", "fill"); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"type", "buffer", "dims", "box"} {
+	for _, name := range []string{"type", "buffer", "dims"} {
 		if n.Field(name) == nil {
 			return nil, n.Errorf("a tensor map needs %q", name)
 		}
+	}
+	if n.Field("box") == nil && n.Field("im2col") == nil {
+		return nil, n.Errorf("a tensor map needs %q, or %q for pixels of images", "box", "im2col")
 	}
 	t := &tensor{node: n}
 	d := &t.desc
@@ -79,8 +82,15 @@ func (t *tensor) extents() (err error) {
 	if d.Dims, err = counts[uint64](n.Field("dims"), math.MaxInt64); err != nil {
 		return err
 	}
-	if d.Box, err = counts[uint32](n.Field("box"), math.MaxUint32); err != nil {
-		return err
+	if f := n.Field("box"); f != nil {
+		if d.Box, err = counts[uint32](f, math.MaxUint32); err != nil {
+			return err
+		}
+	}
+	if f := n.Field("im2col"); f != nil {
+		if d.Im2col, err = parseIm2col(f); err != nil {
+			return err
+		}
 	}
 	if f := n.Field("steps"); f != nil {
 		if d.Steps, err = counts[uint32](f, math.MaxUint32); err != nil {
@@ -105,6 +115,49 @@ func (t *tensor) extents() (err error) {
 		return n.Errorf("%s", strings.TrimPrefix(err.Error(), "tensor map: "))
 	}
 	return nil
+}
+
+// parseIm2col reads which pixels im2col copies.
+func parseIm2col(n *jsonpos.Node) (*device.Im2col, error) {
+	if err := n.Only("im2col", "lower", "upper", "channels", "pixels"); err != nil {
+		return nil, err
+	}
+	c := &device.Im2col{}
+	for _, f := range []struct {
+		name string
+		to   *[]int32
+	}{{"lower", &c.Lower}, {"upper", &c.Upper}} {
+		list := n.Field(f.name)
+		if list == nil {
+			return nil, n.Errorf("im2col needs %q, a corner of its bounding box", f.name)
+		}
+		items, err := list.List("numbers")
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range items {
+			v, err := e.Int(math.MinInt16, math.MaxInt16)
+			if err != nil {
+				return nil, err
+			}
+			*f.to = append(*f.to, int32(v))
+		}
+	}
+	for _, f := range []struct {
+		name string
+		to   *uint32
+	}{{"channels", &c.Channels}, {"pixels", &c.Pixels}} {
+		number := n.Field(f.name)
+		if number == nil {
+			return nil, n.Errorf("im2col needs %q", f.name)
+		}
+		v, err := number.Int(1, math.MaxUint16)
+		if err != nil {
+			return nil, err
+		}
+		*f.to = uint32(v)
+	}
+	return c, nil
 }
 
 // memory reads the buffer in which the tensor lies.

@@ -64,4 +64,14 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *addr, const
 	return 0;
 }
 
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *addr, const uint64_t *dims, const uint64_t *strides,
+		const int *lower, const int *upper, unsigned channels, unsigned pixels, const uint32_t *steps,
+		int interleave, int swizzle, int promotion, int fill) {
+	uint64_t got[] = {type, rank, (uint64_t)addr, dims[0], strides[0], lower[0], upper[0], channels, pixels, steps[0],
+		interleave * 1000 + swizzle * 100 + promotion * 10 + fill};
+	memset(map, 0x5b, 128);
+	memcpy(noted, got, sizeof got);
+	return 0;
+}
+
 int cuGetErrorName(int r, const char **s) { *s = "CUDA_ERROR_INVALID_CONTEXT"; return 0; }

@@ -19,7 +19,10 @@ type TensorMap struct {
 	Swizzle    device.Swizzle
 	Fill       uint8     // 1: NaN
 	Steps      [5]uint8  // element strides
-	Box        [5]uint16 // extents of a tile
+	Box        [5]uint16 // extents of a tile; for im2col, the channels and the pixels
+	Im2col     bool
+	Lower      [3]int16 // corners of the bounding box of im2col
+	Upper      [3]int16
 	Dims       [5]uint64
 	Strides    [5]uint64 // bytes, from the second dimension on
 }
@@ -42,10 +45,19 @@ func EncodeTensorMap(t device.TensorDesc) device.TensorMap {
 	}
 	copy(m.Dims[:], t.Dims)
 	copy(m.Strides[:], t.Strides)
-	for i := range t.Box {
-		m.Box[i], m.Steps[i] = uint16(t.Box[i]), 1
+	for i := range t.Dims {
+		m.Steps[i] = 1
 		if len(t.Steps) > 0 {
 			m.Steps[i] = uint8(t.Steps[i])
+		}
+	}
+	for i := range t.Box {
+		m.Box[i] = uint16(t.Box[i])
+	}
+	if c := t.Im2col; c != nil {
+		m.Im2col, m.Box[0], m.Box[1] = true, uint16(c.Channels), uint16(c.Pixels)
+		for i := range c.Lower {
+			m.Lower[i], m.Upper[i] = int16(c.Lower[i]), int16(c.Upper[i])
 		}
 	}
 	var b device.TensorMap
@@ -65,6 +77,13 @@ func (m *TensorMap) Encode(b []byte) {
 		le.PutUint64(b[32+8*i:], m.Dims[i])
 		le.PutUint64(b[72+8*i:], m.Strides[i])
 	}
+	if m.Im2col {
+		b[112] = 1
+	}
+	for i := range 3 {
+		le.PutUint16(b[114+2*i:], uint16(m.Lower[i]))
+		le.PutUint16(b[120+2*i:], uint16(m.Upper[i]))
+	}
 }
 
 // DecodeTensorMap reads the map in the 128 bytes of b.
@@ -82,6 +101,10 @@ func DecodeTensorMap(b []byte) (*TensorMap, error) {
 		m.Dims[i] = le.Uint64(b[32+8*i:])
 		m.Strides[i] = le.Uint64(b[72+8*i:])
 	}
+	m.Im2col = b[112] == 1
+	for i := range 3 {
+		m.Lower[i], m.Upper[i] = int16(le.Uint16(b[114+2*i:])), int16(le.Uint16(b[120+2*i:]))
+	}
 	return m, nil
 }
 
@@ -93,7 +116,16 @@ func (m *TensorMap) Desc() device.TensorDesc {
 	n := int(m.Rank)
 	d := device.TensorDesc{Type: m.Type(), Addr: m.Addr, Dims: m.Dims[:n], Strides: m.Strides[:n-1], Swizzle: m.Swizzle, NaNFill: m.Fill == 1}
 	for i := range n {
-		d.Box, d.Steps = append(d.Box, uint32(m.Box[i])), append(d.Steps, uint32(m.Steps[i]))
+		d.Steps = append(d.Steps, uint32(m.Steps[i]))
+		if !m.Im2col {
+			d.Box = append(d.Box, uint32(m.Box[i]))
+		}
+	}
+	if m.Im2col {
+		d.Im2col = &device.Im2col{Channels: uint32(m.Box[0]), Pixels: uint32(m.Box[1])}
+		for i := range n - 2 {
+			d.Im2col.Lower, d.Im2col.Upper = append(d.Im2col.Lower, int32(m.Lower[i])), append(d.Im2col.Upper, int32(m.Upper[i]))
+		}
 	}
 	return d
 }

@@ -26,17 +26,40 @@ type tileRow struct {
 
 func (t *tile) size() int { return t.width * len(t.rows) }
 
+// rowSpan is the part of a row of a box that lies in the tensor: elements first to last of the row.
+type rowSpan struct{ first, last int64 }
+
+func spanAt(m *memory.TensorMap, at int32, write bool) (s rowSpan) {
+	s.first = max(0, -int64(at))
+	s.last = int64(m.Dims[0]) - int64(at)
+	if write { // an H200 writes rows up to a multiple of 16 bytes
+		per := int64(16 / m.Type().Bytes())
+		s.last = (s.last + per - 1) / per * per
+	}
+	s.last = min(s.last, int64(m.Box[0]))
+	return s
+}
+
+// row returns the row at the coordinates of the outer dimensions.
+func (t *tile) row(f *frame, lane int, s rowSpan, at *[5]int64, write bool) tileRow {
+	m := t.m
+	addr, inside := m.Addr, s.last > s.first
+	for i := 1; i < int(m.Rank); i++ {
+		inside = inside && at[i] >= 0 && at[i] < int64(m.Dims[i])
+		addr += uint64(at[i]) * m.Strides[i-1]
+	}
+	if !inside {
+		return tileRow{lead: t.width}
+	}
+	es := m.Type().Bytes()
+	addr += uint64((at[0] + s.first) * int64(es))
+	return tileRow{int(s.first) * es, f.Global(lane, addr, int(s.last-s.first)*es, write)}
+}
+
 // tileAt returns the box at the coordinates.
 func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *tile {
-	es := m.Type().Bytes()
-	t := &tile{m: m, width: int(m.Box[0]) * es}
-	first := max(0, -int64(at[0]))
-	last := int64(m.Dims[0]) - int64(at[0])
-	if write { // an H200 writes rows up to a multiple of 16 bytes
-		per := int64(16 / es)
-		last = (last + per - 1) / per * per
-	}
-	last = min(last, int64(m.Box[0]))
+	t := &tile{m: m, width: int(m.Box[0]) * m.Type().Bytes()}
+	span := spanAt(m, at[0], write)
 	var count [5]int
 	rows := 1
 	for i := 1; i < int(m.Rank); i++ {
@@ -46,19 +69,12 @@ func tileAt(f *frame, lane int, m *memory.TensorMap, at []int32, write bool) *ti
 	}
 	t.rows = make([]tileRow, rows)
 	for r := range t.rows {
-		addr, inside, rest := m.Addr, last > first, r
+		rest, c := r, [5]int64{int64(at[0])}
 		for i := 1; i < int(m.Rank); i++ {
-			c := int64(at[i]) + int64(rest%count[i])*int64(max(1, m.Steps[i]))
+			c[i] = int64(at[i]) + int64(rest%count[i])*int64(max(1, m.Steps[i]))
 			rest /= count[i]
-			inside = inside && c >= 0 && c < int64(m.Dims[i])
-			addr += uint64(c) * m.Strides[i-1]
 		}
-		if !inside {
-			t.rows[r].lead = t.width
-			continue
-		}
-		addr += uint64((int64(at[0]) + first) * int64(es))
-		t.rows[r] = tileRow{int(first) * es, f.Global(lane, addr, int(last-first)*es, write)}
+		t.rows[r] = t.row(f, lane, span, &c, write)
 	}
 	return t
 }
@@ -118,13 +134,20 @@ func gather(shared []byte, off int, s device.Swizzle, size int) []byte {
 
 // tensorOperand is a tensor map with coordinates.
 type tensorOperand struct {
-	addr   *machine.Address
-	coords []slot
+	addr    *machine.Address
+	coords  []slot
+	im2col  bool
+	offsets []slot // of im2col, one per axis of an image; none for stores
 }
 
 func tensorOperandOf(d *decoder, x *inst) tensorOperand {
 	o := x.Arg("tensorMap")
-	t := tensorOperand{addr: d.Addr(o, "")}
+	t := tensorOperand{addr: d.Addr(o, ""), im2col: x.Has("im2col") || x.Has("im2col_no_offs")}
+	if offsets := x.Arg("im2colOffsets"); offsets != nil {
+		for _, e := range machine.Elements(offsets) {
+			t.offsets = append(t.offsets, d.Src32(e, ptx.U16))
+		}
+	}
 	for _, e := range machine.Elements(&o.Elems[0]) {
 		t.coords = append(t.coords, d.Src32(e, ptx.S32))
 	}
@@ -138,6 +161,9 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	if int(m.Rank) != len(t.coords) || m.Interleave != 0 {
 		f.Raise(lane, "%d coordinates for a tensor map of rank %d with interleave %d", len(t.coords), m.Rank, m.Interleave)
 	}
+	if m.Im2col != t.im2col {
+		f.Raise(lane, "the tensor map is for %s, the instruction for %s", tensorMode(m.Im2col), tensorMode(t.im2col))
+	}
 	f.Origin(lane).Check(m.Desc().Check())
 	var at [5]int32
 	for i, c := range t.coords {
@@ -146,15 +172,14 @@ func (t tensorOperand) tile(f *frame, lane int, write bool) *tile {
 	if n := int(at[0]) * m.Type().Bytes(); n%16 != 0 {
 		f.Raise(lane, "the box starts %d bytes into a row: this must be a multiple of 16", n)
 	}
+	if t.im2col {
+		return t.pixels(f, lane, m, at, write)
+	}
 	return tileAt(f, lane, m, at[:], write)
 }
 
 // buildTensorCopy builds cp.async.bulk.tensor, its reductions and its prefetch.
 func buildTensorCopy(d *decoder, x *inst) exec {
-	if x.Has("im2col") || x.Has("im2col_no_offs") {
-		d.Fail("the emulator does not support im2col: use tensor maps of tiles")
-		return nil
-	}
 	t := tensorOperandOf(d, x)
 	switch {
 	case x.Has("prefetch"):
