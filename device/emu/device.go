@@ -66,7 +66,7 @@ type Options struct {
 type FMA uint8
 
 const (
-	// FMAPtxas fuses them where ptxas does, as far as its rule is known: see DEVIATIONS.md, D3.
+	// FMAPtxas fuses them where ptxas does: see DEVIATIONS.md, D3.
 	FMAPtxas FMA = iota
 	// FMAWritten executes the text as it stands.
 	FMAWritten
