@@ -46,7 +46,7 @@ func TestOtherChips(t *testing.T) {
 	}
 	var out bytes.Buffer
 	result.Show(&cli.Env{Out: &out, Color: term.Never}, false)
-	if want := "\n  other chips           measured on H200, where an SM holds 4 blocks of it or 4 of stage2; on L4 and RTX-4090 an SM holds 2 or 1, so this verdict may not hold there\n"; !strings.Contains(out.String(), want) {
+	if want := "\n  other chips           measured on H200, where an SM holds 4 blocks of it or 4 of stage2; on L4, L40S and RTX-4090 an SM holds 2 or 1, so this verdict may not hold there\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("no %q in\n%s", want, &out)
 	}
 	r.Performance = nil

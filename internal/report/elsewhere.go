@@ -7,6 +7,7 @@ import (
 
 	"github.com/GOATnote-Inc/attest/evidence"
 	"github.com/GOATnote-Inc/attest/internal/chips"
+	"github.com/GOATnote-Inc/attest/internal/english"
 	"github.com/GOATnote-Inc/attest/internal/occupancy"
 	"github.com/GOATnote-Inc/attest/record"
 )
@@ -67,7 +68,7 @@ func OtherChips(r *record.Record, o record.Outcome, baseline *record.Resources) 
 		// The ratios of blocks, own to base, without a division by 0.
 		there, measured := g.own.Blocks*base.Blocks, own.Blocks*g.base.Blocks
 		if o == record.Merge && there < measured || o == record.ValidNegative && there > measured {
-			parts = append(parts, fmt.Sprintf("on %s an SM holds %d or %d", strings.Join(g.chips, " and "), g.own.Blocks, g.base.Blocks))
+			parts = append(parts, fmt.Sprintf("on %s an SM holds %d or %d", english.List(g.chips), g.own.Blocks, g.base.Blocks))
 		}
 	}
 	if len(parts) == 0 {

@@ -42,10 +42,10 @@ func TestOtherChips(t *testing.T) {
 		want     string
 	}{
 		{"more blocks there may pay", saves, record.ValidNegative, base,
-			"measured on H200, where an SM holds 4 blocks of it or 4 of base; on L4 and RTX-4090 an SM holds 2 or 1, so this verdict may not hold there"},
+			"measured on H200, where an SM holds 4 blocks of it or 4 of base; on L4, L40S and RTX-4090 an SM holds 2 or 1, so this verdict may not hold there"},
 		{"more blocks there keep a gain", saves, record.Merge, base, ""},
 		{"fewer blocks there may cost the gain", wastes, record.Merge, less,
-			"measured on H200, where an SM holds 4 blocks of it or 4 of base; on L4 and RTX-4090 an SM holds 1 or 2, so this verdict may not hold there"},
+			"measured on H200, where an SM holds 4 blocks of it or 4 of base; on L4, L40S and RTX-4090 an SM holds 1 or 2, so this verdict may not hold there"},
 		{"fewer blocks there do not help", wastes, record.ValidNegative, less, ""},
 		{"the same ratio everywhere", wastes, record.Merge, base, ""},
 		{"a rejection does not depend on the chip", saves, record.Reject, base, ""},
@@ -71,7 +71,7 @@ func TestElsewhere(t *testing.T) {
 	for where, text := range map[string]string{
 		"terminal": terminal.String(), "COMPARE.md": v.Compare(), "validation page": v.Validation(v.Kernels[1]), "HTML page": html(t, v),
 	} {
-		if !strings.Contains(text, "easured on H200, where an SM holds 4 blocks of it or 4 of base; on L4 and RTX-4090 an SM holds 2 or 1") {
+		if !strings.Contains(text, "easured on H200, where an SM holds 4 blocks of it or 4 of base; on L4, L40S and RTX-4090 an SM holds 2 or 1") {
 			t.Errorf("%s: no sentence in\n%s", where, text)
 		}
 	}

@@ -86,10 +86,10 @@ func (p *Page) Title() string {
 // Lead returns the first sentence of the page: how much was judged, where and when.
 func (p *Page) Lead() string {
 	if p.run {
-		return fmt.Sprintf("This run judged %s on %s, %s UTC.", english.Count(len(p.Kernels), "kernel"), strings.Join(machines(p.Items), " and "), day(p.Latest()))
+		return fmt.Sprintf("This run judged %s on %s, %s UTC.", english.Count(len(p.Kernels), "kernel"), english.List(machines(p.Items)), day(p.Latest()))
 	}
 	return fmt.Sprintf("%s, %s and %s: %s, %s.", english.Count(len(p.Kernels), "kernel"), english.Count(p.Check.Records, "record"), english.Count(p.Check.Verdicts, "verdict"),
-		strings.Join(machines(p.Items), " and "), dates(p.Items))
+		english.List(machines(p.Items)), dates(p.Items))
 }
 
 //go:embed page/*

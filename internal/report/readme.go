@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/GOATnote-Inc/attest/internal/english"
 )
 
 // The lines around the results in a README.
@@ -42,7 +44,7 @@ func (v *View) Results() string {
 		return NoResults + "\n"
 	}
 	return fmt.Sprintf("The fastest kernel for each shape on %s: the median time of one launch in a replayed graph with a warm cache, with the rivals in the same run. An interval is over processes; a tie is one that contains 1. `attest evidence show RECORD --evidence evidence --json` prints every sample.\n\n%s",
-		escape(strings.Join(devices, " and ")), t.Markdown())
+		escape(english.List(devices)), t.Markdown())
 }
 
 // by returns the median time by a method, in µs.
