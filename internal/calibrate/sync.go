@@ -88,6 +88,20 @@ func mbarriers() []Probe {
 			value: per(2),
 		},
 		{
+			Name: "mbarrier_arrive_interval", Unit: "cycles", Doc: "one of 16 mbarrier.arrive of one warp, with the wait after them", Target: ptx.SM90,
+			body: func(f *frame) (func(build.U32), func() build.U32) {
+				bar := initialised(f, 1, 32*unroll)
+				step := func(i build.U32) {
+					for range unroll {
+						f.k.MbarrierArrive(bar)
+					}
+					f.k.MbarrierWait(bar, i.And(1))
+				}
+				return step, nothing(f)
+			},
+			value: per(unroll),
+		},
+		{
 			Name: "mbarrier_try", Unit: "cycles", Doc: "mbarrier.try_wait of a phase that is complete", Target: ptx.SM90,
 			body: func(f *frame) (func(build.U32), func() build.U32) {
 				bar := initialised(f, 1, 32)

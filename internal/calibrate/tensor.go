@@ -1,13 +1,14 @@
 package calibrate
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/GOATnote-Inc/attest/build"
 	"github.com/GOATnote-Inc/attest/ptx"
 )
 
-func tensor() []Probe { return append(products(), groupProducts()...) }
+func tensor() []Probe { return slices.Concat(products(), groupProducts(), besideProducts()) }
 
 // products are mma.sync: a chain through the accumulator, and independent products of 1 and 2
 // warps per sub-core.
@@ -86,26 +87,64 @@ func groupProducts() (list []Probe) {
 	return list
 }
 
+// besideProducts is a loop of wgmma.m64n128k32 and of exponentials that do not depend on it, by one
+// or two warpgroups: do tensor cores and special functions slow each other down?
+func besideProducts() (list []Probe) {
+	for _, c := range []struct{ products, exponentials, groups int }{{4, 0, 1}, {0, 32, 1}, {4, 32, 1}, {4, 64, 1}, {4, 32, 2}, {4, 64, 2}} {
+		name := "beside_" + strconv.Itoa(c.products) + "_wgmma_" + strconv.Itoa(c.exponentials) + "_exp_" + strconv.Itoa(c.groups)
+		list = append(list, Probe{
+			Name: name, Unit: "cycles", Target: ptx.SM90a, warps: 4 * c.groups, value: per(1),
+			Doc: strconv.Itoa(c.products) + " wgmma.m64n128k32 in e4m3 and " + strconv.Itoa(c.exponentials) + " ex2 beside them, " + strconv.Itoa(c.groups) + " warpgroups",
+			body: func(f *frame) (func(build.U32), func() build.U32) {
+				start, end, sink := wgmmaParts(f, 128, c.products, false)
+				e := build.Vars(f.tid.CvtRnF32(), 8)
+				step := func(build.U32) {
+					start()
+					for i := range c.exponentials {
+						v := e[i%8]
+						v.Set(v.Get().Ex2Approx(build.Ftz))
+					}
+					end()
+				}
+				return step, func() build.U32 {
+					s := sink()
+					for _, v := range e {
+						s = s.Xor(build.Mov[build.U32](v.Get()))
+					}
+					return s
+				}
+			},
+		})
+	}
+	return list
+}
+
 func wgmmaGroup(f *frame, n, count int, registers bool) (func(build.U32), func() build.U32) {
+	start, end, sink := wgmmaParts(f, n, count, registers)
+	return func(build.U32) { start(); end() }, sink
+}
+
+// wgmmaParts returns functions that start a group of products and that wait for it.
+func wgmmaParts(f *frame, n, count int, registers bool) (begin, end func(), sink func() build.U32) {
 	k := f.k
 	s := build.SharedAlign(k.SharedB8("s", 32<<10), 1024)
-	start := s.Addr().Add(f.seed).Shr(4).And(0x3fff).CvtU64()
-	desc := start.Or(256>>4<<32 | 128>>4<<16)
+	first := s.Addr().Add(f.seed).Shr(4).And(0x3fff).CvtU64()
+	desc := first.Or(256>>4<<32 | 128>>4<<16)
 	word := build.Cast[build.B32](f.tid.Xor(f.seed).And(0))
 	var a build.Factor = desc
 	if registers {
 		a = [4]build.B32{word, word, word, word}
 	}
 	sums := build.Vars(k.F32(0), n/2)
-	step := func(build.U32) {
+	begin = func() {
 		k.WgmmaFence()
 		for range count {
 			k.WgmmaMmaAsync(build.WgmmaForm{A: ptx.E4M3, B: ptx.E4M3}, sums, a, desc, k.Pred(true))
 		}
 		k.WgmmaCommitGroup()
-		k.WgmmaWaitGroup(0)
 	}
-	return step, func() build.U32 {
+	end = func() { k.WgmmaWaitGroup(0) }
+	return begin, end, func() build.U32 {
 		x := build.Mov[build.U32](sums[0].Get())
 		for _, v := range sums[1:] {
 			x = x.Xor(build.Mov[build.U32](v.Get()))
