@@ -324,7 +324,7 @@ func (t *Trials) CompareRaces(ctx context.Context, s *Subject, syncChanged bool)
 				return Comparison{Wrong, fmt.Sprintf("%s at line %d: %s", f.Kind, f.Line, f.Message), at}, nil
 			}
 			if all.Why == "" {
-				all.Why, all.At = fmt.Sprintf("the checkers warn: %s at line %d: %s", f.Kind, f.Line, f.Message), at
+				all.Why, all.At = fmt.Sprintf("the checkers find only a %s: %s at line %d: %s", f.Severity, f.Kind, f.Line, f.Message), at
 			}
 		}
 		if m.r.Defects.Depends {

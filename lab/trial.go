@@ -114,7 +114,6 @@ const (
 	FewCases  Steps = 1 << iota // the cheaper half of the cases of the correctness gate
 	MoreCases                   // the other half
 	Checkers                    // the defects gate
-	AllCases  = FewCases | MoreCases
 )
 
 // Kill judges a variant by some steps, cheap ones first. It returns nil if the variant passes.

@@ -49,25 +49,32 @@ func (r *run) judge(ctx context.Context, c *candidate) (decided bool, err error)
 	return c.found.Fate != record.Equivalent && c.found.Fate != record.Accurate, err
 }
 
-// judgeSync judges a mutant of the synchronisation by everything, the checkers first.
+// judgeSync judges a mutant of the synchronisation alone, by the checkers first. The expensive
+// half of the cases runs only if something is wrong: it cannot reject a mutant that has the bits
+// of the original on the cases of the jury and no race.
 func (r *run) judgeSync(ctx context.Context, c *candidate, v *lab.Subject) (*lab.Killed, error) {
-	for _, steps := range []lab.Steps{lab.Checkers, lab.AllCases} {
+	for _, steps := range []lab.Steps{lab.Checkers, lab.FewCases} {
 		if killed, err := r.trials.Kill(ctx, v, steps); killed != nil || err != nil {
 			return killed, err
 		}
 	}
 	races, err := r.trials.CompareRaces(ctx, v, true)
-	if err != nil || races.Likeness == lab.Wrong {
-		c.same = races
+	if err != nil {
 		return nil, err
 	}
-	if c.same, err = r.trials.CompareBits(ctx, v); c.same.Likeness == lab.SameBits {
-		c.same.Why, c.same.At = races.Why, races.At
-		if races.Why == "" {
-			c.same.Why = redundant
+	if c.same = races; races.Likeness != lab.Wrong {
+		if c.same, err = r.trials.CompareBits(ctx, v); err != nil {
+			return nil, err
 		}
 	}
-	return nil, err
+	if c.same.Likeness != lab.SameBits {
+		return r.trials.Kill(ctx, v, lab.MoreCases)
+	}
+	c.same.Why, c.same.At = races.Why, races.At
+	if races.Why == "" {
+		c.same.Why = redundant
+	}
+	return nil, nil
 }
 
 // redundant is why a mutant of the synchronisation is equivalent. The checkers compare every
