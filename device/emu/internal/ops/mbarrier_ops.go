@@ -134,14 +134,20 @@ func buildMbarrierWait(d *decoder, x *inst) func(f *frame, m uint32) machine.Sta
 		over = func(f *frame, l int, now uint32) bool { return now != memory.Mbarrier(f.R64[state][l]).Phase() }
 	}
 	return func(f *frame, m uint32) machine.Status {
+		// Nearly always, all lanes wait for the same mbarrier. Its phase is read once.
+		var phase uint32
+		known, at := false, uint64(0)
 		f.PredOf(p, m, func(l int) bool {
-			bar, from := a.Barrier(f, l), f.Origin(l)
-			b, err := memory.LoadMbarrier(bar.Word())
-			if err != nil {
-				from.AnnounceMbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Err: err}, b)
+			if addr := a.At(f, l); !known || addr != at {
+				bar, from := a.Barrier(f, l), f.Origin(l)
+				b, err := memory.LoadMbarrier(bar.Word())
+				if err != nil {
+					from.AnnounceMbarrier(bar, observe.Mbarrier{Op: observe.MbarrierWait, Err: err}, b)
+				}
+				from.Misuse(err)
+				known, at, phase = err == nil, addr, b.Phase()
 			}
-			from.Misuse(err)
-			return over(f, l, b.Phase())
+			return over(f, l, phase)
 		})
 		if f.Block.Watch != nil {
 			announceWait(a, f, f.Pred[p]&m, parity)

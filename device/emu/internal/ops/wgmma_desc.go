@@ -2,7 +2,6 @@ package ops
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/GOATnote-Inc/attest/device/emu/internal/machine"
 )
@@ -57,20 +56,36 @@ func (d matrixDesc) load(from machine.Origin, words []uint32, l matrixLines) {
 		d.loadTransposed(from, words, l)
 		return
 	}
-	// The loop computes addr and place with the parts that do not change outside.
-	shared, base, span, stride, leading := from.Frame.Block.Shared, d.base(), d.span(), d.stride(), d.leading()
-	units, log := span/16, bits.TrailingZeros(uint(span/16))&31
+	if l.words == 8 && d.span() > 16 && (d.start()|d.stride())%32 == 0 {
+		d.loadPairs(from, words, l)
+		return
+	}
 	for i := range l.count {
-		line := l.first + i
-		start := d.start() + line/8*stride + line%8*span
 		for u := range l.words / 4 {
-			at := start + u>>log*leading + u&(units-1)*16
-			at ^= ((at>>7 - base) & (units - 1)) << 4
-			if at < 0 || at+16 > len(shared) {
-				d.unit(from, d.addr(line, u)) // reports the error
-			}
-			putUnit((*[4]uint32)(words[l.words*i+4*u:]), (*[16]byte)(shared[at:]))
+			unit := d.unit(from, d.addr(l.first+i, u))
+			putUnit((*[4]uint32)(words[l.words*i+4*u:]), (*[16]byte)(unit))
 		}
+	}
+}
+
+// loadPairs reads lines of two units in an atom with a swizzle, as most products have. Both units
+// are then in the same 32 bytes, and the swizzle may exchange them. It computes addr and place
+// with the parts that do not change outside of the loop.
+func (d matrixDesc) loadPairs(from machine.Origin, words []uint32, l matrixLines) {
+	shared, base, span, stride, lines := from.Frame.Block.Shared, d.base(), d.span(), d.stride(), d.span()/16-1
+	words = words[:8*l.count]
+	for line := l.first; len(words) >= 8; line++ {
+		at := d.start() + line>>3*stride + line&7*span
+		at ^= ((at>>7 - base) & lines) << 4
+		pair := at &^ 31
+		if pair < 0 || pair+32 > len(shared) {
+			d.unit(from, d.addr(line, 0)) // reports the error, if the first unit is out of bounds
+			d.unit(from, d.addr(line, 1))
+		}
+		from := (*[32]byte)(shared[pair:])
+		putUnit((*[4]uint32)(words), (*[16]byte)(from[at&16:]))
+		putUnit((*[4]uint32)(words[4:]), (*[16]byte)(from[at&16^16:]))
+		words = words[8:]
 	}
 }
 
