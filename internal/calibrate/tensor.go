@@ -87,19 +87,26 @@ func groupProducts() (list []Probe) {
 	return list
 }
 
-// besideProducts is a loop of wgmma.m64n128k32 and of exponentials that do not depend on it, by one
-// or two warpgroups: do tensor cores and special functions slow each other down?
+// besideProducts is a loop of wgmma.m64n128k32 beside exponentials and fma that do not depend on it, by one
+// or two warpgroups: do tensor cores and other units slow each other down?
 func besideProducts() (list []Probe) {
-	for _, c := range []struct{ products, exponentials, groups int }{{4, 0, 1}, {0, 32, 1}, {4, 32, 1}, {4, 64, 1}, {4, 32, 2}, {4, 64, 2}} {
-		name := "beside_" + strconv.Itoa(c.products) + "_wgmma_" + strconv.Itoa(c.exponentials) + "_exp_" + strconv.Itoa(c.groups)
+	for _, c := range []struct{ products, exponentials, sums, groups int }{
+		{4, 0, 0, 1}, {0, 32, 0, 1}, {4, 32, 0, 1}, {4, 64, 0, 1}, {4, 32, 0, 2}, {4, 64, 0, 2},
+		{0, 0, 256, 1}, {4, 0, 256, 1}, {4, 0, 256, 2}, {0, 0, 256, 2}, {4, 32, 128, 2}, {0, 32, 128, 2},
+	} {
+		name := "beside_" + strconv.Itoa(c.products) + "_wgmma_" + strconv.Itoa(c.exponentials) + "_exp_" + strconv.Itoa(c.sums) + "_fma_" + strconv.Itoa(c.groups)
 		list = append(list, Probe{
 			Name: name, Unit: "cycles", Target: ptx.SM90a, warps: 4 * c.groups, value: per(1),
-			Doc: strconv.Itoa(c.products) + " wgmma.m64n128k32 in e4m3 and " + strconv.Itoa(c.exponentials) + " ex2 beside them, " + strconv.Itoa(c.groups) + " warpgroups",
+			Doc: strconv.Itoa(c.products) + " wgmma.m64n128k32 in e4m3 and " + strconv.Itoa(c.exponentials) + " ex2 and " + strconv.Itoa(c.sums) + " fma beside them, " + strconv.Itoa(c.groups) + " warpgroups",
 			body: func(f *frame) (func(build.U32), func() build.U32) {
 				start, end, sink := wgmmaParts(f, 128, c.products, false)
-				e := build.Vars(f.tid.CvtRnF32(), 8)
+				e, x := build.Vars(f.tid.CvtRnF32(), 8), build.Vars(f.tid.CvtRnF32(), 8)
 				step := func(build.U32) {
 					start()
+					for i := range c.sums {
+						v := x[i%8]
+						v.Set(v.Get().FmaRn(x[(i+1)%8].Get(), x[(i+3)%8].Get()))
+					}
 					for i := range c.exponentials {
 						v := e[i%8]
 						v.Set(v.Get().Ex2Approx(build.Ftz))
@@ -108,7 +115,7 @@ func besideProducts() (list []Probe) {
 				}
 				return step, func() build.U32 {
 					s := sink()
-					for _, v := range e {
+					for _, v := range append(e, x...) {
 						s = s.Xor(build.Mov[build.U32](v.Get()))
 					}
 					return s
