@@ -105,6 +105,12 @@ func TestDamageIsFound(t *testing.T) {
 		{"stray object damaged", func(t *testing.T, dir string, h []string) {
 			put(t, strings.TrimSuffix(object(dir, h[0]), h[0]+".json")+h[0][:2]+strings.Repeat("0", 62)+".json", "{}")
 		}, []string{"objects/"}},
+		{"last entry is a folder", func(t *testing.T, dir string, h []string) {
+			os.Remove(entry(dir, 5))
+			if err := os.Mkdir(entry(dir, 5), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}, []string{"log/00000005.json: "}},
 		{"stray in the log", func(t *testing.T, dir string, h []string) { put(t, filepath.Join(dir, "log", "5.json"), "{}") },
 			[]string{"log/5.json: does not have the name"}},
 	} {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/GOATnote-Inc/attest/record"
 )
 
 func write(t *testing.T, path string, data []byte) {
@@ -218,6 +220,48 @@ func TestMissingText(t *testing.T) {
 	} {
 		if got := fmt.Sprint(missing(c.from, c.to)); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
+// TestEveryKindIsChecked damages each object of a store with all kinds: its file is named.
+func TestEveryKindIsChecked(t *testing.T) {
+	fill := func() (*Store, map[Kind]string) {
+		s := withRecord(t)
+		entries, _ := s.Entries()
+		hashes := map[Kind]string{Record: entries[0].Object}
+		var err, noteErr, textErr, scoreErr error
+		hashes[Verdict], err = s.AddVerdict(&record.Verdict{Schema: record.Schema, Record: hashes[Record], Outcome: record.Defer})
+		hashes[Note], noteErr = s.AddNote(&record.Note{Schema: record.Schema, Record: hashes[Record], Lesson: "x"})
+		score := &record.Score{Schema: record.Schema, Fates: map[record.Fate]int{}}
+		score.Kernel.SHA256, textErr = s.AddText("text")
+		hashes[Score], scoreErr = s.AddScore(score)
+		if err := errors.Join(err, noteErr, textErr, scoreErr); err != nil {
+			t.Fatal(err)
+		}
+		return s, hashes
+	}
+	for _, kind := range kinds {
+		s, hashes := fill()
+		if c := s.Verify(); !c.OK() || c.Entries != 4 {
+			t.Fatalf("%d entries, %v", c.Entries, c.Problems)
+		}
+		write(t, s.path(objectFile(hashes[kind])), []byte("{}"))
+		c := s.Verify()
+		if !slices.ContainsFunc(c.Problems, func(p Problem) bool { return p.Path == filepath.ToSlash(objectFile(hashes[kind])) }) {
+			t.Errorf("a damaged %s: %v", kind, c.Problems)
+		}
+	}
+	s, _ := fill()
+	s.faults = func(operation string) error {
+		if operation == "read" {
+			return errInjected
+		}
+		return nil
+	}
+	for _, p := range s.Verify().Problems {
+		if p.Path == "" || p.What == "" {
+			t.Errorf("a file that cannot be read: %q", p)
 		}
 	}
 }

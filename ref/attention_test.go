@@ -16,6 +16,11 @@ import (
 // plain computes one row of attention directly from the definition: all logits, their
 // maximum, the weights, and the weighted mean of V.
 func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
+	return weighted(q, k, v, opt, at, func(int) float64 { return 1 })
+}
+
+// weighted is plain with the weight of each key multiplied by times(key).
+func weighted(q, k, v Tensor, opt Options, at Row, times func(key int) float64) (o []float64, lse float64) {
 	s, _ := shapeOf(q, k, v)
 	row := func(t Tensor, h, i int) []float64 {
 		x := make([]float64, s.D)
@@ -38,6 +43,9 @@ func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 		if opt.Causal && away > 0 || opt.Window.Left() >= 0 && -away > opt.Window.Left() || opt.Window.Right() >= 0 && away > opt.Window.Right() {
 			continue
 		}
+		if j >= s.Skv-opt.Hidden || opt.Mask != nil && !opt.Mask.Visible[at.B*s.Sq*s.Skv+at.S*s.Skv+j] {
+			continue
+		}
 		dot := 0.0
 		for i, x := range row(k, h, j) {
 			dot += qr[i] * x
@@ -57,7 +65,7 @@ func plain(q, k, v Tensor, opt Options, at Row) (o []float64, lse float64) {
 		l = math.Exp(opt.Sinks[at.H] - m)
 	}
 	for j, x := range logits {
-		w := math.Exp(x - m)
+		w := math.Exp(x-m) * times(j)
 		l += w
 		for i, y := range row(v, h, j) {
 			o[i] += w * y
@@ -129,6 +137,44 @@ func check(t *testing.T, name string, q, k, v Tensor, opt Options) {
 	}
 }
 
+// TestMask compares masks of two sequences, one of which hides everything from a row, and keys
+// that no row sees.
+func TestMask(t *testing.T) {
+	s := problem.Shape{B: 2, Hq: 2, Hkv: 1, Sq: 6, Skv: 150, D: 4}
+	in := generate(t, "normal", 3, s)
+	mask := &Mask{s.Sq, s.Skv, make([]bool, s.B*s.Sq*s.Skv)}
+	for i := range mask.Visible {
+		mask.Visible[i] = i*i%11 > 3 && i/s.Skv != 8
+	}
+	for _, opt := range []Options{{Mask: mask}, {Mask: mask, Causal: true}, {Hidden: 1}, {Hidden: 40, Causal: true}, {Hidden: 149}} {
+		check(t, fmt.Sprintf("%+v", opt), in.Q, in.K, in.V, opt)
+	}
+	short := &Mask{s.Sq, s.Skv, mask.Visible[1:]}
+	if _, err := Attention(t.Context(), in.Q, in.K, in.V, Options{Mask: short}); err == nil || !strings.Contains(err.Error(), "which needs 1800") {
+		t.Errorf("a mask that is too short: %v", err)
+	}
+}
+
+// TestResultRow: a row that was not computed is NaN, not the row of another place.
+func TestResultRow(t *testing.T) {
+	in := generate(t, "normal", 3, problem.Square(2, 2, 3, 2))
+	some := attention(t, in.Q, in.K, in.V, Options{Rows: []Row{{1, 1, 2}}}) // the only row of its sequence and head
+	all := attention(t, in.Q, in.K, in.V, Options{})
+	got, want := []float64{7, 7}, make([]float64, 2)
+	all.Row(1, 1, 2, want)
+	if some.Row(1, 1, 2, got); !slices.Equal(got, want) {
+		t.Errorf("the row is %v, want %v", got, want)
+	}
+	if some.Row(0, 0, 0, got); !math.IsNaN(got[0]) || !math.IsNaN(got[1]) {
+		t.Errorf("a row that was not computed is %v", got)
+	}
+	for _, row := range []Row{{-1, 0, 0}, {2, 0, 0}, {0, -1, 0}, {0, 2, 0}, {0, 0, -1}, {0, 0, 3}} {
+		if _, err := Attention(t.Context(), in.Q, in.K, in.V, Options{Rows: []Row{row}}); err == nil {
+			t.Errorf("row %v is accepted", row)
+		}
+	}
+}
+
 // TestSomeRows checks that a run on selected rows gives the same bits as a run on all
 // rows.
 func TestSomeRows(t *testing.T) {
@@ -170,6 +216,23 @@ func TestRows(t *testing.T) {
 	}
 	if got := Rows(problem.Attention{Shape: s}, 1<<20, 0); len(got) != 6000 {
 		t.Errorf("got %d rows, want all 6000", len(got))
+	}
+	// Records name rows by their number and a seed only, so the choice must never change.
+	want := "[{0 0 0} {0 0 3} {0 0 4} {0 0 6} {0 1 1} {1 1 0} {1 1 1} {1 1 3} {1 1 5} {1 1 6}]"
+	if got := fmt.Sprint(Rows(problem.Attention{Shape: problem.Square(2, 2, 7, 1)}, 10, 5)); got != want {
+		t.Errorf("rows %v, want %v", got, want)
+	}
+	ragged := problem.Attention{Shape: problem.Square(3, 2, 200, 64), Queries: problem.Packed, Batch: problem.Batch{LengthsQ: problem.NewLengths([]int{0, 77, 150})}}
+	got := Rows(ragged, 30, 1)
+	for _, r := range got {
+		if r.S >= []int{0, 77, 150}[r.B] {
+			t.Errorf("row %v is beyond its sequence", r)
+		}
+	}
+	for _, last := range []Row{{1, 0, 76}, {2, 0, 149}} {
+		if len(got) != 30 || !slices.Contains(got, last) {
+			t.Errorf("%d rows without the last row of a sequence, %v", len(got), last)
+		}
 	}
 	if got := Rows(problem.Attention{Shape: problem.Square(1, 1, 3, 1)}, 2, 0); len(got) != 2 {
 		t.Errorf("asked for two rows of three, got %v", got)
@@ -250,7 +313,7 @@ func TestNoWeight(t *testing.T) {
 		}
 		want := attention(t, in.Q, few.K, few.V, Options{})
 		for i, o := range r.O {
-			if math.Abs(o-want.O[i]) > 1e-13 {
+			if !(math.Abs(o-want.O[i]) <= 1e-13) {
 				t.Errorf("%s: element %d is %v, want %v", name, i, o, want.O[i])
 			}
 		}
@@ -311,7 +374,7 @@ func TestBatchAndMask(t *testing.T) {
 	lengthsQ, lengthsKV := []int{5, 2, 3}, []int{7, 150, 0}
 	mask := &Mask{s.Sq, s.Skv, make([]bool, s.B*s.Sq*s.Skv)}
 	for i := range mask.Visible {
-		mask.Visible[i] = i%3 != 1
+		mask.Visible[i] = i*i%11 > 3 // of no period that a wrong index could share
 	}
 	opt := Options{Causal: true, Mask: mask, Batch: problem.Batch{LengthsQ: problem.NewLengths(lengthsQ), LengthsKV: problem.NewLengths(lengthsKV)}}
 	r := attention(t, in.Q, in.K, in.V, opt)
@@ -344,11 +407,11 @@ func TestBatchAndMask(t *testing.T) {
 			if l > 0 {
 				want = o[c] / l
 			}
-			if math.Abs(row[c]-want) > 1e-12 {
+			if !(math.Abs(row[c]-want) <= 1e-12) {
 				t.Fatalf("row %v, column %d: %v, want %v", at, c, row[c], want)
 			}
 		}
-		if want := math.Log(l); r.LSE[i] != want && math.Abs(r.LSE[i]-want) > 1e-12 {
+		if want := math.Log(l); r.LSE[i] != want && !(math.Abs(r.LSE[i]-want) <= 1e-12) {
 			t.Errorf("row %v: LSE %v, want %v", at, r.LSE[i], want)
 		}
 	}

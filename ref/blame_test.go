@@ -31,7 +31,7 @@ func TestBlameKV(t *testing.T) {
 		for tile := range 3 {
 			for _, times := range []float64{0, 2} {
 				b := blame(reweighed(in, opt, at, tile, times), opt)
-				if b == nil || b.First != 32*tile || b.Last != 32*tile+31 || b.Twice != (times == 2) || b.After > 1e-12 {
+				if b == nil || b.First != 32*tile || b.Last != 32*tile+31 || b.Twice != (times == 2) || !(b.After <= 1e-12) {
 					t.Errorf("tile %d %v times: %v", tile, times, b)
 				}
 			}
@@ -59,18 +59,41 @@ func TestBlameKV(t *testing.T) {
 
 // reweighed returns a row of attention with the weights of one tile multiplied by times.
 func reweighed(in *Inputs, opt Options, at Row, tile int, times float64) []float64 {
-	s := in.Shape
-	tiles, _ := splitRow(s, in.Q, in.K, in.V, Options{Scale: opt.scale(s), Causal: opt.Causal}, at, 32)
-	sum := partial{o: make([]float64, s.D)}
-	for i, t := range tiles {
-		if i == tile {
-			sum = sum.plus(t, times)
-		} else {
-			sum = sum.plus(t, 1)
+	o, _ := weighted(in.Q, in.K, in.V, opt, at, func(key int) float64 {
+		if key/32 == tile {
+			return times
+		}
+		return 1
+	})
+	return o
+}
+
+// TestBlameOptions: the tiles have the weights of the options, and the sink keeps its own.
+func TestBlameOptions(t *testing.T) {
+	s := problem.Shape{B: 2, Hq: 2, Hkv: 2, Sq: 40, Skv: 64, D: 16}
+	in := generate(t, "normal", 4, s)
+	at := Row{1, 1, 30}
+	mask := &Mask{s.Sq, s.Skv, make([]bool, s.B*s.Sq*s.Skv)}
+	for i := range mask.Visible {
+		mask.Visible[i] = i*i%11 > 3
+	}
+	for _, opt := range []Options{{Softcap: 2}, {Sinks: []float64{0, 3}}, {Sinks: []float64{0, -3}}, {Mask: mask}, {Scale: 0.7}, {Window: problem.NewWindow(40, 5)}} {
+		for tile := range 2 {
+			for _, times := range []float64{0, 2} {
+				b, err := BlameKV(in.Q, in.K, in.V, opt, at, reweighed(in, opt, at, tile, times), 32)
+				if err != nil || b == nil || b.First != 32*tile || b.Last != 32*tile+31 || b.Twice != (times == 2) || !(b.After <= 1e-12) {
+					t.Errorf("%+v, tile %d %v times: %v, %v", opt, tile, times, b, err)
+				}
+			}
 		}
 	}
-	for i := range sum.o {
-		sum.o[i] /= sum.l
+	for tile, ok := range map[int]bool{0: false, 1: true} {
+		if _, err := BlameKV(in.Q, in.K, in.V, Options{}, at, make([]float64, s.D), tile); (err == nil) != ok {
+			t.Errorf("tiles of %d keys: %v", tile, err)
+		}
 	}
-	return sum.o
+	twice := Blame{First: 32, Last: 63, Twice: true, Before: 0.5, After: 0.001}
+	if want := "keys 32 to 63 counted twice would explain it: the error falls from 0.5 to 0.001"; twice.String() != want {
+		t.Errorf("%s, want %s", &twice, want)
+	}
 }

@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 	if e.Max != 0.5 || e.Mean != 0.75/240 || e.Bias != 0.25/240 || e.Bad != 1 || e.BadShare != 1./240 {
 		t.Errorf("two wrong elements give %v", e)
 	}
-	if want := math.Sqrt((0.25 + 0.0625) / 240); math.Abs(e.RMSE-want) > 1e-15 {
+	if want := math.Sqrt((0.25 + 0.0625) / 240); !(math.Abs(e.RMSE-want) <= 1e-15) {
 		t.Errorf("rmse %v, want %v", e.RMSE, want)
 	}
 	if want := (Element{0, 1, 37, 2, 1, 1.5}); e.Worst != want {
@@ -76,6 +76,27 @@ func TestCompare(t *testing.T) {
 		t.Errorf("by batch %+v, by column %+v", e.ByBatch, e.ByColumn)
 	}
 	if s := e.String(); !strings.Contains(s, "worst at [0,1,37,2]: 1.5, want 1") {
+		t.Error(s)
+	}
+}
+
+// TestWorst: of equal errors the first is the worst, places without compared elements are left
+// out, and the text of a result that is not finite says so.
+func TestWorst(t *testing.T) {
+	r := known()
+	e := compare(t, r, output(t, r, map[[3]int]float64{{1, 37, 2}: 1.5, {0, 5, 0}: 1.5}), CompareOptions{})
+	if want := (Element{0, 0, 5, 0, 1, 1.5}); e.Worst != want {
+		t.Errorf("worst is %+v, want %+v", e.Worst, want)
+	}
+	some := &Result{Shape: r.Shape, Rows: []Row{{0, 1, 37}}, O: []float64{1, 1, 1}}
+	e = compare(t, some, output(t, r, map[[3]int]float64{{1, 37, 2}: math.NaN()}), CompareOptions{})
+	if len(e.ByHead) != 1 || e.ByHead[0].First != 1 || len(e.ByRowTile) != 1 || e.ByRowTile[0].First != 32 {
+		t.Errorf("by head %+v, by row tile %+v", e.ByHead, e.ByRowTile)
+	}
+	if s := e.String(); !strings.HasPrefix(s, "1 of 3 not finite, 1 above 0; worst at [0,1,37,2]: NaN, want 1") {
+		t.Error(s)
+	}
+	if s := compare(t, r, output(t, r, nil), CompareOptions{}).String(); !strings.HasPrefix(s, "max 0, mean 0, rmse 0, 0 of 240 above 0") {
 		t.Error(s)
 	}
 }

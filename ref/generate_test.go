@@ -97,19 +97,19 @@ func TestNormal(t *testing.T) {
 			m[i] += math.Pow(x, float64(i)) / n
 		}
 		for i := range beyond {
-			if math.Abs(x) > float64(i) {
+			if !(math.Abs(x) <= float64(i)) {
 				beyond[i] += 1 / n
 			}
 		}
 	}
 	for i, want := range []float64{1, 0, 1, 0, 3} {
-		if math.Abs(m[i]-want) > 0.015 {
+		if !(math.Abs(m[i]-want) <= 0.015) {
 			t.Errorf("moment %d is %v, want %v", i, m[i], want)
 		}
 	}
 	for i := 1; i < len(beyond); i++ {
 		want := math.Erfc(float64(i) / math.Sqrt2)
-		if slack := 4 * math.Sqrt(want/n); math.Abs(beyond[i]-want) > slack+0.001*want*float64(i) {
+		if slack := 4 * math.Sqrt(want/n); !(math.Abs(beyond[i]-want) <= slack+0.001*want*float64(i)) {
 			t.Errorf("a share of %v of the numbers is beyond ±%d, want %v", beyond[i], i, want)
 		}
 	}
@@ -120,7 +120,7 @@ func TestNormal(t *testing.T) {
 		"tensors": correlation(in.Q.Data, in.K.Data),
 		"squares": correlation(squares(in.Q.Data), squares(in.Q.Data[1:])),
 	} {
-		if math.Abs(c) > 5/math.Sqrt(n) {
+		if !(math.Abs(c) <= 5/math.Sqrt(n)) {
 			t.Errorf("correlation of %s is %v", name, c)
 		}
 	}
@@ -153,7 +153,7 @@ func TestUniform(t *testing.T) {
 		bins[min(int((float64(v)+1)*8), 15)]++
 	}
 	for i, n := range bins {
-		if want := 1 << 14; math.Abs(float64(n-want)) > 700 {
+		if want := 1 << 14; !(math.Abs(float64(n-want)) <= 700) {
 			t.Errorf("bin %d has %d, want about %d", i, n, want)
 		}
 	}
@@ -164,7 +164,7 @@ func TestLn(t *testing.T) {
 	for i := range uint64(10000) {
 		x := (s.uniform(i) + 1.0000001) / 2
 		for _, y := range []float64{x, x * 0x1p-40, 1 - x*0x1p-20} {
-			if got, want := ln(y), math.Log(y); math.Abs(got-want) > 4e-16*math.Max(math.Abs(want), 0.5) {
+			if got, want := ln(y), math.Log(y); !(math.Abs(got-want) <= 4e-16*math.Max(math.Abs(want), 0.5)) {
 				t.Fatalf("ln %v = %v, want %v", y, got, want)
 			}
 		}
@@ -188,7 +188,7 @@ func TestMeaning(t *testing.T) {
 	}
 	near := func(o []float64, v []float32, tol float64) bool {
 		for i := range o {
-			if math.Abs(o[i]-float64(v[i])) > tol {
+			if !(math.Abs(o[i]-float64(v[i])) <= tol) {
 				return false
 			}
 		}
@@ -255,6 +255,29 @@ func TestOutliersAndTiny(t *testing.T) {
 	}
 	if m := most(tiny.Q); m == 0 || m > 1e-6 || q.K.Scales[1] != 1 {
 		t.Errorf("the largest tiny number is %v, and a scale is %v, want 1", m, q.K.Scales[1])
+	}
+}
+
+// TestMagnitudes: neighbouring heads differ, neighbouring sequences differ, and the pattern of the
+// heads does not repeat after four or eight.
+func TestMagnitudes(t *testing.T) {
+	m := &maker{shared: newStream(7, 0)}
+	of := func(b, h int) float64 { return m.magnitude(place{b: b, h: h}) }
+	for _, period := range []int{1, 4, 8} {
+		same := 0
+		for h := range 32 {
+			if of(0, h) == of(0, h+period) {
+				same++
+			}
+		}
+		if same > 8 || period == 1 && same > 0 {
+			t.Errorf("%d of 32 heads have the magnitude of the head %d before", same, period)
+		}
+	}
+	for h := range 8 {
+		if of(0, h) == of(1, h) {
+			t.Errorf("head %d has the same magnitude in two sequences", h)
+		}
 	}
 }
 

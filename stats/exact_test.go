@@ -15,7 +15,7 @@ func TestNormal(t *testing.T) {
 		if got := normal(c.x); !near(got, c.p) {
 			t.Errorf("the probability of at most %g is %.7f, want %.7f", c.x, got, c.p)
 		}
-		if got := quantileNormal(c.p); math.Abs(got-c.x) > 1e-4 {
+		if got := quantileNormal(c.p); !(math.Abs(got-c.x) <= 1e-4) {
 			t.Errorf("the %.7f-quantile is %.5f, want %.5f", c.p, got, c.x)
 		}
 	}

@@ -21,7 +21,7 @@ func TestSummarise(t *testing.T) {
 		{"low", got.Median.Low, want.Median.Low}, {"high", got.Median.High, want.Median.High},
 		{"confidence", got.Median.Confidence, want.Median.Confidence}, {"n", float64(got.N), 5},
 	} {
-		if math.Abs(c.got-c.want) > 1e-12 {
+		if !(math.Abs(c.got-c.want) <= 1e-12) {
 			t.Errorf("%s is %v, want %v", c.what, c.got, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestCVAndDrift(t *testing.T) {
 // second and the ninth give 97.9 %, the third and the eighth 89.1 %.
 func TestMedianInterval(t *testing.T) {
 	xs := []float64{9, 0, 8, 1, 7, 2, 6, 3, 5, 4}
-	if got := MedianInterval(xs, 0.95); got.Low != 1 || got.High != 8 || math.Abs(got.Confidence-0.978515625) > 1e-9 {
+	if got := MedianInterval(xs, 0.95); got.Low != 1 || got.High != 8 || !(math.Abs(got.Confidence-0.978515625) <= 1e-9) {
 		t.Errorf("95 %%: %+v", got)
 	}
 	if got := MedianInterval(xs, 0.85); got.Low != 2 || got.High != 7 {
@@ -83,11 +83,11 @@ func TestStudent(t *testing.T) {
 		{0.975, 1, 12.7062}, {0.975, 2, 4.3027}, {0.975, 3, 3.1824}, {0.975, 4, 2.7764},
 		{0.95, 10, 1.8125}, {0.995, 9, 3.2498}, {0.975, 120, 1.9799}, {0.025, 5, -2.5706},
 	} {
-		if got := student(c.p, c.df); math.Abs(got-c.want) > 1e-4 {
+		if got := student(c.p, c.df); !(math.Abs(got-c.want) <= 1e-4) {
 			t.Errorf("t(%g, %d) = %.5f, want %.4f", c.p, c.df, got, c.want)
 		}
 	}
-	if got := quantileNormal(0.975); math.Abs(got-1.959964) > 1e-6 {
+	if got := quantileNormal(0.975); !(math.Abs(got-1.959964) <= 1e-6) {
 		t.Errorf("z(0.975) = %v", got)
 	}
 }

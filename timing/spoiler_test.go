@@ -129,7 +129,7 @@ func TestControlsAreKept(t *testing.T) {
 			t.Errorf("candidate %d: %d controls, want %d", b.Candidate, len(b.Controls), want)
 		}
 		for _, c := range b.Controls {
-			if math.Abs(c-3.0/5) > 1e-9 {
+			if !(math.Abs(c-3.0/5) <= 1e-9) {
 				t.Errorf("a control of %v", c)
 			}
 		}

@@ -24,7 +24,7 @@ func TestFigures(t *testing.T) {
 
 func TestLogScale(t *testing.T) {
 	s := logScale([]float64{3, 0, 850, math.Inf(1)}, 0, 100)
-	if s.low != 2 || s.high != 1000 || s.at(2) != 0 || math.Abs(s.at(1000)-100) > 1e-9 || s.at(0) != 0 {
+	if s.low != 2 || s.high != 1000 || s.at(2) != 0 || !(math.Abs(s.at(1000)-100) <= 1e-9) || s.at(0) != 0 {
 		t.Errorf("%+v", s)
 	}
 	if got := s.ticks(9); !slices.Equal(got, []float64{2, 5, 10, 20, 50, 100, 200, 500, 1000}) {

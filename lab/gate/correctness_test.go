@@ -224,7 +224,7 @@ func TestHeldApplies(t *testing.T) {
 	}
 	unit := math.Sqrt(2/math.Pi) * Spread / 8 * math.Sqrt(4*math.E/32)
 	for n, more := range map[int]float64{1: 2, 25: 1.2, 150: 1.1} {
-		if got, ok := Held(p, "normal", rows(n)); !ok || math.Abs(got/unit-more) > 1e-9 {
+		if got, ok := Held(p, "normal", rows(n)); !ok || !(math.Abs(got/unit-more) <= 1e-9) {
 			t.Errorf("%d rows: %.9g times the error of rounding, %v, want %g", n, got/unit, ok, more)
 		}
 	}
