@@ -146,7 +146,7 @@ func TestMask(t *testing.T) {
 	for i := range mask.Visible {
 		mask.Visible[i] = i*i%11 > 3 && i/s.Skv != 8
 	}
-	for _, opt := range []Options{{Mask: mask}, {Mask: mask, Causal: true}, {Hidden: 1}, {Hidden: 40, Causal: true}, {Hidden: 149}} {
+	for _, opt := range []Options{{Mask: mask}, {Mask: mask, Causal: true}, {Mask: mask, Sinks: []float64{math.Inf(-1), 1}}, {Hidden: 1}, {Hidden: 40, Causal: true}, {Hidden: 149}} {
 		check(t, fmt.Sprintf("%+v", opt), in.Q, in.K, in.V, opt)
 	}
 	short := &Mask{s.Sq, s.Skv, mask.Visible[1:]}
@@ -164,6 +164,12 @@ func TestResultRow(t *testing.T) {
 	all.Row(1, 1, 2, want)
 	if some.Row(1, 1, 2, got); !slices.Equal(got, want) {
 		t.Errorf("the row is %v, want %v", got, want)
+	}
+	backwards := slices.Clone(all.Rows)
+	slices.Reverse(backwards)
+	other := attention(t, in.Q, in.K, in.V, Options{Rows: backwards})
+	if other.Row(1, 1, 2, got); !slices.Equal(got, want) {
+		t.Errorf("of all rows in another order, the row is %v, want %v", got, want)
 	}
 	if some.Row(0, 0, 0, got); !math.IsNaN(got[0]) || !math.IsNaN(got[1]) {
 		t.Errorf("a row that was not computed is %v", got)
@@ -214,6 +220,9 @@ func TestRows(t *testing.T) {
 	if len(seen) != 100 {
 		t.Errorf("%d different rows, want 100", len(seen))
 	}
+	if got := Rows(problem.Attention{Shape: s}, 5, 0); len(got) != 5 {
+		t.Errorf("asked for fewer rows than there are edges: %v", got)
+	}
 	if got := Rows(problem.Attention{Shape: s}, 1<<20, 0); len(got) != 6000 {
 		t.Errorf("got %d rows, want all 6000", len(got))
 	}
@@ -225,7 +234,7 @@ func TestRows(t *testing.T) {
 	ragged := problem.Attention{Shape: problem.Square(3, 2, 200, 64), Queries: problem.Packed, Batch: problem.Batch{LengthsQ: problem.NewLengths([]int{0, 77, 150})}}
 	got := Rows(ragged, 30, 1)
 	for _, r := range got {
-		if r.S >= []int{0, 77, 150}[r.B] {
+		if r.S < 0 || r.S >= []int{0, 77, 150}[r.B] {
 			t.Errorf("row %v is beyond its sequence", r)
 		}
 	}
