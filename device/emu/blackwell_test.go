@@ -46,6 +46,39 @@ func TestBlackwellRefusal(t *testing.T) {
 	}
 }
 
+// TestPackedArithmetic tests arithmetic that only Blackwell has.
+func TestPackedArithmetic(t *testing.T) {
+	got := u32s(runOn(t, deviceFor(t, ptx.Blackwell[0], Options{}), blackwell(`
+	.reg .b16 %n<2>;
+	ld.global.b64 %rd1, [%rd0]; // 1, 2
+	ld.global.b64 %rd2, [%rd0+8]; // 3, -4
+	add.rn.f32x2 %rd3, %rd1, %rd2;
+	st.global.b64 [%rd0+16], %rd3;
+	fma.rn.ftz.f32x2 %rd3, %rd2, %rd2, %rd1;
+	st.global.b64 [%rd0+24], %rd3;
+	sub.f32x2 %rd3, %rd1, %rd2;
+	mul.rz.f32x2 %rd3, %rd3, %rd2;
+	st.global.b64 [%rd0+32], %rd3;
+	mov.b16 %n0, 0x3e00; // 1.5
+	mov.f32 %f1, 0f3F800000;
+	add.rn.f32.f16 %f2, %n0, %f1;
+	st.global.f32 [%rd0+40], %f2;
+	fma.rn.sat.f32.f16 %f2, %n0, %n0, %f1;
+	st.global.f32 [%rd0+44], %f2;
+	mov.f32 %f3, 0fC0800000; // -4
+	mov.f32 %f4, 0f7FC00000; // NaN
+	max.abs.f32 %f2, %f1, %f3, %f4;
+	st.global.f32 [%rd0+48], %f2;
+	min.NaN.f32 %f2, %f1, %f3, %f4;
+	st.global.f32 [%rd0+52], %f2;
+	redux.sync.max.abs.f32 %f2, %f3, 1;
+	st.global.f32 [%rd0+56], %f2;`), 1, 1, bytesOf(0x3f800000, 0x40000000, 0x40400000, 0xc0800000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
+	want := []uint32{0x40800000, 0xc0000000, 0x41200000, 0x41900000, 0xc0c00000, 0xc1c00000, 0x40200000, 0x3f800000, 0x40800000, 0x7fffffff, 0x40800000}
+	if !slices.Equal(got[4:], want) {
+		t.Errorf("memory holds %#x, want %#x", got[4:], want)
+	}
+}
+
 // TestMultimem accesses multicast memory with one copy.
 func TestMultimem(t *testing.T) {
 	got := u32s(runOn(t, deviceFor(t, ptx.SM90a, Options{}), kernelText(`
@@ -62,7 +95,7 @@ func TestMultimem(t *testing.T) {
 
 // TestBlackwellRefused checks that instructions that are not executed refuse only their kernel.
 func TestBlackwellRefused(t *testing.T) {
-	text := blackwell("") + `.visible .entry packed() { .reg .b64 %q<3>; add.rn.f32x2 %q0, %q1, %q2; ret; }
+	text := blackwell("") + `.visible .entry narrow() { .reg .b8 %b; .reg .f32 %f; cvt.rn.satfinite.e2m1x2.f32 %b, %f, %f; ret; }
 .visible .entry tensor() { tcgen05.wait::ld.sync.aligned; ret; }
 .visible .entry sparse() { .reg .b32 %r<12>; .reg .f32 %f<4>;
 	mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, {%f0, %f1, %f2, %f3}, %r8, 0; ret; }
@@ -72,7 +105,7 @@ func TestBlackwellRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"k": "", "packed": "only Blackwell", "tensor": "tensor memory", "sparse": "how the tensor cores of Blackwell round",
+		"k": "", "narrow": "formats of 4 and 6 bits", "tensor": "tensor memory", "sparse": "how the tensor cores of Blackwell round",
 	} {
 		_, err := m.Kernel(name)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -194,12 +194,12 @@ func shapeFits(p *Param, o *ptx.Operand, m Match) bool {
 
 // vectorFits reports whether a vector operand has the right length. mov packs and unpacks
 // vectors of any length. Loads and stores of one element may have it in braces, as in PTX from
-// Triton, and the scales of mma, as in PTX from CUTLASS.
+// Triton and, for surfaces, from nvcc, and so may the scales of mma, as in PTX from CUTLASS.
 func (m Match) vectorFits(p *Param, n int) bool {
 	switch m.Form.Op {
 	case "mov":
 		return m.Count(p) == n || m.Count(p) == 0 && (n == 2 || n == 4)
-	case "ld", "st", "mma":
+	case "ld", "st", "mma", "suld", "sust":
 		return m.Count(p) == n || m.Count(p) == 0 && n == 1
 	}
 	return m.Count(p) == n

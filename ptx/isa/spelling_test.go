@@ -104,6 +104,7 @@ func TestRefusals(t *testing.T) {
 		wmma.mma.sync.row.col.m16n16k16.f32.f32 wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.u8.s32
 		wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8 wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.xor.popc
 		wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16 mapa.shared::cta.u32
+		mov.v8.b32 ld.global.v8.u8 ld.global.v8.b64 ld.shared.v8.b32 st.global.v8.u16
 	`) {
 		if ms := isa.Lookup(ptx.NewOpcode(op)); len(ms) > 0 {
 			t.Errorf("%s is found as %q, want no form", op, ms[0].Form.Syntax)

@@ -4,7 +4,6 @@ package ops
 var notExecuted = map[string]string{
 	"texture":       "a launch cannot describe textures",
 	"surface":       "a launch cannot describe surfaces",
-	"packed":        "arithmetic that only Blackwell has was not compared with a GPU",
 	"narrow":        "the emulator has no formats of 4 and 6 bits and no random rounding",
 	"scaled":        "how the tensor cores of Blackwell round sums is not known",
 	"blackwellcopy": "the emulator has no gathered rows, paired blocks, byte masks and launch control",

@@ -182,8 +182,14 @@ func buildRedux(d *decoder, x *inst, o *op) {
 	t := x.Type("src")
 	w.A, w.D = d.Src32(x.Arg("src"), t), d.Dst(x.Arg("dst"), t)
 	combine := reductions[x.Mod("op")+" "+t.String()]
+	if t == ptx.F32 {
+		combine = extremeF32(x, x.Mod("op"))
+	}
 	w.Compute = func(x *machine.Exchange, m uint32) {
 		v := x.A[bits.TrailingZeros32(m)]
+		if t == ptx.F32 {
+			v = combine(v, v) // the reduction of one lane takes the absolute value and quiets a NaN, too
+		}
 		for rest := m & (m - 1); rest != 0; rest &= rest - 1 {
 			v = combine(v, x.A[bits.TrailingZeros32(rest)])
 		}
