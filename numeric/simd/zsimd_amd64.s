@@ -123,6 +123,42 @@ DATA sweep8Most<>+16(SB)/8, $0x000000000000047e
 DATA sweep8Most<>+24(SB)/8, $0x000000000000047e
 GLOBL sweep8Most<>(SB), RODATA|NOPTR, $32
 
+DATA sweep8Lane32<>+0(SB)/8, $0x0000007f0000007f
+DATA sweep8Lane32<>+8(SB)/8, $0x0000007f0000007f
+DATA sweep8Lane32<>+16(SB)/8, $0x0000007f0000007f
+DATA sweep8Lane32<>+24(SB)/8, $0x0000007f0000007f
+GLOBL sweep8Lane32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep8Some32<>+0(SB)/8, $0x0000003f0000003f
+DATA sweep8Some32<>+8(SB)/8, $0x0000003f0000003f
+DATA sweep8Some32<>+16(SB)/8, $0x0000003f0000003f
+DATA sweep8Some32<>+24(SB)/8, $0x0000003f0000003f
+GLOBL sweep8Some32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep8Rebias32<>+0(SB)/8, $0xfffffc5dfffffc5d
+DATA sweep8Rebias32<>+8(SB)/8, $0xfffffc5dfffffc5d
+DATA sweep8Rebias32<>+16(SB)/8, $0xfffffc5dfffffc5d
+DATA sweep8Rebias32<>+24(SB)/8, $0xfffffc5dfffffc5d
+GLOBL sweep8Rebias32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep8Faintest32<>+0(SB)/8, $0x0000043400000434
+DATA sweep8Faintest32<>+8(SB)/8, $0x0000043400000434
+DATA sweep8Faintest32<>+16(SB)/8, $0x0000043400000434
+DATA sweep8Faintest32<>+24(SB)/8, $0x0000043400000434
+GLOBL sweep8Faintest32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep8LeastUnit32<>+0(SB)/8, $0x0000038100000381
+DATA sweep8LeastUnit32<>+8(SB)/8, $0x0000038100000381
+DATA sweep8LeastUnit32<>+16(SB)/8, $0x0000038100000381
+DATA sweep8LeastUnit32<>+24(SB)/8, $0x0000038100000381
+GLOBL sweep8LeastUnit32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep8MostUnit32<>+0(SB)/8, $0x0000045d0000045d
+DATA sweep8MostUnit32<>+8(SB)/8, $0x0000045d0000045d
+DATA sweep8MostUnit32<>+16(SB)/8, $0x0000045d0000045d
+DATA sweep8MostUnit32<>+24(SB)/8, $0x0000045d0000045d
+GLOBL sweep8MostUnit32<>(SB), RODATA|NOPTR, $32
+
 // func sweep8(s *byte)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sweep8(SB), NOSPLIT, $8-8
@@ -162,53 +198,44 @@ max:
 	VPMAXUB      X3, X2, X3
 	VPSHUFD      $0xee, X3, X2
 	VPMAXUB      X3, X2, X3
-	VPMOVZXBQ    X3, Y2
-	VPSRLQ       $0x20, X3, X3
-	VPMOVZXBQ    X3, Y3
-	VPBROADCASTQ 144(AX), Y4
-	VPAND        sweep8Lane<>+0(SB), Y2, Y2
-	VPCMPGTQ     sweep8Some<>+0(SB), Y2, Y5
-	VPSUBQ       sweep8Rebias<>+0(SB), Y2, Y2
-	VPAND        Y5, Y2, Y2
-	VPMAXSD      Y4, Y2, Y2
-	VPAND        sweep8Lane<>+0(SB), Y3, Y3
-	VPCMPGTQ     sweep8Some<>+0(SB), Y3, Y5
-	VPSUBQ       sweep8Rebias<>+0(SB), Y3, Y3
-	VPAND        Y5, Y3, Y3
-	VPMAXSD      Y4, Y3, Y3
-	VPBROADCASTQ 128(AX), Y4
-	VPBROADCASTQ 152(AX), Y5
-	VPSLLQ       $0x01, Y0, Y6
-	VPXOR        Y7, Y7, Y7
-	VPCMPEQQ     Y7, Y6, Y7
-	VPANDN       Y5, Y7, Y7
-	VPMAXSD      Y7, Y2, Y2
-	VPSRLQ       $0x35, Y6, Y6
+	VPMOVZXBD    X3, Y2
+	VPAND        sweep8Lane32<>+0(SB), Y2, Y2
+	VPCMPGTD     sweep8Some32<>+0(SB), Y2, Y3
+	VPSUBD       sweep8Rebias32<>+0(SB), Y2, Y2
+	VPAND        Y3, Y2, Y2
+	VPBROADCASTD 144(AX), Y6
 	VPMAXSD      Y6, Y2, Y2
-	VPSUBQ       Y4, Y2, Y2
-	VPSLLQ       $0x01, Y1, Y6
-	VPXOR        Y7, Y7, Y7
-	VPCMPEQQ     Y7, Y6, Y7
-	VPANDN       Y5, Y7, Y5
-	VPMAXSD      Y5, Y3, Y3
-	VPSRLQ       $0x35, Y6, Y6
-	VPMAXSD      Y6, Y3, Y3
-	VPSUBQ       Y4, Y3, Y3
-	MOVLQSX      (SI), R14
-	ADDQ         $+1076, R14
-	VMOVQ        R14, X4
-	VPBROADCASTQ X4, Y4
-	VPMOVSXDQ    (R12), Y5
-	VPADDQ       Y4, Y5, Y5
-	VPCMPGTQ     Y5, Y2, Y5
-	VPMOVSXDQ    16(R12), Y6
-	VPADDQ       Y4, Y6, Y6
-	VPCMPGTQ     Y6, Y3, Y4
-	VPOR         Y5, Y4, Y5
-	VPTEST       Y5, Y5
+	VSHUFPS      $0xdd, Y1, Y0, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VPADDD       Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y4, Y5
+	VPSRLD       $0x15, Y4, Y4
+	VPBROADCASTD 152(AX), Y3
+	VPANDN       Y3, Y5, Y3
+	VPMAXSD      Y3, Y4, Y4
+	VPMAXSD      Y4, Y2, Y2
+	VPCMPEQD     Y6, Y2, Y6
+	VPBROADCASTD 128(AX), Y3
+	VPSUBD       Y3, Y2, Y2
+	VPBROADCASTD (SI), Y3
+	VPADDD       sweep8Faintest32<>+0(SB), Y3, Y3
+	VPADDD       (R12), Y3, Y3
+	VPCMPGTD     Y3, Y2, Y4
+	VPCMPGTD     sweep8MostUnit32<>+0(SB), Y2, Y3
+	VPOR         Y3, Y4, Y4
+	VMOVDQU      sweep8LeastUnit32<>+0(SB), Y3
+	VPCMPGTD     Y2, Y3, Y3
+	VPANDN       Y3, Y6, Y3
+	VPOR         Y3, Y4, Y4
+	VPTEST       Y4, Y4
 	JNZ          end
+	VPMAXSD      sweep8LeastUnit32<>+0(SB), Y2, Y2
 	ADDQ         $0x04, SI
 	ADDQ         $0x20, R12
+	VPMOVZXDQ    X2, Y3
+	VEXTRACTI128 $0x01, Y2, X2
+	VPMOVZXDQ    X2, Y2
 	VPBROADCASTQ (BX), Y4
 	VMOVDQU      sweep8Nibbles<>+0(SB), Y5
 	VMOVDQU      sweep8Low4<>+0(SB), Y6
@@ -224,13 +251,13 @@ max:
 	VPOR         sweep8Magic<>+0(SB), Y7, Y7
 	VSUBPD       sweep8Magic<>+0(SB), Y7, Y7
 	VMOVDQU      sweep8MaxExp<>+0(SB), Y8
-	VPSUBQ       Y2, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y8, Y0, Y0
 	VROUNDPD     $0x03, Y0, Y0
 	VADDPD       Y7, Y0, Y0
-	VMULPD       Y2, Y0, Y0
+	VMULPD       Y3, Y0, Y0
 	VPAND        32(R11), Y4, Y4
 	VPSRLQ       $0x04, Y4, Y7
 	VPAND        Y6, Y4, Y4
@@ -243,26 +270,26 @@ max:
 	VPOR         sweep8Magic<>+0(SB), Y4, Y4
 	VSUBPD       sweep8Magic<>+0(SB), Y4, Y4
 	VMOVDQU      sweep8MaxExp<>+0(SB), Y5
-	VPSUBQ       Y3, Y5, Y5
+	VPSUBQ       Y2, Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y5, Y1, Y1
 	VROUNDPD     $0x03, Y1, Y1
 	VADDPD       Y4, Y1, Y1
-	VMULPD       Y3, Y1, Y1
+	VMULPD       Y2, Y1, Y1
 	ADDQ         $0x08, BX
 	ADDQ         $0x40, R11
-	VMULPD       sweep8Start<>+0(SB), Y2, Y2
-	VMOVAPD      Y2, Y4
-	VMOVAPD      Y2, Y5
-	VMOVAPD      Y2, Y6
-	VMOVAPD      Y2, Y7
-	VADDPD       Y0, Y4, Y4
 	VMULPD       sweep8Start<>+0(SB), Y3, Y3
-	VMOVAPD      Y3, Y8
-	VMOVAPD      Y3, Y0
-	VMOVAPD      Y3, Y9
-	VMOVAPD      Y3, Y10
+	VMOVAPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y7
+	VADDPD       Y0, Y4, Y4
+	VMULPD       sweep8Start<>+0(SB), Y2, Y2
+	VMOVAPD      Y2, Y8
+	VMOVAPD      Y2, Y0
+	VMOVAPD      Y2, Y9
+	VMOVAPD      Y2, Y10
 	VADDPD       Y1, Y8, Y8
 	MOVQ         24(AX), R14
 
@@ -283,41 +310,20 @@ sum:
 	ADDQ         $+256, R10
 	SUBQ         $0x04, R14
 	JNZ          sum
-	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y2, Y5, Y5
-	VSUBPD       Y2, Y6, Y6
-	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y7, Y7
 	VADDPD       Y5, Y4, Y4
 	VADDPD       Y7, Y6, Y6
 	VADDPD       Y6, Y4, Y4
-	VSUBPD       Y3, Y8, Y8
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y3, Y9, Y9
-	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y2, Y8, Y8
+	VSUBPD       Y2, Y0, Y0
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y2, Y10, Y10
 	VADDPD       Y0, Y8, Y8
 	VADDPD       Y10, Y9, Y9
 	VADDPD       Y9, Y8, Y8
-	VPSLLQ       $0x01, Y4, Y1
-	VPXOR        Y0, Y0, Y0
-	VPCMPEQQ     Y0, Y1, Y0
-	VPSRLQ       $0x35, Y1, Y1
-	VMOVDQU      sweep8Least<>+0(SB), Y2
-	VPCMPGTQ     Y1, Y2, Y2
-	VPANDN       Y2, Y0, Y0
-	VPCMPGTQ     sweep8Most<>+0(SB), Y1, Y1
-	VPOR         Y1, Y0, Y0
-	VPSLLQ       $0x01, Y8, Y2
-	VPXOR        Y1, Y1, Y1
-	VPCMPEQQ     Y1, Y2, Y1
-	VPSRLQ       $0x35, Y2, Y2
-	VMOVDQU      sweep8Least<>+0(SB), Y3
-	VPCMPGTQ     Y2, Y3, Y3
-	VPANDN       Y3, Y1, Y1
-	VPCMPGTQ     sweep8Most<>+0(SB), Y2, Y2
-	VPOR         Y2, Y1, Y1
-	VPOR         Y0, Y1, Y0
-	VPTEST       Y0, Y0
-	JNZ          end
 	VPBROADCASTQ 136(AX), Y1
 	VPAND        Y1, Y4, Y0
 	VPAND        Y1, Y8, Y1
@@ -426,6 +432,42 @@ DATA sweep16Most<>+16(SB)/8, $0x000000000000047e
 DATA sweep16Most<>+24(SB)/8, $0x000000000000047e
 GLOBL sweep16Most<>(SB), RODATA|NOPTR, $32
 
+DATA sweep16Lane32<>+0(SB)/8, $0x0000007f0000007f
+DATA sweep16Lane32<>+8(SB)/8, $0x0000007f0000007f
+DATA sweep16Lane32<>+16(SB)/8, $0x0000007f0000007f
+DATA sweep16Lane32<>+24(SB)/8, $0x0000007f0000007f
+GLOBL sweep16Lane32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep16Some32<>+0(SB)/8, $0x0000003f0000003f
+DATA sweep16Some32<>+8(SB)/8, $0x0000003f0000003f
+DATA sweep16Some32<>+16(SB)/8, $0x0000003f0000003f
+DATA sweep16Some32<>+24(SB)/8, $0x0000003f0000003f
+GLOBL sweep16Some32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep16Rebias32<>+0(SB)/8, $0xfffffc5dfffffc5d
+DATA sweep16Rebias32<>+8(SB)/8, $0xfffffc5dfffffc5d
+DATA sweep16Rebias32<>+16(SB)/8, $0xfffffc5dfffffc5d
+DATA sweep16Rebias32<>+24(SB)/8, $0xfffffc5dfffffc5d
+GLOBL sweep16Rebias32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep16Faintest32<>+0(SB)/8, $0x0000043400000434
+DATA sweep16Faintest32<>+8(SB)/8, $0x0000043400000434
+DATA sweep16Faintest32<>+16(SB)/8, $0x0000043400000434
+DATA sweep16Faintest32<>+24(SB)/8, $0x0000043400000434
+GLOBL sweep16Faintest32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep16LeastUnit32<>+0(SB)/8, $0x0000038100000381
+DATA sweep16LeastUnit32<>+8(SB)/8, $0x0000038100000381
+DATA sweep16LeastUnit32<>+16(SB)/8, $0x0000038100000381
+DATA sweep16LeastUnit32<>+24(SB)/8, $0x0000038100000381
+GLOBL sweep16LeastUnit32<>(SB), RODATA|NOPTR, $32
+
+DATA sweep16MostUnit32<>+0(SB)/8, $0x0000045d0000045d
+DATA sweep16MostUnit32<>+8(SB)/8, $0x0000045d0000045d
+DATA sweep16MostUnit32<>+16(SB)/8, $0x0000045d0000045d
+DATA sweep16MostUnit32<>+24(SB)/8, $0x0000045d0000045d
+GLOBL sweep16MostUnit32<>(SB), RODATA|NOPTR, $32
+
 // func sweep16(s *byte)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sweep16(SB), NOSPLIT, $8-8
@@ -467,22 +509,22 @@ max:
 	SUBQ         $0x04, R14
 	JNZ          max
 	MOVQ         R15, R9
-	VEXTRACTI128 $0x01, Y2, X4
-	VPMAXUW      X4, X2, X4
-	VPSHUFD      $0xee, X4, X2
-	VPMAXUW      X4, X2, X4
-	VPMOVZXWQ    X4, Y2
-	VEXTRACTI128 $0x01, Y3, X4
-	VPMAXUW      X4, X3, X4
-	VPSHUFD      $0xee, X4, X3
-	VPMAXUW      X4, X3, X4
-	VPMOVZXWQ    X4, Y3
 	VPBROADCASTQ 144(AX), Y4
+	VEXTRACTI128 $0x01, Y2, X5
+	VPMAXUW      X5, X2, X5
+	VPSHUFD      $0xee, X5, X2
+	VPMAXUW      X5, X2, X5
+	VPMOVZXWQ    X5, Y2
 	VPAND        sweep16Lane<>+0(SB), Y2, Y2
 	VPCMPGTQ     sweep16Some<>+0(SB), Y2, Y5
 	VPSUBQ       sweep16Rebias<>+0(SB), Y2, Y2
 	VPAND        Y5, Y2, Y2
 	VPMAXSD      Y4, Y2, Y2
+	VEXTRACTI128 $0x01, Y3, X5
+	VPMAXUW      X5, X3, X5
+	VPSHUFD      $0xee, X5, X3
+	VPMAXUW      X5, X3, X5
+	VPMOVZXWQ    X5, Y3
 	VPAND        sweep16Lane<>+0(SB), Y3, Y3
 	VPCMPGTQ     sweep16Some<>+0(SB), Y3, Y5
 	VPSUBQ       sweep16Rebias<>+0(SB), Y3, Y3
@@ -738,6 +780,42 @@ DATA half8Most<>+16(SB)/8, $0x000000000000047e
 DATA half8Most<>+24(SB)/8, $0x000000000000047e
 GLOBL half8Most<>(SB), RODATA|NOPTR, $32
 
+DATA half8Lane32<>+0(SB)/8, $0x0000007f0000007f
+DATA half8Lane32<>+8(SB)/8, $0x0000007f0000007f
+DATA half8Lane32<>+16(SB)/8, $0x0000007f0000007f
+DATA half8Lane32<>+24(SB)/8, $0x0000007f0000007f
+GLOBL half8Lane32<>(SB), RODATA|NOPTR, $32
+
+DATA half8Some32<>+0(SB)/8, $0x0000003f0000003f
+DATA half8Some32<>+8(SB)/8, $0x0000003f0000003f
+DATA half8Some32<>+16(SB)/8, $0x0000003f0000003f
+DATA half8Some32<>+24(SB)/8, $0x0000003f0000003f
+GLOBL half8Some32<>(SB), RODATA|NOPTR, $32
+
+DATA half8Rebias32<>+0(SB)/8, $0xfffffc5dfffffc5d
+DATA half8Rebias32<>+8(SB)/8, $0xfffffc5dfffffc5d
+DATA half8Rebias32<>+16(SB)/8, $0xfffffc5dfffffc5d
+DATA half8Rebias32<>+24(SB)/8, $0xfffffc5dfffffc5d
+GLOBL half8Rebias32<>(SB), RODATA|NOPTR, $32
+
+DATA half8Faintest32<>+0(SB)/8, $0x0000043400000434
+DATA half8Faintest32<>+8(SB)/8, $0x0000043400000434
+DATA half8Faintest32<>+16(SB)/8, $0x0000043400000434
+DATA half8Faintest32<>+24(SB)/8, $0x0000043400000434
+GLOBL half8Faintest32<>(SB), RODATA|NOPTR, $32
+
+DATA half8LeastUnit32<>+0(SB)/8, $0x0000038100000381
+DATA half8LeastUnit32<>+8(SB)/8, $0x0000038100000381
+DATA half8LeastUnit32<>+16(SB)/8, $0x0000038100000381
+DATA half8LeastUnit32<>+24(SB)/8, $0x0000038100000381
+GLOBL half8LeastUnit32<>(SB), RODATA|NOPTR, $32
+
+DATA half8MostUnit32<>+0(SB)/8, $0x0000045d0000045d
+DATA half8MostUnit32<>+8(SB)/8, $0x0000045d0000045d
+DATA half8MostUnit32<>+16(SB)/8, $0x0000045d0000045d
+DATA half8MostUnit32<>+24(SB)/8, $0x0000045d0000045d
+GLOBL half8MostUnit32<>(SB), RODATA|NOPTR, $32
+
 // func half8(s *byte)
 // Requires: AVX, AVX2, FMA3
 TEXT ·half8(SB), NOSPLIT, $8-8
@@ -777,53 +855,44 @@ max:
 	VPMAXUB      X3, X2, X3
 	VPSHUFD      $0xee, X3, X2
 	VPMAXUB      X3, X2, X3
-	VPMOVZXBQ    X3, Y2
-	VPSRLQ       $0x20, X3, X3
-	VPMOVZXBQ    X3, Y3
-	VPBROADCASTQ 144(AX), Y4
-	VPAND        half8Lane<>+0(SB), Y2, Y2
-	VPCMPGTQ     half8Some<>+0(SB), Y2, Y5
-	VPSUBQ       half8Rebias<>+0(SB), Y2, Y2
-	VPAND        Y5, Y2, Y2
-	VPMAXSD      Y4, Y2, Y2
-	VPAND        half8Lane<>+0(SB), Y3, Y3
-	VPCMPGTQ     half8Some<>+0(SB), Y3, Y5
-	VPSUBQ       half8Rebias<>+0(SB), Y3, Y3
-	VPAND        Y5, Y3, Y3
-	VPMAXSD      Y4, Y3, Y3
-	VPBROADCASTQ 128(AX), Y4
-	VPBROADCASTQ 152(AX), Y5
-	VPSLLQ       $0x01, Y0, Y6
-	VPXOR        Y7, Y7, Y7
-	VPCMPEQQ     Y7, Y6, Y7
-	VPANDN       Y5, Y7, Y7
-	VPMAXSD      Y7, Y2, Y2
-	VPSRLQ       $0x35, Y6, Y6
+	VPMOVZXBD    X3, Y2
+	VPAND        half8Lane32<>+0(SB), Y2, Y2
+	VPCMPGTD     half8Some32<>+0(SB), Y2, Y3
+	VPSUBD       half8Rebias32<>+0(SB), Y2, Y2
+	VPAND        Y3, Y2, Y2
+	VPBROADCASTD 144(AX), Y6
 	VPMAXSD      Y6, Y2, Y2
-	VPSUBQ       Y4, Y2, Y2
-	VPSLLQ       $0x01, Y1, Y6
-	VPXOR        Y7, Y7, Y7
-	VPCMPEQQ     Y7, Y6, Y7
-	VPANDN       Y5, Y7, Y5
-	VPMAXSD      Y5, Y3, Y3
-	VPSRLQ       $0x35, Y6, Y6
-	VPMAXSD      Y6, Y3, Y3
-	VPSUBQ       Y4, Y3, Y3
-	MOVLQSX      (SI), R14
-	ADDQ         $+1076, R14
-	VMOVQ        R14, X4
-	VPBROADCASTQ X4, Y4
-	VPMOVSXDQ    (R12), Y5
-	VPADDQ       Y4, Y5, Y5
-	VPCMPGTQ     Y5, Y2, Y5
-	VPMOVSXDQ    16(R12), Y6
-	VPADDQ       Y4, Y6, Y6
-	VPCMPGTQ     Y6, Y3, Y4
-	VPOR         Y5, Y4, Y5
-	VPTEST       Y5, Y5
+	VSHUFPS      $0xdd, Y1, Y0, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VPADDD       Y4, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y4, Y5
+	VPSRLD       $0x15, Y4, Y4
+	VPBROADCASTD 152(AX), Y3
+	VPANDN       Y3, Y5, Y3
+	VPMAXSD      Y3, Y4, Y4
+	VPMAXSD      Y4, Y2, Y2
+	VPCMPEQD     Y6, Y2, Y6
+	VPBROADCASTD 128(AX), Y3
+	VPSUBD       Y3, Y2, Y2
+	VPBROADCASTD (SI), Y3
+	VPADDD       half8Faintest32<>+0(SB), Y3, Y3
+	VPADDD       (R12), Y3, Y3
+	VPCMPGTD     Y3, Y2, Y4
+	VPCMPGTD     half8MostUnit32<>+0(SB), Y2, Y3
+	VPOR         Y3, Y4, Y4
+	VMOVDQU      half8LeastUnit32<>+0(SB), Y3
+	VPCMPGTD     Y2, Y3, Y3
+	VPANDN       Y3, Y6, Y3
+	VPOR         Y3, Y4, Y4
+	VPTEST       Y4, Y4
 	JNZ          end
+	VPMAXSD      half8LeastUnit32<>+0(SB), Y2, Y2
 	ADDQ         $0x04, SI
 	ADDQ         $0x20, R12
+	VPMOVZXDQ    X2, Y3
+	VEXTRACTI128 $0x01, Y2, X2
+	VPMOVZXDQ    X2, Y2
 	VPBROADCASTQ (BX), Y4
 	VMOVDQU      half8Nibbles<>+0(SB), Y5
 	VMOVDQU      half8Low4<>+0(SB), Y6
@@ -839,13 +908,13 @@ max:
 	VPOR         half8Magic<>+0(SB), Y7, Y7
 	VSUBPD       half8Magic<>+0(SB), Y7, Y7
 	VMOVDQU      half8MaxExp<>+0(SB), Y8
-	VPSUBQ       Y2, Y8, Y8
+	VPSUBQ       Y3, Y8, Y8
 	VPSLLQ       $0x34, Y8, Y8
-	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y8, Y0, Y0
 	VROUNDPD     $0x03, Y0, Y0
 	VADDPD       Y7, Y0, Y0
-	VMULPD       Y2, Y0, Y0
+	VMULPD       Y3, Y0, Y0
 	VPAND        32(R11), Y4, Y4
 	VPSRLQ       $0x04, Y4, Y7
 	VPAND        Y6, Y4, Y4
@@ -858,26 +927,26 @@ max:
 	VPOR         half8Magic<>+0(SB), Y4, Y4
 	VSUBPD       half8Magic<>+0(SB), Y4, Y4
 	VMOVDQU      half8MaxExp<>+0(SB), Y5
-	VPSUBQ       Y3, Y5, Y5
+	VPSUBQ       Y2, Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
-	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y5, Y1, Y1
 	VROUNDPD     $0x03, Y1, Y1
 	VADDPD       Y4, Y1, Y1
-	VMULPD       Y3, Y1, Y1
+	VMULPD       Y2, Y1, Y1
 	ADDQ         $0x08, BX
 	ADDQ         $0x40, R11
-	VMULPD       half8Start<>+0(SB), Y2, Y2
-	VMOVAPD      Y2, Y4
-	VMOVAPD      Y2, Y5
-	VMOVAPD      Y2, Y6
-	VMOVAPD      Y2, Y7
-	VADDPD       Y0, Y4, Y4
 	VMULPD       half8Start<>+0(SB), Y3, Y3
-	VMOVAPD      Y3, Y8
-	VMOVAPD      Y3, Y0
-	VMOVAPD      Y3, Y9
-	VMOVAPD      Y3, Y10
+	VMOVAPD      Y3, Y4
+	VMOVAPD      Y3, Y5
+	VMOVAPD      Y3, Y6
+	VMOVAPD      Y3, Y7
+	VADDPD       Y0, Y4, Y4
+	VMULPD       half8Start<>+0(SB), Y2, Y2
+	VMOVAPD      Y2, Y8
+	VMOVAPD      Y2, Y0
+	VMOVAPD      Y2, Y9
+	VMOVAPD      Y2, Y10
 	VADDPD       Y1, Y8, Y8
 	MOVQ         24(AX), R14
 
@@ -898,17 +967,17 @@ sum:
 	ADDQ         $+256, R10
 	SUBQ         $0x04, R14
 	JNZ          sum
-	VSUBPD       Y2, Y4, Y4
-	VSUBPD       Y2, Y5, Y5
-	VSUBPD       Y2, Y6, Y6
-	VSUBPD       Y2, Y7, Y7
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y3, Y5, Y5
+	VSUBPD       Y3, Y6, Y6
+	VSUBPD       Y3, Y7, Y7
 	VADDPD       Y5, Y4, Y4
 	VADDPD       Y7, Y6, Y6
 	VADDPD       Y6, Y4, Y4
-	VSUBPD       Y3, Y8, Y8
-	VSUBPD       Y3, Y0, Y0
-	VSUBPD       Y3, Y9, Y9
-	VSUBPD       Y3, Y10, Y10
+	VSUBPD       Y2, Y8, Y8
+	VSUBPD       Y2, Y0, Y0
+	VSUBPD       Y2, Y9, Y9
+	VSUBPD       Y2, Y10, Y10
 	VADDPD       Y0, Y8, Y8
 	VADDPD       Y10, Y9, Y9
 	VADDPD       Y9, Y8, Y8

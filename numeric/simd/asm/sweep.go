@@ -69,6 +69,9 @@ type sweeper struct {
 	laneMask, someBit, rebias operand.Mem
 	maxExp, start             operand.Mem
 	leastExp, mostExp         operand.Mem
+	laneMask32, someBit32     operand.Mem // for units
+	rebias32, faintest32      operand.Mem
+	leastUnit32, mostUnit32   operand.Mem
 	half                      bool // the result is f16
 }
 
@@ -89,6 +92,9 @@ func (w *sweeper) constants(name string) {
 	w.maxExp = splat(name+"MaxExp", 2*1023)
 	w.start = splat(name+"Start", math.Float64bits(start))
 	w.leastExp, w.mostExp = splat(name+"Least", 1023-126), splat(name+"Most", 1023+127)
+	w.laneMask32, w.someBit32 = words(name+"Lane32", 0x7f), words(name+"Some32", 0x3f)
+	w.rebias32, w.faintest32 = words(name+"Rebias32", 1<<32+2*(32+14)-1023), words(name+"Faintest32", 1023-faintest)
+	w.leastUnit32, w.mostUnit32 = words(name+"LeastUnit32", leastUnit), words(name+"MostUnit32", mostUnit)
 }
 
 // field returns a field of the argument.
@@ -156,21 +162,30 @@ func sweep(name string, laneBits int, half bool) {
 // block adds the products of one block to the accumulator. It leaves the loop if the numbers
 // of the block are not ordinary.
 func (w *sweeper) block() {
-	m := w.maxima()
-	w.align(m)
-	w.checkLow(m)
+	var m pair
+	if w.bits == 8 {
+		m = w.units()
+	} else {
+		m = w.maxima()
+		w.align(m)
+		w.checkLow(m)
+	}
 	unit, rest := w.prepare(m)
 	sums := w.sums(unit, rest)
-	if w.half {
+	switch {
+	case w.half:
 		every(func(h int) { VMOVAPD(sums[h], w.acc[h]) })
-		return
+	case w.bits == 8: // units has checked that the results are normal numbers or zero
+		w.cut(sums)
+	default:
+		w.checkRange(sums)
+		w.cut(sums)
 	}
-	w.settle(sums)
 }
 
-// maxima computes the largest exponents of the products, biased as in a float64.
-func (w *sweeper) maxima() pair {
-	var best [2]reg.VecVirtual
+// best computes the largest sums of biased exponents: one lane for each column, in each of the
+// four words of a vector.
+func (w *sweeper) best() (best [2]reg.VecVirtual) {
 	for h := range w.words {
 		best[h] = YMM()
 		VPXOR(best[h], best[h], best[h])
@@ -198,19 +213,78 @@ func (w *sweeper) maxima() pair {
 	if w.words == 2 {
 		MOVQ(next, w.bExps)
 	}
-	m := newPair()
-	if w.bits == 8 {
-		x := w.fold(best[0])
-		VPMOVZXBQ(x, m[0])
-		VPSRLQ(operand.U8(32), x, x)
-		VPMOVZXBQ(x, m[1])
-	} else {
-		every(func(h int) { VPMOVZXWQ(w.fold(best[h]), m[h]) })
-	}
-	floor := YMM()
+	return best
+}
+
+// The smallest exponent of a unit for which every result is zero or a normal f32, and the largest
+// for which no result overflows, biased as in a float64. A sum has less than 33 bits.
+const (
+	leastUnit = 1023 - 126
+	mostUnit  = 1023 + 127 - 33
+)
+
+// units computes the exponents of the units, biased as in a float64, if exponents have lanes of
+// eight bits. It leaves the loop if a product is too small, infinite or NaN, or if a result may
+// not be a normal f32. The exponents of eight columns fit in one vector.
+func (w *sweeper) units() pair {
+	m, t, e, zero, floor, keep := YMM(), YMM(), YMM(), YMM(), YMM(), YMM()
+	VPMOVZXBD(w.fold(w.best()[0]), m)
+	VPAND(w.laneMask32, m, m)
+	VPCMPGTD(w.someBit32, m, t)
+	VPSUBD(w.rebias32, m, m)
+	VPAND(t, m, m)
+	VPBROADCASTD(w.field("Floor"), floor)
+	VPMAXSD(floor, m, m)
+
+	// The exponent of the accumulator is in the upper words. A subnormal number has the exponent
+	// of the smallest normal number.
+	VSHUFPS(operand.U8(0xdd), w.acc[1], w.acc[0], e)
+	VPERMQ(operand.U8(0xd8), e, e)
+	VPADDD(e, e, e)
+	VPXOR(zero, zero, zero)
+	VPCMPEQD(zero, e, zero)
+	VPSRLD(operand.U8(21), e, e)
+	VPBROADCASTD(w.field("Least"), t)
+	VPANDN(t, zero, t)
+	VPMAXSD(t, e, e)
+	VPMAXSD(e, m, m)
+
+	// If all terms are zero, the exponent is still floor, and any unit will do.
+	VPCMPEQD(floor, m, floor)
+	VPBROADCASTD(w.field("Keep"), keep)
+	VPSUBD(keep, m, m)
+	low, bad := YMM(), YMM()
+	VPBROADCASTD(operand.Mem{Base: w.aLow}, low)
+	VPADDD(w.faintest32, low, low)
+	VPADDD(operand.Mem{Base: w.bLow}, low, low)
+	VPCMPGTD(low, m, bad)
+	VPCMPGTD(w.mostUnit32, m, t)
+	VPOR(t, bad, bad)
+	VMOVDQU(w.leastUnit32, t)
+	VPCMPGTD(m, t, t)
+	VPANDN(t, floor, t)
+	VPOR(t, bad, bad)
+	VPTEST(bad, bad)
+	JNZ(operand.LabelRef("end"))
+	VPMAXSD(w.leastUnit32, m, m)
+	ADDQ(operand.U8(4), w.aLow)
+	ADDQ(operand.U8(32), w.bLow)
+
+	to, high := newPair(), XMM()
+	VPMOVZXDQ(m.AsX(), to[0])
+	VEXTRACTI128(operand.U8(1), m, high)
+	VPMOVZXDQ(high, to[1])
+	return to
+}
+
+// maxima computes the largest exponents of the products, biased as in a float64, if exponents have
+// lanes of 16 bits.
+func (w *sweeper) maxima() pair {
+	best, m, floor := w.best(), newPair(), YMM()
 	VPBROADCASTQ(w.field("Floor"), floor)
 	every(func(h int) {
 		some := YMM()
+		VPMOVZXWQ(w.fold(best[h]), m[h])
 		VPAND(w.laneMask, m[h], m[h])
 		VPCMPGTQ(w.someBit, m[h], some)
 		VPSUBQ(w.rebias, m[h], m[h])
@@ -354,10 +428,9 @@ func (w *sweeper) sums(unit, rest pair) pair {
 	return part[0]
 }
 
-// settle truncates the sums to the precision of a result. It leaves the loop if a sum is
-// neither zero nor a normal f32.
-func (w *sweeper) settle(sums pair) {
-	bad, cut := newPair(), YMM()
+// checkRange leaves the loop if a sum is neither zero nor a normal f32.
+func (w *sweeper) checkRange(sums pair) {
+	bad := newPair()
 	every(func(h int) {
 		e, zero, least, high := YMM(), YMM(), YMM(), YMM()
 		VPSLLQ(operand.U8(1), sums[h], e)
@@ -371,6 +444,11 @@ func (w *sweeper) settle(sums pair) {
 		VPOR(high, bad[h], bad[h])
 	})
 	w.leaveIf(bad)
+}
+
+// cut truncates the sums to the precision of a result.
+func (w *sweeper) cut(sums pair) {
+	cut := YMM()
 	VPBROADCASTQ(w.field("Cut"), cut)
 	every(func(h int) { VPAND(cut, sums[h], w.acc[h]) })
 }
